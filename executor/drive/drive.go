@@ -1,0 +1,76 @@
+// Package drive plays a schedule or a profile on lanes. It owns the pacer, the slots, the reaper and nothing else.
+//
+// It is not: a histogram, a verdict, a decision about when to stop (it obeys Control).
+package drive
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed"
+)
+
+// Handoff is the one place where samples leave a slot: two single-producer rings per lane, full ones out, empty ones
+// back. No lock, no channel, no allocation. Get is called only by whoever picks the arrival (the pacer in open loop,
+// the lane's goroutine in closed loop), Put only by the lane's goroutine. Neither blocks: without an empty buffer Get
+// gives nil, the slot pauses and the pause is counted.
+type Handoff interface {
+	Get(lane int) *backends.Sample
+	Put(lane int, s *backends.Sample)
+}
+
+// Control is how the node's procedure steers a running player, and what it can see of it. All fields are atomic.
+type Control struct {
+	StopAt    atomic.Int64 // run clock: nothing that is due at or after it is sent; math.MaxInt64 while open
+	HoldStart atomic.Int64 // run clock: due time from which requests count; 0 until known
+	InFlight  atomic.Int64
+	Sent      atomic.Int64
+	// OldestDue is a lower bound of the due times still in flight or to come: what is due before it is complete.
+	OldestDue atomic.Int64
+}
+
+// Options are common to both players. Times are ns on the run clock.
+type Options struct {
+	Clock   backends.Clock
+	Start   int64 // when the node starts: due = Start + schedule's due
+	Timeout int64 // one request, due to last byte; the reaper cancels beyond it
+	// WarmUntil (time) or WarmCount (arrivals) end the warm-up; requests of it carry backends.Warmup. 0, 0: none.
+	WarmUntil int64
+	WarmCount int64
+	// Limit is how many requests that are not warm-up are sent; 0: no limit.
+	Limit int64
+	Drain time.Duration // how long open requests may take after the last send; then they are cancelled
+	// IDBase | N is the request's id.
+	IDBase uint64
+}
+
+// OpenOptions are those of the open loop.
+type OpenOptions struct {
+	Options
+	Drop bool  // no idle slot: drop the arrival (counted) instead of waiting
+	Spin int64 // ns of final spin before a due time, 0 … 80 µs
+	// Grow opens n more lanes, in the background, when few are idle; nil or an error: the pool stays as it is.
+	Grow        func(ctx context.Context, n int) ([]backends.Lane, error)
+	MaxInFlight int // slots at most, lanes × depth; Handoff must have that many lanes
+	// Delay is a test hook: called by the pacer before each send; nil in production.
+	Delay func(n uint64)
+}
+
+// Played is what the player itself knows. Warm-up is not in it, except where said.
+type Played struct {
+	Planned      int64 // arrivals due in hold that the schedule gave
+	Sent         int64
+	DroppedPool  int64 // no idle slot, overflow: drop
+	DroppedStop  int64 // due, but the node was stopped before it could be sent
+	WaitedPool   int64 // arrivals that waited for a slot
+	Paused       int64 // no empty sample buffer: measure was behind
+	WarmSent     int64
+	PeakInFlight int64
+	Lanes        int    // lanes at the end
+	LastSend     int64  // run clock
+	Hash         uint64 // FNV-1a over the due times played, warm-up included (same seed, same hash)
+}
+
+var _ = feed.Turn{}

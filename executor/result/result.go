@@ -1,0 +1,207 @@
+// Package result is a run's outcome as plain data: JSON in, JSON out, and the values that assertions are judged on.
+//
+// It is not: a computer of numbers; it is data with a merge.
+package result
+
+import (
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/stats"
+)
+
+// Schema is the value of Result.Schema in this version.
+const Schema = "sluice/result/v1"
+
+// Verdict of an assertion or a run.
+type Verdict string
+
+// The verdicts.
+const (
+	Pass         Verdict = "pass"
+	Fail         Verdict = "fail"
+	Inconclusive Verdict = "inconclusive"
+	ErrorVerdict Verdict = "error"
+	Skipped      Verdict = "skipped"
+	Interrupted  Verdict = "interrupted"
+)
+
+// Outcome of a node.
+type Outcome string
+
+// The outcomes.
+const (
+	Done            Outcome = "done"
+	SkippedNode     Outcome = "skipped"
+	Unstable        Outcome = "unstable"
+	Invalid         Outcome = "invalid"
+	InterruptedNode Outcome = "interrupted"
+	Failed          Outcome = "failed" // set-up failure: the target could not be reached or refused
+)
+
+// Result is the whole of one run.
+type Result struct {
+	Schema      string      `json:"schema"`
+	Tool        Tool        `json:"tool"`
+	Plan        Plan        `json:"plan"`
+	Environment Environment `json:"environment"`
+	Started     time.Time   `json:"started"` // UTC
+	Ended       time.Time   `json:"ended"`
+	Partial     bool        `json:"partial"`
+	Verdict     Verdict     `json:"verdict"`
+	ExitCode    int         `json:"exit_code"`
+	Reason      string      `json:"reason"` // one sentence: why this exit code
+	Clients     []Client    `json:"clients"`
+	Nodes       []*Node     `json:"nodes"`
+	Assertions  []Assertion `json:"assertions"` // the plan's own
+}
+
+// Tool is what made the result.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Go      string `json:"go"`
+}
+
+// Plan is what was run.
+type Plan struct {
+	Name        string            `json:"name"`
+	File        string            `json:"file"`
+	Description string            `json:"description,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Fingerprint string            `json:"fingerprint"`
+	Seed        uint64            `json:"seed"`
+	Vars        map[string]Var    `json:"vars,omitempty"`
+	Resolved    any               `json:"resolved"`
+}
+
+// Var is a variable's final value and where it came from.
+type Var struct {
+	Value string `json:"value"` // *** for secrets
+	From  string `json:"from"`
+}
+
+// Environment is the machine and process that measured.
+type Environment struct {
+	OS         string            `json:"os"`
+	Arch       string            `json:"arch"`
+	Kernel     string            `json:"kernel,omitempty"`
+	Hostname   string            `json:"hostname,omitempty"`
+	CPUs       int               `json:"cpus"`
+	CPUModel   string            `json:"cpu_model,omitempty"`
+	GOMAXPROCS int               `json:"gomaxprocs"`
+	Settings   map[string]string `json:"settings,omitempty"` // GOGC, timer slack …
+}
+
+// Client is the health of one measuring process over the whole run.
+type Client struct {
+	CPUSeconds float64 `json:"cpu_seconds"`
+	MaxRSS     int64   `json:"max_rss_bytes"`
+	CPUShare   float64 `json:"cpu_share"` // of what it may use, while holding
+}
+
+// Node is one stage at one level.
+type Node struct {
+	ID         string             `json:"id"`
+	Stage      string             `json:"stage"`
+	Point      map[string]string  `json:"point,omitempty"`
+	Target     string             `json:"target"`
+	Load       Load               `json:"load"`
+	Outcome    Outcome            `json:"outcome"`
+	Reason     string             `json:"reason,omitempty"`
+	Started    float64            `json:"started"`  // s since the run's origin; hold start
+	Duration   float64            `json:"duration"` // s; the hold window
+	Metrics    map[string]*Metric `json:"metrics"`
+	Slices     []Slice            `json:"slices"`
+	Windows    []Window           `json:"windows,omitempty"` // of until: stable
+	Errors     []ErrorClass       `json:"errors"`
+	Validity   Validity           `json:"validity"`
+	Assertions []Assertion        `json:"assertions"`
+}
+
+// Load is what was asked of the node.
+type Load struct {
+	Kind         string  `json:"kind"`  // concurrency, rate
+	Value        float64 `json:"value"` // requests in flight, or 1/s
+	Arrivals     string  `json:"arrivals,omitempty"`
+	MaxInFlight  int     `json:"max_in_flight,omitempty"`
+	Overflow     string  `json:"overflow,omitempty"`
+	Batch        int     `json:"batch"`
+	ScheduleHash string  `json:"schedule_hash,omitempty"`
+	Model        string  `json:"model,omitempty"`
+	Transport    string  `json:"transport,omitempty"` // http grpc
+}
+
+// Metric is one catalogue row measured: a distribution when Count is set, else a value. Nil pointers: no data.
+type Metric struct {
+	Unit  string   `json:"unit"`
+	Value *float64 `json:"value,omitempty"`
+
+	Count       *int64              `json:"count,omitempty"`
+	Min         *float64            `json:"min,omitempty"`
+	Mean        *float64            `json:"mean,omitempty"`
+	Std         *float64            `json:"std,omitempty"`
+	Max         *float64            `json:"max,omitempty"`
+	Percentiles map[string]*float64 `json:"percentiles,omitempty"` // "p50", "p99.9"
+	Dist        *stats.Dist         `json:"distribution,omitempty"`
+}
+
+// Slice is one second (or less) of the node, for charts. Times in s since hold start; latencies in s.
+type Slice struct {
+	From       float64  `json:"from"`
+	To         float64  `json:"to"`
+	Sent       int64    `json:"sent"`
+	OK         int64    `json:"ok"`
+	Failed     int64    `json:"failed"`
+	Items      int64    `json:"items"`
+	InFlight   int64    `json:"in_flight"`
+	LatencyP50 *float64 `json:"latency_p50"`
+	LatencyP99 *float64 `json:"latency_p99"`
+	LatencyMax *float64 `json:"latency_max"`
+}
+
+// Window is one stability window: the values of the metrics asked for, by name.
+type Window struct {
+	From   float64             `json:"from"`
+	To     float64             `json:"to"`
+	Values map[string]*float64 `json:"values"`
+	Used   bool                `json:"used"` // part of the reported measurement
+}
+
+// ErrorClass is one class of failures.
+type ErrorClass struct {
+	Class   string `json:"class"`
+	Count   int64  `json:"count"`
+	Example string `json:"example"`
+}
+
+// Validity says whether the measurement can be trusted.
+type Validity struct {
+	OK       bool      `json:"ok"`
+	Findings []Finding `json:"findings"`
+}
+
+// Finding is one observation about the measurement itself. Only severity "invalid" makes Validity.OK false.
+type Finding struct {
+	Code     string `json:"code"`     // client_late client_cpu sockets paused pool_full never_reached_concurrency …
+	Severity string `json:"severity"` // invalid note
+	Text     string `json:"text"`
+}
+
+// Assertion is one judged assertion.
+type Assertion struct {
+	ID          string   `json:"id"`
+	Description string   `json:"description,omitempty"`
+	That        string   `json:"that"`
+	At          string   `json:"at"` // file:line:column
+	SLO         string   `json:"slo,omitempty"`
+	Severity    string   `json:"severity"`
+	Verdict     Verdict  `json:"verdict"`
+	Unit        string   `json:"unit,omitempty"` // of observed and limit
+	Op          string   `json:"op,omitempty"`
+	Observed    *float64 `json:"observed"`
+	Limit       *float64 `json:"limit"`
+	Samples     int64    `json:"samples"`
+	Needed      int64    `json:"needed"`
+	Reason      string   `json:"reason"`
+}

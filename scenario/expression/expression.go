@@ -1,0 +1,47 @@
+// Package expression is the typed expression language of plans: quantities with units, references to metrics,
+// three-valued truth. It is the only importer of expr-lang.
+//
+// It is not: a store of results, a policy about samples (executor/verdict), a general calculator. It knows no loop.
+package expression
+
+import "github.com/sluice-bench/sluice/scenario/metric"
+
+// Quantity is a value with what is known about it. The zero Quantity is "no data": nothing that is forgotten,
+// missing or mistyped can turn into a number, let alone into a pass.
+type Quantity struct {
+	Known     bool
+	V, Lo, Hi float64 // point and confidence bounds; equal when no confidence was asked
+	N, Need   int64   // samples behind it, samples wanted for this statistic
+	Why       string  // why it is unknown
+}
+
+// Truth is what comparisons and and/or/not give (Kleene): false beats unknown, unknown beats true. It keeps the
+// comparison that decided it, so that observed and limit come for free.
+type Truth struct {
+	Is              int8 // -1 false, 0 unknown, 1 true
+	Observed, Limit Quantity
+	Dim             metric.Dim // of Observed and Limit
+	Op              string     // the comparison, as written
+	Certain         bool       // the answer cannot change with more samples
+	Why             string
+}
+
+// Ref is one reference to a metric in an expression.
+type Ref struct {
+	Node string // "" = the node that is judged; else the id inside stage("…")
+	Leaf metric.Leaf
+	At   [2]int // character offsets in the text: start, end
+}
+
+// Scope is what the names of an expression mean where it stands.
+type Scope interface {
+	// Resolve finds a metric. node is the argument of stage("…"), "" for the judged node. The error text names the
+	// nearest word; the caller adds the position.
+	Resolve(node, path string) (metric.Leaf, error)
+	// Variable gives the one literal that ${name} stands for ("50ms"), typed: text, int, number, bool, duration, rate,
+	// ratio or size.
+	Variable(name string) (literal, typ string, err error)
+}
+
+// Values gives the quantity of a reference at evaluation: a node's result, a stored file.
+type Values interface{ Quantity(Ref) Quantity }

@@ -1,0 +1,108 @@
+// Package metric is the catalogue of everything that can be measured: one table of rows from which expression names,
+// JSON fields, CSV columns, table headers, directions, help and docs are derived. Data only; it imports nothing of ours.
+//
+// It is not: code that measures, formats or judges a number.
+package metric
+
+// Dim is the dimension of a metric's values. Base units: s, 1/s, 1, ratio, bytes, W.
+type Dim uint8
+
+// The dimensions.
+const (
+	Duration Dim = iota + 1 // stored in s
+	Rate                    // 1/s
+	Count                   // 1
+	Ratio                   // 0 … 1 (may exceed it)
+	Bytes
+	Power
+	Number // no dimension: quotients, scraped values
+)
+
+// Shape says whether a metric is a distribution with percentiles or one value.
+type Shape uint8
+
+// The shapes.
+const (
+	Distribution Shape = iota + 1
+	Value
+)
+
+// From is where a metric's numbers come from.
+type From uint8
+
+// The origins.
+const (
+	Sample From = iota + 1 // a field of each finished request
+	Flow                   // sums of completions in the hold window
+	Counts                 // sums over requests due in hold
+	Driver                 // the pacer's own books
+	Series                 // the server's statistics
+	Client                 // this process
+)
+
+// Better is the direction of improvement.
+type Better uint8
+
+// The directions.
+const (
+	Neither Better = iota
+	Lower
+	Higher
+)
+
+// Loads says which loads can produce a metric.
+type Loads uint8
+
+// The loads.
+const (
+	AnyLoad Loads = iota
+	OpenLoop
+	ClosedLoop
+)
+
+// CSV is a metric's column in stages.csv. Scale multiplies the base unit. An empty Column: not in the file.
+type CSV struct {
+	Column string
+	Unit   string
+	Scale  float64
+}
+
+// Row is one metric.
+type Row struct {
+	Name    string   // "latency", "errors.timeout.ratio", "server.queue.mean"
+	Aliases []string // perf_analyzer's and GenAI-Perf's names, for explain
+	Dim     Dim
+	Shape   Shape
+	From    From
+	Better  Better
+	Needs   string // ability without which no target produces it, in the words of backends.AbilityNames; "" none
+	Loads   Loads
+	Help    string
+	CSV     CSV
+}
+
+// StatKind is which statistic of a distribution.
+type StatKind uint8
+
+// The statistics of a distribution. TheValue is the only one of a Value.
+const (
+	TheValue StatKind = iota
+	Percentile
+	Mean
+	Min
+	Max
+	Std
+	N // .count
+)
+
+// Stat is one statistic; P is the percentile, 0 < P <= 100.
+type Stat struct {
+	Kind StatKind
+	P    float64
+}
+
+// Leaf is a row and one statistic of it: what an expression can hold.
+type Leaf struct {
+	Row  *Row
+	Stat Stat
+}
