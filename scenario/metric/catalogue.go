@@ -1,0 +1,146 @@
+package metric
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Catalogue is the rows of one program: the table and what its targets' servers keep.
+type Catalogue struct {
+	rows  []*Row
+	index map[string]*Row
+}
+
+// New makes a catalogue of the table and extra rows (see SeriesRow). It refuses a row without a name, two rows of one
+// name, and a name that is also a statistic of another row: every path must have one meaning.
+func New(extra ...Row) (*Catalogue, error) {
+	c := &Catalogue{index: map[string]*Row{}}
+	for _, r := range append(table(), extra...) {
+		if err := c.add(r); err != nil {
+			return nil, fmt.Errorf("building the metric catalogue: %w", err)
+		}
+	}
+	for _, r := range c.rows {
+		if other := c.leafOfOther(r.Name); other != nil {
+			return nil, fmt.Errorf("building the metric catalogue: %q is also a statistic of %q", r.Name, other.Name)
+		}
+	}
+	return c, nil
+}
+
+func (c *Catalogue) add(r Row) error {
+	switch {
+	case r.Name == "":
+		return fmt.Errorf("a metric has no name")
+	case r.Dim == 0 || r.Shape == 0 || r.From == 0:
+		return fmt.Errorf("metric %q has no dimension, shape or origin", r.Name)
+	case c.index[r.Name] != nil:
+		return fmt.Errorf("two metrics are named %q", r.Name)
+	}
+	c.index[r.Name] = &r
+	c.rows = append(c.rows, &r)
+	return nil
+}
+
+// leafOfOther gives the distribution whose statistic path spells, other than a row of that very name.
+func (c *Catalogue) leafOfOther(path string) *Row {
+	for i := range path {
+		if path[i] != '.' {
+			continue
+		}
+		r := c.index[path[:i]]
+		if r == nil || r.Shape != Distribution {
+			continue
+		}
+		if _, _, ok := ParseStat(path[i+1:]); ok {
+			return r
+		}
+	}
+	return nil
+}
+
+// Leaf finds what path names: "errors.ratio", "latency.p99", "latency.p(99.9)", "latency.mean". A distribution without
+// a statistic and a value with one are no leaves.
+func (c *Catalogue) Leaf(path string) (Leaf, bool) {
+	if r := c.index[path]; r != nil {
+		return Leaf{Row: r}, r.Shape == Value
+	}
+	r := c.leafOfOther(path)
+	if r == nil {
+		return Leaf{}, false
+	}
+	s, _, ok := ParseStat(path[len(r.Name)+1:])
+	return Leaf{Row: r, Stat: s}, ok
+}
+
+// Row finds a row by its name: "latency", "errors.ratio".
+func (c *Catalogue) Row(name string) (*Row, bool) {
+	r, ok := c.index[name]
+	return r, ok
+}
+
+// Longest gives the row with the longest name that path is, or goes on from with a dot, and the rest of the path:
+// what a mistaken path probably meant. Nil: no row begins so.
+func (c *Catalogue) Longest(path string) (r *Row, rest string) {
+	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '.') {
+		if r := c.index[path[:end]]; r != nil {
+			return r, strings.TrimPrefix(path[end:], ".")
+		}
+	}
+	return nil, ""
+}
+
+// Rows gives all rows in the order of the table, extra ones last. They must not be changed.
+func (c *Catalogue) Rows() []*Row { return c.rows }
+
+// Names spells every leaf, in the order of the table, with the usual percentiles: for nearest words and completion.
+func (c *Catalogue) Names() []string {
+	var names []string
+	for _, r := range c.rows {
+		names = append(names, r.Leaves()...)
+	}
+	return names
+}
+
+// Leaves spells the leaves of one row: its name, or its name with each statistic.
+func (r *Row) Leaves() []string {
+	if r.Shape == Value {
+		return []string{r.Name}
+	}
+	names := make([]string, 0, len(percentileNames)+len(statNames))
+	for _, s := range StatNames() {
+		names = append(names, r.Name+"."+s)
+	}
+	return names
+}
+
+// StatNames are the statistics of a distribution as they are offered: the usual percentiles, then the others.
+func StatNames() []string {
+	return append(append([]string(nil), percentileNames[:]...), statNames[:]...)
+}
+
+// column derives the name of the row's CSV column: that of the metric, as one word. Rows without a Scale have none.
+func (r *Row) column() {
+	if r.CSV.Scale != 0 {
+		r.CSV.Column = strings.ReplaceAll(r.Name, ".", "_")
+	}
+}
+
+// Header is the column of one statistic in stages.csv, with its unit: "latency_p99_ms", "throughput_per_s",
+// "errors_count". "" where the row is not in the file.
+func (r *Row) Header(s Stat) string {
+	if r.CSV.Column == "" {
+		return ""
+	}
+	name, unit := r.CSV.Column, r.CSV.Unit
+	if s.Kind != TheValue {
+		name += "_" + s.String()
+	}
+	if s.Kind == N {
+		unit = ""
+	}
+	if unit == "" {
+		return name
+	}
+	return name + "_" + unit
+}

@@ -1,0 +1,131 @@
+package metric
+
+import (
+	"strconv"
+	"strings"
+)
+
+// words are the statistics of a distribution that are not percentiles.
+var words = map[string]StatKind{"mean": Mean, "min": Min, "max": Max, "std": Std, "count": N}
+
+// percentileNames are the percentiles that Names spells; any other may be asked for.
+var percentileNames = [...]string{"p50", "p90", "p95", "p99", "p99.9"}
+
+// statNames are the other statistics, in the order in which they are offered.
+var statNames = [...]string{"mean", "min", "max", "std", "count"}
+
+// String is how the statistic is written in an expression and in files: "p99.9", "mean", "count"; "" for a value.
+func (s Stat) String() string {
+	switch s.Kind {
+	case Percentile:
+		return "p" + strconv.FormatFloat(s.P, 'f', -1, 64)
+	case Mean:
+		return "mean"
+	case Min:
+		return "min"
+	case Max:
+		return "max"
+	case Std:
+		return "std"
+	case N:
+		return "count"
+	case TheValue:
+	}
+	return ""
+}
+
+// String is the leaf as it is written in an expression: "latency.p99", "errors.ratio".
+func (l Leaf) String() string {
+	if s := l.Stat.String(); s != "" {
+		return l.Row.Name + "." + s
+	}
+	return l.Row.Name
+}
+
+// Dim is the dimension of the leaf's values: the row's, except for .count, which counts.
+func (l Leaf) Dim() Dim {
+	if l.Stat.Kind == N {
+		return Count
+	}
+	return l.Row.Dim
+}
+
+// Unit is the base unit as it stands beside numbers in JSON: "s", "1/s", "1", "ratio", "bytes", "W"; "" for a number.
+func (d Dim) Unit() string {
+	switch d {
+	case Duration:
+		return "s"
+	case Rate:
+		return "1/s"
+	case Count:
+		return "1"
+	case Ratio:
+		return "ratio"
+	case Bytes:
+		return "bytes"
+	case Power:
+		return "W"
+	case Number:
+	}
+	return ""
+}
+
+// String is the dimension's word in messages: "duration", "rate".
+func (d Dim) String() string {
+	switch d {
+	case Duration:
+		return "duration"
+	case Rate:
+		return "rate"
+	case Count:
+		return "count"
+	case Ratio:
+		return "ratio"
+	case Bytes:
+		return "size"
+	case Power:
+		return "power"
+	case Number:
+		return "number"
+	}
+	return "nothing"
+}
+
+// ParseStat reads one statistic of a distribution: p50, p99.9, p(99.9), mean, min, max, std, count. why says what is
+// wrong with a percentile that is out of range or is no number; it is empty where the word is simply unknown.
+func ParseStat(word string) (s Stat, why string, ok bool) {
+	if kind, found := words[word]; found {
+		return Stat{Kind: kind}, "", true
+	}
+	digits, isP := strings.CutPrefix(word, "p")
+	if !isP || digits == "" {
+		return Stat{}, "", false
+	}
+	if inner, open := strings.CutPrefix(digits, "("); open {
+		digits, open = strings.CutSuffix(inner, ")")
+		if !open {
+			return Stat{}, "", false
+		}
+		digits = strings.TrimSpace(digits)
+	} else if digits[0] != '-' && digits[0] != '.' && (digits[0] < '0' || digits[0] > '9') {
+		return Stat{}, "", false
+	}
+	p, ok := percentile(digits)
+	if !ok {
+		return Stat{}, "the percentile " + digits + " is not a number", false
+	}
+	if !(p > 0 && p <= 100) {
+		return Stat{}, "the percentile " + digits + " is out of range: 0 < p <= 100", false
+	}
+	return Stat{Kind: Percentile, P: p}, "", true
+}
+
+// percentile reads a plain decimal: strconv alone would also take "inf", "nan", "1e1", "0x1p4" and "1_0".
+func percentile(s string) (float64, bool) {
+	body := strings.TrimPrefix(s, "-")
+	if body == "" || strings.Trim(body, "0123456789.") != "" {
+		return 0, false
+	}
+	p, err := strconv.ParseFloat(s, 64)
+	return p, err == nil
+}

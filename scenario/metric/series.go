@@ -1,0 +1,44 @@
+package metric
+
+// serverStatistics is the word of the ability that every row made by SeriesRow needs; the same as in
+// backends.AbilityNames.
+const serverStatistics = "server statistics"
+
+// seriesAliases are perf_analyzer's names for what servers keep.
+var seriesAliases = map[string][]string{
+	"queue":          {"Server Queue"},
+	"compute_input":  {"Server Compute Input"},
+	"compute_infer":  {"Server Compute Infer"},
+	"compute_output": {"Server Compute Output"},
+	"cache_hit":      {"Server Cache Hit"},
+	"cache_miss":     {"Server Cache Miss"},
+	"inferences":     {"Inference count"},
+	"executions":     {"Execution count"},
+}
+
+// SeriesRow is the row of a number that a server keeps about itself and a backend declares as a series. name, unit and
+// help are the series' own ("queue", "ns", …). per says that the series is a sum over what another one counts: the row
+// is server.NAME.mean, the growth of the one over the growth of the other in hold. Without per it is server.NAME.count,
+// the growth itself. Values stand in the base unit of Dim: for unit "ns" that is seconds.
+func SeriesRow(name, help, unit string, per bool) Row {
+	r := Row{
+		Name: "server." + name, Dim: Count, Shape: Value, From: Series, Help: help,
+		Needs: serverStatistics, Aliases: append([]string(nil), seriesAliases[name]...), CSV: plain,
+	}
+	switch unit {
+	case "ns", "us", "ms", "s":
+		r.Dim, r.Better, r.CSV = Duration, Lower, ms
+	case "bytes":
+		r.Dim, r.CSV = Bytes, octets
+	}
+	if per {
+		r.Name += ".mean"
+	} else {
+		r.Name += ".count"
+		if r.Dim != Count {
+			r.Name = "server." + name + ".total"
+		}
+	}
+	r.column()
+	return r
+}
