@@ -22,8 +22,10 @@ type Truth struct {
 	Observed, Limit Quantity
 	Dim             metric.Dim // of Observed and Limit
 	Op              string     // the comparison, as written
+	Ref             *Ref       // the one metric that Observed is; nil: it is computed from several
 	Certain         bool       // the answer cannot change with more samples
-	Why             string
+	Why             string     // why it is unknown
+	Err             error      // the evaluation itself failed; Is is 0 then
 }
 
 // Ref is one reference to a metric in an expression.
