@@ -29,9 +29,17 @@ type Node struct {
 	Quoted  bool
 	Block   bool // a | or > scalar: Pos is that of the mark, the text starts one line below
 	Text    string
-	Pos     Pos
+	Pos     Pos     // of an expanded alias and all that is under it: where the alias is used
 	Entries []Entry // of a Map, in document order; keys are unique
 	Items   []*Node // of a List
+	Runs    []Run   // where the pieces of Text stand, unless it stands in one piece; see Text.At
+	Anchor  Pos     // of what an alias brought: where it is written, while Pos is where it is used; else zero
+}
+
+// Run says that the text of a scalar from character Offset on stands at Pos, up to the next run.
+type Run struct {
+	Offset int
+	Pos    Pos
 }
 
 // Entry is one key of a map and its value.
@@ -61,15 +69,4 @@ type Diagnostic struct {
 	Width    int      // characters marked from Pos; 0 marks one
 	Allowed  []string // values or words allowed here
 	Nearest  string   // the likeliest word meant
-}
-
-// Diagnostics is every mistake found.
-type Diagnostics []Diagnostic
-
-// Text is a piece of the plan in another grammar (an expression) and where it stands.
-type Text struct {
-	Text string
-	Pos  Pos    // of its first character, inside any quotes
-	Path string // JSON pointer
-	Node *Node  // where it was read from; nil for text that is not from a file
 }

@@ -1,0 +1,66 @@
+package source
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Diagnostics is every mistake found.
+type Diagnostics []Diagnostic
+
+// HasErrors reports whether any of them stops the plan.
+func (ds Diagnostics) HasErrors() bool {
+	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
+// Sorted gives the diagnostics in the order of file, line, column and code, each of them once.
+func (ds Diagnostics) Sorted() Diagnostics {
+	sorted := slices.Clone(ds)
+	slices.SortStableFunc(sorted, compare)
+	return slices.CompactFunc(sorted, func(a, b Diagnostic) bool { return compare(a, b) == 0 && a.Path == b.Path })
+}
+
+func compare(a, b Diagnostic) int {
+	return cmp.Or(
+		cmp.Compare(a.Pos.File, b.Pos.File),
+		cmp.Compare(a.Pos.Line, b.Pos.Line),
+		cmp.Compare(a.Pos.Column, b.Pos.Column),
+		cmp.Compare(a.Code, b.Code),
+		cmp.Compare(a.Summary, b.Summary),
+	)
+}
+
+// Err is nil without errors, else an error that lists all of them, one a line. errors.As finds the Diagnostics in it.
+func (ds Diagnostics) Err() error {
+	if !ds.HasErrors() {
+		return nil
+	}
+	return ds
+}
+
+// Error implements error.
+func (ds Diagnostics) Error() string {
+	var errs []error
+	for _, d := range ds {
+		errs = append(errs, errors.New(d.String()))
+	}
+	if len(errs) == 0 {
+		return "no diagnostics"
+	}
+	return errors.Join(errs...).Error()
+}
+
+// String is the diagnostic in one line: file:line:column: severity: summary.
+func (d Diagnostic) String() string {
+	return fmt.Sprintf("%s: %s: %s", d.Pos, d.Severity, d.Summary)
+}
+
+// String is file:line:column, without the parts that are not known.
+func (p Pos) String() string {
+	if p.Line == 0 {
+		return cmp.Or(p.File, "-")
+	}
+	return fmt.Sprintf("%s:%d:%d", cmp.Or(p.File, "-"), p.Line, p.Column)
+}
