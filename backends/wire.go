@@ -1,0 +1,39 @@
+package backends
+
+// Wire speaks one protocol on one connection and never touches a socket, a clock or a goroutine: bytes come in with
+// the time of their read, bytes to send go out. One implementation is thus tested from text, fuzzed, put on a
+// net.Conn (wire/netlane) and driven by an event loop.
+//
+// A Wire is used by one goroutine at a time: Begin, then Feed and EOF until the request has finished.
+type Wire interface {
+	// Begin starts a request and gives the bytes that send c for slot: a head with f's values in its holes, which is
+	// the wire's own and valid until the next Begin, and the shared body pieces, which nobody may change. s belongs to
+	// the wire until Feed or EOF reports the slot as finished.
+	Begin(slot int, c *Call, f Fields, s *Sample) (head []byte, body [][]byte)
+	// Feed takes what one read brought at time at. It returns the slot that finished (or None), how many bytes of b
+	// belonged to it, and what the connection may do next. While slot is None all of b has been taken.
+	// It fills FirstByte, LastByte, BytesReceived, Responses, Status, Class and Note of the sample.
+	Feed(b []byte, at int64) (slot, n int, next Next)
+	// EOF says that the peer ended the stream at time at, while a request was in flight. NextClose: the reply is
+	// complete (it ended with the connection). NextStale: no byte of a reply had come, the sample is untouched.
+	// NextBroken: the reply was cut, the sample has its class.
+	EOF(at int64) Next
+}
+
+// Next is what a connection may do after Feed or EOF.
+type Next uint8
+
+// The verbs of Next. With all but NextMore and NextStale the request has finished and its sample is complete.
+const (
+	NextMore   Next = iota // the reply is not complete: read on
+	NextKeep               // complete, and the connection can carry another request
+	NextClose              // complete, but the connection must not be used again
+	NextBroken             // failed with the sample's class; the connection must not be used again
+	NextStale              // EOF before any byte of a reply
+)
+
+// Wirer is a Conn whose protocol has a Wire, for players that own the sockets themselves.
+type Wirer interface {
+	// Wires gives n wires, one for each connection.
+	Wires(n int) ([]Wire, error)
+}
