@@ -1,0 +1,201 @@
+package builtin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The child process, from its parent's side:
+//
+//	parent → stdin    one JSON Config, then nothing; the pipe stays open as long as the parent lives
+//	child  → stdout   one line: {"http": …, "grpc": …, "control": …} when it listens, or {"error": …}
+//	parent   closes stdin (or dies, which closes it too): the child ends
+
+// reply is the one line that a child prints.
+type reply struct {
+	URLs
+	Error string `json:"error,omitempty"`
+}
+
+// startLimit is how long a child may take until it listens.
+const startLimit = 30 * time.Second
+
+// stopLimit is how long a child may take to end after its stdin closed, before it is killed.
+const stopLimit = 5 * time.Second
+
+// Main is the whole life of a child process: it reads a Config from in, prints one line of JSON with the URLs on out as
+// soon as it listens, and serves until in ends or ctx is done.
+func Main(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := startFrom(ctx, in)
+	if err != nil {
+		_ = json.NewEncoder(out).Encode(reply{Error: err.Error()})
+		return err
+	}
+	if err := json.NewEncoder(out).Encode(reply{URLs: s.URLs()}); err != nil {
+		return errors.Join(fmt.Errorf("print where the server is: %w", err), s.Close())
+	}
+	go func() {
+		defer cancel()
+		_, _ = io.Copy(io.Discard, in)
+	}()
+	<-ctx.Done()
+	return s.Close()
+}
+
+func startFrom(ctx context.Context, in io.Reader) (*Server, error) {
+	var c Config
+	d := json.NewDecoder(in)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return nil, fmt.Errorf("read the server's configuration: %w", err)
+	}
+	return Start(ctx, c)
+}
+
+// Spawn runs exe with args, which must end up in Main with the process's stdin and stdout, and waits until it listens.
+// stop ends the child and returns when it is gone; it may be called more than once. The child also ends when ctx is
+// done, and when this process dies in whatever way.
+func Spawn(ctx context.Context, exe string, args []string, c Config) (urls URLs, stop func() error, err error) {
+	config, err := json.Marshal(c)
+	if err != nil {
+		return URLs{}, nil, fmt.Errorf("write the server's configuration: %w", err)
+	}
+	p := &child{cmd: exec.Command(exe, args...), gone: make(chan struct{})}
+	if err := p.start(); err != nil {
+		return URLs{}, nil, fmt.Errorf("start the embedded server: %w", err)
+	}
+	unhook := context.AfterFunc(ctx, func() { _ = p.stop() })
+	stop = func() error {
+		unhook()
+		return p.stop()
+	}
+	if urls, err = p.greet(config); err != nil {
+		return URLs{}, nil, errors.Join(fmt.Errorf("start the embedded server: %w", err), stop())
+	}
+	return urls, stop, nil
+}
+
+// child is a started process and its pipes.
+type child struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout io.ReadCloser
+	stderr tail
+	gone   chan struct{} // closed when the process has been waited for
+	once   sync.Once
+	killed bool
+}
+
+// start runs the process from a thread that lives as long as it does: the kernel's parent-death signal follows the
+// thread that forked, not the process.
+func (p *child) start() error {
+	var err error
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	var w *os.File
+	if p.stdout, w, err = os.Pipe(); err != nil {
+		return err
+	}
+	p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = w, &p.stderr, childAttr()
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait()
+		}
+		close(p.gone)
+	}()
+	err = <-started
+	w.Close()
+	if err != nil {
+		p.stdout.Close()
+	}
+	return err
+}
+
+// greet hands the configuration over and reads where the child listens.
+func (p *child) greet(config []byte) (URLs, error) {
+	late := time.AfterFunc(startLimit, func() { _ = p.cmd.Process.Kill() })
+	defer late.Stop()
+	defer p.stdout.Close()
+	if _, err := p.stdin.Write(append(config, '\n')); err != nil {
+		return URLs{}, p.explain(fmt.Errorf("hand over the configuration: %w", err))
+	}
+	line, err := bufio.NewReaderSize(io.LimitReader(p.stdout, 1<<20), 4096).ReadBytes('\n')
+	if err != nil {
+		return URLs{}, p.explain(fmt.Errorf("it ended before it listened: %w", err))
+	}
+	var r reply
+	if err := json.Unmarshal(line, &r); err != nil {
+		return URLs{}, p.explain(fmt.Errorf("its first line %q is not its address: %w", bytes.TrimSpace(line), err))
+	}
+	if r.Error != "" {
+		return URLs{}, errors.New(r.Error)
+	}
+	return r.URLs, nil
+}
+
+// explain adds what the child printed as errors.
+func (p *child) explain(err error) error {
+	if text := p.stderr.String(); text != "" {
+		return fmt.Errorf("%w; it said: %s", err, text)
+	}
+	return err
+}
+
+// stop closes stdin, waits, and kills a child that does not listen.
+func (p *child) stop() error {
+	p.once.Do(func() {
+		p.stdin.Close()
+		t := time.AfterFunc(stopLimit, func() { _ = p.cmd.Process.Kill() })
+		<-p.gone
+		p.killed = !t.Stop()
+	})
+	<-p.gone
+	if p.killed {
+		return fmt.Errorf("the embedded server did not end within %v and was killed", stopLimit)
+	}
+	return nil
+}
+
+// tail keeps the last bytes written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+// tailSize is enough for an error and the top of a stack trace.
+const tailSize = 4096
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p...)
+	if over := len(t.buf) - tailSize; over > 0 {
+		t.buf = append(t.buf[:0], t.buf[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.buf))
+}
