@@ -1,0 +1,187 @@
+package measure
+
+import (
+	"math"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// Classes is the number of error classes, the two that are no failure included.
+const Classes = len(backends.ClassNames)
+
+// Aggregate is what is known about a set of requests over a stretch of time: plain sums and distributions, so that
+// Merge is associative and windows, shards and slices all add up the same way.
+type Aggregate struct {
+	Window int64 // ns that the flow sums cover; merged by adding
+	Counts
+	Flow
+	First, Last int64 // earliest due and latest completion of the requests counted, run clock; 0, 0 without any
+	Examples    [Classes]string
+	dists       [len(extracts)]stats.Dist // by index of extracts
+}
+
+// Counts are over requests due in the window. Sent is the sum of Class.
+type Counts struct {
+	Sent       int64
+	Class      [Classes]int64
+	Reconnects int64
+}
+
+// OK is how many requests were answered rightly.
+func (c *Counts) OK() int64 { return c.Class[backends.OK] }
+
+// Stopped is how many requests we ended ourselves, open at the end of the drain or at an interrupt.
+func (c *Counts) Stopped() int64 { return c.Class[backends.Stopped] }
+
+// Failed is how many requests count as errors.
+func (c *Counts) Failed() (n int64) {
+	for class, count := range c.Class {
+		if backends.ErrorClass(class).Failed() {
+			n += count
+		}
+	}
+	return n
+}
+
+// Flow are sums over completions in the window. Bytes are those of every completion, the rest those of ok ones.
+type Flow struct {
+	Completed, Items, Responses int64
+	BytesSent, BytesReceived    int64
+}
+
+// count takes s as one of the requests due in the window. end is when it ended.
+func (a *Aggregate) count(s *backends.Sample, end int64) {
+	a.Sent++
+	a.Class[s.Class]++
+	if s.Flags&backends.Redialled != 0 {
+		a.Reconnects++
+	}
+	if a.First == 0 || s.Due < a.First {
+		a.First = s.Due
+	}
+	if end > a.Last {
+		a.Last = end
+	}
+	if s.Class.Failed() && a.Examples[s.Class] == "" && len(s.Note) > 0 {
+		a.Examples[s.Class] = string(s.Note)
+	}
+	for i := range extracts {
+		if v, ok := extracts[i].of(s); ok {
+			a.dists[i].Add(v)
+		}
+	}
+}
+
+// flow takes s as one of the completions in the window.
+func (a *Aggregate) flow(s *backends.Sample) {
+	a.BytesSent += s.BytesSent
+	a.BytesReceived += s.BytesReceived
+	if s.Class != backends.OK {
+		return
+	}
+	a.Completed++
+	a.Items += int64(s.Items)
+	a.Responses += int64(s.Responses)
+}
+
+// reset empties a and keeps its memory.
+func (a *Aggregate) reset() {
+	for i := range a.dists {
+		a.dists[i].Reset()
+	}
+	dists := a.dists
+	*a = Aggregate{dists: dists}
+}
+
+// Merge adds o, which covers other requests and another stretch of time.
+func (a *Aggregate) Merge(o *Aggregate) {
+	a.Window += o.Window
+	a.Sent += o.Sent
+	a.Reconnects += o.Reconnects
+	for i, n := range o.Class {
+		a.Class[i] += n
+		if a.Examples[i] == "" {
+			a.Examples[i] = o.Examples[i]
+		}
+	}
+	a.Completed += o.Completed
+	a.Items += o.Items
+	a.Responses += o.Responses
+	a.BytesSent += o.BytesSent
+	a.BytesReceived += o.BytesReceived
+	if o.First != 0 && (a.First == 0 || o.First < a.First) {
+		a.First = o.First
+	}
+	a.Last = max(a.Last, o.Last)
+	for i := range a.dists {
+		a.dists[i].Merge(&o.dists[i])
+	}
+}
+
+// Dist is the distribution of a row From Sample in its own unit (ns for durations), nil for any other row.
+func (a *Aggregate) Dist(row *metric.Row) *stats.Dist {
+	if i := extractOf(row.Name); i >= 0 {
+		return &a.dists[i]
+	}
+	return nil
+}
+
+// Value is the value of a row From Flow or Counts in the base unit of its dimension. False: no data, or a row that is
+// not measured here.
+func (a *Aggregate) Value(row *metric.Row) (float64, bool) {
+	f, ok := values[row.Name]
+	if !ok {
+		return 0, false
+	}
+	v := f(a)
+	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
+}
+
+// Leaf is the value of any leaf measured here in base units: what a stability window is judged by.
+func (a *Aggregate) Leaf(l metric.Leaf) (float64, bool) {
+	d := a.Dist(l.Row)
+	if d == nil {
+		return a.Value(l.Row)
+	}
+	v, ok := statistic(d, l.Stat)
+	if l.Row.Dim == metric.Duration && l.Stat.Kind != metric.N {
+		v /= nsPerSecond
+	}
+	return v, ok
+}
+
+// statistic is one statistic of d in d's own unit; false without values.
+func statistic(d *stats.Dist, s metric.Stat) (float64, bool) {
+	if s.Kind == metric.N {
+		return float64(d.N()), true
+	}
+	if d.N() == 0 {
+		return 0, false
+	}
+	switch s.Kind {
+	case metric.Percentile:
+		v, ok := d.Rank(s.P)
+		return float64(v), ok
+	case metric.Mean:
+		return d.Mean(), true
+	case metric.Min:
+		return float64(d.Min()), true
+	case metric.Max:
+		return float64(d.Max()), true
+	case metric.Std:
+		return d.Std(), true
+	case metric.N, metric.TheValue:
+	}
+	return 0, false
+}
+
+// LateLimit is the send delay from which a request counts as late: 1 ms, or 1 % of the median service time if longer.
+func (a *Aggregate) LateLimit() int64 {
+	median, _ := a.dists[serviceTime].Rank(50)
+	return max(int64(1e6), median/100)
+}
+
+// Late is how many requests were sent later than LateLimit after they were due.
+func (a *Aggregate) Late() int64 { return a.dists[sendDelay].Above(a.LateLimit()) }

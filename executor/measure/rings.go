@@ -1,0 +1,97 @@
+package measure
+
+import (
+	"sync/atomic"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// Sample budget of a node: 3 MB of plain samples, whatever the number of lanes.
+const (
+	budget     = 16 << 10
+	minPerLane = 4
+	maxPerLane = 4096
+)
+
+// Rings is where samples change hands: per lane one ring of finished samples and one of empty ones, each with a single
+// producer and a single consumer. It is drive's Handoff. Nothing here locks, blocks or allocates after NewRings.
+type Rings struct {
+	lanes   []lane
+	perLane int
+}
+
+// lane is one lane's two rings. Producer and consumer: full lane → folder, empty folder → pacer or lane.
+type lane struct {
+	full, empty ring
+}
+
+// NewRings makes buffers for lanes lanes. perLane 0 takes the budget of 16 Ki samples for the node, at least 4 and at
+// most 4,096 a lane; events is the capacity of each sample's Events (0: unary).
+func NewRings(lanes, perLane, events int) *Rings {
+	if perLane <= 0 {
+		perLane = min(max(budget/max(lanes, 1), minPerLane), maxPerLane)
+	}
+	r := &Rings{lanes: make([]lane, lanes), perLane: perLane}
+	for i := range r.lanes {
+		r.lanes[i].full.init(perLane)
+		r.lanes[i].empty.init(perLane)
+		for j, buffers := 0, make([]backends.Sample, perLane); j < perLane; j++ {
+			s := &buffers[j]
+			if events > 0 {
+				s.Events = make([]backends.Event, 0, events)
+			}
+			r.lanes[i].empty.push(s)
+		}
+	}
+	return r
+}
+
+// PerLane is how many buffers a lane has: more requests than these in flight or undrained make the lane pause.
+func (r *Rings) PerLane() int { return r.perLane }
+
+// Get takes an empty buffer for lane, already reset; nil when the folder is behind.
+func (r *Rings) Get(lane int) *backends.Sample {
+	s := r.lanes[lane].empty.pop()
+	if s != nil {
+		s.Reset()
+	}
+	return s
+}
+
+// Put hands over a finished sample.
+func (r *Rings) Put(lane int, s *backends.Sample) { r.lanes[lane].full.push(s) }
+
+// ring is a queue of one producer and one consumer that is never full: a lane's buffers all fit into each of its rings.
+// So push needs no look at head, head belongs to the consumer alone, and tail is the only shared word. A slot is not
+// overwritten before it was read: capacity entries later at least one buffer has come round through the other ring.
+type ring struct {
+	tail  atomic.Uint64 // next to write
+	mask  uint64
+	slots []*backends.Sample
+	_     [24]byte // the consumer's line is its own
+	head  uint64   // next to read
+	_     [56]byte
+}
+
+func (r *ring) init(n int) {
+	size := 1
+	for size < n {
+		size <<= 1
+	}
+	r.slots, r.mask = make([]*backends.Sample, size), uint64(size-1)
+}
+
+func (r *ring) push(s *backends.Sample) {
+	t := r.tail.Load()
+	r.slots[t&r.mask] = s
+	r.tail.Store(t + 1)
+}
+
+func (r *ring) pop() *backends.Sample {
+	if r.head == r.tail.Load() {
+		return nil
+	}
+	s := r.slots[r.head&r.mask]
+	r.head++
+	return s
+}

@@ -1,0 +1,95 @@
+package measure
+
+import (
+	"math"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+const nsPerSecond = 1e9
+
+// Indexes of the rows that something here reads by itself.
+const (
+	latency = iota
+	serviceTime
+	sendDelay
+)
+
+// extracts is how each catalogue row From Sample reads a sample; a test demands exactly one for each. The first ones
+// stand in the order of the indexes above. False: the request has no such time.
+var extracts = [...]struct {
+	row string
+	of  func(*backends.Sample) (int64, bool)
+}{
+	{"latency", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.Due, answered(s) }},
+	{"service_time", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.SendStart, answered(s) }},
+	{"send_delay", func(s *backends.Sample) (int64, bool) { return s.SendStart - s.Due, s.SendStart != 0 }},
+	{"send_delay.client", func(s *backends.Sample) (int64, bool) {
+		return s.SendStart - max(s.Due, s.Free), s.SendStart != 0
+	}},
+	{"send_delay.pool", func(s *backends.Sample) (int64, bool) { return max(s.Free-s.Due, 0), s.SendStart != 0 }},
+	{"connect", func(s *backends.Sample) (int64, bool) {
+		return s.Connect, s.Connect != 0 && s.Class != backends.Dial && s.Class != backends.TLS
+	}},
+	{"first_response", func(s *backends.Sample) (int64, bool) {
+		return s.FirstByte - s.SendStart, answered(s) && s.FirstByte != 0
+	}},
+}
+
+// answered reports whether s may stand in a distribution of reply times: failures never do.
+func answered(s *backends.Sample) bool { return s.Class == backends.OK && s.LastByte != 0 }
+
+func extractOf(row string) int {
+	for i := range extracts {
+		if extracts[i].row == row {
+			return i
+		}
+	}
+	return -1
+}
+
+// values is how each catalogue row From Flow or Counts reads an Aggregate, in the row's base unit; a test demands
+// exactly one for each. NaN and Inf are "no data": nothing was sent, or no time has passed.
+var values = valueTable()
+
+func valueTable() map[string]func(*Aggregate) float64 {
+	t := map[string]func(*Aggregate) float64{
+		"throughput":          func(a *Aggregate) float64 { return a.perSecond(a.Items) },
+		"requests.rate":       func(a *Aggregate) float64 { return a.perSecond(a.Completed) },
+		"responses.rate":      func(a *Aggregate) float64 { return a.perSecond(a.Responses) },
+		"bytes.sent.rate":     func(a *Aggregate) float64 { return a.perSecond(a.BytesSent) },
+		"bytes.received.rate": func(a *Aggregate) float64 { return a.perSecond(a.BytesReceived) },
+		"requests.count":      func(a *Aggregate) float64 { return float64(a.Sent) },
+		"errors.count":        func(a *Aggregate) float64 { return a.counted(a.Failed()) },
+		"errors.ratio":        func(a *Aggregate) float64 { return a.share(a.Failed()) },
+		"late.count":          func(a *Aggregate) float64 { return a.counted(a.Late()) },
+		"late.ratio":          func(a *Aggregate) float64 { return a.share(a.Late()) },
+		"reconnects.count":    func(a *Aggregate) float64 { return a.counted(a.Reconnects) },
+	}
+	for i, name := range backends.ClassNames {
+		if !backends.ErrorClass(i).Failed() {
+			continue
+		}
+		t["errors."+name+".count"] = func(a *Aggregate) float64 { return a.counted(a.Class[i]) }
+		t["errors."+name+".ratio"] = func(a *Aggregate) float64 { return a.share(a.Class[i]) }
+	}
+	return t
+}
+
+// perSecond is n over the window. Without a single request there is nothing to be slow about: no data.
+func (a *Aggregate) perSecond(n int64) float64 {
+	if a.Sent == 0 && a.Completed == 0 {
+		return math.NaN()
+	}
+	return float64(n) / (float64(a.Window) / nsPerSecond)
+}
+
+// counted is n, and no data when nothing was sent: zero errors of zero requests prove nothing.
+func (a *Aggregate) counted(n int64) float64 {
+	if a.Sent == 0 {
+		return math.NaN()
+	}
+	return float64(n)
+}
+
+func (a *Aggregate) share(n int64) float64 { return float64(n) / float64(a.Sent) }

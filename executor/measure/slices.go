@@ -1,0 +1,145 @@
+package measure
+
+import (
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/stats"
+)
+
+// maxSlices bounds a node's slices: one second each for an hour, then two, four …
+const maxSlices = 3600
+
+// Slice is a short stretch of the hold window, for charts. Sent counts by due time; all else by completion, and
+// latencies are those of ok completions. Times are ns since hold began.
+type Slice struct {
+	From, To         int64
+	Sent, OK, Failed int64
+	Items            int64
+	InFlight         int64 // at the last look within the slice
+	// N is how many latencies are behind P50, P99 and Max, in ns; 0: unknown. A slice made of two (long runs) has the
+	// larger of their percentiles: an upper bound.
+	N, P50, P99, Max int64
+}
+
+// slicer keeps slices by index (t - start) / width. Only the newest two have a distribution: a completion that is
+// folded later than that counts, but no longer moves a percentile.
+type slicer struct {
+	start, width int64
+	list         []Slice
+	dists        [2]stats.Dist // of slice k at k%2
+	newest       int           // the newest slice that has a distribution; the one before it has the other
+}
+
+func newSlicer(start, width int64) *slicer { return &slicer{start: start, width: width} }
+
+// at is the slice that t belongs to. It grows the list up to it and halves the list when that makes it too long.
+func (s *slicer) at(t int64) (*Slice, int) {
+	k := int((t - s.start) / s.width)
+	for k >= maxSlices {
+		s.coarsen()
+		k = int((t - s.start) / s.width)
+	}
+	for n := len(s.list); n <= k; n++ {
+		s.list = append(s.list, Slice{From: int64(n) * s.width, To: int64(n+1) * s.width})
+	}
+	return &s.list[k], k
+}
+
+func (s *slicer) sent(due int64) {
+	slice, _ := s.at(due)
+	slice.Sent++
+}
+
+func (s *slicer) inFlight(now, n int64) {
+	if now >= s.start {
+		slice, _ := s.at(now)
+		slice.InFlight = n
+	}
+}
+
+func (s *slicer) completed(x *backends.Sample, ended int64) {
+	slice, k := s.at(ended)
+	if x.Class.Failed() {
+		slice.Failed++
+		return
+	}
+	if x.Class != backends.OK {
+		return
+	}
+	slice.OK++
+	slice.Items += int64(x.Items)
+	slice.N++
+	v := ended - x.Due
+	slice.Max = max(slice.Max, v)
+	for s.newest < k {
+		s.next(k)
+	}
+	if k >= s.newest-1 {
+		s.dists[k%2].Add(v)
+	}
+}
+
+// next moves on towards slice k: the older of the two distributions is read out and emptied for a new slice.
+func (s *slicer) next(k int) {
+	s.read(s.newest - 1)
+	if k > s.newest+1 { // a gap: the newer one is complete as well
+		s.read(s.newest)
+		s.newest = k - 2
+	}
+	s.newest++
+}
+
+// read writes the percentiles of slice k, which then has no distribution any more.
+func (s *slicer) read(k int) {
+	if k < 0 {
+		return
+	}
+	d := &s.dists[k%2]
+	if d.N() > 0 {
+		p50, _ := d.Rank(50)
+		p99, _ := d.Rank(99)
+		s.list[k].P50, s.list[k].P99 = max(p50, s.list[k].P50), max(p99, s.list[k].P99)
+	}
+	d.Reset()
+}
+
+// coarsen makes one slice of every two.
+func (s *slicer) coarsen() {
+	s.read(s.newest - 1)
+	s.read(s.newest)
+	half := s.list[:(len(s.list)+1)/2]
+	for i := range half {
+		a := s.list[2*i]
+		if 2*i+1 < len(s.list) {
+			a = a.join(s.list[2*i+1])
+		} else {
+			a.To += s.width
+		}
+		half[i] = a
+	}
+	s.list, s.width, s.newest = half, 2*s.width, s.newest/2
+}
+
+func (a Slice) join(b Slice) Slice {
+	return Slice{
+		From: a.From, To: b.To, Sent: a.Sent + b.Sent, OK: a.OK + b.OK, Failed: a.Failed + b.Failed,
+		Items: a.Items + b.Items, InFlight: b.InFlight,
+		N: a.N + b.N, P50: max(a.P50, b.P50), P99: max(a.P99, b.P99), Max: max(a.Max, b.Max),
+	}
+}
+
+// finish gives the slices of a hold window that ended at end.
+func (s *slicer) finish(end int64) []Slice {
+	s.read(s.newest - 1)
+	s.read(s.newest)
+	length := end - s.start
+	list := slices.Clone(s.list)
+	for len(list) > 0 && list[len(list)-1].From >= max(length, 1) {
+		list = list[:len(list)-1]
+	}
+	if n := len(list); n > 0 {
+		list[n-1].To = min(list[n-1].To, length)
+	}
+	return list
+}

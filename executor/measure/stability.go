@@ -1,0 +1,51 @@
+package measure
+
+import "math"
+
+// Track is one metric's value in each window, oldest first; NaN: no data in that window.
+type Track struct {
+	Values []float64
+	// ZeroIsNone says that 0 means that nothing happened (throughput, latency) and is never stable. Otherwise zeros
+	// agree with zeros only (errors.ratio).
+	ZeroIsNone bool
+}
+
+// Stable reports whether the last need windows agree: for every track the largest value is at most 1+within times the
+// smallest. Fewer windows, no tracks, or a window without data are not stable.
+func Stable(tracks []Track, within float64, need int) bool {
+	for _, t := range tracks {
+		if !t.stable(within, need) {
+			return false
+		}
+	}
+	return len(tracks) > 0
+}
+
+func (t Track) stable(within float64, need int) bool {
+	if need < 1 || len(t.Values) < need {
+		return false
+	}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, v := range t.Values[len(t.Values)-need:] {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || (v == 0 && t.ZeroIsNone) {
+			return false
+		}
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	// Windows that agree exactly at the limit are stable whatever the last bit of the product is.
+	return hi <= lo*(1+within)*(1+1e-12)
+}
+
+// Beyond reports whether each of the last need windows of t is over limit: waiting longer will not bring it back.
+// A limit of 0 is none.
+func Beyond(t Track, limit float64, need int) bool {
+	if limit <= 0 || need < 1 || len(t.Values) < need {
+		return false
+	}
+	for _, v := range t.Values[len(t.Values)-need:] {
+		if !(v > limit) {
+			return false
+		}
+	}
+	return true
+}

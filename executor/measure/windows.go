@@ -1,0 +1,132 @@
+package measure
+
+import (
+	"math"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// Windows says how hold is cut for `until: stable`. Exactly one of Length and Requests is set; Keep 0: no windows.
+type Windows struct {
+	Length   int64 // ns
+	Requests int64 // completions, failed ones included; a window ends with the drain that sees the last of them
+	Keep     int   // complete windows in memory
+}
+
+// Window is one stability window. Windows follow each other without a gap from the start of hold.
+type Window struct {
+	Index    int   // from 0
+	From, To int64 // run clock
+	// Completed has the requests that ended in the window, in its distributions too: what stability is judged by.
+	Completed *Aggregate
+	// Due has those due in it, like the hold window: what is reported. Its flow is by completion, as everywhere.
+	Due *Aggregate
+}
+
+// windows are consecutive stability windows. The last is being filled. A window is complete when its end lay before
+// the previous drain, so that whoever had a completion in hand has handed it over.
+type windows struct {
+	c     Windows
+	list  []*Window
+	ready int       // the first of list that are complete
+	spare []*Window // emptied, with their memory
+}
+
+func newWindows(c Windows, start int64) *windows {
+	w := &windows{c: c}
+	w.open(start)
+	return w
+}
+
+func (w *windows) open(from int64) {
+	var x *Window
+	if n := len(w.spare); n > 0 {
+		x, w.spare = w.spare[n-1], w.spare[:n-1]
+	} else {
+		x = &Window{Completed: &Aggregate{}, Due: &Aggregate{}}
+	}
+	x.From, x.To = from, math.MaxInt64
+	if n := len(w.list); n > 0 {
+		x.Index = w.list[n-1].Index + 1
+	}
+	if w.c.Length > 0 {
+		w.end(x, from+w.c.Length)
+	}
+	w.list = append(w.list, x)
+}
+
+func (w *windows) end(x *Window, to int64) {
+	x.To = to
+	x.Completed.Window, x.Due.Window = to-x.From, to-x.From
+}
+
+// extend opens the windows up to now.
+func (w *windows) extend(now int64) {
+	for last := w.list[len(w.list)-1]; last.To <= now; last = w.list[len(w.list)-1] {
+		w.open(last.To)
+	}
+}
+
+// at is the window that t belongs to, nil when it is no longer kept.
+func (w *windows) at(t int64) *Window {
+	for i := len(w.list) - 1; i >= 0; i-- {
+		if x := w.list[i]; t >= x.From {
+			if t < x.To {
+				return x
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+func (w *windows) fold(s *backends.Sample, due, completed bool, ended int64) {
+	if due {
+		if x := w.at(s.Due); x != nil {
+			x.Due.count(s, ended)
+		}
+	}
+	if !completed {
+		return
+	}
+	if x := w.at(ended); x != nil {
+		x.Due.flow(s)
+		x.Completed.count(s, ended)
+		x.Completed.flow(s)
+	}
+}
+
+// advance closes what is complete, ends a window that has its requests, and drops windows that are too old.
+func (w *windows) advance(last, now int64) {
+	if x := w.list[len(w.list)-1]; w.c.Requests > 0 && x.Completed.Sent >= w.c.Requests && now > x.From {
+		w.end(x, now)
+		w.open(now)
+	}
+	for w.ready < len(w.list)-1 && w.list[w.ready].To <= last {
+		w.ready++
+	}
+	for w.ready > w.c.Keep {
+		x := w.list[0]
+		w.list, w.ready = w.list[1:], w.ready-1
+		x.reset()
+		w.spare = append(w.spare, x)
+	}
+}
+
+func (x *Window) reset() {
+	x.Index = 0
+	x.Completed.reset()
+	x.Due.reset()
+}
+
+func (w *windows) closed() []*Window { return w.list[:w.ready] }
+
+// MergeWindows is the measurement of several windows as one: sums over sums, distributions pooled. It does not change
+// the windows.
+func MergeWindows(list []*Window) *Aggregate {
+	a := &Aggregate{}
+	for _, w := range list {
+		a.Merge(w.Due)
+	}
+	return a
+}
