@@ -1,8 +1,95 @@
 package stats
 
+import (
+	"math"
+	"sort"
+)
+
 // Bounds is the confidence interval of the p-th percentile by order statistics, two-sided: with the given confidence
-// (0.95) the true percentile is in [lo, hi]. Where too few values bound it, lo is math.MinInt64 or hi math.MaxInt64.
-// It is false when there are no values, or p or confidence is out of range.
+// (0.95 and the like) the true percentile lies in [lo, hi], whatever the distribution. Where too few values bound it,
+// lo is math.MinInt64 or hi math.MaxInt64. It is false when there are no values, or p is not in (0, 100), or confidence
+// not in (0, 1).
 func (d *Dist) Bounds(p, confidence float64) (lo, hi int64, ok bool) {
-	return 0, 0, false
+	if d.n == 0 || !(p > 0 && p < 100) || !(confidence > 0 && confidence < 1) {
+		return 0, 0, false
+	}
+	l, u := boundRanks(d.n, p/100, confidence)
+	lo, hi = math.MinInt64, math.MaxInt64
+	if l >= 1 {
+		lo = d.at(l)
+	}
+	if u <= d.n {
+		hi = d.at(u)
+	}
+	return lo, hi, true
+}
+
+// boundRanks are the two ranks of Bounds; 0 and n+1 mean that there is no such value.
+//
+// How many of n values fall at or below the q-th quantile is binomial(n, q). The lower rank l is the largest with
+// P(B <= l-1) <= alpha/2, the upper rank u the smallest with P(B <= u-1) >= 1 - alpha/2.
+func boundRanks(n int64, q, confidence float64) (l, u int64) {
+	half := (1 - confidence) / 2
+	// sort.Search finds the first k in [0, n] where P(B <= k) is above its limit; int is 64 bits where this runs.
+	l = int64(sort.Search(int(n), func(k int) bool { return binomialCDF(int64(k), n, q) > half }))
+	u = int64(sort.Search(int(n), func(k int) bool { return binomialCDF(int64(k), n, q) >= 1-half })) + 1
+	return l, u
+}
+
+// binomialCDF is P(B <= k) for B binomial(n, q), by the regularised incomplete beta function: I of 1-q at (n-k, k+1).
+func binomialCDF(k, n int64, q float64) float64 {
+	switch {
+	case k < 0:
+		return 0
+	case k >= n:
+		return 1
+	}
+	return betaRegularised(float64(n-k), float64(k+1), 1-q)
+}
+
+// betaRegularised is I_x(a, b) for a, b > 0 and 0 <= x <= 1. The continued fraction converges quickly left of the mean
+// only, so the other side is taken by symmetry.
+func betaRegularised(a, b, x float64) float64 {
+	if x <= 0 {
+		return 0
+	}
+	if x >= 1 {
+		return 1
+	}
+	lab, _ := math.Lgamma(a + b)
+	la, _ := math.Lgamma(a)
+	lb, _ := math.Lgamma(b)
+	front := math.Exp(lab - la - lb + a*math.Log(x) + b*math.Log1p(-x))
+	if x < (a+1)/(a+b+2) {
+		return front * betaFraction(a, b, x) / a
+	}
+	return 1 - front*betaFraction(b, a, 1-x)/b
+}
+
+// betaFraction evaluates the continued fraction of the incomplete beta function by the modified Lentz method. It takes
+// about √max(a, b) steps.
+func betaFraction(a, b, x float64) float64 {
+	const tiny, precision = 1e-300, 1e-14
+	away := func(v float64) float64 { // keeps divisors off 0
+		if math.Abs(v) < tiny {
+			return tiny
+		}
+		return v
+	}
+	c, d := 1.0, 1/away(1-(a+b)*x/(a+1))
+	f := d
+	for m := 1.0; m < 1e6; m++ {
+		even := m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m))
+		d = 1 / away(1+even*d)
+		c = away(1 + even/c)
+		f *= d * c
+		odd := -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))
+		d = 1 / away(1+odd*d)
+		c = away(1 + odd/c)
+		f *= d * c
+		if math.Abs(d*c-1) < precision {
+			break
+		}
+	}
+	return f
 }

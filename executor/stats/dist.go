@@ -208,10 +208,7 @@ func (d *Dist) Std() float64 {
 		return 0
 	}
 	n, sum := big.NewInt(d.n), d.sum.int()
-	// The squares are unsigned: all 128 bits are value.
-	sq := new(big.Int).SetUint64(d.sq.hi)
-	sq.Lsh(sq, 64).Add(sq, new(big.Int).SetUint64(d.sq.lo))
-	num := sq.Mul(sq, n)
+	num := new(big.Int).Mul(d.sq.unsigned(), n)
 	num.Sub(num, new(big.Int).Mul(sum, sum))
 	den := new(big.Int).Mul(n, big.NewInt(d.n-1))
 	variance, _ := new(big.Rat).SetFrac(num, den).Float64()

@@ -1,7 +1,24 @@
 package stats
 
-// KS is the Kolmogorov-Smirnov distance between sorted values and a distribution function.
-func KS(sorted []float64, cdf func(float64) float64) float64 { return 0 }
+import "math"
 
-// KSCritical is the distance that a sample of n values of the right distribution exceeds with probability alpha.
-func KSCritical(n int, alpha float64) float64 { return 0 }
+// KS is the Kolmogorov-Smirnov distance between sorted values and a continuous distribution function: the largest gap
+// between the share of values at or below x and cdf(x). NaN without values.
+func KS(sorted []float64, cdf func(float64) float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	n, largest := float64(len(sorted)), 0.0
+	for i, x := range sorted {
+		f := cdf(x)
+		largest = max(largest, f-float64(i)/n, float64(i+1)/n-f)
+	}
+	return largest
+}
+
+// KSCritical is the distance that n values drawn from the very distribution exceed with probability alpha, by the
+// asymptotic law with Stephens' correction for small n (good from n = 5). The distribution must be given, not fitted.
+func KSCritical(n int, alpha float64) float64 {
+	root := math.Sqrt(float64(n))
+	return math.Sqrt(-math.Log(alpha/2)/2) / (root + 0.12 + 0.11/root)
+}
