@@ -1,8 +1,173 @@
 package backends
 
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strconv"
+)
+
 // AppendMismatch appends to dst how got differs from want, and nothing when they are equal (which allocates nothing).
 // Type, shape and bytes are compared; floats may differ by absolute + relative*|want| when one of the two is not 0. A NaN
-// equals a NaN, whatever its bits, when a tolerance is given, and only itself when none is.
+// equals a NaN, whatever its bits, when a tolerance is given, and only the same bits when none is; an infinity equals
+// only itself.
 func AppendMismatch(dst []byte, got, want *Tensor, relative, absolute float64) []byte {
+	switch {
+	case got.Type != want.Type:
+		return appendPair(appendOutput(dst, want), "datatype ", string(got.Type), string(want.Type))
+	case !slices.Equal(got.Shape, want.Shape):
+		dst = appendShape(append(appendOutput(dst, want), "shape "...), got.Shape)
+		return appendShape(append(dst, ", want "...), want.Shape)
+	case bytes.Equal(got.Data, want.Data):
+		return dst
+	case want.Type == Bytes:
+		return appendBytesMismatch(dst, got, want)
+	case len(got.Data) != len(want.Data) || len(want.Data)%max(want.Type.Size(), 1) != 0:
+		dst = strconv.AppendInt(append(appendOutput(dst, want), "has "...), int64(len(got.Data)), 10)
+		return append(strconv.AppendInt(append(dst, " bytes, want "...), int64(len(want.Data)), 10), " bytes"...)
+	}
+	i := firstDifference(got, want, relative, absolute)
+	if i < 0 {
+		return dst
+	}
+	size := want.Type.Size()
+	dst = appendIndex(appendOutput(dst, want), i)
+	dst = AppendValue(append(dst, " is "...), want.Type, got.Data[i*size:])
+	return AppendValue(append(dst, ", want "...), want.Type, want.Data[i*size:])
+}
+
+// firstDifference is the index of the first element that differs, -1 when none does. Both hold as many whole elements.
+func firstDifference(got, want *Tensor, relative, absolute float64) int {
+	size := want.Type.Size()
+	if size <= 0 {
+		return 0
+	}
+	tolerant := kindOf(want.Type) == float && (relative != 0 || absolute != 0)
+	for i := 0; (i+1)*size <= len(want.Data); i++ {
+		g, w := got.Data[i*size:(i+1)*size], want.Data[i*size:(i+1)*size]
+		if bytes.Equal(g, w) || tolerant && near(floatAt(want.Type, g), floatAt(want.Type, w), relative, absolute) {
+			continue
+		}
+		return i
+	}
+	return -1
+}
+
+func near(got, want, relative, absolute float64) bool {
+	if math.IsNaN(got) || math.IsNaN(want) {
+		return math.IsNaN(got) && math.IsNaN(want)
+	}
+	if math.IsInf(got, 0) || math.IsInf(want, 0) {
+		return got == want
+	}
+	return math.Abs(got-want) <= absolute+relative*math.Abs(want)
+}
+
+func floatAt(t DataType, b []byte) float64 {
+	switch t {
+	case FP16:
+		return fp16.float64(binary.LittleEndian.Uint16(b))
+	case BF16:
+		return bf16.float64(binary.LittleEndian.Uint16(b))
+	case FP32:
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
+
+// appendBytesMismatch finds the first string that differs; data without a whole element is told as such.
+func appendBytesMismatch(dst []byte, got, want *Tensor) []byte {
+	g, w := got.Data, want.Data
+	for i := 0; ; i++ {
+		one, restG, okG := cutElement(g)
+		two, restW, okW := cutElement(w)
+		if okG && okW && bytes.Equal(one, two) {
+			g, w = restG, restW
+			continue
+		}
+		dst = append(appendIndex(appendOutput(dst, want), i), " is "...)
+		dst = appendQuoted(dst, one, okG)
+		return appendQuoted(append(dst, ", want "...), two, okW)
+	}
+}
+
+// cutElement cuts the first length-prefixed string off b.
+func cutElement(b []byte) (element, rest []byte, ok bool) {
+	if len(b) < 4 {
+		return nil, nil, false
+	}
+	n := binary.LittleEndian.Uint32(b)
+	if uint64(n) > uint64(len(b)-4) {
+		return nil, nil, false
+	}
+	return b[4 : 4+n], b[4+n:], true
+}
+
+const shownBytes = 40 // of each string in a note
+
+func appendQuoted(dst, element []byte, ok bool) []byte {
+	if !ok {
+		return append(dst, "no whole string"...)
+	}
+	cut := element[:min(len(element), shownBytes)]
+	dst = strconv.AppendQuote(dst, string(cut))
+	if len(cut) < len(element) {
+		dst = append(strconv.AppendInt(append(dst, "… ("...), int64(len(element)), 10), " bytes)"...)
+	}
 	return dst
+}
+
+// AppendValue appends the element at the front of b as JSON writes it, except for infinities, NaNs and BYTES. b holds at
+// least one element.
+func AppendValue(dst []byte, t DataType, b []byte) []byte {
+	switch t {
+	case Bool:
+		return strconv.AppendBool(dst, b[0] != 0)
+	case Uint8:
+		return strconv.AppendUint(dst, uint64(b[0]), 10)
+	case Uint16:
+		return strconv.AppendUint(dst, uint64(binary.LittleEndian.Uint16(b)), 10)
+	case Uint32:
+		return strconv.AppendUint(dst, uint64(binary.LittleEndian.Uint32(b)), 10)
+	case Uint64:
+		return strconv.AppendUint(dst, binary.LittleEndian.Uint64(b), 10)
+	case Int8:
+		return strconv.AppendInt(dst, int64(int8(b[0])), 10)
+	case Int16:
+		return strconv.AppendInt(dst, int64(int16(binary.LittleEndian.Uint16(b))), 10)
+	case Int32:
+		return strconv.AppendInt(dst, int64(int32(binary.LittleEndian.Uint32(b))), 10)
+	case Int64:
+		return strconv.AppendInt(dst, int64(binary.LittleEndian.Uint64(b)), 10)
+	case FP32:
+		return strconv.AppendFloat(dst, floatAt(t, b), 'g', -1, 32)
+	case FP64, FP16, BF16:
+		return strconv.AppendFloat(dst, floatAt(t, b), 'g', -1, 64)
+	}
+	return append(dst, '?')
+}
+
+func appendOutput(dst []byte, t *Tensor) []byte {
+	return append(append(append(dst, "output "...), t.Name...), ' ')
+}
+
+func appendPair(dst []byte, what, got, want string) []byte {
+	dst = append(append(dst, what...), got...)
+	return append(append(dst, ", want "...), want...)
+}
+
+func appendIndex(dst []byte, i int) []byte {
+	return append(strconv.AppendInt(append(dst, '['), int64(i), 10), ']')
+}
+
+func appendShape(dst []byte, shape []int64) []byte {
+	dst = append(dst, '[')
+	for i, d := range shape {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(dst, d, 10)
+	}
+	return append(dst, ']')
 }

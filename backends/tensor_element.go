@@ -1,11 +1,223 @@
 package backends
 
-import "errors"
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+)
 
 // AppendElement appends one element of type t, in the protocol's raw form, to dst. v is a bool, int64, uint64, float64,
 // json.Number or string; BYTES take a string (or []byte) and get their 4-byte little-endian length in front. A value that
 // t cannot hold exactly (out of range, a fraction for an integer, another kind of value) is an error; floats are rounded
 // to nearest, ties to even, and refused when they would become infinite.
 func AppendElement(dst []byte, t DataType, v any) ([]byte, error) {
-	return dst, errors.ErrUnsupported
+	if t.Size() < 0 {
+		return dst, fmt.Errorf("unknown datatype %s", t)
+	}
+	switch v := v.(type) {
+	case json.Number:
+		return appendNumber(dst, t, string(v))
+	case string:
+		if t == Bytes {
+			return appendBytes(dst, v)
+		}
+	case []byte:
+		if t == Bytes {
+			return appendBytes(dst, v)
+		}
+	case bool:
+		if t == Bool {
+			return append(dst, truth(v)), nil
+		}
+	case int64:
+		return appendSigned(dst, t, v < 0, magnitude(v), float64(v), v)
+	case uint64:
+		return appendSigned(dst, t, false, v, float64(v), v)
+	case float64:
+		switch kindOf(t) {
+		case whole:
+			return appendWhole(dst, t, v)
+		case float:
+			out, ok := appendFloat(dst, t, v)
+			return fitted(out, ok, t, v)
+		}
+	}
+	return dst, misfit(t, v, unlike(v, t))
+}
+
+// appendSigned appends an integer, given as sign and size and as a float, to a type of either kind.
+func appendSigned(dst []byte, t DataType, negative bool, size uint64, near float64, v any) ([]byte, error) {
+	switch kindOf(t) {
+	case whole:
+		out, ok := appendInteger(dst, t, negative, size)
+		return fitted(out, ok, t, v)
+	case float:
+		out, ok := appendFloat(dst, t, near)
+		return fitted(out, ok, t, v)
+	}
+	return dst, misfit(t, v, unlike(v, t))
+}
+
+func unlike(v any, t DataType) string { return "is " + kindName(v) + ", not " + kindOf(t).word() }
+
+// AppendNumber appends one element of type t written as a JSON number. It allocates only when it refuses.
+func AppendNumber(dst []byte, t DataType, text []byte) ([]byte, error) {
+	return appendNumber(dst, t, string(text))
+}
+
+// valueKind is what kind of value a datatype takes.
+type valueKind uint8
+
+const (
+	whole valueKind = iota
+	float
+	truthValue
+	octets
+)
+
+func kindOf(t DataType) valueKind {
+	switch t {
+	case Bool:
+		return truthValue
+	case FP16, BF16, FP32, FP64:
+		return float
+	case Bytes:
+		return octets
+	}
+	return whole
+}
+
+func (k valueKind) word() string {
+	return [...]string{"a whole number", "a number", "a bool", "a string"}[k]
+}
+
+func kindName(v any) string {
+	switch v.(type) {
+	case bool:
+		return "a bool"
+	case string, []byte:
+		return "a string"
+	case int64, uint64, float64, json.Number:
+		return "a number"
+	case nil:
+		return "null"
+	}
+	return fmt.Sprintf("a %T", v)
+}
+
+func misfit(t DataType, v any, why string) error {
+	if s, ok := v.(string); ok {
+		v = fmt.Sprintf("%.64q", s)
+	}
+	return fmt.Errorf("%v does not fit %s: it %s", v, t, why)
+}
+
+func truth(v bool) byte {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+func magnitude(v int64) uint64 {
+	if v < 0 {
+		return -uint64(v)
+	}
+	return uint64(v)
+}
+
+func appendBytes[T string | []byte](dst []byte, v T) ([]byte, error) {
+	if uint64(len(v)) > math.MaxUint32 {
+		return dst, fmt.Errorf("a BYTES element of %d bytes is over the limit of %d", len(v), uint32(math.MaxUint32))
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v)))
+	return append(dst, v...), nil
+}
+
+// appendWhole takes floats without a fraction (1.0), as JSON does not tell 1 from 1.0.
+func appendWhole(dst []byte, t DataType, v float64) ([]byte, error) {
+	if v != math.Trunc(v) { // also NaN
+		return dst, misfit(t, v, notWhole)
+	}
+	if math.Abs(v) >= 1<<64 {
+		return dst, misfit(t, v, outOfRange)
+	}
+	out, ok := appendInteger(dst, t, v < 0, uint64(math.Abs(v)))
+	return fitted(out, ok, t, v)
+}
+
+const (
+	notWhole   = "is not a whole number"
+	outOfRange = "is out of range"
+)
+
+// fitted makes the error for a value that was out of range.
+func fitted(dst []byte, ok bool, t DataType, v any) ([]byte, error) {
+	if !ok {
+		return dst, misfit(t, v, outOfRange)
+	}
+	return dst, nil
+}
+
+// appendInteger appends ±size, or reports that t does not hold it.
+func appendInteger(dst []byte, t DataType, negative bool, size uint64) ([]byte, bool) {
+	width := uint(t.Size()) * 8
+	limit := uint64(1)<<(width-1) - 1 // signed
+	switch t {
+	case Uint8, Uint16, Uint32, Uint64:
+		limit = 1<<(width-1)<<1 - 1
+		if negative {
+			limit = 0
+		}
+	default:
+		if negative {
+			limit++
+		}
+	}
+	if size > limit {
+		return dst, false
+	}
+	bits := size
+	if negative {
+		bits = -size
+	}
+	return appendBits(dst, bits, t.Size()), true
+}
+
+func appendBits(dst []byte, bits uint64, size int) []byte {
+	switch size {
+	case 1:
+		return append(dst, byte(bits))
+	case 2:
+		return binary.LittleEndian.AppendUint16(dst, uint16(bits))
+	case 4:
+		return binary.LittleEndian.AppendUint32(dst, uint32(bits))
+	}
+	return binary.LittleEndian.AppendUint64(dst, bits)
+}
+
+// appendFloat appends v rounded to t, or reports that a finite v would become infinite.
+func appendFloat(dst []byte, t DataType, v float64) ([]byte, bool) {
+	var bits uint64
+	infinite := false
+	switch t {
+	case FP64:
+		bits = math.Float64bits(v)
+	case FP32:
+		single := float32(v)
+		bits, infinite = uint64(math.Float32bits(single)), math.IsInf(float64(single), 0) && !math.IsInf(v, 0)
+	default:
+		format := fp16
+		if t == BF16 {
+			format = bf16
+		}
+		var half uint16
+		half, infinite = format.bits(v)
+		bits = uint64(half)
+	}
+	if infinite {
+		return dst, false
+	}
+	return appendBits(dst, bits, t.Size()), true
 }

@@ -1,0 +1,82 @@
+package backends
+
+import (
+	"math"
+	"testing"
+)
+
+func tensor(t *testing.T, d DataType, shape []int64, v ...any) *Tensor {
+	t.Helper()
+	out := &Tensor{Name: "OUT", Type: d, Shape: shape}
+	for _, e := range v {
+		var err error
+		if out.Data, err = AppendElement(out.Data, d, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func TestAppendMismatch(t *testing.T) {
+	one := []int64{1}
+	two := []int64{2}
+	nan := math.NaN()
+	other := &Tensor{Name: "OUT", Type: FP32, Shape: one, Data: []byte{1, 0, 0xc0, 0x7f}} // a NaN with other bits
+	for _, c := range []struct {
+		name      string
+		got, want *Tensor
+		rel, abs  float64
+		text      string
+	}{
+		{"equal", tensor(t, Int32, two, int64(1), int64(2)), tensor(t, Int32, two, int64(1), int64(2)), 0, 0, ""},
+		{"int", tensor(t, Int32, two, int64(1), int64(3)), tensor(t, Int32, two, int64(1), int64(-2)), 0, 0, "output OUT [1] is 3, want -2"},
+		{"tolerance is for floats", tensor(t, Int32, one, int64(3)), tensor(t, Int32, one, int64(2)), 9, 9, "output OUT [0] is 3, want 2"},
+		{"type", tensor(t, Int32, one, int64(1)), tensor(t, FP32, one, 1.0), 0, 0, "output OUT datatype INT32, want FP32"},
+		{"shape", tensor(t, Int32, two, int64(1), int64(2)), tensor(t, Int32, []int64{1, 2}, int64(1), int64(2)), 0, 0, "output OUT shape [2], want [1,2]"},
+		{"short", tensor(t, Int32, two, int64(1)), tensor(t, Int32, two, int64(1), int64(2)), 0, 0, "output OUT has 4 bytes, want 8 bytes"},
+		{"float exact", tensor(t, FP32, one, 1.0000001), tensor(t, FP32, one, 1.0), 0, 0, "output OUT [0] is 1.0000001, want 1"},
+		{"relative", tensor(t, FP32, one, 1.001), tensor(t, FP32, one, 1.0), 0.01, 0, ""},
+		{"relative, too far", tensor(t, FP64, one, 1.02), tensor(t, FP64, one, 1.0), 0.01, 0, "output OUT [0] is 1.02, want 1"},
+		{"relative is of want", tensor(t, FP64, one, -100.0), tensor(t, FP64, one, 0.0), 1, 0, "output OUT [0] is -100, want 0"},
+		{"absolute", tensor(t, FP16, one, 0.001), tensor(t, FP16, one, 0.0), 0, 0.01, ""},
+		{"bf16", tensor(t, BF16, two, 1.0, 2.0), tensor(t, BF16, two, 1.0, 4.0), 0.1, 0, "output OUT [1] is 2, want 4"},
+		{"NaN, no tolerance", other, tensor(t, FP32, one, nan), 0, 0, "output OUT [0] is NaN, want NaN"},
+		{"NaN, tolerance", other, tensor(t, FP32, one, nan), 0.1, 0, ""},
+		{"NaN for a number", tensor(t, FP32, one, nan), tensor(t, FP32, one, 1.0), 1, 1, "output OUT [0] is NaN, want 1"},
+		{"infinity", tensor(t, FP32, one, math.Inf(1)), tensor(t, FP32, one, 1.0), 1, 1e9, "output OUT [0] is +Inf, want 1"},
+		{"minus zero, exact", tensor(t, FP32, one, math.Copysign(0, -1)), tensor(t, FP32, one, 0.0), 0, 0, "output OUT [0] is -0, want 0"},
+		{"strings", tensor(t, Bytes, two, "a", "bc"), tensor(t, Bytes, two, "a", "bd"), 0, 0, `output OUT [1] is "bc", want "bd"`},
+		{"strings, one missing", tensor(t, Bytes, two, "a"), tensor(t, Bytes, two, "a", "b"), 0, 0, `output OUT [1] is no whole string, want "b"`},
+		{"strings, cut", &Tensor{Type: Bytes, Shape: one, Data: []byte{9, 0, 0, 0, 'x'}}, tensor(t, Bytes, one, "x"), 0, 0, `output OUT [0] is no whole string, want "x"`},
+		{"empty", tensor(t, FP32, []int64{0}), tensor(t, FP32, []int64{0}), 0, 0, ""},
+	} {
+		if got := string(AppendMismatch(nil, c.got, c.want, c.rel, c.abs)); got != c.text {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.text)
+		}
+	}
+}
+
+func TestAppendMismatchDoesNotAllocate(t *testing.T) {
+	a, b := tensor(t, FP32, []int64{2}, 1.0, 2.0), tensor(t, FP32, []int64{2}, 1.0, 2.00001)
+	note := make([]byte, 0, NoteSize)
+	if n := testing.AllocsPerRun(100, func() {
+		note = AppendMismatch(note[:0], a, b, 0.01, 0)
+		note = AppendMismatch(note[:0], a, a, 0, 0)
+	}); n != 0 || len(note) != 0 {
+		t.Errorf("%v allocations, note %q", n, note)
+	}
+}
+
+func FuzzAppendMismatch(f *testing.F) {
+	f.Add("BYTES", []byte{1, 0, 0, 0, 'a'}, []byte{1, 0, 0, 0, 'b'})
+	f.Add("FP16", []byte{0, 0x3c}, []byte{0, 0x40})
+	f.Add("INT64", []byte{1, 2, 3}, []byte{1, 2, 4})
+	f.Fuzz(func(t *testing.T, kind string, got, want []byte) {
+		a := &Tensor{Name: "o", Type: DataType(kind), Data: got}
+		b := &Tensor{Name: "o", Type: DataType(kind), Data: want}
+		text := AppendMismatch(nil, a, b, 0, 0)
+		if (string(got) == string(want)) != (len(text) == 0) {
+			t.Errorf("%s %x %x: %q", kind, got, want, text)
+		}
+	})
+}
