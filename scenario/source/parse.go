@@ -1,7 +1,125 @@
 package source
 
-// Parse turns the text of a plan into nodes, or says all that is wrong with it as YAML. file is the name that positions
-// carry. The node is nil when there are errors.
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxBytes is how long a plan may be.
+const maxBytes = 1 << 20
+
+// Parse turns the text of a plan into nodes, and says all that is wrong with it as YAML: one document of at most 1 MiB,
+// keys that are text and unique, no tags, no merge keys. file is the name that positions carry. Text that cannot be read
+// as YAML at all gives nil; other mistakes leave a tree, so that what else is wrong can be found too.
 func Parse(file string, data []byte) (*Node, Diagnostics) {
-	return nil, nil
+	p := parser{file: file, lines: splitLines(data)}
+	if !p.readable(data) {
+		return nil, p.found
+	}
+	document, ok := p.document()
+	if !ok {
+		return nil, p.found
+	}
+	w := walker{parser: &p, active: map[*yaml.Node]bool{}}
+	root := w.node(document.Content[0], 0)
+	return root, p.found.Sorted()
 }
+
+// parser is the text being read and what was found wrong with it.
+type parser struct {
+	file  string
+	lines lines
+	found Diagnostics
+}
+
+func (p *parser) report(d Diagnostic) {
+	d.Severity = Error
+	d.Pos.File = p.file
+	p.found = append(p.found, d)
+}
+
+// readable checks what does not need YAML: length and characters.
+func (p *parser) readable(data []byte) bool {
+	if len(data) > maxBytes {
+		p.report(Diagnostic{
+			Code: "too-large", Pos: Pos{Line: 1, Column: 1},
+			Summary: fmt.Sprintf("the plan has %d bytes; at most %d are read", len(data), maxBytes),
+			Detail:  "Keep data in files of its own and name them under data.file.",
+		})
+		return false
+	}
+	line, column, what := p.lines.badCharacter()
+	if what == "" {
+		return true
+	}
+	p.report(Diagnostic{
+		Code: "bad-character", Pos: Pos{Line: line, Column: column}, Summary: what,
+		Detail: "A plan is UTF-8 text without control characters.",
+	})
+	return false
+}
+
+// document reads the one document of the file.
+func (p *parser) document() (document *yaml.Node, ok bool) {
+	dec := yaml.NewDecoder(bytes.NewReader(p.lines.data))
+	document = new(yaml.Node)
+	switch err := decode(dec, document); {
+	case errors.Is(err, io.EOF), err == nil && empty(document):
+		p.report(Diagnostic{
+			Code: "empty-plan", Pos: Pos{Line: 1, Column: 1}, Summary: "the plan is empty",
+			Detail: "Run `sluice init` for one to start from.",
+		})
+		return nil, false
+	case err != nil:
+		p.report(p.syntax(err))
+		return nil, false
+	}
+	var second yaml.Node
+	if err := decode(dec, &second); !errors.Is(err, io.EOF) {
+		p.report(p.secondDocument(document, err))
+	}
+	return document, true
+}
+
+// empty reports a document without content: "---", or nothing but comments after it.
+func empty(document *yaml.Node) bool {
+	return len(document.Content) == 0 || document.Content[0].Kind == yaml.ScalarNode && document.Content[0].Tag == "!!null" &&
+		document.Content[0].Value == "" && document.Content[0].Style == 0 && document.Content[0].Anchor == ""
+}
+
+// decode turns what the library panics with into an error: text from outside must not end the program.
+func decode(dec *yaml.Decoder, into *yaml.Node) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("yaml: %v", r)
+		}
+	}()
+	return dec.Decode(into) //nolint:wrapcheck // its text is taken apart by syntax
+}
+
+// secondDocument points at the mark that begins it.
+func (p *parser) secondDocument(first *yaml.Node, err error) Diagnostic {
+	d := Diagnostic{
+		Code: "second-document", Width: 3,
+		Summary: "a plan is one YAML document, and here a second begins",
+		Detail:  "Move it to a file of its own, or remove the line.",
+	}
+	for n := first.Content[0].Line + 1; n <= p.lines.count(); n++ {
+		text := p.lines.text(n)
+		if text == "---" || len(text) > 3 && text[:3] == "---" && blank(text[3]) {
+			d.Pos = Pos{Line: n, Column: 1}
+			return d
+		}
+	}
+	d.Pos, d.Width = Pos{Line: p.lines.count(), Column: 1}, 0
+	if err != nil {
+		d.Pos = p.syntax(err).Pos
+	}
+	return d
+}
+
+func blank(c byte) bool { return c == ' ' || c == '\t' }

@@ -25,7 +25,7 @@ const (
 // Node is one value of the document. Text is the scalar as written (after unquoting), never yaml's decoded value.
 type Node struct {
 	Kind    Kind
-	Tag     string // "!!str", "!!int", "!!float", "!!bool", "!!null" as YAML resolves it; quoted scalars are !!str
+	Tag     string // "!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq"; quoted scalars are !!str, see Plain
 	Quoted  bool
 	Block   bool // a | or > scalar: Pos is that of the mark, the text starts one line below
 	Text    string

@@ -1,0 +1,190 @@
+package source
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The library says where a mistake is in words only: "yaml: line 7: did not find expected key". Three things are wrong
+// with that and undone here. It counts lines from 0 where its parser complains, from 1 where its scanner does. It names
+// the start of the map, list or string that it could not finish, unless that is line 1, then the place where it gave up:
+// so the text is read again with one line more before it. And for blocks that start is of no use to anybody.
+
+var errorText = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+
+// late lists the messages that name the start of a block instead of the place of the mistake.
+var late = []string{
+	"did not find expected key", "did not find expected '-' indicator", "did not find expected node content",
+	"did not find expected <document start>",
+}
+
+// unfinished lists the messages about a flow map or list, which name its start.
+var unfinished = []string{"did not find expected ',' or ']'", "did not find expected ',' or '}'"}
+
+// syntax says what is wrong with the text.
+func (p *parser) syntax(err error) Diagnostic {
+	line, message := splitError(err)
+	if again := failure(append([]byte("#\n"), p.lines.data...)); again != nil {
+		line, message = splitError(again)
+		line-- // the line that was added
+	}
+	d := Diagnostic{Severity: Error, Code: "bad-yaml", Summary: "this cannot be read as YAML: " + message}
+	switch {
+	case contains(late, message):
+		line = p.firstLineThatFails(message)
+	case contains(unfinished, message):
+		line++
+	case strings.HasPrefix(message, "unknown anchor '"):
+		name := strings.Split(message, "'")[1]
+		d.Code, d.Summary = "unknown-anchor", "there is no anchor &"+name+" before this alias"
+		d.Pos, d.Width = p.find(regexp.MustCompile(`\*`+regexp.QuoteMeta(name)+`\b`), 1), len(name)+1
+		return d
+	}
+	line = max(1, min(line, p.lines.count()))
+	text := p.lines.text(line)
+	d.Pos = Pos{File: p.file, Line: line, Column: 1 + len([]rune(text)) - len([]rune(strings.TrimLeft(text, " \t")))}
+	p.explain(&d, message, text)
+	return d
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}
+
+func splitError(err error) (line int, message string) {
+	m := errorText.FindStringSubmatch(err.Error())
+	if m == nil {
+		return 0, strings.TrimPrefix(err.Error(), "yaml: ")
+	}
+	line, _ = strconv.Atoi(m[1])
+	return line, m[2]
+}
+
+// explain adds what the writer probably meant, and marks the exact place where it can be found.
+func (p *parser) explain(d *Diagnostic, message, text string) {
+	indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
+	switch {
+	case strings.Contains(indent, "\t"):
+		d.Code, d.Summary = "tab-indentation", "a tab is used for indentation"
+		d.Detail = "YAML indents with spaces only."
+		d.Pos.Column, d.Width = 1+strings.IndexByte(indent, '\t'), 1
+	case contains(unfinished, message):
+		p.explainFlow(d, text)
+	case message == "found unexpected end of stream":
+		d.Summary = "a quotation mark is not closed"
+		if i := strings.IndexAny(text, `"'`); i >= 0 {
+			d.Pos.Column, d.Width = 1+len([]rune(text[:i])), 1
+		}
+	case strings.Contains(message, "cannot start any token"):
+		d.Detail = "Text that begins with one of % @ ` needs quotes."
+		if i := strings.IndexAny(text, "%@`"); i >= 0 {
+			d.Pos.Column, d.Width = 1+len([]rune(text[:i])), 1
+		}
+	case strings.Contains(message, "mapping values are not allowed"):
+		d.Detail = "Text that contains `: ` needs quotes; a map begins on a line of its own."
+		if i := strings.LastIndex(text, ": "); i >= 0 {
+			d.Pos.Column, d.Width = 1+len([]rune(text[:i])), 1
+		}
+	case strings.Contains(message, "could not find expected ':'"):
+		d.Detail = "A key needs a colon and a blank after it."
+	case contains(late, message):
+		d.Detail = "Keys of one map, and items of one list, begin in the same column; look at the indentation here and above."
+	}
+}
+
+// explainFlow looks for ${…} without quotes, which YAML takes for a $ and a map.
+func (p *parser) explainFlow(d *Diagnostic, text string) {
+	if at := p.unquotedVariable(d.Pos.Line); at != (Pos{}) {
+		d.Code, d.Summary = "unquoted-variable", "${…} needs quotes inside { } and [ ]"
+		d.Detail = `Write "${name}", with quotes around the whole value.`
+		d.Pos, d.Width = at, 2
+		return
+	}
+	d.Summary = "this { or [ is not closed, or a comma is missing in it"
+	d.Detail = "Text that contains , [ ] { } needs quotes inside { } and [ ]."
+	if i := strings.IndexAny(text, "{["); i >= 0 {
+		d.Pos.Column, d.Width = 1+len([]rune(text[:i])), 1
+	}
+}
+
+// unquotedVariable finds the first ${ outside quotes and comments from a line on. It is good enough for a hint: quotes
+// that continue on the next line are not followed.
+func (p *parser) unquotedVariable(from int) Pos {
+	for n := from; n <= p.lines.count(); n++ {
+		var quote rune
+		line := []rune(p.lines.text(n))
+		for i, r := range line {
+			switch {
+			case quote != 0:
+				if r == quote {
+					quote = 0
+				}
+			case (r == '"' || r == '\'') && (i == 0 || strings.ContainsRune(" ,[{:", line[i-1])):
+				quote = r
+			case r == '$' && i+1 < len(line) && line[i+1] == '{':
+				return Pos{File: p.file, Line: n, Column: i + 1}
+			}
+		}
+	}
+	return Pos{}
+}
+
+// find is where a pattern first stands, from a line on.
+func (p *parser) find(pattern *regexp.Regexp, from int) Pos {
+	for n := from; n <= p.lines.count(); n++ {
+		text := p.lines.text(n)
+		if at := pattern.FindStringIndex(text); at != nil {
+			return Pos{File: p.file, Line: n, Column: 1 + len([]rune(text[:at[0]]))}
+		}
+	}
+	return Pos{File: p.file, Line: 1, Column: 1}
+}
+
+// firstLineThatFails is the line at which the library gives up with this message: the last one of the shortest piece of
+// the file, from its start, that fails so. A longer piece fails the same way, so halving finds it.
+func (p *parser) firstLineThatFails(message string) int {
+	fine, fails := 0, p.lines.count()
+	for fine+1 < fails {
+		middle := (fine + fails) / 2
+		if failsWith(p.lines.data[:p.lines.starts[middle]], message) {
+			fails = middle
+		} else {
+			fine = middle
+		}
+	}
+	return fails
+}
+
+func failsWith(data []byte, message string) bool {
+	err := failure(data)
+	if err == nil {
+		return false
+	}
+	_, m := splitError(err)
+	return m == message
+}
+
+// failure is the error that reading all documents of data ends with, nil if there is none.
+func failure(data []byte) error {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	for {
+		var n yaml.Node
+		switch err := decode(dec, &n); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package source
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+const (
+	maxDepth  = 100    // maps and lists inside each other
+	maxVisits = 50_000 // nodes that aliases bring, together
+)
+
+// walker turns the library's nodes into ours. Aliases are expanded: what they bring carries the position of the use in
+// Pos and its own in Anchor, and is not complained about again.
+type walker struct {
+	*parser
+	active map[*yaml.Node]bool // anchored nodes that are being walked
+	use    Pos                 // of the outermost alias that is being expanded; else zero
+	visits int
+	tooBig bool
+}
+
+func (w *walker) complain(d Diagnostic) {
+	if w.use == (Pos{}) {
+		w.report(d)
+	}
+}
+
+func (w *walker) node(y *yaml.Node, depth int) *Node {
+	n := w.place(y)
+	if w.use != (Pos{}) {
+		w.visits++
+	}
+	switch {
+	case w.visits > maxVisits:
+		if !w.tooBig {
+			w.tooBig = true
+			w.report(Diagnostic{
+				Code: "too-many-aliases", Pos: n.Pos,
+				Summary: fmt.Sprintf("aliases expand to more than %d values", maxVisits),
+			})
+		}
+		return n
+	case depth > maxDepth:
+		w.complain(Diagnostic{
+			Code: "too-deep", Pos: n.Pos,
+			Summary: fmt.Sprintf("maps and lists are nested more than %d deep", maxDepth),
+		})
+		return n
+	}
+	if y.Kind == yaml.AliasNode {
+		return w.alias(y, n, depth)
+	}
+	if y.Anchor != "" {
+		w.active[y] = true
+		defer delete(w.active, y)
+	}
+	w.checkTag(y, n)
+	switch y.Kind {
+	case yaml.MappingNode:
+		n.Kind, n.Tag = Map, "!!map"
+		w.entries(y, n, depth)
+	case yaml.SequenceNode:
+		n.Kind, n.Tag = List, "!!seq"
+		for _, item := range y.Content {
+			n.Items = append(n.Items, w.node(item, depth+1))
+		}
+	default:
+		w.scalar(y, n)
+	}
+	return n
+}
+
+// place makes a node that stands where y does. Until more is known it is a null.
+func (w *walker) place(y *yaml.Node) *Node {
+	at := w.valuePos(y)
+	if w.use != (Pos{}) {
+		return &Node{Kind: Null, Tag: tagNull, Pos: w.use, Anchor: at}
+	}
+	return &Node{Kind: Null, Tag: tagNull, Pos: at}
+}
+
+func (w *walker) alias(y *yaml.Node, n *Node, depth int) *Node {
+	if w.active[y.Alias] {
+		w.complain(Diagnostic{
+			Code: "alias-loop", Pos: n.Pos, Width: 1 + len(y.Value),
+			Summary: fmt.Sprintf("anchor &%s contains itself", y.Value),
+		})
+		return n
+	}
+	if w.use == (Pos{}) {
+		w.use = n.Pos
+		defer func() { w.use = Pos{} }()
+	}
+	w.active[y.Alias] = true
+	defer delete(w.active, y.Alias)
+	return w.node(y.Alias, depth)
+}
+
+func (w *walker) entries(y *yaml.Node, n *Node, depth int) {
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		key, pos := y.Content[i], w.place(y.Content[i]).Pos
+		value := w.node(y.Content[i+1], depth+1)
+		if key.Kind == yaml.AliasNode {
+			key = key.Alias
+		}
+		if !w.checkKey(key, pos) {
+			continue
+		}
+		if before := n.Entry(key.Value); before != nil {
+			w.complain(Diagnostic{
+				Code: "duplicate-key", Pos: pos, Width: keyWidth(key.Value),
+				Summary: fmt.Sprintf("key %q stands here for the second time", key.Value),
+				Detail:  fmt.Sprintf("It was first written at line %d, column %d.", before.KeyPos.Line, before.KeyPos.Column),
+			})
+			continue
+		}
+		n.Entries = append(n.Entries, Entry{Key: key.Value, KeyPos: pos, Value: value})
+	}
+}
+
+// checkKey reports whether a key is text.
+func (w *walker) checkKey(key *yaml.Node, pos Pos) bool {
+	quoted := key.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0
+	d := Diagnostic{Code: "key-not-text", Pos: pos, Width: keyWidth(key.Value)}
+	switch {
+	case key.Tag == "!!merge":
+		d.Code, d.Summary = "merge-key", "merge keys (<<) are not part of plans"
+		d.Detail = "Put what stages share under `defaults`."
+	case key.Kind != yaml.ScalarNode:
+		d.Summary = "a key must be text, not a map or a list"
+	case !quoted && key.Style&yaml.TaggedStyle != 0:
+		d.Summary, d.Detail = fmt.Sprintf("key %q has a tag", key.Value), "Write the key alone."
+	case !quoted && key.Tag != tagString && key.Tag != "!!timestamp":
+		d.Summary = fmt.Sprintf("key %s is no text", cmp.Or(key.Value, "(empty)"))
+		d.Detail = fmt.Sprintf("Write it in quotes: %q.", key.Value)
+	default:
+		return true
+	}
+	w.complain(d)
+	return false
+}
+
+func keyWidth(key string) int { return len([]rune(key)) }
+
+// checkTag refuses tags, except those that say what the value is anyway.
+func (w *walker) checkTag(y *yaml.Node, n *Node) {
+	if y.Style&yaml.TaggedStyle == 0 || y.Tag == tagString || y.Tag == "!!map" || y.Tag == "!!seq" {
+		return
+	}
+	d := Diagnostic{
+		Code: "unknown-tag", Pos: Pos{Line: y.Line, Column: y.Column}, Width: keyWidth(y.Tag),
+		Summary: fmt.Sprintf("tag %s is not part of plans", y.Tag),
+		Detail:  "Write the value without it; text that begins with ! needs quotes.",
+	}
+	if word := strings.TrimPrefix(y.Tag, "!"); !strings.HasPrefix(word, "!") && word != "" {
+		d.Detail = fmt.Sprintf("In an expression write `not %s`; text that begins with ! needs quotes.", word)
+	}
+	w.complain(d)
+}
+
+func (w *walker) scalar(y *yaml.Node, n *Node) {
+	n.Kind, n.Tag, n.Text = Scalar, tagString, y.Value
+	n.Quoted = y.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0
+	n.Block = y.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
+	if n.Anchor == (Pos{}) {
+		n.Runs = w.runs(n)
+	}
+	if n.Quoted || n.Block || y.Style&yaml.TaggedStyle != 0 {
+		return
+	}
+	n.Tag = plainTag(y.Value)
+	switch n.Tag {
+	case tagNull:
+		n.Kind = Null
+	case tagInt, tagFloat:
+		w.checkNumber(n)
+	case tagString:
+		w.checkAmbiguous(y, n)
+	}
+}
+
+// checkNumber keeps infinities and numbers too long to compute with away from everything that reads the tree.
+func (w *walker) checkNumber(n *Node) {
+	const maxDigits = 100
+	f, err := strconv.ParseFloat(n.Text, 64)
+	if err == nil && !math.IsInf(f, 0) && len(n.Text) <= maxDigits {
+		return
+	}
+	w.complain(Diagnostic{
+		Code: "bad-number", Pos: n.Pos, Width: len(n.Text),
+		Summary: "the number is too large or too long",
+		Detail:  "Write it in quotes if it is meant as text.",
+	})
+	n.Tag = tagString
+}
+
+// checkAmbiguous refuses what YAML reads as something else than its text and plans do not: 010, 0x10, 1_000, True, .inf.
+func (w *walker) checkAmbiguous(y *yaml.Node, n *Node) {
+	d := Diagnostic{
+		Code: "ambiguous", Pos: n.Pos, Width: keyWidth(n.Text),
+		Summary: fmt.Sprintf("%s is not read the same everywhere", n.Text),
+	}
+	switch y.Tag {
+	case tagInt:
+		d.Detail = fmt.Sprintf("Write a plain decimal number, or %q for text.", n.Text)
+		if trimmed := strings.TrimLeft(strings.ReplaceAll(n.Text, "_", ""), "0+"); number.MatchString(trimmed) {
+			d.Nearest = trimmed
+		}
+	case tagFloat:
+		d.Detail = fmt.Sprintf("Write a number with digits on both sides of the point, or %q for text.", n.Text)
+		if filled := "0" + strings.TrimSuffix(n.Text, "."); number.MatchString(filled) {
+			d.Nearest = filled
+		}
+		if f, err := strconv.ParseFloat(n.Text, 64); err != nil || math.IsInf(f, 0) {
+			d.Code, d.Summary = "bad-number", n.Text+" is not a finite number"
+			d.Detail = fmt.Sprintf("Write a finite number, or %q for text.", n.Text)
+		}
+	case tagBool:
+		d.Nearest = strings.ToLower(n.Text)
+		d.Detail = fmt.Sprintf("Write %s, or %q for text.", d.Nearest, n.Text)
+	case tagNull:
+		d.Detail = fmt.Sprintf("Leave the key out, or write %q for text.", n.Text)
+	default:
+		return
+	}
+	w.complain(d)
+}
