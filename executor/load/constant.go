@@ -1,0 +1,75 @@
+package load
+
+import (
+	"math"
+	"math/bits"
+	"sort"
+)
+
+// highestRate keeps the arithmetic within 128 bits; it is nine million arrivals a nanosecond.
+const highestRate = 1 << 53
+
+// Constant has arrival k due at k/rate seconds, rounded to the nearest nanosecond: the first at 0, 900 of them in 30 s
+// at 30/s. The time is computed from k and the very value of rate in 128-bit integers, never by adding gaps. Rates
+// above 10⁹ put several arrivals into one nanosecond. A rate that is not positive has no arrivals.
+func Constant(rate float64) Schedule {
+	c := &constant{}
+	if !(rate > 0) {
+		return c
+	}
+	mantissa, exponent := math.Frexp(min(rate, highestRate))
+	c.per = uint64(math.Ldexp(mantissa, 53)) // 2⁵² … 2⁵³
+	c.shift = uint(53 - exponent)            // rate = per / 2^shift, shift >= 0
+	return c
+}
+
+// constant has rate per/2^shift; per 0 is no arrivals.
+type constant struct {
+	per   uint64
+	shift uint
+	k     uint64
+}
+
+func (c *constant) Next() (int64, bool) {
+	due, ok := c.due(c.k)
+	if ok {
+		c.k++
+	}
+	return due, ok
+}
+
+// due is k·10⁹·2^shift / per, rounded. False beyond the 292 years that nanoseconds in an int64 span.
+func (c *constant) due(k uint64) (int64, bool) {
+	hi, lo := bits.Mul64(k, 1e9)
+	// A quotient below 2⁶³ needs a numerator below 2⁶³·per < 2¹¹⁶: what the shift would push out of 128 bits is too late.
+	if c.per == 0 || (hi|lo) != 0 && bitLen(hi, lo)+c.shift > 117 {
+		return 0, false
+	}
+	if c.shift >= 64 {
+		hi, lo = lo<<(c.shift-64), 0
+	} else {
+		hi, lo = hi<<c.shift|lo>>(64-c.shift), lo<<c.shift
+	}
+	lo, carry := bits.Add64(lo, c.per/2, 0)
+	hi += carry
+	if hi >= c.per {
+		return 0, false
+	}
+	q, _ := bits.Div64(hi, lo, c.per)
+	return int64(q), q <= math.MaxInt64
+}
+
+func bitLen(hi, lo uint64) uint {
+	if hi != 0 {
+		return uint(64 + bits.Len64(hi))
+	}
+	return uint(bits.Len64(lo))
+}
+
+// before is how many arrivals are due before t.
+func (c *constant) before(t int64) int64 {
+	return int64(sort.Search(math.MaxInt64, func(k int) bool {
+		due, ok := c.due(uint64(k))
+		return !ok || due >= t
+	}))
+}
