@@ -1,11 +1,17 @@
 package http1
 
-import "github.com/sluice-bench/sluice/backends"
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/sluice-bench/sluice/backends"
+)
 
 // Request is an HTTP request before encoding.
 type Request struct {
 	Method  string // a token; POST, GET …
-	Host    string // value of the Host field: host or host:port as in the URL
+	Host    string // host or host:port as in the URL; a Host among Headers replaces it
 	Path    string // origin-form, escaped: /v2/models/m/infer?x=y
 	Headers []backends.Header
 	// Prefix is the first part of the content, copied into the head so that holes can lie in it.
@@ -16,7 +22,119 @@ type Request struct {
 	Body [][]byte
 }
 
+// closeField is how a request that ends its connection says so; Begin looks for it.
+const closeField = "connection: close\r\n"
+
 // Encode gives the head (request line, fields, Prefix) and the holes with At counted from its start, ready for
-// backends.Call. Content-Length and Host are written by Encode; both are refused in Headers, as is Transfer-Encoding.
-// Names must be tokens and values hold no control characters (RFC 9110 section 5), so no header can split the request.
-func Encode(r Request) (head []byte, holes []backends.Hole, err error) { return nil, nil, nil }
+// backends.Call. Content-Length is written by Encode and refused in Headers, as are Transfer-Encoding, Upgrade, TE and
+// Trailer, which would change what the wire has to do; of Connection only close and keep-alive are taken. An Expect
+// goes out as it is, and the content follows at once, without waiting for the 100 (RFC 9110 section 10.1.1). Names must be tokens and values hold no control characters (RFC 9110 section 5), so no header can split
+// the request. All mistakes are reported.
+func Encode(r Request) (head []byte, holes []backends.Hole, err error) {
+	for _, h := range r.Headers {
+		if equalFold(h.Name, "host") {
+			r.Host = h.Value
+		}
+	}
+	if err := r.check(); err != nil {
+		return nil, nil, fmt.Errorf("encode request: %w", err)
+	}
+	head = fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.Method, r.Path, r.Host)
+	for _, h := range r.Headers {
+		switch {
+		case equalFold(h.Name, "host"):
+		case !equalFold(h.Name, "connection"):
+			head = fmt.Appendf(head, "%s: %s\r\n", h.Name, h.Value)
+		case equalFold(h.Value, "close"):
+			head = append(head, closeField...)
+		}
+	}
+	size := len(r.Prefix)
+	for _, b := range r.Body {
+		size += len(b)
+	}
+	if size > 0 || r.Method == "POST" || r.Method == "PUT" || r.Method == "PATCH" {
+		head = append(strconv.AppendInt(append(head, "Content-Length: "...), int64(size), 10), "\r\n"...)
+	}
+	head = append(head, "\r\n"...)
+	for _, h := range r.Holes {
+		h.At += uint32(len(head))
+		holes = append(holes, h)
+	}
+	return append(head, r.Prefix...), holes, nil
+}
+
+// check collects what is wrong with r.
+func (r *Request) check() error {
+	var errs []error
+	if !token(r.Method) {
+		errs = append(errs, fmt.Errorf("method %q is not a token", r.Method))
+	}
+	if r.Method == "CONNECT" {
+		errs = append(errs, errors.New("method CONNECT makes a tunnel"))
+	}
+	if r.Host == "" || !visible(r.Host) {
+		errs = append(errs, fmt.Errorf("host %q is empty or holds other than visible characters", r.Host))
+	}
+	if r.Path == "" || r.Path[0] != '/' && r.Path != "*" || !visible(r.Path) {
+		errs = append(errs, fmt.Errorf("path %q does not start with / or holds other than visible characters", r.Path))
+	}
+	for _, h := range r.Headers {
+		errs = append(errs, checkField(h))
+	}
+	for _, h := range r.Holes {
+		if int(h.At)+int(h.Width) > len(r.Prefix) || h.Field != backends.FieldID {
+			errs = append(errs, fmt.Errorf("hole %+v is outside a prefix of %d bytes or has no known field", h, len(r.Prefix)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ownFields are those that Encode or the wire decides about.
+var ownFields = []string{"content-length", "transfer-encoding", "upgrade", "te", "trailer"}
+
+// checkField says what is wrong with one header. The value is left out of the text: it may be secret.
+func checkField(h backends.Header) error {
+	if !token(h.Name) {
+		return fmt.Errorf("header name %q is not a token", h.Name)
+	}
+	for _, own := range ownFields {
+		if equalFold(h.Name, own) {
+			return fmt.Errorf("header %s cannot be set: the client decides about it", h.Name)
+		}
+	}
+	if equalFold(h.Name, "connection") && !equalFold(h.Value, "close") && !equalFold(h.Value, "keep-alive") {
+		return fmt.Errorf("header %s can only be close or keep-alive", h.Name)
+	}
+	for i := range len(h.Value) {
+		if c := h.Value[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return fmt.Errorf("the value of header %s holds a control character at byte %d", h.Name, i)
+		}
+	}
+	if len(h.Value) > 0 && (trimmable(h.Value[0]) || trimmable(h.Value[len(h.Value)-1])) {
+		return fmt.Errorf("the value of header %s starts or ends with white space", h.Name)
+	}
+	return nil
+}
+
+func trimmable(c byte) bool { return c == ' ' || c == '\t' }
+
+// token says whether s is a token of RFC 9110 section 5.6.2.
+func token(s string) bool {
+	for i := range len(s) {
+		if !tokenChar(s[i]) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// visible says whether s is all visible ASCII characters.
+func visible(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}

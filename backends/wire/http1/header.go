@@ -1,11 +1,29 @@
 package http1
 
+import "bytes"
+
 // Header gives the fields of a reply's head, in place.
-type Header struct{ text []byte }
+type Header struct {
+	text []byte // field lines, checked
+	size int64
+}
 
 // Get is the value of the first field with this name (given in lower case), without white space around it; nil if
 // there is none, empty but not nil if the field is empty.
-func (h *Header) Get(lowerName string) []byte { return nil }
+func (h *Header) Get(lowerName string) []byte {
+	for text := h.text; len(text) > 0; {
+		line := firstLine(text)
+		text = text[bytes.IndexByte(text, '\n')+1:]
+		colon := bytes.IndexByte(line, ':')
+		if colon < 0 {
+			return nil
+		}
+		if equalFold(line[:colon], lowerName) {
+			return trim(line[colon+1:])
+		}
+	}
+	return nil
+}
 
 // BodySize is how many bytes of content the reply had, kept or not.
-func (h *Header) BodySize() int64 { return 0 }
+func (h *Header) BodySize() int64 { return h.size }

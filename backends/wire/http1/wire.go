@@ -1,6 +1,11 @@
 package http1
 
-import "github.com/sluice-bench/sluice/backends"
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/sluice-bench/sluice/backends"
+)
 
 // Judge says what a complete reply means; a kind implements it. It is called between the stamp of the last byte and
 // the report that the request has finished, and must not allocate or block.
@@ -14,28 +19,258 @@ type Judge interface {
 
 // Options bound what a reply may be. The zero value has the defaults.
 type Options struct {
-	MaxHead int   // bytes of status line and header fields, interim replies and trailers each; 0: 64 KiB
+	MaxHead int   // bytes of one head (status line and fields), and of trailers; 0: 64 KiB
 	MaxBody int64 // bytes of content; 0: 16 GiB. Keep bounds what is held in memory.
 }
 
 // Wire is HTTP/1.1 on one connection: a backends.Wire of depth 1.
+//
+// A reply goes through these phases; each eats its bytes and names the next one:
+//
+//	phase     bytes                                        then
+//	head      up to and with the empty line                head (after 1xx), fixed, size, toEOF or finished
+//	fixed     Content-Length of them                       finished
+//	size      a chunk's size line                          data, or trailer after the last chunk
+//	data      the chunk                                    dataEnd
+//	dataEnd   CR LF                                        size
+//	trailer   field lines up to and with the empty line    finished
+//	toEOF     all                                          finished at EOF
+//
+// Which bytes a phase eats depends on the bytes alone, never on how reads cut them.
 type Wire struct {
 	judge Judge
 	o     Options
+
+	call   *backends.Call
+	sample *backends.Sample
+	slot   int
+	head   []byte // own copy of headOf's head, holes patched
+	headOf *backends.Call
+	noBody bool // the request is a HEAD: its reply has no content (RFC 9110 section 9.3.2)
+	leaves bool // the request says close (RFC 9112 section 9.6)
+	close  bool // this connection must not be used after the reply
+
+	phase  phase
+	acc    []byte // head, or the part of it that has come
+	h      Header
+	status int
+	first  int64 // when the first byte of this head came
+	got    bool  // a byte of a reply has come, interim ones included
+
+	size  int64 // content bytes so far
+	left  int64 // bytes left of the content (fixed) or of the chunk (data)
+	keep  int   // content bytes wanted: the judge's or the note's
+	wants int   // content bytes that the judge asked for
+	body  []byte
+
+	chunk chunkLine
+	line  int // trailer: bytes of the line so far that are not line ends
+	total int // trailer: bytes
+	note  [backends.NoteSize]byte
 }
 
-// New makes the wire of one connection.
-func New(j Judge, o Options) *Wire { return &Wire{judge: j, o: o} }
+type phase uint8
 
-// Begin implements backends.Wire.
+const (
+	inHead phase = iota
+	inFixed
+	inSize
+	inData
+	inDataEnd
+	inTrailer
+	inToEOF
+)
+
+// New makes the wire of one connection.
+func New(j Judge, o Options) *Wire {
+	if o.MaxHead == 0 {
+		o.MaxHead = 64 << 10
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = 16 << 30
+	}
+	return &Wire{judge: j, o: o}
+}
+
+var (
+	headMethod      = []byte("HEAD ")
+	connectionClose = []byte("\r\n" + closeField)
+)
+
+// Begin implements backends.Wire. It forgets whatever an unfinished request left behind.
 func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) ([]byte, [][]byte) {
-	return c.Head, c.Body
+	if w.headOf != c {
+		w.head = append(w.head[:0], c.Head...)
+		w.headOf = c
+		w.noBody = bytes.HasPrefix(c.Head, headMethod)
+		w.leaves = bytes.Contains(fieldsOf(c.Head), connectionClose)
+	}
+	for _, h := range c.Holes {
+		if h.Field == backends.FieldID {
+			putDecimal(w.head[h.At:int(h.At)+int(h.Width)], f.ID)
+		}
+	}
+	w.call, w.sample, w.slot = c, s, slot
+	w.got, w.close = false, w.leaves
+	w.next()
+	return w.head, c.Body
+}
+
+// next makes ready for a head: the reply's, or the one after an interim reply.
+func (w *Wire) next() {
+	w.phase, w.status = inHead, 0
+	w.acc, w.body, w.h = w.acc[:0], w.body[:0], Header{}
+	w.size, w.left, w.keep, w.wants = 0, 0, 0, 0
+	w.chunk = chunkLine{}
+	w.line, w.total = 0, 0
+}
+
+// fieldsOf is the part of a request that can hold fields: all before the first empty line.
+func fieldsOf(head []byte) []byte {
+	if i := bytes.Index(head, []byte("\r\n\r\n")); i >= 0 {
+		return head[:i+2]
+	}
+	return head
+}
+
+// putDecimal writes v into to as zero-padded digits; digits that do not fit are lost at the front.
+func putDecimal(to []byte, v uint64) {
+	for i := len(to) - 1; i >= 0; i-- {
+		to[i] = byte('0' + v%10)
+		v /= 10
+	}
 }
 
 // Feed implements backends.Wire.
 func (w *Wire) Feed(b []byte, at int64) (slot, n int, next backends.Next) {
-	return backends.None, len(b), backends.NextMore
+	if w.sample == nil {
+		return backends.None, 0, backends.NextBroken
+	}
+	for n < len(b) {
+		used, verb := w.step(b[n:], at)
+		n += used
+		w.sample.BytesReceived += int64(used)
+		w.got = w.got || used > 0
+		if verb != backends.NextMore {
+			return w.done(), n, verb
+		}
+	}
+	return backends.None, n, backends.NextMore
 }
 
-// EOF implements backends.Wire.
-func (w *Wire) EOF(at int64) backends.Next { return backends.NextStale }
+// step lets the phase eat from b, which is not empty.
+func (w *Wire) step(b []byte, at int64) (int, backends.Next) {
+	switch w.phase {
+	case inHead:
+		return w.stepHead(b, at)
+	case inFixed:
+		return w.stepFixed(b, at)
+	case inSize:
+		return w.stepSize(b, at)
+	case inData:
+		return w.stepData(b, at)
+	case inDataEnd:
+		return w.stepDataEnd(b, at)
+	case inTrailer:
+		return w.stepTrailer(b, at)
+	default:
+		return w.stepToEOF(b, at)
+	}
+}
+
+// done lets go of the request and gives its slot.
+func (w *Wire) done() int {
+	w.sample, w.call = nil, nil
+	return w.slot
+}
+
+// EOF implements backends.Wire. Content without a length ends legally here (RFC 9112 section 6.3, rule 8); any other
+// reply is incomplete (section 8).
+func (w *Wire) EOF(at int64) backends.Next {
+	if w.sample == nil {
+		return backends.NextBroken
+	}
+	if !w.got {
+		w.done()
+		return backends.NextStale
+	}
+	verb := backends.NextClose
+	if w.phase == inToEOF {
+		w.finish(w.body, at)
+	} else {
+		verb = w.fail(at, backends.ResetByPeer, "the connection was closed "+whereCut[w.phase], nil)
+	}
+	w.done()
+	return verb
+}
+
+var whereCut = [...]string{
+	inHead: "within the head of the reply", inFixed: "before the whole content had come",
+	inSize: "before the last chunk", inData: "within a chunk", inDataEnd: "before the last chunk",
+	inTrailer: "within the trailers",
+}
+
+// stepFixed eats content that has a length. Content that came with one read is judged where it lies.
+func (w *Wire) stepFixed(b []byte, at int64) (int, backends.Next) {
+	n := int(min(w.left, int64(len(b))))
+	w.left -= int64(n)
+	if w.left == 0 && w.size == 0 {
+		w.size = int64(n)
+		return n, w.finish(b[:n], at)
+	}
+	w.take(b[:n])
+	if w.left == 0 {
+		return n, w.finish(w.body, at)
+	}
+	return n, backends.NextMore
+}
+
+// stepToEOF eats content that ends with the connection.
+func (w *Wire) stepToEOF(b []byte, at int64) (int, backends.Next) {
+	if int64(len(b)) > w.o.MaxBody-w.size {
+		return w.tooLong(at)
+	}
+	w.take(b)
+	return len(b), backends.NextMore
+}
+
+// tooLong fails a reply whose content passes MaxBody, at the first byte too many.
+func (w *Wire) tooLong(at int64) (int, backends.Next) {
+	return int(w.o.MaxBody - w.size + 1), w.fail(at, backends.Protocol, "the content is longer than the limit", nil)
+}
+
+// take counts content and keeps what is wanted of it.
+func (w *Wire) take(b []byte) {
+	w.size += int64(len(b))
+	if room := w.keep - len(w.body); room > 0 {
+		w.body = append(w.body, b[:min(room, len(b))]...)
+	}
+}
+
+// finish stamps a complete reply and has it judged. body is at least what was to be kept.
+func (w *Wire) finish(body []byte, at int64) backends.Next {
+	s := w.sample
+	s.LastByte, s.Status, s.Responses = at, int32(w.status), 1
+	if w.status >= 400 {
+		s.SetNote(body)
+	}
+	w.h.size = w.size
+	w.judge.Reply(w.call, w.status, &w.h, body[:min(len(body), w.wants)], s)
+	if w.close {
+		return backends.NextClose
+	}
+	return backends.NextKeep
+}
+
+// fail ends the request with class and a note of what and the bytes it is about.
+func (w *Wire) fail(at int64, class backends.ErrorClass, what string, about []byte) backends.Next {
+	s := w.sample
+	s.LastByte, s.Status, s.Class = at, int32(w.status), class
+	note := append(w.note[:0], what[:min(len(what), len(w.note))]...)
+	if about != nil && len(note)+len(`: ""`) < len(w.note) {
+		note = append(note, ": "...)
+		note = strconv.AppendQuoteToASCII(note, string(about[:min(len(about), 64)]))
+	}
+	s.SetNote(note)
+	return backends.NextBroken
+}

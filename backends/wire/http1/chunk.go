@@ -1,0 +1,122 @@
+package http1
+
+import "github.com/sluice-bench/sluice/backends"
+
+// chunkLine is the state of one line of chunk framing (RFC 9112 section 7.1). Unlike fields, chunk framing must have
+// its CR: leniency here lets two readers see two ends.
+//
+//	size-line = 1*HEXDIG *( SP / HTAB ) [ ";" extension ] CR LF
+type chunkLine struct {
+	size   int64
+	digits int
+	length int  // bytes of the line
+	past   bool // behind the digits
+	ext    bool // within an extension
+	cr     bool // the CR has come
+}
+
+// maxChunkLine bounds a size line with its extensions, which nobody reads.
+const maxChunkLine = 4096
+
+// stepSize eats a size line.
+func (w *Wire) stepSize(b []byte, at int64) (int, backends.Next) {
+	c := &w.chunk
+	for i, ch := range b {
+		c.length++
+		switch {
+		case c.cr && ch == '\n' && c.digits > 0:
+			return i + 1, w.chunkStart(at)
+		case c.cr || ch == '\n' || c.length > maxChunkLine || !c.take(ch):
+			return i + 1, w.fail(at, backends.Protocol, "the size of a chunk is malformed", b[:i+1])
+		}
+	}
+	return len(b), backends.NextMore
+}
+
+// take takes one character of the size line before its LF.
+func (c *chunkLine) take(ch byte) bool {
+	v, hex := unhex(ch)
+	switch {
+	case ch == '\r':
+		c.cr = true
+	case c.ext:
+	case ch == ';':
+		c.ext, c.past = true, true
+	case ch == ' ' || ch == '\t':
+		c.past = true
+	case !hex || c.past || c.size >= 1<<58:
+		return false
+	default:
+		c.size = c.size<<4 | v
+		c.digits++
+	}
+	return true
+}
+
+func unhex(ch byte) (int64, bool) {
+	switch {
+	case digit(ch):
+		return int64(ch - '0'), true
+	case ch >= 'a' && ch <= 'f':
+		return int64(ch-'a') + 10, true
+	case ch >= 'A' && ch <= 'F':
+		return int64(ch-'A') + 10, true
+	}
+	return 0, false
+}
+
+// chunkStart goes from a size line to its chunk, or from the last one to the trailers.
+func (w *Wire) chunkStart(at int64) backends.Next {
+	size := w.chunk.size
+	w.chunk = chunkLine{}
+	if size > w.o.MaxBody-w.size {
+		return w.fail(at, backends.Protocol, "the content is longer than the limit", nil)
+	}
+	w.left, w.phase = size, inData
+	if size == 0 {
+		w.phase = inTrailer
+	}
+	return backends.NextMore
+}
+
+// stepData eats a chunk.
+func (w *Wire) stepData(b []byte, _ int64) (int, backends.Next) {
+	n := int(min(w.left, int64(len(b))))
+	w.take(b[:n])
+	if w.left -= int64(n); w.left == 0 {
+		w.phase = inDataEnd
+	}
+	return n, backends.NextMore
+}
+
+// stepDataEnd eats the CR LF behind a chunk.
+func (w *Wire) stepDataEnd(b []byte, at int64) (int, backends.Next) {
+	switch {
+	case !w.chunk.cr && b[0] == '\r':
+		w.chunk.cr = true
+	case w.chunk.cr && b[0] == '\n':
+		w.chunk = chunkLine{}
+		w.phase = inSize
+	default:
+		return 1, w.fail(at, backends.Protocol, "a chunk does not end where it said", b[:1])
+	}
+	return 1, backends.NextMore
+}
+
+// stepTrailer passes over trailer fields (RFC 9112 section 7.1.2) up to the empty line.
+func (w *Wire) stepTrailer(b []byte, at int64) (int, backends.Next) {
+	for i, ch := range b {
+		w.total++
+		switch {
+		case w.total > w.o.MaxHead:
+			return i + 1, w.fail(at, backends.Protocol, "the trailers are longer than the limit", nil)
+		case ch == '\n' && w.line == 0:
+			return i + 1, w.finish(w.body, at)
+		case ch == '\n':
+			w.line = 0
+		case ch != '\r':
+			w.line++
+		}
+	}
+	return len(b), backends.NextMore
+}

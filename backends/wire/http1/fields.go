@@ -1,0 +1,158 @@
+package http1
+
+import "bytes"
+
+// read checks the field lines and takes from them what frames the message. what says the first mistake, about its
+// line.
+func (f *framing) read(fields []byte) (what string, about []byte) {
+	for len(fields) > 0 {
+		line := firstLine(fields)
+		fields = fields[bytes.IndexByte(fields, '\n')+1:]
+		if len(line) == 0 {
+			break
+		}
+		name, value, ok := split(line)
+		if !ok {
+			return "a field of the reply is malformed", line
+		}
+		if what = f.field(name, value); what != "" {
+			return what, line
+		}
+	}
+	return "", nil
+}
+
+// field takes one field.
+func (f *framing) field(name, value []byte) string {
+	switch {
+	case equalFold(name, "content-length"):
+		return f.contentLength(value)
+	case equalFold(name, "transfer-encoding"):
+		return f.transferEncoding(value)
+	case equalFold(name, "connection"):
+		for item := range items(value) {
+			f.close = f.close || equalFold(item, "close")
+			f.keepAlive = f.keepAlive || equalFold(item, "keep-alive")
+		}
+	}
+	return ""
+}
+
+// contentLength takes a Content-Length (RFC 9110 section 8.6). The same number more than once, in a list or in
+// several fields, is one number; different ones leave the end of the message unknown.
+func (f *framing) contentLength(value []byte) string {
+	some := false
+	for item := range items(value) {
+		n, ok := decimal(item)
+		if !ok {
+			return "the content length is no number"
+		}
+		if f.length >= 0 && f.length != n {
+			return "the content lengths differ"
+		}
+		f.length, some = n, true
+	}
+	if !some {
+		return "the content length is no number"
+	}
+	return ""
+}
+
+// transferEncoding takes a Transfer-Encoding. The only coding that a client takes without having asked for it is
+// chunked, once (RFC 9112 sections 6.1 and 7.4).
+func (f *framing) transferEncoding(value []byte) string {
+	for item := range items(value) {
+		if !equalFold(item, "chunked") || f.chunked {
+			return "the transfer coding is not chunked"
+		}
+		f.chunked = true
+	}
+	if f.coded = f.chunked; !f.coded {
+		return "the transfer coding is not chunked"
+	}
+	return ""
+}
+
+// split cuts a field line into name and value (RFC 9112 section 5): no white space before the colon, no NUL or CR in
+// the value.
+func split(line []byte) (name, value []byte, ok bool) {
+	colon := bytes.IndexByte(line, ':')
+	if colon <= 0 {
+		return nil, nil, false
+	}
+	for _, c := range line[:colon] {
+		if !tokenChar(c) {
+			return nil, nil, false
+		}
+	}
+	value = trim(line[colon+1:])
+	if bytes.IndexByte(value, 0) >= 0 || bytes.IndexByte(value, '\r') >= 0 {
+		return nil, nil, false
+	}
+	return line[:colon], value, true
+}
+
+// items gives the elements of a comma list, trimmed, empty ones left out (RFC 9110 section 5.6.1).
+func items(list []byte) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for len(list) > 0 {
+			item := list
+			if i := bytes.IndexByte(list, ','); i >= 0 {
+				item, list = list[:i], list[i+1:]
+			} else {
+				list = nil
+			}
+			if item = trim(item); len(item) > 0 && !yield(item) {
+				return
+			}
+		}
+	}
+}
+
+// decimal reads 1*DIGIT below 2^62.
+func decimal(b []byte) (n int64, ok bool) {
+	for _, c := range b {
+		if !digit(c) || n >= 1<<58 {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, len(b) > 0
+}
+
+// trim cuts optional white space off both ends.
+func trim(b []byte) []byte {
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
+		b = b[1:]
+	}
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t') {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// equalFold compares b with a lower-case ASCII word.
+func equalFold[T []byte | string](b T, lower string) bool {
+	if len(b) != len(lower) {
+		return false
+	}
+	for i := range len(lower) {
+		c := b[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// tokenChar says whether c may be in a token (RFC 9110 section 5.6.2).
+func tokenChar(c byte) bool {
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', digit(c):
+		return true
+	}
+	return bytes.IndexByte([]byte("!#$%&'*+-.^_`|~"), c) >= 0
+}

@@ -1,0 +1,201 @@
+package http1
+
+import (
+	"bytes"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// stepHead eats bytes of a head. A head that came with one read is parsed where it lies; else it is gathered in acc.
+//
+// What is no HTTP/1 is refused at its first wrong byte, so that a server of another protocol fails at once and not by
+// timeout.
+func (w *Wire) stepHead(b []byte, at int64) (int, backends.Next) {
+	had := len(w.acc)
+	if had == 0 {
+		w.first = at
+	}
+	if i := notHTTP(b, had); i >= 0 {
+		return i + 1, w.fail(at, backends.Protocol, "the reply is not HTTP/1", append(w.acc, b[:min(len(b), 64)]...))
+	}
+	text, from := b, 0
+	if had > 0 {
+		w.acc = append(w.acc, b[:min(len(b), w.o.MaxHead+1-had)]...)
+		text, from = w.acc, max(0, had-3)
+	}
+	end := headEnd(text, from)
+	switch {
+	case end > w.o.MaxHead || end < 0 && len(text) > w.o.MaxHead:
+		return w.o.MaxHead + 1 - had, w.fail(at, backends.Protocol, "the head of the reply is longer than the limit", nil)
+	case end < 0 && had == 0:
+		w.acc = append(w.acc, b...)
+		return len(b), backends.NextMore
+	case end < 0:
+		return len(b), backends.NextMore
+	}
+	return end - had, w.parse(text[:end], b[end-had:], at)
+}
+
+const magic = "HTTP/1."
+
+// notHTTP is the index in b of the first byte that cannot be in a status line, -1 if there is none; had bytes of the
+// line came before.
+func notHTTP(b []byte, had int) int {
+	for i := 0; i < len(b) && had+i < len(magic); i++ {
+		if b[i] != magic[had+i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// headEnd is the length of the head in b with its empty line, -1 if that has not come. A line may end with a bare LF
+// (RFC 9112 section 2.2).
+func headEnd(b []byte, from int) int {
+	for {
+		i := bytes.IndexByte(b[from:], '\n')
+		if i < 0 {
+			return -1
+		}
+		from += i + 1
+		rest := b[from:]
+		if len(rest) > 0 && rest[0] == '\n' {
+			return from + 1
+		}
+		if len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n' {
+			return from + 2
+		}
+	}
+}
+
+// framing is what the fields of a head say about the end of the message and of the connection.
+type framing struct {
+	length           int64 // Content-Length; -1: none
+	chunked, coded   bool  // Transfer-Encoding: has chunked; is there at all
+	close, keepAlive bool  // Connection
+}
+
+// parse reads a whole head and sets the phase of what follows; rest is what the read brought behind it.
+func (w *Wire) parse(head, rest []byte, at int64) backends.Next {
+	status, minor, fields := statusLine(head)
+	if status < 100 {
+		return w.fail(at, backends.Protocol, "the status line is malformed", firstLine(head))
+	}
+	if folded(fields) {
+		head = w.unfold(head)
+		fields = head[len(head)-len(fields):]
+	}
+	w.status = status
+	f := framing{length: -1}
+	if what, about := f.read(fields); what != "" {
+		return w.fail(at, backends.Protocol, what, about)
+	}
+	if status < 200 {
+		return w.interim(at)
+	}
+	w.sample.FirstByte = w.first // not of an interim reply, which says nothing about the work asked for
+	w.h = Header{text: fields}
+	w.close = w.close || f.close || minor == 0 && !f.keepAlive
+	return w.frame(f, minor, head, fields, rest, at)
+}
+
+// interim passes over a 1xx reply (RFC 9110 section 15.2): any number may come before the reply. 101 would make the
+// connection speak something else, which nobody asked for.
+func (w *Wire) interim(at int64) backends.Next {
+	if w.status == 101 {
+		return w.fail(at, backends.Protocol, "the server switched protocols without being asked", nil)
+	}
+	w.next()
+	return backends.NextMore
+}
+
+// frame chooses how the end of the content is found, by the rules of RFC 9112 section 6.3 in their order. With both
+// Transfer-Encoding and Content-Length the former wins, and the connection is not used again, since another reader of
+// it may have seen another end; likewise for Transfer-Encoding in HTTP/1.0 (section 6.1).
+func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) backends.Next {
+	w.wants = max(0, w.judge.Keep(w.call, w.status))
+	w.keep = w.wants
+	if w.status >= 400 {
+		w.keep = max(w.keep, backends.NoteSize)
+	}
+	switch {
+	case w.noBody || w.status == 204 || w.status == 304:
+		return w.finish(nil, at)
+	case f.coded:
+		w.close = w.close || f.length >= 0 || minor == 0
+		w.phase = inSize
+	case f.length > w.o.MaxBody:
+		return w.fail(at, backends.Protocol, "the content is longer than the limit", nil)
+	case f.length == 0:
+		return w.finish(nil, at)
+	case f.length > 0:
+		w.phase, w.left = inFixed, f.length
+	default:
+		w.phase, w.close = inToEOF, true
+	}
+	if w.phase != inFixed || w.left > int64(len(rest)) {
+		w.hold(head, fields)
+	}
+	return backends.NextMore
+}
+
+// hold keeps the head past this read, in acc unless it already lies there.
+func (w *Wire) hold(head, fields []byte) {
+	if len(w.acc) == 0 {
+		w.acc = append(w.acc, head...)
+	} else {
+		w.acc = w.acc[:len(head)]
+	}
+	w.h.text = w.acc[len(head)-len(fields):]
+}
+
+// statusLine reads HTTP-version SP 3DIGIT [SP reason] (RFC 9112 section 4). The reason may be empty, and the space
+// before it missing. status is 0 if the line is malformed.
+func statusLine(head []byte) (status, minor int, fields []byte) {
+	line := firstLine(head)
+	fields = head[bytes.IndexByte(head, '\n')+1:]
+	if len(line) < len("HTTP/1.1 200") || string(line[:len(magic)]) != magic || !digit(line[7]) || line[8] != ' ' {
+		return 0, 0, nil
+	}
+	code := line[9:12]
+	if !digit(code[0]) || !digit(code[1]) || !digit(code[2]) || len(line) > 12 && line[12] != ' ' {
+		return 0, 0, nil
+	}
+	return int(code[0]-'0')*100 + int(code[1]-'0')*10 + int(code[2]-'0'), int(line[7] - '0'), fields
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// firstLine is b up to its first line end, without it.
+func firstLine(b []byte) []byte {
+	line, _, _ := bytes.Cut(b, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'})
+}
+
+// folded says whether a field goes on in a line that starts with white space (obs-fold).
+func folded(fields []byte) bool {
+	for i, c := range fields {
+		if (c == ' ' || c == '\t') && (i == 0 || fields[i-1] == '\n') {
+			return true
+		}
+	}
+	return false
+}
+
+// unfold gives a copy of the head in acc with every obs-fold replaced by spaces, as a user agent must (RFC 9112
+// section 5.2).
+func (w *Wire) unfold(head []byte) []byte {
+	if len(w.acc) == 0 {
+		w.acc = append(w.acc, head...)
+	}
+	head = w.acc[:len(head)]
+	for i := 1; i < len(head)-1; i++ {
+		if head[i] == '\n' && (head[i+1] == ' ' || head[i+1] == '\t') {
+			head[i] = ' '
+			if head[i-1] == '\r' {
+				head[i-1] = ' '
+			}
+		}
+	}
+	return head
+}
