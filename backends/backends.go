@@ -63,9 +63,9 @@ type Conn interface {
 
 // Optional abilities of a Conn, asked for once after Open by type assertion in one place of the executor.
 type (
-	// Describer asks the server what the model takes and gives.
+	// Describer asks the server what a model takes and gives; "" is the target's own.
 	Describer interface {
-		Describe(context.Context) (Signature, error)
+		Describe(ctx context.Context, model string) (Signature, error)
 	}
 	// Prober asks once whether server and model are ready. A nil error means ready now.
 	Prober interface {
