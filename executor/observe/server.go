@@ -1,0 +1,175 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// Snapshot is the server's counters at one moment: values of Kind.Series, cumulative.
+type Snapshot struct {
+	At     int64 // run clock, ns
+	Values []int64
+}
+
+// Take reads a snapshot of n series with a backend's Stats.
+func Take(ctx context.Context, n int, stats func(ctx context.Context, into []int64) (at int64, err error)) (Snapshot, error) {
+	s := Snapshot{Values: make([]int64, n)}
+	at, err := stats(ctx, s.Values)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read server statistics: %w", err)
+	}
+	s.At = at
+	return s, nil
+}
+
+// Reading is a catalogue row and what a server said about it between two snapshots. OK false: no data; Why says why
+// where that is worth a finding.
+type Reading struct {
+	Row metric.Row
+	V   float64 // base unit of the row
+	OK  bool
+	Why string
+}
+
+// Series that the derived rows are made of.
+const (
+	request    = "request"
+	requests   = "requests"
+	inferences = "inferences"
+	executions = "executions"
+)
+
+// parts are the times within request; what is left of it is overhead.
+var parts = [...]string{"queue", "compute_input", "compute_infer", "compute_output", "cache.hit", "cache.miss"}
+
+// Rows are the catalogue rows that series give: one for each, then those derived from several.
+func Rows(series []backends.Series) []metric.Row {
+	rows := make([]metric.Row, 0, len(series)+2)
+	for _, s := range series {
+		// A count that is named after what it counts ("queue.count") is not counted twice in the row's name.
+		rows = append(rows, metric.SeriesRow(strings.TrimSuffix(s.Name, ".count"), s.Help, s.Unit, s.Per != ""))
+	}
+	if hasOverhead(series) {
+		rows = append(rows, metric.SeriesRow("overhead",
+			"time in the server that is neither queue nor compute, of requests that succeeded", "ns", true))
+	}
+	if find(series, inferences) >= 0 && find(series, executions) >= 0 {
+		rows = append(rows, metric.SeriesRow("batch", "inferences in one execution of the model", "1", true))
+	}
+	return rows
+}
+
+func hasOverhead(series []backends.Series) bool {
+	return find(series, request) >= 0 && find(series, requests) >= 0 && find(series, parts[0]) >= 0
+}
+
+func find(series []backends.Series, name string) int {
+	for i, s := range series {
+		if s.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Growth is what the server did from a to b: a reading for each of Rows(series), in that order. A counter that went
+// back (the server was restarted, or its numbers wrap) makes every reading unknown: there is no telling the rest.
+func Growth(series []backends.Series, a, b Snapshot) []Reading {
+	g := growth{series: series, delta: make([]int64, len(series))}
+	for i := range series {
+		if len(a.Values) != len(series) || len(b.Values) != len(series) {
+			g.why = "the server's statistics are incomplete"
+			break
+		}
+		g.delta[i] = b.Values[i] - a.Values[i]
+		if g.delta[i] < 0 || a.Values[i] < 0 {
+			g.why = fmt.Sprintf("the server's counter %s went back from %d to %d: was it restarted?",
+				series[i].Name, a.Values[i], b.Values[i])
+			break
+		}
+	}
+	rows := Rows(series)
+	out := make([]Reading, len(rows))
+	for i, row := range rows {
+		out[i] = Reading{Row: row, Why: g.why}
+		if g.why != "" {
+			continue
+		}
+		if i < len(series) {
+			out[i].V, out[i].OK = g.one(i)
+			continue
+		}
+		out[i].V, out[i].OK, out[i].Why = g.derived(row.Name)
+	}
+	return out
+}
+
+// growth is the difference of two snapshots; why says that it is of no use.
+type growth struct {
+	series []backends.Series
+	delta  []int64
+	why    string
+}
+
+// one is the growth of a series, or its mean.
+func (g growth) one(i int) (float64, bool) {
+	s := g.series[i]
+	v := float64(g.delta[i]) * base(s.Unit)
+	if s.Per == "" {
+		return v, true
+	}
+	n, ok := g.of(s.Per)
+	if !ok || n == 0 {
+		return 0, false
+	}
+	return v / float64(n), true
+}
+
+func (g growth) of(name string) (int64, bool) {
+	if i := find(g.series, name); i >= 0 {
+		return g.delta[i], true
+	}
+	return 0, false
+}
+
+func (g growth) derived(row string) (v float64, ok bool, why string) {
+	if row == metric.SeriesRow("batch", "", "1", true).Name {
+		n, _ := g.of(executions)
+		of, _ := g.of(inferences)
+		if n == 0 {
+			return 0, false, ""
+		}
+		return float64(of) / float64(n), true, ""
+	}
+	total, _ := g.of(request)
+	n, _ := g.of(requests)
+	rest := total
+	for _, p := range parts {
+		ns, _ := g.of(p)
+		rest -= ns
+	}
+	switch {
+	case n == 0:
+		return 0, false, ""
+	case rest < 0:
+		return 0, false, fmt.Sprintf("the server's queue and compute times (%d ns) add up to more than its request time (%d ns)", total-rest, total)
+	}
+	return float64(rest) * base(g.series[find(g.series, request)].Unit) / float64(n), true, ""
+}
+
+// base is the factor from a series' unit to the base unit of its dimension.
+func base(unit string) float64 {
+	switch unit {
+	case "ns":
+		return 1e-9
+	case "us":
+		return 1e-6
+	case "ms":
+		return 1e-3
+	}
+	return 1
+}
