@@ -61,7 +61,7 @@ func (a *Aggregate) count(s *backends.Sample, end int64) {
 	if a.First == 0 || s.Due < a.First {
 		a.First = s.Due
 	}
-	if end > a.Last {
+	if s.Class != backends.Stopped && end > a.Last { // what we ended ourselves is no completion
 		a.Last = end
 	}
 	if s.Class.Failed() && a.Examples[s.Class] == "" && len(s.Note) > 0 {

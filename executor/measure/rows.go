@@ -31,6 +31,7 @@ var extracts = [...]struct {
 	{"connect", func(s *backends.Sample) (int64, bool) {
 		return s.Connect, s.Connect != 0 && s.Class != backends.Dial && s.Class != backends.TLS
 	}},
+	{"send_time", func(s *backends.Sample) (int64, bool) { return s.SendEnd - s.SendStart, answered(s) && s.SendEnd != 0 }},
 	{"first_response", func(s *backends.Sample) (int64, bool) {
 		return s.FirstByte - s.SendStart, answered(s) && s.FirstByte != 0
 	}},

@@ -60,6 +60,11 @@ func times() []Row {
 			Help:    "Time spent dialling and shaking hands for a request. Only requests that needed a new connection are in it.",
 		},
 		{
+			Name: "send_time", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms,
+			Aliases: []string{"Client Send", "http_req_sending"},
+			Help:    "Time from when the first byte of a request was written to when the transport had the last one.",
+		},
+		{
 			Name: "first_response", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms,
 			Aliases: []string{"response wait", "http_req_waiting"},
 			Help:    "Time from when a request was sent to the first byte of its reply.",
