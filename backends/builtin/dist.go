@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -34,7 +35,7 @@ const maxService = time.Hour
 const redraws = 64
 
 func (d *Dist) validate() error {
-	for _, v := range append([]float64{d.Mean, d.Std, d.min()}, d.Values...) {
+	for _, v := range append([]float64{d.Mean, d.Std, d.min(), d.max()}, d.Values...) {
 		if math.IsNaN(v) || v < 0 || v > maxService.Seconds() {
 			return fmt.Errorf("%v is no time between 0 s and %v", v, maxService)
 		}
@@ -52,7 +53,7 @@ func (d *Dist) validate() error {
 		return nil
 	case "uniform":
 		if d.Max == nil {
-			return fmt.Errorf("uniform needs max")
+			return errors.New("uniform needs max")
 		}
 		return nil
 	case "values":
@@ -63,7 +64,7 @@ func (d *Dist) validate() error {
 
 func (d *Dist) validateValues() error {
 	if len(d.Values) == 0 {
-		return fmt.Errorf("values is empty")
+		return errors.New("values is empty")
 	}
 	if d.Weights == nil {
 		return nil

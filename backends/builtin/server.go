@@ -8,12 +8,45 @@ package builtin
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
+
+// maxBodies is how many bytes of requests are held at the same time, over all models and both protocols.
+const maxBodies = 512 << 20
 
 // Server is a running server.
 type Server struct {
-	urls URLs
+	config   Config
+	clock    clock
+	urls     URLs
+	models   map[string]*model
+	order    []*model // as the catalogue has them
+	types    map[string]*datatype
+	arrivals arrivals
+	faults   faults
+	results  results
+	conns    connections
+	bodies   budget
+
+	stop   context.CancelFunc // ends what handlers wait for
+	unhook func() bool
+	https  []*http.Server // inference and control
+	grpc   *grpc.Server
+	all    sync.WaitGroup // accepting goroutines and HTTP connections
+	once   sync.Once
 }
 
 // Start listens and serves until Close or until ctx is done.
@@ -21,7 +54,119 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	return nil, errors.New("listeners are missing")
+	s := newServer(c)
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.unhook = context.AfterFunc(ctx, func() { s.shut() })
+	return s, nil
+}
+
+func newServer(c Config) *Server {
+	clk := clock{time.Now()}
+	s := &Server{
+		config: c, clock: clk, models: map[string]*model{}, order: catalogue(), types: map[string]*datatype{},
+		arrivals: arrivals{clock: clk, limit: maxArrivals},
+		faults:   faults{errors: c.Errors, reset: c.Reset, stall: c.Stall},
+		stop:     func() {}, unhook: func() bool { return true },
+	}
+	s.faults.reseed(c.Seed)
+	s.bodies.left.Store(maxBodies)
+	for _, m := range s.order {
+		m.attach(c, clk)
+		s.models[m.name] = m
+		for _, t := range m.inputs {
+			s.types[t.typ.name] = t.typ
+		}
+	}
+	return s
+}
+
+// open starts the three listeners.
+func (s *Server) open(ctx context.Context) error {
+	schemes := [2]string{"http", "grpc"}
+	var secure *tls.Config
+	if s.config.TLS {
+		cert, ca, err := selfSigned()
+		if err != nil {
+			return err
+		}
+		schemes = [2]string{"https", "grpcs"}
+		secure = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+		s.urls.CA = ca
+	}
+	base, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	infer := s.routes()
+	s.control(infer)
+	l, url, err := listen(ctx, s.config.HTTP, schemes[0], &s.conns.HTTP)
+	if err != nil {
+		return err
+	}
+	s.urls.HTTP = url
+	s.serveHTTP(base, l, infer, secure)
+	if l, url, err = listen(ctx, s.config.GRPC, schemes[1], &s.conns.GRPC); err != nil {
+		return err
+	}
+	s.urls.GRPC = url
+	s.serveGRPC(l, secure)
+	if l, url, err = listen(ctx, "", "http", &s.conns.Control); err != nil {
+		return err
+	}
+	s.urls.Control = url
+	about := http.NewServeMux()
+	s.control(about)
+	s.serveHTTP(base, l, about, nil)
+	return nil
+}
+
+func (s *Server) serveHTTP(base context.Context, l net.Listener, h http.Handler, secure *tls.Config) {
+	srv := &http.Server{
+		Handler:           h,
+		ConnState:         s.track,
+		ReadHeaderTimeout: time.Minute,
+		MaxHeaderBytes:    1 << 20,
+		TLSConfig:         secure,
+		Protocols:         new(http.Protocols),
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ErrorLog:          log.New(io.Discard, "", 0), // what clients do wrong is theirs to report
+	}
+	srv.Protocols.SetHTTP1(true)
+	s.https = append(s.https, srv)
+	s.all.Go(func() {
+		// Both return when the server is closed.
+		if secure != nil {
+			_ = srv.ServeTLS(l, "", "")
+			return
+		}
+		_ = srv.Serve(l)
+	})
+}
+
+// track counts an HTTP connection's goroutine. The first state comes from the accepting goroutine, which is itself
+// counted, so that the count cannot rise again after it fell to zero.
+func (s *Server) track(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.all.Add(1)
+	case http.StateClosed, http.StateHijacked:
+		s.all.Done()
+	}
+}
+
+func (s *Server) serveGRPC(l net.Listener, secure *tls.Config) {
+	creds := insecure.NewCredentials()
+	if secure != nil {
+		creds = credentials.NewTLS(secure.Clone())
+	}
+	s.grpc = grpc.NewServer(
+		grpc.Creds(connCreds{creds}),
+		grpc.MaxRecvMsgSize(maxBody),
+		grpc.MaxSendMsgSize(maxBody),
+		grpc.WaitForHandlers(true),
+	)
+	pb.RegisterGRPCInferenceServiceServer(s.grpc, grpcService{Server: s})
+	s.all.Go(func() { _ = s.grpc.Serve(l) })
 }
 
 // URLs says where the server is.
@@ -34,4 +179,25 @@ func (s *Server) HTTPURL() string { return s.urls.HTTP }
 func (s *Server) GRPCURL() string { return s.urls.GRPC }
 
 // Close cuts all connections, ends all goroutines and returns when they have ended. It may be called more than once.
-func (s *Server) Close() error { return nil }
+func (s *Server) Close() error {
+	s.unhook()
+	s.shut()
+	return nil
+}
+
+// shut ends everything, once; a second caller waits for the first.
+func (s *Server) shut() {
+	s.once.Do(func() {
+		s.stop()
+		for _, h := range s.https {
+			_ = h.Close()
+		}
+		for _, m := range s.order {
+			m.queue.close()
+		}
+		if s.grpc != nil {
+			s.grpc.Stop()
+		}
+		s.all.Wait()
+	})
+}

@@ -1,0 +1,75 @@
+package builtin
+
+import (
+	"sync"
+	"time"
+)
+
+// maxArrivals is how many arrival times are kept: 16 MiB, the latest ones.
+const maxArrivals = 2 << 20
+
+// arrivals are the moments at which inference requests had been read, by the server's clock.
+type arrivals struct {
+	clock clock
+
+	mu    sync.Mutex
+	ring  []int64 // of the server's clock; grows to limit, then the oldest is overwritten
+	limit int
+	n     uint64 // ever
+	first int64  // of the server's clock
+}
+
+// stamp notes an arrival now and tells when it and the first one were.
+func (a *arrivals) stamp() (now, first int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now = a.clock.now()
+	if a.n == 0 {
+		a.first = now
+	}
+	if len(a.ring) < a.limit {
+		a.ring = append(a.ring, now)
+	} else {
+		a.ring[a.n%uint64(a.limit)] = now
+	}
+	a.n++
+	return now, a.first
+}
+
+// arrivalsPage is a part of the arrivals as the control listener serves it.
+type arrivalsPage struct {
+	From     uint64  `json:"from"`      // number of the first one here; later than asked where older ones are lost
+	Next     uint64  `json:"next"`      // from of the next page
+	Lost     uint64  `json:"lost"`      // asked for but overwritten
+	OriginNS int64   `json:"origin_ns"` // wall time of the first arrival, ns since the epoch; 0: none yet
+	Arrivals []int64 `json:"arrivals"`  // ns since the first arrival
+}
+
+// page is everything from number from on.
+func (a *arrivals) page(from uint64) arrivalsPage {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := arrivalsPage{From: min(from, a.n), Next: a.n, Arrivals: []int64{}}
+	if oldest := a.n - uint64(len(a.ring)); p.From < oldest {
+		p.Lost, p.From = oldest-p.From, oldest
+	}
+	if a.n > 0 {
+		p.OriginNS = a.clock.origin.Add(time.Duration(a.first)).UnixNano()
+	}
+	for i := p.From; i < a.n; i++ {
+		p.Arrivals = append(p.Arrivals, a.ring[i%uint64(a.limit)]-a.first)
+	}
+	return p
+}
+
+func (a *arrivals) count() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.n
+}
+
+func (a *arrivals) reset() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ring, a.n, a.first = a.ring[:0], 0, 0
+}

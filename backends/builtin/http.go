@@ -1,0 +1,165 @@
+package builtin
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// serverName and serverVersion are what the metadata shows.
+const (
+	serverName    = "sluice-builtin"
+	serverVersion = "1"
+)
+
+// extensions are the protocol extensions that both protocols serve.
+func extensions() []string {
+	return []string{"binary_tensor_data", "statistics", "model_configuration"}
+}
+
+// routes are the inference endpoints, with and without a model version.
+func (s *Server) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	ok := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }
+	mux.HandleFunc("GET /v2/health/live", ok)
+	mux.HandleFunc("GET /v2/health/ready", ok)
+	mux.HandleFunc("GET /v2", s.serverMetadata)
+	mux.HandleFunc("GET /v2/{$}", s.serverMetadata)
+	mux.HandleFunc("GET /v2/models/stats", s.allStats)
+	for _, base := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
+		mux.HandleFunc("GET "+base, s.withModel(func(m *model) any { return m.metadata() }))
+		mux.HandleFunc("GET "+base+"/config", s.withModel(func(m *model) any { return m.configuration() }))
+		mux.HandleFunc("GET "+base+"/stats", s.withModel(func(m *model) any { return statsReply{[]modelStats{m.stats.snapshot()}} }))
+		mux.HandleFunc("GET "+base+"/ready", s.withModel(nil))
+		mux.HandleFunc("POST "+base+"/infer", s.httpInfer)
+	}
+	return mux
+}
+
+// withModel answers with what view shows of the request's model; without view the answer is empty.
+func (s *Server) withModel(view func(*model) any) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		m, err := s.find(r.PathValue("model"), r.PathValue("version"))
+		if err != nil {
+			writeFailure(w, err)
+			return
+		}
+		if view != nil {
+			writeJSON(w, http.StatusOK, view(m))
+		}
+	}
+}
+
+func (s *Server) serverMetadata(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, struct {
+		Name       string   `json:"name"`
+		Version    string   `json:"version"`
+		Extensions []string `json:"extensions"`
+	}{serverName, serverVersion, extensions()})
+}
+
+type statsReply struct {
+	ModelStats []modelStats `json:"model_stats"`
+}
+
+func (s *Server) allStats(w http.ResponseWriter, _ *http.Request) {
+	var r statsReply
+	for _, m := range s.order {
+		r.ModelStats = append(r.ModelStats, m.stats.snapshot())
+	}
+	writeJSON(w, http.StatusOK, r)
+}
+
+// tensorMetadata is a tensor in a model's metadata.
+type tensorMetadata struct {
+	Name     string  `json:"name"`
+	Datatype string  `json:"datatype"`
+	Shape    []int64 `json:"shape"`
+}
+
+// modelMetadata is what a model takes and gives.
+type modelMetadata struct {
+	Name     string           `json:"name"`
+	Versions []string         `json:"versions"`
+	Platform string           `json:"platform"`
+	Inputs   []tensorMetadata `json:"inputs"`
+	Outputs  []tensorMetadata `json:"outputs"`
+}
+
+// platform stands where a real server names its framework.
+const platform = "sluice_builtin"
+
+func (m *model) metadata() modelMetadata {
+	list := func(specs []spec) []tensorMetadata {
+		var l []tensorMetadata
+		for _, s := range specs {
+			l = append(l, tensorMetadata{s.name, s.typ.name, m.shape(s)})
+		}
+		return l
+	}
+	return modelMetadata{m.name, []string{version}, platform, list(m.inputs), list(m.outputs)}
+}
+
+// The model configuration's JSON, named as Triton names its fields.
+type (
+	tensorConfig struct {
+		Name     string  `json:"name"`
+		DataType string  `json:"data_type"`
+		Dims     []int64 `json:"dims"`
+	}
+	instanceGroup struct {
+		Name  string `json:"name"`
+		Kind  string `json:"kind"`
+		Count int    `json:"count"`
+	}
+	dynamicBatching struct {
+		PreferredBatchSize []int `json:"preferred_batch_size"`
+		MaxQueueDelay      int64 `json:"max_queue_delay_microseconds"`
+	}
+	transactionPolicy struct {
+		Decoupled bool `json:"decoupled"`
+	}
+	modelConfig struct {
+		Name              string            `json:"name"`
+		Platform          string            `json:"platform"`
+		Backend           string            `json:"backend"`
+		MaxBatchSize      int               `json:"max_batch_size"`
+		Input             []tensorConfig    `json:"input"`
+		Output            []tensorConfig    `json:"output"`
+		InstanceGroup     []instanceGroup   `json:"instance_group"`
+		DynamicBatching   *dynamicBatching  `json:"dynamic_batching,omitempty"`
+		TransactionPolicy transactionPolicy `json:"model_transaction_policy"`
+	}
+)
+
+func (m *model) configuration() modelConfig {
+	list := func(specs []spec) []tensorConfig {
+		var l []tensorConfig
+		for _, s := range specs {
+			l = append(l, tensorConfig{s.name, s.typ.config, s.dims})
+		}
+		return l
+	}
+	c := modelConfig{
+		Name: m.name, Backend: platform, MaxBatchSize: m.maxBatch, Input: list(m.inputs), Output: list(m.outputs),
+		InstanceGroup: []instanceGroup{{Name: m.name, Kind: "KIND_CPU", Count: m.count}},
+	}
+	if q := m.queue; q.batch > 1 {
+		c.DynamicBatching = &dynamicBatching{PreferredBatchSize: []int{q.batch}, MaxQueueDelay: q.delay.Microseconds()}
+	}
+	return c
+}
+
+// writeJSON answers with v; whatever v is here can be encoded.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		writeFailure(w, err)
+		return
+	}
+	h := w.Header()
+	h["Content-Type"] = []string{"application/json"}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

@@ -1,0 +1,332 @@
+package builtin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"google.golang.org/grpc/codes"
+)
+
+// headerLength says where the JSON of a message with binary tensors ends.
+const headerLength = "Inference-Header-Content-Length"
+
+// maxBody is the largest request body.
+const maxBody = 256 << 20
+
+// The JSON of the inference endpoint.
+type (
+	jsonRequest struct {
+		ID         string `json:"id"`
+		Parameters struct {
+			BinaryOutput bool `json:"binary_data_output"`
+		} `json:"parameters"`
+		Inputs  []jsonInput  `json:"inputs"`
+		Outputs []jsonOutput `json:"outputs"`
+	}
+	jsonInput struct {
+		Name       string  `json:"name"`
+		Shape      []int64 `json:"shape"`
+		Datatype   string  `json:"datatype"`
+		Parameters struct {
+			BinarySize *int64 `json:"binary_data_size"`
+		} `json:"parameters"`
+		Data json.RawMessage `json:"data"`
+	}
+	jsonOutput struct {
+		Name       string `json:"name"`
+		Parameters struct {
+			Binary *bool `json:"binary_data"`
+		} `json:"parameters"`
+	}
+	jsonReply struct {
+		ID           string       `json:"id,omitempty"`
+		ModelName    string       `json:"model_name"`
+		ModelVersion string       `json:"model_version"`
+		Outputs      []jsonResult `json:"outputs"`
+	}
+	jsonResult struct {
+		Name       string            `json:"name"`
+		Datatype   string            `json:"datatype"`
+		Shape      []int64           `json:"shape"`
+		Parameters *resultParameters `json:"parameters,omitempty"`
+		Data       json.RawMessage   `json:"data,omitempty"`
+	}
+	resultParameters struct {
+		BinarySize int `json:"binary_data_size"`
+	}
+)
+
+// httpInfer is POST …/infer.
+func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) {
+	body, err := s.readBody(w, r)
+	defer s.bodies.give(int64(cap(body)))
+	if err != nil {
+		s.count(err)
+		writeFailure(w, err)
+		return
+	}
+	var req jsonRequest
+	parse := func(m *model) (*inference, error) { return s.parseHTTP(m, &req, body, r.Header) }
+	_, m, out, err := s.infer(r.Context(), r.PathValue("model"), r.PathValue("version"), parse)
+	switch {
+	case errors.Is(err, errReset):
+		cut(w)
+	case err != nil:
+		writeFailure(w, err)
+	default:
+		s.writeReply(w, r, &req, m, out)
+	}
+}
+
+// readBody reads the request's body. Its bytes are taken from the budget and are to be given back as cap(body).
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+		return nil, &failure{http.StatusUnsupportedMediaType, codes.InvalidArgument, "unsupported Content-Encoding '" + enc + "'"}
+	}
+	if r.ContentLength > maxBody {
+		return nil, &failure{http.StatusRequestEntityTooLarge, codes.InvalidArgument, "request body is too large"}
+	}
+	if r.ContentLength >= 0 {
+		if !s.bodies.take(r.ContentLength) {
+			return nil, errBusy()
+		}
+		body := make([]byte, r.ContentLength)
+		if _, err := io.ReadFull(r.Body, body); err != nil {
+			return body, err
+		}
+		return body, nil
+	}
+	return s.readChunked(http.MaxBytesReader(w, r.Body, maxBody))
+}
+
+// readChunked reads a body of unknown length, reserving room as it grows.
+func (s *Server) readChunked(from io.Reader) ([]byte, error) {
+	var body []byte
+	for {
+		if len(body) == cap(body) {
+			room := max(2*cap(body), 4096)
+			if !s.bodies.take(int64(room)) {
+				return body, errBusy()
+			}
+			grown := make([]byte, len(body), room)
+			copy(grown, body)
+			s.bodies.give(int64(cap(body)))
+			body = grown
+		}
+		n, err := from.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if errors.Is(err, io.EOF) {
+			return body, nil
+		}
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return body, &failure{http.StatusRequestEntityTooLarge, codes.InvalidArgument, "request body is too large"}
+		}
+		if err != nil {
+			return body, err
+		}
+	}
+}
+
+func errBusy() error {
+	return &failure{http.StatusServiceUnavailable, codes.Unavailable, "too many bytes of requests are waiting"}
+}
+
+// parseHTTP reads the JSON head and hands each input its part of the binary tail.
+func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Header) (*inference, error) {
+	head, tail, err := split(body, h.Get(headerLength))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(head, req); err != nil {
+		return nil, invalid("failed to parse the request JSON buffer: %v", err)
+	}
+	if req.Inputs == nil {
+		return nil, invalid("failed to parse the request JSON buffer: missing 'inputs'")
+	}
+	inf := &inference{id: req.ID, inputs: make([]tensor, len(req.Inputs))}
+	for i := range req.Inputs {
+		if inf.inputs[i], tail, err = s.parseInput(&req.Inputs[i], tail); err != nil {
+			return nil, err
+		}
+	}
+	if len(tail) > 0 {
+		return nil, invalid("unexpected additional input data: %d bytes after the last input", len(tail))
+	}
+	for _, o := range req.Outputs {
+		inf.outputs = append(inf.outputs, o.Name)
+	}
+	return inf, req.encodable(m, inf)
+}
+
+// encodable refuses, before anything runs, outputs that would have to be JSON and cannot.
+func (req *jsonRequest) encodable(m *model, inf *inference) error {
+	for _, o := range m.outputs {
+		wanted := len(inf.outputs) == 0 || slices.Contains(inf.outputs, o.name)
+		if wanted && o.typ.encode == nil && !req.binary(o.name) {
+			return invalid("sending %s data via JSON is not supported. Please use the binary data format for output '%s'", o.typ.name, o.name)
+		}
+	}
+	return nil
+}
+
+// split parts the JSON head from the binary tail.
+func split(body []byte, length string) (head, tail []byte, err error) {
+	if length == "" {
+		return body, nil, nil
+	}
+	n, err := strconv.Atoi(length)
+	if err != nil || n < 0 || n > len(body) {
+		return nil, nil, invalid("unable to parse %s, got: %s for a body of %d bytes", headerLength, length, len(body))
+	}
+	return body[:n], body[n:], nil
+}
+
+func (s *Server) parseInput(in *jsonInput, tail []byte) (tensor, []byte, error) {
+	t := tensor{name: in.Name, typ: s.types[in.Datatype], shape: in.Shape}
+	if t.typ == nil {
+		return t, tail, invalid("unknown datatype '%s' of input '%s'", in.Datatype, in.Name)
+	}
+	if size := in.Parameters.BinarySize; size != nil {
+		if in.Data != nil {
+			return t, tail, invalid("input '%s' has both 'data' and 'binary_data_size'", in.Name)
+		}
+		if *size < 0 || *size > int64(len(tail)) {
+			return t, tail, invalid("unexpected size for input '%s', expecting %d additional bytes but %d are left", in.Name, *size, len(tail))
+		}
+		t.data = tail[:*size:*size]
+		return t, tail[*size:], nil
+	}
+	if in.Data == nil {
+		return t, tail, invalid("input '%s' has neither 'data' nor 'binary_data_size'", in.Name)
+	}
+	var err error
+	t.data, err = t.fromJSON(in.Data)
+	return t, tail, err
+}
+
+// fromJSON is the raw form of a JSON tensor.
+func (t tensor) fromJSON(data json.RawMessage) ([]byte, error) {
+	if t.typ.decode == nil {
+		return nil, invalid("sending %s data via JSON is not supported. Please use the binary data format for input '%s'", t.typ.name, t.name)
+	}
+	flat, err := flatten(data)
+	if err != nil {
+		return nil, invalid("unable to parse 'data' of input '%s': %v", t.name, err)
+	}
+	raw, n, err := t.typ.decode(flat)
+	if err != nil {
+		return nil, invalid("unable to parse 'data' of input '%s': %v", t.name, err)
+	}
+	if want, err := elements(t.shape); err == nil && n != want {
+		return nil, invalid("unable to parse 'data' of input '%s': got %d elements for shape %s", t.name, n, dims(t.shape))
+	}
+	return raw, nil
+}
+
+// writeReply sends the outputs, each as JSON or in the binary tail as the request wishes.
+func (s *Server) writeReply(w http.ResponseWriter, r *http.Request, req *jsonRequest, m *model, out []tensor) {
+	reply := jsonReply{ID: req.ID, ModelName: m.name, ModelVersion: version, Outputs: make([]jsonResult, len(out))}
+	var tail [][]byte
+	for i, t := range out {
+		res := jsonResult{Name: t.name, Datatype: t.typ.name, Shape: t.shape}
+		if req.binary(t.name) {
+			res.Parameters = &resultParameters{len(t.data)}
+			tail = append(tail, t.data)
+		} else if data, err := t.typ.encode(t.data); err != nil {
+			// NaN and infinities have no JSON.
+			writeFailure(w, invalid("output '%s' cannot be written as JSON: %v", t.name, err))
+			return
+		} else {
+			res.Data = data
+		}
+		reply.Outputs[i] = res
+	}
+	head, err := json.Marshal(&reply)
+	if err != nil {
+		writeFailure(w, err)
+		return
+	}
+	s.writeBody(w, r, head, tail)
+}
+
+// binary reports whether the request wants this output in the binary tail.
+func (req *jsonRequest) binary(name string) bool {
+	for i := range req.Outputs {
+		if b := req.Outputs[i].Parameters.Binary; req.Outputs[i].Name == name && b != nil {
+			return *b
+		}
+	}
+	return req.Parameters.BinaryOutput
+}
+
+// writeBody sends head and tail, with the configured pause between the HTTP head and them.
+func (s *Server) writeBody(w http.ResponseWriter, r *http.Request, head []byte, tail [][]byte) {
+	size := len(head)
+	h := w.Header()
+	if tail == nil {
+		h["Content-Type"] = []string{"application/json"}
+	} else {
+		h["Content-Type"] = []string{"application/octet-stream"}
+		h[headerLength] = []string{strconv.Itoa(len(head))}
+		for _, t := range tail {
+			size += len(t)
+		}
+	}
+	h["Content-Length"] = []string{strconv.Itoa(size)}
+	w.WriteHeader(http.StatusOK)
+	if s.config.SlowBody > 0 {
+		_ = http.NewResponseController(w).Flush()
+		if sleep(r.Context(), s.config.SlowBody) != nil {
+			return
+		}
+	}
+	// A failed write means that the client is gone.
+	_, _ = w.Write(head)
+	for _, t := range tail {
+		_, _ = w.Write(t)
+	}
+}
+
+// writeFailure answers with an error in the protocol's JSON form.
+func writeFailure(w http.ResponseWriter, err error) {
+	f := asFailure(err)
+	body, _ := json.Marshal(struct {
+		Error string `json:"error"`
+	}{f.text})
+	h := w.Header()
+	h["Content-Type"] = []string{"application/json"}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(f.http)
+	_, _ = io.Copy(w, bytes.NewReader(body))
+}
+
+// cut ends the connection with a reset where the transport has one.
+func cut(w http.ResponseWriter) {
+	c, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	cutConn(c)
+}
+
+// cutConn closes c so that unsent bytes are dropped and the peer sees a reset.
+func cutConn(c net.Conn) {
+	for {
+		u, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			break
+		}
+		c = u.NetConn()
+	}
+	if t, ok := c.(*net.TCPConn); ok {
+		_ = t.SetLinger(0)
+	}
+	_ = c.Close()
+}

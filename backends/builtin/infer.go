@@ -1,0 +1,185 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/codes"
+)
+
+// errReset tells a protocol's handler to cut the connection instead of answering.
+var errReset = errors.New("connection cut on purpose")
+
+// results count requests by how they ended.
+type results struct {
+	OK        atomic.Uint64
+	Invalid   atomic.Uint64 // refused: unknown model, wrong inputs
+	Failed    atomic.Uint64 // failed on purpose
+	Reset     atomic.Uint64 // cut on purpose
+	Rejected  atomic.Uint64 // no room, or shutting down
+	Cancelled atomic.Uint64 // the client left first
+}
+
+// faults draws what happens to each request, in the order of arrival.
+type faults struct {
+	mu     sync.Mutex
+	rand   *rand.Rand
+	errors float64
+	reset  float64
+	stall  *Stall
+}
+
+func (f *faults) draw() (fail, reset bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	// Both are always drawn, so that one ratio does not change the other's pattern.
+	e, r := f.rand.Float64(), f.rand.Float64()
+	return e < f.errors, r < f.reset
+}
+
+// wait is how long a request that arrived since after the first one is stalled.
+func (f *faults) wait(since time.Duration) time.Duration {
+	s := f.stall
+	if s == nil || since < s.At {
+		return 0
+	}
+	phase := since - s.At
+	if s.Every > 0 {
+		phase %= s.Every
+	}
+	return max(s.For-phase, 0)
+}
+
+// reseed starts the draws again.
+func (f *faults) reseed(seed uint64) {
+	f.mu.Lock()
+	f.rand = rand.New(rand.NewPCG(seed, 0x66617574))
+	f.mu.Unlock()
+}
+
+// infer does what both protocols share, from a request that has just been read to its outputs. parse turns the wire
+// form into an inference once the arrival is stamped; with errReset the connection is to be cut.
+func (s *Server) infer(ctx context.Context, name, v string, parse func(*model) (*inference, error)) (*inference, *model, []tensor, error) {
+	now, first := s.arrivals.stamp()
+	r, m, out, err := s.answer(ctx, now, first, name, v, parse)
+	s.count(err)
+	return r, m, out, err
+}
+
+func (s *Server) answer(ctx context.Context, now, first int64, name, v string, parse func(*model) (*inference, error)) (*inference, *model, []tensor, error) {
+	fail, reset := s.faults.draw()
+	if err := sleep(ctx, s.faults.wait(time.Duration(now-first))); err != nil {
+		return nil, nil, nil, err
+	}
+	if reset {
+		return nil, nil, nil, errReset
+	}
+	m, err := s.find(name, v)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	r, err := parse(m)
+	if err != nil {
+		m.stats.failed(s.clock.now() - now)
+		return nil, nil, nil, err
+	}
+	in, rows, bad := m.check(r)
+	if bad != nil {
+		m.stats.failed(s.clock.now() - now)
+		return nil, nil, nil, bad
+	}
+	j := &job{in: in, rows: rows, fail: fail, arrived: now, done: make(chan struct{})}
+	if err := m.do(ctx, r, j); err != nil {
+		return nil, nil, nil, err
+	}
+	return r, m, r.wanted(j.out), nil
+}
+
+// do takes j through the model's queue.
+func (m *model) do(ctx context.Context, r *inference, j *job) error {
+	if err := m.queue.push(j); err != nil {
+		m.stats.failed(m.queue.clock.now() - j.arrived)
+		return unavailable(r.id, m.name, err)
+	}
+	select {
+	case <-j.done:
+	case <-ctx.Done():
+		if m.queue.leave(j) {
+			m.stats.failed(m.queue.clock.now() - j.arrived)
+		}
+		return ctx.Err()
+	}
+	switch {
+	case j.err != nil:
+		return unavailable(r.id, m.name, j.err)
+	case j.fail:
+		return &failure{http.StatusInternalServerError, codes.Internal, fmt.Sprintf("%ssimulated failure of model '%s'", tag(r.id), m.name)}
+	}
+	return nil
+}
+
+// count puts a request's end into the results.
+func (s *Server) count(err error) {
+	var f *failure
+	switch {
+	case err == nil:
+		s.results.OK.Add(1)
+	case errors.Is(err, errReset):
+		s.results.Reset.Add(1)
+	case !errors.As(err, &f):
+		s.results.Cancelled.Add(1)
+	case f.http == http.StatusServiceUnavailable:
+		s.results.Rejected.Add(1)
+	case f.http == http.StatusInternalServerError:
+		s.results.Failed.Add(1)
+	default:
+		s.results.Invalid.Add(1)
+	}
+}
+
+// find is the model of a name and a version, where an empty version is any.
+func (s *Server) find(name, v string) (*model, error) {
+	m := s.models[name]
+	if m == nil {
+		return nil, unknownModel(name)
+	}
+	if v != "" && v != version {
+		return nil, unknownVersion(name, v)
+	}
+	return m, nil
+}
+
+// sleep waits d or until ctx is done.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// budget bounds the bytes of requests that are held at the same time. The zero budget has nothing.
+type budget struct{ left atomic.Int64 }
+
+// take reserves n bytes, or reports that they are not to be had.
+func (b *budget) take(n int64) bool {
+	if b.left.Add(-n) < 0 {
+		b.left.Add(n)
+		return false
+	}
+	return true
+}
+
+func (b *budget) give(n int64) { b.left.Add(n) }

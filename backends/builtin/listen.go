@@ -1,0 +1,112 @@
+package builtin
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+)
+
+// counting counts the connections that a listener accepted.
+type counting struct {
+	net.Listener
+	n *atomic.Uint64
+}
+
+func (l counting) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		l.n.Add(1)
+	}
+	return c, err
+}
+
+// listen opens a loopback listener at where (Config.HTTP) and tells its URL.
+func listen(ctx context.Context, where, scheme string, n *atomic.Uint64) (net.Listener, string, error) {
+	var lc net.ListenConfig
+	if path, ok := strings.CutPrefix(where, "unix:"); ok {
+		l, err := lc.Listen(ctx, "unix", path)
+		if err != nil {
+			return nil, "", fmt.Errorf("listen for %s: %w", scheme, err)
+		}
+		return counting{l, n}, scheme + "+unix://" + path, nil
+	}
+	if where == "" {
+		where = "127.0.0.1:0"
+	}
+	host, _, err := net.SplitHostPort(where)
+	if err != nil {
+		return nil, "", fmt.Errorf("listen for %s at %q: %w", scheme, where, err)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, "", fmt.Errorf("listen for %s at %q: %s is not a loopback address", scheme, where, host)
+	}
+	l, err := lc.Listen(ctx, "tcp", where)
+	if err != nil {
+		return nil, "", fmt.Errorf("listen for %s: %w", scheme, err)
+	}
+	return counting{l, n}, scheme + "://" + l.Addr().String(), nil
+}
+
+// selfSigned makes a certificate for loopback and the PEM that trusts it. It is good for a day.
+func selfSigned() (tls.Certificate, string, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, "", fmt.Errorf("make a key: %w", err)
+	}
+	now := time.Now()
+	ca := &x509.Certificate{
+		SerialNumber:          big.NewInt(now.UnixNano()),
+		Subject:               pkix.Name{CommonName: "sluice embedded server"},
+		NotBefore:             now.Add(-time.Hour),
+		NotAfter:              now.Add(24 * time.Hour),
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		DNSNames:              []string{"localhost"},
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, ca, ca, &key.PublicKey, key)
+	if err != nil {
+		return tls.Certificate{}, "", fmt.Errorf("make a certificate: %w", err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, string(text), nil
+}
+
+// connCreds are gRPC transport credentials that let a handler reach the connection it is called over, to cut it. They
+// wrap TLS or nothing.
+type connCreds struct {
+	credentials.TransportCredentials
+}
+
+// connInfo is what a handler finds in its peer.
+type connInfo struct {
+	credentials.AuthInfo
+	conn net.Conn
+}
+
+func (c connCreds) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	return conn, connInfo{info, raw}, nil
+}
+
+func (c connCreds) Clone() credentials.TransportCredentials {
+	return connCreds{c.TransportCredentials.Clone()}
+}

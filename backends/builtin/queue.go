@@ -1,0 +1,273 @@
+package builtin
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// clock is nanoseconds since the server started, monotonic.
+type clock struct{ origin time.Time }
+
+func (c clock) now() int64 { return int64(time.Since(c.origin)) }
+
+// Reasons why a queue does not do a job.
+var (
+	errFull   = errors.New("exceeds maximum queue size")
+	errClosed = errors.New("server is shutting down")
+)
+
+// job is one request on its way through a queue. The handler fills the first group and reads the second when done is
+// closed.
+type job struct {
+	in   []tensor
+	rows int
+	fail bool // fails after its service time
+
+	out  []tensor
+	err  error
+	done chan struct{}
+
+	arrived, queued, started int64 // of the server's clock
+	left, taken              bool  // the client is gone; an instance has it; guarded by queue.mu
+}
+
+// queue is one model's FIFO and its instances. An execution takes the oldest jobs up to batch rows:
+//
+//	batch ≤ 1   one job, at once
+//	batch > 1   jobs while their rows fit; when there are fewer, only after the oldest has waited delay
+//
+// Instances start with the first job, so that idle models cost nothing.
+type queue struct {
+	clock   clock
+	run     func([]tensor) []tensor
+	service *Dist
+	batch   int
+	delay   time.Duration
+	size    int
+	count   int // instances
+	stats   *stats
+
+	mu      sync.Mutex
+	ready   sync.Cond // an execution can start, or the queue is closed
+	jobs    []*job    // [head:] wait
+	head    int
+	rows    int // in jobs[head:]
+	rand    *rand.Rand
+	alarm   *timer // wakes instances when the oldest job has waited delay; nil without delay
+	timers  []*timer
+	started bool
+	closed  bool
+	all     sync.WaitGroup
+}
+
+// push queues j, or says why not.
+func (q *queue) push(j *job) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return errClosed
+	}
+	if len(q.jobs)-q.head >= q.size {
+		return errFull
+	}
+	if !q.started {
+		if err := q.start(); err != nil {
+			return err
+		}
+	}
+	j.queued = q.clock.now()
+	q.jobs = append(q.jobs, j)
+	q.rows += j.rows
+	switch {
+	case q.due():
+		q.ready.Signal()
+	case len(q.jobs)-q.head == 1:
+		q.alarm.arm(q.delay)
+	}
+	return nil
+}
+
+// start makes timers and instances. q.mu is held.
+func (q *queue) start() error {
+	if q.batch > 1 && q.delay > 0 {
+		t, err := newTimer()
+		if err != nil {
+			return err
+		}
+		q.alarm = t
+		q.timers = append(q.timers, t)
+		q.all.Go(q.watch)
+	}
+	for range q.count {
+		t, err := newTimer()
+		if err != nil {
+			return fmt.Errorf("start an instance: %w", err)
+		}
+		q.timers = append(q.timers, t)
+		q.all.Go(func() { q.work(t) })
+	}
+	q.started = true
+	return nil
+}
+
+// watch passes the alarm on to the instances.
+func (q *queue) watch() {
+	for q.alarm.fired() {
+		q.mu.Lock()
+		if q.due() {
+			q.ready.Signal()
+		}
+		q.mu.Unlock()
+	}
+}
+
+// due reports whether an execution can start now. q.mu is held.
+func (q *queue) due() bool {
+	if q.head == len(q.jobs) {
+		return false
+	}
+	if q.alarm == nil || q.rows >= q.batch {
+		return true
+	}
+	return q.clock.now() >= q.jobs[q.head].queued+int64(q.delay)
+}
+
+// take waits for the next execution's jobs; none means that the queue is closed.
+func (q *queue) take(into []*job) []*job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for {
+		for !q.closed && !q.due() {
+			q.ready.Wait()
+		}
+		if q.closed {
+			return nil
+		}
+		if into = q.gather(into[:0]); len(into) > 0 {
+			q.rearm()
+			return into
+		}
+	}
+}
+
+// gather takes the oldest jobs that make one execution, leaving out those whose client is gone. q.mu is held.
+func (q *queue) gather(into []*job) []*job {
+	rows := 0
+	for q.head < len(q.jobs) {
+		j := q.jobs[q.head]
+		if len(into) > 0 && (q.batch <= 1 || rows+j.rows > q.batch) {
+			break
+		}
+		q.jobs[q.head] = nil
+		q.head++
+		q.rows -= j.rows
+		if j.taken = true; !j.left {
+			into, rows = append(into, j), rows+j.rows
+		}
+	}
+	switch {
+	case q.head == len(q.jobs):
+		q.jobs, q.head = q.jobs[:0], 0
+	case q.head > 1024 && q.head*2 > len(q.jobs):
+		n := copy(q.jobs, q.jobs[q.head:])
+		clear(q.jobs[n:])
+		q.jobs, q.head = q.jobs[:n], 0
+	}
+	return into
+}
+
+// rearm sees to the jobs that are left: another instance may start, or the alarm waits for the oldest. q.mu is held.
+func (q *queue) rearm() {
+	switch {
+	case q.head == len(q.jobs):
+	case q.due():
+		q.ready.Signal()
+	default:
+		q.alarm.arm(time.Duration(q.jobs[q.head].queued + int64(q.delay) - q.clock.now()))
+	}
+}
+
+// work is one instance.
+func (q *queue) work(t *timer) {
+	var room []*job
+	for {
+		room = q.take(room)
+		if len(room) == 0 {
+			return
+		}
+		q.execute(room, t)
+		clear(room)
+	}
+}
+
+// execute runs the jobs as one execution: the outputs are made within the service time, not on top of it.
+func (q *queue) execute(jobs []*job, t *timer) {
+	start := q.clock.now()
+	service := q.draw()
+	infer := q.clock.now()
+	for _, j := range jobs {
+		j.started = start
+		if !j.fail {
+			j.out = q.run(j.in)
+		}
+	}
+	whole := t.until(q.clock, infer+int64(service))
+	end := q.clock.now()
+	for _, j := range jobs {
+		if !whole {
+			j.err = errClosed
+		}
+	}
+	q.stats.executed(jobs, start, infer, end, q.clock.now())
+	for _, j := range jobs {
+		close(j.done)
+	}
+}
+
+func (q *queue) draw() time.Duration {
+	if q.service == nil {
+		return 0
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.service.draw(q.rand)
+}
+
+// reseed starts the drawn service times again.
+func (q *queue) reseed(r *rand.Rand) {
+	q.mu.Lock()
+	q.rand = r
+	q.mu.Unlock()
+}
+
+// leave takes a job's client away. True: the job still waited and is never executed.
+func (q *queue) leave(j *job) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	j.left = true
+	return !j.taken
+}
+
+// close answers waiting jobs with errClosed and ends the instances.
+func (q *queue) close() {
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return
+	}
+	q.closed = true
+	for _, j := range q.jobs[q.head:] {
+		j.err = errClosed
+		close(j.done)
+	}
+	q.jobs, q.head, q.rows = nil, 0, 0
+	q.ready.Broadcast()
+	for _, t := range q.timers {
+		t.close()
+	}
+	q.mu.Unlock()
+	q.all.Wait()
+}

@@ -1,0 +1,209 @@
+package builtin
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+)
+
+// failure is an answer that is an error, in the words and codes of both protocols.
+type failure struct {
+	http int
+	grpc codes.Code
+	text string
+}
+
+func (f *failure) Error() string { return f.text }
+
+func invalid(format string, a ...any) *failure {
+	return &failure{http.StatusBadRequest, codes.InvalidArgument, fmt.Sprintf(format, a...)}
+}
+
+func unknownModel(name string) *failure {
+	return &failure{http.StatusNotFound, codes.NotFound, fmt.Sprintf("Request for unknown model: '%s' is not found", name)}
+}
+
+func unknownVersion(name, v string) *failure {
+	return &failure{http.StatusNotFound, codes.NotFound, fmt.Sprintf("Request for unknown model: '%s' version %s is not found", name, v)}
+}
+
+func unavailable(id, model string, why error) *failure {
+	return &failure{http.StatusServiceUnavailable, codes.Unavailable, fmt.Sprintf("%s%s for model '%s'", tag(id), why, model)}
+}
+
+// inference is a request for a model as both protocols carry it.
+type inference struct {
+	id      string
+	inputs  []tensor
+	outputs []string // wanted; empty: all
+}
+
+// tag is how Triton starts an error about a request.
+func tag(id string) string {
+	if id == "" {
+		id = "<id_unknown>"
+	}
+	return "[request id: " + id + "] "
+}
+
+// check compares r with what m takes, puts the inputs in m's order and tells the rows of the request.
+func (m *model) check(r *inference) (ordered []tensor, rows int, err *failure) {
+	id := tag(r.id)
+	ordered = make([]tensor, len(m.inputs))
+	for _, t := range r.inputs {
+		i := specIndex(m.inputs, t.name)
+		if i < 0 {
+			return nil, 0, invalid("%sunexpected inference input '%s' for model '%s'", id, t.name, m.name)
+		}
+		if ordered[i].typ != nil {
+			return nil, 0, invalid("%sinput '%s' already exists in request", id, t.name)
+		}
+		ordered[i] = t
+	}
+	if err := m.missing(id, r.inputs, ordered); err != nil {
+		return nil, 0, err
+	}
+	rows = 1
+	for i, t := range ordered {
+		n, err := m.checkShape(id, m.inputs[i], t)
+		if err != nil {
+			return nil, 0, err
+		}
+		if i > 0 && n != rows {
+			return nil, 0, invalid("%sinput '%s' batch size does not match other inputs for '%s'", id, t.name, m.name)
+		}
+		rows = n
+		if err := m.checkData(id, t); err != nil {
+			return nil, 0, err
+		}
+	}
+	for _, name := range r.outputs {
+		if specIndex(m.outputs, name) < 0 {
+			return nil, 0, invalid("%sunexpected inference output '%s' for model '%s'", id, name, m.name)
+		}
+	}
+	return ordered, rows, nil
+}
+
+func specIndex(specs []spec, name string) int {
+	for i := range specs {
+		if specs[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (m *model) missing(id string, got, ordered []tensor) *failure {
+	var lost, have []string
+	for i, t := range ordered {
+		if t.typ == nil {
+			lost = append(lost, "'"+m.inputs[i].name+"'")
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	for _, t := range got {
+		have = append(have, "'"+t.name+"'")
+	}
+	return invalid("%sexpected %d inputs but got %d inputs for model '%s'. Got input(s) [%s], but missing required input(s) [%s]. Please provide all required input(s).",
+		id, len(m.inputs), len(got), m.name, strings.Join(have, ","), strings.Join(lost, ","))
+}
+
+// checkShape compares type and shape of an input with its spec and tells its rows.
+func (m *model) checkShape(id string, s spec, t tensor) (rows int, err *failure) {
+	if t.typ != s.typ {
+		return 0, invalid("%sinference input '%s' data-type is '%s', but model '%s' expects '%s'", id, t.name, t.typ.name, m.name, s.typ.name)
+	}
+	want := m.shape(s)
+	fits := len(want) == len(t.shape)
+	for i := 0; fits && i < len(want); i++ {
+		fits = t.shape[i] >= 0 && (want[i] < 0 || want[i] == t.shape[i])
+	}
+	if !fits {
+		return 0, invalid("%sunexpected shape for input '%s' for model '%s'. Expected %s, got %s.", id, t.name, m.name, dims(want), dims(t.shape))
+	}
+	if m.maxBatch == 0 {
+		return 1, nil
+	}
+	if t.shape[0] < 1 {
+		return 0, invalid("%sinput '%s' has batch-size %d, must be >= 1 for '%s'", id, t.name, t.shape[0], m.name)
+	}
+	if t.shape[0] > int64(m.maxBatch) {
+		return 0, invalid("%sinference request batch-size must be <= %d for '%s'", id, m.maxBatch, m.name)
+	}
+	return int(t.shape[0]), nil
+}
+
+// checkData compares the size of an input's data with its shape.
+func (m *model) checkData(id string, t tensor) *failure {
+	n, err := elements(t.shape)
+	if err != nil {
+		return invalid("%sinput '%s' for model '%s': %v", id, t.name, m.name, err)
+	}
+	if t.typ.size > 0 {
+		if want := n * t.typ.size; want != int64(len(t.data)) {
+			return invalid("%sinput byte size mismatch for input '%s' for model '%s'. Expected %d, got %d", id, t.name, m.name, want, len(t.data))
+		}
+		return nil
+	}
+	got, err := countBytes(t.data)
+	if err != nil {
+		return invalid("%s%v for inference input '%s'", id, err, t.name)
+	}
+	if got != n {
+		return invalid("%sunexpected number of string elements %d for inference input '%s', expecting %d", id, got, t.name, n)
+	}
+	return nil
+}
+
+// maxElements bounds the product of a shape, so that sizes in bytes cannot overflow.
+const maxElements = 1 << 40
+
+// elements is the product of a shape.
+func elements(shape []int64) (int64, error) {
+	n := int64(1)
+	for _, d := range shape {
+		if d < 0 {
+			return 0, fmt.Errorf("negative dimension in shape %s", dims(shape))
+		}
+		if d > 0 && n > maxElements/d {
+			return 0, fmt.Errorf("shape %s has too many elements", dims(shape))
+		}
+		n *= d
+	}
+	return n, nil
+}
+
+// dims is a shape in Triton's text form.
+func dims(shape []int64) string {
+	return strings.ReplaceAll(fmt.Sprint(shape), " ", ",")
+}
+
+// wanted picks the outputs that r asks for, each once, in the model's order.
+func (r *inference) wanted(out []tensor) []tensor {
+	if len(r.outputs) == 0 {
+		return out
+	}
+	picked := make([]tensor, 0, len(out))
+	for _, t := range out {
+		if slices.Contains(r.outputs, t.name) {
+			picked = append(picked, t)
+		}
+	}
+	return picked
+}
+
+// asFailure is err itself where it already is an answer; any other error is the client's leaving or our own mistake.
+func asFailure(err error) *failure {
+	var f *failure
+	if errors.As(err, &f) {
+		return f
+	}
+	return &failure{http.StatusInternalServerError, codes.Internal, err.Error()}
+}

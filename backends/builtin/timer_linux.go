@@ -1,0 +1,66 @@
+package builtin
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// timer waits for exact moments on behalf of one goroutine. Go's own timers are up to 1 ms late in an idle process,
+// because it sleeps in whole milliseconds of epoll; a kernel timer is a descriptor of that same epoll and wakes it on
+// time, and no thread is held while it waits.
+type timer struct {
+	f   *os.File
+	raw syscall.RawConn // keeps the descriptor from being closed and reused while it is armed
+	buf [8]byte
+}
+
+// lead is how long before the moment the kernel timer fires: waking takes about that long, and the rest is spun.
+const lead = 30 * time.Microsecond
+
+func newTimer() (*timer, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
+	if err != nil {
+		return nil, fmt.Errorf("create a kernel timer: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "timer")
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("use a kernel timer: %w", err), f.Close())
+	}
+	return &timer{f: f, raw: raw}, nil
+}
+
+// arm makes the timer fire after d, once. It may be called while another goroutine is in fired.
+func (t *timer) arm(d time.Duration) {
+	var it unix.ItimerSpec
+	it.Value = unix.NsecToTimespec(max(int64(d), 1))
+	// Fails only after close, when nobody waits any more.
+	_ = t.raw.Control(func(fd uintptr) { _ = unix.TimerfdSettime(int(fd), 0, &it, nil) })
+}
+
+// fired blocks until the timer has fired since the last call; false means that it is closed.
+func (t *timer) fired() bool {
+	_, err := t.f.Read(t.buf[:])
+	return err == nil
+}
+
+// until returns at the moment due of clock, never before it, or false if the timer was closed meanwhile.
+func (t *timer) until(c clock, due int64) bool {
+	if d := time.Duration(due - c.now()); d > lead {
+		t.arm(d - lead)
+		if !t.fired() {
+			return false
+		}
+	}
+	for c.now() < due {
+	}
+	return true
+}
+
+// close wakes who waits and frees the descriptor.
+func (t *timer) close() { t.f.Close() }

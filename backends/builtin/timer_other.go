@@ -1,0 +1,38 @@
+//go:build !linux
+
+package builtin
+
+import "time"
+
+// timer waits for moments with Go's own timers where the kernel's are not to be had; they may be a little late.
+type timer struct {
+	t    *time.Timer
+	done chan struct{}
+}
+
+func newTimer() (*timer, error) {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return &timer{t: t, done: make(chan struct{})}, nil
+}
+
+func (t *timer) arm(d time.Duration) { t.t.Reset(max(d, 1)) }
+
+func (t *timer) fired() bool {
+	select {
+	case <-t.t.C:
+		return true
+	case <-t.done:
+		return false
+	}
+}
+
+func (t *timer) until(c clock, due int64) bool {
+	if d := time.Duration(due - c.now()); d > 0 {
+		t.arm(d)
+		return t.fired()
+	}
+	return true
+}
+
+func (t *timer) close() { close(t.done) }
