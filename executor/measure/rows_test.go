@@ -1,0 +1,43 @@
+package measure
+
+import (
+	"testing"
+
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// Each catalogue row that is measured here has exactly one way to be read, and nothing else has one.
+func TestRowsMatchTheCatalogue(t *testing.T) {
+	rows := map[string]metric.From{}
+	for _, row := range catalogue(t).Rows() {
+		rows[row.Name] = row.From
+		_, isValue := values[row.Name]
+		isExtract := extractOf(row.Name) >= 0
+		if isExtract != (row.From == metric.Sample) {
+			t.Errorf("%s: extract %v, row From %d", row.Name, isExtract, row.From)
+		}
+		if isValue != (row.From == metric.Flow || row.From == metric.Counts) {
+			t.Errorf("%s: value %v, row From %d", row.Name, isValue, row.From)
+		}
+		if isExtract != (row.Shape == metric.Distribution) {
+			t.Errorf("%s: extract %v, row Shape %d", row.Name, isExtract, row.Shape)
+		}
+	}
+	seen := map[string]bool{}
+	for _, e := range extracts {
+		if rows[e.row] == 0 || seen[e.row] {
+			t.Errorf("extract %q has no row, or stands twice", e.row)
+		}
+		seen[e.row] = true
+	}
+	for name := range values {
+		if rows[name] == 0 {
+			t.Errorf("value %q has no row", name)
+		}
+	}
+	for i, name := range map[int]string{latency: "latency", serviceTime: "service_time", sendDelay: "send_delay"} {
+		if extracts[i].row != name {
+			t.Errorf("extracts[%d] is %s, want %s", i, extracts[i].row, name)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package measure
+
+import (
+	"math"
+	"testing"
+)
+
+// The cases of perf_analyzer's own tests, and what it leaves out.
+func TestStable(t *testing.T) {
+	none := math.NaN()
+	tests := []struct {
+		name         string
+		ips, latency []float64
+		need         int
+		within       float64
+		want         bool
+	}{
+		{"34", []float64{1, 1000, 500}, []float64{1, 1, 1}, 3, 0.1, false},
+		{"35", []float64{500, 520, 510}, []float64{1, 1, 1}, 3, 0.1, true},
+		{"36", []float64{500, 520, 510}, []float64{100, 106, 112}, 3, 0.1, false},
+		{"36 without latency", []float64{500, 520, 510}, nil, 3, 0.1, true},
+		{"37", []float64{500, 520, 510}, []float64{100, 104, 108}, 3, 0.1, true},
+		{"38", []float64{1, 1000, 500, 1500, 500, 520, 510}, []float64{1, 1, 1, 1, 1, 1, 1}, 3, 0.1, true},
+		{"39 stable", []float64{500, 520, 510, 505, 515}, []float64{100, 104, 108, 102, 106}, 5, 0.1, true},
+		{"39 unstable", []float64{1, 1000, 510, 505, 515}, []float64{100, 104, 108, 102, 106}, 5, 0.1, false},
+		{"40", []float64{500, 1000, 1, 505, 515}, []float64{100, 104, 108, 102, 106}, 2, 0.1, true},
+		{"41", []float64{500, 0, 510}, []float64{1, 1, 1}, 3, 0.1, false},
+		{"too few windows", []float64{500, 500}, []float64{1, 1}, 3, 0.1, false},
+		{"no windows", []float64{}, []float64{}, 3, 0.1, false},
+		{"no data in a window", []float64{500, none, 500}, []float64{1, 1, 1}, 3, 0.1, false},
+		{"no data long ago", []float64{none, 500, 500, 500}, []float64{none, 1, 1, 1}, 3, 0.1, true},
+		{"nothing ever", []float64{0, 0, 0}, []float64{none, none, none}, 3, 0.1, false},
+		{"at the limit", []float64{100, 110, 105}, []float64{0.1, 0.11, 0.1}, 3, 0.1, true},
+		{"just over the limit", []float64{100, 110.001, 105}, []float64{1, 1, 1}, 3, 0.1, false},
+		{"need of none", []float64{1}, []float64{1}, 0, 0.1, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tracks := []Track{{Values: tt.ips, ZeroIsNone: true}}
+			if tt.latency != nil {
+				tracks = append(tracks, Track{Values: tt.latency, ZeroIsNone: true})
+			}
+			if got := Stable(tracks, tt.within, tt.need); got != tt.want {
+				t.Errorf("Stable = %v, want %v", got, tt.want)
+			}
+		})
+	}
+	if Stable(nil, 0.1, 1) {
+		t.Error("no tracks are stable")
+	}
+	if errors := []Track{{Values: []float64{0, 0, 0}}}; !Stable(errors, 0.1, 3) {
+		t.Error("an error ratio that stays zero is not stable")
+	}
+	if errors := []Track{{Values: []float64{0, 0.01, 0}}}; Stable(errors, 0.1, 3) {
+		t.Error("an error ratio that leaves zero is stable")
+	}
+}
+
+// Cases of perf_analyzer's own tests: done when stable, or when the last windows are all over the limit.
+func TestBeyond(t *testing.T) {
+	const limit = 1e6 // ns
+	tests := []struct {
+		name    string
+		ips     []float64
+		latency []float64
+		limit   float64
+		beyond  bool
+		done    bool
+	}{
+		{"42 outside", []float64{1}, []float64{2e6}, limit, false, false}, // one window is not enough to say so
+		{"42 inside", []float64{1, 1, 1}, []float64{1e5, 1e5, 1e5}, limit, false, true},
+		{"43 no limit, unstable", []float64{1, 1000, 500}, []float64{1, 1, 1}, 0, false, false},
+		{"43 unstable, all over", []float64{1, 1000, 500}, []float64{2e6, 2e6, 2e6}, limit, true, true},
+		{"43 unstable, inside", []float64{1, 1000, 500}, []float64{1e5, 1e5, 1e5}, limit, false, false},
+		{"43 stable", []float64{500, 520, 510}, []float64{1e5, 1e5, 1e5}, limit, false, true},
+		{"43 two windows", []float64{500, 520}, []float64{2e6, 2e6}, limit, false, false},
+		{"one of three inside", []float64{1, 1000, 500}, []float64{2e6, 1e5, 2e6}, limit, false, false},
+		{"no data", []float64{1, 1000, 500}, []float64{2e6, math.NaN(), 2e6}, limit, false, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			ips, lat := Track{Values: tt.ips, ZeroIsNone: true}, Track{Values: tt.latency, ZeroIsNone: true}
+			beyond := Beyond(lat, tt.limit, 3)
+			if beyond != tt.beyond {
+				t.Errorf("Beyond = %v, want %v", beyond, tt.beyond)
+			}
+			if done := beyond || Stable([]Track{ips, lat}, 0.1, 3); done != tt.done {
+				t.Errorf("done = %v, want %v", done, tt.done)
+			}
+		})
+	}
+}
