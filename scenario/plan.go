@@ -320,6 +320,3 @@ type Output struct {
 	Formats     []string
 	Percentiles []float64
 }
-
-// Mask replaces every secret value in s by ***.
-func (p *Plan) Mask(s string) string { return s }

@@ -1,0 +1,283 @@
+package scenario
+
+import (
+	"cmp"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// plan makes the plain Plan of a raw plan without mistakes whose defaults are filled in.
+func (r *reading) plan() *Plan {
+	p := &Plan{
+		File: r.file, Dir: r.dir, Name: r.name(), Description: r.raw.Description.or(""), Labels: sortedPairs(r.raw.Labels),
+		Seed: uint64(r.raw.Seed.V), Source: r.root, Secrets: r.vars.secrets(), Warnings: r.diags, Assert: newAssertions("plan", r.raw.Assert),
+	}
+	for _, v := range r.vars.all {
+		p.Vars = append(p.Vars, v.Var)
+	}
+	c := checker{decoder: newDecoder(nil, r.subs), raw: &r.raw}
+	for _, t := range c.targets() {
+		p.Targets = append(p.Targets, r.target(t.Key, t.Value))
+	}
+	for _, ds := range c.datasets() {
+		p.Datasets = append(p.Datasets, r.dataset(ds.Key, ds.Value))
+	}
+	for i := range r.raw.Stages {
+		p.Stages = append(p.Stages, r.stage(i, p))
+	}
+	p.Output = newOutput(r.raw.Output)
+	p.Resolved = r.resolvedTree(p.Name)
+	p.Fingerprint = r.fingerprint()
+	return p
+}
+
+var notInName = regexp.MustCompile(`[^a-z0-9._-]+`)
+
+// name is the plan's name; the default comes from the file's name.
+func (r *reading) name() string {
+	if r.raw.Name != nil {
+		return r.raw.Name.V
+	}
+	base := filepath.Base(r.file)
+	base = strings.ToLower(strings.TrimSuffix(base, filepath.Ext(base)))
+	return cmp.Or(strings.TrimLeft(notInName.ReplaceAllString(base, "-"), "._-"), "plan")
+}
+
+// texts are the entries of a map of text, in document order.
+func texts(m *dict[val[string]]) []Pair {
+	var all []Pair
+	for _, e := range m.items() {
+		all = append(all, Pair{e.Key, e.Value.V})
+	}
+	return all
+}
+
+func sortedPairs(m *dict[val[string]]) []Pair {
+	all := texts(m)
+	slices.SortFunc(all, func(a, b Pair) int { return cmp.Compare(a.Key, b.Key) })
+	return all
+}
+
+// headers leaves out those that hold an empty secret.
+func (r *reading) headers(m *dict[val[string]]) []Pair {
+	var all []Pair
+	for _, e := range m.items() {
+		if !r.subs.empty[e.Value.at.node] {
+			all = append(all, Pair{e.Key, e.Value.V})
+		}
+	}
+	return all
+}
+
+func parameters(m *dict[val[any]]) []Parameter {
+	var all []Parameter
+	for _, e := range m.items() {
+		all = append(all, Parameter{e.Key, e.Value.V})
+	}
+	return all
+}
+
+func (r *reading) target(name string, t *rawTarget) *Target {
+	target := &Target{
+		Name: name, Pos: t.At.pos(), Backend: t.Backend.V, URL: t.URL.V, Model: t.Model.or(""), ModelVersion: t.ModelVersion.or(""),
+		Headers: r.headers(t.Headers), Parameters: parameters(t.Parameters), TLS: r.tls(t.TLS), Timeout: t.Timeout.V,
+		ConnectTimeout: t.ConnectTimeout.V, Connections: t.Connections.V, MaxMessage: int64(t.MaxMessage.V),
+		Input: t.Tensors.Input.V, Output: t.Tensors.Output.V, Ready: t.Ready.V, Statistics: t.Statistics.V, Builtin: newBuiltin(t.Builtin),
+	}
+	for _, e := range t.At.node.Entries {
+		target.Keys = append(target.Keys, Key{e.Key, e.KeyPos})
+	}
+	return target
+}
+
+func (r *reading) tls(t *rawTLS) *TLS {
+	if t == nil {
+		return nil
+	}
+	return &TLS{
+		CA: r.path(t.CA).Name, Cert: r.path(t.Cert).Name, Key: r.path(t.Key).Name, ServerName: t.ServerName.or(""),
+		Verify: t.Verify.V, MinVersion: t.MinVersion.V,
+	}
+}
+
+// path resolves a path of the plan; none stays empty.
+func (r *reading) path(p *val[path]) Path {
+	if p == nil {
+		return Path{}
+	}
+	return Path{resolvePath(r.dir, string(p.V)), p.at.pos()}
+}
+
+func newBuiltin(b *rawBuiltin) *Builtin {
+	if b == nil {
+		return nil
+	}
+	builtin := &Builtin{
+		ServiceTime: newDist(b.ServiceTime), Instances: int(b.Instances.V), MaxBatch: int(b.MaxBatch.V), QueueDelay: b.QueueDelay.V,
+		Errors: float64(b.Errors.V), Reset: float64(b.Reset.V), SlowBody: b.SlowBody.V,
+	}
+	if s := b.Stall; s != nil {
+		builtin.Stall = &Stall{s.Start.V, s.For.V, s.Every.V}
+	}
+	return builtin
+}
+
+func (r *reading) dataset(name string, d *rawDataset) *Dataset {
+	ds := &Dataset{
+		Name: name, Pos: d.At.pos(), Format: d.Format.or(""), Order: d.Order.V, AtEnd: d.AtEnd.V, StringLength: *newDist(d.StringLength),
+	}
+	for _, f := range d.File.all() {
+		ds.Files = append(ds.Files, r.path(f))
+	}
+	if d.Generate == nil {
+		return ds
+	}
+	ds.Count = int(d.Count.V)
+	ds.Generate = &Generate{Default: "random"}
+	if d.Generate.Word != nil {
+		ds.Generate.Default = d.Generate.Word.V
+	}
+	for _, e := range d.Generate.Inputs.items() {
+		ds.Generate.Inputs = append(ds.Generate.Inputs, r.generator(e.Key, e.Value))
+	}
+	return ds
+}
+
+func (r *reading) generator(input string, g *rawGenerator) Generator {
+	out := Generator{Input: input, Pos: g.At.pos(), Alphabet: g.Alphabet.or("")}
+	switch {
+	case g.Constant != nil && (g.Constant.V == "random" || g.Constant.V == "zero"):
+		out.Word = g.Constant.V.(string)
+	case g.Constant != nil:
+		out.Constant = []any{g.Constant.V}
+	case g.List != nil:
+		out.Constant = flatten(g.List)
+	case g.Length != nil:
+		out.Length = newDist(g.Length)
+	case g.OneOf != nil:
+		for _, v := range g.OneOf {
+			out.OneOf = append(out.OneOf, v.V)
+		}
+	case g.File != nil:
+		file := r.path(g.File)
+		out.File = &file
+	default:
+		out.Dist = newSpread(g.Spread)
+	}
+	return out
+}
+
+func newOutput(o *rawOutput) Output {
+	out := Output{Dir: o.Dir.or(""), Formats: []string{"json"}}
+	for _, f := range o.Formats {
+		if f.V != "json" {
+			out.Formats = append(out.Formats, f.V)
+		}
+	}
+	for _, p := range o.Percentiles {
+		out.Percentiles = append(out.Percentiles, float64(p.V))
+	}
+	return out
+}
+
+func newAssertions(owner string, list []*rawAssertion) []Assertion {
+	var all []Assertion
+	for i, a := range list {
+		out := Assertion{
+			ID: a.id(owner, i), Description: a.Description.or(""), That: a.That.V, SLO: a.slo, Use: a.That.V.Pos, Severity: a.Severity.V,
+			MinSamples: int(a.MinSamples.or(0)), OnNoData: a.OnNoData.V,
+		}
+		if a.slo != "" {
+			out.Use = a.use
+		}
+		all = append(all, out)
+	}
+	return all
+}
+
+func (r *reading) stage(i int, p *Plan) *Stage {
+	s := r.raw.Stages[i]
+	play := s.Play
+	stage := &Stage{
+		ID: s.ID.V, Description: play.Description.or(""), Labels: sortedPairs(play.Labels), Pos: s.At.pos(), IDPos: s.ID.at.pos(),
+		Needs: r.needs(i), When: s.When.V, OnFail: play.OnFail.V, Warmup: play.Warmup.V, Drain: play.Drain.V,
+		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
+	}
+	stage.Load, stage.LoadPos = newLoad(play.Load)
+	stage.Extent, stage.ExtentPos = newExtent(s)
+	return stage
+}
+
+// needs are the needs that were written, without stages that never run, else the entry before.
+func (r *reading) needs(i int) []Need {
+	s := r.raw.Stages[i]
+	never := map[string]bool{}
+	before := ""
+	for k, other := range r.raw.Stages {
+		never[other.ID.V] = other.When.V == "never"
+		if k < i && !never[other.ID.V] {
+			before = other.ID.V
+		}
+	}
+	var needs []Need
+	for _, n := range s.Needs {
+		if !never[n.V] {
+			needs = append(needs, Need{ID: n.V, Pos: n.at.pos()})
+		}
+	}
+	if s.Needs == nil && before != "" && !never[s.ID.V] {
+		needs = []Need{{ID: before, Implied: true, Pos: s.At.pos()}}
+	}
+	return needs
+}
+
+func (r *reading) request(q rawRequest, p *Plan) Request {
+	request := Request{
+		Target: byName(p.Targets, func(t *Target) string { return t.Name }, q.Target, ""),
+		Data:   byName(p.Datasets, func(d *Dataset) string { return d.Name }, q.Data, "main"),
+		Model:  q.Model.or(""), Batch: int(q.Batch.V), BatchPos: q.Batch.at.pos(), Parameters: parameters(q.Parameters),
+		Headers: r.headers(q.Headers),
+	}
+	for _, e := range q.Shapes.items() {
+		dims, _ := e.Value.dims()
+		request.Shapes = append(request.Shapes, Shape{e.Key, dims, e.Value.At.pos()})
+	}
+	for _, o := range q.Outputs {
+		request.Outputs = append(request.Outputs, o.V)
+	}
+	if x := q.Expect; x != nil {
+		request.Expect = &Expect{Pos: x.At.pos(), Outputs: x.Outputs.V, Relative: float64(x.Relative.V), Absolute: float64(x.Absolute.V)}
+		for _, code := range x.Status {
+			request.Expect.Status = append(request.Expect.Status, int(code.V))
+		}
+	}
+	return request
+}
+
+// byName finds what pick found before.
+func byName[T any](all []*T, name func(*T) string, want *val[string], usual string) *T {
+	for _, e := range all {
+		if want != nil && name(e) == want.V || want == nil && (len(all) == 1 || name(e) == usual) {
+			return e
+		}
+	}
+	return nil
+}
+
+func newExtent(s *rawStage) (Extent, source.Pos) {
+	if f := s.Play.For; f != nil {
+		return For{f.V}, s.At.node.Entry("for").KeyPos
+	}
+	stable := s.Play.Until.Stable
+	u := UntilStable{
+		Windows: int(stable.Windows.V), Window: stable.Window.V, Within: float64(stable.Within.V), MaxWindows: int(stable.MaxWindows.V),
+	}
+	for _, m := range stable.Metrics {
+		u.Metrics = append(u.Metrics, m.V)
+	}
+	return u, s.At.node.Entry("until").KeyPos
+}

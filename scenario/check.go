@@ -1,0 +1,194 @@
+package scenario
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// checker says what is wrong with the meaning of a plan whose shape was decoded. It works on what was written and
+// leaves out what is absent because of a mistake that is already reported.
+type checker struct {
+	*decoder
+	raw *rawPlan
+	dir string
+}
+
+// plan runs all checks.
+func (c *checker) plan() {
+	c.version()
+	for _, t := range c.targets() {
+		c.name("target", t.Key, t.KeyPos)
+		c.target(t.Key, t.Value)
+	}
+	for _, ds := range c.datasets() {
+		c.name("dataset", ds.Key, ds.KeyPos)
+		c.dataset(ds.Value)
+	}
+	for _, s := range c.raw.SLOs.items() {
+		c.name("slo", s.Key, s.KeyPos)
+	}
+	c.stages()
+	c.output()
+}
+
+func (c *checker) version() {
+	if v := c.raw.Version; v != nil && v.V != 1 {
+		c.at(v.at, &mistake{
+			code: codeVersion, summary: fmt.Sprintf("version %d of the plan language is not known", v.V), allowed: []string{"1"},
+		})
+	}
+}
+
+// targets are the targets by name; `target` is one named main.
+func (c *checker) targets() []item[rawTarget] {
+	if c.raw.Target != nil {
+		return []item[rawTarget]{{"main", c.raw.Target.At.pos(), c.raw.Target}}
+	}
+	return c.raw.Targets.items()
+}
+
+// datasets are the datasets by name; `data` is one named main.
+func (c *checker) datasets() []item[rawDataset] {
+	if c.raw.Data != nil {
+		return []item[rawDataset]{{"main", c.raw.Data.At.pos(), c.raw.Data}}
+	}
+	return c.raw.Datasets.items()
+}
+
+// name checks a name that the plan chose.
+func (c *checker) name(what, name string, pos source.Pos) {
+	if nameForm.MatchString(name) || c.knownAt(pos) {
+		return
+	}
+	c.diags = append(c.diags, source.Diagnostic{
+		Severity: source.Error, Code: codeValue, Summary: fmt.Sprintf("%s name %q is not allowed", what, name),
+		Detail: "use a-z, 0-9, '.', _ and -, first a letter or a digit", Pos: pos, Width: utf8.RuneCountInString(name),
+	})
+}
+
+// at reports a mistake about a value.
+func (c *checker) at(p place, m *mistake) {
+	if p.node == nil || c.known[p.path] {
+		return
+	}
+	c.mistake(p.node, p.path, m)
+}
+
+// under reports a mistake about a key of a map, at the key if it is there, else at the map.
+func (c *checker) under(p place, key string, m *mistake) {
+	e := p.node.Entry(key)
+	if e == nil {
+		c.at(p, m)
+		return
+	}
+	c.diags = append(c.diags, source.Diagnostic{
+		Severity: source.Error, Code: m.code, Summary: m.summary, Detail: m.detail, Path: p.path + source.JoinPointer(key),
+		Pos: e.KeyPos, Width: utf8.RuneCountInString(key), Allowed: m.allowed, Nearest: m.nearest,
+	})
+}
+
+// warn reports what a plan may say but hardly means, at a key of a map.
+func (c *checker) warn(p place, key, code, summary, detail string) {
+	before := len(c.diags)
+	c.under(p, key, &mistake{code: code, summary: summary, detail: detail})
+	for i := range c.diags[before:] {
+		c.diags[before+i].Severity = source.Warning
+	}
+}
+
+// file checks that a file named by the plan is there.
+func (c *checker) file(p *val[path]) {
+	if p == nil || p.at.implied || p.at.node == nil {
+		return
+	}
+	full := resolvePath(c.dir, string(p.V))
+	info, err := os.Stat(full)
+	m := &mistake{code: codeFile, detail: "paths are relative to the folder of the plan"}
+	switch {
+	case err != nil:
+		m.summary = fmt.Sprintf("file %q cannot be opened: %v", string(p.V), cause(err))
+	case info.IsDir():
+		m.summary = fmt.Sprintf("%q is a folder, not a file", string(p.V))
+	default:
+		return
+	}
+	c.at(p.at, m)
+}
+
+// resolvePath makes a path of the plan relative to the plan's folder.
+func resolvePath(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+func (c *checker) output() {
+	o := c.raw.Output
+	if o == nil {
+		return
+	}
+	c.unique(o.Formats, "format")
+	seen := map[number]bool{}
+	for _, p := range o.Percentiles {
+		switch {
+		case p.V <= 0 || p.V > 100:
+			c.at(p.at, &mistake{code: codeRange, summary: fmt.Sprintf("percentile %s is not above 0 and at most 100", p.at.node.Text)})
+		case p.V >= 0.5 && p.V < 1:
+			c.at(p.at, &mistake{
+				code: codeRange, summary: fmt.Sprintf("percentile %s is below 1", p.at.node.Text), nearest: fmt.Sprint(round(float64(p.V) * 100)),
+				detail: "percentiles count from 0 to 100",
+			})
+		case seen[p.V]:
+			c.at(p.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("percentile %s stands here twice", p.at.node.Text)})
+		}
+		seen[p.V] = true
+	}
+}
+
+// unique reports words that stand twice in a list.
+func (c *checker) unique(words []*val[string], what string) {
+	seen := map[string]bool{}
+	for _, w := range words {
+		if seen[w.V] {
+			c.at(w.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("%s %q stands here twice", what, w.V)})
+		}
+		seen[w.V] = true
+	}
+}
+
+// nulls reports every null: it removes a key in an overlay, and means nothing in a plan.
+func (c *checker) nulls(n *source.Node, path string) {
+	switch n.Kind {
+	case source.Null:
+		if c.known[path] {
+			return
+		}
+		c.mistake(n, path, &mistake{
+			code: codeNull, summary: lastKey(path) + " has no value", detail: "write a value, or remove the key; \"\" is the empty text",
+		})
+	case source.Map:
+		for _, e := range n.Entries {
+			c.nulls(e.Value, path+source.JoinPointer(e.Key))
+		}
+	case source.List:
+		for i, item := range n.Items {
+			c.nulls(item, fmt.Sprintf("%s/%d", path, i))
+		}
+	case source.Scalar:
+	}
+}
+
+// knownAt reports whether something was reported at a position.
+func (c *checker) knownAt(pos source.Pos) bool {
+	for _, d := range c.diags {
+		if d.Pos == pos {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,151 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+func (c *checker) dataset(ds *rawDataset) {
+	for _, f := range ds.File.all() {
+		c.file(f)
+	}
+	if ds.File != nil && ds.File.One == nil && len(ds.File.Many) == 0 && !c.doubtful(ds.File.At.path) {
+		c.at(ds.File.At, &mistake{code: codeMissing, summary: "file names no file"})
+	}
+	checkDist(c, ds.StringLength)
+	c.length(ds.StringLength)
+	if ds.Generate == nil {
+		return
+	}
+	for _, g := range ds.Generate.Inputs.items() {
+		c.generator(g.Value)
+	}
+}
+
+// all are the files of a dataset.
+func (f *rawFiles) all() []*val[path] {
+	switch {
+	case f == nil:
+		return nil
+	case f.One != nil:
+		return []*val[path]{f.One}
+	}
+	return f.Many
+}
+
+// length checks a distribution of lengths: none may be negative or fill the memory.
+func (c *checker) length(d *rawDist[number]) {
+	const longest = 1 << 24
+	if d == nil {
+		return
+	}
+	for _, v := range []*val[number]{d.Constant, d.Spread.Mean, d.Spread.Min, d.Spread.Max} {
+		if v != nil && (v.V < 0 || v.V > longest) {
+			c.at(v.at, &mistake{code: codeRange, summary: fmt.Sprintf("a length must be from 0 to %d", longest)})
+		}
+	}
+}
+
+// generator checks how one input is drawn: length, one_of, file, or else a distribution.
+func (c *checker) generator(g *rawGenerator) {
+	if g.At.node == nil {
+		return
+	}
+	c.file(g.File)
+	checkDist(c, g.Length)
+	c.length(g.Length)
+	if g.At.node.Kind != source.Map {
+		if g.Constant == nil && len(flatten(g.List)) == 0 && !c.doubtful(g.At.path) {
+			c.at(g.At, &mistake{code: codeMissing, summary: lastKey(g.At.path) + " has no elements"})
+		}
+		return
+	}
+	others := slices.DeleteFunc(slices.Clone(g.At.node.Entries), func(e source.Entry) bool {
+		return !slices.Contains([]string{"mean", "std", "min", "max", "shape", "values"}, e.Key)
+	})
+	switch own := g.own(); {
+	case own == "":
+		checkSpread(c, g.At, g.Spread)
+	case len(others) > 0:
+		c.under(g.At, others[0].Key, &mistake{
+			code: codeDoesNotFit, summary: fmt.Sprintf("%q does not fit %q", others[0].Key, own), detail: "keep one of them",
+		})
+	case own == "one_of" && len(g.OneOf) == 0 && !c.doubtful(g.At.path+"/one_of"):
+		c.under(g.At, "one_of", &mistake{code: codeMissing, summary: "one_of is empty"})
+	}
+}
+
+// own is the key that makes a generator other than a distribution.
+func (g *rawGenerator) own() string {
+	for _, key := range [...]string{"length", "one_of", "file"} {
+		if g.At.node.Entry(key) != nil {
+			return key
+		}
+	}
+	return ""
+}
+
+// flatten lists the elements of nested lists in row-major order.
+func flatten(list []*rawElement) []any {
+	var all []any
+	for _, e := range list {
+		if e.One != nil {
+			all = append(all, e.One.V)
+		}
+		all = append(all, flatten(e.List)...)
+	}
+	return all
+}
+
+// dims reads a shape. "3,640,640" and [3,640,640] are the same; text after a comma that is no number is a slip, such as
+// two shapes in one text.
+func (s *rawShape) dims() ([]int64, *mistake) {
+	if s.Text == nil {
+		var dims []int64
+		for _, d := range s.Dims {
+			dims = append(dims, d.V)
+		}
+		return dims, nil
+	}
+	const detail = "a shape is a list of integers, such as [3, 640, 640]"
+	var dims []int64
+	for _, part := range strings.Split(s.Text.V, ",") {
+		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
+		if err != nil || utf8.RuneCountInString(part) > 20 {
+			return nil, invalid(detail, "%q is no shape", s.Text.V)
+		}
+		dims = append(dims, n)
+	}
+	return dims, nil
+}
+
+func (c *checker) shapes(shapes *dict[rawShape]) {
+	for _, e := range shapes.items() {
+		if e.Value.At.node == nil || c.doubtful(e.Value.At.path) {
+			continue
+		}
+		dims, wrong := e.Value.dims()
+		if wrong != nil {
+			c.at(e.Value.At, wrong)
+			continue
+		}
+		for i, n := range dims {
+			if n >= 0 && n <= 1<<40 {
+				continue
+			}
+			at := e.Value.At
+			if e.Value.Text == nil {
+				at = e.Value.Dims[i].at
+			}
+			c.at(at, &mistake{
+				code: codeRange, summary: fmt.Sprintf("dimension %d of %q is %d", i+1, e.Key, n),
+				detail: "give the size that requests have; -1 stands only in a model's configuration",
+			})
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+func (c *checker) stages() {
+	first := map[string]source.Pos{}
+	running := false
+	for _, s := range c.raw.Stages {
+		if s.ID != nil {
+			if at, twice := first[s.ID.V]; twice {
+				c.at(s.ID.at, &mistake{
+					code: codeDuplicate, summary: fmt.Sprintf("stage %q stands here twice; the first is at %d:%d", s.ID.V, at.Line, at.Column),
+				})
+			} else {
+				first[s.ID.V] = s.ID.at.pos()
+			}
+		}
+		running = running || s.When == nil || s.When.V != "never"
+		c.stage(s)
+	}
+	switch n := c.raw.At.node.Get("stages"); {
+	case n == nil || c.doubtful("/stages"):
+	case len(c.raw.Stages) == 0:
+		c.under(c.raw.At, "stages", &mistake{code: codeMissing, summary: "the plan has no stages"})
+	case !running:
+		c.under(c.raw.At, "stages", &mistake{code: codeMissing, summary: "no stage ever runs: each has `when: never`"})
+	}
+	c.assertionIDs()
+}
+
+func (c *checker) stage(s *rawStage) {
+	c.load(s.Play.Load)
+	c.request(s)
+	c.needs(s)
+	c.extent(s)
+	c.headers(s.Play.Request.Headers)
+	c.shapes(s.Play.Request.Shapes)
+	c.unique(s.Play.Request.Outputs, "output")
+}
+
+// request checks the names of a stage's target and dataset, and that some model is named.
+func (c *checker) request(s *rawStage) {
+	r := s.Play.Request
+	target := findTarget(c, s, r.Target)
+	if _, wrong := pick(c.datasets(), r.Data, "main"); wrong != nil && !c.doubtful("/datasets") && !c.doubtful("/data") {
+		wrong.about("dataset", "data")
+		c.where(s, r.Data, wrong)
+	}
+	runs := s.When == nil || s.When.V != "never"
+	if target == nil || !runs || r.Model != nil || target.Model != nil || c.doubtful(s.At.path+"/model") || c.doubtful(target.At.path) {
+		return
+	}
+	c.at(target.At, &mistake{
+		code: codeMissing, summary: fmt.Sprintf("no \"model\" here, and %s names none", subject(s.At.node, s.At.path)),
+		detail: "add `model: NAME` to the target",
+	})
+}
+
+func findTarget(c *checker, s *rawStage, name *val[string]) *rawTarget {
+	t, wrong := pick(c.targets(), name, "")
+	if wrong != nil && !c.doubtful("/targets") && !c.doubtful("/target") {
+		wrong.about("target", "target")
+		c.where(s, name, wrong)
+	}
+	return t
+}
+
+// where reports a mistake at a value, or at the stage that lacks it.
+func (c *checker) where(s *rawStage, v *val[string], m *mistake) {
+	switch {
+	case v != nil:
+		c.at(v.at, m)
+	case !c.doubtful(s.At.path):
+		c.at(s.At, m)
+	}
+}
+
+// about words the mistake of pick.
+func (m *mistake) about(what, key string) {
+	if m.summary == "" {
+		m.summary = fmt.Sprintf("the plan has several %ss; say which with `%s`", what, key)
+		return
+	}
+	m.summary = fmt.Sprintf("no %s is named %s", what, m.summary)
+}
+
+// pick finds the named entry; without a name the only one, or the one called usual. The mistake's summary is the
+// quoted name that was not found, or empty when a name is needed.
+func pick[T any](all []item[T], name *val[string], usual string) (*T, *mistake) {
+	var names []string
+	for _, e := range all {
+		names = append(names, e.Key)
+		if name != nil && e.Key == name.V || name == nil && (len(all) == 1 || usual != "" && e.Key == usual) {
+			return e.Value, nil
+		}
+	}
+	if len(all) == 0 && name == nil {
+		return nil, nil
+	}
+	if name == nil {
+		return nil, &mistake{code: codeMissing, allowed: names}
+	}
+	return nil, &mistake{code: codeUnknownName, summary: fmt.Sprintf("%q", name.V), allowed: names, nearest: source.Nearest(name.V, names)}
+}
+
+func (c *checker) needs(s *rawStage) {
+	var ids, never []string
+	for _, other := range c.raw.Stages {
+		if other.ID == nil {
+			continue
+		}
+		ids = append(ids, other.ID.V)
+		if other.When != nil && other.When.V == "never" {
+			never = append(never, other.ID.V)
+		}
+	}
+	c.unique(s.Needs, "need")
+	for _, need := range s.Needs {
+		switch {
+		case s.ID != nil && need.V == s.ID.V:
+			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q needs itself", need.V)})
+		case !slices.Contains(ids, need.V) && !c.unreadStages():
+			c.at(need.at, &mistake{
+				code: codeUnknownName, summary: fmt.Sprintf("no stage is named %q", need.V), allowed: ids, nearest: source.Nearest(need.V, ids),
+			})
+		case slices.Contains(never, need.V):
+			before := len(c.diags)
+			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q never runs; nothing waits for it", need.V)})
+			for i := range c.diags[before:] {
+				c.diags[before+i].Severity = source.Warning
+			}
+		}
+	}
+}
+
+// unreadStages reports whether the ids of some stages could not be read, so that an id that is not found may be theirs.
+func (c *checker) unreadStages() bool {
+	list := c.raw.At.node.Get("stages")
+	return list == nil || len(list.Items) != len(c.raw.Stages) ||
+		slices.ContainsFunc(c.raw.Stages, func(s *rawStage) bool { return s.ID == nil })
+}
+
+// extent checks how long a stage lasts.
+func (c *checker) extent(s *rawStage) {
+	p := s.Play
+	if p.For != nil && p.For.V.IsZero() {
+		c.at(p.For.at, &mistake{code: codeRange, summary: "for must be above 0s"})
+	}
+	if p.Until == nil || p.Until.Stable == nil {
+		return
+	}
+	stable := p.Until.Stable
+	if stable.Window != nil && stable.Window.V.IsZero() {
+		c.at(stable.Window.at, &mistake{code: codeRange, summary: "window must be above 0s"})
+	}
+	if stable.Within != nil && stable.Within.V <= 0 {
+		c.at(stable.Within.at, &mistake{code: codeRange, summary: "within must be above 0%"})
+	}
+	if stable.Windows != nil && stable.MaxWindows != nil && stable.MaxWindows.V < stable.Windows.V {
+		at := stable.MaxWindows.at
+		if at.implied {
+			at = stable.Windows.at
+		}
+		c.at(at, &mistake{
+			code: codeRange, summary: fmt.Sprintf("max_windows %d is below windows %d", stable.MaxWindows.V, stable.Windows.V),
+		})
+	}
+	if stable.Metrics != nil && len(stable.Metrics) == 0 && !c.doubtful(stable.At.path+"/metrics") {
+		c.under(stable.At, "metrics", &mistake{code: codeMissing, summary: "metrics names no metric"})
+	}
+}
+
+// assertionIDs reports ids that two assertions of the plan share.
+func (c *checker) assertionIDs() {
+	seen := map[string]source.Pos{}
+	check := func(owner string, list []*rawAssertion) {
+		for i, a := range list {
+			id := a.id(owner, i)
+			at := a.At
+			if a.ID != nil && a.slo == "" {
+				at = a.ID.at
+			}
+			if first, twice := seen[id]; twice {
+				c.at(at, &mistake{
+					code: codeDuplicate, summary: fmt.Sprintf("two assertions have the id %q; the first is at %d:%d", id, first.Line, first.Column),
+				})
+				continue
+			}
+			seen[id] = at.pos()
+		}
+	}
+	for _, s := range c.raw.Stages {
+		if s.ID != nil {
+			check(s.ID.V, s.Play.Assert)
+		}
+	}
+	check("plan", c.raw.Assert)
+}
+
+// id is the assertion's stable name: as written, else by its place.
+func (a *rawAssertion) id(owner string, index int) string {
+	if a.ID != nil {
+		return a.ID.V
+	}
+	return fmt.Sprintf("%s/%d", owner, index+1)
+}

@@ -1,0 +1,183 @@
+package scenario
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// schemes are the URL schemes of the language and whether they are secure.
+var schemes = []struct {
+	name   string
+	secure bool
+}{
+	{"http", false}, {"https", true}, {"grpc", false}, {"grpcs", true}, {"http+unix", false}, {"grpc+unix", false}, {"builtin", false},
+}
+
+func (c *checker) target(_ string, t *rawTarget) {
+	c.headers(t.Headers)
+	c.tls(t.TLS)
+	c.builtin(t.Builtin)
+	if t.URL == nil {
+		return
+	}
+	if wrong := checkURL(t.URL.V); wrong != nil {
+		c.at(t.URL.at, wrong)
+		return
+	}
+	scheme, _, _ := strings.Cut(t.URL.V, "://")
+	if t.Builtin != nil && scheme != "builtin" {
+		c.under(t.At, "builtin", &mistake{
+			code: codeDoesNotFit, summary: fmt.Sprintf("\"builtin\" does not fit %s://", scheme),
+			detail: "it configures the embedded server; remove it, or use builtin://http or builtin://grpc",
+		})
+	}
+	if t.TLS != nil && !secure(scheme) {
+		c.warn(t.At, "tls", codeTLSUnused, fmt.Sprintf("\"tls\" has no effect with %s://", scheme), "use https:// or grpcs:// for a secure connection")
+	}
+}
+
+func secure(scheme string) bool {
+	for _, s := range schemes {
+		if s.name == scheme {
+			return s.secure
+		}
+	}
+	return false
+}
+
+// checkURL says what is wrong with the URL of a target.
+func checkURL(text string) *mistake {
+	wrong := func(detail, format string, args ...any) *mistake {
+		m := invalid(detail, format, args...)
+		m.code = codeURL
+		return m
+	}
+	scheme, rest, found := strings.Cut(text, "://")
+	var names, allowed []string
+	for _, s := range schemes {
+		names, allowed = append(names, s.name), append(allowed, s.name+"://")
+	}
+	if !found || !slices.Contains(names, scheme) {
+		m := wrong("", "URL %q has no scheme", text)
+		if m.allowed = allowed; found {
+			m.summary = fmt.Sprintf("URL scheme %q is not known", scheme)
+			if near := source.Nearest(scheme, names); near != "" {
+				m.nearest = near + "://"
+			}
+		}
+		return m
+	}
+	switch {
+	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return wrong("", "URL %q holds a space or a control character", text)
+	case scheme == "builtin":
+		if rest == "http" || rest == "grpc" {
+			return nil
+		}
+		m := wrong("", "%q is no embedded server", text)
+		m.allowed = []string{"builtin://http", "builtin://grpc"}
+		m.nearest = source.Nearest(text, m.allowed)
+		return m
+	case strings.HasSuffix(scheme, "+unix"):
+		if len(rest) < 2 || rest[0] != '/' {
+			return wrong("write the absolute path of the socket: "+scheme+":///run/server.sock", "URL %q has no path of a socket", text)
+		}
+		return nil
+	}
+	return checkHost(text, rest, wrong)
+}
+
+// checkHost checks what follows the scheme of a network URL: host, port, path prefix and nothing else.
+func checkHost(text, rest string, wrong func(detail, format string, args ...any) *mistake) *mistake {
+	u, err := url.Parse("http://" + rest)
+	if err != nil || u.Hostname() == "" {
+		return wrong("write SCHEME://HOST:PORT, with a path if the server is below one", "URL %q has no host that can be read", text)
+	}
+	switch {
+	case u.User != nil:
+		return wrong("send credentials in `headers`, from a secret variable", "a URL must not hold a user or a password")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return wrong("leave out what follows the path", "URL %q has a query or a fragment", text)
+	case strings.HasSuffix(u.Host, ":"):
+		return wrong("", "URL %q has no port after the colon", text)
+	}
+	if p := u.Port(); p != "" {
+		if n, err := strconv.Atoi(p); err != nil || n < 1 || n > 65535 {
+			return wrong("", "port %s is not from 1 to 65535", p)
+		}
+	}
+	return nil
+}
+
+// ownHeaders are set by the client; a plan that sets them would break its own requests.
+var ownHeaders = []string{"content-length", "transfer-encoding", "connection"}
+
+func (c *checker) headers(h *dict[val[string]]) {
+	seen := map[string]bool{}
+	for _, e := range h.items() {
+		name := strings.ToLower(e.Key)
+		wrong := func(detail, format string, args ...any) {
+			m := invalid(detail, format, args...)
+			m.code = codeHeader
+			c.under(h.At, e.Key, m)
+		}
+		switch {
+		case !isToken(e.Key):
+			wrong("a name is made of letters, digits and !#$%&'*+-.^_`|~", "header name %q is not allowed", e.Key)
+		case slices.Contains(ownHeaders, name):
+			wrong("", "header %q is set by the client", e.Key)
+		case seen[name]:
+			wrong("upper and lower case count as the same", "header %q stands here twice", e.Key)
+		}
+		seen[name] = true
+		if strings.ContainsFunc(e.Value.V, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			wrong("", "the value of header %q holds a line break or another control character", e.Key)
+		}
+	}
+}
+
+// isToken reports whether s is a token of HTTP.
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r >= 0x7f || r <= ' ' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+func (c *checker) tls(t *rawTLS) {
+	if t == nil {
+		return
+	}
+	c.file(t.CA)
+	c.file(t.Cert)
+	c.file(t.Key)
+	if (t.Cert == nil) != (t.Key == nil) && !c.doubtful(t.At.path) {
+		has, needs := "cert", "key"
+		if t.Cert == nil {
+			has, needs = needs, has
+		}
+		c.under(t.At, has, &mistake{code: codeMissing, summary: fmt.Sprintf("%q needs %q beside it", has, needs)})
+	}
+	if t.Verify != nil && t.Verify.V == "none" && t.CA != nil {
+		c.warn(t.At, "ca", codeTLSUnused, "\"ca\" has no effect with verify: none", "")
+	}
+}
+
+func (c *checker) builtin(b *rawBuiltin) {
+	if b == nil {
+		return
+	}
+	checkDist(c, b.ServiceTime)
+	if s := b.Stall; s != nil {
+		if s.For != nil && s.For.V == 0 {
+			c.at(s.At, &mistake{code: codeRange, summary: "stall needs a time above 0s in `for`"})
+		}
+		if s.Every != nil && s.For != nil && s.Every.V != 0 && s.Every.V <= s.For.V {
+			c.at(s.Every.at, &mistake{code: codeRange, summary: "every must be longer than for"})
+		}
+	}
+}

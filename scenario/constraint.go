@@ -1,0 +1,102 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+var (
+	idForm   = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+)
+
+// constraint checks a decoded scalar against the words, min, max and is tags of its field.
+func constraint(f field, v any) *mistake {
+	if words := f.words(); len(words) > 0 {
+		return oneWord(fmt.Sprint(v), f.key, words)
+	}
+	if s, ok := v.(string); ok {
+		return textForm(f.tag.Get("is"), s)
+	}
+	for _, end := range [...]struct {
+		tag  string
+		sign float64
+	}{{"min", 1}, {"max", -1}} {
+		if text := f.tag.Get(end.tag); text != "" && end.sign*(magnitude(v)-limit(reflect.TypeOf(v), text)) < 0 {
+			return outOfRange(f)
+		}
+	}
+	return nil
+}
+
+func outOfRange(f field) *mistake {
+	low, high := f.tag.Get("min"), f.tag.Get("max")
+	m := &mistake{code: codeRange}
+	switch {
+	case high == "":
+		m.summary = fmt.Sprintf("%s must be at least %s", f.key, low)
+	case low == "":
+		m.summary = fmt.Sprintf("%s must be at most %s", f.key, high)
+	default:
+		m.summary = fmt.Sprintf("%s must be from %s to %s", f.key, low, high)
+	}
+	return m
+}
+
+// limit reads a min or max tag as the type that it limits.
+func limit(t reflect.Type, text string) float64 {
+	v, wrong := leafOf(t).parse(source.Plain(text, source.Pos{}), "")
+	if wrong != nil {
+		panic("scenario: limit " + text + " of a field: " + wrong.summary)
+	}
+	return magnitude(v)
+}
+
+// magnitude is a decoded number as a float.
+func magnitude(v any) float64 {
+	switch r := reflect.ValueOf(v); r.Kind() {
+	case reflect.Int64:
+		return float64(r.Int())
+	case reflect.Float64:
+		return r.Float()
+	}
+	return 0
+}
+
+func oneWord(word, key string, words []string) *mistake {
+	if slices.Contains(words, word) {
+		return nil
+	}
+	m := &mistake{code: codeValue, summary: fmt.Sprintf("%q is no value of %s", word, key), allowed: words}
+	m.nearest = source.Nearest(word, words)
+	return m
+}
+
+// textForm checks a text with a special form.
+func textForm(is, s string) *mistake {
+	switch is {
+	case "id":
+		if !idForm.MatchString(s) {
+			return invalid("use a-z, 0-9, _ and -, first a letter or a digit", "id %q is not allowed", s)
+		}
+	case "name":
+		if !nameForm.MatchString(s) {
+			return invalid("use a-z, 0-9, '.', _ and -, first a letter or a digit", "name %q is not allowed", s)
+		}
+	case "label":
+		if s == "" || len(s) > 200 || strings.ContainsFunc(s, unicode.IsControl) {
+			return invalid("", "id %q is empty, too long, or holds control characters", s)
+		}
+	case "nonempty":
+		if s == "" {
+			return invalid("", "the text is empty")
+		}
+	}
+	return nil
+}

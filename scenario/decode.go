@@ -1,0 +1,222 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// decoder walks nodes and the structs of raw.go side by side. It reports what it cannot take, unless a mistake is
+// already known at the same place, and goes on.
+type decoder struct {
+	diags source.Diagnostics
+	known map[string]bool // paths at which a mistake was reported before
+	above map[string]bool // paths above those
+	subs  *substitution
+}
+
+func newDecoder(known source.Diagnostics, subs *substitution) *decoder {
+	d := &decoder{known: map[string]bool{}, above: map[string]bool{}, subs: subs}
+	d.learn(known)
+	return d
+}
+
+// learn notes the places of mistakes, so that no consequence of them is reported.
+func (d *decoder) learn(known source.Diagnostics) {
+	for _, k := range known {
+		if k.Severity != source.Error || k.Path == "" {
+			continue
+		}
+		d.known[k.Path] = true
+		for p := k.Path; p != ""; {
+			p = p[:strings.LastIndexByte(p, '/')]
+			d.above[p] = true
+		}
+	}
+}
+
+// doubtful reports whether a mistake is known at path or below it: then what seems to be missing there may not be.
+func (d *decoder) doubtful(path string) bool { return d.known[path] || d.above[path] }
+
+// decode fills v, a field of a raw struct or an item of a list, from n. It reports whether v holds a value now.
+func (d *decoder) decode(v reflect.Value, n *source.Node, path string, f field) bool {
+	switch {
+	case v.Kind() == reflect.Pointer:
+		fresh := reflect.New(v.Type().Elem())
+		if !d.decode(fresh.Elem(), n, path, f) {
+			return false
+		}
+		v.Set(fresh)
+		return true
+	case v.Kind() == reflect.Slice:
+		return d.list(v, n, path, f)
+	case isLeaf(v.Type()):
+		return d.scalar(v.Addr().Interface().(scalar), n, path, f)
+	case isDict(v.Type()):
+		return d.dict(v, n, path, f)
+	}
+	return d.structure(v, n, path)
+}
+
+func (d *decoder) list(v reflect.Value, n *source.Node, path string, f field) bool {
+	if n.Kind != source.List {
+		d.wrongKind(n, path, "a list")
+		return false
+	}
+	v.Set(reflect.MakeSlice(v.Type(), 0, len(n.Items)))
+	for i, item := range n.Items {
+		e := reflect.New(v.Type().Elem()).Elem()
+		if d.decode(e, item, path+"/"+strconv.Itoa(i), f) {
+			v.Set(reflect.Append(v, e))
+		}
+	}
+	return true
+}
+
+func (d *decoder) dict(v reflect.Value, n *source.Node, path string, f field) bool {
+	if n.Kind != source.Map {
+		d.wrongKind(n, path, "a map")
+		return false
+	}
+	v.FieldByName("At").Set(reflect.ValueOf(place{node: n, path: path}))
+	m := v.Addr().Interface().(mapping)
+	for _, e := range n.Entries {
+		d.decode(reflect.ValueOf(m.add(e.Key, e.KeyPos)).Elem(), e.Value, path+source.JoinPointer(e.Key), f)
+	}
+	return true
+}
+
+func (d *decoder) structure(v reflect.Value, n *source.Node, path string) bool {
+	t := v.Type()
+	v.FieldByName("At").Set(reflect.ValueOf(place{node: n, path: path}))
+	form := map[source.Kind]string{source.Scalar: "scalar", source.List: "list", source.Map: "map"}[n.Kind]
+	if f, ok := fieldOfForm(t, form); ok {
+		return d.decode(v.FieldByIndex(f.index), n, path, f)
+	}
+	if n.Kind != source.Map {
+		d.wrongKind(n, path, wanted(t))
+		return false
+	}
+	for _, e := range n.Entries {
+		child := path + source.JoinPointer(e.Key)
+		if f, ok := fieldOfKey(t, e.Key); ok {
+			d.decode(v.FieldByIndex(f.index), e.Value, child, f)
+			continue
+		}
+		d.unknownKey(t, e, path, child)
+	}
+	d.required(t, n, path)
+	d.exclusive(t, n, path)
+	return true
+}
+
+// required reports the keys that must be there and are not.
+func (d *decoder) required(t reflect.Type, n *source.Node, path string) {
+	for _, f := range fields(t) {
+		if f.tag.Get("required") == "" || n.Entry(f.key) != nil || d.known[path] || d.known[path+"/"+f.key] {
+			continue
+		}
+		d.mistake(n, path, &mistake{code: codeMissing, summary: fmt.Sprintf("%s needs the key %q", subject(n, path), f.key)})
+	}
+}
+
+func (d *decoder) scalar(s scalar, n *source.Node, path string, f field) bool {
+	t := s.value().Type()
+	if n.Kind != source.Scalar {
+		d.wrongKind(n, path, "a "+leafOf(t).def)
+		return false
+	}
+	if d.known[path] || d.subs.unset[n] {
+		return false
+	}
+	v, wrong := leafOf(t).parse(n, path)
+	if wrong == nil {
+		wrong = constraint(f, v)
+	}
+	if wrong != nil {
+		d.mistake(n, path, wrong)
+		return false
+	}
+	s.value().Set(reflect.ValueOf(v))
+	*s.place() = place{node: n, path: path}
+	return true
+}
+
+// wanted says which forms a struct can be written in.
+func wanted(t reflect.Type) string {
+	var forms []string
+	for _, f := range [...]struct{ form, name string }{{"scalar", "a scalar"}, {"list", "a list"}, {"map", "a map"}} {
+		_, ok := fieldOfForm(t, f.form)
+		if ok || f.form == "map" {
+			forms = append(forms, f.name)
+		}
+	}
+	return strings.Join(forms, " or ")
+}
+
+func (d *decoder) wrongKind(n *source.Node, path, want string) {
+	if n.Kind == source.Null || d.known[path] || d.subs.unset[n] {
+		return // a null is reported by nulls
+	}
+	found := map[source.Kind]string{source.Scalar: "a scalar", source.List: "a list", source.Map: "a map"}[n.Kind]
+	d.mistake(n, path, &mistake{code: codeType, summary: fmt.Sprintf("%s wants %s, found %s", lastKey(path), want, found)})
+}
+
+func (d *decoder) unknownKey(t reflect.Type, e source.Entry, path, child string) {
+	if d.known[child] || d.known[path] {
+		return
+	}
+	var keys []string
+	for _, f := range fields(t) {
+		if f.key != "" {
+			keys = append(keys, f.key)
+		}
+	}
+	d.diags = append(d.diags, source.Diagnostic{
+		Severity: source.Error, Code: codeUnknownKey, Summary: fmt.Sprintf("unknown key %q", e.Key), Path: child,
+		Pos: e.KeyPos, Width: utf8.RuneCountInString(e.Key), Allowed: keys, Nearest: source.Nearest(e.Key, keys),
+	})
+}
+
+// mistake reports what is wrong with the value n.
+func (d *decoder) mistake(n *source.Node, path string, m *mistake) {
+	detail := m.detail
+	if name := d.subs.from[n]; name != "" {
+		detail = strings.TrimPrefix(detail+"; the value comes from "+name, "; ")
+	}
+	d.diags = append(d.diags, source.Diagnostic{
+		Severity: source.Error, Code: m.code, Summary: m.summary, Detail: detail, Path: path, Pos: n.Pos, Width: d.width(n),
+		Allowed: m.allowed, Nearest: m.nearest,
+	})
+}
+
+// width is how many characters of its line n takes.
+func (d *decoder) width(n *source.Node) int {
+	if n.Kind != source.Scalar || n.Block || strings.Contains(n.Text, "\n") {
+		return 0
+	}
+	if original := d.subs.original[n]; original != nil {
+		n = original
+	}
+	w := utf8.RuneCountInString(n.Text)
+	if n.Quoted {
+		w += 2
+	}
+	return w
+}
+
+// lastKey names a place for a person: the last key of a path.
+func lastKey(path string) string {
+	tokens := source.SplitPointer(path)
+	for _, t := range slices.Backward(tokens) {
+		if _, err := strconv.Atoi(t); err != nil {
+			return t
+		}
+	}
+	return "the plan"
+}

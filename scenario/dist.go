@@ -1,0 +1,181 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// inUnit is a number of a Dist: durations in seconds.
+func inUnit(v any) float64 {
+	if d, ok := v.(time.Duration); ok {
+		return d.Seconds()
+	}
+	return magnitude(v)
+}
+
+func checkDist[T any](c *checker, d *rawDist[T]) {
+	if d == nil || d.Constant != nil {
+		return
+	}
+	checkSpread(c, d.At, d.Spread)
+}
+
+// needs lists what each shape reads; ! marks what must be there.
+var needs = map[string][]string{
+	"normal":      {"!mean", "!std", "min", "max"},
+	"uniform":     {"!min", "!max"},
+	"exponential": {"!mean", "min", "max"},
+	"lognormal":   {"!mean", "!std", "min", "max"},
+}
+
+// checkSpread checks the map form of a drawn number.
+func checkSpread[T any](c *checker, at place, s rawSpread[T]) {
+	if c.doubtful(at.path) || at.node == nil {
+		return
+	}
+	given := map[string]bool{"mean": s.Mean != nil, "std": s.Std != nil, "min": s.Min != nil, "max": s.Max != nil}
+	if s.Values != nil {
+		checkValues(c, s, given)
+		return
+	}
+	shape := shapeOf(s)
+	if shape == "" {
+		c.at(at, &mistake{
+			code: codeMissing, summary: fmt.Sprintf("%s is no complete distribution", lastKey(at.path)),
+			detail: "write a constant, {min, max}, {mean, std}, {mean, shape: exponential}, or {values: […]}",
+		})
+		return
+	}
+	for _, key := range needs[shape] {
+		key, must := strings.CutPrefix(key, "!")
+		if must && !given[key] {
+			c.at(at, &mistake{code: codeMissing, summary: fmt.Sprintf("shape %s needs %q", shape, key)})
+		}
+		delete(given, key)
+	}
+	for _, key := range [...]string{"mean", "std", "min", "max"} {
+		if given[key] {
+			c.under(at, key, &mistake{code: codeDoesNotFit, summary: fmt.Sprintf("%q does not fit shape %s", key, shape)})
+		}
+	}
+	checkOrder(c, at, s, shape)
+}
+
+// checkOrder checks the numbers of a distribution against each other.
+func checkOrder[T any](c *checker, at place, s rawSpread[T], shape string) {
+	if s.Min != nil && s.Max != nil && inUnit(s.Min.V) > inUnit(s.Max.V) {
+		c.at(s.Max.at, &mistake{code: codeRange, summary: "max is below min"})
+	}
+	if s.Std != nil && inUnit(s.Std.V) < 0 {
+		c.at(s.Std.at, &mistake{code: codeRange, summary: "std must be at least 0"})
+	}
+	if s.Mean == nil {
+		return
+	}
+	mean := inUnit(s.Mean.V)
+	if (shape == "exponential" || shape == "lognormal") && mean <= 0 {
+		c.at(s.Mean.at, &mistake{code: codeRange, summary: fmt.Sprintf("shape %s needs a mean above 0", shape)})
+	}
+	if s.Min != nil && mean < inUnit(s.Min.V) || s.Max != nil && mean > inUnit(s.Max.V) {
+		c.at(s.Mean.at, &mistake{code: codeRange, summary: "mean is not between min and max"})
+	}
+}
+
+// shapeOf is the shape written, else the one that the keys stand for; "" when they stand for none.
+func shapeOf[T any](s rawSpread[T]) string {
+	switch {
+	case s.Shape != nil:
+		return s.Shape.V
+	case s.Mean != nil && s.Std != nil:
+		return "normal"
+	case s.Mean == nil && s.Std == nil && s.Min != nil && s.Max != nil:
+		return "uniform"
+	}
+	return ""
+}
+
+// checkValues checks a distribution that is a list of values.
+func checkValues[T any](c *checker, s rawSpread[T], given map[string]bool) {
+	at := s.Values.At
+	for _, key := range [...]string{"mean", "std", "min", "max"} {
+		if given[key] {
+			c.at(at, &mistake{code: codeDoesNotFit, summary: fmt.Sprintf("\"values\" and %q do not fit together", key)})
+		}
+	}
+	if s.Shape != nil {
+		c.at(s.Shape.at, &mistake{code: codeDoesNotFit, summary: "\"shape\" does not fit \"values\""})
+	}
+	if len(s.Values.List) == 0 && len(s.Values.Weights.items()) == 0 {
+		c.at(at, &mistake{code: codeMissing, summary: "values is empty"})
+	}
+	for _, e := range s.Values.Weights.items() {
+		if e.Value.at.node != nil && !(e.Value.V > 0) {
+			c.at(e.Value.at, &mistake{code: codeRange, summary: "a weight must be above 0"})
+		}
+		if _, wrong := parseKey[T](e.Key); wrong != nil {
+			c.under(s.Values.Weights.At, e.Key, wrong)
+		}
+	}
+}
+
+// parseKey reads a key of `values` as one of the values.
+func parseKey[T any](key string) (any, *mistake) {
+	return leafOf(reflect.TypeFor[T]()).parse(source.Plain(key, source.Pos{}), "")
+}
+
+// newDist is the plain form of a drawn number that was checked; nil stays nil.
+func newDist[T any](d *rawDist[T]) *Dist {
+	switch {
+	case d == nil:
+		return nil
+	case d.Constant != nil:
+		return &Dist{Shape: "constant", Mean: inUnit(d.Constant.V)}
+	}
+	return newSpread(d.Spread)
+}
+
+func newSpread[T any](s rawSpread[T]) *Dist {
+	if s.Values != nil {
+		return newValues(*s.Values)
+	}
+	number := func(v *val[T]) float64 {
+		if v == nil {
+			return 0
+		}
+		return inUnit(v.V)
+	}
+	return &Dist{
+		Shape: shapeOf(s), Mean: number(s.Mean), Std: number(s.Std), Min: number(s.Min), Max: number(s.Max),
+		HasMin: s.Min != nil, HasMax: s.Max != nil,
+	}
+}
+
+func newValues[T any](v rawValues[T]) *Dist {
+	d := &Dist{Shape: "values"}
+	for _, e := range v.List {
+		d.Values = append(d.Values, inUnit(e.V))
+	}
+	for _, e := range v.Weights.items() {
+		value, _ := parseKey[T](e.Key)
+		d.Values = append(d.Values, inUnit(value))
+		d.Weights = append(d.Weights, float64(e.Value.V))
+	}
+	return d
+}
+
+// round removes the noise of binary fractions from a number that a person reads.
+func round(v float64) float64 {
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return v
+	}
+	scale := math.Pow(10, 12-math.Ceil(math.Log10(math.Abs(v))))
+	if math.IsInf(scale, 0) || math.IsInf(v*scale, 0) {
+		return v
+	}
+	return math.Round(v*scale) / scale
+}

@@ -1,0 +1,119 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// expand puts the long form in the place of the short ones, before the defaults are filled in: `{slo: NAME}` becomes
+// the assertions of that name, `until: stable` its map, and a plan without data gets `generate: random`.
+func (c *checker) expand() {
+	slos := c.raw.SLOs.items()
+	for _, s := range slos {
+		for _, a := range *s.Value {
+			if a.SLO != nil {
+				c.at(a.SLO.at, &mistake{code: codeDoesNotFit, summary: "an slo cannot use another one"})
+			}
+		}
+	}
+	for _, s := range c.raw.Stages {
+		s.Play.Assert = c.assertions(s.Play.Assert, s.ID.or(""))
+		if l := s.Play.Load; l != nil {
+			expandWhile(c, l.Concurrency)
+			expandWhile(c, l.Rate)
+		}
+		if u := s.Play.Until; u != nil && u.Word != nil {
+			u.Stable, u.Word = &rawStable{At: place{node: &source.Node{Kind: source.Map}, implied: true}}, nil
+		}
+	}
+	c.raw.Assert = c.assertions(c.raw.Assert, "plan")
+	if root := c.raw.At.node; root.Entry("data") == nil && root.Entry("datasets") == nil {
+		c.raw.Data = &rawDataset{At: place{implied: true}, Generate: &rawGenerate{Word: &val[string]{
+			V: "random", at: place{node: source.Plain("random", source.Pos{}), implied: true},
+		}}}
+	}
+}
+
+// assertions replaces the uses of slos by their assertions.
+func (c *checker) assertions(list []*rawAssertion, owner string) []*rawAssertion {
+	if list == nil {
+		return nil
+	}
+	all := []*rawAssertion{}
+	for _, a := range list {
+		switch {
+		case a.SLO == nil && a.That != nil:
+			all = append(all, a)
+		case a.SLO != nil:
+			for _, named := range c.slo(a.SLO) {
+				all = append(all, named.usedBy(a, owner))
+			}
+		}
+	}
+	return all
+}
+
+// slo finds the assertions of a name.
+func (c *checker) slo(name *val[string]) []*rawAssertion {
+	var names []string
+	for _, s := range c.raw.SLOs.items() {
+		if s.Key == name.V {
+			return *s.Value
+		}
+		names = append(names, s.Key)
+	}
+	if !c.doubtful("/slos") {
+		m := &mistake{code: codeUnknownName, summary: fmt.Sprintf("no slo is named %q", name.V), allowed: names}
+		m.nearest = source.Nearest(name.V, names)
+		if len(names) == 0 {
+			m.detail = "the plan has no `slos`"
+		}
+		c.at(name.at, m)
+	}
+	return nil
+}
+
+// usedBy is a copy of an slo's assertion as a stage uses it: what the use writes beside the name wins. An id gets the
+// stage's name before it, because several stages may use the slo.
+func (a *rawAssertion) usedBy(use *rawAssertion, owner string) *rawAssertion {
+	copied := *a
+	if a.ID != nil {
+		copied.ID = &val[string]{owner + "/" + a.ID.V, a.ID.at}
+	}
+	copied.SLO, copied.slo, copied.use = nil, use.SLO.V, use.SLO.at.pos()
+	from, to := reflect.ValueOf(use).Elem(), reflect.ValueOf(&copied).Elem()
+	for _, f := range fields(from.Type()) {
+		if v := from.FieldByIndex(f.index); f.key != "slo" && f.key != "that" && !v.IsNil() {
+			to.FieldByIndex(f.index).Set(v)
+		}
+	}
+	return &copied
+}
+
+// expandWhile replaces the uses of slos in the condition of levels.
+func expandWhile[T amount](c *checker, q *rawQuantity[T]) {
+	if q == nil || q.Levels == nil || q.Levels.While == nil {
+		return
+	}
+	var all []*rawCondition
+	for _, e := range q.Levels.While.Many {
+		switch {
+		case e.That != nil:
+			all = append(all, e)
+		case e.SLO != nil:
+			for _, a := range c.slo(e.SLO) {
+				if a.That != nil {
+					all = append(all, &rawCondition{At: e.At, That: a.That})
+				}
+			}
+		case !c.doubtful(e.At.path):
+			c.at(e.At, &mistake{code: codeMissing, summary: "a condition is an expression or {slo: NAME}"})
+		}
+	}
+	if w := q.Levels.While; w.At.node.Kind == source.List && len(w.At.node.Items) == 0 && !c.doubtful(w.At.path) {
+		c.at(w.At, &mistake{code: codeMissing, summary: "while has no condition"})
+	}
+	q.Levels.While.Many = all
+}

@@ -1,0 +1,84 @@
+package scenario
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// fill puts the defaults of the tags into the fields of a raw struct that were not written, all the way down. An
+// option that does not fit the member that was chosen stays out.
+func fill(v reflect.Value) {
+	switch {
+	case v.Kind() == reflect.Pointer:
+		if !v.IsNil() {
+			fill(v.Elem())
+		}
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			fill(v.Index(i))
+		}
+	case v.Kind() != reflect.Struct || isLeaf(v.Type()):
+	case isDict(v.Type()):
+		v.Addr().Interface().(mapping).each(func(_ string, e reflect.Value) { fill(e) })
+	default:
+		fillStruct(v)
+	}
+}
+
+func fillStruct(v reflect.Value) {
+	for _, f := range fields(v.Type()) {
+		at := v.FieldByIndex(f.index)
+		if text, ok := f.tag.Lookup("default"); ok && at.IsNil() && wantsDefault(v, f) {
+			at.Set(defaultValue(f.typ, text))
+		}
+		fill(at)
+	}
+}
+
+// wantsDefault reports whether the member that an option goes with was chosen.
+func wantsDefault(v reflect.Value, f field) bool {
+	with := f.tag.Get("with")
+	if with == "" {
+		return true
+	}
+	member, _ := fieldOfKey(v.Type(), with)
+	return !v.FieldByIndex(member.index).IsNil()
+}
+
+// defaultValue makes the value of a default tag: a scalar, the words of a list, or an empty map.
+func defaultValue(t reflect.Type, text string) reflect.Value {
+	switch {
+	case t.Kind() == reflect.Slice:
+		list := reflect.MakeSlice(t, 0, 0)
+		for _, word := range strings.Fields(text) {
+			list = reflect.Append(list, defaultValue(t.Elem(), word))
+		}
+		return list
+	case isLeaf(t.Elem()):
+		return defaultLeaf(t, text)
+	}
+	v := reflect.New(t.Elem())
+	v.Elem().FieldByName("At").Set(reflect.ValueOf(place{implied: true}))
+	if f, ok := fieldOfForm(t.Elem(), "scalar"); ok && text != "{}" {
+		v.Elem().FieldByIndex(f.index).Set(defaultValue(f.typ, text))
+	}
+	return v
+}
+
+func defaultLeaf(t reflect.Type, text string) reflect.Value {
+	n := source.Plain(text, source.Pos{})
+	v := reflect.New(t.Elem())
+	s := v.Interface().(scalar)
+	value, wrong := leafOf(s.value().Type()).parse(n, "")
+	if wrong != nil {
+		panic("scenario: default " + text + ": " + wrong.summary)
+	}
+	if expression, ok := value.(source.Text); ok {
+		value = source.Text{Text: expression.Text}
+	}
+	s.value().Set(reflect.ValueOf(value))
+	*s.place() = place{node: n, implied: true}
+	return v
+}

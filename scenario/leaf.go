@@ -1,0 +1,293 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// The leaf types of the plan language that Go has no type for.
+type (
+	rate   float64 // per second
+	ratio  float64 // 1 is 100%
+	size   int64   // bytes
+	number float64
+	path   string // as written
+)
+
+// mistake is what is wrong with one scalar; the walk adds where it stands.
+type mistake struct {
+	code, summary, detail, nearest string
+	allowed                        []string
+}
+
+func invalid(detail, format string, args ...any) *mistake {
+	return &mistake{code: codeValue, summary: fmt.Sprintf(format, args...), detail: detail}
+}
+
+// leaf reads one type of scalar.
+type leaf struct {
+	def   string // its name in the schema's $defs
+	parse func(n *source.Node, path string) (any, *mistake)
+}
+
+// leafOf is the table of leaf types; nil: t is none.
+func leafOf(t reflect.Type) *leaf {
+	ofText := func(parse func(string) (any, *mistake)) func(*source.Node, string) (any, *mistake) {
+		return func(n *source.Node, _ string) (any, *mistake) { return parse(n.Text) }
+	}
+	switch t {
+	case reflect.TypeFor[string]():
+		return &leaf{"text", ofText(func(s string) (any, *mistake) { return s, nil })}
+	case reflect.TypeFor[path]():
+		return &leaf{"path", ofText(parsePath)}
+	case reflect.TypeFor[int64]():
+		return &leaf{"int", parseInt}
+	case reflect.TypeFor[bool]():
+		return &leaf{"bool", parseBool}
+	case reflect.TypeFor[number]():
+		return &leaf{"number", parseNumber}
+	case reflect.TypeFor[time.Duration]():
+		return &leaf{"duration", ofText(func(s string) (any, *mistake) { return box(parseDuration(s)) })}
+	case reflect.TypeFor[rate]():
+		return &leaf{"rate", ofText(func(s string) (any, *mistake) { return box(parseRate(s)) })}
+	case reflect.TypeFor[ratio]():
+		return &leaf{"ratio", ofText(func(s string) (any, *mistake) { return box(parseRatio(s)) })}
+	case reflect.TypeFor[size]():
+		return &leaf{"size", ofText(func(s string) (any, *mistake) { return box(parseSize(s)) })}
+	case reflect.TypeFor[Span]():
+		return &leaf{"span", ofText(func(s string) (any, *mistake) { return box(parseSpan(s)) })}
+	case reflect.TypeFor[Connections]():
+		return &leaf{"connections", ofText(parseConnections)}
+	case reflect.TypeFor[source.Text]():
+		return &leaf{"expression", parseExpression}
+	case reflect.TypeFor[any]():
+		return &leaf{"any", parseAny}
+	}
+	return nil
+}
+
+func box[T any](v T, m *mistake) (any, *mistake) { return v, m }
+
+// Grammar of the scalars with a unit:
+//
+//	duration = 1*( decimal ( "ns" | "us" | "µs" | "ms" | "s" | "m" | "h" ) )
+//	rate     = decimal "/" ( "s" | "min" | "h" )
+//	ratio    = decimal "%"
+//	size     = decimal ( "B" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" )
+//	span     = duration | int " " ( "request" | "requests" )
+//	decimal  = 1*digit [ "." 1*digit ]
+var (
+	decimalForm  = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
+	durationForm = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`)
+	sizeForm     = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)$`)
+	spanForm     = regexp.MustCompile(`^([0-9]+) +([a-z]+)$`)
+	intForm      = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+)
+
+func parseDuration(s string) (time.Duration, *mistake) {
+	const detail = "a duration is a number with a unit, such as 50ms, 1.5s, 2m or 1h30m"
+	if !durationForm.MatchString(s) {
+		m := invalid(detail, "%q is not a duration", s)
+		if decimalForm.MatchString(s) {
+			m.summary, m.nearest = fmt.Sprintf("duration %q has no unit", s), s+"s"
+		}
+		return 0, m
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, invalid("the longest duration is about 292 years", "duration %q is too long", s)
+	}
+	return d, nil
+}
+
+func parseRate(s string) (rate, *mistake) {
+	const detail = "a rate is a number and a time, such as 200/s, 90/min or 12/h"
+	per := map[string]float64{"s": 1, "min": 60, "h": 3600}
+	n, unit, found := strings.Cut(s, "/")
+	if !decimalForm.MatchString(n) {
+		return 0, invalid(detail, "%q is not a rate", s)
+	}
+	if !found {
+		m := invalid(detail, "rate %q has no unit", s)
+		m.nearest = s + "/s"
+		return 0, m
+	}
+	if per[unit] == 0 {
+		m := invalid(detail, "rate %q has an unknown unit", s)
+		m.allowed = []string{n + "/s", n + "/min", n + "/h"}
+		m.nearest = n + "/" + map[string]string{"sec": "s", "second": "s", "m": "min", "minute": "min", "hour": "h"}[unit]
+		m.nearest = strings.TrimSuffix(m.nearest, n+"/")
+		return 0, m
+	}
+	v, _ := strconv.ParseFloat(n, 64)
+	return rate(v / per[unit]), nil
+}
+
+func parseRatio(s string) (ratio, *mistake) {
+	const detail = "a ratio is written in percent, such as 0.1% or 95%"
+	n, found := strings.CutSuffix(s, "%")
+	if !decimalForm.MatchString(n) {
+		return 0, invalid(detail, "%q is not a ratio", s)
+	}
+	v, _ := strconv.ParseFloat(n, 64)
+	if !found {
+		m := invalid(detail, "ratio %q has no unit", s)
+		m.nearest = strconv.FormatFloat(math.Round(v*1e10)/1e8, 'f', -1, 64) + "%"
+		return 0, m
+	}
+	if math.IsInf(v, 0) {
+		return 0, invalid(detail, "ratio %q is too large", s)
+	}
+	return ratio(v / 100), nil
+}
+
+func parseSize(s string) (size, *mistake) {
+	const detail = "a size is a number with a unit, such as 512B, 100KiB, 64MiB or 1MB"
+	units := map[string]float64{
+		"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+	}
+	m := sizeForm.FindStringSubmatch(s)
+	if m == nil || units[m[2]] == 0 {
+		wrong := invalid(detail, "%q is not a size", s)
+		if decimalForm.MatchString(s) {
+			wrong.summary, wrong.nearest = fmt.Sprintf("size %q has no unit", s), s+"B"
+		} else if m != nil {
+			wrong.allowed = []string{"B", "kB", "MB", "GB", "KiB", "MiB", "GiB"}
+			wrong.nearest = source.Nearest(m[2], wrong.allowed)
+		}
+		return 0, wrong
+	}
+	v, _ := strconv.ParseFloat(m[1], 64)
+	if v *= units[m[2]]; v >= math.MaxInt64 {
+		return 0, invalid(detail, "size %q is too large", s)
+	}
+	return size(math.Round(v)), nil
+}
+
+func parseSpan(s string) (Span, *mistake) {
+	const detail = "a span is a duration such as 60s, or a number of requests such as 1000 requests"
+	if m := spanForm.FindStringSubmatch(s); m != nil {
+		return parseCount(s, m[1], m[2])
+	}
+	d, wrong := parseDuration(s)
+	if wrong == nil {
+		return Span{Duration: d}, nil
+	}
+	wrong.detail = detail
+	wrong.summary = fmt.Sprintf("%q is not a span", s)
+	if decimalForm.MatchString(s) {
+		wrong.summary, wrong.nearest = fmt.Sprintf("span %q has no unit", s), ""
+		wrong.allowed = []string{s + "s", s + " requests"}
+	}
+	return Span{}, wrong
+}
+
+// parseCount reads the N requests form of a span.
+func parseCount(s, digits, unit string) (Span, *mistake) {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	switch unit {
+	case "request", "requests":
+	case "sequence", "sequences", "session", "sessions", "pass", "passes":
+		return Span{}, &mistake{code: codeNotBuilt, summary: fmt.Sprintf("a span in %s is not built yet", unit),
+			detail: "use a duration, or a number of requests"}
+	default:
+		m := invalid("counts are in requests", "span %q has an unknown unit", s)
+		m.allowed = []string{"requests"}
+		m.nearest = source.Nearest(unit, m.allowed)
+		return Span{}, m
+	}
+	if err != nil || n == 0 {
+		return Span{}, invalid("give at least 1 request", "span %q is no number of requests", s)
+	}
+	return Span{Requests: n}, nil
+}
+
+func parseConnections(s string) (any, *mistake) {
+	switch s {
+	case "per_slot":
+		return Connections{}, nil
+	case "per_request":
+		return Connections{PerRequest: true}, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || !intForm.MatchString(s) || n < 1 || n > maxSlots {
+		m := invalid(fmt.Sprintf("or a number from 1 to %d, shared by all slots", maxSlots), "%q is no way to connect", s)
+		m.allowed = []string{"per_slot", "per_request"}
+		m.nearest = source.Nearest(s, m.allowed)
+		return nil, m
+	}
+	return Connections{Shared: n}, nil
+}
+
+func parsePath(s string) (any, *mistake) {
+	if s == "" || strings.ContainsRune(s, 0) {
+		return nil, invalid("", "a path is empty or holds a NUL")
+	}
+	return path(s), nil
+}
+
+func parseInt(n *source.Node, _ string) (any, *mistake) {
+	if n.Tag == "!!int" {
+		v, err := strconv.ParseInt(n.Text, 10, 64)
+		if err != nil {
+			return nil, invalid("", "integer %s is out of range", n.Text)
+		}
+		return v, nil
+	}
+	m := invalid("an integer is written with digits only, such as 16", "%q is not an integer", n.Text)
+	if intForm.MatchString(n.Text) {
+		m.detail = "leave out the quotes, or declare the variable with `type: int`"
+	} else if v, err := strconv.ParseFloat(n.Text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		m.nearest = strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return nil, m
+}
+
+func parseNumber(n *source.Node, _ string) (any, *mistake) {
+	v, err := strconv.ParseFloat(n.Text, 64)
+	if (n.Tag == "!!int" || n.Tag == "!!float") && err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
+		return number(v), nil
+	}
+	return nil, invalid("a number has no unit and no quotes, such as 0.5 or 20", "%q is not a number", n.Text)
+}
+
+func parseBool(n *source.Node, _ string) (any, *mistake) {
+	if n.Tag == "!!bool" {
+		return n.Text == "true", nil
+	}
+	m := invalid("", "%q is not a bool", n.Text)
+	m.allowed = []string{"true", "false"}
+	m.nearest = map[string]string{"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}[strings.ToLower(n.Text)]
+	return nil, m
+}
+
+func parseExpression(n *source.Node, path string) (any, *mistake) {
+	if strings.TrimSpace(n.Text) == "" {
+		return nil, invalid("write a comparison, such as latency.p99 < 50ms", "the expression is empty")
+	}
+	return n.AsText(path), nil
+}
+
+// parseAny types a scalar as YAML does: bool, int64, float64 or string.
+func parseAny(n *source.Node, path string) (any, *mistake) {
+	switch n.Tag {
+	case "!!bool":
+		return parseBool(n, path)
+	case "!!int":
+		return parseInt(n, path)
+	case "!!float":
+		v, m := parseNumber(n, path)
+		if m != nil {
+			return nil, m
+		}
+		return float64(v.(number)), nil
+	}
+	return n.Text, nil
+}

@@ -1,0 +1,222 @@
+package scenario
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// The structs of raw.go are the plan language as Go types. Their tags are all that the walks of this package (merge,
+// substitute, decode, fill, encode) know of it:
+//
+//	plan:"key"       the key of a map
+//	form:"scalar"    what the value is when it is written as a scalar, a list, or a map with free keys
+//	inline:"true"    the fields of that struct stand in this one
+//	words:"a b"      the words allowed
+//	default:"text"   the value when the key is absent: plan text; words of a list; {} for an empty map
+//	min:"1" max:"9"  the range allowed
+//	with:"rate"      the option makes sense only beside that member of the union
+//	is:"name"        a special kind of text (constraint.go)
+//	required:"true"  the key must be there
+
+// place is where a decoded value stands. A value that a default gave has implied set and a node without position.
+type place struct {
+	node    *source.Node
+	path    string
+	implied bool
+}
+
+// pos is the zero Pos for a default.
+func (p place) pos() source.Pos {
+	if p.node == nil {
+		return source.Pos{}
+	}
+	return p.node.Pos
+}
+
+// val is one decoded scalar. A nil *val is a key that is not there.
+type val[T any] struct {
+	V  T
+	at place
+}
+
+// scalar is what every *val is to the walks.
+type scalar interface {
+	place() *place
+	value() reflect.Value // of T, settable
+}
+
+func (v *val[T]) place() *place        { return &v.at }
+func (v *val[T]) value() reflect.Value { return reflect.ValueOf(&v.V).Elem() }
+
+// or gives the value, or other when the key is not there.
+func (v *val[T]) or(other T) T {
+	if v == nil {
+		return other
+	}
+	return v.V
+}
+
+// dict is a map with free keys, in document order.
+type dict[T any] struct {
+	At      place
+	Entries []item[T]
+}
+
+// item is one entry of a dict. Value is never nil.
+type item[T any] struct {
+	Key    string
+	KeyPos source.Pos
+	Value  *T
+}
+
+// mapping is what every *dict is to the walks.
+type mapping interface {
+	add(key string, pos source.Pos) any // a pointer to the new entry's value
+	each(visit func(key string, value reflect.Value))
+	elem() reflect.Type
+}
+
+func (m *dict[T]) add(key string, pos source.Pos) any {
+	v := new(T)
+	m.Entries = append(m.Entries, item[T]{key, pos, v})
+	return v
+}
+
+func (m *dict[T]) each(visit func(string, reflect.Value)) {
+	for _, e := range m.Entries {
+		visit(e.Key, reflect.ValueOf(e.Value))
+	}
+}
+
+func (m *dict[T]) elem() reflect.Type { return reflect.TypeFor[T]() }
+
+// items are the entries of a dict that may be absent.
+func (m *dict[T]) items() []item[T] {
+	if m == nil {
+		return nil
+	}
+	return m.Entries
+}
+
+var (
+	scalarType  = reflect.TypeFor[scalar]()
+	mappingType = reflect.TypeFor[mapping]()
+)
+
+// field is one field of a struct of raw.go.
+type field struct {
+	key   string // plan key; "" for a form
+	form  string
+	index []int
+	typ   reflect.Type
+	tag   reflect.StructTag
+}
+
+func (f field) words() []string { return strings.Fields(f.tag.Get("words")) }
+
+// fields lists the fields of t that the plan can fill, inlined ones included.
+func fields(t reflect.Type) []field {
+	var all []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Tag.Get("inline") != "" {
+			for _, inner := range fields(f.Type) {
+				inner.index = append([]int{i}, inner.index...)
+				all = append(all, inner)
+			}
+			continue
+		}
+		key, form := f.Tag.Get("plan"), f.Tag.Get("form")
+		if key != "" || form != "" {
+			all = append(all, field{key: key, form: form, index: []int{i}, typ: f.Type, tag: f.Tag})
+		}
+	}
+	return all
+}
+
+// fieldOfKey finds the field for a key.
+func fieldOfKey(t reflect.Type, key string) (field, bool) {
+	for _, f := range fields(t) {
+		if f.key == key {
+			return f, true
+		}
+	}
+	return field{}, false
+}
+
+// fieldOfForm finds the field that holds a value written as a scalar, list, or map.
+func fieldOfForm(t reflect.Type, form string) (field, bool) {
+	for _, f := range fields(t) {
+		if f.form == form {
+			return f, true
+		}
+	}
+	return field{}, false
+}
+
+// deref removes pointers.
+func deref(t reflect.Type) reflect.Type {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+func isLeaf(t reflect.Type) bool { return reflect.PointerTo(t).Implements(scalarType) }
+func isDict(t reflect.Type) bool { return reflect.PointerTo(t).Implements(mappingType) }
+
+// leafType is T of a val[T].
+func leafType(t reflect.Type) reflect.Type { return t.Field(0).Type }
+
+// inForm goes from a union written by YAML type to the type of the form at hand; nil: no such form.
+func inForm(t reflect.Type, kind source.Kind) reflect.Type {
+	t = deref(t)
+	if t == nil || isLeaf(t) || isDict(t) || t.Kind() != reflect.Struct {
+		return t
+	}
+	form := map[source.Kind]string{source.Scalar: "scalar", source.List: "list", source.Map: "map"}[kind]
+	if f, ok := fieldOfForm(t, form); ok {
+		return deref(f.typ)
+	}
+	if kind == source.Map {
+		return t
+	}
+	return nil
+}
+
+// childType is the type of the value under key in a value of type t; nil: not known.
+func childType(t reflect.Type, key string) reflect.Type {
+	t = inForm(t, source.Map)
+	switch {
+	case t == nil || isLeaf(t):
+		return nil
+	case isDict(t):
+		return deref(reflect.New(t).Interface().(mapping).elem())
+	case t.Kind() != reflect.Struct:
+		return nil
+	}
+	if f, ok := fieldOfKey(t, key); ok {
+		return deref(f.typ)
+	}
+	return nil
+}
+
+// itemType is the type of a list's items in a value of type t; nil: not known.
+func itemType(t reflect.Type) reflect.Type {
+	t = inForm(t, source.List)
+	if t == nil || t.Kind() != reflect.Slice {
+		return nil
+	}
+	return deref(t.Elem())
+}
+
+// scalarLeaf is T of the val[T] that a scalar in a value of type t fills; nil: not known.
+func scalarLeaf(t reflect.Type) reflect.Type {
+	t = inForm(t, source.Scalar)
+	if t == nil || !isLeaf(t) {
+		return nil
+	}
+	return leafType(t)
+}

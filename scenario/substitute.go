@@ -1,0 +1,221 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// substitution replaces ${name} in the scalars of a plan and remembers what it did to which node.
+//
+//	text      = *( "$${" | reference | character )     ; "$${" is a literal "${"
+//	reference = "${" name "}"
+//
+// A scalar that is one reference has the variable's type; a reference inside a text is text. Expressions keep their
+// references: there they are typed operands.
+type substitution struct {
+	vars     *variables
+	diags    source.Diagnostics
+	original map[*source.Node]*source.Node // what a new node was made from
+	from     map[*source.Node]string       // where a whole value came from, for messages
+	masked   map[*source.Node]string       // texts that hold a secret, with *** for it
+	empty    map[*source.Node]bool         // texts that hold an empty secret
+	unset    map[*source.Node]bool         // texts that hold a variable without a value
+}
+
+func newSubstitution(vars *variables) *substitution {
+	return &substitution{
+		vars: vars, original: map[*source.Node]*source.Node{}, from: map[*source.Node]string{},
+		masked: map[*source.Node]string{}, empty: map[*source.Node]bool{}, unset: map[*source.Node]bool{},
+	}
+}
+
+// tree gives n with its references replaced; n itself stays as it is. t is the raw type that n fills, nil where the
+// language knows none: there unknown references are left to the mistake that is reported anyway.
+func (s *substitution) tree(n *source.Node, t reflect.Type, path string) *source.Node {
+	switch n.Kind {
+	case source.Map:
+		c := *n
+		c.Entries = nil
+		for _, e := range n.Entries {
+			child := path + source.JoinPointer(e.Key)
+			if child != "/vars" {
+				e.Value = s.tree(e.Value, childType(t, e.Key), child)
+			}
+			c.Entries = append(c.Entries, e)
+		}
+		return &c
+	case source.List:
+		c := *n
+		c.Items = nil
+		for i, item := range n.Items {
+			c.Items = append(c.Items, s.tree(item, itemType(t), path+"/"+strconv.Itoa(i)))
+		}
+		return &c
+	case source.Scalar:
+		if !strings.Contains(n.Text, "${") {
+			return n
+		}
+		leaf := scalarLeaf(t)
+		if leaf == reflect.TypeFor[source.Text]() {
+			s.expression(n, path)
+			return n
+		}
+		return s.scalar(n, leaf, path)
+	case source.Null:
+	}
+	return n
+}
+
+var (
+	referenceForm = regexp.MustCompile(`\$?\$\{[^}]*\}?`)
+	nameInside    = regexp.MustCompile(`^\$\{ *([A-Za-z_][A-Za-z0-9_]*) *\}$`)
+)
+
+// expression marks the variables that an expression mentions as used.
+func (s *substitution) expression(n *source.Node, path string) {
+	text := n.AsText(path)
+	for _, at := range referenceForm.FindAllStringIndex(n.Text, -1) {
+		m := nameInside.FindStringSubmatch(n.Text[at[0]:at[1]])
+		if m == nil {
+			continue // the compiler of expressions says what is wrong with it
+		}
+		if v := s.vars.find(m[1]); v != nil {
+			v.used = true
+			continue
+		}
+		pos := text.At(utf8.RuneCountInString(n.Text[:at[0]]))
+		s.unknown(m[1], pos, at[1]-at[0], path)
+	}
+}
+
+// scalar replaces the references of one text.
+func (s *substitution) scalar(n *source.Node, leaf reflect.Type, path string) *source.Node {
+	if m := nameInside.FindStringSubmatch(n.Text); m != nil {
+		return s.whole(n, m[1], leaf, path)
+	}
+	var text, shown strings.Builder
+	fresh := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos}
+	s.original[fresh] = n
+	last, secret := 0, false
+	for _, at := range referenceForm.FindAllStringIndex(n.Text, -1) {
+		text.WriteString(n.Text[last:at[0]])
+		shown.WriteString(n.Text[last:at[0]])
+		last = at[1]
+		value, display, hidden := s.reference(fresh, n, at, path)
+		text.WriteString(value)
+		shown.WriteString(display)
+		secret = secret || hidden
+	}
+	text.WriteString(n.Text[last:])
+	shown.WriteString(n.Text[last:])
+	fresh.Text = text.String()
+	if secret {
+		s.masked[fresh] = shown.String()
+	}
+	return fresh
+}
+
+// reference gives the value of one reference inside a text, how it may be shown, and whether it is secret.
+func (s *substitution) reference(fresh, n *source.Node, at []int, path string) (value, shown string, secret bool) {
+	text := n.Text[at[0]:at[1]]
+	if literal, ok := strings.CutPrefix(text, "$"); ok && strings.HasPrefix(literal, "${") {
+		return literal, literal, false
+	}
+	pos := n.AsText(path).At(utf8.RuneCountInString(n.Text[:at[0]]))
+	width := utf8.RuneCountInString(text)
+	m := nameInside.FindStringSubmatch(text)
+	if m == nil {
+		s.unset[fresh] = true
+		s.malformed(text, pos, width, path)
+		return text, text, false
+	}
+	v := s.vars.find(m[1])
+	if v == nil {
+		s.unset[fresh] = true
+		s.unknown(m[1], pos, width, path)
+		return text, text, false
+	}
+	v.used = true
+	switch {
+	case !v.usable():
+		s.unset[fresh] = true
+		return text, text, false
+	case v.Secret:
+		s.empty[fresh] = s.empty[fresh] || v.Text == ""
+		return v.Text, masked, true
+	}
+	return v.Text, v.Text, false
+}
+
+// whole replaces a scalar that is one reference by a scalar of the variable's type.
+func (s *substitution) whole(n *source.Node, name string, leaf reflect.Type, path string) *source.Node {
+	fresh := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos, Text: n.Text}
+	s.original[fresh] = n
+	v := s.vars.find(name)
+	if v == nil {
+		s.unset[fresh] = true
+		s.unknown(name, n.AsText(path).Pos, utf8.RuneCountInString(n.Text), path)
+		return fresh
+	}
+	v.used = true
+	if !v.usable() {
+		s.unset[fresh] = true
+		return fresh
+	}
+	if plain := source.Plain(v.Text, n.Pos); plain.Kind == source.Scalar && plainly(v, leaf) {
+		fresh = plain
+		s.original[fresh] = n
+	}
+	fresh.Text = v.Text
+	s.from[fresh] = fmt.Sprintf("variable %q (%s)", v.Name, v.From)
+	if v.Secret {
+		s.masked[fresh] = masked
+		s.empty[fresh] = v.Text == ""
+	}
+	return fresh
+}
+
+// plainly reports whether a variable's text counts as if it were written in its place without quotes. One without a
+// declared type takes the type of its place.
+func plainly(v *variable, leaf reflect.Type) bool {
+	switch v.Type {
+	case "int", "number", "bool":
+		return true
+	case "text":
+		return !v.declared && leaf != reflect.TypeFor[string]() && leaf != reflect.TypeFor[any]()
+	}
+	return false
+}
+
+func (s *substitution) unknown(name string, pos source.Pos, width int, path string) {
+	names := s.vars.names()
+	d := source.Diagnostic{
+		Severity: source.Error, Code: codeVarUnknown, Summary: fmt.Sprintf("unknown variable %q", name), Path: path, Pos: pos,
+		Width: width, Allowed: names, Nearest: source.Nearest(name, names), Detail: "declare it under `vars`",
+	}
+	s.diags = append(s.diags, d)
+}
+
+// malformed reports a ${…} that is no name.
+func (s *substitution) malformed(text string, pos source.Pos, width int, path string) {
+	d := source.Diagnostic{Severity: source.Error, Code: codeVarSyntax, Path: path, Pos: pos, Width: width}
+	switch {
+	case strings.Contains(text, "stage("):
+		d.Code, d.Summary = codeNotBuilt, "a value from an earlier stage is not built yet"
+	case strings.HasPrefix(text, "${matrix."):
+		d.Code, d.Summary = codeNotBuilt, "`matrix` is not built yet"
+	case !strings.HasSuffix(text, "}"):
+		d.Summary, d.Detail = fmt.Sprintf("%q has no closing }", text), "write ${NAME}, or $${ for a literal ${"
+	case strings.Contains(text, ":"):
+		d.Summary, d.Detail = fmt.Sprintf("%q is no variable", text), "a default stands under `vars`: NAME: {default: …}"
+	default:
+		d.Summary, d.Detail = fmt.Sprintf("%q is no variable", text), "write ${NAME}, or $${ for a literal ${"
+	}
+	s.diags = append(s.diags, d)
+}

@@ -1,0 +1,213 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// member is one choice of a union: its key ("" when it is no key: a scalar), and the type it becomes in the Plan.
+type member struct {
+	key string
+	typ reflect.Type
+}
+
+// union is a set of keys of which a map may name one.
+type union struct {
+	name     string         // as a person calls it
+	in       []reflect.Type // the raw structs that hold the keys
+	sum      reflect.Type   // the sealed interface of the Plan; nil: none
+	members  []member
+	later    []string // keys of the language that are not built yet; they count as named
+	optional bool     // none may be named too
+	none     string   // what to do when none is named
+}
+
+// unions is the only list of the choices of a plan. The decoder, the merge of defaults and the drift test read it.
+func unions() []union {
+	return []union{
+		{
+			name: "load", in: []reflect.Type{reflect.TypeFor[rawLoad]()}, sum: reflect.TypeFor[Load](),
+			members: []member{{"concurrency", reflect.TypeFor[Concurrency]()}, {"rate", reflect.TypeFor[Rate]()}},
+			later:   []string{"intervals", "schedule"},
+			none:    "write one of these:\n  load: {concurrency: 4}\n  load: {rate: 100/s}",
+		},
+		{
+			name:    "quantity",
+			in:      []reflect.Type{reflect.TypeFor[rawQuantity[int64]](), reflect.TypeFor[rawQuantity[rate]]()},
+			sum:     reflect.TypeFor[Quantity](),
+			members: []member{{"", reflect.TypeFor[Fixed]()}, {"levels", reflect.TypeFor[Levels]()}},
+			later:   []string{"ramp", "search", "periodic"},
+			none:    "write a value, a list of values, or {levels: {from: 1, to: 8}}",
+		},
+		{
+			name: "extent", in: []reflect.Type{reflect.TypeFor[rawStage](), reflect.TypeFor[rawDefaults]()},
+			sum:     reflect.TypeFor[Extent](),
+			members: []member{{"for", reflect.TypeFor[For]()}, {"until", reflect.TypeFor[UntilStable]()}},
+			none:    "write one of these:\n  for: 60s\n  for: 1000 requests\n  until: stable",
+		},
+		{
+			name: "source", in: []reflect.Type{reflect.TypeFor[rawDataset]()},
+			members: []member{{"generate", reflect.TypeFor[*Generate]()}, {"file", reflect.TypeFor[[]Path]()}},
+			later:   []string{"dir", "bodies", "rows", "prompts", "command"},
+			none:    "write one of these:\n  generate: random\n  file: rows.json",
+		},
+		{
+			name: "target", in: []reflect.Type{reflect.TypeFor[rawPlan]()}, members: []member{{"target", nil}, {"targets", nil}},
+			none: "write where to send requests:\n  target: {backend: triton, url: \"grpc://localhost:8001\", model: NAME}",
+		},
+		{
+			name: "data", in: []reflect.Type{reflect.TypeFor[rawPlan]()}, members: []member{{"data", nil}, {"datasets", nil}},
+			optional: true,
+		},
+		{
+			name: "assertion", in: []reflect.Type{reflect.TypeFor[rawAssertion]()}, members: []member{{"that", nil}, {"slo", nil}},
+			none: "write `that: EXPRESSION`, or `slo: NAME` with a name from `slos`",
+		},
+		{
+			name:     "step",
+			in:       []reflect.Type{reflect.TypeFor[rawLevels[int64]](), reflect.TypeFor[rawLevels[rate]]()},
+			members:  []member{{"step", nil}, {"factor", nil}},
+			optional: true,
+		},
+		{
+			name: "generator", in: []reflect.Type{reflect.TypeFor[rawGenerator]()},
+			members:  []member{{"length", nil}, {"one_of", nil}, {"file", nil}},
+			optional: true,
+		},
+	}
+}
+
+// unionsOf lists the unions whose keys stand in t.
+func unionsOf(t reflect.Type) []union {
+	return slices.DeleteFunc(unions(), func(u union) bool { return !slices.Contains(u.in, t) })
+}
+
+// keys are the built keys of the union.
+func (u union) keys() []string {
+	var keys []string
+	for _, m := range u.members {
+		if m.key != "" {
+			keys = append(keys, m.key)
+		}
+	}
+	return keys
+}
+
+// named lists the entries of n that are members of the union.
+func (u union) named(n *source.Node) []source.Entry {
+	var found []source.Entry
+	all := append(u.keys(), u.later...)
+	for _, e := range n.Entries {
+		if slices.Contains(all, e.Key) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// exclusive checks the unions of a map, and the options that fit only one member.
+func (d *decoder) exclusive(t reflect.Type, n *source.Node, path string) {
+	for _, u := range unionsOf(t) {
+		if t == reflect.TypeFor[rawDefaults]() {
+			u.optional = true
+		}
+		found := u.named(n)
+		switch {
+		case len(found) == 0:
+			d.noneNamed(u, n, path)
+		case len(found) > 1:
+			d.severalNamed(u, found, path)
+		}
+		if len(found) > 0 {
+			d.fits(t, u, n, found, path)
+		}
+	}
+}
+
+func (d *decoder) noneNamed(u union, n *source.Node, path string) {
+	if u.optional || d.doubtful(path) {
+		return
+	}
+	d.diags = append(d.diags, source.Diagnostic{
+		Severity: source.Error, Code: codeExactlyOne, Path: path, Pos: n.Pos, Allowed: u.keys(),
+		Summary: fmt.Sprintf("%s has none of %s", subject(n, path), quoteAll(u.keys(), "and")), Detail: u.none,
+	})
+}
+
+func (d *decoder) severalNamed(u union, found []source.Entry, path string) {
+	var named []string
+	for _, e := range found {
+		named = append(named, fmt.Sprintf("%q at %d:%d", e.Key, e.KeyPos.Line, e.KeyPos.Column))
+	}
+	second := found[1]
+	d.diags = append(d.diags, source.Diagnostic{
+		Severity: source.Error, Code: codeExactlyOne, Path: path + source.JoinPointer(second.Key), Pos: second.KeyPos,
+		Width: utf8.RuneCountInString(second.Key), Allowed: u.keys(),
+		Summary: "only one of these may stand here: " + strings.Join(named, ", "), Detail: "keep one of them",
+	})
+}
+
+// fits reports options that stand beside a member of the union that does not read them.
+func (d *decoder) fits(t reflect.Type, u union, n *source.Node, found []source.Entry, path string) {
+	for _, f := range fields(t) {
+		with := f.tag.Get("with")
+		e := n.Entry(f.key)
+		if with == "" || e == nil || !slices.Contains(u.keys(), with) || n.Get(with) != nil {
+			continue
+		}
+		d.diags = append(d.diags, source.Diagnostic{
+			Severity: source.Error, Code: codeDoesNotFit, Path: path + source.JoinPointer(f.key), Pos: e.KeyPos,
+			Width: utf8.RuneCountInString(f.key), Summary: fmt.Sprintf("%q does not fit %q", f.key, found[0].Key),
+			Detail: fmt.Sprintf("it goes with %q; remove it, or use %q", with, with),
+		})
+	}
+}
+
+// displaced lists the keys of an earlier map that a later map removes by naming another member of a union.
+func displaced(t reflect.Type, later *source.Node) map[string]bool {
+	gone := map[string]bool{}
+	for _, u := range unionsOf(t) {
+		found := u.named(later)
+		if len(found) != 1 {
+			continue
+		}
+		for _, key := range append(u.keys(), u.later...) {
+			gone[key] = gone[key] || key != found[0].Key
+		}
+		for _, f := range fields(t) {
+			with := f.tag.Get("with")
+			if slices.Contains(u.keys(), with) && with != found[0].Key {
+				gone[f.key] = true
+			}
+		}
+	}
+	return gone
+}
+
+// subject names a map for a person: a stage by its id, anything else by its key.
+func subject(n *source.Node, path string) string {
+	if id := n.Get("id"); id != nil && strings.HasPrefix(path, "/stages/") {
+		return fmt.Sprintf("stage %q", id.Text)
+	}
+	return lastKey(path)
+}
+
+// quoteAll joins words: "a", "b" and "c".
+func quoteAll(words []string, last string) string {
+	var b strings.Builder
+	for i, w := range words {
+		switch {
+		case i > 0 && i == len(words)-1:
+			b.WriteString(" " + last + " ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", w)
+	}
+	return b.String()
+}

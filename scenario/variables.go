@@ -1,0 +1,270 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// variable is a declared variable with its final value.
+type variable struct {
+	Var
+	keyPos   source.Pos
+	path     string
+	known    bool // it has a value
+	declared bool // its type was written, or follows from a default
+	used     bool
+}
+
+// variables are the declared variables in document order.
+type variables struct {
+	all   []*variable
+	diags source.Diagnostics
+}
+
+func (vs *variables) find(name string) *variable {
+	for _, v := range vs.all {
+		if v.Name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+func (vs *variables) names() []string {
+	var names []string
+	for _, v := range vs.all {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+// resolveVariables gives every variable its value: default, then the environment, then --var.
+func resolveVariables(root *source.Node, o Overrides) *variables {
+	vs := &variables{}
+	node := root.Get("vars")
+	if node == nil || node.Kind != source.Map {
+		node = &source.Node{Kind: source.Map}
+	}
+	given := vs.given(node, o.Vars)
+	for _, e := range node.Entries {
+		vs.resolve(e, given[e.Key], o.Env)
+	}
+	vs.reportMissing()
+	return vs
+}
+
+// argument is a value of --var and where it stands there.
+type argument struct {
+	text string
+	pos  source.Pos
+}
+
+// given reads the --var arguments; the last one of a name wins.
+func (vs *variables) given(declared *source.Node, args []string) map[string]*argument {
+	given := map[string]*argument{}
+	var names []string
+	for _, e := range declared.Entries {
+		names = append(names, e.Key)
+	}
+	for i, arg := range args {
+		name, value, found := strings.Cut(arg, "=")
+		pos := source.Pos{File: "--var", Line: i + 1, Column: 1}
+		d := source.Diagnostic{Severity: source.Error, Code: codeVarUnknown, Pos: pos, Width: utf8.RuneCountInString(name)}
+		switch {
+		case !found:
+			d.Summary, d.Detail = fmt.Sprintf("--var %q has no value", name), "write --var NAME=VALUE"
+		case !slices.Contains(names, name):
+			d.Summary, d.Allowed, d.Nearest = fmt.Sprintf("--var %s: the plan has no such variable", name), names, source.Nearest(name, names)
+		default:
+			pos.Column += utf8.RuneCountInString(name) + 1
+			given[name] = &argument{value, pos}
+			continue
+		}
+		vs.diags = append(vs.diags, d)
+	}
+	return given
+}
+
+// resolve finds the value of one variable.
+func (vs *variables) resolve(e source.Entry, given *argument, env func(string) (string, bool)) {
+	v := &variable{Var: Var{Name: e.Key, Type: "text", Pos: e.Value.Pos}, keyPos: e.KeyPos, path: "/vars" + source.JoinPointer(e.Key)}
+	vs.all = append(vs.all, v)
+	if !variableForm.MatchString(v.Name) {
+		vs.report(v, codeVarSyntax, e.KeyPos, fmt.Sprintf("variable name %q is not allowed", v.Name), "use letters, digits and _, first no digit")
+	}
+	var raw rawVar
+	d := newDecoder(nil, newSubstitution(nil))
+	if !d.decode(reflect.ValueOf(&raw).Elem(), e.Value, v.path, field{}) {
+		v.known = true // what it is cannot be said; its own mistake is reported by the decoder
+		return
+	}
+	v.Secret = raw.Secret.or(false)
+	v.setType(raw)
+	at := v.Pos
+	if raw.Default != nil {
+		v.Text, v.From, v.known, at = raw.Default.at.node.Text, "default", true, raw.Default.at.node.Pos
+	}
+	if raw.Env != nil && env != nil {
+		if text, ok := env(raw.Env.V); ok {
+			v.Text, v.From, v.known, at = text, "env "+raw.Env.V, true, raw.Env.at.node.Pos
+		}
+	}
+	if given != nil {
+		v.Text, v.From, v.known, at = given.text, "--var", true, given.pos
+	}
+	vs.check(v, raw, at)
+}
+
+// setType takes the type that was written, else that of the default's form, else text.
+func (v *variable) setType(raw rawVar) {
+	switch {
+	case raw.Type != nil:
+		v.Type, v.declared = raw.Type.V, true
+	case raw.Default != nil:
+		v.Type, v.declared = typeOfForm(raw.Default.at.node), true
+	}
+}
+
+// variableTypes is what each type of variable is read as.
+func variableType(name string) reflect.Type {
+	switch name {
+	case "int":
+		return reflect.TypeFor[int64]()
+	case "number":
+		return reflect.TypeFor[number]()
+	case "bool":
+		return reflect.TypeFor[bool]()
+	case "duration":
+		return reflect.TypeFor[time.Duration]()
+	case "rate":
+		return reflect.TypeFor[rate]()
+	case "ratio":
+		return reflect.TypeFor[ratio]()
+	case "size":
+		return reflect.TypeFor[size]()
+	}
+	return reflect.TypeFor[string]()
+}
+
+// typeOfForm is the type that a default has by the way it is written.
+func typeOfForm(n *source.Node) string {
+	switch n.Tag {
+	case "!!int":
+		return "int"
+	case "!!float":
+		return "number"
+	case "!!bool":
+		return "bool"
+	}
+	if n.Quoted && !hasUnit(n.Text) || n.Block {
+		return "text"
+	}
+	for _, name := range [...]string{"duration", "rate", "ratio", "size"} {
+		if _, wrong := leafOf(variableType(name)).parse(n, ""); wrong == nil {
+			return name
+		}
+	}
+	return "text"
+}
+
+// hasUnit reports whether a text can only be meant as a quantity; "50ms" is one with and without quotes, "4" is not.
+func hasUnit(s string) bool { return s != "" && !decimalForm.MatchString(s) }
+
+// check reports a value that is not of the variable's type. The value of a secret is never shown.
+func (vs *variables) check(v *variable, raw rawVar, at source.Pos) {
+	if !v.known {
+		return
+	}
+	n := source.Plain(v.Text, at)
+	if v.From == "default" {
+		n = raw.Default.at.node
+	}
+	t := variableType(v.Type)
+	if t == reflect.TypeFor[string]() {
+		return
+	}
+	_, wrong := leafOf(t).parse(n, "")
+	if wrong == nil {
+		return
+	}
+	summary := fmt.Sprintf("variable %q (from %s): %s", v.Name, v.From, wrong.summary)
+	if v.Secret {
+		summary = fmt.Sprintf("variable %q (from %s) is no %s", v.Name, v.From, v.Type)
+	}
+	vs.report(v, codeValue, at, summary, wrong.detail)
+	v.known, v.Type = true, "text"
+	v.broken()
+}
+
+// broken marks a variable whose mistake is reported, so that its uses are left alone.
+func (v *variable) broken() { v.Text, v.declared, v.From = "", false, "" }
+
+// usable reports whether the variable's uses can be replaced.
+func (v *variable) usable() bool { return v.known && v.From != "" }
+
+func (vs *variables) report(v *variable, code string, at source.Pos, summary, detail string) {
+	vs.diags = append(vs.diags, source.Diagnostic{
+		Severity: source.Error, Code: code, Summary: summary, Detail: detail, Path: v.path, Pos: at,
+	})
+}
+
+// reportMissing lists all variables without a value in one error.
+func (vs *variables) reportMissing() {
+	var names, ways []string
+	var first *variable
+	for _, v := range vs.all {
+		if v.known {
+			continue
+		}
+		if first == nil {
+			first = v
+		}
+		names = append(names, v.Name)
+		ways = append(ways, fmt.Sprintf("--var %s=…", v.Name))
+	}
+	if first == nil {
+		return
+	}
+	noun := "variable"
+	if len(names) > 1 {
+		noun = "variables"
+	}
+	vs.diags = append(vs.diags, source.Diagnostic{
+		Severity: source.Error, Code: codeVarMissing, Path: first.path, Pos: first.keyPos, Width: utf8.RuneCountInString(first.Name),
+		Summary: fmt.Sprintf("no value for %s %s", noun, quoteAll(names, "and")),
+		Detail:  "give " + strings.Join(ways, " ") + ", set the environment variable that the plan names, or write a default",
+	})
+}
+
+// unused warns of variables that nothing mentions.
+func (vs *variables) unused() {
+	for _, v := range vs.all {
+		if v.used {
+			continue
+		}
+		vs.diags = append(vs.diags, source.Diagnostic{
+			Severity: source.Warning, Code: codeVarUnused, Summary: fmt.Sprintf("variable %q is not used", v.Name), Path: v.path,
+			Pos: v.keyPos, Width: utf8.RuneCountInString(v.Name),
+		})
+	}
+}
+
+// secrets are the values that must not be shown.
+func (vs *variables) secrets() []Secret {
+	var all []Secret
+	for _, v := range vs.all {
+		if v.Secret && v.Text != "" {
+			all = append(all, NewSecret(v.Text))
+		}
+	}
+	return all
+}
