@@ -1,0 +1,425 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
+)
+
+func percentile(v []int64, q float64) int64 {
+	s := slices.Sorted(slices.Values(v))
+	return s[int(q*float64(len(s)-1))]
+}
+
+// oneFP32 is a JSON request for identity.
+const oneFP32 = `{"inputs":[{"name":"INPUT0","shape":[1,1],"datatype":"FP32","data":[1]}]}`
+
+func TestStallWait(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		stall *Stall
+		at    time.Duration
+		want  time.Duration
+	}{
+		{nil, 0, 0},
+		{&Stall{At: 10 * ms, For: 5 * ms}, 9 * ms, 0},
+		{&Stall{At: 10 * ms, For: 5 * ms}, 10 * ms, 5 * ms},
+		{&Stall{At: 10 * ms, For: 5 * ms}, 14 * ms, 1 * ms},
+		{&Stall{At: 10 * ms, For: 5 * ms}, 15 * ms, 0},
+		{&Stall{At: 10 * ms, For: 5 * ms}, 99 * ms, 0},
+		{&Stall{At: 10 * ms, For: 5 * ms, Every: 20 * ms}, 29 * ms, 0},
+		{&Stall{At: 10 * ms, For: 5 * ms, Every: 20 * ms}, 32 * ms, 3 * ms},
+		{&Stall{For: 5 * ms, Every: 20 * ms}, 0, 5 * ms},
+	} {
+		if got := (&faults{stall: c.stall}).wait(c.at); got != c.want {
+			t.Errorf("%+v at %v: %v, want %v", c.stall, c.at, got, c.want)
+		}
+	}
+}
+
+func TestStallHoldsRequestsUntilItsEnd(t *testing.T) {
+	const end = 60 * time.Millisecond
+	s := start(t, Config{Stall: &Stall{For: end}})
+	c := dial(t, s)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if _, err := c.ModelInfer(t.Context(), fp32("identity")); err != nil {
+				t.Error(err)
+			}
+			s.arrivals.mu.Lock()
+			first := s.arrivals.first
+			s.arrivals.mu.Unlock()
+			if since := time.Duration(s.clock.now() - first); since < end {
+				t.Errorf("answered %v after the first arrival, inside the stall", since)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestErrorsRatio(t *testing.T) {
+	s := start(t, Config{Errors: 0.3, Seed: 5})
+	c, g := client(t), dial(t, s)
+	run := func() (pattern string) {
+		for i := range 200 {
+			failed := false
+			if i%2 == 0 {
+				a, err := request(t, c, http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", nil, []byte(oneFP32))
+				if err != nil {
+					t.Fatal(err)
+				}
+				failed = a.status == 500 && strings.Contains(string(a.body), `{"error":"[request id: \u003cid_unknown\u003e] simulated failure of model 'identity'"}`)
+				if !failed && a.status != 200 {
+					t.Fatalf("%d %s", a.status, a.body)
+				}
+			} else {
+				_, err := g.ModelInfer(t.Context(), fp32("identity"))
+				failed = status.Code(err) == codes.Internal
+				if !failed && err != nil {
+					t.Fatal(err)
+				}
+			}
+			pattern += map[bool]string{true: "x", false: "."}[failed]
+		}
+		return pattern
+	}
+	one := run()
+	n := s.counts()
+	failed := strings.Count(one, "x")
+	if failed < 40 || failed > 80 || n.Results.Failed != uint64(failed) || n.Results.OK != uint64(200-failed) || n.Arrivals != 200 {
+		t.Errorf("%d of 200 failed: %+v", failed, n)
+	}
+	st := s.models["identity"].stats.snapshot().InferenceStats
+	if st.Fail.Count != uint64(failed) || st.Success.Count != uint64(200-failed) {
+		t.Errorf("%+v", st)
+	}
+	if a := post(t, s.URLs().Control+"/sim/reset", ""); a.status != 200 {
+		t.Error(a.status)
+	}
+	if n := s.counts(); n != (countReply{}) {
+		t.Errorf("%+v after reset", n)
+	}
+	if two := run(); one != two {
+		t.Errorf("after reset the pattern is\n%s, it was\n%s", two, one)
+	}
+}
+
+func TestResetCutsTheConnection(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		s := start(t, Config{Reset: 1, TLS: secure})
+		g := dial(t, s)
+		if _, err := g.ModelInfer(t.Context(), fp32("identity")); status.Code(err) != codes.Unavailable {
+			t.Error(err)
+		}
+		if live, err := g.ServerLive(t.Context(), &pb.ServerLiveRequest{}); err != nil || !live.Live {
+			t.Error("no new connection after the reset:", err)
+		}
+		if !secure {
+			_, err := request(t, client(t), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", nil, []byte(oneFP32))
+			if !errors.Is(err, syscall.ECONNRESET) {
+				t.Error(err)
+			}
+		}
+		n := s.counts()
+		if want := n.Arrivals; n.Results.Reset != want || n.Connections.GRPC < 2 {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+func TestSlowBody(t *testing.T) {
+	const pause = 30 * time.Millisecond
+	s := start(t, Config{SlowBody: pause})
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", strings.NewReader(oneFP32))
+	began := time.Now()
+	resp, err := client(t).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.ContentLength != int64(len(body)) || time.Since(began) < pause {
+		t.Errorf("%v, %d of %d bytes after %v", err, len(body), resp.ContentLength, time.Since(began))
+	}
+	began = time.Now()
+	if _, err := dial(t, s).ModelInfer(t.Context(), fp32("identity")); err != nil || time.Since(began) < pause {
+		t.Error(err, time.Since(began))
+	}
+}
+
+func TestOverloadIsRefused(t *testing.T) {
+	s := start(t, Config{QueueSize: 1, ServiceTime: &Dist{Mean: 3600}})
+	g := dial(t, s)
+	ctx, leave := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for i := range 2 {
+		all.Go(func() {
+			if _, err := g.ModelInfer(ctx, fp32("slow")); status.Code(err) != codes.Canceled {
+				t.Error(err)
+			}
+		})
+		q := s.models["slow"].queue
+		eventually(t, "one runs, one waits", func() bool {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			return q.started && len(q.jobs)-q.head == i && s.arrivals.count() == uint64(i+1)
+		})
+	}
+	if _, err := g.ModelInfer(t.Context(), fp32("slow")); status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "exceeds maximum queue size for model 'slow'") {
+		t.Error(err)
+	}
+	a := post(t, s.HTTPURL()+"/v2/models/slow/infer", `{"inputs":[{"name":"INPUT0","shape":[1],"datatype":"FP32","data":[1]}]}`)
+	if a.status != http.StatusServiceUnavailable {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	leave()
+	all.Wait()
+	eventually(t, "all ends are counted", func() bool {
+		r := s.counts().Results
+		return r.Cancelled == 2 && r.Rejected == 2
+	})
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	s := start(t, Config{})
+	s.bodies.left.Store(20)
+	long, err := json.Marshal(strings.Repeat("x", 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := post(t, s.HTTPURL()+"/v2/models/identity/infer", string(long)); a.status != 503 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", io.MultiReader(strings.NewReader("{}"), strings.NewReader(" ")))
+	resp, err := client(t).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != 503 {
+		t.Error(resp.Status)
+	}
+	q := fp32("identity")
+	q.RawInputContents[0] = make([]byte, 100)
+	if _, err := dial(t, s).ModelInfer(t.Context(), q); status.Code(err) != codes.Unavailable {
+		t.Error(err)
+	}
+	if left := s.bodies.left.Load(); left != 20 {
+		t.Errorf("%d of 20 bytes came back", left)
+	}
+}
+
+func TestChunkedBody(t *testing.T) {
+	s := start(t, Config{})
+	data := strings.Repeat("1,", 20_000) + "1"
+	body := `{"inputs":[{"name":"INPUT0","shape":[1,20001],"datatype":"FP32","data":[` + data + `]}]}`
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", io.MultiReader(strings.NewReader(body)))
+	resp, err := client(t).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != 200 || !bytes.Contains(got, []byte(data)) {
+		t.Errorf("%v %s %.100s", err, resp.Status, got)
+	}
+	eventually(t, "the bytes come back", func() bool { return s.bodies.left.Load() == maxBodies })
+}
+
+func TestArrivals(t *testing.T) {
+	s := start(t, Config{})
+	url := s.URLs().Control
+	empty := decode[arrivalsPage](t, get(t, url+"/sim/arrivals").body)
+	if diff := cmp.Diff(arrivalsPage{Arrivals: []int64{}}, empty); diff != "" {
+		t.Error(diff)
+	}
+	before := time.Now()
+	for range 5 {
+		post(t, s.HTTPURL()+"/v2/models/identity/infer", oneFP32)
+		if _, err := dial(t, s).ModelInfer(t.Context(), fp32("identity")); err != nil {
+			t.Error(err)
+		}
+	}
+	took := time.Since(before)
+	all := decode[arrivalsPage](t, get(t, url+"/sim/arrivals").body)
+	if len(all.Arrivals) != 10 || all.Next != 10 || all.Arrivals[0] != 0 || !slices.IsSorted(all.Arrivals) || time.Duration(all.Arrivals[9]) > took {
+		t.Errorf("%+v within %v", all, took)
+	}
+	if d := time.Unix(0, all.OriginNS).Sub(before); d < -time.Second || d > took+time.Second {
+		t.Errorf("the first arrival is dated %v after the start", d)
+	}
+	part := decode[arrivalsPage](t, get(t, s.HTTPURL()+"/sim/arrivals?from=7").body)
+	if part.From != 7 || part.Next != 10 || !slices.Equal(part.Arrivals, all.Arrivals[7:]) {
+		t.Errorf("%+v", part)
+	}
+	if a := get(t, url+"/sim/arrivals?from=-1"); a.status != 400 {
+		t.Error(a.status)
+	}
+}
+
+func TestArrivalsForgetTheOldest(t *testing.T) {
+	a := arrivals{clock: clock{time.Now()}, limit: 4}
+	for range 6 {
+		a.stamp()
+	}
+	p := a.page(1)
+	if p.From != 2 || p.Lost != 1 || p.Next != 6 || len(p.Arrivals) != 4 || !slices.IsSorted(p.Arrivals) {
+		t.Errorf("%+v", p)
+	}
+	if p := a.page(99); p.From != 6 || p.Lost != 0 || len(p.Arrivals) != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestStatistics(t *testing.T) {
+	s := start(t, Config{ServiceTime: &Dist{Mean: 0.002}})
+	g := dial(t, s)
+	const n = 20
+	q := fp32("identity")
+	q.Inputs[0].Shape, q.RawInputContents[0] = []int64{3, 1}, make([]byte, 12)
+	for range n {
+		if _, err := g.ModelInfer(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := g.ModelStatistics(t.Context(), &pb.ModelStatisticsRequest{Name: "identity"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := m.ModelStats[0]
+	i := got.InferenceStats
+	if got.InferenceCount != 3*n || got.ExecutionCount != n || i.Success.Count != n || i.Fail.Count != 0 || i.Queue.Count != n {
+		t.Errorf("%v", got)
+	}
+	parts := i.Queue.Ns + i.ComputeInput.Ns + i.ComputeInfer.Ns + i.ComputeOutput.Ns
+	if i.ComputeInfer.Ns < n*2e6 || i.Success.Ns < parts {
+		t.Errorf("%d ns of service in %d of requests, parts %d", i.ComputeInfer.Ns, i.Success.Ns, parts)
+	}
+	if len(got.BatchStats) != 1 || got.BatchStats[0].BatchSize != 3 || got.BatchStats[0].ComputeInfer.Count != n || got.LastInference == 0 {
+		t.Errorf("%v", got)
+	}
+	// HTTP shows the same numbers.
+	web := decode[statsReply](t, get(t, s.HTTPURL()+"/v2/models/identity/versions/1/stats").body)
+	same(t, nil, web.ModelStats[0].message(), got)
+	all := decode[statsReply](t, get(t, s.HTTPURL()+"/v2/models/stats").body)
+	if len(all.ModelStats) != len(s.order) {
+		t.Error(len(all.ModelStats))
+	}
+}
+
+func TestCloseEndsWhatRuns(t *testing.T) {
+	s := start(t, Config{Stall: &Stall{At: time.Millisecond, For: time.Hour}, ServiceTime: &Dist{Mean: 3600}})
+	g := dial(t, s)
+	var all sync.WaitGroup
+	for i := range 6 {
+		all.Go(func() {
+			if i%2 == 0 {
+				if _, err := g.ModelInfer(t.Context(), fp32("identity")); err == nil {
+					t.Error("answered")
+				}
+				return
+			}
+			a, err := request(t, client(t), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", nil, []byte(oneFP32))
+			if err == nil && a.status == 200 {
+				t.Error("answered")
+			}
+		})
+	}
+	eventually(t, "all arrived", func() bool { return s.arrivals.count() >= 6 })
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	all.Wait()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestContextEndsTheServer(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := Start(ctx, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	eventually(t, "nothing listens", func() bool { return !answers(s.HTTPURL()) })
+	s.Close()
+}
+
+// FuzzHTTPInfer: any body and length give an answer in the protocol's form, never a panic.
+func FuzzHTTPInfer(f *testing.F) {
+	f.Add("identity", "", []byte(oneFP32))
+	f.Add("identity_bytes", "98", []byte(`{"inputs":[{"name":"INPUT0","shape":[1,1],"datatype":"BYTES","parameters":{"binary_data_size":5}}]}`+"\x01\x00\x00\x00a"))
+	f.Add("simple", "-1", []byte(`{"inputs":[{"name":"INPUT0","shape":[1,16],"datatype":"INT32","data":[[[1],[2]],[]]}]}`))
+	f.Add("identity_bf16", "2", []byte(`{}`))
+	s := newServer(Config{})
+	f.Cleanup(s.shut)
+	h := s.routes()
+	f.Fuzz(func(t *testing.T, name, length string, body []byte) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v2/models/x/infer", bytes.NewReader(body))
+		r.URL.Path = "/v2/models/" + strings.Trim(name, "/.") + "/infer"
+		r.Header.Set(headerLength, length)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Header().Get("Content-Type") != "application/json" {
+			return // binary outputs, or no such path
+		}
+		var v struct {
+			Error   string           `json:"error"`
+			Outputs *json.RawMessage `json:"outputs"`
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil || (v.Error == "") == (w.Code != 200) || (v.Outputs == nil) == (w.Code == 200) {
+			t.Errorf("%d %v %s", w.Code, err, w.Body)
+		}
+	})
+}
+
+func BenchmarkHTTPInfer(b *testing.B) {
+	s := start(b, Config{})
+	h := s.routes()
+	data := make([]byte, 64)
+	for _, c := range []struct {
+		name, model, body string
+		header            http.Header
+	}{
+		{name: "json", body: oneFP32},
+		{name: "binary"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			body, header := []byte(c.body), http.Header{}
+			if c.body == "" {
+				header, body = binaryRequest("", "FP32", []int64{1, 16}, data, `,"parameters":{"binary_data_output":true}`)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				r := httptest.NewRequest(http.MethodPost, "/v2/models/identity/infer", bytes.NewReader(body))
+				for k, v := range header {
+					r.Header[k] = v
+				}
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, r)
+				if w.Code != 200 {
+					b.Fatal(fmt.Sprint(w.Code, w.Body))
+				}
+			}
+		})
+	}
+}
