@@ -58,6 +58,9 @@ func crossCheck(t *testing.T, reply []byte, method string, got outcome) {
 		if res.StatusCode < 200 {
 			continue
 		}
+		if res.ProtoMinor == 0 && bytes.Contains(bytes.ToLower(reply), []byte("transfer-encoding")) {
+			return // faulty framing (RFC 9112 section 6.1), which net/http reads as if there were no coding
+		}
 		body, err := io.ReadAll(res.Body)
 		if err != nil {
 			return

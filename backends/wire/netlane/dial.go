@@ -3,7 +3,8 @@ package netlane
 import (
 	"context"
 	"crypto/tls"
-	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -20,8 +21,54 @@ type Options struct {
 	New            func() backends.Wire // the wire of a new connection
 }
 
+// atOnce is how many handshakes of one Dial are under way at a time: few enough for a listen backlog.
+const atOnce = 64
+
 // Dial opens n lanes and completes every handshake, many at a time. If one fails, all are closed and the first error
 // is returned. With PerRequest nothing is dialled yet.
 func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limits, error) {
-	return nil, backends.Limits{}, errors.New("not wired")
+	if o.ConnectTimeout <= 0 {
+		o.ConnectTimeout = 10 * time.Second
+	}
+	lanes, all := make([]backends.Lane, n), make([]*Lane, n)
+	for i := range all {
+		all[i] = newLane(&o)
+		lanes[i] = all[i]
+	}
+	limits := backends.Limits{Depth: 1, Inline: inline}
+	if o.PerRequest {
+		return lanes, limits, nil
+	}
+	if err := connectAll(ctx, &o, all); err != nil {
+		for _, l := range all {
+			_ = l.Close()
+		}
+		return nil, backends.Limits{}, fmt.Errorf("connect to %s: %w", o.Address, err)
+	}
+	return lanes, limits, nil
+}
+
+// connectAll gives every lane its first connection. The first error stops the rest.
+func connectAll(ctx context.Context, o *Options, lanes []*Lane) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	turn := make(chan struct{}, atOnce)
+	for _, l := range lanes {
+		turn <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-turn }()
+			limit, done := context.WithTimeout(ctx, o.ConnectTimeout)
+			defer done()
+			k, err := connect(limit, o)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			l.link, l.links = k, 1
+			l.word.Store(newWord(0, idle))
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
 }

@@ -3,4 +3,18 @@
 //
 // It is not: a protocol (that is the Wire's), a pool, a retry layer (a stale connection is replaced, a failure is not
 // repeated), a scheduler.
+//
+// # Which connection a request rides
+//
+// A connection that cannot be used again (the server said close, an error, our own cancel) is replaced at the end of
+// Recv, before the slot is free, so that connects stay out of latency; if that does not succeed within 250 ms, the
+// next request dials, and answers for it. A connection that the server closes while the lane is idle is replaced at
+// once. One that turns out closed under a request before any byte of a reply is replaced and the request sent again;
+// after two of these in a row the server is taken for one that closes after every reply, and the lane replaces the
+// connection after each. A connection that never carried a request and was closed within a second of being dialled
+// is not replaced before the next Send, and neither is one that could not be dialled, so a server that is down costs
+// one attempt a request.
+//
+// The first request on a replacement has the flag Redialled. SendStart is when the lane began with the request, which
+// is before dialling if it had to; Connect tells the time of that.
 package netlane

@@ -1,0 +1,248 @@
+package netlane
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// inline is the largest request that an idle connection takes without blocking: its send buffer is empty and four
+// times as large.
+const inline = 32 << 10
+
+// Lane is one connection at a time.
+//
+// Its word is one atomic {generation, cause, state}:
+//
+//	state    who owns the lane           leaves by
+//	cold     nobody; no connection       Send → posted; Recv (idle redial) → repair
+//	idle     nobody; Recv may read       Send → claimed; Recv (bytes or EOF) → repair
+//	repair   Recv, replacing the         Recv → idle or cold; Send → posted
+//	         connection
+//	posted   Recv, which will dial and   Recv → sent, or cold when dialling failed
+//	         send the request
+//	claimed  Send, before its write      Send → sending
+//	sending  Send, in its write          Send → sent
+//	sent     Recv, waiting for a reply   Recv → idle, repair or cold; posted when stale
+//
+// In the last four a request is in flight and Cancel may set its cause; whoever ends the request does so with a
+// compare-and-swap that fails if a cause has come.
+type Lane struct {
+	o    *Options
+	word atomic.Uint64
+	wake chan struct{} // a token: a request was posted, or the lane closed
+
+	// The request. Written by Send before the word says that it is there.
+	slot   int
+	call   *backends.Call
+	fields backends.Fields
+	sample *backends.Sample
+	old    bool  // its connection may have been closed before it came
+	failed error // what the write met; Send writes it before the state sent
+
+	waits atomic.Bool   // Recv waits for the end of Send's write …
+	wrote chan struct{} // … and gets a token
+	grace *time.Timer   // bounds the wait; made on first use
+
+	mu     sync.Mutex // held for assignments and deadlines only, never on the path of a request that goes well
+	link   *link      // written by Recv under mu
+	abort  context.CancelFunc
+	closed atomic.Bool
+
+	// Recv's own.
+	buf    []byte
+	redial bool // the connection that was lost while idle deserves another
+	silent int  // requests in a row that met a connection closed without a word
+	links  int  // dialled so far
+
+	out output // whoever sends
+}
+
+// graceTime is how long a server that has answered may still read the request.
+const graceTime = 20 * time.Millisecond
+
+// States of a lane.
+const (
+	cold uint64 = iota
+	idle
+	repair
+	posted
+	claimed
+	sending
+	sent
+)
+
+func stateOf(w uint64) uint64         { return w & 0xff }
+func causeOf(w uint64) backends.Cause { return backends.Cause(w >> 8) }
+func genOf(w uint64) uint32           { return uint32(w >> 32) }
+func inFlight(w uint64) bool          { return stateOf(w) >= posted }
+
+func newWord(gen uint32, state uint64) uint64 { return uint64(gen)<<32 | state }
+
+func newLane(o *Options) *Lane {
+	return &Lane{o: o, wake: make(chan struct{}, 1), wrote: make(chan struct{}, 1), buf: make([]byte, 8<<10)}
+}
+
+// move changes the state and keeps the generation and a cause that may have come.
+func (l *Lane) move(to uint64) {
+	for {
+		w := l.word.Load()
+		if l.word.CompareAndSwap(w, w&^0xff|to) {
+			return
+		}
+	}
+}
+
+// settle ends the request and goes to state to, unless it was cancelled.
+func (l *Lane) settle(to uint64) bool {
+	w := l.word.Load()
+	return causeOf(w) == 0 && l.word.CompareAndSwap(w, newWord(genOf(w), to))
+}
+
+// Send implements backends.Lane. On a lane without a connection it leaves the request to Recv.
+func (l *Lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) {
+	l.slot, l.call, l.fields, l.sample, l.failed = slot, c, f, s, nil
+	for {
+		w := l.word.Load()
+		switch stateOf(w) {
+		case idle:
+			if l.word.CompareAndSwap(w, newWord(s.Gen, claimed)) {
+				l.transmit()
+				return
+			}
+		case cold, repair:
+			s.SendStart = l.o.Clock.Now()
+			if l.word.CompareAndSwap(w, newWord(s.Gen, posted)) {
+				l.poke()
+				return
+			}
+		default:
+			panic("netlane: Send on a lane with a request in flight")
+		}
+	}
+}
+
+// transmit writes the request to the connection. The caller owns both.
+func (l *Lane) transmit() {
+	s, k := l.sample, l.link
+	l.old = k.used || l.o.Clock.Now()-k.born >= settled
+	head, body := k.wire.Begin(l.slot, l.call, l.fields, s)
+	switch {
+	case k.used:
+		s.Flags |= backends.Reused
+	case k.replaces:
+		s.Flags = s.Flags&^backends.Reused | backends.Redialled
+	}
+	k.used = true
+	if s.SendStart == 0 {
+		s.SendStart = l.o.Clock.Now()
+	}
+	l.move(sending)
+	s.BytesSent, l.failed = l.out.write(k, head, body)
+	s.SendEnd = l.o.Clock.Now()
+	if l.failed != nil && !peerGone(l.failed) {
+		_ = k.conn.SetReadDeadline(past) // the peer will not end Recv's read
+	}
+	l.move(sent)
+	if l.waits.CompareAndSwap(true, false) {
+		l.wrote <- struct{}{}
+	}
+}
+
+// waitSent waits for the end of a write that another goroutine is in. A server may answer before it has read the
+// request to its end; it gets a moment to read the rest, then the write is broken off.
+func (l *Lane) waitSent() {
+	for range 100 {
+		if stateOf(l.word.Load()) == sent {
+			return
+		}
+		runtime.Gosched()
+	}
+	l.waits.Store(true)
+	if stateOf(l.word.Load()) == sent && l.waits.CompareAndSwap(true, false) {
+		return
+	}
+	if l.grace == nil {
+		l.grace = time.NewTimer(graceTime)
+	} else {
+		l.grace.Reset(graceTime)
+	}
+	defer l.grace.Stop()
+	select {
+	case <-l.wrote:
+	case <-l.grace.C:
+		_ = l.link.conn.SetWriteDeadline(past)
+		<-l.wrote
+		if l.failed == nil {
+			l.failed = errBrokenOff // the deadline stands: nothing more can be written here
+		}
+	}
+}
+
+// poke wakes a Recv that waits without a connection.
+func (l *Lane) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Cancel implements backends.Lane.
+func (l *Lane) Cancel(_ int, gen uint32, why backends.Cause) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.word.Load(); genOf(w) == gen {
+		l.cancel(why)
+	}
+}
+
+// cancel gives the request in flight a cause and breaks off what Recv or Send is in. mu is held, so that Recv cannot
+// go on to another connection before this one has been kicked.
+func (l *Lane) cancel(why backends.Cause) {
+	for {
+		w := l.word.Load()
+		if !inFlight(w) || causeOf(w) != 0 {
+			return
+		}
+		if l.word.CompareAndSwap(w, w|uint64(why)<<8) {
+			break
+		}
+	}
+	if l.abort != nil {
+		l.abort()
+	}
+	if l.link != nil {
+		_ = l.link.conn.SetDeadline(past)
+	}
+}
+
+// stopped gives a request that met a closed lane its cause.
+func (l *Lane) stopped() {
+	if l.closed.Load() {
+		l.mu.Lock()
+		l.cancel(backends.CauseStop)
+		l.mu.Unlock()
+	}
+}
+
+// Close implements backends.Lane.
+func (l *Lane) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed.Swap(true) {
+		return nil
+	}
+	l.cancel(backends.CauseStop)
+	if l.abort != nil {
+		l.abort()
+	}
+	if l.link != nil {
+		_ = l.link.raw.Close() // whoever is in a read or write returns
+	}
+	l.poke()
+	return nil
+}

@@ -1,0 +1,124 @@
+package netlane
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// link is one connection with its wire.
+type link struct {
+	conn     net.Conn // TLS or raw itself
+	raw      net.Conn
+	wire     backends.Wire
+	born     int64
+	used     bool // has carried a request
+	replaces bool // the lane had a connection before
+}
+
+// past is a deadline that ends reads and writes at once.
+var past = time.Unix(1, 0)
+
+// dial makes the lane's connection. Cancel and Close break it off.
+func (l *Lane) dial(limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	l.mu.Lock()
+	if l.unwanted() {
+		l.mu.Unlock()
+		return context.Canceled
+	}
+	l.abort = cancel
+	l.mu.Unlock()
+	k, err := connect(ctx, l.o)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.abort = nil
+	if err != nil {
+		return err
+	}
+	if l.unwanted() {
+		_ = k.raw.Close()
+		return context.Canceled
+	}
+	k.replaces = l.links > 0 && !l.o.PerRequest
+	l.links++
+	l.link = k
+	return nil
+}
+
+// unwanted says that a connection would have no use: the lane is closed, or its request cancelled. mu is held.
+func (l *Lane) unwanted() bool {
+	w := l.word.Load()
+	return l.closed.Load() || inFlight(w) && causeOf(w) != 0
+}
+
+// drop closes the connection; polite says that TLS may take its leave.
+func (l *Lane) drop(polite bool) {
+	l.mu.Lock()
+	k := l.link
+	l.link = nil
+	l.mu.Unlock()
+	switch {
+	case k == nil:
+	case polite:
+		_ = k.conn.Close()
+	default:
+		_ = k.raw.Close()
+	}
+}
+
+// connect dials and shakes hands.
+func connect(ctx context.Context, o *Options) (*link, error) {
+	var d net.Dialer
+	raw, err := d.DialContext(ctx, o.Network, o.Address)
+	if err != nil {
+		return nil, err
+	}
+	if err := sendBuffer(raw, 4*inline); err != nil {
+		_ = raw.Close()
+		return nil, err
+	}
+	k := &link{conn: raw, raw: raw, wire: o.New()}
+	if o.TLS != nil {
+		secure := tls.Client(raw, o.TLS)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			_ = raw.Close()
+			return nil, &handshakeError{err}
+		}
+		k.conn = secure
+	}
+	k.born = o.Clock.Now()
+	return k, nil
+}
+
+// sendBuffer makes the send buffer at least size bytes, so that an inline write cannot block. A larger one is left
+// alone: setting it would end the kernel's own tuning. TCP_NODELAY is Go's default.
+func sendBuffer(conn net.Conn, size int) error {
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return fmt.Errorf("%T has no file descriptor", conn)
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("look at the send buffer: %w", err)
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		have, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDBUF)
+		if err == nil && have < size {
+			err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDBUF, size)
+		}
+		failed = err
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return fmt.Errorf("set the send buffer: %w", err)
+	}
+	return nil
+}

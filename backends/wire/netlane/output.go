@@ -1,0 +1,92 @@
+package netlane
+
+import "net"
+
+const (
+	// oneWrite is the most that goes out with one write. Above it the first page goes alone and then the rest: at
+	// 1 MiB that took half the time and two thirds of the CPU of one large write.
+	oneWrite  = 256 << 10
+	firstPage = 4096
+	// record is the most that one TLS record holds: head and body share the first.
+	record = 16 << 10
+)
+
+// output writes requests. Its buffers are reused.
+type output struct {
+	joined []byte
+	store  [][]byte
+	vector net.Buffers
+}
+
+// write sends head and body. Small requests are joined, which costs less than a vector; others go out from where they
+// lie.
+func (o *output) write(k *link, head []byte, body [][]byte) (int64, error) {
+	size := len(head)
+	for _, b := range body {
+		size += len(b)
+	}
+	first := size
+	if size > inline {
+		switch {
+		case k.conn != k.raw:
+			first = record
+		case size > oneWrite:
+			first = firstPage
+		default:
+			first = 0
+		}
+	}
+	if first == 0 || size == len(head) {
+		return o.rest(k, head, body)
+	}
+	start, skip := o.join(head, body, first)
+	n, err := k.conn.Write(start)
+	if err != nil || n == size {
+		return int64(n), err
+	}
+	more, err := o.rest(k, nil, o.after(body, skip))
+	return int64(n) + more, err
+}
+
+// join gives head and the beginning of body in one piece of at least want bytes where there are as many, and how much
+// of body is in it.
+func (o *output) join(head []byte, body [][]byte, want int) ([]byte, int) {
+	o.joined = append(o.joined[:0], head...)
+	for _, b := range body {
+		room := want - len(o.joined)
+		if room <= 0 {
+			break
+		}
+		o.joined = append(o.joined, b[:min(room, len(b))]...)
+	}
+	return o.joined, len(o.joined) - len(head)
+}
+
+// after gives body without its first skip bytes.
+func (o *output) after(body [][]byte, skip int) [][]byte {
+	o.store = o.store[:0]
+	for _, b := range body {
+		n := min(skip, len(b))
+		if skip -= n; n < len(b) {
+			o.store = append(o.store, b[n:])
+		}
+	}
+	return o.store
+}
+
+// rest writes pieces from where they lie: with one call on a socket, one by one on TLS.
+func (o *output) rest(k *link, head []byte, body [][]byte) (int64, error) {
+	if len(body) == 0 {
+		n, err := k.conn.Write(head)
+		return int64(n), err
+	}
+	pieces := o.vector[:0]
+	if len(head) > 0 {
+		pieces = append(pieces, head)
+	}
+	pieces = append(pieces, body...)
+	o.vector = pieces
+	n, err := o.vector.WriteTo(k.conn)
+	o.vector = pieces[:0] // WriteTo moved it on and cleared the pieces
+	return n, err
+}
