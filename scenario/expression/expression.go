@@ -2,6 +2,29 @@
 // three-valued truth. It is the only importer of expr-lang.
 //
 // It is not: a store of results, a policy about samples (executor/verdict), a general calculator. It knows no loop.
+//
+// An expression goes through these steps, each of which reports mistakes at their place in the plan:
+//
+//	text ─ lex ─► tokens: literals with units, names, operators; what the language has not is refused here
+//	     ─ shape ─► brackets and chained comparisons, which the parser could not tell apart
+//	     ─ parse ─► expr-lang's tree; names and literals are placeholders in it, so that it knows none of our words
+//	     ─ check ─► names resolved by the Scope, operators chosen from the table of overloads, nodes rewritten to calls
+//	     ─ compile ─► expr-lang checks the types once more and makes its program
+//
+//	expression = or
+//	or         = and { "or" and }
+//	and        = not { "and" not }
+//	not        = "not" not | comparison
+//	comparison = sum [ ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) sum ]
+//	sum        = product { ( "+" | "-" ) product }
+//	product    = unary { ( "*" | "/" ) unary }
+//	unary      = "-" unary | operand
+//	operand    = literal | "${" name "}" | metric | "(" expression ")" | ( "min" | "max" ) "(" sum "," sum { "," sum } ")" | "abs" "(" sum ")"
+//	metric     = [ "stage" "(" text ")" "." ] name { "." name }
+//	literal    = decimal | duration | rate | ratio | size
+//
+// One difference to the tree of expr-lang, which binds not tighter than a comparison: `not a < b` is an error that
+// offers `not (a < b)`, so that nobody has to know.
 package expression
 
 import "github.com/sluice-bench/sluice/scenario/metric"
@@ -11,7 +34,7 @@ import "github.com/sluice-bench/sluice/scenario/metric"
 type Quantity struct {
 	Known     bool
 	V, Lo, Hi float64 // point and confidence bounds; equal when no confidence was asked
-	N, Need   int64   // samples behind it, samples wanted for this statistic
+	N, Need   int64   // samples behind it, samples wanted for this statistic; Need 0: a constant of the plan
 	Why       string  // why it is unknown
 }
 
@@ -21,9 +44,9 @@ type Truth struct {
 	Is              int8 // -1 false, 0 unknown, 1 true
 	Observed, Limit Quantity
 	Dim             metric.Dim // of Observed and Limit
-	Op              string     // the comparison, as written
-	Ref             *Ref       // the one metric that Observed is; nil: it is computed from several
-	Certain         bool       // the answer cannot change with more samples
+	Op              string     // so that "Observed Op Limit" is what Is says: turned where the limit stands on the left
+	What, Against   string     // Observed and Limit as they are written
+	Ref             *Ref       // the one metric that Observed is; nil: it is computed
 	Why             string     // why it is unknown
 	Err             error      // the evaluation itself failed; Is is 0 then
 }
@@ -37,8 +60,8 @@ type Ref struct {
 
 // Scope is what the names of an expression mean where it stands.
 type Scope interface {
-	// Resolve finds a metric. node is the argument of stage("…"), "" for the judged node. The error text names the
-	// nearest word; the caller adds the position.
+	// Resolve finds a metric. node is the argument of stage("…"), "" for the judged node. A *NameError says which
+	// part of the reference is wrong and what was meant; the caller adds the position.
 	Resolve(node, path string) (metric.Leaf, error)
 	// Variable gives the one literal that ${name} stands for ("50ms"), typed: text, int, number, bool, duration, rate,
 	// ratio or size.

@@ -101,17 +101,20 @@ func ParseStat(word string) (s Stat, why string, ok bool) {
 	if !isP || digits == "" {
 		return Stat{}, "", false
 	}
-	if inner, open := strings.CutPrefix(digits, "("); open {
-		digits, open = strings.CutSuffix(inner, ")")
-		if !open {
+	inner, inBrackets := strings.CutPrefix(digits, "(")
+	if inBrackets {
+		if digits, ok = strings.CutSuffix(inner, ")"); !ok {
 			return Stat{}, "", false
 		}
 		digits = strings.TrimSpace(digits)
-	} else if digits[0] != '-' && digits[0] != '.' && (digits[0] < '0' || digits[0] > '9') {
-		return Stat{}, "", false
 	}
 	p, ok := percentile(digits)
-	if !ok {
+	switch {
+	case !ok && !inBrackets:
+		return Stat{}, "", false
+	case !ok && digits == "":
+		return Stat{}, "the percentile is missing, such as p(99.9)", false
+	case !ok:
 		return Stat{}, "the percentile " + digits + " is not a number", false
 	}
 	if !(p > 0 && p <= 100) {

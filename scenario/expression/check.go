@@ -1,0 +1,335 @@
+package expression
+
+import (
+	"reflect"
+	"strconv"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/conf"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// operand is a part of the tree that was checked: its rewritten node, what it is, and the tokens from … to it is.
+type operand struct {
+	node     ast.Node
+	kind     kind // 0: a mistake in it was reported
+	from, to int
+	refs     int  // references in it
+	ref      int  // index of the one reference that it is; -1
+	literal  bool // one literal of the plan, whose value is value
+	value    float64
+	negated  bool // begins with a not that has no condition after it
+}
+
+// checker walks the tree once, bottom up: it refuses nodes that are not of the language, resolves names, chooses
+// overloads and rewrites every operator to a call of a function of its own, so that expr-lang only ever sees calls,
+// references and constants, all of them typed.
+type checker struct {
+	text     []rune
+	tokens   []token
+	match    map[int]int
+	starts   []int
+	scope    Scope
+	table    []overload
+	problems []problem
+	refs     []Ref
+	kinds    []kind         // of refs
+	consts   map[string]any // values of literals, by name in the environment
+	env      map[string]any // types of everything in the environment
+	config   *conf.Config
+}
+
+func (c *checker) refuse(o operand, p problem) operand {
+	p.from, p.to = c.tokens[o.from].from, c.tokens[o.to].to
+	c.problems = append(c.problems, p)
+	o.kind = 0
+	return o
+}
+
+func (c *checker) walk(n ast.Node) operand {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return c.identifier(n)
+	case *ast.MemberNode:
+		return c.chain(n)
+	case *ast.CallNode:
+		return c.call(n)
+	case *ast.UnaryNode:
+		return c.unary(n)
+	case *ast.BinaryNode:
+		return c.binary(n)
+	case *ast.StringNode:
+		i, _ := tokenOf(n.Value, textMark)
+		return c.refuse(at(i), problem{code: codeSyntax, summary: "a text cannot stand here", detail: `texts name stages: stage("id").latency.p99`})
+	}
+	return c.refuse(c.where(n), problem{code: codeSyntax, summary: "this is not part of the language"})
+}
+
+// where is the token at which a node stands.
+func (c *checker) where(n ast.Node) operand {
+	i := tokenAt(c.starts, n.Location().From, int(^uint(0)>>1))
+	return at(max(0, min(i, len(c.tokens)-1)))
+}
+
+func at(i int) operand { return operand{from: i, to: i, ref: -1} }
+
+// identifier is a literal, a variable, or a name that stands alone.
+func (c *checker) identifier(n *ast.IdentifierNode) operand {
+	if i, ok := tokenOf(n.Value, literalMark); ok {
+		return c.constant(i)
+	}
+	i, ok := tokenOf(n.Value, nameMark)
+	if !ok {
+		return c.refuse(c.where(n), problem{code: codeSyntax, summary: "this is not part of the language"})
+	}
+	return c.reference(at(i), "", c.tokens[i].text)
+}
+
+// constant is a literal, or the literal that a variable stands for.
+func (c *checker) constant(i int) operand {
+	o, t := at(i), c.tokens[i]
+	dim, v := t.dim, t.value
+	if t.kind == tokVariable {
+		var p problem
+		if dim, v, p = c.variable(t.text); p.code != "" {
+			return c.refuse(o, p)
+		}
+	}
+	o.kind, o.literal, o.value = kind(dim), true, v
+	name := literalMark + strconv.Itoa(i)
+	q := box(o.kind, Quantity{Known: true, V: v, Lo: v, Hi: v})
+	c.env[name], c.consts[name] = q, q
+	o.node = &ast.IdentifierNode{Value: name}
+	return o
+}
+
+func (c *checker) variable(name string) (metric.Dim, float64, problem) {
+	literal, typ, err := c.scope.Variable(name)
+	if err != nil {
+		p := problem{code: codeVariable, summary: err.Error()}
+		describe(&p, err)
+		return 0, 0, p
+	}
+	dim, v, ok := parseLiteral(literal)
+	switch {
+	case typ == "text" || typ == "bool":
+		return 0, 0, problem{
+			code: codeText, summary: "${" + name + "} is " + map[string]string{"text": "a text", "bool": "a bool"}[typ] + ", which cannot stand in an expression",
+			detail: "an operand is a number, duration, rate, ratio or size; give the variable such a type and value",
+		}
+	case !ok:
+		return 0, 0, problem{code: codeText, summary: "${" + name + "} is " + strconv.Quote(literal) + ", which is not one literal"}
+	}
+	return dim, v, problem{}
+}
+
+// unary is -x or not x.
+func (c *checker) unary(n *ast.UnaryNode) operand {
+	o, x := c.where(n), c.walk(n.Node)
+	if n.Operator != "not" {
+		x = c.negation(x)
+	}
+	o.to = c.widen(o.from, x.to, 1)
+	if x.kind == 0 {
+		return o
+	}
+	if n.Operator == "+" {
+		return c.refuse(o, problem{code: codeSyntax, summary: "a number has no + before it"})
+	}
+	if row, ok := find(c.table, n.Operator, x.kind, 0); ok {
+		o = c.apply(o, row, x)
+		o.literal, o.value = x.literal, -x.value
+		return o
+	}
+	if n.Operator == "not" {
+		o.negated, o.kind = true, x.kind // a comparison around it knows what to offer
+		return o
+	}
+	summary := n.Operator + " needs a number or a quantity; this is " + x.kind.an()
+	return c.refuse(o, problem{code: codeType, summary: summary})
+}
+
+// negation refuses a not before something that is no condition.
+func (c *checker) negation(o operand) operand {
+	if !o.negated {
+		return o
+	}
+	o.negated = false
+	return c.refuse(o, problem{code: codeType, summary: "not needs a condition; this is " + o.kind.an(), detail: "write not (a < b)"})
+}
+
+func (c *checker) binary(n *ast.BinaryNode) operand {
+	l, r := c.walk(n.Left), c.negation(c.walk(n.Right))
+	o := operand{from: c.widen(l.from, r.to, -1), ref: -1}
+	o.to = c.widen(l.from, r.to, 1)
+	if l.negated {
+		if l.kind != 0 && r.kind != 0 && isComparison(token{kind: tokOperator, text: n.Operator}) {
+			inner := string(c.text[c.tokens[l.from+1].from:c.tokens[o.to].to])
+			return c.refuse(o, problem{code: codeType, summary: "not needs a condition", detail: "write not (" + inner + ")"})
+		}
+		l = c.negation(l)
+	}
+	if l.kind == 0 || r.kind == 0 {
+		return o
+	}
+	row, ok := find(c.table, n.Operator, l.kind, r.kind)
+	if !ok {
+		return c.refuse(c.culprit(n.Operator, o, l, r), c.operatorMismatch(n, l, r))
+	}
+	if isComparison(token{kind: tokOperator, text: n.Operator}) {
+		return c.comparison(o, row, l, r)
+	}
+	return c.apply(o, row, l, r)
+}
+
+func (c *checker) operatorMismatch(n *ast.BinaryNode, l, r operand) problem {
+	if n.Operator == "and" || n.Operator == "or" {
+		x := l
+		if l.kind == truth {
+			x = r
+		}
+		return problem{code: codeType, summary: n.Operator + " joins conditions; this is " + x.kind.an(), detail: "compare it with a limit"}
+	}
+	if c.unequal(n.Operator, l, r) {
+		shown := l.kind
+		if shown == kind(metric.Number) {
+			shown = r.kind
+		}
+		return problem{
+			code: codeType, summary: shown.an() + " cannot be compared with " + n.Operator,
+			detail: "two measured values are equal by chance only: use <= or >=, or a count",
+		}
+	}
+	return mismatch(n.Operator, l, r)
+}
+
+// unequal reports whether l and r can be compared, but not with == and !=.
+func (c *checker) unequal(op string, l, r operand) bool {
+	_, ok := find(c.table, "<", l.kind, r.kind)
+	return ok && (op == "==" || op == "!=")
+}
+
+// culprit is what a mismatch is marked at: the side that is a condition, or is none under and/or, the bare number, else
+// the whole.
+func (c *checker) culprit(op string, o, l, r operand) operand {
+	number := kind(metric.Number)
+	joins := op == "and" || op == "or"
+	switch {
+	case l.kind == truth && r.kind == truth, c.unequal(op, l, r):
+	case (l.kind == truth) != (r.kind == truth):
+		if (l.kind == truth) == joins {
+			return r
+		}
+		return l
+	case r.literal && r.kind == number:
+		return r
+	case l.literal && l.kind == number:
+		return l
+	}
+	return o
+}
+
+// widen gives the first (step -1) or last (step 1) token of from … to, moved outwards over brackets that belong to it.
+func (c *checker) widen(from, to, step int) int {
+	for changed := true; changed; {
+		changed = false
+		for i := from; i <= to; i++ {
+			if m, ok := c.match[i]; ok && (m < from || m > to) {
+				from, to, changed = min(from, m), max(to, m), true
+			}
+		}
+	}
+	if step < 0 {
+		return from
+	}
+	return to
+}
+
+// comparison rewrites a comparison to a function that knows its texts. The side that is measured comes first.
+func (c *checker) comparison(o operand, row overload, l, r operand) operand {
+	if l.refs+r.refs == 0 {
+		return c.refuse(o, problem{
+			code: codeConstant, summary: "this compares two constants: it says nothing about the run",
+			detail: "one side must be a metric, such as latency.p99",
+		})
+	}
+	t := Truth{Op: row.op, Dim: row.shown, What: c.source(l), Against: c.source(r)}
+	swap := l.refs == 0
+	if swap {
+		t.Op, t.What, t.Against, l.ref = turned(t.Op), t.Against, t.What, r.ref
+	}
+	ref := l.ref
+	return c.function(o, truth, func(args ...any) (any, error) {
+		a, err := unbox(args[0])
+		if err != nil {
+			return nil, err
+		}
+		b, err := unbox(args[1])
+		if err != nil {
+			return nil, err
+		}
+		if swap {
+			a, b = b, a
+		}
+		decided := t.compare(a, b)
+		if ref >= 0 {
+			decided.Ref = &c.refs[ref]
+		}
+		return decided, nil
+	}, l, r)
+}
+
+// source is an operand as it is written.
+func (c *checker) source(o operand) string {
+	from, to := c.widen(o.from, o.to, -1), c.widen(o.from, o.to, 1)
+	return string(c.text[c.tokens[from].from:c.tokens[to].to])
+}
+
+// apply rewrites an operator or function to a call of the overload's function.
+func (c *checker) apply(o operand, row overload, xs ...operand) operand {
+	if row.result == truth {
+		return c.function(o, truth, logic(row.op), xs...)
+	}
+	return c.function(o, row.result, func(args ...any) (any, error) {
+		var q [2]Quantity
+		for i, a := range args {
+			var err error
+			if q[i], err = unbox(a); err != nil {
+				return nil, err
+			}
+		}
+		return box(row.result, row.apply(q[0], q[1])), nil
+	}, xs...)
+}
+
+func logic(op string) func(args ...any) (any, error) {
+	return func(args ...any) (any, error) {
+		a, _ := args[0].(Truth)
+		if op == "not" {
+			return not(a), nil
+		}
+		b, _ := args[1].(Truth)
+		if op == "and" {
+			return and(a, b), nil
+		}
+		return or(a, b), nil
+	}
+}
+
+// function puts a typed function into the configuration and makes o the call of it.
+func (c *checker) function(o operand, result kind, f func(...any) (any, error), xs ...operand) operand {
+	name := "f" + strconv.Itoa(len(c.config.Functions))
+	in := make([]reflect.Type, 0, len(xs))
+	arguments := make([]ast.Node, 0, len(xs))
+	for _, x := range xs {
+		in = append(in, goType(x.kind))
+		arguments = append(arguments, x.node)
+		o.refs += x.refs
+	}
+	signature := reflect.FuncOf(in, []reflect.Type{goType(result)}, false)
+	expr.Function(name, f, reflect.Zero(signature).Interface())(c.config)
+	o.node = &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: arguments}
+	o.kind, o.ref = result, -1
+	return o
+}

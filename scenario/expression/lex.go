@@ -1,0 +1,347 @@
+package expression
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+type tokenKind uint8
+
+const (
+	tokName     tokenKind = iota + 1 // latency, p99.9, p(99.9), stage, max
+	tokLiteral                       // 50ms, 0.1%, 2
+	tokVariable                      // ${limit}
+	tokText                          // "id"
+	tokWord                          // and or not
+	tokOperator                      // < <= > >= == != + - * / . ,
+	tokBracket                       // ( )
+)
+
+// token is one word of an expression. from and to are character offsets; text is what a name, variable or text says.
+type token struct {
+	kind     tokenKind
+	text     string
+	from, to int
+	dim      metric.Dim // of a literal
+	value    float64    // of a literal, in base units
+}
+
+// problem is a mistake at character offsets of the text.
+type problem struct {
+	from, to              int
+	code, summary, detail string
+	allowed               []string
+	nearest               string
+}
+
+// lexer cuts the text into tokens. It goes on after a mistake, so that all are found at once.
+type lexer struct {
+	text     []rune
+	at       int
+	tokens   []token
+	problems []problem
+}
+
+func lex(text string) ([]token, []problem) {
+	l := lexer{text: []rune(text)}
+	for {
+		l.spaces()
+		if l.at >= len(l.text) {
+			return l.tokens, l.problems
+		}
+		l.next()
+	}
+}
+
+func (l *lexer) next() {
+	switch r := l.text[l.at]; {
+	case isDigit(r), r == '.' && isDigit(l.peek(1)) && !l.afterOperand():
+		l.number()
+	case isLetter(r):
+		l.word()
+	case r == '$':
+		l.variable()
+	case r == '"', r == '\'':
+		l.quoted(r)
+	default:
+		l.operator()
+	}
+}
+
+func (l *lexer) spaces() {
+	for l.at < len(l.text) && (l.text[l.at] == ' ' || l.text[l.at] == '\t' || l.text[l.at] == '\n' || l.text[l.at] == '\r') {
+		l.at++
+	}
+}
+
+func (l *lexer) peek(n int) rune {
+	if l.at+n < len(l.text) {
+		return l.text[l.at+n]
+	}
+	return 0
+}
+
+// afterOperand reports whether a dot here would be that of a member.
+func (l *lexer) afterOperand() bool {
+	if len(l.tokens) == 0 {
+		return false
+	}
+	last := l.tokens[len(l.tokens)-1]
+	return last.kind == tokName || last.text == ")"
+}
+
+// take moves over the characters that f accepts and gives them.
+func (l *lexer) take(f func(rune) bool) string {
+	from := l.at
+	for l.at < len(l.text) && f(l.text[l.at]) {
+		l.at++
+	}
+	return string(l.text[from:l.at])
+}
+
+func (l *lexer) add(t token) {
+	t.to = l.at
+	l.tokens = append(l.tokens, t)
+}
+
+func (l *lexer) refuse(from int, code, summary, detail string) {
+	l.problems = append(l.problems, problem{from: from, to: l.at, code: code, summary: summary, detail: detail})
+}
+
+// variable reads ${name}.
+func (l *lexer) variable() {
+	from := l.at
+	if l.peek(1) != '{' {
+		l.at++
+		l.refuse(from, codeSyntax, "a variable is written ${name}", "")
+		return
+	}
+	end := slices.Index(l.text[l.at:], '}')
+	if end < 0 {
+		l.at = len(l.text)
+		l.refuse(from, codeSyntax, "the } of ${ is missing", "")
+		return
+	}
+	name := strings.TrimSpace(string(l.text[l.at+2 : l.at+end]))
+	l.at += end + 1
+	if name == "" {
+		l.refuse(from, codeSyntax, "a variable is written ${name}", "")
+		return
+	}
+	l.add(token{kind: tokVariable, text: name, from: from})
+}
+
+// quoted reads the text of stage("id").
+func (l *lexer) quoted(quote rune) {
+	from := l.at
+	end := slices.Index(l.text[from+1:], quote)
+	if end < 0 {
+		l.at = len(l.text)
+		l.refuse(from, codeSyntax, "the closing "+string(quote)+" is missing", "")
+		return
+	}
+	text := string(l.text[from+1 : from+1+end])
+	l.at = from + end + 2
+	if strings.ContainsFunc(text, func(r rune) bool { return r == '\\' || unicode.IsControl(r) }) {
+		l.refuse(from, codeSyntax, "a text here has no escapes and no line breaks", "")
+		return
+	}
+	l.add(token{kind: tokText, text: text, from: from})
+}
+
+// word reads a name, a percentile with its dot or brackets (p99.9, p(99.9)), or one of the words and, or, not.
+func (l *lexer) word() {
+	from := l.at
+	member := len(l.tokens) > 0 && l.tokens[len(l.tokens)-1].text == "." && l.tokens[len(l.tokens)-1].kind == tokOperator
+	text := l.take(func(r rune) bool { return isLetter(r) || isDigit(r) })
+	switch {
+	case member && text == "p" && l.peek(0) == '(':
+		text += l.bracketed()
+	case member && len(text) > 1 && text[0] == 'p' && strings.Trim(text[1:], "0123456789") == "" && l.peek(0) == '.' && isDigit(l.peek(1)):
+		l.at++
+		text += "." + l.take(isDigit)
+	case member: // any other word is a name here, whatever it means elsewhere
+	case text == "and" || text == "or" || text == "not":
+		l.add(token{kind: tokWord, text: text, from: from})
+		return
+	default:
+		if summary, detail := refusedWord(text); summary != "" {
+			l.refuse(from, codeSyntax, summary, detail)
+			return
+		}
+	}
+	l.add(token{kind: tokName, text: text, from: from})
+}
+
+// bracketed takes the (…) of p(…); what stands in it is judged with the statistic.
+func (l *lexer) bracketed() string {
+	from := l.at
+	for l.at < len(l.text) && l.text[l.at] != ')' {
+		l.at++
+	}
+	if l.at < len(l.text) {
+		l.at++
+	}
+	return string(l.text[from:l.at])
+}
+
+func refusedWord(w string) (summary, detail string) {
+	switch strings.ToLower(w) {
+	case "true", "false":
+		return "there is no " + w + " here", "a condition compares a metric with a limit"
+	case "nan", "inf", "infinity":
+		return w + " is not a limit: a number must be finite", ""
+	case "nil", "null", "none":
+		return "there is no " + w + " here", "what happens without data is said by on_no_data"
+	case "if", "else", "let", "in", "matches", "contains", "startswith", "endswith", "xor":
+		return "there is no `" + w + "` here", "conditions are made of comparisons, and, or and not"
+	}
+	if lower := strings.ToLower(w); lower != w && (lower == "and" || lower == "or" || lower == "not") {
+		return "write " + lower, ""
+	}
+	return "", ""
+}
+
+// number reads a literal with its unit.
+func (l *lexer) number() {
+	from := l.at
+	digits := l.decimal()
+	if digits == "" {
+		l.at = max(l.at, min(from+1, len(l.text)))
+		l.refuse(from, codeLiteral, "a number begins with a digit", "")
+		return
+	}
+	t := token{kind: tokLiteral, from: from, dim: metric.Number}
+	factor := 1.0
+	unit := l.take(isLetter)
+	switch {
+	case unit == "" && l.peek(0) == '%':
+		l.at++
+		t.dim, factor = metric.Ratio, 0.01
+	case unit == "":
+	case durationUnit(unit) != 0:
+		l.compound(t, digits, unit)
+		return
+	case sizeUnit(unit) != 0:
+		t.dim, factor = metric.Bytes, sizeUnit(unit)
+	default:
+		l.take(func(r rune) bool { return isLetter(r) || isDigit(r) })
+		l.unknownUnit(from, unit)
+		return
+	}
+	var ok bool
+	if t.value, ok = scaled(digits, factor); !ok {
+		l.refuse(from, codeLiteral, "this number is too large: a number must be finite", "")
+		return
+	}
+	if l.peek(0) == '/' && isLetter(l.peek(1)) && t.dim != metric.Ratio && !l.rate(&t) {
+		return
+	}
+	l.add(t)
+}
+
+// decimal takes the digits of a number, with a point and an exponent; "" where it does not begin with a digit.
+func (l *lexer) decimal() string {
+	from := l.at
+	if l.take(isDigit) == "" {
+		return ""
+	}
+	if l.peek(0) == '.' && isDigit(l.peek(1)) {
+		l.at++
+		l.take(isDigit)
+	}
+	if e := l.peek(0); e == 'e' || e == 'E' {
+		skip := 1
+		if sign := l.peek(1); sign == '+' || sign == '-' {
+			skip = 2
+		}
+		if isDigit(l.peek(skip)) {
+			l.at += skip
+			l.take(isDigit)
+		}
+	}
+	return string(l.text[from:l.at])
+}
+
+// compound reads the rest of a duration: 1h30m.
+func (l *lexer) compound(t token, digits, unit string) {
+	t.dim = metric.Duration
+	last := 0.0
+	for {
+		u := durationUnit(unit)
+		v, ok := scaled(digits, u)
+		if ok && u != 0 && (last == 0 || u < last) {
+			t.value += v
+			last = u
+		} else {
+			l.take(func(r rune) bool { return isLetter(r) || isDigit(r) })
+			l.refuse(t.from, codeLiteral, "this is not a duration", "a duration is a number with a unit, such as 50ms, 1.5s, 2m or 1h30m")
+			return
+		}
+		if !isDigit(l.peek(0)) {
+			break
+		}
+		digits = l.decimal()
+		unit = l.take(isLetter)
+	}
+	l.add(t)
+}
+
+// rate turns 500/s and 10MB/s into rates, and leaves 1/latency.mean alone. It reports false where it refused.
+func (l *lexer) rate(t *token) bool {
+	slash := l.at
+	l.at++
+	unit := l.take(func(r rune) bool { return isLetter(r) || isDigit(r) })
+	per := perUnit(unit)
+	if l.peek(0) == '(' || l.peek(0) == '.' || per == 0 && nearPer(unit) == "" {
+		l.at = slash // a division by something that has a name
+		return true
+	}
+	if per == 0 {
+		l.problems = append(l.problems, problem{
+			from: t.from, to: l.at, code: codeLiteral, summary: "a rate cannot be per " + unit,
+			detail: "a rate is a number and a time, such as 200/s, 90/min or 12/h", allowed: []string{"s", "min", "h"}, nearest: nearPer(unit),
+		})
+		return false
+	}
+	t.dim, t.value = metric.Rate, t.value/per
+	return true
+}
+
+func nearPer(unit string) string {
+	switch unit {
+	case "sec", "second", "seconds":
+		return "s"
+	case "m", "minute", "minutes":
+		return "min"
+	case "hour", "hours":
+		return "h"
+	}
+	return ""
+}
+
+func (l *lexer) unknownUnit(from int, unit string) {
+	nearest := ""
+	switch strings.ToLower(unit) {
+	case "sec", "secs", "second", "seconds":
+		nearest = "s"
+	case "min", "mins", "minute", "minutes":
+		nearest = "m"
+	case "msec", "millis", "milliseconds":
+		nearest = "ms"
+	default:
+		nearest = source.Nearest(unit, units())
+	}
+	l.problems = append(l.problems, problem{
+		from: from, to: l.at, code: codeLiteral, summary: "unknown unit " + unit,
+		detail: "literals are written 50ms, 200/s, 0.1% or 64MiB", allowed: units(), nearest: nearest,
+	})
+}
+
+func isDigit(r rune) bool { return r >= '0' && r <= '9' }
+
+func isLetter(r rune) bool { return r == '_' || unicode.IsLetter(r) }

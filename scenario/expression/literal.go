@@ -1,0 +1,106 @@
+package expression
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// Units of literals, in base units. They are those of the plan's own values.
+//
+//	duration = 1*( decimal ( "ns" | "us" | "µs" | "ms" | "s" | "m" | "h" ) )
+//	rate     = decimal [ size unit ] "/" ( "s" | "min" | "h" )
+//	ratio    = decimal "%"
+//	size     = decimal ( "B" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" )
+//	decimal  = 1*digit [ "." 1*digit ] [ "e" [ "+" | "-" ] 1*digit ]
+
+func durationUnit(u string) float64 {
+	switch u {
+	case "ns":
+		return 1e-9
+	case "us", "µs", "μs":
+		return 1e-6
+	case "ms":
+		return 1e-3
+	case "s":
+		return 1
+	case "m":
+		return 60
+	case "h":
+		return 3600
+	}
+	return 0
+}
+
+func sizeUnit(u string) float64 {
+	switch u {
+	case "B":
+		return 1
+	case "kB", "KB":
+		return 1e3
+	case "MB":
+		return 1e6
+	case "GB":
+		return 1e9
+	case "KiB":
+		return 1 << 10
+	case "MiB":
+		return 1 << 20
+	case "GiB":
+		return 1 << 30
+	}
+	return 0
+}
+
+func perUnit(u string) float64 {
+	switch u {
+	case "s":
+		return 1
+	case "min":
+		return 60
+	case "h":
+		return 3600
+	}
+	return 0
+}
+
+// units are the words offered where a unit is unknown.
+func units() []string {
+	return []string{"ns", "us", "ms", "s", "m", "h", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB"}
+}
+
+// scaled is number times unit, by division where that is exact: 50/1000 is 0.05, while 50*0.001 is not. Limits must be the nearest float to
+// what was written, because `<` and `==` see the last bit.
+func scaled(number string, unit float64) (float64, bool) {
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0, false
+	}
+	if unit < 1 {
+		v /= math.Round(1 / unit)
+	} else {
+		v *= unit
+	}
+	return v, !math.IsInf(v, 0) && !math.IsNaN(v)
+}
+
+// parseLiteral reads one literal that stands alone, as a variable's value does: it may have a sign, and a size may have
+// a space before its unit.
+func parseLiteral(s string) (metric.Dim, float64, bool) {
+	body, negative := strings.CutPrefix(strings.TrimSpace(s), "-")
+	if i := strings.LastIndexByte(body, ' '); i > 0 && sizeUnit(body[i+1:]) != 0 {
+		body = body[:i] + body[i+1:]
+	}
+	l := lexer{text: []rune(body)}
+	l.number()
+	if len(l.problems) > 0 || len(l.tokens) != 1 || l.at != len(l.text) {
+		return 0, 0, false
+	}
+	t := l.tokens[0]
+	if negative {
+		t.value = -t.value
+	}
+	return t.dim, t.value, true
+}

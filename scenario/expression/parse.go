@@ -1,0 +1,116 @@
+package expression
+
+import (
+	"errors"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+)
+
+// Placeholders stand for tokens in what the parser sees: nothing that a user writes can be one of its keywords,
+// builtins or literals, and every node leads back to its token.
+const (
+	nameMark    = "m" // a name
+	literalMark = "k" // a literal or a variable
+	textMark    = "s" // a text
+)
+
+// emit writes the tokens for the parser. starts[i] is where token i begins in it.
+func emit(tokens []token) (text string, starts []int) {
+	var b strings.Builder
+	for i, t := range tokens {
+		starts = append(starts, b.Len())
+		switch t.kind {
+		case tokName:
+			b.WriteString(nameMark + strconv.Itoa(i))
+		case tokLiteral, tokVariable:
+			b.WriteString(literalMark + strconv.Itoa(i))
+		case tokText:
+			b.WriteString(strconv.Quote(textMark + strconv.Itoa(i)))
+		case tokWord, tokOperator, tokBracket:
+			b.WriteString(t.text)
+		}
+		b.WriteByte(' ')
+	}
+	return b.String(), starts
+}
+
+// parse gives expr-lang's tree of the tokens. end is the offset after the last character of the text.
+func parse(tokens []token, end int) (tree *parser.Tree, starts []int, p *problem) {
+	text, starts := emit(tokens)
+	config := conf.CreateNew()
+	config.MaxNodes = 2 * maxBytes
+	tree, err := parser.ParseWithConfig(text, config)
+	if err == nil {
+		return tree, starts, nil
+	}
+	at := len(tokens)
+	var located *file.Error
+	if errors.As(err, &located) {
+		at = tokenAt(starts, located.From, len(text))
+	}
+	if at >= len(tokens) {
+		return nil, nil, &problem{from: end, to: end, code: codeSyntax, summary: "something is missing at the end"}
+	}
+	t := tokens[at]
+	wrong := problem{from: t.from, to: t.to, code: codeSyntax, summary: misplaced(tokens, at)}
+	if at > 0 && tokens[at-1].kind == tokLiteral && durationUnit(t.text)+sizeUnit(t.text) != 0 {
+		wrong.detail = "a unit stands directly after its number: 50ms, 64MiB"
+	}
+	return nil, nil, &wrong
+}
+
+// tokenAt is the token that offset of the emitted text lies in; as many as there are tokens: after the last one.
+func tokenAt(starts []int, offset, length int) int {
+	if offset >= length-1 {
+		return len(starts)
+	}
+	return sort.SearchInts(starts, offset+1) - 1
+}
+
+// misplaced says what is wrong about a token that the grammar does not allow where it stands.
+func misplaced(tokens []token, at int) string {
+	t := tokens[at]
+	if at > 0 && startsOperand(t) && endsOperand(tokens[at-1]) {
+		return "an operator is missing before this"
+	}
+	if at > 0 && !startsOperand(t) && !endsOperand(tokens[at-1]) {
+		return "something is missing before this"
+	}
+	if at == 0 {
+		return "an expression cannot begin with this"
+	}
+	return "this does not fit here"
+}
+
+func startsOperand(t token) bool {
+	return t.kind == tokName || t.kind == tokLiteral || t.kind == tokVariable || t.kind == tokText || t.text == "("
+}
+
+func endsOperand(t token) bool {
+	return t.kind == tokName || t.kind == tokLiteral || t.kind == tokVariable || t.kind == tokText || t.text == ")"
+}
+
+// tokenOf is the token that a placeholder stands for.
+func tokenOf(placeholder, mark string) (int, bool) {
+	digits, ok := strings.CutPrefix(placeholder, mark)
+	if !ok {
+		return 0, false
+	}
+	i, err := strconv.Atoi(digits)
+	return i, err == nil
+}
+
+// property is the token of a member's name.
+func property(n *ast.MemberNode) (int, bool) {
+	s, ok := n.Property.(*ast.StringNode)
+	if !ok {
+		return 0, false
+	}
+	return tokenOf(s.Value, nameMark)
+}
