@@ -3,11 +3,7 @@
 // It is not: a computer of numbers; it is data with a merge.
 package result
 
-import (
-	"time"
-
-	"github.com/sluice-bench/sluice/executor/stats"
-)
+import "time"
 
 // Schema is the value of Result.Schema in this version.
 const Schema = "sluice/result/v1"
@@ -132,21 +128,8 @@ type Load struct {
 	Transport    string  `json:"transport,omitempty"` // http grpc
 }
 
-// Metric is one catalogue row measured: a distribution when Count is set, else a value. Nil pointers: no data.
-type Metric struct {
-	Unit  string   `json:"unit"`
-	Value *float64 `json:"value,omitempty"`
-
-	Count       *int64              `json:"count,omitempty"`
-	Min         *float64            `json:"min,omitempty"`
-	Mean        *float64            `json:"mean,omitempty"`
-	Std         *float64            `json:"std,omitempty"`
-	Max         *float64            `json:"max,omitempty"`
-	Percentiles map[string]*float64 `json:"percentiles,omitempty"` // "p50", "p99.9"
-	Dist        *stats.Dist         `json:"distribution,omitempty"`
-}
-
-// Slice is one second (or less) of the node, for charts. Times in s since hold start; latencies in s.
+// Slice is one second (or less; more in runs over an hour) of the node, for charts. Sent counts by due time, all else by
+// completion. Times in s since hold start; latencies in s.
 type Slice struct {
 	From       float64  `json:"from"`
 	To         float64  `json:"to"`
@@ -160,7 +143,7 @@ type Slice struct {
 	LatencyMax *float64 `json:"latency_max"`
 }
 
-// Window is one stability window: the values of the metrics asked for, by name.
+// Window is one stability window: the values of the metrics asked for, by name. Times in s since hold start.
 type Window struct {
 	From   float64             `json:"from"`
 	To     float64             `json:"to"`
@@ -181,7 +164,13 @@ type Validity struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is one observation about the measurement itself. Only severity "invalid" makes Validity.OK false.
+// Severities of a finding: only Invalidating makes Validity.OK false.
+const (
+	Invalidating = "invalid"
+	Note         = "note"
+)
+
+// Finding is one observation about the measurement itself.
 type Finding struct {
 	Code     string `json:"code"`     // client_late client_cpu sockets paused pool_full never_reached_concurrency …
 	Severity string `json:"severity"` // invalid note

@@ -1,0 +1,139 @@
+package result
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func text(t testing.TB, r *Result) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestWriteReadWrite(t *testing.T) {
+	first := text(t, sample())
+	back, err := Read(strings.NewReader(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, text(t, back)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(first, text(t, sample())); diff != "" {
+		t.Errorf("the same result gives other bytes:\n%s", diff)
+	}
+	for _, want := range []string{
+		`"started": "2026-01-02T02:04:05.000000006Z"`, // UTC
+		`"clients": []`, `"findings": []`, `"slices": []`, `"errors": []`, `"assertions": []`,
+	} {
+		if !strings.Contains(first, want) {
+			t.Errorf("no %s in the result", want)
+		}
+	}
+	for _, never := range []string{"NaN", "Inf", `"nodes": null`} {
+		if strings.Contains(first, never) {
+			t.Errorf("%s in the result", never)
+		}
+	}
+}
+
+func TestWriteLeavesTheResultAlone(t *testing.T) {
+	r := sample()
+	text(t, r)
+	if r.Clients != nil || r.Nodes[0].Slices != nil || r.Started.Location().String() == "UTC" {
+		t.Error("Write changed its argument")
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	whole := text(t, &Result{})
+	tests := []struct{ name, text, want string }{
+		{"nothing", "", "EOF"},
+		{"half", whole[:len(whole)/2], "unexpected EOF"},
+		{"no JSON", "schema: sluice/result/v1", "invalid character"},
+		{"another schema", strings.Replace(whole, Schema, "sluice/result/v2", 1), `schema is "sluice/result/v2", want "sluice/result/v1"`},
+		{"no schema", "{}", `schema is "", want "sluice/result/v1"`},
+		{"two documents", whole + whole, "something follows the result"},
+		{"null node", strings.Replace(whole, `"nodes": []`, `"nodes": [null]`, 1), "nodes[0] is null"},
+		{"wrong type", strings.Replace(whole, `"exit_code": 0`, `"exit_code": "0"`, 1), "exit_code"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Read(strings.NewReader(tt.text))
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "read result: ") {
+				t.Errorf("error = %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// endless is a result whose name never ends.
+type endless struct{ started bool }
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := 0
+	if !e.started {
+		e.started = true
+		n = copy(p, `{"schema": "`)
+	}
+	for i := n; i < len(p); i++ {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+func TestReadIsCapped(t *testing.T) {
+	if _, err := read(&endless{}, 1<<16); err == nil || !strings.Contains(err.Error(), "larger than 65536 bytes") {
+		t.Errorf("error = %v", err)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func TestWriteTellsOfAFullDisk(t *testing.T) {
+	if err := Write(fullDisk{}, sample()); err == nil || err.Error() != "write result: disk full" {
+		t.Errorf("error = %v", err)
+	}
+}
+
+// Whatever is read without an error can be asked and written again.
+func FuzzRead(f *testing.F) {
+	f.Add(text(f, sample()))
+	f.Add(text(f, &Result{}))
+	f.Add(`{"schema":"sluice/result/v1","nodes":[{"id":"a","metrics":{"latency":null,"requests.count":{"unit":"1","value":-1}}}]}`)
+	f.Add(`{"schema":"sluice/result/v1","nodes":[{"metrics":{"latency":{"unit":"s","count":9,"p50":1,"distribution":{}}}}]}`)
+	f.Fuzz(func(t *testing.T, in string) {
+		r, err := Read(strings.NewReader(in))
+		if err != nil {
+			return
+		}
+		for _, n := range r.Nodes {
+			v := Values(r, n)
+			for _, path := range []string{"latency.p99", "latency.mean", "errors.count", "throughput", "requests.count"} {
+				q := v.Quantity(ref(t, "", path))
+				if !q.Known && q.Why == "" {
+					t.Errorf("%s is unknown and nothing says why", path)
+				}
+				v.Above(ref(t, "", path), 0.05)
+			}
+		}
+		first := text(t, r)
+		again, err := Read(strings.NewReader(first))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, first)
+		}
+		if diff := cmp.Diff(first, text(t, again)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

@@ -1,0 +1,264 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// Metric is one catalogue row measured: a distribution when Count is set, else a value. Nil pointers: no data.
+//
+// In JSON it is flat: {"unit":"s","count":3,"min":…,"mean":…,"std":…,"p50":…,"p99.9":…,"max":…,"distribution":{…}} or
+// {"unit":"1/s","value":199.6}. The members stand in this order, percentiles by size, and null is no data.
+type Metric struct {
+	Unit  string
+	Value *float64
+
+	Count               *int64
+	Min, Mean, Std, Max *float64
+	Percentiles         map[string]*float64 // "p50", "p99.9"
+	Dist                *stats.Dist         // integers: ns where Unit is s, else Unit itself
+}
+
+// Scalar is a measured value of row; ok false is no data.
+func Scalar(row *metric.Row, v float64, ok bool) *Metric {
+	m := &Metric{Unit: row.Dim.Unit()}
+	if ok {
+		m.Value = number(v)
+	}
+	return m
+}
+
+// Distribution is a measured distribution of row with the percentiles named. d is kept, and is not to be changed any more.
+func Distribution(row *metric.Row, d *stats.Dist, percentiles []float64) *Metric {
+	n := d.N()
+	m := &Metric{Unit: row.Dim.Unit(), Count: &n, Percentiles: map[string]*float64{}, Dist: d}
+	stat := func(s metric.Stat) *float64 {
+		if v, ok := m.statistic(s); ok {
+			return number(v)
+		}
+		return nil
+	}
+	m.Min, m.Max = stat(metric.Stat{Kind: metric.Min}), stat(metric.Stat{Kind: metric.Max})
+	m.Mean, m.Std = stat(metric.Stat{Kind: metric.Mean}), stat(metric.Stat{Kind: metric.Std})
+	for _, p := range percentiles {
+		s := metric.Stat{Kind: metric.Percentile, P: p}
+		m.Percentiles[s.String()] = stat(s)
+	}
+	return m
+}
+
+// number is v, or nothing where JSON has no number for it.
+func number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// Stat is one statistic of m in its base unit; false: no data. Distributions answer from Dist where it is there, for any
+// percentile, else from the members.
+func (m *Metric) Stat(s metric.Stat) (float64, bool) {
+	if m == nil {
+		return 0, false
+	}
+	if m.Count != nil && m.Dist != nil {
+		return m.statistic(s)
+	}
+	var v *float64
+	switch s.Kind {
+	case metric.TheValue:
+		v = m.Value
+	case metric.Percentile:
+		v = m.Percentiles[s.String()]
+	case metric.Mean:
+		v = m.Mean
+	case metric.Min:
+		v = m.Min
+	case metric.Max:
+		v = m.Max
+	case metric.Std:
+		v = m.Std
+	case metric.N:
+		if m.Count != nil {
+			v = number(float64(*m.Count))
+		}
+	}
+	if v == nil {
+		return 0, false
+	}
+	return *v, true
+}
+
+// statistic reads Dist.
+func (m *Metric) statistic(s metric.Stat) (v float64, ok bool) {
+	d := m.Dist
+	if s.Kind == metric.N {
+		return float64(d.N()), true
+	}
+	if d.N() == 0 {
+		return 0, false
+	}
+	switch s.Kind {
+	case metric.Percentile:
+		var rank int64
+		rank, ok = d.Rank(s.P)
+		v = float64(rank)
+	case metric.Mean:
+		v, ok = d.Mean(), true
+	case metric.Min:
+		v, ok = float64(d.Min()), true
+	case metric.Max:
+		v, ok = float64(d.Max()), true
+	case metric.Std:
+		v, ok = d.Std(), true
+	case metric.N, metric.TheValue:
+	}
+	return v / m.perUnit(), ok
+}
+
+// perUnit is how many of Dist's integers make one Unit.
+func (m *Metric) perUnit() float64 {
+	if m.Unit == metric.Duration.Unit() {
+		return 1e9
+	}
+	return 1
+}
+
+// above is how many of Dist's values are larger than limit, which is in Unit.
+func (m *Metric) above(limit float64) int64 {
+	scaled := limit * m.perUnit()
+	whole := math.Round(scaled)
+	if math.Abs(scaled-whole) > 1e-3 { // else the fraction is the rounding of 0.0312 × 10⁹
+		whole = math.Floor(scaled)
+	}
+	switch {
+	case whole >= math.MaxInt64:
+		return 0
+	case whole <= math.MinInt64 || math.IsNaN(whole):
+		return m.Dist.N()
+	}
+	return m.Dist.Above(int64(whole))
+}
+
+// MarshalJSON writes the flat form.
+func (m *Metric) MarshalJSON() ([]byte, error) {
+	w := members{}
+	w.add("unit", m.Unit)
+	if m.Count == nil {
+		w.add("value", m.Value)
+		return w.close()
+	}
+	w.add("count", m.Count)
+	w.add("min", m.Min)
+	w.add("mean", m.Mean)
+	w.add("std", m.Std)
+	for _, name := range m.percentileNames() {
+		w.add(name, m.Percentiles[name])
+	}
+	w.add("max", m.Max)
+	if m.Dist != nil {
+		w.add("distribution", m.Dist)
+	}
+	return w.close()
+}
+
+// percentileNames are the percentiles from the smallest to the largest.
+func (m *Metric) percentileNames() []string {
+	names := make([]string, 0, len(m.Percentiles))
+	for name := range m.Percentiles {
+		names = append(names, name)
+	}
+	sort.Slice(names, func(i, j int) bool {
+		a, _ := percentile(names[i])
+		b, _ := percentile(names[j])
+		if a != b {
+			return a < b
+		}
+		return names[i] < names[j]
+	})
+	return names
+}
+
+// percentile reads a member's name as a percentile: "p99.9".
+func percentile(name string) (float64, bool) {
+	digits, isP := strings.CutPrefix(name, "p")
+	if !isP || digits == "" || digits[0] == '.' || strings.Trim(digits, "0123456789.") != "" {
+		return 0, false
+	}
+	p, err := strconv.ParseFloat(digits, 64)
+	return p, err == nil && p > 0 && p <= 100
+}
+
+// members writes an object member by member.
+type members struct {
+	buf bytes.Buffer
+	err error
+}
+
+func (w *members) add(name string, v any) {
+	text, err := json.Marshal(v)
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("write %s: %w", name, err)
+	}
+	if w.buf.Len() == 0 {
+		w.buf.WriteByte('{')
+	} else {
+		w.buf.WriteByte(',')
+	}
+	w.buf.WriteString(strconv.Quote(name))
+	w.buf.WriteByte(':')
+	w.buf.Write(text)
+}
+
+func (w *members) close() ([]byte, error) {
+	w.buf.WriteByte('}')
+	return w.buf.Bytes(), w.err
+}
+
+// UnmarshalJSON reads the flat form. Members that this version does not know are left alone.
+func (m *Metric) UnmarshalJSON(text []byte) error {
+	var known struct {
+		Unit         string      `json:"unit"`
+		Value        *float64    `json:"value"`
+		Count        *int64      `json:"count"`
+		Min          *float64    `json:"min"`
+		Mean         *float64    `json:"mean"`
+		Std          *float64    `json:"std"`
+		Max          *float64    `json:"max"`
+		Distribution *stats.Dist `json:"distribution"`
+	}
+	if err := json.Unmarshal(text, &known); err != nil {
+		return err
+	}
+	*m = Metric{
+		Unit: known.Unit, Value: known.Value, Count: known.Count, Min: known.Min, Mean: known.Mean, Std: known.Std,
+		Max: known.Max, Dist: known.Distribution,
+	}
+	if m.Count == nil {
+		return nil
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	m.Percentiles = map[string]*float64{}
+	for name, raw := range all {
+		if _, ok := percentile(name); !ok {
+			continue
+		}
+		var v *float64
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+		m.Percentiles[name] = v
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package result
+
+import (
+	"fmt"
+
+	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// requests is the row that says whether anything was sent at all.
+const requests = "requests.count"
+
+// Stored answers references from a stored result. It is expression.Values, and verdict's order statistics.
+type Stored struct {
+	result *Result
+	node   *Node
+}
+
+var _ expression.Values = Stored{}
+
+// Values is r as seen from node n; n nil: from the plan, where every reference names its node.
+func Values(r *Result, n *Node) Stored { return Stored{r, n} }
+
+// Quantity is the quantity of a reference. What another node measured counts only when that measurement can be trusted:
+// an invalid, unstable or interrupted one is unknown here, as its own assertions would be inconclusive.
+func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
+	need := int64(1)
+	if ref.Leaf.Stat.Kind == metric.Percentile {
+		need = stats.MinSamples(ref.Leaf.Stat.P)
+	}
+	unknown := func(why string) expression.Quantity { return expression.Quantity{Need: need, Why: why} }
+	n, why := s.find(ref.Node)
+	if why != "" {
+		return unknown(why)
+	}
+	m := n.Metrics[ref.Leaf.Row.Name]
+	if m == nil {
+		return unknown(n.prefix(s.node) + ref.Leaf.Row.Name + " was not measured")
+	}
+	v, ok := m.Stat(ref.Leaf.Stat)
+	if !ok {
+		return unknown(n.prefix(s.node) + "no data for " + ref.Leaf.String())
+	}
+	if n.idle() && dependsOnRequests(ref.Leaf.Row) {
+		return unknown(n.prefix(s.node) + "no request was sent")
+	}
+	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: samples(n, m, ref.Leaf), Need: need}
+}
+
+// Above is how many of the n values behind a reference are larger than limit, in base units. False: the reference is no
+// percentile of a stored distribution, or its node cannot be trusted.
+func (s Stored) Above(ref expression.Ref, limit float64) (over, n int64, ok bool) {
+	node, why := s.find(ref.Node)
+	if why != "" || ref.Leaf.Stat.Kind != metric.Percentile {
+		return 0, 0, false
+	}
+	m := node.Metrics[ref.Leaf.Row.Name]
+	if m == nil || m.Dist == nil || m.Dist.N() == 0 {
+		return 0, 0, false
+	}
+	return m.above(limit), m.Dist.N(), true
+}
+
+// find is the node that id names, or why it has nothing to say.
+func (s Stored) find(id string) (n *Node, why string) {
+	if id == "" || (s.node != nil && id == s.node.ID) {
+		if s.node == nil {
+			return nil, "no stage is named"
+		}
+		return s.node, ""
+	}
+	for _, n := range s.result.Nodes {
+		if n.ID == id {
+			return n, n.distrust()
+		}
+	}
+	return nil, fmt.Sprintf("there is no stage %q in the result", id)
+}
+
+// distrust is why another node's numbers are not to be used; "" when they are.
+func (n *Node) distrust() string {
+	if n.Outcome == Done && n.Validity.OK {
+		return ""
+	}
+	reason := n.Reason
+	for _, f := range n.Validity.Findings {
+		if reason == "" && f.Severity == Invalidating {
+			reason = f.Text
+		}
+	}
+	word := map[Outcome]string{
+		SkippedNode: "was skipped", Unstable: "did not become stable", InterruptedNode: "was interrupted",
+		Failed: "could not run",
+	}[n.Outcome]
+	if word == "" {
+		word = "has no valid measurement"
+	}
+	if reason == "" {
+		return fmt.Sprintf("stage %q %s", n.ID, word)
+	}
+	return fmt.Sprintf("stage %q %s: %s", n.ID, word, reason)
+}
+
+// prefix names n in a message where it is not the judged node.
+func (n *Node) prefix(judged *Node) string {
+	if n == judged {
+		return ""
+	}
+	return fmt.Sprintf("stage %q: ", n.ID)
+}
+
+// idle reports that the node sent nothing at all in hold.
+func (n *Node) idle() bool {
+	sent, ok := n.Metrics[requests].Stat(metric.Stat{})
+	return ok && sent == 0
+}
+
+// dependsOnRequests reports whether row says nothing when nothing was sent.
+func dependsOnRequests(row *metric.Row) bool {
+	switch row.From {
+	case metric.Sample, metric.Flow, metric.Counts:
+		return row.Name != requests
+	case metric.Driver, metric.Series, metric.Client:
+	}
+	return false
+}
+
+// samples is how many measurements are behind a leaf: the values of a distribution, the requests behind a rate or a
+// ratio, 1 for what is read once.
+func samples(n *Node, m *Metric, l metric.Leaf) int64 {
+	switch {
+	case l.Stat.Kind == metric.N || !dependsOnRequests(l.Row):
+		return 1
+	case m.Count != nil:
+		return *m.Count
+	}
+	sent, _ := n.Metrics[requests].Stat(metric.Stat{})
+	return int64(sent)
+}
+
+// Format writes a value in its base unit for people: 0.0312 of "s" is "31.2ms". It is the one way numbers look in
+// messages, tables and summaries.
+func Format(unit string, v float64) string {
+	for d := metric.Duration; d <= metric.Number; d++ {
+		if d.Unit() == unit {
+			return expression.Format(d, v)
+		}
+	}
+	return expression.Format(metric.Number, v)
+}
