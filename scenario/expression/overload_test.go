@@ -1,0 +1,112 @@
+package expression
+
+import (
+	"strings"
+	"testing"
+)
+
+// samples of each dimension: a metric of it, so that no row is a constant.
+var sample = map[string]string{
+	"duration": "latency.p99", "rate": "throughput", "count": "errors.count", "ratio": "errors.ratio",
+	"size": "client.memory", "power": "gpu.power", "number": "load", "condition": "(latency.p50 < 1s)",
+}
+
+func written(op, l, r string) string {
+	switch {
+	case op == "min" || op == "max":
+		return op + "(" + l + ", " + r + ")"
+	case r == "" && op == "abs":
+		return op + "(" + l + ")"
+	case r == "":
+		return op + " " + l
+	}
+	return l + " " + op + " " + r
+}
+
+// TestOverloads compiles every row of the table and every combination that is not in it: the rows give what they say,
+// the others are refused. So the table in the documentation is the language.
+func TestOverloads(t *testing.T) {
+	scope := newScope(t)
+	rows := map[string]string{}
+	for _, o := range Overloads() {
+		key := written(o.Op, sample[o.Left], sample[o.Right])
+		if was, twice := rows[key]; twice {
+			t.Errorf("%s stands twice in the table: %s, %s", key, was, o.Result)
+		}
+		rows[key] = o.Result
+	}
+	for _, key := range combinations() {
+		want, built := rows[key]
+		p, ds := Compile(text(key), scope)
+		q, qs := CompileQuantity(text(key), scope)
+		got := ""
+		switch {
+		case p != nil:
+			got = p.kind.String()
+		case q != nil:
+			got = q.kind.String()
+		}
+		if got != want {
+			t.Errorf("%s is a %q, want %q (%v %v)", key, got, want, ds, qs)
+		}
+		if !built && (!ds.HasErrors() || !qs.HasErrors()) {
+			t.Errorf("%s is not in the table and was compiled", key)
+		}
+		delete(rows, key)
+	}
+	if len(rows) > 0 {
+		t.Errorf("rows that no combination reached: %v", rows)
+	}
+}
+
+func combinations() []string {
+	var all []string
+	for _, l := range sample {
+		for _, op := range []string{"not", "-", "abs"} {
+			all = append(all, written(op, l, ""))
+		}
+		for _, r := range sample {
+			for _, op := range strings.Fields("< <= > >= == != + - * / and or min max") {
+				all = append(all, written(op, l, r))
+			}
+		}
+	}
+	return all
+}
+
+// TestOverloadsKeepUnknown runs every row with one side unknown: no result may be known.
+func TestOverloadsKeepUnknown(t *testing.T) {
+	for _, o := range Overloads() {
+		if o.Left == "condition" || o.Right == "condition" {
+			continue // Kleene's tables
+		}
+		l, r := sample[o.Left], sample[o.Right]
+		if l == r {
+			r = map[string]string{
+				"latency.p99": "latency.p50", "throughput": "requests.rate", "errors.count": "requests.count",
+				"errors.ratio": "late.ratio", "client.memory": "client.memory", "gpu.power": "gpu.power", "load": "load",
+			}[r]
+		}
+		s := written(o.Op, l, r)
+		for _, missing := range []string{l, r} {
+			v := values{l: point(2), r: point(3)}
+			delete(v, missing)
+			if missing == "" {
+				continue
+			}
+			if p, ds := Compile(text(s), newScope(t)); !ds.HasErrors() {
+				if got := p.Truth(v); got.Is != 0 {
+					t.Errorf("%s without %s is %d", s, missing, got.Is)
+				}
+				continue
+			}
+			p, ds := CompileQuantity(text(s), newScope(t))
+			if ds.HasErrors() {
+				t.Fatal(ds)
+			}
+			if got, _ := p.Quantity(v); got.Known {
+				t.Errorf("%s without %s is %v", s, missing, got)
+			}
+		}
+	}
+}
