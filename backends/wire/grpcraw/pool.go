@@ -1,47 +1,185 @@
-// Package grpcraw drives grpc-go with messages that are encoded already: a pass-through codec, client connections that
-// are ready before the clock starts, and unary lanes.
-//
-// It is not: a place that knows messages or models, a layer that retries (a stale connection aside), a load balancer.
 package grpcraw
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"google.golang.org/grpc/metadata"
 )
 
-// Judge says what reply messages mean. The bytes are valid only during the call.
-type Judge interface {
-	// Whole reports whether Reply needs the message of c in one piece, which may cost a copy.
-	Whole(c *backends.Call) bool
-	// Reply looks at a reply with status OK and sets Class and Note when it is not a good answer to c.
-	Reply(c *backends.Call, pieces [][]byte, s *backends.Sample)
-}
+const (
+	retryFirst = 20 * time.Millisecond // after a failed connect; failures are seen in samples, not hidden by waiting
+	retryMost  = time.Second
+	together   = 64 // connections that are made at a time: a listen queue is finite
+	lanesEach  = 64 // lanes on one connection unless the plan gives a number; servers allow 100 streams or more
+)
 
 // Pool is the connections to one target.
-type Pool struct{}
+type Pool struct {
+	o Options
 
-// New checks what of a target concerns gRPC and connects nothing.
-func New(target backends.Target, clock backends.Clock) (*Pool, error) {
-	return nil, errors.ErrUnsupported
+	mu      sync.Mutex
+	sets    []metadata.MD // by number; see metadataSet
+	shared  []*conn       // of the lanes
+	control *conn
+}
+
+// New checks the headers and connects nothing.
+func New(o Options) (*Pool, error) {
+	p := &Pool{o: o}
+	if o.MaxMessage < 0 {
+		return nil, fmt.Errorf("max_message is %d", o.MaxMessage)
+	}
+	_, err := p.metadataSet(nil)
+	return p, err
 }
 
 // Invoke makes one control call and gives the reply message, which the caller may keep.
 func (p *Pool) Invoke(ctx context.Context, method string, request []byte) ([]byte, error) {
-	return nil, errors.ErrUnsupported
+	c, err := p.controlConn()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.ready(ctx, &p.o); err != nil {
+		return nil, err
+	}
+	var reply []byte
+	err = c.cc.Invoke(metadata.NewOutgoingContext(ctx, p.set(0)), method, &request, &reply)
+	return reply, err
 }
 
-// Call turns one encoded message into a Call: body in order, then head with its holes at the end, because protobuf
-// fields may come in any order and the piece that each request patches must be the last that the transport lets go.
-func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole) (*backends.Call, error) {
-	return nil, errors.ErrUnsupported
+func (p *Pool) controlConn() (*conn, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var err error
+	if p.control == nil {
+		p.control, err = newConn(&p.o)
+	}
+	return p.control, err
 }
 
-// Lanes opens n unary lanes and waits until their connections are ready.
-func (p *Pool) Lanes(ctx context.Context, n int, judge Judge) ([]backends.Lane, backends.Limits, error) {
-	return nil, backends.Limits{}, errors.ErrUnsupported
+func (p *Pool) set(n int) metadata.MD {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sets[n]
 }
 
-// Close ends all connections.
-func (p *Pool) Close() error { return nil }
+// Lanes opens n unary lanes and returns when their connections are ready. If one cannot be made, those of this call are
+// closed and the first error is returned. With PerRequest nothing is connected yet.
+func (p *Pool) Lanes(ctx context.Context, n int) ([]backends.Lane, backends.Limits, error) {
+	conns, err := p.conns(n)
+	if err == nil {
+		err = connect(ctx, &p.o, conns)
+	}
+	if err != nil {
+		for _, c := range conns {
+			p.release(c)
+		}
+		return nil, backends.Limits{}, err
+	}
+	lanes := make([]backends.Lane, n)
+	for i := range lanes {
+		l := newLane(p)
+		if len(conns) > 0 {
+			l.conn = conns[i]
+		}
+		lanes[i] = l
+	}
+	return lanes, backends.Limits{Depth: 1}, nil
+}
+
+// conns gives the connection of each of n new lanes, made or not; none when every request makes its own.
+func (p *Pool) conns(n int) ([]*conn, error) {
+	if p.o.Connections == backends.PerRequest {
+		return nil, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	conns := make([]*conn, 0, n)
+	for range n {
+		c, err := p.pick()
+		if err != nil {
+			return conns, err
+		}
+		c.users++
+		conns = append(conns, c)
+	}
+	return conns, nil
+}
+
+// pick gives the connection with the fewest lanes, or a new one while there may be more and each has its share.
+func (p *Pool) pick() (*conn, error) {
+	share, most := lanesEach, math.MaxInt
+	if p.o.Connections > 0 {
+		share, most = 1, p.o.Connections
+	}
+	var best *conn
+	for _, c := range p.shared {
+		if best == nil || c.users < best.users {
+			best = c
+		}
+	}
+	if best != nil && (best.users < share || len(p.shared) == most) {
+		return best, nil
+	}
+	c, err := newConn(&p.o)
+	if err == nil {
+		p.shared = append(p.shared, c)
+	}
+	return c, err
+}
+
+// release takes a closed lane off its connection, which stays for others.
+func (p *Pool) release(c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.users--
+}
+
+// connect makes all connections ready, some at a time.
+func connect(ctx context.Context, o *Options, conns []*conn) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	free := make(chan struct{}, together)
+	for i, c := range conns {
+		if slices.Contains(conns[:i], c) {
+			continue
+		}
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			if err := c.ready(ctx, o); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// Close ends all connections. Lanes must be closed before.
+func (p *Pool) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.control != nil {
+		p.shared = append(p.shared, p.control)
+	}
+	err := closeAll(p.shared)
+	p.shared, p.control = nil, nil
+	return err
+}
+
+func closeAll(conns []*conn) error {
+	var errs []error
+	for _, c := range conns {
+		errs = append(errs, c.cc.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,5 +1,105 @@
 // Package protow walks and writes protobuf messages without descriptors: enough for requests that are encoded once and
 // replies that are looked at in place.
 //
-// It is not: a codec of messages, a validator of schemas.
+// It is not: a codec of messages, a validator of schemas, a reader of groups' content (they are skipped).
+//
+//	for w := protow.Walk(message); w.Next(); {
+//		switch w.Field {
+//		case 1:
+//			name = w.Bytes
+//		}
+//	}
+//
+// Bounds and varints are those of protowire, the protobuf module's own low-level package.
 package protow
+
+import (
+	"errors"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// ErrMalformed is the error of a message that is no protobuf.
+var ErrMalformed = errors.New("malformed protobuf message")
+
+// Walker steps through the fields of one message. It allocates nothing; Bytes lie in the message.
+type Walker struct {
+	Field  protowire.Number
+	Type   protowire.Type
+	Varint uint64 // of varints and fixed 32 and 64 bit fields
+	Bytes  []byte // of length-delimited fields
+	rest   []byte
+	failed bool
+}
+
+// Walk starts at the first field of message.
+func Walk(message []byte) Walker { return Walker{rest: message} }
+
+// Next goes to the next field. False: the end, or a malformed message (Err).
+func (w *Walker) Next() bool {
+	if len(w.rest) == 0 || w.failed {
+		return false
+	}
+	var n int
+	w.Field, w.Type, n = protowire.ConsumeTag(w.rest)
+	if n < 0 {
+		return w.fail()
+	}
+	value := w.rest[n:]
+	w.Varint, w.Bytes = 0, nil
+	switch w.Type {
+	case protowire.VarintType:
+		w.Varint, n = protowire.ConsumeVarint(value)
+	case protowire.BytesType:
+		w.Bytes, n = protowire.ConsumeBytes(value)
+	case protowire.Fixed32Type:
+		var v uint32
+		v, n = protowire.ConsumeFixed32(value)
+		w.Varint = uint64(v)
+	case protowire.Fixed64Type:
+		w.Varint, n = protowire.ConsumeFixed64(value)
+	default:
+		n = protowire.ConsumeFieldValue(w.Field, w.Type, value)
+	}
+	if n < 0 {
+		return w.fail()
+	}
+	w.rest = value[n:]
+	return true
+}
+
+func (w *Walker) fail() bool {
+	w.failed = true
+	return false
+}
+
+// Err is ErrMalformed after a Next that found no field where one should be.
+func (w *Walker) Err() error {
+	if w.failed {
+		return ErrMalformed
+	}
+	return nil
+}
+
+// Is reports whether the field has number n and is length-delimited.
+func (w *Walker) Is(n protowire.Number) bool {
+	return w.Field == n && w.Type == protowire.BytesType
+}
+
+// Ints steps through a repeated integer field, packed or not: call it for every occurrence.
+func (w *Walker) Ints(dst []int64) ([]int64, error) {
+	if w.Type == protowire.VarintType {
+		return append(dst, int64(w.Varint)), nil
+	}
+	if w.Type != protowire.BytesType {
+		return dst, ErrMalformed
+	}
+	for b := w.Bytes; len(b) > 0; {
+		v, n := protowire.ConsumeVarint(b)
+		if n < 0 {
+			return dst, ErrMalformed
+		}
+		dst, b = append(dst, int64(v)), b[n:]
+	}
+	return dst, nil
+}

@@ -1,0 +1,105 @@
+package grpcraw
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
+)
+
+// message is a Call's form here.
+type message struct {
+	method string
+	set    int // number of its metadata in the pool
+	body   mem.BufferSlice
+	whole  mem.BufferSlice // body and head, when the head has no holes
+}
+
+// Call makes a Call of one encoded message: the pieces of body, then head with its holes. The head comes last because
+// protobuf fields may stand in any order and grpc-go lets go of pieces in order: when it has let go of the patched one,
+// it has let go of all, and the lane may use that buffer again. Headers come over the pool's own.
+func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole) (*backends.Call, error) {
+	size := len(head)
+	m := &message{method: method}
+	for _, b := range body {
+		if len(b) > 0 {
+			m.body = append(m.body, mem.SliceBuffer(b))
+			size += len(b)
+		}
+	}
+	if size > p.o.maxMessage() {
+		return nil, fmt.Errorf("a request of %d bytes is over max_message, %d", size, p.o.maxMessage())
+	}
+	var err error
+	if m.set, err = p.metadataSet(headers); err != nil {
+		return nil, err
+	}
+	if len(holes) == 0 {
+		m.whole = append(append(m.whole, m.body...), mem.SliceBuffer(head))
+	}
+	return &backends.Call{Size: size + prefixSize, Head: head, Holes: holes, Body: body, Impl: m}, nil
+}
+
+// metadataSet gives the number of the pool's headers with headers over them. Equal sets have one number, so that lanes
+// keep one context for each.
+func (p *Pool) metadataSet(headers []backends.Header) (int, error) {
+	md := metadata.MD{}
+	for _, list := range [][]backends.Header{p.o.Headers, headers} {
+		own := metadata.MD{}
+		for _, h := range list {
+			name := strings.ToLower(h.Name)
+			if err := checkHeader(name, h.Value); err != nil {
+				return 0, err
+			}
+			own.Append(name, h.Value)
+		}
+		for name, values := range own {
+			md[name] = values
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, have := range p.sets {
+		if equalMetadata(have, md) {
+			return i, nil
+		}
+	}
+	p.sets = append(p.sets, md)
+	return len(p.sets) - 1, nil
+}
+
+// checkHeader says why a header cannot be metadata. The value is left out of the text: it may be secret.
+func checkHeader(name, value string) error {
+	if name == "" || strings.HasPrefix(name, "grpc-") {
+		return fmt.Errorf("header %q cannot be set over gRPC: names that start with grpc- are the protocol's own", name)
+	}
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
+			return fmt.Errorf("header %q cannot be sent over gRPC: names are of letters, digits and -_.", name)
+		}
+	}
+	switch name {
+	case "host", "content-type", "te", "connection", "content-length", "transfer-encoding", "upgrade", "user-agent":
+		return fmt.Errorf("header %s cannot be set over gRPC: the client decides about it", name)
+	}
+	for i := range len(value) {
+		if c := value[i]; (c < ' ' || c > '~') && !strings.HasSuffix(name, "-bin") {
+			return fmt.Errorf("the value of header %s holds byte %#02x at %d, which gRPC metadata cannot carry", name, c, i)
+		}
+	}
+	return nil
+}
+
+func equalMetadata(a, b metadata.MD) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, values := range a {
+		if strings.Join(values, "\x00") != strings.Join(b[name], "\x00") || len(values) != len(b[name]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,37 @@
+package grpcraw
+
+import (
+	"fmt"
+
+	"google.golang.org/grpc/mem"
+)
+
+// codec passes bytes through. Its name is what the wire says (application/grpc+proto), as servers expect.
+type codec struct{}
+
+// Name implements encoding.CodecV2.
+func (codec) Name() string { return "proto" }
+
+// Marshal implements encoding.CodecV2.
+func (codec) Marshal(v any) (mem.BufferSlice, error) {
+	switch v := v.(type) {
+	case *lane:
+		return v.marshal(), nil
+	case *[]byte:
+		return mem.BufferSlice{mem.SliceBuffer(*v)}, nil
+	}
+	return nil, fmt.Errorf("cannot encode a %T", v)
+}
+
+// Unmarshal implements encoding.CodecV2. data is let go when it returns.
+func (codec) Unmarshal(data mem.BufferSlice, v any) error {
+	switch v := v.(type) {
+	case *lane:
+		v.unmarshal(data)
+		return nil
+	case *[]byte:
+		*v = data.Materialize()
+		return nil
+	}
+	return fmt.Errorf("cannot decode into a %T", v)
+}

@@ -1,0 +1,169 @@
+package grpcraw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/sluice-bench/sluice/backends"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// conn is one ClientConn and what grpc-go does not tell about its transports: how often one was made, how often one
+// broke, and why the last one could not be made. This, and not the text of errors, tells failures apart.
+type conn struct {
+	cc      *grpc.ClientConn
+	users   int           // lanes on it; guarded by the pool
+	made    atomic.Uint32 // transports made; the number of the present one
+	carried atomic.Uint32 // number of the transport that a request went out on last
+	broken  atomic.Uint32 // transports whose reads or writes failed or met the end
+	failed  atomic.Uint32 // ErrorClass of the last attempt to make one; OK after a success
+
+	mu   sync.Mutex
+	last error // of the last attempt
+}
+
+// newConn makes a connection that is not yet made: see ready.
+func newConn(o *Options) (*conn, error) {
+	c := &conn{}
+	secure := insecure.NewCredentials()
+	if o.TLS != nil {
+		secure = credentials.NewTLS(o.TLS)
+	}
+	retry := backoff.Config{BaseDelay: retryFirst, Multiplier: 1.6, Jitter: 0.2, MaxDelay: retryMost}
+	options := []grpc.DialOption{
+		grpc.WithTransportCredentials(&watched{TransportCredentials: secure, conn: c}),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return c.dial(ctx, o) }),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})),
+		// The receive limit as a call option would be an allocation in every call. The send limit is Call's.
+		grpc.WithDefaultServiceConfig(fmt.Sprintf(`{"methodConfig": [{"name": [{}], "maxResponseMessageBytes": %d}]}`, o.maxMessage())),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: o.connectTimeout()}),
+		grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connWindow),
+		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithDisableHealthCheck(), grpc.WithIdleTimeout(0),
+	}
+	if o.TLS == nil || o.TLS.ServerName == "" {
+		options = append(options, grpc.WithAuthority(o.Authority))
+	}
+	var err error
+	// The dialer knows the address; the resolver must only pass something through.
+	c.cc, err = grpc.NewClient("passthrough:///"+o.Authority, options...)
+	return c, err
+}
+
+func (c *conn) dial(ctx context.Context, o *Options) (net.Conn, error) {
+	var d net.Dialer
+	raw, err := d.DialContext(ctx, o.Network, o.Address)
+	if err != nil {
+		c.note(classOfDial(err), err)
+	}
+	return raw, err
+}
+
+// classOfDial tells what this machine lacks from what the target refuses.
+func classOfDial(err error) backends.ErrorClass {
+	for _, lack := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOMEM, syscall.ENOBUFS} {
+		if errors.Is(err, lack) {
+			return backends.Client
+		}
+	}
+	return backends.Dial
+}
+
+func (c *conn) note(class backends.ErrorClass, err error) {
+	c.mu.Lock()
+	c.last = err
+	c.mu.Unlock()
+	c.failed.Store(uint32(class))
+}
+
+// ready waits until the connection can carry calls: TCP, TLS and HTTP/2 SETTINGS are done.
+func (c *conn) ready(ctx context.Context, o *Options) error {
+	ctx, cancel := context.WithTimeout(ctx, o.connectTimeout())
+	defer cancel()
+	c.cc.Connect()
+	for {
+		switch state := c.cc.GetState(); state {
+		case connectivity.Ready:
+			return nil
+		case connectivity.TransientFailure, connectivity.Shutdown:
+			return fmt.Errorf("connect to %s: %w", o.Address, c.why())
+		default:
+			if state == connectivity.Idle {
+				c.cc.Connect()
+			}
+			if !c.cc.WaitForStateChange(ctx, state) {
+				return fmt.Errorf("connect to %s: %w", o.Address, ctx.Err())
+			}
+		}
+	}
+}
+
+func (c *conn) why() error {
+	if c.failed.Load() != uint32(backends.OK) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.last
+	}
+	return errors.New("the server does not answer as HTTP/2 does")
+}
+
+// watched puts a link around every connection that has shaken hands.
+type watched struct {
+	credentials.TransportCredentials
+	conn *conn
+}
+
+// ClientHandshake implements credentials.TransportCredentials.
+func (w *watched) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	secured, info, err := w.TransportCredentials.ClientHandshake(ctx, authority, raw)
+	if err != nil {
+		w.conn.note(backends.TLS, err)
+		return nil, nil, err
+	}
+	w.conn.failed.Store(uint32(backends.OK))
+	w.conn.made.Add(1)
+	return &link{Conn: secured, conn: w.conn}, info, nil
+}
+
+// Clone implements credentials.TransportCredentials.
+func (w *watched) Clone() credentials.TransportCredentials {
+	return &watched{TransportCredentials: w.TransportCredentials.Clone(), conn: w.conn}
+}
+
+// link notes the first failure of a transport before grpc-go learns of it.
+type link struct {
+	net.Conn
+	conn *conn
+	once atomic.Bool
+}
+
+func (l *link) Read(b []byte) (int, error) {
+	n, err := l.Conn.Read(b)
+	if err != nil {
+		l.ended(err)
+	}
+	return n, err
+}
+
+func (l *link) Write(b []byte) (int, error) {
+	n, err := l.Conn.Write(b)
+	if err != nil {
+		l.ended(err)
+	}
+	return n, err
+}
+
+func (l *link) ended(err error) {
+	if !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) && !l.once.Swap(true) {
+		l.conn.broken.Add(1)
+	}
+}

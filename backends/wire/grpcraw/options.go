@@ -1,0 +1,54 @@
+package grpcraw
+
+import (
+	"crypto/tls"
+	"math"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// Options say where connections go and how.
+type Options struct {
+	Network        string      // "tcp" or "unix"
+	Address        string      // host:port or the socket's path
+	Authority      string      // host or host:port told to the server
+	TLS            *tls.Config // nil: plain
+	Clock          backends.Clock
+	ConnectTimeout time.Duration     // TCP, TLS and HTTP/2 set-up together; 0: 10 s
+	Connections    int               // as backends.Target.Connections
+	MaxMessage     int64             // bytes, each way; 0: 2 GiB - 1, the most that gRPC has
+	Headers        []backends.Header // metadata of every call; names may have any case
+	Judge          func() Judge      // makes a lane's judge
+}
+
+// Judge says what replies mean, for one lane. It must not allocate or block.
+type Judge interface {
+	// Accepts reports whether a call that ended with code, not OK, is nevertheless a good answer to c.
+	Accepts(c *backends.Call, code int32) bool
+	// Whole reports whether Reply needs the message in one piece, which may cost a copy.
+	Whole(c *backends.Call) bool
+	// Reply sets s.Class and the note from a reply message, which is valid only during the call.
+	Reply(c *backends.Call, pieces [][]byte, s *backends.Sample)
+}
+
+const (
+	defaultConnectTimeout = 10 * time.Second
+	streamWindow          = 1 << 20
+	connWindow            = 16 << 20
+	prefixSize            = 5 // of a message on the wire
+)
+
+func (o *Options) connectTimeout() time.Duration {
+	if o.ConnectTimeout > 0 {
+		return o.ConnectTimeout
+	}
+	return defaultConnectTimeout
+}
+
+func (o *Options) maxMessage() int {
+	if o.MaxMessage > 0 && o.MaxMessage < math.MaxInt32 {
+		return int(o.MaxMessage)
+	}
+	return math.MaxInt32
+}

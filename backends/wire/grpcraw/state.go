@@ -1,0 +1,115 @@
+package grpcraw
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// flight is the state of a lane's one slot, a word of {generation, state}:
+//
+//	state       next         by
+//	idle        inFlight     begin (Send)
+//	inFlight    idle         end (Recv): the transport finished first
+//	inFlight    cancelling   cancel (anybody): the generation fits
+//	cancelling  cancelled    the same caller, once the context is cancelled
+//	cancelled   idle         end (Recv)
+//
+// end waits while the state is cancelling, a few instructions long, so that a cancellation can never meet the context
+// of a later request. why and stop change hands with the word.
+type flight struct {
+	word atomic.Uint64
+	why  backends.Cause
+	stop context.CancelFunc // of the context that the request runs on
+}
+
+const (
+	idle uint64 = iota
+	inFlight
+	cancelling
+	cancelled
+	stateBits = 2
+)
+
+func (f *flight) begin(gen uint32) { f.word.Store(uint64(gen)<<stateBits | inFlight) }
+
+func (f *flight) isIdle() bool { return f.word.Load()&(1<<stateBits-1) == idle }
+
+// gen is the generation that was last begun.
+func (f *flight) gen() uint32 { return uint32(f.word.Load() >> stateBits) }
+
+func (f *flight) cancel(gen uint32, why backends.Cause) {
+	at := uint64(gen) << stateBits
+	if !f.word.CompareAndSwap(at|inFlight, at|cancelling) {
+		return
+	}
+	f.why = why
+	f.stop()
+	f.word.Store(at | cancelled)
+}
+
+// end makes the slot idle and gives the cause for which its request was cancelled, 0 for none.
+func (f *flight) end() backends.Cause {
+	for {
+		w := f.word.Load()
+		gen := w &^ (1<<stateBits - 1)
+		switch w & (1<<stateBits - 1) {
+		case inFlight:
+			if f.word.CompareAndSwap(w, gen|idle) {
+				return 0
+			}
+		case cancelled:
+			why := f.why
+			f.word.Store(gen | idle)
+			return why
+		default:
+			runtime.Gosched()
+		}
+	}
+}
+
+// handover tells a Recv that a Send is through, when the two are on different goroutines. On one goroutine it is two
+// atomic operations.
+type handover struct {
+	state atomic.Int32
+	wake  chan struct{} // capacity 1
+}
+
+const (
+	nothing int32 = iota
+	sent
+	parked
+)
+
+func (h *handover) put() {
+	if h.state.Swap(sent) == parked {
+		h.wake <- struct{}{}
+	}
+}
+
+// take waits for a put. False: over was closed and no Send is under way.
+func (h *handover) take(over <-chan struct{}, idle func() bool) bool {
+	for {
+		if h.state.CompareAndSwap(sent, nothing) {
+			return true
+		}
+		if !h.state.CompareAndSwap(nothing, parked) {
+			continue
+		}
+		select {
+		case <-h.wake:
+			continue
+		case <-over:
+		}
+		if !idle() { // a Send has begun and will put
+			<-h.wake
+			continue
+		}
+		if h.state.CompareAndSwap(parked, nothing) {
+			return false
+		}
+		<-h.wake
+	}
+}

@@ -1,0 +1,98 @@
+package grpcraw
+
+import (
+	"github.com/sluice-bench/sluice/backends"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// fail gives the sample its class. The first row that fits counts:
+//
+//	the request                                               class
+//	was cancelled by Cancel: timeout                          timeout, flag Timeout
+//	was cancelled by Cancel or Close: drain, stop             stopped, flag Incomplete
+//	could not be sent: no connection could be made            dial, tls, or client (out of descriptors, ports, memory)
+//	its connection broke before the reply was complete        reset
+//	had a reply message and no good end (two messages)        protocol
+//	ended with CANCELLED                                      cancelled
+//	ended with a code that the call accepts (Expect.Status)   ok
+//	ended with any other code                                 status
+//
+// Codes are the server's, or grpc-go's where the server broke the protocol (INTERNAL, UNKNOWN). RESOURCE_EXHAUSTED says
+// in its note whether the client's max_message or the server is the one that limits.
+func (l *lane) fail(err error, why backends.Cause) {
+	s := l.sample
+	if why == 0 && l.root.Err() != nil {
+		why = backends.CauseStop
+	}
+	switch why {
+	case backends.CauseTimeout:
+		s.Class, s.Status = backends.TimedOut, int32(codes.DeadlineExceeded)
+		s.Flags |= backends.Timeout
+		return
+	case backends.CauseDrain, backends.CauseStop:
+		s.Class, s.Status = backends.Stopped, int32(codes.Canceled)
+		s.Flags |= backends.Incomplete
+		return
+	}
+	st := status.Convert(err)
+	s.Status = int32(st.Code())
+	s.Class = l.class(st.Code())
+	if s.Class == backends.OK {
+		s.Responses = 1
+		return
+	}
+	s.SetNote([]byte(l.note(st)))
+}
+
+func (l *lane) class(code codes.Code) backends.ErrorClass {
+	switch {
+	case l.conn == nil:
+		return backends.Client
+	case l.stream == nil && code == codes.Unavailable:
+		if failed := backends.ErrorClass(l.conn.failed.Load()); failed != backends.OK {
+			return failed
+		}
+		return backends.Dial // being made, or it does not speak HTTP/2
+	case code == codes.Unavailable && l.conn.broken.Load() != l.broken:
+		return backends.ResetByPeer
+	case l.got && code == codes.Internal:
+		return backends.Protocol
+	case code == codes.Canceled:
+		return backends.Cancelled
+	case l.judge.Accepts(l.call, int32(code)):
+		return backends.OK
+	}
+	return backends.Status
+}
+
+// note is the server's own words, after its code.
+func (l *lane) note(st *status.Status) string {
+	side := ""
+	if st.Code() == codes.ResourceExhausted {
+		side = " (server side)"
+		if l.headers() && !l.got {
+			side = " (client side, max_message)"
+		}
+	}
+	return st.Code().String() + side + ": " + st.Message()
+}
+
+// headers reports whether reply headers came apart from the status. A server that refuses a call sends none; grpc-go
+// sees them before it refuses a reply that is too large.
+func (l *lane) headers() bool {
+	if l.stream == nil {
+		return false
+	}
+	md, _ := l.stream.Header()
+	return md != nil
+}
+
+// stale reports whether the request should go out once more: it went out on a connection that had carried one before,
+// that connection broke, and nothing of a reply has come.
+func (l *lane) stale(err error) bool {
+	return status.Code(err) == codes.Unavailable &&
+		l.sample.Flags&backends.Reused != 0 &&
+		!l.call.Stateful && !l.got && l.root.Err() == nil && l.base.Err() == nil &&
+		l.conn.broken.Load() != l.broken && !l.headers()
+}

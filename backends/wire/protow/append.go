@@ -1,0 +1,40 @@
+package protow
+
+import "google.golang.org/protobuf/encoding/protowire"
+
+// AppendString appends a string or bytes field.
+func AppendString[T string | []byte](dst []byte, n protowire.Number, v T) []byte {
+	dst = AppendHead(dst, n, len(v))
+	return append(dst, v...)
+}
+
+// AppendHead appends the tag and length of a length-delimited field whose size bytes follow.
+func AppendHead(dst []byte, n protowire.Number, size int) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(dst, n, protowire.BytesType), uint64(size))
+}
+
+// AppendUint appends a varint field: integers, enums and bools.
+func AppendUint(dst []byte, n protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(dst, n, protowire.VarintType), v)
+}
+
+// AppendFixed64 appends a field of eight bytes: doubles by their bits.
+func AppendFixed64(dst []byte, n protowire.Number, v uint64) []byte {
+	return protowire.AppendFixed64(protowire.AppendTag(dst, n, protowire.Fixed64Type), v)
+}
+
+// AppendInts appends a packed field of integers, and nothing for none.
+func AppendInts(dst []byte, n protowire.Number, v []int64) []byte {
+	if len(v) == 0 {
+		return dst
+	}
+	size := 0
+	for _, x := range v {
+		size += protowire.SizeVarint(uint64(x))
+	}
+	dst = AppendHead(dst, n, size)
+	for _, x := range v {
+		dst = protowire.AppendVarint(dst, uint64(x))
+	}
+	return dst
+}
