@@ -8,9 +8,6 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// requests is the row that says whether anything was sent at all.
-const requests = "requests.count"
-
 // Stored answers references from a stored result. It is expression.Values, and verdict's order statistics.
 type Stored struct {
 	result *Result
@@ -112,7 +109,7 @@ func (n *Node) prefix(judged *Node) string {
 
 // idle reports that the node sent nothing at all in hold.
 func (n *Node) idle() bool {
-	sent, ok := n.Metrics[requests].Stat(metric.Stat{})
+	sent, ok := n.Metrics[metric.RequestsCount].Stat(metric.Stat{})
 	return ok && sent == 0
 }
 
@@ -120,7 +117,7 @@ func (n *Node) idle() bool {
 func dependsOnRequests(row *metric.Row) bool {
 	switch row.From {
 	case metric.Sample, metric.Flow, metric.Counts:
-		return row.Name != requests
+		return row.Name != metric.RequestsCount
 	case metric.Driver, metric.Series, metric.Client:
 	}
 	return false
@@ -135,7 +132,7 @@ func samples(n *Node, m *Metric, l metric.Leaf) int64 {
 	case m.Count != nil:
 		return *m.Count
 	}
-	sent, _ := n.Metrics[requests].Stat(metric.Stat{})
+	sent, _ := n.Metrics[metric.RequestsCount].Stat(metric.Stat{})
 	return int64(sent)
 }
 
