@@ -5,45 +5,114 @@ package schema
 
 import (
 	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
 
-	"github.com/sluice-bench/sluice/scenario/source"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
+
+//go:generate go run ./generate .
 
 //go:embed plan.schema.json
 var planText []byte
+
+//go:embed plan.check.json
+var checkText []byte
 
 //go:embed result.schema.json
 var resultText []byte
 
 // Plan is the schema of plans (JSON Schema 2020-12).
-func Plan() []byte { return planText }
+func Plan() []byte { return append([]byte(nil), planText...) }
 
 // Result is the schema of result.json.
-func Result() []byte { return resultText }
+func Result() []byte { return append([]byte(nil), resultText...) }
 
-// Validate says what is wrong with the shape of a plan: every mistake once, at its place.
-func Validate(root *source.Node) source.Diagnostics { return nil }
+// The addresses that the schemas are known under while they are compiled; nothing is fetched.
+const (
+	planURL   = "https://sluice-bench.github.io/schema/plan/v1.json"
+	resultURL = "https://sluice-bench.github.io/schema/result/v1.json"
+)
 
-// ValidateResult checks the bytes of a result.json. The error lists all mistakes.
-func ValidateResult(data []byte) error { return nil }
+// The compiled schemas (of the plan: a smaller copy that says the same); each is made when it is first needed and never changed.
+var (
+	planSchema   = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(planURL, checkText) })
+	resultSchema = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(resultURL, resultText) })
+)
 
-// Property is one key of the plan, for people.
-type Property struct {
-	Path        string // dotted, lists left out, NAME for a name that the plan chooses: "targets.NAME.url"
-	Description string
-	Type        string   // "duration", "list of text" …
-	Default     string   // as written in a plan; "" for none
-	Examples    []string // as written in a plan
-	Allowed     []string // words that are built
-	Keys        []string // of a map: the keys below
-	Required    bool
-	Built       bool     // false: part of the language, but not built yet
-	NotBuilt    []string // words that are not built yet
+// compile reads a schema. It never opens a file or a connection for a reference.
+func compile(url string, text []byte) (*jsonschema.Schema, error) {
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	c.AssertFormat = true
+	c.LoadURL = func(url string) (io.ReadCloser, error) {
+		return nil, errors.New("references outside are not followed: " + url)
+	}
+	c.RegisterExtension(notBuilt, nil, laterCompiler{})
+	if err := c.AddResource(url, strings.NewReader(string(text))); err != nil {
+		return nil, fmt.Errorf("read schema %s: %w", url, err)
+	}
+	s, err := c.Compile(url)
+	if err != nil {
+		return nil, fmt.Errorf("compile schema %s: %w", url, err)
+	}
+	return s, nil
 }
 
-// Lookup finds a key by its dotted path ("stages.load.rate", "targets.main.url") or by its bare name, then the one with
-// the shortest path.
-func Lookup(path string) (Property, bool) { return Property{}, false }
+// notBuilt is a keyword of ours: true on what this version refuses, or a list of the words that it refuses.
+const notBuilt = "notBuilt"
 
-// Keys is the dotted path of every key, in the order of the schema.
-func Keys() []string { return nil }
+type laterCompiler struct{}
+
+// Compile implements jsonschema.ExtCompiler.
+func (laterCompiler) Compile(_ jsonschema.CompilerContext, m map[string]any) (jsonschema.ExtSchema, error) {
+	switch v := m[notBuilt].(type) {
+	case nil:
+		return nil, nil //nolint:nilnil // what the interface asks for
+	case bool:
+		return later{all: v}, nil
+	case []any:
+		l := later{}
+		for _, w := range v {
+			word, ok := w.(string)
+			if !ok {
+				return nil, fmt.Errorf("%s: %v is no word", notBuilt, w)
+			}
+			l.words = append(l.words, word)
+		}
+		return l, nil
+	default:
+		return nil, fmt.Errorf("%s: neither true nor a list of words", notBuilt)
+	}
+}
+
+type later struct {
+	all   bool
+	words []string
+}
+
+// Validate implements jsonschema.ExtSchema: it complains about what is not built yet.
+func (l later) Validate(ctx jsonschema.ValidationContext, v any) error {
+	if _, found := l.word(v); l.all || found {
+		return ctx.Error(notBuilt, "not built yet")
+	}
+	return nil
+}
+
+// word is the word of a value that is not built: the value itself, or its unit (`3 sessions`).
+func (l later) word(v any) (string, bool) {
+	text, _ := v.(string)
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
+		return "", false
+	}
+	for _, w := range l.words {
+		if w == text || len(fields) == 2 && fields[1] == w {
+			return w, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// object is a JSON object whose members keep their order.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		for j, part := range []any{m.name, m.value} {
+			if j == 1 {
+				b.WriteByte(':')
+			}
+			var one bytes.Buffer
+			enc := json.NewEncoder(&one)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(part); err != nil {
+				return nil, fmt.Errorf("encode %s: %w", m.name, err)
+			}
+			b.Write(bytes.TrimSpace(one.Bytes()))
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// get is the value of a member, nil if there is none.
+func (o object) get(name string) any {
+	for _, m := range o {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// with is o and more members; those that o has already are replaced in place.
+func (o object) with(more ...member) object {
+	out := append(object(nil), o...)
+next:
+	for _, m := range more {
+		for i := range out {
+			if out[i].name == m.name {
+				out[i] = m
+				continue next
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// key is one key of a map: what it means, a value that a plan could hold, and its schema.
+type key struct {
+	name        string
+	schema      object
+	description string
+	example     any
+	dflt        any // nil: none
+	required    bool
+	later       bool // part of the language, not built yet
+}
+
+// property is the schema of the key with what people read first.
+func (k key) property() object {
+	p := object{}
+	if title := titleOf(k.schema); title != "" {
+		p = append(p, member{"title", title})
+	}
+	p = append(p, member{"description", k.description})
+	if k.dflt != nil {
+		p = append(p, member{"default", k.dflt})
+	}
+	p = append(p, member{"examples", []any{k.example}})
+	p = p.with(k.schema...)
+	if k.later {
+		p = append(p, member{"notBuilt", true})
+	}
+	return p
+}
+
+// closed is a map with these keys and no others.
+func closed(title string, keys ...key) object {
+	properties, required := object{}, []string{}
+	for _, k := range keys {
+		properties = append(properties, member{k.name, k.property()})
+		if k.required {
+			required = append(required, k.name)
+		}
+	}
+	o := object{{"title", title}, {"type", "object"}, {"properties", properties}, {"additionalProperties", false}}
+	if len(required) > 0 {
+		o = append(o, member{"required", required})
+	}
+	return o
+}
+
+func ref(def string) object { return object{{"$ref", defsPrefix + def}} }
+
+func listOf(items object) object {
+	return object{{"title", "list of " + titleOf(items)}, {"type", "array"}, {"items", items}}
+}
+
+// mapOf is a map whose keys are names that the plan chooses; names is their pattern, "" for any.
+func mapOf(items object, names string) object {
+	o := object{{"title", "map of " + titleOf(items)}, {"type", "object"}}
+	if names != "" {
+		o = append(o, member{"propertyNames", object{{"pattern", names}}})
+	}
+	return append(o, member{"additionalProperties", items})
+}
+
+// either is a value whose form is told by its YAML type. A form that is nil is not there. One of the conditions holds for
+// any value, so that a mistake gives one complaint and not one for each form.
+func either(title string, scalar, list, table object) object {
+	var forms []object
+	rest := []string{}
+	add := func(typ string, then object) {
+		if then != nil {
+			rest = append(rest, typ)
+			forms = append(forms, object{{"if", object{{"type", typ}}}, {"then", then}})
+		}
+	}
+	add("object", table)
+	add("array", list)
+	other := object{{"if", object{{"not", object{{"type", rest}}}}}, {"then", scalar}}
+	return object{{"title", title}, {"allOf", append(forms, other)}}
+}
+
+// words is one of a closed set, or a variable. later lists those that are not built yet.
+func words(all []any, later ...string) object {
+	o := object{{"title", "word"}, {"if", ref("variable")}, {"else", object{{"enum", all}}}}
+	if len(later) > 0 {
+		o = append(o, member{"notBuilt", later})
+	}
+	return o
+}
+
+// titles are the names of the definitions for people, by definition.
+func titleOf(schema object) string {
+	if title, ok := schema.get("title").(string); ok {
+		return title
+	}
+	if target, ok := schema.get("$ref").(string); ok {
+		name := strings.TrimPrefix(target, defsPrefix)
+		for _, d := range definitions() {
+			if d.name == name {
+				return d.title
+			}
+		}
+	}
+	return "value"
+}

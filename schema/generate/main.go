@@ -1,0 +1,56 @@
+// Command generate writes plan.schema.json, and plan.check.json from it. The tables beside this file are the one place where a key of the plan is
+// described; leaf types are written once, in leaf.go, and the schema of profiles is derived from that of plans.
+//
+// It is not: part of the program that users run, a place that knows what a key does.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return errors.New("usage: generate FOLDER")
+	}
+	files, err := files()
+	if err != nil {
+		return err
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(args[0], name), data, 0o644); err != nil { //nolint:gosec // a source file, for everybody
+			return fmt.Errorf("write the schema: %w", err)
+		}
+	}
+	return nil
+}
+
+// files is what is generated, by name.
+func files() (map[string][]byte, error) {
+	root := planSchema()
+	compact, err := root.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	small, err := pruned(root).MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, compact, "", "  "); err != nil {
+		return nil, fmt.Errorf("indent the schema: %w", err)
+	}
+	b.WriteByte('\n')
+	return map[string][]byte{"plan.schema.json": b.Bytes(), "plan.check.json": append(small, '\n')}, nil
+}

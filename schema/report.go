@@ -1,0 +1,251 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// reporter turns the validator's complaints into diagnostics.
+type reporter struct {
+	root  *source.Node
+	found source.Diagnostics
+	seen  map[string]bool // by place of the text: what an alias repeats is complained about once
+	later [][]string      // values that are not built yet; nothing under them is complained about
+}
+
+// complaint is a leaf with what it is about.
+type complaint struct {
+	leafError
+	keyword string       // its last token
+	schema  *source.Node // that holds the keyword
+	def     string       // the definition it stands in
+	node    *source.Node // the value; of a key: nil
+}
+
+func (r *reporter) collect(leaves []leafError) {
+	for _, l := range leaves {
+		if last(l.keyword) == notBuilt {
+			r.later = append(r.later, l.at)
+		}
+	}
+	slices.SortFunc(leaves, func(a, b leafError) int { // originals before what aliases repeat of them
+		return strings.Compare(r.order(a), r.order(b))
+	})
+	for _, l := range leaves {
+		if r.hidden(l) {
+			continue
+		}
+		schema := tree().At(source.JoinPointer(l.keyword[:len(l.keyword)-1]...))
+		c := complaint{leafError: l, keyword: last(l.keyword), schema: schema, node: r.at(l.at)}
+		if len(l.keyword) > 1 && l.keyword[0] == "$defs" {
+			c.def = l.keyword[1]
+		}
+		r.complain(c)
+	}
+}
+
+func last(tokens []string) string {
+	if len(tokens) == 0 {
+		return ""
+	}
+	return tokens[len(tokens)-1]
+}
+
+func (r *reporter) at(tokens []string) *source.Node { return r.root.At(source.JoinPointer(tokens...)) }
+
+func (r *reporter) order(l leafError) string {
+	n := r.at(l.at)
+	if n != nil && n.Anchor != (source.Pos{}) {
+		return "1"
+	}
+	return "0"
+}
+
+// hidden reports whether l is about something inside a value that is not built yet, or about that value itself.
+func (r *reporter) hidden(l leafError) bool {
+	for _, at := range r.later {
+		if len(l.at) >= len(at) && slices.Equal(l.at[:len(at)], at) && (len(l.at) > len(at) || last(l.keyword) != notBuilt) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reporter) complain(c complaint) {
+	switch c.keyword {
+	case "additionalProperties":
+		r.unknownKeys(c)
+	case "required":
+		r.missingKeys(c)
+	case notBuilt:
+		r.notBuilt(c)
+	default:
+		if slices.Contains(c.leafError.keyword, "propertyNames") {
+			r.badName(c)
+			return
+		}
+		r.add(r.value(c), c.node)
+	}
+}
+
+// add keeps d unless the same text was complained about already.
+func (r *reporter) add(d source.Diagnostic, about *source.Node) {
+	d.Severity = source.Error
+	origin := d.Pos
+	if about != nil && about.Anchor != (source.Pos{}) {
+		origin = about.Anchor
+		d.Detail = strings.TrimSpace(fmt.Sprintf("%s\nIt comes from the anchor at %s.", d.Detail, about.Anchor))
+	} else if about != nil {
+		origin = about.Pos
+	}
+	identity := fmt.Sprintf("%s %s %s", origin, d.Code, d.Summary)
+	if !r.seen[identity] {
+		r.seen[identity] = true
+		r.found = append(r.found, d)
+	}
+}
+
+func (r *reporter) unknownKeys(c complaint) {
+	properties := c.schema.Get("properties")
+	var all, built []string
+	for _, p := range entries(properties) {
+		all = append(all, p.Key)
+		if p.Value.Get(notBuilt) == nil || p.Value.Get(notBuilt).Kind == source.List {
+			built = append(built, p.Key)
+		}
+	}
+	for _, e := range entries(c.node) {
+		if properties.Get(e.Key) != nil {
+			continue
+		}
+		r.add(source.Diagnostic{
+			Code: "unknown-key", Summary: fmt.Sprintf("`%s` is not a key of %s", e.Key, r.name(c)),
+			Path: source.JoinPointer(append(slices.Clone(c.at), e.Key)...),
+			Pos:  e.KeyPos, Width: keyWidth(e), Allowed: built, Nearest: source.Nearest(e.Key, all),
+		}, e.Value)
+	}
+}
+
+func entries(n *source.Node) []source.Entry {
+	if n == nil {
+		return nil
+	}
+	return n.Entries
+}
+
+// keyWidth is 0 where the key stands elsewhere and an alias here.
+func keyWidth(e source.Entry) int {
+	if e.KeyPos == e.Value.Pos {
+		return 0
+	}
+	return len([]rune(e.Key))
+}
+
+// name says which map is meant: its key, or what it is.
+func (r *reporter) name(c complaint) string {
+	if len(c.at) == 0 {
+		return "a plan"
+	}
+	title := text(c.schema.Get("title"))
+	if title != "" && title != "map" {
+		return title
+	}
+	for i := len(c.at) - 1; i >= 0; i-- {
+		if parent := r.at(c.at[:i]); parent != nil && parent.Kind == source.Map {
+			return "`" + c.at[i] + "`"
+		}
+	}
+	return "this map"
+}
+
+func text(n *source.Node) string {
+	if n == nil {
+		return ""
+	}
+	return n.Text
+}
+
+func (r *reporter) missingKeys(c complaint) {
+	pos, width := r.keyPlace(c.at)
+	for _, key := range c.schema.Get("required").Items {
+		if c.node.Get(key.Text) != nil {
+			continue
+		}
+		d := source.Diagnostic{
+			Code: "missing-key", Summary: fmt.Sprintf("`%s` is missing in %s", key.Text, r.name(c)),
+			Path: source.JoinPointer(c.at...), Pos: pos, Width: width,
+		}
+		if p, ok := Lookup(r.dotted(c.at, key.Text)); ok {
+			d.Detail = fmt.Sprintf("%s For example: %s: %s", p.Description, key.Text, p.Examples[0])
+		}
+		r.add(d, c.node)
+	}
+}
+
+// dotted is the path of a key below at, as Lookup takes it.
+func (r *reporter) dotted(at []string, key string) string {
+	var keys []string
+	for i := range at {
+		if parent := r.at(at[:i]); parent != nil && parent.Kind == source.Map {
+			keys = append(keys, at[i])
+		}
+	}
+	return strings.Join(append(keys, key), ".")
+}
+
+// keyPlace is the key of a value, or the value itself where it has none.
+func (r *reporter) keyPlace(at []string) (source.Pos, int) {
+	n := r.at(at)
+	if n != nil && n.Anchor != (source.Pos{}) {
+		return n.Pos, 0
+	}
+	return r.root.KeyPos(source.JoinPointer(at...))
+}
+
+// valuePlace is where a scalar stands, or the key of a map, a list or nothing.
+func (r *reporter) valuePlace(c complaint) (source.Pos, int) {
+	n := c.node
+	if n.Kind != source.Scalar {
+		return r.keyPlace(c.at)
+	}
+	switch {
+	case n.Anchor != (source.Pos{}), n.Block, len(n.Runs) > 0:
+		return n.Pos, 0
+	case n.Quoted:
+		return n.Pos, len([]rune(n.Text)) + 2
+	}
+	return n.Pos, len([]rune(n.Text))
+}
+
+func (r *reporter) notBuilt(c complaint) {
+	d := source.Diagnostic{Code: "not-built-yet", Path: source.JoinPointer(c.at...)}
+	what := last(c.at)
+	words := c.schema.Get(notBuilt)
+	switch {
+	case words.Kind == source.List:
+		d.Pos, d.Width = r.valuePlace(c)
+		what = c.node.Text
+		d.Allowed = built(c.schema)
+	case len(c.leafError.keyword) > 2 && c.leafError.keyword[len(c.leafError.keyword)-3] == "properties":
+		d.Pos, d.Width = r.keyPlace(c.at)
+	default:
+		d.Pos, d.Width = r.keyPlace(c.at)
+		d.Summary = fmt.Sprintf("this form of `%s` is part of the language but not built yet", what)
+	}
+	if d.Summary == "" {
+		d.Summary = fmt.Sprintf("`%s` is part of the language but not built yet", what)
+	}
+	r.add(d, c.node)
+}
+
+func (r *reporter) badName(c complaint) {
+	pos, width := r.keyPlace(c.at)
+	r.add(source.Diagnostic{
+		Code: "bad-name", Summary: fmt.Sprintf("`%s` cannot be a name here", last(c.at)),
+		Detail: "A name has letters, digits and _ (and . and - where it is not a variable's), and begins with a letter, a digit or _.",
+		Path:   source.JoinPointer(c.at...), Pos: pos, Width: width,
+	}, c.node)
+}

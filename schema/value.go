@@ -1,0 +1,257 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// value says what is wrong with a value.
+func (r *reporter) value(c complaint) source.Diagnostic {
+	d := source.Diagnostic{Path: source.JoinPointer(c.at...)}
+	d.Pos, d.Width = r.valuePlace(c)
+	name := r.label(c.at)
+	switch {
+	case c.node.Kind == source.Null:
+		d.Code, d.Summary = "null-value", name+" has no value"
+		d.Detail = "Give it one, or leave the key out."
+		if r.isItem(c.at) {
+			d.Summary, d.Detail = "an item of "+name+" has no value", "Give it one, or leave it out."
+		}
+		return d
+	case c.keyword == "enum":
+		notAllowed(&d, c, name)
+	case c.keyword == "type", c.keyword == "pattern":
+		r.form(&d, c, name)
+	case strings.HasSuffix(strings.ToLower(c.keyword), "minimum"), strings.HasSuffix(strings.ToLower(c.keyword), "maximum"):
+		d.Code, d.Summary = "out-of-range", fmt.Sprintf("%s cannot be %s", name, c.node.Text)
+		d.Detail = bounds(c.schema)
+	case c.keyword == "minItems":
+		d.Code, d.Summary = "empty-list", name+" is empty"
+		d.Detail = "Give it at least one item."
+	default:
+		d.Code, d.Summary = "invalid-value", fmt.Sprintf("%s is not valid: %s", name, c.message)
+	}
+	return d
+}
+
+// label is the key that a value stands under, or that the list stands under whose item it is.
+func (r *reporter) label(at []string) string {
+	for i := len(at) - 1; i >= 0; i-- {
+		if parent := r.at(at[:i]); parent != nil && parent.Kind == source.Map {
+			return "`" + at[i] + "`"
+		}
+	}
+	return "the plan"
+}
+
+func (r *reporter) isItem(at []string) bool {
+	if len(at) == 0 {
+		return false
+	}
+	parent := r.at(at[:len(at)-1])
+	return parent != nil && parent.Kind == source.List
+}
+
+// built lists the words of an enum that are built. Words stand beside notBuilt in the branch that is not a variable.
+func built(schema *source.Node) []string {
+	enum := schema.Get("enum")
+	if enum == nil {
+		enum = schema.Get("else").Get("enum")
+	}
+	var words []string
+	if enum == nil {
+		return nil
+	}
+	refused := schema.Get(notBuilt)
+	for _, w := range enum.Items {
+		if refused == nil || !slices.ContainsFunc(refused.Items, func(n *source.Node) bool { return n.Text == w.Text }) {
+			words = append(words, w.Text)
+		}
+	}
+	return words
+}
+
+func notAllowed(d *source.Diagnostic, c complaint, name string) {
+	owner := c.schema
+	if p := c.leafError.keyword; len(p) > 1 && p[len(p)-2] == "else" { // the words that are not built stand one up
+		owner = tree().At(source.JoinPointer(p[:len(p)-2]...))
+	}
+	d.Code, d.Allowed = "not-allowed", built(owner)
+	if c.node.Kind != source.Scalar {
+		d.Code, d.Summary = "wrong-type", fmt.Sprintf("%s: wanted a word, found %s", name, kind(c.node))
+		return
+	}
+	d.Summary = fmt.Sprintf("%s cannot be %s", name, written(c.node))
+	if slices.Contains(d.Allowed, c.node.Text) && !c.node.Quoted {
+		d.Detail = fmt.Sprintf("Write it in quotes: %q.", c.node.Text)
+		return
+	}
+	var all []string
+	for _, w := range c.schema.Get("enum").Items {
+		all = append(all, w.Text)
+	}
+	d.Nearest = source.Nearest(c.node.Text, all)
+}
+
+func bounds(schema *source.Node) string {
+	var parts []string
+	for _, b := range []struct{ keyword, words string }{
+		{"minimum", "at least %s"}, {"exclusiveMinimum", "more than %s"}, {"maximum", "at most %s"},
+	} {
+		if n := schema.Get(b.keyword); n != nil {
+			parts = append(parts, fmt.Sprintf(b.words, n.Text))
+		}
+	}
+	return "Allowed is " + strings.Join(parts, " and ") + "."
+}
+
+// form says that a value is not written as its type is.
+func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
+	def := tree().Get("$defs").Get(c.def)
+	wanted, scalar := text(c.schema.Get("title")), def != nil && c.schema == def && def.Get("properties") == nil
+	if wanted == "" || wanted == "map" {
+		wanted = r.types(c.schema)
+	}
+	d.Code = "wrong-type"
+	d.Summary = fmt.Sprintf("%s: wanted %s, found %s", name, wanted, kind(c.node))
+	switch {
+	case c.node.Kind != source.Scalar:
+	case c.keyword == "type" && text(c.schema.Get("type")) == "array":
+		d.Detail = fmt.Sprintf("Write it in brackets: [%s].", c.node.Text)
+	case c.keyword == "pattern" && (wanted == "text" || wanted == "path" || wanted == "expression"):
+		d.Code, d.Summary = "bad-text", fmt.Sprintf("%s cannot be %s", name, written(c.node))
+		d.Detail = examples(c.schema, d.Path)
+	case scalar && slices.Contains(unitDefs, c.def):
+		d.Code, d.Summary = "bad-"+c.def, fmt.Sprintf("%s: %q is not a %s", name, c.node.Text, c.def)
+		if decimal.MatchString(c.node.Text) {
+			d.Summary = fmt.Sprintf("%s: %s %s has no unit", name, c.def, c.node.Text)
+		}
+		d.Detail = text(def.Get("description")) + " " + examples(def, "")
+		withUnit(d, c.def, c.node.Text)
+	case scalar:
+		d.Detail = text(def.Get("description"))
+		d.Summary = fmt.Sprintf("%s: wanted %s, found %s", name, wanted, written(c.node))
+		d.Nearest = likely(c.def, c.node)
+	}
+}
+
+// unitDefs are the definitions whose values have a unit.
+var unitDefs = []string{"duration", "rate", "ratio", "size", "span"}
+
+func examples(schema *source.Node, path string) string {
+	if strings.HasSuffix(path, "/id") || strings.HasSuffix(path, "/name") {
+		return "It has lower-case letters, digits, - and _, and begins with a letter or digit."
+	}
+	list := schema.Get("examples")
+	if list == nil {
+		return ""
+	}
+	var texts []string
+	for _, e := range list.Items {
+		texts = append(texts, e.Text)
+	}
+	return "For example: " + strings.Join(texts, ", ") + "."
+}
+
+var decimal = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
+
+// withUnit proposes a unit for a number without one.
+func withUnit(d *source.Diagnostic, def, number string) {
+	if !decimal.MatchString(number) {
+		return
+	}
+	switch def {
+	case "duration":
+		d.Nearest = number + "s"
+	case "rate":
+		d.Nearest = number + "/s"
+	case "size":
+		d.Nearest = number + "B"
+	case "ratio":
+		if f, err := strconv.ParseFloat(number, 64); err == nil && f < 1 {
+			d.Nearest = strconv.FormatFloat(math.Round(f*1e10)/1e8, 'f', -1, 64) + "%"
+			return
+		}
+		d.Nearest = number + "%"
+	case "span":
+		d.Allowed = []string{number + "s", number + " requests"}
+	}
+}
+
+// likely is what a value was probably meant to be.
+func likely(def string, n *source.Node) string {
+	switch def {
+	case "bool":
+		switch strings.ToLower(n.Text) {
+		case "true", "yes", "on", "y", "1":
+			return "true"
+		case "false", "no", "off", "n", "0":
+			return "false"
+		}
+	case "int", "number":
+		if n.Quoted && decimal.MatchString(n.Text) {
+			return n.Text
+		}
+	case "connections":
+		return source.Nearest(n.Text, []string{"per_slot", "per_request"})
+	}
+	return ""
+}
+
+// types is what a schema without a name of its own asks for.
+func (r *reporter) types(schema *source.Node) string {
+	names := map[string]string{"object": "map", "array": "list", "string": "text", "integer": "int", "boolean": "bool"}
+	n := schema.Get("type")
+	if n == nil {
+		return "another value"
+	}
+	items := n.Items
+	if n.Kind == source.Scalar {
+		items = []*source.Node{n}
+	}
+	var words []string
+	for _, t := range items {
+		word := names[t.Text]
+		if word == "" {
+			word = t.Text
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " or ")
+}
+
+// kind is what a node is, for people.
+func kind(n *source.Node) string {
+	switch n.Kind {
+	case source.Map:
+		return "a map"
+	case source.List:
+		return "a list"
+	case source.Null:
+		return "nothing"
+	case source.Scalar:
+		switch n.JSON().(type) {
+		case string:
+			return "text"
+		case bool:
+			return "true or false"
+		default:
+			return "a number"
+		}
+	}
+	return "something else"
+}
+
+// written is a scalar as it stands in a plan, text in quotes.
+func written(n *source.Node) string {
+	if _, ok := n.JSON().(string); ok {
+		return fmt.Sprintf("%q", n.Text)
+	}
+	return n.Text
+}
