@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -13,10 +14,15 @@ type arrivals struct {
 	clock clock
 
 	mu    sync.Mutex
-	ring  []int64 // of the server's clock; grows to limit, then the oldest is overwritten
-	limit int
-	n     uint64 // ever
-	first int64  // of the server's clock
+	ring  []int64 // of the server's clock; up to its capacity, then the oldest is overwritten
+	n     uint64  // ever
+	first int64   // of the server's clock
+}
+
+// newArrivals reserves the whole ring at once: the kernel gives its pages as they are first used, and growing it under
+// load would be a pause of the server's own.
+func newArrivals(c clock, limit int) *arrivals {
+	return &arrivals{clock: c, ring: make([]int64, 0, limit)}
 }
 
 // stamp notes an arrival now and tells when it and the first one were.
@@ -27,10 +33,10 @@ func (a *arrivals) stamp() (now, first int64) {
 	if a.n == 0 {
 		a.first = now
 	}
-	if len(a.ring) < a.limit {
+	if len(a.ring) < cap(a.ring) {
 		a.ring = append(a.ring, now)
 	} else {
-		a.ring[a.n%uint64(a.limit)] = now
+		a.ring[a.n%uint64(cap(a.ring))] = now
 	}
 	a.n++
 	return now, a.first
@@ -53,11 +59,12 @@ func (a *arrivals) page(from uint64) arrivalsPage {
 	if oldest := a.n - uint64(len(a.ring)); p.From < oldest {
 		p.Lost, p.From = oldest-p.From, oldest
 	}
+	p.Arrivals = slices.Grow(p.Arrivals, int(a.n-p.From))
 	if a.n > 0 {
 		p.OriginNS = a.clock.origin.Add(time.Duration(a.first)).UnixNano()
 	}
 	for i := p.From; i < a.n; i++ {
-		p.Arrivals = append(p.Arrivals, a.ring[i%uint64(a.limit)]-a.first)
+		p.Arrivals = append(p.Arrivals, a.ring[i%uint64(cap(a.ring))]-a.first)
 	}
 	return p
 }

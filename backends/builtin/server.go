@@ -35,7 +35,7 @@ type Server struct {
 	models   map[string]*model
 	order    []*model // as the catalogue has them
 	types    map[string]*datatype
-	arrivals arrivals
+	arrivals *arrivals
 	faults   faults
 	results  results
 	conns    connections
@@ -66,7 +66,7 @@ func newServer(c Config) *Server {
 	clk := clock{time.Now()}
 	s := &Server{
 		config: c, clock: clk, models: map[string]*model{}, order: catalogue(), types: map[string]*datatype{},
-		arrivals: arrivals{clock: clk, limit: maxArrivals},
+		arrivals: newArrivals(clk, maxArrivals),
 		faults:   faults{errors: c.Errors, reset: c.Reset, stall: c.Stall},
 		stop:     func() {}, unhook: func() bool { return true },
 	}

@@ -276,7 +276,7 @@ func TestArrivals(t *testing.T) {
 }
 
 func TestArrivalsForgetTheOldest(t *testing.T) {
-	a := arrivals{clock: clock{time.Now()}, limit: 4}
+	a := newArrivals(clock{time.Now()}, 4)
 	for range 6 {
 		a.stamp()
 	}
