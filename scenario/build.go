@@ -172,7 +172,7 @@ func (r *reading) generator(input string, g *rawGenerator) Generator {
 }
 
 func newOutput(o *rawOutput) Output {
-	out := Output{Dir: o.Dir.or(""), Formats: []string{"json"}}
+	out := Output{Dir: string(o.Dir.or("")), Formats: []string{"json"}}
 	for _, f := range o.Formats {
 		if f.V != "json" {
 			out.Formats = append(out.Formats, f.V)

@@ -20,16 +20,14 @@ type checker struct {
 // plan runs all checks.
 func (c *checker) plan() {
 	c.version()
+	checkNames(c, "target", c.raw.Targets)
+	checkNames(c, "dataset", c.raw.Datasets)
+	checkNames(c, "slo", c.raw.SLOs)
 	for _, t := range c.targets() {
-		c.name("target", t.Key, t.KeyPos)
-		c.target(t.Key, t.Value)
+		c.target(t.Value)
 	}
 	for _, ds := range c.datasets() {
-		c.name("dataset", ds.Key, ds.KeyPos)
 		c.dataset(ds.Value)
-	}
-	for _, s := range c.raw.SLOs.items() {
-		c.name("slo", s.Key, s.KeyPos)
 	}
 	c.stages()
 	c.output()
@@ -59,15 +57,17 @@ func (c *checker) datasets() []item[rawDataset] {
 	return c.raw.Datasets.items()
 }
 
-// name checks a name that the plan chose.
-func (c *checker) name(what, name string, pos source.Pos) {
-	if nameForm.MatchString(name) || c.knownAt(pos) {
-		return
+// checkNames checks the names that the plan chose for the entries of a map.
+func checkNames[T any](c *checker, what string, m *dict[T]) {
+	for _, e := range m.items() {
+		if keyForm.MatchString(e.Key) || c.doubtful(m.At.path+source.JoinPointer(e.Key)) {
+			continue
+		}
+		c.under(m.At, e.Key, invalid("use letters, digits, '.', _ and -, first a letter, a digit or _", "%s name %q is not allowed", what, e.Key))
 	}
-	c.diags = append(c.diags, source.Diagnostic{
-		Severity: source.Error, Code: codeValue, Summary: fmt.Sprintf("%s name %q is not allowed", what, name),
-		Detail: "use a-z, 0-9, '.', _ and -, first a letter or a digit", Pos: pos, Width: utf8.RuneCountInString(name),
-	})
+	if m != nil && len(m.Entries) == 0 && !c.doubtful(m.At.path) {
+		c.at(m.At, &mistake{code: codeMissing, summary: fmt.Sprintf("%s holds no %s", lastKey(m.At.path), what)})
+	}
 }
 
 // at reports a mistake about a value.
@@ -181,14 +181,4 @@ func (c *checker) nulls(n *source.Node, path string) {
 		}
 	case source.Scalar:
 	}
-}
-
-// knownAt reports whether something was reported at a position.
-func (c *checker) knownAt(pos source.Pos) bool {
-	for _, d := range c.diags {
-		if d.Pos == pos {
-			return true
-		}
-	}
-	return false
 }

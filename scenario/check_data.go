@@ -39,14 +39,18 @@ func (f *rawFiles) all() []*val[path] {
 }
 
 // length checks a distribution of lengths: none may be negative or fill the memory.
-func (c *checker) length(d *rawDist[number]) {
+func (c *checker) length(d *rawDist[int64, number]) {
 	const longest = 1 << 24
 	if d == nil {
 		return
 	}
-	for _, v := range []*val[number]{d.Constant, d.Spread.Mean, d.Spread.Min, d.Spread.Max} {
+	wrong := &mistake{code: codeRange, summary: fmt.Sprintf("a length must be from 0 to %d", longest)}
+	if v := d.Constant; v != nil && (v.V < 0 || v.V > longest) {
+		c.at(v.at, wrong)
+	}
+	for _, v := range []*val[number]{d.Spread.Mean, d.Spread.Min, d.Spread.Max} {
 		if v != nil && (v.V < 0 || v.V > longest) {
-			c.at(v.at, &mistake{code: codeRange, summary: fmt.Sprintf("a length must be from 0 to %d", longest)})
+			c.at(v.at, wrong)
 		}
 	}
 }

@@ -18,7 +18,7 @@ var schemes = []struct {
 	{"http", false}, {"https", true}, {"grpc", false}, {"grpcs", true}, {"http+unix", false}, {"grpc+unix", false}, {"builtin", false},
 }
 
-func (c *checker) target(_ string, t *rawTarget) {
+func (c *checker) target(t *rawTarget) {
 	c.headers(t.Headers)
 	c.tls(t.TLS)
 	c.builtin(t.Builtin)

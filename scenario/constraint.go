@@ -14,6 +14,7 @@ import (
 var (
 	idForm   = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+	keyForm  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 )
 
 // constraint checks a decoded scalar against the words, min, max and is tags of its field.

@@ -117,6 +117,9 @@ func (d *decoder) structure(v reflect.Value, n *source.Node, path string) bool {
 
 // required reports the keys that must be there and are not.
 func (d *decoder) required(t reflect.Type, n *source.Node, path string) {
+	if t == reflect.TypeFor[rawDefaults]() {
+		return
+	}
 	for _, f := range fields(t) {
 		if f.tag.Get("required") == "" || n.Entry(f.key) != nil || d.known[path] || d.known[path+"/"+f.key] {
 			continue

@@ -18,7 +18,7 @@ func inUnit(v any) float64 {
 	return magnitude(v)
 }
 
-func checkDist[T any](c *checker, d *rawDist[T]) {
+func checkDist[C, T any](c *checker, d *rawDist[C, T]) {
 	if d == nil || d.Constant != nil {
 		return
 	}
@@ -129,7 +129,7 @@ func parseKey[T any](key string) (any, *mistake) {
 }
 
 // newDist is the plain form of a drawn number that was checked; nil stays nil.
-func newDist[T any](d *rawDist[T]) *Dist {
+func newDist[C, T any](d *rawDist[C, T]) *Dist {
 	switch {
 	case d == nil:
 		return nil

@@ -74,14 +74,14 @@ type rawTLS struct {
 
 type rawBuiltin struct {
 	At          place
-	ServiceTime *rawDist[time.Duration] `plan:"service_time"`
-	Instances   *val[int64]             `plan:"instances" default:"1" min:"1" max:"1024"`
-	MaxBatch    *val[int64]             `plan:"max_batch" default:"1" min:"1" max:"65536"`
-	QueueDelay  *val[time.Duration]     `plan:"queue_delay" default:"0s" max:"1h"`
-	Errors      *val[ratio]             `plan:"errors" default:"0%" max:"100%"`
-	Reset       *val[ratio]             `plan:"reset" default:"0%" max:"100%"`
-	Stall       *rawStall               `plan:"stall"`
-	SlowBody    *val[time.Duration]     `plan:"slow_body" default:"0s" max:"1h"`
+	ServiceTime *rawDist[time.Duration, time.Duration] `plan:"service_time"`
+	Instances   *val[int64]                            `plan:"instances" default:"1" min:"1" max:"1024"`
+	MaxBatch    *val[int64]                            `plan:"max_batch" default:"1" min:"1" max:"65536"`
+	QueueDelay  *val[time.Duration]                    `plan:"queue_delay" default:"0s" max:"1h"`
+	Errors      *val[ratio]                            `plan:"errors" default:"0%" max:"100%"`
+	Reset       *val[ratio]                            `plan:"reset" default:"0%" max:"100%"`
+	Stall       *rawStall                              `plan:"stall"`
+	SlowBody    *val[time.Duration]                    `plan:"slow_body" default:"0s" max:"1h"`
 }
 
 type rawStall struct {
@@ -91,10 +91,10 @@ type rawStall struct {
 	Every *val[time.Duration] `plan:"every" default:"0s"`
 }
 
-// rawDist is a drawn number: a constant, or a map.
-type rawDist[T any] struct {
+// rawDist is a drawn number: a constant of type C, or a map of values of type T.
+type rawDist[C, T any] struct {
 	At       place
-	Constant *val[T]      `form:"scalar"`
+	Constant *val[C]      `form:"scalar"`
 	Spread   rawSpread[T] `inline:"true"`
 }
 
@@ -117,13 +117,13 @@ type rawValues[T any] struct {
 
 type rawDataset struct {
 	At           place
-	Generate     *rawGenerate     `plan:"generate"`
-	File         *rawFiles        `plan:"file"`
-	Format       *val[string]     `plan:"format" with:"file" words:"perf_analyzer"`
-	Order        *val[string]     `plan:"order" default:"sequential" words:"sequential shuffle random"`
-	AtEnd        *val[string]     `plan:"at_end" default:"repeat" words:"repeat stop"`
-	Count        *val[int64]      `plan:"count" with:"generate" default:"16" min:"1" max:"1000000"`
-	StringLength *rawDist[number] `plan:"string_length" default:"128"`
+	Generate     *rawGenerate            `plan:"generate"`
+	File         *rawFiles               `plan:"file"`
+	Format       *val[string]            `plan:"format" with:"file" words:"perf_analyzer"`
+	Order        *val[string]            `plan:"order" default:"sequential" words:"sequential shuffle random"`
+	AtEnd        *val[string]            `plan:"at_end" default:"repeat" words:"repeat stop"`
+	Count        *val[int64]             `plan:"count" with:"generate" default:"16" min:"1" max:"1000000"`
+	StringLength *rawDist[int64, number] `plan:"string_length" default:"128"`
 }
 
 type rawFiles struct {
@@ -140,13 +140,13 @@ type rawGenerate struct {
 
 type rawGenerator struct {
 	At       place
-	Constant *val[any]         `form:"scalar"`
-	List     []*rawElement     `form:"list"`
-	Spread   rawSpread[number] `inline:"true"`
-	Length   *rawDist[number]  `plan:"length"`
-	Alphabet *val[string]      `plan:"alphabet" with:"length" is:"nonempty"`
-	OneOf    []*val[any]       `plan:"one_of"`
-	File     *val[path]        `plan:"file"`
+	Constant *val[any]               `form:"scalar"`
+	List     []*rawElement           `form:"list"`
+	Spread   rawSpread[number]       `inline:"true"`
+	Length   *rawDist[int64, number] `plan:"length"`
+	Alphabet *val[string]            `plan:"alphabet" with:"length" is:"nonempty"`
+	OneOf    []*val[any]             `plan:"one_of"`
+	File     *val[path]              `plan:"file"`
 }
 
 // rawElement is an element of a constant tensor, or a nested list of them.
@@ -190,7 +190,7 @@ type rawPlay struct {
 	Labels      *dict[val[string]]  `plan:"labels"`
 	OnFail      *val[string]        `plan:"on_fail" default:"stop" words:"stop continue"`
 	Request     rawRequest          `inline:"true"`
-	Load        *rawLoad            `plan:"load"`
+	Load        *rawLoad            `plan:"load" required:"true"`
 	For         *val[Span]          `plan:"for"`
 	Until       *rawUntil           `plan:"until"`
 	Warmup      *val[Span]          `plan:"warmup" default:"0s"`
@@ -280,7 +280,7 @@ type rawAssertion struct {
 
 type rawOutput struct {
 	At          place
-	Dir         *val[string]   `plan:"dir" is:"nonempty"`
+	Dir         *val[path]     `plan:"dir"`
 	Formats     []*val[string] `plan:"formats" default:"json csv" words:"json csv junit markdown perf_analyzer_csv"`
 	Percentiles []*val[number] `plan:"percentiles" default:"50 90 95 99 99.9"`
 }

@@ -1,0 +1,353 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluice-bench/sluice/schema"
+)
+
+// TestSchemaAndTagsAgree walks the schema and the raw structs side by side: keys both ways, types, words, defaults,
+// ranges and required keys must be the same, and what is marked notBuilt must have no tag.
+func TestSchemaAndTagsAgree(t *testing.T) {
+	w := newSchemaWalk(t)
+	w.walk(reflect.TypeFor[rawPlan](), w.root, "", field{})
+	for _, u := range unions() {
+		for _, key := range u.later {
+			if !w.later[key] {
+				t.Errorf("%s is a later member of %q but nowhere marked notBuilt", key, u.name)
+			}
+		}
+	}
+	if len(w.seen) < 40 {
+		t.Errorf("only %d structs and maps were compared", len(w.seen))
+	}
+}
+
+type schemaWalk struct {
+	t    *testing.T
+	root map[string]any
+	seen map[string]bool
+	// later are the members of unions that the schema marks notBuilt.
+	later map[string]bool
+}
+
+func newSchemaWalk(t *testing.T) *schemaWalk {
+	t.Helper()
+	w := &schemaWalk{t: t, seen: map[string]bool{}, later: map[string]bool{}}
+	if err := json.Unmarshal(schema.Plan(), &w.root); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// follow resolves $ref; keywords beside it win. ref is the last name followed.
+func (w *schemaWalk) follow(s map[string]any) (resolved map[string]any, ref string) {
+	resolved = maps.Clone(s)
+	for {
+		name, ok := resolved["$ref"].(string)
+		if !ok {
+			return resolved, ref
+		}
+		ref = strings.TrimPrefix(name, "#/$defs/")
+		target := maps.Clone(w.root["$defs"].(map[string]any)[ref].(map[string]any))
+		delete(resolved, "$ref")
+		maps.Copy(target, resolved)
+		resolved = target
+	}
+}
+
+// form picks the branch of a union by YAML type.
+func (w *schemaWalk) form(s map[string]any, kind string) (map[string]any, string) {
+	s, ref := w.follow(s)
+	if other, ok := s["else"].(map[string]any); ok && other["$ref"] != nil {
+		s, ref = w.follow(other) // a stage that is no group
+	}
+	branches, _ := s["allOf"].([]any)
+	for _, b := range branches {
+		branch := b.(map[string]any)
+		condition := branch["if"].(map[string]any)
+		if condition["type"] == kind || kind == "scalar" && condition["not"] != nil {
+			return w.follow(branch["then"].(map[string]any))
+		}
+	}
+	if len(branches) > 0 {
+		return nil, ""
+	}
+	return s, ref
+}
+
+func (w *schemaWalk) walk(t reflect.Type, s map[string]any, path string, f field) {
+	t = deref(t)
+	switch {
+	case isLeaf(t):
+		w.leaf(t, s, path, f)
+	case t.Kind() == reflect.Slice:
+		list, _ := w.follow(s)
+		items, ok := list["items"].(map[string]any)
+		if !ok {
+			w.t.Errorf("%s: the schema has no list here", path)
+			return
+		}
+		w.walk(t.Elem(), items, path+"[]", f)
+	case isDict(t):
+		m, _ := w.follow(s)
+		entries, ok := m["additionalProperties"].(map[string]any)
+		if !ok {
+			w.t.Errorf("%s: the schema has no map with free keys here", path)
+			return
+		}
+		w.seen[path] = true
+		w.walk(reflect.New(t).Interface().(mapping).elem(), entries, path+".NAME", field{})
+	default:
+		w.structure(t, s, path)
+	}
+}
+
+func (w *schemaWalk) structure(t reflect.Type, s map[string]any, path string) {
+	if w.seen[path] || strings.Contains(path, "[][]") {
+		return
+	}
+	w.seen[path] = true
+	for form, kind := range map[string]string{"scalar": "scalar", "list": "array", "map": "object"} {
+		f, ok := fieldOfForm(t, form)
+		branch, ref := w.form(s, kind)
+		if !ok || f.key != "" {
+			continue
+		}
+		if branch == nil {
+			w.t.Errorf("%s: the schema has no %s here", path, form)
+			continue
+		}
+		if ref != "" {
+			branch = map[string]any{"$ref": "#/$defs/" + ref}
+		}
+		w.walk(f.typ, branch, path, f)
+	}
+	if _, free := fieldOfForm(t, "map"); free {
+		return
+	}
+	m, _ := w.form(s, "object")
+	properties, _ := m["properties"].(map[string]any)
+	w.keys(t, m, properties, path)
+	for _, f := range fields(t) {
+		if p, ok := properties[f.key].(map[string]any); ok && f.key != "" {
+			w.byDefault(f, p, path+"."+f.key)
+			w.walk(f.typ, p, path+"."+f.key, f)
+		}
+	}
+}
+
+// keys compares the keys of a map and which of them are required.
+func (w *schemaWalk) keys(t reflect.Type, m, properties map[string]any, path string) {
+	var tags, required, built, later []string
+	for _, f := range fields(t) {
+		if f.key == "" {
+			continue
+		}
+		tags = append(tags, f.key)
+		if f.tag.Get("required") != "" && t != reflect.TypeFor[rawDefaults]() && f.key != "load" {
+			required = append(required, f.key)
+		}
+	}
+	for key, p := range properties {
+		if p.(map[string]any)["notBuilt"] == true {
+			later = append(later, key)
+			continue
+		}
+		built = append(built, key)
+	}
+	slices.Sort(tags)
+	slices.Sort(built)
+	if diff := cmp.Diff(built, tags); diff != "" {
+		w.t.Errorf("%s: keys (-schema +tags):\n%s", path, diff)
+	}
+	if t != reflect.TypeFor[rawLevels[int64]]() && t != reflect.TypeFor[rawLevels[rate]]() { // reported by checkLevels
+		w.required(m, required, later, path)
+	}
+	for _, u := range unionsOf(t) {
+		for _, key := range u.keys() {
+			if !slices.Contains(built, key) {
+				w.t.Errorf("%s: %s is a member of %q but not built in the schema", path, key, u.name)
+			}
+		}
+		for _, key := range u.later {
+			if slices.Contains(later, key) {
+				w.later[key] = true
+			}
+		}
+	}
+}
+
+func (w *schemaWalk) required(m map[string]any, tags, later []string, path string) {
+	var wanted []string
+	list, _ := m["required"].([]any)
+	for _, key := range list {
+		if !slices.Contains(later, key.(string)) {
+			wanted = append(wanted, key.(string))
+		}
+	}
+	slices.Sort(wanted)
+	slices.Sort(tags)
+	if diff := cmp.Diff(wanted, tags); diff != "" && !strings.HasSuffix(path, ".until") && !strings.HasSuffix(path, ".while[]") {
+		w.t.Errorf("%s: required keys (-schema +tags):\n%s", path, diff)
+	}
+}
+
+// byDefault compares the default of a key.
+func (w *schemaWalk) byDefault(f field, p map[string]any, path string) {
+	tag := f.tag.Get("default")
+	if tag == "{}" {
+		tag = ""
+		for _, inner := range fields(deref(f.typ)) {
+			if p["default"] != nil && len(p["default"].(map[string]any)) > 0 {
+				tag = strings.TrimSpace(tag + " " + inner.key + "=" + inner.tag.Get("default"))
+			}
+		}
+	}
+	if got := written(p["default"]); got != tag && path != ".data" { // the default of data is made by expand
+		w.t.Errorf("%s: default %q in the schema, %q in the tag", path, got, tag)
+	}
+}
+
+// written is a default of the schema as the tags write it.
+func written(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case []any:
+		var words []string
+		for _, e := range v {
+			words = append(words, written(e))
+		}
+		return strings.Join(words, " ")
+	case map[string]any:
+		var words []string
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			words = append(words, key+"="+written(v[key]))
+		}
+		return strings.Join(words, " ")
+	}
+	return fmt.Sprint(v)
+}
+
+func (w *schemaWalk) leaf(t reflect.Type, s map[string]any, path string, f field) {
+	resolved, ref := w.follow(s)
+	if words := f.words(); len(words) > 0 {
+		if branch, _ := w.form(s, "scalar"); branch != nil {
+			resolved = branch
+		}
+		w.words(words, resolved, path)
+		return
+	}
+	if resolved["enum"] == nil && f.tag.Get("is") == "" || ref != "" {
+		w.def(t, ref, resolved, path)
+	}
+	if t := leafType(t); t != reflect.TypeFor[int64]() && t != reflect.TypeFor[number]() {
+		return
+	}
+	for tag, keyword := range map[string]string{"min": "minimum", "max": "maximum"} {
+		if limit, ok := resolved[keyword]; ok && f.tag.Get(tag) != "" && written(limit) != f.tag.Get(tag) {
+			w.t.Errorf("%s: %s %v in the schema, %q in the tag", path, keyword, limit, f.tag.Get(tag))
+		}
+	}
+}
+
+func (w *schemaWalk) words(tags []string, s map[string]any, path string) {
+	list, ok := s["enum"].([]any)
+	if other, is := s["else"].(map[string]any); is && !ok {
+		list, _ = other["enum"].([]any)
+	}
+	later, _ := s["notBuilt"].([]any)
+	var built []string
+	for _, word := range list {
+		if !slices.Contains(later, word) {
+			built = append(built, written(word))
+		}
+	}
+	if diff := cmp.Diff(built, tags); diff != "" {
+		w.t.Errorf("%s: words (-schema +tags):\n%s", path, diff)
+	}
+}
+
+// def checks that the schema's type is the one of the leaf.
+func (w *schemaWalk) def(t reflect.Type, ref string, s map[string]any, path string) {
+	want := leafOf(leafType(t)).def
+	title, _ := s["title"].(string)
+	if ref != want && title != want && (want != "text" || title != "int or text") {
+		w.t.Errorf("%s: the schema says %q (%s), the struct %s", path, ref, title, want)
+	}
+}
+
+// TestUnionsNameAllMembers finds the types with a marker method in the source and compares them with the table.
+func TestUnionsNameAllMembers(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "plan.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]string{}
+	for _, d := range file.Decls {
+		method, ok := d.(*ast.FuncDecl)
+		if ok && method.Recv != nil && method.Body != nil && len(method.Body.List) == 0 && method.Type.Params.NumFields() == 0 {
+			receiver := method.Recv.List[0].Type.(*ast.Ident).Name
+			found[method.Name.Name] = append(found[method.Name.Name], receiver)
+		}
+	}
+	listed := map[string][]string{}
+	for _, u := range unions() {
+		if u.sum == nil {
+			continue
+		}
+		for _, m := range u.members {
+			if !m.typ.Implements(u.sum) {
+				t.Errorf("%s is no %s", m.typ, u.sum)
+			}
+			marker := u.sum.Method(0).Name
+			listed[marker] = append(listed[marker], m.typ.Name())
+		}
+	}
+	for _, all := range []map[string][]string{found, listed} {
+		for _, names := range all {
+			slices.Sort(names)
+		}
+	}
+	if diff := cmp.Diff(found, listed); diff != "" {
+		t.Errorf("marker methods (-source +table):\n%s", diff)
+	}
+}
+
+// TestDefaultsAreValues fills every struct that has defaults: a default that cannot be read panics.
+func TestDefaultsAreValues(t *testing.T) {
+	p := rawPlan{
+		Target: &rawTarget{TLS: &rawTLS{}, Builtin: &rawBuiltin{Stall: &rawStall{}}},
+		Data:   &rawDataset{Generate: &rawGenerate{}, File: &rawFiles{}},
+		Stages: []*rawStage{{Play: rawPlay{
+			Load: &rawLoad{Rate: &rawQuantity[rate]{}}, Until: &rawUntil{Stable: &rawStable{}}, Assert: []*rawAssertion{{}},
+			Request: rawRequest{Expect: &rawExpect{}},
+		}}},
+	}
+	fill(reflect.ValueOf(&p))
+	if got := p.Target.MaxMessage.V; got != 2<<30 {
+		t.Errorf("max_message is %d by default", got)
+	}
+	if got := p.Stages[0].Play.Load.MaxInFlight.V; got != 1024 {
+		t.Errorf("max_in_flight is %d by default", got)
+	}
+}
