@@ -1,0 +1,112 @@
+package graph
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// build reads "a b c; a>b b>c": nodes, then edges.
+func build(t *testing.T, text string) *Graph {
+	t.Helper()
+	g := new(Graph)
+	nodes, edges, _ := strings.Cut(text, ";")
+	for _, id := range strings.Fields(nodes) {
+		if err := g.Add(Node{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range strings.Fields(edges) {
+		from, to, _ := strings.Cut(e, ">")
+		if err := g.Connect(Edge{From: from, To: to, When: "success", Reason: "needs"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+func TestOrder(t *testing.T) {
+	for _, c := range []struct{ graph, order, cycle string }{
+		{"", "", ""},
+		{"a b c", "a b c", ""},                        // no edges: the list decides
+		{"a b c; a>b b>c", "a b c", ""},               // as written
+		{"c b a; a>b b>c", "a b c", ""},               // edges beat the list
+		{"a b c d; a>d", "a b c d", ""},               // ties by the list
+		{"a b c d; d>a", "b c d a", ""},               //
+		{"a b c d; a>b a>c b>d c>d", "a b c d", ""},   // diamond
+		{"a; a>a", "", "a a"},                         // itself
+		{"a b; a>b b>a", "", "b a b"},                 //
+		{"x a b c; x>a a>b b>c c>a", "", "b c a b"},   // the way in is not part of it
+		{"a b c d; a>b b>a c>d d>c b>c", "", "b a b"}, // two cycles: the first found
+		{"a b y; a>b b>a b>y", "", "b a b"},           // what hangs on it is not named
+		{"y a b; a>b b>a b>y", "", "b a b"},           // … wherever it stands in the list
+		{"a b c; a>b a>b b>c", "a b c", ""},           // double edges
+	} {
+		order, cycle := build(t, c.graph).Order()
+		if got := strings.Join(order, " "); got != c.order {
+			t.Errorf("%s: order %q, want %q", c.graph, got, c.order)
+		}
+		if c.cycle == "" != (cycle == nil) {
+			t.Errorf("%s: cycle %q, want %q", c.graph, cycle, c.cycle)
+		}
+		if cycle != nil && !closed(build(t, c.graph), cycle) {
+			t.Errorf("%s: %q is no closed path", c.graph, cycle)
+		}
+		if cycle != nil && len(cycle) != len(strings.Fields(c.cycle)) {
+			t.Errorf("%s: cycle %q, want one as long as %q", c.graph, cycle, c.cycle)
+		}
+	}
+}
+
+func closed(g *Graph, path []string) bool {
+	if path[0] != path[len(path)-1] {
+		return false
+	}
+	for i := range len(path) - 1 {
+		found := false
+		for _, e := range g.Edges() {
+			found = found || e.From == path[i] && e.To == path[i+1]
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+func TestRefusals(t *testing.T) {
+	g := build(t, "a b")
+	if err := g.Add(Node{ID: "a"}); err == nil {
+		t.Error("a second a was taken")
+	}
+	if err := g.Connect(Edge{From: "a", To: "nowhere"}); err == nil {
+		t.Error("an edge to nowhere was taken")
+	}
+}
+
+func TestAncestors(t *testing.T) {
+	got := build(t, "a b c d e; a>b b>c d>c c>e").Ancestors("c")
+	if diff := cmp.Diff(map[string]bool{"a": true, "b": true, "d": true}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPrinters(t *testing.T) {
+	g := new(Graph)
+	_ = g.Add(Node{ID: "sweep[concurrency=1]", Label: `say "x"`})
+	_ = g.Add(Node{ID: "steady"})
+	_ = g.Connect(Edge{From: "sweep[concurrency=1]", To: "steady", When: "always", Reason: "the entry before"})
+	want := map[string]string{
+		g.Text(): "sweep[concurrency=1]  say \"x\"\nsteady\n  after sweep[concurrency=1] (always): the entry before\n",
+		g.Mermaid(): "flowchart TD\n  n0[\"sweep[concurrency=1]<br/>say #quot;x#quot;\"]\n  n1[\"steady\"]\n" +
+			"  n0 -->|always| n1\n",
+		g.DOT(): "digraph plan {\n  node [shape=box];\n  \"sweep[concurrency=1]\" [label=\"sweep[concurrency=1]\\nsay \\\"x\\\"\"];\n" +
+			"  \"steady\" [label=\"steady\"];\n  \"sweep[concurrency=1]\" -> \"steady\" [label=\"always\"];\n}\n",
+	}
+	for got, want := range want {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+# Shared by the scripts that start real servers: one process, its log, its end.
+
+# spawn NAME FOLDER COMMAND...: starts a server in a process group of its own, log in FOLDER/log.
+spawn() {
+  local name=$1 work=$2
+  shift 2
+  setsid "$@" >"$work/log" 2>&1 </dev/null &
+  echo $! >"$work/pid"
+}
+
+# await NAME FOLDER URL SECONDS: waits until URL answers with success; shows the log if it never does.
+await() {
+  local name=$1 work=$2 url=$3 deadline=$((SECONDS + $4))
+  until curl --silent --fail --output /dev/null --max-time 2 "$url"; do
+    if ! kill -0 "$(cat "$work/pid")" 2>/dev/null || [ $SECONDS -ge $deadline ]; then
+      echo "$name: not ready at $url after $4 s; the end of its log:" >&2
+      tail -n 40 "$work/log" >&2
+      return 1
+    fi
+    sleep 0.2
+  done
+}
+
+# terminate NAME FOLDER: ends the server and all that it started; says so if it had to be killed.
+terminate() {
+  local name=$1 work=$2 pid
+  [ -e "$work/pid" ] || return 0
+  pid=$(cat "$work/pid")
+  rm -f "$work/pid"
+  kill -TERM -- "-$pid" 2>/dev/null || return 0
+  for _ in $(seq 150); do
+    kill -0 -- "-$pid" 2>/dev/null || return 0
+    sleep 0.1
+  done
+  echo "$name: did not end in 15 s, killed" >&2
+  kill -KILL -- "-$pid" 2>/dev/null || return 0
+}
