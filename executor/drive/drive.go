@@ -1,6 +1,19 @@
 // Package drive plays a schedule or a profile on lanes. It owns the pacer, the slots, the reaper and nothing else.
 //
 // It is not: a histogram, a verdict, a decision about when to stop (it obeys Control).
+//
+// Open sends each arrival of a schedule at its due time on an idle lane, whatever the replies do; Closed keeps as many
+// requests in flight as a profile says. Both return when every request that was sent has been answered and Put, and
+// close the lanes that they were given and those that they opened: only so does a lane's parked Recv end.
+//
+// How a player ends:
+//
+//	schedule, feed or Limit exhausted  → nothing more is sent; drain from then
+//	Control.StopAt reached             → what is due before it is still sent; drain from StopAt
+//	drain over                         → arrivals still waiting for a slot are dropped; requests end with CauseDrain
+//	ctx done                           → the same at once, with CauseStop
+//
+// One request per lane is in flight at most, whatever Limits.Depth allows.
 package drive
 
 import (
@@ -9,7 +22,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/load"
 )
 
 // Handoff is the one place where samples leave a slot: two single-producer rings per lane, full ones out, empty ones
@@ -23,11 +36,12 @@ type Handoff interface {
 
 // Control is how the node's procedure steers a running player, and what it can see of it. All fields are atomic.
 type Control struct {
-	StopAt    atomic.Int64 // run clock: nothing that is due at or after it is sent; math.MaxInt64 while open
+	StopAt    atomic.Int64 // run clock: nothing that is due at or after it is sent; 0 or math.MaxInt64 while open
 	HoldStart atomic.Int64 // run clock: due time from which requests count; 0 until known
 	InFlight  atomic.Int64
-	Sent      atomic.Int64
-	// OldestDue is a lower bound of the due times still in flight or to come: what is due before it is complete.
+	Sent      atomic.Int64 // warm-up included
+	// OldestDue is a lower bound of the due times still in flight or to come: the samples of what is due before it have
+	// all been Put. math.MaxInt64 when the player has ended.
 	OldestDue atomic.Int64
 }
 
@@ -35,15 +49,17 @@ type Control struct {
 type Options struct {
 	Clock   backends.Clock
 	Start   int64 // when the node starts: due = Start + schedule's due
-	Timeout int64 // one request, due to last byte; the reaper cancels beyond it
+	Timeout int64 // one request, due to last byte; the reaper cancels beyond it; 0: never
 	// WarmUntil (time) or WarmCount (arrivals) end the warm-up; requests of it carry backends.Warmup. 0, 0: none.
 	WarmUntil int64
 	WarmCount int64
 	// Limit is how many requests that are not warm-up are sent; 0: no limit.
 	Limit int64
-	Drain time.Duration // how long open requests may take after the last send; then they are cancelled
+	Drain time.Duration // how long open requests may take after StopAt or the last arrival; then they are cancelled
 	// IDBase | N is the request's id.
 	IDBase uint64
+	// Shard says which part of the whole the schedule is: arrivals carry their number in the whole.
+	Shard load.Shard
 }
 
 // OpenOptions are those of the open loop.
@@ -60,17 +76,15 @@ type OpenOptions struct {
 
 // Played is what the player itself knows. Warm-up is not in it, except where said.
 type Played struct {
-	Planned      int64 // arrivals due in hold that the schedule gave
+	Planned      int64 // arrivals due in hold that the schedule gave (closed loop: sent)
 	Sent         int64
 	DroppedPool  int64 // no idle slot, overflow: drop
 	DroppedStop  int64 // due, but the node was stopped before it could be sent
 	WaitedPool   int64 // arrivals that waited for a slot
-	Paused       int64 // no empty sample buffer: measure was behind
+	Paused       int64 // requests that waited for an empty sample buffer: measure was behind; warm-up included
 	WarmSent     int64
-	PeakInFlight int64
+	PeakInFlight int64  // warm-up included
 	Lanes        int    // lanes at the end
 	LastSend     int64  // run clock
-	Hash         uint64 // FNV-1a over the due times played, warm-up included (same seed, same hash)
+	Hash         uint64 // FNV-1a over the due times played, warm-up included (same seed, same hash); closed loop: 0
 }
-
-var _ = feed.Turn{}

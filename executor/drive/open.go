@@ -1,0 +1,125 @@
+package drive
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/load"
+)
+
+// Open sends the arrivals of s when they are due, each on the lane that has been idle longest. A reply is received by
+// its lane's goroutine, which was parked there, so that nothing is handed over between due time and wire.
+//
+// Calls above lim.Inline, which could block the pacer, are sent by a goroutine of their lane instead. With lim.Inline 0
+// that is the one that receives (send, then receive); else a second one beside it, started with the lane's first large
+// call.
+func Open(ctx context.Context, s load.Schedule, src feed.Source, lanes []backends.Lane, lim backends.Limits, out Handoff, c *Control, o OpenOptions) Played {
+	op := &open{drop: o.Drop, inline: lim.Inline, delay: o.Delay, freed: make(chan struct{}, 1)}
+	op.init(&o.Options, c, out, lanes, o.MaxInFlight)
+	if lim.Inline > 0 {
+		op.hand = lim.Inline
+	}
+	op.idle = newRing(len(op.slots))
+	op.onHalt = op.wakePacer
+	op.grower = grower{open: op, more: o.Grow}
+	op.onScan = func(int64) { op.grower.serve(ctx) }
+	op.senders.Store(1)
+	op.pending.Store(c.OldestDue.Load())
+	for i := range lanes {
+		op.start(&op.slots[i])
+	}
+	p := &pacer{open: op, s: s, src: src, hash: load.EmptyHash, spin: min(max(o.Spin, 0), int64(maxSpin))}
+	op.group.Go(p.run)
+	op.supervise(ctx)
+	op.grower.end()
+	op.closeLanes()
+	p.Lanes = int(op.count.Load())
+	return p.Played
+}
+
+// open is what the pacer and the lanes' goroutines share.
+type open struct {
+	player
+	grower grower
+	drop   bool
+	inline int
+	delay  func(n uint64)
+
+	idle    *ring
+	waiting atomic.Bool   // the pacer waits on freed
+	freed   chan struct{} // a slot became idle while the pacer waited
+}
+
+// start gives a slot that has a lane to the pacer.
+func (op *open) start(sl *slot) {
+	if op.inline > 0 {
+		op.group.Go(func() { op.receives(sl) })
+	} else {
+		op.group.Go(func() { op.sendsAndReceives(sl) })
+	}
+	op.free(sl)
+}
+
+// receives is the goroutine of a lane that the pacer sends on.
+func (op *open) receives(sl *slot) {
+	for sl.receive() {
+		if sl.handed {
+			<-sl.sent // a reply can come before the send has returned
+		}
+		op.answered(sl)
+	}
+}
+
+// sendsAndReceives is the goroutine of a lane whose sends can block.
+func (op *open) sendsAndReceives(sl *slot) {
+	for range sl.wake {
+		sl.send()
+		if !sl.receive() {
+			op.leave()
+			return
+		}
+		op.answered(sl)
+	}
+}
+
+// sends is the second goroutine of a lane, for large calls.
+func (op *open) sends(sl *slot) {
+	for range sl.wake {
+		sl.send()
+		sl.sent <- struct{}{}
+	}
+}
+
+// handOver lets the lane's own goroutine send. Of the pacer.
+func (op *open) handOver(sl *slot) {
+	if op.inline > 0 && !sl.sender {
+		sl.sender = true
+		op.group.Go(func() { op.sends(sl) })
+	}
+	sl.wake <- struct{}{} // has room: the slot was idle
+}
+
+func (op *open) answered(sl *slot) {
+	op.finish(sl)
+	sl.floor.Store(never)
+	op.leave()
+	op.free(sl)
+}
+
+// free makes a slot idle and wakes the pacer if that is what it waits for. The pacer looks at the ring again after it
+// has said that it waits, so no slot is overlooked.
+func (op *open) free(sl *slot) {
+	op.idle.push(sl)
+	if op.waiting.Load() && op.waiting.CompareAndSwap(true, false) {
+		op.wakePacer()
+	}
+}
+
+func (op *open) wakePacer() {
+	select {
+	case op.freed <- struct{}{}:
+	default:
+	}
+}

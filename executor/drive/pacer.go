@@ -1,0 +1,222 @@
+package drive
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/load"
+)
+
+// How the pacer waits for a due time: the runtime's sleep is 1 ms coarse, so it ends coarse before; a nap on the
+// thread's own timer ends some 30 µs late, so the rest is spun.
+const (
+	coarse  = 2 * time.Millisecond
+	napMost = 500 * time.Microsecond // a stop is seen after at most this
+	maxSpin = 80 * time.Microsecond
+)
+
+// pacer sends each arrival when it is due: one goroutine locked to one thread. It writes itself where the lane can take
+// the request without blocking; handing over to the lane's goroutine would cost the wake of a thread, 16 to 50 µs.
+type pacer struct {
+	*open
+	s    load.Schedule
+	src  feed.Source
+	turn feed.Turn
+	hash load.Hash
+	k    uint64 // arrivals played
+	spin int64
+	Played
+}
+
+func (p *pacer) run() {
+	defer p.ended()
+	defer p.pending.Store(never)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer sharpTimer()()
+	for p.next() {
+	}
+	p.Hash = uint64(p.hash)
+}
+
+// next plays one arrival. False: the end.
+func (p *pacer) next() bool {
+	after, ok := p.s.Next()
+	if !ok {
+		p.exhausted()
+		return false
+	}
+	due := p.o.Start + after
+	if due >= p.c.StopAt.Load() {
+		return false
+	}
+	p.pending.Store(due)
+	now, ok := p.wait(due)
+	if !ok {
+		p.abandon(due)
+		return false
+	}
+	return p.play(due, after, now)
+}
+
+// wait returns when due has come, at once when it has passed: a late pacer sends what is due back to back, and nothing
+// is skipped or moved. It is false when the player was halted or due is no longer before StopAt.
+func (p *pacer) wait(due int64) (now int64, ok bool) {
+	for {
+		now = p.o.Clock.Now()
+		left := due - now
+		switch {
+		case p.halt.Load() || due >= p.c.StopAt.Load():
+			return now, false
+		case left <= 0:
+			return now, true
+		case left > int64(coarse):
+			time.Sleep(min(time.Duration(left)-coarse, scanPeriod))
+		case left > p.spin+int64(time.Microsecond):
+			nap(min(left-p.spin, int64(napMost)))
+		}
+	}
+}
+
+// play sends an arrival that is due, or counts why not. False: nothing more is to be sent.
+func (p *pacer) play(due, after, now int64) bool {
+	a := arrival{n: p.o.Shard.Number(p.k), due: due, free: due}
+	if p.warm(p.k, due) {
+		a.flags = backends.Warmup
+	}
+	p.k++
+	p.hash = p.hash.Add(after)
+	hold := a.flags&backends.Warmup == 0
+	sl, free := p.idleSlot(hold)
+	if free != 0 {
+		a.free = free
+	}
+	if sl == nil {
+		return p.unsent(hold)
+	}
+	if !p.src.Next(sl.index, a.n, &p.turn) {
+		p.idle.push(sl)
+		p.exhausted()
+		return false
+	}
+	s := p.buffer(sl)
+	if s == nil {
+		p.idle.push(sl)
+		return p.unsent(hold)
+	}
+	p.send(sl, a, s, max(now, free))
+	if hold {
+		p.Planned++
+		p.Sent++
+	} else {
+		p.WarmSent++
+	}
+	if p.o.Limit > 0 && p.Sent >= p.o.Limit {
+		p.exhausted()
+		return false
+	}
+	return true
+}
+
+// unsent counts an arrival that found no slot. False: because the player was halted meanwhile.
+func (p *pacer) unsent(hold bool) bool {
+	halted := p.halt.Load()
+	if hold {
+		p.Planned++
+		if halted {
+			p.DroppedStop++
+		} else {
+			p.DroppedPool++
+		}
+	}
+	if halted {
+		p.rest()
+	}
+	return !halted
+}
+
+func (p *pacer) send(sl *slot, a arrival, s *backends.Sample, now int64) {
+	if p.delay != nil {
+		p.delay(a.n)
+	}
+	p.PeakInFlight = max(p.PeakInFlight, p.c.InFlight.Add(1))
+	p.LastSend = now
+	p.take(sl, a, s, &p.turn)
+	if p.inline > 0 && sl.call.Size <= p.inline {
+		sl.send()
+		return
+	}
+	p.handOver(sl)
+}
+
+// idleSlot is the slot that has been idle longest. Without one the pacer waits, unless arrivals are to be dropped; free
+// is then when the slot came, else 0. Nil: dropped, or halted.
+func (p *pacer) idleSlot(hold bool) (sl *slot, free int64) {
+	sl = p.idle.pop()
+	p.considerGrowth()
+	if sl != nil || p.drop {
+		return sl, 0
+	}
+	if hold {
+		p.WaitedPool++
+	}
+	for !p.halt.Load() {
+		p.waiting.Store(true)
+		if sl = p.idle.pop(); sl != nil {
+			p.waiting.Store(false)
+			return sl, p.o.Clock.Now()
+		}
+		<-p.freed
+	}
+	p.waiting.Store(false)
+	return nil, 0
+}
+
+// buffer gets an empty sample; nil when the player was halted before there was one.
+func (p *pacer) buffer(sl *slot) *backends.Sample {
+	s := p.out.Get(sl.index)
+	if s != nil {
+		return s
+	}
+	p.Paused++
+	for s == nil && !p.halt.Load() {
+		nap(int64(retry))
+		s = p.out.Get(sl.index)
+	}
+	return s
+}
+
+// abandon counts the arrival at due, and all after it, that were due before the player was halted. A stop whose time
+// has not come leaves nothing behind.
+func (p *pacer) abandon(due int64) {
+	if !p.halt.Load() {
+		return
+	}
+	p.leaveBehind(due)
+	p.rest()
+}
+
+// rest counts what the schedule still has that is due by now.
+func (p *pacer) rest() {
+	until := min(p.c.StopAt.Load(), p.o.Clock.Now())
+	for {
+		after, ok := p.s.Next()
+		if !ok || p.o.Start+after >= until {
+			return
+		}
+		p.leaveBehind(p.o.Start + after)
+	}
+}
+
+// leaveBehind counts one arrival that was due before the halt and not sent.
+func (p *pacer) leaveBehind(due int64) {
+	warm := p.warm(p.k, due)
+	p.k++
+	full := p.o.Limit > 0 && p.Sent+p.DroppedStop >= p.o.Limit
+	if !warm && !full && due < min(p.c.StopAt.Load(), p.o.Clock.Now()) {
+		p.Planned++
+		p.DroppedStop++
+	}
+}

@@ -1,0 +1,190 @@
+package drive
+
+import (
+	"context"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// scanPeriod is how often slots are looked at for timeouts and the oldest due time; a short timeout makes it shorter.
+const scanPeriod = 10 * time.Millisecond
+
+// stuck is how long a cancelled request may take to end before its lane is closed.
+const stuck = time.Second
+
+// player is what both loops have in common: the slots, and one supervisor (the goroutine that called Open or Closed)
+// that scans them. Requests have no timers, deadlines or contexts of their own.
+type player struct {
+	o   *Options
+	c   *Control
+	out Handoff
+
+	hand    int          // calls larger than this are sent by a second goroutine of their lane
+	slots   []slot       // fixed in length, as others hold pointers into it
+	count   atomic.Int32 // slots[:count] have a lane
+	senders atomic.Int32 // goroutines that may still send
+	halt    atomic.Bool  // nothing more is sent, not even what is already due
+	over    atomic.Int64 // when the schedule, the feed or Limit was exhausted; 0: not
+	pending atomic.Int64 // lower bound of the due times to come; never when there are none
+	events  chan struct{}
+	group   sync.WaitGroup
+
+	onHalt func()          // wakes senders that wait
+	onScan func(now int64) // what a loop has to do now and then
+}
+
+func (p *player) init(o *Options, c *Control, out Handoff, lanes []backends.Lane, most int) {
+	p.o, p.c, p.out = o, c, out
+	p.slots = make([]slot, max(most, len(lanes)))
+	p.events = make(chan struct{}, 1)
+	for i, lane := range lanes {
+		p.slots[i].init(i, lane)
+	}
+	p.count.Store(int32(len(lanes)))
+	p.pending.Store(never)
+	p.hand = math.MaxInt
+	c.StopAt.CompareAndSwap(0, math.MaxInt64)
+	c.OldestDue.Store(o.Start)
+	if o.WarmCount == 0 {
+		c.HoldStart.Store(max(o.Start, o.WarmUntil, 1))
+	}
+}
+
+// present are the slots that have a lane.
+func (p *player) present() []slot { return p.slots[:p.count.Load()] }
+
+// notify wakes the supervisor. Never blocks.
+func (p *player) notify() {
+	select {
+	case p.events <- struct{}{}:
+	default:
+	}
+}
+
+// warm says whether an arrival belongs to the warm-up, and publishes the start of hold with the first that does not.
+func (p *player) warm(k uint64, due int64) bool {
+	if due < p.o.WarmUntil || k < uint64(p.o.WarmCount) {
+		return true
+	}
+	if p.c.HoldStart.Load() == 0 {
+		p.c.HoldStart.CompareAndSwap(0, max(due, 1))
+	}
+	return false
+}
+
+// exhausted notes that there is nothing more to send, for another reason than a stop.
+func (p *player) exhausted() { p.over.CompareAndSwap(0, max(p.o.Clock.Now(), 1)) }
+
+// ended is called by a sender that will send nothing more.
+func (p *player) ended() {
+	if p.senders.Add(-1) == 0 {
+		p.notify()
+	}
+}
+
+// supervise returns when no sender is left and no request in flight.
+func (p *player) supervise(ctx context.Context) {
+	period := scanPeriod
+	if t := time.Duration(p.o.Timeout) / 20; t > 0 {
+		period = max(min(period, t), time.Millisecond)
+	}
+	ticks := time.NewTicker(period)
+	defer ticks.Stop()
+	var end ending
+	stop := ctx.Done()
+	for p.senders.Load() > 0 || p.c.InFlight.Load() > 0 {
+		select {
+		case <-stop:
+			stop = nil
+			end.why = backends.CauseStop
+		case <-p.events:
+		case <-ticks.C:
+		}
+		p.scan(&end)
+	}
+	p.c.OldestDue.Store(never)
+}
+
+// ending is what the supervisor remembers of the way out.
+type ending struct {
+	why   backends.Cause // 0: requests may still take their time
+	from  int64          // when the drain began; 0: not yet
+	since int64          // when requests were first cancelled; 0: not yet
+}
+
+// scan is one look at everything.
+func (p *player) scan(end *ending) {
+	now := p.o.Clock.Now()
+	p.oldest(now)
+	p.drain(end, now)
+	if p.o.Timeout > 0 {
+		for i := range p.present() {
+			p.slots[i].cancel(now-p.o.Timeout, backends.CauseTimeout)
+		}
+	}
+	if end.why != 0 {
+		p.cutOff(end, now)
+	}
+	if p.onScan != nil {
+		p.onScan(now)
+	}
+}
+
+// oldest publishes a lower bound of the due times open. Pending is read before the slots: an arrival that moves from one
+// to the other meanwhile is seen at least once. No due time to come in a closed loop is before now.
+func (p *player) oldest(now int64) {
+	floor := min(now, p.pending.Load())
+	for i := range p.present() {
+		floor = min(floor, p.slots[i].floor.Load())
+	}
+	p.c.OldestDue.Store(floor)
+}
+
+// drain decides whether the drain is over.
+func (p *player) drain(end *ending, now int64) {
+	stopAt := p.c.StopAt.Load()
+	if end.from == 0 {
+		switch {
+		case now >= stopAt:
+			end.from = stopAt
+		default:
+			end.from = p.over.Load()
+		}
+	}
+	if end.why == 0 && end.from != 0 && now-end.from >= int64(p.o.Drain) {
+		end.why = backends.CauseDrain
+	}
+}
+
+// cutOff halts the senders and cancels what is in flight. It comes again with each scan until all has ended, as a
+// request can be between take and Send, where its lane does not know it yet.
+func (p *player) cutOff(end *ending, now int64) {
+	if end.since == 0 {
+		end.since = now
+		p.halt.Store(true)
+	}
+	if p.onHalt != nil {
+		p.onHalt()
+	}
+	late := now-end.since > int64(stuck)
+	for i := range p.present() {
+		sl := &p.slots[i]
+		sl.cancel(never, end.why)
+		if late && sl.due.Load() != never {
+			_ = sl.lane.Close() // answers what is in flight; the request's sample says what happened
+		}
+	}
+}
+
+// closeLanes ends all lanes and waits for the goroutines that were in them.
+func (p *player) closeLanes() {
+	for i := range p.present() {
+		close(p.slots[i].wake)
+		_ = p.slots[i].lane.Close() // nothing is in flight; what a close could report concerns no request
+	}
+	p.group.Wait()
+}

@@ -1,0 +1,109 @@
+package drive
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed"
+)
+
+// never stands for no due time.
+const never = math.MaxInt64
+
+// slot is one lane with the request that is in flight on it. Whoever picks the arrival (pacer or lane's goroutine)
+// fills it by take; the lane's goroutine empties it by player.finish.
+type slot struct {
+	lane  backends.Lane
+	index int
+	// due is that of the request in flight, else never. gen is stored before due: who sees the same due before and
+	// after gen has a pair that belongs together. Loading due after Recv makes what take wrote visible.
+	due atomic.Int64
+	gen atomic.Uint32
+	// floor is a lower bound of the due times that this slot still has to Put.
+	floor  atomic.Int64
+	sample *backends.Sample
+	call   *backends.Call
+	fields backends.Fields
+	// wake starts the slot's goroutine: in the open loop to Send what take left here, in the closed loop when the
+	// profile opens the slot again. One token is enough.
+	wake chan struct{}
+	// A large call of the open loop, on a lane whose other calls the pacer sends.
+	sender bool          // the goroutine for them runs; of the pacer
+	handed bool          // the request in flight is one
+	sent   chan struct{} // its Send has returned
+	_      [64]byte
+}
+
+func (sl *slot) init(index int, lane backends.Lane) {
+	sl.lane, sl.index = lane, index
+	sl.due.Store(never)
+	sl.floor.Store(never)
+	sl.wake, sl.sent = make(chan struct{}, 1), make(chan struct{}, 1)
+}
+
+// arrival is one request to be sent.
+type arrival struct {
+	n         uint64
+	due, free int64
+	flags     backends.Flags
+}
+
+// take makes the arrival the slot's request in flight.
+func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
+	gen := sl.gen.Load() + 1
+	s.Reset()
+	s.Due, s.Free, s.N, s.Flags = a.due, a.free, a.n, a.flags
+	s.Row, s.Items = t.Call.Row, t.Call.Items
+	s.Lane, s.Slot, s.Gen = uint32(sl.index), 0, gen
+	t.Fields.ID = p.o.IDBase | a.n
+	sl.sample, sl.call, sl.fields = s, t.Call, t.Fields
+	sl.handed = t.Call.Size > p.hand
+	sl.floor.Store(a.due)
+	sl.gen.Store(gen)
+	sl.due.Store(a.due)
+	p.c.Sent.Add(1)
+}
+
+// send puts the slot's request on the wire.
+func (sl *slot) send() { sl.lane.Send(0, sl.call, sl.fields, sl.sample) }
+
+// receive waits for the end of a request and reports false at the end of the lane.
+func (sl *slot) receive() bool {
+	for {
+		at, done := sl.lane.Recv()
+		switch {
+		case at == backends.None:
+			return false
+		case done && sl.due.Load() != never:
+			return true
+		}
+	}
+}
+
+// finish hands the answered request's sample off. The slot's floor stays: who calls knows what comes next.
+func (p *player) finish(sl *slot) {
+	s := sl.sample
+	sl.due.Store(never)
+	sl.sample, sl.call = nil, nil
+	p.out.Put(sl.index, s)
+}
+
+// leave counts the request out of flight and lets the supervisor see the end.
+func (p *player) leave() {
+	if p.c.InFlight.Add(-1) == 0 && p.senders.Load() == 0 {
+		p.notify()
+	}
+}
+
+// cancel ends the slot's request if it is due before limit.
+func (sl *slot) cancel(limit int64, why backends.Cause) {
+	due := sl.due.Load()
+	if due >= limit {
+		return
+	}
+	gen := sl.gen.Load()
+	if sl.due.Load() == due {
+		sl.lane.Cancel(0, gen, why)
+	}
+}
