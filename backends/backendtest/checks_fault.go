@@ -1,0 +1,157 @@
+package backendtest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// checkFault sends several requests, one after the other, to a server with a fault: each must be answered with the
+// class that the fault has.
+func checkFault(t testing.TB, s Suite, f Fault, m mode) {
+	if !s.has(f) {
+		return
+	}
+	b := newBench(t, &s, f)
+	p := b.player(m)
+	if f == Refused {
+		b.class(None, p.do(b.call))
+		b.server.Down()
+	}
+	for i := range 5 {
+		sample := p.send(b.call)
+		if f == Never {
+			p.lane.Cancel(0, p.gen, backends.CauseTimeout)
+		}
+		p.wait(sample)
+		if f == Refused && i == 0 && sample.Class == backends.ResetByPeer {
+			continue // it was sent before the end of the connection was seen
+		}
+		b.class(f, sample)
+		if f == Never && sample.Flags&backends.Timeout == 0 {
+			t.Errorf("a timeout without its flag")
+		}
+		if f == None && !s.Shared && i > 0 && sample.Flags&backends.Reused == 0 {
+			t.Errorf("request %d went out on a connection that had carried one, without the flag", i)
+		}
+		if f == None && sample.Flags&backends.Redialled != 0 {
+			t.Errorf("request %d was redialled, though the connection was kept", i)
+		}
+	}
+}
+
+func checkStamps(t testing.TB, s Suite) {
+	for _, m := range []mode{serial, parked} {
+		if s.has(Delay) {
+			b := newBench(t, &s, Delay)
+			p := b.player(m)
+			for range 3 {
+				sample := p.do(b.call)
+				if wait := sample.FirstByte - sample.SendStart; wait < int64(Pause) {
+					t.Errorf("first byte %d ns after the start of sending; the server waited %v", wait, Pause)
+				}
+				if took := sample.SendEnd - sample.SendStart; took >= int64(Pause) && sample.Connect == 0 {
+					t.Errorf("the send took %d ns: it has waited for the reply", took)
+				}
+			}
+		}
+		if s.has(SlowBody) {
+			b := newBench(t, &s, SlowBody)
+			p := b.player(m)
+			for range 3 {
+				sample := p.do(b.call)
+				if took := sample.LastByte - sample.FirstByte; took < int64(Pause) {
+					t.Errorf("last byte %d ns after the first; the server waited %v", took, Pause)
+				}
+			}
+		}
+	}
+}
+
+func checkWords(t testing.TB, s Suite) {
+	if !s.has(Failure) {
+		return
+	}
+	b := newBench(t, &s, Failure)
+	if sample := b.player(serial).do(b.call); !strings.Contains(string(sample.Note), Words) || sample.Status == 0 {
+		t.Errorf("status %d, note %q; the server said %q", sample.Status, sample.Note, Words)
+	}
+}
+
+// checkTLS: a client and a server that cannot agree on TLS are told apart from an unreachable one, at the start or at
+// the first request.
+func checkTLS(t testing.TB, s Suite) {
+	if !s.has(BadTLS) {
+		return
+	}
+	b := newBench(t, &s, BadTLS)
+	lanes, err := b.lanes(1)
+	if err == nil {
+		b.class(BadTLS, newPlayer(t, b.clock, lanes[0], serial).do(b.call))
+		return
+	}
+	if text := strings.ToLower(err.Error()); !strings.Contains(text, "tls") {
+		t.Errorf("the error does not speak of TLS: %v", err)
+	}
+}
+
+// checkCloseAfter: closes that nobody announced cost reconnects, not errors.
+func checkCloseAfter(t testing.TB, s Suite, m mode) {
+	if !s.has(CloseAfter) {
+		return
+	}
+	b := newBench(t, &s, CloseAfter)
+	p := b.player(m)
+	redialled := 0
+	for range 10 {
+		sample := p.do(b.call)
+		b.class(CloseAfter, sample)
+		if sample.Flags&backends.Redialled != 0 {
+			redialled++
+		}
+	}
+	if redialled < 9 && !s.Shared {
+		t.Errorf("10 requests on 10 connections: %d redialled", redialled)
+	}
+}
+
+// checkStateful: the server may have taken the first copy, so a request of a sequence fails with the connection.
+func checkStateful(t testing.TB, s Suite) {
+	if !s.has(CloseAfter) || s.Shared {
+		return
+	}
+	b := newBench(t, &s, CloseAfter)
+	p := b.player(serial)
+	stateful := *b.call
+	stateful.Stateful = true
+	failed := 0
+	for range 4 {
+		sample := p.do(&stateful)
+		if sample.Class.Failed() {
+			failed++
+		}
+	}
+	if failed == 0 && b.server.Accepted != nil && b.server.Accepted() < 4 {
+		t.Errorf("4 requests were answered over %d connections that carry one each", b.server.Accepted())
+	}
+}
+
+// checkCloseIdle: a lane that is parked sees a close and has another connection before the next Send.
+func checkCloseIdle(t testing.TB, s Suite) {
+	if !s.has(CloseIdle) {
+		return
+	}
+	b := newBench(t, &s, CloseIdle)
+	p := b.player(parked)
+	b.class(CloseIdle, p.do(b.call))
+	if b.server.Accepted != nil && !s.Shared {
+		poll(t, "a new connection after the close", func() bool { return b.server.Accepted() >= 2 })
+	}
+	sample := p.do(b.call)
+	b.class(CloseIdle, sample)
+	if !s.Shared && sample.Flags&backends.Redialled == 0 {
+		t.Errorf("the reconnect is not flagged")
+	}
+	b.class(CloseIdle, p.do(b.call))
+}

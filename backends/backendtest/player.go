@@ -1,0 +1,174 @@
+package backendtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// mode is how a lane is driven: by one goroutine that sends and receives in turn, as closed loops do, or with another
+// one parked in Recv, as open loops do.
+type mode bool
+
+const (
+	serial mode = false
+	parked mode = true
+)
+
+// received is what one Recv gave.
+type received struct {
+	slot int
+	done bool
+}
+
+// player drives one lane and holds it to the law: every Send is answered by exactly one Recv.
+type player struct {
+	t     testing.TB
+	clock backends.Clock
+	lane  backends.Lane
+	mode  mode
+	gen   uint32
+	got   chan received // parked: what the goroutine in Recv got; closed after None
+	ended bool
+}
+
+func newPlayer(t testing.TB, clock backends.Clock, lane backends.Lane, m mode) *player {
+	p := &player{t: t, clock: clock, lane: lane, mode: m, got: make(chan received, 64)}
+	if m == parked {
+		go p.park()
+	}
+	t.Cleanup(p.close)
+	return p
+}
+
+// park receives until the end of the lane. A lane that gives results without end is stopped from filling memory.
+func (p *player) park() {
+	defer close(p.got)
+	for {
+		slot, done := p.lane.Recv()
+		if slot == backends.None && !done {
+			return
+		}
+		select {
+		case p.got <- received{slot, done}:
+		default:
+			return
+		}
+	}
+}
+
+// send begins a request.
+func (p *player) send(c *backends.Call) *backends.Sample {
+	p.gen++
+	now := p.clock.Now()
+	s := &backends.Sample{Due: now, Free: now, Gen: p.gen, Row: c.Row, Items: c.Items}
+	p.lane.Send(0, c, backends.Fields{ID: uint64(p.gen)}, s)
+	return s
+}
+
+// wait receives the one answer. A lane that is stuck is closed.
+func (p *player) wait(s *backends.Sample) {
+	p.t.Helper()
+	r, ok := p.recv()
+	if !ok {
+		p.t.Fatalf("the law of Lane: a request was not answered within %v", patience)
+	}
+	if r.slot != 0 || !r.done {
+		p.t.Fatalf("the law of Lane: Recv gave slot %d, done %v for a request in slot 0", r.slot, r.done)
+	}
+	p.sane(s)
+}
+
+func (p *player) recv() (received, bool) {
+	if p.mode == parked {
+		select {
+		case r, ok := <-p.got:
+			return r, ok
+		case <-time.After(patience):
+			return received{}, false
+		}
+	}
+	stuck := false
+	watch := time.AfterFunc(patience, func() { _ = p.lane.Close() })
+	slot, done := p.lane.Recv()
+	stuck = !watch.Stop()
+	return received{slot, done}, !stuck
+}
+
+// sane checks what holds for every finished sample.
+func (p *player) sane(s *backends.Sample) {
+	p.t.Helper()
+	now := p.clock.Now()
+	stamps := []int64{s.Due, s.SendStart, s.SendEnd, s.FirstByte, s.LastByte}
+	for _, at := range stamps[1:] {
+		if at != 0 && (at < s.Due || at > now) {
+			p.t.Errorf("stamps (due, send start, send end, first byte, last byte) %v are not between due and now %d", stamps, now)
+		}
+	}
+	if s.Gen != p.gen {
+		p.t.Errorf("the lane changed the generation from %d to %d", p.gen, s.Gen)
+	}
+	if s.LastByte != 0 && s.FirstByte > s.LastByte || s.SendEnd != 0 && s.SendStart > s.SendEnd {
+		p.t.Errorf("stamps %v are out of order", stamps)
+	}
+	if s.Class.Failed() && len(s.Note) == 0 && s.Class != backends.TimedOut {
+		p.t.Errorf("class %v without a note", s.Class)
+	}
+	if s.Class == backends.OK {
+		p.right(s, stamps)
+	}
+}
+
+// right checks what holds for a request that was answered.
+func (p *player) right(s *backends.Sample, stamps []int64) {
+	p.t.Helper()
+	for _, at := range stamps {
+		if at == 0 {
+			p.t.Errorf("stamps %v of a good request have a hole", stamps)
+		}
+	}
+	if s.FirstByte < s.SendStart {
+		p.t.Errorf("first byte at %d, sent at %d", s.FirstByte, s.SendStart)
+	}
+	if s.BytesSent <= 0 || s.BytesReceived <= 0 || s.Responses != 1 {
+		p.t.Errorf("%d bytes sent, %d received, %d responses", s.BytesSent, s.BytesReceived, s.Responses)
+	}
+	if s.Flags&(backends.Timeout|backends.Incomplete) != 0 {
+		p.t.Errorf("flags %b of a good request", s.Flags)
+	}
+}
+
+// do plays one request.
+func (p *player) do(c *backends.Call) *backends.Sample {
+	p.t.Helper()
+	s := p.send(c)
+	p.wait(s)
+	return s
+}
+
+// close closes the lane and checks that Recv then says so, and nothing else.
+func (p *player) close() {
+	p.t.Helper()
+	if p.ended {
+		return
+	}
+	p.ended = true
+	if err := p.lane.Close(); err != nil {
+		p.t.Errorf("close the lane: %v", err)
+	}
+	if p.mode == serial {
+		if r, ok := p.recv(); !ok || r.slot != backends.None || r.done {
+			p.t.Errorf("the law of Lane: after Close, Recv gave slot %d, done %v", r.slot, r.done)
+		}
+		return
+	}
+	select {
+	case r, more := <-p.got:
+		if more {
+			p.t.Errorf("the law of Lane: slot %d, done %v that no Send belongs to", r.slot, r.done)
+		}
+	case <-time.After(patience):
+		p.t.Errorf("Recv did not return after Close")
+	}
+}

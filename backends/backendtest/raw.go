@@ -1,0 +1,194 @@
+package backendtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// RawOptions say how a raw server listens. The zero value is TCP on loopback.
+type RawOptions struct {
+	TLS  bool // with a certificate of its own, whose authority is in the Server's TLSOptions
+	Unix bool
+}
+
+// Raw is a server that plays a script.
+type Raw struct {
+	Address string // host:port or path
+	listen  net.Listener
+	tls     *tls.Config
+	script  [][]command
+	size    atomic.Int64
+	count   atomic.Int64
+	ctx     context.Context //nolint:containedctx // it ends the server's goroutines, which start here
+	stop    context.CancelFunc
+	wg      sync.WaitGroup
+	mu      sync.Mutex
+	open    map[net.Conn]bool
+}
+
+// StartRaw starts a server that ends with the test.
+func StartRaw(t testing.TB, o RawOptions, config *tls.Config, script string) *Raw {
+	t.Helper()
+	parsed, err := parseScript(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network, address := "tcp", "127.0.0.1:0"
+	if o.Unix {
+		network, address = "unix", t.TempDir()+"/raw"
+	}
+	listen, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Raw{Address: listen.Addr().String(), listen: listen, tls: config, script: parsed, open: map[net.Conn]bool{}}
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	r.wg.Go(r.accept)
+	t.Cleanup(r.Down)
+	return r
+}
+
+// Size tells the server how many bytes a request has, for "read size".
+func (r *Raw) Size(n int) { r.size.Store(int64(n)) }
+
+// Accepted is how many connections have come.
+func (r *Raw) Accepted() int { return int(r.count.Load()) }
+
+// Down closes the listener and all connections: from now on clients are refused.
+func (r *Raw) Down() {
+	r.stop()
+	_ = r.listen.Close()
+	r.mu.Lock()
+	for c := range r.open {
+		_ = c.Close()
+	}
+	r.mu.Unlock()
+	r.wg.Wait()
+}
+
+func (r *Raw) accept() {
+	for {
+		raw, err := r.listen.Accept()
+		if err != nil {
+			return
+		}
+		n := int(r.count.Add(1)) - 1
+		r.mu.Lock()
+		r.open[raw] = true
+		r.mu.Unlock()
+		r.wg.Go(func() {
+			conn := raw
+			if r.tls != nil {
+				conn = tls.Server(raw, r.tls)
+			}
+			p := &played{r: r, raw: raw, conn: conn, in: bufio.NewReader(conn)}
+			p.play(r.script[min(n, len(r.script)-1)])
+			_ = conn.Close()
+			r.mu.Lock()
+			delete(r.open, raw)
+			r.mu.Unlock()
+		})
+	}
+}
+
+// played is one connection with its script.
+type played struct {
+	r         *Raw
+	raw, conn net.Conn
+	in        *bufio.Reader
+	piece     int
+	pause     time.Duration
+}
+
+func (p *played) play(script []command) {
+	for i := 0; i < len(script); i++ {
+		if script[i].word == "repeat" {
+			i = -1
+			continue
+		}
+		if !p.do(script[i]) {
+			return
+		}
+	}
+}
+
+// do plays one command and reports whether the script goes on.
+func (p *played) do(c command) bool {
+	switch c.word {
+	case "read head":
+		return p.await([]byte("\r\n\r\n"))
+	case "read size":
+		return p.read(int(p.r.size.Load()))
+	case "read":
+		return p.read(c.n)
+	case "await":
+		return p.await(c.bytes)
+	case "send":
+		return p.send(c.bytes)
+	case "split":
+		p.piece, p.pause = c.n, c.wait
+		return true
+	case "delay":
+		return p.wait(c.wait)
+	case "reset":
+		if tcp, ok := p.raw.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+		_ = p.raw.Close()
+	case "hang":
+		<-p.r.ctx.Done()
+	}
+	return false // reset, close and hang end the script
+}
+
+func (p *played) read(n int) bool {
+	_, err := io.CopyN(io.Discard, p.in, int64(n))
+	return err == nil
+}
+
+// await reads up to and with want.
+func (p *played) await(want []byte) bool {
+	var seen []byte
+	for !bytes.HasSuffix(seen, want) {
+		b, err := p.in.ReadByte()
+		if err != nil {
+			return false
+		}
+		seen = append(seen, b)
+	}
+	return true
+}
+
+func (p *played) send(b []byte) bool {
+	for p.piece > 0 && len(b) > p.piece {
+		if _, err := p.conn.Write(b[:p.piece]); err != nil || !p.wait(p.pause) {
+			return false
+		}
+		b = b[p.piece:]
+	}
+	_, err := p.conn.Write(b)
+	return err == nil
+}
+
+// wait passes time, unless the server stops.
+func (p *played) wait(d time.Duration) bool {
+	if d == 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-p.r.ctx.Done():
+		return false
+	}
+}

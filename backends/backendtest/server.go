@@ -1,0 +1,99 @@
+package backendtest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// Fault is a way of a server to behave.
+type Fault string
+
+// The faults. A Suite has a server for each, or says why it cannot.
+const (
+	None        Fault = "none"         // answers rightly, and keeps the connection
+	Delay       Fault = "delay"        // answers after Pause
+	SlowHead    Fault = "slow head"    // the reply comes byte by byte
+	SlowBody    Fault = "slow body"    // Pause lies between the first and the last byte of the reply
+	Refused     Fault = "refused"      // as None; the suite takes it down
+	ResetBefore Fault = "reset before" // RST after the request
+	ResetBody   Fault = "reset body"   // RST within the reply
+	ShortBody   Fault = "short body"   // closes before the reply is as long as it said
+	WrongLength Fault = "wrong length" // the reply is longer than it said
+	Failure     Fault = "status"       // answers with a failure of the protocol (HTTP 500, a gRPC status), saying Words
+	Malformed   Fault = "malformed"    // answers with what is no reply
+	Never       Fault = "never"        // takes the request and says nothing
+	CloseAfter  Fault = "close after"  // closes after every reply without having said so
+	CloseIdle   Fault = "close idle"   // closes the first connection a while after its first reply
+	BadTLS      Fault = "tls"          // cannot agree on TLS with the client
+)
+
+// Words are what a server with the fault Failure says.
+const Words = "no such luck"
+
+// Server is a server with a fault.
+type Server struct {
+	URL      string
+	TLS      *backends.TLSOptions
+	Size     func(n int) // told the bytes of a request before the first is sent; nil: not wanted
+	Accepted func() int  // connections so far; nil: not known
+	Down     func()      // ends it: later connections are refused; nil only if not Refused
+}
+
+// Servers starts servers by fault.
+type Servers map[Fault]func(t testing.TB) Server
+
+// HTTP gives raw servers for a kind that speaks HTTP/1.1. reply is a whole, right reply that keeps the connection,
+// with a Content-Length and content of at least two bytes.
+func HTTP(o RawOptions, reply string) Servers {
+	last := len(reply) - 1
+	said := `{"error":"` + Words + `"}`
+	failure := fmt.Sprintf("HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(said), said)
+	all := Servers{}
+	for fault, script := range map[Fault][]string{
+		None:        {"read size", send(reply), "repeat"},
+		Delay:       {"read size", "delay " + Pause.String(), send(reply), "repeat"},
+		SlowHead:    {"split 1 200us", "read size", send(reply), "repeat"},
+		SlowBody:    {"read size", send(reply[:last]), "delay " + Pause.String(), send(reply[last:]), "repeat"},
+		Refused:     {"read size", send(reply), "repeat"},
+		ResetBefore: {"read size", "reset"},
+		ResetBody:   {"read size", send(reply[:last-1]), "delay 5ms", "reset"},
+		ShortBody:   {"read size", send(reply[:last-1]), "close"},
+		WrongLength: {"read size", send(reply + "surplus"), "repeat"},
+		Failure:     {"read size", send(failure), "repeat"},
+		Malformed:   {"read size", send("220 mail ready\r\n\r\n"), "hang"},
+		Never:       {"read size", "hang"},
+		CloseAfter:  {"read size", send(reply), "close"},
+		CloseIdle:   {"read size", send(reply), "delay 30ms", "close", "accept", "read size", send(reply), "repeat"},
+	} {
+		all[fault] = func(t testing.TB) Server { return httpServer(t, o, "accept\n"+strings.Join(script, "\n")) }
+	}
+	all[BadTLS] = func(t testing.TB) Server {
+		// It answers a handshake with words. With verification alone a server could not be told from a silent one.
+		r := StartRaw(t, RawOptions{}, nil, "accept\nread 1\n"+send("HTTP/1.0 400 Bad Request\r\n\r\nnot TLS\n"))
+		return Server{URL: "https://" + r.Address, Size: r.Size, Accepted: r.Accepted, Down: r.Down}
+	}
+	return all
+}
+
+func send(text string) string { return "send " + strconv.Quote(text) }
+
+func httpServer(t testing.TB, o RawOptions, script string) Server {
+	s, scheme := Server{}, "http://"
+	var r *Raw
+	switch {
+	case o.TLS:
+		config, cert, _ := Certificate(t)
+		r, scheme = StartRaw(t, o, config, script), "https://"
+		s.TLS = &backends.TLSOptions{CA: cert}
+	case o.Unix:
+		r, scheme = StartRaw(t, o, nil, script), "http+unix://"
+	default:
+		r = StartRaw(t, o, nil, script)
+	}
+	s.URL, s.Size, s.Accepted, s.Down = scheme+r.Address, r.Size, r.Accepted, r.Down
+	return s
+}

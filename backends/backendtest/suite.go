@@ -1,0 +1,182 @@
+package backendtest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"go.uber.org/goleak"
+)
+
+// Pause is how long servers with the faults Delay and SlowBody wait: only lower bounds are checked.
+const Pause = 30 * time.Millisecond
+
+// patience is how long a lane may take for anything before it counts as stuck.
+const patience = 20 * time.Second
+
+// Suite is a backend under test.
+type Suite struct {
+	Kind    backends.Kind
+	Target  backends.Target  // URL and TLS come from the server
+	Request backends.Request // a small request that the servers answer
+	Servers Servers
+	// Without says why there is no server for a fault. A fault must be in one of the two.
+	Without map[Fault]string
+	// Classes are the classes that a fault may have where the suite's own table does not fit the transport.
+	Classes map[Fault][]backends.ErrorClass
+	// Shared: lanes share connections, so that redials do not show in the samples of a lane.
+	Shared bool
+}
+
+// classes are those that a request may end with, by fault.
+var classes = map[Fault][]backends.ErrorClass{
+	None: {backends.OK}, Delay: {backends.OK}, SlowHead: {backends.OK}, SlowBody: {backends.OK},
+	CloseAfter: {backends.OK}, CloseIdle: {backends.OK},
+	Refused:     {backends.Dial},
+	ResetBefore: {backends.ResetByPeer},
+	ResetBody:   {backends.ResetByPeer},
+	ShortBody:   {backends.ResetByPeer, backends.Protocol},
+	WrongLength: {backends.Protocol, backends.Decode},
+	Failure:     {backends.Status},
+	Malformed:   {backends.Protocol},
+	Never:       {backends.TimedOut},
+	BadTLS:      {backends.TLS},
+}
+
+// Check is one test of the suite.
+type Check struct {
+	Name string
+	Run  func(t testing.TB, s Suite)
+}
+
+// Checks are all tests of the suite. Run runs them; they are apart so that a test can prove that they fail when they
+// should.
+func Checks() []Check {
+	checks := []Check{{"every fault has a server", checkComplete}}
+	for _, f := range []Fault{None, SlowHead, Refused, ResetBefore, ResetBody, ShortBody, WrongLength, Failure, Malformed, Never} {
+		checks = append(checks,
+			Check{string(f) + ", one goroutine", func(t testing.TB, s Suite) { checkFault(t, s, f, serial) }},
+			Check{string(f) + ", parked", func(t testing.TB, s Suite) { checkFault(t, s, f, parked) }})
+	}
+	return append(checks,
+		Check{"stamps", checkStamps},
+		Check{"failure keeps the server's words", checkWords},
+		Check{"no tls", checkTLS},
+		Check{"close after, one goroutine", func(t testing.TB, s Suite) { checkCloseAfter(t, s, serial) }},
+		Check{"close after, parked", func(t testing.TB, s Suite) { checkCloseAfter(t, s, parked) }},
+		Check{"stateful requests are not resent", checkStateful},
+		Check{"close idle", checkCloseIdle},
+		Check{"cancel by cause", checkCauses},
+		Check{"cancel of another generation", checkOtherGeneration},
+		Check{"cancel races", checkCancelRaces},
+		Check{"cancel while dialling", checkCancelDown},
+		Check{"close while parked", checkCloseParked},
+		Check{"close in flight", checkCloseInFlight},
+		Check{"send after close", checkSendAfterClose},
+		Check{"grown lanes", checkGrown},
+		Check{"unreachable at the start", checkUnreachable},
+	)
+}
+
+// Run puts a backend to the test.
+func Run(t *testing.T, s Suite) {
+	for _, c := range Checks() {
+		t.Run(c.Name, func(t *testing.T) {
+			before := goleak.IgnoreCurrent()
+			t.Cleanup(func() { goleak.VerifyNone(t, before) }) // runs last: servers and lanes end before it
+			c.Run(t, s)
+		})
+	}
+}
+
+// has says whether there is a server for f.
+func (s *Suite) has(f Fault) bool { return s.Servers[f] != nil }
+
+// allowed are the classes that f may have.
+func (s *Suite) allowed(f Fault) []backends.ErrorClass {
+	if c := s.Classes[f]; c != nil {
+		return c
+	}
+	return classes[f]
+}
+
+func checkComplete(t testing.TB, s Suite) {
+	for f := range classes {
+		if s.has(f) == (s.Without[f] != "") {
+			t.Errorf("fault %q must have a server or a reason why not", f)
+		}
+	}
+}
+
+// bench is a server with a fault, a Conn to it and a prepared request.
+type bench struct {
+	t      testing.TB
+	s      *Suite
+	server Server
+	clock  backends.Clock
+	conn   backends.Conn
+	call   *backends.Call
+}
+
+// newBench opens a Conn; all ends with the test.
+func newBench(t testing.TB, s *Suite, f Fault) *bench {
+	t.Helper()
+	b := &bench{t: t, s: s, server: s.Servers[f](t), clock: backends.Clock{Origin: time.Now().Add(-time.Second)}}
+	target := s.Target
+	target.URL, target.TLS = b.server.URL, b.server.TLS
+	if target.ConnectTimeout == 0 {
+		target.ConnectTimeout = patience / 4
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := s.Kind.Open(ctx, target, b.clock)
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	b.conn = conn
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := conn.Close(ctx); err != nil {
+			t.Errorf("close the connection: %v", err)
+		}
+	})
+	if b.call, err = conn.Prepare(s.Request); err != nil {
+		t.Fatalf("prepare: %v", err)
+	}
+	if b.server.Size != nil {
+		b.server.Size(b.call.Size)
+	}
+	return b
+}
+
+// lanes opens n lanes.
+func (b *bench) lanes(n int) ([]backends.Lane, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	lanes, limits, err := b.conn.Lanes(ctx, n, backends.LaneOptions{Depth: 1})
+	if err == nil && (len(lanes) != n || limits.Depth < 1) {
+		b.t.Errorf("%d lanes of depth %d, wanted %d of 1", len(lanes), limits.Depth, n)
+	}
+	return lanes, err
+}
+
+// player opens one lane.
+func (b *bench) player(m mode) *player {
+	b.t.Helper()
+	lanes, err := b.lanes(1)
+	if err != nil {
+		b.t.Fatalf("open a lane: %v", err)
+	}
+	return newPlayer(b.t, b.clock, lanes[0], m)
+}
+
+// class checks that a sample's class is one of those that f may have.
+func (b *bench) class(f Fault, s *backends.Sample) {
+	b.t.Helper()
+	if allowed := b.s.allowed(f); !slices.Contains(allowed, s.Class) {
+		b.t.Errorf("class %v, note %q; want one of %v", s.Class, s.Note, allowed)
+	}
+}
