@@ -103,7 +103,11 @@ func (s *Server) answer(ctx context.Context, now, first int64, name, v string, p
 
 // do takes j through the model's queue.
 func (m *model) do(ctx context.Context, r *inference, j *job) error {
-	if err := m.queue.push(j); err != nil {
+	ran, err := m.queue.instant(j)
+	if !ran {
+		err = m.queue.push(j)
+	}
+	if err != nil {
 		m.stats.failed(m.queue.clock.now() - j.arrived)
 		return unavailable(r.id, m.name, err)
 	}

@@ -184,6 +184,31 @@ func TestQueueCloseAnswersAll(t *testing.T) {
 	}
 }
 
+func TestInstantJobsSkipTheQueueOnlyWhereNoneWaits(t *testing.T) {
+	for _, c := range []struct {
+		config Config
+		want   bool
+	}{
+		{Config{}, true},
+		{Config{MaxBatch: 8}, true},
+		{Config{QueueDelay: time.Second}, true},
+		{Config{MaxBatch: 8, QueueDelay: time.Second}, false},
+		{Config{ServiceTime: &Dist{}}, false},
+	} {
+		g := newGated(t, c.config, 1)
+		close(g.open)
+		j := &job{in: []tensor{{data: []byte{1}}}, rows: 1, done: make(chan struct{})}
+		ran, err := g.instant(j)
+		if ran != c.want || err != nil || (j.out != nil) != c.want {
+			t.Errorf("%+v: %v %v", c.config, ran, err)
+		}
+		g.close()
+		if ran, err := g.instant(j); ran != c.want || c.want != errors.Is(err, errClosed) {
+			t.Errorf("%+v after close: %v %v", c.config, ran, err)
+		}
+	}
+}
+
 func TestServiceTimesAreRepeatable(t *testing.T) {
 	draws := func(seed uint64, name string) (d []time.Duration) {
 		m := &model{name: name}
