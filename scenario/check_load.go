@@ -121,7 +121,7 @@ func (l *rawLevels[T]) level(i int) float64 {
 		}
 		return v
 	}
-	return from + float64(i)*l.step()
+	return round(from + float64(i)*l.step())
 }
 
 // step is what is added from level to level: as written, else 1, for rates else from.

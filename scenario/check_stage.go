@@ -47,7 +47,7 @@ func (c *checker) stage(s *rawStage) {
 func (c *checker) request(s *rawStage) {
 	r := s.Play.Request
 	target := findTarget(c, s, r.Target)
-	if _, wrong := pick(c.datasets(), r.Data, "main"); wrong != nil && !c.doubtful("/datasets") && !c.doubtful("/data") {
+	if _, wrong := pick(c.datasets(), r.Data, "main"); wrong != nil && !c.known["/datasets"] && !c.known["/data"] {
 		wrong.about("dataset", "data")
 		c.where(s, r.Data, wrong)
 	}
@@ -55,6 +55,10 @@ func (c *checker) request(s *rawStage) {
 	if target == nil || !runs || r.Model != nil || target.Model != nil || c.doubtful(s.At.path+"/model") || c.doubtful(target.At.path) {
 		return
 	}
+	if c.lacks[target.At.path] {
+		return
+	}
+	c.lacks[target.At.path] = true // one stage is enough
 	c.at(target.At, &mistake{
 		code: codeMissing, summary: fmt.Sprintf("no \"model\" here, and %s names none", subject(s.At.node, s.At.path)),
 		detail: "add `model: NAME` to the target",
@@ -63,7 +67,7 @@ func (c *checker) request(s *rawStage) {
 
 func findTarget(c *checker, s *rawStage, name *val[string]) *rawTarget {
 	t, wrong := pick(c.targets(), name, "")
-	if wrong != nil && !c.doubtful("/targets") && !c.doubtful("/target") {
+	if wrong != nil && !c.known["/targets"] && !c.known["/target"] {
 		wrong.about("target", "target")
 		c.where(s, name, wrong)
 	}

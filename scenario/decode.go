@@ -17,11 +17,15 @@ type decoder struct {
 	diags source.Diagnostics
 	known map[string]bool // paths at which a mistake was reported before
 	above map[string]bool // paths above those
+	lacks map[string]bool // maps that are known to lack a key
+	spots map[source.Pos]bool
 	subs  *substitution
 }
 
 func newDecoder(known source.Diagnostics, subs *substitution) *decoder {
-	d := &decoder{known: map[string]bool{}, above: map[string]bool{}, subs: subs}
+	d := &decoder{
+		known: map[string]bool{}, above: map[string]bool{}, lacks: map[string]bool{}, spots: map[source.Pos]bool{}, subs: subs,
+	}
 	d.learn(known)
 	return d
 }
@@ -29,15 +33,26 @@ func newDecoder(known source.Diagnostics, subs *substitution) *decoder {
 // learn notes the places of mistakes, so that no consequence of them is reported.
 func (d *decoder) learn(known source.Diagnostics) {
 	for _, k := range known {
-		if k.Severity != source.Error || k.Path == "" {
+		switch {
+		case k.Severity != source.Error:
+			continue
+		case k.Code == codeMissing:
+			d.lacks[k.Path] = true // the rest of the map is as it should be
 			continue
 		}
 		d.known[k.Path] = true
+		d.spots[k.Pos] = true
 		for p := k.Path; p != ""; {
 			p = p[:strings.LastIndexByte(p, '/')]
 			d.above[p] = true
 		}
 	}
+}
+
+// settled reports whether nothing more is to be said about the value n: a mistake is known, at its path or, for what
+// came from the defaults, at its place in the file; or it holds a variable whose own mistake is reported.
+func (d *decoder) settled(n *source.Node, path string) bool {
+	return d.known[path] || d.subs.unset[n] || n.Kind == source.Scalar && d.spots[n.Pos]
 }
 
 // doubtful reports whether a mistake is known at path or below it: then what seems to be missing there may not be.
@@ -117,11 +132,11 @@ func (d *decoder) structure(v reflect.Value, n *source.Node, path string) bool {
 
 // required reports the keys that must be there and are not.
 func (d *decoder) required(t reflect.Type, n *source.Node, path string) {
-	if t == reflect.TypeFor[rawDefaults]() {
+	if t == reflect.TypeFor[rawDefaults]() || d.lacks[path] || d.doubtful(path) {
 		return
 	}
 	for _, f := range fields(t) {
-		if f.tag.Get("required") == "" || n.Entry(f.key) != nil || d.known[path] || d.known[path+"/"+f.key] {
+		if f.tag.Get("required") == "" || n.Entry(f.key) != nil {
 			continue
 		}
 		d.mistake(n, path, &mistake{code: codeMissing, summary: fmt.Sprintf("%s needs the key %q", subject(n, path), f.key)})
@@ -134,7 +149,7 @@ func (d *decoder) scalar(s scalar, n *source.Node, path string, f field) bool {
 		d.wrongKind(n, path, "a "+leafOf(t).def)
 		return false
 	}
-	if d.known[path] || d.subs.unset[n] {
+	if d.settled(n, path) {
 		return false
 	}
 	v, wrong := leafOf(t).parse(n, path)
@@ -163,7 +178,7 @@ func wanted(t reflect.Type) string {
 }
 
 func (d *decoder) wrongKind(n *source.Node, path, want string) {
-	if n.Kind == source.Null || d.known[path] || d.subs.unset[n] {
+	if n.Kind == source.Null || d.settled(n, path) {
 		return // a null is reported by nulls
 	}
 	found := map[source.Kind]string{source.Scalar: "a scalar", source.List: "a list", source.Map: "a map"}[n.Kind]

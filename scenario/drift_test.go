@@ -71,8 +71,10 @@ func (w *schemaWalk) follow(s map[string]any) (resolved map[string]any, ref stri
 // form picks the branch of a union by YAML type.
 func (w *schemaWalk) form(s map[string]any, kind string) (map[string]any, string) {
 	s, ref := w.follow(s)
-	if other, ok := s["else"].(map[string]any); ok && other["$ref"] != nil {
-		s, ref = w.follow(other) // a stage that is no group
+	for _, branch := range []string{"then", "else"} {
+		if b, ok := s[branch].(map[string]any); ok && b["$ref"] == "#/$defs/stage_map" {
+			s, ref = w.follow(b) // a stage that is no group
+		}
 	}
 	branches, _ := s["allOf"].([]any)
 	for _, b := range branches {

@@ -64,7 +64,7 @@ func (c *checker) slo(name *val[string]) []*rawAssertion {
 		}
 		names = append(names, s.Key)
 	}
-	if !c.doubtful("/slos") {
+	if !c.known["/slos"] {
 		m := &mistake{code: codeUnknownName, summary: fmt.Sprintf("no slo is named %q", name.V), allowed: names}
 		m.nearest = source.Nearest(name.V, names)
 		if len(names) == 0 {

@@ -66,8 +66,10 @@ type reading struct {
 func (r *reading) read(o Overrides) *Plan {
 	r.resolve(o)
 	r.decode()
-	r.vars.unused()
 	r.diags = append(r.diags, r.vars.diags...)
+	if !r.diags.HasErrors() { // a mistake may hide the place that uses a variable
+		r.diags = append(r.diags, r.vars.unused()...)
+	}
 	r.diags = r.tidy()
 	if r.diags.HasErrors() {
 		return nil

@@ -45,7 +45,7 @@ type Var struct {
 	Type   string // text int number bool duration rate ratio size
 	Text   string
 	Secret bool
-	From   string // "default", "env NAME", "--var"
+	From   string // "default", "--set", "env NAME", "--var"
 	Pos    source.Pos
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -130,7 +131,7 @@ func (d *decoder) exclusive(t reflect.Type, n *source.Node, path string) {
 }
 
 func (d *decoder) noneNamed(u union, n *source.Node, path string) {
-	if u.optional || d.doubtful(path) {
+	if u.optional || d.doubtful(path) || strings.HasPrefix(path, "/defaults/") { // a stage may name the member
 		return
 	}
 	d.diags = append(d.diags, source.Diagnostic{
@@ -189,12 +190,20 @@ func displaced(t reflect.Type, later *source.Node) map[string]bool {
 	return gone
 }
 
-// subject names a map for a person: a stage by its id, anything else by its key.
+// subject names a map for a person: a stage by its id, an item by its list, anything else by its key.
 func subject(n *source.Node, path string) string {
-	if id := n.Get("id"); id != nil && strings.HasPrefix(path, "/stages/") {
-		return fmt.Sprintf("stage %q", id.Text)
+	above, last := path[:max(strings.LastIndexByte(path, '/'), 0)], path[strings.LastIndexByte(path, '/')+1:]
+	if _, err := strconv.Atoi(last); err != nil {
+		return lastKey(path)
 	}
-	return lastKey(path)
+	id := n.Get("id")
+	switch {
+	case above != "/stages":
+		return "an item of " + lastKey(above)
+	case id == nil:
+		return "a stage"
+	}
+	return fmt.Sprintf("stage %q", id.Text)
 }
 
 // quoteAll joins words: "a", "b" and "c".

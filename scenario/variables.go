@@ -3,7 +3,6 @@ package scenario
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
-
-var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // variable is a declared variable with its final value.
 type variable struct {
@@ -98,9 +95,6 @@ func (vs *variables) given(declared *source.Node, args []string) map[string]*arg
 func (vs *variables) resolve(e source.Entry, given *argument, env func(string) (string, bool)) {
 	v := &variable{Var: Var{Name: e.Key, Type: "text", Pos: e.Value.Pos}, keyPos: e.KeyPos, path: "/vars" + source.JoinPointer(e.Key)}
 	vs.all = append(vs.all, v)
-	if !variableForm.MatchString(v.Name) {
-		vs.report(v, codeVarSyntax, e.KeyPos, fmt.Sprintf("variable name %q is not allowed", v.Name), "use letters, digits and _, first no digit")
-	}
 	var raw rawVar
 	d := newDecoder(nil, newSubstitution(nil))
 	if !d.decode(reflect.ValueOf(&raw).Elem(), e.Value, v.path, field{}) {
@@ -112,6 +106,9 @@ func (vs *variables) resolve(e source.Entry, given *argument, env func(string) (
 	at := v.Pos
 	if raw.Default != nil {
 		v.Text, v.From, v.known, at = raw.Default.at.node.Text, "default", true, raw.Default.at.node.Pos
+		if at.File == "--set" {
+			v.From = "--set"
+		}
 	}
 	if raw.Env != nil && env != nil {
 		if text, ok := env(raw.Env.V); ok {
@@ -120,6 +117,11 @@ func (vs *variables) resolve(e source.Entry, given *argument, env func(string) (
 	}
 	if given != nil {
 		v.Text, v.From, v.known, at = given.text, "--var", true, given.pos
+	}
+	if inPlan := v.From == "default" || v.From == "--set"; inPlan && strings.Contains(v.Text, "${") {
+		vs.report(v, codeVarSyntax, at, fmt.Sprintf("the default of %q holds another variable", v.Name), "write its value, or use both where they are needed")
+		v.broken()
+		return
 	}
 	vs.check(v, raw, at)
 }
@@ -185,7 +187,7 @@ func (vs *variables) check(v *variable, raw rawVar, at source.Pos) {
 		return
 	}
 	n := source.Plain(v.Text, at)
-	if v.From == "default" {
+	if v.From == "default" || v.From == "--set" {
 		n = raw.Default.at.node
 	}
 	t := variableType(v.Type)
@@ -246,16 +248,18 @@ func (vs *variables) reportMissing() {
 }
 
 // unused warns of variables that nothing mentions.
-func (vs *variables) unused() {
+func (vs *variables) unused() source.Diagnostics {
+	var diags source.Diagnostics
 	for _, v := range vs.all {
 		if v.used {
 			continue
 		}
-		vs.diags = append(vs.diags, source.Diagnostic{
+		diags = append(diags, source.Diagnostic{
 			Severity: source.Warning, Code: codeVarUnused, Summary: fmt.Sprintf("variable %q is not used", v.Name), Path: v.path,
 			Pos: v.keyPos, Width: utf8.RuneCountInString(v.Name),
 		})
 	}
+	return diags
 }
 
 // secrets are the values that must not be shown.
