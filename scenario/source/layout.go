@@ -8,7 +8,7 @@ import (
 
 // valuePos is where a value itself begins. The library gives the place of an anchor or tag before it.
 func (p *parser) valuePos(y *yaml.Node) Pos {
-	pos := Pos{File: p.file, Line: y.Line, Column: y.Column}
+	pos := p.inside(Pos{File: p.file, Line: y.Line, Column: y.Column})
 	if y.Anchor == "" && y.Style&yaml.TaggedStyle == 0 || y.Kind == yaml.AliasNode {
 		return pos
 	}

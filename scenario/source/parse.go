@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -38,8 +39,17 @@ type parser struct {
 
 func (p *parser) report(d Diagnostic) {
 	d.Severity = Error
-	d.Pos.File = p.file
+	d.Pos = p.inside(Pos{File: p.file, Line: d.Pos.Line, Column: d.Pos.Column})
 	p.found = append(p.found, d)
+}
+
+// inside moves a position into the text: the library adds a line break at the end, and stands behind it.
+func (p *parser) inside(pos Pos) Pos {
+	if pos.Line > p.lines.count() {
+		pos.Line, pos.Column = p.lines.count(), maxBytes
+	}
+	pos.Column = max(1, min(pos.Column, 1+utf8.RuneCountInString(p.lines.text(pos.Line))))
+	return pos
 }
 
 // readable checks what does not need YAML: length and characters.

@@ -16,6 +16,8 @@ import (
 // the start of the map, list or string that it could not finish, unless that is line 1, then the place where it gave up:
 // so the text is read again with one line more before it. And for blocks that start is of no use to anybody.
 
+var tabbed = regexp.MustCompile(`^ *\t`)
+
 var errorText = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
 // late lists the messages that name the start of a block instead of the place of the mistake.
@@ -75,10 +77,11 @@ func splitError(err error) (line int, message string) {
 func (p *parser) explain(d *Diagnostic, message, text string) {
 	indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
 	switch {
-	case strings.Contains(indent, "\t"):
+	case strings.Contains(indent, "\t"), strings.Contains(message, "tab character"):
 		d.Code, d.Summary = "tab-indentation", "a tab is used for indentation"
 		d.Detail = "YAML indents with spaces only."
-		d.Pos.Column, d.Width = 1+strings.IndexByte(indent, '\t'), 1
+		d.Pos, d.Width = p.find(tabbed, d.Pos.Line), 1
+		d.Pos.Column += len(tabbed.FindString(p.lines.text(d.Pos.Line))) - 1
 	case contains(unfinished, message):
 		p.explainFlow(d, text)
 	case message == "found unexpected end of stream":

@@ -103,6 +103,7 @@ func (w *walker) alias(y *yaml.Node, n *Node, depth int) *Node {
 }
 
 func (w *walker) entries(y *yaml.Node, n *Node, depth int) {
+	first := make(map[string]Pos, len(y.Content)/2)
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key, pos := y.Content[i], w.place(y.Content[i]).Pos
 		value := w.node(y.Content[i+1], depth+1)
@@ -112,14 +113,15 @@ func (w *walker) entries(y *yaml.Node, n *Node, depth int) {
 		if !w.checkKey(key, pos) {
 			continue
 		}
-		if before := n.Entry(key.Value); before != nil {
+		if before, ok := first[key.Value]; ok {
 			w.complain(Diagnostic{
 				Code: "duplicate-key", Pos: pos, Width: keyWidth(key.Value),
 				Summary: fmt.Sprintf("key %q stands here for the second time", key.Value),
-				Detail:  fmt.Sprintf("It was first written at line %d, column %d.", before.KeyPos.Line, before.KeyPos.Column),
+				Detail:  fmt.Sprintf("It was first written at line %d, column %d.", before.Line, before.Column),
 			})
 			continue
 		}
+		first[key.Value] = pos
 		n.Entries = append(n.Entries, Entry{Key: key.Value, KeyPos: pos, Value: value})
 	}
 }
