@@ -111,6 +111,7 @@ func (p *child) start() error {
 		return err
 	}
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = w, &p.stderr, childAttr()
+	p.cmd.WaitDelay = stopLimit // for whoever inherited its stderr
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -134,7 +135,13 @@ func (p *child) start() error {
 func (p *child) greet(config []byte) (URLs, error) {
 	late := time.AfterFunc(startLimit, func() { _ = p.cmd.Process.Kill() })
 	defer late.Stop()
-	defer p.stdout.Close()
+	// Whatever else it prints is read and dropped: a closed pipe would kill it.
+	defer func() {
+		go func() {
+			_, _ = io.Copy(io.Discard, p.stdout)
+			p.stdout.Close()
+		}()
+	}()
 	if _, err := p.stdin.Write(append(config, '\n')); err != nil {
 		return URLs{}, p.explain(fmt.Errorf("hand over the configuration: %w", err))
 	}

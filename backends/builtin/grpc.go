@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
@@ -123,7 +124,7 @@ func (m modelStats) message() *pb.ModelStatistics {
 }
 
 func (s grpcService) ModelInfer(ctx context.Context, r *pb.ModelInferRequest) (*pb.ModelInferResponse, error) {
-	size := requestSize(r)
+	size := int64(proto.Size(r))
 	if !s.bodies.take(size) {
 		err := errBusy()
 		s.count(err)
@@ -152,15 +153,6 @@ func (s grpcService) ModelInfer(ctx context.Context, r *pb.ModelInferRequest) (*
 		reply.RawOutputContents = append(reply.RawOutputContents, t.data)
 	}
 	return reply, nil
-}
-
-// requestSize is the bytes of tensor data that r holds; typed contents are rare, small and not counted.
-func requestSize(r *pb.ModelInferRequest) int64 {
-	n := int64(0)
-	for _, b := range r.RawInputContents {
-		n += int64(len(b))
-	}
-	return n
 }
 
 // grpcError is err in gRPC's form.

@@ -294,17 +294,23 @@ func (s *Server) writeBody(w http.ResponseWriter, r *http.Request, head []byte, 
 	}
 }
 
-// writeFailure answers with an error in the protocol's JSON form.
+// writeFailure answers with an error in the protocol's JSON form. Its < and > stay as they are, since clients show the
+// body's first bytes.
 func writeFailure(w http.ResponseWriter, err error) {
 	f := asFailure(err)
-	body, _ := json.Marshal(struct {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	// A struct of one string can always be encoded.
+	_ = enc.Encode(struct {
 		Error string `json:"error"`
 	}{f.text})
+	body.Truncate(body.Len() - 1) // the encoder's newline
 	h := w.Header()
 	h["Content-Type"] = []string{"application/json"}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Content-Length"] = []string{strconv.Itoa(body.Len())}
 	w.WriteHeader(f.http)
-	_, _ = io.Copy(w, bytes.NewReader(body))
+	_, _ = w.Write(body.Bytes())
 }
 
 // cut ends the connection with a reset where the transport has one.

@@ -159,7 +159,7 @@ func (s *Server) find(name, v string) (*model, error) {
 	return m, nil
 }
 
-// sleep waits d or until ctx is done.
+// sleep waits d, up to 1 ms longer in an idle process, or until ctx is done. It is for faults; service times are exact.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
