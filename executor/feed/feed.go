@@ -1,10 +1,14 @@
-// Package feed says what is sent next: it turns the plan's data and the model's signature into Calls before the clock
-// starts, and hands them out while it runs.
+// Package feed says what is sent next: it turns the plan's data and the model's signature into requests before the
+// clock starts, and hands out their encoded form while it runs.
 //
 // It is not: a clock, a transport, a parser of plans.
 package feed
 
-import "github.com/sluice-bench/sluice/backends"
+import (
+	"math/rand/v2"
+
+	"github.com/sluice-bench/sluice/backends"
+)
 
 // Source hands out the next request of a slot. No allocation, a few ns. A slot's calls come from one goroutine at a time.
 type Source interface {
@@ -16,4 +20,58 @@ type Source interface {
 type Turn struct {
 	Call   *backends.Call
 	Fields backends.Fields
+}
+
+// Order is the sequence in which calls are handed out.
+type Order string
+
+// The orders of a dataset.
+const (
+	Sequential Order = "sequential" // as in the data
+	Shuffle    Order = "shuffle"    // one seeded permutation, repeated
+	Random     Order = "random"     // drawn each time, seeded
+)
+
+// Calls is a Source over encoded requests. Which call arrival n gets depends on n and the seed alone, never on the slot
+// or the machine.
+type Calls struct {
+	calls  []*backends.Call
+	random bool
+	once   bool // at_end: stop
+	seed   uint64
+	idBase uint64
+}
+
+// NewCalls hands calls out in order; once: each at most once, then nothing more. Request ids are idBase | n.
+func NewCalls(calls []*backends.Call, order Order, once bool, seed, idBase uint64) *Calls {
+	c := &Calls{calls: calls, random: order == Random, once: once, seed: seed, idBase: idBase}
+	if order == Shuffle {
+		c.calls = append([]*backends.Call(nil), calls...)
+		rng := rand.New(rand.NewPCG(seed, 0))
+		rng.Shuffle(len(c.calls), func(i, j int) { c.calls[i], c.calls[j] = c.calls[j], c.calls[i] })
+	}
+	return c
+}
+
+// Next implements Source.
+func (c *Calls) Next(_ int, n uint64, t *Turn) bool {
+	rows := uint64(len(c.calls))
+	if rows == 0 || c.once && n >= rows {
+		return false
+	}
+	i := n % rows
+	if c.random {
+		i = mix(c.seed+n) % rows
+	}
+	t.Call = c.calls[i]
+	t.Fields.ID = c.idBase | n
+	return true
+}
+
+// mix is the finaliser of SplitMix64 (Steele, Lea and Flood, 2014): a well spread value of each counter.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
 }

@@ -1,0 +1,16 @@
+package executor
+
+// Codes of the diagnostics that compiling and preparing report; source.Codes says what they mean.
+const (
+	codeCycle       = "needs-cycle"
+	codeBackend     = "unknown-backend"
+	codeScheme      = "scheme"
+	codeKeyUnread   = "key-not-read"
+	codeCatalogue   = "metric-clash"
+	codeConnections = "too-few-connections"
+	codeDuplicate   = "duplicate-level"
+	codeMetric      = "stability-metric"
+	codeFewSamples  = "few-samples"
+	codeNeverFull   = "never-reached-concurrency"
+	codeRequest     = "request"
+)

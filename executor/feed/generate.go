@@ -1,0 +1,225 @@
+package feed
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"os"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// printable are the characters of random strings.
+const printable = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .,?!"
+
+// maxString caps the characters of one drawn string.
+const maxString = 64 << 20
+
+// generate draws the rows of a `generate` dataset. A row's input depends on the seed, the dataset's name, the input's
+// name and the row's number alone.
+func (b *builder) generate() []row {
+	rows := make([]row, max(b.dataset.Count, 1))
+	for i := range rows {
+		rows[i].name = fmt.Sprintf("generated row %d", i)
+	}
+	for _, p := range b.sig.Inputs {
+		g := b.generator(p.Name)
+		draw, err := b.drawer(g, p)
+		if err != nil {
+			b.fail(b.dataset.Pos, "generate", "input %q (%s): %s", p.Name, p.Type, err)
+			continue
+		}
+		for i := range rows {
+			t, err := b.tensor(p, g, draw, i)
+			if err != nil {
+				b.fail(b.dataset.Pos, "generate", "input %q (%s): %s", p.Name, p.Type, err)
+				break
+			}
+			rows[i].inputs = append(rows[i].inputs, t)
+		}
+	}
+	return rows
+}
+
+// generator is the plan's generator of an input, or one that says the default word.
+func (b *builder) generator(input string) scenario.Generator {
+	for _, g := range b.dataset.Generate.Inputs {
+		if g.Input == input {
+			return g
+		}
+	}
+	return scenario.Generator{Input: input, Pos: b.dataset.Pos, Word: b.dataset.Generate.Default}
+}
+
+func (b *builder) tensor(p backends.Port, g scenario.Generator, draw draw, i int) (backends.Tensor, error) {
+	elements := int64(-1)
+	if g.Constant != nil {
+		elements = int64(len(g.Constant))
+	}
+	var data []byte
+	if g.File != nil {
+		raw, err := os.ReadFile(g.File.Name)
+		if err != nil {
+			return backends.Tensor{}, err
+		}
+		data, elements = raw, -1
+		if size := p.Type.Size(); size > 0 {
+			elements = int64(len(raw) / size)
+		}
+	}
+	shape, err := b.shape(p, nil, elements)
+	if err != nil {
+		return backends.Tensor{}, err
+	}
+	n, err := backends.Elements(shape)
+	if err != nil {
+		return backends.Tensor{}, err
+	}
+	if g.File == nil {
+		rng := rand.New(rand.NewPCG(b.seed^hash(b.dataset.Name+"\x00"+p.Name), uint64(i)))
+		for k := range n {
+			if data, err = backends.AppendElement(data, p.Type, draw(rng, k)); err != nil {
+				return backends.Tensor{}, fmt.Errorf("element %d: %w", k, err)
+			}
+			if len(data) > maxData {
+				return backends.Tensor{}, fmt.Errorf("shape %v is larger than %d GiB", shape, int64(maxData>>30))
+			}
+		}
+	}
+	if size := int64(p.Type.Size()); size > 0 && int64(len(data)) != n*size {
+		return backends.Tensor{}, fmt.Errorf("shape %v needs %d bytes, %d found", shape, n*size, len(data))
+	}
+	return backends.Tensor{Name: p.Name, Type: p.Type, Shape: shape, Data: data}, nil
+}
+
+func hash(s string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(s))
+	return h.Sum64()
+}
+
+// draw gives element k as a value that backends.AppendElement takes.
+type draw func(rng *rand.Rand, k int64) any
+
+func (b *builder) drawer(g scenario.Generator, p backends.Port) (draw, error) {
+	switch {
+	case g.Constant != nil:
+		return func(_ *rand.Rand, k int64) any { return g.Constant[k%int64(len(g.Constant))] }, nil
+	case g.OneOf != nil:
+		return func(rng *rand.Rand, _ int64) any { return g.OneOf[rng.IntN(len(g.OneOf))] }, nil
+	case g.Length != nil:
+		return words(*g.Length, g.Alphabet), nil
+	case g.File != nil:
+		return nil, nil
+	case g.Dist != nil:
+		if p.Type == backends.Bytes {
+			return nil, fmt.Errorf("a number cannot be drawn for strings; use {length: …} or {one_of: […]}")
+		}
+		return numbers(*g.Dist, p.Type), nil
+	case g.Word == "zero":
+		return func(*rand.Rand, int64) any { return zero(p.Type) }, nil
+	}
+	return b.random(p.Type), nil
+}
+
+func zero(t backends.DataType) any {
+	switch t {
+	case backends.Bool:
+		return false
+	case backends.Bytes:
+		return ""
+	}
+	return int64(0)
+}
+
+// random draws floats uniform in [0, 1), integers uniform in [0, 100], both booleans, printable strings.
+func (b *builder) random(t backends.DataType) draw {
+	switch t {
+	case backends.Bool:
+		return func(rng *rand.Rand, _ int64) any { return rng.IntN(2) == 1 }
+	case backends.Bytes:
+		return words(b.dataset.StringLength, printable)
+	case backends.FP16, backends.BF16, backends.FP32, backends.FP64:
+		return func(rng *rand.Rand, _ int64) any { return rng.Float64() }
+	}
+	return func(rng *rand.Rand, _ int64) any { return int64(rng.IntN(101)) }
+}
+
+func words(length scenario.Dist, alphabet string) draw {
+	letters := []rune(alphabet)
+	if len(letters) == 0 {
+		letters = []rune(printable)
+	}
+	return func(rng *rand.Rand, _ int64) any {
+		n := int(min(max(math.Round(Draw(length, rng)), 0), maxString))
+		text := make([]rune, n)
+		for i := range text {
+			text[i] = letters[rng.IntN(len(letters))]
+		}
+		return string(text)
+	}
+}
+
+// numbers draws from a dist; integers are rounded, except that {min, max} alone means every integer from min to max
+// alike.
+func numbers(d scenario.Dist, t backends.DataType) draw {
+	switch t {
+	case backends.FP16, backends.BF16, backends.FP32, backends.FP64:
+		return func(rng *rand.Rand, _ int64) any { return Draw(d, rng) }
+	case backends.Bool:
+		return func(rng *rand.Rand, _ int64) any { return Draw(d, rng) >= 0.5 }
+	}
+	if d.Shape == "uniform" {
+		lo, hi := math.Ceil(d.Min), math.Floor(d.Max)
+		return func(rng *rand.Rand, _ int64) any { return int64(lo + math.Floor(rng.Float64()*(hi-lo+1))) }
+	}
+	return func(rng *rand.Rand, _ int64) any { return int64(math.Round(Draw(d, rng))) }
+}
+
+// Draw takes one number from d. Normal and lognormal have the mean and standard deviation of the numbers themselves;
+// whatever the shape, Min and Max cut.
+func Draw(d scenario.Dist, rng *rand.Rand) float64 {
+	var v float64
+	switch d.Shape {
+	case "uniform":
+		v = d.Min + rng.Float64()*(d.Max-d.Min)
+	case "normal":
+		v = d.Mean + d.Std*rng.NormFloat64()
+	case "exponential":
+		v = d.Mean * rng.ExpFloat64()
+	case "lognormal":
+		s2 := math.Log1p(d.Std * d.Std / (d.Mean * d.Mean))
+		v = math.Exp(math.Log(d.Mean) - s2/2 + math.Sqrt(s2)*rng.NormFloat64())
+	case "values":
+		v = d.Values[pick(d.Weights, len(d.Values), rng)]
+	default:
+		v = d.Mean
+	}
+	if d.HasMin {
+		v = max(v, d.Min)
+	}
+	if d.HasMax {
+		v = min(v, d.Max)
+	}
+	return v
+}
+
+// pick draws an index, by weight where there are weights.
+func pick(weights []float64, n int, rng *rand.Rand) int {
+	if weights == nil {
+		return rng.IntN(n)
+	}
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	at := rng.Float64() * sum
+	for i, w := range weights {
+		if at -= w; at < 0 {
+			return i
+		}
+	}
+	return n - 1
+}

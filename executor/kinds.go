@@ -1,0 +1,137 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// kind is a target's backend and what can be measured there.
+type kind struct {
+	kind      *backends.Kind
+	abilities backends.Ability
+	catalogue *metric.Catalogue
+}
+
+// bindTargets finds the backend of every target and refuses what it does not read.
+func (b *build) bindTargets() {
+	for _, t := range b.program.Plan.Targets {
+		k := b.find(t)
+		if k == nil {
+			continue
+		}
+		if s := b.scheme(t); !slices.Contains(k.Schemes, s) {
+			d := b.fail(t.Pos, codeScheme, "target %q: backend %s does not speak %s://", t.Name, k.Name, s)
+			d.Allowed, d.Nearest = k.Schemes, source.Nearest(s, k.Schemes)
+		}
+		for _, key := range t.Keys {
+			if !slices.Contains(always, key.Name) && !slices.Contains(k.Keys, key.Name) {
+				b.fail(key.Pos, codeKeyUnread, "backend %s does not read %q", k.Name, key.Name).Allowed = k.Keys
+			}
+		}
+		bound := &kind{kind: k, abilities: k.Abilities(targetOf(t))}
+		var err error
+		if bound.catalogue, err = catalogue(k, bound.abilities); err != nil {
+			b.fail(t.Pos, codeCatalogue, "target %q: %s", t.Name, err)
+			continue
+		}
+		b.targets[t] = bound
+	}
+}
+
+// always are the target keys that the executor itself reads, whatever the backend.
+var always = []string{"backend", "url", "builtin", "ready"}
+
+func (b *build) find(t *scenario.Target) *backends.Kind {
+	var names []string
+	for i := range b.kinds {
+		if b.kinds[i].Name == t.Backend {
+			return &b.kinds[i]
+		}
+		names = append(names, b.kinds[i].Name)
+	}
+	d := b.fail(t.Pos, codeBackend, "target %q: there is no backend %q in this build", t.Name, t.Backend)
+	d.Allowed, d.Nearest = names, source.Nearest(t.Backend, names)
+	return nil
+}
+
+// scheme is the URL scheme that a target is reached by; builtin://http is http.
+func (b *build) scheme(t *scenario.Target) string { return scheme(t.URL) }
+
+func scheme(url string) string {
+	s, rest, _ := strings.Cut(url, "://")
+	if s == "builtin" {
+		return rest
+	}
+	return s
+}
+
+// catalogue has the static rows and those of the server's own numbers, less what the target cannot produce.
+func catalogue(k *backends.Kind, a backends.Ability) (*metric.Catalogue, error) {
+	if !a.Has(backends.ServerStats) {
+		return metric.New()
+	}
+	return metric.New(observe.Rows(k.Series)...)
+}
+
+// Catalogue is every metric that a kind can produce for some target: for explain and docs.
+func Catalogue(k backends.Kind) (*metric.Catalogue, error) {
+	return metric.New(observe.Rows(k.Series)...)
+}
+
+// targetOf is a plan's target in the backends' plain values.
+func targetOf(t *scenario.Target) backends.Target {
+	out := backends.Target{
+		URL: t.URL, Model: t.Model, ModelVersion: t.ModelVersion,
+		Timeout: t.Timeout, ConnectTimeout: t.ConnectTimeout, MaxMessage: t.MaxMessage,
+		Connections: t.Connections.Shared, InputJSON: t.Input == "json", OutputJSON: t.Output == "json",
+	}
+	if t.Connections.PerRequest {
+		out.Connections = backends.PerRequest
+	}
+	for _, h := range t.Headers {
+		out.Headers = append(out.Headers, backends.Header{Name: h.Key, Value: h.Value})
+	}
+	for _, p := range t.Parameters {
+		out.Parameters = append(out.Parameters, backends.Parameter{Name: p.Name, Value: p.Value})
+	}
+	if t.TLS != nil {
+		out.TLS = &backends.TLSOptions{
+			CA: t.TLS.CA, Cert: t.TLS.Cert, Key: t.TLS.Key,
+			ServerName: t.TLS.ServerName, Verify: t.TLS.Verify, MinVersion: t.TLS.MinVersion,
+		}
+	}
+	return out
+}
+
+// label is a node in a few words, for graphs and tables.
+func (n *Node) label() string {
+	what := n.Level.Text + " in flight"
+	if n.Open {
+		what = n.Level.Text
+		if r, ok := n.Stage.Load.(scenario.Rate); ok {
+			what += " " + r.Arrivals
+		}
+	}
+	switch e := n.Stage.Extent.(type) {
+	case scenario.For:
+		return what + " for " + spanText(e.Span)
+	case scenario.UntilStable:
+		return fmt.Sprintf("%s until stable (%d windows of %s)", what, e.Windows, spanText(e.Window))
+	}
+	return what
+}
+
+func spanText(s scenario.Span) string {
+	if s.Requests > 0 {
+		return fmt.Sprintf("%d requests", s.Requests)
+	}
+	return s.Duration.Round(time.Microsecond).String()
+}

@@ -1,0 +1,185 @@
+package executor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// measure turns what was folded into the node's numbers: one entry for each catalogue row that the node can produce.
+func (t *trial) measure() {
+	total := t.folder.Finish(t.r.clock.Now())
+	all := total.Aggregate
+	t.out.Started, t.out.Duration = seconds(total.From), seconds(total.To-total.From)
+	if t.steer.accepted != nil {
+		first, last := t.steer.accepted[0], t.steer.accepted[len(t.steer.accepted)-1]
+		all = measure.MergeWindows(t.steer.accepted)
+		t.out.Started, t.out.Duration = seconds(first.From), seconds(last.To-first.From)
+		t.out.Windows = t.steer.history
+		for i := range t.out.Windows {
+			t.out.Windows[i].From -= seconds(total.From)
+			t.out.Windows[i].To -= seconds(total.From)
+		}
+	}
+	m := &readings{trial: t, total: total, all: all, growth: t.growth()}
+	for _, row := range t.node.Catalogue.Rows() {
+		if t.node.lacks(row, nil) == "" {
+			m.read(row)
+		}
+	}
+	t.out.Slices = slices.Concat([]result.Slice{}, resultSlices(total.Slices))
+	t.stopped = all.Stopped()
+	t.out.Errors = failures(func(i int) (int64, string) {
+		if !backends.ErrorClass(i).Failed() {
+			return 0, ""
+		}
+		return all.Class[i], t.r.program.Plan.Mask(all.Examples[i])
+	}, backends.ClassNames[:])
+	if t.node.Open {
+		t.out.Load.ScheduleHash = fmt.Sprintf("%016x", t.played.Hash)
+	}
+}
+
+// readings is what the metrics of a node are read from.
+type readings struct {
+	trial *trial
+	total measure.Total
+	all   *measure.Aggregate
+	// growth is what the server counted during hold; nil without statistics.
+	growth []observe.Reading
+}
+
+// read puts one row into the result. A row without data stands there without a value: it was asked for and not had.
+func (m *readings) read(row *metric.Row) {
+	out := m.trial.out.Metrics
+	if row.Shape == metric.Distribution {
+		d := m.all.Dist(row)
+		if d == nil {
+			d = new(stats.Dist)
+		}
+		out[row.Name] = result.Distribution(row, d, m.trial.r.program.Plan.Output.Percentiles)
+		return
+	}
+	var v float64
+	var ok bool
+	switch row.From {
+	case metric.Flow, metric.Counts:
+		v, ok = m.all.Value(row)
+	case metric.Driver:
+		v, ok = m.driver(row.Name)
+	case metric.Client:
+		v, ok = m.client(row.Name)
+	case metric.Series:
+		if m.growth == nil {
+			return // the server keeps none: absent, not empty
+		}
+		v, ok = m.server(row.Name)
+	case metric.Sample:
+	}
+	out[row.Name] = result.Scalar(row, v, ok && !math.IsNaN(v) && !math.IsInf(v, 0))
+}
+
+// driver reads the player's own books.
+func (m *readings) driver(name string) (float64, bool) {
+	p := m.trial.played
+	dropped := float64(p.DroppedPool + p.DroppedStop)
+	switch name {
+	case "offered.rate":
+		return m.offered()
+	case "dropped.count":
+		return dropped, p.Planned > 0
+	case "dropped.ratio":
+		return dropped / float64(p.Planned), p.Planned > 0
+	case "in_flight.max":
+		return float64(p.PeakInFlight), p.Sent+p.WarmSent > 0
+	}
+	return 0, false
+}
+
+// offered is what the schedule wanted, per second of hold. Of `for: N requests` the window is that of the schedule, not
+// that of the slowest reply: from the first arrival to the one that would have come after the last.
+func (m *readings) offered() (float64, bool) {
+	t, span := m.trial, m.total.To-m.total.From
+	e, ok := t.node.Stage.Extent.(scenario.For)
+	if ok && e.Span.Requests > 0 && t.steer.stopped == "" {
+		s, warm := t.schedule(), int64(t.node.Stage.Warmup.Duration)
+		span = planSpan(s, warm, t.node.Stage.Warmup.Requests, t.played.Planned)
+	}
+	return float64(t.played.Planned) / seconds(span), t.played.Planned > 0 && span > 0
+}
+
+// planSpan is the time from the first of n arrivals after the warm-up to the arrival that follows them, ns.
+func planSpan(s load.Schedule, warm, skip, n int64) int64 {
+	var from int64
+	for i := int64(0); ; {
+		due, ok := s.Next()
+		if !ok {
+			return 0
+		}
+		if due < warm || skip > 0 {
+			skip--
+			continue
+		}
+		if i == 0 {
+			from = due
+		}
+		if i == n {
+			return due - from
+		}
+		i++
+	}
+}
+
+// client reads what this process used during hold.
+func (m *readings) client(name string) (float64, bool) {
+	use := m.trial.watch.use()
+	switch name {
+	case "client.cpu":
+		return use.Share, use.Share >= 0
+	case "client.cpu_per_request":
+		sent := m.trial.played.Sent
+		return seconds(use.CPU()) / float64(sent), use.CPU() >= 0 && sent > 0
+	case "client.memory":
+		return float64(use.Memory), use.Memory >= 0
+	}
+	return 0, false
+}
+
+// server reads the growth of the server's counters between the snapshots at the ends of hold.
+func (m *readings) server(name string) (float64, bool) {
+	for _, r := range m.growth {
+		if r.Row.Name == name {
+			return r.V, r.OK
+		}
+	}
+	return 0, false
+}
+
+func resultSlices(list []measure.Slice) []result.Slice {
+	var out []result.Slice
+	for _, s := range list {
+		out = append(out, result.Slice{
+			From: seconds(s.From), To: seconds(s.To), Sent: s.Sent, OK: s.OK, Failed: s.Failed, Items: s.Items, InFlight: s.InFlight,
+			LatencyP50: optional(s.N, s.P50), LatencyP99: optional(s.N, s.P99), LatencyMax: optional(s.N, s.Max),
+		})
+	}
+	return out
+}
+
+// optional is ns as seconds, or nothing when it stands for no values.
+func optional(n, ns int64) *float64 {
+	if n == 0 {
+		return nil
+	}
+	v := seconds(ns)
+	return &v
+}

@@ -1,0 +1,62 @@
+// Package executor compiles a plan into a Program and plays it: graph of nodes, set-up, the node procedure, judgement.
+// Everything it decides while the clock runs is a function of slices and windows; everything it measures is data in a
+// result.Result.
+//
+// It is not: a printer, a writer of files, a place that knows a wire format or which backend can do what.
+package executor
+
+import (
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/graph"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// Program is a plan that has been understood: printable, with nothing sent. Compile is deterministic.
+type Program struct {
+	Plan  *scenario.Plan
+	Nodes []*Node // in the order in which they run
+	Graph *graph.Graph
+	// Assert are the plan's own assertions, judged when all nodes have ended.
+	Assert []Check
+	// Warnings found while compiling; the plan's own are in Plan.Warnings.
+	Warnings source.Diagnostics
+}
+
+// Node is what has a result of its own: one stage at one level.
+type Node struct {
+	ID        string // steady, sweep[concurrency=4]
+	Stage     *scenario.Stage
+	Level     scenario.Level
+	Open      bool // open loop: Level is a rate
+	Kind      *backends.Kind
+	Catalogue *metric.Catalogue
+	Checks    []Check
+	While     []Check // all true: the next level runs
+	Metrics   []metric.Leaf
+	Planned   Planned
+
+	prev  *Node // the level before, nil for the first
+	scope *scope
+}
+
+// Check is a compiled assertion or condition.
+type Check struct {
+	Assertion scenario.Assertion
+	Program   *expression.Program
+	Needed    int64 // samples that its percentiles need, the largest
+}
+
+// Planned is what a node will do, as far as it can be known before it runs. Times in seconds.
+type Planned struct {
+	Requests float64 // due in hold; -1: depends on the server
+	SD       float64 // standard deviation of Requests; 0: exact
+	Shortest float64 // the node's duration, warm-up included
+	Longest  float64 // with the drain; -1: no bound
+	InFlight int     // most requests open at the same time
+}
+
+// first reports whether n is the first level of its stage.
+func (n *Node) first() bool { return n.prev == nil }

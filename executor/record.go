@@ -1,0 +1,133 @@
+package executor
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// skeleton is a result before anything has run.
+func skeleton(p *scenario.Plan, tool result.Tool, started time.Time) *result.Result {
+	r := &result.Result{
+		Schema: result.Schema, Tool: tool, Environment: environment(), Started: started.UTC(),
+		Plan: result.Plan{
+			Name: p.Name, File: p.File, Description: p.Description, Fingerprint: p.Fingerprint, Seed: p.Seed,
+			Resolved: p.Resolved, Labels: make(map[string]string), Vars: make(map[string]result.Var),
+		},
+		Clients: []result.Client{}, Nodes: []*result.Node{}, Assertions: []result.Assertion{},
+	}
+	for _, l := range p.Labels {
+		r.Plan.Labels[l.Key] = l.Value
+	}
+	for _, v := range p.Vars {
+		text := v.Text
+		if v.Secret {
+			text = scenario.NewSecret(text).String()
+		}
+		r.Plan.Vars[v.Name] = result.Var{Value: text, From: v.From}
+	}
+	return r
+}
+
+func environment() result.Environment {
+	host, _ := os.Hostname()
+	e := result.Environment{
+		OS: runtime.GOOS, Arch: runtime.GOARCH, Hostname: host, CPUs: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0),
+		Kernel: line("/proc/sys/kernel/osrelease", ""), CPUModel: line("/proc/cpuinfo", "model name"),
+		Settings: map[string]string{},
+	}
+	gc := debug.SetGCPercent(100)
+	debug.SetGCPercent(gc)
+	e.Settings["gogc"] = fmt.Sprint(gc)
+	return e
+}
+
+// line is a file's first line, or what stands behind the colon of the first that starts with key.
+func line(file, key string) string {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	for l := range strings.Lines(string(data)) {
+		if key == "" {
+			return strings.TrimSpace(l)
+		}
+		if rest, ok := strings.CutPrefix(l, key); ok {
+			_, value, _ := strings.Cut(rest, ":")
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// now is the wall clock by the run's one anchor and its monotonic clock.
+func (r *runner) now() time.Time {
+	return r.result.Started.Add(time.Duration(r.clock.Now()))
+}
+
+// blank is a node's result before it has run: what was asked of it.
+func (r *runner) blank(n *Node) *result.Node {
+	s := n.Stage
+	out := &result.Node{
+		ID: n.ID, Stage: s.ID, Target: s.Request.Target.Name, Metrics: make(map[string]*result.Metric),
+		Slices: []result.Slice{}, Errors: []result.ErrorClass{}, Assertions: []result.Assertion{},
+		Validity: result.Validity{OK: true, Findings: []result.Finding{}},
+		Load: result.Load{
+			Kind: "concurrency", Value: n.Level.Value, Batch: s.Request.Batch,
+			Model: first(s.Request.Model, s.Request.Target.Model), Transport: transport(s.Request.Target.URL),
+		},
+	}
+	if rate, ok := s.Load.(scenario.Rate); ok {
+		out.Load.Kind, out.Load.Arrivals = "rate", rate.Arrivals
+		out.Load.MaxInFlight, out.Load.Overflow = rate.MaxInFlight, rate.Overflow
+	}
+	if n.ID != s.ID {
+		out.Point = map[string]string{out.Load.Kind: n.Level.Text}
+	}
+	return out
+}
+
+func transport(url string) string {
+	if strings.HasPrefix(scheme(url), "grpc") {
+		return "grpc"
+	}
+	return "http"
+}
+
+func (r *runner) skipped(n *Node, why string) *result.Node {
+	out := r.blank(n)
+	out.Outcome, out.Reason = result.SkippedNode, why
+	return out
+}
+
+// health is how this process fared over the whole run.
+func (r *runner) health() result.Client {
+	p := observe.ReadClient(r.clock.Now())
+	c := result.Client{CPUSeconds: seconds(p.User + p.System), MaxRSS: p.PeakRSS}
+	for _, n := range r.result.Nodes {
+		if m := n.Metrics["client.cpu"]; m != nil && m.Value != nil {
+			c.CPUShare = max(c.CPUShare, *m.Value)
+		}
+	}
+	return c
+}
+
+// failures lists the classes of failed requests, most first.
+func failures(count func(class int) (n int64, example string), names []string) []result.ErrorClass {
+	list := []result.ErrorClass{}
+	for i, name := range names {
+		if n, example := count(i); n > 0 {
+			list = append(list, result.ErrorClass{Class: name, Count: n, Example: example})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b result.ErrorClass) int { return int(b.Count - a.Count) })
+	return list
+}

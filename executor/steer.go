@@ -1,0 +1,198 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// tick is how often samples are folded and decisions taken.
+const tick = 10 * time.Millisecond
+
+// steering is when a node's phases end. All decisions are functions of the clock and of closed windows.
+//
+//	extent          hold begins                    hold ends
+//	for: duration   end of warm-up                 begin + duration (StopAt is set as soon as begin is known)
+//	for: N requests first request after warm-up    last completion of the N (drive stops by its limit)
+//	until: stable   end of warm-up                 when the last windows agree, or there were max_windows
+type steering struct {
+	length   int64 // ns; for: duration
+	stable   *scenario.UntilStable
+	leaves   []metric.Leaf
+	seen     int // windows judged so far
+	accepted []*measure.Window
+	history  []result.Window
+	unstable string // why `until: stable` was not reached
+	stopped  string // why the node ended early
+}
+
+func (t *trial) steering() steering {
+	var s steering
+	switch e := t.node.Stage.Extent.(type) {
+	case scenario.For:
+		s.length = int64(e.Span.Duration)
+	case scenario.UntilStable:
+		s.stable, s.leaves = &e, t.node.Metrics
+	}
+	return s
+}
+
+// slice is the length of the slices shown in charts: a second, or less where the node is short.
+func (s *steering) slice() int64 {
+	const second = int64(time.Second)
+	if s.length > 0 && s.length < 10*second {
+		return max(s.length/10, int64(10*time.Millisecond))
+	}
+	return second
+}
+
+func (s *steering) windows() measure.Windows {
+	if s.stable == nil {
+		return measure.Windows{}
+	}
+	return measure.Windows{
+		Length: int64(s.stable.Window.Duration), Requests: s.stable.Window.Requests, Keep: s.stable.Windows,
+	}
+}
+
+// begin sets what is known before the clock starts.
+func (s *steering) begin(t *trial) {
+	t.control.StopAt.Store(math.MaxInt64)
+	if s.length > 0 && t.node.Stage.Warmup.Requests == 0 {
+		t.control.StopAt.Store(t.start + int64(t.node.Stage.Warmup.Duration) + s.length)
+	}
+}
+
+// loop folds and steers until the player has ended.
+func (t *trial) loop(ctx context.Context, done <-chan struct{}) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		case <-ticker.C:
+		}
+		now := t.r.clock.Now()
+		t.folder.Drain(now)
+		t.watch.look(ctx, t, now, !running)
+		if running {
+			t.decide(now)
+			t.report(now)
+		}
+	}
+	t.watch.asking.Wait()
+}
+
+// decide ends the hold phase when its time has come.
+func (t *trial) decide(now int64) {
+	s, open := &t.steer, t.control.StopAt.Load() > now
+	if !open {
+		return
+	}
+	begin := t.control.HoldStart.Load()
+	switch {
+	case t.r.interrupted():
+		t.control.StopAt.Store(now)
+		s.stopped = t.interruptedText(begin, now)
+	case begin == 0:
+	case s.length > 0:
+		t.control.StopAt.Store(begin + s.length)
+	case s.stable != nil && s.judge(t.folder.Closed()):
+		t.control.StopAt.Store(now)
+	}
+}
+
+func (t *trial) interruptedText(begin, now int64) string {
+	if begin == 0 || now < begin {
+		return "interrupted before the measurement began"
+	}
+	text := fmt.Sprintf("interrupted after %v", time.Duration(now-begin).Round(time.Millisecond))
+	if t.steer.length > 0 {
+		text += fmt.Sprintf(" of %v", time.Duration(t.steer.length))
+	}
+	return text
+}
+
+// judge looks at the windows that were closed since it was last asked, and says whether the node is over.
+func (s *steering) judge(closed []*measure.Window) bool {
+	for _, w := range closed {
+		if w.Index < s.seen {
+			continue
+		}
+		s.seen = w.Index + 1
+		s.history = append(s.history, s.read(w))
+	}
+	if len(closed) < s.stable.Windows || len(s.history) == 0 {
+		return false
+	}
+	s.accepted = closed[len(closed)-s.stable.Windows:]
+	stable := measure.Stable(s.tracks(), s.stable.Within, s.stable.Windows)
+	if !stable && len(s.history) < s.stable.MaxWindows {
+		return false
+	}
+	if !stable {
+		s.unstable = fmt.Sprintf("not stable within %.3g %% after %d windows; the last %d are reported",
+			100*s.stable.Within, len(s.history), s.stable.Windows)
+	}
+	for i := len(s.history) - s.stable.Windows; i < len(s.history); i++ {
+		s.history[i].Used = true
+	}
+	return true
+}
+
+// read takes the stability metrics of a window.
+func (s *steering) read(w *measure.Window) result.Window {
+	out := result.Window{From: seconds(w.From), To: seconds(w.To), Values: make(map[string]*float64)}
+	for _, leaf := range s.leaves {
+		out.Values[leaf.String()] = nil
+		if v, ok := w.Completed.Leaf(leaf); ok {
+			out.Values[leaf.String()] = &v
+		}
+	}
+	return out
+}
+
+// tracks are the values of the stability metrics over all windows so far.
+func (s *steering) tracks() []measure.Track {
+	var tracks []measure.Track
+	for _, leaf := range s.leaves {
+		track := measure.Track{ZeroIsNone: leaf.Row.From != metric.Counts}
+		for _, w := range s.history {
+			v := math.NaN()
+			if p := w.Values[leaf.String()]; p != nil {
+				v = *p
+			}
+			track.Values = append(track.Values, v)
+		}
+		tracks = append(tracks, track)
+	}
+	return tracks
+}
+
+// report tells whoever listens, ten times a second.
+func (t *trial) report(now int64) {
+	if now-t.watch.reported < int64(100*time.Millisecond) {
+		return
+	}
+	t.watch.reported = now
+	e := Event{Node: t.node.ID, Live: t.folder.Live()}
+	begin, stop := t.control.HoldStart.Load(), t.control.StopAt.Load()
+	switch {
+	case begin == 0 || now < begin:
+		e.Phase, e.Elapsed, e.Total = PhaseWarmup, time.Duration(max(now-t.start, 0)), t.node.Stage.Warmup.Duration
+	case now < stop:
+		e.Phase, e.Elapsed, e.Total = PhaseHold, time.Duration(now-begin), time.Duration(t.steer.length)
+	default:
+		e.Phase, e.Elapsed, e.Total = PhaseDrain, time.Duration(now-stop), t.node.Stage.Drain
+	}
+	t.r.env.Events(e)
+}
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }

@@ -1,0 +1,166 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// target is one open server. err says why it could not be opened; then nothing else is set.
+type target struct {
+	plan       *scenario.Target
+	kind       *backends.Kind
+	url        string // with builtin:// resolved
+	conn       backends.Conn
+	signatures map[string]backends.Signature // by model; "" is the target's own
+	observer   backends.Observer             // nil: no statistics
+	note       string                        // why there are no statistics although they were wanted
+	err        error
+}
+
+// poll is how often readiness is asked for.
+const poll = 100 * time.Millisecond
+
+// open opens a target once and remembers the outcome.
+func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends.Kind) *target {
+	t := r.targets[plan]
+	if t != nil {
+		return t
+	}
+	t = &target{plan: plan, kind: kind, url: plan.URL, signatures: make(map[string]backends.Signature)}
+	r.targets[plan] = t
+	if t.err = r.connect(ctx, t); t.err != nil {
+		t.err = fmt.Errorf("target %q (%s): %w", plan.Name, plan.URL, t.err)
+	}
+	return t
+}
+
+func (r *runner) connect(ctx context.Context, t *target) error {
+	if strings.HasPrefix(t.plan.URL, "builtin://") {
+		if r.env.Serve == nil {
+			return errors.New("there is no embedded server in this program")
+		}
+		r.env.Events(Event{Phase: PhaseOpen, Text: "starting the embedded server"})
+		url, stop, err := r.env.Serve(ctx, scheme(t.plan.URL), t.plan.Builtin, r.program.Plan.Seed)
+		if err != nil {
+			return err
+		}
+		r.clean.push("stop the embedded server", func(context.Context) error { return stop() })
+		t.url = url
+	}
+	values := targetOf(t.plan)
+	values.URL = t.url
+	conn, err := t.kind.Open(ctx, values, r.clock)
+	if err != nil {
+		return err
+	}
+	t.conn = conn
+	r.clean.push("close target "+t.plan.Name, conn.Close)
+	if err := r.await(ctx, t); err != nil {
+		return err
+	}
+	sig, err := r.describe(ctx, t, "")
+	if err != nil {
+		return err
+	}
+	return t.statistics(ctx, sig)
+}
+
+// await asks for readiness until the server is ready or the plan's patience is over.
+func (r *runner) await(ctx context.Context, t *target) error {
+	prober, ok := t.conn.(backends.Prober)
+	if !ok || t.plan.Ready == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.plan.Ready)
+	defer cancel()
+	for {
+		err := prober.Ready(ctx)
+		if err == nil {
+			return nil
+		}
+		if r.interrupted() {
+			return errors.New("interrupted while waiting for the server")
+		}
+		r.env.Events(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", t.plan.URL, err)})
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("not ready within %v: %w", t.plan.Ready, err)
+		case <-time.After(poll):
+		}
+	}
+}
+
+// describe asks once for each model what it takes and gives.
+func (r *runner) describe(ctx context.Context, t *target, model string) (backends.Signature, error) {
+	if sig, ok := t.signatures[model]; ok {
+		return sig, nil
+	}
+	var sig backends.Signature
+	d, ok := t.conn.(backends.Describer)
+	if ok && (model != "" || t.plan.Model != "") {
+		var err error
+		if sig, err = d.Describe(ctx, model); err != nil {
+			return sig, err
+		}
+	}
+	t.signatures[model] = sig
+	return sig, nil
+}
+
+// statistics decides whether the server's own counters are read.
+func (t *target) statistics(ctx context.Context, sig backends.Signature) error {
+	o, ok := t.conn.(backends.Observer)
+	if !ok || t.plan.Statistics == "none" {
+		return nil
+	}
+	err := errors.New("the server's extensions do not include statistics")
+	if sig.Statistics {
+		_, err = o.Stats(ctx, make([]int64, len(t.kind.Series)))
+	}
+	switch {
+	case err == nil:
+		t.observer = o
+	case t.plan.Statistics == "require":
+		return fmt.Errorf("statistics are required: %w", err)
+	default:
+		t.note = err.Error()
+	}
+	return nil
+}
+
+// inputs is what a stage sends.
+type inputs struct {
+	calls []*backends.Call
+	sig   backends.Signature
+	err   error
+}
+
+// prepare opens the targets of all stages and encodes all their requests. What does not fit the model is a mistake of
+// the plan; what cannot be reached fails its stages only.
+func (r *runner) prepare(ctx context.Context) source.Diagnostics {
+	var diags source.Diagnostics
+	for _, n := range r.program.Nodes {
+		if r.inputs[n.Stage] != nil || r.interrupted() {
+			continue
+		}
+		in := &inputs{}
+		r.inputs[n.Stage] = in
+		t := r.open(ctx, n.Stage.Request.Target, n.Kind)
+		if in.err = t.err; in.err != nil {
+			continue
+		}
+		if in.sig, in.err = r.describe(ctx, t, n.Stage.Request.Model); in.err != nil {
+			in.err = fmt.Errorf("target %q: %w", t.plan.Name, in.err)
+			continue
+		}
+		diags = append(diags, in.encode(t.conn, n.Stage, r.program.Plan.Seed)...)
+	}
+	return diags
+}

@@ -1,0 +1,106 @@
+package executor
+
+import (
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// Limits of a valid measurement (design, section 4).
+const (
+	lateFloor    = time.Millisecond // the client's own send delay: this, or 1 % of the median service time if longer
+	lateShare    = 0.01
+	cpuLimit     = 0.85 // of what this process may use, during hold
+	lateFew      = 299  // below so many arrivals the third-largest delay is judged, not p99
+	lateFewIndex = 3
+)
+
+// validity says whether the numbers are the server's or the client's.
+func (t *trial) validity() {
+	t.lateness()
+	t.resources()
+	t.notes()
+}
+
+// lateness compares the client's own part of the send delay with its limit.
+func (t *trial) lateness() {
+	if !t.node.Open {
+		return
+	}
+	delay, service := t.dist("send_delay.client"), t.dist("service_time")
+	limit := int64(lateFloor)
+	if median, ok := service.Rank(50); ok {
+		limit = max(limit, int64(lateShare*float64(median)))
+	}
+	what := "p99"
+	late, ok := delay.Rank(99)
+	if n := delay.N(); n > 0 && n < lateFew {
+		what = "third-largest"
+		late, ok = delay.Rank(100 * float64(max(n-lateFewIndex+1, 1)) / float64(n))
+	}
+	if ok && late > limit {
+		t.find("client_late", "invalid",
+			"this client sent late by itself: the %s of its own send delay is %v, more than %v is not valid; lower the rate or use a faster or quieter machine",
+			what, time.Duration(late).Round(time.Microsecond), time.Duration(limit).Round(time.Microsecond))
+	}
+}
+
+// dist is a measured distribution of the node, empty when there is none.
+func (t *trial) dist(name string) *stats.Dist {
+	if m := t.out.Metrics[name]; m != nil && m.Dist != nil {
+		return m.Dist
+	}
+	return new(stats.Dist)
+}
+
+func (t *trial) value(name string) float64 {
+	v, _ := t.out.Metrics[name].Stat(metric.Stat{})
+	return v
+}
+
+// resources looks for a client that had too little of something.
+func (t *trial) resources() {
+	if share := t.value("client.cpu"); share > cpuLimit {
+		t.find("client_cpu", "invalid",
+			"this client used %.0f %% of the CPU time that it may use, more than %.0f %% is not valid: the numbers may be its own; lower the load or use more cores",
+			100*share, 100*cpuLimit)
+	}
+	if n := t.value("errors." + backends.Client.String() + ".count"); n > 0 {
+		t.find("sockets", "invalid",
+			"%.0f requests failed because this machine ran out of descriptors, ports or memory: raise `ulimit -n` or lower max_in_flight", n)
+	}
+	if n := t.played.Paused; n > 0 {
+		t.find("paused", "invalid", "sending paused %d times because the client could not process its own samples fast enough", n)
+	}
+	if err := t.folder.SinkErr(); err != nil {
+		t.find("samples", "note", "the samples file is incomplete: %s", err)
+	}
+}
+
+// notes are what a reader should know, without doubt about the numbers.
+func (t *trial) notes() {
+	p := t.played
+	if n := p.WaitedPool; n > 0 {
+		t.find("pool_full", "note",
+			"all %d slots were busy when %d requests were due; they waited for one, and the wait is in latency (raise max_in_flight if the server should see them)",
+			t.slots(), n)
+	}
+	if n := p.DroppedPool; n > 0 {
+		t.find("pool_full", "note", "all %d slots were busy when %d requests were due; they were dropped and counted", t.slots(), n)
+	}
+	if n := p.DroppedStop; n > 0 {
+		t.find("dropped_at_stop", "note", "%d requests were due but not sent when the node was stopped", n)
+	}
+	if want := int64(t.node.Level.Value); !t.node.Open && p.PeakInFlight < want && t.steer.stopped == "" {
+		t.find("never_reached_concurrency", "note", "only %d of %d requests were ever in flight at the same time", p.PeakInFlight, want)
+	}
+	if n := t.stopped; n > 0 {
+		t.find("incomplete", "note", "%d requests were still open after the drain of %v and were cancelled; they are in no latency and no error count",
+			n, t.node.Stage.Drain)
+	}
+	if t.target.note != "" {
+		t.find("no_statistics", "note", "no server statistics: %s", t.target.note)
+	}
+}
