@@ -1,8 +1,14 @@
 package verdict
 
-import "github.com/sluice-bench/sluice/executor/result"
+import (
+	"fmt"
+	"strings"
 
-// Exit codes.
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// Exit codes. Those of Codes are all that there are.
 const (
 	CodePass         = 0
 	CodeFail         = 1
@@ -22,8 +28,20 @@ type Code struct {
 	Meaning string
 }
 
-// Codes lists every exit code, by number.
-func Codes() []Code { return nil }
+// Codes lists every exit code, by number. If several apply: 130/143 > 2 > 6 > 4 > 5 > 1 > 3 > 0.
+func Codes() []Code {
+	return []Code{
+		{CodePass, result.Pass, "all assertions passed"},
+		{CodeFail, result.Fail, "an assertion failed"},
+		{CodePlan, result.ErrorVerdict, "the plan or the command line is wrong; nothing was sent"},
+		{CodeInconclusive, result.Inconclusive, "inconclusive: no data, too few samples, not stable, or bounds that hold the limit"},
+		{CodeSetUp, result.ErrorVerdict, "the target could not be reached, or setting up failed"},
+		{CodeInvalid, result.Inconclusive, "the measurement is invalid: this machine could not keep up"},
+		{CodeInternal, result.ErrorVerdict, "an internal error, or an expression that could not be evaluated"},
+		{CodeInterrupt, result.Interrupted, "interrupted (SIGINT)"},
+		{CodeTerminate, result.Interrupted, "terminated (SIGTERM)"},
+	}
+}
 
 // Occasion is what happened to the run as a whole, beside its results. Each text says what; "" means it did not happen.
 type Occasion struct {
@@ -34,6 +52,231 @@ type Occasion struct {
 }
 
 // Exit gives the exit code of a run, its verdict and one sentence that says why. r may be nil where nothing ran.
+//
+// A run passes when every gate assertion passed and every stage that ran has something to show: without an assertion
+// that was judged or a request that was answered well, it is inconclusive. Assertions of severity warn change nothing.
 func Exit(r *result.Result, o Occasion) (code int, v result.Verdict, reason string) {
-	return CodeInconclusive, result.Inconclusive, ""
+	for _, rule := range rules() {
+		if reason, applies := rule.applies(r, o); applies {
+			return rule.code(o), verdictOf(rule.code(o)), reason
+		}
+	}
+	return CodePass, result.Pass, passed(r)
+}
+
+func verdictOf(code int) result.Verdict {
+	for _, c := range Codes() {
+		if c.Code == code {
+			return c.Verdict
+		}
+	}
+	return result.ErrorVerdict
+}
+
+// rule is one exit code and when it applies. The order of rules is that of precedence.
+type rule struct {
+	code    func(Occasion) int
+	applies func(*result.Result, Occasion) (reason string, ok bool)
+}
+
+func rules() []rule {
+	always := func(code int) func(Occasion) int { return func(Occasion) int { return code } }
+	return []rule{
+		{func(o Occasion) int { return 128 + o.Signal }, interrupted},
+		{always(CodePlan), func(_ *result.Result, o Occasion) (string, bool) { return o.Plan, o.Plan != "" }},
+		{always(CodeInternal), internal},
+		{always(CodeSetUp), unreachable},
+		{always(CodeInvalid), invalid},
+		{always(CodeFail), failed},
+		{always(CodeInconclusive), inconclusive},
+	}
+}
+
+func interrupted(_ *result.Result, o Occasion) (string, bool) {
+	switch o.Signal {
+	case 0:
+		return "", false
+	case CodeTerminate - 128:
+		return "terminated by SIGTERM: the result is partial", true
+	}
+	return "interrupted by SIGINT: the result is partial", true
+}
+
+func internal(r *result.Result, o Occasion) (string, bool) {
+	if o.Internal != "" {
+		return "internal error: " + o.Internal, true
+	}
+	return assertions(r, "could not be evaluated", func(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.ErrorVerdict })
+}
+
+func unreachable(r *result.Result, o Occasion) (string, bool) {
+	if o.SetUp != "" {
+		return o.SetUp, true
+	}
+	return nodes(r, "could not be set up", func(n *result.Node) bool { return n.Outcome == result.Failed })
+}
+
+func invalid(r *result.Result, _ Occasion) (string, bool) {
+	return nodes(r, "has no valid measurement", func(n *result.Node) bool {
+		ran := n.Outcome == result.Done || n.Outcome == result.Unstable
+		return n.Outcome == result.Invalid || ran && !n.Validity.OK
+	})
+}
+
+func failed(r *result.Result, _ Occasion) (string, bool) {
+	return assertions(r, "failed", func(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.Fail })
+}
+
+func inconclusive(r *result.Result, _ Occasion) (string, bool) {
+	if reason, ok := assertions(r, "inconclusive", unproven); ok {
+		return reason, true
+	}
+	if r == nil || len(r.Nodes) == 0 {
+		return "nothing was measured", true
+	}
+	return idle(r)
+}
+
+// unproven: inconclusive, or an assertion of the plan whose stage did not run. An assertion that was skipped with its
+// own node is no longer asked for: the cause stands at the node, and counts there.
+func unproven(n *result.Node, a result.Assertion) bool {
+	return a.Verdict == result.Inconclusive || n == nil && a.Verdict == result.Skipped
+}
+
+// idle finds what would be an empty pass: a stage that ran and shows nothing, or a run in which none did.
+func idle(r *result.Result) (string, bool) {
+	shows, order := map[string]bool{}, []string{}
+	ran := false
+	for _, n := range r.Nodes {
+		if n.Outcome == result.SkippedNode {
+			continue
+		}
+		ran = true
+		if _, seen := shows[n.Stage]; !seen {
+			order = append(order, n.Stage)
+		}
+		shows[n.Stage] = shows[n.Stage] || evidence(n)
+	}
+	if !ran {
+		return "every stage was skipped: nothing was measured", true
+	}
+	for _, stage := range order {
+		if !shows[stage] {
+			return fmt.Sprintf("stage %s has no samples and no assertion that was judged", stage), true
+		}
+	}
+	return nodes(r, "was interrupted", func(n *result.Node) bool { return n.Outcome == result.InterruptedNode })
+}
+
+// evidence: a gate that passed, or a request that was answered well.
+func evidence(n *result.Node) bool {
+	for _, a := range n.Assertions {
+		if a.Severity != warn && a.Verdict == result.Pass {
+			return true
+		}
+	}
+	m := n.Metrics[metric.Latency]
+	return m != nil && m.Count != nil && *m.Count > 0
+}
+
+// assertions finds the gates that match and makes a sentence of them.
+func assertions(r *result.Result, what string, match func(*result.Node, result.Assertion) bool) (string, bool) {
+	all, hits := 0, []string{}
+	first := ""
+	for _, g := range gates(r) {
+		all++
+		if !match(g.node, g.assertion) {
+			continue
+		}
+		hits = append(hits, g.assertion.ID)
+		if first == "" {
+			first = g.assertion.ID + where(g.node, g.assertion.ID) + ": " + g.assertion.Reason
+		}
+	}
+	switch len(hits) {
+	case 0:
+		return "", false
+	case 1:
+		return fmt.Sprintf("1 of %d %s %s: %s", all, plural(all, "assertion"), what, first), true
+	}
+	return fmt.Sprintf("%d of %d assertions %s, the first is %s", len(hits), all, what, first), true
+}
+
+// where names the node of an assertion whose id does not.
+func where(n *result.Node, id string) string {
+	if n == nil || strings.HasPrefix(id, n.ID+"/") {
+		return ""
+	}
+	return " on " + n.ID
+}
+
+type gate struct {
+	node      *result.Node // nil: of the plan
+	assertion result.Assertion
+}
+
+// gates are the assertions that count, those of nodes first.
+func gates(r *result.Result) []gate {
+	var all []gate
+	if r == nil {
+		return nil
+	}
+	for _, n := range r.Nodes {
+		for _, a := range n.Assertions {
+			if a.Severity != warn {
+				all = append(all, gate{n, a})
+			}
+		}
+	}
+	for _, a := range r.Assertions {
+		if a.Severity != warn {
+			all = append(all, gate{nil, a})
+		}
+	}
+	return all
+}
+
+// nodes finds the nodes that match and names the first with its reason.
+func nodes(r *result.Result, what string, match func(*result.Node) bool) (string, bool) {
+	if r == nil {
+		return "", false
+	}
+	for _, n := range r.Nodes {
+		if match(n) {
+			return strings.TrimSuffix(fmt.Sprintf("%s %s: %s", n.ID, what, why(n)), ": "), true
+		}
+	}
+	return "", false
+}
+
+func why(n *result.Node) string {
+	if n.Reason != "" {
+		return n.Reason
+	}
+	for _, f := range n.Validity.Findings {
+		if f.Severity == "invalid" {
+			return f.Text
+		}
+	}
+	return ""
+}
+
+func passed(r *result.Result) string {
+	n := 0
+	for _, g := range gates(r) {
+		if g.assertion.Verdict == result.Pass {
+			n++
+		}
+	}
+	if n == 0 {
+		return "no assertion had to hold"
+	}
+	return fmt.Sprintf("%d %s passed", n, plural(n, "assertion"))
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
 }

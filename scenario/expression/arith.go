@@ -15,18 +15,18 @@ func known(v, lo, hi float64, a, b Quantity) Quantity {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// samples of a result: those of the operand that lacks most. The fewest of one and the needs of the other would call
-// a mix of one well-counted value and one percentile too small; constants have no samples at all.
+// samples of a result: those of the operand that lacks most, else those of the first. The fewest of one and the needs
+// of the other would call a mix of one value read once and one percentile too small; constants have no samples at all.
 func samples(a, b Quantity) (n, need int64) {
 	switch {
 	case a.Need == 0:
 		return b.N, b.Need
 	case b.Need == 0:
 		return a.N, a.Need
-	case a.Need-a.N >= b.Need-b.N:
-		return a.N, a.Need
+	case b.Need > b.N && b.Need-b.N > a.Need-a.N:
+		return b.N, b.Need
 	}
-	return b.N, b.Need
+	return a.N, a.Need
 }
 
 // both gives the first operand that is unknown.

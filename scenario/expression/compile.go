@@ -189,8 +189,11 @@ func (p *Program) run(v Values) (out any, err error) {
 	return out, nil
 }
 
-// named says of which metric something is not known.
+// named says of which metric something is not known, unless the reason says so itself.
 func named(why string, ref Ref) string {
+	if strings.Contains(why, ref.Leaf.Row.Name) {
+		return why
+	}
 	name := ref.Leaf.String()
 	if ref.Node != "" {
 		name = fmt.Sprintf("stage(%q).%s", ref.Node, name)

@@ -77,9 +77,12 @@ func (t Truth) compare(a, b Quantity) Truth {
 	return t
 }
 
-// Lacks is how many samples are missing on the side of the deciding comparison that lacks most; not above 0: none.
+// Samples are those of the side of the deciding comparison that lacks most: how many there are and how many it needs.
+func (t Truth) Samples() (n, need int64) { return samples(t.Observed, t.Limit) }
+
+// Lacks is how many samples are missing; not above 0: none.
 func (t Truth) Lacks() int64 {
-	n, need := samples(t.Observed, t.Limit)
+	n, need := t.Samples()
 	return need - n
 }
 

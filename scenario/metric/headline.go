@@ -4,7 +4,10 @@ package metric
 // means anything.
 const RequestsCount = "requests.count"
 
+// Latency is the row that holds every request that was answered well.
+const Latency = "latency"
+
 // Headline names the rows that a table of nodes shows, in this order.
 func Headline() []string {
-	return []string{RequestsCount, "requests.rate", "throughput", "errors.ratio", "latency"}
+	return []string{RequestsCount, "requests.rate", "throughput", "errors.ratio", Latency}
 }

@@ -123,10 +123,10 @@ func ParseStat(word string) (s Stat, why string, ok bool) {
 	return Stat{Kind: Percentile, P: p}, "", true
 }
 
-// percentile reads a plain decimal: strconv alone would also take "inf", "nan", "1e1", "0x1p4" and "1_0".
+// percentile reads a plain decimal: strconv alone would also take "inf", "nan", "1e1", "0x1p4", "1_0", ".5" and "5.".
 func percentile(s string) (float64, bool) {
 	body := strings.TrimPrefix(s, "-")
-	if body == "" || strings.Trim(body, "0123456789.") != "" {
+	if body == "" || strings.Trim(body, "0123456789.") != "" || body[0] == '.' || body[len(body)-1] == '.' {
 		return 0, false
 	}
 	p, err := strconv.ParseFloat(s, 64)

@@ -32,7 +32,7 @@ func table() []Row {
 func times() []Row {
 	return []Row{
 		{
-			Name: "latency", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms,
+			Name: Latency, Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms,
 			Aliases: []string{"request_latency", "request latency", "Avg latency", "p50 latency", "p90 latency", "p95 latency", "p99 latency", "http_req_duration"},
 			Help:    "Time from when a request was due to its last reply byte that counts, so that waiting for a busy client or server is in it.",
 		},

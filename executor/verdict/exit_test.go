@@ -1,0 +1,143 @@
+package verdict
+
+import (
+	"testing"
+
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+func assertion(id string, v result.Verdict) result.Assertion {
+	return result.Assertion{ID: id, Verdict: v, Severity: "gate", Reason: "because"}
+}
+
+// node is a node of stage s that ran to its end, answered ok requests, and has the given verdicts.
+func node(ok int64, verdicts ...result.Verdict) *result.Node {
+	n := &result.Node{
+		ID: "s", Stage: "s", Outcome: result.Done, Validity: result.Validity{OK: true},
+		Metrics: map[string]*result.Metric{metric.Latency: {Unit: "s", Count: &ok}},
+	}
+	for _, v := range verdicts {
+		n.Assertions = append(n.Assertions, assertion("s/1", v))
+	}
+	return n
+}
+
+func with(n *result.Node, o result.Outcome, reason string) *result.Node {
+	n.Outcome, n.Reason, n.ID = o, reason, "s["+string(o)+"]"
+	return n
+}
+
+func warned(n *result.Node) *result.Node {
+	for i := range n.Assertions {
+		n.Assertions[i].Severity = "warn"
+	}
+	return n
+}
+
+func run(nodes ...*result.Node) *result.Result { return &result.Result{Nodes: nodes} }
+
+// TestExit is a row for each cause of each exit code.
+func TestExit(t *testing.T) {
+	outOfCPU := node(9, result.Inconclusive)
+	outOfCPU.Validity = result.Validity{Findings: []result.Finding{{Severity: "note", Text: "pool full"}, {Severity: "invalid", Text: "client out of CPU"}}}
+	ofPlan := func(r *result.Result, a ...result.Assertion) *result.Result { r.Assertions = a; return r }
+	for _, row := range []struct {
+		name   string
+		r      *result.Result
+		o      Occasion
+		code   int
+		reason string
+	}{
+		{"pass", run(node(9, result.Pass)), Occasion{}, 0, "1 assertion passed"},
+		{"passes", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Pass)), Occasion{}, 0, "2 assertions passed"},
+		{"pass beside a stage skipped on purpose", run(node(9, result.Pass), with(node(0, result.Skipped), result.SkippedNode, "when: failure")), Occasion{}, 0, "1 assertion passed"},
+		{"level where while ended", run(node(9, result.Pass), node(0, result.Skipped)), Occasion{}, 0, "1 assertion passed"},
+		{"errors allowed, none answered", run(node(0, result.Pass)), Occasion{}, 0, "1 assertion passed"},
+		{"only warnings, measured", run(warned(node(9, result.Fail))), Occasion{}, 0, "no assertion had to hold"},
+		{"warnings never change it", run(node(9, result.Pass), warned(node(9, result.Inconclusive, result.ErrorVerdict, result.Fail))), Occasion{}, 0, "1 assertion passed"},
+		{"fail", run(node(9, result.Pass, result.Fail)), Occasion{}, 1, "1 of 2 assertions failed: s/1: because"},
+		{"fails", run(node(9, result.Fail, result.Fail)), Occasion{}, 1, "2 of 2 assertions failed, the first is s/1: because"},
+		{"fail of the plan", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Fail)), Occasion{}, 1, "1 of 2 assertions failed: plan/1: because"},
+		{"fail on a level", run(with(node(9, result.Fail), result.Done, "")), Occasion{}, 1, "1 of 1 assertion failed: s/1 on s[done]: because"},
+		{"plan", nil, Occasion{Plan: "unknown key"}, 2, "unknown key"},
+		{"no samples", run(node(0, result.Inconclusive)), Occasion{}, 3, "1 of 1 assertion inconclusive: s/1: because"},
+		{"no samples and only warnings", run(warned(node(0, result.Inconclusive))), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
+		{"no samples and while unknown", run(node(0, result.Skipped)), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
+		{"unstable", run(with(node(9, result.Inconclusive), result.Unstable, "x")), Occasion{}, 3, "1 of 1 assertion inconclusive: s/1 on s[unstable]: because"},
+		{"plan assertion on a skipped stage", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Skipped)), Occasion{}, 3, "1 of 2 assertions inconclusive: plan/1: because"},
+		{"every stage skipped", run(with(node(0, result.Skipped), result.SkippedNode, "x")), Occasion{}, 3, "every stage was skipped: nothing was measured"},
+		{"nothing ran", &result.Result{}, Occasion{}, 3, "nothing was measured"},
+		{"no result", nil, Occasion{}, 3, "nothing was measured"},
+		{"node interrupted without a signal", run(with(node(9), result.InterruptedNode, "max_duration")), Occasion{}, 3, "s[interrupted] was interrupted: max_duration"},
+		{"set-up", run(with(node(0, result.Skipped), result.Failed, "connection refused")), Occasion{}, 4, "s[failed] could not be set up: connection refused"},
+		{"set-up before any node", nil, Occasion{SetUp: "cannot reach it"}, 4, "cannot reach it"},
+		{"invalid", run(with(node(9, result.Inconclusive), result.Invalid, "client late")), Occasion{}, 5, "s[invalid] has no valid measurement: client late"},
+		{"invalid by its findings", run(outOfCPU), Occasion{}, 5, "s has no valid measurement: client out of CPU"},
+		{"internal", nil, Occasion{Internal: "boom"}, 6, "internal error: boom"},
+		{"evaluation", run(node(9, result.ErrorVerdict)), Occasion{}, 6, "1 of 1 assertion could not be evaluated: s/1: because"},
+		{"SIGINT", run(node(9, result.Pass)), Occasion{Signal: 2}, 130, "interrupted by SIGINT: the result is partial"},
+		{"SIGTERM", nil, Occasion{Signal: 15}, 143, "terminated by SIGTERM: the result is partial"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			code, v, reason := Exit(row.r, row.o)
+			if code != row.code || reason != row.reason || v != verdictOf(row.code) {
+				t.Errorf("got  %d %s: %s\nwant %d %s: %s", code, v, reason, row.code, verdictOf(row.code), row.reason)
+			}
+		})
+	}
+}
+
+// TestPrecedence: with every cause at once, taking away the strongest gives the next: 130/143 > 2 > 6 > 4 > 5 > 1 > 3 > 0.
+func TestPrecedence(t *testing.T) {
+	error6, set4 := node(9, result.ErrorVerdict), with(node(0), result.Failed, "refused")
+	invalid5, fail1, open3, pass := with(node(9), result.Invalid, "late"), node(9, result.Fail), node(9, result.Inconclusive), node(9, result.Pass)
+	nodes := []*result.Node{error6, set4, invalid5, fail1, open3, pass}
+	for _, row := range []struct {
+		o    Occasion
+		from int
+		want int
+	}{
+		{Occasion{Signal: 2, Plan: "p", Internal: "i", SetUp: "s"}, 0, 130},
+		{Occasion{Signal: 15, Plan: "p", Internal: "i", SetUp: "s"}, 0, 143},
+		{Occasion{Plan: "p", Internal: "i", SetUp: "s"}, 0, 2},
+		{Occasion{Internal: "i", SetUp: "s"}, 1, 6},
+		{Occasion{SetUp: "s"}, 0, 6},
+		{Occasion{SetUp: "s"}, 2, 4},
+		{Occasion{}, 1, 4}, {Occasion{}, 2, 5}, {Occasion{}, 3, 1}, {Occasion{}, 4, 3}, {Occasion{}, 5, 0},
+	} {
+		if got, _, _ := Exit(run(nodes[row.from:]...), row.o); got != row.want {
+			t.Errorf("%+v with nodes from %d: %d, want %d", row.o, row.from, got, row.want)
+		}
+	}
+}
+
+// TestMeasurementsThatFailed is the precedence case of argo-rollouts#4479 and #2026: five measurements of which none
+// succeeded, and a limit of two failures. Errors and failures never sum up to success.
+func TestMeasurementsThatFailed(t *testing.T) {
+	for _, verdicts := range [][]result.Verdict{
+		{result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict},
+		{result.Fail, result.Fail, result.Fail, result.Fail, result.Fail},
+		{result.Fail, result.ErrorVerdict, result.Inconclusive, result.Pass, result.Pass},
+		{result.Pass, result.Pass, result.Pass, result.Pass, result.Inconclusive},
+		{result.Skipped, result.Skipped, result.Skipped, result.Skipped, result.Skipped},
+	} {
+		if code, v, _ := Exit(run(node(0, verdicts...)), Occasion{}); code == 0 || v == result.Pass {
+			t.Errorf("%v: exit %d, %s", verdicts, code, v)
+		}
+	}
+}
+
+// TestCodes: the table is whole, in order, and says for each code what Exit gives.
+func TestCodes(t *testing.T) {
+	want := []int{0, 1, 2, 3, 4, 5, 6, 130, 143}
+	codes := Codes()
+	if len(codes) != len(want) {
+		t.Fatalf("%d codes, want %d", len(codes), len(want))
+	}
+	for i, c := range codes {
+		if c.Code != want[i] || c.Meaning == "" || c.Verdict == "" {
+			t.Errorf("code %d: %+v, want code %d", i, c, want[i])
+		}
+	}
+}
