@@ -1,6 +1,9 @@
-// Package kserve speaks the KServe v2 inference protocol over HTTP/1.1 and gRPC.
+// Package kserve speaks the KServe v2 inference protocol over HTTP/1.1 and gRPC: with KServe, MLServer, Triton and others.
 //
-// It is not: a transport (wire), a place where Triton's own extensions live (triton).
+// It is not: a transport (wire), a place where Triton's own extensions live (triton), a maker of inputs (feed).
+//
+// Over HTTP tensors go as raw bytes behind the JSON (the binary tensor extension) unless the target asks for JSON; over
+// gRPC they always go as raw contents. Every request has an id of 20 digits, filled in when it is sent.
 package kserve
 
 import (
@@ -18,8 +21,12 @@ func Kind() backends.Kind {
 		Schemes:   Schemes(),
 		Keys:      Keys(),
 		Abilities: Abilities,
-		Open: func(context.Context, backends.Target, backends.Clock) (backends.Conn, error) {
-			return nil, errors.ErrUnsupported
+		Open: func(ctx context.Context, t backends.Target, clock backends.Clock) (backends.Conn, error) {
+			c, err := Open(ctx, t, clock)
+			if err != nil {
+				return nil, err
+			}
+			return c, nil
 		},
 	}
 }
@@ -37,4 +44,31 @@ func Keys() []string {
 // Abilities is what the protocol can do for a target.
 func Abilities(backends.Target) backends.Ability {
 	return backends.Unary | backends.Metadata | backends.Tensors | backends.Expects
+}
+
+// Conn is an open target: an *HTTP or a *GRPC.
+type Conn interface {
+	backends.Conn
+	backends.Describer
+	backends.Prober
+}
+
+// Open reads the target's URL and files. It sends nothing.
+func Open(_ context.Context, t backends.Target, clock backends.Clock) (Conn, error) {
+	e, err := parseURL(t.URL)
+	if err != nil {
+		return nil, err
+	}
+	if e.secure {
+		if e.tls, err = tlsConfig(t.TLS, e.host); err != nil {
+			return nil, err
+		}
+	}
+	if !e.grpc {
+		return openHTTP(t, e, clock)
+	}
+	if t.InputJSON || t.OutputJSON {
+		return nil, errors.New("tensors: json is for HTTP; over gRPC tensors are always raw bytes")
+	}
+	return openGRPC(t, e, clock)
 }

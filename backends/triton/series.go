@@ -2,25 +2,71 @@ package triton
 
 import "github.com/sluice-bench/sluice/backends"
 
-// Series are the counters of a model that Triton keeps, in the order in which Stats gives them.
-func Series() []backends.Series {
+// count is a series that counts; others are its times.
+func count(name, help string) backends.Series {
+	return backends.Series{Name: name, Unit: "1", Help: help}
+}
+
+func took(name, per, help string) backends.Series {
+	return backends.Series{Name: name, Unit: "ns", Per: per, Help: help}
+}
+
+// series are the counters of a model in the order of statistics.values. Times are divided by the counts that Triton
+// keeps beside them: compute_infer by the requests that were computed, not by those that the cache answered.
+func series() []backends.Series {
 	return []backends.Series{
-		{Name: "requests", Unit: "1", Help: "requests that the server finished with success"},
-		{Name: "request", Unit: "ns", Per: "requests", Help: "time in the server, of requests that succeeded"},
-		{Name: "failures", Unit: "1", Help: "requests that the server failed"},
-		{Name: "queue.count", Unit: "1", Help: "requests that went through the scheduler's queue"},
-		{Name: "queue", Unit: "ns", Per: "queue.count", Help: "time in the scheduler's queue"},
-		{Name: "compute_input.count", Unit: "1", Help: "requests whose inputs were prepared"},
-		{Name: "compute_input", Unit: "ns", Per: "compute_input.count", Help: "time to prepare inputs"},
-		{Name: "compute_infer.count", Unit: "1", Help: "requests that were computed"},
-		{Name: "compute_infer", Unit: "ns", Per: "compute_infer.count", Help: "time to run the model"},
-		{Name: "compute_output.count", Unit: "1", Help: "requests whose outputs were collected"},
-		{Name: "compute_output", Unit: "ns", Per: "compute_output.count", Help: "time to collect outputs"},
-		{Name: "cache.hits", Unit: "1", Help: "requests answered from the response cache"},
-		{Name: "cache.hit", Unit: "ns", Per: "cache.hits", Help: "time to look up and copy a cached response"},
-		{Name: "cache.misses", Unit: "1", Help: "requests not found in the response cache"},
-		{Name: "cache.miss", Unit: "ns", Per: "cache.misses", Help: "time to look up and store a response that was not cached"},
-		{Name: "inferences", Unit: "1", Help: "inferences computed: batch items, without those answered from the cache"},
-		{Name: "executions", Unit: "1", Help: "executions of the model: batches"},
+		count("success", "requests that the server finished with success"),
+		took("request", "success", "time of a request in the server"),
+		count("fail", "requests that the server failed"),
+		count("queued", "requests that went through the scheduler's queue"),
+		took("queue", "queued", "time of a request in the scheduler's queue"),
+		count("prepared", "requests whose inputs were prepared"),
+		took("compute_input", "prepared", "time to prepare a request's inputs"),
+		count("computed", "requests that the model computed"),
+		took("compute_infer", "computed", "time of a request in the model"),
+		count("collected", "requests whose outputs were collected"),
+		took("compute_output", "collected", "time to collect a request's outputs"),
+		count("cache_hits", "requests answered from the response cache"),
+		took("cache_hit", "cache_hits", "time to answer a request from the response cache"),
+		count("cache_misses", "requests that the response cache did not have"),
+		took("cache_miss", "cache_misses", "time to look up and store a response that the cache did not have"),
+		took("overhead", "success", "time of a request in the server outside queue, compute and cache; negative where the server's own numbers disagree"),
+		count("inferences", "inferences computed: batch items, without those answered from the cache"),
+		count("executions", "executions of the model: batches"),
+		{Name: "batch", Unit: "1", Per: "executions", Help: "inferences in an execution of the model"},
 	}
+}
+
+// duration is how often something happened and how long it took in all.
+type duration struct {
+	Count int64 `json:"count"`
+	NS    int64 `json:"ns"`
+}
+
+// statistics is a model version's entry.
+type statistics struct {
+	Name       string `json:"name"`
+	Version    string `json:"version"`
+	Inferences int64  `json:"inference_count"`
+	Executions int64  `json:"execution_count"`
+	Times      struct {
+		Success       duration `json:"success"`
+		Fail          duration `json:"fail"`
+		Queue         duration `json:"queue"`
+		ComputeInput  duration `json:"compute_input"`
+		ComputeInfer  duration `json:"compute_infer"`
+		ComputeOutput duration `json:"compute_output"`
+		CacheHit      duration `json:"cache_hit"`
+		CacheMiss     duration `json:"cache_miss"`
+	} `json:"inference_stats"`
+}
+
+// values are the numbers of series.
+func (s *statistics) values(into []int64) []int64 {
+	t := &s.Times
+	parts := t.Queue.NS + t.ComputeInput.NS + t.ComputeInfer.NS + t.ComputeOutput.NS + t.CacheHit.NS + t.CacheMiss.NS
+	return append(into,
+		t.Success.Count, t.Success.NS, t.Fail.Count, t.Queue.Count, t.Queue.NS, t.ComputeInput.Count, t.ComputeInput.NS,
+		t.ComputeInfer.Count, t.ComputeInfer.NS, t.ComputeOutput.Count, t.ComputeOutput.NS, t.CacheHit.Count, t.CacheHit.NS,
+		t.CacheMiss.Count, t.CacheMiss.NS, t.Success.NS-parts, s.Inferences, s.Executions, s.Inferences)
 }

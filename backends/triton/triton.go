@@ -1,11 +1,11 @@
 // Package triton is the KServe v2 protocol with what Triton Inference Server adds to it: statistics.
 //
-// It is not: a second encoder of requests (kserve has the only one).
+// It is not: a second encoder of requests (kserve has the only one), an interpreter of statistics (the executor takes
+// differences and means).
 package triton
 
 import (
 	"context"
-	"errors"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
@@ -21,9 +21,41 @@ func Kind() backends.Kind {
 		Abilities: func(t backends.Target) backends.Ability {
 			return kserve.Abilities(t) | backends.ServerStats
 		},
-		Series: Series(),
-		Open: func(context.Context, backends.Target, backends.Clock) (backends.Conn, error) {
-			return nil, errors.ErrUnsupported
-		},
+		Series: series(),
+		Open:   open,
 	}
+}
+
+// conn is a KServe target whose model's statistics can be read.
+type conn struct {
+	kserve.Conn
+	target backends.Target
+	clock  backends.Clock
+	read   func(ctx context.Context, model, version string) ([]statistics, error)
+}
+
+// wired is a conn whose protocol has a Wire.
+type wired struct {
+	conn
+	backends.Wirer
+}
+
+func open(ctx context.Context, t backends.Target, clock backends.Clock) (backends.Conn, error) {
+	k, err := kserve.Open(ctx, t, clock)
+	if err != nil {
+		return nil, err
+	}
+	c := conn{Conn: k, target: t, clock: clock}
+	switch k := k.(type) {
+	case *kserve.HTTP:
+		c.read = func(ctx context.Context, model, version string) ([]statistics, error) {
+			return readHTTP(ctx, k, model, version)
+		}
+		return &wired{conn: c, Wirer: k}, nil
+	case *kserve.GRPC:
+		c.read = func(ctx context.Context, model, version string) ([]statistics, error) {
+			return readGRPC(ctx, k, model, version)
+		}
+	}
+	return &c, nil
 }

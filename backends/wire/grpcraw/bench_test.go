@@ -172,7 +172,7 @@ func lanes(b *testing.B, address string, n, connections int) (float64, float64) 
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := f.pool.Call(method, nil, [][]byte{make([]byte, 1000)}, make([]byte, 24), []backends.Hole{{At: 2, Width: 20, Field: backends.FieldID}})
+	c, err := f.pool.Call(method, nil, [][]byte{make([]byte, 1000)}, make([]byte, 24), []backends.Hole{{At: 2, Width: 20, Field: backends.FieldID}}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,14 +15,16 @@ type message struct {
 	set    int // number of its metadata in the pool
 	body   mem.BufferSlice
 	whole  mem.BufferSlice // body and head, when the head has no holes
+	expect any
 }
 
 // Call makes a Call of one encoded message: the pieces of body, then head with its holes. The head comes last because
 // protobuf fields may stand in any order and grpc-go lets go of pieces in order: when it has let go of the patched one,
 // it has let go of all, and the lane may use that buffer again. Headers come over the pool's own.
-func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole) (*backends.Call, error) {
+// expect is for the judge, which gets it back by Expected.
+func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole, expect any) (*backends.Call, error) {
 	size := len(head)
-	m := &message{method: method}
+	m := &message{method: method, expect: expect}
 	for _, b := range body {
 		if len(b) > 0 {
 			m.body = append(m.body, mem.SliceBuffer(b))
@@ -41,6 +43,9 @@ func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, hea
 	}
 	return &backends.Call{Size: size + prefixSize, Head: head, Holes: holes, Body: body, Impl: m}, nil
 }
+
+// Expected is what Call was given for the judge.
+func Expected(c *backends.Call) any { return c.Impl.(*message).expect }
 
 // metadataSet gives the number of the pool's headers with headers over them. Equal sets have one number, so that lanes
 // keep one context for each.

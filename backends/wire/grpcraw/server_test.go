@@ -104,7 +104,7 @@ func open(t testing.TB, o Options) *fixture {
 
 func (f *fixture) call(t testing.TB, body string) *backends.Call {
 	t.Helper()
-	c, err := f.pool.Call(method, nil, [][]byte{[]byte(body)}, []byte("0000"), []backends.Hole{{At: 0, Width: 4, Field: backends.FieldID}})
+	c, err := f.pool.Call(method, nil, [][]byte{[]byte(body)}, []byte("0000"), []backends.Hole{{At: 0, Width: 4, Field: backends.FieldID}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,12 +19,18 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
+// Number is the number of a field.
+type Number = protowire.Number
+
+// BytesType is the wire type of length-delimited fields: strings, bytes, messages, packed numbers.
+const BytesType = protowire.BytesType
+
 // ErrMalformed is the error of a message that is no protobuf.
 var ErrMalformed = errors.New("malformed protobuf message")
 
 // Walker steps through the fields of one message. It allocates nothing; Bytes lie in the message.
 type Walker struct {
-	Field  protowire.Number
+	Field  Number
 	Type   protowire.Type
 	Varint uint64 // of varints and fixed 32 and 64 bit fields
 	Bytes  []byte // of length-delimited fields
@@ -82,8 +88,8 @@ func (w *Walker) Err() error {
 }
 
 // Is reports whether the field has number n and is length-delimited.
-func (w *Walker) Is(n protowire.Number) bool {
-	return w.Field == n && w.Type == protowire.BytesType
+func (w *Walker) Is(n Number) bool {
+	return w.Field == n && w.Type == BytesType
 }
 
 // Ints steps through a repeated integer field, packed or not: call it for every occurrence.
@@ -91,7 +97,7 @@ func (w *Walker) Ints(dst []int64) ([]int64, error) {
 	if w.Type == protowire.VarintType {
 		return append(dst, int64(w.Varint)), nil
 	}
-	if w.Type != protowire.BytesType {
+	if w.Type != BytesType {
 		return dst, ErrMalformed
 	}
 	for b := w.Bytes; len(b) > 0; {

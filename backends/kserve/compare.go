@@ -1,0 +1,69 @@
+package kserve
+
+import (
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// comparison holds a reply's outputs against the expected ones, for one lane: its buffers grow once and are kept.
+type comparison struct {
+	note  []byte
+	seen  []bool // by expected output
+	shape []int64
+	data  []byte // elements that came in another form than raw
+}
+
+func (c *comparison) begin(e *expectation) {
+	if c.note == nil {
+		c.note = make([]byte, 0, backends.NoteSize)
+	}
+	c.note, c.seen = c.note[:0], c.seen[:0]
+	for range e.outputs {
+		c.seen = append(c.seen, false)
+	}
+}
+
+// find gives the expected output with this name, nil when it is not looked at. It counts as seen.
+func (c *comparison) find(e *expectation, name []byte) *backends.Tensor {
+	for i := range e.outputs {
+		if e.outputs[i].Name == string(name) {
+			c.seen[i] = true
+			return &e.outputs[i]
+		}
+	}
+	return nil
+}
+
+// output compares one output. The datatype is that of want when it has the same name, so that it costs no string.
+func (c *comparison) output(e *expectation, want *backends.Tensor, datatype []byte, shape []int64, data []byte) (equal bool) {
+	got := backends.Tensor{Name: want.Name, Type: want.Type, Shape: shape, Data: data}
+	if string(datatype) != string(want.Type) {
+		got.Type = backends.DataType(datatype)
+	}
+	c.note = backends.AppendMismatch(c.note, &got, want, e.relative, e.absolute)
+	return len(c.note) == 0
+}
+
+// end finds an expected output that did not come.
+func (c *comparison) end(e *expectation) (complete bool) {
+	for i, seen := range c.seen {
+		if !seen {
+			c.note = append(append(append(c.note, "output "...), e.outputs[i].Name...), " is missing"...)
+			return false
+		}
+	}
+	return true
+}
+
+// fail gives the sample its class and what, then detail, as its note.
+func (c *comparison) fail(s *backends.Sample, class backends.ErrorClass, what string, detail []byte) {
+	c.note = append(c.note[:0], what...)
+	c.note = append(c.note, printable(detail, max(backends.NoteSize-len(what), 0))...)
+	s.Class = class
+	s.SetNote(c.note)
+}
+
+// mismatch gives the sample the note that a comparison has left.
+func (c *comparison) mismatch(s *backends.Sample) {
+	s.Class = backends.Mismatch
+	s.SetNote(c.note)
+}

@@ -1,0 +1,155 @@
+package kserve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// metadata is what the protocol tells of a server and a model, and Triton's configuration of the model, over HTTP or
+// gRPC.
+type metadata struct {
+	extensions []string
+	model      modelMetadata
+	configured bool
+	config     modelConfig
+}
+
+type modelMetadata struct {
+	Name     string           `json:"name"`
+	Versions []string         `json:"versions"`
+	Platform string           `json:"platform"`
+	Inputs   []tensorMetadata `json:"inputs"`
+	Outputs  []tensorMetadata `json:"outputs"`
+}
+
+type tensorMetadata struct {
+	Name     string  `json:"name"`
+	Datatype string  `json:"datatype"`
+	Shape    []int64 `json:"shape"`
+}
+
+// modelConfig is the part of Triton's model configuration that decides about shapes.
+type modelConfig struct {
+	MaxBatch int64         `json:"max_batch_size"`
+	Input    []configInput `json:"input"`
+}
+
+type configInput struct {
+	Name     string `json:"name"`
+	Optional bool   `json:"optional"`
+}
+
+const (
+	extStatistics = "statistics"
+	extConfig     = "model_configuration"
+	extBinary     = "binary_tensor_data"
+)
+
+// signature turns metadata into what the executor uses. Triton shows shapes with the batch dimension in front when the
+// configuration has one; where there is no configuration shapes stay as the server gives them.
+func (m *metadata) signature(version string) backends.Signature {
+	s := backends.Signature{Model: m.model.Name, Version: version, Platform: m.model.Platform}
+	if version == "" && len(m.model.Versions) > 0 {
+		s.Version = m.model.Versions[len(m.model.Versions)-1]
+	}
+	if m.configured && m.config.MaxBatch > 0 {
+		s.MaxBatch, s.Batched = int(m.config.MaxBatch), true
+	}
+	s.Inputs, s.Outputs = ports(m.model.Inputs, s.Batched), ports(m.model.Outputs, s.Batched)
+	for _, in := range m.config.Input {
+		for i := range s.Inputs {
+			s.Inputs[i].Optional = s.Inputs[i].Optional || s.Inputs[i].Name == in.Name && in.Optional
+		}
+	}
+	s.Statistics = slices.Contains(m.extensions, extStatistics)
+	s.BinaryTensors = slices.Contains(m.extensions, extBinary)
+	return s
+}
+
+func ports(list []tensorMetadata, batched bool) []backends.Port {
+	out := make([]backends.Port, 0, len(list))
+	for _, t := range list {
+		shape := slices.Clone(t.Shape)
+		if batched && len(shape) > 0 {
+			shape = shape[1:]
+		}
+		out = append(out, backends.Port{Name: t.Name, Type: backends.DataType(t.Datatype), Shape: shape})
+	}
+	return out
+}
+
+// modelOf is the model asked for: the target's, with its version, or another one.
+func modelOf(t *backends.Target, model string) (name, version string, err error) {
+	if model != "" && model != t.Model {
+		return model, "", nil
+	}
+	if t.Model == "" {
+		return "", "", errors.New("no model is named")
+	}
+	return t.Model, t.ModelVersion, nil
+}
+
+// Describe implements backends.Describer.
+func (c *HTTP) Describe(ctx context.Context, model string) (backends.Signature, error) {
+	name, version, err := modelOf(&c.target, model)
+	if err != nil {
+		return backends.Signature{}, err
+	}
+	var m metadata
+	var server struct {
+		Extensions []string `json:"extensions"`
+	}
+	if err := c.read(ctx, "/v2", &server); err != nil {
+		return backends.Signature{}, err
+	}
+	m.extensions = server.Extensions
+	path := modelPath(name, version)
+	if err := c.read(ctx, path, &m.model); err != nil {
+		return backends.Signature{}, err
+	}
+	if slices.Contains(m.extensions, extConfig) {
+		if err := c.read(ctx, path+"/config", &m.config); err != nil {
+			return backends.Signature{}, err
+		}
+		m.configured = true
+	}
+	return m.signature(version), nil
+}
+
+// read gets JSON.
+func (c *HTTP) read(ctx context.Context, path string, into any) error {
+	body, err := c.Get(ctx, path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("GET %s: reply %.*q: %w", c.base+path, backends.NoteSize, body, err)
+	}
+	return nil
+}
+
+// Ready implements backends.Prober: live, ready, and the model loaded.
+func (c *HTTP) Ready(ctx context.Context) error {
+	paths := []string{"/v2/health/live", "/v2/health/ready"}
+	if c.target.Model != "" {
+		paths = append(paths, modelPath(c.target.Model, c.target.ModelVersion)+"/ready")
+	}
+	for _, path := range paths {
+		body, err := c.Get(ctx, path)
+		if err != nil {
+			return err
+		}
+		said := struct{ Live, Ready *bool }{}
+		_ = json.Unmarshal(body, &said) // most servers say it by the status alone
+		if said.Live != nil && !*said.Live || said.Ready != nil && !*said.Ready {
+			return fmt.Errorf("GET %s: %w", c.base+path, &StatusError{Status: http.StatusOK, Body: body})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package kserve
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/netlane"
+)
+
+// endpoint is a target's URL taken apart.
+type endpoint struct {
+	grpc, secure bool
+	network      string // tcp, unix
+	address      string // host:port, or the socket's path
+	host         string // without port: whom the certificate is for
+	authority    string // host or host:port, as the URL has it
+	prefix       string // escaped path before /v2, without a slash at its end
+	tls          *tls.Config
+}
+
+// parseURL takes a URL apart. Errors leave the URL out where it may hold a password.
+func parseURL(text string) (endpoint, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return endpoint{}, errors.New("the URL cannot be read")
+	}
+	e := endpoint{grpc: strings.HasPrefix(u.Scheme, "grpc"), secure: u.Scheme == "https" || u.Scheme == "grpcs", network: "tcp"}
+	switch {
+	case !slices.Contains(Schemes(), u.Scheme):
+		return e, fmt.Errorf("scheme %q of the URL is none of %s", u.Scheme, strings.Join(Schemes(), ", "))
+	case u.User != nil:
+		return e, errors.New("the URL holds a user: use the header Authorization")
+	case u.RawQuery != "" || u.Fragment != "":
+		return e, fmt.Errorf("%s: the URL has a query or a fragment", text)
+	}
+	if strings.HasSuffix(u.Scheme, "+unix") {
+		if u.Host != "" || u.Path == "" || u.Path == "/" {
+			return e, fmt.Errorf("%s: want %s:///path/to/socket", text, u.Scheme)
+		}
+		e.network, e.address, e.host, e.authority = "unix", u.Path, "localhost", "localhost"
+		return e, nil
+	}
+	if u.Hostname() == "" {
+		return e, fmt.Errorf("%s: the URL has no host", text)
+	}
+	e.host, e.authority, e.prefix = u.Hostname(), u.Host, strings.TrimRight(u.EscapedPath(), "/")
+	if e.grpc && e.prefix != "" {
+		return e, fmt.Errorf("%s: gRPC has no URL path", text)
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[bool]string{true: "443", false: "80"}[e.secure]
+	}
+	e.address = net.JoinHostPort(e.host, port)
+	return e, nil
+}
+
+func tlsConfig(o *backends.TLSOptions, host string) (*tls.Config, error) {
+	return netlane.TLSConfig(o, host)
+}

@@ -1,0 +1,166 @@
+package kserve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/protow"
+)
+
+// Describe implements backends.Describer.
+func (c *GRPC) Describe(ctx context.Context, model string) (backends.Signature, error) {
+	name, version, err := modelOf(&c.target, model)
+	if err != nil {
+		return backends.Signature{}, err
+	}
+	var m metadata
+	reply, err := c.Invoke(ctx, "ServerMetadata", nil)
+	if err == nil {
+		m.extensions, err = readExtensions(reply)
+	}
+	if err == nil {
+		reply, err = c.Invoke(ctx, "ModelMetadata", ModelRequest(name, version))
+	}
+	if err == nil {
+		m.model, err = readModel(reply)
+	}
+	if err == nil && slices.Contains(m.extensions, extConfig) {
+		m.configured = true
+		if reply, err = c.Invoke(ctx, "ModelConfig", ModelRequest(name, version)); err == nil {
+			m.config, err = readConfig(reply)
+		}
+	}
+	if err != nil {
+		return backends.Signature{}, err
+	}
+	s := m.signature(version)
+	s.BinaryTensors = true // raw contents are part of the protocol
+	return s, nil
+}
+
+// readExtensions reads a ServerMetadataResponse: extensions 3.
+func readExtensions(b []byte) (list []string, err error) {
+	w := protow.Walk(b)
+	for w.Next() {
+		if w.Is(3) {
+			list = append(list, string(w.Bytes))
+		}
+	}
+	return list, wrapMalformed("ServerMetadata", w.Err())
+}
+
+// readModel reads a ModelMetadataResponse: name 1, versions 2, platform 3, inputs 4, outputs 5.
+func readModel(b []byte) (m modelMetadata, err error) {
+	w := protow.Walk(b)
+	for w.Next() && err == nil {
+		switch {
+		case w.Is(1):
+			m.Name = string(w.Bytes)
+		case w.Is(2):
+			m.Versions = append(m.Versions, string(w.Bytes))
+		case w.Is(3):
+			m.Platform = string(w.Bytes)
+		case w.Is(4):
+			m.Inputs, err = appendTensor(m.Inputs, w.Bytes)
+		case w.Is(5):
+			m.Outputs, err = appendTensor(m.Outputs, w.Bytes)
+		}
+	}
+	if err == nil {
+		err = w.Err()
+	}
+	return m, wrapMalformed("ModelMetadata", err)
+}
+
+// appendTensor reads a TensorMetadata: name 1, datatype 2, shape 3.
+func appendTensor(list []tensorMetadata, b []byte) ([]tensorMetadata, error) {
+	var t tensorMetadata
+	w := protow.Walk(b)
+	for w.Next() {
+		var err error
+		switch {
+		case w.Is(1):
+			t.Name = string(w.Bytes)
+		case w.Is(2):
+			t.Datatype = string(w.Bytes)
+		case w.Field == 3:
+			t.Shape, err = w.Ints(t.Shape)
+		}
+		if err != nil {
+			return list, err
+		}
+	}
+	return append(list, t), w.Err()
+}
+
+// readConfig reads a ModelConfigResponse (config 1) down to ModelConfig (max_batch_size 4, input 5) and ModelInput
+// (name 1, optional 8).
+func readConfig(b []byte) (c modelConfig, err error) {
+	w := protow.Walk(b)
+	for w.Next() {
+		if !w.Is(1) {
+			continue
+		}
+		config := protow.Walk(w.Bytes)
+		for config.Next() {
+			switch {
+			case config.Field == 4:
+				c.MaxBatch = int64(int32(config.Varint))
+			case config.Is(5):
+				var in configInput
+				input := protow.Walk(config.Bytes)
+				for input.Next() {
+					switch {
+					case input.Is(1):
+						in.Name = string(input.Bytes)
+					case input.Field == 8:
+						in.Optional = input.Varint != 0
+					}
+				}
+				c.Input = append(c.Input, in)
+			}
+		}
+		if err := config.Err(); err != nil {
+			return c, wrapMalformed("ModelConfig", err)
+		}
+	}
+	return c, wrapMalformed("ModelConfig", w.Err())
+}
+
+func wrapMalformed(method string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: reply: %w", method, err)
+	}
+	return nil
+}
+
+// Ready implements backends.Prober: live, ready, and the model loaded.
+func (c *GRPC) Ready(ctx context.Context) error {
+	asks := []struct {
+		method  string
+		request []byte
+	}{{"ServerLive", nil}, {"ServerReady", nil}, {"ModelReady", ModelRequest(c.target.Model, c.target.ModelVersion)}}
+	if c.target.Model == "" {
+		asks = asks[:2]
+	}
+	for _, a := range asks {
+		reply, err := c.Invoke(ctx, a.method, a.request)
+		if err != nil {
+			return err
+		}
+		yes := false
+		w := protow.Walk(reply)
+		for w.Next() {
+			yes = yes || w.Field == 1 && w.Varint == 1
+		}
+		if err := w.Err(); err != nil {
+			return wrapMalformed(a.method, err)
+		}
+		if !yes {
+			return fmt.Errorf("%s: the server says no", a.method)
+		}
+	}
+	return nil
+}

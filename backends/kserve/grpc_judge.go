@@ -1,0 +1,177 @@
+package kserve
+
+import (
+	"encoding/binary"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/grpcraw"
+	"github.com/sluice-bench/sluice/backends/wire/protow"
+)
+
+// grpcJudge says what a reply with status OK means over gRPC (other codes are grpcraw's):
+//
+//	OK is not one of the codes that the plan names     status
+//	a message that is no ModelInferResponse            decode
+//	expected outputs missing or different              mismatch; the note names output and element
+//
+// Without expected outputs the message is only walked at its top level.
+type grpcJudge struct {
+	c       comparison
+	outputs [][]byte // InferOutputTensor messages
+	raw     [][]byte // raw_output_contents
+	ints    []int64
+}
+
+// Accepts implements grpcraw.Judge.
+func (j *grpcJudge) Accepts(c *backends.Call, code int32) bool {
+	return grpcraw.Expected(c).(*expectation).accepts(int(code), 0)
+}
+
+// Whole implements grpcraw.Judge.
+func (j *grpcJudge) Whole(c *backends.Call) bool {
+	return len(grpcraw.Expected(c).(*expectation).outputs) > 0
+}
+
+// Reply implements grpcraw.Judge.
+func (j *grpcJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sample) {
+	e := grpcraw.Expected(c).(*expectation)
+	switch {
+	case !e.accepts(0, 0):
+		j.c.fail(s, backends.Status, "the server answered OK, which is not expected", nil)
+	case len(e.outputs) == 0:
+		if protow.Check(pieces) != nil {
+			j.c.fail(s, backends.Decode, "the reply is no protobuf message", nil)
+		}
+	case len(pieces) == 0:
+		j.compare(e, nil, s)
+	default:
+		j.compare(e, pieces[0], s)
+	}
+}
+
+// compare holds a ModelInferResponse against e: outputs 5, raw_output_contents 6, the i-th of one for the i-th of the
+// other.
+func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) {
+	j.c.begin(e)
+	j.outputs, j.raw = j.outputs[:0], j.raw[:0]
+	w := protow.Walk(message)
+	for w.Next() {
+		switch {
+		case w.Is(5):
+			j.outputs = append(j.outputs, w.Bytes)
+		case w.Is(6):
+			j.raw = append(j.raw, w.Bytes)
+		}
+	}
+	if w.Err() != nil || len(j.raw) > 0 && len(j.raw) != len(j.outputs) {
+		j.c.fail(s, backends.Decode, "the reply is no ModelInferResponse", nil)
+	} else {
+		j.each(e, s)
+	}
+	clear(j.outputs)
+	clear(j.raw)
+}
+
+func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
+	for i, message := range j.outputs {
+		name, datatype, contents, ok := j.head(message)
+		if !ok {
+			j.c.fail(s, backends.Decode, "a tensor cannot be read of output ", name)
+			return
+		}
+		want := j.c.find(e, name)
+		if want == nil {
+			continue
+		}
+		var data []byte
+		if len(j.raw) > 0 {
+			data = j.raw[i]
+		} else if data, ok = j.typed(contents, want.Type); !ok {
+			j.c.fail(s, backends.Decode, "the contents cannot be read of output ", name)
+			return
+		}
+		if !j.c.output(e, want, datatype, j.c.shape, data) {
+			j.c.mismatch(s)
+			return
+		}
+	}
+	if !j.c.end(e) {
+		j.c.mismatch(s)
+	}
+}
+
+// head reads an InferOutputTensor: name 1, datatype 2, shape 3, contents 5.
+func (j *grpcJudge) head(message []byte) (name, datatype, contents []byte, ok bool) {
+	j.c.shape = j.c.shape[:0]
+	w := protow.Walk(message)
+	for w.Next() {
+		switch {
+		case w.Is(1):
+			name = w.Bytes
+		case w.Is(2):
+			datatype = w.Bytes
+		case w.Field == 3:
+			var err error
+			if j.c.shape, err = w.Ints(j.c.shape); err != nil {
+				return name, nil, nil, false
+			}
+		case w.Is(5):
+			contents = w.Bytes
+		}
+	}
+	return name, datatype, contents, w.Err() == nil
+}
+
+// typed turns InferTensorContents into raw form: bool 1, int32 2, int64 3, uint32 4, uint64 5, float 6, double 7,
+// bytes 8. Only the field of the datatype is read; numbers may be packed or not.
+func (j *grpcJudge) typed(contents []byte, t backends.DataType) ([]byte, bool) {
+	field := contentsField[t]
+	j.c.data = j.c.data[:0]
+	w := protow.Walk(contents)
+	for w.Next() {
+		if w.Field != field {
+			continue
+		}
+		switch {
+		case t == backends.Bytes:
+			j.c.data = binary.LittleEndian.AppendUint32(j.c.data, uint32(len(w.Bytes)))
+			j.c.data = append(j.c.data, w.Bytes...)
+		case t == backends.FP32 || t == backends.FP64: // fixed width, little-endian: packed ones are raw already
+			j.c.data = append(j.c.data, w.Bytes...)
+			if w.Type != protow.BytesType {
+				j.c.data = appendSized(j.c.data, w.Varint, t.Size())
+			}
+		default:
+			if !j.varints(&w, t.Size()) {
+				return nil, false
+			}
+		}
+	}
+	return j.c.data, w.Err() == nil
+}
+
+// contentsField is the field of InferTensorContents that holds a datatype. FP16 and BF16 have none.
+var contentsField = map[backends.DataType]protow.Number{
+	backends.Bool: 1, backends.Int8: 2, backends.Int16: 2, backends.Int32: 2, backends.Int64: 3, backends.Uint8: 4,
+	backends.Uint16: 4, backends.Uint32: 4, backends.Uint64: 5, backends.FP32: 6, backends.FP64: 7, backends.Bytes: 8,
+}
+
+// varints appends the integers of the field that w is at.
+func (j *grpcJudge) varints(w *protow.Walker, size int) bool {
+	var err error
+	if j.ints, err = w.Ints(j.ints[:0]); err != nil {
+		return false
+	}
+	for _, v := range j.ints {
+		j.c.data = appendSized(j.c.data, uint64(v), size)
+	}
+	return true
+}
+
+// appendSized appends the low size bytes of v.
+func appendSized(dst []byte, v uint64, size int) []byte {
+	for range size {
+		dst, v = append(dst, byte(v)), v>>8
+	}
+	return dst
+}

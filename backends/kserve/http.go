@@ -1,0 +1,116 @@
+package kserve
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http1"
+	"github.com/sluice-bench/sluice/backends/wire/netlane"
+)
+
+// maxControl bounds the reply of a control call.
+const maxControl = 16 << 20
+
+// HTTP is a target over HTTP/1.1.
+type HTTP struct {
+	target backends.Target
+	end    endpoint
+	clock  backends.Clock
+	client *http.Client // control calls only
+	base   string       // URL before /v2
+}
+
+func openHTTP(t backends.Target, e endpoint, clock backends.Clock) (*HTTP, error) {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		d := net.Dialer{Timeout: t.ConnectTimeout}
+		return d.DialContext(ctx, e.network, e.address)
+	}
+	transport := &http.Transport{DialContext: dial, DisableCompression: true, TLSHandshakeTimeout: t.ConnectTimeout}
+	scheme := "http://"
+	if e.secure {
+		transport.TLSClientConfig = e.tls.Clone()
+		scheme = "https://"
+	}
+	return &HTTP{
+		target: t, end: e, clock: clock, base: scheme + e.authority + e.prefix,
+		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}, nil
+}
+
+// Lanes implements backends.Conn: every lane is a connection.
+func (c *HTTP) Lanes(ctx context.Context, n int, _ backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+	if most := c.target.Connections; most > 0 && n > most {
+		return nil, backends.Limits{}, fmt.Errorf("connections: %d is fewer than the %d slots, and a connection carries one request at a time over HTTP/1.1", most, n)
+	}
+	return netlane.Dial(ctx, netlane.Options{
+		Network: c.end.network, Address: c.end.address, TLS: c.end.tls, Clock: c.clock, ConnectTimeout: c.target.ConnectTimeout,
+		PerRequest: c.target.Connections == backends.PerRequest, New: newWire,
+	}, n)
+}
+
+// Wires implements backends.Wirer.
+func (c *HTTP) Wires(n int) ([]backends.Wire, error) {
+	wires := make([]backends.Wire, n)
+	for i := range wires {
+		wires[i] = newWire()
+	}
+	return wires, nil
+}
+
+func newWire() backends.Wire { return http1.New(&httpJudge{}, http1.Options{}) }
+
+// Close implements backends.Conn.
+func (c *HTTP) Close(context.Context) error {
+	c.client.CloseIdleConnections()
+	return nil
+}
+
+// Get makes a control call: path comes after the URL's prefix. A status other than 200 is an error with the server's
+// words, or with where it redirects to.
+func (c *HTTP) Get(ctx context.Context, path string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range c.target.Headers {
+		req.Header.Add(h.Name, h.Value)
+	}
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxControl+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("GET %s: %w", c.base+path, err)
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("GET %s: %w", c.base+path, &StatusError{Status: resp.StatusCode, Location: resp.Header.Get("Location"), Body: body})
+	case len(body) > maxControl:
+		return nil, fmt.Errorf("GET %s: the reply is over %d bytes", c.base+path, maxControl)
+	}
+	return body, nil
+}
+
+// StatusError is a reply to a control call that has not the status 200.
+type StatusError struct {
+	Status   int
+	Location string
+	Body     []byte
+}
+
+func (e *StatusError) Error() string {
+	text := "status " + strconv.Itoa(e.Status)
+	if e.Location != "" {
+		text += ", which points to " + strconv.Quote(e.Location)
+	}
+	if len(e.Body) > 0 {
+		text += fmt.Sprintf(": %.*q", backends.NoteSize, e.Body)
+	}
+	return text
+}

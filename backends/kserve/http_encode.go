@@ -1,0 +1,199 @@
+package kserve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http1"
+)
+
+const (
+	jsonLength   = "Inference-Header-Content-Length" // bytes of JSON in front of the raw tensors
+	contentType  = "Content-Type"
+	binaryOutput = "binary_data_output"
+)
+
+// Prepare implements backends.Conn.
+func (c *HTTP) Prepare(r backends.Request) (*backends.Call, error) {
+	r, err := complete(r, &c.target)
+	if err != nil {
+		return nil, err
+	}
+	text, raw, err := c.encode(&r)
+	if err != nil {
+		return nil, err
+	}
+	prefix := []byte(`{"id":"` + idHole + `"`)
+	headers, err := c.headers(r.Headers, len(prefix)+len(text), len(raw) > 0)
+	if err != nil {
+		return nil, err
+	}
+	body := append([][]byte{text}, raw...)
+	head, holes, err := http1.Encode(http1.Request{
+		Method: "POST", Host: c.end.authority, Path: c.end.prefix + modelPath(r.Model, r.ModelVersion) + "/infer", Headers: headers,
+		Prefix: prefix, Holes: []backends.Hole{{At: uint32(len(`{"id":"`)), Width: idDigits, Field: backends.FieldID}}, Body: body,
+	})
+	if err != nil {
+		return nil, err
+	}
+	size := len(head)
+	for _, b := range body {
+		size += len(b)
+	}
+	return &backends.Call{Size: size, Row: r.Row, Items: r.Items, Head: head, Holes: holes, Body: body, Impl: expect(r.Expect)}, nil
+}
+
+func modelPath(model, version string) string {
+	path := "/v2/models/" + url.PathEscape(model)
+	if version != "" {
+		path += "/versions/" + url.PathEscape(version)
+	}
+	return path
+}
+
+// headers merges the request's headers over the target's and adds those of the protocol.
+func (c *HTTP) headers(own []backends.Header, jsonSize int, binary bool) ([]backends.Header, error) {
+	var out []backends.Header
+	for _, h := range mergeHeaders(c.target.Headers, own) {
+		if strings.EqualFold(h.Name, contentType) || strings.EqualFold(h.Name, jsonLength) {
+			return nil, fmt.Errorf("header %s cannot be set: the client decides about it", h.Name)
+		}
+		out = append(out, h)
+	}
+	if !binary {
+		return append(out, backends.Header{Name: contentType, Value: "application/json"}), nil
+	}
+	return append(out, backends.Header{Name: contentType, Value: "application/octet-stream"},
+		backends.Header{Name: jsonLength, Value: strconv.Itoa(jsonSize)}), nil
+}
+
+// mergeHeaders drops from base what over names.
+func mergeHeaders(base, over []backends.Header) []backends.Header {
+	var out []backends.Header
+next:
+	for _, h := range base {
+		for _, o := range over {
+			if strings.EqualFold(h.Name, o.Name) {
+				continue next
+			}
+		}
+		out = append(out, h)
+	}
+	return append(out, over...)
+}
+
+// encode gives the JSON after the id, and the raw tensors.
+func (c *HTTP) encode(r *backends.Request) (text []byte, raw [][]byte, err error) {
+	if text, err = c.appendParameters(text, r); err != nil {
+		return nil, nil, err
+	}
+	text = append(text, `,"inputs":[`...)
+	for i := range r.Inputs {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		if text, err = c.appendInput(text, &r.Inputs[i]); err != nil {
+			return nil, nil, err
+		}
+		if !c.target.InputJSON && len(r.Inputs[i].Data) > 0 {
+			raw = append(raw, r.Inputs[i].Data)
+		}
+	}
+	text = append(text, ']')
+	for i, name := range r.Outputs {
+		text = append(text, [2]string{`,"outputs":[`, ","}[min(i, 1)]...)
+		text = append(appendJSON(append(text, `{"name":`...), name), fmt.Sprintf(`,"parameters":{"binary_data":%t}}`, !c.target.OutputJSON)...)
+	}
+	if len(r.Outputs) > 0 {
+		text = append(text, ']')
+	}
+	return append(text, '}'), raw, nil
+}
+
+func (c *HTTP) appendParameters(text []byte, r *backends.Request) ([]byte, error) {
+	all := r.Parameters
+	for _, p := range all {
+		if p.Name == binaryOutput {
+			return nil, fmt.Errorf("parameter %s cannot be set: use tensors: {output: binary|json}", p.Name)
+		}
+		if f, ok := p.Value.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			return nil, fmt.Errorf("parameter %s is %v, which JSON does not have", p.Name, f)
+		}
+	}
+	if len(r.Outputs) == 0 && !c.target.OutputJSON {
+		all = append([]backends.Parameter{{Name: binaryOutput, Value: true}}, all...)
+	}
+	for i, p := range all {
+		text = append(text, [2]string{`,"parameters":{`, ","}[min(i, 1)]...)
+		text = appendJSON(append(appendJSON(text, p.Name), ':'), p.Value)
+	}
+	if len(all) > 0 {
+		text = append(text, '}')
+	}
+	return text, nil
+}
+
+// appendJSON appends a text, bool or finite number.
+func appendJSON(text []byte, v any) []byte {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // cannot fail for these
+	return append(text, strings.TrimSuffix(b.String(), "\n")...)
+}
+
+func (c *HTTP) appendInput(text []byte, t *backends.Tensor) ([]byte, error) {
+	text = append(appendJSON(append(text, `{"name":`...), t.Name), `,"shape":[`...)
+	for i, d := range t.Shape {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, d, 10)
+	}
+	text = append(append(text, `],"datatype":"`...), t.Type...)
+	if !c.target.InputJSON {
+		text = append(text, `","parameters":{"binary_data_size":`...)
+		return append(strconv.AppendInt(text, int64(len(t.Data)), 10), "}}"...), nil
+	}
+	text, err := appendData(append(text, `","data":[`...), t)
+	if err != nil {
+		return nil, fmt.Errorf("input %s: %w", t.Name, err)
+	}
+	return append(text, "]}"...), nil
+}
+
+// appendData appends a tensor's elements in row-major order, flat.
+func appendData(text []byte, t *backends.Tensor) ([]byte, error) {
+	if t.Type == backends.FP16 || t.Type == backends.BF16 {
+		return nil, fmt.Errorf("%s has no JSON form: use tensors: {input: binary}", t.Type)
+	}
+	for i, b := 0, t.Data; len(b) > 0; i++ {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		if t.Type != backends.Bytes {
+			text = backends.AppendValue(text, t.Type, b)
+			if c := text[len(text)-1]; c == 'N' || c == 'f' {
+				return nil, fmt.Errorf("element %d is %s, which JSON does not have: use tensors: {input: binary}", i, text[len(text)-3:])
+			}
+			b = b[t.Type.Size():]
+			continue
+		}
+		one, rest, ok := cutString(b)
+		if !ok {
+			return nil, errors.New("a string is cut")
+		}
+		if !utf8.Valid(one) {
+			return nil, fmt.Errorf("element %d is not UTF-8, which JSON needs: use tensors: {input: binary}", i)
+		}
+		text, b = appendJSON(text, string(one)), rest
+	}
+	return text, nil
+}

@@ -1,0 +1,269 @@
+package kserve
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http1"
+)
+
+const (
+	// glance is how much of a body is looked at when nothing is expected of it: enough to see an error object.
+	glance = 256
+	// maxReply bounds what is kept of a reply that is compared.
+	maxReply = 2 << 30
+)
+
+// httpJudge says what a reply over HTTP means. The first row that fits counts:
+//
+//	status is not 200, nor one that the plan names     status; the note is the server's words, or where it points to
+//	a status that the plan names, other than 2xx       ok
+//	a body that is {"error": …}                        server; the note is the body
+//	a body that is no inference reply                  decode
+//	expected outputs missing or different              mismatch; the note names output and element
+//
+// Without expected outputs only the first bytes of the body are looked at: nothing is parsed.
+type httpJudge struct {
+	c       comparison
+	outputs []output
+}
+
+// output is one of a reply's, in place.
+type output struct {
+	name, datatype []byte
+	shape          [2]int // part of comparison.shape
+	size           int64  // of raw data; -1: none
+	data           []byte // JSON
+}
+
+// Keep implements http1.Judge.
+func (j *httpJudge) Keep(c *backends.Call, status int) int {
+	if e := c.Impl.(*expectation); len(e.outputs) > 0 && status/100 == 2 && e.accepts(status, 200) {
+		return maxReply
+	}
+	return glance
+}
+
+// Reply implements http1.Judge.
+func (j *httpJudge) Reply(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) {
+	e := c.Impl.(*expectation)
+	switch {
+	case !e.accepts(status, 200):
+		j.status(status, h, body, s)
+		return
+	case status/100 != 2:
+		s.SetNote(nil)
+		return
+	}
+	start := bytes.TrimLeft(body, " \t\r\n")
+	switch {
+	case isError(start):
+		j.c.fail(s, backends.Server, "", body)
+	case len(start) == 0 || start[0] != '{':
+		j.c.fail(s, backends.Decode, "the reply is no JSON object: ", body)
+	case len(e.outputs) > 0:
+		j.compare(e, h, body, s)
+	default:
+		if n, ok := jsonSize(h); !ok || n > h.BodySize() {
+			j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
+		}
+	}
+}
+
+const jsonLengthLower = "inference-header-content-length"
+
+// status fails a reply for its status. The wire has noted the body for 400 and above.
+func (j *httpJudge) status(status int, h *http1.Header, body []byte, s *backends.Sample) {
+	s.Class = backends.Status
+	if location := h.Get("location"); status/100 == 3 && location != nil {
+		j.c.fail(s, backends.Status, "the server points to ", location)
+	} else if status < 400 {
+		j.c.fail(s, backends.Status, "", body)
+	}
+}
+
+// isError reports whether body starts with {"error": as Triton answers, with status 200, where it cannot use another.
+func isError(body []byte) bool {
+	sc := scanner{b: body}
+	sc.begin('{')
+	return sc.more('}') && string(sc.key()) == "error" && !sc.bad
+}
+
+// jsonSize is the length of the JSON in front of raw tensors; -1 when all of the body is JSON.
+func jsonSize(h *http1.Header) (n int64, ok bool) {
+	text := h.Get(jsonLengthLower)
+	if text == nil {
+		return -1, true
+	}
+	v, err := strconv.ParseUint(string(text), 10, 62)
+	return int64(v), err == nil
+}
+
+// compare parses the reply and holds it against e.
+func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, s *backends.Sample) {
+	size, ok := jsonSize(h)
+	if size < 0 {
+		size = int64(len(body))
+	}
+	if !ok || size > int64(len(body)) || h.BodySize() != int64(len(body)) {
+		j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
+		return
+	}
+	j.c.begin(e)
+	if !j.parse(body[:size]) {
+		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", body[:size])
+		return
+	}
+	j.each(e, body[size:], s)
+}
+
+// each compares output after output; raw is what follows the JSON.
+func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
+	for i := range j.outputs {
+		o := &j.outputs[i]
+		var data []byte
+		if o.size >= 0 {
+			if o.size > int64(len(raw)) {
+				j.c.fail(s, backends.Decode, "the reply is too short for output ", o.name)
+				return
+			}
+			data, raw = raw[:o.size], raw[o.size:]
+		}
+		want := j.c.find(e, o.name)
+		if want == nil {
+			continue
+		}
+		if o.size < 0 {
+			if data, s.Class = j.elements(want, o); s.Class != backends.OK {
+				j.c.fail(s, s.Class, "the data cannot be read of output ", o.name)
+				return
+			}
+		}
+		if !j.c.output(e, want, o.datatype, j.c.shape[o.shape[0]:o.shape[1]], data) {
+			j.c.mismatch(s)
+			return
+		}
+	}
+	if len(raw) > 0 {
+		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
+	} else if !j.c.end(e) {
+		j.c.mismatch(s)
+	}
+}
+
+// parse finds the outputs.
+func (j *httpJudge) parse(text []byte) bool {
+	j.outputs, j.c.shape = j.outputs[:0], j.c.shape[:0]
+	sc := scanner{b: text}
+	for sc.begin('{'); sc.more('}'); {
+		if string(sc.key()) != "outputs" || sc.peek() != '[' {
+			sc.skip()
+			continue
+		}
+		for sc.begin('['); sc.more(']'); {
+			j.outputs = append(j.outputs, j.output(&sc))
+		}
+	}
+	return sc.end()
+}
+
+func (j *httpJudge) output(sc *scanner) output {
+	o := output{size: -1}
+	for sc.begin('{'); sc.more('}'); {
+		switch string(sc.key()) {
+		case "name":
+			o.name = plain(sc)
+		case "datatype":
+			o.datatype = plain(sc)
+		case "shape":
+			o.shape[0] = len(j.c.shape)
+			for sc.begin('['); sc.more(']'); {
+				j.c.shape = append(j.c.shape, sc.number())
+			}
+			o.shape[1] = len(j.c.shape)
+		case "parameters":
+			o.size = rawSize(sc)
+		case "data":
+			sc.peek()
+			start := sc.at
+			sc.skip()
+			o.data = sc.b[start:sc.at]
+		default:
+			sc.skip()
+		}
+	}
+	return o
+}
+
+// plain reads a string without escapes.
+func plain(sc *scanner) []byte {
+	text, escaped := sc.text()
+	if escaped {
+		return unescape(text)
+	}
+	return text
+}
+
+// rawSize reads an output's parameters (an object or null) for binary_data_size.
+func rawSize(sc *scanner) int64 {
+	size := int64(-1)
+	if sc.peek() != '{' {
+		sc.skip()
+		return size
+	}
+	for sc.begin('{'); sc.more('}'); {
+		if string(sc.key()) == "binary_data_size" {
+			size = sc.number()
+		} else {
+			sc.skip()
+		}
+	}
+	return size
+}
+
+// elements turns an output's JSON data, nested or flat, into raw form as want's datatype.
+func (j *httpJudge) elements(want *backends.Tensor, o *output) ([]byte, backends.ErrorClass) {
+	if string(o.datatype) != string(want.Type) {
+		return nil, backends.OK // the comparison names both
+	}
+	j.c.data = j.c.data[:0]
+	sc := scanner{b: o.data}
+	j.flatten(&sc, want.Type, 0)
+	if !sc.end() {
+		return nil, backends.Decode
+	}
+	return j.c.data, backends.OK
+}
+
+func (j *httpJudge) flatten(sc *scanner, t backends.DataType, depth int) {
+	if sc.peek() == '[' && depth < maxDepth {
+		for sc.begin('['); sc.more(']'); {
+			j.flatten(sc, t, depth+1)
+		}
+		return
+	}
+	var err error
+	switch {
+	case sc.bad || depth == 0:
+		sc.bad = true
+	case t == backends.Bytes:
+		text := plain(sc)
+		n := len(text)
+		j.c.data = append(append(j.c.data, byte(n), byte(n>>8), byte(n>>16), byte(n>>24)), text...)
+	case t == backends.Bool:
+		switch string(sc.scalar()) {
+		case "true":
+			j.c.data = append(j.c.data, 1)
+		case "false":
+			j.c.data = append(j.c.data, 0)
+		default:
+			sc.bad = true
+		}
+	default:
+		if word := sc.scalar(); !sc.bad {
+			j.c.data, err = backends.AppendNumber(j.c.data, t, word)
+			sc.bad = err != nil
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package kserve
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// idDigits is the width of a request id: any uint64 fits.
+const idDigits = 20
+
+// idHole is the id before it is filled in.
+var idHole = strings.Repeat("0", idDigits)
+
+// complete fills in what the request leaves to the target and checks it. All mistakes are reported.
+func complete(r backends.Request, t *backends.Target) (backends.Request, error) {
+	if r.Model == "" {
+		r.Model = t.Model
+		if r.ModelVersion == "" {
+			r.ModelVersion = t.ModelVersion
+		}
+	}
+	r.Parameters = mergeParameters(t.Parameters, r.Parameters)
+	var errs []error
+	if r.Model == "" {
+		errs = append(errs, errors.New("no model is named"))
+	}
+	for i := range r.Inputs {
+		errs = append(errs, checkTensor(&r.Inputs[i]))
+	}
+	for _, p := range r.Parameters {
+		switch p.Value.(type) {
+		case bool, int64, float64, string:
+		default:
+			errs = append(errs, fmt.Errorf("parameter %s is a %T, want bool, int, number or text", p.Name, p.Value))
+		}
+	}
+	return r, errors.Join(errs...)
+}
+
+// mergeParameters puts over over base, by name, in base's order.
+func mergeParameters(base, over []backends.Parameter) []backends.Parameter {
+	out := append([]backends.Parameter(nil), base...)
+next:
+	for _, p := range over {
+		for i := range out {
+			if out[i].Name == p.Name {
+				out[i] = p
+				continue next
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// checkTensor holds the data against type and shape.
+func checkTensor(t *backends.Tensor) error {
+	size := t.Type.Size()
+	if t.Name == "" || size < 0 {
+		return fmt.Errorf("input %q has the unknown datatype %q", t.Name, t.Type)
+	}
+	n, err := backends.Elements(t.Shape)
+	if err != nil {
+		return fmt.Errorf("input %s: %w", t.Name, err)
+	}
+	if size > 0 {
+		if want := n * int64(size); int64(len(t.Data)) != want {
+			return fmt.Errorf("input %s has %d bytes, its shape %v of %s takes %d", t.Name, len(t.Data), t.Shape, t.Type, want)
+		}
+		return nil
+	}
+	have, ok := countStrings(t.Data)
+	if !ok || have != n {
+		return fmt.Errorf("input %s has %d whole strings in %d bytes, its shape %v takes %d", t.Name, have, len(t.Data), t.Shape, n)
+	}
+	return nil
+}
+
+// countStrings counts length-prefixed strings. False: the last one is cut.
+func countStrings(b []byte) (n int64, whole bool) {
+	for len(b) > 0 {
+		_, rest, ok := cutString(b)
+		if !ok {
+			return n, false
+		}
+		b = rest
+		n++
+	}
+	return n, true
+}
+
+// cutString cuts the first length-prefixed string off b.
+func cutString(b []byte) (text, rest []byte, ok bool) {
+	if len(b) < 4 {
+		return nil, nil, false
+	}
+	n := uint64(binary.LittleEndian.Uint32(b))
+	if n > uint64(len(b)-4) {
+		return nil, nil, false
+	}
+	return b[4 : 4+n], b[4+n:], true
+}
+
+// expectation is what a Call's reply must be; it is the Call's Impl over HTTP and found by Call over gRPC.
+type expectation struct {
+	statuses           []int
+	outputs            []backends.Tensor
+	relative, absolute float64
+}
+
+func expect(e *backends.Expect) *expectation {
+	if e == nil {
+		return &expectation{}
+	}
+	return &expectation{statuses: e.Status, outputs: e.Outputs, relative: e.Relative, absolute: e.Absolute}
+}
+
+// accepts reports whether a status is good; fine is the one that is when the plan names none.
+func (e *expectation) accepts(status, fine int) bool {
+	if len(e.statuses) == 0 {
+		return status == fine
+	}
+	for _, s := range e.statuses {
+		if s == status {
+			return true
+		}
+	}
+	return false
+}
