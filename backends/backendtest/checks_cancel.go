@@ -12,12 +12,12 @@ import (
 )
 
 // poll waits until what is true.
-func poll(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	end := time.Now().Add(patience)
+func poll(b *bench, what string, is func() bool) {
+	b.t.Helper()
+	end := time.Now().Add(b.s.Patience)
 	for !is() {
 		if time.Now().After(end) {
-			t.Fatalf("no %s within %v", what, patience)
+			b.t.Fatalf("no %s within %v", what, b.s.Patience)
 		}
 		runtime.Gosched()
 	}
@@ -174,7 +174,7 @@ func checkGrown(t testing.TB, s Suite) {
 			t.Fatalf("open lanes: %v", err)
 		}
 		for _, l := range lanes {
-			players = append(players, newPlayer(t, b.clock, l, parked))
+			players = append(players, newPlayer(b, l, parked))
 		}
 		var samples []*backends.Sample
 		for _, p := range players {
@@ -194,7 +194,7 @@ func checkUnreachable(t testing.TB, s Suite) {
 	}
 	b := newBench(t, &s, Refused)
 	b.server.Down()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
 	defer cancel()
 	start := time.Now()
 	lanes, _, err := b.conn.Lanes(ctx, 3, backends.LaneOptions{Depth: 1})
@@ -204,7 +204,7 @@ func checkUnreachable(t testing.TB, s Suite) {
 			_ = l.Close()
 		}
 	}
-	if took := time.Since(start); took > patience*3/4 {
+	if took := time.Since(start); took > s.Patience*3/4 {
 		t.Errorf("it took %v to find that nobody listens", took)
 	}
 }

@@ -31,14 +31,16 @@ type player struct {
 	gen   uint32
 	got   chan received // parked: what the goroutine in Recv got; closed after None
 	ended bool
+
+	patience time.Duration
 }
 
-func newPlayer(t testing.TB, clock backends.Clock, lane backends.Lane, m mode) *player {
-	p := &player{t: t, clock: clock, lane: lane, mode: m, got: make(chan received, 64)}
+func newPlayer(b *bench, lane backends.Lane, m mode) *player {
+	p := &player{t: b.t, clock: b.clock, lane: lane, mode: m, got: make(chan received, 64), patience: b.s.Patience}
 	if m == parked {
 		go p.park()
 	}
-	t.Cleanup(p.close)
+	b.t.Cleanup(p.close)
 	return p
 }
 
@@ -60,6 +62,12 @@ func (p *player) park() {
 
 // send begins a request.
 func (p *player) send(c *backends.Call) *backends.Sample {
+	p.t.Helper()
+	select {
+	case r, more := <-p.got:
+		p.t.Fatalf("the law of Lane: slot %d, done %v that no Send belongs to (lane ended: %v)", r.slot, r.done, !more)
+	default:
+	}
 	p.gen++
 	now := p.clock.Now()
 	s := &backends.Sample{Due: now, Free: now, Gen: p.gen, Row: c.Row, Items: c.Items}
@@ -72,7 +80,7 @@ func (p *player) wait(s *backends.Sample) {
 	p.t.Helper()
 	r, ok := p.recv()
 	if !ok {
-		p.t.Fatalf("the law of Lane: a request was not answered within %v", patience)
+		p.t.Fatalf("the law of Lane: a request was not answered within %v", p.patience)
 	}
 	if r.slot != 0 || !r.done {
 		p.t.Fatalf("the law of Lane: Recv gave slot %d, done %v for a request in slot 0", r.slot, r.done)
@@ -85,12 +93,12 @@ func (p *player) recv() (received, bool) {
 		select {
 		case r, ok := <-p.got:
 			return r, ok
-		case <-time.After(patience):
+		case <-time.After(p.patience):
 			return received{}, false
 		}
 	}
 	stuck := false
-	watch := time.AfterFunc(patience, func() { _ = p.lane.Close() })
+	watch := time.AfterFunc(p.patience, func() { _ = p.lane.Close() })
 	slot, done := p.lane.Recv()
 	stuck = !watch.Stop()
 	return received{slot, done}, !stuck
@@ -168,7 +176,7 @@ func (p *player) close() {
 		if more {
 			p.t.Errorf("the law of Lane: slot %d, done %v that no Send belongs to", r.slot, r.done)
 		}
-	case <-time.After(patience):
+	case <-time.After(p.patience):
 		p.t.Errorf("Recv did not return after Close")
 	}
 }

@@ -27,6 +27,7 @@ const (
 	Malformed   Fault = "malformed"    // answers with what is no reply
 	Never       Fault = "never"        // takes the request and says nothing
 	CloseAfter  Fault = "close after"  // closes after every reply without having said so
+	CloseUnder  Fault = "close under"  // answers one request, takes another, and closes without a reply
 	CloseIdle   Fault = "close idle"   // closes the first connection a while after its first reply
 	BadTLS      Fault = "tls"          // cannot agree on TLS with the client
 )
@@ -67,6 +68,7 @@ func HTTP(o RawOptions, reply string) Servers {
 		Malformed:   {"read size", send("220 mail ready\r\n\r\n"), "hang"},
 		Never:       {"read size", "hang"},
 		CloseAfter:  {"read size", send(reply), "close"},
+		CloseUnder:  {"read size", send(reply), "read size", "close"},
 		CloseIdle:   {"read size", send(reply), "delay 30ms", "close", "accept", "read size", send(reply), "repeat"},
 	} {
 		all[fault] = func(t testing.TB) Server { return httpServer(t, o, "accept\n"+strings.Join(script, "\n")) }

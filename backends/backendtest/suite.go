@@ -13,9 +13,6 @@ import (
 // Pause is how long servers with the faults Delay and SlowBody wait: only lower bounds are checked.
 const Pause = 30 * time.Millisecond
 
-// patience is how long a lane may take for anything before it counts as stuck.
-const patience = 20 * time.Second
-
 // Suite is a backend under test.
 type Suite struct {
 	Kind    backends.Kind
@@ -26,6 +23,8 @@ type Suite struct {
 	Without map[Fault]string
 	// Classes are the classes that a fault may have where the suite's own table does not fit the transport.
 	Classes map[Fault][]backends.ErrorClass
+	// Patience is how long a lane may take for anything before it counts as stuck; 0: 20 s.
+	Patience time.Duration
 	// Shared: lanes share connections, so that redials do not show in the samples of a lane.
 	Shared bool
 }
@@ -33,7 +32,7 @@ type Suite struct {
 // classes are those that a request may end with, by fault.
 var classes = map[Fault][]backends.ErrorClass{
 	None: {backends.OK}, Delay: {backends.OK}, SlowHead: {backends.OK}, SlowBody: {backends.OK},
-	CloseAfter: {backends.OK}, CloseIdle: {backends.OK},
+	CloseAfter: {backends.OK}, CloseUnder: {backends.OK}, CloseIdle: {backends.OK},
 	Refused:     {backends.Dial},
 	ResetBefore: {backends.ResetByPeer},
 	ResetBody:   {backends.ResetByPeer},
@@ -66,7 +65,7 @@ func Checks() []Check {
 		Check{"no tls", checkTLS},
 		Check{"close after, one goroutine", func(t testing.TB, s Suite) { checkCloseAfter(t, s, serial) }},
 		Check{"close after, parked", func(t testing.TB, s Suite) { checkCloseAfter(t, s, parked) }},
-		Check{"stateful requests are not resent", checkStateful},
+		Check{"close under", checkCloseUnder},
 		Check{"close idle", checkCloseIdle},
 		Check{"cancel by cause", checkCauses},
 		Check{"cancel of another generation", checkOtherGeneration},
@@ -82,6 +81,9 @@ func Checks() []Check {
 
 // Run puts a backend to the test.
 func Run(t *testing.T, s Suite) {
+	if s.Patience == 0 {
+		s.Patience = 20 * time.Second
+	}
 	for _, c := range Checks() {
 		t.Run(c.Name, func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
@@ -127,9 +129,9 @@ func newBench(t testing.TB, s *Suite, f Fault) *bench {
 	target := s.Target
 	target.URL, target.TLS = b.server.URL, b.server.TLS
 	if target.ConnectTimeout == 0 {
-		target.ConnectTimeout = patience / 4
+		target.ConnectTimeout = s.Patience / 4
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
 	defer cancel()
 	conn, err := s.Kind.Open(ctx, target, b.clock)
 	if err != nil {
@@ -137,7 +139,7 @@ func newBench(t testing.TB, s *Suite, f Fault) *bench {
 	}
 	b.conn = conn
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), s.Patience)
 		defer cancel()
 		if err := conn.Close(ctx); err != nil {
 			t.Errorf("close the connection: %v", err)
@@ -154,7 +156,7 @@ func newBench(t testing.TB, s *Suite, f Fault) *bench {
 
 // lanes opens n lanes.
 func (b *bench) lanes(n int) ([]backends.Lane, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), b.s.Patience)
 	defer cancel()
 	lanes, limits, err := b.conn.Lanes(ctx, n, backends.LaneOptions{Depth: 1})
 	if err == nil && (len(lanes) != n || limits.Depth < 1) {
@@ -170,7 +172,7 @@ func (b *bench) player(m mode) *player {
 	if err != nil {
 		b.t.Fatalf("open a lane: %v", err)
 	}
-	return newPlayer(b.t, b.clock, lanes[0], m)
+	return newPlayer(b, lanes[0], m)
 }
 
 // class checks that a sample's class is one of those that f may have.
