@@ -119,7 +119,7 @@ func (c *checker) variable(name string) (metric.Dim, float64, problem) {
 			detail: "an operand is a number, duration, rate, ratio or size; give the variable such a type and value",
 		}
 	case !ok:
-		return 0, 0, problem{code: codeText, summary: "${" + name + "} is " + strconv.Quote(literal) + ", which is not one literal"}
+		return 0, 0, problem{code: codeText, summary: "the value of ${" + name + "} is not one literal", detail: "it may be secret, so it is not shown here"}
 	}
 	return dim, v, problem{}
 }

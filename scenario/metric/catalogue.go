@@ -107,16 +107,11 @@ func (r *Row) Leaves() []string {
 	if r.Shape == Value {
 		return []string{r.Name}
 	}
-	names := make([]string, 0, len(percentileNames)+len(statNames))
+	var names []string
 	for _, s := range StatNames() {
 		names = append(names, r.Name+"."+s)
 	}
 	return names
-}
-
-// StatNames are the statistics of a distribution as they are offered: the usual percentiles, then the others.
-func StatNames() []string {
-	return append(append([]string(nil), percentileNames[:]...), statNames[:]...)
 }
 
 // column derives the name of the row's CSV column: that of the metric, as one word. Rows without a Scale have none.

@@ -5,14 +5,28 @@ import (
 	"strings"
 )
 
-// words are the statistics of a distribution that are not percentiles.
-var words = map[string]StatKind{"mean": Mean, "min": Min, "max": Max, "std": Std, "count": N}
+// StatNames are the statistics of a distribution as they are offered: the usual percentiles (any other may be asked
+// for), then the others.
+func StatNames() []string {
+	return []string{"p50", "p90", "p95", "p99", "p99.9", "mean", "min", "max", "std", "count"}
+}
 
-// percentileNames are the percentiles that Names spells; any other may be asked for.
-var percentileNames = [...]string{"p50", "p90", "p95", "p99", "p99.9"}
-
-// statNames are the other statistics, in the order in which they are offered.
-var statNames = [...]string{"mean", "min", "max", "std", "count"}
+// wordKind is the statistic of a word that is no percentile; TheValue where there is none.
+func wordKind(word string) StatKind {
+	switch word {
+	case "mean":
+		return Mean
+	case "min":
+		return Min
+	case "max":
+		return Max
+	case "std":
+		return Std
+	case "count":
+		return N
+	}
+	return TheValue
+}
 
 // String is how the statistic is written in an expression and in files: "p99.9", "mean", "count"; "" for a value.
 func (s Stat) String() string {
@@ -94,7 +108,7 @@ func (d Dim) String() string {
 // ParseStat reads one statistic of a distribution: p50, p99.9, p(99.9), mean, min, max, std, count. why says what is
 // wrong with a percentile that is out of range or is no number; it is empty where the word is simply unknown.
 func ParseStat(word string) (s Stat, why string, ok bool) {
-	if kind, found := words[word]; found {
+	if kind := wordKind(word); kind != TheValue {
 		return Stat{Kind: kind}, "", true
 	}
 	digits, isP := strings.CutPrefix(word, "p")

@@ -5,15 +5,26 @@ package metric
 const serverStatistics = "server statistics"
 
 // seriesAliases are perf_analyzer's names for what servers keep.
-var seriesAliases = map[string][]string{
-	"queue":          {"Server Queue"},
-	"compute_input":  {"Server Compute Input"},
-	"compute_infer":  {"Server Compute Infer"},
-	"compute_output": {"Server Compute Output"},
-	"cache_hit":      {"Server Cache Hit"},
-	"cache_miss":     {"Server Cache Miss"},
-	"inferences":     {"Inference count"},
-	"executions":     {"Execution count"},
+func seriesAliases(name string) []string {
+	switch name {
+	case "queue":
+		return []string{"Server Queue"}
+	case "compute_input":
+		return []string{"Server Compute Input"}
+	case "compute_infer":
+		return []string{"Server Compute Infer"}
+	case "compute_output":
+		return []string{"Server Compute Output"}
+	case "cache_hit":
+		return []string{"Server Cache Hit"}
+	case "cache_miss":
+		return []string{"Server Cache Miss"}
+	case "inferences":
+		return []string{"Inference count"}
+	case "executions":
+		return []string{"Execution count"}
+	}
+	return nil
 }
 
 // SeriesRow is the row of a number that a server keeps about itself and a backend declares as a series. name, unit and
@@ -23,13 +34,13 @@ var seriesAliases = map[string][]string{
 func SeriesRow(name, help, unit string, per bool) Row {
 	r := Row{
 		Name: "server." + name, Dim: Count, Shape: Value, From: Series, Help: help,
-		Needs: serverStatistics, Aliases: append([]string(nil), seriesAliases[name]...), CSV: plain,
+		Needs: serverStatistics, Aliases: seriesAliases(name), CSV: plain(),
 	}
 	switch unit {
 	case "ns", "us", "ms", "s":
-		r.Dim, r.Better, r.CSV = Duration, Lower, ms
+		r.Dim, r.Better, r.CSV = Duration, Lower, ms()
 	case "bytes":
-		r.Dim, r.CSV = Bytes, octets
+		r.Dim, r.CSV = Bytes, octets()
 	}
 	if per {
 		r.Name += ".mean"

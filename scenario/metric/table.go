@@ -1,22 +1,20 @@
 package metric
 
-// classes are the words of failed requests in metric names, in the order of backends.ClassNames without "ok" and
-// "stopped", which are no failures.
-var classes = [...]string{
-	"dial", "tls", "write", "timeout", "reset", "status", "protocol", "decode", "mismatch", "cancelled", "server", "client",
+// ErrorClasses gives the words that stand for {class} in errors.{class}.count and errors.{class}.ratio: those of
+// backends.ClassNames, in its order, without "ok" and "stopped", which are no failures.
+func ErrorClasses() []string {
+	return []string{
+		"dial", "tls", "write", "timeout", "reset", "status", "protocol", "decode", "mismatch", "cancelled", "server", "client",
+	}
 }
 
-// ErrorClasses gives the words that stand for {class} in errors.{class}.count and errors.{class}.ratio.
-func ErrorClasses() []string { return append([]string(nil), classes[:]...) }
-
 // CSV forms, one for each dimension: the unit stands in the column's name, so a number needs no legend.
-var (
-	ms     = CSV{Unit: "ms", Scale: 1e3}
-	us     = CSV{Unit: "us", Scale: 1e6}
-	perSec = CSV{Unit: "per_s", Scale: 1}
-	plain  = CSV{Scale: 1}
-	octets = CSV{Unit: "bytes", Scale: 1}
-)
+
+func ms() CSV     { return CSV{Unit: "ms", Scale: 1e3} }
+func us() CSV     { return CSV{Unit: "us", Scale: 1e6} }
+func perSec() CSV { return CSV{Unit: "per_s", Scale: 1} }
+func plain() CSV  { return CSV{Scale: 1} }
+func octets() CSV { return CSV{Unit: "bytes", Scale: 1} }
 
 func table() []Row {
 	rows := append(times(), flows()...)
@@ -32,40 +30,40 @@ func table() []Row {
 func times() []Row {
 	return []Row{
 		{
-			Name: Latency, Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms,
+			Name: Latency, Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms(),
 			Aliases: []string{"request_latency", "request latency", "Avg latency", "p50 latency", "p90 latency", "p95 latency", "p99 latency", "http_req_duration"},
 			Help:    "Time from when a request was due to its last reply byte that counts, so that waiting for a busy client or server is in it.",
 		},
 		{
-			Name: "service_time", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms,
+			Name: "service_time", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms(),
 			Aliases: []string{"request/response"},
 			Help:    "Time from when a request was sent to its last reply byte: latency without the send delay.",
 		},
 		{
-			Name: "send_delay", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, Loads: OpenLoop, CSV: ms,
-			Aliases: []string{"schedule_delay", "Delayed Request Count"},
+			Name: "send_delay", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, Loads: OpenLoop, CSV: ms(),
+			Aliases: []string{"schedule_delay"},
 			Help:    "Time from when a request was due to when it was sent.",
 		},
 		{
-			Name: "send_delay.client", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, Loads: OpenLoop, CSV: ms,
+			Name: "send_delay.client", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, Loads: OpenLoop, CSV: ms(),
 			Help: "The client's own part of the send delay: a slot was free and the request was still not sent.",
 		},
 		{
-			Name: "send_delay.pool", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, Loads: OpenLoop, CSV: ms,
+			Name: "send_delay.pool", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, Loads: OpenLoop, CSV: ms(),
 			Help: "The part of the send delay spent waiting for a free slot, because max_in_flight requests were already open.",
 		},
 		{
-			Name: "connect", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms,
+			Name: "connect", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms(),
 			Aliases: []string{"http_req_connecting"},
 			Help:    "Time spent dialling and shaking hands for a request. Only requests that needed a new connection are in it.",
 		},
 		{
-			Name: "send_time", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms,
+			Name: "send_time", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms(),
 			Aliases: []string{"Client Send", "http_req_sending"},
 			Help:    "Time from when the first byte of a request was written to when the transport had the last one.",
 		},
 		{
-			Name: "first_response", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms,
+			Name: "first_response", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms(),
 			Aliases: []string{"response wait", "http_req_waiting"},
 			Help:    "Time from when a request was sent to the first byte of its reply.",
 		},
@@ -76,17 +74,17 @@ func times() []Row {
 func flows() []Row {
 	return []Row{
 		{
-			Name: "throughput", Dim: Rate, Shape: Value, From: Flow, Better: Higher, CSV: perSec,
+			Name: "throughput", Dim: Rate, Shape: Value, From: Flow, Better: Higher, CSV: perSec(),
 			Aliases: []string{"Inferences/Second", "infer/sec", "inference_throughput"},
 			Help:    "Inferences (items of a batch) answered well in the hold window, per second.",
 		},
 		{
-			Name: "requests.rate", Dim: Rate, Shape: Value, From: Flow, Better: Higher, CSV: perSec,
+			Name: "requests.rate", Dim: Rate, Shape: Value, From: Flow, Better: Higher, CSV: perSec(),
 			Aliases: []string{"request_throughput", "http_reqs"},
 			Help:    "Requests answered well in the hold window, per second.",
 		},
 		{
-			Name: "responses.rate", Dim: Rate, Shape: Value, From: Flow, Better: Higher, CSV: perSec,
+			Name: "responses.rate", Dim: Rate, Shape: Value, From: Flow, Better: Higher, CSV: perSec(),
 			Aliases: []string{"Response Throughput"},
 			Help:    "Response messages received in the hold window, per second. More than one a request where the model is decoupled.",
 		},
@@ -101,7 +99,7 @@ func flows() []Row {
 			Help:    "Bytes of replies read in the hold window, heads included, per second.",
 		},
 		{
-			Name: "offered.rate", Dim: Rate, Shape: Value, From: Driver, Loads: OpenLoop, CSV: perSec,
+			Name: "offered.rate", Dim: Rate, Shape: Value, From: Driver, Loads: OpenLoop, CSV: perSec(),
 			Aliases: []string{"Request Rate"},
 			Help:    "Requests that the schedule wanted in the hold window, per second: what requests.rate is to be compared with.",
 		},
@@ -112,49 +110,49 @@ func flows() []Row {
 func counts() []Row {
 	rows := []Row{
 		{
-			Name: "requests.count", Dim: Count, Shape: Value, From: Counts, Better: Neither, CSV: plain,
+			Name: "requests.count", Dim: Count, Shape: Value, From: Counts, Better: Neither, CSV: plain(),
 			Aliases: []string{"request_count", "Request count"},
 			Help:    "Requests that were due in hold and were sent, whatever became of them.",
 		},
 		{
-			Name: "errors.count", Dim: Count, Shape: Value, From: Counts, Better: Lower, CSV: plain,
+			Name: "errors.count", Dim: Count, Shape: Value, From: Counts, Better: Lower, CSV: plain(),
 			Aliases: []string{"http_req_failed"},
 			Help:    "Requests that failed, of any class. Those that were cancelled by this client (stop, end of drain) are not in it.",
 		},
 		{
-			Name: "errors.ratio", Dim: Ratio, Shape: Value, From: Counts, Better: Lower, CSV: plain,
+			Name: "errors.ratio", Dim: Ratio, Shape: Value, From: Counts, Better: Lower, CSV: plain(),
 			Aliases: []string{"error_rate"},
 			Help:    "Failed requests over requests sent.",
 		},
 		{
-			Name: "dropped.count", Dim: Count, Shape: Value, From: Driver, Better: Lower, Loads: OpenLoop, CSV: plain,
+			Name: "dropped.count", Dim: Count, Shape: Value, From: Driver, Better: Lower, Loads: OpenLoop, CSV: plain(),
 			Aliases: []string{"dropped_iterations"},
 			Help:    "Requests that were due and never sent, because max_in_flight requests were open and overflow is drop, or the run was stopped.",
 		},
 		{
-			Name: "dropped.ratio", Dim: Ratio, Shape: Value, From: Driver, Better: Lower, Loads: OpenLoop, CSV: plain,
+			Name: "dropped.ratio", Dim: Ratio, Shape: Value, From: Driver, Better: Lower, Loads: OpenLoop, CSV: plain(),
 			Help: "Requests dropped over requests planned.",
 		},
 		{
-			Name: "late.count", Dim: Count, Shape: Value, From: Counts, Better: Lower, Loads: OpenLoop, CSV: plain,
+			Name: "late.count", Dim: Count, Shape: Value, From: Counts, Better: Lower, Loads: OpenLoop, CSV: plain(),
 			Aliases: []string{"Delayed Request Count"},
 			Help:    "Requests that this client sent more than max(1 ms, 1 % of the median service time) after they were due.",
 		},
 		{
-			Name: "late.ratio", Dim: Ratio, Shape: Value, From: Counts, Better: Lower, Loads: OpenLoop, CSV: plain,
+			Name: "late.ratio", Dim: Ratio, Shape: Value, From: Counts, Better: Lower, Loads: OpenLoop, CSV: plain(),
 			Help: "Late requests over requests sent.",
 		},
 		{
-			Name: "reconnects.count", Dim: Count, Shape: Value, From: Counts, Better: Lower, CSV: plain,
+			Name: "reconnects.count", Dim: Count, Shape: Value, From: Counts, Better: Lower, CSV: plain(),
 			Help: "Requests sent once more on a fresh connection, because the server had closed the old one without saying so.",
 		},
 		{
-			Name: "in_flight.max", Dim: Count, Shape: Value, From: Driver, Better: Neither, CSV: plain,
+			Name: "in_flight.max", Dim: Count, Shape: Value, From: Driver, Better: Neither, CSV: plain(),
 			Aliases: []string{"vus_max"},
 			Help:    "The most requests that were open at the same time.",
 		},
 	}
-	for _, class := range classes {
+	for _, class := range ErrorClasses() {
 		rows = append(rows, classRows(class)...)
 	}
 	return rows
@@ -207,15 +205,15 @@ func classHelp(class string) string {
 func clients() []Row {
 	return []Row{
 		{
-			Name: "client.cpu", Dim: Ratio, Shape: Value, From: Client, Better: Lower, CSV: plain,
+			Name: "client.cpu", Dim: Ratio, Shape: Value, From: Client, Better: Lower, CSV: plain(),
 			Help: "CPU time of this process during hold over what it may use. Above 85 % the measurement is invalid.",
 		},
 		{
-			Name: "client.cpu_per_request", Dim: Duration, Shape: Value, From: Client, Better: Lower, CSV: us,
+			Name: "client.cpu_per_request", Dim: Duration, Shape: Value, From: Client, Better: Lower, CSV: us(),
 			Help: "CPU time of this process during hold for each request sent.",
 		},
 		{
-			Name: "client.memory", Dim: Bytes, Shape: Value, From: Client, Better: Lower, CSV: octets,
+			Name: "client.memory", Dim: Bytes, Shape: Value, From: Client, Better: Lower, CSV: octets(),
 			Help: "The most memory that this process had resident.",
 		},
 	}
