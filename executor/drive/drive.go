@@ -36,7 +36,9 @@ type Handoff interface {
 
 // Control is how the node's procedure steers a running player, and what it can see of it. All fields are atomic.
 type Control struct {
-	StopAt    atomic.Int64 // run clock: nothing that is due at or after it is sent; 0 or math.MaxInt64 while open
+	// StopAt, run clock: nothing that is due at or after it is sent; 0 or math.MaxInt64 while open. A time that has
+	// passed does not recall what was sent just before it was set.
+	StopAt    atomic.Int64
 	HoldStart atomic.Int64 // run clock: due time from which requests count; 0 until known
 	InFlight  atomic.Int64
 	Sent      atomic.Int64 // warm-up included

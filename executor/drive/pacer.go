@@ -93,6 +93,10 @@ func (p *pacer) play(due, after, now int64) bool {
 	if free != 0 {
 		a.free = free
 	}
+	if sl != nil && p.halt.Load() { // it may be idle only because its request was cancelled
+		p.idle.push(sl)
+		sl = nil
+	}
 	if sl == nil {
 		return p.unsent(hold)
 	}
