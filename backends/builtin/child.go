@@ -159,8 +159,9 @@ func (p *child) greet(config []byte) (URLs, error) {
 	return r.URLs, nil
 }
 
-// explain adds what the child printed as errors.
+// explain ends the child and adds what it printed as errors, which is complete only then.
 func (p *child) explain(err error) error {
+	err = errors.Join(err, p.stop())
 	if text := p.stderr.String(); text != "" {
 		return fmt.Errorf("%w; it said: %s", err, text)
 	}
