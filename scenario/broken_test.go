@@ -36,7 +36,7 @@ type overrides struct {
 	env        map[string]string
 }
 
-func readPlanFile(t *testing.T, path string) planFile {
+func readPlanFile(t testing.TB, path string) planFile {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {

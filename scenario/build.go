@@ -17,7 +17,11 @@ func (r *reading) plan() *Plan {
 		Seed: uint64(r.raw.Seed.V), Source: r.root, Secrets: r.vars.secrets(), Warnings: r.diags, Assert: newAssertions("plan", r.raw.Assert),
 	}
 	for _, v := range r.vars.all {
-		p.Vars = append(p.Vars, v.Var)
+		public := v.Var
+		if public.Secret {
+			public.Text = masked
+		}
+		p.Vars = append(p.Vars, public)
 	}
 	c := checker{decoder: newDecoder(nil, r.subs), raw: &r.raw}
 	for _, t := range c.targets() {

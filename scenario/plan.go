@@ -39,7 +39,8 @@ type Plan struct {
 // Pair is one entry of a map whose order is fixed.
 type Pair struct{ Key, Value string }
 
-// Var is a variable with its final value. In an expression ${name} stands for Text as one literal of Type.
+// Var is a variable with its final value. In an expression ${name} stands for Text as one literal of Type. The Text of a
+// secret is ***; no expression may mention one.
 type Var struct {
 	Name   string
 	Type   string // text int number bool duration rate ratio size

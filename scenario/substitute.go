@@ -85,12 +85,19 @@ func (s *substitution) expression(n *source.Node, path string) {
 		if m == nil {
 			continue // the compiler of expressions says what is wrong with it
 		}
-		if v := s.vars.find(m[1]); v != nil {
-			v.used = true
+		pos := text.At(utf8.RuneCountInString(n.Text[:at[0]]))
+		v := s.vars.find(m[1])
+		if v == nil {
+			s.unknown(m[1], pos, at[1]-at[0], path)
 			continue
 		}
-		pos := text.At(utf8.RuneCountInString(n.Text[:at[0]]))
-		s.unknown(m[1], pos, at[1]-at[0], path)
+		v.used = true
+		if v.Secret {
+			s.diags = append(s.diags, source.Diagnostic{
+				Severity: source.Error, Code: codeDoesNotFit, Summary: fmt.Sprintf("secret variable %q cannot stand in an expression", v.Name),
+				Detail: "an expression is shown with its values", Path: path, Pos: pos, Width: at[1] - at[0],
+			})
+		}
 	}
 }
 

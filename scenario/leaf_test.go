@@ -1,0 +1,129 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// TestLeaves reads scalars of every type. want is the value, or "no" and the word that was likely meant.
+func TestLeaves(t *testing.T) {
+	duration, spans := reflect.TypeFor[time.Duration](), reflect.TypeFor[Span]()
+	tests := []struct {
+		t    reflect.Type
+		text string
+		want string
+	}{
+		{duration, "50ms", "50ms"},
+		{duration, "1.5s", "1.5s"},
+		{duration, "2m", "2m0s"},
+		{duration, "1h30m", "1h30m0s"},
+		{duration, "0s", "0s"},
+		{duration, "5us", "5µs"},
+		{duration, "5µs", "5µs"},
+		{duration, "50", "no 50s"},
+		{duration, "-5s", "no"},
+		{duration, "+5s", "no"},
+		{duration, ".5s", "no"},
+		{duration, "1d", "no"},
+		{duration, "5 s", "no"},
+		{duration, "", "no"},
+		{duration, "99999999h", "no"},
+		{reflect.TypeFor[rate](), "200/s", "200"},
+		{reflect.TypeFor[rate](), "90/min", "1.5"},
+		{reflect.TypeFor[rate](), "0.5/s", "0.5"},
+		{reflect.TypeFor[rate](), "36/h", "0.01"},
+		{reflect.TypeFor[rate](), "5/m", "no 5/min"},
+		{reflect.TypeFor[rate](), "5/sec", "no 5/s"},
+		{reflect.TypeFor[rate](), "5", "no 5/s"},
+		{reflect.TypeFor[rate](), "/s", "no"},
+		{reflect.TypeFor[ratio](), "0.1%", "0.001"},
+		{reflect.TypeFor[ratio](), "999%", "9.99"},
+		{reflect.TypeFor[ratio](), "0.1", "no 10%"},
+		{reflect.TypeFor[ratio](), "%", "no"},
+		{reflect.TypeFor[size](), "64MiB", "67108864"},
+		{reflect.TypeFor[size](), "1MB", "1000000"},
+		{reflect.TypeFor[size](), "1.5KiB", "1536"},
+		{reflect.TypeFor[size](), "512B", "512"},
+		{reflect.TypeFor[size](), "64mib", "no MiB"},
+		{reflect.TypeFor[size](), "64", "no 64B"},
+		{reflect.TypeFor[size](), "99999999999GiB", "no"},
+		{spans, "60s", "{1m0s 0}"},
+		{spans, "1 request", "{0s 1}"},
+		{spans, "1000 requests", "{0s 1000}"},
+		{spans, "0 requests", "no"},
+		{spans, "5 reqests", "no requests"},
+		{spans, "5 sessions", "no"},
+		{spans, "1000", "no"},
+		{spans, "99999999999999999999 requests", "no"},
+		{reflect.TypeFor[Connections](), "per_slot", "{false 0}"},
+		{reflect.TypeFor[Connections](), "per_request", "{true 0}"},
+		{reflect.TypeFor[Connections](), "16", "{false 16}"},
+		{reflect.TypeFor[Connections](), "0", "no"},
+		{reflect.TypeFor[Connections](), "per-slot", "no per_slot"},
+		{reflect.TypeFor[int64](), "16", "16"},
+		{reflect.TypeFor[int64](), "-3", "-3"},
+		{reflect.TypeFor[int64](), "1e3", "no 1000"},
+		{reflect.TypeFor[int64](), "1.0", "no 1"},
+		{reflect.TypeFor[int64](), "1.5", "no"},
+		{reflect.TypeFor[int64](), "9223372036854775807", fmt.Sprint(math.MaxInt64)},
+		{reflect.TypeFor[int64](), "9223372036854775808", "no"},
+		{reflect.TypeFor[int64](), "abc", "no"},
+		{reflect.TypeFor[bool](), "true", "true"},
+		{reflect.TypeFor[bool](), "yes", "no true"},
+		{reflect.TypeFor[bool](), "OFF", "no false"},
+		{reflect.TypeFor[number](), "0.5", "0.5"},
+		{reflect.TypeFor[number](), "1e3", "1000"},
+		{reflect.TypeFor[number](), "1e999", "no"},
+		{reflect.TypeFor[number](), "5%", "no"},
+		{reflect.TypeFor[any](), "5", "5"},
+		{reflect.TypeFor[any](), "0.5", "0.5"},
+		{reflect.TypeFor[any](), "true", "true"},
+		{reflect.TypeFor[any](), "x", "x"},
+	}
+	for _, tt := range tests {
+		v, wrong := leafOf(tt.t).parse(source.Plain(tt.text, source.Pos{}), "")
+		got := fmt.Sprint(v)
+		if wrong != nil {
+			got = "no"
+			if wrong.nearest != "" {
+				got += " " + wrong.nearest
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s %q: %s, want %s", tt.t, tt.text, got, tt.want)
+		}
+	}
+}
+
+// TestTypeOfForm infers the type of a variable from how its default is written.
+func TestTypeOfForm(t *testing.T) {
+	tests := []struct{ written, want string }{
+		{"4", "int"},
+		{"0.5", "number"},
+		{"true", "bool"},
+		{"50ms", "duration"},
+		{"200/s", "rate"},
+		{"0.1%", "ratio"},
+		{"64MiB", "size"},
+		{"word", "text"},
+		{`"4"`, "text"},
+		{`"true"`, "text"},
+		{`"50ms"`, "duration"},
+		{`""`, "text"},
+		{`"a: b"`, "text"},
+	}
+	for _, tt := range tests {
+		root, ds := source.Parse("p", []byte("v: "+tt.written))
+		if root == nil {
+			t.Fatalf("%s: %v", tt.written, ds)
+		}
+		if got := typeOfForm(root.Get("v")); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.written, got, tt.want)
+		}
+	}
+}
