@@ -127,7 +127,7 @@ func checkCloseAfter(t testing.TB, s Suite, m mode) {
 // checkCloseUnder: a request on a stale connection is sent once more, unless it is part of a sequence: the server may
 // have taken the first copy.
 func checkCloseUnder(t testing.TB, s Suite) {
-	if !s.has(CloseUnder) {
+	if !s.has(CloseUnder) || s.Target.Connections == backends.PerRequest {
 		return
 	}
 	b := newBench(t, &s, CloseUnder)

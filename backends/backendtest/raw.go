@@ -50,10 +50,25 @@ func StartRaw(t testing.TB, o RawOptions, config *tls.Config, script string) *Ra
 		t.Fatal(err)
 	}
 	r := &Raw{Address: listen.Addr().String(), listen: listen, tls: config, script: parsed, open: map[net.Conn]bool{}}
-	r.ctx, r.stop = context.WithCancel(context.Background())
-	r.wg.Go(r.accept)
+	r.start()
 	t.Cleanup(r.Down)
 	return r
+}
+
+func (r *Raw) start() {
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	r.wg.Go(r.accept)
+}
+
+// Up starts a TCP server that was taken down, at the same address and with the same script.
+func (r *Raw) Up(t testing.TB) {
+	t.Helper()
+	listen, err := net.Listen("tcp", r.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.listen = listen
+	r.start()
 }
 
 // Size tells the server how many bytes a request has, for "read size".

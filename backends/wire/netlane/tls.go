@@ -44,7 +44,10 @@ func TLSConfig(o *backends.TLSOptions, host string) (*tls.Config, error) {
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
-	return c, verify(c, o.Verify)
+	if err := verify(c, o.Verify); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // verify sets what is checked of the server's certificate.
