@@ -1,0 +1,38 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestFilesAreCurrent(t *testing.T) {
+	want, err := files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range want {
+		got, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != string(data) {
+			t.Errorf("%s is not what the tables give: run `go generate ./schema`", name)
+		}
+	}
+}
+
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	if err := run([]string{dir}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"plan.schema.json", "plan.check.json"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if run(nil) == nil || run([]string{filepath.Join(dir, "nowhere")}) == nil {
+		t.Error("wrong arguments are accepted")
+	}
+}

@@ -1,0 +1,169 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// keywords are those that our schemas may use; a misspelled one would say nothing.
+var keywords = strings.Fields(`$schema $id $comment $defs $ref title description default examples type enum const pattern
+	properties additionalProperties propertyNames required minProperties items minItems maxItems minimum maximum exclusiveMinimum
+	allOf if then else not format notBuilt`)
+
+func decoded(t *testing.T, data []byte) map[string]any {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var m map[string]any
+	if err := dec.Decode(&m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// eachSchema calls f for s and for every schema inside it, with its pointer.
+func eachSchema(s any, at string, f func(at string, s map[string]any)) {
+	m, ok := s.(map[string]any)
+	if !ok {
+		return
+	}
+	f(at, m)
+	for k, v := range m {
+		switch k {
+		case "properties", "$defs":
+			for name, sub := range v.(map[string]any) {
+				eachSchema(sub, at+"/"+k+"/"+name, f)
+			}
+		case "items", "if", "then", "else", "not", "additionalProperties", "propertyNames":
+			eachSchema(v, at+"/"+k, f)
+		case "allOf":
+			for i, sub := range v.([]any) {
+				eachSchema(sub, fmt.Sprintf("%s/%s/%d", at, k, i), f)
+			}
+		}
+	}
+}
+
+func TestSchemaKeywords(t *testing.T) {
+	root := decoded(t, Plan())
+	formats := []string{"date-time", "uri", "regex"}
+	n := 0
+	eachSchema(root, "", func(at string, s map[string]any) {
+		n++
+		for k := range s {
+			if !slices.Contains(keywords, k) {
+				t.Errorf("%s: keyword %q is not one that we use", at, k)
+			}
+		}
+		if format, ok := s["format"].(string); ok && !slices.Contains(formats, format) {
+			t.Errorf("%s: format %q is not checked", at, format)
+		}
+		if ref, ok := s["$ref"].(string); ok {
+			name := strings.TrimPrefix(ref, "#/$defs/")
+			if _, ok := root["$defs"].(map[string]any)[name]; !ok {
+				t.Errorf("%s: %s leads nowhere", at, ref)
+			}
+		}
+		if s["properties"] != nil && s["title"] != nil && s["additionalProperties"] != false {
+			t.Errorf("%s: a map with known keys is open", at)
+		}
+	})
+	if n < 1000 {
+		t.Errorf("only %d schemas were looked at", n)
+	}
+}
+
+func TestSchemaHeader(t *testing.T) {
+	root := decoded(t, Plan())
+	if root["$schema"] != "https://json-schema.org/draft/2020-12/schema" || root["$id"] != planURL {
+		t.Errorf("$schema %v, $id %v", root["$schema"], root["$id"])
+	}
+}
+
+// Every key that a person can write says what it is and shows a value that it accepts.
+func TestEveryPropertyHasAnExampleThatIsValid(t *testing.T) {
+	root := decoded(t, Plan())
+	c := jsonschema.NewCompiler() // without our keyword: examples of what is not built must be right too
+	c.AssertFormat = true
+	c.LoadURL = func(url string) (io.ReadCloser, error) { return nil, fmt.Errorf("load %s", url) }
+	if err := c.AddResource(planURL, bytes.NewReader(Plan())); err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	check := func(at string, s map[string]any) {
+		examples, _ := s["examples"].([]any)
+		if len(examples) == 0 || s["description"] == nil {
+			t.Errorf("%s: no description or no example", at)
+			return
+		}
+		compiled, err := c.Compile(planURL + "#" + strings.ReplaceAll(at, "^", "%5E"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := examples
+		if d, ok := s["default"]; ok {
+			values = append(slices.Clone(values), d)
+		}
+		for _, v := range values {
+			checked++
+			if err := compiled.Validate(v); err != nil {
+				t.Errorf("%s: example or default %v: %v", at, v, err)
+			}
+		}
+	}
+	eachSchema(root, "", func(at string, s map[string]any) {
+		if s["title"] == nil && at != "" {
+			return // the properties of a condition
+		}
+		properties, _ := s["properties"].(map[string]any)
+		for name, sub := range properties {
+			check(at+"/properties/"+name, sub.(map[string]any))
+		}
+	})
+	if checked < 500 {
+		t.Errorf("only %d values were checked", checked)
+	}
+}
+
+func TestCompileFollowsNoReferencesOutside(t *testing.T) {
+	for _, ref := range []string{"other.json", "file:///etc/hostname", "https://example.com/x.json"} {
+		if _, err := compile("https://example.com/s.json", []byte(`{"$ref": "`+ref+`"}`)); err == nil {
+			t.Errorf("%s was followed", ref)
+		}
+	}
+}
+
+func TestFormatsAreChecked(t *testing.T) {
+	s, err := compile("https://example.com/s.json", []byte(`{"$schema": "https://json-schema.org/draft/2020-12/schema", "format": "date-time"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Validate("yesterday") == nil || s.Validate("2026-11-28T00:00:00Z") != nil {
+		t.Error("format says nothing")
+	}
+}
+
+func TestNotBuiltKeyword(t *testing.T) {
+	if _, err := compile("https://example.com/s.json", []byte(`{"notBuilt": 1}`)); err == nil {
+		t.Error("a number is accepted")
+	}
+	if _, err := compile("https://example.com/s.json", []byte(`{"notBuilt": [1]}`)); err == nil {
+		t.Error("a list of numbers is accepted")
+	}
+	s, err := compile("https://example.com/s.json", []byte(`{"notBuilt": ["sessions", "html"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, wrong := range map[any]bool{"html": true, "3 sessions": true, "sessions": true, "json": false, "html 3": false, "": false, 3: false} {
+		if got := s.Validate(v) != nil; got != wrong {
+			t.Errorf("%v: refused is %v", v, got)
+		}
+	}
+}
