@@ -1,0 +1,161 @@
+package kserve
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/sluice-bench/sluice/backends"
+)
+
+func openFor(t testing.TB, target backends.Target) Conn {
+	t.Helper()
+	c, err := Open(t.Context(), target, backends.Clock{Origin: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(t.Context()) })
+	return c
+}
+
+// wireBytes are a call's bytes with the id 7.
+func wireBytes(c *backends.Call, headLast bool) []byte {
+	head := bytes.Clone(c.Head)
+	for _, h := range c.Holes {
+		copy(head[h.At:], strings.Repeat("0", int(h.Width)-1)+"7")
+	}
+	body := bytes.Join(c.Body, nil)
+	if headLast {
+		return append(body, head...)
+	}
+	return append(head, body...)
+}
+
+var simple = backends.Request{
+	Inputs: []backends.Tensor{
+		{Name: "IN", Type: backends.Int32, Shape: []int64{1, 2}, Data: []byte{1, 0, 0, 0, 254, 255, 255, 255}},
+		{Name: `t"é`, Type: backends.Bytes, Shape: []int64{2}, Data: []byte("\x02\x00\x00\x00ab\x00\x00\x00\x00")},
+	},
+}
+
+func TestHTTPBytes(t *testing.T) {
+	named := simple
+	named.Outputs = []string{"A", "B"}
+	named.Parameters = []backends.Parameter{{Name: "p", Value: int64(-5)}, {Name: "q", Value: "x<y"}, {Name: "r", Value: 0.5}, {Name: "s", Value: true}}
+	named.Headers = []backends.Header{{Name: "X-B", Value: "over"}}
+	named.ModelVersion, named.Model = "3", "a/b"
+	raw := "\x01\x00\x00\x00\xfe\xff\xff\xff\x02\x00\x00\x00ab\x00\x00\x00\x00"
+	for _, c := range []struct {
+		name    string
+		target  backends.Target
+		request backends.Request
+		want    string // lines of the head end with \n here
+	}{
+		{
+			"binary", backends.Target{URL: "http://h:8000", Model: "m"}, simple,
+			"POST /v2/models/m/infer HTTP/1.1\nHost: h:8000\nContent-Type: application/octet-stream\nInference-Header-Content-Length: 249\nContent-Length: 267\n\n" +
+				`{"id":"00000000000000000007","parameters":{"binary_data_output":true},"inputs":[{"name":"IN","shape":[1,2],"datatype":"INT32","parameters":{"binary_data_size":8}},{"name":"t\"é","shape":[2],"datatype":"BYTES","parameters":{"binary_data_size":10}}]}` + raw,
+		},
+		{
+			"prefix, version, parameters, outputs, headers",
+			backends.Target{URL: "http://h:8000/triton", Model: "m", ModelVersion: "1", Parameters: []backends.Parameter{{Name: "p", Value: "base"}}, Headers: []backends.Header{{Name: "X-A", Value: "a"}, {Name: "x-b", Value: "b"}}},
+			named,
+			"POST /triton/v2/models/a%2Fb/versions/3/infer HTTP/1.1\nHost: h:8000\nX-A: a\nX-B: over\nContent-Type: application/octet-stream\nInference-Header-Content-Length: 363\nContent-Length: 381\n\n" +
+				`{"id":"00000000000000000007","parameters":{"p":-5,"q":"x<y","r":0.5,"s":true},"inputs":[{"name":"IN","shape":[1,2],"datatype":"INT32","parameters":{"binary_data_size":8}},{"name":"t\"é","shape":[2],"datatype":"BYTES","parameters":{"binary_data_size":10}}],"outputs":[{"name":"A","parameters":{"binary_data":true}},{"name":"B","parameters":{"binary_data":true}}]}` + raw,
+		},
+		{
+			"json", backends.Target{URL: "http://h:8000", Model: "m", ModelVersion: "2", InputJSON: true, OutputJSON: true}, simple,
+			"POST /v2/models/m/versions/2/infer HTTP/1.1\nHost: h:8000\nContent-Type: application/json\nContent-Length: 166\n\n" +
+				`{"id":"00000000000000000007","inputs":[{"name":"IN","shape":[1,2],"datatype":"INT32","data":[1,-2]},{"name":"t\"é","shape":[2],"datatype":"BYTES","data":["ab",""]}]}`,
+		},
+	} {
+		call, err := openFor(t, c.target).Prepare(c.request)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		head, body, _ := strings.Cut(c.want, "\n\n")
+		want := strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body
+		got := string(wireBytes(call, false))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", c.name, diff)
+		}
+		if call.Size != len(got) || call.Stateful {
+			t.Errorf("%s: size %d of %d", c.name, call.Size, len(got))
+		}
+	}
+}
+
+// The message is written by hand from the field numbers of the published protocol.
+func TestGRPCBytes(t *testing.T) {
+	r := simple
+	r.Outputs = []string{"A"}
+	r.Parameters = []backends.Parameter{{Name: "i", Value: int64(-1)}, {Name: "b", Value: true}, {Name: "s", Value: "v"}, {Name: "d", Value: 1.0}}
+	want := "0a016d" + "120132" + // model_name, model_version
+		"2210" + "0a0169" + "120b" + "10ffffffffffffffffff01" + // parameters: i
+		"2207" + "0a0162" + "1202" + "0801" +
+		"2208" + "0a0173" + "1203" + "1a0176" +
+		"220e" + "0a0164" + "1209" + "21000000000000f03f" +
+		"2a0f" + "0a02494e" + "1205" + hex.EncodeToString([]byte("INT32")) + "1a020102" + // inputs
+		"2a10" + "0a04" + hex.EncodeToString([]byte(`t"é`)) + "1205" + hex.EncodeToString([]byte("BYTES")) + "1a0102" +
+		"3203" + "0a0141" + // outputs
+		"3a08" + "01000000feffffff" + "3a0a" + "02000000616200000000" + // raw_input_contents
+		"1a14" + hex.EncodeToString([]byte("00000000000000000007")) // id
+	call, err := openFor(t, backends.Target{URL: "grpc://h:1", Model: "m", ModelVersion: "2"}).Prepare(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, hex.EncodeToString(wireBytes(call, true))); diff != "" {
+		t.Error(diff)
+	}
+	big := backends.Request{Inputs: []backends.Tensor{{Name: "I", Type: backends.Uint8, Shape: []int64{5000}, Data: make([]byte, 5000)}}}
+	if call, err = openFor(t, backends.Target{URL: "grpc://h:1", Model: "m"}).Prepare(big); err != nil {
+		t.Fatal(err)
+	}
+	if &call.Body[1][0] != &big.Inputs[0].Data[0] {
+		t.Error("a large tensor was copied")
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	f16 := backends.Tensor{Name: "H", Type: backends.FP16, Shape: []int64{1}, Data: []byte{0, 0x3c}}
+	nan := backends.Tensor{Name: "F", Type: backends.FP32, Shape: []int64{2}, Data: []byte{0, 0, 0, 0, 0, 0, 0xc0, 0x7f}}
+	inf := backends.Tensor{Name: "F", Type: backends.FP64, Shape: []int64{1}, Data: []byte{0, 0, 0, 0, 0, 0, 0xf0, 0xff}}
+	latin := backends.Tensor{Name: "S", Type: backends.Bytes, Shape: []int64{1}, Data: []byte("\x01\x00\x00\x00\xe9")}
+	json := backends.Target{URL: "http://h", Model: "m", InputJSON: true}
+	plain := backends.Target{URL: "http://h", Model: "m"}
+	tensors := func(t ...backends.Tensor) backends.Request { return backends.Request{Inputs: t} }
+	for _, c := range []struct {
+		target  backends.Target
+		request backends.Request
+		want    string
+	}{
+		{json, tensors(f16), "input H: FP16 has no JSON form"},
+		{json, tensors(nan), "input F: element 1 is NaN"},
+		{json, tensors(inf), "input F: element 0 is Inf"},
+		{json, tensors(latin), "input S: element 0 is not UTF-8"},
+		{plain, tensors(backends.Tensor{Name: "A", Type: "FP99"}), `input "A" has the unknown datatype "FP99"`},
+		{plain, tensors(backends.Tensor{Name: "A", Type: backends.FP32, Shape: []int64{2}, Data: make([]byte, 4)}), "input A has 4 bytes, its shape [2] of FP32 takes 8"},
+		{plain, tensors(backends.Tensor{Name: "A", Type: backends.FP32, Shape: []int64{-1}}), "input A: dimension 0 is -1"},
+		{plain, tensors(backends.Tensor{Name: "S", Type: backends.Bytes, Shape: []int64{2}, Data: []byte("\x01\x00\x00\x00x\x09")}), "input S has 1 whole strings"},
+		{backends.Target{URL: "http://h"}, backends.Request{}, "no model is named"},
+		{plain, backends.Request{Parameters: []backends.Parameter{{Name: "p", Value: 1}}}, "parameter p is a int"},
+		{plain, backends.Request{Parameters: []backends.Parameter{{Name: "binary_data_output", Value: true}}}, "binary_data_output cannot be set"},
+		{plain, backends.Request{Headers: []backends.Header{{Name: "content-type", Value: "x"}}}, "content-type cannot be set"},
+		{plain, backends.Request{Headers: []backends.Header{{Name: "x", Value: "a\r\nb"}}}, "control character"},
+		{backends.Target{URL: "grpc://h:1", Model: "m", MaxMessage: 10}, tensors(f16), "over max_message, 10"},
+		{backends.Target{URL: "grpc://h:1"}, backends.Request{}, "no model is named"},
+	} {
+		if _, err := openFor(t, c.target).Prepare(c.request); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	for _, target := range []backends.Target{{URL: "grpc://h:1", OutputJSON: true}, {URL: "grpc://h:1", Headers: []backends.Header{{Name: "grpc-x", Value: "y"}}}, {URL: "https://h", TLS: &backends.TLSOptions{CA: "/nothing"}}} {
+		if _, err := Open(t.Context(), target, backends.Clock{}); err == nil {
+			t.Errorf("%+v was opened", target)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package kserve
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http1"
+	"github.com/sluice-bench/sluice/backends/wire/protow"
+)
+
+// judgeHTTP feeds a raw reply to a wire and gives the sample that it leaves.
+func judgeHTTP(t testing.TB, reply string, e *backends.Expect) *backends.Sample {
+	t.Helper()
+	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(e)}
+	w := http1.New(&httpJudge{}, http1.Options{})
+	s := &backends.Sample{}
+	w.Begin(0, call, backends.Fields{}, s)
+	if slot, _, next := w.Feed([]byte(reply), 5); slot == backends.None {
+		if next = w.EOF(6); next == backends.NextStale {
+			s.Class = backends.ResetByPeer
+		}
+	}
+	return s
+}
+
+func floats(v ...float32) (b []byte) {
+	for _, f := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
+	}
+	return b
+}
+
+func capture(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name+".http"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestCaptures(t *testing.T) {
+	four := []backends.Tensor{{Name: "OUTPUT0", Type: backends.FP32, Shape: []int64{1, 4}, Data: floats(1, 2, 3, 4)}}
+	off := []backends.Tensor{{Name: "OUTPUT0", Type: backends.FP32, Shape: []int64{1, 4}, Data: floats(1, 2, 3.5, 4)}}
+	texts := []backends.Tensor{{Name: "OUTPUT0", Type: backends.Bytes, Shape: []int64{2}, Data: []byte("\x02\x00\x00\x00ab\x03\x00\x00\x00cé")}}
+	longs := []byte{}
+	for _, v := range []uint64{1, 2, 3, 9007199254740993} {
+		longs = binary.LittleEndian.AppendUint64(longs, v)
+	}
+	nested := []backends.Tensor{{Name: "OUTPUT0", Type: backends.Int64, Shape: []int64{2, 2}, Data: longs}}
+	for _, c := range []struct {
+		name    string
+		outputs []backends.Tensor
+		class   backends.ErrorClass
+		note    string
+	}{
+		{"mlserver_infer_ok", nil, backends.OK, ""},
+		{"mlserver_infer_ok", four, backends.OK, ""},
+		{"mlserver_infer_ok", off, backends.Mismatch, "output OUTPUT0 [2] is 3, want 3.5"},
+		{"mlserver_infer_bytes", texts, backends.OK, ""},
+		{"mlserver_infer_nested_data", nested, backends.OK, ""},
+		{"mlserver_infer_shape_mismatch", nil, backends.OK, ""}, // the server itself does not mind
+		{"mlserver_infer_shape_mismatch", four, backends.Mismatch, "output OUTPUT0 shape [1,5], want [1,4]"},
+		{"mlserver_infer_unknown_model", four, backends.Status, `{"error":"Model nosuch not found"}`},
+		{"mlserver_infer_bad_datatype", nil, backends.Status, `{"detail":[{"type":"enum"`},
+		{"mlserver_generate_stream_unknown", nil, backends.ResetByPeer, ""},
+		{"kserve_infer_ok", four, backends.OK, ""},
+		{"kserve_infer_binary_out", four, backends.OK, ""},
+		{"kserve_infer_unknown_model", nil, backends.Status, `{"error":"Model with name nosuch does not exist."}`},
+		{"kserve_infer_malformed_json", nil, backends.Status, "JSON decode error"},
+		{"kserve_infer_shape_mismatch", nil, backends.Status, "cannot reshape array"},
+		{"kserve_infer_binary_short", nil, backends.Status, "buffer size must be a multiple"},
+	} {
+		s := judgeHTTP(t, capture(t, c.name), &backends.Expect{Outputs: c.outputs})
+		if s.Class != c.class || !strings.Contains(string(s.Note), c.note) {
+			t.Errorf("%s: %v %q, want %v %q", c.name, s.Class, s.Note, c.class, c.note)
+		}
+	}
+}
+
+// binaryReply is a reply with JSON and raw tensors.
+func binaryReply(text, raw string, size int) string {
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nInference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n%s%s", size, len(text)+len(raw), text, raw)
+}
+
+func jsonReply(status int, text string) string {
+	return fmt.Sprintf("HTTP/1.1 %d X\r\nLocation: http://other/v2\r\nContent-Length: %d\r\n\r\n%s", status, len(text), text)
+}
+
+func TestHTTPJudge(t *testing.T) {
+	one := []backends.Tensor{{Name: "A", Type: backends.Int32, Shape: []int64{1}, Data: []byte{7, 0, 0, 0}}}
+	truth := []backends.Tensor{{Name: "A", Type: backends.Bool, Shape: []int64{2}, Data: []byte{1, 0}}}
+	two := append(one, backends.Tensor{Name: "B", Type: backends.Uint8, Shape: []int64{2}, Data: []byte{1, 2}})
+	head := `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"parameters":{"binary_data_size":4}}]}`
+	both := `{"id":"1","outputs":[{"name":"X","datatype":"UINT8","shape":[1],"parameters":{"binary_data_size":1}},{"parameters":{"binary_data_size":4},"shape":[ 1 ],"name":"\u0041","datatype":"INT32"},{"name":"B","shape":[2],"datatype":"UINT8","data":[[1],[2]]}],"x":[{},null,-1.5e3,"\"]"]}`
+	for _, c := range []struct {
+		name, reply string
+		expect      *backends.Expect
+		class       backends.ErrorClass
+		note        string
+	}{
+		{"binary", binaryReply(head, "\x07\x00\x00\x00", len(head)), &backends.Expect{Outputs: one}, backends.OK, ""},
+		{"binary, nothing expected", binaryReply(head, "\x07\x00\x00\x00", len(head)), nil, backends.OK, ""},
+		{"mixed, any order", binaryReply(both, "\x09\x07\x00\x00\x00", len(both)), &backends.Expect{Outputs: two}, backends.OK, ""},
+		{"other value", binaryReply(head, "\x08\x00\x00\x00", len(head)), &backends.Expect{Outputs: one}, backends.Mismatch, "output A [0] is 8, want 7"},
+		{"missing", binaryReply(head, "\x07\x00\x00\x00", len(head)), &backends.Expect{Outputs: two}, backends.Mismatch, "output B is missing"},
+		{"datatype", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT64","shape":[1],"data":[7]}]}`), &backends.Expect{Outputs: one}, backends.Mismatch, "datatype INT64, want INT32"},
+		{"short", binaryReply(head, "\x07\x00", len(head)), &backends.Expect{Outputs: one}, backends.Decode, "too short for output A"},
+		{"long", binaryReply(head, "\x07\x00\x00\x00\x00", len(head)), &backends.Expect{Outputs: one}, backends.Decode, "bytes follow"},
+		{"head too long", binaryReply(head, "", 1000), &backends.Expect{Outputs: one}, backends.Decode, "not as long"},
+		{"head too long, nothing expected", binaryReply(head, "", 1000), nil, backends.Decode, "not as long"},
+		{"bools", jsonReply(200, `{"outputs":[{"name":"A","datatype":"BOOL","shape":[2],"data":[true,false]}]}`), &backends.Expect{Outputs: truth}, backends.OK, ""},
+		{"text for a number", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":["7"]}]}`), &backends.Expect{Outputs: one}, backends.Decode, "data cannot be read of output A"},
+		{"fraction", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":[7.5]}]}`), &backends.Expect{Outputs: one}, backends.Decode, "output A"},
+		{"no array", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":7}]}`), &backends.Expect{Outputs: one}, backends.Decode, "output A"},
+		{"cut JSON", jsonReply(200, `{"outputs":[{"name":"A"`), &backends.Expect{Outputs: one}, backends.Decode, "JSON cannot be read"},
+		{"more after", jsonReply(200, `{"outputs":[]} x`), &backends.Expect{Outputs: one}, backends.Decode, "JSON cannot be read"},
+		{"no outputs", jsonReply(200, `{}`), &backends.Expect{Outputs: one}, backends.Mismatch, "output A is missing"},
+		{"error in a 200", jsonReply(200, `{"error":"generate expects one response"}`), nil, backends.Server, "generate expects one response"},
+		{"error in a 200, expected outputs", jsonReply(200, ` { "error" : "x" }`), &backends.Expect{Outputs: one}, backends.Server, `"x"`},
+		{"html", jsonReply(200, "<html>"), nil, backends.Decode, "no JSON object: <html>"},
+		{"empty", jsonReply(200, ""), nil, backends.Decode, "no JSON object"},
+		{"redirect", jsonReply(301, ""), nil, backends.Status, "points to http://other/v2"},
+		{"201", jsonReply(201, "made"), nil, backends.Status, "made"},
+		{"503", jsonReply(503, `{"error":"busy"}`), nil, backends.Status, `{"error":"busy"}`},
+		{"503 expected", jsonReply(503, `{"error":"busy"}`), &backends.Expect{Status: []int{503, 200}, Outputs: one}, backends.OK, ""},
+		{"200 not expected", jsonReply(200, `{}`), &backends.Expect{Status: []int{503}}, backends.Status, ""},
+	} {
+		s := judgeHTTP(t, c.reply, c.expect)
+		if s.Class != c.class || !strings.Contains(string(s.Note), c.note) || c.class == backends.OK && len(s.Note) > 0 {
+			t.Errorf("%s: %v %q, want %v %q", c.name, s.Class, s.Note, c.class, c.note)
+		}
+	}
+}
+
+// outputMessage is an InferOutputTensor with contents, if any.
+func outputMessage(name, datatype string, shape []int64, contents []byte) []byte {
+	b := protow.AppendString(protow.AppendString([]byte(nil), 1, name), 2, datatype)
+	b = protow.AppendInts(b, 3, shape)
+	if contents != nil {
+		b = protow.AppendString(b, 5, contents)
+	}
+	return b
+}
+
+func TestGRPCJudge(t *testing.T) {
+	one := []backends.Tensor{{Name: "A", Type: backends.Int32, Shape: []int64{1}, Data: []byte{254, 255, 255, 255}}}
+	raw := protow.AppendString(protow.AppendString([]byte(nil), 5, outputMessage("A", "INT32", []int64{1}, nil)), 6, "\xfe\xff\xff\xff")
+	typed := func(t backends.DataType, contents []byte) []byte {
+		return protow.AppendString([]byte(nil), 5, outputMessage("A", string(t), []int64{1}, contents))
+	}
+	want := func(t backends.DataType, data string) *backends.Expect {
+		return &backends.Expect{Outputs: []backends.Tensor{{Name: "A", Type: t, Shape: []int64{1}, Data: []byte(data)}}}
+	}
+	for _, c := range []struct {
+		name    string
+		message []byte
+		expect  *backends.Expect
+		class   backends.ErrorClass
+		note    string
+	}{
+		{"raw", raw, &backends.Expect{Outputs: one}, backends.OK, ""},
+		{"nothing expected", raw, nil, backends.OK, ""},
+		{"empty, nothing expected", nil, nil, backends.OK, ""},
+		{"empty", nil, &backends.Expect{Outputs: one}, backends.Mismatch, "output A is missing"},
+		{"malformed", raw[:len(raw)-1], nil, backends.Decode, "no protobuf"},
+		{"malformed, compared", raw[:len(raw)-1], &backends.Expect{Outputs: one}, backends.Decode, "no ModelInferResponse"},
+		{"fewer raw", protow.AppendString(raw, 5, outputMessage("B", "INT32", nil, nil)), &backends.Expect{Outputs: one}, backends.Decode, "no ModelInferResponse"},
+		{"broken tensor", protow.AppendString([]byte(nil), 5, "\x0a\x05x"), &backends.Expect{Outputs: one}, backends.Decode, "tensor cannot be read"},
+		{"other", raw, want(backends.Int32, "\x01\x00\x00\x00"), backends.Mismatch, "output A [0] is -2, want 1"},
+		{"int32 contents", typed(backends.Int32, protow.AppendInts(nil, 2, []int64{-2})), &backends.Expect{Outputs: one}, backends.OK, ""},
+		{"int32 contents, not packed", typed(backends.Int32, protow.AppendUint(nil, 2, math.MaxUint64-1)), &backends.Expect{Outputs: one}, backends.OK, ""},
+		{"bool", typed(backends.Bool, protow.AppendInts(nil, 1, []int64{1})), want(backends.Bool, "\x01"), backends.OK, ""},
+		{"int64", typed(backends.Int64, protow.AppendInts(nil, 3, []int64{-1})), want(backends.Int64, "\xff\xff\xff\xff\xff\xff\xff\xff"), backends.OK, ""},
+		{"uint8", typed(backends.Uint8, protow.AppendInts(nil, 4, []int64{200})), want(backends.Uint8, "\xc8"), backends.OK, ""},
+		{"uint64", typed(backends.Uint64, protow.AppendInts(nil, 5, []int64{-1})), want(backends.Uint64, "\xff\xff\xff\xff\xff\xff\xff\xff"), backends.OK, ""},
+		{"fp32", typed(backends.FP32, protow.AppendString([]byte(nil), 6, floats(1))), want(backends.FP32, "\x00\x00\x80\x3f"), backends.OK, ""},
+		{"fp64, not packed", typed(backends.FP64, protow.AppendFixed64(nil, 7, math.Float64bits(1))), want(backends.FP64, "\x00\x00\x00\x00\x00\x00\xf0\x3f"), backends.OK, ""},
+		{"bytes", typed(backends.Bytes, protow.AppendString([]byte(nil), 8, "ab")), want(backends.Bytes, "\x02\x00\x00\x00ab"), backends.OK, ""},
+		{"cut varint", typed(backends.Int32, protow.AppendString([]byte(nil), 2, "\xff")), &backends.Expect{Outputs: one}, backends.Decode, "contents cannot be read of output A"},
+		{"OK not expected", raw, &backends.Expect{Status: []int{5}}, backends.Status, "not expected"},
+	} {
+		s := judgeGRPC(t, c.message, c.expect)
+		if s.Class != c.class || !strings.Contains(string(s.Note), c.note) {
+			t.Errorf("%s: %v %q, want %v %q", c.name, s.Class, s.Note, c.class, c.note)
+		}
+	}
+}
+
+func judgeGRPC(t testing.TB, message []byte, e *backends.Expect) *backends.Sample {
+	t.Helper()
+	conn := openFor(t, backends.Target{URL: "grpc://h:1", Model: "m"})
+	call, err := conn.Prepare(backends.Request{Expect: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &backends.Sample{}
+	j := &grpcJudge{}
+	pieces := [][]byte{message}
+	if len(message) == 0 {
+		pieces = nil
+	}
+	j.Reply(call, pieces, s)
+	return s
+}
+
+func FuzzHTTPReply(f *testing.F) {
+	for _, name := range []string{"mlserver_infer_ok", "mlserver_infer_bytes", "mlserver_infer_nested_data", "kserve_infer_binary_out"} {
+		_, body, _ := strings.Cut(capture(f, name), "\r\n\r\n")
+		f.Add(body, uint16(len(body)), "FP32")
+	}
+	f.Add(`{"outputs":[{"name":"OUTPUT0","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":5}}]}`+"\x01\x00\x00\x00x", uint16(97), "BYTES")
+	f.Fuzz(func(t *testing.T, body string, size uint16, datatype string) {
+		e := &backends.Expect{Relative: 0.1, Outputs: []backends.Tensor{{Name: "OUTPUT0", Type: backends.DataType(datatype), Shape: []int64{1, 4}, Data: floats(1, 2, 3, 4)}}}
+		for _, expect := range []*backends.Expect{nil, e} {
+			s := judgeHTTP(t, binaryReply(body, "", int(size)), expect)
+			if (s.Class == backends.OK) != (len(s.Note) == 0) {
+				t.Errorf("%v with note %q", s.Class, s.Note)
+			}
+		}
+		sc := scanner{b: []byte(body)}
+		sc.skip()
+		if json.Valid([]byte(body)) && !sc.end() && !deep(body) {
+			t.Errorf("valid JSON refused: %q", body)
+		}
+	})
+}
+
+func deep(body string) bool { return strings.Count(body, "[")+strings.Count(body, "{") > maxDepth }
+
+func FuzzGRPCReply(f *testing.F) {
+	f.Add(protow.AppendString(protow.AppendString([]byte(nil), 5, outputMessage("A", "INT32", []int64{1}, nil)), 6, "\xfe\xff\xff\xff"), "INT32")
+	f.Add(protow.AppendString([]byte(nil), 5, outputMessage("A", "FP32", []int64{1}, protow.AppendString([]byte(nil), 6, floats(1)))), "FP32")
+	f.Add(protow.AppendString([]byte(nil), 5, outputMessage("A", "BYTES", []int64{1}, protow.AppendString([]byte(nil), 8, "ab"))), "BYTES")
+	conn, err := Open(f.Context(), backends.Target{URL: "grpc://h:1", Model: "m"}, backends.Clock{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, message []byte, datatype string) {
+		j := &grpcJudge{}
+		for _, outputs := range [][]backends.Tensor{nil, {{Name: "A", Type: backends.DataType(datatype), Shape: []int64{1}, Data: []byte{1, 2, 3, 4}}}} {
+			call, err := conn.Prepare(backends.Request{Expect: &backends.Expect{Outputs: outputs}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &backends.Sample{}
+			j.Reply(call, [][]byte{message}, s)
+			if (s.Class == backends.OK) != (len(s.Note) == 0) {
+				t.Errorf("%v with note %q", s.Class, s.Note)
+			}
+		}
+	})
+}
