@@ -135,14 +135,3 @@ func samples(n *Node, m *Metric, l metric.Leaf) int64 {
 	sent, _ := n.Metrics[metric.RequestsCount].Stat(metric.Stat{})
 	return int64(sent)
 }
-
-// Format writes a value in its base unit for people: 0.0312 of "s" is "31.2ms". It is the one way numbers look in
-// messages, tables and summaries.
-func Format(unit string, v float64) string {
-	for d := metric.Duration; d <= metric.Number; d++ {
-		if d.Unit() == unit {
-			return expression.Format(d, v)
-		}
-	}
-	return expression.Format(metric.Number, v)
-}

@@ -1,0 +1,204 @@
+package artifact
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// The JUnit form that CI systems agree on. Attributes stand in this order.
+type (
+	suites struct {
+		XMLName xml.Name `xml:"testsuites"`
+		Name    string   `xml:"name,attr"`
+		tally
+		Time   string  `xml:"time,attr"`
+		Suites []suite `xml:"testsuite"`
+	}
+	suite struct {
+		Name string `xml:"name,attr"`
+		tally
+		Time       string `xml:"time,attr"`
+		Timestamp  string `xml:"timestamp,attr"`
+		Hostname   string `xml:"hostname,attr,omitempty"`
+		Properties *properties
+		Cases      []testcase `xml:"testcase"`
+	}
+	properties struct {
+		XMLName xml.Name   `xml:"properties"`
+		List    []property `xml:"property"`
+	}
+	tally struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Errors   int `xml:"errors,attr"`
+		Skipped  int `xml:"skipped,attr"`
+	}
+	property struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	testcase struct {
+		Class   string   `xml:"classname,attr"`
+		Name    string   `xml:"name,attr"`
+		Time    string   `xml:"time,attr"`
+		Failure *problem `xml:"failure"`
+		Error   *problem `xml:"error"`
+		Skipped *skipped `xml:"skipped"`
+		Out     string   `xml:"system-out,omitempty"`
+	}
+	problem struct {
+		Type    string `xml:"type,attr"`
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+	skipped struct {
+		Message string `xml:"message,attr"`
+	}
+)
+
+// Types of an error. Inconclusive is an error, not skipped: most CI systems show skipped as green.
+const (
+	typeInconclusive = "inconclusive"
+	typeInvalid      = "measurement-invalid"
+	typeHarness      = "harness"
+	typeInterrupted  = "interrupted"
+)
+
+// junitXML is a suite for each node, with a case "measurement valid" before its assertions; a suite for the plan's own
+// assertions; and one for the run itself where that went wrong. There is always at least one case.
+func junitXML(r *result.Result, _ Options) ([]byte, error) {
+	all := suites{Name: clean(r.Plan.Name), Time: seconds(r.Ended.Sub(r.Started).Seconds())}
+	host := clean(r.Environment.Hostname)
+	add := func(s suite) {
+		s.Name, s.Hostname = clean(s.Name), host
+		for i := range s.Cases {
+			c := &s.Cases[i]
+			c.Class = clean(r.Plan.Name) + "." + s.Name
+			c.Name = clean(c.Name)
+			s.tally.count(c)
+		}
+		all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
+		all.Errors, all.Skipped = all.Errors+s.Errors, all.Skipped+s.Skipped
+		all.Suites = append(all.Suites, s)
+	}
+	for _, n := range r.Nodes {
+		add(nodeSuite(n, r.Started))
+	}
+	started := stamp(r.Started)
+	if len(r.Assertions) > 0 {
+		s := suite{Name: "plan", Time: seconds(0), Timestamp: started}
+		for _, a := range r.Assertions {
+			s.Cases = append(s.Cases, assertionCase(a, 0))
+		}
+		add(s)
+	}
+	if c, wrong := runCase(r); wrong || len(all.Suites) == 0 {
+		add(suite{Name: "run", Time: all.Time, Timestamp: started, Cases: []testcase{c}})
+	}
+	text, err := xml.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	return append(append([]byte(xml.Header), text...), '\n'), nil
+}
+
+func (t *tally) count(c *testcase) {
+	t.Tests++
+	switch {
+	case c.Failure != nil:
+		t.Failures++
+	case c.Error != nil:
+		t.Errors++
+	case c.Skipped != nil:
+		t.Skipped++
+	}
+}
+
+func nodeSuite(n *result.Node, origin time.Time) suite {
+	s := suite{
+		Name: n.ID, Time: seconds(n.Duration),
+		Timestamp: stamp(origin.Add(time.Duration(n.Started * float64(time.Second)))),
+		Properties: &properties{List: []property{
+			{"load", load(n)}, {"target", clean(n.Target)}, {"outcome", string(n.Outcome)},
+		}},
+		Cases: []testcase{validCase(n)},
+	}
+	for _, a := range n.Assertions {
+		s.Cases = append(s.Cases, assertionCase(a, n.Duration))
+	}
+	return s
+}
+
+// validCase says whether the node's numbers can be trusted.
+func validCase(n *result.Node) testcase {
+	c := testcase{Name: "measurement valid", Time: seconds(n.Duration)}
+	reason := clean(n.Reason)
+	switch n.Outcome {
+	case result.SkippedNode:
+		c.Skipped = &skipped{reason}
+	case result.Failed:
+		c.Error = &problem{Type: typeHarness, Message: reason}
+	case result.InterruptedNode:
+		c.Error = &problem{Type: typeInterrupted, Message: reason}
+	case result.Unstable:
+		c.Error = &problem{Type: typeInconclusive, Message: reason}
+	case result.Done, result.Invalid:
+		if !n.Validity.OK {
+			c.Error = &problem{Type: typeInvalid, Message: invalidBecause(n)}
+		}
+	}
+	return c
+}
+
+// assertionCase is one assertion. One that only warns is never red; what it found stands in its output.
+func assertionCase(a result.Assertion, time float64) testcase {
+	c := testcase{Name: a.ID, Time: seconds(time)}
+	message := said(a)
+	text := fmt.Sprintf("%s\n%s at %s", message, clean(a.That), clean(a.At))
+	if a.Severity == warn && a.Verdict != result.Pass {
+		c.Out = "warning: " + text
+		return c
+	}
+	switch a.Verdict {
+	case result.Pass:
+	case result.Fail:
+		c.Failure = &problem{"slo", message, text}
+	case result.Skipped:
+		c.Skipped = &skipped{clean(a.Reason)}
+	case result.Interrupted:
+		c.Error = &problem{typeInterrupted, message, text}
+	case result.ErrorVerdict:
+		c.Error = &problem{typeHarness, message, text}
+	case result.Inconclusive:
+		c.Error = &problem{typeInconclusive, message, text}
+	default:
+		c.Error = &problem{typeInconclusive, "unknown verdict " + strconv.Quote(string(a.Verdict)), text}
+	}
+	return c
+}
+
+// runCase is about the run as a whole; wrong when it did not do what it was asked.
+func runCase(r *result.Result) (c testcase, wrong bool) {
+	c = testcase{Name: "run completed", Time: seconds(r.Ended.Sub(r.Started).Seconds())}
+	reason := clean(r.Reason)
+	switch {
+	case r.Verdict == result.Interrupted:
+		c.Error = &problem{Type: typeInterrupted, Message: reason}
+	case r.Verdict == result.ErrorVerdict:
+		c.Error = &problem{Type: typeHarness, Message: reason}
+	case r.Partial:
+		c.Error = &problem{Type: typeInterrupted, Message: reason}
+	case len(r.Nodes) == 0:
+		c.Error = &problem{Type: typeInconclusive, Message: "nothing was measured"}
+	}
+	return c, c.Error != nil
+}
+
+// seconds is locale-free, with fixed digits so that files differ only where times do.
+func seconds(s float64) string { return strconv.FormatFloat(max(s, 0), 'f', 3, 64) }
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05") }

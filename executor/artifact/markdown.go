@@ -1,0 +1,158 @@
+package artifact
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// Limits that keep summary.md under the 1 MiB from which GitHub drops a step's summary as a whole.
+const (
+	maxNodes      = 200
+	maxAssertions = 400
+	maxLines      = 200
+)
+
+// marks of verdicts in Markdown.
+var marks = map[result.Verdict]string{
+	result.Pass: "✅", result.Fail: "❌", result.Inconclusive: "❔", result.ErrorVerdict: "💥",
+	result.Skipped: "⏭️", result.Interrupted: "🛑",
+}
+
+// summaryMarkdown is for a pull request: the verdict first, then numbers, assertions and findings.
+func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
+	g, err := nodeGrid(r, o.Percentiles)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	line := func(parts ...string) { b.WriteString(strings.Join(parts, "") + "\n") }
+	line("## ", marks[r.Verdict], " ", escape(string(r.Verdict)), " — ", escape(clean(r.Plan.Name)), "\n")
+	if r.Reason != "" {
+		line(escape(clean(r.Reason)), "\n")
+	}
+	if r.Partial {
+		line("**The run is partial: something is missing below.**\n")
+	}
+	if len(g.rows) > 0 {
+		line("### Measurements\n")
+		table(&b, g, maxNodes)
+	}
+	if list := assertions(r); len(list) > 0 {
+		line("### Assertions\n")
+		table(&b, assertionGrid(list), maxAssertions)
+	}
+	bullets(&b, "Errors", errorLines(r))
+	bullets(&b, "Findings", findingLines(r))
+	line(strings.Join(origin(r), " · "))
+	return b.Bytes(), nil
+}
+
+// origin says what the summary is of.
+func origin(r *result.Result) []string {
+	var parts []string
+	add := func(name, text string) {
+		if text = clean(text); text != "" {
+			parts = append(parts, name+code(text))
+		}
+	}
+	add("plan ", r.Plan.File)
+	add("fingerprint ", r.Plan.Fingerprint)
+	add("seed ", strconv.FormatUint(r.Plan.Seed, 10))
+	add("made by ", strings.TrimSpace(r.Tool.Name+" "+r.Tool.Version))
+	return append(parts, "exit code "+whole(int64(r.ExitCode)))
+}
+
+// assertionGrid is one row for each assertion.
+func assertionGrid(list []judged) grid {
+	g := grid{header: []string{"", "node", "assertion", "observed", "limit", "why"}}
+	for _, a := range list {
+		observed, limit := sides(a.Assertion)
+		why := cut(clean(a.Reason), maxText)
+		if tip := next(a.Assertion, a.node); tip != "" {
+			why = strings.TrimPrefix(why+"; "+tip, "; ")
+		}
+		mark := marks[a.Verdict]
+		if a.Severity == warn && a.Verdict != result.Pass {
+			mark = "⚠️"
+		}
+		g.rows = append(g.rows, []string{mark, a.where(), "\x00" + cut(clean(a.That), maxText), observed, limit, why})
+	}
+	return g
+}
+
+// table writes g as a GitHub table of at most n rows. A cell that begins with NUL is code.
+func table(b *bytes.Buffer, g grid, n int) {
+	row := func(cells []string) {
+		b.WriteString("|")
+		for _, c := range cells {
+			if text, isCode := strings.CutPrefix(c, "\x00"); isCode {
+				c = strings.ReplaceAll(code(text), "|", `\|`)
+			} else {
+				c = escape(c)
+			}
+			b.WriteString(" " + c + " |")
+		}
+		b.WriteString("\n")
+	}
+	header := make([]string, len(g.header))
+	for i, h := range g.header {
+		header[i] = strings.ReplaceAll(h, "\n", ".")
+	}
+	row(header)
+	b.WriteString("|")
+	for _, h := range g.header {
+		if h == "" || h == "node" || h == "load" || h == "assertion" || h == "why" || h == "outcome" {
+			b.WriteString(" --- |")
+		} else {
+			b.WriteString(" ---: |")
+		}
+	}
+	b.WriteString("\n")
+	for _, r := range g.rows[:min(n, len(g.rows))] {
+		row(r)
+	}
+	b.WriteString("\n")
+	more(b, len(g.rows)-n)
+}
+
+func bullets(b *bytes.Buffer, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	b.WriteString("### " + title + "\n\n")
+	for _, l := range lines[:min(maxLines, len(lines))] {
+		b.WriteString("- " + escape(l) + "\n")
+	}
+	b.WriteString("\n")
+	more(b, len(lines)-maxLines)
+}
+
+func more(b *bytes.Buffer, n int) {
+	if n > 0 {
+		b.WriteString(whole(int64(n)) + " more are in result.json.\n\n")
+	}
+}
+
+// markdown is what Markdown or HTML would take for markup.
+var markdown = strings.NewReplacer(
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, `\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`,
+	"~", `\~`, "#", `\#`, "@", "&#64;",
+)
+
+// escape makes s plain text in Markdown, also in a table. Nobody is mentioned by an @ of a server.
+func escape(s string) string { return markdown.Replace(s) }
+
+// code is s as a code span; in a table its | are still to be escaped.
+func code(s string) string {
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}

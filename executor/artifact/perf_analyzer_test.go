@@ -1,0 +1,102 @@
+package artifact
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// Headers as perf_analyzer wrote them in runs against a real server.
+func TestPerfAnalyzerHeader(t *testing.T) {
+	const (
+		head   = "Inferences/Second,"
+		server = "Network+Server Send/Recv,Server Queue,Server Compute Input,Server Compute Infer,Server Compute Output,"
+		tail   = "Client Recv,p50 latency,p90 latency,p95 latency,p99 latency"
+	)
+	with := func(kind string, extra map[string]float64) *result.Node {
+		values := map[string]float64{"throughput": 10, "requests.rate": 10, "responses.rate": 10, "latency": 0.02}
+		for name, v := range extra {
+			values[name] = v
+		}
+		return measure(&result.Node{Outcome: result.Done, Load: result.Load{Kind: kind, Value: 1}}, 9, values)
+	}
+	queue := map[string]float64{"server.queue.mean": 1e-6}
+	cached := map[string]float64{"server.queue.mean": 1e-6, "server.cache.hit.mean": 27e-6, "server.cache.miss.mean": 1e-6}
+	tests := []struct {
+		name        string
+		node        *result.Node
+		percentiles []float64
+		want        string
+	}{
+		{"concurrency", with("concurrency", queue), nil, "Concurrency," + head + "Client Send," + server + tail},
+		{"rate", with("rate", queue), nil, "Request Rate," + head + "Client Send," + server + tail},
+		{"no statistics", with("concurrency", nil), nil, "Concurrency," + head + "Client Send," + tail},
+		{"response cache", with("concurrency", cached), nil, "Concurrency," + head + "Client Send," + server + "Server Cache Hit,Server Cache Miss," + tail},
+		{
+			"decoupled", with("concurrency", map[string]float64{"responses.rate": 50}), nil,
+			"Concurrency," + head + "Response Throughput,Client Send," + tail,
+		},
+		{
+			"percentiles", with("concurrency", nil), []float64{99.9, 97, 50, 25, 100},
+			"Concurrency," + head + "Client Send,Client Recv,p25 latency,p50 latency,p90 latency,p95 latency,p97 latency,p99 latency",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			files, err := perfAnalyzerCSV(&result.Result{Nodes: []*result.Node{tt.node}}, Options{Percentiles: tt.percentiles})
+			if err != nil || len(files) != 1 || files[0].name != "perf_analyzer.csv" {
+				t.Fatalf("%d files (%v)", len(files), err)
+			}
+			got, _, _ := strings.Cut(string(files[0].data), "\n")
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// The parts add up to the mean latency as they do in perf_analyzer's file: 24559 = 74 + 1245 + 114 + 24 + 22957 + 142 + 0
+// there, off by what it rounds away.
+func TestPerfAnalyzerParts(t *testing.T) {
+	n := measure(&result.Node{Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 1}}, 1, map[string]float64{
+		"throughput": 40.52237, "latency": 0.024559, "service_time": 0.024559, "first_response": 0.024559, "send_time": 74e-6,
+		"server.queue.mean": 114e-6, "server.compute_input.mean": 24e-6, "server.compute_infer.mean": 0.022957, "server.compute_output.mean": 142e-6,
+	})
+	over := measure(&result.Node{Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 2}}, 1, map[string]float64{
+		"throughput": 1234567, "latency": 0.02, "server.queue.mean": 0.5, // the server says more than there was
+	})
+	unstable := measure(&result.Node{Outcome: result.Unstable, Load: result.Load{Kind: "concurrency", Value: 3}}, 1, map[string]float64{"throughput": 1, "latency": 1})
+	silent := &result.Node{Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 4}}
+	files, err := perfAnalyzerCSV(&result.Result{Nodes: []*result.Node{over, unstable, silent, n}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"1,40.5224,74,1248,114,24,22957,142,0,24559,24559,24559,24559",
+		"2,1.23457e+06,0,0,500000,0,0,0,0,20000,20000,20000,20000",
+	}
+	_, rows, _ := strings.Cut(strings.TrimSpace(string(files[0].data)), "\n")
+	if diff := cmp.Diff(want, strings.Split(rows, "\n")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPerfAnalyzerModes(t *testing.T) {
+	node := func(kind string) *result.Node {
+		return measure(&result.Node{Outcome: result.Done, Load: result.Load{Kind: kind, Value: 1}}, 1, map[string]float64{"throughput": 1, "latency": 1})
+	}
+	for first, second := range map[string]string{"rate": "concurrency", "concurrency": "request_rate"} {
+		other := map[string]string{"rate": "concurrency", "concurrency": "rate"}[first]
+		files, err := perfAnalyzerCSV(&result.Result{Nodes: []*result.Node{node(first), node(other), node(first)}}, Options{})
+		if err != nil || len(files) != 2 || files[1].name != "perf_analyzer_"+second+".csv" {
+			t.Errorf("%s first: %v (%v)", first, files, err)
+			continue
+		}
+		if n := strings.Count(string(files[0].data), "\n"); n != 3 {
+			t.Errorf("%s: %d lines, want a header and two rows", first, n)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package artifact
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// SummaryOptions are for a terminal, or for whatever stands in its place.
+type SummaryOptions struct {
+	Width       int  // columns; 0: no limit
+	Color       bool // ANSI colours; the caller knows about NO_COLOR and pipes
+	Percentiles []float64
+	Files       []string // artifacts written
+}
+
+// tint is how a verdict looks on a terminal.
+type tint struct{ mark, color string }
+
+var tints = map[result.Verdict]tint{
+	result.Pass:         {"✓", "\x1b[32m"},
+	result.Fail:         {"✗", "\x1b[31m"},
+	result.ErrorVerdict: {"✗", "\x1b[31m"},
+	result.Inconclusive: {"?", "\x1b[33m"},
+	result.Interrupted:  {"?", "\x1b[33m"},
+	result.Skipped:      {"-", "\x1b[2m"},
+}
+
+// Summary writes what a person wants to see after a run: numbers, assertions with what was observed, why something is
+// not proven and what to do about it, findings, files, and the verdict last, where the eye is.
+func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
+	g, err := nodeGrid(r, o.Percentiles)
+	if err != nil {
+		return err
+	}
+	p := &page{o: o}
+	if len(g.rows) > 0 {
+		if err := p.nodes(g); err != nil {
+			return err
+		}
+	}
+	if err := p.assertions(assertions(r)); err != nil {
+		return err
+	}
+	p.list("errors", errorLines(r))
+	p.list("findings", findingLines(r))
+	files := make([]string, len(o.Files))
+	for i, f := range o.Files {
+		files[i] = clean(f)
+	}
+	p.list("files", files)
+	p.verdict(r)
+	if _, err := w.Write(bytes.TrimLeft(p.Bytes(), "\n")); err != nil {
+		return fmt.Errorf("write summary: %w", err)
+	}
+	return nil
+}
+
+// page is the summary as it grows. tablewriter hides failures of its writer, so all goes into memory first.
+type page struct {
+	bytes.Buffer
+	o SummaryOptions
+}
+
+func (p *page) paint(text, color string) string {
+	if !p.o.Color || color == "" {
+		return text
+	}
+	return color + text + "\x1b[0m"
+}
+
+func (p *page) verdict(r *result.Result) {
+	t := tints[r.Verdict]
+	fmt.Fprintf(p, "\n%s  %s, exit code %d\n", p.paint(t.mark+" "+string(r.Verdict), t.color), headline(r), r.ExitCode)
+}
+
+func (p *page) nodes(g grid) error {
+	align := make(tw.Alignment, len(g.header))
+	for i, h := range g.header {
+		align[i] = tw.AlignRight
+		if i < 2 || h == "outcome" {
+			align[i] = tw.AlignLeft
+		}
+	}
+	p.fit(g.rows, g.header, 0)
+	lines, err := draw(g.header, g.rows, align)
+	if err != nil {
+		return err
+	}
+	p.WriteString(strings.Join(lines, "\n") + "\n")
+	return nil
+}
+
+// assertions writes a line for each, and below those that did not pass why, and what to do.
+func (p *page) assertions(list []judged) error {
+	if len(list) == 0 {
+		return nil
+	}
+	rows := make([][]string, len(list))
+	for i, a := range list {
+		t := tints[a.Verdict]
+		if a.Severity == warn && a.Verdict != result.Pass {
+			t = tint{"!", "\x1b[33m"}
+		}
+		observed, limit := sides(a.Assertion)
+		if limit != "" {
+			limit = "limit " + limit
+		}
+		if a.Verdict == result.Skipped {
+			observed, limit = "skipped", ""
+		}
+		rows[i] = []string{p.paint(t.mark, t.color), a.where(), clean(a.That), observed, limit}
+	}
+	p.fit(rows, make([]string, 5), 2)
+	lines, err := draw(nil, rows, tw.Alignment{tw.AlignLeft, tw.AlignLeft, tw.AlignLeft, tw.AlignRight, tw.AlignLeft})
+	if err != nil {
+		return err
+	}
+	p.WriteString("\n")
+	for i, line := range lines {
+		p.WriteString(line + "\n")
+		a := list[i]
+		if a.Verdict == result.Pass {
+			continue
+		}
+		if a.Reason != "" {
+			p.WriteString("       " + p.paint(clean(a.Reason), "\x1b[2m") + "\n")
+		}
+		if tip := next(a.Assertion, a.node); tip != "" {
+			p.WriteString("       → " + tip + "\n")
+		}
+	}
+	return nil
+}
+
+func (p *page) list(title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	p.WriteString("\n" + title + "\n")
+	for _, l := range lines {
+		p.WriteString("  " + l + "\n")
+	}
+}
+
+// narrowest is how far a column is cut to fit the terminal.
+const narrowest = 16
+
+// fit cuts the texts of one column so that the table is as wide as the terminal, if that is enough.
+func (p *page) fit(rows [][]string, header []string, column int) {
+	if p.o.Width <= 0 {
+		return
+	}
+	width := make([]int, len(header))
+	for i, h := range header {
+		for _, part := range strings.Split(h, "\n") {
+			width[i] = max(width[i], twwidth.Width(part))
+		}
+	}
+	for _, r := range rows {
+		for i, c := range r {
+			width[i] = max(width[i], twwidth.Width(c))
+		}
+	}
+	total := 0
+	for _, n := range width {
+		total += n + len(gap)
+	}
+	if total <= p.o.Width {
+		return
+	}
+	room := max(width[column]-(total-p.o.Width), narrowest)
+	for _, r := range rows {
+		r[column] = middle(r[column], room)
+	}
+}
+
+// middle cuts s to a width by leaving out its middle: the end of a node's id says which level it is.
+func middle(s string, width int) string {
+	if twwidth.Width(s) <= width {
+		return s
+	}
+	tail := []rune(s)
+	for len(tail) > 0 && twwidth.Width(string(tail)) > width/2 {
+		tail = tail[1:]
+	}
+	head := twwidth.Truncate(s, width-1-twwidth.Width(string(tail)))
+	return head + "…" + string(tail)
+}
+
+// gap stands before every column: the first one's is put there by draw, the others' are padding of the column before.
+const gap = "  "
+
+// draw renders a table without lines: two spaces, aligned columns, nothing at the end of a line. Each row is one line,
+// after as many as the header has.
+func draw(header []string, rows [][]string, align tw.Alignment) ([]string, error) {
+	var b bytes.Buffer
+	cell := tw.CellPadding{Global: tw.Padding{Right: gap, Overwrite: true}}
+	section := tw.CellConfig{
+		Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: tw.Off},
+		Alignment:  tw.CellAlignment{PerColumn: align},
+		Padding:    cell,
+	}
+	t := tablewriter.NewTable(&b,
+		tablewriter.WithConfig(tablewriter.Config{Header: section, Row: section}),
+		tablewriter.WithHeaderAutoFormat(tw.Off), tablewriter.WithRowAutoFormat(tw.Off),
+		tablewriter.WithTrimSpace(tw.Off),
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders:  tw.BorderNone,
+			Settings: tw.Settings{Lines: tw.LinesNone, Separators: tw.SeparatorsNone},
+		})),
+	)
+	if header != nil {
+		t.Header(header)
+	}
+	if err := t.Bulk(rows); err != nil {
+		return nil, fmt.Errorf("draw table: %w", err)
+	}
+	if err := t.Render(); err != nil {
+		return nil, fmt.Errorf("draw table: %w", err)
+	}
+	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(gap+l, " ")
+	}
+	return lines, nil
+}

@@ -1,0 +1,196 @@
+package artifact
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+func TestText(t *testing.T) {
+	tests := []struct {
+		name, got, want string
+	}{
+		{"plain", clean("latency.p99 < 50 ms ✓ 漢字"), "latency.p99 < 50 ms ✓ 漢字"},
+		{"lines", clean("a\r\nb\tc\u2028d"), "a  b c d"},
+		{"terminal", clean("\x1b[31mred\x1b[0m\x07\x7f\u009b"), "[31mred[0m"},
+		{"direction", clean("a\u202eb\u2066c\u200fd\ufeff"), "abcd"},
+		{"no text", clean("a\xffb\x00\ufffe"), "a\ufffdb"},
+		{"short", cut("漢字", 2), "漢字"},
+		{"long", cut("漢字漢字", 3), "漢字…"},
+		{"scaling", decimal(0.0312 * 1e3 * 1.1), "34.32"},
+		{"tiny", decimal(1e-9), "0.000000001"},
+		{"huge", decimal(1e15), "1000000000000000"},
+		{"zero", decimal(0), "0"},
+		{"formula", inert("=1+1"), "'=1+1"},
+		{"at", inert("@x"), "'@x"},
+		{"no formula", inert("1+1"), "1+1"},
+		{"empty", inert(""), ""},
+		{"six", sixDigits(1266.9137), "1266.91"},
+		{"six whole", sixDigits(100000), "100000"},
+		{"six large", sixDigits(1e6), "1e+06"},
+		{"micros", micros(0.0000749999), "74"},
+		{"micros whole", micros(0.022957), "22957"},
+		{"code", code("a < b"), "`a < b`"},
+		{"code in code", code("a `` b"), "``` a `` b ```"},
+		{"markup", escape("<b>|*x*|</b>"), `&lt;b&gt;\|\*x\*\|&lt;/b&gt;`},
+		{"middle", middle("sweep[concurrency=16]", 12), "sweep…cy=16]"},
+		{"middle of nothing", middle("short", 12), "short"},
+		{"point", point(map[string]string{"rate": "9", "batch": "8"}), "batch=8 rate=9"},
+	}
+	for _, tt := range tests {
+		if tt.got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, tt.got, tt.want)
+		}
+	}
+}
+
+func TestWorst(t *testing.T) {
+	gate := func(v result.Verdict) result.Assertion { return result.Assertion{Verdict: v, Severity: "gate"} }
+	tests := []struct {
+		list []result.Assertion
+		want result.Verdict
+	}{
+		{nil, ""},
+		{[]result.Assertion{gate(result.Pass), gate(result.Pass)}, result.Pass},
+		{[]result.Assertion{gate(result.Pass), gate(result.Inconclusive)}, result.Inconclusive},
+		{[]result.Assertion{gate(result.Fail), gate(result.Inconclusive)}, result.Fail},
+		{[]result.Assertion{gate(result.Pass), {Verdict: result.Fail, Severity: warn}}, result.Pass},
+	}
+	for _, tt := range tests {
+		if got := worst(tt.list); got != tt.want {
+			t.Errorf("worst(%v) = %q, want %q", tt.list, got, tt.want)
+		}
+	}
+}
+
+func TestNext(t *testing.T) {
+	done := &result.Node{Outcome: result.Done, Duration: 5, Validity: result.Validity{OK: true}}
+	unproven := result.Assertion{Verdict: result.Inconclusive, Samples: 100, Needed: 299}
+	tests := []struct {
+		name string
+		a    result.Assertion
+		n    *result.Node
+		want string
+	}{
+		{"too few", unproven, done, "measure for about 15 s instead of 5 s"},
+		{"none", result.Assertion{Verdict: result.Inconclusive, Needed: 299}, done, "measure for longer"},
+		{"of the plan", unproven, nil, ""},
+		{"passed", result.Assertion{Verdict: result.Pass, Needed: 299}, done, ""},
+		{"enough, but unknown", result.Assertion{Verdict: result.Inconclusive, Samples: 9, Needed: 1}, done, ""},
+		{"interrupted", unproven, &result.Node{Outcome: result.InterruptedNode, Duration: 5, Validity: result.Validity{OK: true}}, ""},
+		{"unstable", unproven, &result.Node{Outcome: result.Unstable, Validity: result.Validity{OK: true}}, "allow more windows, longer ones, or a larger within"},
+	}
+	for _, tt := range tests {
+		if got := next(tt.a, tt.n); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func summary(t *testing.T, r *result.Result, o SummaryOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Summary(&b, r, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Colour changes nothing but colour, and is there only when it is asked for.
+func TestSummaryColor(t *testing.T) {
+	o := SummaryOptions{Width: 110, Percentiles: percentiles}
+	plain := summary(t, full(), o)
+	o.Color = true
+	colored := summary(t, full(), o)
+	if strings.Contains(plain, "\x1b") || !strings.Contains(colored, "\x1b[31m✗\x1b[0m") {
+		t.Error("colours are not where they should be")
+	}
+	for _, code := range []string{"\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[2m", "\x1b[0m"} {
+		colored = strings.ReplaceAll(colored, code, "")
+	}
+	if colored != plain {
+		t.Errorf("without its colours:\n%s\nplain:\n%s", colored, plain)
+	}
+}
+
+// Tables shrink to the terminal as far as their texts allow, and have no limit without a width.
+func TestSummaryWidth(t *testing.T) {
+	widest := func(text string) (n int) {
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "…") || strings.Contains(line, "concurrency") {
+				n = max(n, twwidth.Width(strings.TrimRight(line, "\n")))
+			}
+		}
+		return n
+	}
+	for _, width := range []int{125, 118} {
+		if got := widest(summary(t, full(), SummaryOptions{Width: width, Percentiles: percentiles})); got > width {
+			t.Errorf("a table has %d columns on a terminal of %d", got, width)
+		}
+	}
+	if text := summary(t, full(), SummaryOptions{Percentiles: percentiles}); strings.Contains(text, "…") {
+		t.Error("something is cut although there is no width")
+	}
+	summary(t, full(), SummaryOptions{Width: 1, Percentiles: percentiles})
+}
+
+// Percentile columns are those of the plan.
+func TestPercentileColumns(t *testing.T) {
+	text := every(t, full())
+	for file, want := range map[string]string{"stages.csv": ",latency_p99.9_ms,", "summary.md": "| latency.p99.9 |"} {
+		if !strings.Contains(text[file], want) {
+			t.Errorf("%s has no %s", file, want)
+		}
+	}
+	if strings.Contains(text["stages.csv"], "latency_p95_ms") {
+		t.Error("stages.csv has a percentile that was not asked for")
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func TestSummaryTellsOfAFailedWriter(t *testing.T) {
+	if err := Summary(fullDisk{}, full(), SummaryOptions{}); err == nil || err.Error() != "write summary: disk full" {
+		t.Errorf("error = %v", err)
+	}
+}
+
+// Large results stay under what GitHub takes for a step's summary.
+func TestSummaryMarkdownIsBounded(t *testing.T) {
+	r := full()
+	node := *r.Nodes[3]
+	for range 5000 {
+		n := node
+		n.Assertions = []result.Assertion{{That: strings.Repeat("<", 3000), Verdict: result.Fail, Reason: strings.Repeat("&", 3000)}}
+		n.Errors = []result.ErrorClass{{Class: "status", Count: 1, Example: strings.Repeat("<", 256)}}
+		r.Nodes = append(r.Nodes, &n)
+	}
+	text, err := summaryMarkdown(r, Options{Percentiles: percentiles})
+	if err != nil || len(text) > 1<<20 {
+		t.Errorf("%d bytes (%v)", len(text), err)
+	}
+	if !strings.Contains(string(text), "more are in result.json") {
+		t.Error("nothing says that something is missing")
+	}
+}
+
+var noNumber = regexp.MustCompile(`\b(NaN|Inf)\b`)
+
+func TestNumbersThatAreNone(t *testing.T) {
+	r := full()
+	r.Nodes[0].Metrics["throughput"] = result.Scalar(rowOf("throughput"), math.NaN(), true)
+	for file, text := range every(t, r) {
+		if noNumber.MatchString(text) {
+			t.Errorf("%s has a number that is none", file)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package artifact
+
+import (
+	"math"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// The words that the summary file, the terminal and JUnit have in common.
+
+// load is what was asked of a node: "concurrency 4", "100/s poisson".
+func load(n *result.Node) string {
+	switch n.Load.Kind {
+	case "rate":
+		return clean(strings.TrimSpace(result.Format("1/s", n.Load.Value) + " " + n.Load.Arrivals))
+	case "":
+		return ""
+	}
+	return clean(n.Load.Kind + " " + result.Format("1", n.Load.Value))
+}
+
+// observed and limit of an assertion, written so that they look different when they are.
+func sides(a result.Assertion) (observed, limit string) {
+	observed, limit = "no data", ""
+	switch {
+	case a.Observed != nil && a.Limit != nil:
+		return result.FormatApart(a.Unit, *a.Observed, *a.Limit)
+	case a.Observed != nil:
+		observed = result.Format(a.Unit, *a.Observed)
+	case a.Limit != nil:
+		limit = result.Format(a.Unit, *a.Limit)
+	}
+	return observed, limit
+}
+
+// said is an assertion with what was found, in one line.
+func said(a result.Assertion) string {
+	observed, limit := sides(a)
+	text := clean(a.That) + ": observed " + observed
+	if limit != "" {
+		text += ", limit " + limit
+	}
+	if a.Samples > 0 {
+		text += " (" + plural(a.Samples, "sample") + ")"
+	}
+	if a.Reason != "" {
+		text += ": " + clean(a.Reason)
+	}
+	return text
+}
+
+// invalidBecause joins the findings that make a measurement invalid.
+func invalidBecause(n *result.Node) string {
+	var list []string
+	for _, f := range n.Validity.Findings {
+		if f.Severity == result.Invalidating {
+			list = append(list, clean(f.Text))
+		}
+	}
+	if len(list) == 0 {
+		return clean(n.Reason)
+	}
+	return strings.Join(list, "; ")
+}
+
+// advice is what to do about a finding, by its code.
+var advice = map[string]string{
+	"client_late":               "ask for less load, or run on a machine with free cores",
+	"client_cpu":                "ask for less load, or give this client more CPUs",
+	"sockets":                   "raise the limit of open files (ulimit -n), or lower max_in_flight",
+	"paused":                    "run again on a machine that is not suspended or overloaded",
+	"pool_full":                 "raise max_in_flight if the waiting is not meant",
+	"never_reached_concurrency": "send more requests, or lower the concurrency",
+}
+
+// next is what to do about an assertion that proved nothing; "" when nothing helps but its reason.
+func next(a result.Assertion, n *result.Node) string {
+	if a.Verdict != result.Inconclusive {
+		return ""
+	}
+	if n != nil && !n.Validity.OK {
+		for _, f := range n.Validity.Findings {
+			if f.Severity == result.Invalidating && advice[f.Code] != "" {
+				return advice[f.Code]
+			}
+		}
+		return ""
+	}
+	if n != nil && n.Outcome == result.Unstable {
+		return "allow more windows, longer ones, or a larger within"
+	}
+	if n == nil || n.Outcome != result.Done || a.Samples >= a.Needed {
+		return ""
+	}
+	if a.Samples == 0 || n.Duration <= 0 {
+		return "measure for longer"
+	}
+	longer := n.Duration * float64(a.Needed) / float64(a.Samples)
+	if longer > 10 {
+		longer = math.Ceil(longer)
+	}
+	return "measure for about " + result.Format("s", longer) + " instead of " + result.Format("s", n.Duration)
+}
+
+// headline is the verdict of the run in one line.
+func headline(r *result.Result) string {
+	text := clean(r.Plan.Name)
+	if r.Reason != "" {
+		text += ": " + clean(r.Reason)
+	}
+	if r.Partial {
+		text += " (partial)"
+	}
+	return strings.TrimPrefix(text, ": ")
+}
+
+// judged is an assertion and where it was judged; a nil node is the plan.
+type judged struct {
+	node *result.Node
+	result.Assertion
+}
+
+func (j judged) where() string {
+	if j.node == nil {
+		return "plan"
+	}
+	return clean(j.node.ID)
+}
+
+// assertions of all nodes, then of the plan.
+func assertions(r *result.Result) []judged {
+	var list []judged
+	for _, n := range r.Nodes {
+		for _, a := range n.Assertions {
+			list = append(list, judged{n, a})
+		}
+	}
+	for _, a := range r.Assertions {
+		list = append(list, judged{nil, a})
+	}
+	return list
+}

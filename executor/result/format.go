@@ -1,0 +1,24 @@
+package result
+
+import (
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// Format writes a value in its base unit for people: 0.0312 of "s" is "31.2 ms". It is the one way numbers look in
+// messages, tables and summaries.
+func Format(unit string, v float64) string { return expression.Format(dim(unit), v) }
+
+// FormatApart writes two values of a unit so that they look different when they are.
+func FormatApart(unit string, a, b float64) (string, string) {
+	return expression.FormatApart(dim(unit), a, b)
+}
+
+func dim(unit string) metric.Dim {
+	for d := metric.Duration; d < metric.Number; d++ {
+		if d.Unit() == unit {
+			return d
+		}
+	}
+	return metric.Number
+}
