@@ -15,8 +15,8 @@ const retry = 100 * time.Microsecond
 
 // Closed keeps p.Slots(t) requests in flight, as far as there are lanes. Each lane's goroutine is the worker: it sends,
 // receives, hands the sample off and sends again. A request's due time is when its slot became free, so that latency is
-// service time. A send may block there, whatever lim says: the one request of a lane has nobody to wait for it.
-func Closed(ctx context.Context, p load.Profile, src feed.Source, lanes []backends.Lane, lim backends.Limits, out Handoff, c *Control, o Options) Played {
+// service time. A send may block there, whatever the limits say: the one request of a lane keeps nobody waiting.
+func Closed(ctx context.Context, p load.Profile, src feed.Source, lanes []backends.Lane, _ backends.Limits, out Handoff, c *Control, o Options) Played {
 	cl := &closed{profile: p, src: src}
 	cl.init(&o, c, out, lanes, 0)
 	cl.onScan, cl.onHalt = cl.openSlots, cl.wakeAll

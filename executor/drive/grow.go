@@ -36,7 +36,7 @@ func (op *open) considerGrowth() {
 		return
 	}
 	lanes := int(op.count.Load())
-	if lanes < len(op.slots) && op.idle.idle()*4 < lanes && g.state.CompareAndSwap(growIdle, growWanted) {
+	if lanes < len(op.slots) && op.idle.idle()*4 < max(lanes, 1) && g.state.CompareAndSwap(growIdle, growWanted) {
 		op.notify()
 	}
 }

@@ -175,7 +175,7 @@ func (p *player) cutOff(end *ending, now int64) {
 		sl := &p.slots[i]
 		sl.cancel(never, end.why)
 		if late && sl.due.Load() != never {
-			_ = sl.lane.Close() // answers what is in flight; the request's sample says what happened
+			sl.close() // answers what is in flight
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (p *player) cutOff(end *ending, now int64) {
 func (p *player) closeLanes() {
 	for i := range p.present() {
 		close(p.slots[i].wake)
-		_ = p.slots[i].lane.Close() // nothing is in flight; what a close could report concerns no request
+		p.slots[i].close()
 	}
 	p.group.Wait()
 }

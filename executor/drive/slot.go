@@ -32,7 +32,16 @@ type slot struct {
 	sender bool          // the goroutine for them runs; of the pacer
 	handed bool          // the request in flight is one
 	sent   chan struct{} // its Send has returned
+	shut   bool          // the lane is closed; of the supervisor
 	_      [64]byte
+}
+
+// close ends the lane, once.
+func (sl *slot) close() {
+	if !sl.shut {
+		sl.shut = true
+		_ = sl.lane.Close() // what it could report concerns no request: those have samples
+	}
 }
 
 func (sl *slot) init(index int, lane backends.Lane) {
