@@ -40,7 +40,8 @@ func TestPerfAnalyzerHeader(t *testing.T) {
 			"Concurrency," + head + "Response Throughput,Client Send," + tail,
 		},
 		{
-			"percentiles", with("concurrency", nil), []float64{99.9, 97, 50, 25, 100},
+			"percentiles", with("concurrency", nil),
+			[]float64{99.9, 97, 50, 25, 100},
 			"Concurrency," + head + "Client Send,Client Recv,p25 latency,p50 latency,p90 latency,p95 latency,p97 latency,p99 latency",
 		},
 	}
