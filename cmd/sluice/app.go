@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// app is one invocation: everything that it takes from outside.
+type app struct {
+	in       io.Reader
+	out, err io.Writer // results; progress and diagnostics
+	env      func(string) (string, bool)
+	terminal bool             // err is a terminal
+	width    int              // of the terminal that out is, 0 when it is none
+	signals  <-chan os.Signal // SIGINT, SIGTERM
+	delay    func(n uint64)   // test hook: holds up the pacer
+	exe      func() (string, error)
+	code     int // what Main returns unless a verb fails
+}
+
+// system is the app of a process.
+func system() *app {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	a := &app{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv, signals: signals, exe: os.Executable,
+		terminal: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+		a.width = w
+	}
+	return a
+}
+
+// exitError ends a verb with an exit code after it has said all there is to say.
+type exitError struct{ code int }
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// Main runs one command line and gives the exit code.
+func Main(args []string, a *app) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(a.err, "internal error: %v\n%s\nThis is a mistake in sluice, not in the plan.\n", p, debug.Stack())
+			code = verdict.CodeInternal
+		}
+	}()
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := root.ExecuteContext(context.Background())
+	var exit exitError
+	switch {
+	case err == nil:
+		return a.code
+	case errors.As(err, &exit):
+		return exit.code
+	}
+	fmt.Fprintf(a.err, "error: %s\n", err)
+	return verdict.CodePlan // usage
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sluice",
+		Short: "Run benchmark plans against inference servers and decide whether the numbers are good enough",
+		Long: "Sluice runs benchmark plans (YAML) against inference servers and decides whether the numbers are good\n" +
+			"enough to ship. The exit code is the verdict.",
+		Example:       "  sluice run plans/quickstart.yaml      # needs no server\n  sluice init --url grpc://localhost:8001 --model resnet50 > plan.yaml",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return c.Help()
+		},
+	}
+	root.AddCommand(a.run(), a.validate(), a.graph(), a.init(), a.explain(), a.schema(), a.serve(), a.version())
+	root.InitDefaultCompletionCmd()
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w\nsee `%s --help`", err, c.CommandPath())
+	})
+	return root
+}
+
+// color reports whether w may be coloured: it is a terminal and nobody asked for plain text.
+func (a *app) color(terminal bool) bool {
+	if v, ok := a.env("NO_COLOR"); ok && v != "" {
+		return false
+	}
+	if v, ok := a.env("TERM"); ok && v == "dumb" {
+		return false
+	}
+	return terminal
+}
+
+// diagnose prints diagnostics for people.
+func (a *app) diagnose(ds source.Diagnostics) {
+	if len(ds) > 0 {
+		_ = source.Render(a.err, ds, read, a.color(a.terminal)) // a broken stderr cannot be reported
+		fmt.Fprintln(a.err)
+	}
+}
+
+// read is the source of snippets in diagnostics.
+func read(file string) []byte {
+	const most = 1 << 20
+	info, err := os.Stat(file)
+	if err != nil || info.Size() > most {
+		return nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	return data
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
+	"github.com/sluice-bench/sluice/schema"
+)
+
+func (a *app) explain() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain [NAME]",
+		Short: "Explain a plan key, a metric, a diagnostic code or an exit code",
+		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`), a diagnostic\n" +
+			"code (`unknown-key`), a backend (`triton`) or an exit code (`3`). Without a name: list what can be asked.",
+		Example: "  sluice explain max_in_flight\n  sluice explain latency.p99\n  sluice explain 5",
+		Args:    cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return explainable(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				fmt.Fprintln(a.out, strings.Join(explainable(), "\n"))
+				return nil
+			}
+			text := explanation(args[0])
+			if text == "" {
+				return unknownName(args[0])
+			}
+			_, err := fmt.Fprint(a.out, text)
+			return err
+		},
+	}
+}
+
+func unknownName(name string) error {
+	if near := source.Nearest(name, explainable()); near != "" {
+		return fmt.Errorf("there is nothing called %q; did you mean %q?", name, near)
+	}
+	return fmt.Errorf("there is nothing called %q; `sluice explain` lists what can be asked", name)
+}
+
+// explainable are all names that explain knows.
+func explainable() []string {
+	names := schema.Keys()
+	for _, r := range metrics() {
+		names = append(names, r.Name)
+	}
+	for _, k := range all.Kinds() {
+		names = append(names, k.Name)
+	}
+	for _, c := range source.Codes() {
+		names = append(names, c.Name)
+	}
+	for _, c := range verdict.Codes() {
+		names = append(names, strconv.Itoa(c.Code))
+	}
+	return names
+}
+
+// metrics is every row that some backend can produce, once.
+func metrics() []*metric.Row {
+	var rows []*metric.Row
+	seen := make(map[string]bool)
+	for _, k := range all.Kinds() {
+		c, err := executor.Catalogue(k)
+		if err != nil {
+			continue // a test compiles every kind's catalogue
+		}
+		for _, r := range c.Rows() {
+			if !seen[r.Name] {
+				seen[r.Name] = true
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows
+}
+
+// explanation gathers what every source says about a name; "" when none knows it.
+func explanation(name string) string {
+	var b strings.Builder
+	for _, c := range verdict.Codes() {
+		if strconv.Itoa(c.Code) == name {
+			fmt.Fprintf(&b, "exit code %d (verdict %s)\n  %s\n", c.Code, c.Verdict, c.Meaning)
+		}
+	}
+	for _, c := range source.Codes() {
+		if c.Name == name {
+			fmt.Fprintf(&b, "diagnostic %s\n  %s\n", c.Name, c.Help)
+		}
+	}
+	for _, k := range all.Kinds() {
+		if k.Name == name {
+			fmt.Fprintf(&b, "backend %s\n  %s\n  URL schemes: %s\n  target keys: %s\n", k.Name, k.Help,
+				strings.Join(k.Schemes, ", "), strings.Join(k.Keys, ", "))
+		}
+	}
+	explainMetric(&b, name)
+	if p, ok := schema.Lookup(name); ok {
+		explainKey(&b, p)
+	}
+	return b.String()
+}
+
+func explainMetric(b *strings.Builder, name string) {
+	for _, r := range metrics() {
+		statistic, isLeaf := strings.CutPrefix(name, r.Name+".")
+		if isLeaf {
+			_, _, isLeaf = metric.ParseStat(statistic)
+		}
+		alias := ""
+		for _, other := range r.Aliases {
+			if strings.EqualFold(other, name) {
+				alias = other
+			}
+		}
+		if r.Name != name && alias == "" && !(isLeaf && r.Shape == metric.Distribution) {
+			continue
+		}
+		fmt.Fprintf(b, "metric %s (%s)\n  %s\n", r.Name, r.Dim, r.Help)
+		if r.Shape == metric.Distribution {
+			fmt.Fprintf(b, "  statistics: .%s, or any .p(99.9)\n", strings.Join(metric.StatNames(), " ."))
+		}
+		if better := map[metric.Better]string{metric.Lower: "lower", metric.Higher: "higher"}[r.Better]; better != "" {
+			fmt.Fprintf(b, "  better: %s\n", better)
+		}
+		if r.Loads == metric.OpenLoop {
+			fmt.Fprintf(b, "  only with an open loop (rate)\n")
+		}
+		if r.Needs != "" {
+			fmt.Fprintf(b, "  needs: %s\n", r.Needs)
+		}
+		if len(r.Aliases) > 0 {
+			fmt.Fprintf(b, "  elsewhere called: %s\n", strings.Join(r.Aliases, ", "))
+		}
+	}
+}
+
+func explainKey(b *strings.Builder, p schema.Property) {
+	fmt.Fprintf(b, "plan key %s (%s)\n  %s\n", p.Path, p.Type, p.Description)
+	if p.Required {
+		b.WriteString("  required\n")
+	}
+	if p.Default != "" {
+		fmt.Fprintf(b, "  default: %s\n", p.Default)
+	}
+	if len(p.Allowed) > 0 {
+		fmt.Fprintf(b, "  allowed: %s\n", strings.Join(p.Allowed, ", "))
+	}
+	if len(p.Keys) > 0 {
+		fmt.Fprintf(b, "  keys: %s\n", strings.Join(p.Keys, ", "))
+	}
+	for _, e := range p.Examples {
+		fmt.Fprintf(b, "  example: %s\n", e)
+	}
+	if !p.Built {
+		b.WriteString("  part of the language, but not built yet\n")
+	} else if len(p.NotBuilt) > 0 {
+		fmt.Fprintf(b, "  not built yet: %s\n", strings.Join(p.NotBuilt, ", "))
+	}
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// view shows progress on stderr: one line that is redrawn on a terminal, a line for each event elsewhere.
+type view struct {
+	mu       sync.Mutex
+	w        io.Writer
+	live     bool
+	width    int
+	drawn    time.Time
+	shown    bool   // a live line stands on the terminal
+	node     string // the node whose start was said
+	waiting  string // the last text of set-up that was said
+	mask     func(string) string
+	position map[string]int
+	total    int
+}
+
+const redraw = 200 * time.Millisecond
+
+func (a *app) progress(p *executor.Program) *view {
+	v := &view{w: a.err, live: a.terminal, width: a.width, mask: p.Plan.Mask, position: make(map[string]int), total: len(p.Nodes)}
+	for i, n := range p.Nodes {
+		v.position[n.ID] = i + 1
+	}
+	return v
+}
+
+// event takes one event of the run.
+func (v *view) event(e executor.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case e.Phase == executor.PhaseDone:
+		v.line(v.head(e.Node) + ended(e.Result))
+	case e.Text != "":
+		if v.live {
+			v.draw(v.mask(e.Text), false)
+		} else if e.Text != v.waiting {
+			v.line(v.mask(e.Text))
+		}
+		v.waiting = e.Text
+	case v.live:
+		v.draw(v.head(e.Node)+phase(e), e.Phase == executor.PhaseOpen)
+	case e.Node != v.node:
+		v.node = e.Node
+		v.line(v.head(e.Node) + "started")
+	}
+}
+
+func (v *view) head(node string) string {
+	return fmt.Sprintf("[%d/%d] %s: ", v.position[node], v.total, node)
+}
+
+// phase is the live line of a node that is running.
+func phase(e executor.Event) string {
+	text := string(e.Phase)
+	if e.Total > 0 {
+		const cells = 20
+		filled := min(int(cells*e.Elapsed/e.Total), cells)
+		text += fmt.Sprintf(" %s%s %s/%s", strings.Repeat("█", filled), strings.Repeat("░", cells-filled),
+			e.Elapsed.Truncate(time.Second), e.Total.Round(time.Millisecond))
+	} else if e.Elapsed > 0 {
+		text += " " + e.Elapsed.Truncate(time.Second).String()
+	}
+	l := e.Live
+	if l == nil || l.At == 0 {
+		return text
+	}
+	text += fmt.Sprintf("  %s", result.Format("1/s", l.Rate))
+	if l.N > 0 {
+		text += fmt.Sprintf("  p50 %s  p99 %s", result.Format("s", float64(l.P50)/1e9), result.Format("s", float64(l.P99)/1e9))
+	}
+	text += fmt.Sprintf("  %d in flight", l.InFlight)
+	if l.Failed > 0 {
+		text += fmt.Sprintf("  %d failed", l.Failed)
+	}
+	return text
+}
+
+// ended says how a node went, in one line.
+func ended(n *result.Node) string {
+	text := string(n.Outcome)
+	if n.Reason != "" {
+		return text + ": " + n.Reason
+	}
+	if m := n.Metrics["requests.rate"]; m != nil && m.Value != nil {
+		text += ", " + result.Format("1/s", *m.Value)
+	}
+	if m := n.Metrics["latency"]; m != nil && m.Percentiles["p99"] != nil {
+		text += ", p99 " + result.Format("s", *m.Percentiles["p99"])
+	}
+	bad := 0
+	for _, a := range n.Assertions {
+		if a.Verdict != result.Pass && a.Severity != "warn" {
+			bad++
+		}
+	}
+	if bad > 0 {
+		text += fmt.Sprintf(", %d of %d assertions not passed", bad, len(n.Assertions))
+	}
+	return text
+}
+
+// draw replaces the live line, at most five times a second unless it must be seen.
+func (v *view) draw(text string, now bool) {
+	if !now && time.Since(v.drawn) < redraw {
+		return
+	}
+	v.drawn = time.Now()
+	if limit := max(v.width, 80) - 1; len([]rune(text)) > limit {
+		text = string([]rune(text)[:limit])
+	}
+	fmt.Fprintf(v.w, "\r\x1b[K%s", text)
+	v.shown = true
+}
+
+// line writes a line that stays.
+func (v *view) line(text string) {
+	v.erase()
+	fmt.Fprintln(v.w, text)
+}
+
+func (v *view) erase() {
+	if v.shown {
+		fmt.Fprint(v.w, "\r\x1b[K")
+		v.shown = false
+	}
+}
+
+// say writes a line from outside the run.
+func (v *view) say(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.line(fmt.Sprintf(format, args...))
+}
+
+// close removes the live line.
+func (v *view) close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.erase()
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/artifact"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+func (a *app) run() *cobra.Command {
+	var o overrides
+	var out string
+	var formats []string
+	c := &cobra.Command{
+		Use:   "run PLAN",
+		Short: "Run a plan; the exit code is the verdict",
+		Long: "Run a plan: open its targets, play its stages, judge its assertions, write the artifacts.\n\n" +
+			"Exit codes\n" + codes(),
+		Example:           "  sluice run plan.yaml --var url=grpc://staging:8001 --set stages.steady.for=10s --out results",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completePlan,
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, f := range formats {
+				if !slices.Contains(artifact.Formats(), f) {
+					return fmt.Errorf("there is no format %q, only %s", f, strings.Join(artifact.Formats(), ", "))
+				}
+			}
+			return a.runPlan(args[0], o, out, formats)
+		},
+	}
+	o.flags(c)
+	c.Flags().StringVar(&out, "out", "", "`DIR` for the artifacts (default sluice-results/NAME-TIME)")
+	c.Flags().StringArrayVar(&formats, "format", nil, "artifact `FORMAT` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+" (repeatable)")
+	return c
+}
+
+func codes() string {
+	var b strings.Builder
+	for _, c := range verdict.Codes() {
+		fmt.Fprintf(&b, "  %3d  %s\n", c.Code, c.Meaning)
+	}
+	return b.String()
+}
+
+func (a *app) runPlan(file string, o overrides, out string, formats []string) error {
+	program, diags := a.load(file, o)
+	a.diagnose(diags)
+	if program == nil {
+		return exitError{verdict.CodePlan}
+	}
+	plan := program.Plan
+	if out == "" {
+		out = outputDir(plan, time.Now())
+	}
+	if formats == nil {
+		formats = plan.Output.Formats
+	}
+	r, diags := a.play(program)
+	a.diagnose(masked(diags, plan))
+	files, err := artifact.Write(out, r, artifact.Options{Formats: formats, Percentiles: plan.Output.Percentiles})
+	if err != nil {
+		fmt.Fprintf(a.err, "error: write the artifacts: %s\n", err)
+	}
+	summaryErr := artifact.Summary(a.out, r, artifact.SummaryOptions{
+		Width: a.width, Color: a.color(a.width > 0), Percentiles: plan.Output.Percentiles, Files: files,
+	})
+	switch {
+	case r.ExitCode == verdict.CodePass && (err != nil || summaryErr != nil):
+		return exitError{verdict.CodeInternal} // a pass that nobody can read is none
+	case r.ExitCode != verdict.CodePass:
+		return exitError{r.ExitCode}
+	}
+	return nil
+}
+
+// outputDir is where artifacts go when nobody says: sluice-results/NAME-TIME.
+func outputDir(p *scenario.Plan, now time.Time) string {
+	if p.Output.Dir != "" {
+		return p.Output.Dir
+	}
+	return filepath.Join("sluice-results", p.Name+"-"+now.UTC().Format("20060102T150405.000"))
+}
+
+func masked(ds source.Diagnostics, p *scenario.Plan) source.Diagnostics {
+	for i := range ds {
+		ds[i].Summary, ds[i].Detail = p.Mask(ds[i].Summary), p.Mask(ds[i].Detail)
+	}
+	return ds
+}
+
+// play runs the program. The first signal asks it to end in order, a second one cuts everything off.
+func (a *app) play(program *executor.Program) (*result.Result, source.Diagnostics) {
+	ctx, cancel := context.WithCancel(context.Background())
+	interrupt, finished := make(chan int, 1), make(chan struct{})
+	waited := make(chan struct{})
+	view := a.progress(program)
+	go func() {
+		defer close(waited)
+		for n := 0; ; n++ {
+			select {
+			case s := <-a.signals:
+				if n > 0 {
+					cancel()
+					continue
+				}
+				view.say("%s: ending in order, open requests may finish; once more to cut them off", s)
+				interrupt <- number(s)
+			case <-finished:
+				return
+			}
+		}
+	}()
+	r, diags := program.Run(ctx, executor.Env{
+		Tool: tool(), Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay,
+	})
+	close(finished)
+	<-waited
+	cancel()
+	view.close()
+	return r, diags
+}
+
+func number(s os.Signal) int {
+	if n, ok := s.(syscall.Signal); ok {
+		return int(n)
+	}
+	return int(syscall.SIGINT)
+}

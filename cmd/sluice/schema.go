@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/schema"
+)
+
+func (a *app) schema() *cobra.Command {
+	kinds := []string{"plan", "result"}
+	return &cobra.Command{
+		Use:       "schema [plan|result]",
+		Short:     "Print the JSON Schema of plans or results",
+		Long:      "Print the JSON Schema (2020-12) of plans, for editors, or of result.json, for scripts.",
+		Example:   "  sluice schema > plan.schema.json     # then: # yaml-language-server: $schema=plan.schema.json",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: kinds,
+		RunE: func(_ *cobra.Command, args []string) error {
+			text := schema.Plan()
+			if len(args) > 0 && !slices.Contains(kinds, args[0]) {
+				return fmt.Errorf("there is no schema %q, only plan and result", args[0])
+			}
+			if len(args) > 0 && args[0] == "result" {
+				text = schema.Result()
+			}
+			_, err := a.out.Write(text)
+			return err
+		},
+	}
+}
+
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    "Print the version of this program, the commit it was built from, and the Go release.",
+		Example: "  sluice version",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			t := tool()
+			text := "sluice " + t.Version
+			if t.Commit != "" {
+				text += " (" + t.Commit + ")"
+			}
+			_, err := fmt.Fprintf(a.out, "%s %s %s/%s\n", text, t.Go, runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// tool is this program, as the Go toolchain stamped it.
+func tool() result.Tool {
+	t := result.Tool{Name: "sluice", Version: "devel", Go: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return t
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		t.Version = v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			t.Commit = s.Value
+		}
+	}
+	return t
+}

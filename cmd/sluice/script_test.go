@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/schema"
+)
+
+// delayVariable is the test hook that starves the client: how long the pacer is held up before each arrival.
+const delayVariable = "SLUICE_TEST_PACER_DELAY"
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"sluice": func() {
+		a := system()
+		// The embedded server is this program under the name by which it was called: the test binary has others.
+		a.exe = func() (string, error) { return exec.LookPath(os.Args[0]) }
+		if d, err := time.ParseDuration(os.Getenv(delayVariable)); err == nil {
+			a.delay = func(uint64) {
+				for end := time.Now().Add(d); time.Now().Before(end); {
+				}
+			}
+		}
+		os.Exit(Main(os.Args[1:], a))
+	}})
+}
+
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("ROOT", root)
+			e.Setenv("HOME", e.WorkDir)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "signal": signalled, "server": server, "requests": requests, "result": checkResult, "killserver": killServer,
+		},
+	})
+}
+
+// exits CODE COMMAND ARGS…: runs a command and demands its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ARGS…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// signal NAME TEXT CODE COMMAND ARGS…: sends the signal once TEXT has stood on stderr, and demands the exit code. The
+// name INT2 sends SIGINT twice.
+func signalled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: signal NAME TEXT CODE COMMAND ARGS…")
+	}
+	signals := map[string][]syscall.Signal{
+		"INT": {syscall.SIGINT}, "TERM": {syscall.SIGTERM}, "INT2": {syscall.SIGINT, syscall.SIGINT},
+	}[args[0]]
+	path := lookPath(ts, args[3])
+	cmd := exec.Command(path, args[4:]...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), environ(ts)
+	seen := &watcher{text: args[1], seen: make(chan struct{})}
+	cmd.Stderr, cmd.Stdout = seen, io.Discard
+	ts.Check(cmd.Start())
+	select {
+	case <-seen.seen:
+	case <-time.After(time.Minute):
+		_ = cmd.Process.Kill()
+		ts.Fatalf("%q did not appear on stderr: %s", args[1], seen.String())
+	}
+	for i, s := range signals {
+		if i > 0 {
+			time.Sleep(200 * time.Millisecond) // the two must not become one
+		}
+		ts.Check(cmd.Process.Signal(s))
+	}
+	_ = cmd.Wait()
+	ts.Logf("%s", seen.String())
+	if got := strconv.Itoa(cmd.ProcessState.ExitCode()); got != args[2] {
+		ts.Fatalf("exit code %s, want %s", got, args[2])
+	}
+}
+
+func lookPath(ts *testscript.TestScript, name string) string {
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		if p := filepath.Join(dir, name); fileExists(p) {
+			return p
+		}
+	}
+	ts.Fatalf("%s is not in PATH", name)
+	return ""
+}
+
+func fileExists(p string) bool {
+	_, err := os.Stat(p)
+	return err == nil
+}
+
+func environ(ts *testscript.TestScript) []string {
+	var env []string
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "ROOT", "HTTP_URL", "GRPC_URL", delayVariable} {
+		env = append(env, name+"="+ts.Getenv(name))
+	}
+	return env
+}
+
+// watcher waits for a text in what is written to it.
+type watcher struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	text string
+	once sync.Once
+	seen chan struct{}
+}
+
+func (w *watcher) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf.Write(p)
+	if strings.Contains(w.buf.String(), w.text) {
+		w.once.Do(func() { close(w.seen) })
+	}
+	return len(p), nil
+}
+
+func (w *watcher) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.buf.String()
+}
+
+// servers are those that a script has started, by script.
+var servers sync.Map
+
+// server [JSON]: starts the embedded server in this process and puts its addresses into HTTP_URL and GRPC_URL.
+func server(ts *testscript.TestScript, _ bool, args []string) {
+	var c builtin.Config
+	if len(args) > 0 {
+		ts.Check(json.Unmarshal([]byte(args[0]), &c))
+	}
+	s, err := builtin.Start(context.Background(), c)
+	ts.Check(err)
+	ts.Defer(func() { _ = s.Close() })
+	servers.Store(ts, s)
+	ts.Setenv("HTTP_URL", s.HTTPURL())
+	ts.Setenv("GRPC_URL", s.GRPCURL())
+	ts.Setenv("CONTROL_URL", s.URLs().Control)
+}
+
+// killserver AFTER: closes the server after a while, in the background.
+func killServer(ts *testscript.TestScript, _ bool, args []string) {
+	after, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	s, ok := servers.Load(ts)
+	if !ok {
+		ts.Fatalf("no server was started")
+	}
+	t := time.AfterFunc(after, func() { _ = s.(*builtin.Server).Close() })
+	ts.Defer(func() { t.Stop() })
+}
+
+// requests N: demands how many inference requests the server has seen. "! requests 0": some.
+func requests(ts *testscript.TestScript, neg bool, args []string) {
+	reply, err := http.Get(ts.Getenv("CONTROL_URL") + "/sim/count")
+	ts.Check(err)
+	defer reply.Body.Close()
+	var count struct {
+		Arrivals int64 `json:"arrivals"`
+	}
+	ts.Check(json.NewDecoder(reply.Body).Decode(&count))
+	if got := strconv.FormatInt(count.Arrivals, 10); (got == args[0]) == neg {
+		ts.Fatalf("the server has seen %s requests, want %s", got, args[0])
+	}
+}
+
+// result FILE PATH VALUE …: demands that the file is a valid result.json and holds these values, by dotted paths; a value
+// of * means any but null. Numbers are compared as written in JSON.
+func checkResult(ts *testscript.TestScript, _ bool, args []string) {
+	files, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(files) != 1 {
+		ts.Fatalf("%s: %d files", args[0], len(files))
+	}
+	data, err := os.ReadFile(files[0])
+	ts.Check(err)
+	if err := schema.ValidateResult(data); err != nil {
+		ts.Fatalf("%s is not valid: %v", files[0], err)
+	}
+	var doc any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	ts.Check(d.Decode(&doc))
+	for i := 1; i+1 < len(args); i += 2 {
+		v := dig(doc, strings.Split(args[i], "/"))
+		got, err := json.Marshal(v)
+		ts.Check(err)
+		text := strings.Trim(string(got), `"`)
+		if text != args[i+1] && (args[i+1] != "*" || v == nil) {
+			ts.Fatalf("%s is %s, want %s", args[i], text, args[i+1])
+		}
+	}
+}
+
+// dig follows a path of map keys, list indexes and NAME=VALUE selectors into JSON.
+func dig(v any, path []string) any {
+	for _, p := range path {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[p]
+		case []any:
+			v = pick(x, p)
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+func pick(list []any, p string) any {
+	if i, err := strconv.Atoi(p); err == nil {
+		if i < 0 {
+			i += len(list)
+		}
+		if i < 0 || i >= len(list) {
+			return nil
+		}
+		return list[i]
+	}
+	key, want, _ := strings.Cut(p, "=")
+	for _, e := range list {
+		if m, ok := e.(map[string]any); ok && m[key] == want {
+			return e
+		}
+	}
+	return nil
+}

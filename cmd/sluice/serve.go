@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-bench/sluice/backends/builtin"
+)
+
+// serveFlags are the knobs of `sluice serve`.
+type serveFlags struct {
+	config      builtin.Config
+	serviceTime time.Duration
+	stall       [3]time.Duration // at, for, every
+	child       bool
+}
+
+func (a *app) serve() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the embedded inference server on loopback",
+		Long: "Run the embedded inference server: KServe v2 over HTTP and gRPC, with simulated queues, service times and\n" +
+			"faults. It listens on loopback only, prints its URLs, and serves until it is interrupted.\n\n" +
+			"Models: simple (add/sub), identity and identity_TYPE, slow (20 ms), slow4 (20 ms, 4 instances).\n" +
+			"GET /sim/arrivals on the control URL gives the true arrival times that it saw.",
+		Example: "  sluice serve --http 127.0.0.1:8000 --grpc 127.0.0.1:8001 --service-time 5ms --instances 2",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.child {
+				return builtin.Main(c.Context(), a.in, a.out)
+			}
+			return a.serveUntilSignal(c.Context(), f)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.config.HTTP, "http", "", "`ADDRESS` for HTTP: a loopback host:port, or unix:PATH (default any free port)")
+	fl.StringVar(&f.config.GRPC, "grpc", "", "`ADDRESS` for gRPC: a loopback host:port, or unix:PATH (default any free port)")
+	fl.BoolVar(&f.config.TLS, "tls", false, "speak TLS with a certificate made for this run; its CA is printed")
+	fl.DurationVar(&f.serviceTime, "service-time", 0, "`TIME` of one execution (default the model's own)")
+	fl.IntVar(&f.config.Instances, "instances", 0, "`N` executions at the same time (default the model's own)")
+	fl.IntVar(&f.config.MaxBatch, "max-batch", 0, "`N` rows that one execution may gather")
+	fl.DurationVar(&f.config.QueueDelay, "queue-delay", 0, "`TIME` to wait for a batch to fill")
+	fl.Float64Var(&f.config.Errors, "errors", 0, "`RATIO` of requests that fail (0 to 1)")
+	fl.Float64Var(&f.config.Reset, "reset", 0, "`RATIO` of requests whose connection is cut (0 to 1)")
+	fl.DurationVar(&f.config.SlowBody, "slow-body", 0, "`TIME` between a reply's head and its body")
+	fl.DurationVar(&f.stall[0], "stall-at", 0, "`TIME` after the first request at which nothing is answered any more")
+	fl.DurationVar(&f.stall[1], "stall-for", 0, "`TIME` that such a stall lasts (0: no stall)")
+	fl.DurationVar(&f.stall[2], "stall-every", 0, "`TIME` from one stall to the next (0: once)")
+	fl.Uint64Var(&f.config.Seed, "seed", 0, "`SEED` of everything drawn")
+	fl.BoolVar(&f.child, "child", false, "take the configuration from stdin and end with it")
+	_ = fl.MarkHidden("child") // the flag exists
+	return c
+}
+
+func (a *app) serveUntilSignal(ctx context.Context, f serveFlags) error {
+	if f.serviceTime > 0 {
+		f.config.ServiceTime = &builtin.Dist{Mean: f.serviceTime.Seconds()}
+	}
+	if f.stall[1] > 0 {
+		f.config.Stall = &builtin.Stall{At: f.stall[0], For: f.stall[1], Every: f.stall[2]}
+	}
+	s, err := builtin.Start(ctx, f.config)
+	if err != nil {
+		return fmt.Errorf("start the embedded server: %w", err)
+	}
+	e := json.NewEncoder(a.out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s.URLs()); err != nil {
+		return err
+	}
+	if a.terminal {
+		fmt.Fprintf(a.err, "serving; try: sluice init --url %s --model simple > plan.yaml\nCtrl-C ends it\n", s.HTTPURL())
+	}
+	var got os.Signal
+	select {
+	case got = <-a.signals:
+	case <-ctx.Done():
+	}
+	if err := s.Close(); err != nil {
+		return fmt.Errorf("stop the embedded server: %w", err)
+	}
+	if got != nil && a.terminal {
+		fmt.Fprintf(a.err, "%s: stopped\n", got)
+	}
+	return nil
+}
