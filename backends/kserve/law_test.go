@@ -1,0 +1,49 @@
+package kserve_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/backendtest"
+	"github.com/sluice-bench/sluice/backends/kserve"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// ask is a small request whose one output is compared.
+var ask = backends.Request{
+	Inputs: []backends.Tensor{{Name: "INPUT0", Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}},
+	Expect: &backends.Expect{Outputs: []backends.Tensor{{Name: "OUTPUT0", Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}}},
+}
+
+func httpReply() string {
+	text := `{"model_name":"m","outputs":[{"name":"OUTPUT0","datatype":"INT32","shape":[1,1],"parameters":{"binary_data_size":4}}]}`
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nInference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n%s\x07\x00\x00\x00", len(text), len(text)+4, text)
+}
+
+func TestLawHTTP(t *testing.T) {
+	for name, o := range map[string]backendtest.RawOptions{"tcp": {}, "tls": {TLS: true}, "unix": {Unix: true}} {
+		t.Run(name, func(t *testing.T) {
+			backendtest.Run(t, backendtest.Suite{Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: ask, Servers: backendtest.HTTP(o, httpReply())})
+		})
+	}
+}
+
+func TestLawHTTPNothingExpected(t *testing.T) {
+	plain := ask
+	plain.Expect = nil
+	backendtest.Run(t, backendtest.Suite{Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: plain, Servers: backendtest.HTTP(backendtest.RawOptions{}, httpReply())})
+}
+
+func TestSharedConnectionsOverHTTP(t *testing.T) {
+	c, err := kserve.Kind().Open(t.Context(), backends.Target{URL: "http://localhost:1", Model: "m", Connections: 2}, backends.Clock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Lanes(t.Context(), 3, backends.LaneOptions{}); err == nil || !strings.Contains(err.Error(), "connections: 2 is fewer than the 3 slots") {
+		t.Errorf("error %v", err)
+	}
+}
