@@ -15,7 +15,7 @@ import (
 
 // answerer answers every size bytes of each connection with reply. It allocates nothing after its first request, so
 // what is counted is the lane's.
-func answerer(t testing.TB, size func() int, reply []byte) string {
+func answerer(t testing.TB, size int, reply []byte) string {
 	listen, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func answerer(t testing.TB, size func() int, reply []byte) string {
 			if err != nil {
 				return
 			}
-			wg.Go(func() { answer(c, make([]byte, size()), reply) })
+			wg.Go(func() { answer(c, make([]byte, size), reply) })
 		}
 	})
 	t.Cleanup(func() { _ = listen.Close(); wg.Wait() })
@@ -48,14 +48,12 @@ func answer(c net.Conn, buf, reply []byte) {
 
 // loop gives a function that plays one request on a lane to an answerer.
 func loop(t testing.TB, size int) func() *backends.Sample {
-	total := 0
-	address := answerer(t, func() int { return total }, []byte(reply))
-	o := netlane.Options{Network: "tcp", Address: address, Clock: backends.Clock{Origin: time.Now()}, New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) }}
+	o := netlane.Options{Network: "tcp", Clock: backends.Clock{Origin: time.Now()}, New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) }}
 	call, err := conn{o}.Prepare(request(size))
 	if err != nil {
 		t.Fatal(err)
 	}
-	total = call.Size
+	o.Address = answerer(t, call.Size, []byte(reply))
 	lanes, _, err := netlane.Dial(context.Background(), o, 1)
 	if err != nil {
 		t.Fatal(err)

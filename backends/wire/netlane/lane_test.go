@@ -203,6 +203,21 @@ func TestEarlyReply(t *testing.T) {
 	}
 }
 
+// An inline Send passes a server that reads nothing.
+func TestInlineDoesNotBlock(t *testing.T) {
+	r := newRig(t, "accept\nhang", 32<<10-200, nil)
+	if r.call.Size > r.limits.Inline {
+		t.Fatalf("%d bytes are not inline", r.call.Size)
+	}
+	stuck := time.AfterFunc(20*time.Second, func() { _ = r.lane.Close() })
+	s := r.send()
+	if !stuck.Stop() || s.BytesSent != int64(r.call.Size) {
+		t.Errorf("%d of %d bytes sent", s.BytesSent, r.call.Size)
+	}
+	r.lane.Cancel(0, r.gen, backends.CauseDrain)
+	r.recv()
+}
+
 // Without a reader of the other side a write blocks; a cancel ends it.
 func TestCancelOfABlockedWrite(t *testing.T) {
 	r := newRig(t, "accept\nhang", 64<<20, nil)
