@@ -40,8 +40,11 @@ func (d *decoder) learn(known source.Diagnostics) {
 			d.lacks[k.Path] = true // the rest of the map is as it should be
 			continue
 		}
-		d.known[k.Path] = true
 		d.spots[k.Pos] = true
+		if k.Path == "" { // a mistake of the YAML or of the command line
+			continue
+		}
+		d.known[k.Path] = true
 		for p := k.Path; p != ""; {
 			p = p[:strings.LastIndexByte(p, '/')]
 			d.above[p] = true

@@ -122,8 +122,10 @@ func parseRate(s string) (rate, *mistake) {
 	if per[unit] == 0 {
 		m := invalid(detail, "rate %q has an unknown unit", s)
 		m.allowed = []string{n + "/s", n + "/min", n + "/h"}
-		m.nearest = n + "/" + map[string]string{"sec": "s", "second": "s", "m": "min", "minute": "min", "hour": "h"}[unit]
-		m.nearest = strings.TrimSuffix(m.nearest, n+"/")
+		likely := map[string]string{"sec": "/s", "second": "/s", "m": "/min", "minute": "/min", "hour": "/h"}
+		if likely[unit] != "" {
+			m.nearest = n + likely[unit]
+		}
 		return 0, m
 	}
 	v, _ := strconv.ParseFloat(n, 64)

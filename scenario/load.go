@@ -3,10 +3,12 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
@@ -25,7 +27,7 @@ type Overrides struct {
 // What comes from the command line has the file "--set" or "--var", the number of the argument as its line, and the
 // place in the argument as its column.
 func LoadFile(file string, o Overrides) (*Plan, source.Diagnostics) {
-	data, err := os.ReadFile(file)
+	data, err := readSome(file)
 	if err != nil {
 		return nil, source.Diagnostics{{
 			Severity: source.Error, Code: codeFile, Summary: fmt.Sprintf("plan %q cannot be read: %v", file, cause(err)),
@@ -35,11 +37,21 @@ func LoadFile(file string, o Overrides) (*Plan, source.Diagnostics) {
 	return Parse(file, data, o)
 }
 
+// readSome reads a file up to a little more than a plan may have, so that source can say that it is too large.
+func readSome(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 2<<20))
+}
+
 // Parse is LoadFile for a plan that is in memory. file is its name in messages and the place that its paths are
 // relative to.
 func Parse(file string, data []byte, o Overrides) (*Plan, source.Diagnostics) {
 	root, diags := source.Parse(file, data)
-	if diags.HasErrors() || root == nil {
+	if root == nil || slices.ContainsFunc(diags, leavesHole) {
 		return nil, diags
 	}
 	if root.Kind != source.Map {
@@ -51,6 +63,9 @@ func Parse(file string, data []byte, o Overrides) (*Plan, source.Diagnostics) {
 	plan := r.read(o)
 	return plan, r.diags
 }
+
+// leavesHole reports whether a mistake in the YAML means that keys are missing from the tree.
+func leavesHole(d source.Diagnostic) bool { return d.Code == "merge-key" || d.Code == "alias-loop" }
 
 // reading is one plan on its way from nodes to a Plan.
 type reading struct {
@@ -90,8 +105,8 @@ func (r *reading) resolve(o Overrides) {
 func (r *reading) decode() {
 	d := newDecoder(nil, r.subs)
 	c := &checker{decoder: d, raw: &r.raw, dir: r.dir}
-	shape := schema.Validate(r.resolved)
 	d.learn(r.diags)
+	shape := slices.DeleteFunc(schema.Validate(r.resolved), func(s source.Diagnostic) bool { return d.spots[s.Pos] })
 	d.learn(shape)
 	c.nulls(r.resolved, "")
 	d.learn(d.diags)

@@ -14,7 +14,8 @@ import (
 //	set  = path "=" value
 //	path = step *( "." step )      ; a key of a map, or the id of an item of a list; a key may hold dots
 //
-// The last key may be new where the language knows it. Nothing else may be: a path that leads nowhere is an error.
+// A key may be new where the language knows it, because it may come from the defaults. A name that the plan chose may
+// not: a path that leads nowhere is an error.
 func applySets(root *source.Node, sets []string) source.Diagnostics {
 	var diags source.Diagnostics
 	for i, arg := range sets {
@@ -74,9 +75,8 @@ func (s *setter) intoMap(n *source.Node, t reflect.Type, steps []string, value *
 		s.replace(n, t, e, value)
 		return nil
 	}
-	if len(steps) == 1 && childType(t, steps[0]) != nil && !isDict(inForm(t, source.Map)) {
-		s.add(n, t, steps[0], value)
-		return nil
+	if child := childType(t, steps[0]); child != nil && !isDict(inForm(t, source.Map)) {
+		return s.create(n, t, steps, value)
 	}
 	var keys []string
 	for _, e := range n.Entries {
@@ -97,9 +97,22 @@ func (s *setter) replace(n *source.Node, t reflect.Type, e *source.Entry, value 
 	e.Value = value
 }
 
+// create puts value under a key that the language knows and the plan does not write, such as one that comes from the
+// defaults.
+func (s *setter) create(n *source.Node, t reflect.Type, steps []string, value *source.Node) *source.Diagnostic {
+	if len(steps) == 1 {
+		s.add(n, t, steps[0], value)
+		return nil
+	}
+	inner := &source.Node{Kind: source.Map, Pos: value.Pos}
+	s.add(n, t, steps[0], inner)
+	s.done += utf8.RuneCountInString(steps[0]) + 1
+	return s.into(inner, childType(t, steps[0]), steps[1:], value)
+}
+
 // add writes a new key; naming a member of a union removes the others.
 func (s *setter) add(n *source.Node, t reflect.Type, key string, value *source.Node) {
-	fresh := source.Entry{Key: key, KeyPos: source.Pos{File: "--set", Line: s.line, Column: max(s.done, 0) + 1}, Value: value}
+	fresh := source.Entry{Key: key, KeyPos: source.Pos{File: "--set", Line: s.line, Column: s.done + 1}, Value: value}
 	over := &source.Node{Kind: source.Map, Entries: []source.Entry{fresh}}
 	gone := displaced(inForm(t, source.Map), over)
 	var kept []source.Entry

@@ -143,7 +143,7 @@ func (d *decoder) noneNamed(u union, n *source.Node, path string) {
 func (d *decoder) severalNamed(u union, found []source.Entry, path string) {
 	var named []string
 	for _, e := range found {
-		named = append(named, fmt.Sprintf("%q at %d:%d", e.Key, e.KeyPos.Line, e.KeyPos.Column))
+		named = append(named, fmt.Sprintf("%q at %s", e.Key, short(e.KeyPos)))
 	}
 	second := found[1]
 	d.diags = append(d.diags, source.Diagnostic{
@@ -151,6 +151,14 @@ func (d *decoder) severalNamed(u union, found []source.Entry, path string) {
 		Width: utf8.RuneCountInString(second.Key), Allowed: u.keys(),
 		Summary: "only one of these may stand here: " + strings.Join(named, ", "), Detail: "keep one of them",
 	})
+}
+
+// short is a position in the plan without the file's name, or one on the command line with it.
+func short(p source.Pos) string {
+	if strings.HasPrefix(p.File, "--") {
+		return p.String()
+	}
+	return fmt.Sprintf("%d:%d", p.Line, p.Column)
 }
 
 // fits reports options that stand beside a member of the union that does not read them.
