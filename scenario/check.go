@@ -13,8 +13,9 @@ import (
 // leaves out what is absent because of a mistake that is already reported.
 type checker struct {
 	*decoder
-	raw *rawPlan
-	dir string
+	raw       *rawPlan
+	dir       string
+	modelless map[*rawTarget]bool // targets whose lack of a model is reported
 }
 
 // plan runs all checks.

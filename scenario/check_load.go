@@ -79,9 +79,6 @@ func checkAmount[T amount](c *checker, v *val[T], dim dimension[T]) {
 }
 
 func checkLevels[T amount](c *checker, l *rawLevels[T], dim dimension[T]) {
-	if c.doubtful(l.At.path) {
-		return
-	}
 	checkAmount(c, l.From, dim)
 	checkAmount(c, l.To, dim)
 	if l.Step != nil && l.Step.V <= 0 {
@@ -92,14 +89,17 @@ func checkLevels[T amount](c *checker, l *rawLevels[T], dim dimension[T]) {
 	}
 	switch {
 	case l.From == nil:
-		c.at(l.At, &mistake{code: codeMissing, summary: "levels need \"from\""})
-	case l.To == nil && l.While == nil:
+		if c.absent(l.At, "from") && !c.lacks[l.At.path] {
+			c.at(l.At, &mistake{code: codeMissing, summary: "levels need \"from\""})
+		}
+	case c.absent(l.At, "to") && c.absent(l.At, "while"):
 		c.at(l.At, &mistake{
 			code: codeLevels, summary: "levels without \"to\" never end", detail: "add `to`, or `while` with the condition for going on",
 		})
-	case l.To != nil && l.To.V < l.From.V:
+	case l.To == nil:
+	case l.To.V < l.From.V:
 		c.at(l.To.at, &mistake{code: codeLevels, summary: "levels must ascend: \"to\" is below \"from\""})
-	case l.To != nil && l.sound():
+	case l.sound():
 		if n := l.count(); n > maxLevels {
 			c.at(l.At, tooMany(n))
 		}

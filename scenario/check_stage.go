@@ -52,13 +52,10 @@ func (c *checker) request(s *rawStage) {
 		c.where(s, r.Data, wrong)
 	}
 	runs := s.When == nil || s.When.V != "never"
-	if target == nil || !runs || r.Model != nil || target.Model != nil || c.doubtful(s.At.path+"/model") || c.doubtful(target.At.path) {
+	if target == nil || !runs || !c.absent(s.At, "model") || !c.absent(target.At, "model") || c.modelless[target] {
 		return
 	}
-	if c.lacks[target.At.path] {
-		return
-	}
-	c.lacks[target.At.path] = true // one stage is enough
+	c.modelless[target] = true // one stage is enough
 	c.at(target.At, &mistake{
 		code: codeMissing, summary: fmt.Sprintf("no \"model\" here, and %s names none", subject(s.At.node, s.At.path)),
 		detail: "add `model: NAME` to the target",

@@ -155,9 +155,9 @@ func (c *checker) tls(t *rawTLS) {
 	c.file(t.CA)
 	c.file(t.Cert)
 	c.file(t.Key)
-	if (t.Cert == nil) != (t.Key == nil) && !c.doubtful(t.At.path) {
+	if cert, key := c.absent(t.At, "cert"), c.absent(t.At, "key"); cert != key {
 		has, needs := "cert", "key"
-		if t.Cert == nil {
+		if cert {
 			has, needs = needs, has
 		}
 		c.under(t.At, has, &mistake{code: codeMissing, summary: fmt.Sprintf("%q needs %q beside it", has, needs)})

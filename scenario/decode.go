@@ -15,16 +15,18 @@ import (
 // already known at the same place, and goes on.
 type decoder struct {
 	diags source.Diagnostics
-	known map[string]bool // paths at which a mistake was reported before
-	above map[string]bool // paths above those
-	lacks map[string]bool // maps that are known to lack a key
+	known map[string]bool                // paths at which a mistake was reported before
+	above map[string]bool                // paths above those
+	lacks map[string]bool                // maps that are known to lack a key
+	stray map[string][]source.Diagnostic // by map: its keys that do not exist, or not yet
 	spots map[source.Pos]bool
 	subs  *substitution
 }
 
 func newDecoder(known source.Diagnostics, subs *substitution) *decoder {
 	d := &decoder{
-		known: map[string]bool{}, above: map[string]bool{}, lacks: map[string]bool{}, spots: map[source.Pos]bool{}, subs: subs,
+		known: map[string]bool{}, above: map[string]bool{}, lacks: map[string]bool{}, spots: map[source.Pos]bool{},
+		stray: map[string][]source.Diagnostic{}, subs: subs,
 	}
 	d.learn(known)
 	return d
@@ -45,6 +47,10 @@ func (d *decoder) learn(known source.Diagnostics) {
 			continue
 		}
 		d.known[k.Path] = true
+		if k.Code == codeUnknownKey || k.Code == codeNotBuilt {
+			parent := k.Path[:strings.LastIndexByte(k.Path, '/')]
+			d.stray[parent] = append(d.stray[parent], k)
+		}
 		for p := k.Path; p != ""; {
 			p = p[:strings.LastIndexByte(p, '/')]
 			d.above[p] = true
@@ -229,6 +235,12 @@ func (d *decoder) width(n *source.Node) int {
 		w += 2
 	}
 	return w
+}
+
+// absent reports whether a key is not in a map, nor a misspelling of it.
+func (d *decoder) absent(at place, key string) bool {
+	return at.node != nil && at.node.Entry(key) == nil &&
+		!slices.ContainsFunc(d.stray[at.path], func(s source.Diagnostic) bool { return s.Nearest == key })
 }
 
 // lastKey names a place for a person: the last key of a path.

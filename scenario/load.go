@@ -104,7 +104,7 @@ func (r *reading) resolve(o Overrides) {
 // decode checks the shape, then the meaning. What one step has reported the next ones leave alone.
 func (r *reading) decode() {
 	d := newDecoder(nil, r.subs)
-	c := &checker{decoder: d, raw: &r.raw, dir: r.dir}
+	c := &checker{decoder: d, raw: &r.raw, dir: r.dir, modelless: map[*rawTarget]bool{}}
 	d.learn(r.diags)
 	shape := slices.DeleteFunc(schema.Validate(r.resolved), func(s source.Diagnostic) bool { return d.spots[s.Pos] })
 	d.learn(shape)

@@ -131,13 +131,25 @@ func (d *decoder) exclusive(t reflect.Type, n *source.Node, path string) {
 }
 
 func (d *decoder) noneNamed(u union, n *source.Node, path string) {
-	if u.optional || d.doubtful(path) || strings.HasPrefix(path, "/defaults/") { // a stage may name the member
+	if u.optional || d.known[path] || strings.HasPrefix(path, "/defaults/") { // a stage may name the member
+		return
+	}
+	if slices.ContainsFunc(d.stray[path], u.mayBe) {
 		return
 	}
 	d.diags = append(d.diags, source.Diagnostic{
 		Severity: source.Error, Code: codeExactlyOne, Path: path, Pos: n.Pos, Allowed: u.keys(),
 		Summary: fmt.Sprintf("%s has none of %s", subject(n, path), quoteAll(u.keys(), "and")), Detail: u.none,
 	})
+}
+
+// mayBe reports whether a key that does not exist, or not yet, was meant to be a member. A group of stages is none of the
+// members and needs none.
+func (u union) mayBe(stray source.Diagnostic) bool {
+	if stray.Code == codeNotBuilt {
+		return strings.HasSuffix(stray.Path, "/parallel")
+	}
+	return stray.Nearest == "" || slices.Contains(u.keys(), stray.Nearest)
 }
 
 func (d *decoder) severalNamed(u union, found []source.Entry, path string) {
