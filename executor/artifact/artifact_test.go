@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/schema"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -92,6 +93,13 @@ func TestWellFormed(t *testing.T) {
 				if file == "result.json" {
 					if _, err := result.Read(strings.NewReader(text)); err != nil {
 						t.Errorf("%s: %v", file, err)
+					}
+					if err := schema.ValidateResult([]byte(text)); err != nil {
+						t.Errorf("%s is not valid:\n%v", file, err)
+					}
+					broken := strings.Replace(text, `"exit_code"`, `"exit_cod"`, 1)
+					if err := schema.ValidateResult([]byte(broken)); err == nil {
+						t.Error("the schema takes anything")
 					}
 					continue
 				}

@@ -70,15 +70,15 @@ func assertionGrid(list []judged) grid {
 	g := grid{header: []string{"", "node", "assertion", "observed", "limit", "why"}}
 	for _, a := range list {
 		observed, limit := sides(a.Assertion)
-		why := cut(clean(a.Reason), maxText)
+		reason := why(a.Assertion)
 		if tip := next(a.Assertion, a.node); tip != "" {
-			why = strings.TrimPrefix(why+"; "+tip, "; ")
+			reason = strings.TrimPrefix(reason+"; "+tip, "; ")
 		}
 		mark := marks[a.Verdict]
 		if a.Severity == warn && a.Verdict != result.Pass {
 			mark = "⚠️"
 		}
-		g.rows = append(g.rows, []string{mark, a.where(), "\x00" + cut(clean(a.That), maxText), observed, limit, why})
+		g.rows = append(g.rows, []string{mark, a.where(), "\x00" + cut(clean(a.That), maxText), observed, limit, reason})
 	}
 	return g
 }

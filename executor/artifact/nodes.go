@@ -95,16 +95,12 @@ func errorLines(r *result.Result) []string {
 	return lines
 }
 
-// findingLines are what was found out about the measurements themselves, with advice.
+// findingLines are what was found out about the measurements themselves.
 func findingLines(r *result.Result) []string {
 	var lines []string
 	for _, n := range r.Nodes {
 		for _, f := range n.Validity.Findings {
-			line := clean(f.Severity) + ": " + clean(n.ID) + ": " + cut(clean(f.Text), maxText)
-			if tip := advice[f.Code]; tip != "" {
-				line += " (" + tip + ")"
-			}
-			lines = append(lines, line)
+			lines = append(lines, clean(f.Severity)+": "+clean(n.ID)+": "+cut(clean(f.Text), maxText))
 		}
 		if n.Reason != "" && n.Outcome != result.Done && n.Outcome != result.Invalid {
 			lines = append(lines, string(n.Outcome)+": "+clean(n.ID)+": "+cut(clean(n.Reason), maxText))

@@ -83,10 +83,10 @@ func paTable(mode string, nodes []*result.Node, percentiles []float64) ([]byte, 
 		y, _ := stat(b, paThroughput, metric.Stat{})
 		return cmp.Compare(x, y)
 	})
-	any := func(name string) bool {
+	some := func(name string) bool {
 		return slices.ContainsFunc(nodes, func(n *result.Node) bool { _, ok := stat(n, name, metric.Stat{}); return ok })
 	}
-	columns := paColumns(mode, slices.ContainsFunc(nodes, decoupled), any(paQueue), any(paHit) || any(paMiss), percentiles)
+	columns := paColumns(mode, slices.ContainsFunc(nodes, decoupled), some(paQueue), some(paHit) || some(paMiss), percentiles)
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	header := make([]string, len(columns))

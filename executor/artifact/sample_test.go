@@ -75,12 +75,13 @@ func full() *result.Result {
 		Slices: []result.Slice{{From: 0, To: 1, Sent: 200, OK: 199, Failed: 1, Items: 199, InFlight: 3, LatencyP50: ptr(0.02), LatencyP99: ptr(0.03), LatencyMax: ptr(0.04)}},
 		Errors: []result.ErrorClass{{Class: "status", Count: 2, Example: "HTTP 503"}, {Class: "timeout", Count: 9, Example: "no reply in 1 s"}},
 		Validity: result.Validity{OK: true, Findings: []result.Finding{
-			{Code: "pool_full", Severity: result.Note, Text: "all 256 slots were taken for 1.2 s"},
+			{Code: "pool_full", Severity: result.Note, Text: "all 256 slots were taken for 1.2 s (raise max_in_flight)"},
 		}},
 		Assertions: []result.Assertion{
 			{
 				ID: "steady/1", That: "latency.p99 < ${limit}", At: "plan.yaml:30:9", Severity: "gate", Verdict: result.Fail,
 				Unit: "s", Op: "<", Observed: ptr(0.050004), Limit: ptr(0.05), Samples: 11980, Needed: 299,
+				Reason: "latency.p99 is 50.004 ms, the limit is 50 ms (n = 11980)",
 			},
 			{
 				ID: "tail", That: "latency.p(99.99) < 80ms", At: "plan.yaml:31:9", Severity: "gate", Verdict: result.Inconclusive,
@@ -99,7 +100,7 @@ func full() *result.Result {
 		ID: "burst", Stage: "burst", Target: "main", Outcome: result.Invalid, Started: 70, Duration: 5,
 		Load: result.Load{Kind: "rate", Value: 20000, Arrivals: "constant", Batch: 4},
 		Validity: result.Validity{Findings: []result.Finding{
-			{Code: "client_late", Severity: result.Invalidating, Text: "the client sent 12 % of the requests more than 1 ms late"},
+			{Code: "client_late", Severity: result.Invalidating, Text: "the client sent 12 % of the requests more than 1 ms late: lower the rate"},
 		}},
 		Assertions: []result.Assertion{{
 			ID: "burst/1", That: "throughput > 70000/s", At: "plan.yaml:40:9", Severity: "gate", Verdict: result.Inconclusive,

@@ -128,11 +128,8 @@ func (p *page) assertions(list []judged) error {
 	for i, line := range lines {
 		p.WriteString(line + "\n")
 		a := list[i]
-		if a.Verdict == result.Pass {
-			continue
-		}
-		if a.Reason != "" {
-			p.WriteString("       " + p.paint(clean(a.Reason), "\x1b[2m") + "\n")
+		if reason := why(a.Assertion); reason != "" {
+			p.WriteString("       " + p.paint(reason, "\x1b[2m") + "\n")
 		}
 		if tip := next(a.Assertion, a.node); tip != "" {
 			p.WriteString("       → " + tip + "\n")

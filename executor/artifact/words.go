@@ -36,6 +36,9 @@ func sides(a result.Assertion) (observed, limit string) {
 
 // said is an assertion with what was found, in one line.
 func said(a result.Assertion) string {
+	if a.Reason != "" {
+		return clean(a.That) + ": " + clean(a.Reason)
+	}
 	observed, limit := sides(a)
 	text := clean(a.That) + ": observed " + observed
 	if limit != "" {
@@ -44,10 +47,15 @@ func said(a result.Assertion) string {
 	if a.Samples > 0 {
 		text += " (" + plural(a.Samples, "sample") + ")"
 	}
-	if a.Reason != "" {
-		text += ": " + clean(a.Reason)
-	}
 	return text
+}
+
+// why is the reason of a verdict where the observed value beside the limit does not say it.
+func why(a result.Assertion) string {
+	if a.Verdict == result.Pass || a.Verdict == result.Fail && a.Observed != nil && a.Limit != nil {
+		return ""
+	}
+	return cut(clean(a.Reason), maxText)
 }
 
 // invalidBecause joins the findings that make a measurement invalid.
@@ -64,27 +72,9 @@ func invalidBecause(n *result.Node) string {
 	return strings.Join(list, "; ")
 }
 
-// advice is what to do about a finding, by its code.
-var advice = map[string]string{
-	"client_late":               "ask for less load, or run on a machine with free cores",
-	"client_cpu":                "ask for less load, or give this client more CPUs",
-	"sockets":                   "raise the limit of open files (ulimit -n), or lower max_in_flight",
-	"paused":                    "run again on a machine that is not suspended or overloaded",
-	"pool_full":                 "raise max_in_flight if the waiting is not meant",
-	"never_reached_concurrency": "send more requests, or lower the concurrency",
-}
-
-// next is what to do about an assertion that proved nothing; "" when nothing helps but its reason.
+// next is what to do about an assertion that proved nothing; "" where its reason or the node's findings say it.
 func next(a result.Assertion, n *result.Node) string {
 	if a.Verdict != result.Inconclusive {
-		return ""
-	}
-	if n != nil && !n.Validity.OK {
-		for _, f := range n.Validity.Findings {
-			if f.Severity == result.Invalidating && advice[f.Code] != "" {
-				return advice[f.Code]
-			}
-		}
 		return ""
 	}
 	if n != nil && n.Outcome == result.Unstable {

@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Classes is the number of error classes, the two that are no failure included.
-const Classes = len(backends.ClassNames)
+// classes is the number of error classes, the two that are no failure included.
+const classes = len(backends.ClassNames)
 
 // Aggregate is what is known about a set of requests over a stretch of time: plain sums and distributions, so that
 // Merge is associative and windows, shards and slices all add up the same way.
@@ -18,14 +18,14 @@ type Aggregate struct {
 	Counts
 	Flow
 	First, Last int64 // earliest due and latest completion of the requests counted, run clock; 0, 0 without any
-	Examples    [Classes]string
+	Examples    [classes]string
 	dists       [len(extracts)]stats.Dist // by index of extracts
 }
 
 // Counts are over requests due in the window. Sent is the sum of Class.
 type Counts struct {
 	Sent       int64
-	Class      [Classes]int64
+	Class      [classes]int64
 	Reconnects int64
 }
 
@@ -84,15 +84,6 @@ func (a *Aggregate) flow(s *backends.Sample) {
 	a.Completed++
 	a.Items += int64(s.Items)
 	a.Responses += int64(s.Responses)
-}
-
-// reset empties a and keeps its memory.
-func (a *Aggregate) reset() {
-	for i := range a.dists {
-		a.dists[i].Reset()
-	}
-	dists := a.dists
-	*a = Aggregate{dists: dists}
 }
 
 // Merge adds o, which covers other requests and another stretch of time.
@@ -177,11 +168,11 @@ func statistic(d *stats.Dist, s metric.Stat) (float64, bool) {
 	return 0, false
 }
 
-// LateLimit is the send delay from which a request counts as late: 1 ms, or 1 % of the median service time if longer.
-func (a *Aggregate) LateLimit() int64 {
+// lateLimit is the send delay from which a request counts as late: 1 ms, or 1 % of the median service time if longer.
+func (a *Aggregate) lateLimit() int64 {
 	median, _ := a.dists[serviceTime].Rank(50)
 	return max(int64(1e6), median/100)
 }
 
-// Late is how many requests were sent later than LateLimit after they were due.
-func (a *Aggregate) Late() int64 { return a.dists[sendDelay].Above(a.LateLimit()) }
+// Late is how many requests were sent later than lateLimit after they were due.
+func (a *Aggregate) Late() int64 { return a.dists[sendDelay].Above(a.lateLimit()) }

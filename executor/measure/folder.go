@@ -69,13 +69,13 @@ func New(c Config) *Folder {
 // Drain folds every finished sample and gives its buffer back. now is the run clock.
 func (f *Folder) Drain(now int64) (folded int) {
 	start, end := f.bounds()
-	f.begin(start, now)
+	f.begin(start, min(now, end-1))
 	for i := range f.c.Rings.lanes {
 		l := &f.c.Rings.lanes[i]
 		for s := l.full.pop(); s != nil; s = l.full.pop() {
 			if start == 0 && s.Flags&backends.Warmup == 0 {
 				start, end = f.bounds()
-				f.begin(start, now)
+				f.begin(start, min(now, end-1))
 			}
 			f.fold(s, start, end, now)
 			l.empty.push(s)
@@ -86,7 +86,7 @@ func (f *Folder) Drain(now int64) (folded int) {
 		f.slices.inFlight(now, f.inFlight())
 	}
 	if f.windows != nil {
-		f.windows.advance(f.last, now)
+		f.windows.advance(f.last, now, end)
 	}
 	f.publish(now)
 	f.last = now
@@ -104,8 +104,8 @@ func (f *Folder) bounds() (start, end int64) {
 	return start, end
 }
 
-// begin opens slices and windows once hold has begun, and the windows up to now.
-func (f *Folder) begin(start, now int64) {
+// begin opens slices and windows once hold has begun, and the windows up to t.
+func (f *Folder) begin(start, t int64) {
 	if start == 0 {
 		return
 	}
@@ -116,7 +116,7 @@ func (f *Folder) begin(start, now int64) {
 		}
 	}
 	if f.windows != nil {
-		f.windows.extend(now)
+		f.windows.extend(t)
 	}
 }
 

@@ -46,9 +46,6 @@ func NewRings(lanes, perLane, events int) *Rings {
 	return r
 }
 
-// PerLane is how many buffers a lane has: more requests than these in flight or undrained make the lane pause.
-func (r *Rings) PerLane() int { return r.perLane }
-
 // Get takes an empty buffer for lane, already reset; nil when the folder is behind.
 func (r *Rings) Get(lane int) *backends.Sample {
 	s := r.lanes[lane].empty.pop()

@@ -21,8 +21,8 @@ func TestRingsBudget(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.lanes), func(t *testing.T) {
 			r := NewRings(tt.lanes, tt.perLane, 0)
-			if r.PerLane() != tt.want {
-				t.Errorf("PerLane() = %d, want %d", r.PerLane(), tt.want)
+			if r.perLane != tt.want {
+				t.Errorf("perLane = %d, want %d", r.perLane, tt.want)
 			}
 			last := tt.lanes - 1
 			for i := range tt.want {

@@ -28,8 +28,7 @@ type Window struct {
 type windows struct {
 	c     Windows
 	list  []*Window
-	ready int       // the first of list that are complete
-	spare []*Window // emptied, with their memory
+	ready int // the first of list that are complete
 }
 
 func newWindows(c Windows, start int64) *windows {
@@ -39,13 +38,7 @@ func newWindows(c Windows, start int64) *windows {
 }
 
 func (w *windows) open(from int64) {
-	var x *Window
-	if n := len(w.spare); n > 0 {
-		x, w.spare = w.spare[n-1], w.spare[:n-1]
-	} else {
-		x = &Window{Completed: &Aggregate{}, Due: &Aggregate{}}
-	}
-	x.From, x.To = from, math.MaxInt64
+	x := &Window{From: from, To: math.MaxInt64, Completed: &Aggregate{}, Due: &Aggregate{}}
 	if n := len(w.list); n > 0 {
 		x.Index = w.list[n-1].Index + 1
 	}
@@ -60,9 +53,9 @@ func (w *windows) end(x *Window, to int64) {
 	x.Completed.Window, x.Due.Window = to-x.From, to-x.From
 }
 
-// extend opens the windows up to now.
-func (w *windows) extend(now int64) {
-	for last := w.list[len(w.list)-1]; last.To <= now; last = w.list[len(w.list)-1] {
+// extend opens the windows up to t.
+func (w *windows) extend(t int64) {
+	for last := w.list[len(w.list)-1]; last.To <= t; last = w.list[len(w.list)-1] {
 		w.open(last.To)
 	}
 }
@@ -96,8 +89,13 @@ func (w *windows) fold(s *backends.Sample, due, completed bool, ended int64) {
 	}
 }
 
-// advance closes what is complete, ends a window that has its requests, and drops windows that are too old.
-func (w *windows) advance(last, now int64) {
+// advance closes what is complete, ends a window that has its requests, and forgets windows that are too old. A window
+// that was handed out is never changed for another one. After the end of hold nothing moves any more: the windows that
+// are reported go on collecting until the drain is over.
+func (w *windows) advance(last, now, end int64) {
+	if now >= end {
+		return
+	}
 	if x := w.list[len(w.list)-1]; w.c.Requests > 0 && x.Completed.Sent >= w.c.Requests && now > x.From {
 		w.end(x, now)
 		w.open(now)
@@ -105,18 +103,9 @@ func (w *windows) advance(last, now int64) {
 	for w.ready < len(w.list)-1 && w.list[w.ready].To <= last {
 		w.ready++
 	}
-	for w.ready > w.c.Keep {
-		x := w.list[0]
-		w.list, w.ready = w.list[1:], w.ready-1
-		x.reset()
-		w.spare = append(w.spare, x)
+	if old := w.ready - w.c.Keep; old > 0 {
+		w.list, w.ready = w.list[old:], w.c.Keep
 	}
-}
-
-func (x *Window) reset() {
-	x.Index = 0
-	x.Completed.reset()
-	x.Due.reset()
 }
 
 func (w *windows) closed() []*Window { return w.list[:w.ready] }

@@ -122,6 +122,53 @@ func TestWindowAwaitsItsRequests(t *testing.T) {
 	}
 }
 
+// The drain may be many windows long: those accepted stay, and nothing in them moves but the ends of their requests.
+func TestWindowsSurviveTheDrain(t *testing.T) {
+	for name, c := range map[string]Windows{"time": {Length: 10 * ms, Keep: 2}, "count": {Requests: 10, Keep: 2}} {
+		t.Run(name, func(t *testing.T) {
+			n := newNode(t, Config{Windows: c})
+			for i := range int64(22) {
+				n.done(i, i+1)
+				n.at(i + 1)
+			}
+			accepted := n.Closed()
+			if len(accepted) != 2 {
+				t.Fatalf("%d windows", len(accepted))
+			}
+			n.end = n.start + 22*ms
+			n.done(4, 90)
+			for i := range int64(100) {
+				n.done(22+i, 23+i, warm)
+				n.at(23 + i)
+			}
+			n.Finish(n.start + 200*ms)
+			if got := n.Closed(); len(got) != 2 || got[0] != accepted[0] || got[1] != accepted[1] {
+				t.Errorf("other windows after the drain: %v", got)
+			}
+			merged := MergeWindows(accepted)
+			if got, _ := value(t, merged, "latency.max"); got != 0.086 || merged.Sent != 21 {
+				t.Errorf("latency.max = %v of %d requests", got, merged.Sent)
+			}
+		})
+	}
+}
+
+// A window that was handed out stays as it is when later ones push it out.
+func TestWindowsAreNotReused(t *testing.T) {
+	n := newNode(t, Config{Windows: Windows{Length: 10 * ms, Keep: 1}})
+	var first *Window
+	for i := range int64(60) {
+		n.done(i, i+1)
+		n.at(i + 1)
+		if c := n.Closed(); first == nil && len(c) > 0 {
+			first = c[0]
+		}
+	}
+	if first.Index != 0 || first.Due.Sent != 10 || first.Completed.Sent != 9 {
+		t.Errorf("first window: index %d, %d due, %d completed", first.Index, first.Due.Sent, first.Completed.Sent)
+	}
+}
+
 // A late drain over several windows puts each completion where it belongs.
 func TestWindowsOfALateDrain(t *testing.T) {
 	n := newNode(t, Config{Windows: Windows{Length: 10 * ms, Keep: 9}})
