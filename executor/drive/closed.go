@@ -10,9 +10,6 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
-// retry is how long a closed loop's slot waits for an empty sample buffer before it looks again.
-const retry = 100 * time.Microsecond
-
 // Closed keeps p.Slots(t) requests in flight, as far as there are lanes. Each lane's goroutine is the worker: it sends,
 // receives, hands the sample off and sends again. A request's due time is when its slot became free, so that latency is
 // service time. A send may block there, whatever the limits say: the one request of a lane keeps nobody waiting.
@@ -151,7 +148,7 @@ func (w *worker) buffer() *backends.Sample {
 	}
 	w.paused++
 	for s == nil && !w.halt.Load() {
-		time.Sleep(retry)
+		time.Sleep(coarse)
 		s = w.out.Get(w.slot.index)
 	}
 	return s

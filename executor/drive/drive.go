@@ -13,7 +13,8 @@
 //	drain over                         → arrivals still waiting for a slot are dropped; requests end with CauseDrain
 //	ctx done                           → the same at once, with CauseStop
 //
-// One request per lane is in flight at most, whatever Limits.Depth allows.
+// One request per lane is in flight at most, whatever Limits.Depth allows. A request's timeout counts from its due time:
+// an arrival that waited for a slot has the less left on the wire.
 package drive
 
 import (

@@ -15,6 +15,7 @@ const (
 	coarse  = 2 * time.Millisecond
 	napMost = 500 * time.Microsecond // a stop is seen after at most this
 	maxSpin = 80 * time.Microsecond
+	retry   = 100 * time.Microsecond // between looks for an empty sample buffer
 )
 
 // pacer sends each arrival when it is due: one goroutine locked to one thread. It writes itself where the lane can take

@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 )
@@ -47,11 +48,14 @@ func TestRingLosesNothing(t *testing.T) {
 	}
 	var got [producers]int
 	for total := 0; total < producers*rounds; {
-		if s := r.pop(); s != nil {
-			got[s.index]++
-			total++
-			back[s.index] <- struct{}{}
+		s := r.pop()
+		if s == nil {
+			runtime.Gosched()
+			continue
 		}
+		got[s.index]++
+		total++
+		back[s.index] <- struct{}{}
 	}
 	group.Wait()
 	for i, n := range got {

@@ -54,6 +54,9 @@ func (d *Dist) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote and refuses an object whose numbers contradict each other.
 func (d *Dist) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" { // by convention no change
+		return nil
+	}
 	var s stored
 	if err := json.Unmarshal(text, &s); err != nil {
 		return fmt.Errorf("read distribution: %w", err)
