@@ -130,10 +130,8 @@ func checkCloseUnder(t testing.TB, s Suite) {
 	if !s.has(CloseUnder) || s.Target.Connections == backends.PerRequest {
 		return
 	}
-	b := newBench(t, &s, CloseUnder)
-	stateful := *b.call
-	stateful.Stateful = true
 	for _, m := range []mode{serial, parked} {
+		b := newBench(t, &s, CloseUnder)
 		p := b.player(m)
 		b.class(None, p.do(b.call))
 		sample := p.do(b.call)
@@ -141,7 +139,10 @@ func checkCloseUnder(t testing.TB, s Suite) {
 		if sample.Flags&backends.Redialled == 0 || sample.Flags&backends.Reused != 0 {
 			t.Errorf("flags %b of a request that was sent again", sample.Flags)
 		}
+		b = newBench(t, &s, CloseUnder) // lanes of one Conn may share a connection
 		p = b.player(m)
+		stateful := *b.call
+		stateful.Stateful = true
 		b.class(None, p.do(&stateful))
 		b.class(ResetBefore, p.do(&stateful))
 	}

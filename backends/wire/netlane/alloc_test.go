@@ -89,3 +89,26 @@ func BenchmarkRequest(b *testing.B) {
 		do()
 	}
 }
+
+// BenchmarkBare is the floor: the same bytes without a lane.
+func BenchmarkBare(b *testing.B) {
+	call, err := conn{}.Prepare(request(1 << 10))
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := net.Dial("tcp", answerer(b, call.Size, []byte(reply)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	out, in := append(call.Head, call.Body[0]...), make([]byte, len(reply))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Write(out); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

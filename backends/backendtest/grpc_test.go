@@ -1,0 +1,55 @@
+package backendtest_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/backendtest"
+	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/backends/kserve"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// inferReply is a ModelInferResponse of one output OUTPUT0 with these bytes.
+func inferReply(raw []byte) []byte {
+	text := func(b []byte, field protowire.Number, v []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), v)
+	}
+	output := text(text(text(nil, 1, []byte("OUTPUT0")), 2, []byte("INT32")), 3, []byte{1, 1})
+	return text(text(text(nil, 1, []byte("m")), 5, output), 6, raw)
+}
+
+// embedded starts the embedded server in this process.
+func embedded(t testing.TB) backendtest.Server {
+	s, err := builtin.Start(context.Background(), builtin.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var once atomic.Bool
+	down := func() {
+		if !once.Swap(true) {
+			_ = s.Close()
+		}
+	}
+	t.Cleanup(down)
+	return backendtest.Server{URL: s.GRPCURL(), Down: down}
+}
+
+// The frames of GRPC are right: grpc-go takes them for what they are meant to be.
+func TestGRPC(t *testing.T) {
+	servers := backendtest.GRPC(backendtest.RawOptions{}, "MARK", inferReply([]byte("MARK")))
+	servers[backendtest.None], servers[backendtest.Refused] = embedded, embedded
+	delete(servers, backendtest.SlowBody)
+	backendtest.Run(t, backendtest.Suite{
+		Kind: kserve.Kind(), Target: backends.Target{Model: "identity_int32"}, Servers: servers, Shared: true,
+		Request: backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte("MARK")}}},
+		Without: map[backendtest.Fault]string{backendtest.SlowBody: "grpc-go gives a message when it is whole: there is no stamp of its first byte"},
+		Classes: map[backendtest.Fault][]backends.ErrorClass{
+			// grpc-go may put a call on a transport whose end it has read and not yet acted upon.
+			backendtest.CloseAfter: {backends.OK, backends.Status}, backendtest.CloseIdle: {backends.OK, backends.Status},
+			backendtest.Malformed: {backends.Protocol, backends.Status}, // grpc-go says Unavailable
+		},
+	})
+}
