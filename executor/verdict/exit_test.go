@@ -63,6 +63,7 @@ func TestExit(t *testing.T) {
 		{"plan", nil, Occasion{Plan: "unknown key"}, 2, "unknown key"},
 		{"no samples", run(node(0, result.Inconclusive)), Occasion{}, 3, "1 of 1 assertion inconclusive: s/1: because"},
 		{"no samples and only warnings", run(warned(node(0, result.Inconclusive))), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
+		{"no samples and a warning that passed", run(warned(node(0, result.Pass))), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
 		{"no samples and while unknown", run(node(0, result.Skipped)), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
 		{"unstable", run(with(node(9, result.Inconclusive), result.Unstable, "x")), Occasion{}, 3, "1 of 1 assertion inconclusive: s/1 on s[unstable]: because"},
 		{"plan assertion on a skipped stage", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Skipped)), Occasion{}, 3, "1 of 2 assertions inconclusive: plan/1: because"},

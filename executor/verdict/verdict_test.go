@@ -225,6 +225,8 @@ func TestCertain(t *testing.T) {
 		{"latency.p50 <= 50ms", 5, 5, true},
 		{"latency.p50 > 50ms", 0, 5, true},
 		{"latency.p50 > 50ms", 1, 5, false},
+		{"latency.p90 > 50ms", 0, 5, false}, // 59 %
+		{"latency.p90 > 50ms", 0, 29, true},
 		{"50ms <= latency.p50", 0, 4, false},
 		{"not (latency.p50 <= 50ms)", 0, 5, true},
 		{"latency.mean < 50ms", 5, 5, false},
@@ -246,5 +248,6 @@ func TestCertain(t *testing.T) {
 func both(v float64) map[string]expression.Quantity {
 	return map[string]expression.Quantity{
 		"latency.p99": quantity(3*v, 5, 299), "latency.p50": quantity(v, 4, 5), "latency.mean": quantity(v, 4, 5),
+		"latency.p90": quantity(v, 28, 29),
 	}
 }

@@ -88,6 +88,8 @@ func TestCompare(t *testing.T) {
 		{"latency.p50 <= 50µs", point(0.00005), 1},
 		{"latency.p50 <= 5ns", point(5e-9), 1},
 		{"latency.p(99.9) < 50ms", point(0.06), 0},
+		{"2/min(latency.p50, 1s) < 200/s", point(0.02), 1},
+		{"2/latency.p50 < 99/s", point(0.02), -1},
 	} {
 		got := mustCompile(t, row.expr).Truth(values{"latency.p50": row.q, "latency.count": row.q})
 		if got.Is != row.want {
