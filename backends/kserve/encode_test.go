@@ -55,7 +55,9 @@ func TestHTTPBytes(t *testing.T) {
 		want    string // lines of the head end with \n here
 	}{
 		{
-			"binary", backends.Target{URL: "http://h:8000", Model: "m"}, simple,
+			"binary",
+			backends.Target{URL: "http://h:8000", Model: "m"},
+			simple,
 			"POST /v2/models/m/infer HTTP/1.1\nHost: h:8000\nContent-Type: application/octet-stream\nInference-Header-Content-Length: 249\nContent-Length: 267\n\n" +
 				`{"id":"00000000000000000007","parameters":{"binary_data_output":true},"inputs":[{"name":"IN","shape":[1,2],"datatype":"INT32","parameters":{"binary_data_size":8}},{"name":"t\"é","shape":[2],"datatype":"BYTES","parameters":{"binary_data_size":10}}]}` + raw,
 		},
@@ -67,7 +69,9 @@ func TestHTTPBytes(t *testing.T) {
 				`{"id":"00000000000000000007","parameters":{"p":-5,"q":"x<y","r":0.5,"s":true},"inputs":[{"name":"IN","shape":[1,2],"datatype":"INT32","parameters":{"binary_data_size":8}},{"name":"t\"é","shape":[2],"datatype":"BYTES","parameters":{"binary_data_size":10}}],"outputs":[{"name":"A","parameters":{"binary_data":true}},{"name":"B","parameters":{"binary_data":true}}]}` + raw,
 		},
 		{
-			"json", backends.Target{URL: "http://h:8000", Model: "m", ModelVersion: "2", InputJSON: true, OutputJSON: true}, simple,
+			"json",
+			backends.Target{URL: "http://h:8000", Model: "m", ModelVersion: "2", InputJSON: true, OutputJSON: true},
+			simple,
 			"POST /v2/models/m/versions/2/infer HTTP/1.1\nHost: h:8000\nContent-Type: application/json\nContent-Length: 166\n\n" +
 				`{"id":"00000000000000000007","inputs":[{"name":"IN","shape":[1,2],"datatype":"INT32","data":[1,-2]},{"name":"t\"é","shape":[2],"datatype":"BYTES","data":["ab",""]}]}`,
 		},

@@ -12,12 +12,13 @@ func took(name, per, help string) backends.Series {
 }
 
 // series are the counters of a model in the order of statistics.values. Times are divided by the counts that Triton
-// keeps beside them: compute_infer by the requests that were computed, not by those that the cache answered.
+// keeps beside them: compute_infer by the requests that were computed, not by those that the cache answered. What
+// follows from several of them (overhead, batch) is derived by whoever reads the growth.
 func series() []backends.Series {
 	return []backends.Series{
-		count("success", "requests that the server finished with success"),
-		took("request", "success", "time of a request in the server"),
-		count("fail", "requests that the server failed"),
+		count("requests", "requests that the server finished with success"),
+		took("request", "requests", "time of a request in the server"),
+		count("failures", "requests that the server failed"),
 		count("queued", "requests that went through the scheduler's queue"),
 		took("queue", "queued", "time of a request in the scheduler's queue"),
 		count("prepared", "requests whose inputs were prepared"),
@@ -26,14 +27,12 @@ func series() []backends.Series {
 		took("compute_infer", "computed", "time of a request in the model"),
 		count("collected", "requests whose outputs were collected"),
 		took("compute_output", "collected", "time to collect a request's outputs"),
-		count("cache_hits", "requests answered from the response cache"),
-		took("cache_hit", "cache_hits", "time to answer a request from the response cache"),
-		count("cache_misses", "requests that the response cache did not have"),
-		took("cache_miss", "cache_misses", "time to look up and store a response that the cache did not have"),
-		took("overhead", "success", "time of a request in the server outside queue, compute and cache; negative where the server's own numbers disagree"),
+		count("cache.hits", "requests answered from the response cache"),
+		took("cache.hit", "cache.hits", "time to answer a request from the response cache"),
+		count("cache.misses", "requests that the response cache did not have"),
+		took("cache.miss", "cache.misses", "time to look up and store a response that the cache did not have"),
 		count("inferences", "inferences computed: batch items, without those answered from the cache"),
 		count("executions", "executions of the model: batches"),
-		{Name: "batch", Unit: "1", Per: "executions", Help: "inferences in an execution of the model"},
 	}
 }
 
@@ -64,9 +63,8 @@ type statistics struct {
 // values are the numbers of series.
 func (s *statistics) values(into []int64) []int64 {
 	t := &s.Times
-	parts := t.Queue.NS + t.ComputeInput.NS + t.ComputeInfer.NS + t.ComputeOutput.NS + t.CacheHit.NS + t.CacheMiss.NS
 	return append(into,
 		t.Success.Count, t.Success.NS, t.Fail.Count, t.Queue.Count, t.Queue.NS, t.ComputeInput.Count, t.ComputeInput.NS,
 		t.ComputeInfer.Count, t.ComputeInfer.NS, t.ComputeOutput.Count, t.ComputeOutput.NS, t.CacheHit.Count, t.CacheHit.NS,
-		t.CacheMiss.Count, t.CacheMiss.NS, t.Success.NS-parts, s.Inferences, s.Executions, s.Inferences)
+		t.CacheMiss.Count, t.CacheMiss.NS, s.Inferences, s.Executions)
 }

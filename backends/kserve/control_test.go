@@ -1,0 +1,124 @@
+package kserve_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/kserve"
+)
+
+// site answers control calls by path; others get a 404 with the protocol's error.
+func site(t *testing.T, pages map[string]string) (url string, asked *[]*http.Request) {
+	asked = &[]*http.Request{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*asked = append(*asked, r)
+		body, ok := pages[r.URL.EscapedPath()]
+		switch {
+		case !ok:
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"error":"nothing here"}`)
+		case strings.HasPrefix(body, "http"):
+			http.Redirect(w, r, body, http.StatusMovedPermanently)
+		default:
+			fmt.Fprint(w, body)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, asked
+}
+
+func openSite(t *testing.T, target backends.Target) backends.Conn {
+	t.Helper()
+	c, err := kserve.Kind().Open(t.Context(), target, backends.Clock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(t.Context()) })
+	return c
+}
+
+// What servers without Triton's configuration say, as captured from MLServer and KServe.
+func TestDescribeOthers(t *testing.T) {
+	url, asked := site(t, map[string]string{
+		"/p/v2":                     `{"name":"mlserver","version":"1.7.1","extensions":[]}`,
+		"/p/v2/models/a%2Fb":        `{"name":"a/b","versions":[],"platform":"identity","inputs":[{"name":"INPUT0","datatype":"FP32","shape":[-1,4]}],"outputs":[{"name":"OUTPUT0","datatype":"FP32","shape":[-1,4]}],"parameters":{}}`,
+		"/p/v2/models/ident":        `{"name":"ident","versions":null,"platform":"","inputs":[],"outputs":[]}`,
+		"/p/v2/models/t":            `{"name":"t","versions":["1","3"],"platform":"x","inputs":[{"name":"A","datatype":"INT64","shape":[-1,2]},{"name":"B","datatype":"BYTES","shape":[-1]}],"outputs":[]}`,
+		"/p/v2/models/t/versions/2": `{"name":"t","versions":["1","3"],"platform":"x","inputs":[],"outputs":[]}`,
+		"/p/v2/models/broken":       `<html>`,
+	})
+	c := openSite(t, backends.Target{URL: url + "/p/", Model: "a/b", Headers: []backends.Header{{Name: "Authorization", Value: "Bearer s3cret"}}}).(backends.Describer)
+	for model, want := range map[string]backends.Signature{
+		"":      {Model: "a/b", Platform: "identity", Inputs: []backends.Port{{Name: "INPUT0", Type: backends.FP32, Shape: []int64{-1, 4}}}, Outputs: []backends.Port{{Name: "OUTPUT0", Type: backends.FP32, Shape: []int64{-1, 4}}}},
+		"ident": {Model: "ident", Inputs: []backends.Port{}, Outputs: []backends.Port{}},
+		"t":     {Model: "t", Version: "3", Platform: "x", Inputs: []backends.Port{{Name: "A", Type: backends.Int64, Shape: []int64{-1, 2}}, {Name: "B", Type: backends.Bytes, Shape: []int64{-1}}}, Outputs: []backends.Port{}},
+	} {
+		got, err := c.Describe(t.Context(), model)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%q: %v %s", model, err, diff)
+		}
+	}
+	for _, r := range *asked {
+		if r.Header.Get("Authorization") != "Bearer s3cret" {
+			t.Errorf("%s was asked without the target's headers", r.URL)
+		}
+	}
+	_, err := c.Describe(t.Context(), "broken")
+	if err == nil || !strings.Contains(err.Error(), "<html>") || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("broken: %v", err)
+	}
+	v := openSite(t, backends.Target{URL: url + "/p", Model: "t", ModelVersion: "2"}).(backends.Describer)
+	if got, err := v.Describe(t.Context(), "t"); err != nil || got.Version != "2" {
+		t.Errorf("version 2: %+v %v", got, err)
+	}
+}
+
+// Triton's configuration takes the batch dimension off and marks optional inputs.
+func TestDescribeTriton(t *testing.T) {
+	url, _ := site(t, map[string]string{
+		"/v2":                 `{"name":"triton","version":"2","extensions":["model_configuration","binary_tensor_data","statistics"]}`,
+		"/v2/models/m":        `{"name":"m","versions":["1"],"platform":"x","inputs":[{"name":"A","datatype":"INT64","shape":[-1,2]},{"name":"B","datatype":"BYTES","shape":[-1,1]}],"outputs":[{"name":"C","datatype":"FP16","shape":[-1]}]}`,
+		"/v2/models/m/config": `{"name":"m","max_batch_size":16,"input":[{"name":"A","data_type":"TYPE_INT64","dims":[2]},{"name":"B","data_type":"TYPE_STRING","dims":["1"],"optional":true}]}`,
+	})
+	got, err := openSite(t, backends.Target{URL: url, Model: "m"}).(backends.Describer).Describe(t.Context(), "")
+	want := backends.Signature{
+		Model: "m", Version: "1", Platform: "x", MaxBatch: 16, Batched: true, Statistics: true, BinaryTensors: true,
+		Inputs:  []backends.Port{{Name: "A", Type: backends.Int64, Shape: []int64{2}}, {Name: "B", Type: backends.Bytes, Shape: []int64{1}, Optional: true}},
+		Outputs: []backends.Port{{Name: "C", Type: backends.FP16, Shape: []int64{}}},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
+func TestReadyAndControlErrors(t *testing.T) {
+	for _, c := range []struct {
+		pages map[string]string
+		want  string
+	}{
+		{map[string]string{"/v2/health/live": "", "/v2/health/ready": `{"ready":true}`, "/v2/models/m/ready": `{"name":"m","ready":true}`}, ""},
+		{map[string]string{"/v2/health/live": "", "/v2/health/ready": `{"ready":false}`}, `/v2/health/ready: status 200: "{\"ready\":false}"`},
+		{map[string]string{"/v2/health/live": `{"live":false}`}, "live"},
+		{map[string]string{"/v2/health/live": "", "/v2/health/ready": ""}, `/v2/models/m/ready: status 404: "{\"error\":\"nothing here\"}"`},
+		{map[string]string{"/v2/health/live": "https://elsewhere/v2"}, `status 301, which points to "https://elsewhere/v2"`},
+	} {
+		url, _ := site(t, c.pages)
+		err := openSite(t, backends.Target{URL: url, Model: "m"}).(backends.Prober).Ready(t.Context())
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+	closed := openSite(t, backends.Target{URL: "http://127.0.0.1:1", Model: "m"})
+	if err := closed.(backends.Prober).Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		t.Errorf("closed port: %v", err)
+	}
+	closed = openSite(t, backends.Target{URL: "grpc://127.0.0.1:1", Model: "m"})
+	if err := closed.(backends.Prober).Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		t.Errorf("closed port over gRPC: %v", err)
+	}
+}
