@@ -50,7 +50,7 @@ func (s *scope) Resolve(node, path string) (metric.Leaf, error) {
 		return metric.Leaf{}, &expression.NameError{Summary: fmt.Sprintf(`say of which stage: stage("…").%s`, path)}
 	}
 	if n.Catalogue == nil {
-		return metric.Leaf{}, fmt.Errorf("stage %q has no usable target", n.Stage.ID)
+		return metric.Leaf{}, &expression.NameError{Stage: true, Summary: fmt.Sprintf("stage %q has no usable target", n.Stage.ID)}
 	}
 	leaf, err := expression.Find(n.Catalogue, path)
 	if err != nil {
@@ -109,6 +109,9 @@ func (n *Node) lacks(r *metric.Row, k *kind) string {
 // expressions compiles every assertion, condition and stability metric.
 func (b *build) expressions() {
 	for _, n := range b.program.Nodes {
+		if n.Catalogue == nil {
+			continue // its target is wrong, which has been said
+		}
 		n.scope = &scope{build: b, node: n, reach: b.program.Graph.Ancestors(n.ID)}
 		if l, ok := quantity(n.Stage).(scenario.Levels); ok {
 			for _, c := range l.While {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -61,13 +62,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// exits CODE COMMAND ARGS…: runs a command and demands its exit code.
+// exits CODE COMMAND ARGS…: runs a command and demands its exit code. N|5 is for plans with an open loop: on a machine
+// that is too busy to send in time, "invalid" is the right answer.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND ARGS…")
 	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
 	got := 0
 	if err := ts.Exec(args[1], args[2:]...); err != nil {
 		var exit *exec.ExitError
@@ -76,8 +76,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		got = exit.ExitCode()
 	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
+	if !slices.Contains(strings.Split(args[0], "|"), strconv.Itoa(got)) {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
 }
 

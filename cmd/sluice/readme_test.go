@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+var (
+	fence   = regexp.MustCompile("(?ms)^```(\\w*)(?: file=(\\S+))?\n(.*?)^```$")
+	demands = regexp.MustCompile(`\s+# exit ([0-9|]+)$`)
+)
+
+// TestTour runs the README as a reader would: ```yaml file=NAME``` blocks are files, lines "$ sluice …" of ```console```
+// blocks are commands, in order, in one folder. A command must exit with 0, or as its "# exit N|M" says.
+func TestTour(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe, err := exec.LookPath("sluice") // testscript puts this binary on PATH under that name
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, commands := t.TempDir(), 0
+	for _, block := range fence.FindAllStringSubmatch(string(readme), -1) {
+		kind, file, text := block[1], block[2], block[3]
+		if file != "" {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if kind != "console" {
+			continue
+		}
+		for line := range strings.Lines(text) {
+			command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ sluice ")
+			if !ok {
+				t.Errorf("a console block holds commands only: %q", line)
+				continue
+			}
+			commands++
+			tourStep(t, exe, dir, command)
+		}
+	}
+	if commands < 8 {
+		t.Errorf("the tour has %d commands", commands)
+	}
+}
+
+func tourStep(t *testing.T, exe, dir, command string) {
+	t.Helper()
+	allowed := []string{"0"}
+	if m := demands.FindStringSubmatch(command); m != nil {
+		allowed = strings.Split(m[1], "|")
+		command = strings.TrimSuffix(command, m[0])
+	}
+	cmd := exec.Command(exe, strings.Fields(command)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(cmd.ProcessState.ExitCode())
+	for _, a := range allowed {
+		if a == got {
+			return
+		}
+	}
+	t.Errorf("sluice %s: exit code %s, want %s\n%s", command, got, strings.Join(allowed, " or "), out)
+}
+
+// TestExitTable: the README's table of exit codes is that of the code.
+func TestExitTable(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range verdict.Codes() {
+		if row := fmt.Sprintf("| %d | %s | %s |\n", c.Code, c.Verdict, c.Meaning); !bytes.Contains(readme, []byte(row)) {
+			t.Errorf("the README lacks %s", row)
+		}
+	}
+}
+
+// TestCodes: every diagnostic code in the source is explained, and every explained code is in the source.
+func TestCodes(t *testing.T) {
+	var all strings.Builder
+	for file := range sources(t) {
+		if strings.HasSuffix(file, "source/codes.go") {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(data)
+	}
+	known := make(map[string]bool)
+	for _, c := range source.Codes() {
+		known[c.Name] = true
+		if !strings.Contains(all.String(), `"`+c.Name+`"`) && !strings.HasPrefix(c.Name, "bad-") { // "bad-" + type in schema
+			t.Errorf("code %q is explained and never used", c.Name)
+		}
+		if c.Help == "" {
+			t.Errorf("code %q has no help", c.Name)
+		}
+	}
+	used := regexp.MustCompile(`(?:\bCode: +|\bcode[A-Z]\w* +(?:string )?= |\.fail\([^"\n]*, )"([a-z]+(?:-[a-z]+)*)"`)
+	for _, m := range used.FindAllStringSubmatch(all.String(), -1) {
+		if !known[m[1]] {
+			t.Errorf("diagnostic code %q is not explained in source.Codes", m[1])
+		}
+	}
+}
