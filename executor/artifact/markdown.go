@@ -68,9 +68,15 @@ func origin(r *result.Result) []string {
 // assertionGrid is one row for each assertion.
 func assertionGrid(list []judged) grid {
 	g := grid{header: []string{"", "node", "assertion", "observed", "limit", "why"}}
+	said := ""
 	for _, a := range list {
 		observed, limit := sides(a.Assertion)
 		reason := why(a.Assertion)
+		if reason != "" && reason == said {
+			reason = "as above"
+		} else {
+			said = reason
+		}
 		if tip := next(a.Assertion, a.node); tip != "" {
 			reason = strings.TrimPrefix(reason+"; "+tip, "; ")
 		}

@@ -125,12 +125,15 @@ func (p *page) assertions(list []judged) error {
 		return err
 	}
 	p.WriteString("\n")
+	said := ""
 	for i, line := range lines {
 		p.WriteString(line + "\n")
 		a := list[i]
-		if reason := why(a.Assertion); reason != "" {
+		reason := why(a.Assertion)
+		if reason != "" && reason != said { // once for all assertions of an invalid node
 			p.WriteString("       " + p.paint(reason, "\x1b[2m") + "\n")
 		}
+		said = reason
 		if tip := next(a.Assertion, a.node); tip != "" {
 			p.WriteString("       → " + tip + "\n")
 		}
