@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,11 @@ type reporter struct {
 	root  *source.Node
 	found source.Diagnostics
 	seen  map[string]bool // by place of the text: what an alias repeats is complained about once
-	later [][]string      // values that are not built yet; nothing under them is complained about
+	later map[string]bool // pointers of values that are not built yet; nothing under them is complained about
+}
+
+func newReporter(root *source.Node) *reporter {
+	return &reporter{root: root, seen: map[string]bool{}, later: map[string]bool{}}
 }
 
 // complaint is a leaf with what it is about.
@@ -25,26 +30,44 @@ type complaint struct {
 	node    *source.Node // the value; of a key: nil
 }
 
+// maxFound is how many mistakes are listed: enough for any person, and a bound for what a broken file can cost.
+const maxFound = 1000
+
 func (r *reporter) collect(leaves []leafError) {
-	for _, l := range leaves {
-		if last(l.keyword) == notBuilt {
-			r.later = append(r.later, l.at)
-		}
-	}
-	slices.SortFunc(leaves, func(a, b leafError) int { // originals before what aliases repeat of them
-		return strings.Compare(r.order(a), r.order(b))
+	slices.SortFunc(leaves, func(a, b leafError) int {
+		return cmp.Or(slices.Compare(a.at, b.at), slices.Compare(a.keyword, b.keyword))
 	})
 	for _, l := range leaves {
-		if r.hidden(l) {
-			continue
+		if last(l.keyword) == notBuilt {
+			r.later[source.JoinPointer(l.at...)] = true
 		}
-		schema := tree().At(source.JoinPointer(l.keyword[:len(l.keyword)-1]...))
-		c := complaint{leafError: l, keyword: last(l.keyword), schema: schema, node: r.at(l.at)}
-		if len(l.keyword) > 1 && l.keyword[0] == "$defs" {
-			c.def = l.keyword[1]
-		}
-		r.complain(c)
 	}
+	leaves = slices.DeleteFunc(leaves, r.hidden)
+	cut := len(leaves) > maxFound
+	leaves = leaves[:min(len(leaves), maxFound)]
+	for _, repeated := range []bool{false, true} { // originals before what aliases repeat of them
+		for _, l := range leaves {
+			c := r.about(l)
+			if (c.node != nil && c.node.Anchor != (source.Pos{})) == repeated {
+				r.complain(c)
+			}
+		}
+	}
+	if cut || len(r.found) > maxFound {
+		r.found = append(r.found[:min(len(r.found), maxFound)], source.Diagnostic{
+			Severity: source.Error, Code: "too-many-mistakes", Summary: "there are more mistakes than are listed", Pos: r.root.Pos,
+		})
+	}
+}
+
+// about finds what a leaf is about.
+func (r *reporter) about(l leafError) complaint {
+	c := complaint{leafError: l, keyword: last(l.keyword), node: r.at(l.at)}
+	c.schema = tree().At(source.JoinPointer(l.keyword[:len(l.keyword)-1]...))
+	if len(l.keyword) > 1 && l.keyword[0] == "$defs" {
+		c.def = l.keyword[1]
+	}
+	return c
 }
 
 func last(tokens []string) string {
@@ -56,18 +79,10 @@ func last(tokens []string) string {
 
 func (r *reporter) at(tokens []string) *source.Node { return r.root.At(source.JoinPointer(tokens...)) }
 
-func (r *reporter) order(l leafError) string {
-	n := r.at(l.at)
-	if n != nil && n.Anchor != (source.Pos{}) {
-		return "1"
-	}
-	return "0"
-}
-
 // hidden reports whether l is about something inside a value that is not built yet, or about that value itself.
 func (r *reporter) hidden(l leafError) bool {
-	for _, at := range r.later {
-		if len(l.at) >= len(at) && slices.Equal(l.at[:len(at)], at) && (len(l.at) > len(at) || last(l.keyword) != notBuilt) {
+	for n := range len(l.at) + 1 {
+		if r.later[source.JoinPointer(l.at[:n]...)] && (n < len(l.at) || last(l.keyword) != notBuilt) {
 			return true
 		}
 	}
@@ -118,6 +133,9 @@ func (r *reporter) unknownKeys(c complaint) {
 		}
 	}
 	for _, e := range entries(c.node) {
+		if len(r.found) > maxFound {
+			return
+		}
 		if properties.Get(e.Key) != nil {
 			continue
 		}

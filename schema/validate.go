@@ -29,7 +29,7 @@ func Validate(root *source.Node) source.Diagnostics {
 	if len(leaves) == 0 {
 		return nil
 	}
-	r := reporter{root: root, seen: map[string]bool{}}
+	r := newReporter(root)
 	r.collect(leaves)
 	return r.found.Sorted()
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -126,7 +127,7 @@ func TestPrunedSchemaSaysTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := reporter{root: root, seen: map[string]bool{}}
+		r := newReporter(root)
 		r.collect(leaves)
 		if diff := cmp.Diff(r.found.Sorted(), Validate(root)); diff != "" {
 			t.Errorf("%s (-whole +pruned):\n%s", name, diff)
@@ -215,6 +216,50 @@ func TestValidatorPanicsAreContained(t *testing.T) {
 	}
 	if Validate(nil) != nil {
 		t.Error("nothing has mistakes")
+	}
+}
+
+func TestEndlessMistakesAreCut(t *testing.T) {
+	for name, text := range map[string]string{
+		"values":       head + "labels: {" + entriesOf(60_000, "[]") + "}\n",
+		"keys":         head + entriesOf(60_000, "x") + "\n",
+		"not built":    strings.TrimSuffix(head, "]\n") + strings.Repeat(", {id: a, repeat: 1}", 40_000) + "]\n",
+		"long strings": head + "description: [" + strings.Repeat("x", 1_000_000) + "]\n",
+	} {
+		ds := Validate(parse(t, name, text))
+		if len(ds) == 0 || len(ds) > maxFound+1 {
+			t.Errorf("%s: %d mistakes", name, len(ds))
+		}
+		if err := source.Render(io.Discard, ds, func(string) []byte { return []byte(text) }, false); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// entriesOf is n keys with one value, in flow style or as lines.
+func entriesOf(n int, value string) string {
+	var b strings.Builder
+	separator := ", "
+	if value == "x" {
+		separator = "\n"
+	}
+	for i := range n {
+		fmt.Fprintf(&b, "k%d: %s%s", i, value, separator)
+	}
+	return strings.TrimSuffix(b.String(), separator)
+}
+
+func TestCodesAreExplained(t *testing.T) {
+	known := map[string]bool{}
+	for _, c := range source.Codes() {
+		known[c.Name] = true
+	}
+	for name, text := range plans(t, "testdata/invalid/*.yaml") {
+		for _, d := range Validate(parse(t, name, text)) {
+			if !known[d.Code] {
+				t.Errorf("code %s is not explained", d.Code)
+			}
+		}
 	}
 }
 

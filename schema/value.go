@@ -161,8 +161,14 @@ func examples(schema *source.Node, path string) string {
 
 var decimal = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 
-// withUnit proposes a unit for a number without one.
+// withUnit proposes a unit for a number without one, or with a misspelled one.
 func withUnit(d *source.Diagnostic, def, number string) {
+	if count, unit, found := strings.Cut(number, " "); found && def == "span" && decimal.MatchString(count) {
+		if word := source.Nearest(strings.TrimSpace(unit), []string{"requests"}); word != "" {
+			d.Nearest = count + " " + word
+		}
+		return
+	}
 	if !decimal.MatchString(number) {
 		return
 	}

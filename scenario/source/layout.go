@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -12,7 +13,7 @@ func (p *parser) valuePos(y *yaml.Node) Pos {
 	if y.Anchor == "" && y.Style&yaml.TaggedStyle == 0 || y.Kind == yaml.AliasNode {
 		return pos
 	}
-	c := cursor{lines: p.lines, line: y.Line, rest: []rune(p.lines.text(y.Line))}
+	c := cursor{lines: p.lines, line: y.Line, rest: p.lineRunes(y.Line)}
 	c.skip(y.Column - 1)
 	for {
 		c.skipBlanks()
@@ -34,7 +35,7 @@ func (p *parser) valuePos(y *yaml.Node) Pos {
 // runs finds where the characters of a scalar stand by reading text and source side by side. It is nil if the text
 // stands in one piece. A character written as an escape stands where its backslash does.
 func (p *parser) runs(n *Node) []Run {
-	c := cursor{lines: p.lines, line: n.Pos.Line, rest: []rune(p.lines.text(n.Pos.Line))}
+	c := cursor{lines: p.lines, line: n.Pos.Line, rest: p.lineRunes(n.Pos.Line)}
 	c.skip(n.Pos.Column - 1)
 	var quote rune
 	indent := 0
@@ -47,7 +48,7 @@ func (p *parser) runs(n *Node) []Run {
 		c.skip(1)
 	}
 	text := []rune(n.Text)
-	if !n.Block && strings.HasPrefix(string(c.rest), n.Text) {
+	if !n.Block && len(text) <= len(c.rest) && slices.Equal(c.rest[:len(text)], text) {
 		return nil
 	}
 	if n.Block && len(text) > 0 && text[0] != '\n' {
@@ -153,7 +154,7 @@ func (c *cursor) folds(r rune, flow bool) bool {
 	if r != ' ' && r != '\n' {
 		return false
 	}
-	return len(c.rest) == 0 || flow && strings.TrimSpace(string(c.rest)) == ""
+	return len(c.rest) == 0 || flow && !slices.ContainsFunc(c.rest, func(r rune) bool { return r != ' ' && r != '\t' })
 }
 
 // continued skips a backslash at the end of a line of a double-quoted scalar, which stands for nothing.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -35,9 +34,29 @@ type parser struct {
 	file  string
 	lines lines
 	found Diagnostics
+
+	line  int    // that runes holds
+	runes []rune // of one line: a file may be one line with a hundred thousand values
 }
 
+// lineRunes is line n as characters.
+func (p *parser) lineRunes(n int) []rune {
+	if p.line != n {
+		p.line, p.runes = n, []rune(p.lines.text(n))
+	}
+	return p.runes
+}
+
+// maxFound is how many mistakes are listed: enough for any person, and a bound for what a broken file can cost.
+const maxFound = 1000
+
 func (p *parser) report(d Diagnostic) {
+	switch {
+	case len(p.found) > maxFound:
+		return
+	case len(p.found) == maxFound:
+		d = Diagnostic{Code: "too-many-mistakes", Pos: d.Pos, Summary: "there are more mistakes than are listed"}
+	}
 	d.Severity = Error
 	d.Pos = p.inside(Pos{File: p.file, Line: d.Pos.Line, Column: d.Pos.Column})
 	p.found = append(p.found, d)
@@ -48,7 +67,7 @@ func (p *parser) inside(pos Pos) Pos {
 	if pos.Line > p.lines.count() {
 		pos.Line, pos.Column = p.lines.count(), maxBytes
 	}
-	pos.Column = max(1, min(pos.Column, 1+utf8.RuneCountInString(p.lines.text(pos.Line))))
+	pos.Column = max(1, min(pos.Column, 1+len(p.lineRunes(pos.Line))))
 	return pos
 }
 

@@ -111,6 +111,37 @@ func bomb(n int) string {
 	return b.String()
 }
 
+func TestParseListsNoEndOfMistakes(t *testing.T) {
+	_, ds := Parse("p", []byte("a:\n"+strings.Repeat("  - 010\n", 100_000)))
+	if len(ds) != maxFound+1 || ds[maxFound].Code != "too-many-mistakes" {
+		t.Errorf("%d mistakes, the last %+v", len(ds), ds[len(ds)-1])
+	}
+}
+
+func TestCodesAreExplained(t *testing.T) {
+	known := map[string]bool{}
+	for i, c := range Codes() {
+		known[c.Name] = true
+		if c.Help == "" || i > 0 && Codes()[i-1].Name >= c.Name {
+			t.Errorf("%s: no help, or out of order", c.Name)
+		}
+	}
+	for _, text := range []string{
+		"", "a: 1\na: 1\n1: x\n", "a: !x 010\nb: .inf\n", "<<: 1\n", "a: *b\n", "a: &x [*x]\n", "a:\n\tb\n", "a: [${x}]\n", "a: b: c\n",
+		"a: \x00\n", "a: 1\n---\n", bomb(8), "a: " + strings.Repeat("[", 101) + strings.Repeat("]", 101), strings.Repeat("x", maxBytes+1),
+	} {
+		_, ds := Parse("p", []byte(text))
+		if len(ds) == 0 {
+			t.Errorf("%.20q has no mistake", text)
+		}
+		for _, d := range ds {
+			if !known[d.Code] {
+				t.Errorf("code %s is not explained", d.Code)
+			}
+		}
+	}
+}
+
 func TestParseHints(t *testing.T) {
 	tests := []struct{ name, text, detail, nearest string }{
 		{"! is not", "a: !done\n", "`not done`", ""},

@@ -109,8 +109,8 @@ func (r *renderer) snippet(d Diagnostic, margin int, shade string) {
 	if !ok || d.Pos.Line < 1 || d.Pos.Line > file.count() {
 		return
 	}
-	text := file.text(d.Pos.Line)
-	before := runePrefix(text, d.Pos.Column-1)
+	text, column := clip(file.text(d.Pos.Line), d.Pos.Column)
+	before := runePrefix(text, column-1)
 	marked := runePrefix(text[len(before):], max(1, d.Width))
 	bar := r.paint(colorBlue, "|")
 	pad := strings.Repeat(" ", margin)
@@ -118,6 +118,24 @@ func (r *renderer) snippet(d Diagnostic, margin int, shade string) {
 	r.line(strings.TrimRight(r.paint(colorBlue, strconv.Itoa(d.Pos.Line))+" "+bar+" "+visible(text), " "))
 	r.line(pad, " ", bar, " ", strings.Repeat(" ", cells(visible(before))),
 		r.paint(shade, strings.Repeat("^", max(1, cells(visible(marked))))))
+}
+
+// clip cuts a long line to the part around a column, and says which column that is in it.
+func clip(text string, column int) (string, int) {
+	const ahead, around = 60, 160
+	if len(text) <= around {
+		return text, column
+	}
+	from := max(0, column-1-ahead)
+	text = text[len(runePrefix(text, from)):]
+	part := runePrefix(text, around)
+	if len(part) < len(text) {
+		part += "…"
+	}
+	if from == 0 {
+		return part, column
+	}
+	return "…" + part, column - from + 1
 }
 
 // visible is text as it can be shown on a terminal: tabs as four blanks, characters that move the cursor as themselves

@@ -77,6 +77,21 @@ func TestRender(t *testing.T) {
 	}
 }
 
+func TestRenderCutsLongLines(t *testing.T) {
+	text := strings.Repeat("é", 300) + "HERE" + strings.Repeat("x", 300)
+	var b strings.Builder
+	ds := Diagnostics{{Severity: Error, Summary: "s", Pos: Pos{"p", 1, 301}, Width: 4}}
+	if err := Render(&b, ds, func(string) []byte { return []byte(text) }, false); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(b.String(), "\n")
+	source, marks := []rune(lines[3]), lines[4]
+	at := strings.Index(marks, "^")
+	if len(source) > 180 || string(source[at:at+4]) != "HERE" || strings.Count(marks, "^") != 4 {
+		t.Errorf("%s", b.String())
+	}
+}
+
 type brokenWriter struct{}
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
