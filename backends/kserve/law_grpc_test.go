@@ -286,3 +286,9 @@ func TestLawGRPCShared(t *testing.T) {
 	s.Without[backendtest.CloseUnder] = "the check counts the requests of one lane on its connection"
 	backendtest.Run(t, s)
 }
+
+func TestLawGRPCPerRequest(t *testing.T) {
+	s := grpcSuite(backends.PerRequest)
+	s.Classes[backendtest.Refused] = []backends.ErrorClass{backends.Dial}
+	backendtest.Run(t, s)
+}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"google.golang.org/grpc"
@@ -27,6 +28,8 @@ type conn struct {
 	carried atomic.Uint32 // number of the transport that a request went out on last
 	broken  atomic.Uint32 // transports whose reads or writes failed or met the end
 	failed  atomic.Uint32 // ErrorClass of the last attempt to make one; OK after a success
+
+	failures atomic.Uint32 // attempts that failed
 
 	mu   sync.Mutex
 	last error // of the last attempt
@@ -83,29 +86,41 @@ func (c *conn) note(class backends.ErrorClass, err error) {
 	c.last = err
 	c.mu.Unlock()
 	c.failed.Store(uint32(class))
+	c.failures.Add(1)
 }
 
-// ready waits until the connection can carry calls: TCP, TLS and HTTP/2 SETTINGS are done.
+// ready waits until the connection can carry calls: TCP, TLS and HTTP/2 SETTINGS are done. An earlier failure, after
+// which grpc-go waits before it tries again, does not count: it tries at once. grpc-go shows the state of that failure
+// until a connection is there, so that only the count of failures tells that the new attempt has failed too.
 func (c *conn) ready(ctx context.Context, o *Options) error {
 	ctx, cancel := context.WithTimeout(ctx, o.connectTimeout())
 	defer cancel()
-	c.cc.Connect()
+	failures, patience := c.failures.Load(), o.connectTimeout()
+	if c.cc.GetState() == connectivity.TransientFailure {
+		c.cc.ResetConnectBackoff()
+		patience = failurePoll
+	}
 	for {
-		switch state := c.cc.GetState(); state {
-		case connectivity.Ready:
+		state := c.cc.GetState()
+		switch {
+		case state == connectivity.Ready:
 			return nil
-		case connectivity.TransientFailure, connectivity.Shutdown:
+		case state == connectivity.TransientFailure && (patience != failurePoll || c.failures.Load() != failures), state == connectivity.Shutdown:
 			return fmt.Errorf("connect to %s: %w", o.Address, c.why())
-		default:
-			if state == connectivity.Idle {
-				c.cc.Connect()
-			}
-			if !c.cc.WaitForStateChange(ctx, state) {
-				return fmt.Errorf("connect to %s: %w", o.Address, ctx.Err())
-			}
+		case state == connectivity.Idle:
+			c.cc.Connect()
+		}
+		wait, stop := context.WithTimeout(ctx, patience)
+		c.cc.WaitForStateChange(wait, state)
+		stop()
+		if ctx.Err() != nil {
+			return fmt.Errorf("connect to %s: %w", o.Address, ctx.Err())
 		}
 	}
 }
+
+// failurePoll is how often the failures of a connection are looked at, which grpc-go shows no change for.
+const failurePoll = 5 * time.Millisecond
 
 func (c *conn) why() error {
 	if c.failed.Load() != uint32(backends.OK) {

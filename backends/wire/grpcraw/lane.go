@@ -6,8 +6,10 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 )
 
 // unary describes a call with one request and one reply.
@@ -80,7 +82,9 @@ func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.S
 	s.SendStart = l.pool.o.Clock.Now()
 	l.err = l.transmit(s.SendStart)
 	s.SendEnd = l.pool.o.Clock.Now()
-	s.BytesSent = int64(c.Size)
+	if l.err == nil {
+		s.BytesSent = int64(c.Size)
+	}
 	l.handover.put()
 }
 
@@ -120,7 +124,10 @@ func (l *lane) connectOne(start int64) (err error) {
 	}
 	err = l.conn.ready(l.base, &l.pool.o)
 	l.sample.Connect += l.pool.o.Clock.Now() - start
-	return err
+	if err != nil {
+		return status.Error(codes.Unavailable, err.Error())
+	}
+	return nil
 }
 
 // Recv implements backends.Lane.

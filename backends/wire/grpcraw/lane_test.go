@@ -270,11 +270,19 @@ func TestServerGoes(t *testing.T) {
 			t.Fatalf("class %v %s", s.Class, s.Note)
 		}
 	}
+	if _, _, err := f.pool.Lanes(t.Context(), 1); err == nil {
+		t.Error("lanes to a server that is gone")
+	}
 	again, err := net.Listen("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	serve(t, again, echo)
+	more, _, err := f.pool.Lanes(t.Context(), 1) // at once, without the wait after a failure
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = more[0].Close()
 	for {
 		if s := f.do(t, c); s.Class == backends.OK {
 			break
