@@ -30,8 +30,15 @@ func (r *reading) plan() *Plan {
 	for _, ds := range c.datasets() {
 		p.Datasets = append(p.Datasets, r.dataset(ds.Key, ds.Value))
 	}
-	for i := range r.raw.Stages {
-		p.Stages = append(p.Stages, r.stage(i, p))
+	_, never := r.raw.stageIDs()
+	before := ""
+	for _, s := range r.raw.Stages {
+		stage := r.stage(s, p)
+		stage.Needs = needsOf(s, before, never)
+		p.Stages = append(p.Stages, stage)
+		if !never[s.ID.V] {
+			before = s.ID.V
+		}
 	}
 	p.Output = newOutput(r.raw.Output)
 	p.Resolved = r.resolvedTree(p.Name)
@@ -203,12 +210,11 @@ func newAssertions(owner string, list []*rawAssertion) []Assertion {
 	return all
 }
 
-func (r *reading) stage(i int, p *Plan) *Stage {
-	s := r.raw.Stages[i]
+func (r *reading) stage(s *rawStage, p *Plan) *Stage {
 	play := s.Play
 	stage := &Stage{
 		ID: s.ID.V, Description: play.Description.or(""), Labels: sortedPairs(play.Labels), Pos: s.At.pos(), IDPos: s.ID.at.pos(),
-		Needs: r.needs(i), When: s.When.V, OnFail: play.OnFail.V, Warmup: play.Warmup.V, Drain: play.Drain.V,
+		When: s.When.V, OnFail: play.OnFail.V, Warmup: play.Warmup.V, Drain: play.Drain.V,
 		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
 	}
 	stage.Load, stage.LoadPos = newLoad(play.Load)
@@ -216,17 +222,8 @@ func (r *reading) stage(i int, p *Plan) *Stage {
 	return stage
 }
 
-// needs are the needs that were written, without stages that never run, else the entry before.
-func (r *reading) needs(i int) []Need {
-	s := r.raw.Stages[i]
-	never := map[string]bool{}
-	before := ""
-	for k, other := range r.raw.Stages {
-		never[other.ID.V] = other.When.V == "never"
-		if k < i && !never[other.ID.V] {
-			before = other.ID.V
-		}
-	}
+// needsOf are the needs that were written, without stages that never run, else the entry before.
+func needsOf(s *rawStage, before string, never map[string]bool) []Need {
 	var needs []Need
 	for _, n := range s.Needs {
 		if !never[n.V] {

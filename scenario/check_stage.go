@@ -110,26 +110,20 @@ func pick[T any](all []item[T], name *val[string], usual string) (*T, *mistake) 
 }
 
 func (c *checker) needs(s *rawStage) {
-	var ids, never []string
-	for _, other := range c.raw.Stages {
-		if other.ID == nil {
-			continue
-		}
-		ids = append(ids, other.ID.V)
-		if other.When != nil && other.When.V == "never" {
-			never = append(never, other.ID.V)
-		}
+	if len(s.Needs) == 0 {
+		return
 	}
+	ids, never := c.raw.stageIDs()
 	c.unique(s.Needs, "need")
 	for _, need := range s.Needs {
 		switch {
 		case s.ID != nil && need.V == s.ID.V:
 			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q needs itself", need.V)})
-		case !slices.Contains(ids, need.V) && !c.unreadStages():
+		case !known(never, need.V) && !c.unreadStages():
 			c.at(need.at, &mistake{
 				code: codeUnknownName, summary: fmt.Sprintf("no stage is named %q", need.V), allowed: ids, nearest: source.Nearest(need.V, ids),
 			})
-		case slices.Contains(never, need.V):
+		case never[need.V]:
 			before := len(c.diags)
 			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q never runs; nothing waits for it", need.V)})
 			for i := range c.diags[before:] {
@@ -137,6 +131,23 @@ func (c *checker) needs(s *rawStage) {
 			}
 		}
 	}
+}
+
+func known(m map[string]bool, key string) bool {
+	_, ok := m[key]
+	return ok
+}
+
+// stageIDs lists the ids of the stages in document order, and says of each whether it never runs.
+func (p *rawPlan) stageIDs() (ids []string, never map[string]bool) {
+	never = map[string]bool{}
+	for _, s := range p.Stages {
+		if s.ID != nil {
+			ids = append(ids, s.ID.V)
+			never[s.ID.V] = s.When != nil && s.When.V == "never"
+		}
+	}
+	return ids, never
 }
 
 // unreadStages reports whether the ids of some stages could not be read, so that an id that is not found may be theirs.

@@ -197,8 +197,10 @@ func parseCount(s, digits, unit string) (Span, *mistake) {
 	switch unit {
 	case "request", "requests":
 	case "sequence", "sequences", "session", "sessions", "pass", "passes":
-		return Span{}, &mistake{code: codeNotBuilt, summary: fmt.Sprintf("a span in %s is not built yet", unit),
-			detail: "use a duration, or a number of requests"}
+		return Span{}, &mistake{
+			code: codeNotBuilt, summary: fmt.Sprintf("a span in %s is not built yet", unit),
+			detail: "use a duration, or a number of requests",
+		}
 	default:
 		m := invalid("counts are in requests", "span %q has an unknown unit", s)
 		m.allowed = []string{"requests"}
