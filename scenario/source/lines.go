@@ -55,8 +55,8 @@ func (l lines) text(n int) string {
 		end = l.starts[n]
 	}
 	line := l.data[l.starts[n-1]:end]
-	for i := range line {
-		if breakLength(line[i:]) > 0 {
+	for n := min(3, len(line)); n > 0; n-- {
+		if i := len(line) - n; breakLength(line[i:]) == n {
 			return string(line[:i])
 		}
 	}
