@@ -59,9 +59,9 @@ github.com/spf13/cobra                    cmd/sluice
 golang.org/x/term                         cmd/sluice
 golang.org/x/text                         scenario/source
 go.uber.org/goleak                        backends/backendtest
-google.golang.org/grpc                    backends/wire/grpcraw backends/builtin backends/builtin/*
-google.golang.org/protobuf                backends/wire/* backends/builtin backends/builtin/* backends/kserve backends/triton
-golang.org/x/sys                          executor/drive backends/wire/* backends/builtin executor/observe
+google.golang.org/grpc                    backends/wire/grpcraw backends/builtin backends/builtin/* testdata/bench/*
+google.golang.org/protobuf                backends/wire/* backends/builtin backends/builtin/* backends/kserve backends/triton testdata/bench/*
+golang.org/x/sys                          executor/drive backends/wire/* backends/builtin executor/observe testdata/bench/*
 `
 
 func TestImports(t *testing.T) {

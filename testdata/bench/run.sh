@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# What Sluice costs and how punctual it is, beside wrk and a bare grpc-go loop, in a table with the bars it is held to.
+#
+#   testdata/bench/run.sh [--quick] [--only http,grpc,open,start,memory]
+#
+# Quick takes under three minutes; the whole about six. Figures mean something on a machine with nothing else to do;
+# ratios hold elsewhere too. Needs: go, wrk.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+command -v wrk >/dev/null || { echo "wrk is not installed (Debian: apt-get install wrk)" >&2; exit 1; }
+bin=$(mktemp -d)
+trap 'rm -rf "$bin"' EXIT
+cd "$here/../.."
+CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o "$bin/sluice" ./cmd/sluice
+for program in refserver grpcloop speed; do
+  go build -o "$bin/$program" "./testdata/bench/$program"
+done
+"$bin/speed" -bin "$bin" "$@"

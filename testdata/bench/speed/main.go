@@ -1,0 +1,79 @@
+// Command speed measures what Sluice costs and how punctual it is, beside the least that does the same work: wrk over
+// HTTP, a bare grpc-go loop over gRPC. Server, Sluice and its peer are processes of their own; Sluice and the peer send
+// the same bytes and take turns in one run, so that a ratio holds on any machine while the figures do not.
+//
+// It is not: a test (a busy machine decides nothing), a comparison of everything that the peers can do.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// bench is what every measurement needs.
+type bench struct {
+	bin    string // folder of the built programs
+	work   string // a folder that is thrown away
+	server *server
+	out    *table
+	rounds int           // turns of each in a comparison
+	each   time.Duration // length of one turn
+	paced  time.Duration // length of an open loop
+	many   int           // requests of the memory measurement
+}
+
+// steps are what can be measured, in order.
+var steps = []struct {
+	name string
+	run  func(*bench) error
+}{{"http", (*bench).http}, {"grpc", (*bench).grpc}, {"open", (*bench).open}, {"start", (*bench).start}, {"memory", (*bench).memory}}
+
+func main() {
+	bin := flag.String("bin", "", "folder with sluice, refserver and grpcloop")
+	quick := flag.Bool("quick", false, "shorter turns and fewer requests")
+	only := flag.String("only", "", "steps, separated by commas: http,grpc,open,start,memory")
+	flag.Parse()
+	if err := run(*bin, *quick, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "speed:", err)
+		os.Exit(1)
+	}
+}
+
+func run(bin string, quick bool, only string) (err error) {
+	work, err := os.MkdirTemp("", "speed-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	b := &bench{bin: bin, work: work, out: &table{}, rounds: 3, each: 5 * time.Second, paced: 10 * time.Second, many: 5_000_000}
+	if quick {
+		b.rounds, b.each, b.paced, b.many = 2, 2*time.Second, 4*time.Second, 500_000
+	}
+	if b.server, err = startServer(filepath.Join(bin, "refserver")); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.server.stop()) }()
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
+	fmt.Printf("%d cores; %s per turn, %d turns each; median of the turns; load of this machine by others: see the last column\n",
+		runtime.NumCPU(), b.each, b.rounds)
+	for _, s := range steps {
+		if only != "" && !strings.Contains(","+only+",", ","+s.name+",") {
+			continue
+		}
+		if err := s.run(b); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		if len(interrupted) > 0 {
+			break
+		}
+	}
+	return b.out.print(os.Stdout)
+}
