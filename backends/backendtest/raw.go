@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -92,8 +93,12 @@ func (r *Raw) Down() {
 func (r *Raw) accept() {
 	for {
 		raw, err := r.listen.Accept()
-		if err != nil {
+		switch {
+		case errors.Is(err, net.ErrClosed):
 			return
+		case err != nil: // a test may take away the descriptors
+			<-time.After(time.Millisecond)
+			continue
 		}
 		n := int(r.count.Add(1)) - 1
 		r.mu.Lock()
