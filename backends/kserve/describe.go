@@ -148,7 +148,7 @@ func (c *HTTP) Ready(ctx context.Context) error {
 		said := struct{ Live, Ready *bool }{}
 		_ = json.Unmarshal(body, &said) // most servers say it by the status alone
 		if said.Live != nil && !*said.Live || said.Ready != nil && !*said.Ready {
-			return fmt.Errorf("GET %s: %w", c.base+path, &StatusError{Status: http.StatusOK, Body: body})
+			return fmt.Errorf("GET %s: %w", c.base+path, &statusError{Status: http.StatusOK, Body: body})
 		}
 	}
 	return nil

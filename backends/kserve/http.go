@@ -90,21 +90,21 @@ func (c *HTTP) Get(ctx context.Context, path string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("GET %s: %w", c.base+path, err)
 	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("GET %s: %w", c.base+path, &StatusError{Status: resp.StatusCode, Location: resp.Header.Get("Location"), Body: body})
+		return nil, fmt.Errorf("GET %s: %w", c.base+path, &statusError{Status: resp.StatusCode, Location: resp.Header.Get("Location"), Body: body})
 	case len(body) > maxControl:
 		return nil, fmt.Errorf("GET %s: the reply is over %d bytes", c.base+path, maxControl)
 	}
 	return body, nil
 }
 
-// StatusError is a reply to a control call that has not the status 200.
-type StatusError struct {
+// statusError is a reply to a control call that has not the status 200.
+type statusError struct {
 	Status   int
 	Location string
 	Body     []byte
 }
 
-func (e *StatusError) Error() string {
+func (e *statusError) Error() string {
 	text := "status " + strconv.Itoa(e.Status)
 	if e.Location != "" {
 		text += ", which points to " + strconv.Quote(e.Location)

@@ -22,10 +22,8 @@ func judgeHTTP(t testing.TB, reply string, e *backends.Expect) *backends.Sample 
 	w := http1.New(&httpJudge{}, http1.Options{})
 	s := &backends.Sample{}
 	w.Begin(0, call, backends.Fields{}, s)
-	if slot, _, next := w.Feed([]byte(reply), 5); slot == backends.None {
-		if next = w.EOF(6); next == backends.NextStale {
-			s.Class = backends.ResetByPeer
-		}
+	if slot, _, _ := w.Feed([]byte(reply), 5); slot == backends.None {
+		w.EOF(6)
 	}
 	return s
 }

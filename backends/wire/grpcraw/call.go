@@ -82,7 +82,7 @@ func checkHeader(name, value string) error {
 	}
 	for _, c := range []byte(name) {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
-			return fmt.Errorf("header %q cannot be sent over gRPC: names are of letters, digits and -_.", name)
+			return fmt.Errorf("header %q cannot be sent over gRPC: only letters, digits, hyphen, underscore and dot can be in a name", name)
 		}
 	}
 	switch name {

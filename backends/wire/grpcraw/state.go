@@ -54,15 +54,15 @@ func (f *flight) cancel(gen uint32, why backends.Cause) {
 func (f *flight) end() backends.Cause {
 	for {
 		w := f.word.Load()
-		gen := w &^ (1<<stateBits - 1)
+		gen := w &^ (1<<stateBits - 1) // with the state idle, which is 0
 		switch w & (1<<stateBits - 1) {
 		case inFlight:
-			if f.word.CompareAndSwap(w, gen|idle) {
+			if f.word.CompareAndSwap(w, gen) {
 				return 0
 			}
 		case cancelled:
 			why := f.why
-			f.word.Store(gen | idle)
+			f.word.Store(gen)
 			return why
 		default:
 			runtime.Gosched()

@@ -27,11 +27,11 @@ func (l *lane) fail(err error, why backends.Cause) {
 	}
 	switch why {
 	case backends.CauseTimeout:
-		s.Class, s.Status = backends.TimedOut, int32(codes.DeadlineExceeded)
+		s.Class = backends.TimedOut
 		s.Flags |= backends.Timeout
 		return
 	case backends.CauseDrain, backends.CauseStop:
-		s.Class, s.Status = backends.Stopped, int32(codes.Canceled)
+		s.Class = backends.Stopped
 		s.Flags |= backends.Incomplete
 		return
 	}

@@ -17,7 +17,7 @@ func Check(pieces [][]byte) error {
 	for c.more() {
 		tag, ok := c.varint()
 		if !ok || !c.skip(protowire.DecodeTag(tag)) {
-			return ErrMalformed
+			return errMalformed
 		}
 	}
 	return nil

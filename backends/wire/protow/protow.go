@@ -25,8 +25,8 @@ type Number = protowire.Number
 // BytesType is the wire type of length-delimited fields: strings, bytes, messages, packed numbers.
 const BytesType = protowire.BytesType
 
-// ErrMalformed is the error of a message that is no protobuf.
-var ErrMalformed = errors.New("malformed protobuf message")
+// errMalformed is the error of a message that is no protobuf.
+var errMalformed = errors.New("malformed protobuf message")
 
 // Walker steps through the fields of one message. It allocates nothing; Bytes lie in the message.
 type Walker struct {
@@ -79,10 +79,10 @@ func (w *Walker) fail() bool {
 	return false
 }
 
-// Err is ErrMalformed after a Next that found no field where one should be.
+// Err is not nil after a Next that found no field where one should be.
 func (w *Walker) Err() error {
 	if w.failed {
-		return ErrMalformed
+		return errMalformed
 	}
 	return nil
 }
@@ -98,12 +98,12 @@ func (w *Walker) Ints(dst []int64) ([]int64, error) {
 		return append(dst, int64(w.Varint)), nil
 	}
 	if w.Type != BytesType {
-		return dst, ErrMalformed
+		return dst, errMalformed
 	}
 	for b := w.Bytes; len(b) > 0; {
 		v, n := protowire.ConsumeVarint(b)
 		if n < 0 {
-			return dst, ErrMalformed
+			return dst, errMalformed
 		}
 		dst, b = append(dst, int64(v)), b[n:]
 	}

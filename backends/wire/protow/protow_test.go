@@ -59,7 +59,7 @@ func TestMalformed(t *testing.T) {
 		w := Walk(message)
 		for w.Next() {
 		}
-		if !errors.Is(w.Err(), ErrMalformed) {
+		if !errors.Is(w.Err(), errMalformed) {
 			t.Errorf("%s: walked", text)
 		}
 		if Check([][]byte{message}) == nil || Check(split(message, 1)) == nil {
