@@ -53,7 +53,7 @@ func (f fixed) Marshal(any) (mem.BufferSlice, error) { return f.message, nil }
 func (f fixed) Unmarshal(mem.BufferSlice, any) error { return nil }
 func (f fixed) Name() string                         { return "proto" }
 
-func startChild(b *testing.B) (address string) {
+func startChild(b testing.TB) (address string) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"=1")
 	cmd.Stderr = os.Stderr
@@ -93,7 +93,7 @@ func (c *cost) each() (cpuMicros, mallocs float64) {
 }
 
 // spend runs one(worker) from n goroutines, total times in all, and adds what it cost to c.
-func spend(b *testing.B, c *cost, n, total int, one func(worker int) error) {
+func spend(b testing.TB, c *cost, n, total int, one func(worker int) error) {
 	var left atomic.Int64
 	left.Store(int64(total))
 	var before, after runtime.MemStats
@@ -152,7 +152,7 @@ func BenchmarkUnary(b *testing.B) {
 	}
 }
 
-func bareLoop(b *testing.B, address string) (one func(int) error, end func()) {
+func bareLoop(b testing.TB, address string) (one func(int) error, end func()) {
 	message := fixed{mem.BufferSlice{mem.SliceBuffer(make([]byte, 1024))}}
 	cc, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(message)), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithNoProxy(),
@@ -174,13 +174,13 @@ func bareLoop(b *testing.B, address string) (one func(int) error, end func()) {
 	}, func() { cancel(); _ = cc.Close() }
 }
 
-func laneLoop(b *testing.B, address string, n, connections int) func(int) error {
+func laneLoop(b testing.TB, address string, n, connections int) func(int) error {
 	judge := func() Judge { return &recorder{} }
 	pool, err := New(Options{Network: "tcp", Address: address, Authority: address, Connections: connections, Clock: backends.Clock{Origin: time.Now()}, Judge: judge})
 	if err != nil {
 		b.Fatal(err)
 	}
-	lanes, _, err := pool.Lanes(b.Context(), n)
+	lanes, _, err := pool.Lanes(context.Background(), n)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -205,5 +205,25 @@ func laneLoop(b *testing.B, address string, n, connections int) func(int) error 
 			return fmt.Errorf("%v %s", s.Class, s.Note)
 		}
 		return nil
+	}
+}
+
+// A call costs no more allocations than a bare loop over grpc-go; the half is for what other goroutines do meanwhile.
+func TestAllocationsOfABareLoop(t *testing.T) {
+	address := startChild(t)
+	bare, end := bareLoop(t, address)
+	defer end()
+	lane := laneLoop(t, address, 1, 0)
+	var ours, theirs, warm cost
+	spend(t, &warm, 1, 500, bare)
+	spend(t, &warm, 1, 500, lane)
+	for range 5 {
+		spend(t, &theirs, 1, 400, bare)
+		spend(t, &ours, 1, 400, lane)
+	}
+	_, mallocsOurs := ours.each()
+	_, mallocsTheirs := theirs.each()
+	if mallocsOurs > mallocsTheirs+0.5 {
+		t.Errorf("%.2f allocations for each call, a bare loop has %.2f", mallocsOurs, mallocsTheirs)
 	}
 }
