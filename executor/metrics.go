@@ -23,7 +23,9 @@ func (t *trial) measure() {
 	if t.steer.accepted != nil {
 		first, last := t.steer.accepted[0], t.steer.accepted[len(t.steer.accepted)-1]
 		all = measure.MergeWindows(t.steer.accepted)
-		t.out.Started, t.out.Duration = seconds(first.From), seconds(last.To-first.From)
+		t.out.Duration = seconds(last.To - first.From)
+	}
+	if t.steer.stable != nil {
 		t.out.Windows = t.steer.history
 		for i := range t.out.Windows {
 			t.out.Windows[i].From -= seconds(total.From)

@@ -120,6 +120,7 @@ func (t *trial) grow(ctx context.Context, n int) ([]backends.Lane, error) {
 
 // drive plays the load in a goroutine of its own while this one folds, watches and steers.
 func (t *trial) drive(ctx context.Context) {
+	t.watch.begin(ctx, t)
 	t.start = t.r.clock.Now() + int64(headStart)
 	t.steer.begin(t)
 	done := make(chan struct{})

@@ -214,17 +214,40 @@ stages:
 	}
 }
 
+// quiet plays a plan against fresh servers until the run was valid and nothing else kept the machine busy, at most three
+// times: what is measured in seconds cannot be judged on a machine that has no time. The checks of .ci run the same
+// experiments alone, where they must hold. False: the machine was never quiet; only what is counted is judged.
+func quiet(t *testing.T, text string, c builtin.Config) (*builtin.Server, *result.Node, bool) {
+	t.Helper()
+	for attempt := 1; ; attempt++ {
+		s := serve(t, c)
+		n := node(t, play(t, text, s.HTTPURL(), Env{}), "s")
+		busy := n.Outcome == result.Invalid || slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == "busy_machine" })
+		if !busy || attempt == 3 {
+			if busy {
+				t.Logf("the machine is too busy to judge times: %v", n.Validity.Findings)
+			}
+			return s, n, !busy
+		}
+	}
+}
+
 // TestPoisson: the arrivals that the server saw have exponential gaps (Kolmogorov–Smirnov at 1 %).
 func TestPoisson(t *testing.T) {
-	s := serve(t, builtin.Config{})
-	r := play(t, `
+	s, n, judge := quiet(t, `
 version: 1
 seed: 5
 target: {backend: kserve, url: URL, model: simple}
 stages:
-  - {id: s, load: {rate: 100/s, arrivals: poisson}, for: 10s}
-`, s.HTTPURL(), Env{})
+  - {id: s, load: {rate: 100/s, arrivals: poisson}, for: 5s}
+`, builtin.Config{})
 	times := arrivals(t, s)
+	if planned := int(value(t, n, "offered.rate")*n.Duration + 0.5); len(times) != planned {
+		t.Errorf("the server saw %d arrivals of %d planned", len(times), planned)
+	}
+	if !judge {
+		return
+	}
 	var gaps []float64
 	for i := 1; i < len(times); i++ {
 		gaps = append(gaps, float64(times[i]-times[i-1])/1e9)
@@ -234,7 +257,6 @@ stages:
 	if d > limit {
 		t.Errorf("KS distance %.4f of %d gaps, the critical value is %.4f", d, len(gaps), limit)
 	}
-	n := node(t, r, "s")
 	if rate, offered := value(t, n, "requests.rate"), value(t, n, "offered.rate"); rate < 0.99*offered || rate > 1.01*offered {
 		t.Errorf("achieved %v of %v", rate, offered)
 	}
@@ -249,31 +271,33 @@ func TestStall(t *testing.T) {
 	}{{400, 1.5, 0.03}, {4, 1.57, 0.05}} {
 		t.Run(fmt.Sprint(c.slots), func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, builtin.Config{
-				ServiceTime: &builtin.Dist{Mean: 5e-3}, Instances: 400,
-				Stall: &builtin.Stall{At: 3e9, For: 2e9},
-			})
-			r := play(t, fmt.Sprintf(`
+			_, n, judge := quiet(t, fmt.Sprintf(`
 version: 1
 target: {backend: kserve, url: URL, model: slow}
 stages:
   - {id: s, load: {rate: 100/s, max_in_flight: %d}, for: 10s}
-`, c.slots), s.HTTPURL(), Env{})
-			n := node(t, r, "s")
-			near(t, "latency.p95", value(t, n, "latency.p95"), c.p95, c.tol)
-			near(t, "latency.p99", value(t, n, "latency.p99"), 1.9, 0.05)
+`, c.slots), builtin.Config{
+				ServiceTime: &builtin.Dist{Mean: 5e-3}, Instances: 400, Stall: &builtin.Stall{At: 3e9, For: 2e9},
+			})
+			if got := count(n, "requests.count"); got != 1000 {
+				t.Errorf("%d requests, want 1000", got)
+			}
 			full := slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == "pool_full" })
 			if full != (c.slots == 4) {
 				t.Errorf("pool_full is %v with %d slots: %v", full, c.slots, n.Validity.Findings)
 			}
-			if c.slots == 4 {
-				// A closed loop in disguise would report this: it is 6 ms on a machine that has nothing else to do.
-				if p95 := value(t, n, "service_time.p95"); p95 > 0.1 {
-					t.Errorf("service_time.p95 is %v", p95)
-				}
+			// However busy the machine is: a stall of 2 s is seen by a fifth of the requests, not by as many as there are slots.
+			if p90 := value(t, n, "latency.p90"); p90 < 0.9 {
+				t.Errorf("latency.p90 is %v", p90)
 			}
-			if got := count(n, "requests.count"); got != 1000 {
-				t.Errorf("%d requests, want 1000", got)
+			if !judge {
+				return
+			}
+			near(t, "latency.p95", value(t, n, "latency.p95"), c.p95, c.tol)
+			near(t, "latency.p99", value(t, n, "latency.p99"), 1.9, 0.05)
+			// A closed loop in disguise reports the service time, 6 ms, as its latency.
+			if p95 := value(t, n, "service_time.p95"); c.slots == 4 && p95 > 0.02 {
+				t.Errorf("service_time.p95 is %v", p95)
 			}
 		})
 	}

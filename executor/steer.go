@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
@@ -25,8 +26,10 @@ type steering struct {
 	length   int64 // ns; for: duration
 	stable   *scenario.UntilStable
 	leaves   []metric.Leaf
-	seen     int // windows judged so far
-	accepted []*measure.Window
+	beyond   func(*measure.Window) bool // the node's `while` is false in a window; nil: there is none
+	seen     int                        // windows judged so far
+	hopeless int                        // how many of the latest windows were beyond
+	accepted []*measure.Window          // those reported, once the node is over
 	history  []result.Window
 	unstable string // why `until: stable` was not reached
 	stopped  string // why the node ended early
@@ -39,8 +42,33 @@ func (t *trial) steering() steering {
 		s.length = int64(e.Span.Duration)
 	case scenario.UntilStable:
 		s.stable, s.leaves = &e, t.node.Metrics
+		if len(t.node.While) > 0 {
+			s.beyond = t.beyond
+		}
 	}
 	return s
+}
+
+// beyond reports whether one of the node's `while` conditions is false in a window.
+func (t *trial) beyond(w *measure.Window) bool {
+	for _, c := range t.node.While {
+		if c.Program.Truth(windowValues{w.Completed}).Is < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// windowValues judges a condition on one window. What another node measured, or what is not known for a window, is
+// unknown, and unknown ends nothing.
+type windowValues struct{ of *measure.Aggregate }
+
+func (v windowValues) Quantity(ref expression.Ref) expression.Quantity {
+	value, ok := v.of.Leaf(ref.Leaf)
+	if ref.Node != "" || !ok {
+		return expression.Quantity{Why: "not known for a window"}
+	}
+	return expression.Quantity{Known: true, V: value, Lo: value, Hi: value, N: v.of.Sent}
 }
 
 // slice is the length of the slices shown in charts: a second, or less where the node is short.
@@ -120,7 +148,9 @@ func (t *trial) interruptedText(begin, now int64) string {
 	return text
 }
 
-// judge looks at the windows that were closed since it was last asked, and says whether the node is over.
+// judge looks at the windows that were closed since it was last asked, and says whether the node is over: the last ones
+// agree, or there were as many as allowed, or `while` was false in each of the last ones, so that waiting longer would
+// not bring the level back.
 func (s *steering) judge(closed []*measure.Window) bool {
 	for _, w := range closed {
 		if w.Index < s.seen {
@@ -128,20 +158,25 @@ func (s *steering) judge(closed []*measure.Window) bool {
 		}
 		s.seen = w.Index + 1
 		s.history = append(s.history, s.read(w))
+		s.hopeless++
+		if s.beyond == nil || !s.beyond(w) {
+			s.hopeless = 0
+		}
 	}
-	if len(closed) < s.stable.Windows || len(s.history) == 0 {
+	need := s.stable.Windows
+	if len(closed) < need || len(s.history) < need {
 		return false
 	}
-	s.accepted = closed[len(closed)-s.stable.Windows:]
-	stable := measure.Stable(s.tracks(), s.stable.Within, s.stable.Windows)
-	if !stable && len(s.history) < s.stable.MaxWindows {
+	stable, hopeless := measure.Stable(s.tracks(), s.stable.Within, need), s.hopeless >= need
+	if !stable && !hopeless && len(s.history) < s.stable.MaxWindows {
 		return false
 	}
-	if !stable {
+	if !stable && !hopeless {
 		s.unstable = fmt.Sprintf("not stable within %.3g %% after %d windows; the last %d are reported",
-			100*s.stable.Within, len(s.history), s.stable.Windows)
+			100*s.stable.Within, len(s.history), need)
 	}
-	for i := len(s.history) - s.stable.Windows; i < len(s.history); i++ {
+	s.accepted = closed[len(closed)-need:]
+	for i := len(s.history) - need; i < len(s.history); i++ {
 		s.history[i].Used = true
 	}
 	return true

@@ -12,8 +12,10 @@ import (
 const (
 	lateFloor    = time.Millisecond // the client's own send delay: this, or 1 % of the median service time if longer
 	lateShare    = 0.01
-	cpuLimit     = 0.85 // of what this process may use, during hold
-	lateFew      = 299  // below so many arrivals the third-largest delay is judged, not p99
+	cpuLimit     = 0.85        // of what this process may use, during hold
+	stillLimit   = time.Second // this process did nothing at all for so long
+	starvedShare = 0.2         // of hold, in which some task of this machine waited for a CPU: worth a note
+	lateFew      = 299         // below so many arrivals the third-largest delay is judged, not p99
 	lateFewIndex = 3
 )
 
@@ -74,6 +76,9 @@ func (t *trial) resources() {
 	if n := t.played.Paused; n > 0 {
 		t.find("paused", "invalid", "sending paused %d times because the client could not process its own samples fast enough", n)
 	}
+	if still := time.Duration(t.watch.gaps.Longest); still > stillLimit {
+		t.find("paused", "invalid", "this process stood still for %v: stopped, swapped out, or its machine suspended", still.Round(time.Millisecond))
+	}
 	if err := t.folder.SinkErr(); err != nil {
 		t.find("samples", "note", "the samples file is incomplete: %s", err)
 	}
@@ -99,6 +104,13 @@ func (t *trial) notes() {
 	if n := t.stopped; n > 0 {
 		t.find("incomplete", "note", "%d requests were still open after the drain of %v and were cancelled; they are in no latency and no error count",
 			n, t.node.Stage.Drain)
+	}
+	if use := t.watch.use(); use.Wall > 0 && float64(use.Starved) > starvedShare*float64(use.Wall) {
+		t.find("busy_machine", "note", "programs on this machine waited for a CPU during %.0f %% of the hold: other load may be in these numbers",
+			100*float64(use.Starved)/float64(use.Wall))
+	}
+	if t.watch.early && !t.node.Stage.Warmup.IsZero() && t.target.observer != nil {
+		t.find("statistics", "note", "hold was too short to be told from the warm-up: the server statistics cover both")
 	}
 	if t.target.note != "" {
 		t.find("no_statistics", "note", "no server statistics: %s", t.target.note)

@@ -18,25 +18,38 @@ type watcher struct {
 	gaps     observe.Gaps
 	began    bool
 	ended    bool
+	early    bool // the first snapshot is from before the warm-up: hold was over before it could be taken
 	client   [2]observe.Client
 	server   [2]observe.Snapshot
 	errs     [2]error
 	asking   sync.WaitGroup
 }
 
+// begin takes the first snapshot before the clock starts; the one at the start of hold replaces it.
+func (w *watcher) begin(ctx context.Context, t *trial) {
+	w.early = true
+	w.take(ctx, t, 0)
+	w.asking.Wait()
+}
+
 // look takes the snapshots when their time has come. over: the player has ended.
 func (w *watcher) look(ctx context.Context, t *trial, now int64, over bool) {
-	w.gaps.Tick(now)
 	begin := t.control.HoldStart.Load()
 	if begin == 0 || now < begin {
 		return
 	}
-	if !w.began {
+	w.gaps.Tick(now)
+	warm := t.node.Stage.Warmup
+	if !w.began && !over {
 		w.began = true
-		w.take(ctx, t, 0)
+		if !warm.IsZero() {
+			w.early = false
+			w.take(ctx, t, 0)
+		}
 	}
 	if !w.ended && (over || now >= t.control.StopAt.Load()) {
 		w.ended = true
+		w.asking.Wait() // the first question must not be answered after the second
 		w.take(ctx, t, 1)
 	}
 }

@@ -41,6 +41,11 @@ func (op *open) considerGrowth() {
 	}
 }
 
+// full reports that there will be no more lanes than there are now. Of the pacer.
+func (op *open) full() bool {
+	return int(op.count.Load()) == len(op.slots) || op.grower.more == nil || op.grower.state.Load() == growOff
+}
+
 // serve starts what was asked for. Of the supervisor.
 func (g *grower) serve(ctx context.Context) {
 	if g.open.senders.Load() == 0 || !g.state.CompareAndSwap(growWanted, growOpening) {

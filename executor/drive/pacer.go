@@ -156,22 +156,29 @@ func (p *pacer) send(sl *slot, a arrival, s *backends.Sample, now int64) {
 	p.handOver(sl)
 }
 
-// idleSlot is the slot that has been idle longest. Without one the pacer waits, unless arrivals are to be dropped; free
-// is then when the slot came, else 0. Nil: dropped, or halted.
+// idleSlot is the slot that has been idle longest. Without one the pacer waits, unless the pool is full and arrivals are
+// then to be dropped; free is when the slot came, else 0. Nil: dropped, or halted.
+//
+// Only the wait for a full pool is the pool's. While more lanes can still be opened there is a slot that the server could
+// have had, so that wait, and the lateness, is the client's own: free stays 0.
 func (p *pacer) idleSlot(hold bool) (sl *slot, free int64) {
 	sl = p.idle.pop()
 	p.considerGrowth()
-	if sl != nil || p.drop {
+	full := p.full()
+	if sl != nil || (p.drop && full) {
 		return sl, 0
 	}
-	if hold {
+	if hold && full {
 		p.WaitedPool++
 	}
 	for !p.halt.Load() {
 		p.waiting.Store(true)
 		if sl = p.idle.pop(); sl != nil {
 			p.waiting.Store(false)
-			return sl, p.o.Clock.Now()
+			if full {
+				free = p.o.Clock.Now()
+			}
+			return sl, free
 		}
 		<-p.freed
 	}
