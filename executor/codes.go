@@ -13,4 +13,5 @@ const (
 	codeFewSamples  = "few-samples"
 	codeNeverFull   = "never-reached-concurrency"
 	codeRequest     = "request"
+	codeBinary      = "no-binary-tensors"
 )

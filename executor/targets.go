@@ -160,7 +160,21 @@ func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 			in.err = fmt.Errorf("target %q: %w", t.plan.Name, in.err)
 			continue
 		}
+		diags = append(diags, r.tensors(t, in.sig)...)
 		diags = append(diags, in.encode(t.conn, n.Stage, r.program.Plan.Seed)...)
 	}
 	return diags
+}
+
+// tensors warns where a server does not say that it takes tensors as raw bytes over HTTP; some take them all the same.
+func (r *runner) tensors(t *target, sig backends.Signature) source.Diagnostics {
+	binary := t.plan.Input != "json" || t.plan.Output != "json"
+	if sig.Model == "" || sig.BinaryTensors || !binary || transport(t.plan.URL) == "grpc" {
+		return nil
+	}
+	return source.Diagnostics{{
+		Severity: source.Warning, Code: codeBinary, Pos: t.plan.Pos,
+		Summary: fmt.Sprintf("the server of target %q does not list the binary tensor extension", t.plan.Name),
+		Detail:  "if requests fail, send JSON: tensors: {input: json, output: json}",
+	}}
 }

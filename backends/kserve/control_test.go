@@ -54,7 +54,7 @@ func TestDescribeOthers(t *testing.T) {
 	})
 	c := openSite(t, backends.Target{URL: url + "/p/", Model: "a/b", Headers: []backends.Header{{Name: "Authorization", Value: "Bearer s3cret"}}}).(backends.Describer)
 	for model, want := range map[string]backends.Signature{
-		"":      {Model: "a/b", Platform: "identity", Inputs: []backends.Port{{Name: "INPUT0", Type: backends.FP32, Shape: []int64{-1, 4}}}, Outputs: []backends.Port{{Name: "OUTPUT0", Type: backends.FP32, Shape: []int64{-1, 4}}}},
+		"":      {Model: "a/b", Platform: "identity", Batched: true, Inputs: []backends.Port{{Name: "INPUT0", Type: backends.FP32, Shape: []int64{4}}}, Outputs: []backends.Port{{Name: "OUTPUT0", Type: backends.FP32, Shape: []int64{4}}}},
 		"ident": {Model: "ident", Inputs: []backends.Port{}, Outputs: []backends.Port{}},
 		"t":     {Model: "t", Version: "3", Platform: "x", Inputs: []backends.Port{{Name: "A", Type: backends.Int64, Shape: []int64{-1, 2}}, {Name: "B", Type: backends.Bytes, Shape: []int64{-1}}}, Outputs: []backends.Port{}},
 	} {

@@ -52,14 +52,18 @@ const (
 )
 
 // signature turns metadata into what the executor uses. Triton shows shapes with the batch dimension in front when the
-// configuration has one; where there is no configuration shapes stay as the server gives them.
+// configuration has one. Where there is no configuration, a model whose every tensor has a first dimension of any size
+// and more behind it takes batches without a limit that it tells; else shapes stay as the server gives them.
 func (m *metadata) signature(version string) backends.Signature {
 	s := backends.Signature{Model: m.model.Name, Version: version, Platform: m.model.Platform}
 	if version == "" && len(m.model.Versions) > 0 {
 		s.Version = m.model.Versions[len(m.model.Versions)-1]
 	}
-	if m.configured && m.config.MaxBatch > 0 {
+	switch {
+	case m.configured && m.config.MaxBatch > 0:
 		s.MaxBatch, s.Batched = int(m.config.MaxBatch), true
+	case !m.configured:
+		s.Batched = leadingFree(m.model.Inputs) && leadingFree(m.model.Outputs)
 	}
 	s.Inputs, s.Outputs = ports(m.model.Inputs, s.Batched), ports(m.model.Outputs, s.Batched)
 	for _, in := range m.config.Input {
@@ -70,6 +74,16 @@ func (m *metadata) signature(version string) backends.Signature {
 	s.Statistics = slices.Contains(m.extensions, extStatistics)
 	s.BinaryTensors = slices.Contains(m.extensions, extBinary)
 	return s
+}
+
+// leadingFree reports whether all tensors have the form [-1, …, …].
+func leadingFree(list []tensorMetadata) bool {
+	for _, t := range list {
+		if len(t.Shape) < 2 || t.Shape[0] != -1 {
+			return false
+		}
+	}
+	return len(list) > 0
 }
 
 func ports(list []tensorMetadata, batched bool) []backends.Port {

@@ -72,6 +72,11 @@ func (b *builder) checkBatch() {
 // checkNames refuses names of inputs and outputs that the model does not have.
 func (b *builder) checkNames() {
 	inputs, outputs := names(b.sig.Inputs), names(b.sig.Outputs)
+	if len(inputs) == 0 {
+		b.fail(b.dataset.Pos, "no-inputs", "the server does not say which inputs model %q takes", b.sig.Model).
+			Detail = "its metadata lists none; without names, datatypes and shapes no request can be made"
+		return
+	}
 	for _, s := range b.request.Shapes {
 		b.known(s.Pos, "input", s.Input, inputs)
 	}

@@ -49,6 +49,8 @@ func Codes() []Code {
 		{"missing-tensor", "A row of the data lacks an input that the model needs."},
 		{"needs-cycle", "The stages need each other in a circle, so none can be first."},
 		{"never-reached-concurrency", "The stage sends fewer requests than it wants in flight."},
+		{"no-binary-tensors", "The server does not list the binary tensor extension; it may refuse raw tensors over HTTP."},
+		{"no-inputs", "The server's metadata lists no inputs for the model, so no request can be made."},
 		{"not-a-condition", "The expression is a number, not a condition: compare it with something."},
 		{"not-allowed", "The word is none of those allowed here."},
 		{"not-built-yet", "The key or word is part of the language, but this version does not do it. It is refused, never ignored."},
