@@ -3,7 +3,6 @@ package executor
 import (
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
-	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // judge judges a node's assertions on its stored form.
@@ -98,13 +97,5 @@ func (r *runner) finish(o verdict.Occasion) {
 	r.result.Partial = r.signal != 0
 	r.result.Clients = []result.Client{r.health()}
 	r.result.ExitCode, r.result.Verdict, r.result.Reason = verdict.Exit(r.result, o)
-}
-
-// Rejected is the result of a plan that was refused before anything ran.
-func Rejected(r *result.Result, diags source.Diagnostics) {
-	text := "the plan has mistakes"
-	if len(diags) > 0 {
-		text = diags[0].Summary
-	}
-	r.ExitCode, r.Verdict, r.Reason = verdict.Exit(r, verdict.Occasion{Plan: text})
+	r.result.Redact(r.program.Plan.Mask)
 }

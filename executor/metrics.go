@@ -44,7 +44,7 @@ func (t *trial) measure() {
 		if !backends.ErrorClass(i).Failed() {
 			return 0, ""
 		}
-		return all.Class[i], t.r.program.Plan.Mask(all.Examples[i])
+		return all.Class[i], all.Examples[i]
 	}, backends.ClassNames[:])
 	if t.node.Open {
 		t.out.Load.ScheduleHash = fmt.Sprintf("%016x", t.played.Hash)

@@ -161,7 +161,7 @@ func TestCounts(t *testing.T) {
 			url := map[string]string{"http": s.HTTPURL(), "grpc": s.GRPCURL()}[transport]
 			r := play(t, fmt.Sprintf(`
 version: 1
-target: {backend: triton, url: URL, model: simple}
+target: {backend: triton, url: URL, model: simple, ready: 0s}
 stages:
   - {id: s, load: %s, warmup: 20 requests, for: 111 requests}
 `, load), url, Env{})
@@ -187,7 +187,7 @@ func TestSchedule(t *testing.T) {
 	plan := `
 version: 1
 seed: SEED
-target: {backend: kserve, url: URL, model: simple}
+target: {backend: kserve, url: URL, model: simple, ready: 0s}
 stages:
   - {id: s, load: {rate: 500/s, arrivals: poisson}, for: 1s}
 `
@@ -237,7 +237,7 @@ func TestPoisson(t *testing.T) {
 	s, n, judge := quiet(t, `
 version: 1
 seed: 5
-target: {backend: kserve, url: URL, model: simple}
+target: {backend: kserve, url: URL, model: simple, ready: 0s}
 stages:
   - {id: s, load: {rate: 100/s, arrivals: poisson}, for: 5s}
 `, builtin.Config{})
@@ -480,5 +480,44 @@ stages:
 	}
 	if n := len(arrivals(t, s)); n != 0 {
 		t.Errorf("%d requests were sent", n)
+	}
+}
+
+// TestProbe: ready means one real request answered: the server sees it before the first stage, and `ready: 0s` sends none.
+func TestProbe(t *testing.T) {
+	for ready, want := range map[string]int{"10s": 6, "0s": 5} {
+		s := serve(t, builtin.Config{})
+		play(t, fmt.Sprintf(`
+version: 1
+target: {backend: kserve, url: URL, model: simple, ready: %s}
+stages:
+  - {id: a, load: {concurrency: 1}, for: 3 requests}
+  - {id: b, load: {concurrency: 1}, for: 2 requests}
+`, ready), s.HTTPURL(), Env{})
+		if got := len(arrivals(t, s)); got != want {
+			t.Errorf("ready %s: the server saw %d requests, want %d", ready, got, want)
+		}
+	}
+	// A server that never answers is a target that cannot be used: exit 4, nothing measured.
+	for _, transport := range []string{"http", "grpc"} {
+		s := serve(t, builtin.Config{Stall: &builtin.Stall{At: 0, For: 60e9}})
+		url := map[string]string{"http": s.HTTPURL(), "grpc": s.GRPCURL()}[transport]
+		r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: simple, ready: 300ms}
+stages: [{id: a, load: {concurrency: 1}, for: 3 requests}]
+`, url, Env{})
+		if n := node(t, r, "a"); r.ExitCode != 4 || n.Outcome != result.Failed || !strings.Contains(n.Reason, "no request was answered within 300ms") {
+			t.Errorf("%s: exit %d, %s: %s", transport, r.ExitCode, n.Outcome, n.Reason)
+		}
+	}
+	// A model that fails has been asked; what is allowed is the plan's to say.
+	s := serve(t, builtin.Config{Errors: 1})
+	if r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: simple}
+stages: [{id: a, load: {concurrency: 1}, for: 3 requests, assert: [errors.ratio <= 100%]}]
+`, s.HTTPURL(), Env{}); r.Nodes[0].Outcome != result.Done {
+		t.Errorf("%s: %s", r.Nodes[0].Outcome, r.Nodes[0].Reason)
 	}
 }

@@ -163,7 +163,32 @@ func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 		diags = append(diags, r.tensors(t, in.sig)...)
 		diags = append(diags, in.encode(t.conn, n.Stage, r.program.Plan.Seed)...)
 	}
+	if !diags.HasErrors() {
+		r.probes(ctx)
+	}
 	return diags
+}
+
+// probes asks each model once for a real answer; what gives none fails its stages.
+func (r *runner) probes(ctx context.Context) {
+	type key struct {
+		target *target
+		model  string
+	}
+	asked := make(map[key]error)
+	for _, n := range r.program.Nodes {
+		in := r.inputs[n.Stage]
+		if in == nil || in.err != nil || len(in.calls) == 0 {
+			continue
+		}
+		k := key{r.targets[n.Stage.Request.Target], n.Stage.Request.Model}
+		if _, ok := asked[k]; !ok {
+			asked[k] = r.probe(ctx, k.target, in.calls[0])
+		}
+		if in.err = asked[k]; in.err != nil {
+			in.err = fmt.Errorf("target %q (%s): %w", k.target.plan.Name, k.target.plan.URL, in.err)
+		}
+	}
 }
 
 // tensors warns where a server does not say that it takes tensors as raw bytes over HTTP; some take them all the same.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -108,15 +109,21 @@ func (a *app) color(terminal bool) bool {
 }
 
 // diagnose prints diagnostics for people.
-func (a *app) diagnose(ds source.Diagnostics) {
+func (a *app) diagnose(ds source.Diagnostics, o overrides) {
 	if len(ds) > 0 {
-		_ = source.Render(a.err, ds, read, a.color(a.terminal)) // a broken stderr cannot be reported
+		_ = source.Render(a.err, ds, o.read, a.color(a.terminal)) // a broken stderr cannot be reported
 		fmt.Fprintln(a.err)
 	}
 }
 
-// read is the source of snippets in diagnostics.
-func read(file string) []byte {
+// read is the source of snippets in diagnostics: a file, or what was said on the command line.
+func (o overrides) read(file string) []byte {
+	switch file {
+	case "--set":
+		return []byte(strings.Join(o.sets, "\n"))
+	case "--var":
+		return []byte(strings.Join(o.vars, "\n"))
+	}
 	const most = 1 << 20
 	info, err := os.Stat(file)
 	if err != nil || info.Size() > most {

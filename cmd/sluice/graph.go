@@ -28,7 +28,7 @@ func (a *app) graph() *cobra.Command {
 				return fmt.Errorf("there is no format %q, only %s", format, strings.Join(formats, ", "))
 			}
 			program, diags := a.load(args[0], o)
-			a.diagnose(diags)
+			a.diagnose(diags, o)
 			if program == nil {
 				return exitError{verdict.CodePlan}
 			}

@@ -57,7 +57,7 @@ func codes() string {
 
 func (a *app) runPlan(file string, o overrides, out string, formats []string) error {
 	program, diags := a.load(file, o)
-	a.diagnose(diags)
+	a.diagnose(diags, o)
 	if program == nil {
 		return exitError{verdict.CodePlan}
 	}
@@ -69,7 +69,7 @@ func (a *app) runPlan(file string, o overrides, out string, formats []string) er
 		formats = plan.Output.Formats
 	}
 	r, diags := a.play(program)
-	a.diagnose(masked(diags, plan))
+	a.diagnose(masked(diags, plan), o)
 	files, err := artifact.Write(out, r, artifact.Options{Formats: formats, Percentiles: plan.Output.Percentiles})
 	if err != nil {
 		fmt.Fprintf(a.err, "error: write the artifacts: %s\n", err)

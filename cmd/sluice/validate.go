@@ -37,13 +37,13 @@ func (a *app) validatePlans(files []string, o overrides, asJSON bool) error {
 		if asJSON {
 			continue
 		}
-		a.diagnose(diags)
+		a.diagnose(diags, o)
 		if program != nil {
 			fmt.Fprintf(a.out, "%s: valid, %d nodes\n", file, len(program.Nodes))
 		}
 	}
 	if asJSON {
-		text, err := source.JSON(everything, read)
+		text, err := source.JSON(everything, o.read)
 		if err != nil {
 			return fmt.Errorf("write diagnostics: %w", err)
 		}
