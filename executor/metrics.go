@@ -17,7 +17,7 @@ import (
 
 // measure turns what was folded into the node's numbers: one entry for each catalogue row that the node can produce.
 func (t *trial) measure() {
-	total := t.folder.Finish(t.r.clock.Now())
+	total := t.folder.Finish(t.end())
 	all := total.Aggregate
 	t.out.Started, t.out.Duration = seconds(total.From), seconds(total.To-total.From)
 	if t.steer.accepted != nil {
@@ -49,6 +49,18 @@ func (t *trial) measure() {
 	if t.node.Open {
 		t.out.Load.ScheduleHash = fmt.Sprintf("%016x", t.played.Hash)
 	}
+}
+
+// end is the moment at which the node's measurement ends at the latest. An open loop is done before hold is over when no
+// arrival is due in what is left of it; that rest belongs to hold like any other time without an arrival. Only a dataset
+// that ran out ends hold early.
+func (t *trial) end() int64 {
+	now, stop := t.r.clock.Now(), t.control.StopAt.Load()
+	ranOut := t.node.Stage.Request.Data.AtEnd == "stop" && t.played.Sent+t.played.WarmSent >= int64(len(t.in.calls))
+	if t.steer.length > 0 && !ranOut && stop != math.MaxInt64 {
+		return max(now, stop)
+	}
+	return now
 }
 
 // readings is what the metrics of a node are read from.

@@ -203,6 +203,9 @@ stages:
 				t.Errorf("seed %s: schedules %s and %s", seed, old, n.Load.ScheduleHash)
 			}
 			hashes[seed] = n.Load.ScheduleHash
+			if n.Duration != 1 {
+				t.Errorf("seed %s: hold lasted %v s of 1 s", seed, n.Duration)
+			}
 			planned := int64(value(t, n, "offered.rate")*n.Duration + 0.5)
 			if sent := int64(len(arrivals(t, s))); sent != planned || sent != count(n, "requests.count") {
 				t.Errorf("seed %s: planned %d, sent %d, counted %d", seed, planned, sent, count(n, "requests.count"))

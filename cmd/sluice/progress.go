@@ -45,9 +45,9 @@ func (v *view) event(e executor.Event) {
 		v.line(v.head(e.Node) + ended(e.Result))
 	case e.Text != "":
 		if v.live {
-			v.draw(v.mask(e.Text), false)
+			v.draw(e.Text, false)
 		} else if e.Text != v.waiting {
-			v.line(v.mask(e.Text))
+			v.line(e.Text)
 		}
 		v.waiting = e.Text
 	case v.live:
@@ -118,6 +118,7 @@ func (v *view) draw(text string, now bool) {
 		return
 	}
 	v.drawn = time.Now()
+	text = v.mask(text)
 	if limit := max(v.width, 80) - 1; len([]rune(text)) > limit {
 		text = string([]rune(text)[:limit])
 	}
@@ -128,7 +129,7 @@ func (v *view) draw(text string, now bool) {
 // line writes a line that stays.
 func (v *view) line(text string) {
 	v.erase()
-	fmt.Fprintln(v.w, text)
+	fmt.Fprintln(v.w, v.mask(text))
 }
 
 func (v *view) erase() {
