@@ -98,6 +98,14 @@ func (w *walker) schema(s *source.Node, path, refs []string) {
 	if s == nil || s.Kind != source.Map {
 		return
 	}
+	first := len(w.found)
+	if later := s.Get(notBuilt); later != nil && later.Kind == source.Scalar { // and all that is below
+		defer func() {
+			for i := range w.found[first:] {
+				w.found[first+i].Built = false
+			}
+		}()
+	}
 	for _, e := range entries(s.Get("properties")) {
 		if s == tree() || s.Get("title") != nil { // not those in conditions
 			w.property(s, e, path, refs)

@@ -52,11 +52,15 @@ func TestFile(t *testing.T) {
 		{"model key is ignored", `{"data":[{"a":[1],"model":"x"}]}`, []backends.Port{a}, []int64{1, 1}, ""},
 		{
 			"nested lists with a colon in the name", `{"data":[{"input_1:0":[[[[1,2,3],[4,5,6]],[[7,8,9],[10,11,12]]]]}]}`,
-			[]backends.Port{port("input_1:0", backends.FP32, -1, -1, 3)}, []int64{1, 2, 2, 3}, "",
+			[]backends.Port{port("input_1:0", backends.FP32, -1, -1, 3)},
+			[]int64{1, 2, 2, 3},
+			"",
 		},
 		{
 			"optional input missing", `{"data":[{"a":[1],"b":[2]},{"a":[3]}]}`,
-			[]backends.Port{a, {Name: "b", Type: backends.FP32, Shape: []int64{-1}, Optional: true}}, []int64{1, 1}, "",
+			[]backends.Port{a, {Name: "b", Type: backends.FP32, Shape: []int64{-1}, Optional: true}},
+			[]int64{1, 1},
+			"",
 		},
 		{"empty tensor", `{"data":[{"a":{"content":[],"shape":[0]}}]}`, []backends.Port{a}, []int64{1, 0}, ""},
 

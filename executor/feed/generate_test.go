@@ -80,7 +80,9 @@ func TestGenerators(t *testing.T) {
 		{"list repeated", scenario.Generator{Constant: []any{int64(1), int64(2)}}, ints, func(i int, v int32) bool { return v == int32(1+i%2) }, ""},
 		{"zero", scenario.Generator{Word: "zero"}, ints, func(_ int, v int32) bool { return v == 0 }, ""},
 		{
-			"uniform integers", scenario.Generator{Dist: &scenario.Dist{Shape: "uniform", Min: 3, Max: 5, HasMin: true, HasMax: true}}, ints,
+			"uniform integers",
+			scenario.Generator{Dist: &scenario.Dist{Shape: "uniform", Min: 3, Max: 5, HasMin: true, HasMax: true}},
+			ints,
 			func(_ int, v int32) bool { return v >= 3 && v <= 5 }, "",
 		},
 		{"one of", scenario.Generator{OneOf: []any{int64(4), int64(9)}}, ints, func(_ int, v int32) bool { return v == 4 || v == 9 }, ""},

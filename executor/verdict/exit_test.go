@@ -105,7 +105,11 @@ func TestPrecedence(t *testing.T) {
 		{Occasion{Internal: "i", SetUp: "s"}, 1, 6},
 		{Occasion{SetUp: "s"}, 0, 6},
 		{Occasion{SetUp: "s"}, 2, 4},
-		{Occasion{}, 1, 4}, {Occasion{}, 2, 5}, {Occasion{}, 3, 1}, {Occasion{}, 4, 3}, {Occasion{}, 5, 0},
+		{Occasion{}, 1, 4},
+		{Occasion{}, 2, 5},
+		{Occasion{}, 3, 1},
+		{Occasion{}, 4, 3},
+		{Occasion{}, 5, 0},
 	} {
 		if got, _, _ := Exit(run(nodes[row.from:]...), row.o); got != row.want {
 			t.Errorf("%+v with nodes from %d: %d, want %d", row.o, row.from, got, row.want)

@@ -79,7 +79,9 @@ func TestJudge(t *testing.T) {
 		{"false", p99, scenario.Assertion{}, Context{}, one(bad), result.Fail, "latency.p99 is 61.2 ms, the limit is 50 ms (n = 1200)"},
 		{"false by a hair", p99, scenario.Assertion{}, Context{}, one(quantity(0.050004, 1200, 299)), result.Fail, "latency.p99 is 50.004 ms, the limit is 50 ms (n = 1200)"},
 		{
-			"computed limit", "requests.rate >= 0.99 * offered.rate", scenario.Assertion{}, Context{},
+			"computed limit", "requests.rate >= 0.99 * offered.rate",
+			scenario.Assertion{},
+			Context{},
 			fake{q: map[string]expression.Quantity{"requests.rate": quantity(150, 9000, 1), "offered.rate": quantity(200, 1, 1)}},
 			result.Fail, "requests.rate is 150/s, the limit is 198/s = 0.99 * offered.rate (n = 9000)",
 		},
@@ -103,17 +105,23 @@ func TestJudge(t *testing.T) {
 		{"just enough", p99, scenario.Assertion{}, Context{}, one(quantity(0.03, 299, 299)), result.Pass, "latency.p99 is 30 ms, the limit is 50 ms (n = 299)"},
 		{"too few, false", p99, scenario.Assertion{}, Context{}, one(quantity(0.06, 287, 299)), result.Inconclusive, "12 more requests needed for p99 (have 287 of 299): so far latency.p99 is 60 ms, the limit is 50 ms"},
 		{
-			"too few, but proven", p99, scenario.Assertion{}, Context{},
+			"too few, but proven", p99,
+			scenario.Assertion{},
+			Context{},
 			fake{q: map[string]expression.Quantity{"latency.p99": quantity(0.06, 100, 299)}, over: 4, n: 100},
 			result.Fail, "latency.p99 is 60 ms, the limit is 50 ms (n = 100)",
 		},
 		{
-			"too few, nearly proven", p99, scenario.Assertion{}, Context{},
+			"too few, nearly proven", p99,
+			scenario.Assertion{},
+			Context{},
 			fake{q: map[string]expression.Quantity{"latency.p99": quantity(0.06, 100, 299)}, over: 3, n: 100},
 			result.Inconclusive, "199 more requests needed for p99 (have 100 of 299): so far latency.p99 is 60 ms, the limit is 50 ms",
 		},
 		{
-			"true is never proven early", p99, scenario.Assertion{}, Context{},
+			"true is never proven early", p99,
+			scenario.Assertion{},
+			Context{},
 			fake{q: map[string]expression.Quantity{"latency.p99": quantity(0.03, 100, 299)}, over: 0, n: 100},
 			result.Inconclusive, "199 more requests needed for p99 (have 100 of 299): so far latency.p99 is 30 ms, the limit is 50 ms",
 		},
@@ -199,9 +207,19 @@ func TestAtLeast(t *testing.T) {
 		q    float64
 		want float64
 	}{
-		{0, 10, 0.5, 1}, {10, 10, 0.5, 1.0 / 1024}, {9, 10, 0.5, 11.0 / 1024}, {1, 1, 0.3, 0.3}, {1, 2, 0.01, 0.0199},
-		{2, 2, 0.01, 0.0001}, {299, 299, 0.99, math.Pow(0.99, 299)}, {1, 299, 0.01, 1 - math.Pow(0.99, 299)},
-		{5, 3, 0.5, 0}, {1, 5, 0, 0}, {1, 5, 1, 1}, {1, 1_000_000, 0.5, 1}, {600_000, 1_000_000, 0.5, 0},
+		{0, 10, 0.5, 1},
+		{10, 10, 0.5, 1.0 / 1024},
+		{9, 10, 0.5, 11.0 / 1024},
+		{1, 1, 0.3, 0.3},
+		{1, 2, 0.01, 0.0199},
+		{2, 2, 0.01, 0.0001},
+		{299, 299, 0.99, math.Pow(0.99, 299)},
+		{1, 299, 0.01, 1 - math.Pow(0.99, 299)},
+		{5, 3, 0.5, 0},
+		{1, 5, 0, 0},
+		{1, 5, 1, 1},
+		{1, 1_000_000, 0.5, 1},
+		{600_000, 1_000_000, 0.5, 0},
 	} {
 		if got := atLeast(row.k, row.n, row.q); math.Abs(got-row.want) > 1e-9 {
 			t.Errorf("P(B(%d, %v) >= %d) = %v, want %v", row.n, row.q, row.k, got, row.want)

@@ -56,8 +56,14 @@ func TestSamples(t *testing.T) {
 	constant, once := Quantity{Known: true}, Quantity{N: 1, Need: 1}
 	few, many := Quantity{N: 10, Need: 299}, Quantity{N: 5000, Need: 299}
 	for _, row := range []struct{ a, b, want Quantity }{
-		{constant, few, few}, {few, constant, few}, {many, few, few}, {few, many, few},
-		{many, once, many}, {once, many, once}, {few, once, few}, {once, few, few},
+		{constant, few, few},
+		{few, constant, few},
+		{many, few, few},
+		{few, many, few},
+		{many, once, many},
+		{once, many, once},
+		{few, once, few},
+		{once, few, few},
 	} {
 		if n, need := samples(row.a, row.b); n != row.want.N || need != row.want.Need {
 			t.Errorf("samples(%d/%d, %d/%d) = %d/%d", row.a.N, row.a.Need, row.b.N, row.b.Need, n, need)

@@ -66,17 +66,25 @@ func distKeys(leaf string, lo, hi any) []key {
 func dataKeys() []key {
 	generate := either("random, zero, or map of generator", words(list("random zero")), nil, mapOf(ref("generator"), ""))
 	return []key{
-		{name: "generate", schema: generate, example: object{{"ids", object{{"min", 0}, {"max", 30521}}}, {"mask", 1}},
-			description: "Inputs are drawn: all of them random or zero, or each by its name; those not listed are random."},
-		{name: "file", schema: either("path or list of path", ref("path"), listOf(ref("path")), nil), example: "rows.json",
-			description: "Inputs are the rows of these files; see format."},
-		{name: "format", example: "perf_analyzer", description: "Form of the files; by extension and content without it.",
+		{
+			name: "generate", schema: generate, example: object{{"ids", object{{"min", 0}, {"max", 30521}}}, {"mask", 1}},
+			description: "Inputs are drawn: all of them random or zero, or each by its name; those not listed are random.",
+		},
+		{
+			name: "file", schema: either("path or list of path", ref("path"), listOf(ref("path")), nil), example: "rows.json",
+			description: "Inputs are the rows of these files; see format.",
+		},
+		{
+			name: "format", example: "perf_analyzer", description: "Form of the files; by extension and content without it.",
 			schema: words(list("perf_analyzer v2 jsonl json csv sharegpt openai_batch mooncake frames textproto npy raw multipart"),
-				"v2", "jsonl", "json", "csv", "sharegpt", "openai_batch", "mooncake", "frames", "textproto", "npy", "raw", "multipart")},
+				"v2", "jsonl", "json", "csv", "sharegpt", "openai_batch", "mooncake", "frames", "textproto", "npy", "raw", "multipart"),
+		},
 		{name: "order", schema: words(list("sequential shuffle random")), dflt: "sequential", example: "shuffle", description: "Order of the rows."},
 		{name: "at_end", schema: words(list("repeat stop")), dflt: "repeat", example: "stop", description: "What happens after the last row."},
-		{name: "count", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 1_000_000}), dflt: 16, example: 100,
-			description: "Rows that generate draws; then they repeat in order."},
+		{
+			name: "count", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 1_000_000}), dflt: 16, example: 100,
+			description: "Rows that generate draws; then they repeat in order.",
+		},
 		{name: "string_length", schema: ref("dist_int"), dflt: 128, example: object{{"min", 1}, {"max", 64}}, description: "Length of random BYTES elements."},
 	}
 }
@@ -90,8 +98,10 @@ func laterDataKeys() []key {
 		{name: "command", later: true, schema: listOf(ref("text")), example: []any{"./rows.py"}, description: "A program whose output holds the rows; needs --allow-exec."},
 		{name: "columns", later: true, schema: mapOf(ref("text"), ""), example: object{{"prompt", "question"}}, description: "Which column of the file holds which field."},
 		{name: "time_unit", later: true, schema: words(list("ms s us")), example: "ms", description: "Unit of the rows' timestamps."},
-		{name: "history", later: true, schema: words(list("append verbatim")), dflt: "append", example: "verbatim",
-			description: "Sessions: append the answers that came, or send the turns as they stand."},
+		{
+			name: "history", later: true, schema: words(list("append verbatim")), dflt: "append", example: "verbatim",
+			description: "Sessions: append the answers that came, or send the turns as they stand.",
+		},
 	}
 }
 

@@ -97,8 +97,10 @@ func playKeys() []key {
 	keys := []key{
 		{name: "description", schema: ref("text"), example: "What customers see at noon.", description: "What the stage is for."},
 		{name: "labels", schema: mapOf(ref("text"), ""), dflt: object{}, example: object{{"kind", "soak"}}, description: "Copied into the artifacts."},
-		{name: "on_fail", schema: words(list("stop continue")), dflt: "stop", example: "continue",
-			description: "stop: stages that need this one are skipped when it fails. continue: they are not."},
+		{
+			name: "on_fail", schema: words(list("stop continue")), dflt: "stop", example: "continue",
+			description: "stop: stages that need this one are skipped when it fails. continue: they are not.",
+		},
 	}
 	keys = append(keys, requestKeys()...)
 	return append(keys,
@@ -107,8 +109,10 @@ func playKeys() []key {
 		key{name: "until", schema: until, example: "stable", description: "Measured until this holds."},
 		key{name: "warmup", schema: ref("span"), dflt: "0s", example: "5s", description: "The same load before, not measured."},
 		key{name: "drain", schema: ref("duration"), dflt: "30s", example: "10s", description: "How long open requests are waited for at the end; then they are cancelled."},
-		key{name: "assert", schema: listOf(ref("assertion")), dflt: []any{}, example: []any{"latency.p99 < 50ms", "errors.ratio < 0.1%"},
-			description: "What must hold for the stage to pass; judged on every level."},
+		key{
+			name: "assert", schema: listOf(ref("assertion")), dflt: []any{}, example: []any{"latency.p99 < 50ms", "errors.ratio < 0.1%"},
+			description: "What must hold for the stage to pass; judged on every level.",
+		},
 	)
 }
 
@@ -122,8 +126,10 @@ func laterPlayKeys() []key {
 		{name: "shared_memory", later: true, schema: memory, example: "system", description: "Tensors go through shared memory."},
 		{name: "before", later: true, schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"load_model", "m"}}}, description: "Actions before it."},
 		{name: "after", later: true, schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"unload_model", "m"}}}, description: "Actions after it, on every way out."},
-		{name: "matrix", later: true, schema: object{{"title", "map of list"}, {"type", "object"}, {"additionalProperties", object{{"type", "array"}}}},
-			example: object{{"batch", []any{1, 8}}}, description: "The stage for each combination; include adds points, exclude removes some."},
+		{
+			name: "matrix", later: true, schema: object{{"title", "map of list"}, {"type", "object"}, {"additionalProperties", object{{"type", "array"}}}},
+			example: object{{"batch", []any{1, 8}}}, description: "The stage for each combination; include adds points, exclude removes some.",
+		},
 		{name: "repeat", later: true, schema: ref("int"), dflt: 1, example: 6, description: "Rounds over the points, every second in reverse."},
 		{name: "goodput", later: true, schema: mapOf(ref("any"), ""), example: object{{"ttft", "300ms"}}, description: "Bounds that a request must keep to count as good."},
 	}
@@ -136,8 +142,10 @@ func stageKeys() []key {
 		{name: "when", schema: words(list("success failure always never")), dflt: "success", example: "always", description: "Whether it runs, by how those that it needs ended."},
 	}
 	keys = append(append(keys, playKeys()...), laterPlayKeys()...)
-	return append(keys, key{name: "mix", later: true, schema: mapOf(ref("mix_entry"), givenName),
-		example: object{{"a", object{{"model", "a"}, {"weight", 3}}}, {"b", object{{"model", "b"}, {"weight", 1}}}}, description: "Kinds of request that share the load."})
+	return append(keys, key{
+		name: "mix", later: true, schema: mapOf(ref("mix_entry"), givenName),
+		example: object{{"a", object{{"model", "a"}, {"weight", 3}}}, {"b", object{{"model", "b"}, {"weight", 1}}}}, description: "Kinds of request that share the load.",
+	})
 }
 
 func defaultsKeys() []key { return append(playKeys(), laterPlayKeys()...) }

@@ -53,45 +53,67 @@ func targetDefs() []definition {
 
 func targetKeys() []key {
 	return []key{
-		{name: "backend", required: true, example: "triton", description: "The kind of server.",
+		{
+			name: "backend", required: true, example: "triton", description: "The kind of server.",
 			schema: words(list("kserve triton triton_inprocess tfserving torchserve openai grpc http"),
-				"triton_inprocess", "tfserving", "torchserve", "openai", "grpc", "http")},
-		{name: "url", schema: ref("text"), required: true, example: "grpc://localhost:8001",
-			description: "Where it is: http:// https:// grpc:// grpcs:// http+unix:// grpc+unix:// or builtin://http, builtin://grpc for the embedded server."},
+				"triton_inprocess", "tfserving", "torchserve", "openai", "grpc", "http"),
+		},
+		{
+			name: "url", schema: ref("text"), required: true, example: "grpc://localhost:8001",
+			description: "Where it is: http:// https:// grpc:// grpcs:// http+unix:// grpc+unix:// or builtin://http, builtin://grpc for the embedded server.",
+		},
 		{name: "model", schema: ref("text"), example: "resnet50", description: "The model that requests name unless they name their own."},
-		{name: "model_version", schema: object{{"title", "int or text"}, {"type", []string{"integer", "string"}}}, example: 3,
-			description: "The model's version; the server's choice without one. In quotes if it is not an integer."},
-		{name: "headers", schema: mapOf(ref("text"), ""), dflt: object{}, example: object{{"Authorization", "Bearer ${token}"}},
-			description: "Sent with every request; metadata over gRPC."},
-		{name: "parameters", schema: mapOf(ref("any"), ""), dflt: object{}, example: object{{"priority", 1}},
-			description: "Request parameters, typed as YAML types them."},
+		{
+			name: "model_version", schema: object{{"title", "int or text"}, {"type", []string{"integer", "string"}}}, example: 3,
+			description: "The model's version; the server's choice without one. In quotes if it is not an integer.",
+		},
+		{
+			name: "headers", schema: mapOf(ref("text"), ""), dflt: object{}, example: object{{"Authorization", "Bearer ${token}"}},
+			description: "Sent with every request; metadata over gRPC.",
+		},
+		{
+			name: "parameters", schema: mapOf(ref("any"), ""), dflt: object{}, example: object{{"priority", 1}},
+			description: "Request parameters, typed as YAML types them.",
+		},
 		{name: "tls", schema: ref("tls"), example: object{{"ca", "ca.pem"}}, description: "How secure connections are made; the system's roots without it."},
 		{name: "timeout", schema: ref("duration"), dflt: "30s", example: "2s", description: "For one request, from due to last byte."},
 		{name: "connect_timeout", schema: ref("duration"), dflt: "5s", example: "1s", description: "For making a connection."},
-		{name: "connections", schema: ref("connections"), dflt: "per_slot", example: 4,
-			description: "One for each slot, one for each request, or a number shared by all slots."},
+		{
+			name: "connections", schema: ref("connections"), dflt: "per_slot", example: 4,
+			description: "One for each slot, one for each request, or a number shared by all slots.",
+		},
 		{name: "max_message", schema: ref("size"), dflt: "2GiB", example: "64MiB", description: "The largest gRPC message, each way."},
-		{name: "tensors", schema: ref("tensors"), dflt: object{{"input", "binary"}, {"output", "binary"}}, example: object{{"output", "json"}},
-			description: "How tensors travel over HTTP; json where the server lacks the binary extension."},
+		{
+			name: "tensors", schema: ref("tensors"), dflt: object{{"input", "binary"}, {"output", "binary"}}, example: object{{"output", "json"}},
+			description: "How tensors travel over HTTP; json where the server lacks the binary extension.",
+		},
 		{name: "ready", schema: ref("duration"), dflt: "10s", example: "60s", description: "How long to wait until the server is ready; 0s does not ask."},
-		{name: "statistics", schema: words(list("auto require none")), dflt: "auto", example: "require",
-			description: "Whether the server's own statistics are read."},
-		{name: "builtin", schema: ref("builtin"), dflt: object{}, example: object{{"service_time", "5ms"}},
-			description: "How the embedded server behaves; only with builtin://."},
+		{
+			name: "statistics", schema: words(list("auto require none")), dflt: "auto", example: "require",
+			description: "Whether the server's own statistics are read.",
+		},
+		{
+			name: "builtin", schema: ref("builtin"), dflt: object{}, example: object{{"service_time", "5ms"}},
+			description: "How the embedded server behaves; only with builtin://.",
+		},
 	}
 }
 
 func laterTargetKeys() []key {
 	return []key{
 		{name: "signature", later: true, schema: ref("text"), dflt: "serving_default", example: "serving_default", description: "The signature of a TF Serving model."},
-		{name: "endpoint", later: true, example: "chat", description: "The shape of requests and replies.",
-			schema: words(list("chat completions responses messages embeddings rankings images infer generate tensorrtllm vllm predict classify regress"))},
+		{
+			name: "endpoint", later: true, example: "chat", description: "The shape of requests and replies.",
+			schema: words(list("chat completions responses messages embeddings rankings images infer generate tensorrtllm vllm predict classify regress")),
+		},
 		{name: "path", later: true, schema: ref("text"), example: "/v1/chat/completions", description: "The URL path, for servers that put it elsewhere."},
 		{name: "method", later: true, schema: ref("text"), example: "acme.Search/Query", description: "gRPC: package.Service/Method. HTTP: the verb."},
 		{name: "protos", later: true, schema: ref("protos"), example: object{{"files", []any{"api.proto"}}}, description: "Definitions of a gRPC service; reflection without them."},
 		{name: "inprocess", later: true, schema: ref("inprocess"), example: object{{"repository", "models"}}, description: "The server that is loaded into the client."},
-		{name: "composing_models", later: true, schema: listOf(ref("text")), dflt: []any{}, example: []any{"preprocess", "detect:2"},
-			description: "Models called by this one whose statistics are read too: name or name:version."},
+		{
+			name: "composing_models", later: true, schema: listOf(ref("text")), dflt: []any{}, example: []any{"preprocess", "detect:2"},
+			description: "Models called by this one whose statistics are read too: name or name:version.",
+		},
 		{name: "compression", later: true, schema: words(list("none gzip deflate")), dflt: "none", example: "gzip", description: "Compression of request bodies."},
 		{name: "inactivity_timeout", later: true, schema: ref("duration"), dflt: "30s", example: "10s", description: "The longest silence in a stream."},
 		{name: "streaming", later: true, schema: ref("bool"), dflt: false, example: true, description: "A bidirectional gRPC stream, or server-sent events."},
@@ -107,8 +129,10 @@ func tls() object {
 		key{name: "cert", schema: ref("path"), example: "client.pem", description: "The client's certificate."},
 		key{name: "key", schema: ref("path"), example: "client.key", description: "The client's key."},
 		key{name: "server_name", schema: ref("text"), example: "model.internal", description: "The name to check the server's certificate against."},
-		key{name: "verify", schema: words(list("full ca none")), dflt: "full", example: "ca",
-			description: "full checks chain and name, ca the chain only, none nothing."},
+		key{
+			name: "verify", schema: words(list("full ca none")), dflt: "full", example: "ca",
+			description: "full checks chain and name, ca the chain only, none nothing.",
+		},
 		key{name: "min_version", schema: words(list("1.2 1.3")), dflt: "1.2", example: "1.3", description: "The oldest TLS version to accept, in quotes."},
 	)
 }
