@@ -24,12 +24,3 @@ func (in *inputs) encode(conn backends.Conn, s *scenario.Stage, seed uint64) sou
 	}
 	return diags
 }
-
-// largest is the size of the largest request in bytes.
-func (in *inputs) largest() int {
-	size := 0
-	for _, c := range in.calls {
-		size = max(size, c.Size)
-	}
-	return size
-}

@@ -48,8 +48,9 @@ func answered(s *backends.Sample) bool {
 		return false
 	case backends.Status:
 		return s.Status != unavailable[0] && s.Status != unavailable[1]
+	default:
+		return true
 	}
-	return true
 }
 
 // ask sends one request on a lane of its own, until ctx is done.

@@ -1,11 +1,11 @@
 package executor
 
 import (
-	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,7 +46,7 @@ func environment() result.Environment {
 	}
 	gc := debug.SetGCPercent(100)
 	debug.SetGCPercent(gc)
-	e.Settings["gogc"] = fmt.Sprint(gc)
+	e.Settings["gogc"] = strconv.Itoa(gc)
 	return e
 }
 

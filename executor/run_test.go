@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -272,7 +273,7 @@ func TestStall(t *testing.T) {
 		slots    int
 		p95, tol float64
 	}{{400, 1.5, 0.03}, {4, 1.57, 0.05}} {
-		t.Run(fmt.Sprint(c.slots), func(t *testing.T) {
+		t.Run(strconv.Itoa(c.slots), func(t *testing.T) {
 			t.Parallel()
 			_, n, judge := quiet(t, fmt.Sprintf(`
 version: 1

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -70,7 +71,7 @@ func TestLeaves(t *testing.T) {
 		{reflect.TypeFor[int64](), "1e3", "no 1000"},
 		{reflect.TypeFor[int64](), "1.0", "no 1"},
 		{reflect.TypeFor[int64](), "1.5", "no"},
-		{reflect.TypeFor[int64](), "9223372036854775807", fmt.Sprint(math.MaxInt64)},
+		{reflect.TypeFor[int64](), "9223372036854775807", strconv.Itoa(math.MaxInt64)},
 		{reflect.TypeFor[int64](), "9223372036854775808", "no"},
 		{reflect.TypeFor[int64](), "abc", "no"},
 		{reflect.TypeFor[bool](), "true", "true"},

@@ -18,8 +18,12 @@ func (s Secret) Reveal() string { return s.value }
 
 const masked = "***"
 
-func (Secret) String() string               { return masked }
-func (Secret) GoString() string             { return masked }
+func (Secret) String() string { return masked }
+
+// GoString implements fmt.GoStringer.
+func (Secret) GoString() string { return masked }
+
+// MarshalText implements encoding.TextMarshaler.
 func (Secret) MarshalText() ([]byte, error) { return []byte(masked), nil }
 
 // Format implements fmt.Formatter for every verb.

@@ -72,7 +72,7 @@ func (s *setter) intoMap(n *source.Node, t reflect.Type, steps []string, value *
 		if k < len(steps) {
 			return s.into(e.Value, childType(t, key), steps[k:], value)
 		}
-		s.replace(n, t, e, value)
+		s.replace(t, e, value)
 		return nil
 	}
 	if child := childType(t, steps[0]); child != nil && !isDict(inForm(t, source.Map)) {
@@ -86,13 +86,14 @@ func (s *setter) intoMap(n *source.Node, t reflect.Type, steps []string, value *
 }
 
 // replace puts value in the place of an entry; a scalar for a variable is its default.
-func (s *setter) replace(n *source.Node, t reflect.Type, e *source.Entry, value *source.Node) {
-	if childType(t, e.Key) == reflect.TypeFor[rawVar]() && e.Value.Kind == source.Map {
-		n, t, e = e.Value, reflect.TypeFor[rawVar](), e.Value.Entry("default")
-		if e == nil {
-			s.add(n, t, "default", value)
+func (s *setter) replace(t reflect.Type, e *source.Entry, value *source.Node) {
+	if variable := reflect.TypeFor[rawVar](); childType(t, e.Key) == variable && e.Value.Kind == source.Map {
+		inner := e.Value.Entry("default")
+		if inner == nil {
+			s.add(e.Value, variable, "default", value)
 			return
 		}
+		e = inner
 	}
 	e.Value = value
 }

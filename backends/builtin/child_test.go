@@ -70,7 +70,7 @@ func TestSpawnSaysWhyNot(t *testing.T) {
 		as(t, c.role)
 		_, stop, err := Spawn(t.Context(), c.exe, nil, c.config)
 		if err == nil {
-			stop()
+			_ = stop()
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)

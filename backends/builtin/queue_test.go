@@ -24,7 +24,7 @@ func newGated(t *testing.T, c Config, count int) *gated {
 	}}
 	m.attach(c, clock{time.Now()})
 	g.queue = m.queue
-	t.Cleanup(g.queue.close)
+	t.Cleanup(g.close)
 	return g
 }
 

@@ -77,7 +77,8 @@ func TestStallHoldsRequestsUntilItsEnd(t *testing.T) {
 func TestErrorsRatio(t *testing.T) {
 	s := start(t, Config{Errors: 0.3, Seed: 5})
 	c, g := client(t), dial(t, s)
-	run := func() (pattern string) {
+	run := func() string {
+		var pattern strings.Builder
 		for i := range 200 {
 			failed := false
 			if i%2 == 0 {
@@ -96,9 +97,9 @@ func TestErrorsRatio(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			pattern += map[bool]string{true: "x", false: "."}[failed]
+			pattern.WriteString(map[bool]string{true: "x", false: "."}[failed])
 		}
-		return pattern
+		return pattern.String()
 	}
 	one := run()
 	n := s.counts()

@@ -132,11 +132,11 @@ func (j *grpcJudge) typed(contents []byte, t backends.DataType) ([]byte, bool) {
 		if w.Field != field {
 			continue
 		}
-		switch {
-		case t == backends.Bytes:
+		switch t {
+		case backends.Bytes:
 			j.c.data = binary.LittleEndian.AppendUint32(j.c.data, uint32(len(w.Bytes)))
 			j.c.data = append(j.c.data, w.Bytes...)
-		case t == backends.FP32 || t == backends.FP64: // fixed width, little-endian: packed ones are raw already
+		case backends.FP32, backends.FP64: // fixed width, little-endian: packed ones are raw already
 			j.c.data = append(j.c.data, w.Bytes...)
 			if w.Type != protow.BytesType {
 				j.c.data = appendSized(j.c.data, w.Varint, t.Size())

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func tourStep(t *testing.T, exe, dir, command string) {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(cmd.ProcessState.ExitCode())
+	got := strconv.Itoa(cmd.ProcessState.ExitCode())
 	for _, a := range allowed {
 		if a == got {
 			return

@@ -79,7 +79,7 @@ func junitXML(r *result.Result, _ Options) ([]byte, error) {
 			c := &s.Cases[i]
 			c.Class = clean(r.Plan.Name) + "." + s.Name
 			c.Name = clean(c.Name)
-			s.tally.count(c)
+			s.count(c)
 		}
 		all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
 		all.Errors, all.Skipped = all.Errors+s.Errors, all.Skipped+s.Skipped

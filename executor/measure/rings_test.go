@@ -1,8 +1,8 @@
 package measure
 
 import (
-	"fmt"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -19,7 +19,7 @@ func TestRingsBudget(t *testing.T) {
 		{lanes: 3, perLane: 7, want: 7},
 	}
 	for _, tt := range tests {
-		t.Run(fmt.Sprint(tt.lanes), func(t *testing.T) {
+		t.Run(strconv.Itoa(tt.lanes), func(t *testing.T) {
 			r := NewRings(tt.lanes, tt.perLane, 0)
 			if r.perLane != tt.want {
 				t.Errorf("perLane = %d, want %d", r.perLane, tt.want)

@@ -14,10 +14,10 @@ import (
 
 // recorder is a Judge that keeps everything and calls statuses from 300 on failures.
 type recorder struct {
-	body, location []byte
-	size           int64
-	replies        int
-	keep           int
+	body    []byte
+	size    int64
+	replies int
+	keep    int
 }
 
 func (r *recorder) Keep(*backends.Call, int) int { return r.keep }

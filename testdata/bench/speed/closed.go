@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -59,7 +60,7 @@ func (b *bench) grpc() error {
 	for _, n := range []int{1, 16, 64} {
 		bare := func() (cost, error) {
 			return b.measure(exec.Command(filepath.Join(b.bin, "grpcloop"), "-target", b.server.GRPC, "-message", file,
-				"-method", "/inference.GRPCInferenceService/ModelInfer", "-workers", fmt.Sprint(n), "-for", b.each.String()))
+				"-method", "/inference.GRPCInferenceService/ModelInfer", "-workers", strconv.Itoa(n), "-for", b.each.String()))
 		}
 		ours, peer, err := b.turns(n, url, bare)
 		if err != nil {
