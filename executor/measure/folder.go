@@ -159,6 +159,9 @@ func (f *Folder) inFlight() int64 {
 
 // publish replaces the live view once a second.
 func (f *Folder) publish(now int64) {
+	if f.liveAt == 0 { // the node begins: there is no second behind it
+		f.liveAt = now
+	}
 	if now-f.liveAt < nsPerSecond {
 		return
 	}
