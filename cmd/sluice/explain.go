@@ -28,8 +28,8 @@ func (a *app) explain() *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				fmt.Fprintln(a.out, strings.Join(explainable(), "\n"))
-				return nil
+				_, err := fmt.Fprint(a.out, contents())
+				return err
 			}
 			text := explanation(args[0])
 			if text == "" {
@@ -90,81 +90,23 @@ func explanation(name string) string {
 	var b strings.Builder
 	for _, c := range verdict.Codes() {
 		if strconv.Itoa(c.Code) == name {
-			fmt.Fprintf(&b, "exit code %d (verdict %s)\n  %s\n", c.Code, c.Verdict, c.Meaning)
+			fmt.Fprintf(&b, "exit code %d (verdict %s)\n", c.Code, c.Verdict)
+			facts(&b, "", c.Meaning)
 		}
 	}
 	for _, c := range source.Codes() {
 		if c.Name == name {
-			fmt.Fprintf(&b, "diagnostic %s\n  %s\n", c.Name, c.Help)
+			fmt.Fprintf(&b, "diagnostic %s\n", c.Name)
+			facts(&b, "", c.Help)
 		}
 	}
 	for _, k := range all.Kinds() {
 		if k.Name == name {
-			fmt.Fprintf(&b, "backend %s\n  %s\n  URL schemes: %s\n  target keys: %s\n", k.Name, k.Help,
-				strings.Join(k.Schemes, ", "), strings.Join(k.Keys, ", "))
+			fmt.Fprintf(&b, "backend %s\n", k.Name)
+			facts(&b, "", k.Help, "URL schemes", strings.Join(k.Schemes, ", "), "target keys", strings.Join(k.Keys, ", "))
 		}
 	}
 	explainMetric(&b, name)
-	if p, ok := schema.Lookup(name); ok {
-		explainKey(&b, p)
-	}
+	explainKey(&b, name)
 	return b.String()
-}
-
-func explainMetric(b *strings.Builder, name string) {
-	for _, r := range metrics() {
-		statistic, isLeaf := strings.CutPrefix(name, r.Name+".")
-		if isLeaf {
-			_, _, isLeaf = metric.ParseStat(statistic)
-		}
-		alias := ""
-		for _, other := range r.Aliases {
-			if strings.EqualFold(other, name) {
-				alias = other
-			}
-		}
-		if r.Name != name && alias == "" && !(isLeaf && r.Shape == metric.Distribution) {
-			continue
-		}
-		fmt.Fprintf(b, "metric %s (%s)\n  %s\n", r.Name, r.Dim, r.Help)
-		if r.Shape == metric.Distribution {
-			fmt.Fprintf(b, "  statistics: .%s, or any .p(99.9)\n", strings.Join(metric.StatNames(), " ."))
-		}
-		if better := map[metric.Better]string{metric.Lower: "lower", metric.Higher: "higher"}[r.Better]; better != "" {
-			fmt.Fprintf(b, "  better: %s\n", better)
-		}
-		if r.Loads == metric.OpenLoop {
-			fmt.Fprintf(b, "  only with an open loop (rate)\n")
-		}
-		if r.Needs != "" {
-			fmt.Fprintf(b, "  needs: %s\n", r.Needs)
-		}
-		if len(r.Aliases) > 0 {
-			fmt.Fprintf(b, "  elsewhere called: %s\n", strings.Join(r.Aliases, ", "))
-		}
-	}
-}
-
-func explainKey(b *strings.Builder, p schema.Property) {
-	fmt.Fprintf(b, "plan key %s (%s)\n  %s\n", p.Path, p.Type, p.Description)
-	if p.Required {
-		b.WriteString("  required\n")
-	}
-	if p.Default != "" {
-		fmt.Fprintf(b, "  default: %s\n", p.Default)
-	}
-	if len(p.Allowed) > 0 {
-		fmt.Fprintf(b, "  allowed: %s\n", strings.Join(p.Allowed, ", "))
-	}
-	if len(p.Keys) > 0 {
-		fmt.Fprintf(b, "  keys: %s\n", strings.Join(p.Keys, ", "))
-	}
-	for _, e := range p.Examples {
-		fmt.Fprintf(b, "  example: %s\n", e)
-	}
-	if !p.Built {
-		b.WriteString("  part of the language, but not built yet\n")
-	} else if len(p.NotBuilt) > 0 {
-		fmt.Fprintf(b, "  not built yet: %s\n", strings.Join(p.NotBuilt, ", "))
-	}
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/schema"
+)
+
+// pageWidth is where explanations are broken: text for people, also in a pipe.
+const pageWidth = 100
+
+// facts writes lines below a heading, from pairs of a label and a text. Empty texts are left out; an empty label is none.
+func facts(b *strings.Builder, pairs ...string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if text := pairs[i+1]; text != "" {
+			if pairs[i] != "" {
+				text = pairs[i] + ": " + text
+			}
+			b.WriteString(broken(text, "  ", 2))
+		}
+	}
+}
+
+// broken breaks a text at spaces. All lines begin with indent, those after the first hang columns further in.
+func broken(text, indent string, hang int) string {
+	var b strings.Builder
+	line := indent
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+			line += word
+		case len([]rune(line))+1+len([]rune(word)) > pageWidth:
+			b.WriteString(line + "\n")
+			line = strings.Repeat(" ", len(indent)+hang) + word
+		default:
+			line += " " + word
+		}
+	}
+	return b.String() + line + "\n"
+}
+
+// built reports whether a key can be used: it and all keys above it.
+func built(path string) bool {
+	for p := path; p != ""; p, _ = above(p) {
+		if k, ok := schema.Lookup(p); ok && k.Path == p && !k.Built {
+			return false
+		}
+	}
+	return true
+}
+
+// above cuts the last word off a dotted path.
+func above(path string) (parent, name string) {
+	i := strings.LastIndexByte(path, '.')
+	if i < 0 {
+		return "", path
+	}
+	return path[:i], path[i+1:]
+}
+
+// namesakes are the keys that a bare name can mean: those that are built first, then by how deep they are.
+func namesakes(name string) []string {
+	var found []string
+	for _, key := range schema.Keys() {
+		if _, last := above(key); last == name {
+			found = append(found, key)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b string) int {
+		if x, y := built(a), built(b); x != y {
+			if x {
+				return -1
+			}
+			return 1
+		}
+		return strings.Count(a, ".") - strings.Count(b, ".")
+	})
+	return found
+}
+
+func explainKey(b *strings.Builder, name string) {
+	same := namesakes(name)
+	if len(same) > 0 {
+		name, same = same[0], same[1:]
+	}
+	p, ok := schema.Lookup(name)
+	if !ok {
+		return
+	}
+	fmt.Fprintf(b, "plan key %s (%s)\n", p.Path, p.Type)
+	facts(b, "", p.Description)
+	if p.Required {
+		facts(b, "", "required")
+	}
+	var keys, later []string
+	for _, k := range p.Keys {
+		if built(p.Path + "." + k) {
+			keys = append(keys, k)
+		} else {
+			later = append(later, k)
+		}
+	}
+	facts(b, "default", p.Default, "allowed", strings.Join(p.Allowed, ", "))
+	if built(p.Path) {
+		facts(b, "keys", strings.Join(keys, ", "), "not built yet", strings.Join(append(later, p.NotBuilt...), ", "))
+	} else {
+		facts(b, "keys", strings.Join(p.Keys, ", "), "", "part of the language, but not built yet")
+	}
+	for _, e := range p.Examples {
+		facts(b, "example", e)
+	}
+	facts(b, "also", strings.Join(same, ", "))
+}
+
+func explainMetric(b *strings.Builder, name string) {
+	for _, r := range metrics() {
+		word, isLeaf := strings.CutPrefix(name, r.Name+".")
+		var percentile float64
+		if isLeaf && r.Shape == metric.Distribution {
+			stat, _, ok := metric.ParseStat(word)
+			isLeaf, percentile = ok, stat.P
+		} else {
+			isLeaf = false
+		}
+		if r.Name != name && !isLeaf && !slices.ContainsFunc(r.Aliases, func(a string) bool { return strings.EqualFold(a, name) }) {
+			continue
+		}
+		fmt.Fprintf(b, "metric %s (%s)\n", r.Name, r.Dim)
+		facts(b, "", r.Help)
+		if r.Shape == metric.Distribution {
+			facts(b, "statistics", "."+strings.Join(metric.StatNames(), " .")+", or any .p(99.9)")
+		}
+		if percentile > 0 {
+			facts(b, "", fmt.Sprintf("%s needs %d samples before an assertion on it is proven", word, stats.MinSamples(percentile)))
+		}
+		facts(b, "better", map[metric.Better]string{metric.Lower: "lower", metric.Higher: "higher"}[r.Better])
+		if r.Loads == metric.OpenLoop {
+			facts(b, "", "only with an open loop (rate)")
+		}
+		facts(b, "needs", r.Needs, "elsewhere called", strings.Join(r.Aliases, ", "))
+	}
+}

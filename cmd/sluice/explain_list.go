@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/scenario/source"
+	"github.com/sluice-bench/sluice/schema"
+)
+
+// contents lists what can be explained, by kind.
+func contents() string {
+	var b strings.Builder
+	b.WriteString("Plan keys     sluice explain stages.load.rate, or only max_in_flight\n\n")
+	later := keyGroups(&b)
+	b.WriteString("\nMetrics       sluice explain latency, or latency.p99\n\n")
+	metricGroups(&b)
+	b.WriteString("\nBackends      sluice explain triton\n\n")
+	var names []string
+	for _, k := range all.Kinds() {
+		names = append(names, k.Name)
+	}
+	b.WriteString(broken(strings.Join(names, " "), "  ", 0))
+	b.WriteString("\nDiagnostics   sluice explain unknown-key\n\n")
+	names = nil
+	for _, c := range source.Codes() {
+		names = append(names, c.Name)
+	}
+	b.WriteString(broken(strings.Join(names, " "), "  ", 0))
+	b.WriteString("\nExit codes    sluice explain 5\n\n" + codes())
+	b.WriteString("\nNot built yet: in the language, refused by validate\n\n")
+	b.WriteString(broken(strings.Join(later, " "), "  ", 0))
+	return b.String()
+}
+
+// label is a line of a group: its name, and what is in it broken to the right of the name.
+func label(b *strings.Builder, name string, items []string) {
+	const column = 30
+	text := broken(strings.Join(items, " "), strings.Repeat(" ", column), 0)
+	if len(name) > column-4 { // no room beside it
+		fmt.Fprintf(b, "  %s\n%s", name, text)
+		return
+	}
+	fmt.Fprintf(b, "  %-*s%s", column-2, name, strings.TrimLeft(text, " "))
+}
+
+// keyGroups lists the keys of each map of the plan that is built, and gives those that are not.
+func keyGroups(b *strings.Builder) (later []string) {
+	var order []string
+	groups := map[string][]string{}
+	for _, key := range schema.Keys() {
+		parent, name := above(key)
+		switch {
+		case built(key):
+			if parent == "" {
+				parent = "(the plan)"
+			}
+			if groups[parent] == nil {
+				order = append(order, parent)
+			}
+			groups[parent] = append(groups[parent], name)
+		case parent == "" || built(parent):
+			later = append(later, key)
+		}
+	}
+	for _, parent := range order {
+		label(b, parent, groups[parent])
+	}
+	return later
+}
+
+// metricGroups lists the metrics by their first word; those of one word first.
+func metricGroups(b *strings.Builder) {
+	var order []string
+	groups := map[string][]string{}
+	for _, r := range metrics() {
+		first, rest, dotted := strings.Cut(r.Name, ".")
+		if !dotted {
+			rest = ""
+		}
+		if _, ok := groups[first]; !ok {
+			order, groups[first] = append(order, first), nil
+		}
+		if rest != "" {
+			groups[first] = append(groups[first], "."+rest)
+		}
+	}
+	var single []string
+	for _, first := range order {
+		if groups[first] == nil {
+			single = append(single, first)
+		}
+	}
+	b.WriteString(broken(strings.Join(single, " "), "  ", 0))
+	for _, first := range order {
+		if groups[first] != nil {
+			label(b, first, groups[first])
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/schema"
+)
+
+// The reference of the guide is made from the schema, the catalogue and the table of operators. It stands after this
+// line; UPDATE_GUIDE=1 go test ./cmd/sluice -run TestReference writes it.
+const referenceBegin = "<!-- From here on: written by `UPDATE_GUIDE=1 go test ./cmd/sluice -run TestReference`. -->\n"
+
+// TestReference: the guide's reference is what is built.
+func TestReference(t *testing.T) {
+	data, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, have, found := strings.Cut(string(data), referenceBegin)
+	if !found {
+		t.Fatalf("the guide lacks the line %s", referenceBegin)
+	}
+	want := reference(t)
+	if os.Getenv("UPDATE_GUIDE") != "" {
+		if err := os.WriteFile(guide, []byte(before+referenceBegin+want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if have != want {
+		t.Errorf("the reference is not up to date: UPDATE_GUIDE=1 go test ./cmd/sluice -run TestReference")
+	}
+}
+
+// TestReferenceIsComplete looks for every name by itself, so that a mistake of the writer above is seen.
+func TestReferenceIsComplete(t *testing.T) {
+	data, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(data), referenceBegin)
+	keys, later, _ := strings.Cut(text, "## Not built yet")
+	for _, key := range schema.Keys() {
+		up, name := above(key)
+		if built(key) {
+			if !strings.Contains(keys, name+"`") {
+				t.Errorf("the guide lacks %s", key)
+			}
+		} else if (up == "" || built(up)) && !strings.Contains(later, "`"+name+"`") {
+			t.Errorf("the guide does not say that %s is not built", key)
+		}
+	}
+	for _, r := range metrics() {
+		if !strings.Contains(text, "`"+r.Name+"`") {
+			t.Errorf("the guide lacks the metric %s", r.Name)
+		}
+	}
+	for _, o := range expression.Overloads() {
+		if !strings.Contains(text, "`"+o.Op+"`") {
+			t.Errorf("the guide lacks the operator %s", o.Op)
+		}
+	}
+}
+
+// section is one table of keys: those below a path, without those of sections of their own. An empty path is the plan.
+type section struct{ title, path string }
+
+func sections() []section {
+	return []section{
+		{"The plan", ""},
+		{"A variable: `vars.NAME`, or a scalar that is its default", "vars.NAME"},
+		{"A target: `target`, or `targets.NAME`", "target"},
+		{"A dataset: `data`, or `datasets.NAME`", "data"},
+		{"A generator: `generate.NAME`, or a constant, `random` or `zero`", "data.generate.NAME"},
+		{"A stage, and `defaults`", "stages"},
+		{"`load`. `concurrency` and `rate` are a scalar, a list, or a map that holds `levels`", "stages.load"},
+		{"An assertion: of a stage, of the plan, of `slos`, or a string that is `that`", "slos.NAME"},
+		{"`output`", "output"},
+	}
+}
+
+// rows are the keys of a section.
+func (s section) rows() (keys []string) {
+	for _, key := range schema.Keys() {
+		if built(key) && sectionOf(key) == s.path && !drawn(key) && !strings.HasPrefix(key, "stages.load.rate.") {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// sectionOf is the deepest section above a key.
+func sectionOf(key string) string {
+	for up, _ := above(key); up != ""; up, _ = above(up) {
+		if slices.ContainsFunc(sections(), func(s section) bool { return s.path == up }) {
+			return up
+		}
+	}
+	return ""
+}
+
+// drawn is a key of a dist, which is explained once.
+func drawn(key string) bool {
+	up, name := above(key)
+	p, ok := schema.Lookup(up)
+	return ok && p.Path == up && strings.HasSuffix(p.Type, "dist") && slices.Contains([]string{"mean", "std", "min", "max", "shape", "values"}, name)
+}
+
+func reference(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("\n## Every key\n\nTypes: a **duration** is `50ms`, `1.5s` or `1h30m`; a **rate** `200/s` or `90/min`; a **ratio** `0.1%`; a **size** `64MiB`; a **span** a\n" +
+		"duration or `N requests`; a **dist** a constant or a map of `mean std min max shape values`. Paths are relative to the plan.\n")
+	for _, s := range sections() {
+		fmt.Fprintf(&b, "\n**%s**\n\n| key | type | default | |\n| --- | --- | --- | --- |\n", s.title)
+		for _, key := range s.rows() {
+			b.WriteString(keyRow(t, key, strings.TrimPrefix(strings.TrimPrefix(key, s.path), ".")))
+		}
+	}
+	b.WriteString(metricTables() + operators())
+	return b.String() + notBuiltYet(t)
+}
+
+func keyRow(t *testing.T, key, name string) string {
+	p, ok := schema.Lookup(key)
+	if !ok {
+		t.Fatalf("%s is a key that cannot be looked up", key)
+	}
+	typ := p.Type
+	if len(p.Allowed) > 0 && typ != "int" {
+		typ = strings.Replace(typ, "word", "`"+strings.Join(p.Allowed, "` `")+"`", 1)
+	}
+	mark := ""
+	if p.Required {
+		mark = " (required)"
+	}
+	value := ""
+	if strings.HasPrefix(key, "stages.load.concurrency.") {
+		typ = strings.Replace(typ, "int", "int or rate", 1)
+	}
+	if p.Default != "" {
+		value = "`" + p.Default + "`"
+	}
+	return fmt.Sprintf("| `%s`%s | %s | %s | %s |\n", name, mark, typ, value, p.Description)
+}
+
+func metricTables() string {
+	var b, classes strings.Builder
+	b.WriteString("\n## Every metric\n\nDistributions have `.p50` … any `.p(99.9)`, `.mean` `.min` `.max` `.std` `.count`. Percentiles are nearest-rank.\n\n" +
+		"| metric | dimension | |\n| --- | --- | --- |\n")
+	for _, r := range metrics() {
+		dim := r.Dim.String()
+		if r.Shape == metric.Distribution {
+			dim = "distribution of " + dim
+		}
+		var notes []string
+		if r.Loads == metric.OpenLoop {
+			notes = append(notes, "Open loops only.")
+		}
+		if r.Needs != "" {
+			notes = append(notes, "Needs "+r.Needs+".")
+		}
+		row := fmt.Sprintf("| `%s` | %s | %s |\n", r.Name, dim, strings.Join(append([]string{sentence(r.Help)}, notes...), " "))
+		ratio, isClass := strings.CutSuffix(r.Name, ".ratio")
+		if isClass = isClass && strings.Count(ratio, ".") == 1 && strings.HasPrefix(ratio, "errors."); isClass {
+			_, help, _ := strings.Cut(r.Help, ": ")
+			fmt.Fprintf(&classes, "| `%s.count` `%s` | %s |\n", ratio, r.Name, help)
+		} else if !strings.HasPrefix(r.Name, "errors.") || strings.Count(r.Name, ".") == 1 {
+			b.WriteString(row)
+		}
+	}
+	b.WriteString("\nErrors by class:\n\n| metrics | a request failed because |\n| --- | --- |\n")
+	return b.String() + classes.String()
+}
+
+// sentence begins with a capital and ends with a full stop.
+func sentence(text string) string {
+	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+}
+
+// operators writes the table of overloads, one row for each operator and what it makes of what.
+func operators() string {
+	type line struct{ right, result string }
+	var b strings.Builder
+	b.WriteString("\n## What expressions can do\n\nAlso `and`, `or`, `not` on conditions, and brackets. No data on one side makes a comparison unknown; false beats unknown, unknown\n" +
+		"beats true. There is no chained comparison: write `20ms <= latency.p50 and latency.p50 < 30ms`.\n\n| operators | left | right | gives |\n| --- | --- | --- | --- |\n")
+	var order []line
+	ops := map[line][]string{}
+	lefts := map[line]map[string][]string{}
+	for _, o := range expression.Overloads() {
+		l := line{o.Right, o.Result}
+		if o.Left == o.Right {
+			l.right = "the same"
+		}
+		if o.Left == o.Result {
+			l.result = "the same"
+		}
+		if lefts[l] == nil {
+			order, lefts[l] = append(order, l), map[string][]string{}
+		}
+		if !slices.Contains(ops[l], o.Op) {
+			ops[l] = append(ops[l], o.Op)
+		}
+		lefts[l][o.Op] = append(lefts[l][o.Op], o.Left)
+	}
+	for _, l := range order {
+		for len(ops[l]) > 0 { // operators that take the same share a row
+			first := lefts[l][ops[l][0]]
+			var same, others []string
+			for _, op := range ops[l] {
+				if slices.Equal(lefts[l][op], first) {
+					same = append(same, "`"+op+"`")
+				} else {
+					others = append(others, op)
+				}
+			}
+			ops[l] = others
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.Join(same, " "), strings.Join(first, ", "), l.right, l.result)
+		}
+	}
+	return b.String()
+}
+
+func notBuiltYet(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("\n## Not built yet\n\nThese are part of the language and refused at their line, never ignored.\n\n")
+	groups, order := map[string][]string{}, []string{}
+	add := func(path, name string) {
+		if groups[path] == nil {
+			order = append(order, path)
+		}
+		groups[path] = append(groups[path], "`"+name+"`")
+	}
+	for _, key := range schema.Keys() {
+		p, ok := schema.Lookup(key)
+		if !ok {
+			t.Fatalf("%s is a key that cannot be looked up", key)
+		}
+		switch up, name := above(key); {
+		case built(key):
+			for _, w := range p.NotBuilt {
+				add("`"+key+"`", w)
+			}
+		case up == "":
+			add("the plan", name)
+		case built(up):
+			add("`"+up+"`", name)
+		}
+	}
+	for _, path := range order {
+		fmt.Fprintf(&b, "- %s: %s\n", path, strings.Join(groups[path], " "))
+	}
+	b.WriteString("- a load that uses an earlier result, such as `${0.8 * stage(\"a\").capacity}`; spans of sequences, sessions and passes\n")
+	return b.String()
+}
