@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
+	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/sluice-bench/sluice/executor"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -16,7 +18,7 @@ type view struct {
 	mu       sync.Mutex
 	w        io.Writer
 	live     bool
-	width    int
+	columns  func() int // of the terminal, as it is now
 	drawn    time.Time
 	shown    bool   // a live line stands on the terminal
 	node     string // the node whose start was said
@@ -29,7 +31,7 @@ type view struct {
 const redraw = 200 * time.Millisecond
 
 func (a *app) progress(p *executor.Program) *view {
-	v := &view{w: a.err, live: a.terminal, width: a.width, mask: p.Plan.Mask, position: make(map[string]int), total: len(p.Nodes)}
+	v := &view{w: a.err, live: a.terminal, columns: columnsOf(a.err), mask: p.Plan.Mask, position: make(map[string]int), total: len(p.Nodes)}
 	for i, n := range p.Nodes {
 		v.position[n.ID] = i + 1
 	}
@@ -51,41 +53,29 @@ func (v *view) event(e executor.Event) {
 		}
 		v.waiting = e.Text
 	case v.live:
-		v.draw(v.head(e.Node)+phase(e), e.Phase == executor.PhaseOpen)
+		v.draw(status(v.head(e.Node), e, v.columns()-1), e.Phase == executor.PhaseOpen)
 	case e.Node != v.node:
 		v.node = e.Node
 		v.line(v.head(e.Node) + "started")
 	}
 }
 
-func (v *view) head(node string) string {
-	return fmt.Sprintf("[%d/%d] %s: ", v.position[node], v.total, node)
+// columnsOf asks a terminal how wide it is; people resize them.
+func columnsOf(w io.Writer) func() int {
+	const usual = 80
+	file, ok := w.(*os.File)
+	return func() int {
+		if ok {
+			if n, _, err := term.GetSize(int(file.Fd())); err == nil && n > 0 {
+				return n
+			}
+		}
+		return usual
+	}
 }
 
-// phase is the live line of a node that is running.
-func phase(e executor.Event) string {
-	text := string(e.Phase)
-	if e.Total > 0 {
-		const cells = 20
-		filled := min(int(cells*e.Elapsed/e.Total), cells)
-		text += fmt.Sprintf(" %s%s %s/%s", strings.Repeat("█", filled), strings.Repeat("░", cells-filled),
-			e.Elapsed.Truncate(time.Second), e.Total.Round(time.Millisecond))
-	} else if e.Elapsed > 0 {
-		text += " " + e.Elapsed.Truncate(time.Second).String()
-	}
-	l := e.Live
-	if l == nil || l.At == 0 {
-		return text
-	}
-	text += fmt.Sprintf("  %s", result.Format("1/s", l.Rate))
-	if l.N > 0 {
-		text += fmt.Sprintf("  p50 %s  p99 %s", result.Format("s", float64(l.P50)/1e9), result.Format("s", float64(l.P99)/1e9))
-	}
-	text += fmt.Sprintf("  %d in flight", l.InFlight)
-	if l.Failed > 0 {
-		text += fmt.Sprintf("  %d failed", l.Failed)
-	}
-	return text
+func (v *view) head(node string) string {
+	return fmt.Sprintf("[%d/%d] %s: ", v.position[node], v.total, node)
 }
 
 // ended says how a node went, in one line.
@@ -119,10 +109,7 @@ func (v *view) draw(text string, now bool) {
 	}
 	v.drawn = time.Now()
 	text = v.mask(text)
-	if limit := max(v.width, 80) - 1; len([]rune(text)) > limit {
-		text = string([]rune(text)[:limit])
-	}
-	fmt.Fprintf(v.w, "\r\x1b[K%s", text)
+	fmt.Fprintf(v.w, "\r\x1b[K%s", short(text, v.columns()-1)) // a line that wraps could not be erased
 	v.shown = true
 }
 
