@@ -71,9 +71,10 @@ type (
 	Prober interface {
 		Ready(context.Context) error
 	}
-	// Observer reads the server's own counters: values of Kind.Series, cumulative, at a moment of the run's clock.
+	// Observer reads the server's own counters of a model ("" is the target's own): values of Kind.Series, cumulative, at
+	// a moment of the run's clock.
 	Observer interface {
-		Stats(ctx context.Context, into []int64) (at int64, err error)
+		Stats(ctx context.Context, model string, into []int64) (at int64, err error)
 	}
 )
 

@@ -3,6 +3,8 @@ package executor
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -63,7 +65,8 @@ type runner struct {
 	nodes   map[string]*result.Node // those that have ended
 	failed  map[string]string       // stages that count as failed, and why
 	clean   cleanup
-	signal  int // 0: none yet
+	signal  int          // 0: none yet
+	early   atomic.Int64 // a signal that came during set-up; see interruptible
 }
 
 // Run plays the program. The result is never nil and complete on every way out; diagnostics are mistakes of the plan
@@ -139,7 +142,7 @@ func failure(n *result.Node) string {
 
 // skip says why a node is not to run, or "". Silent ones leave no trace: the rest of a ladder that `while` ended.
 func (r *runner) skip(n *Node) (why string, silent bool) {
-	if r.signal != 0 {
+	if r.interrupted() {
 		return "the run was interrupted", false
 	}
 	if !n.first() {
@@ -191,12 +194,33 @@ func (r *runner) stage(id string) *scenario.Stage {
 // interrupted takes a signal, if there is one.
 func (r *runner) interrupted() bool {
 	if r.signal == 0 {
+		r.signal = int(r.early.Load())
+	}
+	if r.signal == 0 {
 		select {
 		case r.signal = <-r.env.Interrupt:
 		default:
 		}
 	}
 	return r.signal != 0
+}
+
+// interruptible is a context that a signal ends, for steps that wait for a server. end must be called after them.
+func (r *runner) interruptible(ctx context.Context) (waiting context.Context, end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case s := <-r.env.Interrupt:
+			r.early.Store(int64(s))
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		cancel()
+		watching.Wait()
+	}
 }
 
 // note keeps a finding that belongs to no node on the last node that ran, so that nothing is lost.

@@ -19,8 +19,6 @@ type target struct {
 	url        string // with builtin:// resolved
 	conn       backends.Conn
 	signatures map[string]backends.Signature // by model; "" is the target's own
-	observer   backends.Observer             // nil: no statistics
-	note       string                        // why there are no statistics although they were wanted
 	err        error
 }
 
@@ -35,7 +33,12 @@ func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends
 	}
 	t = &target{plan: plan, kind: kind, url: plan.URL, signatures: make(map[string]backends.Signature)}
 	r.targets[plan] = t
-	if t.err = r.connect(ctx, t); t.err != nil {
+	if t.err = r.connect(ctx, t); t.err == nil {
+		waiting, end := r.interruptible(ctx)
+		t.err = r.await(waiting, t)
+		end()
+	}
+	if t.err != nil {
 		t.err = fmt.Errorf("target %q (%s): %w", plan.Name, plan.URL, t.err)
 	}
 	return t
@@ -62,14 +65,7 @@ func (r *runner) connect(ctx context.Context, t *target) error {
 	}
 	t.conn = conn
 	r.clean.push("close target "+t.plan.Name, conn.Close)
-	if err := r.await(ctx, t); err != nil {
-		return err
-	}
-	sig, err := r.describe(ctx, t, "")
-	if err != nil {
-		return err
-	}
-	return t.statistics(ctx, sig)
+	return nil
 }
 
 // await asks for readiness until the server is ready or the plan's patience is over.
@@ -106,6 +102,8 @@ func (r *runner) describe(ctx context.Context, t *target, model string) (backend
 	d, ok := t.conn.(backends.Describer)
 	if ok && (model != "" || t.plan.Model != "") {
 		var err error
+		ctx, cancel := context.WithTimeout(ctx, t.plan.Timeout)
+		defer cancel()
 		if sig, err = d.Describe(ctx, model); err != nil {
 			return sig, err
 		}
@@ -114,23 +112,26 @@ func (r *runner) describe(ctx context.Context, t *target, model string) (backend
 	return sig, nil
 }
 
-// statistics decides whether the server's own counters are read.
-func (t *target) statistics(ctx context.Context, sig backends.Signature) error {
+// statistics decides whether the server's own counters of a stage's model are read.
+func (in *inputs) statistics(ctx context.Context, t *target, model string) error {
 	o, ok := t.conn.(backends.Observer)
 	if !ok || t.plan.Statistics == "none" {
 		return nil
 	}
 	err := errors.New("the server's extensions do not include statistics")
-	if sig.Statistics {
-		_, err = o.Stats(ctx, make([]int64, len(t.kind.Series)))
+	read := func(ctx context.Context, into []int64) (int64, error) { return o.Stats(ctx, model, into) }
+	if in.sig.Statistics {
+		ctx, cancel := context.WithTimeout(ctx, t.plan.Timeout)
+		defer cancel()
+		_, err = read(ctx, make([]int64, len(t.kind.Series)))
 	}
 	switch {
 	case err == nil:
-		t.observer = o
+		in.stats = read
 	case t.plan.Statistics == "require":
 		return fmt.Errorf("statistics are required: %w", err)
 	default:
-		t.note = err.Error()
+		in.note = err.Error()
 	}
 	return nil
 }
@@ -139,6 +140,9 @@ func (t *target) statistics(ctx context.Context, sig backends.Signature) error {
 type inputs struct {
 	calls []*backends.Call
 	sig   backends.Signature
+	// stats reads the server's own counters of the stage's model; nil: there are none. note says why, if they were wanted.
+	stats func(ctx context.Context, into []int64) (at int64, err error)
+	note  string
 	err   error
 }
 
@@ -156,17 +160,30 @@ func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 		if in.err = t.err; in.err != nil {
 			continue
 		}
-		if in.sig, in.err = r.describe(ctx, t, n.Stage.Request.Model); in.err != nil {
-			in.err = fmt.Errorf("target %q: %w", t.plan.Name, in.err)
+		in.err = r.learn(ctx, t, in, n.Stage.Request.Model)
+		if in.err != nil {
+			in.err = fmt.Errorf("target %q (%s): %w", t.plan.Name, t.plan.URL, in.err)
 			continue
 		}
 		diags = append(diags, r.tensors(t, in.sig)...)
 		diags = append(diags, in.encode(t.conn, n.Stage, r.program.Plan.Seed)...)
 	}
 	if !diags.HasErrors() {
-		r.probes(ctx)
+		waiting, end := r.interruptible(ctx)
+		defer end()
+		r.probes(waiting)
 	}
 	return diags
+}
+
+// learn asks the server what a stage's model takes and whether its counters can be read.
+func (r *runner) learn(ctx context.Context, t *target, in *inputs, model string) (err error) {
+	ctx, end := r.interruptible(ctx)
+	defer end()
+	if in.sig, err = r.describe(ctx, t, model); err != nil {
+		return err
+	}
+	return in.statistics(ctx, t, model)
 }
 
 // probes asks each model once for a real answer; what gives none fails its stages.

@@ -109,10 +109,10 @@ func (t *trial) notes() {
 		t.find("busy_machine", "note", "programs on this machine waited for a CPU during %.0f %% of the hold: other load may be in these numbers",
 			100*float64(use.Starved)/float64(use.Wall))
 	}
-	if t.watch.early && !t.node.Stage.Warmup.IsZero() && t.target.observer != nil {
+	if t.watch.early && !t.node.Stage.Warmup.IsZero() && t.in.stats != nil {
 		t.find("statistics", "note", "hold was too short to be told from the warm-up: the server statistics cover both")
 	}
-	if t.target.note != "" {
-		t.find("no_statistics", "note", "no server statistics: %s", t.target.note)
+	if t.in.note != "" {
+		t.find("no_statistics", "note", "no server statistics: %s", t.in.note)
 	}
 }

@@ -57,13 +57,13 @@ func (w *watcher) look(ctx context.Context, t *trial, now int64, over bool) {
 // take reads this process at once and asks the server in the background, so that folding goes on.
 func (w *watcher) take(ctx context.Context, t *trial, i int) {
 	w.client[i] = observe.ReadClient(t.r.clock.Now())
-	if t.target.observer == nil {
+	if t.in.stats == nil {
 		return
 	}
 	w.asking.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statsLimit)
 		defer cancel()
-		w.server[i], w.errs[i] = observe.Take(ctx, len(t.target.kind.Series), t.target.observer.Stats)
+		w.server[i], w.errs[i] = observe.Take(ctx, len(t.target.kind.Series), t.in.stats)
 	})
 }
 
@@ -78,7 +78,7 @@ func (w *watcher) use() observe.Use {
 // growth is what the server counted during hold, nil when nothing is known.
 func (t *trial) growth() []observe.Reading {
 	w := &t.watch
-	if t.target.observer == nil || !w.ended {
+	if t.in.stats == nil || !w.ended {
 		return nil
 	}
 	if err := errors.Join(w.errs[:]...); err != nil {

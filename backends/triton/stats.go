@@ -12,18 +12,22 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// Stats implements backends.Observer: the sums over the versions of the target's model, or its one version when the
-// target names it. Only that model's endpoint is asked; the one for all models is not served everywhere. The moment is
-// the middle of the call.
-func (c *conn) Stats(ctx context.Context, into []int64) (at int64, err error) {
-	if c.target.Model == "" {
+// Stats implements backends.Observer: the sums over the versions of a model, or its one version when the target names
+// it. Only that model's endpoint is asked; the one for all models is not served everywhere. The moment is the middle of
+// the call.
+func (c *conn) Stats(ctx context.Context, model string, into []int64) (at int64, err error) {
+	version := ""
+	if model == "" || model == c.target.Model {
+		model, version = c.target.Model, c.target.ModelVersion
+	}
+	if model == "" {
 		return 0, errors.New("statistics: no model is named")
 	}
 	start := c.clock.Now()
-	list, err := c.read(ctx, c.target.Model, c.target.ModelVersion)
+	list, err := c.read(ctx, model, version)
 	at = start + (c.clock.Now()-start)/2
 	if err != nil {
-		return at, fmt.Errorf("statistics of %s: %w", c.target.Model, err)
+		return at, fmt.Errorf("statistics of %s: %w", model, err)
 	}
 	if want := len(series()); len(into) != want {
 		return at, fmt.Errorf("statistics: %d places for %d series", len(into), want)
@@ -32,7 +36,7 @@ func (c *conn) Stats(ctx context.Context, into []int64) (at int64, err error) {
 	found := false
 	var one []int64
 	for i := range list {
-		if list[i].Name != c.target.Model || c.target.ModelVersion != "" && list[i].Version != c.target.ModelVersion {
+		if list[i].Name != model || version != "" && list[i].Version != version {
 			continue
 		}
 		found = true
@@ -42,7 +46,7 @@ func (c *conn) Stats(ctx context.Context, into []int64) (at int64, err error) {
 		}
 	}
 	if !found {
-		return at, fmt.Errorf("statistics of %s: the server's reply does not have it", c.target.Model)
+		return at, fmt.Errorf("statistics of %s: the server's reply does not have it", model)
 	}
 	return at, nil
 }
