@@ -44,7 +44,7 @@ func TestOpenDoesNotAllocate(t *testing.T) {
 			w := newWorld(t, 4)
 			w.out.light = true
 			o := OpenOptions{Options: w.options()}
-			s := load.Limited(load.Poisson(200_000, [2]uint64{1, 2}), 13_000)
+			s := limit(load.Poisson(200_000, [2]uint64{1, 2}), 13_000)
 			playOpen(background, w, s, &fakeFeed{each: each}, lim, o)
 		})
 		if n > noise {

@@ -78,7 +78,7 @@ func benchPacer(b *testing.B, rate float64, connections int) {
 	o := OpenOptions{Options: w.options(), Spin: int64(30 * time.Microsecond)}
 	o.Start += int64(50 * time.Millisecond)
 	b.ResetTimer()
-	p := Open(context.Background(), load.Limited(load.Constant(rate), int64(b.N)), &fakeFeed{}, lanes, inline, w.out, &w.c, o)
+	p := Open(context.Background(), limit(load.Constant(rate), int64(b.N)), &fakeFeed{}, lanes, inline, w.out, &w.c, o)
 	b.StopTimer()
 	stamps := server.stop(b)
 	if p.Sent != int64(b.N) || len(stamps) != b.N {

@@ -49,7 +49,7 @@ type worker struct {
 	slot                 *slot
 	turn                 feed.Turn
 	sent, warmed, paused int64
-	peak, lastSend       int64
+	peak                 int64
 	_                    [64]byte
 }
 
@@ -58,7 +58,6 @@ func (w *worker) addTo(p *Played) {
 	p.WarmSent += w.warmed
 	p.Paused += w.paused
 	p.PeakInFlight = max(p.PeakInFlight, w.peak)
-	p.LastSend = max(p.LastSend, w.lastSend)
 }
 
 func (w *worker) work() {
@@ -132,7 +131,6 @@ func (w *worker) request() bool {
 
 func (w *worker) tally(a arrival) {
 	w.peak = max(w.peak, w.c.InFlight.Add(1))
-	w.lastSend = a.due
 	if a.flags&backends.Warmup != 0 {
 		w.warmed++
 	} else {

@@ -88,6 +88,5 @@ type Played struct {
 	WarmSent     int64
 	PeakInFlight int64  // warm-up included
 	Lanes        int    // lanes at the end
-	LastSend     int64  // run clock
 	Hash         uint64 // FNV-1a over the due times played, warm-up included (same seed, same hash); closed loop: 0
 }

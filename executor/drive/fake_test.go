@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/load"
 )
 
 // world is one player's surroundings: a clock, lanes that reply when the gate lets them, and a record of everything.
@@ -273,3 +274,19 @@ var (
 	background = context.Background()
 	small      = backends.Call{Size: 1, Row: 7, Items: 3}
 )
+
+// limited is the first left arrivals of s.
+type limited struct {
+	load.Schedule
+	left int64
+}
+
+func (l *limited) Next() (int64, bool) {
+	l.left--
+	if l.left < 0 {
+		return 0, false
+	}
+	return l.Schedule.Next()
+}
+
+func limit(s load.Schedule, n int64) load.Schedule { return &limited{s, n} }

@@ -19,7 +19,7 @@ func playOpen(ctx context.Context, w *world, s load.Schedule, src *fakeFeed, lim
 }
 
 // burst has n arrivals that are all due at once.
-func burst(n int64) load.Schedule { return load.Limited(load.Constant(1e12), n) }
+func burst(n int64) load.Schedule { return limit(load.Constant(1e12), n) }
 
 func TestOpenPlaysTheSchedule(t *testing.T) {
 	limits := map[string]backends.Limits{"inline": inline, "handed over": {Depth: 1}}
@@ -28,7 +28,7 @@ func TestOpenPlaysTheSchedule(t *testing.T) {
 			w := newWorld(t, lanes)
 			o := OpenOptions{Options: w.options(), Spin: int64(30 * time.Microsecond)}
 			o.IDBase = 3 << 40
-			fresh := func() load.Schedule { return load.Limited(load.Poisson(20_000, [2]uint64{1, 2}), 1000) }
+			fresh := func() load.Schedule { return limit(load.Poisson(20_000, [2]uint64{1, 2}), 1000) }
 			p := playOpen(background, w, fresh(), &fakeFeed{}, lim, o)
 			if p.Planned != 1000 || p.Sent != 1000 || p.Lanes != lanes {
 				t.Errorf("%s, %d lanes: %+v", name, lanes, p)
@@ -254,7 +254,7 @@ func TestOpenInterruptedLeavesTheFutureOut(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
 	w.onSend = func(*backends.Sample) { cancel() }
-	p := playOpen(ctx, w, load.Limited(load.Constant(0.001), 100), &fakeFeed{}, inline, OpenOptions{Options: w.options()})
+	p := playOpen(ctx, w, limit(load.Constant(0.001), 100), &fakeFeed{}, inline, OpenOptions{Options: w.options()})
 	if p.Planned != 1 || p.Sent != 1 {
 		t.Errorf("%+v", p)
 	}
@@ -319,7 +319,7 @@ func TestOpenLatePacerSkipsNothing(t *testing.T) {
 		for until := w.clock.Now() + int64(20*time.Microsecond); w.clock.Now() < until; {
 		}
 	}
-	p := playOpen(background, w, load.Limited(load.Constant(100_000), 500), &fakeFeed{}, inline, o)
+	p := playOpen(background, w, limit(load.Constant(100_000), 500), &fakeFeed{}, inline, o)
 	if p.Sent != 500 {
 		t.Errorf("%+v", p)
 	}

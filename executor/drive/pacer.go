@@ -147,7 +147,6 @@ func (p *pacer) send(sl *slot, a arrival, s *backends.Sample, now int64) {
 		p.delay(a.n)
 	}
 	p.PeakInFlight = max(p.PeakInFlight, p.c.InFlight.Add(1))
-	p.LastSend = now
 	p.take(sl, a, s, &p.turn)
 	if p.inline > 0 && sl.call.Size <= p.inline {
 		sl.send()
