@@ -1,4 +1,6 @@
-// Package all is the list of backends that this binary has. It contains no logic.
+// Package all is the list of backends that this binary has.
+//
+// It is not: a registry; it contains no logic.
 package all
 
 import (

@@ -1,11 +1,12 @@
 // Package graph is a directed graph of names: who comes after whom, in which order to go, where a cycle is, and how it
-// looks as text, Mermaid and DOT. It imports nothing.
+// looks in Mermaid and DOT. It imports nothing of ours.
 //
 // It is not: a scheduler; it does not know what a stage is.
 package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -63,9 +64,6 @@ func (g *Graph) Label(id, label string) {
 // Nodes are all nodes, as added.
 func (g *Graph) Nodes() []Node { return g.nodes }
 
-// Edges are all edges, as added.
-func (g *Graph) Edges() []Edge { return g.edges }
-
 // Into are the edges that end at id.
 func (g *Graph) Into(id string) []Edge {
 	var in []Edge
@@ -119,9 +117,7 @@ func (g *Graph) cycle(done []bool) []string {
 	for {
 		if first, ok := seen[at]; ok {
 			loop := append(path[first:], path[first])
-			for i, j := 0, len(loop)-1; i < j; i, j = i+1, j-1 {
-				loop[i], loop[j] = loop[j], loop[i]
-			}
+			slices.Reverse(loop)
 			return loop
 		}
 		seen[at] = len(path)
@@ -149,22 +145,6 @@ func (g *Graph) Ancestors(id string) map[string]bool {
 	}
 	visit(id)
 	return found
-}
-
-// Text is one line a node with what it waits for.
-func (g *Graph) Text() string {
-	var b strings.Builder
-	for _, n := range g.nodes {
-		b.WriteString(n.ID)
-		if n.Label != "" {
-			b.WriteString("  " + n.Label)
-		}
-		b.WriteByte('\n')
-		for _, e := range g.Into(n.ID) {
-			fmt.Fprintf(&b, "  after %s (%s): %s\n", e.From, e.When, e.Reason)
-		}
-	}
-	return b.String()
 }
 
 // Mermaid is the graph as a Mermaid flow chart.

@@ -35,17 +35,3 @@ func (t Track) stable(within float64, need int) bool {
 	// Windows that agree exactly at the limit are stable whatever the last bit of the product is.
 	return hi <= lo*(1+within)*(1+1e-12)
 }
-
-// Beyond reports whether each of the last need windows of t is over limit: waiting longer will not bring it back.
-// A limit of 0 is none.
-func Beyond(t Track, limit float64, need int) bool {
-	if limit <= 0 || need < 1 || len(t.Values) < need {
-		return false
-	}
-	for _, v := range t.Values[len(t.Values)-need:] {
-		if !(v > limit) {
-			return false
-		}
-	}
-	return true
-}

@@ -56,36 +56,27 @@ func TestStable(t *testing.T) {
 	}
 }
 
-// Cases of perf_analyzer's own tests: done when stable, or when the last windows are all over the limit.
-func TestBeyond(t *testing.T) {
-	const limit = 1e6 // ns
+// Cases of perf_analyzer's own tests.
+func TestStableOnTwoTracks(t *testing.T) {
 	tests := []struct {
 		name    string
 		ips     []float64
 		latency []float64
-		limit   float64
-		beyond  bool
-		done    bool
+		stable  bool
 	}{
-		{"42 outside", []float64{1}, []float64{2e6}, limit, false, false}, // one window is not enough to say so
-		{"42 inside", []float64{1, 1, 1}, []float64{1e5, 1e5, 1e5}, limit, false, true},
-		{"43 no limit, unstable", []float64{1, 1000, 500}, []float64{1, 1, 1}, 0, false, false},
-		{"43 unstable, all over", []float64{1, 1000, 500}, []float64{2e6, 2e6, 2e6}, limit, true, true},
-		{"43 unstable, inside", []float64{1, 1000, 500}, []float64{1e5, 1e5, 1e5}, limit, false, false},
-		{"43 stable", []float64{500, 520, 510}, []float64{1e5, 1e5, 1e5}, limit, false, true},
-		{"43 two windows", []float64{500, 520}, []float64{2e6, 2e6}, limit, false, false},
-		{"one of three inside", []float64{1, 1000, 500}, []float64{2e6, 1e5, 2e6}, limit, false, false},
-		{"no data", []float64{1, 1000, 500}, []float64{2e6, math.NaN(), 2e6}, limit, false, false},
+		{"42 one window", []float64{1}, []float64{2e6}, false},
+		{"42 inside", []float64{1, 1, 1}, []float64{1e5, 1e5, 1e5}, true},
+		{"43 unstable", []float64{1, 1000, 500}, []float64{1, 1, 1}, false},
+		{"43 stable", []float64{500, 520, 510}, []float64{1e5, 1e5, 1e5}, true},
+		{"43 two windows", []float64{500, 520}, []float64{2e6, 2e6}, false},
+		{"latency unstable", []float64{500, 520, 510}, []float64{2e6, 1e5, 2e6}, false},
+		{"no data", []float64{500, 520, 510}, []float64{2e6, math.NaN(), 2e6}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			ips, lat := Track{Values: tt.ips, ZeroIsNone: true}, Track{Values: tt.latency, ZeroIsNone: true}
-			beyond := Beyond(lat, tt.limit, 3)
-			if beyond != tt.beyond {
-				t.Errorf("Beyond = %v, want %v", beyond, tt.beyond)
-			}
-			if done := beyond || Stable([]Track{ips, lat}, 0.1, 3); done != tt.done {
-				t.Errorf("done = %v, want %v", done, tt.done)
+			ips, latency := Track{Values: tt.ips, ZeroIsNone: true}, Track{Values: tt.latency, ZeroIsNone: true}
+			if stable := Stable([]Track{ips, latency}, 0.1, 3); stable != tt.stable {
+				t.Errorf("stable = %v, want %v", stable, tt.stable)
 			}
 		})
 	}

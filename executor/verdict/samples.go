@@ -51,11 +51,11 @@ const alpha = 0.05
 // the samples that are not over it are counted against probability p. Two of two samples over a p99 limit are proof:
 // 0.01² is far below 0.05.
 func certain(t expression.Truth, v expression.Values) bool {
-	counter, ok := v.(Counter)
+	c, ok := v.(counter)
 	if !ok || t.Is >= 0 || t.Ref == nil || t.Limit.Need != 0 || t.Ref.Leaf.Stat.Kind != metric.Percentile {
 		return false
 	}
-	over, n, ok := counter.Above(*t.Ref, t.Limit.V)
+	over, n, ok := c.Above(*t.Ref, t.Limit.V)
 	if !ok || n <= 0 || over < 0 || over > n {
 		return false
 	}

@@ -34,9 +34,9 @@ type Context struct {
 	InterruptedAfter string // the node was stopped: what of it was measured ("12 s of 60 s")
 }
 
-// Counter is what Values may also offer: how many of the n samples behind a reference are over a limit. It decides
+// counter is what Values may also offer: how many of the n samples behind a reference are over a limit. It decides
 // whether a percentile is over its limit for certain although there are fewer samples than it needs.
-type Counter interface {
+type counter interface {
 	Above(r expression.Ref, limit float64) (over, n int64, ok bool)
 }
 
