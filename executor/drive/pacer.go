@@ -28,6 +28,9 @@ type pacer struct {
 	hash load.Hash
 	k    uint64 // arrivals played
 	spin int64
+	// poolFree is when the latest wait for a full pool ended. What was due before it could not be sent before it either,
+	// though a slot was idle when its turn came.
+	poolFree int64
 	Played
 }
 
@@ -83,7 +86,7 @@ func (p *pacer) wait(due int64) (now int64, ok bool) {
 
 // play sends an arrival that is due, or counts why not. False: nothing more is to be sent.
 func (p *pacer) play(due, after, now int64) bool {
-	a := arrival{n: p.o.Shard.Number(p.k), due: due, free: due}
+	a := arrival{n: p.o.Shard.Number(p.k), due: due}
 	if p.warm(p.k, due) {
 		a.flags = backends.Warmup
 	}
@@ -92,8 +95,11 @@ func (p *pacer) play(due, after, now int64) bool {
 	hold := a.flags&backends.Warmup == 0
 	sl, free := p.idleSlot(hold)
 	if free != 0 {
-		a.free = free
+		p.poolFree = free
+	} else if hold && due < p.poolFree {
+		p.WaitedPool++ // behind those that waited, and as long
 	}
+	a.free = max(due, p.poolFree)
 	if sl != nil && p.halt.Load() { // it may be idle only because its request was cancelled
 		p.idle.push(sl)
 		sl = nil
