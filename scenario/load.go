@@ -82,6 +82,7 @@ func (r *reading) read(o Overrides) *Plan {
 	r.resolve(o)
 	r.decode()
 	r.diags = append(r.diags, r.vars.diags...)
+	r.diags = append(r.diags, r.conditions()...)
 	if !r.diags.HasErrors() { // a mistake may hide the place that uses a variable
 		r.diags = append(r.diags, r.vars.unused()...)
 	}

@@ -53,34 +53,40 @@ func build(t source.Text, s Scope, condition bool) (p *Program, ds source.Diagno
 
 // compile is the pipeline of the package comment. It stops after the first step that found mistakes.
 func compile(raw string, text []rune, s Scope, condition bool) (*Program, []problem) {
-	if len(raw) > maxBytes {
-		return nil, []problem{{to: 1, code: codeTooLong, summary: fmt.Sprintf("an expression has at most %d bytes, this has %d", maxBytes, len(raw))}}
-	}
-	tokens, problems := lex(raw)
-	match, misshapen := shape(text, tokens, len(problems) == 0)
-	if problems = append(problems, misshapen...); len(problems) > 0 {
+	c, root, problems := understand(raw, text, s, condition)
+	if len(problems) > 0 {
 		return nil, problems
-	}
-	if len(tokens) == 0 {
-		return nil, []problem{{to: len(text), code: codeSyntax, summary: "the expression is empty", detail: "write a comparison, such as latency.p99 < 50ms"}}
-	}
-	tree, starts, p := parse(tokens, len(text))
-	if p != nil {
-		return nil, []problem{*p}
-	}
-	c := &checker{
-		text: text, tokens: tokens, match: match, starts: starts, scope: s, table: overloads(),
-		consts: map[string]any{}, env: map[string]any{}, config: conf.CreateNew(),
-	}
-	root := c.root(c.negation(c.walk(tree.Node)), condition)
-	if len(c.problems) > 0 {
-		return nil, c.problems
 	}
 	code, err := c.compile(root)
 	if err != nil {
 		return nil, []problem{{to: len(text), code: codeSyntax, summary: "this cannot be compiled: " + oneLine(err)}}
 	}
 	return &Program{Text: raw, Refs: c.refs, kinds: c.kinds, kind: root.kind, consts: c.consts, code: code}, nil
+}
+
+// understand is the pipeline up to the last of our own steps.
+func understand(raw string, text []rune, s Scope, condition bool) (*checker, operand, []problem) {
+	if len(raw) > maxBytes {
+		return nil, operand{}, []problem{{to: 1, code: codeTooLong, summary: fmt.Sprintf("an expression has at most %d bytes, this has %d", maxBytes, len(raw))}}
+	}
+	tokens, problems := lex(raw)
+	match, misshapen := shape(text, tokens, len(problems) == 0)
+	if problems = append(problems, misshapen...); len(problems) > 0 {
+		return nil, operand{}, problems
+	}
+	if len(tokens) == 0 {
+		return nil, operand{}, []problem{{to: len(text), code: codeSyntax, summary: "the expression is empty", detail: "write a comparison, such as latency.p99 < 50ms"}}
+	}
+	tree, starts, p := parse(tokens, len(text))
+	if p != nil {
+		return nil, operand{}, []problem{*p}
+	}
+	c := &checker{
+		text: text, tokens: tokens, match: match, starts: starts, scope: s, table: overloads(),
+		consts: map[string]any{}, env: map[string]any{}, config: conf.CreateNew(),
+	}
+	root := c.root(c.negation(c.walk(tree.Node)), condition)
+	return c, root, c.problems
 }
 
 // root checks what the whole is: a condition, or one quantity that is measured.

@@ -180,6 +180,9 @@ func (c *checker) reference(o operand, node, path string) operand {
 // referenceIn resolves path in node, whose text is id, and makes o the reference.
 func (c *checker) referenceIn(o, id operand, node, path string) operand {
 	leaf, err := c.scope.Resolve(node, path)
+	if errors.Is(err, errOpen) {
+		return operand{from: o.from, to: o.to, ref: -1} // as after a mistake: nothing follows from it
+	}
 	if err == nil && (leaf.Row == nil || leaf.Dim() == 0) {
 		err = errors.New("there is no metric " + path)
 	}

@@ -1,0 +1,113 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// conditions looks for mistakes in expressions that nobody will compile: all of them where the plan has other mistakes,
+// so that these do not hide them; else those of stages that never run and of slos that nobody uses. What depends on
+// targets and stages stays for the compiler.
+func (r *reading) conditions() source.Diagnostics {
+	c := conditions{reading: r, all: r.diags.HasErrors(), used: map[string]bool{}}
+	for _, s := range r.raw.Stages {
+		never := s.When != nil && s.When.V == "never"
+		c.assertions(s.Play.Assert, never)
+		if l := s.Play.Load; l != nil {
+			whileOf(&c, l.Concurrency, never)
+			whileOf(&c, l.Rate, never)
+		}
+		if u := s.Play.Until; u != nil && u.Stable != nil && c.all {
+			for _, m := range u.Stable.Metrics {
+				if m.at.node != nil && !m.at.implied {
+					c.look(m, expression.CheckQuantity)
+				}
+			}
+		}
+	}
+	c.assertions(r.raw.Assert, false)
+	for _, s := range r.raw.SLOs.items() {
+		c.assertions(*s.Value, !c.used[s.Key])
+	}
+	return c.diags
+}
+
+type conditions struct {
+	*reading
+	all   bool            // the plan has other mistakes
+	used  map[string]bool // slos, by name
+	diags source.Diagnostics
+}
+
+// assertions looks at a list of them. idle: nobody else will.
+func (c *conditions) assertions(list []*rawAssertion, idle bool) {
+	for _, a := range list {
+		c.used[a.slo] = c.used[a.slo] || !idle
+		if a.That != nil && (idle || c.all) {
+			c.look(a.That, expression.Check)
+		}
+	}
+}
+
+func whileOf[T amount](c *conditions, q *rawQuantity[T], idle bool) {
+	if q == nil || q.Levels == nil || q.Levels.While == nil || !idle && !c.all {
+		return
+	}
+	if one := q.Levels.While.One; one != nil {
+		c.look(one, expression.Check)
+	}
+	for _, e := range q.Levels.While.Many {
+		if e.That != nil {
+			c.look(e.That, expression.Check)
+		}
+	}
+}
+
+func (c *conditions) look(e *val[source.Text], check func(source.Text, expression.Variables) source.Diagnostics) {
+	if c.reported(func(d source.Diagnostic) bool {
+		return d.Pos == e.at.node.Pos || d.Path == "" && d.Pos.Line == e.at.node.Pos.Line // of the YAML
+	}) {
+		return
+	}
+	for _, at := range referenceForm.FindAllString(e.V.Text, -1) {
+		m := nameInside.FindStringSubmatch(at)
+		if m == nil {
+			continue
+		}
+		if v := c.vars.find(m[1]); v != nil && (!v.known || c.wrong(v)) {
+			return // what follows from its value is not known
+		}
+	}
+	c.diags = append(c.diags, check(e.V, expressionVariables{c.vars})...)
+}
+
+// wrong reports whether a mistake in the declaration of v is known.
+func (c *conditions) wrong(v *variable) bool {
+	return c.reported(func(d source.Diagnostic) bool { return d.Path == v.path || strings.HasPrefix(d.Path, v.path+"/") })
+}
+
+func (c *conditions) reported(which func(source.Diagnostic) bool) bool {
+	return slices.ContainsFunc(c.reading.diags, func(d source.Diagnostic) bool { return d.Severity == source.Error && which(d) })
+}
+
+// expressionVariables are the plan's variables as expressions see them.
+type expressionVariables struct{ *variables }
+
+// Variable implements expression.Variables.
+func (vs expressionVariables) Variable(name string) (literal, typ string, err error) {
+	v := vs.find(name)
+	switch {
+	case v == nil:
+		names := vs.names()
+		return "", "", &expression.NameError{
+			Summary: fmt.Sprintf("there is no variable %q", name), Allowed: names, Nearest: source.Nearest(name, names),
+		}
+	case v.Secret:
+		return "", "", fmt.Errorf("${%s} is a secret and cannot be compared with anything", name)
+	}
+	return v.Text, v.Type, nil
+}
