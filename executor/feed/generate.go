@@ -153,7 +153,7 @@ func words(length scenario.Dist, alphabet string) draw {
 		letters = []rune(printable)
 	}
 	return func(rng *rand.Rand, _ int64) any {
-		n := int(min(max(math.Round(Draw(length, rng)), 0), maxString))
+		n := int(min(max(math.Round(drawFrom(length, rng)), 0), maxString))
 		text := make([]rune, n)
 		for i := range text {
 			text[i] = letters[rng.IntN(len(letters))]
@@ -167,20 +167,20 @@ func words(length scenario.Dist, alphabet string) draw {
 func numbers(d scenario.Dist, t backends.DataType) draw {
 	switch t {
 	case backends.FP16, backends.BF16, backends.FP32, backends.FP64:
-		return func(rng *rand.Rand, _ int64) any { return Draw(d, rng) }
+		return func(rng *rand.Rand, _ int64) any { return drawFrom(d, rng) }
 	case backends.Bool:
-		return func(rng *rand.Rand, _ int64) any { return Draw(d, rng) >= 0.5 }
+		return func(rng *rand.Rand, _ int64) any { return drawFrom(d, rng) >= 0.5 }
 	}
 	if d.Shape == "uniform" {
 		lo, hi := math.Ceil(d.Min), math.Floor(d.Max)
 		return func(rng *rand.Rand, _ int64) any { return int64(lo + math.Floor(rng.Float64()*(hi-lo+1))) }
 	}
-	return func(rng *rand.Rand, _ int64) any { return int64(math.Round(Draw(d, rng))) }
+	return func(rng *rand.Rand, _ int64) any { return int64(math.Round(drawFrom(d, rng))) }
 }
 
-// Draw takes one number from d. Normal and lognormal have the mean and standard deviation of the numbers themselves;
+// drawFrom takes one number from d. Normal and lognormal have the mean and standard deviation of the numbers themselves;
 // whatever the shape, Min and Max cut.
-func Draw(d scenario.Dist, rng *rand.Rand) float64 {
+func drawFrom(d scenario.Dist, rng *rand.Rand) float64 {
 	var v float64
 	switch d.Shape {
 	case "uniform":

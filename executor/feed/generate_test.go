@@ -131,7 +131,7 @@ func TestDraw(t *testing.T) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		var sum, sq float64
 		for range n {
-			v := Draw(c.d, rng)
+			v := drawFrom(c.d, rng)
 			sum += v
 			sq += v * v
 		}
@@ -146,7 +146,7 @@ func TestDraw(t *testing.T) {
 	}
 	for range 1000 {
 		rng := rand.New(rand.NewPCG(3, 4))
-		if v := Draw(scenario.Dist{Shape: "normal", Mean: 0, Std: 10, Min: -1, Max: 1, HasMin: true, HasMax: true}, rng); v < -1 || v > 1 {
+		if v := drawFrom(scenario.Dist{Shape: "normal", Mean: 0, Std: 10, Min: -1, Max: 1, HasMin: true, HasMax: true}, rng); v < -1 || v > 1 {
 			t.Fatalf("%v is outside min and max", v)
 		}
 	}
