@@ -27,13 +27,11 @@ func tree(t *testing.T, files map[string]string) string {
 
 func TestReadClientFiles(t *testing.T) {
 	root := tree(t, map[string]string{
-		"self/status": "Name:\tsluice\nVmPeak:\t  99 kB\nVmHWM:\t  2048 kB\nVmRSS:\t  1024 kB\n",
-		"self/fd/0":   "", "self/fd/1": "", "self/fd/2": "", "self/fd/9": "",
+		"self/status":  "Name:\tsluice\nVmPeak:\t  99 kB\nVmHWM:\t  2048 kB\nVmRSS:\t  1024 kB\n",
 		"pressure/cpu": "some avg10=4.10 avg60=2.42 avg300=4.46 total=45068762\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
-		"stat":         "cpu  1 2 3 4 5 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n",
 	})
 	c := readClient(7, root)
-	if c.At != 7 || c.RSS != 1<<20 || c.PeakRSS != 2<<20 || c.Files != 3 || c.Starved != 45068762_000 || c.Steal != 800_000_000 {
+	if c.At != 7 || c.PeakRSS != 2<<20 || c.Starved != 45068762_000 {
 		t.Errorf("snapshot = %+v", c)
 	}
 }
@@ -43,12 +41,12 @@ func TestReadClientWithoutFiles(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"nothing": {},
 		"nonsense": {
-			"self/status": "VmRSS:\nVmHWM: many kB\n", "pressure/cpu": "some total=\n", "stat": "intr 1 2 3\n",
+			"self/status": "VmRSS:\nVmHWM: many kB\n", "pressure/cpu": "some total=\n",
 		},
-		"old": {"pressure/cpu": "full avg10=0.00 total=3\n", "stat": "cpu 1 2 3\n"},
+		"old": {"pressure/cpu": "full avg10=0.00 total=3\n"},
 	} {
 		c := readClient(0, tree(t, files))
-		if c.RSS != -1 || c.PeakRSS != -1 || c.Files != -1 || c.Starved != -1 || c.Steal != -1 {
+		if c.PeakRSS != -1 || c.Starved != -1 {
 			t.Errorf("%s: snapshot = %+v", name, c)
 		}
 	}
@@ -63,11 +61,10 @@ func TestReadClientOfThisProcess(t *testing.T) {
 			sink += i * i
 		}
 	}
-	runtime.GC()
 	runtime.KeepAlive(sink)
 	b := ReadClient(50e6)
 	u := Between(a, b, 2)
-	if u.CPU() < 20e6 || u.Share < 0.2 || u.Memory < 1<<20 || u.Files < 3 || u.FileLimit < u.Files || u.GCs < 1 {
+	if u.CPU() < 20e6 || u.Share < 0.2 || u.Memory < 1<<20 {
 		t.Errorf("use = %+v", u)
 	}
 	if got := Allowed(); got <= 0 || got > float64(runtime.NumCPU()) {
@@ -76,12 +73,9 @@ func TestReadClientOfThisProcess(t *testing.T) {
 }
 
 func TestBetween(t *testing.T) {
-	a := Client{At: 1e9, User: 100, System: 50, PeakRSS: 10, Files: 5, FileLimit: 9, GCPause: 1, GCs: 1, Starved: 7, Steal: 3}
-	b := Client{At: 3e9, User: 3e9 + 100, System: 4e8 + 50, PeakRSS: 20, Files: 6, FileLimit: 9, GCPause: 4, GCs: 3, Starved: 9, Steal: 3}
-	want := Use{
-		Wall: 2e9, User: 3e9, System: 4e8, Share: 0.85, Memory: 20, Files: 6, FileLimit: 9,
-		GCPause: 3, GCs: 2, Starved: 2, Steal: 0,
-	}
+	a := Client{At: 1e9, User: 100, System: 50, PeakRSS: 10, Starved: 7}
+	b := Client{At: 3e9, User: 3e9 + 100, System: 4e8 + 50, PeakRSS: 20, Starved: 9}
+	want := Use{Wall: 2e9, User: 3e9, System: 4e8, Share: 0.85, Memory: 20, Starved: 2}
 	if diff := cmp.Diff(want, Between(a, b, 2)); diff != "" {
 		t.Error(diff)
 	}
