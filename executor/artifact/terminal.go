@@ -79,10 +79,17 @@ func (p *page) paint(text, color string) string {
 
 func (p *page) verdict(r *result.Result) {
 	t := tints[r.Verdict]
-	fmt.Fprintf(p, "\n%s  %s, exit code %d\n", p.paint(t.mark+" "+string(r.Verdict), t.color), headline(r), r.ExitCode)
+	text := headline(r)
+	for _, n := range r.Nodes {
+		for _, f := range n.Validity.Findings {
+			text = strings.Replace(text, ": "+clean(f.Text), ", see findings", 1)
+		}
+	}
+	fmt.Fprintf(p, "\n%s  %s, exit code %d\n", p.paint(t.mark+" "+string(r.Verdict), t.color), text, r.ExitCode)
 }
 
 func (p *page) nodes(g grid) error {
+	left := g.narrow(p.o.Width)
 	align := make(tw.Alignment, len(g.header))
 	for i, h := range g.header {
 		align[i] = tw.AlignRight
@@ -90,12 +97,15 @@ func (p *page) nodes(g grid) error {
 			align[i] = tw.AlignLeft
 		}
 	}
-	p.fit(g.rows, g.header, 0)
+	p.fit(g.rows, g.header, 0, narrowest)
 	lines, err := draw(g.header, g.rows, align)
 	if err != nil {
 		return err
 	}
 	p.WriteString(strings.Join(lines, "\n") + "\n")
+	if len(left) > 0 {
+		p.WriteString(gap + p.paint("no room for: "+strings.Join(left, ", "), "\x1b[2m") + "\n")
+	}
 	return nil
 }
 
@@ -119,7 +129,11 @@ func (p *page) assertions(list []judged) error {
 		}
 		rows[i] = []string{p.paint(t.mark, t.color), a.where(), clean(a.That), observed, limit}
 	}
-	p.fit(rows, make([]string, 5), 2)
+	const where, that, readable = 1, 2, 36
+	none := make([]string, 5)
+	p.fit(rows, none, that, readable) // an expression that is cut stands below as a whole, a node stands above
+	p.fit(rows, none, where, narrowest)
+	p.fit(rows, none, that, narrowest)
 	lines, err := draw(nil, rows, tw.Alignment{tw.AlignLeft, tw.AlignLeft, tw.AlignLeft, tw.AlignRight, tw.AlignLeft})
 	if err != nil {
 		return err
@@ -129,7 +143,10 @@ func (p *page) assertions(list []judged) error {
 	for i, line := range lines {
 		p.WriteString(line + "\n")
 		a := list[i]
-		reason := why(a.Assertion)
+		if that := clean(a.That); rows[i][2] != that { // it was cut
+			p.WriteString("       " + p.paint(that, "\x1b[2m") + "\n")
+		}
+		reason := unlessFound(a)
 		if reason != "" && reason != said { // once for all assertions of an invalid node
 			p.WriteString("       " + p.paint(reason, "\x1b[2m") + "\n")
 		}
@@ -139,6 +156,19 @@ func (p *page) assertions(list []judged) error {
 		}
 	}
 	return nil
+}
+
+// unlessFound is the reason of a verdict. What the findings say about the whole node is not said again.
+func unlessFound(a judged) string {
+	reason := why(a.Assertion)
+	switch {
+	case reason == "" || a.node == nil:
+	case a.Verdict == result.Skipped && a.node.Reason != "":
+		return ""
+	case a.node.Outcome == result.Invalid && !a.node.Validity.OK:
+		return "the measurement is invalid, see findings"
+	}
+	return reason
 }
 
 func (p *page) list(title string, lines []string) {
@@ -154,11 +184,21 @@ func (p *page) list(title string, lines []string) {
 // narrowest is how far a column is cut to fit the terminal.
 const narrowest = 16
 
-// fit cuts the texts of one column so that the table is as wide as the terminal, if that is enough.
-func (p *page) fit(rows [][]string, header []string, column int) {
-	if p.o.Width <= 0 {
+// fit cuts the texts of one column, not below a width, so that the table is as wide as the terminal, if that is enough.
+func (p *page) fit(rows [][]string, header []string, column, least int) {
+	width := widths(rows, header)
+	total := sum(width)
+	if p.o.Width <= 0 || total <= p.o.Width {
 		return
 	}
+	room := max(width[column]-(total-p.o.Width), least)
+	for _, r := range rows {
+		r[column] = middle(r[column], room)
+	}
+}
+
+// widths are those of a table's columns.
+func widths(rows [][]string, header []string) []int {
 	width := make([]int, len(header))
 	for i, h := range header {
 		for _, part := range strings.Split(h, "\n") {
@@ -170,17 +210,15 @@ func (p *page) fit(rows [][]string, header []string, column int) {
 			width[i] = max(width[i], twwidth.Width(c))
 		}
 	}
-	total := 0
+	return width
+}
+
+// sum is how wide a table with such columns is.
+func sum(width []int) (total int) {
 	for _, n := range width {
 		total += n + len(gap)
 	}
-	if total <= p.o.Width {
-		return
-	}
-	room := max(width[column]-(total-p.o.Width), narrowest)
-	for _, r := range rows {
-		r[column] = middle(r[column], room)
-	}
+	return total
 }
 
 // middle cuts s to a width by leaving out its middle: the end of a node's id says which level it is.

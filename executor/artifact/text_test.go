@@ -124,15 +124,21 @@ func TestSummaryColor(t *testing.T) {
 func TestSummaryWidth(t *testing.T) {
 	widest := func(text string) (n int) {
 		for line := range strings.Lines(text) {
-			if strings.Contains(line, "…") || strings.Contains(line, "concurrency") {
+			table := !strings.HasPrefix(line, "     ") // below it: an expression that was cut, as it is
+			if table && (strings.Contains(line, "…") || strings.Contains(line, "concurrency")) {
 				n = max(n, twwidth.Width(strings.TrimRight(line, "\n")))
 			}
 		}
 		return n
 	}
-	for _, width := range []int{125, 118} {
-		if got := widest(summary(t, full(), SummaryOptions{Width: width, Percentiles: percentiles})); got > width {
-			t.Errorf("a table has %d columns on a terminal of %d", got, width)
+	for _, width := range []int{125, 118, 100, 80} {
+		text := summary(t, full(), SummaryOptions{Width: width, Percentiles: percentiles})
+		if got := widest(text); got > width {
+			t.Errorf("a table has %d columns on a terminal of %d:\n%s", got, width, text)
+		}
+		const long = `stage("steady").latency.p50 <= 2 * stage("sweep[concurrency=1]").latency.p50`
+		if !strings.Contains(text, long) {
+			t.Errorf("%d columns: a long expression stands nowhere as a whole", width)
 		}
 	}
 	if text := summary(t, full(), SummaryOptions{Percentiles: percentiles}); strings.Contains(text, "…") {
