@@ -9,11 +9,19 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// encode makes the calls of a stage.
-func (in *inputs) encode(conn backends.Conn, s *scenario.Stage, seed uint64) source.Diagnostics {
+// maxCalls caps the encoded requests of all stages together: they stay in memory as long as the run.
+const maxCalls = 4 << 30
+
+// encode makes the calls of a stage. left is the room for them, which gets smaller.
+func (in *inputs) encode(conn backends.Conn, s *scenario.Stage, seed uint64, left *int64) source.Diagnostics {
 	reqs, diags := feed.Build(s.Request.Data, &s.Request, in.sig, seed)
 	for _, req := range reqs {
 		call, err := conn.Prepare(req)
+		if err == nil {
+			if *left -= int64(call.Size); *left < 0 {
+				err = fmt.Errorf("the requests of all stages are more than %d GiB; lower `count`, `batch` or `shapes`", maxCalls>>30)
+			}
+		}
 		if err != nil {
 			return append(diags, source.Diagnostic{
 				Severity: source.Error, Code: codeRequest, Pos: s.IDPos,

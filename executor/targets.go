@@ -150,6 +150,7 @@ type inputs struct {
 // the plan; what cannot be reached fails its stages only.
 func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 	var diags source.Diagnostics
+	left := int64(maxCalls)
 	for _, n := range r.program.Nodes {
 		if r.inputs[n.Stage] != nil || r.interrupted() {
 			continue
@@ -166,7 +167,7 @@ func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 			continue
 		}
 		diags = append(diags, r.tensors(t, in.sig)...)
-		diags = append(diags, in.encode(t.conn, n.Stage, r.program.Plan.Seed)...)
+		diags = append(diags, in.encode(t.conn, n.Stage, r.program.Plan.Seed, &left)...)
 	}
 	if !diags.HasErrors() {
 		waiting, end := r.interruptible(ctx)

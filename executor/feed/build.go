@@ -10,8 +10,10 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// maxData caps the encoded bytes of one stage's requests: they are all held in memory while the clock runs.
-const maxData = 4 << 30
+// maxData caps the bytes of one stage's tensors: they are all held in memory while the clock runs.
+const maxData = 2 << 30
+
+var errTooMuch = fmt.Errorf("the data of this stage is more than %d GiB; lower `count`, `batch` or `shapes`", maxData>>30)
 
 // row is one row of a dataset for one model: tensors without the batch dimension where the model has one.
 type row struct {
@@ -47,7 +49,8 @@ type builder struct {
 	request *scenario.Request
 	sig     backends.Signature
 	seed    uint64
-	bytes   int64
+	bytes   int64             // held so far
+	files   map[string][]byte // of generators, by name
 	diags   source.Diagnostics
 }
 
@@ -178,6 +181,12 @@ func (b *builder) batches(rows []row) []backends.Request {
 			})
 		}
 	}
+	if size > 1 { // else the requests share the rows' bytes
+		if float64(held(rows))*float64(count)*float64(size)/float64(len(rows))+float64(b.bytes) > maxData {
+			b.fail(b.request.BatchPos, "batch", "%d requests of %d rows: %s", count, size, errTooMuch)
+			return nil
+		}
+	}
 	reqs := make([]backends.Request, 0, count)
 	for i := range count {
 		part := make([]row, size)
@@ -193,6 +202,18 @@ func (b *builder) batches(rows []row) []backends.Request {
 		reqs = append(reqs, req)
 	}
 	return reqs
+}
+
+// held is the bytes of all tensors.
+func held(rows []row) (n int64) {
+	for _, r := range rows {
+		for _, list := range [][]backends.Tensor{r.inputs, r.outputs} {
+			for _, t := range list {
+				n += int64(len(t.Data))
+			}
+		}
+	}
+	return n
 }
 
 func gcd(a, b int) int {
@@ -248,9 +269,6 @@ func (b *builder) concat(rows []row, of func(row) []backends.Tensor) ([]backends
 				return nil, fmt.Errorf("the rows of a batch of %d have %q in the shapes %v and %v", len(rows), first.Name, first.Shape, tensors[i].Shape)
 			}
 			t.Data = append(t.Data[:len(t.Data):len(t.Data)], tensors[i].Data...)
-		}
-		if b.bytes += int64(len(t.Data)); b.bytes > maxData {
-			return nil, fmt.Errorf("the data of this stage is more than %d GiB encoded", int64(maxData>>30))
 		}
 		out = append(out, t)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// maxFile caps one data file: it is read whole.
+// maxFile caps the data files of a dataset: they are read whole.
 const maxFile = 1 << 30
 
 // step is one row of a file in perf_analyzer's JSON before a model is known:
@@ -40,8 +41,9 @@ func Check(d *scenario.Dataset) source.Diagnostics {
 func readFiles(d *scenario.Dataset) ([]step, source.Diagnostics) {
 	var steps []step
 	var diags source.Diagnostics
+	left := int64(maxFile)
 	for _, f := range d.Files {
-		more, err := readFile(f.Name)
+		more, err := readFile(f.Name, &left)
 		if err != nil {
 			diags = append(diags, source.Diagnostic{
 				Severity: source.Error, Code: "data-file", Pos: f.Pos,
@@ -54,19 +56,37 @@ func readFiles(d *scenario.Dataset) ([]step, source.Diagnostics) {
 	return steps, diags
 }
 
-func readFile(name string) ([]step, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, errors.New("there is no such file")
-	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("the file has %d bytes, more than %d are not read", info.Size(), maxFile)
-	}
-	data, err := os.ReadFile(name)
+// readFile reads the steps of a file, which may have left bytes at most.
+func readFile(name string, left *int64) ([]step, error) {
+	data, err := readLimited(name, *left)
 	if err != nil {
 		return nil, err
 	}
+	*left -= int64(len(data))
 	return parseFile(filepath.Base(name), data)
+}
+
+// readLimited reads a regular file of at most limit bytes, whatever its size is said to be.
+func readLimited(name string, limit int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, errors.New("there is no such file")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("this is no regular file")
+	case info.Size() > limit:
+		return nil, fmt.Errorf("the file has %d bytes, no more than %d can be held", info.Size(), limit)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("the file grew beyond %d bytes", limit)
+	}
+	return data, err
 }
 
 func parseFile(name string, data []byte) ([]step, error) {
@@ -135,6 +155,10 @@ func (b *builder) read() []row {
 			b.fail(b.dataset.Pos, "missing-tensor", "%s has no data for %s", s.name, missing)
 		}
 		if len(b.diags) >= most {
+			break
+		}
+		if b.bytes += held([]row{r}); b.bytes > maxData {
+			b.fail(b.dataset.Pos, "data-size", "%s: %s", s.name, errTooMuch)
 			break
 		}
 		rows = append(rows, r)

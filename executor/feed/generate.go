@@ -5,7 +5,6 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
-	"os"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
@@ -60,7 +59,7 @@ func (b *builder) tensor(p backends.Port, g scenario.Generator, draw draw, i int
 	}
 	var data []byte
 	if g.File != nil {
-		raw, err := os.ReadFile(g.File.Name)
+		raw, err := b.file(g.File.Name)
 		if err != nil {
 			return backends.Tensor{}, err
 		}
@@ -78,20 +77,57 @@ func (b *builder) tensor(p backends.Port, g scenario.Generator, draw draw, i int
 		return backends.Tensor{}, err
 	}
 	if g.File == nil {
+		if err := b.room(p, shape, n, i); err != nil {
+			return backends.Tensor{}, err
+		}
 		rng := rand.New(rand.NewPCG(b.seed^hash(b.dataset.Name+"\x00"+p.Name), uint64(i)))
 		for k := range n {
 			if data, err = backends.AppendElement(data, p.Type, draw(rng, k)); err != nil {
 				return backends.Tensor{}, fmt.Errorf("element %d: %w", k, err)
 			}
-			if len(data) > maxData {
-				return backends.Tensor{}, fmt.Errorf("shape %v is larger than %d GiB", shape, int64(maxData>>30))
+			if b.bytes+int64(len(data)) > maxData {
+				return backends.Tensor{}, errTooMuch
 			}
 		}
+		b.bytes += int64(len(data))
 	}
 	if size := int64(p.Type.Size()); size > 0 && int64(len(data)) != n*size {
 		return backends.Tensor{}, fmt.Errorf("shape %v needs %d bytes, %d found", shape, n*size, len(data))
 	}
 	return backends.Tensor{Name: p.Name, Type: p.Type, Shape: shape, Data: data}, nil
+}
+
+// room refuses, before anything is drawn, a tensor of n elements that does not fit in memory: row i of it, or, asked for
+// the first row, all rows together. A string takes at least the 4 bytes of its length.
+func (b *builder) room(p backends.Port, shape []int64, n int64, i int) error {
+	size, rows := int64(max(p.Type.Size(), 4)), int64(1)
+	if p.Type.Size() > 0 {
+		size = int64(p.Type.Size())
+	}
+	if i == 0 {
+		rows = int64(max(b.dataset.Count, 1))
+	}
+	if left := maxData - b.bytes; n > left/size/rows {
+		return fmt.Errorf("%d rows of shape %v: %w", max(b.dataset.Count, 1), shape, errTooMuch)
+	}
+	return nil
+}
+
+// file reads a tensor's file, once for all rows.
+func (b *builder) file(name string) ([]byte, error) {
+	if data, ok := b.files[name]; ok {
+		return data, nil
+	}
+	data, err := readLimited(name, maxData-b.bytes)
+	if err != nil {
+		return nil, err
+	}
+	if b.files == nil {
+		b.files = make(map[string][]byte)
+	}
+	b.files[name] = data
+	b.bytes += int64(len(data))
+	return data, nil
 }
 
 func hash(s string) uint64 {
