@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -51,10 +52,7 @@ func perfAnalyzerCSV(r *result.Result, o Options) ([]file, error) {
 	for i, mode := range modes {
 		name := "perf_analyzer.csv"
 		if i > 0 {
-			name = "perf_analyzer_" + map[string]string{"rate": "request_rate"}[mode] + ".csv"
-			if mode != "rate" {
-				name = "perf_analyzer_" + mode + ".csv"
-			}
+			name = "perf_analyzer_" + strings.Replace(mode, "rate", "request_rate", 1) + ".csv"
 		}
 		data, err := paTable(mode, nodes[mode], o.Percentiles)
 		if err != nil {

@@ -20,8 +20,8 @@ const (
 
 // Forms of a Dist.
 const (
-	FormExact = "exact" // every value is kept
-	FormHDR   = "hdr"   // a histogram with three significant digits
+	formExact = "exact" // every value is kept
+	formHDR   = "hdr"   // a histogram with three significant digits
 )
 
 // Dist is a mergeable distribution of int64 values. Up to 2,048 values it keeps them all and every percentile is
@@ -72,12 +72,12 @@ func (w wide) int() *big.Int {
 
 func (d *Dist) isHDR() bool { return d.n > exactMax }
 
-// Form is FormExact or FormHDR.
-func (d *Dist) Form() string {
+// form is formExact or formHDR.
+func (d *Dist) form() string {
 	if d.isHDR() {
-		return FormHDR
+		return formHDR
 	}
-	return FormExact
+	return formExact
 }
 
 // Add counts v. It allocates only while the exact values grow and once when the form changes.

@@ -89,16 +89,16 @@ func TestFormFollowsCount(t *testing.T) {
 	for i := range int64(exactMax) {
 		d.Add(i * 1_000_003)
 	}
-	if d.Form() != FormExact {
-		t.Fatalf("%d values are %s", d.N(), d.Form())
+	if d.form() != formExact {
+		t.Fatalf("%d values are %s", d.N(), d.form())
 	}
 	d.Add(5)
-	if d.Form() != FormHDR || d.h.TotalCount() != exactMax+1 {
-		t.Fatalf("%d values are %s with %d in the histogram", d.N(), d.Form(), d.h.TotalCount())
+	if d.form() != formHDR || d.h.TotalCount() != exactMax+1 {
+		t.Fatalf("%d values are %s with %d in the histogram", d.N(), d.form(), d.h.TotalCount())
 	}
 	d.Reset()
-	if d.N() != 0 || d.Form() != FormExact || d.h.TotalCount() != 0 {
-		t.Errorf("after Reset: n %d form %s", d.N(), d.Form())
+	if d.N() != 0 || d.form() != formExact || d.h.TotalCount() != 0 {
+		t.Errorf("after Reset: n %d form %s", d.N(), d.form())
 	}
 }
 

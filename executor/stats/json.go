@@ -33,7 +33,7 @@ const maxStored = 1 << 20
 // MarshalJSON writes d as an object; the same values give the same bytes, however they were split and merged.
 func (d *Dist) MarshalJSON() ([]byte, error) {
 	s := stored{
-		Form: d.Form(), Count: d.n, Under: d.under, Over: d.over,
+		Form: d.form(), Count: d.n, Under: d.under, Over: d.over,
 		Sum: d.sum.int().String(), Squares: d.sq.unsigned().String(),
 	}
 	if d.n > 0 {
@@ -67,9 +67,9 @@ func (d *Dist) UnmarshalJSON(text []byte) error {
 	var got Dist
 	var err error
 	switch s.Form {
-	case FormExact:
+	case formExact:
 		err = got.readExact(s)
-	case FormHDR:
+	case formHDR:
 		err = got.readHDR(s)
 	default:
 		err = fmt.Errorf("unknown form %q", s.Form)

@@ -27,8 +27,8 @@ func TestJSONRoundTrip(t *testing.T) {
 			if !bytes.Equal(encoded(t, &back), text) {
 				t.Error("other bytes the second time")
 			}
-			if back.Form() != d.Form() || back.N() != d.N() || back.Min() != d.Min() || back.Max() != d.Max() || back.Sum() != d.Sum() {
-				t.Errorf("got %s n %d, want %s n %d", back.Form(), back.N(), d.Form(), d.N())
+			if back.form() != d.form() || back.N() != d.N() || back.Min() != d.Min() || back.Max() != d.Max() || back.Sum() != d.Sum() {
+				t.Errorf("got %s n %d, want %s n %d", back.form(), back.N(), d.form(), d.N())
 			}
 			for _, p := range []float64{1, 50, 99, 99.9, 100} {
 				a, oka := d.Rank(p)

@@ -114,7 +114,7 @@ func TestAbove(t *testing.T) {
 				if v > limit {
 					want++
 				}
-				if d.Form() == FormHDR && math.Abs(float64(v-limit)) <= 0.001*float64(limit) {
+				if d.form() == formHDR && math.Abs(float64(v-limit)) <= 0.001*float64(limit) {
 					slack++ // shares a bucket with the limit
 				}
 			}

@@ -30,7 +30,7 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 	if o.ConnectTimeout <= 0 {
 		o.ConnectTimeout = 10 * time.Second
 	}
-	lanes, all := make([]backends.Lane, n), make([]*Lane, n)
+	lanes, all := make([]backends.Lane, n), make([]*lane, n)
 	for i := range all {
 		all[i] = newLane(&o)
 		lanes[i] = all[i]
@@ -49,7 +49,7 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 }
 
 // connectAll gives every lane its first connection. The first error stops the rest.
-func connectAll(ctx context.Context, o *Options, lanes []*Lane) error {
+func connectAll(ctx context.Context, o *Options, lanes []*lane) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup

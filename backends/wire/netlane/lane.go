@@ -14,7 +14,7 @@ import (
 // times as large.
 const inline = 32 << 10
 
-// Lane is one connection at a time.
+// lane is one connection at a time.
 //
 // Its word is one atomic {generation, cause, state}:
 //
@@ -31,7 +31,7 @@ const inline = 32 << 10
 //
 // In the last four a request is in flight and Cancel may set its cause; whoever ends the request does so with a
 // compare-and-swap that fails if a cause has come.
-type Lane struct {
+type lane struct {
 	o    *Options
 	word atomic.Uint64
 	wake chan struct{} // a token: a request was posted, or the lane closed
@@ -83,12 +83,12 @@ func inFlight(w uint64) bool          { return stateOf(w) >= posted }
 
 func newWord(gen uint32, state uint64) uint64 { return uint64(gen)<<32 | state }
 
-func newLane(o *Options) *Lane {
-	return &Lane{o: o, wake: make(chan struct{}, 1), wrote: make(chan struct{}, 1), buf: make([]byte, 8<<10)}
+func newLane(o *Options) *lane {
+	return &lane{o: o, wake: make(chan struct{}, 1), wrote: make(chan struct{}, 1), buf: make([]byte, 8<<10)}
 }
 
 // move changes the state and keeps the generation and a cause that may have come.
-func (l *Lane) move(to uint64) {
+func (l *lane) move(to uint64) {
 	for {
 		w := l.word.Load()
 		if l.word.CompareAndSwap(w, w&^0xff|to) {
@@ -98,13 +98,13 @@ func (l *Lane) move(to uint64) {
 }
 
 // settle ends the request and goes to state to, unless it was cancelled.
-func (l *Lane) settle(to uint64) bool {
+func (l *lane) settle(to uint64) bool {
 	w := l.word.Load()
 	return causeOf(w) == 0 && l.word.CompareAndSwap(w, newWord(genOf(w), to))
 }
 
 // Send implements backends.Lane. On a lane without a connection it leaves the request to Recv.
-func (l *Lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) {
+func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) {
 	l.slot, l.call, l.fields, l.sample, l.failed = slot, c, f, s, nil
 	for {
 		w := l.word.Load()
@@ -127,7 +127,7 @@ func (l *Lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.S
 }
 
 // transmit writes the request to the connection. The caller owns both.
-func (l *Lane) transmit() {
+func (l *lane) transmit() {
 	s, k := l.sample, l.link
 	l.old = k.used || l.o.Clock.Now()-k.born >= settled
 	head, body := k.wire.Begin(l.slot, l.call, l.fields, s)
@@ -155,7 +155,7 @@ func (l *Lane) transmit() {
 
 // waitSent waits for the end of a write that another goroutine is in. A server may answer before it has read the
 // request to its end; it gets a moment to read the rest, then the write is broken off.
-func (l *Lane) waitSent() {
+func (l *lane) waitSent() {
 	for range 100 {
 		if stateOf(l.word.Load()) == sent {
 			return
@@ -184,7 +184,7 @@ func (l *Lane) waitSent() {
 }
 
 // poke wakes a Recv that waits without a connection.
-func (l *Lane) poke() {
+func (l *lane) poke() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -192,7 +192,7 @@ func (l *Lane) poke() {
 }
 
 // Cancel implements backends.Lane.
-func (l *Lane) Cancel(_ int, gen uint32, why backends.Cause) {
+func (l *lane) Cancel(_ int, gen uint32, why backends.Cause) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w := l.word.Load(); genOf(w) == gen {
@@ -202,7 +202,7 @@ func (l *Lane) Cancel(_ int, gen uint32, why backends.Cause) {
 
 // cancel gives the request in flight a cause and breaks off what Recv or Send is in. mu is held, so that Recv cannot
 // go on to another connection before this one has been kicked.
-func (l *Lane) cancel(why backends.Cause) {
+func (l *lane) cancel(why backends.Cause) {
 	for {
 		w := l.word.Load()
 		if !inFlight(w) || causeOf(w) != 0 {
@@ -221,7 +221,7 @@ func (l *Lane) cancel(why backends.Cause) {
 }
 
 // stopped gives a request that met a closed lane its cause.
-func (l *Lane) stopped() {
+func (l *lane) stopped() {
 	if l.closed.Load() {
 		l.mu.Lock()
 		l.cancel(backends.CauseStop)
@@ -230,7 +230,7 @@ func (l *Lane) stopped() {
 }
 
 // Close implements backends.Lane.
-func (l *Lane) Close() error {
+func (l *lane) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed.Swap(true) {

@@ -26,7 +26,7 @@ type link struct {
 var past = time.Unix(1, 0)
 
 // dial makes the lane's connection. Cancel and Close break it off.
-func (l *Lane) dial(limit time.Duration) error {
+func (l *lane) dial(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	l.mu.Lock()
@@ -54,13 +54,13 @@ func (l *Lane) dial(limit time.Duration) error {
 }
 
 // unwanted says that a connection would have no use: the lane is closed, or its request cancelled. mu is held.
-func (l *Lane) unwanted() bool {
+func (l *lane) unwanted() bool {
 	w := l.word.Load()
 	return l.closed.Load() || inFlight(w) && causeOf(w) != 0
 }
 
 // drop closes the connection; polite says that TLS may take its leave.
-func (l *Lane) drop(polite bool) {
+func (l *lane) drop(polite bool) {
 	l.mu.Lock()
 	k := l.link
 	l.link = nil

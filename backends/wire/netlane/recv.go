@@ -20,7 +20,7 @@ const (
 )
 
 // Recv implements backends.Lane.
-func (l *Lane) Recv() (slot int, done bool) {
+func (l *lane) Recv() (slot int, done bool) {
 	for {
 		switch stateOf(l.word.Load()) {
 		case cold:
@@ -45,7 +45,7 @@ func (l *Lane) Recv() (slot int, done bool) {
 }
 
 // read waits for bytes and gives them to the wire. It reports whether the request has finished.
-func (l *Lane) read() bool {
+func (l *lane) read() bool {
 	k := l.link
 	n, err := k.conn.Read(l.buf)
 	at := l.o.Clock.Now()
@@ -72,7 +72,7 @@ func (l *Lane) read() bool {
 }
 
 // lost drops a connection that ended, or brought bytes that nobody asked for, while no request was in flight.
-func (l *Lane) lost(w uint64, at int64) bool {
+func (l *lane) lost(w uint64, at int64) bool {
 	if !l.word.CompareAndSwap(w, newWord(genOf(w), repair)) {
 		l.waitSent() // Send took the connection just now
 		return l.stale(io.EOF, at)
@@ -86,14 +86,14 @@ func (l *Lane) lost(w uint64, at int64) bool {
 }
 
 // swap changes the state if it is from.
-func (l *Lane) swap(from, to uint64) bool {
+func (l *lane) swap(from, to uint64) bool {
 	w := l.word.Load()
 	return stateOf(w) == from && l.word.CompareAndSwap(w, newWord(genOf(w), to))
 }
 
 // replace dials while no request is in flight. If one is posted meanwhile, it goes out on the new connection, or ends
 // with what dialling met, which is then reported.
-func (l *Lane) replace() bool {
+func (l *lane) replace() bool {
 	l.redial = false
 	if !l.swap(cold, repair) {
 		return false
@@ -108,7 +108,7 @@ func (l *Lane) replace() bool {
 
 // dispatch sends a posted request, dialling first if there is no connection. It reports whether the request has
 // finished already.
-func (l *Lane) dispatch() bool {
+func (l *lane) dispatch() bool {
 	if l.link == nil {
 		start := l.o.Clock.Now()
 		err := l.dial(l.o.ConnectTimeout)
@@ -122,7 +122,7 @@ func (l *Lane) dispatch() bool {
 }
 
 // undialled ends a request for which there is no connection.
-func (l *Lane) undialled(err error) bool {
+func (l *lane) undialled(err error) bool {
 	at := l.o.Clock.Now()
 	l.stopped()
 	l.fail(dialClass(err), err.Error(), at)
@@ -133,14 +133,14 @@ func (l *Lane) undialled(err error) bool {
 }
 
 // fail fills the sample of a request that the wire had no part in ending.
-func (l *Lane) fail(class backends.ErrorClass, note string, at int64) {
+func (l *lane) fail(class backends.ErrorClass, note string, at int64) {
 	l.sample.Class, l.sample.LastByte = class, at
 	l.sample.SetNote([]byte(note))
 }
 
 // finish ends a request that the wire has judged. With surplus the server sent more than the reply said it had: what
 // the rest belongs to cannot be known, so neither reply nor connection is trusted.
-func (l *Lane) finish(next backends.Next, surplus bool, at int64) bool {
+func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 	l.waitSent()
 	s := l.sample
 	if surplus && next != backends.NextBroken && s.Class == backends.OK {
@@ -165,7 +165,7 @@ func (l *Lane) finish(next backends.Next, surplus bool, at int64) bool {
 
 // renew drops the connection and, if again is set, dials another before the slot is free. The state is repair and no
 // request can come.
-func (l *Lane) renew(polite, again bool) {
+func (l *lane) renew(polite, again bool) {
 	l.drop(polite)
 	l.redial = false
 	to := cold
@@ -176,7 +176,7 @@ func (l *Lane) renew(polite, again bool) {
 }
 
 // broken ends, or sends again, a request whose connection met err while the reply was not complete.
-func (l *Lane) broken(err error, at int64) bool {
+func (l *lane) broken(err error, at int64) bool {
 	l.waitSent()
 	l.stopped()
 	switch {
@@ -198,7 +198,7 @@ func (l *Lane) broken(err error, at int64) bool {
 
 // stale handles a connection that ended before any byte of a reply. If it is not a new one, the server may well have
 // closed it before this request came: it is sent once more, on a new connection.
-func (l *Lane) stale(err error, at int64) bool {
+func (l *lane) stale(err error, at int64) bool {
 	if l.old && !l.call.Stateful && (l.failed == nil || peerGone(l.failed)) {
 		l.silent++
 		l.drop(false)
@@ -211,7 +211,7 @@ func (l *Lane) stale(err error, at int64) bool {
 }
 
 // lose fills the sample of a request whose connection met err; what its write met counts first.
-func (l *Lane) lose(err error, at int64) {
+func (l *lane) lose(err error, at int64) {
 	switch {
 	case l.failed != nil:
 		l.fail(writeClass(l.failed), l.failed.Error(), at)
@@ -223,7 +223,7 @@ func (l *Lane) lose(err error, at int64) {
 }
 
 // cancelled ends a request that has a cause. The connection may still bring its reply, so it is thrown away.
-func (l *Lane) cancelled(at int64) bool {
+func (l *lane) cancelled(at int64) bool {
 	if stateOf(l.word.Load()) == sending {
 		l.waitSent()
 	}
