@@ -3,6 +3,8 @@ package artifact
 import (
 	"slices"
 	"strings"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
 // narrow leaves out columns until the table is as wide as the terminal once the node's name is cut, if that is enough,
@@ -56,4 +58,25 @@ func (g *grid) leastWanted() int {
 		}
 	}
 	return -1
+}
+
+// fold breaks a text of words into lines of a terminal, those after the first two columns further in. 0: one line.
+func fold(text, indent string, terminal int) string {
+	if terminal <= 0 || twwidth.Width(indent+text) <= terminal {
+		return indent + text
+	}
+	var lines []string
+	line := indent
+	for i, word := range strings.Split(text, " ") {
+		switch {
+		case i == 0:
+			line += word
+		case twwidth.Width(line)+1+twwidth.Width(word) > terminal:
+			lines = append(lines, line)
+			line = indent + "  " + word
+		default:
+			line += " " + word
+		}
+	}
+	return strings.Join(append(lines, line), "\n")
 }

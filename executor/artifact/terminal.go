@@ -93,7 +93,7 @@ func (p *page) nodes(g grid) error {
 	align := make(tw.Alignment, len(g.header))
 	for i, h := range g.header {
 		align[i] = tw.AlignRight
-		if i < 2 || h == "outcome" {
+		if h == "node" || h == "load" || h == "outcome" {
 			align[i] = tw.AlignLeft
 		}
 	}
@@ -148,7 +148,7 @@ func (p *page) assertions(list []judged) error {
 		}
 		reason := unlessFound(a)
 		if reason != "" && reason != said { // once for all assertions of an invalid node
-			p.WriteString("       " + p.paint(reason, "\x1b[2m") + "\n")
+			p.WriteString(p.paint(fold(reason, "       ", p.o.Width), "\x1b[2m") + "\n")
 		}
 		said = reason
 		if tip := next(a.Assertion, a.node); tip != "" {
@@ -177,7 +177,7 @@ func (p *page) list(title string, lines []string) {
 	}
 	p.WriteString("\n" + title + "\n")
 	for _, l := range lines {
-		p.WriteString("  " + l + "\n")
+		p.WriteString(fold(l, "  ", p.o.Width) + "\n")
 	}
 }
 

@@ -42,6 +42,8 @@ func TestText(t *testing.T) {
 		{"markup", escape("<b>|*x*|</b>"), `&lt;b&gt;\|\*x\*\|&lt;/b&gt;`},
 		{"middle", middle("sweep[concurrency=16]", 12), "sweep…cy=16]"},
 		{"middle of nothing", middle("short", 12), "short"},
+		{"no fold", fold("a b", "  ", 0), "  a b"},
+		{"fold", fold("note: one two three", "  ", 12), "  note: one\n    two\n    three"},
 		{"point", point(map[string]string{"rate": "9", "batch": "8"}), "batch=8 rate=9"},
 	}
 	for _, tt := range tests {
