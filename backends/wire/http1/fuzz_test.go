@@ -12,7 +12,7 @@ import (
 )
 
 // FuzzReply: whatever a server sends, the wire does not panic, takes no more than it was given, and comes to the same
-// end however the bytes are cut; and what both it and net/http take for a whole reply, they read alike.
+// end however the bytes are cut and whatever came before; and what both it and net/http take for a whole reply, they read alike.
 func FuzzReply(f *testing.F) {
 	for _, c := range readCaptures(f) {
 		f.Add(c.reply, uint8(5), bytes.HasPrefix(c.request, []byte("HEAD")))
@@ -37,13 +37,26 @@ func FuzzReply(f *testing.F) {
 		if s.FirstByte > s.LastByte {
 			t.Fatalf("first byte at %d, last at %d", s.FirstByte, s.LastByte)
 		}
+		if again, _ := play(w, r, call, pieces(reply, 0), true); again != whole {
+			t.Fatalf("the same bytes a second time (-once +again):\n%s", cmp.Diff(whole, again))
+		}
 		if cut, _ := play(w, r, call, pieces(reply, 1+int(size)), true); cut != whole {
 			t.Fatalf("in pieces of %d (-whole +cut):\n%s", 1+int(size), cmp.Diff(whole, cut))
+		}
+		if after, _ := play(w, r, call, pieces(reply[:min(len(reply), int(size))], 0), true); after != fresh(t, r, call, reply[:min(len(reply), int(size))]) {
+			t.Fatalf("a part of it differs after the whole: %+v", after)
 		}
 		if whole.Next == backends.NextKeep || whole.Next == backends.NextClose {
 			crossCheck(t, reply, method, whole)
 		}
 	})
+}
+
+// fresh is what a wire makes of reply that has seen nothing before.
+func fresh(t *testing.T, r *recorder, call *backends.Call, reply []byte) outcome {
+	t.Helper()
+	got, _ := play(New(r, Options{}), r, call, pieces(reply, 0), true)
+	return got
 }
 
 // crossCheck reads a reply that the wire took with net/http. What net/http refuses is passed over: it is stricter in

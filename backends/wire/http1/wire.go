@@ -52,6 +52,7 @@ type Wire struct {
 
 	phase  phase
 	acc    []byte // head, or the part of it that has come
+	known  known
 	h      Header
 	status int
 	first  int64 // when the first byte of this head came
