@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -31,8 +30,6 @@ func TestMain(m *testing.M) {
 // time of every request, and reports how late they were: arrival minus due. An operation is an arrival; the time of one
 // is the schedule's. The figures mean something on an idle machine and -benchtime of seconds only.
 func BenchmarkPacer(b *testing.B) {
-	old := runtime.GOMAXPROCS(runtime.NumCPU() + 1) // as the executor does: the pacer has a thread of its own
-	defer runtime.GOMAXPROCS(old)
 	for _, rate := range []float64{1000, 5000, 20000} {
 		b.Run(fmt.Sprintf("rate=%v", rate), func(b *testing.B) { benchPacer(b, rate, 64) })
 	}
