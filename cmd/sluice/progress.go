@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -81,7 +82,10 @@ func (v *view) head(node string) string {
 // ended says how a node went, in one line.
 func ended(n *result.Node) string {
 	text := string(n.Outcome)
-	if n.Reason != "" {
+	switch {
+	case strings.HasPrefix(n.Reason, text): // "interrupted after 3 s"
+		return n.Reason
+	case n.Reason != "":
 		return text + ": " + n.Reason
 	}
 	if m := n.Metrics["requests.rate"]; m != nil && m.Value != nil {

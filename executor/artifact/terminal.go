@@ -163,7 +163,7 @@ func unlessFound(a judged) string {
 	reason := why(a.Assertion)
 	switch {
 	case reason == "" || a.node == nil:
-	case a.Verdict == result.Skipped && a.node.Reason != "":
+	case a.node.Outcome != result.Done && a.node.Outcome != result.Invalid && a.node.Reason != "" && strings.Contains(reason, clean(a.node.Reason)):
 		return ""
 	case a.node.Outcome == result.Invalid && !a.node.Validity.OK:
 		return "the measurement is invalid, see findings"

@@ -99,7 +99,7 @@ func headline(r *result.Result) string {
 	if r.Reason != "" {
 		text += ": " + clean(r.Reason)
 	}
-	if r.Partial {
+	if r.Partial && !strings.Contains(text, "partial") {
 		text += " (partial)"
 	}
 	return strings.TrimPrefix(text, ": ")
