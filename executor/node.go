@@ -124,11 +124,16 @@ func (t *trial) drive(ctx context.Context) {
 	t.start = t.r.clock.Now() + int64(headStart)
 	t.steer.begin(t)
 	done := make(chan struct{})
+	var crash any
 	go func() {
 		defer close(done)
+		defer func() { crash = recover() }()
 		t.play(ctx)
 	}()
 	t.loop(ctx, done)
+	if crash != nil {
+		panic(crash) // step turns it into a failed node
+	}
 }
 
 // options are those of either player.

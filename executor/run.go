@@ -67,6 +67,8 @@ type runner struct {
 	clean   cleanup
 	signal  int          // 0: none yet
 	early   atomic.Int64 // a signal that came during set-up; see interruptible
+	// internal is a mistake of this program that cost a node; "" for none.
+	internal string
 }
 
 // Run plays the program. The result is never nil and complete on every way out; diagnostics are mistakes of the plan
@@ -101,7 +103,7 @@ func (r *runner) play(ctx context.Context) (diags source.Diagnostics) {
 	for _, n := range r.program.Nodes {
 		r.step(ctx, n)
 	}
-	occasion.Signal = r.signal
+	occasion.Signal, occasion.Internal = r.signal, r.internal
 	return diags
 }
 
@@ -113,7 +115,19 @@ func (r *runner) step(ctx context.Context, n *Node) {
 		}
 		return
 	}
-	r.keep(n, r.runNode(ctx, n))
+	r.keep(n, r.guarded(ctx, n))
+}
+
+// guarded runs a node. A mistake of this program costs that node, not what was measured before.
+func (r *runner) guarded(ctx context.Context, n *Node) (out *result.Node) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.internal = fmt.Sprintf("%v", p)
+			out = r.blank(n)
+			out.Outcome, out.Reason = result.Failed, "internal error: "+r.internal
+		}
+	}()
+	return r.runNode(ctx, n)
 }
 
 // keep judges a node that has ended and remembers what its dependents must know.

@@ -525,3 +525,25 @@ stages: [{id: a, load: {concurrency: 1}, for: 3 requests, assert: [errors.ratio 
 		t.Errorf("%s: %s", r.Nodes[0].Outcome, r.Nodes[0].Reason)
 	}
 }
+
+// TestCrash: a mistake of this program costs its node and gives exit 6; what was measured before stays.
+func TestCrash(t *testing.T) {
+	s := serve(t, builtin.Config{})
+	r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: simple}
+stages:
+  - {id: a, load: {concurrency: 1}, for: 3 requests}
+  - {id: b, load: {concurrency: 1}, for: 3 requests}
+`, s.HTTPURL(), Env{Events: func(e Event) {
+		if e.Node == "b" && e.Phase == PhaseOpen {
+			panic("a planted mistake")
+		}
+	}})
+	if b := node(t, r, "b"); r.ExitCode != 6 || b.Outcome != result.Failed || !strings.Contains(b.Reason, "planted") {
+		t.Errorf("exit %d, %s: %s", r.ExitCode, b.Outcome, b.Reason)
+	}
+	if a := node(t, r, "a"); a.Outcome != result.Done || count(a, "requests.count") != 3 {
+		t.Errorf("%s, %d requests", a.Outcome, count(a, "requests.count"))
+	}
+}
