@@ -43,13 +43,8 @@ func TestGRPC(t *testing.T) {
 	servers[backendtest.None], servers[backendtest.Refused] = embedded, embedded
 	delete(servers, backendtest.SlowBody)
 	backendtest.Run(t, backendtest.Suite{
-		Kind: kserve.Kind(), Target: backends.Target{Model: "identity_int32"}, Servers: servers, Shared: true,
+		Kind: kserve.Kind(), Target: backends.Target{Model: "identity_int32"}, Servers: servers,
 		Request: backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte("MARK")}}},
 		Without: map[backendtest.Fault]string{backendtest.SlowBody: "grpc-go gives a message when it is whole: there is no stamp of its first byte"},
-		Classes: map[backendtest.Fault][]backends.ErrorClass{
-			// grpc-go may put a call on a transport whose end it has read and not yet acted upon.
-			backendtest.CloseAfter: {backends.OK, backends.Status}, backendtest.CloseIdle: {backends.OK, backends.Status},
-			backendtest.Malformed: {backends.Protocol, backends.Status}, // grpc-go says Unavailable
-		},
 	})
 }

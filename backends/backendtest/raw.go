@@ -103,6 +103,9 @@ func (r *Raw) accept() {
 		n := int(r.count.Add(1)) - 1
 		r.mu.Lock()
 		r.open[raw] = true
+		if r.ctx.Err() != nil { // accepted while Down went through the others
+			_ = raw.Close()
+		}
 		r.mu.Unlock()
 		r.wg.Go(func() {
 			conn := raw

@@ -25,7 +25,7 @@ type Suite struct {
 	Classes map[Fault][]backends.ErrorClass
 	// Patience is how long a lane may take for anything before it counts as stuck; 0: 20 s.
 	Patience time.Duration
-	// Shared: lanes share connections, so that redials do not show in the samples of a lane.
+	// Shared: lanes share connections, or use none twice, so that redials do not show in the samples of a lane.
 	Shared bool
 }
 

@@ -267,7 +267,7 @@ func grpcServers() backendtest.Servers {
 
 func grpcSuite(connections int) backendtest.Suite {
 	return backendtest.Suite{
-		Kind: kserve.Kind(), Target: backends.Target{Model: "m", Connections: connections}, Request: ask, Servers: grpcServers(), Shared: true,
+		Kind: kserve.Kind(), Target: backends.Target{Model: "m", Connections: connections}, Request: ask, Servers: grpcServers(),
 		Without: map[backendtest.Fault]string{
 			backendtest.SlowBody:    "grpc-go does not tell when the first byte of a message came",
 			backendtest.ShortBody:   "HTTP/2 frames it: a cut message is a broken connection, as in reset body",
@@ -282,6 +282,7 @@ func TestLawGRPC(t *testing.T) { backendtest.Run(t, grpcSuite(64)) }
 
 func TestLawGRPCShared(t *testing.T) {
 	s := grpcSuite(0)
+	s.Shared = true
 	delete(s.Servers, backendtest.CloseUnder)
 	s.Without[backendtest.CloseUnder] = "the check counts the requests of one lane on its connection"
 	backendtest.Run(t, s)
@@ -289,6 +290,7 @@ func TestLawGRPCShared(t *testing.T) {
 
 func TestLawGRPCPerRequest(t *testing.T) {
 	s := grpcSuite(backends.PerRequest)
+	s.Shared = true // nothing is used twice
 	s.Classes[backendtest.Refused] = []backends.ErrorClass{backends.Dial}
 	backendtest.Run(t, s)
 }

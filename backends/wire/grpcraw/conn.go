@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -19,15 +18,15 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// conn is one ClientConn and what grpc-go does not tell about its transports: how often one was made, how often one
-// broke, and why the last one could not be made. This, and not the text of errors, tells failures apart.
+// conn is one ClientConn and what grpc-go does not tell about its transports: the last one, and why none could be made.
+// This, and not the text of errors, tells failures apart.
 type conn struct {
-	cc      *grpc.ClientConn
-	users   int           // lanes on it; guarded by the pool
-	made    atomic.Uint32 // transports made; the number of the present one
-	carried atomic.Uint32 // number of the transport that a request went out on last
-	broken  atomic.Uint32 // transports whose reads or writes failed or met the end
-	failed  atomic.Uint32 // ErrorClass of the last attempt to make one; OK after a success
+	cc     *grpc.ClientConn
+	clock  backends.Clock
+	users  int                  // lanes on it; guarded by the pool
+	latest atomic.Pointer[link] // nil until there was one
+	failed atomic.Uint32        // ErrorClass of the last attempt to make one; OK after a success
+	kept   chan struct{}        // closed when keep has ended; nil without it
 
 	failures atomic.Uint32 // attempts that failed
 
@@ -37,7 +36,7 @@ type conn struct {
 
 // newConn makes a connection that is not yet made: see ready.
 func newConn(o *Options) (*conn, error) {
-	c := &conn{}
+	c := &conn{clock: o.Clock}
 	secure := insecure.NewCredentials()
 	if o.TLS != nil {
 		secure = credentials.NewTLS(o.TLS)
@@ -103,7 +102,7 @@ func (c *conn) ready(ctx context.Context, o *Options) error {
 	for {
 		state := c.cc.GetState()
 		switch {
-		case state == connectivity.Ready:
+		case state == connectivity.Ready && !c.latest.Load().broken.Load(): // if it is, grpc-go will see that too
 			return nil
 		case state == connectivity.TransientFailure && (patience != failurePoll || c.failures.Load() != failures), state == connectivity.Shutdown:
 			return fmt.Errorf("connect to %s: %w", o.Address, c.why())
@@ -121,6 +120,34 @@ func (c *conn) ready(ctx context.Context, o *Options) error {
 
 // failurePoll is how often the failures of a connection are looked at, which grpc-go shows no change for.
 const failurePoll = 5 * time.Millisecond
+
+// keep makes another transport whenever one was lost, without waiting for a request. One that brought nothing is not
+// replaced: a server that closes at once would be dialled without end.
+func (c *conn) keep() {
+	c.kept = make(chan struct{})
+	go func() {
+		defer close(c.kept)
+		for {
+			state := c.cc.GetState()
+			if state == connectivity.Shutdown {
+				return
+			}
+			if l := c.latest.Load(); state == connectivity.Idle && l != nil && l.seasoned(c.clock.Now()) {
+				c.cc.Connect()
+			}
+			c.cc.WaitForStateChange(context.Background(), state)
+		}
+	}()
+}
+
+// close ends the connection.
+func (c *conn) close() error {
+	err := c.cc.Close()
+	if c.kept != nil {
+		<-c.kept
+	}
+	return err
+}
 
 func (c *conn) why() error {
 	if c.failed.Load() != uint32(backends.OK) {
@@ -145,40 +172,12 @@ func (w *watched) ClientHandshake(ctx context.Context, authority string, raw net
 		return nil, nil, err
 	}
 	w.conn.failed.Store(uint32(backends.OK))
-	w.conn.made.Add(1)
-	return &link{Conn: secured, conn: w.conn}, info, nil
+	l := &link{Conn: secured, born: w.conn.clock.Now(), end: make(chan struct{})}
+	l.replaces = w.conn.latest.Swap(l) != nil
+	return l, linked{AuthInfo: info, link: l}, nil
 }
 
 // Clone implements credentials.TransportCredentials.
 func (w *watched) Clone() credentials.TransportCredentials {
 	return &watched{TransportCredentials: w.TransportCredentials.Clone(), conn: w.conn}
-}
-
-// link notes the first failure of a transport before grpc-go learns of it.
-type link struct {
-	net.Conn
-	conn *conn
-	once atomic.Bool
-}
-
-func (l *link) Read(b []byte) (int, error) {
-	n, err := l.Conn.Read(b)
-	if err != nil {
-		l.ended(err)
-	}
-	return n, err
-}
-
-func (l *link) Write(b []byte) (int, error) {
-	n, err := l.Conn.Write(b)
-	if err != nil {
-		l.ended(err)
-	}
-	return n, err
-}
-
-func (l *link) ended(err error) {
-	if !errors.Is(err, net.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) && !l.once.Swap(true) {
-		l.conn.broken.Add(1)
-	}
 }

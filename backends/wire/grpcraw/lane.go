@@ -3,6 +3,7 @@ package grpcraw
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"google.golang.org/grpc"
@@ -19,7 +20,7 @@ var unary = &grpc.StreamDesc{}
 type lane struct {
 	pool  *Pool
 	judge Judge
-	conn  *conn
+	conn  *conn // nil: every request makes its own
 
 	flight   flight
 	handover handover
@@ -35,9 +36,12 @@ type lane struct {
 	fields backends.Fields
 	sample *backends.Sample
 	stream grpc.ClientStream
-	err    error  // of sending
-	broken uint32 // conn.broken when the request was sent
-	got    bool   // a reply message has come
+	via    *conn // conn, or one of the request's own
+	began  int64 // when it was first transmitted
+	err    error // of sending
+	got    bool  // a reply message has come
+
+	silent int // requests in a row that met a transport closed without a word
 
 	heads  []*head
 	pieces [][]byte
@@ -77,10 +81,11 @@ func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.S
 	if l.base.Err() != nil && l.root.Err() == nil {
 		l.renew()
 	}
-	l.slot, l.call, l.fields, l.sample, l.got = slot, c, f, s, false
+	l.slot, l.call, l.fields, l.sample, l.via, l.got = slot, c, f, s, l.conn, false
 	l.flight.begin(s.Gen)
 	s.SendStart = l.pool.o.Clock.Now()
-	l.err = l.transmit(s.SendStart)
+	l.began = s.SendStart
+	l.err = l.transmit()
 	s.SendEnd = l.pool.o.Clock.Now()
 	if l.err == nil {
 		s.BytesSent = int64(c.Size)
@@ -88,28 +93,16 @@ func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.S
 	l.handover.put()
 }
 
-// transmit opens the stream and hands the message to the transport. start is now.
-func (l *lane) transmit(start int64) error {
+// transmit opens the stream and hands the message to the transport.
+func (l *lane) transmit() error {
 	m := l.call.Impl.(*message)
 	l.stream = nil
-	if l.pool.o.Connections == backends.PerRequest {
-		if err := l.connectOne(start); err != nil {
+	if l.via == nil {
+		if err := l.connectOne(); err != nil {
 			return err
 		}
 	}
-	made := l.conn.made.Load()
-	l.broken = l.conn.broken.Load()
-	if l.conn.carried.Load() == made {
-		l.sample.Flags |= backends.Reused
-	} else {
-		l.conn.carried.Store(made)
-	}
-	stream, err := l.conn.cc.NewStream(l.context(m.set), unary, m.method)
-	if now := l.conn.made.Load(); now != made { // another transport was made while this request waited
-		l.conn.carried.Store(now)
-		l.sample.Connect += l.pool.o.Clock.Now() - start
-		l.sample.Flags &^= backends.Reused
-	}
+	stream, err := l.via.cc.NewStream(l.context(m.set), unary, m.method)
 	if err != nil {
 		return err
 	}
@@ -118,11 +111,12 @@ func (l *lane) transmit(start int64) error {
 }
 
 // connectOne makes the connection of one request.
-func (l *lane) connectOne(start int64) (err error) {
-	if l.conn, err = newConn(&l.pool.o); err != nil {
+func (l *lane) connectOne() (err error) {
+	start := l.pool.o.Clock.Now()
+	if l.via, err = newConn(&l.pool.o); err != nil {
 		return err
 	}
-	err = l.conn.ready(l.base, &l.pool.o)
+	err = l.via.ready(l.base, &l.pool.o)
 	l.sample.Connect += l.pool.o.Clock.Now() - start
 	if err != nil {
 		return status.Error(codes.Unavailable, err.Error())
@@ -136,17 +130,56 @@ func (l *lane) Recv() (slot int, done bool) {
 		return backends.None, false
 	}
 	err := l.receive()
-	if err != nil && l.stale(err) {
-		l.sample.Flags |= backends.Redialled
-		l.sample.Flags &^= backends.Reused
-		if l.err = l.transmit(l.pool.o.Clock.Now()); l.err == nil {
-			err = l.receive()
-		} else {
-			err = l.err
-		}
+	k := linkOf(l.stream)
+	l.account(k)
+	if err != nil && l.stale(err, k) {
+		err = l.again()
+		k = linkOf(l.stream)
 	}
-	l.finish(err, l.flight.end())
+	l.finish(err, k, l.flight.end())
 	return l.slot, true
+}
+
+// account notes in the sample what the request's transport had been through before.
+func (l *lane) account(k *link) {
+	if k == nil {
+		return
+	}
+	s := l.sample
+	if k.born > l.began && l.via == l.conn { // it was made while this request waited
+		s.Connect += max(k.born, s.SendEnd) - l.began
+	}
+	switch {
+	case k.requests.Add(1) > 1:
+		s.Flags |= backends.Reused
+	case k.replaces:
+		s.Flags |= backends.Redialled
+	}
+}
+
+// again sends a request that met a stale connection once more, on a fresh one: that of the lane, if no other lane can
+// get there first.
+func (l *lane) again() error {
+	s := l.sample
+	s.Flags = s.Flags&^backends.Reused | backends.Redialled
+	if l.pool.alone(l.conn) {
+		start := l.pool.o.Clock.Now()
+		if err := l.conn.ready(l.base, &l.pool.o); err != nil {
+			l.stream = nil
+			return status.Error(codes.Unavailable, err.Error())
+		}
+		s.Connect += l.pool.o.Clock.Now() - start
+	} else {
+		l.via = nil
+	}
+	if err := l.transmit(); err != nil {
+		return err
+	}
+	err := l.stream.RecvMsg(l)
+	if k := linkOf(l.stream); k != nil {
+		k.requests.Add(1)
+	}
+	return err
 }
 
 func (l *lane) receive() error {
@@ -157,19 +190,63 @@ func (l *lane) receive() error {
 }
 
 // finish completes the sample.
-func (l *lane) finish(err error, why backends.Cause) {
+func (l *lane) finish(err error, k *link, why backends.Cause) {
 	s := l.sample
 	if s.LastByte == 0 {
 		s.LastByte = l.pool.o.Clock.Now()
 	}
 	if err != nil || why != 0 {
-		l.fail(err, why)
+		l.fail(err, k, why)
 	}
-	if l.pool.o.Connections == backends.PerRequest && l.conn != nil {
-		_ = l.conn.cc.Close()
-		l.conn = nil
+	if own := l.via; own != l.conn {
+		if own != nil {
+			_ = own.close()
+		}
+		k = nil
+	}
+	if l.conn != nil && s.Class == backends.OK {
+		l.replace(k)
 	}
 	l.stream, l.call, l.sample, l.err = nil, nil, nil, nil
+}
+
+const (
+	// settled is how long an unused transport must have stood to be replaced when it is closed.
+	settled = int64(time.Second)
+	// silentCloses in a row make a server one that closes after every reply.
+	silentCloses = 2
+	// closeTime is how long such a server may take for it; eagerDial bounds the dialling that follows.
+	closeTime = 50 * time.Millisecond
+	eagerDial = 250 * time.Millisecond
+)
+
+// replace keeps connects out of latencies when the server closes after every reply: it waits for the close of k (nil:
+// it has closed) and for another transport, before the slot is free.
+func (l *lane) replace(k *link) {
+	switch flags := l.sample.Flags; {
+	case flags&backends.Redialled != 0:
+		l.silent++
+	case flags&backends.Reused != 0:
+		l.silent = 0
+	}
+	if l.silent < silentCloses {
+		return
+	}
+	ctx, cancel := context.WithTimeout(l.root, eagerDial)
+	defer cancel()
+	if k != nil {
+		patience := time.NewTimer(closeTime)
+		defer patience.Stop()
+		select {
+		case <-k.end:
+		case <-patience.C:
+			l.silent = 0
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+	_ = l.conn.ready(ctx, &l.pool.o) // if not, the next request finds out
 }
 
 // unmarshal is given the reply message by the codec.

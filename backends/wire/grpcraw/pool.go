@@ -130,9 +130,17 @@ func (p *Pool) pick() (*conn, error) {
 	}
 	c, err := newConn(&p.o)
 	if err == nil {
+		c.keep()
 		p.shared = append(p.shared, c)
 	}
 	return c, err
+}
+
+// alone reports whether only one lane is on c.
+func (p *Pool) alone(c *conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return c.users == 1
 }
 
 // release takes a closed lane off its connection, which stays for others.
@@ -179,7 +187,7 @@ func (p *Pool) Close() error {
 func closeAll(conns []*conn) error {
 	var errs []error
 	for _, c := range conns {
-		errs = append(errs, c.cc.Close())
+		errs = append(errs, c.close())
 	}
 	return errors.Join(errs...)
 }

@@ -12,6 +12,7 @@ import (
 //	was cancelled by Cancel: timeout                          timeout, flag Timeout
 //	was cancelled by Cancel or Close: drain, stop             stopped, flag Incomplete
 //	could not be sent: no connection could be made            dial, tls, or client (out of descriptors, ports, memory)
+//	met bytes that are no HTTP/2, or frames out of order      protocol
 //	its connection broke before the reply was complete        reset
 //	had a reply message and no good end (two messages)        protocol
 //	ended with CANCELLED                                      cancelled
@@ -20,7 +21,7 @@ import (
 //
 // Codes are the server's, or grpc-go's where the server broke the protocol (INTERNAL, UNKNOWN). RESOURCE_EXHAUSTED says
 // in its note whether the client's max_message or the server is the one that limits.
-func (l *lane) fail(err error, why backends.Cause) {
+func (l *lane) fail(err error, k *link, why backends.Cause) {
 	s := l.sample
 	if why == 0 && l.root.Err() != nil {
 		why = backends.CauseStop
@@ -37,7 +38,7 @@ func (l *lane) fail(err error, why backends.Cause) {
 	}
 	st := status.Convert(err)
 	s.Status = int32(st.Code())
-	s.Class = l.class(st.Code())
+	s.Class = l.class(st.Code(), k)
 	if s.Class == backends.OK {
 		s.Responses = 1
 		return
@@ -45,16 +46,21 @@ func (l *lane) fail(err error, why backends.Cause) {
 	s.SetNote([]byte(l.note(st)))
 }
 
-func (l *lane) class(code codes.Code) backends.ErrorClass {
+func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
 	switch {
-	case l.conn == nil:
+	case l.via == nil:
 		return backends.Client
 	case l.stream == nil && code == codes.Unavailable:
-		if failed := backends.ErrorClass(l.conn.failed.Load()); failed != backends.OK {
+		if failed := backends.ErrorClass(l.via.failed.Load()); failed != backends.OK {
 			return failed
 		}
-		return backends.Dial // being made, or it does not speak HTTP/2
-	case code == codes.Unavailable && l.conn.broken.Load() != l.broken:
+		if last := l.via.latest.Load(); last != nil && last.foreign.Load() {
+			return backends.Protocol
+		}
+		return backends.Dial
+	case code == codes.Unavailable && !l.said() && k != nil && k.spoiled():
+		return backends.Protocol
+	case code == codes.Unavailable && !l.said() && k != nil && k.broken.Load():
 		return backends.ResetByPeer
 	case l.got && code == codes.Internal:
 		return backends.Protocol
@@ -88,11 +94,14 @@ func (l *lane) headers() bool {
 	return md != nil
 }
 
-// stale reports whether the request should go out once more: it went out on a connection that had carried one before,
-// that connection broke, and nothing of a reply has come.
-func (l *lane) stale(err error) bool {
-	return status.Code(err) == codes.Unavailable &&
-		l.sample.Flags&backends.Reused != 0 &&
-		!l.call.Stateful && !l.got && l.root.Err() == nil && l.base.Err() == nil &&
-		l.conn.broken.Load() != l.broken && !l.headers()
+// said reports whether the server has ended the call with a status of its own. grpc-go gives a call whose transport was
+// lost neither headers nor trailers.
+func (l *lane) said() bool { return l.stream != nil && len(l.stream.Trailer()) > 0 }
+
+// stale reports whether the request should go out once more: it was on a connection that had been of use, that
+// connection was closed, and nothing of a reply has come.
+func (l *lane) stale(err error, k *link) bool {
+	return k != nil && status.Code(err) == codes.Unavailable && l.conn != nil &&
+		k.broken.Load() && !k.foreign.Load() && k.seasoned(l.began) &&
+		!l.call.Stateful && !l.got && l.root.Err() == nil && l.base.Err() == nil && !l.said() && !l.headers()
 }

@@ -1,0 +1,140 @@
+package grpcraw
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"net"
+	"os"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
+)
+
+// link is one transport: a connection that has shaken hands. It notes what grpc-go does not tell a call about the
+// transport that the call was on, before grpc-go itself knows of it, so that a call that has failed can ask.
+type link struct {
+	net.Conn
+	born     int64 // end of its handshake
+	replaces bool  // its ClientConn had another before
+	requests atomic.Uint32
+	answered atomic.Bool   // some reply has begun
+	foreign  atomic.Bool   // the server has sent what is no HTTP/2
+	closed   atomic.Bool   // by grpc-go
+	broken   atomic.Bool   // the peer or the network ended it, or the server has announced that it will
+	end      chan struct{} // closed with broken
+
+	// Of the frame being read, by the one goroutine that reads.
+	head [frameHead]byte
+	have int
+	skip int // bytes of its payload still to come
+}
+
+const (
+	frameHead    = 9
+	frameMost    = 16 << 10 // a longer one needs a setting that grpc-go does not make
+	frameHeaders = 1
+	frameGoAway  = 7
+)
+
+// linked carries a link to the calls on it: grpc-go gives each call its transport's AuthInfo.
+type linked struct {
+	credentials.AuthInfo
+	link *link
+}
+
+// linkOf is the transport that a call is or was on; nil if it never got one. Asking commits the call to it, so that
+// grpc-go repeats it nowhere else: it is for calls that are over.
+func linkOf(s grpc.ClientStream) *link {
+	if s == nil {
+		return nil
+	}
+	return linkIn(s.Context())
+}
+
+func linkIn(ctx context.Context) *link {
+	if p, ok := peer.FromContext(ctx); ok {
+		if info, ok := p.AuthInfo.(linked); ok {
+			return info.link
+		}
+	}
+	return nil
+}
+
+// Read implements net.Conn.
+func (l *link) Read(b []byte) (int, error) {
+	n, err := l.Conn.Read(b)
+	l.watch(b[:n])
+	if err != nil {
+		l.note(err)
+	}
+	return n, err
+}
+
+// Write implements net.Conn.
+func (l *link) Write(b []byte) (int, error) {
+	n, err := l.Conn.Write(b)
+	if err != nil {
+		l.note(err)
+	}
+	return n, err
+}
+
+// Close implements net.Conn.
+func (l *link) Close() error {
+	l.closed.Store(true)
+	return l.Conn.Close()
+}
+
+// note marks the link as broken, unless err is of our own making.
+func (l *link) note(err error) {
+	if !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
+		l.lost()
+	}
+}
+
+func (l *link) lost() {
+	if !l.broken.Swap(true) {
+		close(l.end)
+	}
+}
+
+// watch looks at the heads of the frames in b.
+func (l *link) watch(b []byte) {
+	for len(b) > 0 {
+		if l.skip > 0 {
+			n := min(l.skip, len(b))
+			l.skip -= n
+			b = b[n:]
+			continue
+		}
+		n := copy(l.head[l.have:], b)
+		b = b[n:]
+		if l.have += n; l.have < frameHead {
+			return
+		}
+		l.have = 0
+		l.skip = int(binary.BigEndian.Uint32(l.head[:]) >> 8)
+		switch kind := l.head[3]; {
+		case l.skip > frameMost:
+			l.foreign.Store(true)
+			l.skip = math.MaxInt
+		case kind == frameHeaders && !l.answered.Load():
+			l.answered.Store(true)
+		case kind == frameGoAway:
+			l.lost()
+		}
+	}
+}
+
+// spoiled reports whether what the server sent made grpc-go give the link up.
+func (l *link) spoiled() bool { return l.foreign.Load() || l.closed.Load() && !l.broken.Load() }
+
+// seasoned reports whether the link has been of use, or has stood for a while: losing it then is no sign of a server
+// that takes no requests.
+func (l *link) seasoned(now int64) bool {
+	return l.answered.Load() || l.requests.Load() > 1 || now-l.born >= settled
+}
