@@ -77,13 +77,16 @@ func (r *runner) now() time.Time {
 func (r *runner) blank(n *Node) *result.Node {
 	s := n.Stage
 	out := &result.Node{
-		ID: n.ID, Stage: s.ID, Target: s.Request.Target.Name, Metrics: make(map[string]*result.Metric),
+		ID: n.ID, Stage: s.ID, Description: s.Description, Labels: make(map[string]string), Target: s.Request.Target.Name, Metrics: make(map[string]*result.Metric),
 		Slices: []result.Slice{}, Errors: []result.ErrorClass{}, Assertions: []result.Assertion{},
 		Validity: result.Validity{OK: true, Findings: []result.Finding{}},
 		Load: result.Load{
 			Kind: "concurrency", Value: n.Level.Value, Batch: s.Request.Batch,
 			Model: first(s.Request.Model, s.Request.Target.Model), Transport: transport(s.Request.Target.URL),
 		},
+	}
+	for _, l := range slices.Concat(r.program.Plan.Labels, s.Labels) {
+		out.Labels[l.Key] = l.Value
 	}
 	if rate, ok := s.Load.(scenario.Rate); ok {
 		out.Load.Kind, out.Load.Arrivals = "rate", rate.Arrivals

@@ -3,6 +3,8 @@ package artifact
 import (
 	"encoding/xml"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -126,6 +128,12 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 			{"load", load(n)}, {"target", clean(n.Target)}, {"outcome", string(n.Outcome)},
 		}},
 		Cases: []testcase{validCase(n)},
+	}
+	if n.Description != "" {
+		s.Properties.List = append(s.Properties.List, property{"description", clean(n.Description)})
+	}
+	for _, k := range slices.Sorted(maps.Keys(n.Labels)) {
+		s.Properties.List = append(s.Properties.List, property{"label." + clean(k), clean(n.Labels[k])})
 	}
 	for _, a := range n.Assertions {
 		s.Cases = append(s.Cases, assertionCase(a, n.Duration))

@@ -33,6 +33,9 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 	if r.Reason != "" {
 		line(escape(clean(r.Reason)), "\n")
 	}
+	if r.Plan.Description != "" {
+		line(escape(clean(r.Plan.Description)), "\n")
+	}
 	if r.Partial {
 		line("**The run is partial: something is missing below.**\n")
 	}
@@ -62,6 +65,7 @@ func origin(r *result.Result) []string {
 	add("fingerprint ", r.Plan.Fingerprint)
 	add("seed ", strconv.FormatUint(r.Plan.Seed, 10))
 	add("made by ", strings.TrimSpace(r.Tool.Name+" "+r.Tool.Version))
+	add("labels ", point(r.Plan.Labels))
 	return append(parts, "exit code "+whole(int64(r.ExitCode)))
 }
 

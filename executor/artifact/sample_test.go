@@ -55,6 +55,7 @@ func full() *result.Result {
 	level := func(text string, value, rate, latency float64) *result.Node {
 		n := &result.Node{
 			ID: "sweep[concurrency=" + text + "]", Stage: "sweep", Point: map[string]string{"concurrency": text}, Target: "main",
+			Description: "How it scales.", Labels: map[string]string{"team": "vision", "kind": "sweep"},
 			Load:    result.Load{Kind: "concurrency", Value: value, Batch: 1, Model: "simple", Transport: "http"},
 			Outcome: result.Done, Started: value, Duration: 3.6, Validity: result.Validity{OK: true},
 			Assertions: []result.Assertion{{

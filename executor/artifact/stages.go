@@ -34,6 +34,7 @@ var stageColumns = []struct {
 	}},
 	{"started_s", func(n *result.Node) string { return decimal(n.Started) }},
 	{"duration_s", func(n *result.Node) string { return decimal(n.Duration) }},
+	{"labels", func(n *result.Node) string { return point(n.Labels) }},
 }
 
 // stagesCSV is one row for each node, in the order of the result. An empty cell is no data.
@@ -125,4 +126,4 @@ func worst(list []result.Assertion) result.Verdict {
 }
 
 // warn is the severity of an assertion that is shown and decides nothing.
-const warn = "warn"
+const warn = result.Warn

@@ -21,6 +21,10 @@ func (r *Result) Redact(mask func(string) string) {
 	for _, n := range r.Nodes {
 		text(&n.Reason)
 		text(&n.Load.Model)
+		text(&n.Description)
+		for k, v := range n.Labels {
+			n.Labels[k] = mask(v)
+		}
 		for i := range n.Errors {
 			text(&n.Errors[i].Example)
 		}

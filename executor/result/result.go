@@ -98,21 +98,24 @@ type Client struct {
 
 // Node is one stage at one level.
 type Node struct {
-	ID         string             `json:"id"`
-	Stage      string             `json:"stage"`
-	Point      map[string]string  `json:"point,omitempty"`
-	Target     string             `json:"target"`
-	Load       Load               `json:"load"`
-	Outcome    Outcome            `json:"outcome"`
-	Reason     string             `json:"reason,omitempty"`
-	Started    float64            `json:"started"`  // s since the run's origin; hold start
-	Duration   float64            `json:"duration"` // s; the hold window
-	Metrics    map[string]*Metric `json:"metrics"`
-	Slices     []Slice            `json:"slices"`
-	Windows    []Window           `json:"windows,omitempty"` // of until: stable
-	Errors     []ErrorClass       `json:"errors"`
-	Validity   Validity           `json:"validity"`
-	Assertions []Assertion        `json:"assertions"`
+	ID    string            `json:"id"`
+	Stage string            `json:"stage"`
+	Point map[string]string `json:"point,omitempty"`
+	// Description is the stage's; Labels are the plan's with the stage's over them.
+	Description string             `json:"description,omitempty"`
+	Labels      map[string]string  `json:"labels,omitempty"`
+	Target      string             `json:"target"`
+	Load        Load               `json:"load"`
+	Outcome     Outcome            `json:"outcome"`
+	Reason      string             `json:"reason,omitempty"`
+	Started     float64            `json:"started"`  // s since the run's origin; hold start
+	Duration    float64            `json:"duration"` // s; the hold window
+	Metrics     map[string]*Metric `json:"metrics"`
+	Slices      []Slice            `json:"slices"`
+	Windows     []Window           `json:"windows,omitempty"` // of until: stable
+	Errors      []ErrorClass       `json:"errors"`
+	Validity    Validity           `json:"validity"`
+	Assertions  []Assertion        `json:"assertions"`
 }
 
 // Load is what was asked of the node.
@@ -177,6 +180,12 @@ type Finding struct {
 	Text     string `json:"text"`
 }
 
+// Severities of an assertion: one that warns is shown and decides nothing.
+const (
+	Gate = "gate"
+	Warn = "warn"
+)
+
 // Assertion is one judged assertion.
 type Assertion struct {
 	ID          string   `json:"id"`
@@ -184,7 +193,7 @@ type Assertion struct {
 	That        string   `json:"that"`
 	At          string   `json:"at"` // file:line:column
 	SLO         string   `json:"slo,omitempty"`
-	Severity    string   `json:"severity"`
+	Severity    string   `json:"severity"` // gate warn
 	Verdict     Verdict  `json:"verdict"`
 	Unit        string   `json:"unit,omitempty"` // of observed and limit
 	Op          string   `json:"op,omitempty"`
