@@ -1,0 +1,297 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/schema"
+)
+
+// proof is a plan and what every key named by it changes where somebody else can see it: on the wire, in the schedule,
+// in the result.
+type proof struct {
+	keys string // of schema.Keys, separated by spaces
+	// http and grpc say over which the plan is played; neither means both. URL in the plan is the witness's.
+	http, grpc bool
+	target     string // keys of the target
+	top        string // lines of the plan
+	stage      string // keys of the stage besides id and load
+	load       string // concurrency: 1
+	witness    func(*witness)
+	check      func(t *testing.T, w *witness, n *result.Node, r *result.Result)
+}
+
+// each checks every request that the witness saw; what names it in messages.
+func each(what string, want any, got func(request) any) func(*testing.T, *witness, *result.Node, *result.Result) {
+	return func(t *testing.T, w *witness, _ *result.Node, _ *result.Result) {
+		t.Helper()
+		all := w.all()
+		if len(all) == 0 {
+			t.Error("nothing was sent")
+		}
+		for _, r := range all {
+			if diff := cmp.Diff(want, got(r)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", what, diff)
+				return
+			}
+		}
+	}
+}
+
+// values checks the values of INT32 inputs with a condition that all of them must meet.
+func values(name string, want func(all []int32) bool) func(*testing.T, *witness, *result.Node, *result.Result) {
+	return func(t *testing.T, w *witness, _ *result.Node, _ *result.Result) {
+		t.Helper()
+		var all []int32
+		for _, r := range w.all() {
+			all = append(all, ints(r.data)...)
+		}
+		if len(all) == 0 || !want(all) {
+			t.Errorf("%s: %v", name, all[:min(len(all), 40)])
+		}
+	}
+}
+
+func within(lo, hi int32) func([]int32) bool {
+	return func(all []int32) bool {
+		return slices.Min(all) >= lo && slices.Max(all) <= hi && (lo == hi || slices.Min(all) != slices.Max(all))
+	}
+}
+
+func texts4(want func(string) bool) func(*testing.T, *witness, *result.Node, *result.Result) {
+	return func(t *testing.T, w *witness, _ *result.Node, _ *result.Result) {
+		t.Helper()
+		for _, r := range w.all() {
+			for _, s := range strs(r.data) {
+				if !want(s) {
+					t.Errorf("a string is %q", s)
+				}
+			}
+			if len(strs(r.data)) != 4 {
+				t.Errorf("%d strings", len(strs(r.data)))
+			}
+		}
+	}
+}
+
+func asBytes(w *witness) { w.typ, w.dim = "BYTES", 4 }
+
+func fourInts(w *witness) { w.dim = 4 }
+
+// generator is a proof about a form of data.generate for a tensor of 4 elements.
+func generator(keys, form string, check func(*testing.T, *witness, *result.Node, *result.Result)) proof {
+	return proof{
+		keys: keys, http: true, witness: fourInts, stage: "for: 16 requests", top: "data: {generate: {IN: " + form + "}}", check: check,
+	}
+}
+
+func text(keys, data string, want func(string) bool) proof {
+	return proof{keys: keys, http: true, witness: asBytes, top: "data: " + data, stage: "for: 16 requests", check: texts4(want)}
+}
+
+func only(letters string, lo, hi int) func(string) bool {
+	return func(s string) bool { return len(s) >= lo && len(s) <= hi && strings.Trim(s, letters) == "" }
+}
+
+// play runs the proof's plan against a witness.
+func (p proof) play(t *testing.T, transport string) (*witness, *result.Result) {
+	w := watch(t, p.witness)
+	load, stage := p.load, p.stage
+	if load == "" {
+		load = "{concurrency: 1}"
+	}
+	if !strings.Contains(stage, "for:") && !strings.Contains(p.top, "for:") && !strings.Contains(stage, "until:") {
+		stage += ", for: 4 requests"
+	}
+	target := "backend: kserve, url: \"" + w.url(transport) + "\", ready: 0s"
+	if !strings.Contains(p.target, "model:") {
+		target += ", model: m"
+	}
+	shapes := ""
+	if !strings.Contains(p.stage, "shapes") && w.dim < 0 {
+		shapes = ", shapes: {IN: [4]}"
+	}
+	plan := fmt.Sprintf("version: 1\n%s\nstages:\n  - {id: s, load: %s%s, %s}\n", p.top, load, shapes, strings.TrimPrefix(stage, ", "))
+	if !strings.Contains(p.top, "targets:") {
+		plan += "target: {" + strings.TrimSuffix(target+", "+p.target, ", ") + "}\n"
+	}
+	return w, play(t, strings.ReplaceAll(plan, "WITNESS", w.url(transport)), w.url(transport), Env{})
+}
+
+// proofs are one or more for each key that can be seen on the wire or in one node's result.
+func proofs() []proof {
+	header := func(r request) any { return r.header.Get("X-A") + " " + r.header.Get("X-B") }
+	return []proof{
+		{keys: "target.model_version target.model target target.backend target.url", target: "model: m, model_version: 3",
+			check: each("model and version", "m 3", func(r request) any { return r.model + " " + r.version })},
+		{keys: "stages.model", target: "model: m, model_version: 3", stage: "model: other",
+			check: each("another model has no version of the target's", "other ", func(r request) any { return r.model + " " + r.version })},
+		{keys: "target.headers stages.headers", target: "headers: {X-A: t, x-b: t}", stage: "headers: {X-B: s}", check: each("headers", "t s", header)},
+		{keys: "target.parameters stages.parameters", target: "parameters: {i: 1, b: true, f: 1.5, s: x, over: 1}", stage: "parameters: {over: 2}",
+			check: each("parameters", any(map[string]any{"i": int64(1), "b": true, "f": 1.5, "s": "x", "over": int64(2)}), func(r request) any { return r.params })},
+		{keys: "stages.outputs", stage: "outputs: [OUT2]", check: each("outputs", any([]string{"OUT2"}), func(r request) any { return r.outputs })},
+		{keys: "stages.shapes stages.batch", stage: "shapes: {IN: [3]}, batch: 2",
+			check: each("shape", any([]int64{2, 3}), func(r request) any { return r.shape })},
+		{keys: "defaults", top: "defaults: {batch: 5, headers: {X-A: d}, for: 3 requests}",
+			check: func(t *testing.T, w *witness, n *result.Node, r *result.Result) {
+				each("defaults", "5 d", func(r request) any { return fmt.Sprint(r.shape[0], " ", r.header.Get("X-A")) })(t, w, n, r)
+				if len(w.all()) != 3 {
+					t.Errorf("%d requests", len(w.all()))
+				}
+			}},
+		{keys: "target.tensors target.tensors.input", http: true, target: "tensors: {input: json}", top: "data: {generate: {IN: 7}}",
+			check: each("JSON", "[7,7,7,7] true", func(r request) any { return fmt.Sprint(r.text, " ", r.binaryOutput) })},
+		{keys: "target.tensors.output", http: true, target: "tensors: {output: json}", top: "data: {generate: {IN: 7}}",
+			check: each("raw, but JSON outputs", "16 false", func(r request) any { return fmt.Sprint(len(r.data), " ", r.binaryOutput) })},
+		{keys: "targets stages.target", top: "targets: {a: {backend: kserve, url: \"http://127.0.0.1:1\", model: a}, b: {backend: kserve, url: WITNESS, model: b, ready: 0s}}",
+			stage: "target: b", check: each("the second target", "b", func(r request) any { return r.model })},
+		{keys: "datasets stages.data", top: "datasets: {a: {generate: {IN: 1}}, b: {generate: {IN: 2}}}", stage: "data: b", check: values("the second dataset", within(2, 2))},
+		{keys: "vars vars.NAME.default vars.NAME.type", top: "vars: {n: 3, x: {default: 2.5, type: number}, yes: true, d: 7s, word: {default: \"5\", type: text}, b: {default: 6, type: int}}",
+			target: "parameters: {n: \"${n}\", x: \"${x}\", yes: \"${yes}\", word: \"${word}\", mixed: \"v${n}\"}, timeout: \"${d}\"", stage: "batch: \"${b}\"",
+			check: each("variables keep their types", any(map[string]any{"n": int64(3), "x": 2.5, "yes": true, "word": "5", "mixed": "v3", "batch": int64(6)}), func(r request) any {
+				r.params["batch"] = r.shape[0]
+				return r.params
+			})},
+
+		generator("data data.generate", "7", values("constant", within(7, 7))),
+		generator("data.generate", "[1, 2, 3, 4]", values("list", func(all []int32) bool { return slices.Equal(all[:8], []int32{1, 2, 3, 4, 1, 2, 3, 4}) })),
+		generator("data.generate.NAME.min data.generate.NAME.max", "{min: 200, max: 203}", values("uniform", within(200, 203))),
+		generator("data.generate.NAME.mean data.generate.NAME.std", "{mean: 100000, std: 10}", values("normal", within(99900, 100100))),
+		generator("data.generate.NAME.shape", "{shape: exponential, mean: 1000, max: 2000}", values("exponential, cut", func(all []int32) bool {
+			return within(0, 2000)(all) && slices.Min(all) < 700 && slices.Contains(all, 2000)
+		})),
+		generator("data.generate.NAME.values", "{values: {\"8\": 1, \"9\": 3}}", values("weights", func(all []int32) bool {
+			nines := len(slices.DeleteFunc(slices.Clone(all), func(v int32) bool { return v != 9 }))
+			return within(8, 9)(all) && nines > len(all)/2
+		})),
+		generator("data.generate.NAME.one_of", "{one_of: [5, 6]}", values("one of", within(5, 6))),
+		generator("data.generate", "zero", values("zero", within(0, 0))),
+		{keys: "data.generate", http: true, witness: fourInts, top: "data: {generate: zero}", check: values("all zero", within(0, 0))},
+		{keys: "data.generate", http: true, witness: fourInts, top: "data: {generate: random}", stage: "for: 16 requests", check: values("random", within(0, 100))},
+		{keys: "data.generate.NAME.file", http: true, witness: fourInts, top: "data: {generate: {IN: {file: testdata/four.bin}}}", check: values("file", within(0x41414141, 0x41414141))},
+		text("data.generate.NAME.length data.generate.NAME.alphabet", "{generate: {IN: {length: 3, alphabet: ab}}}", only("ab", 3, 3)),
+		text("data.generate.NAME.length.min data.generate.NAME.length.max", "{generate: {IN: {length: {min: 5, max: 6}}}}", func(s string) bool { return len(s) == 5 || len(s) == 6 }),
+		text("data.generate.NAME.length.mean data.generate.NAME.length.std data.generate.NAME.length.shape",
+			"{generate: {IN: {length: {shape: normal, mean: 1000, std: 1}}}}", func(s string) bool { return len(s) > 980 && len(s) < 1020 }),
+		text("data.generate.NAME.length.values", "{generate: {IN: {length: {values: [2]}}}}", func(s string) bool { return len(s) == 2 }),
+		text("data.string_length", "{generate: random, string_length: 9}", func(s string) bool { return len(s) == 9 }),
+		{keys: "data.count data.order", http: true, witness: fourInts, top: "data: {generate: random, count: 3}", stage: "for: 9 requests",
+			check: order("3 rows in turn", func(ids []int) bool { return slices.Equal(ids, []int{0, 1, 2, 0, 1, 2, 0, 1, 2}) })},
+		{keys: "data.order", http: true, witness: fourInts, top: "data: {generate: random, count: 5, order: random}", stage: "for: 40 requests",
+			check: order("drawn each time", func(ids []int) bool { return !slices.Equal(ids[:5], ids[5:10]) || !slices.Equal(ids[:5], ids[10:15]) })},
+		{keys: "data.file data.format", http: true, witness: fourInts, top: "data: {file: testdata/rows.json, format: perf_analyzer}",
+			check: values("rows", func(all []int32) bool { return slices.Equal(all[:8], []int32{1, 2, 3, 4, 5, 6, 7, 8}) })},
+		{keys: "data.order data.file", http: true, witness: fourInts, top: "seed: 3\ndata: {file: testdata/rows.json, order: shuffle}", stage: "for: 6 requests",
+			check: values("one permutation, again and again", func(all []int32) bool {
+				return !slices.Equal(all[:4], []int32{1, 2, 3, 4}) && slices.Equal(all[:12], all[12:24])
+			})},
+		{keys: "data.at_end", http: true, witness: fourInts, top: "data: {file: testdata/rows.json, at_end: stop}", stage: "for: 60s",
+			check: func(t *testing.T, w *witness, n *result.Node, _ *result.Result) {
+				if got := len(w.all()); got != 3 || n.Outcome != result.Done {
+					t.Errorf("%d requests of 3 rows, %s %s", got, n.Outcome, n.Reason)
+				}
+			}},
+	}
+}
+
+// order numbers the rows that were sent in the order in which they first came, and checks that sequence.
+func order(name string, want func(ids []int) bool) func(*testing.T, *witness, *result.Node, *result.Result) {
+	return func(t *testing.T, w *witness, _ *result.Node, _ *result.Result) {
+		t.Helper()
+		known := map[string]int{}
+		var ids []int
+		for _, r := range w.all() {
+			if _, ok := known[string(r.data)]; !ok {
+				known[string(r.data)] = len(known)
+			}
+			ids = append(ids, known[string(r.data)])
+		}
+		if !want(ids) {
+			t.Errorf("%s: %v", name, ids)
+		}
+	}
+}
+
+// TestLanguage plays every proof.
+func TestLanguage(t *testing.T) {
+	for _, p := range proofs() {
+		for _, transport := range []string{"http", "grpc"} {
+			if (p.http || p.grpc) && (transport == "http") != p.http {
+				continue
+			}
+			t.Run(p.keys+" "+transport, func(t *testing.T) {
+				w, r := p.play(t, transport)
+				p.check(t, w, node(t, r, "s"), r)
+			})
+		}
+	}
+}
+
+// proven are the keys that have a test of their own, and its name.
+func proven() map[string]string {
+	keys := map[string]string{}
+	for test, list := range map[string]string{
+		"TestNames":                    "version name description labels stages stages.id stages.description stages.labels",
+		"TestSeed":                     "seed",
+		"TestSecrets":                  "vars.NAME.env vars.NAME.secret",
+		"TestTLS":                      "target.tls target.tls.ca target.tls.cert target.tls.key target.tls.server_name target.tls.verify target.tls.min_version",
+		"TestTimeouts":                 "target.timeout target.connect_timeout target.ready",
+		"TestConnections":              "target.connections",
+		"TestMaxMessage":               "target.max_message",
+		"TestStatistics":               "target.statistics",
+		"TestExpect":                   "stages.expect stages.expect.outputs stages.expect.relative stages.expect.absolute stages.expect.status",
+		"TestLevels":                   "stages.load stages.load.concurrency stages.load.rate stages.load.concurrency.levels stages.load.concurrency.levels.from stages.load.concurrency.levels.to stages.load.concurrency.levels.step stages.load.concurrency.levels.factor stages.load.concurrency.levels.while stages.load.concurrency.levels.while.slo stages.load.rate.levels stages.load.rate.levels.from stages.load.rate.levels.to stages.load.rate.levels.step stages.load.rate.levels.factor stages.load.rate.levels.while",
+		"TestInFlight":                 "stages.load.max_in_flight",
+		"TestDropped":                  "stages.load.overflow",
+		"TestSchedule":                 "stages.load.arrivals",
+		"TestCounts":                   "stages.for stages.warmup",
+		"TestStable":                   "stages.until stages.until.stable stages.until.stable.windows stages.until.stable.window stages.until.stable.within stages.until.stable.max_windows stages.until.stable.metrics",
+		"TestDrain":                    "stages.drain",
+		"TestGraphRules":               "stages.needs stages.when stages.on_fail",
+		"TestAssertions":               "slos assert stages.assert slos.NAME.that slos.NAME.slo slos.NAME.id slos.NAME.description slos.NAME.severity slos.NAME.min_samples slos.NAME.on_no_data",
+		"TestPercentiles":              "output output.percentiles",
+		"cmd/sluice: artifacts.txtar":  "output.dir output.formats",
+		"cmd/sluice: TestServerConfig": "target.builtin target.builtin.service_time target.builtin.service_time.mean target.builtin.service_time.std target.builtin.service_time.min target.builtin.service_time.max target.builtin.service_time.shape target.builtin.service_time.values target.builtin.instances target.builtin.max_batch target.builtin.queue_delay target.builtin.errors target.builtin.reset target.builtin.stall target.builtin.stall.at target.builtin.stall.for target.builtin.stall.every target.builtin.slow_body",
+		// What a variable is for is read by people, in the plan.
+		"nobody": "vars.NAME.description",
+	} {
+		for _, k := range strings.Fields(list) {
+			keys[k] = test
+		}
+	}
+	for _, p := range proofs() {
+		for _, k := range strings.Fields(p.keys) {
+			keys[k] = "TestLanguage"
+		}
+	}
+	return keys
+}
+
+// TestEveryKey: each key that the schema accepts has a proof, and each proof is about a key that there is.
+func TestEveryKey(t *testing.T) {
+	proven, built := proven(), map[string]bool{}
+	var later []string
+	for _, k := range schema.Keys() {
+		p, _ := schema.Lookup(k)
+		if !p.Built {
+			later = append(later, k+".")
+		}
+		if !p.Built || slices.ContainsFunc(later, func(above string) bool { return strings.HasPrefix(k, above) }) {
+			continue
+		}
+		built[k] = true
+		if proven[k] == "" {
+			t.Errorf("nothing shows what %s does", k)
+		}
+	}
+	for k := range proven {
+		if !built[k] {
+			t.Errorf("%s is proven by %s but is no key that is built", k, proven[k])
+		}
+	}
+}

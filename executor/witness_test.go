@@ -1,0 +1,330 @@
+package executor
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// witness is a KServe server by net/http alone that writes down what it is sent: over HTTP/1.1, and over gRPC as plain
+// HTTP/2 with hand-made protobuf. Its model takes IN and gives OUT and OUT2, with batches up to 64.
+type witness struct {
+	*httptest.Server
+	typ    string // datatype of IN
+	dim    int64  // of IN, -1: any
+	stats  bool   // the statistics extension
+	status int    // of replies to inference: HTTP's, or gRPC's where it is below 100; 0: fine
+	hold   chan struct{}
+
+	mu    sync.Mutex
+	seen  []request
+	paths map[string]int // control calls
+	open  int            // requests of inference in progress
+	peak  int
+}
+
+// request is one inference request as the witness understood it.
+type request struct {
+	model, version string
+	header         http.Header
+	peer           string
+	params         map[string]any
+	outputs        []string
+	shape          []int64
+	data           []byte // raw form of IN; nil: JSON
+	text           string // JSON form of IN's data
+	binaryOutput   bool
+}
+
+// watch starts a witness.
+func watch(t *testing.T, change func(*witness)) *witness {
+	t.Helper()
+	w := &witness{typ: "INT32", dim: -1, paths: map[string]int{}}
+	if change != nil {
+		change(w)
+	}
+	w.Server = httptest.NewUnstartedServer(w)
+	w.Config.Protocols = new(http.Protocols)
+	w.Config.Protocols.SetHTTP1(true)
+	w.Config.Protocols.SetUnencryptedHTTP2(true)
+	w.Start()
+	t.Cleanup(w.Close)
+	return w
+}
+
+// url is where it is for a transport.
+func (w *witness) url(transport string) string {
+	return transport + "://" + strings.TrimPrefix(w.URL, "http://")
+}
+
+func (w *witness) all() []request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]request(nil), w.seen...)
+}
+
+// ServeHTTP implements http.Handler.
+func (w *witness) ServeHTTP(out http.ResponseWriter, in *http.Request) {
+	body, _ := io.ReadAll(in.Body)
+	if strings.HasPrefix(in.Header.Get("Content-Type"), "application/grpc") {
+		w.grpc(out, in, body)
+		return
+	}
+	model, version, verb := parts(in.URL.Path)
+	if in.Method == http.MethodPost {
+		r := readHTTP(in, body)
+		r.model, r.version = model, version
+		w.infer(in, r)
+		if w.status != 0 {
+			out.WriteHeader(w.status)
+		}
+		fmt.Fprintf(out, `{"model_name":%q,"outputs":[]}`, model)
+		return
+	}
+	w.note(in.URL.Path)
+	switch {
+	case in.URL.Path == "/v2":
+		extensions := []string{"binary_tensor_data", "model_configuration"}
+		if w.stats {
+			extensions = append(extensions, "statistics")
+		}
+		_ = json.NewEncoder(out).Encode(map[string]any{"name": "witness", "extensions": extensions})
+	case verb == "config":
+		fmt.Fprintf(out, `{"max_batch_size":64}`)
+	case verb == "" && model != "":
+		fmt.Fprintf(out, `{"name":%q,"versions":["1"],"inputs":[{"name":"IN","datatype":%q,"shape":[-1,%d]}],
+			"outputs":[{"name":"OUT","datatype":"INT32","shape":[-1,1]},{"name":"OUT2","datatype":"INT32","shape":[-1,1]}]}`, model, w.typ, w.dim)
+	}
+}
+
+func (w *witness) note(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.paths[path]++
+}
+
+// infer writes a request down, and holds it as long as it is told to.
+func (w *witness) infer(in *http.Request, r request) {
+	r.header, r.peer = in.Header, in.RemoteAddr
+	w.mu.Lock()
+	w.seen = append(w.seen, r)
+	w.open++
+	w.peak = max(w.peak, w.open)
+	w.mu.Unlock()
+	if w.hold != nil {
+		select {
+		case <-w.hold:
+		case <-in.Context().Done():
+		}
+	}
+	w.mu.Lock()
+	w.open--
+	w.mu.Unlock()
+}
+
+// parts takes /v2/models/MODEL[/versions/VERSION][/VERB] apart.
+func parts(path string) (model, version, verb string) {
+	rest, ok := strings.CutPrefix(path, "/v2/models/")
+	if !ok {
+		return "", "", ""
+	}
+	p := strings.Split(rest, "/")
+	model, p = p[0], p[1:]
+	if len(p) > 1 && p[0] == "versions" {
+		version, p = p[1], p[2:]
+	}
+	return model, version, strings.Join(p, "/")
+}
+
+func readHTTP(in *http.Request, body []byte) request {
+	size := len(body)
+	if n, err := strconv.Atoi(in.Header.Get("Inference-Header-Content-Length")); err == nil {
+		size = n
+	}
+	var doc struct {
+		Parameters map[string]any
+		Inputs     []struct {
+			Shape []int64
+			Data  json.RawMessage
+		}
+		Outputs []struct {
+			Name       string
+			Parameters map[string]any
+		}
+	}
+	d := json.NewDecoder(strings.NewReader(string(body[:size])))
+	d.UseNumber()
+	if err := d.Decode(&doc); err != nil || len(doc.Inputs) != 1 {
+		return request{text: fmt.Sprintf("unreadable: %v %q", err, body)}
+	}
+	r := request{params: doc.Parameters, shape: doc.Inputs[0].Shape, text: string(doc.Inputs[0].Data), binaryOutput: doc.Parameters["binary_data_output"] == true}
+	delete(r.params, "binary_data_output")
+	if doc.Inputs[0].Data == nil {
+		r.data = body[size:]
+	}
+	for _, o := range doc.Outputs {
+		r.outputs = append(r.outputs, o.Name)
+		r.binaryOutput = o.Parameters["binary_data"] == true
+	}
+	for k, v := range r.params {
+		if n, ok := v.(json.Number); ok {
+			if i, err := n.Int64(); err == nil {
+				r.params[k] = i
+			} else if f, err := n.Float64(); err == nil {
+				r.params[k] = f
+			}
+		}
+	}
+	return r
+}
+
+// grpc answers a unary call.
+func (w *witness) grpc(out http.ResponseWriter, in *http.Request, body []byte) {
+	method := in.URL.Path[strings.LastIndexByte(in.URL.Path, '/')+1:]
+	var message []byte
+	if len(body) >= 5 {
+		message = body[5:]
+	}
+	var reply []byte
+	status := 0
+	switch method {
+	case "ServerLive", "ServerReady", "ModelReady":
+		reply = []byte{1 << 3, 1}
+	case "ServerMetadata":
+		reply = bytesField(3, []byte("model_configuration"))
+	case "ModelMetadata":
+		shape := func(d int64) []byte { return append(varint(nil, math.MaxUint64), varint(nil, uint64(d))...) }
+		tensor := func(name, typ string, d int64) []byte {
+			return append(append(bytesField(1, []byte(name)), bytesField(2, []byte(typ))...), bytesField(3, shape(d))...)
+		}
+		reply = append(append(append(bytesField(1, []byte("m")), bytesField(4, tensor("IN", w.typ, w.dim))...),
+			bytesField(5, tensor("OUT", "INT32", 1))...), bytesField(5, tensor("OUT2", "INT32", 1))...)
+	case "ModelConfig":
+		reply = bytesField(1, []byte{4 << 3, 64})
+	case "ModelInfer":
+		w.infer(in, readGRPC(message))
+		reply, status = bytesField(1, []byte("m")), w.status
+	}
+	if method != "ModelInfer" {
+		w.note(method)
+	}
+	out.Header().Set("Content-Type", "application/grpc")
+	out.Header().Set("Trailer", "Grpc-Status")
+	if status == 0 {
+		_, _ = out.Write(append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(reply))), reply...))
+	}
+	out.Header().Set("Grpc-Status", strconv.Itoa(status))
+}
+
+func varint(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
+
+func bytesField(n uint64, b []byte) []byte {
+	return append(varint(varint(nil, n<<3|2), uint64(len(b))), b...)
+}
+
+// fields calls visit for each field of a protobuf message.
+func fields(b []byte, visit func(n, v uint64, b []byte)) {
+	for len(b) > 0 {
+		tag, k := binary.Uvarint(b)
+		if k <= 0 {
+			return
+		}
+		b = b[k:]
+		switch tag & 7 {
+		case 0:
+			v, k := binary.Uvarint(b)
+			b = b[max(k, 1):]
+			visit(tag>>3, v, nil)
+		case 1:
+			visit(tag>>3, binary.LittleEndian.Uint64(b), nil)
+			b = b[8:]
+		case 2:
+			v, k := binary.Uvarint(b)
+			visit(tag>>3, 0, b[k:k+int(v)])
+			b = b[k+int(v):]
+		default:
+			return
+		}
+	}
+}
+
+func readGRPC(message []byte) request {
+	r := request{params: map[string]any{}, binaryOutput: true}
+	fields(message, func(n, _ uint64, b []byte) {
+		switch n {
+		case 1:
+			r.model = string(b)
+		case 2:
+			r.version = string(b)
+		case 4:
+			var key string
+			fields(b, func(n, _ uint64, b []byte) {
+				if n == 1 {
+					key = string(b)
+					return
+				}
+				fields(b, func(n, v uint64, b []byte) {
+					r.params[key] = map[uint64]any{1: v == 1, 2: int64(v), 3: string(b), 4: math.Float64frombits(v)}[n]
+				})
+			})
+		case 5:
+			fields(b, func(n, v uint64, b []byte) {
+				if n == 3 && b == nil {
+					r.shape = append(r.shape, int64(v))
+				}
+				for n == 3 && len(b) > 0 {
+					d, k := binary.Uvarint(b)
+					r.shape, b = append(r.shape, int64(d)), b[k:]
+				}
+			})
+		case 6:
+			fields(b, func(n, _ uint64, b []byte) {
+				if n == 1 {
+					r.outputs = append(r.outputs, string(b))
+				}
+			})
+		case 7:
+			r.data = b
+		}
+	})
+	return r
+}
+
+// ints is raw INT32 data as numbers.
+func ints(data []byte) []int32 {
+	var list []int32
+	for i := 0; i+4 <= len(data); i += 4 {
+		list = append(list, int32(binary.LittleEndian.Uint32(data[i:])))
+	}
+	return list
+}
+
+// strs is raw BYTES data as strings.
+func strs(data []byte) []string {
+	var list []string
+	for len(data) >= 4 {
+		n := binary.LittleEndian.Uint32(data)
+		list, data = append(list, string(data[4:4+n])), data[4+n:]
+	}
+	return list
+}
+
+// until polls a condition for at most a generous time.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); {
+		if time.Now().After(deadline) {
+			t.Fatal("in vain: ", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
