@@ -109,7 +109,7 @@ func (t *trial) notes() {
 		t.find("busy_machine", "note", "programs on this machine waited for a CPU during %.0f %% of the hold: other load may be in these numbers",
 			100*float64(use.Starved)/float64(use.Wall))
 	}
-	if t.watch.early && !t.node.Stage.Warmup.IsZero() && t.in.stats != nil {
+	if t.watch.from == beforeClock && !t.node.Stage.Warmup.IsZero() && t.in.stats != nil {
 		t.find("statistics", "note", "hold was too short to be told from the warm-up: the server statistics cover both")
 	}
 	if t.in.note != "" {

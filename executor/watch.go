@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,17 +19,27 @@ type watcher struct {
 	gaps     observe.Gaps
 	began    bool
 	ended    bool
-	early    bool // the first snapshot is from before the warm-up: hold was over before it could be taken
-	client   [2]observe.Client
-	server   [2]observe.Snapshot
-	errs     [2]error
-	asking   sync.WaitGroup
+	client   [3]observe.Client
+	server   [3]observe.Snapshot
+	errs     [3]error
+	// from is the snapshot that growth counts from: the one at the start of hold, or the one before the clock where there
+	// was no warm-up, or where hold was over before the server answered.
+	from   moment
+	asking sync.WaitGroup
 }
 
-// begin takes the first snapshot before the clock starts; the one at the start of hold replaces it.
+// moment is when a snapshot is taken.
+type moment int
+
+const (
+	beforeClock moment = iota
+	holdBegins
+	holdEnds
+)
+
+// begin takes the first snapshot before the clock starts.
 func (w *watcher) begin(ctx context.Context, t *trial) {
-	w.early = true
-	w.take(ctx, t, 0)
+	w.take(ctx, t, beforeClock)
 	w.asking.Wait()
 }
 
@@ -43,19 +54,19 @@ func (w *watcher) look(ctx context.Context, t *trial, now int64, over bool) {
 	if !w.began && !over {
 		w.began = true
 		if !warm.IsZero() {
-			w.early = false
-			w.take(ctx, t, 0)
+			w.from = holdBegins
+			w.take(ctx, t, holdBegins)
 		}
 	}
 	if !w.ended && (over || now >= t.control.StopAt.Load()) {
 		w.ended = true
 		w.asking.Wait() // the first question must not be answered after the second
-		w.take(ctx, t, 1)
+		w.take(ctx, t, holdEnds)
 	}
 }
 
 // take reads this process at once and asks the server in the background, so that folding goes on.
-func (w *watcher) take(ctx context.Context, t *trial, i int) {
+func (w *watcher) take(ctx context.Context, t *trial, i moment) {
 	w.client[i] = observe.ReadClient(t.r.clock.Now())
 	if t.in.stats == nil {
 		return
@@ -72,7 +83,7 @@ func (w *watcher) use() observe.Use {
 	if !w.ended {
 		return observe.Use{Share: -1, User: -1, System: -1, Memory: -1}
 	}
-	return observe.Between(w.client[0], w.client[1], observe.Allowed())
+	return observe.Between(w.client[w.from], w.client[holdEnds], observe.Allowed())
 }
 
 // growth is what the server counted during hold, nil when nothing is known.
@@ -85,7 +96,10 @@ func (t *trial) growth() []observe.Reading {
 		t.find("no_statistics", "note", "%s", err)
 		return nil
 	}
-	readings := observe.Growth(t.target.kind.Series, w.server[0], w.server[1])
+	if slices.Equal(w.server[w.from].Values, w.server[holdEnds].Values) {
+		w.from = beforeClock
+	}
+	readings := observe.Growth(t.target.kind.Series, w.server[w.from], w.server[holdEnds])
 	for _, r := range readings {
 		if r.Why != "" {
 			t.find("statistics", "note", "%s: %s", r.Row.Name, r.Why)
