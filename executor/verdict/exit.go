@@ -171,7 +171,7 @@ func idle(r *result.Result) (string, bool) {
 // evidence: a gate that passed, or a request that was answered well.
 func evidence(n *result.Node) bool {
 	for _, a := range n.Assertions {
-		if a.Severity != warn && a.Verdict == result.Pass {
+		if a.Severity != result.Warn && a.Verdict == result.Pass {
 			return true
 		}
 	}
@@ -223,13 +223,13 @@ func gates(r *result.Result) []gate {
 	}
 	for _, n := range r.Nodes {
 		for _, a := range n.Assertions {
-			if a.Severity != warn {
+			if a.Severity != result.Warn {
 				all = append(all, gate{n, a})
 			}
 		}
 	}
 	for _, a := range r.Assertions {
-		if a.Severity != warn {
+		if a.Severity != result.Warn {
 			all = append(all, gate{nil, a})
 		}
 	}
@@ -254,7 +254,7 @@ func why(n *result.Node) string {
 		return n.Reason
 	}
 	for _, f := range n.Validity.Findings {
-		if f.Severity == "invalid" {
+		if f.Severity == result.Invalidating {
 			return f.Text
 		}
 	}

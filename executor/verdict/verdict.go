@@ -40,8 +40,6 @@ type counter interface {
 	Above(r expression.Ref, limit float64) (over, n int64, ok bool)
 }
 
-const warn = "warn" // the severity that never changes the exit code
-
 // Judge judges one assertion. p is its compiled expression.
 func Judge(a scenario.Assertion, p *expression.Program, c Context, v expression.Values) result.Assertion {
 	out := blank(a)
@@ -85,7 +83,7 @@ func blank(a scenario.Assertion) result.Assertion {
 		out.At = at.String()
 	}
 	if out.Severity == "" {
-		out.Severity = "gate"
+		out.Severity = result.Gate
 	}
 	return out
 }
