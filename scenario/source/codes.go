@@ -23,6 +23,7 @@ func Codes() []Code {
 		{"chained-comparison", "a < b < c is not written so here: write a < b and b < c."},
 		{"constant-expression", "The condition reads no metric, so it would always give the same answer."},
 		{"data-file", "A data file cannot be read: it is missing, no JSON, or not in perf_analyzer's form."},
+		{"data-size", "The data that the plan asks for does not fit into memory: lower `count`, `batch` or `shapes`."},
 		{"datatype", "The model has an input of a datatype that is not known here."},
 		{"does-not-fit", "The key is right elsewhere but not beside what stands here (arrivals with concurrency, builtin without builtin://)."},
 		{"duplicate-key", "A key stands twice in one map. Only one can count, so the plan is refused."},
