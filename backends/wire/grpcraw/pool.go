@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 )
 
 const (
@@ -40,18 +42,27 @@ func New(o Options) (*Pool, error) {
 	return p, err
 }
 
-// Invoke makes one control call and gives the reply message, which the caller may keep.
+// Invoke makes one control call and gives the reply message, which the caller may keep. Control calls only read, so one
+// that met a stale connection is made once more.
 func (p *Pool) Invoke(ctx context.Context, method string, request []byte) ([]byte, error) {
 	c, err := p.controlConn()
 	if err != nil {
 		return nil, err
 	}
-	if err := c.ready(ctx, &p.o); err != nil {
-		return nil, err
+	reply, stale, err := p.invoke(ctx, c, method, request)
+	if stale {
+		reply, _, err = p.invoke(ctx, c, method, request)
 	}
-	var reply []byte
-	err = c.cc.Invoke(metadata.NewOutgoingContext(ctx, p.set(0)), method, &request, &reply)
 	return reply, err
+}
+
+func (p *Pool) invoke(ctx context.Context, c *conn, method string, request []byte) (reply []byte, stale bool, err error) {
+	if err := c.ready(ctx, &p.o); err != nil {
+		return nil, false, err
+	}
+	k, began := c.latest.Load(), p.o.Clock.Now()
+	err = c.cc.Invoke(metadata.NewOutgoingContext(ctx, p.set(0)), method, &request, &reply)
+	return reply, status.Code(err) == codes.Unavailable && k.broken.Load() && k.seasoned(began), err
 }
 
 func (p *Pool) controlConn() (*conn, error) {
