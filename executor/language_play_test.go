@@ -1,0 +1,560 @@
+package executor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// TestNames: what a plan and its stages are called stands in the result, the stage's labels over the plan's.
+func TestNames(t *testing.T) {
+	w := watch(t, fourInts)
+	r := play(t, `
+version: 1
+name: the-plan
+description: For whom it is.
+labels: {team: vision, kind: plan}
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages: [{id: s, description: What it shows., labels: {kind: stage}, load: {concurrency: 1}, for: 3 requests}]
+`, w.URL, Env{})
+	n := node(t, r, "s")
+	want := []any{"the-plan", "For whom it is.", map[string]string{"team": "vision", "kind": "plan"}, "What it shows.", map[string]string{"team": "vision", "kind": "stage"}}
+	if diff := cmp.Diff(want, []any{r.Plan.Name, r.Plan.Description, r.Plan.Labels, n.Description, n.Labels}); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSeed: the same seed gives the same bytes in the same order and the same schedule over two runs and both loops;
+// another seed gives others.
+func TestSeed(t *testing.T) {
+	send := func(seed int, load string) (data string, hash string) {
+		w := watch(t, fourInts)
+		r := play(t, fmt.Sprintf(`
+version: 1
+seed: %d
+data: {generate: random, count: 7, order: shuffle}
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages: [{id: s, load: %s, for: 20 requests}]
+`, seed, load), w.URL, Env{})
+		byID := map[string]string{}
+		var ids []string
+		for _, q := range w.all() {
+			ids = append(ids, string(q.data))
+			byID[q.model] += string(q.data)
+		}
+		if strings.Contains(load, "rate") {
+			slices.Sort(ids) // connections may overtake each other
+		}
+		return strings.Join(ids, ""), node(t, r, "s").Load.ScheduleHash
+	}
+	for _, load := range []string{"{concurrency: 1}", "{rate: 500/s, arrivals: poisson}"} {
+		a, aHash := send(1, load)
+		b, bHash := send(1, load)
+		c, cHash := send(2, load)
+		if a != b || aHash != bHash {
+			t.Errorf("%s: one seed, two runs: the bytes are the same: %v, schedules %s %s", load, a == b, aHash, bHash)
+		}
+		if a == c || aHash == cHash && aHash != "" {
+			t.Errorf("%s: another seed: the bytes are the same: %v, schedules %s %s", load, a == c, aHash, cHash)
+		}
+	}
+}
+
+// TestTimeouts: a request that takes too long, a server that shakes no hand, one that is never ready.
+func TestTimeouts(t *testing.T) {
+	for _, transport := range []string{"http", "grpc"} {
+		w := watch(t, func(w *witness) { w.dim, w.hold = 4, make(chan struct{}) })
+		began := time.Now()
+		n := node(t, play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: m, ready: 0s, timeout: 50ms}
+stages: [{id: s, load: {concurrency: 1}, for: 3 requests}]
+`, w.url(transport), Env{}), "s")
+		if took := time.Since(began); len(n.Errors) != 1 || n.Errors[0].Class != "timeout" || n.Errors[0].Count != 3 || took > 15*time.Second {
+			t.Errorf("%s: timeout: %+v after %v", transport, n.Errors, took)
+		}
+	}
+	deaf := listen(t)
+	for keys, want := range map[string]string{
+		"url: URL, ready: 0s, connect_timeout: 80ms": "timeout", "url: URL, ready: 200ms": "not ready within 200ms", "url: URL, ready: 0s, timeout: 100ms": "",
+	} {
+		for _, scheme := range []string{"https", "grpcs", "http"} {
+			if scheme == "http" && strings.Contains(keys, "connect_timeout") {
+				continue // it is connected at once; what is missing comes later
+			}
+			if scheme == "grpcs" && !strings.Contains(keys, "connect_timeout: 80ms") {
+				continue
+			}
+			began := time.Now()
+			r := play(t, "version: 1\ntarget: {backend: kserve, model: m, "+keys+"}\nstages: [{id: s, load: {concurrency: 1}, for: 3 requests}]\n",
+				scheme+"://"+deaf, Env{})
+			n := node(t, r, "s")
+			if n.Outcome != result.Failed || !strings.Contains(n.Reason, want) && want != "timeout" || r.ExitCode != 4 {
+				t.Errorf("%s %s: %s %s, exit %d", scheme, keys, n.Outcome, n.Reason, r.ExitCode)
+			}
+			if took := time.Since(began); took > 4500*time.Millisecond {
+				t.Errorf("%s %s: that took %v", scheme, keys, took)
+			}
+		}
+	}
+	for ready, want := range map[string]bool{"0s": false, "5s": true} {
+		w := watch(t, fourInts)
+		play(t, "version: 1\ntarget: {backend: kserve, model: m, url: URL, ready: "+ready+"}\nstages: [{id: s, load: {concurrency: 1}, for: 3 requests}]\n", w.URL, Env{})
+		if asked := w.paths["/v2/health/ready"] > 0; asked != want {
+			t.Errorf("ready: %s: the server was asked: %v", ready, asked)
+		}
+	}
+}
+
+// TestConnections: per_slot, per_request and a number, by the connections that the server sees. A connection of HTTP/2
+// serves up to 64 slots unless the plan gives a number.
+func TestConnections(t *testing.T) {
+	for _, c := range []struct {
+		transport, connections, load string
+		atLeast, atMost              int
+	}{
+		{"http", "per_slot", "{concurrency: 4}", 4, 4},
+		{"grpc", "per_slot", "{concurrency: 4}", 1, 1},
+		{"http", "per_request", "{concurrency: 2}", 400, 400},
+		{"grpc", "per_request", "{concurrency: 2}", 400, 400},
+		{"http", "3", "{rate: 1000/s, max_in_flight: 20}", 1, 3},
+		{"http", "2", "{concurrency: 2}", 2, 2},
+		{"grpc", "2", "{concurrency: 6}", 2, 2},
+		{"grpc", "3", "{rate: 1000/s, max_in_flight: 20}", 1, 3},
+	} {
+		w := watch(t, fourInts)
+		n := node(t, play(t, fmt.Sprintf(`
+version: 1
+target: {backend: kserve, url: URL, model: m, ready: 0s, connections: %s}
+stages: [{id: s, load: %s, for: 400 requests}]
+`, c.connections, c.load), w.url(c.transport), Env{}), "s")
+		peers := map[string]bool{}
+		for _, r := range w.all() {
+			peers[r.peer] = true
+		}
+		if got := count(n, "requests.count"); got != 400 || len(peers) < c.atLeast || len(peers) > c.atMost {
+			t.Errorf("%s connections %s %s: %d connections carried %d requests", c.transport, c.connections, c.load, len(peers), got)
+		}
+	}
+}
+
+// TestMaxMessage: a request beyond the limit is a mistake of the plan over gRPC.
+func TestMaxMessage(t *testing.T) {
+	s := serve(t, builtin.Config{})
+	for limit, want := range map[string]string{"2KiB": "over max_message, 2048", "1MiB": ""} {
+		r, diags := compile(t, `
+version: 1
+target: {backend: kserve, url: URL, model: identity, ready: 0s, max_message: `+limit+`}
+stages: [{id: s, load: {concurrency: 1}, shapes: {INPUT0: [1024]}, for: 5 requests}]
+`, s.GRPCURL()).Run(context.Background(), Env{})
+		if (want != "") != diags.HasErrors() || want != "" && (!strings.Contains(diags[0].Summary, want) || r.ExitCode != 2) {
+			t.Errorf("max_message %s: exit %d, %v", limit, r.ExitCode, diags)
+		}
+	}
+}
+
+// TestStatistics: auto notes what is missing, require fails, none does not ask; what is counted is the stage's model.
+func TestStatistics(t *testing.T) {
+	const plan = `
+version: 1
+target: {backend: triton, url: URL, model: m, ready: 0s, statistics: WORD}
+stages: [{id: s, load: {concurrency: 1}, for: 3 requests}]
+`
+	for word, want := range map[string]string{"auto": "done no_statistics", "require": "failed", "none": "done"} {
+		w := watch(t, fourInts)
+		n := node(t, play(t, strings.ReplaceAll(plan, "WORD", word), w.URL, Env{}), "s")
+		got := string(n.Outcome)
+		for _, f := range n.Validity.Findings {
+			if f.Code == "no_statistics" {
+				got += " " + f.Code
+			}
+		}
+		if got != want {
+			t.Errorf("statistics: %s: %s (%s)", word, got, n.Reason)
+		}
+	}
+	for _, own := range []string{"model: simple, ", ""} { // also a target without a model of its own
+		s := serve(t, builtin.Config{})
+		r := play(t, `
+version: 1
+target: {backend: triton, url: URL, `+own+`ready: 0s, statistics: require}
+stages:
+  - {id: a, model: identity_int32, shapes: {INPUT0: [4]}, load: {concurrency: 1}, for: 7 requests, assert: [server.executions.count >= 7, errors.count == 0]}
+  - {id: b, model: simple, load: {concurrency: 1}, for: 9 requests, assert: [server.executions.count >= 9, errors.count == 0]}
+`, s.HTTPURL(), Env{})
+		for id, want := range map[string]float64{"a": 7, "b": 9} {
+			if got := value(t, node(t, r, id), "server.executions.count"); got != want || r.ExitCode != 0 {
+				t.Errorf("target {%s}: stage %s: the server executed %v, want %v; %s", own, id, got, want, r.Reason)
+			}
+		}
+	}
+}
+
+// TestExpect: outputs are compared within the tolerances, or not at all; statuses of the plan's choice are answers.
+func TestExpect(t *testing.T) {
+	s := serve(t, builtin.Config{})
+	data := filepath.Join(t.TempDir(), "rows.json")
+	text := `{"data": [{"INPUT0": [100, 200]}], "validation_data": [{"OUTPUT0": [100.5, 200]}]}`
+	if err := os.WriteFile(data, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for expect, failed := range map[string]int64{
+		"": 4, "expect: {outputs: true}, ": 4, "expect: {outputs: false}, ": 0, "expect: {absolute: 0.6}, ": 0, "expect: {absolute: 0.4}, ": 4,
+		"expect: {relative: 0.01}, ": 0, "expect: {relative: 0.001}, ": 4,
+	} {
+		for _, url := range []string{s.HTTPURL(), s.GRPCURL()} {
+			n := node(t, play(t, `
+version: 1
+data: {file: `+data+`}
+target: {backend: kserve, url: URL, model: identity, ready: 0s}
+stages: [{id: s, `+expect+`load: {concurrency: 1}, for: 4 requests}]
+`, url, Env{}), "s")
+			if got := count(n, "errors.mismatch.count"); got != failed {
+				t.Errorf("%s{%s}: %d mismatches, want %d: %+v", url, expect, got, failed, n.Errors)
+			}
+		}
+	}
+	for _, c := range []struct {
+		transport, expect string
+		status            int
+		failed            int64
+	}{
+		{"http", "", 404, 4}, {"http", "expect: {status: [200, 404]}, ", 404, 0}, {"http", "expect: {status: [404]}, ", 0, 4},
+		{"grpc", "", 5, 4}, {"grpc", "expect: {status: [0, 5]}, ", 5, 0}, {"grpc", "expect: {status: [5]}, ", 0, 4},
+	} {
+		w := watch(t, func(w *witness) { w.dim, w.status = 4, c.status })
+		n := node(t, play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages: [{id: s, `+c.expect+`load: {concurrency: 1}, for: 4 requests}]
+`, w.url(c.transport), Env{}), "s")
+		if got := count(n, "errors.status.count"); got != c.failed {
+			t.Errorf("%s status %d {%s}: %d failed: %+v", c.transport, c.status, c.expect, got, n.Errors)
+		}
+	}
+}
+
+// TestLevels: every form of a quantity, by the nodes that ran.
+func TestLevels(t *testing.T) {
+	for load, want := range map[string]string{
+		"{concurrency: 2}":                                               "s",
+		"{concurrency: [3, 1]}":                                          "s[concurrency=3] s[concurrency=1]",
+		"{concurrency: {levels: {from: 1, to: 3}}}":                      "s[concurrency=1] s[concurrency=2] s[concurrency=3]",
+		"{concurrency: {levels: {from: 1, to: 5, step: 2}}}":             "s[concurrency=1] s[concurrency=3] s[concurrency=5]",
+		"{concurrency: {levels: {from: 1, to: 4, factor: 2}}}":           "s[concurrency=1] s[concurrency=2] s[concurrency=4]",
+		"{concurrency: {levels: {from: 1, while: in_flight.max < 3}}}":   "s[concurrency=1] s[concurrency=2] s[concurrency=3]",
+		"{concurrency: {levels: {from: 1, to: 9, while: [{slo: few}]}}}": "s[concurrency=1] s[concurrency=2]",
+		"{rate: 900/s}":                                                           "s",
+		"{rate: [800/s, 900/s]}":                                                  "s[rate=800/s] s[rate=900/s]",
+		"{rate: {levels: {from: 500/s, to: 1000/s}}}":                             "s[rate=500/s] s[rate=1000/s]",
+		"{rate: {levels: {from: 500/s, to: 900/s, step: 200/s}}}":                 "s[rate=500/s] s[rate=700/s] s[rate=900/s]",
+		"{rate: {levels: {from: 500/s, to: 2000/s, factor: 2}}}":                  "s[rate=500/s] s[rate=1000/s] s[rate=2000/s]",
+		"{rate: {levels: {from: 500/s, factor: 2, while: offered.rate < 600/s}}}": "s[rate=500/s] s[rate=1000/s]",
+	} {
+		w := watch(t, fourInts)
+		r := play(t, `
+version: 1
+slos: {few: [in_flight.max < 2]}
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages: [{id: s, load: `+load+`, for: 60 requests}, {id: z, when: never, load: {concurrency: 1}, for: 1s, assert: [{slo: few}]}]
+`, w.URL, Env{})
+		var got []string
+		for _, n := range r.Nodes {
+			got = append(got, n.ID)
+			if c := count(n, "requests.count"); c != 60 {
+				t.Errorf("%s: %s sent %d", load, n.ID, c)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %s, want %s", load, strings.Join(got, " "), want)
+		}
+	}
+}
+
+// TestInFlight: the server never sees more than max_in_flight, and sees so many when it does not answer.
+func TestInFlight(t *testing.T) {
+	for _, transport := range []string{"http", "grpc"} {
+		w := watch(t, func(w *witness) { w.dim, w.hold = 4, make(chan struct{}) })
+		go func() {
+			for len(w.all()) < 5 {
+				time.Sleep(time.Millisecond)
+			}
+			close(w.hold)
+		}()
+		play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages: [{id: s, load: {rate: 500/s, max_in_flight: 5}, for: 200 requests}]
+`, w.url(transport), Env{})
+		if w.peak != 5 || len(w.all()) != 200 {
+			t.Errorf("%s: %d in flight at the most, %d requests", transport, w.peak, len(w.all()))
+		}
+	}
+}
+
+// books counts samples by class as they come from the wire.
+type books struct {
+	class [len(backends.ClassNames)]int64
+}
+
+// Write implements measure.Sink.
+func (b *books) Write(s *backends.Sample) error {
+	if s.Flags&backends.Warmup == 0 {
+		b.class[s.Class]++
+	}
+	return nil
+}
+
+// TestDrain: what is open when hold ends is waited for, or cancelled when the drain is over; then it is in no error
+// count and no latency. sent = ok + failed + stopped, counted apart from the result.
+func TestDrain(t *testing.T) {
+	for _, c := range []struct {
+		transport, load, drain string
+		free                   bool // the server answers at last
+		stopped                int64
+	}{
+		{"http", "{concurrency: 3}", "0s", false, 3},
+		{"grpc", "{concurrency: 3}", "0s", false, 3},
+		{"http", "{rate: 100/s, max_in_flight: 4}", "0s", false, 4},
+		{"grpc", "{rate: 100/s, max_in_flight: 4}", "0s", false, 4},
+		{"http", "{concurrency: 3}", "50ms", false, 3},
+		{"http", "{concurrency: 3}", "20s", true, 0},
+		{"grpc", "{rate: 20/s}", "20s", true, 0},
+	} {
+		w := watch(t, func(w *witness) { w.dim, w.hold = 4, make(chan struct{}) })
+		sink := &books{}
+		began := time.Now()
+		r := play(t, fmt.Sprintf(`
+version: 1
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages: [{id: s, load: %s, for: 300ms, drain: %s}]
+`, c.load, c.drain), w.url(c.transport), Env{Sink: sink, Events: func(e Event) {
+			if c.free && e.Phase == PhaseDrain {
+				select {
+				case <-w.hold:
+				default:
+					close(w.hold)
+				}
+			}
+		}})
+		n := node(t, r, "s")
+		ok, stopped := sink.class[backends.OK], sink.class[backends.Stopped]
+		var failed int64
+		for class, k := range sink.class {
+			if backends.ErrorClass(class).Failed() {
+				failed += k
+			}
+		}
+		if stopped != c.stopped || failed != 0 || count(n, "errors.count") != 0 || count(n, "requests.count") != ok+failed+stopped || *n.Metrics["latency"].Count != ok {
+			t.Errorf("%+v: %d ok, %d failed, %d stopped; the result says %d sent, %d failed, %d in latency",
+				c, ok, failed, stopped, count(n, "requests.count"), count(n, "errors.count"), *n.Metrics["latency"].Count)
+		}
+		if c.free != (ok > 0) {
+			t.Errorf("%+v: %d ok", c, ok)
+		}
+		if took := time.Since(began); took > 15*time.Second {
+			t.Errorf("%+v took %v", c, took)
+		}
+	}
+}
+
+// TestAssertions: each key of an assertion by verdict and exit code.
+func TestAssertions(t *testing.T) {
+	for _, c := range []struct {
+		assert, id, verdict string
+		exit                int
+	}{
+		{"latency.p50 < 1ns", "s/1", "fail", 1},
+		{"{that: latency.p50 < 1ns, severity: warn}", "s/1", "fail", 0},
+		{"{that: latency.p50 < 1ns, severity: gate}", "s/1", "fail", 1},
+		{"{that: latency.p50 < 1h, min_samples: 1000}", "s/1", "inconclusive", 3},
+		{"{that: latency.p99 < 1h}", "s/1", "inconclusive", 3},
+		{"{that: latency.p99 < 1h, min_samples: 5}", "s/1", "pass", 0},
+		{"{that: connect.p50 < 1h, on_no_data: pass}", "s/1", "pass", 0},
+		{"{that: connect.p50 < 1h, on_no_data: fail}", "s/1", "fail", 1},
+		{"{that: connect.p50 < 1h, on_no_data: inconclusive}", "s/1", "inconclusive", 3},
+		{"{that: connect.p50 < 1h}", "s/1", "inconclusive", 3},
+		{"{that: latency.p50 < 1h, id: mine, description: Why.}", "mine", "pass", 0},
+		{"{slo: fast}", "s/own", "pass", 0},
+		{"{slo: fast, severity: warn, id: used}", "used", "pass", 0},
+	} {
+		w := watch(t, fourInts)
+		r := play(t, `
+version: 1
+slos: {fast: [{that: latency.p50 < 1h, id: own, description: Why.}], other: [latency.p50 < 1h]}
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages:
+  - {id: s, load: {concurrency: 1}, for: 10 requests, assert: [`+c.assert+`, errors.count == 0]}
+`, w.URL, Env{})
+		a := node(t, r, "s").Assertions[0]
+		if a.ID != c.id || string(a.Verdict) != c.verdict || r.ExitCode != c.exit {
+			t.Errorf("%s: %s %s, exit %d (%s)", c.assert, a.ID, a.Verdict, r.ExitCode, a.Reason)
+		}
+		if strings.Contains(c.assert, "Why") && a.Description != "Why." || strings.Contains(c.assert, "slo") && a.SLO != "fast" {
+			t.Errorf("%s: %+v", c.assert, a)
+		}
+	}
+	w := watch(t, fourInts)
+	r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages: [{id: s, load: {concurrency: 1}, for: 10 requests}]
+assert: [stage("s").requests.count == 10, {that: stage("s").latency.max < 1ns, id: never}]
+`, w.URL, Env{})
+	if a := r.Assertions; len(a) != 2 || a[0].ID != "plan/1" || a[0].Verdict != result.Pass || a[1].ID != "never" || a[1].Verdict != result.Fail || r.ExitCode != 1 {
+		t.Errorf("the plan's own: %+v, exit %d", a, r.ExitCode)
+	}
+}
+
+// TestPercentiles: those of the plan stand in every distribution, and no others.
+func TestPercentiles(t *testing.T) {
+	w := watch(t, fourInts)
+	r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages: [{id: s, load: {concurrency: 1}, for: 10 requests}]
+output: {percentiles: [25, 99.99]}
+`, w.URL, Env{})
+	var b bytes.Buffer
+	if err := result.Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Nodes []struct{ Metrics map[string]map[string]any }
+	}
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for k := range doc.Nodes[0].Metrics["latency"] {
+		if strings.HasPrefix(k, "p") {
+			got = append(got, k)
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, []string{"p25", "p99.99"}) {
+		t.Errorf("latency has %v", got)
+	}
+}
+
+// TestWords: words that stand in two packages because one may not import the other are the same.
+func TestWords(t *testing.T) {
+	var failures []string
+	for i, name := range backends.ClassNames {
+		if backends.ErrorClass(i).Failed() {
+			failures = append(failures, name)
+		}
+	}
+	if diff := cmp.Diff(failures, metric.ErrorClasses()); diff != "" {
+		t.Errorf("classes of backends and of metrics: %s", diff)
+	}
+	for _, k := range all.Kinds() {
+		c, err := Catalogue(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range c.Rows() {
+			if row.Needs != "" && !slices.Contains(backends.AbilityNames, row.Needs) {
+				t.Errorf("%s needs %q, which is no ability", row.Name, row.Needs)
+			}
+		}
+	}
+	if last := backends.Expects; 1<<(len(backends.AbilityNames)-1) != last {
+		t.Errorf("%d words for abilities up to %b", len(backends.AbilityNames), last)
+	}
+}
+
+// TestInterruptPhases: a signal in any phase ends the run soon, in order, with a whole result that says so.
+func TestInterruptPhases(t *testing.T) {
+	deaf := listen(t)
+	for _, transport := range []string{"http", "grpc"} {
+		for _, c := range []struct {
+			name, target, load, stage string
+			at                        Phase
+			held                      bool // the server answers nothing
+		}{
+			{"waiting for ready", "ready: 60s", "concurrency: 2", "for: 60s", PhaseOpen, false},
+			{"describing", "ready: 0s, timeout: 60s", "concurrency: 2", "for: 60s", "", false},
+			{"probing", "ready: 60s", "concurrency: 2", "for: 60s", "probe", true},
+			{"warm-up", "ready: 0s", "concurrency: 2", "warmup: 60s, for: 60s", PhaseWarmup, false},
+			{"warm-up of requests", "ready: 0s", "concurrency: 2", "warmup: 10 requests, for: 60s, drain: 0s", PhaseWarmup, true},
+			{"hold", "ready: 0s", "rate: 100/s", "for: 60s", PhaseHold, false},
+			{"hold until stable", "ready: 0s", "rate: 100/s", "until: {stable: {window: 20s}}", PhaseHold, false},
+			{"hold of requests", "ready: 0s", "concurrency: 2", "for: 1000000 requests, drain: 0s", PhaseHold, true},
+			{"drain", "ready: 0s, timeout: 60s", "concurrency: 2", "for: 20ms, drain: 60s", PhaseDrain, true},
+		} {
+			t.Run(transport+" "+c.name, func(t *testing.T) {
+				t.Parallel()
+				w := watch(t, func(w *witness) {
+					if w.dim = 4; c.held {
+						w.hold = make(chan struct{})
+					}
+				})
+				url := w.url(transport)
+				if c.at == PhaseOpen || c.at == "" {
+					url = transport + "://" + deaf
+				}
+				interrupt, ctx := make(chan int, 1), context.Background()
+				ctx, cut := context.WithCancel(ctx)
+				defer cut()
+				var asked bool
+				ask := func() {
+					if !asked {
+						asked = true
+						interrupt <- 2
+						if c.at == PhaseDrain { // an orderly end waits for the drain; a second signal does not
+							cut()
+						}
+					}
+				}
+				switch c.at {
+				case "", PhaseOpen:
+					time.AfterFunc(100*time.Millisecond, func() { interrupt <- 2 })
+				case "probe":
+					go func() {
+						for len(w.all()) == 0 {
+							time.Sleep(time.Millisecond)
+						}
+						interrupt <- 2
+					}()
+				}
+				began := time.Now()
+				p := compile(t, fmt.Sprintf(`
+version: 1
+target: {backend: kserve, url: URL, model: m, %s}
+stages: [{id: s, load: {%s}, %s}, {id: t, load: {concurrency: 1}, for: 60s}]
+`, c.target, c.load, c.stage), url)
+				r, diags := p.Run(ctx, Env{Interrupt: interrupt, Events: func(e Event) {
+					if e.Phase == c.at && e.Node == "s" && e.Live != nil {
+						ask()
+					}
+				}})
+				if len(diags) > 0 {
+					t.Error(diags)
+				}
+				checkResult(t, r)
+				if r.ExitCode != 130 || !r.Partial || len(r.Nodes) != 2 || node(t, r, "t").Outcome != result.SkippedNode {
+					t.Errorf("exit %d, partial %v, %d nodes: %s", r.ExitCode, r.Partial, len(r.Nodes), r.Reason)
+				}
+				if took := time.Since(began); took > 15*time.Second {
+					t.Errorf("it took %v", took)
+				}
+			})
+		}
+	}
+}
