@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -13,32 +12,50 @@ import (
 // unavailable are the statuses that say "not yet": HTTP's and gRPC's.
 var unavailable = [...]int32{http.StatusServiceUnavailable, 14}
 
-// probe sends one real request and waits until it is answered: health endpoints say "ready" before a server is. Any
-// answer but "unavailable" counts, also a failure of the model: that is for the plan's assertions.
-func (r *runner) probe(ctx context.Context, t *target, call *backends.Call) error {
+// poll is how often a server that is not ready is asked again.
+const poll = 100 * time.Millisecond
+
+// until repeats ask until it succeeds or the plan's patience with the target is over. The error is what came of it while
+// there was time: that the time was up explains nothing.
+func (r *runner) until(ctx context.Context, t *target, what string, ask func(context.Context) error) error {
 	if t.plan.Ready == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.plan.Ready)
 	defer cancel()
+	again := time.NewTicker(poll)
+	defer again.Stop()
+	var last error
 	for {
-		s, err := r.ask(ctx, t, call)
-		switch {
-		case err == nil && answered(s):
+		err := ask(ctx)
+		if err == nil {
 			return nil
-		case err == nil:
-			err = fmt.Errorf("%s %d: %s", s.Class, s.Status, s.Note)
+		}
+		if last == nil || ctx.Err() == nil {
+			last = err
 		}
 		if r.interrupted() {
-			return errors.New("interrupted while waiting for an answer")
+			return fmt.Errorf("%s when the run was interrupted: %w", what, last)
 		}
-		r.env.Events(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for an answer of %s: %s", t.plan.URL, err)})
+		r.env.Events(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", t.plan.URL, last)})
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("no request was answered within %v: %w", t.plan.Ready, err)
-		case <-time.After(poll):
+			return fmt.Errorf("%s within %v: %w", what, t.plan.Ready, last)
+		case <-again.C:
 		}
 	}
+}
+
+// probe sends one real request and waits until it is answered: health endpoints say "ready" before a server is. Any
+// answer but "unavailable" counts, also a failure of the model: that is for the plan's assertions.
+func (r *runner) probe(ctx context.Context, t *target, call *backends.Call) error {
+	return r.until(ctx, t, "no request was answered", func(ctx context.Context) error {
+		s, err := r.ask(ctx, t, call)
+		if err != nil || answered(s) {
+			return err
+		}
+		return fmt.Errorf("%s %d: %s", s.Class, s.Status, s.Note)
+	})
 }
 
 // answered reports whether a server stood behind what came back.

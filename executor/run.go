@@ -168,6 +168,9 @@ func (r *runner) skip(n *Node) (why string, silent bool) {
 			return before.Reason, false
 		}
 		if text, holds := r.whileHolds(n.prev, before); !holds {
+			before.Validity.Findings = append(before.Validity.Findings, result.Finding{
+				Code: "ladder_end", Severity: result.Note, Text: r.program.Plan.Mask(text) + " is not true here: the levels after this one did not run",
+			})
 			return fmt.Sprintf("%s is not true at %s", text, n.prev.ID), true
 		}
 		return "", false
@@ -175,22 +178,25 @@ func (r *runner) skip(n *Node) (why string, silent bool) {
 	return r.needs(n.Stage), false
 }
 
-// needs applies `when` to the stages that must have come before.
+// needs applies `when` to the stages that must have come before. A failure with `on_fail: continue` holds up nobody who
+// waits for success; it is still a failure for who waits for that.
 func (r *runner) needs(s *scenario.Stage) string {
-	bad := ""
+	failed, blocked := false, ""
 	for _, need := range s.Needs {
 		dep := r.stage(need.ID)
 		if dep == nil || dep.When == "never" {
 			continue // as if absent
 		}
-		if why := r.failed[need.ID]; why != "" && dep.OnFail != "continue" {
-			bad = fmt.Sprintf("stage %q failed (%s)", need.ID, why)
+		why := r.failed[need.ID]
+		failed = failed || why != ""
+		if why != "" && dep.OnFail != "continue" {
+			blocked = fmt.Sprintf("stage %q failed (%s)", need.ID, why)
 		}
 	}
 	switch {
-	case s.When == "success" && bad != "":
-		return bad
-	case s.When == "failure" && bad == "":
+	case s.When == "success" && blocked != "":
+		return blocked
+	case s.When == "failure" && !failed:
 		return "nothing that it needs has failed"
 	}
 	return ""

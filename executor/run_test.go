@@ -364,6 +364,7 @@ func TestGraphRules(t *testing.T) {
 		{"the one before failed", `[{id: a, BAD}, {id: b, GOOD}]`, "a done b skipped"},
 		{"a skipped one counts as failed", `[{id: a, BAD}, {id: b, GOOD}, {id: c, GOOD}]`, "a done b skipped c skipped"},
 		{"failure may be tolerated", `[{id: a, BAD, on_fail: continue}, {id: b, GOOD}]`, "a done b done"},
+		{"a tolerated failure is one for who waits for it", `[{id: a, BAD, on_fail: continue}, {id: b, GOOD}, {id: c, GOOD, needs: [a], when: failure}]`, "a done b done c done"},
 		{"run on failure", `[{id: a, BAD}, {id: b, GOOD, when: failure}]`, "a done b done"},
 		{"no failure to run on", `[{id: a, GOOD}, {id: b, GOOD, when: failure}]`, "a done b skipped"},
 		{"always", `[{id: a, BAD}, {id: b, GOOD, when: always}]`, "a done b done"},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
@@ -21,9 +20,6 @@ type target struct {
 	signatures map[string]backends.Signature // by model; "" is the target's own
 	err        error
 }
-
-// poll is how often readiness is asked for.
-const poll = 100 * time.Millisecond
 
 // open opens a target once and remembers the outcome.
 func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends.Kind) *target {
@@ -71,26 +67,10 @@ func (r *runner) connect(ctx context.Context, t *target) error {
 // await asks for readiness until the server is ready or the plan's patience is over.
 func (r *runner) await(ctx context.Context, t *target) error {
 	prober, ok := t.conn.(backends.Prober)
-	if !ok || t.plan.Ready == 0 {
+	if !ok {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.plan.Ready)
-	defer cancel()
-	for {
-		err := prober.Ready(ctx)
-		if err == nil {
-			return nil
-		}
-		if r.interrupted() {
-			return errors.New("interrupted while waiting for the server")
-		}
-		r.env.Events(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", t.plan.URL, err)})
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("not ready within %v: %w", t.plan.Ready, err)
-		case <-time.After(poll):
-		}
-	}
+	return r.until(ctx, t, "not ready", prober.Ready)
 }
 
 // describe asks once for each model what it takes and gives.

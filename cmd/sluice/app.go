@@ -84,7 +84,7 @@ func (a *app) root() *cobra.Command {
 		Example:       "  sluice run plans/quickstart.yaml      # needs no server\n  sluice init --url grpc://localhost:8001 --model resnet50 > plan.yaml",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          unknownVerb,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return c.Help()
 		},
@@ -95,6 +95,30 @@ func (a *app) root() *cobra.Command {
 		return fmt.Errorf("%w\nsee `%s --help`", err, c.CommandPath())
 	})
 	return root
+}
+
+// unknownVerb refuses what is no verb, and offers the one that was likely meant.
+func unknownVerb(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var verbs []string
+	for _, verb := range c.Commands() {
+		verbs = append(verbs, verb.Name())
+	}
+	text := fmt.Sprintf("there is no verb %q", args[0])
+	if near := source.Nearest(args[0], verbs); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return errors.New(text + "\nsee `sluice --help`")
+}
+
+// onePlan wants exactly one argument, the plan.
+func onePlan(c *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return fmt.Errorf("%s wants one PLAN, %d were given\nsee `%s --help`", c.CommandPath(), len(args), c.CommandPath())
 }
 
 // color reports whether w may be coloured: it is a terminal and nobody asked for plain text.

@@ -22,7 +22,7 @@ func (a *app) graph() *cobra.Command {
 		Short:             "Show what a plan will do: nodes, order, requests, duration, samples",
 		Long:              "Show the compiled plan: nodes in running order, what each waits for, how many requests it plans, how long it\ntakes, and the samples that each assertion needs. Nothing is sent.",
 		Example:           "  sluice graph plan.yaml\n  sluice graph plan.yaml --format mermaid",
-		Args:              cobra.ExactArgs(1),
+		Args:              onePlan,
 		ValidArgsFunction: completePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(formats, format) {

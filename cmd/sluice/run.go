@@ -30,7 +30,7 @@ func (a *app) run() *cobra.Command {
 		Long: "Run a plan: open its targets, play its stages, judge its assertions, write the artifacts.\n\n" +
 			"Exit codes\n" + codes(),
 		Example:           "  sluice run plan.yaml --var url=grpc://staging:8001 --set stages.steady.for=10s --out results",
-		Args:              cobra.ExactArgs(1),
+		Args:              onePlan,
 		ValidArgsFunction: completePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, f := range formats {

@@ -17,15 +17,20 @@ func (a *app) validate() *cobra.Command {
 		Short: "Check plans without any network: every mistake at once",
 		Long: "Check plans: shape, names, units, expressions, files. Nothing is sent. Exit 0: no mistake; 2: the plan has\n" +
 			"mistakes. Warnings do not change the exit code.",
-		Example:           "  sluice validate plans/*.yaml\n  sluice validate plan.yaml --json | jq .diagnostics",
-		Args:              cobra.MinimumNArgs(1),
+		Example: "  sluice validate plans/*.yaml\n  sluice validate plan.yaml --json | jq .diagnostics",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return nil
+			}
+			return onePlan(c, args)
+		},
 		ValidArgsFunction: completePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.validatePlans(args, o, asJSON)
 		},
 	}
 	o.flags(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print diagnostics as JSON, in the shape of `terraform validate -json`")
+	c.Flags().BoolVar(&asJSON, "json", false, "print diagnostics as JSON, in the shape of terraform validate -json")
 	return c
 }
 
