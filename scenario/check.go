@@ -16,6 +16,7 @@ type checker struct {
 	raw       *rawPlan
 	dir       string
 	modelless map[*rawTarget]bool // targets whose lack of a model is reported
+	used      map[string]bool     // slos, by name
 }
 
 // plan runs all checks.

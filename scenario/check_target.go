@@ -36,8 +36,23 @@ func (c *checker) target(t *rawTarget) {
 			detail: "it configures the embedded server; remove it, or use builtin://http or builtin://grpc",
 		})
 	}
+	if strings.HasPrefix(strings.TrimPrefix(t.URL.V, "builtin://"), "grpc") {
+		c.tensorsOverGRPC(t.Tensors)
+	}
 	if t.TLS != nil && !secure(scheme) {
 		c.warn(t.At, "tls", codeTLSUnused, fmt.Sprintf("\"tls\" has no effect with %s://", scheme), "use https:// or grpcs:// for a secure connection")
+	}
+}
+
+// tensorsOverGRPC refuses tensors as JSON: the protocol has raw bytes.
+func (c *checker) tensorsOverGRPC(t *rawTensors) {
+	if t == nil {
+		return
+	}
+	for _, form := range []*val[string]{t.Input, t.Output} {
+		if form != nil && form.V == "json" {
+			c.at(form.at, &mistake{code: codeDoesNotFit, summary: "tensors as JSON do not fit gRPC", detail: "over gRPC they are always raw bytes; remove `tensors`, or use http://"})
+		}
 	}
 }
 

@@ -17,6 +17,8 @@ const (
 	codeVarMissing  = "variable-without-value"
 	codeVarUnknown  = "unknown-variable"
 	codeVarUnused   = "unused-variable"
+	codeIdle        = "unused-entry"
+	codeNoEffect    = "no-effect"
 	codeVarSyntax   = "variable-syntax"
 	codeURL         = "invalid-url"
 	codeHeader      = "invalid-header"

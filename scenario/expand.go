@@ -60,6 +60,7 @@ func (c *checker) slo(name *val[string]) []*rawAssertion {
 	var names []string
 	for _, s := range c.raw.SLOs.items() {
 		if s.Key == name.V {
+			c.used[s.Key] = true
 			return *s.Value
 		}
 		names = append(names, s.Key)

@@ -105,7 +105,7 @@ func (r *reading) resolve(o Overrides) {
 // decode checks the shape, then the meaning. What one step has reported the next ones leave alone.
 func (r *reading) decode() {
 	d := newDecoder(nil, r.subs)
-	c := &checker{decoder: d, raw: &r.raw, dir: r.dir, modelless: map[*rawTarget]bool{}}
+	c := &checker{decoder: d, raw: &r.raw, dir: r.dir, modelless: map[*rawTarget]bool{}, used: map[string]bool{}}
 	d.learn(r.diags)
 	shape := slices.DeleteFunc(schema.Validate(r.resolved), func(s source.Diagnostic) bool { return d.spots[s.Pos] })
 	d.learn(shape)
@@ -118,6 +118,11 @@ func (r *reading) decode() {
 	c.plan()
 	r.diags = append(r.diags, shape...)
 	r.diags = append(r.diags, d.diags...)
+	if !r.diags.HasErrors() && !r.vars.diags.HasErrors() {
+		d.diags = nil
+		c.effects()
+		r.diags = append(r.diags, d.diags...)
+	}
 }
 
 // tidy sorts the diagnostics, leaves out repetitions (a default is read once for each stage) and hides secrets.

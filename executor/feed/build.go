@@ -37,6 +37,7 @@ func Build(d *scenario.Dataset, r *scenario.Request, sig backends.Signature, see
 	if b.diags.HasErrors() {
 		return nil, b.diags
 	}
+	b.nothingExpected(rows)
 	reqs := b.batches(rows)
 	if b.diags.HasErrors() {
 		return nil, b.diags
@@ -59,6 +60,19 @@ func (b *builder) fail(pos source.Pos, code, format string, args ...any) *source
 		Severity: source.Error, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...),
 	})
 	return &b.diags[len(b.diags)-1]
+}
+
+// nothingExpected warns where outputs are to be compared within tolerances and no row of the files has any.
+func (b *builder) nothingExpected(rows []row) {
+	e := b.request.Expect
+	if e == nil || b.dataset.Generate != nil || !e.Outputs || e.Relative == 0 && e.Absolute == 0 ||
+		slices.ContainsFunc(rows, func(r row) bool { return len(r.outputs) > 0 }) {
+		return
+	}
+	b.diags = append(b.diags, source.Diagnostic{
+		Severity: source.Warning, Code: "no-effect", Pos: e.Pos, Summary: "no row has outputs to compare with",
+		Detail: "give them under \"validation_data\" of the file",
+	})
 }
 
 func (b *builder) checkBatch() {

@@ -74,3 +74,16 @@ func TestFileOnce(t *testing.T) {
 		t.Error("the rows hold copies of the file")
 	}
 }
+
+// TestNothingExpected: tolerances for outputs that no row has are no silent pass.
+func TestNothingExpected(t *testing.T) {
+	sig := signature(true, 0, port("x", backends.FP32, -1))
+	for text, warned := range map[string]bool{
+		`{"data":[{"x":[1]}]}`: true, `{"data":[{"x":[1]}],"validation_data":[{"OUT":[1]}]}`: false,
+	} {
+		_, diags := Build(dataset(t, text), &scenario.Request{Batch: 1, Expect: &scenario.Expect{Outputs: true, Relative: 0.1}}, sig, 1)
+		if diags.HasErrors() || (len(diags) == 1 && diags[0].Code == "no-effect") != warned {
+			t.Errorf("%s: %v", text, diags)
+		}
+	}
+}
