@@ -185,6 +185,7 @@ func TestSeriesRow(t *testing.T) {
 		header     string
 	}{
 		{"queue", "ns", true, "server.queue.mean", Duration, "server_queue_mean_ms"},
+		{"cache.hit", "ns", true, "server.cache.hit.mean", Duration, "server_cache_hit_mean_ms"},
 		{"batch", "1", true, "server.batch.mean", Count, "server_batch_mean"},
 		{"executions", "1", false, "server.executions.count", Count, "server_executions_count"},
 		{"busy", "ns", false, "server.busy.total", Duration, "server_busy_total_ms"},

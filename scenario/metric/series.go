@@ -15,9 +15,9 @@ func seriesAliases(name string) []string {
 		return []string{"Server Compute Infer"}
 	case "compute_output":
 		return []string{"Server Compute Output"}
-	case "cache_hit":
+	case "cache.hit":
 		return []string{"Server Cache Hit"}
-	case "cache_miss":
+	case "cache.miss":
 		return []string{"Server Cache Miss"}
 	case "inferences":
 		return []string{"Inference count"}
