@@ -6,40 +6,23 @@ import (
 )
 
 // effects warns of what a plan says and nothing can follow from. It is asked when the plan has no mistakes, which may
-// hide where something is used.
+// hide where something is used. Targets and datasets that no stage uses are fine: a variable may choose among them.
 func (c *checker) effects() {
 	for _, t := range c.targets() {
 		c.targetEffects(t.Value)
 	}
-	targets, datasets := map[*rawTarget]bool{}, map[*rawDataset]bool{}
 	for _, s := range c.raw.Stages {
 		r := s.Play.Request
-		t, _ := pick(c.targets(), r.Target, "")
 		ds, _ := pick(c.datasets(), r.Data, "main")
-		targets[t], datasets[ds] = true, true
 		if ds != nil && r.Expect != nil && ds.Generate != nil {
 			c.nothingExpected(r.Expect)
 		}
 	}
-	for _, t := range c.raw.Targets.items() {
-		if !targets[t.Value] {
-			c.idle(c.raw.Targets.At, "target", t.Key)
-		}
-	}
-	for _, ds := range c.raw.Datasets.items() {
-		if !datasets[ds.Value] {
-			c.idle(c.raw.Datasets.At, "dataset", ds.Key)
-		}
-	}
 	for _, s := range c.raw.SLOs.items() {
 		if !c.used[s.Key] {
-			c.idle(c.raw.SLOs.At, "slo", s.Key)
+			c.warn(c.raw.SLOs.At, s.Key, codeIdle, fmt.Sprintf("slo %q is not used: it gates nothing", s.Key), "")
 		}
 	}
-}
-
-func (c *checker) idle(at place, what, name string) {
-	c.warn(at, name, codeIdle, fmt.Sprintf("%s %q is not used", what, name), "")
 }
 
 // targetEffects are keys of a target that its URL or its other keys leave without effect.

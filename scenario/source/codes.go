@@ -86,7 +86,7 @@ func Codes() []Code {
 		{"unknown-variable", "A variable is used or set that the plan does not declare."},
 		{"unquoted-variable", "Inside { } and [ ] a ${…} needs quotes, because braces and commas mean something there."},
 		{"unsupported-version", "The plan is written in a version of the language that this program does not read."},
-		{"unused-entry", "A target, a dataset or an slo is declared and no stage uses it."},
+		{"unused-entry", "An slo is declared and nothing uses it, so that its assertions gate nothing."},
 		{"unused-variable", "A variable is declared and never used."},
 		{"variable-syntax", "${…} is not closed or holds no name. A literal ${ is written $${."},
 		{"variable-without-value", "A variable has neither a default nor a value from outside."},
