@@ -137,7 +137,7 @@ func TestConnections(t *testing.T) {
 		{"grpc", "2", "{concurrency: 6}", 2, 2},
 		{"grpc", "3", "{rate: 1000/s, max_in_flight: 20}", 1, 3},
 	} {
-		w := watch(t, fourInts)
+		w := watch(t, func(w *witness) { w.dim, w.takes = 4, time.Millisecond })
 		n := node(t, play(t, fmt.Sprintf(`
 version: 1
 target: {backend: kserve, url: URL, model: m, ready: 0s, connections: %s}
@@ -266,7 +266,7 @@ func TestLevels(t *testing.T) {
 		"{rate: {levels: {from: 500/s, to: 2000/s, factor: 2}}}":                  "s[rate=500/s] s[rate=1000/s] s[rate=2000/s]",
 		"{rate: {levels: {from: 500/s, factor: 2, while: offered.rate < 600/s}}}": "s[rate=500/s] s[rate=1000/s]",
 	} {
-		w := watch(t, fourInts)
+		w := watch(t, func(w *witness) { w.dim, w.takes = 4, 2*time.Millisecond })
 		r := play(t, `
 version: 1
 slos: {few: [in_flight.max < 2]}

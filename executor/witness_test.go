@@ -24,6 +24,7 @@ type witness struct {
 	stats  bool   // the statistics extension
 	status int    // of replies to inference: HTTP's, or gRPC's where it is below 100; 0: fine
 	hold   chan struct{}
+	takes  time.Duration // of a request, so that all slots come into play
 
 	mu    sync.Mutex
 	seen  []request
@@ -125,6 +126,9 @@ func (w *witness) infer(in *http.Request, r request) {
 		case <-w.hold:
 		case <-in.Context().Done():
 		}
+	}
+	if w.takes > 0 {
+		time.Sleep(w.takes)
 	}
 	w.mu.Lock()
 	w.open--
