@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -166,9 +167,9 @@ func (b *build) check(a scenario.Assertion, s *scope) Check {
 // defaultErrors is the built-in rule: no plan passes with failures that it did not allow.
 func defaultErrors(s *scenario.Stage) scenario.Assertion {
 	return scenario.Assertion{
-		ID: DefaultErrors, Severity: "gate", OnNoData: "inconclusive", Use: s.IDPos,
+		ID: DefaultErrors, Severity: result.Gate, OnNoData: "inconclusive", Use: s.IDPos,
 		Description: "built in, because nothing here says how many errors are allowed: write one, such as errors.ratio < 0.1%",
-		That:        source.Text{Text: "errors.count == 0", Pos: s.IDPos},
+		That:        source.Text{Text: metric.ErrorsCount + " == 0", Pos: s.IDPos},
 	}
 }
 
@@ -190,7 +191,7 @@ func (b *build) stability(n *Node, u scenario.UntilStable) {
 		case leaf.Row.From != metric.Sample && leaf.Row.From != metric.Flow && leaf.Row.From != metric.Counts:
 			b.fail(m.Pos, codeMetric, "%s is not known for a window, only for the whole node", leaf.String())
 		default:
-			n.Metrics = append(n.Metrics, leaf)
+			n.Stability = append(n.Stability, leaf)
 		}
 	}
 }

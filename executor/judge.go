@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"cmp"
+
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 )
@@ -64,23 +66,16 @@ func (r *runner) worst(check Check) verdict.Context {
 	for _, ref := range check.Program.Refs {
 		n := r.nodes[ref.Node]
 		if n == nil {
-			all.SkippedBecause = first(all.SkippedBecause, "stage "+ref.Node+" did not run")
+			all.SkippedBecause = cmp.Or(all.SkippedBecause, "stage "+ref.Node+" did not run")
 			continue
 		}
 		c := circumstances(n)
-		all.SkippedBecause = first(all.SkippedBecause, prefix(ref.Node, c.SkippedBecause))
-		all.InvalidBecause = first(all.InvalidBecause, prefix(ref.Node, c.InvalidBecause))
-		all.UnstableBecause = first(all.UnstableBecause, prefix(ref.Node, c.UnstableBecause))
-		all.InterruptedAfter = first(all.InterruptedAfter, prefix(ref.Node, c.InterruptedAfter))
+		all.SkippedBecause = cmp.Or(all.SkippedBecause, prefix(ref.Node, c.SkippedBecause))
+		all.InvalidBecause = cmp.Or(all.InvalidBecause, prefix(ref.Node, c.InvalidBecause))
+		all.UnstableBecause = cmp.Or(all.UnstableBecause, prefix(ref.Node, c.UnstableBecause))
+		all.InterruptedAfter = cmp.Or(all.InterruptedAfter, prefix(ref.Node, c.InterruptedAfter))
 	}
 	return all
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func prefix(node, text string) string {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
@@ -40,12 +39,7 @@ func (t *trial) measure() {
 	}
 	t.out.Slices = slices.Concat([]result.Slice{}, resultSlices(total.Slices))
 	t.stopped = all.Stopped()
-	t.out.Errors = failures(func(i int) (int64, string) {
-		if !backends.ErrorClass(i).Failed() {
-			return 0, ""
-		}
-		return all.Class[i], all.Examples[i]
-	}, backends.ClassNames[:])
+	t.out.Errors = failures(all)
 	if t.node.Open {
 		t.out.Load.ScheduleHash = fmt.Sprintf("%016x", t.played.Hash)
 	}
@@ -107,13 +101,13 @@ func (m *readings) driver(name string) (float64, bool) {
 	p := m.trial.played
 	dropped := float64(p.DroppedPool + p.DroppedStop)
 	switch name {
-	case "offered.rate":
+	case metric.OfferedRate:
 		return m.offered()
-	case "dropped.count":
+	case metric.DroppedCount:
 		return dropped, p.Planned > 0
-	case "dropped.ratio":
+	case metric.DroppedRatio:
 		return dropped / float64(p.Planned), p.Planned > 0
-	case "in_flight.max":
+	case metric.InFlightMax:
 		return float64(p.PeakInFlight), p.Sent+p.WarmSent > 0
 	}
 	return 0, false
@@ -157,12 +151,12 @@ func planSpan(s load.Schedule, warm, skip, n int64) int64 {
 func (m *readings) client(name string) (float64, bool) {
 	use := m.trial.watch.use()
 	switch name {
-	case "client.cpu":
+	case metric.ClientCPU:
 		return use.Share, use.Share >= 0
-	case "client.cpu_per_request":
+	case metric.ClientPerSent:
 		sent := m.trial.played.Sent
 		return seconds(use.CPU()) / float64(sent), use.CPU() >= 0 && sent > 0
-	case "client.memory":
+	case metric.ClientMemory:
 		return float64(use.Memory), use.Memory >= 0
 	}
 	return 0, false

@@ -41,11 +41,10 @@ type trial struct {
 	steer   steering
 	watch   watcher
 	stopped int64 // requests of hold that we cancelled ourselves
-	clean   cleanup
 }
 
-// runNode is the node procedure: lanes → warm-up → hold → drain → numbers → validity. Each step's inverse is on the
-// clean-up stack.
+// runNode is the node procedure: lanes → warm-up → hold → drain → numbers → validity. The lanes belong to the player,
+// which closes them; everything that outlives a node is on the run's clean-up stack.
 func (r *runner) runNode(ctx context.Context, n *Node) *result.Node {
 	t := &trial{r: r, node: n, out: r.blank(n), target: r.targets[n.Stage.Request.Target], in: r.inputs[n.Stage]}
 	if t.in.err != nil {
@@ -59,9 +58,6 @@ func (r *runner) runNode(ctx context.Context, n *Node) *result.Node {
 	t.measure()
 	t.validity()
 	t.outcome()
-	if err := t.clean.run(ctx); err != nil {
-		t.find("clean-up", "note", "%s", err)
-	}
 	return t.out
 }
 
@@ -186,13 +182,20 @@ func (t *trial) schedule() load.Schedule {
 	return load.Constant(t.node.Level.Value)
 }
 
-// find records an observation about the measurement.
-func (t *trial) find(code, severity, format string, args ...any) {
+// invalid records why the measurement cannot be trusted.
+func (t *trial) invalid(code, format string, args ...any) {
+	t.find(code, result.Invalidating, fmt.Sprintf(format, args...))
+	t.out.Validity.OK = false
+}
+
+// note records what a reader should know, without doubt about the numbers.
+func (t *trial) note(code, format string, args ...any) {
+	t.find(code, result.Note, fmt.Sprintf(format, args...))
+}
+
+func (t *trial) find(code, severity, text string) {
 	v := &t.out.Validity
-	v.Findings = append(v.Findings, result.Finding{Code: code, Severity: severity, Text: fmt.Sprintf(format, args...)})
-	if severity == "invalid" {
-		v.OK = false
-	}
+	v.Findings = append(v.Findings, result.Finding{Code: code, Severity: severity, Text: text})
 }
 
 // outcome settles how the node ended, unless that is known already.
@@ -203,7 +206,7 @@ func (t *trial) outcome() {
 	case !t.out.Validity.OK:
 		t.out.Outcome = result.Invalid
 		for _, f := range t.out.Validity.Findings {
-			if f.Severity == "invalid" {
+			if f.Severity == result.Invalidating {
 				t.out.Reason = f.Text
 				break
 			}

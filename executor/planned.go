@@ -3,6 +3,7 @@ package executor
 import (
 	"math"
 
+	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -42,7 +43,8 @@ func planned(n *Node) Planned {
 			if rate.Arrivals == "poisson" {
 				p.SD = math.Sqrt(p.Requests)
 			} else {
-				p.Requests = math.Ceil(p.Requests - 1e-9) // due at k/R, k from 0
+				from := int64(warm.Duration)
+				p.Requests = float64(load.Count(load.Constant(n.Level.Value), from, from+int64(e.Span.Duration)))
 			}
 			fallthrough
 		default:

@@ -34,8 +34,8 @@ type Node struct {
 	Kind      *backends.Kind
 	Catalogue *metric.Catalogue
 	Checks    []Check
-	While     []Check // all true: the next level runs
-	Metrics   []metric.Leaf
+	While     []Check       // all true: the next level runs
+	Stability []metric.Leaf // what windows are compared by, with until: stable
 	Planned   Planned
 
 	prev  *Node // the level before, nil for the first

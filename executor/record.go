@@ -1,17 +1,21 @@
 package executor
 
 import (
+	"cmp"
 	"os"
 	"runtime"
-	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // skeleton is a result before anything has run.
@@ -44,9 +48,10 @@ func environment() result.Environment {
 		Kernel: line("/proc/sys/kernel/osrelease", ""), CPUModel: line("/proc/cpuinfo", "model name"),
 		Settings: map[string]string{},
 	}
-	gc := debug.SetGCPercent(100)
-	debug.SetGCPercent(gc)
-	e.Settings["gogc"] = strconv.Itoa(gc)
+	gogc := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	if metrics.Read(gogc); gogc[0].Value.Kind() == metrics.KindUint64 {
+		e.Settings["gogc"] = strconv.FormatUint(gogc[0].Value.Uint64(), 10)
+	}
 	return e
 }
 
@@ -82,7 +87,7 @@ func (r *runner) blank(n *Node) *result.Node {
 		Validity: result.Validity{OK: true, Findings: []result.Finding{}},
 		Load: result.Load{
 			Kind: "concurrency", Value: n.Level.Value, Batch: s.Request.Batch,
-			Model: first(s.Request.Model, s.Request.Target.Model), Transport: transport(s.Request.Target.URL),
+			Model: cmp.Or(s.Request.Model, s.Request.Target.Model), Transport: transport(s.Request.Target.URL),
 		},
 	}
 	for _, l := range slices.Concat(r.program.Plan.Labels, s.Labels) {
@@ -114,9 +119,9 @@ func (r *runner) skipped(n *Node, why string) *result.Node {
 // health is how this process fared over the whole run.
 func (r *runner) health() result.Client {
 	p := observe.ReadClient(r.clock.Now())
-	c := result.Client{CPUSeconds: seconds(p.User + p.System), MaxRSS: p.PeakRSS}
+	c := result.Client{CPUSeconds: seconds(max(p.User, 0) + max(p.System, 0)), MaxRSS: max(p.PeakRSS, 0)}
 	for _, n := range r.result.Nodes {
-		if m := n.Metrics["client.cpu"]; m != nil && m.Value != nil {
+		if m := n.Metrics[metric.ClientCPU]; m != nil && m.Value != nil {
 			c.CPUShare = max(c.CPUShare, *m.Value)
 		}
 	}
@@ -124,13 +129,13 @@ func (r *runner) health() result.Client {
 }
 
 // failures lists the classes of failed requests, most first.
-func failures(count func(class int) (n int64, example string), names []string) []result.ErrorClass {
+func failures(a *measure.Aggregate) []result.ErrorClass {
 	list := []result.ErrorClass{}
-	for i, name := range names {
-		if n, example := count(i); n > 0 {
-			list = append(list, result.ErrorClass{Class: name, Count: n, Example: example})
+	for i, name := range backends.ClassNames {
+		if n := a.Class[i]; n > 0 && backends.ErrorClass(i).Failed() {
+			list = append(list, result.ErrorClass{Class: name, Count: n, Example: a.Examples[i]})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b result.ErrorClass) int { return int(b.Count - a.Count) })
+	slices.SortStableFunc(list, func(a, b result.ErrorClass) int { return cmp.Compare(b.Count, a.Count) })
 	return list
 }

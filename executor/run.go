@@ -147,7 +147,7 @@ func failure(n *result.Node) string {
 		return n.Reason
 	}
 	for _, a := range n.Assertions {
-		if a.Severity != "warn" && (a.Verdict == result.Fail || a.Verdict == result.ErrorVerdict) {
+		if a.Severity != result.Warn && (a.Verdict == result.Fail || a.Verdict == result.ErrorVerdict) {
 			return fmt.Sprintf("%s: %s", a.ID, a.Verdict)
 		}
 	}
@@ -247,6 +247,6 @@ func (r *runner) interruptible(ctx context.Context) (waiting context.Context, en
 func (r *runner) note(code, text string) {
 	if k := len(r.result.Nodes); k > 0 {
 		v := &r.result.Nodes[k-1].Validity
-		v.Findings = append(v.Findings, result.Finding{Code: code, Severity: "note", Text: text})
+		v.Findings = append(v.Findings, result.Finding{Code: code, Severity: result.Note, Text: text})
 	}
 }

@@ -41,7 +41,7 @@ func (t *trial) steering() steering {
 	case scenario.For:
 		s.length = int64(e.Span.Duration)
 	case scenario.UntilStable:
-		s.stable, s.leaves = &e, t.node.Metrics
+		s.stable, s.leaves = &e, t.node.Stability
 		if len(t.node.While) > 0 {
 			s.beyond = t.beyond
 		}

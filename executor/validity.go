@@ -31,7 +31,7 @@ func (t *trial) lateness() {
 	if !t.node.Open {
 		return
 	}
-	delay, service := t.dist("send_delay.client"), t.dist("service_time")
+	delay, service := t.dist(metric.SendDelayClient), t.dist(metric.ServiceTime)
 	limit := int64(lateFloor)
 	if median, ok := service.Rank(50); ok {
 		limit = max(limit, int64(lateShare*float64(median)))
@@ -43,7 +43,7 @@ func (t *trial) lateness() {
 		late, ok = delay.Rank(100 * float64(max(n-lateFewIndex+1, 1)) / float64(n))
 	}
 	if ok && late > limit {
-		t.find("client_late", "invalid",
+		t.invalid("client_late",
 			"this client sent late by itself: the %s of its own send delay is %v, more than %v is not valid; lower the rate or use a faster or quieter machine",
 			what, time.Duration(late).Round(time.Microsecond), time.Duration(limit).Round(time.Microsecond))
 	}
@@ -64,23 +64,23 @@ func (t *trial) value(name string) float64 {
 
 // resources looks for a client that had too little of something.
 func (t *trial) resources() {
-	if share := t.value("client.cpu"); share > cpuLimit {
-		t.find("client_cpu", "invalid",
+	if share := t.value(metric.ClientCPU); share > cpuLimit {
+		t.invalid("client_cpu",
 			"this client used %.0f %% of the CPU time that it may use, more than %.0f %% is not valid: the numbers may be its own; lower the load or use more cores",
 			100*share, 100*cpuLimit)
 	}
-	if n := t.value("errors." + backends.Client.String() + ".count"); n > 0 {
-		t.find("sockets", "invalid",
+	if n := t.value(metric.ErrorsOf(backends.Client.String())); n > 0 {
+		t.invalid("sockets",
 			"%.0f requests failed because this machine ran out of descriptors, ports or memory: raise `ulimit -n` or lower max_in_flight", n)
 	}
 	if n := t.played.Paused; n > 0 {
-		t.find("paused", "invalid", "sending paused %d times because the client could not process its own samples fast enough", n)
+		t.invalid("paused", "sending paused %d times because the client could not process its own samples fast enough", n)
 	}
 	if still := time.Duration(t.watch.gaps.Longest); still > stillLimit {
-		t.find("paused", "invalid", "this process stood still for %v: stopped, swapped out, or its machine suspended", still.Round(time.Millisecond))
+		t.invalid("paused", "this process stood still for %v: stopped, swapped out, or its machine suspended", still.Round(time.Millisecond))
 	}
 	if err := t.folder.SinkErr(); err != nil {
-		t.find("samples", "note", "the samples file is incomplete: %s", err)
+		t.note("samples", "the samples file is incomplete: %s", err)
 	}
 }
 
@@ -88,31 +88,31 @@ func (t *trial) resources() {
 func (t *trial) notes() {
 	p := t.played
 	if n := p.WaitedPool; n > 0 {
-		t.find("pool_full", "note",
+		t.note("pool_full",
 			"all %d slots were busy when %d requests were due; they waited for one, and the wait is in latency (raise max_in_flight if the server should see them)",
 			t.slots(), n)
 	}
 	if n := p.DroppedPool; n > 0 {
-		t.find("pool_full", "note", "all %d slots were busy when %d requests were due; they were dropped and counted", t.slots(), n)
+		t.note("pool_full", "all %d slots were busy when %d requests were due; they were dropped and counted", t.slots(), n)
 	}
 	if n := p.DroppedStop; n > 0 {
-		t.find("dropped_at_stop", "note", "%d requests were due but not sent when the node was stopped", n)
+		t.note("dropped_at_stop", "%d requests were due but not sent when the node was stopped", n)
 	}
 	if want := int64(t.node.Level.Value); !t.node.Open && p.PeakInFlight < want && t.steer.stopped == "" {
-		t.find("never_reached_concurrency", "note", "only %d of %d requests were ever in flight at the same time", p.PeakInFlight, want)
+		t.note("never_reached_concurrency", "only %d of %d requests were ever in flight at the same time", p.PeakInFlight, want)
 	}
 	if n := t.stopped; n > 0 {
-		t.find("incomplete", "note", "%d requests were still open after the drain of %v and were cancelled; they are in no latency and no error count",
+		t.note("incomplete", "%d requests were still open after the drain of %v and were cancelled; they are in no latency and no error count",
 			n, t.node.Stage.Drain)
 	}
 	if use := t.watch.use(); use.Wall > 0 && float64(use.Starved) > starvedShare*float64(use.Wall) {
-		t.find("busy_machine", "note", "programs on this machine waited for a CPU during %.0f %% of the hold: other load may be in these numbers",
+		t.note("busy_machine", "programs on this machine waited for a CPU during %.0f %% of the hold: other load may be in these numbers",
 			100*float64(use.Starved)/float64(use.Wall))
 	}
 	if t.watch.from == beforeClock && !t.node.Stage.Warmup.IsZero() && t.in.stats != nil {
-		t.find("statistics", "note", "hold was too short to be told from the warm-up: the server statistics cover both")
+		t.note("statistics", "hold was too short to be told from the warm-up: the server statistics cover both")
 	}
 	if t.in.note != "" {
-		t.find("no_statistics", "note", "no server statistics: %s", t.in.note)
+		t.note("no_statistics", "no server statistics: %s", t.in.note)
 	}
 }

@@ -93,7 +93,7 @@ func (t *trial) growth() []observe.Reading {
 		return nil
 	}
 	if err := errors.Join(w.errs[:]...); err != nil {
-		t.find("no_statistics", "note", "%s", err)
+		t.note("no_statistics", "%s", err)
 		return nil
 	}
 	if slices.Equal(w.server[w.from].Values, w.server[holdEnds].Values) {
@@ -102,7 +102,7 @@ func (t *trial) growth() []observe.Reading {
 	readings := observe.Growth(t.target.kind.Series, w.server[w.from], w.server[holdEnds])
 	for _, r := range readings {
 		if r.Why != "" {
-			t.find("statistics", "note", "%s: %s", r.Row.Name, r.Why)
+			t.note("statistics", "%s: %s", r.Row.Name, r.Why)
 			break // one cause, many rows
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-bench/sluice/executor"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // view shows progress on stderr: one line that is redrawn on a terminal, a line for each event elsewhere.
@@ -88,15 +89,15 @@ func ended(n *result.Node) string {
 	case n.Reason != "":
 		return text + ": " + n.Reason
 	}
-	if m := n.Metrics["requests.rate"]; m != nil && m.Value != nil {
-		text += ", " + result.Format("1/s", *m.Value)
+	if rate, ok := n.Metrics[metric.RequestsRate].Stat(metric.Stat{}); ok {
+		text += ", " + result.Format("1/s", rate)
 	}
-	if m := n.Metrics["latency"]; m != nil && m.Percentiles["p99"] != nil {
-		text += ", p99 " + result.Format("s", *m.Percentiles["p99"])
+	if p99, ok := n.Metrics[metric.Latency].Stat(metric.Stat{Kind: metric.Percentile, P: 99}); ok {
+		text += ", p99 " + result.Format("s", p99)
 	}
 	bad := 0
 	for _, a := range n.Assertions {
-		if a.Verdict != result.Pass && a.Severity != "warn" {
+		if a.Verdict != result.Pass && a.Severity != result.Warn {
 			bad++
 		}
 	}

@@ -1,0 +1,28 @@
+package metric
+
+// Names of the rows that code outside this package reads or judges by. Everything else meets a row in a loop over the
+// catalogue.
+const (
+	Latency         = "latency" // every request that was answered well
+	ServiceTime     = "service_time"
+	SendDelayClient = "send_delay.client"
+	RequestsCount   = "requests.count" // without a request, no other number of a node means anything
+	RequestsRate    = "requests.rate"
+	OfferedRate     = "offered.rate"
+	DroppedCount    = "dropped.count"
+	DroppedRatio    = "dropped.ratio"
+	InFlightMax     = "in_flight.max"
+	ErrorsCount     = "errors.count"
+	ErrorsRatio     = "errors.ratio"
+	ClientCPU       = "client.cpu"
+	ClientPerSent   = "client.cpu_per_request"
+	ClientMemory    = "client.memory"
+)
+
+// ErrorsOf is the row that counts the failures of one class.
+func ErrorsOf(class string) string { return "errors." + class + ".count" }
+
+// Headline names the rows that a table of nodes shows, in this order.
+func Headline() []string {
+	return []string{RequestsCount, RequestsRate, "throughput", ErrorsRatio, Latency}
+}
