@@ -2,8 +2,10 @@ package main
 
 // The validator's set-up time grows with the schema (0.3 s for the whole one, most of it for $dynamicAnchor, which only
 // draft 2020-12 has), and a plan should start in milliseconds. So the program checks plans with a copy that says the same
-// in less: without what only people and editors read, without what is refused as a whole anyway, as draft 2019-09, whose
-// keywords mean the same as far as they are used here. Every place in the copy is at the same pointer in the original.
+// in less: without what only people and editors read, without what is refused as a whole anyway, as draft-07, whose
+// keywords mean the same as far as they are used here and whose metaschema, which the copy is held against at each start,
+// is one document instead of seven. Beside $ref draft-07 sees nothing, so a $ref with neighbours moves into an allOf. Every
+// place in the copy but the $ref itself is at the same pointer in the original.
 
 // pruned is the schema that plans are checked with.
 func pruned(root object) object {
@@ -11,7 +13,7 @@ func pruned(root object) object {
 	for _, m := range prune(root).(object) {
 		switch m.name {
 		case "$schema":
-			m.value = "https://json-schema.org/draft/2019-09/schema"
+			m.value = "http://json-schema.org/draft-07/schema#"
 		case "$defs":
 			continue
 		}
@@ -57,10 +59,12 @@ func prune(v any) any {
 		}
 		var out object
 		for _, m := range v {
-			switch m.name {
-			case "properties", "$defs":
+			switch {
+			case remark(m.name):
+			case m.name == "$ref":
+				out = append(out, reference(m, v))
+			case m.name == "properties", m.name == "$defs":
 				out = append(out, member{m.name, pruneEach(m.value.(object))})
-			case "title", "description", "default", "examples", "$comment":
 			default:
 				out = append(out, member{m.name, prune(m.value)})
 			}
@@ -68,6 +72,28 @@ func prune(v any) any {
 		return out
 	}
 	return v
+}
+
+// reference is the member ref of a schema as draft-07 has to say it.
+func reference(ref member, schema object) member {
+	if schema.get("allOf") != nil {
+		panic("a schema has both $ref and allOf: the copy cannot hold two allOf")
+	}
+	for _, m := range schema {
+		if m.name != "$ref" && !remark(m.name) {
+			return member{"allOf", []object{{ref}}}
+		}
+	}
+	return ref
+}
+
+// remark says whether a keyword decides nothing.
+func remark(name string) bool {
+	switch name {
+	case "title", "description", "default", "examples", "$comment":
+		return true
+	}
+	return false
 }
 
 // pruneEach prunes the schemas in a map whose names are not keywords.
