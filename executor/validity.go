@@ -12,10 +12,11 @@ import (
 const (
 	lateFloor    = time.Millisecond // the client's own send delay: this, or 1 % of the median service time if longer
 	lateShare    = 0.01
-	cpuLimit     = 0.85        // of what this process may use, during hold
-	stillLimit   = time.Second // this process did nothing at all for so long
-	starvedShare = 0.2         // of hold, in which some task of this machine waited for a CPU: worth a note
-	lateFew      = 299         // below so many arrivals the third-largest delay is judged, not p99
+	cpuLimit     = 0.85                   // of what this process may use, during hold
+	cpuWindow    = 250 * time.Millisecond // a shorter hold says nothing about CPU time: set-up and ticks outweigh it
+	stillLimit   = time.Second            // this process did nothing at all for so long
+	starvedShare = 0.2                    // of hold, in which some task of this machine waited for a CPU: worth a note
+	lateFew      = 299                    // below so many arrivals the third-largest delay is judged, not p99
 	lateFewIndex = 3
 )
 
@@ -64,7 +65,7 @@ func (t *trial) value(name string) float64 {
 
 // resources looks for a client that had too little of something.
 func (t *trial) resources() {
-	if share := t.value(metric.ClientCPU); share > cpuLimit {
+	if share := t.value(metric.ClientCPU); share > cpuLimit && t.watch.use().Wall >= int64(cpuWindow) {
 		t.invalid("client_cpu",
 			"this client used %.0f %% of the CPU time that it may use, more than %.0f %% is not valid: the numbers may be its own; lower the load or use more cores",
 			100*share, 100*cpuLimit)
