@@ -103,7 +103,7 @@ func (t *trial) open(ctx context.Context) error {
 	t.steer = t.steering()
 	t.folder = measure.New(measure.Config{
 		Rings: t.rings, HoldStart: t.control.HoldStart.Load, HoldEnd: t.control.StopAt.Load, InFlight: t.control.InFlight.Load,
-		Slice: t.steer.slice(), Windows: t.steer.windows(), Sink: t.r.env.Sink,
+		Slice: t.steer.slice(), Windows: t.steer.windows(), Closed: !t.node.Open, Sink: t.r.env.Sink,
 	})
 	return nil
 }

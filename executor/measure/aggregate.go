@@ -19,7 +19,10 @@ type Aggregate struct {
 	Flow
 	First, Last int64 // earliest due and latest completion of the requests counted, run clock; 0, 0 without any
 	Examples    [classes]string
-	dists       [len(extracts)]stats.Dist // by index of extracts
+	// Closed says that the requests are a closed loop's. One is due when its lane begins with it, so latency and service
+	// time are one distribution (due to last byte, both rows give it), and there is no send delay to tell.
+	Closed bool
+	dists  [len(extracts)]stats.Dist // by index of extracts
 }
 
 // Counts are over requests due in the window. Sent is the sum of Class.
@@ -67,8 +70,12 @@ func (a *Aggregate) count(s *backends.Sample, end int64) {
 	if s.Class.Failed() && a.Examples[s.Class] == "" && len(s.Note) > 0 {
 		a.Examples[s.Class] = string(s.Note)
 	}
-	for i := range extracts {
-		if v, ok := extracts[i].of(s); ok {
+	rows := extracts[:]
+	if a.Closed {
+		rows = extracts[:closedLoop]
+	}
+	for i := range rows {
+		if v, ok := rows[i].of(s); ok {
 			a.dists[i].Add(v)
 		}
 	}
@@ -88,6 +95,7 @@ func (a *Aggregate) flow(s *backends.Sample) {
 
 // Merge adds o, which covers other requests and another stretch of time.
 func (a *Aggregate) Merge(o *Aggregate) {
+	a.Closed = a.Closed || o.Closed
 	a.Window += o.Window
 	a.Sent += o.Sent
 	a.Reconnects += o.Reconnects
@@ -113,10 +121,14 @@ func (a *Aggregate) Merge(o *Aggregate) {
 
 // Dist is the distribution of a row From Sample in its own unit (ns for durations), nil for any other row.
 func (a *Aggregate) Dist(row *metric.Row) *stats.Dist {
-	if i := extractOf(row.Name); i >= 0 {
-		return &a.dists[i]
+	i := extractOf(row.Name)
+	switch {
+	case i < 0:
+		return nil
+	case a.Closed && i == serviceTime:
+		i = latency
 	}
-	return nil
+	return &a.dists[i]
 }
 
 // Value is the value of a row From Flow or Counts in the base unit of its dimension. False: no data, or a row that is

@@ -20,6 +20,7 @@ type Config struct {
 	InFlight func() int64
 	Slice    int64 // length of a slice; 0: 1 s. It doubles while a node has more than 3,600
 	Windows  Windows
+	Closed   bool // the load is a closed loop: see Aggregate.Closed
 	Sink     Sink // nil: none
 }
 
@@ -61,7 +62,8 @@ func New(c Config) *Folder {
 	if c.Slice <= 0 {
 		c.Slice = nsPerSecond
 	}
-	f := &Folder{c: c, hold: &Aggregate{}}
+	c.Windows.closed = c.Closed
+	f := &Folder{c: c, hold: &Aggregate{Closed: c.Closed}}
 	f.live.Store(&Live{})
 	return f
 }

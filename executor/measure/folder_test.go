@@ -290,3 +290,29 @@ func BenchmarkFold(b *testing.B) {
 		})
 	}
 }
+
+// In a closed loop latency and service time are one distribution, and nothing is said of a send delay.
+func TestClosedLoop(t *testing.T) {
+	n := newNode(t, Config{Closed: true, Windows: Windows{Length: 100 * ms, Keep: 1}})
+	n.end = n.start + 1000*ms
+	n.done(0, 20, func(s *backends.Sample) { s.FirstByte = s.LastByte - ms })
+	n.done(30, 70, func(s *backends.Sample) { s.SendStart, s.SendEnd = s.Due+ms, s.Due+2*ms })
+	n.done(80, 90, failed(backends.Status, "503"))
+	n.at(150)
+	n.at(300)
+	closed := n.Closed()
+	if len(closed) != 1 {
+		t.Fatalf("%d windows", len(closed))
+	}
+	for name, a := range map[string]*Aggregate{"hold": n.hold, "completed": closed[0].Completed, "due": closed[0].Due, "merged": MergeWindows(closed)} {
+		for path, want := range map[string]float64{
+			"latency.count": 2, "latency.max": 0.04, "latency.mean": 0.03, "service_time.count": 2, "service_time.max": 0.04,
+			"service_time.mean": 0.03, "send_time.count": 1, "send_time.max": 0.001, "first_response.count": 1,
+			"send_delay.count": 0, "send_delay.pool.count": 0, "send_delay.client.count": 0,
+		} {
+			if got, ok := value(t, a, path); !ok || math.Abs(got-want) > 1e-12 {
+				t.Errorf("%s: %s = %v %v, want %v", name, path, got, ok, want)
+			}
+		}
+	}
+}

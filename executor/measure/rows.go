@@ -8,26 +8,21 @@ import (
 
 const nsPerSecond = 1e9
 
-// Indexes of the rows that something here reads by itself.
+// Indexes of the rows that something here reads by itself. What a closed loop has no use for comes last.
 const (
-	latency = iota
-	serviceTime
-	sendDelay
+	latency     = 0
+	closedLoop  = 4 // extracts[:closedLoop] are all that differ from each other, or from zero, in a closed loop
+	serviceTime = 4
+	sendDelay   = 5
 )
 
-// extracts is how each catalogue row From Sample reads a sample; a test demands exactly one for each. The first ones
-// stand in the order of the indexes above. False: the request has no such time.
+// extracts is how each catalogue row From Sample reads a sample; a test demands exactly one for each. They stand in the
+// order of the indexes above. False: the request has no such time.
 var extracts = [...]struct {
 	row string
 	of  func(*backends.Sample) (int64, bool)
 }{
 	{"latency", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.Due, answered(s) }},
-	{"service_time", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.SendStart, answered(s) }},
-	{"send_delay", func(s *backends.Sample) (int64, bool) { return s.SendStart - s.Due, s.SendStart != 0 }},
-	{"send_delay.client", func(s *backends.Sample) (int64, bool) {
-		return s.SendStart - max(s.Due, s.Free), s.SendStart != 0
-	}},
-	{"send_delay.pool", func(s *backends.Sample) (int64, bool) { return max(s.Free-s.Due, 0), s.SendStart != 0 }},
 	{"connect", func(s *backends.Sample) (int64, bool) {
 		return s.Connect, s.Connect != 0 && s.Class != backends.Dial && s.Class != backends.TLS
 	}},
@@ -35,6 +30,12 @@ var extracts = [...]struct {
 	{"first_response", func(s *backends.Sample) (int64, bool) {
 		return s.FirstByte - s.SendStart, answered(s) && s.FirstByte != 0
 	}},
+	{"service_time", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.SendStart, answered(s) }},
+	{"send_delay", func(s *backends.Sample) (int64, bool) { return s.SendStart - s.Due, s.SendStart != 0 }},
+	{"send_delay.client", func(s *backends.Sample) (int64, bool) {
+		return s.SendStart - max(s.Due, s.Free), s.SendStart != 0
+	}},
+	{"send_delay.pool", func(s *backends.Sample) (int64, bool) { return max(s.Free-s.Due, 0), s.SendStart != 0 }},
 }
 
 // answered reports whether s may stand in a distribution of reply times: failures never do.

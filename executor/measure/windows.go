@@ -11,6 +11,7 @@ type Windows struct {
 	Length   int64 // ns
 	Requests int64 // completions, failed ones included; a window ends with the drain that sees the last of them
 	Keep     int   // complete windows in memory
+	closed   bool  // of a closed loop
 }
 
 // Window is one stability window. Windows follow each other without a gap from the start of hold.
@@ -38,7 +39,7 @@ func newWindows(c Windows, start int64) *windows {
 }
 
 func (w *windows) open(from int64) {
-	x := &Window{From: from, To: math.MaxInt64, Completed: &Aggregate{}, Due: &Aggregate{}}
+	x := &Window{From: from, To: math.MaxInt64, Completed: &Aggregate{Closed: w.c.closed}, Due: &Aggregate{Closed: w.c.closed}}
 	if n := len(w.list); n > 0 {
 		x.Index = w.list[n-1].Index + 1
 	}
