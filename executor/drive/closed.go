@@ -66,7 +66,10 @@ func (w *worker) work() {
 	if ahead := w.o.Start - w.o.Clock.Now(); ahead > 0 {
 		w.sleep(ahead)
 	}
-	for w.admitted() && w.request() {
+	for {
+		if due, ok := w.admitted(); !ok || !w.request(due) {
+			return
+		}
 	}
 }
 
@@ -78,31 +81,28 @@ func (w *worker) sleep(ahead int64) {
 	}
 }
 
-// admitted waits while the profile has no place for this slot. False: the end.
-func (w *worker) admitted() bool {
+// admitted waits while the profile has no place for this slot, and gives the time at which it has one: when the next
+// request is due. False: the end.
+func (w *worker) admitted() (due int64, ok bool) {
 	for !w.halt.Load() && w.over.Load() == 0 {
 		now := w.o.Clock.Now()
 		if now >= w.c.StopAt.Load() {
-			return false
+			return 0, false
 		}
 		if w.slot.index < w.profile.Slots(now-w.o.Start) {
-			return true
+			return now, true
 		}
 		// A due time to come is later than the scan that reads never here.
 		w.slot.floor.Store(never)
 		<-w.slot.wake
 		w.slot.floor.Store(w.o.Clock.Now())
 	}
-	return false
+	return 0, false
 }
 
 // request plays one request from due to Put. False: nothing more is to be sent on this lane.
-func (w *worker) request() bool {
+func (w *worker) request(due int64) bool {
 	k := w.next.Add(1) - 1
-	due := w.o.Clock.Now()
-	if due >= w.c.StopAt.Load() {
-		return false
-	}
 	a := arrival{n: w.o.Shard.Number(k), due: due, free: due}
 	if w.warm(k, due) {
 		a.flags = backends.Warmup
