@@ -256,3 +256,24 @@ func FuzzGRPCReply(f *testing.F) {
 		}
 	})
 }
+
+// A head that is like the one before is not searched again, and one that differs is.
+func TestLengthOfEveryReply(t *testing.T) {
+	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(nil)}
+	w := http1.New(&httpJudge{}, http1.Options{})
+	for i, c := range []struct {
+		length string
+		class  backends.ErrorClass
+	}{{"2", backends.OK}, {"2", backends.OK}, {"9", backends.Decode}, {"9", backends.Decode}, {"x", backends.Decode}, {"", backends.OK}, {"", backends.OK}, {"9", backends.Decode}} {
+		head := "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+		if c.length != "" {
+			head += "Inference-Header-Content-Length: " + c.length + "\r\n"
+		}
+		s := &backends.Sample{}
+		w.Begin(0, call, backends.Fields{}, s)
+		w.Feed([]byte(head+"\r\n{}"), 5)
+		if s.Class != c.class {
+			t.Errorf("reply %d with length %q: %s, want %s", i, c.length, backends.ClassNames[s.Class], backends.ClassNames[c.class])
+		}
+	}
+}

@@ -86,6 +86,7 @@ type known struct {
 	fields        int // where they begin
 	status, minor int
 	framing       framing
+	edition       uint64 // how many heads have been parsed
 }
 
 // parse reads a whole head and sets the phase of what follows; rest is what the read brought behind it.
@@ -106,7 +107,7 @@ func (w *Wire) parse(head, rest []byte, at int64) backends.Next {
 	if status < 200 {
 		return w.interim(at)
 	}
-	w.known = known{head: append(w.known.head[:0], head...), fields: len(head) - len(fields), status: status, minor: minor, framing: f}
+	w.known = known{head: append(w.known.head[:0], head...), fields: len(head) - len(fields), status: status, minor: minor, framing: f, edition: w.known.edition + 1}
 	return w.accept(status, minor, f, head, fields, rest, at)
 }
 
@@ -114,7 +115,7 @@ func (w *Wire) parse(head, rest []byte, at int64) backends.Next {
 func (w *Wire) accept(status, minor int, f framing, head, fields, rest []byte, at int64) backends.Next {
 	w.status = status
 	w.sample.FirstByte = w.first // not of an interim reply, which says nothing about the work asked for
-	w.h = Header{text: fields}
+	w.h = Header{text: fields, edition: w.known.edition}
 	w.close = w.close || f.close || minor == 0 && !f.keepAlive
 	return w.frame(f, minor, head, fields, rest, at)
 }

@@ -4,9 +4,14 @@ import "bytes"
 
 // Header gives the fields of a reply's head, in place.
 type Header struct {
-	text []byte // field lines, checked
-	size int64
+	text    []byte // field lines, checked
+	size    int64
+	edition uint64
 }
+
+// Edition is a number, never 0, that differs between two replies of one wire whenever their heads do: who has looked at
+// the fields of an edition need not look again.
+func (h *Header) Edition() uint64 { return h.edition }
 
 // Get is the value of the first field with this name (given in lower case), without white space around it; nil if
 // there is none, empty but not nil if the field is empty.
