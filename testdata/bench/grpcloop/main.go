@@ -41,7 +41,7 @@ func main() {
 	target := flag.String("target", "", "host:port")
 	method := flag.String("method", "", "/package.Service/Method")
 	message := flag.String("message", "", "file with the request's bytes")
-	workers := flag.Int("workers", 1, "calls in flight, each on a connection of its own")
+	workers := flag.Int("workers", 1, "calls in flight")
 	length := flag.Duration("for", time.Second, "how long")
 	flag.Parse()
 	if err := run(*target, *method, *message, *workers, *length); err != nil {
@@ -50,29 +50,35 @@ func main() {
 	}
 }
 
+// perConnection is how many calls share a connection, as Sluice's do.
+const perConnection = 64
+
 func run(target, method, file string, workers int, length time.Duration) error {
 	message, err := os.ReadFile(file)
 	if err != nil {
 		return err
+	}
+	conns := make([]*grpc.ClientConn, (workers+perConnection-1)/perConnection)
+	for i := range conns {
+		conns[i], err = grpc.NewClient("passthrough:///"+target, grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithDefaultCallOptions(grpc.ForceCodecV2(raw{})))
+		if err != nil {
+			return err
+		}
+		defer conns[i].Close()
 	}
 	var stop atomic.Bool
 	time.AfterFunc(length, func() { stop.Store(true) })
 	errs := make([]error, workers)
 	var all sync.WaitGroup
 	for i := range workers {
-		all.Go(func() { errs[i] = work(target, method, message, &stop) })
+		all.Go(func() { errs[i] = work(conns[i%len(conns)], method, message, &stop) })
 	}
 	all.Wait()
 	return errors.Join(errs...)
 }
 
-func work(target, method string, message []byte, stop *atomic.Bool) error {
-	conn, err := grpc.NewClient("passthrough:///"+target, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(raw{})))
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
+func work(conn *grpc.ClientConn, method string, message []byte, stop *atomic.Bool) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	for !stop.Load() {

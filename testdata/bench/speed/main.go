@@ -24,7 +24,7 @@ type bench struct {
 	server *server
 	out    *table
 	rounds int           // turns of each in a comparison
-	each   time.Duration // length of one turn
+	each   time.Duration // length of one turn; its CPU is that of the whole process, so the longer, the less start-up counts
 	paced  time.Duration // length of an open loop
 	many   int           // requests of the memory measurement
 }
@@ -54,7 +54,7 @@ func run(bin string, quick bool, only string) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	b := &bench{bin: bin, work: work, out: &table{}, rounds: 3, each: 5 * time.Second, paced: 10 * time.Second, many: 5_000_000}
 	if quick {
-		b.rounds, b.each, b.paced, b.many = 2, 2*time.Second, 4*time.Second, 500_000
+		b.rounds, b.each, b.paced, b.many = 2, 4*time.Second, 4*time.Second, 500_000
 	}
 	if b.server, err = startServer(filepath.Join(bin, "refserver")); err != nil {
 		return err
@@ -62,7 +62,8 @@ func run(bin string, quick bool, only string) (err error) {
 	defer func() { err = errors.Join(err, b.server.stop()) }()
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)
-	fmt.Printf("%d cores; %s per turn, %d turns each; median of the turns; load of this machine by others: see the last column\n",
+	fmt.Printf("%d cores; %s per turn, %d turns each; median of the turns; CPU is that of whole processes, start-up included, for "+
+		"both of a pair; load of this machine by others: see the last column\n",
 		runtime.NumCPU(), b.each, b.rounds)
 	for _, s := range steps {
 		if only != "" && !strings.Contains(","+only+",", ","+s.name+",") {
