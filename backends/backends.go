@@ -20,6 +20,8 @@ type Kind struct {
 	// Abilities is pure: what this kind can do for this target, so that validate can refuse a stage at its line with
 	// nothing sent. Open may find less on the server, never more.
 	Abilities func(Target) Ability
+	// Check says what Open would refuse without asking anybody: a URL or a file that cannot be used. For validate.
+	Check func(Target) error
 	// Series are the numbers the server itself keeps and Stats returns, in this order. They become metrics named
 	// server.NAME; no other code changes.
 	Series []Series

@@ -36,6 +36,7 @@ func (b *build) bindTargets() {
 				b.fail(key.Pos, codeKeyUnread, "backend %s does not read %q", k.Name, key.Name).Allowed = k.Keys
 			}
 		}
+		b.checkTarget(k, t)
 		bound := &kind{kind: k, abilities: k.Abilities(targetOf(t))}
 		var err error
 		if bound.catalogue, err = catalogue(k, bound.abilities); err != nil {
@@ -44,6 +45,25 @@ func (b *build) bindTargets() {
 		}
 		b.targets[t] = bound
 	}
+}
+
+// checkTarget refuses what opening the target would refuse without asking anybody. What is wrong with its files stands at
+// its `tls`.
+func (b *build) checkTarget(k *backends.Kind, t *scenario.Target) {
+	if b.diags.HasErrors() || strings.HasPrefix(t.URL, "builtin://") {
+		return // a scheme that the kind does not speak has been said
+	}
+	err := k.Check(targetOf(t))
+	if err == nil {
+		return
+	}
+	pos := t.Pos
+	for _, key := range t.Keys {
+		if key.Name == "tls" && t.TLS != nil {
+			pos = key.Pos
+		}
+	}
+	b.fail(pos, codeTarget, "target %q: %s", t.Name, err)
 }
 
 // always are the target keys that the executor itself reads, whatever the backend.

@@ -21,6 +21,7 @@ func Kind() backends.Kind {
 		Schemes:   Schemes(),
 		Keys:      Keys(),
 		Abilities: Abilities,
+		Check:     Check,
 		Open: func(ctx context.Context, t backends.Target, clock backends.Clock) (backends.Conn, error) {
 			c, err := Open(ctx, t, clock)
 			if err != nil {
@@ -53,22 +54,35 @@ type Conn interface {
 	backends.Prober
 }
 
-// Open reads the target's URL and files. It sends nothing.
-func Open(_ context.Context, t backends.Target, clock backends.Clock) (Conn, error) {
+// Check reads the target's URL and files.
+func Check(t backends.Target) error {
+	_, err := resolve(t)
+	return err
+}
+
+// resolve turns a target into an endpoint, with its TLS files read.
+func resolve(t backends.Target) (endpoint, error) {
 	e, err := parseURL(t.URL)
 	if err != nil {
-		return nil, err
+		return e, err
+	}
+	if e.grpc && (t.InputJSON || t.OutputJSON) {
+		return e, errors.New("tensors: json is for HTTP; over gRPC tensors are always raw bytes")
 	}
 	if e.secure {
-		if e.tls, err = tlsConfig(t.TLS, e.host); err != nil {
-			return nil, err
-		}
+		e.tls, err = tlsConfig(t.TLS, e.host)
 	}
-	if !e.grpc {
-		return openHTTP(t, e, clock)
+	return e, err
+}
+
+// Open reads what Check reads. It sends nothing.
+func Open(_ context.Context, t backends.Target, clock backends.Clock) (Conn, error) {
+	e, err := resolve(t)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.grpc:
+		return openGRPC(t, e, clock)
 	}
-	if t.InputJSON || t.OutputJSON {
-		return nil, errors.New("tensors: json is for HTTP; over gRPC tensors are always raw bytes")
-	}
-	return openGRPC(t, e, clock)
+	return openHTTP(t, e, clock)
 }

@@ -21,6 +21,7 @@ func Kind() backends.Kind {
 		Abilities: func(t backends.Target) backends.Ability {
 			return kserve.Abilities(t) | backends.ServerStats
 		},
+		Check:  kserve.Check,
 		Series: series(),
 		Open:   open,
 	}

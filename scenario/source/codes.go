@@ -66,6 +66,7 @@ func Codes() []Code {
 		{"set-matches-nothing", "--set names a path that the plan does not have."},
 		{"stability-metric", "`until: stable` cannot watch this: it is unknown, or not known for a window."},
 		{"tab-indentation", "YAML indents with blanks; a tab stands before the text."},
+		{"target", "The target cannot be opened as it stands: a TLS file that cannot be read, or keys that contradict each other."},
 		{"tensor", "A tensor of the data does not fit the model: datatype, shape or number of elements."},
 		{"text-in-expression", "A text stands where a number with a unit is wanted. Text never changes the meaning of an expression."},
 		{"tls-not-used", "The target has `tls`, but its URL is not a secure one."},
