@@ -15,10 +15,11 @@ import (
 // already known at the same place, and goes on.
 type decoder struct {
 	diags source.Diagnostics
-	known map[string]bool                // paths at which a mistake was reported before
-	above map[string]bool                // paths above those
-	lacks map[string]bool                // maps that are known to lack a key
-	stray map[string][]source.Diagnostic // by map: its keys that do not exist, or not yet
+	known map[string]bool                  // paths at which a mistake was reported before
+	above map[string]bool                  // paths above those
+	lacks map[string]bool                  // maps that are known to lack a key
+	stray map[string][]source.Diagnostic   // by map: its keys that do not exist, or not yet
+	odd   map[source.Pos]source.Diagnostic // the same by place in the file, for what the defaults bring into a stage
 	spots map[source.Pos]bool
 	subs  *substitution
 }
@@ -26,7 +27,7 @@ type decoder struct {
 func newDecoder(known source.Diagnostics, subs *substitution) *decoder {
 	d := &decoder{
 		known: map[string]bool{}, above: map[string]bool{}, lacks: map[string]bool{}, spots: map[source.Pos]bool{},
-		stray: map[string][]source.Diagnostic{}, subs: subs,
+		stray: map[string][]source.Diagnostic{}, odd: map[source.Pos]source.Diagnostic{}, subs: subs,
 	}
 	d.learn(known)
 	return d
@@ -50,6 +51,7 @@ func (d *decoder) learn(known source.Diagnostics) {
 		if k.Code == codeUnknownKey || k.Code == codeNotBuilt {
 			parent := k.Path[:strings.LastIndexByte(k.Path, '/')]
 			d.stray[parent] = append(d.stray[parent], k)
+			d.odd[k.Pos] = k
 		}
 		for p := k.Path; p != ""; {
 			p = p[:strings.LastIndexByte(p, '/')]
@@ -195,7 +197,7 @@ func (d *decoder) wrongKind(n *source.Node, path, want string) {
 }
 
 func (d *decoder) unknownKey(t reflect.Type, e source.Entry, path, child string) {
-	if d.known[child] || d.known[path] {
+	if d.known[child] || d.known[path] || d.spots[e.KeyPos] {
 		return
 	}
 	var keys []string

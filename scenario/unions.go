@@ -137,6 +137,11 @@ func (d *decoder) noneNamed(u union, n *source.Node, path string) {
 	if slices.ContainsFunc(d.stray[path], u.mayBe) {
 		return
 	}
+	for _, e := range n.Entries {
+		if stray, ok := d.odd[e.KeyPos]; ok && u.mayBe(stray) {
+			return
+		}
+	}
 	d.diags = append(d.diags, source.Diagnostic{
 		Severity: source.Error, Code: codeExactlyOne, Path: path, Pos: n.Pos, Allowed: u.keys(),
 		Summary: fmt.Sprintf("%s has none of %s", subject(n, path), quoteAll(u.keys(), "and")), Detail: u.none,
