@@ -81,6 +81,7 @@ func TestFile(t *testing.T) {
 		{"validation of another length", `{"data":[{"a":[1]}],"validation_data":[]}`, []backends.Port{a}, nil, `"validation_data" has 0 rows`},
 		{"no JSON", "{\"data\":[\n{\"a\":[1,]}]}", []backends.Port{a}, nil, "line 2, column 9"},
 		{"data is no list", `{"data":{"a":[1]}}`, []backends.Port{a}, nil, "must be a list of rows"},
+		{"list of rows alone", `[{"a":[1]}]`, []backends.Port{a}, nil, `must be a map with a list of rows under "data", found array`},
 		{"null", `{"data":[{"a":null}]}`, []backends.Port{a}, nil, "a tensor is a list"},
 		{"b64 is no base64", `{"data":[{"a":{"b64":"?"}}]}`, []backends.Port{a}, nil, "not base64"},
 		{"b64 of a part of an element", `{"data":[{"a":{"b64":"AAA="}}]}`, []backends.Port{a}, nil, "no whole number of FP32"},

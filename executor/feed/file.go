@@ -133,6 +133,9 @@ func jsonError(data []byte, err error) error {
 	case errors.As(err, &typ):
 		offset = typ.Offset
 		err = fmt.Errorf("%q must be a list of rows, found %s", typ.Field, typ.Value)
+		if typ.Field == "" {
+			err = fmt.Errorf("the file must be a map with a list of rows under \"data\", found %s", typ.Value)
+		}
 	}
 	if offset < 0 || offset > int64(len(data)) {
 		return err
