@@ -37,7 +37,7 @@ func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 	}
 	v, ok := m.Stat(ref.Leaf.Stat)
 	if !ok {
-		return unknown(n.prefix(s.node) + "no data for " + ref.Leaf.String())
+		return unknown(n.prefix(s.node) + ref.Leaf.String() + " has no value")
 	}
 	if n.idle() && dependsOnRequests(ref.Leaf.Row) {
 		return unknown(n.prefix(s.node) + "no request was sent")
