@@ -54,7 +54,9 @@ func (r *runner) runNode(ctx context.Context, n *Node) *result.Node {
 	if err := t.open(ctx); err != nil {
 		return t.fail(err)
 	}
+	restore := t.collectLess()
 	t.drive(ctx)
+	restore()
 	t.measure()
 	t.validity()
 	t.outcome()
