@@ -97,12 +97,14 @@ func parseDuration(s string) (time.Duration, *mistake) {
 		m := invalid(detail, "%q is not a duration", s)
 		if decimalForm.MatchString(s) {
 			m.summary, m.nearest = fmt.Sprintf("duration %q has no unit", s), s+"s"
+		} else if meant := source.NearestQuantity(s); durationForm.MatchString(meant) {
+			m.nearest = meant
 		}
 		return 0, m
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return 0, invalid("the longest duration is about 292 years", "duration %q is too long", s)
+		return 0, invalid("the longest duration is about 292 years", "duration %q is too large", s)
 	}
 	return d, nil
 }
@@ -182,6 +184,9 @@ func parseSpan(s string) (Span, *mistake) {
 	if wrong == nil {
 		return Span{Duration: d}, nil
 	}
+	if durationForm.MatchString(s) {
+		return Span{}, wrong // it is too long
+	}
 	wrong.detail = detail
 	wrong.summary = fmt.Sprintf("%q is not a span", s)
 	if decimalForm.MatchString(s) {
@@ -207,7 +212,10 @@ func parseCount(s, digits, unit string) (Span, *mistake) {
 		m.nearest = source.Nearest(unit, m.allowed)
 		return Span{}, m
 	}
-	if err != nil || n == 0 {
+	if err != nil {
+		return Span{}, invalid("", "span %q is too large", s)
+	}
+	if n == 0 {
 		return Span{}, invalid("give at least 1 request", "span %q is no number of requests", s)
 	}
 	return Span{Requests: n}, nil

@@ -64,8 +64,14 @@ func Parse(file string, data []byte, o Overrides) (*Plan, source.Diagnostics) {
 	return plan, r.diags
 }
 
-// leavesHole reports whether a mistake in the YAML means that keys are missing from the tree.
-func leavesHole(d source.Diagnostic) bool { return d.Code == "merge-key" || d.Code == "alias-loop" }
+// leavesHole reports whether a mistake in the YAML means that keys or values are missing from the tree.
+func leavesHole(d source.Diagnostic) bool {
+	switch d.Code {
+	case "merge-key", "alias-loop", "too-deep", "too-many-aliases":
+		return true
+	}
+	return false
+}
 
 // reading is one plan on its way from nodes to a Plan.
 type reading struct {

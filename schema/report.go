@@ -14,11 +14,12 @@ type reporter struct {
 	root  *source.Node
 	found source.Diagnostics
 	seen  map[string]bool // by place of the text: what an alias repeats is complained about once
+	meant map[string]bool // pointers of keys that are missing because they are misspelled
 	later map[string]bool // pointers of values that are not built yet; nothing under them is complained about
 }
 
 func newReporter(root *source.Node) *reporter {
-	return &reporter{root: root, seen: map[string]bool{}, later: map[string]bool{}}
+	return &reporter{root: root, seen: map[string]bool{}, meant: map[string]bool{}, later: map[string]bool{}}
 }
 
 // complaint is a leaf with what it is about.
@@ -43,6 +44,7 @@ func (r *reporter) collect(leaves []leafError) {
 		}
 	}
 	leaves = slices.DeleteFunc(leaves, r.hidden)
+	r.misspelled(leaves)
 	cut := len(leaves) > maxFound
 	leaves = leaves[:min(len(leaves), maxFound)]
 	for _, repeated := range []bool{false, true} { // originals before what aliases repeat of them
@@ -57,6 +59,29 @@ func (r *reporter) collect(leaves []leafError) {
 		r.found = append(r.found[:min(len(r.found), maxFound)], source.Diagnostic{
 			Severity: source.Error, Code: "too-many-mistakes", Summary: "there are more mistakes than are listed", Pos: r.root.Pos,
 		})
+	}
+}
+
+// misspelled notes the keys that are meant by keys which do not exist, so that one typo is one mistake.
+func (r *reporter) misspelled(leaves []leafError) {
+	for _, l := range leaves[:min(len(leaves), maxFound)] {
+		if last(l.keyword) != "additionalProperties" {
+			continue
+		}
+		c := r.about(l)
+		properties := c.schema.Get("properties")
+		var all []string
+		for _, p := range entries(properties) {
+			all = append(all, p.Key)
+		}
+		for i, e := range entries(c.node) {
+			if i > maxFound || properties.Get(e.Key) != nil {
+				continue
+			}
+			if near := source.Nearest(e.Key, all); near != "" {
+				r.meant[source.JoinPointer(append(slices.Clone(c.at), near)...)] = true
+			}
+		}
 	}
 }
 
@@ -189,7 +214,7 @@ func text(n *source.Node) string {
 func (r *reporter) missingKeys(c complaint) {
 	pos, width := r.keyPlace(c.at)
 	for _, key := range c.schema.Get("required").Items {
-		if c.node.Get(key.Text) != nil {
+		if c.node.Get(key.Text) != nil || r.meant[source.JoinPointer(append(slices.Clone(c.at), key.Text)...)] {
 			continue
 		}
 		d := source.Diagnostic{

@@ -94,6 +94,10 @@ func notAllowed(d *source.Diagnostic, c complaint, name string) {
 	}
 	var all []string
 	for _, w := range c.schema.Get("enum").Items {
+		if w.Text == c.node.Text && c.node.Quoted {
+			d.Detail = fmt.Sprintf("Write it without quotes: %s.", w.Text)
+			return
+		}
 		all = append(all, w.Text)
 	}
 	d.Nearest = source.Nearest(c.node.Text, all)
@@ -118,12 +122,19 @@ func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
 	if wanted == "" || wanted == "map" {
 		wanted = r.types(c.schema)
 	}
+	if outer := around(c); strings.HasPrefix(outer, "list of ") && c.keyword == "type" {
+		wanted = outer // a text is another way to write the list
+	}
 	d.Code = "wrong-type"
 	d.Summary = fmt.Sprintf("%s: wanted %s, found %s", name, wanted, kind(c.node))
 	switch {
+	case c.keyword == "type" && c.node.Kind == source.Map && text(c.schema.Get("type")) == "array":
+		d.Detail = "Begin each " + item(name) + " with `- `."
 	case c.node.Kind != source.Scalar:
-	case c.keyword == "type" && text(c.schema.Get("type")) == "array":
+	case c.keyword == "type" && (text(c.schema.Get("type")) == "array" || strings.HasPrefix(wanted, "list of ")):
 		d.Detail = fmt.Sprintf("Write it in brackets: [%s].", c.node.Text)
+	case c.keyword == "type" && wanted == "text":
+		d.Detail = fmt.Sprintf("Write it in quotes: %q.", c.node.Text)
 	case c.keyword == "pattern" && (wanted == "text" || wanted == "path" || wanted == "expression"):
 		d.Code, d.Summary = "bad-text", fmt.Sprintf("%s cannot be %s", name, written(c.node))
 		d.Detail = examples(c.schema, d.Path)
@@ -133,7 +144,7 @@ func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
 			d.Summary = fmt.Sprintf("%s: %s %s has no unit", name, c.def, c.node.Text)
 		}
 		d.Detail = text(def.Get("description")) + " " + examples(def, "")
-		withUnit(d, c.def, c.node.Text)
+		withUnit(d, def, c.def, c.node.Text)
 	case scalar:
 		d.Detail = text(def.Get("description"))
 		d.Summary = fmt.Sprintf("%s: wanted %s, found %s", name, wanted, written(c.node))
@@ -141,12 +152,32 @@ func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
 	}
 }
 
+// around is the name of the value of which the schema is one form.
+func around(c complaint) string {
+	k := c.leafError.keyword
+	if len(k) < 4 || k[len(k)-4] != "allOf" {
+		return ""
+	}
+	return text(tree().At(source.JoinPointer(k[:len(k)-4]...)).Get("title"))
+}
+
+// item is one of a list, by the list's name.
+func item(list string) string {
+	if list == "`stages`" {
+		return "stage"
+	}
+	return "item"
+}
+
 // unitDefs are the definitions whose values have a unit.
 var unitDefs = []string{"duration", "rate", "ratio", "size", "span"}
 
 func examples(schema *source.Node, path string) string {
-	if strings.HasSuffix(path, "/id") || strings.HasSuffix(path, "/name") {
+	switch {
+	case strings.HasSuffix(path, "/id"):
 		return "It has lower-case letters, digits, - and _, and begins with a letter or digit."
+	case path == "/name":
+		return "It has lower-case letters, digits, . - and _, and begins with a letter or digit."
 	}
 	list := schema.Get("examples")
 	if list == nil {
@@ -161,18 +192,15 @@ func examples(schema *source.Node, path string) string {
 
 var decimal = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 
-// withUnit proposes a unit for a number without one, or with a misspelled one.
-func withUnit(d *source.Diagnostic, def, number string) {
-	if count, unit, found := strings.Cut(number, " "); found && def == "span" && decimal.MatchString(count) {
-		if word := source.Nearest(strings.TrimSpace(unit), []string{"requests"}); word != "" {
-			d.Nearest = count + " " + word
+// withUnit proposes a unit for a number without one, or with one that is not written so.
+func withUnit(d *source.Diagnostic, def *source.Node, name, number string) {
+	if !decimal.MatchString(number) {
+		if meant := source.NearestQuantity(number); meant != "" && fits(def, meant) {
+			d.Nearest = meant
 		}
 		return
 	}
-	if !decimal.MatchString(number) {
-		return
-	}
-	switch def {
+	switch name {
 	case "duration":
 		d.Nearest = number + "s"
 	case "rate":
@@ -188,6 +216,12 @@ func withUnit(d *source.Diagnostic, def, number string) {
 	case "span":
 		d.Allowed = []string{number + "s", number + " requests"}
 	}
+}
+
+// fits reports whether a text is written as the definition wants it.
+func fits(def *source.Node, value string) bool {
+	form, err := regexp.Compile(text(def.Get("pattern")))
+	return err == nil && form.MatchString(value)
 }
 
 // likely is what a value was probably meant to be.

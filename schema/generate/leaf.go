@@ -62,7 +62,7 @@ func leaves() []leaf {
 			examples: []any{"60s", "1000 requests"},
 		},
 		{
-			name: "expression", title: "expression", description: "A comparison of metrics with limits; see `explain expressions`.",
+			name: "expression", title: "expression", description: "A comparison of metrics with limits, or several, joined by and, or, not.",
 			types: []string{"string"}, pattern: `[\s\S]*\S[\s\S]*`, examples: []any{"latency.p99 < 50ms", "errors.ratio < ${allowed}"},
 		},
 		{

@@ -1,0 +1,95 @@
+package source
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	loose   = regexp.MustCompile(`^([0-9][0-9_,]*)?(\.[0-9]+)?\s*(.*)$`)
+	grouped = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$`)
+	digits  = regexp.MustCompile(`^[0-9]+(_[0-9]+)*$`)
+)
+
+// NearestQuantity is how a number with a unit was likely meant that is not written as quantities are: "10 sec" is 10s,
+// "100rps" is 100/s, "1,000 requests" is 1000 requests, ".5ms" is 0.5ms. "" is none, or that it stands so already.
+// Whether such a unit fits where the text stands is for the caller to see.
+func NearestQuantity(text string) string {
+	m := loose.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil || m[1]+m[2] == "" {
+		return ""
+	}
+	whole := m[1]
+	switch {
+	case whole == "":
+		whole = "0"
+	case grouped.MatchString(whole), digits.MatchString(whole):
+		whole = strings.NewReplacer(",", "", "_", "").Replace(whole)
+	default:
+		return ""
+	}
+	unit, ok := nearestUnit(strings.Join(strings.Fields(m[3]), " "))
+	if meant := whole + m[2] + unit; ok && meant != text {
+		return meant
+	}
+	return ""
+}
+
+// nearestUnit is the unit that a word stands for, as it follows its number.
+func nearestUnit(word string) (unit string, ok bool) {
+	lower := strings.ToLower(word)
+	if over, per, found := strings.Cut(lower, "/"); found {
+		switch strings.TrimSpace(over) {
+		case "", "r", "req", "reqs", "request", "requests":
+			unit = perUnit(strings.TrimSpace(per))
+		}
+		return unit, unit != ""
+	}
+	if over, per, found := strings.Cut(lower, "per "); found && over == "" {
+		unit = perUnit(per)
+		return unit, unit != ""
+	}
+	for _, units := range [...][]string{
+		{""},
+		{"ns", "nsec", "nsecs", "nano", "nanos", "nanosecond", "nanoseconds"},
+		{"us", "µs", "μs", "usec", "usecs", "micro", "micros", "microsecond", "microseconds"},
+		{"ms", "msec", "msecs", "milli", "millis", "millisecond", "milliseconds"},
+		{"s", "sec", "secs", "second", "seconds"},
+		{"m", "min", "mins", "minute", "minutes"},
+		{"h", "hr", "hrs", "hour", "hours"},
+		{"/s", "rps", "qps", "tps", "hz"},
+		{"/min", "rpm", "qpm"},
+		{"%", "percent", "pct"},
+		{"B", "b", "byte", "bytes"},
+		{"kB", "kb"},
+		{"MB", "mb"},
+		{"GB", "gb"},
+		{"KiB", "kib"},
+		{"MiB", "mib"},
+		{"GiB", "gib"},
+		{" requests", "r", "req", "reqs", "request", "requests"},
+	} {
+		for _, u := range units {
+			if u == lower || u == word {
+				return units[0], true
+			}
+		}
+	}
+	if Nearest(lower, []string{"requests"}) != "" {
+		return " requests", true
+	}
+	return "", false
+}
+
+// perUnit is how a rate ends whose time is written as a word.
+func perUnit(word string) string {
+	switch word {
+	case "s", "sec", "secs", "second", "seconds":
+		return "/s"
+	case "m", "min", "mins", "minute", "minutes":
+		return "/min"
+	case "h", "hr", "hour", "hours":
+		return "/h"
+	}
+	return ""
+}
