@@ -15,9 +15,14 @@ func (r *runner) judge(n *Node, out *result.Node) {
 	}
 	values := result.Values(r.result, out)
 	for _, check := range n.Checks {
-		if check.Program != nil {
-			out.Assertions = append(out.Assertions, verdict.Judge(check.Assertion, check.Program, c, values))
+		if check.Program == nil {
+			continue
 		}
+		a := verdict.Judge(check.Assertion, check.Program, c, values)
+		if a.ID == DefaultErrors && a.Verdict == result.Fail {
+			a.Reason += "; nothing here says how many errors are allowed: write a budget, such as errors.ratio < 0.1%"
+		}
+		out.Assertions = append(out.Assertions, a)
 	}
 }
 

@@ -107,6 +107,8 @@ func (m *readings) driver(name string) (float64, bool) {
 		return dropped, p.Planned > 0
 	case metric.DroppedRatio:
 		return dropped / float64(p.Planned), p.Planned > 0
+	case metric.Incomplete:
+		return float64(p.DroppedStop + m.trial.stopped), p.Planned > 0
 	case metric.InFlightMax:
 		return float64(p.PeakInFlight), p.Sent+p.WarmSent > 0
 	}

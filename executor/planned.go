@@ -2,9 +2,11 @@ package executor
 
 import (
 	"math"
+	"slices"
 
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // plan fills what each node will do, labels the graph, and warns where that cannot prove what is asserted.
@@ -72,13 +74,18 @@ func (b *build) warnFew(n *Node) {
 		return
 	}
 	for _, c := range n.Checks {
-		if most := p.Requests + 2*p.SD; float64(c.Needed) > most {
+		if most := p.Requests + 2*p.SD; float64(c.Needed) > most && !b.said(c.Assertion.That.Pos, codeFewSamples) {
 			b.warn(c.Assertion.That.Pos, codeFewSamples, "stage %q sends %.0f requests, this needs %d", n.ID, p.Requests, c.Needed).
 				Detail = "the verdict will be inconclusive: run longer, or set `min_samples`"
 		}
 	}
-	if !n.Open && p.Requests < n.Level.Value {
+	if !n.Open && p.Requests < n.Level.Value && !b.said(n.Level.Pos, codeNeverFull) {
 		b.warn(n.Level.Pos, codeNeverFull, "stage %q sends %.0f requests, so %d are never in flight at once",
 			n.ID, p.Requests, int(n.Level.Value))
 	}
+}
+
+// said reports whether this was warned of already: the levels of a ladder share one line of the plan.
+func (b *build) said(pos source.Pos, code string) bool {
+	return slices.ContainsFunc(b.diags, func(d source.Diagnostic) bool { return d.Pos == pos && d.Code == code })
 }

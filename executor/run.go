@@ -90,6 +90,9 @@ func (p *Program) Run(ctx context.Context, e Env) (*result.Result, source.Diagno
 func (r *runner) play(ctx context.Context) (diags source.Diagnostics) {
 	occasion := verdict.Occasion{}
 	defer func() {
+		if p := recover(); p != nil {
+			occasion.Internal = fmt.Sprint(p)
+		}
 		if err := r.clean.run(ctx); err != nil {
 			r.note("clean-up", "could not undo everything: "+err.Error())
 		}

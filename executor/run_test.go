@@ -548,3 +548,30 @@ stages:
 		t.Errorf("%s, %d requests", a.Outcome, count(a, "requests.count"))
 	}
 }
+
+// TestUnfinished: requests that were due and have no outcome are slower than all others. Leaving them out would make a
+// server that cannot keep up look fast, which is coordinated omission by the drain.
+func TestUnfinished(t *testing.T) {
+	s := serve(t, builtin.Config{})
+	r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: slow}
+stages:
+  - id: s
+    load: {rate: 100/s, max_in_flight: 1}
+    for: 1s
+    drain: 0s
+    assert: [latency.p50 < 10s, latency.p10 < 10s, incomplete.count >= 40]
+`, s.HTTPURL(), Env{})
+	n := node(t, r, "s")
+	if n.Outcome == result.Invalid { // the machine was busy: all is inconclusive, rightly
+		return
+	}
+	verdicts := []result.Verdict{n.Assertions[0].Verdict, n.Assertions[1].Verdict, n.Assertions[2].Verdict}
+	if !slices.Equal(verdicts, []result.Verdict{result.Inconclusive, result.Pass, result.Pass}) || !strings.Contains(n.Assertions[0].Reason, "have no outcome") {
+		t.Errorf("%v: %s", verdicts, n.Assertions[0].Reason)
+	}
+	if sent, lost := count(n, "requests.count"), count(n, "incomplete.count"); sent+lost < 100 {
+		t.Errorf("sent %d, without outcome %d, of 100", sent, lost)
+	}
+}

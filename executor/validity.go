@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -90,21 +91,21 @@ func (t *trial) notes() {
 	p := t.played
 	if n := p.WaitedPool; n > 0 {
 		t.note("pool_full",
-			"all %d slots were busy when %d requests were due; they waited for one, and the wait is in latency (raise max_in_flight if the server should see them)",
-			t.slots(), n)
+			"%s busy when %s due, which waited for one; the wait is in latency (raise max_in_flight if the server should see them)",
+			were("slot", int64(t.slots())), were("request", n))
 	}
 	if n := p.DroppedPool; n > 0 {
-		t.note("pool_full", "all %d slots were busy when %d requests were due; they were dropped and counted", t.slots(), n)
+		t.note("pool_full", "%s busy when %s due: dropped and counted", were("slot", int64(t.slots())), were("request", n))
 	}
 	if n := p.DroppedStop; n > 0 {
-		t.note("dropped_at_stop", "%d requests were due but not sent when the node was stopped", n)
+		t.note("dropped_at_stop", "%s due and not sent when the node ended", were("request", n))
 	}
 	if want := int64(t.node.Level.Value); !t.node.Open && p.PeakInFlight < want && t.steer.stopped == "" {
-		t.note("never_reached_concurrency", "only %d of %d requests were ever in flight at the same time", p.PeakInFlight, want)
+		t.note("never_reached_concurrency", "at most %d of %d were in flight at the same time", p.PeakInFlight, want)
 	}
 	if n := t.stopped; n > 0 {
-		t.note("incomplete", "%d requests were still open after the drain of %v and were cancelled; they are in no latency and no error count",
-			n, t.node.Stage.Drain)
+		t.note("incomplete", "%s still open after the drain of %v and cancelled: in no latency and no error count",
+			were("request", n), t.node.Stage.Drain)
 	}
 	if use := t.watch.use(); use.Wall > 0 && float64(use.Starved) > starvedShare*float64(use.Wall) {
 		t.note("busy_machine", "programs on this machine waited for a CPU during %.0f %% of the hold: other load may be in these numbers",
@@ -116,4 +117,12 @@ func (t *trial) notes() {
 	if t.in.note != "" {
 		t.note("no_statistics", "no server statistics: %s", t.in.note)
 	}
+}
+
+// were is "1 slot was", "2 slots were".
+func were(what string, n int64) string {
+	if n == 1 {
+		return "1 " + what + " was"
+	}
+	return strconv.FormatInt(n, 10) + " " + what + "s were"
 }

@@ -21,28 +21,49 @@ import (
 // app is one invocation: everything that it takes from outside.
 type app struct {
 	in       io.Reader
-	out, err io.Writer // results; progress and diagnostics
+	out      *checked  // results
+	err      io.Writer // progress and diagnostics
 	env      func(string) (string, bool)
-	terminal bool             // err is a terminal
-	width    int              // of the terminal that out is, 0 when it is none
-	signals  <-chan os.Signal // SIGINT, SIGTERM
-	delay    func(n uint64)   // test hook: holds up the pacer
+	terminal bool           // err is a terminal
+	width    int            // of the terminal that out is, 0 when it is none
+	delay    func(n uint64) // test hook: holds up the pacer
 	exe      func() (string, error)
 	code     int // what Main returns unless a verb fails
 }
 
 // system is the app of a process.
 func system() *app {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	a := &app{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.LookupEnv, signals: signals, exe: os.Executable,
+		in: os.Stdin, out: &checked{w: os.Stdout}, err: os.Stderr, env: os.LookupEnv, exe: os.Executable,
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 		a.width = w
 	}
 	return a
+}
+
+// listen hears the signals that end a run or a server in order. A reader that has gone must not end them: what is left to
+// write is in files. Other verbs keep the system's ways.
+func listen() (signals <-chan os.Signal, deaf func()) {
+	c := make(chan os.Signal, 2)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Ignore(syscall.SIGPIPE)
+	return c, func() { signal.Stop(c) }
+}
+
+// checked is standard output with a memory: a verb whose result could not be written has not done its work.
+type checked struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if err != nil && !errors.Is(err, syscall.EPIPE) && c.err == nil {
+		c.err = err
+	}
+	return n, err
 }
 
 // exitError ends a verb with an exit code after it has said all there is to say.
@@ -66,6 +87,9 @@ func Main(args []string, a *app) (code int) {
 	err := root.ExecuteContext(context.Background())
 	var exit exitError
 	switch {
+	case a.out.err != nil:
+		fmt.Fprintf(a.err, "error: write to standard output: %s\n", a.out.err)
+		return verdict.CodeInternal
 	case err == nil:
 		return a.code
 	case errors.As(err, &exit):
@@ -82,6 +106,7 @@ func (a *app) root() *cobra.Command {
 		Long: "Sluice runs benchmark plans (YAML) against inference servers and decides whether the numbers are good\n" +
 			"enough to ship. The exit code is the verdict.",
 		Example:       "  sluice run plans/quickstart.yaml      # needs no server\n  sluice init --url grpc://localhost:8001 --model resnet50 > plan.yaml",
+		Version:       tool().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownVerb,

@@ -68,19 +68,20 @@ func (a *app) runPlan(file string, o overrides, out string, formats []string) er
 	if formats == nil {
 		formats = plan.Output.Formats
 	}
+	if err := artifact.Prepare(out); err != nil {
+		return fmt.Errorf("nothing was sent: %w", err)
+	}
 	r, diags := a.play(program)
 	a.diagnose(masked(diags, plan), o)
 	files, err := artifact.Write(out, r, artifact.Options{Formats: formats, Percentiles: plan.Output.Percentiles})
 	if err != nil {
-		fmt.Fprintf(a.err, "error: write the artifacts: %s\n", err)
+		// What nobody can read is no pass; the summary must not say so.
+		r.ExitCode, r.Verdict, r.Reason = verdict.Exit(nil, verdict.Occasion{Internal: err.Error()})
 	}
-	summaryErr := artifact.Summary(a.out, r, artifact.SummaryOptions{
+	_ = artifact.Summary(a.out, r, artifact.SummaryOptions{ // a.out remembers errors
 		Width: a.width, Color: a.color(a.width > 0), Percentiles: plan.Output.Percentiles, Files: files,
 	})
-	switch {
-	case r.ExitCode == verdict.CodePass && (err != nil || summaryErr != nil):
-		return exitError{verdict.CodeInternal} // a pass that nobody can read is none
-	case r.ExitCode != verdict.CodePass:
+	if r.ExitCode != verdict.CodePass {
 		return exitError{r.ExitCode}
 	}
 	return nil
@@ -88,8 +89,12 @@ func (a *app) runPlan(file string, o overrides, out string, formats []string) er
 
 // outputDir is where artifacts go when nobody says: sluice-results/NAME-TIME.
 func outputDir(p *scenario.Plan, now time.Time) string {
-	if p.Output.Dir != "" {
-		return p.Output.Dir
+	switch dir := p.Output.Dir; {
+	case dir == "":
+	case filepath.IsAbs(dir):
+		return dir
+	default:
+		return filepath.Join(p.Dir, dir)
 	}
 	return filepath.Join("sluice-results", p.Name+"-"+now.UTC().Format("20060102T150405.000"))
 }
@@ -107,11 +112,13 @@ func (a *app) play(program *executor.Program) (*result.Result, source.Diagnostic
 	interrupt, finished := make(chan int, 1), make(chan struct{})
 	waited := make(chan struct{})
 	view := a.progress(program)
+	signals, deaf := listen()
+	defer deaf()
 	go func() {
 		defer close(waited)
 		for n := 0; ; n++ {
 			select {
-			case s := <-a.signals:
+			case s := <-signals:
 				if n > 0 {
 					cancel()
 					continue
@@ -133,9 +140,10 @@ func (a *app) play(program *executor.Program) (*result.Result, source.Diagnostic
 	return r, diags
 }
 
+// number is the signal as exit codes know it: a terminal that hangs up ends the run like SIGTERM does.
 func number(s os.Signal) int {
-	if n, ok := s.(syscall.Signal); ok {
-		return int(n)
+	if s == os.Interrupt {
+		return int(syscall.SIGINT)
 	}
-	return int(syscall.SIGINT)
+	return int(syscall.SIGTERM)
 }

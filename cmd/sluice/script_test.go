@@ -27,11 +27,17 @@ import (
 // delayVariable is the test hook that starves the client: how long the pacer is held up before each arrival.
 const delayVariable = "SLUICE_TEST_PACER_DELAY"
 
+// crashVariable is the test hook that plants a mistake of the program itself.
+const crashVariable = "SLUICE_TEST_CRASH"
+
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"sluice": func() {
 		a := system()
 		// The embedded server is this program under the name by which it was called: the test binary has others.
 		a.exe = func() (string, error) { return exec.LookPath(os.Args[0]) }
+		if os.Getenv(crashVariable) != "" {
+			a.exe = func() (string, error) { panic("a planted mistake") }
+		}
 		if d, err := time.ParseDuration(os.Getenv(delayVariable)); err == nil {
 			a.delay = func(uint64) {
 				for end := time.Now().Add(d); time.Now().Before(end); {
@@ -57,7 +63,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "signal": signalled, "server": server, "requests": requests, "result": checkResult, "killserver": killServer,
+			"exits": exits, "into": into, "signal": signalled, "server": server, "requests": requests, "result": checkResult, "killserver": killServer,
 		},
 	})
 }
@@ -81,6 +87,34 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// into FILE CODE COMMAND ARGS…: runs a command with its standard output at FILE, and demands its exit code. The file
+// "closed" is a pipe whose reader has gone, for both streams.
+func into(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: into FILE CODE COMMAND ARGS…")
+	}
+	cmd := exec.Command(lookPath(ts, args[2]), args[3:]...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), environ(ts)
+	var w *os.File
+	var err error
+	if args[0] == "closed" {
+		var r *os.File
+		r, w, err = os.Pipe()
+		ts.Check(err)
+		ts.Check(r.Close())
+		cmd.Stderr = w
+	} else {
+		w, err = os.OpenFile(args[0], os.O_WRONLY, 0)
+		ts.Check(err)
+	}
+	defer w.Close()
+	cmd.Stdout = w
+	_ = cmd.Run()
+	if got := strconv.Itoa(cmd.ProcessState.ExitCode()); got != args[1] {
+		ts.Fatalf("exit code %s, want %s", got, args[1])
+	}
+}
+
 // signal NAME TEXT CODE COMMAND ARGS…: sends the signal once TEXT has stood on stderr, and demands the exit code. The
 // name INT2 sends SIGINT twice.
 func signalled(ts *testscript.TestScript, neg bool, args []string) {
@@ -88,7 +122,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: signal NAME TEXT CODE COMMAND ARGS…")
 	}
 	signals := map[string][]syscall.Signal{
-		"INT": {syscall.SIGINT}, "TERM": {syscall.SIGTERM}, "INT2": {syscall.SIGINT, syscall.SIGINT},
+		"INT": {syscall.SIGINT}, "TERM": {syscall.SIGTERM}, "HUP": {syscall.SIGHUP}, "INT2": {syscall.SIGINT, syscall.SIGINT},
 	}[args[0]]
 	path := lookPath(ts, args[3])
 	cmd := exec.Command(path, args[4:]...)

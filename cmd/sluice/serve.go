@@ -77,9 +77,11 @@ func (a *app) serveUntilSignal(ctx context.Context, f serveFlags) error {
 	if a.terminal {
 		fmt.Fprintf(a.err, "serving; try: sluice init --url %s --model simple > plan.yaml\nCtrl-C ends it\n", s.HTTPURL())
 	}
+	signals, deaf := listen()
+	defer deaf()
 	var got os.Signal
 	select {
-	case got = <-a.signals:
+	case got = <-signals:
 	case <-ctx.Done():
 	}
 	if err := s.Close(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
@@ -87,6 +88,7 @@ func Write(dir string, r *result.Result, o Options) ([]string, error) {
 			paths = append(paths, path)
 		}
 	}
+	errs = append(errs, clear(dir, paths))
 	for _, f := range o.Formats {
 		if want[f] {
 			errs = append(errs, fmt.Errorf("unknown format %q, one of %s", f, strings.Join(Formats(), " ")))
@@ -94,6 +96,33 @@ func Write(dir string, r *result.Result, o Options) ([]string, error) {
 		}
 	}
 	return paths, errors.Join(errs...)
+}
+
+// Prepare makes dir and finds out whether files can be written there, before anything is measured for it.
+func Prepare(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make result folder: %w", err)
+	}
+	probe, err := os.CreateTemp(dir, ".probe.*")
+	if err != nil {
+		return fmt.Errorf("write into the result folder: %w", err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// clear removes the artifacts of an earlier run in dir that this one did not write: they would pass for its own.
+func clear(dir string, written []string) error {
+	entries, err := os.ReadDir(dir)
+	errs := []error{err}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		ours := slices.Contains([]string{"stages.csv", "junit.xml", "summary.md"}, e.Name()) ||
+			strings.HasPrefix(e.Name(), "perf_analyzer") && strings.HasSuffix(e.Name(), ".csv")
+		if ours && !slices.Contains(written, path) {
+			errs = append(errs, os.Remove(path))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // replace puts data at path in one step, readable by its owner only.

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -42,7 +43,29 @@ func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 	if n.idle() && dependsOnRequests(ref.Leaf.Row) {
 		return unknown(n.prefix(s.node) + "no request was sent")
 	}
+	if ref.Leaf.Row.Name == metric.Latency && ref.Leaf.Stat.Kind == metric.Percentile {
+		var why string
+		if v, why = n.overAll(m, ref.Leaf.Stat.P, v); why != "" {
+			return unknown(n.prefix(s.node) + why)
+		}
+	}
 	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: samples(n, m, ref.Leaf), Need: need}
+}
+
+// overAll is a percentile of latency over all requests that were due. Those without an outcome took longer than any that
+// has one: leaving them out would make a server that cannot keep up look fast. v is the percentile of the others.
+func (n *Node) overAll(m *Metric, p, v float64) (all float64, why string) {
+	missing, _ := n.Metrics[metric.Incomplete].Stat(metric.Stat{})
+	if missing == 0 || m.Dist == nil {
+		return v, ""
+	}
+	have := float64(m.Dist.N())
+	rank := math.Ceil(p / 100 * (have + missing))
+	if rank > have {
+		return 0, fmt.Sprintf("%.0f of %.0f requests that were due have no outcome, so the p%v of all of them is not known", missing, have+missing, p)
+	}
+	all, _ = m.Stat(metric.Stat{Kind: metric.Percentile, P: 100 * rank / have})
+	return all, ""
 }
 
 // Above is how many of the n values behind a reference are larger than limit, in base units. False: the reference is no

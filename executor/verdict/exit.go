@@ -137,11 +137,9 @@ func inconclusive(r *result.Result, _ Occasion) (string, bool) {
 	return idle(r)
 }
 
-// unproven: inconclusive, or an assertion of the plan whose stage did not run. An assertion that was skipped with its
-// own node is no longer asked for: the cause stands at the node, and counts there.
-func unproven(n *result.Node, a result.Assertion) bool {
-	return a.Verdict == result.Inconclusive || n == nil && a.Verdict == result.Skipped
-}
+// unproven: an assertion that was skipped with its stage is no longer asked for, be it the node's or the plan's; the
+// cause stands at the node, and counts there.
+func unproven(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.Inconclusive }
 
 // idle finds what would be an empty pass: a stage that ran and shows nothing, or a run in which none did.
 func idle(r *result.Result) (string, bool) {

@@ -12,6 +12,7 @@ const (
 	DroppedCount    = "dropped.count"
 	DroppedRatio    = "dropped.ratio"
 	InFlightMax     = "in_flight.max"
+	Incomplete      = "incomplete.count"
 	ErrorsCount     = "errors.count"
 	ErrorsRatio     = "errors.ratio"
 	ClientCPU       = "client.cpu"

@@ -147,6 +147,10 @@ func counts() []Row {
 			Help: "Requests sent once more on a fresh connection, because the server had closed the old one without saying so.",
 		},
 		{
+			Name: "incomplete.count", Dim: Count, Shape: Value, From: Driver, Better: Lower, CSV: plain(),
+			Help: "Requests that were due in hold and have no outcome: still open, or still waiting for a slot, when the drain was over or the run was stopped.",
+		},
+		{
 			Name: "in_flight.max", Dim: Count, Shape: Value, From: Driver, Better: Neither, CSV: plain(),
 			Aliases: []string{"vus_max"},
 			Help:    "The most requests that were open at the same time.",
