@@ -83,7 +83,20 @@ func (c *checker) identifier(n *ast.IdentifierNode) operand {
 	if !ok {
 		return c.refuse(c.where(n), problem{code: codeSyntax, summary: "this is not part of the language"})
 	}
+	if meant := c.spacedRate(i); meant != "" {
+		o := at(i)
+		o.from = i - 2
+		return c.refuse(o, problem{code: codeLiteral, summary: "a rate is written without blanks", nearest: meant})
+	}
 	return c.reference(at(i), "", c.tokens[i].text)
+}
+
+// spacedRate is the rate that is meant where token i is the time of one: 200 / s.
+func (c *checker) spacedRate(i int) string {
+	if i < 2 || c.tokens[i-1].text != "/" || c.tokens[i-2].kind != tokLiteral {
+		return ""
+	}
+	return nearestLiteral(string(c.text[c.tokens[i-2].from:c.tokens[i].to]))
 }
 
 // constant is a literal, or the literal that a variable stands for.

@@ -77,7 +77,7 @@ func understand(raw string, text []rune, s Scope, condition bool) (*checker, ope
 	if len(tokens) == 0 {
 		return nil, operand{}, []problem{{to: len(text), code: codeSyntax, summary: "the expression is empty", detail: "write a comparison, such as latency.p99 < 50ms"}}
 	}
-	tree, starts, p := parse(tokens, len(text))
+	tree, starts, p := parse(text, tokens)
 	if p != nil {
 		return nil, operand{}, []problem{*p}
 	}

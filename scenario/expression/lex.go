@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -44,6 +45,7 @@ type lexer struct {
 	at       int
 	tokens   []token
 	problems []problem
+	alone    bool // one literal is read: nothing is proposed in its place
 }
 
 func lex(text string) ([]token, []problem) {
@@ -210,9 +212,13 @@ func refusedWord(w string) (summary, detail string) {
 func (l *lexer) number() {
 	from := l.at
 	digits := l.decimal()
-	if digits == "" {
+	switch {
+	case digits == "":
 		l.at = max(l.at, min(from+1, len(l.text)))
-		l.refuse(from, codeLiteral, "a number begins with a digit", "")
+		l.take(literalPart)
+		l.propose(from, problem{code: codeLiteral, summary: "a number begins with a digit"})
+		return
+	case l.percentile(from, digits):
 		return
 	}
 	t := token{kind: tokLiteral, from: from, dim: metric.Number}
@@ -304,7 +310,8 @@ func (l *lexer) rate(t *token) bool {
 	if per == 0 {
 		l.problems = append(l.problems, problem{
 			from: t.from, to: l.at, code: codeLiteral, summary: "a rate cannot be per " + unit,
-			detail: "a rate is a number and a time, such as 200/s, 90/min or 12/h", allowed: []string{"s", "min", "h"}, nearest: nearPer(unit),
+			detail: "a rate is a number and a time, such as 200/s, 90/min or 12/h", allowed: []string{"s", "min", "h"},
+			nearest: string(l.text[t.from:slash]) + "/" + nearPer(unit),
 		})
 		return false
 	}
@@ -325,22 +332,45 @@ func nearPer(unit string) string {
 }
 
 func (l *lexer) unknownUnit(from int, unit string) {
-	nearest := ""
-	switch strings.ToLower(unit) {
-	case "sec", "secs", "second", "seconds":
-		nearest = "s"
-	case "min", "mins", "minute", "minutes":
-		nearest = "m"
-	case "msec", "millis", "milliseconds":
-		nearest = "ms"
-	default:
-		nearest = source.Nearest(unit, units())
+	summary := "unknown unit " + unit
+	if unit[0] == '_' {
+		summary = "a number has no _ in it"
 	}
-	l.problems = append(l.problems, problem{
-		from: from, to: l.at, code: codeLiteral, summary: "unknown unit " + unit,
-		detail: "literals are written 50ms, 200/s, 0.1% or 64MiB", allowed: units(), nearest: nearest,
+	l.propose(from, problem{
+		code: codeLiteral, summary: summary, detail: "literals are written 50ms, 200/s, 0.1% or 64MiB",
+		allowed: units(), nearest: source.Nearest(unit, units()),
 	})
 }
+
+// propose refuses what stands from … to here, with the literal that was likely meant.
+func (l *lexer) propose(from int, p problem) {
+	p.from, p.to = from, l.at
+	if !l.alone {
+		p.nearest = cmp.Or(nearestLiteral(string(l.text[from:l.at])), p.nearest)
+	}
+	l.problems = append(l.problems, p)
+}
+
+// percentile refuses latency.99, whose p is missing. It reports whether that stands here.
+func (l *lexer) percentile(from int, digits string) bool {
+	n := len(l.tokens)
+	if n < 2 || l.tokens[n-1].text != "." || l.tokens[n-1].kind != tokOperator || l.tokens[n-2].kind != tokName {
+		return false
+	}
+	first := n - 2
+	for first > 1 && l.tokens[first-1].text == "." && l.tokens[first-2].kind == tokName {
+		first -= 2
+	}
+	name := string(l.text[l.tokens[first].from:l.tokens[n-1].from])
+	p := problem{from: l.tokens[first].from, to: l.at, code: codeStat, summary: name + " has no ." + digits, detail: "a percentile is written .p99 or .p(99.9)"}
+	if _, _, ok := metric.ParseStat("p" + digits); ok {
+		p.nearest = name + ".p" + digits
+	}
+	l.problems = append(l.problems, p)
+	return true
+}
+
+func literalPart(r rune) bool { return isLetter(r) || isDigit(r) || r == '.' }
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }
 

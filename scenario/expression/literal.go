@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // Units of literals, in base units. They are those of the plan's own values.
@@ -86,6 +87,15 @@ func scaled(number string, unit float64) (float64, bool) {
 	return v, !math.IsInf(v, 0) && !math.IsNaN(v)
 }
 
+// nearestLiteral is the literal that was likely meant by one that is not written so; "" is none.
+func nearestLiteral(s string) string {
+	meant := source.NearestQuantity(s)
+	if _, _, ok := parseLiteral(meant); !ok {
+		return ""
+	}
+	return meant
+}
+
 // parseLiteral reads one literal that stands alone, as a variable's value does: it may have a sign, and a size may have
 // a space before its unit.
 func parseLiteral(s string) (metric.Dim, float64, bool) {
@@ -93,7 +103,7 @@ func parseLiteral(s string) (metric.Dim, float64, bool) {
 	if i := strings.LastIndexByte(body, ' '); i > 0 && sizeUnit(body[i+1:]) != 0 {
 		body = body[:i] + body[i+1:]
 	}
-	l := lexer{text: []rune(body)}
+	l := lexer{text: []rune(body), alone: true}
 	l.number()
 	if len(l.problems) > 0 || len(l.tokens) != 1 || l.at != len(l.text) {
 		return 0, 0, false

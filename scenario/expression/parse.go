@@ -40,8 +40,8 @@ func emit(tokens []token) (text string, starts []int) {
 	return b.String(), starts
 }
 
-// parse gives expr-lang's tree of the tokens. end is the offset after the last character of the text.
-func parse(tokens []token, end int) (tree *parser.Tree, starts []int, p *problem) {
+// parse gives expr-lang's tree of the tokens of what was written.
+func parse(written []rune, tokens []token) (tree *parser.Tree, starts []int, p *problem) {
 	text, starts := emit(tokens)
 	config := conf.CreateNew()
 	config.MaxNodes = 2 * maxBytes
@@ -55,13 +55,9 @@ func parse(tokens []token, end int) (tree *parser.Tree, starts []int, p *problem
 		at = tokenAt(starts, located.From, len(text))
 	}
 	if at >= len(tokens) {
-		return nil, nil, &problem{from: end, to: end, code: codeSyntax, summary: "something is missing at the end"}
+		return nil, nil, &problem{from: len(written), to: len(written), code: codeSyntax, summary: "something is missing at the end"}
 	}
-	t := tokens[at]
-	wrong := problem{from: t.from, to: t.to, code: codeSyntax, summary: misplaced(tokens, at)}
-	if at > 0 && tokens[at-1].kind == tokLiteral && durationUnit(t.text)+sizeUnit(t.text) != 0 {
-		wrong.detail = "a unit stands directly after its number: 50ms, 64MiB"
-	}
+	wrong := misplaced(written, tokens, at)
 	return nil, nil, &wrong
 }
 
@@ -74,18 +70,38 @@ func tokenAt(starts []int, offset, length int) int {
 }
 
 // misplaced says what is wrong about a token that the grammar does not allow where it stands.
-func misplaced(tokens []token, at int) string {
+func misplaced(text []rune, tokens []token, at int) problem {
 	t := tokens[at]
-	if at > 0 && startsOperand(t) && endsOperand(tokens[at-1]) {
-		return "an operator is missing before this"
+	p := problem{from: t.from, to: t.to, code: codeSyntax, summary: "this does not fit here"}
+	switch {
+	case at > 0 && startsOperand(t) && endsOperand(tokens[at-1]):
+		return unjoined(text, tokens, at)
+	case at > 0 && !startsOperand(t) && !endsOperand(tokens[at-1]):
+		p.summary = "something is missing before this"
+	case at == 0:
+		p.summary = "an expression cannot begin with this"
+	case t.text == "," && at+1 < len(tokens) && tokens[at-1].kind == tokLiteral && tokens[at+1].kind == tokLiteral:
+		if meant := nearestLiteral(string(text[tokens[at-1].from:tokens[at+1].to])); meant != "" {
+			p.from, p.to, p.nearest = tokens[at-1].from, tokens[at+1].to, meant
+			p.summary = "a number has no commas"
+		}
 	}
-	if at > 0 && !startsOperand(t) && !endsOperand(tokens[at-1]) {
-		return "something is missing before this"
+	return p
+}
+
+// unjoined says that nothing joins a token with the one before it: an operator, or a unit and its number.
+func unjoined(text []rune, tokens []token, at int) problem {
+	t, before := tokens[at], tokens[at-1]
+	p := problem{from: t.from, to: t.to, code: codeSyntax, summary: "an operator is missing before this"}
+	if before.kind == tokLiteral && t.kind == tokName {
+		if meant := nearestLiteral(string(text[before.from:t.to])); meant != "" {
+			p.from, p.nearest = before.from, meant
+			p.summary, p.detail = "a unit stands directly after its number", "literals are written 50ms, 200/s, 0.1% or 64MiB"
+			return p
+		}
 	}
-	if at == 0 {
-		return "an expression cannot begin with this"
-	}
-	return "this does not fit here"
+	p.detail = "quantities are compared with < <= > >=, conditions are joined with and, or"
+	return p
 }
 
 func startsOperand(t token) bool {

@@ -101,6 +101,13 @@ func (s *shaper) segment(end int) {
 	if len(cs) < 2 || !s.whole {
 		return
 	}
+	for i := l.from + 1; i < end; i++ {
+		call := s.tokens[i].text == "(" && s.tokens[i-1].kind == tokName
+		if startsOperand(s.tokens[i]) && endsOperand(s.tokens[i-1]) && !call {
+			s.problems = append(s.problems, unjoined(s.text, s.tokens, i))
+			return
+		}
+	}
 	bounds := append([]int{l.from - 1}, cs...)
 	bounds = append(bounds, end)
 	parts := make([]string, 0, len(cs)+1)
