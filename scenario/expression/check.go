@@ -19,6 +19,7 @@ type operand struct {
 	ref      int  // index of the one reference that it is; -1
 	literal  bool // one literal of the plan, whose value is value
 	value    float64
+	fixed    bool // made of literals alone, whose value is value
 	negated  bool // begins with a not that has no condition after it
 }
 
@@ -33,6 +34,7 @@ type checker struct {
 	scope    Scope
 	table    []overload
 	problems []problem
+	warnings []problem
 	refs     []Ref
 	kinds    []kind         // of refs
 	consts   map[string]any // values of literals, by name in the environment
@@ -109,7 +111,7 @@ func (c *checker) constant(i int) operand {
 			return c.refuse(o, p)
 		}
 	}
-	o.kind, o.literal, o.value = kind(dim), true, v
+	o.kind, o.literal, o.fixed, o.value = kind(dim), true, true, v
 	name := literalMark + strconv.Itoa(i)
 	q := box(o.kind, Quantity{Known: true, V: v, Lo: v, Hi: v})
 	c.env[name], c.consts[name] = q, q
@@ -193,6 +195,9 @@ func (c *checker) binary(n *ast.BinaryNode) operand {
 	if isComparison(token{kind: tokOperator, text: n.Operator}) {
 		return c.comparison(o, row, l, r)
 	}
+	if n.Operator == "/" && r.fixed && r.value == 0 {
+		return c.refuse(r, problem{code: codeConstant, summary: "this divides by zero: it never has a value"})
+	}
 	return c.apply(o, row, l, r)
 }
 
@@ -273,6 +278,14 @@ func (c *checker) comparison(o operand, row overload, l, r operand) operand {
 		t.Op, t.What, t.Against, l.ref = turned(t.Op), t.Against, t.What, r.ref
 	}
 	ref := l.ref
+	if limit := r; ref >= 0 {
+		if swap {
+			limit = l
+		}
+		if limit.fixed {
+			c.vacuous(o, c.refs[ref].Leaf, t.Op, limit.value)
+		}
+	}
 	return c.function(o, truth, func(args ...any) (any, error) {
 		a, err := unbox(args[0])
 		if err != nil {
@@ -304,6 +317,7 @@ func (c *checker) apply(o operand, row overload, xs ...operand) operand {
 	if row.result == truth {
 		return c.function(o, truth, logic(row.op), xs...)
 	}
+	o.fixed, o.value = fold(row, xs)
 	return c.function(o, row.result, func(args ...any) (any, error) {
 		var q [2]Quantity
 		for i, a := range args {
@@ -314,6 +328,19 @@ func (c *checker) apply(o operand, row overload, xs ...operand) operand {
 		}
 		return box(row.result, row.apply(q[0], q[1])), nil
 	}, xs...)
+}
+
+// fold is the value of an operator that is applied to constants.
+func fold(row overload, xs []operand) (fixed bool, value float64) {
+	var q [2]Quantity
+	for i, x := range xs {
+		if !x.fixed {
+			return false, 0
+		}
+		q[i] = Quantity{Known: true, V: x.value, Lo: x.value, Hi: x.value}
+	}
+	out := row.apply(q[0], q[1])
+	return out.Known, out.V
 }
 
 func logic(op string) func(args ...any) (any, error) {

@@ -13,6 +13,7 @@ const (
 	codeNotBuilt = "not-built-yet"
 	codeType     = "type-mismatch"
 	codeConstant = "constant-expression"
+	codeVacuous  = "never-in-doubt"
 	codeResult   = "not-a-condition"
 )
 

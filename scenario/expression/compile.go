@@ -44,24 +44,28 @@ func build(t source.Text, s Scope, condition bool) (p *Program, ds source.Diagno
 			p, ds = nil, diagnose(t, []problem{{to: len(text), code: codeSyntax, summary: fmt.Sprintf("this cannot be read: %v", r)}})
 		}
 	}()
-	p, problems := compile(t.Text, text, s, condition)
+	p, warnings, problems := compile(t.Text, text, s, condition)
+	ds = append(warned(t, warnings), diagnose(t, problems)...).Sorted()
 	if len(problems) > 0 {
-		return nil, diagnose(t, problems)
+		return nil, ds
 	}
-	return p, nil
+	return p, ds
 }
 
 // compile is the pipeline of the package comment. It stops after the first step that found mistakes.
-func compile(raw string, text []rune, s Scope, condition bool) (*Program, []problem) {
+func compile(raw string, text []rune, s Scope, condition bool) (p *Program, warnings, problems []problem) {
 	c, root, problems := understand(raw, text, s, condition)
+	if c != nil {
+		warnings = c.warnings
+	}
 	if len(problems) > 0 {
-		return nil, problems
+		return nil, warnings, problems
 	}
 	code, err := c.compile(root)
 	if err != nil {
-		return nil, []problem{{to: len(text), code: codeSyntax, summary: "this cannot be compiled: " + oneLine(err)}}
+		return nil, warnings, []problem{{to: len(text), code: codeSyntax, summary: "this cannot be compiled: " + oneLine(err)}}
 	}
-	return &Program{Text: raw, Refs: c.refs, kinds: c.kinds, kind: root.kind, consts: c.consts, code: code}, nil
+	return &Program{Text: raw, Refs: c.refs, kinds: c.kinds, kind: root.kind, consts: c.consts, code: code}, warnings, nil
 }
 
 // understand is the pipeline up to the last of our own steps.
@@ -211,6 +215,15 @@ func named(why string, ref Ref) string {
 func oneLine(err error) string {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return first
+}
+
+// warned puts what is worth a warning into the plan.
+func warned(t source.Text, warnings []problem) source.Diagnostics {
+	ds := diagnose(t, warnings)
+	for i := range ds {
+		ds[i].Severity = source.Warning
+	}
+	return ds
 }
 
 // diagnose puts problems into the plan.

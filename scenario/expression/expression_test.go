@@ -77,7 +77,7 @@ func within(lo, v, hi float64) Quantity {
 func mustCompile(t testing.TB, s string) *Program {
 	t.Helper()
 	p, ds := Compile(text(s), newScope(t))
-	if len(ds) > 0 {
+	if ds.HasErrors() {
 		t.Fatalf("Compile(%q): %v", s, ds)
 	}
 	return p

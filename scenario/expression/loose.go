@@ -40,11 +40,12 @@ func check(t source.Text, vars Variables, condition bool) (ds source.Diagnostics
 	if err != nil {
 		return nil // a mistake of the program, which its tests find
 	}
-	_, _, problems := understand(t.Text, text, looseScope{vars, catalogue}, condition)
-	if len(problems) == 0 {
-		return nil
+	c, _, problems := understand(t.Text, text, looseScope{vars, catalogue}, condition)
+	ds = diagnose(t, problems)
+	if c != nil {
+		ds = append(ds, warned(t, c.warnings)...)
 	}
-	return diagnose(t, problems)
+	return ds.Sorted()
 }
 
 // looseScope is the Scope of Check.

@@ -33,6 +33,7 @@ func TestVacuous(t *testing.T) {
 		{"argo-rollouts#4535: a null body", "throughput > 1/s", values{"throughput": {}}},
 		{"argo-rollouts#4535: a condition of another type", "latency.p99", nil},
 		{"artillery#375: NaN with few samples", "not (latency.p99 > 1s)", values{"latency.p99": nan()}},
+		{"k6#1526: every request failed and nobody said that it may", "errors.count == 0", values{"errors.count": point(521)}},
 		{"artillery#1287: two limits, one without data", "latency.p95 < 100ms and latency.max < 200ms", values{"latency.p95": point(0.05)}},
 	} {
 		p, ds := Compile(text(row.expr), newScope(t))
@@ -50,10 +51,25 @@ func TestVacuous(t *testing.T) {
 			t.Errorf("%s: %s passed", row.from, row.expr)
 		}
 	}
-	// k6#1498: what passes must read as passed. 515 of 521 is more than 95 %.
-	checks := values{"errors.ratio": point(6.0 / 521)}
-	if got := mustCompile(t, "1 - errors.ratio >= 95%").Truth(checks); got.Is != 1 {
-		t.Errorf("515 of 521 >= 95%% is %d, want 1", got.Is)
+}
+
+// TestPositiveSense: what passes reads as passed, and what failed as failed; true never stands for a limit that was
+// crossed.
+func TestPositiveSense(t *testing.T) {
+	for _, row := range []struct {
+		from, expr string
+		failed     float64
+		want       int8
+	}{
+		{"k6#1498: 515 of 521 checks pass, more than 95 %", "1 - errors.ratio >= 95%", 6, 1},
+		{"k6#5316: the same as a share of failures", "errors.ratio < 5%", 6, 1},
+		{"k6#5316: 27 of 521 fail", "1 - errors.ratio >= 95%", 27, -1},
+		{"k6#1526: failed checks are a gate of their own", "errors.ratio < 5%", 27, -1},
+	} {
+		got := mustCompile(t, row.expr).Truth(values{"errors.ratio": point(row.failed / 521)})
+		if got.Is != row.want {
+			t.Errorf("%s: %s is %d, want %d", row.from, row.expr, got.Is, row.want)
+		}
 	}
 }
 

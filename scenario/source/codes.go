@@ -49,6 +49,7 @@ func Codes() []Code {
 		{"missing-key", "A required key is not there."},
 		{"missing-tensor", "A row of the data lacks an input that the model needs."},
 		{"needs-cycle", "The stages need each other in a circle, so none can be first."},
+		{"never-in-doubt", "The comparison has the same outcome whatever is measured: errors.ratio < 150%, requests.count >= 0."},
 		{"never-reached-concurrency", "The stage sends fewer requests than it wants in flight."},
 		{"no-binary-tensors", "The server does not list the binary tensor extension; it may refuse raw tensors over HTTP."},
 		{"no-effect", "A key is allowed here, and nothing follows from it."},
