@@ -36,9 +36,9 @@ func (b *bench) http() error {
 		if err != nil {
 			return err
 		}
-		cpu, rate := median(ours, cost.perRequest)/median(peer, cost.perRequest), median(ours, cost.perSecond)/median(peer, cost.perSecond)
-		b.out.row(fmt.Sprintf("%d in flight", n), median(ours, cost.perRequest), median(peer, cost.perRequest), cpu, atMost(cpu, httpCPU),
-			median(ours, cost.perSecond), median(peer, cost.perSecond), rate, atLeast(rate, httpRate), median(append(ours, peer...), others))
+		cpu, rate := ratios(ours, peer, cost.perRequest), ratios(ours, peer, cost.perSecond)
+		b.out.row(fmt.Sprintf("%d in flight", n), median(ours, cost.perRequest), median(peer, cost.perRequest), cpu.text(), atMost(cpu.median, httpCPU),
+			median(ours, cost.perSecond), median(peer, cost.perSecond), rate.text(), atLeast(rate.median, httpRate), median(append(ours, peer...), others))
 	}
 	return nil
 }
@@ -66,9 +66,9 @@ func (b *bench) grpc() error {
 		if err != nil {
 			return err
 		}
-		cpu, rate := median(ours, cost.perRequest)/median(peer, cost.perRequest), median(ours, cost.perSecond)/median(peer, cost.perSecond)
-		b.out.row(fmt.Sprintf("%d in flight", n), median(ours, cost.perRequest), median(peer, cost.perRequest), cpu, atMost(cpu, grpcCPU),
-			median(ours, cost.perSecond), median(peer, cost.perSecond), rate, "", median(append(ours, peer...), others))
+		cpu, rate := ratios(ours, peer, cost.perRequest), ratios(ours, peer, cost.perSecond)
+		b.out.row(fmt.Sprintf("%d in flight", n), median(ours, cost.perRequest), median(peer, cost.perRequest), cpu.text(), atMost(cpu.median, grpcCPU),
+			median(ours, cost.perSecond), median(peer, cost.perSecond), rate.text(), "", median(append(ours, peer...), others))
 	}
 	return nil
 }
@@ -79,21 +79,42 @@ func (b *bench) capture(url string) error {
 	return err
 }
 
-// turns runs Sluice and its peer one after the other, rounds times.
+// turns runs Sluice and its peer in pairs, rounds times. Who goes first changes from pair to pair: what a machine does
+// (clock, core placement, neighbours) lasts longer than a turn and must not fall on one side.
 func (b *bench) turns(n int, url string, peer func() (cost, error)) (ours, theirs []cost, err error) {
-	for range b.rounds {
-		c, err := b.sluice(url, fmt.Sprintf("{concurrency: %d}", n), b.each.String())
-		if err != nil {
-			return nil, nil, err
+	own := func() (cost, error) { return b.sluice(url, fmt.Sprintf("{concurrency: %d}", n), b.each.String()) }
+	for i := range b.rounds {
+		order := []func() (cost, error){own, peer}
+		if i%2 == 1 {
+			slices.Reverse(order)
 		}
-		ours = append(ours, c)
-		if c, err = peer(); err != nil {
-			return nil, nil, err
+		pair := make([]cost, 2)
+		for k, turn := range order {
+			if pair[k], err = turn(); err != nil {
+				return nil, nil, err
+			}
 		}
-		theirs = append(theirs, c)
+		if i%2 == 1 {
+			slices.Reverse(pair)
+		}
+		ours, theirs = append(ours, pair[0]), append(theirs, pair[1])
 	}
 	return ours, theirs, nil
 }
+
+// spread is the ratios of the pairs.
+type spread struct{ least, median, most float64 }
+
+func ratios(ours, theirs []cost, of func(cost) float64) spread {
+	var list []float64
+	for i := range ours {
+		list = append(list, of(ours[i])/of(theirs[i]))
+	}
+	slices.Sort(list)
+	return spread{list[0], list[len(list)/2], list[len(list)-1]}
+}
+
+func (s spread) text() string { return fmt.Sprintf("%.2f (%.2f–%.2f)", s.median, s.least, s.most) }
 
 // writeLua makes wrk's script out of the request that the server has captured: path, headers and body are the same.
 func (b *bench) writeLua(file string) error {

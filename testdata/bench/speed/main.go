@@ -52,9 +52,9 @@ func run(bin string, quick bool, only string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	b := &bench{bin: bin, work: work, out: &table{}, rounds: 3, each: 5 * time.Second, paced: 10 * time.Second, many: 5_000_000}
+	b := &bench{bin: bin, work: work, out: &table{}, rounds: 7, each: 4 * time.Second, paced: 10 * time.Second, many: 5_000_000}
 	if quick {
-		b.rounds, b.each, b.paced, b.many = 2, 4*time.Second, 4*time.Second, 500_000
+		b.rounds, b.each, b.paced, b.many = 5, 2*time.Second, 4*time.Second, 500_000
 	}
 	if b.server, err = startServer(filepath.Join(bin, "refserver")); err != nil {
 		return err
@@ -62,7 +62,7 @@ func run(bin string, quick bool, only string) (err error) {
 	defer func() { err = errors.Join(err, b.server.stop()) }()
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)
-	fmt.Printf("%d cores; %s per turn, %d turns each; median of the turns; CPU is that of whole processes, start-up included, for "+
+	fmt.Printf("%d cores; %s per turn, %d pairs of turns, who goes first changing; medians, ratios by pair (least–most); CPU is that of whole processes, start-up included, for "+
 		"both of a pair; load of this machine by others: see the last column\n",
 		runtime.NumCPU(), b.each, b.rounds)
 	for _, s := range steps {
