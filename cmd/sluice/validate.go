@@ -44,7 +44,7 @@ func (a *app) validatePlans(files []string, o overrides, asJSON bool) error {
 		}
 		a.diagnose(diags, o)
 		if program != nil {
-			fmt.Fprintf(a.out, "%s: valid, %d nodes\n", file, len(program.Nodes))
+			fmt.Fprintf(a.out, "%s: valid, %s\n", file, plural(len(program.Nodes), "node"))
 		}
 	}
 	if asJSON {
