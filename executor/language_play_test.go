@@ -234,8 +234,12 @@ stages: [{id: s, `+expect+`load: {concurrency: 1}, for: 4 requests}]
 		status            int
 		failed            int64
 	}{
-		{"http", "", 404, 4}, {"http", "expect: {status: [200, 404]}, ", 404, 0}, {"http", "expect: {status: [404]}, ", 0, 4},
-		{"grpc", "", 5, 4}, {"grpc", "expect: {status: [0, 5]}, ", 5, 0}, {"grpc", "expect: {status: [5]}, ", 0, 4},
+		{"http", "", 404, 4},
+		{"http", "expect: {status: [200, 404]}, ", 404, 0},
+		{"http", "expect: {status: [404]}, ", 0, 4},
+		{"grpc", "", 5, 4},
+		{"grpc", "expect: {status: [0, 5]}, ", 5, 0},
+		{"grpc", "expect: {status: [5]}, ", 0, 4},
 	} {
 		w := watch(t, func(w *witness) { w.dim, w.status = 4, c.status })
 		n := node(t, play(t, `

@@ -127,36 +127,54 @@ func (p proof) play(t *testing.T, transport string) (*witness, *result.Result) {
 func proofs() []proof {
 	header := func(r request) any { return r.header.Get("X-A") + " " + r.header.Get("X-B") }
 	return []proof{
-		{keys: "target.model_version target.model target target.backend target.url", target: "model: m, model_version: 3",
-			check: each("model and version", "m 3", func(r request) any { return r.model + " " + r.version })},
-		{keys: "stages.model", target: "model: m, model_version: 3", stage: "model: other",
-			check: each("another model has no version of the target's", "other ", func(r request) any { return r.model + " " + r.version })},
+		{
+			keys: "target.model_version target.model target target.backend target.url", target: "model: m, model_version: 3",
+			check: each("model and version", "m 3", func(r request) any { return r.model + " " + r.version }),
+		},
+		{
+			keys: "stages.model", target: "model: m, model_version: 3", stage: "model: other",
+			check: each("another model has no version of the target's", "other ", func(r request) any { return r.model + " " + r.version }),
+		},
 		{keys: "target.headers stages.headers", target: "headers: {X-A: t, x-b: t}", stage: "headers: {X-B: s}", check: each("headers", "t s", header)},
-		{keys: "target.parameters stages.parameters", target: "parameters: {i: 1, b: true, f: 1.5, s: x, over: 1}", stage: "parameters: {over: 2}",
-			check: each("parameters", any(map[string]any{"i": int64(1), "b": true, "f": 1.5, "s": "x", "over": int64(2)}), func(r request) any { return r.params })},
+		{
+			keys: "target.parameters stages.parameters", target: "parameters: {i: 1, b: true, f: 1.5, s: x, over: 1}", stage: "parameters: {over: 2}",
+			check: each("parameters", any(map[string]any{"i": int64(1), "b": true, "f": 1.5, "s": "x", "over": int64(2)}), func(r request) any { return r.params }),
+		},
 		{keys: "stages.outputs", stage: "outputs: [OUT2]", check: each("outputs", any([]string{"OUT2"}), func(r request) any { return r.outputs })},
-		{keys: "stages.shapes stages.batch", stage: "shapes: {IN: [3]}, batch: 2",
-			check: each("shape", any([]int64{2, 3}), func(r request) any { return r.shape })},
-		{keys: "defaults", top: "defaults: {batch: 5, headers: {X-A: d}, for: 3 requests}",
+		{
+			keys: "stages.shapes stages.batch", stage: "shapes: {IN: [3]}, batch: 2",
+			check: each("shape", any([]int64{2, 3}), func(r request) any { return r.shape }),
+		},
+		{
+			keys: "defaults", top: "defaults: {batch: 5, headers: {X-A: d}, for: 3 requests}",
 			check: func(t *testing.T, w *witness, n *result.Node, r *result.Result) {
 				each("defaults", "5 d", func(r request) any { return fmt.Sprint(r.shape[0], " ", r.header.Get("X-A")) })(t, w, n, r)
 				if len(w.all()) != 3 {
 					t.Errorf("%d requests", len(w.all()))
 				}
-			}},
-		{keys: "target.tensors target.tensors.input", http: true, target: "tensors: {input: json}", top: "data: {generate: {IN: 7}}",
-			check: each("JSON", "[7,7,7,7] true", func(r request) any { return fmt.Sprint(r.text, " ", r.binaryOutput) })},
-		{keys: "target.tensors.output", http: true, target: "tensors: {output: json}", top: "data: {generate: {IN: 7}}",
-			check: each("raw, but JSON outputs", "16 false", func(r request) any { return fmt.Sprint(len(r.data), " ", r.binaryOutput) })},
-		{keys: "targets stages.target", top: "targets: {a: {backend: kserve, url: \"http://127.0.0.1:1\", model: a}, b: {backend: kserve, url: WITNESS, model: b, ready: 0s}}",
-			stage: "target: b", check: each("the second target", "b", func(r request) any { return r.model })},
+			},
+		},
+		{
+			keys: "target.tensors target.tensors.input", http: true, target: "tensors: {input: json}", top: "data: {generate: {IN: 7}}",
+			check: each("JSON", "[7,7,7,7] true", func(r request) any { return fmt.Sprint(r.text, " ", r.binaryOutput) }),
+		},
+		{
+			keys: "target.tensors.output", http: true, target: "tensors: {output: json}", top: "data: {generate: {IN: 7}}",
+			check: each("raw, but JSON outputs", "16 false", func(r request) any { return fmt.Sprint(len(r.data), " ", r.binaryOutput) }),
+		},
+		{
+			keys: "targets stages.target", top: "targets: {a: {backend: kserve, url: \"http://127.0.0.1:1\", model: a}, b: {backend: kserve, url: WITNESS, model: b, ready: 0s}}",
+			stage: "target: b", check: each("the second target", "b", func(r request) any { return r.model }),
+		},
 		{keys: "datasets stages.data", top: "datasets: {a: {generate: {IN: 1}}, b: {generate: {IN: 2}}}", stage: "data: b", check: values("the second dataset", within(2, 2))},
-		{keys: "vars vars.NAME.default vars.NAME.type", top: "vars: {n: 3, x: {default: 2.5, type: number}, yes: true, d: 7s, word: {default: \"5\", type: text}, b: {default: 6, type: int}}",
+		{
+			keys: "vars vars.NAME.default vars.NAME.type", top: "vars: {n: 3, x: {default: 2.5, type: number}, yes: true, d: 7s, word: {default: \"5\", type: text}, b: {default: 6, type: int}}",
 			target: "parameters: {n: \"${n}\", x: \"${x}\", yes: \"${yes}\", word: \"${word}\", mixed: \"v${n}\"}, timeout: \"${d}\"", stage: "batch: \"${b}\"",
 			check: each("variables keep their types", any(map[string]any{"n": int64(3), "x": 2.5, "yes": true, "word": "5", "mixed": "v3", "batch": int64(6)}), func(r request) any {
 				r.params["batch"] = r.shape[0]
 				return r.params
-			})},
+			}),
+		},
 
 		generator("data data.generate", "7", values("constant", within(7, 7))),
 		generator("data.generate", "[1, 2, 3, 4]", values("list", func(all []int32) bool { return slices.Equal(all[:8], []int32{1, 2, 3, 4, 1, 2, 3, 4}) })),
@@ -180,22 +198,32 @@ func proofs() []proof {
 			"{generate: {IN: {length: {shape: normal, mean: 1000, std: 1}}}}", func(s string) bool { return len(s) > 980 && len(s) < 1020 }),
 		text("data.generate.NAME.length.values", "{generate: {IN: {length: {values: [2]}}}}", func(s string) bool { return len(s) == 2 }),
 		text("data.string_length", "{generate: random, string_length: 9}", func(s string) bool { return len(s) == 9 }),
-		{keys: "data.count data.order", http: true, witness: fourInts, top: "data: {generate: random, count: 3}", stage: "for: 9 requests",
-			check: order("3 rows in turn", func(ids []int) bool { return slices.Equal(ids, []int{0, 1, 2, 0, 1, 2, 0, 1, 2}) })},
-		{keys: "data.order", http: true, witness: fourInts, top: "data: {generate: random, count: 5, order: random}", stage: "for: 40 requests",
-			check: order("drawn each time", func(ids []int) bool { return !slices.Equal(ids[:5], ids[5:10]) || !slices.Equal(ids[:5], ids[10:15]) })},
-		{keys: "data.file data.format", http: true, witness: fourInts, top: "data: {file: testdata/rows.json, format: perf_analyzer}",
-			check: values("rows", func(all []int32) bool { return slices.Equal(all[:8], []int32{1, 2, 3, 4, 5, 6, 7, 8}) })},
-		{keys: "data.order data.file", http: true, witness: fourInts, top: "seed: 3\ndata: {file: testdata/rows.json, order: shuffle}", stage: "for: 6 requests",
+		{
+			keys: "data.count data.order", http: true, witness: fourInts, top: "data: {generate: random, count: 3}", stage: "for: 9 requests",
+			check: order("3 rows in turn", func(ids []int) bool { return slices.Equal(ids, []int{0, 1, 2, 0, 1, 2, 0, 1, 2}) }),
+		},
+		{
+			keys: "data.order", http: true, witness: fourInts, top: "data: {generate: random, count: 5, order: random}", stage: "for: 40 requests",
+			check: order("drawn each time", func(ids []int) bool { return !slices.Equal(ids[:5], ids[5:10]) || !slices.Equal(ids[:5], ids[10:15]) }),
+		},
+		{
+			keys: "data.file data.format", http: true, witness: fourInts, top: "data: {file: testdata/rows.json, format: perf_analyzer}",
+			check: values("rows", func(all []int32) bool { return slices.Equal(all[:8], []int32{1, 2, 3, 4, 5, 6, 7, 8}) }),
+		},
+		{
+			keys: "data.order data.file", http: true, witness: fourInts, top: "seed: 3\ndata: {file: testdata/rows.json, order: shuffle}", stage: "for: 6 requests",
 			check: values("one permutation, again and again", func(all []int32) bool {
 				return !slices.Equal(all[:4], []int32{1, 2, 3, 4}) && slices.Equal(all[:12], all[12:24])
-			})},
-		{keys: "data.at_end", http: true, witness: fourInts, top: "data: {file: testdata/rows.json, at_end: stop}", stage: "for: 60s",
+			}),
+		},
+		{
+			keys: "data.at_end", http: true, witness: fourInts, top: "data: {file: testdata/rows.json, at_end: stop}", stage: "for: 60s",
 			check: func(t *testing.T, w *witness, n *result.Node, _ *result.Result) {
 				if got := len(w.all()); got != 3 || n.Outcome != result.Done {
 					t.Errorf("%d requests of 3 rows, %s %s", got, n.Outcome, n.Reason)
 				}
-			}},
+			},
+		},
 	}
 }
 

@@ -22,7 +22,7 @@ var (
 )
 
 // TestTour runs the README as a reader would: ```yaml file=NAME``` blocks are files, lines "$ sluice …" of ```console```
-// blocks are commands, in order, in one folder. A command must exit with 0, or as its "# exit N|M" says.
+// blocks are commands, in order, in one folder; a ```text``` block is what the last one printed. A command must exit with 0, or as its "# exit N|M" says.
 func TestTour(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
@@ -32,13 +32,16 @@ func TestTour(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, commands := t.TempDir(), 0
+	dir, commands, last := t.TempDir(), 0, ""
 	for _, block := range fence.FindAllStringSubmatch(string(readme), -1) {
 		kind, file, text := block[1], block[2], block[3]
 		if file != "" {
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if kind == "text" && !strings.Contains(last, strings.TrimSpace(text)) {
+			t.Errorf("the README shows\n%s\nand the command printed\n%s", text, last)
 		}
 		if kind != "console" {
 			continue
@@ -50,7 +53,7 @@ func TestTour(t *testing.T) {
 				continue
 			}
 			commands++
-			tourStep(t, exe, dir, command)
+			last = tourStep(t, exe, dir, command)
 		}
 	}
 	if commands < 8 {
@@ -58,7 +61,7 @@ func TestTour(t *testing.T) {
 	}
 }
 
-func tourStep(t *testing.T, exe, dir, command string) {
+func tourStep(t *testing.T, exe, dir, command string) (printed string) {
 	t.Helper()
 	allowed := []string{"0"}
 	if m := demands.FindStringSubmatch(command); m != nil {
@@ -75,10 +78,11 @@ func tourStep(t *testing.T, exe, dir, command string) {
 	got := strconv.Itoa(cmd.ProcessState.ExitCode())
 	for _, a := range allowed {
 		if a == got {
-			return
+			return string(out)
 		}
 	}
 	t.Errorf("sluice %s: exit code %s, want %s\n%s", command, got, strings.Join(allowed, " or "), out)
+	return string(out)
 }
 
 // TestExitTable: the README's table of exit codes is that of the code.
