@@ -114,7 +114,11 @@ func parseRate(s string) (rate, *mistake) {
 	per := map[string]float64{"s": 1, "min": 60, "h": 3600}
 	n, unit, found := strings.Cut(s, "/")
 	if !decimalForm.MatchString(n) {
-		return 0, invalid(detail, "%q is not a rate", s)
+		m := invalid(detail, "%q is not a rate", s)
+		if meant := source.NearestQuantity(s); strings.Contains(meant, "/") {
+			m.nearest = meant
+		}
+		return 0, m
 	}
 	if !found {
 		m := invalid(detail, "rate %q has no unit", s)

@@ -43,6 +43,8 @@ func TestLeaves(t *testing.T) {
 		{reflect.TypeFor[rate](), "5/m", "no 5/min"},
 		{reflect.TypeFor[rate](), "5/sec", "no 5/s"},
 		{reflect.TypeFor[rate](), "5", "no 5/s"},
+		{reflect.TypeFor[rate](), "5 rps", "no 5/s"},
+		{reflect.TypeFor[rate](), "5 s", "no"},
 		{reflect.TypeFor[rate](), "/s", "no"},
 		{reflect.TypeFor[ratio](), "0.1%", "0.001"},
 		{reflect.TypeFor[ratio](), "999%", "9.99"},

@@ -203,6 +203,9 @@ func (vs *variables) check(v *variable, raw rawVar, at source.Pos) {
 		summary = fmt.Sprintf("variable %q (from %s) is no %s", v.Name, v.From, v.Type)
 	}
 	vs.report(v, codeValue, at, summary, wrong.detail)
+	if !v.Secret {
+		vs.diags[len(vs.diags)-1].Nearest = wrong.nearest
+	}
 	v.known, v.Type = true, "text"
 	v.broken()
 }

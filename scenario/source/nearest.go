@@ -3,14 +3,13 @@ package source
 import "strings"
 
 // Nearest is the word that was likely meant: the one at the smallest edit distance, if that is no more than a third of
-// the longer one's length. Swapped neighbours
-// count as one edit; case and - against _ count for nothing. The first of several equally near words wins; "" is none.
+// the longer one's length, or the word's two letters are swapped (di for id). Swapped neighbours count as one edit; case and - against _ count for nothing. The first of several equally near words wins; "" is none.
 func Nearest(word string, words []string) string {
 	best, bestAt := "", -1
 	for _, w := range words {
 		d := distance(fold(word), fold(w))
 		longer := max(len([]rune(word)), len([]rune(w)))
-		if d > longer/3 || w == word {
+		if d > longer/3 && !swapped(word, w) || w == word {
 			continue
 		}
 		if bestAt < 0 || d < bestAt {
@@ -19,6 +18,8 @@ func Nearest(word string, words []string) string {
 	}
 	return best
 }
+
+func swapped(a, b string) bool { return len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0] }
 
 func fold(s string) []rune { return []rune(strings.ReplaceAll(strings.ToLower(s), "-", "_")) }
 

@@ -120,6 +120,12 @@ func TestNearest(t *testing.T) {
 			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
 		}
 	}
+	if got := Nearest("di", []string{"description", "id"}); got != "id" {
+		t.Errorf("two swapped letters: %q, want id", got)
+	}
+	if got := Nearest("dd", []string{"id"}); got != "" {
+		t.Errorf("one of two letters: %q, want none", got)
+	}
 	if got := Nearest("ab", []string{"abc", "abd"}); got != "abc" {
 		t.Errorf("the first of two equally near words, got %q", got)
 	}
