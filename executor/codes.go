@@ -5,7 +5,7 @@ const (
 	codeCycle       = "needs-cycle"
 	codeBackend     = "unknown-backend"
 	codeScheme      = "scheme"
-	codeTarget      = "target"
+	codeTarget      = "bad-target"
 	codeKeyUnread   = "key-not-read"
 	codeCatalogue   = "metric-clash"
 	codeConnections = "too-few-connections"
