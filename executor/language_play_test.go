@@ -181,7 +181,7 @@ stages: [{id: s, load: {concurrency: 1}, for: 3 requests}]
 		got := string(n.Outcome)
 		for _, f := range n.Validity.Findings {
 			if f.Code == "no_statistics" {
-				got += " " + f.Code
+				got = string(n.Outcome) + " " + f.Code
 			}
 		}
 		if got != want {
@@ -295,9 +295,7 @@ func TestInFlight(t *testing.T) {
 	for _, transport := range []string{"http", "grpc"} {
 		w := watch(t, func(w *witness) { w.dim, w.hold = 4, make(chan struct{}) })
 		go func() {
-			for len(w.all()) < 5 {
-				time.Sleep(time.Millisecond)
-			}
+			until(func() bool { return len(w.all()) >= 5 })
 			close(w.hold)
 		}()
 		play(t, `
@@ -531,11 +529,10 @@ func TestInterruptPhases(t *testing.T) {
 					time.AfterFunc(100*time.Millisecond, func() { interrupt <- 2 })
 				case "probe":
 					go func() {
-						for len(w.all()) == 0 {
-							time.Sleep(time.Millisecond)
-						}
+						until(func() bool { return len(w.all()) > 0 })
 						interrupt <- 2
 					}()
+				default: // from an event
 				}
 				began := time.Now()
 				p := compile(t, fmt.Sprintf(`

@@ -77,7 +77,7 @@ func (a *authority) secured(t *testing.T, c *tls.Config) *witness {
 	c.NextProtos = []string{"h2", "http/1.1"}
 	w := &witness{typ: "INT32", dim: 4, paths: map[string]int{}}
 	w.Server = httptest.NewUnstartedServer(w)
-	w.Server.TLS = c
+	w.TLS = c
 	w.Config.ErrorLog = quietLog()
 	w.Config.Protocols = new(http.Protocols)
 	w.Config.Protocols.SetHTTP1(true)

@@ -128,7 +128,7 @@ func (w *witness) infer(in *http.Request, r request) {
 		}
 	}
 	if w.takes > 0 {
-		time.Sleep(w.takes)
+		<-time.After(w.takes)
 	}
 	w.mu.Lock()
 	w.open--
@@ -322,13 +322,12 @@ func strs(data []byte) []string {
 	return list
 }
 
-// until polls a condition for at most a generous time.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); {
-		if time.Now().After(deadline) {
-			t.Fatal("in vain: ", what)
+// until polls a condition for at most a generous time; what it was wanted for shows whether it came.
+func until(holds func() bool) {
+	deadline := time.Now().Add(20 * time.Second)
+	for now := range time.Tick(time.Millisecond) {
+		if holds() || now.After(deadline) {
+			return
 		}
-		time.Sleep(time.Millisecond)
 	}
 }
