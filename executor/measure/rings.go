@@ -20,9 +20,12 @@ type Rings struct {
 	perLane int
 }
 
-// lane is one lane's two rings. Producer and consumer: full lane → folder, empty folder → pacer or lane.
+// lane is one lane's two rings. Producer and consumer: full lane → folder, empty folder → pacer or lane. A buffer that was
+// never used is taken only when no used one has come back, so that no more of them are warm in the cache than the time
+// between two drains needs.
 type lane struct {
 	full, empty ring
+	fresh       []backends.Sample // of the one who gets
 }
 
 // NewRings makes buffers for lanes lanes. perLane 0 takes the budget of 16 Ki samples for the node, at least 4 and at
@@ -35,12 +38,9 @@ func NewRings(lanes, perLane, events int) *Rings {
 	for i := range r.lanes {
 		r.lanes[i].full.init(perLane)
 		r.lanes[i].empty.init(perLane)
-		for j, buffers := 0, make([]backends.Sample, perLane); j < perLane; j++ {
-			s := &buffers[j]
-			if events > 0 {
-				s.Events = make([]backends.Event, 0, events)
-			}
-			r.lanes[i].empty.push(s)
+		r.lanes[i].fresh = make([]backends.Sample, perLane)
+		for j := range r.lanes[i].fresh[:min(events, 1)*perLane] {
+			r.lanes[i].fresh[j].Events = make([]backends.Event, 0, events)
 		}
 	}
 	return r
@@ -48,10 +48,16 @@ func NewRings(lanes, perLane, events int) *Rings {
 
 // Get takes an empty buffer for lane, already reset; nil when the folder is behind.
 func (r *Rings) Get(lane int) *backends.Sample {
-	s := r.lanes[lane].empty.pop()
-	if s != nil {
+	l := &r.lanes[lane]
+	if s := l.empty.pop(); s != nil {
 		s.Reset()
+		return s
 	}
+	if len(l.fresh) == 0 {
+		return nil
+	}
+	s := &l.fresh[0]
+	l.fresh = l.fresh[1:]
 	return s
 }
 
