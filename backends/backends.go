@@ -130,6 +130,7 @@ type Call struct {
 	Size     int    // bytes on the wire
 	Row      uint32 // data row, to match expected outputs afterwards
 	Items    uint32 // inferences in it (batch), for throughput
+	Entry    uint16 // which kind of request of the stage's mix; 0 without one. Set by the executor before lanes see the call
 	Stateful bool   // part of a sequence: never resent
 	Head     []byte
 	Holes    []Hole
@@ -172,9 +173,10 @@ type Sample struct {
 	Gen           uint32
 	Lane          uint32
 	Slot          uint16
+	Entry         uint16 // Call.Entry
 	Flags         Flags
 	Class         ErrorClass
-	_             [3]byte
+	_             [1]byte
 	Events        []Event // cap fixed by the stage; empty for unary requests
 	Note          []byte  // first NoteSize bytes of the error as the server said it; nil buffer until first used
 }

@@ -51,6 +51,7 @@ func Compile(p *scenario.Plan, kinds []backends.Kind) (*Program, source.Diagnost
 		b.orderStages, // needs and the list; cycles
 		b.levels,      // nodes
 		b.edges,       // who waits for whom
+		b.units,       // who runs when
 		b.readData,    // files that the plan names
 		b.expressions, // assertions, while, stability metrics
 		b.plan,        // requests, durations, samples
@@ -100,7 +101,7 @@ func (b *build) orderStages() {
 // levels makes the nodes of every stage.
 func (b *build) levels() {
 	for _, s := range b.stages {
-		open := scenario.VisitLoad(s.Load, func(scenario.Concurrency) bool { return false }, func(scenario.Rate) bool { return true })
+		_, open := scenario.Open(s.Load)
 		axis := "concurrency"
 		if open {
 			axis = "rate"
@@ -122,11 +123,7 @@ func (b *build) levels() {
 	}
 }
 
-func quantity(s *scenario.Stage) scenario.Quantity {
-	return scenario.VisitLoad(s.Load,
-		func(c scenario.Concurrency) scenario.Quantity { return c.Level },
-		func(r scenario.Rate) scenario.Quantity { return r.Level })
-}
+func quantity(s *scenario.Stage) scenario.Quantity { return scenario.QuantityOf(s.Load) }
 
 // stageLevels are the values that a stage runs at. An open ladder climbs at most maxLevels steps.
 func stageLevels(s *scenario.Stage) []scenario.Level {
@@ -192,6 +189,17 @@ func (b *build) edges() {
 			}
 			_ = g.Connect(graph.Edge{From: before[len(before)-1].ID, To: n.ID, When: n.Stage.When, Reason: reason})
 		}
+	}
+}
+
+// units puts the nodes into running order: stages one after the other.
+func (b *build) units() {
+	for _, s := range b.stages {
+		m := &Member{Stage: s.ID}
+		for _, n := range b.nodes[s.ID] {
+			m.Plays = append(m.Plays, Play{Node: n})
+		}
+		b.program.Units = append(b.program.Units, &Unit{Members: []*Member{m}})
 	}
 }
 

@@ -39,11 +39,11 @@ func (s *scope) Variable(name string) (literal, typ string, err error) {
 }
 
 // Resolve implements expression.Scope.
-func (s *scope) Resolve(node, path string) (metric.Leaf, error) {
+func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
 	n := s.node
-	if node != "" {
+	if at.Node != "" {
 		var err error
-		if n, err = s.find(node); err != nil {
+		if n, err = s.find(at.Node); err != nil {
 			return metric.Leaf{}, err
 		}
 	}
@@ -184,7 +184,7 @@ func mentionsErrors(checks []Check) bool {
 // stability resolves the metrics that windows are compared by.
 func (b *build) stability(n *Node, u scenario.UntilStable) {
 	for _, m := range u.Metrics {
-		leaf, err := n.scope.Resolve("", strings.TrimSpace(m.Text))
+		leaf, err := n.scope.Resolve(expression.Place{}, strings.TrimSpace(m.Text))
 		switch {
 		case err != nil:
 			b.fail(m.Pos, codeMetric, "%s", err)

@@ -137,7 +137,7 @@ func (n *Node) label() string {
 	if n.Open {
 		what = n.Level.Text
 		if r, ok := n.Stage.Load.(scenario.Rate); ok {
-			what += " " + r.Arrivals
+			what += " " + r.Arrivals.Word
 		}
 	}
 	switch e := n.Stage.Extent.(type) {

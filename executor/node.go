@@ -71,7 +71,7 @@ func (t *trial) fail(err error) *result.Node {
 // slots is how many requests may be open at the same time.
 func (t *trial) slots() int {
 	if rate, ok := t.node.Stage.Load.(scenario.Rate); ok {
-		return rate.MaxInFlight
+		return rate.Pool.MaxInFlight
 	}
 	return int(t.node.Level.Value)
 }
@@ -170,7 +170,7 @@ func (t *trial) play(ctx context.Context) {
 	}
 	rate := t.node.Stage.Load.(scenario.Rate)
 	t.played = drive.Open(ctx, t.schedule(), src, t.lanes, t.limits, t.rings, &t.control, drive.OpenOptions{
-		Options: o, Drop: rate.Overflow == "drop", Spin: int64(spin), Grow: t.grow,
+		Options: o, Drop: rate.Pool.Overflow == "drop", Spin: int64(spin), Grow: t.grow,
 		MaxInFlight: t.shared(t.slots()), Delay: t.r.env.Delay,
 	})
 }
@@ -178,7 +178,7 @@ func (t *trial) play(ctx context.Context) {
 // schedule is the arrivals of an open loop: a function of seed, stage, point and arrival number.
 func (t *trial) schedule() load.Schedule {
 	rate := t.node.Stage.Load.(scenario.Rate)
-	if rate.Arrivals == "poisson" {
+	if rate.Arrivals.CV > 0 {
 		return load.Poisson(t.node.Level.Value, load.Seed(t.r.program.Plan.Seed, t.node.Stage.ID, t.node.ID))
 	}
 	return load.Constant(t.node.Level.Value)

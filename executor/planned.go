@@ -22,7 +22,7 @@ func planned(n *Node) Planned {
 	p := Planned{Requests: -1, Longest: -1, InFlight: int(n.Level.Value)}
 	rate, isRate := n.Stage.Load.(scenario.Rate)
 	if isRate {
-		p.InFlight = rate.MaxInFlight
+		p.InFlight = rate.Pool.MaxInFlight
 	}
 	warm := n.Stage.Warmup
 	p.Shortest = warm.Duration.Seconds()
@@ -42,7 +42,7 @@ func planned(n *Node) Planned {
 			}
 		case isRate:
 			p.Requests = n.Level.Value * e.Span.Duration.Seconds()
-			if rate.Arrivals == "poisson" {
+			if rate.Arrivals.CV > 0 {
 				p.SD = math.Sqrt(p.Requests)
 			} else {
 				from := int64(warm.Duration)

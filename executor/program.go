@@ -17,12 +17,28 @@ import (
 // Program is a plan that has been understood: printable, with nothing sent. Compile is deterministic.
 type Program struct {
 	Plan  *scenario.Plan
-	Nodes []*Node // in the order in which they run
+	Nodes []*Node // in the order in which they first run
+	Units []*Unit // what runs one after the other
 	Graph *graph.Graph
 	// Assert are the plan's own assertions, judged when all nodes have ended.
 	Assert []Check
 	// Warnings found while compiling; the plan's own are in Plan.Warnings.
 	Warnings source.Diagnostics
+}
+
+// Unit is what runs at one time: one stage, or the members of a group side by side.
+type Unit struct{ Members []*Member }
+
+// Member is one stage of a unit with what it plays, in order: its points and levels, in as many rounds as it repeats.
+type Member struct {
+	Stage string
+	Plays []Play
+}
+
+// Play is one round of a node, from 0. A node with several rounds has one result, in which they are pooled.
+type Play struct {
+	Node  *Node
+	Round int
 }
 
 // Node is what has a result of its own: one stage at one level.

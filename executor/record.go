@@ -94,8 +94,8 @@ func (r *runner) blank(n *Node) *result.Node {
 		out.Labels[l.Key] = l.Value
 	}
 	if rate, ok := s.Load.(scenario.Rate); ok {
-		out.Load.Kind, out.Load.Arrivals = "rate", rate.Arrivals
-		out.Load.MaxInFlight, out.Load.Overflow = rate.MaxInFlight, rate.Overflow
+		out.Load.Kind, out.Load.Arrivals = "rate", rate.Arrivals.Word
+		out.Load.MaxInFlight, out.Load.Overflow = rate.Pool.MaxInFlight, rate.Pool.Overflow
 	}
 	if n.ID != s.ID {
 		out.Point = map[string]string{out.Load.Kind: n.Level.Text}

@@ -103,8 +103,12 @@ func (r *runner) play(ctx context.Context) (diags source.Diagnostics) {
 		occasion.Plan = fmt.Sprintf("the plan does not fit the server: %s", diags[0].Summary)
 		return diags
 	}
-	for _, n := range r.program.Nodes {
-		r.step(ctx, n)
+	for _, u := range r.program.Units {
+		for _, m := range u.Members {
+			for _, p := range m.Plays {
+				r.step(ctx, p.Node)
+			}
+		}
 	}
 	occasion.Signal, occasion.Internal = r.signal, r.internal
 	return diags

@@ -214,7 +214,7 @@ func (r *reading) stage(s *rawStage, p *Plan) *Stage {
 	play := s.Play
 	stage := &Stage{
 		ID: s.ID.V, Description: play.Description.or(""), Labels: sortedPairs(play.Labels), Pos: s.At.pos(), IDPos: s.ID.at.pos(),
-		When: s.When.V, OnFail: play.OnFail.V, Warmup: play.Warmup.V, Drain: play.Drain.V,
+		When: s.When.V, OnFail: play.OnFail.V, Repeat: 1, Warmup: play.Warmup.V, Drain: play.Drain.V,
 		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
 	}
 	stage.Load, stage.LoadPos = newLoad(play.Load)
@@ -271,7 +271,7 @@ func byName[T any](all []*T, name func(*T) string, want *val[string], usual stri
 
 func newExtent(s *rawStage) (Extent, source.Pos) {
 	if f := s.Play.For; f != nil {
-		return For{f.V}, s.At.node.Entry("for").KeyPos
+		return For{Span: f.V}, s.At.node.Entry("for").KeyPos
 	}
 	stable := s.Play.Until.Stable
 	u := UntilStable{

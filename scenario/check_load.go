@@ -166,7 +166,7 @@ func (l *rawLevels[T]) count() int {
 
 // newQuantity is the plain form of a quantity that was checked.
 func newQuantity[T amount](q *rawQuantity[T], dim dimension[T]) Quantity {
-	level := func(v *val[T]) Level { return Level{magnitude(v.V), v.at.node.Text, v.at.pos()} }
+	level := func(v *val[T]) Level { return Level{Value: magnitude(v.V), Text: v.at.node.Text, Pos: v.at.pos()} }
 	switch {
 	case q.One != nil:
 		return Fixed{level(q.One)}
@@ -183,7 +183,7 @@ func newQuantity[T amount](q *rawQuantity[T], dim dimension[T]) Quantity {
 func newLevels[T amount](l *rawLevels[T], dim dimension[T]) Levels {
 	levels := Levels{While: newConditions(l.While)}
 	if l.To == nil {
-		levels.Values = []Level{{magnitude(l.From.V), dim.write(magnitude(l.From.V)), l.From.at.pos()}}
+		levels.Values = []Level{{Value: magnitude(l.From.V), Text: dim.write(magnitude(l.From.V)), Pos: l.From.at.pos()}}
 		levels.Open, levels.Step = true, l.step()
 		if l.Factor != nil {
 			levels.Factor = float64(l.Factor.V)
@@ -191,7 +191,7 @@ func newLevels[T amount](l *rawLevels[T], dim dimension[T]) Levels {
 		return levels
 	}
 	for _, v := range l.values() {
-		levels.Values = append(levels.Values, Level{v, dim.write(v), l.From.at.pos()})
+		levels.Values = append(levels.Values, Level{Value: v, Text: dim.write(v), Pos: l.From.at.pos()})
 	}
 	return levels
 }
@@ -213,9 +213,17 @@ func newConditions(r *rawConditions) []Condition {
 // newLoad is the plain form of a load that was checked.
 func newLoad(l *rawLoad) (Load, source.Pos) {
 	if l.Concurrency != nil {
-		return Concurrency{newQuantity(l.Concurrency, inFlight())}, l.At.node.Entry("concurrency").KeyPos
+		return Concurrency{Level: newQuantity(l.Concurrency, inFlight())}, l.At.node.Entry("concurrency").KeyPos
 	}
 	return Rate{
-		Level: newQuantity(l.Rate, perSecond()), Arrivals: l.Arrivals.V, MaxInFlight: int(l.MaxInFlight.V), Overflow: l.Overflow.V,
+		Level: newQuantity(l.Rate, perSecond()), Arrivals: newArrivals(l.Arrivals.V), Of: "requests",
+		Pool: Pool{MaxInFlight: int(l.MaxInFlight.V), Overflow: l.Overflow.V},
 	}, l.At.node.Entry("rate").KeyPos
+}
+
+func newArrivals(word string) Arrivals {
+	if word == "poisson" {
+		return Arrivals{Word: word, CV: 1}
+	}
+	return Arrivals{Word: word}
 }

@@ -24,6 +24,16 @@ type Plan struct {
 	Stages      []*Stage
 	Assert      []Assertion // of the plan: metrics stand under stage("…")
 	Output      Output
+	Baseline    *Baseline
+	MaxDuration time.Duration // of the run; 0: none
+	// Overlays are the files and profiles that were merged, in order of precedence, weakest first.
+	Overlays []string
+	// Origins say where each value comes from that does not stand in the plan's own file or that a variable gave, by JSON
+	// pointer into Resolved, sorted by it.
+	Origins []Origin
+	// Later are the parts of the language that this plan uses and this version cannot run yet: validate and graph take
+	// them, run refuses.
+	Later source.Diagnostics
 	// Source is the plan's tree after --set and before variables: positions for diagnostics that come later.
 	Source *source.Node
 	// Resolved is the plan as JSON-like data after variables and defaults, secrets as "***": for result.json.
@@ -34,6 +44,13 @@ type Plan struct {
 	Secrets []Secret
 	// Warnings found on the way.
 	Warnings source.Diagnostics
+}
+
+// Origin is where one value of the plan comes from.
+type Origin struct {
+	Path string     // JSON pointer into Plan.Resolved
+	From string     // "profile ci", "extends base.yaml", "defaults", "default", "env NAME", "--var NAME", "--var-file FILE", "--set"
+	Pos  source.Pos // of the value as it was written
 }
 
 // Pair is one entry of a map whose order is fixed.
@@ -168,17 +185,74 @@ type Stage struct {
 	Labels      []Pair
 	Pos         source.Pos // of the stage
 	IDPos       source.Pos
+	// Point is where the stage stands in its matrix, first axis outermost; nil without one. The points of one stage follow
+	// each other in Plan.Stages and have the same ID.
+	Point       []Pair
+	Group       *Group // the members of a group start together; nil: alone
 	Needs       []Need
-	When        string // success failure always never
-	OnFail      string // stop continue
+	When        string        // success failure always never
+	OnFail      string        // stop continue
+	Delay       time.Duration // before it starts; in a group, from the group's start
+	MaxDuration time.Duration // then the node is interrupted; 0: none
 	Request     Request
+	Mix         []Entry // several kinds of request; nil: only Request
 	Load        Load
 	LoadPos     source.Pos
 	Extent      Extent
 	ExtentPos   source.Pos
 	Warmup      Span
 	Drain       time.Duration
+	Before      []Action
+	After       []Action
+	Repeat      int // rounds, every second one in reverse; 1: once
+	Goodput     []Bound
 	Assert      []Assertion // own ones; the built-in errors rule is added by the executor
+}
+
+// Group is a `parallel` entry. What it says itself about needs, when and delay is merged into its members.
+type Group struct {
+	Pos   source.Pos
+	Index int // of the entry in `stages`
+}
+
+// Entry is one kind of request of a mix. Weight 0 in all entries: they take turns; else they are drawn.
+type Entry struct {
+	Name    string
+	Pos     source.Pos
+	Weight  float64
+	Request Request
+}
+
+// Entries are the kinds of request of a stage: those of its mix, else one without a name.
+func (s *Stage) Entries() []Entry {
+	if s.Mix == nil {
+		return []Entry{{Pos: s.Pos, Request: s.Request}}
+	}
+	return s.Mix
+}
+
+// Action is one step before or after a stage: exactly one field is set.
+type Action struct {
+	Pos         source.Pos
+	LoadModel   string
+	UnloadModel string
+	Call        *Call
+}
+
+// Call is one HTTP request to the target, which must answer 2xx.
+type Call struct{ Method, Path string }
+
+// Bound is one condition of goodput: a request is good when its metric is within the limit, in the metric's base unit. The
+// direction comes from the catalogue.
+type Bound struct {
+	Metric source.Text
+	Limit  source.Text // a literal with its unit
+}
+
+// Baseline is a stored result that assertions compare with.
+type Baseline struct {
+	File      Path
+	IfMissing string // inconclusive skip
 }
 
 // Need is a stage that must have come before. Implied: the entry before, not written by the user.
@@ -217,92 +291,6 @@ type Expect struct {
 	Status             []int
 }
 
-// Load is sealed: Concurrency | Rate.
-type Load interface{ load() }
-
-// Concurrency is a closed loop: requests in flight.
-type Concurrency struct{ Level Quantity }
-
-// Rate is an open loop: requests due per second.
-type Rate struct {
-	Level       Quantity
-	Arrivals    string // constant poisson
-	MaxInFlight int
-	Overflow    string // wait drop
-}
-
-func (Concurrency) load() {}
-func (Rate) load()        {}
-
-// VisitLoad calls the function of l's member. A new member changes the signature, so every caller stops compiling.
-func VisitLoad[T any](l Load, concurrency func(Concurrency) T, rate func(Rate) T) T {
-	switch l := l.(type) {
-	case Concurrency:
-		return concurrency(l)
-	case Rate:
-		return rate(l)
-	}
-	panic("scenario: unknown load")
-}
-
-// Quantity is sealed: Fixed | Levels.
-type Quantity interface{ quantity() }
-
-// Fixed is one value: requests in flight, or requests per second.
-type Fixed struct {
-	Value Level
-}
-
-// Levels are values, one node each, in this order. While (nil: none) stops the ladder at the first level for which it
-// is not true. Open is a ladder without an end, which While ends: Values are then From, and Step or Factor give the rest.
-type Levels struct {
-	Values []Level
-	While  []Condition
-	Open   bool
-	Step   float64 // added to get the next value of an open ladder; 0: Factor
-	Factor float64
-}
-
-func (Fixed) quantity()  {}
-func (Levels) quantity() {}
-
-// Level is one value of a quantity and how it was written ("100/s"), for node ids.
-type Level struct {
-	Value float64
-	Text  string
-	Pos   source.Pos
-}
-
-// Condition is one expression of a `while`.
-type Condition struct{ That source.Text }
-
-// Extent is sealed: For | UntilStable.
-type Extent interface{ extent() }
-
-// For lasts for a span.
-type For struct{ Span Span }
-
-// UntilStable lasts until the last Windows windows agree within Within for every metric, at most MaxWindows windows.
-type UntilStable struct {
-	Windows    int
-	Window     Span
-	Within     float64 // ratio
-	MaxWindows int
-	Metrics    []source.Text // leaf names: throughput, latency.p95
-}
-
-func (For) extent()         {}
-func (UntilStable) extent() {}
-
-// Span is a duration or a number of requests; exactly one is not zero, or both are zero for `0s`.
-type Span struct {
-	Duration time.Duration
-	Requests int64
-}
-
-// IsZero reports whether the span is empty.
-func (s Span) IsZero() bool { return s == Span{} }
-
 // Assertion is one thing that must hold. Those named by `slo` are here in full.
 type Assertion struct {
 	ID          string // as given, else stage/N or plan/N
@@ -313,6 +301,11 @@ type Assertion struct {
 	Severity    string     // gate warn
 	MinSamples  int        // 0: by percentile
 	OnNoData    string     // inconclusive fail pass
+	Confidence  float64    // ratio; 0: point estimate
+	Every       time.Duration
+	Allow       float64 // share of the windows of Every that may be false
+	Within      time.Duration
+	Abort       bool
 }
 
 // Output says what is written where.

@@ -63,7 +63,7 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	gen := sl.gen.Load() + 1
 	s.Reset()
 	s.Due, s.Free, s.N, s.Flags = a.due, a.free, a.n, a.flags
-	s.Row, s.Items = t.Call.Row, t.Call.Items
+	s.Row, s.Items, s.Entry = t.Call.Row, t.Call.Items, t.Call.Entry
 	s.Lane, s.Slot, s.Gen = uint32(sl.index), 0, gen
 	t.Fields.ID = p.o.IDBase | a.n
 	sl.sample, sl.call, sl.fields = s, t.Call, t.Fields

@@ -21,7 +21,7 @@ func ref(t testing.TB, node, path string) expression.Ref {
 	if !ok {
 		t.Fatalf("no leaf %s", path)
 	}
-	return expression.Ref{Node: node, Leaf: l}
+	return expression.Ref{Place: expression.Place{Node: node}, Leaf: l}
 }
 
 func known(v float64, n, need int64) expression.Quantity {

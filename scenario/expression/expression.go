@@ -53,16 +53,25 @@ type Truth struct {
 
 // Ref is one reference to a metric in an expression.
 type Ref struct {
-	Node string // "" = the node that is judged; else the id inside stage("…")
+	Place
 	Leaf metric.Leaf
 	At   [2]int // character offsets in the text: start, end
 }
 
+// Place is which measurement a metric is read from: what stands before its name.
+type Place struct {
+	Baseline bool   // of the stored result that the plan names
+	Node     string // "" = the node that is judged; else the id inside stage("…")
+	Phase    string // a named hold of a ramp; "": all of hold
+	Mix      string // an entry of the stage's mix; "": all
+	Model    string // a composing model; "": the target's own
+}
+
 // Scope is what the names of an expression mean where it stands.
 type Scope interface {
-	// Resolve finds a metric. node is the argument of stage("…"), "" for the judged node. A *NameError says which
-	// part of the reference is wrong and what was meant; the caller adds the position.
-	Resolve(node, path string) (metric.Leaf, error)
+	// Resolve finds a metric. A *NameError says which part of the reference is wrong and what was meant; the caller adds
+	// the position.
+	Resolve(at Place, path string) (metric.Leaf, error)
 	// Variable gives the one literal that ${name} stands for ("50ms"), typed: text, int, number, bool, duration, rate,
 	// ratio or size.
 	Variable(name string) (literal, typ string, err error)

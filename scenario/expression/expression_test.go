@@ -26,7 +26,8 @@ func newScope(t testing.TB) testScope {
 	return testScope{c}
 }
 
-func (s testScope) Resolve(node, path string) (metric.Leaf, error) {
+func (s testScope) Resolve(at Place, path string) (metric.Leaf, error) {
+	node := at.Node
 	if stages := []string{"a", "sweep[concurrency=1]"}; node != "" && node != stages[0] && node != stages[1] {
 		return metric.Leaf{}, &NameError{
 			Summary: "there is no stage " + node, Code: "unknown-name", Stage: true, Allowed: stages,

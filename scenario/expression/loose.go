@@ -55,7 +55,7 @@ type looseScope struct {
 }
 
 // Resolve implements Scope.
-func (s looseScope) Resolve(_, path string) (metric.Leaf, error) {
+func (s looseScope) Resolve(_ Place, path string) (metric.Leaf, error) {
 	if strings.HasPrefix(path, "server.") {
 		return metric.Leaf{}, errOpen
 	}

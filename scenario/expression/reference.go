@@ -179,7 +179,7 @@ func (c *checker) reference(o operand, node, path string) operand {
 
 // referenceIn resolves path in node, whose text is id, and makes o the reference.
 func (c *checker) referenceIn(o, id operand, node, path string) operand {
-	leaf, err := c.scope.Resolve(node, path)
+	leaf, err := c.scope.Resolve(Place{Node: node}, path)
 	if errors.Is(err, errOpen) {
 		return operand{from: o.from, to: o.to, ref: -1} // as after a mistake: nothing follows from it
 	}
@@ -195,7 +195,7 @@ func (c *checker) referenceIn(o, id operand, node, path string) operand {
 	}
 	o.kind, o.refs, o.ref = kind(leaf.Dim()), 1, len(c.refs)
 	name := "r" + strconv.Itoa(o.ref)
-	c.refs = append(c.refs, Ref{Node: node, Leaf: leaf, At: [2]int{c.tokens[o.from].from, c.tokens[o.to].to}})
+	c.refs = append(c.refs, Ref{Place: Place{Node: node}, Leaf: leaf, At: [2]int{c.tokens[o.from].from, c.tokens[o.to].to}})
 	c.kinds = append(c.kinds, o.kind)
 	c.env[name] = box(o.kind, Quantity{})
 	o.node = &ast.IdentifierNode{Value: name}

@@ -1,0 +1,195 @@
+package scenario
+
+import (
+	"time"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// Load is sealed: Concurrency | Rate | Intervals | Schedule.
+type Load interface{ load() }
+
+// Concurrency is a closed loop: requests in flight.
+type Concurrency struct {
+	Level Quantity
+	Think *Dist // pause after each reply, s; nil: none
+}
+
+// Rate is an open loop: requests due per second.
+type Rate struct {
+	Level    Quantity
+	Arrivals Arrivals
+	Of       string // what the rate counts: requests sequences sessions
+	Pool     Pool
+}
+
+// Intervals is an open loop whose gaps stand in a file.
+type Intervals struct {
+	File  Path
+	Unit  time.Duration
+	First string // gap: the first request comes after the first gap; zero: at once
+	AtEnd string // repeat stop
+	Pool  Pool
+}
+
+// Schedule is an open loop whose times stand in a file, or in the data's rows.
+type Schedule struct {
+	File     *Path         // nil: the timestamps of the data's rows
+	Unit     time.Duration // of the file's times; 0 without a file
+	Speed    float64       // how many times faster than recorded
+	From, To time.Duration // recorded times outside are left out; To 0: none
+	Pool     Pool
+}
+
+// Pool is how many requests of an open loop may be in flight, and what becomes of those that find no place.
+type Pool struct {
+	MaxInFlight int
+	Overflow    string // wait drop
+}
+
+// Arrivals is how the gaps of a rate vary. CV is their coefficient of variation: 0 constant, 1 Poisson, else gamma gaps.
+// Exact scales the gaps so that the number of arrivals is that of the constant rate.
+type Arrivals struct {
+	Word  string // constant poisson, "" for a CV of its own
+	CV    float64
+	Exact bool
+}
+
+func (Concurrency) load() {}
+func (Rate) load()        {}
+func (Intervals) load()   {}
+func (Schedule) load()    {}
+
+// VisitLoad calls the function of l's member. A new member changes the signature, so every caller stops compiling.
+func VisitLoad[T any](l Load, concurrency func(Concurrency) T, rate func(Rate) T, intervals func(Intervals) T, schedule func(Schedule) T) T {
+	switch l := l.(type) {
+	case Concurrency:
+		return concurrency(l)
+	case Rate:
+		return rate(l)
+	case Intervals:
+		return intervals(l)
+	case Schedule:
+		return schedule(l)
+	}
+	panic("scenario: unknown load")
+}
+
+// Open reports whether l is an open loop, and its pool.
+func Open(l Load) (Pool, bool) {
+	type open struct {
+		pool Pool
+		is   bool
+	}
+	o := VisitLoad(l,
+		func(Concurrency) open { return open{} },
+		func(r Rate) open { return open{r.Pool, true} },
+		func(i Intervals) open { return open{i.Pool, true} },
+		func(s Schedule) open { return open{s.Pool, true} })
+	return o.pool, o.is
+}
+
+// QuantityOf is the quantity of a load, nil where it has none (its times stand in a file).
+func QuantityOf(l Load) Quantity {
+	return VisitLoad(l,
+		func(c Concurrency) Quantity { return c.Level },
+		func(r Rate) Quantity { return r.Level },
+		func(Intervals) Quantity { return nil },
+		func(Schedule) Quantity { return nil })
+}
+
+// Quantity is sealed: Fixed | Levels | Ramp | Search | Periodic.
+type Quantity interface{ quantity() }
+
+// Fixed is one value: requests in flight, or requests per second.
+type Fixed struct {
+	Value Level
+}
+
+// Levels are values, one node each, in this order. While (nil: none) stops the ladder at the first level for which it
+// is not true. Open is a ladder without an end, which While ends: Values are then From, and Step or Factor give the rest.
+type Levels struct {
+	Values []Level
+	While  []Condition
+	Open   bool
+	Step   float64 // added to get the next value of an open ladder; 0: Factor
+	Factor float64
+}
+
+// Ramp is one node whose value changes: from 0, step by step.
+type Ramp struct{ Steps []RampStep }
+
+// RampStep goes to To in Over and stays there for Hold. Name is that of the hold; "" none.
+type RampStep struct {
+	To         Level
+	Over, Hold time.Duration
+	Name       string
+}
+
+// Search is one node that looks for the largest value for which While holds.
+type Search struct {
+	From, To Level
+	// Precision is how close to the limit is close enough: a share of the value, or an amount. One of them is 0.
+	Precision, Amount float64
+	Confirm           int // times that the best value must hold
+	While             []Condition
+}
+
+// Periodic is one node of a streaming closed loop: Step more slots each time the newest all have so many responses.
+type Periodic struct{ From, To, Step, Responses int }
+
+func (Fixed) quantity()    {}
+func (Levels) quantity()   {}
+func (Ramp) quantity()     {}
+func (Search) quantity()   {}
+func (Periodic) quantity() {}
+
+// Level is one value of a quantity and how it was written ("100/s"), for node ids. With Expr the value comes from the
+// results of earlier stages: it is the text between ${ and }, and Value is 0 until the stage starts.
+type Level struct {
+	Value float64
+	Text  string
+	Pos   source.Pos
+	Expr  *source.Text
+}
+
+// Condition is one expression of a `while`.
+type Condition struct{ That source.Text }
+
+// Extent is sealed: For | UntilStable | UntilOthers | ByLoad.
+type Extent interface{ extent() }
+
+// For lasts for a span. With a load that ends by itself it cuts it, and holds a ramp's last value.
+type For struct{ Span Span }
+
+// UntilStable lasts until the last Windows windows agree within Within for every metric, at most MaxWindows windows.
+type UntilStable struct {
+	Windows    int
+	Window     Span
+	Within     float64 // ratio
+	MaxWindows int
+	Metrics    []source.Text // leaf names: throughput, latency.p95
+}
+
+// UntilOthers lasts as long as the other members of the group.
+type UntilOthers struct{}
+
+// ByLoad lasts until the load has ended by itself: a ramp, a schedule, intervals that stop.
+type ByLoad struct{}
+
+func (For) extent()         {}
+func (UntilStable) extent() {}
+func (UntilOthers) extent() {}
+func (ByLoad) extent()      {}
+
+// Span is a duration or a number of things; at most one is not zero, and all are for `0s`.
+type Span struct {
+	Duration  time.Duration
+	Requests  int64
+	Sequences int64
+	Sessions  int64
+	Passes    int64 // over all rows of the data
+}
+
+// IsZero reports whether the span is empty.
+func (s Span) IsZero() bool { return s == Span{} }
