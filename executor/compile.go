@@ -111,9 +111,10 @@ func (b *build) levels() {
 			n := &Node{ID: s.ID, Stage: s, Level: l, Open: open, prev: prev}
 			if _, single := quantity(s).(scenario.Fixed); !single {
 				n.ID = fmt.Sprintf("%s[%s=%s]", s.ID, axis, l.Text)
+				n.Point = []scenario.Pair{{Key: axis, Value: l.Text}}
 			}
 			if k := b.targets[s.Request.Target]; k != nil {
-				n.Kind, n.Catalogue = k.kind, k.catalogue
+				n.Kind, n.Kinds, n.Catalogue = k.kind, []*backends.Kind{k.kind}, k.catalogue
 			}
 			b.checkConnections(n)
 			b.nodes[s.ID] = append(b.nodes[s.ID], n)

@@ -24,6 +24,9 @@ type Program struct {
 	Assert []Check
 	// Warnings found while compiling; the plan's own are in Plan.Warnings.
 	Warnings source.Diagnostics
+	// Later is everything that this program needs and that this version cannot run yet, the plan's own included: who runs
+	// a program refuses it with these, at their lines, before anything is sent.
+	Later source.Diagnostics
 }
 
 // Unit is what runs at one time: one stage, or the members of a group side by side.
@@ -41,21 +44,29 @@ type Play struct {
 	Round int
 }
 
-// Node is what has a result of its own: one stage at one level.
+// Node is what has a result of its own: one stage at one point of its matrix and one level.
 type Node struct {
-	ID        string // steady, sweep[concurrency=4]
-	Stage     *scenario.Stage
+	ID    string          // steady, sweep[concurrency=4], ab[side=canary,rate=100/s]
+	Stage *scenario.Stage // at this node's point of the matrix
+	// Point is every axis that tells this node from the others of its stage, outermost first: those of the matrix, then
+	// concurrency or rate where the stage has levels.
+	Point []scenario.Pair
+	// Level is the value of a fixed load or of one of several levels. Ramps, searches and files of times have none: only
+	// its Pos is set.
 	Level     scenario.Level
-	Open      bool // open loop: Level is a rate
-	Kind      *backends.Kind
+	Open      bool             // open loop: Level is a rate
+	Kind      *backends.Kind   // of the target of the first entry
+	Kinds     []*backends.Kind // of the target of each of Stage.Entries()
 	Catalogue *metric.Catalogue
 	Checks    []Check
-	While     []Check       // all true: the next level runs
+	While     []Check       // of levels: all true, the next level runs; of a search: all true, the probe holds
 	Stability []metric.Leaf // what windows are compared by, with until: stable
 	Planned   Planned
 
-	prev  *Node // the level before, nil for the first
-	scope *scope
+	prev    *Node // the level before at the same point, nil for the first
+	scope   *scope
+	entries []*kind                  // what the target of each entry can do; nil in it: its target is wrong
+	amounts map[*source.Text]*amount // by Level.Expr, see Amount
 }
 
 // Check is a compiled assertion or condition.
@@ -63,16 +74,25 @@ type Check struct {
 	Assertion scenario.Assertion
 	Program   *expression.Program
 	Needed    int64 // samples that its percentiles need, the largest
+	// Planned is how many requests are planned for where it looks: its phase, its entry of the mix, one of its windows; the
+	// smallest. -1: depends on the server.
+	Planned float64
 }
 
-// Planned is what a node will do, as far as it can be known before it runs. Times in seconds.
+// Planned is what a node will do, as far as it can be known before it runs. Times in seconds, of one round.
 type Planned struct {
 	Requests float64 // due in hold; -1: depends on the server
 	SD       float64 // standard deviation of Requests; 0: exact
-	Shortest float64 // the node's duration, warm-up included
+	Outside  float64 // due in warm-up and on the way between holds, on average; -1: depends on the server
+	Shortest float64 // the node's duration, warm-up and delay included
 	Longest  float64 // with the drain; -1: no bound
-	InFlight int     // most requests open at the same time
+	InFlight int     // most requests open at the same time; -1: depends on a result
+	Rounds   int     // how often it is played
+	// Probes are how many measurements a search makes, at least and at most; 0: it is none.
+	Probes, MostProbes int
+	// Formula is the load's value where it comes from an earlier result.
+	Formula string
 }
 
-// first reports whether n is the first level of its stage.
+// first reports whether n is the first level at its point.
 func (n *Node) first() bool { return n.prev == nil }
