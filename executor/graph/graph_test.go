@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -94,18 +95,80 @@ func TestAncestors(t *testing.T) {
 
 func TestPrinters(t *testing.T) {
 	g := new(Graph)
-	_ = g.Add(Node{ID: "sweep[concurrency=1]", Label: `say "x"`})
-	_ = g.Add(Node{ID: "steady"})
-	_ = g.Connect(Edge{From: "sweep[concurrency=1]", To: "steady", When: "always", Reason: "the entry before"})
-	want := map[string]string{
-		g.Mermaid(): "flowchart TD\n  n0[\"sweep[concurrency=1]<br/>say #quot;x#quot;\"]\n  n1[\"steady\"]\n" +
-			"  n0 -->|always| n1\n",
-		g.DOT(): "digraph plan {\n  node [shape=box];\n  \"sweep[concurrency=1]\" [label=\"sweep[concurrency=1]\\nsay \\\"x\\\"\"];\n" +
-			"  \"steady\" [label=\"steady\"];\n  \"sweep[concurrency=1]\" -> \"steady\" [label=\"always\"];\n}\n",
+	for _, n := range []Node{
+		{ID: "sweep[concurrency=1]", Label: `say "x" & #1 < 2`},
+		{ID: "a", Group: "together"},
+		{ID: "b", Group: "together", Label: `back\slash`},
+		{ID: "c", Group: "also together"},
+		{ID: "last"},
+	} {
+		if err := g.Add(n); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for got, want := range want {
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
+	for _, e := range []Edge{
+		{From: "sweep[concurrency=1]", To: "a", When: "always", Reason: "the entry before"},
+		{From: "b", To: "c", When: "success", Reason: "needs"},
+		{From: "a", To: "last", Reason: "its rate", Reads: true},
+	} {
+		if err := g.Connect(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mermaid := `flowchart TD
+  n0["sweep[concurrency=1]<br/>say #quot;x#quot; #amp; #35;1 #lt; 2"]
+  subgraph g1["together"]
+    n1["a"]
+    n2["b<br/>back\slash"]
+  end
+  subgraph g3["also together"]
+    n3["c"]
+  end
+  n4["last"]
+  n0 -->|"always"| n1
+  n2 -->|"success"| n3
+  n1 -.->|"its rate"| n4
+`
+	dot := `digraph plan {
+  node [shape=box];
+  "sweep[concurrency=1]" [label="sweep[concurrency=1]\nsay \"x\" & #1 < 2"];
+  subgraph cluster_1 {
+    label="together";
+    "a" [label="a"];
+    "b" [label="b\nback\\slash"];
+  }
+  subgraph cluster_3 {
+    label="also together";
+    "c" [label="c"];
+  }
+  "last" [label="last"];
+  "sweep[concurrency=1]" -> "a" [label="always"];
+  "b" -> "c" [label="success"];
+  "a" -> "last" [label="its rate", style=dashed];
+}
+`
+	if diff := cmp.Diff(mermaid, g.Mermaid()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(dot, g.DOT()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func BenchmarkLadder(b *testing.B) {
+	const n = 500
+	id := func(i int) string { return "n" + strconv.Itoa(i) }
+	for b.Loop() {
+		g := new(Graph)
+		for i := range n {
+			_ = g.Add(Node{ID: id(i)})
+			if i > 0 {
+				_ = g.Connect(Edge{From: id(i - 1), To: id(i)})
+			}
+		}
+		order, _ := g.Order()
+		if len(order) != n || len(g.Ancestors(id(n-1))) != n-1 {
+			b.Fatal("wrong order")
 		}
 	}
 }
