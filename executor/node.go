@@ -165,14 +165,23 @@ func (t *trial) play(ctx context.Context) {
 	seed := load.Seed(t.r.program.Plan.Seed, t.node.Stage.ID, t.node.ID)
 	src := feed.NewCalls(t.in.calls, feed.Order(d.Order), d.AtEnd == "stop", seed[1], o.IDBase)
 	if !t.node.Open {
-		t.played = drive.Closed(ctx, load.Level(t.slots()), src, t.lanes, t.limits, t.rings, &t.control, o)
+		t.played = drive.Closed(ctx, load.Level(t.slots()), src, t.pools(), t.rings, &t.control, o)
 		return
 	}
 	rate := t.node.Stage.Load.(scenario.Rate)
-	t.played = drive.Open(ctx, t.schedule(), src, t.lanes, t.limits, t.rings, &t.control, drive.OpenOptions{
-		Options: o, Drop: rate.Pool.Overflow == "drop", Spin: int64(spin), Grow: t.grow,
+	t.played = drive.Open(ctx, t.schedule(), src, t.pools(), t.rings, &t.control, drive.OpenOptions{
+		Options: o, Drop: rate.Pool.Overflow == "drop", Spin: int64(spin),
 		MaxInFlight: t.shared(t.slots()), Delay: t.r.env.Delay,
 	})
+}
+
+// pools are the lanes that the player gets.
+func (t *trial) pools() []drive.Pool {
+	p := drive.Pool{Lanes: t.lanes, Limits: t.limits}
+	if t.node.Open {
+		p.Grow, p.Most = t.grow, t.shared(t.slots())
+	}
+	return []drive.Pool{p}
 }
 
 // schedule is the arrivals of an open loop: a function of seed, stage, point and arrival number.

@@ -43,13 +43,13 @@ func BenchmarkSaturated(b *testing.B) {
 		o := w.options()
 		o.Limit = int64(b.N)
 		b.ResetTimer()
-		Closed(context.Background(), load.Level(16), &fakeFeed{}, lanes, inline, w.out, &w.c, o)
+		Closed(context.Background(), load.Level(16), &fakeFeed{}, one(lanes, inline), w.out, &w.c, o)
 		server.stop(b)
 	})
 	b.Run("open", func(b *testing.B) {
 		w, lanes, server := tcpWorld(b, 16)
 		b.ResetTimer()
-		Open(context.Background(), burst(int64(b.N)), &fakeFeed{}, lanes, inline, w.out, &w.c, OpenOptions{Options: w.options()})
+		Open(context.Background(), burst(int64(b.N)), &fakeFeed{}, one(lanes, inline), w.out, &w.c, OpenOptions{Options: w.options()})
 		server.stop(b)
 	})
 }
@@ -75,7 +75,7 @@ func benchPacer(b *testing.B, rate float64, connections int) {
 	o := OpenOptions{Options: w.options(), Spin: int64(30 * time.Microsecond)}
 	o.Start += int64(50 * time.Millisecond)
 	b.ResetTimer()
-	p := Open(context.Background(), limit(load.Constant(rate), int64(b.N)), &fakeFeed{}, lanes, inline, w.out, &w.c, o)
+	p := Open(context.Background(), limit(load.Constant(rate), int64(b.N)), &fakeFeed{}, one(lanes, inline), w.out, &w.c, o)
 	b.StopTimer()
 	stamps := server.stop(b)
 	if p.Sent != int64(b.N) || len(stamps) != b.N {
@@ -105,7 +105,7 @@ func BenchmarkClosed(b *testing.B) {
 	o.Limit = int64(b.N)
 	b.ReportAllocs()
 	b.ResetTimer()
-	Closed(context.Background(), load.Level(1), &fakeFeed{}, []backends.Lane{&echoLane{}}, inline, w.out, &w.c, o)
+	Closed(context.Background(), load.Level(1), &fakeFeed{}, one([]backends.Lane{&echoLane{}}, inline), w.out, &w.c, o)
 }
 
 // echoLane answers without a wire.

@@ -13,8 +13,9 @@ import (
 // Closed keeps p.Slots(t) requests in flight, as far as there are lanes. Each lane's goroutine is the worker: it sends,
 // receives, hands the sample off and sends again. A request's due time is when its slot became free, so that latency is
 // service time. A send may block there, whatever the limits say: the one request of a lane keeps nobody waiting.
-func Closed(ctx context.Context, p load.Profile, src feed.Source, lanes []backends.Lane, _ backends.Limits, out Handoff, c *Control, o Options) Played {
+func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, out Handoff, c *Control, o Options) Played {
 	cl := &closed{profile: p, src: src}
+	lanes := pools[0].Lanes
 	cl.init(&o, c, out, lanes, 0)
 	cl.onScan, cl.onHalt = cl.openSlots, cl.wakeAll
 	cl.senders.Store(int32(len(lanes)))

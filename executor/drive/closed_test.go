@@ -15,7 +15,7 @@ var inline = backends.Limits{Depth: 1, Inline: 100}
 
 func playClosed(ctx context.Context, w *world, p load.Profile, src *fakeFeed, o Options) Played {
 	w.t.Helper()
-	played := within(w.t, func() Played { return Closed(ctx, p, src, w.given(), inline, w.out, &w.c, o) })
+	played := within(w.t, func() Played { return Closed(ctx, p, src, one(w.given(), inline), w.out, &w.c, o) })
 	w.finished(played)
 	return played
 }

@@ -35,6 +35,17 @@ type Handoff interface {
 	Put(lane int, s *backends.Sample)
 }
 
+// Pool is the lanes to one of the targets of a node: a request goes out on the pool that its Turn names. Handoff numbers
+// the lanes of all pools through: those of a pool stand behind the most that the pools before it may have.
+type Pool struct {
+	Lanes  []backends.Lane // closed loop: one for each slot, so all pools have as many
+	Limits backends.Limits
+	// Grow opens n more lanes of an open loop, in the background, when few are idle; nil or an error: the pool stays as it
+	// is.
+	Grow func(ctx context.Context, n int) ([]backends.Lane, error)
+	Most int // lanes at most with those that Grow opens; 0: MaxInFlight. Not less than Lanes
+}
+
 // Control is how the node's procedure steers a running player, and what it can see of it. All fields are atomic.
 type Control struct {
 	// StopAt, run clock: nothing that is due at or after it is sent; 0 or math.MaxInt64 while open. A time that has
@@ -47,6 +58,9 @@ type Control struct {
 	// all been Put. math.MaxInt64 when the player has ended.
 	OldestDue atomic.Int64
 }
+
+// Older is how many requests are in flight, or wait for a slot, that were due before due.
+func (c *Control) Older(due int64) int64 { return 0 }
 
 // Options are common to both players. Times are ns on the run clock.
 type Options struct {
@@ -68,11 +82,9 @@ type Options struct {
 // OpenOptions are those of the open loop.
 type OpenOptions struct {
 	Options
-	Drop bool  // no idle slot: drop the arrival (counted) instead of waiting
-	Spin int64 // ns of final spin before a due time, 0 … 80 µs
-	// Grow opens n more lanes, in the background, when few are idle; nil or an error: the pool stays as it is.
-	Grow        func(ctx context.Context, n int) ([]backends.Lane, error)
-	MaxInFlight int // slots at most, lanes × depth; Handoff must have that many lanes
+	Drop        bool  // no idle slot: drop the arrival (counted) instead of waiting
+	Spin        int64 // ns of final spin before a due time, 0 … 80 µs
+	MaxInFlight int   // requests in flight at most, over all pools
 	// Delay is a test hook: called by the pacer before each send; nil in production.
 	Delay func(n uint64)
 }

@@ -275,18 +275,13 @@ var (
 	small      = backends.Call{Size: 1, Row: 7, Items: 3}
 )
 
-// limited is the first left arrivals of s.
-type limited struct {
-	load.Schedule
-	left int64
+// one is the pools of a node with one target.
+func one(lanes []backends.Lane, lim backends.Limits) []Pool {
+	return []Pool{{Lanes: lanes, Limits: lim}}
 }
 
-func (l *limited) Next() (int64, bool) {
-	l.left--
-	if l.left < 0 {
-		return 0, false
-	}
-	return l.Schedule.Next()
+func growing(lanes []backends.Lane, grow func(context.Context, int) ([]backends.Lane, error)) []Pool {
+	return []Pool{{Lanes: lanes, Limits: inline, Grow: grow}}
 }
 
-func limit(s load.Schedule, n int64) load.Schedule { return &limited{s, n} }
+func limit(s load.Schedule, n int64) load.Schedule { return load.Limit(s, n) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 
-	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/load"
 )
@@ -15,7 +14,8 @@ import (
 // Calls above lim.Inline, which could block the pacer, are sent by a goroutine of their lane instead. With lim.Inline 0
 // that is the one that receives (send, then receive); else a second one beside it, started with the lane's first large
 // call.
-func Open(ctx context.Context, s load.Schedule, src feed.Source, lanes []backends.Lane, lim backends.Limits, out Handoff, c *Control, o OpenOptions) Played {
+func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, out Handoff, c *Control, o OpenOptions) Played {
+	lanes, lim := pools[0].Lanes, pools[0].Limits
 	op := &open{drop: o.Drop, inline: lim.Inline, delay: o.Delay, freed: make(chan struct{}, 1)}
 	op.init(&o.Options, c, out, lanes, o.MaxInFlight)
 	if lim.Inline > 0 {
@@ -23,7 +23,7 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, lanes []backend
 	}
 	op.idle = newRing(len(op.slots))
 	op.onHalt = op.wakePacer
-	op.grower = grower{open: op, more: o.Grow}
+	op.grower = grower{open: op, more: pools[0].Grow}
 	op.onScan = func(int64) { op.grower.serve(ctx) }
 	op.senders.Store(1)
 	op.pending.Store(c.OldestDue.Load())

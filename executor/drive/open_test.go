@@ -13,7 +13,7 @@ import (
 
 func playOpen(ctx context.Context, w *world, s load.Schedule, src *fakeFeed, lim backends.Limits, o OpenOptions) Played {
 	w.t.Helper()
-	played := within(w.t, func() Played { return Open(ctx, s, src, w.given(), lim, w.out, &w.c, o) })
+	played := within(w.t, func() Played { return Open(ctx, s, src, one(w.given(), lim), w.out, &w.c, o) })
 	w.finished(played)
 	return played
 }
@@ -114,7 +114,7 @@ func TestOpenGrowsThePool(t *testing.T) {
 	var asked atomic.Int64
 	o := OpenOptions{Options: w.options(), MaxInFlight: 7}
 	var grown []*fakeLane
-	o.Grow = func(_ context.Context, n int) ([]backends.Lane, error) {
+	grow := func(_ context.Context, n int) ([]backends.Lane, error) {
 		asked.Add(int64(n))
 		lanes := w.more(n + 1) // one too many: closed, not used
 		grown = append(grown, w.lanes[len(w.lanes)-1])
@@ -126,7 +126,7 @@ func TestOpenGrowsThePool(t *testing.T) {
 		}
 	}
 	given := w.given()
-	p := within(t, func() Played { return Open(background, burst(7), &fakeFeed{}, given, inline, w.out, &w.c, o) })
+	p := within(t, func() Played { return Open(background, burst(7), &fakeFeed{}, growing(given, grow), w.out, &w.c, o) })
 	w.finished(p)
 	if p.Lanes != 7 || p.PeakInFlight != 7 || asked.Load() != 5 || p.Sent != 7 {
 		t.Errorf("asked for %d: %+v", asked.Load(), p)
@@ -143,12 +143,16 @@ func TestOpenLivesWithAPoolThatCannotGrow(t *testing.T) {
 	w.gate = make(chan struct{})
 	o := OpenOptions{Options: w.options(), MaxInFlight: 4}
 	var calls atomic.Int64
-	o.Grow = func(context.Context, int) ([]backends.Lane, error) {
+	grow := func(context.Context, int) ([]backends.Lane, error) {
 		calls.Add(1)
 		close(w.gate)
 		return nil, errors.New("no more descriptors")
 	}
-	p := playOpen(background, w, burst(50), &fakeFeed{}, inline, o)
+	given := w.given()
+	p := within(t, func() Played {
+		return Open(background, burst(50), &fakeFeed{}, growing(given, grow), w.out, &w.c, o)
+	})
+	w.finished(p)
 	if p.Sent != 50 || p.Lanes != 1 || calls.Load() != 1 {
 		t.Errorf("%d calls: %+v", calls.Load(), p)
 	}
@@ -158,12 +162,12 @@ func TestOpenLivesWithAPoolThatCannotGrow(t *testing.T) {
 func TestOpenEndsWhileGrowing(t *testing.T) {
 	w := newWorld(t, 1)
 	o := OpenOptions{Options: w.options(), MaxInFlight: 4}
-	o.Grow = func(ctx context.Context, _ int) ([]backends.Lane, error) {
+	grow := func(ctx context.Context, _ int) ([]backends.Lane, error) {
 		<-ctx.Done()
 		return w.more(1), nil
 	}
 	given := w.given()
-	p := within(t, func() Played { return Open(background, burst(50), &fakeFeed{}, given, inline, w.out, &w.c, o) })
+	p := within(t, func() Played { return Open(background, burst(50), &fakeFeed{}, growing(given, grow), w.out, &w.c, o) })
 	w.finished(p)
 	if p.Sent != 50 {
 		t.Errorf("%+v", p)

@@ -21,7 +21,7 @@ type Turn struct {
 	Call   *backends.Call
 	Fields backends.Fields
 	Pool   int   // which of the player's pools of lanes it goes out on: one for each target of the stage
-	Think  int64 // ns of pause before it, closed loop
+	Think  int64 // ns of pause after its reply, closed loop
 }
 
 // Order is the sequence in which calls are handed out.

@@ -36,20 +36,6 @@ func upTo(s Schedule, end int64) []int64 {
 	return dues
 }
 
-// limited is the first left arrivals of s.
-type limited struct {
-	Schedule
-	left int64
-}
-
-func (l *limited) Next() (int64, bool) {
-	l.left--
-	if l.left < 0 {
-		return 0, false
-	}
-	return l.Schedule.Next()
-}
-
 func TestConstantCounts(t *testing.T) {
 	tests := []struct {
 		rate    float64
@@ -217,8 +203,8 @@ func TestSeedDecidesEverything(t *testing.T) {
 
 func TestShardsAreTheWhole(t *testing.T) {
 	for _, fresh := range []func() Schedule{
-		func() Schedule { return &limited{Constant(30), 1001} },
-		func() Schedule { return &limited{Poisson(30, [2]uint64{1, 2}), 1001} },
+		func() Schedule { return Limit(Constant(30), 1001) },
+		func() Schedule { return Limit(Poisson(30, [2]uint64{1, 2}), 1001) },
 	} {
 		whole := all(fresh())
 		for _, count := range []int{0, 1, 2, 3, 7} {
@@ -243,7 +229,7 @@ func TestCount(t *testing.T) {
 		"constant": func() Schedule { return Constant(7) },
 		"poisson":  func() Schedule { return Poisson(7, [2]uint64{5, 6}) },
 		"sharded":  func() Schedule { return Sharded(Constant(7), Shard{1, 3}) },
-		"limited":  func() Schedule { return &limited{Constant(7), 20} },
+		"limited":  func() Schedule { return Limit(Constant(7), 20) },
 	}
 	for name, s := range fresh {
 		for _, span := range [][2]int64{{0, second}, {second, 11 * second}, {3, 3}, {5, 2}, {0, 1}, {1, second}} {

@@ -34,3 +34,9 @@ func (p *sharded) Next() (int64, bool) {
 	p.skip = p.count - 1
 	return p.s.Next()
 }
+
+// part is how many of the first n arrivals of the whole belong to the shard. Of a fresh one.
+func (p *sharded) part(n int64) int64 {
+	count := int64(p.count)
+	return max(n-int64(p.skip)+count-1, 0) / count
+}

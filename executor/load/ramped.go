@@ -1,0 +1,136 @@
+package load
+
+import "math"
+
+// Arrivals is the ramp as a rate. With cv 0 arrival k is due in the last nanosecond in which the cumulative count is below
+// k, k from 1, so that any window from 0 to T has exactly as many arrivals as the count reached at T: duration × (r0+r1)/2
+// of a straight ramp, fractions carried over all steps. Otherwise gaps vary as those of Gamma, on the same curve.
+func (r *Ramp) Arrivals(cv float64, seed [2]uint64) Schedule {
+	var s Schedule = &ramped{c: cumulative{ramp: r}}
+	if cv > 0 {
+		s = newRandom(&cumulative{ramp: r}, cv, seed)
+	}
+	if r.warm <= 0 {
+		return s
+	}
+	return &joined{first: Gamma(r.first(), cv, [2]uint64{seed[0], ^seed[1]}), at: r.warm, second: s}
+}
+
+// ramped has arrival k where the count reaches k.
+type ramped struct {
+	c cumulative
+	k int64
+}
+
+func (r *ramped) Next() (int64, bool) {
+	due, ok := r.c.due(r.k + 1)
+	if ok {
+		r.k++
+	}
+	return due, ok
+}
+
+func (r *ramped) before(t int64) int64 {
+	c := cumulative{ramp: r.c.ramp}
+	if t <= 0 {
+		return 0
+	}
+	n := int64(c.count(t))
+	for {
+		due, ok := c.due(n + 1)
+		if !ok || due >= t {
+			break
+		}
+		n++
+	}
+	for n > 0 {
+		c.line = 0
+		if due, ok := c.due(n); ok && due < t {
+			break
+		}
+		n--
+	}
+	return n
+}
+
+// cumulative is the curve of a ramp, and its place: counts must not decrease.
+type cumulative struct {
+	ramp *Ramp
+	line int
+}
+
+// slack is by how much a count may be missed by rounding: 1.4/s for 60 s are 84 arrivals, whatever 1.4 is in binary.
+func slack(count float64) float64 { return 1e-9 + 1e-15*count }
+
+func (c *cumulative) due(k int64) (int64, bool) {
+	at := math.Round(c.at(float64(k)))
+	if !(at < math.MaxInt64) {
+		return 0, false
+	}
+	return max(int64(at)-1, 0), true
+}
+
+// at solves a·t + (b-a)·t²/2D = count for t within the line in which the count is reached.
+func (c *cumulative) at(count float64) float64 {
+	lines := c.ramp.lines
+	for c.line < len(lines)-1 && count > lines[c.line+1].count+slack(count) {
+		c.line++
+	}
+	l := &lines[c.line]
+	more := max(count-l.count, 0)
+	length := float64(l.length) / 1e9 // s
+	slope := (l.b - l.a) / length
+	root := math.Sqrt(max(l.a*l.a+2*slope*more, 0))
+	if more == 0 {
+		return float64(l.from)
+	}
+	t := 2 * more / (l.a + root) // the form that loses no digits, and has no case for a flat line
+	if c.line < len(lines)-1 {
+		t = min(t, length)
+	}
+	return float64(l.from) + t*1e9
+}
+
+func (c *cumulative) count(t int64) float64 {
+	l := c.ramp.line(t)
+	x := float64(max(t-l.from, 0)) / 1e9
+	return l.count + l.a*x + (l.b-l.a)*x*x/2/(float64(l.length)/1e9)
+}
+
+func (c *cumulative) even() counter { return &ramped{c: cumulative{ramp: c.ramp}} }
+
+// joined plays first until at, then second from there.
+type joined struct {
+	first, second Schedule
+	at            int64
+	over          bool
+}
+
+func (j *joined) Next() (int64, bool) {
+	if !j.over {
+		if due, ok := j.first.Next(); ok && due < j.at {
+			return due, true
+		}
+		j.over = true
+	}
+	due, ok := j.second.Next()
+	if due > math.MaxInt64-j.at {
+		return 0, false
+	}
+	return due + j.at, ok
+}
+
+// split divides cuts between both parts.
+func (j *joined) split(cuts []int64) (first, second []int64) {
+	for _, cut := range cuts {
+		if cut < j.at {
+			first = append(first, cut)
+		} else if cut > j.at {
+			second = append(second, cut-j.at)
+		}
+	}
+	if second != nil {
+		first = append(first, j.at)
+	}
+	return first, second
+}
