@@ -15,4 +15,5 @@ const (
 	codeNeverFull   = "never-reached-concurrency"
 	codeRequest     = "request"
 	codeBinary      = "no-binary-tensors"
+	codeNotBuilt    = "not-built-yet"
 )

@@ -40,6 +40,9 @@ func (s *scope) Variable(name string) (literal, typ string, err error) {
 
 // Resolve implements expression.Scope.
 func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
+	if here := (expression.Place{Node: at.Node}); at != here {
+		return metric.Leaf{}, &expression.NameError{Code: codeNotBuilt, Summary: at.String() + "… cannot be measured yet"}
+	}
 	n := s.node
 	if at.Node != "" {
 		var err error

@@ -65,7 +65,7 @@ type windowValues struct{ of *measure.Aggregate }
 
 func (v windowValues) Quantity(ref expression.Ref) expression.Quantity {
 	value, ok := v.of.Leaf(ref.Leaf)
-	if ref.Node != "" || !ok {
+	if ref.Place != (expression.Place{}) || !ok {
 		return expression.Quantity{Why: "not known for a window"}
 	}
 	return expression.Quantity{Known: true, V: value, Lo: value, Hi: value, N: v.of.Sent}

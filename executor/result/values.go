@@ -29,6 +29,9 @@ func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 	}
 	unknown := func(why string) expression.Quantity { return expression.Quantity{Need: need, Why: why} }
 	n, why := s.find(ref.Node)
+	if here := (expression.Place{Node: ref.Node}); why == "" && ref.Place != here {
+		why = ref.Place.String() + "… was not measured"
+	}
 	if why != "" {
 		return unknown(why)
 	}

@@ -15,7 +15,9 @@ import (
 
 type scope struct{ c *metric.Catalogue }
 
-func (s scope) Resolve(_ expression.Place, path string) (metric.Leaf, error) { return expression.Find(s.c, path) }
+func (s scope) Resolve(_ expression.Place, path string) (metric.Leaf, error) {
+	return expression.Find(s.c, path)
+}
 
 func (scope) Variable(string) (string, string, error) { return "", "", errors.New("no variables here") }
 

@@ -2,15 +2,45 @@ package expression
 
 import "math"
 
-// Arithmetic on quantities: the value, and its bounds as intervals. What is unknown stays unknown, and so does what
-// leaves the finite numbers.
+// Arithmetic on quantities: the value, its bounds as intervals, its values on other selections one by one. What is unknown
+// stays unknown, and so does what leaves the finite numbers; a bound may be infinite, which says that there is none.
 
-func known(v, lo, hi float64, a, b Quantity) Quantity {
-	if !finite(v) || !finite(lo) || !finite(hi) {
+func known(v, lo, hi float64, again []float64, a, b Quantity) Quantity {
+	if !finite(v) || math.IsNaN(lo) || math.IsNaN(hi) {
 		return Quantity{Why: "the result is not a finite number"}
 	}
 	n, need := samples(a, b)
-	return Quantity{Known: true, V: v, Lo: lo, Hi: hi, N: n, Need: need}
+	return Quantity{Known: true, V: v, Lo: lo, Hi: hi, N: n, Need: need, Again: again}
+}
+
+// each is f of the values on the same selection. One that leaves the finite numbers stays in the list, where a Judge sees
+// it.
+func each(a, b Quantity, f func(x, y float64) float64) []float64 {
+	n := max(len(a.Again), len(b.Again))
+	if n == 0 {
+		return nil
+	}
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = f(a.on(i), b.on(i))
+	}
+	return out
+}
+
+// on is the value on selection i.
+func (q Quantity) on(i int) float64 {
+	switch {
+	case q.Again == nil:
+		return q.V
+	case i < len(q.Again):
+		return q.Again[i]
+	}
+	return math.NaN()
+}
+
+// Apart are the differences of two quantities on each selection; nil where both are the same on all.
+func Apart(a, b Quantity) []float64 {
+	return each(a, b, func(x, y float64) float64 { return x - y })
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -41,13 +71,15 @@ func add(a, b Quantity) Quantity {
 	if u, ok := both(a, b); !ok {
 		return u
 	}
-	return known(a.V+b.V, a.Lo+b.Lo, a.Hi+b.Hi, a, b)
+	again := each(a, b, func(x, y float64) float64 { return x + y })
+	return known(a.V+b.V, a.Lo+b.Lo, a.Hi+b.Hi, again, a, b)
 }
 
 func subtract(a, b Quantity) Quantity { return add(a, negate(b)) }
 
 func negate(a Quantity) Quantity {
 	a.V, a.Lo, a.Hi = -a.V, -a.Hi, -a.Lo
+	a.Again = each(a, a, func(x, _ float64) float64 { return -x })
 	return a
 }
 
@@ -55,12 +87,25 @@ func multiply(a, b Quantity) Quantity {
 	if u, ok := both(a, b); !ok {
 		return u
 	}
-	corners := [...]float64{a.Lo * b.Lo, a.Lo * b.Hi, a.Hi * b.Lo, a.Hi * b.Hi}
-	lo, hi := corners[0], corners[0]
-	for _, c := range corners {
-		lo, hi = math.Min(lo, c), math.Max(hi, c)
+	lo, hi := spread(times(a.Lo, b.Lo), times(a.Lo, b.Hi), times(a.Hi, b.Lo), times(a.Hi, b.Hi))
+	return known(a.V*b.V, lo, hi, each(a, b, func(x, y float64) float64 { return x * y }), a, b)
+}
+
+// times is a product of bounds: nothing of what has no bound is still nothing.
+func times(a, b float64) float64 {
+	if a == 0 || b == 0 {
+		return 0
 	}
-	return known(a.V*b.V, lo, hi, a, b)
+	return a * b
+}
+
+// spread is the least and the greatest of some numbers.
+func spread(xs ...float64) (lo, hi float64) {
+	lo, hi = xs[0], xs[0]
+	for _, x := range xs {
+		lo, hi = math.Min(lo, x), math.Max(hi, x)
+	}
+	return lo, hi
 }
 
 func divide(a, b Quantity) Quantity {
@@ -73,36 +118,33 @@ func divide(a, b Quantity) Quantity {
 	if b.Lo <= 0 && b.Hi >= 0 {
 		return Quantity{Why: "the divisor may be zero within its confidence bounds"}
 	}
-	corners := [...]float64{a.Lo / b.Lo, a.Lo / b.Hi, a.Hi / b.Lo, a.Hi / b.Hi}
-	lo, hi := corners[0], corners[0]
-	for _, c := range corners {
-		lo, hi = math.Min(lo, c), math.Max(hi, c)
-	}
-	return known(a.V/b.V, lo, hi, a, b)
+	lo, hi := spread(a.Lo/b.Lo, a.Lo/b.Hi, a.Hi/b.Lo, a.Hi/b.Hi)
+	return known(a.V/b.V, lo, hi, each(a, b, func(x, y float64) float64 { return x / y }), a, b)
 }
 
 func smaller(a, b Quantity) Quantity {
 	if u, ok := both(a, b); !ok {
 		return u
 	}
-	return known(math.Min(a.V, b.V), math.Min(a.Lo, b.Lo), math.Min(a.Hi, b.Hi), a, b)
+	return known(math.Min(a.V, b.V), math.Min(a.Lo, b.Lo), math.Min(a.Hi, b.Hi), each(a, b, math.Min), a, b)
 }
 
 func larger(a, b Quantity) Quantity {
 	if u, ok := both(a, b); !ok {
 		return u
 	}
-	return known(math.Max(a.V, b.V), math.Max(a.Lo, b.Lo), math.Max(a.Hi, b.Hi), a, b)
+	return known(math.Max(a.V, b.V), math.Max(a.Lo, b.Lo), math.Max(a.Hi, b.Hi), each(a, b, math.Max), a, b)
 }
 
 func absolute(a Quantity) Quantity {
 	switch {
 	case a.Lo >= 0:
-		return a
 	case a.Hi <= 0:
-		return negate(a)
+		a.V, a.Lo, a.Hi = -a.V, -a.Hi, -a.Lo
+	default:
+		a.V, a.Lo, a.Hi = math.Abs(a.V), 0, math.Max(-a.Lo, a.Hi)
 	}
-	a.V, a.Lo, a.Hi = math.Abs(a.V), 0, math.Max(-a.Lo, a.Hi)
+	a.Again = each(a, a, func(x, _ float64) float64 { return math.Abs(x) })
 	return a
 }
 
@@ -115,11 +157,11 @@ func clean(q Quantity) Quantity {
 		}
 		return Quantity{N: q.N, Need: max(q.Need, 1), Why: q.Why}
 	}
-	if q.Lo == 0 && q.Hi == 0 {
+	if q.Lo == 0 && q.Hi == 0 { // not set
 		q.Lo, q.Hi = q.V, q.V
 	}
 	q.Need = max(q.Need, 1)
-	if !finite(q.V) || !finite(q.Lo) || !finite(q.Hi) {
+	if !finite(q.V) || math.IsNaN(q.Lo) || math.IsNaN(q.Hi) {
 		return Quantity{N: q.N, Need: q.Need, Why: "not a finite number"}
 	}
 	if q.Lo > q.V || q.Hi < q.V {

@@ -1,18 +1,15 @@
 package expression
 
 import (
-	"reflect"
-	"strconv"
-
-	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/conf"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// operand is a part of the tree that was checked: its rewritten node, what it is, and the tokens from … to it is.
+// operand is a part of the tree that was checked: what computes it, what it is, and the tokens from … to it is. Of
+// quantity and truth the one of its kind is set.
 type operand struct {
-	node     ast.Node
+	quantity func(*run) Quantity
+	truth    func(*run) Truth
 	kind     kind // 0: a mistake in it was reported
 	from, to int
 	refs     int  // references in it
@@ -24,22 +21,17 @@ type operand struct {
 }
 
 // checker walks the tree once, bottom up: it refuses nodes that are not of the language, resolves names, chooses
-// overloads and rewrites every operator to a call of a function of its own, so that expr-lang only ever sees calls,
-// references and constants, all of them typed.
+// overloads and makes a function of every part.
 type checker struct {
-	text     []rune
-	tokens   []token
-	match    map[int]int
-	starts   []int
-	scope    Scope
-	table    []overload
-	problems []problem
-	warnings []problem
-	refs     []Ref
-	kinds    []kind         // of refs
-	consts   map[string]any // values of literals, by name in the environment
-	env      map[string]any // types of everything in the environment
-	config   *conf.Config
+	text      []rune
+	tokens    []token
+	match     map[int]int
+	starts    []int
+	scope     Scope
+	condition bool // the whole must be a condition
+	problems  []problem
+	warnings  []problem
+	refs      []Ref
 }
 
 func (c *checker) refuse(o operand, p problem) operand {
@@ -90,7 +82,7 @@ func (c *checker) identifier(n *ast.IdentifierNode) operand {
 		o.from = i - 2
 		return c.refuse(o, problem{code: codeLiteral, summary: "a rate is written without blanks", nearest: meant})
 	}
-	return c.reference(at(i), "", c.tokens[i].text)
+	return c.chain(n)
 }
 
 // spacedRate is the rate that is meant where token i is the time of one: 200 / s.
@@ -112,10 +104,8 @@ func (c *checker) constant(i int) operand {
 		}
 	}
 	o.kind, o.literal, o.fixed, o.value = kind(dim), true, true, v
-	name := literalMark + strconv.Itoa(i)
-	q := box(o.kind, Quantity{Known: true, V: v, Lo: v, Hi: v})
-	c.env[name], c.consts[name] = q, q
-	o.node = &ast.IdentifierNode{Value: name}
+	q := Quantity{Known: true, V: v, Lo: v, Hi: v}
+	o.quantity = func(*run) Quantity { return q }
 	return o
 }
 
@@ -152,7 +142,7 @@ func (c *checker) unary(n *ast.UnaryNode) operand {
 	if n.Operator == "+" {
 		return c.refuse(o, problem{code: codeSyntax, summary: "a number has no + before it"})
 	}
-	if row, ok := find(c.table, n.Operator, x.kind, 0); ok {
+	if row, ok := find(n.Operator, x.kind, 0); ok {
 		o = c.apply(o, row, x)
 		o.literal, o.value = x.literal, -x.value
 		return o
@@ -188,7 +178,7 @@ func (c *checker) binary(n *ast.BinaryNode) operand {
 	if l.kind == 0 || r.kind == 0 {
 		return o
 	}
-	row, ok := find(c.table, n.Operator, l.kind, r.kind)
+	row, ok := find(n.Operator, l.kind, r.kind)
 	if !ok {
 		return c.refuse(c.culprit(n.Operator, o, l, r), c.operatorMismatch(n, l, r))
 	}
@@ -224,7 +214,7 @@ func (c *checker) operatorMismatch(n *ast.BinaryNode, l, r operand) problem {
 
 // unequal reports whether l and r can be compared, but not with == and !=.
 func (c *checker) unequal(op string, l, r operand) bool {
-	_, ok := find(c.table, "<", l.kind, r.kind)
+	_, ok := find("<", l.kind, r.kind)
 	return ok && (op == "==" || op == "!=")
 }
 
@@ -286,24 +276,19 @@ func (c *checker) comparison(o operand, row overload, l, r operand) operand {
 			c.vacuous(o, c.refs[ref].Leaf, t.Op, limit.value)
 		}
 	}
-	return c.function(o, truth, func(args ...any) (any, error) {
-		a, err := unbox(args[0])
-		if err != nil {
-			return nil, err
-		}
-		b, err := unbox(args[1])
-		if err != nil {
-			return nil, err
-		}
-		if swap {
-			a, b = b, a
-		}
-		decided := t.compare(a, b)
+	o.kind, o.ref, o.refs = truth, -1, l.refs+r.refs
+	left, right := l.quantity, r.quantity
+	if swap {
+		left, right = right, left
+	}
+	o.truth = func(r *run) Truth {
+		decided := t
 		if ref >= 0 {
-			decided.Ref = &c.refs[ref]
+			decided.Ref = &r.program.Refs[ref]
 		}
-		return decided, nil
-	}, l, r)
+		return decided.compare(left(r), right(r), r.judge)
+	}
+	return o
 }
 
 // source is an operand as it is written.
@@ -312,22 +297,25 @@ func (c *checker) source(o operand) string {
 	return string(c.text[c.tokens[from].from:c.tokens[to].to])
 }
 
-// apply rewrites an operator or function to a call of the overload's function.
+// apply makes o what an operator or function gives of its operands.
 func (c *checker) apply(o operand, row overload, xs ...operand) operand {
+	o.kind, o.ref, o.refs = row.result, -1, 0
+	for _, x := range xs {
+		o.refs += x.refs
+	}
 	if row.result == truth {
-		return c.function(o, truth, logic(row.op), xs...)
+		o.truth = logic(row.op, xs)
+		return o
 	}
 	o.fixed, o.value = fold(row, xs)
-	return c.function(o, row.result, func(args ...any) (any, error) {
-		var q [2]Quantity
-		for i, a := range args {
-			var err error
-			if q[i], err = unbox(a); err != nil {
-				return nil, err
-			}
-		}
-		return box(row.result, row.apply(q[0], q[1])), nil
-	}, xs...)
+	a := xs[0].quantity
+	if len(xs) == 1 {
+		o.quantity = func(r *run) Quantity { return row.apply(a(r), Quantity{}) }
+		return o
+	}
+	b := xs[1].quantity
+	o.quantity = func(r *run) Quantity { return row.apply(a(r), b(r)) }
+	return o
 }
 
 // fold is the value of an operator that is applied to constants.
@@ -343,33 +331,15 @@ func fold(row overload, xs []operand) (fixed bool, value float64) {
 	return out.Known, out.V
 }
 
-func logic(op string) func(args ...any) (any, error) {
-	return func(args ...any) (any, error) {
-		a, _ := args[0].(Truth)
-		if op == "not" {
-			return not(a), nil
-		}
-		b, _ := args[1].(Truth)
-		if op == "and" {
-			return and(a, b), nil
-		}
-		return or(a, b), nil
+// logic is and, or and not. Both sides are always computed: the one that decides is the one that is shown.
+func logic(op string, xs []operand) func(*run) Truth {
+	a := xs[0].truth
+	if op == "not" {
+		return func(r *run) Truth { return not(a(r)) }
 	}
-}
-
-// function puts a typed function into the configuration and makes o the call of it.
-func (c *checker) function(o operand, result kind, f func(...any) (any, error), xs ...operand) operand {
-	name := "f" + strconv.Itoa(len(c.config.Functions))
-	in := make([]reflect.Type, 0, len(xs))
-	arguments := make([]ast.Node, 0, len(xs))
-	for _, x := range xs {
-		in = append(in, goType(x.kind))
-		arguments = append(arguments, x.node)
-		o.refs += x.refs
+	b, join := xs[1].truth, and
+	if op == "or" {
+		join = or
 	}
-	signature := reflect.FuncOf(in, []reflect.Type{goType(result)}, false)
-	expr.Function(name, f, reflect.Zero(signature).Interface())(c.config)
-	o.node = &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: arguments}
-	o.kind, o.ref = result, -1
-	return o
+	return func(r *run) Truth { return join(a(r), b(r)) }
 }

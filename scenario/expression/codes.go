@@ -10,7 +10,6 @@ const (
 	codeStat     = "unknown-statistic"
 	codeVariable = "unknown-variable"
 	codeText     = "text-in-expression"
-	codeNotBuilt = "not-built-yet"
 	codeType     = "type-mismatch"
 	codeConstant = "constant-expression"
 	codeVacuous  = "never-in-doubt"

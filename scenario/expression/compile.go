@@ -2,16 +2,8 @@ package expression
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
-	"github.com/expr-lang/expr/ast"
-	exprcheck "github.com/expr-lang/expr/checker"
-	"github.com/expr-lang/expr/compiler"
-	"github.com/expr-lang/expr/conf"
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser"
-	"github.com/expr-lang/expr/vm"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -21,10 +13,14 @@ type Program struct {
 	Text string // as written
 	Refs []Ref  // every metric that it reads, in the order of the text
 
-	kinds  []kind // of Refs
-	kind   kind   // of the whole
-	consts map[string]any
-	code   *vm.Program
+	whole operand
+}
+
+// run is one evaluation of a program.
+type run struct {
+	program *Program
+	refs    []Quantity // of Program.Refs
+	judge   Judge      // nil: comparisons are decided by bounds
 }
 
 // Compile makes a program of an expression that is true or false. Every mistake found is positioned in the plan.
@@ -61,11 +57,7 @@ func compile(raw string, text []rune, s Scope, condition bool) (p *Program, warn
 	if len(problems) > 0 {
 		return nil, warnings, problems
 	}
-	code, err := c.compile(root)
-	if err != nil {
-		return nil, warnings, []problem{{to: len(text), code: codeSyntax, summary: "this cannot be compiled: " + oneLine(err)}}
-	}
-	return &Program{Text: raw, Refs: c.refs, kinds: c.kinds, kind: root.kind, consts: c.consts, code: code}, warnings, nil
+	return &Program{Text: raw, Refs: c.refs, whole: root}, warnings, nil
 }
 
 // understand is the pipeline up to the last of our own steps.
@@ -85,10 +77,7 @@ func understand(raw string, text []rune, s Scope, condition bool) (*checker, ope
 	if p != nil {
 		return nil, operand{}, []problem{*p}
 	}
-	c := &checker{
-		text: text, tokens: tokens, match: match, starts: starts, scope: s, table: overloads(),
-		consts: map[string]any{}, env: map[string]any{}, config: conf.CreateNew(),
-	}
+	c := &checker{text: text, tokens: tokens, match: match, starts: starts, scope: s, condition: condition}
 	root := c.root(c.negation(c.walk(tree.Node)), condition)
 	return c, root, c.problems
 }
@@ -127,76 +116,45 @@ func example(k kind) string {
 	return "10"
 }
 
-// compile gives the rewritten tree to expr-lang, whose checker must agree about the type of the whole.
-func (c *checker) compile(root operand) (*vm.Program, error) {
-	c.config.WithEnv(c.env)
-	c.config.Optimize = false
-	text, _ := emit(c.tokens)
-	tree := &parser.Tree{Node: root.node, Source: file.NewSource(text)}
-	ast.Walk(&tree.Node, unlocated{})
-	got, err := exprcheck.Check(tree, c.config)
-	if err != nil {
-		return nil, err
-	}
-	if want := goType(root.kind); got != want {
-		return nil, fmt.Errorf("the result is a %v, not a %v", got, want)
-	}
-	return compiler.Compile(tree, c.config)
-}
-
-// unlocated takes the places off nodes, which are those of a text that nobody saw.
-type unlocated struct{}
-
-func (unlocated) Visit(n *ast.Node) { (*n).SetLocation(file.Location{}) }
-
 // Truth judges the expression on values.
-func (p *Program) Truth(v Values) Truth {
-	out, err := p.run(v)
-	if err != nil {
-		return Truth{Why: "the expression could not be evaluated", Err: err}
+func (p *Program) Truth(v Values) (t Truth) {
+	defer func() {
+		if r := recover(); r != nil {
+			t = Truth{Why: "the expression could not be evaluated", Err: fmt.Errorf("evaluating %s: %v", p.Text, r)}
+		}
+	}()
+	if p.whole.truth == nil {
+		return Truth{Why: "the expression could not be evaluated", Err: fmt.Errorf("%s is %s, not a condition", p.Text, p.whole.kind.an())}
 	}
-	t, ok := out.(Truth)
-	if !ok {
-		return Truth{Why: "the expression could not be evaluated", Err: fmt.Errorf("the result is a %T, not a condition", out)}
-	}
-	return t
+	return p.whole.truth(p.on(v))
 }
 
 // Quantity computes the expression on values; the dimension is known even where the quantity is not.
-func (p *Program) Quantity(v Values) (Quantity, metric.Dim) {
-	dim := metric.Dim(p.kind)
-	out, err := p.run(v)
-	if err != nil {
-		return Quantity{Why: oneLine(err)}, dim
-	}
-	q, err := unbox(out)
-	if err != nil {
-		return Quantity{Why: oneLine(err)}, dim
-	}
-	return q, dim
-}
-
-func (p *Program) run(v Values) (out any, err error) {
+func (p *Program) Quantity(v Values) (q Quantity, dim metric.Dim) {
+	dim = metric.Dim(p.whole.kind)
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("evaluating %s: %v", p.Text, r)
+			q = Quantity{Why: fmt.Sprintf("evaluating %s: %v", p.Text, r)}
 		}
 	}()
-	env := make(map[string]any, len(p.consts)+len(p.Refs))
-	for name, q := range p.consts {
-		env[name] = q
+	if p.whole.quantity == nil {
+		return Quantity{Why: p.Text + " is " + p.whole.kind.an() + ", not a quantity"}, dim
 	}
+	return p.whole.quantity(p.on(v)), dim
+}
+
+// on asks for everything that the program reads, once.
+func (p *Program) on(v Values) *run {
+	r := &run{program: p, refs: make([]Quantity, len(p.Refs))}
+	r.judge, _ = v.(Judge)
 	for i, ref := range p.Refs {
 		q := clean(v.Quantity(ref))
 		if !q.Known {
 			q.Why = named(q.Why, ref)
 		}
-		env["r"+strconv.Itoa(i)] = box(p.kinds[i], q)
+		r.refs[i] = q
 	}
-	if out, err = vm.Run(p.code, env); err != nil {
-		return nil, fmt.Errorf("evaluating %s: %s", p.Text, oneLine(err))
-	}
-	return out, nil
+	return r
 }
 
 // named says of which metric something is not known, unless the reason says so itself.
@@ -204,17 +162,7 @@ func named(why string, ref Ref) string {
 	if strings.Contains(why, ref.Leaf.Row.Name) {
 		return why
 	}
-	name := ref.Leaf.String()
-	if ref.Node != "" {
-		name = fmt.Sprintf("stage(%q).%s", ref.Node, name)
-	}
-	return name + ": " + why
-}
-
-// oneLine is the first line of an error: those of expr-lang go on with a picture of a text that nobody wrote.
-func oneLine(err error) string {
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	return first
+	return ref.String() + ": " + why
 }
 
 // warned puts what is worth a warning into the plan.

@@ -8,8 +8,10 @@
 //	text ─ lex ─► tokens: literals with units, names, operators; what the language has not is refused here
 //	     ─ shape ─► brackets and chained comparisons, which the parser could not tell apart
 //	     ─ parse ─► expr-lang's tree; names and literals are placeholders in it, so that it knows none of our words
-//	     ─ check ─► names resolved by the Scope, operators chosen from the table of overloads, nodes rewritten to calls
-//	     ─ compile ─► expr-lang checks the types once more and makes its program
+//	     ─ check ─► names resolved by the Scope, operators chosen from the table of overloads, a function of each part
+//
+// Of expr-lang it takes the parser only. What a program does is the function that check made: compiling costs a third of
+// what it does with expr-lang's checker and machine, whose types the table of overloads knows already.
 //
 //	expression = or
 //	or         = and { "or" and }
@@ -20,7 +22,8 @@
 //	product    = unary { ( "*" | "/" ) unary }
 //	unary      = "-" unary | operand
 //	operand    = literal | "${" name "}" | metric | "(" expression ")" | ( "min" | "max" ) "(" sum "," sum { "," sum } ")" | "abs" "(" sum ")"
-//	metric     = [ "stage" "(" text ")" "." ] name { "." name }
+//	metric     = place ( name { "." name } | "scrape" "(" text ")" "." name )
+//	place      = [ "baseline" "." ] [ "stage" "(" text ")" "." ] [ "phase" "(" text ")" "." ] [ "mix" "(" text ")" "." ] [ "model" "(" text ")" "." ]
 //	literal    = decimal | duration | rate | ratio | size
 //
 // One difference to the tree of expr-lang, which binds not tighter than a comparison: `not a < b` is an error that
@@ -33,9 +36,12 @@ import "github.com/sluice-bench/sluice/scenario/metric"
 // missing or mistyped can turn into a number, let alone into a pass.
 type Quantity struct {
 	Known     bool
-	V, Lo, Hi float64 // point and confidence bounds; equal when no confidence was asked
+	V, Lo, Hi float64 // point and confidence bounds; equal when no confidence was asked. A bound may be infinite: there is none
 	N, Need   int64   // samples behind it, samples wanted for this statistic; Need 0: a constant of the plan
 	Why       string  // why it is unknown
+	// Again are the values that it has on other selections of the same measurement (rounds left out in turn), which a Judge
+	// weighs. All that have any have as many; nil: it is the same on each.
+	Again []float64
 }
 
 // Truth is what comparisons and and/or/not give (Kleene): false beats unknown, unknown beats true. It keeps the
@@ -47,6 +53,7 @@ type Truth struct {
 	Op              string     // so that "Observed Op Limit" is what Is says: turned where the limit stands on the left
 	What, Against   string     // Observed and Limit as they are written
 	Ref             *Ref       // the one metric that Observed is; nil: it is computed
+	Margin          *Quantity  // Observed - Limit, where that is what a Judge decided by
 	Why             string     // why it is unknown
 	Err             error      // the evaluation itself failed; Is is 0 then
 }
@@ -79,3 +86,16 @@ type Scope interface {
 
 // Values gives the quantity of a reference at evaluation: a node's result, a stored file.
 type Values interface{ Quantity(Ref) Quantity }
+
+// Judge is what Values may be besides: it decides comparisons that bounds cannot. t is one that is not decided yet; either
+// side may be unknown. False leaves it to the bounds.
+type Judge interface {
+	Compare(t Truth) (Decision, bool)
+}
+
+// Decision is what a Judge found.
+type Decision struct {
+	Is     int8      // -1 false, 0 unknown, 1 true
+	Margin *Quantity // Observed - Limit with its bounds; nil: not what it was decided by
+	Why    string    // why it is unknown
+}

@@ -34,6 +34,18 @@ func (s testScope) Resolve(at Place, path string) (metric.Leaf, error) {
 			Nearest: source.Nearest(node, stages),
 		}
 	}
+	for _, part := range []struct {
+		name  string
+		part  Part
+		known string
+	}{{at.Phase, InPhase, "spike"}, {at.Mix, InMix, "sql"}, {at.Model, InModel, "detect"}} {
+		if part.name != "" && part.name != part.known {
+			return metric.Leaf{}, &NameError{
+				Summary: fmt.Sprintf("there is no %s %s", part.part, part.name), Part: part.part, Code: "unknown-name",
+				Allowed: []string{part.known}, Nearest: source.Nearest(part.name, []string{part.known}),
+			}
+		}
+	}
 	return Find(s.catalogue, path)
 }
 
@@ -58,11 +70,7 @@ func text(s string) source.Text {
 type values map[string]Quantity
 
 func (v values) Quantity(r Ref) Quantity {
-	name := r.Leaf.String()
-	if r.Node != "" {
-		name = r.Node + ":" + name
-	}
-	q, ok := v[name]
+	q, ok := v[r.String()]
 	if !ok {
 		return Quantity{Why: "no samples"}
 	}

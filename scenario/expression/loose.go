@@ -55,8 +55,8 @@ type looseScope struct {
 }
 
 // Resolve implements Scope.
-func (s looseScope) Resolve(_ Place, path string) (metric.Leaf, error) {
-	if strings.HasPrefix(path, "server.") {
+func (s looseScope) Resolve(at Place, path string) (metric.Leaf, error) {
+	if strings.HasPrefix(path, "server.") || at.Model != "" {
 		return metric.Leaf{}, errOpen
 	}
 	return Find(s.catalogue, path)

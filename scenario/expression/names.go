@@ -14,7 +14,8 @@ type NameError struct {
 	Detail  string
 	Allowed []string
 	Nearest string
-	Stage   bool   // the argument of stage("…") is wrong, not the metric
+	Part    Part   // what of the place is wrong; "": the metric
+	Stage   bool   // Part is InStage
 	Code    string // "" is unknown-metric
 }
 
@@ -22,6 +23,9 @@ func (e *NameError) Error() string { return e.Summary }
 
 // Find is a Scope's Resolve for one catalogue: the leaf that path names, or a *NameError.
 func Find(c *metric.Catalogue, path string) (metric.Leaf, error) {
+	if leaf, is, err := scraped(path); is {
+		return leaf, err
+	}
 	if leaf, ok := c.Leaf(path); ok {
 		return leaf, nil
 	}

@@ -1,22 +1,6 @@
 package expression
 
-import (
-	"fmt"
-	"reflect"
-
-	"github.com/sluice-bench/sluice/scenario/metric"
-)
-
-// One Go type for each dimension: expr-lang's checker then refuses what our table should have refused, too.
-type (
-	duration struct{ Quantity }
-	rate     struct{ Quantity }
-	count    struct{ Quantity }
-	ratio    struct{ Quantity }
-	size     struct{ Quantity }
-	power    struct{ Quantity }
-	number   struct{ Quantity }
-)
+import "github.com/sluice-bench/sluice/scenario/metric"
 
 // kind is what a part of an expression is: a dimension, or a truth. The zero kind is a mistake that was reported.
 type kind uint8
@@ -36,53 +20,6 @@ func dims() []kind {
 		kind(metric.Duration), kind(metric.Rate), kind(metric.Count), kind(metric.Ratio),
 		kind(metric.Bytes), kind(metric.Power), kind(metric.Number),
 	}
-}
-
-func box(k kind, q Quantity) any {
-	switch metric.Dim(k) {
-	case metric.Duration:
-		return duration{q}
-	case metric.Rate:
-		return rate{q}
-	case metric.Count:
-		return count{q}
-	case metric.Ratio:
-		return ratio{q}
-	case metric.Bytes:
-		return size{q}
-	case metric.Power:
-		return power{q}
-	case metric.Number:
-		return number{q}
-	}
-	return nil
-}
-
-func unbox(v any) (Quantity, error) {
-	switch v := v.(type) {
-	case duration:
-		return v.Quantity, nil
-	case rate:
-		return v.Quantity, nil
-	case count:
-		return v.Quantity, nil
-	case ratio:
-		return v.Quantity, nil
-	case size:
-		return v.Quantity, nil
-	case power:
-		return v.Quantity, nil
-	case number:
-		return v.Quantity, nil
-	}
-	return Quantity{}, fmt.Errorf("%T is not a quantity", v)
-}
-
-func goType(k kind) reflect.Type {
-	if k == truth {
-		return reflect.TypeFor[Truth]()
-	}
-	return reflect.TypeOf(box(k, Quantity{}))
 }
 
 // overload is one row of the table: what an operator or function takes and gives.
@@ -192,14 +129,27 @@ func mixed() []overload {
 	return append(rows, equalities(n, c, metric.Count)...)
 }
 
-// find gives the row for an operator and what it is applied to.
-func find(table []overload, op string, l, r kind) (overload, bool) {
-	for _, o := range table {
-		if o.op == op && o.left == l && o.right == r {
-			return o, true
-		}
+// applied is what an operator is applied to.
+type applied struct {
+	op          string
+	left, right kind
+}
+
+// table is overloads by what they are applied to. It never changes.
+var table = index(overloads())
+
+func index(rows []overload) map[applied]overload {
+	t := make(map[applied]overload, len(rows))
+	for _, o := range rows {
+		t[applied{o.op, o.left, o.right}] = o
 	}
-	return overload{}, false
+	return t
+}
+
+// find gives the row for an operator and what it is applied to.
+func find(op string, l, r kind) (overload, bool) {
+	o, ok := table[applied{op, l, r}]
+	return o, ok
 }
 
 // Overload is one row of the table of operators, in words, for documentation.

@@ -42,9 +42,9 @@ func TestOverloads(t *testing.T) {
 		got := ""
 		switch {
 		case p != nil:
-			got = p.kind.String()
+			got = p.whole.kind.String()
 		case q != nil:
-			got = q.kind.String()
+			got = q.whole.kind.String()
 		}
 		if got != want {
 			t.Errorf("%s is a %q, want %q (%v %v)", key, got, want, ds, qs)

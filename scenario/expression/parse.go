@@ -43,9 +43,7 @@ func emit(tokens []token) (text string, starts []int) {
 // parse gives expr-lang's tree of the tokens of what was written.
 func parse(written []rune, tokens []token) (tree *parser.Tree, starts []int, p *problem) {
 	text, starts := emit(tokens)
-	config := conf.CreateNew()
-	config.MaxNodes = 2 * maxBytes
-	tree, err := parser.ParseWithConfig(text, config)
+	tree, err := parser.ParseWithConfig(text, &conf.Config{MaxNodes: 2 * maxBytes})
 	if err == nil {
 		return tree, starts, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/scenario/metric"
-	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // an is the kind with its article.
@@ -56,15 +55,7 @@ func unitHint(l, r operand) string {
 	return ""
 }
 
-// notBuilt are words of the language that have no meaning in this version.
-func notBuilt(name string) bool {
-	switch name {
-	case "phase", "mix", "model", "baseline", "scrape":
-		return true
-	}
-	return false
-}
-
-func nearFunction(name string) string {
-	return source.Nearest(name, []string{"stage", "min", "max", "abs"})
+// functions are the words that may be called.
+func functions() []string {
+	return append(places(), scrapeWord, "min", "max", "abs")
 }

@@ -65,8 +65,14 @@ func opposite(op string) string {
 }
 
 // compare fills in the truth of a comparison whose texts and dimension are known already.
-func (t Truth) compare(a, b Quantity) Truth {
+func (t Truth) compare(a, b Quantity, j Judge) Truth {
 	t.Observed, t.Limit = a, b
+	if j != nil {
+		if d, ok := j.Compare(t); ok {
+			t.Is, t.Margin, t.Why = d.Is, d.Margin, d.Why
+			return t
+		}
+	}
 	if u, ok := both(a, b); !ok {
 		t.Why = u.Why
 		return t

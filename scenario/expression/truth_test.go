@@ -166,7 +166,7 @@ func TestLiterals(t *testing.T) {
 // TestDecided is which comparison a truth keeps, and how it reads.
 func TestDecided(t *testing.T) {
 	enough, few := Quantity{Known: true, V: 0.02, Lo: 0.02, Hi: 0.02, N: 1000, Need: 299}, Quantity{Known: true, V: 0.02, Lo: 0.02, Hi: 0.02, N: 10, Need: 299}
-	v := values{"latency.p99": few, "latency.p50": enough, "a:latency.p50": enough, "errors.count": point(3)}
+	v := values{"latency.p99": few, "latency.p50": enough, `stage("a").latency.p50`: enough, "errors.count": point(3)}
 	for _, row := range []struct{ expr, want string }{
 		{"latency.p50 < 50ms", "latency.p50 < 50ms true 0.02 0.05 lacks -701"},
 		{"50ms > latency.p50", "latency.p50 < 50ms true 0.02 0.05 lacks -701"},
