@@ -8,6 +8,8 @@ package backends
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,17 +17,22 @@ import (
 type Kind struct {
 	Name    string
 	Help    string   // one line for explain and docs
-	Schemes []string // URL schemes it accepts: http https grpc grpcs http+unix grpc+unix (builtin:// is resolved before Open)
+	Schemes []string // URL schemes it accepts: http https grpc grpcs http+unix grpc+unix (builtin:// is resolved before Open); nil: it has no URL
 	Keys    []string // target keys of the plan that this kind reads (model, tensors …); any other is a plan error
+	// Endpoints are the words that `endpoint` may have, the default first; nil: the key is not read.
+	Endpoints []string
 	// Abilities is pure: what this kind can do for this target, so that validate can refuse a stage at its line with
 	// nothing sent. Open may find less on the server, never more.
 	Abilities func(Target) Ability
+	// Later are those of the abilities that Open does not give yet: validate takes a plan that needs one, run refuses it.
+	Later Ability
 	// Check says what Open would refuse without asking anybody: a URL or a file that cannot be used. For validate.
 	Check func(Target) error
 	// Series are the numbers the server itself keeps and Stats returns, in this order. They become metrics named
 	// server.NAME; no other code changes.
 	Series []Series
-	Open   func(context.Context, Target, Clock) (Conn, error)
+	// Open is nil where this version only knows the kind: validate takes plans for it, run refuses them.
+	Open func(context.Context, Target, Clock) (Conn, error)
 }
 
 // Ability is a bit set of what a kind can do for a target.
@@ -33,18 +40,55 @@ type Ability uint64
 
 // Abilities. The words in AbilityNames are those used in the metric catalogue and in diagnostics.
 const (
-	Unary       Ability = 1 << iota // one reply per request
-	Metadata                        // Describe
-	ServerStats                     // Stats
-	Tensors                         // requests are tensors
-	Expects                         // can compare outputs with expected ones
+	Unary        Ability = 1 << iota // one reply per request
+	Metadata                         // Describe
+	ServerStats                      // Stats
+	Tensors                          // requests are tensors
+	Expects                          // can compare outputs with expected ones
+	Stream                           // a request may have several responses, each with a time of its own
+	BidiStream                       // one stream carries many requests, in order
+	TokenEvents                      // responses are pieces of generated text
+	TokenCounts                      // tokens of prompts and answers can be counted
+	Prompts                          // requests are made of text
+	Chat                             // requests hold the messages of a conversation
+	Bodies                           // requests are whole bodies, as they are
+	Sequences                        // requests can belong to a sequence that the server keeps state for
+	SystemShm                        // tensors in shared memory
+	CUDAShm                          // tensors in the memory of a GPU
+	Trace                            // trace settings
+	ModelControl                     // load and unload models
+	Composing                        // statistics of the models that a model calls
+	Scrape                           // the plan names a Prometheus endpoint; the executor reads it, whatever the kind
 )
 
 // AbilityNames are the words of Ability's bits, in bit order.
-var AbilityNames = []string{"unary", "metadata", "server statistics", "tensors", "expected outputs"}
+var AbilityNames = []string{
+	"unary", "metadata", "server statistics", "tensors", "expected outputs", "streaming", "bidirectional stream", "token events",
+	"token counts", "prompts", "chat", "request bodies", "sequences", "system shared memory", "cuda shared memory",
+	"trace settings", "model control", "composing models", "metrics endpoint",
+}
 
 // Has reports whether all of o's bits are in a.
 func (a Ability) Has(o Ability) bool { return a&o == o }
+
+// Names are the words of the abilities in a, in bit order.
+func (a Ability) Names() []string {
+	var names []string
+	for i, name := range AbilityNames {
+		if a.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// AbilityOf is the ability that a word of AbilityNames stands for; 0 for any other.
+func AbilityOf(name string) Ability {
+	if i := slices.Index(AbilityNames, name); i >= 0 {
+		return 1 << i
+	}
+	return 0
+}
 
 // Clock is the run's origin: Now is monotonic nanoseconds since it (25 ns a call). By value; the zero Clock is unusable.
 type Clock struct{ Origin time.Time }
@@ -271,13 +315,19 @@ type Target struct {
 	Headers        []Header
 	Parameters     []Parameter
 	TLS            *TLSOptions // nil: system roots when the scheme is secure
-	Timeout        time.Duration
 	ConnectTimeout time.Duration
 	Connections    int   // transport connections shared by all lanes; 0: one each; PerRequest: a new one for every request
 	MaxMessage     int64 // gRPC, each way
 	InputJSON      bool  // tensors as JSON instead of raw bytes
 	OutputJSON     bool
+	Endpoint       string // one of Kind.Endpoints; "" where the kind has none
+	Method         string // an HTTP verb, or package.Service/Method
+	Streaming      bool
+	Tokenizer      string // file that tokens are counted with; "": the server's own counts
 }
+
+// GRPC reports whether the target is reached over gRPC.
+func (t Target) GRPC() bool { return strings.HasPrefix(t.URL, "grpc") || t.URL == "builtin://grpc" }
 
 // PerRequest as Target.Connections asks for a fresh connection for every request.
 const PerRequest = -1
@@ -310,12 +360,12 @@ type Series struct {
 
 // Signature is what a model takes and gives.
 type Signature struct {
-	Model, Version, Platform string
-	Inputs, Outputs          []Port
-	MaxBatch                 int  // 0: the model has no batch dimension (or the server did not tell)
-	Batched                  bool // shapes in Inputs lack the batch dimension, which MaxBatch limits
-	Statistics               bool // the server keeps statistics
-	BinaryTensors            bool // the server speaks the binary tensor extension
+	Model, Version  string
+	Inputs, Outputs []Port
+	MaxBatch        int  // 0: the model has no batch dimension (or the server did not tell)
+	Batched         bool // shapes in Inputs lack the batch dimension, which MaxBatch limits
+	Statistics      bool // the server keeps statistics
+	BinaryTensors   bool // the server speaks the binary tensor extension
 }
 
 // Port is one input or output of a model. Shape holds no batch dimension; -1 is any size.

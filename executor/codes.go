@@ -7,6 +7,8 @@ const (
 	codeScheme      = "scheme"
 	codeTarget      = "bad-target"
 	codeKeyUnread   = "key-not-read"
+	codeNoURL       = "missing-key"
+	codeEndpoint    = "not-allowed"
 	codeCatalogue   = "metric-clash"
 	codeConnections = "too-few-connections"
 	codeDuplicate   = "duplicate-level"

@@ -27,17 +27,9 @@ func (b *build) bindTargets() {
 		if k == nil {
 			continue
 		}
-		if s := b.scheme(t); !slices.Contains(k.Schemes, s) {
-			d := b.fail(t.Pos, codeScheme, "target %q: backend %s does not speak %s://", t.Name, k.Name, s)
-			d.Allowed, d.Nearest = k.Schemes, source.Nearest(s, k.Schemes)
-		}
-		for _, key := range t.Keys {
-			if !slices.Contains(always, key.Name) && !slices.Contains(k.Keys, key.Name) {
-				b.fail(key.Pos, codeKeyUnread, "backend %s does not read %q", k.Name, key.Name).Allowed = k.Keys
-			}
-		}
+		b.checkKeys(k, t)
 		b.checkTarget(k, t)
-		bound := &kind{kind: k, abilities: k.Abilities(targetOf(t))}
+		bound := &kind{kind: k, abilities: abilities(k, t)}
 		var err error
 		if bound.catalogue, err = catalogue(k, bound.abilities); err != nil {
 			b.fail(t.Pos, codeCatalogue, "target %q: %s", t.Name, err)
@@ -47,27 +39,69 @@ func (b *build) bindTargets() {
 	}
 }
 
+// checkKeys refuses what the backend does not read: keys, the scheme of the URL, the word of `endpoint`.
+func (b *build) checkKeys(k *backends.Kind, t *scenario.Target) {
+	url, endpoint := keyPos(t, "url"), keyPos(t, "endpoint")
+	switch s := b.scheme(t); {
+	case k.Schemes == nil && t.URL == "" || t.URL != "" && slices.Contains(k.Schemes, s):
+	case k.Schemes == nil:
+		b.fail(url, codeScheme, "target %q: backend %s has no URL", t.Name, k.Name)
+	case t.URL == "":
+		b.fail(t.Pos, codeNoURL, "target %q has no `url`", t.Name)
+	default:
+		d := b.fail(url, codeScheme, "target %q: backend %s does not speak %s://", t.Name, k.Name, s)
+		d.Allowed, d.Nearest = k.Schemes, source.Nearest(s, k.Schemes)
+	}
+	for _, key := range t.Keys {
+		if !slices.Contains(always, key.Name) && !slices.Contains(k.Keys, key.Name) {
+			d := b.fail(key.Pos, codeKeyUnread, "backend %s does not read %q", k.Name, key.Name)
+			d.Allowed, d.Nearest = k.Keys, source.Nearest(key.Name, k.Keys)
+		}
+	}
+	if t.Endpoint != "" && k.Endpoints != nil && !slices.Contains(k.Endpoints, t.Endpoint) {
+		d := b.fail(endpoint, codeEndpoint, "target %q: backend %s has no endpoint %q", t.Name, k.Name, t.Endpoint)
+		d.Allowed, d.Nearest = k.Endpoints, source.Nearest(t.Endpoint, k.Endpoints)
+	}
+}
+
+// keyPos is where a key of a target stands, the target's own place where the plan does not write it.
+func keyPos(t *scenario.Target, name string) source.Pos {
+	for _, key := range t.Keys {
+		if key.Name == name {
+			return key.Pos
+		}
+	}
+	return t.Pos
+}
+
+// abilities is what can be done for a target: what its kind can, and what the executor does whatever the kind.
+func abilities(k *backends.Kind, t *scenario.Target) backends.Ability {
+	a := k.Abilities(targetOf(k, t))
+	if t.Metrics != nil {
+		a |= backends.Scrape
+	}
+	return a
+}
+
 // checkTarget refuses what opening the target would refuse without asking anybody. What is wrong with its files stands at
 // its `tls`.
 func (b *build) checkTarget(k *backends.Kind, t *scenario.Target) {
-	if b.diags.HasErrors() || strings.HasPrefix(t.URL, "builtin://") {
+	if k.Check == nil || b.diags.HasErrors() || strings.HasPrefix(t.URL, "builtin://") {
 		return // a scheme that the kind does not speak has been said
 	}
-	err := k.Check(targetOf(t))
+	err := k.Check(targetOf(k, t))
 	if err == nil {
 		return
 	}
 	pos := t.Pos
-	for _, key := range t.Keys {
-		if key.Name == "tls" && t.TLS != nil {
-			pos = key.Pos
-		}
+	if t.TLS != nil {
+		pos = keyPos(t, "tls")
 	}
 	b.fail(pos, codeTarget, "target %q: %s", t.Name, err)
 }
 
 // always are the target keys that the executor itself reads, whatever the backend.
-var always = []string{"backend", "url", "builtin", "ready"}
+var always = []string{"backend", "url", "builtin", "ready", "metrics"}
 
 func (b *build) find(t *scenario.Target) *backends.Kind {
 	var names []string
@@ -107,11 +141,18 @@ func Catalogue(k backends.Kind) (*metric.Catalogue, error) {
 }
 
 // targetOf is a plan's target in the backends' plain values.
-func targetOf(t *scenario.Target) backends.Target {
+func targetOf(k *backends.Kind, t *scenario.Target) backends.Target {
 	out := backends.Target{
 		URL: t.URL, Model: t.Model, ModelVersion: t.ModelVersion,
-		Timeout: t.Timeout, ConnectTimeout: t.ConnectTimeout, MaxMessage: t.MaxMessage,
+		ConnectTimeout: t.ConnectTimeout, MaxMessage: t.MaxMessage,
 		Connections: t.Connections.Shared, InputJSON: t.Input == "json", OutputJSON: t.Output == "json",
+		Endpoint: t.Endpoint, Method: t.Method, Streaming: t.Streaming,
+	}
+	if t.Endpoint == "" && k.Endpoints != nil {
+		out.Endpoint = k.Endpoints[0]
+	}
+	if t.Tokenizer != nil {
+		out.Tokenizer = t.Tokenizer.Name
 	}
 	if t.Connections.PerRequest {
 		out.Connections = backends.PerRequest

@@ -476,7 +476,7 @@ func TestWords(t *testing.T) {
 			}
 		}
 	}
-	if last := backends.Expects; 1<<(len(backends.AbilityNames)-1) != last {
+	if last := backends.Scrape; 1<<(len(backends.AbilityNames)-1) != last {
 		t.Errorf("%d words for abilities up to %b", len(backends.AbilityNames), last)
 	}
 }

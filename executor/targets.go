@@ -53,7 +53,7 @@ func (r *runner) connect(ctx context.Context, t *target) error {
 		r.clean.push("stop the embedded server", func(context.Context) error { return stop() })
 		t.url = url
 	}
-	values := targetOf(t.plan)
+	values := targetOf(t.kind, t.plan)
 	values.URL = t.url
 	conn, err := t.kind.Open(ctx, values, r.clock)
 	if err != nil {

@@ -85,6 +85,11 @@ type Target struct {
 	Input, Output  string // tensors: "binary" or "json"
 	Ready          time.Duration
 	Statistics     string // auto require none
+	Endpoint       string // the shape of requests and replies; "" the kind's own
+	Method         string // HTTP verb, or package.Service/Method
+	Streaming      bool
+	Tokenizer      *Path // nil: the server counts tokens
+	Metrics        *Metrics
 	Builtin        *Builtin
 	// Keys are the keys that the plan itself wrote here, with their positions: a kind refuses those that it does not read.
 	Keys []Key
@@ -108,6 +113,13 @@ type TLS struct {
 	ServerName    string
 	Verify        string // full ca none
 	MinVersion    string // 1.2 1.3
+}
+
+// Metrics is where a server shows Prometheus metrics, how often they are read and which are kept.
+type Metrics struct {
+	URL   string
+	Every time.Duration
+	Match []string
 }
 
 // Connections is `per_slot`, `per_request`, or a number shared by all slots.

@@ -1,13 +1,23 @@
-// Package all is the list of backends that this binary has.
+// Package all is the list of backends that this binary knows. Those without Open it cannot run yet.
 //
 // It is not: a registry; it contains no logic.
 package all
 
 import (
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/grpc"
+	"github.com/sluice-bench/sluice/backends/http"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/openai"
+	"github.com/sluice-bench/sluice/backends/tfserving"
+	"github.com/sluice-bench/sluice/backends/torchserve"
 	"github.com/sluice-bench/sluice/backends/triton"
+	inprocess "github.com/sluice-bench/sluice/backends/triton_inprocess"
 )
 
 // Kinds is every backend, in the order shown to people.
-func Kinds() []backends.Kind { return []backends.Kind{kserve.Kind(), triton.Kind()} }
+func Kinds() []backends.Kind {
+	return []backends.Kind{
+		kserve.Kind(), triton.Kind(), inprocess.Kind(), tfserving.Kind(), torchserve.Kind(), openai.Kind(), grpc.Kind(), http.Kind(),
+	}
+}

@@ -150,7 +150,6 @@ func TestDescribeAndReady(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		got.Platform = ""
 		want := backends.Signature{
 			Model: "simple", Version: "1", Inputs: ports("INPUT0", "INPUT1"), Outputs: ports("OUTPUT0", "OUTPUT1"),
 			MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true,

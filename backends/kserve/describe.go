@@ -23,7 +23,6 @@ type metadata struct {
 type modelMetadata struct {
 	Name     string           `json:"name"`
 	Versions []string         `json:"versions"`
-	Platform string           `json:"platform"`
 	Inputs   []tensorMetadata `json:"inputs"`
 	Outputs  []tensorMetadata `json:"outputs"`
 }
@@ -55,7 +54,7 @@ const (
 // configuration has one. Where there is no configuration, a model whose every tensor has a first dimension of any size
 // and more behind it takes batches without a limit that it tells; else shapes stay as the server gives them.
 func (m *metadata) signature(version string) backends.Signature {
-	s := backends.Signature{Model: m.model.Name, Version: version, Platform: m.model.Platform}
+	s := backends.Signature{Model: m.model.Name, Version: version}
 	if version == "" && len(m.model.Versions) > 0 {
 		s.Version = m.model.Versions[len(m.model.Versions)-1]
 	}

@@ -51,7 +51,7 @@ func readExtensions(b []byte) (list []string, err error) {
 	return list, wrapMalformed("ServerMetadata", w.Err())
 }
 
-// readModel reads a ModelMetadataResponse: name 1, versions 2, platform 3, inputs 4, outputs 5.
+// readModel reads a ModelMetadataResponse: name 1, versions 2, inputs 4, outputs 5.
 func readModel(b []byte) (m modelMetadata, err error) {
 	w := protow.Walk(b)
 	for w.Next() && err == nil {
@@ -60,8 +60,6 @@ func readModel(b []byte) (m modelMetadata, err error) {
 			m.Name = string(w.Bytes)
 		case w.Is(2):
 			m.Versions = append(m.Versions, string(w.Bytes))
-		case w.Is(3):
-			m.Platform = string(w.Bytes)
 		case w.Is(4):
 			m.Inputs, err = appendTensor(m.Inputs, w.Bytes)
 		case w.Is(5):

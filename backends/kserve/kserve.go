@@ -39,7 +39,7 @@ func Schemes() []string {
 
 // Keys are the target keys of the plan that are read.
 func Keys() []string {
-	return []string{"model", "model_version", "headers", "parameters", "tls", "timeout", "connect_timeout", "connections", "max_message", "tensors", "ready"}
+	return []string{"model", "model_version", "headers", "parameters", "compression", "tls", "timeout", "connect_timeout", "connections", "max_message", "tensors", "ready"}
 }
 
 // Abilities is what the protocol can do for a target.

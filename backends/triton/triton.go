@@ -6,6 +6,7 @@ package triton
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
@@ -14,17 +15,63 @@ import (
 // Kind is the backend "triton".
 func Kind() backends.Kind {
 	return backends.Kind{
-		Name:    "triton",
-		Help:    "Triton Inference Server over HTTP or gRPC, with its statistics",
-		Schemes: kserve.Schemes(),
-		Keys:    append(kserve.Keys(), "statistics"),
-		Abilities: func(t backends.Target) backends.Ability {
-			return kserve.Abilities(t) | backends.ServerStats
-		},
-		Check:  kserve.Check,
-		Series: series(),
-		Open:   open,
+		Name:      "triton",
+		Help:      "Triton Inference Server over HTTP or gRPC, with its statistics",
+		Schemes:   kserve.Schemes(),
+		Keys:      append(kserve.Keys(), "statistics", "endpoint", "streaming", "inactivity_timeout", "composing_models", "tokenizer", "trace"),
+		Endpoints: []string{infer, generate, "tensorrtllm", "vllm"},
+		Abilities: abilities,
+		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats),
+		Check:     check,
+		Series:    series(),
+		Open:      open,
 	}
+}
+
+// Endpoints of Triton. infer takes tensors; tensorrtllm and vllm are infer with the inputs of those backends, made from
+// prompts; generate is JSON over HTTP.
+const (
+	infer    = "infer"
+	generate = "generate"
+)
+
+// abilities of a target. Over gRPC the stream is one for many requests; over HTTP only generate streams. Triton tells no
+// numbers of tokens, so a tokenizer must count them.
+func abilities(t backends.Target) backends.Ability {
+	a := backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace
+	if t.Endpoint == generate {
+		a |= kserve.Abilities(t) &^ backends.Tensors
+	} else {
+		a |= kserve.Abilities(t) | backends.Sequences | backends.SystemShm | backends.CUDAShm
+	}
+	if t.Streaming {
+		a |= backends.Stream
+		if t.GRPC() {
+			a |= backends.BidiStream
+		}
+	}
+	if t.Endpoint == infer || t.Endpoint == "" {
+		return a
+	}
+	a |= backends.Prompts
+	if t.Tokenizer != "" {
+		a |= backends.TokenCounts
+	}
+	if t.Streaming {
+		a |= backends.TokenEvents
+	}
+	return a
+}
+
+// check reads what kserve reads, and whether the endpoint can be had over this protocol.
+func check(t backends.Target) error {
+	switch {
+	case t.Endpoint == generate && t.GRPC():
+		return errors.New("endpoint generate is HTTP: use http://, or endpoint infer")
+	case t.Streaming && t.Endpoint != generate && !t.GRPC():
+		return errors.New("`streaming` needs grpc://: over HTTP only endpoint generate streams")
+	}
+	return kserve.Check(t)
 }
 
 // conn is a KServe target whose model's statistics can be read.

@@ -40,7 +40,13 @@ backends/wire/grpcraw   -> backends backends/wire/netlane
 backends/wire/protow    -> backends
 backends/kserve         -> backends backends/wire/*
 backends/triton         -> backends backends/wire/* backends/kserve
-backends/all            -> backends backends/kserve backends/triton
+backends/triton_inprocess -> backends
+backends/tfserving      -> backends backends/wire/*
+backends/torchserve     -> backends backends/wire/*
+backends/openai         -> backends backends/wire/*
+backends/grpc           -> backends backends/wire/*
+backends/http           -> backends backends/wire/*
+backends/all            -> backends backends/kserve backends/triton backends/triton_inprocess backends/tfserving backends/torchserve backends/openai backends/grpc backends/http
 backends/builtin        -> backends/builtin/*
 backends/builtin/*      ->
 backends/backendtest    -> backends backends/builtin backends/backendtest/*

@@ -23,7 +23,9 @@ func (a *app) init() *cobra.Command {
 	f := initFlags{backend: "triton", url: "builtin://http"}
 	var kinds []string
 	for _, k := range all.Kinds() {
-		kinds = append(kinds, k.Name)
+		if k.Open != nil {
+			kinds = append(kinds, k.Name)
+		}
 	}
 	c := &cobra.Command{
 		Use:   "init",
@@ -56,6 +58,8 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	switch {
 	case kind == nil:
 		return fmt.Errorf("there is no backend %q", f.backend)
+	case kind.Open == nil:
+		return fmt.Errorf("backend %s is part of the language, but this version cannot talk to it yet", f.backend)
 	case f.model == "" && !embedded:
 		return fmt.Errorf("--model is needed to write a plan for %s", f.url)
 	case f.model == "":
@@ -95,7 +99,7 @@ func ask(ctx context.Context, kind *backends.Kind, f initFlags) (sig backends.Si
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	conn, err := kind.Open(ctx, backends.Target{
-		URL: f.url, Model: f.model, Timeout: patience, ConnectTimeout: patience,
+		URL: f.url, Model: f.model, ConnectTimeout: patience,
 	}, backends.Clock{Origin: time.Now()})
 	if err != nil {
 		return sig, err

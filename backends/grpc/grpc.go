@@ -1,0 +1,46 @@
+// Package grpc is the backend of any gRPC method: messages are made from its definition, found by reflection or in files.
+// So far it says what the kind reads and can do, so that plans for it can be checked and drawn.
+//
+// It is not: a transport (wire/grpcraw), a client of one service.
+package grpc
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// Kind is the backend "grpc".
+func Kind() backends.Kind {
+	return backends.Kind{
+		Name:    "grpc",
+		Help:    "any gRPC method, by reflection or its .proto files",
+		Schemes: []string{"grpc", "grpcs", "grpc+unix"},
+		Keys: []string{
+			"method", "protos", "headers", "compression", "tls", "timeout", "connect_timeout", "inactivity_timeout", "connections",
+			"max_message", "streaming",
+		},
+		Abilities: func(t backends.Target) backends.Ability {
+			a := backends.Unary | backends.Bodies | backends.Expects
+			if t.Streaming {
+				a |= backends.Stream | backends.BidiStream
+			}
+			return a
+		},
+		Check: check,
+	}
+}
+
+// check wants package.Service/Method.
+func check(t backends.Target) error {
+	service, method, ok := strings.Cut(strings.TrimPrefix(t.Method, "/"), "/")
+	switch {
+	case t.Method == "":
+		return errors.New("backend grpc needs `method`, such as acme.Search/Query")
+	case !ok || service == "" || method == "" || strings.Contains(method, "/"):
+		return fmt.Errorf("method %q is not written package.Service/Method", t.Method)
+	}
+	return nil
+}
