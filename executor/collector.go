@@ -2,7 +2,10 @@ package executor
 
 import (
 	"runtime/debug"
+	"slices"
 	"strconv"
+
+	"github.com/sluice-bench/sluice/scenario"
 )
 
 // A gRPC request allocates some 5 KiB inside the library whatever we do, so the collector's work is a visible part of its
@@ -12,13 +15,17 @@ const (
 	heldMost  = 256 << 20 // bytes of encoded requests above which memory is dearer than time
 )
 
-// collectLess lets the collector run less often while a gRPC node is played, and says so in the result. restore undoes it.
-func (t *trial) collectLess() (restore func()) {
-	held := 0
-	for _, c := range t.in.calls {
-		held += c.Size
+// collectLess lets the collector run less often while a unit with a gRPC node is played, and says so in the result.
+// restore undoes it.
+func (r *runner) collectLess(u *Unit) (restore func()) {
+	held, grpc := 0, false
+	for _, m := range u.Members {
+		for _, s := range m.stages() {
+			held += r.inputs[s].held()
+			grpc = grpc || transport(s.Request.Target.URL) == "grpc"
+		}
 	}
-	if t.out.Load.Transport != "grpc" || held > heldMost {
+	if !grpc || held > heldMost {
 		return func() {}
 	}
 	before := debug.SetGCPercent(lessOften)
@@ -26,6 +33,27 @@ func (t *trial) collectLess() (restore func()) {
 		debug.SetGCPercent(before) // the user asked for even less
 		return func() {}
 	}
-	t.r.result.Environment.Settings["gogc.grpc"] = strconv.Itoa(lessOften)
+	r.result.Environment.Settings["gogc.grpc"] = strconv.Itoa(lessOften)
 	return func() { debug.SetGCPercent(before) }
+}
+
+// stages are the points of a member, each once.
+func (m *Member) stages() (list []*scenario.Stage) {
+	for _, p := range m.Plays {
+		if !slices.Contains(list, p.Node.Stage) {
+			list = append(list, p.Node.Stage)
+		}
+	}
+	return list
+}
+
+// held is the bytes of the encoded requests.
+func (in *inputs) held() (n int) {
+	if in == nil {
+		return 0 // its turn to be prepared never came
+	}
+	for _, c := range in.calls {
+		n += c.Size
+	}
+	return n
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // judge judges a node's assertions on its stored form.
-func (r *runner) judge(n *Node, out *result.Node) {
+func (m *member) judge(n *Node, out *result.Node) {
 	c := circumstances(out)
-	if text, holds := r.whileHolds(n, out); !holds && out.Outcome != result.SkippedNode {
+	if text, holds := m.whileHolds(n, out); !holds && out.Outcome != result.SkippedNode {
 		c.SkippedBecause = text + " is not true here: this level is shown and fails nothing"
 	}
-	values := result.Values(r.result, out)
+	values := result.Values(m.view(), out)
 	for _, check := range n.Checks {
 		if check.Program == nil {
 			continue
@@ -44,8 +44,8 @@ func circumstances(n *result.Node) verdict.Context {
 }
 
 // whileHolds evaluates a level's `while`; text is the condition that is not true.
-func (r *runner) whileHolds(n *Node, out *result.Node) (text string, holds bool) {
-	values := result.Values(r.result, out)
+func (m *member) whileHolds(n *Node, out *result.Node) (text string, holds bool) {
+	values := result.Values(m.view(), out)
 	for _, c := range n.While {
 		if c.Program != nil && c.Program.Truth(values).Is != 1 {
 			return c.Assertion.That.Text, false
@@ -69,7 +69,7 @@ func (r *runner) judgePlan() {
 func (r *runner) worst(check Check) verdict.Context {
 	var all verdict.Context
 	for _, ref := range check.Program.Refs {
-		n := r.nodes[ref.Node]
+		n := r.node(ref.Node)
 		if n == nil {
 			all.SkippedBecause = cmp.Or(all.SkippedBecause, "stage "+ref.Node+" did not run")
 			continue
@@ -83,6 +83,16 @@ func (r *runner) worst(check Check) verdict.Context {
 	return all
 }
 
+// node is the result of a node, nil when it left none.
+func (r *runner) node(id string) *result.Node {
+	for _, n := range r.result.Nodes {
+		if n.ID == id {
+			return n
+		}
+	}
+	return nil
+}
+
 func prefix(node, text string) string {
 	if text == "" {
 		return ""
@@ -91,11 +101,12 @@ func prefix(node, text string) string {
 }
 
 // finish closes the result: plan assertions, times, exit code.
-func (r *runner) finish(o verdict.Occasion) {
+func (r *runner) finish() {
 	r.judgePlan()
 	r.result.Ended = r.now()
-	r.result.Partial = r.signal != 0
+	r.occasion.Signal, r.occasion.Over = int(r.stops.signal.Load()), r.stops.over()
+	r.result.Partial = r.occasion.Signal != 0 || r.occasion.Over != ""
 	r.result.Clients = []result.Client{r.health()}
-	r.result.ExitCode, r.result.Verdict, r.result.Reason = verdict.Exit(r.result, o)
+	r.result.ExitCode, r.result.Verdict, r.result.Reason = verdict.Exit(r.result, r.occasion)
 	r.result.Redact(r.program.Plan.Mask)
 }

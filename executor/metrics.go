@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
@@ -31,15 +32,11 @@ func (t *trial) measure() {
 			t.out.Windows[i].To -= seconds(total.From)
 		}
 	}
-	m := &readings{trial: t, total: total, all: all, growth: t.growth()}
-	for _, row := range t.node.Catalogue.Rows() {
-		if t.node.lacks(row, nil) == "" {
-			m.read(row)
-		}
+	t.read = &readings{
+		total: total, all: all, played: t.played, stopped: all.Stopped(), use: t.watch.use(), growth: t.growth(),
+		span: t.span(total.To - total.From), percentiles: t.r.program.Plan.Output.Percentiles,
 	}
-	t.out.Slices = slices.Concat([]result.Slice{}, resultSlices(total.Slices))
-	t.stopped = all.Stopped()
-	t.out.Errors = failures(all)
+	t.read.fill(t.node, t.out)
 	if t.node.Open {
 		t.out.Load.ScheduleHash = fmt.Sprintf("%016x", t.played.Hash)
 	}
@@ -57,24 +54,37 @@ func (t *trial) end() int64 {
 	return now
 }
 
-// readings is what the metrics of a node are read from.
+// readings is what the metrics of a node are read from: those of one trial, or of several rounds joined.
 type readings struct {
-	trial *trial
-	total measure.Total
-	all   *measure.Aggregate
-	// growth is what the server counted during hold; nil without statistics.
-	growth []observe.Reading
+	total       measure.Total
+	all         *measure.Aggregate // what metrics without a scope cover
+	played      drive.Played
+	stopped     int64 // requests of hold that we cancelled ourselves
+	span        int64 // ns in which the schedule wanted what was planned
+	use         observe.Use
+	growth      []observe.Reading // what the server counted during hold; nil without statistics
+	percentiles []float64
+}
+
+// fill puts every row that the node can produce into its result.
+func (m *readings) fill(n *Node, out *result.Node) {
+	for _, row := range n.Catalogue.Rows() {
+		if n.lacks(row, nil) == "" {
+			m.read(row, out.Metrics)
+		}
+	}
+	out.Slices = slices.Concat([]result.Slice{}, resultSlices(m.total.Slices))
+	out.Errors = failures(m.all)
 }
 
 // read puts one row into the result. A row without data stands there without a value: it was asked for and not had.
-func (m *readings) read(row *metric.Row) {
-	out := m.trial.out.Metrics
+func (m *readings) read(row *metric.Row, out map[string]*result.Metric) {
 	if row.Shape == metric.Distribution {
 		d := m.all.Dist(row)
 		if d == nil {
 			d = new(stats.Dist)
 		}
-		out[row.Name] = result.Distribution(row, d, m.trial.r.program.Plan.Output.Percentiles)
+		out[row.Name] = result.Distribution(row, d, m.percentiles)
 		return
 	}
 	var v float64
@@ -98,33 +108,31 @@ func (m *readings) read(row *metric.Row) {
 
 // driver reads the player's own books.
 func (m *readings) driver(name string) (float64, bool) {
-	p := m.trial.played
+	p := m.played
 	dropped := float64(p.DroppedPool + p.DroppedStop)
 	switch name {
 	case metric.OfferedRate:
-		return m.offered()
+		return float64(p.Planned) / seconds(m.span), p.Planned > 0 && m.span > 0
 	case metric.DroppedCount:
 		return dropped, p.Planned > 0
 	case metric.DroppedRatio:
 		return dropped / float64(p.Planned), p.Planned > 0
 	case metric.Incomplete:
-		return float64(p.DroppedStop + m.trial.stopped), p.Planned > 0
+		return float64(p.DroppedStop + m.stopped), p.Planned > 0
 	case metric.InFlightMax:
 		return float64(p.PeakInFlight), p.Sent+p.WarmSent > 0
 	}
 	return 0, false
 }
 
-// offered is what the schedule wanted, per second of hold. Of `for: N requests` the window is that of the schedule, not
-// that of the slowest reply: from the first arrival to the one that would have come after the last.
-func (m *readings) offered() (float64, bool) {
-	t, span := m.trial, m.total.To-m.total.From
+// span is the time in which the schedule wanted what was planned: hold, ns. Of `for: N requests` it is that of the
+// schedule, not that of the slowest reply: from the first arrival to the one that would have come after the last.
+func (t *trial) span(hold int64) int64 {
 	e, ok := t.node.Stage.Extent.(scenario.For)
-	if ok && e.Span.Requests > 0 && t.steer.stopped == "" {
-		s, warm := t.schedule(), int64(t.node.Stage.Warmup.Duration)
-		span = planSpan(s, warm, t.node.Stage.Warmup.Requests, t.played.Planned)
+	if !t.node.Open || !ok || e.Span.Requests == 0 || t.steer.stopped != "" {
+		return hold
 	}
-	return float64(t.played.Planned) / seconds(span), t.played.Planned > 0 && span > 0
+	return planSpan(t.schedule(), int64(t.node.Stage.Warmup.Duration), t.node.Stage.Warmup.Requests, t.played.Planned)
 }
 
 // planSpan is the time from the first of n arrivals after the warm-up to the arrival that follows them, ns.
@@ -151,12 +159,12 @@ func planSpan(s load.Schedule, warm, skip, n int64) int64 {
 
 // client reads what this process used during hold.
 func (m *readings) client(name string) (float64, bool) {
-	use := m.trial.watch.use()
+	use := m.use
 	switch name {
 	case metric.ClientCPU:
 		return use.Share, use.Share >= 0
 	case metric.ClientPerSent:
-		sent := m.trial.played.Sent
+		sent := m.played.Sent
 		return seconds(use.CPU()) / float64(sent), use.CPU() >= 0 && sent > 0
 	case metric.ClientMemory:
 		return float64(use.Memory), use.Memory >= 0

@@ -22,10 +22,12 @@ const spin = 30 * time.Microsecond
 // headStart is the time between now and a node's first due time, so that the first arrival is not late by set-up.
 const headStart = 2 * time.Millisecond
 
-// trial is one node while it runs.
+// trial is one measurement of a node while it runs: a round of it, or a probe of its search.
 type trial struct {
 	r      *runner
 	node   *Node
+	number int     // of the node's trials, from 0: schedules, data and request ids differ by it
+	level  float64 // requests in flight, or a second
 	out    *result.Node
 	target *target
 	in     *inputs
@@ -40,32 +42,39 @@ type trial struct {
 	played  drive.Played
 	steer   steering
 	watch   watcher
-	stopped int64 // requests of hold that we cancelled ourselves
+	read    *readings // once it has ended
 }
 
-// runNode is the node procedure: lanes → warm-up → hold → drain → numbers → validity. The lanes belong to the player,
-// which closes them; everything that outlives a node is on the run's clean-up stack.
-func (r *runner) runNode(ctx context.Context, n *Node) *result.Node {
-	t := &trial{r: r, node: n, out: r.blank(n), target: r.targets[n.Stage.Request.Target], in: r.inputs[n.Stage]}
+// round plays a node once.
+func (m *member) round(ctx context.Context, p Play) *round {
+	return m.trial(ctx, p.Node, p.Round, p.Node.Level.Value)
+}
+
+// trial is the node procedure: lanes → warm-up → hold → drain → numbers → validity. The lanes belong to the player, which
+// closes them; everything that outlives a node is on the run's clean-up stack.
+func (m *member) trial(ctx context.Context, n *Node, number int, level float64) *round {
+	r := m.r
+	t := &trial{
+		r: r, node: n, number: number, level: level, out: r.blank(n),
+		target: r.targets[n.Stage.Request.Target], in: r.inputs[n.Stage],
+	}
 	if t.in.err != nil {
 		return t.fail(t.in.err)
 	}
-	r.env.Events(Event{Node: n.ID, Phase: PhaseOpen})
+	r.tell(Event{Node: n.ID, Phase: PhaseOpen})
 	if err := t.open(ctx); err != nil {
 		return t.fail(err)
 	}
-	restore := t.collectLess()
 	t.drive(ctx)
-	restore()
 	t.measure()
 	t.validity()
 	t.outcome()
-	return t.out
+	return &round{out: t.out, read: t.read}
 }
 
-func (t *trial) fail(err error) *result.Node {
+func (t *trial) fail(err error) *round {
 	t.out.Outcome, t.out.Reason = result.Failed, err.Error()
-	return t.out
+	return &round{out: t.out}
 }
 
 // slots is how many requests may be open at the same time.
@@ -73,7 +82,7 @@ func (t *trial) slots() int {
 	if rate, ok := t.node.Stage.Load.(scenario.Rate); ok {
 		return rate.Pool.MaxInFlight
 	}
-	return int(t.node.Level.Value)
+	return int(t.level)
 }
 
 // first is how many lanes are open when the clock starts: all of a closed loop; of an open loop what its rate is likely
@@ -83,7 +92,7 @@ func (t *trial) first() int {
 		return t.slots()
 	}
 	const window = 5e-3 // s
-	return min(t.slots(), max(16, int(math.Ceil(t.node.Level.Value*window))))
+	return min(t.slots(), max(16, int(math.Ceil(t.level*window))))
 }
 
 // shared is the bound that HTTP/1.1 puts on lanes when the plan fixes the number of connections.
@@ -150,20 +159,28 @@ func (t *trial) options() drive.Options {
 	return o
 }
 
-// idBase makes request ids unique in the run: the node's number, then 40 bits for its arrivals.
+// idBase makes request ids unique in the run: the node's number, 10 bits for its trials, 40 bits for their arrivals.
 func (t *trial) idBase() uint64 {
 	for i, n := range t.r.program.Nodes {
 		if n == t.node {
-			return uint64(i+1) << 40
+			return uint64(i+1)<<50 | uint64(t.number&(1<<10-1))<<40
 		}
 	}
 	return 0
 }
 
+// seed is that of the trial: of the plan, the stage, the point and the number of the trial.
+func (t *trial) seed() [2]uint64 {
+	point := t.node.ID
+	if t.number > 0 {
+		point += fmt.Sprintf("#%d", t.number)
+	}
+	return load.Seed(t.r.program.Plan.Seed, t.node.Stage.ID, point)
+}
+
 func (t *trial) play(ctx context.Context) {
 	d, o := t.node.Stage.Request.Data, t.options()
-	seed := load.Seed(t.r.program.Plan.Seed, t.node.Stage.ID, t.node.ID)
-	src := feed.NewCalls(t.in.calls, feed.Order(d.Order), d.AtEnd == "stop", seed[1], o.IDBase)
+	src := feed.NewCalls(t.in.calls, feed.Order(d.Order), d.AtEnd == "stop", t.seed()[1], o.IDBase)
 	if !t.node.Open {
 		t.played = drive.Closed(ctx, load.Level(t.slots()), src, t.pools(), t.rings, &t.control, o)
 		return
@@ -188,9 +205,9 @@ func (t *trial) pools() []drive.Pool {
 func (t *trial) schedule() load.Schedule {
 	rate := t.node.Stage.Load.(scenario.Rate)
 	if rate.Arrivals.CV > 0 {
-		return load.Poisson(t.node.Level.Value, load.Seed(t.r.program.Plan.Seed, t.node.Stage.ID, t.node.ID))
+		return load.Poisson(t.level, t.seed())
 	}
-	return load.Constant(t.node.Level.Value)
+	return load.Constant(t.level)
 }
 
 // invalid records why the measurement cannot be trusted.

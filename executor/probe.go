@@ -34,10 +34,10 @@ func (r *runner) until(ctx context.Context, t *target, what string, ask func(con
 		if last == nil || ctx.Err() == nil {
 			last = err
 		}
-		if r.interrupted() {
-			return fmt.Errorf("%s when the run was interrupted: %w", what, last)
+		if why := r.stops.now(); why != "" {
+			return fmt.Errorf("%s when %s: %w", what, why, last)
 		}
-		r.env.Events(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", t.plan.URL, last)})
+		r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", t.plan.URL, last)})
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s within %v: %w", what, t.plan.Ready, last)

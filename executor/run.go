@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -54,200 +53,66 @@ const (
 	PhaseDone   Phase = "done"
 )
 
-// runner is one run of a program.
+// runner is one run of a program. While a unit runs its members only read it; what they have found out is taken over
+// when all have ended.
 type runner struct {
-	program *Program
-	env     Env
-	clock   backends.Clock
-	result  *result.Result
-	targets map[*scenario.Target]*target
-	inputs  map[*scenario.Stage]*inputs
-	nodes   map[string]*result.Node // those that have ended
-	failed  map[string]string       // stages that count as failed, and why
-	clean   cleanup
-	signal  int          // 0: none yet
-	early   atomic.Int64 // a signal that came during set-up; see interruptible
-	// internal is a mistake of this program that cost a node; "" for none.
-	internal string
+	program  *Program
+	env      Env
+	clock    backends.Clock
+	result   *result.Result
+	targets  map[*scenario.Target]*target
+	inputs   map[*scenario.Stage]*inputs
+	failed   map[string]string // stages that count as failed, and why
+	clean    cleanup
+	stops    *stops
+	telling  sync.Mutex // of env.Events
+	occasion verdict.Occasion
 }
 
 // Run plays the program. The result is never nil and complete on every way out; diagnostics are mistakes of the plan
 // that only the server could reveal, found before anything was sent.
 func (p *Program) Run(ctx context.Context, e Env) (*result.Result, source.Diagnostics) {
-	if e.Events == nil {
-		e.Events = func(Event) {}
-	}
 	r := &runner{
 		program: p, env: e, clock: backends.Clock{Origin: time.Now()},
-		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs),
-		nodes: make(map[string]*result.Node), failed: make(map[string]string),
+		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs), failed: make(map[string]string),
 	}
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
+	var end func()
+	r.stops, end = watchStops(ctx, e.Interrupt, p.Plan.MaxDuration)
 	diags := r.play(ctx)
+	end()
 	return r.result, diags
 }
 
 func (r *runner) play(ctx context.Context) (diags source.Diagnostics) {
-	occasion := verdict.Occasion{}
 	defer func() {
 		if p := recover(); p != nil {
-			occasion.Internal = fmt.Sprint(p)
+			r.occasion.Internal = fmt.Sprint(p)
 		}
 		if err := r.clean.run(ctx); err != nil {
 			r.note("clean-up", "could not undo everything: "+err.Error())
 		}
-		r.finish(occasion)
+		r.finish()
 	}()
 	diags = r.prepare(ctx)
 	if diags.HasErrors() {
-		occasion.Plan = fmt.Sprintf("the plan does not fit the server: %s", diags[0].Summary)
+		r.occasion.Plan = fmt.Sprintf("the plan does not fit the server: %s", diags[0].Summary)
 		return diags
 	}
 	for _, u := range r.program.Units {
-		for _, m := range u.Members {
-			for _, p := range m.Plays {
-				r.step(ctx, p.Node)
-			}
-		}
+		r.unit(ctx, u)
 	}
-	occasion.Signal, occasion.Internal = r.signal, r.internal
 	return diags
 }
 
-// step runs or skips one node and keeps its result.
-func (r *runner) step(ctx context.Context, n *Node) {
-	if why, silent := r.skip(n); why != "" {
-		if !silent {
-			r.keep(n, r.skipped(n, why))
-		}
+// tell passes an event on, one at a time.
+func (r *runner) tell(e Event) {
+	if r.env.Events == nil {
 		return
 	}
-	r.keep(n, r.guarded(ctx, n))
-}
-
-// guarded runs a node. A mistake of this program costs that node, not what was measured before.
-func (r *runner) guarded(ctx context.Context, n *Node) (out *result.Node) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.internal = fmt.Sprintf("%v", p)
-			out = r.blank(n)
-			out.Outcome, out.Reason = result.Failed, "internal error: "+r.internal
-		}
-	}()
-	return r.runNode(ctx, n)
-}
-
-// keep judges a node that has ended and remembers what its dependents must know.
-func (r *runner) keep(n *Node, out *result.Node) {
-	r.result.Nodes = append(r.result.Nodes, out)
-	r.nodes[n.ID] = out
-	r.judge(n, out)
-	if why := failure(out); why != "" && r.failed[n.Stage.ID] == "" {
-		r.failed[n.Stage.ID] = why
-	}
-	r.env.Events(Event{Node: n.ID, Phase: PhaseDone, Result: out})
-}
-
-// failure says why a node counts as failed for those that need it, or "". Inconclusive and unstable do not.
-func failure(n *result.Node) string {
-	if n.Outcome == result.Failed || n.Outcome == result.SkippedNode {
-		return n.Reason
-	}
-	for _, a := range n.Assertions {
-		if a.Severity != result.Warn && (a.Verdict == result.Fail || a.Verdict == result.ErrorVerdict) {
-			return fmt.Sprintf("%s: %s", a.ID, a.Verdict)
-		}
-	}
-	return ""
-}
-
-// skip says why a node is not to run, or "". Silent ones leave no trace: the rest of a ladder that `while` ended.
-func (r *runner) skip(n *Node) (why string, silent bool) {
-	if r.interrupted() {
-		return "the run was interrupted", false
-	}
-	if !n.first() {
-		before := r.nodes[n.prev.ID]
-		if before == nil {
-			return "the level before was not reached", true
-		}
-		if before.Outcome == result.SkippedNode || before.Outcome == result.Failed {
-			return before.Reason, false
-		}
-		if text, holds := r.whileHolds(n.prev, before); !holds {
-			before.Validity.Findings = append(before.Validity.Findings, result.Finding{
-				Code: "ladder_end", Severity: result.Note, Text: r.program.Plan.Mask(text) + " is not true here: the levels after this one did not run",
-			})
-			return fmt.Sprintf("%s is not true at %s", text, n.prev.ID), true
-		}
-		return "", false
-	}
-	return r.needs(n.Stage), false
-}
-
-// needs applies `when` to the stages that must have come before. A failure with `on_fail: continue` holds up nobody who
-// waits for success; it is still a failure for who waits for that.
-func (r *runner) needs(s *scenario.Stage) string {
-	failed, blocked := false, ""
-	for _, need := range s.Needs {
-		dep := r.stage(need.ID)
-		if dep == nil || dep.When == "never" {
-			continue // as if absent
-		}
-		why := r.failed[need.ID]
-		failed = failed || why != ""
-		if why != "" && dep.OnFail != "continue" {
-			blocked = fmt.Sprintf("stage %q failed (%s)", need.ID, why)
-		}
-	}
-	switch {
-	case s.When == "success" && blocked != "":
-		return blocked
-	case s.When == "failure" && !failed:
-		return "nothing that it needs has failed"
-	}
-	return ""
-}
-
-func (r *runner) stage(id string) *scenario.Stage {
-	for _, s := range r.program.Plan.Stages {
-		if s.ID == id {
-			return s
-		}
-	}
-	return nil
-}
-
-// interrupted takes a signal, if there is one.
-func (r *runner) interrupted() bool {
-	if r.signal == 0 {
-		r.signal = int(r.early.Load())
-	}
-	if r.signal == 0 {
-		select {
-		case r.signal = <-r.env.Interrupt:
-		default:
-		}
-	}
-	return r.signal != 0
-}
-
-// interruptible is a context that a signal ends, for steps that wait for a server. end must be called after them.
-func (r *runner) interruptible(ctx context.Context) (waiting context.Context, end func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		select {
-		case s := <-r.env.Interrupt:
-			r.early.Store(int64(s))
-			cancel()
-		case <-ctx.Done():
-		}
-	})
-	return ctx, func() {
-		cancel()
-		watching.Wait()
-	}
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.env.Events(e)
 }
 
 // note keeps a finding that belongs to no node on the last node that ran, so that nothing is lost.

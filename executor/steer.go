@@ -126,7 +126,7 @@ func (t *trial) decide(now int64) {
 	}
 	begin := t.control.HoldStart.Load()
 	switch {
-	case t.r.interrupted():
+	case t.r.stops.now() != "":
 		t.control.StopAt.Store(now)
 		s.stopped = t.interruptedText(begin, now)
 	case begin == 0:
@@ -227,7 +227,7 @@ func (t *trial) report(now int64) {
 	default:
 		e.Phase, e.Elapsed, e.Total = PhaseDrain, time.Duration(now-stop), t.node.Stage.Drain
 	}
-	t.r.env.Events(e)
+	t.r.tell(e)
 }
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }

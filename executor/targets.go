@@ -30,9 +30,7 @@ func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends
 	t = &target{plan: plan, kind: kind, url: plan.URL, signatures: make(map[string]backends.Signature)}
 	r.targets[plan] = t
 	if t.err = r.connect(ctx, t); t.err == nil {
-		waiting, end := r.interruptible(ctx)
-		t.err = r.await(waiting, t)
-		end()
+		t.err = r.await(r.stops.waiting, t)
 	}
 	if t.err != nil {
 		t.err = fmt.Errorf("target %q (%s): %w", plan.Name, plan.URL, t.err)
@@ -45,7 +43,7 @@ func (r *runner) connect(ctx context.Context, t *target) error {
 		if r.env.Serve == nil {
 			return errors.New("there is no embedded server in this program")
 		}
-		r.env.Events(Event{Phase: PhaseOpen, Text: "starting the embedded server"})
+		r.tell(Event{Phase: PhaseOpen, Text: "starting the embedded server"})
 		url, stop, err := r.env.Serve(ctx, scheme(t.plan.URL), t.plan.Builtin, r.program.Plan.Seed)
 		if err != nil {
 			return err
@@ -132,7 +130,7 @@ func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 	var diags source.Diagnostics
 	left := int64(maxCalls)
 	for _, n := range r.program.Nodes {
-		if r.inputs[n.Stage] != nil || r.interrupted() {
+		if r.inputs[n.Stage] != nil || r.stops.now() != "" {
 			continue
 		}
 		in := &inputs{}
@@ -141,7 +139,7 @@ func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 		if in.err = t.err; in.err != nil {
 			continue
 		}
-		in.err = r.learn(ctx, t, in, n.Stage.Request.Model)
+		in.err = r.learn(t, in, n.Stage.Request.Model)
 		if in.err != nil {
 			in.err = fmt.Errorf("target %q (%s): %w", t.plan.Name, t.plan.URL, in.err)
 			continue
@@ -150,21 +148,17 @@ func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 		diags = append(diags, in.encode(t.conn, n.Stage, r.program.Plan.Seed, &left)...)
 	}
 	if !diags.HasErrors() {
-		waiting, end := r.interruptible(ctx)
-		defer end()
-		r.probes(waiting)
+		r.probes(r.stops.waiting)
 	}
 	return diags
 }
 
 // learn asks the server what a stage's model takes and whether its counters can be read.
-func (r *runner) learn(ctx context.Context, t *target, in *inputs, model string) (err error) {
-	ctx, end := r.interruptible(ctx)
-	defer end()
-	if in.sig, err = r.describe(ctx, t, model); err != nil {
+func (r *runner) learn(t *target, in *inputs, model string) (err error) {
+	if in.sig, err = r.describe(r.stops.waiting, t, model); err != nil {
 		return err
 	}
-	return in.statistics(ctx, t, model)
+	return in.statistics(r.stops.waiting, t, model)
 }
 
 // probes asks each model once for a real answer; what gives none fails its stages.

@@ -100,10 +100,10 @@ func (t *trial) notes() {
 	if n := p.DroppedStop; n > 0 {
 		t.note("dropped_at_stop", "%s due and not sent when the node ended", were("request", n))
 	}
-	if want := int64(t.node.Level.Value); !t.node.Open && p.PeakInFlight < want && t.steer.stopped == "" {
+	if want := int64(t.level); !t.node.Open && p.PeakInFlight < want && t.steer.stopped == "" {
 		t.note("never_reached_concurrency", "at most %d of %d were in flight at the same time", p.PeakInFlight, want)
 	}
-	if n := t.stopped; n > 0 {
+	if n := t.read.stopped; n > 0 {
 		t.note("incomplete", "%s still open after the drain of %v and cancelled: in no latency and no error count",
 			were("request", n), t.node.Stage.Drain)
 	}

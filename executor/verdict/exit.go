@@ -48,7 +48,8 @@ type Occasion struct {
 	Signal   int    // 2 (SIGINT) or 15 (SIGTERM) ended the run; 0: none
 	Plan     string // a plan or usage error: nothing was sent
 	Internal string // a mistake of this program
-	SetUp    string // set-up failed before any node could run
+	SetUp    string // set-up failed, beside what nodes say of themselves
+	Over     string // max_duration ended the run before all was measured
 }
 
 // Exit gives the exit code of a run, its verdict and one sentence that says why. r may be nil where nothing ran.
@@ -127,7 +128,10 @@ func failed(r *result.Result, _ Occasion) (string, bool) {
 	return assertions(r, "failed", func(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.Fail })
 }
 
-func inconclusive(r *result.Result, _ Occasion) (string, bool) {
+func inconclusive(r *result.Result, o Occasion) (string, bool) {
+	if o.Over != "" {
+		return o.Over, true
+	}
 	if reason, ok := assertions(r, "inconclusive", unproven); ok {
 		return reason, true
 	}

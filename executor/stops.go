@@ -1,0 +1,93 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// stops is what ends a run before its plan is done: the first signal, or the plan's max_duration. Whoever waits is told
+// at once, however many there are.
+type stops struct {
+	come    chan struct{}   // closed when the run is to end
+	waiting context.Context // done then too: for steps that wait for a server
+	signal  atomic.Int64    // 0: none
+	limit   time.Duration   // max_duration; 0: none
+	cut     atomic.Bool     // somebody ended or left out something because of it
+}
+
+// watchStops begins to listen. end must be called when the run is over.
+func watchStops(ctx context.Context, interrupt <-chan int, limit time.Duration) (s *stops, end func()) {
+	waiting, cancel := context.WithCancel(ctx)
+	s = &stops{come: make(chan struct{}), waiting: waiting, limit: limit}
+	over := make(chan struct{})
+	var listening sync.WaitGroup
+	listening.Go(func() { s.listen(interrupt, over, cancel) })
+	return s, func() {
+		close(over)
+		listening.Wait()
+		cancel()
+	}
+}
+
+// listen waits for either cause. After max_duration a signal still counts: it says more.
+func (s *stops) listen(interrupt <-chan int, over <-chan struct{}, cancel func()) {
+	var late <-chan time.Time
+	if s.limit > 0 {
+		t := time.NewTimer(s.limit)
+		defer t.Stop()
+		late = t.C
+	}
+	for told := false; ; {
+		select {
+		case n := <-interrupt:
+			s.signal.Store(int64(n))
+			interrupt = nil
+		case <-late:
+		case <-over:
+			return
+		}
+		if !told {
+			told = true
+			close(s.come)
+			cancel()
+		}
+	}
+}
+
+// now says why the run is to end, "" while it is not. Who asks acts on it.
+func (s *stops) now() string {
+	select {
+	case <-s.come:
+	default:
+		return ""
+	}
+	s.cut.Store(true)
+	if s.signal.Load() == 0 {
+		return fmt.Sprintf("the run's max_duration of %v was over", s.limit)
+	}
+	return "the run was interrupted"
+}
+
+// over says that max_duration cost the run something, "" otherwise.
+func (s *stops) over() string {
+	if s.signal.Load() != 0 || !s.cut.Load() {
+		return ""
+	}
+	return s.now() + ": the result is partial"
+}
+
+// sleep waits for d or until the run is to end. False: before d was over.
+func (s *stops) sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-s.come:
+	case <-ctx.Done():
+	}
+	return false
+}

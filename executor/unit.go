@@ -1,0 +1,166 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// unit plays the members of a unit side by side, then takes over what they found out, in the order of the document.
+func (r *runner) unit(ctx context.Context, u *Unit) {
+	g := newGroup(r, u)
+	restore := r.collectLess(u)
+	var playing sync.WaitGroup
+	for _, m := range g.members {
+		playing.Go(func() { m.play(ctx) })
+	}
+	playing.Wait()
+	restore()
+	for _, m := range g.members {
+		r.adopt(m)
+	}
+}
+
+// adopt takes over a member's results, in the program's order, and whether its stage counts as failed.
+func (r *runner) adopt(m *member) {
+	order := make(map[string]int, len(r.program.Nodes))
+	for i, n := range r.program.Nodes {
+		order[n.ID] = i
+	}
+	slices.SortFunc(m.done, func(a, b *result.Node) int { return cmp.Compare(order[a.ID], order[b.ID]) })
+	r.result.Nodes = append(r.result.Nodes, m.done...)
+	for _, n := range m.done {
+		m.failed = cmp.Or(m.failed, failure(n))
+	}
+	if m.failed != "" {
+		r.failed[m.stage] = m.failed
+	}
+	r.occasion.Internal = cmp.Or(r.occasion.Internal, m.internal)
+	r.occasion.SetUp = cmp.Or(r.occasion.SetUp, m.setUp)
+}
+
+// member is a stage while its unit runs. It sees the results of the units before and its own, never those of the others
+// beside it, so that what it decides does not depend on who was faster.
+type member struct {
+	r      *runner
+	group  *group
+	stage  string
+	plays  []Play
+	rounds map[*Node]*rounds
+	done   []*result.Node // whose last round has ended
+
+	failed   string // why the stage counts as failed, beside what its nodes say
+	setUp    string // what of `after` failed
+	internal string // a mistake of this program
+}
+
+func newMember(r *runner, g *group, m *Member) *member {
+	out := &member{r: r, group: g, stage: m.Stage, plays: m.Plays, rounds: make(map[*Node]*rounds)}
+	for _, p := range m.Plays {
+		rs := out.rounds[p.Node]
+		if rs == nil {
+			rs = &rounds{node: p.Node}
+			out.rounds[p.Node] = rs
+		}
+		rs.planned++
+	}
+	return out
+}
+
+// play goes through the member's plays. Those that follow each other at one point of the stage share its `before` and
+// `after`.
+func (m *member) play(ctx context.Context) {
+	defer m.group.left(m)
+	defer m.guard(nil)
+	for rest := m.plays; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Node.Stage == rest[0].Node.Stage {
+			n++
+		}
+		m.stretch(ctx, rest[:n])
+		rest = rest[n:]
+	}
+}
+
+// stretch plays what follows each other at one point of the stage.
+func (m *member) stretch(ctx context.Context, plays []Play) {
+	for _, p := range plays {
+		m.step(ctx, p)
+	}
+}
+
+// step runs or skips one round of a node; with its last one the node's result is complete.
+func (m *member) step(ctx context.Context, p Play) {
+	rs := m.rounds[p.Node]
+	if rs.result != nil {
+		return // it was skipped with an earlier round
+	}
+	if why, silent := m.skip(p.Node); why != "" {
+		rs.silent = silent
+		rs.skip(m.r, why)
+	} else {
+		rs.add(m.guarded(ctx, p))
+	}
+	if rs.complete() && !rs.silent {
+		m.keep(p.Node, rs.pool(m.r))
+	}
+}
+
+// guarded plays a round. A mistake of this program costs that round, not what was measured before.
+func (m *member) guarded(ctx context.Context, p Play) (out *round) {
+	defer m.guard(func() {
+		out = &round{out: m.r.blank(p.Node)}
+		out.out.Outcome, out.out.Reason = result.Failed, "internal error: "+m.internal
+	})
+	return m.round(ctx, p)
+}
+
+// guard is deferred: it turns a panic into the end of the step that it happened in.
+func (m *member) guard(then func()) {
+	if p := recover(); p != nil {
+		m.internal = fmt.Sprint(p)
+		if then != nil {
+			then()
+		}
+	}
+}
+
+// keep judges a node that has ended.
+func (m *member) keep(n *Node, out *result.Node) {
+	m.done = append(m.done, out)
+	m.judge(n, out)
+	m.r.tell(Event{Node: n.ID, Phase: PhaseDone, Result: out})
+}
+
+// view is the run as this member sees it: the units before, and what has ended here.
+func (m *member) view() *result.Result {
+	v := *m.r.result
+	v.Nodes = slices.Concat(v.Nodes, m.done)
+	return &v
+}
+
+// group is what the members of a unit know of each other.
+type group struct {
+	members []*member
+	mu      sync.Mutex
+	coming  int           // members that have not come to the start
+	started chan struct{} // closed when all have
+	start   int64         // run clock; set before started is closed
+	busy    int           // members that others wait for, `until: others`
+}
+
+func newGroup(r *runner, u *Unit) *group {
+	g := &group{started: make(chan struct{})}
+	for _, m := range u.Members {
+		g.members = append(g.members, newMember(r, g, m))
+	}
+	g.coming = len(g.members)
+	return g
+}
+
+// left is a member's end: nobody waits for it any more.
+func (g *group) left(*member) {}
