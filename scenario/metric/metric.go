@@ -38,6 +38,7 @@ const (
 	Driver                 // the pacer's own books
 	Series                 // the server's statistics
 	Client                 // this process
+	Search                 // the search of a node for its limit
 )
 
 // Better is the direction of improvement.

@@ -18,6 +18,9 @@ const (
 	ClientCPU       = "client.cpu"
 	ClientPerSent   = "client.cpu_per_request"
 	ClientMemory    = "client.memory"
+	Capacity        = "capacity" // see CapacityRow
+	Goodput         = "goodput"  // see GoodputRows
+	GoodputRatio    = "goodput.ratio"
 )
 
 // ErrorsOf is the row that counts the failures of one class.
