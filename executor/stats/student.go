@@ -1,0 +1,72 @@
+package stats
+
+import "math"
+
+// StudentT is the p-quantile of Student's distribution with df degrees of freedom, which need not be whole. NaN: there is
+// none.
+func StudentT(p, df float64) float64 {
+	switch {
+	case !(p > 0 && p < 1) || !(df > 0):
+		return math.NaN()
+	case p == 0.5:
+		return 0
+	case p < 0.5:
+		return -StudentT(1-p, df)
+	}
+	hi := 1.0
+	for studentCDF(hi, df) < p && hi < 1e300 {
+		hi *= 2
+	}
+	return solve(0, hi, func(t float64) bool { return studentCDF(t, df) >= p })
+}
+
+// studentCDF is P(T <= t) for t >= 0.
+func studentCDF(t, df float64) float64 {
+	return 1 - betaRegularised(df/2, 0.5, df/(df+t*t))/2
+}
+
+// MeanBounds is the interval of a mean from independent values of which n had this mean and standard deviation (divisor
+// n-1), two-sided, by Student's distribution. False: fewer than two values bound nothing.
+func MeanBounds(mean, std float64, n int64, confidence float64) (lo, hi float64, ok bool) {
+	if n < 2 || !(confidence > 0 && confidence < 1) {
+		return math.Inf(-1), math.Inf(1), false
+	}
+	half := StudentT((1+confidence)/2, float64(n-1)) * std / math.Sqrt(float64(n))
+	return mean - half, mean + half, true
+}
+
+// LeftOut is the standard error of a statistic, and its degrees of freedom, from its values with one unit of each group
+// left out in turn (the jackknife). Groups are independent of each other; of means it gives Welch's test exactly. False:
+// a group has fewer than two units, or the values are not as many as the units.
+func LeftOut(values []float64, groups []int) (err, df float64, ok bool) {
+	var total, below float64
+	for _, n := range groups {
+		if n < 2 || n > len(values) {
+			return 0, 0, false
+		}
+		part := values[:n]
+		values = values[n:]
+		v := spreadOf(part) * float64(n-1) / float64(n)
+		total += v
+		below += v * v / float64(n-1)
+	}
+	if len(groups) == 0 || len(values) != 0 || math.IsNaN(total) || math.IsInf(total, 0) {
+		return 0, 0, false
+	}
+	if total == 0 {
+		return 0, math.Inf(1), true
+	}
+	return math.Sqrt(total), total * total / below, true
+}
+
+// spreadOf is the sum of the squared deviations from the mean.
+func spreadOf(values []float64) (sum float64) {
+	mean := 0.0
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum
+}
