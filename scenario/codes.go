@@ -26,6 +26,10 @@ const (
 	codeTLSUnused   = "tls-not-used"
 	codeLevels      = "invalid-levels"
 	codeVersion     = "unsupported-version"
+	codeExtends     = "extends-cycle"
+	codeProfile     = "unknown-profile"
+	codeOverlay     = "overlay-matches-nothing"
+	codeMatrix      = "invalid-matrix"
 )
 
 // The limits that keep a typing slip from becoming a denial of service.

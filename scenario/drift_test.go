@@ -144,6 +144,9 @@ func (w *schemaWalk) structure(t reflect.Type, s map[string]any, path string) {
 	properties, _ := m["properties"].(map[string]any)
 	w.keys(t, m, properties, path)
 	for _, f := range fields(t) {
+		if f.key == "profiles" {
+			continue // its schema is made of the plan's, see schema/generate
+		}
 		if p, ok := properties[f.key].(map[string]any); ok && f.key != "" {
 			w.byDefault(f, p, path+"."+f.key)
 			w.walk(f.typ, p, path+"."+f.key, f)

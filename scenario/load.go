@@ -9,23 +9,29 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
 )
 
 // Overrides are what the command line and the environment change in a plan. The zero value changes nothing.
+//
+// Precedence, weakest first: extends, the plan, Profiles in order, Sets; for a variable: its default so far, Env, VarFiles
+// in order, Vars.
 type Overrides struct {
-	Vars []string                    // "name=value", of --var
-	Sets []string                    // "path=value", of --set
-	Env  func(string) (string, bool) // os.LookupEnv; nil: no environment
+	Profiles []string                    // names, of --profile
+	Vars     []string                    // "name=value", of --var
+	VarFiles []string                    // YAML or JSON maps from name to value, of --var-file
+	Sets     []string                    // "path=value", of --set
+	Env      func(string) (string, bool) // os.LookupEnv; nil: no environment
 }
 
 // LoadFile reads the plan in file. It returns every mistake it finds, not only the first; with any error among them the
 // plan is nil. Warnings are in both results.
 //
-// What comes from the command line has the file "--set" or "--var", the number of the argument as its line, and the
-// place in the argument as its column.
+// What comes from the command line has the file "--set", "--var", "--var-file" or "--profile", the number of the argument
+// as its line, and the place in the argument as its column.
 func LoadFile(file string, o Overrides) (*Plan, source.Diagnostics) {
 	data, err := readSome(file)
 	if err != nil {
@@ -55,11 +61,12 @@ func Parse(file string, data []byte, o Overrides) (*Plan, source.Diagnostics) {
 		return nil, diags
 	}
 	if root.Kind != source.Map {
-		return nil, append(diags, source.Diagnostic{
-			Severity: source.Error, Code: codeType, Summary: "a plan is a map of keys, such as version, target and stages", Pos: root.Pos,
-		})
+		return nil, append(diags, notAPlan(root))
 	}
-	r := reading{file: file, dir: filepath.Dir(file), root: root, diags: diags}
+	r := reading{file: file, dir: filepath.Dir(file), layers: newLayers(), diags: diags}
+	if r.root = r.extend(root, []string{file}); r.root == nil {
+		return nil, r.diags.Sorted()
+	}
 	plan := r.read(o)
 	return plan, r.diags
 }
@@ -76,8 +83,11 @@ func leavesHole(d source.Diagnostic) bool {
 // reading is one plan on its way from nodes to a Plan.
 type reading struct {
 	file, dir string
-	root      *source.Node // after --set
-	resolved  *source.Node // after variables and defaults
+	layers    *layers
+	uppers    []upper      // what was laid over something
+	profiles  *source.Node // all of them; nil: none
+	root      *source.Node // after extends, profiles and --set
+	resolved  *source.Node // after defaults and variables
 	vars      *variables
 	subs      *substitution
 	raw       rawPlan
@@ -101,10 +111,20 @@ func (r *reading) read(o Overrides) *Plan {
 
 // resolve applies everything from outside and merges the defaults, all on nodes.
 func (r *reading) resolve(o Overrides) {
+	r.profile(o.Profiles)
 	r.diags = append(r.diags, applySets(r.root, o.Sets)...)
-	r.vars = resolveVariables(r.root, o)
+	merged := r.layers.removed(r.layers.mergeDefaults(r.root))
+	for _, u := range r.uppers {
+		r.layers.idle(u.tree, u.path)
+	}
+	r.diags = append(r.diags, r.layers.diags...)
+	r.root = r.layers.removed(r.root)
+	r.vars = resolveVariables(r.root, o, r.layers.from)
 	r.subs = newSubstitution(r.vars)
-	r.resolved = mergeDefaults(r.subs.tree(r.root, reflect.TypeFor[rawPlan](), ""))
+	r.resolved = r.subs.tree(merged, reflect.TypeFor[rawPlan](), "")
+	for _, e := range entriesOf(r.profiles) {
+		r.subs.mentions(e.Value, "/profiles"+source.JoinPointer(e.Key))
+	}
 	r.diags = append(r.diags, r.subs.diags...)
 }
 
@@ -113,7 +133,7 @@ func (r *reading) decode() {
 	d := newDecoder(nil, r.subs)
 	c := &checker{decoder: d, raw: &r.raw, dir: r.dir, modelless: map[*rawTarget]bool{}, used: map[string]bool{}}
 	d.learn(r.diags)
-	shape := slices.DeleteFunc(schema.Validate(r.resolved), func(s source.Diagnostic) bool { return d.spots[s.Pos] })
+	shape := slices.DeleteFunc(r.shape(), func(s source.Diagnostic) bool { return d.spots[s.Pos] })
 	d.learn(shape)
 	c.nulls(r.resolved, "")
 	d.learn(d.diags)
@@ -129,6 +149,21 @@ func (r *reading) decode() {
 		c.effects()
 		r.diags = append(r.diags, d.diags...)
 	}
+}
+
+// shape checks the tree against the schema, together with all profiles. What a profile brought into the plan is said once.
+func (r *reading) shape() source.Diagnostics {
+	whole := *r.resolved
+	if e := r.profiles; e != nil {
+		whole.Entries = append(slices.Clone(whole.Entries), source.Entry{Key: "profiles", KeyPos: e.Pos, Value: e})
+	}
+	found := schema.Validate(&whole)
+	inPlan := map[source.Pos]bool{}
+	ofProfile := func(d source.Diagnostic) bool { return strings.HasPrefix(d.Path, "/profiles") }
+	for _, d := range found {
+		inPlan[d.Pos] = inPlan[d.Pos] || !ofProfile(d)
+	}
+	return slices.DeleteFunc(found, func(d source.Diagnostic) bool { return ofProfile(d) && inPlan[d.Pos] })
 }
 
 // tidy sorts the diagnostics, leaves out repetitions (a default is read once for each stage) and hides secrets.

@@ -63,7 +63,7 @@ type Var struct {
 	Type   string // text int number bool duration rate ratio size
 	Text   string
 	Secret bool
-	From   string // "default", "--set", "env NAME", "--var"
+	From   string // "default", "extends FILE", "profile NAME", "--set", "env NAME", "--var-file FILE", "--var"
 	Pos    source.Pos
 }
 

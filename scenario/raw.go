@@ -16,7 +16,9 @@ type rawPlan struct {
 	Description *val[string]           `plan:"description"`
 	Labels      *dict[val[string]]     `plan:"labels"`
 	Seed        *val[int64]            `plan:"seed" default:"0" min:"0"`
+	Extends     *val[path]             `plan:"extends"` // merged before anything is decoded (overlay.go)
 	Vars        *dict[rawVar]          `plan:"vars"`
+	Profiles    *dict[rawPlan]         `plan:"profiles"` // too
 	Target      *rawTarget             `plan:"target"`
 	Targets     *dict[rawTarget]       `plan:"targets"`
 	Data        *rawDataset            `plan:"data"`

@@ -72,6 +72,27 @@ func (s *substitution) tree(n *source.Node, t reflect.Type, path string) *source
 	return n
 }
 
+// mentions marks the variables that a tree mentions as used; it is part of no plan yet, a profile that nobody chose.
+func (s *substitution) mentions(n *source.Node, path string) {
+	for _, e := range n.Entries {
+		s.mentions(e.Value, path+source.JoinPointer(e.Key))
+	}
+	for i, item := range n.Items {
+		s.mentions(item, path+"/"+strconv.Itoa(i))
+	}
+	for _, at := range referenceForm.FindAllStringIndex(n.Text, -1) {
+		m := nameInside.FindStringSubmatch(n.Text[at[0]:at[1]])
+		if m == nil {
+			continue
+		}
+		if v := s.vars.find(m[1]); v != nil {
+			v.used = true
+			continue
+		}
+		s.unknown(m[1], n.AsText(path).At(utf8.RuneCountInString(n.Text[:at[0]])), at[1]-at[0], path)
+	}
+}
+
 var (
 	referenceForm = regexp.MustCompile(`\$?\$\{[^}]*\}?`)
 	nameInside    = regexp.MustCompile(`^\$\{ *([A-Za-z_][A-Za-z0-9_]*) *\}$`)

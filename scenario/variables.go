@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -19,6 +20,8 @@ type variable struct {
 	known    bool // it has a value
 	declared bool // its type was written, or follows from a default
 	used     bool
+	plain    *source.Node // as the plan writes it; nil: the value comes from outside
+	at       source.Pos   // of the value
 }
 
 // variables are the declared variables in document order.
@@ -44,34 +47,38 @@ func (vs *variables) names() []string {
 	return names
 }
 
-// resolveVariables gives every variable its value: default, then the environment, then --var.
-func resolveVariables(root *source.Node, o Overrides) *variables {
+// resolveVariables gives every variable its value: default, then the environment, then --var-file, then --var. from names
+// the layers that defaults stand in.
+func resolveVariables(root *source.Node, o Overrides, from map[*source.Node]string) *variables {
 	vs := &variables{}
 	node := root.Get("vars")
 	if node == nil || node.Kind != source.Map {
 		node = &source.Node{Kind: source.Map}
 	}
-	given := vs.given(node, o.Vars)
+	var names []string
 	for _, e := range node.Entries {
-		vs.resolve(e, given[e.Key], o.Env)
+		names = append(names, e.Key)
+	}
+	given := map[string]*argument{}
+	for i, file := range o.VarFiles {
+		vs.file(given, names, file, i)
+	}
+	vs.arguments(given, names, o.Vars)
+	for _, e := range node.Entries {
+		vs.resolve(e, given[e.Key], o.Env, from)
 	}
 	vs.reportMissing()
 	return vs
 }
 
-// argument is a value of --var and where it stands there.
+// argument is a value from the command line, and where it stands there.
 type argument struct {
-	text string
-	pos  source.Pos
+	text, from string
+	pos        source.Pos
 }
 
-// given reads the --var arguments; the last one of a name wins.
-func (vs *variables) given(declared *source.Node, args []string) map[string]*argument {
-	given := map[string]*argument{}
-	var names []string
-	for _, e := range declared.Entries {
-		names = append(names, e.Key)
-	}
+// arguments reads those of --var; the last one of a name wins.
+func (vs *variables) arguments(given map[string]*argument, names, args []string) {
 	for i, arg := range args {
 		name, value, found := strings.Cut(arg, "=")
 		pos := source.Pos{File: "--var", Line: i + 1, Column: 1}
@@ -83,16 +90,15 @@ func (vs *variables) given(declared *source.Node, args []string) map[string]*arg
 			d.Summary, d.Allowed, d.Nearest = fmt.Sprintf("--var %s: the plan has no such variable", name), names, source.Nearest(name, names)
 		default:
 			pos.Column += utf8.RuneCountInString(name) + 1
-			given[name] = &argument{value, pos}
+			given[name] = &argument{value, "--var", pos}
 			continue
 		}
 		vs.diags = append(vs.diags, d)
 	}
-	return given
 }
 
 // resolve finds the value of one variable.
-func (vs *variables) resolve(e source.Entry, given *argument, env func(string) (string, bool)) {
+func (vs *variables) resolve(e source.Entry, given *argument, env func(string) (string, bool), from map[*source.Node]string) {
 	v := &variable{Var: Var{Name: e.Key, Type: "text", Pos: e.Value.Pos}, keyPos: e.KeyPos, path: "/vars" + source.JoinPointer(e.Key)}
 	vs.all = append(vs.all, v)
 	var raw rawVar
@@ -103,27 +109,28 @@ func (vs *variables) resolve(e source.Entry, given *argument, env func(string) (
 	}
 	v.Secret = raw.Secret.or(false)
 	v.setType(raw)
-	at := v.Pos
+	v.at = v.Pos
 	if raw.Default != nil {
-		v.Text, v.From, v.known, at = raw.Default.at.node.Text, "default", true, raw.Default.at.node.Pos
-		if at.File == "--set" {
+		v.plain = raw.Default.at.node
+		v.Text, v.From, v.known, v.at = v.plain.Text, cmp.Or(from[v.plain], "default"), true, v.plain.Pos
+		if v.at.File == "--set" {
 			v.From = "--set"
 		}
 	}
 	if raw.Env != nil && env != nil {
 		if text, ok := env(raw.Env.V); ok {
-			v.Text, v.From, v.known, at = text, "env "+raw.Env.V, true, raw.Env.at.node.Pos
+			v.Text, v.From, v.known, v.at, v.plain = text, "env "+raw.Env.V, true, raw.Env.at.node.Pos, nil
 		}
 	}
 	if given != nil {
-		v.Text, v.From, v.known, at = given.text, "--var", true, given.pos
+		v.Text, v.From, v.known, v.at, v.plain = given.text, given.from, true, given.pos, nil
 	}
-	if inPlan := v.From == "default" || v.From == "--set"; inPlan && strings.Contains(v.Text, "${") {
-		vs.report(v, codeVarSyntax, at, fmt.Sprintf("the default of %q holds another variable", v.Name), "write its value, or use both where they are needed")
+	if v.plain != nil && strings.Contains(v.Text, "${") {
+		vs.report(v, codeVarSyntax, v.at, fmt.Sprintf("the default of %q holds another variable", v.Name), "write its value, or use both where they are needed")
 		v.broken()
 		return
 	}
-	vs.check(v, raw, at)
+	vs.check(v)
 }
 
 // setType takes the type that was written, else that of the default's form, else text.
@@ -182,13 +189,13 @@ func typeOfForm(n *source.Node) string {
 func hasUnit(s string) bool { return s != "" && !decimalForm.MatchString(s) }
 
 // check reports a value that is not of the variable's type. The value of a secret is never shown.
-func (vs *variables) check(v *variable, raw rawVar, at source.Pos) {
+func (vs *variables) check(v *variable) {
 	if !v.known {
 		return
 	}
-	n := source.Plain(v.Text, at)
-	if v.From == "default" || v.From == "--set" {
-		n = raw.Default.at.node
+	n := v.plain
+	if n == nil {
+		n = source.Plain(v.Text, v.at)
 	}
 	t := variableType(v.Type)
 	if t == reflect.TypeFor[string]() {
@@ -202,7 +209,7 @@ func (vs *variables) check(v *variable, raw rawVar, at source.Pos) {
 	if v.Secret {
 		summary = fmt.Sprintf("variable %q (from %s) is no %s", v.Name, v.From, v.Type)
 	}
-	vs.report(v, codeValue, at, summary, wrong.detail)
+	vs.report(v, codeValue, v.at, summary, wrong.detail)
 	if !v.Secret {
 		vs.diags[len(vs.diags)-1].Nearest = wrong.nearest
 	}

@@ -172,6 +172,10 @@ func (o overrides) read(file string) []byte {
 		return []byte(strings.Join(o.sets, "\n"))
 	case "--var":
 		return []byte(strings.Join(o.vars, "\n"))
+	case "--var-file":
+		return []byte(strings.Join(o.varFiles, "\n"))
+	case "--profile":
+		return []byte(strings.Join(o.profiles, "\n"))
 	}
 	const most = 1 << 20
 	info, err := os.Stat(file)

@@ -11,18 +11,34 @@ import (
 
 // overrides are the flags that change a plan.
 type overrides struct {
-	vars []string
-	sets []string
+	profiles []string
+	vars     []string
+	varFiles []string
+	sets     []string
 }
 
 func (o *overrides) flags(c *cobra.Command) {
-	c.Flags().StringArrayVar(&o.vars, "var", nil, "set a variable of the plan: `NAME=VALUE` (repeatable)")
-	c.Flags().StringArrayVar(&o.sets, "set", nil, "override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
+	f := c.Flags()
+	f.StringArrayVar(&o.profiles, "profile", nil, "apply the plan's profile `NAME` (repeatable; later ones win)")
+	f.StringArrayVar(&o.vars, "var", nil, "set a variable of the plan: `NAME=VALUE` (repeatable)")
+	f.StringArrayVar(&o.varFiles, "var-file", nil, "set variables from `FILE`, a YAML or JSON map (repeatable; later ones win, --var wins over all)")
+	f.StringArrayVar(&o.sets, "set", nil, "override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
+	_ = c.RegisterFlagCompletionFunc("profile", completeProfile) // fails only for flags that do not exist
+}
+
+// completeProfile offers the profiles of the plan that stands on the command line.
+func completeProfile(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return scenario.Profiles(args[0]), cobra.ShellCompDirectiveNoFileComp
 }
 
 // load reads and compiles a plan. Warnings are in the diagnostics too; with errors the program is nil.
 func (a *app) load(file string, o overrides) (*executor.Program, source.Diagnostics) {
-	plan, diags := scenario.LoadFile(file, scenario.Overrides{Vars: o.vars, Sets: o.sets, Env: a.env})
+	plan, diags := scenario.LoadFile(file, scenario.Overrides{
+		Profiles: o.profiles, Vars: o.vars, VarFiles: o.varFiles, Sets: o.sets, Env: a.env,
+	})
 	if plan == nil || diags.HasErrors() {
 		return nil, diags
 	}

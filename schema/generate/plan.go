@@ -87,14 +87,14 @@ func planKeys() []key {
 			name: "seed", schema: ref("int").with(member{"minimum", 0}), dflt: 0, example: 42,
 			description: "Every draw derives from it, the stage's id, the point and the repeat.",
 		},
-		{name: "extends", schema: ref("path"), later: true, example: "base.yaml", description: "One plan that this one is merged over."},
+		{name: "extends", schema: ref("path"), example: "base.yaml", description: "One plan that this one is merged over."},
 		{
 			name: "vars", schema: mapOf(ref("variable_definition"), varName), dflt: object{},
 			example:     object{{"url", object{{"default", "grpc://localhost:8001"}, {"env", "TRITON_URL"}}}, {"limit", "50ms"}},
 			description: "Values that can be set from outside and are used as ${name}. A scalar is the default.",
 		},
 		{
-			name: "profiles", schema: mapOf(ref("profile"), givenName), dflt: object{}, later: true,
+			name: "profiles", schema: mapOf(ref("profile"), givenName), dflt: object{},
 			example:     object{{"ci", object{{"vars", object{{"limit", "80ms"}}}}}},
 			description: "Named changes to the plan, chosen with --profile.",
 		},

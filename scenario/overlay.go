@@ -1,0 +1,229 @@
+package scenario
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// extend gives root merged over the plan that it extends, and that over its own base, and so on. chain holds the files
+// above, as they were named. The result has no `extends`; nil: a file on the way cannot be read, which is reported.
+func (r *reading) extend(root *source.Node, chain []string) *source.Node {
+	e := root.Entry("extends")
+	if e == nil {
+		return root
+	}
+	file := chain[len(chain)-1]
+	name, wrong := extended(e)
+	if wrong == nil {
+		name = resolvePath(filepath.Dir(file), name)
+		wrong = circle(append(slices.Clone(chain), name))
+	}
+	if wrong != nil {
+		r.refuse(e, wrong)
+		return nil
+	}
+	base, ok := r.base(e, name)
+	if !ok {
+		return nil
+	}
+	if base = r.extend(base, append(chain, name)); base == nil {
+		return nil
+	}
+	label := "extends " + e.Value.Text
+	r.layers.names = append(r.layers.names, label)
+	r.layers.learn(base, label, false)
+	own := without(root, "extends")
+	r.layers.learn(own, "", true)
+	merged := layer{layers: r.layers, below: true}.over(base, own, reflect.TypeFor[rawPlan]())
+	merged.Pos, merged.Anchor = root.Pos, root.Anchor
+	r.uppers = append(r.uppers, upper{own, ""})
+	return merged
+}
+
+// upper is a tree that was laid over another, and where it stands in its file.
+type upper struct {
+	tree *source.Node
+	path string
+}
+
+// extended is the file that an `extends` names.
+func extended(e *source.Entry) (string, *mistake) {
+	const detail = "it names one plan, relative to this file: extends: base.yaml"
+	switch text := e.Value.Text; {
+	case e.Value.Kind != source.Scalar || text == "":
+		return "", &mistake{code: codeType, summary: "extends names no file", detail: detail}
+	case strings.Contains(text, "${"):
+		return "", &mistake{code: codeVarSyntax, summary: "extends cannot hold a variable", detail: "plans are merged before variables are known"}
+	}
+	return e.Value.Text, nil
+}
+
+// circle reports a chain whose last file is one of those above it.
+func circle(chain []string) *mistake {
+	last := len(chain) - 1
+	for i, file := range chain[:last] {
+		if identity(file) == identity(chain[last]) {
+			return &mistake{code: codeExtends, summary: "plans extend each other in a circle: " + strings.Join(chain[i:], " → ")}
+		}
+	}
+	return nil
+}
+
+// identity is the same for all names of one file.
+func identity(file string) string {
+	if full, err := filepath.Abs(file); err == nil {
+		file = full
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	return file
+}
+
+// base reads the plan that is extended.
+func (r *reading) base(e *source.Entry, name string) (*source.Node, bool) {
+	data, err := readSome(name)
+	if err != nil {
+		r.refuse(e, &mistake{code: codeFile, summary: fmt.Sprintf("plan %q cannot be read: %v", name, cause(err)), detail: "a path is relative to the file that holds it"})
+		return nil, false
+	}
+	root, diags := source.Parse(name, data)
+	r.diags = append(r.diags, diags...)
+	if root == nil || slices.ContainsFunc(diags, leavesHole) {
+		return nil, false
+	}
+	if root.Kind != source.Map {
+		r.diags = append(r.diags, notAPlan(root))
+		return nil, false
+	}
+	if v := root.Get("version"); v != nil && v.Text != "1" {
+		r.diags = append(r.diags, source.Diagnostic{
+			Severity: source.Error, Code: codeVersion, Summary: fmt.Sprintf("version %s of the plan language is not known", v.Text), Path: "/version", Pos: v.Pos, Allowed: []string{"1"},
+		})
+	}
+	return root, true
+}
+
+// refuse reports a mistake about the value of an entry of the root.
+func (r *reading) refuse(e *source.Entry, m *mistake) {
+	r.diags = append(r.diags, source.Diagnostic{
+		Severity: source.Error, Code: m.code, Summary: m.summary, Detail: m.detail, Path: source.JoinPointer(e.Key), Pos: e.KeyPos,
+		Width: utf8.RuneCountInString(e.Key),
+	})
+}
+
+func notAPlan(root *source.Node) source.Diagnostic {
+	return source.Diagnostic{
+		Severity: source.Error, Code: codeType, Summary: "a plan is a map of keys, such as version, target and stages", Pos: root.Pos,
+	}
+}
+
+func without(n *source.Node, keys ...string) *source.Node {
+	c := *n
+	c.Entries = slices.DeleteFunc(slices.Clone(n.Entries), func(e source.Entry) bool { return slices.Contains(keys, e.Key) })
+	return &c
+}
+
+// profile lays the chosen profiles over the plan, in order, and takes `profiles` out of it. Those that nobody chose are
+// looked at too: their stages and variables must be there.
+func (r *reading) profile(chosen []string) {
+	r.profiles = r.root.Get("profiles")
+	plan := without(r.root, "profiles")
+	if r.profiles != nil && r.profiles.Kind != source.Map {
+		r.root = plan
+		return // its kind is reported
+	}
+	var names []string
+	for _, e := range entriesOf(r.profiles) {
+		names = append(names, e.Key)
+		if !slices.Contains(chosen, e.Key) {
+			trial := newLayers()
+			trial.learn(e.Value, "", true)
+			r.lay(trial, plan, e)
+			r.diags = append(r.diags, trial.diags...)
+		}
+	}
+	for i, name := range chosen {
+		e := r.profiles.Entry(name)
+		if e == nil {
+			r.diags = append(r.diags, noProfile(name, i, names))
+			continue
+		}
+		label := "profile " + name
+		r.layers.names = append(r.layers.names, label)
+		r.layers.learn(e.Value, label, true)
+		plan = r.lay(r.layers, plan, *e)
+		r.uppers = append(r.uppers, upper{e.Value, "/profiles" + source.JoinPointer(name)})
+	}
+	r.root = plan
+}
+
+func entriesOf(n *source.Node) []source.Entry {
+	if n == nil {
+		return nil
+	}
+	return n.Entries
+}
+
+func noProfile(name string, i int, names []string) source.Diagnostic {
+	d := source.Diagnostic{
+		Severity: source.Error, Code: codeProfile, Summary: fmt.Sprintf("--profile %s: the plan has no such profile", name),
+		Pos: source.Pos{File: "--profile", Line: i + 1, Column: 1}, Width: utf8.RuneCountInString(name), Allowed: names,
+		Nearest: source.Nearest(name, names),
+	}
+	if len(names) == 0 {
+		d.Detail = "it has no `profiles`"
+	}
+	return d
+}
+
+// lay puts one profile over a plan.
+func (r *reading) lay(on *layers, plan *source.Node, profile source.Entry) *source.Node {
+	if profile.Value.Kind != source.Map {
+		return plan // its kind is reported
+	}
+	l := layer{layers: on, path: "/profiles" + source.JoinPointer(profile.Key), below: true}
+	over := without(profile.Value, "version", "name", "extends", "profiles")
+	declared := plan.Get("vars")
+	var names []string
+	for _, e := range entriesOf(declared) {
+		names = append(names, e.Key)
+	}
+	for _, e := range entriesOf(over.Get("vars")) {
+		if !slices.Contains(names, e.Key) {
+			l.report(codeOverlay, "/vars"+source.JoinPointer(e.Key), e.KeyPos, e.Key, source.Diagnostic{
+				Summary: fmt.Sprintf("the plan has no variable %q", e.Key), Detail: "a profile sets variables that the plan declares",
+				Allowed: names, Nearest: source.Nearest(e.Key, names),
+			})
+		}
+	}
+	return l.over(plan, over, reflect.TypeFor[rawPlan]())
+}
+
+// Profiles are the names of the profiles that the plan in file has, those of its bases included; none when it cannot be
+// read.
+func Profiles(file string) []string {
+	data, err := readSome(file)
+	if err != nil {
+		return nil
+	}
+	root, _ := source.Parse(file, data)
+	r := reading{file: file, dir: filepath.Dir(file), layers: newLayers()}
+	if root == nil || root.Kind != source.Map {
+		return nil
+	}
+	if root = r.extend(root, []string{file}); root == nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entriesOf(root.Get("profiles")) {
+		names = append(names, e.Key)
+	}
+	return names
+}

@@ -1,0 +1,48 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// file reads a --var-file: a map from the names of variables to scalars, as YAML or JSON. A later file wins.
+func (vs *variables) file(given map[string]*argument, names []string, file string, i int) {
+	place := source.Pos{File: "--var-file", Line: i + 1, Column: 1}
+	data, err := readSome(file)
+	if err != nil {
+		vs.diags = append(vs.diags, source.Diagnostic{
+			Severity: source.Error, Code: codeFile, Summary: fmt.Sprintf("--var-file %q cannot be read: %v", file, cause(err)),
+			Pos: place, Width: utf8.RuneCountInString(file),
+		})
+		return
+	}
+	root, diags := source.Parse(file, data)
+	vs.diags = append(vs.diags, diags...)
+	switch {
+	case root == nil:
+		return
+	case root.Kind != source.Map:
+		vs.diags = append(vs.diags, source.Diagnostic{
+			Severity: source.Error, Code: codeType, Summary: "a file of variables is a map from names to values", Pos: root.Pos,
+		})
+		return
+	}
+	for _, e := range root.Entries {
+		d := source.Diagnostic{Severity: source.Error, Code: codeVarUnknown, Pos: e.KeyPos, Width: utf8.RuneCountInString(e.Key)}
+		switch {
+		case !slices.Contains(names, e.Key):
+			d.Summary, d.Allowed, d.Nearest = fmt.Sprintf("the plan has no variable %q", e.Key), names, source.Nearest(e.Key, names)
+		case e.Value.Kind == source.Null:
+			d.Code, d.Summary, d.Detail = codeNull, fmt.Sprintf("`%s` has no value", e.Key), "Give it one, or leave the key out."
+		case e.Value.Kind != source.Scalar:
+			d.Code, d.Summary = codeType, fmt.Sprintf("variable %q wants a scalar", e.Key)
+		default:
+			given[e.Key] = &argument{e.Value.Text, "--var-file " + file, e.Value.Pos}
+			continue
+		}
+		vs.diags = append(vs.diags, d)
+	}
+}
