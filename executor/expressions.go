@@ -104,8 +104,8 @@ func (n *Node) lacks(r *metric.Row, k *kind) string {
 		return "it needs a closed loop (`concurrency`)"
 	case r.From == metric.Series && n.Stage.Request.Target.Statistics == "none":
 		return "the target says `statistics: none`"
-	case r.From == metric.Series && k != nil && k.kind.Series == nil:
-		return "backend " + k.kind.Name + " keeps no server statistics"
+	case k != nil:
+		return k.lacks(r.Needs)
 	}
 	return ""
 }

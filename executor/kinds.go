@@ -17,6 +17,7 @@ import (
 type kind struct {
 	kind      *backends.Kind
 	abilities backends.Ability
+	streaming bool // as the target says
 	catalogue *metric.Catalogue
 }
 
@@ -29,7 +30,7 @@ func (b *build) bindTargets() {
 		}
 		b.checkKeys(k, t)
 		b.checkTarget(k, t)
-		bound := &kind{kind: k, abilities: abilities(k, t)}
+		bound := &kind{kind: k, abilities: abilities(k, t), streaming: t.Streaming}
 		var err error
 		if bound.catalogue, err = catalogue(k, bound.abilities); err != nil {
 			b.fail(t.Pos, codeCatalogue, "target %q: %s", t.Name, err)
@@ -81,6 +82,24 @@ func abilities(k *backends.Kind, t *scenario.Target) backends.Ability {
 		a |= backends.Scrape
 	}
 	return a
+}
+
+// lacks says why a target does not have an ability, "" where it has it. need is one of backends.AbilityNames, or "".
+func (k *kind) lacks(need string) string {
+	ability := backends.AbilityOf(need)
+	switch {
+	case k.abilities.Has(ability):
+		return ""
+	case ability == backends.ServerStats:
+		return "backend " + k.kind.Name + " keeps no server statistics"
+	case ability == backends.Scrape:
+		return "the target names no `metrics` to read"
+	case ability&(backends.Stream|backends.TokenEvents) != 0 && slices.Contains(k.kind.Keys, "streaming") && !k.streaming:
+		return "the target does not say `streaming: true`"
+	case ability == backends.TokenCounts && slices.Contains(k.kind.Keys, "tokenizer"):
+		return "tokens cannot be counted there: the target needs a `tokenizer`, or an endpoint that takes prompts"
+	}
+	return fmt.Sprintf("backend %s has no %s here", k.kind.Name, need)
 }
 
 // checkTarget refuses what opening the target would refuse without asking anybody. What is wrong with its files stands at

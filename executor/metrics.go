@@ -69,7 +69,7 @@ type readings struct {
 // fill puts every row that the node can produce into its result.
 func (m *readings) fill(n *Node, out *result.Node) {
 	for _, row := range n.Catalogue.Rows() {
-		if n.lacks(row, nil) == "" {
+		if !row.Later && n.lacks(row, nil) == "" {
 			m.read(row, out.Metrics)
 		}
 	}

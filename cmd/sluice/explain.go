@@ -66,7 +66,7 @@ func explainable() []string {
 	return names
 }
 
-// metrics is every row that some backend can produce, once.
+// metrics is every row that some backend can produce, once, and those that stages bring with them.
 func metrics() []*metric.Row {
 	var rows []*metric.Row
 	seen := make(map[string]bool)
@@ -81,6 +81,9 @@ func metrics() []*metric.Row {
 				rows = append(rows, r)
 			}
 		}
+	}
+	for _, r := range append(metric.GoodputRows(), metric.CapacityRow(metric.Rate)) {
+		rows = append(rows, &r)
 	}
 	return rows
 }

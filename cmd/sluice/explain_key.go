@@ -116,6 +116,9 @@ func explainKey(b *strings.Builder, name string) {
 	facts(b, "also", strings.Join(same, ", "))
 }
 
+// notMeasured is what stands beside a metric of the language that no result can hold yet.
+const notMeasured = "not measured by this version yet: a plan that uses it can be checked, and not run"
+
 func explainMetric(b *strings.Builder, name string) {
 	for _, r := range metrics() {
 		word, isLeaf := strings.CutPrefix(name, r.Name+".")
@@ -140,6 +143,9 @@ func explainMetric(b *strings.Builder, name string) {
 		facts(b, "better", map[metric.Better]string{metric.Lower: "lower", metric.Higher: "higher"}[r.Better])
 		if r.Loads == metric.OpenLoop {
 			facts(b, "", "only with an open loop (rate)")
+		}
+		if r.Later {
+			facts(b, "", notMeasured)
 		}
 		facts(b, "needs", r.Needs, "elsewhere called", strings.Join(r.Aliases, ", "))
 	}

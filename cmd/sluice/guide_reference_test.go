@@ -165,6 +165,9 @@ func metricTables() string {
 		if r.Needs != "" {
 			notes = append(notes, "Needs "+r.Needs+".")
 		}
+		if r.Later {
+			notes = append(notes, "Not measured yet.")
+		}
 		row := fmt.Sprintf("| `%s` | %s | %s |\n", r.Name, dim, strings.Join(append([]string{sentence(r.Help)}, notes...), " "))
 		ratio, isClass := strings.CutSuffix(r.Name, ".ratio")
 		if isClass = isClass && strings.Count(ratio, ".") == 1 && strings.HasPrefix(ratio, "errors."); isClass {

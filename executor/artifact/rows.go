@@ -9,13 +9,18 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// catalogue is the rows of r: the static ones, and those of the server's statistics that some node has.
+// catalogue is the rows of r: the static ones, and those of server statistics, searches and goodput that some node has.
 func catalogue(r *result.Result) ([]*metric.Row, error) {
 	extra := map[string]metric.Row{}
 	for _, n := range r.Nodes {
 		for name, m := range n.Metrics {
 			if row, ok := seriesRow(name, m); ok {
 				extra[name] = row
+			}
+			for _, row := range stageRows(m) {
+				if row.Name == name {
+					extra[name] = row
+				}
 			}
 		}
 	}
@@ -33,6 +38,15 @@ func catalogue(r *result.Result) ([]*metric.Row, error) {
 		return nil, fmt.Errorf("rows of the result: %w", err)
 	}
 	return c.Rows(), nil
+}
+
+// stageRows are the rows that stages bring with them, in the dimension that a stored metric has.
+func stageRows(m *result.Metric) []metric.Row {
+	dim := metric.Count
+	if m != nil && m.Unit == metric.Rate.Unit() {
+		dim = metric.Rate
+	}
+	return append(metric.GoodputRows(), metric.CapacityRow(dim))
 }
 
 // seriesRow is the row of a stored metric that comes from a server's statistics, told by the form of its name: the

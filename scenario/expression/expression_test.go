@@ -17,7 +17,7 @@ func newScope(t testing.TB) testScope {
 	c, err := metric.New(
 		metric.SeriesRow("queue", "Time in the queue.", "ns", true),
 		metric.SeriesRow("executions", "Executions.", "1", false),
-		metric.Row{Name: "gpu.power", Dim: metric.Power, Shape: metric.Value, From: metric.Series, Help: "Power."},
+		metric.Row{Name: "board.power", Dim: metric.Power, Shape: metric.Value, From: metric.Series, Help: "Power."},
 		metric.Row{Name: "load", Dim: metric.Number, Shape: metric.Value, From: metric.Series, Help: "A plain number."},
 	)
 	if err != nil {

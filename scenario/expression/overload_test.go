@@ -8,7 +8,7 @@ import (
 // samples of each dimension: a metric of it, so that no row is a constant.
 var sample = map[string]string{
 	"duration": "latency.p99", "rate": "throughput", "count": "errors.count", "ratio": "errors.ratio",
-	"size": "client.memory", "power": "gpu.power", "number": "load", "condition": "(latency.p50 < 1s)",
+	"size": "client.memory", "power": "board.power", "number": "load", "condition": "(latency.p50 < 1s)",
 }
 
 func written(op, l, r string) string {
@@ -84,7 +84,7 @@ func TestOverloadsKeepUnknown(t *testing.T) {
 		if l == r {
 			r = map[string]string{
 				"latency.p99": "latency.p50", "throughput": "requests.rate", "errors.count": "requests.count",
-				"errors.ratio": "late.ratio", "client.memory": "client.memory", "gpu.power": "gpu.power", "load": "load",
+				"errors.ratio": "late.ratio", "client.memory": "client.memory", "board.power": "board.power", "load": "load",
 			}[r]
 		}
 		s := written(o.Op, l, r)

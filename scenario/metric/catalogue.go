@@ -114,9 +114,10 @@ func (r *Row) Leaves() []string {
 	return names
 }
 
-// column derives the name of the row's CSV column: that of the metric, as one word. Rows without a Scale have none.
+// column derives the name of the row's CSV column: that of the metric, as one word. Rows without a Scale have none, and
+// none that nothing measures.
 func (r *Row) column() {
-	if r.CSV.Scale != 0 {
+	if r.CSV.Scale != 0 && !r.Later {
 		r.CSV.Column = strings.ReplaceAll(r.Name, ".", "_")
 	}
 }

@@ -39,6 +39,7 @@ const (
 	Series                 // the server's statistics
 	Client                 // this process
 	Search                 // the search of a node for its limit
+	Scrape                 // the Prometheus endpoint that the target names
 )
 
 // Better is the direction of improvement.
@@ -78,8 +79,11 @@ type Row struct {
 	Better  Better
 	Needs   string // ability without which no target produces it, in the words of backends.AbilityNames; "" none
 	Loads   Loads
-	Help    string
-	CSV     CSV
+	// Later is a row of the language that this version measures nowhere: plans that use it are understood and not run, and
+	// no result, table or file has it.
+	Later bool
+	Help  string
+	CSV   CSV
 }
 
 // StatKind is which statistic of a distribution.

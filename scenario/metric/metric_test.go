@@ -17,16 +17,25 @@ func catalogue(t *testing.T, extra ...Row) *Catalogue {
 
 // TestRows is what every row must have, so that help, docs, files and comparisons can be derived from it.
 func TestRows(t *testing.T) {
-	columns := map[string]string{}
-	for _, r := range catalogue(t, SeriesRow("queue", "Time in the queue.", "ns", true)).Rows() {
+	columns, aliases := map[string]string{}, map[string]string{}
+	for _, r := range catalogue(t, stageRows()...).Rows() {
 		if r.Dim == 0 || r.Shape == 0 || r.From == 0 {
 			t.Errorf("%s: no dimension, shape or origin", r.Name)
 		}
 		if !strings.HasSuffix(r.Help, ".") || strings.Contains(r.Help, "::") || strings.HasSuffix(r.Help, ": .") {
 			t.Errorf("%s: help %q is no sentence", r.Name, r.Help)
 		}
-		if r.Dim == Ratio && r.Better != Lower {
+		if good := r.Name == GoodputRatio || r.Name == "gpu.utilization"; r.Dim == Ratio && !good && r.Better != Lower {
 			t.Errorf("%s: a ratio of bad things has a direction", r.Name)
+		}
+		if r.Later && r.CSV.Column != "" {
+			t.Errorf("%s: nothing measures it, and it has a column", r.Name)
+		}
+		for _, a := range r.Aliases {
+			if a == r.Name || aliases[strings.ToLower(a)] != "" {
+				t.Errorf("%s: alias %q is its name, or %s has it too", r.Name, a, aliases[strings.ToLower(a)])
+			}
+			aliases[strings.ToLower(a)] = r.Name
 		}
 		if r.Name != strings.ToLower(r.Name) || strings.ContainsAny(r.Name, " -") {
 			t.Errorf("%s: a name is lower-case words, dots and underscores", r.Name)
@@ -155,7 +164,7 @@ func TestNew(t *testing.T) {
 		{[]Row{value("x.p50"), {Name: "x", Dim: Count, Shape: Distribution, From: Sample, Help: "h."}}, `"x.p50" is also a statistic of "x"`},
 		{[]Row{value("")}, "a metric has no name"},
 		{[]Row{{Name: "x"}}, `metric "x" has no dimension, shape or origin`},
-		{[]Row{value("latency.extra"), value("tokens.output.rate")}, ""},
+		{[]Row{value("latency.extra"), value("latency.rate")}, ""},
 	} {
 		_, err := New(row.extra...)
 		switch {
@@ -198,12 +207,47 @@ func TestSeriesRow(t *testing.T) {
 	}
 }
 
+// TestDesign: every metric that the design names is in the catalogue, in its dimension.
+func TestDesign(t *testing.T) {
+	for dim, names := range map[Dim]string{
+		Duration: "latency service_time send_delay send_delay.client send_delay.pool connect first_response ttft ttft_answer ttst itl chunk_gap tpot response_gap client.cpu_per_request server.queue.mean",
+		Rate:     "throughput requests.rate responses.rate sequences.rate tokens.input.rate tokens.output.rate tokens.total.rate bytes.sent.rate bytes.received.rate goodput offered.rate tokens.per_user capacity",
+		Count:    "requests.count errors.count dropped.count late.count reconnects.count in_flight.max tokens.input tokens.output",
+		Ratio:    "errors.ratio errors.timeout.ratio dropped.ratio late.ratio goodput.ratio gpu.utilization client.cpu",
+		Power:    "gpu.power",
+		Bytes:    "gpu.memory client.memory",
+	} {
+		c := catalogue(t, stageRows()...)
+		for _, name := range strings.Fields(names) {
+			if r, ok := c.Row(name); !ok || r.Dim != dim {
+				t.Errorf("%s: %+v, want a row of dimension %s", name, r, dim)
+			}
+		}
+	}
+}
+
+// stageRows are the rows that a server, a search and goodput add.
+func stageRows() []Row {
+	return append(GoodputRows(), CapacityRow(Rate), SeriesRow("queue", "Time in the queue.", "ns", true))
+}
+
+// TestCapacity: what a search finds has the dimension of what it varies.
+func TestCapacity(t *testing.T) {
+	for dim, header := range map[Dim]string{Rate: "capacity_per_s", Count: "capacity"} {
+		r := CapacityRow(dim)
+		if r.Dim != dim || r.Header(Stat{}) != header || r.From != Search || r.Better != Higher || r.Later {
+			t.Errorf("CapacityRow(%s) = %+v, header %s", dim, r, r.Header(Stat{}))
+		}
+	}
+}
+
 func TestHeader(t *testing.T) {
 	c := catalogue(t)
 	for path, want := range map[string]string{
 		"latency.p99": "latency_p99_ms", "latency.p99.9": "latency_p99.9_ms", "latency.count": "latency_count",
 		"throughput": "throughput_per_s", "errors.ratio": "errors_ratio", "errors.count": "errors_count",
 		"client.cpu_per_request": "client_cpu_per_request_us", "errors.timeout.count": "",
+		"ttft.p99": "", "gpu.power.mean": "",
 	} {
 		l, ok := c.Leaf(path)
 		if got := l.Row.Header(l.Stat); !ok || got != want {

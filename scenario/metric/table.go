@@ -15,10 +15,15 @@ func us() CSV     { return CSV{Unit: "us", Scale: 1e6} }
 func perSec() CSV { return CSV{Unit: "per_s", Scale: 1} }
 func plain() CSV  { return CSV{Scale: 1} }
 func octets() CSV { return CSV{Unit: "bytes", Scale: 1} }
+func watts() CSV  { return CSV{Unit: "W", Scale: 1} }
 
 func table() []Row {
-	rows := append(times(), flows()...)
+	rows := append(times(), streams()...)
+	rows = append(rows, flows()...)
+	rows = append(rows, tokenFlows()...)
 	rows = append(rows, counts()...)
+	rows = append(rows, tokens()...)
+	rows = append(rows, gpus()...)
 	rows = append(rows, clients()...)
 	for i := range rows {
 		rows[i].column()
