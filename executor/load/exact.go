@@ -15,7 +15,11 @@ func Exact(s Schedule, cuts ...int64) Schedule {
 		return s.exact(cuts)
 	case *joined:
 		first, second := s.split(cuts)
-		return &joined{first: Exact(s.first, first...), at: s.at, second: Exact(s.second, second...)}
+		rest := Limit(s.second, 0)
+		if len(second) > 0 {
+			rest = Exact(s.second, second...)
+		}
+		return &joined{first: Exact(s.first, first...), at: s.at, second: rest}
 	}
 	if n, ok := before(s, cuts[len(cuts)-1]); ok {
 		return Limit(s, n)

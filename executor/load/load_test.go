@@ -201,37 +201,67 @@ func TestSeedDecidesEverything(t *testing.T) {
 	}
 }
 
+// shapes are fresh schedules of all kinds.
+func shapes() map[string]func() Schedule {
+	seed := [2]uint64{5, 6}
+	s := map[string]func() Schedule{
+		"constant":      func() Schedule { return Constant(7) },
+		"poisson":       func() Schedule { return Poisson(7, seed) },
+		"gamma":         func() Schedule { return Gamma(7, 2.5, seed) },
+		"exact":         func() Schedule { return Exact(Gamma(7, 0.5, seed), 3*second, 12*second) },
+		"sharded":       func() Schedule { return Sharded(Constant(7), Shard{1, 3}) },
+		"limited":       func() Schedule { return Limit(Constant(7), 20) },
+		"random, limit": func() Schedule { return Limit(Poisson(30, seed), 1001) },
+		"gaps":          func() Schedule { return Gaps([]int64{3e8, 0, 1e8}, false, true) },
+		"gaps from 0":   func() Schedule { return Gaps([]int64{3e8, 0, 1e8}, true, false) },
+		"times":         func() Schedule { return Times([]int64{0, 1e9, 1e9, 7e9, 8e9}, 0.7, 1e9, 8e9) },
+	}
+	for name, r := range ramps() {
+		s["ramp "+name] = func() Schedule { return r.Arrivals(0, seed) }
+		s["random ramp "+name] = func() Schedule { return r.Arrivals(1.5, seed) }
+		s["exact ramp "+name] = func() Schedule { return Exact(r.Arrivals(1, seed), second, 9*second) }
+	}
+	return s
+}
+
+// The shards of any schedule, as many as there are, are together the whole: no arrival is missing, none doubled, and each
+// knows its number in it.
 func TestShardsAreTheWhole(t *testing.T) {
-	for _, fresh := range []func() Schedule{
-		func() Schedule { return Limit(Constant(30), 1001) },
-		func() Schedule { return Limit(Poisson(30, [2]uint64{1, 2}), 1001) },
-	} {
-		whole := all(fresh())
-		for _, count := range []int{0, 1, 2, 3, 7} {
+	for name, fresh := range shapes() {
+		whole := upTo(fresh(), 15*second)
+		for count := range 17 {
 			got := make([]int64, len(whole))
-			n := 0
+			n, counted := 0, int64(0)
 			for index := range max(count, 1) {
 				part := Shard{index, count}
-				for i, due := range all(Sharded(fresh(), part)) {
+				for i, due := range upTo(Sharded(fresh(), part), 15*second) {
 					got[part.Number(uint64(i))] = due
 					n++
 				}
+				counted += Count(Sharded(fresh(), part), 0, 15*second)
 			}
-			if n != len(whole) || !slices.Equal(got, whole) {
-				t.Errorf("%d shards: %d arrivals, the whole has %d", count, n, len(whole))
+			if n != len(whole) || int(counted) != n || !slices.Equal(got, whole) {
+				t.Errorf("%s in %d shards: %d arrivals, counted %d, the whole has %d", name, count, n, counted, len(whole))
 			}
 		}
 	}
 }
 
-func TestCount(t *testing.T) {
-	fresh := map[string]func() Schedule{
-		"constant": func() Schedule { return Constant(7) },
-		"poisson":  func() Schedule { return Poisson(7, [2]uint64{5, 6}) },
-		"sharded":  func() Schedule { return Sharded(Constant(7), Shard{1, 3}) },
-		"limited":  func() Schedule { return Limit(Constant(7), 20) },
+// A ramp from 1 to 25 in 7 shards does not begin with one a second in each.
+func TestShardsOfARampKeepItsRate(t *testing.T) {
+	r := NewRamp(from0(1, Step{To: 25, Over: 60 * second}))
+	total, first := int64(0), int64(0)
+	for i := range 7 {
+		total += Count(Sharded(r.Arrivals(0, [2]uint64{}), Shard{i, 7}), 0, 60*second)
+		first += Count(Sharded(r.Arrivals(0, [2]uint64{}), Shard{i, 7}), 0, 2*second)
 	}
-	for name, s := range fresh {
+	if total != 780 || first != 2 {
+		t.Errorf("%d in all, %d in the first two seconds", total, first)
+	}
+}
+
+func TestCount(t *testing.T) {
+	for name, s := range shapes() {
 		for _, span := range [][2]int64{{0, second}, {second, 11 * second}, {3, 3}, {5, 2}, {0, 1}, {1, second}} {
 			var want int64
 			for _, due := range upTo(s(), 20*second) {
@@ -266,11 +296,8 @@ func TestLevel(t *testing.T) {
 }
 
 func TestNextDoesNotAllocate(t *testing.T) {
-	for name, s := range map[string]Schedule{
-		"constant": Constant(3),
-		"poisson":  Poisson(3, [2]uint64{1, 2}),
-		"sharded":  Sharded(Poisson(1e6, [2]uint64{1, 2}), Shard{1, 3}),
-	} {
+	for name, fresh := range shapes() {
+		s := fresh()
 		h := EmptyHash
 		if n := testing.AllocsPerRun(1000, func() {
 			due, _ := s.Next()
@@ -282,7 +309,11 @@ func TestNextDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkNext(b *testing.B) {
-	for name, s := range map[string]Schedule{"constant": Constant(20000), "poisson": Poisson(20000, [2]uint64{1, 2})} {
+	for name, s := range map[string]Schedule{
+		"constant": Constant(20000), "poisson": Poisson(20000, [2]uint64{1, 2}), "gamma": Gamma(20000, 2, [2]uint64{1, 2}),
+		"ramp":        NewRamp([]Step{{To: 20000, Over: second}}).Arrivals(0, [2]uint64{}),
+		"random ramp": NewRamp([]Step{{To: 20000, Over: second}}).Arrivals(1, [2]uint64{}),
+	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				s.Next()

@@ -123,9 +123,9 @@ func (j *joined) Next() (int64, bool) {
 // split divides cuts between both parts.
 func (j *joined) split(cuts []int64) (first, second []int64) {
 	for _, cut := range cuts {
-		if cut < j.at {
+		if cut <= j.at {
 			first = append(first, cut)
-		} else if cut > j.at {
+		} else {
 			second = append(second, cut-j.at)
 		}
 	}

@@ -1,15 +1,213 @@
 package load
 
 import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
 )
 
-// ReadGaps reads one gap a line, in unit ns. Errors name the line.
-func ReadGaps(r io.Reader, unit int64) ([]int64, error) { return nil, errors.New("not read yet") }
+// maxLine caps one line of a file: rows of a trace carry prompts.
+const maxLine = 16 << 20
 
-// ReadTimes reads ascending times, in unit ns, from a file called name: JSON lines with a "timestamp" (.jsonl), CSV with a
-// header that has a column "timestamp" (.csv), or one number a line. Errors name the line.
+// timestamp is the name of the column, or the member of a JSON line, that a time stands in.
+const timestamp = "timestamp"
+
+// ReadGaps reads one gap a line, in units of unit ns. Empty lines are skipped. Errors name the line.
+func ReadGaps(r io.Reader, unit int64) ([]int64, error) {
+	var gaps []int64
+	sum := int64(0)
+	err := lines(r, func(number int, text string) error {
+		gap, err := moment(text, unit)
+		if err != nil {
+			return err
+		}
+		if gap > math.MaxInt64-sum {
+			return fmt.Errorf("the gaps up to here add up to more than %d years", math.MaxInt64/year)
+		}
+		sum += gap
+		gaps = append(gaps, gap)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(gaps) == 0:
+		return nil, errors.New("line 1: there are no gaps in this file")
+	case sum == 0:
+		return nil, errors.New("line 1: every gap in this file is 0")
+	}
+	return gaps, nil
+}
+
+const year = 31_556_952 * int64(1e9)
+
+// ReadTimes reads ascending times, in units of unit ns, from a file called name: JSON lines with a "timestamp" (.jsonl, or
+// the first line is a map), CSV with a column "timestamp" (.csv, or the first line has commas), or one number a line.
+// Errors name the line.
 func ReadTimes(r io.Reader, name string, unit int64) ([]int64, error) {
-	return nil, errors.New("not read yet")
+	t := &times{unit: unit}
+	b := bufio.NewReaderSize(r, 64<<10)
+	head, _ := b.Peek(b.Size())
+	first, _, _ := strings.Cut(strings.TrimSpace(string(head)), "\n")
+	var err error
+	switch ext := strings.ToLower(path.Ext(name)); {
+	case ext == ".jsonl" || ext == ".ndjson" || strings.HasPrefix(first, "{"):
+		err = lines(b, t.jsonLine)
+	case ext == ".csv" || strings.ContainsRune(first, ','):
+		err = t.csv(b)
+	default:
+		err = lines(b, t.add)
+	}
+	if err == nil && len(t.list) == 0 {
+		err = errors.New("line 1: there are no times in this file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.list, nil
+}
+
+// times collects ascending times.
+type times struct {
+	unit int64
+	list []int64
+}
+
+func (t *times) add(_ int, text string) error {
+	at, err := moment(text, t.unit)
+	if err != nil {
+		return err
+	}
+	if n := len(t.list); n > 0 && at < t.list[n-1] {
+		return fmt.Errorf("%s is before the time in front of it; times must ascend", text)
+	}
+	t.list = append(t.list, at)
+	return nil
+}
+
+// jsonLine takes the timestamp of one row, whatever else is in it. perf_analyzer writes it as a list of one.
+func (t *times) jsonLine(number int, text string) error {
+	var row struct {
+		Timestamp json.RawMessage `json:"timestamp"`
+	}
+	if err := json.Unmarshal([]byte(text), &row); err != nil {
+		return fmt.Errorf("this is no JSON map: %w", err)
+	}
+	if row.Timestamp == nil {
+		return fmt.Errorf("there is no %q in this row", timestamp)
+	}
+	value := strings.TrimSpace(string(row.Timestamp))
+	if inner, ok := strings.CutPrefix(value, "["); ok {
+		value = strings.TrimSpace(strings.TrimSuffix(inner, "]"))
+	}
+	return t.add(number, value)
+}
+
+// csv takes the column "timestamp", or the only one, below a header; without a header the first column.
+func (t *times) csv(r io.Reader) error {
+	c := csv.NewReader(r)
+	c.FieldsPerRecord, c.ReuseRecord, c.TrimLeadingSpace = -1, true, true
+	column := -1
+	for {
+		record, err := c.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			var parse *csv.ParseError
+			if errors.As(err, &parse) {
+				return fmt.Errorf("line %d: %w", parse.Line, parse.Err)
+			}
+			return err
+		}
+		number, _ := c.FieldPos(0)
+		if column < 0 {
+			var header bool
+			if column, header, err = timeColumn(record); header && err == nil {
+				continue
+			}
+		}
+		if err == nil && column >= len(record) {
+			err = fmt.Errorf("there is no column %d in this row", column+1)
+		}
+		if err == nil {
+			err = t.add(number, record[column])
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+}
+
+// timeColumn finds the column of the times in the first row, and whether that row is a header.
+func timeColumn(record []string) (column int, header bool, err error) {
+	if _, err := strconv.ParseFloat(strings.TrimSpace(record[0]), 64); err == nil {
+		return 0, false, nil
+	}
+	for i, name := range record {
+		if strings.EqualFold(strings.TrimSpace(name), timestamp) {
+			return i, true, nil
+		}
+	}
+	if len(record) == 1 {
+		return 0, true, nil
+	}
+	return 0, true, fmt.Errorf("there is no column %q among %s", timestamp, strings.Join(slices.Clone(record), ", "))
+}
+
+// lines calls take for every line that is not empty.
+func lines(r io.Reader, take func(number int, text string) error) error {
+	s := bufio.NewScanner(r)
+	s.Buffer(make([]byte, 0, 64<<10), maxLine)
+	number := 0
+	for s.Scan() {
+		number++
+		text := strings.TrimSpace(s.Text())
+		if text == "" {
+			continue
+		}
+		if err := take(number, text); err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("line %d: %w", number+1, err)
+	}
+	return nil
+}
+
+// moment reads a number of units as ns, rounded to the nearest. Whole numbers keep all their digits.
+func moment(text string, unit int64) (int64, error) {
+	text, unit = strings.TrimSpace(text), max(unit, 1)
+	if whole, err := strconv.ParseInt(text, 10, 64); err == nil && whole >= 0 && whole <= math.MaxInt64/unit {
+		return whole * unit, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	switch ns := math.Round(v * float64(unit)); {
+	case err != nil && !errors.Is(err, strconv.ErrRange), math.IsNaN(v), strings.ContainsAny(text, "xX_"):
+		return 0, fmt.Errorf("%s is not a number", quoted(text))
+	case v < 0:
+		return 0, fmt.Errorf("%s is negative", text)
+	case ns >= math.MaxInt64:
+		return 0, fmt.Errorf("%s is more than %d years", quoted(text), math.MaxInt64/year)
+	default:
+		return int64(ns), nil
+	}
+}
+
+// quoted shows the beginning of what stands in a line.
+func quoted(text string) string {
+	const most = 40
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return strconv.Quote(text)
 }
