@@ -55,6 +55,7 @@ func Compile(p *scenario.Plan, kinds []backends.Kind) (*Program, source.Diagnost
 		b.readData,    // files that the plan names
 		b.expressions, // assertions, while, stability metrics
 		b.plan,        // requests, durations, samples
+		b.later,       // what cannot be run yet
 	} {
 		step()
 	}

@@ -61,6 +61,10 @@ func (a *app) runPlan(file string, o overrides, out string, formats []string) er
 	if program == nil {
 		return exitError{verdict.CodePlan}
 	}
+	if len(program.Later) > 0 {
+		a.diagnose(program.Later, o)
+		return exitError{verdict.CodePlan}
+	}
 	plan := program.Plan
 	if out == "" {
 		out = outputDir(plan, time.Now())
