@@ -13,6 +13,7 @@ const (
 	codeConnections = "too-few-connections"
 	codeDuplicate   = "duplicate-level"
 	codeMetric      = "stability-metric"
+	codeGoodput     = "goodput-bound"
 	codeFewSamples  = "few-samples"
 	codeNeverFull   = "never-reached-concurrency"
 	codeRequest     = "request"

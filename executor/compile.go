@@ -54,6 +54,7 @@ func Compile(p *scenario.Plan, kinds []backends.Kind) (*Program, source.Diagnost
 		b.units,       // who runs when
 		b.readData,    // files that the plan names
 		b.expressions, // assertions, while, stability metrics
+		b.goodput,     // what makes a request good
 		b.plan,        // requests, durations, samples
 		b.later,       // what cannot be run yet
 	} {

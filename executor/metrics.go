@@ -1,28 +1,31 @@
 package executor
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
-	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// measure turns what was folded into the node's numbers: one entry for each catalogue row that the node can produce.
+// measure turns what was folded into the numbers of the trial.
 func (t *trial) measure() {
 	total := t.folder.Finish(t.end())
-	all := total.Aggregate
 	t.out.Started, t.out.Duration = seconds(total.From), seconds(total.To-total.From)
 	if t.steer.accepted != nil {
 		first, last := t.steer.accepted[0], t.steer.accepted[len(t.steer.accepted)-1]
-		all = measure.MergeWindows(t.steer.accepted)
+		total.Aggregate, total.Scopes = measure.MergeWindows(t.steer.accepted)
+		total.Keep(first.From-total.From, last.To-total.From)
 		t.out.Duration = seconds(last.To - first.From)
 	}
 	if t.steer.stable != nil {
@@ -32,11 +35,14 @@ func (t *trial) measure() {
 			t.out.Windows[i].To -= seconds(total.From)
 		}
 	}
+	t.books(&total)
 	t.read = &readings{
-		total: total, all: all, played: t.played, stopped: all.Stopped(), use: t.watch.use(), growth: t.growth(),
-		span: t.span(total.To - total.From), percentiles: t.r.program.Plan.Output.Percentiles,
+		total: total, parts: t.parts, stopped: total.Aggregate.Stopped(), sent: t.played.Sent, rounds: 1,
+		use: t.watch.use(), kind: t.target.kind, percentiles: t.r.program.Plan.Output.Percentiles,
 	}
+	t.read.began, t.read.ended = t.counters()
 	t.read.fill(t.node, t.out)
+	t.notesOnReadings()
 	if t.node.Open {
 		t.out.Load.ScheduleHash = fmt.Sprintf("%016x", t.played.Hash)
 	}
@@ -54,75 +60,182 @@ func (t *trial) end() int64 {
 	return now
 }
 
-// readings is what the metrics of a node are read from: those of one trial, or of several rounds joined.
+// readings is what the metrics of a node are read from, as plain sums: those of one trial, or of several rounds joined.
 type readings struct {
-	total       measure.Total
-	all         *measure.Aggregate // what metrics without a scope cover
-	played      drive.Played
-	stopped     int64 // requests of hold that we cancelled ourselves
-	span        int64 // ns in which the schedule wanted what was planned
+	total       measure.Total // what metrics without a scope cover, the parts, the windows
+	parts       scopes        // what total.Scopes and total.Series are of
+	stopped     int64         // requests of hold that we cancelled ourselves
+	sent        int64         // those due on a ramp's way included
+	rounds      int
 	use         observe.Use
-	growth      []observe.Reading // what the server counted during hold; nil without statistics
+	kind        *backends.Kind
+	began       observe.Snapshot // of the server's counters; no values: it keeps none
+	ended       observe.Snapshot
 	percentiles []float64
 }
 
-// fill puts every row that the node can produce into its result.
+// join adds the round that comes next.
+func (m *readings) join(o *readings) {
+	m.total.Join(&o.total, m.rounds)
+	m.stopped += o.stopped
+	m.sent += o.sent
+	m.use = bothUses(m.use, o.use)
+	m.ended = bothCounts(m.ended, o.began, o.ended)
+	m.rounds += o.rounds
+}
+
+// bothUses is what a process took in two rounds. What is not known of one is not known of both.
+func bothUses(a, b observe.Use) observe.Use {
+	add := func(x, y int64) int64 {
+		if x < 0 || y < 0 {
+			return -1
+		}
+		return x + y
+	}
+	u := observe.Use{
+		Wall: a.Wall + b.Wall, User: add(a.User, b.User), System: add(a.System, b.System), Starved: add(a.Starved, b.Starved),
+		Memory: max(a.Memory, b.Memory), Share: -1,
+	}
+	if a.Share >= 0 && b.Share >= 0 && u.Wall > 0 {
+		u.Share = (a.Share*float64(a.Wall) + b.Share*float64(b.Wall)) / float64(u.Wall)
+	}
+	return u
+}
+
+// bothCounts is an end of counters that have grown by another round as well. A counter that went back spoils the sum.
+func bothCounts(end, from, to observe.Snapshot) observe.Snapshot {
+	if len(end.Values) != len(from.Values) || len(end.Values) != len(to.Values) {
+		return observe.Snapshot{}
+	}
+	sum := observe.Snapshot{At: to.At, Values: slices.Clone(end.Values)}
+	for i := range sum.Values {
+		if to.Values[i] < from.Values[i] {
+			return observe.Snapshot{Values: make([]int64, len(sum.Values))} // before every start
+		}
+		sum.Values[i] += to.Values[i] - from.Values[i]
+	}
+	return sum
+}
+
+// fill puts every row that the node can produce into its result, its parts, its windows, its slices and its failures.
 func (m *readings) fill(n *Node, out *result.Node) {
+	growth := m.growth()
 	for _, row := range n.Catalogue.Rows() {
 		if !row.Later && n.lacks(row, nil) == "" {
-			m.read(row, out.Metrics)
+			m.read(row, growth, out.Metrics)
 		}
 	}
+	out.Scopes, out.Series = nil, nil
+	for i, at := range m.parts.places {
+		out.Scopes = append(out.Scopes, n.scopeOf(at, m.total.Scopes[i], m.percentiles))
+	}
+	for i, w := range m.parts.series {
+		out.Series = append(out.Series, storedSeries(w, m.total.Series[i]))
+	}
 	out.Slices = slices.Concat([]result.Slice{}, resultSlices(m.total.Slices))
-	out.Errors = failures(m.all)
+	out.Errors = failures(m.total.Aggregate)
+}
+
+// growth is what the server counted, nil when nothing is known.
+func (m *readings) growth() []observe.Reading {
+	if m.began.Values == nil || m.ended.Values == nil {
+		return nil
+	}
+	return observe.Growth(m.kind.Series, m.began, m.ended)
 }
 
 // read puts one row into the result. A row without data stands there without a value: it was asked for and not had.
-func (m *readings) read(row *metric.Row, out map[string]*result.Metric) {
-	if row.Shape == metric.Distribution {
-		d := m.all.Dist(row)
-		if d == nil {
-			d = new(stats.Dist)
-		}
-		out[row.Name] = result.Distribution(row, d, m.percentiles)
+func (m *readings) read(row *metric.Row, growth []observe.Reading, out map[string]*result.Metric) {
+	if summed(row) {
+		out[row.Name] = reading(row, m.total.Aggregate, m.percentiles)
 		return
 	}
 	var v float64
 	var ok bool
 	switch row.From {
-	case metric.Flow, metric.Counts:
-		v, ok = m.all.Value(row)
-	case metric.Driver:
-		v, ok = m.driver(row.Name)
 	case metric.Client:
 		v, ok = m.client(row.Name)
 	case metric.Series:
-		if m.growth == nil {
+		i := slices.IndexFunc(growth, func(r observe.Reading) bool { return r.Row.Name == row.Name })
+		if i < 0 {
 			return // the server keeps none: absent, not empty
 		}
-		v, ok = m.server(row.Name)
-	case metric.Sample:
+		v, ok = growth[i].V, growth[i].OK
+	case metric.Search: // whoever searches knows
+	case metric.Sample, metric.Flow, metric.Counts, metric.Driver:
 	}
 	out[row.Name] = result.Scalar(row, v, ok && !math.IsNaN(v) && !math.IsInf(v, 0))
 }
 
-// driver reads the player's own books.
-func (m *readings) driver(name string) (float64, bool) {
-	p := m.played
-	dropped := float64(p.DroppedPool + p.DroppedStop)
-	switch name {
-	case metric.OfferedRate:
-		return float64(p.Planned) / seconds(m.span), p.Planned > 0 && m.span > 0
-	case metric.DroppedCount:
-		return dropped, p.Planned > 0
-	case metric.DroppedRatio:
-		return dropped / float64(p.Planned), p.Planned > 0
-	case metric.Incomplete:
-		return float64(p.DroppedStop + m.stopped), p.Planned > 0
-	case metric.InFlightMax:
-		return float64(p.PeakInFlight), p.Sent+p.WarmSent > 0
+// scopeOf is what is stored of a part of a node. Rows that only the node as a whole has are left out.
+func (n *Node) scopeOf(at expression.Place, a *measure.Aggregate, percentiles []float64) result.Scope {
+	out := result.Scope{
+		Phase: at.Phase, Mix: at.Mix, Duration: seconds(a.Window), Metrics: make(map[string]*result.Metric), Errors: failures(a),
 	}
-	return 0, false
+	for _, e := range n.Stage.Mix {
+		if e.Name == at.Mix {
+			out.Target, out.Model, out.Batch = e.Request.Target.Name, cmp.Or(e.Request.Model, e.Request.Target.Model), e.Request.Batch
+		}
+	}
+	for _, row := range n.Catalogue.Rows() {
+		if summed(row) && !row.Later && row.Name != metric.InFlightMax && n.lacks(row, nil) == "" {
+			out.Metrics[row.Name] = reading(row, a, percentiles)
+		}
+	}
+	return out
+}
+
+// summed reports whether a row is read from sums over requests: it is known for a part of a node as for the whole.
+func summed(row *metric.Row) bool {
+	switch row.From {
+	case metric.Sample, metric.Flow, metric.Counts, metric.Driver:
+		return true
+	case metric.Client, metric.Series, metric.Search:
+	}
+	return false
+}
+
+// reading is a row of a, with the percentiles named.
+func reading(row *metric.Row, a *measure.Aggregate, percentiles []float64) *result.Metric {
+	if row.Shape == metric.Distribution {
+		d := a.Dist(row)
+		if d == nil {
+			d = new(stats.Dist)
+		}
+		return result.Distribution(row, d, percentiles)
+	}
+	v, ok := a.Value(row)
+	return result.Scalar(row, v, ok)
+}
+
+// books enters what the player knows into the sums of the node and of its parts.
+func (t *trial) books(total *measure.Total) {
+	p := t.played
+	total.Aggregate.Books = measure.Books{
+		Planned: p.Planned, DroppedPool: p.DroppedPool, DroppedStop: p.DroppedStop, PeakInFlight: p.PeakInFlight,
+	}
+	if t.node.Open {
+		total.Aggregate.Offered = max(t.span(total.To-total.From), 0)
+	}
+	for i, a := range total.Scopes {
+		t.share(a, t.parts.parts.Scopes[i], total)
+	}
+}
+
+// notesOnReadings says what a reader must know of the numbers.
+func (t *trial) notesOnReadings() {
+	for _, r := range t.read.growth() {
+		if r.Why != "" {
+			t.note("statistics", "%s: %s", r.Row.Name, r.Why)
+			break // one cause, many rows
+		}
+	}
+	for i, w := range t.parts.series {
+		if s := t.read.total.Series[i]; s.Missing > 0 {
+			t.note("windows", "%d windows of %v are more than the %d that are kept: an assertion on them cannot pass; use a longer `every`",
+				s.Missing+len(s.Windows), time.Duration(w.every), measure.MaxWindows)
+		}
+	}
 }
 
 // span is the time in which the schedule wanted what was planned: hold, ns. Of `for: N requests` it is that of the
@@ -159,25 +272,13 @@ func planSpan(s load.Schedule, warm, skip, n int64) int64 {
 
 // client reads what this process used during hold.
 func (m *readings) client(name string) (float64, bool) {
-	use := m.use
 	switch name {
 	case metric.ClientCPU:
-		return use.Share, use.Share >= 0
+		return m.use.Share, m.use.Share >= 0
 	case metric.ClientPerSent:
-		sent := m.played.Sent
-		return seconds(use.CPU()) / float64(sent), use.CPU() >= 0 && sent > 0
+		return seconds(m.use.CPU()) / float64(m.sent), m.use.CPU() >= 0 && m.sent > 0
 	case metric.ClientMemory:
-		return float64(use.Memory), use.Memory >= 0
-	}
-	return 0, false
-}
-
-// server reads the growth of the server's counters between the snapshots at the ends of hold.
-func (m *readings) server(name string) (float64, bool) {
-	for _, r := range m.growth {
-		if r.Row.Name == name {
-			return r.V, r.OK
-		}
+		return float64(m.use.Memory), m.use.Memory >= 0
 	}
 	return 0, false
 }
@@ -186,7 +287,7 @@ func resultSlices(list []measure.Slice) []result.Slice {
 	var out []result.Slice
 	for _, s := range list {
 		out = append(out, result.Slice{
-			From: seconds(s.From), To: seconds(s.To), Sent: s.Sent, OK: s.OK, Failed: s.Failed, Items: s.Items, InFlight: s.InFlight,
+			Round: s.Round, From: seconds(s.From), To: seconds(s.To), Sent: s.Sent, OK: s.OK, Failed: s.Failed, Items: s.Items, InFlight: s.InFlight,
 			LatencyP50: optional(s.N, s.P50), LatencyP99: optional(s.N, s.P99), LatencyMax: optional(s.N, s.Max),
 		})
 	}

@@ -36,6 +36,7 @@ type trial struct {
 	limits backends.Limits
 	rings  *measure.Rings
 	folder *measure.Folder
+	parts  scopes
 	start  int64 // run clock: due times count from here
 
 	control drive.Control
@@ -112,7 +113,9 @@ func (t *trial) open(ctx context.Context) error {
 	t.lanes, t.limits = lanes, limits
 	t.rings = measure.NewRings(t.shared(t.slots()), 0, 0)
 	t.steer = t.steering()
+	t.parts = t.r.program.scopes(t.node)
 	t.folder = measure.New(measure.Config{
+		Parts: t.parts.parts, Settled: t.control.OldestDue.Load,
 		Rings: t.rings, HoldStart: t.control.HoldStart.Load, HoldEnd: t.control.StopAt.Load, InFlight: t.control.InFlight.Load,
 		Slice: t.steer.slice(), Windows: t.steer.windows(), Closed: !t.node.Open, Sink: t.r.env.Sink,
 	})

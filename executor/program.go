@@ -8,6 +8,7 @@ package executor
 import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/graph"
+	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -59,8 +60,9 @@ type Node struct {
 	Kinds     []*backends.Kind // of the target of each of Stage.Entries()
 	Catalogue *metric.Catalogue
 	Checks    []Check
-	While     []Check       // of levels: all true, the next level runs; of a search: all true, the probe holds
-	Stability []metric.Leaf // what windows are compared by, with until: stable
+	While     []Check         // of levels: all true, the next level runs; of a search: all true, the probe holds
+	Stability []metric.Leaf   // what windows are compared by, with until: stable
+	Goodput   []measure.Bound // what makes a request good; nil: nothing does
 	Planned   Planned
 
 	prev    *Node // the level before at the same point, nil for the first

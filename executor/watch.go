@@ -86,25 +86,18 @@ func (w *watcher) use() observe.Use {
 	return observe.Between(w.client[w.from], w.client[holdEnds], observe.Allowed())
 }
 
-// growth is what the server counted during hold, nil when nothing is known.
-func (t *trial) growth() []observe.Reading {
+// counters are the server's at the ends of hold; without values where nothing is known.
+func (t *trial) counters() (began, ended observe.Snapshot) {
 	w := &t.watch
 	if t.in.stats == nil || !w.ended {
-		return nil
+		return began, ended
 	}
 	if err := errors.Join(w.errs[:]...); err != nil {
 		t.note("no_statistics", "%s", err)
-		return nil
+		return began, ended
 	}
 	if slices.Equal(w.server[w.from].Values, w.server[holdEnds].Values) {
 		w.from = beforeClock
 	}
-	readings := observe.Growth(t.target.kind.Series, w.server[w.from], w.server[holdEnds])
-	for _, r := range readings {
-		if r.Why != "" {
-			t.note("statistics", "%s: %s", r.Row.Name, r.Why)
-			break // one cause, many rows
-		}
-	}
-	return readings
+	return w.server[w.from], w.server[holdEnds]
 }

@@ -17,11 +17,15 @@ type Aggregate struct {
 	Window int64 // ns that the flow sums cover; merged by adding
 	Counts
 	Flow
+	Books
 	First, Last int64 // earliest due and latest completion of the requests counted, run clock; 0, 0 without any
 	Examples    [classes]string
 	// Closed says that the requests are a closed loop's. One is due when its lane begins with it, so latency and service
 	// time are one distribution (due to last byte, both rows give it), and there is no send delay to tell.
 	Closed bool
+	// Judged says that goodput was asked for, so that Good is a number and not merely zero.
+	Judged bool
+	only   []int                     // rows of extracts that have a distribution; nil: all
 	dists  [len(extracts)]stats.Dist // by index of extracts
 }
 
@@ -30,7 +34,20 @@ type Counts struct {
 	Sent       int64
 	Class      [classes]int64
 	Reconnects int64
+	Good       int64 // answered well and within every bound of goodput
 }
+
+// Books are what only the player knows: requests that were due and never sent. Who plays fills them in.
+type Books struct {
+	Planned      int64 // due in the window: sent and dropped
+	DroppedPool  int64 // no slot was free
+	DroppedStop  int64 // the node ended before a slot was free
+	Offered      int64 // ns that the schedule's arrivals are spread over; 0: not known
+	PeakInFlight int64 // most at the same time; 0: not known. Merged by the larger
+}
+
+// Dropped is how many requests were due and never sent.
+func (b *Books) Dropped() int64 { return b.DroppedPool + b.DroppedStop }
 
 // OK is how many requests were answered rightly.
 func (c *Counts) OK() int64 { return c.Class[backends.OK] }
@@ -51,12 +68,16 @@ func (c *Counts) Failed() (n int64) {
 // Flow are sums over completions in the window. Bytes are those of every completion, the rest those of ok ones.
 type Flow struct {
 	Completed, Items, Responses int64
+	GoodCompleted               int64
 	BytesSent, BytesReceived    int64
 }
 
-// count takes s as one of the requests due in the window. end is when it ended.
-func (a *Aggregate) count(s *backends.Sample, end int64) {
+// count takes s as one of the requests due in the window. end is when it ended, good whether it is so for goodput.
+func (a *Aggregate) count(s *backends.Sample, end int64, good bool) {
 	a.Sent++
+	if good {
+		a.Good++
+	}
 	a.Class[s.Class]++
 	if s.Flags&backends.Redialled != 0 {
 		a.Reconnects++
@@ -70,6 +91,10 @@ func (a *Aggregate) count(s *backends.Sample, end int64) {
 	if s.Class.Failed() && a.Examples[s.Class] == "" && len(s.Note) > 0 {
 		a.Examples[s.Class] = string(s.Note)
 	}
+	if a.only != nil {
+		a.some(s)
+		return
+	}
 	rows := extracts[:]
 	if a.Closed {
 		rows = extracts[:closedLoop]
@@ -81,24 +106,42 @@ func (a *Aggregate) count(s *backends.Sample, end int64) {
 	}
 }
 
+// some adds s to the distributions that are kept.
+func (a *Aggregate) some(s *backends.Sample) {
+	for _, i := range a.only {
+		if v, ok := extracts[i].of(s); ok {
+			a.dists[i].Add(v)
+		}
+	}
+}
+
 // flow takes s as one of the completions in the window.
-func (a *Aggregate) flow(s *backends.Sample) {
+func (a *Aggregate) flow(s *backends.Sample, good bool) {
 	a.BytesSent += s.BytesSent
 	a.BytesReceived += s.BytesReceived
 	if s.Class != backends.OK {
 		return
 	}
 	a.Completed++
+	if good {
+		a.GoodCompleted++
+	}
 	a.Items += int64(s.Items)
 	a.Responses += int64(s.Responses)
 }
 
 // Merge adds o, which covers other requests and another stretch of time.
 func (a *Aggregate) Merge(o *Aggregate) {
-	a.Closed = a.Closed || o.Closed
+	a.Closed, a.Judged = a.Closed || o.Closed, a.Judged || o.Judged
 	a.Window += o.Window
 	a.Sent += o.Sent
 	a.Reconnects += o.Reconnects
+	a.Good += o.Good
+	a.Planned += o.Planned
+	a.DroppedPool += o.DroppedPool
+	a.DroppedStop += o.DroppedStop
+	a.Offered += o.Offered
+	a.PeakInFlight = max(a.PeakInFlight, o.PeakInFlight)
 	for i, n := range o.Class {
 		a.Class[i] += n
 		if a.Examples[i] == "" {
@@ -106,6 +149,7 @@ func (a *Aggregate) Merge(o *Aggregate) {
 		}
 	}
 	a.Completed += o.Completed
+	a.GoodCompleted += o.GoodCompleted
 	a.Items += o.Items
 	a.Responses += o.Responses
 	a.BytesSent += o.BytesSent

@@ -20,8 +20,12 @@ type Config struct {
 	InFlight func() int64
 	Slice    int64 // length of a slice; 0: 1 s. It doubles while a node has more than 3,600
 	Windows  Windows
-	Closed   bool // the load is a closed loop: see Aggregate.Closed
-	Sink     Sink // nil: none
+	Parts
+	// Settled is a time, run clock, before whose due times everything has been handed over (drive's
+	// Control.OldestDue.Load); nil: not known. Windows before it become small.
+	Settled func() int64
+	Closed  bool // the load is a closed loop: see Aggregate.Closed
+	Sink    Sink // nil: none
 }
 
 // Live is what a progress display shows. Immutable once published.
@@ -39,6 +43,8 @@ type Live struct {
 type Total struct {
 	From, To  int64 // the hold window; both 0 when it never began
 	Aggregate *Aggregate
+	Scopes    []*Aggregate // of Config.Scopes, in their order
+	Series    []Series     // of Config.Every, in their order
 	Slices    []Slice
 }
 
@@ -46,6 +52,10 @@ type Total struct {
 type Folder struct {
 	c       Config
 	hold    *Aggregate
+	parts   *parts    // nil without scopes
+	ramp    Aggregate // what is in no unscoped number; sums only
+	every   []*series
+	bounds  []bound
 	slices  *slicer  // nil until hold began
 	windows *windows // nil without Config.Windows or until hold began
 	last    int64    // time of the drain before this one
@@ -62,21 +72,29 @@ func New(c Config) *Folder {
 	if c.Slice <= 0 {
 		c.Slice = nsPerSecond
 	}
-	c.Windows.closed = c.Closed
-	f := &Folder{c: c, hold: &Aggregate{Closed: c.Closed}}
+	like := maker{closed: c.Closed, judged: c.Goodput != nil}
+	f := &Folder{c: c, hold: like.aggregate(), parts: newParts(c.Parts, like), bounds: newBounds(c.Goodput)}
+	f.ramp.only = []int{}
+	for _, e := range c.Every {
+		f.every = append(f.every, newSeries(e, c.Parts, like))
+	}
+	if f.c.Windows.like = like; f.parts != nil {
+		f.c.Windows.like.entries = f.parts.cuts[0].in // a load with `until: stable` has one piece
+	}
 	f.live.Store(&Live{})
 	return f
 }
 
 // Drain folds every finished sample and gives its buffer back. now is the run clock.
 func (f *Folder) Drain(now int64) (folded int) {
-	start, end := f.bounds()
+	settled := f.settled() // before the rings are emptied: what it says has been handed over is in them
+	start, end := f.window()
 	f.begin(start, min(now, end-1))
 	for i := range f.c.Rings.lanes {
 		l := &f.c.Rings.lanes[i]
 		for s := l.full.pop(); s != nil; s = l.full.pop() {
 			if start == 0 && s.Flags&backends.Warmup == 0 {
-				start, end = f.bounds()
+				start, end = f.window()
 				f.begin(start, min(now, end-1))
 			}
 			f.fold(s, start, end, now)
@@ -90,13 +108,25 @@ func (f *Folder) Drain(now int64) (folded int) {
 	if f.windows != nil {
 		f.windows.advance(f.last, now, end)
 	}
+	if start != 0 {
+		for _, s := range f.every {
+			s.pack(settled - start)
+		}
+	}
 	f.publish(now)
 	f.last = now
 	return folded
 }
 
-// bounds is the hold window as far as it is known: 0 for a start to come, math.MaxInt64 for an open end.
-func (f *Folder) bounds() (start, end int64) {
+func (f *Folder) settled() int64 {
+	if f.c.Settled == nil {
+		return 0
+	}
+	return f.c.Settled()
+}
+
+// window is the hold window as far as it is known: 0 for a start to come, math.MaxInt64 for an open end.
+func (f *Folder) window() (start, end int64) {
 	start, end = f.c.HoldStart(), math.MaxInt64
 	if f.c.HoldEnd != nil {
 		if e := f.c.HoldEnd(); e > 0 {
@@ -138,18 +168,33 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 		return
 	}
 	due := s.Flags&backends.Warmup == 0 && s.Due >= start && s.Due < end
+	completed := ended >= start && ended < end
+	well := f.bounds != nil && good(f.bounds, s)
 	if due {
-		f.hold.count(s, ended)
+		f.of(s.Due-start).count(s, ended, well)
 		f.slices.sent(s.Due)
 	}
-	completed := ended >= start && ended < end
 	if completed {
-		f.hold.flow(s)
+		f.of(ended-start).flow(s, well)
 		f.slices.completed(s, ended)
 	}
-	if f.windows != nil {
-		f.windows.fold(s, due, completed, ended)
+	if f.parts != nil {
+		f.parts.fold(s, due, completed, start, ended, well)
 	}
+	for _, e := range f.every {
+		e.fold(s, due, completed, start, ended, well)
+	}
+	if f.windows != nil {
+		f.windows.fold(s, due, completed, ended, well)
+	}
+}
+
+// of are the sums in which what was due, or ended, at t since hold began counts for the node as a whole.
+func (f *Folder) of(t int64) *Aggregate {
+	if f.parts != nil && !f.parts.piece(t).hold {
+		return &f.ramp
+	}
+	return f.hold
 }
 
 func (f *Folder) inFlight() int64 {
@@ -168,8 +213,9 @@ func (f *Folder) publish(now int64) {
 		return
 	}
 	l := &Live{
-		At: now, Sent: f.hold.Sent, OK: f.hold.OK(), Failed: f.hold.Failed(), InFlight: f.inFlight(),
-		Rate: float64(f.recentOK) / (float64(now-f.liveAt) / nsPerSecond), N: f.recent.N(),
+		At: now, Sent: f.hold.Sent + f.ramp.Sent, OK: f.hold.OK() + f.ramp.OK(), Failed: f.hold.Failed() + f.ramp.Failed(),
+		InFlight: f.inFlight(),
+		Rate:     float64(f.recentOK) / (float64(now-f.liveAt) / nsPerSecond), N: f.recent.N(),
 	}
 	l.P50, _ = f.recent.Rank(50)
 	l.P99, _ = f.recent.Rank(99)
@@ -197,14 +243,26 @@ func (f *Folder) Closed() []*Window {
 // with the last completion.
 func (f *Folder) Finish(now int64) Total {
 	f.Drain(now)
-	start, end := f.bounds()
+	start, end := f.window()
+	t := Total{Aggregate: f.hold}
+	if f.parts != nil {
+		t.Scopes = f.parts.scopes
+	}
 	if f.slices == nil {
-		return Total{Aggregate: f.hold}
+		return t
 	}
 	if end == math.MaxInt64 {
-		end = f.hold.Last
+		end = max(f.hold.Last, f.ramp.Last)
 	}
-	end = max(start, min(end, now))
-	f.hold.Window = end - start
-	return Total{From: start, To: end, Aggregate: f.hold, Slices: f.slices.finish(end)}
+	t.From, t.To = start, max(start, min(end, now))
+	length := t.To - t.From
+	t.Slices = f.slices.finish(t.To)
+	f.hold.Window = lengthOf(f.c.Holds, length)
+	for i, s := range f.c.Scopes {
+		t.Scopes[i].Window = s.Length(length)
+	}
+	for _, s := range f.every {
+		t.Series = append(t.Series, s.finish(length))
+	}
+	return t
 }

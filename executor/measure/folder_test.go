@@ -195,7 +195,7 @@ func TestMergeIsAssociative(t *testing.T) {
 	bc.Merge(part(2))
 	right.Merge(part(0))
 	right.Merge(bc)
-	if left.Counts != right.Counts || left.Flow != right.Flow || left.Window != right.Window || left.Examples != right.Examples {
+	if left.Counts != right.Counts || left.Books != right.Books || left.Flow != right.Flow || left.Window != right.Window || left.Examples != right.Examples {
 		t.Errorf("left %+v %+v\nright %+v %+v", left.Counts, left.Flow, right.Counts, right.Flow)
 	}
 	for i := range left.dists {
@@ -304,7 +304,8 @@ func TestClosedLoop(t *testing.T) {
 	if len(closed) != 1 {
 		t.Fatalf("%d windows", len(closed))
 	}
-	for name, a := range map[string]*Aggregate{"hold": n.hold, "completed": closed[0].Completed, "due": closed[0].Due, "merged": MergeWindows(closed)} {
+	merged, _ := MergeWindows(closed)
+	for name, a := range map[string]*Aggregate{"hold": n.hold, "completed": closed[0].Completed, "due": closed[0].Due, "merged": merged} {
 		for path, want := range map[string]float64{
 			"latency.count": 2, "latency.max": 0.04, "latency.mean": 0.03, "service_time.count": 2, "service_time.max": 0.04,
 			"service_time.mean": 0.03, "send_time.count": 1, "send_time.max": 0.001, "first_response.count": 1,

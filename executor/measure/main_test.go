@@ -60,7 +60,7 @@ func warm(s *backends.Sample) { s.Flags |= backends.Warmup }
 
 func catalogue(t testing.TB) *metric.Catalogue {
 	t.Helper()
-	c, err := metric.New()
+	c, err := metric.New(metric.GoodputRows()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func extractOf(row string) int {
 	return -1
 }
 
-// values is how each catalogue row From Flow or Counts reads an Aggregate, in the row's base unit; a test demands
+// values is how each catalogue row From Flow, Counts or Driver reads an Aggregate, in the row's base unit; a test demands
 // exactly one for each. NaN and Inf are "no data": nothing was sent, or no time has passed.
 var values = valueTable()
 
@@ -67,6 +67,13 @@ func valueTable() map[string]func(*Aggregate) float64 {
 		"late.count":          func(a *Aggregate) float64 { return a.counted(a.Late()) },
 		"late.ratio":          func(a *Aggregate) float64 { return a.share(a.Late()) },
 		"reconnects.count":    func(a *Aggregate) float64 { return a.counted(a.Reconnects) },
+		"goodput":             func(a *Aggregate) float64 { return a.judged(a.perSecond(a.GoodCompleted)) },
+		"goodput.ratio":       func(a *Aggregate) float64 { return a.judged(a.planned(a.Good) / float64(a.Planned)) },
+		"offered.rate":        func(a *Aggregate) float64 { return a.planned(a.Planned) / (float64(a.Offered) / nsPerSecond) },
+		"dropped.count":       func(a *Aggregate) float64 { return a.planned(a.Dropped()) },
+		"dropped.ratio":       func(a *Aggregate) float64 { return a.planned(a.Dropped()) / float64(a.Planned) },
+		"incomplete.count":    func(a *Aggregate) float64 { return a.planned(a.DroppedStop + a.Stopped()) },
+		"in_flight.max":       func(a *Aggregate) float64 { return a.known(a.PeakInFlight) },
 	}
 	for i, name := range backends.ClassNames {
 		if !backends.ErrorClass(i).Failed() {
@@ -89,6 +96,29 @@ func (a *Aggregate) perSecond(n int64) float64 {
 // counted is n, and no data when nothing was sent: zero errors of zero requests prove nothing.
 func (a *Aggregate) counted(n int64) float64 {
 	if a.Sent == 0 {
+		return math.NaN()
+	}
+	return float64(n)
+}
+
+// planned is n, and no data when nothing was due.
+func (a *Aggregate) planned(n int64) float64 {
+	if a.Planned == 0 {
+		return math.NaN()
+	}
+	return float64(n)
+}
+
+// judged is v where goodput was asked for.
+func (a *Aggregate) judged(v float64) float64 {
+	if !a.Judged {
+		return math.NaN()
+	}
+	return v
+}
+
+func (a *Aggregate) known(n int64) float64 {
+	if n == 0 {
 		return math.NaN()
 	}
 	return float64(n)

@@ -11,7 +11,7 @@ type Windows struct {
 	Length   int64 // ns
 	Requests int64 // completions, failed ones included; a window ends with the drain that sees the last of them
 	Keep     int   // complete windows in memory
-	closed   bool  // of a closed loop
+	like     maker
 }
 
 // Window is one stability window. Windows follow each other without a gap from the start of hold.
@@ -22,6 +22,8 @@ type Window struct {
 	Completed *Aggregate
 	// Due has those due in it, like the hold window: what is reported. Its flow is by completion, as everywhere.
 	Due *Aggregate
+	// Scopes are Due for each of Config.Scopes; nil without any.
+	Scopes []*Aggregate
 }
 
 // windows are consecutive stability windows. The last is being filled. A window is complete when its end lay before
@@ -39,7 +41,10 @@ func newWindows(c Windows, start int64) *windows {
 }
 
 func (w *windows) open(from int64) {
-	x := &Window{From: from, To: math.MaxInt64, Completed: &Aggregate{Closed: w.c.closed}, Due: &Aggregate{Closed: w.c.closed}}
+	x := &Window{From: from, To: math.MaxInt64, Completed: w.c.like.aggregate(), Due: w.c.like.aggregate()}
+	for range w.c.like.scopes() {
+		x.Scopes = append(x.Scopes, w.c.like.aggregate())
+	}
 	if n := len(w.list); n > 0 {
 		x.Index = w.list[n-1].Index + 1
 	}
@@ -52,6 +57,9 @@ func (w *windows) open(from int64) {
 func (w *windows) end(x *Window, to int64) {
 	x.To = to
 	x.Completed.Window, x.Due.Window = to-x.From, to-x.From
+	for _, a := range x.Scopes {
+		a.Window = to - x.From
+	}
 }
 
 // extend opens the windows up to t.
@@ -74,19 +82,25 @@ func (w *windows) at(t int64) *Window {
 	return nil
 }
 
-func (w *windows) fold(s *backends.Sample, due, completed bool, ended int64) {
+func (w *windows) fold(s *backends.Sample, due, completed bool, ended int64, good bool) {
 	if due {
 		if x := w.at(s.Due); x != nil {
-			x.Due.count(s, ended)
+			x.Due.count(s, ended, good)
+			for _, k := range w.c.like.of(s.Entry) {
+				x.Scopes[k].count(s, ended, good)
+			}
 		}
 	}
 	if !completed {
 		return
 	}
 	if x := w.at(ended); x != nil {
-		x.Due.flow(s)
-		x.Completed.count(s, ended)
-		x.Completed.flow(s)
+		x.Due.flow(s, good)
+		for _, k := range w.c.like.of(s.Entry) {
+			x.Scopes[k].flow(s, good)
+		}
+		x.Completed.count(s, ended, good)
+		x.Completed.flow(s, good)
 	}
 }
 
@@ -111,12 +125,18 @@ func (w *windows) advance(last, now, end int64) {
 
 func (w *windows) closed() []*Window { return w.list[:w.ready] }
 
-// MergeWindows is the measurement of several windows as one: sums over sums, distributions pooled. It does not change
-// the windows.
-func MergeWindows(list []*Window) *Aggregate {
-	a := &Aggregate{}
+// MergeWindows is the measurement of several windows as one: sums over sums, distributions pooled, those of the scopes
+// beside them. It does not change the windows.
+func MergeWindows(list []*Window) (all *Aggregate, scopes []*Aggregate) {
+	all = &Aggregate{}
 	for _, w := range list {
-		a.Merge(w.Due)
+		all.Merge(w.Due)
+		for len(scopes) < len(w.Scopes) {
+			scopes = append(scopes, &Aggregate{})
+		}
+		for i, a := range w.Scopes {
+			scopes[i].Merge(a)
+		}
 	}
-	return a
+	return all, scopes
 }

@@ -56,7 +56,7 @@ func TestMergeWindows(t *testing.T) {
 		a.Completed, a.Responses, a.Sent = responses, responses, responses
 		return &Window{Due: a}
 	}
-	merged := MergeWindows([]*Window{window(8, 2), window(10, 4)})
+	merged, _ := MergeWindows([]*Window{window(8, 2), window(10, 4)})
 	if got, _ := value(t, merged, "responses.rate"); got != 3 || merged.Responses != 18 {
 		t.Errorf("merged: %d responses, %v/s; want 18, 3/s", merged.Responses, got)
 	}
@@ -98,7 +98,7 @@ func TestWindowsFollowEachOther(t *testing.T) {
 			t.Errorf("window %d: due %d, completed %d, flow %d", w.Index, w.Due.Sent, w.Completed.Sent, w.Due.Completed)
 		}
 	}
-	if got := MergeWindows(closed); got.Sent != 30 || got.Window != 30*ms {
+	if got, _ := MergeWindows(closed); got.Sent != 30 || got.Window != 30*ms {
 		t.Errorf("merged: %d requests in %d ms", got.Sent, got.Window/ms)
 	}
 }
@@ -113,7 +113,7 @@ func TestWindowAwaitsItsRequests(t *testing.T) {
 	n.end = n.start + 11*ms
 	n.done(5, 500)
 	n.Finish(n.start + 600*ms)
-	merged := MergeWindows(accepted)
+	merged, _ := MergeWindows(accepted)
 	if got, _ := value(t, merged, "latency.max"); got != 0.495 || merged.Sent != 2 || merged.Completed != 1 {
 		t.Errorf("latency.max = %v of %d requests, %d completed", got, merged.Sent, merged.Completed)
 	}
@@ -145,7 +145,7 @@ func TestWindowsSurviveTheDrain(t *testing.T) {
 			if got := n.Closed(); len(got) != 2 || got[0] != accepted[0] || got[1] != accepted[1] {
 				t.Errorf("other windows after the drain: %v", got)
 			}
-			merged := MergeWindows(accepted)
+			merged, _ := MergeWindows(accepted)
 			if got, _ := value(t, merged, "latency.max"); got != 0.086 || merged.Sent != 21 {
 				t.Errorf("latency.max = %v of %d requests", got, merged.Sent)
 			}

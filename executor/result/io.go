@@ -59,9 +59,9 @@ func (r *Result) whole() *Result {
 		m := *n
 		m.Slices, m.Errors, m.Assertions = list(n.Slices), list(n.Errors), list(n.Assertions)
 		m.Validity.Findings = list(n.Validity.Findings)
-		if m.Metrics == nil {
-			m.Metrics = map[string]*Metric{}
-		}
+		m.Metrics = filled(n.Metrics)
+		m.Scopes, m.Series = each(n.Scopes, Scope.whole), each(n.Series, Series.whole)
+		m.Repeats, m.Trials = each(n.Repeats, Repeat.whole), each(n.Trials, Trial.whole)
 		c.Nodes[i] = &m
 	}
 	return &c

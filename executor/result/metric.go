@@ -36,6 +36,9 @@ func Scalar(row *metric.Row, v float64, ok bool) *Metric {
 	return m
 }
 
+// Number is a value of a dimension, which is known.
+func Number(d metric.Dim, v float64) *Metric { return &Metric{Unit: d.Unit(), Value: number(v)} }
+
 // Distribution is a measured distribution of row with the percentiles named. d is kept, and is not to be changed any more.
 func Distribution(row *metric.Row, d *stats.Dist, percentiles []float64) *Metric {
 	n := d.N()

@@ -111,8 +111,13 @@ type Node struct {
 	Started     float64            `json:"started"`  // s since the run's origin; hold start
 	Duration    float64            `json:"duration"` // s; the hold window
 	Metrics     map[string]*Metric `json:"metrics"`
+	Scopes      []Scope            `json:"scopes,omitempty"` // phases of a ramp, entries of a mix
+	Series      []Series           `json:"series,omitempty"` // windows that assertions are judged on
 	Slices      []Slice            `json:"slices"`
 	Windows     []Window           `json:"windows,omitempty"` // of until: stable
+	Repeats     []Repeat           `json:"repeats,omitempty"` // the rounds that Metrics are pooled from
+	Trials      []Trial            `json:"trials,omitempty"`  // the probes of a search
+	Aborted     *Abort             `json:"aborted,omitempty"`
 	Errors      []ErrorClass       `json:"errors"`
 	Validity    Validity           `json:"validity"`
 	Assertions  []Assertion        `json:"assertions"`
@@ -134,6 +139,7 @@ type Load struct {
 // Slice is one second (or less; more in runs over an hour) of the node, for charts. Sent counts by due time, all else by
 // completion. Times in s since hold start; latencies in s.
 type Slice struct {
+	Round      int      `json:"round,omitempty"` // of a node that repeats, from 0
 	From       float64  `json:"from"`
 	To         float64  `json:"to"`
 	Sent       int64    `json:"sent"`
@@ -163,7 +169,9 @@ type ErrorClass struct {
 
 // Validity says whether the measurement can be trusted.
 type Validity struct {
-	OK       bool      `json:"ok"`
+	OK bool `json:"ok"`
+	// Summary is one paragraph: whether this client could have been the bottleneck, and what to change then.
+	Summary  string    `json:"summary,omitempty"`
 	Findings []Finding `json:"findings"`
 }
 

@@ -68,6 +68,7 @@ func TestSchemaMatchesTypes(t *testing.T) {
 	types := map[string]any{
 		"tool": Tool{}, "plan": Plan{}, "var": Var{}, "environment": Environment{}, "client": Client{}, "node": Node{}, "load": Load{},
 		"slice": Slice{}, "window": Window{}, "error": ErrorClass{}, "validity": Validity{}, "finding": Finding{}, "assertion": Assertion{},
+		"scope": Scope{}, "series": Series{}, "stretch": Stretch{}, "repeat": Repeat{}, "trial": Trial{}, "abort": Abort{},
 	}
 	check(t, "result", top, Result{})
 	for name, v := range types {
@@ -163,6 +164,9 @@ func TestSchemaEnums(t *testing.T) {
 		"verdict of the run":      {top.Properties["verdict"].Enum, words(Pass, Fail, Inconclusive, ErrorVerdict, Skipped, Interrupted)},
 		"verdict of an assertion": {defs["assertion"].Properties["verdict"].Enum, words(Pass, Fail, Inconclusive, ErrorVerdict, Skipped, Interrupted)},
 		"outcome":                 {defs["node"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
+		"verdict of a trial":      {defs["trial"].Properties["verdict"].Enum, words(Pass, Fail, Inconclusive, ErrorVerdict, Skipped, Interrupted)},
+		"outcome of a trial":      {defs["trial"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
+		"outcome of a round":      {defs["repeat"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
 		"severity of a finding":   {defs["finding"].Properties["severity"].Enum, words(Invalidating, Note)},
 		"unit":                    {defs["metric"].Properties["unit"].Enum, words(units...)},
 	}

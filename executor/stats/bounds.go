@@ -15,6 +15,7 @@ func (d *Dist) Bounds(p, confidence float64) (lo, hi int64, ok bool) {
 	}
 	l, u := boundRanks(d.n, p/100, confidence)
 	lo, hi = math.MinInt64, math.MaxInt64
+	d = d.open()
 	if l >= 1 {
 		lo = d.at(l)
 	}

@@ -41,6 +41,7 @@ type Dist struct {
 	min, max    int64
 	under, over int64 // values outside the histogram's range; 0 in the exact form
 	sum, sq     wide
+	packed      []byte // the values in their stored form; exact and h are then empty
 }
 
 // wide is a 128-bit integer, two's complement.
@@ -82,6 +83,9 @@ func (d *Dist) form() string {
 
 // Add counts v. It allocates only while the exact values grow and once when the form changes.
 func (d *Dist) Add(v int64) {
+	if d.packed != nil {
+		*d = *d.open()
+	}
 	if d.n == 0 || v < d.min {
 		d.min = v
 	}
@@ -130,6 +134,10 @@ func (d *Dist) Merge(o *Dist) {
 	if d == o {
 		o = o.Clone()
 	}
+	if d.packed != nil {
+		*d = *d.open()
+	}
+	o = o.open()
 	if d.n == 0 {
 		d.min, d.max = o.min, o.max
 	}
@@ -168,7 +176,7 @@ func (d *Dist) Clone() *Dist {
 	c := *d
 	c.exact = slices.Clone(d.exact)
 	c.h = nil
-	if d.isHDR() {
+	if d.h != nil && d.isHDR() {
 		c.h = d.h.Clone()
 	}
 	return &c

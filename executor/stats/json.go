@@ -39,15 +39,12 @@ func (d *Dist) MarshalJSON() ([]byte, error) {
 	if d.n > 0 {
 		s.Min, s.Max = &d.min, &d.max
 	}
-	if d.isHDR() {
-		text, err := d.h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-		if err != nil {
-			return nil, fmt.Errorf("encode histogram: %w", err)
-		}
-		s.Values = string(text)
-	} else {
-		d.sort()
-		s.Values = base64.StdEncoding.EncodeToString(appendDeltas(nil, d.exact))
+	text, err := d.values()
+	if err != nil {
+		return nil, fmt.Errorf("encode histogram: %w", err)
+	}
+	if s.Values = string(text); !d.isHDR() {
+		s.Values = base64.StdEncoding.EncodeToString(text)
 	}
 	return json.Marshal(s)
 }

@@ -96,6 +96,9 @@ func nearestLiteral(s string) string {
 	return meant
 }
 
+// Literal reads one literal of an expression that stands alone: a number with or without a unit, in its base unit.
+func Literal(text string) (d metric.Dim, v float64, ok bool) { return parseLiteral(text) }
+
 // parseLiteral reads one literal that stands alone, as a variable's value does: it may have a sign, and a size may have
 // a space before its unit.
 func parseLiteral(s string) (metric.Dim, float64, bool) {

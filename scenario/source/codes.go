@@ -39,6 +39,7 @@ func Codes() []Code {
 		{"few-samples", "The node will send fewer requests than a percentile needs to be proven; the verdict will be inconclusive."},
 		{"file-missing", "A file that the plan or the command line names is not there or cannot be read."},
 		{"generate", "An input cannot be generated as the plan says: its shape is open, or the values do not fit its datatype."},
+		{"goodput-bound", "A bound of goodput names a metric that every request has a value of, and a limit in its unit."},
 		{"invalid-header", "A header's name or value holds characters that HTTP does not allow."},
 		{"invalid-levels", "The values of a quantity do not make a ladder: from, to, step or factor contradict each other."},
 		{"invalid-literal", "A number or unit in an expression is not one: 50ms, 200/s, 0.1%, 64MiB are."},

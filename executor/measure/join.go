@@ -1,0 +1,47 @@
+package measure
+
+import "slices"
+
+// Join adds another round of the same node: sums over sums, distributions pooled, windows and slices behind those that are
+// there, with the number of their round. It is associative; o is not to be used any more.
+func (t *Total) Join(o *Total, round int) {
+	if t.Aggregate == nil {
+		t.Aggregate = &Aggregate{}
+		t.From, t.To = o.From, o.To
+	}
+	t.Aggregate.Merge(o.Aggregate)
+	for i, a := range o.Scopes {
+		if i == len(t.Scopes) {
+			t.Scopes = append(t.Scopes, &Aggregate{})
+		}
+		t.Scopes[i].Merge(a)
+	}
+	for i, s := range o.Series {
+		if i == len(t.Series) {
+			t.Series = append(t.Series, Series{From: s.From, To: s.To})
+		}
+		t.Series[i].join(s, round)
+	}
+	for _, s := range o.Slices {
+		s.Round = round
+		t.Slices = append(t.Slices, s)
+	}
+}
+
+func (s *Series) join(o Series, round int) {
+	s.To = max(s.To, o.To)
+	s.Missing += o.Missing
+	for _, w := range o.Windows {
+		w.Round = round
+		s.Windows = append(s.Windows, w)
+	}
+}
+
+// Keep drops the windows that do not lie within [from, to), ns since hold began: those outside of what is reported.
+func (t *Total) Keep(from, to int64) {
+	for i := range t.Series {
+		s := &t.Series[i]
+		s.Windows = slices.DeleteFunc(s.Windows, func(w Stretch) bool { return w.From < from || w.To > to })
+		s.From, s.To = max(s.From, from), min(s.To, to)
+	}
+}

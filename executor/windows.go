@@ -1,0 +1,35 @@
+package executor
+
+import (
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// defaultEvery is the length of the windows of an assertion that has `within` and no `every`.
+const defaultEvery = time.Second
+
+// storedSeries is what is stored of a series of windows: of each the metrics that its assertions name, and how many
+// requests it is about. Verdicts are computed from that, now and later.
+func storedSeries(w windowed, s measure.Series) result.Series {
+	out := result.Series{
+		Phase: w.place.Phase, Mix: w.place.Mix, Every: seconds(w.every), From: seconds(s.From), To: seconds(s.To), Missing: s.Missing,
+		Windows: []result.Stretch{},
+	}
+	for _, x := range s.Windows {
+		m := make(map[string]*result.Metric)
+		for _, row := range w.rows {
+			m[row.Name] = reading(row, x.Aggregate, nil)
+		}
+		if m[metric.RequestsCount] == nil {
+			m[metric.RequestsCount] = result.Number(metric.Count, float64(x.Aggregate.Sent))
+		}
+		if n := x.Aggregate.Stopped(); n > 0 {
+			m[metric.Incomplete] = result.Number(metric.Count, float64(n))
+		}
+		out.Windows = append(out.Windows, result.Stretch{Round: x.Round, From: seconds(x.From), To: seconds(x.To), Metrics: m})
+	}
+	return out
+}
