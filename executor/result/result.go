@@ -207,6 +207,9 @@ type Assertion struct {
 	Op          string   `json:"op,omitempty"`
 	Observed    *float64 `json:"observed"`
 	Limit       *float64 `json:"limit"`
+	Low         *float64 `json:"low,omitempty"`  // bounds of observed; absent: there are none, or none were asked for
+	High        *float64 `json:"high,omitempty"` // each holds with Confidence
+	Confidence  float64  `json:"confidence,omitempty"`
 	Samples     int64    `json:"samples"`
 	Needed      int64    `json:"needed"`
 	Reason      string   `json:"reason"`

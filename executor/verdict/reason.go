@@ -2,20 +2,29 @@ package verdict
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
+	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // measured says what was observed and what the limit is: "latency.p99 is 61.2 ms, the limit is 50 ms (n = 1200)".
-func measured(t expression.Truth) string {
+func measured(a scenario.Assertion, t expression.Truth) string {
+	s := compared(a, t)
+	if n, need := t.Samples(); need > 0 {
+		s += fmt.Sprintf(" (n = %d)", n)
+	}
+	return s
+}
+
+// compared is measured without the number of samples.
+func compared(a scenario.Assertion, t expression.Truth) string {
 	observed, limit := expression.FormatApart(t.Dim, t.Observed.V, t.Limit.V)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is %s", t.What, observed)
-	if q := t.Observed; q.Lo != q.Hi {
-		fmt.Fprintf(&b, " (%s … %s)", expression.Format(t.Dim, q.Lo), expression.Format(t.Dim, q.Hi))
-	}
+	fmt.Fprintf(&b, "%s is %s%s", t.What, observed, within(a, t.Dim, t.Observed))
 	switch t.Op {
 	case "==":
 		fmt.Fprintf(&b, ", it must be %s", limit)
@@ -25,16 +34,34 @@ func measured(t expression.Truth) string {
 		fmt.Fprintf(&b, ", the limit is %s", limit)
 	}
 	if t.Limit.Need != 0 {
-		fmt.Fprintf(&b, " = %s", t.Against)
+		fmt.Fprintf(&b, "%s = %s", within(a, t.Dim, t.Limit), t.Against)
 	}
-	if n, need := t.Samples(); need > 0 {
-		fmt.Fprintf(&b, " (n = %d)", n)
+	if m := t.Margin; m != nil {
+		fmt.Fprintf(&b, "; over %d rounds their difference is %s%s", m.N, expression.Format(t.Dim, m.V), within(a, t.Dim, *m))
 	}
 	return b.String()
 }
 
+// within are the bounds of a quantity, "" where it is a point: " (30 ms … 42 ms at 95 %)".
+func within(a scenario.Assertion, dim metric.Dim, q expression.Quantity) string {
+	lo, hi := math.IsInf(q.Lo, -1), math.IsInf(q.Hi, 1)
+	at := ""
+	if a.Confidence > 0 {
+		at = " at " + expression.Format(metric.Ratio, a.Confidence)
+	}
+	switch {
+	case q.Lo == q.Hi || lo && hi:
+		return ""
+	case lo:
+		return fmt.Sprintf(" (at most %s%s)", expression.Format(dim, q.Hi), at)
+	case hi:
+		return fmt.Sprintf(" (at least %s%s)", expression.Format(dim, q.Lo), at)
+	}
+	return fmt.Sprintf(" (%s … %s%s)", expression.Format(dim, q.Lo), expression.Format(dim, q.Hi), at)
+}
+
 // lacking says how many samples are missing: "12 more requests needed for p99 (have 287 of 299)".
-func lacking(t expression.Truth) string {
+func lacking(a scenario.Assertion, t expression.Truth) string {
 	n, need := t.Samples()
 	what, of := "requests", ""
 	if t.Lacks() == 1 {
@@ -43,14 +70,80 @@ func lacking(t expression.Truth) string {
 	if t.Ref != nil && t.Ref.Leaf.Stat.Kind == metric.Percentile {
 		of = " for " + t.Ref.Leaf.Stat.String()
 	}
-	return fmt.Sprintf("%d more %s needed%s (have %d of %d): so far %s", t.Lacks(), what, of, n, need, tentative(t))
+	return fmt.Sprintf("%d more %s needed%s (have %d of %d): so far %s", t.Lacks(), what, of, n, need, compared(a, t))
 }
 
-// tentative is the observation without its count, which lacking has given.
-func tentative(t expression.Truth) string {
-	s := measured(t)
-	if i := strings.LastIndex(s, " (n = "); i > 0 {
-		return s[:i]
+// straddles says that the bounds hold the limit, and how many samples are likely to decide it.
+func straddles(a scenario.Assertion, t expression.Truth, v expression.Values) string {
+	s := t.Why + ": " + measured(a, t)
+	if hint := likely(a, t, v); hint != "" {
+		s += "; " + hint
 	}
 	return s
+}
+
+// likely says how many more samples decide a comparison if things stay as they are; "" where nothing is known about that.
+func likely(a scenario.Assertion, t expression.Truth, v expression.Values) string {
+	if a.Confidence <= 0 {
+		return ""
+	}
+	if m := t.Margin; m != nil {
+		return moreOf(m.N, scaled(m.N, m.Hi-m.V, math.Abs(m.V)), "round")
+	}
+	if t.Observed.Why != "" || t.Limit.Why != "" || t.Ref == nil || t.Limit.Need != 0 {
+		return ""
+	}
+	k, n, q, ok := share(t, v)
+	if !ok {
+		half := math.Max(t.Observed.Hi-t.Observed.V, t.Observed.V-t.Observed.Lo)
+		return moreOf(t.Observed.N, scaled(t.Observed.N, half, math.Abs(t.Observed.V-t.Limit.V)), "request")
+	}
+	total, ok := stats.Proves(k, n, q, a.Confidence)
+	if !ok {
+		total = -1
+	}
+	return moreOf(n, total, "request")
+}
+
+// share is the comparison as one of a share with a limit: of samples over a percentile's limit, or of a ratio's requests.
+func share(t expression.Truth, v expression.Values) (k, n int64, q float64, ok bool) {
+	if over, n, ok := counted(t, v); ok {
+		return over, n, 1 - t.Ref.Leaf.Stat.P/100, true
+	}
+	row := t.Ref.Leaf.Row
+	if row.Dim != metric.Ratio || row.From == metric.Client || row.From == metric.Series {
+		return 0, 0, 0, false
+	}
+	n = t.Observed.N
+	return int64(math.Round(t.Observed.V * float64(n))), n, t.Limit.V, true
+}
+
+// scaled is how many samples in all bring bounds that are half away from the value to a limit that is apart from it:
+// bounds go with the root of the number. -1: none do.
+func scaled(n int64, half, apart float64) int64 {
+	total := math.Ceil(float64(n) * (half / apart) * (half / apart))
+	if !(total < 1e12) {
+		return -1
+	}
+	return int64(total)
+}
+
+func moreOf(have, total int64, what string) string {
+	switch {
+	case total < 0:
+		return "it is too close to the limit for more " + what + "s to decide it"
+	case total <= have:
+		total = have + 1
+	}
+	if total-have != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("if it stays so, about %d more %s decide it", total-have, what)
+}
+
+func finite(v float64) *float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	return &v
 }

@@ -3,6 +3,7 @@ package verdict
 import (
 	"math"
 
+	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -36,6 +37,33 @@ func (d demanding) Quantity(r expression.Ref) expression.Quantity {
 	return q
 }
 
+// Compare implements expression.Judge.
+func (d demanding) Compare(t expression.Truth) (expression.Decision, bool) {
+	if j, ok := d.Values.(expression.Judge); ok {
+		return j.Compare(t)
+	}
+	return expression.Decision{}, false
+}
+
+// Above implements counter.
+func (d demanding) Above(r expression.Ref, limit float64) (over, n int64, ok bool) {
+	if c, is := d.Values.(counter); is {
+		return c.Above(r, limit)
+	}
+	return 0, 0, false
+}
+
+// unbounded is Values of which no bounds are known although they were asked for.
+type unbounded struct{ expression.Values }
+
+func (u unbounded) Quantity(r expression.Ref) expression.Quantity {
+	q := u.Values.Quantity(r)
+	if q.Known {
+		q.Lo, q.Hi, q.Why = math.Inf(-1), math.Inf(1), r.String()+" has no confidence bounds"
+	}
+	return q
+}
+
 // alpha is the risk of calling a percentile proven that is not: one-sided, as in the samples that percentiles need.
 const alpha = 0.05
 
@@ -51,45 +79,31 @@ const alpha = 0.05
 // the samples that are not over it are counted against probability p. Two of two samples over a p99 limit are proof:
 // 0.01² is far below 0.05.
 func certain(t expression.Truth, v expression.Values) bool {
-	c, ok := v.(counter)
-	if !ok || t.Is >= 0 || t.Ref == nil || t.Limit.Need != 0 || t.Ref.Leaf.Stat.Kind != metric.Percentile {
-		return false
-	}
-	over, n, ok := c.Above(*t.Ref, t.Limit.V)
-	if !ok || n <= 0 || over < 0 || over > n {
+	return t.Is < 0 && refuted(t, v, alpha)
+}
+
+// refuted reports whether the samples refute a comparison of one percentile with a constant at the given risk.
+func refuted(t expression.Truth, v expression.Values, risk float64) bool {
+	over, n, ok := counted(t, v)
+	if !ok {
 		return false
 	}
 	p := t.Ref.Leaf.Stat.P / 100
 	switch t.Op {
 	case "<", "<=":
-		return atLeast(over, n, 1-p) <= alpha
+		return stats.AtLeast(over, n, 1-p) <= risk
 	case ">", ">=":
-		return atLeast(n-over, n, p) <= alpha
+		return stats.AtLeast(n-over, n, p) <= risk
 	}
 	return false
 }
 
-// atLeast is P(B >= k) for B binomial(n, q): terms are summed from k on in logarithms, so that none over- or underflows.
-func atLeast(k, n int64, q float64) float64 {
-	switch {
-	case k <= 0:
-		return 1
-	case q <= 0:
-		return 0
-	case q >= 1:
-		return 1
+// counted is how many of how many samples are over the limit, where one percentile is compared with a constant.
+func counted(t expression.Truth, v expression.Values) (over, n int64, ok bool) {
+	c, is := v.(counter)
+	if !is || t.Ref == nil || t.Limit.Need != 0 || t.Ref.Leaf.Stat.Kind != metric.Percentile {
+		return 0, 0, false
 	}
-	logQ, log1Q := math.Log(q), math.Log1p(-q)
-	lgN, _ := math.Lgamma(float64(n + 1))
-	sum := 0.0
-	for i := k; i <= n; i++ {
-		lgI, _ := math.Lgamma(float64(i + 1))
-		lgRest, _ := math.Lgamma(float64(n - i + 1))
-		term := math.Exp(lgN - lgI - lgRest + float64(i)*logQ + float64(n-i)*log1Q)
-		sum += term
-		if float64(i) > float64(n)*q && term < 1e-18 {
-			break // past the mode the terms only fall
-		}
-	}
-	return math.Min(sum, 1)
+	over, n, ok = c.Above(*t.Ref, t.Limit.V)
+	return over, n, ok && n > 0 && over >= 0 && over <= n
 }

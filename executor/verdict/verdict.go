@@ -5,6 +5,7 @@
 // An assertion gets the first verdict of this table that applies. Nothing that was not proven is a pass.
 //
 //	its node did not run                            skipped
+//	it ended the run, being certainly false         fail
 //	the measurement is invalid                      inconclusive
 //	the node was interrupted                        inconclusive
 //	the node never became stable                    inconclusive
@@ -14,6 +15,9 @@
 //	too few samples, and false is not proven yet    inconclusive
 //	false                                           fail
 //	true                                            pass
+//
+// With `every` and `within` the table is asked of each window, and windows are weighed as windows.go says. With
+// `confidence` the bounds decide: what they are is said in package result.
 package verdict
 
 import (
@@ -29,6 +33,7 @@ import (
 // node that ran to its end and measured validly. Each text says why, for people; "" means it is not so.
 type Context struct {
 	SkippedBecause   string // the node did not run
+	CertainBecause   string // the assertion was certainly false before the end, and ended the run
 	InvalidBecause   string // the measurement cannot be trusted
 	UnstableBecause  string // until: stable was never reached
 	InterruptedAfter string // the node was stopped: what of it was measured ("12 s of 60 s")
@@ -40,6 +45,18 @@ type counter interface {
 	Above(r expression.Ref, limit float64) (over, n int64, ok bool)
 }
 
+// confident is what Values may also offer: bounds that hold with a confidence. Without it none are known.
+type confident interface {
+	Confident(confidence float64, refs []expression.Ref) expression.Values
+}
+
+// ruling is the verdict of one evaluation, before what is known of the node is weighed.
+type ruling struct {
+	verdict result.Verdict
+	reason  string
+	truth   expression.Truth
+}
+
 // Judge judges one assertion. p is its compiled expression.
 func Judge(a scenario.Assertion, p *expression.Program, c Context, v expression.Values) result.Assertion {
 	out := blank(a)
@@ -49,25 +66,72 @@ func Judge(a scenario.Assertion, p *expression.Program, c Context, v expression.
 	if p == nil {
 		return settle(out, result.ErrorVerdict, "the expression was not compiled")
 	}
-	t := p.Truth(required(v, a.MinSamples))
-	fill(&out, t)
+	r := ruled(a, p, v)
+	fill(&out, r.truth)
 	switch {
+	case c.CertainBecause != "":
+		return settle(out, result.Fail, c.CertainBecause)
 	case c.InvalidBecause != "":
 		return settle(out, result.Inconclusive, "the measurement is invalid: "+c.InvalidBecause)
 	case c.InterruptedAfter != "":
 		return settle(out, result.Inconclusive, "interrupted: "+c.InterruptedAfter)
 	case c.UnstableBecause != "":
 		return settle(out, result.Inconclusive, "not stable: "+c.UnstableBecause)
-	case t.Err != nil:
-		return settle(out, result.ErrorVerdict, t.Err.Error())
-	case t.Is == 0:
-		return unknown(out, t, a.OnNoData)
-	case t.Lacks() > 0 && !certain(t, v):
-		return settle(out, result.Inconclusive, lacking(t))
-	case t.Is < 0:
-		return settle(out, result.Fail, measured(t))
 	}
-	return settle(out, result.Pass, measured(t))
+	return settle(out, r.verdict, r.reason)
+}
+
+// ruled judges the whole scope, or its windows.
+func ruled(a scenario.Assertion, p *expression.Program, v expression.Values) ruling {
+	if every := Every(a); every > 0 {
+		return windows(a, p, v, every)
+	}
+	return once(a, p, v)
+}
+
+// once judges one set of values.
+func once(a scenario.Assertion, p *expression.Program, v expression.Values) ruling {
+	v = asked(v, a, p)
+	t := p.Truth(v)
+	r := ruling{truth: t}
+	switch {
+	case t.Err != nil:
+		r.verdict, r.reason = result.ErrorVerdict, t.Err.Error()
+	case t.Is == 0 && t.Observed.Known && t.Limit.Known: // which nothing excuses
+		r.verdict, r.reason = result.Inconclusive, straddles(a, t, v)
+	case t.Is == 0:
+		r.verdict, r.reason = unknown(t, a.OnNoData)
+	case t.Lacks() > 0 && !certain(t, v):
+		r.verdict, r.reason = result.Inconclusive, lacking(a, t)
+	case t.Is < 0:
+		r.verdict, r.reason = result.Fail, measured(a, t)
+	default:
+		r.verdict, r.reason = result.Pass, measured(a, t)
+	}
+	return r
+}
+
+// asked is v with the bounds that a's confidence asks for, and the samples that its min_samples does.
+func asked(v expression.Values, a scenario.Assertion, p *expression.Program) expression.Values {
+	if a.Confidence > 0 {
+		c, ok := v.(confident)
+		if !ok {
+			return unbounded{v}
+		}
+		v = c.Confident(a.Confidence, p.Refs)
+	}
+	return required(v, a.MinSamples)
+}
+
+// unknown is the verdict for want of data, which the plan may allow.
+func unknown(t expression.Truth, onNoData string) (result.Verdict, string) {
+	switch onNoData {
+	case "fail":
+		return result.Fail, fmt.Sprintf("no data, and on_no_data is fail: %s", t.Why)
+	case "pass":
+		return result.Pass, fmt.Sprintf("no data, and on_no_data is pass: %s", t.Why)
+	}
+	return result.Inconclusive, "no data: " + t.Why
 }
 
 // blank is what is known of an assertion before it is judged.
@@ -77,7 +141,7 @@ func blank(a scenario.Assertion) result.Assertion {
 		at = a.That.Pos
 	}
 	out := result.Assertion{
-		ID: a.ID, Description: a.Description, That: a.That.Text, SLO: a.SLO, Severity: a.Severity,
+		ID: a.ID, Description: a.Description, That: a.That.Text, SLO: a.SLO, Severity: a.Severity, Confidence: a.Confidence,
 	}
 	if at != (source.Pos{}) {
 		out.At = at.String()
@@ -101,6 +165,9 @@ func fill(out *result.Assertion, t expression.Truth) {
 	out.Op, out.Unit = t.Op, t.Dim.Unit()
 	out.Observed, out.Limit = value(t.Observed), value(t.Limit)
 	out.Samples, out.Needed = t.Samples()
+	if q := t.Observed; q.Known && q.Lo != q.Hi {
+		out.Low, out.High = finite(q.Lo), finite(q.Hi)
+	}
 }
 
 func value(q expression.Quantity) *float64 {
@@ -108,19 +175,4 @@ func value(q expression.Quantity) *float64 {
 		return nil
 	}
 	return &q.V
-}
-
-// unknown is the verdict where the comparison could not be decided: for want of data, which the plan may allow, or
-// because the bounds hold the limit, which nothing excuses.
-func unknown(out result.Assertion, t expression.Truth, onNoData string) result.Assertion {
-	if t.Observed.Known && t.Limit.Known {
-		return settle(out, result.Inconclusive, t.Why+": "+measured(t))
-	}
-	switch onNoData {
-	case "fail":
-		return settle(out, result.Fail, fmt.Sprintf("no data, and on_no_data is fail: %s", t.Why))
-	case "pass":
-		return settle(out, result.Pass, fmt.Sprintf("no data, and on_no_data is pass: %s", t.Why))
-	}
-	return settle(out, result.Inconclusive, "no data: "+t.Why)
 }

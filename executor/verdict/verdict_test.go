@@ -202,33 +202,6 @@ func TestVacuous(t *testing.T) {
 	}
 }
 
-// TestAtLeast compares the binomial tail with exact values.
-func TestAtLeast(t *testing.T) {
-	for _, row := range []struct {
-		k, n int64
-		q    float64
-		want float64
-	}{
-		{0, 10, 0.5, 1},
-		{10, 10, 0.5, 1.0 / 1024},
-		{9, 10, 0.5, 11.0 / 1024},
-		{1, 1, 0.3, 0.3},
-		{1, 2, 0.01, 0.0199},
-		{2, 2, 0.01, 0.0001},
-		{299, 299, 0.99, math.Pow(0.99, 299)},
-		{1, 299, 0.01, 1 - math.Pow(0.99, 299)},
-		{5, 3, 0.5, 0},
-		{1, 5, 0, 0},
-		{1, 5, 1, 1},
-		{1, 1_000_000, 0.5, 1},
-		{600_000, 1_000_000, 0.5, 0},
-	} {
-		if got := atLeast(row.k, row.n, row.q); math.Abs(got-row.want) > 1e-9 {
-			t.Errorf("P(B(%d, %v) >= %d) = %v, want %v", row.n, row.q, row.k, got, row.want)
-		}
-	}
-}
-
 // TestCertain: what proves a false percentile comparison, on both kinds of limit, and what does not.
 func TestCertain(t *testing.T) {
 	for _, row := range []struct {

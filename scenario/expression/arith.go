@@ -1,16 +1,22 @@
 package expression
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Arithmetic on quantities: the value, its bounds as intervals, its values on other selections one by one. What is unknown
 // stays unknown, and so does what leaves the finite numbers; a bound may be infinite, which says that there is none.
 
 func known(v, lo, hi float64, again []float64, a, b Quantity) Quantity {
-	if !finite(v) || math.IsNaN(lo) || math.IsNaN(hi) {
+	if !finite(v) {
 		return Quantity{Why: "the result is not a finite number"}
 	}
+	if math.IsNaN(lo) || math.IsNaN(hi) { // of two that have no bound
+		lo, hi = math.Inf(-1), math.Inf(1)
+	}
 	n, need := samples(a, b)
-	return Quantity{Known: true, V: v, Lo: lo, Hi: hi, N: n, Need: need, Again: again}
+	return Quantity{Known: true, V: v, Lo: lo, Hi: hi, N: n, Need: need, Again: again, Why: cmp.Or(a.Why, b.Why)}
 }
 
 // each is f of the values on the same selection. One that leaves the finite numbers stays in the list, where a Judge sees
@@ -115,11 +121,14 @@ func divide(a, b Quantity) Quantity {
 	if b.V == 0 {
 		return Quantity{Why: "division by zero"}
 	}
+	again := each(a, b, func(x, y float64) float64 { return x / y })
 	if b.Lo <= 0 && b.Hi >= 0 {
-		return Quantity{Why: "the divisor may be zero within its confidence bounds"}
+		q := known(a.V/b.V, math.Inf(-1), math.Inf(1), again, a, b)
+		q.Why = cmp.Or(q.Why, "the divisor may be zero within its confidence bounds")
+		return q
 	}
 	lo, hi := spread(a.Lo/b.Lo, a.Lo/b.Hi, a.Hi/b.Lo, a.Hi/b.Hi)
-	return known(a.V/b.V, lo, hi, each(a, b, func(x, y float64) float64 { return x / y }), a, b)
+	return known(a.V/b.V, lo, hi, again, a, b)
 }
 
 func smaller(a, b Quantity) Quantity {

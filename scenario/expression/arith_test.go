@@ -1,6 +1,11 @@
 package expression
 
-import "testing"
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 // TestIntervals is arithmetic on bounds: the result's bounds hold every value that the operands may have.
 func TestIntervals(t *testing.T) {
@@ -29,13 +34,74 @@ func TestIntervals(t *testing.T) {
 		}
 	}
 	for name, q := range map[string]Quantity{
-		"/ 0": divide(a, point(0)), "/ across 0": divide(a, across), "/ from 0": divide(a, within(0, 1, 2)),
+		"/ 0":       divide(a, point(0)),
 		"too large": multiply(point(1e300), point(1e300)), "unknown + a": add(Quantity{Why: "x"}, a),
 		"a + unknown": add(a, Quantity{Why: "x"}),
 	} {
 		if q.Known || q.Why == "" {
 			t.Errorf("%s = %+v, want unknown with a reason", name, q)
 		}
+	}
+}
+
+// TestNoBounds: a bound that there is not decides nothing on its side, and all on the other.
+func TestNoBounds(t *testing.T) {
+	inf := math.Inf(1)
+	open, whole := within(2, 3, inf), within(-inf, 3, inf)
+	for _, row := range []struct {
+		name   string
+		got    Quantity
+		lo, hi float64
+	}{
+		{"+ 1", add(open, point(1)), 3, inf},
+		{"1 -", subtract(point(1), open), -inf, -1},
+		{"* -2", multiply(open, point(-2)), -inf, -4},
+		{"* 0", multiply(open, point(0)), 0, 0},
+		{"/ 2", divide(open, point(2)), 1, inf},
+		{"1 /", divide(point(1), open), 0, 0.5},
+		{"/ across 0", divide(point(1), within(-6, 1, 2)), -inf, inf},
+		{"/ from 0", divide(point(1), within(0, 1, 2)), -inf, inf},
+		{"max", larger(open, point(5)), 5, inf},
+		{"min", smaller(open, point(5)), 2, 5},
+		{"abs", absolute(whole), 0, inf},
+	} {
+		if !row.got.Known || row.got.Lo != row.lo || row.got.Hi != row.hi {
+			t.Errorf("%s = %v … %v (%s), want %v … %v", row.name, row.got.Lo, row.got.Hi, row.got.Why, row.lo, row.hi)
+		}
+	}
+	for name, q := range map[string]Quantity{"-": subtract(open, open), "/": divide(open, open)} {
+		if !q.Known || q.Lo > 0 && name == "-" || q.Hi != inf {
+			t.Errorf("%s of two without a bound: %+v", name, q)
+		}
+	}
+}
+
+// TestAgain: what a quantity is on other selections is computed with, one by one.
+func TestAgain(t *testing.T) {
+	a := Quantity{Known: true, V: 2, Lo: 2, Hi: 2, Again: []float64{1, 2, 3}}
+	b := Quantity{Known: true, V: 10, Lo: 10, Hi: 10, Again: []float64{9, 10, 11}}
+	for _, row := range []struct {
+		name string
+		got  Quantity
+		want []float64
+	}{
+		{"a + b", add(a, b), []float64{10, 12, 14}},
+		{"b - 1", subtract(b, point(1)), []float64{8, 9, 10}},
+		{"a * b", multiply(a, b), []float64{9, 20, 33}},
+		{"b / a", divide(b, a), []float64{9, 5, 11.0 / 3}},
+		{"min(a, 2)", smaller(a, point(2)), []float64{1, 2, 2}},
+		{"max(a, 2)", larger(a, point(2)), []float64{2, 2, 3}},
+		{"abs(-a)", absolute(negate(a)), []float64{1, 2, 3}},
+	} {
+		if diff := cmp.Diff(row.want, row.got.Again); diff != "" {
+			t.Errorf("%s: %s", row.name, diff)
+		}
+	}
+	if got := Apart(a, point(1)); !cmp.Equal(got, []float64{0, 1, 2}) {
+		t.Errorf("a apart from 1: %v", got)
+	}
+	if got := Apart(point(3), point(1)); got != nil {
+		t.Errorf("constants apart: %v", got)
 	}
 }
 

@@ -38,7 +38,7 @@ type Quantity struct {
 	Known     bool
 	V, Lo, Hi float64 // point and confidence bounds; equal when no confidence was asked. A bound may be infinite: there is none
 	N, Need   int64   // samples behind it, samples wanted for this statistic; Need 0: a constant of the plan
-	Why       string  // why it is unknown
+	Why       string  // why it is unknown, or has no bounds
 	// Again are the values that it has on other selections of the same measurement (rounds left out in turn), which a Judge
 	// weighs. All that have any have as many; nil: it is the same on each.
 	Again []float64

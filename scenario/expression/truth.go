@@ -1,21 +1,23 @@
 package expression
 
-// decide compares two known quantities by their bounds: 1 and -1 where every value within them agrees, else 0.
-func decide(op string, a, b Quantity) int8 {
+import "cmp"
+
+// Decide compares two known quantities by their bounds: 1 and -1 where every value within them agrees, else 0.
+func Decide(op string, a, b Quantity) int8 {
 	switch op {
 	case "<":
 		return sure(a.Hi < b.Lo, a.Lo >= b.Hi)
 	case "<=":
 		return sure(a.Hi <= b.Lo, a.Lo > b.Hi)
 	case ">":
-		return decide("<", b, a)
+		return Decide("<", b, a)
 	case ">=":
-		return decide("<=", b, a)
+		return Decide("<=", b, a)
 	case "==":
 		point := a.Lo == a.Hi && b.Lo == b.Hi
 		return sure(point && a.V == b.V, a.Hi < b.Lo || b.Hi < a.Lo)
 	case "!=":
-		return -decide("==", a, b)
+		return -Decide("==", a, b)
 	}
 	return 0
 }
@@ -77,8 +79,8 @@ func (t Truth) compare(a, b Quantity, j Judge) Truth {
 		t.Why = u.Why
 		return t
 	}
-	if t.Is = decide(t.Op, a, b); t.Is == 0 {
-		t.Why = "the limit lies within the confidence bounds"
+	if t.Is = Decide(t.Op, a, b); t.Is == 0 {
+		t.Why = cmp.Or(a.Why, b.Why, "the limit lies within the confidence bounds")
 	}
 	return t
 }

@@ -8,6 +8,7 @@ const (
 	SendDelayClient = "send_delay.client"
 	RequestsCount   = "requests.count" // without a request, no other number of a node means anything
 	RequestsRate    = "requests.rate"
+	Throughput      = "throughput"
 	OfferedRate     = "offered.rate"
 	DroppedCount    = "dropped.count"
 	DroppedRatio    = "dropped.ratio"
@@ -28,5 +29,5 @@ func ErrorsOf(class string) string { return "errors." + class + ".count" }
 
 // Headline names the rows that a table of nodes shows, in this order.
 func Headline() []string {
-	return []string{RequestsCount, RequestsRate, "throughput", ErrorsRatio, Latency}
+	return []string{RequestsCount, RequestsRate, Throughput, ErrorsRatio, Latency}
 }

@@ -1,0 +1,205 @@
+package verdict
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// Windows, for `every` and `within`. Each whole window of the scope is judged by the table of the package: it is true
+// (pass), false (fail) or open (inconclusive).
+//
+//	every         fail: more windows are false than `allow` says, even if all that are open were true
+//	              pass: not more are, even if all that are open were false
+//	within        true from the end of the last false window on; the observed value is when that was, since the scope began
+//	              fail: it was later than `within`, even if all that are open were true; or the last window is false
+//	              pass: it was not, even if all that are open were false
+//	otherwise     inconclusive; and so is a pass where windows were not kept
+
+// defaultEvery is the length of the windows of `within` without `every`.
+const defaultEvery = time.Second
+
+// Every is the length of the windows that an assertion is judged on; 0: it is judged as a whole.
+func Every(a scenario.Assertion) time.Duration {
+	if a.Within > 0 && a.Every == 0 {
+		return defaultEvery
+	}
+	return a.Every
+}
+
+// windowed is what Values may also offer: their windows.
+type windowed interface {
+	Windows(refs []expression.Ref, every float64) (result.Windowed, string)
+}
+
+// judged is one window with its ruling.
+type judged struct {
+	result.View
+	ruling
+}
+
+func (j judged) is() int8 {
+	switch j.verdict {
+	case result.Pass:
+		return 1
+	case result.Fail:
+		return -1
+	case result.Inconclusive, result.ErrorVerdict, result.Skipped, result.Interrupted:
+	}
+	return 0
+}
+
+func (j judged) span() string {
+	return expression.Format(metric.Duration, j.From) + " to " + expression.Format(metric.Duration, j.To)
+}
+
+// windows judges an assertion on its windows.
+func windows(a scenario.Assertion, p *expression.Program, v expression.Values, every time.Duration) ruling {
+	w, ok := v.(windowed)
+	if !ok {
+		return ruling{verdict: result.Inconclusive, reason: "no data: windows are not known here"}
+	}
+	found, why := w.Windows(p.Refs, every.Seconds())
+	if why != "" {
+		return ruling{verdict: result.Inconclusive, reason: "no data: " + why}
+	}
+	if len(found.Windows) == 0 {
+		return ruling{verdict: result.Inconclusive, reason: fmt.Sprintf("no data: its scope has no whole window of %s", length(every))}
+	}
+	list := make([]judged, 0, len(found.Windows))
+	for _, x := range found.Windows {
+		j := judged{x, once(a, p, x.Values)}
+		if j.verdict == result.ErrorVerdict {
+			return j.ruling
+		}
+		list = append(list, j)
+	}
+	out := everyWindow(a, list)
+	if a.Within > 0 {
+		out = settled(a, list)
+	}
+	if out.verdict == result.Pass && found.Missing > 0 {
+		out.verdict = result.Inconclusive
+		out.reason = fmt.Sprintf("%d windows were not kept: use longer ones; of the others: %s", found.Missing, out.reason)
+	}
+	return out
+}
+
+// everyWindow weighs windows by the share of them that may be false.
+func everyWindow(a scenario.Assertion, list []judged) ruling {
+	wrong, open := 0, 0
+	var first, unsure *judged
+	for i := range list {
+		switch j := &list[i]; j.is() {
+		case -1:
+			if wrong++; first == nil {
+				first = j
+			}
+		case 0:
+			if open++; unsure == nil {
+				unsure = j
+			}
+		}
+	}
+	n := len(list)
+	most := int(math.Floor(a.Allow*float64(n) + 1e-9))
+	counts := fmt.Sprintf("true in %d of %d windows", n-wrong-open, n)
+	if a.Allow > 0 {
+		counts += fmt.Sprintf(", %s of them may be false", expression.Format(metric.Ratio, a.Allow))
+	}
+	switch {
+	case wrong > most:
+		return first.with(result.Fail, fmt.Sprintf("%s; the first that is false, %s: %s", counts, first.span(), first.reason))
+	case wrong+open > most:
+		return unsure.with(result.Inconclusive, fmt.Sprintf("%s, %d are open; the first, %s: %s", counts, open, unsure.span(), unsure.reason))
+	}
+	worst := closest(list)
+	text := "the closest"
+	if worst.is() < 0 {
+		text = "the first that is false"
+	}
+	return worst.with(result.Pass, fmt.Sprintf("%s; %s, %s: %s", counts, text, worst.span(), worst.reason))
+}
+
+func (j *judged) with(v result.Verdict, reason string) ruling {
+	return ruling{verdict: v, reason: reason, truth: j.truth}
+}
+
+// closest is the window that is false, or else comes nearest to its limit.
+func closest(list []judged) *judged {
+	best, least := &list[0], math.Inf(1)
+	for i := range list {
+		j := &list[i]
+		if j.is() < 0 {
+			return j
+		}
+		if d := math.Abs(j.truth.Observed.V - j.truth.Limit.V); j.truth.Observed.Known && j.truth.Limit.Known && d < least {
+			best, least = j, d
+		}
+	}
+	return best
+}
+
+// settled weighs windows by the time from which on they are true.
+func settled(a scenario.Assertion, list []judged) ruling {
+	limit := a.Within.Seconds()
+	early, _ := since(list, false)
+	late, cause := since(list, true)
+	r := ruling{truth: expression.Truth{
+		Op: "<=", Dim: metric.Duration, What: "the time until it is true", Against: length(a.Within),
+		Limit:    expression.Quantity{Known: true, V: limit, Lo: limit, Hi: limit},
+		Observed: expression.Quantity{Known: true, V: late, Lo: early, Hi: late, N: int64(len(list)), Need: 1},
+	}}
+	at := func(t float64) string { return expression.Format(metric.Duration, t) }
+	because := ""
+	if cause != nil {
+		because = fmt.Sprintf("; before, %s: %s", cause.span(), cause.reason)
+	}
+	if math.IsInf(late, 1) {
+		because = fmt.Sprintf("; the last window, %s: %s", cause.span(), cause.reason)
+	}
+	switch {
+	case math.IsInf(early, 1):
+		r.truth.Observed = expression.Quantity{N: int64(len(list)), Need: 1}
+		r.verdict, r.reason = result.Fail, "it is not true at the end of its scope"+because
+	case early > limit:
+		r.truth.Observed.V = early
+		r.verdict, r.reason = result.Fail, fmt.Sprintf("it is true from %s on, it must be from %s on%s", at(early), at(limit), because)
+	case late <= limit:
+		r.verdict, r.reason = result.Pass, fmt.Sprintf("it is true from %s on, it must be from %s on%s", at(late), at(limit), because)
+	default:
+		r.truth.Observed.V = early
+		r.verdict, r.reason = result.Inconclusive, "it is not known from when on it is true"+because
+	}
+	if r.truth.Observed.Lo = r.truth.Observed.V; r.truth.Observed.Known {
+		r.truth.Observed.Hi = r.truth.Observed.V
+	}
+	return r
+}
+
+// since is when the last window ends that is not true, in s since the scope began; infinite where that is the last one
+// of its round. wary: open windows are not true either. cause is that window, nil where all are true.
+func since(list []judged, wary bool) (at float64, cause *judged) {
+	for i := range list {
+		j := &list[i]
+		if j.is() > 0 || j.is() == 0 && !wary {
+			continue
+		}
+		end := j.To
+		if i == len(list)-1 || list[i+1].Round != j.Round {
+			end = math.Inf(1)
+		}
+		if end >= at {
+			at, cause = end, j
+		}
+	}
+	return at, cause
+}
+
+// length is a duration of the plan as it is written there.
+func length(d time.Duration) string { return expression.Format(metric.Duration, d.Seconds()) }
