@@ -86,12 +86,16 @@ type Abort struct {
 }
 
 // Scope finds a part of n; nil: it was not measured apart.
-func (n *Node) Scope(phase, mix string) *Scope {
-	i := slices.IndexFunc(n.Scopes, func(s Scope) bool { return s.Phase == phase && s.Mix == mix })
+func (n *Node) Scope(phase, mix string) *Scope { return scopeOf(n.Scopes, phase, mix) }
+
+func (r *Repeat) scope(phase, mix string) *Scope { return scopeOf(r.Scopes, phase, mix) }
+
+func scopeOf(list []Scope, phase, mix string) *Scope {
+	i := slices.IndexFunc(list, func(s Scope) bool { return s.Phase == phase && s.Mix == mix })
 	if i < 0 {
 		return nil
 	}
-	return &n.Scopes[i]
+	return &list[i]
 }
 
 // Every finds the series of one length of a scope; "", "" is the node as a whole. nil: it was not kept.

@@ -9,56 +9,126 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Stored answers references from a stored result. It is expression.Values, and verdict's order statistics.
+// Stored answers references from a stored result. It is expression.Values, and what verdict asks beside them.
 type Stored struct {
-	result *Result
-	node   *Node
+	result     *Result
+	node       *Node
+	baseline   *Baseline
+	confidence float64 // each bound holds with it; 0: points
+	rounds     *rounds // bounds are those of rounds; nil: of samples
+	window     *window // of one node its numbers are those of a window
 }
 
 var _ expression.Values = Stored{}
 
 // Values is r as seen from node n; n nil: from the plan, where every reference names its node.
-func Values(r *Result, n *Node) Stored { return Stored{r, n} }
+func Values(r *Result, n *Node) Stored { return Stored{result: r, node: n} }
+
+// Against is s with the result that `baseline` means; nil: the plan names none.
+func (s Stored) Against(b *Baseline) Stored {
+	s.baseline = b
+	return s
+}
 
 // Quantity is the quantity of a reference. What another node measured counts only when that measurement can be trusted:
 // an invalid, unstable or interrupted one is unknown here, as its own assertions would be inconclusive.
 func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
-	need := int64(1)
-	if ref.Leaf.Stat.Kind == metric.Percentile {
-		need = stats.MinSamples(ref.Leaf.Stat.P)
-	}
+	need := s.need(ref)
 	unknown := func(why string) expression.Quantity { return expression.Quantity{Need: need, Why: why} }
-	n, why := s.find(ref.Node)
-	if here := (expression.Place{Node: ref.Node}); why == "" && ref.Place != here {
-		why = ref.Place.String() + "… was not measured"
-	}
+	src, why := s.source(ref.Place)
 	if why != "" {
 		return unknown(why)
 	}
-	m := n.Metrics[ref.Leaf.Row.Name]
-	if m == nil {
-		return unknown(n.prefix(s.node) + ref.Leaf.Row.Name + " was not measured")
+	m := src.metrics[ref.Leaf.Row.Name]
+	v, why := src.value(m, ref.Leaf)
+	if why != "" {
+		return unknown(src.where + why)
 	}
-	v, ok := m.Stat(ref.Leaf.Stat)
-	if !ok {
-		return unknown(n.prefix(s.node) + ref.Leaf.String() + " has no value")
+	q := expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: src.samples(m, ref.Leaf), Need: need}
+	switch {
+	case s.rounds != nil:
+		s.rounds.resample(&q, ref)
+	case s.confidence > 0:
+		src.bound(&q, m, ref.Leaf, s.confidence)
 	}
-	if n.idle() && dependsOnRequests(ref.Leaf.Row) {
-		return unknown(n.prefix(s.node) + "no request was sent")
+	return q
+}
+
+// need is how many samples a reference wants: a percentile as many as can prove it. Where bounds were asked they decide,
+// with any number.
+func (s Stored) need(ref expression.Ref) int64 {
+	if ref.Leaf.Stat.Kind != metric.Percentile || s.confidence > 0 && s.rounds == nil {
+		return 1
 	}
-	if ref.Leaf.Row.Name == metric.Latency && ref.Leaf.Stat.Kind == metric.Percentile {
-		var why string
-		if v, why = n.overAll(m, ref.Leaf.Stat.P, v); why != "" {
-			return unknown(n.prefix(s.node) + why)
+	return stats.MinSamples(ref.Leaf.Stat.P)
+}
+
+// source is where the numbers of one place stand.
+type source struct {
+	node    *Node
+	metrics map[string]*Metric
+	whole   bool   // they are those of the node, not of a part of it
+	where   string // begins a message about another node
+}
+
+// source finds the numbers of a place, or says why there are none.
+func (s Stored) source(at expression.Place) (source, string) {
+	n, where, why := s.find(at)
+	if why != "" {
+		return source{}, why
+	}
+	src := source{node: n, metrics: n.Metrics, whole: true, where: where}
+	if s.window.covers(n, at) {
+		src.metrics, why = s.window.metrics(at)
+		src.whole = false
+		return src, why
+	}
+	if at.Model != "" {
+		return source{}, fmt.Sprintf("%sthe composing model %q was not measured apart", where, at.Model)
+	}
+	if at.Phase != "" || at.Mix != "" {
+		part := n.Scope(at.Phase, at.Mix)
+		if part == nil {
+			return source{}, where + apart(at) + " was not measured apart"
 		}
+		src.metrics, src.whole = part.Metrics, false
 	}
-	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: samples(n, m, ref.Leaf), Need: need}
+	return src, ""
+}
+
+// apart names the part of a node that a place means.
+func apart(at expression.Place) string {
+	return expression.Place{Phase: at.Phase, Mix: at.Mix}.String() + "…"
+}
+
+// value is a leaf of the source in its base unit, or why there is none.
+func (s source) value(m *Metric, leaf metric.Leaf) (float64, string) {
+	if m == nil {
+		return 0, leaf.Row.Name + " was not measured"
+	}
+	v, ok := m.Stat(leaf.Stat)
+	if !ok {
+		return 0, leaf.String() + " has no value"
+	}
+	if s.idle() && dependsOnRequests(leaf.Row) {
+		return 0, "no request was sent"
+	}
+	if leaf.Row.Name == metric.Latency && leaf.Stat.Kind == metric.Percentile {
+		return s.overAll(m, leaf.Stat.P, v)
+	}
+	return v, ""
+}
+
+// missing is how many requests that were due have no outcome.
+func (s source) missing() int64 {
+	n, _ := s.metrics[metric.Incomplete].Stat(metric.Stat{})
+	return int64(n)
 }
 
 // overAll is a percentile of latency over all requests that were due. Those without an outcome took longer than any that
 // has one: leaving them out would make a server that cannot keep up look fast. v is the percentile of the others.
-func (n *Node) overAll(m *Metric, p, v float64) (all float64, why string) {
-	missing, _ := n.Metrics[metric.Incomplete].Stat(metric.Stat{})
+func (s source) overAll(m *Metric, p, v float64) (all float64, why string) {
+	missing := float64(s.missing())
 	if missing == 0 || m.Dist == nil {
 		return v, ""
 	}
@@ -71,34 +141,46 @@ func (n *Node) overAll(m *Metric, p, v float64) (all float64, why string) {
 	return all, ""
 }
 
-// Above is how many of the n values behind a reference are larger than limit, in base units. False: the reference is no
-// percentile of a stored distribution, or its node cannot be trusted.
+// Above is how many of the n values behind a reference are larger than limit, in base units. Requests without an outcome
+// are larger than any. False: the reference is no percentile of a stored distribution, or its node cannot be trusted.
 func (s Stored) Above(ref expression.Ref, limit float64) (over, n int64, ok bool) {
-	node, why := s.find(ref.Node)
+	src, why := s.source(ref.Place)
 	if why != "" || ref.Leaf.Stat.Kind != metric.Percentile {
 		return 0, 0, false
 	}
-	m := node.Metrics[ref.Leaf.Row.Name]
+	m := src.metrics[ref.Leaf.Row.Name]
 	if m == nil || m.Dist == nil || m.Dist.N() == 0 {
 		return 0, 0, false
 	}
-	return m.above(limit), m.Dist.N(), true
+	over, n = m.above(limit), m.Dist.N()
+	if ref.Leaf.Row.Name == metric.Latency {
+		over, n = over+src.missing(), n+src.missing()
+	}
+	return over, n, true
 }
 
-// find is the node that id names, or why it has nothing to say.
-func (s Stored) find(id string) (n *Node, why string) {
-	if id == "" || (s.node != nil && id == s.node.ID) {
-		if s.node == nil {
-			return nil, "no stage is named"
-		}
-		return s.node, ""
+// find is the node that a place means, or why it has nothing to say. where begins a message about it.
+func (s Stored) find(at expression.Place) (n *Node, where, why string) {
+	id := at.Node
+	if id == "" && s.node != nil {
+		id = s.node.ID
+	}
+	if at.Baseline {
+		n, why := s.baseline.node(id)
+		return n, "the baseline: ", why
+	}
+	switch {
+	case id == "":
+		return nil, "", "no stage is named"
+	case s.node != nil && id == s.node.ID:
+		return s.node, "", ""
 	}
 	for _, n := range s.result.Nodes {
 		if n.ID == id {
-			return n, n.distrust()
+			return n, fmt.Sprintf("stage %q: ", id), n.distrust()
 		}
 	}
-	return nil, fmt.Sprintf("there is no stage %q in the result", id)
+	return nil, "", fmt.Sprintf("there is no stage %q in the result", id)
 }
 
 // distrust is why another node's numbers are not to be used; "" when they are.
@@ -125,17 +207,9 @@ func (n *Node) distrust() string {
 	return fmt.Sprintf("stage %q %s: %s", n.ID, word, reason)
 }
 
-// prefix names n in a message where it is not the judged node.
-func (n *Node) prefix(judged *Node) string {
-	if n == judged {
-		return ""
-	}
-	return fmt.Sprintf("stage %q: ", n.ID)
-}
-
-// idle reports that the node sent nothing at all in hold.
-func (n *Node) idle() bool {
-	sent, ok := n.Metrics[metric.RequestsCount].Stat(metric.Stat{})
+// idle reports that nothing at all was sent.
+func (s source) idle() bool {
+	sent, ok := s.metrics[metric.RequestsCount].Stat(metric.Stat{})
 	return ok && sent == 0
 }
 
@@ -151,13 +225,18 @@ func dependsOnRequests(row *metric.Row) bool {
 
 // samples is how many measurements are behind a leaf: the values of a distribution, the requests behind a rate or a
 // ratio, 1 for what is read once.
-func samples(n *Node, m *Metric, l metric.Leaf) int64 {
+func (s source) samples(m *Metric, l metric.Leaf) int64 {
 	switch {
 	case l.Stat.Kind == metric.N || !dependsOnRequests(l.Row):
 		return 1
 	case m.Count != nil:
 		return *m.Count
 	}
-	sent, _ := n.Metrics[metric.RequestsCount].Stat(metric.Stat{})
-	return int64(sent)
+	return s.requests()
+}
+
+// requests is how many were sent.
+func (s source) requests() int64 {
+	n, _ := s.metrics[metric.RequestsCount].Stat(metric.Stat{})
+	return int64(n)
 }

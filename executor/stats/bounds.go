@@ -6,18 +6,18 @@ import (
 )
 
 // Bounds is the confidence interval of the p-th percentile by order statistics, two-sided: with the given confidence
-// (0.95 and the like) the true percentile lies in [lo, hi], whatever the distribution. Where too few values bound it,
-// lo is math.MinInt64 or hi math.MaxInt64. It is false when there are no values, or p is not in (0, 100), or confidence
-// not in (0, 1).
-func (d *Dist) Bounds(p, confidence float64) (lo, hi int64, ok bool) {
-	if d.n == 0 || !(p > 0 && p < 100) || !(confidence > 0 && confidence < 1) {
+// (0.95 and the like) the true percentile lies in [lo, hi], whatever the distribution. `beyond` more values are known to
+// be larger than all that are here. Where too few values bound it, lo is math.MinInt64 or hi math.MaxInt64. It is false
+// when there are no values, or p is not in (0, 100), or confidence not in (0, 1).
+func (d *Dist) Bounds(p, confidence float64, beyond int64) (lo, hi int64, ok bool) {
+	if d.n == 0 || beyond < 0 || !(p > 0 && p < 100) || !(confidence > 0 && confidence < 1) {
 		return 0, 0, false
 	}
-	l, u := boundRanks(d.n, p/100, confidence)
+	l, u := boundRanks(d.n+beyond, p/100, confidence)
 	lo, hi = math.MinInt64, math.MaxInt64
 	d = d.open()
 	if l >= 1 {
-		lo = d.at(l)
+		lo = d.at(min(l, d.n)) // at least as large as all, if it is one of those beyond
 	}
 	if u <= d.n {
 		hi = d.at(u)

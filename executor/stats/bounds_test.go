@@ -96,7 +96,7 @@ func TestBoundsCover(t *testing.T) {
 		for range n {
 			d.Add(int64(r.ExpFloat64() * mean))
 		}
-		lo, hi, ok := d.Bounds(95, 0.95)
+		lo, hi, ok := d.Bounds(95, 0.95, 0)
 		if ok && float64(lo) <= truth && truth <= float64(hi) {
 			covered++
 		}
@@ -109,12 +109,12 @@ func TestBoundsCover(t *testing.T) {
 
 func TestBoundsWithoutOne(t *testing.T) {
 	d := distOf(1, 2, 3)
-	lo, hi, ok := d.Bounds(99, 0.95)
+	lo, hi, ok := d.Bounds(99, 0.95, 0)
 	if !ok || hi != math.MaxInt64 || lo != 2 {
 		t.Errorf("bounds %d %d %v, want 2 and no upper one", lo, hi, ok)
 	}
 	for _, bad := range [][2]float64{{0, .95}, {100, .95}, {50, 0}, {50, 1}, {math.NaN(), .95}, {50, math.NaN()}} {
-		if _, _, ok := d.Bounds(bad[0], bad[1]); ok {
+		if _, _, ok := d.Bounds(bad[0], bad[1], 0); ok {
 			t.Errorf("Bounds(%v, %v) is ok", bad[0], bad[1])
 		}
 	}

@@ -72,7 +72,7 @@ func TestEmptyHasNoNumbers(t *testing.T) {
 	if _, ok := d.Rank(50); ok {
 		t.Error("a rank of nothing")
 	}
-	if _, _, ok := d.Bounds(50, 0.95); ok {
+	if _, _, ok := d.Bounds(50, 0.95, 0); ok {
 		t.Error("bounds of nothing")
 	}
 	if !math.IsNaN(d.Mean()) || !math.IsNaN(d.Std()) || d.N() != 0 || d.Above(-1) != 0 {

@@ -103,7 +103,7 @@ func FuzzUnmarshal(f *testing.F) {
 		}
 		for _, p := range []float64{0.1, 50, 100} {
 			d.Rank(p)
-			d.Bounds(p, 0.95)
+			d.Bounds(p, 0.95, 1)
 		}
 		d.Above(d.Min())
 		d.Std()

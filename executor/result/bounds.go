@@ -1,0 +1,193 @@
+package result
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// Bounds with a confidence. Each bound holds with the confidence by itself (an interval of both holds with less): a gate
+// looks at one of them, and no error in 299 requests proves less than 1 % at 95 % in this way only.
+//
+//	percentile    order statistics, whatever the distribution; requests without an outcome lie above
+//	mean          Student's interval: requests are taken as independent
+//	ratio         Clopper and Pearson
+//	rate          Student's interval over the whole slices of hold, 10 at least
+//	count         the count itself: it is what happened, not an estimate
+//	offered.rate  the schedule's own, exact
+//	the rest      none: min, max and std of a distribution, what is read once
+
+// Confident is s with bounds that hold with the given confidence, for an expression that reads refs. One that compares
+// nodes, or reads the baseline, is judged by rounds: the requests of one run share its weather.
+func (s Stored) Confident(confidence float64, refs []expression.Ref) expression.Values {
+	s.confidence = confidence
+	if s.compares(refs) {
+		s.rounds = s.roundsOf(refs)
+	}
+	return s
+}
+
+// compares reports whether refs are of more than one node or result.
+func (s Stored) compares(refs []expression.Ref) bool {
+	first := ""
+	for _, r := range refs {
+		id := r.Node
+		if id == "" && s.node != nil {
+			id = s.node.ID
+		}
+		if r.Baseline || first != "" && id != first {
+			return true
+		}
+		first = id
+	}
+	return false
+}
+
+// twoSided is the confidence of an interval whose ends hold with c each.
+func twoSided(c float64) float64 { return math.Max(2*c-1, 1e-9) }
+
+// bound puts bounds around q, which is leaf of the source. Where there are none it says why.
+func (s source) bound(q *expression.Quantity, m *Metric, leaf metric.Leaf, confidence float64) {
+	lo, hi, why := s.bounds(q, m, leaf, twoSided(confidence))
+	if why != "" {
+		q.Lo, q.Hi, q.Why = math.Inf(-1), math.Inf(1), leaf.String()+" has no confidence bounds: "+why
+		return
+	}
+	q.Lo, q.Hi = math.Min(lo, q.V), math.Max(hi, q.V) // an order statistic of a histogram may lie a bucket off
+}
+
+func (s source) bounds(q *expression.Quantity, m *Metric, leaf metric.Leaf, two float64) (lo, hi float64, why string) {
+	if m.Count == nil {
+		return s.boundsOfValue(q, leaf, two)
+	}
+	switch leaf.Stat.Kind {
+	case metric.N:
+		return q.V, q.V, ""
+	case metric.Percentile:
+		return s.boundsOfPercentile(m, leaf, two)
+	case metric.Mean:
+		d := m.Dist
+		if d == nil {
+			return 0, 0, "the result does not hold its distribution"
+		}
+		lo, hi, ok := stats.MeanBounds(d.Mean(), d.Std(), d.N(), two)
+		if !ok {
+			return 0, 0, "a mean needs two values"
+		}
+		return lo / m.perUnit(), hi / m.perUnit(), ""
+	case metric.Min, metric.Max, metric.Std, metric.TheValue:
+	}
+	return 0, 0, "use a percentile or the mean, or leave `confidence` out"
+}
+
+func (s source) boundsOfPercentile(m *Metric, leaf metric.Leaf, two float64) (lo, hi float64, why string) {
+	if m.Dist == nil {
+		return 0, 0, "the result does not hold its distribution"
+	}
+	beyond := int64(0)
+	if leaf.Row.Name == metric.Latency {
+		beyond = s.missing()
+	}
+	l, h, ok := m.Dist.Bounds(leaf.Stat.P, two, beyond)
+	if !ok {
+		return 0, 0, "the largest value has none; p99.9 has"
+	}
+	lo, hi = 0, math.Inf(1) // times and token counts are not negative
+	if l != math.MinInt64 {
+		lo = float64(l) / m.perUnit()
+	}
+	if h != math.MaxInt64 {
+		hi = float64(h) / m.perUnit()
+	}
+	return lo, hi, ""
+}
+
+func (s source) boundsOfValue(q *expression.Quantity, leaf metric.Leaf, two float64) (lo, hi float64, why string) {
+	row := leaf.Row
+	counted := row.From == metric.Counts || row.From == metric.Driver || row.From == metric.Flow
+	switch {
+	case counted && row.Dim == metric.Count, row.Name == metric.OfferedRate:
+		return q.V, q.V, ""
+	case counted && row.Dim == metric.Ratio:
+		n := s.denominator(row)
+		lo, hi, ok := stats.ClopperPearson(int64(math.Round(q.V*float64(n))), n, two)
+		if !ok {
+			return 0, 0, "the result does not say of how many requests"
+		}
+		q.N = n
+		return lo, hi, ""
+	case row.From == metric.Flow:
+		return s.boundsOfRate(row, two)
+	}
+	return 0, 0, "it is read once; `repeat` gives rounds, and rounds of two nodes or a baseline have bounds"
+}
+
+// denominator is how many requests a ratio is a share of: those sent, or those planned where dropped ones count.
+func (s source) denominator(row *metric.Row) int64 {
+	n := s.requests()
+	if row.Name == metric.DroppedRatio || row.Name == metric.GoodputRatio {
+		dropped, _ := s.metrics[metric.DroppedCount].Stat(metric.Stat{})
+		n += int64(dropped)
+	}
+	return n
+}
+
+// minSlices is how many slices a rate's bounds need: fewer say little about how it varies.
+const minSlices = 10
+
+// boundsOfRate are those of the mean over the whole slices of hold.
+func (s source) boundsOfRate(row *metric.Row, two float64) (lo, hi float64, why string) {
+	var of func(Slice) int64
+	switch row.Name {
+	case metric.RequestsRate:
+		of = func(x Slice) int64 { return x.OK }
+	case metric.Throughput:
+		of = func(x Slice) int64 { return x.Items }
+	default:
+		return 0, 0, "only " + metric.RequestsRate + " and " + metric.Throughput + " are kept by the second"
+	}
+	if !s.whole || s.ramped() {
+		return 0, 0, "the rate of a part is not kept by the second"
+	}
+	var rates []float64
+	for _, x := range s.node.Slices {
+		if length := x.To - x.From; length > 0 && length > 0.999*(s.node.Slices[0].To-s.node.Slices[0].From) && s.reported(x) {
+			rates = append(rates, float64(of(x))/length)
+		}
+	}
+	if len(rates) < minSlices {
+		return 0, 0, fmt.Sprintf("hold has %d whole slices, it needs %d", len(rates), minSlices)
+	}
+	mean, square := 0.0, 0.0
+	for _, v := range rates {
+		mean += v / float64(len(rates))
+	}
+	for _, v := range rates {
+		square += (v - mean) * (v - mean)
+	}
+	lo, hi, _ = stats.MeanBounds(mean, math.Sqrt(square/float64(len(rates)-1)), int64(len(rates)), two)
+	return math.Max(lo, 0), hi, ""
+}
+
+// ramped reports whether the node's load changes, so that its slices are of many loads.
+func (s source) ramped() bool {
+	for _, x := range s.node.Scopes {
+		if x.Phase != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// reported says whether a slice lies in what is reported: with `until: stable` that is the last windows.
+func (s source) reported(x Slice) bool {
+	windows, inside := false, false
+	for _, w := range s.node.Windows {
+		windows = windows || w.Used
+		inside = inside || w.Used && x.From >= w.From-1e-9 && x.To <= w.To+1e-9
+	}
+	return inside || !windows
+}
