@@ -117,6 +117,11 @@ type (
 	Prober interface {
 		Ready(context.Context) error
 	}
+	// Caller sends one request without a body to the server, with the target's headers, under its URL's prefix; path begins
+	// with a slash. A status other than 2xx is an error that shows what the server said.
+	Caller interface {
+		Call(ctx context.Context, method, path string) error
+	}
 	// Observer reads the server's own counters of a model ("" is the target's own): values of Kind.Series, cumulative, at
 	// a moment of the run's clock.
 	Observer interface {

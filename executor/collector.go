@@ -46,14 +46,3 @@ func (m *Member) stages() (list []*scenario.Stage) {
 	}
 	return list
 }
-
-// held is the bytes of the encoded requests.
-func (in *inputs) held() (n int) {
-	if in == nil {
-		return 0 // its turn to be prepared never came
-	}
-	for _, c := range in.calls {
-		n += c.Size
-	}
-	return n
-}

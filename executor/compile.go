@@ -52,6 +52,7 @@ func Compile(p *scenario.Plan, kinds []backends.Kind) (*Program, source.Diagnost
 		b.levels,      // nodes
 		b.edges,       // who waits for whom
 		b.units,       // who runs when
+		b.actions,     // calls before and after stages
 		b.readData,    // files that the plan names
 		b.expressions, // assertions, while, stability metrics
 		b.goodput,     // what makes a request good

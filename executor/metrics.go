@@ -13,7 +13,6 @@ import (
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
-	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -38,7 +37,7 @@ func (t *trial) measure() {
 	t.books(&total)
 	t.read = &readings{
 		total: total, parts: t.parts, stopped: total.Aggregate.Stopped(), sent: t.played.Sent, rounds: 1,
-		use: t.watch.use(), kind: t.target.kind, percentiles: t.r.program.Plan.Output.Percentiles,
+		use: t.watch.use(), counted: t.in.series, percentiles: t.r.program.Plan.Output.Percentiles,
 	}
 	t.read.began, t.read.ended = t.counters()
 	t.read.fill(t.node, t.out)
@@ -49,15 +48,33 @@ func (t *trial) measure() {
 }
 
 // end is the moment at which the node's measurement ends at the latest. An open loop is done before hold is over when no
-// arrival is due in what is left of it; that rest belongs to hold like any other time without an arrival. Only a dataset
-// that ran out ends hold early.
+// arrival is due in what is left of it; that rest belongs to hold like any other time without an arrival. Only arrivals or
+// data that ran out end hold early.
 func (t *trial) end() int64 {
 	now, stop := t.r.clock.Now(), t.control.StopAt.Load()
-	ranOut := t.node.Stage.Request.Data.AtEnd == "stop" && t.played.Sent+t.played.WarmSent >= int64(len(t.in.calls))
-	if t.steer.length > 0 && !ranOut && stop != math.MaxInt64 {
-		return max(now, stop)
+	if stop == math.MaxInt64 || stop <= now {
+		return now
+	}
+	if t.course.ends || t.ranOut() {
+		t.control.StopAt.Store(math.MaxInt64) // with the last completion, not with what the drain took
+		return now
+	}
+	if t.course.length > 0 {
+		return stop
 	}
 	return now
+}
+
+// ranOut reports that a dataset that is sent once has been sent.
+func (t *trial) ranOut() bool {
+	sent, rows := t.played.Sent+t.played.WarmSent, int64(0)
+	for _, e := range t.in.entries {
+		if !t.once(e.plan.Request.Data) {
+			return false
+		}
+		rows += int64(len(e.calls) - t.course.skipped)
+	}
+	return sent >= rows
 }
 
 // readings is what the metrics of a node are read from, as plain sums: those of one trial, or of several rounds joined.
@@ -68,8 +85,8 @@ type readings struct {
 	sent        int64         // those due on a ramp's way included
 	rounds      int
 	use         observe.Use
-	kind        *backends.Kind
-	began       observe.Snapshot // of the server's counters; no values: it keeps none
+	counted     []backends.Series // by the server
+	began       observe.Snapshot  // of the server's counters; no values: it keeps none
 	ended       observe.Snapshot
 	percentiles []float64
 }
@@ -141,7 +158,7 @@ func (m *readings) growth() []observe.Reading {
 	if m.began.Values == nil || m.ended.Values == nil {
 		return nil
 	}
-	return observe.Growth(m.kind.Series, m.began, m.ended)
+	return observe.Growth(m.counted, m.began, m.ended)
 }
 
 // read puts one row into the result. A row without data stands there without a value: it was asked for and not had.
@@ -241,21 +258,26 @@ func (t *trial) notesOnReadings() {
 // span is the time in which the schedule wanted what was planned: hold, ns. Of `for: N requests` it is that of the
 // schedule, not that of the slowest reply: from the first arrival to the one that would have come after the last.
 func (t *trial) span(hold int64) int64 {
-	e, ok := t.node.Stage.Extent.(scenario.For)
-	if !t.node.Open || !ok || e.Span.Requests == 0 || t.steer.stopped != "" {
+	c := t.course
+	if c.profile != nil || c.limit == 0 && !c.ends || t.steer.stopped != "" {
 		return hold
 	}
-	return planSpan(t.schedule(), int64(t.node.Stage.Warmup.Duration), t.node.Stage.Warmup.Requests, t.played.Planned)
+	return planSpan(c.arrivals(), c.warm, c.warmCount, t.played.Planned)
 }
 
-// planSpan is the time from the first of n arrivals after the warm-up to the arrival that follows them, ns.
+// planSpan is the time from the first of n arrivals after the warm-up to the arrival that follows them, ns. After the last
+// of all that is one mean gap.
 func planSpan(s load.Schedule, warm, skip, n int64) int64 {
-	var from int64
+	var from, last int64
 	for i := int64(0); ; {
 		due, ok := s.Next()
 		if !ok {
-			return 0
+			if i < 2 {
+				return 0
+			}
+			return (last - from) / (i - 1) * i
 		}
+		last = due
 		if due < warm || skip > 0 {
 			skip--
 			continue

@@ -25,15 +25,16 @@ const headStart = 2 * time.Millisecond
 // trial is one measurement of a node while it runs: a round of it, or a probe of its search.
 type trial struct {
 	r      *runner
+	m      *member
 	node   *Node
-	number int     // of the node's trials, from 0: schedules, data and request ids differ by it
-	level  float64 // requests in flight, or a second
-	out    *result.Node
-	target *target
-	in     *inputs
+	number int // of the node's trials, from 0: schedules, data and request ids differ by it
+	aims
+	deadline int64 // run clock, by max_duration; 0: none
+	out      *result.Node
+	in       *inputs
 
-	lanes  []backends.Lane
-	limits backends.Limits
+	course *course
+	pools  []drive.Pool
 	rings  *measure.Rings
 	folder *measure.Folder
 	parts  scopes
@@ -48,23 +49,31 @@ type trial struct {
 
 // round plays a node once.
 func (m *member) round(ctx context.Context, p Play) *round {
-	return m.trial(ctx, p.Node, p.Round, p.Node.Level.Value)
+	t := &trial{r: m.r, m: m, node: p.Node, number: p.Round, out: m.r.blank(p.Node), in: m.r.inputs[p.Node.Stage]}
+	if limit := p.Node.Stage.MaxDuration; limit > 0 {
+		t.deadline = m.r.clock.Now() + int64(limit)
+	}
+	var why string
+	if t.aims, why = m.aim(p.Node); why != "" {
+		return t.without(why)
+	}
+	t.out.Load.Value = t.level
+	return t.run(ctx)
 }
 
-// trial is the node procedure: lanes → warm-up → hold → drain → numbers → validity. The lanes belong to the player, which
-// closes them; everything that outlives a node is on the run's clean-up stack.
-func (m *member) trial(ctx context.Context, n *Node, number int, level float64) *round {
-	r := m.r
-	t := &trial{
-		r: r, node: n, number: number, level: level, out: r.blank(n),
-		target: r.targets[n.Stage.Request.Target], in: r.inputs[n.Stage],
-	}
+// run is the node procedure: lanes → start → warm-up → hold → drain → numbers → validity. The lanes belong to the player,
+// which closes them; everything that outlives a node is on the run's clean-up stack.
+func (t *trial) run(ctx context.Context) *round {
 	if t.in.err != nil {
 		return t.fail(t.in.err)
 	}
-	r.tell(Event{Node: n.ID, Phase: PhaseOpen})
-	if err := t.open(ctx); err != nil {
+	t.r.tell(Event{Node: t.node.ID, Phase: PhaseOpen})
+	t.course = t.plot()
+	if err := t.open(); err != nil {
 		return t.fail(err)
+	}
+	if !t.ready(ctx) {
+		return t.leave()
 	}
 	t.drive(ctx)
 	t.measure()
@@ -73,65 +82,88 @@ func (m *member) trial(ctx context.Context, n *Node, number int, level float64) 
 	return &round{out: t.out, read: t.read}
 }
 
+// fail ends a trial that could not be set up.
 func (t *trial) fail(err error) *round {
 	t.out.Outcome, t.out.Reason = result.Failed, err.Error()
+	if why := t.r.stops.now(); why != "" {
+		t.out.Outcome, t.out.Reason = result.InterruptedNode, "interrupted before the measurement began: "+why
+	}
 	return &round{out: t.out}
 }
 
-// slots is how many requests may be open at the same time.
-func (t *trial) slots() int {
-	if rate, ok := t.node.Stage.Load.(scenario.Rate); ok {
-		return rate.Pool.MaxInFlight
-	}
-	return int(t.level)
+// without ends a trial for want of data that its load is made of.
+func (t *trial) without(why string) *round {
+	t.out.Outcome, t.out.Reason = result.SkippedNode, why
+	return &round{out: t.out, starved: true}
 }
 
-// first is how many lanes are open when the clock starts: all of a closed loop; of an open loop what its rate is likely
-// to need at once, the rest is opened in the background when it is needed.
+// leave ends a trial that was interrupted before its clock started.
+func (t *trial) leave() *round {
+	for _, p := range t.pools {
+		closeAll(p.Lanes)
+	}
+	t.out.Outcome, t.out.Reason = result.InterruptedNode, "interrupted before the measurement began"
+	return &round{out: t.out}
+}
+
+func closeAll(lanes []backends.Lane) {
+	for _, l := range lanes {
+		_ = l.Close() // nothing was sent on it
+	}
+}
+
+// first is how many lanes of a pool are open when the clock starts: all of a closed loop; of an open loop what its rate
+// is likely to need at once, the rest is opened in the background when it is needed.
 func (t *trial) first() int {
-	if !t.node.Open {
-		return t.slots()
+	if t.course.profile != nil {
+		return t.course.slots
 	}
 	const window = 5e-3 // s
-	return min(t.slots(), max(16, int(math.Ceil(t.level*window))))
+	return min(t.course.slots, max(16, int(math.Ceil(t.course.pace*window))))
 }
 
 // shared is the bound that HTTP/1.1 puts on lanes when the plan fixes the number of connections.
-func (t *trial) shared(lanes int) int {
-	if c := t.target.plan.Connections.Shared; c > 0 && !strings.HasPrefix(scheme(t.target.url), "grpc") {
+func (t *target) shared(lanes int) int {
+	if c := t.plan.Connections.Shared; c > 0 && !strings.HasPrefix(scheme(t.url), "grpc") {
 		return min(lanes, c)
 	}
 	return lanes
 }
 
-// open connects the lanes and makes what stands between player and folder.
-func (t *trial) open(ctx context.Context) error {
-	lanes, limits, err := t.target.conn.Lanes(ctx, t.shared(t.first()), backends.LaneOptions{Depth: 1})
-	if err != nil {
-		return fmt.Errorf("open %d connections: %w", t.first(), err)
+// open connects the lanes, a pool for each target, and makes what stands between player and folder.
+func (t *trial) open() error {
+	rings := 0
+	for _, to := range t.in.pools {
+		lanes, limits, err := to.conn.Lanes(t.r.stops.waiting, to.shared(t.first()), backends.LaneOptions{Depth: 1})
+		if err != nil {
+			t.leave()
+			return fmt.Errorf("open %d connections: %w", t.first(), err)
+		}
+		p := drive.Pool{Lanes: lanes, Limits: limits, Most: to.shared(t.course.slots)}
+		if t.course.profile == nil {
+			p.Grow = to.grow
+		}
+		t.pools, rings = append(t.pools, p), rings+p.Most
 	}
-	t.lanes, t.limits = lanes, limits
-	t.rings = measure.NewRings(t.shared(t.slots()), 0, 0)
+	t.rings = measure.NewRings(rings, 0, 0)
 	t.steer = t.steering()
 	t.parts = t.r.program.scopes(t.node)
 	t.folder = measure.New(measure.Config{
 		Parts: t.parts.parts, Settled: t.control.OldestDue.Load,
 		Rings: t.rings, HoldStart: t.control.HoldStart.Load, HoldEnd: t.control.StopAt.Load, InFlight: t.control.InFlight.Load,
-		Slice: t.steer.slice(), Windows: t.steer.windows(), Closed: !t.node.Open, Sink: t.r.env.Sink,
+		Slice: t.steer.slice(), Windows: t.steer.windows(), Closed: t.course.profile != nil, Sink: t.r.env.Sink,
 	})
 	return nil
 }
 
-// grow opens more lanes while the node runs.
-func (t *trial) grow(ctx context.Context, n int) ([]backends.Lane, error) {
-	lanes, _, err := t.target.conn.Lanes(ctx, n, backends.LaneOptions{Depth: 1})
+// grow opens more lanes while a node runs.
+func (t *target) grow(ctx context.Context, n int) ([]backends.Lane, error) {
+	lanes, _, err := t.conn.Lanes(ctx, n, backends.LaneOptions{Depth: 1})
 	return lanes, err
 }
 
 // drive plays the load in a goroutine of its own while this one folds, watches and steers.
 func (t *trial) drive(ctx context.Context) {
-	t.watch.begin(ctx, t)
-	t.start = t.r.clock.Now() + int64(headStart)
 	t.steer.begin(t)
 	done := make(chan struct{})
 	var crash any
@@ -142,24 +174,29 @@ func (t *trial) drive(ctx context.Context) {
 	}()
 	t.loop(ctx, done)
 	if crash != nil {
-		panic(crash) // step turns it into a failed node
+		panic(crash) // the member turns it into a failed round
 	}
 }
 
 // options are those of either player.
 func (t *trial) options() drive.Options {
-	s := t.node.Stage
+	c := t.course
 	o := drive.Options{
-		Clock: t.r.clock, Start: t.start, Timeout: int64(s.Request.Target.Timeout), Drain: s.Drain,
-		WarmCount: s.Warmup.Requests, IDBase: t.idBase(),
+		Clock: t.r.clock, Start: t.start, Timeout: t.timeout(), Drain: t.node.Stage.Drain,
+		WarmCount: c.warmCount, Limit: c.limit, IDBase: t.idBase(),
 	}
-	if s.Warmup.Duration > 0 {
-		o.WarmUntil = t.start + int64(s.Warmup.Duration)
-	}
-	if e, ok := s.Extent.(scenario.For); ok {
-		o.Limit = e.Span.Requests
+	if c.warm > 0 {
+		o.WarmUntil = t.start + c.warm
 	}
 	return o
+}
+
+// timeout is that of one request: of several targets the longest.
+func (t *trial) timeout() (longest int64) {
+	for _, to := range t.in.pools {
+		longest = max(longest, int64(to.plan.Timeout))
+	}
+	return longest
 }
 
 // idBase makes request ids unique in the run: the node's number, 10 bits for its trials, 40 bits for their arrivals.
@@ -182,69 +219,46 @@ func (t *trial) seed() [2]uint64 {
 }
 
 func (t *trial) play(ctx context.Context) {
-	d, o := t.node.Stage.Request.Data, t.options()
-	src := feed.NewCalls(t.in.calls, feed.Order(d.Order), d.AtEnd == "stop", t.seed()[1], o.IDBase)
-	if !t.node.Open {
-		t.played = drive.Closed(ctx, load.Level(t.slots()), src, t.pools(), t.rings, &t.control, o)
+	o, c := t.options(), t.course
+	if c.profile != nil {
+		t.played = drive.Closed(ctx, c.profile, t.source(), t.pools, t.rings, &t.control, o)
 		return
 	}
-	rate := t.node.Stage.Load.(scenario.Rate)
-	t.played = drive.Open(ctx, t.schedule(), src, t.pools(), t.rings, &t.control, drive.OpenOptions{
-		Options: o, Drop: rate.Pool.Overflow == "drop", Spin: int64(spin),
-		MaxInFlight: t.shared(t.slots()), Delay: t.r.env.Delay,
+	t.played = drive.Open(ctx, c.arrivals(), t.source(), t.pools, t.rings, &t.control, drive.OpenOptions{
+		Options: o, Drop: c.overflow == "drop", Spin: int64(spin), MaxInFlight: t.most(), Delay: t.r.env.Delay,
 	})
 }
 
-// pools are the lanes that the player gets.
-func (t *trial) pools() []drive.Pool {
-	p := drive.Pool{Lanes: t.lanes, Limits: t.limits}
-	if t.node.Open {
-		p.Grow, p.Most = t.grow, t.shared(t.slots())
+// most is how many requests of an open loop may be in flight: what the stage allows, or all connections that there can be.
+func (t *trial) most() int {
+	lanes := 0
+	for _, p := range t.pools {
+		lanes += p.Most
 	}
-	return []drive.Pool{p}
+	return min(t.course.slots, lanes)
 }
 
-// schedule is the arrivals of an open loop: a function of seed, stage, point and arrival number.
-func (t *trial) schedule() load.Schedule {
-	rate := t.node.Stage.Load.(scenario.Rate)
-	if rate.Arrivals.CV > 0 {
-		return load.Poisson(t.level, t.seed())
+// source is what is sent: the data of the stage, or of the kinds of its mix, in turn or drawn.
+func (t *trial) source() feed.Source {
+	s, seed := t.node.Stage, t.seed()[1]
+	var kinds []feed.MixEntry
+	for _, e := range t.in.entries {
+		d := e.plan.Request.Data
+		calls := feed.NewCalls(e.calls[t.course.skipped:], feed.Order(d.Order), t.once(d), seed, t.idBase())
+		kinds = append(kinds, feed.MixEntry{Calls: calls, Weight: e.plan.Weight, Pool: e.pool})
 	}
-	return load.Constant(t.level)
-}
-
-// invalid records why the measurement cannot be trusted.
-func (t *trial) invalid(code, format string, args ...any) {
-	t.find(code, result.Invalidating, fmt.Sprintf(format, args...))
-	t.out.Validity.OK = false
-}
-
-// note records what a reader should know, without doubt about the numbers.
-func (t *trial) note(code, format string, args ...any) {
-	t.find(code, result.Note, fmt.Sprintf(format, args...))
-}
-
-func (t *trial) find(code, severity, text string) {
-	v := &t.out.Validity
-	v.Findings = append(v.Findings, result.Finding{Code: code, Severity: severity, Text: text})
-}
-
-// outcome settles how the node ended, unless that is known already.
-func (t *trial) outcome() {
-	switch {
-	case t.steer.stopped != "":
-		t.out.Outcome, t.out.Reason = result.InterruptedNode, t.steer.stopped
-	case !t.out.Validity.OK:
-		t.out.Outcome = result.Invalid
-		for _, f := range t.out.Validity.Findings {
-			if f.Severity == result.Invalidating {
-				t.out.Reason = f.Text
-				break
-			}
-		}
-	case t.steer.unstable != "":
-		t.out.Outcome, t.out.Reason = result.Unstable, t.steer.unstable
-	default:
-		t.out.Outcome = result.Done
+	var src feed.Source = kinds[0].Calls
+	if s.Mix != nil {
+		src = feed.NewMix(kinds, seed)
 	}
+	if c, ok := s.Load.(scenario.Concurrency); ok && c.Think != nil {
+		src = feed.Think(src, *c.Think, seed)
+	}
+	return src
+}
+
+// once reports whether the rows of a dataset are sent once: as it says itself, or because each has its own time.
+func (t *trial) once(d *scenario.Dataset) bool {
+	s, ok := t.node.Stage.Load.(scenario.Schedule)
+	return d.AtEnd == "stop" || ok && s.File == nil
 }

@@ -12,12 +12,17 @@ import (
 // maxCalls caps the encoded requests of all stages together: they stay in memory as long as the run.
 const maxCalls = 4 << 30
 
-// encode makes the calls of a stage. left is the room for them, which gets smaller.
-func (in *inputs) encode(conn backends.Conn, s *scenario.Stage, seed uint64, left *int64) source.Diagnostics {
-	reqs, diags := feed.Build(s.Request.Data, &s.Request, in.sig, seed)
+// encode makes the calls of one kind of request of a stage. left is the room for them, which gets smaller.
+func (e *entry) encode(conn backends.Conn, s *scenario.Stage, number uint16, seed uint64, left *int64) source.Diagnostics {
+	reqs, diags := feed.Build(e.plan.Request.Data, &e.plan.Request, e.sig, seed)
+	what := fmt.Sprintf("stage %q", s.ID)
+	if e.plan.Name != "" {
+		what += fmt.Sprintf(", %q of its mix", e.plan.Name)
+	}
 	for _, req := range reqs {
 		call, err := conn.Prepare(req)
 		if err == nil {
+			call.Entry = number
 			if *left -= int64(call.Size); *left < 0 {
 				err = fmt.Errorf("the requests of all stages are more than %d GiB; lower `count`, `batch` or `shapes`", maxCalls>>30)
 			}
@@ -25,10 +30,59 @@ func (in *inputs) encode(conn backends.Conn, s *scenario.Stage, seed uint64, lef
 		if err != nil {
 			return append(diags, source.Diagnostic{
 				Severity: source.Error, Code: codeRequest, Pos: s.IDPos,
-				Summary: fmt.Sprintf("stage %q: the request of row %d cannot be encoded: %s", s.ID, req.Row, err),
+				Summary: fmt.Sprintf("%s: the request of row %d cannot be encoded: %s", what, req.Row, err),
 			})
 		}
-		in.calls = append(in.calls, call)
+		e.calls = append(e.calls, call)
 	}
 	return diags
+}
+
+// model is one model of one target.
+type model struct {
+	target *target
+	name   string
+}
+
+// probes asks for a real answer of each model that is there from the beginning: those of the stages that come before any
+// that prepares the server itself. The others are asked when their stage starts.
+func (r *runner) probes() {
+	for _, n := range r.program.Nodes {
+		if len(n.Stage.Before) > 0 {
+			return
+		}
+		r.answered(r.inputs[n.Stage])
+	}
+}
+
+// answered asks the models of a stage for a real answer, each model once in the run; what gives none fails the stage.
+func (r *runner) answered(in *inputs) {
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	if in == nil || in.err != nil {
+		return
+	}
+	for _, e := range in.entries {
+		k := model{in.pools[e.pool], e.plan.Request.Model}
+		if _, ok := r.asked[k]; !ok && len(e.calls) > 0 {
+			r.asked[k] = r.probe(r.stops.waiting, k.target, e.calls[0])
+		}
+		if err := r.asked[k]; err != nil {
+			in.err = fmt.Errorf("target %q (%s): %w", k.target.plan.Name, k.target.plan.URL, err)
+			return
+		}
+	}
+}
+
+// tensors warns where a server does not say that it takes tensors as raw bytes over HTTP; some take them all the same.
+func (r *runner) tensors(t *target, sig backends.Signature) source.Diagnostics {
+	binary := t.plan.Input != "json" || t.plan.Output != "json"
+	if sig.Model == "" || sig.BinaryTensors || !binary || transport(t.plan.URL) == "grpc" {
+		return nil
+	}
+	return source.Diagnostics{{
+		Severity: source.Warning, Code: codeBinary, Pos: t.plan.Pos,
+		Summary: fmt.Sprintf("the server of target %q does not list the binary tensor extension", t.plan.Name),
+		Detail:  "if requests fail, send JSON: tensors: {input: json, output: json}",
+	}}
 }

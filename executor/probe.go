@@ -51,15 +51,15 @@ func (r *runner) until(ctx context.Context, t *target, what string, ask func(con
 func (r *runner) probe(ctx context.Context, t *target, call *backends.Call) error {
 	return r.until(ctx, t, "no request was answered", func(ctx context.Context) error {
 		s, err := r.ask(ctx, t, call)
-		if err != nil || answered(s) {
+		if err != nil || counts(s) {
 			return err
 		}
 		return fmt.Errorf("%s %d: %s", s.Class, s.Status, s.Note)
 	})
 }
 
-// answered reports whether a server stood behind what came back.
-func answered(s *backends.Sample) bool {
+// counts reports whether a server stood behind what came back.
+func counts(s *backends.Sample) bool {
 	switch s.Class {
 	case backends.Dial, backends.TLS, backends.Write, backends.TimedOut, backends.ResetByPeer, backends.Client, backends.Stopped:
 		return false

@@ -65,7 +65,9 @@ type runner struct {
 	failed   map[string]string // stages that count as failed, and why
 	clean    cleanup
 	stops    *stops
-	telling  sync.Mutex // of env.Events
+	asking   sync.Mutex
+	asked    map[model]error // those that were asked for a real answer
+	telling  sync.Mutex      // of env.Events
 	occasion verdict.Occasion
 }
 
@@ -75,6 +77,7 @@ func (p *Program) Run(ctx context.Context, e Env) (*result.Result, source.Diagno
 	r := &runner{
 		program: p, env: e, clock: backends.Clock{Origin: time.Now()},
 		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs), failed: make(map[string]string),
+		asked: make(map[model]error),
 	}
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
 	var end func()

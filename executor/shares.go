@@ -28,7 +28,7 @@ func (t *trial) plannedIn(s measure.Scope, total *measure.Total) (n int64) {
 	if !t.node.Open {
 		return 0
 	}
-	schedule := t.schedule()
+	schedule := t.course.arrivals()
 	for {
 		due, ok := schedule.Next()
 		at := due + t.start - total.From

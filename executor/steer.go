@@ -21,10 +21,15 @@ const tick = 10 * time.Millisecond
 //	extent          hold begins                    hold ends
 //	for: duration   end of warm-up                 begin + duration (StopAt is set as soon as begin is known)
 //	for: N requests first request after warm-up    last completion of the N (drive stops by its limit)
-//	until: stable   end of warm-up                 when the last windows agree, or there were max_windows
+//	until: stable   end of warm-up                 when the last windows agree, or there were max_windows; in a group, when
+//	                                               that is so for all that say it
+//	until: others   end of warm-up                 when the other members of the group have ended
+//	by the load     end of warm-up                 with the ramp, or with the last completion of what was to be sent
 type steering struct {
-	length   int64 // ns; for: duration
+	length   int64 // ns; 0: open
 	stable   *scenario.UntilStable
+	others   bool // until: others
+	settled  bool // the latest windows agree, or nothing will come of waiting longer
 	leaves   []metric.Leaf
 	beyond   func(*measure.Window) bool // the node's `while` is false in a window; nil: there is none
 	seen     int                        // windows judged so far
@@ -36,15 +41,16 @@ type steering struct {
 }
 
 func (t *trial) steering() steering {
-	var s steering
+	s := steering{length: t.course.length}
 	switch e := t.node.Stage.Extent.(type) {
-	case scenario.For:
-		s.length = int64(e.Span.Duration)
 	case scenario.UntilStable:
 		s.stable, s.leaves = &e, t.node.Stability
 		if len(t.node.While) > 0 {
 			s.beyond = t.beyond
 		}
+	case scenario.UntilOthers:
+		s.others = true
+	case scenario.For, scenario.ByLoad:
 	}
 	return s
 }
@@ -92,8 +98,8 @@ func (s *steering) windows() measure.Windows {
 // begin sets what is known before the clock starts.
 func (s *steering) begin(t *trial) {
 	t.control.StopAt.Store(math.MaxInt64)
-	if s.length > 0 && t.node.Stage.Warmup.Requests == 0 {
-		t.control.StopAt.Store(t.start + int64(t.node.Stage.Warmup.Duration) + s.length)
+	if s.length > 0 && t.course.warmCount == 0 {
+		t.control.StopAt.Store(t.start + t.course.warm + s.length)
 	}
 }
 
@@ -126,30 +132,54 @@ func (t *trial) decide(now int64) {
 	}
 	begin := t.control.HoldStart.Load()
 	switch {
-	case t.r.stops.now() != "":
+	case t.cut(now) != "":
 		t.control.StopAt.Store(now)
-		s.stopped = t.interruptedText(begin, now)
+		s.stopped = t.interruptedText(begin, now, t.cut(now))
+	case t.aborts(now):
 	case begin == 0:
 	case s.length > 0:
 		t.control.StopAt.Store(begin + s.length)
-	case s.stable != nil && s.judge(t.folder.Closed()):
+	case s.stable != nil && t.m.group.agree(t.m, s.judge(t.folder.Closed())):
+		t.control.StopAt.Store(now)
+		s.accept(t.folder.Closed())
+	case s.others && t.m.group.alone():
 		t.control.StopAt.Store(now)
 	}
 }
 
-func (t *trial) interruptedText(begin, now int64) string {
+// aborts ends the node, and the run, when an assertion that may do so has become certainly false.
+func (t *trial) aborts(now int64) bool {
+	why := t.abort(now)
+	if why == "" {
+		return false
+	}
+	t.control.StopAt.Store(now)
+	t.steer.stopped = t.interruptedText(t.control.HoldStart.Load(), now, why)
+	t.r.stops.abort(fmt.Sprintf("stage %s aborted the run: %s", t.node.ID, why))
+	return true
+}
+
+// cut says why the trial is to be interrupted, or "".
+func (t *trial) cut(now int64) string {
+	if t.deadline > 0 && now >= t.deadline {
+		return fmt.Sprintf("max_duration of %v was over", t.node.Stage.MaxDuration)
+	}
+	return t.r.stops.now()
+}
+
+func (t *trial) interruptedText(begin, now int64, why string) string {
 	if begin == 0 || now < begin {
-		return "interrupted before the measurement began"
+		return "interrupted before the measurement began: " + why
 	}
 	text := fmt.Sprintf("interrupted after %v", time.Duration(now-begin).Round(time.Millisecond))
 	if t.steer.length > 0 {
 		text += fmt.Sprintf(" of %v", time.Duration(t.steer.length))
 	}
-	return text
+	return text + ": " + why
 }
 
-// judge looks at the windows that were closed since it was last asked, and says whether the node is over: the last ones
-// agree, or there were as many as allowed, or `while` was false in each of the last ones, so that waiting longer would
+// judge looks at the windows that were closed since it was last asked, and says whether the node could be over: the last
+// ones agree, or there were as many as allowed, or `while` was false in each of the last ones, so that waiting longer would
 // not bring the level back.
 func (s *steering) judge(closed []*measure.Window) bool {
 	for _, w := range closed {
@@ -162,16 +192,24 @@ func (s *steering) judge(closed []*measure.Window) bool {
 		if s.beyond == nil || !s.beyond(w) {
 			s.hopeless = 0
 		}
+		s.settled = s.over(len(closed))
 	}
+	return s.settled
+}
+
+// over looks at all windows so far, of which so many are still there.
+func (s *steering) over(kept int) bool {
 	need := s.stable.Windows
-	if len(closed) < need || len(s.history) < need {
+	if kept < need || len(s.history) < need {
 		return false
 	}
-	stable, hopeless := measure.Stable(s.tracks(), s.stable.Within, need), s.hopeless >= need
-	if !stable && !hopeless && len(s.history) < s.stable.MaxWindows {
-		return false
-	}
-	if !stable && !hopeless {
+	return measure.Stable(s.tracks(), s.stable.Within, need) || s.hopeless >= need || len(s.history) >= s.stable.MaxWindows
+}
+
+// accept takes the last windows for the measurement.
+func (s *steering) accept(closed []*measure.Window) {
+	need := s.stable.Windows
+	if !measure.Stable(s.tracks(), s.stable.Within, need) && s.hopeless < need {
 		s.unstable = fmt.Sprintf("not stable within %.3g %% after %d windows; the last %d are reported",
 			100*s.stable.Within, len(s.history), need)
 	}
@@ -179,7 +217,6 @@ func (s *steering) judge(closed []*measure.Window) bool {
 	for i := len(s.history) - need; i < len(s.history); i++ {
 		s.history[i].Used = true
 	}
-	return true
 }
 
 // read takes the stability metrics of a window.
@@ -221,7 +258,7 @@ func (t *trial) report(now int64) {
 	begin, stop := t.control.HoldStart.Load(), t.control.StopAt.Load()
 	switch {
 	case begin == 0 || now < begin:
-		e.Phase, e.Elapsed, e.Total = PhaseWarmup, time.Duration(max(now-t.start, 0)), t.node.Stage.Warmup.Duration
+		e.Phase, e.Elapsed, e.Total = PhaseWarmup, time.Duration(max(now-t.start, 0)), time.Duration(t.course.warm)
 	case now < stop:
 		e.Phase, e.Elapsed, e.Total = PhaseHold, time.Duration(now-begin), time.Duration(t.steer.length)
 	default:

@@ -8,20 +8,22 @@ import (
 	"time"
 )
 
-// stops is what ends a run before its plan is done: the first signal, or the plan's max_duration. Whoever waits is told
-// at once, however many there are.
+// stops is what ends a run before its plan is done: the first signal, the plan's max_duration, or an assertion with
+// `abort`. Whoever waits is told at once, however many there are.
 type stops struct {
 	come    chan struct{}   // closed when the run is to end
 	waiting context.Context // done then too: for steps that wait for a server
 	signal  atomic.Int64    // 0: none
 	limit   time.Duration   // max_duration; 0: none
 	cut     atomic.Bool     // somebody ended or left out something because of it
+	aborted chan string     // by an assertion: why
+	reason  atomic.Pointer[string]
 }
 
 // watchStops begins to listen. end must be called when the run is over.
 func watchStops(ctx context.Context, interrupt <-chan int, limit time.Duration) (s *stops, end func()) {
 	waiting, cancel := context.WithCancel(ctx)
-	s = &stops{come: make(chan struct{}), waiting: waiting, limit: limit}
+	s = &stops{come: make(chan struct{}), waiting: waiting, limit: limit, aborted: make(chan string, 1)}
 	over := make(chan struct{})
 	var listening sync.WaitGroup
 	listening.Go(func() { s.listen(interrupt, over, cancel) })
@@ -46,6 +48,10 @@ func (s *stops) listen(interrupt <-chan int, over <-chan struct{}, cancel func()
 			s.signal.Store(int64(n))
 			interrupt = nil
 		case <-late:
+			why := fmt.Sprintf("the run's max_duration of %v was over", s.limit)
+			s.reason.CompareAndSwap(nil, &why)
+		case why := <-s.aborted:
+			s.reason.CompareAndSwap(nil, &why)
 		case <-over:
 			return
 		}
@@ -65,13 +71,21 @@ func (s *stops) now() string {
 		return ""
 	}
 	s.cut.Store(true)
-	if s.signal.Load() == 0 {
-		return fmt.Sprintf("the run's max_duration of %v was over", s.limit)
+	if why := s.reason.Load(); why != nil && s.signal.Load() == 0 {
+		return *why
 	}
 	return "the run was interrupted"
 }
 
-// over says that max_duration cost the run something, "" otherwise.
+// abort ends the run because of an assertion.
+func (s *stops) abort(why string) {
+	select {
+	case s.aborted <- why:
+	default: // there is a reason already
+	}
+}
+
+// over says that max_duration or an assertion cost the run something, "" otherwise.
 func (s *stops) over() string {
 	if s.signal.Load() != 0 || !s.cut.Load() {
 		return ""

@@ -50,6 +50,8 @@ type member struct {
 	group  *group
 	stage  string
 	plays  []Play
+	number int  // of the play, from 0
+	came   bool // to the group's start
 	rounds map[*Node]*rounds
 	done   []*result.Node // whose last round has ended
 
@@ -74,8 +76,9 @@ func newMember(r *runner, g *group, m *Member) *member {
 // play goes through the member's plays. Those that follow each other at one point of the stage share its `before` and
 // `after`.
 func (m *member) play(ctx context.Context) {
-	defer m.group.left(m)
+	defer m.group.leave(m)
 	defer m.guard(nil)
+	m.delay(ctx)
 	for rest := m.plays; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].Node.Stage == rest[0].Node.Stage {
@@ -86,11 +89,30 @@ func (m *member) play(ctx context.Context) {
 	}
 }
 
-// stretch plays what follows each other at one point of the stage.
+// stretch plays what follows each other at one point of the stage. Once `before` has begun, `after` is done whatever
+// happens.
 func (m *member) stretch(ctx context.Context, plays []Play) {
+	stage, began := plays[0].Node.Stage, false
+	defer func() {
+		if began {
+			m.after(ctx, stage)
+		}
+	}()
 	for _, p := range plays {
+		if !began && m.due(p) {
+			began = true
+			m.before(stage)
+		}
 		m.step(ctx, p)
+		m.group.come(m)
+		m.number++
 	}
+}
+
+// due reports whether a play is going to run.
+func (m *member) due(p Play) bool {
+	why, _ := m.skip(p.Node)
+	return why == "" && m.rounds[p.Node].result == nil
 }
 
 // step runs or skips one round of a node; with its last one the node's result is complete.
@@ -106,7 +128,7 @@ func (m *member) step(ctx context.Context, p Play) {
 		rs.add(m.guarded(ctx, p))
 	}
 	if rs.complete() && !rs.silent {
-		m.keep(p.Node, rs.pool(m.r))
+		m.keep(p.Node, rs.pool())
 	}
 }
 
@@ -142,25 +164,3 @@ func (m *member) view() *result.Result {
 	v.Nodes = slices.Concat(v.Nodes, m.done)
 	return &v
 }
-
-// group is what the members of a unit know of each other.
-type group struct {
-	members []*member
-	mu      sync.Mutex
-	coming  int           // members that have not come to the start
-	started chan struct{} // closed when all have
-	start   int64         // run clock; set before started is closed
-	busy    int           // members that others wait for, `until: others`
-}
-
-func newGroup(r *runner, u *Unit) *group {
-	g := &group{started: make(chan struct{})}
-	for _, m := range u.Members {
-		g.members = append(g.members, newMember(r, g, m))
-	}
-	g.coming = len(g.members)
-	return g
-}
-
-// left is a member's end: nobody waits for it any more.
-func (g *group) left(*member) {}

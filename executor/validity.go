@@ -92,15 +92,15 @@ func (t *trial) notes() {
 	if n := p.WaitedPool; n > 0 {
 		t.note("pool_full",
 			"%s busy when %s due, which waited for one; the wait is in latency (raise max_in_flight if the server should see them)",
-			were("slot", int64(t.slots())), were("request", n))
+			were("slot", int64(t.course.slots)), were("request", n))
 	}
 	if n := p.DroppedPool; n > 0 {
-		t.note("pool_full", "%s busy when %s due: dropped and counted", were("slot", int64(t.slots())), were("request", n))
+		t.note("pool_full", "%s busy when %s due: dropped and counted", were("slot", int64(t.course.slots)), were("request", n))
 	}
 	if n := p.DroppedStop; n > 0 {
 		t.note("dropped_at_stop", "%s due and not sent when the node ended", were("request", n))
 	}
-	if want := int64(t.level); !t.node.Open && p.PeakInFlight < want && t.steer.stopped == "" {
+	if want := int64(t.course.slots); !t.node.Open && p.PeakInFlight < want && t.steer.stopped == "" {
 		t.note("never_reached_concurrency", "at most %d of %d were in flight at the same time", p.PeakInFlight, want)
 	}
 	if n := t.read.stopped; n > 0 {

@@ -74,7 +74,7 @@ func (w *watcher) take(ctx context.Context, t *trial, i moment) {
 	w.asking.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statsLimit)
 		defer cancel()
-		w.server[i], w.errs[i] = observe.Take(ctx, len(t.target.kind.Series), t.in.stats)
+		w.server[i], w.errs[i] = observe.Take(ctx, len(t.in.series), t.in.stats)
 	})
 }
 

@@ -73,31 +73,49 @@ func (c *HTTP) Close(context.Context) error {
 // Get makes a control call: path comes after the URL's prefix. A status other than 200 is an error with the server's
 // words, or with where it redirects to.
 func (c *HTTP) Get(ctx context.Context, path string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, http.NoBody)
-	if err != nil {
-		return nil, err
-	}
-	for _, h := range c.target.Headers {
-		req.Header.Add(h.Name, h.Value)
-	}
-	resp, err := c.client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxControl+1))
+	status, body, err := c.control(ctx, http.MethodGet, path)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("GET %s: %w", c.base+path, err)
-	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("GET %s: %w", c.base+path, &statusError{Status: resp.StatusCode, Location: resp.Header.Get("Location"), Body: body})
+		return nil, err
+	case status.Status != http.StatusOK:
+		return nil, fmt.Errorf("GET %s: %w", c.base+path, status)
 	case len(body) > maxControl:
 		return nil, fmt.Errorf("GET %s: the reply is over %d bytes", c.base+path, maxControl)
 	}
 	return body, nil
 }
 
-// statusError is a reply to a control call that has not the status 200.
+// Call implements backends.Caller.
+func (c *HTTP) Call(ctx context.Context, method, path string) error {
+	status, _, err := c.control(ctx, method, path)
+	if err == nil && status.Status/100 != 2 {
+		return fmt.Errorf("%s %s: %w", method, c.base+path, status)
+	}
+	return err
+}
+
+// control sends a request without a body, as the target's headers say, and reads at most a byte more than maxControl.
+func (c *HTTP) control(ctx context.Context, method, path string) (*statusError, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, http.NoBody)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, h := range c.target.Headers {
+		req.Header.Add(h.Name, h.Value)
+	}
+	resp, err := c.client.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxControl+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s %s: %w", method, c.base+path, err)
+	}
+	return &statusError{Status: resp.StatusCode, Location: resp.Header.Get("Location"), Body: body}, body, nil
+}
+
+// statusError is a reply to a control call, an error where its status is not the one that was wanted.
 type statusError struct {
 	Status   int
 	Location string

@@ -1,0 +1,188 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// inputs is what a stage sends.
+type inputs struct {
+	entries  []*entry  // kinds of request: those of the mix, or one
+	pools    []*target // where they go: each target once
+	recorded []int64   // gaps or times of the load's file, or times of the data's rows, ns
+	// series and stats are the server's own counters, those of several models added up; stats nil: there are none. note says
+	// why, if they were wanted.
+	series []backends.Series
+	stats  counters
+	note   string
+	err    error
+}
+
+// counters reads a server's counters.
+type counters func(ctx context.Context, into []int64) (at int64, err error)
+
+// entry is one kind of request of a stage.
+type entry struct {
+	plan  scenario.Entry
+	pool  int // index of inputs.pools
+	sig   backends.Signature
+	calls []*backends.Call
+}
+
+// held is the bytes of the encoded requests.
+func (in *inputs) held() (n int) {
+	if in == nil {
+		return 0 // its turn to be prepared never came
+	}
+	for _, e := range in.entries {
+		for _, c := range e.calls {
+			n += c.Size
+		}
+	}
+	return n
+}
+
+// requests is how many requests a span is; 0 for a duration.
+func (in *inputs) requests(s scenario.Span, seed [2]uint64) int64 {
+	if s.Passes == 0 {
+		return s.Requests
+	}
+	var shares []feed.Share
+	for _, e := range in.entries {
+		rows, _ := feed.Rows(e.plan.Request.Data)
+		shares = append(shares, feed.Share{Rows: rows, Batch: e.plan.Request.Batch, Weight: e.plan.Weight})
+	}
+	return feed.Passes(s.Passes, shares, seed[1])
+}
+
+// prepare opens the targets of all stages and encodes all their requests. What does not fit the model is a mistake of
+// the plan; what cannot be reached fails its stages only.
+func (r *runner) prepare(ctx context.Context) source.Diagnostics {
+	var diags source.Diagnostics
+	left := int64(maxCalls)
+	for _, n := range r.program.Nodes {
+		if r.inputs[n.Stage] != nil || r.stops.now() != "" {
+			continue
+		}
+		in := &inputs{}
+		r.inputs[n.Stage] = in
+		diags = append(diags, r.gather(ctx, n, in, &left)...)
+	}
+	if !diags.HasErrors() {
+		r.probes()
+	}
+	return diags
+}
+
+// gather makes the inputs of a node's stage.
+func (r *runner) gather(ctx context.Context, n *Node, in *inputs, left *int64) (diags source.Diagnostics) {
+	for i, plan := range n.Stage.Entries() {
+		t := r.open(ctx, plan.Request.Target, n.Kinds[i])
+		if in.err = t.err; in.err != nil {
+			return diags
+		}
+		e := &entry{plan: plan, pool: in.poolOf(t)}
+		if e.sig, in.err = r.describe(r.stops.waiting, t, plan.Request.Model); in.err != nil {
+			in.err = fmt.Errorf("target %q (%s): %w", t.plan.Name, t.plan.URL, in.err)
+			return diags
+		}
+		in.entries = append(in.entries, e)
+		diags = append(diags, r.tensors(t, e.sig)...)
+		diags = append(diags, e.encode(t.conn, n.Stage, uint16(i), r.program.Plan.Seed, left)...)
+	}
+	if in.err = in.statistics(r.stops.waiting); in.err == nil {
+		in.err = in.record(n.Stage.Load)
+	}
+	return diags
+}
+
+// poolOf is the index of a target's pool.
+func (in *inputs) poolOf(t *target) int {
+	if i := slices.Index(in.pools, t); i >= 0 {
+		return i
+	}
+	in.pools = append(in.pools, t)
+	return len(in.pools) - 1
+}
+
+// statistics decides whether the servers' own counters of the stage's models are read. Those of one kind add up.
+func (in *inputs) statistics(ctx context.Context) error {
+	var seen []model
+	var readers []counters
+	for _, e := range in.entries {
+		t := in.pools[e.pool]
+		m := model{t, e.plan.Request.Model}
+		if slices.Contains(seen, m) {
+			continue
+		}
+		seen = append(seen, m)
+		read, note, err := e.reader(ctx, t)
+		if err != nil {
+			return fmt.Errorf("target %q (%s): %w", t.plan.Name, t.plan.URL, err)
+		}
+		if read == nil {
+			in.note = note
+			return nil
+		}
+		readers = append(readers, read)
+	}
+	first := in.pools[0].kind
+	if slices.ContainsFunc(in.pools, func(t *target) bool { return t.kind.Name != first.Name }) {
+		in.note = "the kinds of request go to backends that count differently"
+		return nil
+	}
+	in.series, in.stats = first.Series, added(readers)
+	return nil
+}
+
+// reader asks whether the counters of an entry's model can be read, once. Without: note says why, where that is worth
+// saying.
+func (e *entry) reader(ctx context.Context, t *target) (read counters, note string, err error) {
+	o, ok := t.conn.(backends.Observer)
+	if !ok || t.plan.Statistics == "none" {
+		return nil, "", nil
+	}
+	err = errors.New("the server's extensions do not include statistics")
+	read = func(ctx context.Context, into []int64) (int64, error) {
+		return o.Stats(ctx, e.plan.Request.Model, into)
+	}
+	if e.sig.Statistics {
+		ctx, cancel := context.WithTimeout(ctx, t.plan.Timeout)
+		defer cancel()
+		_, err = read(ctx, make([]int64, len(t.kind.Series)))
+	}
+	switch {
+	case err == nil:
+		return read, "", nil
+	case t.plan.Statistics == "require":
+		return nil, "", fmt.Errorf("statistics are required: %w", err)
+	}
+	return nil, err.Error(), nil
+}
+
+// added reads several models as one: the sums, at the time of the last.
+func added(readers []counters) counters {
+	if len(readers) == 1 {
+		return readers[0]
+	}
+	return func(ctx context.Context, into []int64) (at int64, err error) {
+		one := make([]int64, len(into))
+		clear(into)
+		for _, read := range readers {
+			if at, err = read(ctx, one); err != nil {
+				return at, err
+			}
+			for i, v := range one {
+				into[i] += v
+			}
+		}
+		return at, nil
+	}
+}
