@@ -54,6 +54,7 @@ func Compile(p *scenario.Plan, kinds []backends.Kind) (*Program, source.Diagnost
 		b.units,       // who runs when
 		b.actions,     // calls before and after stages
 		b.readData,    // files that the plan names
+		b.readBaseline,
 		b.expressions, // assertions, while, stability metrics
 		b.goodput,     // what makes a request good
 		b.plan,        // requests, durations, samples

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
-	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -156,14 +156,8 @@ func (b *build) check(a scenario.Assertion, s *scope) Check {
 	if p == nil {
 		return c
 	}
-	for _, r := range p.Refs {
-		if r.Leaf.Stat.Kind == metric.Percentile {
-			c.Needed = max(c.Needed, stats.MinSamples(r.Leaf.Stat.P))
-		}
-	}
-	if a.MinSamples > 0 {
-		c.Needed = int64(a.MinSamples)
-	}
+	c.Needed = verdict.Needed(a, p)
+	b.hintHolds(c, s.node)
 	return c
 }
 
@@ -179,7 +173,7 @@ func defaultErrors(s *scenario.Stage) scenario.Assertion {
 func mentionsErrors(checks []Check) bool {
 	return slices.ContainsFunc(checks, func(c Check) bool {
 		return c.Program != nil && slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool {
-			return r.Node == "" && strings.HasPrefix(r.Leaf.Row.Name, "errors.")
+			return r.Node == "" && !r.Baseline && strings.HasPrefix(r.Leaf.Row.Name, "errors.")
 		})
 	})
 }

@@ -13,17 +13,39 @@ func (m *member) judge(n *Node, out *result.Node) {
 	if text, holds := m.whileHolds(n, out); !holds && out.Outcome != result.SkippedNode {
 		c.SkippedBecause = text + " is not true here: this level is shown and fails nothing"
 	}
-	values := result.Values(m.view(), out)
+	values := m.values(out)
 	for _, check := range n.Checks {
 		if check.Program == nil {
 			continue
 		}
-		a := verdict.Judge(check.Assertion, check.Program, c, values)
+		a := m.r.program.judged(check, c, values, out)
 		if a.ID == DefaultErrors && a.Verdict == result.Fail {
 			a.Reason += "; nothing here says how many errors are allowed: write a budget, such as errors.ratio < 0.1%"
 		}
 		out.Assertions = append(out.Assertions, a)
 	}
+}
+
+// values answers references from where a node stands: the nodes before, the node itself, the baseline.
+func (m *member) values(out *result.Node) result.Stored {
+	return result.Values(m.view(), out).Against(m.r.program.Baseline)
+}
+
+// judged is the verdict of one check; on is the judged node, nil for the plan's own checks.
+func (p *Program) judged(check Check, c verdict.Context, values result.Stored, on *result.Node) result.Assertion {
+	id := ""
+	if on != nil {
+		id = on.ID
+		if on.Aborted != nil && on.Aborted.Assertion == check.Assertion.ID {
+			c.CertainBecause = on.Aborted.Reason
+		}
+	}
+	c.SkippedBecause = cmp.Or(c.SkippedBecause, p.unmatched(check, id))
+	a := verdict.Judge(check.Assertion, check.Program, c, values)
+	if a.Verdict != result.Skipped {
+		a.Reason = p.compared(check, a.Reason)
+	}
+	return a
 }
 
 // circumstances are what a node's outcome means for its assertions.
@@ -45,7 +67,7 @@ func circumstances(n *result.Node) verdict.Context {
 
 // whileHolds evaluates a level's `while`; text is the condition that is not true.
 func (m *member) whileHolds(n *Node, out *result.Node) (text string, holds bool) {
-	values := result.Values(m.view(), out)
+	values := m.values(out)
 	for _, c := range n.While {
 		if c.Program != nil && c.Program.Truth(values).Is != 1 {
 			return c.Assertion.That.Text, false
@@ -56,12 +78,12 @@ func (m *member) whileHolds(n *Node, out *result.Node) (text string, holds bool)
 
 // judgePlan judges the plan's own assertions: each on the nodes that it names.
 func (r *runner) judgePlan() {
-	values := result.Values(r.result, nil)
+	values := result.Values(r.result, nil).Against(r.program.Baseline)
 	for _, check := range r.program.Assert {
 		if check.Program == nil {
 			continue
 		}
-		r.result.Assertions = append(r.result.Assertions, verdict.Judge(check.Assertion, check.Program, r.worst(check), values))
+		r.result.Assertions = append(r.result.Assertions, r.program.judged(check, r.worst(check), values, nil))
 	}
 }
 
@@ -69,6 +91,9 @@ func (r *runner) judgePlan() {
 func (r *runner) worst(check Check) verdict.Context {
 	var all verdict.Context
 	for _, ref := range check.Program.Refs {
+		if ref.Baseline {
+			continue // of another run
+		}
 		n := r.node(ref.Node)
 		if n == nil {
 			all.SkippedBecause = cmp.Or(all.SkippedBecause, "stage "+ref.Node+" did not run")

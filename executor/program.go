@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/graph"
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -23,6 +24,8 @@ type Program struct {
 	Graph *graph.Graph
 	// Assert are the plan's own assertions, judged when all nodes have ended.
 	Assert []Check
+	// Baseline is the stored result that the plan compares with; nil: it names none.
+	Baseline *result.Baseline
 	// Warnings found while compiling; the plan's own are in Plan.Warnings.
 	Warnings source.Diagnostics
 	// Later is everything that this program needs and that this version cannot run yet, the plan's own included: who runs

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -51,6 +52,24 @@ func (d demanding) Above(r expression.Ref, limit float64) (over, n int64, ok boo
 		return c.Above(r, limit)
 	}
 	return 0, 0, false
+}
+
+// Needed is how many samples an assertion needs at least before it can pass: those of its percentiles, as many as its
+// confidence wants, unless the plan says how many. 0: any number.
+func Needed(a scenario.Assertion, p *expression.Program) (n int64) {
+	if a.MinSamples > 0 {
+		return int64(a.MinSamples)
+	}
+	for _, r := range p.Refs {
+		switch {
+		case r.Leaf.Stat.Kind != metric.Percentile || r.Baseline:
+		case a.Confidence > 0:
+			n = max(n, stats.Samples(r.Leaf.Stat.P/100, a.Confidence, 0))
+		default:
+			n = max(n, stats.MinSamples(r.Leaf.Stat.P))
+		}
+	}
+	return n
 }
 
 // unbounded is Values of which no bounds are known although they were asked for.

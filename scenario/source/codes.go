@@ -8,7 +8,9 @@ type Code struct{ Name, Help string }
 func Codes() []Code {
 	return []Code{
 		{"alias-loop", "A YAML alias stands inside what it names. Write the value out."},
+		{"all-holds", "The ramp has several holds, and the metric is taken over all of them together. phase(\"name\") takes one."},
 		{"ambiguous", "YAML versions read this scalar differently (010, 0x1F, 1_000, .5, True). Write it plainly, or in quotes if it is text."},
+		{"bad-baseline", "The baseline is not a result.json that this version can read."},
 		{"bad-character", "The file holds a byte that YAML does not allow, such as a NUL or broken UTF-8."},
 		{"bad-duration", "A duration is a number with a unit: 50ms, 1.5s, 1h30m."},
 		{"bad-name", "A name has characters that names here cannot have."},
@@ -55,6 +57,7 @@ func Codes() []Code {
 		{"needs-cycle", "The stages need each other in a circle, so none can be first."},
 		{"never-in-doubt", "The comparison has the same outcome whatever is measured: errors.ratio < 150%, requests.count >= 0."},
 		{"never-reached-concurrency", "The stage sends fewer requests than it wants in flight."},
+		{"no-baseline", "The baseline is not there. `if_missing` says what becomes of the assertions that compare with it."},
 		{"no-binary-tensors", "The server does not list the binary tensor extension; it may refuse raw tensors over HTTP."},
 		{"no-effect", "A key is allowed here, and nothing follows from it."},
 		{"no-inputs", "The server's metadata lists no inputs for the model, so no request can be made."},
