@@ -157,7 +157,7 @@ func stageLevels(s *scenario.Stage) []scenario.Level {
 		}
 		return levels
 	}
-	panic("executor: unknown quantity")
+	return []scenario.Level{{Pos: s.LoadPos}}
 }
 
 // checkConnections refuses a closed loop that HTTP/1.1 cannot carry over the connections that the target allows.

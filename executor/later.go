@@ -43,10 +43,10 @@ func (b *build) laterMetrics(checks []Check) {
 	}
 }
 
-// notYet says once, however many nodes share the line, what cannot be run.
+// notYet says once what cannot be run, however many nodes share the place, and not where the plan's own list has it.
 func (b *build) notYet(pos source.Pos, summary string) {
 	d := source.Diagnostic{Severity: source.Error, Code: codeNotBuilt, Pos: pos, Summary: summary}
-	if !slices.ContainsFunc(b.program.Later, func(o source.Diagnostic) bool { return o.Pos == d.Pos && o.Summary == d.Summary }) {
+	if !slices.ContainsFunc(b.program.Later, func(o source.Diagnostic) bool { return o.Pos == d.Pos }) {
 		d.Detail = "the plan is right and can be checked and drawn, but this version cannot run it"
 		b.program.Later = append(b.program.Later, d)
 	}

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/source"
+	"github.com/sluice-bench/sluice/schema"
 )
 
 // plan makes the plain Plan of a raw plan without mistakes whose defaults are filled in.
 func (r *reading) plan() *Plan {
 	p := &Plan{
 		File: r.file, Dir: r.dir, Name: r.name(), Description: r.raw.Description.or(""), Labels: sortedPairs(r.raw.Labels),
-		Seed: uint64(r.raw.Seed.V), Source: r.root, Secrets: r.vars.secrets(), Warnings: r.diags, Assert: newAssertions("plan", r.raw.Assert),
+		Seed: uint64(r.raw.Seed.V), MaxDuration: r.raw.MaxDuration.or(0), Source: r.root, Secrets: r.vars.secrets(), Warnings: r.diags, Assert: newAssertions("plan", r.raw.Assert),
 	}
 	for _, v := range r.vars.all {
 		public := v.Var
@@ -30,17 +31,21 @@ func (r *reading) plan() *Plan {
 	for _, ds := range c.datasets() {
 		p.Datasets = append(p.Datasets, r.dataset(ds.Key, ds.Value))
 	}
-	_, never := r.raw.stageIDs()
-	before := ""
-	for _, s := range r.raw.Stages {
-		stage := r.stage(s, p)
-		stage.Needs = needsOf(s, before, never)
-		p.Stages = append(p.Stages, stage)
-		if !never[s.ID.V] {
-			before = s.ID.V
+	needs := r.raw.needs()
+	groups := map[*rawGroup]*Group{nil: nil}
+	for i, s := range r.raw.flat {
+		if g := s.group; groups[g] == nil && g != nil {
+			groups[g] = &Group{Pos: g.At.pos(), Index: s.index}
 		}
+		stage := r.stage(s, p)
+		stage.Needs, stage.Group = needs[i], groups[s.group]
+		p.Stages = append(p.Stages, stage)
+	}
+	if b := r.raw.Baseline; b != nil {
+		p.Baseline = &Baseline{File: r.path(b.File), IfMissing: b.IfMissing.V}
 	}
 	p.Output = newOutput(r.raw.Output)
+	p.Later = schema.Later(r.resolved)
 	p.Resolved = r.resolvedTree(p.Name)
 	p.Fingerprint = r.fingerprint()
 	return p
@@ -84,6 +89,14 @@ func (r *reading) headers(m *dict[val[string]]) []Pair {
 	return all
 }
 
+func wordsOf(list []*val[string]) []string {
+	var all []string
+	for _, w := range list {
+		all = append(all, w.V)
+	}
+	return all
+}
+
 func parameters(m *dict[val[any]]) []Parameter {
 	var all []Parameter
 	for _, e := range m.items() {
@@ -94,10 +107,18 @@ func parameters(m *dict[val[any]]) []Parameter {
 
 func (r *reading) target(name string, t *rawTarget) *Target {
 	target := &Target{
-		Name: name, Pos: t.At.pos(), Backend: t.Backend.V, URL: t.URL.V, Model: t.Model.or(""), ModelVersion: t.ModelVersion.or(""),
+		Name: name, Pos: t.At.pos(), Backend: t.Backend.V, URL: t.URL.or(""), Model: t.Model.or(""), ModelVersion: t.ModelVersion.or(""),
 		Headers: r.headers(t.Headers), Parameters: parameters(t.Parameters), TLS: r.tls(t.TLS), Timeout: t.Timeout.V,
 		ConnectTimeout: t.ConnectTimeout.V, Connections: t.Connections.V, MaxMessage: int64(t.MaxMessage.V),
 		Input: t.Tensors.Input.V, Output: t.Tensors.Output.V, Ready: t.Ready.V, Statistics: t.Statistics.V, Builtin: newBuiltin(t.Builtin),
+	}
+	target.Endpoint, target.Method, target.Streaming = t.Endpoint.or(""), t.Method.or(""), t.Streaming.or(false)
+	if t.Tokenizer != nil {
+		file := r.path(t.Tokenizer)
+		target.Tokenizer = &file
+	}
+	if m := t.Metrics; m != nil {
+		target.Metrics = &Metrics{URL: m.URL.V, Every: m.Every.V, Match: wordsOf(m.Match)}
 	}
 	for _, e := range t.At.node.Entries {
 		target.Keys = append(target.Keys, Key{e.Key, e.KeyPos})
@@ -139,7 +160,8 @@ func newBuiltin(b *rawBuiltin) *Builtin {
 
 func (r *reading) dataset(name string, d *rawDataset) *Dataset {
 	ds := &Dataset{
-		Name: name, Pos: d.At.pos(), Format: d.Format.or(""), Order: d.Order.V, AtEnd: d.AtEnd.V, StringLength: *newDist(d.StringLength),
+		Name: name, Pos: d.At.pos(), Format: d.Format.or(""), Order: d.Order.V, AtEnd: d.AtEnd.V, TimeUnit: unitOf(d.TimeUnit),
+		StringLength: *newDist(d.StringLength), Source: d.source(),
 	}
 	for _, f := range d.File.all() {
 		ds.Files = append(ds.Files, r.path(f))
@@ -183,7 +205,7 @@ func (r *reading) generator(input string, g *rawGenerator) Generator {
 }
 
 func newOutput(o *rawOutput) Output {
-	out := Output{Dir: string(o.Dir.or("")), Formats: []string{"json"}}
+	out := Output{Dir: string(o.Dir.or("")), Formats: []string{"json"}, Samples: o.Samples.V}
 	for _, f := range o.Formats {
 		if f.V != "json" {
 			out.Formats = append(out.Formats, f.V)
@@ -200,7 +222,8 @@ func newAssertions(owner string, list []*rawAssertion) []Assertion {
 	for i, a := range list {
 		out := Assertion{
 			ID: a.id(owner, i), Description: a.Description.or(""), That: a.That.V, SLO: a.slo, Use: a.That.V.Pos, Severity: a.Severity.V,
-			MinSamples: int(a.MinSamples.or(0)), OnNoData: a.OnNoData.V,
+			MinSamples: int(a.MinSamples.or(0)), OnNoData: a.OnNoData.V, Confidence: float64(a.Confidence.or(0)), Every: a.Every.or(0),
+			Allow: float64(a.Allow.or(0)), Within: a.Within.or(0), Abort: a.Abort.V,
 		}
 		if a.slo != "" {
 			out.Use = a.use
@@ -214,26 +237,38 @@ func (r *reading) stage(s *rawStage, p *Plan) *Stage {
 	play := s.Play
 	stage := &Stage{
 		ID: s.ID.V, Description: play.Description.or(""), Labels: sortedPairs(play.Labels), Pos: s.At.pos(), IDPos: s.ID.at.pos(),
-		When: s.When.V, OnFail: play.OnFail.V, Repeat: 1, Warmup: play.Warmup.V, Drain: play.Drain.V,
+		When: s.When.V, OnFail: play.OnFail.V, Delay: s.delay(), MaxDuration: play.MaxDuration.or(0), Repeat: int(play.Repeat.V),
+		Warmup: play.Warmup.V, Drain: play.Drain.V, Before: newActions(play.Before), After: newActions(play.After),
 		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
 	}
-	stage.Load, stage.LoadPos = newLoad(play.Load)
-	stage.Extent, stage.ExtentPos = newExtent(s)
+	stage.Load, stage.LoadPos = r.newLoad(play.Load)
+	stage.Extent, stage.ExtentPos = newExtent(s, stage.LoadPos)
+	for _, e := range s.Mix.items() {
+		entry := Entry{Name: e.Key, Pos: e.Value.At.pos(), Weight: float64(e.Value.Weight.or(0)), Request: r.request(e.Value.Request, p)}
+		stage.Mix = append(stage.Mix, entry)
+	}
+	if stage.Mix != nil {
+		stage.Request = stage.Mix[0].Request
+	}
+	for _, e := range play.Goodput.items() {
+		path := play.Goodput.At.path + source.JoinPointer(e.Key)
+		metric := source.Text{Text: e.Key, Pos: e.KeyPos, Path: path}
+		stage.Goodput = append(stage.Goodput, Bound{Metric: metric, Limit: e.Value.at.node.AsText(path)})
+	}
 	return stage
 }
 
-// needsOf are the needs that were written, without stages that never run, else the entry before.
-func needsOf(s *rawStage, before string, never map[string]bool) []Need {
-	var needs []Need
-	for _, n := range s.Needs {
-		if !never[n.V] {
-			needs = append(needs, Need{ID: n.V, Pos: n.at.pos()})
+func newActions(list []*rawAction) []Action {
+	var all []Action
+	for _, a := range list {
+		action := Action{Pos: a.At.pos(), LoadModel: a.Load.or(""), UnloadModel: a.Unload.or("")}
+		if a.Call != nil {
+			method, path, _ := strings.Cut(a.Call.V, " ")
+			action.Call = &Call{method, path}
 		}
+		all = append(all, action)
 	}
-	if s.Needs == nil && before != "" && !never[s.ID.V] {
-		needs = []Need{{ID: before, Implied: true, Pos: s.At.pos()}}
-	}
-	return needs
+	return all
 }
 
 func (r *reading) request(q rawRequest, p *Plan) Request {
@@ -247,9 +282,7 @@ func (r *reading) request(q rawRequest, p *Plan) Request {
 		dims, _ := e.Value.dims()
 		request.Shapes = append(request.Shapes, Shape{e.Key, dims, e.Value.At.pos()})
 	}
-	for _, o := range q.Outputs {
-		request.Outputs = append(request.Outputs, o.V)
-	}
+	request.Outputs = wordsOf(q.Outputs)
 	if x := q.Expect; x != nil {
 		request.Expect = &Expect{Pos: x.At.pos(), Outputs: x.Outputs.V, Relative: float64(x.Relative.V), Absolute: float64(x.Absolute.V)}
 		for _, code := range x.Status {
@@ -267,18 +300,4 @@ func byName[T any](all []*T, name func(*T) string, want *val[string], usual stri
 		}
 	}
 	return nil
-}
-
-func newExtent(s *rawStage) (Extent, source.Pos) {
-	if f := s.Play.For; f != nil {
-		return For{Span: f.V}, s.At.node.Entry("for").KeyPos
-	}
-	stable := s.Play.Until.Stable
-	u := UntilStable{
-		Windows: int(stable.Windows.V), Window: stable.Window.V, Within: float64(stable.Within.V), MaxWindows: int(stable.MaxWindows.V),
-	}
-	for _, m := range stable.Metrics {
-		u.Metrics = append(u.Metrics, m.V)
-	}
-	return u, s.At.node.Entry("until").KeyPos
 }

@@ -32,6 +32,10 @@ func (c *checker) plan() {
 		c.dataset(ds.Value)
 	}
 	c.stages()
+	for _, a := range c.raw.Assert {
+		c.assertion(a, 0)
+	}
+	c.baseline()
 	c.output()
 }
 
@@ -107,18 +111,43 @@ func (c *checker) file(p *val[path]) {
 	if p == nil || p.at.implied || p.at.node == nil {
 		return
 	}
-	full := resolvePath(c.dir, string(p.V))
-	info, err := os.Stat(full)
-	m := &mistake{code: codeFile, detail: "paths are relative to the folder of the plan"}
-	switch {
-	case err != nil:
-		m.summary = fmt.Sprintf("file %q cannot be opened: %v", string(p.V), cause(err))
-	case info.IsDir():
-		m.summary = fmt.Sprintf("%q is a folder, not a file", string(p.V))
-	default:
+	if m := c.opens(string(p.V), false); m != nil {
+		c.at(p.at, m)
+	}
+}
+
+// folder checks that a folder named by the plan is there.
+func (c *checker) folder(p *val[path]) {
+	if p == nil || p.at.implied || p.at.node == nil {
 		return
 	}
-	c.at(p.at, m)
+	if m := c.opens(string(p.V), true); m != nil {
+		c.at(p.at, m)
+	}
+}
+
+// opens says why a file or folder cannot be opened; nil: it can.
+func (c *checker) opens(name string, folder bool) *mistake {
+	m := &mistake{code: codeFile, detail: "paths are relative to the folder of the plan"}
+	f, err := os.Open(resolvePath(c.dir, name))
+	if err == nil {
+		defer f.Close()
+		var info os.FileInfo
+		if info, err = f.Stat(); err == nil && info.IsDir() == folder {
+			return nil
+		}
+	}
+	switch {
+	case err != nil && folder:
+		m.summary = fmt.Sprintf("folder %q cannot be opened: %v", name, cause(err))
+	case err != nil:
+		m.summary = fmt.Sprintf("file %q cannot be opened: %v", name, cause(err))
+	case folder:
+		m.summary = fmt.Sprintf("%q is a file, not a folder", name)
+	default:
+		m.summary = fmt.Sprintf("%q is a folder, not a file", name)
+	}
+	return m
 }
 
 // resolvePath makes a path of the plan relative to the plan's folder.
@@ -149,6 +178,23 @@ func (c *checker) output() {
 			c.at(p.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("percentile %s stands here twice", p.at.node.Text)})
 		}
 		seen[p.V] = true
+	}
+}
+
+// baseline warns of a stored result that is not there: what the assertions are then, the plan says.
+func (c *checker) baseline() {
+	b := c.raw.Baseline
+	if b == nil || b.File == nil {
+		return
+	}
+	before := len(c.diags)
+	c.file(b.File)
+	for i := range c.diags[before:] {
+		d := &c.diags[before+i]
+		if d.Code == codeFile {
+			d.Severity = source.Warning
+			d.Detail = "assertions with `baseline` will be " + map[bool]string{true: "skipped", false: "inconclusive"}[b.IfMissing.or("") == "skip"]
+		}
 	}
 }
 

@@ -11,12 +11,7 @@ import (
 )
 
 func (c *checker) dataset(ds *rawDataset) {
-	for _, f := range ds.File.all() {
-		c.file(f)
-	}
-	if ds.File != nil && ds.File.One == nil && len(ds.File.Many) == 0 && !c.doubtful(ds.File.At.path) {
-		c.at(ds.File.At, &mistake{code: codeMissing, summary: "file names no file"})
-	}
+	c.source(ds)
 	checkDist(c, ds.StringLength)
 	c.length(ds.StringLength)
 	if ds.Generate == nil {

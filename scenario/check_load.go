@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-
-	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // amount is what a quantity is made of.
@@ -27,19 +25,31 @@ func perSecond() dimension[rate] {
 	return dimension[rate]{"rate", 0, maxRate, func(v float64) string { return strconv.FormatFloat(round(v), 'f', -1, 64) + "/s" }}
 }
 
-func (c *checker) load(l *rawLoad) {
+// load checks the load of a stage.
+func (c *checker) load(s *rawStage) {
+	l := s.Play.Load
 	if l == nil {
 		return
 	}
-	checkQuantity(c, l.Concurrency, inFlight())
-	checkQuantity(c, l.Rate, perSecond())
+	lasts := s.Play.For != nil
+	checkQuantity(c, l.Concurrency, inFlight(), lasts)
+	checkQuantity(c, l.Rate, perSecond(), lasts)
+	if l.Concurrency != nil {
+		c.periodic(l.Concurrency.More.Periodic)
+	}
+	c.arrivals(l.Arrivals)
+	checkDist(c, l.Think)
+	if l.Intervals != nil {
+		c.file(l.Intervals.File)
+	}
+	c.schedule(s, l.Schedule)
 }
 
-func checkQuantity[T amount](c *checker, q *rawQuantity[T], dim dimension[T]) {
+func checkQuantity[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[T], lasts bool) {
 	if q == nil {
 		return
 	}
-	checkAmount(c, q.One, dim)
+	checkDerived(c, q.One, dim)
 	seen := map[T]bool{}
 	for _, v := range q.Many {
 		checkAmount(c, v, dim)
@@ -57,6 +67,12 @@ func checkQuantity[T amount](c *checker, q *rawQuantity[T], dim dimension[T]) {
 	if q.Levels != nil {
 		checkLevels(c, q.Levels, dim)
 	}
+	if q.Ramp != nil {
+		checkRamp(c, q, dim, lasts)
+	}
+	if q.Search != nil {
+		checkSearch(c, q.Search, dim)
+	}
 }
 
 func tooMany(n int) *mistake {
@@ -65,17 +81,38 @@ func tooMany(n int) *mistake {
 
 // checkAmount checks one value of a quantity.
 func checkAmount[T amount](c *checker, v *val[T], dim dimension[T]) {
+	if v != nil {
+		c.within(v.at, dim.wrong(v.V))
+	}
+}
+
+// checkDerived checks one value of a quantity that may come from an earlier result.
+func checkDerived[T amount](c *checker, v *val[derived[T]], dim dimension[T]) {
+	if v != nil && v.V.Expr == nil {
+		c.within(v.at, dim.wrong(v.V.V))
+	}
+}
+
+// within reports the mistake if there is one.
+func (c *checker) within(at place, m *mistake) {
+	if m != nil {
+		c.at(at, m)
+	}
+}
+
+// wrong says what is wrong with a value of the quantity; nil: nothing.
+func (dim dimension[T]) wrong(v T) *mistake {
 	switch {
-	case v == nil:
-	case v.V < dim.min || v.V <= 0:
+	case v < dim.min || v <= 0:
 		m := &mistake{code: codeRange, summary: fmt.Sprintf("%s must be above 0", dim.name)}
 		if dim.min > 0 {
 			m.summary = fmt.Sprintf("%s must be from %s to %s", dim.name, dim.write(float64(dim.min)), dim.write(float64(dim.max)))
 		}
-		c.at(v.at, m)
-	case v.V > dim.max:
-		c.at(v.at, &mistake{code: codeRange, summary: fmt.Sprintf("%s must be at most %s", dim.name, dim.write(float64(dim.max)))})
+		return m
+	case v > dim.max:
+		return &mistake{code: codeRange, summary: fmt.Sprintf("%s must be at most %s", dim.name, dim.write(float64(dim.max)))}
 	}
+	return nil
 }
 
 func checkLevels[T amount](c *checker, l *rawLevels[T], dim dimension[T]) {
@@ -162,68 +199,4 @@ func (l *rawLevels[T]) count() int {
 		return int(min((magnitude(l.To.V)-magnitude(l.From.V))/l.step()+1, math.MaxInt32))
 	}
 	return len(l.values())
-}
-
-// newQuantity is the plain form of a quantity that was checked.
-func newQuantity[T amount](q *rawQuantity[T], dim dimension[T]) Quantity {
-	level := func(v *val[T]) Level { return Level{Value: magnitude(v.V), Text: v.at.node.Text, Pos: v.at.pos()} }
-	switch {
-	case q.One != nil:
-		return Fixed{level(q.One)}
-	case q.Levels != nil:
-		return newLevels(q.Levels, dim)
-	}
-	var l Levels
-	for _, v := range q.Many {
-		l.Values = append(l.Values, level(v))
-	}
-	return l
-}
-
-func newLevels[T amount](l *rawLevels[T], dim dimension[T]) Levels {
-	levels := Levels{While: newConditions(l.While)}
-	if l.To == nil {
-		levels.Values = []Level{{Value: magnitude(l.From.V), Text: dim.write(magnitude(l.From.V)), Pos: l.From.at.pos()}}
-		levels.Open, levels.Step = true, l.step()
-		if l.Factor != nil {
-			levels.Factor = float64(l.Factor.V)
-		}
-		return levels
-	}
-	for _, v := range l.values() {
-		levels.Values = append(levels.Values, Level{Value: v, Text: dim.write(v), Pos: l.From.at.pos()})
-	}
-	return levels
-}
-
-func newConditions(r *rawConditions) []Condition {
-	var all []Condition
-	if r == nil {
-		return nil
-	}
-	if r.One != nil {
-		all = append(all, Condition{r.One.V})
-	}
-	for _, e := range r.Many {
-		all = append(all, Condition{e.That.V})
-	}
-	return all
-}
-
-// newLoad is the plain form of a load that was checked.
-func newLoad(l *rawLoad) (Load, source.Pos) {
-	if l.Concurrency != nil {
-		return Concurrency{Level: newQuantity(l.Concurrency, inFlight())}, l.At.node.Entry("concurrency").KeyPos
-	}
-	return Rate{
-		Level: newQuantity(l.Rate, perSecond()), Arrivals: newArrivals(l.Arrivals.V), Of: "requests",
-		Pool: Pool{MaxInFlight: int(l.MaxInFlight.V), Overflow: l.Overflow.V},
-	}, l.At.node.Entry("rate").KeyPos
-}
-
-func newArrivals(word string) Arrivals {
-	if word == "poisson" {
-		return Arrivals{Word: word, CV: 1}
-	}
-	return Arrivals{Word: word}
 }

@@ -10,7 +10,7 @@ import (
 func (c *checker) stages() {
 	first := map[string]source.Pos{}
 	running := false
-	for _, s := range c.raw.Stages {
+	for _, s := range c.raw.flat {
 		if s.ID != nil {
 			if at, twice := first[s.ID.V]; twice {
 				c.at(s.ID.at, &mistake{
@@ -20,9 +20,10 @@ func (c *checker) stages() {
 				first[s.ID.V] = s.ID.at.pos()
 			}
 		}
-		running = running || s.When == nil || s.When.V != "never"
+		running = running || !s.never()
 		c.stage(s)
 	}
+	c.groups()
 	switch n := c.raw.At.node.Get("stages"); {
 	case n == nil || c.doubtful("/stages"):
 	case len(c.raw.Stages) == 0:
@@ -34,25 +35,30 @@ func (c *checker) stages() {
 }
 
 func (c *checker) stage(s *rawStage) {
-	c.load(s.Play.Load)
-	c.request(s)
-	c.needs(s)
+	c.load(s)
+	c.request(s, s.At, s.Play.Request, s.Mix == nil)
+	c.mix(s)
+	c.needsOf(s.Needs, s, s.group)
 	c.extent(s)
-	c.headers(s.Play.Request.Headers)
-	c.shapes(s.Play.Request.Shapes)
-	c.unique(s.Play.Request.Outputs, "output")
+	c.sequences(s)
+	c.assertions(s)
 }
 
-// request checks the names of a stage's target and dataset, and that some model is named.
-func (c *checker) request(s *rawStage) {
-	r := s.Play.Request
-	target := findTarget(c, s, r.Target)
+// request checks what is asked for: target and dataset by name, and that some model is named. at is the stage or the entry
+// of its mix; whole: the entry says everything itself.
+func (c *checker) request(s *rawStage, at place, r rawRequest, whole bool) {
+	c.headers(r.Headers)
+	c.shapes(r.Shapes)
+	c.unique(r.Outputs, "output")
+	if !whole {
+		return // its entries say what it leaves open, and repeat what it does not
+	}
+	target := findTarget(c, at, r.Target)
 	if _, wrong := pick(c.datasets(), r.Data, "main"); wrong != nil && !c.known["/datasets"] && !c.known["/data"] {
 		wrong.about("dataset", "data")
-		c.where(s, r.Data, wrong)
+		c.where(at, r.Data, wrong)
 	}
-	runs := s.When == nil || s.When.V != "never"
-	if target == nil || !runs || !c.absent(s.At, "model") || !c.absent(target.At, "model") || c.modelless[target] {
+	if target == nil || s.never() || !c.absent(at, "model") || !c.absent(target.At, "model") || c.modelless[target] || !target.needsModel() {
 		return
 	}
 	c.modelless[target] = true // one stage is enough
@@ -62,22 +68,22 @@ func (c *checker) request(s *rawStage) {
 	})
 }
 
-func findTarget(c *checker, s *rawStage, name *val[string]) *rawTarget {
+func findTarget(c *checker, at place, name *val[string]) *rawTarget {
 	t, wrong := pick(c.targets(), name, "")
 	if wrong != nil && !c.known["/targets"] && !c.known["/target"] {
 		wrong.about("target", "target")
-		c.where(s, name, wrong)
+		c.where(at, name, wrong)
 	}
 	return t
 }
 
-// where reports a mistake at a value, or at the stage that lacks it.
-func (c *checker) where(s *rawStage, v *val[string], m *mistake) {
+// where reports a mistake at a value, or at the map that lacks it.
+func (c *checker) where(lacks place, v *val[string], m *mistake) {
 	switch {
 	case v != nil:
 		c.at(v.at, m)
-	case !c.doubtful(s.At.path):
-		c.at(s.At, m)
+	case !c.doubtful(lacks.path):
+		c.at(lacks, m)
 	}
 }
 
@@ -109,30 +115,6 @@ func pick[T any](all []item[T], name *val[string], usual string) (*T, *mistake) 
 	return nil, &mistake{code: codeUnknownName, summary: fmt.Sprintf("%q", name.V), allowed: names, nearest: source.Nearest(name.V, names)}
 }
 
-func (c *checker) needs(s *rawStage) {
-	if len(s.Needs) == 0 {
-		return
-	}
-	ids, never := c.raw.stageIDs()
-	c.unique(s.Needs, "need")
-	for _, need := range s.Needs {
-		switch {
-		case s.ID != nil && need.V == s.ID.V:
-			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q needs itself", need.V)})
-		case !known(never, need.V) && !c.unreadStages():
-			c.at(need.at, &mistake{
-				code: codeUnknownName, summary: fmt.Sprintf("no stage is named %q", need.V), allowed: ids, nearest: source.Nearest(need.V, ids),
-			})
-		case never[need.V]:
-			before := len(c.diags)
-			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q never runs; nothing waits for it", need.V)})
-			for i := range c.diags[before:] {
-				c.diags[before+i].Severity = source.Warning
-			}
-		}
-	}
-}
-
 func known(m map[string]bool, key string) bool {
 	_, ok := m[key]
 	return ok
@@ -141,10 +123,10 @@ func known(m map[string]bool, key string) bool {
 // stageIDs lists the ids of the stages in document order, and says of each whether it never runs.
 func (p *rawPlan) stageIDs() (ids []string, never map[string]bool) {
 	never = map[string]bool{}
-	for _, s := range p.Stages {
+	for _, s := range p.flat {
 		if s.ID != nil {
 			ids = append(ids, s.ID.V)
-			never[s.ID.V] = s.When != nil && s.When.V == "never"
+			never[s.ID.V] = s.never()
 		}
 	}
 	return ids, never
@@ -153,8 +135,15 @@ func (p *rawPlan) stageIDs() (ids []string, never map[string]bool) {
 // unreadStages reports whether the ids of some stages could not be read, so that an id that is not found may be theirs.
 func (c *checker) unreadStages() bool {
 	list := c.raw.At.node.Get("stages")
-	return list == nil || len(list.Items) != len(c.raw.Stages) ||
-		slices.ContainsFunc(c.raw.Stages, func(s *rawStage) bool { return s.ID == nil })
+	unread := list == nil || len(list.Items) != len(c.raw.Stages) ||
+		slices.ContainsFunc(c.raw.flat, func(s *rawStage) bool { return s.ID == nil })
+	for _, e := range c.raw.Stages {
+		if g := e.Group; g != nil {
+			members := g.At.node.Get("parallel")
+			unread = unread || members == nil || len(members.Items) != len(g.Parallel)
+		}
+	}
+	return unread
 }
 
 // extent checks how long a stage lasts.
@@ -166,6 +155,7 @@ func (c *checker) extent(s *rawStage) {
 	if p.Until == nil || p.Until.Stable == nil {
 		return
 	}
+	c.stableRamp(s)
 	stable := p.Until.Stable
 	if stable.Window != nil && stable.Window.V.IsZero() {
 		c.at(stable.Window.at, &mistake{code: codeRange, summary: "window must be above 0s"})
@@ -206,7 +196,7 @@ func (c *checker) assertionIDs() {
 			seen[id] = at.pos()
 		}
 	}
-	for _, s := range c.raw.Stages {
+	for _, s := range c.raw.flat {
 		if s.ID != nil {
 			check(s.ID.V, s.Play.Assert)
 		}

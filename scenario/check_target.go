@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -22,6 +23,7 @@ func (c *checker) target(t *rawTarget) {
 	c.headers(t.Headers)
 	c.tls(t.TLS)
 	c.builtin(t.Builtin)
+	c.server(t)
 	if t.URL == nil {
 		return
 	}
@@ -42,6 +44,43 @@ func (c *checker) target(t *rawTarget) {
 	if t.TLS != nil && !secure(scheme) {
 		c.warn(t.At, "tls", codeTLSUnused, fmt.Sprintf("\"tls\" has no effect with %s://", scheme), "use https:// or grpcs:// for a secure connection")
 	}
+}
+
+// server checks what is special to some kinds of server.
+func (c *checker) server(t *rawTarget) {
+	c.file(t.Tokenizer)
+	if p := t.Protos; p != nil {
+		for _, f := range append(slices.Clone(p.Files), p.DescriptorSet) {
+			c.file(f)
+		}
+		for _, f := range p.Include {
+			c.folder(f)
+		}
+		if p.Include != nil && p.DescriptorSet != nil {
+			c.under(p.At, "include", &mistake{code: codeDoesNotFit, summary: "\"include\" does not fit \"descriptor_set\"", detail: "it is where the imports of `files` are"})
+		}
+	}
+	inside := t.Backend != nil && t.Backend.V == "triton_inprocess"
+	if in := t.InProcess; in != nil {
+		c.folder(in.ServerDir)
+		c.folder(in.Repository)
+	}
+	if inside && !c.doubtful(t.At.path) && c.absent(t.At, "inprocess") {
+		c.at(t.At, &mistake{code: codeMissing, summary: "backend triton_inprocess needs `inprocess` with the models' `repository`"})
+	} else if inside && t.InProcess != nil && c.absent(t.InProcess.At, "repository") {
+		c.at(t.InProcess.At, &mistake{code: codeMissing, summary: "inprocess needs the models' `repository`"})
+	}
+	if inside && t.URL != nil {
+		c.under(t.At, "url", &mistake{code: codeDoesNotFit, summary: "\"url\" does not fit triton_inprocess", detail: "its server is loaded into the client"})
+	}
+	if m := t.Metrics; m != nil && m.URL != nil && !strings.HasPrefix(m.URL.V, "http://") && !strings.HasPrefix(m.URL.V, "https://") {
+		c.at(m.URL.at, &mistake{code: codeURL, summary: fmt.Sprintf("metrics are read over HTTP, not from %q", m.URL.V), allowed: []string{"http://", "https://"}})
+	}
+}
+
+// needsModel reports whether requests to the target name a model.
+func (t *rawTarget) needsModel() bool {
+	return t.Backend == nil || t.Backend.V != "grpc" && t.Backend.V != "http"
 }
 
 // tensorsOverGRPC refuses tensors as JSON: the protocol has raw bytes.
@@ -186,7 +225,9 @@ func (c *checker) builtin(b *rawBuiltin) {
 	if b == nil {
 		return
 	}
-	checkDist(c, b.ServiceTime)
+	for _, d := range [...]*rawDist[time.Duration, time.Duration]{b.ServiceTime, b.TTFT, b.ITL} {
+		checkDist(c, d)
+	}
 	if s := b.Stall; s != nil {
 		if s.For != nil && s.For.V == 0 {
 			c.at(s.At, &mistake{code: codeRange, summary: "stall needs a time above 0s in `for`"})

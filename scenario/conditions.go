@@ -14,8 +14,8 @@ import (
 // targets and stages stays for the compiler.
 func (r *reading) conditions() source.Diagnostics {
 	c := conditions{reading: r, all: r.diags.HasErrors(), used: map[string]bool{}}
-	for _, s := range r.raw.Stages {
-		never := s.When != nil && s.When.V == "never"
+	for _, s := range r.raw.flat {
+		never := s.never()
 		c.assertions(s.Play.Assert, never)
 		if l := s.Play.Load; l != nil {
 			whileOf(&c, l.Concurrency, never)
@@ -53,16 +53,18 @@ func (c *conditions) assertions(list []*rawAssertion, idle bool) {
 	}
 }
 
-func whileOf[T amount](c *conditions, q *rawQuantity[T], idle bool) {
-	if q == nil || q.Levels == nil || q.Levels.While == nil || !idle && !c.all {
+func whileOf[T amount, X any](c *conditions, q *rawQuantity[T, X], idle bool) {
+	if !idle && !c.all {
 		return
 	}
-	if one := q.Levels.While.One; one != nil {
-		c.look(one, expression.Check)
-	}
-	for _, e := range q.Levels.While.Many {
-		if e.That != nil {
-			c.look(e.That, expression.Check)
+	for _, w := range whiles(q) {
+		if w.One != nil {
+			c.look(w.One, expression.Check)
+		}
+		for _, e := range w.Many {
+			if e.That != nil {
+				c.look(e.That, expression.Check)
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 var (
 	idForm   = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+	callForm = regexp.MustCompile(`^[A-Z]+ /[!-~]*$`)
 	keyForm  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 )
 
@@ -93,6 +94,14 @@ func textForm(is, s string) *mistake {
 	case "label":
 		if s == "" || len(s) > 200 || strings.ContainsFunc(s, unicode.IsControl) {
 			return invalid("", "id %q is empty, too long, or holds control characters", s)
+		}
+	case "urlpath":
+		if !strings.HasPrefix(s, "/") || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+			return invalid("a path begins with / and holds no spaces", "%q is no path of a URL", s)
+		}
+	case "call":
+		if !callForm.MatchString(s) {
+			return invalid("write METHOD PATH, such as POST /reset", "%q is no call", s)
 		}
 	case "nonempty":
 		if s == "" {

@@ -85,6 +85,9 @@ func (d *decoder) decode(v reflect.Value, n *source.Node, path string, f field) 
 		return d.scalar(v.Addr().Interface().(scalar), n, path, f)
 	case isDict(v.Type()):
 		return d.dict(v, n, path, f)
+	case v.Type() == reflect.TypeFor[opaque]():
+		v.Set(reflect.ValueOf(opaque{place{node: n, path: path}}))
+		return true
 	}
 	return d.structure(v, n, path)
 }
@@ -120,8 +123,7 @@ func (d *decoder) dict(v reflect.Value, n *source.Node, path string, f field) bo
 func (d *decoder) structure(v reflect.Value, n *source.Node, path string) bool {
 	t := v.Type()
 	v.FieldByName("At").Set(reflect.ValueOf(place{node: n, path: path}))
-	form := map[source.Kind]string{source.Scalar: "scalar", source.List: "list", source.Map: "map"}[n.Kind]
-	if f, ok := fieldOfForm(t, form); ok {
+	if f, ok := fieldOfNode(t, n); ok {
 		return d.decode(v.FieldByIndex(f.index), n, path, f)
 	}
 	if n.Kind != source.Map {

@@ -7,11 +7,13 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,18 +21,11 @@ import (
 )
 
 // TestSchemaAndTagsAgree walks the schema and the raw structs side by side: keys both ways, types, words, defaults,
-// ranges and required keys must be the same, and what is marked notBuilt must have no tag.
+// ranges and required keys must be the same. What the schema marks notBuilt is decoded like anything else.
 func TestSchemaAndTagsAgree(t *testing.T) {
 	w := newSchemaWalk(t)
 	w.walk(reflect.TypeFor[rawPlan](), w.root, "", field{})
-	for _, u := range unions() {
-		for _, key := range u.later {
-			if !w.later[key] {
-				t.Errorf("%s is a later member of %q but nowhere marked notBuilt", key, u.name)
-			}
-		}
-	}
-	if len(w.seen) < 40 {
+	if len(w.seen) < 80 {
 		t.Errorf("only %d structs and maps were compared", len(w.seen))
 	}
 }
@@ -39,13 +34,11 @@ type schemaWalk struct {
 	t    *testing.T
 	root map[string]any
 	seen map[string]bool
-	// later are the members of unions that the schema marks notBuilt.
-	later map[string]bool
 }
 
 func newSchemaWalk(t *testing.T) *schemaWalk {
 	t.Helper()
-	w := &schemaWalk{t: t, seen: map[string]bool{}, later: map[string]bool{}}
+	w := &schemaWalk{t: t, seen: map[string]bool{}}
 	if err := json.Unmarshal(schema.Plan(), &w.root); err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +88,7 @@ func (w *schemaWalk) walk(t reflect.Type, s map[string]any, path string, f field
 	switch {
 	case isLeaf(t):
 		w.leaf(t, s, path, f)
+	case t == reflect.TypeFor[opaque](): // kept as it stands
 	case t.Kind() == reflect.Slice:
 		list, _ := w.follow(s)
 		items, ok := list["items"].(map[string]any)
@@ -137,6 +131,12 @@ func (w *schemaWalk) structure(t reflect.Type, s map[string]any, path string) {
 		}
 		w.walk(f.typ, branch, path, f)
 	}
+	for _, f := range fields(t) {
+		if f.tag.Get("has") != "" {
+			item, _ := w.follow(s)
+			w.walk(f.typ, item["else"].(map[string]any), path+"{"+f.tag.Get("has")+"}", f)
+		}
+	}
 	if _, free := fieldOfForm(t, "map"); free {
 		return
 	}
@@ -156,7 +156,7 @@ func (w *schemaWalk) structure(t reflect.Type, s map[string]any, path string) {
 
 // keys compares the keys of a map and which of them are required.
 func (w *schemaWalk) keys(t reflect.Type, m, properties map[string]any, path string) {
-	var tags, required, built, later []string
+	var tags, required, known []string
 	for _, f := range fields(t) {
 		if f.key == "" {
 			continue
@@ -166,42 +166,31 @@ func (w *schemaWalk) keys(t reflect.Type, m, properties map[string]any, path str
 			required = append(required, f.key)
 		}
 	}
-	for key, p := range properties {
-		if p.(map[string]any)["notBuilt"] == true {
-			later = append(later, key)
-			continue
-		}
-		built = append(built, key)
+	for key := range properties {
+		known = append(known, key)
 	}
 	slices.Sort(tags)
-	slices.Sort(built)
-	if diff := cmp.Diff(built, tags); diff != "" {
+	slices.Sort(known)
+	if diff := cmp.Diff(known, tags); diff != "" {
 		w.t.Errorf("%s: keys (-schema +tags):\n%s", path, diff)
 	}
 	if t != reflect.TypeFor[rawLevels[int64]]() && t != reflect.TypeFor[rawLevels[rate]]() { // reported by checkLevels
-		w.required(m, required, later, path)
+		w.required(m, required, path)
 	}
 	for _, u := range unionsOf(t) {
 		for _, key := range u.keys() {
-			if !slices.Contains(built, key) {
-				w.t.Errorf("%s: %s is a member of %q but not built in the schema", path, key, u.name)
-			}
-		}
-		for _, key := range u.later {
-			if slices.Contains(later, key) {
-				w.later[key] = true
+			if !slices.Contains(known, key) {
+				w.t.Errorf("%s: %s is a member of %q but not in the schema", path, key, u.name)
 			}
 		}
 	}
 }
 
-func (w *schemaWalk) required(m map[string]any, tags, later []string, path string) {
+func (w *schemaWalk) required(m map[string]any, tags []string, path string) {
 	var wanted []string
 	list, _ := m["required"].([]any)
 	for _, key := range list {
-		if !slices.Contains(later, key.(string)) {
-			wanted = append(wanted, key.(string))
-		}
+		wanted = append(wanted, key.(string))
 	}
 	slices.Sort(wanted)
 	slices.Sort(tags)
@@ -212,7 +201,7 @@ func (w *schemaWalk) required(m map[string]any, tags, later []string, path strin
 
 // byDefault compares the default of a key.
 func (w *schemaWalk) byDefault(f field, p map[string]any, path string) {
-	tag := f.tag.Get("default")
+	tag := f.tag.Get("default") + f.tag.Get("usual")
 	if tag == "{}" {
 		tag = ""
 		for _, inner := range fields(deref(f.typ)) {
@@ -280,14 +269,11 @@ func (w *schemaWalk) words(tags []string, s map[string]any, path string) {
 	if other, is := s["else"].(map[string]any); is && !ok {
 		list, _ = other["enum"].([]any)
 	}
-	later, _ := s["notBuilt"].([]any)
-	var built []string
+	var known []string
 	for _, word := range list {
-		if !slices.Contains(later, word) {
-			built = append(built, written(word))
-		}
+		known = append(known, written(word))
 	}
-	if diff := cmp.Diff(built, tags); diff != "" {
+	if diff := cmp.Diff(known, tags); diff != "" {
 		w.t.Errorf("%s: words (-schema +tags):\n%s", path, diff)
 	}
 }
@@ -303,16 +289,19 @@ func (w *schemaWalk) def(t reflect.Type, ref string, s map[string]any, path stri
 
 // TestUnionsNameAllMembers finds the types with a marker method in the source and compares them with the table.
 func TestUnionsNameAllMembers(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "plan_load.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := map[string][]string{}
-	for _, d := range file.Decls {
-		method, ok := d.(*ast.FuncDecl)
-		if ok && method.Recv != nil && method.Body != nil && len(method.Body.List) == 0 && method.Type.Params.NumFields() == 0 {
-			receiver := method.Recv.List[0].Type.(*ast.Ident).Name
-			found[method.Name.Name] = append(found[method.Name.Name], receiver)
+	files, _ := filepath.Glob("plan*.go")
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			method, ok := d.(*ast.FuncDecl)
+			if ok && method.Recv != nil && method.Body != nil && len(method.Body.List) == 0 && method.Type.Params.NumFields() == 0 {
+				receiver := method.Recv.List[0].Type.(*ast.Ident).Name
+				found[method.Name.Name] = append(found[method.Name.Name], receiver)
+			}
 		}
 	}
 	listed := map[string][]string{}
@@ -328,30 +317,44 @@ func TestUnionsNameAllMembers(t *testing.T) {
 			listed[marker] = append(listed[marker], m.typ.Name())
 		}
 	}
-	for marker, names := range listed {
-		for _, name := range names {
-			if !slices.Contains(found[marker], name) {
-				t.Errorf("%s has no marker method %s", name, marker)
-			}
+	for _, all := range []map[string][]string{listed, found} {
+		for _, names := range all {
+			slices.Sort(names)
 		}
+	}
+	if diff := cmp.Diff(found, listed); diff != "" {
+		t.Errorf("members by marker (-source +table):\n%s", diff)
 	}
 }
 
 // TestDefaultsAreValues fills every struct that has defaults: a default that cannot be read panics.
 func TestDefaultsAreValues(t *testing.T) {
 	p := rawPlan{
-		Target: &rawTarget{TLS: &rawTLS{}, Builtin: &rawBuiltin{Stall: &rawStall{}}},
-		Data:   &rawDataset{Generate: &rawGenerate{}, File: &rawFiles{}},
-		Stages: []*rawStage{{Play: rawPlay{
-			Load: &rawLoad{Rate: &rawQuantity[rate]{}}, Until: &rawUntil{Stable: &rawStable{}}, Assert: []*rawAssertion{{}},
-			Request: rawRequest{Expect: &rawExpect{}},
-		}}},
+		Target: &rawTarget{
+			TLS: &rawTLS{}, Builtin: &rawBuiltin{Stall: &rawStall{}}, Metrics: &rawMetrics{}, Trace: &rawTrace{}, InProcess: &rawInProcess{},
+		},
+		Data: &rawDataset{
+			Generate: &rawGenerate{}, File: &rawFiles{}, Prompts: &rawPrompts{Prefixes: &rawPrefixes{}, Images: &rawImages{}, Audio: &rawAudio{}},
+		},
+		Baseline: &rawBaseline{},
+		Stages: []*rawItem{
+			{Stage: &rawStage{Play: rawPlay{
+				Load: &rawLoad{Rate: &rawRate{}}, Until: &rawUntil{Stable: &rawStable{}}, Assert: []*rawAssertion{{Every: &val[time.Duration]{}}},
+				Request: rawRequest{Expect: &rawExpect{}},
+			}}},
+			{Group: &rawGroup{Parallel: []*rawStage{{Play: rawPlay{
+				Load: &rawLoad{Concurrency: &rawSlots{More: rawPeriodicForm{&rawPeriodic{}}, Ramp: []*rawStep[int64]{{}}}}, Memory: &rawMemory{},
+				Sequences: &rawSequences{IDs: &rawIDs{}},
+			}}}}},
+			{Stage: &rawStage{Play: rawPlay{Load: &rawLoad{Intervals: &rawIntervals{}}}}},
+			{Stage: &rawStage{Play: rawPlay{Load: &rawLoad{Schedule: &rawSchedule{}, Arrivals: &rawArrivals{}}}}},
+		},
 	}
 	fill(reflect.ValueOf(&p))
 	if got := p.Target.MaxMessage.V; got != 2<<30 {
 		t.Errorf("max_message is %d by default", got)
 	}
-	if got := p.Stages[0].Play.Load.MaxInFlight.V; got != 1024 {
+	if got := p.Stages[0].Stage.Play.Load.MaxInFlight.V; got != 1024 {
 		t.Errorf("max_in_flight is %d by default", got)
 	}
 }

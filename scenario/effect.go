@@ -11,11 +11,12 @@ func (c *checker) effects() {
 	for _, t := range c.targets() {
 		c.targetEffects(t.Value)
 	}
-	for _, s := range c.raw.Stages {
-		r := s.Play.Request
-		ds, _ := pick(c.datasets(), r.Data, "main")
-		if ds != nil && r.Expect != nil && ds.Generate != nil {
-			c.nothingExpected(r.Expect)
+	for _, s := range c.raw.flat {
+		for _, r := range s.requests() {
+			ds, _ := pick(c.datasets(), r.Data, "main")
+			if ds != nil && r.Expect != nil && ds.Generate != nil {
+				c.nothingExpected(r.Expect)
+			}
 		}
 	}
 	for _, s := range c.raw.SLOs.items() {
@@ -27,6 +28,9 @@ func (c *checker) effects() {
 
 // targetEffects are keys of a target that its URL or its other keys leave without effect.
 func (c *checker) targetEffects(t *rawTarget) {
+	if t.URL == nil {
+		return
+	}
 	overHTTP := !strings.HasPrefix(t.URL.V, "grpc") && t.URL.V != "builtin://grpc"
 	if overHTTP && t.At.node.Entry("max_message") != nil {
 		c.warn(t.At, "max_message", codeNoEffect, "\"max_message\" has no effect over HTTP", "it limits gRPC messages")

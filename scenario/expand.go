@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -18,17 +19,23 @@ func (c *checker) expand() {
 			}
 		}
 	}
-	for _, s := range c.raw.Stages {
-		s.Play.Assert = c.assertions(s.Play.Assert, s.ID.or(""))
+	c.raw.flatten()
+	for _, s := range c.raw.flat {
+		s.Play.Assert = c.useSLOs(s.Play.Assert, s.ID.or(""))
 		if l := s.Play.Load; l != nil {
 			expandWhile(c, l.Concurrency)
 			expandWhile(c, l.Rate)
 		}
-		if u := s.Play.Until; u != nil && u.Word != nil {
+		if u := s.Play.Until; u != nil && u.Word != nil && u.Word.V == "stable" {
 			u.Stable, u.Word = &rawStable{At: place{node: &source.Node{Kind: source.Map}, implied: true}}, nil
 		}
 	}
-	c.raw.Assert = c.assertions(c.raw.Assert, "plan")
+	c.raw.Assert = c.useSLOs(c.raw.Assert, "plan")
+	for _, t := range c.targets() {
+		if t.Value.Streaming.or(false) && t.Value.At.node.Entry("timeout") == nil {
+			t.Value.Timeout = &val[time.Duration]{10 * time.Minute, place{node: source.Plain("10m", source.Pos{}), implied: true}}
+		}
+	}
 	if root := c.raw.At.node; root.Entry("data") == nil && root.Entry("datasets") == nil {
 		c.raw.Data = &rawDataset{At: place{implied: true}, Generate: &rawGenerate{Word: &val[string]{
 			V: "random", at: place{node: source.Plain("random", source.Pos{}), implied: true},
@@ -36,8 +43,8 @@ func (c *checker) expand() {
 	}
 }
 
-// assertions replaces the uses of slos by their assertions.
-func (c *checker) assertions(list []*rawAssertion, owner string) []*rawAssertion {
+// useSLOs replaces the uses of slos by their assertions.
+func (c *checker) useSLOs(list []*rawAssertion, owner string) []*rawAssertion {
 	if list == nil {
 		return nil
 	}
@@ -93,13 +100,28 @@ func (a *rawAssertion) usedBy(use *rawAssertion, owner string) *rawAssertion {
 	return &copied
 }
 
-// expandWhile replaces the uses of slos in the condition of levels.
-func expandWhile[T amount](c *checker, q *rawQuantity[T]) {
-	if q == nil || q.Levels == nil || q.Levels.While == nil {
-		return
+// expandWhile replaces the uses of slos in the conditions of levels and searches.
+func expandWhile[T amount, X any](c *checker, q *rawQuantity[T, X]) {
+	for _, w := range whiles(q) {
+		c.conditions(w)
 	}
+}
+
+// whiles are the conditions of a quantity that may be absent.
+func whiles[T amount, X any](q *rawQuantity[T, X]) []*rawConditions {
+	switch {
+	case q == nil:
+	case q.Levels != nil && q.Levels.While != nil:
+		return []*rawConditions{q.Levels.While}
+	case q.Search != nil && q.Search.While != nil:
+		return []*rawConditions{q.Search.While}
+	}
+	return nil
+}
+
+func (c *checker) conditions(w *rawConditions) {
 	var all []*rawCondition
-	for _, e := range q.Levels.While.Many {
+	for _, e := range w.Many {
 		switch {
 		case e.That != nil:
 			all = append(all, e)
@@ -113,8 +135,8 @@ func expandWhile[T amount](c *checker, q *rawQuantity[T]) {
 			c.at(e.At, &mistake{code: codeMissing, summary: "a condition is an expression or {slo: NAME}"})
 		}
 	}
-	if w := q.Levels.While; w.At.node.Kind == source.List && len(w.At.node.Items) == 0 && !c.doubtful(w.At.path) {
+	if w.At.node.Kind == source.List && len(w.At.node.Items) == 0 && !c.doubtful(w.At.path) {
 		c.at(w.At, &mistake{code: codeMissing, summary: "while has no condition"})
 	}
-	q.Levels.While.Many = all
+	w.Many = all
 }

@@ -19,7 +19,7 @@ func fill(v reflect.Value) {
 		for i := range v.Len() {
 			fill(v.Index(i))
 		}
-	case v.Kind() != reflect.Struct || isLeaf(v.Type()):
+	case v.Kind() != reflect.Struct || isLeaf(v.Type()) || v.Type() == reflect.TypeFor[opaque]():
 	case isDict(v.Type()):
 		v.Addr().Interface().(mapping).each(func(_ string, e reflect.Value) { fill(e) })
 	default:
@@ -37,14 +37,15 @@ func fillStruct(v reflect.Value) {
 	}
 }
 
-// wantsDefault reports whether the member that an option goes with was chosen.
+// wantsDefault reports whether a key that an option goes with is there.
 func wantsDefault(v reflect.Value, f field) bool {
-	with := f.tag.Get("with")
-	if with == "" {
-		return true
+	with := f.with()
+	for _, key := range with {
+		if beside, _ := fieldOfKey(v.Type(), key); !v.FieldByIndex(beside.index).IsNil() {
+			return true
+		}
 	}
-	member, _ := fieldOfKey(v.Type(), with)
-	return !v.FieldByIndex(member.index).IsNil()
+	return len(with) == 0
 }
 
 // defaultValue makes the value of a default tag: a scalar, the words of a list, or an empty map.

@@ -69,6 +69,14 @@ func leafOf(t reflect.Type) *leaf {
 		return &leaf{"expression", parseExpression}
 	case reflect.TypeFor[any]():
 		return &leaf{"any", parseAny}
+	case reflect.TypeFor[derived[int64]]():
+		return &leaf{"int", parseDerived[int64]}
+	case reflect.TypeFor[derived[rate]]():
+		return &leaf{"rate", parseDerived[rate]}
+	case reflect.TypeFor[precision[int64]]():
+		return &leaf{"int or ratio", parsePrecision[int64]}
+	case reflect.TypeFor[precision[rate]]():
+		return &leaf{"rate or ratio", parsePrecision[rate]}
 	}
 	return nil
 }
@@ -81,7 +89,7 @@ func box[T any](v T, m *mistake) (any, *mistake) { return v, m }
 //	rate     = decimal "/" ( "s" | "min" | "h" )
 //	ratio    = decimal "%"
 //	size     = decimal ( "B" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" )
-//	span     = duration | int " " ( "request" | "requests" )
+//	span     = duration | int 1*" " ( "request" | "sequence" | "session" | "pass" ) [ "s" | "es" ]
 //	decimal  = 1*digit [ "." 1*digit ]
 var (
 	decimalForm  = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
@@ -180,7 +188,7 @@ func parseSize(s string) (size, *mistake) {
 }
 
 func parseSpan(s string) (Span, *mistake) {
-	const detail = "a span is a duration such as 60s, or a number of requests such as 1000 requests"
+	const detail = "a span is a duration such as 60s, or a number such as 1000 requests or 2 passes"
 	if m := spanForm.FindStringSubmatch(s); m != nil {
 		return parseCount(s, m[1], m[2])
 	}
@@ -200,19 +208,22 @@ func parseSpan(s string) (Span, *mistake) {
 	return Span{}, wrong
 }
 
-// parseCount reads the N requests form of a span.
+// parseCount reads the form of a span that is a number of things.
 func parseCount(s, digits, unit string) (Span, *mistake) {
 	n, err := strconv.ParseInt(digits, 10, 64)
+	var span Span
 	switch unit {
 	case "request", "requests":
-	case "sequence", "sequences", "session", "sessions", "pass", "passes":
-		return Span{}, &mistake{
-			code: codeNotBuilt, summary: fmt.Sprintf("a span in %s is not built yet", unit),
-			detail: "use a duration, or a number of requests",
-		}
+		span.Requests = n
+	case "sequence", "sequences":
+		span.Sequences = n
+	case "session", "sessions":
+		span.Sessions = n
+	case "pass", "passes":
+		span.Passes = n
 	default:
-		m := invalid("counts are in requests", "span %q has an unknown unit", s)
-		m.allowed = []string{"requests"}
+		m := invalid("counts are in requests, sequences, sessions or passes", "span %q has an unknown unit", s)
+		m.allowed = []string{"requests", "sequences", "sessions", "passes"}
 		m.nearest = source.Nearest(unit, m.allowed)
 		return Span{}, m
 	}
@@ -220,9 +231,9 @@ func parseCount(s, digits, unit string) (Span, *mistake) {
 		return Span{}, invalid("", "span %q is too large", s)
 	}
 	if n == 0 {
-		return Span{}, invalid("give at least 1 request", "span %q is no number of requests", s)
+		return Span{}, invalid("give at least 1", "span %q is no number of %s", s, unit)
 	}
-	return Span{Requests: n}, nil
+	return span, nil
 }
 
 func parseConnections(s string) (any, *mistake) {

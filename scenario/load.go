@@ -113,7 +113,7 @@ func (r *reading) read(o Overrides) *Plan {
 func (r *reading) resolve(o Overrides) {
 	r.profile(o.Profiles)
 	r.diags = append(r.diags, applySets(r.root, o.Sets)...)
-	merged := r.layers.removed(r.layers.mergeDefaults(r.root))
+	merged := r.layers.mergeMixes(r.layers.removed(r.layers.mergeDefaults(r.root)))
 	for _, u := range r.uppers {
 		r.layers.idle(u.tree, u.path)
 	}
@@ -158,6 +158,7 @@ func (r *reading) shape() source.Diagnostics {
 		whole.Entries = append(slices.Clone(whole.Entries), source.Entry{Key: "profiles", KeyPos: e.Pos, Value: e})
 	}
 	found := schema.Validate(&whole)
+	nested(found)
 	inPlan := map[source.Pos]bool{}
 	ofProfile := func(d source.Diagnostic) bool { return strings.HasPrefix(d.Path, "/profiles") }
 	for _, d := range found {

@@ -226,6 +226,37 @@ func (l *layers) mergeDefaults(root *source.Node) *source.Node {
 	return &plan
 }
 
+// mergeMixes gives the plan with the request keys of every stage merged under the entries of its mix. Nulls are gone.
+func (l *layers) mergeMixes(root *source.Node) *source.Node {
+	stages := root.Get("stages")
+	if stages == nil || stages.Kind != source.List {
+		return root
+	}
+	plan := *root
+	plan.Entries = slices.Clone(root.Entries)
+	plan.Entry("stages").Value = eachStage(stages, func(stage *source.Node) []*source.Node {
+		mix := stage.Get("mix")
+		if mix == nil || mix.Kind != source.Map {
+			return []*source.Node{stage}
+		}
+		keys, merged, whole := &source.Node{Kind: source.Map}, *mix, *stage
+		for _, e := range stage.Entries {
+			if _, ok := fieldOfKey(reflect.TypeFor[rawRequest](), e.Key); ok {
+				keys.Entries = append(keys.Entries, e)
+			}
+		}
+		merged.Entries = nil
+		for _, e := range mix.Entries {
+			e.Value = layer{layers: l}.over(keys, e.Value, reflect.TypeFor[rawMix]())
+			merged.Entries = append(merged.Entries, e)
+		}
+		whole.Entries = slices.Clone(stage.Entries)
+		whole.Entry("mix").Value = &merged
+		return []*source.Node{&whole}
+	})
+	return &plan
+}
+
 // stageKeys leaves out the keys that `defaults` cannot hold; they are reported where they stand.
 func (l *layers) stageKeys(defaults *source.Node) *source.Node {
 	c := *defaults

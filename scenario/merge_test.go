@@ -66,7 +66,7 @@ func mergeCases() []mergeCase {
 		},
 		{
 			clause: "a kind of load removes the other and the options that do not fit", files: one("profiles: {p: {stages: {s: {load: {concurrency: 4}}}}}\nstages: [{id: s, load: {rate: 5/s, arrivals: poisson, max_in_flight: 9}, for: 1s}]\n"), profiles: []string{"p"},
-			want: map[string]string{"/stages/0/load": `{"concurrency":4}`},
+			want: map[string]string{"/stages/0/load": `{"concurrency":4,"think":"0s"}`},
 		},
 		{
 			clause: "a form of a quantity removes the other", files: one("profiles: {p: {stages: {s: {load: {rate: {levels: {factor: 2}}}}}}}\nstages: [{id: s, load: {rate: {levels: {from: 1/s, to: 8/s, step: 1/s}}}, for: 1s}]\n"), profiles: []string{"p"},

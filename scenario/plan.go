@@ -152,16 +152,18 @@ type Dist struct {
 	Weights             []float64 // as long as Values; nil: equal
 }
 
-// Dataset is where inputs come from: exactly one of Generate, Files.
+// Dataset is where inputs come from. Source is the key that says so; Generate and Files are set for theirs only.
 type Dataset struct {
 	Name         string
 	Pos          source.Pos
+	Source       string // generate file dir bodies rows prompts command
 	Generate     *Generate
 	Files        []Path
-	Format       string // "" by content; "perf_analyzer"
-	Order        string // sequential shuffle random
-	AtEnd        string // repeat stop
-	Count        int    // rows that generate draws
+	Format       string        // "" by content; "perf_analyzer" …
+	TimeUnit     time.Duration // of the rows' timestamps; 0: that of the format
+	Order        string        // sequential shuffle random
+	AtEnd        string        // repeat stop
+	Count        int           // rows that generate draws
 	StringLength Dist
 }
 
@@ -207,7 +209,7 @@ type Stage struct {
 	Delay       time.Duration // before it starts; in a group, from the group's start
 	MaxDuration time.Duration // then the node is interrupted; 0: none
 	Request     Request
-	Mix         []Entry // several kinds of request; nil: only Request
+	Mix         []Entry // several kinds of request; nil: only Request, which is else the first of them
 	Load        Load
 	LoadPos     source.Pos
 	Extent      Extent
@@ -325,4 +327,5 @@ type Output struct {
 	Dir         string // "" for the default
 	Formats     []string
 	Percentiles []float64
+	Samples     string // none csv jsonl
 }

@@ -150,6 +150,8 @@ func (e encoder) encode(v reflect.Value) any {
 		return list
 	case isLeaf(v.Type()):
 		return e.leaf(v.Addr().Interface().(scalar))
+	case v.Type() == reflect.TypeFor[opaque]():
+		return e.asWritten(v.Interface().(opaque).At.node)
 	case isDict(v.Type()):
 		m := map[string]any{}
 		v.Addr().Interface().(mapping).each(func(key string, value reflect.Value) { m[key] = e.encode(value) })
@@ -171,6 +173,32 @@ func (e encoder) structure(v reflect.Value) any {
 		}
 	}
 	return m
+}
+
+// asWritten is a part that is kept as it stands.
+func (e encoder) asWritten(n *source.Node) any {
+	switch n.Kind {
+	case source.Map:
+		m := map[string]any{}
+		for _, entry := range n.Entries {
+			m[entry.Key] = e.asWritten(entry.Value)
+		}
+		return m
+	case source.List:
+		list := []any{}
+		for _, item := range n.Items {
+			list = append(list, e.asWritten(item))
+		}
+		return list
+	case source.Scalar, source.Null:
+	}
+	if shown, ok := e.subs.masked[n]; ok {
+		return shown
+	}
+	if s, ok := n.JSON().(string); ok {
+		return escape(s)
+	}
+	return n.JSON()
 }
 
 func (e encoder) leaf(s scalar) any {
@@ -206,6 +234,8 @@ func canonical(v any) any {
 		return v
 	case source.Text:
 		return strings.Join(strings.Fields(v.Text), " ")
+	case interface{ plain() any }:
+		return v.plain()
 	}
 	return fmt.Sprintf("%+v", v)
 }

@@ -11,12 +11,14 @@ import (
 // substitute, decode, fill, encode) know of it:
 //
 //	plan:"key"       the key of a map
-//	form:"scalar"    what the value is when it is written as a scalar, a list, or a map with free keys
+//	form:"scalar"    what the value is when it is written as a scalar, a list, or a map (with free keys, or told by has)
+//	has:"key"        of several forms that are maps: the one that has this key
 //	inline:"true"    the fields of that struct stand in this one
 //	words:"a b"      the words allowed
 //	default:"text"   the value when the key is absent: plan text; words of a list; {} for an empty map
+//	usual:"text"     the same, for a key that not every kind of target reads: it is not filled in
 //	min:"1" max:"9"  the range allowed
-//	with:"rate"      the option makes sense only beside that member of the union
+//	with:"rate"      the option makes sense only beside one of these keys
 //	is:"name"        a special kind of text (constraint.go)
 //	required:"true"  the key must be there
 
@@ -100,6 +102,9 @@ func (m *dict[T]) items() []item[T] {
 	return m.Entries
 }
 
+// opaque is a part of the plan that is kept as it stands: what it means is known where it is used.
+type opaque struct{ At place }
+
 var (
 	scalarType  = reflect.TypeFor[scalar]()
 	mappingType = reflect.TypeFor[mapping]()
@@ -115,6 +120,9 @@ type field struct {
 }
 
 func (f field) words() []string { return strings.Fields(f.tag.Get("words")) }
+
+// with are the keys of which one must stand beside the option.
+func (f field) with() []string { return strings.Fields(f.tag.Get("with")) }
 
 // fields lists the fields of t that the plan can fill, inlined ones included.
 func fields(t reflect.Type) []field {
@@ -146,14 +154,25 @@ func fieldOfKey(t reflect.Type, key string) (field, bool) {
 	return field{}, false
 }
 
-// fieldOfForm finds the field that holds a value written as a scalar, list, or map.
+// fieldOfForm finds the field that holds a value written as a scalar, list, or map. Of several maps it is the one that is
+// told by no key.
 func fieldOfForm(t reflect.Type, form string) (field, bool) {
 	for _, f := range fields(t) {
-		if f.form == form {
+		if f.form == form && f.tag.Get("has") == "" {
 			return f, true
 		}
 	}
 	return field{}, false
+}
+
+// fieldOfNode finds the field that holds n.
+func fieldOfNode(t reflect.Type, n *source.Node) (field, bool) {
+	for _, f := range fields(t) {
+		if has := f.tag.Get("has"); has != "" && n.Kind == source.Map && n.Entry(has) != nil {
+			return f, true
+		}
+	}
+	return fieldOfForm(t, map[source.Kind]string{source.Scalar: "scalar", source.List: "list", source.Map: "map"}[n.Kind])
 }
 
 // deref removes pointers.
@@ -188,6 +207,13 @@ func inForm(t reflect.Type, kind source.Kind) reflect.Type {
 
 // childType is the type of the value under key in a value of type t; nil: not known.
 func childType(t reflect.Type, key string) reflect.Type {
+	if t = deref(t); t != nil && t.Kind() == reflect.Struct {
+		for _, f := range fields(t) {
+			if f.tag.Get("has") == key {
+				return childType(f.typ, key)
+			}
+		}
+	}
 	t = inForm(t, source.Map)
 	switch {
 	case t == nil || isLeaf(t):

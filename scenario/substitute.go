@@ -63,7 +63,11 @@ func (s *substitution) tree(n *source.Node, t reflect.Type, path string) *source
 		}
 		leaf := scalarLeaf(t)
 		if leaf == reflect.TypeFor[source.Text]() {
-			s.expression(n, path)
+			s.expression(n, 0, path)
+			return n
+		}
+		if isDerived(leaf) && fromStage(n.Text) {
+			s.expression(n, len("${"), path)
 			return n
 		}
 		return s.scalar(n, leaf, path)
@@ -98,10 +102,11 @@ var (
 	nameInside    = regexp.MustCompile(`^\$\{ *([A-Za-z_][A-Za-z0-9_]*) *\}$`)
 )
 
-// expression marks the variables that an expression mentions as used.
-func (s *substitution) expression(n *source.Node, path string) {
+// expression marks the variables that an expression mentions as used. It begins at byte from of n.
+func (s *substitution) expression(n *source.Node, from int, path string) {
 	text := n.AsText(path)
-	for _, at := range referenceForm.FindAllStringIndex(n.Text, -1) {
+	for _, at := range referenceForm.FindAllStringIndex(n.Text[from:], -1) {
+		at[0], at[1] = at[0]+from, at[1]+from
 		m := nameInside.FindStringSubmatch(n.Text[at[0]:at[1]])
 		if m == nil {
 			continue // the compiler of expressions says what is wrong with it
@@ -235,7 +240,8 @@ func (s *substitution) malformed(text string, pos source.Pos, width int, path st
 	d := source.Diagnostic{Severity: source.Error, Code: codeVarSyntax, Path: path, Pos: pos, Width: width}
 	switch {
 	case strings.Contains(text, "stage("):
-		d.Code, d.Summary = codeNotBuilt, "a value from an earlier stage is not built yet"
+		d.Code, d.Summary = codeDoesNotFit, "a value from an earlier stage cannot stand here"
+		d.Detail = "it can be all of a load's rate or concurrency, the `to` of a ramp's step, and a search's `from` and `to`"
 	case strings.HasPrefix(text, "${matrix."):
 		d.Code, d.Summary = codeNotBuilt, "`matrix` is not built yet"
 	case !strings.HasSuffix(text, "}"):

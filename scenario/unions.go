@@ -23,9 +23,8 @@ type union struct {
 	in       []reflect.Type // the raw structs that hold the keys
 	sum      reflect.Type   // the sealed interface of the Plan; nil: none
 	members  []member
-	later    []string // keys of the language that are not built yet; they count as named
-	optional bool     // none may be named too
-	none     string   // what to do when none is named
+	optional bool   // none may be named too
+	none     string // what to do when none is named
 }
 
 // unions is the only list of the choices of a plan. The decoder, the merge of defaults and the drift test read it.
@@ -33,29 +32,42 @@ func unions() []union {
 	return []union{
 		{
 			name: "load", in: []reflect.Type{reflect.TypeFor[rawLoad]()}, sum: reflect.TypeFor[Load](),
-			members: []member{{"concurrency", reflect.TypeFor[Concurrency]()}, {"rate", reflect.TypeFor[Rate]()}},
-			later:   []string{"intervals", "schedule"},
-			none:    "write one of these:\n  load: {concurrency: 4}\n  load: {rate: 100/s}",
+			members: []member{
+				{"concurrency", reflect.TypeFor[Concurrency]()},
+				{"rate", reflect.TypeFor[Rate]()},
+				{"intervals", reflect.TypeFor[Intervals]()},
+				{"schedule", reflect.TypeFor[Schedule]()},
+			},
+			none: "write one of these:\n  load: {concurrency: 4}\n  load: {rate: 100/s}",
 		},
 		{
-			name:    "quantity",
-			in:      []reflect.Type{reflect.TypeFor[rawQuantity[int64]](), reflect.TypeFor[rawQuantity[rate]]()},
-			sum:     reflect.TypeFor[Quantity](),
-			members: []member{{"", reflect.TypeFor[Fixed]()}, {"levels", reflect.TypeFor[Levels]()}},
-			later:   []string{"ramp", "search", "periodic"},
-			none:    "write a value, a list of values, or {levels: {from: 1, to: 8}}",
+			name: "quantity", in: []reflect.Type{reflect.TypeFor[rawSlots](), reflect.TypeFor[rawRate]()}, sum: reflect.TypeFor[Quantity](),
+			members: []member{
+				{"", reflect.TypeFor[Fixed]()},
+				{"levels", reflect.TypeFor[Levels]()},
+				{"ramp", reflect.TypeFor[Ramp]()},
+				{"search", reflect.TypeFor[Search]()},
+				{"periodic", reflect.TypeFor[Periodic]()},
+			},
+			none: "write a value, a list of values, or {levels: {from: 1, to: 8}}",
 		},
 		{
 			name: "extent", in: []reflect.Type{reflect.TypeFor[rawStage](), reflect.TypeFor[rawDefaults]()},
-			sum:     reflect.TypeFor[Extent](),
-			members: []member{{"for", reflect.TypeFor[For]()}, {"until", reflect.TypeFor[UntilStable]()}},
-			none:    "write one of these:\n  for: 60s\n  for: 1000 requests\n  until: stable",
+			sum: reflect.TypeFor[Extent](),
+			members: []member{
+				{"for", reflect.TypeFor[For]()},
+				{"until", reflect.TypeFor[UntilStable]()},
+				{"until", reflect.TypeFor[UntilOthers]()},
+				{"", reflect.TypeFor[ByLoad]()},
+			},
+			none: "write one of these:\n  for: 60s\n  for: 1000 requests\n  until: stable",
 		},
 		{
 			name: "source", in: []reflect.Type{reflect.TypeFor[rawDataset]()},
-			members: []member{{"generate", reflect.TypeFor[*Generate]()}, {"file", reflect.TypeFor[[]Path]()}},
-			later:   []string{"dir", "bodies", "rows", "prompts", "command"},
-			none:    "write one of these:\n  generate: random\n  file: rows.json",
+			members: []member{
+				{"generate", nil}, {"file", nil}, {"dir", nil}, {"bodies", nil}, {"rows", nil}, {"prompts", nil}, {"command", nil},
+			},
+			none: "write one of these:\n  generate: random\n  file: rows.json",
 		},
 		{
 			name: "target", in: []reflect.Type{reflect.TypeFor[rawPlan]()}, members: []member{{"target", nil}, {"targets", nil}},
@@ -68,6 +80,15 @@ func unions() []union {
 		{
 			name: "assertion", in: []reflect.Type{reflect.TypeFor[rawAssertion]()}, members: []member{{"that", nil}, {"slo", nil}},
 			none: "write `that: EXPRESSION`, or `slo: NAME` with a name from `slos`",
+		},
+		{
+			name: "action", in: []reflect.Type{reflect.TypeFor[rawAction]()},
+			members: []member{{"load_model", nil}, {"unload_model", nil}, {"call", nil}},
+			none:    "write one of these:\n  - load_model: NAME\n  - unload_model: NAME\n  - call: POST /path",
+		},
+		{
+			name: "protos", in: []reflect.Type{reflect.TypeFor[rawProtos]()}, members: []member{{"files", nil}, {"descriptor_set", nil}},
+			none: "write one of these:\n  files: [service.proto]\n  descriptor_set: service.pb",
 		},
 		{
 			name:     "step",
@@ -83,16 +104,26 @@ func unions() []union {
 	}
 }
 
-// unionsOf lists the unions whose keys stand in t.
+// unionsOf lists the unions whose keys stand in t, each with the members that t has.
 func unionsOf(t reflect.Type) []union {
-	return slices.DeleteFunc(unions(), func(u union) bool { return !slices.Contains(u.in, t) })
+	var all []union
+	for _, u := range unions() {
+		if slices.Contains(u.in, t) {
+			u.members = slices.DeleteFunc(u.members, func(m member) bool {
+				_, has := fieldOfKey(t, m.key)
+				return m.key != "" && !has
+			})
+			all = append(all, u)
+		}
+	}
+	return all
 }
 
-// keys are the built keys of the union.
+// keys are the keys of the union.
 func (u union) keys() []string {
 	var keys []string
 	for _, m := range u.members {
-		if m.key != "" {
+		if m.key != "" && !slices.Contains(keys, m.key) {
 			keys = append(keys, m.key)
 		}
 	}
@@ -102,9 +133,9 @@ func (u union) keys() []string {
 // named lists the entries of n that are members of the union.
 func (u union) named(n *source.Node) []source.Entry {
 	var found []source.Entry
-	all := append(u.keys(), u.later...)
+	keys := u.keys()
 	for _, e := range n.Entries {
-		if slices.Contains(all, e.Key) {
+		if slices.Contains(keys, e.Key) {
 			found = append(found, e)
 		}
 	}
@@ -124,14 +155,12 @@ func (d *decoder) exclusive(t reflect.Type, n *source.Node, path string) {
 		case len(found) > 1:
 			d.severalNamed(u, found, path)
 		}
-		if len(found) > 0 {
-			d.fits(t, u, n, found, path)
-		}
 	}
+	d.fits(t, n, path)
 }
 
 func (d *decoder) noneNamed(u union, n *source.Node, path string) {
-	if u.optional || d.known[path] || strings.HasPrefix(path, "/defaults/") { // a stage may name the member
+	if u.optional || u.name == "extent" && endsByItself(n.Get("load")) || d.known[path] || strings.HasPrefix(path, "/defaults/") { // a stage may name the member
 		return
 	}
 	if slices.ContainsFunc(d.stray[path], u.mayBe) {
@@ -148,12 +177,8 @@ func (d *decoder) noneNamed(u union, n *source.Node, path string) {
 	})
 }
 
-// mayBe reports whether a key that does not exist, or not yet, was meant to be a member. A group of stages is none of the
-// members and needs none.
+// mayBe reports whether a key that does not exist was meant to be a member.
 func (u union) mayBe(stray source.Diagnostic) bool {
-	if stray.Code == codeNotBuilt {
-		return strings.HasSuffix(stray.Path, "/parallel")
-	}
 	return stray.Nearest == "" || slices.Contains(u.keys(), stray.Nearest)
 }
 
@@ -178,20 +203,55 @@ func short(p source.Pos) string {
 	return fmt.Sprintf("%d:%d", p.Line, p.Column)
 }
 
-// fits reports options that stand beside a member of the union that does not read them.
-func (d *decoder) fits(t reflect.Type, u union, n *source.Node, found []source.Entry, path string) {
+// fits reports options without a key that reads them.
+func (d *decoder) fits(t reflect.Type, n *source.Node, path string) {
 	for _, f := range fields(t) {
-		with := f.tag.Get("with")
+		with := f.with()
 		e := n.Entry(f.key)
-		if with == "" || e == nil || !slices.Contains(u.keys(), with) || n.Get(with) != nil {
+		if e == nil || len(with) == 0 || slices.ContainsFunc(with, func(key string) bool { return n.Get(key) != nil }) {
 			continue
+		}
+		m, member := &mistake{}, "" // the key of the union that stands there instead
+		for _, u := range unionsOf(t) {
+			if found := u.named(n); len(found) > 0 && slices.Contains(u.keys(), with[0]) {
+				member = found[0].Key
+			} else if slices.Contains(u.keys(), with[0]) {
+				m = nil // that none is named is reported, or comes from the defaults
+			}
+		}
+		switch {
+		case m == nil || slices.ContainsFunc(d.stray[path], func(s source.Diagnostic) bool { return slices.Contains(with, s.Nearest) }):
+			continue
+		case member != "":
+			m.summary = fmt.Sprintf("%q does not fit %q", f.key, member)
+			m.detail = fmt.Sprintf("it goes with %s; remove it, or use %s", quoteAll(with, "or"), oneOf(with))
+		default:
+			m.summary = fmt.Sprintf("%q needs %s beside it", f.key, quoteAll(with, "or"))
 		}
 		d.diags = append(d.diags, source.Diagnostic{
 			Severity: source.Error, Code: codeDoesNotFit, Path: path + source.JoinPointer(f.key), Pos: e.KeyPos,
-			Width: utf8.RuneCountInString(f.key), Summary: fmt.Sprintf("%q does not fit %q", f.key, found[0].Key),
-			Detail: fmt.Sprintf("it goes with %q; remove it, or use %q", with, with),
+			Width: utf8.RuneCountInString(f.key), Summary: m.summary, Detail: m.detail,
 		})
 	}
+}
+
+// oneOf is the only word, or says that one of several is meant.
+func oneOf(words []string) string {
+	if len(words) == 1 {
+		return quoteAll(words, "")
+	}
+	return "one of them"
+}
+
+// endsByItself reports whether a load comes to an end of its own.
+func endsByItself(load *source.Node) bool {
+	for _, key := range [...]string{"concurrency", "rate"} {
+		if q := load.Get(key); q.Get("ramp") != nil || q.Get("periodic") != nil {
+			return true
+		}
+	}
+	end := load.Get("intervals").Get("at_end")
+	return load.Get("schedule") != nil || end != nil && end.Text == "stop"
 }
 
 // displaced lists the keys of an earlier map that a later map removes by naming another member of a union.
@@ -202,12 +262,12 @@ func displaced(t reflect.Type, later *source.Node) map[string]bool {
 		if len(found) != 1 {
 			continue
 		}
-		for _, key := range append(u.keys(), u.later...) {
+		for _, key := range u.keys() {
 			gone[key] = gone[key] || key != found[0].Key
 		}
 		for _, f := range fields(t) {
-			with := f.tag.Get("with")
-			if slices.Contains(u.keys(), with) && with != found[0].Key {
+			with := f.with()
+			if len(with) > 0 && slices.Contains(u.keys(), with[0]) && !slices.Contains(with, found[0].Key) {
 				gone[f.key] = true
 			}
 		}
@@ -223,7 +283,7 @@ func subject(n *source.Node, path string) string {
 	}
 	id := n.Get("id")
 	switch {
-	case above != "/stages":
+	case above != "/stages" && !strings.HasSuffix(above, "/parallel"):
 		return "an item of " + lastKey(above)
 	case id == nil:
 		return "a stage"

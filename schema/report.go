@@ -15,7 +15,7 @@ type reporter struct {
 	found source.Diagnostics
 	seen  map[string]bool // by place of the text: what an alias repeats is complained about once
 	meant map[string]bool // pointers of keys that are missing because they are misspelled
-	later map[string]bool // pointers of values that are not built yet; nothing under them is complained about
+	later map[string]bool // pointers of values that cannot be run yet; nothing under them is listed
 }
 
 func newReporter(root *source.Node) *reporter {
@@ -150,12 +150,9 @@ func (r *reporter) add(d source.Diagnostic, about *source.Node) {
 
 func (r *reporter) unknownKeys(c complaint) {
 	properties := c.schema.Get("properties")
-	var all, built []string
+	var all []string
 	for _, p := range entries(properties) {
 		all = append(all, p.Key)
-		if p.Value.Get(notBuilt) == nil || p.Value.Get(notBuilt).Kind == source.List {
-			built = append(built, p.Key)
-		}
 	}
 	for _, e := range entries(c.node) {
 		if len(r.found) > maxFound {
@@ -167,7 +164,7 @@ func (r *reporter) unknownKeys(c complaint) {
 		r.add(source.Diagnostic{
 			Code: "unknown-key", Summary: fmt.Sprintf("`%s` is not a key of %s", e.Key, r.name(c)),
 			Path: source.JoinPointer(append(slices.Clone(c.at), e.Key)...),
-			Pos:  e.KeyPos, Width: keyWidth(e), Allowed: built, Nearest: source.Nearest(e.Key, all),
+			Pos:  e.KeyPos, Width: keyWidth(e), Allowed: all, Nearest: source.Nearest(e.Key, all),
 		}, e.Value)
 	}
 }
@@ -276,10 +273,10 @@ func (r *reporter) notBuilt(c complaint) {
 		d.Pos, d.Width = r.keyPlace(c.at)
 	default:
 		d.Pos, d.Width = r.keyPlace(c.at)
-		d.Summary = fmt.Sprintf("this form of `%s` is part of the language but not built yet", what)
+		d.Summary = fmt.Sprintf("this version cannot run this form of `%s` yet", what)
 	}
 	if d.Summary == "" {
-		d.Summary = fmt.Sprintf("`%s` is part of the language but not built yet", what)
+		d.Summary = fmt.Sprintf("this version cannot run `%s` yet", what)
 	}
 	r.add(d, c.node)
 }

@@ -62,7 +62,7 @@ func compile(url string, text []byte) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// notBuilt is a keyword of ours: true on what this version refuses, or a list of the words that it refuses.
+// notBuilt is a keyword of ours: true on what this version cannot run, or a list of the words that it cannot.
 const notBuilt = "notBuilt"
 
 type laterCompiler struct{}
@@ -94,7 +94,7 @@ type later struct {
 	words []string
 }
 
-// Validate implements jsonschema.ExtSchema: it complains about what is not built yet.
+// Validate implements jsonschema.ExtSchema: it notes what is not built yet, for Later.
 func (l later) Validate(ctx jsonschema.ValidationContext, v any) error {
 	if _, found := l.word(v); l.all || found {
 		return ctx.Error(notBuilt, "not built yet")

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,12 +28,47 @@ func Validate(root *source.Node) source.Diagnostics {
 			Detail: err.Error(), Pos: root.Pos,
 		}}
 	}
+	leaves = slices.DeleteFunc(leaves, isLater)
 	if len(leaves) == 0 {
 		return nil
 	}
 	r := newReporter(root)
 	r.collect(leaves)
 	return r.found.Sorted()
+}
+
+// Later lists what a plan uses of the language that this version cannot run, one for each place, sorted. root is the plan
+// after variables, without mistakes. What changes nothing is left out: a value that is the default anyway, a stage that
+// never runs, a profile, and defaults, which count where they were merged.
+func Later(root *source.Node) source.Diagnostics {
+	if root == nil {
+		return nil
+	}
+	leaves, err := check(planSchema, root.JSON())
+	if err != nil {
+		return nil // Validate has said so
+	}
+	r := newReporter(root)
+	leaves = slices.DeleteFunc(leaves, func(l leafError) bool { return !isLater(l) || r.idle(l) })
+	r.collect(leaves)
+	return r.found.Sorted()
+}
+
+func isLater(l leafError) bool { return last(l.keyword) == notBuilt }
+
+// idle reports whether what is marked at l has no effect on a run.
+func (r *reporter) idle(l leafError) bool {
+	if len(l.at) > 0 && (l.at[0] == "profiles" && len(l.at) > 1 || l.at[0] == "defaults") {
+		return true
+	}
+	for n := range len(l.at) {
+		if when := r.at(l.at[:n]).Get("when"); n > 1 && when != nil && when.Text == "never" {
+			return true
+		}
+	}
+	c := r.about(l)
+	usual := c.schema.Get("default")
+	return usual != nil && reflect.DeepEqual(usual.JSON(), c.node.JSON())
 }
 
 // ValidateResult checks the bytes of a result.json. The error lists all mistakes.

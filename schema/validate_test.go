@@ -117,6 +117,28 @@ func golden(t *testing.T, file string, ds source.Diagnostics, name, text string)
 	}
 }
 
+// What cannot be run is right all the same, and listed where it stands.
+func TestLater(t *testing.T) {
+	for name, text := range plans(t, "testdata/later/*.yaml") {
+		root := parse(t, name, text)
+		if ds := Validate(root); len(ds) > 0 {
+			t.Errorf("%s: %v", name, ds)
+		}
+		ds := Later(root)
+		var got []string
+		for _, d := range ds {
+			got = append(got, fmt.Sprintf("%d %s", d.Pos.Line, d.Code))
+		}
+		if diff := cmp.Diff(expected(text), got); diff != "" {
+			t.Errorf("%s: codes by line (-want +got):\n%s", name, diff)
+		}
+		golden(t, strings.TrimSuffix(name, ".yaml")+".txt", ds, name, text)
+	}
+	if Later(nil) != nil {
+		t.Error("nothing uses nothing")
+	}
+}
+
 // The copy that plans are checked with must say what the published schema says.
 func TestPrunedSchemaSaysTheSame(t *testing.T) {
 	whole := sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(planURL, planText) })
@@ -127,10 +149,16 @@ func TestPrunedSchemaSaysTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := newReporter(root)
-		r.collect(leaves)
-		if diff := cmp.Diff(r.found.Sorted(), Validate(root)); diff != "" {
+		of := func(later bool) source.Diagnostics {
+			r := newReporter(root)
+			r.collect(slices.DeleteFunc(slices.Clone(leaves), func(l leafError) bool { return isLater(l) != later || later && r.idle(l) }))
+			return r.found.Sorted()
+		}
+		if diff := cmp.Diff(of(false), Validate(root)); diff != "" {
 			t.Errorf("%s (-whole +pruned):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(of(true), Later(root)); diff != "" {
+			t.Errorf("%s: later (-whole +pruned):\n%s", name, diff)
 		}
 	}
 }
@@ -192,12 +220,12 @@ func TestAllowedAndNearest(t *testing.T) {
 		delete(want, d.Path)
 		switch d.Path {
 		case "/output/formats/0":
-			if diff := cmp.Diff([]string{"json", "csv", "junit", "markdown", "perf_analyzer_csv"}, d.Allowed); diff != "" {
+			if diff := cmp.Diff([]string{"json", "csv", "junit", "markdown", "html", "perf_analyzer_csv", "profile_export", "genai_perf"}, d.Allowed); diff != "" {
 				t.Error(diff)
 			}
 		case "/defaults/max_flight":
-			if slices.Contains(d.Allowed, "matrix") || !slices.Contains(d.Allowed, "batch") {
-				t.Errorf("allowed keys are those that are built: %v", d.Allowed)
+			if slices.Contains(d.Allowed, "id") || !slices.Contains(d.Allowed, "matrix") || !slices.Contains(d.Allowed, "batch") {
+				t.Errorf("allowed keys are those of the language: %v", d.Allowed)
 			}
 		}
 	}
@@ -223,7 +251,7 @@ func TestEndlessMistakesAreCut(t *testing.T) {
 	for name, text := range map[string]string{
 		"values":       head + "labels: {" + entriesOf(10_000, "[]") + "}\n",
 		"keys":         head + entriesOf(10_000, "x") + "\n",
-		"not built":    strings.TrimSuffix(head, "]\n") + strings.Repeat(", {id: a, repeat: 1}", 10_000) + "]\n",
+		"items":        strings.TrimSuffix(head, "]\n") + strings.Repeat(", {id: a, repat: 1}", 10_000) + "]\n",
 		"long strings": head + "description: [" + strings.Repeat("x", 1_000_000) + "]\n",
 	} {
 		ds := Validate(parse(t, name, text))

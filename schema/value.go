@@ -78,11 +78,10 @@ func built(schema *source.Node) []string {
 }
 
 func notAllowed(d *source.Diagnostic, c complaint, name string) {
-	owner := c.schema
-	if p := c.leafError.keyword; len(p) > 1 && p[len(p)-2] == "else" { // the words that are not built stand one up
-		owner = tree().At(source.JoinPointer(p[:len(p)-2]...))
+	d.Code = "not-allowed"
+	for _, w := range c.schema.Get("enum").Items {
+		d.Allowed = append(d.Allowed, w.Text)
 	}
-	d.Code, d.Allowed = "not-allowed", built(owner)
 	if c.node.Kind != source.Scalar {
 		d.Code, d.Summary = "wrong-type", fmt.Sprintf("%s: wanted a word, found %s", name, kind(c.node))
 		return
@@ -92,15 +91,11 @@ func notAllowed(d *source.Diagnostic, c complaint, name string) {
 		d.Detail = fmt.Sprintf("Write it in quotes: %q.", c.node.Text)
 		return
 	}
-	var all []string
-	for _, w := range c.schema.Get("enum").Items {
-		if w.Text == c.node.Text && c.node.Quoted {
-			d.Detail = fmt.Sprintf("Write it without quotes: %s.", w.Text)
-			return
-		}
-		all = append(all, w.Text)
+	if slices.Contains(d.Allowed, c.node.Text) {
+		d.Detail = fmt.Sprintf("Write it without quotes: %s.", c.node.Text)
+		return
 	}
-	d.Nearest = source.Nearest(c.node.Text, all)
+	d.Nearest = source.Nearest(c.node.Text, d.Allowed)
 }
 
 func bounds(schema *source.Node) string {

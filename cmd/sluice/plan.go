@@ -34,8 +34,18 @@ func completeProfile(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	return scenario.Profiles(args[0]), cobra.ShellCompDirectiveNoFileComp
 }
 
-// load reads and compiles a plan. Warnings are in the diagnostics too; with errors the program is nil.
+// load reads and compiles a plan to look at it. Warnings are in the diagnostics too, with what this version cannot run among
+// them; with errors the program is nil.
 func (a *app) load(file string, o overrides) (*executor.Program, source.Diagnostics) {
+	return a.compile(file, o, source.Warning)
+}
+
+// loadToRun is load for a plan that is to be run: what this version cannot run is a mistake then.
+func (a *app) loadToRun(file string, o overrides) (*executor.Program, source.Diagnostics) {
+	return a.compile(file, o, source.Error)
+}
+
+func (a *app) compile(file string, o overrides, later source.Severity) (*executor.Program, source.Diagnostics) {
 	plan, diags := scenario.LoadFile(file, scenario.Overrides{
 		Profiles: o.profiles, Vars: o.vars, VarFiles: o.varFiles, Sets: o.sets, Env: a.env,
 	})
@@ -43,6 +53,10 @@ func (a *app) load(file string, o overrides) (*executor.Program, source.Diagnost
 		return nil, diags
 	}
 	program, more := executor.Compile(plan, all.Kinds())
+	for _, d := range program.Later {
+		d.Severity = later
+		more = append(more, d)
+	}
 	diags = append(diags, more...).Sorted()
 	if diags.HasErrors() {
 		return nil, diags

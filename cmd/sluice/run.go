@@ -56,13 +56,9 @@ func codes() string {
 }
 
 func (a *app) runPlan(file string, o overrides, out string, formats []string) error {
-	program, diags := a.load(file, o)
+	program, diags := a.loadToRun(file, o)
 	a.diagnose(diags, o)
 	if program == nil {
-		return exitError{verdict.CodePlan}
-	}
-	if len(program.Later) > 0 {
-		a.diagnose(program.Later, o)
 		return exitError{verdict.CodePlan}
 	}
 	plan := program.Plan

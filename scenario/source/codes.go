@@ -63,7 +63,7 @@ func Codes() []Code {
 		{"no-inputs", "The server's metadata lists no inputs for the model, so no request can be made."},
 		{"not-a-condition", "The expression is a number, not a condition: compare it with something."},
 		{"not-allowed", "The word is none of those allowed here."},
-		{"not-built-yet", "The key or word is part of the language, but this version does not do it. It is refused, never ignored."},
+		{"not-built-yet", "The key or word is part of the language, but this version cannot run it: `validate` and `graph` take it, `run` refuses it and sends nothing."},
 		{"not-checked", "The plan could not be checked against its schema. This is a mistake in sluice."},
 		{"null-value", "A key has no value. Leave the key out, or give it one."},
 		{"out-of-range", "The value is read but lies outside what makes sense here."},

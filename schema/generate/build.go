@@ -74,7 +74,6 @@ type key struct {
 	example     any
 	dflt        any // nil: none
 	required    bool
-	later       bool // part of the language, not built yet
 }
 
 // property is the schema of the key with what people read first.
@@ -88,11 +87,7 @@ func (k key) property() object {
 		p = append(p, member{"default", k.dflt})
 	}
 	p = append(p, member{"examples", []any{k.example}})
-	p = p.with(k.schema...)
-	if k.later {
-		p = append(p, member{"notBuilt", true})
-	}
-	return p
+	return p.with(k.schema...)
 }
 
 // closed is a map with these keys and no others.
@@ -143,13 +138,9 @@ func either(title string, scalar, list, table object) object {
 	return object{{"title", title}, {"allOf", append(forms, other)}}
 }
 
-// words is one of a closed set, or a variable. later lists those that are not built yet.
-func words(all []any, later ...string) object {
-	o := object{{"title", "word"}, {"if", ref("variable")}, {"else", object{{"enum", all}}}}
-	if len(later) > 0 {
-		o = append(o, member{"notBuilt", later})
-	}
-	return o
+// words is one of a closed set, or a variable.
+func words(all []any) object {
+	return object{{"title", "word"}, {"if", ref("variable")}, {"else", object{{"enum", all}}}}
 }
 
 // titles are the names of the definitions for people, by definition.

@@ -2,7 +2,7 @@ package main
 
 func dataDefs() []definition {
 	return []definition{
-		{"dataset", "dataset", func() object { return closed("dataset", append(dataKeys(), laterDataKeys()...)...) }},
+		{"dataset", "dataset", func() object { return closed("dataset", append(dataKeys(), moreDataKeys()...)...) }},
 		{"generator", "scalar, list or map", func() object {
 			return either("scalar, list or map", ref("any"), object{{"type", "array"}, {"items", ref("element")}}, ref("generator_map"))
 		}},
@@ -76,8 +76,7 @@ func dataKeys() []key {
 		},
 		{
 			name: "format", example: "perf_analyzer", description: "Form of the files; by extension and content without it.",
-			schema: words(list("perf_analyzer v2 jsonl json csv sharegpt openai_batch mooncake frames textproto npy raw multipart"),
-				"v2", "jsonl", "json", "csv", "sharegpt", "openai_batch", "mooncake", "frames", "textproto", "npy", "raw", "multipart"),
+			schema: words(list("perf_analyzer v2 jsonl json csv sharegpt openai_batch mooncake frames textproto npy raw multipart")),
 		},
 		{name: "order", schema: words(list("sequential shuffle random")), dflt: "sequential", example: "shuffle", description: "Order of the rows."},
 		{name: "at_end", schema: words(list("repeat stop")), dflt: "repeat", example: "stop", description: "What happens after the last row."},
@@ -89,17 +88,17 @@ func dataKeys() []key {
 	}
 }
 
-func laterDataKeys() []key {
+func moreDataKeys() []key {
 	return []key{
-		{name: "dir", later: true, schema: ref("path"), example: "tensors", description: "A folder with one file for each tensor, named after it."},
-		{name: "bodies", later: true, schema: ref("text"), example: "bodies/*.json", description: "Files, each the body of one request."},
-		{name: "rows", later: true, schema: listOf(object{{"title", "map"}, {"type", "object"}}), example: []any{object{{"prompt", "hello"}}}, description: "Rows written here, as in a file."},
-		{name: "prompts", later: true, schema: ref("prompts"), example: object{{"count", 100}, {"input_tokens", 200}}, description: "Synthetic prompts."},
-		{name: "command", later: true, schema: listOf(ref("text")), example: []any{"./rows.py"}, description: "A program whose output holds the rows; needs --allow-exec."},
-		{name: "columns", later: true, schema: mapOf(ref("text"), ""), example: object{{"prompt", "question"}}, description: "Which column of the file holds which field."},
-		{name: "time_unit", later: true, schema: words(list("ms s us")), example: "ms", description: "Unit of the rows' timestamps."},
+		{name: "dir", schema: ref("path"), example: "tensors", description: "A folder with one file for each tensor, named after it."},
+		{name: "bodies", schema: ref("text"), example: "bodies/*.json", description: "Files, each the body of one request."},
+		{name: "rows", schema: listOf(object{{"title", "map"}, {"type", "object"}}), example: []any{object{{"prompt", "hello"}}}, description: "Rows written here, as in a file."},
+		{name: "prompts", schema: ref("prompts"), example: object{{"count", 100}, {"input_tokens", 200}}, description: "Synthetic prompts."},
+		{name: "command", schema: listOf(ref("text")), example: []any{"./rows.py"}, description: "A program whose output holds the rows; needs --allow-exec."},
+		{name: "columns", schema: mapOf(ref("text"), ""), example: object{{"prompt", "question"}}, description: "Which column of the file holds which field."},
+		{name: "time_unit", schema: words(list("ms s us")), example: "ms", description: "Unit of the rows' timestamps."},
 		{
-			name: "history", later: true, schema: words(list("append verbatim")), dflt: "append", example: "verbatim",
+			name: "history", schema: words(list("append verbatim")), dflt: "append", example: "verbatim",
 			description: "Sessions: append the answers that came, or send the turns as they stand.",
 		},
 	}

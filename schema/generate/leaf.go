@@ -53,6 +53,14 @@ func leaves() []leaf {
 			types: []string{"string"}, pattern: decimal + `%`, examples: []any{"0.1%", "95%"},
 		},
 		{
+			name: "precision_int", title: "int or ratio", description: "A share in percent, or an amount.",
+			types: []string{"integer", "string"}, pattern: decimal + `%`, examples: []any{"2%", 4},
+		},
+		{
+			name: "precision_rate", title: "rate or ratio", description: "A share in percent, or an amount.",
+			types: []string{"string"}, pattern: decimal + `(%|/(s|min|h))`, examples: []any{"2%", "10/s"},
+		},
+		{
 			name: "size", title: "size", description: "Bytes with a unit: B, kB, MB, GB, KiB, MiB, GiB.",
 			types: []string{"string"}, pattern: decimal + ` ?(B|kB|KB|MB|GB|KiB|MiB|GiB)`, examples: []any{"64MiB", "1MB"},
 		},
@@ -86,9 +94,6 @@ func (l leaf) schema() object {
 		o = append(o, member{"pattern", `^(` + variable + `|` + l.pattern + `)$`})
 	case hasString && l.types[0] != "string":
 		o = append(o, member{"pattern", `^` + variable + `$`})
-	}
-	if l.name == "span" {
-		o = append(o, member{"notBuilt", []string{"sequence", "sequences", "session", "sessions", "pass", "passes"}})
 	}
 	return o
 }

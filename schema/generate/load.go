@@ -61,15 +61,15 @@ func loadDefs() []definition {
 func level(leaf string) object { return ref(leaf).with(member{"minimum", 1}) }
 
 func loadKeys() []key {
-	arrivals := either("word or map", words(list("constant poisson")), nil, ref("arrivals_map").with(member{"notBuilt", true}))
+	arrivals := either("word or map", words(list("constant poisson")), nil, ref("arrivals_map"))
 	return []key{
 		{
 			name: "concurrency", schema: ref("quantity_int"), example: []any{1, 2, 4, 8},
 			description: "Closed loop: requests in flight. Exactly one of concurrency, rate, intervals, schedule.",
 		},
 		{name: "rate", schema: ref("quantity_rate"), example: "200/s", description: "Open loop: requests due for each second, not items of a batch."},
-		{name: "intervals", later: true, schema: ref("intervals"), example: object{{"file", "gaps.txt"}, {"unit", "us"}}, description: "Open loop: gaps from a file."},
-		{name: "schedule", later: true, schema: ref("schedule"), example: object{{"speed", 2}}, description: "Open loop: times from a file, or from the data's rows."},
+		{name: "intervals", schema: ref("intervals"), example: object{{"file", "gaps.txt"}, {"unit", "us"}}, description: "Open loop: gaps from a file."},
+		{name: "schedule", schema: ref("schedule"), example: object{{"speed", 2}}, description: "Open loop: times from a file, or from the data's rows."},
 		{name: "arrivals", schema: arrivals, dflt: "constant", example: "poisson", description: "How the gaps of a rate vary."},
 		{
 			name: "max_in_flight", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 65536}), dflt: 1024, example: 256,
@@ -79,8 +79,8 @@ func loadKeys() []key {
 			name: "overflow", schema: words(list("wait drop")), dflt: "wait", example: "drop",
 			description: "What a request does that is due when max_in_flight is reached: wait, which is in its latency, or be dropped, which is counted.",
 		},
-		{name: "think", later: true, schema: ref("dist_duration"), dflt: "0s", example: "1s", description: "Closed loop: pause after each reply."},
-		{name: "of", later: true, schema: words(list("requests sequences sessions")), dflt: "requests", example: "sessions", description: "What a rate counts."},
+		{name: "think", schema: ref("dist_duration"), dflt: "0s", example: "1s", description: "Closed loop: pause after each reply."},
+		{name: "of", schema: words(list("requests sequences sessions")), dflt: "requests", example: "sessions", description: "What a rate counts."},
 	}
 }
 
@@ -88,15 +88,15 @@ func loadKeys() []key {
 func quantityKeys(leaf string, from, to any) []key {
 	keys := []key{
 		{name: "levels", schema: ref("levels_" + leaf), example: object{{"from", from}, {"to", to}}, description: "Several values, each measured by itself."},
-		{name: "ramp", later: true, schema: listOf(ref("ramp_step_" + leaf)), example: []any{object{{"to", to}, {"over", "30s"}}}, description: "Steps that the value rises or falls to, from 0."},
+		{name: "ramp", schema: listOf(ref("ramp_step_" + leaf)), example: []any{object{{"to", to}, {"over", "30s"}}}, description: "Steps that the value rises or falls to, from 0."},
 		{
-			name: "search", later: true, schema: ref("search_" + leaf), example: object{{"from", from}, {"to", to}, {"while", "latency.p99 < 50ms"}},
+			name: "search", schema: ref("search_" + leaf), example: object{{"from", from}, {"to", to}, {"while", "latency.p99 < 50ms"}},
 			description: "Finds the largest value for which the conditions hold.",
 		},
 	}
 	if leaf == "int" {
 		keys = append(keys, key{
-			name: "periodic", later: true, schema: ref("periodic"), example: object{{"from", 1}, {"to", 16}},
+			name: "periodic", schema: ref("periodic"), example: object{{"from", 1}, {"to", 16}},
 			description: "Streaming: more each time the newest requests have so many responses.",
 		})
 	}
@@ -123,12 +123,11 @@ func rampKeys(leaf string, to any) []key {
 }
 
 func searchKeys(leaf string, from, to any) []key {
-	precision := object{{"title", "ratio or " + leaf}, {"type", []string{"string", "integer"}}}
 	return []key{
 		{name: "from", schema: ref(leaf), required: true, example: from, description: "The smallest value tried."},
 		{name: "to", schema: ref(leaf), required: true, example: to, description: "The largest value tried."},
-		{name: "precision", schema: precision, dflt: "2%", example: "2%", description: "How close to the limit is close enough."},
-		{name: "confirm", schema: ref("int"), dflt: 2, example: 2, description: "Times that the best value must hold."},
+		{name: "precision", schema: ref("precision_" + leaf), dflt: "2%", example: "2%", description: "How close to the limit is close enough."},
+		{name: "confirm", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 20}), dflt: 2, example: 2, description: "Times that the best value must hold."},
 		{name: "while", schema: ref("conditions"), required: true, example: "latency.p99 < 50ms", description: "What must hold."},
 	}
 }

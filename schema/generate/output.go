@@ -1,8 +1,7 @@
 package main
 
 func outputDefs() []definition {
-	later := []string{"html", "profile_export", "genai_perf"}
-	formats := listOf(words(list("json csv junit markdown html perf_analyzer_csv profile_export genai_perf"), later...))
+	formats := listOf(words(list("json csv junit markdown html perf_analyzer_csv profile_export genai_perf")))
 	return []definition{
 		{"output", "map", func() object {
 			return closed("map",
@@ -12,7 +11,7 @@ func outputDefs() []definition {
 					name: "percentiles", schema: listOf(ref("number").with(member{"exclusiveMinimum", 0}, member{"maximum", 100})),
 					dflt: []any{50, 90, 95, 99, 99.9}, example: []any{50, 99}, description: "Percentiles in every table and file.",
 				},
-				key{name: "samples", later: true, schema: words(list("none csv jsonl")), dflt: "none", example: "csv", description: "A file with every request."},
+				key{name: "samples", schema: words(list("none csv jsonl")), dflt: "none", example: "csv", description: "A file with every request."},
 			)
 		}},
 	}

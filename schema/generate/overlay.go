@@ -6,7 +6,7 @@ const defsPrefix = "#/$defs/"
 
 // overlays derives the schema of profiles from that of plans: nothing is required, null removes a key, stages are a map
 // from id, variables are values. Definitions that are maps get a twin named overlay_NAME.
-func overlays(defs object) object {
+func overlays(marks marks, defs object) object {
 	maps := mapDefs(defs)
 	var twins object
 	for _, d := range defs {
@@ -14,7 +14,7 @@ func overlays(defs object) object {
 			twins = append(twins, member{"overlay_" + d.name, overlay(d.value, maps)})
 		}
 	}
-	return append(twins, member{"profile", closed("profile", profileKeys()...).with(member{"properties", overlayProperties(maps)})})
+	return append(twins, member{"profile", marks.on("plan", closed("profile", profileKeys()...).with(member{"properties", overlayProperties(maps)}))})
 }
 
 // mapDefs names the definitions that are maps of known keys, or lead to one.

@@ -37,17 +37,18 @@ func definitions() []definition {
 
 // planSchema is the whole schema.
 func planSchema() object {
+	marks := later()
 	defs := object{}
 	for _, d := range definitions() {
-		defs = append(defs, member{d.name, d.build()})
+		defs = append(defs, member{d.name, marks.on(d.name, d.build())})
 	}
-	defs = append(defs, overlays(defs)...)
+	defs = append(defs, overlays(marks, defs)...)
 	root := object{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
 		{"$id", id},
-		{"$comment", "Generated from the tables in schema/generate; notBuilt marks what this version refuses."},
+		{"$comment", "Generated from the tables in schema/generate; notBuilt marks what this version cannot run."},
 	}
-	root = append(root, closed("sluice plan", planKeys()...).with(member{"description", "A benchmark plan for inference servers."})...)
+	root = append(root, marks.on("plan", closed("sluice plan", planKeys()...)).with(member{"description", "A benchmark plan for inference servers."})...)
 	root = append(root, loadRequired()...)
 	return append(root, member{"$defs", defs})
 }
@@ -134,11 +135,11 @@ func planKeys() []key {
 			description: "What must hold over all stages; metrics stand under stage(\"id\").",
 		},
 		{
-			name: "baseline", schema: either("path or map", ref("path"), nil, ref("baseline")), later: true,
+			name: "baseline", schema: either("path or map", ref("path"), nil, ref("baseline")),
 			example: object{{"file", "main.json"}, {"if_missing", "skip"}}, description: "A stored result that assertions compare with.",
 		},
 		{
-			name: "max_duration", schema: ref("duration"), later: true, example: "30m",
+			name: "max_duration", schema: ref("duration"), example: "30m",
 			description: "After this time the run is interrupted and marked partial.",
 		},
 		{

@@ -86,14 +86,14 @@ func expectKeys() []key {
 		{name: "relative", schema: ref("number").with(member{"minimum", 0}), dflt: 0, example: 1e-5, description: "Relative difference that is allowed."},
 		{name: "absolute", schema: ref("number").with(member{"minimum", 0}), dflt: 0, example: 0.001, description: "Absolute difference that is allowed."},
 		{name: "status", schema: listOf(status), example: []any{200, 404}, description: "Status codes that count as answers."},
-		{name: "sample", later: true, schema: ref("ratio"), dflt: "100%", example: "10%", description: "Share of the replies that is checked."},
-		{name: "fields", later: true, schema: mapOf(ref("any"), ""), example: object{{"choices.0.finish_reason", "stop"}}, description: "Values that fields of the reply must have."},
+		{name: "sample", schema: ref("ratio"), dflt: "100%", example: "10%", description: "Share of the replies that is checked."},
+		{name: "fields", schema: mapOf(ref("any"), ""), example: object{{"choices.0.finish_reason", "stop"}}, description: "Values that fields of the reply must have."},
 	}
 }
 
 // playKeys are what a stage and `defaults` share.
 func playKeys() []key {
-	until := either("word or map", words(list("stable others"), "others"), nil, ref("until_map"))
+	until := either("word or map", words(list("stable others")), nil, ref("until_map"))
 	keys := []key{
 		{name: "description", schema: ref("text"), example: "What customers see at noon.", description: "What the stage is for."},
 		{name: "labels", schema: mapOf(ref("text"), ""), dflt: object{}, example: object{{"kind", "soak"}}, description: "Copied into the artifacts."},
@@ -116,22 +116,22 @@ func playKeys() []key {
 	)
 }
 
-// laterPlayKeys are those of playKeys that are not built yet.
-func laterPlayKeys() []key {
+// morePlayKeys are the rest of playKeys.
+func morePlayKeys() []key {
 	memory := either("word or map", words(list("system cuda")), nil, ref("shared_memory"))
 	return []key{
-		{name: "delay", later: true, schema: ref("duration"), dflt: "0s", example: "10s", description: "Pause before it starts."},
-		{name: "max_duration", later: true, schema: ref("duration"), example: "5m", description: "Then it is interrupted."},
-		{name: "sequences", later: true, schema: ref("sequences"), example: object{{"live", 64}}, description: "How requests form sequences."},
-		{name: "shared_memory", later: true, schema: memory, example: "system", description: "Tensors go through shared memory."},
-		{name: "before", later: true, schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"load_model", "m"}}}, description: "Actions before it."},
-		{name: "after", later: true, schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"unload_model", "m"}}}, description: "Actions after it, on every way out."},
+		{name: "delay", schema: ref("duration"), dflt: "0s", example: "10s", description: "Pause before it starts."},
+		{name: "max_duration", schema: ref("duration"), example: "5m", description: "Then it is interrupted."},
+		{name: "sequences", schema: ref("sequences"), example: object{{"live", 64}}, description: "How requests form sequences."},
+		{name: "shared_memory", schema: memory, example: "system", description: "Tensors go through shared memory."},
+		{name: "before", schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"load_model", "m"}}}, description: "Actions before it."},
+		{name: "after", schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"unload_model", "m"}}}, description: "Actions after it, on every way out."},
 		{
-			name: "matrix", later: true, schema: object{{"title", "map of list"}, {"type", "object"}, {"additionalProperties", object{{"type", "array"}}}},
+			name: "matrix", schema: object{{"title", "map of list"}, {"type", "object"}, {"additionalProperties", object{{"type", "array"}}}},
 			example: object{{"batch", []any{1, 8}}}, description: "The stage for each combination; include adds points, exclude removes some.",
 		},
-		{name: "repeat", later: true, schema: ref("int"), dflt: 1, example: 6, description: "Rounds over the points, every second in reverse."},
-		{name: "goodput", later: true, schema: mapOf(ref("any"), ""), example: object{{"ttft", "300ms"}}, description: "Bounds that a request must keep to count as good."},
+		{name: "repeat", schema: ref("int"), dflt: 1, example: 6, description: "Rounds over the points, every second in reverse."},
+		{name: "goodput", schema: mapOf(ref("any"), ""), example: object{{"ttft", "300ms"}}, description: "Bounds that a request must keep to count as good."},
 	}
 }
 
@@ -141,22 +141,22 @@ func stageKeys() []key {
 		{name: "needs", schema: listOf(ref("text")), example: []any{"sweep"}, description: "Stages that come before; the one above without it."},
 		{name: "when", schema: words(list("success failure always never")), dflt: "success", example: "always", description: "Whether it runs, by how those that it needs ended."},
 	}
-	keys = append(append(keys, playKeys()...), laterPlayKeys()...)
+	keys = append(append(keys, playKeys()...), morePlayKeys()...)
 	return append(keys, key{
-		name: "mix", later: true, schema: mapOf(ref("mix_entry"), givenName),
+		name: "mix", schema: mapOf(ref("mix_entry"), givenName),
 		example: object{{"a", object{{"model", "a"}, {"weight", 3}}}, {"b", object{{"model", "b"}, {"weight", 1}}}}, description: "Kinds of request that share the load.",
 	})
 }
 
-func defaultsKeys() []key { return append(playKeys(), laterPlayKeys()...) }
+func defaultsKeys() []key { return append(playKeys(), morePlayKeys()...) }
 
 func groupKeys() []key {
 	stage := object{{"id", "a"}, {"load", object{{"concurrency", 4}}}, {"for", "10s"}}
 	return []key{
-		{name: "parallel", later: true, schema: listOf(ref("stage_map")), required: true, example: []any{stage}, description: "Stages that start together."},
+		{name: "parallel", schema: listOf(ref("stage_map")), required: true, example: []any{stage}, description: "Stages that start together."},
 		{name: "needs", schema: listOf(ref("text")), example: []any{"sweep"}, description: "Stages that come before the group."},
 		{name: "when", schema: words(list("success failure always never")), dflt: "success", example: "always", description: "Whether the group runs."},
-		{name: "delay", later: true, schema: ref("duration"), dflt: "0s", example: "10s", description: "Pause before it starts."},
+		{name: "delay", schema: ref("duration"), dflt: "0s", example: "10s", description: "Pause before it starts."},
 	}
 }
 
@@ -179,10 +179,10 @@ func assertionKeys() []key {
 		{name: "severity", schema: words(list("gate warn")), dflt: "gate", example: "warn", description: "warn is shown and fails nothing."},
 		{name: "min_samples", schema: ref("int").with(member{"minimum", 1}), example: 1000, description: "Samples needed; by percentile without it."},
 		{name: "on_no_data", schema: words(list("inconclusive fail pass")), dflt: "inconclusive", example: "fail", description: "The verdict without data."},
-		{name: "confidence", later: true, schema: ref("ratio"), example: "95%", description: "The bounds of this confidence decide, not the point."},
-		{name: "every", later: true, schema: ref("duration"), example: "1m", description: "Judged on each window of this length."},
-		{name: "allow", later: true, schema: ref("ratio"), dflt: "0%", example: "1%", description: "Share of the windows that may be false."},
-		{name: "within", later: true, schema: ref("duration"), example: "10s", description: "Must be true from then on."},
-		{name: "abort", later: true, schema: ref("bool"), dflt: false, example: true, description: "Stops the run once it is certainly false."},
+		{name: "confidence", schema: ref("ratio"), example: "95%", description: "The bounds of this confidence decide, not the point."},
+		{name: "every", schema: ref("duration"), example: "1m", description: "Judged on each window of this length."},
+		{name: "allow", schema: ref("ratio"), dflt: "0%", example: "1%", description: "Share of the windows that may be false."},
+		{name: "within", schema: ref("duration"), example: "10s", description: "Must be true from then on."},
+		{name: "abort", schema: ref("bool"), dflt: false, example: true, description: "Stops the run once it is certainly false."},
 	}
 }

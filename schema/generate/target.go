@@ -2,7 +2,7 @@ package main
 
 func targetDefs() []definition {
 	return []definition{
-		{"target", "target", func() object { return closed("target", append(targetKeys(), laterTargetKeys()...)...) }},
+		{"target", "target", target},
 		{"tls", "map", tls},
 		{"tensors", "map", func() object {
 			form := words(list("binary json"))
@@ -51,15 +51,21 @@ func targetDefs() []definition {
 	}
 }
 
+// target needs a url unless its server is loaded into the client.
+func target() object {
+	inside := object{{"required", []string{"backend"}}, {"properties", object{{"backend", object{{"enum", []any{"triton_inprocess"}}}}}}}
+	return append(closed("target", append(targetKeys(), moreTargetKeys()...)...),
+		member{"if", inside}, member{"else", object{{"title", "target"}, {"required", []string{"url"}}}})
+}
+
 func targetKeys() []key {
 	return []key{
 		{
 			name: "backend", required: true, example: "triton", description: "The kind of server.",
-			schema: words(list("kserve triton triton_inprocess tfserving torchserve openai grpc http"),
-				"triton_inprocess", "tfserving", "torchserve", "openai", "grpc", "http"),
+			schema: words(list("kserve triton triton_inprocess tfserving torchserve openai grpc http")),
 		},
 		{
-			name: "url", schema: ref("text"), required: true, example: "grpc://localhost:8001",
+			name: "url", schema: ref("text"), example: "grpc://localhost:8001",
 			description: "Where it is: http:// https:// grpc:// grpcs:// http+unix:// grpc+unix:// or builtin://http, builtin://grpc for the embedded server.",
 		},
 		{name: "model", schema: ref("text"), example: "resnet50", description: "The model that requests name unless they name their own."},
@@ -99,27 +105,27 @@ func targetKeys() []key {
 	}
 }
 
-func laterTargetKeys() []key {
+func moreTargetKeys() []key {
 	return []key{
-		{name: "signature", later: true, schema: ref("text"), dflt: "serving_default", example: "serving_default", description: "The signature of a TF Serving model."},
+		{name: "signature", schema: ref("text"), dflt: "serving_default", example: "serving_default", description: "The signature of a TF Serving model."},
 		{
-			name: "endpoint", later: true, example: "chat", description: "The shape of requests and replies.",
+			name: "endpoint", example: "chat", description: "The shape of requests and replies.",
 			schema: words(list("chat completions responses messages embeddings rankings images infer generate tensorrtllm vllm predict classify regress")),
 		},
-		{name: "path", later: true, schema: ref("text"), example: "/v1/chat/completions", description: "The URL path, for servers that put it elsewhere."},
-		{name: "method", later: true, schema: ref("text"), example: "acme.Search/Query", description: "gRPC: package.Service/Method. HTTP: the verb."},
-		{name: "protos", later: true, schema: ref("protos"), example: object{{"files", []any{"api.proto"}}}, description: "Definitions of a gRPC service; reflection without them."},
-		{name: "inprocess", later: true, schema: ref("inprocess"), example: object{{"repository", "models"}}, description: "The server that is loaded into the client."},
+		{name: "path", schema: ref("text"), example: "/v1/chat/completions", description: "The URL path, for servers that put it elsewhere."},
+		{name: "method", schema: ref("text"), example: "acme.Search/Query", description: "gRPC: package.Service/Method. HTTP: the verb."},
+		{name: "protos", schema: ref("protos"), example: object{{"files", []any{"api.proto"}}}, description: "Definitions of a gRPC service; reflection without them."},
+		{name: "inprocess", schema: ref("inprocess"), example: object{{"repository", "models"}}, description: "The server that is loaded into the client."},
 		{
-			name: "composing_models", later: true, schema: listOf(ref("text")), dflt: []any{}, example: []any{"preprocess", "detect:2"},
+			name: "composing_models", schema: listOf(ref("text")), dflt: []any{}, example: []any{"preprocess", "detect:2"},
 			description: "Models called by this one whose statistics are read too: name or name:version.",
 		},
-		{name: "compression", later: true, schema: words(list("none gzip deflate")), dflt: "none", example: "gzip", description: "Compression of request bodies."},
-		{name: "inactivity_timeout", later: true, schema: ref("duration"), dflt: "30s", example: "10s", description: "The longest silence in a stream."},
-		{name: "streaming", later: true, schema: ref("bool"), dflt: false, example: true, description: "A bidirectional gRPC stream, or server-sent events."},
-		{name: "tokenizer", later: true, schema: ref("path"), example: "tokenizer.json", description: "Counts tokens on the client; without one the server's usage counts."},
-		{name: "metrics", later: true, schema: ref("metrics"), example: object{{"url", "http://localhost:8002/metrics"}}, description: "The server's Prometheus metrics."},
-		{name: "trace", later: true, schema: ref("trace"), example: object{{"level", []any{"TIMESTAMPS"}}}, description: "Trace settings while the plan runs; restored afterwards."},
+		{name: "compression", schema: words(list("none gzip deflate")), dflt: "none", example: "gzip", description: "Compression of request bodies."},
+		{name: "inactivity_timeout", schema: ref("duration"), dflt: "30s", example: "10s", description: "The longest silence in a stream."},
+		{name: "streaming", schema: ref("bool"), dflt: false, example: true, description: "A bidirectional gRPC stream, or server-sent events."},
+		{name: "tokenizer", schema: ref("path"), example: "tokenizer.json", description: "Counts tokens on the client; without one the server's usage counts."},
+		{name: "metrics", schema: ref("metrics"), example: object{{"url", "http://localhost:8002/metrics"}}, description: "The server's Prometheus metrics."},
+		{name: "trace", schema: ref("trace"), example: object{{"level", []any{"TIMESTAMPS"}}}, description: "Trace settings while the plan runs; restored afterwards."},
 	}
 }
 
@@ -140,8 +146,8 @@ func tls() object {
 func builtin() object {
 	return closed("map",
 		key{name: "service_time", schema: ref("dist_duration"), example: "5ms", description: "How long one execution takes; the model's own without it."},
-		key{name: "ttft", schema: ref("dist_duration"), later: true, example: "50ms", description: "Time to the first token."},
-		key{name: "itl", schema: ref("dist_duration"), later: true, example: "10ms", description: "Time between tokens."},
+		key{name: "ttft", schema: ref("dist_duration"), example: "50ms", description: "Time to the first token."},
+		key{name: "itl", schema: ref("dist_duration"), example: "10ms", description: "Time between tokens."},
 		key{name: "instances", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 1024}), dflt: 1, example: 2, description: "Executions at the same time."},
 		key{name: "max_batch", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 65536}), dflt: 1, example: 8, description: "Requests that one execution takes."},
 		key{name: "queue_delay", schema: ref("duration"), dflt: "0s", example: "1ms", description: "How long a request waits for others to share its execution."},

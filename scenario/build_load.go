@@ -1,0 +1,146 @@
+package scenario
+
+import (
+	"time"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// newLoad is the plain form of a load that was checked.
+func (r *reading) newLoad(l *rawLoad) (Load, source.Pos) {
+	at := func(key string) source.Pos { return l.At.node.Entry(key).KeyPos }
+	switch {
+	case l.Concurrency != nil:
+		think := newDist(l.Think)
+		if think != nil && think.Shape == "constant" && think.Mean == 0 {
+			think = nil
+		}
+		return Concurrency{Level: newQuantity(l.Concurrency, inFlight()), Think: think}, at("concurrency")
+	case l.Intervals != nil:
+		i := l.Intervals
+		return Intervals{File: r.path(i.File), Unit: unitOf(i.Unit), First: i.First.V, AtEnd: i.AtEnd.V, Pool: newPool(l)}, at("intervals")
+	case l.Schedule != nil:
+		s := l.Schedule
+		schedule := Schedule{Unit: unitOf(s.Unit), Speed: float64(s.Speed.V), From: s.From.V, To: s.To.or(0), Pool: newPool(l)}
+		if s.File != nil {
+			file := r.path(s.File)
+			schedule.File = &file
+		}
+		return schedule, at("schedule")
+	}
+	return Rate{Level: newQuantity(l.Rate, perSecond()), Arrivals: newArrivals(l.Arrivals), Of: l.Of.V, Pool: newPool(l)}, at("rate")
+}
+
+func newPool(l *rawLoad) Pool { return Pool{MaxInFlight: int(l.MaxInFlight.V), Overflow: l.Overflow.V} }
+
+// unitOf is a unit of time by its word; 0 without one.
+func unitOf(word *val[string]) time.Duration {
+	switch word.or("") {
+	case "ns":
+		return time.Nanosecond
+	case "us":
+		return time.Microsecond
+	case "ms":
+		return time.Millisecond
+	case "s":
+		return time.Second
+	}
+	return 0
+}
+
+func newArrivals(a *rawArrivals) Arrivals {
+	switch {
+	case a.Word == nil:
+		return Arrivals{CV: float64(a.CV.V), Exact: a.Exact.V}
+	case a.Word.V == "poisson":
+		return Arrivals{Word: a.Word.V, CV: 1}
+	}
+	return Arrivals{Word: a.Word.V}
+}
+
+// newQuantity is the plain form of a quantity that was checked.
+func newQuantity[T amount, X any](q *rawQuantity[T, X], dim dimension[T]) Quantity {
+	switch {
+	case q.One != nil:
+		return Fixed{newLevel(q.One)}
+	case q.Levels != nil:
+		return newLevels(q.Levels, dim)
+	case q.Ramp != nil:
+		var r Ramp
+		for _, s := range q.Ramp {
+			r.Steps = append(r.Steps, RampStep{To: newLevel(s.To), Over: s.Over.V, Hold: s.Hold.V, Name: s.Name.or("")})
+		}
+		return r
+	case q.Search != nil:
+		s := q.Search
+		return Search{
+			From: newLevel(s.From), To: newLevel(s.To), Precision: float64(s.Precision.V.Ratio), Amount: magnitude(s.Precision.V.Amount),
+			Confirm: int(s.Confirm.V), While: newConditions(s.While),
+		}
+	}
+	if m, ok := any(q.More).(rawPeriodicForm); ok && m.Periodic != nil {
+		p := m.Periodic
+		return Periodic{From: int(p.From.V), To: int(p.To.V), Step: int(p.Step.V), Responses: int(p.Responses.V)}
+	}
+	var l Levels
+	for _, v := range q.Many {
+		l.Values = append(l.Values, Level{Value: magnitude(v.V), Text: v.at.node.Text, Pos: v.at.pos()})
+	}
+	return l
+}
+
+func newLevel[T amount](v *val[derived[T]]) Level {
+	return Level{Value: magnitude(v.V.V), Text: v.at.node.Text, Pos: v.at.pos(), Expr: v.V.Expr}
+}
+
+func newLevels[T amount](l *rawLevels[T], dim dimension[T]) Levels {
+	levels := Levels{While: newConditions(l.While)}
+	if l.To == nil {
+		levels.Values = []Level{{Value: magnitude(l.From.V), Text: dim.write(magnitude(l.From.V)), Pos: l.From.at.pos()}}
+		levels.Open, levels.Step = true, l.step()
+		if l.Factor != nil {
+			levels.Factor = float64(l.Factor.V)
+		}
+		return levels
+	}
+	for _, v := range l.values() {
+		levels.Values = append(levels.Values, Level{Value: v, Text: dim.write(v), Pos: l.From.at.pos()})
+	}
+	return levels
+}
+
+func newConditions(r *rawConditions) []Condition {
+	var all []Condition
+	if r == nil {
+		return nil
+	}
+	if r.One != nil {
+		all = append(all, Condition{r.One.V})
+	}
+	for _, e := range r.Many {
+		all = append(all, Condition{e.That.V})
+	}
+	return all
+}
+
+// newExtent is how long a stage lasts, and where that is said: at the load where it ends by itself.
+func newExtent(s *rawStage, load source.Pos) (Extent, source.Pos) {
+	p := s.Play
+	at := func(key string) source.Pos { return s.At.node.Entry(key).KeyPos }
+	switch {
+	case p.For != nil:
+		return For{Span: p.For.V}, at("for")
+	case p.Until == nil:
+		return ByLoad{}, load
+	case p.Until.Word != nil:
+		return UntilOthers{}, at("until")
+	}
+	stable := p.Until.Stable
+	u := UntilStable{
+		Windows: int(stable.Windows.V), Window: stable.Window.V, Within: float64(stable.Within.V), MaxWindows: int(stable.MaxWindows.V),
+	}
+	for _, m := range stable.Metrics {
+		u.Metrics = append(u.Metrics, m.V)
+	}
+	return u, at("until")
+}

@@ -1,0 +1,105 @@
+package scenario
+
+import (
+	"fmt"
+	"time"
+)
+
+// mix checks the kinds of request that share a stage.
+func (c *checker) mix(s *rawStage) {
+	if s.Mix == nil || c.doubtful(s.Mix.At.path) {
+		return
+	}
+	entries := s.Mix.items()
+	if len(entries) == 0 {
+		c.under(s.At, "mix", &mistake{code: codeMissing, summary: "mix has no entries"})
+	}
+	var weighted, bare []item[rawMix]
+	for _, e := range entries {
+		c.request(s, e.Value.At, e.Value.Request, true)
+		if w := e.Value.Weight; w == nil {
+			bare = append(bare, e)
+		} else {
+			weighted = append(weighted, e)
+			if w.V <= 0 {
+				c.at(w.at, &mistake{code: codeRange, summary: "a weight must be above 0"})
+			}
+		}
+	}
+	if len(weighted) > 0 && len(bare) > 0 {
+		c.under(s.Mix.At, bare[0].Key, &mistake{
+			code: codeMissing, summary: fmt.Sprintf("%q has no weight, and %q has one", bare[0].Key, weighted[0].Key),
+			detail: "give all entries a weight, which are drawn then, or none, which take turns",
+		})
+	}
+}
+
+// sequences checks how requests form sequences.
+func (c *checker) sequences(s *rawStage) {
+	q := s.Play.Sequences
+	if q == nil {
+		return
+	}
+	checkDist(c, q.Length)
+	c.length(q.Length)
+	if q.At.node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Concurrency != nil {
+		c.under(q.At, "live", &mistake{
+			code: codeDoesNotFit, summary: "\"live\" does not fit \"concurrency\"", detail: "in a closed loop the concurrency is the number of live sequences",
+		})
+	}
+	if q.IDs != nil && q.IDs.From != nil && q.IDs.To != nil && q.IDs.To.V < q.IDs.From.V {
+		c.at(q.IDs.To.at, &mistake{code: codeRange, summary: "\"to\" is below \"from\""})
+	}
+}
+
+// stableRamp refuses to wait for a load to settle that is meant to change.
+func (c *checker) stableRamp(s *rawStage) {
+	load := s.Play.Load
+	if load == nil {
+		return
+	}
+	for _, key := range [...]string{"concurrency", "rate"} {
+		q := load.At.node.Get(key)
+		for _, form := range [...]string{"ramp", "periodic"} {
+			if q.Get(form) != nil {
+				c.at(s.Play.Until.At, &mistake{
+					code: codeDoesNotFit, summary: fmt.Sprintf("`until: stable` does not fit %q: its load changes all the time", form),
+					detail: "leave out `until`, or cut the load with `for`",
+				})
+			}
+		}
+	}
+}
+
+// assertions checks the options of a stage's assertions against what the stage is.
+func (c *checker) assertions(s *rawStage) {
+	var length time.Duration
+	if s.Play.For != nil {
+		length = s.Play.For.V.Duration
+	}
+	for _, a := range s.Play.Assert {
+		c.assertion(a, length)
+	}
+}
+
+// assertion checks one assertion; length is that of its stage, 0 where it is not known.
+func (c *checker) assertion(a *rawAssertion, length time.Duration) {
+	if v := a.Confidence; v != nil && (v.V < 0.5 || v.V >= 1) {
+		c.at(v.at, &mistake{code: codeRange, summary: "confidence must be from 50% to below 100%", detail: "95% is usual"})
+	}
+	if v := a.Allow; v != nil && v.V >= 1 {
+		c.at(v.at, &mistake{code: codeRange, summary: "allow must be below 100%: nothing could fail"})
+	}
+	for _, option := range [...]struct {
+		key string
+		v   *val[time.Duration]
+	}{{"every", a.Every}, {"within", a.Within}} {
+		switch {
+		case option.v == nil:
+		case option.key == "within" && option.v.V == 0:
+			c.at(option.v.at, &mistake{code: codeRange, summary: "within must be above 0s"})
+		case length > 0 && option.v.V > length:
+			c.at(option.v.at, &mistake{code: codeRange, summary: fmt.Sprintf("%s %s is longer than the stage's %s", option.key, option.v.V, length)})
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package scenario
+
+import (
+	"fmt"
+	"time"
+)
+
+// The checks of loads that change while they last, and of those whose times are recorded.
+
+// checkRamp checks the steps of a ramp. lasts: the stage says how long it lasts, so the last value is held.
+func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[T], lasts bool) {
+	at := q.At.path + "/ramp"
+	if c.doubtful(at) {
+		return
+	}
+	if len(q.Ramp) == 0 {
+		c.under(q.At, "ramp", &mistake{code: codeMissing, summary: "the ramp has no steps"})
+		return
+	}
+	if len(q.Ramp) > maxSteps {
+		c.under(q.At, "ramp", &mistake{code: codeLevels, summary: fmt.Sprintf("%d steps are more than %d", len(q.Ramp), maxSteps)})
+		return
+	}
+	var length time.Duration
+	moves := false // some value is above 0
+	names := map[string]bool{}
+	for i, step := range q.Ramp {
+		if to := step.To; to != nil {
+			moves = moves || to.V.Expr != nil || to.V.V > 0
+			if to.V.Expr == nil && to.V.V != 0 { // a ramp may go down to nothing
+				c.within(to.at, dim.wrong(to.V.V))
+			}
+		}
+		hold := lasts && i == len(q.Ramp)-1
+		if step.Hold != nil {
+			length, hold = length+step.Hold.V, hold || step.Hold.V > 0
+		}
+		if step.Over != nil {
+			length += step.Over.V
+		}
+		c.stepName(step.Name, names, hold)
+	}
+	switch {
+	case !moves:
+		c.under(q.At, "ramp", &mistake{code: codeRange, summary: "the ramp never leaves 0"})
+	case length == 0 && !lasts:
+		c.under(q.At, "ramp", &mistake{code: codeRange, summary: "the ramp takes no time", detail: "give its steps `over` or `hold`, or the stage `for`"})
+	}
+}
+
+// stepName checks the name of a hold.
+func (c *checker) stepName(name *val[string], names map[string]bool, holds bool) {
+	if name == nil {
+		return
+	}
+	if names[name.V] {
+		c.at(name.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("two holds are named %q", name.V)})
+	}
+	names[name.V] = true
+	if !holds {
+		c.at(name.at, &mistake{
+			code: codeDoesNotFit, summary: fmt.Sprintf("%q names a hold, and this step holds nothing", name.V), detail: "give the step `hold`",
+		})
+	}
+}
+
+func checkSearch[T amount](c *checker, s *rawSearch[T], dim dimension[T]) {
+	checkDerived(c, s.From, dim)
+	checkDerived(c, s.To, dim)
+	if s.From != nil && s.To != nil && s.From.V.Expr == nil && s.To.V.Expr == nil && s.To.V.V <= s.From.V.V {
+		c.at(s.To.at, &mistake{code: codeRange, summary: "a search goes up: \"to\" must be above \"from\""})
+	}
+	p := s.Precision
+	switch {
+	case p == nil:
+	case p.V.Ratio == 0 && p.V.Amount <= 0:
+		c.at(p.at, &mistake{code: codeRange, summary: "precision must be above 0"})
+	case p.V.Ratio > 1:
+		c.at(p.at, &mistake{code: codeRange, summary: "precision must be at most 100%"})
+	}
+}
+
+func (c *checker) periodic(p *rawPeriodic) {
+	if p != nil && p.From != nil && p.To != nil && p.To.V <= p.From.V {
+		c.at(p.To.at, &mistake{code: codeRange, summary: "\"to\" must be above \"from\""})
+	}
+}
+
+func (c *checker) arrivals(a *rawArrivals) {
+	const most = 100
+	if a != nil && a.CV != nil && (a.CV.V < 0 || a.CV.V > most) {
+		c.at(a.CV.at, &mistake{
+			code: codeRange, summary: fmt.Sprintf("cv must be from 0 to %d", most), detail: "0 is constant, 1 is poisson, more comes in bursts",
+		})
+	}
+}
+
+// schedule checks recorded times: those of a file need a unit, those of the data need rows that have some.
+func (c *checker) schedule(s *rawStage, r *rawSchedule) {
+	if r == nil {
+		return
+	}
+	c.file(r.File)
+	if r.File != nil && c.absent(r.At, "unit") {
+		c.under(r.At, "file", &mistake{code: codeMissing, summary: "the times of a file need \"unit\"", detail: "add `unit: ns`, us, ms or s"})
+	}
+	if r.Speed != nil && r.Speed.V <= 0 {
+		c.at(r.Speed.at, &mistake{code: codeRange, summary: "speed must be above 0"})
+	}
+	if r.From != nil && r.To != nil && r.To.V <= r.From.V {
+		c.at(r.To.at, &mistake{code: codeRange, summary: "\"to\" must be above \"from\""})
+	}
+	if !c.absent(r.At, "file") {
+		return
+	}
+	for _, q := range s.requests() {
+		ds, _ := pick(c.datasets(), q.Data, "main")
+		if ds != nil && ds.Generate != nil {
+			c.at(r.At, &mistake{
+				code: codeDoesNotFit, summary: "generated data has no times to follow", detail: "name a `file` of times here, or one with timestamps in `data`",
+			})
+			return
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package scenario
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// source is the key that says where a dataset's rows come from.
+func (ds *rawDataset) source() string {
+	switch {
+	case ds.File != nil:
+		return "file"
+	case ds.Dir != nil:
+		return "dir"
+	case ds.Bodies != nil:
+		return "bodies"
+	case ds.Rows != nil:
+		return "rows"
+	case ds.Prompts != nil:
+		return "prompts"
+	case ds.Command != nil:
+		return "command"
+	}
+	return "generate"
+}
+
+// source checks where the rows of a dataset come from, generated ones aside.
+func (c *checker) source(ds *rawDataset) {
+	for _, f := range ds.File.all() {
+		c.file(f)
+	}
+	if ds.File != nil && ds.File.One == nil && len(ds.File.Many) == 0 && !c.doubtful(ds.File.At.path) {
+		c.at(ds.File.At, &mistake{code: codeMissing, summary: "file names no file"})
+	}
+	c.folder(ds.Dir)
+	c.bodies(ds.Bodies)
+	if ds.Rows != nil && len(ds.Rows) == 0 && !c.doubtful(ds.At.path+"/rows") {
+		c.under(ds.At, "rows", &mistake{code: codeMissing, summary: "rows is empty"})
+	}
+	if ds.Command != nil && len(ds.Command) == 0 && !c.doubtful(ds.At.path+"/command") {
+		c.under(ds.At, "command", &mistake{code: codeMissing, summary: "command names no program"})
+	}
+	for _, e := range ds.Columns.items() {
+		if m := columnField(e.Key); m != nil {
+			c.under(ds.Columns.At, e.Key, m)
+		}
+	}
+	if p := ds.Prompts; p != nil {
+		c.prompts(p)
+	}
+}
+
+// bodies checks that a pattern finds files.
+func (c *checker) bodies(pattern *val[string]) {
+	if pattern == nil {
+		return
+	}
+	found, err := filepath.Glob(resolvePath(c.dir, pattern.V))
+	switch {
+	case err != nil:
+		c.at(pattern.at, invalid("* is any text, ? any character, [a-z] one of them", "%q is no pattern of files", pattern.V))
+	case len(found) == 0:
+		c.at(pattern.at, &mistake{code: codeFile, summary: fmt.Sprintf("no file matches %q", pattern.V), detail: "paths are relative to the folder of the plan"})
+	}
+}
+
+// columnField says what is wrong with a field that a column is read as; nil: nothing.
+func columnField(name string) *mistake {
+	fields := strings.Fields("prompt messages input output_tokens image session_id delay timestamp id")
+	for _, open := range [...]string{"parameters.", "inputs.", "outputs."} {
+		if rest, ok := strings.CutPrefix(name, open); ok && rest != "" {
+			return nil
+		}
+	}
+	m := oneWord(name, "columns", fields)
+	if m != nil {
+		m.summary, m.detail = fmt.Sprintf("%q is no field of a row", name), "or parameters.NAME, inputs.NAME, outputs.NAME"
+	}
+	return m
+}
+
+// prompts checks synthetic text.
+func (c *checker) prompts(p *rawPrompts) {
+	for _, d := range [...]*rawDist[int64, number]{p.InputTokens, p.OutputTokens, p.Turns} {
+		checkDist(c, d)
+		c.length(d)
+	}
+	checkDist(c, p.Delay)
+	c.file(p.Corpus)
+	if i := p.Images; i != nil {
+		checkDist(c, i.Width)
+		checkDist(c, i.Height)
+	}
+	if a := p.Audio; a != nil {
+		checkDist(c, a.Seconds)
+	}
+	if p.ExactOutput.or(false) && p.OutputTokens == nil && c.absent(p.At, "output_tokens") {
+		c.under(p.At, "exact_output", &mistake{code: codeMissing, summary: "\"exact_output\" needs \"output_tokens\" beside it"})
+	}
+}

@@ -1,0 +1,79 @@
+package scenario
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// derived is an amount, or the expression over earlier results that gives it when its stage starts.
+type derived[T amount] struct {
+	V    T
+	Expr *source.Text // what stands between ${ and }
+}
+
+// plain is the amount or the expression as data.
+func (d derived[T]) plain() any {
+	if d.Expr != nil {
+		return d.Expr.Text
+	}
+	return d.V
+}
+
+// isDerived reports whether t is an amount that may come from an earlier result.
+func isDerived(t reflect.Type) bool {
+	return t == reflect.TypeFor[derived[int64]]() || t == reflect.TypeFor[derived[rate]]()
+}
+
+// fromStage reports whether a scalar is one ${…} that calls stage("…"). Braces inside must pair up.
+func fromStage(text string) bool {
+	if !strings.HasPrefix(text, "${") || !strings.HasSuffix(text, "}") || !strings.Contains(text, "stage(") {
+		return false
+	}
+	depth := 0
+	for i, r := range text {
+		switch r {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		if depth == 0 && i > 1 && i < len(text)-1 {
+			return false
+		}
+	}
+	return depth == 0
+}
+
+func parseDerived[T amount](n *source.Node, path string) (any, *mistake) {
+	if fromStage(n.Text) {
+		whole := n.AsText(path)
+		inner := whole.Slice(2, len([]rune(n.Text))-1)
+		return derived[T]{Expr: &inner}, nil
+	}
+	v, wrong := leafOf(reflect.TypeFor[T]()).parse(n, path)
+	if wrong != nil {
+		return nil, wrong
+	}
+	return derived[T]{V: v.(T)}, nil
+}
+
+// precision is how close a search comes to the limit: a share of the value, or an amount. One of them is 0.
+type precision[T amount] struct {
+	Ratio  ratio
+	Amount T
+}
+
+func parsePrecision[T amount](n *source.Node, path string) (any, *mistake) {
+	if strings.HasSuffix(n.Text, "%") {
+		share, wrong := parseRatio(n.Text)
+		return precision[T]{Ratio: share}, wrong
+	}
+	v, wrong := leafOf(reflect.TypeFor[T]()).parse(n, path)
+	if wrong != nil {
+		wrong.detail = "write a share such as 2%, or an amount"
+		return nil, wrong
+	}
+	return precision[T]{Amount: v.(T)}, nil
+}

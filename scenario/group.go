@@ -1,0 +1,171 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// A group of stages is one entry of `stages`; here its members are told apart from it and from each other.
+
+// flatten lists the stages with the members of groups in their places, each with its group.
+func (p *rawPlan) flatten() {
+	for i, e := range p.Stages {
+		switch {
+		case e.Stage != nil:
+			e.Stage.index = i
+			p.flat = append(p.flat, e.Stage)
+		case e.Group != nil:
+			for _, s := range e.Group.Parallel {
+				s.group, s.index = e.Group, i
+				if s.When == nil && e.Group.When != nil {
+					s.When = e.Group.When
+				}
+				p.flat = append(p.flat, s)
+			}
+		}
+	}
+}
+
+// never reports whether the stage is as if absent.
+func (s *rawStage) never() bool { return s.When != nil && s.When.V == "never" }
+
+// requests are the kinds of request of a stage: those of its mix, else its own.
+func (s *rawStage) requests() []rawRequest {
+	if s.Mix == nil {
+		return []rawRequest{s.Play.Request}
+	}
+	var all []rawRequest
+	for _, e := range s.Mix.items() {
+		all = append(all, e.Value.Request)
+	}
+	return all
+}
+
+// groups checks the groups of a plan.
+func (c *checker) groups() {
+	for _, e := range c.raw.Stages {
+		if g := e.Group; g != nil {
+			c.group(g)
+		}
+	}
+	for _, s := range c.raw.flat {
+		if u := s.Play.Until; s.group == nil && u != nil && u.Word != nil && u.Word.V == "others" {
+			c.at(u.Word.at, &mistake{
+				code: codeDoesNotFit, summary: "`until: others` stands in a group only", detail: "put the stage into `parallel`, or say how long it lasts with `for`",
+			})
+		}
+	}
+}
+
+func (c *checker) group(g *rawGroup) {
+	if len(g.Parallel) == 0 && g.At.node.Get("parallel") != nil {
+		if !c.doubtful(g.At.path + "/parallel") {
+			c.under(g.At, "parallel", &mistake{code: codeMissing, summary: "the group has no stages"})
+		}
+		return
+	}
+	ends := false // some member does not wait for the others
+	for _, s := range g.Parallel {
+		u := s.Play.Until
+		ends = ends || s.never() || c.doubtful(s.At.path) || u == nil || u.Word == nil || u.Word.V != "others"
+	}
+	if !ends {
+		c.under(g.At, "parallel", &mistake{code: codeDoesNotFit, summary: "every member of the group lasts until the others have ended", detail: "say of one how long it lasts"})
+	}
+	c.needsOf(g.Needs, nil, g)
+}
+
+// needsOf checks the names that a stage, or a group when s is nil, waits for.
+func (c *checker) needsOf(needs []*val[string], s *rawStage, g *rawGroup) {
+	if len(needs) == 0 {
+		return
+	}
+	ids, never := c.raw.stageIDs()
+	c.unique(needs, "need")
+	for _, need := range needs {
+		inside := g != nil && slices.ContainsFunc(g.Parallel, func(m *rawStage) bool { return m.ID != nil && m.ID.V == need.V })
+		switch {
+		case s != nil && s.ID != nil && need.V == s.ID.V:
+			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q needs itself", need.V)})
+		case inside && s == nil:
+			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q is a member of this group", need.V)})
+		case inside:
+			c.at(need.at, &mistake{
+				code: codeDoesNotFit, summary: fmt.Sprintf("stage %q is a member of the same group, and members start together", need.V),
+				detail: "take one of them out of the group, or let it start later with `delay`",
+			})
+		case !known(never, need.V) && !c.unreadStages():
+			c.at(need.at, &mistake{
+				code: codeUnknownName, summary: fmt.Sprintf("no stage is named %q", need.V), allowed: ids, nearest: source.Nearest(need.V, ids),
+			})
+		case never[need.V]:
+			before := len(c.diags)
+			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q never runs; nothing waits for it", need.V)})
+			for i := range c.diags[before:] {
+				c.diags[before+i].Severity = source.Warning
+			}
+		}
+	}
+}
+
+// nested words the mistake of a group in a group, which the schema sees as a key that does not exist.
+func nested(shape source.Diagnostics) {
+	for i, d := range shape {
+		if d.Code == codeUnknownKey && strings.HasPrefix(d.Path, "/stages/") && strings.HasSuffix(d.Path, "/parallel") && strings.Count(d.Path, "/parallel") == 2 {
+			shape[i].Summary, shape[i].Detail = "a group cannot stand in another group", "its stages can stand in the outer one, each with a `delay` of its own"
+			shape[i].Code, shape[i].Allowed, shape[i].Nearest = codeDoesNotFit, nil, ""
+		}
+	}
+}
+
+// needs are the stages that each stage waits for, in the order of flat: those that it and its group wrote, without stages
+// that never run; else the entry before.
+func (p *rawPlan) needs() [][]Need {
+	_, never := p.stageIDs()
+	all := make([][]Need, len(p.flat))
+	var before, entry []string // ids of the entry before, and of this one
+	for i, s := range p.flat {
+		if i > 0 && !s.beside(p.flat[i-1]) && len(entry) > 0 {
+			before, entry = entry, nil
+		}
+		if s.never() {
+			continue
+		}
+		if !slices.Contains(entry, s.ID.V) {
+			entry = append(entry, s.ID.V)
+		}
+		written := slices.Clone(s.Needs)
+		if s.group != nil {
+			written = append(written, s.group.Needs...)
+		}
+		for _, n := range written {
+			if !never[n.V] && !slices.ContainsFunc(all[i], func(other Need) bool { return other.ID == n.V }) {
+				all[i] = append(all[i], Need{ID: n.V, Pos: n.at.pos()})
+			}
+		}
+		if s.Needs != nil || s.group != nil && s.group.Needs != nil {
+			continue
+		}
+		for _, id := range before {
+			all[i] = append(all[i], Need{ID: id, Implied: true, Pos: s.At.pos()})
+		}
+	}
+	return all
+}
+
+// beside reports whether two stages are of one entry: members of a group, or points of one matrix.
+func (s *rawStage) beside(other *rawStage) bool {
+	return s.index == other.index || s.ID.V == other.ID.V
+}
+
+// delay is how long after its entry could start the stage does.
+func (s *rawStage) delay() time.Duration {
+	if s.group == nil {
+		return s.Play.Delay.V
+	}
+	return s.Play.Delay.V + s.group.Delay.V
+}

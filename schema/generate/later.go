@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// laterText is the one list of what this version of the program cannot run: `validate` and `graph` take it, `run` refuses
+// it at its line. A line is a table of the schema ($defs, or plan) with one of its keys; words after a colon are those
+// that are meant, else it is all of them. Whoever builds a key removes its line; the language test then asks for a proof
+// of what the key does.
+const laterText = `
+plan.baseline
+plan.max_duration
+
+target.backend: triton_inprocess tfserving torchserve openai grpc http
+target.signature
+target.endpoint
+target.path
+target.method
+target.protos
+target.inprocess
+target.composing_models
+target.compression
+target.inactivity_timeout
+target.streaming
+target.tokenizer
+target.metrics
+target.trace
+builtin.ttft
+builtin.itl
+
+dataset.dir
+dataset.bodies
+dataset.rows
+dataset.prompts
+dataset.command
+dataset.format: v2 jsonl json csv sharegpt openai_batch mooncake frames textproto npy raw multipart
+dataset.columns
+dataset.time_unit
+dataset.history
+
+load.intervals
+load.schedule
+load.think
+load.of
+arrivals_map
+quantity_int_map.ramp
+quantity_int_map.search
+quantity_int_map.periodic
+quantity_rate_map.ramp
+quantity_rate_map.search
+
+stage_map.mix
+stage_map.delay
+stage_map.max_duration
+stage_map.sequences
+stage_map.shared_memory
+stage_map.before
+stage_map.after
+stage_map.matrix
+stage_map.repeat
+stage_map.goodput
+stage_map.until: others
+group
+span: sequence sequences session sessions pass passes
+action.load_model
+action.unload_model
+expect.sample
+expect.fields
+
+assertion_map.confidence
+assertion_map.every
+assertion_map.allow
+assertion_map.within
+assertion_map.abort
+
+output.formats: html profile_export genai_perf
+output.samples
+`
+
+// marks is laterText by table: key to words, none for all; key "" is the table itself.
+type marks map[string]map[string][]string
+
+func later() marks {
+	all := marks{}
+	for line := range strings.Lines(laterText) {
+		at, words, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if at == "" {
+			continue
+		}
+		table, key, _ := strings.Cut(at, ".")
+		if all[table] == nil {
+			all[table] = map[string][]string{}
+		}
+		all[table][key] = strings.Fields(words)
+	}
+	all["defaults"] = all["stage_map"] // what a stage cannot do yet its defaults cannot either
+	return all
+}
+
+// on is the table with its marks.
+func (m marks) on(table string, schema object) object {
+	for key, words := range m[table] {
+		if key == "" {
+			schema = marked(schema, words)
+			continue
+		}
+		properties, _ := schema.get("properties").(object)
+		property, _ := properties.get(key).(object)
+		switch {
+		case property != nil:
+			schema = schema.with(member{"properties", properties.with(member{key, marked(property, words)})})
+		case table != "plan" && table != "defaults": // a profile and the defaults have fewer keys
+			panic(fmt.Sprintf("later: there is no key %s.%s", table, key))
+		}
+	}
+	return schema
+}
+
+// marked is the schema of a value with a mark: on all of it, or where its words are listed.
+func marked(schema object, words []string) object {
+	enum, _ := schema.get("else").(object)
+	if len(words) == 0 {
+		return schema.with(member{"notBuilt", true})
+	}
+	if enum.get("enum") != nil || schema.get("pattern") != nil {
+		return schema.with(member{"notBuilt", words})
+	}
+	var out object
+	for _, m := range schema {
+		switch inner := m.value.(type) {
+		case object:
+			if m.name == "items" || m.name == "then" {
+				m.value = marked(inner, words)
+			}
+		case []object:
+			var forms []object
+			for _, f := range inner {
+				forms = append(forms, marked(f, words))
+			}
+			m.value = forms
+		}
+		out = append(out, m)
+	}
+	return out
+}
