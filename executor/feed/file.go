@@ -186,8 +186,8 @@ func (b *builder) tensors(name string, raw map[string]json.RawMessage, ports []b
 	}
 	allowed := names(ports)
 	for _, key := range sortedKeys(raw) {
-		if slices.Contains(allowed, key) || key == "model" {
-			continue // perf_analyzer ignores "model" in a step
+		if slices.Contains(allowed, key) || key == "model" || key == timestampKey && what == "input" {
+			continue // perf_analyzer ignores "model" in a step, and sends no timestamp
 		}
 		d := b.fail(b.dataset.Pos, "unknown-tensor", "%s: model %q has no %s %q", name, b.sig.Model, what, key)
 		d.Allowed, d.Nearest = allowed, source.Nearest(key, allowed)

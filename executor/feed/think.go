@@ -1,12 +1,28 @@
 package feed
 
-import "github.com/sluice-bench/sluice/scenario"
+import (
+	"math"
+
+	"github.com/sluice-bench/sluice/scenario"
+)
 
 // Think is src with a pause after each reply of a closed loop, drawn from d (seconds) by arrival number and seed.
-func Think(src Source, d scenario.Dist, seed uint64) Source { return &thinking{src, d, seed} }
+func Think(src Source, d scenario.Dist, seed uint64) Source {
+	return &thinking{Source: src, dist: d, seed: mix(seed ^ 0x7468696e6b)}
+}
 
 type thinking struct {
 	Source
 	dist scenario.Dist
 	seed uint64
 }
+
+// Next implements Source.
+func (s *thinking) Next(slot int, n uint64, t *Turn) bool {
+	ok := s.Source.Next(slot, n, t)
+	t.Think = int64(min(math.Round(max(quantile(&s.dist, unit(mix(s.seed+n))), 0)*1e9), longest))
+	return ok
+}
+
+// longest pause, ns: a year. A draw beyond it is no pause that a run could tell from this one.
+const longest = 3.2e16

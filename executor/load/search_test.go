@@ -33,27 +33,39 @@ func TestSearch(t *testing.T) {
 		why    string
 	}{
 		{
-			"rate", Search{From: 100, To: 1000, Amount: 100, Confirm: 2, Unit: "/s"}, 650,
+			"rate",
+			Search{From: 100, To: 1000, Amount: 100, Confirm: 2, Unit: "/s"},
+			650,
 			"[100 200 400 800 600 700 600]", 600, "the limit lies between 600/s and 700/s",
 		},
 		{
-			"two per cent", Search{From: 10, To: 2000, Precision: 0.02, Confirm: 1, Unit: "/s"}, 425,
+			"two per cent",
+			Search{From: 10, To: 2000, Precision: 0.02, Confirm: 1, Unit: "/s"},
+			425,
 			"[10 20 40 80 160 320 640 480 400 440 420 430 425]", 425, "the limit lies between 425/s and 430/s",
 		},
 		{
-			"holds at the end", Search{From: 10, To: 50, Precision: 0.02, Confirm: 2, Unit: "/s"}, 425,
+			"holds at the end",
+			Search{From: 10, To: 50, Precision: 0.02, Confirm: 2, Unit: "/s"},
+			425,
 			"[10 20 40 50 50]", 50, "it holds at 50/s, where the search ends",
 		},
 		{
-			"does not hold at the begin", Search{From: 10, To: 50, Precision: 0.02, Confirm: 2, Unit: "/s"}, 9,
+			"does not hold at the begin",
+			Search{From: 10, To: 50, Precision: 0.02, Confirm: 2, Unit: "/s"},
+			9,
 			"[10]", 0, "it does not hold at 10/s, where the search begins",
 		},
 		{
-			"whole numbers", Search{From: 1, To: 64, Precision: 0.02, Confirm: 2, Whole: true}, 11.5,
+			"whole numbers",
+			Search{From: 1, To: 64, Precision: 0.02, Confirm: 2, Whole: true},
+			11.5,
 			"[1 2 4 8 16 12 10 11 11]", 11, "the limit lies between 11 and 12",
 		},
 		{
-			"one level", Search{From: 4, To: 4, Precision: 0.02, Confirm: 3, Whole: true}, 11,
+			"one level",
+			Search{From: 4, To: 4, Precision: 0.02, Confirm: 3, Whole: true},
+			11,
 			"[4 4 4]", 4, "it holds at 4, where the search ends",
 		},
 		{"no range", Search{From: 5, To: 4, Unit: "/s"}, 11, "[]", 0, "there is nothing to search from 5/s to 4/s"},

@@ -77,6 +77,7 @@ func Codes() []Code {
 		{"tab-indentation", "YAML indents with blanks; a tab stands before the text."},
 		{"tensor", "A tensor of the data does not fit the model: datatype, shape or number of elements."},
 		{"text-in-expression", "A text stands where a number with a unit is wanted. Text never changes the meaning of an expression."},
+		{"timestamps", "The rows of the data do not say when they are due: a timestamp is missing, no number, or before the one in front of it."},
 		{"tls-not-used", "The target has `tls`, but its URL is not a secure one."},
 		{"too-deep", "The plan is nested deeper than 100 levels."},
 		{"too-few-connections", "More requests are to be in flight than the connections can carry over HTTP/1.1."},
