@@ -28,6 +28,8 @@ type Env struct {
 	Delay func(n uint64)
 	// Sink gets every sample; nil: none.
 	Sink measure.Sink
+	// Machine is what this machine has shown it can drive; nil: not known.
+	Machine *Machine
 }
 
 // Event is one piece of progress.

@@ -224,11 +224,11 @@ func statistic(d *stats.Dist, s metric.Stat) (float64, bool) {
 	return 0, false
 }
 
-// lateLimit is the send delay from which a request counts as late: 1 ms, or 1 % of the median service time if longer.
-func (a *Aggregate) lateLimit() int64 {
+// LateLimit is the send delay, ns, from which a request counts as late: 1 ms, or 1 % of the median service time if longer.
+func (a *Aggregate) LateLimit() int64 {
 	median, _ := a.dists[serviceTime].Rank(50)
 	return max(int64(1e6), median/100)
 }
 
-// Late is how many requests were sent later than lateLimit after they were due.
-func (a *Aggregate) Late() int64 { return a.dists[sendDelay].Above(a.lateLimit()) }
+// Late is how many requests were sent later than LateLimit after they were due.
+func (a *Aggregate) Late() int64 { return a.dists[sendDelay].Above(a.LateLimit()) }

@@ -172,8 +172,8 @@ func TestLateLimitGrowsWithServiceTime(t *testing.T) {
 	n.done(20, 30, late(3))
 	n.done(21, 30, late(4))
 	n.done(22, 30, late(5))
-	if a := n.Finish(n.start + 1000*ms).Aggregate; a.Late() != 1 || a.lateLimit() != 4*ms {
-		t.Errorf("late = %d beyond %d ns", a.Late(), a.lateLimit())
+	if a := n.Finish(n.start + 1000*ms).Aggregate; a.Late() != 1 || a.LateLimit() != 4*ms {
+		t.Errorf("late = %d beyond %d ns", a.Late(), a.LateLimit())
 	}
 }
 

@@ -94,6 +94,8 @@ type Client struct {
 	CPUSeconds float64 `json:"cpu_seconds"`
 	MaxRSS     int64   `json:"max_rss_bytes"`
 	CPUShare   float64 `json:"cpu_share"` // of what it may use, while holding
+	// Summary is one paragraph over all nodes: whether this client could have been the bottleneck.
+	Summary string `json:"summary,omitempty"`
 }
 
 // Node is one stage at one level.
@@ -183,7 +185,7 @@ const (
 
 // Finding is one observation about the measurement itself.
 type Finding struct {
-	Code     string `json:"code"`     // client_late client_cpu sockets paused pool_full never_reached_concurrency …
+	Code     string `json:"code"`     // see FindingCodes
 	Severity string `json:"severity"` // invalid note
 	Text     string `json:"text"`
 }

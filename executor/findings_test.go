@@ -1,0 +1,108 @@
+package executor
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// TestFindingCodes: every code that a finding gets stands in the one table, and none stands there for nothing.
+func TestFindingCodes(t *testing.T) {
+	used := map[string]bool{}
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !strings.HasSuffix(file, "_test.go") {
+			findings(t, file, used)
+		}
+	}
+	var codes []string
+	for _, c := range result.FindingCodes() {
+		codes = append(codes, c.Code)
+		if !used[c.Code] {
+			t.Errorf("no finding has the code %s", c.Code)
+		}
+		for _, text := range []string{c.Meaning, c.Do} {
+			if !strings.HasSuffix(text, ".") || strings.ToUpper(text[:1]) != text[:1] {
+				t.Errorf("%s: %q is no sentence", c.Code, text)
+			}
+		}
+	}
+	for code := range used {
+		if !slices.Contains(codes, code) {
+			t.Errorf("code %q of a finding is not in result.FindingCodes", code)
+		}
+	}
+}
+
+// findings collects the codes in calls of note, invalid and add, and in Finding literals.
+func findings(t *testing.T, file string, used map[string]bool) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	constants := map[string]string{
+		"ClientLate": result.ClientLate, "ClientCPU": result.ClientCPU, "ClientNear": result.ClientNear, "Sockets": result.Sockets,
+		"Paused": result.Paused, "StoodStill": result.StoodStill, "PoolFull": result.PoolFull, "BusyMachine": result.BusyMachine,
+	}
+	code := func(e ast.Expr) {
+		switch e := e.(type) {
+		case *ast.BasicLit:
+			text, err := strconv.Unquote(e.Value)
+			if err == nil {
+				used[text] = true
+			}
+		case *ast.SelectorExpr:
+			if text := constants[e.Sel.Name]; text != "" {
+				used[text] = true
+			}
+		}
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			name := ""
+			switch f := n.Fun.(type) {
+			case *ast.SelectorExpr:
+				name = f.Sel.Name
+			case *ast.Ident:
+				name = f.Name
+			}
+			if slices.Contains([]string{"note", "invalid", "add"}, name) && len(n.Args) >= 2 {
+				code(n.Args[0])
+			}
+		case *ast.KeyValueExpr:
+			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Code" && finding(n, parsed) {
+				code(n.Value)
+			}
+		}
+		return true
+	})
+}
+
+// finding reports whether a field stands in a literal of result.Finding.
+func finding(kv *ast.KeyValueExpr, file *ast.File) (found bool) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		lit, ok := n.(*ast.CompositeLit)
+		if !ok || !slices.Contains(lit.Elts, ast.Expr(kv)) {
+			return true
+		}
+		switch typ := lit.Type.(type) {
+		case *ast.SelectorExpr:
+			found = typ.Sel.Name == "Finding"
+		case *ast.Ident:
+			found = typ.Name == "Finding"
+		}
+		return true
+	})
+	return found
+}

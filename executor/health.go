@@ -1,0 +1,193 @@
+package executor
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/stats"
+)
+
+// Limits of a valid measurement (design, section 4). How late a request may be sent is measure's LateLimit.
+const (
+	cpuLimit     = 0.85                   // of what this process may use, during hold
+	cpuNear      = 0.6                    // from here on the client may be part of the numbers
+	cpuWindow    = 250 * time.Millisecond // a shorter hold says nothing about CPU time: set-up and ticks outweigh it
+	stillLimit   = time.Second            // this process did nothing at all for so long
+	starvedShare = 0.2                    // of hold, in which some task of this machine waited for a CPU: worth a note
+	lateFew      = 299                    // below so many arrivals the third-largest delay is judged, not p99
+	lateFewIndex = 3
+)
+
+// health is what is known about the client of one trial: whether it, its pool or the server was slow is judged from this
+// alone.
+type health struct {
+	open      bool
+	transport string  // http grpc
+	offered   float64 // open loop: requests due a second
+	slots     int64   // requests in flight at most
+	delay     *stats.Dist
+	service   *stats.Dist
+	limit     int64 // ns, of the client's own send delay
+	use       observe.Use
+	sockets   int64 // requests that failed for want of descriptors, ports or memory
+	played    drive.Played
+	still     time.Duration // longest time in which this process did nothing
+	cut       bool          // the node ended early, so that it may not have reached its load
+	machine   *Machine
+}
+
+// judge gives the findings about the client, those that make the measurement invalid first, and the paragraph.
+func (h *health) judge() result.Validity {
+	v := result.Validity{OK: true, Findings: []result.Finding{}}
+	for _, f := range append(h.invalid(), h.notes()...) {
+		v.OK = v.OK && f.Severity != result.Invalidating
+		v.Findings = append(v.Findings, f)
+	}
+	v.Summary = h.summary()
+	return v
+}
+
+// late is the client's own send delay that is judged, and which one it is.
+func (h *health) late() (delay int64, what string, ok bool) {
+	if !h.open {
+		return 0, "", false
+	}
+	if n := h.delay.N(); n > 0 && n < lateFew {
+		delay, ok = h.delay.Rank(100 * float64(max(n-lateFewIndex+1, 1)) / float64(n))
+		return delay, "third-largest", ok
+	}
+	delay, ok = h.delay.Rank(99)
+	return delay, "p99", ok
+}
+
+// cpu is the share of its CPU time that the client used; false where that is not known or says nothing.
+func (h *health) cpu() (float64, bool) {
+	return h.use.Share, h.use.Share >= 0 && h.use.Wall >= int64(cpuWindow)
+}
+
+// starved is the share of hold in which some task of this machine waited for a CPU.
+func (h *health) starved() float64 {
+	if h.use.Wall <= 0 || h.use.Starved < 0 {
+		return 0
+	}
+	return float64(h.use.Starved) / float64(h.use.Wall)
+}
+
+// invalid finds what makes the numbers the client's own.
+func (h *health) invalid() (list []result.Finding) {
+	add := func(code, format string, args ...any) {
+		list = append(list, result.Finding{Code: code, Severity: result.Invalidating, Text: fmt.Sprintf(format, args...)})
+	}
+	if late, what, ok := h.late(); ok && late > h.limit {
+		_, remedy := h.cause()
+		add(result.ClientLate,
+			"this client sent late by itself: the %s of its own send delay is %s, more than %s is not valid; %s",
+			what, ns(late), ns(h.limit), remedy)
+	}
+	if share, ok := h.cpu(); ok && share > cpuLimit {
+		add(result.ClientCPU,
+			"this client used %.0f %% of the CPU time that it may use, more than %.0f %% is not valid: the numbers may be its own; lower the load or use more cores",
+			100*share, 100*cpuLimit)
+	}
+	if h.sockets > 0 {
+		add(result.Sockets, "%d requests failed because this machine ran out of descriptors, ports or memory: raise `ulimit -n` or lower max_in_flight", h.sockets)
+	}
+	if n := h.played.Paused; n > 0 {
+		add(result.Paused, "sending paused %d times because the client could not process its own samples fast enough", n)
+	}
+	if h.still > stillLimit {
+		add(result.StoodStill, "this process stood still for %v: stopped, swapped out, or its machine suspended", h.still.Round(time.Millisecond))
+	}
+	return list
+}
+
+// cause is why the client sent late, as far as can be told, and what to change.
+func (h *health) cause() (why, remedy string) {
+	share, known := h.cpu()
+	switch {
+	case h.still > stillLimit:
+		return "the process stood still", quietMachine
+	case h.played.Paused > 0:
+		return "it was busy with its own samples", moreCores
+	case known && share > cpuLimit:
+		return "its CPU time was used up", moreCores
+	case h.starved() > starvedShare:
+		return "other programs had the CPU", quietMachine
+	}
+	return "it was woken too late", "lower the rate or use a faster or quieter machine"
+}
+
+// What to change, in the words of the imperative.
+const (
+	quietMachine = "measure on a machine that does nothing else"
+	moreCores    = "lower the load or use more cores"
+)
+
+// notes are what a reader should know about client and pool, without doubt about the numbers.
+func (h *health) notes() (list []result.Finding) {
+	add := func(code, format string, args ...any) {
+		list = append(list, result.Finding{Code: code, Severity: result.Note, Text: fmt.Sprintf(format, args...)})
+	}
+	p := h.played
+	if why := h.near(); why != "" {
+		add(result.ClientNear, "this client was near its limits: %s", why)
+	}
+	if p.WaitedPool > 0 {
+		add(result.PoolFull, "%s busy when %s due, which waited for one; the wait is in latency (%s)",
+			were("slot", h.slots), were("request", p.WaitedPool), h.pool())
+	}
+	if p.DroppedPool > 0 {
+		add(result.PoolFull, "%s busy when %s due: dropped and counted (%s)", were("slot", h.slots), were("request", p.DroppedPool), h.pool())
+	}
+	if !h.open && p.PeakInFlight < h.slots && !h.cut {
+		add("never_reached_concurrency", "at most %d of %d were in flight at the same time", p.PeakInFlight, h.slots)
+	}
+	if h.starved() > starvedShare {
+		add(result.BusyMachine, "programs on this machine waited for a CPU during %.0f %% of the hold: other load may be in these numbers", 100*h.starved())
+	}
+	return list
+}
+
+// near says which limit the client came close to, "" where it went over one or is far from all.
+func (h *health) near() string {
+	if len(h.invalid()) > 0 {
+		return ""
+	}
+	if share, ok := h.cpu(); ok && share > cpuNear {
+		return fmt.Sprintf("%.0f %% of its CPU time, %.0f %% is not valid", 100*share, 100*cpuLimit)
+	}
+	if late, what, ok := h.late(); ok && late > h.limit/2 {
+		return fmt.Sprintf("the %s of its own send delay is %s, more than %s is not valid", what, ns(late), ns(h.limit))
+	}
+	return ""
+}
+
+// pool says why all slots were busy: as many requests as the rate and the server's service time make are more than there
+// are slots (Little's law), or they came at once.
+func (h *health) pool() string {
+	need := h.offered * h.service.Mean() / 1e9
+	if h.service.N() == 0 || h.offered <= 0 {
+		return "the server answered none of them"
+	}
+	text := fmt.Sprintf("at %s and a mean service time of %s about %.0f are in flight", result.Format("1/s", h.offered), ns(int64(h.service.Mean())), math.Ceil(need))
+	if need > float64(h.slots) {
+		return text + ": the server is too slow for this rate in so few; raise max_in_flight if it should see them"
+	}
+	return text + ": they came at once, or the server stopped answering for a while"
+}
+
+// were is "1 slot was", "2 slots were".
+func were(what string, n int64) string {
+	if n == 1 {
+		return "1 " + what + " was"
+	}
+	return strconv.FormatInt(n, 10) + " " + what + "s were"
+}
+
+// ns is a time for people.
+func ns(t int64) string { return result.Format("s", seconds(t)) }

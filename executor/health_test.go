@@ -1,0 +1,165 @@
+package executor
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/stats"
+)
+
+// same is n values of v.
+func same(n int, v time.Duration, others ...time.Duration) *stats.Dist {
+	d := new(stats.Dist)
+	for range n {
+		d.Add(int64(v))
+	}
+	for _, o := range others {
+		d.Add(int64(o))
+	}
+	return d
+}
+
+// fit is the health of an open loop in which nothing is wrong.
+func fit() *health {
+	return &health{
+		open: true, transport: "http", offered: 200, slots: 64, limit: int64(time.Millisecond),
+		delay: same(1000, 40*time.Microsecond), service: same(1000, 20*time.Millisecond),
+		use:    observe.Use{Wall: int64(5 * time.Second), Share: 0.12, Starved: 0},
+		played: drive.Played{Planned: 1000, Sent: 1000, PeakInFlight: 9},
+	}
+}
+
+// TestJudge: each cause is told from the others, alone and together: a late client, a full pool, a slow server, a machine
+// that is busy or too small.
+func TestJudge(t *testing.T) {
+	const ms = time.Millisecond
+	for _, row := range []struct {
+		name string
+		is   func(*health)
+		want string // codes; those that invalidate have a !
+		say  []string
+		not  []string
+	}{
+		{"nothing is wrong", func(*health) {}, "", []string{"This client was not the bottleneck.", "40 µs (p99; up to 1 ms is allowed)", "used 12.0 % of its CPU time", "at most 9 of 64", "nothing paused"}, []string{"What to change", "calibration"}},
+		{"late", func(h *health) { h.delay = same(980, 0, slices.Repeat([]time.Duration{3 * ms}, 20)...) }, "client_late!", []string{"was the bottleneck", "p99 3 ms, allowed 1 ms", "because it was woken too late", "lower the rate or use a faster or quieter machine"}, []string{"slots", "server is too slow"}},
+		{"late, but slower servers allow more", func(h *health) {
+			h.delay, h.limit, h.service = same(1000, 3*ms), int64(10*ms), same(1000, time.Second)
+		}, "", []string{"was not the bottleneck", "3 ms (p99; up to 10 ms is allowed)"}, nil},
+		{"two late of few are not judged", func(h *health) { h.delay = same(98, 0, 9*ms, 9*ms) }, "", []string{"was not the bottleneck", "third-largest"}, nil},
+		{"three late of few", func(h *health) { h.delay = same(97, 0, 9*ms, 9*ms, 9*ms) }, "client_late!", []string{"third-largest 9 ms"}, nil},
+		{"near the limit of lateness", func(h *health) { h.delay = same(1000, 700*time.Microsecond) }, "client_near_limit", []string{"may be part of these numbers: the p99 of its own send delay is 700 µs"}, []string{"was not the bottleneck"}},
+		{"out of CPU", func(h *health) { h.use.Share = 0.93 }, "client_cpu!", []string{"was the bottleneck", "93 % of its CPU time (allowed 85 %)", "more cores"}, nil},
+		{"near the limit of CPU", func(h *health) { h.use.Share = 0.7 }, "client_near_limit", []string{"may be part of these numbers: 70 % of its CPU time"}, nil},
+		{"CPU in so short a hold says nothing", func(h *health) { h.use = observe.Use{Wall: int64(50 * ms), Share: 3} }, "", []string{"was not the bottleneck", "CPU time is not known"}, nil},
+		{"CPU unknown", func(h *health) { h.use.Share = -1 }, "", []string{"CPU time is not known"}, nil},
+		{"late for want of CPU", func(h *health) { h.use.Share, h.delay = 0.99, same(1000, 5*ms) }, "client_late! client_cpu!", []string{"because its CPU time was used up; it used 99 %", "What to change: lower the load or use more cores. "}, []string{"quieter"}},
+		{"late because of others", func(h *health) { h.use.Starved, h.delay = int64(2*time.Second), same(1000, 5*ms) }, "client_late! busy_machine", []string{"because other programs had the CPU", "a machine that does nothing else"}, []string{"lower the rate"}},
+		{"others alone", func(h *health) { h.use.Starved = int64(2 * time.Second) }, "busy_machine", []string{"This machine may be part of these numbers: its programs waited for a CPU during 40 % of hold"}, nil},
+		{"out of sockets", func(h *health) { h.sockets = 7 }, "sockets!", []string{"was the bottleneck", "descriptors, ports or memory for 7 requests", "ulimit -n"}, nil},
+		{"paused", func(h *health) { h.played.Paused = 3 }, "paused!", []string{"paused sending 3 times", "it paused 3 times"}, []string{"nothing paused"}},
+		{"late because it paused", func(h *health) { h.played.Paused, h.delay = 3, same(1000, 5*ms) }, "client_late! paused!", []string{"because it was busy with its own samples"}, nil},
+		{"stood still", func(h *health) { h.still = 3 * time.Second }, "stood_still!", []string{"it stood still for 3s", "does nothing else"}, nil},
+		{"a full pool before a slow server", func(h *health) {
+			h.offered, h.service, h.played.WaitedPool = 2000, same(1000, 40*ms), 120
+		}, "pool_full", []string{"was not the bottleneck", "120 of 1000 requests waited for a free slot, which is not the client's doing", "mean service time of 40 ms about 80 are in flight: the server is too slow for this rate in so few; raise max_in_flight"}, nil},
+		{"a full pool before a burst", func(h *health) { h.played.WaitedPool = 5 }, "pool_full", []string{"about 4 are in flight: they came at once, or the server stopped answering"}, []string{"too slow"}},
+		{"drops", func(h *health) { h.played.DroppedPool = 5 }, "pool_full", []string{"5 of 1000 requests were dropped for want of a slot"}, nil},
+		{"a pool that nobody answered", func(h *health) { h.service, h.played.WaitedPool = new(stats.Dist), 5 }, "pool_full", []string{"the server answered none of them"}, nil},
+		{"late and a full pool are two things", func(h *health) { h.delay, h.played.WaitedPool = same(1000, 5*ms), 5 }, "client_late! pool_full", []string{"was the bottleneck", "not the client's doing"}, nil},
+		{"a closed loop", func(h *health) { h.open, h.delay, h.played.PeakInFlight = false, new(stats.Dist), 64 }, "", []string{"was not the bottleneck", "A closed loop waits for the server", "at most 64 of 64"}, []string{"send delay"}},
+		{"a closed loop that was never full", func(h *health) { h.open, h.delay = false, new(stats.Dist) }, "never_reached_concurrency", nil, nil},
+		{"a closed loop that was cut short", func(h *health) { h.open, h.delay, h.cut = false, new(stats.Dist), true }, "", nil, nil},
+		{"nothing was sent", func(h *health) { h.played, h.delay = drive.Played{}, new(stats.Dist) }, "", []string{"Nothing was sent"}, []string{"bottleneck"}},
+		{"less than the machine has shown", func(h *health) { h.machine = shown() }, "", []string{"shown that it sends up to 5000/s over http on time"}, nil},
+		{"more than the machine has shown", func(h *health) { h.machine, h.offered = shown(), 9000 }, "", []string{"It asked for 9000/s, and this machine has shown no more than 5000/s over http"}, nil},
+		{"more slots than the machine has shown", func(h *health) {
+			h.machine, h.open, h.delay, h.slots, h.played.PeakInFlight = shown(), false, new(stats.Dist), 300, 300
+		}, "", []string{"It asked for 300 requests in flight, and this machine has shown no more than 256 over http"}, nil},
+		{"another transport than was shown", func(h *health) { h.machine, h.transport = shown(), "grpc" }, "", nil, []string{"shown"}},
+		{"another machine's calibration", func(h *health) { h.machine = &Machine{Other: "it was made on a machine with 64 cores"} }, "", []string{"The calibration that there is says nothing here: it was made on a machine with 64 cores."}, nil},
+	} {
+		h := fit()
+		row.is(h)
+		v := h.judge()
+		var codes []string
+		ok := true
+		for _, f := range v.Findings {
+			code := f.Code
+			if f.Severity == result.Invalidating {
+				code, ok = code+"!", false
+			}
+			codes = append(codes, code)
+		}
+		if got := strings.Join(codes, " "); got != row.want || v.OK != ok {
+			t.Errorf("%s: findings %q (ok %v), want %q", row.name, got, v.OK, row.want)
+		}
+		for _, say := range row.say {
+			if !strings.Contains(v.Summary, say) {
+				t.Errorf("%s: %q is not in\n%s", row.name, say, v.Summary)
+			}
+		}
+		for _, not := range row.not {
+			if strings.Contains(v.Summary, not) {
+				t.Errorf("%s: %q is in\n%s", row.name, not, v.Summary)
+			}
+		}
+	}
+}
+
+func shown() *Machine {
+	return &Machine{Shown: map[string]Shown{"http": {Rate: 5000, Slots: 256, Highest: 30000}}}
+}
+
+// TestClientSummary is the paragraph over all nodes.
+func TestClientSummary(t *testing.T) {
+	node := func(id string, ok bool, codes ...string) *result.Node {
+		n := &result.Node{ID: id, Validity: result.Validity{OK: ok, Summary: "x"}}
+		for _, c := range codes {
+			n.Validity.Findings = append(n.Validity.Findings, result.Finding{Code: c})
+		}
+		return n
+	}
+	skipped := &result.Node{ID: "skipped", Validity: result.Validity{OK: true}}
+	for _, row := range []struct {
+		nodes []*result.Node
+		want  string
+	}{
+		{nil, "Nothing was measured, so nothing can be said about this client."},
+		{[]*result.Node{skipped}, "Nothing was measured, so nothing can be said about this client."},
+		{[]*result.Node{node("a", true), node("b", true, "pool_full"), skipped}, "This client was not the bottleneck in any of 2 nodes."},
+		{[]*result.Node{node("a", true), node("b", true, "client_near_limit"), node("c", true, "busy_machine")}, "This client, or its machine, may be part of the numbers in 2 of 3 nodes (b, c); nowhere was a limit passed."},
+		{[]*result.Node{node("a", false, "client_late"), node("b", true, "busy_machine")}, "This client was the bottleneck in 1 of 2 nodes (a): the numbers there may be its own, see their validity for what to change. It may be part of the numbers in 1 more (b)."},
+		{[]*result.Node{node("a", false), node("b", false), node("c", false), node("d", false), node("e", false), node("f", false)}, "This client was the bottleneck in 6 of 6 nodes (a, b, c, d, e and 1 more): the numbers there may be its own, see their validity for what to change."},
+	} {
+		if got := clientSummary(row.nodes); got != row.want {
+			t.Errorf("got  %s\nwant %s", got, row.want)
+		}
+	}
+}
+
+// TestJoinValidity: a round that is not valid spoils the node, and is the one that is spoken of.
+func TestJoinValidity(t *testing.T) {
+	good := result.Validity{OK: true, Summary: "good.", Findings: []result.Finding{{Code: "pool_full", Text: "p"}}}
+	bad := result.Validity{Summary: "bad.", Findings: []result.Finding{{Code: "pool_full", Text: "p"}, {Code: "paused", Text: "q"}}}
+	for _, row := range []struct {
+		rounds  []result.Validity
+		ok      bool
+		summary string
+		n       int
+	}{
+		{[]result.Validity{good}, true, "good.", 1},
+		{[]result.Validity{good, good}, true, "The first of 2 rounds, the others alike: good.", 1},
+		{[]result.Validity{good, bad, good, bad}, false, "In 2 of 4 rounds: bad.", 2},
+		{[]result.Validity{bad, good}, false, "In 1 of 2 rounds: bad.", 2},
+	} {
+		v := joinValidity(row.rounds)
+		if v.OK != row.ok || v.Summary != row.summary || len(v.Findings) != row.n {
+			t.Errorf("%+v", v)
+		}
+	}
+}

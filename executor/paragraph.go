@@ -1,0 +1,194 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// summary is one paragraph: whether the client could have been the bottleneck, by which figures, and what to change.
+//
+//	was      a limit was passed: the numbers may be the client's
+//	may be   it came near a limit, or other programs had the CPU
+//	was not  far from every limit: the numbers are the server's, or the pool's
+func (h *health) summary() string {
+	p := h.played
+	if p.Sent+p.WarmSent == 0 {
+		return "Nothing was sent, so nothing can be said about this client."
+	}
+	var say []string
+	switch broken := h.invalid(); {
+	case len(broken) > 0:
+		say = append(say, "This client was the bottleneck, so these numbers may be its own: "+h.reasons()+".", "What to change: "+h.changes()+".")
+	case h.near() != "":
+		say = append(say, "This client may be part of these numbers: "+h.near()+".", "What to change: "+moreCores+".")
+	case h.starved() > starvedShare:
+		say = append(say, fmt.Sprintf("This machine may be part of these numbers: its programs waited for a CPU during %.0f %% of hold.", 100*h.starved()),
+			"What to change: "+quietMachine+".")
+	default:
+		say = append(say, "This client was not the bottleneck.")
+	}
+	say = append(say, h.figures())
+	if p.WaitedPool+p.DroppedPool > 0 {
+		say = append(say, h.poolSentence())
+	}
+	if s := h.machine.sentence(h); s != "" {
+		say = append(say, s)
+	}
+	return strings.Join(say, " ")
+}
+
+// reasons are the limits that were passed.
+func (h *health) reasons() string {
+	var list []string
+	for _, f := range h.invalid() {
+		switch f.Code {
+		case result.ClientLate:
+			late, what, _ := h.late()
+			why, _ := h.cause()
+			list = append(list, fmt.Sprintf("it sent late by itself (%s %s, allowed %s), because %s", what, ns(late), ns(h.limit), why))
+		case result.ClientCPU:
+			list = append(list, fmt.Sprintf("it used %.0f %% of its CPU time (allowed %.0f %%)", 100*h.use.Share, 100*cpuLimit))
+		case result.Sockets:
+			list = append(list, fmt.Sprintf("it ran out of descriptors, ports or memory for %d requests", h.sockets))
+		case result.Paused:
+			list = append(list, fmt.Sprintf("it paused sending %d times to process its own samples", h.played.Paused))
+		case result.StoodStill:
+			list = append(list, fmt.Sprintf("it stood still for %v", h.still))
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// changes are the remedies of what was passed, each once.
+func (h *health) changes() string {
+	var list []string
+	for _, f := range h.invalid() {
+		_, text := h.cause()
+		switch f.Code {
+		case result.ClientCPU, result.Paused:
+			text = moreCores
+		case result.Sockets:
+			text = "raise `ulimit -n` or lower max_in_flight"
+		case result.StoodStill:
+			text = quietMachine
+		}
+		if !strings.Contains(strings.Join(list, "; "), text) {
+			list = append(list, text)
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// figures are what the judgement rests on.
+func (h *health) figures() string {
+	var list []string
+	if late, what, ok := h.late(); ok {
+		list = append(list, fmt.Sprintf("its own send delay was %s (%s; up to %s is allowed)", ns(late), what, ns(h.limit)))
+	} else if !h.open {
+		list = append(list, "a closed loop waits for the server, so only its CPU time and pauses tell")
+	}
+	if share, ok := h.cpu(); ok {
+		list = append(list, fmt.Sprintf("it used %.1f %% of its CPU time", 100*share))
+	} else {
+		list = append(list, "its CPU time is not known for so short a time")
+	}
+	list = append(list, fmt.Sprintf("at most %d of %d requests were in flight", h.played.PeakInFlight, h.slots))
+	if n := h.played.Paused; n > 0 {
+		list = append(list, fmt.Sprintf("it paused %d times", n))
+	} else {
+		list = append(list, "nothing paused")
+	}
+	text := strings.Join(list, ", ")
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+// poolSentence tells the pool from the client and from the server.
+func (h *health) poolSentence() string {
+	p, what := h.played, "waited for a free slot"
+	n := p.WaitedPool
+	if p.DroppedPool > 0 {
+		n, what = p.DroppedPool, "were dropped for want of a slot"
+	}
+	return fmt.Sprintf("%d of %d requests %s, which is not the client's doing: %s.", n, p.Planned, what, h.pool())
+}
+
+// clientSummary is the paragraph about the client over all nodes that measured something.
+func clientSummary(nodes []*result.Node) string {
+	var measured int
+	var was, may []string
+	for _, n := range nodes {
+		if n.Validity.Summary == "" {
+			continue
+		}
+		measured++
+		switch {
+		case !n.Validity.OK:
+			was = append(was, n.ID)
+		case hasFinding(n, result.ClientNear, result.BusyMachine):
+			may = append(may, n.ID)
+		}
+	}
+	switch {
+	case measured == 0:
+		return "Nothing was measured, so nothing can be said about this client."
+	case len(was) > 0:
+		return fmt.Sprintf("This client was the bottleneck in %d of %d nodes (%s): the numbers there may be its own, see their validity for what to change.%s",
+			len(was), measured, few(was), also(may))
+	case len(may) > 0:
+		return fmt.Sprintf("This client, or its machine, may be part of the numbers in %d of %d nodes (%s); nowhere was a limit passed.", len(may), measured, few(may))
+	}
+	return fmt.Sprintf("This client was not the bottleneck in any of %d nodes.", measured)
+}
+
+func hasFinding(n *result.Node, codes ...string) bool {
+	return slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return slices.Contains(codes, f.Code) })
+}
+
+// also names the nodes in which the client may have mattered, "" for none.
+func also(nodes []string) string {
+	if len(nodes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" It may be part of the numbers in %d more (%s).", len(nodes), few(nodes))
+}
+
+// few is the first names of a list.
+func few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+}
+
+// joinValidity is the validity of several rounds of one node: all findings, each once, and what is to be said of the
+// worst round.
+func joinValidity(rounds []result.Validity) result.Validity {
+	v := result.Validity{OK: true, Findings: []result.Finding{}}
+	broken := 0
+	for _, r := range rounds {
+		if !r.OK {
+			broken++
+		}
+		if v.Summary == "" || v.OK && !r.OK {
+			v.Summary = r.Summary
+		}
+		v.OK = v.OK && r.OK
+		for _, f := range r.Findings {
+			if !slices.Contains(v.Findings, f) {
+				v.Findings = append(v.Findings, f)
+			}
+		}
+	}
+	switch {
+	case len(rounds) < 2 || v.Summary == "":
+	case broken > 0:
+		v.Summary = fmt.Sprintf("In %d of %d rounds: %s", broken, len(rounds), v.Summary)
+	default:
+		v.Summary = fmt.Sprintf("The first of %d rounds, the others alike: %s", len(rounds), v.Summary)
+	}
+	return v
+}

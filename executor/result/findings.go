@@ -1,0 +1,112 @@
+package result
+
+// FindingCode is one code of Finding: what it means and what to do about it.
+type FindingCode struct {
+	Code     string
+	Severity string // invalid, note
+	Meaning  string
+	Do       string
+}
+
+// Codes of findings that say whether the client could have been the bottleneck.
+const (
+	ClientLate  = "client_late"
+	ClientCPU   = "client_cpu"
+	ClientNear  = "client_near_limit"
+	Sockets     = "sockets"
+	Paused      = "paused"
+	StoodStill  = "stood_still"
+	PoolFull    = "pool_full"
+	BusyMachine = "busy_machine"
+)
+
+// FindingCodes lists every code that a finding can have; a test finds each in the code.
+func FindingCodes() []FindingCode {
+	return []FindingCode{
+		{
+			ClientLate, Invalidating,
+			"This client sent late by itself although a slot was free: the p99 of its own send delay (below 299 arrivals the third-largest) is over max(1 ms, 1 % of the median service time).",
+			"Lower the rate, or use a machine that is faster, has more cores or less else to do.",
+		},
+		{
+			ClientCPU, Invalidating,
+			"This client used more than 85 % of the CPU time that it may use during hold, so that latencies may hold its own work.",
+			"Lower the load, allow the process more cores, or measure over several connections fewer requests at a time.",
+		},
+		{
+			ClientNear, Note,
+			"This client was near one of its limits: over 60 % of its CPU time, or a send delay over half of what is allowed.",
+			"Do not raise the load on this machine; for a comparison of small differences use more cores.",
+		},
+		{
+			Sockets, Invalidating,
+			"Requests failed because this machine ran out of descriptors, ports or memory.",
+			"Raise `ulimit -n`, lower the concurrency or max_in_flight, or keep connections open.",
+		},
+		{
+			Paused, Invalidating,
+			"Sending paused because the client could not process its own samples fast enough.",
+			"Lower the load, or allow the process more cores.",
+		},
+		{
+			StoodStill, Invalidating,
+			"The whole process did nothing for over a second: it was stopped or swapped out, or its machine was suspended.",
+			"Measure again on a machine that does nothing else.",
+		},
+		{
+			PoolFull, Note,
+			"All slots were busy when requests were due. They waited, which is in their latency, or were dropped and counted.",
+			"Nothing, if the server is to be judged at this many in flight; else raise max_in_flight, or lower the rate.",
+		},
+		{
+			BusyMachine, Note,
+			"Programs on this machine waited for a CPU during much of hold: other load may be in the numbers.",
+			"Measure on a machine that does nothing else; the embedded server counts as other load too.",
+		},
+		{
+			"dropped_at_stop", Note,
+			"Requests were due and not sent when the node ended.",
+			"Nothing after an interrupt; else see whether the pool was full.",
+		},
+		{
+			"never_reached_concurrency", Note,
+			"Fewer requests were in flight at the same time than the load asks for.",
+			"Send more requests, or for longer.",
+		},
+		{
+			"incomplete", Note,
+			"Requests were still open when the drain was over and were cancelled: they are in no latency and no error count, and count as slower than all others in percentiles that assertions use.",
+			"Raise `drain`, or ask why the server takes so long.",
+		},
+		{
+			"statistics", Note,
+			"The server's statistics do not cover exactly the hold, or went back.",
+			"Hold for longer; see whether the server was restarted.",
+		},
+		{
+			"no_statistics", Note,
+			"The server gave no statistics, so the rows server.… have no data.",
+			"Say `statistics: none` if that is right, or `statistics: require` if it is not.",
+		},
+		{
+			"windows", Note,
+			"An assertion's windows are more than are kept, so it cannot pass.",
+			"Use a longer `every`, or a shorter stage.",
+		},
+		{
+			"samples", Note,
+			"The file of samples is incomplete: it could not be written as fast as samples came, or at all.",
+			"See the space and the speed of the disk.",
+		},
+		{
+			"ladder_end", Note,
+			"A condition of `while` is not true here, so the levels after this one did not run.",
+			"Nothing: that is what `while` is for.",
+		},
+		{
+			"clean-up", Note,
+			"Something that the run had changed or started could not be undone.",
+			"See what the text names, and undo it by hand.",
+		},
+	}
+}
