@@ -37,26 +37,26 @@ func (b *Baseline) named(id string) *Node {
 	return nil
 }
 
-// node is a node of the baseline that may serve as evidence, or why it may not: a run that was cut short, a measurement
+// node is a node of the baseline, and why it may not serve as evidence: a run that was cut short, a measurement
 // that is not valid, one whose own gate failed, one without a request that was answered well.
 func (b *Baseline) node(id string) (n *Node, why string) {
 	if why := b.Lacks(id); why != "" {
 		return nil, why
 	}
 	if b.Result.Partial || b.Result.Verdict == Interrupted || b.Result.Verdict == ErrorVerdict {
-		return nil, fmt.Sprintf("the baseline %s is not a whole run: %s", b.File, orElse(b.Result.Reason, string(b.Result.Verdict)))
+		return b.named(id), fmt.Sprintf("the baseline %s is not a whole run: %s", b.File, orElse(b.Result.Reason, "it ended in error"))
 	}
 	n = b.named(id)
 	if why := n.distrust(); why != "" {
-		return nil, "in the baseline, " + why
+		return n, "in the baseline, " + why
 	}
 	for _, a := range n.Assertions {
 		if a.Verdict == Fail && a.Severity != Warn {
-			return nil, fmt.Sprintf("in the baseline, stage %q failed its own gate %s: %s", id, a.ID, a.Reason)
+			return n, fmt.Sprintf("in the baseline, stage %q failed its own gate %s: %s", id, a.ID, a.Reason)
 		}
 	}
 	if n.answered() == 0 {
-		return nil, fmt.Sprintf("in the baseline, no request of stage %q was answered well", id)
+		return n, fmt.Sprintf("in the baseline, no request of stage %q was answered well", id)
 	}
 	return n, ""
 }

@@ -149,8 +149,11 @@ func (s source) boundsOfRate(row *metric.Row, two float64) (lo, hi float64, why 
 	default:
 		return 0, 0, "only " + metric.RequestsRate + " and " + metric.Throughput + " are kept by the second"
 	}
-	if !s.whole || s.ramped() {
+	switch {
+	case !s.whole:
 		return 0, 0, "the rate of a part is not kept by the second"
+	case s.ramped():
+		return 0, 0, "the load changes, so its seconds are not alike"
 	}
 	var rates []float64
 	for _, x := range s.node.Slices {

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -98,7 +99,7 @@ func (s Stored) source(at expression.Place) (source, string) {
 
 // apart names the part of a node that a place means.
 func apart(at expression.Place) string {
-	return expression.Place{Phase: at.Phase, Mix: at.Mix}.String() + "…"
+	return strings.TrimSuffix(expression.Place{Phase: at.Phase, Mix: at.Mix}.String(), ".")
 }
 
 // value is a leaf of the source in its base unit, or why there is none.
@@ -181,6 +182,16 @@ func (s Stored) find(at expression.Place) (n *Node, where, why string) {
 		}
 	}
 	return nil, "", fmt.Sprintf("there is no stage %q in the result", id)
+}
+
+// Doubt is why a measurement that refs read is there and cannot be trusted; "" where all can, or are not there.
+func (s Stored) Doubt(refs []expression.Ref) string {
+	for _, ref := range refs {
+		if n, _, why := s.find(ref.Place); n != nil && n != s.node && n.Outcome != SkippedNode && why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // distrust is why another node's numbers are not to be used; "" when they are.

@@ -24,7 +24,7 @@ func measured(a scenario.Assertion, t expression.Truth) string {
 func compared(a scenario.Assertion, t expression.Truth) string {
 	observed, limit := expression.FormatApart(t.Dim, t.Observed.V, t.Limit.V)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is %s%s", t.What, observed, within(a, t.Dim, t.Observed))
+	fmt.Fprintf(&b, "%s is %s%s", t.What, observed, within(a, t.Dim, t.Observed, t.Limit.V))
 	switch t.Op {
 	case "==":
 		fmt.Fprintf(&b, ", it must be %s", limit)
@@ -34,16 +34,21 @@ func compared(a scenario.Assertion, t expression.Truth) string {
 		fmt.Fprintf(&b, ", the limit is %s", limit)
 	}
 	if t.Limit.Need != 0 {
-		fmt.Fprintf(&b, "%s = %s", within(a, t.Dim, t.Limit), t.Against)
+		fmt.Fprintf(&b, "%s = %s", within(a, t.Dim, t.Limit, t.Observed.V), t.Against)
 	}
 	if m := t.Margin; m != nil {
-		fmt.Fprintf(&b, "; over %d rounds their difference is %s%s", m.N, expression.Format(t.Dim, m.V), within(a, t.Dim, *m))
+		fmt.Fprintf(&b, "; over %d rounds their difference is %s%s", m.N, expression.Format(t.Dim, m.V), within(a, t.Dim, *m, 0))
 	}
 	return b.String()
 }
 
-// within are the bounds of a quantity, "" where it is a point: " (30 ms … 42 ms at 95 %)".
-func within(a scenario.Assertion, dim metric.Dim, q expression.Quantity) string {
+// within are the bounds of a quantity, "" where it is a point: " (30 ms … 42 ms at 95 %)". One that is not the limit does
+// not look like it.
+func within(a scenario.Assertion, dim metric.Dim, q expression.Quantity, limit float64) string {
+	format := func(v float64) string {
+		s, _ := expression.FormatApart(dim, v, limit)
+		return s
+	}
 	lo, hi := math.IsInf(q.Lo, -1), math.IsInf(q.Hi, 1)
 	at := ""
 	if a.Confidence > 0 {
@@ -53,11 +58,11 @@ func within(a scenario.Assertion, dim metric.Dim, q expression.Quantity) string 
 	case q.Lo == q.Hi || lo && hi:
 		return ""
 	case lo:
-		return fmt.Sprintf(" (at most %s%s)", expression.Format(dim, q.Hi), at)
+		return fmt.Sprintf(" (at most %s%s)", format(q.Hi), at)
 	case hi:
-		return fmt.Sprintf(" (at least %s%s)", expression.Format(dim, q.Lo), at)
+		return fmt.Sprintf(" (at least %s%s)", format(q.Lo), at)
 	}
-	return fmt.Sprintf(" (%s … %s%s)", expression.Format(dim, q.Lo), expression.Format(dim, q.Hi), at)
+	return fmt.Sprintf(" (%s … %s%s)", format(q.Lo), format(q.Hi), at)
 }
 
 // lacking says how many samples are missing: "12 more requests needed for p99 (have 287 of 299)".
@@ -135,10 +140,10 @@ func moreOf(have, total int64, what string) string {
 	case total <= have:
 		total = have + 1
 	}
-	if total-have != 1 {
-		what += "s"
+	if total-have == 1 {
+		return "if it stays so, one more " + what + " decides it"
 	}
-	return fmt.Sprintf("if it stays so, about %d more %s decide it", total-have, what)
+	return fmt.Sprintf("if it stays so, about %d more %ss decide it", total-have, what)
 }
 
 func finite(v float64) *float64 {

@@ -54,6 +54,14 @@ func (d demanding) Above(r expression.Ref, limit float64) (over, n int64, ok boo
 	return 0, 0, false
 }
 
+// Doubt implements doubter.
+func (d demanding) Doubt(refs []expression.Ref) string {
+	if x, ok := d.Values.(doubter); ok {
+		return x.Doubt(refs)
+	}
+	return ""
+}
+
 // Needed is how many samples an assertion needs at least before it can pass: those of its percentiles, as many as its
 // confidence wants, unless the plan says how many. 0: any number.
 func Needed(a scenario.Assertion, p *expression.Program) (n int64) {

@@ -50,6 +50,11 @@ type confident interface {
 	Confident(confidence float64, refs []expression.Ref) expression.Values
 }
 
+// doubter is what Values may also offer: why a measurement that refs read is there but cannot be trusted; "" where all can.
+type doubter interface {
+	Doubt(refs []expression.Ref) string
+}
+
 // ruling is the verdict of one evaluation, before what is known of the node is weighed.
 type ruling struct {
 	verdict result.Verdict
@@ -100,7 +105,7 @@ func once(a scenario.Assertion, p *expression.Program, v expression.Values) ruli
 	case t.Is == 0 && t.Observed.Known && t.Limit.Known: // which nothing excuses
 		r.verdict, r.reason = result.Inconclusive, straddles(a, t, v)
 	case t.Is == 0:
-		r.verdict, r.reason = unknown(t, a.OnNoData)
+		r.verdict, r.reason = unknown(a, t, p, v)
 	case t.Lacks() > 0 && !certain(t, v):
 		r.verdict, r.reason = result.Inconclusive, lacking(a, t)
 	case t.Is < 0:
@@ -123,9 +128,12 @@ func asked(v expression.Values, a scenario.Assertion, p *expression.Program) exp
 	return required(v, a.MinSamples)
 }
 
-// unknown is the verdict for want of data, which the plan may allow.
-func unknown(t expression.Truth, onNoData string) (result.Verdict, string) {
-	switch onNoData {
+// unknown is the verdict for want of data, which the plan may allow; not for want of trust.
+func unknown(a scenario.Assertion, t expression.Truth, p *expression.Program, v expression.Values) (result.Verdict, string) {
+	if d, ok := v.(doubter); ok && d.Doubt(p.Refs) != "" {
+		return result.Inconclusive, "no data: " + t.Why
+	}
+	switch a.OnNoData {
 	case "fail":
 		return result.Fail, fmt.Sprintf("no data, and on_no_data is fail: %s", t.Why)
 	case "pass":

@@ -23,7 +23,7 @@ func (scope) Variable(string) (string, string, error) { return "", "", errors.Ne
 
 func compile(t *testing.T, that string) *expression.Program {
 	t.Helper()
-	c, err := metric.New()
+	c, err := metric.New(metric.GoodputRows()...)
 	if err != nil {
 		t.Fatal(err)
 	}

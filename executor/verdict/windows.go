@@ -55,7 +55,11 @@ func (j judged) is() int8 {
 }
 
 func (j judged) span() string {
-	return expression.Format(metric.Duration, j.From) + " to " + expression.Format(metric.Duration, j.To)
+	from := "0 s"
+	if j.From > 0 {
+		from = expression.Format(metric.Duration, j.From)
+	}
+	return from + " to " + expression.Format(metric.Duration, j.To)
 }
 
 // windows judges an assertion on its windows.
@@ -116,7 +120,7 @@ func everyWindow(a scenario.Assertion, list []judged) ruling {
 	case wrong > most:
 		return first.with(result.Fail, fmt.Sprintf("%s; the first that is false, %s: %s", counts, first.span(), first.reason))
 	case wrong+open > most:
-		return unsure.with(result.Inconclusive, fmt.Sprintf("%s, %d are open; the first, %s: %s", counts, open, unsure.span(), unsure.reason))
+		return unsure.with(result.Inconclusive, fmt.Sprintf("%s, %d open; the first, %s: %s", counts, open, unsure.span(), unsure.reason))
 	}
 	worst := closest(list)
 	text := "the closest"
@@ -155,7 +159,12 @@ func settled(a scenario.Assertion, list []judged) ruling {
 		Limit:    expression.Quantity{Known: true, V: limit, Lo: limit, Hi: limit},
 		Observed: expression.Quantity{Known: true, V: late, Lo: early, Hi: late, N: int64(len(list)), Need: 1},
 	}}
-	at := func(t float64) string { return expression.Format(metric.Duration, t) }
+	at := func(t float64) string {
+		if t == 0 {
+			return "the start"
+		}
+		return expression.Format(metric.Duration, t)
+	}
 	because := ""
 	if cause != nil {
 		because = fmt.Sprintf("; before, %s: %s", cause.span(), cause.reason)
