@@ -5,12 +5,13 @@ import (
 
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario"
 )
 
 // judge judges a node's assertions on its stored form.
 func (m *member) judge(n *Node, out *result.Node) {
 	c := circumstances(out)
-	if text, holds := m.whileHolds(n, out); !holds && out.Outcome != result.SkippedNode {
+	if text, holds := m.whileHolds(n, out); !holds && out.Outcome != result.SkippedNode && !n.searches() {
 		c.SkippedBecause = text + " is not true here: this level is shown and fails nothing"
 	}
 	values := m.values(out)
@@ -63,6 +64,12 @@ func circumstances(n *result.Node) verdict.Context {
 	case result.Done:
 	}
 	return c
+}
+
+// searches reports whether the node's `while` judges probes: what is reported then holds, or there is nothing to report.
+func (n *Node) searches() bool {
+	_, is := quantity(n.Stage).(scenario.Search)
+	return is
 }
 
 // whileHolds evaluates a level's `while`; text is the condition that is not true.

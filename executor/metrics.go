@@ -91,6 +91,11 @@ type readings struct {
 	percentiles []float64
 }
 
+// before is the readings of no round yet, to which m and its likes can be joined.
+func (m *readings) before() *readings {
+	return &readings{parts: m.parts, counted: m.counted, began: m.began, ended: m.began, percentiles: m.percentiles}
+}
+
 // join adds the round that comes next.
 func (m *readings) join(o *readings) {
 	m.total.Join(&o.total, m.rounds)

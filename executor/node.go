@@ -57,6 +57,9 @@ func (m *member) round(ctx context.Context, p Play) *round {
 	if t.aims, why = m.aim(p.Node); why != "" {
 		return t.without(why)
 	}
+	if t.search != nil {
+		return m.search(ctx, t)
+	}
 	t.out.Load.Value = t.level
 	return t.run(ctx)
 }
@@ -94,7 +97,8 @@ func (t *trial) fail(err error) *round {
 // without ends a trial for want of data that its load is made of.
 func (t *trial) without(why string) *round {
 	t.out.Outcome, t.out.Reason = result.SkippedNode, why
-	return &round{out: t.out, starved: true}
+	t.note(result.NoData, "%s", why)
+	return &round{out: t.out}
 }
 
 // leave ends a trial that was interrupted before its clock started.

@@ -2,15 +2,18 @@ package executor
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // round is what one play of a node gave.
 type round struct {
-	out     *result.Node
-	read    *readings // nil: nothing was measured
-	starved bool      // it did not run for want of data
+	out      *result.Node
+	read     *readings // nil: nothing was measured
+	capacity float64   // of a search; 0: none
 }
 
 // rounds collects the plays of a node. Their numbers are pooled when the last has ended.
@@ -18,7 +21,8 @@ type rounds struct {
 	node    *Node
 	planned int
 	played  []*round
-	silent  bool         // left out without a trace
+	cut     string       // why rounds were left out
+	silent  bool         // all were, without a trace
 	result  *result.Node // of all, once complete
 }
 
@@ -26,22 +30,15 @@ func (rs *rounds) add(r *round) { rs.played = append(rs.played, r) }
 
 // skip leaves out this round and those after it. What was played before is reported as far as it goes.
 func (rs *rounds) skip(r *runner, why string) {
-	if len(rs.played) == 0 && !rs.silent {
+	if rs.cut = why; len(rs.played) == 0 && !rs.silent {
 		out := r.blank(rs.node)
 		out.Outcome, out.Reason = result.SkippedNode, why
-		rs.add(&round{out: out})
-		rs.planned = 1
-		return
+		rs.result = out
 	}
-	if n := len(rs.played); n > 0 {
-		last := rs.played[n-1].out
-		last.Outcome, last.Reason = result.InterruptedNode, fmt.Sprintf("interrupted after %d of %d rounds: %s", n, rs.planned, why)
-	}
-	rs.planned = len(rs.played)
 }
 
 // complete reports that no round is to come.
-func (rs *rounds) complete() bool { return len(rs.played) >= rs.planned }
+func (rs *rounds) complete() bool { return rs.cut != "" || len(rs.played) == rs.planned }
 
 // pool makes the node's result of its rounds.
 func (rs *rounds) pool() *result.Node {
@@ -52,18 +49,87 @@ func (rs *rounds) pool() *result.Node {
 // sofar is what is known of the node, nil when it was left out.
 func (rs *rounds) sofar() *result.Node {
 	switch {
-	case rs == nil || len(rs.played) == 0:
+	case rs == nil:
 		return nil
 	case rs.result != nil:
 		return rs.result
-	case len(rs.played) == 1:
+	case len(rs.played) == 0:
+		return nil
+	case rs.planned == 1:
 		return rs.played[0].out
 	}
 	return rs.joined()
 }
 
-// joined is one result of several rounds: their numbers pooled, the worst of their outcomes.
+// joined is one result of several rounds: their numbers pooled, the worst of their outcomes, their findings.
 func (rs *rounds) joined() *result.Node {
-	out := *rs.played[0].out
+	first := rs.played[0].out
+	out := *first
+	out.Metrics, out.Labels = make(map[string]*result.Metric), maps.Clone(first.Labels)
+	out.Duration, out.Reason, out.Windows, out.Trials = 0, "", nil, nil
+	out.Validity = result.Validity{OK: true, Findings: []result.Finding{}}
+	out.Outcome = result.Done
+	var read *readings
+	for i, r := range rs.played {
+		rs.take(&out, i, r)
+		if r.read == nil {
+			continue
+		}
+		if read == nil {
+			read = r.read.before()
+		}
+		read.rounds = i
+		read.join(r.read)
+	}
+	if read != nil {
+		read.fill(rs.node, &out)
+	}
+	rs.capacity(&out)
+	if rs.cut != "" && worse(result.InterruptedNode, out.Outcome) {
+		out.Outcome = result.InterruptedNode
+		out.Reason = fmt.Sprintf("interrupted after %d of %d rounds: %s", len(rs.played), rs.planned, rs.cut)
+	}
 	return &out
+}
+
+// take enters one round into the list, and what it means for all.
+func (rs *rounds) take(out *result.Node, i int, r *round) {
+	n := r.out
+	out.Repeats = append(out.Repeats, result.Repeat{
+		Round: i, Started: n.Started, Duration: n.Duration, Outcome: n.Outcome, Reason: n.Reason, Metrics: n.Metrics,
+		Scopes: n.Scopes, Findings: n.Validity.Findings,
+	})
+	out.Duration += n.Duration
+	out.Trials = append(out.Trials, n.Trials...)
+	for _, f := range n.Validity.Findings {
+		f.Text = fmt.Sprintf("round %d of %d: %s", i+1, rs.planned, f.Text)
+		out.Validity.Findings = append(out.Validity.Findings, f)
+	}
+	out.Validity.OK = out.Validity.OK && n.Validity.OK
+	if worse(n.Outcome, out.Outcome) {
+		out.Outcome, out.Reason = n.Outcome, fmt.Sprintf("round %d of %d: %s", i+1, rs.planned, n.Reason)
+	}
+}
+
+// capacity of several searches is the mean of what they found, and nothing when one of them found nothing.
+func (rs *rounds) capacity(out *result.Node) {
+	m := out.Metrics[metric.Capacity]
+	if m == nil {
+		return
+	}
+	sum := 0.0
+	for _, r := range rs.played {
+		if r.capacity == 0 {
+			return
+		}
+		sum += r.capacity
+	}
+	mean := sum / float64(len(rs.played))
+	m.Value = &mean
+}
+
+// worse reports whether outcome a says less for a node than b.
+func worse(a, b result.Outcome) bool {
+	order := []result.Outcome{result.Done, result.Unstable, result.Invalid, result.SkippedNode, result.InterruptedNode, result.Failed}
+	return slices.Index(order, a) > slices.Index(order, b)
 }

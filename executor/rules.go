@@ -36,12 +36,21 @@ func (m *member) skip(n *Node) (why string, silent bool) {
 		return before.Reason, false
 	}
 	if text, holds := m.whileHolds(n.prev, before); !holds {
-		before.Validity.Findings = append(before.Validity.Findings, result.Finding{
-			Code: "ladder_end", Severity: result.Note, Text: m.r.program.Plan.Mask(text) + " is not true here: the levels after this one did not run",
-		})
 		return fmt.Sprintf("%s is not true at %s", text, n.prev.ID), true
 	}
 	return "", false
+}
+
+// ended notes at the last level of a ladder why those after it did not run.
+func (m *member) ended(n *Node) {
+	last := m.rounds[n.prev].sofar()
+	if last == nil {
+		return // that was a level before
+	}
+	text, _ := m.whileHolds(n.prev, last)
+	last.Validity.Findings = append(last.Validity.Findings, result.Finding{
+		Code: "ladder_end", Severity: result.Note, Text: m.r.program.Plan.Mask(text) + " is not true here: the levels after this one did not run",
+	})
 }
 
 // needs applies `when` to the stages that must have come before. A failure with `on_fail: continue` holds up nobody who

@@ -112,17 +112,19 @@ func (m *member) stretch(ctx context.Context, plays []Play) {
 // due reports whether a play is going to run.
 func (m *member) due(p Play) bool {
 	why, _ := m.skip(p.Node)
-	return why == "" && m.rounds[p.Node].result == nil
+	return why == "" && !m.rounds[p.Node].complete()
 }
 
 // step runs or skips one round of a node; with its last one the node's result is complete.
 func (m *member) step(ctx context.Context, p Play) {
 	rs := m.rounds[p.Node]
-	if rs.result != nil {
+	if rs.complete() {
 		return // it was skipped with an earlier round
 	}
 	if why, silent := m.skip(p.Node); why != "" {
-		rs.silent = silent
+		if rs.silent = silent && len(rs.played) == 0; rs.silent {
+			m.ended(p.Node)
+		}
 		rs.skip(m.r, why)
 	} else {
 		rs.add(m.guarded(ctx, p))

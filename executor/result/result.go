@@ -183,6 +183,10 @@ const (
 	Note         = "note"
 )
 
+// NoData is the code of the finding at a node that was skipped because a result that its load is made of has no value. A
+// run with such a node has not shown what it was to show; other nodes that were skipped do not matter to it.
+const NoData = "no_data"
+
 // Finding is one observation about the measurement itself.
 type Finding struct {
 	Code     string `json:"code"`     // see FindingCodes

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
@@ -138,12 +139,20 @@ func inconclusive(r *result.Result, o Occasion) (string, bool) {
 	if r == nil || len(r.Nodes) == 0 {
 		return "nothing was measured", true
 	}
+	if reason, ok := nodes(r, "was skipped for want of data", starved); ok {
+		return reason, true
+	}
 	return idle(r)
 }
 
 // unproven: an assertion that was skipped with its stage is no longer asked for, be it the node's or the plan's; the
 // cause stands at the node, and counts there.
 func unproven(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.Inconclusive }
+
+// starved: a node that was skipped because an earlier result has no value that its load is made of.
+func starved(n *result.Node) bool {
+	return n.Outcome == result.SkippedNode && slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == result.NoData })
+}
 
 // idle finds what would be an empty pass: a stage that ran and shows nothing, or a run in which none did.
 func idle(r *result.Result) (string, bool) {

@@ -1,0 +1,168 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// probesOfRound is how many trials of a node a round has numbers for; no search needs as many.
+const probesOfRound = 64
+
+// probe is one trial of a search with what its `while` says.
+type probe struct {
+	*round
+	level  float64
+	holds  bool         // as far as it was measured: what the search goes by
+	stored result.Trial // as judged: what may be reported
+}
+
+// search looks for the largest level at which `while` holds: a probe of its own at each level that load.Search asks for,
+// until it is sure. What is reported is the confirmed probe; without one there is no capacity.
+//
+//	probe                        the search goes on as if it      reported
+//	holds                        holds                            pass
+//	holds, with too few samples  holds                            inconclusive: never the capacity
+//	does not hold, no success,   does not hold                    fail, inconclusive
+//	  no data, invalid, unstable
+//	interrupted, failed          ends                             as the node's outcome
+func (m *member) search(ctx context.Context, first *trial) *round {
+	var probes []*probe
+	var history []load.Probe
+	for {
+		d := first.search.Next(history)
+		if d.Done {
+			return m.found(first, probes, d)
+		}
+		t := first.again(d.Level, first.number*probesOfRound+len(probes))
+		p := m.weigh(t, t.run(ctx))
+		probes = append(probes, p)
+		if o := p.out.Outcome; o == result.Failed || o == result.InterruptedNode || m.r.stops.now() != "" {
+			return m.given(first, probes, fmt.Sprintf("probe %d, at %s: %s", len(probes), t.at(), p.out.Reason))
+		}
+		history = append(history, load.Probe{Level: d.Level, Holds: p.holds})
+	}
+}
+
+// again is a fresh trial of the same node and round.
+func (t *trial) again(level float64, number int) *trial {
+	next := &trial{r: t.r, m: t.m, node: t.node, number: number, aims: t.aims, deadline: t.deadline, in: t.in, out: t.r.blank(t.node)}
+	next.level = level
+	next.out.Load.Value = level
+	return next
+}
+
+// at is the trial's level in words.
+func (t *trial) at() string {
+	if t.node.Open {
+		return fmt.Sprintf("%.6g/s", t.level)
+	}
+	return fmt.Sprintf("%.0f in flight", t.level)
+}
+
+// weigh judges a probe by the conditions of its search.
+func (m *member) weigh(t *trial, r *round) *probe {
+	p := &probe{round: r, level: t.level, holds: r.out.Outcome == result.Done}
+	p.stored = result.Trial{
+		Level: t.level, Started: r.out.Started, Duration: r.out.Duration, Outcome: r.out.Outcome, Metrics: r.out.Metrics,
+		Verdict: result.Pass, Reason: r.out.Reason,
+	}
+	values := result.Values(m.view(), r.out)
+	for _, c := range t.node.While {
+		if c.Program == nil {
+			continue
+		}
+		a := verdict.Judge(c.Assertion, c.Program, circumstances(r.out), values)
+		p.stored.While = append(p.stored.While, a)
+		p.holds = p.holds && c.Program.Truth(values).Is == 1
+		if a.Verdict != result.Pass && p.stored.Verdict == result.Pass {
+			p.stored.Verdict, p.stored.Reason = a.Verdict, a.Reason
+		}
+	}
+	if d := r.out.Metrics[metric.Latency]; d == nil || d.Count == nil || *d.Count == 0 {
+		p.holds = false
+		if p.stored.Verdict == result.Pass {
+			p.stored.Verdict, p.stored.Reason = result.Inconclusive, "no request was answered well"
+		}
+	}
+	return p
+}
+
+// found makes the round of a search that came to its end: the numbers of the best probe that was confirmed.
+func (m *member) found(first *trial, probes []*probe, d load.Decision) *round {
+	best := -1
+	for i, p := range probes {
+		if d.Best > 0 && p.level == d.Best && p.stored.Verdict == result.Pass {
+			best = i
+		}
+	}
+	if best < 0 {
+		why := d.Why
+		if d.Best > 0 {
+			why = unproven(probes, d.Best)
+		}
+		out := m.given(first, probes, "no level was confirmed: "+why)
+		out.out.Outcome = result.Done
+		return out
+	}
+	probes[best].stored.Used = true
+	r := &round{out: probes[best].out, read: probes[best].read, capacity: d.Best}
+	if c := r.out.Metrics[metric.Capacity]; c != nil {
+		c.Value = &r.capacity
+	}
+	r.out.Trials = trials(probes)
+	r.note("search", fmt.Sprintf("%d probes: %s", len(probes), d.Why))
+	for _, p := range probes {
+		if p.out.Outcome == result.Invalid && p.level > d.Best {
+			r.note("search", fmt.Sprintf("the probe at %s was no valid measurement, so the limit may be this client's: %s", first.again(p.level, 0).at(), p.out.Reason))
+		}
+	}
+	return r
+}
+
+// unproven says what the best level lacks.
+func unproven(probes []*probe, best float64) string {
+	why := ""
+	for _, p := range probes {
+		if p.level == best {
+			why = p.stored.Reason
+		}
+	}
+	return why
+}
+
+// given makes the round of a search that has no best probe.
+func (m *member) given(first *trial, probes []*probe, why string) *round {
+	out := m.r.blank(first.node)
+	out.Outcome, out.Reason = result.InterruptedNode, why
+	if n := len(probes); n > 0 {
+		last := probes[n-1].out
+		out.Started = probes[0].out.Started
+		if last.Outcome == result.Failed {
+			out.Outcome = result.Failed
+		}
+	}
+	for _, row := range first.node.Catalogue.Rows() {
+		if row.From == metric.Search {
+			out.Metrics[row.Name] = result.Scalar(row, 0, false)
+		}
+	}
+	out.Trials = trials(probes)
+	return &round{out: out}
+}
+
+func trials(probes []*probe) (list []result.Trial) {
+	for _, p := range probes {
+		list = append(list, p.stored)
+	}
+	return list
+}
+
+// note adds a finding to a round's result.
+func (r *round) note(code, text string) {
+	r.out.Validity.Findings = append(r.out.Validity.Findings, result.Finding{Code: code, Severity: result.Note, Text: text})
+}
