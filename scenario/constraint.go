@@ -20,7 +20,7 @@ var (
 
 // constraint checks a decoded scalar against the words, min, max and is tags of its field.
 func constraint(f field, v any) *mistake {
-	if words := f.words(); len(words) > 0 {
+	if words := f.words; len(words) > 0 {
 		return oneWord(fmt.Sprint(v), f.key, words)
 	}
 	if s, ok := v.(string); ok {

@@ -149,7 +149,7 @@ func (d *decoder) required(t reflect.Type, n *source.Node, path string) {
 		return
 	}
 	for _, f := range fields(t) {
-		if f.tag.Get("required") == "" || n.Entry(f.key) != nil {
+		if !f.required || n.Entry(f.key) != nil {
 			continue
 		}
 		d.mistake(n, path, &mistake{code: codeMissing, summary: fmt.Sprintf("%s needs the key %q", subject(n, path), f.key)})

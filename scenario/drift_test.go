@@ -244,7 +244,7 @@ func written(v any) string {
 
 func (w *schemaWalk) leaf(t reflect.Type, s map[string]any, path string, f field) {
 	resolved, ref := w.follow(s)
-	if words := f.words(); len(words) > 0 {
+	if words := f.words; len(words) > 0 {
 		if branch, _ := w.form(s, "scalar"); branch != nil {
 			resolved = branch
 		}

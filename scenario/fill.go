@@ -30,8 +30,8 @@ func fill(v reflect.Value) {
 func fillStruct(v reflect.Value) {
 	for _, f := range fields(v.Type()) {
 		at := v.FieldByIndex(f.index)
-		if text, ok := f.tag.Lookup("default"); ok && at.IsNil() && wantsDefault(v, f) {
-			at.Set(defaultValue(f.typ, text))
+		if f.filled && at.IsNil() && wantsDefault(v, f) {
+			at.Set(defaultValue(f.typ, f.dflt))
 		}
 		fill(at)
 	}
@@ -39,7 +39,7 @@ func fillStruct(v reflect.Value) {
 
 // wantsDefault reports whether a key that an option goes with is there.
 func wantsDefault(v reflect.Value, f field) bool {
-	with := f.with()
+	with := f.with
 	for _, key := range with {
 		if beside, _ := fieldOfKey(v.Type(), key); !v.FieldByIndex(beside.index).IsNil() {
 			return true

@@ -3,6 +3,7 @@ package scenario
 import (
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -117,29 +118,67 @@ type field struct {
 	index []int
 	typ   reflect.Type
 	tag   reflect.StructTag
+
+	// What the tag says, read once.
+	has, dflt        string
+	required, filled bool // filled: dflt is put in
+	words, with      []string
 }
 
-func (f field) words() []string { return strings.Fields(f.tag.Get("words")) }
+// layout is what the walks know of one struct.
+type layout struct {
+	fields []field
+	unions []union // those whose keys it has, each with the members that it has
+}
 
-// with are the keys of which one must stand beside the option.
-func (f field) with() []string { return strings.Fields(f.tag.Get("with")) }
+// layouts is the plan language by struct, read from the tags once.
+var layouts = sync.OnceValue(func() map[reflect.Type]layout {
+	all := map[reflect.Type]layout{}
+	var learn func(reflect.Type)
+	learn = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		switch _, known := all[t]; {
+		case known || isLeaf(t) || t.Kind() != reflect.Struct:
+			return
+		case isDict(t):
+			learn(reflect.New(t).Interface().(mapping).elem())
+			return
+		}
+		own := layout{fields: readFields(t)}
+		own.unions = readUnions(t, own.fields)
+		all[t] = own
+		for _, f := range own.fields {
+			learn(f.typ)
+		}
+	}
+	learn(reflect.TypeFor[rawPlan]())
+	return all
+})
 
 // fields lists the fields of t that the plan can fill, inlined ones included.
-func fields(t reflect.Type) []field {
+func fields(t reflect.Type) []field { return layouts()[t].fields }
+
+func readFields(t reflect.Type) []field {
 	var all []field
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Tag.Get("inline") != "" {
-			for _, inner := range fields(f.Type) {
+			for _, inner := range readFields(f.Type) {
 				inner.index = append([]int{i}, inner.index...)
 				all = append(all, inner)
 			}
 			continue
 		}
-		key, form := f.Tag.Get("plan"), f.Tag.Get("form")
-		if key != "" || form != "" {
-			all = append(all, field{key: key, form: form, index: []int{i}, typ: f.Type, tag: f.Tag})
+		own := field{key: f.Tag.Get("plan"), form: f.Tag.Get("form"), index: []int{i}, typ: f.Type, tag: f.Tag}
+		if own.key == "" && own.form == "" {
+			continue
 		}
+		own.has, own.required = f.Tag.Get("has"), f.Tag.Get("required") != ""
+		own.dflt, own.filled = f.Tag.Lookup("default")
+		own.words, own.with = strings.Fields(f.Tag.Get("words")), strings.Fields(f.Tag.Get("with"))
+		all = append(all, own)
 	}
 	return all
 }
@@ -158,7 +197,7 @@ func fieldOfKey(t reflect.Type, key string) (field, bool) {
 // told by no key.
 func fieldOfForm(t reflect.Type, form string) (field, bool) {
 	for _, f := range fields(t) {
-		if f.form == form && f.tag.Get("has") == "" {
+		if f.form == form && f.has == "" {
 			return f, true
 		}
 	}
@@ -168,7 +207,7 @@ func fieldOfForm(t reflect.Type, form string) (field, bool) {
 // fieldOfNode finds the field that holds n.
 func fieldOfNode(t reflect.Type, n *source.Node) (field, bool) {
 	for _, f := range fields(t) {
-		if has := f.tag.Get("has"); has != "" && n.Kind == source.Map && n.Entry(has) != nil {
+		if f.has != "" && n.Kind == source.Map && n.Entry(f.has) != nil {
 			return f, true
 		}
 	}
@@ -209,7 +248,7 @@ func inForm(t reflect.Type, kind source.Kind) reflect.Type {
 func childType(t reflect.Type, key string) reflect.Type {
 	if t = deref(t); t != nil && t.Kind() == reflect.Struct {
 		for _, f := range fields(t) {
-			if f.tag.Get("has") == key {
+			if f.has == key {
 				return childType(f.typ, key)
 			}
 		}

@@ -105,13 +105,14 @@ func unions() []union {
 }
 
 // unionsOf lists the unions whose keys stand in t, each with the members that t has.
-func unionsOf(t reflect.Type) []union {
+func unionsOf(t reflect.Type) []union { return layouts()[t].unions }
+
+func readUnions(t reflect.Type, own []field) []union {
 	var all []union
 	for _, u := range unions() {
 		if slices.Contains(u.in, t) {
 			u.members = slices.DeleteFunc(u.members, func(m member) bool {
-				_, has := fieldOfKey(t, m.key)
-				return m.key != "" && !has
+				return m.key != "" && !slices.ContainsFunc(own, func(f field) bool { return f.key == m.key })
 			})
 			all = append(all, u)
 		}
@@ -206,7 +207,7 @@ func short(p source.Pos) string {
 // fits reports options without a key that reads them.
 func (d *decoder) fits(t reflect.Type, n *source.Node, path string) {
 	for _, f := range fields(t) {
-		with := f.with()
+		with := f.with
 		e := n.Entry(f.key)
 		if e == nil || len(with) == 0 || slices.ContainsFunc(with, func(key string) bool { return n.Get(key) != nil }) {
 			continue
@@ -266,7 +267,7 @@ func displaced(t reflect.Type, later *source.Node) map[string]bool {
 			gone[key] = gone[key] || key != found[0].Key
 		}
 		for _, f := range fields(t) {
-			with := f.with()
+			with := f.with
 			if len(with) > 0 && slices.Contains(u.keys(), with[0]) && !slices.Contains(with, found[0].Key) {
 				gone[f.key] = true
 			}

@@ -22,6 +22,9 @@ var planText []byte
 //go:embed plan.check.json
 var checkText []byte
 
+//go:embed profiles.check.json
+var profilesText []byte
+
 //go:embed result.schema.json
 var resultText []byte
 
@@ -37,10 +40,11 @@ const (
 	resultURL = "https://sluice-bench.github.io/schema/result/v1.json"
 )
 
-// The compiled schemas (of the plan: a smaller copy that says the same); each is made when it is first needed and never changed.
+// The compiled schemas (of the plan: smaller copies that say the same, profiles apart); each is made when it is first needed and never changed.
 var (
-	planSchema   = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(planURL, checkText) })
-	resultSchema = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(resultURL, resultText) })
+	planSchema     = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(planURL, checkText) })
+	profilesSchema = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(planURL, profilesText) })
+	resultSchema   = sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(resultURL, resultText) })
 )
 
 // compile reads a schema. It never opens a file or a connection for a reference.

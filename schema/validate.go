@@ -21,7 +21,7 @@ func Validate(root *source.Node) source.Diagnostics {
 	if root == nil {
 		return nil
 	}
-	leaves, err := check(planSchema, root.JSON())
+	leaves, err := checkPlan(root)
 	if err != nil {
 		return source.Diagnostics{{
 			Severity: source.Error, Code: "not-checked", Summary: "the plan could not be checked against its schema",
@@ -44,7 +44,7 @@ func Later(root *source.Node) source.Diagnostics {
 	if root == nil {
 		return nil
 	}
-	leaves, err := check(planSchema, root.JSON())
+	leaves, err := check(planSchema, root.JSON()) // without the profiles
 	if err != nil {
 		return nil // Validate has said so
 	}
@@ -58,7 +58,7 @@ func isLater(l leafError) bool { return last(l.keyword) == notBuilt }
 
 // idle reports whether what is marked at l has no effect on a run.
 func (r *reporter) idle(l leafError) bool {
-	if len(l.at) > 0 && (l.at[0] == "profiles" && len(l.at) > 1 || l.at[0] == "defaults") {
+	if len(l.at) > 1 && (l.at[0] == "profiles" || l.at[0] == "defaults") {
 		return true
 	}
 	for n := range len(l.at) {
@@ -69,6 +69,17 @@ func (r *reporter) idle(l leafError) bool {
 	c := r.about(l)
 	usual := c.schema.Get("default")
 	return usual != nil && reflect.DeepEqual(usual.JSON(), c.node.JSON())
+}
+
+// checkPlan runs the validator over a plan, and over its profiles if it has some.
+func checkPlan(root *source.Node) ([]leafError, error) {
+	data := root.JSON()
+	leaves, err := check(planSchema, data)
+	if err != nil || root.Get("profiles") == nil {
+		return leaves, err
+	}
+	more, err := check(profilesSchema, data)
+	return append(leaves, more...), err
 }
 
 // ValidateResult checks the bytes of a result.json. The error lists all mistakes.

@@ -1,4 +1,4 @@
-// Command generate writes plan.schema.json, and plan.check.json from it. The tables beside this file are the one place where a key of the plan is
+// Command generate writes plan.schema.json, and from it plan.check.json and profiles.check.json. The tables beside this file are the one place where a key of the plan is
 // described; leaf types are written once, in leaf.go, and the schema of profiles is derived from that of plans.
 //
 // It is not: part of the program that users run, a place that knows what a key does.
@@ -43,7 +43,12 @@ func files() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	small, err := pruned(root).MarshalJSON()
+	plan, profiles := pruned(root)
+	checkPlan, err := plan.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	checkProfiles, err := profiles.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
@@ -52,5 +57,7 @@ func files() (map[string][]byte, error) {
 		return nil, fmt.Errorf("indent the schema: %w", err)
 	}
 	b.WriteByte('\n')
-	return map[string][]byte{"plan.schema.json": b.Bytes(), "plan.check.json": append(small, '\n')}, nil
+	return map[string][]byte{
+		"plan.schema.json": b.Bytes(), "plan.check.json": append(checkPlan, '\n'), "profiles.check.json": append(checkProfiles, '\n'),
+	}, nil
 }

@@ -4,11 +4,27 @@ package main
 // draft 2020-12 has), and a plan should start in milliseconds. So the program checks plans with a copy that says the same
 // in less: without what only people and editors read, as draft-07, whose
 // keywords mean the same as far as they are used here and whose metaschema, which the copy is held against at each start,
-// is one document instead of seven. Beside $ref draft-07 sees nothing, so a $ref with neighbours moves into an allOf. Every
+// is one document instead of seven. Profiles, whose schema is as large as all the rest, are a copy of their own, which is
+// only read for plans that have some. Beside $ref draft-07 sees nothing, so a $ref with neighbours moves into an allOf. Every
 // place in the copy but the $ref itself is at the same pointer in the original.
 
-// pruned is the schema that plans are checked with.
-func pruned(root object) object {
+// pruned are the schemas that plans without their profiles are checked with, and the profiles alone.
+func pruned(root object) (plan, profiles object) {
+	properties := root.get("properties").(object)
+	plan = root.with(member{"properties", properties.with(member{"profiles", object{}})})
+	for _, m := range root {
+		switch m.name {
+		case "properties":
+			profiles = append(profiles, member{m.name, object{{"profiles", properties.get("profiles")}}})
+		case "$schema", "$id", "$defs":
+			profiles = append(profiles, m)
+		}
+	}
+	return small(plan), small(profiles)
+}
+
+// small is what a schema says in less.
+func small(root object) object {
 	small := object{}
 	for _, m := range prune(root).(object) {
 		switch m.name {
