@@ -26,7 +26,11 @@ type scope struct {
 // Variable implements expression.Scope.
 func (s *scope) Variable(name string) (literal, typ string, err error) {
 	var names []string
-	for _, v := range s.build.program.Plan.Vars {
+	vars := s.build.program.Plan.Vars
+	if s.node != nil {
+		vars = slices.Concat(vars, s.node.Stage.Axes)
+	}
+	for _, v := range vars {
 		if v.Name == name {
 			if v.Secret {
 				return "", "", fmt.Errorf("${%s} is a secret and cannot be compared with anything", name)

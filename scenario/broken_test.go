@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite the expectations of the plans i
 
 // planFile is a plan of testdata. Comment lines of its head are its overrides:
 //
-//	# var: NAME=VALUE      # set: PATH=VALUE      # env: NAME=VALUE
+//	# var: NAME=VALUE      # set: PATH=VALUE      # env: NAME=VALUE      # profile: NAME      # var-file: FILE
 //
 // Comment lines of its end are the diagnostics that it must give, all of them and no others:
 //
@@ -32,8 +32,8 @@ type planFile struct {
 }
 
 type overrides struct {
-	vars, sets []string
-	env        map[string]string
+	vars, sets, profiles, varFiles []string
+	env                            map[string]string
 }
 
 func readPlanFile(t testing.TB, path string) planFile {
@@ -53,6 +53,10 @@ func readPlanFile(t testing.TB, path string) planFile {
 			p.vars = append(p.vars, value)
 		case "# set":
 			p.sets = append(p.sets, value)
+		case "# profile":
+			p.profiles = append(p.profiles, value)
+		case "# var-file":
+			p.varFiles = append(p.varFiles, filepath.Join(filepath.Dir(path), value))
 		case "# env":
 			name, text, _ := strings.Cut(value, "=")
 			p.env[name] = text
@@ -66,7 +70,10 @@ func (p planFile) parse() (*Plan, source.Diagnostics) {
 }
 
 func (o overrides) args() Overrides {
-	return Overrides{Vars: o.vars, Sets: o.sets, Env: func(name string) (string, bool) { v, ok := o.env[name]; return v, ok }}
+	return Overrides{
+		Profiles: o.profiles, Vars: o.vars, VarFiles: o.varFiles, Sets: o.sets,
+		Env: func(name string) (string, bool) { v, ok := o.env[name]; return v, ok },
+	}
 }
 
 // expectations writes diagnostics as the end of a plan file has them.
@@ -127,8 +134,18 @@ func TestBrokenPlans(t *testing.T) {
 // checkPositions fails for a diagnostic that points nowhere, or outside of what it names.
 func checkPositions(t *testing.T, p planFile, ds source.Diagnostics) {
 	t.Helper()
-	texts := map[string]string{p.path: p.text, "--set": strings.Join(p.sets, "\n"), "--var": strings.Join(p.vars, "\n")}
+	texts := map[string]string{
+		p.path: p.text, "--set": strings.Join(p.sets, "\n"), "--var": strings.Join(p.vars, "\n"),
+		"--profile": strings.Join(p.profiles, "\n"), "--var-file": strings.Join(p.varFiles, "\n"),
+	}
 	for _, d := range ds {
+		if _, known := texts[d.Pos.File]; !known { // a base, or a file of variables
+			data, err := os.ReadFile(d.Pos.File)
+			if err != nil {
+				t.Errorf("%s: points to no file: %s", d.Pos, d.Summary)
+			}
+			texts[d.Pos.File] = string(data)
+		}
 		if d.Summary == "" || d.Code == "" || d.Severity == "" {
 			t.Errorf("a diagnostic lacks words: %+v", d)
 		}

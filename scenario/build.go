@@ -44,9 +44,10 @@ func (r *reading) plan() *Plan {
 	if b := r.raw.Baseline; b != nil {
 		p.Baseline = &Baseline{File: r.path(b.File), IfMissing: b.IfMissing.V}
 	}
-	p.Output = newOutput(r.raw.Output)
+	p.Output = r.output(r.raw.Output)
 	p.Later = schema.Later(r.resolved)
-	p.Resolved = r.resolvedTree(p.Name)
+	p.Resolved, p.Origins = r.resolvedTree(p.Name)
+	p.Overlays = r.layers.names
 	p.Fingerprint = r.fingerprint()
 	return p
 }
@@ -141,7 +142,7 @@ func (r *reading) path(p *val[path]) Path {
 	if p == nil {
 		return Path{}
 	}
-	return Path{resolvePath(r.dir, string(p.V)), p.at.pos()}
+	return Path{resolvePath(folderOf(r.file, p.at.node), string(p.V)), p.at.pos()}
 }
 
 func newBuiltin(b *rawBuiltin) *Builtin {
@@ -204,8 +205,8 @@ func (r *reading) generator(input string, g *rawGenerator) Generator {
 	return out
 }
 
-func newOutput(o *rawOutput) Output {
-	out := Output{Dir: string(o.Dir.or("")), Formats: []string{"json"}, Samples: o.Samples.V}
+func (r *reading) output(o *rawOutput) Output {
+	out := Output{Dir: r.path(o.Dir).Name, Formats: []string{"json"}, Samples: o.Samples.V}
 	for _, f := range o.Formats {
 		if f.V != "json" {
 			out.Formats = append(out.Formats, f.V)
@@ -240,6 +241,12 @@ func (r *reading) stage(s *rawStage, p *Plan) *Stage {
 		When: s.When.V, OnFail: play.OnFail.V, Delay: s.delay(), MaxDuration: play.MaxDuration.or(0), Repeat: int(play.Repeat.V),
 		Warmup: play.Warmup.V, Drain: play.Drain.V, Before: newActions(play.Before), After: newActions(play.After),
 		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
+	}
+	if at := r.subs.points[s.At.node]; at != nil {
+		stage.Point = at.at
+		for _, v := range at.values {
+			stage.Axes = append(stage.Axes, v.Var)
+		}
 	}
 	stage.Load, stage.LoadPos = r.newLoad(play.Load)
 	stage.Extent, stage.ExtentPos = newExtent(s, stage.LoadPos)

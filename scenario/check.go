@@ -14,7 +14,7 @@ import (
 type checker struct {
 	*decoder
 	raw       *rawPlan
-	dir       string
+	planFile  string
 	modelless map[*rawTarget]bool // targets whose lack of a model is reported
 	used      map[string]bool     // slos, by name
 }
@@ -111,7 +111,7 @@ func (c *checker) file(p *val[path]) {
 	if p == nil || p.at.implied || p.at.node == nil {
 		return
 	}
-	if m := c.opens(string(p.V), false); m != nil {
+	if m := c.opens(p, false); m != nil {
 		c.at(p.at, m)
 	}
 }
@@ -121,15 +121,19 @@ func (c *checker) folder(p *val[path]) {
 	if p == nil || p.at.implied || p.at.node == nil {
 		return
 	}
-	if m := c.opens(string(p.V), true); m != nil {
+	if m := c.opens(p, true); m != nil {
 		c.at(p.at, m)
 	}
 }
 
 // opens says why a file or folder cannot be opened; nil: it can.
-func (c *checker) opens(name string, folder bool) *mistake {
-	m := &mistake{code: codeFile, detail: "paths are relative to the folder of the plan"}
-	f, err := os.Open(resolvePath(c.dir, name))
+func (c *checker) opens(p *val[path], folder bool) *mistake {
+	name, m := string(p.V), &mistake{code: codeFile, detail: "paths are relative to the folder of the plan"}
+	dir := folderOf(c.planFile, p.at.node)
+	if dir != filepath.Dir(c.planFile) {
+		m.detail = "paths are relative to the folder of the file that holds them, here " + p.at.node.Pos.File
+	}
+	f, err := os.Open(resolvePath(dir, name))
 	if err == nil {
 		defer f.Close()
 		var info os.FileInfo
@@ -225,7 +229,7 @@ func (c *checker) nulls(n *source.Node, path string) {
 		}
 	case source.List:
 		for i, item := range n.Items {
-			c.nulls(item, fmt.Sprintf("%s/%d", path, i))
+			c.nulls(item, c.subs.at(item, path, i))
 		}
 	case source.Scalar:
 	}

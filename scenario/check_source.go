@@ -56,7 +56,7 @@ func (c *checker) bodies(pattern *val[string]) {
 	if pattern == nil {
 		return
 	}
-	found, err := filepath.Glob(resolvePath(c.dir, pattern.V))
+	found, err := filepath.Glob(resolvePath(folderOf(c.planFile, pattern.at.node), pattern.V))
 	switch {
 	case err != nil:
 		c.at(pattern.at, invalid("* is any text, ? any character, [a-z] one of them", "%q is no pattern of files", pattern.V))

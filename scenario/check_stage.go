@@ -11,7 +11,7 @@ func (c *checker) stages() {
 	first := map[string]source.Pos{}
 	running := false
 	for _, s := range c.raw.flat {
-		if s.ID != nil {
+		if s.ID != nil && !c.again(s) {
 			if at, twice := first[s.ID.V]; twice {
 				c.at(s.ID.at, &mistake{
 					code: codeDuplicate, summary: fmt.Sprintf("stage %q stands here twice; the first is at %d:%d", s.ID.V, at.Line, at.Column),
@@ -32,6 +32,12 @@ func (c *checker) stages() {
 		c.under(c.raw.At, "stages", &mistake{code: codeMissing, summary: "no stage ever runs: each has `when: never`"})
 	}
 	c.assertionIDs()
+}
+
+// again reports whether the stage is another point of the one before.
+func (c *checker) again(s *rawStage) bool {
+	p := c.subs.points[s.At.node]
+	return p != nil && !p.first
 }
 
 func (c *checker) stage(s *rawStage) {
@@ -125,8 +131,10 @@ func (p *rawPlan) stageIDs() (ids []string, never map[string]bool) {
 	never = map[string]bool{}
 	for _, s := range p.flat {
 		if s.ID != nil {
-			ids = append(ids, s.ID.V)
 			never[s.ID.V] = s.never()
+			if !slices.Contains(ids, s.ID.V) { // else it is a point of a matrix
+				ids = append(ids, s.ID.V)
+			}
 		}
 	}
 	return ids, never
@@ -197,7 +205,7 @@ func (c *checker) assertionIDs() {
 		}
 	}
 	for _, s := range c.raw.flat {
-		if s.ID != nil {
+		if s.ID != nil && !c.again(s) {
 			check(s.ID.V, s.Play.Assert)
 		}
 	}

@@ -16,6 +16,7 @@ func (r *reading) conditions() source.Diagnostics {
 	c := conditions{reading: r, all: r.diags.HasErrors(), used: map[string]bool{}}
 	for _, s := range r.raw.flat {
 		never := s.never()
+		c.at = r.subs.points[s.At.node]
 		c.assertions(s.Play.Assert, never)
 		if l := s.Play.Load; l != nil {
 			whileOf(&c, l.Concurrency, never)
@@ -29,6 +30,7 @@ func (r *reading) conditions() source.Diagnostics {
 			}
 		}
 	}
+	c.at = nil
 	c.assertions(r.raw.Assert, false)
 	for _, s := range r.raw.SLOs.items() {
 		c.assertions(*s.Value, !c.used[s.Key])
@@ -40,6 +42,7 @@ type conditions struct {
 	*reading
 	all   bool            // the plan has other mistakes
 	used  map[string]bool // slos, by name
+	at    *point          // of the stage at hand
 	diags source.Diagnostics
 }
 
@@ -80,11 +83,14 @@ func (c *conditions) look(e *val[source.Text], check func(source.Text, expressio
 		if m == nil {
 			continue
 		}
+		if strings.HasPrefix(m[1], "matrix.") && (c.at == nil || c.at.open) {
+			return // what it is depends on the stage, or is reported
+		}
 		if v := c.vars.find(m[1]); v != nil && (!v.known || c.wrong(v)) {
 			return // what follows from its value is not known
 		}
 	}
-	c.diags = append(c.diags, check(e.V, expressionVariables{c.vars})...)
+	c.diags = append(c.diags, check(e.V, expressionVariables{c.vars, c.at})...)
 }
 
 // wrong reports whether a mistake in the declaration of v is known.
@@ -96,15 +102,20 @@ func (c *conditions) reported(which func(source.Diagnostic) bool) bool {
 	return slices.ContainsFunc(c.reading.diags, func(d source.Diagnostic) bool { return d.Severity == source.Error && which(d) })
 }
 
-// expressionVariables are the plan's variables as expressions see them.
-type expressionVariables struct{ *variables }
+// expressionVariables are the plan's variables and the values of a point as expressions see them.
+type expressionVariables struct {
+	*variables
+	at *point
+}
 
 // Variable implements expression.Variables.
 func (vs expressionVariables) Variable(name string) (literal, typ string, err error) {
-	v := vs.find(name)
+	v, names := vs.find(name), vs.names()
+	if strings.HasPrefix(name, "matrix.") && vs.at != nil {
+		v, names = vs.at.find(name), vs.at.names()
+	}
 	switch {
 	case v == nil:
-		names := vs.names()
 		return "", "", &expression.NameError{
 			Summary: fmt.Sprintf("there is no variable %q", name), Allowed: names, Nearest: source.Nearest(name, names),
 		}

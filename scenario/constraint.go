@@ -15,6 +15,7 @@ var (
 	idForm   = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 	callForm = regexp.MustCompile(`^[A-Z]+ /[!-~]*$`)
+	axisForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	keyForm  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 )
 

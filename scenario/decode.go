@@ -100,7 +100,7 @@ func (d *decoder) list(v reflect.Value, n *source.Node, path string, f field) bo
 	v.Set(reflect.MakeSlice(v.Type(), 0, len(n.Items)))
 	for i, item := range n.Items {
 		e := reflect.New(v.Type().Elem()).Elem()
-		if d.decode(e, item, path+"/"+strconv.Itoa(i), f) {
+		if d.decode(e, item, d.subs.at(item, path, i), f) {
 			v.Set(reflect.Append(v, e))
 		}
 	}

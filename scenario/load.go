@@ -101,6 +101,7 @@ func (r *reading) read(o Overrides) *Plan {
 	r.diags = append(r.diags, r.conditions()...)
 	if !r.diags.HasErrors() { // a mistake may hide the place that uses a variable
 		r.diags = append(r.diags, r.vars.unused()...)
+		r.diags = append(r.diags, r.subs.idle...)
 	}
 	r.diags = r.tidy()
 	if r.diags.HasErrors() {
@@ -121,6 +122,7 @@ func (r *reading) resolve(o Overrides) {
 	r.root = r.layers.removed(r.root)
 	r.vars = resolveVariables(r.root, o, r.layers.from)
 	r.subs = newSubstitution(r.vars)
+	r.subs.readSLOs(r.root.Get("slos"))
 	r.resolved = r.subs.tree(merged, reflect.TypeFor[rawPlan](), "")
 	for _, e := range entriesOf(r.profiles) {
 		r.subs.mentions(e.Value, "/profiles"+source.JoinPointer(e.Key))
@@ -131,7 +133,7 @@ func (r *reading) resolve(o Overrides) {
 // decode checks the shape, then the meaning. What one step has reported the next ones leave alone.
 func (r *reading) decode() {
 	d := newDecoder(nil, r.subs)
-	c := &checker{decoder: d, raw: &r.raw, dir: r.dir, modelless: map[*rawTarget]bool{}, used: map[string]bool{}}
+	c := &checker{decoder: d, raw: &r.raw, planFile: r.file, modelless: map[*rawTarget]bool{}, used: map[string]bool{}}
 	d.learn(r.diags)
 	shape := slices.DeleteFunc(r.shape(), func(s source.Diagnostic) bool { return d.spots[s.Pos] })
 	d.learn(shape)
@@ -161,7 +163,8 @@ func (r *reading) shape() source.Diagnostics {
 	nested(found)
 	inPlan := map[source.Pos]bool{}
 	ofProfile := func(d source.Diagnostic) bool { return strings.HasPrefix(d.Path, "/profiles") }
-	for _, d := range found {
+	for i, d := range found {
+		found[i].Path = r.subs.inPlan(d.Path)
 		inPlan[d.Pos] = inPlan[d.Pos] || !ofProfile(d)
 	}
 	return slices.DeleteFunc(found, func(d source.Diagnostic) bool { return ofProfile(d) && inPlan[d.Pos] })

@@ -28,8 +28,7 @@ type Plan struct {
 	MaxDuration time.Duration // of the run; 0: none
 	// Overlays are the files and profiles that were merged, in order of precedence, weakest first.
 	Overlays []string
-	// Origins say where each value comes from that does not stand in the plan's own file or that a variable gave, by JSON
-	// pointer into Resolved, sorted by it.
+	// Origins say where each value of Resolved comes from, in the order of the language.
 	Origins []Origin
 	// Later are the parts of the language that this plan uses and this version cannot run yet: validate and graph take
 	// them, run refuses.
@@ -48,10 +47,17 @@ type Plan struct {
 
 // Origin is where one value of the plan comes from.
 type Origin struct {
-	Path string     // JSON pointer into Plan.Resolved
-	From string     // "profile ci", "extends base.yaml", "defaults", "default", "env NAME", "--var NAME", "--var-file FILE", "--set"
-	Pos  source.Pos // of the value as it was written
+	Path string // JSON pointer into Plan.Resolved
+	Key  string // the same as --set takes it: stages.steady.for
+	// From is what gave it: "plan", "default" (of the language), "extends FILE", "profile NAME", "--set", "vars" (a variable's
+	// own default), "env NAME", "--var NAME", "--var-file FILE"; after "defaults, " when it came to a stage through these.
+	From     string
+	Variable string     // the variables in it; "" none
+	Pos      source.Pos // of the value as it was written; the zero Pos for a default of the language
 }
+
+// Plain reports whether the value stands in the plan's own file, or nowhere.
+func (o Origin) Plain() bool { return o.Variable == "" && (o.From == "plan" || o.From == "default") }
 
 // Pair is one entry of a map whose order is fixed.
 type Pair struct{ Key, Value string }
@@ -201,7 +207,9 @@ type Stage struct {
 	IDPos       source.Pos
 	// Point is where the stage stands in its matrix, first axis outermost; nil without one. The points of one stage follow
 	// each other in Plan.Stages and have the same ID.
-	Point       []Pair
+	Point []Pair
+	// Axes are the values of the point as expressions see them, named matrix.AXIS: those of Point and what include adds.
+	Axes        []Var
 	Group       *Group // the members of a group start together; nil: alone
 	Needs       []Need
 	When        string        // success failure always never
@@ -324,7 +332,7 @@ type Assertion struct {
 
 // Output says what is written where.
 type Output struct {
-	Dir         string // "" for the default
+	Dir         string // resolved; "" for the default
 	Formats     []string
 	Percentiles []float64
 	Samples     string // none csv jsonl

@@ -1,11 +1,13 @@
 package scenario
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -14,13 +16,27 @@ import (
 // encoder turns raw structs back into JSON-like data. The result is a plan again: what is in result.json can be run.
 // Secrets come out as ***.
 type encoder struct {
-	subs      *substitution
+	*reading
 	canonical bool // values by meaning (60s and 1m are the same), for the fingerprint; else as written
+	origins   *[]Origin
 }
 
-// resolvedTree is the plan after variables and defaults.
-func (r *reading) resolvedTree(name string) any {
-	e := encoder{subs: r.subs}
+// spot is a place of the resolved plan: a JSON pointer, and the same as --set takes it.
+type spot struct{ pointer, key string }
+
+func (s spot) child(key string) spot {
+	return spot{s.pointer + source.JoinPointer(key), strings.TrimPrefix(s.key+"."+key, ".")}
+}
+
+// item is a place in a list; one with an id has that in its key.
+func (s spot) item(i int, id string) spot {
+	n := strconv.Itoa(i)
+	return spot{s.pointer + "/" + n, s.key + "." + cmp.Or(id, n)}
+}
+
+// resolvedTree is the plan after variables and defaults, and where its values come from.
+func (r *reading) resolvedTree(name string) (any, []Origin) {
+	e := encoder{reading: r, origins: &[]Origin{}}
 	tree := e.plan(&r.raw)
 	tree["name"] = name
 	vars := map[string]any{}
@@ -30,9 +46,10 @@ func (r *reading) resolvedTree(name string) any {
 			entry["secret"], entry["default"], entry["type"] = true, masked, "text"
 		}
 		vars[v.Name] = entry
+		e.note(spot{}.child("vars").child(v.Name).child("default"), Origin{From: v.source(), Variable: v.Name, Pos: v.at})
 	}
 	tree["vars"] = vars
-	return maskTree(tree, r.vars.secrets())
+	return maskTree(tree, r.vars.secrets()), *e.origins
 }
 
 // literal is the variable's value as JSON-like data of its type.
@@ -47,7 +64,7 @@ func (v *variable) literal() any {
 // fingerprint is the hash of the meaning: of all that decides what is sent and how it is judged. Variables count where
 // expressions mention them; elsewhere their values stand in the tree.
 func (r *reading) fingerprint() string {
-	e := encoder{subs: r.subs, canonical: true}
+	e := encoder{reading: r, canonical: true}
 	tree := e.plan(&r.raw)
 	for _, key := range [...]string{"name", "description", "labels", "output"} {
 		delete(tree, key)
@@ -128,42 +145,93 @@ func (e encoder) plan(p *rawPlan) map[string]any {
 		long.Datasets = &dict[rawDataset]{Entries: []item[rawDataset]{{Key: "main", Value: long.Data}}}
 	}
 	long.Target, long.Data = nil, nil
-	return e.encode(reflect.ValueOf(&long).Elem()).(map[string]any)
+	long.Extends, long.Profiles = nil, nil
+	tree := e.encode(reflect.ValueOf(&long).Elem(), spot{}).(map[string]any)
+	if e.origins != nil {
+		for i, o := range *e.origins {
+			(*e.origins)[i].Key = p.asWritten(o.Key)
+		}
+	}
+	return tree
+}
+
+// asWritten is the key of a place in the long form as the plan has it.
+func (p *rawPlan) asWritten(key string) string {
+	for long, short := range map[string]string{"targets.main.": "target.", "datasets.main.": "data."} {
+		rest, ok := strings.CutPrefix(key, long)
+		if ok && (p.Target != nil && short == "target." || p.Data != nil && short == "data.") {
+			return short + rest
+		}
+	}
+	return key
 }
 
 // encode gives a raw value as data; nil: it is not there.
-func (e encoder) encode(v reflect.Value) any {
+func (e encoder) encode(v reflect.Value, at spot) any {
 	switch {
 	case v.Kind() == reflect.Pointer:
 		if v.IsNil() {
 			return nil
 		}
-		return e.encode(v.Elem())
+		return e.encode(v.Elem(), at)
 	case v.Kind() == reflect.Slice:
 		if v.IsNil() {
 			return nil
 		}
-		list := make([]any, 0, v.Len())
-		for i := range v.Len() {
-			list = append(list, e.encode(v.Index(i)))
-		}
-		return list
+		return e.list(v, at)
 	case isLeaf(v.Type()):
-		return e.leaf(v.Addr().Interface().(scalar))
+		return e.leaf(v.Addr().Interface().(scalar), at)
 	case v.Type() == reflect.TypeFor[opaque]():
-		return e.asWritten(v.Interface().(opaque).At.node)
+		return e.asWritten(v.Interface().(opaque).At.node, at)
 	case isDict(v.Type()):
 		m := map[string]any{}
-		v.Addr().Interface().(mapping).each(func(key string, value reflect.Value) { m[key] = e.encode(value) })
+		v.Addr().Interface().(mapping).each(func(key string, value reflect.Value) { m[key] = e.encode(value, at.child(key)) })
 		return m
 	}
-	return e.structure(v)
+	return e.structure(v, at)
 }
 
-func (e encoder) structure(v reflect.Value) any {
+// list leaves out the points of a matrix but the first, which stands for all: its texts keep their references.
+func (e encoder) list(v reflect.Value, at spot) []any {
+	list := make([]any, 0, v.Len())
+	for i := range v.Len() {
+		n := standsAt(v.Index(i))
+		if p := e.subs.points[n]; p != nil && !p.first {
+			continue
+		}
+		id := ""
+		if own := n.Get("id"); own != nil {
+			id = own.Text
+		}
+		to := at.item(len(list), id)
+		if id != "" && strings.HasPrefix(at.pointer, "/stages/") && strings.HasSuffix(at.pointer, "/parallel") {
+			to.key = "stages." + id // members of groups are named like other stages
+		}
+		list = append(list, e.encode(v.Index(i), to))
+	}
+	return list
+}
+
+// standsAt is the node of a raw struct; nil: a scalar or a list, or a default.
+func standsAt(v reflect.Value) *source.Node {
+	for v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct || isLeaf(v.Type()) {
+		return nil
+	}
+	at, _ := v.FieldByName("At").Interface().(place)
+	return at.node
+}
+
+func (e encoder) structure(v reflect.Value, at spot) any {
 	m := map[string]any{}
 	for _, f := range fields(v.Type()) {
-		data := e.encode(v.FieldByIndex(f.index))
+		below := at
+		if f.key != "" {
+			below = at.child(f.key)
+		}
+		data := e.encode(v.FieldByIndex(f.index), below)
 		switch {
 		case data == nil:
 		case f.key == "":
@@ -176,23 +244,24 @@ func (e encoder) structure(v reflect.Value) any {
 }
 
 // asWritten is a part that is kept as it stands.
-func (e encoder) asWritten(n *source.Node) any {
+func (e encoder) asWritten(n *source.Node, at spot) any {
 	switch n.Kind {
 	case source.Map:
 		m := map[string]any{}
 		for _, entry := range n.Entries {
-			m[entry.Key] = e.asWritten(entry.Value)
+			m[entry.Key] = e.asWritten(entry.Value, at.child(entry.Key))
 		}
 		return m
 	case source.List:
 		list := []any{}
-		for _, item := range n.Items {
-			list = append(list, e.asWritten(item))
+		for i, item := range n.Items {
+			list = append(list, e.asWritten(item, at.item(i, "")))
 		}
 		return list
 	case source.Scalar, source.Null:
 	}
-	if shown, ok := e.subs.masked[n]; ok {
+	e.note(at, e.origin(place{node: n}))
+	if shown, ok := e.subs.shown[n]; ok {
 		return shown
 	}
 	if s, ok := n.JSON().(string); ok {
@@ -201,12 +270,16 @@ func (e encoder) asWritten(n *source.Node) any {
 	return n.JSON()
 }
 
-func (e encoder) leaf(s scalar) any {
+func (e encoder) leaf(s scalar, to spot) any {
 	at := s.place()
-	if shown, ok := e.subs.masked[at.node]; ok {
+	e.note(to, e.origin(*at))
+	if shown, ok := e.subs.shown[at.node]; ok {
 		return shown
 	}
 	v := s.value().Interface()
+	if p, ok := v.(path); ok {
+		v = path(e.fromPlan(at.node, string(p)))
+	}
 	if e.canonical {
 		return canonical(v)
 	}

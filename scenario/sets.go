@@ -127,7 +127,7 @@ func (s *setter) add(n *source.Node, t reflect.Type, key string, value *source.N
 
 func (s *setter) intoList(n *source.Node, t reflect.Type, steps []string, value *source.Node) *source.Diagnostic {
 	var ids []string
-	for _, item := range n.Items {
+	for _, item := range withMembers(n.Items, t) {
 		id := item.Get("id")
 		if id == nil {
 			continue
@@ -140,12 +140,31 @@ func (s *setter) intoList(n *source.Node, t reflect.Type, steps []string, value 
 		if len(steps) == 1 {
 			return s.failed("names an item of a list, not a key in it", "add the key: --set "+strings.Join(s.steps, ".")+".KEY=VALUE", nil)
 		}
+		if isStages(t) {
+			return s.into(item, reflect.TypeFor[rawStage](), steps[1:], value)
+		}
 		return s.into(item, itemType(t), steps[1:], value)
 	}
 	if len(ids) == 0 {
 		return s.failed("leads into a list whose items have no id", "set the whole list in the plan, or use a variable", nil)
 	}
 	return s.failed(fmt.Sprintf("matches nothing: no item has the id %q", steps[0]), "", ids)
+}
+
+// withMembers are the items of a list; of stages, those of groups in the place of these.
+func withMembers(items []*source.Node, t reflect.Type) []*source.Node {
+	if !isStages(t) {
+		return items
+	}
+	var all []*source.Node
+	for _, item := range items {
+		if members := item.Get("parallel"); members != nil {
+			all = append(all, members.Items...)
+			continue
+		}
+		all = append(all, item)
+	}
+	return all
 }
 
 func (s *setter) failed(what, detail string, allowed []string) *source.Diagnostic {

@@ -23,15 +23,18 @@ type substitution struct {
 	diags    source.Diagnostics
 	original map[*source.Node]*source.Node // what a new node was made from
 	from     map[*source.Node]string       // where a whole value came from, for messages
-	masked   map[*source.Node]string       // texts that hold a secret, with *** for it
+	shown    map[*source.Node]string       // how the resolved plan writes a text: *** for a secret, ${matrix.x} for what differs by point
 	empty    map[*source.Node]bool         // texts that hold an empty secret
 	unset    map[*source.Node]bool         // texts that hold a variable without a value
+	used     map[*source.Node][]*variable  // what a text is made of
+	*stages
 }
 
 func newSubstitution(vars *variables) *substitution {
 	return &substitution{
 		vars: vars, original: map[*source.Node]*source.Node{}, from: map[*source.Node]string{},
-		masked: map[*source.Node]string{}, empty: map[*source.Node]bool{}, unset: map[*source.Node]bool{},
+		shown: map[*source.Node]string{}, empty: map[*source.Node]bool{}, unset: map[*source.Node]bool{},
+		used: map[*source.Node][]*variable{}, stages: newStages(),
 	}
 }
 
@@ -44,8 +47,14 @@ func (s *substitution) tree(n *source.Node, t reflect.Type, path string) *source
 		c.Entries = nil
 		for _, e := range n.Entries {
 			child := path + source.JoinPointer(e.Key)
-			if child != "/vars" {
-				e.Value = s.tree(e.Value, childType(t, e.Key), child)
+			switch inner := childType(t, e.Key); {
+			case child == "/vars":
+			case isStages(inner) && e.Value.Kind == source.List:
+				e.Value = s.stageList(e.Value, inner, child, child)
+			case child == "/defaults" || child == "/slos": // a stage that uses them may have a matrix
+				e.Value = s.within(&point{open: true}, e.Value, inner, child)
+			default:
+				e.Value = s.tree(e.Value, inner, child)
 			}
 			c.Entries = append(c.Entries, e)
 		}
@@ -86,7 +95,7 @@ func (s *substitution) mentions(n *source.Node, path string) {
 	}
 	for _, at := range referenceForm.FindAllStringIndex(n.Text, -1) {
 		m := nameInside.FindStringSubmatch(n.Text[at[0]:at[1]])
-		if m == nil {
+		if m == nil || strings.HasPrefix(m[1], "matrix.") {
 			continue
 		}
 		if v := s.vars.find(m[1]); v != nil {
@@ -99,7 +108,7 @@ func (s *substitution) mentions(n *source.Node, path string) {
 
 var (
 	referenceForm = regexp.MustCompile(`\$?\$\{[^}]*\}?`)
-	nameInside    = regexp.MustCompile(`^\$\{ *([A-Za-z_][A-Za-z0-9_]*) *\}$`)
+	nameInside    = regexp.MustCompile(`^\$\{ *((?:matrix\.)?[A-Za-z_][A-Za-z0-9_]*) *\}$`)
 )
 
 // expression marks the variables that an expression mentions as used. It begins at byte from of n.
@@ -112,7 +121,7 @@ func (s *substitution) expression(n *source.Node, from int, path string) {
 			continue // the compiler of expressions says what is wrong with it
 		}
 		pos := text.At(utf8.RuneCountInString(n.Text[:at[0]]))
-		v := s.vars.find(m[1])
+		v := s.find(m[1])
 		if v == nil {
 			s.unknown(m[1], pos, at[1]-at[0], path)
 			continue
@@ -129,36 +138,47 @@ func (s *substitution) expression(n *source.Node, from int, path string) {
 
 // scalar replaces the references of one text.
 func (s *substitution) scalar(n *source.Node, leaf reflect.Type, path string) *source.Node {
+	if strings.HasPrefix(path, "/slos/") && strings.Contains(n.Text, "${matrix.") {
+		s.diags = append(s.diags, source.Diagnostic{
+			Severity: source.Error, Code: codeDoesNotFit, Summary: "the value of an axis can stand only in the expressions of an slo", Path: path, Pos: n.Pos,
+		})
+	}
 	if m := nameInside.FindStringSubmatch(n.Text); m != nil {
 		return s.whole(n, m[1], leaf, path)
 	}
-	var text, shown strings.Builder
 	fresh := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos}
 	s.original[fresh] = n
-	last, secret := 0, false
-	for _, at := range referenceForm.FindAllStringIndex(n.Text, -1) {
-		text.WriteString(n.Text[last:at[0]])
-		shown.WriteString(n.Text[last:at[0]])
-		last = at[1]
-		value, display, hidden := s.reference(fresh, n, at, path)
-		text.WriteString(value)
-		shown.WriteString(display)
-		secret = secret || hidden
+	var text, shown strings.Builder
+	last, differs := 0, false
+	literal := func(part string) {
+		text.WriteString(part)
+		shown.WriteString(escape(part))
 	}
-	text.WriteString(n.Text[last:])
-	shown.WriteString(n.Text[last:])
+	for _, at := range referenceForm.FindAllStringIndex(n.Text, -1) {
+		literal(n.Text[last:at[0]])
+		last = at[1]
+		v, part := s.reference(fresh, n, at, path)
+		if v == nil {
+			literal(part)
+			continue
+		}
+		text.WriteString(v.Text)
+		shown.WriteString(v.shown())
+		differs = differs || v.Secret || v.ofMatrix()
+	}
+	literal(n.Text[last:])
 	fresh.Text = text.String()
-	if secret {
-		s.masked[fresh] = shown.String()
+	if differs {
+		s.shown[fresh] = shown.String()
 	}
 	return fresh
 }
 
-// reference gives the value of one reference inside a text, how it may be shown, and whether it is secret.
-func (s *substitution) reference(fresh, n *source.Node, at []int, path string) (value, shown string, secret bool) {
+// reference gives the variable of one reference inside a text; nil: the text that stands for it.
+func (s *substitution) reference(fresh, n *source.Node, at []int, path string) (v *variable, part string) {
 	text := n.Text[at[0]:at[1]]
 	if literal, ok := strings.CutPrefix(text, "$"); ok && strings.HasPrefix(literal, "${") {
-		return literal, literal, false
+		return nil, literal
 	}
 	pos := n.AsText(path).At(utf8.RuneCountInString(n.Text[:at[0]]))
 	width := utf8.RuneCountInString(text)
@@ -166,38 +186,51 @@ func (s *substitution) reference(fresh, n *source.Node, at []int, path string) (
 	if m == nil {
 		s.unset[fresh] = true
 		s.malformed(text, pos, width, path)
-		return text, text, false
+		return nil, text
 	}
-	v := s.vars.find(m[1])
-	if v == nil {
+	if v = s.find(m[1]); v == nil {
 		s.unset[fresh] = true
 		s.unknown(m[1], pos, width, path)
-		return text, text, false
+		return nil, text
 	}
-	v.used = true
-	switch {
-	case !v.usable():
+	s.use(v, fresh)
+	if !v.usable() {
 		s.unset[fresh] = true
-		return text, text, false
-	case v.Secret:
-		s.empty[fresh] = s.empty[fresh] || v.Text == ""
-		return v.Text, masked, true
+		return nil, text
 	}
-	return v.Text, v.Text, false
+	return v, ""
+}
+
+// use notes that a text holds a variable.
+func (s *substitution) use(v *variable, in *source.Node) {
+	v.used = true
+	s.used[in] = append(s.used[in], v)
+	s.empty[in] = s.empty[in] || v.Secret && v.Text == "" && v.usable()
+}
+
+// shown is the variable's value as the resolved plan writes it inside a text.
+func (v *variable) shown() string {
+	switch {
+	case v.Secret:
+		return masked
+	case v.ofMatrix():
+		return "${" + v.Name + "}"
+	}
+	return escape(v.Text)
 }
 
 // whole replaces a scalar that is one reference by a scalar of the variable's type.
 func (s *substitution) whole(n *source.Node, name string, leaf reflect.Type, path string) *source.Node {
 	fresh := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos, Text: n.Text}
 	s.original[fresh] = n
-	v := s.vars.find(name)
+	v := s.find(name)
 	if v == nil {
 		s.unset[fresh] = true
 		s.unknown(name, n.AsText(path).Pos, utf8.RuneCountInString(n.Text), path)
 		return fresh
 	}
-	v.used = true
 	if !v.usable() {
+		s.use(v, fresh)
 		s.unset[fresh] = true
 		return fresh
 	}
@@ -205,11 +238,14 @@ func (s *substitution) whole(n *source.Node, name string, leaf reflect.Type, pat
 		fresh = plain
 		s.original[fresh] = n
 	}
+	s.use(v, fresh)
 	fresh.Text = v.Text
 	s.from[fresh] = fmt.Sprintf("variable %q (%s)", v.Name, v.From)
-	if v.Secret {
-		s.masked[fresh] = masked
-		s.empty[fresh] = v.Text == ""
+	if v.ofMatrix() {
+		s.from[fresh] = fmt.Sprintf("axis %q of the matrix", v.axis())
+	}
+	if v.Secret || v.ofMatrix() {
+		s.shown[fresh] = v.shown()
 	}
 	return fresh
 }
@@ -227,10 +263,12 @@ func plainly(v *variable, leaf reflect.Type) bool {
 }
 
 func (s *substitution) unknown(name string, pos source.Pos, width int, path string) {
-	names := s.vars.names()
-	d := source.Diagnostic{
-		Severity: source.Error, Code: codeVarUnknown, Summary: fmt.Sprintf("unknown variable %q", name), Path: path, Pos: pos,
-		Width: width, Allowed: names, Nearest: source.Nearest(name, names), Detail: "declare it under `vars`",
+	d := source.Diagnostic{Severity: source.Error, Code: codeVarUnknown, Path: path, Pos: pos, Width: width}
+	if axis, is := strings.CutPrefix(name, "matrix."); is {
+		s.unknownAxis(&d, axis)
+	} else {
+		d.Allowed = s.vars.names()
+		d.Summary, d.Nearest, d.Detail = fmt.Sprintf("unknown variable %q", name), source.Nearest(name, d.Allowed), "declare it under `vars`"
 	}
 	s.diags = append(s.diags, d)
 }
@@ -242,8 +280,6 @@ func (s *substitution) malformed(text string, pos source.Pos, width int, path st
 	case strings.Contains(text, "stage("):
 		d.Code, d.Summary = codeDoesNotFit, "a value from an earlier stage cannot stand here"
 		d.Detail = "it can be all of a load's rate or concurrency, the `to` of a ramp's step, and a search's `from` and `to`"
-	case strings.HasPrefix(text, "${matrix."):
-		d.Code, d.Summary = codeNotBuilt, "`matrix` is not built yet"
 	case !strings.HasSuffix(text, "}"):
 		d.Summary, d.Detail = fmt.Sprintf("%q has no closing }", text), "write ${NAME}, or $${ for a literal ${"
 	case strings.Contains(text, ":"):

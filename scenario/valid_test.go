@@ -76,6 +76,12 @@ func dump(p *Plan) string {
 	shallow := *p
 	shallow.Source, shallow.Resolved, shallow.Warnings, shallow.Fingerprint = nil, nil, nil, ""
 	shallow.File, shallow.Dir = "", ""
+	shallow.Origins = nil
+	for _, o := range p.Origins {
+		if !o.Plain() {
+			shallow.Origins = append(shallow.Origins, o)
+		}
+	}
 	var b strings.Builder
 	outline(&b, "plan", reflect.ValueOf(shallow), "")
 	return b.String()
@@ -99,6 +105,13 @@ func outline(b *strings.Builder, name string, v reflect.Value, indent string) {
 		return
 	case source.Text:
 		fmt.Fprintf(b, "%s%s %q at %d:%d, %s\n", indent, name, x.Text, x.Pos.Line, x.Pos.Column, x.Path)
+		return
+	case Origin:
+		fmt.Fprintf(b, "%s%s%s (%s) from %s", indent, name, x.Path, x.Key, x.From)
+		if x.Variable != "" {
+			fmt.Fprintf(b, " by variable %s", x.Variable)
+		}
+		fmt.Fprintf(b, " at %s:%d:%d\n", filepath.Base(x.Pos.File), x.Pos.Line, x.Pos.Column)
 		return
 	case Secret, fmt.Stringer:
 		fmt.Fprintf(b, "%s%s %v\n", indent, name, x)

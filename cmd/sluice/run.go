@@ -89,12 +89,8 @@ func (a *app) runPlan(file string, o overrides, out string, formats []string) er
 
 // outputDir is where artifacts go when nobody says: sluice-results/NAME-TIME.
 func outputDir(p *scenario.Plan, now time.Time) string {
-	switch dir := p.Output.Dir; {
-	case dir == "":
-	case filepath.IsAbs(dir):
-		return dir
-	default:
-		return filepath.Join(p.Dir, dir)
+	if p.Output.Dir != "" {
+		return p.Output.Dir
 	}
 	return filepath.Join("sluice-results", p.Name+"-"+now.UTC().Format("20060102T150405.000"))
 }

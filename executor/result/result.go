@@ -68,7 +68,19 @@ type Plan struct {
 	Fingerprint string            `json:"fingerprint"`
 	Seed        uint64            `json:"seed"`
 	Vars        map[string]Var    `json:"vars,omitempty"`
-	Resolved    any               `json:"resolved"`
+	// Overlays are the files and profiles that were merged, weakest first. Origins are the values of Resolved that do not
+	// stand plainly in the plan's own file.
+	Overlays []string `json:"overlays,omitempty"`
+	Origins  []Origin `json:"origins,omitempty"`
+	Resolved any      `json:"resolved"`
+}
+
+// Origin is where a value of the plan comes from.
+type Origin struct {
+	Path     string `json:"path"` // JSON pointer into Plan.Resolved
+	From     string `json:"from"`
+	Variable string `json:"variable,omitempty"`
+	At       string `json:"at,omitempty"` // file:line:column
 }
 
 // Var is a variable's final value and where it came from.
