@@ -13,8 +13,8 @@ import (
 // ifMissingSkip is the word of `baseline.if_missing` by which what cannot be compared is skipped.
 const ifMissingSkip = "skip"
 
-// readBaseline opens the stored result that the plan compares with. One that is not there is a warning, as the plan says
-// what becomes of its assertions; one that cannot be read, or is no result, is a mistake.
+// readBaseline opens the stored result that the plan compares with. One that is not there leaves its assertions to
+// if_missing; one that cannot be read, or is no result, is a mistake.
 func (b *build) readBaseline() {
 	base := b.program.Plan.Baseline
 	if base == nil {
@@ -28,12 +28,7 @@ func (b *build) readBaseline() {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		out.Missing = "there is no such file"
-		becomes := "inconclusive"
-		if base.IfMissing == ifMissingSkip {
-			becomes = "skipped"
-		}
-		b.warn(base.File.Pos, codeNoBaseline, "there is no baseline %s", base.File.Name).Detail = "what is compared with it will be " + becomes
+		out.Missing = "there is no such file" // the plan's own check has warned of it
 	case err != nil:
 		first, rest, more := strings.Cut(err.Error(), "\n")
 		d := b.fail(base.File.Pos, codeBaseline, "the baseline %s is not a result that can be read: %s", base.File.Name, first)

@@ -15,7 +15,6 @@ const (
 	codeMetric      = "stability-metric"
 	codeGoodput     = "goodput-bound"
 	codeBaseline    = "bad-baseline"
-	codeNoBaseline  = "no-baseline"
 	codeAllHolds    = "all-holds"
 	codeFewSamples  = "few-samples"
 	codeNeverFull   = "never-reached-concurrency"

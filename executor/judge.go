@@ -2,10 +2,14 @@ package executor
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
 )
 
 // judge judges a node's assertions on its stored form.
@@ -20,6 +24,9 @@ func (m *member) judge(n *Node, out *result.Node) {
 			continue
 		}
 		a := m.r.program.judged(check, c, values, out)
+		if a.Verdict == result.Fail {
+			a.Reason += failuresOf(check, out)
+		}
 		if a.ID == DefaultErrors && a.Verdict == result.Fail {
 			a.Reason += "; nothing here says how many errors are allowed: write a budget, such as errors.ratio < 0.1%"
 		}
@@ -47,6 +54,25 @@ func (p *Program) judged(check Check, c verdict.Context, values result.Stored, o
 		a.Reason = p.compared(check, a.Reason)
 	}
 	return a
+}
+
+// failuresOf says what failed, where a check about errors does: the classes, most first, and what the server said.
+func failuresOf(c Check, on *result.Node) string {
+	about := slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return strings.HasPrefix(r.Leaf.Row.Name, "errors.") && !r.Baseline })
+	if !about || len(on.Errors) == 0 {
+		return ""
+	}
+	text := "; failures:"
+	for i, e := range on.Errors {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprintf(" %d %s", e.Count, e.Class)
+	}
+	if example := on.Errors[0].Example; example != "" {
+		text += fmt.Sprintf(" (%s)", example)
+	}
+	return text
 }
 
 // circumstances are what a node's outcome means for its assertions.

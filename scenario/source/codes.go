@@ -57,7 +57,6 @@ func Codes() []Code {
 		{"needs-cycle", "The stages need each other in a circle, so none can be first."},
 		{"never-in-doubt", "The comparison has the same outcome whatever is measured: errors.ratio < 150%, requests.count >= 0."},
 		{"never-reached-concurrency", "The stage sends fewer requests than it wants in flight."},
-		{"no-baseline", "The baseline is not there. `if_missing` says what becomes of the assertions that compare with it."},
 		{"no-binary-tensors", "The server does not list the binary tensor extension; it may refuse raw tensors over HTTP."},
 		{"no-effect", "A key is allowed here, and nothing follows from it."},
 		{"no-inputs", "The server's metadata lists no inputs for the model, so no request can be made."},
