@@ -10,24 +10,27 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
-// Closed keeps p.Slots(t) requests in flight, as far as there are lanes. Each lane's goroutine is the worker: it sends,
-// receives, hands the sample off and sends again. A request's due time is when its slot became free, so that latency is
-// service time. A send may block there, whatever the limits say: the one request of a lane keeps nobody waiting.
+// Closed keeps p.Slots(t) requests in flight, as far as there are lanes. Each slot has a goroutine, the worker, and one
+// lane in each pool: it sends on the lane of its turn's pool, receives, hands the sample off, pauses if the turn says so,
+// and sends again. A request's due time is when its slot became free, or the pause was over, so that latency is service
+// time. A send may block there, whatever the limits say: the one request of a slot keeps nobody waiting.
+//
+// The profile is followed as replies come and as the supervisor looks: a slot that is closed ends with its reply, one that
+// is opened begins within one scan.
 func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, out Handoff, c *Control, o Options) Played {
-	cl := &closed{profile: p, src: src}
-	lanes := pools[0].Lanes
-	cl.init(&o, c, out, lanes, 0)
+	cl := &closed{profile: p, src: src, n: len(pools[0].Lanes)}
+	cl.init(&o, c, out, pools, 0)
 	cl.onScan, cl.onHalt = cl.openSlots, cl.wakeAll
-	cl.senders.Store(int32(len(lanes)))
-	workers := make([]worker, len(lanes))
+	cl.senders.Store(int32(cl.n))
+	workers := make([]worker, cl.n)
 	for i := range workers {
 		cl.slots[i].floor.Store(o.Start)
-		workers[i] = worker{closed: cl, slot: &cl.slots[i]}
+		workers[i] = worker{closed: cl, home: &cl.slots[i]}
 		cl.group.Go(workers[i].work)
 	}
 	cl.supervise(ctx)
 	cl.closeLanes()
-	played := Played{Lanes: len(lanes)}
+	played := Played{Lanes: cl.lanes()}
 	for i := range workers {
 		workers[i].addTo(&played)
 	}
@@ -40,15 +43,18 @@ type closed struct {
 	player
 	profile load.Profile
 	src     feed.Source
+	n       int           // slots: those of a pool
 	next    atomic.Uint64 // number of the next request
 	held    atomic.Int64  // requests of hold that were begun
+	napping atomic.Int32  // workers that pause on their thread's timer
 }
 
-// worker plays one lane. The padding keeps counters of neighbours apart.
+// worker plays one slot. The padding keeps counters of neighbours apart.
 type worker struct {
 	*closed
-	slot                 *slot
+	home                 *slot // in the first pool: its floor is that of the whole slot, and it is woken there
 	turn                 feed.Turn
+	timer                *time.Timer // of pauses
 	sent, warmed, paused int64
 	peak                 int64
 	_                    [64]byte
@@ -63,13 +69,18 @@ func (w *worker) addTo(p *Played) {
 
 func (w *worker) work() {
 	defer w.ended()
-	defer w.slot.floor.Store(never)
+	defer w.home.floor.Store(never)
 	if ahead := w.o.Start - w.o.Clock.Now(); ahead > 0 {
 		w.sleep(ahead)
 	}
+	ready := int64(0)
 	for {
-		if due, ok := w.admitted(); !ok || !w.request(due) {
+		if due, ok := w.admitted(ready); !ok || !w.request(due) {
 			return
+		}
+		ready = 0
+		if w.turn.Think > 0 {
+			ready = w.pause(w.turn.Think)
 		}
 	}
 }
@@ -83,25 +94,32 @@ func (w *worker) sleep(ahead int64) {
 }
 
 // admitted waits while the profile has no place for this slot, and gives the time at which it has one: when the next
-// request is due. False: the end.
-func (w *worker) admitted() (due int64, ok bool) {
+// request is due, which is ready (0: now) if it has one at once. False: the end.
+func (w *worker) admitted(ready int64) (due int64, ok bool) {
 	for !w.halt.Load() && w.over.Load() == 0 {
 		now := w.o.Clock.Now()
-		if now >= w.c.StopAt.Load() {
+		due = now
+		if ready != 0 {
+			due = ready
+		}
+		if due >= w.c.StopAt.Load() {
 			return 0, false
 		}
-		if w.slot.index < w.profile.Slots(now-w.o.Start) {
-			return now, true
+		if w.home.index < w.profile.Slots(now-w.o.Start) {
+			return due, true
 		}
+		ready = 0
 		// A due time to come is later than the scan that reads never here.
-		w.slot.floor.Store(never)
-		<-w.slot.wake
-		w.slot.floor.Store(w.o.Clock.Now())
+		w.home.floor.Store(never)
+		w.home.parked.Store(true)
+		<-w.home.wake
+		w.home.parked.Store(false)
+		w.home.floor.Store(w.o.Clock.Now())
 	}
 	return 0, false
 }
 
-// request plays one request from due to Put. False: nothing more is to be sent on this lane.
+// request plays one request from due to Put. False: nothing more is to be sent on this slot.
 func (w *worker) request(due int64) bool {
 	k := w.next.Add(1) - 1
 	a := arrival{n: w.o.Shard.Number(k), due: due, free: due}
@@ -111,20 +129,27 @@ func (w *worker) request(due int64) bool {
 		w.nothingMore()
 		return false
 	}
-	if !w.src.Next(w.slot.index, a.n, &w.turn) {
+	if !w.src.Next(w.home.index, a.n, &w.turn) {
 		w.nothingMore()
 		return false
 	}
-	s := w.buffer()
+	sl := &w.pools[w.turn.Pool].slots[w.home.index]
+	s := w.buffer(sl)
 	if s == nil {
 		return false
 	}
 	w.tally(a)
-	w.take(w.slot, a, s, &w.turn)
-	w.slot.send()
-	answered := w.slot.receive()
+	w.take(sl, a, s, &w.turn)
+	if sl != w.home {
+		w.home.floor.Store(due)
+	}
+	sl.send()
+	answered := sl.receive()
 	if answered {
-		w.finish(w.slot)
+		w.finish(sl)
+	}
+	if sl != w.home {
+		sl.floor.Store(never)
 	}
 	w.leave()
 	return answered
@@ -140,15 +165,15 @@ func (w *worker) tally(a arrival) {
 }
 
 // buffer gets an empty sample; nil when the run was halted before there was one.
-func (w *worker) buffer() *backends.Sample {
-	s := w.out.Get(w.slot.index)
+func (w *worker) buffer(sl *slot) *backends.Sample {
+	s := w.out.Get(sl.index)
 	if s != nil {
 		return s
 	}
 	w.paused++
 	for s == nil && !w.halt.Load() {
 		time.Sleep(coarse)
-		s = w.out.Get(w.slot.index)
+		s = w.out.Get(sl.index)
 	}
 	return s
 }
@@ -161,17 +186,20 @@ func (cl *closed) nothingMore() {
 
 // openSlots lets those workers look again whose slot the profile has opened; at the stop, all.
 func (cl *closed) openSlots(now int64) {
-	open := cl.profile.Slots(now - cl.o.Start)
 	if now >= cl.c.StopAt.Load() {
-		open = len(cl.slots)
+		cl.wakeAll()
+		return
 	}
-	for i := range cl.slots[:min(open, len(cl.slots))] {
-		cl.rouse(i)
+	open := cl.profile.Slots(now - cl.o.Start)
+	for i := range cl.slots[:max(min(open, cl.n), 0)] {
+		if cl.slots[i].parked.Load() {
+			cl.rouse(i)
+		}
 	}
 }
 
 func (cl *closed) wakeAll() {
-	for i := range cl.slots {
+	for i := range cl.n {
 		cl.rouse(i)
 	}
 }

@@ -57,10 +57,18 @@ type Control struct {
 	// OldestDue is a lower bound of the due times still in flight or to come: the samples of what is due before it have
 	// all been Put. math.MaxInt64 when the player has ended.
 	OldestDue atomic.Int64
+
+	player atomic.Pointer[player]
 }
 
-// Older is how many requests are in flight, or wait for a slot, that were due before due.
-func (c *Control) Older(due int64) int64 { return 0 }
+// Older is how many requests in flight were due before due. An arrival that waits for a slot, or whose time has not come
+// yet, is one of them; those that stand behind it are not counted.
+func (c *Control) Older(due int64) int64 {
+	if p := c.player.Load(); p != nil {
+		return p.older(due)
+	}
+	return 0
+}
 
 // Options are common to both players. Times are ns on the run clock.
 type Options struct {

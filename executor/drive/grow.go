@@ -16,6 +16,7 @@ import (
 //	opening → off      more failed or gave nothing; or no more is configured
 type grower struct {
 	open  *open
+	pool  *pool
 	more  func(ctx context.Context, n int) ([]backends.Lane, error)
 	state atomic.Int32
 	stop  context.CancelFunc // of the batch that is opening; nil: there was none
@@ -30,20 +31,20 @@ const (
 )
 
 // considerGrowth asks for more lanes when few are idle. Of the pacer.
-func (op *open) considerGrowth() {
-	g := &op.grower
+func (op *open) considerGrowth(p *pool) {
+	g := &p.grower
 	if g.more == nil || g.state.Load() != growIdle {
 		return
 	}
-	lanes := int(op.count.Load())
-	if lanes < len(op.slots) && op.idle.idle()*4 < max(lanes, 1) && g.state.CompareAndSwap(growIdle, growWanted) {
+	lanes := int(p.count.Load())
+	if lanes < len(p.slots) && p.idle.idle()*4 < max(lanes, 1) && g.state.CompareAndSwap(growIdle, growWanted) {
 		op.notify()
 	}
 }
 
-// full reports that there will be no more lanes than there are now. Of the pacer.
-func (op *open) full() bool {
-	return int(op.count.Load()) == len(op.slots) || op.grower.more == nil || op.grower.state.Load() == growOff
+// full reports that the pool will have no more lanes than there are now. Of the pacer.
+func (p *pool) full() bool {
+	return int(p.count.Load()) == len(p.slots) || p.grower.more == nil || p.grower.state.Load() == growOff
 }
 
 // serve starts what was asked for. Of the supervisor.
@@ -53,8 +54,8 @@ func (g *grower) serve(ctx context.Context) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	g.stop = stop
-	lanes := int(g.open.count.Load())
-	n := min(max(lanes, 1), len(g.open.slots)-lanes)
+	lanes := int(g.pool.count.Load())
+	n := min(max(lanes, 1), len(g.pool.slots)-lanes)
 	g.batch.Go(func() {
 		defer stop()
 		g.grow(ctx, n)
@@ -79,16 +80,8 @@ func (g *grower) grow(ctx context.Context, n int) {
 	for _, surplus := range lanes[min(n, len(lanes)):] {
 		_ = surplus.Close()
 	}
-	g.open.add(lanes[:min(n, len(lanes))])
-	g.state.Store(growIdle)
-}
-
-// add puts lanes into the next slots. One caller at a time.
-func (op *open) add(lanes []backends.Lane) {
-	for _, lane := range lanes {
-		at := int(op.count.Load())
-		op.slots[at].init(at, lane)
-		op.count.Store(int32(at + 1))
-		op.start(&op.slots[at])
+	for _, lane := range lanes[:min(n, len(lanes))] {
+		g.open.start(g.pool.take(lane))
 	}
+	g.state.Store(growIdle)
 }

@@ -2,6 +2,7 @@ package drive
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 
 	"github.com/sluice-bench/sluice/executor/feed"
@@ -11,50 +12,59 @@ import (
 // Open sends the arrivals of s when they are due, each on the lane that has been idle longest. A reply is received by
 // its lane's goroutine, which was parked there, so that nothing is handed over between due time and wire.
 //
-// Calls above lim.Inline, which could block the pacer, are sent by a goroutine of their lane instead. With lim.Inline 0
+// An arrival picks its call first, then a lane of the pool that the call goes to. Calls above its Limits.Inline, which could block the pacer, are sent by a goroutine of their lane instead. With Inline 0
 // that is the one that receives (send, then receive); else a second one beside it, started with the lane's first large
 // call.
 func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, out Handoff, c *Control, o OpenOptions) Played {
-	lanes, lim := pools[0].Lanes, pools[0].Limits
-	op := &open{drop: o.Drop, inline: lim.Inline, delay: o.Delay, freed: make(chan struct{}, 1)}
-	op.init(&o.Options, c, out, lanes, o.MaxInFlight)
-	if lim.Inline > 0 {
-		op.hand = lim.Inline
+	op := &open{drop: o.Drop, delay: o.Delay, most: math.MaxInt64, freed: make(chan struct{}, 1)}
+	op.init(&o.Options, c, out, pools, o.MaxInFlight)
+	if o.MaxInFlight > 0 && len(op.slots) > o.MaxInFlight {
+		op.most = int64(o.MaxInFlight)
 	}
-	op.idle = newRing(len(op.slots))
+	for i := range op.pools {
+		g := &op.pools[i]
+		g.idle = newRing(len(g.slots))
+		g.grower.open, g.grower.pool, g.grower.more = op, g, pools[i].Grow
+	}
 	op.onHalt = op.wakePacer
-	op.grower = grower{open: op, more: pools[0].Grow}
-	op.onScan = func(int64) { op.grower.serve(ctx) }
+	op.onScan = func(int64) { op.serve(ctx) }
 	op.senders.Store(1)
 	op.pending.Store(c.OldestDue.Load())
-	for i := range lanes {
-		op.start(&op.slots[i])
+	for sl := range op.present {
+		op.start(sl)
 	}
 	p := &pacer{open: op, s: s, src: src, hash: load.EmptyHash, spin: min(max(o.Spin, 0), int64(maxSpin))}
 	op.group.Go(p.run)
 	op.supervise(ctx)
-	op.grower.end()
+	for i := range op.pools {
+		op.pools[i].grower.end()
+	}
 	op.closeLanes()
-	p.Lanes = int(op.count.Load())
+	p.Lanes = op.lanes()
 	return p.Played
+}
+
+// serve opens the lanes that were asked for. Of the supervisor.
+func (op *open) serve(ctx context.Context) {
+	for i := range op.pools {
+		op.pools[i].grower.serve(ctx)
+	}
 }
 
 // open is what the pacer and the lanes' goroutines share.
 type open struct {
 	player
-	grower grower
-	drop   bool
-	inline int
-	delay  func(n uint64)
+	drop  bool
+	most  int64 // requests in flight, where the slots alone do not bound them
+	delay func(n uint64)
 
-	idle    *ring
 	waiting atomic.Bool   // the pacer waits on freed
 	freed   chan struct{} // a slot became idle while the pacer waited
 }
 
 // start gives a slot that has a lane to the pacer.
 func (op *open) start(sl *slot) {
-	if op.inline > 0 {
+	if sl.pool.inline > 0 {
 		op.group.Go(func() { op.receives(sl) })
 	} else {
 		op.group.Go(func() { op.sendsAndReceives(sl) })
@@ -94,7 +104,7 @@ func (op *open) sends(sl *slot) {
 
 // handOver lets the lane's own goroutine send. Of the pacer.
 func (op *open) handOver(sl *slot) {
-	if op.inline > 0 && !sl.sender {
+	if sl.pool.inline > 0 && !sl.sender {
 		sl.sender = true
 		op.group.Go(func() { op.sends(sl) })
 	}
@@ -111,7 +121,7 @@ func (op *open) answered(sl *slot) {
 // free makes a slot idle and wakes the pacer if that is what it waits for. The pacer looks at the ring again after it
 // has said that it waits, so no slot is overlooked.
 func (op *open) free(sl *slot) {
-	op.idle.push(sl)
+	sl.pool.idle.push(sl)
 	if op.waiting.Load() && op.waiting.CompareAndSwap(true, false) {
 		op.wakePacer()
 	}

@@ -93,6 +93,10 @@ func (p *pacer) play(due, after, now int64) bool {
 	p.k++
 	p.hash = p.hash.Add(after)
 	hold := a.flags&backends.Warmup == 0
+	if !p.src.Next(0, a.n, &p.turn) {
+		p.exhausted()
+		return false
+	}
 	sl, free := p.idleSlot(hold)
 	if free != 0 {
 		p.poolFree = free
@@ -101,20 +105,15 @@ func (p *pacer) play(due, after, now int64) bool {
 	}
 	a.free = max(due, p.poolFree)
 	if sl != nil && p.halt.Load() { // it may be idle only because its request was cancelled
-		p.idle.push(sl)
+		sl.pool.idle.push(sl)
 		sl = nil
 	}
 	if sl == nil {
 		return p.unsent(hold)
 	}
-	if !p.src.Next(sl.index, a.n, &p.turn) {
-		p.idle.push(sl)
-		p.exhausted()
-		return false
-	}
 	s := p.buffer(sl)
 	if s == nil {
-		p.idle.push(sl)
+		sl.pool.idle.push(sl)
 		return p.unsent(hold)
 	}
 	p.send(sl, a, s, max(now, free))
@@ -154,22 +153,23 @@ func (p *pacer) send(sl *slot, a arrival, s *backends.Sample, now int64) {
 	}
 	p.PeakInFlight = max(p.PeakInFlight, p.c.InFlight.Add(1))
 	p.take(sl, a, s, &p.turn)
-	if p.inline > 0 && sl.call.Size <= p.inline {
+	if inline := sl.pool.inline; inline > 0 && sl.call.Size <= inline {
 		sl.send()
 		return
 	}
 	p.handOver(sl)
 }
 
-// idleSlot is the slot that has been idle longest. Without one the pacer waits, unless the pool is full and arrivals are
-// then to be dropped; free is when the slot came, else 0. Nil: dropped, or halted.
+// idleSlot is the slot of the turn's pool that has been idle longest. Without one, or with as many requests in flight as
+// there may be, the pacer waits, unless the pool is full and arrivals are then to be dropped; free is when the slot came, else 0. Nil: dropped, or halted.
 //
 // Only the wait for a full pool is the pool's. While more lanes can still be opened there is a slot that the server could
 // have had, so that wait, and the lateness, is the client's own: free stays 0.
 func (p *pacer) idleSlot(hold bool) (sl *slot, free int64) {
-	sl = p.idle.pop()
-	p.considerGrowth()
-	full := p.full()
+	g := &p.pools[p.turn.Pool]
+	sl, capped := p.claim(g)
+	p.considerGrowth(g)
+	full := capped || g.full()
 	if sl != nil || (p.drop && full) {
 		return sl, 0
 	}
@@ -178,7 +178,7 @@ func (p *pacer) idleSlot(hold bool) (sl *slot, free int64) {
 	}
 	for !p.halt.Load() {
 		p.waiting.Store(true)
-		if sl = p.idle.pop(); sl != nil {
+		if sl, _ = p.claim(g); sl != nil {
 			p.waiting.Store(false)
 			if full {
 				free = p.o.Clock.Now()
@@ -189,6 +189,15 @@ func (p *pacer) idleSlot(hold bool) (sl *slot, free int64) {
 	}
 	p.waiting.Store(false)
 	return nil, 0
+}
+
+// claim takes an idle slot; capped: none may be taken, as there are as many requests in flight as there may be. The pacer
+// alone adds to them.
+func (p *pacer) claim(g *pool) (sl *slot, capped bool) {
+	if p.c.InFlight.Load() >= p.most {
+		return nil, true
+	}
+	return g.idle.pop(), false
 }
 
 // buffer gets an empty sample; nil when the player was halted before there was one.

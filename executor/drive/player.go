@@ -23,9 +23,8 @@ type player struct {
 	c   *Control
 	out Handoff
 
-	hand    int          // calls larger than this are sent by a second goroutine of their lane
-	slots   []slot       // fixed in length, as others hold pointers into it
-	count   atomic.Int32 // slots[:count] have a lane
+	slots   []slot // of all pools, one behind the other; fixed in length, as others hold pointers into it
+	pools   []pool
 	senders atomic.Int32 // goroutines that may still send
 	halt    atomic.Bool  // nothing more is sent, not even what is already due
 	over    atomic.Int64 // when the schedule, the feed or Limit was exhausted; 0: not
@@ -37,25 +36,18 @@ type player struct {
 	onScan func(now int64) // what a loop has to do now and then
 }
 
-func (p *player) init(o *Options, c *Control, out Handoff, lanes []backends.Lane, most int) {
+func (p *player) init(o *Options, c *Control, out Handoff, pools []Pool, most int) {
 	p.o, p.c, p.out = o, c, out
-	p.slots = make([]slot, max(most, len(lanes)))
 	p.events = make(chan struct{}, 1)
-	for i, lane := range lanes {
-		p.slots[i].init(i, lane)
-	}
-	p.count.Store(int32(len(lanes)))
+	p.divide(pools, most)
 	p.pending.Store(never)
-	p.hand = math.MaxInt
+	c.player.Store(p)
 	c.StopAt.CompareAndSwap(0, math.MaxInt64)
 	c.OldestDue.Store(o.Start)
 	if o.WarmCount == 0 {
 		c.HoldStart.Store(max(o.Start, o.WarmUntil, 1))
 	}
 }
-
-// present are the slots that have a lane.
-func (p *player) present() []slot { return p.slots[:p.count.Load()] }
 
 // notify wakes the supervisor. Never blocks.
 func (p *player) notify() {
@@ -113,6 +105,7 @@ func (p *player) supervise(ctx context.Context) {
 type ending struct {
 	why   backends.Cause // 0: requests may still take their time
 	from  int64          // when the drain began; 0: not yet
+	seen  int64          // the last look before it
 	since int64          // when requests were first cancelled; 0: not yet
 }
 
@@ -122,8 +115,8 @@ func (p *player) scan(end *ending) {
 	p.oldest(now)
 	p.drain(end, now)
 	if p.o.Timeout > 0 {
-		for i := range p.present() {
-			p.slots[i].cancel(now-p.o.Timeout, backends.CauseTimeout)
+		for sl := range p.present {
+			sl.cancel(now-p.o.Timeout, backends.CauseTimeout)
 		}
 	}
 	if end.why != 0 {
@@ -138,22 +131,26 @@ func (p *player) scan(end *ending) {
 // to the other meanwhile is seen at least once. No due time to come in a closed loop is before now.
 func (p *player) oldest(now int64) {
 	floor := min(now, p.pending.Load())
-	for i := range p.present() {
-		floor = min(floor, p.slots[i].floor.Load())
+	for sl := range p.present {
+		floor = min(floor, sl.floor.Load())
 	}
 	p.c.OldestDue.Store(floor)
 }
 
-// drain decides whether the drain is over.
+// drain decides whether the drain is over. A stop that was set to a time long gone begins it now: until this look
+// requests were sent.
 func (p *player) drain(end *ending, now int64) {
 	stopAt := p.c.StopAt.Load()
 	if end.from == 0 {
 		switch {
+		case now >= stopAt && stopAt < end.seen:
+			end.from = now
 		case now >= stopAt:
 			end.from = stopAt
 		default:
 			end.from = p.over.Load()
 		}
+		end.seen = now
 	}
 	if end.why == 0 && end.from != 0 && now-end.from >= int64(p.o.Drain) {
 		end.why = backends.CauseDrain
@@ -171,8 +168,7 @@ func (p *player) cutOff(end *ending, now int64) {
 		p.onHalt()
 	}
 	late := now-end.since > int64(stuck)
-	for i := range p.present() {
-		sl := &p.slots[i]
+	for sl := range p.present {
 		sl.cancel(never, end.why)
 		if late && sl.due.Load() != never {
 			sl.close() // answers what is in flight
@@ -182,9 +178,9 @@ func (p *player) cutOff(end *ending, now int64) {
 
 // closeLanes ends all lanes and waits for the goroutines that were in them.
 func (p *player) closeLanes() {
-	for i := range p.present() {
-		close(p.slots[i].wake)
-		p.slots[i].close()
+	for sl := range p.present {
+		close(sl.wake)
+		sl.close()
 	}
 	p.group.Wait()
 }

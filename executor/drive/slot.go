@@ -15,7 +15,8 @@ const never = math.MaxInt64
 // fills it by take; the lane's goroutine empties it by player.finish.
 type slot struct {
 	lane  backends.Lane
-	index int
+	index int // in the whole, as Handoff counts
+	pool  *pool
 	// due is that of the request in flight, else never. gen is stored before due: who sees the same due before and
 	// after gen has a pair that belongs together. Loading due after Recv makes what take wrote visible.
 	due atomic.Int64
@@ -27,7 +28,8 @@ type slot struct {
 	fields backends.Fields
 	// wake starts the slot's goroutine: in the open loop to Send what take left here, in the closed loop when the
 	// profile opens the slot again. One token is enough.
-	wake chan struct{}
+	wake   chan struct{}
+	parked atomic.Bool // closed loop: waits for the profile
 	// A large call of the open loop, on a lane whose other calls the pacer sends.
 	sender bool          // the goroutine for them runs; of the pacer
 	handed bool          // the request in flight is one
@@ -44,8 +46,8 @@ func (sl *slot) close() {
 	}
 }
 
-func (sl *slot) init(index int, lane backends.Lane) {
-	sl.lane, sl.index = lane, index
+func (sl *slot) init(g *pool, index int, lane backends.Lane) {
+	sl.lane, sl.index, sl.pool = lane, index, g
 	sl.due.Store(never)
 	sl.floor.Store(never)
 	sl.wake, sl.sent = make(chan struct{}, 1), make(chan struct{}, 1)
@@ -67,7 +69,7 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	s.Lane, s.Slot, s.Gen = uint32(sl.index), 0, gen
 	t.Fields.ID = p.o.IDBase | a.n
 	sl.sample, sl.call, sl.fields = s, t.Call, t.Fields
-	sl.handed = t.Call.Size > p.hand
+	sl.handed = t.Call.Size > sl.pool.hand
 	sl.floor.Store(a.due)
 	sl.gen.Store(gen)
 	sl.due.Store(a.due)

@@ -1,0 +1,91 @@
+package drive
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// pool is the slots of one target.
+type pool struct {
+	slots  []slot       // its part of the player's
+	first  int          // the number of slots[0] in the whole
+	count  atomic.Int32 // slots[:count] have a lane
+	inline int          // calls up to this size are sent by the pacer
+	hand   int          // calls larger than this are sent by a second goroutine of their lane
+	idle   *ring        // open loop
+	grower grower
+}
+
+// divide makes the slots of all pools: as many as each may have lanes.
+func (p *player) divide(pools []Pool, inFlight int) {
+	total := 0
+	for _, given := range pools {
+		total += given.slots(inFlight)
+	}
+	p.slots, p.pools = make([]slot, total), make([]pool, len(pools))
+	first := 0
+	for i, given := range pools {
+		g, n := &p.pools[i], given.slots(inFlight)
+		g.slots, g.first, g.inline, g.hand = p.slots[first:first+n:first+n], first, given.Limits.Inline, math.MaxInt
+		if g.inline > 0 {
+			g.hand = g.inline
+		}
+		for _, lane := range given.Lanes {
+			g.take(lane)
+		}
+		first += n
+	}
+}
+
+// slots is how many lanes a pool may have.
+func (p *Pool) slots(inFlight int) int {
+	most := p.Most
+	if most == 0 {
+		most = inFlight
+	}
+	return max(most, len(p.Lanes))
+}
+
+// take gives the next slot its lane. One caller at a time.
+func (g *pool) take(lane backends.Lane) *slot {
+	at := int(g.count.Load())
+	sl := &g.slots[at]
+	sl.init(g, g.first+at, lane)
+	g.count.Store(int32(at + 1))
+	return sl
+}
+
+// present yields the slots that have a lane.
+func (p *player) present(yield func(*slot) bool) {
+	for i := range p.pools {
+		g := &p.pools[i]
+		for j := range g.slots[:g.count.Load()] {
+			if !yield(&g.slots[j]) {
+				return
+			}
+		}
+	}
+}
+
+// lanes is how many slots have a lane.
+func (p *player) lanes() (n int) {
+	for i := range p.pools {
+		n += int(p.pools[i].count.Load())
+	}
+	return n
+}
+
+// older counts the requests in flight that were due before due, and the one that the pacer is at.
+func (p *player) older(due int64) (n int64) {
+	if p.pending.Load() < due {
+		n++
+	}
+	for sl := range p.present {
+		if sl.due.Load() < due {
+			n++
+		}
+	}
+	return n
+}
