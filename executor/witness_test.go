@@ -23,6 +23,7 @@ type witness struct {
 	dim    int64  // of IN, -1: any
 	stats  bool   // the statistics extension
 	status int    // of replies to inference: HTTP's, or gRPC's where it is below 100; 0: fine
+	fails  int    // how many requests get that status; 0: all
 	hold   chan struct{}
 	takes  time.Duration // of a request, so that all slots come into play
 
@@ -84,8 +85,7 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	if in.Method == http.MethodPost {
 		r := readHTTP(in, body)
 		r.model, r.version = model, version
-		w.infer(in, r)
-		if w.status != 0 {
+		if n := w.infer(in, r); w.status != 0 && (w.fails == 0 || n <= w.fails) {
 			out.WriteHeader(w.status)
 		}
 		fmt.Fprintf(out, `{"model_name":%q,"outputs":[]}`, model)
@@ -113,11 +113,12 @@ func (w *witness) note(path string) {
 	w.paths[path]++
 }
 
-// infer writes a request down, and holds it as long as it is told to.
-func (w *witness) infer(in *http.Request, r request) {
+// infer writes a request down, and holds it as long as it is told to. n is its number, from 1.
+func (w *witness) infer(in *http.Request, r request) (n int) {
 	r.header, r.peer = in.Header, in.RemoteAddr
 	w.mu.Lock()
 	w.seen = append(w.seen, r)
+	n = len(w.seen)
 	w.open++
 	w.peak = max(w.peak, w.open)
 	w.mu.Unlock()
@@ -133,6 +134,7 @@ func (w *witness) infer(in *http.Request, r request) {
 	w.mu.Lock()
 	w.open--
 	w.mu.Unlock()
+	return n
 }
 
 // parts takes /v2/models/MODEL[/versions/VERSION][/VERB] apart.

@@ -69,10 +69,6 @@ action.unload_model
 expect.sample
 expect.fields
 
-assertion_map.confidence
-assertion_map.every
-assertion_map.allow
-assertion_map.within
 assertion_map.abort
 
 output.formats: html profile_export genai_perf
