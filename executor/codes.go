@@ -5,6 +5,7 @@ const (
 	codeCycle       = "needs-cycle"
 	codeBackend     = "unknown-backend"
 	codeScheme      = "scheme"
+	codeBeyond      = "beyond-this-machine"
 	codeTarget      = "bad-target"
 	codeKeyUnread   = "key-not-read"
 	codeNoURL       = "missing-key"

@@ -21,7 +21,7 @@ import (
 // skeleton is a result before anything has run.
 func skeleton(p *scenario.Plan, tool result.Tool, started time.Time) *result.Result {
 	r := &result.Result{
-		Schema: result.Schema, Tool: tool, Environment: environment(), Started: started.UTC(),
+		Schema: result.Schema, Tool: tool, Environment: Environment(), Started: started.UTC(),
 		Plan: result.Plan{
 			Name: p.Name, File: p.File, Description: p.Description, Fingerprint: p.Fingerprint, Seed: p.Seed,
 			Resolved: p.Resolved, Overlays: p.Overlays, Labels: make(map[string]string), Vars: make(map[string]result.Var),
@@ -46,7 +46,8 @@ func skeleton(p *scenario.Plan, tool result.Tool, started time.Time) *result.Res
 	return r
 }
 
-func environment() result.Environment {
+// Environment is the machine and process that would measure.
+func Environment() result.Environment {
 	host, _ := os.Hostname()
 	e := result.Environment{
 		OS: runtime.GOOS, Arch: runtime.GOARCH, Hostname: host, CPUs: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0),

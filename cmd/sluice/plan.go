@@ -57,7 +57,11 @@ func (a *app) compile(file string, o overrides, later source.Severity) (*executo
 		d.Severity = later
 		more = append(more, d)
 	}
-	diags = append(diags, more...).Sorted()
+	diags = append(diags, more...)
+	if !diags.HasErrors() {
+		diags = append(diags, a.machine().Exceeded(program)...)
+	}
+	diags = diags.Sorted()
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -127,7 +127,7 @@ func (a *app) play(program *executor.Program) (*result.Result, source.Diagnostic
 		}
 	}()
 	r, diags := program.Run(ctx, executor.Env{
-		Tool: tool(), Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay,
+		Tool: tool(), Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay, Machine: a.machine(),
 	})
 	close(finished)
 	<-waited

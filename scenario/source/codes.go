@@ -23,6 +23,7 @@ func Codes() []Code {
 		{"bad-text", "The text is empty or not in the form that the key wants (an id, a path, an expression)."},
 		{"bad-yaml", "The file is not YAML at this place."},
 		{"batch", "The batch does not fit the model: it takes none, fewer, or the rows of a batch differ in shape."},
+		{"beyond-this-machine", "The load is more than `sluice calibrate` has seen this machine drive, so the client may be the bottleneck."},
 		{"chained-comparison", "a < b < c is not written so here: write a < b and b < c."},
 		{"constant-expression", "The condition reads no metric, so it would always give the same answer."},
 		{"data-file", "A data file cannot be read: it is missing, no JSON, or not in perf_analyzer's form."},

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+func (a *app) calibrate() *cobra.Command {
+	var quick, asJSON bool
+	var file string
+	c := &cobra.Command{
+		Use:   "calibrate",
+		Short: "Measure what this machine can drive",
+		Long: "Measure what this machine can drive against the embedded server, over HTTP and gRPC: in a closed loop the rate\n" +
+			"and the CPU time of a request at several numbers of slots, in an open loop how late requests are sent at rising\n" +
+			"rates until the p99 of the client's own send delay passes 1 ms or the server cannot keep up. The server is a child\n" +
+			"process and takes part of this machine, so the figures are what the machine has shown, not the most it can do.\n\n" +
+			"They are kept for this machine alone: `run` and `validate` warn of plans that ask for more.",
+		Example: "  sluice calibrate\n  sluice calibrate --quick --json | jq .transports.grpc",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if file == "" {
+				var err error
+				if file, err = a.calibrationFile(); err != nil {
+					return err
+				}
+			}
+			return a.measureMachine(quick, asJSON, file)
+		},
+	}
+	c.Flags().BoolVar(&quick, "quick", false, "a few seconds instead of about two minutes, and rougher figures")
+	c.Flags().BoolVar(&asJSON, "json", false, "print what is stored instead of tables")
+	c.Flags().StringVar(&file, "file", "", "`FILE` to keep the figures in (default $"+calibrationVariable+", else sluice/calibration.json in the user's cache)")
+	return c
+}
+
+// pace is how thoroughly a machine is measured.
+type pace struct {
+	slots  []string
+	each   time.Duration // for each level
+	from   float64       // first rate, 1/s
+	factor float64       // from one rate to the next
+	to     float64       // highest rate
+	tries  int           // how often a rate that was not on time is tried
+}
+
+func paceOf(quick bool) pace {
+	if quick {
+		return pace{slots: []string{"1", "16"}, each: 400 * time.Millisecond, from: 250, factor: 4, to: 4000, tries: 1}
+	}
+	return pace{slots: []string{"1", "4", "16", "64", "256"}, each: 2 * time.Second, from: 500, factor: 1.5, to: 200_000, tries: 2}
+}
+
+// closedRow is one number of slots in a closed loop.
+type closedRow struct {
+	Slots         int     `json:"slots"`
+	Rate          float64 `json:"rate_per_s"`
+	CPUPerRequest float64 `json:"cpu_per_request_s"`
+	CPUShare      float64 `json:"cpu_share"`
+	Errors        float64 `json:"errors"`
+}
+
+// openRow is one rate of an open loop.
+type openRow struct {
+	Rate     float64  `json:"rate_per_s"`
+	Answered float64  `json:"answered_per_s"`
+	DelayP99 *float64 `json:"own_send_delay_p99_s"`
+	CPUShare float64  `json:"cpu_share"`
+	OnTime   bool     `json:"on_time"`
+	Why      string   `json:"why,omitempty"` // not on time
+}
+
+// transportShown is what was found out over one transport.
+type transportShown struct {
+	Closed  []closedRow `json:"closed_loop"`
+	Open    []openRow   `json:"open_loop"`
+	Rate    float64     `json:"on_time_rate_per_s"` // the highest rate that was sent on time
+	Slots   int         `json:"slots"`              // the most slots without an error
+	Highest float64     `json:"highest_rate_per_s"` // in a closed loop
+}
+
+// measureMachine plays the calibration's plans and keeps what they show.
+func (a *app) measureMachine(quick, asJSON bool, file string) error {
+	c := &calibration{
+		Version: calibrationVersion, Tool: tool().Version, Measured: time.Now().UTC().Truncate(time.Second), Quick: quick,
+		Machine: thisMachine(), Transports: make(map[string]transportShown),
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil { // said before minutes are spent
+		return fmt.Errorf("write the calibration: %w", err)
+	}
+	for _, scheme := range []string{"http", "grpc"} {
+		shown, err := a.measureTransport(scheme, paceOf(quick))
+		if err != nil {
+			return err
+		}
+		c.Transports[scheme] = shown
+	}
+	if err := c.write(file); err != nil {
+		return err
+	}
+	if asJSON {
+		e := json.NewEncoder(a.out)
+		e.SetIndent("", "  ")
+		return e.Encode(c)
+	}
+	fmt.Fprintf(a.out, "%s\nkept in %s\n", c.tables(), file)
+	return nil
+}
+
+// measureTransport measures a closed loop, then rising rates. A rate that was not on time is tried again where the pace
+// says so: a machine that was busy for a moment can do more than it has shown then.
+func (a *app) measureTransport(scheme string, p pace) (transportShown, error) {
+	var t transportShown
+	fmt.Fprintf(a.err, "%s, closed loop\n", scheme)
+	r, err := a.playText(closedPlan(scheme, p))
+	if err != nil {
+		return t, err
+	}
+	for _, n := range r.Nodes {
+		t.addClosed(n)
+	}
+	fmt.Fprintf(a.err, "%s, open loop\n", scheme)
+	from := p.from
+	for range p.tries {
+		if r, err = a.playText(openPlan(scheme, p, from)); err != nil {
+			return t, err
+		}
+		before := t.Rate
+		for _, n := range r.Nodes {
+			t.addOpen(n)
+		}
+		if from = t.Rate * p.factor; t.Rate == before || from > p.to {
+			break
+		}
+	}
+	return t, nil
+}
+
+const planHead = "version: 1\nname: calibrate-%s\ntarget: {backend: kserve, url: \"builtin://%s\", model: simple}\ndata: {generate: random, count: 16}\n" +
+	"defaults: {warmup: 100ms, drain: 5s}\nstages:\n"
+
+// closedPlan keeps some numbers of requests in flight, one after the other.
+func closedPlan(scheme string, p pace) string {
+	return fmt.Sprintf(planHead+"  - id: closed\n    load: {concurrency: [%s]}\n    for: %s\n", scheme, scheme, strings.Join(p.slots, ", "), p.each)
+}
+
+// openPlan sends at rising rates while requests go out on time and are answered.
+func openPlan(scheme string, p pace, from float64) string {
+	return fmt.Sprintf(planHead+"  - id: open\n    load:\n      max_in_flight: 256\n      rate: {levels: {from: %.0f/s, to: %.0f/s, factor: %g, while: [%s.p99 < 1ms, %s == 0, %s >= 0.9 * %s]}}\n    for: %s\n",
+		scheme, scheme, from, max(p.to, from), p.factor, metric.SendDelayClient, metric.ErrorsCount, metric.RequestsRate, metric.OfferedRate, p.each)
+}
+
+// playText runs a plan that this program has written itself.
+func (a *app) playText(text string) (*result.Result, error) {
+	plan, diags := scenario.Parse("calibrate", []byte(text), scenario.Overrides{Env: a.env})
+	if plan == nil || diags.HasErrors() {
+		return nil, fmt.Errorf("internal error: the calibration's plan is wrong: %s", diags[0].Summary)
+	}
+	program, diags := executor.Compile(plan, all.Kinds())
+	if diags.HasErrors() {
+		return nil, fmt.Errorf("internal error: the calibration's plan is wrong: %s", diags[0].Summary)
+	}
+	r, diags := a.play(program)
+	switch {
+	case diags.HasErrors():
+		return nil, errors.New("internal error: " + diags[0].Summary)
+	case r.ExitCode == verdict.CodeInternal, r.ExitCode == verdict.CodeSetUp:
+		fmt.Fprintf(a.err, "error: %s\n", r.Reason)
+		return nil, exitError{r.ExitCode}
+	case r.ExitCode == verdict.CodeInterrupt, r.ExitCode == verdict.CodeTerminate:
+		fmt.Fprintf(a.err, "%s; nothing was kept\n", r.Reason)
+		return nil, exitError{r.ExitCode}
+	}
+	return r, nil
+}
+
+// value is a metric of a node, 0 where it has none.
+func value(n *result.Node, name string) float64 {
+	v, _ := n.Metrics[name].Stat(metric.Stat{})
+	return v
+}
+
+func (t *transportShown) addClosed(n *result.Node) {
+	row := closedRow{
+		Slots: int(n.Load.Value), Rate: value(n, metric.RequestsRate), CPUPerRequest: value(n, metric.ClientPerSent),
+		CPUShare: value(n, metric.ClientCPU), Errors: value(n, metric.ErrorsCount),
+	}
+	t.Closed = append(t.Closed, row)
+	t.Highest = max(t.Highest, row.Rate)
+	if row.Errors == 0 && row.Rate > 0 {
+		t.Slots = max(t.Slots, row.Slots)
+	}
+}
+
+// addOpen judges a rate: on time, without errors, and answered; a measurement that is not valid shows nothing.
+func (t *transportShown) addOpen(n *result.Node) {
+	if n.Outcome == result.SkippedNode {
+		return
+	}
+	row := openRow{Rate: n.Load.Value, Answered: value(n, metric.RequestsRate), CPUShare: value(n, metric.ClientCPU)}
+	if p99, ok := n.Metrics[metric.SendDelayClient].Stat(metric.Stat{Kind: metric.Percentile, P: 99}); ok {
+		row.DelayP99 = &p99
+	}
+	switch {
+	case row.DelayP99 == nil:
+		row.Why = "nothing was sent"
+	case *row.DelayP99 >= lateLimit.Seconds():
+		row.Why = "late"
+	case value(n, metric.ErrorsCount) > 0:
+		row.Why = "errors"
+	case row.Answered < 0.9*value(n, metric.OfferedRate):
+		row.Why = "the embedded server cannot keep up"
+	case !n.Validity.OK:
+		row.Why = "not valid"
+	}
+	if row.OnTime = row.Why == ""; row.OnTime {
+		t.Rate = max(t.Rate, row.Rate)
+	}
+	t.Open = append(t.Open, row)
+}
+
+// lateLimit is the own send delay from which a client is late.
+const lateLimit = time.Millisecond

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor"
+)
+
+// calibrationVersion is that of the file; files of another are not read.
+const calibrationVersion = 1
+
+// calibrationVariable names the file in the environment, for machines that share a home.
+const calibrationVariable = "SLUICE_CALIBRATION"
+
+// calibration is what calibrate found out about a machine and keeps for later runs.
+type calibration struct {
+	Version    int                       `json:"version"`
+	Tool       string                    `json:"tool"`
+	Measured   time.Time                 `json:"measured"`
+	Quick      bool                      `json:"quick"`
+	Machine    machineIdentity           `json:"machine"`
+	Transports map[string]transportShown `json:"transports"` // http, grpc
+}
+
+// machineIdentity tells machines apart: a calibration counts on no other.
+type machineIdentity struct {
+	CPUModel string `json:"cpu_model"`
+	CPUs     int    `json:"cpus"` // that the process may use
+	Kernel   string `json:"kernel"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+// thisMachine is the machine that this process runs on.
+func thisMachine() machineIdentity {
+	e := executor.Environment()
+	return machineIdentity{CPUModel: e.CPUModel, CPUs: e.CPUs, Kernel: e.Kernel, OS: e.OS, Arch: e.Arch}
+}
+
+// differs says in what way m is another machine than the one here, "" where it is the same.
+func (m machineIdentity) differs(here machineIdentity) string {
+	switch {
+	case m.OS != here.OS || m.Arch != here.Arch || m.CPUModel != here.CPUModel:
+		return fmt.Sprintf("it was made on another machine (%s, %s)", orUnknown(m.CPUModel), m.OS+"/"+m.Arch)
+	case m.CPUs != here.CPUs:
+		return fmt.Sprintf("it was made with %s, and this process may use %d", plural(m.CPUs, "core"), here.CPUs)
+	case m.Kernel != here.Kernel:
+		return fmt.Sprintf("it was made under kernel %s, and this is %s", m.Kernel, here.Kernel)
+	}
+	return ""
+}
+
+func orUnknown(text string) string {
+	if text == "" {
+		return "unknown CPU"
+	}
+	return text
+}
+
+// calibrationFile is where the calibration is kept: as asked for, else in the user's cache.
+func (a *app) calibrationFile() (string, error) {
+	if file, ok := a.env(calibrationVariable); ok && file != "" {
+		return file, nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a folder for the calibration: %w; name a file with --file or %s", err, calibrationVariable)
+	}
+	return filepath.Join(dir, "sluice", "calibration.json"), nil
+}
+
+// machine is what this machine has shown it can drive. nil: nobody has calibrated it.
+func (a *app) machine() *executor.Machine {
+	file, err := a.calibrationFile()
+	if err != nil {
+		return nil
+	}
+	c, err := readCalibration(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return &executor.Machine{Other: err.Error()}
+	}
+	if why := c.Machine.differs(thisMachine()); why != "" {
+		return &executor.Machine{Other: why}
+	}
+	m := &executor.Machine{Shown: make(map[string]executor.Shown)}
+	for name, t := range c.Transports {
+		m.Shown[name] = executor.Shown{Rate: t.Rate, Slots: t.Slots, Highest: t.Highest}
+	}
+	return m
+}
+
+// readCalibration reads a file that calibrate has written.
+func readCalibration(file string) (*calibration, error) {
+	const most = 1 << 20
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the calibration: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fmt.Errorf("%s is no calibration", file)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the calibration: %w", err)
+	}
+	return parseCalibration(file, data)
+}
+
+// parseCalibration reads the text of a calibration. Numbers that no machine can have shown are refused.
+func parseCalibration(file string, data []byte) (*calibration, error) {
+	var c calibration
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&c); err != nil {
+		return nil, fmt.Errorf("%s is no calibration: %w", file, err)
+	}
+	if c.Version != calibrationVersion {
+		return nil, fmt.Errorf("%s has version %d, this program reads %d: run `sluice calibrate` again", file, c.Version, calibrationVersion)
+	}
+	for name, t := range c.Transports {
+		if t.Rate < 0 || t.Slots < 0 || t.Highest < 0 {
+			return nil, fmt.Errorf("%s is no calibration: %s has numbers below zero", file, name)
+		}
+	}
+	return &c, nil
+}
+
+// write keeps the calibration, for the user alone: it names the machine.
+func (c *calibration) write(file string) error {
+	data, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the calibration: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return fmt.Errorf("write the calibration: %w", err)
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(file), ".calibration-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("write the calibration: %w", err)
+	}
+	_, err = temporary.Write(append(data, '\n'))
+	if closed := temporary.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(temporary.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(temporary.Name())
+		return fmt.Errorf("write the calibration: %w", err)
+	}
+	return nil
+}
