@@ -99,6 +99,11 @@ func FindingCodes() []FindingCode {
 			"See the space and the speed of the disk.",
 		},
 		{
+			"search", Note,
+			"Why the search stopped, and what it found.",
+			"Nothing where a capacity was confirmed; else widen `from` and `to`, or see why its conditions hold nowhere.",
+		},
+		{
 			"ladder_end", Note,
 			"A condition of `while` is not true here, so the levels after this one did not run.",
 			"Nothing: that is what `while` is for.",
