@@ -1,0 +1,255 @@
+package drive
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/load"
+)
+
+// mixedFeed sends arrival n to pool(n).
+type mixedFeed struct {
+	pool  func(n uint64) int
+	think int64
+}
+
+func (f *mixedFeed) Next(_ int, n uint64, t *feed.Turn) bool {
+	t.Call, t.Pool, t.Think = &small, 0, f.think
+	if f.pool != nil {
+		t.Pool = f.pool(n)
+	}
+	return true
+}
+
+// split gives each pool some of the world's lanes.
+func (w *world) split(most int, lanes ...int) []Pool {
+	all, pools := w.given(), []Pool{}
+	for _, n := range lanes {
+		pools = append(pools, Pool{Lanes: all[:n:n], Limits: inline, Most: most})
+		all = all[n:]
+	}
+	return pools
+}
+
+func alternate(n uint64) int { return int(n % 2) }
+
+func TestOpenSendsOnTheTurnsPool(t *testing.T) {
+	for name, lim := range map[string]backends.Limits{"inline": inline, "handed over": {Depth: 1}} {
+		w := newWorld(t, 5)
+		pools := w.split(4, 2, 3)
+		pools[1].Limits = lim
+		p := within(t, func() Played {
+			return Open(background, burst(3000), &mixedFeed{pool: alternate}, pools, w.out, &w.c, OpenOptions{Options: w.options(), MaxInFlight: 100})
+		})
+		w.finished(p)
+		if p.Sent != 3000 || p.Lanes != 5 {
+			t.Errorf("%s: %+v", name, p)
+		}
+		for n, s := range w.out.samples() {
+			// The lanes of the second pool stand behind the four that the first one may have.
+			if second := s.Lane >= 4; second != (n%2 == 1) || s.Lane == 2 || s.Lane == 3 || s.Lane > 6 {
+				t.Fatalf("%s: arrival %d went to lane %d", name, n, s.Lane)
+			}
+		}
+	}
+}
+
+// Requests in flight are bounded over all pools, however many lanes each has: an arrival that finds as many waits, or is
+// dropped, for want of a place and not of a lane.
+func TestOpenBoundsAllPoolsTogether(t *testing.T) {
+	for _, drop := range []bool{false, true} {
+		w := newWorld(t, 8)
+		w.gate = make(chan struct{})
+		w.onSend = func(*backends.Sample) {
+			if n := w.c.InFlight.Load(); n > 3 {
+				t.Errorf("%d in flight", n)
+			}
+		}
+		if !drop {
+			go func() {
+				for range 20 {
+					w.gate <- struct{}{}
+				}
+			}()
+		}
+		o := OpenOptions{Options: w.options(), MaxInFlight: 3, Drop: drop}
+		if drop {
+			o.Drain = 0
+		}
+		p := within(t, func() Played {
+			return Open(background, burst(20), &mixedFeed{pool: alternate}, w.split(0, 4, 4), w.out, &w.c, o)
+		})
+		w.finished(p)
+		if drop && (p.Sent != 3 || p.DroppedPool != 17) || !drop && (p.Sent != 20 || p.WaitedPool != 17) || p.PeakInFlight != 3 {
+			t.Errorf("drop %v: %+v", drop, p)
+		}
+	}
+}
+
+// Each pool grows when its own lanes are few, up to its own most.
+func TestOpenGrowsEachPool(t *testing.T) {
+	w := newWorld(t, 2)
+	w.gate = make(chan struct{})
+	var mu sync.Mutex
+	var asked [2]int
+	pools := w.split(0, 1, 1)
+	for i := range pools {
+		pools[i].Most = []int{2, 6}[i]
+		pools[i].Grow = func(_ context.Context, n int) ([]backends.Lane, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked[i] += n
+			return w.more(n), nil
+		}
+	}
+	w.onSend = func(*backends.Sample) {
+		if w.c.InFlight.Load() == 8 {
+			close(w.gate)
+		}
+	}
+	src := &mixedFeed{pool: func(n uint64) int { return min(int(n/2), 1) }} // 2 to the first, 6 to the second
+	p := within(t, func() Played {
+		return Open(background, burst(8), src, pools, w.out, &w.c, OpenOptions{Options: w.options(), MaxInFlight: 100})
+	})
+	w.finished(p)
+	if p.Sent != 8 || p.PeakInFlight != 8 || asked != [2]int{1, 5} || p.WaitedPool != 0 {
+		t.Errorf("asked for %v: %+v", asked, p)
+	}
+}
+
+// One pool that is full does not excuse the other: only arrivals that wait for it have waited for a full pool.
+func TestOpenFullPoolsAreToldApart(t *testing.T) {
+	w := newWorld(t, 3)
+	w.gate = make(chan struct{})
+	pools := w.split(0, 2, 1)
+	o := OpenOptions{Options: w.options(), Drop: true}
+	o.Drain = 0
+	src := &mixedFeed{pool: func(n uint64) int { return min(int(n), 1) }} // 1 to the first, 4 to the second
+	p := within(t, func() Played { return Open(background, burst(5), src, pools, w.out, &w.c, o) })
+	w.finished(p)
+	if p.Sent != 2 || p.DroppedPool != 3 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestClosedSendsOnTheTurnsPool(t *testing.T) {
+	w := newWorld(t, 6)
+	o := w.options()
+	o.Limit = 3001
+	p := within(t, func() Played {
+		return Closed(background, load.Level(3), &mixedFeed{pool: alternate}, w.split(0, 3, 3), w.out, &w.c, o)
+	})
+	w.finished(p)
+	if p.Sent != 3001 || p.PeakInFlight > 3 || p.Lanes != 6 {
+		t.Errorf("%+v", p)
+	}
+	for n, s := range w.out.samples() {
+		if second := s.Lane >= 3; second != (n%2 == 1) {
+			t.Fatalf("request %d went to lane %d", n, s.Lane)
+		}
+	}
+}
+
+// A reply on a second pool's lane is waited for when the node ends, timed out and cancelled like any other.
+func TestClosedCancelsOnEveryPool(t *testing.T) {
+	w := newWorld(t, 4)
+	w.gate = make(chan struct{})
+	o := w.options()
+	o.Timeout, o.Limit = int64(time.Millisecond), 8
+	p := within(t, func() Played {
+		return Closed(background, load.Level(2), &mixedFeed{pool: alternate}, w.split(0, 2, 2), w.out, &w.c, o)
+	})
+	w.finished(p)
+	for n, s := range w.out.samples() {
+		if s.Class != backends.TimedOut {
+			t.Errorf("request %d: class %v", n, s.Class)
+		}
+	}
+	if p.Sent != 8 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestOlder(t *testing.T) {
+	w := newWorld(t, 4)
+	w.gate = make(chan struct{})
+	if n := w.c.Older(never); n != 0 {
+		t.Errorf("%d before there is a player", n)
+	}
+	o := OpenOptions{Options: w.options()}
+	var sent atomic.Int64
+	asked := make(chan struct{})
+	w.onSend = func(*backends.Sample) {
+		if sent.Add(1) == 4 {
+			close(asked)
+		}
+	}
+	go func() {
+		<-asked
+		// Arrivals are due at 0, 1, 2 and 3 ms and none is answered; a fifth waits for a slot, or for its time.
+		for ms, want := range map[int64]int64{0: 0, 1: 1, 2: 2, 3: 3} {
+			if n := w.c.Older(o.Start + ms*int64(time.Millisecond)); n != want {
+				t.Errorf("%d older than %d ms, want %d", n, ms, want)
+			}
+		}
+		if n := w.c.Older(never); n < 4 || n > 5 {
+			t.Errorf("%d in all", n)
+		}
+		close(w.gate)
+	}()
+	p := playOpen(background, w, limit(load.Constant(1000), 5), &fakeFeed{}, inline, o)
+	if p.Sent != 5 || w.c.Older(never) != 0 {
+		t.Errorf("%d older at the end: %+v", w.c.Older(never), p)
+	}
+}
+
+// Shards of one schedule, played by players of their own on pools of their own, are together the whole: every arrival is
+// sent once, at its own time, with the call of its own number.
+func TestShardsPlayTheWhole(t *testing.T) {
+	seed := [2]uint64{1, 2}
+	ramp := load.NewRamp([]load.Step{{To: 40_000, Over: int64(50 * time.Millisecond)}})
+	for name, fresh := range map[string]func() load.Schedule{
+		"constant": func() load.Schedule { return limit(load.Constant(20_000), 1001) },
+		"poisson":  func() load.Schedule { return limit(load.Poisson(20_000, seed), 1001) },
+		"ramp":     func() load.Schedule { return limit(ramp.Arrivals(0, seed), ramp.Length()/int64(time.Millisecond)*20+1) },
+	} {
+		whole := map[uint64]int64{}
+		s := fresh()
+		for due, ok := s.Next(); ok; due, ok = s.Next() {
+			whole[uint64(len(whole))] = due
+		}
+		for _, count := range []int{2, 3} {
+			seen := map[uint64]int64{}
+			for i := range count {
+				w := newWorld(t, 3)
+				o := OpenOptions{Options: w.options()}
+				o.Shard = load.Shard{Index: i, Count: count}
+				calls := []*backends.Call{{Row: 0}, {Row: 1}, {Row: 2}}
+				src := feed.NewCalls(calls, feed.Sequential, false, 0, 0)
+				p := within(t, func() Played {
+					return Open(background, load.Sharded(fresh(), o.Shard), src, one(w.given(), inline), w.out, &w.c, o)
+				})
+				w.finished(p)
+				for n, sample := range w.out.samples() {
+					if _, twice := seen[n]; twice || sample.Row != uint32(n%3) {
+						t.Errorf("%s: arrival %d is sent twice (%v) or has row %d", name, n, twice, sample.Row)
+					}
+					seen[n] = sample.Due - o.Start
+				}
+			}
+			if len(seen) != len(whole) {
+				t.Errorf("%s in %d shards: %d arrivals of %d", name, count, len(seen), len(whole))
+			}
+			for n, due := range whole {
+				if seen[n] != due {
+					t.Fatalf("%s: arrival %d due at %d, in the whole at %d", name, n, seen[n], due)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package drive
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/load"
+)
+
+const ms = int64(time.Millisecond)
+
+// A pause comes after each reply, never before a slot's first request, and the next request is due when it is over: not
+// before, and not when the sleep happened to end.
+func TestClosedPauses(t *testing.T) {
+	for _, think := range []int64{ms / 2, 5 * ms} {
+		w := newWorld(t, 2)
+		o := w.options()
+		o.Limit = 20
+		p := within(t, func() Played {
+			return Closed(background, load.Level(2), &mixedFeed{think: think}, one(w.given(), inline), w.out, &w.c, o)
+		})
+		w.finished(p)
+		if p.Sent != 20 {
+			t.Errorf("%+v", p)
+		}
+		late := 0
+		for i := range w.out.lanes[:2] {
+			kept := w.out.lanes[i].kept
+			for j, s := range kept {
+				if s.SendStart < s.Due {
+					t.Errorf("sent %d ns before it was due", s.Due-s.SendStart)
+				}
+				if j == 0 {
+					continue
+				}
+				gap := s.Due - kept[j-1].LastByte
+				if gap < think {
+					t.Errorf("due %d ns after the reply, the pause is %d", gap, think)
+				}
+				if gap > think+ms {
+					late++ // the goroutine was not running between the reply and the pause
+				}
+			}
+		}
+		if late > 5 {
+			t.Errorf("%d of 18 are due late after a pause of %d ns", late, think)
+		}
+	}
+}
+
+// Whatever ends a node ends the pauses: none is waited for.
+func TestClosedPausesEnd(t *testing.T) {
+	hour := int64(time.Hour)
+	for name, tune := range map[string]func(w *world, o *Options, cancel func()){
+		"stop": func(w *world, o *Options, _ func()) { w.c.StopAt.Store(o.Start + 5*ms) },
+		"stop, later": func(w *world, o *Options, _ func()) {
+			time.AfterFunc(time.Millisecond, func() { w.c.StopAt.Store(w.clock.Now()) })
+		},
+		// Two pause, the third finds that there is nothing more.
+		"limit":     func(_ *world, o *Options, _ func()) { o.Limit = 2 },
+		"interrupt": func(_ *world, _ *Options, cancel func()) { time.AfterFunc(time.Millisecond, cancel) },
+	} {
+		w := newWorld(t, 3)
+		ctx, cancel := context.WithCancel(background)
+		o := w.options()
+		tune(w, &o, cancel)
+		p := within(t, func() Played {
+			return Closed(ctx, load.Level(3), &mixedFeed{think: hour}, one(w.given(), inline), w.out, &w.c, o)
+		})
+		cancel()
+		w.finished(p)
+		if p.Sent < 2 || p.Sent > 3 {
+			t.Errorf("%s: sent %d", name, p.Sent)
+		}
+	}
+}
+
+// More pauses than threads are wanted for end all the same.
+func TestClosedManyPauses(t *testing.T) {
+	w := newWorld(t, 2*mostNaps)
+	o := w.options()
+	o.Limit = 6 * mostNaps
+	p := within(t, func() Played {
+		return Closed(background, load.Level(2*mostNaps), &mixedFeed{think: ms}, one(w.given(), inline), w.out, &w.c, o)
+	})
+	w.finished(p)
+	if p.Sent != 6*mostNaps {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A ramp of slots: those that it opens begin within a scan, those that it closes end with their reply.
+func TestClosedFollowsARamp(t *testing.T) {
+	w := newWorld(t, 8)
+	o := w.options()
+	up := load.NewRamp([]load.Step{{To: 8, Over: 40 * ms, Hold: 40 * ms}, {To: 2, Hold: 80 * ms}})
+	w.c.StopAt.Store(o.Start + up.Length())
+	p := within(t, func() Played {
+		return Closed(background, up.Profile(), &mixedFeed{think: ms / 4}, one(w.given(), inline), w.out, &w.c, o)
+	})
+	w.finished(p)
+	profile := up.Profile()
+	for i := range w.out.lanes[:8] {
+		first := int64(never)
+		for _, s := range w.out.lanes[i].kept {
+			at := s.Due - o.Start
+			first = min(first, at)
+			if int(s.Lane) >= profile.Slots(at) && int(s.Lane) >= profile.Slots(at+ms) && s.SendStart-s.Due < ms {
+				t.Errorf("slot %d was closed at %d µs but sent", s.Lane, at/1000)
+			}
+		}
+		if first == never {
+			t.Errorf("slot %d was never open", i)
+		}
+	}
+	if p.PeakInFlight > 8 {
+		t.Errorf("peak %d", p.PeakInFlight)
+	}
+}
+
+// Exactly as many requests as asked for, whatever the slots.
+func TestClosedSendsExactlyTheLimitWithPauses(t *testing.T) {
+	for _, slots := range []int{1, 7, 64} {
+		w := newWorld(t, slots)
+		o := w.options()
+		o.Limit, o.WarmCount = 500, 30
+		p := within(t, func() Played {
+			return Closed(background, load.Level(slots), &mixedFeed{think: 20_000}, one(w.given(), inline), w.out, &w.c, o)
+		})
+		w.finished(p)
+		if p.Sent != 500 || p.WarmSent != 30 {
+			t.Errorf("%d slots: %+v", slots, p)
+		}
+	}
+}
+
+// A stop that lies in the past ends the sending and leaves open requests the time that the drain gives, from now.
+func TestStopInThePast(t *testing.T) {
+	for _, open := range []bool{false, true} {
+		w := newWorld(t, 1)
+		w.gate = make(chan struct{})
+		o := w.options()
+		o.Drain = 10 * time.Second // longer than the gate is shut, on a busy machine too; far shorter than the hour
+		w.onSend = func(*backends.Sample) {
+			time.AfterFunc(50*time.Millisecond, func() { w.c.StopAt.Store(o.Start - int64(time.Hour)) })
+			time.AfterFunc(100*time.Millisecond, func() { close(w.gate) })
+		}
+		p := within(t, func() Played {
+			if open {
+				return Open(background, load.Constant(0.001), &mixedFeed{}, one(w.given(), inline), w.out, &w.c, OpenOptions{Options: o})
+			}
+			return Closed(background, load.Level(1), &mixedFeed{}, one(w.given(), inline), w.out, &w.c, o)
+		})
+		w.finished(p)
+		for n, s := range w.out.samples() {
+			if s.Class != backends.OK {
+				t.Errorf("open %v: request %d: class %v", open, n, s.Class)
+			}
+		}
+	}
+}
