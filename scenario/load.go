@@ -24,6 +24,7 @@ type Overrides struct {
 	Vars     []string                    // "name=value", of --var
 	VarFiles []string                    // YAML or JSON maps from name to value, of --var-file
 	Sets     []string                    // "path=value", of --set
+	Baseline string                      // a stored result in place of the plan's baseline, of --baseline; "": the plan's
 	Env      func(string) (string, bool) // os.LookupEnv; nil: no environment
 }
 
@@ -110,10 +111,24 @@ func (r *reading) read(o Overrides) *Plan {
 	return r.plan()
 }
 
+// compareWith is the --set that another baseline is; its path is relative to where the command is run, not to the plan.
+func (r *reading) compareWith(file string) []string {
+	if file == "" {
+		return nil
+	}
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	if b := r.root.Get("baseline"); b != nil && b.Kind == source.Map {
+		return []string{"baseline.file=" + file}
+	}
+	return []string{"baseline=" + file}
+}
+
 // resolve applies everything from outside and merges the defaults, all on nodes.
 func (r *reading) resolve(o Overrides) {
 	r.profile(o.Profiles)
-	r.diags = append(r.diags, applySets(r.root, o.Sets)...)
+	r.diags = append(r.diags, applySets(r.root, append(slices.Clone(o.Sets), r.compareWith(o.Baseline)...))...)
 	merged := r.layers.mergeMixes(r.layers.removed(r.layers.mergeDefaults(r.root)))
 	for _, u := range r.uppers {
 		r.layers.idle(u.tree, u.path)

@@ -37,7 +37,7 @@ type Plan struct {
 	Source *source.Node
 	// Resolved is the plan as JSON-like data after variables and defaults, secrets as "***": for result.json.
 	Resolved any
-	// Fingerprint is a hash of the meaning (Resolved without name, description, labels and output), not of the formatting.
+	// Fingerprint is a hash of the meaning (Resolved without name, description, labels, output and baseline), not of the formatting.
 	Fingerprint string
 	// Secrets are the values that must appear in no output.
 	Secrets []Secret

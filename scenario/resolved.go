@@ -66,7 +66,7 @@ func (v *variable) literal() any {
 func (r *reading) fingerprint() string {
 	e := encoder{reading: r, canonical: true}
 	tree := e.plan(&r.raw)
-	for _, key := range [...]string{"name", "description", "labels", "output"} {
+	for _, key := range [...]string{"name", "description", "labels", "output", "baseline"} {
 		delete(tree, key)
 	}
 	tree["vars"] = r.mentioned(tree)

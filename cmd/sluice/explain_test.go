@@ -31,7 +31,7 @@ func TestExplain(t *testing.T) {
 func TestExplainBareName(t *testing.T) {
 	for name, want := range map[string]string{
 		"rate": "stages.load.rate", "assert": "assert", "target": "target", "max_in_flight": "stages.load.max_in_flight",
-		"within": "stages.until.stable.within", "stages.load.rate": "stages.load.rate", "targets.a.url": "target.url",
+		"within": "slos.NAME.within", "stages.load.rate": "stages.load.rate", "targets.a.url": "target.url",
 	} {
 		text := explanation(name)
 		if !strings.HasPrefix(text, "plan key "+want+" ") && !strings.HasPrefix(text, "plan key "+strings.Replace(want, "target.", "targets.NAME.", 1)+" ") {

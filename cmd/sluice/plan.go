@@ -15,6 +15,7 @@ type overrides struct {
 	vars     []string
 	varFiles []string
 	sets     []string
+	baseline string
 }
 
 func (o *overrides) flags(c *cobra.Command) {
@@ -23,6 +24,7 @@ func (o *overrides) flags(c *cobra.Command) {
 	f.StringArrayVar(&o.vars, "var", nil, "set a variable of the plan: `NAME=VALUE` (repeatable)")
 	f.StringArrayVar(&o.varFiles, "var-file", nil, "set variables from `FILE`, a YAML or JSON map (repeatable; later ones win, --var wins over all)")
 	f.StringArrayVar(&o.sets, "set", nil, "override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
+	f.StringVar(&o.baseline, "baseline", "", "compare with the stored result in `FILE` instead of the plan's baseline")
 	_ = c.RegisterFlagCompletionFunc("profile", completeProfile) // fails only for flags that do not exist
 }
 
@@ -47,7 +49,7 @@ func (a *app) loadToRun(file string, o overrides) (*executor.Program, source.Dia
 
 func (a *app) compile(file string, o overrides, later source.Severity) (*executor.Program, source.Diagnostics) {
 	plan, diags := scenario.LoadFile(file, scenario.Overrides{
-		Profiles: o.profiles, Vars: o.vars, VarFiles: o.varFiles, Sets: o.sets, Env: a.env,
+		Profiles: o.profiles, Vars: o.vars, VarFiles: o.varFiles, Sets: o.sets, Baseline: o.baseline, Env: a.env,
 	})
 	if plan == nil || diags.HasErrors() {
 		return nil, diags
