@@ -112,14 +112,17 @@ func (c *checker) needsOf(needs []*val[string], s *rawStage, g *rawGroup) {
 	}
 }
 
-// nested words the mistake of a group in a group, which the schema sees as a key that does not exist.
-func nested(shape source.Diagnostics) {
+// nested words the mistake of a group in a group, which the schema sees as a key that a stage does not have.
+func nested(shape source.Diagnostics) source.Diagnostics {
+	inner := map[string]bool{}
 	for i, d := range shape {
 		if d.Code == codeUnknownKey && strings.HasPrefix(d.Path, "/stages/") && strings.HasSuffix(d.Path, "/parallel") && strings.Count(d.Path, "/parallel") == 2 {
+			inner[strings.TrimSuffix(d.Path, "/parallel")] = true
 			shape[i].Summary, shape[i].Detail = "a group cannot stand in another group", "its stages can stand in the outer one, each with a `delay` of its own"
-			shape[i].Code, shape[i].Allowed, shape[i].Nearest = codeDoesNotFit, nil, ""
+			shape[i].Allowed, shape[i].Nearest = nil, ""
 		}
 	}
+	return slices.DeleteFunc(shape, func(d source.Diagnostic) bool { return d.Code == codeMissing && inner[d.Path] })
 }
 
 // needs are the stages that each stage waits for, in the order of flat: those that it and its group wrote, without stages

@@ -150,7 +150,9 @@ func (r *reading) decode() {
 	d := newDecoder(nil, r.subs)
 	c := &checker{decoder: d, raw: &r.raw, planFile: r.file, modelless: map[*rawTarget]bool{}, used: map[string]bool{}}
 	d.learn(r.diags)
-	shape := slices.DeleteFunc(r.shape(), func(s source.Diagnostic) bool { return d.spots[s.Pos] })
+	shape := slices.DeleteFunc(r.shape(), func(s source.Diagnostic) bool {
+		return d.spots[s.Pos] || r.subs.unset[r.resolved.At(s.Path)] // its own mistake is reported
+	})
 	d.learn(shape)
 	c.nulls(r.resolved, "")
 	d.learn(d.diags)
@@ -174,8 +176,7 @@ func (r *reading) shape() source.Diagnostics {
 	if e := r.profiles; e != nil {
 		whole.Entries = append(slices.Clone(whole.Entries), source.Entry{Key: "profiles", KeyPos: e.Pos, Value: e})
 	}
-	found := schema.Validate(&whole)
-	nested(found)
+	found := nested(schema.Validate(&whole))
 	inPlan := map[source.Pos]bool{}
 	ofProfile := func(d source.Diagnostic) bool { return strings.HasPrefix(d.Path, "/profiles") }
 	for i, d := range found {

@@ -152,6 +152,11 @@ var layouts = sync.OnceValue(func() map[reflect.Type]layout {
 		for _, f := range own.fields {
 			learn(f.typ)
 		}
+		for i := range t.NumField() {
+			if t.Field(i).Tag.Get("inline") != "" {
+				learn(t.Field(i).Type)
+			}
+		}
 	}
 	learn(reflect.TypeFor[rawPlan]())
 	return all

@@ -277,11 +277,11 @@ func (s *substitution) unknown(name string, pos source.Pos, width int, path stri
 func (s *substitution) malformed(text string, pos source.Pos, width int, path string) {
 	d := source.Diagnostic{Severity: source.Error, Code: codeVarSyntax, Path: path, Pos: pos, Width: width}
 	switch {
+	case !strings.HasSuffix(text, "}"):
+		d.Summary, d.Detail = fmt.Sprintf("%q has no closing }", text), "write ${NAME}, or $${ for a literal ${"
 	case strings.Contains(text, "stage("):
 		d.Code, d.Summary = codeDoesNotFit, "a value from an earlier stage cannot stand here"
 		d.Detail = "it can be all of a load's rate or concurrency, the `to` of a ramp's step, and a search's `from` and `to`"
-	case !strings.HasSuffix(text, "}"):
-		d.Summary, d.Detail = fmt.Sprintf("%q has no closing }", text), "write ${NAME}, or $${ for a literal ${"
 	case strings.Contains(text, ":"):
 		d.Summary, d.Detail = fmt.Sprintf("%q is no variable", text), "a default stands under `vars`: NAME: {default: …}"
 	default:

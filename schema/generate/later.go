@@ -62,7 +62,8 @@ stage_map.matrix
 stage_map.repeat
 stage_map.goodput
 stage_map.until: others
-group
+group.parallel
+group.delay
 span: sequence sequences session sessions pass passes
 action.load_model
 action.unload_model
