@@ -41,7 +41,7 @@ func TestExplainBareName(t *testing.T) {
 			t.Errorf("%s is explained as something that cannot be used: %s", name, text)
 		}
 	}
-	for _, name := range []string{"target.protos", "target.protos.files", "stages.load.arrivals.cv", "baseline"} {
+	for _, name := range []string{"target.protos", "target.protos.files", "data.prompts", "data.prompts.turns"} {
 		if !slices.Contains(schema.Keys(), name) {
 			t.Fatalf("there is no %s", name)
 		}
