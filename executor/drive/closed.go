@@ -26,10 +26,11 @@ func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, 
 	for i := range workers {
 		cl.slots[i].floor.Store(o.Start)
 		workers[i] = worker{closed: cl, home: &cl.slots[i]}
-		cl.group.Go(workers[i].work)
+		cl.spawn(workers[i].work)
 	}
 	cl.supervise(ctx)
 	cl.closeLanes()
+	cl.rethrow()
 	played := Played{Lanes: cl.lanes()}
 	for i := range workers {
 		workers[i].addTo(&played)

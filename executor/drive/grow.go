@@ -58,6 +58,7 @@ func (g *grower) serve(ctx context.Context) {
 	n := min(max(lanes, 1), len(g.pool.slots)-lanes)
 	g.batch.Go(func() {
 		defer stop()
+		defer g.open.caught()
 		g.grow(ctx, n)
 	})
 }

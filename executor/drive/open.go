@@ -34,12 +34,13 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 		op.start(sl)
 	}
 	p := &pacer{open: op, s: s, src: src, hash: load.EmptyHash, spin: min(max(o.Spin, 0), int64(maxSpin))}
-	op.group.Go(p.run)
+	op.spawn(p.run)
 	op.supervise(ctx)
 	for i := range op.pools {
 		op.pools[i].grower.end()
 	}
 	op.closeLanes()
+	op.rethrow()
 	p.Lanes = op.lanes()
 	return p.Played
 }
@@ -65,9 +66,9 @@ type open struct {
 // start gives a slot that has a lane to the pacer.
 func (op *open) start(sl *slot) {
 	if sl.pool.inline > 0 {
-		op.group.Go(func() { op.receives(sl) })
+		op.spawn(func() { op.receives(sl) })
 	} else {
-		op.group.Go(func() { op.sendsAndReceives(sl) })
+		op.spawn(func() { op.sendsAndReceives(sl) })
 	}
 	op.free(sl)
 }
@@ -97,16 +98,21 @@ func (op *open) sendsAndReceives(sl *slot) {
 // sends is the second goroutine of a lane, for large calls.
 func (op *open) sends(sl *slot) {
 	for range sl.wake {
-		sl.send()
-		sl.sent <- struct{}{}
+		op.sendsOne(sl)
 	}
+}
+
+// sendsOne tells the one who receives that the send has returned, in whatever way.
+func (op *open) sendsOne(sl *slot) {
+	defer func() { sl.sent <- struct{}{} }()
+	sl.send()
 }
 
 // handOver lets the lane's own goroutine send. Of the pacer.
 func (op *open) handOver(sl *slot) {
 	if sl.pool.inline > 0 && !sl.sender {
 		sl.sender = true
-		op.group.Go(func() { op.sends(sl) })
+		op.spawn(func() { op.sends(sl) })
 	}
 	sl.wake <- struct{}{} // has room: the slot was idle
 }

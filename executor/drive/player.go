@@ -31,6 +31,7 @@ type player struct {
 	pending atomic.Int64 // lower bound of the due times to come; never when there are none
 	events  chan struct{}
 	group   sync.WaitGroup
+	crash   atomic.Pointer[string] // the first panic of a goroutine
 
 	onHalt func()          // wakes senders that wait
 	onScan func(now int64) // what a loop has to do now and then
@@ -88,13 +89,16 @@ func (p *player) supervise(ctx context.Context) {
 	defer ticks.Stop()
 	var end ending
 	stop := ctx.Done()
-	for p.senders.Load() > 0 || p.c.InFlight.Load() > 0 {
+	for p.senders.Load() > 0 || p.c.InFlight.Load() > 0 && !p.crashed() {
 		select {
 		case <-stop:
 			stop = nil
 			end.why = backends.CauseStop
 		case <-p.events:
 		case <-ticks.C:
+		}
+		if p.crashed() {
+			end.why = backends.CauseStop
 		}
 		p.scan(&end)
 	}
