@@ -64,7 +64,7 @@ func Parse(file string, data []byte, o Overrides) (*Plan, source.Diagnostics) {
 	if root.Kind != source.Map {
 		return nil, append(diags, notAPlan(root))
 	}
-	r := reading{file: file, dir: filepath.Dir(file), layers: newLayers(), diags: diags}
+	r := reading{file: file, dir: filepath.Dir(file), layers: newLayers(), diags: diags, overrides: o, text: data}
 	if r.root = r.extend(root, []string{file}); r.root == nil {
 		return nil, r.diags.Sorted()
 	}
@@ -84,6 +84,8 @@ func leavesHole(d source.Diagnostic) bool {
 // reading is one plan on its way from nodes to a Plan.
 type reading struct {
 	file, dir string
+	text      []byte // of the file
+	overrides Overrides
 	layers    *layers
 	uppers    []upper      // what was laid over something
 	profiles  *source.Node // all of them; nil: none
@@ -203,13 +205,41 @@ func (r *reading) tidy() source.Diagnostics {
 			continue
 		}
 		seen[k] = true
-		d.Summary, d.Detail, d.Nearest = r.mask(d.Summary), r.mask(d.Detail), r.mask(d.Nearest)
+		d.Hidden = d.Hidden || r.overrides.mayBeSecret(d)
 		all = append(all, d)
 	}
-	return all
+	return conceal(all, r.vars.secrets(), func(file string) []byte {
+		if file == r.file {
+			return r.text
+		}
+		return r.overrides.Source(file)
+	})
 }
 
-func (r *reading) mask(s string) string { return maskAll(s, r.vars.secrets()) }
+// mayBeSecret reports whether what stands at a mistake may be the value of a secret that is not known as one: a file of
+// variables, or a --var with a wrong name.
+func (o Overrides) mayBeSecret(d source.Diagnostic) bool {
+	return slices.Contains(o.VarFiles, d.Pos.File) || d.Pos.File == "--var" && d.Code == codeVarUnknown
+}
+
+// Source is the text that a position names: a file, or what was said on the command line, an argument a line.
+func (o Overrides) Source(file string) []byte {
+	switch file {
+	case "--set":
+		return []byte(strings.Join(o.Sets, "\n"))
+	case "--var":
+		return []byte(strings.Join(o.Vars, "\n"))
+	case "--var-file":
+		return []byte(strings.Join(o.VarFiles, "\n"))
+	case "--profile":
+		return []byte(strings.Join(o.Profiles, "\n"))
+	}
+	data, err := readSome(file)
+	if err != nil {
+		return nil
+	}
+	return data
+}
 
 // cause is an error of the file system without the path, which the message names already.
 func cause(err error) error {

@@ -22,6 +22,7 @@ type variable struct {
 	used     bool
 	plain    *source.Node // as the plan writes it; nil: the value comes from outside
 	at       source.Pos   // of the value
+	wrong    string       // the value of a variable whose mistake is reported
 }
 
 // variables are the declared variables in document order.
@@ -218,7 +219,7 @@ func (vs *variables) check(v *variable) {
 }
 
 // broken marks a variable whose mistake is reported, so that its uses are left alone.
-func (v *variable) broken() { v.Text, v.declared, v.From = "", false, "" }
+func (v *variable) broken() { v.wrong, v.Text, v.declared, v.From = v.Text, "", false, "" }
 
 // usable reports whether the variable's uses can be replaced.
 func (v *variable) usable() bool { return v.known && v.From != "" }
@@ -276,8 +277,8 @@ func (vs *variables) unused() source.Diagnostics {
 func (vs *variables) secrets() []Secret {
 	var all []Secret
 	for _, v := range vs.all {
-		if v.Secret && v.Text != "" {
-			all = append(all, NewSecret(v.Text))
+		if text := cmp.Or(v.Text, v.wrong); v.Secret && text != "" {
+			all = append(all, NewSecret(text))
 		}
 	}
 	return all

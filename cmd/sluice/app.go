@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -160,31 +159,7 @@ func (a *app) color(terminal bool) bool {
 // diagnose prints diagnostics for people.
 func (a *app) diagnose(ds source.Diagnostics, o overrides) {
 	if len(ds) > 0 {
-		_ = source.Render(a.err, ds, o.read, a.color(a.terminal)) // a broken stderr cannot be reported
+		_ = source.Render(a.err, ds, o.Source, a.color(a.terminal)) // a broken stderr cannot be reported
 		fmt.Fprintln(a.err)
 	}
-}
-
-// read is the source of snippets in diagnostics: a file, or what was said on the command line.
-func (o overrides) read(file string) []byte {
-	switch file {
-	case "--set":
-		return []byte(strings.Join(o.sets, "\n"))
-	case "--var":
-		return []byte(strings.Join(o.vars, "\n"))
-	case "--var-file":
-		return []byte(strings.Join(o.varFiles, "\n"))
-	case "--profile":
-		return []byte(strings.Join(o.profiles, "\n"))
-	}
-	const most = 1 << 20
-	info, err := os.Stat(file)
-	if err != nil || info.Size() > most {
-		return nil
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil
-	}
-	return data
 }

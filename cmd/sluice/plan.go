@@ -10,21 +10,15 @@ import (
 )
 
 // overrides are the flags that change a plan.
-type overrides struct {
-	profiles []string
-	vars     []string
-	varFiles []string
-	sets     []string
-	baseline string
-}
+type overrides struct{ scenario.Overrides }
 
 func (o *overrides) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringArrayVar(&o.profiles, "profile", nil, "apply the plan's profile `NAME` (repeatable; later ones win)")
-	f.StringArrayVar(&o.vars, "var", nil, "set a variable of the plan: `NAME=VALUE` (repeatable)")
-	f.StringArrayVar(&o.varFiles, "var-file", nil, "set variables from `FILE`, a YAML or JSON map (repeatable; later ones win, --var wins over all)")
-	f.StringArrayVar(&o.sets, "set", nil, "override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
-	f.StringVar(&o.baseline, "baseline", "", "compare with the stored result in `FILE` instead of the plan's baseline")
+	f.StringArrayVar(&o.Profiles, "profile", nil, "apply the plan's profile `NAME` (repeatable; later ones win)")
+	f.StringArrayVar(&o.Vars, "var", nil, "set a variable of the plan: `NAME=VALUE` (repeatable)")
+	f.StringArrayVar(&o.VarFiles, "var-file", nil, "set variables from `FILE`, a YAML or JSON map (repeatable; later ones win, --var wins over all)")
+	f.StringArrayVar(&o.Sets, "set", nil, "override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
+	f.StringVar(&o.Baseline, "baseline", "", "compare with the stored result in `FILE` instead of the plan's baseline")
 	_ = c.RegisterFlagCompletionFunc("profile", completeProfile) // fails only for flags that do not exist
 }
 
@@ -48,9 +42,8 @@ func (a *app) loadToRun(file string, o overrides) (*executor.Program, source.Dia
 }
 
 func (a *app) compile(file string, o overrides, later source.Severity) (*executor.Program, source.Diagnostics) {
-	plan, diags := scenario.LoadFile(file, scenario.Overrides{
-		Profiles: o.profiles, Vars: o.vars, VarFiles: o.varFiles, Sets: o.sets, Baseline: o.baseline, Env: a.env,
-	})
+	o.Env = a.env
+	plan, diags := scenario.LoadFile(file, o.Overrides)
 	if plan == nil || diags.HasErrors() {
 		return nil, diags
 	}
@@ -63,7 +56,7 @@ func (a *app) compile(file string, o overrides, later source.Severity) (*executo
 	if !diags.HasErrors() {
 		diags = append(diags, a.machine().Exceeded(program)...)
 	}
-	diags = diags.Sorted()
+	diags = plan.Conceal(diags, o.Source).Sorted()
 	if diags.HasErrors() {
 		return nil, diags
 	}

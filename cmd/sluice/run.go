@@ -72,7 +72,7 @@ func (a *app) runPlan(file string, o overrides, out string, formats []string) er
 		return fmt.Errorf("nothing was sent: %w", err)
 	}
 	r, diags := a.play(program)
-	a.diagnose(masked(diags, plan), o)
+	a.diagnose(plan.Conceal(diags, o.Source), o)
 	files, err := artifact.Write(out, r, artifact.Options{Formats: formats, Percentiles: plan.Output.Percentiles})
 	if err != nil {
 		// What nobody can read is no pass; the summary must not say so.
@@ -93,13 +93,6 @@ func outputDir(p *scenario.Plan, now time.Time) string {
 		return p.Output.Dir
 	}
 	return filepath.Join("sluice-results", p.Name+"-"+now.UTC().Format("20060102T150405.000"))
-}
-
-func masked(ds source.Diagnostics, p *scenario.Plan) source.Diagnostics {
-	for i := range ds {
-		ds[i].Summary, ds[i].Detail = p.Mask(ds[i].Summary), p.Mask(ds[i].Detail)
-	}
-	return ds
 }
 
 // play runs the program. The first signal asks it to end in order, a second one cuts everything off.

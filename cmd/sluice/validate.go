@@ -9,15 +9,20 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
+// everyKey is what --explain without a path asks for.
+const everyKey = "."
+
 func (a *app) validate() *cobra.Command {
 	var o overrides
 	var asJSON bool
+	var explain string
 	c := &cobra.Command{
 		Use:   "validate PLAN...",
 		Short: "Check plans without any network: every mistake at once",
 		Long: "Check plans: shape, names, units, expressions, files. Nothing is sent. Exit 0: no mistake; 2: the plan has\n" +
 			"mistakes. Warnings do not change the exit code.",
-		Example: "  sluice validate plans/*.yaml\n  sluice validate plan.yaml --json | jq .diagnostics",
+		Example: "  sluice validate plans/*.yaml\n  sluice validate plan.yaml --json | jq .diagnostics\n" +
+			"  sluice validate plan.yaml --profile ci --explain=stages.steady",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return nil
@@ -26,29 +31,45 @@ func (a *app) validate() *cobra.Command {
 		},
 		ValidArgsFunction: completePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return a.validatePlans(args, o, asJSON)
+			return a.validatePlans(args, o, asJSON, explain)
 		},
 	}
 	o.flags(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print diagnostics as JSON, in the shape of terraform validate -json")
+	c.Flags().StringVar(&explain, "explain", "", "print every value of the plan and where it comes from; with =`PATH`, those at and below it")
+	c.Flags().Lookup("explain").NoOptDefVal = everyKey
 	return c
 }
 
-func (a *app) validatePlans(files []string, o overrides, asJSON bool) error {
+func (a *app) validatePlans(files []string, o overrides, asJSON bool, explain string) error {
 	var everything source.Diagnostics
+	var values []planValue
 	for _, file := range files {
 		program, diags := a.load(file, o)
 		everything = append(everything, diags...)
+		var here []planValue
+		if program != nil && explain != "" {
+			here = valuesOf(program.Plan, explain)
+			values = append(values, here...)
+			if len(here) == 0 {
+				return fmt.Errorf("%s has no value at %q: leave out the path for all of them", file, explain)
+			}
+		}
 		if asJSON {
 			continue
 		}
 		a.diagnose(diags, o)
 		if program != nil {
 			fmt.Fprintf(a.out, "%s: valid, %s\n", file, plural(len(program.Nodes), "node"))
+			fmt.Fprint(a.out, valueTable(here))
 		}
 	}
 	if asJSON {
-		text, err := source.JSON(everything, o.read)
+		var also any
+		if explain != "" {
+			also = append([]planValue{}, values...)
+		}
+		text, err := source.JSON(everything, o.Source, also)
 		if err != nil {
 			return fmt.Errorf("write diagnostics: %w", err)
 		}

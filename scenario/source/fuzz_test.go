@@ -37,7 +37,7 @@ func FuzzParse(f *testing.F) {
 		if err := Render(&strings.Builder{}, ds, sources, false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := JSON(ds, sources); err != nil {
+		if _, err := JSON(ds, sources, nil); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -15,6 +15,7 @@ type (
 		ErrorCount    int              `json:"error_count"`
 		WarningCount  int              `json:"warning_count"`
 		Diagnostics   []jsonDiagnostic `json:"diagnostics"`
+		Values        any              `json:"values,omitempty"`
 	}
 	jsonDiagnostic struct {
 		Severity Severity     `json:"severity"`
@@ -48,9 +49,9 @@ type (
 )
 
 // JSON is the diagnostics for programs, in the shape of `terraform validate -json`, with code, path, allowed and nearest
-// added to each.
-func JSON(ds Diagnostics, sources Sources) ([]byte, error) {
-	report := jsonReport{FormatVersion: "1.0", Valid: !ds.HasErrors(), Diagnostics: []jsonDiagnostic{}}
+// added to each. values, if any, stand beside them.
+func JSON(ds Diagnostics, sources Sources, values any) ([]byte, error) {
+	report := jsonReport{FormatVersion: "1.0", Valid: !ds.HasErrors(), Diagnostics: []jsonDiagnostic{}, Values: values}
 	files := filesOf(sources)
 	for _, d := range ds {
 		if d.Severity == Error {
@@ -85,7 +86,7 @@ func (d Diagnostic) json(files func(string) (lines, bool)) jsonDiagnostic {
 		End:      jsonPos{Line: d.Pos.Line, Column: end},
 	}
 	file, ok := files(d.Pos.File)
-	if !ok || d.Pos.Line > file.count() {
+	if d.Hidden || !ok || d.Pos.Line > file.count() {
 		return j
 	}
 	j.Range.Start.Byte = file.byteOffset(d.Pos.Line, d.Pos.Column)

@@ -106,7 +106,7 @@ func (r *renderer) diagnostic(d Diagnostic) {
 // snippet shows the line and marks the place under it.
 func (r *renderer) snippet(d Diagnostic, margin int, shade string) {
 	file, ok := r.files(d.Pos.File)
-	if !ok || d.Pos.Line < 1 || d.Pos.Line > file.count() {
+	if d.Hidden || !ok || d.Pos.Line < 1 || d.Pos.Line > file.count() {
 		return
 	}
 	text, column := clip(file.text(d.Pos.Line), d.Pos.Column)

@@ -103,7 +103,7 @@ func TestRenderFails(t *testing.T) {
 }
 
 func TestDiagnosticsJSON(t *testing.T) {
-	data, err := JSON(samples(), shownFile)
+	data, err := JSON(samples(), shownFile, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestDiagnosticsJSON(t *testing.T) {
 }
 
 func TestDiagnosticsJSONWithoutMistakes(t *testing.T) {
-	data, err := JSON(nil, nil)
+	data, err := JSON(nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestDiagnosticsJSONWithoutMistakes(t *testing.T) {
 func TestBytesCountTheByteOrderMark(t *testing.T) {
 	text := "\ufeffa: é\nb: 1\n"
 	ds := Diagnostics{{Severity: Error, Pos: Pos{"p", 2, 4}}}
-	data, err := JSON(ds, func(string) []byte { return []byte(text) })
+	data, err := JSON(ds, func(string) []byte { return []byte(text) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

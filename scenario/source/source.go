@@ -69,4 +69,5 @@ type Diagnostic struct {
 	Width    int      // characters marked from Pos; 0 marks one
 	Allowed  []string // values or words allowed here
 	Nearest  string   // the likeliest word meant
+	Hidden   bool     // the line at Pos is not shown: it holds a secret
 }

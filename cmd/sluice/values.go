@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// planValue is a value of a plan and where it comes from.
+type planValue struct {
+	Plan     string `json:"plan"`     // the file
+	Path     string `json:"path"`     // as --set takes it
+	Pointer  string `json:"pointer"`  // into the resolved plan
+	Value    any    `json:"value"`    // *** for a secret
+	From     string `json:"from"`     // plan, default, profile NAME …
+	Variable string `json:"variable"` // the variables in it
+	At       string `json:"at"`       // file:line:column
+}
+
+// valuesOf lists the values at and below a path, all for everyKey.
+func valuesOf(p *scenario.Plan, path string) []planValue {
+	var values []planValue
+	for _, o := range p.Origins {
+		if path != everyKey && o.Key != path && !strings.HasPrefix(o.Key, path+".") {
+			continue
+		}
+		v := planValue{Plan: p.File, Path: o.Key, Pointer: o.Path, Value: at(p.Resolved, o.Path), From: o.From, Variable: o.Variable}
+		if o.Pos != (source.Pos{}) {
+			v.At = o.Pos.String()
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// at is what a JSON pointer leads to in JSON-like data.
+func at(v any, pointer string) any {
+	for _, token := range source.SplitPointer(pointer) {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil
+			}
+			v = in[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// valueTable is the values for people.
+func valueTable(values []planValue) string {
+	if len(values) == 0 {
+		return ""
+	}
+	rows := [][]string{{"PATH", "VALUE", "FROM", "AT"}}
+	for _, v := range values {
+		from := v.From
+		if v.Variable != "" {
+			from += " (variable " + v.Variable + ")"
+		}
+		rows = append(rows, []string{v.Path, shortValue(v.Value), from, v.At})
+	}
+	var widths [4]int
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+2)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// shortValue is a value on one line.
+func shortValue(v any) string {
+	const most = 48
+	text, ok := v.(string)
+	if !ok {
+		data, err := json.Marshal(v)
+		if err != nil {
+			data = []byte(fmt.Sprint(v))
+		}
+		text = string(data)
+	}
+	if quoted := strconv.Quote(text); quoted != `"`+text+`"` && strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		text = quoted[1 : len(quoted)-1]
+	}
+	if text == "" {
+		return `""`
+	}
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most-1]) + "…"
+	}
+	return text
+}
