@@ -20,8 +20,8 @@ func TestConfidence(t *testing.T) {
 		{"{that: errors.ratio < 1%, confidence: 95%}", 99, "inconclusive", 3, "if it stays so, about 200 more requests decide it"},
 		{"{that: errors.ratio < 1%, confidence: 99%}", 299, "inconclusive", 3, "if it stays so, about 160 more requests decide it"},
 		{"errors.ratio < 1%", 99, "pass", 0, "errors.ratio is 0 %, the limit is 1 % (n = 99)"},
-		{"{that: latency.p99 < 1h, confidence: 95%}", 299, "pass", 0, "at 95 %), the limit is 3600 s (n = 299)"},
-		{"{that: latency.p99 < 1ns, confidence: 95%}", 20, "fail", 1, "at 95 %), the limit is 1 ns (n = 20)"},
+		{"{that: latency.p99 < 1h, confidence: 95%}", 299, "pass", 0, "the limit is 3600 s (n = 299); 0 of 299 are over it, 0 may be"},
+		{"{that: latency.p99 < 1ns, confidence: 95%}", 20, "fail", 1, "the limit is 1 ns (n = 20)"},
 		{"{that: latency.max < 1h, confidence: 95%}", 20, "inconclusive", 3, "latency.max has no confidence bounds"},
 	} {
 		w := watch(t, fourInts)

@@ -78,9 +78,23 @@ func lacking(a scenario.Assertion, t expression.Truth) string {
 	return fmt.Sprintf("%d more %s needed%s (have %d of %d): so far %s", t.Lacks(), what, of, n, need, compared(a, t))
 }
 
+// allowed says how many samples are over a percentile's limit, and how many may be at a's confidence: "; 3 of 1000 are over
+// it, 4 may be". "" where that is not what decides.
+func allowed(a scenario.Assertion, t expression.Truth, v expression.Values) string {
+	over, n, ok := counted(t, v)
+	if !ok || a.Confidence <= 0 || t.Op != "<" && t.Op != "<=" {
+		return ""
+	}
+	most, ok := stats.MostOver(n, t.Ref.Leaf.Stat.P/100, a.Confidence)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d are over it, %d may be", over, n, most)
+}
+
 // straddles says that the bounds hold the limit, and how many samples are likely to decide it.
 func straddles(a scenario.Assertion, t expression.Truth, v expression.Values) string {
-	s := t.Why + ": " + measured(a, t)
+	s := t.Why + ": " + measured(a, t) + allowed(a, t, v)
 	if hint := likely(a, t, v); hint != "" {
 		s += "; " + hint
 	}

@@ -109,9 +109,9 @@ func once(a scenario.Assertion, p *expression.Program, v expression.Values) ruli
 	case t.Lacks() > 0 && !certain(t, v):
 		r.verdict, r.reason = result.Inconclusive, lacking(a, t)
 	case t.Is < 0:
-		r.verdict, r.reason = result.Fail, measured(a, t)
+		r.verdict, r.reason = result.Fail, measured(a, t)+allowed(a, t, v)
 	default:
-		r.verdict, r.reason = result.Pass, measured(a, t)
+		r.verdict, r.reason = result.Pass, measured(a, t)+allowed(a, t, v)
 	}
 	return r
 }
