@@ -164,31 +164,22 @@ func few(names []string) string {
 	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 }
 
-// joinValidity is the validity of several rounds of one node: all findings, each once, and what is to be said of the
-// worst round.
-func joinValidity(rounds []result.Validity) result.Validity {
-	v := result.Validity{OK: true, Findings: []result.Finding{}}
-	broken := 0
+// joinSummaries is the paragraph about a node that was played in several rounds: what is to be said of the worst.
+func joinSummaries(rounds []result.Validity) string {
+	summary, broken := "", 0
 	for _, r := range rounds {
+		if summary == "" || !r.OK && broken == 0 {
+			summary = r.Summary
+		}
 		if !r.OK {
 			broken++
 		}
-		if v.Summary == "" || v.OK && !r.OK {
-			v.Summary = r.Summary
-		}
-		v.OK = v.OK && r.OK
-		for _, f := range r.Findings {
-			if !slices.Contains(v.Findings, f) {
-				v.Findings = append(v.Findings, f)
-			}
-		}
 	}
 	switch {
-	case len(rounds) < 2 || v.Summary == "":
+	case len(rounds) < 2 || summary == "":
+		return summary
 	case broken > 0:
-		v.Summary = fmt.Sprintf("In %d of %d rounds: %s", broken, len(rounds), v.Summary)
-	default:
-		v.Summary = fmt.Sprintf("The first of %d rounds, the others alike: %s", len(rounds), v.Summary)
+		return fmt.Sprintf("In %d of %d rounds: %s", broken, len(rounds), summary)
 	}
-	return v
+	return fmt.Sprintf("The first of %d rounds, the others alike: %s", len(rounds), summary)
 }

@@ -70,8 +70,10 @@ func (rs *rounds) joined() *result.Node {
 	out.Validity = result.Validity{OK: true, Findings: []result.Finding{}}
 	out.Outcome = result.Done
 	var read *readings
+	var fared []result.Validity
 	for i, r := range rs.played {
 		rs.take(&out, i, r)
+		fared = append(fared, r.out.Validity)
 		if r.read == nil {
 			continue
 		}
@@ -84,6 +86,7 @@ func (rs *rounds) joined() *result.Node {
 	if read != nil {
 		read.fill(rs.node, &out)
 	}
+	out.Validity.Summary = joinSummaries(fared)
 	rs.capacity(&out)
 	if rs.cut != "" && worse(result.InterruptedNode, out.Outcome) {
 		out.Outcome = result.InterruptedNode

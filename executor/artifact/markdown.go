@@ -49,6 +49,7 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 	}
 	bullets(&b, "Errors", errorLines(r))
 	bullets(&b, "Findings", findingLines(r))
+	bullets(&b, "Client", clientLines(r))
 	line(strings.Join(origin(r), " · "))
 	return b.Bytes(), nil
 }

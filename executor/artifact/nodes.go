@@ -109,5 +109,22 @@ func findingLines(r *result.Result) []string {
 	return lines
 }
 
+// clientLines say whether the machine that measured could have been the bottleneck: over all nodes, then of those whose
+// measurement is not valid.
+func clientLines(r *result.Result) []string {
+	var lines []string
+	for _, c := range r.Clients {
+		if c.Summary != "" {
+			lines = append(lines, clean(c.Summary))
+		}
+	}
+	for _, n := range r.Nodes {
+		if !n.Validity.OK && n.Validity.Summary != "" {
+			lines = append(lines, clean(n.ID)+": "+clean(n.Validity.Summary))
+		}
+	}
+	return lines
+}
+
 // maxText is the longest text of others in a table, in characters.
 const maxText = 300

@@ -124,7 +124,7 @@ func full() *result.Result {
 		Environment: result.Environment{OS: "linux", Arch: "amd64", Hostname: "bench-1", CPUs: 2, GOMAXPROCS: 3},
 		Started:     time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: time.Date(2026, 1, 2, 3, 5, 35, 500e6, time.UTC),
 		Verdict: result.Fail, ExitCode: 1, Reason: "1 assertion failed",
-		Clients: []result.Client{{CPUSeconds: 12.5, MaxRSS: 40 << 20, CPUShare: 0.21}},
+		Clients: []result.Client{{CPUSeconds: 12.5, MaxRSS: 40 << 20, CPUShare: 0.21, Summary: "This client was the bottleneck in 1 of 4 nodes (late): see there."}},
 		Nodes: []*result.Node{
 			level("1", 1, 40.5224, 0.024559), level("3", 3, 42.4146, 0.070214), level("2", 2, 46.0832, 0.043347), steady, late, skipped,
 		},

@@ -52,6 +52,7 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 	}
 	p.list("errors", errorLines(r))
 	p.list("findings", findingLines(r))
+	p.list("client", clientLines(r))
 	files := make([]string, len(o.Files))
 	for i, f := range o.Files {
 		files[i] = clean(f)
