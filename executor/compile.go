@@ -3,28 +3,44 @@ package executor
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/graph"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// maxLevels is how many levels a ladder without an end may climb.
-const maxLevels = 256
+// maxLevels is how many levels a ladder without an end may climb; maxNodes how many nodes a plan may have.
+const (
+	maxLevels = 256
+	maxNodes  = 10_000
+)
 
 // build is what the steps of Compile work on.
 type build struct {
-	program *Program
-	kinds   []backends.Kind
-	stages  []*scenario.Stage          // in running order
-	nodes   map[string][]*Node         // by stage id
-	targets map[*scenario.Target]*kind // what each target can do
-	diags   source.Diagnostics
+	program    *Program
+	kinds      []backends.Kind
+	targets    map[*scenario.Target]*kind // what each target can do
+	stages     []*steps                   // those that run, in the order of the plan, then in running order
+	byID       map[string]*steps
+	byNode     map[string]*Node
+	catalogues map[string]*metric.Catalogue
+	compiled   map[cacheKey]compiled
+	diags      source.Diagnostics
+	heard      map[string]bool // what was said, and of what each place was warned
 }
+
+// steps is one stage of the plan as a whole: its points, and the nodes that they make.
+type steps struct {
+	id     string
+	points []*scenario.Stage
+	nodes  []*Node
+}
+
+// first is the stage at its first point: what does not depend on the point is read from it.
+func (s *steps) first() *scenario.Stage { return s.points[0] }
 
 func (b *build) fail(pos source.Pos, code, format string, args ...any) *source.Diagnostic {
 	return b.say(source.Error, pos, code, format, args...)
@@ -34,194 +50,100 @@ func (b *build) warn(pos source.Pos, code, format string, args ...any) *source.D
 	return b.say(source.Warning, pos, code, format, args...)
 }
 
+// say adds a diagnostic. Points and levels share the lines of the plan, so what was said in the same words is not said
+// again; the caller's changes to it are lost then.
 func (b *build) say(s source.Severity, pos source.Pos, code, format string, args ...any) *source.Diagnostic {
-	b.diags = append(b.diags, source.Diagnostic{Severity: s, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...)})
+	d := source.Diagnostic{Severity: s, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...)}
+	if !b.fresh(d) {
+		return &d
+	}
+	b.diags = append(b.diags, d)
 	return &b.diags[len(b.diags)-1]
+}
+
+// fresh reports whether d was not said yet.
+func (b *build) fresh(d source.Diagnostic) bool {
+	at := d.Pos.String() + " " + d.Code
+	key := at + " " + d.Summary
+	if b.heard[key] {
+		return false
+	}
+	b.heard[key], b.heard[at] = true, true
+	return true
+}
+
+// said reports whether a place was warned of already: the levels of a ladder share one line of the plan.
+func (b *build) said(pos source.Pos, code string) bool { return b.heard[pos.String()+" "+code] }
+
+// add takes over diagnostics of others.
+func (b *build) add(ds source.Diagnostics) {
+	for _, d := range ds {
+		if b.fresh(d) {
+			b.diags = append(b.diags, d)
+		}
+	}
 }
 
 // Compile makes a program of a plan for the backends there are. With any error among the diagnostics the program is not
 // to be run; it is still as complete as it can be, for printing.
 func Compile(p *scenario.Plan, kinds []backends.Kind) (*Program, source.Diagnostics) {
-	b := &build{
-		program: &Program{Plan: p, Graph: new(graph.Graph)}, kinds: kinds,
-		nodes: make(map[string][]*Node), targets: make(map[*scenario.Target]*kind),
-	}
-	for _, step := range []func(){
-		b.bindTargets, // kinds, schemes, keys
-		b.orderStages, // needs and the list; cycles
-		b.levels,      // nodes
-		b.edges,       // who waits for whom
-		b.units,       // who runs when
-		b.actions,     // calls before and after stages
-		b.readData,    // files that the plan names
-		b.readBaseline,
-		b.expressions, // assertions, while, stability metrics
-		b.goodput,     // what makes a request good
-		b.plan,        // requests, durations, samples
-		b.later,       // what cannot be run yet
-	} {
-		step()
+	b := newBuild(p, kinds)
+	for _, pass := range b.passes() {
+		pass.do()
 	}
 	b.program.Warnings = slices.DeleteFunc(slices.Clone(b.diags), func(d source.Diagnostic) bool { return d.Severity == source.Error })
 	return b.program, b.diags.Sorted()
 }
 
-// orderStages puts the stages into running order and reports cycles.
-func (b *build) orderStages() {
-	g := new(graph.Graph)
-	byID := make(map[string]*scenario.Stage)
-	for _, s := range b.program.Plan.Stages {
-		if s.When != "never" {
-			_ = g.Add(graph.Node{ID: s.ID}) // duplicates were refused by scenario
-			byID[s.ID] = s
-		}
-	}
-	for _, s := range b.program.Plan.Stages {
-		for _, n := range s.Needs {
-			_ = g.Connect(graph.Edge{From: n.ID, To: s.ID}) // to a stage that never runs: as if absent
-		}
-	}
-	order, cycle := g.Order()
-	if cycle != nil {
-		s := byID[cycle[0]]
-		pos := s.IDPos
-		for _, n := range s.Needs {
-			if slices.Contains(cycle, n.ID) {
-				pos = n.Pos
-			}
-		}
-		b.fail(pos, codeCycle, "the stages need each other in a circle: %s", strings.Join(cycle, " → ")).
-			Detail = "each comes after the one before it in this line; remove one of the `needs`"
-		order = nil
-		for _, n := range g.Nodes() {
-			order = append(order, n.ID)
-		}
-	}
-	for _, id := range order {
-		b.stages = append(b.stages, byID[id])
+func newBuild(p *scenario.Plan, kinds []backends.Kind) *build {
+	return &build{
+		program: &Program{Plan: p, Graph: new(graph.Graph)}, kinds: kinds,
+		targets: make(map[*scenario.Target]*kind), byID: make(map[string]*steps), byNode: make(map[string]*Node),
+		catalogues: make(map[string]*metric.Catalogue),
+		compiled:   make(map[cacheKey]compiled), heard: make(map[string]bool),
 	}
 }
 
-// levels makes the nodes of every stage.
-func (b *build) levels() {
-	for _, s := range b.stages {
-		_, open := scenario.Open(s.Load)
-		axis := "concurrency"
-		if open {
-			axis = "rate"
-		}
-		var prev *Node
-		for _, l := range stageLevels(s) {
-			n := &Node{ID: s.ID, Stage: s, Level: l, Open: open, prev: prev}
-			if _, single := quantity(s).(scenario.Fixed); !single {
-				n.ID = fmt.Sprintf("%s[%s=%s]", s.ID, axis, l.Text)
-				n.Point = []scenario.Pair{{Key: axis, Value: l.Text}}
-			}
-			if k := b.targets[s.Request.Target]; k != nil {
-				n.Kind, n.Kinds, n.Catalogue = k.kind, []*backends.Kind{k.kind}, k.catalogue
-			}
-			b.checkConnections(n)
-			b.nodes[s.ID] = append(b.nodes[s.ID], n)
-			b.program.Nodes = append(b.program.Nodes, n)
-			prev = n
-		}
+// pass is one of the steps of Compile. The graph can be printed after each.
+type pass struct {
+	name string
+	do   func()
+}
+
+func (b *build) passes() []pass {
+	return []pass{
+		{"targets", b.bindTargets},     // kinds, schemes, keys
+		{"nodes", b.makeNodes},         // points and levels
+		{"amounts", b.deriveAmounts},   // loads that come from results
+		{"order", b.arrange},           // needs, groups and the list; cycles
+		{"edges", b.edges},             // who waits for whom
+		{"reach", b.reach},             // who can run at all
+		{"units", b.units},             // who runs when
+		{"actions", b.actions},         // calls before and after stages
+		{"files", b.readFiles},         // files that the plan names
+		{"baseline", b.readBaseline},   // the stored result that the plan names
+		{"expressions", b.expressions}, // assertions, while, stability metrics
+		{"goodput", b.goodput},         // what makes a request good
+		{"plan", b.plan},               // requests, durations, samples
+		{"lints", b.lints},             // what is allowed and hardly meant
+		{"later", b.later},             // what cannot be run yet
 	}
 }
 
-func quantity(s *scenario.Stage) scenario.Quantity { return scenario.QuantityOf(s.Load) }
-
-// stageLevels are the values that a stage runs at. An open ladder climbs at most maxLevels steps.
-func stageLevels(s *scenario.Stage) []scenario.Level {
-	switch q := quantity(s).(type) {
-	case scenario.Fixed:
-		return []scenario.Level{q.Value}
-	case scenario.Levels:
-		levels := slices.Clone(q.Values)
-		_, isRate := s.Load.(scenario.Rate)
-		for q.Open && len(levels) < maxLevels {
-			next := levels[len(levels)-1]
-			if q.Factor > 0 {
-				next.Value *= q.Factor
-			} else {
-				next.Value += q.Step
-			}
-			limit, unit := 65536.0, ""
-			if isRate {
-				limit, unit = 1e7, "/s"
-			}
-			if next.Value > limit {
-				break
-			}
-			next.Text = strconv.FormatFloat(next.Value, 'f', -1, 64) + unit
-			levels = append(levels, next)
-		}
-		return levels
-	}
-	return []scenario.Level{{Pos: s.LoadPos}}
-}
-
-// checkConnections refuses a closed loop that HTTP/1.1 cannot carry over the connections that the target allows.
-func (b *build) checkConnections(n *Node) {
-	shared := n.Stage.Request.Target.Connections.Shared
-	if n.Open || shared == 0 || strings.HasPrefix(b.scheme(n.Stage.Request.Target), "grpc") || int(n.Level.Value) <= shared {
-		return
-	}
-	b.fail(n.Level.Pos, codeConnections, "%d requests in flight do not fit %d connections", int(n.Level.Value), shared).
-		Detail = "HTTP/1.1 carries one request at a time on a connection: raise the target's `connections` or leave it out"
-}
-
-// edges connects the nodes: levels in their order, stages by their needs.
-func (b *build) edges() {
-	g := b.program.Graph
-	for _, n := range b.program.Nodes {
-		if err := g.Add(graph.Node{ID: n.ID}); err != nil {
-			b.fail(n.Level.Pos, codeDuplicate, "level %s stands twice in stage %q", n.Level.Text, n.Stage.ID)
-		}
-	}
-	for _, n := range b.program.Nodes {
-		if !n.first() {
-			_ = g.Connect(graph.Edge{From: n.prev.ID, To: n.ID, When: "always", Reason: levelReason(n)})
-			continue
-		}
-		for _, need := range n.Stage.Needs {
-			before := b.nodes[need.ID]
-			if len(before) == 0 {
-				continue
-			}
-			reason := "needs"
-			if need.Implied {
-				reason = "the entry before"
-			}
-			_ = g.Connect(graph.Edge{From: before[len(before)-1].ID, To: n.ID, When: n.Stage.When, Reason: reason})
-		}
-	}
-}
-
-// units puts the nodes into running order: stages one after the other.
-func (b *build) units() {
-	for _, s := range b.stages {
-		m := &Member{Stage: s.ID}
-		for _, n := range b.nodes[s.ID] {
-			m.Plays = append(m.Plays, Play{Node: n})
-		}
-		b.program.Units = append(b.program.Units, &Unit{Members: []*Member{m}})
-	}
-}
-
-func levelReason(n *Node) string {
-	if l, ok := quantity(n.Stage).(scenario.Levels); ok && l.While != nil {
-		return "the level before, while its conditions hold"
-	}
-	return "the level before"
-}
-
-// readData opens every file that a dataset in use names.
-func (b *build) readData() {
+// readFiles opens every file that a dataset or a load in use names.
+func (b *build) readFiles() {
 	seen := make(map[*scenario.Dataset]bool)
-	for _, s := range b.program.Plan.Stages {
-		if d := s.Request.Data; d != nil && !seen[d] {
-			seen[d] = true
-			b.diags = append(b.diags, feed.Check(d)...)
+	for _, s := range b.stages {
+		for _, point := range s.points {
+			for _, e := range point.Entries() {
+				if d := e.Request.Data; d != nil && !seen[d] {
+					seen[d] = true
+					b.add(feed.Check(d))
+				}
+			}
+		}
+		for _, n := range s.nodes {
+			b.readTimes(n)
 		}
 	}
 }

@@ -1,10 +1,10 @@
 package executor
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/executor/graph"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
@@ -16,115 +16,15 @@ import (
 // DefaultErrors is the id of the built-in errors rule (plan language, rule 11).
 const DefaultErrors = "default-errors"
 
-// scope is what names mean where an expression stands: on a node, or nowhere (the plan's own assertions).
-type scope struct {
-	build *build
-	node  *Node           // nil: metrics must stand under stage("…")
-	reach map[string]bool // ids of the nodes that have run by then; nil: all
-}
-
-// Variable implements expression.Scope.
-func (s *scope) Variable(name string) (literal, typ string, err error) {
-	var names []string
-	vars := s.build.program.Plan.Vars
-	if s.node != nil {
-		vars = slices.Concat(vars, s.node.Stage.Axes)
-	}
-	for _, v := range vars {
-		if v.Name == name {
-			if v.Secret {
-				return "", "", fmt.Errorf("${%s} is a secret and cannot be compared with anything", name)
-			}
-			return v.Text, v.Type, nil
-		}
-		names = append(names, v.Name)
-	}
-	return "", "", missing(fmt.Sprintf("there is no variable %q", name), name, names, false)
-}
-
-// Resolve implements expression.Scope.
-func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
-	if here := (expression.Place{Node: at.Node}); at != here {
-		return metric.Leaf{}, &expression.NameError{Code: codeNotBuilt, Summary: at.String() + "… cannot be measured yet"}
-	}
-	n := s.node
-	if at.Node != "" {
-		var err error
-		if n, err = s.find(at.Node); err != nil {
-			return metric.Leaf{}, err
-		}
-	}
-	if n == nil {
-		return metric.Leaf{}, &expression.NameError{Summary: fmt.Sprintf(`say of which stage: stage("…").%s`, path)}
-	}
-	if n.Catalogue == nil {
-		return metric.Leaf{}, &expression.NameError{Stage: true, Summary: fmt.Sprintf("stage %q has no usable target", n.Stage.ID)}
-	}
-	leaf, err := expression.Find(n.Catalogue, path)
-	if err != nil {
-		return metric.Leaf{}, err
-	}
-	if why := n.lacks(leaf.Row, s.build.targets[n.Stage.Request.Target]); why != "" {
-		return metric.Leaf{}, fmt.Errorf("%s cannot be measured here: %s", leaf.Row.Name, why)
-	}
-	return leaf, nil
-}
-
-// find is the node that stage("id") means.
-func (s *scope) find(id string) (*Node, error) {
-	var ids []string
-	for _, n := range s.build.program.Nodes {
-		if n.ID == id {
-			if s.node != nil && n != s.node && !s.reach[id] {
-				return nil, &expression.NameError{Stage: true, Summary: fmt.Sprintf("stage %q may not have run by then: add it to `needs`", id)}
-			}
-			return n, nil
-		}
-		ids = append(ids, n.ID)
-	}
-	if many := s.build.nodes[id]; len(many) > 1 {
-		var names []string
-		for _, n := range many {
-			names = append(names, n.ID)
-		}
-		return nil, &expression.NameError{
-			Stage: true, Summary: fmt.Sprintf("stage %q has %d nodes: name one of them", id, len(many)), Allowed: names,
-		}
-	}
-	return nil, missing(fmt.Sprintf("there is no stage %q", id), id, ids, true)
-}
-
-// missing is an error about a name that does not exist, with the word that was likely meant.
-func missing(what, name string, names []string, stage bool) error {
-	return &expression.NameError{Summary: what, Allowed: names, Nearest: source.Nearest(name, names), Stage: stage}
-}
-
-// lacks says why a node cannot produce a row, or "".
-func (n *Node) lacks(r *metric.Row, k *kind) string {
-	switch {
-	case r.Loads == metric.OpenLoop && !n.Open:
-		return "it needs an open loop (`rate`)"
-	case r.Loads == metric.ClosedLoop && n.Open:
-		return "it needs a closed loop (`concurrency`)"
-	case r.From == metric.Series && n.Stage.Request.Target.Statistics == "none":
-		return "the target says `statistics: none`"
-	case k != nil:
-		return k.lacks(r.Needs)
-	}
-	return ""
-}
-
 // expressions compiles every assertion, condition and stability metric.
 func (b *build) expressions() {
 	for _, n := range b.program.Nodes {
-		if n.Catalogue == nil {
+		if slices.Contains(n.entries, nil) || n.Catalogue == nil {
 			continue // its target is wrong, which has been said
 		}
-		n.scope = &scope{build: b, node: n, reach: b.program.Graph.Ancestors(n.ID)}
-		if l, ok := quantity(n.Stage).(scenario.Levels); ok {
-			for _, c := range l.While {
-				n.While = append(n.While, b.check(scenario.Assertion{That: c.That}, n.scope))
-			}
+		n.scope = &scope{build: b, node: n, here: true}
+		for _, c := range conditions(n.Stage) {
+			n.While = append(n.While, b.check(scenario.Assertion{That: c.That}, n.scope))
 		}
 		for _, a := range n.Stage.Assert {
 			n.Checks = append(n.Checks, b.check(a, n.scope))
@@ -135,32 +35,95 @@ func (b *build) expressions() {
 		if u, ok := n.Stage.Extent.(scenario.UntilStable); ok {
 			b.stability(n, u)
 		}
+		b.reads(n)
 	}
 	for _, a := range b.program.Plan.Assert {
 		b.program.Assert = append(b.program.Assert, b.check(a, &scope{build: b}))
 	}
-	b.once()
 }
 
-// once drops the repeats of diagnostics: the levels of a stage share its expressions.
-func (b *build) once() {
-	seen := make(map[string]bool)
-	b.diags = slices.DeleteFunc(b.diags, func(d source.Diagnostic) bool {
-		key := fmt.Sprint(d.Pos, d.Code, d.Summary)
-		repeated := seen[key]
-		seen[key] = true
-		return repeated
-	})
+// conditions are the `while` of a stage's load.
+func conditions(s *scenario.Stage) []scenario.Condition {
+	switch q := quantity(s).(type) {
+	case scenario.Levels:
+		return q.While
+	case scenario.Search:
+		return q.While
+	}
+	return nil
+}
+
+// reads draws where a node's expressions take numbers from other nodes, unless it comes directly after them anyway.
+func (b *build) reads(n *Node) {
+	drawn := make(map[string]bool)
+	for _, e := range b.program.Graph.Into(n.ID) {
+		drawn[e.From] = true
+	}
+	for _, c := range slices.Concat(n.Checks, n.While) {
+		if c.Program == nil {
+			continue
+		}
+		for _, r := range c.Program.Refs {
+			if r.Node == "" || r.Node == n.ID || r.Baseline || drawn[r.Node] {
+				continue
+			}
+			drawn[r.Node] = true
+			reason := "its `while`"
+			if c.Assertion.ID != "" {
+				reason = "assertion " + c.Assertion.ID
+			}
+			_ = b.program.Graph.Connect(graph.Edge{From: r.Node, To: n.ID, Reason: reason, Reads: true})
+		}
+	}
+}
+
+// cacheKey is what decides how an expression about one node is understood.
+type cacheKey struct {
+	text      string
+	sort      string
+	catalogue *metric.Catalogue
+}
+
+// compiled is a program that nodes of one sort share: it reads no other node, and there was nothing to say about it.
+type compiled struct{ program *expression.Program }
+
+// compile compiles an expression in a scope. References to other nodes are written out: stage("s") of an equal matrix is
+// its node.
+func (b *build) compile(t source.Text, s *scope) *expression.Program {
+	var key cacheKey
+	if s.here && s.node != nil {
+		key = cacheKey{t.Text, s.node.sort, s.node.Catalogue}
+		if c, ok := b.compiled[key]; ok {
+			return c.program
+		}
+	}
+	p, diags := expression.Compile(t, s)
+	b.add(diags)
+	if p == nil {
+		return nil
+	}
+	own := true
+	for i, r := range p.Refs {
+		if r.Node == "" {
+			continue
+		}
+		own = false
+		if n, err := s.named(r.Node); err == nil {
+			p.Refs[i].Node = n.ID
+		}
+	}
+	if own && len(diags) == 0 && s.here {
+		b.compiled[key] = compiled{p}
+	}
+	return p
 }
 
 func (b *build) check(a scenario.Assertion, s *scope) Check {
-	p, diags := expression.Compile(a.That, s)
-	b.diags = append(b.diags, diags...)
-	c := Check{Assertion: a, Program: p}
-	if p == nil {
+	c := Check{Assertion: a, Program: b.compile(a.That, s), Planned: -1}
+	if c.Program == nil {
 		return c
 	}
-	c.Needed = verdict.Needed(a, p)
+	c.Needed = verdict.Needed(a, c.Program)
 	b.hintHolds(c, s.node)
 	return c
 }
@@ -177,7 +140,7 @@ func defaultErrors(s *scenario.Stage) scenario.Assertion {
 func mentionsErrors(checks []Check) bool {
 	return slices.ContainsFunc(checks, func(c Check) bool {
 		return c.Program != nil && slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool {
-			return r.Node == "" && !r.Baseline && strings.HasPrefix(r.Leaf.Row.Name, "errors.")
+			return !r.Baseline && strings.HasPrefix(r.Leaf.Row.Name, "errors.")
 		})
 	})
 }

@@ -15,6 +15,9 @@ func (b *build) goodput() {
 			continue // its target is wrong, which has been said
 		}
 		for _, x := range n.Stage.Goodput {
+			if row, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && row.Later && row.From == metric.Sample && n.lacks(row, n.entries[0]) == "" {
+				continue // see later
+			}
 			row := b.bindable(n, x.Metric.Text)
 			if row == nil {
 				b.fail(x.Metric.Pos, codeGoodput, "goodput cannot be bound by %s: not every request has a value of it", x.Metric.Text).

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/observe"
@@ -189,29 +188,4 @@ func targetOf(k *backends.Kind, t *scenario.Target) backends.Target {
 		}
 	}
 	return out
-}
-
-// label is a node in a few words, for graphs and tables.
-func (n *Node) label() string {
-	what := n.Level.Text + " in flight"
-	if n.Open {
-		what = n.Level.Text
-		if r, ok := n.Stage.Load.(scenario.Rate); ok {
-			what += " " + r.Arrivals.Word
-		}
-	}
-	switch e := n.Stage.Extent.(type) {
-	case scenario.For:
-		return what + " for " + spanText(e.Span)
-	case scenario.UntilStable:
-		return fmt.Sprintf("%s until stable (%d windows of %s)", what, e.Windows, spanText(e.Window))
-	}
-	return what
-}
-
-func spanText(s scenario.Span) string {
-	if s.Requests > 0 {
-		return fmt.Sprintf("%d requests", s.Requests)
-	}
-	return s.Duration.Round(time.Microsecond).String()
 }

@@ -1,14 +1,18 @@
 package executor
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // later gathers what the program needs and this version cannot run: what the plan says that nothing plays yet, backends
-// that are only known, metrics that nothing measures. It is the last step of Compile.
+// that are only known, abilities that they do not have yet, metrics that nothing measures. It is the last step of Compile.
 func (b *build) later() {
 	p := b.program
 	p.Later = slices.Clone(p.Plan.Later)
@@ -18,6 +22,12 @@ func (b *build) later() {
 		}
 	}
 	for _, n := range p.Nodes {
+		b.laterActions(n)
+		for _, x := range n.Stage.Goodput {
+			if row, ok := n.row(strings.TrimSpace(x.Metric.Text)); ok && row.Later {
+				b.notYet(x.Metric.Pos, row.Name+" is not measured yet")
+			}
+		}
 		b.laterMetrics(n.Checks)
 		b.laterMetrics(n.While)
 		for _, l := range n.Stability {
@@ -30,17 +40,60 @@ func (b *build) later() {
 	p.Later = p.Later.Sorted()
 }
 
+// row is a row of the node's catalogue.
+func (n *Node) row(name string) (*metric.Row, bool) {
+	if n.Catalogue == nil {
+		return nil, false
+	}
+	return n.Catalogue.Row(name)
+}
+
 func (b *build) laterMetrics(checks []Check) {
 	for _, c := range checks {
 		if c.Program == nil {
 			continue
 		}
 		for _, r := range c.Program.Refs {
-			if row := r.Leaf.Row; row.Later {
-				b.notYet(c.Assertion.That.At(r.At[0]), row.Name+" is not measured yet")
+			pos, row := c.Assertion.That.At(r.At[0]), r.Leaf.Row
+			switch {
+			case r.Scraped():
+				b.notYet(pos, "no metrics endpoint is read yet")
+			case r.Model != "":
+				b.notYet(pos, "the statistics of composing models are not read yet")
+			case row.Later:
+				b.notYet(pos, row.Name+" is not measured yet")
 			}
 		}
 	}
+}
+
+// laterActions gathers what a backend can do before and after a stage, though not yet here.
+func (b *build) laterActions(n *Node) {
+	for _, a := range models(n.Stage) {
+		for _, k := range n.entries {
+			if k != nil && k.abilities.Has(backends.ModelControl) && k.kind.Later.Has(backends.ModelControl) {
+				b.notYet(a.Pos, fmt.Sprintf("backend %s does not load and unload models yet", k.kind.Name))
+			}
+		}
+	}
+}
+
+// modelControl refuses what no target of a stage can do before or after it.
+func (b *build) modelControl(n *Node) {
+	for _, a := range models(n.Stage) {
+		for _, k := range n.entries {
+			if k != nil && !k.abilities.Has(backends.ModelControl) {
+				b.fail(a.Pos, codeAction, "backend %s cannot load and unload models for this target", k.kind.Name)
+			}
+		}
+	}
+}
+
+// models are the actions of a stage that load and unload models.
+func models(s *scenario.Stage) []scenario.Action {
+	return slices.DeleteFunc(slices.Concat(s.Before, s.After), func(a scenario.Action) bool {
+		return a.LoadModel == "" && a.UnloadModel == ""
+	})
 }
 
 // notYet says once what cannot be run, however many nodes share the place, and not where the plan's own list has it.

@@ -70,6 +70,9 @@ type Node struct {
 
 	prev    *Node // the level before at the same point, nil for the first
 	scope   *scope
+	sort    string                   // see sortOf
+	takes   []derived                // where its load comes from
+	record  recording                // times or gaps that stand in a file
 	entries []*kind                  // what the target of each entry can do; nil in it: its target is wrong
 	amounts map[*source.Text]*amount // by Level.Expr, see Amount
 }
@@ -82,6 +85,7 @@ type Check struct {
 	// Planned is how many requests are planned for where it looks: its phase, its entry of the mix, one of its windows; the
 	// smallest. -1: depends on the server.
 	Planned float64
+	SD      float64 // standard deviation of Planned
 }
 
 // Planned is what a node will do, as far as it can be known before it runs. Times in seconds, of one round.
@@ -89,7 +93,7 @@ type Planned struct {
 	Requests float64 // due in hold; -1: depends on the server
 	SD       float64 // standard deviation of Requests; 0: exact
 	Outside  float64 // due in warm-up and on the way between holds, on average; -1: depends on the server
-	Shortest float64 // the node's duration, warm-up and delay included
+	Shortest float64 // the node's duration, warm-up included
 	Longest  float64 // with the drain; -1: no bound
 	InFlight int     // most requests open at the same time; -1: depends on a result
 	Rounds   int     // how often it is played

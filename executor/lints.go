@@ -1,0 +1,207 @@
+package executor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// lints warns of what is allowed and hardly meant. Each says what to do.
+func (b *build) lints() {
+	b.unused()
+	for _, s := range b.stages {
+		b.group(s)
+		for _, n := range s.nodes {
+			b.few(n)
+			b.sparse(n)
+			b.cut(n)
+			b.crowded(n)
+			b.modelControl(n)
+		}
+		b.conditional(s)
+	}
+	b.unreached()
+}
+
+// unused warns of datasets that no stage names, not even one that never runs.
+func (b *build) unused() {
+	data := make(map[*scenario.Dataset]bool)
+	for _, s := range b.program.Plan.Stages {
+		for _, e := range s.Entries() {
+			data[e.Request.Data] = true
+		}
+	}
+	for _, d := range b.program.Plan.Datasets {
+		if !data[d] && d.Pos.Line > 0 {
+			b.warn(d.Pos, codeUnused, "dataset %q is used by no stage", d.Name).Detail = "remove it, or name it with `data`"
+		}
+	}
+}
+
+// group refuses a group whose members all wait for each other.
+func (b *build) group(s *steps) {
+	g := s.first().Group
+	if g == nil {
+		return
+	}
+	for _, other := range b.stages {
+		if _, waits := other.first().Extent.(scenario.UntilOthers); other.first().Group == g && !waits {
+			return
+		}
+	}
+	b.fail(g.Pos, codeOthers, "every member of this group lasts as long as the others: it never ends").
+		Detail = "give one of them `for` or `until: stable`"
+}
+
+// few says where a node cannot gather the samples that an assertion needs.
+func (b *build) few(n *Node) {
+	for _, c := range n.Checks {
+		b.fewFor(c, fmt.Sprintf("stage %q", n.ID))
+	}
+	if n == b.program.Nodes[len(b.program.Nodes)-1] {
+		for _, c := range b.program.Assert {
+			b.fewFor(c, "the plan")
+		}
+	}
+}
+
+func (b *build) fewFor(c Check, who string) {
+	most := c.Planned + 2*c.SD
+	if c.Planned < 0 || float64(c.Needed) <= most || b.said(c.Assertion.That.Pos, codeFewSamples) {
+		return
+	}
+	place := "sends"
+	if c.Assertion.Every > 0 {
+		place = fmt.Sprintf("in %v sends", c.Assertion.Every)
+	}
+	b.warn(c.Assertion.That.Pos, codeFewSamples, "%s %s %.0f requests that this looks at, it needs %d", who, place, math.Floor(c.Planned), c.Needed).
+		Detail = "the verdict will be inconclusive: run longer, or set `min_samples`"
+}
+
+// sparse warns of closed loops whose slots have hardly anything to do.
+func (b *build) sparse(n *Node) {
+	requests, slots := n.Planned.Requests, n.Level.Value
+	e, counted := n.Stage.Extent.(scenario.For)
+	if n.Open || !counted || e.Span.Duration > 0 || requests < 0 || slots == 0 || requests >= 3*slots {
+		return
+	}
+	if requests < slots {
+		if !b.said(n.Level.Pos, codeNeverFull) {
+			b.warn(n.Level.Pos, codeNeverFull, "stage %q sends %.0f requests, so %.0f are never in flight at once", n.ID, requests, slots).
+				Detail = fmt.Sprintf("ask for at least %.0f requests, or fewer in flight", 3*slots)
+		}
+		return
+	}
+	if !b.said(n.Level.Pos, codeFewRequests) {
+		b.warn(n.Level.Pos, codeFewRequests, "stage %q sends %.0f requests with %.0f in flight: start and end are most of what is measured", n.ID, requests, slots).
+			Detail = fmt.Sprintf("ask for at least %.0f requests, three for each slot", 3*slots)
+	}
+}
+
+// cut warns of ramps that end before they are over, and of those that measure nothing.
+func (b *build) cut(n *Node) {
+	r, ok := quantity(n.Stage).(scenario.Ramp)
+	if !ok {
+		return
+	}
+	length, end := rampLength(r), 0.0
+	e, isFor := n.Stage.Extent.(scenario.For)
+	if isFor {
+		end = e.Span.Duration.Seconds()
+	}
+	if end > 0 && length > end {
+		b.warn(n.Stage.ExtentPos, codeRampCut, "the ramp of stage %q takes %v and is cut after %v", n.ID, inTime(length), inTime(end)).
+			Detail = "what comes later is never reached: lengthen `for`, shorten the steps, or leave `for` out"
+		return
+	}
+	holds := slices.ContainsFunc(r.Steps, func(s scenario.RampStep) bool { return s.Hold > 0 })
+	if !holds && (!isFor || end > 0 && length == end) {
+		b.warn(n.Stage.LoadPos, codeNoHold, "the ramp of stage %q holds no value, so nothing of it is measured", n.ID).
+			Detail = "give a step a `hold`, or let `for` be longer than the ramp: its last value is held then"
+	}
+}
+
+func inTime(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+
+// crowded warns of open loops that would fill their slots before their own limit of latency is reached.
+func (b *build) crowded(n *Node) {
+	pool, open := scenario.Open(n.Stage.Load)
+	rate := n.peakRate()
+	limit, c := n.slowest()
+	if !open || rate == 0 || limit == 0 || rate*limit <= float64(pool.MaxInFlight) {
+		return
+	}
+	b.warn(n.Stage.LoadPos, codeCrowded, "at %s %.6g requests a second may be %.0f in flight, and max_in_flight is %d",
+		inTime(limit), rate, math.Ceil(rate*limit), pool.MaxInFlight).
+		Detail = fmt.Sprintf("%s allows a latency at which requests wait for a slot, which is in their latency: raise `max_in_flight`", c.Assertion.That.Text)
+}
+
+// peakRate is the highest rate that the plan itself writes; 0: there is none.
+func (n *Node) peakRate() float64 {
+	peak := n.Level.Value
+	if r, ok := quantity(n.Stage).(scenario.Ramp); ok {
+		for _, s := range r.Steps {
+			if s.Hold > 0 {
+				peak = max(peak, s.To.Value)
+			}
+		}
+	}
+	return peak
+}
+
+// slowest is the smallest limit that an assertion of the node sets on its latency, in seconds; 0: none does.
+func (n *Node) slowest() (limit float64, by Check) {
+	for _, c := range n.Checks {
+		if c.Program == nil || len(c.Program.Refs) != 1 || c.Program.Refs[0].Node != "" {
+			continue
+		}
+		if name := c.Program.Refs[0].Leaf.Row.Name; name != metric.Latency && name != metric.ServiceTime {
+			continue
+		}
+		t := c.Program.Truth(atOnce{})
+		if strings.HasPrefix(t.Op, "<") && t.Limit.Known && t.Limit.V > 0 && (limit == 0 || t.Limit.V < limit) {
+			limit, by = t.Limit.V, c
+		}
+	}
+	return limit, by
+}
+
+// atOnce are values that let a comparison show its limit.
+type atOnce struct{}
+
+func (atOnce) Quantity(expression.Ref) expression.Quantity {
+	return expression.Quantity{Known: true, N: 1}
+}
+
+// conditional warns of gates on a stage that a good run skips.
+func (b *build) conditional(s *steps) {
+	if first := s.first(); first.When == "failure" && len(first.Assert) > 0 {
+		b.warn(first.Assert[0].Use, codeSkippable, "stage %q only runs when something has failed: this never gates a good run", s.id).
+			Detail = "assert on a stage that always runs, or use `when: always`"
+	}
+}
+
+// unreached warns of the plan's assertions on nodes that a good run may skip.
+func (b *build) unreached() {
+	for _, c := range b.program.Assert {
+		if c.Program == nil {
+			continue
+		}
+		for _, r := range c.Program.Refs {
+			n := b.byNode[r.Node]
+			if n == nil || r.Baseline {
+				continue
+			}
+			if n.Stage.When == "failure" {
+				b.warn(c.Assertion.That.At(r.At[0]), codeSkippable, "stage %q only runs when something has failed: this is skipped in a good run", n.Stage.ID).
+					Detail = "assert on a stage that always runs"
+			}
+		}
+	}
+}

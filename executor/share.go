@@ -1,0 +1,73 @@
+package executor
+
+import (
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// share fills how many requests are planned for what a check looks at: the smallest of its references. n is the node it
+// stands on, nil for one of the plan.
+func (b *build) share(n *Node, c *Check) {
+	if c.Program == nil {
+		return
+	}
+	for _, r := range c.Program.Refs {
+		at := n
+		if r.Node != "" {
+			at = b.byNode[r.Node]
+		}
+		if at == nil || r.Baseline || r.Model != "" || r.Leaf.Row.From == metric.Series || r.Leaf.Row.From == metric.Client {
+			continue
+		}
+		if k := at.planFor(r.Place, c.Assertion); k >= 0 && (c.Planned < 0 || k < c.Planned) {
+			c.Planned, c.SD = k, at.dues().sd(k)
+		}
+	}
+}
+
+// planFor is how many requests are planned for a place of the node, over all its rounds; of assertions with `every`, for
+// one of its windows. -1: not known.
+func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
+	k, a := n.Planned.Requests, n.dues()
+	hold := n.hold(a, k)
+	if at.Phase != "" {
+		k = -1
+		if a.ramp != nil && hold.most > 0 {
+			steps := quantity(n.Stage).(scenario.Ramp).Steps
+			for _, h := range a.ramp.Holds(ns(hold.most)) {
+				if steps[h.Step].Name == at.Phase {
+					k, hold = a.inHold(n, h, 1<<62), exactly(float64(h.To-h.From)/1e9)
+				}
+			}
+		}
+	}
+	if k < 0 {
+		return -1
+	}
+	if at.Mix != "" {
+		k *= n.weight(at.Mix)
+	}
+	if as.Every > 0 {
+		if hold.most <= 0 {
+			return -1
+		}
+		return k * as.Every.Seconds() / max(hold.most, as.Every.Seconds())
+	}
+	return k * float64(n.Planned.Rounds)
+}
+
+// weight is the share of an entry in the mix.
+func (n *Node) weight(name string) float64 {
+	sum, own := 0.0, 0.0
+	for _, e := range n.Stage.Mix {
+		sum += e.Weight
+		if e.Name == name {
+			own = e.Weight
+		}
+	}
+	if sum == 0 {
+		return 1 / float64(len(n.Stage.Mix))
+	}
+	return own / sum
+}
