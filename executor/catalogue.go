@@ -75,7 +75,7 @@ func (n *Node) target() *scenario.Target { return n.Stage.Entries()[0].Request.T
 func sortOf(n *Node) string {
 	var text strings.Builder
 	fmt.Fprint(&text, n.Open, n.target().Name)
-	for _, name := range n.holds() {
+	for _, name := range n.phaseNames() {
 		text.WriteString(" phase " + name)
 	}
 	for _, e := range n.Stage.Mix {

@@ -32,7 +32,6 @@ const (
 	codeUnused      = "unused-entry"
 	codeFewRequests = "few-requests"
 	codeRampCut     = "ramp-cut"
-	codeNoHold      = "ramp-without-hold"
 	codeCrowded     = "max-in-flight-too-low"
 	codeSkippable   = "may-be-skipped"
 )

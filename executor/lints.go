@@ -3,7 +3,6 @@ package executor
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -104,26 +103,16 @@ func (b *build) sparse(n *Node) {
 	}
 }
 
-// cut warns of ramps that end before they are over, and of those that measure nothing.
+// cut warns of ramps that end before they are over.
 func (b *build) cut(n *Node) {
 	r, ok := quantity(n.Stage).(scenario.Ramp)
-	if !ok {
+	e, isFor := n.Stage.Extent.(scenario.For)
+	if !ok || !isFor || e.Span.Duration == 0 {
 		return
 	}
-	length, end := rampLength(r), 0.0
-	e, isFor := n.Stage.Extent.(scenario.For)
-	if isFor {
-		end = e.Span.Duration.Seconds()
-	}
-	if end > 0 && length > end {
+	if length, end := rampLength(r), e.Span.Duration.Seconds(); length > end {
 		b.warn(n.Stage.ExtentPos, codeRampCut, "the ramp of stage %q takes %v and is cut after %v", n.ID, inTime(length), inTime(end)).
 			Detail = "what comes later is never reached: lengthen `for`, shorten the steps, or leave `for` out"
-		return
-	}
-	holds := slices.ContainsFunc(r.Steps, func(s scenario.RampStep) bool { return s.Hold > 0 })
-	if !holds && (!isFor || end > 0 && length == end) {
-		b.warn(n.Stage.LoadPos, codeNoHold, "the ramp of stage %q holds no value, so nothing of it is measured", n.ID).
-			Detail = "give a step a `hold`, or let `for` be longer than the ramp: its last value is held then"
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -201,26 +202,27 @@ func (a dues) measured(n *Node, warm, hold bounds) float64 {
 	return a.count(from, -1)
 }
 
-// held is how many requests are due in the holds of a ramp that lasts until end, most of all that it sends.
+// held is how many requests are due in the holds of a ramp that lasts until end (ns), most of all that it sends.
 func (a dues) held(n *Node, end, most int64) float64 {
-	total := 0.0
-	for _, h := range a.ramp.Holds(end) {
-		total += a.inHold(n, h, most)
+	spans := holds(n.phases())
+	if spans == nil {
+		spans = []measure.Span{{From: 0, To: math.MaxInt64}} // without a hold everything counts
 	}
-	return total
+	return a.within(n, spans, end, most)
 }
 
-func (a dues) inHold(n *Node, h load.Hold, most int64) float64 {
-	warm := int64(n.Stage.Warmup.Duration)
-	s := a.even()
-	if most < math.MaxInt64 {
-		s = load.Limit(s, most+int64(a.count(0, warm)))
+// within is how many of the first most requests are due in spans, ns after the warm-up, and before end.
+func (a dues) within(n *Node, spans []measure.Span, end, most int64) float64 {
+	warm, total := int64(n.Stage.Warmup.Duration), int64(0)
+	early := int64(a.count(0, warm))
+	for _, span := range spans {
+		s := a.even()
+		if most < math.MaxInt64-early {
+			s = load.Limit(s, most+early)
+		}
+		total += load.Count(s, warm+span.From, warm+min(span.To, end, math.MaxInt64-warm))
 	}
-	to := h.To
-	if to < math.MaxInt64-warm {
-		to += warm
-	}
-	return float64(load.Count(s, warm+h.From, to))
+	return float64(total)
 }
 
 // inFlight is how many requests are open at the same time, at most; -1: an earlier result decides.

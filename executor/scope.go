@@ -192,8 +192,8 @@ func (n *Node) has(at expression.Place, p *scenario.Plan) error {
 			Detail: "add `baseline: FILE`, the result.json of an earlier run, or give it with --baseline FILE",
 		}
 	}
-	if names := n.holds(); at.Phase != "" && !slices.Contains(names, at.Phase) {
-		what := fmt.Sprintf("stage %q has no hold named %q", n.Stage.ID, at.Phase)
+	if names := n.phaseNames(); at.Phase != "" && !slices.Contains(names, at.Phase) {
+		what := fmt.Sprintf("stage %q has no phase named %q", n.Stage.ID, at.Phase)
 		if len(names) == 0 {
 			return &expression.NameError{Part: expression.InPhase, Summary: what, Detail: "a phase is a step of a ramp that has a `name`: {to: 500/s, hold: 60s, name: base}"}
 		}
@@ -220,15 +220,11 @@ func (n *Node) has(at expression.Place, p *scenario.Plan) error {
 	return nil
 }
 
-// holds are the names of a ramp's holds.
-func (n *Node) holds() []string {
+// phaseNames are the names of the parts of a ramp.
+func (n *Node) phaseNames() []string {
 	var names []string
-	if r, ok := quantity(n.Stage).(scenario.Ramp); ok {
-		for _, s := range r.Steps {
-			if s.Name != "" {
-				names = append(names, s.Name)
-			}
-		}
+	for _, p := range n.phases() {
+		names = append(names, p.name)
 	}
 	return names
 }

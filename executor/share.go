@@ -1,6 +1,9 @@
 package executor
 
 import (
+	"math"
+
+	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -33,12 +36,9 @@ func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
 	hold := n.hold(a, k)
 	if at.Phase != "" {
 		k = -1
-		if a.ramp != nil && hold.most > 0 {
-			steps := quantity(n.Stage).(scenario.Ramp).Steps
-			for _, h := range a.ramp.Holds(ns(hold.most)) {
-				if steps[h.Step].Name == at.Phase {
-					k, hold = a.inHold(n, h, 1<<62), exactly(float64(h.To-h.From)/1e9)
-				}
+		for _, p := range n.phases() {
+			if end := ns(hold.most); p.name == at.Phase && a.ramp != nil && hold.most > 0 {
+				k, hold = a.within(n, p.spans, end, math.MaxInt64), exactly(length(p.spans, end))
 			}
 		}
 	}
@@ -55,6 +55,15 @@ func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
 		return k * as.Every.Seconds() / max(hold.most, as.Every.Seconds())
 	}
 	return k * float64(n.Planned.Rounds)
+}
+
+// length is how long spans are together that end at the latest at end, s.
+func length(spans []measure.Span, end int64) float64 {
+	total := int64(0)
+	for _, s := range spans {
+		total += max(min(s.To, end)-s.From, 0)
+	}
+	return seconds(total)
 }
 
 // weight is the share of an entry in the mix.

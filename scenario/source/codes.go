@@ -77,7 +77,6 @@ func Codes() []Code {
 		{"out-of-range", "The value is read but lies outside what makes sense here."},
 		{"overlay-matches-nothing", "A profile, or a plan that extends another, changes what is not there: a stage, a variable, a key that null should remove."},
 		{"ramp-cut", "The stage ends before its ramp does."},
-		{"ramp-without-hold", "A ramp that never holds a value: nothing of it is measured."},
 		{"recorded-times", "A file of gaps or times cannot be read: it is missing, not a number, not ascending, or empty."},
 		{"request", "A request cannot be encoded for the target's protocol."},
 		{"rows-left-over", "With `at_end: stop`, the last rows do not fill a batch and are not sent."},
