@@ -54,7 +54,7 @@ func (b *build) planned(n *Node) Planned {
 		p.SD = a.sd(p.Requests)
 	}
 	if p.Requests >= 0 && a.even != nil && hold.most >= 0 && warm.most >= 0 && hold.least == hold.most {
-		all := a.count(0, ns(warm.most+hold.most))
+		all := a.count(0, inNs(warm.most+hold.most))
 		if known > 0 {
 			all = known + float64(n.Stage.Warmup.Requests) + a.count(0, int64(n.Stage.Warmup.Duration))
 		}
@@ -77,7 +77,7 @@ func (b *build) planned(n *Node) Planned {
 	return p
 }
 
-func ns(seconds float64) int64 { return int64(math.Round(seconds * 1e9)) }
+func inNs(seconds float64) int64 { return int64(math.Round(seconds * 1e9)) }
 
 func isStable(n *Node) bool {
 	_, is := n.Stage.Extent.(scenario.UntilStable)
@@ -186,7 +186,7 @@ func (b *build) requests(n *Node) float64 {
 
 // measured is how many requests are due while a node is measured.
 func (a dues) measured(n *Node, warm, hold bounds) float64 {
-	from := ns(warm.most)
+	from := inNs(warm.most)
 	if e, ok := n.Stage.Extent.(scenario.UntilStable); ok {
 		if e.Window.Requests > 0 {
 			return float64(e.Windows) * float64(e.Window.Requests)
@@ -194,7 +194,7 @@ func (a dues) measured(n *Node, warm, hold bounds) float64 {
 		return a.count(from, from+int64(e.Windows)*int64(e.Window.Duration))
 	}
 	if a.ramp != nil {
-		return a.held(n, ns(hold.most), math.MaxInt64)
+		return a.held(n, inNs(hold.most), math.MaxInt64)
 	}
 	if e, ok := n.Stage.Extent.(scenario.For); ok && e.Span.Duration > 0 {
 		return a.count(from, from+int64(e.Span.Duration))

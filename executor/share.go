@@ -37,7 +37,7 @@ func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
 	if at.Phase != "" {
 		k = -1
 		for _, p := range n.phases() {
-			if end := ns(hold.most); p.name == at.Phase && a.ramp != nil && hold.most > 0 {
+			if end := inNs(hold.most); p.name == at.Phase && a.ramp != nil && hold.most > 0 {
 				k, hold = a.within(n, p.spans, end, math.MaxInt64), exactly(length(p.spans, end))
 			}
 		}
