@@ -64,7 +64,6 @@ func Codes() []Code {
 		{"never-in-doubt", "The comparison has the same outcome whatever is measured: errors.ratio < 150%, requests.count >= 0."},
 		{"never-reached-concurrency", "The stage sends fewer requests than it wants in flight."},
 		{"never-runs", "The stage can never run: what it needs never fails, or its failure stops this stage too."},
-		{"no-baseline", "The baseline is not there. `if_missing` says what becomes of the assertions that compare with it."},
 		{"no-binary-tensors", "The server does not list the binary tensor extension; it may refuse raw tensors over HTTP."},
 		{"no-effect", "A key is allowed here, and nothing follows from it."},
 		{"no-inputs", "The server's metadata lists no inputs for the model, so no request can be made."},
