@@ -2,10 +2,12 @@ package scenario
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
@@ -45,7 +47,7 @@ func (r *reading) plan() *Plan {
 		p.Baseline = &Baseline{File: r.path(b.File), IfMissing: b.IfMissing.V}
 	}
 	p.Output = r.output(r.raw.Output)
-	p.Later = schema.Later(r.resolved)
+	p.Later = append(schema.Later(r.resolved), r.later...).Sorted()
 	p.Resolved, p.Origins = r.resolvedTree(p.Name)
 	p.Overlays = r.layers.names
 	p.Fingerprint = r.fingerprint()
@@ -161,7 +163,7 @@ func newBuiltin(b *rawBuiltin) *Builtin {
 
 func (r *reading) dataset(name string, d *rawDataset) *Dataset {
 	ds := &Dataset{
-		Name: name, Pos: d.At.pos(), Format: d.Format.or(""), Order: d.Order.V, AtEnd: d.AtEnd.V, TimeUnit: unitOf(d.TimeUnit),
+		Name: name, Pos: d.At.pos(), Format: r.format(d), Order: d.Order.V, AtEnd: d.AtEnd.V, TimeUnit: unitOf(d.TimeUnit),
 		StringLength: *newDist(d.StringLength), Source: d.source(),
 	}
 	for _, f := range d.File.all() {
@@ -179,6 +181,27 @@ func (r *reading) dataset(name string, d *rawDataset) *Dataset {
 		ds.Generate.Inputs = append(ds.Generate.Inputs, r.generator(e.Key, e.Value))
 	}
 	return ds
+}
+
+// format is the form of a dataset's files: as written, else by extension. "" is JSON, which the content tells apart.
+func (r *reading) format(d *rawDataset) string {
+	if d.Format != nil {
+		return d.Format.V
+	}
+	for _, f := range d.File.all() {
+		format := map[string]string{".jsonl": "jsonl", ".csv": "csv", ".npy": "npy", ".textproto": "textproto", ".pbtxt": "textproto"}[strings.ToLower(filepath.Ext(string(f.V)))]
+		if format == "" {
+			continue
+		}
+		if key, ok := schema.Lookup("data.format"); ok && slices.Contains(key.NotBuilt, format) {
+			r.later = append(r.later, source.Diagnostic{
+				Severity: source.Error, Code: codeNotBuilt, Path: f.at.path, Pos: f.at.pos(), Width: utf8.RuneCountInString(f.at.node.Text),
+				Summary: fmt.Sprintf("this version cannot read `%s` files yet", format), Allowed: key.Allowed,
+			})
+		}
+		return format
+	}
+	return ""
 }
 
 func (r *reading) generator(input string, g *rawGenerator) Generator {

@@ -95,6 +95,7 @@ type reading struct {
 	subs      *substitution
 	raw       rawPlan
 	diags     source.Diagnostics
+	later     source.Diagnostics // what cannot be run that the schema cannot see
 }
 
 func (r *reading) read(o Overrides) *Plan {

@@ -77,7 +77,7 @@ func TestFile(t *testing.T) {
 		{"two free dimensions", `{"data":[{"a":[1,2]}]}`, []backends.Port{port("a", backends.FP32, -1, -1)}, nil, "say which under `shapes`"},
 		{"no rows", `{"data":[]}`, []backends.Port{a}, nil, "no rows"},
 		{"no data", `{}`, []backends.Port{a}, nil, "no rows"},
-		{"sequences", `{"data":[[{"a":[1]}]]}`, []backends.Port{a}, nil, "not built yet"},
+		{"sequences", `{"data":[[{"a":[1]}]]}`, []backends.Port{a}, nil, "cannot send sequences yet"},
 		{"validation of another length", `{"data":[{"a":[1]}],"validation_data":[]}`, []backends.Port{a}, nil, `"validation_data" has 0 rows`},
 		{"no JSON", "{\"data\":[\n{\"a\":[1,]}]}", []backends.Port{a}, nil, "line 2, column 9"},
 		{"data is no list", `{"data":{"a":[1]}}`, []backends.Port{a}, nil, "must be a list of rows"},
