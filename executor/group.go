@@ -134,6 +134,14 @@ func (t *trial) ready(ctx context.Context) bool {
 	return true
 }
 
+// sitOut waits for the end of hold where a schedule has no arrival in what is left of it: others last as long as this one.
+func (t *trial) sitOut(ctx context.Context) {
+	left := t.control.StopAt.Load() - t.r.clock.Now()
+	if len(t.m.group.members) > 1 && t.course.length > 0 && left > 0 && left <= t.course.length && !t.course.ends && !t.ranOut() {
+		t.r.stops.sleep(ctx, time.Duration(left))
+	}
+}
+
 // grouped reports whether the stage stands in a `parallel`.
 func (m *member) grouped() bool { return m.plays[0].Node.Stage.Group != nil }
 

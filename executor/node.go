@@ -79,6 +79,7 @@ func (t *trial) run(ctx context.Context) *round {
 		return t.leave()
 	}
 	t.drive(ctx)
+	t.sitOut(ctx)
 	t.measure()
 	t.validity()
 	t.outcome()

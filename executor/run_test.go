@@ -82,7 +82,7 @@ func checkResult(t *testing.T, r *result.Result) {
 			continue
 		}
 		sent, failed, ok := count(n, "requests.count"), count(n, "errors.count"), int64(0)
-		if d := n.Metrics["latency"]; d.Count != nil {
+		if d := n.Metrics["latency"]; d != nil && d.Count != nil {
 			ok = *d.Count
 		}
 		var classes int64

@@ -1,0 +1,115 @@
+package executor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// TestSearch: a server of one instance that takes 10 ms can do 100/s. The search finds out, its node has the numbers of the
+// probe that was confirmed, and a later stage runs at a share of what was found.
+func TestSearch(t *testing.T) {
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 10e-3}, Instances: 1})
+	r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: slow}
+stages:
+  - id: find
+    load: {rate: {search: {from: 25/s, to: 400/s, precision: 40/s, confirm: 2, while: latency.p50 < 60ms}}}
+    for: 600ms
+    drain: 2s
+    assert: [capacity >= 20/s, capacity <= 130/s]
+  - id: hold
+    load: {rate: '${0.5 * stage("find").capacity}'}
+    for: 500ms
+`, s.HTTPURL(), Env{})
+	find, hold := node(t, r, "find"), node(t, r, "hold")
+	found, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{})
+	if !ok || found < 20 || found > 130 {
+		t.Fatalf("capacity %v, %v: %s %s", found, ok, find.Outcome, find.Reason)
+	}
+	used, confirmed := 0, 0
+	for _, p := range find.Trials {
+		if p.Used {
+			used++
+			if p.Level != found || p.Verdict != result.Pass {
+				t.Errorf("the probe at %v is used (%s), %v was found", p.Level, p.Verdict, found)
+			}
+			if n, _ := p.Metrics["requests.count"].Stat(metric.Stat{}); int64(n) != count(find, "requests.count") {
+				t.Errorf("the node's numbers are not those of the probe")
+			}
+		}
+		if p.Level == found && p.Verdict == result.Pass {
+			confirmed++
+		}
+	}
+	if used != 1 || confirmed < 2 || len(find.Trials) < 4 {
+		t.Errorf("%d probes, %d used, %d confirmed it", len(find.Trials), used, confirmed)
+	}
+	if got := hold.Load.Value; got != found/2 {
+		t.Errorf("hold ran at %v, half of %v was wanted", got, found)
+	}
+}
+
+// TestSearchFindsNothing: what does not hold where the search begins has no capacity; nothing is proven, and who needs the
+// number is skipped with that cause.
+func TestSearchFindsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		config builtin.Config
+		search string
+	}{
+		"it never holds":      {builtin.Config{}, "while: latency.p50 < 1ns"},
+		"nothing is answered": {builtin.Config{Errors: 1}, "while: [latency.p50 < 10s, errors.ratio <= 100%]"},
+		"too few samples":     {builtin.Config{}, "while: latency.p99.9 < 10s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, c.config)
+			r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: simple}
+stages:
+  - id: find
+    load: {rate: {search: {from: 50/s, to: 100/s, `+c.search+`}}}
+    for: 200ms
+    assert: [capacity >= 1/s]
+  - {id: hold, load: {rate: '${0.8 * stage("find").capacity}'}, for: 1s}
+`, s.HTTPURL(), Env{})
+			find, hold := node(t, r, "find"), node(t, r, "hold")
+			if _, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{}); ok || find.Assertions[0].Verdict != result.Inconclusive || len(find.Trials) == 0 {
+				t.Errorf("%s %s: %+v", find.Outcome, find.Reason, find.Assertions)
+			}
+			if hold.Outcome != result.SkippedNode || !strings.Contains(hold.Reason, "capacity") {
+				t.Errorf("hold: %s %s", hold.Outcome, hold.Reason)
+			}
+			if r.ExitCode != 3 {
+				t.Errorf("exit %d: %s", r.ExitCode, r.Reason)
+			}
+		})
+	}
+}
+
+// TestSearchInterrupt: what was tried before the signal is kept.
+func TestSearchInterrupt(t *testing.T) {
+	s := serve(t, builtin.Config{})
+	interrupt := make(chan int, 1)
+	probes := 0
+	r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: simple}
+stages:
+  - {id: find, load: {concurrency: {search: {from: 1, to: 64, while: errors.count == 0}}}, for: 100 requests}
+`, s.HTTPURL(), Env{Interrupt: interrupt, Events: func(e Event) {
+		if e.Phase == PhaseOpen && e.Node == "find" {
+			if probes++; probes == 2 {
+				interrupt <- 2
+			}
+		}
+	}})
+	find := node(t, r, "find")
+	if r.ExitCode != 130 || find.Outcome != result.InterruptedNode || len(find.Trials) == 0 {
+		t.Errorf("exit %d, %s %s, %d probes", r.ExitCode, find.Outcome, find.Reason, len(find.Trials))
+	}
+}
