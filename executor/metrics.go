@@ -38,6 +38,7 @@ func (t *trial) measure() {
 	t.read = &readings{
 		total: total, parts: t.parts, stopped: total.Aggregate.Stopped(), sent: t.played.Sent, rounds: 1,
 		use: t.watch.use(), counted: t.in.series, percentiles: t.r.program.Plan.Output.Percentiles,
+		mask: t.r.program.Plan.Mask,
 	}
 	t.read.began, t.read.ended = t.counters()
 	t.read.fill(t.node, t.out)
@@ -89,11 +90,12 @@ type readings struct {
 	began       observe.Snapshot  // of the server's counters; no values: it keeps none
 	ended       observe.Snapshot
 	percentiles []float64
+	mask        func(string) string // of what a server said
 }
 
 // before is the readings of no round yet, to which m and its likes can be joined.
 func (m *readings) before() *readings {
-	return &readings{parts: m.parts, counted: m.counted, began: m.began, ended: m.began, percentiles: m.percentiles}
+	return &readings{parts: m.parts, counted: m.counted, began: m.began, ended: m.began, percentiles: m.percentiles, mask: m.mask}
 }
 
 // join adds the round that comes next.
@@ -156,6 +158,7 @@ func (m *readings) fill(n *Node, out *result.Node) {
 	}
 	out.Slices = slices.Concat([]result.Slice{}, resultSlices(m.total.Slices))
 	out.Errors = failures(m.total.Aggregate)
+	out.Redact(m.mask) // an example is cut, and what is made of it later hides where
 }
 
 // growth is what the server counted, nil when nothing is known.

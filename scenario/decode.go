@@ -169,6 +169,9 @@ func (d *decoder) scalar(s scalar, n *source.Node, path string, f field) bool {
 	if wrong == nil {
 		wrong = constraint(f, v)
 	}
+	if is := f.tag.Get("is"); wrong == nil && (is == "id" || is == "name" || is == "label") && d.subs.secret(n) {
+		wrong = &mistake{code: codeDoesNotFit, summary: "a secret cannot stand in a name", detail: "results and files are called by it"}
+	}
 	if wrong != nil {
 		d.mistake(n, path, wrong)
 		return false

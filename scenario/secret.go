@@ -96,6 +96,13 @@ func maskAll(s string, secrets []Secret) string {
 	for _, f := range forms {
 		s = strings.ReplaceAll(s, f, masked)
 	}
+	for _, f := range forms { // a text that was cut may end in the middle of one
+		for n := min(len(f)-1, len(s)); n >= shortest; n-- {
+			if strings.HasSuffix(s, f[:n]) {
+				return s[:len(s)-n] + masked
+			}
+		}
+	}
 	return s
 }
 

@@ -90,6 +90,11 @@ func TestMaskKnowsEncodings(t *testing.T) {
 	if got := maskAll("a cab, YWI= and 6162", secrets); got != "a c***, YWI= and ***" {
 		t.Errorf("a short secret: %s", got)
 	}
+	for n := shortest; n < len(value); n++ {
+		if got := maskAll("it says "+value[:n], secrets); got != "it says "+masked {
+			t.Errorf("cut after %d bytes: %s", n, got)
+		}
+	}
 	if got := maskAll("nothing", []Secret{NewSecret("")}); got != "nothing" {
 		t.Errorf("an empty secret: %s", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -206,6 +207,11 @@ func (s *substitution) use(v *variable, in *source.Node) {
 	v.used = true
 	s.used[in] = append(s.used[in], v)
 	s.empty[in] = s.empty[in] || v.Secret && v.Text == "" && v.usable()
+}
+
+// secret reports whether a text holds a secret.
+func (s *substitution) secret(n *source.Node) bool {
+	return slices.ContainsFunc(s.used[n], func(v *variable) bool { return v.Secret })
 }
 
 // shown is the variable's value as the resolved plan writes it inside a text.

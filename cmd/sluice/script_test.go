@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "into": into, "signal": signalled, "server": server, "requests": requests, "result": checkResult, "killserver": killServer,
+			"echo": echo, "holds": holds,
 		},
 	})
 }

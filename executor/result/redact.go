@@ -4,33 +4,77 @@ package result
 // verdicts and numbers are left alone: they are the file's structure, and a secret of one letter must not break it.
 // Plan.Resolved and Plan.Vars are masked where they are made.
 func (r *Result) Redact(mask func(string) string) {
-	text := func(s *string) { *s = mask(*s) }
-	text(&r.Plan.Description)
-	text(&r.Reason)
-	for k, v := range r.Plan.Labels {
-		r.Plan.Labels[k] = mask(v)
+	m := redactor(mask)
+	m.texts(&r.Plan.Description, &r.Reason)
+	m.labels(r.Plan.Labels)
+	for i := range r.Clients {
+		m.texts(&r.Clients[i].Summary)
 	}
-	assertions := func(list []Assertion) {
-		for i := range list {
-			text(&list[i].Description)
-			text(&list[i].That)
-			text(&list[i].Reason)
-		}
-	}
-	assertions(r.Assertions)
+	m.assertions(r.Assertions)
 	for _, n := range r.Nodes {
-		text(&n.Reason)
-		text(&n.Load.Model)
-		text(&n.Description)
-		for k, v := range n.Labels {
-			n.Labels[k] = mask(v)
-		}
-		for i := range n.Errors {
-			text(&n.Errors[i].Example)
-		}
-		for i := range n.Validity.Findings {
-			text(&n.Validity.Findings[i].Text)
-		}
-		assertions(n.Assertions)
+		n.Redact(mask)
+	}
+}
+
+// Redact is that of one node. It may be applied more than once.
+func (n *Node) Redact(mask func(string) string) {
+	m := redactor(mask)
+	m.texts(&n.Reason, &n.Load.Model, &n.Description, &n.Validity.Summary)
+	m.labels(n.Labels)
+	m.errors(n.Errors)
+	m.findings(n.Validity.Findings)
+	m.assertions(n.Assertions)
+	m.scopes(n.Scopes)
+	for i := range n.Repeats {
+		round := &n.Repeats[i]
+		m.texts(&round.Reason)
+		m.findings(round.Findings)
+		m.scopes(round.Scopes)
+	}
+	for i := range n.Trials {
+		m.texts(&n.Trials[i].Reason)
+		m.assertions(n.Trials[i].While)
+	}
+	if n.Aborted != nil {
+		m.texts(&n.Aborted.Reason)
+	}
+}
+
+type redactor func(string) string
+
+func (m redactor) texts(all ...*string) {
+	for _, s := range all {
+		*s = m(*s)
+	}
+}
+
+func (m redactor) labels(labels map[string]string) {
+	for k, v := range labels {
+		labels[k] = m(v)
+	}
+}
+
+func (m redactor) errors(list []ErrorClass) {
+	for i := range list {
+		m.texts(&list[i].Example)
+	}
+}
+
+func (m redactor) findings(list []Finding) {
+	for i := range list {
+		m.texts(&list[i].Text)
+	}
+}
+
+func (m redactor) assertions(list []Assertion) {
+	for i := range list {
+		m.texts(&list[i].Description, &list[i].That, &list[i].Reason)
+	}
+}
+
+func (m redactor) scopes(list []Scope) {
+	for i := range list {
+		m.texts(&list[i].Model)
+		m.errors(list[i].Errors)
 	}
 }
