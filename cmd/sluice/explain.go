@@ -2,14 +2,12 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/executor"
-	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
@@ -18,9 +16,10 @@ import (
 func (a *app) explain() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [NAME]",
-		Short: "Explain a plan key, a metric, a diagnostic code or an exit code",
-		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`), a diagnostic\n" +
-			"code (`unknown-key`), a backend (`triton`) or an exit code (`3`). Without a name: list what can be asked.",
+		Short: "Explain a plan key, a metric, a diagnostic code, an exit code or a word",
+		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`, also by the names\n" +
+			"that other tools use), a diagnostic (`unknown-key`), a finding (`client_late`), a backend (`triton`), a verdict, an\n" +
+			"exit code (`3`), a unit or a word (`open loop`). Without a name: list what can be asked.",
 		Example: "  sluice explain max_in_flight\n  sluice explain latency.p99\n  sluice explain 5",
 		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -54,14 +53,10 @@ func explainable() []string {
 	for _, r := range metrics() {
 		names = append(names, r.Name)
 	}
-	for _, k := range all.Kinds() {
-		names = append(names, k.Name)
-	}
-	for _, c := range source.Codes() {
-		names = append(names, c.Name)
-	}
-	for _, c := range verdict.Codes() {
-		names = append(names, strconv.Itoa(c.Code))
+	for _, g := range groups() {
+		for _, t := range g.topics {
+			names = append(names, t.name)
+		}
 	}
 	return names
 }
@@ -88,28 +83,22 @@ func metrics() []*metric.Row {
 	return rows
 }
 
-// explanation gathers what every source says about a name; "" when none knows it.
+// explanation gathers what every source says about a name; "" when none knows it. A word of expressions may be asked for
+// as it is written there: stage("x"), p99, 50ms are not words, stage( ) is.
 func explanation(name string) string {
 	var b strings.Builder
-	for _, c := range verdict.Codes() {
-		if strconv.Itoa(c.Code) == name {
-			fmt.Fprintf(&b, "exit code %d (verdict %s)\n", c.Code, c.Verdict)
-			facts(&b, "", c.Meaning)
+	word, _, called := strings.Cut(name, "(")
+	if !called {
+		explainKey(&b, name)
+		explainMetric(&b, name)
+	}
+	for _, g := range groups() {
+		for _, t := range g.topics {
+			if strings.EqualFold(t.name, name) || called && t.name == word {
+				fmt.Fprintf(&b, "%s\n", t.heading)
+				facts(&b, t.facts...)
+			}
 		}
 	}
-	for _, c := range source.Codes() {
-		if c.Name == name {
-			fmt.Fprintf(&b, "diagnostic %s\n", c.Name)
-			facts(&b, "", c.Help)
-		}
-	}
-	for _, k := range all.Kinds() {
-		if k.Name == name {
-			fmt.Fprintf(&b, "backend %s\n", k.Name)
-			facts(&b, "", k.Help, "URL schemes", strings.Join(k.Schemes, ", "), "target keys", strings.Join(k.Keys, ", "))
-		}
-	}
-	explainMetric(&b, name)
-	explainKey(&b, name)
 	return b.String()
 }

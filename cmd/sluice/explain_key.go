@@ -82,12 +82,28 @@ func namesakes(name string) []string {
 	return found
 }
 
+// lookupKey finds a key by the ways in which people and messages write its path: as --set does, with a stage's id
+// (stages.steady.for), and below a profile (profiles.ci.stages.steady.for), where every key of a plan may stand.
+func lookupKey(path string) (schema.Property, bool) {
+	if p, ok := schema.Lookup(path); ok {
+		return p, true
+	}
+	words := strings.Split(path, ".")
+	switch {
+	case len(words) > 2 && words[0] == "profiles":
+		return lookupKey(strings.Join(words[2:], "."))
+	case len(words) > 2 && words[0] == "stages":
+		return schema.Lookup("stages." + strings.Join(words[2:], "."))
+	}
+	return schema.Property{}, false
+}
+
 func explainKey(b *strings.Builder, name string) {
 	same := namesakes(name)
 	if len(same) > 0 {
 		name, same = same[0], same[1:]
 	}
-	p, ok := schema.Lookup(name)
+	p, ok := lookupKey(name)
 	if !ok {
 		return
 	}
@@ -129,7 +145,7 @@ func explainMetric(b *strings.Builder, name string) {
 		} else {
 			isLeaf = false
 		}
-		if r.Name != name && !isLeaf && !slices.ContainsFunc(r.Aliases, func(a string) bool { return strings.EqualFold(a, name) }) {
+		if !strings.EqualFold(r.Name, name) && !isLeaf && !slices.ContainsFunc(r.Aliases, func(a string) bool { return strings.EqualFold(a, name) }) {
 			continue
 		}
 		fmt.Fprintf(b, "metric %s (%s)\n", r.Name, r.Dim)

@@ -2,10 +2,9 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/sluice-bench/sluice/backends/all"
-	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
 )
 
@@ -16,20 +15,19 @@ func contents() string {
 	later := keyGroups(&b)
 	b.WriteString("\nMetrics       sluice explain latency, or latency.p99\n\n")
 	metricGroups(&b)
-	b.WriteString("\nBackends      sluice explain triton\n\n")
-	var names []string
-	for _, k := range all.Kinds() {
-		names = append(names, k.Name)
+	for _, g := range groups() {
+		fmt.Fprintf(&b, "\n%-13s sluice explain %s\n\n", g.title, g.example)
+		if g.title == "Exit codes" { // numbers alone say nothing
+			b.WriteString(codes())
+			continue
+		}
+		var names []string
+		for _, t := range g.topics {
+			names = append(names, strings.ReplaceAll(t.name, " ", "\u00a0"))
+		}
+		b.WriteString(strings.ReplaceAll(broken(strings.Join(slices.Compact(names), " "), "  ", 0), "\u00a0", " "))
 	}
-	b.WriteString(broken(strings.Join(names, " "), "  ", 0))
-	b.WriteString("\nDiagnostics   sluice explain unknown-key\n\n")
-	names = nil
-	for _, c := range source.Codes() {
-		names = append(names, c.Name)
-	}
-	b.WriteString(broken(strings.Join(names, " "), "  ", 0))
-	b.WriteString("\nExit codes    sluice explain 5\n\n" + codes())
-	b.WriteString("\nNot built yet: in the language, refused by validate\n\n")
+	b.WriteString("\nNot built yet: in the language, taken by validate and graph, refused by run\n\n")
 	b.WriteString(broken(strings.Join(later, " "), "  ", 0))
 	return b.String()
 }

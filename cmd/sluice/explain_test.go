@@ -27,6 +27,80 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestExplainEverything: every word of the single sources is answered, by its own source, in one place.
+func TestExplainEverything(t *testing.T) {
+	seen := map[string]bool{}
+	list := contents()
+	for _, g := range groups() {
+		if len(g.topics) == 0 {
+			t.Errorf("group %s is empty", g.title)
+		}
+		for _, topic := range g.topics {
+			if seen[topic.heading] {
+				t.Errorf("%s is there twice", topic.heading)
+			}
+			seen[topic.heading] = true
+			text := explanation(topic.name)
+			if !strings.Contains(text, topic.heading+"\n  ") || len(topic.facts) < 2 || topic.facts[1] == "" {
+				t.Errorf("%s is explained as %s", topic.heading, text)
+			}
+			if !strings.Contains(list, topic.name) {
+				t.Errorf("the list lacks %s", topic.name)
+			}
+		}
+		if text := explanation(strings.Trim(g.example, `"`)); text == "" {
+			t.Errorf("the example of %s is not explained: %s", g.title, g.example)
+		}
+	}
+	for _, r := range metrics() {
+		for _, name := range append(r.Leaves(), r.Aliases...) {
+			text := explanation(name)
+			if !strings.Contains(text, "metric "+r.Name+" (") {
+				t.Errorf("%s is explained as %q, not as %s", name, text, r.Name)
+			}
+			if r.Later != strings.Contains(text, notMeasured) {
+				t.Errorf("%s: later %v, and the text is %s", name, r.Later, text)
+			}
+		}
+	}
+}
+
+// TestExplainPaths: however a key's path is written, the same key is meant.
+func TestExplainPaths(t *testing.T) {
+	for name, want := range map[string]string{
+		"stages.load.rate.search": "stages.load.rate.search", "stages.steady.for": "stages.for", "stages.steady.load.rate": "stages.load.rate",
+		"profiles.ci.stages.soak.for": "stages.for", "profiles.ci.vars": "vars", "profiles.ci.target.url": "target.url", "assert.within": "assert.within",
+		"stages.assert.within": "stages.assert.within", "targets.a.tls.ca": "targets.NAME.tls.ca", "defaults.warmup": "defaults.warmup",
+		"slos.fast.that": "slos.NAME.that", "stages.until.stable.windows": "stages.until.stable.windows", "stages.mix.sql.weight": "stages.mix.NAME.weight",
+		"datasets.talk.prompts.count": "datasets.NAME.prompts.count", "vars.url.env": "vars.NAME.env", "output.formats": "output.formats",
+	} {
+		if text := explanation(name); !strings.HasPrefix(text, "plan key "+want+" (") {
+			t.Errorf("%s is explained as %s", name, text)
+		}
+	}
+}
+
+// TestExplainWords: what people ask for, in the ways in which they write it; and what is near to what they meant.
+func TestExplainWords(t *testing.T) {
+	for name, want := range map[string]string{
+		"3": "exit code 3 (verdict inconclusive)", "130": "exit code 130", "unknown-key": "diagnostic unknown-key", "client_late": "what to do: Lower the rate",
+		"pool_full": "finding pool_full (note)", "inconclusive": "verdict inconclusive", "unstable": "outcome unstable", "Open Loop": "word open loop",
+		"hold": "word hold", "TTFT": "metric ttft (duration)", "request_latency": "metric latency", "Inferences/Second": "metric throughput",
+		"ms": "1ms is 0.001 s", "GiB": "1GiB is 1073741824 bytes", "/min": "60/min is one a second", "%": "1% is 0.01", "stage(": "stage takes the id of one stage",
+		`phase("spike")`: "the name of one hold of a ramp", "baseline": "the stored result", "scrape": "one series of the server", "openai": "known, but not built yet",
+		"triton": "cannot be run yet: ", "reset": "error class reset", "capacity": "metric capacity", "goodput.ratio": "metric goodput.ratio",
+	} {
+		if text := strings.Join(strings.Fields(explanation(name)), " "); !strings.Contains(text, want) {
+			t.Errorf("%s is explained as %s, want %s", name, text, want)
+		}
+	}
+	for name, want := range map[string]string{"latncy": `did you mean "latency"`, "clientlate": `did you mean "client_late"`, "inconclusve": `did you mean "inconclusive"`, "qqqqqqqqqq": "lists what can be asked"} {
+		if text := explanation(name); text != "" || !strings.Contains(unknownName(name).Error(), want) {
+			t.Errorf("%s: %s%v", name, text, unknownName(name))
+		}
+	}
+}
+
 // TestExplainBareName: the shortest way to say a key leads to one that can be used.
 func TestExplainBareName(t *testing.T) {
 	for name, want := range map[string]string{

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// topic is something that explain knows beside keys and metrics: its heading, and lines as pairs of a label and a text.
+type topic struct {
+	name, heading string
+	facts         []string
+}
+
+// group is topics of one sort, under a title and an example of how to ask for one.
+type group struct {
+	title, example string
+	topics         []topic
+}
+
+// groups gathers what the single sources of the program say of their words.
+func groups() []group {
+	return []group{
+		{"Backends", "triton", backendTopics()},
+		{"Diagnostics", "unknown-key", codeTopics()},
+		{"Findings", "client_late", findingTopics()},
+		{"Verdicts", "inconclusive", verdictTopics()},
+		{"Errors", "timeout", classTopics()},
+		{"Expressions", "phase", expressionTopics()},
+		{"Words", `"open loop"`, wordTopics()},
+		{"Exit codes", "5", exitTopics()},
+	}
+}
+
+func exitTopics() (list []topic) {
+	for _, c := range verdict.Codes() {
+		list = append(list, topic{strconv.Itoa(c.Code), fmt.Sprintf("exit code %d (verdict %s)", c.Code, c.Verdict), []string{"", c.Meaning}})
+	}
+	return list
+}
+
+func codeTopics() (list []topic) {
+	for _, c := range source.Codes() {
+		list = append(list, topic{c.Name, "diagnostic " + c.Name, []string{"", c.Help}})
+	}
+	return list
+}
+
+func findingTopics() (list []topic) {
+	for _, c := range result.FindingCodes() {
+		list = append(list, topic{c.Code, fmt.Sprintf("finding %s (%s)", c.Code, c.Severity), []string{"", c.Meaning, "what to do", c.Do}})
+	}
+	return list
+}
+
+func backendTopics() (list []topic) {
+	for _, k := range all.Kinds() {
+		later := ""
+		if k.Open == nil {
+			later = "known, but not built yet: a plan for it can be checked, and not run"
+		}
+		list = append(list, topic{k.Name, "backend " + k.Name, []string{
+			"", k.Help, "URL schemes", strings.Join(k.Schemes, ", "), "endpoints", strings.Join(k.Endpoints, ", "),
+			"target keys", strings.Join(k.Keys, ", "), "cannot be run yet", strings.Join(k.Later.Names(), ", "), "", later,
+		}})
+	}
+	return list
+}
+
+func verdictTopics() (list []topic) {
+	for _, m := range result.Verdicts() {
+		list = append(list, topic{m.Word, "verdict " + m.Word, []string{"", m.Text}})
+	}
+	for _, m := range result.Outcomes() {
+		list = append(list, topic{m.Word, "outcome " + m.Word, []string{"", m.Text}})
+	}
+	for _, m := range result.Severities() {
+		list = append(list, topic{m.Word, "severity " + m.Word, []string{"", m.Text}})
+	}
+	return list
+}
+
+// classTopics are the classes of failed requests, as the catalogue describes their counts.
+func classTopics() (list []topic) {
+	c, err := metric.New()
+	if err != nil {
+		return nil // a test compiles the catalogue
+	}
+	for _, class := range metric.ErrorClasses() {
+		row, ok := c.Row(metric.ErrorsOf(class))
+		if ok {
+			list = append(list, topic{class, "error class " + class, []string{"", row.Help, "counted in", row.Name}})
+		}
+	}
+	return list
+}
+
+func expressionTopics() (list []topic) {
+	for _, w := range expression.Words() {
+		list = append(list, topic{w.Name, "expression " + w.Name, []string{"", w.Help}})
+	}
+	return list
+}
+
+func wordTopics() (list []topic) {
+	for _, w := range vocabulary() {
+		list = append(list, topic{w[0], "word " + w[0], []string{"", w[1]}})
+	}
+	return list
+}

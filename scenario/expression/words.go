@@ -1,0 +1,40 @@
+package expression
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Word is a word of the expression language that is no metric, and what it means.
+type Word struct{ Name, Help string }
+
+// Words lists the units, the places and the functions: for explain.
+func Words() []Word {
+	var list []Word
+	for _, u := range units() {
+		switch s, b := durationUnit(u), sizeUnit(u); {
+		case s > 0:
+			list = append(list, Word{u, fmt.Sprintf("Unit of a duration: 1%s is %s s.", u, plain(s))})
+		case b > 0:
+			list = append(list, Word{u, fmt.Sprintf("Unit of a size: 1%s is %s bytes.", u, plain(b))})
+		}
+	}
+	for _, u := range []string{"/s", "/min", "/h"} {
+		list = append(list, Word{u, fmt.Sprintf("Unit of a rate: %s%s is one a second.", plain(perUnit(u[1:])), u)})
+	}
+	list = append(list, Word{"%", "Unit of a ratio: 1% is 0.01."})
+	for _, w := range append(places(), scrapeWord) {
+		list = append(list, Word{w, "In an expression, " + placeHint(w) + "."})
+	}
+	return append(list,
+		Word{string(InBaseline), "In an expression, the same node of the stored result that the plan's `baseline` names: baseline.latency.p95."},
+		Word{"min", "In an expression, the smaller of two quantities of one dimension: min(a, b)."},
+		Word{"max", "In an expression, the larger of two quantities of one dimension: max(a, b)."},
+		Word{"abs", "In an expression, a quantity without its sign: abs(a)."},
+		Word{"and", "Both conditions are true. False beats unknown, unknown beats true."},
+		Word{"or", "One of the conditions is true. True beats unknown, unknown beats false."},
+		Word{"not", "The condition is false. What is unknown stays unknown."},
+	)
+}
+
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
