@@ -16,8 +16,17 @@ import (
 func (b *build) later() {
 	p := b.program
 	p.Later = slices.Clone(p.Plan.Later)
+	for _, d := range b.diags { // what another package cannot do yet is no mistake of the plan
+		if d.Code == codeNotBuilt {
+			p.Later = append(p.Later, d)
+		}
+	}
+	b.diags = slices.DeleteFunc(b.diags, func(d source.Diagnostic) bool { return d.Code == codeNotBuilt })
 	for _, t := range p.Plan.Targets {
-		if k := b.targets[t]; k != nil && k.kind.Open == nil {
+		listed := func(d source.Diagnostic) bool {
+			return d.Path == "/target/backend" || d.Path == "/targets"+source.JoinPointer(t.Name)+"/backend"
+		}
+		if k := b.targets[t]; k != nil && k.kind.Open == nil && !slices.ContainsFunc(p.Plan.Later, listed) {
 			b.notYet(keyPos(t, "backend"), "backend "+k.kind.Name+" is not built yet")
 		}
 	}

@@ -236,7 +236,14 @@ func (n *Node) entry(name string) int {
 
 // composing are the models whose statistics can be asked for beside those of the target's own.
 func (n *Node) composing() []string {
-	return nil
+	var names []string
+	for _, e := range n.Stage.Entries() {
+		for _, model := range e.Request.Target.Composing {
+			name, _, _ := strings.Cut(model, ":")
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // lacksAt says why a leaf has no value at a place of the node, or "".

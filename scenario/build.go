@@ -120,6 +120,7 @@ func (r *reading) target(name string, t *rawTarget) *Target {
 		file := r.path(t.Tokenizer)
 		target.Tokenizer = &file
 	}
+	target.Composing = wordsOf(t.ComposingModels)
 	if m := t.Metrics; m != nil {
 		target.Metrics = &Metrics{URL: m.URL.V, Every: m.Every.V, Match: wordsOf(m.Match)}
 	}

@@ -94,7 +94,8 @@ type Target struct {
 	Endpoint       string // the shape of requests and replies; "" the kind's own
 	Method         string // HTTP verb, or package.Service/Method
 	Streaming      bool
-	Tokenizer      *Path // nil: the server counts tokens
+	Tokenizer      *Path    // nil: the server counts tokens
+	Composing      []string // models that this one calls, whose statistics are read too: name or name:version
 	Metrics        *Metrics
 	Builtin        *Builtin
 	// Keys are the keys that the plan itself wrote here, with their positions: a kind refuses those that it does not read.

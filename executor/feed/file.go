@@ -34,12 +34,15 @@ type step struct {
 // Check reads the files of a dataset as far as that is possible without a model: what validate can know.
 // A form of data that cannot be read yet is left alone: the plan says so.
 func Check(d *scenario.Dataset) source.Diagnostics {
-	if d.Format != "" && d.Format != "perf_analyzer" {
+	if !readable(d) {
 		return nil
 	}
 	_, diags := readFiles(d)
 	return diags
 }
+
+// readable reports whether the form of a dataset's files is one that can be read.
+func readable(d *scenario.Dataset) bool { return d.Format == "" || d.Format == "perf_analyzer" }
 
 // readFiles joins the steps of all files of a dataset.
 func readFiles(d *scenario.Dataset) ([]step, source.Diagnostics) {

@@ -24,8 +24,13 @@ func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 			Detail: `a row says when it is due by "timestamp": [ms]; times without requests stand in a file of their own: schedule: {file: …}`,
 		}}
 	}
-	if d.Generate != nil {
+	switch {
+	case d.Generate != nil:
 		return nil, fail(d.Pos, "generated data has no timestamps")
+	case d.Files == nil || !readable(d):
+		return nil, source.Diagnostics{{
+			Severity: source.Error, Code: "not-built-yet", Pos: d.Pos, Summary: "this version cannot read the timestamps of this data yet",
+		}}
 	}
 	steps, diags := readFiles(d)
 	if diags.HasErrors() {
