@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // Who counts where: hold is [0, 100) ms. Counts by due, flow by completion.
@@ -268,13 +269,17 @@ func TestFoldDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkFold(b *testing.B) {
-	for name, keep := range map[string]int{"hold": 0, "windows": 3} {
+	latency, _ := catalogue(b).Row("latency")
+	for name, c := range map[string]Config{
+		"hold": {}, "windows": {Windows: Windows{Length: 1 << 40, Keep: 3}},
+		"goodput": {Parts: Parts{Goodput: []Bound{{latency, 1}}}},
+		"mix":     {Parts: Parts{Scopes: []Scope{{Entry: 0}, {Entry: 1}}}},
+		"every":   {Parts: Parts{Every: []Every{{Length: 1 << 40, Scope: -1, Rows: []*metric.Row{latency}}}}},
+	} {
 		b.Run(name, func(b *testing.B) {
 			rings := NewRings(1, 256, 0)
-			f := New(Config{
-				Rings: rings, HoldStart: func() int64 { return 1 },
-				Windows: Windows{Length: 1 << 40, Keep: keep},
-			})
+			c.Rings, c.HoldStart = rings, func() int64 { return 1 }
+			f := New(c)
 			now := int64(1)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
