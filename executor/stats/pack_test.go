@@ -33,8 +33,8 @@ func TestPack(t *testing.T) {
 				if got, ok2 := packed.Rank(p); got != want || ok != ok2 {
 					t.Errorf("p%v = %d %v, want %d %v", p, got, ok2, want, ok)
 				}
-				lo, hi, ok := plain.Bounds(p, 0.95)
-				if lo2, hi2, ok2 := packed.Bounds(p, 0.95); lo != lo2 || hi != hi2 || ok != ok2 {
+				lo, hi, ok := plain.Bounds(p, 0.95, 0)
+				if lo2, hi2, ok2 := packed.Bounds(p, 0.95, 0); lo != lo2 || hi != hi2 || ok != ok2 {
 					t.Errorf("bounds of p%v = %d %d %v, want %d %d %v", p, lo2, hi2, ok2, lo, hi, ok)
 				}
 			}
