@@ -1,26 +1,115 @@
 package executor
 
 import (
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/expression"
-	"github.com/sluice-bench/sluice/scenario/metric"
 )
+
+// lookEvery is how often assertions with `abort` are looked at: each look is another chance to be wrong.
+const lookEvery = int64(time.Second)
+
+// doom watches the assertions that may end a run.
+type doom struct {
+	checks []*doomed
+	looked int64 // run clock
+}
+
+// doomed is one of them. Where it is judged on windows, those that are complete are judged once each.
+type doomed struct {
+	Check
+	series int // of its windows, in scopes.series; -1: it is judged as a whole
+	seen   int // windows judged so far
+	wrong  int // of those, how many are false
+}
+
+// doom finds what may end the run while node n is measured: assertions on it with `abort`, the plan's own among them.
+// Where `while` decides whether a level counts, or a search whether a probe does, nothing ends the run: what is false
+// there fails nothing.
+func (t *trial) doom() doom {
+	var d doom
+	if len(t.node.While) > 0 {
+		return d
+	}
+	for _, c := range t.r.program.checksOn(t.node) {
+		if !c.Assertion.Abort {
+			continue
+		}
+		x := &doomed{Check: c.Check, series: -1}
+		if every := c.window(); every > 0 {
+			at := expression.Place{Phase: c.refs[0].Phase, Mix: c.refs[0].Mix}
+			for i, w := range t.parts.series {
+				if w.place == at && w.every == every {
+					x.series = i
+				}
+			}
+		}
+		d.checks = append(d.checks, x)
+	}
+	return d
+}
 
 // abort says why the run is to end now: an assertion with `abort` has become certainly false, whatever comes. It is asked
 // once a tick and looks once a second. "": it goes on.
 func (t *trial) abort(now int64) (why string) {
-	_ = now
+	begin := t.control.HoldStart.Load()
+	if len(t.fate.checks) == 0 || begin == 0 || now < begin || now-t.fate.looked < lookEvery {
+		return ""
+	}
+	t.fate.looked = now
+	l := &live{t: t, now: now, begin: begin}
+	l.all, l.scopes = t.folder.Sofar()
+	for _, c := range t.fate.checks {
+		if c.series >= 0 {
+			why = c.windows(l)
+		} else {
+			why = verdict.Abort(c.Assertion, c.Program, l)
+		}
+		if why != "" {
+			t.out.Aborted = &result.Abort{Assertion: c.Assertion.ID, At: seconds(now - begin), Reason: why, InFlight: l.older}
+			return why
+		}
+	}
 	return ""
 }
 
-// live answers references from what has been folded so far, for decisions while the clock runs.
-type live struct{ t *trial }
+// windows says why an assertion that is judged on windows is certainly false: with `within` by the first false window that
+// ends too late, with `every` when more windows are false than all of hold may have.
+func (c *doomed) windows(l *live) string {
+	t := l.t
+	done := t.folder.Complete(c.series)
+	for ; c.seen < len(done); c.seen++ {
+		w := t.parts.series[c.series]
+		s := storedSeries(w, measure.Series{From: t.scopeStart(w), Windows: done[c.seen : c.seen+1]})
+		within := c.Assertion.Within.Seconds()
+		if within > 0 && s.Windows[0].To-s.From <= within+1e-9 {
+			continue // it may still be false
+		}
+		one := c.Assertion
+		one.Every, one.Within, one.Allow = time.Duration(w.every), 0, 0
+		n := *t.out
+		n.Series = []result.Series{s}
+		a := verdict.Judge(one, c.Program, verdict.Context{}, result.Values(t.m.view(), &n).Against(t.r.program.Baseline))
+		if a.Verdict != result.Fail {
+			continue
+		}
+		if c.wrong++; within > 0 || c.wrong > c.allowed(t, w) {
+			return c.Assertion.That.Text + " is certainly false: " + a.Reason
+		}
+	}
+	return ""
+}
 
-var _ expression.Values = live{}
-
-// Quantity is the quantity of a reference by now; unknown for what is not known before the end.
-func (l live) Quantity(ref expression.Ref) expression.Quantity {
-	_ = result.Pass
-	_ = metric.Latency
-	return expression.Quantity{Why: "not known while the node runs"}
+// allowed is how many windows of the whole scope may be false.
+func (c *doomed) allowed(t *trial, w windowed) int {
+	if c.Assertion.Allow == 0 {
+		return 0
+	}
+	if t.course.length == 0 {
+		return measure.MaxWindows // nobody knows how many there will be
+	}
+	return verdict.Allowed(c.Assertion, t.windowsOf(w))
 }

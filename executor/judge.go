@@ -44,9 +44,7 @@ func (p *Program) judged(check Check, c verdict.Context, values result.Stored, o
 	id := ""
 	if on != nil {
 		id = on.ID
-		if on.Aborted != nil && on.Aborted.Assertion == check.Assertion.ID {
-			c.CertainBecause = on.Aborted.Reason
-		}
+		c.CertainBecause = certain(check, on)
 	}
 	c.SkippedBecause = cmp.Or(c.SkippedBecause, p.unmatched(check, id))
 	a := verdict.Judge(check.Assertion, check.Program, c, values)
@@ -73,6 +71,14 @@ func failuresOf(c Check, on *result.Node) string {
 		text += fmt.Sprintf(" (%s)", example)
 	}
 	return text
+}
+
+// certain says why a check was certainly false before the end of the node that it ended, "" where it ended none.
+func certain(check Check, n *result.Node) string {
+	if n.Aborted == nil || n.Aborted.Assertion != check.Assertion.ID {
+		return ""
+	}
+	return n.Aborted.Reason
 }
 
 // circumstances are what a node's outcome means for its assertions.
@@ -116,7 +122,11 @@ func (r *runner) judgePlan() {
 		if check.Program == nil {
 			continue
 		}
-		r.result.Assertions = append(r.result.Assertions, r.program.judged(check, r.worst(check), values, nil))
+		c := r.worst(check)
+		for _, n := range r.result.Nodes {
+			c.CertainBecause = cmp.Or(c.CertainBecause, prefix(n.ID, certain(check, n)))
+		}
+		r.result.Assertions = append(r.result.Assertions, r.program.judged(check, c, values, nil))
 	}
 }
 

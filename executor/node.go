@@ -38,6 +38,7 @@ type trial struct {
 	rings  *measure.Rings
 	folder *measure.Folder
 	parts  scopes
+	fate   doom
 	start  int64 // run clock: due times count from here
 
 	control drive.Control
@@ -153,6 +154,7 @@ func (t *trial) open() error {
 	t.rings = measure.NewRings(rings, 0, 0)
 	t.steer = t.steering()
 	t.parts = t.r.program.scopes(t.node)
+	t.fate = t.doom()
 	t.folder = measure.New(measure.Config{
 		Parts: t.parts.parts, Settled: t.control.OldestDue.Load,
 		Rings: t.rings, HoldStart: t.control.HoldStart.Load, HoldEnd: t.control.StopAt.Load, InFlight: t.control.InFlight.Load,

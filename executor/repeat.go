@@ -103,6 +103,9 @@ func (rs *rounds) take(out *result.Node, i int, r *round) {
 		Scopes: n.Scopes, Findings: n.Validity.Findings,
 	})
 	out.Duration += n.Duration
+	if n.Aborted != nil {
+		out.Aborted = n.Aborted
+	}
 	out.Trials = append(out.Trials, n.Trials...)
 	for _, f := range n.Validity.Findings {
 		f.Text = fmt.Sprintf("round %d of %d: %s", i+1, rs.planned, f.Text)

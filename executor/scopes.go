@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -162,15 +163,7 @@ type asking struct {
 }
 
 // window is how long the windows are that the check is judged on, ns; 0: it is judged as a whole.
-func (c asking) window() int64 {
-	switch a := c.Assertion; {
-	case a.Every > 0:
-		return int64(a.Every)
-	case a.Within > 0:
-		return int64(defaultEvery)
-	}
-	return 0
-}
+func (c asking) window() int64 { return int64(verdict.Every(c.Assertion)) }
 
 // checksOn are the assertions and conditions of the whole plan that ask something of n, with what they ask.
 func (p *Program) checksOn(n *Node) []asking {

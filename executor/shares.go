@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
 )
 
@@ -25,18 +26,22 @@ func (t *trial) share(a *measure.Aggregate, s measure.Scope, total *measure.Tota
 
 // plannedIn is how many arrivals of the schedule were due in a part of hold.
 func (t *trial) plannedIn(s measure.Scope, total *measure.Total) (n int64) {
-	if !t.node.Open {
-		return 0
+	if t.course.arrivals == nil {
+		return 0 // a closed loop drops nothing
 	}
-	schedule := t.course.arrivals()
-	for {
+	schedule, source, turn := t.course.arrivals(), t.source(), feed.Turn{}
+	for number := uint64(0); ; number++ {
 		due, ok := schedule.Next()
 		at := due + t.start - total.From
-		if !ok || at >= total.To-total.From {
+		if !ok || at >= total.To-total.From || t.course.limit > 0 && int64(number) >= t.played.WarmSent+t.played.Planned {
 			return n
 		}
-		if at >= 0 && s.Within(at) {
-			n++
+		if at < 0 || !s.Within(at) {
+			continue
 		}
+		if s.Entry >= 0 && (!source.Next(0, number, &turn) || int(turn.Call.Entry) != s.Entry) {
+			continue
+		}
+		n++
 	}
 }

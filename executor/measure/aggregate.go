@@ -199,6 +199,23 @@ func (a *Aggregate) Leaf(l metric.Leaf) (float64, bool) {
 	return v, ok
 }
 
+// Above is how many of the n values of a row From Sample are larger than limit, in the row's base unit. False: the row has
+// no distribution here.
+func (a *Aggregate) Above(row *metric.Row, limit float64) (over, n int64, ok bool) {
+	d := a.Dist(row)
+	if d == nil {
+		return 0, 0, false
+	}
+	if row.Dim == metric.Duration {
+		limit *= nsPerSecond
+	}
+	whole := math.Round(limit)
+	if math.Abs(limit-whole) > 1e-3 { // else the fraction is the rounding of 0.0312 × 10⁹
+		whole = math.Floor(limit)
+	}
+	return d.Above(int64(min(max(whole, math.MinInt64), math.MaxInt64/2))), d.N(), true
+}
+
 // statistic is one statistic of d in d's own unit; false without values.
 func statistic(d *stats.Dist, s metric.Stat) (float64, bool) {
 	if s.Kind == metric.N {

@@ -147,6 +147,26 @@ func (s *series) pack(settled int64) {
 	}
 }
 
+// complete are the windows that are packed.
+func (s *series) complete() []Stretch {
+	var out []Stretch
+	for n := range s.packed {
+		at := s.span(n)
+		out = append(out, Stretch{From: at.From, To: at.To, Aggregate: s.aggregate(n)})
+	}
+	return out
+}
+
+// aggregate is window n, also one in which nothing happened.
+func (s *series) aggregate(n int) *Aggregate {
+	if n < len(s.windows) && s.windows[n] != nil {
+		return s.windows[n]
+	}
+	a := s.like.aggregate()
+	a.Window = s.length
+	return a
+}
+
 // finish gives the whole windows of a hold window of the given length. One in which nothing happened is there as well.
 func (s *series) finish(hold int64) Series {
 	out := Series{From: s.spans[0].From, To: min(s.spans[len(s.spans)-1].To, hold)}
@@ -158,14 +178,7 @@ func (s *series) finish(hold int64) Series {
 				out.Missing += whole - k
 				break
 			}
-			a := (*Aggregate)(nil)
-			if n < len(s.windows) {
-				a = s.windows[n]
-			}
-			if a == nil {
-				a = s.like.aggregate()
-				a.Window = s.length
-			}
+			a := s.aggregate(n)
 			a.pack()
 			at := s.span(n)
 			out.Windows = append(out.Windows, Stretch{From: at.From, To: at.To, Aggregate: a})

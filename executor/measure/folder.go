@@ -239,6 +239,18 @@ func (f *Folder) Closed() []*Window {
 	return f.windows.closed()
 }
 
+// Sofar are the sums by now, of hold and of each of Config.Scopes: for decisions between two drains. They go on growing.
+// Their windows, and so their rates, are not known before Finish.
+func (f *Folder) Sofar() (hold *Aggregate, scopes []*Aggregate) {
+	if f.parts != nil {
+		scopes = f.parts.scopes
+	}
+	return f.hold, scopes
+}
+
+// Complete are the windows of Config.Every[i] to which nothing comes any more, oldest first.
+func (f *Folder) Complete(i int) []Stretch { return f.every[i].complete() }
+
 // Finish folds what is left, after the player has ended, and gives the node's measurement. An open hold window ends
 // with the last completion.
 func (f *Folder) Finish(now int64) Total {

@@ -111,7 +111,7 @@ func everyWindow(a scenario.Assertion, list []judged) ruling {
 		}
 	}
 	n := len(list)
-	most := int(math.Floor(a.Allow*float64(n) + 1e-9))
+	most := Allowed(a, n)
 	counts := fmt.Sprintf("true in %d of %d windows", n-wrong-open, n)
 	if a.Allow > 0 {
 		counts += fmt.Sprintf(", %s of them may be false", expression.Format(metric.Ratio, a.Allow))
@@ -129,6 +129,9 @@ func everyWindow(a scenario.Assertion, list []judged) ruling {
 	}
 	return worst.with(result.Pass, fmt.Sprintf("%s; %s, %s: %s", counts, text, worst.span(), worst.reason))
 }
+
+// Allowed is how many of n windows may be false.
+func Allowed(a scenario.Assertion, n int) int { return int(math.Floor(a.Allow*float64(n) + 1e-9)) }
 
 func (j *judged) with(v result.Verdict, reason string) ruling {
 	return ruling{verdict: v, reason: reason, truth: j.truth}

@@ -1,0 +1,97 @@
+package executor
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// live answers references from what has been folded so far. What other nodes measured stands in their results.
+type live struct {
+	t          *trial
+	now, begin int64 // run clock; begin of hold
+	all        *measure.Aggregate
+	scopes     []*measure.Aggregate
+	older      int64 // requests without an outcome for longer than the limit that was asked for last
+}
+
+var _ verdict.Live = (*live)(nil)
+
+// own reports whether a reference is to the node that runs.
+func (l *live) own(ref expression.Ref) bool {
+	return !ref.Baseline && (ref.Node == "" || ref.Node == l.t.node.ID)
+}
+
+// of are the sums that a reference is read from, nil where they are not kept apart.
+func (l *live) of(ref expression.Ref) *measure.Aggregate {
+	at := expression.Place{Phase: ref.Phase, Mix: ref.Mix}
+	if at == (expression.Place{}) {
+		return l.all
+	}
+	if i := slices.Index(l.t.parts.places, at); i >= 0 {
+		return l.scopes[i]
+	}
+	return nil
+}
+
+// Quantity implements expression.Values. Rates are not known before the end.
+func (l *live) Quantity(ref expression.Ref) expression.Quantity {
+	if !l.own(ref) {
+		return result.Values(l.t.m.view(), l.t.out).Against(l.t.r.program.Baseline).Quantity(ref)
+	}
+	q := expression.Quantity{Need: 1, Why: "not known while the node runs"}
+	if ref.Leaf.Stat.Kind == metric.Percentile {
+		q.Need = stats.MinSamples(ref.Leaf.Stat.P)
+	}
+	a := l.of(ref)
+	if a == nil || !summed(ref.Leaf.Row) {
+		return q
+	}
+	sofar := *a
+	sofar.Planned = a.Sent
+	v, ok := sofar.Leaf(ref.Leaf)
+	if !ok || math.IsNaN(v) {
+		return q
+	}
+	n := a.Sent
+	if d := a.Dist(ref.Leaf.Row); d != nil {
+		n = d.N()
+	}
+	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: n, Need: q.Need}
+}
+
+// Above implements verdict.Live. Requests of the node as a whole that have been open, or due and unsent, for longer than
+// the limit are over it.
+func (l *live) Above(ref expression.Ref, limit float64) (over, n int64, ok bool) {
+	if !l.own(ref) {
+		return result.Values(l.t.m.view(), l.t.out).Above(ref, limit)
+	}
+	a := l.of(ref)
+	if a == nil || ref.Leaf.Stat.Kind != metric.Percentile {
+		return 0, 0, false
+	}
+	over, n, ok = a.Above(ref.Leaf.Row, limit)
+	if !ok {
+		return 0, 0, false
+	}
+	if ref.Leaf.Row.Name == metric.Latency && ref.Phase == "" && ref.Mix == "" {
+		l.older = l.waiting(limit)
+		over, n = over+l.older, n+l.older
+	}
+	return over, n, n > 0
+}
+
+// waiting is how many requests that were due in hold have no outcome after limit, s.
+func (l *live) waiting(limit float64) int64 {
+	since := l.now - int64(math.Ceil(limit*1e9))
+	if since <= l.begin {
+		return 0
+	}
+	return max(l.t.control.Older(since)-l.t.control.Older(l.begin), 0)
+}
