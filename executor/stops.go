@@ -16,17 +16,21 @@ type stops struct {
 	signal  atomic.Int64    // 0: none
 	limit   time.Duration   // max_duration; 0: none
 	cut     atomic.Bool     // somebody ended or left out something because of it
-	aborted chan string     // by an assertion: why
 	reason  atomic.Pointer[string]
+	tell    func() // closes come, once
 }
 
 // watchStops begins to listen. end must be called when the run is over.
 func watchStops(ctx context.Context, interrupt <-chan int, limit time.Duration) (s *stops, end func()) {
 	waiting, cancel := context.WithCancel(ctx)
-	s = &stops{come: make(chan struct{}), waiting: waiting, limit: limit, aborted: make(chan string, 1)}
+	s = &stops{come: make(chan struct{}), waiting: waiting, limit: limit}
+	s.tell = sync.OnceFunc(func() {
+		close(s.come)
+		cancel()
+	})
 	over := make(chan struct{})
 	var listening sync.WaitGroup
-	listening.Go(func() { s.listen(interrupt, over, cancel) })
+	listening.Go(func() { s.listen(interrupt, over) })
 	return s, func() {
 		close(over)
 		listening.Wait()
@@ -35,14 +39,14 @@ func watchStops(ctx context.Context, interrupt <-chan int, limit time.Duration) 
 }
 
 // listen waits for either cause. After max_duration a signal still counts: it says more.
-func (s *stops) listen(interrupt <-chan int, over <-chan struct{}, cancel func()) {
+func (s *stops) listen(interrupt <-chan int, over <-chan struct{}) {
 	var late <-chan time.Time
 	if s.limit > 0 {
 		t := time.NewTimer(s.limit)
 		defer t.Stop()
 		late = t.C
 	}
-	for told := false; ; {
+	for {
 		select {
 		case n := <-interrupt:
 			s.signal.Store(int64(n))
@@ -50,16 +54,10 @@ func (s *stops) listen(interrupt <-chan int, over <-chan struct{}, cancel func()
 		case <-late:
 			why := fmt.Sprintf("the run's max_duration of %v was over", s.limit)
 			s.reason.CompareAndSwap(nil, &why)
-		case why := <-s.aborted:
-			s.reason.CompareAndSwap(nil, &why)
 		case <-over:
 			return
 		}
-		if !told {
-			told = true
-			close(s.come)
-			cancel()
-		}
+		s.tell()
 	}
 }
 
@@ -77,12 +75,11 @@ func (s *stops) now() string {
 	return "the run was interrupted"
 }
 
-// abort ends the run because of an assertion.
+// abort ends the run because of an assertion. Nothing begins any more once it has returned.
 func (s *stops) abort(why string) {
-	select {
-	case s.aborted <- why:
-	default: // there is a reason already
-	}
+	s.reason.CompareAndSwap(nil, &why)
+	s.cut.Store(true)
+	s.tell()
 }
 
 // over says that max_duration or an assertion cost the run something, "" otherwise.
