@@ -203,12 +203,15 @@ func (n *Node) scopeOf(at expression.Place, a *measure.Aggregate, percentiles []
 		}
 	}
 	for _, row := range n.Catalogue.Rows() {
-		if summed(row) && !row.Later && row.Name != metric.InFlightMax && n.lacks(row, nil) == "" {
+		if apart(row) && !row.Later && n.lacks(row, nil) == "" {
 			out.Metrics[row.Name] = reading(row, a, percentiles)
 		}
 	}
 	return out
 }
+
+// apart reports whether a part of a node has a row of its own.
+func apart(row *metric.Row) bool { return summed(row) && row.Name != metric.InFlightMax }
 
 // summed reports whether a row is read from sums over requests: it is known for a part of a node as for the whole.
 func summed(row *metric.Row) bool {

@@ -42,7 +42,7 @@ func scopeCount(t *testing.T, n *result.Node, phase, mix, name string) int64 {
 
 // TestRampPhases: a spike between two holds. Each hold has numbers of its own, the node's are those of all holds, what lies
 // between is the phase ramp, and recovery is judged second by second.
-func testRampPhases(t *testing.T) {
+func TestRampPhases(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1
@@ -98,7 +98,7 @@ stages:
 }
 
 // TestMixScopes: two kinds of request 3:1, each with its own numbers, rows and assertions; together they are the node's.
-func testMixScopes(t *testing.T) {
+func TestMixScopes(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1
