@@ -248,10 +248,9 @@ func (n *Node) composing() []string {
 
 // lacksAt says why a leaf has no value at a place of the node, or "".
 func (n *Node) lacksAt(at expression.Place, leaf metric.Leaf) string {
-	own := leaf.Row.From == metric.Sample || leaf.Row.From == metric.Flow || leaf.Row.From == metric.Counts
 	scraped := expression.Ref{Leaf: leaf}.Scraped()
 	switch {
-	case (at.Phase != "" || at.Mix != "") && !own:
+	case (at.Phase != "" || at.Mix != "") && !apart(leaf.Row):
 		return "it is known for the whole node only, not for a phase or an entry of the mix"
 	case at.Model != "" && (leaf.Row.From != metric.Series || scraped):
 		return `of a composing model only the server's own numbers are known, such as server.queue.mean`
