@@ -148,19 +148,46 @@ stages:
     load: {concurrency: 2}
     for: 3s
     assert:
-      - {id: whole, that: latency.p75 < 600ms}
-      - {id: each, that: latency.max < 600ms, every: 1s}
-      - {id: most, that: latency.max < 600ms, every: 1s, allow: 67%}
-      - {id: settles, that: latency.max < 600ms, every: 500ms, within: 2500ms}
-      - {id: late, that: latency.max < 600ms, every: 500ms, within: 1s}
+      - {id: whole, that: latency.p75 < 300ms}
+      - {id: each, that: latency.max < 300ms, every: 1s}
+      - {id: most, that: latency.max < 300ms, every: 1s, allow: 67%}
+      - {id: settles, that: latency.max < 300ms, every: 500ms, within: 2500ms}
+      - {id: late, that: latency.max < 300ms, every: 500ms, within: 1s}
       - errors.count == 0
 `, s.HTTPURL(), Env{})
-	n, got := node(t, r, "s"), ""
+	n, got, want := node(t, r, "s"), "", "whole pass, "
+	// What a second was like depends on the machine too; what is said of it must be what is stored of it.
+	slow := func(every float64) (list []bool) {
+		for _, w := range n.Every("", "", every).Windows {
+			v, _ := w.Metrics["latency"].Stat(metric.Stat{Kind: metric.Max})
+			list = append(list, v >= 0.3)
+		}
+		return list
+	}
+	verdict := map[bool]string{true: "pass", false: "fail"}
+	seconds, halves := slow(1), slow(0.5)
+	most := 0
+	for _, is := range seconds {
+		if is {
+			most++
+		}
+	}
+	settled := 0
+	for i, is := range halves {
+		if is {
+			settled = i + 1
+		}
+	}
+	if most == 0 || settled == 0 {
+		t.Errorf("the pause is in no window: %v %v", seconds, halves)
+	}
+	want += "each " + verdict[most == 0] + ", most " + verdict[most <= 2] +
+		", settles " + verdict[settled <= 5] + ", late " + verdict[settled <= 2] + ", "
 	for _, id := range []string{"whole", "each", "most", "settles", "late"} {
 		got += id + " " + string(assertionOf(t, r, id).Verdict) + ", "
 	}
-	if want := "whole pass, each fail, most pass, settles pass, late fail, "; got != want && n.Validity.OK {
-		t.Errorf("got  %s\nwant %s\n%+v", got, want, n.Assertions)
+	if got != want && n.Validity.OK {
+		t.Errorf("got  %s\nwant %s\n%v %v", got, want, seconds, halves)
 	}
 	var sent int64
 	for _, w := range n.Every("", "", 1).Windows {
