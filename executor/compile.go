@@ -3,6 +3,7 @@ package executor
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
@@ -130,13 +131,14 @@ func (b *build) passes() []pass {
 	}
 }
 
-// readFiles opens every file that a dataset or a load in use names.
+// readFiles opens every file that a dataset or a load in use names. What stands in data that cannot be read yet is left
+// alone; that it cannot is kept for later.
 func (b *build) readFiles() {
 	seen := make(map[*scenario.Dataset]bool)
 	for _, s := range b.stages {
 		for _, point := range s.points {
 			for _, e := range point.Entries() {
-				if d := e.Request.Data; d != nil && !seen[d] {
+				if d := e.Request.Data; d != nil && !seen[d] && !b.unreadable(d) {
 					seen[d] = true
 					b.add(feed.Check(d))
 				}
@@ -146,4 +148,11 @@ func (b *build) readFiles() {
 			b.readTimes(n)
 		}
 	}
+}
+
+// unreadable reports whether the plan's own list says that a dataset cannot be read yet.
+func (b *build) unreadable(d *scenario.Dataset) bool {
+	return slices.ContainsFunc(b.program.Plan.Later, func(l source.Diagnostic) bool {
+		return strings.HasPrefix(l.Path+"/", "/datasets/"+d.Name+"/") || d.Name == "main" && strings.HasPrefix(l.Path, "/data/")
+	})
 }

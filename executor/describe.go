@@ -1,77 +1,195 @@
 package executor
 
-// Description is a program as plain data, for `graph --format json` and its text. Times in seconds.
+import "github.com/sluice-bench/sluice/scenario"
+
+// Description is a program as plain data, for `graph --format json` and its text. Times in seconds, null: no bound.
 type Description struct {
 	Plan        string            `json:"plan"`
 	Fingerprint string            `json:"fingerprint"`
 	Seed        uint64            `json:"seed"`
 	Shortest    float64           `json:"shortest"`
-	Longest     float64           `json:"longest"` // 0: no bound
+	Longest     *float64          `json:"longest"`
+	InFlight    *int              `json:"in_flight"` // null: an earlier result decides
+	Units       []UnitDescription `json:"units"`     // what runs one after the other
 	Nodes       []NodeDescription `json:"nodes"`
+	Assertions  []CheckText       `json:"assertions"`
+	NotBuilt    []string          `json:"not_built,omitempty"` // why run refuses this program: "plan.yaml:4:9: …"
+}
+
+// UnitDescription is what runs at one time.
+type UnitDescription struct {
+	Stages   []string   `json:"stages"`
+	Rounds   [][]string `json:"rounds,omitempty"` // the nodes of each round in their order, where there is more than one round
+	Shortest float64    `json:"shortest"`
+	Longest  *float64   `json:"longest"`
+}
+
+// NodeDescription is one node of a Description: its numbers are those of one round.
+type NodeDescription struct {
+	ID          string            `json:"id"`
+	Stage       string            `json:"stage"`
+	Point       map[string]string `json:"point,omitempty"`
+	Targets     []string          `json:"targets"`
+	Load        string            `json:"load"`
+	From        string            `json:"from_result,omitempty"` // the formula of a load that comes from an earlier result
+	After       []EdgeText        `json:"after"`
+	Warmup      string            `json:"warmup,omitempty"`
+	Delay       float64           `json:"delay,omitempty"`
+	MaxDuration float64           `json:"max_duration,omitempty"`
+	Rounds      int               `json:"rounds"`
+	Requests    *float64          `json:"requests"` // in hold; null: not known
+	RequestsSD  float64           `json:"requests_sd"`
+	Decides     string            `json:"decided_by,omitempty"` // what requests depend on where they are null: server, result, data, group
+	Outside     *float64          `json:"requests_outside"`     // in warm-up and between holds
+	Probes      []int             `json:"probes,omitempty"`     // of a search: at least and at most
+	Shortest    float64           `json:"shortest"`
+	Longest     *float64          `json:"longest"`
+	InFlight    *int              `json:"in_flight"`
+	While       []string          `json:"while,omitempty"`
+	Goodput     []string          `json:"goodput,omitempty"`
 	Assertions  []CheckText       `json:"assertions"`
 }
 
-// NodeDescription is one node of a Description.
-type NodeDescription struct {
-	ID         string      `json:"id"`
-	Stage      string      `json:"stage"`
-	Target     string      `json:"target"`
-	Load       string      `json:"load"`
-	After      []EdgeText  `json:"after"`
-	Requests   *float64    `json:"requests"` // null: depends on the server
-	RequestsSD float64     `json:"requests_sd"`
-	Shortest   float64     `json:"shortest"`
-	Longest    *float64    `json:"longest"` // null: no bound
-	InFlight   int         `json:"in_flight"`
-	While      []string    `json:"while,omitempty"`
-	Assertions []CheckText `json:"assertions"`
-}
-
-// EdgeText is whom a node waits for, and why.
+// EdgeText is whom a node waits for, and why. Without When it is where a number is taken from.
 type EdgeText struct {
 	Node   string `json:"node"`
-	When   string `json:"when"`
+	When   string `json:"when,omitempty"`
 	Reason string `json:"reason"`
 }
 
-// CheckText is an assertion and the samples that it needs.
+// CheckText is an assertion, the samples that it needs and the requests that are planned for what it looks at.
 type CheckText struct {
-	ID     string `json:"id"`
-	That   string `json:"that"`
-	At     string `json:"at"`
-	Needed int64  `json:"needed"`
+	ID        string   `json:"id"`
+	That      string   `json:"that"`
+	At        string   `json:"at"`
+	Needed    int64    `json:"needed"`
+	Planned   *float64 `json:"planned"` // null: depends on the server
+	PlannedSD float64  `json:"planned_sd"`
 }
 
 // Describe gives the program as plain data.
 func (p *Program) Describe() Description {
 	d := Description{
 		Plan: p.Plan.Name, Fingerprint: p.Plan.Fingerprint, Seed: p.Plan.Seed,
-		Nodes: []NodeDescription{}, Assertions: texts(p.Assert),
+		Units: []UnitDescription{}, Nodes: []NodeDescription{}, Assertions: texts(p.Assert),
 	}
-	bounded := true
+	total, peak := exactly(0), 0
+	for _, u := range p.Units {
+		took, open := unitBounds(u)
+		total = total.plus(took)
+		if peak >= 0 {
+			if peak = max(peak, open); open < 0 {
+				peak = -1
+			}
+		}
+		d.Units = append(d.Units, describeUnit(u, took))
+	}
+	if most := p.Plan.MaxDuration.Seconds(); most > 0 {
+		total.least = min(total.least, most)
+		if total.most < 0 || total.most > most {
+			total.most = most
+		}
+	}
+	d.Shortest, d.Longest, d.InFlight = total.least, bound(total.most), known(peak)
 	for _, n := range p.Nodes {
-		d.Shortest += n.Planned.Shortest
-		d.Longest += n.Planned.Longest
-		bounded = bounded && n.Planned.Longest >= 0
 		d.Nodes = append(d.Nodes, p.describe(n))
 	}
-	if !bounded {
-		d.Longest = 0
+	for _, l := range p.Later {
+		d.NotBuilt = append(d.NotBuilt, l.Pos.String()+": "+l.Summary)
 	}
 	return d
 }
 
+// unitBounds is how long a unit takes and how many requests are open in it, at most; -1: not known.
+func unitBounds(u *Unit) (took bounds, peak int) {
+	for i, m := range u.Members {
+		length, open := exactly(0), 0
+		for _, play := range m.Plays {
+			n := play.Node
+			one := bounds{n.Planned.Shortest, n.Planned.Longest}
+			if n.Stage.When == "failure" || !n.first() && n.Planned.climbs {
+				one.least = 0 // a good run, or one whose first level is too much, skips it
+			}
+			length = length.plus(one)
+			if open >= 0 {
+				if open = max(open, n.Planned.InFlight); n.Planned.InFlight < 0 {
+					open = -1
+				}
+			}
+		}
+		if delay := m.Plays[0].Node.Stage.Delay.Seconds(); delay > 0 {
+			length = length.plus(exactly(delay))
+		}
+		if took.least = max(took.least, length.least); i == 0 || took.most >= 0 {
+			if took.most = max(took.most, length.most); length.most < 0 && !waits(m) {
+				took.most = -1
+			}
+		}
+		if peak >= 0 {
+			if peak += open; open < 0 {
+				peak = -1
+			}
+		}
+	}
+	return took, peak
+}
+
+// waits reports whether a member lasts as long as the others, which then bound it.
+func waits(m *Member) bool {
+	_, is := m.Plays[0].Node.Stage.Extent.(scenario.UntilOthers)
+	return is
+}
+
+func describeUnit(u *Unit, took bounds) UnitDescription {
+	d := UnitDescription{Shortest: took.least, Longest: bound(took.most)}
+	for _, m := range u.Members {
+		d.Stages = append(d.Stages, m.Stage)
+		if m.Plays[len(m.Plays)-1].Round == 0 || len(u.Members) > 1 {
+			continue
+		}
+		for _, play := range m.Plays {
+			if play.Round == len(d.Rounds) {
+				d.Rounds = append(d.Rounds, nil)
+			}
+			d.Rounds[play.Round] = append(d.Rounds[play.Round], play.Node.ID)
+		}
+	}
+	return d
+}
+
+func bound(v float64) *float64 {
+	if v < 0 {
+		return nil
+	}
+	return &v
+}
+
+func known(n int) *int {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
 func (p *Program) describe(n *Node) NodeDescription {
-	s := n.Stage
+	s, plan := n.Stage, n.Planned
 	d := NodeDescription{
-		ID: n.ID, Stage: s.ID, Target: s.Request.Target.Name, Load: n.label(), After: []EdgeText{},
-		RequestsSD: n.Planned.SD, Shortest: n.Planned.Shortest, InFlight: n.Planned.InFlight, Assertions: texts(n.Checks),
+		ID: n.ID, Stage: s.ID, Targets: n.targetNames(), Load: n.label(), From: plan.Formula, After: []EdgeText{},
+		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Rounds: plan.Rounds,
+		Requests: bound(plan.Requests), RequestsSD: plan.SD, Decides: plan.Decides, Outside: bound(plan.Outside),
+		Shortest: plan.Shortest, Longest: bound(plan.Longest), InFlight: known(plan.InFlight), Assertions: texts(n.Checks),
 	}
-	if n.Planned.Requests >= 0 {
-		d.Requests = &n.Planned.Requests
+	if !s.Warmup.IsZero() {
+		d.Warmup = spanText(s.Warmup)
 	}
-	if n.Planned.Longest >= 0 {
-		d.Longest = &n.Planned.Longest
+	if plan.MostProbes > 0 {
+		d.Probes = []int{plan.Probes, plan.MostProbes}
+	}
+	for _, axis := range n.Point {
+		if d.Point == nil {
+			d.Point = make(map[string]string)
+		}
+		d.Point[axis.Key] = axis.Value
 	}
 	for _, e := range p.Graph.Into(n.ID) {
 		d.After = append(d.After, EdgeText{Node: e.From, When: e.When, Reason: e.Reason})
@@ -79,7 +197,23 @@ func (p *Program) describe(n *Node) NodeDescription {
 	for _, c := range n.While {
 		d.While = append(d.While, c.Assertion.That.Text)
 	}
+	for _, b := range s.Goodput {
+		d.Goodput = append(d.Goodput, b.Metric.Text+" "+b.Limit.Text)
+	}
 	return d
+}
+
+// targetNames are the targets of a node's entries, each once.
+func (n *Node) targetNames() []string {
+	var names []string
+	seen := make(map[string]bool)
+	for _, e := range n.Stage.Entries() {
+		if name := e.Request.Target.Name; !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func texts(checks []Check) []CheckText {
@@ -87,6 +221,7 @@ func texts(checks []Check) []CheckText {
 	for _, c := range checks {
 		list = append(list, CheckText{
 			ID: c.Assertion.ID, That: c.Assertion.That.Text, At: c.Assertion.That.Pos.String(), Needed: c.Needed,
+			Planned: bound(c.Planned), PlannedSD: c.SD,
 		})
 	}
 	return list

@@ -120,5 +120,12 @@ func spanText(s scenario.Span) string {
 			return fmt.Sprintf("%d %ss", c.n, c.unit)
 		}
 	}
-	return s.Duration.Round(time.Microsecond).String()
+	text := s.Duration.Round(time.Microsecond).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }

@@ -41,6 +41,7 @@ func (b *build) planned(n *Node) Planned {
 	if n.Stage.Warmup.IsZero() {
 		p.Outside = 0
 	}
+	p.climbs = len(conditions(n.Stage)) > 0
 	a, known := n.dues(), b.requests(n)
 	warm, hold := n.warmup(a), n.hold(a, known)
 	switch {
@@ -74,7 +75,24 @@ func (b *build) planned(n *Node) Planned {
 		}
 	}
 	p.Shortest, p.Longest = n.limited(length)
+	if p.Requests < 0 {
+		p.Decides = n.decides()
+	}
 	return p
+}
+
+// decides is what the number of requests depends on that nobody knows before the run.
+func (n *Node) decides() string {
+	_, others := n.Stage.Extent.(scenario.UntilOthers)
+	switch {
+	case others:
+		return "group"
+	case len(amountsOf(n.Stage, n.Level)) > 0:
+		return "result"
+	case n.Open && quantity(n.Stage) == nil:
+		return "data"
+	}
+	return "server"
 }
 
 func inNs(seconds float64) int64 { return int64(math.Round(seconds * 1e9)) }

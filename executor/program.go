@@ -101,6 +101,10 @@ type Planned struct {
 	Probes, MostProbes int
 	// Formula is the load's value where it comes from an earlier result.
 	Formula string
+	// Decides is what the number of requests depends on where it is not known: "server", "result", "data" or "group".
+	Decides string
+
+	climbs bool // a level that only runs while the conditions of the one before hold
 }
 
 // first reports whether n is the first level at its point.

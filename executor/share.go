@@ -24,7 +24,7 @@ func (b *build) share(n *Node, c *Check) {
 			continue
 		}
 		if k := at.planFor(r.Place, c.Assertion); k >= 0 && (c.Planned < 0 || k < c.Planned) {
-			c.Planned, c.SD = k, at.dues().sd(k)
+			c.Planned, c.SD = k, at.spread(r.Place, k)
 		}
 	}
 }
@@ -55,6 +55,20 @@ func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
 		return k * as.Every.Seconds() / max(hold.most, as.Every.Seconds())
 	}
 	return k * float64(n.Planned.Rounds)
+}
+
+// spread is the standard deviation of k requests at a place: that of the arrivals, and of the draw of a mix.
+func (n *Node) spread(at expression.Place, k float64) float64 {
+	a, variance := n.dues(), 0.0
+	if at.Mix == "" {
+		return a.sd(k)
+	}
+	w := n.weight(at.Mix)
+	if n.Stage.Mix[0].Weight > 0 {
+		variance = k * (1 - w)
+	}
+	sd := w * a.sd(k/w)
+	return math.Sqrt(variance + sd*sd)
 }
 
 // length is how long spans are together that end at the latest at end, s.

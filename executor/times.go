@@ -47,7 +47,11 @@ func (b *build) readTimes(n *Node) {
 // rowTimes takes the timestamps of the data's rows.
 func (b *build) rowTimes(n *Node) {
 	var ds source.Diagnostics
-	n.record.times, ds = feed.Times(n.Stage.Entries()[0].Request.Data)
+	data := n.Stage.Entries()[0].Request.Data
+	if b.unreadable(data) {
+		return
+	}
+	n.record.times, ds = feed.Times(data)
 	b.add(ds)
 }
 

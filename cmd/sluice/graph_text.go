@@ -1,0 +1,194 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor"
+)
+
+// graphText is the graph for people: what runs, in order, and whether it can prove what is asserted.
+func graphText(d executor.Description) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, %s", d.Plan, plural(len(d.Nodes), "node"), lasts(d.Shortest, d.Longest))
+	if d.InFlight != nil {
+		fmt.Fprintf(&b, ", %d in flight at most", *d.InFlight)
+	}
+	fmt.Fprintf(&b, ", seed %d\n", d.Seed)
+	first, number := firsts(d), 0
+	for _, n := range d.Nodes {
+		number++
+		if u := first[n.ID]; u != nil {
+			unitText(&b, u)
+		}
+		fmt.Fprintf(&b, "\n%2d  %s\n", number, n.ID)
+		nodeText(&b, n)
+	}
+	if len(d.Assertions) > 0 {
+		b.WriteString("\nplan\n")
+		checkTable(&b, d.Assertions)
+	}
+	return b.String()
+}
+
+// firsts are the units by their first node.
+func firsts(d executor.Description) map[string]*executor.UnitDescription {
+	units := make(map[string]*executor.UnitDescription)
+	for i := range d.Units {
+		for _, n := range d.Nodes {
+			if n.Stage == d.Units[i].Stages[0] {
+				units[n.ID] = &d.Units[i]
+				break
+			}
+		}
+	}
+	return units
+}
+
+// unitText says what is special about what runs at one time: a group, or the order of rounds.
+func unitText(b *strings.Builder, u *executor.UnitDescription) {
+	if len(u.Stages) > 1 {
+		fmt.Fprintf(b, "\n    together: %s, %s\n", strings.Join(u.Stages, ", "), lasts(u.Shortest, u.Longest))
+	}
+	if len(u.Rounds) > 0 {
+		fmt.Fprintf(b, "\n    rounds: %s, %s\n", rounds(u), lasts(u.Shortest, u.Longest))
+	}
+}
+
+// rounds shows the order of the first two rounds, which all others repeat.
+func rounds(u *executor.UnitDescription) string {
+	const most = 8 // nodes that a line has room for
+	if len(u.Rounds[0]) == 1 {
+		return fmt.Sprintf("%d of %s", len(u.Rounds), u.Rounds[0][0])
+	}
+	var parts []string
+	for i, nodes := range u.Rounds[:2] {
+		var names []string
+		for _, id := range nodes {
+			names = append(names, strings.TrimSuffix(strings.TrimPrefix(id, u.Stages[0]+"["), "]"))
+		}
+		if more := len(names) - most; more > 0 {
+			names = append(names[:most], fmt.Sprintf("%d more", more))
+		}
+		parts = append(parts, fmt.Sprintf("%d: %s", i+1, strings.Join(names, ", ")))
+	}
+	if more := len(u.Rounds) - 2; more > 0 {
+		parts = append(parts, fmt.Sprintf("… %d in all", len(u.Rounds)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func nodeText(b *strings.Builder, n executor.NodeDescription) {
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(b, "    %-7s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("load", "%s → %s", n.Load, strings.Join(n.Targets, ", "))
+	for _, e := range n.After {
+		if e.When == "" {
+			row("reads", "%s: %s", e.Node, e.Reason)
+			continue
+		}
+		row("after", "%s (%s): %s", e.Node, e.When, e.Reason)
+	}
+	if n.Delay > 0 {
+		row("delay", "%s", seconds(n.Delay))
+	}
+	row("plans", "%s", plans(n))
+	for _, w := range n.While {
+		row("while", "%s", w)
+	}
+	if n.Goodput != nil {
+		row("good", "%s", strings.Join(n.Goodput, ", "))
+	}
+	checkTable(b, n.Assertions)
+}
+
+// plans is how many requests a node sends, and how long it takes.
+func plans(n executor.NodeDescription) string {
+	text := "as many requests as the server answers"
+	switch n.Decides {
+	case "result":
+		text = "as many requests as " + n.From + " makes"
+	case "data":
+		text = "as many requests as the data has"
+	case "group":
+		text = "requests until the others are done"
+	}
+	if n.Requests != nil {
+		text = count(*n.Requests, n.RequestsSD) + " requests"
+	}
+	if n.Probes != nil {
+		text = fmt.Sprintf("%d to %d probes", n.Probes[0], n.Probes[1])
+		if n.Requests != nil {
+			text += fmt.Sprintf(" of %s requests", count(*n.Requests, n.RequestsSD))
+		}
+	}
+	if n.Shortest > 0 {
+		text += " in " + seconds(n.Shortest)
+	}
+	if n.Longest != nil && *n.Longest > n.Shortest {
+		text += fmt.Sprintf(" (at most %s with the drain)", seconds(*n.Longest))
+	}
+	if n.Warmup != "" {
+		text += ", after a warm-up of " + n.Warmup
+	}
+	if n.Outside != nil && *n.Outside > 0 {
+		text += fmt.Sprintf(", %.0f more outside of the measurement", *n.Outside)
+	}
+	if n.Rounds > 1 {
+		text += fmt.Sprintf(", %d times", n.Rounds)
+	}
+	if n.InFlight == nil {
+		return text + ", in flight what the result allows"
+	}
+	return text + fmt.Sprintf(", %d in flight at most", *n.InFlight)
+}
+
+// checkTable lists assertions, with the samples that they need and that are planned beside them. Long expressions do not
+// push the others out.
+func checkTable(b *strings.Builder, list []executor.CheckText) {
+	const widest = 60
+	width := 0
+	for _, c := range list {
+		if n := len([]rune(c.That)); n <= widest {
+			width = max(width, n)
+		}
+	}
+	for _, c := range list {
+		fmt.Fprintf(b, "    %-7s %-*s  %s, %s\n", "assert", width, c.That, c.ID, need(c))
+	}
+}
+
+// need is how many samples an assertion needs, and has where that is not enough.
+func need(c executor.CheckText) string {
+	text := "needs " + plural(int(max(c.Needed, 1)), "sample")
+	switch {
+	case c.Planned == nil:
+	case float64(c.Needed) > *c.Planned:
+		text += fmt.Sprintf(", more than the %s planned", count(math.Floor(*c.Planned), c.PlannedSD))
+	case c.Needed > 1:
+		text += fmt.Sprintf(" of %s", count(math.Floor(*c.Planned), c.PlannedSD))
+	}
+	return text
+}
+
+// lasts is how long something takes, in words.
+func lasts(shortest float64, longest *float64) string {
+	switch {
+	case longest == nil && shortest == 0:
+		return "as long as the server takes"
+	case longest == nil:
+		return "at least " + seconds(shortest)
+	case *longest <= shortest:
+		return seconds(shortest)
+	}
+	return fmt.Sprintf("%s to %s", seconds(shortest), seconds(*longest))
+}
+
+func count(n, sd float64) string {
+	if sd > 0 {
+		return fmt.Sprintf("%.0f ± %.0f", n, 2*sd)
+	}
+	return fmt.Sprintf("%.0f", n)
+}
