@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sluice-bench/sluice/scenario/expression"
 )
@@ -25,6 +26,7 @@ type window struct {
 	node        *Node
 	every, from float64 // s; from since hold start
 	round       int
+	index       int // where it stands in the series that it was found in
 }
 
 // covers reports whether the numbers of a place are those of the window.
@@ -38,10 +40,12 @@ func (w *window) metrics(at expression.Place) (map[string]*Metric, string) {
 	if s == nil {
 		return nil, fmt.Sprintf("the windows of %g s were not kept", w.every)
 	}
-	for _, x := range s.Windows {
-		if x.Round == w.round && math.Abs(x.From-w.from) < 1e-9 {
-			return x.Metrics, ""
-		}
+	is := func(x Stretch) bool { return x.Round == w.round && math.Abs(x.From-w.from) < 1e-9 }
+	if w.index < len(s.Windows) && is(s.Windows[w.index]) { // scopes of one time have the same windows
+		return s.Windows[w.index].Metrics, ""
+	}
+	if i := slices.IndexFunc(s.Windows, is); i >= 0 {
+		return s.Windows[i].Metrics, ""
 	}
 	return nil, fmt.Sprintf("there is no window of %g s at %g s", w.every, w.from)
 }
@@ -62,9 +66,9 @@ func (s Stored) Windows(refs []expression.Ref, every float64) (out Windowed, why
 			return out, fmt.Sprintf("the windows of %g s were not kept", every)
 		}
 		out.Missing = series.Missing
-		for _, x := range series.Windows {
+		for i, x := range series.Windows {
 			at := s
-			at.window = &window{node: n, every: every, from: x.From, round: x.Round}
+			at.window = &window{node: n, every: every, from: x.From, round: x.Round, index: i}
 			out.Windows = append(out.Windows, View{Round: x.Round, From: x.From - series.From, To: x.To - series.From, Values: at})
 		}
 		return out, ""

@@ -148,7 +148,8 @@ func FuzzCompile(f *testing.F) {
 	for _, s := range []string{
 		"latency.p99 < 50ms", `stage("a").latency.p(99.9) <= 1.1 * latency.p50`, "not (errors.ratio >= 0.1%) or ${n} < errors.count",
 		"max(latency.p99, 1h30m, 5ns) - abs(-latency.min) > 0s", "requests.rate >= 0.99 * offered.rate", "a < b < c", "((", "))", "${", `"`,
-		"1e999/s", "0x1p-2", "latency.p99.9.9", "µ", "\x00", "a?b:c", "[1..2]", "let a = 1; a", "latency?.p99", "-not-not-1", "p(p(1))", "stage(\"a\")(1)", "1/s/s/s",
+		"1e999/s", "0x1p-2", "latency.p99.9.9", "µ", "\x00", "a?b:c", "[1..2]", "let a = 1; a", "latency?.p99", "-not-not-1", "p(p(1))", "stage(\"a\")(1)", `baseline.stage("a").phase("spike").mix("sql").model("detect").latency.p99 < 1s`, `scrape("x{a='v'}").rate > 0`,
+		`phase("x").stage("a").latency.p99`, `baseline()`, `mix(("a")).latency.p99 < 1s`, `stage("a").phase("b")`, `(phase("a")).latency.p99`, "1/s/s/s",
 	} {
 		f.Add(s)
 	}
