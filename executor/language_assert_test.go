@@ -1,10 +1,19 @@
 package executor
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
 )
 
 // TestConfidence: with it bounds decide, so the same share of errors passes with many requests and proves nothing with few.
@@ -42,27 +51,173 @@ stages: [{id: s, load: {concurrency: 2}, for: %d requests, assert: [%s, errors.c
 
 // TestWindows: the first three requests fail. As a whole they are few; the window that they are in is false.
 func TestWindows(t *testing.T) {
-	for _, c := range []struct{ that, verdict, reason string }{
-		{"{that: errors.ratio < 50%}", "pass", "the limit is 50 %"},
-		{"{that: errors.count == 0, every: 100ms}", "fail", "; the first that is false, 0 s to 100 ms: errors.count is "},
-		{"{that: errors.count == 0, every: 100ms, allow: 90%}", "pass", "90 % of them may be false; the first that is false, 0 s to 100 ms"},
-		{"{that: errors.count == 0, every: 100ms, within: 900ms}", "pass", "it must be from 900 ms on; before, 0 s to 100 ms: errors.count is "},
-		{"{that: errors.count == 0, every: 100ms, within: 1ms}", "fail", "it must be from 1 ms on; before, 0 s to 100 ms: errors.count is "},
-		{"{that: errors.count == 0, within: 1s}", "inconclusive", "no data: its scope has no whole window of 1 s"},
+	for _, c := range []struct{ that, span, verdict, reason string }{
+		{"{that: errors.ratio < 50%}", "2s", "pass", "the limit is 50 %"},
+		{"{that: errors.count == 0, every: 400ms}", "2s", "fail", "; the first that is false, 0 s to 400 ms: errors.count is "},
+		{"{that: errors.count == 0, every: 400ms, allow: 90%}", "2s", "pass", "90 % of them may be false; the first that is false, 0 s to 400 ms"},
+		{"{that: errors.count == 0, every: 400ms, within: 1500ms}", "2s", "pass", "it must be from 1.5 s on; before, 0 s to 400 ms: errors.count is "},
+		{"{that: errors.count == 0, every: 400ms, within: 1ms}", "2s", "fail", "it must be from 1 ms on; before, 0 s to 400 ms: errors.count is "},
+		{"{that: errors.count == 0, within: 1s}", "9 requests", "inconclusive", "no data: its scope has no whole window of 1 s"},
 	} {
-		w := watch(t, func(w *witness) { w.dim, w.status, w.fails, w.takes = 4, 500, 3, 5*time.Millisecond })
-		load := "for: 1s"
-		if strings.Contains(c.reason, "no whole window") {
-			load = "for: 30 requests"
-		}
-		r := play(t, `
+		t.Run(c.that, func(t *testing.T) {
+			t.Parallel()
+			w := watch(t, func(w *witness) { w.dim, w.status, w.fails, w.takes = 4, 500, 3, 5*time.Millisecond })
+			r := play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: m, ready: 0s}
-stages: [{id: s, load: {concurrency: 1}, `+load+`, assert: [`+c.that+`]}]
+stages: [{id: s, load: {concurrency: 1}, for: `+c.span+`, assert: [`+c.that+`]}]
 `, w.URL, Env{})
+			a := node(t, r, "s").Assertions[0]
+			if string(a.Verdict) != c.verdict || !strings.Contains(a.Reason, c.reason) {
+				t.Errorf("%s (%s), want %s (%s)", a.Verdict, a.Reason, c.verdict, c.reason)
+			}
+		})
+	}
+}
+
+// whole compiles a plan and runs all of it, also what is only played by tests so far.
+func whole(t *testing.T, text, url string) *result.Result {
+	t.Helper()
+	p := compile(t, text, url)
+	p.Later = nil
+	r, diags := p.Run(context.Background(), Env{})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	checkResult(t, r)
+	return r
+}
+
+// TestBaseline: a run is compared with the stored result of one before; what that cannot say is no evidence.
+func TestBaseline(t *testing.T) {
+	dir := t.TempDir()
+	plan := func(top, that string) string {
+		return "version: 1\n" + top + `
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages: [{id: s, load: {concurrency: 2}, for: 100 requests, assert: [` + that + `, errors.ratio <= 100%]}]
+`
+	}
+	store := func(name string, change func(*witness), edit func(*result.Result)) string {
+		r := play(t, plan("", "latency.p50 < 1h"), watch(t, change).URL, Env{})
+		edit(r)
+		var b bytes.Buffer
+		if err := result.Write(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	asIs := func(*result.Result) {}
+	good := store("good.json", fourInts, asIs)
+	failed := store("failed.json", func(w *witness) { w.dim, w.status = 4, 500 }, asIs)
+	partial := store("partial.json", fourInts, func(r *result.Result) { r.Partial, r.Reason = true, "interrupted by SIGINT: the result is partial" })
+	other := store("other.json", fourInts, func(r *result.Result) { r.Nodes[0].ID = "old" })
+	gone := filepath.Join(dir, "gone.json")
+	const that = "latency.p50 <= 1000 * baseline.latency.p50"
+	for _, c := range []struct {
+		top, that, verdict string
+		exit               int
+		reason             string
+	}{
+		{"baseline: " + good, that, "pass", 0, "= 1000 * baseline.latency.p50 (n = 100); the baseline " + good + " was measured with another plan"},
+		{"baseline: " + good, "latency.p50 < 0.0001 * baseline.latency.p50", "fail", 1, "= 0.0001 * baseline.latency.p50"},
+		{"baseline: {file: " + good + "}", `latency.p50 <= 1000 * baseline.stage("s").latency.p50`, "pass", 0, `baseline.stage("s").latency.p50`},
+		{"baseline: " + failed, "errors.ratio <= baseline.errors.ratio", "inconclusive", 3, `in the baseline, no request of stage "s" was answered well`},
+		{"baseline: " + partial, that, "inconclusive", 3, "is not a whole run: interrupted by SIGINT"},
+		{"baseline: " + other, that, "inconclusive", 3, `has no stage "s"`},
+		{"baseline: {file: " + other + ", if_missing: skip}", that, "skipped", 0, `has no stage "s", and if_missing is skip`},
+		{"baseline: " + gone, that, "inconclusive", 3, "there is no baseline " + gone},
+		{"baseline: {file: " + gone + ", if_missing: inconclusive}", that, "inconclusive", 3, "there is no such file"},
+		{"baseline: {file: " + gone + ", if_missing: skip}", that, "skipped", 0, "there is no such file, and if_missing is skip"},
+		{"baseline: {file: " + partial + ", if_missing: skip}", that, "inconclusive", 3, "is not a whole run"}, // it is not missing
+		{"baseline: " + good, "{that: " + that + ", confidence: 95%}", "inconclusive", 3, `stage "s" ran once: ` + "`repeat: 6`"},
+	} {
+		r := whole(t, plan(c.top, c.that), watch(t, fourInts).URL)
 		a := node(t, r, "s").Assertions[0]
-		if string(a.Verdict) != c.verdict || !strings.Contains(a.Reason, c.reason) {
-			t.Errorf("%s: %s (%s), want %s (%s)", c.that, a.Verdict, a.Reason, c.verdict, c.reason)
+		if string(a.Verdict) != c.verdict || r.ExitCode != c.exit || !strings.Contains(a.Reason, c.reason) {
+			t.Errorf("%s with %s: %s, exit %d (%s), want %s, %d (%s)", c.that, c.top, a.Verdict, r.ExitCode, a.Reason, c.verdict, c.exit, c.reason)
+		}
+	}
+	broken := filepath.Join(dir, "broken.json")
+	if err := os.WriteFile(broken, []byte(`{"schema": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, diags := scenario.Parse("plan.yaml", []byte(strings.ReplaceAll(plan("baseline: "+broken, that), "URL", "http://localhost:1")), scenario.Overrides{})
+	if p == nil {
+		t.Fatal(diags)
+	}
+	_, diags = Compile(p, all.Kinds())
+	if d := diags[0]; !diags.HasErrors() || d.Code != codeBaseline || d.Pos.Line != 2 || d.Pos.Column != 11 || !strings.Contains(d.Summary, "is not a result that can be read") {
+		t.Errorf("a broken baseline: %+v", diags)
+	}
+}
+
+// TestRounds: points of a matrix are compared by their rounds, and a run with one before by those of both.
+func TestRounds(t *testing.T) {
+	const plan = `
+version: 1
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages:
+  - {id: ab, matrix: {side: [a, b]}, repeat: 4, load: {concurrency: 2}, for: 60 requests}
+assert:
+  - {that: 'stage("ab[side=b]").latency.p50 <= 1000 * stage("ab[side=a]").latency.p50', confidence: 95%}
+  - {that: 'stage("ab[side=b]").latency.p50 > 1000 * stage("ab[side=a]").latency.p50', confidence: 95%, severity: warn}
+`
+	r := whole(t, plan, watch(t, fourInts).URL)
+	for i, want := range []result.Verdict{result.Pass, result.Fail} {
+		if a := r.Assertions[i]; a.Verdict != want || !strings.Contains(a.Reason, "over 4 rounds their difference is -") {
+			t.Errorf("%s: %s (%s)", a.That, a.Verdict, a.Reason)
+		}
+	}
+}
+
+// keeps reports whether an assertion passed, or would have on a machine that has the time to send on time.
+func keeps(a result.Assertion) bool {
+	if a.Verdict != result.Inconclusive || !strings.HasPrefix(a.Reason, "the measurement is invalid") {
+		return a.Verdict == result.Pass
+	}
+	if a.Observed == nil || a.Limit == nil { // of another node, which is not to be trusted
+		return true
+	}
+	point := func(v float64) expression.Quantity { return expression.Quantity{Known: true, V: v, Lo: v, Hi: v} }
+	return expression.Decide(a.Op, point(*a.Observed), point(*a.Limit)) > 0
+}
+
+// TestPlaces: phases of a ramp and entries of a mix have numbers of their own.
+func TestPlaces(t *testing.T) {
+	w := watch(t, fourInts)
+	r := whole(t, `
+version: 1
+target: {backend: kserve, url: URL, model: m, ready: 0s}
+stages:
+  - id: spike
+    load: {rate: {ramp: [{to: 100/s, hold: 400ms, name: base}, {to: 300/s, hold: 300ms, name: peak}, {to: 100/s, hold: 200ms}]}}
+    assert:
+      - phase("base").requests.count == 40
+      - phase("peak").requests.count == 90
+      - requests.count == 150
+      - {that: phase("peak").errors.count == 0, every: 100ms}
+      - phase("peak").requests.count > 2 * phase("base").requests.count
+  - id: mixed
+    load: {concurrency: 2}
+    mix: {one: {weight: 1}, two: {weight: 1, batch: 2}}
+    for: 100 requests
+    assert:
+      - mix("one").requests.count > 20 and mix("two").requests.count > 20
+      - mix("one").requests.count + mix("two").requests.count == requests.count
+      - mix("two").errors.count == 0
+assert:
+  - stage("spike").phase("peak").requests.count == 90
+  - stage("mixed").mix("two").latency.p50 < 1h
+`, w.URL)
+	for _, n := range append(r.Nodes, &result.Node{ID: "plan", Assertions: r.Assertions}) {
+		for _, a := range n.Assertions {
+			if !keeps(a) {
+				t.Errorf("%s: %s: %s (%s)", n.ID, a.That, a.Verdict, a.Reason)
+			}
 		}
 	}
 }

@@ -43,6 +43,9 @@ func (s Stored) roundsOf(refs []expression.Ref) *rounds {
 
 func (r *rounds) add(baseline bool, n *Node) {
 	count := len(n.Repeats)
+	if r.why != "" {
+		return
+	}
 	if count < 2 {
 		what := fmt.Sprintf("stage %q ran once: `repeat: 6` there gives rounds to judge by", n.Stage)
 		if baseline {
