@@ -282,6 +282,7 @@ func proven() map[string]string {
 		"TestDrain":                    "stages.drain",
 		"TestGraphRules":               "stages.needs stages.when stages.on_fail",
 		"TestAssertions":               "slos assert stages.assert slos.NAME.that slos.NAME.slo slos.NAME.id slos.NAME.description slos.NAME.severity slos.NAME.min_samples slos.NAME.on_no_data",
+		"TestBaseline":                 "baseline baseline.file baseline.if_missing",
 		"TestConfidence":               "slos.NAME.confidence",
 		"TestWindows":                  "slos.NAME.every slos.NAME.allow slos.NAME.within",
 		"TestPercentiles":              "output output.percentiles",

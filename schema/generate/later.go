@@ -10,7 +10,6 @@ import (
 // that are meant, else it is all of them. Whoever builds a key removes its line; the language test then asks for a proof
 // of what the key does.
 const laterText = `
-plan.baseline
 plan.max_duration
 
 target.backend: triton_inprocess tfserving torchserve openai grpc http
