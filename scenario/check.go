@@ -35,6 +35,11 @@ func (c *checker) plan() {
 	for _, a := range c.raw.Assert {
 		c.assertion(a, 0)
 	}
+	for _, s := range c.raw.SLOs.items() {
+		for _, a := range *s.Value {
+			c.assertion(a, 0) // where it is used it is looked at with the length of the stage
+		}
+	}
 	c.baseline()
 	c.output()
 }

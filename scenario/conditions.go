@@ -19,8 +19,8 @@ func (r *reading) conditions() source.Diagnostics {
 		c.at = r.subs.points[s.At.node]
 		c.assertions(s.Play.Assert, never)
 		if l := s.Play.Load; l != nil {
-			whileOf(&c, l.Concurrency, never)
-			whileOf(&c, l.Rate, never)
+			quantityOf(&c, l.Concurrency, never)
+			quantityOf(&c, l.Rate, never)
 		}
 		if u := s.Play.Until; u != nil && u.Stable != nil && c.all {
 			for _, m := range u.Stable.Metrics {
@@ -56,9 +56,14 @@ func (c *conditions) assertions(list []*rawAssertion, idle bool) {
 	}
 }
 
-func whileOf[T amount, X any](c *conditions, q *rawQuantity[T, X], idle bool) {
+func quantityOf[T amount, X any](c *conditions, q *rawQuantity[T, X], idle bool) {
 	if !idle && !c.all {
 		return
+	}
+	for _, v := range amounts(q) {
+		if v != nil && v.V.Expr != nil {
+			c.look(&val[source.Text]{*v.V.Expr, v.at}, expression.CheckQuantity)
+		}
 	}
 	for _, w := range whiles(q) {
 		if w.One != nil {
@@ -70,6 +75,21 @@ func whileOf[T amount, X any](c *conditions, q *rawQuantity[T, X], idle bool) {
 			}
 		}
 	}
+}
+
+// amounts are the values of a quantity that may come from an earlier result.
+func amounts[T amount, X any](q *rawQuantity[T, X]) []*val[derived[T]] {
+	if q == nil {
+		return nil
+	}
+	all := []*val[derived[T]]{q.One}
+	for _, step := range q.Ramp {
+		all = append(all, step.To)
+	}
+	if q.Search != nil {
+		all = append(all, q.Search.From, q.Search.To)
+	}
+	return all
 }
 
 func (c *conditions) look(e *val[source.Text], check func(source.Text, expression.Variables) source.Diagnostics) {

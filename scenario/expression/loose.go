@@ -9,7 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// errOpen is a metric that some server may keep: nothing can be said about it here, and nothing is wrong with it.
+// errOpen is a metric that some server may keep or some search may find: nothing can be said about it here, and nothing is
+// wrong with it.
 var errOpen = errors.New("known to the server only")
 
 // Variables gives the one literal that a variable stands for, as Scope does.
@@ -19,7 +20,7 @@ type Variables interface {
 
 // Check finds the mistakes of a condition that stay mistakes whatever the plan's targets and stages are: syntax, names
 // of metrics, dimensions. For a plan that cannot be compiled, so that these do not come out one after the other. Any
-// stage exists, and any metric server.NAME with any dimension.
+// stage exists, and any metric server.NAME with any dimension; capacity has that of what was searched.
 func Check(t source.Text, vars Variables) source.Diagnostics {
 	return check(t, vars, true)
 }
@@ -36,7 +37,7 @@ func check(t source.Text, vars Variables, condition bool) (ds source.Diagnostics
 			ds = diagnose(t, []problem{{to: len(text), code: codeSyntax, summary: fmt.Sprintf("this cannot be read: %v", r)}})
 		}
 	}()
-	catalogue, err := metric.New()
+	catalogue, err := metric.New(metric.GoodputRows()...)
 	if err != nil {
 		return nil // a mistake of the program, which its tests find
 	}
@@ -56,7 +57,7 @@ type looseScope struct {
 
 // Resolve implements Scope.
 func (s looseScope) Resolve(at Place, path string) (metric.Leaf, error) {
-	if strings.HasPrefix(path, "server.") || at.Model != "" {
+	if strings.HasPrefix(path, "server.") || at.Model != "" || path == metric.CapacityRow(metric.Rate).Name { // of a search for what?
 		return metric.Leaf{}, errOpen
 	}
 	return Find(s.catalogue, path)
