@@ -22,7 +22,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 var samples = map[string]func() *result.Result{
-	"full": full, "interrupted": interrupted, "hostile": hostile, "empty": empty,
+	"full": full, "interrupted": interrupted, "hostile": hostile, "empty": empty, "parts": parts,
 }
 
 // every artifact of r by file name, the terminal's as terminal.txt.

@@ -43,6 +43,14 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 		line("### Measurements\n")
 		table(&b, g, maxNodes)
 	}
+	trials, err := trialGrid(r, o.Percentiles)
+	if err != nil {
+		return nil, err
+	}
+	if len(trials.rows) > 0 {
+		line("### Search\n")
+		table(&b, trials, maxNodes)
+	}
 	if list := assertions(r); len(list) > 0 {
 		line("### Assertions\n")
 		table(&b, assertionGrid(list), maxAssertions)
@@ -115,7 +123,7 @@ func table(b *bytes.Buffer, g grid, n int) {
 	row(header)
 	b.WriteString("|")
 	for _, h := range g.header {
-		if h == "" || h == "node" || h == "load" || h == "assertion" || h == "why" || h == "outcome" {
+		if h == "" || h == "node" || h == "load" || h == "assertion" || h == "why" || h == "outcome" || h == "while" {
 			b.WriteString(" --- |")
 		} else {
 			b.WriteString(" ---: |")

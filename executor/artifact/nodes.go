@@ -17,17 +17,87 @@ type grid struct {
 // nothing stands where a node has no number.
 const nothing = "-"
 
-// nodeGrid is one row for each node: what was asked of it and the headline metrics. A column that says the same as the
-// one before it (throughput where no request is a batch) is left out, and so is the outcome where all are done.
+// row is one measurement of a table: a node, or a part of one.
+type row struct {
+	name, load, outcome string
+	metrics             map[string]*result.Metric
+	done                bool
+}
+
+// inside marks the rows that belong to the node above them.
+const inside = "· "
+
+// nodeRows are the nodes, each with its phases, the entries of its mix and its rounds below it.
+func nodeRows(r *result.Result) (rows []row) {
+	for _, n := range r.Nodes {
+		outcome := n.Outcome
+		if outcome == result.Done && !n.Validity.OK {
+			outcome = result.Invalid
+		}
+		rows = append(rows, row{clean(n.ID), load(n), string(outcome), n.Metrics, outcome == result.Done})
+		for _, s := range n.Scopes {
+			if s.Phase == "" || s.Mix == "" { // what an expression asked for besides is in the files
+				rows = append(rows, row{inside + clean(s.Phase+s.Mix), clean(s.Model), "", s.Metrics, true})
+			}
+		}
+		for _, x := range n.Repeats {
+			rows = append(rows, row{inside + "round " + whole(int64(x.Round+1)), "", string(x.Outcome), x.Metrics, true})
+		}
+	}
+	return rows
+}
+
+// nodeGrid is one row for each node and each part of one: what was asked of it and the headline metrics. A column that says
+// the same as the one before it (throughput where no request is a batch) is left out, and so is the outcome where all are
+// done.
 func nodeGrid(r *result.Result, percentiles []float64) (grid, error) {
+	list := nodeRows(r)
+	g, err := newGrid(r, list, percentiles)
+	if err != nil || !slices.ContainsFunc(list, func(x row) bool { return !x.done }) {
+		return g, err
+	}
+	g.header = append(g.header, "outcome")
+	for i, x := range list {
+		g.rows[i] = append(g.rows[i], x.outcome)
+	}
+	return g, nil
+}
+
+// trialGrid is one row for each probe of the searches: its level, what was measured there, and what `while` says of it.
+func trialGrid(r *result.Result, percentiles []float64) (grid, error) {
+	var list []row
+	for _, n := range r.Nodes {
+		for i, t := range n.Trials {
+			name := inside + "probe " + whole(int64(i+1))
+			if i == 0 {
+				name = clean(n.ID)
+			}
+			verdict := string(t.Verdict)
+			if t.Used {
+				verdict += ", reported"
+			}
+			list = append(list, row{name, level(n, t.Level), verdict, t.Metrics, true})
+		}
+	}
+	if list == nil {
+		return grid{}, nil
+	}
+	g, err := newGrid(r, list, percentiles)
+	g.header = append(g.header, "while")
+	for i, x := range list {
+		g.rows[i] = append(g.rows[i], x.outcome)
+	}
+	return g, err
+}
+
+func newGrid(r *result.Result, list []row, percentiles []float64) (grid, error) {
 	rows, err := catalogue(r)
 	if err != nil {
 		return grid{}, err
 	}
-	g := grid{header: []string{"node", "load"}}
-	g.rows = make([][]string, len(r.Nodes))
-	for i, n := range r.Nodes {
-		g.rows[i] = []string{clean(n.ID), load(n)}
+	g := grid{header: []string{"node", "load"}, rows: make([][]string, len(list))}
+	for i, x := range list {
+		g.rows[i] = []string{x.name, x.load}
 	}
 	for _, name := range metric.Headline() {
 		at := slices.IndexFunc(rows, func(row *metric.Row) bool { return row.Name == name })
@@ -35,35 +105,23 @@ func nodeGrid(r *result.Result, percentiles []float64) (grid, error) {
 			continue
 		}
 		for _, l := range leaves(rows[at], percentiles, false) {
-			g.add(l, r.Nodes)
+			g.add(l, list)
 		}
-	}
-	done := func(n *result.Node) bool { return n.Outcome == result.Done && n.Validity.OK }
-	if all := !slices.ContainsFunc(r.Nodes, func(n *result.Node) bool { return !done(n) }); all {
-		return g, nil
-	}
-	g.header = append(g.header, "outcome")
-	for i, n := range r.Nodes {
-		outcome := n.Outcome
-		if outcome == result.Done && !n.Validity.OK {
-			outcome = result.Invalid
-		}
-		g.rows[i] = append(g.rows[i], string(outcome))
 	}
 	return g, nil
 }
 
-func (g *grid) add(l metric.Leaf, nodes []*result.Node) {
-	column := make([]string, len(nodes))
+func (g *grid) add(l metric.Leaf, list []row) {
+	column := make([]string, len(list))
 	same := len(g.header) > 2
-	for i, n := range nodes {
+	for i, x := range list {
 		column[i] = nothing
-		if v, ok := n.Metrics[l.Row.Name].Stat(l.Stat); ok {
+		if v, ok := x.metrics[l.Row.Name].Stat(l.Stat); ok {
 			column[i] = result.Format(l.Dim().Unit(), v)
 		}
 		same = same && column[i] == g.rows[i][len(g.rows[i])-1]
 	}
-	if same && l.Stat.Kind == metric.TheValue && len(nodes) > 0 {
+	if same && l.Stat.Kind == metric.TheValue && len(list) > 0 {
 		return
 	}
 	name := l.Row.Name
@@ -73,7 +131,7 @@ func (g *grid) add(l metric.Leaf, nodes []*result.Node) {
 		name += "\n" + l.Stat.String()
 	}
 	g.header = append(g.header, name)
-	for i := range nodes {
+	for i := range list {
 		g.rows[i] = append(g.rows[i], column[i])
 	}
 }

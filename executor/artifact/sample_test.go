@@ -17,7 +17,7 @@ func rowOf(name string) *metric.Row {
 		metric.SeriesRow("queue", "", "ns", true), metric.SeriesRow("compute_input", "", "ns", true),
 		metric.SeriesRow("compute_infer", "", "ns", true), metric.SeriesRow("compute_output", "", "ns", true),
 		metric.SeriesRow("cache.hit", "", "ns", true), metric.SeriesRow("cache.miss", "", "ns", true),
-		metric.SeriesRow("executions", "", "1", false),
+		metric.SeriesRow("executions", "", "1", false), metric.GoodputRows()[0], metric.GoodputRows()[1], metric.CapacityRow(metric.Rate),
 	)
 	if err != nil {
 		panic(err)

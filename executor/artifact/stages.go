@@ -3,12 +3,35 @@ package artifact
 import (
 	"bytes"
 	"encoding/csv"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
+
+// inPart is n as the row of one of its parts: what the part has of its own, without the verdict, which is the node's.
+func inPart(n *result.Node, s result.Scope) *result.Node {
+	part := *n
+	part.Duration, part.Metrics, part.Assertions = s.Duration, s.Metrics, nil
+	if s.Mix != "" {
+		part.Target, part.Load.Model, part.Load.Batch = s.Target, s.Model, s.Batch
+	}
+	return &part
+}
+
+// scope names a part of a node: "phase=base", "mix=sql", "phase=base mix=sql"; "" is the node as a whole.
+func scope(s result.Scope) string {
+	axes := map[string]string{}
+	if s.Phase != "" {
+		axes["phase"] = s.Phase
+	}
+	if s.Mix != "" {
+		axes["mix"] = s.Mix
+	}
+	return point(axes)
+}
 
 // stageColumns are the columns of stages.csv before the metrics.
 var stageColumns = []struct {
@@ -37,7 +60,8 @@ var stageColumns = []struct {
 	{"labels", func(n *result.Node) string { return point(n.Labels) }},
 }
 
-// stagesCSV is one row for each node, in the order of the result. An empty cell is no data.
+// stagesCSV is one row for each node, in the order of the result, with a row for each of its phases and mix entries behind
+// it. An empty cell is no data.
 func stagesCSV(r *result.Result, o Options) ([]byte, error) {
 	rows, err := catalogue(r)
 	if err != nil {
@@ -48,6 +72,7 @@ func stagesCSV(r *result.Result, o Options) ([]byte, error) {
 	for _, c := range stageColumns {
 		header = append(header, c.name)
 	}
+	header = slices.Insert(header, 1, "scope")
 	for _, row := range rows {
 		for _, l := range leaves(row, o.Percentiles, true) {
 			if name := row.Header(l.Stat); name != "" {
@@ -60,16 +85,25 @@ func stagesCSV(r *result.Result, o Options) ([]byte, error) {
 	if err := w.Write(header); err != nil {
 		return nil, err
 	}
-	for _, n := range r.Nodes {
+	write := func(n *result.Node, scope string) error {
 		record := make([]string, 0, len(header))
 		for _, c := range stageColumns {
 			record = append(record, inert(clean(c.of(n))))
 		}
+		record = slices.Insert(record, 1, inert(clean(scope)))
 		for _, l := range columns {
 			record = append(record, cell(n, l))
 		}
-		if err := w.Write(record); err != nil {
+		return w.Write(record)
+	}
+	for _, n := range r.Nodes {
+		if err := write(n, ""); err != nil {
 			return nil, err
+		}
+		for _, s := range n.Scopes {
+			if err := write(inPart(n, s), scope(s)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	w.Flush()

@@ -47,6 +47,16 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 			return err
 		}
 	}
+	trials, err := trialGrid(r, o.Percentiles)
+	if err != nil {
+		return err
+	}
+	if len(trials.rows) > 0 {
+		p.WriteString("\nsearch\n")
+		if err := p.nodes(trials); err != nil {
+			return err
+		}
+	}
 	if err := p.assertions(assertions(r)); err != nil {
 		return err
 	}
@@ -94,7 +104,7 @@ func (p *page) nodes(g grid) error {
 	align := make(tw.Alignment, len(g.header))
 	for i, h := range g.header {
 		align[i] = tw.AlignRight
-		if h == "node" || h == "load" || h == "outcome" {
+		if h == "node" || h == "load" || h == "outcome" || h == "while" {
 			align[i] = tw.AlignLeft
 		}
 	}

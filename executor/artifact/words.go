@@ -20,6 +20,14 @@ func load(n *result.Node) string {
 	return clean(n.Load.Kind + " " + result.Format("1", n.Load.Value))
 }
 
+// level is one value of a node's load: "100/s", "concurrency 4".
+func level(n *result.Node, v float64) string {
+	if n.Load.Kind == "rate" {
+		return result.Format("1/s", v)
+	}
+	return clean(n.Load.Kind + " " + result.Format("1", v))
+}
+
 // observed and limit of an assertion, written so that they look different when they are.
 func sides(a result.Assertion) (observed, limit string) {
 	observed, limit = "no data", ""
