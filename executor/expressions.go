@@ -29,7 +29,7 @@ func (b *build) expressions() {
 		for _, a := range n.Stage.Assert {
 			n.Checks = append(n.Checks, b.check(a, n.scope))
 		}
-		if !mentionsErrors(n.Checks) && !mentionsErrors(n.While) {
+		if !n.mentionsErrors(n.Checks) && !n.mentionsErrors(n.While) {
 			n.Checks = append(n.Checks, b.check(defaultErrors(n.Stage), n.scope))
 		}
 		if u, ok := n.Stage.Extent.(scenario.UntilStable); ok {
@@ -137,10 +137,11 @@ func defaultErrors(s *scenario.Stage) scenario.Assertion {
 	}
 }
 
-func mentionsErrors(checks []Check) bool {
+// mentionsErrors reports whether checks say something about the errors of n itself, or of a part of it.
+func (n *Node) mentionsErrors(checks []Check) bool {
 	return slices.ContainsFunc(checks, func(c Check) bool {
 		return c.Program != nil && slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool {
-			return !r.Baseline && strings.HasPrefix(r.Leaf.Row.Name, "errors.")
+			return !r.Baseline && (r.Node == "" || r.Node == n.ID) && strings.HasPrefix(r.Leaf.Row.Name, "errors.")
 		})
 	})
 }

@@ -30,7 +30,7 @@ func (s testScope) Resolve(at Place, path string) (metric.Leaf, error) {
 	node := at.Node
 	if stages := []string{"a", "sweep[concurrency=1]"}; node != "" && node != stages[0] && node != stages[1] {
 		return metric.Leaf{}, &NameError{
-			Summary: "there is no stage " + node, Code: "unknown-name", Stage: true, Allowed: stages,
+			Summary: "there is no stage " + node, Code: "unknown-name", Part: InStage, Allowed: stages,
 			Nearest: source.Nearest(node, stages),
 		}
 	}

@@ -15,7 +15,6 @@ type NameError struct {
 	Allowed []string
 	Nearest string
 	Part    Part   // what of the place is wrong; "": the metric
-	Stage   bool   // Part is InStage
 	Code    string // "" is unknown-metric
 }
 

@@ -281,8 +281,5 @@ func describe(p *problem, err error) Part {
 	if e.Code != "" {
 		p.code = e.Code
 	}
-	if e.Stage {
-		return InStage
-	}
 	return e.Part
 }
