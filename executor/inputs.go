@@ -90,7 +90,7 @@ func (r *runner) gather(ctx context.Context, n *Node, in *inputs, left *int64) (
 		}
 		e := &entry{plan: plan, pool: in.poolOf(t)}
 		if e.sig, in.err = r.describe(r.stops.waiting, t, plan.Request.Model); in.err != nil {
-			in.err = fmt.Errorf("target %q (%s): %w", t.plan.Name, t.plan.URL, in.err)
+			in.err = about(t.plan, in.err)
 			return diags
 		}
 		in.entries = append(in.entries, e)
@@ -125,7 +125,7 @@ func (in *inputs) statistics(ctx context.Context) error {
 		seen = append(seen, m)
 		read, note, err := e.reader(ctx, t)
 		if err != nil {
-			return fmt.Errorf("target %q (%s): %w", t.plan.Name, t.plan.URL, err)
+			return about(t.plan, err)
 		}
 		if read == nil {
 			in.note = note

@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,21 +106,22 @@ func TestTLS(t *testing.T) {
 		name, tls string
 		server    *tls.Config
 		connects  bool
+		hint      string
 	}{
-		{"full, by the name", ca + ", server_name: model.internal", open, true},
-		{"full, the URL's name is not the certificate's", ca, open, false},
-		{"full, another name", ca + ", server_name: other.internal", open, false},
-		{"an authority that nobody knows", "server_name: model.internal", open, false},
-		{"the wrong authority", "ca: " + other.dir + "/ca.pem, server_name: model.internal", open, false},
-		{"ca, any name", ca + ", verify: ca", open, true},
-		{"ca, the wrong authority", "ca: " + other.dir + "/ca.pem, verify: ca", open, false},
-		{"none", "verify: none", open, true},
-		{"1.2 is enough", ca + ", verify: ca", old, true},
-		{"1.2 is too old", ca + ", verify: ca, min_version: \"1.3\"", old, false},
-		{"1.3", ca + ", verify: ca, min_version: \"1.3\"", open, true},
-		{"no certificate of the client", ca + ", verify: ca", mutual, false},
-		{"a certificate of the client", ca + ", verify: ca" + pair(a.dir, "client"), mutual, true},
-		{"a certificate of somebody else", ca + ", verify: ca" + pair(other.dir, "ca"), mutual, false},
+		{"full, by the name", ca + ", server_name: model.internal", open, true, ""},
+		{"full, the URL's name is not the certificate's", ca, open, false, ""},
+		{"full, another name", ca + ", server_name: other.internal", open, false, "`tls: {server_name: NAME}`"},
+		{"an authority that nobody knows", "server_name: model.internal", open, false, "`tls: {ca: FILE}`"},
+		{"the wrong authority", "ca: " + other.dir + "/ca.pem, server_name: model.internal", open, false, "`tls.ca` does not hold"},
+		{"ca, any name", ca + ", verify: ca", open, true, ""},
+		{"ca, the wrong authority", "ca: " + other.dir + "/ca.pem, verify: ca", open, false, ""},
+		{"none", "verify: none", open, true, ""},
+		{"1.2 is enough", ca + ", verify: ca", old, true, ""},
+		{"1.2 is too old", ca + ", verify: ca, min_version: \"1.3\"", old, false, ""},
+		{"1.3", ca + ", verify: ca, min_version: \"1.3\"", open, true, ""},
+		{"no certificate of the client", ca + ", verify: ca", mutual, false, ""},
+		{"a certificate of the client", ca + ", verify: ca" + pair(a.dir, "client"), mutual, true, ""},
+		{"a certificate of somebody else", ca + ", verify: ca" + pair(other.dir, "ca"), mutual, false, ""},
 	} {
 		for _, scheme := range []string{"https", "grpcs"} {
 			w := a.secured(t, c.server.Clone())
@@ -138,6 +140,9 @@ stages: [{id: s, load: {concurrency: 2}, for: 6 requests}]
 			n := node(t, r, "s")
 			if done := n.Outcome == result.Done; done != c.connects || (len(w.all()) == 6) != c.connects || c.connects && count(n, "errors.count") > 0 {
 				t.Errorf("%s over %s: %s (%s), %d requests seen, errors %v", c.name, scheme, n.Outcome, n.Reason, len(w.all()), n.Errors)
+			}
+			if c.hint != "" && !strings.Contains(n.Reason, c.hint) {
+				t.Errorf("%s over %s: %s, want %q in it", c.name, scheme, n.Reason, c.hint)
 			}
 			if !c.connects && (r.ExitCode != 4 || len(w.all()) > 0) {
 				t.Errorf("%s over %s: exit %d, %d requests seen", c.name, scheme, r.ExitCode, len(w.all()))

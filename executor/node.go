@@ -143,7 +143,7 @@ func (t *trial) open() error {
 		lanes, limits, err := to.conn.Lanes(t.r.stops.waiting, to.shared(t.first()), backends.LaneOptions{Depth: 1})
 		if err != nil {
 			t.leave()
-			return fmt.Errorf("open %d connections: %w", t.first(), err)
+			return fmt.Errorf("open %d connections: %w%s", t.first(), err, tlsHint(err, to.plan.TLS))
 		}
 		p := drive.Pool{Lanes: lanes, Limits: limits, Most: to.shared(t.course.slots)}
 		if t.course.profile == nil {

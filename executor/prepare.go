@@ -68,7 +68,7 @@ func (r *runner) answered(in *inputs) {
 			r.asked[k] = r.probe(r.stops.waiting, k.target, e.calls[0])
 		}
 		if err := r.asked[k]; err != nil {
-			in.err = fmt.Errorf("target %q (%s): %w", k.target.plan.Name, k.target.plan.URL, err)
+			in.err = about(k.target.plan, err)
 			return
 		}
 	}

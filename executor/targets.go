@@ -32,9 +32,28 @@ func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends
 		t.err = r.await(r.stops.waiting, t)
 	}
 	if t.err != nil {
-		t.err = fmt.Errorf("target %q (%s): %w", plan.Name, plan.URL, t.err)
+		t.err = about(plan, t.err)
 	}
 	return t
+}
+
+// about says which target an error is about, and what to do where that is known.
+func about(t *scenario.Target, err error) error {
+	return fmt.Errorf("target %q (%s): %w%s", t.Name, t.URL, err, tlsHint(err, t.TLS))
+}
+
+// tlsHint is what to write into the plan when a server's certificate is not trusted. gRPC passes on only the text.
+func tlsHint(err error, o *scenario.TLS) string {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "signed by unknown authority") && o != nil && o.CA != "":
+		return "; the file of `tls.ca` does not hold the authority that signed the server's certificate"
+	case strings.Contains(text, "signed by unknown authority"):
+		return "; name the server's own authority with `tls: {ca: FILE}`"
+	case strings.Contains(text, "x509: certificate is valid for"), strings.Contains(text, "x509: cannot validate certificate for"):
+		return "; name the host that the certificate is for with `tls: {server_name: NAME}`"
+	}
+	return ""
 }
 
 func (r *runner) connect(ctx context.Context, t *target) error {

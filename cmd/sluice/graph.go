@@ -37,6 +37,7 @@ func (a *app) graph() *cobra.Command {
 		},
 	}
 	o.flags(c)
+	o.onlyFlag(c)
 	c.Flags().StringVar(&format, "format", format, "`FORMAT`: "+strings.Join(formats, ", "))
 	return c
 }

@@ -10,7 +10,10 @@ import (
 )
 
 // overrides are the flags that change a plan.
-type overrides struct{ scenario.Overrides }
+type overrides struct {
+	scenario.Overrides
+	only []string // stages; nil: all
+}
 
 func (o *overrides) flags(c *cobra.Command) {
 	f := c.Flags()
@@ -20,6 +23,12 @@ func (o *overrides) flags(c *cobra.Command) {
 	f.StringArrayVar(&o.Sets, "set", nil, "override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
 	f.StringVar(&o.Baseline, "baseline", "", "compare with the stored result in `FILE` instead of the plan's baseline")
 	_ = c.RegisterFlagCompletionFunc("profile", completeProfile) // fails only for flags that do not exist
+}
+
+// onlyFlag is for verbs that play a plan, or show what would be played.
+func (o *overrides) onlyFlag(c *cobra.Command) {
+	c.Flags().StringArrayVar(&o.only, "only", nil, "play `STAGE` and the stages whose results it uses, and no other (repeatable)")
+	_ = c.RegisterFlagCompletionFunc("only", cobra.NoFileCompletions)
 }
 
 // completeProfile offers the profiles of the plan that stands on the command line.
@@ -46,6 +55,11 @@ func (a *app) compile(file string, o overrides, later source.Severity) (*executo
 	plan, diags := scenario.LoadFile(file, o.Overrides)
 	if plan == nil || diags.HasErrors() {
 		return nil, diags
+	}
+	if o.only != nil {
+		if err := executor.Only(plan, all.Kinds(), o.only); err != nil {
+			return nil, append(diags, source.Diagnostic{Severity: source.Error, Code: "unknown-name", Summary: "--only: " + err.Error(), Pos: source.Pos{File: "--only", Line: 1, Column: 1}})
+		}
 	}
 	program, more := executor.Compile(plan, all.Kinds())
 	for _, d := range program.Later {

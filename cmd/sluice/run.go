@@ -42,6 +42,7 @@ func (a *app) run() *cobra.Command {
 		},
 	}
 	o.flags(c)
+	o.onlyFlag(c)
 	c.Flags().StringVar(&out, "out", "", "`DIR` for the artifacts (default sluice-results/NAME-TIME)")
 	c.Flags().StringArrayVar(&formats, "format", nil, "artifact `FORMAT` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+" (repeatable)")
 	return c
