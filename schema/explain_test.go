@@ -41,14 +41,17 @@ func TestProperty(t *testing.T) {
 	if diff := cmp.Diff([]string{"levels", "ramp", "search"}, rate.Keys); diff != "" || rate.Required || !rate.Built {
 		t.Errorf("%+v\n%s", rate, diff)
 	}
-	if mix, ok := Lookup("mix"); !ok || mix.Built {
+	if mix, ok := Lookup("mix"); !ok || !mix.Built {
 		t.Errorf("%+v", mix)
+	}
+	if streams, ok := Lookup("streaming"); !ok || streams.Built {
+		t.Errorf("%+v", streams)
 	}
 	if timeout, _ := Lookup("timeout"); timeout.Default != "30s" || timeout.Type != "duration" {
 		t.Errorf("%+v", timeout)
 	}
 	until, _ := Lookup("until")
-	if diff := cmp.Diff([]string{"stable"}, until.Allowed); diff != "" {
+	if diff := cmp.Diff([]string{"stable", "others"}, until.Allowed); diff != "" {
 		t.Error(diff)
 	}
 }

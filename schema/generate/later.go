@@ -10,8 +10,6 @@ import (
 // that are meant, else it is all of them. Whoever builds a key removes its line; the language test then asks for a proof
 // of what the key does.
 const laterText = `
-plan.max_duration
-
 target.backend: triton_inprocess tfserving torchserve openai grpc http
 target.signature
 target.endpoint
@@ -39,31 +37,12 @@ dataset.columns
 dataset.time_unit
 dataset.history
 
-load.intervals
-load.schedule
-load.think
 load.of
-arrivals_map
-quantity_int_map.ramp
-quantity_int_map.search
 quantity_int_map.periodic
-quantity_rate_map.ramp
-quantity_rate_map.search
 
-stage_map.mix
-stage_map.delay
-stage_map.max_duration
 stage_map.sequences
 stage_map.shared_memory
-stage_map.before
-stage_map.after
-stage_map.matrix
-stage_map.repeat
-stage_map.goodput
-stage_map.until: others
-group.parallel
-group.delay
-span: sequence sequences session sessions pass passes
+span: sequence sequences session sessions
 action.load_model
 action.unload_model
 expect.sample
