@@ -130,9 +130,15 @@ func (r *runner) judgePlan() {
 	}
 }
 
-// worst joins the contexts of the nodes that a check refers to: the first of each kind of trouble.
+// worst joins the contexts of the nodes that a check refers to: the first of each kind of trouble. One that ended the run
+// itself stands at the node that ran by then.
 func (r *runner) worst(check Check) verdict.Context {
 	var all verdict.Context
+	for _, n := range r.result.Nodes {
+		if n.Aborted != nil && n.Aborted.Assertion == check.Assertion.ID {
+			all.CertainBecause = n.Aborted.Reason
+		}
+	}
 	for _, ref := range check.Program.Refs {
 		if ref.Baseline {
 			continue // of another run
