@@ -175,6 +175,26 @@ func proofs() []proof {
 				return r.params
 			}),
 		},
+		{
+			keys:  "stages.matrix",
+			stage: `matrix: {p: [1, x], d: [1ms, 2s], exclude: [{p: x, d: 1ms}], include: [{p: 1, more: 3}, {p: x, more: "4"}]}, parameters: {p: "${matrix.p}", more: "${matrix.more}", text: "v${matrix.p}-${matrix.d}"}, assert: ["latency.min < 20s + ${matrix.d}"], for: 2 requests`,
+			check: func(t *testing.T, w *witness, _ *result.Node, r *result.Result) {
+				var sent, nodes []string
+				for _, q := range w.all() {
+					sent = append(sent, fmt.Sprintf("%T %v %T %s", q.params["p"], q.params["p"], q.params["more"], q.params["text"]))
+				}
+				for _, n := range r.Nodes {
+					nodes = append(nodes, fmt.Sprint(n.ID, " ", n.Point["p"], " ", n.Assertions[0].Verdict, " ", *n.Assertions[0].Limit))
+				}
+				first, second, third := "int64 1 int64 v1-1ms", "int64 1 int64 v1-2s", "string x string vx-2s"
+				if diff := cmp.Diff([]string{first, first, second, second, third, third}, sent); diff != "" {
+					t.Errorf("requests (-want +got):\n%s", diff)
+				}
+				if diff := cmp.Diff([]string{"s[p=1,d=1ms] 1 pass 20.001", "s[p=1,d=2s] 1 pass 22", "s[p=x,d=2s] x pass 22"}, nodes); diff != "" {
+					t.Errorf("nodes (-want +got):\n%s", diff)
+				}
+			},
+		},
 
 		generator("data data.generate", "7", values("constant", within(7, 7))),
 		generator("data.generate", "[1, 2, 3, 4]", values("list", func(all []int32) bool { return slices.Equal(all[:8], []int32{1, 2, 3, 4, 1, 2, 3, 4}) })),
@@ -254,7 +274,10 @@ func TestLanguage(t *testing.T) {
 			}
 			t.Run(p.keys+" "+transport, func(t *testing.T) {
 				w, r := p.play(t, transport)
-				p.check(t, w, node(t, r, "s"), r)
+				if len(r.Nodes) == 0 {
+					t.Fatal("no node")
+				}
+				p.check(t, w, r.Nodes[0], r)
 			})
 		}
 	}

@@ -103,8 +103,11 @@ func (r *runner) blank(n *Node) *result.Node {
 		out.Load.Kind, out.Load.Arrivals = "rate", rate.Arrivals.Word
 		out.Load.MaxInFlight, out.Load.Overflow = rate.Pool.MaxInFlight, rate.Pool.Overflow
 	}
-	if n.ID != s.ID {
-		out.Point = map[string]string{out.Load.Kind: n.Level.Text}
+	for i, axis := range n.Point {
+		if i == 0 {
+			out.Point = make(map[string]string, len(n.Point))
+		}
+		out.Point[axis.Key] = axis.Value
 	}
 	return out
 }
