@@ -4,8 +4,8 @@
 //
 // An assertion gets the first verdict of this table that applies. Nothing that was not proven is a pass.
 //
-//	its node did not run                            skipped
 //	it ended the run, being certainly false         fail
+//	its node did not run                            skipped
 //	the measurement is invalid                      inconclusive
 //	the node was interrupted                        inconclusive
 //	the node never became stable                    inconclusive
@@ -65,7 +65,7 @@ type ruling struct {
 // Judge judges one assertion. p is its compiled expression.
 func Judge(a scenario.Assertion, p *expression.Program, c Context, v expression.Values) result.Assertion {
 	out := blank(a)
-	if c.SkippedBecause != "" {
+	if c.SkippedBecause != "" && c.CertainBecause == "" {
 		return settle(out, result.Skipped, c.SkippedBecause)
 	}
 	if p == nil {

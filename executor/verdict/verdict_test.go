@@ -89,6 +89,7 @@ func TestJudge(t *testing.T) {
 		},
 		{"must be", "errors.count == 0", scenario.Assertion{}, Context{}, fake{q: map[string]expression.Quantity{"errors.count": quantity(3, 500, 1)}}, result.Fail, "errors.count is 3, it must be 0 (n = 500)"},
 		{"skipped", p99, scenario.Assertion{}, Context{SkippedBecause: "gate failed", InvalidBecause: "x"}, one(good), result.Skipped, "gate failed"},
+		{"ended the run", p99, scenario.Assertion{}, Context{CertainBecause: "certainly false", InterruptedAfter: "2 s of 60 s", InvalidBecause: "x", SkippedBecause: "x"}, one(good), result.Fail, "certainly false"},
 		{"invalid beats pass", p99, scenario.Assertion{}, Context{InvalidBecause: "client out of CPU"}, one(good), result.Inconclusive, "the measurement is invalid: client out of CPU"},
 		{"invalid beats fail", p99, scenario.Assertion{}, Context{InvalidBecause: "client out of CPU", UnstableBecause: "x"}, one(bad), result.Inconclusive, "the measurement is invalid: client out of CPU"},
 		{"interrupted", p99, scenario.Assertion{}, Context{InterruptedAfter: "12 s of 60 s"}, one(good), result.Inconclusive, "interrupted: 12 s of 60 s"},
