@@ -62,6 +62,9 @@ func (m *member) round(ctx context.Context, p Play) *round {
 		return m.search(ctx, t)
 	}
 	t.out.Load.Value = t.level
+	for i, step := range t.steps {
+		t.out.Load.Ramp[i].To = step.To // some come from results
+	}
 	return t.run(ctx)
 }
 

@@ -91,25 +91,53 @@ func (r *runner) blank(n *Node) *result.Node {
 		ID: n.ID, Stage: s.ID, Description: s.Description, Labels: make(map[string]string), Target: s.Request.Target.Name, Metrics: make(map[string]*result.Metric),
 		Slices: []result.Slice{}, Errors: []result.ErrorClass{}, Assertions: []result.Assertion{},
 		Validity: result.Validity{OK: true, Findings: []result.Finding{}},
-		Load: result.Load{
-			Kind: "concurrency", Value: n.Level.Value, Batch: s.Request.Batch,
-			Model: cmp.Or(s.Request.Model, s.Request.Target.Model), Transport: transport(s.Request.Target.URL),
-		},
+		Load:     loadOf(n),
 	}
 	for _, l := range slices.Concat(r.program.Plan.Labels, s.Labels) {
 		out.Labels[l.Key] = l.Value
 	}
-	if rate, ok := s.Load.(scenario.Rate); ok {
-		out.Load.Kind, out.Load.Arrivals = "rate", rate.Arrivals.Word
-		out.Load.MaxInFlight, out.Load.Overflow = rate.Pool.MaxInFlight, rate.Pool.Overflow
-	}
-	for i, axis := range n.Point {
-		if i == 0 {
-			out.Point = make(map[string]string, len(n.Point))
+	for _, axis := range n.Point {
+		if out.Point == nil {
+			out.Point = make(map[string]string)
 		}
 		out.Point[axis.Key] = axis.Value
 	}
 	return out
+}
+
+// loadOf is what a node is asked to play. What comes from an earlier result is filled in when it starts.
+func loadOf(n *Node) result.Load {
+	s := n.Stage
+	l := result.Load{
+		Value: n.Level.Value, Batch: s.Request.Batch, Model: cmp.Or(s.Request.Model, s.Request.Target.Model),
+		Transport: transport(s.Request.Target.URL),
+	}
+	done := struct{}{}
+	scenario.VisitLoad(s.Load,
+		func(scenario.Concurrency) struct{} { l.Kind = "concurrency"; return done },
+		func(r scenario.Rate) struct{} {
+			l.Kind, l.Arrivals, l.CV = "rate", r.Arrivals.Word, r.Arrivals.CV
+			return done
+		},
+		func(i scenario.Intervals) struct{} { l.Kind, l.File = "intervals", i.File.Name; return done },
+		func(x scenario.Schedule) struct{} {
+			l.Kind, l.Speed = "schedule", x.Speed
+			if x.File != nil {
+				l.File = x.File.Name
+			}
+			return done
+		})
+	if pool, open := scenario.Open(s.Load); open {
+		l.MaxInFlight, l.Overflow = pool.MaxInFlight, pool.Overflow
+	}
+	if ramp, ok := quantity(s).(scenario.Ramp); ok {
+		for _, step := range ramp.Steps {
+			l.Ramp = append(l.Ramp, result.RampStep{
+				To: step.To.Value, Over: step.Over.Seconds(), Hold: step.Hold.Seconds(), Name: step.Name,
+			})
+		}
+	}
+	return l
 }
 
 func transport(url string) string {

@@ -27,7 +27,10 @@ func parts() *result.Result {
 	}
 	ramp := measure(&result.Node{
 		ID: "spike", Stage: "spike", Target: "main", Outcome: result.Done, Started: 1, Duration: 20, Validity: result.Validity{OK: true},
-		Load: result.Load{Kind: "rate", Arrivals: "constant", Batch: 1, Model: "simple"},
+		Load: result.Load{
+			Kind: "rate", Arrivals: "constant", Batch: 1, Model: "simple",
+			Ramp: []result.RampStep{{To: 10, Over: 5, Hold: 10, Name: "base"}, {To: 30, Hold: 10, Name: "spike"}},
+		},
 		Scopes: []result.Scope{
 			scope("ramp", "", 50, 0.01), scope("base", "", 100, 0.011), scope("spike", "", 300, 0.09),
 			scope("", "sql", 300, 0.05), scope("", "chat", 100, 0.06), scope("spike", "sql", 225, 0.08),

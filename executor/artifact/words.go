@@ -1,7 +1,9 @@
 package artifact
 
 import (
+	"cmp"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
@@ -11,13 +13,30 @@ import (
 
 // load is what was asked of a node: "concurrency 4", "100/s poisson".
 func load(n *result.Node) string {
-	switch n.Load.Kind {
-	case "rate":
+	switch l := n.Load; {
+	case len(l.Ramp) > 0:
+		return ramp(n)
+	case l.Kind == "intervals", l.Kind == "schedule":
+		return clean(strings.TrimSpace(l.Kind + " " + filepath.Base(cmp.Or(l.File, "of the data"))))
+	case l.Kind == "rate":
 		return clean(strings.TrimSpace(result.Format("1/s", n.Load.Value) + " " + n.Load.Arrivals))
-	case "":
+	case l.Kind == "":
 		return ""
 	}
 	return clean(n.Load.Kind + " " + result.Format("1", n.Load.Value))
+}
+
+// ramp is the lowest and the highest value that a ramp holds or goes to: "ramp 500/s to 2000/s".
+func ramp(n *result.Node) string {
+	lowest, highest := n.Load.Ramp[0].To, n.Load.Ramp[0].To
+	for _, s := range n.Load.Ramp {
+		lowest, highest = min(lowest, s.To), max(highest, s.To)
+	}
+	text := "ramp to " + level(n, highest)
+	if lowest < highest {
+		text = "ramp " + level(n, lowest) + " to " + level(n, highest)
+	}
+	return strings.TrimSpace(text + " " + clean(n.Load.Arrivals))
 }
 
 // level is one value of a node's load: "100/s", "concurrency 4".

@@ -139,15 +139,27 @@ type Node struct {
 
 // Load is what was asked of the node.
 type Load struct {
-	Kind         string  `json:"kind"`  // concurrency, rate
-	Value        float64 `json:"value"` // requests in flight, or 1/s
-	Arrivals     string  `json:"arrivals,omitempty"`
-	MaxInFlight  int     `json:"max_in_flight,omitempty"`
-	Overflow     string  `json:"overflow,omitempty"`
-	Batch        int     `json:"batch"`
-	ScheduleHash string  `json:"schedule_hash,omitempty"`
-	Model        string  `json:"model,omitempty"`
-	Transport    string  `json:"transport,omitempty"` // http grpc
+	Kind         string     `json:"kind"`  // concurrency, rate, intervals, schedule
+	Value        float64    `json:"value"` // requests in flight, or 1/s; 0 where it changes, or stands in a file
+	Ramp         []RampStep `json:"ramp,omitempty"`
+	File         string     `json:"file,omitempty"`  // of the gaps or times
+	Speed        float64    `json:"speed,omitempty"` // of a schedule, against what was recorded
+	Arrivals     string     `json:"arrivals,omitempty"`
+	CV           float64    `json:"cv,omitempty"` // coefficient of variation of the gaps
+	MaxInFlight  int        `json:"max_in_flight,omitempty"`
+	Overflow     string     `json:"overflow,omitempty"`
+	Batch        int        `json:"batch"`
+	ScheduleHash string     `json:"schedule_hash,omitempty"`
+	Model        string     `json:"model,omitempty"`
+	Transport    string     `json:"transport,omitempty"` // http grpc
+}
+
+// RampStep is one step of a ramp: the value goes to To in Over, and stays there for Hold.
+type RampStep struct {
+	To   float64 `json:"to"`   // requests in flight, or 1/s
+	Over float64 `json:"over"` // s
+	Hold float64 `json:"hold"`
+	Name string  `json:"name,omitempty"`
 }
 
 // Slice is one second (or less; more in runs over an hour) of the node, for charts. Sent counts by due time, all else by
