@@ -26,13 +26,13 @@ func dataDefs() []definition {
 		{"prompts", "map", prompts},
 		{"prefixes", "map", func() object {
 			return closed("map",
-				key{name: "count", schema: ref("int"), example: 10, required: true, description: "How many prefixes there are."},
-				key{name: "tokens", schema: ref("int"), dflt: 100, example: 100, description: "How long each is."},
+				key{name: "count", schema: ref("int").with(member{"minimum", 1}), example: 10, required: true, description: "How many prefixes there are."},
+				key{name: "tokens", schema: ref("int").with(member{"minimum", 1}), dflt: 100, example: 100, description: "How long each is."},
 			)
 		}},
 		{"images", "map", func() object {
 			return closed("map",
-				key{name: "count", schema: ref("int"), dflt: 1, example: 1, description: "Images in a prompt."},
+				key{name: "count", schema: ref("int").with(member{"minimum", 1}), dflt: 1, example: 1, description: "Images in a prompt."},
 				key{name: "width", schema: ref("dist_int"), example: 640, description: "Width in pixels."},
 				key{name: "height", schema: ref("dist_int"), example: 480, description: "Height in pixels."},
 				key{name: "format", schema: words(list("png jpeg")), example: "png", description: "Encoding."},
@@ -41,7 +41,7 @@ func dataDefs() []definition {
 		{"audio", "map", func() object {
 			return closed("map",
 				key{name: "seconds", schema: ref("dist_number"), example: 2.5, description: "Length in seconds."},
-				key{name: "sample_rate", schema: ref("int"), dflt: 16000, example: 16000, description: "Samples for each second."},
+				key{name: "sample_rate", schema: ref("int").with(member{"minimum", 1}), dflt: 16000, example: 16000, description: "Samples for each second."},
 				key{name: "format", schema: words(list("wav")), dflt: "wav", example: "wav", description: "Encoding."},
 			)
 		}},
@@ -106,7 +106,7 @@ func moreDataKeys() []key {
 
 func prompts() object {
 	return closed("map",
-		key{name: "count", schema: ref("int"), dflt: 100, example: 100, description: "How many prompts."},
+		key{name: "count", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 10000000}), dflt: 100, example: 100, description: "How many prompts."},
 		key{name: "input_tokens", schema: ref("dist_int"), dflt: 550, example: object{{"mean", 550}, {"std", 150}}, description: "Tokens of a prompt."},
 		key{name: "output_tokens", schema: ref("dist_int"), example: 128, description: "Tokens asked for; the server decides without it."},
 		key{name: "exact_output", schema: ref("bool"), dflt: false, example: true, description: "Asks for exactly as many tokens."},

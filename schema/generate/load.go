@@ -19,10 +19,10 @@ func loadDefs() []definition {
 		{"search_rate", "map", func() object { return closed("map", searchKeys("rate", "10/s", "2000/s")...) }},
 		{"periodic", "map", func() object {
 			return closed("map",
-				key{name: "from", schema: ref("int"), required: true, example: 1, description: "Requests in flight at the start."},
-				key{name: "to", schema: ref("int"), required: true, example: 64, description: "Requests in flight at the end."},
-				key{name: "step", schema: ref("int"), dflt: 1, example: 4, description: "How many more each time."},
-				key{name: "responses", schema: ref("int"), dflt: 10, example: 10, description: "Responses that the newest must have before the next step."},
+				key{name: "from", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 65536}), required: true, example: 1, description: "Requests in flight at the start."},
+				key{name: "to", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 65536}), required: true, example: 64, description: "Requests in flight at the end."},
+				key{name: "step", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 65536}), dflt: 1, example: 4, description: "How many more each time."},
+				key{name: "responses", schema: ref("int").with(member{"minimum", 1}), dflt: 10, example: 10, description: "Responses that the newest must have before the next step."},
 			)
 		}},
 		{"conditions", "expression or list of conditions", func() object {

@@ -34,7 +34,7 @@ func stageDefs() []definition {
 		{"assertion_map", "assertion", func() object { return closed("assertion", assertionKeys()...) }},
 		{"sequences", "map", func() object {
 			return closed("map",
-				key{name: "live", schema: ref("int"), dflt: 4, example: 64, description: "Sequences at the same time; open loops only."},
+				key{name: "live", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 65536}), dflt: 4, example: 64, description: "Sequences at the same time; open loops only."},
 				key{name: "length", schema: ref("dist_int"), dflt: 20, example: 20, description: "Requests of a sequence; the data's own if it has sequences."},
 				key{name: "ids", schema: ref("ids"), example: object{{"from", 1}, {"to", 1000}}, description: "Range of the sequence ids."},
 				key{name: "serial", schema: ref("bool"), dflt: false, example: true, description: "At most one request of a sequence in flight."},
@@ -42,8 +42,8 @@ func stageDefs() []definition {
 		}},
 		{"ids", "map", func() object {
 			return closed("map",
-				key{name: "from", schema: ref("int"), dflt: 1, example: 1, description: "The first id."},
-				key{name: "to", schema: ref("int"), dflt: 4294967295, example: 1000, description: "The last id."},
+				key{name: "from", schema: ref("int").with(member{"minimum", 0}), dflt: 1, example: 1, description: "The first id."},
+				key{name: "to", schema: ref("int").with(member{"minimum", 0}), dflt: 4294967295, example: 1000, description: "The last id."},
 			)
 		}},
 		{"shared_memory", "map", func() object {
@@ -130,7 +130,7 @@ func morePlayKeys() []key {
 			name: "matrix", schema: object{{"title", "map of list"}, {"type", "object"}, {"additionalProperties", object{{"type", "array"}}}},
 			example: object{{"batch", []any{1, 8}}}, description: "The stage for each combination; include adds points, exclude removes some.",
 		},
-		{name: "repeat", schema: ref("int"), dflt: 1, example: 6, description: "Rounds over the points, every second in reverse."},
+		{name: "repeat", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 1000}), dflt: 1, example: 6, description: "Rounds over the points, every second in reverse."},
 		{name: "goodput", schema: mapOf(ref("any"), ""), example: object{{"ttft", "300ms"}}, description: "Bounds that a request must keep to count as good."},
 	}
 }

@@ -43,9 +43,9 @@ func targetDefs() []definition {
 		{"trace", "map", func() object {
 			return closed("map",
 				key{name: "level", schema: listOf(words(list("TIMESTAMPS TENSORS"))), example: []any{"TIMESTAMPS"}, description: "What the server traces."},
-				key{name: "rate", schema: ref("int"), dflt: 1000, example: 1000, description: "One of so many requests is traced."},
-				key{name: "count", schema: ref("int"), dflt: -1, example: 100, description: "How many traces at most; -1 for all."},
-				key{name: "log_frequency", schema: ref("int"), dflt: 0, example: 10, description: "How many traces go to one file; 0 for all."},
+				key{name: "rate", schema: ref("int").with(member{"minimum", 1}), dflt: 1000, example: 1000, description: "One of so many requests is traced."},
+				key{name: "count", schema: ref("int").with(member{"minimum", -1}), dflt: -1, example: 100, description: "How many traces at most; -1 for all."},
+				key{name: "log_frequency", schema: ref("int").with(member{"minimum", 0}), dflt: 0, example: 10, description: "How many traces go to one file; 0 for all."},
 			)
 		}},
 	}
