@@ -20,8 +20,11 @@ func (b *build) goodput() {
 			}
 			row := b.bindable(n, x.Metric.Text)
 			if row == nil {
-				b.fail(x.Metric.Pos, codeGoodput, "goodput cannot be bound by %s: not every request has a value of it", x.Metric.Text).
-					Allowed = boundRows(n)
+				why := "not every request has a value of it"
+				if known, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && n.lacks(known, n.entries[0]) != "" {
+					why = n.lacks(known, n.entries[0])
+				}
+				b.fail(x.Metric.Pos, codeGoodput, "goodput cannot be bound by %s: %s", x.Metric.Text, why).Allowed = boundRows(n)
 				continue
 			}
 			dim, limit, ok := expression.Literal(strings.TrimSpace(x.Limit.Text))

@@ -52,7 +52,7 @@ func Codes() []Code {
 		{"invalid-url", "The URL is none that can be reached: scheme, host or path."},
 		{"invalid-value", "The value cannot be read as what the key wants (a duration, a rate, a word …)."},
 		{"key-not-read", "The target's backend does not read this key, so it would change nothing."},
-		{"key-not-text", "A key of a map is not text. Put it in quotes."},
+		{"key-not-text", "A key of a map is not text, nor a number that is written plainly. Put it in quotes."},
 		{"load-from-result", "A load that comes from an earlier result has the wrong dimension: a rate wants a rate, concurrency a count."},
 		{"max-in-flight-too-low", "At a latency that an assertion allows, more requests are open than `max_in_flight` lets through."},
 		{"may-be-skipped", "The assertion stands on a stage that a good run skips."},

@@ -138,7 +138,7 @@ func (w *walker) checkKey(key *yaml.Node, pos Pos) bool {
 		d.Summary = "a key must be text, not a map or a list"
 	case !quoted && key.Style&yaml.TaggedStyle != 0:
 		d.Summary, d.Detail = fmt.Sprintf("key %q has a tag", key.Value), "Write the key alone."
-	case !quoted && key.Tag != tagString && key.Tag != "!!timestamp":
+	case !quoted && key.Tag != tagString && key.Tag != "!!timestamp" && !plainNumber(key.Value):
 		d.Summary = fmt.Sprintf("key %s is no text", cmp.Or(key.Value, "(empty)"))
 		d.Detail = fmt.Sprintf("Write it in quotes: %q.", key.Value)
 	default:
@@ -146,6 +146,14 @@ func (w *walker) checkKey(key *yaml.Node, pos Pos) bool {
 	}
 	w.complain(d)
 	return false
+}
+
+// plainNumber reports whether a key is a number in the one form that no version of YAML reads differently, such as the
+// values of a dist: {8: 1, 0.5: 3}. It is then the text that stands there.
+func plainNumber(key string) bool {
+	whole, fraction, point := strings.Cut(strings.TrimPrefix(key, "-"), ".")
+	digits := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+	return digits(whole) && (whole == "0" || whole[0] != '0') && (!point || digits(fraction))
 }
 
 func keyWidth(key string) int { return len([]rune(key)) }
