@@ -18,7 +18,7 @@ import (
 //	rate          Student's interval over the whole slices of hold, 10 at least
 //	count         the count itself: it is what happened, not an estimate
 //	offered.rate  the schedule's own, exact
-//	the rest      none: min, max and std of a distribution, what is read once
+//	the rest      Student's interval over the rounds of a node that repeats; none for min and max, which are extremes
 
 // Confident is s with bounds that hold with the given confidence, for an expression that reads refs. One that compares
 // nodes, or reads the baseline, is judged by rounds: the requests of one run share its weather.
@@ -48,6 +48,32 @@ func (s Stored) compares(refs []expression.Ref) bool {
 
 // twoSided is the confidence of an interval whose ends hold with c each.
 func twoSided(c float64) float64 { return math.Max(2*c-1, 1e-9) }
+
+// ofRounds puts bounds around what has none by itself: those of the mean of the node's rounds.
+func (s Stored) ofRounds(q *expression.Quantity, n *Node, ref expression.Ref) {
+	if kind := ref.Leaf.Stat.Kind; len(n.Repeats) < 2 || s.window.covers(n, ref.Place) || kind == metric.Min || kind == metric.Max {
+		return
+	}
+	values, why := (&rounds{of: s}).values(ref)
+	if why != "" {
+		return
+	}
+	mean, std := spread(values)
+	q.V = mean
+	q.Lo, q.Hi, _ = stats.MeanBounds(mean, std, int64(len(values)), twoSided(s.confidence))
+	q.Why = ""
+}
+
+// spread is the mean and the standard deviation (divisor n-1) of values.
+func spread(values []float64) (mean, std float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		std += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(std / float64(len(values)-1))
+}
 
 // bound puts bounds around q, which is leaf of the source. Where there are none it says why.
 func (s source) bound(q *expression.Quantity, m *Metric, leaf metric.Leaf, confidence float64) {
@@ -122,7 +148,7 @@ func (s source) boundsOfValue(q *expression.Quantity, leaf metric.Leaf, two floa
 	case row.From == metric.Flow:
 		return s.boundsOfRate(row, two)
 	}
-	return 0, 0, "it is read once; `repeat` gives rounds, and rounds of two nodes or a baseline have bounds"
+	return 0, 0, "it is one value; with `repeat`, such as 6, its rounds give some"
 }
 
 // denominator is how many requests a ratio is a share of: those sent, or those planned where dropped ones count.
@@ -164,14 +190,8 @@ func (s source) boundsOfRate(row *metric.Row, two float64) (lo, hi float64, why 
 	if len(rates) < minSlices {
 		return 0, 0, fmt.Sprintf("hold has %d whole slices, it needs %d", len(rates), minSlices)
 	}
-	mean, square := 0.0, 0.0
-	for _, v := range rates {
-		mean += v / float64(len(rates))
-	}
-	for _, v := range rates {
-		square += (v - mean) * (v - mean)
-	}
-	lo, hi, _ = stats.MeanBounds(mean, math.Sqrt(square/float64(len(rates)-1)), int64(len(rates)), two)
+	mean, std := spread(rates)
+	lo, hi, _ = stats.MeanBounds(mean, std, int64(len(rates)), two)
 	return math.Max(lo, 0), hi, ""
 }
 

@@ -50,7 +50,9 @@ func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 	case s.rounds != nil:
 		s.rounds.resample(&q, ref)
 	case s.confidence > 0:
-		src.bound(&q, m, ref.Leaf, s.confidence)
+		if src.bound(&q, m, ref.Leaf, s.confidence); q.Why != "" {
+			s.ofRounds(&q, src.node, ref)
+		}
 	}
 	return q
 }

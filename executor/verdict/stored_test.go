@@ -131,6 +131,13 @@ func TestConfidence(t *testing.T) {
 	offered.Slices = sliced.Slices
 	offered.Metrics[metric.GoodputRatio] = b.value(metric.GoodputRatio, .97)
 	offered.Metrics[metric.DroppedCount] = b.value(metric.DroppedCount, 20)
+	with := func(n *result.Node, cpu ...float64) *result.Node {
+		n.Metrics[metric.ClientCPU] = b.value(metric.ClientCPU, cpu[0])
+		for i := range n.Repeats {
+			n.Repeats[i].Metrics[metric.ClientCPU] = b.value(metric.ClientCPU, cpu[i])
+		}
+		return n
+	}
 	for _, row := range []stored{
 		{"no error of 299", "errors.ratio < 1%", at, good(299, 0), result.Pass, "errors.ratio is 0 % (0 % … 0.9969 % at 95 %), the limit is 1 % (n = 299)"},
 		{"no error of 298", "errors.ratio < 1%", at, good(298, 0), result.Inconclusive, "the limit lies within the confidence bounds: errors.ratio is 0 % (0 % … 1.0002 % at 95 %), the limit is 1 % (n = 298); if it stays so, one more request decides it"},
@@ -159,6 +166,10 @@ func TestConfidence(t *testing.T) {
 		{"rate of a short hold", "requests.rate > 1/s", at, good(100, 0), result.Inconclusive, "requests.rate has no confidence bounds: hold has 0 whole slices, it needs 10: requests.rate is 10/s, the limit is 1/s (n = 100)"},
 		{"rate of a ramp", "requests.rate > 1/s", at, on(ramp), result.Inconclusive, "requests.rate has no confidence bounds: the load changes, so its seconds are not alike: requests.rate is 100/s, the limit is 1/s (n = 1000)"},
 		{"goodput counts the dropped", "goodput.ratio > 95%", at, on(offered), result.Pass, "goodput.ratio is 97 % (95.92 % … 97.79 % at 95 %), the limit is 95 % (n = 1020)"},
+		{"what is read once", "client.cpu < 50%", at, on(with(b.node("s", 0, 10), .2)), result.Inconclusive, "client.cpu has no confidence bounds: it is one value; with `repeat`, such as 6, its rounds give some: client.cpu is 20 %, the limit is 50 % (n = 1)"},
+		{"what is read once in a round", "client.cpu < 50%", at, on(with(b.rounds("s", 10, 10, 10), .2, .3, .25)), result.Pass, "client.cpu is 25 % (16.57 % … 33.43 % at 95 %), the limit is 50 % (n = 1)"},
+		{"rate of rounds", "requests.rate > 1/s", at, on(b.rounds("s", 10, 11)), result.Pass, "requests.rate is 40/s, the limit is 1/s (n = 800)"},
+		{"max of rounds", "latency.max < 1s", at, on(b.rounds("s", 10, 11)), result.Inconclusive, "latency.max has no confidence bounds: use a percentile or the mean, or leave `confidence` out: latency.max is 11 ms, the limit is 1 s (n = 800)"},
 		{"two metrics of one node", "latency.p50 < 2 * latency.mean", at, on(b.node("s", 0, upTo(1, 1000)...)), result.Pass, "latency.p50 is 500 ms (474 ms … 527 ms at 95 %), the limit is 1.001 s (970.9 ms … 1.031 s at 95 %) = 2 * latency.mean (n = 1000)"},
 		{"nothing sent", "errors.ratio < 1%", at, good(0, 0), result.Inconclusive, "no data: errors.ratio has no value"},
 		{"every request failed", "latency.p99 < 50ms", at, good(0, 500), result.Inconclusive, "no data: latency.p99 has no value"},
