@@ -61,16 +61,13 @@ func (m *member) round(ctx context.Context, p Play) *round {
 	if t.search != nil {
 		return m.search(ctx, t)
 	}
-	t.out.Load.Value = t.level
-	for i, step := range t.steps {
-		t.out.Load.Ramp[i].To = step.To // some come from results
-	}
 	return t.run(ctx)
 }
 
 // run is the node procedure: lanes → start → warm-up → hold → drain → numbers → validity. The lanes belong to the player,
 // which closes them; everything that outlives a node is on the run's clean-up stack.
 func (t *trial) run(ctx context.Context) *round {
+	t.record()
 	if t.in.err != nil {
 		return t.fail(t.in.err)
 	}
@@ -88,6 +85,15 @@ func (t *trial) run(ctx context.Context) *round {
 	t.validity()
 	t.outcome()
 	return &round{out: t.out, read: t.read}
+}
+
+// record says what the load is in the end, where it comes from results.
+func (t *trial) record() {
+	l := &t.out.Load
+	l.Value, l.Formula = t.level, t.node.Planned.Formula
+	for i, step := range t.steps {
+		l.Ramp[i].To = step.To
+	}
 }
 
 // fail ends a trial that could not be set up.

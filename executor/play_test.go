@@ -247,6 +247,9 @@ stages:
   - {id: a, load: {concurrency: 1}, for: 20 requests, assert: [errors.ratio <= 100%]}
   - {id: b, load: {rate: '${0.5 * stage("a").requests.rate}'}, for: 1s}
 `, s.HTTPURL(), Env{})
+	if got := node(t, r, "b").Load.Formula; got != "" {
+		t.Errorf("a formula without a value: %s", got)
+	}
 	if b := node(t, r, "b"); b.Outcome != result.SkippedNode || r.ExitCode != 3 || !strings.Contains(r.Reason, "want of data") {
 		t.Errorf("b %s %q, exit %d: %s", b.Outcome, b.Reason, r.ExitCode, r.Reason)
 	}

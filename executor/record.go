@@ -88,7 +88,7 @@ func (r *runner) now() time.Time {
 func (r *runner) blank(n *Node) *result.Node {
 	s := n.Stage
 	out := &result.Node{
-		ID: n.ID, Stage: s.ID, Description: s.Description, Labels: make(map[string]string), Target: s.Request.Target.Name, Metrics: make(map[string]*result.Metric),
+		ID: n.ID, Stage: s.ID, Description: s.Description, Labels: make(map[string]string), Target: strings.Join(n.targetNames(), ", "), Metrics: make(map[string]*result.Metric),
 		Slices: []result.Slice{}, Errors: []result.ErrorClass{}, Assertions: []result.Assertion{},
 		Validity: result.Validity{OK: true, Findings: []result.Finding{}},
 		Load:     loadOf(n),

@@ -52,7 +52,6 @@ func (m *member) search(ctx context.Context, first *trial) *round {
 func (t *trial) again(level float64, number int) *trial {
 	next := &trial{r: t.r, m: t.m, node: t.node, number: number, aims: t.aims, deadline: t.deadline, in: t.in, out: t.r.blank(t.node)}
 	next.level = level
-	next.out.Load.Value = level
 	return next
 }
 

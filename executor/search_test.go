@@ -49,8 +49,8 @@ stages:
 	if used != 1 || confirmed < 2 || len(find.Trials) < 4 {
 		t.Errorf("%d probes, %d used, %d confirmed it", len(find.Trials), used, confirmed)
 	}
-	if got := hold.Load.Value; got != found/2 {
-		t.Errorf("hold ran at %v, half of %v was wanted", got, found)
+	if got := hold.Load; got.Value != found/2 || got.Formula != `${0.5 * stage("find").capacity}` {
+		t.Errorf("hold ran at %v (%s), half of %v was wanted", got.Value, got.Formula, found)
 	}
 }
 

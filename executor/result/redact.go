@@ -19,7 +19,7 @@ func (r *Result) Redact(mask func(string) string) {
 // Redact is that of one node. It may be applied more than once.
 func (n *Node) Redact(mask func(string) string) {
 	m := redactor(mask)
-	m.texts(&n.Reason, &n.Load.Model, &n.Description, &n.Validity.Summary)
+	m.texts(&n.Reason, &n.Load.Model, &n.Load.Formula, &n.Description, &n.Validity.Summary)
 	m.labels(n.Labels)
 	m.errors(n.Errors)
 	m.findings(n.Validity.Findings)

@@ -139,8 +139,9 @@ type Node struct {
 
 // Load is what was asked of the node.
 type Load struct {
-	Kind         string     `json:"kind"`  // concurrency, rate, intervals, schedule
-	Value        float64    `json:"value"` // requests in flight, or 1/s; 0 where it changes, or stands in a file
+	Kind         string     `json:"kind"`              // concurrency, rate, intervals, schedule
+	Value        float64    `json:"value"`             // requests in flight, or 1/s; 0 where it changes, or stands in a file
+	Formula      string     `json:"formula,omitempty"` // where the value comes from earlier results: what it was computed by
 	Ramp         []RampStep `json:"ramp,omitempty"`
 	File         string     `json:"file,omitempty"`  // of the gaps or times
 	Speed        float64    `json:"speed,omitempty"` // of a schedule, against what was recorded
