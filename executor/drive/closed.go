@@ -19,6 +19,9 @@ import (
 // is opened begins within one scan.
 func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, out Handoff, c *Control, o Options) Played {
 	cl := &closed{profile: p, src: src, n: len(pools[0].Lanes)}
+	for _, pool := range pools { // a target whose connections are shared has fewer
+		cl.n = min(cl.n, len(pool.Lanes))
+	}
 	cl.init(&o, c, out, pools, 0)
 	cl.onScan, cl.onHalt = cl.openSlots, cl.wakeAll
 	cl.senders.Store(int32(cl.n))

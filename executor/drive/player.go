@@ -102,7 +102,6 @@ func (p *player) supervise(ctx context.Context) {
 		}
 		p.scan(&end)
 	}
-	p.c.OldestDue.Store(never)
 }
 
 // ending is what the supervisor remembers of the way out.
@@ -180,11 +179,13 @@ func (p *player) cutOff(end *ending, now int64) {
 	}
 }
 
-// closeLanes ends all lanes and waits for the goroutines that were in them.
+// closeLanes ends all lanes and waits for the goroutines that were in them. Only then has everything been Put: after a
+// panic some of them answer what was in flight.
 func (p *player) closeLanes() {
 	for sl := range p.present {
 		close(sl.wake)
 		sl.close()
 	}
 	p.group.Wait()
+	p.c.OldestDue.Store(never)
 }

@@ -40,7 +40,6 @@ type Calls struct {
 	calls  []*backends.Call
 	random bool
 	once   bool // at_end: stop
-	skip   uint64
 	seed   uint64
 	idBase uint64
 }
@@ -56,21 +55,15 @@ func NewCalls(calls []*backends.Call, order Order, once bool, seed, idBase uint6
 	return c
 }
 
-// Skip leaves out the first n calls: arrival 0 gets call n.
-func (c *Calls) Skip(n int) *Calls {
-	c.skip = uint64(max(n, 0))
-	return c
-}
-
 // Next implements Source.
 func (c *Calls) Next(_ int, n uint64, t *Turn) bool {
-	rows, at := uint64(len(c.calls)), n+c.skip
-	if rows == 0 || c.once && at >= rows {
+	rows := uint64(len(c.calls))
+	if rows == 0 || c.once && n >= rows {
 		return false
 	}
-	i := at % rows
+	i := n % rows
 	if c.random {
-		i = mix(c.seed+at) % rows
+		i = mix(c.seed+n) % rows
 	}
 	t.Call = c.calls[i]
 	t.Fields.ID = c.idBase | n

@@ -242,12 +242,6 @@ func TestThink(t *testing.T) {
 	}
 }
 
-func TestSkip(t *testing.T) {
-	if diff := cmp.Diff([]uint32{3, 4}, rowsOf(NewCalls(calls(5), Sequential, true, 1, 0).Skip(3), 9)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestMixAllocatesNothing(t *testing.T) {
 	for name, m := range map[string]*Mix{"in turn": NewMix(kinds(2, 3), 1), "drawn": NewMix(weigh(kinds(2, 3), 3, 1), 1)} {
 		src := Think(m, scenario.Dist{Shape: "lognormal", Mean: 0.1, Std: 0.2}, 3)
