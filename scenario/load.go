@@ -87,10 +87,11 @@ type reading struct {
 	text      []byte // of the file
 	overrides Overrides
 	layers    *layers
-	uppers    []upper      // what was laid over something
-	profiles  *source.Node // all of them; nil: none
-	root      *source.Node // after extends, profiles and --set
-	resolved  *source.Node // after defaults and variables
+	uppers    []upper        // what was laid over something
+	covered   []*source.Node // trees that something was laid over
+	profiles  *source.Node   // all of them; nil: none
+	root      *source.Node   // after extends, profiles and --set
+	resolved  *source.Node   // after defaults and variables
 	vars      *variables
 	subs      *substitution
 	raw       rawPlan
@@ -142,6 +143,9 @@ func (r *reading) resolve(o Overrides) {
 	r.subs = newSubstitution(r.vars)
 	r.subs.readSLOs(r.root.Get("slos"))
 	r.resolved = r.subs.tree(merged, reflect.TypeFor[rawPlan](), "")
+	for _, n := range r.covered {
+		r.subs.mark(n)
+	}
 	for _, e := range entriesOf(r.profiles) {
 		r.subs.mentions(e.Value, "/profiles"+source.JoinPointer(e.Key))
 	}

@@ -35,6 +35,7 @@ func (r *reading) extend(root *source.Node, chain []string) *source.Node {
 	if base = r.extend(base, append(chain, name)); base == nil {
 		return nil
 	}
+	r.covered = append(r.covered, base)
 	label := "extends " + e.Value.Text
 	r.layers.names = append(r.layers.names, label)
 	r.layers.learn(base, label, false)
@@ -133,6 +134,7 @@ func without(n *source.Node, keys ...string) *source.Node {
 // profile lays the chosen profiles over the plan, in order, and takes `profiles` out of it. Those that nobody chose are
 // looked at too: their stages and variables must be there.
 func (r *reading) profile(chosen []string) {
+	r.covered = append(r.covered, r.root)
 	r.profiles = r.root.Get("profiles")
 	plan := without(r.root, "profiles")
 	if r.profiles != nil && r.profiles.Kind != source.Map {

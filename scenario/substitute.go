@@ -86,6 +86,23 @@ func (s *substitution) tree(n *source.Node, t reflect.Type, path string) *source
 	return n
 }
 
+// mark marks the variables that a tree mentions as used: what an overlay took out of the plan may stand in it tomorrow.
+func (s *substitution) mark(n *source.Node) {
+	for _, e := range n.Entries {
+		s.mark(e.Value)
+	}
+	for _, item := range n.Items {
+		s.mark(item)
+	}
+	for _, text := range referenceForm.FindAllString(n.Text, -1) {
+		if m := nameInside.FindStringSubmatch(text); m != nil {
+			if v := s.vars.find(m[1]); v != nil {
+				v.used = true
+			}
+		}
+	}
+}
+
 // mentions marks the variables that a tree mentions as used; it is part of no plan yet, a profile that nobody chose.
 func (s *substitution) mentions(n *source.Node, path string) {
 	for _, e := range n.Entries {

@@ -296,6 +296,7 @@ func pick(list []any, p string) any {
 		return list[i]
 	}
 	key, want, _ := strings.Cut(p, "=")
+	want = strings.ReplaceAll(want, "~1", "/") // it may be a JSON pointer
 	for _, e := range list {
 		if m, ok := e.(map[string]any); ok && m[key] == want {
 			return e
