@@ -28,7 +28,7 @@ const (
 type health struct {
 	open      bool
 	transport string  // http grpc
-	offered   float64 // open loop: requests due a second
+	offered   float64 // open loop: requests due a second, at most where that changes
 	slots     int64   // requests in flight at most
 	delay     *stats.Dist
 	service   *stats.Dist

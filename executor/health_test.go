@@ -153,10 +153,10 @@ func TestJoinSummaries(t *testing.T) {
 		{[]result.Validity{none, none}, ""},
 		{[]result.Validity{good}, "good."},
 		{[]result.Validity{bad}, "bad."},
-		{[]result.Validity{good, good}, "The first of 2 rounds, the others alike: good."},
-		{[]result.Validity{none, good}, "The first of 2 rounds, the others alike: good."},
-		{[]result.Validity{good, bad, good, bad}, "In 2 of 4 rounds: bad."},
-		{[]result.Validity{bad, good}, "In 1 of 2 rounds: bad."},
+		{[]result.Validity{good, good}, "The first of 2 measurements, the others alike: good."},
+		{[]result.Validity{none, good}, "The first of 2 measurements, the others alike: good."},
+		{[]result.Validity{good, bad, good, bad}, "In 2 of 4 measurements: bad."},
+		{[]result.Validity{bad, good}, "In 1 of 2 measurements: bad."},
 	} {
 		if got := joinSummaries(row.rounds); got != row.want {
 			t.Errorf("got %q, want %q", got, row.want)

@@ -164,7 +164,8 @@ func few(names []string) string {
 	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 }
 
-// joinSummaries is the paragraph about a node that was played in several rounds: what is to be said of the worst.
+// joinSummaries is the paragraph about a node that was measured several times, in rounds or in the probes of a search: what
+// is to be said of the worst.
 func joinSummaries(rounds []result.Validity) string {
 	summary, broken := "", 0
 	for _, r := range rounds {
@@ -179,7 +180,7 @@ func joinSummaries(rounds []result.Validity) string {
 	case len(rounds) < 2 || summary == "":
 		return summary
 	case broken > 0:
-		return fmt.Sprintf("In %d of %d rounds: %s", broken, len(rounds), summary)
+		return fmt.Sprintf("In %d of %d measurements: %s", broken, len(rounds), summary)
 	}
-	return fmt.Sprintf("The first of %d rounds, the others alike: %s", len(rounds), summary)
+	return fmt.Sprintf("The first of %d measurements, the others alike: %s", len(rounds), summary)
 }

@@ -106,6 +106,7 @@ func (m *member) found(first *trial, probes []*probe, d load.Decision) *round {
 		}
 		out := m.given(first, probes, "no level was confirmed: "+why)
 		out.out.Outcome = result.Done
+		out.note("search", out.out.Reason)
 		return out
 	}
 	probes[best].stored.Used = true
@@ -150,6 +151,11 @@ func (m *member) given(first *trial, probes []*probe, why string) *round {
 			out.Metrics[row.Name] = result.Scalar(row, 0, false)
 		}
 	}
+	var fared []result.Validity
+	for _, p := range probes {
+		fared = append(fared, p.out.Validity)
+	}
+	out.Validity.Summary = joinSummaries(fared)
 	out.Trials = trials(probes)
 	return &round{out: out}
 }

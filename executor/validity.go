@@ -21,7 +21,10 @@ func (t *trial) validity() {
 // health gathers what the judgement rests on.
 func (t *trial) health() *health {
 	all := t.read.total.Aggregate
-	offered, _ := t.out.Metrics[metric.OfferedRate].Stat(metric.Stat{})
+	offered := t.course.pace // at most: a ramp's average is asked for at no time
+	if offered == 0 {
+		offered, _ = t.out.Metrics[metric.OfferedRate].Stat(metric.Stat{})
+	}
 	return &health{
 		open: t.node.Open, transport: t.out.Load.Transport, offered: offered, slots: int64(t.course.slots),
 		delay: t.dist(metric.SendDelayClient), service: t.dist(metric.ServiceTime), limit: all.LateLimit(),
