@@ -27,7 +27,6 @@ const (
 	codeUnreachable = "never-runs"
 	codeAmount      = "load-from-result"
 	codeTimes       = "recorded-times"
-	codeOthers      = "until-others"
 	codeAction      = "no-model-control"
 	codeUnused      = "unused-entry"
 	codeFewRequests = "few-requests"

@@ -15,7 +15,6 @@ import (
 func (b *build) lints() {
 	b.unused()
 	for _, s := range b.stages {
-		b.group(s)
 		for _, n := range s.nodes {
 			b.few(n)
 			b.sparse(n)
@@ -41,21 +40,6 @@ func (b *build) unused() {
 			b.warn(d.Pos, codeUnused, "dataset %q is used by no stage", d.Name).Detail = "remove it, or name it with `data`"
 		}
 	}
-}
-
-// group refuses a group whose members all wait for each other.
-func (b *build) group(s *steps) {
-	g := s.first().Group
-	if g == nil {
-		return
-	}
-	for _, other := range b.stages {
-		if _, waits := other.first().Extent.(scenario.UntilOthers); other.first().Group == g && !waits {
-			return
-		}
-	}
-	b.fail(g.Pos, codeOthers, "every member of this group lasts as long as the others: it never ends").
-		Detail = "give one of them `for` or `until: stable`"
 }
 
 // few says where a node cannot gather the samples that an assertion needs.

@@ -83,15 +83,10 @@ func (b *build) waits() []wait {
 	return all
 }
 
-// together refuses a member of a group that waits for another one.
+// together refuses a member of a group whose load comes from another one. That one needs another is refused earlier.
 func (b *build) together(w wait) {
-	if w.derived {
-		b.fail(w.pos, codeCycle, "stage %q takes its load from stage %q, which starts together with it", w.to, w.from).
-			Detail = "take one of them out of `parallel`"
-		return
-	}
-	b.fail(w.pos, codeCycle, "stage %q needs stage %q, which starts together with it", w.to, w.from).
-		Detail = "the members of `parallel` start together: take one of them out, or use `delay`"
+	b.fail(w.pos, codeCycle, "stage %q takes its load from stage %q, which starts together with it", w.to, w.from).
+		Detail = "take one of them out of `parallel`"
 }
 
 // cycle reports that units wait for each other in a circle: its path, and where each of its steps stands.

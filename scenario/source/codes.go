@@ -107,7 +107,6 @@ func Codes() []Code {
 		{"unknown-variable", "A variable is used or set that the plan does not declare."},
 		{"unquoted-variable", "Inside { } and [ ] a ${…} needs quotes, because braces and commas mean something there."},
 		{"unsupported-version", "The plan is written in a version of the language that this program does not read."},
-		{"until-others", "Every member of a group says `until: others`, so that none ends."},
 		{"unused-entry", "An slo or dataset is declared and nothing uses it."},
 		{"unused-variable", "A variable is declared and never used."},
 		{"variable-syntax", "${…} is not closed or holds no name. A literal ${ is written $${."},
