@@ -273,7 +273,7 @@ stages:
   - {id: a, matrix: {concurrency: [1, 2]}, batch: "${matrix.concurrency}", load: {concurrency: [1, 2]}, for: 1s}`, `2:83 axis-clash stage "a" has an axis concurrency in its matrix and levels of concurrency`},
 		{"failure of nothing", `
 stages:
-  - {id: a, when: failure` + short + `}`, `2:10 never-runs stage "a" runs when something that it needs has failed, and it needs nothing`},
+  - {id: a, when: failure` + short + `}`, `2:10 never-runs stage "a" never runs: it waits for a failure, and nothing that runs is among its ` + "`needs`"},
 		{"success of what only failure starts", `
 stages:
   - {id: a` + short + `}

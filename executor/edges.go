@@ -130,11 +130,9 @@ func (b *build) reach() {
 	for _, s := range b.stages {
 		first := s.first()
 		switch {
-		case first.When == "failure" && len(first.Needs) == 0:
-			b.fail(first.IDPos, codeUnreachable, "stage %q runs when something that it needs has failed, and it needs nothing", s.id).
-				Detail = "name the stages in `needs`"
 		case first.When == "failure" && !slices.ContainsFunc(first.Needs, func(n scenario.Need) bool { return b.byID[n.ID] != nil }):
-			b.warn(first.IDPos, codeUnreachable, "stage %q never runs: all that it needs is `when: never`", s.id)
+			b.warn(first.IDPos, codeUnreachable, "stage %q never runs: it waits for a failure, and nothing that runs is among its `needs`", s.id).
+				Detail = "name the stages whose failure it is for"
 		case first.When == "success":
 			b.contradiction(s)
 		}
