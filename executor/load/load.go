@@ -1,4 +1,5 @@
-// Package load says when to send. Pure: no clock, no goroutine, no I/O; same seed, same bytes.
+// Package load says when to send. Pure: no clock, no goroutine, no I/O beyond the reader of a recording; same seed, same
+// bytes.
 //
 // It is not: the player of schedules (drive), the choice of data (feed).
 //

@@ -139,6 +139,27 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// Ten arrivals over 300 s are ten, alone and on ten machines: none is rounded away and none multiplied.
+func TestFewArrivalsOverALongTime(t *testing.T) {
+	const few = 10.0 / 300
+	for name, fresh := range map[string]func() Schedule{
+		"constant": func() Schedule { return Constant(few) },
+		"poisson":  func() Schedule { return Exact(Poisson(few, [2]uint64{1, 2}), 300*second) },
+	} {
+		total := 0
+		for i := range 10 {
+			n := len(upTo(Sharded(fresh(), Shard{i, 10}), 300*second))
+			total += n
+			if n != 1 {
+				t.Errorf("%s: machine %d of 10 sends %d", name, i, n)
+			}
+		}
+		if n := len(upTo(fresh(), 300*second)); n != 10 || total != 10 {
+			t.Errorf("%s: %d alone, %d together", name, n, total)
+		}
+	}
+}
+
 func TestLimit(t *testing.T) {
 	for n, want := range map[int64]int{-1: 0, 0: 0, 1: 1, 20: 20} {
 		if got := len(all(Limit(Constant(7), n))); got != want {
