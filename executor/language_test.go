@@ -231,6 +231,14 @@ func proofs() []proof {
 			check: values("rows", func(all []int32) bool { return slices.Equal(all[:8], []int32{1, 2, 3, 4, 5, 6, 7, 8}) }),
 		},
 		{
+			keys: "data.time_unit", http: true, witness: fourInts, top: "data: {file: testdata/timed.json, time_unit: s}", load: "{schedule: {}}", stage: "for: 3 requests",
+			check: func(t *testing.T, w *witness, n *result.Node, _ *result.Result) {
+				if got := len(w.all()); got != 3 || n.Duration < 0.29 {
+					t.Errorf("%d requests in %v s, want 3 in 0.3", got, n.Duration)
+				}
+			},
+		},
+		{
 			keys: "data.order data.file", http: true, witness: fourInts, top: "seed: 3\ndata: {file: testdata/rows.json, order: shuffle}", stage: "for: 6 requests",
 			check: values("one permutation, again and again", func(all []int32) bool {
 				return !slices.Equal(all[:4], []int32{1, 2, 3, 4}) && slices.Equal(all[:12], all[12:24])

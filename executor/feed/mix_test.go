@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -280,8 +281,8 @@ func TestTimestamps(t *testing.T) {
 		{"none", `{"data":[{"a":[1],"timestamp":[0]},{"a":[2]}]}`, nil, `data.json, row 1 has no "timestamp"`},
 		{"unsorted", `{"data":[{"timestamp":[5]},{"timestamp":[4]}]}`, nil, "data.json, row 1 is due before the row in front of it; times must ascend"},
 		{"negative", `{"data":[{"timestamp":[-5]}]}`, nil, `data.json, row 0: "timestamp" is negative: -5`},
-		{"two", `{"data":[{"timestamp":[1,2]}]}`, nil, `data.json, row 0: "timestamp" must be one number of milliseconds`},
-		{"NaN", `{"data":[{"timestamp":[NaN]}]}`, nil, `data.json, row 0: "timestamp" must be one number of milliseconds`},
+		{"two", `{"data":[{"timestamp":[1,2]}]}`, nil, `data.json, row 0: "timestamp" must be one number`},
+		{"NaN", `{"data":[{"timestamp":[NaN]}]}`, nil, `data.json, row 0: "timestamp" must be one number`},
 		{"huge", `{"data":[{"timestamp":[1e300]}]}`, nil, `data.json, row 0: "timestamp" is more than 292 years: 1e300`},
 	} {
 		got, diags := Times(dataset(t, c.text))
@@ -291,6 +292,13 @@ func TestTimestamps(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" || (c.err == "") != (len(diags) == 0) || len(diags) > 0 && diags[0].Summary != c.err {
 			t.Errorf("%s: %v %v, want %v %q", c.name, got, diags, want, c.err)
+		}
+	}
+	for unit, want := range map[time.Duration]int64{time.Second: 1_500_000_000, time.Microsecond: 1500} {
+		d := dataset(t, `{"data":[{"a":[1],"timestamp":1.5}]}`)
+		d.TimeUnit = unit
+		if got, diags := Times(d); len(diags) > 0 || len(got) != 1 || got[0] != want {
+			t.Errorf("1.5 of %v is %v, %v", unit, got, diags)
 		}
 	}
 	if _, diags := Times(&scenario.Dataset{Generate: &scenario.Generate{Default: "random"}}); len(diags) != 1 {

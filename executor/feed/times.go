@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// timestampKey is the member of a row that says when it was recorded, ms. It is sent only to a model that has an input of
+// timestampKey is the member of a row that says when it was recorded, ms unless the data says otherwise. It is sent only to a model that has an input of
 // this name.
 const timestampKey = "timestamp"
 
@@ -21,7 +21,7 @@ func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 	fail := func(pos source.Pos, format string, args ...any) source.Diagnostics {
 		return source.Diagnostics{{
 			Severity: source.Error, Code: "timestamps", Pos: pos, Summary: fmt.Sprintf(format, args...),
-			Detail: `a row says when it is due by "timestamp": [ms]; times without requests stand in a file of their own: schedule: {file: …}`,
+			Detail: `a row says when it is due by "timestamp": [ms], or in units of the data's time_unit; times without requests stand in a file of their own: schedule: {file: …}`,
 		}}
 	}
 	switch {
@@ -31,6 +31,10 @@ func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 		return nil, source.Diagnostics{{
 			Severity: source.Error, Code: "not-built-yet", Pos: d.Pos, Summary: "this version cannot read the timestamps of this data yet",
 		}}
+	}
+	unit := int64(d.TimeUnit)
+	if unit == 0 {
+		unit = msec
 	}
 	steps, diags := readFiles(d)
 	if diags.HasErrors() {
@@ -42,7 +46,7 @@ func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 		if !ok {
 			return nil, fail(d.Pos, "%s has no %q", s.name, timestampKey)
 		}
-		at, err := timestamp(raw)
+		at, err := timestamp(raw, unit)
 		if err != nil {
 			return nil, fail(d.Pos, "%s: %s", s.name, err)
 		}
@@ -54,24 +58,24 @@ func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 	return times, diags
 }
 
-// timestamp reads ms, a number or a list of one, as ns.
-func timestamp(raw json.RawMessage) (int64, error) {
+// timestamp reads a number of units, or a list of one, as ns.
+func timestamp(raw json.RawMessage, unit int64) (int64, error) {
 	text := strings.TrimSpace(string(raw))
 	if inner, ok := strings.CutPrefix(text, "["); ok {
 		text = strings.TrimSpace(strings.TrimSuffix(inner, "]"))
 	}
 	n := json.Number(text)
-	if whole, err := n.Int64(); err == nil && whole >= 0 && whole <= math.MaxInt64/msec {
-		return whole * msec, nil
+	if whole, err := n.Int64(); err == nil && whole >= 0 && whole <= math.MaxInt64/unit {
+		return whole * unit, nil
 	}
-	ms, err := n.Float64()
+	units, err := n.Float64()
 	switch {
-	case err != nil || math.IsNaN(ms):
-		return 0, fmt.Errorf("%q must be one number of milliseconds", timestampKey)
-	case ms < 0:
+	case err != nil || math.IsNaN(units):
+		return 0, fmt.Errorf("%q must be one number", timestampKey)
+	case units < 0:
 		return 0, fmt.Errorf("%q is negative: %s", timestampKey, text)
-	case ms*msec >= math.MaxInt64:
+	case units*float64(unit) >= math.MaxInt64:
 		return 0, fmt.Errorf("%q is more than 292 years: %s", timestampKey, text)
 	}
-	return int64(math.Round(ms * msec)), nil
+	return int64(math.Round(units * float64(unit))), nil
 }

@@ -96,7 +96,7 @@ func moreDataKeys() []key {
 		{name: "prompts", schema: ref("prompts"), example: object{{"count", 100}, {"input_tokens", 200}}, description: "Synthetic prompts."},
 		{name: "command", schema: listOf(ref("text")), example: []any{"./rows.py"}, description: "A program whose output holds the rows; needs --allow-exec."},
 		{name: "columns", schema: mapOf(ref("text"), ""), example: object{{"prompt", "question"}}, description: "Which column of the file holds which field."},
-		{name: "time_unit", schema: words(list("ms s us")), example: "ms", description: "Unit of the rows' timestamps."},
+		{name: "time_unit", schema: words(list("ms s us")), example: "ms", description: "Unit of the rows' timestamps, where the format does not fix it; ms without it."},
 		{
 			name: "history", schema: words(list("append verbatim")), dflt: "append", example: "verbatim",
 			description: "Sessions: append the answers that came, or send the turns as they stand.",

@@ -34,7 +34,6 @@ dataset.prompts
 dataset.command
 dataset.format: v2 jsonl json csv sharegpt openai_batch mooncake frames textproto npy raw multipart
 dataset.columns
-dataset.time_unit
 dataset.history
 
 load.of
