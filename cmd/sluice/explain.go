@@ -15,13 +15,12 @@ import (
 
 func (a *app) explain() *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain [NAME]",
+		Use:   "explain [NAME...]",
 		Short: "Explain a plan key, a metric, a diagnostic code, an exit code or a word",
 		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`, also by the names\n" +
 			"that other tools use), a diagnostic (`unknown-key`), a finding (`client_late`), a backend (`triton`), a verdict, an\n" +
 			"exit code (`3`), a unit or a word (`open loop`). Without a name: list what can be asked.",
 		Example: "  sluice explain max_in_flight\n  sluice explain latency.p99\n  sluice explain 5",
-		Args:    cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return explainable(), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -30,9 +29,10 @@ func (a *app) explain() *cobra.Command {
 				_, err := fmt.Fprint(a.out, contents())
 				return err
 			}
-			text := explanation(args[0])
+			name := strings.Join(args, " ") // some words are two
+			text := explanation(name)
 			if text == "" {
-				return unknownName(args[0])
+				return unknownName(name)
 			}
 			_, err := fmt.Fprint(a.out, text)
 			return err

@@ -21,15 +21,27 @@ func contents() string {
 			b.WriteString(codes())
 			continue
 		}
-		var names []string
-		for _, t := range g.topics {
-			names = append(names, strings.ReplaceAll(t.name, " ", "\u00a0"))
-		}
-		b.WriteString(strings.ReplaceAll(broken(strings.Join(slices.Compact(names), " "), "  ", 0), "\u00a0", " "))
+		b.WriteString(named(g.topics))
 	}
 	b.WriteString("\nNot built yet: in the language, taken by validate and graph, refused by run\n\n")
 	b.WriteString(broken(strings.Join(later, " "), "  ", 0))
 	return b.String()
+}
+
+// named lists topics, each name once. A name of several words is not broken, and set off by commas.
+func named(topics []topic) string {
+	const hard = "\x00" // no space for strings.Fields
+	var names []string
+	comma := " "
+	for _, t := range topics {
+		if name := strings.ReplaceAll(t.name, " ", hard); !slices.Contains(names, name) {
+			names = append(names, name)
+			if name != t.name {
+				comma = ", "
+			}
+		}
+	}
+	return strings.ReplaceAll(broken(strings.Join(names, comma), "  ", 0), hard, " ")
 }
 
 // label is a line of a group: its name, and what is in it broken to the right of the name.

@@ -34,7 +34,7 @@ func groups() []group {
 		{"Verdicts", "inconclusive", verdictTopics()},
 		{"Errors", "timeout", classTopics()},
 		{"Expressions", "phase", expressionTopics()},
-		{"Words", `"open loop"`, wordTopics()},
+		{"Words", "open loop", wordTopics()},
 		{"Exit codes", "5", exitTopics()},
 	}
 }
