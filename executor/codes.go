@@ -17,6 +17,7 @@ const (
 	codeGoodput     = "goodput-bound"
 	codeBaseline    = "bad-baseline"
 	codeAllHolds    = "all-holds"
+	codeDoesNotFit  = "does-not-fit"
 	codeFewSamples  = "few-samples"
 	codeNeverFull   = "never-reached-concurrency"
 	codeRequest     = "request"

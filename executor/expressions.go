@@ -125,6 +125,7 @@ func (b *build) check(a scenario.Assertion, s *scope) Check {
 	}
 	c.Needed = verdict.Needed(a, c.Program)
 	b.hintHolds(c, s.node)
+	b.oneTime(c)
 	return c
 }
 

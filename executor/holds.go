@@ -1,6 +1,9 @@
 package executor
 
 import (
+	"strconv"
+
+	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -31,4 +34,32 @@ func (b *build) hintHolds(c Check, n *Node) {
 		}
 		b.warn(pos, codeAllHolds, "%s is taken over all %d holds together", ref, spans).Detail = detail
 	}
+}
+
+// oneTime refuses windows of two phases: no window lies in both.
+func (b *build) oneTime(c Check) {
+	if verdict.Every(c.Assertion) == 0 {
+		return
+	}
+	first := -1
+	for i, ref := range c.Program.Refs {
+		switch {
+		case ref.Baseline:
+		case first < 0:
+			first = i
+		case ref.Node == c.Program.Refs[first].Node && ref.Phase != c.Program.Refs[first].Phase:
+			pos := c.Assertion.That.At(ref.At[0])
+			if !b.said(pos, codeDoesNotFit) {
+				b.fail(pos, codeDoesNotFit, "windows of %s cannot be compared with windows of %s", phaseWords(c.Program.Refs[first].Phase), phaseWords(ref.Phase)).
+					Detail = "`every` and `within` judge windows of one phase, or of the whole stage: leave them out here"
+			}
+		}
+	}
+}
+
+func phaseWords(name string) string {
+	if name == "" {
+		return "the whole stage"
+	}
+	return "phase " + strconv.Quote(name)
 }

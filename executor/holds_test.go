@@ -51,3 +51,37 @@ stages:
 		}
 	}
 }
+
+// TestOneTime: windows are of one phase; other stages and the baseline answer as a whole.
+func TestOneTime(t *testing.T) {
+	for that, column := range map[string]int{
+		`{that: 'phase("a").latency.p50 < phase("b").latency.p50', every: 100ms}`:          47,
+		`{that: 'latency.p50 < 2 * phase("b").latency.p50', within: 100ms}`:                40,
+		`{that: 'phase("a").latency.p50 < phase("a").latency.p90', every: 100ms}`:          0,
+		`{that: 'phase("a").latency.p50 < phase("b").latency.p50'}`:                        0,
+		`{that: 'latency.p50 < 2 * stage("before").latency.p50', every: 100ms}`:            0,
+		`{that: 'phase("a").latency.p50 < 2 * stage("before").latency.p50', every: 100ms}`: 0,
+	} {
+		plan, diags := scenario.Parse("plan.yaml", []byte(`version: 1
+target: {backend: kserve, url: "http://localhost:1", model: m}
+stages:
+  - {id: before, load: {concurrency: 1}, for: 1s}
+  - id: s
+    load: {rate: {ramp: [{to: 10/s, hold: 1s, name: a}, {to: 20/s, hold: 1s, name: b}]}}
+    assert: [`+that+`]
+`), scenario.Overrides{})
+		if plan == nil {
+			t.Fatal(diags)
+		}
+		_, diags = Compile(plan, all.Kinds())
+		got := 0
+		for _, d := range diags {
+			if d.Code == codeDoesNotFit {
+				got = d.Pos.Column
+			}
+		}
+		if got != column || diags.HasErrors() != (column > 0) {
+			t.Errorf("%s: refused at %d, want %d: %v", that, got, column, diags)
+		}
+	}
+}
