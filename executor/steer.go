@@ -133,19 +133,23 @@ func (t *trial) decide(now int64) {
 	begin := t.control.HoldStart.Load()
 	switch {
 	case t.cut(now) != "":
-		t.control.StopAt.Store(now)
+		t.stop()
 		s.stopped = t.interruptedText(begin, now, t.cut(now))
 	case t.aborts(now):
 	case begin == 0:
 	case s.length > 0:
 		t.control.StopAt.Store(begin + s.length)
 	case s.stable != nil && t.m.group.agree(t.m, s.judge(t.folder.Closed())):
-		t.control.StopAt.Store(now)
+		t.stop()
 		s.accept(t.folder.Closed())
 	case s.others && t.m.group.alone():
-		t.control.StopAt.Store(now)
+		t.stop()
 	}
 }
+
+// stop ends hold now: by the clock, and not at the time of the look that decided it. What was due since then was sent, and
+// would be counted nowhere.
+func (t *trial) stop() { t.control.StopAt.Store(t.r.clock.Now()) }
 
 // aborts ends the node, and the run, when an assertion that may do so has become certainly false.
 func (t *trial) aborts(now int64) bool {
@@ -153,7 +157,7 @@ func (t *trial) aborts(now int64) bool {
 	if why == "" {
 		return false
 	}
-	t.control.StopAt.Store(now)
+	t.stop()
 	t.steer.stopped = t.interruptedText(t.control.HoldStart.Load(), now, why)
 	t.r.stops.abort(fmt.Sprintf("stage %s aborted the run: %s", t.node.ID, why))
 	return true
