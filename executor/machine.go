@@ -18,7 +18,7 @@ type Machine struct {
 
 // Shown is what a machine has shown over one transport, against a server on the same machine.
 type Shown struct {
-	Rate    float64 // open loop: the highest rate at which it sent on time, 1/s
+	Rate    float64 // open loop: the highest rate at which it sent on time, 1/s; 0: not known
 	Slots   int     // closed loop: the most requests in flight
 	Highest float64 // closed loop: the most requests a second
 }
@@ -33,7 +33,7 @@ func (m *Machine) sentence(h *health) string {
 	}
 	shown, ok := m.Shown[h.transport]
 	switch {
-	case !ok:
+	case !ok || h.open && shown.Rate == 0:
 		return ""
 	case h.open && h.offered > shown.Rate:
 		return fmt.Sprintf("It asked for %s, and this machine has shown no more than %s over %s.", result.Format("1/s", h.offered), result.Format("1/s", shown.Rate), h.transport)
@@ -83,7 +83,7 @@ func (e *excess) unit(u *Unit) {
 		return
 	}
 	for t, rate := range sum {
-		if shown := e.machine.Shown[t]; rate > shown.Rate {
+		if shown := e.machine.Shown[t]; shown.Rate > 0 && rate > shown.Rate {
 			e.warn(u.Members[0].Plays[0].Node.Stage.LoadPos, "the stages of this group send %s over %s together, and it has sent %s on time",
 				result.Format("1/s", rate), t, result.Format("1/s", shown.Rate))
 		}
@@ -97,6 +97,7 @@ func (e *excess) node(n *Node) (over string, rate float64) {
 	level := peak(n)
 	switch {
 	case !ok:
+	case n.Open && shown.Rate == 0: // nothing was on time: nothing is known
 	case n.Open && level.Value > shown.Rate:
 		e.warn(level.Pos, "%s over %s, and it has sent %s on time", result.Format("1/s", level.Value), over, result.Format("1/s", shown.Rate))
 	case !n.Open && level.Value > float64(shown.Slots):

@@ -25,6 +25,7 @@ func TestExceeded(t *testing.T) {
 		{"a ladder says it once", "http://h:1", "  - {id: a, load: {rate: {levels: {from: 4000/s, to: 9000/s, step: 1000/s}}}, for: 1s}", &Machine{Shown: shown}, "4:42 6000/s over http, and it has sent 5000/s on time"},
 		{"the embedded server", "builtin://http", "  - {id: a, load: {rate: 6000/s}, for: 1s}", &Machine{Shown: shown}, "4:26 6000/s over http, and it has sent 5000/s on time"},
 		{"another transport", "grpc://h:1", "  - {id: a, load: {rate: 9000/s}, for: 1s}", &Machine{Shown: shown}, ""},
+		{"nothing known of open loops", "http://h:1", "  - {id: a, load: {rate: 9000/s}, for: 1s}", &Machine{Shown: map[string]Shown{"http": {Slots: 64}}}, ""},
 		{"not calibrated", "http://h:1", "  - {id: a, load: {rate: 9000/s}, for: 1s}", nil, ""},
 		{"another machine's", "http://h:1", "  - {id: a, load: {rate: 9000/s}, for: 1s}", &Machine{Other: "x"}, ""},
 		{"a ramp", "http://h:1", "  - {id: a, load: {rate: {ramp: [{to: 100/s, over: 1s}, {to: 8000/s, over: 1s}, {to: 10/s}]}}, for: 5s}", &Machine{Shown: shown}, "4:62 8000/s over http, and it has sent 5000/s on time"},

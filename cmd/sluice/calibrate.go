@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,14 +56,14 @@ type pace struct {
 	from   float64       // first rate, 1/s
 	factor float64       // from one rate to the next
 	to     float64       // highest rate
-	tries  int           // how often a rate that was not on time is tried
+	tries  int           // how often a rate is tried that is not on time
 }
 
 func paceOf(quick bool) pace {
 	if quick {
-		return pace{slots: []string{"1", "16"}, each: 400 * time.Millisecond, from: 250, factor: 4, to: 4000, tries: 1}
+		return pace{slots: []string{"1", "16"}, each: 400 * time.Millisecond, from: 250, factor: 4, to: 4000, tries: 2}
 	}
-	return pace{slots: []string{"1", "4", "16", "64", "256"}, each: 2 * time.Second, from: 500, factor: 1.5, to: 200_000, tries: 2}
+	return pace{slots: []string{"1", "4", "16", "64", "256"}, each: 2 * time.Second, from: 500, factor: 1.5, to: 200_000, tries: 3}
 }
 
 // closedRow is one number of slots in a closed loop.
@@ -134,8 +135,7 @@ func (a *app) measureTransport(scheme string, p pace) (transportShown, error) {
 		t.addClosed(n)
 	}
 	fmt.Fprintf(a.err, "%s, open loop\n", scheme)
-	from := p.from
-	for range p.tries {
+	for from, failed := p.from, 0; failed < p.tries && from <= p.to; {
 		if r, err = a.playText(openPlan(scheme, p, from)); err != nil {
 			return t, err
 		}
@@ -143,9 +143,15 @@ func (a *app) measureTransport(scheme string, p pace) (transportShown, error) {
 		for _, n := range r.Nodes {
 			t.addOpen(n)
 		}
-		if from = t.Rate * p.factor; t.Rate == before || from > p.to {
-			break
+		if failed++; t.Rate > before {
+			from, failed = t.Rate*p.factor, 0
+			if last := t.Open[len(t.Open)-1]; !last.OnTime {
+				failed = 1
+			}
 		}
+	}
+	if t.Rate == 0 {
+		fmt.Fprintf(a.err, "%s: no rate was sent on time, so nothing is known of open loops: calibrate again while this machine does nothing else\n", scheme)
 	}
 	return t, nil
 }
@@ -220,6 +226,9 @@ func (t *transportShown) addOpen(n *result.Node) {
 		row.Why = "nothing was sent"
 	case *row.DelayP99 >= lateLimit.Seconds():
 		row.Why = "late"
+		if slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == result.BusyMachine }) {
+			row.Why = "late, other programs had the CPU"
+		}
 	case value(n, metric.ErrorsCount) > 0:
 		row.Why = "errors"
 	case row.Answered < 0.9*value(n, metric.OfferedRate):

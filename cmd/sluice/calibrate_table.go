@@ -38,8 +38,11 @@ func (c *calibration) tables() string {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%.0f %%\t%s\t\n", result.Format("1/s", r.Rate), result.Format("1/s", r.Answered), delay, 100*r.CPUShare, onTime)
 		}
 		_ = w.Flush()
-		fmt.Fprintf(&b, "\n%s: sends up to %s on time, up to %s in a closed loop, %d in flight\n",
-			name, result.Format("1/s", t.Rate), result.Format("1/s", t.Highest), t.Slots)
+		onTime := "up to " + result.Format("1/s", t.Rate)
+		if t.Rate == 0 {
+			onTime = "nothing"
+		}
+		fmt.Fprintf(&b, "\n%s: sends %s on time, up to %s in a closed loop, %d in flight\n", name, onTime, result.Format("1/s", t.Highest), t.Slots)
 	}
 	return b.String()
 }

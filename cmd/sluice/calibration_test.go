@@ -128,6 +128,8 @@ func level(rate, answered float64, delay time.Duration, errors float64, ok bool)
 
 // TestOnTime: a rate counts when it went out on time, was answered, and the measurement can be trusted.
 func TestOnTime(t *testing.T) {
+	busy := level(1000, 1000, 3*time.Millisecond, 0, false)
+	busy.Validity.Findings = []result.Finding{{Code: result.BusyMachine}}
 	skipped := level(9000, 9000, 0, 0, true)
 	skipped.Outcome = result.SkippedNode
 	for _, row := range []struct {
@@ -139,6 +141,7 @@ func TestOnTime(t *testing.T) {
 	}{
 		{"on time", level(1000, 1000, 50*time.Microsecond, 0, true), "", 1000, 1},
 		{"late", level(1000, 1000, 3*time.Millisecond, 0, false), "late", 0, 1},
+		{"late because of others", busy, "late, other programs had the CPU", 0, 1},
 		{"at the limit", level(1000, 1000, time.Millisecond, 0, true), "late", 0, 1},
 		{"errors", level(1000, 1000, 0, 2, true), "errors", 0, 1},
 		{"not answered", level(1000, 800, 0, 0, true), "the embedded server cannot keep up", 0, 1},
