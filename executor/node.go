@@ -71,7 +71,7 @@ func (t *trial) run(ctx context.Context) *round {
 	if t.in.err != nil {
 		return t.fail(t.in.err)
 	}
-	t.r.tell(Event{Node: t.node.ID, Phase: PhaseOpen})
+	t.r.tell(Event{Node: t.node.ID, Part: t.part(), Phase: PhaseOpen})
 	t.course = t.plot()
 	if err := t.open(); err != nil {
 		return t.fail(err)
@@ -85,6 +85,17 @@ func (t *trial) run(ctx context.Context) *round {
 	t.validity()
 	t.outcome()
 	return &round{out: t.out, read: t.read}
+}
+
+// part names the trial among those of its node.
+func (t *trial) part() string {
+	switch {
+	case t.search != nil:
+		return fmt.Sprintf("probe %d, %s", t.number%probesOfRound+1, t.at())
+	case t.node.Stage.Repeat > 1:
+		return fmt.Sprintf("round %d of %d", t.number+1, t.node.Stage.Repeat)
+	}
+	return ""
 }
 
 // record says what the load is in the end, where it comes from results.

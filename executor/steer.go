@@ -258,7 +258,7 @@ func (t *trial) report(now int64) {
 		return
 	}
 	t.watch.reported = now
-	e := Event{Node: t.node.ID, Live: t.folder.Live()}
+	e := Event{Node: t.node.ID, Part: t.part(), Live: t.folder.Live()}
 	begin, stop := t.control.HoldStart.Load(), t.control.StopAt.Load()
 	switch {
 	case begin == 0 || now < begin:

@@ -23,7 +23,7 @@ type view struct {
 	columns  func() int // of the terminal, as it is now
 	drawn    time.Time
 	shown    bool   // a live line stands on the terminal
-	node     string // the node whose start was said
+	node     string // the node, and which part of it, whose start was said
 	waiting  string // the last text of set-up that was said
 	mask     func(string) string
 	position map[string]int
@@ -55,11 +55,19 @@ func (v *view) event(e executor.Event) {
 		}
 		v.waiting = e.Text
 	case v.live:
-		v.draw(status(v.head(e.Node), e, v.columns()-1), e.Phase == executor.PhaseOpen)
-	case e.Node != v.node:
-		v.node = e.Node
-		v.line(v.head(e.Node) + "started")
+		v.draw(status(v.head(e.Node)+partOf(e), e, v.columns()-1), e.Phase == executor.PhaseOpen)
+	case e.Node+e.Part != v.node:
+		v.node = e.Node + e.Part
+		v.line(v.head(e.Node) + partOf(e) + "started")
 	}
+}
+
+// partOf names the round or the probe.
+func partOf(e executor.Event) string {
+	if e.Part == "" {
+		return ""
+	}
+	return e.Part + ": "
 }
 
 // columnsOf asks a terminal how wide it is; people resize them.

@@ -62,8 +62,8 @@ func valueTable() map[string]func(*Aggregate) float64 {
 		"bytes.sent.rate":     func(a *Aggregate) float64 { return a.perSecond(a.BytesSent) },
 		"bytes.received.rate": func(a *Aggregate) float64 { return a.perSecond(a.BytesReceived) },
 		"requests.count":      func(a *Aggregate) float64 { return float64(a.Sent) },
-		"errors.count":        func(a *Aggregate) float64 { return a.counted(a.Failed()) },
-		"errors.ratio":        func(a *Aggregate) float64 { return a.share(a.Failed()) },
+		"errors.count":        func(a *Aggregate) float64 { return a.ended(a.counted(a.Failed())) },
+		"errors.ratio":        func(a *Aggregate) float64 { return a.ended(a.share(a.Failed())) },
 		"late.count":          func(a *Aggregate) float64 { return a.counted(a.Late()) },
 		"late.ratio":          func(a *Aggregate) float64 { return a.share(a.Late()) },
 		"reconnects.count":    func(a *Aggregate) float64 { return a.counted(a.Reconnects) },
@@ -79,8 +79,8 @@ func valueTable() map[string]func(*Aggregate) float64 {
 		if !backends.ErrorClass(i).Failed() {
 			continue
 		}
-		t["errors."+name+".count"] = func(a *Aggregate) float64 { return a.counted(a.Class[i]) }
-		t["errors."+name+".ratio"] = func(a *Aggregate) float64 { return a.share(a.Class[i]) }
+		t["errors."+name+".count"] = func(a *Aggregate) float64 { return a.ended(a.counted(a.Class[i])) }
+		t["errors."+name+".ratio"] = func(a *Aggregate) float64 { return a.ended(a.share(a.Class[i])) }
 	}
 	return t
 }
@@ -99,6 +99,14 @@ func (a *Aggregate) counted(n int64) float64 {
 		return math.NaN()
 	}
 	return float64(n)
+}
+
+// ended is v, and no data when we gave up every request: none of them shows whether the server makes errors.
+func (a *Aggregate) ended(v float64) float64 {
+	if a.Sent == a.Stopped() {
+		return math.NaN()
+	}
+	return v
 }
 
 // planned is n, and no data when nothing was due.
