@@ -47,7 +47,7 @@ func (r *reading) plan() *Plan {
 		p.Baseline = &Baseline{File: r.path(b.File), IfMissing: b.IfMissing.V}
 	}
 	p.Output = r.output(r.raw.Output)
-	p.Later = append(schema.Later(r.resolved), r.later...).Sorted()
+	p.Later = r.later.Sorted()
 	p.Resolved, p.Origins = r.resolvedTree(p.Name)
 	p.Overlays = r.layers.names
 	p.Fingerprint = r.fingerprint()

@@ -183,7 +183,8 @@ func (r *reading) shape() source.Diagnostics {
 	if e := r.profiles; e != nil {
 		whole.Entries = append(slices.Clone(whole.Entries), source.Entry{Key: "profiles", KeyPos: e.Pos, Value: e})
 	}
-	found := nested(schema.Validate(&whole))
+	found, later := schema.Check(&whole)
+	found, r.later = nested(found), later
 	inPlan := map[source.Pos]bool{}
 	ofProfile := func(d source.Diagnostic) bool { return strings.HasPrefix(d.Path, "/profiles") }
 	for i, d := range found {

@@ -22,16 +22,25 @@ type encoder struct {
 }
 
 // spot is a place of the resolved plan: a JSON pointer, and the same as --set takes it.
-type spot struct{ pointer, key string }
+type spot struct {
+	pointer, key string
+	idle         bool // nobody asks
+}
 
 func (s spot) child(key string) spot {
-	return spot{s.pointer + source.JoinPointer(key), strings.TrimPrefix(s.key+"."+key, ".")}
+	if s.idle {
+		return s
+	}
+	return spot{pointer: s.pointer + source.JoinPointer(key), key: strings.TrimPrefix(s.key+"."+key, ".")}
 }
 
 // item is a place in a list; one with an id has that in its key.
 func (s spot) item(i int, id string) spot {
+	if s.idle {
+		return s
+	}
 	n := strconv.Itoa(i)
-	return spot{s.pointer + "/" + n, s.key + "." + cmp.Or(id, n)}
+	return spot{pointer: s.pointer + "/" + n, key: s.key + "." + cmp.Or(id, n)}
 }
 
 // resolvedTree is the plan after variables and defaults, and where its values come from.
@@ -146,7 +155,7 @@ func (e encoder) plan(p *rawPlan) map[string]any {
 	}
 	long.Target, long.Data = nil, nil
 	long.Extends, long.Profiles = nil, nil
-	tree := e.encode(reflect.ValueOf(&long).Elem(), spot{}).(map[string]any)
+	tree := e.encode(reflect.ValueOf(&long).Elem(), spot{idle: e.origins == nil}).(map[string]any)
 	if e.origins != nil {
 		for i, o := range *e.origins {
 			(*e.origins)[i].Key = p.asWritten(o.Key)

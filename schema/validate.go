@@ -16,42 +16,34 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Validate says what is wrong with the shape of a plan: every mistake once, at its place, sorted.
-func Validate(root *source.Node) source.Diagnostics {
+// Check says what is wrong with the shape of a plan: every mistake once, at its place, sorted. later is what the plan uses of
+// the language that this version cannot run, one for each place; it is complete where there are no mistakes. root is the
+// plan after variables. What changes nothing is left out of later: a value that is the default anyway, a stage that never
+// runs, a profile, and defaults, which count where they were merged.
+func Check(root *source.Node) (mistakes, later source.Diagnostics) {
 	if root == nil {
-		return nil
+		return nil, nil
 	}
 	leaves, err := checkPlan(root)
 	if err != nil {
 		return source.Diagnostics{{
 			Severity: source.Error, Code: "not-checked", Summary: "the plan could not be checked against its schema",
 			Detail: err.Error(), Pos: root.Pos,
-		}}
+		}}, nil
 	}
-	leaves = slices.DeleteFunc(leaves, isLater)
-	if len(leaves) == 0 {
-		return nil
-	}
-	r := newReporter(root)
-	r.collect(leaves)
-	return r.found.Sorted()
+	return split(root, leaves)
 }
 
-// Later lists what a plan uses of the language that this version cannot run, one for each place, sorted. root is the plan
-// after variables, without mistakes. What changes nothing is left out: a value that is the default anyway, a stage that
-// never runs, a profile, and defaults, which count where they were merged.
-func Later(root *source.Node) source.Diagnostics {
-	if root == nil {
-		return nil
+// split tells what is wrong from what cannot be run.
+func split(root *source.Node, leaves []leafError) (mistakes, later source.Diagnostics) {
+	if len(leaves) == 0 {
+		return nil, nil
 	}
-	leaves, err := check(planSchema, root.JSON()) // without the profiles
-	if err != nil {
-		return nil // Validate has said so
-	}
-	r := newReporter(root)
-	leaves = slices.DeleteFunc(leaves, func(l leafError) bool { return !isLater(l) || r.idle(l) })
-	r.collect(leaves)
-	return r.found.Sorted()
+	marked := newReporter(root)
+	marked.collect(slices.DeleteFunc(slices.Clone(leaves), func(l leafError) bool { return !isLater(l) || marked.idle(l) }))
+	wrong := newReporter(root)
+	wrong.collect(slices.DeleteFunc(leaves, isLater))
+	return wrong.found.Sorted(), marked.found.Sorted()
 }
 
 func isLater(l leafError) bool { return last(l.keyword) == notBuilt }

@@ -48,7 +48,7 @@ func plans(t *testing.T, pattern string) map[string]string {
 
 func TestValidPlans(t *testing.T) {
 	for name, text := range plans(t, "testdata/valid/*.yaml") {
-		if ds := Validate(parse(t, name, text)); len(ds) > 0 {
+		if ds := mistakes(parse(t, name, text)); len(ds) > 0 {
 			t.Errorf("%s: %v", name, ds)
 		}
 	}
@@ -74,7 +74,7 @@ func TestInvalidPlans(t *testing.T) {
 			if strings.HasPrefix(text, "# A comment #!") {
 				text = "#" + text[strings.Index(text, "\n"):]
 			}
-			ds := Validate(parse(t, name, text))
+			ds := mistakes(parse(t, name, text))
 			byLine := map[int][]string{}
 			for _, d := range ds {
 				byLine[d.Pos.Line] = append(byLine[d.Pos.Line], d.Code)
@@ -121,10 +121,10 @@ func golden(t *testing.T, file string, ds source.Diagnostics, name, text string)
 func TestLater(t *testing.T) {
 	for name, text := range plans(t, "testdata/later/*.yaml") {
 		root := parse(t, name, text)
-		if ds := Validate(root); len(ds) > 0 {
-			t.Errorf("%s: %v", name, ds)
+		wrong, ds := Check(root)
+		if len(wrong) > 0 {
+			t.Errorf("%s: %v", name, wrong)
 		}
-		ds := Later(root)
 		var got []string
 		for _, d := range ds {
 			got = append(got, fmt.Sprintf("%d %s", d.Pos.Line, d.Code))
@@ -133,9 +133,6 @@ func TestLater(t *testing.T) {
 			t.Errorf("%s: codes by line (-want +got):\n%s", name, diff)
 		}
 		golden(t, strings.TrimSuffix(name, ".yaml")+".txt", ds, name, text)
-	}
-	if Later(nil) != nil {
-		t.Error("nothing uses nothing")
 	}
 }
 
@@ -149,15 +146,12 @@ func TestPrunedSchemaSaysTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of := func(later bool) source.Diagnostics {
-			r := newReporter(root)
-			r.collect(slices.DeleteFunc(slices.Clone(leaves), func(l leafError) bool { return isLater(l) != later || later && r.idle(l) }))
-			return r.found.Sorted()
-		}
-		if diff := cmp.Diff(of(false), Validate(root)); diff != "" {
+		wantWrong, wantLater := split(root, leaves)
+		gotWrong, gotLater := Check(root)
+		if diff := cmp.Diff(wantWrong, gotWrong); diff != "" {
 			t.Errorf("%s (-whole +pruned):\n%s", name, diff)
 		}
-		if diff := cmp.Diff(of(true), Later(root)); diff != "" {
+		if diff := cmp.Diff(wantLater, gotLater); diff != "" {
 			t.Errorf("%s: later (-whole +pruned):\n%s", name, diff)
 		}
 	}
@@ -166,13 +160,19 @@ func TestPrunedSchemaSaysTheSame(t *testing.T) {
 func TestValidateIsStable(t *testing.T) {
 	for name, text := range plans(t, "testdata/invalid/*.yaml") {
 		root := parse(t, name, text)
-		first := Validate(root)
+		first := mistakes(root)
 		for range 20 {
-			if diff := cmp.Diff(first, Validate(root)); diff != "" {
+			if diff := cmp.Diff(first, mistakes(root)); diff != "" {
 				t.Fatalf("%s: another run says other things:\n%s", name, diff)
 			}
 		}
 	}
+}
+
+// mistakes are those of a plan.
+func mistakes(root *source.Node) source.Diagnostics {
+	wrong, _ := Check(root)
+	return wrong
 }
 
 const head = "version: 1\ntarget: {backend: kserve, url: u}\nstages: [{id: a, load: {concurrency: 1}}]\n"
@@ -197,7 +197,7 @@ func TestPlaces(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			for _, d := range Validate(parse(t, "p", test.text)) {
+			for _, d := range mistakes(parse(t, "p", test.text)) {
 				if strings.HasPrefix(test.name, "missing in the root") && len(got) == 1 {
 					break
 				}
@@ -211,7 +211,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestAllowedAndNearest(t *testing.T) {
-	ds := Validate(parse(t, "p", head+"output: {formats: [jsn]}\ndefaults: {max_flight: 1, load: {max_inflight: 1, overflow: waiit}}\n"))
+	ds := mistakes(parse(t, "p", head+"output: {formats: [jsn]}\ndefaults: {max_flight: 1, load: {max_inflight: 1, overflow: waiit}}\n"))
 	want := map[string]string{"/output/formats/0": "json", "/defaults/load/max_inflight": "max_in_flight", "/defaults/load/overflow": "wait", "/defaults/max_flight": ""}
 	for _, d := range ds {
 		if d.Nearest != want[d.Path] {
@@ -242,7 +242,7 @@ func TestValidatorPanicsAreContained(t *testing.T) {
 	if _, err := check(planSchema, map[string]any{"seed": []string{"not JSON"}}); err == nil {
 		t.Fatal("what is no JSON was accepted")
 	}
-	if Validate(nil) != nil {
+	if mistakes(nil) != nil {
 		t.Error("nothing has mistakes")
 	}
 }
@@ -254,7 +254,7 @@ func TestEndlessMistakesAreCut(t *testing.T) {
 		"items":        strings.TrimSuffix(head, "]\n") + strings.Repeat(", {id: a, repat: 1}", 10_000) + "]\n",
 		"long strings": head + "description: [" + strings.Repeat("x", 1_000_000) + "]\n",
 	} {
-		ds := Validate(parse(t, name, text))
+		ds := mistakes(parse(t, name, text))
 		if len(ds) == 0 || len(ds) > maxFound+1 {
 			t.Errorf("%s: %d mistakes", name, len(ds))
 		}
@@ -283,7 +283,7 @@ func TestCodesAreExplained(t *testing.T) {
 		known[c.Name] = true
 	}
 	for name, text := range plans(t, "testdata/invalid/*.yaml") {
-		for _, d := range Validate(parse(t, name, text)) {
+		for _, d := range mistakes(parse(t, name, text)) {
 			if !known[d.Code] {
 				t.Errorf("code %s is not explained", d.Code)
 			}
@@ -319,7 +319,7 @@ func FuzzValidate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		root, _ := source.Parse("p", data)
-		for _, d := range Validate(root) {
+		for _, d := range mistakes(root) {
 			if d.Pos.Line < 1 || d.Pos.Column < 1 || d.Code == "" || d.Summary == "" || d.Code == "not-checked" {
 				t.Fatalf("%+v", d)
 			}
