@@ -21,10 +21,12 @@ import (
 func (t *trial) measure() {
 	total := t.folder.Finish(t.end())
 	t.out.Started, t.out.Duration = seconds(total.From), seconds(total.To-total.From)
+	reported := measure.Span{To: total.To - total.From}
 	if t.steer.accepted != nil {
 		first, last := t.steer.accepted[0], t.steer.accepted[len(t.steer.accepted)-1]
 		total.Aggregate, total.Scopes = measure.MergeWindows(t.steer.accepted)
-		total.Keep(first.From-total.From, last.To-total.From)
+		reported = measure.Span{From: first.From - total.From, To: last.To - total.From}
+		total.Keep(reported.From, reported.To)
 		t.out.Duration = seconds(last.To - first.From)
 	}
 	if t.steer.stable != nil {
@@ -34,7 +36,7 @@ func (t *trial) measure() {
 			t.out.Windows[i].To -= seconds(total.From)
 		}
 	}
-	t.books(&total)
+	t.books(&total, reported)
 	t.read = &readings{
 		total: total, parts: t.parts, stopped: total.Aggregate.Stopped(), sent: t.played.Sent, rounds: 1,
 		use: t.watch.use(), counted: t.in.series, percentiles: t.r.program.Plan.Output.Percentiles,
@@ -234,20 +236,6 @@ func reading(row *metric.Row, a *measure.Aggregate, percentiles []float64) *resu
 	}
 	v, ok := a.Value(row)
 	return result.Scalar(row, v, ok)
-}
-
-// books enters what the player knows into the sums of the node and of its parts.
-func (t *trial) books(total *measure.Total) {
-	p := t.played
-	total.Aggregate.Books = measure.Books{
-		Planned: p.Planned, DroppedPool: p.DroppedPool, DroppedStop: p.DroppedStop, PeakInFlight: p.PeakInFlight,
-	}
-	if t.node.Open {
-		total.Aggregate.Offered = max(t.span(total.To-total.From), 0)
-	}
-	for i, a := range total.Scopes {
-		t.share(a, t.parts.parts.Scopes[i], total)
-	}
 }
 
 // notesOnReadings says what a reader must know of the numbers.

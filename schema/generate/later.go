@@ -47,7 +47,6 @@ action.unload_model
 expect.sample
 expect.fields
 
-assertion_map.abort
 
 output.formats: html profile_export genai_perf
 output.samples
