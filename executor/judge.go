@@ -92,7 +92,7 @@ func circumstances(n *result.Node) verdict.Context {
 	case result.Unstable:
 		c.UnstableBecause = n.Reason
 	case result.InterruptedNode:
-		c.InterruptedAfter = n.Reason
+		c.InterruptedAfter = strings.TrimPrefix(n.Reason, "interrupted ") // which the verdict says
 	case result.Done:
 	}
 	return c
