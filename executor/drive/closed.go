@@ -50,7 +50,6 @@ type closed struct {
 	n       int           // slots: those of a pool
 	next    atomic.Uint64 // number of the next request
 	held    atomic.Int64  // requests of hold that were begun
-	napping atomic.Int32  // workers that pause on their thread's timer
 }
 
 // worker plays one slot. The padding keeps counters of neighbours apart.
@@ -58,7 +57,8 @@ type worker struct {
 	*closed
 	home                 *slot // in the first pool: its floor is that of the whole slot, and it is woken there
 	turn                 feed.Turn
-	timer                *time.Timer // of pauses
+	timer                *time.Timer // of long pauses
+	alarm                *alarm      // of short ones; nil: there was none yet
 	sent, warmed, paused int64
 	peak                 int64
 	_                    [64]byte
@@ -74,6 +74,7 @@ func (w *worker) addTo(p *Played) {
 func (w *worker) work() {
 	defer w.ended()
 	defer w.home.floor.Store(never)
+	defer w.rest()
 	if ahead := w.o.Start - w.o.Clock.Now(); ahead > 0 {
 		w.sleep(ahead)
 	}

@@ -77,16 +77,16 @@ func TestClosedPausesEnd(t *testing.T) {
 	}
 }
 
-// More pauses than threads are wanted for end all the same.
+// Very many slots pause at a time.
 func TestClosedManyPauses(t *testing.T) {
-	w := newWorld(t, 2*mostNaps)
+	w := newWorld(t, 512)
 	o := w.options()
-	o.Limit = 6 * mostNaps
+	o.Limit = 1536
 	p := within(t, func() Played {
-		return Closed(background, load.Level(2*mostNaps), &mixedFeed{think: ms}, one(w.given(), inline), w.out, &w.c, o)
+		return Closed(background, load.Level(512), &mixedFeed{think: ms}, one(w.given(), inline), w.out, &w.c, o)
 	})
 	w.finished(p)
-	if p.Sent != 6*mostNaps {
+	if p.Sent != 1536 {
 		t.Errorf("%+v", p)
 	}
 }
