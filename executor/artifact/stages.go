@@ -44,7 +44,12 @@ var stageColumns = []struct {
 	{"target", func(n *result.Node) string { return n.Target }},
 	{"model", func(n *result.Node) string { return n.Load.Model }},
 	{"load", func(n *result.Node) string { return n.Load.Kind }},
-	{"level", func(n *result.Node) string { return decimal(n.Load.Value) }},
+	{"level", func(n *result.Node) string {
+		if n.Load.Value == 0 { // it changes, or stands in a file, or no probe was confirmed
+			return ""
+		}
+		return decimal(n.Load.Value)
+	}},
 	{"batch", func(n *result.Node) string { return whole(int64(n.Load.Batch)) }},
 	{"outcome", func(n *result.Node) string { return string(n.Outcome) }},
 	{"reason", func(n *result.Node) string { return n.Reason }},

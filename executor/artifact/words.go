@@ -16,6 +16,8 @@ func load(n *result.Node) string {
 	switch l := n.Load; {
 	case len(l.Ramp) > 0:
 		return ramp(n)
+	case l.Value == 0 && len(n.Trials) > 0: // no probe was confirmed
+		return clean(strings.TrimSpace("search " + l.Arrivals))
 	case l.Kind == "intervals", l.Kind == "schedule":
 		return clean(strings.TrimSpace(l.Kind + " " + filepath.Base(cmp.Or(l.File, "of the data"))))
 	case l.Kind == "rate":
