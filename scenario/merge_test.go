@@ -186,31 +186,37 @@ func mergeCases() []mergeCase {
 // TestMergeRule proves the one merge rule of extends, profiles and defaults, a clause a case.
 func TestMergeRule(t *testing.T) {
 	for _, c := range mergeCases() {
-		t.Run(c.clause, func(t *testing.T) {
-			dir := t.TempDir()
-			for name, text := range c.files {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			o := c.args.args()
-			o.Profiles = c.profiles
-			plan, ds := LoadFile(filepath.Join(dir, "plan.yaml"), o)
-			if c.mistake != "" {
-				if len(ds) != 1 || ds[0].Summary != c.mistake || plan != nil {
-					t.Errorf("want the one mistake %q, got\n%v", c.mistake, ds)
-				}
-				return
-			}
-			if plan == nil {
-				t.Fatalf("refused:\n%v", ds)
-			}
-			for pointer, want := range c.want {
-				if diff := cmp.Diff(want, resolvedAt(t, plan, pointer)); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", pointer, diff)
-				}
-			}
-		})
+		t.Run(c.clause, c.check)
+	}
+}
+
+func (c mergeCase) check(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range c.files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := c.args.args()
+	o.Profiles = c.profiles
+	plan, ds := LoadFile(filepath.Join(dir, "plan.yaml"), o)
+	if c.mistake != "" {
+		if len(ds) != 1 || ds[0].Summary != c.mistake || plan != nil {
+			t.Errorf("want the one mistake %q, got\n%v", c.mistake, ds)
+		}
+		return
+	}
+	if plan == nil {
+		t.Fatalf("refused:\n%v", ds)
+	}
+	for pointer, want := range c.want {
+		if diff := cmp.Diff(want, resolvedAt(t, plan, pointer)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", pointer, diff)
+		}
 	}
 }
 

@@ -233,7 +233,29 @@ func standsAt(v reflect.Value) *source.Node {
 	return at.node
 }
 
+// inOneForm gives what can be written as a scalar or a list in the same form; nil: it has one meaning for each.
+func (e encoder) inOneForm(v reflect.Value, at spot) any {
+	switch raw := v.Addr().Interface().(type) {
+	case *rawFiles:
+		var all []any
+		for _, f := range raw.all() {
+			all = append(all, e.leaf(f, at))
+		}
+		return all
+	case *rawShape:
+		if dims, wrong := raw.dims(); wrong == nil && len(e.subs.used[raw.At.node]) == 0 {
+			return dims
+		}
+	}
+	return nil
+}
+
 func (e encoder) structure(v reflect.Value, at spot) any {
+	if e.canonical {
+		if data := e.inOneForm(v, at); data != nil {
+			return data
+		}
+	}
 	m := map[string]any{}
 	for _, f := range fields(v.Type()) {
 		below := at
