@@ -52,7 +52,8 @@ func findings(t *testing.T, file string, used map[string]bool) {
 	}
 	constants := map[string]string{
 		"ClientLate": result.ClientLate, "ClientCPU": result.ClientCPU, "ClientNear": result.ClientNear, "Sockets": result.Sockets,
-		"Paused": result.Paused, "StoodStill": result.StoodStill, "PoolFull": result.PoolFull, "BusyMachine": result.BusyMachine,
+		"Paused": result.Paused, "StoodStill": result.StoodStill, "PoolFull": result.PoolFull, "BusyMachine": result.BusyMachine, "LostSamples": result.LostSamples,
+		"NoData": result.NoData,
 	}
 	code := func(e ast.Expr) {
 		switch e := e.(type) {

@@ -19,7 +19,9 @@ import (
 
 // measure turns what was folded into the numbers of the trial.
 func (t *trial) measure() {
-	total := t.folder.Finish(t.end())
+	end := t.end()
+	t.folded += int64(t.folder.Drain(end))
+	total := t.folder.Finish(end)
 	t.out.Started, t.out.Duration = seconds(total.From), seconds(total.To-total.From)
 	reported := measure.Span{To: total.To - total.From}
 	if t.steer.accepted != nil {

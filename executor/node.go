@@ -45,6 +45,7 @@ type trial struct {
 	played  drive.Played
 	steer   steering
 	watch   watcher
+	folded  int64     // samples that came back
 	read    *readings // once it has ended
 }
 

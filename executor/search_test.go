@@ -9,26 +9,26 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// TestSearch: a server of one instance that takes 10 ms can do 100/s. The search finds out, its node has the numbers of the
-// probe that was confirmed, and a later stage runs at a share of what was found.
+// TestSearch: the search finds the largest number of requests in flight for which its condition holds, its node has the
+// numbers of the probe that was confirmed, and a later stage runs at a share of what was found. The condition is one that a
+// busy machine does not change.
 func TestSearch(t *testing.T) {
-	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 10e-3}, Instances: 1})
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 5e-3}, Instances: 64})
 	r := play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: slow}
 stages:
   - id: find
-    load: {rate: {search: {from: 25/s, to: 400/s, precision: 40/s, confirm: 2, while: latency.p50 < 60ms}}}
-    for: 600ms
-    drain: 2s
-    assert: [capacity >= 20/s, capacity <= 130/s]
+    load: {concurrency: {search: {from: 1, to: 64, precision: 1, confirm: 2, while: in_flight.max <= 6}}}
+    for: 60 requests
+    assert: [capacity == 6, errors.count == 0]
   - id: hold
-    load: {rate: '${0.5 * stage("find").capacity}'}
-    for: 500ms
+    load: {concurrency: '${0.5 * stage("find").capacity}'}
+    for: 20 requests
 `, s.HTTPURL(), Env{})
 	find, hold := node(t, r, "find"), node(t, r, "hold")
 	found, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{})
-	if !ok || found < 20 || found > 130 {
+	if !ok || found != 6 {
 		t.Fatalf("capacity %v, %v: %s %s", found, ok, find.Outcome, find.Reason)
 	}
 	used, confirmed := 0, 0

@@ -114,7 +114,7 @@ func (t *trial) loop(ctx context.Context, done <-chan struct{}) {
 		case <-ticker.C:
 		}
 		now := t.r.clock.Now()
-		t.folder.Drain(now)
+		t.folded += int64(t.folder.Drain(now))
 		t.watch.look(ctx, t, now, !running)
 		if running {
 			t.decide(now)

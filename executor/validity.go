@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -15,7 +16,15 @@ func (t *trial) validity() {
 	t.out.Validity.OK = t.out.Validity.OK && v.OK
 	t.out.Validity.Findings = append(v.Findings, t.out.Validity.Findings...)
 	t.out.Validity.Summary = v.Summary
+	t.complete()
 	t.notes()
+}
+
+// complete demands that every request that was sent has come back as a sample.
+func (t *trial) complete() {
+	if lost := t.control.Sent.Load() - t.folded; lost != 0 {
+		t.invalid(result.LostSamples, "%d of %d requests left no sample: they are in no number", lost, t.control.Sent.Load())
+	}
 }
 
 // health gathers what the judgement rests on.

@@ -18,6 +18,7 @@ const (
 	StoodStill  = "stood_still"
 	PoolFull    = "pool_full"
 	BusyMachine = "busy_machine"
+	LostSamples = "lost_samples"
 )
 
 // FindingCodes lists every code that a finding can have; a test finds each in the code.
@@ -97,6 +98,16 @@ func FindingCodes() []FindingCode {
 			"samples", Note,
 			"The file of samples is incomplete: it could not be written as fast as samples came, or at all.",
 			"See the space and the speed of the disk.",
+		},
+		{
+			LostSamples, Invalidating,
+			"Fewer samples came back than requests were sent: what is missing is in no number.",
+			"Report it: this is a mistake of the program.",
+		},
+		{
+			NoData, Note,
+			"The node's load is made of an earlier result that has no value, so it did not run, and the run proves nothing.",
+			"See why the stage that it names has no such number.",
 		},
 		{
 			"search", Note,
