@@ -26,22 +26,22 @@ func (n *Node) dues() dues {
 	case scenario.Rate:
 		return n.rated(l, warm)
 	case scenario.Intervals:
-		a := dues{even: func() load.Schedule { return load.Gaps(n.record.gaps, l.First == "zero", l.AtEnd != "stop") }}
-		if n.record.gaps == nil {
+		a := dues{even: func() load.Schedule { return load.Gaps(n.recorded, l.First == "zero", l.AtEnd != "stop") }}
+		if n.recorded == nil {
 			return dues{}
 		}
 		if l.AtEnd == "stop" {
-			for _, gap := range n.record.gaps {
+			for _, gap := range n.recorded {
 				a.end += gap
 			}
 		}
 		return a
 	case scenario.Schedule:
-		if n.record.times == nil {
+		if n.recorded == nil {
 			return dues{}
 		}
 		a := dues{even: func() load.Schedule {
-			return load.Times(n.record.times, l.Speed, int64(l.From), int64(l.To))
+			return load.Times(n.recorded, l.Speed, int64(l.From), int64(l.To))
 		}}
 		a.end = max(a.last()-warm, 1)
 		return a

@@ -97,9 +97,7 @@ func (r *runner) gather(ctx context.Context, n *Node, in *inputs, left *int64) (
 		diags = append(diags, r.tensors(t, e.sig)...)
 		diags = append(diags, e.encode(t.conn, n.Stage, uint16(i), r.program.Plan.Seed, left)...)
 	}
-	if in.err = in.statistics(r.stops.waiting); in.err == nil {
-		in.err = in.record(n.Stage.Load)
-	}
+	in.err, in.recorded = in.statistics(r.stops.waiting), n.recorded
 	return diags
 }
 

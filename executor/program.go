@@ -68,13 +68,13 @@ type Node struct {
 	Goodput   []measure.Bound // what makes a request good; nil: nothing does
 	Planned   Planned
 
-	prev    *Node // the level before at the same point, nil for the first
-	scope   *scope
-	sort    string                   // see sortOf
-	takes   []derived                // where its load comes from
-	record  recording                // times or gaps that stand in a file
-	entries []*kind                  // what the target of each entry can do; nil in it: its target is wrong
-	amounts map[*source.Text]*amount // by Level.Expr, see Amount
+	prev     *Node // the level before at the same point, nil for the first
+	scope    *scope
+	sort     string                   // see sortOf
+	takes    []derived                // where its load comes from
+	recorded []int64                  // gaps or times, ns, that its load plays from a file or from its data
+	entries  []*kind                  // what the target of each entry can do; nil in it: its target is wrong
+	amounts  map[*source.Text]*amount // by Level.Expr, see Amount
 }
 
 // Check is a compiled assertion or condition.

@@ -9,57 +9,41 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// recording is the gaps or times, ns, that a load takes from a file or from its data.
-type recording struct{ gaps, times []int64 }
-
-// readTimes reads what the load of a node takes from files. Nodes of one file read it again: it is small beside what they
-// send.
+// readTimes reads the gaps or times (ns) that the load of a node plays, from a file or from the rows of its data.
 func (b *build) readTimes(n *Node) {
-	var err error
-	var at scenario.Path
 	switch l := n.Stage.Load.(type) {
 	case scenario.Intervals:
-		at = l.File
-		err = open(at.Name, func(f *os.File) error {
-			n.record.gaps, err = load.ReadGaps(f, int64(l.Unit))
-			return err
-		})
+		b.readList(n, l.File, func(f *os.File) ([]int64, error) { return load.ReadGaps(f, int64(l.Unit)) })
 	case scenario.Schedule:
 		if l.File == nil {
 			b.rowTimes(n)
 			return
 		}
-		at = *l.File
-		err = open(at.Name, func(f *os.File) error {
-			n.record.times, err = load.ReadTimes(f, at.Name, int64(l.Unit))
-			return err
-		})
+		b.readList(n, *l.File, func(f *os.File) ([]int64, error) { return load.ReadTimes(f, l.File.Name, int64(l.Unit)) })
+		if n.recorded != nil && n.dues().count(0, -1) == 0 {
+			b.fail(l.File.Pos, codeTimes, "no time of %s is between `from` %v and `to` %v", l.File.Name, l.From, l.To)
+		}
+	}
+}
+
+func (b *build) readList(n *Node, at scenario.Path, read func(*os.File) ([]int64, error)) {
+	f, err := os.Open(at.Name)
+	if err == nil {
+		defer f.Close() //nolint:errcheck // only read
+		n.recorded, err = read(f)
 	}
 	if err != nil {
 		b.fail(at.Pos, codeTimes, "%s", err)
-		return
-	}
-	if s, ok := n.Stage.Load.(scenario.Schedule); ok && n.dues().count(0, -1) == 0 {
-		b.fail(at.Pos, codeTimes, "no time of %s is from %v to %v", at.Name, s.From, s.To)
 	}
 }
 
 // rowTimes takes the timestamps of the data's rows.
 func (b *build) rowTimes(n *Node) {
-	var ds source.Diagnostics
 	data := n.Stage.Entries()[0].Request.Data
 	if b.unreadable(data) {
 		return
 	}
-	n.record.times, ds = feed.Times(data)
+	var ds source.Diagnostics
+	n.recorded, ds = feed.Times(data)
 	b.add(ds)
-}
-
-func open(name string, read func(*os.File) error) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return read(f)
 }
