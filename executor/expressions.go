@@ -154,7 +154,7 @@ func (b *build) stability(n *Node, u scenario.UntilStable) {
 		switch {
 		case err != nil:
 			b.fail(m.Pos, codeMetric, "%s", err)
-		case leaf.Row.From != metric.Sample && leaf.Row.From != metric.Flow && leaf.Row.From != metric.Counts:
+		case !leaf.Row.From.OfRequests():
 			b.fail(m.Pos, codeMetric, "%s is not known for a window, only for the whole node", leaf.String())
 		default:
 			n.Stability = append(n.Stability, leaf)

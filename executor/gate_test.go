@@ -53,7 +53,7 @@ func TestGate(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer s.Close() //nolint:errcheck // it may be closed already
+				defer s.Close()
 				assert := ""
 				if that != "" {
 					assert = ", assert: [" + that + "]"

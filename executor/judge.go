@@ -60,13 +60,11 @@ func failuresOf(c Check, on *result.Node) string {
 	if !about || len(on.Errors) == 0 {
 		return ""
 	}
-	text := "; failures:"
+	classes := make([]string, len(on.Errors))
 	for i, e := range on.Errors {
-		if i > 0 {
-			text += ","
-		}
-		text += fmt.Sprintf(" %d %s", e.Count, e.Class)
+		classes[i] = fmt.Sprintf("%d %s", e.Count, e.Class)
 	}
+	text := "; failures: " + strings.Join(classes, ", ")
 	if example := on.Errors[0].Example; example != "" {
 		text += fmt.Sprintf(" (%s)", example)
 	}

@@ -190,8 +190,7 @@ func (m *readings) read(row *metric.Row, growth []observe.Reading, out map[strin
 			return // the server keeps none: absent, not empty
 		}
 		v, ok = growth[i].V, growth[i].OK
-	case metric.Search: // whoever searches knows
-	case metric.Sample, metric.Flow, metric.Counts, metric.Driver:
+	default: // capacity: whoever searches knows
 	}
 	out[row.Name] = result.Scalar(row, v, ok && !math.IsNaN(v) && !math.IsInf(v, 0))
 }
@@ -218,14 +217,7 @@ func (n *Node) scopeOf(at expression.Place, a *measure.Aggregate, percentiles []
 func apart(row *metric.Row) bool { return summed(row) && row.Name != metric.InFlightMax }
 
 // summed reports whether a row is read from sums over requests: it is known for a part of a node as for the whole.
-func summed(row *metric.Row) bool {
-	switch row.From {
-	case metric.Sample, metric.Flow, metric.Counts, metric.Driver:
-		return true
-	case metric.Client, metric.Series, metric.Search:
-	}
-	return false
-}
+func summed(row *metric.Row) bool { return row.From == metric.Sample || row.From.Counted() }
 
 // reading is a row of a, with the percentiles named.
 func reading(row *metric.Row, a *measure.Aggregate, percentiles []float64) *result.Metric {

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -155,7 +156,7 @@ stages:
       - {id: late, that: latency.max < 300ms, every: 500ms, within: 1s}
       - errors.count == 0
 `, s.HTTPURL(), Env{})
-	n, got, want := node(t, r, "s"), "", "whole pass, "
+	n, want := node(t, r, "s"), "whole pass, "
 	// What a second was like depends on the machine too; what is said of it must be what is stored of it.
 	slow := func(every float64) (list []bool) {
 		for _, w := range n.Every("", "", every).Windows {
@@ -183,10 +184,11 @@ stages:
 	}
 	want += "each " + verdict[most == 0] + ", most " + verdict[most <= 2] +
 		", settles " + verdict[settled <= 5] + ", late " + verdict[settled <= 2] + ", "
+	var verdicts strings.Builder
 	for _, id := range []string{"whole", "each", "most", "settles", "late"} {
-		got += id + " " + string(assertionOf(t, r, id).Verdict) + ", "
+		fmt.Fprintf(&verdicts, "%s %s, ", id, assertionOf(t, r, id).Verdict)
 	}
-	if got != want && n.Validity.OK {
+	if got := verdicts.String(); got != want && n.Validity.OK {
 		t.Errorf("got  %s\nwant %s\n%v %v", got, want, seconds, halves)
 	}
 	var sent int64

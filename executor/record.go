@@ -147,12 +147,6 @@ func transport(url string) string {
 	return "http"
 }
 
-func (r *runner) skipped(n *Node, why string) *result.Node {
-	out := r.blank(n)
-	out.Outcome, out.Reason = result.SkippedNode, why
-	return out
-}
-
 // health is how this process fared over the whole run.
 func (r *runner) health() result.Client {
 	p := observe.ReadClient(r.clock.Now())

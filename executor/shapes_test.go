@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -141,7 +142,7 @@ func TestShapes(t *testing.T) {
 				transport string
 			}{{1, "http"}, {7, "grpc"}, {64, "http"}, {64, "grpc"}} {
 				name := fmt.Sprintf("%s at %v/s, %d slots, %s", sh.name, rate, on.slots, on.transport)
-				load := strings.NewReplacer("RATE", fmt.Sprint(rate), "SLOTS", fmt.Sprint(on.slots), "GAPS", gaps, "TIMES", times,
+				load := strings.NewReplacer("RATE", fmt.Sprint(rate), "SLOTS", strconv.Itoa(on.slots), "GAPS", gaps, "TIMES", times,
 					"TO", fmt.Sprintf("%vus", 1e5+180*2e6/rate)).Replace(sh.load)
 				seen, dues, n := shoot(t, load, sh.keys, on.transport)
 				want := sh.count(rate)
@@ -201,7 +202,7 @@ func TestClosedShapes(t *testing.T) {
 	} {
 		for _, slots := range []int{1, 7, 64} {
 			for _, transport := range []string{"http", "grpc"} {
-				load := strings.ReplaceAll(sh.load, "SLOTS", fmt.Sprint(slots))
+				load := strings.ReplaceAll(sh.load, "SLOTS", strconv.Itoa(slots))
 				_, dues, n := shoot(t, load, sh.keys, transport)
 				counted := int(count(n, "requests.count"))
 				if ramp := strings.Contains(load, "ramp"); ramp && counted < len(dues) { // only its holds count

@@ -6,7 +6,6 @@ import (
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
-	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // share fills how many requests are planned for what a check looks at: the smallest of its references. n is the node it
@@ -20,7 +19,7 @@ func (b *build) share(n *Node, c *Check) {
 		if r.Node != "" {
 			at = b.byNode[r.Node]
 		}
-		if at == nil || r.Baseline || r.Model != "" || r.Leaf.Row.From == metric.Series || r.Leaf.Row.From == metric.Client {
+		if at == nil || r.Baseline || r.Model != "" || !summed(r.Leaf.Row) {
 			continue
 		}
 		if k := at.planFor(r.Place, c.Assertion); k >= 0 && (c.Planned < 0 || k < c.Planned) {

@@ -29,7 +29,7 @@ func (b *build) readTimes(n *Node) {
 func (b *build) readList(n *Node, at scenario.Path, read func(*os.File) ([]int64, error)) {
 	f, err := os.Open(at.Name)
 	if err == nil {
-		defer f.Close() //nolint:errcheck // only read
+		defer f.Close()
 		n.recorded, err = read(f)
 	}
 	if err != nil {

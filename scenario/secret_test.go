@@ -59,7 +59,7 @@ func TestSecretCannotBePrinted(t *testing.T) {
 // leaks looks for the value and for its bytes in hex or decimal.
 func leaks(text, value string) bool {
 	return strings.Contains(text, value) || strings.Contains(strings.ToLower(text), fmt.Sprintf("%x", value)) ||
-		strings.Contains(text, strings.Trim(fmt.Sprint([]byte(value)), "[]"))
+		strings.Contains(text, strings.Trim(fmt.Sprintf("%d", []byte(value)), "[]"))
 }
 
 // TestMaskKnowsEncodings hides a secret however it is written, and wherever in a base64 text it begins.

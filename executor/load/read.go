@@ -118,7 +118,7 @@ func (t *times) csv(r io.Reader) error {
 	column := -1
 	for {
 		record, err := c.Read()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -23,7 +23,7 @@ func TestRowsMatchTheCatalogue(t *testing.T) {
 		if isExtract != (row.From == metric.Sample) {
 			t.Errorf("%s: extract %v, row From %d", row.Name, isExtract, row.From)
 		}
-		if isValue != (row.From == metric.Flow || row.From == metric.Counts || row.From == metric.Driver) {
+		if isValue != row.From.Counted() {
 			t.Errorf("%s: value %v, row From %d", row.Name, isValue, row.From)
 		}
 		if isExtract != (row.Shape == metric.Distribution) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -371,15 +372,16 @@ func TestJoin(t *testing.T) {
 // form is an aggregate as text: its sums and the stored form of its distributions.
 func form(t *testing.T, a *Aggregate) string {
 	t.Helper()
-	text := fmt.Sprint(a.Counts, a.Flow, a.Books, a.Window)
+	var text strings.Builder
+	fmt.Fprint(&text, a.Counts, a.Flow, a.Books, a.Window)
 	for i := range a.dists {
 		stored, err := json.Marshal(&a.dists[i])
 		if err != nil {
 			t.Fatal(err)
 		}
-		text += string(stored)
+		text.Write(stored)
 	}
-	return text
+	return text.String()
 }
 
 func TestFoldOfPartsDoesNotAllocate(t *testing.T) {

@@ -133,7 +133,7 @@ func (s source) boundsOfPercentile(m *Metric, leaf metric.Leaf, two float64) (lo
 
 func (s source) boundsOfValue(q *expression.Quantity, leaf metric.Leaf, two float64) (lo, hi float64, why string) {
 	row := leaf.Row
-	counted := row.From == metric.Counts || row.From == metric.Driver || row.From == metric.Flow
+	counted := row.From.Counted()
 	switch {
 	case counted && row.Dim == metric.Count, row.Name == metric.OfferedRate:
 		return q.V, q.V, ""

@@ -228,12 +228,7 @@ func (s source) idle() bool {
 
 // dependsOnRequests reports whether row says nothing when nothing was sent.
 func dependsOnRequests(row *metric.Row) bool {
-	switch row.From {
-	case metric.Sample, metric.Flow, metric.Counts:
-		return row.Name != metric.RequestsCount
-	case metric.Driver, metric.Series, metric.Client:
-	}
-	return false
+	return row.From.OfRequests() && row.Name != metric.RequestsCount
 }
 
 // samples is how many measurements are behind a leaf: the values of a distribution, the requests behind a rate or a

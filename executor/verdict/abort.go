@@ -68,7 +68,7 @@ func (c certainty) Quantity(r expression.Ref) expression.Quantity {
 	}
 	inf := math.Inf(1)
 	row := r.Leaf.Row
-	counted := row.From == metric.Counts || row.From == metric.Driver || row.From == metric.Flow
+	counted := row.From.Counted()
 	switch stat := r.Leaf.Stat; {
 	case r.Baseline: // it does not change any more
 	case stat.Kind == metric.Max || stat.Kind == metric.N || counted && row.Dim == metric.Count:

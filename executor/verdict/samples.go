@@ -23,12 +23,10 @@ func required(v expression.Values, minSamples int) expression.Values {
 }
 
 // Quantity replaces the need of what is made of requests. What is read once (the client's memory, the server's
-// queue) has no samples that could be too few.
+// queue, a search's capacity) has no samples that could be too few.
 func (d demanding) Quantity(r expression.Ref) expression.Quantity {
 	q := d.Values.Quantity(r)
-	switch r.Leaf.Row.From {
-	case metric.Sample, metric.Flow, metric.Counts:
-	case metric.Driver, metric.Series, metric.Client:
+	if !r.Leaf.Row.From.OfRequests() {
 		return q
 	}
 	q.Need = d.need

@@ -42,6 +42,13 @@ const (
 	Scrape                 // the Prometheus endpoint that the target names
 )
 
+// OfRequests reports whether a metric is made of finished requests: it is known for each window, and there can be too
+// few of them. What is read once has no samples.
+func (f From) OfRequests() bool { return f == Sample || f == Flow || f == Counts }
+
+// Counted reports whether a metric is one value that is counted here while the load is played.
+func (f From) Counted() bool { return f == Flow || f == Counts || f == Driver }
+
 // Better is the direction of improvement.
 type Better uint8
 
