@@ -22,7 +22,7 @@ func (r *runner) collectLess(u *Unit) (restore func()) {
 	for _, m := range u.Members {
 		for _, s := range m.stages() {
 			held += r.inputs[s].held()
-			grpc = grpc || transport(s.Request.Target.URL) == "grpc"
+			grpc = grpc || s.Request.Target.GRPC()
 		}
 	}
 	if !grpc || held > heldMost {

@@ -3,7 +3,6 @@ package executor
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/observe"
@@ -42,7 +41,7 @@ func (b *build) bindTargets() {
 // checkKeys refuses what the backend does not read: keys, the scheme of the URL, the word of `endpoint`.
 func (b *build) checkKeys(k *backends.Kind, t *scenario.Target) {
 	url, endpoint := keyPos(t, "url"), keyPos(t, "endpoint")
-	switch s := b.scheme(t); {
+	switch s := t.Scheme(); {
 	case k.Schemes == nil && t.URL == "" || t.URL != "" && slices.Contains(k.Schemes, s):
 	case k.Schemes == nil:
 		b.fail(url, codeScheme, "target %q: backend %s has no URL", t.Name, k.Name)
@@ -104,7 +103,7 @@ func (k *kind) lacks(need string) string {
 // checkTarget refuses what opening the target would refuse without asking anybody. What is wrong with its files stands at
 // its `tls`.
 func (b *build) checkTarget(k *backends.Kind, t *scenario.Target) {
-	if k.Check == nil || b.diags.HasErrors() || strings.HasPrefix(t.URL, "builtin://") {
+	if k.Check == nil || b.diags.HasErrors() || t.Embedded() {
 		return // a scheme that the kind does not speak has been said
 	}
 	err := k.Check(targetOf(k, t))
@@ -132,17 +131,6 @@ func (b *build) find(t *scenario.Target) *backends.Kind {
 	d := b.fail(t.Pos, codeBackend, "target %q: there is no backend %q in this build", t.Name, t.Backend)
 	d.Allowed, d.Nearest = names, source.Nearest(t.Backend, names)
 	return nil
-}
-
-// scheme is the URL scheme that a target is reached by; builtin://http is http.
-func (b *build) scheme(t *scenario.Target) string { return scheme(t.URL) }
-
-func scheme(url string) string {
-	s, rest, _ := strings.Cut(url, "://")
-	if s == "builtin" {
-		return rest
-	}
-	return s
 }
 
 // catalogue has the static rows and those of the server's own numbers, less what the target cannot produce.

@@ -92,7 +92,7 @@ func (e *excess) unit(u *Unit) {
 
 // node judges one node and gives its transport and, of an open loop, its rate.
 func (e *excess) node(n *Node) (over string, rate float64) {
-	over = transport(n.Stage.Entries()[0].Request.Target.URL)
+	over = n.Stage.Entries()[0].Request.Target.Transport()
 	shown, ok := e.machine.Shown[over]
 	level := peak(n)
 	switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -151,7 +150,7 @@ func (t *trial) first() int {
 
 // shared is the bound that HTTP/1.1 puts on lanes when the plan fixes the number of connections.
 func (t *target) shared(lanes int) int {
-	if c := t.plan.Connections.Shared; c > 0 && !strings.HasPrefix(scheme(t.url), "grpc") {
+	if c := t.plan.Connections.Shared; c > 0 && !t.plan.GRPC() {
 		return min(lanes, c)
 	}
 	return lanes

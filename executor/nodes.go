@@ -162,7 +162,7 @@ func (b *build) checkConnections(n *Node) {
 	}
 	for _, e := range n.Stage.Entries() {
 		shared := e.Request.Target.Connections.Shared
-		if n.Open || shared == 0 || strings.HasPrefix(b.scheme(e.Request.Target), "grpc") || int(most) <= shared {
+		if n.Open || shared == 0 || e.Request.Target.GRPC() || int(most) <= shared {
 			continue
 		}
 		b.fail(pos, codeConnections, "%d requests in flight do not fit %d connections", int(most), shared).

@@ -77,7 +77,7 @@ func (r *runner) answered(in *inputs) {
 // tensors warns where a server does not say that it takes tensors as raw bytes over HTTP; some take them all the same.
 func (r *runner) tensors(t *target, sig backends.Signature) source.Diagnostics {
 	binary := t.plan.Input != "json" || t.plan.Output != "json"
-	if sig.Model == "" || sig.BinaryTensors || !binary || transport(t.plan.URL) == "grpc" {
+	if sig.Model == "" || sig.BinaryTensors || !binary || t.plan.GRPC() {
 		return nil
 	}
 	return source.Diagnostics{{

@@ -110,7 +110,7 @@ func loadOf(n *Node) result.Load {
 	s := n.Stage
 	l := result.Load{
 		Value: n.Level.Value, Batch: s.Request.Batch, Model: cmp.Or(s.Request.Model, s.Request.Target.Model),
-		Transport: transport(s.Request.Target.URL),
+		Transport: s.Request.Target.Transport(),
 	}
 	done := struct{}{}
 	scenario.VisitLoad(s.Load,
@@ -138,13 +138,6 @@ func loadOf(n *Node) result.Load {
 		}
 	}
 	return l
-}
-
-func transport(url string) string {
-	if strings.HasPrefix(scheme(url), "grpc") {
-		return "grpc"
-	}
-	return "http"
 }
 
 // health is how this process fared over the whole run.

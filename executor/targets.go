@@ -57,12 +57,12 @@ func tlsHint(err error, o *scenario.TLS) string {
 }
 
 func (r *runner) connect(ctx context.Context, t *target) error {
-	if strings.HasPrefix(t.plan.URL, "builtin://") {
+	if t.plan.Embedded() {
 		if r.env.Serve == nil {
 			return errors.New("there is no embedded server in this program")
 		}
 		r.tell(Event{Phase: PhaseOpen, Text: "starting the embedded server"})
-		url, stop, err := r.env.Serve(ctx, scheme(t.plan.URL), t.plan.Builtin, r.program.Plan.Seed)
+		url, stop, err := r.env.Serve(ctx, t.plan.Scheme(), t.plan.Builtin, r.program.Plan.Seed)
 		if err != nil {
 			return err
 		}

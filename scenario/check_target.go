@@ -38,7 +38,7 @@ func (c *checker) target(t *rawTarget) {
 			detail: "it configures the embedded server; remove it, or use builtin://http or builtin://grpc",
 		})
 	}
-	if strings.HasPrefix(strings.TrimPrefix(t.URL.V, "builtin://"), "grpc") {
+	if overGRPC(t.URL.V) {
 		c.tensorsOverGRPC(t.Tensors)
 	}
 	if t.TLS != nil && !secure(scheme) {

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"strings"
 )
 
 // effects warns of what a plan says and nothing can follow from. It is asked when the plan has no mistakes, which may
@@ -31,8 +30,7 @@ func (c *checker) targetEffects(t *rawTarget) {
 	if t.URL == nil {
 		return
 	}
-	overHTTP := !strings.HasPrefix(t.URL.V, "grpc") && t.URL.V != "builtin://grpc"
-	if overHTTP && t.At.node.Entry("max_message") != nil {
+	if !overGRPC(t.URL.V) && t.At.node.Entry("max_message") != nil {
 		c.warn(t.At, "max_message", codeNoEffect, "\"max_message\" has no effect over HTTP", "it limits gRPC messages")
 	}
 	if t.At.node.Entry("model_version") != nil && t.Model == nil {

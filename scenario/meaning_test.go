@@ -103,8 +103,17 @@ func TestSecretsStayInside(t *testing.T) {
 			t.Errorf("%s: %s", what, text)
 		}
 	}
-	if plan.Secrets[0].Reveal() != value {
-		t.Error("the secret cannot be revealed")
+	request := plan.Stages[0].Entries()[0].Request
+	request.Headers = plan.Targets[0].Headers
+	for what, v := range map[string]any{
+		"plan": plan, "plan by value": *plan, "target": plan.Targets[0], "target by value": *plan.Targets[0], "targets": plan.Targets,
+		"stage": plan.Stages[0], "stage by value": *plan.Stages[0], "request": request, "entries": []Entry{{Name: "e", Request: request}},
+	} {
+		data, err := json.Marshal(v)
+		text := fmt.Sprintf("%v %+v %#v %s %x %d ", v, v, v, v, v, v) + string(data)
+		if err != nil || leaks(text, value) || !strings.Contains(text, `"`) {
+			t.Errorf("%s: %s, %v", what, text, err)
+		}
 	}
 }
 

@@ -29,9 +29,6 @@ func NewSecret(value string) Secret {
 	return Secret{func() hidden { return h }}
 }
 
-// Reveal is the value itself; the only callers are the request encoder and the masker of outputs.
-func (s Secret) Reveal() string { return s.open().value }
-
 const masked = "***"
 
 func (Secret) String() string { return masked }

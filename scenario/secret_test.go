@@ -51,8 +51,8 @@ func TestSecretCannotBePrinted(t *testing.T) {
 			t.Errorf("%s logged: %s", name, b.String())
 		}
 	}
-	if s.Reveal() != value || s.String() != "***" || fmt.Sprintf("%s %d %q", s, s, s) != "*** *** ***" {
-		t.Errorf("a secret is shown as %s and reveals %d characters", s, len(s.Reveal()))
+	if s.open().value != value || s.String() != "***" || fmt.Sprintf("%s %d %q", s, s, s) != "*** *** ***" {
+		t.Errorf("a secret is shown as %s and holds %d characters", s, len(s.open().value))
 	}
 }
 

@@ -1,0 +1,76 @@
+package backends
+
+// Lane is one serial path to the server: an HTTP/1.1 connection, a unary gRPC caller. It carries at most Depth
+// requests at once, each in a slot 0 … Depth-1.
+//
+// Concurrency: one goroutine in Send and one in Recv at the same time, never two in either. Cancel and Close from
+// anywhere. After warm-up nothing here allocates, locks across a system call, logs or formats.
+//
+// Law: every Send is answered by exactly one Recv with done set for that slot, whatever happens (reply, error,
+// timeout, cancel, closed lane). backendtest checks this law under every fault.
+type Lane interface {
+	// Send puts c on the wire for slot and returns when the transport has it. It fills SendStart, SendEnd, BytesSent.
+	// Errors are not returned: they surface at Recv, which owns redialling. s belongs to the lane until Recv reports
+	// done; the caller has set Due, N, Row, Lane, Slot and Gen and cleared the rest (Sample.Reset).
+	// If c.Size <= Limits.Inline and the slot is idle, Send does not block: the pacer itself may call it.
+	Send(slot int, c *Call, f Fields, s *Sample)
+	// Recv blocks until a slot finishes (done) and returns that slot. None means, after Close, the end of the lane.
+	// While no request is in flight it is parked so that a silent close by the server is seen and redialled before
+	// the next Send. All stamps are taken at the read, before parsing.
+	// A stale connection (reused, no reply byte yet, call not stateful) is redialled and resent once, in here.
+	Recv() (slot int, done bool)
+	// Cancel ends the request of slot if generation gen is still the one in flight; the sample then gets the class
+	// that fits why. Never blocks. Safe against reuse of the slot by a later request.
+	Cancel(slot int, gen uint32, why Cause)
+	// Close ends the lane; a parked Recv returns None. A request still in flight is first answered as cancelled.
+	// None is not final for a Send that comes after Close or at the same moment: its answer (Stopped) is what the next
+	// Recv gives. So whoever may still send calls Recv until it has as many answers as Sends, or closes lanes only when
+	// nothing is sent any more, as the executor does.
+	Close() error
+}
+
+// None is the slot of what belongs to no request.
+const None = -1
+
+// Limits says how a lane may be driven.
+type Limits struct {
+	Depth  int // requests in flight on one lane
+	Inline int // largest Call.Size that Send passes without blocking on an idle slot; 0: always hand over
+}
+
+// LaneOptions are the executor's wishes for the lanes of one node.
+type LaneOptions struct {
+	Depth  int // wanted depth; the lane may give less
+	Events int // capacity of Sample.Events the caller provides; 0: unary
+}
+
+// Call is an encoded request. Immutable. Holes are fixed-width places in Head that Send fills per request.
+// A lane patches its own copy of the head (tens of bytes); bodies are shared by all lanes.
+type Call struct {
+	Size     int    // bytes on the wire
+	Row      uint32 // data row, to match expected outputs afterwards
+	Items    uint32 // inferences in it (batch), for throughput
+	Entry    uint16 // which kind of request of the stage's mix; 0 without one. Set by the executor before lanes see the call
+	Stateful bool   // part of a sequence: never resent
+	Head     []byte
+	Holes    []Hole
+	Body     [][]byte
+	Impl     any // the backend's own form; set by Prepare only
+}
+
+// Hole is a fixed-width place in Call.Head for one of Fields' values.
+type Hole struct {
+	At    uint32
+	Width uint8
+	Field uint8 // FieldID …
+}
+
+// Fields that a Hole can hold.
+const (
+	FieldID uint8 = iota + 1 // request id, zero-padded decimal of Hole.Width digits
+)
+
+// Fields are the values of one request's holes.
+type Fields struct {
+	ID uint64 // unique in the run: node<<40 | n
+}

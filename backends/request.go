@@ -1,0 +1,40 @@
+package backends
+
+// Signature is what a model takes and gives.
+type Signature struct {
+	Model, Version  string
+	Inputs, Outputs []Port
+	MaxBatch        int  // 0: the model has no batch dimension (or the server did not tell)
+	Batched         bool // shapes in Inputs lack the batch dimension, which MaxBatch limits
+	Statistics      bool // the server keeps statistics
+	BinaryTensors   bool // the server speaks the binary tensor extension
+}
+
+// Port is one input or output of a model. Shape holds no batch dimension; -1 is any size.
+type Port struct {
+	Name     string
+	Type     DataType
+	Shape    []int64
+	Optional bool
+}
+
+// Request is one inference request before encoding.
+type Request struct {
+	Model        string // "": the target's
+	ModelVersion string
+	Inputs       []Tensor // with the batch dimension
+	Outputs      []string // nil: all
+	Parameters   []Parameter
+	Headers      []Header // over the target's
+	Row          uint32
+	Items        uint32
+	Expect       *Expect
+}
+
+// Expect is what a reply must be to count as ok. A miss is class Mismatch.
+type Expect struct {
+	Status  []int    // statuses that count as ok; nil: 200 (gRPC: 0)
+	Outputs []Tensor // compared by name; those not named are not looked at
+	// Tolerances for floats: |got-want| <= Absolute + Relative*|want|. Both 0: bit for bit.
+	Relative, Absolute float64
+}

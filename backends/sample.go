@@ -1,0 +1,109 @@
+package backends
+
+// Sample is a buffer that changes hands: executor → lane (Send … Recv done) → measure → executor. Never copied,
+// never shared. Times are ns since the run's origin; 0 means it did not happen.
+type Sample struct {
+	Due, SendStart, SendEnd, FirstByte, LastByte int64
+	// Free is when a slot was there for this request (open loop): Free-Due is the pool's share of the send delay,
+	// SendStart-max(Due, Free) the client's. Closed loop: Free = Due.
+	Free      int64
+	Connect   int64  // ns spent dialling and shaking hands for this request; 0: none
+	N         uint64 // number of the arrival in its schedule
+	BytesSent int64
+	// BytesReceived counts reply bytes, head included.
+	BytesReceived int64
+	Row, Items    uint32
+	Responses     uint32
+	Status        int32 // HTTP or gRPC code
+	Gen           uint32
+	Lane          uint32
+	Slot          uint16
+	Entry         uint16 // Call.Entry
+	Flags         Flags
+	Class         ErrorClass
+	_             [1]byte
+	Events        []Event // cap fixed by the stage; empty for unary requests
+	Note          []byte  // first NoteSize bytes of the error as the server said it; nil buffer until first used
+}
+
+// NoteSize is how much of a server's error text a sample keeps.
+const NoteSize = 256
+
+// Reset clears all but the buffers that the sample owns.
+func (s *Sample) Reset() {
+	events, note := s.Events[:0], s.Note[:0]
+	*s = Sample{Events: events, Note: note}
+}
+
+// SetNote keeps the first NoteSize bytes of text. It allocates at most once per buffer.
+func (s *Sample) SetNote(text []byte) {
+	if cap(s.Note) == 0 {
+		s.Note = make([]byte, 0, NoteSize)
+	}
+	s.Note = append(s.Note[:0], text[:min(len(text), NoteSize)]...)
+}
+
+// Event is one reply message or token event: 16 bytes.
+type Event struct {
+	At     int64
+	Text   uint32
+	Kind   uint8
+	Choice uint8
+	Flags  uint16
+}
+
+// Flags of a Sample.
+type Flags uint16
+
+// What can be flagged.
+const (
+	Reused     Flags = 1 << iota // went out on a connection that had carried a request before
+	Redialled                    // the connection was stale and the request was sent once more
+	Warmup                       // due before the hold phase
+	Timeout                      // ended by our own timeout
+	Incomplete                   // still open when the drain ended
+)
+
+// ErrorClass says what kind of failure ended a request (design: time and measurement).
+type ErrorClass uint8
+
+// The error classes. Cancelled is a request that the server cancelled; what we cancelled ourselves has the class
+// Stopped, which is outside every error count.
+const (
+	OK ErrorClass = iota
+	Dial
+	TLS
+	Write
+	TimedOut
+	ResetByPeer
+	Status
+	Protocol
+	Decode
+	Mismatch
+	Cancelled
+	Server
+	Client
+	Stopped
+	classes
+)
+
+// ClassNames are the words of the classes in plans and artifacts, by ErrorClass. "ok" and "stopped" are no failures.
+var ClassNames = [classes]string{
+	"ok", "dial", "tls", "write", "timeout", "reset", "status", "protocol", "decode", "mismatch", "cancelled",
+	"server", "client", "stopped",
+}
+
+func (c ErrorClass) String() string { return ClassNames[c] }
+
+// Failed reports whether c counts as an error.
+func (c ErrorClass) Failed() bool { return c != OK && c != Stopped }
+
+// Cause is why a request is cancelled.
+type Cause uint8
+
+// Causes of a cancellation and the class that the sample gets.
+const (
+	CauseTimeout Cause = iota + 1 // TimedOut, flag Timeout
+	CauseDrain                    // Stopped, flag Incomplete: open when the drain time was over
+	CauseStop                     // Stopped, flag Incomplete: the run was interrupted
+)

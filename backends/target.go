@@ -1,0 +1,52 @@
+package backends
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Target is where and how to send, in plain values: no plan types.
+type Target struct {
+	URL            string // scheme://host[:port][/prefix], or http+unix:///path
+	Model          string
+	ModelVersion   string
+	Headers        []Header
+	Parameters     []Parameter
+	TLS            *TLSOptions // nil: system roots when the scheme is secure
+	ConnectTimeout time.Duration
+	Connections    int   // transport connections shared by all lanes; 0: one each; PerRequest: a new one for every request
+	MaxMessage     int64 // gRPC, each way
+	InputJSON      bool  // tensors as JSON instead of raw bytes
+	OutputJSON     bool
+	Endpoint       string // one of Kind.Endpoints; "" where the kind has none
+	Method         string // an HTTP verb, or package.Service/Method
+	Streaming      bool
+	Tokenizer      string // file that tokens are counted with; "": the server's own counts
+}
+
+// Format implements fmt.Formatter for every verb: what is sent may hold secrets as plain text, so it is never shown.
+func (t Target) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "target of model %q", t.Model) }
+
+// GRPC reports whether the target is reached over gRPC.
+func (t Target) GRPC() bool { return strings.HasPrefix(t.URL, "grpc") || t.URL == "builtin://grpc" }
+
+// PerRequest as Target.Connections asks for a fresh connection for every request.
+const PerRequest = -1
+
+// Header is one HTTP header or gRPC metadata pair.
+type Header struct{ Name, Value string }
+
+// Parameter is one request parameter; Value is bool, int64, float64 or string.
+type Parameter struct {
+	Name  string
+	Value any
+}
+
+// TLSOptions says how to secure a connection. Files hold PEM.
+type TLSOptions struct {
+	CA, Cert, Key string
+	ServerName    string
+	Verify        string // "full" (default), "ca": chain without host name, "none"
+	MinVersion    string // "1.2" (default) or "1.3"
+}
