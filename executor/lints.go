@@ -110,9 +110,13 @@ func (b *build) crowded(n *Node) {
 	if !open || rate == 0 || limit == 0 || rate*limit <= float64(pool.MaxInFlight) {
 		return
 	}
+	what := "wait for a slot, which is in their latency"
+	if pool.Overflow == "drop" {
+		what = "are dropped"
+	}
 	b.warn(n.Stage.LoadPos, codeCrowded, "at %s %.6g requests a second may be %.0f in flight, and max_in_flight is %d",
 		inTime(limit), rate, math.Ceil(rate*limit), pool.MaxInFlight).
-		Detail = fmt.Sprintf("%s allows a latency at which requests wait for a slot, which is in their latency: raise `max_in_flight`", c.Assertion.That.Text)
+		Detail = fmt.Sprintf("%s allows a latency at which requests %s: raise `max_in_flight`", c.Assertion.That.Text, what)
 }
 
 // peakRate is the highest rate that the plan itself writes; 0: there is none.

@@ -79,7 +79,7 @@ func sections() []section {
 		{"A dataset: `data`, or `datasets.NAME`", "data"},
 		{"A generator: `generate.NAME`, or a constant, `random` or `zero`", "data.generate.NAME"},
 		{"A stage, and `defaults`", "stages"},
-		{"`load`. `concurrency` and `rate` are a scalar, a list, or a map that holds `levels`", "stages.load"},
+		{"`load`. `concurrency` and `rate` are a scalar, a list, or a map that holds one of `levels`, `ramp`, `search`", "stages.load"},
 		{"An assertion: of a stage, of the plan, of `slos`, or a string that is `that`", "slos.NAME"},
 		{"`output`", "output"},
 	}
@@ -115,7 +115,7 @@ func drawn(key string) bool {
 func reference(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("\n## Every key\n\nTypes: a **duration** is `50ms`, `1.5s` or `1h30m`; a **rate** `200/s` or `90/min`; a **ratio** `0.1%`; a **size** `64MiB`; a **span** a\n" +
-		"duration or `N requests`; a **dist** a constant or a map of `mean std min max shape values`. Paths are relative to the plan.\n")
+		"duration, `N requests` or `N passes`; a **dist** a constant or a map of `mean std min max shape values`. Paths are relative to the plan.\n")
 	for _, s := range sections() {
 		fmt.Fprintf(&b, "\n**%s**\n\n| key | type | default | |\n| --- | --- | --- | --- |\n", s.title)
 		for _, key := range s.rows() {
@@ -258,6 +258,6 @@ func notBuiltYet(t *testing.T) string {
 	for _, path := range order {
 		fmt.Fprintf(&b, "- %s: %s\n", path, strings.Join(groups[path], " "))
 	}
-	b.WriteString("- spans of sequences, sessions and passes\n")
+	b.WriteString("- spans of sequences and sessions\n")
 	return b.String()
 }

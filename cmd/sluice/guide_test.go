@@ -1,17 +1,14 @@
 package main
 
 import (
-	"encoding/pem"
-	"errors"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // guide is plans/README.md, plansDir the folder that it stands in.
@@ -20,23 +17,23 @@ var (
 	guide    = filepath.Join(plansDir, "README.md")
 )
 
-// example is a ```yaml block of the guide. The words after "yaml" say what it is:
+// example is a block of the guide that shows a plan of the folder:
 //
-//	part        without the head; the test puts one before it
-//	run         it is run and exits with 0, or as run=N|M says
+//	```yaml file=NAME [whole] [run]
+//
+// What it shows is the file, less the comment that it begins with and less the head, which the guide shows once; all of it
+// with "whole". One with "run" is played, and must come to what testdata/outline/NAME.txt says.
 type example struct {
-	name string // for messages: the number of the block and its first stage
-	text string
-	run  []string // exit codes that are right; nil: it is only validated
+	file       string // its name
+	text       string // as the guide has it
+	whole, run bool
 }
 
 var (
-	block = regexp.MustCompile("(?ms)^```yaml([^\n]*)\n(.*?)^```$")
-	// head is what parts leave out. What a part has itself is left out of it.
-	head = []struct{ key, text string }{
-		{"version", "version: 1\n"},
-		{"target", "target: {backend: kserve, url: \"builtin://http\", model: slow}\n"},
-	}
+	block = regexp.MustCompile("(?ms)^```yaml file=(\\S+)([^\n]*)\n(.*?)^```$")
+	intro = regexp.MustCompile(`^(?:#[^\n]*\n)+`)
+	// head is what the guide leaves out of what it shows.
+	head = []string{"version: 1\n", "target: {backend: kserve, url: \"builtin://http\", model: slow}\n"}
 )
 
 // examples reads the guide.
@@ -46,24 +43,17 @@ func examples(t *testing.T) []example {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := regexp.MustCompile(`id: ([a-z]+)`)
 	var list []example
-	for i, m := range block.FindAllStringSubmatch(string(data), -1) {
-		e := example{name: strconv.Itoa(i + 1), text: m[2]}
-		if first := id.FindStringSubmatch(e.text); first != nil {
-			e.name += "-" + first[1]
-		}
-		for _, word := range strings.Fields(m[1]) {
-			codes, run := strings.CutPrefix(word, "run")
-			switch {
-			case word == "part":
-				e.text = whole(e.text)
-			case run && codes == "":
-				e.run = []string{"0"}
-			case run && codes[0] == '=':
-				e.run = strings.Split(codes[1:], "|")
+	for _, m := range block.FindAllStringSubmatch(string(data), -1) {
+		e := example{file: m[1], text: m[3]}
+		for _, word := range strings.Fields(m[2]) {
+			switch word {
+			case "whole":
+				e.whole = true
+			case "run":
+				e.run = true
 			default:
-				t.Errorf("example %s: %q is not a word of this test", e.name, word)
+				t.Errorf("example %s: %q is not a word of this test", e.file, word)
 			}
 		}
 		list = append(list, e)
@@ -71,43 +61,60 @@ func examples(t *testing.T) []example {
 	return list
 }
 
-// whole puts the head before a part.
-func whole(part string) string {
-	var before strings.Builder
-	for _, h := range head {
-		if !regexp.MustCompile(`(?m)^` + h.key + `s?:`).MatchString(part) {
-			before.WriteString(h.text)
+// shown is what the guide shows of the file.
+func (e example) shown(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(plansDir, e.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := intro.ReplaceAllString(string(data), "")
+	for _, line := range head {
+		if !e.whole {
+			text = strings.TrimPrefix(text, line)
 		}
 	}
-	return before.String() + part
+	return text
 }
 
-// write puts an example into a folder with all that examples name.
-func (e example) write(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "data"), os.DirFS(filepath.Join(plansDir, "data"))); err != nil {
-		t.Fatal(err)
+// TestGuideShowsPlans: the guide and the plans beside it are the same. UPDATE_GUIDE=1 puts the plans into the guide.
+func TestGuideShowsPlans(t *testing.T) {
+	if os.Getenv("UPDATE_GUIDE") != "" {
+		data, err := os.ReadFile(guide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, i := examples(t), -1
+		text := block.ReplaceAllStringFunc(string(data), func(old string) string {
+			i++
+			first, _, _ := strings.Cut(old, "\n")
+			return first + "\n" + list[i].shown(t) + "```"
+		})
+		if err := os.WriteFile(guide, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	s := httptest.NewTLSServer(nil)
-	defer s.Close()
-	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), ca, 0o600); err != nil {
-		t.Fatal(err)
+	seen := make(map[string]bool)
+	for _, e := range examples(t) {
+		if diff := cmp.Diff(e.shown(t), e.text); diff != "" {
+			t.Errorf("%s in the guide is not the plan: UPDATE_GUIDE=1 go test ./cmd/sluice -run TestGuideShowsPlans (-plan +guide)\n%s", e.file, diff)
+		}
+		if seen[e.file] {
+			t.Errorf("the guide shows %s twice", e.file)
+		}
+		seen[e.file] = true
 	}
-	file := filepath.Join(dir, "plan.yaml")
-	if err := os.WriteFile(file, []byte(e.text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }
 
-// compiles demands a plan without any diagnostic, not even a warning.
+// compiles demands a plan without any diagnostic, not even a warning. That there is no baseline yet is none of the plan's.
 func compiles(t *testing.T, file string) {
 	t.Helper()
 	a := &app{env: func(string) (string, bool) { return "", false }}
 	program, diags := a.load(file, overrides{})
 	for _, d := range diags {
+		if strings.Contains(d.Detail, "assertions with `baseline` will be skipped") {
+			continue
+		}
 		t.Errorf("%s: %s %s", d.Pos, d.Summary, d.Detail)
 	}
 	if program == nil {
@@ -115,76 +122,61 @@ func compiles(t *testing.T, file string) {
 	}
 }
 
-// plays runs a plan and demands one of the exit codes. With an open loop 5 is right as well: a machine that is too busy
-// to send in time says so.
-func plays(t *testing.T, file string, codes []string) {
-	t.Helper()
-	exe, err := exec.LookPath("sluice") // testscript puts this binary on PATH under that name
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(text), "rate:") {
-		codes = append(slices.Clone(codes), "5")
-	}
-	out, err := exec.Command(exe, "run", file, "--out", filepath.Join(t.TempDir(), "out")).CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	code := 0
-	if exit != nil {
-		code = exit.ExitCode()
-	}
-	if got := strconv.Itoa(code); !slices.Contains(codes, got) {
-		t.Errorf("exit code %s, want %s\n%s", got, strings.Join(codes, " or "), out)
-	}
-}
-
-// TestGuide: every example of the guide is a plan without a mistake, and those that say so are run.
+// TestGuide plays the examples of the guide, each against an embedded server of its own.
 func TestGuide(t *testing.T) {
-	runs, list := 0, examples(t)
-	for _, e := range list {
-		if e.run != nil {
-			runs++
+	runs := 0
+	for _, e := range examples(t) {
+		if !e.run {
+			continue
 		}
-		t.Run(e.name, func(t *testing.T) {
-			file := e.write(t)
-			compiles(t, file)
-			if e.run != nil {
-				plays(t, file, e.run)
-			}
+		runs++
+		t.Run(e.file, func(t *testing.T) {
+			t.Parallel()
+			comesTo(t, strings.TrimSuffix(e.file, ".yaml"), filepath.Join(plansDir, e.file))
 		})
 	}
-	if len(list) < 12 || runs < 8 {
-		t.Errorf("the guide has %d examples, %d of them run", len(list), runs)
+	if runs < 25 {
+		t.Errorf("%d examples of the guide are run", runs)
 	}
 }
 
-// TestPlans: every plan in plans has no mistake and stands in the guide. Those that take seconds only are run here; the
-// others are run by .ci/run.
+// TestGuideCommands plays the commands of the guide, in order, in a copy of the folder.
+func TestGuideCommands(t *testing.T) {
+	text, err := os.ReadFile(guide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(plansDir)); err != nil {
+		t.Fatal(err)
+	}
+	if commands := tour(t, dir, string(text)); commands < 12 {
+		t.Errorf("the guide has %d commands", commands)
+	}
+}
+
+// TestPlans: every plan in plans has no mistake, draws no warning and stands in the guide, as an example or as a link.
+// Those that are not examples take longer; two are played here, the others by .ci/run.
 func TestPlans(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(plansDir, "*.yaml"))
-	if err != nil || len(files) < 7 {
+	if err != nil || len(files) < 30 {
 		t.Fatalf("%d plans in %s: %v", len(files), plansDir, err)
 	}
 	text, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
 	}
-	short := []string{"ladder.yaml", "simple.yaml"}
+	list := examples(t)
 	for _, file := range files {
 		name := filepath.Base(file)
 		t.Run(name, func(t *testing.T) {
-			if !strings.Contains(string(text), "]("+name+")") {
-				t.Errorf("the guide does not link %s", name)
+			shown := slices.ContainsFunc(list, func(e example) bool { return e.file == name })
+			if !shown && !strings.Contains(string(text), "]("+name+")") {
+				t.Errorf("the guide neither shows %s nor links it", name)
 			}
 			compiles(t, file)
-			if slices.Contains(short, name) {
-				plays(t, file, []string{"0"})
+			if name == "ladder.yaml" || name == "simple.yaml" {
+				comesTo(t, strings.TrimSuffix(name, ".yaml"), file)
 			}
 		})
 	}

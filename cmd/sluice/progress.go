@@ -22,9 +22,9 @@ type view struct {
 	live     bool
 	columns  func() int // of the terminal, as it is now
 	drawn    time.Time
-	shown    bool   // a live line stands on the terminal
-	node     string // the node, and which part of it, whose start was said
-	waiting  string // the last text of set-up that was said
+	shown    bool            // a live line stands on the terminal
+	started  map[string]bool // the nodes, and which part of each, whose start was said
+	waiting  string          // the last text of set-up that was said
 	mask     func(string) string
 	position map[string]int
 	total    int
@@ -33,7 +33,7 @@ type view struct {
 const redraw = 200 * time.Millisecond
 
 func (a *app) progress(p *executor.Program) *view {
-	v := &view{w: a.err, live: a.terminal, columns: columnsOf(a.err), mask: p.Plan.Mask, position: make(map[string]int), total: len(p.Nodes)}
+	v := &view{w: a.err, live: a.terminal, columns: columnsOf(a.err), mask: p.Plan.Mask, started: make(map[string]bool), position: make(map[string]int), total: len(p.Nodes)}
 	for i, n := range p.Nodes {
 		v.position[n.ID] = i + 1
 	}
@@ -56,8 +56,8 @@ func (v *view) event(e executor.Event) {
 		v.waiting = e.Text
 	case v.live:
 		v.draw(status(v.head(e.Node)+partOf(e), e, v.columns()-1), e.Phase == executor.PhaseOpen)
-	case e.Node+e.Part != v.node:
-		v.node = e.Node + e.Part
+	case !v.started[e.Node+e.Part]:
+		v.started[e.Node+e.Part] = true
 		v.line(v.head(e.Node) + partOf(e) + "started")
 	}
 }
@@ -105,7 +105,7 @@ func ended(n *result.Node) string {
 	}
 	bad := 0
 	for _, a := range n.Assertions {
-		if a.Verdict != result.Pass && a.Severity != result.Warn {
+		if a.Verdict != result.Pass && a.Verdict != result.Skipped && a.Severity != result.Warn {
 			bad++
 		}
 	}
