@@ -2,6 +2,8 @@ package grpcraw
 
 import (
 	"context"
+	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -175,7 +177,7 @@ func (l *lane) again() error {
 	if err := l.transmit(); err != nil {
 		return err
 	}
-	err := l.stream.RecvMsg(l)
+	err := l.reply()
 	if k := linkOf(l.stream); k != nil {
 		k.requests.Add(1)
 	}
@@ -186,7 +188,17 @@ func (l *lane) receive() error {
 	if l.err != nil {
 		return l.err
 	}
-	return l.stream.RecvMsg(l)
+	return l.reply()
+}
+
+// reply waits for the end of the call. Where grpc-go repeats a call by itself and loses that transport too while sending,
+// it says io.EOF, and only when asked again how the call ended.
+func (l *lane) reply() error {
+	err := l.stream.RecvMsg(l)
+	if errors.Is(err, io.EOF) {
+		err = l.stream.RecvMsg(l)
+	}
+	return err
 }
 
 // finish completes the sample.
