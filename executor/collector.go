@@ -11,7 +11,7 @@ import (
 // A gRPC request allocates some 5 KiB inside the library whatever we do, so the collector's work is a visible part of its
 // cost. HTTP allocates nothing and leaves the collector idle.
 const (
-	lessOften = 800       // GOGC while a gRPC node runs
+	lessOften = 400       // GOGC while a gRPC node runs; twice that made one request in flight dearer, as memory left the cache
 	heldMost  = 256 << 20 // bytes of encoded requests above which memory is dearer than time
 )
 
