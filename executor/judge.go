@@ -176,7 +176,7 @@ func prefix(node, text string) string {
 func (r *runner) finish() {
 	r.judgePlan()
 	r.result.Ended = r.now()
-	r.occasion.Signal, r.occasion.Over = int(r.stops.signal.Load()), r.stops.over()
+	r.occasion.Signal, r.occasion.Over = r.stops.heard(), r.stops.over()
 	r.result.Partial = r.occasion.Signal != 0 || r.occasion.Over != ""
 	r.result.Clients = []result.Client{r.health()}
 	r.result.ExitCode, r.result.Verdict, r.result.Reason = verdict.Exit(r.result, r.occasion)

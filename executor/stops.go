@@ -13,7 +13,8 @@ import (
 type stops struct {
 	come    chan struct{}   // closed when the run is to end
 	waiting context.Context // done then too: for steps that wait for a server
-	signal  atomic.Int64    // 0: none
+	asked   <-chan int      // signals
+	signal  atomic.Int64    // the first; 0: none
 	limit   time.Duration   // max_duration; 0: none
 	cut     atomic.Bool     // somebody ended or left out something because of it
 	reason  atomic.Pointer[string]
@@ -23,7 +24,7 @@ type stops struct {
 // watchStops begins to listen. end must be called when the run is over.
 func watchStops(ctx context.Context, interrupt <-chan int, limit time.Duration) (s *stops, end func()) {
 	waiting, cancel := context.WithCancel(ctx)
-	s = &stops{come: make(chan struct{}), waiting: waiting, limit: limit}
+	s = &stops{come: make(chan struct{}), waiting: waiting, asked: interrupt, limit: limit}
 	s.tell = sync.OnceFunc(func() {
 		close(s.come)
 		cancel()
@@ -39,7 +40,7 @@ func watchStops(ctx context.Context, interrupt <-chan int, limit time.Duration) 
 }
 
 // listen waits for either cause. After max_duration a signal still counts: it says more.
-func (s *stops) listen(interrupt <-chan int, over <-chan struct{}) {
+func (s *stops) listen(asked <-chan int, over <-chan struct{}) {
 	var late <-chan time.Time
 	if s.limit > 0 {
 		t := time.NewTimer(s.limit)
@@ -48,9 +49,9 @@ func (s *stops) listen(interrupt <-chan int, over <-chan struct{}) {
 	}
 	for {
 		select {
-		case n := <-interrupt:
-			s.signal.Store(int64(n))
-			interrupt = nil
+		case n := <-asked:
+			s.hear(n)
+			asked = nil
 		case <-late:
 			why := fmt.Sprintf("the run's max_duration of %v was over", s.limit)
 			s.reason.CompareAndSwap(nil, &why)
@@ -61,8 +62,26 @@ func (s *stops) listen(interrupt <-chan int, over <-chan struct{}) {
 	}
 }
 
+// hear takes a signal; the first one counts.
+func (s *stops) hear(n int) {
+	s.signal.CompareAndSwap(0, int64(n))
+	s.tell()
+}
+
+// heard is the signal that has come, 0 for none. One that listen has not got round to counts: who cancels the context
+// after a signal ends what is going on before it.
+func (s *stops) heard() int {
+	select {
+	case n := <-s.asked:
+		s.hear(n)
+	default:
+	}
+	return int(s.signal.Load())
+}
+
 // now says why the run is to end, "" while it is not. Who asks acts on it.
 func (s *stops) now() string {
+	s.heard()
 	select {
 	case <-s.come:
 	default:
