@@ -3,6 +3,11 @@
 // result.Result.
 //
 // It is not: a printer, a writer of files, a place that knows a wire format or which backend can do what.
+//
+// Two readings. A plan is understood from compile.go, whose passes have a file each; a program is played from run.go by
+// way of unit.go (a stage, or a group) and repeat.go (the rounds of a node) to node.go (the node procedure, a trial), which
+// search.go plays several of. What a trial is made of: course.go what is due, steer.go when it ends, watch.go what others
+// count, parts.go what is kept, readings.go its numbers, health.go whether they count; judge.go judges the node.
 package executor
 
 import (
