@@ -1,9 +1,7 @@
 package executor
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,10 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/result"
-	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // TestNames: what a plan and its stages are called stands in the result, the stage's labels over the plan's.
@@ -371,191 +367,6 @@ stages: [{id: s, load: %s, for: 300ms, drain: %s}]
 		}
 		if took := time.Since(began); took > 15*time.Second {
 			t.Errorf("%+v took %v", c, took)
-		}
-	}
-}
-
-// TestAssertions: each key of an assertion by verdict and exit code.
-func TestAssertions(t *testing.T) {
-	for _, c := range []struct {
-		assert, id, verdict string
-		exit                int
-	}{
-		{"latency.p50 < 1ns", "s/1", "fail", 1},
-		{"{that: latency.p50 < 1ns, severity: warn}", "s/1", "fail", 0},
-		{"{that: latency.p50 < 1ns, severity: gate}", "s/1", "fail", 1},
-		{"{that: latency.p50 < 1h, min_samples: 1000}", "s/1", "inconclusive", 3},
-		{"{that: latency.p99 < 1h}", "s/1", "inconclusive", 3},
-		{"{that: latency.p99 < 1h, min_samples: 5}", "s/1", "pass", 0},
-		{"{that: connect.p50 < 1h, on_no_data: pass}", "s/1", "pass", 0},
-		{"{that: connect.p50 < 1h, on_no_data: fail}", "s/1", "fail", 1},
-		{"{that: connect.p50 < 1h, on_no_data: inconclusive}", "s/1", "inconclusive", 3},
-		{"{that: connect.p50 < 1h}", "s/1", "inconclusive", 3},
-		{"{that: latency.p50 < 1h, id: mine, description: Why.}", "mine", "pass", 0},
-		{"{slo: fast}", "s/own", "pass", 0},
-		{"{slo: fast, severity: warn, id: used}", "used", "pass", 0},
-	} {
-		w := watch(t, fourInts)
-		r := play(t, `
-version: 1
-slos: {fast: [{that: latency.p50 < 1h, id: own, description: Why.}], other: [latency.p50 < 1h]}
-target: {backend: kserve, url: URL, model: m, ready: 0s}
-stages:
-  - {id: s, load: {concurrency: 1}, for: 10 requests, assert: [`+c.assert+`, errors.count == 0]}
-`, w.URL, Env{})
-		a := node(t, r, "s").Assertions[0]
-		if a.ID != c.id || string(a.Verdict) != c.verdict || r.ExitCode != c.exit {
-			t.Errorf("%s: %s %s, exit %d (%s)", c.assert, a.ID, a.Verdict, r.ExitCode, a.Reason)
-		}
-		if strings.Contains(c.assert, "Why") && a.Description != "Why." || strings.Contains(c.assert, "slo") && a.SLO != "fast" {
-			t.Errorf("%s: %+v", c.assert, a)
-		}
-	}
-	w := watch(t, fourInts)
-	r := play(t, `
-version: 1
-target: {backend: kserve, url: URL, model: m, ready: 0s}
-stages: [{id: s, load: {concurrency: 1}, for: 10 requests}]
-assert: [stage("s").requests.count == 10, {that: stage("s").latency.max < 1ns, id: never}]
-`, w.URL, Env{})
-	if a := r.Assertions; len(a) != 2 || a[0].ID != "plan/1" || a[0].Verdict != result.Pass || a[1].ID != "never" || a[1].Verdict != result.Fail || r.ExitCode != 1 {
-		t.Errorf("the plan's own: %+v, exit %d", a, r.ExitCode)
-	}
-}
-
-// TestPercentiles: those of the plan stand in every distribution, and no others.
-func TestPercentiles(t *testing.T) {
-	w := watch(t, fourInts)
-	r := play(t, `
-version: 1
-target: {backend: kserve, url: URL, model: m, ready: 0s}
-stages: [{id: s, load: {concurrency: 1}, for: 10 requests}]
-output: {percentiles: [25, 99.99]}
-`, w.URL, Env{})
-	var b bytes.Buffer
-	if err := result.Write(&b, r); err != nil {
-		t.Fatal(err)
-	}
-	var doc struct {
-		Nodes []struct{ Metrics map[string]map[string]any }
-	}
-	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for k := range doc.Nodes[0].Metrics["latency"] {
-		if strings.HasPrefix(k, "p") {
-			got = append(got, k)
-		}
-	}
-	slices.Sort(got)
-	if !slices.Equal(got, []string{"p25", "p99.99"}) {
-		t.Errorf("latency has %v", got)
-	}
-}
-
-// TestWords: words that stand in two packages because one may not import the other are the same.
-func TestWords(t *testing.T) {
-	var failures []string
-	for i, name := range backends.ClassNames {
-		if backends.ErrorClass(i).Failed() {
-			failures = append(failures, name)
-		}
-	}
-	if diff := cmp.Diff(failures, metric.ErrorClasses()); diff != "" {
-		t.Errorf("classes of backends and of metrics: %s", diff)
-	}
-	for _, k := range all.Kinds() {
-		c, err := Catalogue(k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range c.Rows() {
-			if row.Needs != "" && !slices.Contains(backends.AbilityNames, row.Needs) {
-				t.Errorf("%s needs %q, which is no ability", row.Name, row.Needs)
-			}
-		}
-	}
-	if last := backends.Scrape; 1<<(len(backends.AbilityNames)-1) != last {
-		t.Errorf("%d words for abilities up to %b", len(backends.AbilityNames), last)
-	}
-}
-
-// TestInterruptPhases: a signal in any phase ends the run soon, in order, with a whole result that says so.
-func TestInterruptPhases(t *testing.T) {
-	deaf := listen(t)
-	for _, transport := range []string{"http", "grpc"} {
-		for _, c := range []struct {
-			name, target, load, stage string
-			at                        Phase
-			held                      bool // the server answers nothing
-		}{
-			{"waiting for ready", "ready: 60s", "concurrency: 2", "for: 60s", PhaseOpen, false},
-			{"describing", "ready: 0s, timeout: 60s", "concurrency: 2", "for: 60s", "", false},
-			{"probing", "ready: 60s", "concurrency: 2", "for: 60s", "probe", true},
-			{"warm-up", "ready: 0s", "concurrency: 2", "warmup: 60s, for: 60s", PhaseWarmup, false},
-			{"warm-up of requests", "ready: 0s", "concurrency: 2", "warmup: 10 requests, for: 60s, drain: 0s", PhaseWarmup, true},
-			{"hold", "ready: 0s", "rate: 100/s", "for: 60s", PhaseHold, false},
-			{"hold until stable", "ready: 0s", "rate: 100/s", "until: {stable: {window: 20s}}", PhaseHold, false},
-			{"hold of requests", "ready: 0s", "concurrency: 2", "for: 1000000 requests, drain: 0s", PhaseHold, true},
-			{"drain", "ready: 0s, timeout: 60s", "concurrency: 2", "for: 20ms, drain: 60s", PhaseDrain, true},
-		} {
-			t.Run(transport+" "+c.name, func(t *testing.T) {
-				t.Parallel()
-				w := watch(t, func(w *witness) {
-					if w.dim = 4; c.held {
-						w.hold = make(chan struct{})
-					}
-				})
-				url := w.url(transport)
-				if c.at == PhaseOpen || c.at == "" {
-					url = transport + "://" + deaf
-				}
-				interrupt, ctx := make(chan int, 1), context.Background()
-				ctx, cut := context.WithCancel(ctx)
-				defer cut()
-				var asked bool
-				ask := func() {
-					if !asked {
-						asked = true
-						interrupt <- 2
-						if c.at == PhaseDrain { // an orderly end waits for the drain; a second signal does not
-							cut()
-						}
-					}
-				}
-				switch c.at {
-				case "", PhaseOpen:
-					time.AfterFunc(100*time.Millisecond, func() { interrupt <- 2 })
-				case "probe":
-					go func() {
-						until(func() bool { return len(w.all()) > 0 })
-						interrupt <- 2
-					}()
-				default: // from an event
-				}
-				began := time.Now()
-				p := compile(t, fmt.Sprintf(`
-version: 1
-target: {backend: kserve, url: URL, model: m, %s}
-stages: [{id: s, load: {%s}, %s}, {id: t, load: {concurrency: 1}, for: 60s}]
-`, c.target, c.load, c.stage), url)
-				r, diags := p.Run(ctx, Env{Interrupt: interrupt, Events: func(e Event) {
-					if e.Phase == c.at && e.Node == "s" && e.Live != nil {
-						ask()
-					}
-				}})
-				if len(diags) > 0 {
-					t.Error(diags)
-				}
-				checkResult(t, r)
-				if r.ExitCode != 130 || !r.Partial || len(r.Nodes) != 2 || node(t, r, "t").Outcome != result.SkippedNode {
-					t.Errorf("exit %d, partial %v, %d nodes: %s", r.ExitCode, r.Partial, len(r.Nodes), r.Reason)
-				}
-				if took := time.Since(began); took > 15*time.Second {
-					t.Errorf("it took %v", took)
-				}
-			})
 		}
 	}
 }
