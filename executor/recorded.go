@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/sluice-bench/sluice/executor/feed"
@@ -21,7 +22,11 @@ func (b *build) readTimes(n *Node) {
 		}
 		b.readList(n, *l.File, func(f *os.File) ([]int64, error) { return load.ReadTimes(f, l.File.Name, int64(l.Unit)) })
 		if n.recorded != nil && n.dues().count(0, -1) == 0 {
-			b.fail(l.File.Pos, codeTimes, "no time of %s is between `from` %v and `to` %v", l.File.Name, l.From, l.To)
+			part := fmt.Sprintf("after `from` %v", l.From)
+			if l.To > 0 {
+				part = fmt.Sprintf("between `from` %v and `to` %v", l.From, l.To)
+			}
+			b.fail(l.File.Pos, codeTimes, "no time of %s is %s", l.File.Name, part)
 		}
 	}
 }

@@ -48,6 +48,9 @@ func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[
 	}
 }
 
+// rampPhase is the name of what a ramp sends on the way to its holds. A hold of this name would be counted with it.
+const rampPhase = "ramp"
+
 // stepName checks the name of a hold.
 func (c *checker) stepName(name *val[string], names map[string]bool, holds bool) {
 	if name == nil {
@@ -57,6 +60,11 @@ func (c *checker) stepName(name *val[string], names map[string]bool, holds bool)
 		c.at(name.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("two holds are named %q", name.V)})
 	}
 	names[name.V] = true
+	if name.V == rampPhase {
+		c.at(name.at, &mistake{
+			code: codeDuplicate, summary: fmt.Sprintf("%q is the phase between the holds of every ramp", name.V), detail: "give the hold another name",
+		})
+	}
 	if !holds {
 		c.at(name.at, &mistake{
 			code: codeDoesNotFit, summary: fmt.Sprintf("%q names a hold, and this step holds nothing", name.V), detail: "give the step `hold`",
