@@ -65,6 +65,12 @@ type CheckText struct {
 	Needed    int64    `json:"needed"`
 	Planned   *float64 `json:"planned"` // null: depends on the server
 	PlannedSD float64  `json:"planned_sd"`
+
+	// How it is judged, as in result.Assertion.
+	Confidence float64 `json:"confidence,omitempty"`
+	Every      float64 `json:"every,omitempty"` // s
+	Allow      float64 `json:"allow,omitempty"`
+	Within     float64 `json:"within,omitempty"` // s
 }
 
 // Describe gives the program as plain data.
@@ -221,7 +227,8 @@ func texts(checks []Check) []CheckText {
 	for _, c := range checks {
 		list = append(list, CheckText{
 			ID: c.Assertion.ID, That: c.Assertion.That.Text, At: c.Assertion.That.Pos.String(), Needed: c.Needed,
-			Planned: bound(c.Planned), PlannedSD: c.SD,
+			Planned: bound(c.Planned), PlannedSD: c.SD, Confidence: c.Assertion.Confidence,
+			Every: c.Assertion.Every.Seconds(), Allow: c.Assertion.Allow, Within: c.Assertion.Within.Seconds(),
 		})
 	}
 	return list

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -60,8 +61,8 @@ func (b *build) fewFor(c Check, who string) {
 		return
 	}
 	place := "sends"
-	if c.Assertion.Every > 0 {
-		place = fmt.Sprintf("in %v sends", c.Assertion.Every)
+	if every := verdict.Every(c.Assertion); every > 0 {
+		place = fmt.Sprintf("in %v sends", every)
 	}
 	b.warn(c.Assertion.That.Pos, codeFewSamples, "%s %s %.0f requests that this looks at, it needs %d", who, place, math.Floor(c.Planned), c.Needed).
 		Detail = "the verdict will be inconclusive: run longer, or set `min_samples`"

@@ -55,6 +55,12 @@ stages:
 		{"p99 of a window", `
 stages:
   - {id: a, load: {rate: 10/s}, for: 60s, assert: [{that: latency.p99 < 1s, every: 10s}]}`, `2:59 few-samples stage "a" in 10s sends 100 requests that this looks at, it needs 299`},
+		{"p99 of a window of within", `
+stages:
+  - {id: a, load: {rate: 10/s}, for: 60s, assert: [{that: latency.p99 < 1s, within: 10s}]}`, `2:59 few-samples stage "a" in 1s sends 10 requests that this looks at, it needs 299`},
+		{"slots that drop", `
+stages:
+  - {id: a, load: {rate: 1000/s, max_in_flight: 64, overflow: drop}, for: 9s, assert: [latency.p99 < 100ms]}`, `2:20 max-in-flight-too-low at 100ms 1000 requests a second may be 100 in flight, and max_in_flight is 64`},
 		{"fewer where the plan says so", `
 stages:
   - {id: a, load: {rate: 10/s}, for: 29s, assert: [{that: latency.p99 < 1s, min_samples: 100}]}`, ``},

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 )
@@ -28,8 +29,8 @@ func (b *build) share(n *Node, c *Check) {
 	}
 }
 
-// planFor is how many requests are planned for a place of the node, over all its rounds; of assertions with `every`, for
-// one of its windows. -1: not known.
+// planFor is how many requests are planned for a place of the node, over all its rounds; of assertions with `every` or
+// `within`, for one of its windows. -1: not known.
 func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
 	k, a := n.Planned.Requests, n.dues()
 	hold := n.hold(a, k)
@@ -47,11 +48,11 @@ func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
 	if at.Mix != "" {
 		k *= n.weight(at.Mix)
 	}
-	if as.Every > 0 {
+	if every := verdict.Every(as).Seconds(); every > 0 {
 		if hold.most <= 0 {
 			return -1
 		}
-		return k * as.Every.Seconds() / max(hold.most, as.Every.Seconds())
+		return k * every / max(hold.most, every)
 	}
 	return k * float64(n.Planned.Rounds)
 }

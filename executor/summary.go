@@ -140,6 +140,9 @@ func clientSummary(nodes []*result.Node) string {
 	case len(may) > 0:
 		return fmt.Sprintf("This client, or its machine, may be part of the numbers in %d of %d nodes (%s); nowhere was a limit passed.", len(may), measured, few(may))
 	}
+	if measured == 1 {
+		return "This client was not the bottleneck."
+	}
 	return fmt.Sprintf("This client was not the bottleneck in any of %d nodes.", measured)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/result"
 )
 
 // graphText is the graph for people: what runs, in order, and whether it can prove what is asserted.
@@ -151,13 +152,19 @@ func checkTable(b *strings.Builder, list []executor.CheckText) {
 	const widest = 60
 	width := 0
 	for _, c := range list {
-		if n := len([]rune(c.That)); n <= widest {
+		if n := len([]rune(asked(c))); n <= widest {
 			width = max(width, n)
 		}
 	}
 	for _, c := range list {
-		fmt.Fprintf(b, "    %-7s %-*s  %s, %s\n", "assert", width, c.That, c.ID, need(c))
+		fmt.Fprintf(b, "    %-7s %-*s  %s, %s\n", "assert", width, asked(c), c.ID, need(c))
 	}
+}
+
+// asked is an assertion in the words of results.
+func asked(c executor.CheckText) string {
+	a := result.Assertion{That: c.That, Confidence: c.Confidence, Every: c.Every, Allow: c.Allow, Within: c.Within}
+	return a.Asked()
 }
 
 // need is how many samples an assertion needs, and has where that is not enough.

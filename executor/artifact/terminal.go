@@ -138,13 +138,13 @@ func (p *page) assertions(list []judged) error {
 		if a.Verdict == result.Skipped {
 			observed, limit = "skipped", ""
 		}
-		rows[i] = []string{p.paint(t.mark, t.color), a.where(), clean(a.That), observed, limit}
+		rows[i] = []string{p.paint(t.mark, t.color), a.where(), clean(a.Asked()), observed, limit}
 	}
-	const where, that, readable = 1, 2, 36
+	const where, text, readable = 1, 2, 36
 	none := make([]string, 5)
-	p.fit(rows, none, that, readable) // an expression that is cut stands below as a whole, a node stands above
+	p.fit(rows, none, text, readable) // an expression that is cut stands below as a whole, a node stands above
 	p.fit(rows, none, where, narrowest)
-	p.fit(rows, none, that, narrowest)
+	p.fit(rows, none, text, narrowest)
 	lines, err := draw(nil, rows, tw.Alignment{tw.AlignLeft, tw.AlignLeft, tw.AlignLeft, tw.AlignRight, tw.AlignLeft})
 	if err != nil {
 		return err
@@ -154,8 +154,8 @@ func (p *page) assertions(list []judged) error {
 	for i, line := range lines {
 		p.WriteString(line + "\n")
 		a := list[i]
-		if that := clean(a.That); rows[i][2] != that { // it was cut
-			p.WriteString("       " + p.paint(that, "\x1b[2m") + "\n")
+		if whole := clean(a.Asked()); rows[i][text] != whole { // it was cut
+			p.WriteString("       " + p.paint(whole, "\x1b[2m") + "\n")
 		}
 		reason := unlessFound(a)
 		if reason != "" && reason != said { // once for all assertions of an invalid node

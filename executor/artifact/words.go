@@ -17,11 +17,11 @@ func load(n *result.Node) string {
 	case len(l.Ramp) > 0:
 		return ramp(n)
 	case l.Value == 0 && len(n.Trials) > 0: // no probe was confirmed
-		return clean(strings.TrimSpace("search " + l.Arrivals))
+		return clean(strings.TrimSpace("search " + arrivals(n)))
 	case l.Kind == "intervals", l.Kind == "schedule":
 		return clean(strings.TrimSpace(l.Kind + " " + filepath.Base(cmp.Or(l.File, "of the data"))))
 	case l.Kind == "rate":
-		return clean(strings.TrimSpace(result.Format("1/s", n.Load.Value) + " " + n.Load.Arrivals))
+		return clean(strings.TrimSpace(result.Format("1/s", n.Load.Value) + " " + arrivals(n)))
 	case l.Kind == "":
 		return ""
 	}
@@ -38,7 +38,15 @@ func ramp(n *result.Node) string {
 	if lowest < highest {
 		text = "ramp " + level(n, lowest) + " to " + level(n, highest)
 	}
-	return strings.TrimSpace(text + " " + clean(n.Load.Arrivals))
+	return clean(strings.TrimSpace(text + " " + arrivals(n)))
+}
+
+// arrivals is how the gaps of an open loop vary, by a word where there is one.
+func arrivals(n *result.Node) string {
+	if n.Load.Arrivals == "" && n.Load.CV > 0 {
+		return "cv " + result.Format("1", n.Load.CV)
+	}
+	return n.Load.Arrivals
 }
 
 // level is one value of a node's load: "100/s", "concurrency 4".

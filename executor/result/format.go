@@ -22,3 +22,21 @@ func dim(unit string) metric.Dim {
 	}
 	return metric.Number
 }
+
+// Asked is the expression of an assertion, and how it is judged where that is not simply on all requests.
+func (a *Assertion) Asked() string {
+	text := a.That
+	if a.Every > 0 {
+		text += ", every " + Format("s", a.Every)
+	}
+	if a.Allow > 0 {
+		text += ", " + Format("ratio", a.Allow) + " may be false"
+	}
+	if a.Within > 0 {
+		text += ", within " + Format("s", a.Within)
+	}
+	if a.Confidence > 0 {
+		text += ", at " + Format("ratio", a.Confidence)
+	}
+	return text
+}

@@ -232,7 +232,10 @@ type Assertion struct {
 	That        string   `json:"that"`
 	At          string   `json:"at"` // file:line:column
 	SLO         string   `json:"slo,omitempty"`
-	Severity    string   `json:"severity"` // gate warn
+	Severity    string   `json:"severity"`         // gate warn
+	Every       float64  `json:"every,omitempty"`  // s; judged on windows of that length
+	Allow       float64  `json:"allow,omitempty"`  // share of the windows that may be false
+	Within      float64  `json:"within,omitempty"` // s; observed is then the time that it took until it held to the end
 	Verdict     Verdict  `json:"verdict"`
 	Unit        string   `json:"unit,omitempty"` // of observed and limit
 	Op          string   `json:"op,omitempty"`

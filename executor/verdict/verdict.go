@@ -150,6 +150,7 @@ func blank(a scenario.Assertion) result.Assertion {
 	}
 	out := result.Assertion{
 		ID: a.ID, Description: a.Description, That: a.That.Text, SLO: a.SLO, Severity: a.Severity, Confidence: a.Confidence,
+		Every: a.Every.Seconds(), Allow: a.Allow, Within: a.Within.Seconds(),
 	}
 	if at != (source.Pos{}) {
 		out.At = at.String()
