@@ -103,7 +103,8 @@ func comesTo(t *testing.T, name, file string, args ...string) {
 	got := outlineOf(r)
 	whole := func() bool { return len(got.proven(r)) == len(got) }
 	if !whole() {
-		if r.ExitCode != 5 {
+		wrong := func(n *result.Node) bool { return !n.Validity.OK }
+		if slices.ContainsFunc(r.Nodes, wrong) && r.ExitCode != 5 {
 			t.Errorf("exit code %d after a measurement that is invalid\n%s", r.ExitCode, printed)
 		}
 		r, printed = outcome(t, file, args...)
