@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/sluice-bench/sluice/executor/measure"
@@ -98,6 +99,29 @@ func (c *doomed) windows(l *live) string {
 		}
 		if c.wrong++; within > 0 || c.wrong > c.allowed(t, w) {
 			return c.Assertion.That.Text + " is certainly false: " + a.Reason
+		}
+	}
+	return c.hanging(l)
+}
+
+// hanging looks at the windows that have ended and still wait for replies: with a server that answers nothing none is ever
+// complete. Requests that have been open for longer than the limit are over it.
+func (c *doomed) hanging(l *live) string {
+	t, w := l.t, l.t.parts.series[c.series]
+	if w.place != (expression.Place{}) || c.Assertion.Within > 0 {
+		return "" // whose requests are in flight is not known for a part
+	}
+	wrong, one := c.wrong, c.Assertion
+	one.Every, one.Allow = 0, 0
+	for _, s := range t.folder.Open(c.series, l.now-l.begin) {
+		x := &live{t: t, now: l.now, begin: l.begin + s.From, until: l.begin + s.To, all: s.Aggregate}
+		why := verdict.Abort(one, c.Program, x)
+		if why == "" {
+			continue
+		}
+		if wrong++; wrong > c.allowed(t, w) {
+			l.older = x.older
+			return fmt.Sprintf("%s (in the window from %v to %v)", why, time.Duration(s.From), time.Duration(s.To))
 		}
 	}
 	return ""

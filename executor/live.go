@@ -15,7 +15,8 @@ import (
 // live answers references from what has been folded so far. What other nodes measured stands in their results.
 type live struct {
 	t          *trial
-	now, begin int64 // run clock; begin of hold
+	now, begin int64 // run clock; begin of hold, or of a window
+	until      int64 // end of a window that waits for replies; 0: all of hold so far
 	all        *measure.Aggregate
 	scopes     []*measure.Aggregate
 	older      int64 // requests without an outcome for longer than the limit that was asked for last
@@ -50,7 +51,7 @@ func (l *live) Quantity(ref expression.Ref) expression.Quantity {
 		q.Need = stats.MinSamples(ref.Leaf.Stat.P)
 	}
 	a := l.of(ref)
-	if a == nil || !summed(ref.Leaf.Row) {
+	if a == nil || !summed(ref.Leaf.Row) || l.until != 0 && ref.Leaf.Stat.Kind != metric.Percentile {
 		return q
 	}
 	sofar := *a
@@ -77,7 +78,7 @@ func (l *live) Above(ref expression.Ref, limit float64) (over, n int64, ok bool)
 		return 0, 0, false
 	}
 	over, n, ok = a.Above(ref.Leaf.Row, limit)
-	if !ok {
+	if !ok || l.until != 0 && l.now-l.until < limitOf(limit) {
 		return 0, 0, false
 	}
 	if ref.Leaf.Row.Name == metric.Latency && ref.Phase == "" && ref.Mix == "" {
@@ -89,9 +90,15 @@ func (l *live) Above(ref expression.Ref, limit float64) (over, n int64, ok bool)
 
 // waiting is how many requests that were due in hold have no outcome after limit, s.
 func (l *live) waiting(limit float64) int64 {
-	since := l.now - int64(math.Ceil(limit*1e9))
+	since := l.now - limitOf(limit)
+	if l.until != 0 {
+		since = min(since, l.until)
+	}
 	if since <= l.begin {
 		return 0
 	}
 	return max(l.t.control.Older(since)-l.t.control.Older(l.begin), 0)
 }
+
+// limitOf is a limit in ns.
+func limitOf(seconds float64) int64 { return int64(math.Ceil(seconds * 1e9)) }

@@ -212,6 +212,9 @@ func TestAbortEndsTheRun(t *testing.T) {
 		"slow":  {builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.06}, Instances: 64}, "latency.p95 < 20ms", "take longer than 20 ms"},
 		"fails": {builtin.Config{Errors: 0.5}, "errors.ratio < 1%", "errors.ratio is"},
 		"hangs": {builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}}, "latency.p95 < 100ms", "take longer than 100 ms"},
+		"hangs in windows": {
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}}, "latency.p50 < 100ms, every: 500ms", "in the window from",
+		},
 		"windows": {
 			builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.06}, Instances: 64}, "latency.p50 < 20ms, every: 200ms", "latency.p50",
 		},

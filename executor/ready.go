@@ -2,8 +2,10 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -54,7 +56,7 @@ func (r *runner) probe(ctx context.Context, t *target, call *backends.Call) erro
 		if err != nil || counts(s) {
 			return err
 		}
-		return fmt.Errorf("%s %d: %s", s.Class, s.Status, s.Note)
+		return errors.New(answer(s))
 	})
 }
 
@@ -86,4 +88,16 @@ func (r *runner) ask(ctx context.Context, t *target, call *backends.Call) (*back
 		}
 	}
 	return s, lane.Close()
+}
+
+// answer is how a failed request ended, in words: "status 503: overloaded", "timeout".
+func answer(s *backends.Sample) string {
+	text := s.Class.String()
+	if s.Status != 0 {
+		text += " " + strconv.Itoa(int(s.Status))
+	}
+	if len(s.Note) > 0 {
+		text += ": " + string(s.Note)
+	}
+	return text
 }

@@ -24,6 +24,7 @@ func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[
 	var length time.Duration
 	moves := false // some value is above 0
 	names := map[string]bool{}
+	unnamed := false // some hold has no name, so it is called "hold"
 	for i, step := range q.Ramp {
 		if to := step.To; to != nil {
 			moves = moves || to.V.Expr != nil || to.V.V > 0
@@ -39,6 +40,14 @@ func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[
 			length += step.Over.V
 		}
 		c.stepName(step.Name, names, hold)
+		unnamed = unnamed || hold && step.Name == nil
+	}
+	for _, step := range q.Ramp {
+		if step.Name != nil && step.Name.V == holdPhase && unnamed {
+			c.at(step.Name.at, &mistake{
+				code: codeDuplicate, summary: fmt.Sprintf("%q is what the holds without a name are called together", holdPhase), detail: "name the other holds, or this one otherwise",
+			})
+		}
 	}
 	switch {
 	case !moves:
@@ -50,6 +59,9 @@ func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[
 
 // rampPhase is the name of what a ramp sends on the way to its holds. A hold of this name would be counted with it.
 const rampPhase = "ramp"
+
+// holdPhase is the name of the holds that have none.
+const holdPhase = "hold"
 
 // stepName checks the name of a hold.
 func (c *checker) stepName(name *val[string], names map[string]bool, holds bool) {

@@ -45,6 +45,11 @@ func (s *rawStage) requests() []rawRequest {
 	return all
 }
 
+// searches reports whether the load is looked for.
+func (l *rawLoad) searches() bool {
+	return l != nil && (l.Concurrency != nil && l.Concurrency.Search != nil || l.Rate != nil && l.Rate.Search != nil)
+}
+
 // groups checks the groups of a plan.
 func (c *checker) groups() {
 	for _, e := range c.raw.Stages {
@@ -53,6 +58,11 @@ func (c *checker) groups() {
 		}
 	}
 	for _, s := range c.raw.flat {
+		if u := s.Play.Until; u != nil && u.Word != nil && u.Word.V == "others" && s.Play.Load.searches() {
+			c.at(u.Word.at, &mistake{
+				code: codeDoesNotFit, summary: "a search does not last until the others have ended: it ends by itself", detail: "say with `for` how long each probe lasts",
+			})
+		}
 		if u := s.Play.Until; s.group == nil && u != nil && u.Word != nil && u.Word.V == "others" {
 			c.at(u.Word.at, &mistake{
 				code: codeDoesNotFit, summary: "`until: others` stands in a group only", detail: "put the stage into `parallel`, or say how long it lasts with `for`",

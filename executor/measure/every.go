@@ -157,6 +157,19 @@ func (s *series) complete() []Stretch {
 	return out
 }
 
+// open are the windows after the complete ones that ended by then: requests due in them are still on their way.
+func (s *series) open(by int64) []Stretch {
+	var out []Stretch
+	for n := s.packed; n < MaxWindows; n++ {
+		at := s.span(n)
+		if at.To > by || at.To > s.spans[len(s.spans)-1].To {
+			break
+		}
+		out = append(out, Stretch{From: at.From, To: at.To, Aggregate: s.aggregate(n)})
+	}
+	return out
+}
+
 // aggregate is window n, also one in which nothing happened.
 func (s *series) aggregate(n int) *Aggregate {
 	if n < len(s.windows) && s.windows[n] != nil {

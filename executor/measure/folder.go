@@ -251,6 +251,9 @@ func (f *Folder) Sofar() (hold *Aggregate, scopes []*Aggregate) {
 // Complete are the windows of Config.Every[i] to which nothing comes any more, oldest first.
 func (f *Folder) Complete(i int) []Stretch { return f.every[i].complete() }
 
+// Open are the windows of Config.Every[i] that ended by then, ns since hold began, and still wait for replies, oldest first.
+func (f *Folder) Open(i int, by int64) []Stretch { return f.every[i].open(by) }
+
 // Finish folds what is left, after the player has ended, and gives the node's measurement. An open hold window ends
 // with the last completion.
 func (f *Folder) Finish(now int64) Total {
