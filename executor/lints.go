@@ -18,6 +18,7 @@ func (b *build) lints() {
 	for _, s := range b.stages {
 		for _, n := range s.nodes {
 			b.few(n)
+			b.fewProbed(n)
 			b.sparse(n)
 			b.cut(n)
 			b.crowded(n)
@@ -52,6 +53,27 @@ func (b *build) few(n *Node) {
 		for _, c := range b.program.Assert {
 			b.fewFor(c, "the plan")
 		}
+	}
+}
+
+// fewProbed says where the lowest probe of a search cannot gather the samples that its `while` needs: it then counts as one
+// that does not hold, and the search ends there.
+func (b *build) fewProbed(n *Node) {
+	q, is := quantity(n.Stage).(scenario.Search)
+	e, until := n.Stage.Extent.(scenario.For)
+	if !is || !until {
+		return
+	}
+	planned := float64(e.Span.Requests)
+	if n.Open && e.Span.Duration > 0 && q.From.Expr == nil {
+		planned = q.From.Value * e.Span.Duration.Seconds()
+	}
+	for _, c := range n.While {
+		if planned == 0 || c.Program == nil || float64(c.Needed) <= planned || b.said(c.Assertion.That.Pos, codeFewSamples) {
+			continue
+		}
+		b.warn(c.Assertion.That.Pos, codeFewSamples, "a probe at %s sends %.0f requests, %s needs %d", valueText(q.From), math.Floor(planned), c.Assertion.That.Text, c.Needed).
+			Detail = "it is inconclusive there, which counts as false: use a longer `for`, or begin higher"
 	}
 }
 

@@ -17,6 +17,12 @@ var lintCodes = []string{codeUnused, codeFewSamples, codeNeverFull, codeFewReque
 // TestLints: each warning stands in a plan that is valid, says what to do, and goes away when that is done.
 func TestLints(t *testing.T) {
 	for _, c := range []struct{ name, stages, want string }{
+		{"a search that begins below what its condition needs", `
+stages:
+  - {id: a, load: {rate: {search: {from: 20/s, to: 100/s, while: latency.p95 < 1s}}}, for: 2s}`, `2:66 few-samples a probe at 20/s sends 40 requests, latency.p95 < 1s needs 59`},
+		{"a search that begins high enough", `
+stages:
+  - {id: a, load: {rate: {search: {from: 30/s, to: 100/s, while: latency.p95 < 1s}}}, for: 2s}`, ""},
 		{"a dataset that nobody sends", `
 datasets: {main: {generate: random}, spare: {generate: zero}}
 stages:

@@ -97,7 +97,8 @@ func (l *live) waiting(limit float64) int64 {
 	if since <= l.begin {
 		return 0
 	}
-	return max(l.t.control.Older(since)-l.t.control.Older(l.begin), 0)
+	warm := l.t.control.Older(l.begin) // first, so that what ends meanwhile makes the difference smaller
+	return max(l.t.control.Older(since)-warm, 0)
 }
 
 // limitOf is a limit in ns.

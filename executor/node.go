@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -89,13 +90,15 @@ func (t *trial) run(ctx context.Context) *round {
 
 // part names the trial among those of its node.
 func (t *trial) part() string {
-	switch {
-	case t.search != nil:
-		return fmt.Sprintf("probe %d, %s", t.number%probesOfRound+1, t.at())
-	case t.node.Stage.Repeat > 1:
-		return fmt.Sprintf("round %d of %d", t.number+1, t.node.Stage.Repeat)
+	round, text := t.number, ""
+	if t.search != nil {
+		round = t.number / probesOfRound
+		text = fmt.Sprintf("probe %d, %s", t.number%probesOfRound+1, t.at())
 	}
-	return ""
+	if of := t.node.Stage.Repeat; of > 1 {
+		text = strings.TrimSuffix(fmt.Sprintf("round %d of %d, %s", round+1, of, text), ", ")
+	}
+	return text
 }
 
 // record says what the load is in the end, where it comes from results.
@@ -251,8 +254,12 @@ func (t *trial) play(ctx context.Context) {
 		t.played = drive.Closed(ctx, c.profile, t.source(), t.pools, t.rings, &t.control, o)
 		return
 	}
+	var again load.Schedule
+	if len(t.fate.checks) > 0 {
+		again = c.arrivals()
+	}
 	t.played = drive.Open(ctx, c.arrivals(), t.source(), t.pools, t.rings, &t.control, drive.OpenOptions{
-		Options: o, Drop: c.overflow == "drop", Spin: int64(spin), MaxInFlight: t.most(), Delay: t.r.env.Delay,
+		Options: o, Drop: c.overflow == "drop", Spin: int64(spin), MaxInFlight: t.most(), Delay: t.r.env.Delay, Again: again,
 	})
 }
 

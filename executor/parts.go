@@ -25,13 +25,13 @@ type phase struct {
 }
 
 // phases cuts a ramp in its named holds, those without a name, and what lies between; in the order in which they begin.
-// `for` holds the last value until it is over. nil: the node is no ramp.
+// `for` and `until: others` hold the last value until the node is over. nil: the node is no ramp.
 func (n *Node) phases() []phase {
 	ramp, ok := scenario.QuantityOf(n.Stage.Load).(scenario.Ramp)
 	if !ok {
 		return nil
 	}
-	_, held := n.Stage.Extent.(scenario.For)
+	_, itself := n.Stage.Extent.(scenario.ByLoad)
 	var list []phase
 	add := func(name string, from, to int64) {
 		if from >= to {
@@ -48,7 +48,7 @@ func (n *Node) phases() []phase {
 		top := at + int64(s.Over)
 		end := top + int64(s.Hold)
 		add(phaseRamp, at, top)
-		if held && i == len(ramp.Steps)-1 {
+		if !itself && i == len(ramp.Steps)-1 {
 			end = math.MaxInt64
 		}
 		add(cmp.Or(s.Name, phaseHold), top, end)

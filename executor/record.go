@@ -116,7 +116,7 @@ func loadOf(n *Node) result.Load {
 	scenario.VisitLoad(s.Load,
 		func(scenario.Concurrency) struct{} { l.Kind = "concurrency"; return done },
 		func(r scenario.Rate) struct{} {
-			l.Kind, l.Arrivals, l.CV = "rate", r.Arrivals.Word, r.Arrivals.CV
+			l.Kind, l.Arrivals, l.CV, l.Exact = "rate", r.Arrivals.Word, r.Arrivals.CV, r.Arrivals.Exact
 			return done
 		},
 		func(i scenario.Intervals) struct{} { l.Kind, l.File = "intervals", i.File.Name; return done },

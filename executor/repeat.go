@@ -87,6 +87,7 @@ func (rs *rounds) joined() *result.Node {
 		read.fill(rs.node, &out)
 	}
 	out.Validity.Summary = joinSummaries(fared)
+	out.Validity.Findings = rs.findings()
 	rs.capacity(&out)
 	if rs.cut != "" && worse(result.InterruptedNode, out.Outcome) {
 		out.Outcome = result.InterruptedNode
@@ -107,10 +108,6 @@ func (rs *rounds) take(out *result.Node, i int, r *round) {
 		out.Aborted = n.Aborted
 	}
 	out.Trials = append(out.Trials, n.Trials...)
-	for _, f := range n.Validity.Findings {
-		f.Text = fmt.Sprintf("round %d of %d: %s", i+1, rs.planned, f.Text)
-		out.Validity.Findings = append(out.Validity.Findings, f)
-	}
 	out.Validity.OK = out.Validity.OK && n.Validity.OK
 	if worse(n.Outcome, out.Outcome) {
 		out.Outcome, out.Reason = n.Outcome, fmt.Sprintf("round %d of %d: %s", i+1, rs.planned, n.Reason)

@@ -26,9 +26,11 @@ type probe struct {
 //
 //	probe                        the search goes on as if it      reported
 //	holds                        holds                            pass
-//	holds, with too few samples  holds                            inconclusive: never the capacity
-//	does not hold, no success,   does not hold                    fail, inconclusive
-//	  no data, invalid, unstable
+//	too few samples, no data,    does not hold                    inconclusive
+//	  no success, unstable
+//	does not hold                does not hold                    fail
+//	invalid                      is measured again, twice at      inconclusive; the node is invalid when it stays so:
+//	                             most; then it ends               the client was the limit, and not the server
 //	interrupted, failed          ends                             as the node's outcome
 func (m *member) search(ctx context.Context, first *trial) *round {
 	var probes []*probe
@@ -38,14 +40,33 @@ func (m *member) search(ctx context.Context, first *trial) *round {
 		if d.Done {
 			return m.found(first, probes, d)
 		}
-		t := first.again(d.Level, first.number*probesOfRound+len(probes))
-		p := m.weigh(t, t.run(ctx))
-		probes = append(probes, p)
-		if o := p.out.Outcome; o == result.Failed || o == result.InterruptedNode || m.r.stops.now() != "" {
-			return m.given(first, probes, fmt.Sprintf("probe %d, at %s: %s", len(probes), t.at(), p.out.Reason))
+		p := m.probe(ctx, first, d.Level, &probes)
+		at := fmt.Sprintf("probe %d, at %s", len(probes), first.again(d.Level, 0).at())
+		switch o := p.out.Outcome; {
+		case o == result.Failed || o == result.InterruptedNode || m.r.stops.now() != "":
+			return m.given(first, probes, at+": "+p.out.Reason)
+		case o == result.Invalid:
+			return m.given(first, probes, fmt.Sprintf("%s, was no valid measurement in %d tries: the client, not the server, was the limit: %s",
+				at, tries, p.out.Reason))
 		}
 		history = append(history, load.Probe{Level: d.Level, Holds: p.holds})
 	}
+}
+
+// tries is how often a probe is measured until it is valid.
+const tries = 3
+
+// probe measures at a level, again while that is not valid: what a busy client measures says nothing of the server.
+func (m *member) probe(ctx context.Context, first *trial, level float64, probes *[]*probe) (p *probe) {
+	for range tries {
+		t := first.again(level, first.number*probesOfRound+len(*probes))
+		p = m.weigh(t, t.run(ctx))
+		*probes = append(*probes, p)
+		if p.out.Outcome != result.Invalid || m.r.stops.now() != "" {
+			break
+		}
+	}
+	return p
 }
 
 // again is a fresh trial of the same node and round.
@@ -77,7 +98,7 @@ func (m *member) weigh(t *trial, r *round) *probe {
 		}
 		a := verdict.Judge(c.Assertion, c.Program, circumstances(r.out), values)
 		p.stored.While = append(p.stored.While, a)
-		p.holds = p.holds && c.Program.Truth(values).Is == 1
+		p.holds = p.holds && a.Verdict == result.Pass
 		if a.Verdict != result.Pass && p.stored.Verdict == result.Pass {
 			p.stored.Verdict, p.stored.Reason = a.Verdict, a.Reason
 		}
@@ -95,17 +116,14 @@ func (m *member) weigh(t *trial, r *round) *probe {
 func (m *member) found(first *trial, probes []*probe, d load.Decision) *round {
 	best := -1
 	for i, p := range probes {
-		if d.Best > 0 && p.level == d.Best && p.stored.Verdict == result.Pass {
+		if d.Best > 0 && p.level == d.Best && p.holds {
 			best = i
 		}
 	}
+	why := d.Why + open(probes)
 	if best < 0 {
-		why := d.Why
-		if d.Best > 0 {
-			why = unproven(probes, d.Best)
-		}
 		out := m.given(first, probes, "no level was confirmed: "+why)
-		out.out.Outcome = result.Done
+		out.out.Outcome, out.out.Validity.OK = result.Done, true
 		out.note("search", out.out.Reason)
 		return out
 	}
@@ -115,24 +133,29 @@ func (m *member) found(first *trial, probes []*probe, d load.Decision) *round {
 		c.Value = &r.capacity
 	}
 	r.out.Trials = trials(probes)
-	r.note("search", fmt.Sprintf("%d probes: %s", len(probes), d.Why))
-	for _, p := range probes {
-		if p.out.Outcome == result.Invalid && p.level > d.Best {
-			r.note("search", fmt.Sprintf("the probe at %s was no valid measurement, so the limit may be this client's: %s", first.again(p.level, 0).at(), p.out.Reason))
-		}
-	}
+	r.note("search", fmt.Sprintf("%d probes: %s", len(probes), why))
 	return r
 }
 
-// unproven says what the best level lacks.
-func unproven(probes []*probe, best float64) string {
-	why := ""
+// open says what the lowest probe that was taken for one that does not hold lacks, where nothing is known to be false
+// there: the limit may be higher. "": it is false.
+func open(probes []*probe) string {
+	var lowest *probe
 	for _, p := range probes {
-		if p.level == best {
-			why = p.stored.Reason
+		if p.out.Outcome != result.Invalid && !p.holds && (lowest == nil || p.level < lowest.level) {
+			lowest = p
 		}
 	}
-	return why
+	if lowest == nil || lowest.stored.Verdict != result.Inconclusive {
+		return ""
+	}
+	text := "; there nothing is proven: " + lowest.stored.Reason
+	for _, a := range lowest.stored.While {
+		if a.Verdict == result.Inconclusive && a.Samples > 0 && a.Samples < a.Needed {
+			return fmt.Sprintf("%s: use a longer `for`, of about %.3g times", text, float64(a.Needed)/float64(a.Samples))
+		}
+	}
+	return text
 }
 
 // given makes the round of a search that has no best probe.
@@ -142,8 +165,8 @@ func (m *member) given(first *trial, probes []*probe, why string) *round {
 	if n := len(probes); n > 0 {
 		last := probes[n-1].out
 		out.Started = probes[0].out.Started
-		if last.Outcome == result.Failed {
-			out.Outcome = result.Failed
+		if last.Outcome == result.Failed || last.Outcome == result.Invalid {
+			out.Outcome = last.Outcome
 		}
 	}
 	for _, row := range first.node.Catalogue.Rows() {
@@ -156,6 +179,15 @@ func (m *member) given(first *trial, probes []*probe, why string) *round {
 		fared = append(fared, p.out.Validity)
 	}
 	out.Validity.Summary = joinSummaries(fared)
+	if out.Outcome == result.Invalid {
+		for _, f := range probes[len(probes)-1].out.Validity.Findings {
+			if f.Severity == result.Invalidating {
+				out.Validity.Findings = append(out.Validity.Findings, result.Finding{Code: f.Code, Severity: f.Severity, Text: why})
+				break
+			}
+		}
+		out.Validity.OK = false
+	}
 	out.Trials = trials(probes)
 	return &round{out: out}
 }

@@ -65,7 +65,22 @@ func (t *trial) notes() {
 	if t.watch.from == beforeClock && !t.node.Stage.Warmup.IsZero() && t.in.stats != nil {
 		t.note("statistics", "hold was too short to be told from the warm-up: the server statistics cover both")
 	}
+	t.blocked()
 	if t.in.note != "" {
 		t.note("no_statistics", "no server statistics: %s", t.in.note)
+	}
+}
+
+// blocked says which of several targets made arrivals wait: those to the others that were due meanwhile waited as well, as
+// arrivals are sent in their order.
+func (t *trial) blocked() {
+	if len(t.in.pools) < 2 {
+		return
+	}
+	for i, n := range t.played.Waits {
+		if p := t.pools[i]; n > 0 && p.Most < t.most() {
+			t.note(result.PoolFull, "%s kept waiting for one of the %d connections to target %q; what was due to other targets meanwhile waited too: allow it more `connections`",
+				were("request", n), p.Most, t.in.pools[i].plan.Name)
+		}
 	}
 }

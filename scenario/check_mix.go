@@ -90,7 +90,7 @@ func (c *checker) assertion(a *rawAssertion, length time.Duration) {
 	if v := a.Allow; v != nil && v.V >= 1 {
 		c.at(v.at, &mistake{code: codeRange, summary: "allow must be below 100%: nothing could fail"})
 	} else if v != nil && v.V > 0 && a.Within != nil { // what is true from then on is true in each window
-		c.at(v.at, &mistake{code: codeDoesNotFit, summary: "`allow` does not fit `within`, which is true in every window from then on", detail: "remove one of them"})
+		c.at(v.at, &mistake{code: codeDoesNotFit, summary: "`allow` does not fit `within`, which is true in every window from then on", detail: "use `every` with `allow`, or `within` with or without `every`"})
 	}
 	for _, option := range [...]struct {
 		key string

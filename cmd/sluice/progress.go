@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,9 +23,10 @@ type view struct {
 	live     bool
 	columns  func() int // of the terminal, as it is now
 	drawn    time.Time
-	shown    bool            // a live line stands on the terminal
-	started  map[string]bool // the nodes, and which part of each, whose start was said
-	waiting  string          // the last text of set-up that was said
+	shown    bool              // a live line stands on the terminal
+	started  map[string]string // by node that runs: the part of it whose start was said
+	running  []executor.Event  // the latest of each node that runs, in the order in which they started
+	waiting  string            // the last text of set-up that was said
 	mask     func(string) string
 	position map[string]int
 	total    int
@@ -33,7 +35,7 @@ type view struct {
 const redraw = 200 * time.Millisecond
 
 func (a *app) progress(p *executor.Program) *view {
-	v := &view{w: a.err, live: a.terminal, columns: columnsOf(a.err), mask: p.Plan.Mask, started: make(map[string]bool), position: make(map[string]int), total: len(p.Nodes)}
+	v := &view{w: a.err, live: a.terminal, columns: columnsOf(a.err), mask: p.Plan.Mask, position: make(map[string]int), started: make(map[string]string), total: len(p.Nodes)}
 	for i, n := range p.Nodes {
 		v.position[n.ID] = i + 1
 	}
@@ -46,6 +48,8 @@ func (v *view) event(e executor.Event) {
 	defer v.mu.Unlock()
 	switch {
 	case e.Phase == executor.PhaseDone:
+		delete(v.started, e.Node)
+		v.running = slices.DeleteFunc(v.running, func(r executor.Event) bool { return r.Node == e.Node })
 		v.line(v.head(e.Node) + ended(e.Result))
 	case e.Text != "":
 		if v.live {
@@ -55,11 +59,43 @@ func (v *view) event(e executor.Event) {
 		}
 		v.waiting = e.Text
 	case v.live:
-		v.draw(status(v.head(e.Node)+partOf(e), e, v.columns()-1), e.Phase == executor.PhaseOpen)
-	case !v.started[e.Node+e.Part]:
-		v.started[e.Node+e.Part] = true
+		v.keep(e)
+		v.draw(v.all(), e.Phase == executor.PhaseOpen)
+	case v.news(e):
 		v.line(v.head(e.Node) + partOf(e) + "started")
 	}
+}
+
+// news reports whether the start of a node, or of a part of one, is not said yet. Members of a group take turns.
+func (v *view) news(e executor.Event) bool {
+	part, said := v.started[e.Node]
+	v.started[e.Node] = e.Part
+	return !said || part != e.Part
+}
+
+// keep remembers what a node that runs said last.
+func (v *view) keep(e executor.Event) {
+	if i := slices.IndexFunc(v.running, func(r executor.Event) bool { return r.Node == e.Node }); i >= 0 {
+		v.running[i] = e
+		return
+	}
+	v.running = append(v.running, e)
+}
+
+// all is the live line: side by side what runs, as far as there is room.
+func (v *view) all() string {
+	const least, between = 36, " | "
+	columns := v.columns() - 1
+	n := max(min(len(v.running), (columns+len(between))/(least+len(between))), 1)
+	var texts []string
+	for _, e := range v.running[:n] {
+		texts = append(texts, status(v.head(e.Node)+partOf(e), e, (columns+len(between))/n-len(between)))
+	}
+	text := strings.Join(texts, between)
+	if more := fmt.Sprintf(" +%d", len(v.running)-n); n < len(v.running) {
+		text = short(text, columns-len(more)) + more
+	}
+	return text
 }
 
 // partOf names the round or the probe.

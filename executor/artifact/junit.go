@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // The JUnit form that CI systems agree on. Attributes stand in this order.
@@ -128,6 +129,13 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 			{"load", load(n)}, {"target", clean(n.Target)}, {"outcome", string(n.Outcome)},
 		}},
 		Cases: []testcase{validCase(n)},
+	}
+	if m := n.Metrics[metric.Capacity]; m != nil {
+		text := "none"
+		if v, ok := m.Stat(metric.Stat{}); ok {
+			text = result.Format(m.Unit, v)
+		}
+		s.Properties.List = append(s.Properties.List, property{metric.Capacity, text})
 	}
 	if n.Description != "" {
 		s.Properties.List = append(s.Properties.List, property{"description", clean(n.Description)})

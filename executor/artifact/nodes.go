@@ -53,6 +53,9 @@ func nodeRows(r *result.Result) (rows []row) {
 func nodeGrid(r *result.Result, percentiles []float64) (grid, error) {
 	list := nodeRows(r)
 	g, err := newGrid(r, list, percentiles)
+	if err == nil {
+		g.capacity(list)
+	}
 	if err != nil || !slices.ContainsFunc(list, func(x row) bool { return !x.done }) {
 		return g, err
 	}
@@ -68,11 +71,11 @@ func trialGrid(r *result.Result, percentiles []float64) (grid, error) {
 	var list []row
 	for _, n := range r.Nodes {
 		for i, t := range n.Trials {
-			name := inside + "probe " + whole(int64(i+1))
-			if i == 0 {
-				name = clean(n.ID)
-			}
+			name := clean(n.ID) + " " + inside + "probe " + whole(int64(i+1))
 			verdict := string(t.Verdict)
+			if t.Outcome == result.Invalid { // and measured again, or the end
+				verdict = string(t.Outcome)
+			}
 			if t.Used {
 				verdict += ", reported"
 			}
@@ -88,6 +91,24 @@ func trialGrid(r *result.Result, percentiles []float64) (grid, error) {
 		g.rows[i] = append(g.rows[i], x.outcome)
 	}
 	return g, err
+}
+
+// capacity adds what the searches found, where there are some.
+func (g *grid) capacity(list []row) {
+	if !slices.ContainsFunc(list, func(x row) bool { return x.metrics[metric.Capacity] != nil }) {
+		return
+	}
+	g.header = slices.Insert(g.header, 2, metric.Capacity)
+	for i, x := range list {
+		text := ""
+		if m := x.metrics[metric.Capacity]; m != nil {
+			text = nothing
+			if v, ok := m.Stat(metric.Stat{}); ok {
+				text = result.Format(m.Unit, v)
+			}
+		}
+		g.rows[i] = slices.Insert(g.rows[i], 2, text)
+	}
 }
 
 func newGrid(r *result.Result, list []row, percentiles []float64) (grid, error) {

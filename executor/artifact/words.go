@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -11,21 +12,58 @@ import (
 
 // The words that the summary file, the terminal and JUnit have in common.
 
-// load is what was asked of a node: "concurrency 4", "100/s poisson".
+// load is what was asked of a node: "concurrency 4", "100/s poisson", "160/s poisson = 0.8 * stage(\"find\").capacity".
 func load(n *result.Node) string {
+	return clean(strings.TrimSpace(amount(n) + arrivals(n) + derived(n)))
+}
+
+// amount is how much was asked of a node, or where that stands.
+func amount(n *result.Node) string {
 	switch l := n.Load; {
 	case len(l.Ramp) > 0:
 		return ramp(n)
-	case l.Value == 0 && len(n.Trials) > 0: // no probe was confirmed
-		return clean(strings.TrimSpace("search " + arrivals(n)))
 	case l.Kind == "intervals", l.Kind == "schedule":
-		return clean(strings.TrimSpace(l.Kind + " " + filepath.Base(cmp.Or(l.File, "of the data"))))
-	case l.Kind == "rate":
-		return clean(strings.TrimSpace(result.Format("1/s", n.Load.Value) + " " + arrivals(n)))
+		text := l.Kind + " " + filepath.Base(cmp.Or(l.File, "of the data"))
+		if l.Speed != 0 && l.Speed != 1 {
+			text += fmt.Sprintf(", %.6g times as fast", l.Speed)
+		}
+		return text
 	case l.Kind == "":
 		return ""
+	case l.Value == 0 && len(n.Trials) > 0: // no probe was confirmed
+		return "search"
+	case l.Value == 0: // it was skipped: its value is that of an earlier result
+		return l.Kind
+	default:
+		return level(n, l.Value)
 	}
-	return clean(n.Load.Kind + " " + result.Format("1", n.Load.Value))
+}
+
+// arrivals is how the arrivals of a rate lie: " poisson", " cv 2 exact".
+func arrivals(n *result.Node) string {
+	l := n.Load
+	if l.Kind != "rate" {
+		return ""
+	}
+	text := ""
+	if word := l.Arrivals; word != "" {
+		text = " " + word
+	} else if l.CV > 0 {
+		text = fmt.Sprintf(" cv %.6g", l.CV)
+	}
+	if l.Exact {
+		text += " exact"
+	}
+	return text
+}
+
+// derived is the formula of a value that comes from an earlier result.
+func derived(n *result.Node) string {
+	if n.Load.Formula == "" {
+		return ""
+	}
+	const most = 48
+	return " = " + cut(strings.TrimSuffix(strings.TrimPrefix(n.Load.Formula, "${"), "}"), most)
 }
 
 // ramp is the lowest and the highest value that a ramp holds or goes to: "ramp 500/s to 2000/s".
@@ -38,15 +76,7 @@ func ramp(n *result.Node) string {
 	if lowest < highest {
 		text = "ramp " + level(n, lowest) + " to " + level(n, highest)
 	}
-	return clean(strings.TrimSpace(text + " " + arrivals(n)))
-}
-
-// arrivals is how the gaps of an open loop vary, by a word where there is one.
-func arrivals(n *result.Node) string {
-	if n.Load.Arrivals == "" && n.Load.CV > 0 {
-		return "cv " + result.Format("1", n.Load.CV)
-	}
-	return n.Load.Arrivals
+	return text
 }
 
 // level is one value of a node's load: "100/s", "concurrency 4".
@@ -61,6 +91,11 @@ func level(n *result.Node, v float64) string {
 func sides(a result.Assertion) (observed, limit string) {
 	observed, limit = "no data", ""
 	switch {
+	case a.Within > 0:
+		if a.Observed != nil {
+			observed = since(*a.Observed)
+		}
+		return observed, since(a.Within)
 	case a.Observed != nil && a.Limit != nil:
 		return result.FormatApart(a.Unit, *a.Observed, *a.Limit)
 	case a.Observed != nil:
@@ -69,6 +104,14 @@ func sides(a result.Assertion) (observed, limit string) {
 		limit = result.Format(a.Unit, *a.Limit)
 	}
 	return observed, limit
+}
+
+// since is the time from which on an assertion is true.
+func since(t float64) string {
+	if t == 0 {
+		return "from the start"
+	}
+	return "from " + result.Format("s", t)
 }
 
 // said is an assertion with what was found, in one line.

@@ -61,8 +61,9 @@ type Control struct {
 	player atomic.Pointer[player]
 }
 
-// Older is how many requests in flight were due before due. An arrival that waits for a slot, or whose time has not come
-// yet, is one of them; those that stand behind it are not counted.
+// Older is how many requests that have no outcome were due before due: those in flight, and those that wait for a slot.
+// With OpenOptions.Again all of these are counted, at a moment when one is just being sent one less; without it only the
+// first, be its time come or not. One caller at a time.
 func (c *Control) Older(due int64) int64 {
 	if p := c.player.Load(); p != nil {
 		return p.older(due)
@@ -93,6 +94,9 @@ type OpenOptions struct {
 	Drop        bool  // no idle slot: drop the arrival (counted) instead of waiting
 	Spin        int64 // ns of final spin before a due time, 0 … 80 µs
 	MaxInFlight int   // requests in flight at most, over all pools
+	// Again is the schedule once more, from its beginning, by which Control.Older counts what waits for a slot; nil: only
+	// the first of these is counted.
+	Again load.Schedule
 	// Delay is a test hook: called by the pacer before each send; nil in production.
 	Delay func(n uint64)
 }
@@ -106,7 +110,8 @@ type Played struct {
 	WaitedPool   int64 // arrivals that waited for a slot
 	Paused       int64 // requests that waited for an empty sample buffer: measure was behind; warm-up included
 	WarmSent     int64
-	PeakInFlight int64  // warm-up included
-	Lanes        int    // lanes at the end
-	Hash         uint64 // FNV-1a over the due times played, warm-up included (same seed, same hash); closed loop: 0
+	PeakInFlight int64   // warm-up included
+	Waits        []int64 // of WaitedPool, those that waited for a slot of a pool itself, and not behind others; by pool
+	Lanes        int     // lanes at the end
+	Hash         uint64  // FNV-1a over the due times played, warm-up included (same seed, same hash); closed loop: 0
 }

@@ -17,6 +17,9 @@ import (
 // call.
 func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, out Handoff, c *Control, o OpenOptions) Played {
 	op := &open{drop: o.Drop, delay: o.Delay, most: math.MaxInt64, freed: make(chan struct{}, 1)}
+	if o.Again != nil && !o.Drop { // what is dropped waits for nothing
+		op.queue = &queue{o: &o.Options, s: o.Again}
+	}
 	op.init(&o.Options, c, out, pools, o.MaxInFlight)
 	if o.MaxInFlight > 0 && len(op.slots) > o.MaxInFlight {
 		op.most = int64(o.MaxInFlight)
@@ -42,6 +45,9 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	op.closeLanes()
 	op.rethrow()
 	p.Lanes = op.lanes()
+	for i := range op.pools {
+		p.Waits = append(p.Waits, op.pools[i].waited)
+	}
 	return p.Played
 }
 

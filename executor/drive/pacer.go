@@ -175,6 +175,7 @@ func (p *pacer) idleSlot(hold bool) (sl *slot, free int64) {
 	}
 	if hold && full {
 		p.WaitedPool++
+		g.waited++
 	}
 	for !p.halt.Load() {
 		p.waiting.Store(true)

@@ -33,6 +33,8 @@ type player struct {
 	group   sync.WaitGroup
 	crash   atomic.Pointer[string] // the first panic of a goroutine
 
+	queue *queue // what Older counts by; of its caller. nil: none
+
 	onHalt func()          // wakes senders that wait
 	onScan func(now int64) // what a loop has to do now and then
 }
@@ -42,8 +44,8 @@ func (p *player) init(o *Options, c *Control, out Handoff, pools []Pool, most in
 	p.events = make(chan struct{}, 1)
 	p.divide(pools, most)
 	p.pending.Store(never)
-	c.player.Store(p)
 	c.StopAt.CompareAndSwap(0, math.MaxInt64)
+	c.player.Store(p)
 	c.OldestDue.Store(o.Start)
 	if o.WarmCount == 0 {
 		c.HoldStart.Store(max(o.Start, o.WarmUntil, 1))

@@ -15,6 +15,7 @@ type pool struct {
 	inline int          // calls up to this size are sent by the pacer
 	hand   int          // calls larger than this are sent by a second goroutine of their lane
 	idle   *ring        // open loop
+	waited int64        // arrivals that waited for one of its slots; of the pacer
 	grower grower
 }
 
@@ -77,15 +78,19 @@ func (p *player) lanes() (n int) {
 	return n
 }
 
-// older counts the requests in flight that were due before due, and the one that the pacer is at.
+// older counts the requests in flight that were due before due, and what waits for a slot. With a queue an arrival that is
+// sent meanwhile is counted once at most: slots are read before Sent.
 func (p *player) older(due int64) (n int64) {
-	if p.pending.Load() < due {
+	if p.queue == nil && p.pending.Load() < due {
 		n++
 	}
 	for sl := range p.present {
 		if sl.due.Load() < due {
 			n++
 		}
+	}
+	if p.queue != nil && p.pending.Load() != never { // else nothing more is sent, due or not
+		n += p.queue.before(due, p.c.Sent.Load())
 	}
 	return n
 }

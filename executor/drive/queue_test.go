@@ -1,6 +1,13 @@
 package drive
 
-import "testing"
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/load"
+)
 
 // TestOpenWaitBehindAWait: slots that become free together answer for one arrival that waited; those that stood behind it
 // find an idle slot at once, and have waited for the full pool all the same.
@@ -24,5 +31,63 @@ func TestOpenWaitBehindAWait(t *testing.T) {
 	}
 	if waited != p.WaitedPool {
 		t.Errorf("%d samples say they waited, played %d", waited, p.WaitedPool)
+	}
+}
+
+// TestQueue: what is due and not sent, by a schedule played once more: behind those sent, without what Limit leaves out.
+func TestQueue(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	fresh := func(limit int64) *queue {
+		o := &Options{Start: 1000 * ms, WarmUntil: 1002 * ms, Limit: limit}
+		return &queue{o: o, s: load.Limit(load.Constant(1000), 8)} // due at 1000, 1001, … 1007 ms, two of them warm-up
+	}
+	for _, c := range []struct{ limit, due, sent, want int64 }{
+		{0, 1000, 0, 0},
+		{0, 1001, 0, 1},
+		{0, 1005, 0, 5},
+		{0, 1005, 3, 2},
+		{0, 1005, 6, 0},
+		{0, 2000, 3, 5},
+		{3, 2000, 3, 2},
+		{3, 1004, 3, 1},
+		{0, 2000, 8, 0},
+	} {
+		if got := fresh(c.limit).before(c.due*ms, c.sent); got != c.want {
+			t.Errorf("limit %d: %d due before %d ms with %d sent, want %d", c.limit, got, c.due, c.sent, c.want)
+		}
+	}
+	q := fresh(0) // asked again and again, of earlier and of later times
+	for _, c := range []struct{ due, sent, want int64 }{{1004, 1, 3}, {1002, 1, 1}, {1002, 2, 0}, {1006, 2, 4}, {1003, 5, 0}, {3000, 5, 3}} {
+		if got := q.before(c.due*ms, c.sent); got != c.want {
+			t.Errorf("%d due before %d ms with %d sent, want %d", got, c.due, c.sent, c.want)
+		}
+	}
+}
+
+// TestOlderCountsTheQueue: with a full pool everything that is due and has no outcome is older, in flight or not.
+func TestOlderCountsTheQueue(t *testing.T) {
+	w := newWorld(t, 2)
+	w.gate = make(chan struct{})
+	o := OpenOptions{Options: w.options(), Again: burst(10)}
+	var sent atomic.Int64
+	full := make(chan struct{})
+	w.onSend = func(*backends.Sample) {
+		if sent.Add(1) == 2 {
+			close(full)
+		}
+	}
+	go func() {
+		<-full
+		if n := w.c.Older(never); n != 10 {
+			t.Errorf("%d have no outcome, want 10", n)
+		}
+		if n := w.c.Older(o.Start); n != 0 {
+			t.Errorf("%d were due before the first", n)
+		}
+		close(w.gate)
+	}()
+	p := playOpen(background, w, burst(10), &fakeFeed{}, inline, o)
+	if p.Sent != 10 || w.c.Older(never) != 0 || len(p.Waits) != 1 || p.Waits[0] == 0 {
+		t.Errorf("%d older at the end: %+v", w.c.Older(never), p)
 	}
 }

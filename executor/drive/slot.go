@@ -71,9 +71,9 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	sl.sample, sl.call, sl.fields = s, t.Call, t.Fields
 	sl.handed = t.Call.Size > sl.pool.hand
 	sl.floor.Store(a.due)
+	p.c.Sent.Add(1) // before due, so that nobody sees the arrival in flight and among those to come
 	sl.gen.Store(gen)
 	sl.due.Store(a.due)
-	p.c.Sent.Add(1)
 }
 
 // send puts the slot's request on the wire.

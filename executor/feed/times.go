@@ -27,6 +27,8 @@ func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 	switch {
 	case d.Generate != nil:
 		return nil, fail(d.Pos, "generated data has no timestamps")
+	case d.Format == Mooncake && d.Files != nil:
+		return traceTimes(d, fail)
 	case d.Files == nil || !readable(d):
 		return nil, source.Diagnostics{{
 			Severity: source.Error, Code: "not-built-yet", Pos: d.Pos, Summary: "this version cannot read the timestamps of this data yet",

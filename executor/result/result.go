@@ -146,7 +146,8 @@ type Load struct {
 	File         string     `json:"file,omitempty"`  // of the gaps or times
 	Speed        float64    `json:"speed,omitempty"` // of a schedule, against what was recorded
 	Arrivals     string     `json:"arrivals,omitempty"`
-	CV           float64    `json:"cv,omitempty"` // coefficient of variation of the gaps
+	CV           float64    `json:"cv,omitempty"`    // coefficient of variation of the gaps
+	Exact        bool       `json:"exact,omitempty"` // as many arrivals as the rate says, and not only on average
 	MaxInFlight  int        `json:"max_in_flight,omitempty"`
 	Overflow     string     `json:"overflow,omitempty"`
 	Batch        int        `json:"batch"`

@@ -1,0 +1,107 @@
+package feed
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// Mooncake is the format of a trace of requests to a language model: a JSON map a line, that says when a request came, how
+// long its prompt and its answer are, and which blocks of the prompt are those of other requests.
+const Mooncake = "mooncake"
+
+// traceRow is one line of such a trace.
+type traceRow struct {
+	Timestamp    json.RawMessage `json:"timestamp"`     // ms
+	InputLength  *int64          `json:"input_length"`  // tokens
+	OutputLength *int64          `json:"output_length"` // tokens
+	HashIDs      []uint64        `json:"hash_ids"`      // of the prompt's blocks, equal where the blocks are
+	due          int64           // ns
+}
+
+// traceTimes are the timestamps of a dataset's trace.
+func traceTimes(d *scenario.Dataset, fail func(source.Pos, string, ...any) source.Diagnostics) ([]int64, source.Diagnostics) {
+	unit := int64(d.TimeUnit)
+	if unit == 0 {
+		unit = msec
+	}
+	var times []int64
+	left := int64(maxFile)
+	for _, f := range d.Files {
+		data, err := readLimited(f.Name, left)
+		if err != nil {
+			return nil, fail(f.Pos, "%s: %s", filepath.Base(f.Name), err)
+		}
+		left -= int64(len(data))
+		rows, err := parseTrace(data, unit)
+		if err != nil {
+			return nil, fail(f.Pos, "%s: %s", filepath.Base(f.Name), err)
+		}
+		if n := len(times); n > 0 && rows[0].due < times[n-1] {
+			return nil, fail(f.Pos, "%s, line 1: this is due before the end of the file in front of it; times must ascend", filepath.Base(f.Name))
+		}
+		for _, r := range rows {
+			times = append(times, r.due)
+		}
+	}
+	return times, nil
+}
+
+// parseTrace reads the rows of a trace, whose times are in units of unit ns. Errors name the line. Empty lines are skipped.
+func parseTrace(data []byte, unit int64) ([]traceRow, error) {
+	var rows []traceRow
+	s := bufio.NewScanner(bytes.NewReader(data))
+	s.Buffer(nil, len(data)+1)
+	for number := 1; s.Scan(); number++ {
+		line := bytes.TrimSpace(s.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		row, err := parseTraceRow(line, unit)
+		if err == nil && len(rows) > 0 && row.due < rows[len(rows)-1].due {
+			err = errors.New("this is due before the row in front of it; times must ascend")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 0 {
+		return nil, errors.New("line 1: there are no rows in this file")
+	}
+	return rows, nil
+}
+
+func parseTraceRow(line []byte, unit int64) (row traceRow, err error) {
+	var wrong *json.UnmarshalTypeError
+	switch err = json.Unmarshal(line, &row); {
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return row, errors.New("this is no JSON map")
+	case errors.As(err, &wrong):
+		return row, fmt.Errorf("%q is no whole number that fits: %s", wrong.Field, wrong.Value)
+	case err != nil:
+		return row, fmt.Errorf("this is no JSON map: %w", err)
+	case row.Timestamp == nil:
+		return row, fmt.Errorf("there is no %q in this row", timestampKey)
+	}
+	for _, length := range []struct {
+		key string
+		v   *int64
+	}{{"input_length", row.InputLength}, {"output_length", row.OutputLength}} {
+		switch {
+		case length.v == nil:
+			return row, fmt.Errorf("there is no %q in this row", length.key)
+		case *length.v < 0 || *length.v > math.MaxInt32:
+			return row, fmt.Errorf("%q must be from 0 to %d: %d", length.key, math.MaxInt32, *length.v)
+		}
+	}
+	row.due, err = timestamp(row.Timestamp, unit)
+	return row, err
+}

@@ -1,0 +1,63 @@
+package executor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// findings are those of all rounds. What several rounds found alike, but for the numbers, is said once with the text of the
+// first of them; each round keeps its own.
+func (rs *rounds) findings() []result.Finding {
+	list := []result.Finding{}
+	var keys []string
+	var at [][]int // by finding: its rounds, from 1
+	var first []string
+	for i, r := range rs.played {
+		for _, f := range r.out.Validity.Findings {
+			key := f.Code + " " + f.Severity + " " + withoutNumbers(f.Text)
+			known := -1
+			for j, k := range keys {
+				if k == key {
+					known = j
+				}
+			}
+			switch {
+			case known < 0:
+				keys, list, at, first = append(keys, key), append(list, f), append(at, []int{i + 1}), append(first, "")
+				continue
+			case at[known][len(at[known])-1] != i+1:
+				at[known] = append(at[known], i+1)
+			}
+			if f.Text != list[known].Text {
+				first[known] = ", the first"
+			}
+		}
+	}
+	for j := range list {
+		list[j].Text = rs.inRounds(at[j]) + first[j] + ": " + list[j].Text
+	}
+	return list
+}
+
+// inRounds names rounds: "round 2 of 4", "rounds 1, 3 of 4", "all 4 rounds".
+func (rs *rounds) inRounds(at []int) string {
+	switch len(at) {
+	case 1:
+		return fmt.Sprintf("round %d of %d", at[0], rs.planned)
+	case rs.planned:
+		return fmt.Sprintf("all %d rounds", rs.planned)
+	}
+	return fmt.Sprintf("rounds %s of %d", strings.Trim(strings.ReplaceAll(fmt.Sprint(at), " ", ", "), "[]"), rs.planned)
+}
+
+// withoutNumbers is a text by which two are told apart.
+func withoutNumbers(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' || c == '.' || c == '-' {
+			return -1
+		}
+		return c
+	}, text)
+}
