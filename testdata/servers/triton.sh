@@ -39,6 +39,9 @@ start() {
     PATH="$work/venv/bin:$PATH" LD_LIBRARY_PATH="$libpython:$site/nvidia_pytriton.libs" \
     "$site/pytriton/tritonserver/bin/tritonserver" \
     --model-repository="$work/models" --backend-directory="$work/backends" \
+    --model-control-mode=explicit --load-model='*' \
+    --cache-directory="$site/pytriton/tritonserver/caches" --cache-config=local,size=1048576 \
+    --trace-config=triton,file="$work/trace.json" --trace-config=mode=triton \
     --http-address=127.0.0.1 --grpc-address=127.0.0.1 --metrics-address=127.0.0.1 \
     --http-port=18000 --grpc-port=18001 --metrics-port=18002
   await triton "$work" "http://$http/v2/health/ready" 120
