@@ -14,12 +14,12 @@ const maxCalls = 4 << 30
 
 // encode makes the calls of one kind of request of a stage. left is the room for them, which gets smaller.
 func (e *entry) encode(conn backends.Conn, s *scenario.Stage, number uint16, seed uint64, left *int64) source.Diagnostics {
-	reqs, diags := feed.Build(e.plan.Request.Data, &e.plan.Request, e.sig, seed)
+	built, diags := feed.Build(e.plan.Request.Data, &e.plan.Request, e.sig, seed)
 	what := fmt.Sprintf("stage %q", s.ID)
 	if e.plan.Name != "" {
 		what += fmt.Sprintf(", %q of its mix", e.plan.Name)
 	}
-	for _, req := range reqs {
+	for _, req := range built.Requests {
 		call, err := conn.Prepare(req)
 		if err == nil {
 			call.Entry = number

@@ -20,11 +20,21 @@ type row struct {
 	name    string // "data.json, step 3", for messages
 	inputs  []backends.Tensor
 	outputs []backends.Tensor // expected
+	stream  bool              // part of a sequence
+	first   bool              // the first of its sequence
+}
+
+// Built is what a stage sends: its requests, and how they belong together.
+type Built struct {
+	Requests []backends.Request
+	// Streams are sequences of requests: each is the indexes of its steps in Requests, in their order. nil: the data has
+	// no sequences. Every request is in exactly one stream, and streams come in the order of the data.
+	Streams [][]int
 }
 
 // Build makes the requests of a stage, one for each distinct batch of rows, checked against what the model takes. Its
 // diagnostics stand at the plan's lines; nothing has been sent for inference when they appear.
-func Build(d *scenario.Dataset, r *scenario.Request, sig backends.Signature, seed uint64) ([]backends.Request, source.Diagnostics) {
+func Build(d *scenario.Dataset, r *scenario.Request, sig backends.Signature, seed uint64) (Built, source.Diagnostics) {
 	b := &builder{dataset: d, request: r, sig: sig, seed: seed}
 	b.checkBatch()
 	b.checkNames()
@@ -35,14 +45,32 @@ func Build(d *scenario.Dataset, r *scenario.Request, sig backends.Signature, see
 		rows = b.read()
 	}
 	if b.diags.HasErrors() {
-		return nil, b.diags
+		return Built{}, b.diags
 	}
 	b.nothingExpected(rows)
-	reqs := b.batches(rows)
+	built := Built{Streams: b.streams(rows)}
+	built.Requests = b.batches(rows)
 	if b.diags.HasErrors() {
-		return nil, b.diags
+		return Built{}, b.diags
 	}
-	return reqs, b.diags
+	return built, b.diags
+}
+
+// streams are the sequences of the rows. The steps of a sequence go one by one: a server joins those of different ones.
+func (b *builder) streams(rows []row) [][]int {
+	var streams [][]int
+	for i, r := range rows {
+		if r.first {
+			streams = append(streams, nil)
+		}
+		if r.stream {
+			streams[len(streams)-1] = append(streams[len(streams)-1], i)
+		}
+	}
+	if streams != nil && b.request.Batch > 1 {
+		b.fail(b.request.BatchPos, "batch", "batch is %d, but this data holds sequences, whose steps are sent one by one", b.request.Batch)
+	}
+	return streams
 }
 
 type builder struct {

@@ -77,7 +77,7 @@ func TestFile(t *testing.T) {
 		{"two free dimensions", `{"data":[{"a":[1,2]}]}`, []backends.Port{port("a", backends.FP32, -1, -1)}, nil, "say which under `shapes`"},
 		{"no rows", `{"data":[]}`, []backends.Port{a}, nil, "no rows"},
 		{"no data", `{}`, []backends.Port{a}, nil, "no rows"},
-		{"sequences", `{"data":[[{"a":[1]}]]}`, []backends.Port{a}, nil, "cannot send sequences yet"},
+		{"rows beside lists of rows", `{"data":[[{"a":[1]}],{"a":[1]}]}`, []backends.Port{a}, nil, "stand side by side"},
 		{"validation of another length", `{"data":[{"a":[1]}],"validation_data":[]}`, []backends.Port{a}, nil, `"validation_data" has 0 rows`},
 		{"no JSON", "{\"data\":[\n{\"a\":[1,]}]}", []backends.Port{a}, nil, "line 2, column 9"},
 		{"data is no list", `{"data":{"a":[1]}}`, []backends.Port{a}, nil, "must be a list of rows"},
@@ -89,7 +89,7 @@ func TestFile(t *testing.T) {
 		{"unknown key in a tensor", `{"data":[{"a":{"contents":[1]}}]}`, []backends.Port{a}, nil, `content or b64`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			reqs, diags := Build(dataset(t, c.text), &scenario.Request{Batch: 1}, signature(true, 8, c.inputs...), 0)
+			built, diags := Build(dataset(t, c.text), &scenario.Request{Batch: 1}, signature(true, 8, c.inputs...), 0)
 			if c.want != "" {
 				if len(diags) == 0 || !strings.Contains(diags[0].Summary, c.want) {
 					t.Fatalf("diagnostics %v, want %q", diags, c.want)
@@ -99,26 +99,52 @@ func TestFile(t *testing.T) {
 			if len(diags) > 0 {
 				t.Fatal(diags)
 			}
-			if diff := cmp.Diff(c.shape, reqs[0].Inputs[0].Shape); diff != "" {
+			if diff := cmp.Diff(c.shape, built.Requests[0].Inputs[0].Shape); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
+// TestStreams: lists of rows are sequences, of one file after the other.
+func TestStreams(t *testing.T) {
+	d := dataset(t, `{"data":[[{"a":[1]},{"a":[2]}],[{"a":[3]}]],"validation_data":[[{"OUT":[1]},{"OUT":[2]}],[{"OUT":[3]}]]}`)
+	d.Files = append(d.Files, dataset(t, `{"data":[[{"a":[4]},{"a":[5]},{"a":[6]}]]}`).Files...)
+	sig := signature(true, 8, port("a", backends.FP32, 1))
+	built, diags := Build(d, &scenario.Request{Batch: 1}, sig, 0)
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	if diff := cmp.Diff([][]int{{0, 1}, {2}, {3, 4, 5}}, built.Streams); diff != "" {
+		t.Error(diff)
+	}
+	for i, r := range built.Requests {
+		if want := floats(float32(i + 1)); !cmp.Equal(r.Inputs[0].Data, want) || (r.Expect != nil) != (i < 3) {
+			t.Errorf("request %d: %v, expect %v", i, r.Inputs[0].Data, r.Expect)
+		}
+	}
+	if _, diags := Build(d, &scenario.Request{Batch: 2}, sig, 0); !strings.Contains(diags[0].Summary, "one by one") {
+		t.Error(diags)
+	}
+	d.Files = append(d.Files, dataset(t, `{"data":[{"a":[4]}]}`).Files...)
+	if _, diags := Build(d, &scenario.Request{Batch: 1}, sig, 0); !strings.Contains(diags[0].Summary, "mixed") {
+		t.Error(diags)
+	}
+}
+
 func TestExpectedOutputs(t *testing.T) {
 	d := dataset(t, `{"data":[{"a":[1]},{"a":[2]}],"validation_data":[{"OUT":[10]},{"OUT":[20]}]}`)
 	sig := signature(true, 8, port("a", backends.FP32, 1))
-	reqs, diags := Build(d, &scenario.Request{Batch: 2}, sig, 0)
-	if len(diags) > 0 || len(reqs) != 1 {
-		t.Fatalf("%d requests, %v", len(reqs), diags)
+	built, diags := Build(d, &scenario.Request{Batch: 2}, sig, 0)
+	if len(diags) > 0 || len(built.Requests) != 1 {
+		t.Fatalf("%d requests, %v", len(built.Requests), diags)
 	}
 	want := &backends.Expect{Outputs: []backends.Tensor{{Name: "OUT", Type: backends.FP32, Shape: []int64{2, 1}, Data: floats(10, 20)}}}
-	if diff := cmp.Diff(want, reqs[0].Expect); diff != "" {
+	if diff := cmp.Diff(want, built.Requests[0].Expect); diff != "" {
 		t.Error(diff)
 	}
-	reqs, _ = Build(d, &scenario.Request{Batch: 1, Expect: &scenario.Expect{Outputs: false}}, sig, 0)
-	if reqs[0].Expect.Outputs != nil {
+	built, _ = Build(d, &scenario.Request{Batch: 1, Expect: &scenario.Expect{Outputs: false}}, sig, 0)
+	if built.Requests[0].Expect.Outputs != nil {
 		t.Error("outputs are compared although the plan says not to")
 	}
 }
@@ -147,12 +173,12 @@ func TestBatches(t *testing.T) {
 		{2, "stop", [][]float32{{0, 1}}},
 	} {
 		d.AtEnd = c.atEnd
-		reqs, diags := Build(d, &scenario.Request{Batch: c.batch}, sig, 0)
+		built, diags := Build(d, &scenario.Request{Batch: c.batch}, sig, 0)
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
 		var got [][]byte
-		for _, r := range reqs {
+		for _, r := range built.Requests {
 			got = append(got, r.Inputs[0].Data)
 			if int(r.Items) != c.batch || r.Inputs[0].Shape[0] != int64(c.batch) {
 				t.Errorf("batch %d: items %d, shape %v", c.batch, r.Items, r.Inputs[0].Shape)

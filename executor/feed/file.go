@@ -29,6 +29,8 @@ type step struct {
 	name    string
 	inputs  map[string]json.RawMessage
 	outputs map[string]json.RawMessage
+	stream  bool // part of a sequence
+	first   bool // the first of its sequence
 }
 
 // Check reads the files of a dataset as far as that is possible without a model: what validate can know.
@@ -37,7 +39,12 @@ func Check(d *scenario.Dataset) source.Diagnostics {
 	if !readable(d) {
 		return nil
 	}
-	_, diags := readFiles(d)
+	steps, diags := readFiles(d)
+	if !diags.HasErrors() && len(steps) > 0 && steps[0].stream {
+		diags = append(diags, source.Diagnostic{
+			Severity: source.Error, Code: "not-built-yet", Pos: d.Pos, Summary: "this version cannot send sequences yet",
+		})
+	}
 	return diags
 }
 
@@ -52,12 +59,15 @@ func readFiles(d *scenario.Dataset) ([]step, source.Diagnostics) {
 	for _, f := range d.Files {
 		more, err := readFile(f.Name, &left)
 		if err != nil {
-			code := "data-file"
-			if errors.Is(err, errSequences) {
-				code = "not-built-yet"
-			}
 			diags = append(diags, source.Diagnostic{
-				Severity: source.Error, Code: code, Pos: f.Pos, Summary: fmt.Sprintf("%s: %s", filepath.Base(f.Name), err),
+				Severity: source.Error, Code: "data-file", Pos: f.Pos, Summary: fmt.Sprintf("%s: %s", filepath.Base(f.Name), err),
+			})
+			continue
+		}
+		if len(steps) > 0 && steps[0].stream != more[0].stream {
+			diags = append(diags, source.Diagnostic{
+				Severity: source.Error, Code: "data-file", Pos: f.Pos,
+				Summary: fmt.Sprintf("%s: rows and lists of rows are mixed: either all rows of all files are in lists, which are sequences, or none", filepath.Base(f.Name)),
 			})
 			continue
 		}
@@ -99,9 +109,6 @@ func readLimited(name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// errSequences is about rows that this version cannot send.
-var errSequences = errors.New("this version cannot send sequences yet")
-
 func parseFile(name string, data []byte) ([]step, error) {
 	data = quoteNonFinite(data)
 	var doc struct {
@@ -117,22 +124,77 @@ func parseFile(name string, data []byte) ([]step, error) {
 	if doc.Validation != nil && len(doc.Validation) != len(doc.Data) {
 		return nil, fmt.Errorf(`"validation_data" has %d rows, "data" has %d`, len(doc.Validation), len(doc.Data))
 	}
-	steps := make([]step, len(doc.Data))
+	nested := isList(doc.Data[0])
+	var steps []step
 	for i, raw := range doc.Data {
-		steps[i].name = fmt.Sprintf("%s, row %d", name, i)
-		if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
-			return nil, fmt.Errorf("row %d is a list: %w", i, errSequences)
-		}
-		if err := json.Unmarshal(raw, &steps[i].inputs); err != nil {
-			return nil, fmt.Errorf("row %d is not a map of tensors", i)
-		}
+		var expected json.RawMessage
 		if doc.Validation != nil {
-			if err := json.Unmarshal(doc.Validation[i], &steps[i].outputs); err != nil {
-				return nil, fmt.Errorf(`row %d of "validation_data" is not a map of tensors`, i)
-			}
+			expected = doc.Validation[i]
 		}
+		if isList(raw) != nested {
+			return nil, fmt.Errorf("row %d: rows and lists of rows stand side by side: either all rows are in lists, which are sequences, or none", i)
+		}
+		if !nested {
+			s, err := newStep(fmt.Sprintf("%s, row %d", name, i), raw, expected)
+			if err != nil {
+				return nil, err
+			}
+			steps = append(steps, s)
+			continue
+		}
+		stream, err := newStream(name, i, raw, expected)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, stream...)
 	}
 	return steps, nil
+}
+
+func isList(raw json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) }
+
+// newStream reads the steps of a sequence.
+func newStream(name string, number int, raw, expected json.RawMessage) ([]step, error) {
+	var rows, outputs []json.RawMessage
+	if err := json.Unmarshal(raw, &rows); err != nil {
+		return nil, err
+	}
+	if expected != nil {
+		if err := json.Unmarshal(expected, &outputs); err != nil || len(outputs) != len(rows) {
+			return nil, fmt.Errorf(`stream %d of "data" has %d steps, that of "validation_data" has not`, number, len(rows))
+		}
+	}
+	var steps []step
+	for i, row := range rows {
+		var output json.RawMessage
+		if outputs != nil {
+			output = outputs[i]
+		}
+		s, err := newStep(fmt.Sprintf("%s, stream %d, step %d", name, number, i), row, output)
+		if err != nil {
+			return nil, err
+		}
+		s.stream, s.first = true, i == 0
+		steps = append(steps, s)
+	}
+	if len(steps) == 0 {
+		return nil, fmt.Errorf("stream %d has no steps", number)
+	}
+	return steps, nil
+}
+
+// newStep reads one row, and its expected outputs unless they are nil.
+func newStep(name string, raw, expected json.RawMessage) (step, error) {
+	s := step{name: name}
+	if err := json.Unmarshal(raw, &s.inputs); err != nil {
+		return s, fmt.Errorf("%s is not a map of tensors", name)
+	}
+	if expected != nil {
+		if err := json.Unmarshal(expected, &s.outputs); err != nil {
+			return s, fmt.Errorf(`%s of "validation_data" is not a map of tensors`, name)
+		}
+	}
+	return s, nil
 }
 
 // jsonError says where in the file a JSON error is.
@@ -164,7 +226,7 @@ func (b *builder) read() []row {
 	var rows []row
 	const most = 20 // mistakes of one kind repeat in every row; the first ones are enough
 	for _, s := range steps {
-		r := row{name: s.name}
+		r := row{name: s.name, stream: s.stream, first: s.first}
 		r.inputs = b.tensors(s.name, s.inputs, b.sig.Inputs, "input")
 		r.outputs = b.tensors(s.name, s.outputs, b.sig.Outputs, "output")
 		if missing := b.missing(r.inputs); missing != "" && !b.diags.HasErrors() {

@@ -39,10 +39,10 @@ func TestRandomValues(t *testing.T) {
 		if cmp.Equal(a, c) {
 			t.Errorf("%s: another seed gave the same", typ)
 		}
-		if len(a) != 4 || cmp.Equal(a[0].Inputs, a[1].Inputs) {
-			t.Errorf("%s: %d rows, the first two equal: %v", typ, len(a), cmp.Equal(a[0].Inputs, a[1].Inputs))
+		if len(a.Requests) != 4 || cmp.Equal(a.Requests[0].Inputs, a.Requests[1].Inputs) {
+			t.Errorf("%s: %d rows, the first two equal: %v", typ, len(a.Requests), cmp.Equal(a.Requests[0].Inputs, a.Requests[1].Inputs))
 		}
-		data := a[0].Inputs[0].Data
+		data := a.Requests[0].Inputs[0].Data
 		for i := range 32 {
 			switch typ {
 			case backends.Bool:
@@ -93,7 +93,7 @@ func TestGenerators(t *testing.T) {
 	} {
 		c.g.Input = "x"
 		d := generated(&scenario.Generate{Default: "random", Inputs: []scenario.Generator{c.g}}, 3)
-		reqs, diags := Build(d, &scenario.Request{Batch: 1}, signature(false, 0, c.port), 0)
+		built, diags := Build(d, &scenario.Request{Batch: 1}, signature(false, 0, c.port), 0)
 		if c.want != "" {
 			if len(diags) == 0 || !strings.Contains(diags[0].Summary, c.want) {
 				t.Errorf("%s: %v, want %q", c.name, diags, c.want)
@@ -104,7 +104,7 @@ func TestGenerators(t *testing.T) {
 			t.Errorf("%s: %v", c.name, diags)
 			continue
 		}
-		for _, r := range reqs {
+		for _, r := range built.Requests {
 			for i := range 6 {
 				if v := int32(binary.LittleEndian.Uint32(r.Inputs[0].Data[4*i:])); !c.check(i, v) {
 					t.Errorf("%s: element %d is %d", c.name, i, v)

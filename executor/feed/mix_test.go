@@ -313,9 +313,9 @@ func TestTimestamps(t *testing.T) {
 		{[]backends.Port{port("a", backends.FP32, -1)}, 1},
 		{[]backends.Port{port("a", backends.FP32, -1), port("timestamp", backends.Uint64, 1)}, 2},
 	} {
-		reqs, diags := Build(dataset(t, text), &scenario.Request{Batch: 1}, signature(true, 0, c.ports...), 1)
-		if len(diags) > 0 || len(reqs[0].Inputs) != c.want {
-			t.Errorf("%d inputs of %d: %v", len(reqs[0].Inputs), c.want, diags)
+		built, diags := Build(dataset(t, text), &scenario.Request{Batch: 1}, signature(true, 0, c.ports...), 1)
+		if len(diags) > 0 || len(built.Requests[0].Inputs) != c.want {
+			t.Errorf("%d inputs of %d: %v", len(built.Requests[0].Inputs), c.want, diags)
 		}
 	}
 	if n, diags := Rows(dataset(t, text)); n != 1 || len(diags) > 0 {

@@ -66,11 +66,11 @@ func TestFileOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := generated(&scenario.Generate{Inputs: []scenario.Generator{{Input: "x", File: &scenario.Path{Name: name}}}}, 3)
-	reqs, diags := Build(d, &scenario.Request{Batch: 1}, signature(true, 0, port("x", backends.FP32, -1)), 1)
-	if len(diags) > 0 || len(reqs) != 3 {
-		t.Fatal(len(reqs), diags)
+	built, diags := Build(d, &scenario.Request{Batch: 1}, signature(true, 0, port("x", backends.FP32, -1)), 1)
+	if len(diags) > 0 || len(built.Requests) != 3 {
+		t.Fatal(len(built.Requests), diags)
 	}
-	if &reqs[0].Inputs[0].Data[0] != &reqs[2].Inputs[0].Data[0] {
+	if &built.Requests[0].Inputs[0].Data[0] != &built.Requests[2].Inputs[0].Data[0] {
 		t.Error("the rows hold copies of the file")
 	}
 }
