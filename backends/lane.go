@@ -65,12 +65,29 @@ type Hole struct {
 	Field uint8 // FieldID …
 }
 
-// Fields that a Hole can hold.
+// Fields that a Hole can hold. Digits are zero-padded decimals, the same in every protocol. Numbers and truths take the
+// form that the protocol has for a fixed width: JSON has spaces beside them, protobuf a varint with as many bytes.
 const (
-	FieldID uint8 = iota + 1 // request id, zero-padded decimal of Hole.Width digits
+	FieldID           uint8 = iota + 1 // request id, digits
+	FieldSequence                      // sequence id, a number
+	FieldSequenceText                  // sequence id, digits
+	FieldRegion                        // output region, digits
+	FieldStart                         // first request of its sequence, a truth
+	FieldEnd                           // last request of its sequence, a truth
 )
 
-// Fields are the values of one request's holes.
+// Fields are the values of one request's holes; by value, 24 bytes.
 type Fields struct {
-	ID uint64 // unique in the run: node<<40 | n
+	ID         uint64 // unique in the run: node<<40 | n
+	Sequence   uint64 // 0: the request belongs to none
+	Region     uint32 // of the slot that the request goes out on
+	Start, End bool
+}
+
+// PutDigits writes v into to as zero-padded digits; those that do not fit are lost at the front.
+func PutDigits(to []byte, v uint64) {
+	for i := len(to) - 1; i >= 0; i-- {
+		to[i] = byte('0' + v%10)
+		v /= 10
+	}
 }

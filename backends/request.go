@@ -29,6 +29,13 @@ type Request struct {
 	Row          uint32
 	Items        uint32
 	Expect       *Expect
+	Sequence     *Sequence // nil: the request belongs to no sequence
+}
+
+// Sequence makes a request one of a sequence, for a model that keeps state: the id and the marks of the first and the
+// last come with each sending, from Fields.
+type Sequence struct {
+	Text bool // ids are texts of digits, for models whose correlation ids are texts
 }
 
 // Expect is what a reply must be to count as ok. A miss is class Mismatch.

@@ -3,6 +3,7 @@ package kserve
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -160,6 +161,93 @@ func TestPrepareRefuses(t *testing.T) {
 	for _, target := range []backends.Target{{URL: "grpc://h:1", OutputJSON: true}, {URL: "grpc://h:1", Headers: []backends.Header{{Name: "grpc-x", Value: "y"}}}, {URL: "https://h", TLS: &backends.TLSOptions{CA: "/nothing"}}} {
 		if _, err := Open(t.Context(), target, backends.Clock{}); err == nil {
 			t.Errorf("%+v was opened", target)
+		}
+	}
+}
+
+// begun is the JSON of a request as the wire sends it.
+func begun(t *testing.T, target backends.Target, r backends.Request, f backends.Fields) (message struct {
+	ID         string
+	Parameters map[string]any
+},
+) {
+	t.Helper()
+	call, err := openFor(t, target).Prepare(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !call.Stateful {
+		t.Error("a request of a sequence could be resent")
+	}
+	head, body := newWire().Begin(0, call, f, new(backends.Sample))
+	_, text, _ := bytes.Cut(append(bytes.Clone(head), bytes.Join(body, nil)...), []byte("\r\n\r\n"))
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&message); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return message
+}
+
+func TestHTTPSequences(t *testing.T) {
+	r := simple
+	r.Parameters = []backends.Parameter{{Name: "p", Value: "q"}}
+	target := backends.Target{URL: "http://h", Model: "m"}
+	r.Sequence = new(backends.Sequence)
+	got := begun(t, target, r, backends.Fields{ID: 3, Sequence: 4294967295, Start: true})
+	want := map[string]any{"sequence_id": 4294967295.0, "sequence_start": true, "sequence_end": false, "p": "q", "binary_data_output": true}
+	if diff := cmp.Diff(want, got.Parameters); diff != "" || got.ID != "00000000000000000003" {
+		t.Errorf("id %q\n%s", got.ID, diff)
+	}
+	r.Parameters, r.Sequence.Text, target.OutputJSON = nil, true, true
+	got = begun(t, target, r, backends.Fields{Sequence: 12, End: true})
+	want = map[string]any{"sequence_id": "00000000000000000012", "sequence_start": false, "sequence_end": true}
+	if diff := cmp.Diff(want, got.Parameters); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The entries are written by hand from the field numbers of the published protocol; numbers are varints of fixed width.
+func TestGRPCSequences(t *testing.T) {
+	entry := func(name, value string) string {
+		return hexLength("22", hexLength("0a", hex.EncodeToString([]byte(name)))+hexLength("12", value))
+	}
+	for _, c := range []struct {
+		text bool
+		want string
+	}{
+		{false, entry("sequence_id", "1080808080808080808000") + entry("sequence_start", "0800") + entry("sequence_end", "0800")},
+		{true, entry("sequence_id", "1a14"+hex.EncodeToString([]byte(idHole))) + entry("sequence_start", "0800") + entry("sequence_end", "0800")},
+	} {
+		r := simple
+		r.Sequence = &backends.Sequence{Text: c.text}
+		call, err := openFor(t, backends.Target{URL: "grpc://h:1", Model: "m"}).Prepare(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := hexLength("1a", hex.EncodeToString([]byte(idHole)))
+		got := strings.Replace(hex.EncodeToString(call.Head), "1000000000000000000000", "1080808080808080808000", 1) // as the lane fills it with 0
+		if diff := cmp.Diff(id+c.want, got); diff != "" || !call.Stateful || len(call.Holes) != 4 {
+			t.Errorf("%d holes, stateful %t\n%s", len(call.Holes), call.Stateful, diff)
+		}
+	}
+}
+
+// hexLength is a length-delimited field in hexadecimal.
+func hexLength(tag, content string) string {
+	return tag + hex.EncodeToString([]byte{byte(len(content) / 2)}) + content
+}
+
+func TestSequenceParametersAreTheirs(t *testing.T) {
+	r := simple
+	r.Parameters = []backends.Parameter{{Name: "sequence_id", Value: int64(1)}}
+	for _, url := range []string{"http://h", "grpc://h"} {
+		conn := openFor(t, backends.Target{URL: url, Model: "m"})
+		r.Sequence = nil
+		if _, err := conn.Prepare(r); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+		r.Sequence = new(backends.Sequence)
+		if _, err := conn.Prepare(r); err == nil || !strings.Contains(err.Error(), "sequence_id") {
+			t.Errorf("%s: %v", url, err)
 		}
 	}
 }

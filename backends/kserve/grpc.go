@@ -89,13 +89,12 @@ func (c *GRPC) Prepare(r backends.Request) (*backends.Call, error) {
 		text = nil
 	}
 	body = append(body, text)
-	head := protow.AppendString([]byte(nil), 3, idHole)
-	hole := backends.Hole{At: uint32(len(head) - idDigits), Width: idDigits, Field: backends.FieldID}
-	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head, []backends.Hole{hole}, expect(r.Expect))
+	head, holes := grpcHead(r.Sequence)
+	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head, holes, expect(r.Expect))
 	if err != nil {
 		return nil, err
 	}
-	call.Row, call.Items = r.Row, r.Items
+	call.Row, call.Items, call.Stateful = r.Row, r.Items, r.Sequence != nil
 	return call, nil
 }
 

@@ -30,7 +30,7 @@ func (c *HTTP) Prepare(r backends.Request) (*backends.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	prefix := []byte(`{"id":"` + idHole + `"`)
+	prefix, places := jsonPrefix(r.Sequence)
 	headers, err := c.headers(r.Headers, len(prefix)+len(text), len(raw) > 0)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (c *HTTP) Prepare(r backends.Request) (*backends.Call, error) {
 	body := append([][]byte{text}, raw...)
 	head, holes, err := http1.Encode(http1.Request{
 		Method: "POST", Host: c.end.authority, Path: c.end.prefix + modelPath(r.Model, r.ModelVersion) + "/infer", Headers: headers,
-		Prefix: prefix, Holes: []backends.Hole{{At: uint32(len(`{"id":"`)), Width: idDigits, Field: backends.FieldID}}, Body: body,
+		Prefix: prefix, Holes: places, Body: body,
 	})
 	if err != nil {
 		return nil, err
@@ -47,7 +47,9 @@ func (c *HTTP) Prepare(r backends.Request) (*backends.Call, error) {
 	for _, b := range body {
 		size += len(b)
 	}
-	return &backends.Call{Size: size, Row: r.Row, Items: r.Items, Head: head, Holes: holes, Body: body, Impl: expect(r.Expect)}, nil
+	return &backends.Call{
+		Size: size, Row: r.Row, Items: r.Items, Stateful: r.Sequence != nil, Head: head, Holes: holes, Body: body, Impl: expect(r.Expect),
+	}, nil
 }
 
 func modelPath(model, version string) string {
@@ -130,11 +132,13 @@ func (c *HTTP) appendParameters(text []byte, r *backends.Request) ([]byte, error
 	if len(r.Outputs) == 0 && !c.target.OutputJSON {
 		all = append([]backends.Parameter{{Name: binaryOutput, Value: true}}, all...)
 	}
-	for i, p := range all {
-		text = append(text, [2]string{`,"parameters":{`, ","}[min(i, 1)]...)
+	opened := r.Sequence != nil // by the prefix
+	for _, p := range all {
+		text = append(text, map[bool]string{false: `,"parameters":{`, true: ","}[opened]...)
 		text = appendJSON(append(appendJSON(text, p.Name), ':'), p.Value)
+		opened = true
 	}
-	if len(all) > 0 {
+	if opened {
 		text = append(text, '}')
 	}
 	return text, nil

@@ -4,16 +4,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// idDigits is the width of a request id: any uint64 fits.
-const idDigits = 20
-
-// idHole is the id before it is filled in.
-var idHole = strings.Repeat("0", idDigits)
+// The parameters that make a request one of a sequence.
+const (
+	sequenceID    = "sequence_id"
+	sequenceStart = "sequence_start"
+	sequenceEnd   = "sequence_end"
+)
 
 // complete fills in what the request leaves to the target and checks it. All mistakes are reported.
 func complete(r backends.Request, t *backends.Target) (backends.Request, error) {
@@ -32,6 +32,9 @@ func complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 		errs = append(errs, checkTensor(&r.Inputs[i]))
 	}
 	for _, p := range r.Parameters {
+		if r.Sequence != nil && (p.Name == sequenceID || p.Name == sequenceStart || p.Name == sequenceEnd) {
+			errs = append(errs, fmt.Errorf("parameter %s cannot be set: the requests form sequences, whose ids and ends come with them", p.Name))
+		}
 		switch p.Value.(type) {
 		case bool, int64, float64, string:
 		default:

@@ -257,6 +257,8 @@ func (f *fakeFeed) Next(slot int, n uint64, t *feed.Turn) bool {
 	return true
 }
 
+func (*fakeFeed) Finish(int, *feed.Turn) bool { return false }
+
 // within fails the test if what does not return in a generous time.
 func within(t testing.TB, what func() Played) Played {
 	t.Helper()

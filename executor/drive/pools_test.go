@@ -26,6 +26,8 @@ func (f *mixedFeed) Next(_ int, n uint64, t *feed.Turn) bool {
 	return true
 }
 
+func (*mixedFeed) Finish(int, *feed.Turn) bool { return false }
+
 // split gives each pool some of the world's lanes.
 func (w *world) split(most int, lanes ...int) []Pool {
 	all, pools := w.given(), []Pool{}

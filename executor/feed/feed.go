@@ -14,6 +14,9 @@ import (
 type Source interface {
 	// Next fills t for arrival n. False: nothing more.
 	Next(slot int, n uint64, t *Turn) bool
+	// Finish fills t with what must still be sent on slot so that the server is left clean: the last request of a sequence
+	// that is open. It is not measured. False: nothing; the slot may then begin anew.
+	Finish(slot int, t *Turn) bool
 }
 
 // Turn is one request to send.
@@ -69,6 +72,9 @@ func (c *Calls) Next(_ int, n uint64, t *Turn) bool {
 	t.Fields.ID = c.idBase | n
 	return true
 }
+
+// Finish implements Source: requests that stand alone leave nothing open.
+func (*Calls) Finish(int, *Turn) bool { return false }
 
 // mix is the finaliser of SplitMix64 (Steele, Lea and Flood, 2014): a well spread value of each counter.
 func mix(x uint64) uint64 {

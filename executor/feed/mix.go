@@ -43,6 +43,9 @@ func (m *Mix) Next(slot int, n uint64, t *Turn) bool {
 	return ok
 }
 
+// Finish implements Source.
+func (*Mix) Finish(int, *Turn) bool { return false }
+
 // drawn is a weighted choice for every number, and how often it was chosen before, both without state. A block of choices
 // in which every entry has its exact share is shuffled once; the blocks that follow are the same one, begun elsewhere.
 type drawn struct {

@@ -69,14 +69,37 @@ func (l *lane) freeHead() *head {
 	return h
 }
 
-// fill writes a field's value as zero-padded digits.
+// fill writes a field's value: digits, or a varint as wide as the hole.
 func fill(to []byte, field uint8, f backends.Fields) {
-	if field != backends.FieldID {
-		return
+	switch field {
+	case backends.FieldID:
+		backends.PutDigits(to, f.ID)
+	case backends.FieldSequenceText:
+		backends.PutDigits(to, f.Sequence)
+	case backends.FieldRegion:
+		backends.PutDigits(to, uint64(f.Region))
+	case backends.FieldSequence:
+		putVarint(to, f.Sequence)
+	case backends.FieldStart:
+		putVarint(to, truth(f.Start))
+	case backends.FieldEnd:
+		putVarint(to, truth(f.End))
 	}
-	v := f.ID
-	for i := len(to) - 1; i >= 0; i-- {
-		to[i] = byte('0' + v%10)
-		v /= 10
+}
+
+func truth(b bool) uint64 {
+	if b {
+		return 1
 	}
+	return 0
+}
+
+// putVarint writes v as a varint of len(to) bytes: one may be longer than its value needs.
+func putVarint(to []byte, v uint64) {
+	last := len(to) - 1
+	for i := range last {
+		to[i] = byte(v) | 0x80
+		v >>= 7
+	}
+	to[last] = byte(v) & 0x7f
 }

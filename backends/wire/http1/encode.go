@@ -83,9 +83,7 @@ func (r *Request) check() error {
 		errs = append(errs, checkField(h))
 	}
 	for _, h := range r.Holes {
-		if int(h.At)+int(h.Width) > len(r.Prefix) || h.Field != backends.FieldID {
-			errs = append(errs, fmt.Errorf("hole %+v is outside a prefix of %d bytes or has no known field", h, len(r.Prefix)))
-		}
+		errs = append(errs, checkHole(h, len(r.Prefix)))
 	}
 	return errors.Join(errs...)
 }

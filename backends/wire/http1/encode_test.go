@@ -3,6 +3,7 @@ package http1
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -54,17 +55,23 @@ func TestEncodeRefuses(t *testing.T) {
 		"CONNECT": func(r *Request) { r.Method = "CONNECT" },
 		"host":    func(r *Request) { r.Host = "h\r\nX: y" }, "no host": func(r *Request) { r.Host = "" },
 		"path": func(r *Request) { r.Path = "/a b" }, "relative path": func(r *Request) { r.Path = "a" }, "CR in path": func(r *Request) { r.Path = "/\r" },
-		"name":     func(r *Request) { r.Headers = []backends.Header{{Name: "a b", Value: "c"}} },
-		"colon":    func(r *Request) { r.Headers = []backends.Header{{Name: "a:", Value: "c"}} },
-		"no name":  func(r *Request) { r.Headers = []backends.Header{{Value: "c"}} },
-		"CR LF":    func(r *Request) { r.Headers = []backends.Header{{Name: "a", Value: "b\r\nX: y"}} },
-		"LF":       func(r *Request) { r.Headers = []backends.Header{{Name: "a", Value: "b\nX: y"}} },
-		"NUL":      func(r *Request) { r.Headers = []backends.Header{{Name: "a", Value: "b\x00"}} },
-		"space":    func(r *Request) { r.Headers = []backends.Header{{Name: "a", Value: " b"}} },
-		"length":   func(r *Request) { r.Headers = []backends.Header{{Name: "content-LENGTH", Value: "1"}} },
-		"coding":   func(r *Request) { r.Headers = []backends.Header{{Name: "Transfer-Encoding", Value: "chunked"}} },
-		"upgrade":  func(r *Request) { r.Headers = []backends.Header{{Name: "Connection", Value: "upgrade"}} },
-		"hole":     func(r *Request) { r.Holes = []backends.Hole{{At: 0, Width: 1, Field: backends.FieldID}} },
+		"name":    func(r *Request) { r.Headers = []backends.Header{{Name: "a b", Value: "c"}} },
+		"colon":   func(r *Request) { r.Headers = []backends.Header{{Name: "a:", Value: "c"}} },
+		"no name": func(r *Request) { r.Headers = []backends.Header{{Value: "c"}} },
+		"CR LF":   func(r *Request) { r.Headers = []backends.Header{{Name: "a", Value: "b\r\nX: y"}} },
+		"LF":      func(r *Request) { r.Headers = []backends.Header{{Name: "a", Value: "b\nX: y"}} },
+		"NUL":     func(r *Request) { r.Headers = []backends.Header{{Name: "a", Value: "b\x00"}} },
+		"space":   func(r *Request) { r.Headers = []backends.Header{{Name: "a", Value: " b"}} },
+		"length":  func(r *Request) { r.Headers = []backends.Header{{Name: "content-LENGTH", Value: "1"}} },
+		"coding":  func(r *Request) { r.Headers = []backends.Header{{Name: "Transfer-Encoding", Value: "chunked"}} },
+		"upgrade": func(r *Request) { r.Headers = []backends.Header{{Name: "Connection", Value: "upgrade"}} },
+		"hole":    func(r *Request) { r.Holes = []backends.Hole{{At: 0, Width: 1, Field: backends.FieldID}} },
+		"narrow": func(r *Request) {
+			r.Prefix, r.Holes = []byte("0000"), []backends.Hole{{Width: 4, Field: backends.FieldEnd}}
+		},
+		"narrow id": func(r *Request) {
+			r.Prefix, r.Holes = make([]byte, 19), []backends.Hole{{Width: 19, Field: backends.FieldSequence}}
+		},
 		"no field": func(r *Request) { r.Prefix, r.Holes = []byte("00"), []backends.Hole{{Width: 1}} },
 	} {
 		r := good
@@ -101,5 +108,31 @@ func TestBeginFillsHoles(t *testing.T) {
 	}
 	if bytes.Contains(c.Head, []byte("0007")) {
 		t.Error("the shared head was written to")
+	}
+}
+
+func TestBeginFillsEveryField(t *testing.T) {
+	text := `{"id":"aaaaaaaa","seq":bbbbbbbbbbbbbbbbbbbb,"text":"cccccccccccccccccccc","region":"ddd","start":eeeee,"end":fffff}`
+	r := Request{Method: "POST", Host: "h", Path: "/", Prefix: []byte(text)}
+	for field, place := range map[uint8]string{
+		backends.FieldID: "aaaaaaaa", backends.FieldSequence: strings.Repeat("b", 20), backends.FieldSequenceText: strings.Repeat("c", 20),
+		backends.FieldRegion: "ddd", backends.FieldStart: "eeeee", backends.FieldEnd: "fffff",
+	} {
+		r.Holes = append(r.Holes, backends.Hole{At: uint32(strings.Index(text, place)), Width: uint8(len(place)), Field: field})
+	}
+	w, c := New(&recorder{}, Options{}), encodeCall(t, r)
+	for _, f := range []struct {
+		fields backends.Fields
+		want   string
+	}{
+		{backends.Fields{ID: 7, Sequence: 1 << 63, Region: 12, Start: true}, `{"id":"00000007","seq": 9223372036854775808,"text":"09223372036854775808","region":"012","start":true ,"end":false}`},
+		{backends.Fields{Sequence: 0, End: true}, `{"id":"00000000","seq":                   0,"text":"00000000000000000000","region":"000","start":false,"end":true }`},
+		{backends.Fields{Sequence: 100, Start: true, End: true}, `{"id":"00000000","seq":                 100,"text":"00000000000000000100","region":"000","start":true ,"end":true }`},
+	} {
+		head, _ := w.Begin(0, c, f.fields, &backends.Sample{})
+		body := head[bytes.Index(head, []byte("\r\n\r\n"))+4:]
+		if string(body) != f.want || !json.Valid(body) {
+			t.Errorf("%+v: %s", f.fields, body)
+		}
 	}
 }

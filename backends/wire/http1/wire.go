@@ -107,9 +107,7 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 		w.leaves = bytes.Contains(fieldsOf(c.Head), connectionClose)
 	}
 	for _, h := range c.Holes {
-		if h.Field == backends.FieldID {
-			putDecimal(w.head[h.At:int(h.At)+int(h.Width)], f.ID)
-		}
+		fill(w.head[h.At:int(h.At)+int(h.Width)], h.Field, &f)
 	}
 	w.call, w.sample, w.slot = c, s, slot
 	w.got, w.close = false, w.leaves
@@ -132,14 +130,6 @@ func fieldsOf(head []byte) []byte {
 		return head[:i+2]
 	}
 	return head
-}
-
-// putDecimal writes v into to as zero-padded digits; digits that do not fit are lost at the front.
-func putDecimal(to []byte, v uint64) {
-	for i := len(to) - 1; i >= 0; i-- {
-		to[i] = byte('0' + v%10)
-		v /= 10
-	}
 }
 
 // Feed implements backends.Wire.

@@ -1,0 +1,96 @@
+package kserve
+
+import (
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/protow"
+)
+
+// Widths of what is filled in with each sending, in bytes.
+const (
+	idDigits    = 20 // of a request id, and of a sequence id in JSON: any uint64 fits
+	truthText   = len("false")
+	varintWidth = 10 // any uint64, as a varint
+)
+
+// idHole is an id before it is filled in.
+var idHole = strings.Repeat("0", idDigits)
+
+// holes makes bytes with places in them.
+type holes struct {
+	bytes []byte
+	list  []backends.Hole
+}
+
+// place appends what stands in the place until it is filled in.
+func (h *holes) place(field uint8, empty string) {
+	h.list = append(h.list, backends.Hole{At: uint32(len(h.bytes)), Width: uint8(len(empty)), Field: field})
+	h.bytes = append(h.bytes, empty...)
+}
+
+func (h *holes) text(s string) { h.bytes = append(h.bytes, s...) }
+
+// jsonPrefix is the start of a request's JSON: its id, and with a sequence the object of parameters, left open.
+func jsonPrefix(q *backends.Sequence) ([]byte, []backends.Hole) {
+	var h holes
+	h.text(`{"id":"`)
+	h.place(backends.FieldID, idHole)
+	h.text(`"`)
+	if q == nil {
+		return h.bytes, h.list
+	}
+	h.text(`,"parameters":{"` + sequenceID + `":`)
+	if q.Text {
+		h.text(`"`)
+		h.place(backends.FieldSequenceText, idHole)
+		h.text(`"`)
+	} else {
+		h.place(backends.FieldSequence, idHole)
+	}
+	h.text(`,"` + sequenceStart + `":`)
+	h.place(backends.FieldStart, strings.Repeat(" ", truthText))
+	h.text(`,"` + sequenceEnd + `":`)
+	h.place(backends.FieldEnd, strings.Repeat(" ", truthText))
+	return h.bytes, h.list
+}
+
+// Fields of InferParameter.
+const (
+	boolParam = 1
+	intParam  = 2
+	textParam = 3
+)
+
+// grpcHead is the end of a ModelInferRequest: its id (field 3), and with a sequence three entries of its parameters
+// (field 4).
+func grpcHead(q *backends.Sequence) ([]byte, []backends.Hole) {
+	var h holes
+	h.bytes = protow.AppendHead(h.bytes, 3, idDigits)
+	h.place(backends.FieldID, idHole)
+	if q == nil {
+		return h.bytes, h.list
+	}
+	if q.Text {
+		h.entry(sequenceID, textParam, backends.FieldSequenceText, idHole)
+	} else {
+		h.entry(sequenceID, intParam, backends.FieldSequence, strings.Repeat("\x00", varintWidth))
+	}
+	h.entry(sequenceStart, boolParam, backends.FieldStart, "\x00")
+	h.entry(sequenceEnd, boolParam, backends.FieldEnd, "\x00")
+	return h.bytes, h.list
+}
+
+// entry appends one of map<string, InferParameter> whose value is filled in.
+func (h *holes) entry(name string, kind uint8, field uint8, empty string) {
+	var value []byte
+	if kind == textParam {
+		value = protow.AppendHead(value, textParam, len(empty))
+	} else {
+		value = protow.AppendUint(value, protow.Number(kind), 0)[:1] // the tag
+	}
+	inside := protow.AppendHead(protow.AppendString([]byte(nil), 1, name), 2, len(value)+len(empty))
+	inside = append(inside, value...)
+	h.bytes = append(protow.AppendHead(h.bytes, 4, len(inside)+len(empty)), inside...)
+	h.place(field, empty)
+}

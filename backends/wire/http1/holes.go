@@ -1,0 +1,68 @@
+package http1
+
+import (
+	"fmt"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// Widths of holes: any uint64, and the longer of true and false.
+const (
+	numberWidth = 20
+	truthWidth  = len("false")
+)
+
+// fill writes a field's value into its hole: digits as they are, numbers and truths as JSON, with spaces beside them.
+func fill(to []byte, field uint8, f *backends.Fields) {
+	switch field {
+	case backends.FieldID:
+		backends.PutDigits(to, f.ID)
+	case backends.FieldSequenceText:
+		backends.PutDigits(to, f.Sequence)
+	case backends.FieldRegion:
+		backends.PutDigits(to, uint64(f.Region))
+	case backends.FieldSequence:
+		putNumber(to, f.Sequence)
+	case backends.FieldStart:
+		putTruth(to, f.Start)
+	case backends.FieldEnd:
+		putTruth(to, f.End)
+	}
+}
+
+// putNumber writes v at the end of to, without leading zeros, which JSON does not allow.
+func putNumber(to []byte, v uint64) {
+	backends.PutDigits(to, v)
+	for i := range len(to) - 1 {
+		if to[i] != '0' {
+			return
+		}
+		to[i] = ' '
+	}
+}
+
+func putTruth(to []byte, v bool) {
+	if v {
+		copy(to, "true ")
+		return
+	}
+	copy(to, "false")
+}
+
+// checkHole says what is wrong with a hole in a prefix of size bytes.
+func checkHole(h backends.Hole, size int) error {
+	narrow := 1
+	switch h.Field {
+	case backends.FieldSequence:
+		narrow = numberWidth
+	case backends.FieldStart, backends.FieldEnd:
+		narrow = truthWidth
+	case backends.FieldID, backends.FieldSequenceText, backends.FieldRegion:
+	default:
+		return fmt.Errorf("hole %+v has no known field", h)
+	}
+	if int(h.Width) < narrow || int(h.At)+int(h.Width) > size {
+		return fmt.Errorf("hole %+v is narrower than %d bytes or outside a prefix of %d", h, narrow, size)
+	}
+	return nil
+}
