@@ -1,7 +1,7 @@
 package backends
 
-// Lane is one serial path to the server: an HTTP/1.1 connection, a unary gRPC caller. It carries at most Depth
-// requests at once, each in a slot 0 … Depth-1.
+// Lane is one serial path to the server: an HTTP/1.1 connection, a unary gRPC caller, a bidirectional gRPC stream. It
+// carries at most Depth requests at once, each in a slot 0 … Depth-1.
 //
 // Concurrency: one goroutine in Send and one in Recv at the same time, never two in either. Cancel and Close from
 // anywhere. After warm-up nothing here allocates, locks across a system call, logs or formats.
@@ -12,9 +12,14 @@ type Lane interface {
 	// Send puts c on the wire for slot and returns when the transport has it. It fills SendStart, SendEnd, BytesSent.
 	// Errors are not returned: they surface at Recv, which owns redialling. s belongs to the lane until Recv reports
 	// done; the caller has set Due, N, Row, Lane, Slot and Gen and cleared the rest (Sample.Reset).
-	// If c.Size <= Limits.Inline and the slot is idle, Send does not block: the pacer itself may call it.
+	// If c.Size <= Limits.Inline and the slot is idle, Send does not block: the pacer itself may call it. On a lane whose
+	// Limits.Depth is above 1 it never blocks, so that one goroutine may keep all slots in flight: the requests go out in
+	// the order of the Sends, and SendEnd is when the transport has taken this one.
 	Send(slot int, c *Call, f Fields, s *Sample)
-	// Recv blocks until a slot finishes (done) and returns that slot. None means, after Close, the end of the lane.
+	// Recv blocks until a slot finishes (done) or its sample's Events are full, and returns that slot. When it is not done
+	// the caller takes the events away, sets their length to 0 or puts other ones of the same capacity there, and calls
+	// Recv again: until then nothing more of that request is read. None with done set is a reply that belongs to no
+	// request (a fault of the server's, which no sample can show); None without it means, after Close, the end of the lane.
 	// While no request is in flight it is parked so that a silent close by the server is seen and redialled before
 	// the next Send. All stamps are taken at the read, before parsing.
 	// A stale connection (reused, no reply byte yet, call not stateful) is redialled and resent once, in here.
@@ -22,6 +27,9 @@ type Lane interface {
 	// Cancel ends the request of slot if generation gen is still the one in flight; the sample then gets the class
 	// that fits why. Never blocks. Safe against reuse of the slot by a later request.
 	Cancel(slot int, gen uint32, why Cause)
+	// Activity is when slot last sent something or received a byte, run clock; 0: this lane does not tell, as its replies
+	// come in one piece. From any goroutine.
+	Activity(slot int) int64
 	// Close ends the lane; a parked Recv returns None. A request still in flight is first answered as cancelled.
 	// None is not final for a Send that comes after Close or at the same moment: its answer (Stopped) is what the next
 	// Recv gives. So whoever may still send calls Recv until it has as many answers as Sends, or closes lanes only when
@@ -40,8 +48,7 @@ type Limits struct {
 
 // LaneOptions are the executor's wishes for the lanes of one node.
 type LaneOptions struct {
-	Depth  int // wanted depth; the lane may give less
-	Events int // capacity of Sample.Events the caller provides; 0: unary
+	Depth int // wanted depth; the lane may give less
 }
 
 // Call is an encoded request. Immutable. Holes are fixed-width places in Head that Send fills per request.

@@ -8,6 +8,7 @@ type Signature struct {
 	Batched         bool // shapes in Inputs lack the batch dimension, which MaxBatch limits
 	Statistics      bool // the server keeps statistics
 	BinaryTensors   bool // the server speaks the binary tensor extension
+	Decoupled       bool // a request may have any number of responses, none included
 }
 
 // Port is one input or output of a model. Shape holds no batch dimension; -1 is any size.

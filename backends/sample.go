@@ -13,8 +13,8 @@ type Sample struct {
 	// BytesReceived counts reply bytes, head included.
 	BytesReceived int64
 	Row, Items    uint32
-	Responses     uint32
-	Status        int32 // HTTP or gRPC code
+	Responses     uint32 // an empty message that only says that nothing more comes is none
+	Status        int32  // HTTP or gRPC code
 	Gen           uint32
 	Lane          uint32
 	Slot          uint16
@@ -22,7 +22,7 @@ type Sample struct {
 	Flags         Flags
 	Class         ErrorClass
 	_             [1]byte
-	Events        []Event // cap fixed by the stage; empty for unary requests
+	Events        []Event // one for each response, where the target streams: the capacity is the caller's; 0: not wanted
 	Note          []byte  // first NoteSize bytes of the error as the server said it; nil buffer until first used
 }
 
@@ -43,7 +43,7 @@ func (s *Sample) SetNote(text []byte) {
 	s.Note = append(s.Note[:0], text[:min(len(text), NoteSize)]...)
 }
 
-// Event is one reply message or token event: 16 bytes.
+// Event is one response of a request that may have several: 16 bytes.
 type Event struct {
 	At     int64
 	Text   uint32
@@ -51,6 +51,10 @@ type Event struct {
 	Choice uint8
 	Flags  uint16
 }
+
+// EventCoalesced in Event.Flags: the response was there already when the one before it was read, so that the time between
+// the two is the transport's and not the server's.
+const EventCoalesced uint16 = 1
 
 // Flags of a Sample.
 type Flags uint16
@@ -62,6 +66,9 @@ const (
 	Warmup                       // due before the hold phase
 	Timeout                      // ended by our own timeout
 	Incomplete                   // still open when the drain ended
+	Coalesced                    // some of its events carry EventCoalesced
+	NoFinal                      // responses came, and it ended without the final one
+	Part                         // no finished request: the events of one that goes on (Lane.Recv)
 )
 
 // ErrorClass says what kind of failure ended a request (design: time and measurement).
@@ -103,7 +110,8 @@ type Cause uint8
 
 // Causes of a cancellation and the class that the sample gets.
 const (
-	CauseTimeout Cause = iota + 1 // TimedOut, flag Timeout
-	CauseDrain                    // Stopped, flag Incomplete: open when the drain time was over
-	CauseStop                     // Stopped, flag Incomplete: the run was interrupted
+	CauseTimeout    Cause = iota + 1 // TimedOut, flag Timeout
+	CauseDrain                       // Stopped, flag Incomplete: open when the drain time was over
+	CauseStop                        // Stopped, flag Incomplete: the run was interrupted
+	CauseInactivity                  // TimedOut, flag Timeout: nothing came for too long; the note says so
 )

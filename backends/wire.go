@@ -11,7 +11,8 @@ type Wire interface {
 	// the wire until Feed or EOF reports the slot as finished.
 	Begin(slot int, c *Call, f Fields, s *Sample) (head []byte, body [][]byte)
 	// Feed takes what one read brought at time at. It returns the slot that finished (or None), how many bytes of b
-	// belonged to it, and what the connection may do next. While slot is None all of b has been taken.
+	// belonged to it, and what the connection may do next. While slot is None all of b has been taken; with NextFull the
+	// slot is that of the request in flight.
 	// It fills FirstByte, LastByte, BytesReceived, Responses, Status, Class and Note of the sample.
 	Feed(b []byte, at int64) (slot, n int, next Next)
 	// EOF says that the peer ended the stream at time at, while a request was in flight. NextClose: the reply is
@@ -23,13 +24,14 @@ type Wire interface {
 // Next is what a connection may do after Feed or EOF.
 type Next uint8
 
-// The verbs of Next. With all but NextMore and NextStale the request has finished and its sample is complete.
+// The verbs of Next. With all but NextMore, NextStale and NextFull the request has finished and its sample is complete.
 const (
 	NextMore   Next = iota // the reply is not complete: read on
 	NextKeep               // complete, and the connection can carry another request
 	NextClose              // complete, but the connection must not be used again
 	NextBroken             // failed with the sample's class; the connection must not be used again
 	NextStale              // EOF before any byte of a reply
+	NextFull               // the sample's Events are full: once they are drained, Feed goes on with the rest of b
 )
 
 // Wirer is a Conn whose protocol has a Wire, for players that own the sockets themselves.

@@ -43,6 +43,8 @@ func (e *echo) Recv() (int, bool) {
 	}
 }
 
+func (*echo) Activity(int) int64 { return 0 }
+
 func (e *echo) Cancel(int, uint32, backends.Cause) {}
 
 func (e *echo) Close() error {

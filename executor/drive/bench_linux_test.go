@@ -113,6 +113,7 @@ type echoLane struct{}
 
 func (*echoLane) Send(int, *backends.Call, backends.Fields, *backends.Sample) {}
 func (*echoLane) Recv() (int, bool)                                           { return 0, true }
+func (*echoLane) Activity(int) int64                                          { return 0 }
 func (*echoLane) Cancel(int, uint32, backends.Cause)                          {}
 func (*echoLane) Close() error                                                { return nil }
 
@@ -136,6 +137,8 @@ func (l *tcpLane) Recv() (int, bool) {
 	}
 	return 0, true
 }
+
+func (*tcpLane) Activity(int) int64 { return 0 }
 
 func (l *tcpLane) Cancel(int, uint32, backends.Cause) {}
 func (l *tcpLane) Close() error                       { return l.conn.Close() }

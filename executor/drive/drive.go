@@ -33,6 +33,9 @@ import (
 type Handoff interface {
 	Get(lane int) *backends.Sample
 	Put(lane int, s *backends.Sample)
+	// Part takes the events of a request that goes on, and leaves s without any. Only the lane's goroutine calls it. False:
+	// the folder is behind, nothing was taken.
+	Part(lane int, s *backends.Sample) bool
 }
 
 // Pool is the lanes to one of the targets of a node: a request goes out on the pool that its Turn names. Handoff numbers

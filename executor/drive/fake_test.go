@@ -155,6 +155,8 @@ func (l *fakeLane) Recv() (int, bool) {
 	return 0, true
 }
 
+func (*fakeLane) Activity(int) int64 { return 0 }
+
 func (l *fakeLane) Cancel(slot int, gen uint32, why backends.Cause) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -202,6 +204,12 @@ func (o *fakeOut) Get(lane int) *backends.Sample {
 		return nil
 	}
 	return &o.lanes[lane].buffer
+}
+
+// Part implements Handoff.
+func (o *fakeOut) Part(_ int, s *backends.Sample) bool {
+	s.Events = s.Events[:0]
+	return true
 }
 
 func (o *fakeOut) Put(lane int, s *backends.Sample) {

@@ -84,7 +84,7 @@ func (sl *slot) receive() bool {
 	for {
 		at, done := sl.lane.Recv()
 		switch {
-		case at == backends.None:
+		case at == backends.None && !done:
 			return false
 		case done && sl.due.Load() != never:
 			return true

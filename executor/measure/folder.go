@@ -93,6 +93,10 @@ func (f *Folder) Drain(now int64) (folded int) {
 	for i := range f.c.Rings.lanes {
 		l := &f.c.Rings.lanes[i]
 		for s := l.full.pop(); s != nil; s = l.full.pop() {
+			if s.Flags&backends.Part != 0 {
+				l.spare.push(s)
+				continue
+			}
 			if start == 0 && s.Flags&backends.Warmup == 0 {
 				start, end = f.window()
 				f.begin(start, min(now, end-1))

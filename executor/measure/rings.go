@@ -26,24 +26,51 @@ type Rings struct {
 type lane struct {
 	full, empty ring
 	fresh       []backends.Sample // of the one who gets
+	// spare are the buffers that carry events away from requests that go on: lane → full, folder → spare.
+	spare ring
 }
 
+// spares is how many part buffers a lane has: one is filled while the folder reads the other.
+const spares = 2
+
 // NewRings makes buffers for lanes lanes. perLane 0 takes the budget of 16 Ki samples for the node, at least 4 and at
-// most 4,096 a lane; events is the capacity of each sample's Events (0: unary).
+// most 4,096 a lane; events is the capacity of each sample's Events (0: replies come in one piece).
 func NewRings(lanes, perLane, events int) *Rings {
 	if perLane <= 0 {
 		perLane = min(max(budget/max(lanes, 1), minPerLane), maxPerLane)
 	}
 	r := &Rings{lanes: make([]lane, lanes), perLane: perLane}
 	for i := range r.lanes {
-		r.lanes[i].full.init(perLane)
-		r.lanes[i].empty.init(perLane)
-		r.lanes[i].fresh = make([]backends.Sample, perLane)
-		for j := range r.lanes[i].fresh[:min(events, 1)*perLane] {
-			r.lanes[i].fresh[j].Events = make([]backends.Event, 0, events)
+		l := &r.lanes[i]
+		l.full.init(perLane + spares)
+		l.empty.init(perLane)
+		l.fresh = make([]backends.Sample, perLane)
+		if events == 0 {
+			continue
+		}
+		for j := range l.fresh {
+			l.fresh[j].Events = make([]backends.Event, 0, events)
+		}
+		l.spare.init(spares)
+		for range spares {
+			l.spare.push(&backends.Sample{Events: make([]backends.Event, 0, events)})
 		}
 	}
 	return r
+}
+
+// Part takes the events of s, a request that goes on, in exchange for empty ones. False: the folder is behind.
+func (r *Rings) Part(lane int, s *backends.Sample) bool {
+	l := &r.lanes[lane]
+	p := l.spare.pop()
+	if p == nil {
+		return false
+	}
+	p.Due, p.N, p.Lane, p.Slot, p.Gen, p.Entry = s.Due, s.N, s.Lane, s.Slot, s.Gen, s.Entry
+	p.Flags = s.Flags | backends.Part
+	p.Events, s.Events = s.Events, p.Events[:0]
+	l.full.push(p)
+	return true
 }
 
 // Get takes an empty buffer for lane, already reset; nil when the folder is behind.

@@ -286,6 +286,9 @@ func (l *lane) unmarshal(data mem.BufferSlice) {
 	clear(l.pieces)
 }
 
+// Activity implements backends.Lane: a unary call has one reply.
+func (*lane) Activity(int) int64 { return 0 }
+
 // Cancel implements backends.Lane.
 func (l *lane) Cancel(_ int, gen uint32, why backends.Cause) { l.flight.cancel(gen, why) }
 

@@ -191,6 +191,9 @@ func (l *lane) poke() {
 	}
 }
 
+// Activity implements backends.Lane.
+func (*lane) Activity(int) int64 { return 0 }
+
 // Cancel implements backends.Lane.
 func (l *lane) Cancel(_ int, gen uint32, why backends.Cause) {
 	l.mu.Lock()
