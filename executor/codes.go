@@ -19,6 +19,7 @@ const (
 	codeAllHolds    = "all-holds"
 	codeDoesNotFit  = "does-not-fit"
 	codeFewSamples  = "few-samples"
+	codeNeverProven = "never-proven"
 	codeNeverFull   = "never-reached-concurrency"
 	codeRequest     = "request"
 	codeBinary      = "no-binary-tensors"

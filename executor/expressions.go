@@ -123,7 +123,11 @@ func (b *build) check(a scenario.Assertion, s *scope) Check {
 	if c.Program == nil {
 		return c
 	}
-	c.Needed = verdict.Needed(a, c.Program)
+	possible := false
+	if c.Needed, possible = verdict.Needed(a, c.Program); !possible {
+		b.warn(a.That.Pos, codeNeverProven, "no number of requests can prove %s with a confidence", a.That.Text).
+			Detail = "allow a share, however small, or compare a count: errors.count == 0"
+	}
 	b.hintHolds(c, s.node)
 	b.oneTime(c)
 	return c

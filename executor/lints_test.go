@@ -12,7 +12,7 @@ import (
 )
 
 // lintCodes are the warnings about plans that are valid and hardly meant.
-var lintCodes = []string{codeUnused, codeFewSamples, codeNeverFull, codeFewRequests, codeRampCut, codeCrowded, codeSkippable, codeUnreachable}
+var lintCodes = []string{codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeCrowded, codeSkippable, codeUnreachable}
 
 // TestLints: each warning stands in a plan that is valid, says what to do, and goes away when that is done.
 func TestLints(t *testing.T) {
@@ -55,6 +55,15 @@ stages:
 		{"p99 that chance may make enough", `
 stages:
   - {id: a, load: {rate: 10/s, arrivals: poisson}, for: 29s, assert: [latency.p99 < 1s]}`, ``},
+		{"a share with confidence of too few", `
+stages:
+  - {id: a, load: {rate: 10/s}, for: 29s, assert: [{that: errors.ratio < 1%, confidence: 95%}]}`, `2:59 few-samples stage "a" sends 290 requests that this looks at, it needs 299`},
+		{"a share with confidence of enough", `
+stages:
+  - {id: a, load: {rate: 10/s}, for: 30s, assert: [{that: errors.ratio < 1%, confidence: 95%}]}`, ``},
+		{"a share that nothing proves", `
+stages:
+  - {id: a, load: {rate: 10/s}, for: 30s, assert: [{that: errors.ratio <= 0%, confidence: 95%}]}`, `2:59 never-proven no number of requests can prove errors.ratio <= 0% with a confidence`},
 		{"p99 of an entry", `
 stages:
   - {id: a, load: {rate: 10/s}, for: 30s, mix: {x: {}, y: {}}, assert: ['mix("x").latency.p99 < 1s']}`, `2:74 few-samples stage "a" sends 150 requests that this looks at, it needs 299`},

@@ -92,6 +92,22 @@ func TestShares(t *testing.T) {
 		{"load: {rate: {ramp: [{to: 10/s, hold: 10s, name: x}, {to: 20/s, hold: 10s, name: y}]}}", `phase("y").latency.p50 < phase("x").latency.p50`, "100 of 5"},
 		{"load: {rate: {ramp: [{to: 10/s, hold: 10s, name: x}, {to: 20/s, hold: 10s, name: y}]}}", `phase("y").latency.p50 < 1s`, "200 of 5"},
 		{"load: {concurrency: 4}, for: 10s", "latency.p99 < 1s", "? of 299"},
+		// .99^298 is over 5 %, .99^299 is not; one side of the limit is proven by no request, the other by all.
+		{"load: {rate: 100/s}, for: 10s", "{that: errors.ratio < 1%, confidence: 95%}", "1000 of 299"},
+		{"load: {rate: 100/s}, for: 10s", "{that: 1% > errors.ratio, confidence: 95%}", "1000 of 299"},
+		{"load: {rate: 100/s}, for: 10s", "{that: not (errors.ratio >= 1%), confidence: 95%}", "1000 of 299"},
+		{"load: {rate: 100/s}, for: 10s", "{that: errors.ratio > 99%, confidence: 95%}", "1000 of 299"},
+		{"load: {rate: 100/s}, for: 10s", "{that: not (errors.ratio > 99%), confidence: 95%}", "1000 of 1"},
+		{"load: {rate: 100/s}, for: 10s", "{that: errors.timeout.ratio <= 0.1%, confidence: 99%}", "1000 of 4603"},
+		{"load: {rate: 100/s}, for: 10s, goodput: {latency: 1s}", "{that: goodput.ratio >= 99%, confidence: 95%}", "1000 of 299"},
+		{"load: {rate: 100/s}, for: 10s", "{that: errors.ratio < 1%, confidence: 95%, every: 1s}", "100 of 299"},
+		{"load: {rate: 100/s}, for: 10s", "{that: errors.ratio < 1% and latency.p50 < 1s, confidence: 95%}", "1000 of 299"},
+		{"load: {rate: 100/s}, for: 10s", "{that: errors.ratio < 1% and late.ratio < 5%, confidence: 95%}", "1000 of 299"},
+		{"load: {rate: 100/s}, for: 10s", "{that: errors.ratio < 1% or late.ratio < 5%, confidence: 95%}", "1000 of 59"},
+		{"load: {rate: 100/s}, for: 10s", "{that: errors.ratio < 1%, confidence: 95%, min_samples: 500}", "1000 of 500"},
+		{"load: {rate: 100/s}, for: 10s", "{that: errors.ratio < 1%, confidence: 95%, min_samples: 50}", "1000 of 299"},
+		{"load: {rate: 100/s}, for: 10s", "{that: latency.p99 < 1s, confidence: 95%, min_samples: 50}", "1000 of 299"},
+		{"load: {rate: 100/s}, for: 10s", "errors.ratio < 1%", "1000 of 0"},
 	} {
 		p, diags := compiling(t, fmt.Sprintf("stages:\n  - {id: s, %s, assert: [%s]}", c.stage, quoted(c.assert)))
 		if diags.HasErrors() {

@@ -60,11 +60,13 @@ func (d demanding) Doubt(refs []expression.Ref) string {
 	return ""
 }
 
-// Needed is how many samples an assertion needs at least before it can pass: those of its percentiles, as many as its
-// confidence wants, unless the plan says how many. 0: any number.
-func Needed(a scenario.Assertion, p *expression.Program) (n int64) {
-	if a.MinSamples > 0 {
-		return int64(a.MinSamples)
+// Needed is how many samples an assertion needs at least before it can pass: as many as its percentiles want unless the
+// plan says how many; with `confidence` as many as can prove its percentiles and ratios, and no fewer than the plan says.
+// 0: any number. False: no number is enough.
+func Needed(a scenario.Assertion, p *expression.Program) (n int64, possible bool) {
+	n, possible = proofOfRatios(a, p)
+	if n = max(n, int64(a.MinSamples)); n > 0 && a.Confidence <= 0 {
+		return n, possible
 	}
 	for _, r := range p.Refs {
 		switch {
@@ -75,7 +77,7 @@ func Needed(a scenario.Assertion, p *expression.Program) (n int64) {
 			n = max(n, stats.MinSamples(r.Leaf.Stat.P))
 		}
 	}
-	return n
+	return n, possible
 }
 
 // unbounded is Values of which no bounds are known although they were asked for.

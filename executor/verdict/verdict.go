@@ -73,6 +73,9 @@ func Judge(a scenario.Assertion, p *expression.Program, c Context, v expression.
 	}
 	r := ruled(a, p, v)
 	fill(&out, r.truth)
+	if a.Confidence > 0 && !byRounds(p.Refs) {
+		out.Needed = max(out.Needed, proof(r.truth, a.Confidence))
+	}
 	switch {
 	case c.CertainBecause != "":
 		return settle(out, result.Fail, c.CertainBecause)
