@@ -13,7 +13,7 @@ import (
 // unit plays the members of a unit side by side, then takes over what they found out, in the order of the document.
 func (r *runner) unit(ctx context.Context, u *Unit) {
 	g := newGroup(r, u)
-	restore := r.collectLess(u)
+	restore := r.collectOften(u)
 	var playing sync.WaitGroup
 	for _, m := range g.members {
 		playing.Go(func() { m.play(ctx) })

@@ -24,6 +24,7 @@ func (a *app) run() *cobra.Command {
 	var o overrides
 	var out string
 	var formats []string
+	var profile string
 	c := &cobra.Command{
 		Use:   "run PLAN",
 		Short: "Run a plan; the exit code is the verdict",
@@ -38,12 +39,13 @@ func (a *app) run() *cobra.Command {
 					return fmt.Errorf("there is no format %q, only %s", f, strings.Join(artifact.Formats(), ", "))
 				}
 			}
-			return a.runPlan(args[0], o, out, formats)
+			return profiled(profile, func() error { return a.runPlan(args[0], o, out, formats) })
 		},
 	}
 	o.flags(c)
 	o.onlyFlag(c)
 	c.Flags().StringVar(&out, "out", "", "`DIR` for the artifacts (default sluice-results/NAME-TIME)")
+	c.Flags().StringVar(&profile, "cpu-profile", "", "write the CPU profile of sluice itself to `FILE`, for go tool pprof")
 	c.Flags().StringArrayVar(&formats, "format", nil, "artifact `FORMAT` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+" (repeatable)")
 	return c
 }

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Writes cmd/sluice/default.pgo anew: what sluice spends its CPU time on while it sends, which `go build` then compiles for.
+#
+#   testdata/bench/profile.sh
+#
+# To be run after a change of the load path, with nothing else on the machine; takes two minutes. Needs: go, python3.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+work=$(mktemp -d)
+trap 'exec 3>&-; rm -rf "$work"' EXIT
+go build -trimpath -pgo=off -o "$work/sluice" ./cmd/sluice
+go build -o "$work/refserver" ./testdata/bench/refserver
+
+mkfifo "$work/life" "$work/said" # the server lives as long as somebody holds its standard input open
+"$work/refserver" <"$work/life" >"$work/said" &
+exec 3>"$work/life"
+read -r said <"$work/said"
+url() { python3 -c 'import json,sys; print(json.loads(sys.argv[1])[sys.argv[2]])' "$said" "$1"; }
+
+for protocol in http grpc; do
+  for load in '{concurrency: 1}' '{concurrency: 16}' '{concurrency: 64}' '{rate: 5000/s}'; do
+    name=$protocol-$(tr -dc 'a-z0-9' <<<"$load")
+    cat >"$work/$name.yaml" <<PLAN
+version: 1
+target: {backend: kserve, url: "$protocol://$(url $protocol)", model: M}
+stages:
+  - {id: s, load: $load, for: 6s}
+PLAN
+    "$work/sluice" run "$work/$name.yaml" --out "$work/$name" --cpu-profile "$work/$name.pprof" >/dev/null || [ $? = 5 ]
+  done
+done
+go tool pprof -proto "$work"/*.pprof >"$work/default.pgo" 2>/dev/null
+mv "$work/default.pgo" cmd/sluice/default.pgo
+ls -l cmd/sluice/default.pgo
