@@ -130,9 +130,30 @@ type (
 	Caller interface {
 		Call(ctx context.Context, method, path string) error
 	}
+	// Sharer puts tensors into memory that the server reads and writes itself, so that requests carry only their places.
+	Sharer interface {
+		// Share lays out the inputs of reqs and a region for the outputs of each slot, tells the server about them, and
+		// encodes reqs: the calls are theirs, in order. Region k is that of the requests sent with Fields.Region k. When err is
+		// not nil, nothing is left behind.
+		Share(ctx context.Context, reqs []Request, o Sharing) (calls []*Call, release Release, err error)
+	}
 	// Observer reads the server's own counters of a model ("" is the target's own): values of Kind.Series, cumulative, at
 	// a moment of the run's clock.
 	Observer interface {
 		Stats(ctx context.Context, model string, into []int64) (at int64, err error)
 	}
 )
+
+// Release undoes what Share did, all that it registered and nothing else, and says what it could not undo. It is called
+// once, when no request is in flight any more; also when the server is gone.
+type Release func(context.Context) error
+
+// Sharing is how tensors are shared.
+type Sharing struct {
+	Memory string    // "system" or "cuda"
+	Device int       // the GPU, with cuda
+	Model  Signature // of the model that all requests go to: which outputs there are, and their sizes
+	Slots  int       // requests that can be in flight together, each with a region of its own for its outputs
+	// OutputSize is the room for an output of which the model does not tell the size, for each inference of a request.
+	OutputSize int64
+}
