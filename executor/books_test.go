@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
@@ -90,7 +91,7 @@ stages: [{id: s, `+c.keys+`, goodput: {latency: 1h}, assert: [errors.ratio <= 10
 			for _, part := range n.Scopes {
 				b := booksOf(part.Metrics)
 				check(part.Phase+part.Mix, b)
-				if part.Phase != "" && part.Phase != phaseRamp {
+				if part.Phase != "" && part.Phase != scenario.RampPhase {
 					phases = phases.plus(b)
 				}
 				if part.Mix != "" {

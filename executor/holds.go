@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -16,10 +17,10 @@ func (b *build) hintHolds(c Check, n *Node) {
 	}
 	spans, detail := 0, "with names, phase(\"…\") takes one of them"
 	for _, p := range n.phases() {
-		if p.name == phaseRamp {
+		if p.name == scenario.RampPhase {
 			continue
 		}
-		if spans += len(p.spans); p.name != phaseHold {
+		if spans += len(p.spans); p.name != scenario.HoldPhase {
 			detail = "one of them is " + expression.Place{Phase: p.name}.String() + "…"
 		}
 	}

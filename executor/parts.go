@@ -12,12 +12,6 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Names of the phases of a ramp that the plan does not name itself.
-const (
-	phaseRamp = "ramp" // on the way from one value to the next
-	phaseHold = "hold" // every hold without a name
-)
-
 // phase is a named part of a ramp: one or more stretches of hold.
 type phase struct {
 	name  string
@@ -33,26 +27,12 @@ func (n *Node) phases() []phase {
 	}
 	_, itself := n.Stage.Extent.(scenario.ByLoad)
 	var list []phase
-	add := func(name string, from, to int64) {
-		if from >= to {
-			return
-		}
-		i := slices.IndexFunc(list, func(p phase) bool { return p.name == name })
+	for _, p := range ramp.Phases(!itself) {
+		i := slices.IndexFunc(list, func(o phase) bool { return o.name == p.Name })
 		if i < 0 {
-			i, list = len(list), append(list, phase{name: name})
+			i, list = len(list), append(list, phase{name: p.Name})
 		}
-		list[i].spans = append(list[i].spans, measure.Span{From: from, To: to})
-	}
-	at := int64(0)
-	for i, s := range ramp.Steps {
-		top := at + int64(s.Over)
-		end := top + int64(s.Hold)
-		add(phaseRamp, at, top)
-		if !itself && i == len(ramp.Steps)-1 {
-			end = math.MaxInt64
-		}
-		add(cmp.Or(s.Name, phaseHold), top, end)
-		at = end
+		list[i].spans = append(list[i].spans, measure.Span{From: int64(p.From), To: int64(p.To)})
 	}
 	return list
 }
@@ -61,7 +41,7 @@ func (n *Node) phases() []phase {
 func holds(list []phase) []measure.Span {
 	var spans []measure.Span
 	for _, p := range list {
-		if p.name != phaseRamp {
+		if p.name != scenario.RampPhase {
 			spans = append(spans, p.spans...)
 		}
 	}

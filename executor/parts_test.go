@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
@@ -280,8 +281,8 @@ func TestLastHold(t *testing.T) {
 			t.Fatal(diags)
 		}
 		want := []phase{
-			{name: phaseRamp, spans: []measure.Span{{From: 0, To: 1e9}}},
-			{name: phaseHold, spans: []measure.Span{{From: 1e9, To: to}}},
+			{name: scenario.RampPhase, spans: []measure.Span{{From: 0, To: 1e9}}},
+			{name: scenario.HoldPhase, spans: []measure.Span{{From: 1e9, To: to}}},
 		}
 		if d := cmp.Diff(want, p.Nodes[0].phases(), cmp.AllowUnexported(phase{})); d != "" {
 			t.Errorf("%s%s", stage, d)

@@ -8,7 +8,6 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
-	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // scope is what names mean where an expression stands: on a node, or nowhere (the plan's own assertions).
@@ -37,7 +36,7 @@ func (s *scope) Variable(name string) (literal, typ string, err error) {
 		}
 		names = append(names, v.Name)
 	}
-	return "", "", missing(fmt.Sprintf("there is no variable %q", name), name, names, "")
+	return "", "", expression.Missing(fmt.Sprintf("there is no variable %q", name), name, names, "")
 }
 
 // Resolve implements expression.Scope.
@@ -47,7 +46,7 @@ func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
 		return metric.Leaf{}, err
 	}
 	if n == nil {
-		return metric.Leaf{}, &expression.NameError{Summary: fmt.Sprintf(`say of which stage: stage("…").%s`, path)}
+		return metric.Leaf{}, expression.NoPlace(path)
 	}
 	if err := n.has(at, s.build.program.Plan); err != nil {
 		return metric.Leaf{}, err
@@ -125,15 +124,15 @@ func (s *scope) named(id string) (*Node, error) {
 	}
 	for _, st := range b.program.Plan.Stages {
 		if st.ID == id {
-			return nil, &expression.NameError{Part: expression.InStage, Summary: fmt.Sprintf("stage %q never runs (when: never)", id)}
+			return nil, expression.NeverRuns(id)
 		}
 	}
 	stage, _, _ := strings.Cut(id, "[")
 	if st := b.byID[stage]; st != nil && stage != id {
 		names := ids(st.nodes)
-		return nil, missing(fmt.Sprintf("stage %q has no node %q", stage, id), id, names, expression.InStage)
+		return nil, expression.Missing(fmt.Sprintf("stage %q has no node %q", stage, id), id, names, expression.InStage)
 	}
-	return nil, missing(fmt.Sprintf("there is no stage %q", id), id, ids(b.program.Nodes), expression.InStage)
+	return nil, expression.NoStage(id, ids(b.program.Nodes))
 }
 
 func ids(nodes []*Node) []string {
@@ -187,35 +186,24 @@ func (s *steps) matrix() string {
 // has says what part of a place a node does not have.
 func (n *Node) has(at expression.Place, p *scenario.Plan) error {
 	if at.Baseline && p.Baseline == nil {
-		return &expression.NameError{
-			Part: expression.InBaseline, Summary: "the plan names no baseline",
-			Detail: "add `baseline: FILE`, the result.json of an earlier run, or give it with --baseline FILE",
-		}
+		return expression.NoBaseline()
 	}
 	if names := n.phaseNames(); at.Phase != "" && !slices.Contains(names, at.Phase) {
-		what := fmt.Sprintf("stage %q has no phase named %q", n.Stage.ID, at.Phase)
-		if len(names) == 0 {
-			return &expression.NameError{Part: expression.InPhase, Summary: what, Detail: "a phase is a step of a ramp that has a `name`: {to: 500/s, hold: 60s, name: base}"}
-		}
-		return missing(what, at.Phase, names, expression.InPhase)
+		return expression.NoPhase(n.Stage.ID, at.Phase, names)
 	}
 	if at.Mix != "" && n.entry(at.Mix) < 0 {
 		var names []string
 		for _, e := range n.Stage.Mix {
 			names = append(names, e.Name)
 		}
-		what := fmt.Sprintf("stage %q has no entry %q in its mix", n.Stage.ID, at.Mix)
-		if names == nil {
-			return &expression.NameError{Part: expression.InMix, Summary: fmt.Sprintf("stage %q has no mix", n.Stage.ID)}
-		}
-		return missing(what, at.Mix, names, expression.InMix)
+		return expression.NoMix(n.Stage.ID, at.Mix, names)
 	}
 	if names := n.composing(); at.Model != "" && !slices.Contains(names, at.Model) {
 		what := fmt.Sprintf("no target of stage %q names %q among its composing models", n.Stage.ID, at.Model)
 		if len(names) == 0 {
 			return &expression.NameError{Part: expression.InModel, Summary: what, Detail: "list the models that it calls under the target's `composing_models`"}
 		}
-		return missing(what, at.Model, names, expression.InModel)
+		return expression.Missing(what, at.Model, names, expression.InModel)
 	}
 	return nil
 }
@@ -264,9 +252,4 @@ func (n *Node) lacksAt(at expression.Place, leaf metric.Leaf) string {
 		k = n.entries[i]
 	}
 	return n.lacks(leaf.Row, k)
-}
-
-// missing is an error about a name that does not exist, with the word that was likely meant.
-func missing(what, name string, names []string, part expression.Part) error {
-	return &expression.NameError{Summary: what, Allowed: names, Nearest: source.Nearest(name, names), Part: part}
 }

@@ -66,11 +66,7 @@ func newQuantity[T amount, X any](q *rawQuantity[T, X], dim dimension[T]) Quanti
 	case q.Levels != nil:
 		return newLevels(q.Levels, dim)
 	case q.Ramp != nil:
-		var r Ramp
-		for _, s := range q.Ramp {
-			r.Steps = append(r.Steps, RampStep{To: newLevel(s.To), Over: s.Over.V, Hold: s.Hold.V, Name: s.Name.or("")})
-		}
-		return r
+		return Ramp{Steps: rampSteps(q.Ramp)}
 	case q.Search != nil:
 		s := q.Search
 		return Search{
@@ -87,6 +83,13 @@ func newQuantity[T amount, X any](q *rawQuantity[T, X], dim dimension[T]) Quanti
 		l.Values = append(l.Values, Level{Value: magnitude(v.V), Text: v.at.node.Text, Pos: v.at.pos()})
 	}
 	return l
+}
+
+func rampSteps[T amount](steps []*rawStep[T]) (all []RampStep) {
+	for _, s := range steps {
+		all = append(all, RampStep{To: newLevel(s.To), Over: s.Over.V, Hold: s.Hold.V, Name: s.Name.or("")})
+	}
+	return all
 }
 
 func newLevel[T amount](v *val[derived[T]]) Level {

@@ -43,9 +43,9 @@ func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[
 		unnamed = unnamed || hold && step.Name == nil
 	}
 	for _, step := range q.Ramp {
-		if step.Name != nil && step.Name.V == holdPhase && unnamed {
+		if step.Name != nil && step.Name.V == HoldPhase && unnamed {
 			c.at(step.Name.at, &mistake{
-				code: codeDuplicate, summary: fmt.Sprintf("%q is what the holds without a name are called together", holdPhase), detail: "name the other holds, or this one otherwise",
+				code: codeDuplicate, summary: fmt.Sprintf("%q is what the holds without a name are called together", HoldPhase), detail: "name the other holds, or this one otherwise",
 			})
 		}
 	}
@@ -57,12 +57,6 @@ func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[
 	}
 }
 
-// rampPhase is the name of what a ramp sends on the way to its holds. A hold of this name would be counted with it.
-const rampPhase = "ramp"
-
-// holdPhase is the name of the holds that have none.
-const holdPhase = "hold"
-
 // stepName checks the name of a hold.
 func (c *checker) stepName(name *val[string], names map[string]bool, holds bool) {
 	if name == nil {
@@ -72,7 +66,7 @@ func (c *checker) stepName(name *val[string], names map[string]bool, holds bool)
 		c.at(name.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("two holds are named %q", name.V)})
 	}
 	names[name.V] = true
-	if name.V == rampPhase {
+	if name.V == RampPhase {
 		c.at(name.at, &mistake{
 			code: codeDuplicate, summary: fmt.Sprintf("%q is the phase between the holds of every ramp", name.V), detail: "give the hold another name",
 		})

@@ -140,12 +140,12 @@ func (p *rawPlan) stageIDs() (ids []string, never map[string]bool) {
 	return ids, never
 }
 
-// unreadStages reports whether the ids of some stages could not be read, so that an id that is not found may be theirs.
-func (c *checker) unreadStages() bool {
-	list := c.raw.At.node.Get("stages")
-	unread := list == nil || len(list.Items) != len(c.raw.Stages) ||
-		slices.ContainsFunc(c.raw.flat, func(s *rawStage) bool { return s.ID == nil })
-	for _, e := range c.raw.Stages {
+// unread reports whether the ids of some stages could not be read, so that an id that is not found may be theirs.
+func (p *rawPlan) unread() bool {
+	list := p.At.node.Get("stages")
+	unread := list == nil || len(list.Items) != len(p.Stages) ||
+		slices.ContainsFunc(p.flat, func(s *rawStage) bool { return s.ID == nil })
+	for _, e := range p.Stages {
 		if g := e.Group; g != nil {
 			members := g.At.node.Get("parallel")
 			unread = unread || members == nil || len(members.Items) != len(g.Parallel)

@@ -11,12 +11,12 @@ import (
 
 // conditions looks for mistakes in expressions that nobody will compile: all of them where the plan has other mistakes,
 // so that these do not hide them; else those of stages that never run and of slos that nobody uses. What depends on
-// targets and stages stays for the compiler.
+// targets and on the order of stages stays for the compiler.
 func (r *reading) conditions() source.Diagnostics {
-	c := conditions{reading: r, all: r.diags.HasErrors(), used: map[string]bool{}}
+	c := conditions{reading: r, names: places{reading: r}, all: r.diags.HasErrors(), used: map[string]bool{}}
 	for _, s := range r.raw.flat {
 		never := s.never()
-		c.at = r.subs.points[s.At.node]
+		c.at, c.names.stage, c.names.idle = r.subs.points[s.At.node], s, never
 		c.assertions(s.Play.Assert, never)
 		if l := s.Play.Load; l != nil {
 			quantityOf(&c, l.Concurrency, never)
@@ -30,8 +30,9 @@ func (r *reading) conditions() source.Diagnostics {
 			}
 		}
 	}
-	c.at = nil
+	c.at, c.names.stage, c.names.idle = nil, nil, false
 	c.assertions(r.raw.Assert, false)
+	c.names.free = true
 	for _, s := range r.raw.SLOs.items() {
 		c.assertions(*s.Value, !c.used[s.Key])
 	}
@@ -42,7 +43,8 @@ type conditions struct {
 	*reading
 	all   bool            // the plan has other mistakes
 	used  map[string]bool // slos, by name
-	at    *point          // of the stage at hand
+	names places
+	at    *point // of the stage at hand
 	diags source.Diagnostics
 }
 
@@ -92,7 +94,7 @@ func amounts[T amount, X any](q *rawQuantity[T, X]) []*val[derived[T]] {
 	return all
 }
 
-func (c *conditions) look(e *val[source.Text], check func(source.Text, expression.Variables) source.Diagnostics) {
+func (c *conditions) look(e *val[source.Text], check func(source.Text, expression.Names) source.Diagnostics) {
 	if c.reported(func(d source.Diagnostic) bool {
 		return d.Pos == e.at.node.Pos || d.Path == "" && d.Pos.Line == e.at.node.Pos.Line // of the YAML
 	}) {
@@ -110,7 +112,7 @@ func (c *conditions) look(e *val[source.Text], check func(source.Text, expressio
 			return // what follows from its value is not known
 		}
 	}
-	c.diags = append(c.diags, check(e.V, expressionVariables{c.vars, c.at})...)
+	c.diags = append(c.diags, check(e.V, expressionNames{c.names, c.vars, c.at})...)
 }
 
 // wrong reports whether a mistake in the declaration of v is known.
@@ -122,14 +124,15 @@ func (c *conditions) reported(which func(source.Diagnostic) bool) bool {
 	return slices.ContainsFunc(c.reading.diags, func(d source.Diagnostic) bool { return d.Severity == source.Error && which(d) })
 }
 
-// expressionVariables are the plan's variables and the values of a point as expressions see them.
-type expressionVariables struct {
+// expressionNames are the places, the plan's variables and the values of a point as expressions see them.
+type expressionNames struct {
+	places
 	*variables
 	at *point
 }
 
-// Variable implements expression.Variables.
-func (vs expressionVariables) Variable(name string) (literal, typ string, err error) {
+// Variable implements expression.Names.
+func (vs expressionNames) Variable(name string) (literal, typ string, err error) {
 	v, names := vs.find(name), vs.names()
 	if strings.HasPrefix(name, "matrix.") && vs.at != nil {
 		v, names = vs.at.find(name), vs.at.names()

@@ -108,7 +108,7 @@ func (c *checker) needsOf(needs []*val[string], s *rawStage, g *rawGroup) {
 				code: codeDoesNotFit, summary: fmt.Sprintf("stage %q is a member of the same group, and members start together", need.V),
 				detail: "take one of them out of the group, or let it start later with `delay`",
 			})
-		case !known(never, need.V) && !c.unreadStages():
+		case !known(never, need.V) && !c.raw.unread():
 			c.at(need.at, &mistake{
 				code: codeUnknownName, summary: fmt.Sprintf("no stage is named %q", need.V), allowed: ids, nearest: source.Nearest(need.V, ids),
 			})

@@ -65,9 +65,7 @@ func Parse(file string, data []byte, o Overrides) (*Plan, source.Diagnostics) {
 		return nil, append(diags, notAPlan(root))
 	}
 	r := reading{file: file, dir: filepath.Dir(file), layers: newLayers(), diags: diags, overrides: o, text: data}
-	if r.root = r.extend(root, []string{file}); r.root == nil {
-		return nil, r.diags.Sorted()
-	}
+	r.root = r.extend(root, []string{file})
 	plan := r.read(o)
 	return plan, r.diags
 }
@@ -203,6 +201,9 @@ func (r *reading) tidy() source.Diagnostics {
 	seen := map[key]bool{}
 	var all source.Diagnostics
 	for _, d := range r.diags.Sorted() {
+		if r.layers.partial && fromBase(d.Code) {
+			continue
+		}
 		if d.Pos == (source.Pos{}) {
 			d.Pos = source.Pos{File: r.file, Line: 1, Column: 1}
 		}

@@ -20,6 +20,9 @@ type layers struct {
 	// because what they remove may come from there.
 	nulls map[*source.Node]bool
 	diags source.Diagnostics
+	// partial: a base could not be read. What seems to change a stage that is not there is then the stage, as far as it is
+	// known.
+	partial bool
 }
 
 func newLayers() *layers {

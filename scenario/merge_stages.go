@@ -65,6 +65,8 @@ func (l layer) stageMap(under, over *source.Node) *source.Node {
 	for _, e := range over.Entries {
 		path := "/stages" + source.JoinPointer(e.Key)
 		switch {
+		case !slices.Contains(ids, e.Key) && l.partial:
+			under = appended(under, withID(e))
 		case !slices.Contains(ids, e.Key):
 			l.report(codeOverlay, path, e.KeyPos, e.Key, source.Diagnostic{
 				Summary: fmt.Sprintf("no stage has the id %q", e.Key), Allowed: ids, Nearest: source.Nearest(e.Key, ids),
@@ -82,6 +84,15 @@ func (l layer) stageMap(under, over *source.Node) *source.Node {
 		}
 	}
 	return under
+}
+
+// withID is a stage of a map of stages as a list has it.
+func withID(e source.Entry) *source.Node {
+	c := *e.Value
+	if c.Kind == source.Map && c.Entry("id") == nil {
+		c.Entries = append([]source.Entry{{Key: "id", KeyPos: e.KeyPos, Value: source.Plain(e.Key, e.KeyPos)}}, c.Entries...)
+	}
+	return &c
 }
 
 // stage lays one stage over that with its id; null takes it out.

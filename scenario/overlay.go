@@ -12,7 +12,8 @@ import (
 )
 
 // extend gives root merged over the plan that it extends, and that over its own base, and so on. chain holds the files
-// above, as they were named. The result has no `extends`; nil: a file on the way cannot be read, which is reported.
+// above, as they were named. The result has no `extends`. Where a file on the way cannot be read, which is reported, it is
+// what is there: the rest is checked as far as that goes (fromBase).
 func (r *reading) extend(root *source.Node, chain []string) *source.Node {
 	e := root.Entry("extends")
 	if e == nil {
@@ -24,16 +25,14 @@ func (r *reading) extend(root *source.Node, chain []string) *source.Node {
 		name = resolvePath(filepath.Dir(file), name)
 		wrong = circle(append(slices.Clone(chain), name))
 	}
+	base := &source.Node{Kind: source.Map, Pos: root.Pos}
 	if wrong != nil {
 		r.refuse(e, wrong)
-		return nil
-	}
-	base, ok := r.base(e, name)
-	if !ok {
-		return nil
-	}
-	if base = r.extend(base, append(chain, name)); base == nil {
-		return nil
+		r.layers.partial = true
+	} else if read, ok := r.base(e, name); ok {
+		base = r.extend(read, append(chain, name))
+	} else {
+		r.layers.partial = true
 	}
 	r.covered = append(r.covered, base)
 	label := "extends " + e.Value.Text
@@ -45,6 +44,17 @@ func (r *reading) extend(root *source.Node, chain []string) *source.Node {
 	merged.Pos, merged.Anchor = root.Pos, root.Anchor
 	r.uppers = append(r.uppers, upper{own, ""})
 	return merged
+}
+
+// fromBase reports whether a mistake of this kind may be that of a plan whose base could not be read: what it misses may
+// stand there.
+func fromBase(code string) bool {
+	switch code {
+	case codeMissing, codeExactlyOne, codeDoesNotFit, codeUnknownName, codeVarMissing, codeVarUnknown, codeVarUnused, codeIdle,
+		codeNoEffect, codeProfile, codeOverlay, codeSet:
+		return true
+	}
+	return false
 }
 
 // upper is a tree that was laid over another, and where it stands in its file.
@@ -220,9 +230,7 @@ func Profiles(file string) []string {
 	if root == nil || root.Kind != source.Map {
 		return nil
 	}
-	if root = r.extend(root, []string{file}); root == nil {
-		return nil
-	}
+	root = r.extend(root, []string{file})
 	var names []string
 	for _, e := range entriesOf(root.Get("profiles")) {
 		names = append(names, e.Key)

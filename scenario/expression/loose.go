@@ -13,24 +13,27 @@ import (
 // wrong with it.
 var errOpen = errors.New("known to the server only")
 
-// Variables gives the one literal that a variable stands for, as Scope does.
-type Variables interface {
+// Names is what is known of the names in an expression of a plan that cannot be compiled.
+type Names interface {
+	// Variable gives the one literal that a variable stands for, as Scope does.
 	Variable(name string) (literal, typ string, err error)
+	// Has says, with a *NameError, which part of the place of a metric there is not; nil: it is there, or cannot be told.
+	Has(at Place, path string) error
 }
 
-// Check finds the mistakes of a condition that stay mistakes whatever the plan's targets and stages are: syntax, names
-// of metrics, dimensions. For a plan that cannot be compiled, so that these do not come out one after the other. Any
-// stage exists, and any metric server.NAME with any dimension; capacity has that of what was searched.
-func Check(t source.Text, vars Variables) source.Diagnostics {
-	return check(t, vars, true)
+// Check finds the mistakes of a condition that stay mistakes whatever the plan's targets are: syntax, names of places
+// and metrics, dimensions. For a plan that cannot be compiled, so that these do not come out one after the other. Any
+// metric server.NAME exists with any dimension; capacity has that of what was searched.
+func Check(t source.Text, names Names) source.Diagnostics {
+	return check(t, names, true)
 }
 
 // CheckQuantity is Check for an expression that is one number.
-func CheckQuantity(t source.Text, vars Variables) source.Diagnostics {
-	return check(t, vars, false)
+func CheckQuantity(t source.Text, names Names) source.Diagnostics {
+	return check(t, names, false)
 }
 
-func check(t source.Text, vars Variables, condition bool) (ds source.Diagnostics) {
+func check(t source.Text, names Names, condition bool) (ds source.Diagnostics) {
 	text := []rune(t.Text)
 	defer func() {
 		if r := recover(); r != nil {
@@ -41,7 +44,7 @@ func check(t source.Text, vars Variables, condition bool) (ds source.Diagnostics
 	if err != nil {
 		return nil // a mistake of the program, which its tests find
 	}
-	c, _, problems := understand(t.Text, text, looseScope{vars, catalogue}, condition)
+	c, _, problems := understand(t.Text, text, looseScope{names, catalogue}, condition)
 	ds = diagnose(t, problems)
 	if c != nil {
 		ds = append(ds, warned(t, c.warnings)...)
@@ -51,12 +54,15 @@ func check(t source.Text, vars Variables, condition bool) (ds source.Diagnostics
 
 // looseScope is the Scope of Check.
 type looseScope struct {
-	Variables
+	Names
 	catalogue *metric.Catalogue
 }
 
 // Resolve implements Scope.
 func (s looseScope) Resolve(at Place, path string) (metric.Leaf, error) {
+	if err := s.Has(at, path); err != nil {
+		return metric.Leaf{}, err
+	}
 	if strings.HasPrefix(path, "server.") || at.Model != "" || path == metric.CapacityRow(metric.Rate).Name { // of a search for what?
 		return metric.Leaf{}, errOpen
 	}
