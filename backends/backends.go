@@ -43,6 +43,15 @@ type Series struct {
 	Help string
 }
 
+// Settings is a group of settings of a server.
+type Settings string
+
+// The groups.
+const (
+	TraceSettings Settings = "trace" // trace_level trace_rate trace_count log_frequency
+	LogSettings   Settings = "log"   // log_info log_warning log_error log_verbose_level log_format
+)
+
 // Ability is a bit set of what a kind can do for a target.
 type Ability uint64
 
@@ -139,8 +148,20 @@ type (
 	}
 	// Observer reads the server's own counters of a model ("" is the target's own): values of Kind.Series, cumulative, at
 	// a moment of the run's clock.
+	// Observer reads the server's own counters of a model ("" is the target's own) or of one version of it ("": all, or the
+	// target's): values of Kind.Series, cumulative, at a moment of the run's clock.
 	Observer interface {
-		Stats(ctx context.Context, model string, into []int64) (at int64, err error)
+		Stats(ctx context.Context, model, version string, into []int64) (at int64, err error)
+	}
+	// Controller loads and unloads models. Both return when the server has done it.
+	Controller interface {
+		Load(ctx context.Context, model string) error
+		Unload(ctx context.Context, model string) error
+	}
+	// Adjuster changes settings of the server as a whole. before is what they were, in a form that Adjust takes to set them
+	// back.
+	Adjuster interface {
+		Adjust(ctx context.Context, group Settings, values []Parameter) (before []Parameter, err error)
 	}
 )
 

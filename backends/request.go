@@ -7,9 +7,15 @@ type Signature struct {
 	MaxBatch        int  // 0: the model has no batch dimension (or the server did not tell)
 	Batched         bool // shapes in Inputs lack the batch dimension, which MaxBatch limits
 	Statistics      bool // the server keeps statistics
-	BinaryTensors   bool // the server speaks the binary tensor extension
-	Decoupled       bool // a request may have any number of responses, none included
+	// Calls are the models that this one is made of, as its configuration names them, each once in the order of the calls.
+	// What a model calls from its own code is not among them.
+	Calls         []Called
+	BinaryTensors bool // the server speaks the binary tensor extension
+	Decoupled     bool // a request may have any number of responses, none included
 }
+
+// Called is a model that another one calls; Version "" is the server's choice.
+type Called struct{ Model, Version string }
 
 // Port is one input or output of a model. Shape holds no batch dimension; -1 is any size.
 type Port struct {

@@ -37,7 +37,8 @@ const PerRequest = -1
 // Header is one HTTP header or gRPC metadata pair.
 type Header struct{ Name, Value string }
 
-// Parameter is one request parameter; Value is bool, int64, float64 or string.
+// Parameter is one request parameter, or a setting of a server; Value is bool, int64, float64 or string, of a setting also
+// a list of strings.
 type Parameter struct {
 	Name  string
 	Value any

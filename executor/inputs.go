@@ -149,7 +149,7 @@ func (e *entry) reader(ctx context.Context, t *target) (read counters, note stri
 	}
 	err = errors.New("the server's extensions do not include statistics")
 	read = func(ctx context.Context, into []int64) (int64, error) {
-		return o.Stats(ctx, e.plan.Request.Model, into)
+		return o.Stats(ctx, e.plan.Request.Model, "", into)
 	}
 	if e.sig.Statistics {
 		ctx, cancel := context.WithTimeout(ctx, t.plan.Timeout)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
 )
@@ -33,10 +34,19 @@ type tensorMetadata struct {
 	Shape    []int64 `json:"shape"`
 }
 
-// modelConfig is the part of Triton's model configuration that decides about shapes.
+// modelConfig is the part of Triton's model configuration that decides about shapes, and of what an ensemble is made.
 type modelConfig struct {
 	MaxBatch int64         `json:"max_batch_size"`
 	Input    []configInput `json:"input"`
+	Ensemble struct {
+		Steps []configStep `json:"step"`
+	} `json:"ensemble_scheduling"`
+}
+
+// configStep is a model that an ensemble calls; Version -1 is the server's choice.
+type configStep struct {
+	Model   string `json:"model_name"`
+	Version int64  `json:"model_version"`
 }
 
 type configInput struct {
@@ -68,6 +78,15 @@ func (m *metadata) signature(version string) backends.Signature {
 	for _, in := range m.config.Input {
 		for i := range s.Inputs {
 			s.Inputs[i].Optional = s.Inputs[i].Optional || s.Inputs[i].Name == in.Name && in.Optional
+		}
+	}
+	for _, step := range m.config.Ensemble.Steps {
+		c := backends.Called{Model: step.Model}
+		if step.Version > 0 {
+			c.Version = strconv.FormatInt(step.Version, 10)
+		}
+		if !slices.Contains(s.Calls, c) {
+			s.Calls = append(s.Calls, c)
 		}
 	}
 	s.Statistics = slices.Contains(m.extensions, extStatistics)

@@ -2,6 +2,7 @@ package kserve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -93,38 +94,67 @@ func appendTensor(list []tensorMetadata, b []byte) ([]tensorMetadata, error) {
 	return append(list, t), w.Err()
 }
 
-// readConfig reads a ModelConfigResponse (config 1) down to ModelConfig (max_batch_size 4, input 5) and ModelInput
-// (name 1, optional 8).
+// readConfig reads a ModelConfigResponse (config 1) down to ModelConfig (max_batch_size 4, input 5, ensemble_scheduling 15),
+// ModelInput (name 1, optional 8), ModelEnsembling (step 1) and its Step (model_name 1, model_version 2).
 func readConfig(b []byte) (c modelConfig, err error) {
 	w := protow.Walk(b)
-	for w.Next() {
+	for w.Next() && err == nil {
 		if !w.Is(1) {
 			continue
 		}
 		config := protow.Walk(w.Bytes)
-		for config.Next() {
+		for config.Next() && err == nil {
 			switch {
 			case config.Field == 4:
 				c.MaxBatch = int64(int32(config.Varint))
 			case config.Is(5):
-				var in configInput
-				input := protow.Walk(config.Bytes)
-				for input.Next() {
-					switch {
-					case input.Is(1):
-						in.Name = string(input.Bytes)
-					case input.Field == 8:
-						in.Optional = input.Varint != 0
-					}
-				}
-				c.Input = append(c.Input, in)
+				err = c.appendInput(config.Bytes)
+			case config.Is(15):
+				err = c.appendSteps(config.Bytes)
 			}
 		}
-		if err := config.Err(); err != nil {
-			return c, wrapMalformed("ModelConfig", err)
+		err = errors.Join(err, config.Err())
+	}
+	return c, wrapMalformed("ModelConfig", errors.Join(err, w.Err()))
+}
+
+func (c *modelConfig) appendInput(b []byte) error {
+	var in configInput
+	w := protow.Walk(b)
+	for w.Next() {
+		switch {
+		case w.Is(1):
+			in.Name = string(w.Bytes)
+		case w.Field == 8:
+			in.Optional = w.Varint != 0
 		}
 	}
-	return c, wrapMalformed("ModelConfig", w.Err())
+	c.Input = append(c.Input, in)
+	return w.Err()
+}
+
+func (c *modelConfig) appendSteps(b []byte) error {
+	list := protow.Walk(b)
+	for list.Next() {
+		if !list.Is(1) {
+			continue
+		}
+		var step configStep
+		w := protow.Walk(list.Bytes)
+		for w.Next() {
+			switch {
+			case w.Is(1):
+				step.Model = string(w.Bytes)
+			case w.Field == 2:
+				step.Version = int64(w.Varint)
+			}
+		}
+		if err := w.Err(); err != nil {
+			return err
+		}
+		c.Ensemble.Steps = append(c.Ensemble.Steps, step)
+	}
+	return list.Err()
 }
 
 func wrapMalformed(method string, err error) error {

@@ -1,6 +1,7 @@
 package kserve
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -73,7 +74,7 @@ func (c *HTTP) Close(context.Context) error {
 // Get makes a control call: path comes after the URL's prefix. A status other than 200 is an error with the server's
 // words, or with where it redirects to.
 func (c *HTTP) Get(ctx context.Context, path string) ([]byte, error) {
-	status, body, err := c.control(ctx, http.MethodGet, path)
+	status, body, err := c.control(ctx, http.MethodGet, path, nil)
 	switch {
 	case err != nil:
 		return nil, err
@@ -85,20 +86,41 @@ func (c *HTTP) Get(ctx context.Context, path string) ([]byte, error) {
 	return body, nil
 }
 
+// Post makes a control call with a body of JSON (nil: none). A status other than 200 is an error, as for Get.
+func (c *HTTP) Post(ctx context.Context, path string, body []byte) ([]byte, error) {
+	status, reply, err := c.control(ctx, http.MethodPost, path, body)
+	if err == nil && status.Status != http.StatusOK {
+		return nil, fmt.Errorf("POST %s: %w", c.base+path, status)
+	}
+	return reply, err
+}
+
+// Status is the status that a control call without a body gets.
+func (c *HTTP) Status(ctx context.Context, path string) (int, error) {
+	status, _, err := c.control(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return 0, err
+	}
+	return status.Status, nil
+}
+
 // Call implements backends.Caller.
 func (c *HTTP) Call(ctx context.Context, method, path string) error {
-	status, _, err := c.control(ctx, method, path)
+	status, _, err := c.control(ctx, method, path, nil)
 	if err == nil && status.Status/100 != 2 {
 		return fmt.Errorf("%s %s: %w", method, c.base+path, status)
 	}
 	return err
 }
 
-// control sends a request without a body, as the target's headers say, and reads at most a byte more than maxControl.
-func (c *HTTP) control(ctx context.Context, method, path string) (*statusError, []byte, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.base+path, http.NoBody)
+// control sends a request, as the target's headers say, and reads at most a byte more than maxControl.
+func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*statusError, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(send))
 	if err != nil {
 		return nil, nil, err
+	}
+	if send != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	for _, h := range c.target.Headers {
 		req.Header.Add(h.Name, h.Value)

@@ -12,12 +12,11 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// Stats implements backends.Observer: the sums over the versions of a model, or its one version when the target names
-// it. Only that model's endpoint is asked; the one for all models is not served everywhere. The moment is the middle of
+// Stats implements backends.Observer: the sums over the versions of a model, or one version when it or the target names
+// one. Only that model's endpoint is asked; the one for all models is not served everywhere. The moment is the middle of
 // the call.
-func (c *conn) Stats(ctx context.Context, model string, into []int64) (at int64, err error) {
-	version := ""
-	if model == "" || model == c.target.Model {
+func (c *conn) Stats(ctx context.Context, model, version string, into []int64) (at int64, err error) {
+	if version == "" && (model == "" || model == c.target.Model) {
 		model, version = c.target.Model, c.target.ModelVersion
 	}
 	if model == "" {

@@ -1,4 +1,5 @@
-// Package triton is the KServe v2 protocol with what Triton Inference Server adds to it: statistics.
+// Package triton is the KServe v2 protocol with what Triton Inference Server adds to it: statistics, models that can be
+// loaded and unloaded, trace and log settings.
 //
 // It is not: a second encoder of requests (kserve has the only one), an interpreter of statistics (the executor takes
 // differences and means).
@@ -21,7 +22,7 @@ func Kind() backends.Kind {
 		Keys:      append(kserve.Keys(), "statistics", "endpoint", "streaming", "inactivity_timeout", "composing_models", "tokenizer", "trace"),
 		Endpoints: []string{infer, generate, "tensorrtllm", "vllm"},
 		Abilities: abilities,
-		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats),
+		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace),
 		Check:     check,
 		Series:    series(),
 		Open:      open,
@@ -80,6 +81,7 @@ type conn struct {
 	target backends.Target
 	clock  backends.Clock
 	read   func(ctx context.Context, model, version string) ([]statistics, error)
+	control
 }
 
 // wired is a conn whose protocol has a Wire.
@@ -99,11 +101,13 @@ func open(ctx context.Context, t backends.Target, clock backends.Clock) (backend
 		c.read = func(ctx context.Context, model, version string) ([]statistics, error) {
 			return readHTTP(ctx, k, model, version)
 		}
+		c.control = overHTTP{k}
 		return &wired{conn: c, Wirer: k}, nil
 	case *kserve.GRPC:
 		c.read = func(ctx context.Context, model, version string) ([]statistics, error) {
 			return readGRPC(ctx, k, model, version)
 		}
+		c.control = overGRPC{k}
 	}
 	return &c, nil
 }

@@ -32,7 +32,7 @@ func dial(t *testing.T, target backends.Target) backends.Conn {
 func stats(t *testing.T, c backends.Conn) map[string]int64 {
 	t.Helper()
 	into := make([]int64, len(Kind().Series))
-	at, err := c.(backends.Observer).Stats(t.Context(), "", into)
+	at, err := c.(backends.Observer).Stats(t.Context(), "", "", into)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,11 +104,11 @@ func TestStatistics(t *testing.T) {
 			}
 		}
 		c := dial(t, backends.Target{URL: url, Model: "nosuch"})
-		if _, err := c.(backends.Observer).Stats(t.Context(), "", make([]int64, len(series()))); err == nil || !strings.Contains(err.Error(), "nosuch") {
+		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(series()))); err == nil || !strings.Contains(err.Error(), "nosuch") {
 			t.Errorf("unknown model: %v", err)
 		}
 		c = dial(t, backends.Target{URL: url})
-		if _, err := c.(backends.Observer).Stats(t.Context(), "", make([]int64, len(series()))); err == nil {
+		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(series()))); err == nil {
 			t.Error("statistics of no model")
 		}
 	}
@@ -169,7 +169,7 @@ func TestStatisticsErrors(t *testing.T) {
 		case "does not have it":
 			body = `{"model_stats":[]}`
 		}
-		if _, err := c.(backends.Observer).Stats(t.Context(), "", make([]int64, len(series()))); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(series()))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

@@ -1,0 +1,158 @@
+package triton
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/kserve"
+)
+
+// control is what Triton lets a client change, over one protocol. Sources: the model repository, trace and logging
+// extensions of the KServe v2 protocol in Triton's documentation.
+type control interface {
+	load(ctx context.Context, model string) error
+	unload(ctx context.Context, model string) error
+	// settings sets values and gives all settings of the group; without values it only reads.
+	settings(ctx context.Context, group backends.Settings, values []backends.Parameter) ([]backends.Parameter, error)
+	ready(ctx context.Context, model string) (bool, error)
+}
+
+// Load implements backends.Controller. The server answers when the model is loaded.
+func (c *conn) Load(ctx context.Context, model string) error {
+	if err := c.control.load(ctx, model); err != nil {
+		return fmt.Errorf("load model %s: %w", model, err)
+	}
+	return nil
+}
+
+// lookAgain is how often an unloaded model is looked at until it is gone.
+const lookAgain = 20 * time.Millisecond
+
+// Unload implements backends.Controller. The server answers at once and unloads when the requests in flight are done, so
+// it is asked until the model is no longer ready.
+func (c *conn) Unload(ctx context.Context, model string) error {
+	if err := c.control.unload(ctx, model); err != nil {
+		return fmt.Errorf("unload model %s: %w", model, err)
+	}
+	for {
+		ready, err := c.control.ready(ctx, model)
+		if err != nil {
+			return fmt.Errorf("unload model %s: %w", model, err)
+		}
+		if !ready {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("unload model %s: it is still ready: %w", model, ctx.Err())
+		case <-time.After(lookAgain):
+		}
+	}
+}
+
+// Adjust implements backends.Adjuster. Only what values name is given back: the server has settings that a client may not
+// write.
+func (c *conn) Adjust(ctx context.Context, group backends.Settings, values []backends.Parameter) (before []backends.Parameter, err error) {
+	all, err := c.control.settings(ctx, group, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s settings: %w", group, err)
+	}
+	for _, v := range values {
+		i := indexOf(all, v.Name)
+		if i < 0 {
+			return nil, fmt.Errorf("%s settings: the server has no %s", group, v.Name)
+		}
+		before = append(before, all[i])
+	}
+	if _, err := c.control.settings(ctx, group, values); err != nil {
+		return nil, fmt.Errorf("%s settings: %w", group, err)
+	}
+	return before, nil
+}
+
+func indexOf(list []backends.Parameter, name string) int {
+	for i := range list {
+		if list[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// overHTTP is control over HTTP.
+type overHTTP struct{ *kserve.HTTP }
+
+func (h overHTTP) load(ctx context.Context, model string) error {
+	_, err := h.Post(ctx, "/v2/repository/models/"+url.PathEscape(model)+"/load", nil)
+	return err
+}
+
+func (h overHTTP) unload(ctx context.Context, model string) error {
+	_, err := h.Post(ctx, "/v2/repository/models/"+url.PathEscape(model)+"/unload", nil)
+	return err
+}
+
+func (h overHTTP) ready(ctx context.Context, model string) (bool, error) {
+	status, err := h.Status(ctx, "/v2/models/"+url.PathEscape(model)+"/ready")
+	return status == 200, err
+}
+
+// paths of the groups of settings.
+func pathOf(group backends.Settings) string {
+	if group == backends.TraceSettings {
+		return "/v2/trace/setting"
+	}
+	return "/v2/logging"
+}
+
+func (h overHTTP) settings(ctx context.Context, group backends.Settings, values []backends.Parameter) ([]backends.Parameter, error) {
+	var body []byte
+	var err error
+	if values == nil {
+		body, err = h.Get(ctx, pathOf(group))
+	} else {
+		wanted := make(map[string]any, len(values))
+		for _, v := range values {
+			wanted[v.Name] = v.Value
+		}
+		if body, err = json.Marshal(wanted); err == nil {
+			body, err = h.Post(ctx, pathOf(group), body)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseSettings(body)
+}
+
+// parseSettings reads {"name": value, …} where a value is a boolean, an integer, a text or a list of texts.
+func parseSettings(body []byte) (list []backends.Parameter, err error) {
+	said := map[string]any{}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&said); err != nil {
+		return nil, fmt.Errorf("reply %.*q: %w", backends.NoteSize, body, err)
+	}
+	for name, v := range said {
+		p := backends.Parameter{Name: name, Value: v}
+		switch v := v.(type) {
+		case json.Number:
+			if p.Value, err = v.Int64(); err != nil {
+				return nil, fmt.Errorf("setting %s: %w", name, err)
+			}
+		case []any:
+			texts := make([]string, 0, len(v))
+			for _, text := range v {
+				texts = append(texts, fmt.Sprint(text))
+			}
+			p.Value = texts
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
