@@ -31,6 +31,7 @@ const (
 	codeTimes       = "recorded-times"
 	codeAction      = "no-model-control"
 	codeUnused      = "unused-entry"
+	codeUnknown     = "unknown-name"
 	codeFewRequests = "few-requests"
 	codeRampCut     = "ramp-cut"
 	codeCrowded     = "max-in-flight-too-low"

@@ -30,6 +30,7 @@ type build struct {
 	catalogues map[string]*metric.Catalogue
 	compiled   map[cacheKey]compiled
 	diags      source.Diagnostics
+	unread     []string        // JSON pointers of keys that a kind does not read
 	heard      map[string]bool // what was said, and of what each place was warned
 }
 

@@ -261,13 +261,13 @@ stages:
   - {id: a, load: {concurrency: 1}, for: 1s, assert: ['latency.p50 < baseline.latency.p50']}`, `2:70 unknown-metric the plan names no baseline`},
 		{"capacity without a search", `
 stages:
-  - {id: a, load: {rate: 5/s}, for: 9s, assert: ['capacity > 1/s']}`, `2:51 unknown-metric there is no metric capacity`},
+  - {id: a, load: {rate: 5/s}, for: 9s, assert: ['capacity > 1/s']}`, `2:51 unknown-metric stage "a" has no capacity: it is what a search finds`},
 		{"capacity of another dimension", `
 stages:
   - {id: a, load: {concurrency: {search: {from: 1, to: 9, while: latency.p50 < 1s}}}, for: 9s, assert: ['capacity > 1/s']}`, `2:106 type-mismatch`},
 		{"goodput without bounds", `
 stages:
-  - {id: a, load: {rate: 5/s}, for: 9s, assert: ['goodput.ratio > 1%']}`, `2:51 unknown-metric there is no metric goodput.ratio`},
+  - {id: a, load: {rate: 5/s}, for: 9s, assert: ['goodput.ratio > 1%']}`, `2:51 unknown-metric stage "a" has no goodput: it does not say which requests are good`},
 		{"an axis like its levels", `
 stages:
   - {id: a, matrix: {concurrency: [1, 2]}, batch: "${matrix.concurrency}", load: {concurrency: [1, 2]}, for: 1s}`, `2:83 axis-clash stage "a" has an axis concurrency in its matrix and levels of concurrency`},

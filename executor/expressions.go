@@ -130,6 +130,7 @@ func (b *build) check(a scenario.Assertion, s *scope) Check {
 	}
 	b.hintHolds(c, s.node)
 	b.oneTime(c)
+	b.warnStored(c)
 	return c
 }
 

@@ -55,6 +55,7 @@ func (b *build) checkKeys(k *backends.Kind, t *scenario.Target) {
 		if !slices.Contains(always, key.Name) && !slices.Contains(k.Keys, key.Name) {
 			d := b.fail(key.Pos, codeKeyUnread, "backend %s does not read %q", k.Name, key.Name)
 			d.Allowed, d.Nearest = k.Keys, source.Nearest(key.Name, k.Keys)
+			b.unread = append(b.unread, targetPaths(t, key.Name)...)
 		}
 	}
 	if t.Endpoint != "" && k.Endpoints != nil && !slices.Contains(k.Endpoints, t.Endpoint) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // TestConfidence: with it bounds decide, so the same share of errors passes with many requests and proves nothing with few.
@@ -114,7 +116,7 @@ stages: [{id: s, load: {concurrency: 2}, for: 100 requests, assert: [` + that + 
 	good := store("good.json", fourInts, asIs)
 	failed := store("failed.json", func(w *witness) { w.dim, w.status = 4, 500 }, asIs)
 	partial := store("partial.json", fourInts, func(r *result.Result) { r.Partial, r.Reason = true, "interrupted by SIGINT: the result is partial" })
-	other := store("other.json", fourInts, func(r *result.Result) { r.Nodes[0].ID = "old" })
+	other := store("other.json", fourInts, func(r *result.Result) { r.Nodes[0].ID, r.Nodes[0].Stage = "old", "old" })
 	gone := filepath.Join(dir, "gone.json")
 	const that = "latency.p50 <= 1000 * baseline.latency.p50"
 	for _, c := range []struct {
@@ -129,6 +131,9 @@ stages: [{id: s, load: {concurrency: 2}, for: 100 requests, assert: [` + that + 
 		{"baseline: " + partial, that, "inconclusive", 3, "is not a whole run: interrupted by SIGINT"},
 		{"baseline: " + other, that, "inconclusive", 3, `has no stage "s"`},
 		{"baseline: {file: " + other + ", if_missing: skip}", that, "skipped", 0, `has no stage "s", and if_missing is skip`},
+		{"baseline: " + other, `latency.p50 <= 1000 * baseline.stage("old").latency.p50`, "pass", 0, `= 1000 * baseline.stage("old").latency.p50 (n = 100)`}, // of no stage here
+		{"baseline: " + gone, `latency.p50 <= baseline.stage("old").latency.p50`, "inconclusive", 3, "there is no baseline " + gone},
+		{"baseline: {file: " + gone + ", if_missing: skip}", `latency.p50 <= baseline.stage("old").latency.p50`, "skipped", 0, "if_missing is skip"},
 		{"baseline: " + gone, that, "inconclusive", 3, "there is no baseline " + gone},
 		{"baseline: {file: " + gone + ", if_missing: inconclusive}", that, "inconclusive", 3, "there is no such file"},
 		{"baseline: {file: " + gone + ", if_missing: skip}", that, "skipped", 0, "there is no such file, and if_missing is skip"},
@@ -141,18 +146,44 @@ stages: [{id: s, load: {concurrency: 2}, for: 100 requests, assert: [` + that + 
 			t.Errorf("%s with %s: %s, exit %d (%s), want %s, %d (%s)", c.that, c.top, a.Verdict, r.ExitCode, a.Reason, c.verdict, c.exit, c.reason)
 		}
 	}
+	for that, want := range map[string]string{
+		`latency.p50 <= baseline.stage("odl").latency.p50`:             `4:100 error unknown-metric neither the plan nor the baseline has a stage "odl" old`,
+		`latency.p50 <= baseline.stage("old").phase("x").latency.p50`:  `4:113 error unknown-metric stage "old" has no phase named "x" `,
+		`latency.p50 <= baseline.stage("old").mix("x").latency.p50`:    `4:111 error unknown-metric stage "old" has no mix `,
+		`latency.p50 <= baseline.stage("old").server.queue.mean`:       `4:85 error unknown-metric there is no metric server.queue.mean `,
+		`requests.count <= baseline.stage("old").capacity`:             `4:88 error unknown-metric there is no metric capacity `,
+		`errors.count <= baseline.stage("old").late.count`:             `4:86 error unknown-metric the baseline did not measure late.count on stage "old" `,
+		`latency.p50 <= baseline.stage("old").latency.p50 # ` + "gone": `4:85 warning unknown-name the plan has no stage "old" `,
+	} {
+		file := other
+		if text, missing := strings.CutSuffix(that, " # gone"); missing {
+			that, file = text, gone
+		}
+		d := checked(t, strings.ReplaceAll(plan("baseline: "+file, that), "URL", "http://localhost:1"))
+		if i := slices.IndexFunc(d, func(d source.Diagnostic) bool { return d.Code != "file-missing" }); i < 0 ||
+			fmt.Sprintf("%d:%d %s %s %s %s", d[i].Pos.Line, d[i].Pos.Column, d[i].Severity, d[i].Code, d[i].Summary, d[i].Nearest) != want {
+			t.Errorf("%s: %v, want %s", that, d, want)
+		}
+	}
 	broken := filepath.Join(dir, "broken.json")
 	if err := os.WriteFile(broken, []byte(`{"schema": 1}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, diags := scenario.Parse("plan.yaml", []byte(strings.ReplaceAll(plan("baseline: "+broken, that), "URL", "http://localhost:1")), scenario.Overrides{})
+	diags := checked(t, strings.ReplaceAll(plan("baseline: "+broken, that), "URL", "http://localhost:1"))
+	if d := diags[0]; !diags.HasErrors() || d.Code != codeBaseline || d.Pos.Line != 2 || d.Pos.Column != 11 || !strings.Contains(d.Summary, "is not a result that can be read") {
+		t.Errorf("a broken baseline: %+v", diags)
+	}
+}
+
+// checked is what compiling a plan says.
+func checked(t *testing.T, plan string) source.Diagnostics {
+	t.Helper()
+	p, diags := scenario.Parse("plan.yaml", []byte(plan), scenario.Overrides{})
 	if p == nil {
 		t.Fatal(diags)
 	}
 	_, diags = Compile(p, all.Kinds())
-	if d := diags[0]; !diags.HasErrors() || d.Code != codeBaseline || d.Pos.Line != 2 || d.Pos.Column != 11 || !strings.Contains(d.Summary, "is not a result that can be read") {
-		t.Errorf("a broken baseline: %+v", diags)
-	}
+	return diags
 }
 
 // TestRounds: points of a matrix are compared by their rounds, and a run with one before by those of both.

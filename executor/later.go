@@ -15,7 +15,9 @@ import (
 // that are only known, abilities that they do not have yet, metrics that nothing measures. It is the last step of Compile.
 func (b *build) later() {
 	p := b.program
-	p.Later = slices.Clone(p.Plan.Later)
+	p.Later = slices.DeleteFunc(slices.Clone(p.Plan.Later), func(d source.Diagnostic) bool { // such a key is to be removed, not to be waited for
+		return slices.ContainsFunc(b.unread, func(key string) bool { return d.Path == key || strings.HasPrefix(d.Path, key+"/") })
+	})
 	for _, d := range b.diags { // what another package cannot do yet is no mistake of the plan
 		if d.Code == codeNotBuilt {
 			p.Later = append(p.Later, d)
@@ -24,7 +26,7 @@ func (b *build) later() {
 	b.diags = slices.DeleteFunc(b.diags, func(d source.Diagnostic) bool { return d.Code == codeNotBuilt })
 	for _, t := range p.Plan.Targets {
 		listed := func(d source.Diagnostic) bool {
-			return d.Path == "/target/backend" || d.Path == "/targets"+source.JoinPointer(t.Name)+"/backend"
+			return slices.Contains(targetPaths(t, "backend"), d.Path)
 		}
 		if k := b.targets[t]; k != nil && k.kind.Open == nil && !slices.ContainsFunc(p.Plan.Later, listed) {
 			b.notYet(keyPos(t, "backend"), "backend "+k.kind.Name+" is not built yet")
@@ -47,6 +49,15 @@ func (b *build) later() {
 	}
 	b.laterMetrics(p.Assert)
 	p.Later = p.Later.Sorted()
+}
+
+// targetPaths are the JSON pointers by which a plan may name a key of a target.
+func targetPaths(t *scenario.Target, key string) []string {
+	paths := []string{"/targets" + source.JoinPointer(t.Name) + "/" + key}
+	if t.Name == "main" {
+		paths = append(paths, "/target/"+key)
+	}
+	return paths
 }
 
 // row is a row of the node's catalogue.

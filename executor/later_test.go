@@ -84,3 +84,27 @@ func told(ds source.Diagnostics) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// TestUnreadKey: a key that a kind does not read and that nothing reads yet is one mistake.
+func TestUnreadKey(t *testing.T) {
+	const text = `version: 1
+targets:
+  a: {backend: kserve, url: "http://h:1", model: m, signature: s, protos: {files: []}, endpoint: infer}
+  b: {backend: tfserving, url: "http://h:1", model: m, signature: s}
+stages: [{id: s, target: a, load: {concurrency: 1}, for: 1s}, {id: t, target: b, load: {concurrency: 1}, for: 1s}]
+`
+	plan, diags := scenario.Parse("p", []byte(text), scenario.Overrides{})
+	if plan == nil {
+		t.Fatal(diags)
+	}
+	program, diags := Compile(plan, all.Kinds())
+	got := told(diags) + "\n" + told(program.Later)
+	want := `3:53 key-not-read: backend kserve does not read "signature"
+3:67 key-not-read: backend kserve does not read "protos"
+3:88 key-not-read: backend kserve does not read "endpoint"
+4:16 not-built-yet: this version cannot run ` + "`tfserving`" + ` yet
+4:56 not-built-yet: this version cannot run ` + "`signature`" + ` yet`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -51,8 +51,52 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 		}
 	}
 	p.Assert = assert
+	dropUnused(p)
 	p.Overlays = append(p.Overlays, "--only "+strings.Join(ids, ", "))
 	return nil
+}
+
+// dropUnused leaves out the targets and datasets that no stage of p uses any more, and what this version cannot run of
+// them and of the stages that are gone.
+func dropUnused(p *scenario.Plan) {
+	targets, datasets, stages := make(map[*scenario.Target]bool), make(map[*scenario.Dataset]bool), make(map[source.Pos]bool)
+	for _, s := range p.Stages {
+		stages[s.Pos] = true
+		for _, e := range s.Entries() {
+			targets[e.Request.Target], datasets[e.Request.Data] = true, true
+		}
+	}
+	gone := []string{}
+	for _, t := range p.Targets {
+		if !targets[t] {
+			gone = append(gone, "/targets"+source.JoinPointer(t.Name)+"/")
+		}
+	}
+	for _, d := range p.Datasets {
+		if !datasets[d] {
+			gone = append(gone, "/datasets"+source.JoinPointer(d.Name)+"/", "/data/")
+		}
+	}
+	p.Targets = slices.DeleteFunc(p.Targets, func(t *scenario.Target) bool { return !targets[t] })
+	p.Datasets = slices.DeleteFunc(p.Datasets, func(d *scenario.Dataset) bool { return !datasets[d] })
+	p.Later = slices.DeleteFunc(p.Later, func(d source.Diagnostic) bool {
+		if at := p.Source.At(stagePath(d.Path)); at != nil && stagePath(d.Path) != "" && !stages[at.Pos] {
+			return true
+		}
+		return slices.ContainsFunc(gone, func(above string) bool { return strings.HasPrefix(d.Path, above) })
+	})
+}
+
+// stagePath is the part of a JSON pointer that names a stage, of a group or alone; "" none.
+func stagePath(path string) string {
+	steps := strings.Split(path, "/") // "", "stages", "0", "parallel", "1", …
+	switch {
+	case len(steps) < 3 || steps[1] != "stages":
+		return ""
+	case len(steps) > 4 && steps[3] == "parallel":
+		return strings.Join(steps[:5], "/")
+	}
+	return strings.Join(steps[:3], "/")
 }
 
 // needsAmong are the needs of a stage among those that are kept: its own, and through one that is dropped those of that.

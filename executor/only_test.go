@@ -67,3 +67,42 @@ assert:
 		}
 	}
 }
+
+// TestOnlyLater: what the dropped stages, their targets and their data cannot do yet does not stand in the way of those
+// that are left.
+func TestOnlyLater(t *testing.T) {
+	const text = `version: 1
+targets:
+  a: {backend: kserve, url: "builtin://http", model: simple}
+  b: {backend: openai, url: "http://h:1", model: m, path: /x}
+datasets:
+  rows: {generate: random}
+  texts: {prompts: {count: 3}}
+stages:
+  - {id: points, target: a, data: rows, matrix: {n: [1, 2]}, batch: "${matrix.n}", load: {concurrency: 1}, for: 10 requests}
+  - {id: shared, target: a, data: rows, load: {concurrency: 1}, expect: {fields: {x: 1}}, for: 10 requests}
+  - {id: chat, target: b, data: texts, load: {concurrency: 1}, for: 10 requests}
+  - parallel:
+      - {id: left, target: a, data: rows, load: {concurrency: 1}, for: 10 requests}
+      - {id: right, target: a, data: rows, load: {concurrency: 1}, expect: {fields: {x: 1}}, for: 10 requests}
+`
+	for only, want := range map[string]string{
+		"points": "", "left": "", "points left": "", "shared": "10:74", "right": "14:77", "chat": "4:16 4:53 7:11", "shared chat": "4:16 4:53 7:11 10:74",
+	} {
+		plan, diags := scenario.Parse("p", []byte(text), scenario.Overrides{})
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		if err := Only(plan, all.Kinds(), strings.Fields(only)); err != nil {
+			t.Fatal(err)
+		}
+		program, _ := Compile(plan, all.Kinds())
+		var got []string
+		for _, d := range program.Later {
+			got = append(got, where(d.Pos))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("--only %s: cannot run %v, want %s", only, program.Later, want)
+		}
+	}
+}

@@ -41,6 +41,9 @@ func (s *scope) Variable(name string) (literal, typ string, err error) {
 
 // Resolve implements expression.Scope.
 func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
+	if s.build.elsewhere(at) {
+		return s.build.stored(at, path)
+	}
 	n, err := s.at(at)
 	if err != nil {
 		return metric.Leaf{}, err
@@ -62,12 +65,31 @@ func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
 	}
 	leaf, err := expression.Find(from, path)
 	if err != nil {
-		return metric.Leaf{}, err
+		return metric.Leaf{}, n.without(path, err)
 	}
 	if why := n.lacksAt(at, leaf); why != "" {
 		return metric.Leaf{}, fmt.Errorf("%s cannot be measured here: %s", leaf.Row.Name, why)
 	}
 	return leaf, nil
+}
+
+// without says why the node has no metric that only some stages have; else what is wrong with path already.
+func (n *Node) without(path string, err error) error {
+	name, _, _ := strings.Cut(path, ".")
+	_, has := n.row(name)
+	switch {
+	case name == metric.Capacity && !has:
+		return &expression.NameError{
+			Summary: fmt.Sprintf("stage %q has no capacity: it is what a search finds", n.Stage.ID),
+			Detail:  "such as load: {rate: {search: {from: 10/s, to: 2000/s, while: latency.p99 < 50ms}}}",
+		}
+	case name == metric.Goodput && !has:
+		return &expression.NameError{
+			Summary: fmt.Sprintf("stage %q has no goodput: it does not say which requests are good", n.Stage.ID),
+			Detail:  "such as goodput: {latency: 50ms}",
+		}
+	}
+	return err
 }
 
 // at is the node that a place is of; nil without an error: none was named where one must be.

@@ -183,6 +183,9 @@ func (r *reading) shape() source.Diagnostics {
 	}
 	found, later := schema.Check(&whole)
 	found, r.later = nested(found), later
+	for i := range r.later {
+		r.later[i].Path = r.subs.inPlan(r.later[i].Path)
+	}
 	inPlan := map[source.Pos]bool{}
 	ofProfile := func(d source.Diagnostic) bool { return strings.HasPrefix(d.Path, "/profiles") }
 	for i, d := range found {

@@ -22,13 +22,17 @@ func (b *Baseline) Lacks(id string) string {
 	case b.Result == nil:
 		return fmt.Sprintf("there is no baseline %s: %s", b.File, b.Missing)
 	}
-	if b.named(id) == nil {
+	if b.Node(id) == nil {
 		return fmt.Sprintf("the baseline %s has no stage %q", b.File, id)
 	}
 	return ""
 }
 
-func (b *Baseline) named(id string) *Node {
+// Node is the stored node of an id; nil: there is none.
+func (b *Baseline) Node(id string) *Node {
+	if b == nil || b.Result == nil {
+		return nil
+	}
 	for _, n := range b.Result.Nodes {
 		if n.ID == id {
 			return n
@@ -44,9 +48,9 @@ func (b *Baseline) node(id string) (n *Node, why string) {
 		return nil, why
 	}
 	if b.Result.Partial || b.Result.Verdict == Interrupted || b.Result.Verdict == ErrorVerdict {
-		return b.named(id), fmt.Sprintf("the baseline %s is not a whole run: %s", b.File, orElse(b.Result.Reason, "it ended in error"))
+		return b.Node(id), fmt.Sprintf("the baseline %s is not a whole run: %s", b.File, orElse(b.Result.Reason, "it ended in error"))
 	}
-	n = b.named(id)
+	n = b.Node(id)
 	if why := n.distrust(); why != "" {
 		return n, "in the baseline, " + why
 	}
