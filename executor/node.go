@@ -168,7 +168,7 @@ func (t *trial) open() error {
 			t.leave()
 			return fmt.Errorf("open %d connections: %w%s", t.first(), err, tlsHint(err, to.plan.TLS))
 		}
-		p := drive.Pool{Lanes: lanes, Limits: limits, Most: to.shared(t.course.slots)}
+		p := drive.Pool{Lanes: lanes, Limits: limits, Most: to.shared(t.course.slots), Timeout: int64(to.plan.Timeout)}
 		if t.course.profile == nil {
 			p.Grow = to.grow
 		}
@@ -212,21 +212,13 @@ func (t *trial) drive(ctx context.Context) {
 func (t *trial) options() drive.Options {
 	c := t.course
 	o := drive.Options{
-		Clock: t.r.clock, Start: t.start, Timeout: t.timeout(), Drain: t.node.Stage.Drain,
+		Clock: t.r.clock, Start: t.start, Drain: t.node.Stage.Drain,
 		WarmCount: c.warmCount, Limit: c.limit, IDBase: t.idBase(),
 	}
 	if c.warm > 0 {
 		o.WarmUntil = t.start + c.warm
 	}
 	return o
-}
-
-// timeout is that of one request: of several targets the longest.
-func (t *trial) timeout() (longest int64) {
-	for _, to := range t.in.pools {
-		longest = max(longest, int64(to.plan.Timeout))
-	}
-	return longest
 }
 
 // idBase makes request ids unique in the run: the node's number, 10 bits for its trials, 40 bits for their arrivals.

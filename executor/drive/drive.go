@@ -47,6 +47,8 @@ type Pool struct {
 	// is.
 	Grow func(ctx context.Context, n int) ([]backends.Lane, error)
 	Most int // lanes at most with those that Grow opens; 0: MaxInFlight. Not less than Lanes
+	// Timeout is that of one request on this pool, ns from due to last byte; 0: that of Options.
+	Timeout int64
 }
 
 // Control is how the node's procedure steers a running player, and what it can see of it. All fields are atomic.
@@ -78,7 +80,7 @@ func (c *Control) Older(due int64) int64 {
 type Options struct {
 	Clock   backends.Clock
 	Start   int64 // when the node starts: due = Start + schedule's due
-	Timeout int64 // one request, due to last byte; the reaper cancels beyond it; 0: never
+	Timeout int64 // one request, due to last byte, where its pool has none of its own; the reaper cancels beyond it; 0: never
 	// WarmUntil (time) or WarmCount (arrivals) end the warm-up; requests of it carry backends.Warmup. 0, 0: none.
 	WarmUntil int64
 	WarmCount int64

@@ -12,7 +12,8 @@ import (
 // Open sends the arrivals of s when they are due, each on the lane that has been idle longest. A reply is received by
 // its lane's goroutine, which was parked there, so that nothing is handed over between due time and wire.
 //
-// An arrival picks its call first, then a lane of the pool that the call goes to. Calls above its Limits.Inline, which could block the pacer, are sent by a goroutine of their lane instead. With Inline 0
+// An arrival picks its call first, then a lane of the pool that the call goes to. With several pools one that is full holds
+// up its own arrivals only. Calls above its Limits.Inline, which could block the pacer, are sent by a goroutine of their lane instead. With Inline 0
 // that is the one that receives (send, then receive); else a second one beside it, started with the lane's first large
 // call.
 func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, out Handoff, c *Control, o OpenOptions) Played {
@@ -27,6 +28,9 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	for i := range op.pools {
 		g := &op.pools[i]
 		g.idle = newRing(len(g.slots))
+		if len(op.pools) > 1 {
+			g.backlog = &backlog{}
+		}
 		g.grower.open, g.grower.pool, g.grower.more = op, g, pools[i].Grow
 	}
 	op.onHalt = op.wakePacer
@@ -44,6 +48,7 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	}
 	op.closeLanes()
 	op.rethrow()
+	p.unsettled()
 	p.Lanes = op.lanes()
 	for i := range op.pools {
 		p.Waits = append(p.Waits, op.pools[i].waited)
@@ -85,19 +90,22 @@ func (op *open) receives(sl *slot) {
 		if sl.handed {
 			<-sl.sent // a reply can come before the send has returned
 		}
-		op.answered(sl)
+		if op.answered(sl) {
+			op.dispatch(sl)
+		}
 	}
 }
 
 // sendsAndReceives is the goroutine of a lane whose sends can block.
 func (op *open) sendsAndReceives(sl *slot) {
 	for range sl.wake {
-		sl.send()
-		if !sl.receive() {
-			op.leave()
-			return
+		for again := true; again; again = op.answered(sl) {
+			sl.send()
+			if !sl.receive() {
+				op.leave()
+				return
+			}
 		}
-		op.answered(sl)
 	}
 }
 
@@ -123,11 +131,16 @@ func (op *open) handOver(sl *slot) {
 	sl.wake <- struct{}{} // has room: the slot was idle
 }
 
-func (op *open) answered(sl *slot) {
+// answered hands the sample of a request off. True: one that waited has taken its place, and is to be sent.
+func (op *open) answered(sl *slot) (again bool) {
 	op.finish(sl)
+	if op.resume(sl) {
+		return true
+	}
 	sl.floor.Store(never)
 	op.leave()
 	op.free(sl)
+	return false
 }
 
 // free makes a slot idle and wakes the pacer if that is what it waits for. The pacer looks at the ring again after it

@@ -68,13 +68,20 @@ func TestOpenUsesLanesInTurn(t *testing.T) {
 func TestOpenWaitsForASlot(t *testing.T) {
 	w := newWorld(t, 2)
 	w.gate = make(chan struct{})
+	third := make(chan struct{})
 	go func() {
+		<-third // the first that finds no slot
 		for range 10 {
 			w.gate <- struct{}{}
 		}
 	}()
 	o := OpenOptions{Options: w.options()}
-	p := playOpen(background, w, burst(10), &fakeFeed{}, inline, o)
+	src := &fakeFeed{each: func(n uint64) {
+		if n == 2 {
+			close(third)
+		}
+	}}
+	p := playOpen(background, w, burst(10), src, inline, o)
 	if p.Sent != 10 || p.WaitedPool != 8 || p.DroppedPool != 0 || p.PeakInFlight > 2 {
 		t.Errorf("%+v", p)
 	}

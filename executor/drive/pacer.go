@@ -31,6 +31,7 @@ type pacer struct {
 	// poolFree is when the latest wait for a full pool ended. What was due before it could not be sent before it either,
 	// though a slot was idle when its turn came.
 	poolFree int64
+	done     bool // the schedule, the feed or Limit is exhausted
 	Played
 }
 
@@ -42,6 +43,10 @@ func (p *pacer) run() {
 	defer sharpTimer()()
 	for p.next() {
 	}
+	p.settle()
+	if p.done {
+		p.exhausted()
+	}
 	p.Hash = uint64(p.hash)
 }
 
@@ -49,7 +54,7 @@ func (p *pacer) run() {
 func (p *pacer) next() bool {
 	after, ok := p.s.Next()
 	if !ok {
-		p.exhausted()
+		p.done = true
 		return false
 	}
 	due := p.o.Start + after
@@ -69,6 +74,7 @@ func (p *pacer) next() bool {
 // is skipped or moved. It is false when the player was halted or due is no longer before StopAt.
 func (p *pacer) wait(due int64) (now int64, ok bool) {
 	for {
+		behind := p.match()
 		now = p.o.Clock.Now()
 		left := due - now
 		switch {
@@ -76,7 +82,7 @@ func (p *pacer) wait(due int64) (now int64, ok bool) {
 			return now, false
 		case left <= 0:
 			return now, true
-		case left > int64(coarse):
+		case left > int64(coarse) && !behind:
 			time.Sleep(min(time.Duration(left)-coarse, scanPeriod))
 		case left > p.spin+int64(time.Microsecond):
 			nap(min(left-p.spin, int64(napMost)))
@@ -94,10 +100,14 @@ func (p *pacer) play(due, after, now int64) bool {
 	p.hash = p.hash.Add(after)
 	hold := a.flags&backends.Warmup == 0
 	if !p.src.Next(0, a.n, &p.turn) {
-		p.exhausted()
+		p.done = true
 		return false
 	}
-	sl, free := p.idleSlot(hold)
+	a.free = max(due, p.poolFree)
+	sl, free, parked := p.idleSlot(a, hold)
+	if parked {
+		return p.sent(hold)
+	}
 	if free != 0 {
 		p.poolFree = free
 	} else if hold && due < p.poolFree {
@@ -117,17 +127,19 @@ func (p *pacer) play(due, after, now int64) bool {
 		return p.unsent(hold)
 	}
 	p.send(sl, a, s, max(now, free))
+	return p.sent(hold)
+}
+
+// sent counts an arrival that is sent, or will be. False: it is the last.
+func (p *pacer) sent(hold bool) bool {
 	if hold {
 		p.Planned++
 		p.Sent++
 	} else {
 		p.WarmSent++
 	}
-	if p.o.Limit > 0 && p.Sent >= p.o.Limit {
-		p.exhausted()
-		return false
-	}
-	return true
+	p.done = p.o.Limit > 0 && p.Sent >= p.o.Limit
+	return !p.done
 }
 
 // unsent counts an arrival that found no slot. False: because the player was halted meanwhile.
@@ -153,25 +165,22 @@ func (p *pacer) send(sl *slot, a arrival, s *backends.Sample, now int64) {
 	}
 	p.PeakInFlight = max(p.PeakInFlight, p.c.InFlight.Add(1))
 	p.take(sl, a, s, &p.turn)
-	if inline := sl.pool.inline; inline > 0 && sl.call.Size <= inline {
-		sl.send()
-		return
-	}
-	p.handOver(sl)
+	p.dispatch(sl)
 }
 
-// idleSlot is the slot of the turn's pool that has been idle longest. Without one, or with as many requests in flight as
-// there may be, the pacer waits, unless the pool is full and arrivals are then to be dropped; free is when the slot came, else 0. Nil: dropped, or halted.
+// idleSlot is the slot of the turn's pool that has been idle longest. Without one the arrival is parked if other pools may
+// have some, else, or with as many requests in flight as there may be, the pacer waits, unless the pool is full and arrivals
+// are then to be dropped; free is when the slot came, else 0. Nil: parked, dropped, or halted.
 //
 // Only the wait for a full pool is the pool's. While more lanes can still be opened there is a slot that the server could
 // have had, so that wait, and the lateness, is the client's own: free stays 0.
-func (p *pacer) idleSlot(hold bool) (sl *slot, free int64) {
+func (p *pacer) idleSlot(a arrival, hold bool) (sl *slot, free int64, parked bool) {
 	g := &p.pools[p.turn.Pool]
 	sl, capped := p.claim(g)
 	p.considerGrowth(g)
 	full := capped || g.full()
 	if sl != nil || (p.drop && full) {
-		return sl, 0
+		return sl, 0, false
 	}
 	if hold && full {
 		p.WaitedPool++
@@ -179,24 +188,29 @@ func (p *pacer) idleSlot(hold bool) (sl *slot, free int64) {
 	}
 	for !p.halt.Load() {
 		p.waiting.Store(true)
-		if sl, _ = p.claim(g); sl != nil {
+		if sl, capped = p.claim(g); sl != nil {
 			p.waiting.Store(false)
 			if full {
 				free = p.o.Clock.Now()
 			}
-			return sl, free
+			return sl, free, false
 		}
+		if (!capped || g.backlog.waits()) && p.park(g, a, full) {
+			p.waiting.Store(false)
+			return nil, 0, true
+		}
+		p.match()
 		<-p.freed
 	}
 	p.waiting.Store(false)
-	return nil, 0
+	return nil, 0, false
 }
 
-// claim takes an idle slot; capped: none may be taken, as there are as many requests in flight as there may be. The pacer
-// alone adds to them.
+// claim takes an idle slot, unless others wait for one; capped: none may be taken, as there are as many requests in flight
+// as there may be. The pacer alone adds to them.
 func (p *pacer) claim(g *pool) (sl *slot, capped bool) {
-	if p.c.InFlight.Load() >= p.most {
-		return nil, true
+	if capped = p.c.InFlight.Load() >= p.most; capped || g.backlog.waits() {
+		return nil, capped
 	}
 	return g.idle.pop(), false
 }

@@ -84,8 +84,10 @@ func (p *player) ended() {
 // supervise returns when no sender is left and no request in flight.
 func (p *player) supervise(ctx context.Context) {
 	period := scanPeriod
-	if t := time.Duration(p.o.Timeout) / 20; t > 0 {
-		period = max(min(period, t), time.Millisecond)
+	for i := range p.pools {
+		if t := time.Duration(p.pools[i].timeout) / 20; t > 0 {
+			period = max(min(period, t), time.Millisecond)
+		}
 	}
 	ticks := time.NewTicker(period)
 	defer ticks.Stop()
@@ -119,9 +121,9 @@ func (p *player) scan(end *ending) {
 	now := p.o.Clock.Now()
 	p.oldest(now)
 	p.drain(end, now)
-	if p.o.Timeout > 0 {
-		for sl := range p.present {
-			sl.cancel(now-p.o.Timeout, backends.CauseTimeout)
+	for sl := range p.present {
+		if limit := sl.pool.timeout; limit > 0 {
+			sl.cancel(now-limit, backends.CauseTimeout)
 		}
 	}
 	if end.why != 0 {
@@ -132,10 +134,14 @@ func (p *player) scan(end *ending) {
 	}
 }
 
-// oldest publishes a lower bound of the due times open. Pending is read before the slots: an arrival that moves from one
-// to the other meanwhile is seen at least once. No due time to come in a closed loop is before now.
+// oldest publishes a lower bound of the due times open. Pending is read before what waits, and that before the slots: an
+// arrival that moves from one to the next meanwhile is seen at least once. No due time to come in a closed loop is before
+// now.
 func (p *player) oldest(now int64) {
 	floor := min(now, p.pending.Load())
+	for i := range p.pools {
+		floor = min(floor, p.pools[i].backlog.oldest())
+	}
 	for sl := range p.present {
 		floor = min(floor, sl.floor.Load())
 	}

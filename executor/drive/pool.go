@@ -17,6 +17,9 @@ type pool struct {
 	idle   *ring        // open loop
 	waited int64        // arrivals that waited for one of its slots; of the pacer
 	grower grower
+	// backlog is what waits for its slots while the pacer goes on; nil: the pacer waits
+	backlog *backlog
+	timeout int64 // ns, one request, due to last byte; 0: never
 }
 
 // divide makes the slots of all pools: as many as each may have lanes.
@@ -32,6 +35,9 @@ func (p *player) divide(pools []Pool, inFlight int) {
 		g.slots, g.first, g.inline, g.hand = p.slots[first:first+n:first+n], first, given.Limits.Inline, math.MaxInt
 		if g.inline > 0 {
 			g.hand = g.inline
+		}
+		if g.timeout = given.Timeout; g.timeout == 0 {
+			g.timeout = p.o.Timeout
 		}
 		for _, lane := range given.Lanes {
 			g.take(lane)
@@ -88,6 +94,9 @@ func (p *player) older(due int64) (n int64) {
 		if sl.due.Load() < due {
 			n++
 		}
+	}
+	for i := range p.pools {
+		n += p.pools[i].backlog.older(due)
 	}
 	if p.queue != nil && p.pending.Load() != never { // else nothing more is sent, due or not
 		n += p.queue.before(due, p.c.Sent.Load())

@@ -2,6 +2,7 @@ package drive
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -136,6 +137,115 @@ func TestOpenFullPoolsAreToldApart(t *testing.T) {
 	w.finished(p)
 	if p.Sent != 2 || p.DroppedPool != 3 {
 		t.Errorf("%+v", p)
+	}
+}
+
+// A pool that is full and answers nothing holds up its own arrivals only: those of the other are sent on time, and what
+// waits is sent in order as soon as a slot of its own is free.
+func TestOpenFullPoolHoldsUpItsOwn(t *testing.T) {
+	for name, lim := range map[string]backends.Limits{"inline": inline, "handed over": {Depth: 1}} {
+		const each = 50
+		w := newWorld(t, 2+each)
+		w.gate = make(chan struct{})
+		pools := w.split(0, 2, each)
+		pools[0].Limits, pools[0].Most = lim, 2
+		var second atomic.Int64
+		w.onSend = func(s *backends.Sample) {
+			if s.Lane < 2 {
+				return
+			}
+			if second.Add(1) == each { // the last one of the second pool: the first has two in flight, and the rest waits
+				if n := w.c.Older(never); n < each {
+					t.Errorf("%s: %d have no outcome, at least %d of the first pool have none", name, n, each)
+				}
+				if oldest := w.c.OldestDue.Load(); oldest > s.Due-int64(10*time.Millisecond) {
+					t.Errorf("%s: all before %d are said to be complete, the first of all is not", name, oldest)
+				}
+				close(w.gate)
+			}
+		}
+		o := OpenOptions{Options: w.options(), MaxInFlight: 2 * each, Again: limit(load.Constant(1000), 2*each)}
+		p := within(t, func() Played {
+			return Open(background, limit(load.Constant(1000), 2*each), &mixedFeed{pool: alternate}, pools, w.out, &w.c, o)
+		})
+		w.finished(p)
+		samples := w.out.samples()
+		if p.Sent != 2*each || p.Waits[0] != each-2 || p.WaitedPool < each-2 {
+			t.Errorf("%s: %+v", name, p)
+		}
+		begun := int64(0)
+		for n := uint64(0); n < 2*each; n += 2 {
+			s := samples[n]
+			if n >= 4 && (s.Free <= s.Due || s.SendStart < s.Free) {
+				t.Errorf("%s: arrival %d, due %d, could go at %d and went at %d", name, n, s.Due, s.Free, s.SendStart)
+			}
+			begun = max(begun, s.SendStart)
+		}
+		// Those of the second went while the first answered nothing: all before any of the first but two.
+		for n := uint64(1); n < 2*each; n += 2 {
+			if s := samples[n]; s.SendStart > samples[4].SendStart {
+				t.Errorf("%s: arrival %d of the second pool went after one that waited for the first", name, n)
+			}
+		}
+	}
+}
+
+// What still waits when the player is halted was not sent.
+func TestOpenHaltLeavesWhatWaits(t *testing.T) {
+	w := newWorld(t, 3)
+	w.gate = make(chan struct{})
+	o := OpenOptions{Options: w.options(), MaxInFlight: 100}
+	o.WarmCount = 3
+	ctx, stop := context.WithCancel(background)
+	src := &mixedFeed{pool: func(n uint64) int {
+		if n == 19 {
+			stop()
+		}
+		return 0
+	}}
+	p := within(t, func() Played { return Open(ctx, limit(load.Constant(1000), 20), src, w.split(0, 1, 2), w.out, &w.c, o) })
+	w.finished(p)
+	if p.Sent != 0 || p.WarmSent != 1 || p.DroppedStop < 16 || p.DroppedStop > 17 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// Each pool has its own timeout: one request is cancelled by its own, and the other beside it goes on until it is answered.
+func TestTimeoutOfEachPool(t *testing.T) {
+	play := map[string]func(w *world, src feed.Source, pools []Pool, o Options) Played{
+		"open": func(w *world, src feed.Source, pools []Pool, o Options) Played {
+			return Open(background, burst(2), src, pools, w.out, &w.c, OpenOptions{Options: o, MaxInFlight: 100})
+		},
+		"closed": func(w *world, src feed.Source, pools []Pool, o Options) Played {
+			o.Limit = 2
+			return Closed(background, load.Level(2), src, pools, w.out, &w.c, o)
+		},
+	}
+	for name, play := range play {
+		for short := range uint64(2) {
+			w := newWorld(t, 4)
+			w.gate = make(chan struct{})
+			pools := w.split(0, 2, 2)
+			pools[short].Timeout = int64(5 * time.Millisecond)
+			var sent atomic.Int64
+			w.onSend = func(*backends.Sample) {
+				if sent.Add(1) == 2 {
+					go func() {
+						for w.c.InFlight.Load() > 1 {
+							runtime.Gosched()
+						}
+						close(w.gate)
+					}()
+				}
+			}
+			p := within(t, func() Played { return play(w, &mixedFeed{pool: alternate}, pools, w.options()) })
+			w.finished(p)
+			for n, s := range w.out.samples() {
+				if (s.Class == backends.TimedOut) != (n%2 == short) {
+					t.Errorf("%s: request %d, of which %d has the short timeout, ended as %v", name, n, short, s.Class)
+				}
+			}
+		}
 	}
 }
 

@@ -58,6 +58,7 @@ type arrival struct {
 	n         uint64
 	due, free int64
 	flags     backends.Flags
+	parked    bool // it waited in a backlog: Sent counts it since then
 }
 
 // take makes the arrival the slot's request in flight.
@@ -72,7 +73,9 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	sl.sample, sl.call, sl.fields = s, t.Call, t.Fields
 	sl.handed = t.Call.Size > sl.pool.hand
 	sl.floor.Store(a.due)
-	p.c.Sent.Add(1) // before due, so that nobody sees the arrival in flight and among those to come
+	if !a.parked {
+		p.c.Sent.Add(1) // before due, so that nobody sees the arrival in flight and among those to come
+	}
 	sl.gen.Store(gen)
 	sl.due.Store(a.due)
 }
