@@ -159,18 +159,21 @@ stages:
 	}
 }
 
-// TestInFlightCap: a rate with a bound on what is in flight never exceeds it, however late replies come.
+// TestInFlightCap: neither a rate with a bound on what is in flight nor a number in flight is ever exceeded, however late
+// replies come.
 func TestInFlightCap(t *testing.T) {
-	w := watch(t, func(w *witness) { w.dim, w.takes = 4, 20_000_000 })
-	p := compile(t, `
+	for _, load := range []string{"load: {rate: {ramp: [{to: 2000/s, over: 200ms}]}, arrivals: poisson, max_in_flight: 9}", "load: {concurrency: 9}, for: 200 requests"} {
+		w := watch(t, func(w *witness) { w.dim, w.takes = 4, 20_000_000 })
+		p := compile(t, `
 version: 1
 target: {backend: kserve, url: URL, model: m, ready: 0s}
-stages: [{id: s, load: {rate: {ramp: [{to: 2000/s, over: 200ms}]}, arrivals: poisson, max_in_flight: 9}}]
+stages: [{id: s, `+load+`}]
 `, w.url("http"))
-	if _, diags := p.Run(context.Background(), Env{}); diags.HasErrors() {
-		t.Fatal(diags)
-	}
-	if w.peak != 9 {
-		t.Errorf("%d in flight", w.peak)
+		if _, diags := p.Run(context.Background(), Env{}); diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		if w.peak != 9 {
+			t.Errorf("%s: %d in flight", load, w.peak)
+		}
 	}
 }

@@ -5,16 +5,12 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/graph"
-	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
-
-// DefaultErrors is the id of the built-in errors rule (plan language, rule 11).
-const DefaultErrors = "default-errors"
 
 // expressions compiles every assertion, condition and stability metric.
 func (b *build) expressions() {
@@ -29,9 +25,7 @@ func (b *build) expressions() {
 		for _, a := range n.Stage.Assert {
 			n.Checks = append(n.Checks, b.check(a, n.scope))
 		}
-		if !n.mentionsErrors(n.Checks) && !n.mentionsErrors(n.While) {
-			n.Checks = append(n.Checks, b.check(defaultErrors(n.Stage), n.scope))
-		}
+		b.errorsRule(n)
 		if u, ok := n.Stage.Extent.(scenario.UntilStable); ok {
 			b.stability(n, u)
 		}
@@ -132,24 +126,6 @@ func (b *build) check(a scenario.Assertion, s *scope) Check {
 	b.oneTime(c)
 	b.warnStored(c)
 	return c
-}
-
-// defaultErrors is the built-in rule: no plan passes with failures that it did not allow.
-func defaultErrors(s *scenario.Stage) scenario.Assertion {
-	return scenario.Assertion{
-		ID: DefaultErrors, Severity: result.Gate, OnNoData: "inconclusive", Use: s.IDPos,
-		Description: "built in, because nothing here says how many errors are allowed: write one, such as errors.ratio < 0.1%",
-		That:        source.Text{Text: metric.ErrorsCount + " == 0", Pos: s.IDPos},
-	}
-}
-
-// mentionsErrors reports whether checks say something about the errors of n itself, or of a part of it.
-func (n *Node) mentionsErrors(checks []Check) bool {
-	return slices.ContainsFunc(checks, func(c Check) bool {
-		return c.Program != nil && slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool {
-			return !r.Baseline && (r.Node == "" || r.Node == n.ID) && strings.HasPrefix(r.Leaf.Row.Name, "errors.")
-		})
-	})
 }
 
 // stability resolves the metrics that windows are compared by.

@@ -15,20 +15,26 @@ import (
 // judge judges a node's assertions on its stored form.
 func (m *member) judge(n *Node, out *result.Node) {
 	c := circumstances(out)
-	if text, holds := m.whileHolds(n, out); !holds && out.Outcome != result.SkippedNode && !n.searches() {
-		c.SkippedBecause = text + " is not true here: this level is shown and fails nothing"
-	}
+	text, holds := m.whileHolds(n, out)
+	level := !holds && out.Outcome != result.SkippedNode && !n.searches()
 	values := m.values(out)
 	for _, check := range n.Checks {
 		if check.Program == nil {
 			continue
 		}
-		a := m.r.program.judged(check, c, values, out)
+		at := c
+		switch {
+		case level && n.first() && check.Assertion.ID != DefaultErrors:
+			at.NowhereBecause = text + " is not true at the first level already"
+		case level:
+			at.SkippedBecause = text + " is not true here: this level is shown and fails nothing"
+		}
+		a := m.r.program.judged(check, at, values, out)
 		if a.Verdict == result.Fail {
 			a.Reason += failuresOf(check, out)
 		}
 		if a.ID == DefaultErrors && a.Verdict == result.Fail {
-			a.Reason += "; nothing here says how many errors are allowed: write a budget, such as errors.ratio < 0.1%"
+			a.Reason += "; nothing here says how many" + others(check) + " errors are allowed: write a budget, such as errors.ratio < 0.1%"
 		}
 		out.Assertions = append(out.Assertions, a)
 	}
@@ -52,6 +58,14 @@ func (p *Program) judged(check Check, c verdict.Context, values result.Stored, o
 		a.Reason = p.compared(check, a.Reason)
 	}
 	return a
+}
+
+// others is "other" where the errors rule leaves some out.
+func others(rule Check) string {
+	if len(rule.Program.Refs) > 1 {
+		return " other"
+	}
+	return ""
 }
 
 // failuresOf says what failed, where a check about errors does: the classes, most first, and what the server said.

@@ -195,6 +195,7 @@ func (t *target) grow(ctx context.Context, n int) ([]backends.Lane, error) {
 // drive plays the load in a goroutine of its own while this one folds, watches and steers.
 func (t *trial) drive(ctx context.Context) {
 	t.steer.begin(t)
+	t.folded = -t.r.env.lost
 	done := make(chan struct{})
 	var crash any
 	go func() {

@@ -26,6 +26,7 @@ type Env struct {
 	Events func(Event)
 	// Delay is a test hook that holds up the pacer before arrival n; nil in production.
 	Delay func(n uint64)
+	lost  int64 // a test hook: so many samples of each trial are taken for lost; 0 in production
 	// Sink gets every sample; nil: none.
 	Sink measure.Sink
 	// Machine is what this machine has shown it can drive; nil: not known.

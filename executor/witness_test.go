@@ -26,6 +26,7 @@ type witness struct {
 	fails  int    // how many requests get that status; 0: all
 	hold   chan struct{}
 	takes  time.Duration // of a request, so that all slots come into play
+	cold   int           // how many of the first requests take 1.2 s
 
 	mu    sync.Mutex
 	seen  []request
@@ -130,6 +131,9 @@ func (w *witness) infer(in *http.Request, r request) (n int) {
 	}
 	if w.takes > 0 {
 		<-time.After(w.takes)
+	}
+	if n <= w.cold {
+		<-time.After(1200 * time.Millisecond)
 	}
 	w.mu.Lock()
 	w.open--

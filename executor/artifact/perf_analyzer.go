@@ -21,7 +21,7 @@ const (
 	paRequests   = "requests.rate"
 	paLatency    = "latency"
 	paService    = "service_time"
-	paFirst      = "first_response"
+	paFirst      = metric.FirstResponse
 	paSend       = "send_time"
 	paQueue      = "server.queue.mean"
 	paInput      = "server.compute_input.mean"

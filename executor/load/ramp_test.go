@@ -72,6 +72,7 @@ func TestRampCauses(t *testing.T) {
 		{"a first step from 0 is not skipped", []Step{{To: 100, Over: secs(10)}, {To: 100, Hold: secs(5)}}, 0, 10, 500},
 		{"from 0 to 0 has no arrivals and an end", []Step{{To: 0, Over: secs(10), Hold: secs(10)}}, 0, 20, 0},
 		{"0 to 0.4, then 0.4 held: the fractional plateau", []Step{{To: 0.4, Over: secs(100), Hold: secs(2000)}}, 0, 2100, 820},
+		{"0 to 0.4 in 5 min, then 0.4 held to the end of 35 min, and no shorter", []Step{{To: 0.4, Over: secs(300), Hold: secs(1800)}}, 0, 2100, 780},
 		{"the plateau alone is 0.4/s", []Step{{To: 0.4, Over: secs(100), Hold: secs(2000)}}, 100, 2100, 800},
 		{"a fraction before a jump is not lost", []Step{{To: 1, Over: secs(1)}, {To: 3, Hold: secs(0.5)}}, 0, 1.5, 2},
 		{"rate 0 in the middle sends nothing", []Step{{To: 50, Hold: secs(2)}, {To: 0, Hold: secs(5)}, {To: 50, Hold: secs(2)}}, 2, 7, 0},

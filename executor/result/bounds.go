@@ -113,11 +113,7 @@ func (s source) boundsOfPercentile(m *Metric, leaf metric.Leaf, two float64) (lo
 	if m.Dist == nil {
 		return 0, 0, "the result does not hold its distribution"
 	}
-	beyond := int64(0)
-	if leaf.Row.Name == metric.Latency {
-		beyond = s.missing()
-	}
-	l, h, ok := m.Dist.Bounds(leaf.Stat.P, two, beyond)
+	l, h, ok := m.Dist.Bounds(leaf.Stat.P, two, s.missing(leaf.Row.Name))
 	if !ok {
 		return 0, 0, "the largest value has none; p99.9 has"
 	}

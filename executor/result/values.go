@@ -116,23 +116,45 @@ func (s source) value(m *Metric, leaf metric.Leaf) (float64, string) {
 	if s.idle() && dependsOnRequests(leaf.Row) {
 		return 0, "no request was sent"
 	}
-	if leaf.Row.Name == metric.Latency && leaf.Stat.Kind == metric.Percentile {
-		return s.overAll(m, leaf.Stat.P, v)
+	if missing := s.missing(leaf.Row.Name); missing > 0 {
+		return overAll(m, leaf.Stat, v, float64(missing))
 	}
 	return v, ""
 }
 
-// missing is how many requests that were due have no outcome.
-func (s source) missing() int64 {
-	n, _ := s.metrics[metric.Incomplete].Stat(metric.Stat{})
-	return int64(n)
+// missing is how many requests have no outcome and so no value of a row of reply times: of latency, which counts from the
+// due time, those that were never sent too. 0 for other rows.
+func (s source) missing(row string) int64 {
+	stat := func(name string) int64 {
+		n, _ := s.metrics[name].Stat(metric.Stat{})
+		return int64(n)
+	}
+	incomplete := stat(metric.Incomplete)
+	switch row {
+	case metric.Latency:
+		return incomplete
+	case metric.ServiceTime, metric.FirstResponse:
+		answered := int64(0)
+		if m := s.metrics[row]; m != nil && m.Count != nil {
+			answered = *m.Count
+		}
+		return max(0, min(incomplete, stat(metric.RequestsCount)-stat(metric.ErrorsCount)-answered))
+	}
+	return 0
 }
 
-// overAll is a percentile of latency over all requests that were due. Those without an outcome took longer than any that
-// has one: leaving them out would make a server that cannot keep up look fast. v is the percentile of the others.
-func (s source) overAll(m *Metric, p, v float64) (all float64, why string) {
-	missing := float64(s.missing())
-	if missing == 0 || m.Dist == nil {
+// overAll is a statistic of reply times over all requests, those without an outcome among them, which took longer than any
+// that has one: leaving them out would make a server that cannot keep up look fast. v is the statistic of the others.
+func overAll(m *Metric, of metric.Stat, v, missing float64) (all float64, why string) {
+	p := of.P
+	switch of.Kind {
+	case metric.Mean, metric.Max, metric.Std:
+		return 0, fmt.Sprintf("%.0f requests that were due have no outcome, so the %s of all of them is not known", missing, of)
+	case metric.Percentile:
+	case metric.Min, metric.N, metric.TheValue:
+		return v, ""
+	}
+	if m.Dist == nil {
 		return v, ""
 	}
 	have := float64(m.Dist.N())
@@ -155,11 +177,8 @@ func (s Stored) Above(ref expression.Ref, limit float64) (over, n int64, ok bool
 	if m == nil || m.Dist == nil || m.Dist.N() == 0 {
 		return 0, 0, false
 	}
-	over, n = m.above(limit), m.Dist.N()
-	if ref.Leaf.Row.Name == metric.Latency {
-		over, n = over+src.missing(), n+src.missing()
-	}
-	return over, n, true
+	missing := src.missing(ref.Leaf.Row.Name)
+	return m.above(limit) + missing, m.Dist.N() + missing, true
 }
 
 // find is the node that a place means, or why it has nothing to say. where begins a message about it.

@@ -179,8 +179,12 @@ func idle(r *result.Result) (string, bool) {
 	return nodes(r, "was interrupted", func(n *result.Node) bool { return n.Outcome == result.InterruptedNode })
 }
 
-// evidence: a gate that passed, or a request that was answered well.
+// evidence: a gate that passed, or a request that was answered well. Where nothing was sent there is none, whatever is said
+// of the client, and whatever a plan wants where there is no data.
 func evidence(n *result.Node) bool {
+	if sent, ok := n.Metrics[metric.RequestsCount].Stat(metric.Stat{}); ok && sent == 0 {
+		return false
+	}
 	for _, a := range n.Assertions {
 		if a.Severity != result.Warn && a.Verdict == result.Pass {
 			return true

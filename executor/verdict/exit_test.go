@@ -41,6 +41,8 @@ func run(nodes ...*result.Node) *result.Result { return &result.Result{Nodes: no
 func TestExit(t *testing.T) {
 	outOfCPU := node(9, result.Inconclusive)
 	outOfCPU.Validity = result.Validity{Findings: []result.Finding{{Severity: "note", Text: "pool full"}, {Severity: "invalid", Text: "client out of CPU"}}}
+	idle := node(0, result.Pass)
+	idle.Metrics[metric.RequestsCount] = newBuild(t).value(metric.RequestsCount, 0)
 	ofPlan := func(r *result.Result, a ...result.Assertion) *result.Result { r.Assertions = a; return r }
 	for _, row := range []struct {
 		name   string
@@ -65,6 +67,7 @@ func TestExit(t *testing.T) {
 		{"no samples and only warnings", run(warned(node(0, result.Inconclusive))), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
 		{"no samples and a warning that passed", run(warned(node(0, result.Pass))), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
 		{"no samples and while unknown", run(node(0, result.Skipped)), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
+		{"nothing was sent, and a gate passed", run(idle), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
 		{"unstable", run(with(node(9, result.Inconclusive), result.Unstable, "x")), Occasion{}, 3, "1 of 1 assertion inconclusive: s/1 on s[unstable]: because"},
 		{"plan assertion on a skipped stage", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Skipped)), Occasion{}, 0, "1 assertion passed"},
 		{"every stage skipped", run(with(node(0, result.Skipped), result.SkippedNode, "x")), Occasion{}, 3, "every stage was skipped: nothing was measured"},
@@ -120,15 +123,20 @@ func TestPrecedence(t *testing.T) {
 // TestMeasurementsThatFailed is the precedence case of argo-rollouts#4479 and #2026: five measurements of which none
 // succeeded, and a limit of two failures. Errors and failures never sum up to success.
 func TestMeasurementsThatFailed(t *testing.T) {
-	for _, verdicts := range [][]result.Verdict{
-		{result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict},
-		{result.Fail, result.Fail, result.Fail, result.Fail, result.Fail},
-		{result.Fail, result.ErrorVerdict, result.Inconclusive, result.Pass, result.Pass},
-		{result.Pass, result.Pass, result.Pass, result.Pass, result.Inconclusive},
-		{result.Skipped, result.Skipped, result.Skipped, result.Skipped, result.Skipped},
+	for _, row := range []struct {
+		verdicts []result.Verdict
+		code     int
+		reason   string
+	}{
+		{[]result.Verdict{result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict}, 6, "5 of 5 assertions could not be evaluated, the first is s/1: because"},
+		{[]result.Verdict{result.Fail, result.Fail, result.Fail, result.Fail, result.Fail}, 1, "5 of 5 assertions failed, the first is s/1: because"},
+		{[]result.Verdict{result.Fail, result.ErrorVerdict, result.Inconclusive, result.Pass, result.Pass}, 6, "1 of 5 assertions could not be evaluated: s/1: because"},
+		{[]result.Verdict{result.Fail, result.Fail, result.Inconclusive, result.Pass, result.Pass}, 1, "2 of 5 assertions failed, the first is s/1: because"},
+		{[]result.Verdict{result.Pass, result.Pass, result.Pass, result.Pass, result.Inconclusive}, 3, "1 of 5 assertions inconclusive: s/1: because"},
+		{[]result.Verdict{result.Skipped, result.Skipped, result.Skipped, result.Skipped, result.Skipped}, 3, "stage s has no samples and no assertion that was judged"},
 	} {
-		if code, v, _ := Exit(run(node(0, verdicts...)), Occasion{}); code == 0 || v == result.Pass {
-			t.Errorf("%v: exit %d, %s", verdicts, code, v)
+		if code, _, reason := Exit(run(node(0, row.verdicts...)), Occasion{}); code != row.code || reason != row.reason {
+			t.Errorf("%v: exit %d, %s; want %d, %s", row.verdicts, code, reason, row.code, row.reason)
 		}
 	}
 }

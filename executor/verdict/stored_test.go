@@ -104,6 +104,10 @@ func (row stored) test(t *testing.T) {
 		if got.Verdict != row.verdict || got.Reason != row.reason {
 			t.Errorf("%s\ngot  %s: %s\nwant %s: %s", row.that, got.Verdict, got.Reason, row.verdict, row.reason)
 		}
+		code, _, _ := Exit(&result.Result{Nodes: []*result.Node{{ID: "s", Outcome: result.Done, Validity: result.Validity{OK: true}, Assertions: []result.Assertion{got}}}}, Occasion{})
+		if want := map[result.Verdict]int{result.Pass: 0, result.Fail: 1, result.Inconclusive: 3}[row.verdict]; code != want {
+			t.Errorf("exit code %d, want %d", code, want)
+		}
 	})
 }
 
@@ -173,6 +177,39 @@ func TestConfidence(t *testing.T) {
 		{"two metrics of one node", "latency.p50 < 2 * latency.mean", at, on(b.node("s", 0, upTo(1, 1000)...)), result.Pass, "latency.p50 is 500 ms (474 ms … 527 ms at 95 %), the limit is 1.001 s (970.9 ms … 1.031 s at 95 %) = 2 * latency.mean (n = 1000)"},
 		{"nothing sent", "errors.ratio < 1%", at, good(0, 0), result.Inconclusive, "no data: errors.ratio has no value"},
 		{"every request failed", "latency.p99 < 50ms", at, good(0, 500), result.Inconclusive, "no data: latency.p99 has no value"},
+	} {
+		row.test(t)
+	}
+}
+
+// TestGivenUp: of 100 requests four have no outcome, and two of these were never sent. They took longer than those that have
+// one: a statistic that they can change is not known, and they are over every limit.
+func TestGivenUp(t *testing.T) {
+	b := newBuild(t)
+	n := b.node("s", 0, upTo(1, 96)...)
+	n.Metrics[metric.RequestsCount] = b.value(metric.RequestsCount, 98)
+	n.Metrics[metric.Incomplete] = b.value(metric.Incomplete, 4)
+	for _, name := range []string{metric.ServiceTime, metric.FirstResponse} {
+		d := &stats.Dist{}
+		for _, ms := range upTo(1, 96) {
+			d.Add(int64(ms * 1e6))
+		}
+		n.Metrics[name] = result.Distribution(b.row(name), d, nil)
+	}
+	on := result.Values(&result.Result{Nodes: []*result.Node{n}}, n)
+	few := scenario.Assertion{MinSamples: 5}
+	for _, row := range []stored{
+		{"the largest", "latency.max < 1s", few, on, result.Inconclusive, "no data: latency.max: 4 requests that were due have no outcome, so the max of all of them is not known"},
+		{"the mean", "latency.mean < 1s", few, on, result.Inconclusive, "no data: latency.mean: 4 requests that were due have no outcome, so the mean of all of them is not known"},
+		{"the spread", "latency.std < 1s", few, on, result.Inconclusive, "no data: latency.std: 4 requests that were due have no outcome, so the std of all of them is not known"},
+		{"the smallest", "latency.min < 2ms", few, on, result.Pass, "latency.min is 1 ms, the limit is 2 ms (n = 96)"},
+		{"a percentile that they do not reach", "latency.p90 < 91ms", few, on, result.Pass, "latency.p90 is 90 ms, the limit is 91 ms (n = 96)"},
+		{"a percentile that they move", "latency.p95 < 94.5ms", few, on, result.Fail, "latency.p95 is 95 ms, the limit is 94.5 ms (n = 96)"},
+		{"a percentile that they are", "latency.p97 < 1s", few, on, result.Inconclusive, "no data: latency.p97: 4 of 100 requests that were due have no outcome, so the p97 of all of them is not known"},
+		{"the service time of those sent", "service_time.max < 1s", few, on, result.Inconclusive, "no data: service_time.max: 2 requests that were due have no outcome, so the max of all of them is not known"},
+		{"a percentile of the service time", "service_time.p97 < 1s", few, on, result.Pass, "service_time.p97 is 96 ms, the limit is 1 s (n = 96)"},
+		{"the first response of those sent", "first_response.p99 < 1s", few, on, result.Inconclusive, "no data: first_response.p99: 2 of 98 requests that were due have no outcome, so the p99 of all of them is not known"},
+		{"what does not wait for them", "requests.count == 98", few, on, result.Pass, "requests.count is 98, it must be 98 (n = 98)"},
 	} {
 		row.test(t)
 	}

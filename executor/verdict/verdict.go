@@ -9,6 +9,7 @@
 //	the measurement is invalid                      inconclusive
 //	the node was interrupted                        inconclusive
 //	the node never became stable                    inconclusive
+//	no level holds on which it is to be judged      inconclusive
 //	the expression could not be evaluated           error
 //	a metric has no data                            on_no_data: inconclusive, fail or pass
 //	the confidence bounds hold the limit            inconclusive
@@ -36,6 +37,7 @@ type Context struct {
 	CertainBecause   string // the assertion was certainly false before the end, and ended the run
 	InvalidBecause   string // the measurement cannot be trusted
 	UnstableBecause  string // until: stable was never reached
+	NowhereBecause   string // the `while` of its load holds on no level
 	InterruptedAfter string // the node was stopped: what of it was measured ("12 s of 60 s")
 }
 
@@ -85,6 +87,8 @@ func Judge(a scenario.Assertion, p *expression.Program, c Context, v expression.
 		return settle(out, result.Inconclusive, "interrupted: "+c.InterruptedAfter)
 	case c.UnstableBecause != "":
 		return settle(out, result.Inconclusive, "not stable: "+c.UnstableBecause)
+	case c.NowhereBecause != "":
+		return settle(out, result.Inconclusive, "there is no level to judge it on: "+c.NowhereBecause)
 	}
 	return settle(out, r.verdict, r.reason)
 }

@@ -5,6 +5,7 @@ package metric
 const (
 	Latency         = "latency" // every request that was answered well
 	ServiceTime     = "service_time"
+	FirstResponse   = "first_response"
 	SendDelayClient = "send_delay.client"
 	RequestsCount   = "requests.count" // without a request, no other number of a node means anything
 	RequestsRate    = "requests.rate"
