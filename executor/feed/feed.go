@@ -23,8 +23,9 @@ type Source interface {
 type Turn struct {
 	Call   *backends.Call
 	Fields backends.Fields
-	Pool   int   // which of the player's pools of lanes it goes out on: one for each target of the stage
-	Think  int64 // ns of pause after its reply, closed loop
+	Pool   int    // which of the player's pools of lanes it goes out on: one for each target of the stage
+	Think  int64  // ns of pause after its reply, closed loop
+	Left   uint32 // requests of its sequence that come after it
 }
 
 // Order is the sequence in which calls are handed out.

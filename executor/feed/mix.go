@@ -30,17 +30,21 @@ func NewMix(entries []MixEntry, seed uint64) *Mix {
 
 // Next implements Source. The end of one entry's calls is the end of all.
 func (m *Mix) Next(slot int, n uint64, t *Turn) bool {
-	entry, rank := uint64(0), n
-	if m.drawn != nil {
-		entry, rank = m.drawn.at(n)
-	} else if count := uint64(len(m.entries)); count > 1 {
-		entry, rank = n%count, n/count
-	}
+	entry, rank := m.choose(n)
 	e := &m.entries[entry]
 	t.Pool = e.Pool
 	ok := e.Calls.Next(slot, rank, t)
 	t.Fields.ID = e.Calls.idBase | n
 	return ok
+}
+
+// choose is the entry of number n, and how many of the numbers before it have the same one.
+func (m *Mix) choose(n uint64) (entry, rank uint64) {
+	if m.drawn != nil {
+		return m.drawn.at(n)
+	}
+	count := uint64(len(m.entries))
+	return n % count, n / count
 }
 
 // Finish implements Source.

@@ -1,0 +1,46 @@
+package feed
+
+import "sync/atomic"
+
+// IDs hands out sequence ids: each value of a range in turn, again from its beginning when all were given, and never one
+// that is in use. Stages that name the same range share one, so that their sequences have different ids, one after the
+// other or side by side. Nothing here locks.
+//
+// An id in use stands in one cell. With fewer cells than ids, those of a whole number of rounds apart share a cell, and one
+// whose cell is taken is skipped.
+type IDs struct {
+	from, size uint64
+	next       atomic.Uint64 // how many were looked at
+	cells      []atomic.Bool
+}
+
+// mostCells is over four times the sequences that a stage may have at a time.
+const mostCells = 1 << 18
+
+// NewIDs hands out from … to, both included. of shards, number part (from 0) has a share of the range to itself; shards 0:
+// the whole.
+func NewIDs(from, to uint64, part, shards int) *IDs {
+	size := to - from + 1
+	if shards > 1 {
+		n, i := uint64(shards), uint64(part)
+		first, end := size/n*i+min(i, size%n), size/n*(i+1)+min(i+1, size%n)
+		from, size = from+first, end-first
+	}
+	return &IDs{from: from, size: size, cells: make([]atomic.Bool, min(size, mostCells))}
+}
+
+// Size is how many ids there are.
+func (s *IDs) Size() uint64 { return s.size }
+
+// take gives an id that is in no use. It needs one at least: there are more ids than sequences.
+func (s *IDs) take() uint64 {
+	for {
+		at := (s.next.Add(1) - 1) % s.size
+		if s.cells[at%uint64(len(s.cells))].CompareAndSwap(false, true) {
+			return s.from + at
+		}
+	}
+}
+
+// give takes an id back.
+func (s *IDs) give(id uint64) { s.cells[(id-s.from)%uint64(len(s.cells))].Store(false) }

@@ -1,0 +1,200 @@
+package feed
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// SequenceEntry is one kind of sequence: what its requests are and where they go.
+type SequenceEntry struct {
+	Calls []*backends.Call
+	// Streams are the sequences of the data, each the indexes of its steps in Calls; nil: the data has none, and every
+	// sequence goes through all calls.
+	Streams [][]int
+	Order   Order
+	Once    bool // every stream is played once
+	Varied  bool // without streams: each sequence begins at another call, else at the first
+	Weight  float64
+	Pool    int
+}
+
+// SequenceOptions are what sequences are made of.
+type SequenceOptions struct {
+	Entries []SequenceEntry // kinds of a mix, or one: which one a sequence is, is drawn or takes turns as with Mix
+	Length  *scenario.Dist  // requests of a sequence; nil: as many as its stream has
+	IDs     *IDs
+	Slots   int // sequences at the same time at most
+	// Deep says that several requests of a slot are in flight at once, so that its sequence may have been begun while
+	// the last request of the one before is still on its way.
+	Deep   bool
+	Seed   uint64
+	IDBase uint64 // request ids are IDBase | n
+	// Part of Parts: of all sequences of the stage this source plays Part, Part+Parts, … (Parts 0: all).
+	Part, Parts int
+}
+
+// Sequences is a Source of requests that belong together: on each slot one sequence after the other. What the k-th
+// sequence is (its kind, stream, length) depends on k and the seed alone; which slot begins it is a matter of who is first.
+//
+//	state of a slot  Next                                   Finish
+//	over             begins a sequence: START, and END      false
+//	                 too where it has one request
+//	open             the next step; END with the last       END on the step that would be next; over
+type Sequences struct {
+	o      SequenceOptions
+	kinds  []sequenceKind
+	choice *Mix
+	begun  atomic.Uint64
+	slots  []sequence
+}
+
+// sequenceKind is a SequenceEntry made ready.
+type sequenceKind struct {
+	streams [][]*backends.Call
+	order   Order
+	once    bool
+	varied  bool
+	pool    int
+}
+
+// sequence is what a slot is in the middle of. The padding keeps neighbours apart.
+type sequence struct {
+	steps []*backends.Call
+	at    uint64 // step that is next
+	left  uint32 // steps to come; 0: over
+	first bool
+	pool  int
+	id    uint64 // held until the next one begins: its last request may be on its way
+	held  bool
+	old   uint64 // Deep: the one before
+	older bool
+	_     [24]byte
+}
+
+// NewSequences makes the source. With Once, streams are played in their order and then nothing more is begun.
+func NewSequences(o SequenceOptions) *Sequences {
+	s := &Sequences{o: o, slots: make([]sequence, o.Slots)}
+	var entries []MixEntry
+	for _, e := range o.Entries {
+		s.kinds = append(s.kinds, newKind(e, o.Seed))
+		entries = append(entries, MixEntry{Weight: e.Weight})
+	}
+	s.choice = NewMix(entries, o.Seed)
+	return s
+}
+
+func newKind(e SequenceEntry, seed uint64) sequenceKind {
+	k := sequenceKind{order: e.Order, once: e.Once, pool: e.Pool, varied: e.Varied && e.Streams == nil}
+	for _, steps := range e.Streams {
+		stream := make([]*backends.Call, len(steps))
+		for i, at := range steps {
+			stream[i] = e.Calls[at]
+		}
+		k.streams = append(k.streams, stream)
+	}
+	if e.Streams == nil {
+		k.streams = [][]*backends.Call{e.Calls}
+	}
+	if e.Order == Shuffle {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		rng.Shuffle(len(k.streams), func(i, j int) { k.streams[i], k.streams[j] = k.streams[j], k.streams[i] })
+	}
+	return k
+}
+
+// Next implements Source. False: no more sequence is begun.
+func (s *Sequences) Next(slot int, n uint64, t *Turn) bool {
+	q := &s.slots[slot]
+	if q.left == 0 && !s.begin(q) {
+		return false
+	}
+	q.left--
+	t.Call, t.Pool, t.Left, t.Think = q.steps[q.at], q.pool, q.left, 0
+	t.Fields = backends.Fields{ID: s.o.IDBase | n, Sequence: q.id, Start: q.first, End: q.left == 0}
+	q.first = false
+	if q.at++; q.at == uint64(len(q.steps)) {
+		q.at = 0
+	}
+	return true
+}
+
+// Finish implements Source.
+func (s *Sequences) Finish(slot int, t *Turn) bool {
+	q := &s.slots[slot]
+	if q.left == 0 {
+		return false
+	}
+	t.Call, t.Pool, t.Left, t.Think = q.steps[q.at], q.pool, 0, 0
+	t.Fields = backends.Fields{Sequence: q.id, End: true}
+	q.left = 0
+	return true
+}
+
+// begin makes the slot's next sequence.
+func (s *Sequences) begin(q *sequence) bool {
+	k := s.begun.Add(1) - 1
+	if s.o.Parts > 1 {
+		k = k*uint64(s.o.Parts) + uint64(s.o.Part)
+	}
+	entry, rank := s.choice.choose(k)
+	kind := &s.kinds[entry]
+	streams := uint64(len(kind.streams))
+	if streams == 0 || kind.once && rank >= streams {
+		return false
+	}
+	at := rank % streams
+	if kind.order == Random {
+		at = mix(s.o.Seed+rank) % streams
+	}
+	q.steps, q.at, q.first, q.pool = kind.streams[at], 0, true, kind.pool
+	if kind.varied {
+		q.at = mix(s.o.Seed^^rank) % uint64(len(q.steps))
+	}
+	q.left = s.steps(q, k)
+	s.name(q)
+	return true
+}
+
+// steps is how many requests sequence k has.
+func (s *Sequences) steps(q *sequence, k uint64) uint32 {
+	if s.o.Length == nil {
+		return uint32(len(q.steps))
+	}
+	v := math.Round(quantile(s.o.Length, unit(mix(mix(s.o.Seed)+k))))
+	return uint32(min(max(v, 1), longestSequence))
+}
+
+// longestSequence is how many requests a sequence may have.
+const longestSequence = math.MaxUint32
+
+// name gives the slot an id of its own.
+func (s *Sequences) name(q *sequence) {
+	switch {
+	case q.held && s.o.Deep:
+		if q.older {
+			s.o.IDs.give(q.old)
+		}
+		q.old, q.older = q.id, true
+	case q.held:
+		s.o.IDs.give(q.id)
+	}
+	q.id, q.held = s.o.IDs.take(), true
+}
+
+// Close gives the ids of all slots back. Nothing is sent any more.
+func (s *Sequences) Close() {
+	for i := range s.slots {
+		q := &s.slots[i]
+		if q.held {
+			s.o.IDs.give(q.id)
+		}
+		if q.older {
+			s.o.IDs.give(q.old)
+		}
+		*q = sequence{}
+	}
+}
