@@ -12,16 +12,19 @@ type Sample struct {
 	BytesSent int64
 	// BytesReceived counts reply bytes, head included.
 	BytesReceived int64
+	Sequence      uint64 // id of the sequence that it is a request of; 0: of none
+	Begun         int64  // of the last request of a sequence: when the first was due
 	Row, Items    uint32
 	Responses     uint32 // an empty message that only says that nothing more comes is none
 	Status        int32  // HTTP or gRPC code
 	Gen           uint32
 	Lane          uint32
+	Dropped       uint32 // requests of its sequence that were never sent because this one failed
 	Slot          uint16
 	Entry         uint16 // Call.Entry
 	Flags         Flags
 	Class         ErrorClass
-	_             [1]byte
+	_             [5]byte
 	Events        []Event // one for each response, where the target streams: the capacity is the caller's; 0: not wanted
 	Note          []byte  // first NoteSize bytes of the error as the server said it; nil buffer until first used
 }
@@ -69,6 +72,9 @@ const (
 	Coalesced                    // some of its events carry EventCoalesced
 	NoFinal                      // responses came, and it ended without the final one
 	Part                         // no finished request: the events of one that goes on (Lane.Recv)
+	SequenceStart                // the first request of its sequence
+	SequenceEnd                  // the last request of its sequence
+	Closing                      // not of the load: it ended a sequence that could not go on, and is in no number
 )
 
 // ErrorClass says what kind of failure ended a request (design: time and measurement).

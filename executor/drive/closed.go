@@ -38,6 +38,7 @@ func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, 
 	for i := range workers {
 		workers[i].addTo(&played)
 	}
+	cl.tally.addTo(&played)
 	played.Planned = played.Sent
 	return played
 }
@@ -49,7 +50,7 @@ type closed struct {
 	src     feed.Source
 	n       int           // slots: those of a pool
 	next    atomic.Uint64 // number of the next request
-	held    atomic.Int64  // requests of hold that were begun
+	shut    atomic.Bool   // no more sequences begin; those that are open go on
 }
 
 // worker plays one slot. The padding keeps counters of neighbours apart.
@@ -75,6 +76,11 @@ func (w *worker) work() {
 	defer w.ended()
 	defer w.home.floor.Store(never)
 	defer w.rest()
+	w.play()
+	w.closeSequence()
+}
+
+func (w *worker) play() {
 	if ahead := w.o.Start - w.o.Clock.Now(); ahead > 0 {
 		w.sleep(ahead)
 	}
@@ -101,7 +107,7 @@ func (w *worker) sleep(ahead int64) {
 // admitted waits while the profile has no place for this slot, and gives the time at which it has one: when the next
 // request is due, which is ready (0: now) if it has one at once. False: the end.
 func (w *worker) admitted(ready int64) (due int64, ok bool) {
-	for !w.halt.Load() && w.over.Load() == 0 {
+	for !w.halt.Load() && w.over.Load() == 0 && (w.home.live.open || !w.shut.Load()) {
 		now := w.o.Clock.Now()
 		due = now
 		if ready != 0 {
@@ -114,6 +120,7 @@ func (w *worker) admitted(ready int64) (due int64, ok bool) {
 			return due, true
 		}
 		ready = 0
+		w.closeSequence()
 		// A due time to come is later than the scan that reads never here.
 		w.home.floor.Store(never)
 		w.home.parked.Store(true)
@@ -128,14 +135,13 @@ func (w *worker) admitted(ready int64) (due int64, ok bool) {
 func (w *worker) request(due int64) bool {
 	k := w.next.Add(1) - 1
 	a := arrival{n: w.o.Shard.Number(k), due: due, free: due}
-	if w.warm(k, due) {
-		a.flags = backends.Warmup
-	} else if w.o.Limit > 0 && w.held.Add(1) > w.o.Limit {
-		w.nothingMore()
+	var ok bool
+	if a.flags, ok = w.admit(w.home, k, due); !ok {
+		w.nothingMore(w.o.Sequences != nil && w.o.Sequences.Counted)
 		return false
 	}
 	if !w.src.Next(w.home.index, a.n, &w.turn) {
-		w.nothingMore()
+		w.nothingMore(w.o.Sequences != nil)
 		return false
 	}
 	sl := &w.pools[w.turn.Pool].slots[w.home.index]
@@ -143,7 +149,7 @@ func (w *worker) request(due int64) bool {
 	if s == nil {
 		return false
 	}
-	w.tally(a)
+	w.count(a)
 	w.take(sl, a, s, &w.turn)
 	if sl != w.home {
 		w.home.floor.Store(due)
@@ -151,7 +157,9 @@ func (w *worker) request(due int64) bool {
 	sl.send()
 	answered := sl.receive()
 	if answered {
-		w.finish(sl)
+		think := w.turn.Think
+		w.conclude(sl, w.src, &w.turn)
+		w.turn.Think = think
 	}
 	if sl != w.home {
 		sl.floor.Store(never)
@@ -160,7 +168,16 @@ func (w *worker) request(due int64) bool {
 	return answered
 }
 
-func (w *worker) tally(a arrival) {
+// closeSequence ends what the slot is in the middle of, when it sends nothing more, or for a while.
+func (w *worker) closeSequence() {
+	if w.home.live.open {
+		w.c.InFlight.Add(1)
+		w.closeOpen(w.home, w.src, &w.turn)
+		w.leave()
+	}
+}
+
+func (w *worker) count(a arrival) {
 	w.peak = max(w.peak, w.c.InFlight.Add(1))
 	if a.flags&backends.Warmup != 0 {
 		w.warmed++
@@ -183,9 +200,14 @@ func (w *worker) buffer(sl *slot) *backends.Sample {
 	return s
 }
 
-// nothingMore ends all workers, those whose slot is closed too.
-func (cl *closed) nothingMore() {
-	cl.exhausted()
+// nothingMore ends all workers, those whose slot is closed too. With gently those that are in the middle of a sequence go
+// on to its end.
+func (cl *closed) nothingMore(gently bool) {
+	if gently {
+		cl.shut.Store(true)
+	} else {
+		cl.exhausted()
+	}
 	cl.wakeAll()
 }
 

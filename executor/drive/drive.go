@@ -13,6 +13,8 @@
 //	drain over                         → arrivals still waiting for a slot are dropped; requests end with CauseDrain
 //	ctx done                           → the same at once, with CauseStop
 //
+// Before a player ends it closes the sequences that are open on the server (see Sequences).
+//
 // One request per lane is in flight at most, whatever Limits.Depth allows. A request's timeout counts from its due time:
 // an arrival that waited for a slot has the less left on the wire.
 package drive
@@ -91,6 +93,8 @@ type Options struct {
 	IDBase uint64
 	// Shard says which part of the whole the schedule is: arrivals carry their number in the whole.
 	Shard load.Shard
+	// Sequences says that the feed's requests belong to sequences; nil: each stands alone.
+	Sequences *Sequences
 }
 
 // OpenOptions are those of the open loop.
@@ -116,6 +120,9 @@ type Played struct {
 	Paused       int64 // requests that waited for an empty sample buffer: measure was behind; warm-up included
 	WarmSent     int64
 	PeakInFlight int64   // warm-up included
+	Closed       int64   // requests sent to close sequences that could not go on: in no other number
+	LeftOpen     int64   // sequences for which that failed
+	Arrivals     int64   // of hold, where each begins a sequence: those that the schedule gave; else 0
 	Waits        []int64 // of WaitedPool, those that waited for a slot of a pool itself, and not behind others; by pool
 	Lanes        int     // lanes at the end
 	Hash         uint64  // FNV-1a over the due times played, warm-up included (same seed, same hash); closed loop: 0

@@ -26,6 +26,8 @@ type world struct {
 	out    *fakeOut
 	c      Control
 	onSend func(s *backends.Sample)
+	server *keeper // of sequences; nil: none
+	closes bool    // what closes sequences needs no token
 }
 
 func newWorld(t testing.TB, lanes int) *world {
@@ -100,6 +102,7 @@ type fakeLane struct {
 
 	mu     sync.Mutex
 	flight *backends.Sample
+	fields backends.Fields
 }
 
 func (l *fakeLane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) {
@@ -113,8 +116,12 @@ func (l *fakeLane) Send(slot int, c *backends.Call, f backends.Fields, s *backen
 	if l.flight != nil {
 		l.overlaps.Add(1)
 	}
-	l.flight = s
+	l.flight, l.fields = s, f
 	l.mu.Unlock()
+	s.BytesSent = 1
+	if l.w.server != nil {
+		l.w.server.take(f, s)
+	}
 	s.SendEnd = l.w.clock.Now()
 	if l.w.onSend != nil {
 		l.w.onSend(s)
@@ -129,7 +136,10 @@ func (l *fakeLane) Recv() (int, bool) {
 	case <-l.sent:
 	}
 	var why backends.Cause
-	if l.w.gate != nil {
+	l.mu.Lock()
+	free := l.w.closes && l.flight.Flags&backends.Closing != 0
+	l.mu.Unlock()
+	if l.w.gate != nil && !free {
 		select {
 		case <-l.w.gate:
 		case why = <-l.cancel:
@@ -151,6 +161,9 @@ func (l *fakeLane) Recv() (int, bool) {
 		s.Class, s.Flags = backends.TimedOut, s.Flags|backends.Timeout
 	case backends.CauseDrain, backends.CauseStop:
 		s.Class, s.Flags, s.Status = backends.Stopped, s.Flags|backends.Incomplete, int32(why)
+	}
+	if l.w.server != nil {
+		l.w.server.answer(l.fields, s)
 	}
 	return 0, true
 }

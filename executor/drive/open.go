@@ -17,7 +17,7 @@ import (
 // that is the one that receives (send, then receive); else a second one beside it, started with the lane's first large
 // call.
 func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, out Handoff, c *Control, o OpenOptions) Played {
-	op := &open{drop: o.Drop, delay: o.Delay, most: math.MaxInt64, freed: make(chan struct{}, 1)}
+	op := &open{src: src, drop: o.Drop, delay: o.Delay, most: math.MaxInt64, freed: make(chan struct{}, 1)}
 	if o.Again != nil && !o.Drop { // what is dropped waits for nothing
 		op.queue = &queue{o: &o.Options, s: o.Again}
 	}
@@ -28,7 +28,7 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	for i := range op.pools {
 		g := &op.pools[i]
 		g.idle = newRing(len(g.slots))
-		if len(op.pools) > 1 {
+		if len(op.pools) > 1 && o.Sequences == nil {
 			g.backlog = &backlog{}
 		}
 		g.grower.open, g.grower.pool, g.grower.more = op, g, pools[i].Grow
@@ -40,7 +40,7 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	for sl := range op.present {
 		op.start(sl)
 	}
-	p := &pacer{open: op, s: s, src: src, hash: load.EmptyHash, spin: min(max(o.Spin, 0), int64(maxSpin))}
+	p := &pacer{open: op, s: s, hash: load.EmptyHash, spin: min(max(o.Spin, 0), int64(maxSpin))}
 	op.spawn(p.run)
 	op.supervise(ctx)
 	for i := range op.pools {
@@ -53,6 +53,7 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	for i := range op.pools {
 		p.Waits = append(p.Waits, op.pools[i].waited)
 	}
+	op.tally.addTo(&p.Played)
 	return p.Played
 }
 
@@ -66,6 +67,7 @@ func (op *open) serve(ctx context.Context) {
 // open is what the pacer and the lanes' goroutines share.
 type open struct {
 	player
+	src   feed.Source
 	drop  bool
 	most  int64 // requests in flight, where the slots alone do not bound them
 	delay func(n uint64)
@@ -133,13 +135,19 @@ func (op *open) handOver(sl *slot) {
 
 // answered hands the sample of a request off. True: one that waited has taken its place, and is to be sent.
 func (op *open) answered(sl *slot) (again bool) {
-	op.finish(sl)
-	if op.resume(sl) {
-		return true
+	free := sl
+	if op.o.Sequences != nil {
+		free = op.home(sl)
+		op.follow(free, sl)
+	} else {
+		op.finish(sl)
+		if op.resume(sl) {
+			return true
+		}
 	}
 	sl.floor.Store(never)
 	op.leave()
-	op.free(sl)
+	op.free(free)
 	return false
 }
 

@@ -22,12 +22,12 @@ const (
 // the request without blocking; handing over to the lane's goroutine would cost the wake of a thread, 16 to 50 µs.
 type pacer struct {
 	*open
-	s    load.Schedule
-	src  feed.Source
-	turn feed.Turn
-	hash load.Hash
-	k    uint64 // arrivals played
-	spin int64
+	s       load.Schedule
+	turn    feed.Turn
+	hash    load.Hash
+	k       uint64 // arrivals played
+	spin    int64
+	retired int // slots that begin no more sequences
 	// poolFree is when the latest wait for a full pool ended. What was due before it could not be sent before it either,
 	// though a slot was idle when its turn came.
 	poolFree int64
@@ -44,9 +44,10 @@ func (p *pacer) run() {
 	for p.next() {
 	}
 	p.settle()
-	if p.done {
+	if p.done && !p.begins() { // sequences that were begun go on to their end
 		p.exhausted()
 	}
+	p.closeSequences()
 	p.Hash = uint64(p.hash)
 }
 
@@ -66,6 +67,9 @@ func (p *pacer) next() bool {
 	if !ok {
 		p.abandon(due)
 		return false
+	}
+	if p.o.Sequences != nil {
+		return p.step(due, after, now)
 	}
 	return p.play(due, after, now)
 }
@@ -147,6 +151,9 @@ func (p *pacer) unsent(hold bool) bool {
 	halted := p.halt.Load()
 	if hold {
 		p.Planned++
+		if p.begins() {
+			p.Arrivals++
+		}
 		if halted {
 			p.DroppedStop++
 		} else {
@@ -253,10 +260,10 @@ func (p *pacer) rest() {
 
 // leaveBehind counts one arrival that was due before the halt and not sent.
 func (p *pacer) leaveBehind(due int64) {
-	warm := p.warm(p.k, due)
+	hold := p.holds(p.k, due)
 	p.k++
 	full := p.o.Limit > 0 && p.Sent+p.DroppedStop >= p.o.Limit
-	if !warm && !full && due < min(p.c.StopAt.Load(), p.o.Clock.Now()) {
+	if hold && !full && due < min(p.c.StopAt.Load(), p.o.Clock.Now()) {
 		p.Planned++
 		p.DroppedStop++
 	}

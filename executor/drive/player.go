@@ -34,6 +34,7 @@ type player struct {
 	crash   atomic.Pointer[string] // the first panic of a goroutine
 
 	queue *queue // what Older counts by; of its caller. nil: none
+	tally
 
 	onHalt func()          // wakes senders that wait
 	onScan func(now int64) // what a loop has to do now and then
@@ -178,10 +179,15 @@ func (p *player) cutOff(end *ending, now int64) {
 	if p.onHalt != nil {
 		p.onHalt()
 	}
-	late := now-end.since > int64(stuck)
 	for sl := range p.present {
-		sl.cancel(never, end.why)
-		if late && sl.due.Load() != never {
+		since := now - end.since
+		if sl.closing.Load() { // no part of what is cut off
+			since -= int64(finishTime)
+		}
+		if since >= 0 {
+			sl.cancel(never, end.why)
+		}
+		if since > int64(stuck) && sl.due.Load() != never {
 			sl.close() // answers what is in flight
 		}
 	}

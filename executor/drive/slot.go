@@ -35,7 +35,15 @@ type slot struct {
 	handed bool          // the request in flight is one
 	sent   chan struct{} // its Send has returned
 	shut   bool          // the lane is closed; of the supervisor
-	_      [64]byte
+	// Of sequences. The one that a slot is in the middle of is kept in the slot of the first pool, its home.
+	left    uint32      // requests of its sequence after the one in flight
+	closing atomic.Bool // the request in flight closes a sequence
+	// returned says that its Send has: a reply can come before that, and another goroutine may then want to send.
+	returned atomic.Bool
+	live     sequence
+	turn     feed.Turn // of the goroutine that receives
+	retired  bool      // begins no more sequences; of the pacer
+	_        [64]byte
 }
 
 // close ends the lane, once.
@@ -73,7 +81,14 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	sl.sample, sl.call, sl.fields = s, t.Call, t.Fields
 	sl.handed = t.Call.Size > sl.pool.hand
 	sl.floor.Store(a.due)
-	if !a.parked {
+	closing := a.flags&backends.Closing != 0
+	if t.Fields.Sequence != 0 {
+		p.home(sl).live.enter(s, t)
+		sl.left = t.Left
+		sl.closing.Store(closing)
+		sl.returned.Store(false)
+	}
+	if !closing && !a.parked {
 		p.c.Sent.Add(1) // before due, so that nobody sees the arrival in flight and among those to come
 	}
 	sl.gen.Store(gen)
@@ -81,7 +96,13 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 }
 
 // send puts the slot's request on the wire.
-func (sl *slot) send() { sl.lane.Send(0, sl.call, sl.fields, sl.sample) }
+func (sl *slot) send() {
+	sequence := sl.fields.Sequence != 0
+	sl.lane.Send(0, sl.call, sl.fields, sl.sample)
+	if sequence { // else nobody asks
+		sl.returned.Store(true)
+	}
+}
 
 // receive waits for the end of a request and reports false at the end of the lane.
 func (sl *slot) receive() bool {
