@@ -59,6 +59,9 @@ const tries = 3
 // probe measures at a level, again while that is not valid: what a busy client measures says nothing of the server.
 func (m *member) probe(ctx context.Context, first *trial, level float64, probes *[]*probe) (p *probe) {
 	for range tries {
+		if len(*probes) > 0 {
+			m.number++ // what its group agreed on was about the probe before
+		}
 		t := first.again(level, first.number*probesOfRound+len(*probes))
 		p = m.weigh(t, t.run(ctx))
 		*probes = append(*probes, p)

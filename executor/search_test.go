@@ -55,6 +55,28 @@ stages:
 	}
 }
 
+// TestSearchUntilStable: each probe of a search is measured until its own windows agree.
+func TestSearchUntilStable(t *testing.T) {
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 2e-3}, Instances: 64})
+	r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: slow}
+stages:
+  - id: find
+    load: {concurrency: {search: {from: 1, to: 4, precision: 1, while: in_flight.max <= 2}}}
+    until: {stable: {window: 10 requests, within: 900%}}
+`, s.HTTPURL(), Env{})
+	find := node(t, r, "find")
+	if found, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{}); !ok || found != 2 {
+		t.Fatalf("capacity %v, %v: %s %s", found, ok, find.Outcome, find.Reason)
+	}
+	for _, p := range find.Trials {
+		if n, _ := p.Metrics["requests.count"].Stat(metric.Stat{}); n < 30 {
+			t.Errorf("the probe at %v measured %v requests, three windows have 30", p.Level, n)
+		}
+	}
+}
+
 // TestSearchFindsNothing: what does not hold where the search begins has no capacity; nothing is proven, and who needs the
 // number is skipped with that cause.
 func TestSearchFindsNothing(t *testing.T) {

@@ -50,7 +50,7 @@ type member struct {
 	group  *group
 	stage  string
 	plays  []Play
-	number int  // of the play, from 0
+	number int  // of the play, or of the probe in it, from 0: how often it has begun to measure
 	came   bool // to the group's start
 	rounds map[*Node]*rounds
 	done   []*result.Node // whose last round has ended

@@ -113,7 +113,7 @@ func (a *app) root() *cobra.Command {
 			return c.Help()
 		},
 	}
-	root.AddCommand(a.run(), a.validate(), a.graph(), a.init(), a.explain(), a.calibrate(), a.schema(), a.serve(), a.version())
+	root.AddCommand(a.run(), a.convert(), a.validate(), a.graph(), a.init(), a.explain(), a.calibrate(), a.schema(), a.serve(), a.version())
 	root.InitDefaultCompletionCmd()
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nsee `%s --help`", err, c.CommandPath())

@@ -22,6 +22,7 @@ schema                  -> scenario/source
 schema/generate         ->
 scenario/expression     -> scenario/metric scenario/source
 scenario                -> scenario/source schema scenario/expression
+scenario/convert        -> scenario/source
 executor/graph          ->
 executor/load           ->
 executor/stats          ->

@@ -13,6 +13,23 @@ import (
 type overrides struct {
 	scenario.Overrides
 	only []string // stages; nil: all
+	text []byte   // of the plan, which is in no file; nil: it is
+}
+
+// Source is the text that a position points into.
+func (o overrides) Source(file string) []byte {
+	if o.text != nil && file == convertedPlan {
+		return o.text
+	}
+	return o.Overrides.Source(file)
+}
+
+// read reads the plan.
+func (o overrides) read(file string) (*scenario.Plan, source.Diagnostics) {
+	if o.text != nil {
+		return scenario.Parse(file, o.text, o.Overrides)
+	}
+	return scenario.LoadFile(file, o.Overrides)
 }
 
 func (o *overrides) flags(c *cobra.Command) {
@@ -52,7 +69,7 @@ func (a *app) loadToRun(file string, o overrides) (*executor.Program, source.Dia
 
 func (a *app) compile(file string, o overrides, later source.Severity) (*executor.Program, source.Diagnostics) {
 	o.Env = a.env
-	plan, diags := scenario.LoadFile(file, o.Overrides)
+	plan, diags := o.read(file)
 	if plan == nil || diags.HasErrors() {
 		return nil, diags
 	}

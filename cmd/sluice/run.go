@@ -22,8 +22,7 @@ import (
 
 func (a *app) run() *cobra.Command {
 	var o overrides
-	var out string
-	var formats []string
+	var f outputs
 	var profile string
 	c := &cobra.Command{
 		Use:   "run PLAN",
@@ -34,19 +33,18 @@ func (a *app) run() *cobra.Command {
 		Args:              onePlan,
 		ValidArgsFunction: completePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
-			for _, f := range formats {
-				if !slices.Contains(artifact.Formats(), f) {
-					return fmt.Errorf("there is no format %q, only %s", f, strings.Join(artifact.Formats(), ", "))
-				}
+			if err := f.check(); err != nil {
+				return err
 			}
-			return profiled(profile, func() error { return a.runPlan(args[0], o, out, formats) })
+			return profiled(profile, func() error { return a.runPlan(args[0], o, f) })
 		},
 	}
 	o.flags(c)
 	o.onlyFlag(c)
-	c.Flags().StringVar(&out, "out", "", "`DIR` for the artifacts (default sluice-results/NAME-TIME)")
+	c.Flags().StringVar(&f.dir, "out", "", "`DIR` for the artifacts (default sluice-results/NAME-TIME)")
 	c.Flags().StringVar(&profile, "cpu-profile", "", "write the CPU profile of sluice itself to `FILE`, for go tool pprof")
-	c.Flags().StringArrayVar(&formats, "format", nil, "artifact `FORMAT` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+" (repeatable)")
+	c.Flags().StringArrayVar(&f.formats, "format", nil, "artifact `FORMAT` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+" (repeatable)")
+	c.Flags().StringVar(&f.summary, "summary", summaries[0], "`WORDS` of what is printed at the end: "+strings.Join(summaries, ", "))
 	return c
 }
 
@@ -58,31 +56,58 @@ func codes() string {
 	return b.String()
 }
 
-func (a *app) runPlan(file string, o overrides, out string, formats []string) error {
+// outputs are where the results of a run go.
+type outputs struct {
+	dir     string                 // of the artifacts; "": as the plan says
+	formats []string               // of the artifacts; nil: the plan's
+	summary string                 // one of summaries
+	keep    func(dir string) error // further files, made of the artifacts in dir; nil: none
+}
+
+// summaries are the words in which the numbers of a run can be printed at its end.
+var summaries = []string{"sluice", "perf_analyzer"}
+
+func (f outputs) check() error {
+	for _, word := range f.formats {
+		if !slices.Contains(artifact.Formats(), word) {
+			return fmt.Errorf("there is no format %q, only %s", word, strings.Join(artifact.Formats(), ", "))
+		}
+	}
+	if !slices.Contains(summaries, f.summary) {
+		return fmt.Errorf("there is no summary %q, only %s", f.summary, strings.Join(summaries, ", "))
+	}
+	return nil
+}
+
+func (a *app) runPlan(file string, o overrides, f outputs) error {
 	program, diags := a.loadToRun(file, o)
 	a.diagnose(diags, o)
 	if program == nil {
 		return exitError{verdict.CodePlan}
 	}
 	plan := program.Plan
-	if out == "" {
-		out = outputDir(plan, time.Now())
+	if f.dir == "" {
+		f.dir = outputDir(plan, time.Now())
 	}
-	if formats == nil {
-		formats = plan.Output.Formats
+	if f.formats == nil {
+		f.formats = plan.Output.Formats
 	}
-	if err := artifact.Prepare(out); err != nil {
+	if err := artifact.Prepare(f.dir); err != nil {
 		return fmt.Errorf("nothing was sent: %w", err)
 	}
 	r, diags := a.play(program)
 	a.diagnose(plan.Conceal(diags, o.Source), o)
-	files, err := artifact.Write(out, r, artifact.Options{Formats: formats, Percentiles: plan.Output.Percentiles})
+	files, err := artifact.Write(f.dir, r, artifact.Options{Formats: f.formats, Percentiles: plan.Output.Percentiles})
+	if err == nil && f.keep != nil {
+		err = f.keep(f.dir)
+	}
 	if err != nil {
 		// What nobody can read is no pass; the summary must not say so.
 		r.ExitCode, r.Verdict, r.Reason = verdict.Exit(nil, verdict.Occasion{Internal: err.Error()})
 	}
 	_ = artifact.Summary(a.out, r, artifact.SummaryOptions{ // a.out remembers errors
 		Width: a.width, Color: a.color(a.width > 0), Percentiles: plan.Output.Percentiles, Files: files,
+		PerfAnalyzer: f.summary == "perf_analyzer",
 	})
 	if r.ExitCode != verdict.CodePass {
 		return exitError{r.ExitCode}

@@ -4,63 +4,114 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// The layout of perf_analyzer's -f file is fixed by perf_analyzer: columns, their order, integer µs for times, six
-// significant digits for throughput, rows by ascending throughput. These are our names for its columns.
+// The layouts of perf_analyzer's tables and report are fixed by perf_analyzer: columns, labels, their order, integer µs for
+// times, six significant digits for throughput, rows by ascending throughput. These are our names for what is in them.
 const (
 	paThroughput = "throughput"
 	paResponses  = "responses.rate"
 	paRequests   = "requests.rate"
+	paCount      = "requests.count"
+	paSequences  = "sequences.rate"
+	paOffered    = "offered.rate"
+	paLate       = "late.ratio"
 	paLatency    = "latency"
 	paService    = "service_time"
 	paFirst      = metric.FirstResponse
 	paSend       = "send_time"
+	paServer     = "server.request.mean"
 	paQueue      = "server.queue.mean"
 	paInput      = "server.compute_input.mean"
 	paInfer      = "server.compute_infer.mean"
 	paOutput     = "server.compute_output.mean"
 	paHit        = "server.cache.hit.mean"
 	paMiss       = "server.cache.miss.mean"
+	paHits       = "server.cache.hits.count"
+	paMisses     = "server.cache.misses.count"
+	paInferences = "server.inferences.count"
+	paExecutions = "server.executions.count"
+	paSuccesses  = "server.requests.count"
 )
 
-// perfAnalyzerCSV writes the nodes that measured something. perf_analyzer has one mode a run: the mode of the first node
-// gives perf_analyzer.csv, nodes of the other mode go to a file of their own.
+// The two modes of perf_analyzer: what the first column of its tables is.
+const (
+	paConcurrency = "concurrency"
+	paRate        = "request_rate"
+)
+
+func paMode(n *result.Node) string {
+	if n.Load.Kind == "concurrency" {
+		return paConcurrency
+	}
+	return paRate
+}
+
+// perfAnalyzerCSV writes the levels that were measured, once with the plain columns and once with those of --verbose-csv.
+// perf_analyzer has one mode a run: that of the first node gives perf_analyzer.csv, nodes of the other mode go to files of
+// their own.
 func perfAnalyzerCSV(r *result.Result, o Options) ([]file, error) {
 	var modes []string
 	nodes := map[string][]*result.Node{}
-	for _, n := range r.Nodes {
+	for _, n := range paLevels(r) {
 		if !measured(n) {
 			continue
 		}
-		if nodes[n.Load.Kind] == nil {
-			modes = append(modes, n.Load.Kind)
+		mode := paMode(n)
+		if nodes[mode] == nil {
+			modes = append(modes, mode)
 		}
-		nodes[n.Load.Kind] = append(nodes[n.Load.Kind], n)
+		nodes[mode] = append(nodes[mode], n)
 	}
 	if modes == nil {
-		modes = []string{"concurrency"} // a header says that there is nothing
+		modes = []string{paConcurrency} // a header says that there is nothing
 	}
 	var files []file
 	for i, mode := range modes {
-		name := "perf_analyzer.csv"
+		name := "perf_analyzer"
 		if i > 0 {
-			name = "perf_analyzer_" + strings.Replace(mode, "rate", "request_rate", 1) + ".csv"
+			name += "_" + mode
 		}
-		data, err := paTable(mode, nodes[mode], o.Percentiles)
-		if err != nil {
-			return files, err
+		for _, wide := range []bool{false, true} {
+			data, err := paTable(mode, nodes[mode], o.Percentiles, wide)
+			if err != nil {
+				return files, err
+			}
+			files = append(files, file{name + map[bool]string{true: "_verbose"}[wide] + ".csv", data})
 		}
-		files = append(files, file{name, data})
 	}
 	return files, nil
+}
+
+// paLevels are the levels as perf_analyzer sees them: nodes, and in place of a search the probes that passed, each value
+// once, in the order of the first visit.
+func paLevels(r *result.Result) []*result.Node {
+	var list []*result.Node
+	for _, n := range r.Nodes {
+		if len(n.Trials) == 0 {
+			list = append(list, n)
+			continue
+		}
+		at := map[float64]int{}
+		for _, t := range n.Trials {
+			if t.Verdict != result.Pass {
+				continue
+			}
+			one := *n
+			one.Metrics, one.Outcome, one.Duration, one.Load.Value = t.Metrics, t.Outcome, t.Duration, t.Level
+			if i, seen := at[t.Level]; seen {
+				list[i] = &one // measured again, to confirm it
+				continue
+			}
+			at[t.Level] = len(list)
+			list = append(list, &one)
+		}
+	}
+	return list
 }
 
 // measured reports whether perf_analyzer would have a line for n: it has a throughput and a latency.
@@ -75,18 +126,21 @@ func measured(n *result.Node) bool {
 
 func stat(n *result.Node, name string, s metric.Stat) (float64, bool) { return n.Metrics[name].Stat(s) }
 
-func paTable(mode string, nodes []*result.Node, percentiles []float64) ([]byte, error) {
-	slices.SortStableFunc(nodes, func(a, b *result.Node) int {
-		x, _ := stat(a, paThroughput, metric.Stat{})
-		y, _ := stat(b, paThroughput, metric.Stat{})
-		return cmp.Compare(x, y)
-	})
-	some := func(name string) bool {
-		return slices.ContainsFunc(nodes, func(n *result.Node) bool { _, ok := stat(n, name, metric.Stat{}); return ok })
-	}
-	columns := paColumns(mode, slices.ContainsFunc(nodes, decoupled), some(paQueue), some(paHit) || some(paMiss), percentiles)
+// value is a plain number of n; 0 where there is none.
+func value(n *result.Node, name string) float64 {
+	v, _ := stat(n, name, metric.Stat{})
+	return v
+}
+
+func paTable(mode string, nodes []*result.Node, percentiles []float64, wide bool) ([]byte, error) {
+	nodes = slices.Clone(nodes)
+	slices.SortStableFunc(nodes, func(a, b *result.Node) int { return cmp.Compare(value(a, paThroughput), value(b, paThroughput)) })
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
+	columns := paColumns(mode, nodes, percentiles)
+	if wide {
+		columns = append(columns, paWideColumns(nodes)...)
+	}
 	header := make([]string, len(columns))
 	for i, c := range columns {
 		header[i] = c.name
@@ -113,98 +167,3 @@ func decoupled(n *result.Node) bool {
 	requests, ok2 := stat(n, paRequests, metric.Stat{})
 	return ok && ok2 && responses != requests
 }
-
-type paColumn struct {
-	name string
-	of   func(*result.Node) string
-}
-
-func paColumns(mode string, decoupled, server, cache bool, percentiles []float64) []paColumn {
-	level := "Concurrency"
-	if mode == "rate" {
-		level = "Request Rate"
-	}
-	mean := func(name string) func(*result.Node) string {
-		return func(n *result.Node) string { return micros(means(n, name)) }
-	}
-	columns := []paColumn{
-		{level, func(n *result.Node) string { return sixDigits(n.Load.Value) }},
-		{"Inferences/Second", func(n *result.Node) string { v, _ := stat(n, paThroughput, metric.Stat{}); return sixDigits(v) }},
-	}
-	if decoupled {
-		columns = append(columns, paColumn{"Response Throughput", func(n *result.Node) string {
-			v, _ := stat(n, paResponses, metric.Stat{})
-			return sixDigits(v)
-		}})
-	}
-	columns = append(columns, paColumn{"Client Send", mean(paSend)})
-	if server {
-		columns = append(columns,
-			paColumn{"Network+Server Send/Recv", func(n *result.Node) string { return micros(network(n)) }},
-			paColumn{"Server Queue", mean(paQueue)},
-			paColumn{"Server Compute Input", mean(paInput)},
-			paColumn{"Server Compute Infer", mean(paInfer)},
-			paColumn{"Server Compute Output", mean(paOutput)})
-	}
-	if cache {
-		columns = append(columns, paColumn{"Server Cache Hit", mean(paHit)}, paColumn{"Server Cache Miss", mean(paMiss)})
-	}
-	columns = append(columns, paColumn{"Client Recv", func(n *result.Node) string { return micros(receive(n)) }})
-	for _, p := range paPercentiles(percentiles) {
-		s := metric.Stat{Kind: metric.Percentile, P: p}
-		columns = append(columns, paColumn{s.String() + " latency", func(n *result.Node) string {
-			v, ok := stat(n, paLatency, s)
-			if !ok {
-				return ""
-			}
-			return micros(v)
-		}})
-	}
-	return columns
-}
-
-// paPercentiles are perf_analyzer's own four and the whole-numbered ones that the plan asks for, in order.
-func paPercentiles(wanted []float64) []float64 {
-	list := []float64{50, 90, 95, 99}
-	for _, p := range wanted {
-		if p == math.Trunc(p) && p < 100 && !slices.Contains(list, p) {
-			list = append(list, p)
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
-// means is a mean in s, 0 where there is none: perf_analyzer's cells are never empty.
-func means(n *result.Node, name string) float64 {
-	m := n.Metrics[name]
-	if v, ok := m.Stat(metric.Stat{Kind: metric.Mean}); ok {
-		return v
-	}
-	v, _ := m.Stat(metric.Stat{})
-	return v
-}
-
-// receive is the mean time from the first byte of a reply to its last: the difference of two means over the same requests.
-func receive(n *result.Node) float64 {
-	first, ok := stat(n, paFirst, metric.Stat{Kind: metric.Mean})
-	if !ok {
-		return 0
-	}
-	return max(means(n, paService)-first, 0)
-}
-
-// network is what is left of the latency without the client's and the server's own parts, not below 0.
-func network(n *result.Node) float64 {
-	rest := means(n, paLatency) - means(n, paSend) - receive(n)
-	for _, part := range []string{paQueue, paInput, paInfer, paOutput, paHit, paMiss} {
-		rest -= means(n, part)
-	}
-	return max(rest, 0)
-}
-
-// micros is s as whole µs.
-func micros(s float64) string { return whole(int64(math.Floor(s*1e6 + 1e-6))) }
-
-// sixDigits writes v as C++ streams do.
-func sixDigits(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -48,7 +48,7 @@ func TestPerfAnalyzerHeader(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			files, err := perfAnalyzerCSV(&result.Result{Nodes: []*result.Node{tt.node}}, Options{Percentiles: tt.percentiles})
-			if err != nil || len(files) != 1 || files[0].name != "perf_analyzer.csv" {
+			if err != nil || len(files) != 2 || files[0].name != "perf_analyzer.csv" {
 				t.Fatalf("%d files (%v)", len(files), err)
 			}
 			got, _, _ := strings.Cut(string(files[0].data), "\n")
@@ -92,7 +92,7 @@ func TestPerfAnalyzerModes(t *testing.T) {
 	for first, second := range map[string]string{"rate": "concurrency", "concurrency": "request_rate"} {
 		other := map[string]string{"rate": "concurrency", "concurrency": "rate"}[first]
 		files, err := perfAnalyzerCSV(&result.Result{Nodes: []*result.Node{node(first), node(other), node(first)}}, Options{})
-		if err != nil || len(files) != 2 || files[1].name != "perf_analyzer_"+second+".csv" {
+		if err != nil || len(files) != 4 || files[2].name != "perf_analyzer_"+second+".csv" {
 			t.Errorf("%s first: %v (%v)", first, files, err)
 			continue
 		}

@@ -20,6 +20,8 @@ type SummaryOptions struct {
 	Color       bool // ANSI colours; the caller knows about NO_COLOR and pipes
 	Percentiles []float64
 	Files       []string // artifacts written
+	// PerfAnalyzer writes the numbers in perf_analyzer's words and layout, in place of tables.
+	PerfAnalyzer bool
 }
 
 // tint is how a verdict looks on a terminal.
@@ -37,25 +39,11 @@ var tints = map[result.Verdict]tint{
 // Summary writes what a person wants to see after a run: numbers, assertions with what was observed, why something is
 // not proven and what to do about it, findings, files, and the verdict last, where the eye is.
 func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
-	g, err := nodeGrid(r, o.Percentiles)
-	if err != nil {
-		return err
-	}
 	p := &page{o: o}
-	if len(g.rows) > 0 {
-		if err := p.nodes(g); err != nil {
-			return err
-		}
-	}
-	trials, err := trialGrid(r, o.Percentiles)
-	if err != nil {
+	if o.PerfAnalyzer {
+		p.Write(paReport(r))
+	} else if err := p.numbers(r); err != nil {
 		return err
-	}
-	if len(trials.rows) > 0 {
-		p.WriteString("\nsearch\n")
-		if err := p.nodes(trials); err != nil {
-			return err
-		}
 	}
 	if err := p.assertions(assertions(r)); err != nil {
 		return err
@@ -71,6 +59,30 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 	p.verdict(r)
 	if _, err := w.Write(bytes.TrimLeft(p.Bytes(), "\n")); err != nil {
 		return fmt.Errorf("write summary: %w", err)
+	}
+	return nil
+}
+
+// numbers are the tables of nodes and of the probes of searches.
+func (p *page) numbers(r *result.Result) error {
+	g, err := nodeGrid(r, p.o.Percentiles)
+	if err != nil {
+		return err
+	}
+	if len(g.rows) > 0 {
+		if err := p.nodes(g); err != nil {
+			return err
+		}
+	}
+	trials, err := trialGrid(r, p.o.Percentiles)
+	if err != nil {
+		return err
+	}
+	if len(trials.rows) > 0 {
+		p.WriteString("\nsearch\n")
+		if err := p.nodes(trials); err != nil {
+			return err
+		}
 	}
 	return nil
 }

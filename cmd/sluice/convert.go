@@ -1,0 +1,202 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario/convert"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// convertFlags are what convert is told about the plan that it makes.
+type convertFlags struct {
+	out   string // FILE of the plan
+	force bool
+	run   bool
+	dir   string // of the run's artifacts
+}
+
+func (a *app) convert() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "convert",
+		Short: "Turn a command line of another load generator into a plan",
+		Long: "Turn a command line of another load generator into a commented plan. What a plan has no equal for is named in\n" +
+			"a comment and on standard error.",
+		Example: "  sluice convert perf-analyzer -- -m resnet50 --concurrency-range 1:4 > plan.yaml",
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.convertPerfAnalyzer())
+	return c
+}
+
+func (a *app) convertPerfAnalyzer() *cobra.Command {
+	var f convertFlags
+	c := &cobra.Command{
+		Use:   "perf-analyzer [flags] -- ARGS... | 'COMMAND LINE'",
+		Short: "Turn a command line of perf_analyzer into a plan, or run it",
+		Long: "Turn a command line of perf_analyzer into a commented plan. The arguments stand after --, as perf_analyzer takes\n" +
+			"them, or all in one quoted text. With --run the plan is run at once: the report is written in perf_analyzer's words, the\n" +
+			"files of -f and --profile-export-file where the command line wants them, and the exit code is that of the run.\n\n" +
+			"Exit 2: the command line has mistakes; all of them are shown.",
+		Example: "  sluice convert perf-analyzer -o plan.yaml -- -m resnet50 -i grpc --concurrency-range 1:4 -f perf.csv\n" +
+			"  sluice convert perf-analyzer --run -- -m resnet50 --request-count 100\n" +
+			"  sluice convert perf-analyzer 'perf_analyzer -m resnet50 --percentile=95'\n" +
+			"  sluice convert perf-analyzer -- --help      # every option, and what becomes of it",
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.convertLine(args, f)
+		},
+	}
+	c.Flags().StringVarP(&f.out, "output", "o", "", "`FILE` for the plan (default standard output)")
+	c.Flags().BoolVar(&f.force, "force", false, "overwrite FILE")
+	c.Flags().BoolVar(&f.run, "run", false, "run the plan")
+	c.Flags().StringVar(&f.dir, "out", "", "`DIR` for the artifacts of --run (default sluice-results/NAME-TIME)")
+	return c
+}
+
+// convertLine converts the arguments, or the one text that holds them all.
+func (a *app) convertLine(args []string, f convertFlags) error {
+	if len(args) == 0 {
+		return errors.New("there is no command line to convert\nsee `sluice convert perf-analyzer --help`")
+	}
+	if len(args) == 1 && strings.ContainsAny(strings.TrimSpace(args[0]), " \t\n") {
+		split, err := convert.Split(args[0])
+		if err != nil {
+			return fmt.Errorf("the command line cannot be read: %w", err)
+		}
+		args = split
+	}
+	o := convert.Options{Args: args}
+	if f.out != "" {
+		o.Dir = filepath.Dir(f.out)
+	}
+	out, diags := convert.PerfAnalyzer(o)
+	if len(diags) > 0 {
+		_ = source.Render(a.err, diags, lineSource(out), a.color(a.terminal)) // a broken stderr cannot be reported
+		fmt.Fprintln(a.err)
+	}
+	switch {
+	case out.Usage:
+		fmt.Fprint(a.out, "Options of perf_analyzer, and what becomes of them in a plan\n\n"+convert.PerfAnalyzerUsage())
+		return nil
+	case out.Version:
+		fmt.Fprintf(a.out, "sluice %s\n", tool().Version)
+		return nil
+	case diags.HasErrors():
+		return exitError{verdict.CodePlan}
+	}
+	if f.out != "" {
+		if err := a.keepPlan(f, out.Plan); err != nil {
+			return err
+		}
+	} else if !f.run {
+		_, err := fmt.Fprint(a.out, out.Plan)
+		return err
+	}
+	if f.run {
+		return a.runConverted(out, f)
+	}
+	return nil
+}
+
+// lineSource is the command line as the file that its diagnostics point into.
+func lineSource(out convert.Converted) source.Sources {
+	return func(file string) []byte {
+		if file == convert.LineFile {
+			return []byte(out.Line)
+		}
+		return nil
+	}
+}
+
+// keepPlan writes the plan to the file that was asked for.
+func (a *app) keepPlan(f convertFlags, plan string) error {
+	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if f.force {
+		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	file, err := os.OpenFile(f.out, mode, 0o644)
+	if err != nil {
+		return fmt.Errorf("write the plan: %w (--force overwrites)", err)
+	}
+	_, err = file.WriteString(plan)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	if !f.run {
+		fmt.Fprintf(a.err, "%s written; next: sluice validate %s && sluice run %s\n", f.out, f.out, f.out)
+	}
+	return nil
+}
+
+// convertedPlan is what messages call a converted plan that is in no file. Its paths are relative to the working folder.
+const convertedPlan = "converted plan"
+
+// runConverted runs a converted plan. The files of the command line are written as perf_analyzer would have; it refuses to
+// overwrite an export, and so is it here, before anything is sent.
+func (a *app) runConverted(out convert.Converted, f convertFlags) error {
+	if _, err := os.Lstat(out.Export); out.Export != "" && err == nil {
+		return fmt.Errorf("--profile-export-file %q exists; nothing was sent", out.Export)
+	}
+	file, o := f.out, overrides{}
+	if file == "" {
+		file, o.text = convertedPlan, []byte(out.Plan)
+	}
+	return a.runPlan(file, o, outputs{
+		dir: f.dir, summary: "perf_analyzer",
+		keep: func(dir string) error { return keepConverted(dir, out) },
+	})
+}
+
+// keepConverted copies the artifacts in dir to the paths that the command line names. Of -f DIR/FILE the tables of composing
+// models are DIR/MODEL.FILE beside it.
+func keepConverted(dir string, out convert.Converted) error {
+	var errs []error
+	if out.CSV != "" {
+		name := "perf_analyzer"
+		if out.Wide {
+			name += "_verbose"
+		}
+		errs = append(errs, copyFile(filepath.Join(dir, name+".csv"), out.CSV))
+		models, err := filepath.Glob(filepath.Join(dir, "*.perf_analyzer.csv"))
+		errs = append(errs, err)
+		for _, m := range models {
+			model := strings.TrimSuffix(filepath.Base(m), ".perf_analyzer.csv")
+			errs = append(errs, copyFile(m, filepath.Join(filepath.Dir(out.CSV), model+"."+filepath.Base(out.CSV))))
+		}
+	}
+	if out.Export != "" {
+		errs = append(errs, copyFile(filepath.Join(dir, "profile_export.json"), out.Export))
+	}
+	return errors.Join(errs...)
+}
+
+// copyFile copies a file, and makes the folder that it goes to.
+func copyFile(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return fmt.Errorf("write %s: %w", to, err)
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", to, err)
+	}
+	defer in.Close()
+	w, err := os.Create(to)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", to, err)
+	}
+	_, err = io.Copy(w, in)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", to, err)
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario/convert"
+)
+
+// TestOldCommandLinesRun plays the command lines of scenario/convert/testdata/lines.txt that fit the embedded server, with
+// its address, its model and short windows in the place of theirs. How fast this machine is decides nothing.
+func TestOldCommandLinesRun(t *testing.T) {
+	server, err := builtin.Start(context.Background(), builtin.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	data, err := os.ReadFile(filepath.Join("..", "..", "scenario", "convert", "testdata", "lines.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for l := range strings.Lines(string(data)) {
+		words := strings.Fields(l)
+		if strings.HasPrefix(l, "#") || len(words) < 3 || words[1] != "run" {
+			continue
+		}
+		ran++
+		_, line, _ := strings.Cut(l, " run ")
+		t.Run(words[0], func(t *testing.T) {
+			t.Parallel()
+			args, err := convert.Split(strings.TrimSpace(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			playLine(t, server, args)
+		})
+	}
+	if ran < 20 {
+		t.Errorf("%d command lines fit the embedded server, want 20 or more", ran)
+	}
+}
+
+// playLine runs a command line against server, and looks for the files that it asks for.
+func playLine(t *testing.T, server *builtin.Server, args []string) {
+	t.Helper()
+	exe, err := exec.LookPath("sluice") // testscript puts this binary on PATH under that name
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, model := strings.TrimPrefix(server.HTTPURL(), "http://"), "simple"
+	if slices.ContainsFunc(args, func(a string) bool { return strings.EqualFold(a, "grpc") }) {
+		url = strings.TrimPrefix(server.GRPCURL(), "grpc://")
+	}
+	if slices.Contains(args, "slow") {
+		model = "slow"
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "intervals.txt"), []byte("10000\n20000\n5000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args = append(args, "-u", url, "-m", model, "-p", "80", "-s", "999")
+	run := exec.Command(exe, append([]string{"convert", "perf-analyzer", "--run", "--out", "results", "--"}, args...)...)
+	run.Dir = dir
+	printed, err := run.CombinedOutput()
+	code := run.ProcessState.ExitCode()
+	if !slices.Contains([]int{verdict.CodePass, verdict.CodeInconclusive, verdict.CodeInvalid}, code) {
+		t.Fatalf("exit code %d (%v)\n%s", code, err, printed)
+	}
+	if !strings.Contains(string(printed), "*** Measurement Settings ***") {
+		t.Errorf("the report is not perf_analyzer's\n%s", printed)
+	}
+	if at := slices.Index(args, "-f"); at >= 0 {
+		table, err := os.ReadFile(filepath.Join(dir, args[at+1]))
+		if err != nil || !strings.Contains(string(table), ",Inferences/Second,Client Send,") {
+			t.Errorf("%s: %v\n%s\n%s", args[at+1], err, table, printed)
+		}
+	}
+}

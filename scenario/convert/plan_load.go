@@ -1,0 +1,293 @@
+package convert
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+func (s *settings) data(p *page) {
+	switch {
+	case len(s.paths) > 0 && s.dirs > 0:
+		dir := s.paths[0]
+		for _, path := range s.paths {
+			if info, err := s.o.Stat(path); err == nil && info.IsDir() {
+				dir = path
+				break
+			}
+		}
+		p.add("data: {dir: "+s.path(dir)+"}", "--input-data")
+		if len(s.paths) > 1 {
+			s.no("--input-data", "beside a folder, perf_analyzer reads nothing else; nor does the plan")
+		}
+	case len(s.paths) > 0:
+		s.files(p)
+	default:
+		s.made(p)
+	}
+	p.add("", "")
+}
+
+// files are the data's rows in perf_analyzer's own form.
+func (s *settings) files(p *page) {
+	var list []string
+	for _, path := range s.paths {
+		list = append(list, s.path(path))
+	}
+	file := list[0]
+	if len(list) > 1 {
+		file = "[" + strings.Join(list, ", ") + "]"
+	}
+	if command := s.generator(); command != nil {
+		var words []string
+		for _, w := range command {
+			words = append(words, scalar(w))
+		}
+		p.add("data: {command: ["+strings.Join(words, ", ")+"], format: frames}", "message_generator of "+quote(s.paths[0])+"; run with --allow-exec")
+	} else {
+		p.add("data: "+flow("file: "+file, "format: perf_analyzer"), "--input-data")
+	}
+	s.idle("--string-data", "the data comes from files")
+	s.idle("--string-length", "the data comes from files")
+}
+
+// made is data that is made up: one row, sent again and again, as perf_analyzer does.
+func (s *settings) made(p *page) {
+	kind := s.generate
+	if kind == "" {
+		kind = "random"
+	}
+	members := []string{"generate: " + kind, "count: 1"}
+	if s.has("--string-length") && !s.has("--string-data") {
+		members = append(members, "string_length: "+count(s.stringLength))
+	}
+	p.add("data: "+flow(members...), "one row, sent again and again, as perf_analyzer does; more: count: 16")
+	if s.has("--string-data") {
+		s.no("--string-data", fmt.Sprintf("a plan names the input: data: {generate: {INPUT: %s}}", scalar(s.stringData)))
+		if s.has("--string-length") {
+			s.idle("--string-length", "--string-data says what is sent")
+		}
+	}
+}
+
+// stage is the one stage of the plan.
+func (s *settings) stage(p *page) {
+	p.add("stages:", "")
+	id := map[loadMode]string{
+		modeConcurrency: "concurrency", modeOld: "concurrency", modeRate: "rate", modeIntervals: "intervals", modeSchedule: "schedule",
+		modePeriodic: "periodic", modeSessions: "sessions",
+	}[s.load()]
+	if s.searching() {
+		id = "find"
+	}
+	p.add("  - id: "+id, "")
+	s.loadLines(p)
+	s.extent(p)
+	s.request(p)
+	if s.limit() != "" && !s.steered() {
+		p.add("    assert: ["+s.limit()+"]", "--latency-threshold")
+	}
+}
+
+// searching reports whether the load is looked for between two values.
+func (s *settings) searching() bool { return s.binary && s.many() }
+
+// steered reports whether the latency threshold decides about the next level, instead of judging the only one.
+func (s *settings) steered() bool { return s.searching() || s.many() }
+
+// limit is the latency threshold as a condition; "": there is none.
+func (s *settings) limit() string {
+	if s.threshold == 0 {
+		return ""
+	}
+	return s.latency() + " < " + milliseconds(s.threshold)
+}
+
+// latency is the statistic that decides: the mean, or a percentile.
+func (s *settings) latency() string {
+	if s.percentile > 0 {
+		return fmt.Sprintf("latency.p%d", s.percentile)
+	}
+	return "latency.mean"
+}
+
+func (s *settings) loadLines(p *page) {
+	switch s.load() {
+	case modeRate:
+		r := s.rate
+		per := func(v float64) string { return decimal(v) + "/s" }
+		s.quantity(p, "rate", string(modeRate), per(r.from), per(r.to), per(r.step), r.to == 0)
+		if s.arrivals != "constant" {
+			p.add("      arrivals: "+s.arrivals, "--request-distribution")
+		}
+		s.pool(p)
+	case modeIntervals:
+		p.add("    load:", "")
+		p.add("      intervals: "+flow("file: "+s.path(s.intervals), "unit: us", "at_end: repeat"), "--request-intervals")
+		s.pool(p)
+	case modeSchedule:
+		p.add("    load: {schedule: {}}", "--fixed-schedule: each row at its timestamp")
+	case modePeriodic:
+		r := s.periodic
+		p.add("    load:", "")
+		p.add(fmt.Sprintf("      concurrency: {periodic: {from: %d, to: %d, step: %d, responses: %d}}", r.from, r.to, r.step, s.period), s.because(string(modePeriodic), "--request-period"))
+	case modeSessions:
+		p.add(fmt.Sprintf("    load: {concurrency: %d}", s.sessions), "--session-concurrency")
+	default:
+		r := s.concurrency
+		s.quantity(p, "concurrency", s.because(string(modeConcurrency), "-t", "-c", "-d"), count(r.from), count(r.to), count(r.step), r.to == 0)
+	}
+}
+
+// quantity writes a level, levels or a search; open: the levels end with the latency threshold alone.
+func (s *settings) quantity(p *page, key, option, from, to, step string, open bool) {
+	p.add("    load:", "")
+	switch {
+	case s.searching():
+		p.add(fmt.Sprintf("      %s: {search: {from: %s, to: %s, precision: %s, while: %q}}", key, from, to, step, s.limit()), option+", --binary-search, --latency-threshold")
+	case !s.many():
+		p.add("      "+key+": "+from, option)
+	default:
+		members := []string{"from: " + from}
+		if !open {
+			members = append(members, "to: "+to)
+		}
+		members = append(members, "step: "+step)
+		if s.limit() != "" {
+			members = append(members, fmt.Sprintf("while: %q", s.limit()))
+			option += ", --latency-threshold"
+		}
+		p.add("      "+key+": {levels: "+flow(members...)+"}", option)
+	}
+}
+
+// heldBack reports whether --max-threads kept requests from being sent: synchronous calls that are due by a clock.
+func (s *settings) heldBack() bool {
+	m := s.load()
+	return s.has("--max-threads") && !s.async && !s.streaming && (m == modeRate || m == modeIntervals)
+}
+
+func (s *settings) pool(p *page) {
+	if s.heldBack() {
+		p.add("      max_in_flight: "+count(s.threads), "--max-threads: each thread has one request open")
+	}
+}
+
+// extent is how long is measured, and what comes before.
+func (s *settings) extent(p *page) {
+	if s.warmup > 0 {
+		p.add("    warmup: "+count(s.warmup)+" requests", "--warmup-request-count")
+	}
+	switch {
+	case s.requests > 0:
+		p.add("    for: "+count(s.requests)+" requests", "--request-count")
+		s.noWindows("so many requests are measured")
+	case s.load() == modeSchedule, s.load() == modePeriodic:
+		s.noWindows("the load ends by itself")
+	case s.load() == modeSessions:
+		p.add("    for: 1 pass", "every session once")
+		s.noWindows("every session is played once")
+	case s.trials == 1:
+		p.add("    for: "+s.window(), "--max-trials 1: one window, shown whether stable or not")
+	default:
+		s.stable(p)
+	}
+}
+
+// window is the length of one.
+func (s *settings) window() string {
+	if s.counting {
+		return count(s.windowCount) + " requests"
+	}
+	return milliseconds(s.interval)
+}
+
+func (s *settings) stable(p *page) {
+	p.add("    until:", "")
+	p.add("      stable:", "")
+	if s.counting {
+		p.add("        window: "+s.window(), s.because("--measurement-mode", "--measurement-request-count"))
+	} else {
+		p.add("        window: "+s.window(), "--measurement-interval; perf_analyzer measures for 1.2 times as long")
+	}
+	windows := min(3, s.trials)
+	if windows != 3 {
+		p.add("        windows: "+count(windows), "--max-trials")
+	}
+	if s.stability > 0 {
+		p.add("        within: "+decimal(s.stability)+"%", s.because("--stability-percentage"))
+	} else {
+		p.add("        within: 0.0001%", "--stability-percentage 0, which no two windows reach")
+	}
+	p.add("        max_windows: "+count(s.trials), s.because("--max-trials"))
+	p.add("        metrics: [throughput, "+s.latency()+"]", s.because("--percentile"))
+}
+
+// noWindows names the options of windows where there are none.
+func (s *settings) noWindows(why string) {
+	for _, o := range []string{"--measurement-mode", "--measurement-interval", "--measurement-request-count", "--stability-percentage", "--max-trials"} {
+		s.idle(o, why)
+	}
+}
+
+// request is what one request of the stage looks like.
+func (s *settings) request(p *page) {
+	if s.batch > 1 {
+		p.add("    batch: "+count(s.batch), "-b")
+	}
+	if len(s.shapes) > 0 {
+		p.add("    shapes:", "--shape")
+		for _, x := range s.shapes {
+			p.add("      "+scalar(x.input)+": ["+x.dims+"]", "")
+		}
+	}
+	s.sequenced(p)
+	switch {
+	case s.memory == "none":
+		s.idle("--output-shared-memory-size", "there is no shared memory")
+	case s.has("--output-shared-memory-size"):
+		p.add("    shared_memory: "+flow("kind: "+s.memory, "output_size: "+count(s.outputSize)+"B"), "--shared-memory, --output-shared-memory-size")
+	default:
+		p.add("    shared_memory: "+s.memory, "--shared-memory")
+	}
+}
+
+// sequenced are the stage's sequences, where the command line speaks of them.
+func (s *settings) sequenced(p *page) {
+	var members []string
+	open := !s.closed() && s.load() != modePeriodic && s.load() != modeSessions
+	if s.has("--num-of-sequences") && open {
+		members = append(members, "live: "+count(s.sequences))
+	} else {
+		s.idle("--num-of-sequences", "as many sequences are live as there are requests in flight")
+	}
+	if s.lengthSaid || s.has("--sequence-length-variation") && len(s.paths) == 0 {
+		members = append(members, "length: "+s.lengths())
+	} else {
+		s.idle("--sequence-length-variation", "the sequences of the data are as long as they are")
+	}
+	if s.has("--sequence-id-range") {
+		if s.ids.to > 0 {
+			members = append(members, fmt.Sprintf("ids: {from: %d, to: %d}", s.ids.from, s.ids.to-1))
+		} else {
+			members = append(members, fmt.Sprintf("ids: {from: %d}", s.ids.from))
+		}
+	}
+	if s.serial && open {
+		members = append(members, "serial: true")
+	} else {
+		s.idle("--serial-sequences", "a closed loop has one request of a sequence in flight")
+	}
+	if len(members) > 0 {
+		p.add("    sequences: "+flow(members...), s.because("--num-of-sequences", "--sequence-length", "--sequence-length-variation", "--sequence-id-range", "--serial-sequences"))
+	}
+}
+
+// lengths is how long sequences are: a length, or what a variation makes of it.
+func (s *settings) lengths() string {
+	off := int64(math.Trunc(s.variation / 100 * float64(s.length)))
+	if off == 0 {
+		return count(s.length)
+	}
+	return fmt.Sprintf("{min: %d, max: %d}", max(1, s.length-off), s.length+off)
+}

@@ -1,0 +1,269 @@
+package convert
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// backendOf are the plan's words for the kinds of server.
+var backendOf = map[string]string{
+	"triton": "triton", "triton_c_api": "triton_inprocess", "tfserving": "tfserving", "torchserve": "torchserve",
+	"openai": "openai", "dynamic_grpc": "grpc",
+}
+
+func (s *settings) target(p *page) {
+	p.add("target:", "")
+	p.add("  backend: "+backendOf[s.kind], s.because("--service-kind"))
+	if s.kind == "triton_c_api" {
+		p.add("  inprocess: "+flow("server_dir: "+s.path(s.serverDir), "repository: "+s.path(s.repository)), "--triton-server-directory, --model-repository")
+		if s.has("-u") {
+			s.asides = append(s.asides, note{"-u", "the server runs inside the client"})
+		}
+	} else {
+		p.add("  url: "+scalar(s.address()), s.because("-u", "-i"))
+	}
+	if s.model != "" {
+		p.add("  model: "+scalar(s.model), "-m")
+	}
+	if s.modelVersion != "" {
+		version := strconv.Quote(s.modelVersion)
+		if n, err := strconv.ParseUint(s.modelVersion, 10, 31); err == nil && strconv.FormatUint(n, 10) == s.modelVersion {
+			version = s.modelVersion
+		}
+		p.add("  model_version: "+version, "-x")
+	}
+	s.endpoints(p)
+	s.wire(p)
+	s.tls(p)
+	s.watched(p)
+	p.add("", "")
+}
+
+// because names those of the options that were given.
+func (s *settings) because(options ...string) string {
+	var list []string
+	for _, o := range options {
+		if s.has(o) {
+			list = append(list, o)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// address is the target's URL: that of -u, or perf_analyzer's own, with the scheme that says how it is spoken.
+func (s *settings) address() string {
+	scheme, port := "http", "8000"
+	if s.grpcSpoken() || s.kind == "dynamic_grpc" {
+		scheme, port = "grpc", "8001"
+		if s.grpcTLS {
+			scheme = "grpcs"
+		}
+	}
+	if s.kind == "tfserving" {
+		port = "8500"
+	}
+	given := cmp.Or(s.url, net.JoinHostPort("localhost", port))
+	if before, after, found := strings.Cut(given, "://"); found {
+		if scheme == "http" || before == "builtin" {
+			return given
+		}
+		given = after // gRPC over http:// is written grpc:// here
+	}
+	return scheme + "://" + given
+}
+
+// endpointOf is the word for a path that OpenAI-like servers have, by how it ends; usual: it is where the plan would look.
+func endpointOf(path string) (word string, usual bool) {
+	for _, e := range [][2]string{ // the longer of two endings first
+		{"chat/completions", "chat"},
+		{"completions", "completions"},
+		{"responses", "responses"},
+		{"messages", "messages"},
+		{"embeddings", "embeddings"},
+		{"ranking", "rankings"},
+		{"rankings", "rankings"},
+		{"images/generations", "images"},
+	} {
+		if strings.HasSuffix(path, e[0]) {
+			return e[1], path == "v1/"+e[0]
+		}
+	}
+	return "chat", false
+}
+
+func (s *settings) endpoints(p *page) {
+	switch {
+	case s.kind == "openai":
+		path := strings.Trim(s.endpoint, "/")
+		word, usual := endpointOf(path)
+		p.add("  endpoint: "+word, "--endpoint: what requests look like")
+		if !usual {
+			p.add("  path: "+scalar("/"+path), "--endpoint")
+		}
+		if slices.Contains([]string{"chat", "completions", "responses", "messages"}, word) && s.payloadsStream() {
+			p.add("  streaming: true", "the payloads ask for it")
+		}
+	case s.has("--endpoint"):
+		s.no("--endpoint", "it is for --service-kind openai")
+	}
+	if s.kind == "tfserving" && s.signature != "" {
+		p.add("  signature: "+scalar(s.signature), "--model-signature-name")
+	} else {
+		s.idle("--model-signature-name", "it is for --service-kind tfserving")
+	}
+	if s.kind == "dynamic_grpc" {
+		p.add("  method: "+scalar(s.method), "--grpc-method")
+		if s.proto != "" {
+			p.add("  protos: {files: ["+s.path(s.proto)+"]}", "--proto")
+		}
+	} else {
+		s.idle("--grpc-method", "it is for --service-kind dynamic_grpc")
+	}
+	if s.composing != nil {
+		var names []string
+		for _, c := range s.composing {
+			names = append(names, scalar(c))
+		}
+		p.add("  composing_models: ["+strings.Join(names, ", ")+"]", "--bls-composing-models")
+	}
+}
+
+// payloadsStream reports whether the first data file has payloads with "stream": true.
+func (s *settings) payloadsStream() bool {
+	data, err := s.o.Read(s.paths[0])
+	text := strings.Join(strings.Fields(string(data)), "")
+	return err == nil && strings.Contains(text, `"stream":true`)
+}
+
+func (s *settings) wire(p *page) {
+	if s.inputFormat != "binary" || s.outputFormat != "binary" {
+		p.add("  tensors: "+flow("input: "+s.inputFormat, "output: "+s.outputFormat), s.because("--input-tensor-format", "--output-tensor-format"))
+	}
+	if s.streaming {
+		p.add("  streaming: true", "--streaming")
+	}
+	if s.compression != "none" {
+		p.add("  compression: "+s.compression, "--grpc-compression-algorithm")
+	}
+	if len(s.parameters) > 0 {
+		p.add("  parameters:", "--request-parameter")
+		for _, v := range s.parameters {
+			value := v.value
+			if v.kind == "string" {
+				value = strconv.Quote(strings.ReplaceAll(value, "${", "$${"))
+			}
+			p.add("    "+scalar(v.name)+": "+value, "")
+		}
+	}
+	if len(s.headers) == 0 {
+		return
+	}
+	p.add("  headers:", "-H")
+	for _, h := range s.headers {
+		comment := ""
+		if secretName(h.name) {
+			comment = "better a variable: vars: {token: {env: TOKEN, secret: true}}, and ${token} here"
+		}
+		p.add("    "+scalar(h.name)+": "+scalar(h.value), comment)
+	}
+}
+
+// secretName reports whether a header of this name most likely holds a secret.
+func secretName(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"authorization", "token", "key", "secret", "cookie"}, func(w string) bool { return strings.Contains(name, w) })
+}
+
+func (s *settings) tls(p *page) {
+	files, names := s.https, [3]string{"--ssl-https-ca-certificates-file", "--ssl-https-client-certificate-file", "--ssl-https-private-key-file"}
+	if s.grpcSpoken() {
+		files, names = s.grpc, [3]string{"--ssl-grpc-root-certifications-file", "--ssl-grpc-certificate-chain-file", "--ssl-grpc-private-key-file"}
+	}
+	secure := strings.HasPrefix(s.address(), "https://") || strings.HasPrefix(s.address(), "grpcs://")
+	var members []string
+	for i, path := range []string{files.ca, files.cert, files.key} {
+		switch {
+		case path == "":
+		case !secure:
+			s.idle(names[i], "the connection is not a secure one")
+		default:
+			members = append(members, []string{"ca: ", "cert: ", "key: "}[i]+s.path(path))
+		}
+	}
+	if secure && !s.grpcSpoken() {
+		switch {
+		case s.verifyPeer == "0":
+			members = append(members, "verify: none")
+		case s.verifyHost != "2":
+			members = append(members, "verify: ca")
+		}
+	}
+	if len(members) > 0 {
+		p.add("  tls: "+flow(members...), s.because(append(names[:], "--ssl-https-verify-peer", "--ssl-https-verify-host")...))
+	}
+	for _, file := range [][2]string{{"--ssl-https-client-certificate-type", s.certType}, {"--ssl-https-private-key-type", s.keyType}} {
+		if file[1] == "DER" {
+			s.no(file[0], "a plan's certificates and keys are PEM: convert them with openssl")
+		} else {
+			s.idle(file[0], "they are PEM")
+		}
+	}
+	if s.grpcTLS && !s.grpcSpoken() {
+		s.idle("--ssl-grpc-use-ssl", "the protocol is HTTP")
+	}
+}
+
+// watched are the server's metrics and its trace.
+func (s *settings) watched(p *page) {
+	if s.metrics {
+		members := []string{"url: " + scalar(s.metricsAddress())}
+		if s.has("--metrics-interval") {
+			members = append(members, "every: "+milliseconds(s.metricsEvery))
+		}
+		members = append(members, `match: ["nv_gpu_*"]`)
+		p.add("  metrics: "+flow(members...), s.because("--collect-metrics", "--metrics-url", "--metrics-interval"))
+	}
+	traced := s.has("--trace-rate") || s.has("--trace-count") || s.has("--log-frequency")
+	switch {
+	case s.kind != "triton":
+		for _, o := range []string{"--trace-level", "--trace-rate", "--trace-count", "--log-frequency"} {
+			s.idle(o, "it is for --service-kind triton")
+		}
+	case s.traceOff:
+		s.idle("--trace-level", "nothing is traced")
+	case s.traceLevels != nil || traced:
+		var members []string
+		if s.traceLevels != nil {
+			members = append(members, "level: ["+strings.Join(s.traceLevels, ", ")+"]")
+		}
+		for _, n := range []struct {
+			option, key string
+			value       int64
+		}{{"--trace-rate", "rate", s.traceRate}, {"--trace-count", "count", s.traceCount}, {"--log-frequency", "log_frequency", s.logFrequency}} {
+			if s.has(n.option) {
+				members = append(members, fmt.Sprintf("%s: %d", n.key, n.value))
+			}
+		}
+		p.add("  trace: "+flow(members...), s.because("--trace-level", "--trace-rate", "--trace-count", "--log-frequency"))
+	}
+}
+
+// metricsAddress is where metrics are read: port 8002 of the server's host, unless it is said.
+func (s *settings) metricsAddress() string {
+	if s.metricsURL != "" {
+		if strings.Contains(s.metricsURL, "://") {
+			return s.metricsURL
+		}
+		return "http://" + s.metricsURL
+	}
+	host := "localhost"
+	if u, err := url.Parse(s.address()); err == nil && u.Hostname() != "" {
+		host = u.Hostname()
+	}
+	return "http://" + net.JoinHostPort(host, "8002") + "/metrics"
+}
