@@ -41,6 +41,7 @@ func admin(t *testing.T) (url string, calls func() []string) {
 // TestBeforeAfter: calls come before and after the stage's nodes, with the target's headers, on every way out; one that fails
 // is a set-up failure.
 func TestBeforeAfter(t *testing.T) {
+	t.Parallel()
 	const head = `
 version: 1
 target: {backend: kserve, url: URL, model: m, headers: {X-Key: "!"}}
@@ -97,6 +98,7 @@ stages:
 
 // TestAfterOnEveryWayOut: an interrupt and a mistake of this program leave nothing undone.
 func TestAfterOnEveryWayOut(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"interrupt", "panic"} {
 		url, calls := admin(t)
 		interrupt := make(chan int, 1)
@@ -127,6 +129,7 @@ stages:
 
 // TestReadyAfterBefore: the real request that shows that a model is there comes after what its stage does first.
 func TestReadyAfterBefore(t *testing.T) {
+	t.Parallel()
 	url, calls := admin(t)
 	r := play(t, `
 version: 1

@@ -14,6 +14,7 @@ import (
 
 // TestPauses: each slot pauses after its reply, and its next request is due when the pause is over.
 func TestPauses(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"http", "grpc"} {
 		s := serve(t, builtin.Config{})
 		url := map[string]string{"http": s.HTTPURL(), "grpc": s.GRPCURL()}[transport]
@@ -45,6 +46,7 @@ stages:
 
 // TestPhases: what was due in a named hold of a ramp is counted there, and unscoped numbers are those of all holds.
 func TestPhases(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1
@@ -76,6 +78,7 @@ stages:
 
 // TestRowTimes: without a file of its own a schedule plays the timestamps of the data's rows: each row once, at its time.
 func TestRowTimes(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "rows.json")
 	text := `{"data":[{"IN":[1],"timestamp":[0]},{"IN":[2],"timestamp":[20]},{"IN":[3],"timestamp":[20]},{"IN":[4],"timestamp":[60]},{"IN":[5],"timestamp":[200]}]}`
 	if err := os.WriteFile(data, []byte(text), 0o600); err != nil {
@@ -162,6 +165,7 @@ stages:
 // TestInFlightCap: neither a rate with a bound on what is in flight nor a number in flight is ever exceeded, however late
 // replies come.
 func TestInFlightCap(t *testing.T) {
+	t.Parallel()
 	for _, load := range []string{"load: {rate: {ramp: [{to: 2000/s, over: 200ms}]}, arrivals: poisson, max_in_flight: 9}", "load: {concurrency: 9}, for: 200 requests"} {
 		w := watch(t, func(w *witness) { w.dim, w.takes = 4, 20_000_000 })
 		p := compile(t, `

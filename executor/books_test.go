@@ -36,6 +36,7 @@ func booksOf(m map[string]*result.Metric) (b tallies) {
 // TestBooks: of every shape of load, planned is sent and dropped, and sent is ok, failed and stopped; of the node, of its
 // parts, and of its rounds together. Whatever the machine's mood, what was planned is what the plan says.
 func TestBooks(t *testing.T) {
+	t.Parallel()
 	slow := builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.03}, Instances: 2, Errors: 0.2, Seed: 5}
 	for name, c := range map[string]struct {
 		keys    string
@@ -64,6 +65,7 @@ func TestBooks(t *testing.T) {
 		"windows": {keys: "load: {concurrency: 2}, until: {stable: {window: 100ms, windows: 2, within: 900%, max_windows: 4}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := serve(t, slow)
 			r := play(t, `
 version: 1

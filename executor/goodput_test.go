@@ -10,6 +10,7 @@ import (
 
 // TestGoodput: a request is good when it keeps every bound; failed ones never are, and they are in the denominator.
 func TestGoodput(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{Errors: 0.25, Seed: 3})
 	r := play(t, `
 version: 1

@@ -15,6 +15,7 @@ import (
 // TestGroup: members start at one moment (and their own delay), `until: others` lasts as long as the rest, each has its own
 // numbers, and results stand in the order of the document.
 func TestGroup(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"http", "grpc"} {
 		s := serve(t, builtin.Config{})
 		url := map[string]string{"http": s.HTTPURL(), "grpc": s.GRPCURL()}[transport]
@@ -62,6 +63,7 @@ stages:
 
 // TestGroupStable: members that say `until: stable` end together, when all are.
 func TestGroupStable(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1
@@ -132,6 +134,7 @@ func TestAgree(t *testing.T) {
 
 // TestGroupInterrupt: the signal reaches every member; what comes after the group is skipped.
 func TestGroupInterrupt(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	interrupt := make(chan int, 1)
 	holding := map[string]bool{}
@@ -168,6 +171,7 @@ stages:
 
 // TestGroupFails: a member that fails holds up nobody beside it, and counts for who needs it.
 func TestGroupFails(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1

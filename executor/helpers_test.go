@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"io"
 	"net/http"
 	"strings"
@@ -19,7 +20,14 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets more tests run side by side than there are processors: most of the time they wait for a plan's seconds to
+// pass. Those whose measure is this machine's time are not among them: they run alone, before the others.
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // serve starts the embedded server for one test.
 func serve(t *testing.T, c builtin.Config) *builtin.Server {

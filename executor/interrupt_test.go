@@ -12,6 +12,7 @@ import (
 
 // TestInterruptPhases: a signal in any phase ends the run soon, in order, with a whole result that says so.
 func TestInterruptPhases(t *testing.T) {
+	t.Parallel()
 	deaf := listen(t)
 	for _, transport := range []string{"http", "grpc"} {
 		for _, c := range []struct {
@@ -91,6 +92,7 @@ stages: [{id: s, load: {%s}, %s}, {id: t, load: {concurrency: 1}, for: 60s}]
 
 // TestInterrupt: the first signal ends the node in order; what follows is skipped; nothing is lost.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	interrupt := make(chan int, 1)
 	r := play(t, `

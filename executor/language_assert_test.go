@@ -20,6 +20,7 @@ import (
 
 // TestConfidence: with it bounds decide, so the same share of errors passes with many requests and proves nothing with few.
 func TestConfidence(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		that     string
 		requests int
@@ -53,6 +54,7 @@ stages: [{id: s, load: {concurrency: 2}, for: %d requests, assert: [%s, errors.c
 
 // TestWindows: the first three requests fail. As a whole they are few; the window that they are in is false.
 func TestWindows(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ that, span, verdict, reason string }{
 		{"{that: errors.ratio < 50%}", "2s", "pass", "the limit is 50 %"},
 		{"{that: errors.count == 0, every: 400ms}", "2s", "fail", "; the first that is false, 0 s to 400 ms: errors.count is "},
@@ -92,6 +94,7 @@ func whole(t *testing.T, text, url string) *result.Result {
 
 // TestBaseline: a run is compared with the stored result of one before; what that cannot say is no evidence.
 func TestBaseline(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	plan := func(top, that string) string {
 		return "version: 1\n" + top + `
@@ -188,14 +191,15 @@ func checked(t *testing.T, plan string) source.Diagnostics {
 
 // TestRounds: points of a matrix are compared by their rounds, and a run with one before by those of both.
 func TestRounds(t *testing.T) {
+	t.Parallel()
 	const plan = `
 version: 1
 target: {backend: kserve, url: URL, model: m, ready: 0s}
 stages:
   - {id: ab, matrix: {side: [a, b]}, repeat: 4, load: {concurrency: 2}, for: 60 requests}
 assert:
-  - {that: 'stage("ab[side=b]").latency.p50 <= 1000 * stage("ab[side=a]").latency.p50', confidence: 95%}
-  - {that: 'stage("ab[side=b]").latency.p50 > 1000 * stage("ab[side=a]").latency.p50', confidence: 95%, severity: warn}
+  - {that: 'stage("ab[side=b]").latency.p50 <= stage("ab[side=a]").latency.p50 + 1h', confidence: 95%}
+  - {that: 'stage("ab[side=b]").latency.p50 > stage("ab[side=a]").latency.p50 + 1h', confidence: 95%, severity: warn}
 `
 	r := whole(t, plan, watch(t, fourInts).URL)
 	for i, want := range []result.Verdict{result.Pass, result.Fail} {
@@ -219,6 +223,7 @@ func keeps(a result.Assertion) bool {
 
 // TestPlaces: phases of a ramp and entries of a mix have numbers of their own.
 func TestPlaces(t *testing.T) {
+	t.Parallel()
 	w := watch(t, fourInts)
 	r := whole(t, `
 version: 1

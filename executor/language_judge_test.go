@@ -17,6 +17,7 @@ import (
 
 // TestAssertions: each key of an assertion by verdict and exit code.
 func TestAssertions(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		assert, id, verdict string
 		exit                int
@@ -65,6 +66,7 @@ assert: [stage("s").requests.count == 10, {that: stage("s").latency.max < 1ns, i
 
 // TestPercentiles: those of the plan stand in every distribution, and no others.
 func TestPercentiles(t *testing.T) {
+	t.Parallel()
 	w := watch(t, fourInts)
 	r := play(t, `
 version: 1

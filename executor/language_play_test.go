@@ -19,6 +19,7 @@ import (
 
 // TestNames: what a plan and its stages are called stands in the result, the stage's labels over the plan's.
 func TestNames(t *testing.T) {
+	t.Parallel()
 	w := watch(t, fourInts)
 	r := play(t, `
 version: 1
@@ -38,6 +39,7 @@ stages: [{id: s, description: What it shows., labels: {kind: stage}, load: {conc
 // TestSeed: the same seed gives the same bytes in the same order and the same schedule over two runs and both loops;
 // another seed gives others.
 func TestSeed(t *testing.T) {
+	t.Parallel()
 	send := func(seed int, load string) (data string, hash string) {
 		w := watch(t, fourInts)
 		r := play(t, fmt.Sprintf(`
@@ -73,12 +75,13 @@ stages: [{id: s, load: %s, for: 20 requests}]
 
 // TestTimeouts: a request that takes too long, a server that shakes no hand, one that is never ready.
 func TestTimeouts(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"http", "grpc"} {
 		w := watch(t, func(w *witness) { w.dim, w.hold = 4, make(chan struct{}) })
 		began := time.Now()
 		n := node(t, play(t, `
 version: 1
-target: {backend: kserve, url: URL, model: m, ready: 0s, timeout: 50ms}
+target: {backend: kserve, url: URL, model: m, ready: 0s, timeout: 400ms}
 stages: [{id: s, load: {concurrency: 1}, for: 3 requests}]
 `, w.url(transport), Env{}), "s")
 		if took := time.Since(began); len(n.Errors) != 1 || n.Errors[0].Class != "timeout" || n.Errors[0].Count != 3 || took > 15*time.Second {
@@ -120,6 +123,7 @@ stages: [{id: s, load: {concurrency: 1}, for: 3 requests}]
 // TestConnections: per_slot, per_request and a number, by the connections that the server sees. A connection of HTTP/2
 // serves up to 64 slots unless the plan gives a number.
 func TestConnections(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		transport, connections, load string
 		atLeast, atMost              int
@@ -151,6 +155,7 @@ stages: [{id: s, load: %s, for: 400 requests}]
 
 // TestMaxMessage: a request beyond the limit is a mistake of the plan over gRPC.
 func TestMaxMessage(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	for limit, want := range map[string]string{"2KiB": "over max_message, 2048", "1MiB": ""} {
 		r, diags := compile(t, `
@@ -166,6 +171,7 @@ stages: [{id: s, load: {concurrency: 1}, shapes: {INPUT0: [1024]}, for: 5 reques
 
 // TestStatistics: auto notes what is missing, require fails, none does not ask; what is counted is the stage's model.
 func TestStatistics(t *testing.T) {
+	t.Parallel()
 	const plan = `
 version: 1
 target: {backend: triton, url: URL, model: m, ready: 0s, statistics: WORD}
@@ -203,6 +209,7 @@ stages:
 
 // TestExpect: outputs are compared within the tolerances, or not at all; statuses of the plan's choice are answers.
 func TestExpect(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	data := filepath.Join(t.TempDir(), "rows.json")
 	text := `{"data": [{"INPUT0": [100, 200]}], "validation_data": [{"OUTPUT0": [100.5, 200]}]}`
@@ -251,6 +258,7 @@ stages: [{id: s, `+c.expect+`load: {concurrency: 1}, for: 4 requests}]
 
 // TestLevels: every form of a quantity, by the nodes that ran.
 func TestLevels(t *testing.T) {
+	t.Parallel()
 	for load, want := range map[string]string{
 		"{concurrency: 2}":                                               "s",
 		"{concurrency: [3, 1]}":                                          "s[concurrency=3] s[concurrency=1]",
@@ -288,6 +296,7 @@ stages: [{id: s, load: `+load+`, for: 60 requests}, {id: z, when: never, load: {
 
 // TestInFlight: the server never sees more than max_in_flight, and sees so many when it does not answer.
 func TestInFlight(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"http", "grpc"} {
 		w := watch(t, func(w *witness) { w.dim, w.hold = 4, make(chan struct{}) })
 		go func() {
@@ -321,6 +330,7 @@ func (b *books) Write(s *backends.Sample) error {
 // TestDrain: what is open when hold ends is waited for, or cancelled when the drain is over; then it is in no error
 // count and no latency. sent = ok + failed + stopped, counted apart from the result.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		transport, load, drain string
 		free                   bool // the server answers at last
@@ -340,7 +350,7 @@ func TestDrain(t *testing.T) {
 		r := play(t, fmt.Sprintf(`
 version: 1
 target: {backend: kserve, url: URL, model: m, ready: 0s}
-stages: [{id: s, load: %s, for: 300ms, drain: %s}]
+stages: [{id: s, load: %s, for: 600ms, drain: %s}]
 `, c.load, c.drain), w.url(c.transport), Env{Sink: sink, Events: func(e Event) {
 			if c.free && e.Phase == PhaseDrain {
 				select {

@@ -275,6 +275,7 @@ func order(name string, want func(ids []int) bool) func(*testing.T, *witness, *r
 
 // TestLanguage plays every proof.
 func TestLanguage(t *testing.T) {
+	t.Parallel()
 	for _, p := range proofs() {
 		for _, transport := range []string{"http", "grpc"} {
 			if (p.http || p.grpc) && (transport == "http") != p.http {

@@ -91,6 +91,7 @@ func (a *authority) secured(t *testing.T, c *tls.Config) *witness {
 
 // TestTLS: the matrix of `tls`, over both protocols. What must not connect fails its stage and sends nothing.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	a := newAuthority(t)
 	a.issue(t, "client", nil)
 	other := newAuthority(t)

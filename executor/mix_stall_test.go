@@ -72,21 +72,22 @@ stages:
 // TestTargetsKeepTheirTimeouts: two targets of one stage that both answer nothing: a request fails at its own target's
 // timeout, not at the longer one of the other.
 func TestTargetsKeepTheirTimeouts(t *testing.T) {
+	t.Parallel()
 	for _, load := range []string{"{rate: 100/s}", "{concurrency: 4}"} {
 		silent := watch(t, func(w *witness) { w.dim, w.hold = 4, make(chan struct{}) })
 		var kept sent
 		play(t, `
 version: 1
 targets:
-  short: {backend: kserve, url: URL, model: m, ready: 0s, timeout: 50ms}
-  long: {backend: kserve, url: URL, model: m, ready: 0s, timeout: 300ms}
+  short: {backend: kserve, url: URL, model: m, ready: 0s, timeout: 300ms}
+  long: {backend: kserve, url: URL, model: m, ready: 0s, timeout: 900ms}
 stages:
   - {id: s, load: `+load+`, mix: {x: {target: short}, y: {target: long}}, for: 8 requests}
 `, silent.URL, Env{Sink: &kept})
 		http.DefaultClient.CloseIdleConnections()
 		var longest [2]int64
 		for _, one := range kept.all {
-			if took := one.LastByte - one.Due; one.Class != backends.TimedOut || took < []int64{50e6, 300e6}[one.Entry] {
+			if took := one.LastByte - one.Due; one.Class != backends.TimedOut || took < []int64{300e6, 900e6}[one.Entry] {
 				t.Errorf("%s: a request of entry %d ended as %v after %v", load, one.Entry, one.Class, time.Duration(took))
 			} else {
 				longest[one.Entry] = max(longest[one.Entry], took)

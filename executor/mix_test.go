@@ -9,6 +9,7 @@ import (
 
 // TestMixKeys: every key of a request may stand on a kind of a mix; parameters and headers come on top of the stage's.
 func TestMixKeys(t *testing.T) {
+	t.Parallel()
 	w := watch(t, nil)
 	r := play(t, `
 version: 1

@@ -8,6 +8,7 @@ import (
 
 // TestOrderLeavesSchedules: a stage's draws come from its id and point alone, wherever it stands in the plan.
 func TestOrderLeavesSchedules(t *testing.T) {
+	t.Parallel()
 	const a = "  - {id: a, load: {rate: 400/s, arrivals: poisson}, for: 20 requests}\n"
 	const b = "  - {id: b, matrix: {p: [1, 2]}, parameters: {p: \"${matrix.p}\"}, load: {rate: 300/s, arrivals: poisson}, for: 20 requests}\n"
 	const c = "  - {id: c, load: {rate: 200/s, arrivals: poisson}, for: 10 requests}\n"

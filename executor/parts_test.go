@@ -48,6 +48,7 @@ func scopeCount(t *testing.T, n *result.Node, phase, mix, name string) int64 {
 // TestRampPhases: a spike between two holds. Each hold has numbers of its own, the node's are those of all holds, what lies
 // between is the phase ramp, and recovery is judged second by second.
 func TestRampPhases(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1
@@ -104,6 +105,7 @@ stages:
 
 // TestMixScopes: two kinds of request 3:1, each with its own numbers, rows and assertions; together they are the node's.
 func TestMixScopes(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1
@@ -143,6 +145,7 @@ stages:
 
 // TestWindowsJudged: one of three seconds has a pause in it. `every` says so, `allow` forgives it, the whole does not see it.
 func TestWindowsJudged(t *testing.T) {
+	t.Parallel()
 	five := &builtin.Dist{Mean: 0.005}
 	s := serve(t, builtin.Config{ServiceTime: five, Instances: 2, Stall: &builtin.Stall{At: 1300 * time.Millisecond, For: 900 * time.Millisecond}})
 	r := play(t, `
@@ -208,6 +211,7 @@ stages:
 // TestAbortEndsTheRun: a server that becomes slow, one that fails, and one that answers nothing any more: the node ends
 // long before its time, the stages after it do not run, artifacts are whole, exit 1.
 func TestAbortEndsTheRun(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		config     builtin.Config
 		assert     string
@@ -224,6 +228,7 @@ func TestAbortEndsTheRun(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := serve(t, c.config)
 			began := time.Now()
 			r := play(t, `

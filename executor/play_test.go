@@ -30,6 +30,7 @@ func file(t *testing.T, name, text string) string {
 
 // TestLoads: each load sends as many requests as it says, over as long as it says, and counts those of its holds.
 func TestLoads(t *testing.T) {
+	t.Parallel()
 	gaps := file(t, "gaps.txt", strings.Repeat("5000\n", 40))
 	times := file(t, "times.csv", "timestamp\n0\n50\n60\n200\n400\n")
 	for _, c := range []struct {
@@ -71,6 +72,7 @@ func TestLoads(t *testing.T) {
 
 // TestSlotsRamp: a closed loop follows its ramp, from the end of the warm-up.
 func TestSlotsRamp(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 5e-3}, Instances: 8})
 	r := play(t, `
 version: 1
@@ -92,6 +94,7 @@ stages:
 
 // TestMixTargets: the kinds of request of one stage go to servers of their own, in turn or as weights say, and are told apart.
 func TestMixTargets(t *testing.T) {
+	t.Parallel()
 	for _, load := range []string{"{concurrency: 4}", "{rate: 400/s}"} {
 		for _, transport := range []string{"http", "grpc"} {
 			a, b := serve(t, builtin.Config{}), serve(t, builtin.Config{})
@@ -140,6 +143,7 @@ stages:
 
 // TestThink: a closed loop pauses after each reply.
 func TestThink(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1
@@ -156,6 +160,7 @@ stages:
 // TestMaxDuration: of a node, it is interrupted, proves nothing, and the run goes on; of the run, it is partial and what was
 // not reached is skipped. Neither is a pass.
 func TestMaxDuration(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1
@@ -173,7 +178,7 @@ stages:
 	}
 	r = play(t, `
 version: 1
-max_duration: 500ms
+max_duration: 2s
 target: {backend: kserve, url: URL, model: simple}
 stages:
   - {id: a, load: {concurrency: 1}, for: 10 requests}
@@ -184,7 +189,7 @@ stages:
 	if c := node(t, r, "c"); a.Outcome != result.Done || b.Outcome != result.InterruptedNode || c.Outcome != result.SkippedNode {
 		t.Errorf("%s, %s, %s", a.Outcome, b.Outcome, c.Outcome)
 	}
-	if r.ExitCode != 3 || !r.Partial || !strings.Contains(r.Reason, "max_duration of 500ms") {
+	if r.ExitCode != 3 || !r.Partial || !strings.Contains(r.Reason, "max_duration of 2s") {
 		t.Errorf("exit %d, partial %v: %s", r.ExitCode, r.Partial, r.Reason)
 	}
 	// Over between two stages, where nothing was interrupted: what was not reached is missed all the same.
@@ -203,6 +208,7 @@ stages:
 
 // TestDelay: a stage starts so much later than the one before ended.
 func TestDelay(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1
@@ -222,6 +228,7 @@ stages:
 
 // TestLateReply: a reply that comes when the next stage already runs belongs to the stage that sent.
 func TestLateReply(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.3}, Instances: 8})
 	r := play(t, `
 version: 1
@@ -239,6 +246,7 @@ stages:
 // TestStarved: a load that is made of a number that nobody has is not run, and its run proves nothing; a stage that another
 // cause skips does not matter.
 func TestStarved(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{Errors: 1})
 	r := play(t, `
 version: 1
@@ -284,6 +292,7 @@ func (l *crashingLane) Recv() (int, bool) {
 
 // TestLanePanic: a mistake in a lane costs its node, exit 6, and the process lives on with everything else.
 func TestLanePanic(t *testing.T) {
+	t.Parallel()
 	for _, load := range []string{"{concurrency: 2}", "{rate: 200/s}"} {
 		s := serve(t, builtin.Config{})
 		kinds := slices.Clone(all.Kinds())

@@ -21,6 +21,7 @@ stages:
 // TestRepeat: rounds go over the points, every second in reverse. A point has one result: its numbers are those of all
 // rounds, which differ in their draws and are listed.
 func TestRepeat(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	var order []string
 	r := play(t, twoPoints, s.HTTPURL(), Env{Events: func(e Event) {
@@ -62,6 +63,7 @@ func TestRepeat(t *testing.T) {
 
 // TestRepeatInterrupted: what some rounds gave is shown as far as it goes, and proves nothing.
 func TestRepeatInterrupted(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	interrupt := make(chan int, 1)
 	began := 0

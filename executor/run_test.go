@@ -17,6 +17,7 @@ import (
 
 // TestGraphRules: `needs`, `when`, `on_fail`, `while`, one row each: stage outcomes in running order.
 func TestGraphRules(t *testing.T) {
+	t.Parallel()
 	const bad, good = `assert: [latency.p50 < 1ns, errors.count == 0]`, `assert: [errors.count == 0]`
 	for _, c := range []struct{ name, stages, want string }{
 		{"all well", `[{id: a, GOOD}, {id: b, GOOD}]`, "a done b done"},
@@ -61,6 +62,7 @@ func TestGraphRules(t *testing.T) {
 
 // TestStable: a steady server becomes stable in the least number of windows; one that never agrees is reported unstable.
 func TestStable(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 5e-3}})
 	r := play(t, `
 version: 1
@@ -96,6 +98,7 @@ stages:
 
 // TestSecrets: a secret reaches the wire and nothing else.
 func TestSecrets(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	plan, diags := scenario.Parse("plan.yaml", []byte(`
 version: 1
@@ -125,6 +128,7 @@ stages: [{id: s, load: {concurrency: 1}, for: 5 requests}]
 
 // TestRefusals: what only the server can reveal is a mistake of the plan, and nothing is sent.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	p := compile(t, `
 version: 1
@@ -149,6 +153,7 @@ stages:
 
 // TestProbe: ready means one real request answered: the server sees it before the first stage, and `ready: 0s` sends none.
 func TestProbe(t *testing.T) {
+	t.Parallel()
 	for ready, want := range map[string]int{"10s": 6, "0s": 5} {
 		s := serve(t, builtin.Config{})
 		play(t, fmt.Sprintf(`
@@ -188,6 +193,7 @@ stages: [{id: a, load: {concurrency: 1}, for: 3 requests, assert: [errors.ratio 
 
 // TestCrash: a mistake of this program costs its node and gives exit 6; what was measured before stays.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1
@@ -211,6 +217,7 @@ stages:
 // TestUnfinished: requests that were due and have no outcome are slower than all others. Leaving them out would make a
 // server that cannot keep up look fast, which is coordinated omission by the drain.
 func TestUnfinished(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1

@@ -14,6 +14,7 @@ import (
 // numbers of the probe that was confirmed, and a later stage runs at a share of what was found. The condition is one that a
 // busy machine does not change.
 func TestSearch(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 5e-3}, Instances: 64})
 	r := play(t, `
 version: 1
@@ -80,6 +81,7 @@ stages:
 // TestSearchFindsNothing: what does not hold where the search begins has no capacity; nothing is proven, and who needs the
 // number is skipped with that cause.
 func TestSearchFindsNothing(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		config builtin.Config
 		search string
@@ -116,6 +118,7 @@ stages:
 
 // TestSearchInterrupt: what was tried before the signal is kept.
 func TestSearchInterrupt(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	interrupt := make(chan int, 1)
 	probes := 0
@@ -140,12 +143,13 @@ stages:
 // TestSearchSlots: a server of four instances serves four requests at a time; the search over requests in flight tries whole
 // numbers only, and stops where it was told to when all holds.
 func TestSearchSlots(t *testing.T) {
-	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 20e-3}, Instances: 4})
+	t.Parallel()
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 60e-3}, Instances: 4})
 	r := play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: slow}
 stages:
-  - {id: find, load: {concurrency: {search: {from: 1, to: 32, precision: 1, confirm: 1, while: latency.p50 < 35ms}}}, for: 40 requests}
+  - {id: find, load: {concurrency: {search: {from: 1, to: 32, precision: 1, confirm: 1, while: latency.p50 < 105ms}}}, for: 24 requests}
   - {id: all, load: {concurrency: {search: {from: 1, to: 3, while: latency.p50 < 10s}}}, for: 10 requests}
 `, s.HTTPURL(), Env{})
 	for _, p := range node(t, r, "find").Trials {
@@ -153,7 +157,7 @@ stages:
 			t.Errorf("%v requests in flight were tried", p.Level)
 		}
 	}
-	// On a machine that is busy the limit seems lower, never higher: a fifth of six requests in flight has to wait 20 ms.
+	// On a machine that is busy the limit seems lower, never higher: a fifth of six requests in flight has to wait 60 ms.
 	capacity := func(id string) float64 {
 		v, _ := node(t, r, id).Metrics[metric.Capacity].Stat(metric.Stat{})
 		return v
@@ -169,6 +173,7 @@ stages:
 // TestSearchMeasuresAgain: a probe that is no valid measurement says nothing of the server. It is measured again; when it
 // stays invalid, the search ends without a capacity, and the run says that the client was the limit.
 func TestSearchMeasuresAgain(t *testing.T) {
+	t.Parallel()
 	busy := func(most int) Env {
 		trials := 0
 		return Env{
@@ -219,6 +224,7 @@ stages:
 // TestSearchSaysWhatItLacks: an inconclusive probe counts as false, and the end of the search says that nothing is proven
 // there, why, and what to do.
 func TestSearchSaysWhatItLacks(t *testing.T) {
+	t.Parallel()
 	s := serve(t, builtin.Config{})
 	r := play(t, `
 version: 1

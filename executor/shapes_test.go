@@ -134,6 +134,7 @@ func recordings(t *testing.T, rate float64) (gaps, times string) {
 // TestShapes: every shape sends as many requests as its formula says, each due when the formula says, whatever the slots
 // do: with one slot arrivals wait, and keep their times.
 func TestShapes(t *testing.T) {
+	t.Parallel()
 	for _, rate := range []float64{1000, 5000} {
 		gaps, times := recordings(t, rate)
 		for _, sh := range openShapes() {
@@ -141,25 +142,32 @@ func TestShapes(t *testing.T) {
 				slots     int
 				transport string
 			}{{1, "http"}, {7, "grpc"}, {64, "http"}, {64, "grpc"}} {
-				name := fmt.Sprintf("%s at %v/s, %d slots, %s", sh.name, rate, on.slots, on.transport)
+				name := fmt.Sprintf("%s at %v a second, %d slots, %s", sh.name, rate, on.slots, on.transport)
 				load := strings.NewReplacer("RATE", fmt.Sprint(rate), "SLOTS", strconv.Itoa(on.slots), "GAPS", gaps, "TIMES", times,
 					"TO", fmt.Sprintf("%vus", 1e5+180*2e6/rate)).Replace(sh.load)
-				seen, dues, n := shoot(t, load, sh.keys, on.transport)
-				want := sh.count(rate)
-				if len(dues) != want || seen < want || int(count(n, "requests.count")) != want {
-					t.Errorf("%s: %d requests, %d counted, the server saw %d, want %d", name, len(dues), count(n, "requests.count"), seen, want)
-					continue
-				}
-				for k := range dues {
-					if sh.due == nil {
-						break
-					}
-					if got, due := dues[k]-dues[0], sh.due(rate, k)-sh.due(rate, 0); math.Abs(got-due) > 3e-9 {
-						t.Errorf("%s: arrival %d is due %v s after the first, want %v", name, k, got, due)
-						break
-					}
-				}
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					sh.holds(t, rate, load, on.transport)
+				})
 			}
+		}
+	}
+}
+
+// holds plays the shape at a rate and compares what was sent with its formula.
+func (sh shape) holds(t *testing.T, rate float64, load, transport string) {
+	t.Helper()
+	seen, dues, n := shoot(t, load, sh.keys, transport)
+	want := sh.count(rate)
+	if len(dues) != want || seen < want || int(count(n, "requests.count")) != want {
+		t.Fatalf("%d requests, %d counted, the server saw %d, want %d", len(dues), count(n, "requests.count"), seen, want)
+	}
+	for k := range dues {
+		if sh.due == nil {
+			break
+		}
+		if got, due := dues[k]-dues[0], sh.due(rate, k)-sh.due(rate, 0); math.Abs(got-due) > 3e-9 {
+			t.Fatalf("arrival %d is due %v s after the first, want %v", k, got, due)
 		}
 	}
 }
@@ -190,6 +198,7 @@ stages:
 
 // TestClosedShapes: closed loops send exactly what is asked for with 1, 7 and 64 slots, and no more at a time.
 func TestClosedShapes(t *testing.T) {
+	t.Parallel()
 	for _, sh := range []struct {
 		load, keys string
 		want       int // 0: depends on the server
@@ -222,6 +231,7 @@ func TestClosedShapes(t *testing.T) {
 // TestRandomShapes: random arrivals have the mean, the variation and the distribution of their name, with 64 slots, by
 // the times at which they were due. Between gaps of mean 1 the standard error of the mean is cv/√n.
 func TestRandomShapes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		arrivals string
 		cv       float64

@@ -110,6 +110,7 @@ func leaveGRPC(url string) func(net.Conn) {
 // TestStale: a server that closes after each reply without having said so costs reconnects and no errors, and in a
 // closed loop the reconnects are outside of the latencies.
 func TestStale(t *testing.T) {
+	t.Parallel()
 	for _, load := range []string{"{concurrency: 1}", "{concurrency: 4}", "{rate: 200/s, max_in_flight: 32}"} {
 		for _, protocol := range []string{"http", "grpc"} {
 			t.Run(protocol+" "+load, func(t *testing.T) {

@@ -142,6 +142,7 @@ func TestGuide(t *testing.T) {
 
 // TestGuideCommands plays the commands of the guide, in order, in a copy of the folder.
 func TestGuideCommands(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(guide)
 	if err != nil {
 		t.Fatal(err)
@@ -170,6 +171,7 @@ func TestPlans(t *testing.T) {
 	for _, file := range files {
 		name := filepath.Base(file)
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			shown := slices.ContainsFunc(list, func(e example) bool { return e.file == name })
 			if !shown && !strings.Contains(string(text), "]("+name+")") {
 				t.Errorf("the guide neither shows %s nor links it", name)

@@ -23,6 +23,7 @@ var (
 
 // TestTour runs the README as a reader would.
 func TestTour(t *testing.T) {
+	t.Parallel()
 	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)

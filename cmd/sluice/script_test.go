@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"net/http"
 	"os"
@@ -30,7 +31,12 @@ const delayVariable = "SLUICE_TEST_PACER_DELAY"
 // crashVariable is the test hook that plants a mistake of the program itself.
 const crashVariable = "SLUICE_TEST_CRASH"
 
+// TestMain lets more tests run side by side than there are processors: most of the time they wait for a plan's seconds to
+// pass.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "5"); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"sluice": func() {
 		a := system()
 		// The embedded server is this program under the name by which it was called: the test binary has others.
