@@ -23,6 +23,8 @@ type Port struct {
 	Type     DataType
 	Shape    []int64
 	Optional bool
+	// ShapeTensor: its elements are a shape. It has no batch dimension and goes once for all items of a batch.
+	ShapeTensor bool
 }
 
 // Request is one inference request before encoding.
@@ -36,6 +38,7 @@ type Request struct {
 	Row          uint32
 	Items        uint32
 	Expect       *Expect
+	Body         []byte    // the whole request as it stands (Ability Bodies); nil: it is made of the rest
 	Sequence     *Sequence // nil: the request belongs to no sequence
 }
 

@@ -46,7 +46,7 @@ func firstDifference(got, want *Tensor, relative, absolute float64) int {
 	tolerant := kindOf(want.Type) == float && (relative != 0 || absolute != 0)
 	for i := 0; (i+1)*size <= len(want.Data); i++ {
 		g, w := got.Data[i*size:(i+1)*size], want.Data[i*size:(i+1)*size]
-		if bytes.Equal(g, w) || tolerant && near(floatAt(want.Type, g), floatAt(want.Type, w), relative, absolute) {
+		if bytes.Equal(g, w) || tolerant && near(FloatAt(want.Type, g), FloatAt(want.Type, w), relative, absolute) {
 			continue
 		}
 		return i
@@ -64,7 +64,8 @@ func near(got, want, relative, absolute float64) bool {
 	return math.Abs(got-want) <= absolute+relative*math.Abs(want)
 }
 
-func floatAt(t DataType, b []byte) float64 {
+// FloatAt is the float at the front of b.
+func FloatAt(t DataType, b []byte) float64 {
 	switch t {
 	case FP16:
 		return fp16.float64(binary.LittleEndian.Uint16(b))
@@ -141,9 +142,9 @@ func AppendValue(dst []byte, t DataType, b []byte) []byte {
 	case Int64:
 		return strconv.AppendInt(dst, int64(binary.LittleEndian.Uint64(b)), 10)
 	case FP32:
-		return strconv.AppendFloat(dst, floatAt(t, b), 'g', -1, 32)
+		return strconv.AppendFloat(dst, FloatAt(t, b), 'g', -1, 32)
 	case FP64, FP16, BF16:
-		return strconv.AppendFloat(dst, floatAt(t, b), 'g', -1, 64)
+		return strconv.AppendFloat(dst, FloatAt(t, b), 'g', -1, 64)
 	}
 	return append(dst, '?')
 }

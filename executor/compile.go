@@ -29,6 +29,7 @@ type build struct {
 	byNode     map[string]*Node
 	catalogues map[string]*metric.Catalogue
 	compiled   map[cacheKey]compiled
+	rows       map[*scenario.Dataset]int // of those whose files were read; 0: the model decides
 	diags      source.Diagnostics
 	unread     []string        // JSON pointers of keys that a kind does not read
 	heard      map[string]bool // what was said, and of what each place was warned
@@ -135,20 +136,36 @@ func (b *build) passes() []pass {
 // readFiles opens every file that a dataset or a load in use names. What stands in data that cannot be read yet is left
 // alone; that it cannot is kept for later.
 func (b *build) readFiles() {
-	seen := make(map[*scenario.Dataset]bool)
+	b.rows = make(map[*scenario.Dataset]int)
 	for _, s := range b.stages {
 		for _, point := range s.points {
 			for _, e := range point.Entries() {
-				if d := e.Request.Data; d != nil && !seen[d] && !b.unreadable(d) {
-					seen[d] = true
-					b.add(feed.Check(d))
-				}
+				b.readRows(e.Request)
 			}
 		}
 		for _, n := range s.nodes {
 			b.readTimes(n)
 		}
 	}
+}
+
+// readRows reads the rows of a request's data, once.
+func (b *build) readRows(r scenario.Request) {
+	d, k := r.Data, b.targets[r.Target]
+	if d == nil {
+		return
+	}
+	if d.Source == "bodies" && k != nil {
+		if why := k.lacks("request bodies"); why != "" {
+			b.fail(d.Pos, codeDoesNotFit, "target %q takes no whole bodies: %s", r.Target.Name, why)
+		}
+	}
+	if _, done := b.rows[d]; done || b.unreadable(d) {
+		return
+	}
+	n, diags := feed.Check(d)
+	b.rows[d] = n
+	b.add(diags)
 }
 
 // unreadable reports whether the plan's own list says that a dataset cannot be read yet.

@@ -34,6 +34,9 @@ type entry struct {
 	pool  int // index of inputs.pools
 	sig   backends.Signature
 	calls []*backends.Call
+
+	rows   int     // of its data
+	delays []int64 // that the rows ask for, as feed.Built has them
 }
 
 // held is the bytes of the encoded requests.
@@ -56,8 +59,7 @@ func (in *inputs) requests(s scenario.Span, seed [2]uint64) int64 {
 	}
 	var shares []feed.Share
 	for _, e := range in.entries {
-		rows, _ := feed.Rows(e.plan.Request.Data)
-		shares = append(shares, feed.Share{Rows: rows, Batch: e.plan.Request.Batch, Weight: e.plan.Weight})
+		shares = append(shares, feed.Share{Rows: e.rows, Batch: e.plan.Request.Batch, Weight: e.plan.Weight})
 	}
 	return feed.Passes(s.Passes, shares, seed[1])
 }

@@ -231,6 +231,32 @@ func proofs() []proof {
 			check: values("rows", func(all []int32) bool { return slices.Equal(all[:8], []int32{1, 2, 3, 4, 5, 6, 7, 8}) }),
 		},
 		{
+			keys: "data.rows", http: true, witness: fourInts, top: "data: {rows: [{IN: [1, 2, 3, 4]}, {inputs: {IN: {content: [5, 6, 7, 8]}}, parameters: {k: 2}}]}",
+			check: func(t *testing.T, w *witness, n *result.Node, r *result.Result) {
+				values("rows", func(all []int32) bool { return slices.Equal(all[:8], []int32{1, 2, 3, 4, 5, 6, 7, 8}) })(t, w, n, r)
+				if all := w.all(); all[0].params["k"] != nil || all[1].params["k"] != int64(2) {
+					t.Errorf("parameters %v and %v", all[0].params, all[1].params)
+				}
+			},
+		},
+		{
+			keys: "data.columns", http: true, witness: fourInts,
+			top:   `data: {file: testdata/table.csv, columns: {inputs.IN: ids, parameters.k: "top k"}}`,
+			check: each("columns", "3 x", func(r request) any { return fmt.Sprint(ints(r.data)[2], " ", r.params["k"]) }),
+		},
+		{
+			keys: "data.dir", http: true, witness: fourInts, top: "data: {dir: testdata/tensors}",
+			check: values("folder", within(0x41414141, 0x41414141)),
+		},
+		{
+			keys: "data.bodies", http: true, witness: fourInts, top: "data: {bodies: \"testdata/bodies/*.json\"}",
+			check: each("body", "[1,2,3,4] true", func(r request) any { return fmt.Sprint(r.text, " ", r.binaryOutput) }),
+		},
+		{
+			keys: "data.bodies", grpc: true, witness: fourInts, top: "data: {bodies: testdata/bodies/body.bin}",
+			check: each("body", "[9 8 7 6]", func(r request) any { return fmt.Sprint(ints(r.data)) }),
+		},
+		{
 			keys: "data.time_unit", http: true, witness: fourInts, top: "data: {file: testdata/timed.json, time_unit: s}", load: "{schedule: {}}", stage: "for: 3 requests",
 			check: func(t *testing.T, w *witness, n *result.Node, _ *result.Result) {
 				if got := len(w.all()); got != 3 || n.Duration < 0.29 {

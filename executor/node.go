@@ -269,17 +269,24 @@ func (t *trial) most() int {
 func (t *trial) source() feed.Source {
 	s, seed := t.node.Stage, t.seed()[1]
 	var kinds []feed.MixEntry
+	pause := scenario.Dist{Shape: "constant"}
+	c, closed := s.Load.(scenario.Concurrency)
+	thinks := closed && c.Think != nil
+	if thinks {
+		pause = *c.Think
+	}
 	for _, e := range t.in.entries {
 		d := e.plan.Request.Data
-		calls := feed.NewCalls(e.calls[t.course.skipped:], feed.Order(d.Order), t.once(d), seed, t.idBase())
+		calls := feed.NewCalls(e.calls[t.course.skipped:], feed.Order(d.Order), t.once(d), seed, t.idBase()).Pausing(e.delays)
+		thinks = thinks || closed && e.delays != nil
 		kinds = append(kinds, feed.MixEntry{Calls: calls, Weight: e.plan.Weight, Pool: e.pool})
 	}
 	var src feed.Source = kinds[0].Calls
 	if s.Mix != nil {
 		src = feed.NewMix(kinds, seed)
 	}
-	if c, ok := s.Load.(scenario.Concurrency); ok && c.Think != nil {
-		src = feed.Think(src, *c.Think, seed)
+	if thinks {
+		src = feed.Think(src, pause, seed)
 	}
 	return src
 }

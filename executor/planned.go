@@ -190,7 +190,7 @@ func (b *build) requests(n *Node) float64 {
 	case e.Span.Passes > 0:
 		var shares []feed.Share
 		for _, entry := range n.Stage.Entries() {
-			rows, _ := feed.Rows(entry.Request.Data)
+			rows := b.rows[entry.Request.Data]
 			if rows == 0 {
 				return -1
 			}

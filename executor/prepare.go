@@ -19,6 +19,7 @@ func (e *entry) encode(conn backends.Conn, s *scenario.Stage, number uint16, see
 	if e.plan.Name != "" {
 		what += fmt.Sprintf(", %q of its mix", e.plan.Name)
 	}
+	e.rows, e.delays = built.Rows, built.Delays
 	for _, req := range built.Requests {
 		call, err := conn.Prepare(req)
 		if err == nil {

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -167,9 +168,7 @@ func (r *reading) dataset(name string, d *rawDataset) *Dataset {
 		Name: name, Pos: d.At.pos(), Format: r.format(d), Order: d.Order.V, AtEnd: d.AtEnd.V, TimeUnit: unitOf(d.TimeUnit),
 		StringLength: *newDist(d.StringLength), Source: d.source(),
 	}
-	for _, f := range d.File.all() {
-		ds.Files = append(ds.Files, r.path(f))
-	}
+	r.sourceOf(ds, d)
 	if d.Generate == nil {
 		return ds
 	}
@@ -184,13 +183,39 @@ func (r *reading) dataset(name string, d *rawDataset) *Dataset {
 	return ds
 }
 
-// format is the form of a dataset's files: as written, else by extension. "" is JSON, which the content tells apart.
+// sourceOf takes over where the rows of a dataset come from, generated ones aside.
+func (r *reading) sourceOf(ds *Dataset, d *rawDataset) {
+	for _, f := range d.File.all() {
+		ds.Files = append(ds.Files, r.path(f))
+	}
+	if d.Dir != nil {
+		dir := r.path(d.Dir)
+		ds.Dir = &dir
+	}
+	if d.Bodies != nil {
+		found, _ := filepath.Glob(resolvePath(folderOf(r.file, d.Bodies.at.node), d.Bodies.V)) // checked before
+		slices.Sort(found)
+		for _, name := range found {
+			ds.Files = append(ds.Files, Path{name, d.Bodies.at.pos()})
+		}
+	}
+	for _, row := range d.Rows {
+		text, _ := json.Marshal(row.At.node.JSON()) // numbers, texts, bools, lists and maps: it cannot fail
+		ds.Rows = append(ds.Rows, Row{row.At.pos(), string(text)})
+	}
+	for _, e := range d.Columns.items() {
+		ds.Columns = append(ds.Columns, Column{e.Key, e.Value.V, e.Value.at.pos()})
+	}
+}
+
+// format is the form of a dataset's files, as written. A file whose extension stands for a form that cannot be read yet is
+// noted.
 func (r *reading) format(d *rawDataset) string {
 	if d.Format != nil {
 		return d.Format.V
 	}
 	for _, f := range d.File.all() {
-		format := map[string]string{".jsonl": "jsonl", ".csv": "csv", ".npy": "npy", ".textproto": "textproto", ".pbtxt": "textproto"}[strings.ToLower(filepath.Ext(string(f.V)))]
+		format := map[string]string{".textproto": "textproto", ".pbtxt": "textproto"}[strings.ToLower(filepath.Ext(string(f.V)))]
 		if format == "" {
 			continue
 		}

@@ -159,19 +159,34 @@ type Dist struct {
 	Weights             []float64 // as long as Values; nil: equal
 }
 
-// Dataset is where inputs come from. Source is the key that says so; Generate and Files are set for theirs only.
+// Dataset is where inputs come from. Source is the key that says so; Generate, Files, Dir and Rows are set for theirs only.
 type Dataset struct {
 	Name         string
 	Pos          source.Pos
 	Source       string // generate file dir bodies rows prompts command
 	Generate     *Generate
-	Files        []Path
-	Format       string        // "" by content; "perf_analyzer" …
+	Files        []Path // of `file`; those that the pattern of `bodies` finds, by name
+	Dir          *Path
+	Rows         []Row
+	Columns      []Column
+	Format       string        // as written; "" by extension and content
 	TimeUnit     time.Duration // of the rows' timestamps; 0: that of the format
 	Order        string        // sequential shuffle random
 	AtEnd        string        // repeat stop
 	Count        int           // rows that generate draws
 	StringLength Dist
+}
+
+// Row is a row that the plan holds.
+type Row struct {
+	Pos  source.Pos
+	JSON string
+}
+
+// Column says which column of the data is read as a field of a row.
+type Column struct {
+	Field, Name string
+	Pos         source.Pos
 }
 
 // Path is a file named by the plan, resolved, and where.

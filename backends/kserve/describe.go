@@ -52,6 +52,7 @@ type configStep struct {
 type configInput struct {
 	Name     string `json:"name"`
 	Optional bool   `json:"optional"`
+	Shape    bool   `json:"is_shape_tensor"`
 }
 
 const (
@@ -77,7 +78,9 @@ func (m *metadata) signature(version string) backends.Signature {
 	s.Inputs, s.Outputs = ports(m.model.Inputs, s.Batched), ports(m.model.Outputs, s.Batched)
 	for _, in := range m.config.Input {
 		for i := range s.Inputs {
-			s.Inputs[i].Optional = s.Inputs[i].Optional || s.Inputs[i].Name == in.Name && in.Optional
+			if s.Inputs[i].Name == in.Name {
+				s.Inputs[i].Optional, s.Inputs[i].ShapeTensor = in.Optional, in.Shape
+			}
 		}
 	}
 	for _, step := range m.config.Ensemble.Steps {

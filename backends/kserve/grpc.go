@@ -67,6 +67,10 @@ func (c *GRPC) Prepare(r backends.Request) (*backends.Call, error) {
 	if err != nil {
 		return nil, err
 	}
+	head, holes := grpcHead(r.Sequence)
+	if r.Body != nil {
+		return c.call(&r, [][]byte{r.Body}, head, holes)
+	}
 	text := ModelRequest(r.Model, r.ModelVersion)
 	for _, p := range r.Parameters {
 		text = appendParameter(text, &p)
@@ -88,8 +92,11 @@ func (c *GRPC) Prepare(r backends.Request) (*backends.Call, error) {
 		body = append(body, text, data)
 		text = nil
 	}
-	body = append(body, text)
-	head, holes := grpcHead(r.Sequence)
+	return c.call(&r, append(body, text), head, holes)
+}
+
+// call makes a Call of a message's pieces.
+func (c *GRPC) call(r *backends.Request, body [][]byte, head []byte, holes []backends.Hole) (*backends.Call, error) {
 	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head, holes, expect(r.Expect))
 	if err != nil {
 		return nil, err

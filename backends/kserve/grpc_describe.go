@@ -95,7 +95,7 @@ func appendTensor(list []tensorMetadata, b []byte) ([]tensorMetadata, error) {
 }
 
 // readConfig reads a ModelConfigResponse (config 1) down to ModelConfig (max_batch_size 4, input 5, ensemble_scheduling 15),
-// ModelInput (name 1, optional 8), ModelEnsembling (step 1) and its Step (model_name 1, model_version 2).
+// ModelInput (name 1, is_shape_tensor 6, optional 8), ModelEnsembling (step 1) and its Step (model_name 1, model_version 2).
 func readConfig(b []byte) (c modelConfig, err error) {
 	w := protow.Walk(b)
 	for w.Next() && err == nil {
@@ -125,6 +125,8 @@ func (c *modelConfig) appendInput(b []byte) error {
 		switch {
 		case w.Is(1):
 			in.Name = string(w.Bytes)
+		case w.Field == 6:
+			in.Shape = w.Varint != 0
 		case w.Field == 8:
 			in.Optional = w.Varint != 0
 		}

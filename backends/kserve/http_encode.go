@@ -26,6 +26,10 @@ func (c *HTTP) Prepare(r backends.Request) (*backends.Call, error) {
 	if err != nil {
 		return nil, err
 	}
+	path := modelPath(r.Model, r.ModelVersion) + "/infer"
+	if r.Body != nil {
+		return c.prepareBody(&r, path)
+	}
 	text, raw, err := c.encode(&r)
 	if err != nil {
 		return nil, err
@@ -37,7 +41,7 @@ func (c *HTTP) Prepare(r backends.Request) (*backends.Call, error) {
 	}
 	body := append([][]byte{text}, raw...)
 	head, holes, err := http1.Encode(http1.Request{
-		Method: "POST", Host: c.end.authority, Path: c.end.prefix + modelPath(r.Model, r.ModelVersion) + "/infer", Headers: headers,
+		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers,
 		Prefix: prefix, Holes: places, Body: body,
 	})
 	if err != nil {

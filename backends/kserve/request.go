@@ -23,8 +23,11 @@ func complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 			r.ModelVersion = t.ModelVersion
 		}
 	}
-	r.Parameters = mergeParameters(t.Parameters, r.Parameters)
 	var errs []error
+	if r.Body != nil {
+		errs = append(errs, bodyAlone(&r, t))
+	}
+	r.Parameters = mergeParameters(t.Parameters, r.Parameters)
 	if r.Model == "" {
 		errs = append(errs, errors.New("no model is named"))
 	}

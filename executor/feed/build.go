@@ -17,19 +17,30 @@ var errTooMuch = fmt.Errorf("the data of this stage is more than %d GiB; lower `
 
 // row is one row of a dataset for one model: tensors without the batch dimension where the model has one.
 type row struct {
-	name    string // "data.json, step 3", for messages
+	rec     *record // nil: the row was drawn
+	number  int     // of a drawn row
 	inputs  []backends.Tensor
 	outputs []backends.Tensor // expected
-	stream  bool              // part of a sequence
-	first   bool              // the first of its sequence
+	items   int64             // of a body that has the batch dimension; 0: one
+	body    []byte            // a whole request; nil: it is made of inputs
+}
+
+func (r *row) name() string {
+	if r.rec == nil {
+		return fmt.Sprintf("generated row %d", r.number)
+	}
+	return r.rec.name()
 }
 
 // Built is what a stage sends: its requests, and how they belong together.
 type Built struct {
 	Requests []backends.Request
+	Rows     int // of the data
 	// Streams are sequences of requests: each is the indexes of its steps in Requests, in their order. nil: the data has
 	// no sequences. Every request is in exactly one stream, and streams come in the order of the data.
 	Streams [][]int
+	// Delays are the pauses after the replies that rows ask for, ns, by request; nil: no row does. -1: this one does not.
+	Delays []int64
 }
 
 // Build makes the requests of a stage, one for each distinct batch of rows, checked against what the model takes. Its
@@ -37,37 +48,58 @@ type Built struct {
 func Build(d *scenario.Dataset, r *scenario.Request, sig backends.Signature, seed uint64) (Built, source.Diagnostics) {
 	b := &builder{dataset: d, request: r, sig: sig, seed: seed}
 	b.checkBatch()
-	b.checkNames()
+	if d.Source != "bodies" {
+		b.checkNames()
+	}
 	var rows []row
-	if d.Generate != nil {
+	switch {
+	case d.Generate != nil:
 		rows = b.generate()
-	} else {
-		rows = b.read()
+	case readable(d):
+		rows = b.rows(read(d))
+	default:
+		b.fail(d.Pos, codeUnbuilt, "this version cannot read this data yet")
 	}
 	if b.diags.HasErrors() {
 		return Built{}, b.diags
 	}
 	b.nothingExpected(rows)
-	built := Built{Streams: b.streams(rows)}
+	built := Built{Rows: len(rows), Streams: b.streams(rows)}
 	built.Requests = b.batches(rows)
+	built.Delays = b.delays(rows, len(built.Requests))
 	if b.diags.HasErrors() {
 		return Built{}, b.diags
 	}
 	return built, b.diags
 }
 
-// streams are the sequences of the rows. The steps of a sequence go one by one: a server joins those of different ones.
+// streams are the sequences of the rows: lists of steps, or rows of one session_id. The steps of a sequence go one by one:
+// a server joins those of different ones.
 func (b *builder) streams(rows []row) [][]int {
-	var streams [][]int
-	for i, r := range rows {
-		if r.first {
-			streams = append(streams, nil)
-		}
-		if r.stream {
-			streams[len(streams)-1] = append(streams[len(streams)-1], i)
-		}
+	if len(rows) == 0 || rows[0].rec == nil || rows[0].rec.stream < 0 && rows[0].rec.session == "" {
+		return nil
 	}
-	if streams != nil && b.request.Batch > 1 {
+	type key struct {
+		from    *origin
+		stream  int
+		session string
+	}
+	var streams [][]int
+	known := map[key]int{}
+	for i := range rows {
+		rec := rows[i].rec
+		k := key{from: rec.from, stream: rec.stream}
+		if rec.stream < 0 {
+			k = key{session: rec.session}
+		}
+		at, ok := known[k]
+		if !ok {
+			at = len(streams)
+			known[k], streams = at, append(streams, nil)
+		}
+		streams[at] = append(streams[at], i)
+	}
+	if b.request.Batch > 1 {
 		b.fail(b.request.BatchPos, "batch", "batch is %d, but this data holds sequences, whose steps are sent one by one", b.request.Batch)
 	}
 	return streams
@@ -90,17 +122,15 @@ func (b *builder) fail(pos source.Pos, code, format string, args ...any) *source
 	return &b.diags[len(b.diags)-1]
 }
 
-// nothingExpected warns where outputs are to be compared within tolerances and no row of the files has any.
+// nothingExpected refuses to compare outputs within tolerances, or a share of them, where no row has any: nothing could fail.
 func (b *builder) nothingExpected(rows []row) {
 	e := b.request.Expect
 	if e == nil || b.dataset.Generate != nil || !e.Outputs || e.Relative == 0 && e.Absolute == 0 ||
 		slices.ContainsFunc(rows, func(r row) bool { return len(r.outputs) > 0 }) {
 		return
 	}
-	b.diags = append(b.diags, source.Diagnostic{
-		Severity: source.Warning, Code: "no-effect", Pos: e.Pos, Summary: "no row has outputs to compare with",
-		Detail: "give them under \"validation_data\" of the file",
-	})
+	b.fail(e.Pos, "nothing-expected", "no row has outputs to compare with").
+		Detail = "give them under \"validation_data\" of the file, or as the `outputs` of its rows"
 }
 
 func (b *builder) checkBatch() {
@@ -116,7 +146,7 @@ func (b *builder) checkBatch() {
 
 // checkNames refuses names of inputs and outputs that the model does not have.
 func (b *builder) checkNames() {
-	inputs, outputs := names(b.sig.Inputs), names(b.sig.Outputs)
+	inputs, outputs := portNames(b.sig.Inputs), portNames(b.sig.Outputs)
 	if len(inputs) == 0 {
 		b.fail(b.dataset.Pos, "no-inputs", "the server does not say which inputs model %q takes", b.sig.Model).
 			Detail = "its metadata lists none; without names, datatypes and shapes no request can be made"
@@ -148,17 +178,9 @@ func (b *builder) known(pos source.Pos, what, name string, allowed []string) {
 	d.Allowed, d.Nearest = allowed, source.Nearest(name, allowed)
 }
 
-func names(ports []backends.Port) []string {
-	var out []string
-	for _, p := range ports {
-		out = append(out, p.Name)
-	}
-	return out
-}
-
 // shape is the shape of one row's tensor for a port: what the row says, else what the plan's `shapes` say, else the
 // model's, where one free dimension follows from the number of elements.
-func (b *builder) shape(p backends.Port, given []int64, elements int64) ([]int64, error) {
+func (b *builder) shape(p *backends.Port, given []int64, elements int64) ([]int64, error) {
 	want := given
 	if want == nil {
 		for _, s := range b.request.Shapes {
@@ -207,113 +229,6 @@ func infer(model []int64, elements int64) ([]int64, error) {
 		return nil, fmt.Errorf("%d elements do not fill the shape %v", elements, model)
 	}
 	out[free] = elements / fixed
-	return out, nil
-}
-
-// batches joins rows into requests: request i takes rows i*B … i*B+B-1, wrapping, until they repeat.
-func (b *builder) batches(rows []row) []backends.Request {
-	size := max(b.request.Batch, 1)
-	count := len(rows) / gcd(len(rows), size)
-	if b.dataset.AtEnd == "stop" {
-		count = len(rows) / size // each row once; what does not fill a batch is left out
-		if rest := len(rows) % size; rest > 0 {
-			b.diags = append(b.diags, source.Diagnostic{
-				Severity: source.Warning, Code: "rows-left-over", Pos: b.dataset.Pos,
-				Summary: fmt.Sprintf("%d of %d rows do not fill a batch of %d and are not sent", rest, len(rows), size),
-			})
-		}
-	}
-	if size > 1 { // else the requests share the rows' bytes
-		if float64(held(rows))*float64(count)*float64(size)/float64(len(rows))+float64(b.bytes) > maxData {
-			b.fail(b.request.BatchPos, "batch", "%d requests of %d rows: %s", count, size, errTooMuch)
-			return nil
-		}
-	}
-	reqs := make([]backends.Request, 0, count)
-	for i := range count {
-		part := make([]row, size)
-		for j := range part {
-			part[j] = rows[(i*size+j)%len(rows)]
-		}
-		req, err := b.join(part)
-		if err != nil {
-			b.fail(b.dataset.Pos, "batch", "%s: %s", part[0].name, err)
-			return nil
-		}
-		req.Row = uint32(i)
-		reqs = append(reqs, req)
-	}
-	return reqs
-}
-
-// held is the bytes of all tensors.
-func held(rows []row) (n int64) {
-	for _, r := range rows {
-		for _, list := range [][]backends.Tensor{r.inputs, r.outputs} {
-			for _, t := range list {
-				n += int64(len(t.Data))
-			}
-		}
-	}
-	return n
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return max(a, 1)
-}
-
-// join makes one request of the rows of a batch.
-func (b *builder) join(rows []row) (backends.Request, error) {
-	req := backends.Request{
-		Model: b.request.Model, Outputs: b.request.Outputs, Items: uint32(len(rows)),
-		Parameters: parameters(b.request.Parameters), Headers: headers(b.request.Headers),
-	}
-	var err error
-	if req.Inputs, err = b.concat(rows, func(r row) []backends.Tensor { return r.inputs }); err != nil {
-		return req, err
-	}
-	outputs, err := b.concat(rows, func(r row) []backends.Tensor { return r.outputs })
-	if err != nil {
-		return req, err
-	}
-	e := b.request.Expect
-	if e == nil && outputs == nil {
-		return req, nil
-	}
-	req.Expect = new(backends.Expect)
-	if e != nil {
-		req.Expect.Status, req.Expect.Relative, req.Expect.Absolute = e.Status, e.Relative, e.Absolute
-		if !e.Outputs {
-			outputs = nil
-		}
-	}
-	req.Expect.Outputs = outputs
-	return req, nil
-}
-
-// concat joins the tensors of one name over the rows of a batch. Optional ones are in all rows or in none.
-func (b *builder) concat(rows []row, of func(row) []backends.Tensor) ([]backends.Tensor, error) {
-	var out []backends.Tensor
-	for i, first := range of(rows[0]) {
-		t := first
-		if b.sig.Batched {
-			t.Shape = append([]int64{int64(len(rows))}, first.Shape...)
-		}
-		for _, r := range rows[1:] {
-			tensors := of(r)
-			if len(tensors) != len(of(rows[0])) || tensors[i].Name != first.Name {
-				return nil, fmt.Errorf("the rows of a batch of %d do not have the same tensors (%q is missing in one)", len(rows), first.Name)
-			}
-			if !slices.Equal(tensors[i].Shape, first.Shape) {
-				return nil, fmt.Errorf("the rows of a batch of %d have %q in the shapes %v and %v", len(rows), first.Name, first.Shape, tensors[i].Shape)
-			}
-			t.Data = append(t.Data[:len(t.Data):len(t.Data)], tensors[i].Data...)
-		}
-		out = append(out, t)
-	}
 	return out, nil
 }
 

@@ -46,6 +46,7 @@ type Calls struct {
 	once   bool // at_end: stop
 	seed   uint64
 	idBase uint64
+	delays []int64 // by row of a call, ns; -1: none; nil: no row has any
 }
 
 // NewCalls hands calls out in order; once: each at most once, then nothing more. Request ids are idBase | n.
@@ -56,6 +57,12 @@ func NewCalls(calls []*backends.Call, order Order, once bool, seed, idBase uint6
 		rng := rand.New(rand.NewPCG(seed, 0))
 		rng.Shuffle(len(c.calls), func(i, j int) { c.calls[i], c.calls[j] = c.calls[j], c.calls[i] })
 	}
+	return c
+}
+
+// Pausing makes the calls ask for pauses after their replies, ns, by the row of the call; -1: that row asks for none. nil: none does.
+func (c *Calls) Pausing(delays []int64) *Calls {
+	c.delays = delays
 	return c
 }
 
@@ -70,6 +77,9 @@ func (c *Calls) Next(_ int, n uint64, t *Turn) bool {
 		i = mix(c.seed+n) % rows
 	}
 	t.Call = c.calls[i]
+	if c.delays != nil {
+		t.Think = c.delays[t.Call.Row]
+	}
 	t.Fields.ID = c.idBase | n
 	return true
 }

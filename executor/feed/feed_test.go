@@ -31,7 +31,7 @@ func dataset(t *testing.T, text string) *scenario.Dataset {
 		t.Fatal(err)
 	}
 	return &scenario.Dataset{
-		Name: "main", Files: []scenario.Path{{Name: name, Pos: source.Pos{Line: 1, Column: 1}}}, Order: "sequential", AtEnd: "repeat",
+		Name: "main", Source: "file", Files: []scenario.Path{{Name: name, Pos: source.Pos{Line: 1, Column: 1}}}, Order: "sequential", AtEnd: "repeat",
 	}
 }
 
@@ -81,7 +81,8 @@ func TestFile(t *testing.T) {
 		{"validation of another length", `{"data":[{"a":[1]}],"validation_data":[]}`, []backends.Port{a}, nil, `"validation_data" has 0 rows`},
 		{"no JSON", "{\"data\":[\n{\"a\":[1,]}]}", []backends.Port{a}, nil, "line 2, column 9"},
 		{"data is no list", `{"data":{"a":[1]}}`, []backends.Port{a}, nil, "must be a list of rows"},
-		{"list of rows alone", `[{"a":[1]}]`, []backends.Port{a}, nil, `must be a map with a list of rows under "data", found array`},
+		{"list of rows alone", `[{"a":[1]}]`, []backends.Port{a}, []int64{1, 1}, ""},
+		{"no map", `5`, []backends.Port{a}, nil, "what form this has cannot be told"},
 		{"null", `{"data":[{"a":null}]}`, []backends.Port{a}, nil, "a tensor is a list"},
 		{"b64 is no base64", `{"data":[{"a":{"b64":"?"}}]}`, []backends.Port{a}, nil, "not base64"},
 		{"b64 of a part of an element", `{"data":[{"a":{"b64":"AAA="}}]}`, []backends.Port{a}, nil, "no whole number of FP32"},

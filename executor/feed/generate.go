@@ -21,10 +21,14 @@ const maxString = 64 << 20
 func (b *builder) generate() []row {
 	rows := make([]row, max(b.dataset.Count, 1))
 	for i := range rows {
-		rows[i].name = fmt.Sprintf("generated row %d", i)
+		rows[i].number = i
 	}
 	for _, p := range b.sig.Inputs {
 		g := b.generator(p.Name)
+		if p.ShapeTensor && g.Constant == nil && g.File == nil {
+			b.fail(g.Pos, "generate", "input %q holds a shape, which cannot be drawn: say its values, such as {%s: [1, 2]}", p.Name, p.Name)
+			continue
+		}
 		draw, err := b.drawer(g, p)
 		if err != nil {
 			b.fail(b.dataset.Pos, "generate", "input %q (%s): %s", p.Name, p.Type, err)
@@ -68,7 +72,7 @@ func (b *builder) tensor(p backends.Port, g scenario.Generator, draw draw, i int
 			elements = int64(len(raw) / size)
 		}
 	}
-	shape, err := b.shape(p, nil, elements)
+	shape, err := b.shape(&p, nil, elements)
 	if err != nil {
 		return backends.Tensor{}, err
 	}

@@ -214,31 +214,3 @@ func TestNextAllocatesNothing(t *testing.T) {
 		}
 	}
 }
-
-// FuzzFile: no bytes of a data file make it panic, and what is accepted has tensors that fill their shapes.
-func FuzzFile(f *testing.F) {
-	for _, seed := range []string{
-		`{"data":[{"a":[1,2]}]}`, `{"data":[{"a":{"b64":"AACAPw=="}}]}`, `{"data":[[{"a":[1]}]]}`, `{"data":[{"a":[[NaN],[1]]}]}`,
-		`{"data":[{"a":{"content":[1],"shape":[-1]}}]}`, `{"data":[{"a":{"content":[],"shape":[0,99999999999]}}]}`, `{`, ``,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		steps, err := parseFile("data.json", data)
-		if err != nil {
-			return
-		}
-		for _, typ := range []backends.DataType{backends.FP32, backends.Bytes, backends.Bool} {
-			p := port("a", typ, -1)
-			b := &builder{dataset: &scenario.Dataset{}, request: &scenario.Request{Batch: 1}, sig: signature(true, 8, p)}
-			for _, s := range steps {
-				for _, tensor := range b.tensors(s.name, s.inputs, b.sig.Inputs, "input") {
-					n, err := backends.Elements(tensor.Shape)
-					if have, countErr := count(tensor); err != nil || countErr != nil || have != n {
-						t.Errorf("shape %v, %d elements of data (%v, %v)", tensor.Shape, have, err, countErr)
-					}
-				}
-			}
-		}
-	})
-}

@@ -281,8 +281,8 @@ func TestTimestamps(t *testing.T) {
 		{"none", `{"data":[{"a":[1],"timestamp":[0]},{"a":[2]}]}`, nil, `data.json, row 1 has no "timestamp"`},
 		{"unsorted", `{"data":[{"timestamp":[5]},{"timestamp":[4]}]}`, nil, "data.json, row 1 is due before the row in front of it; times must ascend"},
 		{"negative", `{"data":[{"timestamp":[-5]}]}`, nil, `data.json, row 0: "timestamp" is negative: -5`},
-		{"two", `{"data":[{"timestamp":[1,2]}]}`, nil, `data.json, row 0: "timestamp" must be one number`},
-		{"NaN", `{"data":[{"timestamp":[NaN]}]}`, nil, `data.json, row 0: "timestamp" must be one number`},
+		{"two", `{"data":[{"timestamp":[1,2]}]}`, nil, `data.json, row 0: "timestamp" must be one number: 1,2`},
+		{"NaN", `{"data":[{"timestamp":[NaN]}]}`, nil, `data.json, row 0: "timestamp" must be one number: NaN`},
 		{"huge", `{"data":[{"timestamp":[1e300]}]}`, nil, `data.json, row 0: "timestamp" is more than 292 years: 1e300`},
 	} {
 		got, diags := Times(dataset(t, c.text))
@@ -318,10 +318,10 @@ func TestTimestamps(t *testing.T) {
 			t.Errorf("%d inputs of %d: %v", len(built.Requests[0].Inputs), c.want, diags)
 		}
 	}
-	if n, diags := Rows(dataset(t, text)); n != 1 || len(diags) > 0 {
+	if n, diags := Check(dataset(t, text)); n != 1 || len(diags) > 0 {
 		t.Errorf("%d rows, %v", n, diags)
 	}
-	if n, diags := Rows(&scenario.Dataset{Generate: &scenario.Generate{}, Count: 16}); n != 16 || len(diags) > 0 {
+	if n, diags := Check(&scenario.Dataset{Generate: &scenario.Generate{}, Count: 16}); n != 16 || len(diags) > 0 {
 		t.Errorf("%d rows, %v", n, diags)
 	}
 }

@@ -28,10 +28,7 @@ type traceRow struct {
 
 // traceTimes are the timestamps of a dataset's trace.
 func traceTimes(d *scenario.Dataset, fail func(source.Pos, string, ...any) source.Diagnostics) ([]int64, source.Diagnostics) {
-	unit := int64(d.TimeUnit)
-	if unit == 0 {
-		unit = msec
-	}
+	unit := unitOfTimes(d)
 	var times []int64
 	left := int64(maxFile)
 	for _, f := range d.Files {
@@ -102,6 +99,6 @@ func parseTraceRow(line []byte, unit int64) (row traceRow, err error) {
 			return row, fmt.Errorf("%q must be from 0 to %d: %d", length.key, math.MaxInt32, *length.v)
 		}
 	}
-	row.due, err = timestamp(row.Timestamp, unit)
+	row.due, err = timestamp(timestampKey, alone(row.Timestamp), unit)
 	return row, err
 }

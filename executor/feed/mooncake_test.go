@@ -38,7 +38,7 @@ func TestParseTrace(t *testing.T) {
 		line(`{"timestamp": 6, "input_length": 1.5, "output_length": 1}`):                  `line 2: "input_length" is no whole number that fits: number 1.5`,
 		line(`{"timestamp": 6, "input_length": 1, "output_length": 1, "hash_ids": ["a"]}`): `line 2: "hash_ids" is no whole number that fits: string`,
 		line("\n" + `{"timestamp": 4, "input_length": 1, "output_length": 1}`):             `line 3: this is due before the row in front of it; times must ascend`,
-		line(`{"timestamp": "x", "input_length": 1, "output_length": 1}`):                  `line 2: "timestamp" must be one number`,
+		line(`{"timestamp": "x", "input_length": 1, "output_length": 1}`):                  `line 2: "timestamp" must be one number: "x"`,
 	} {
 		if _, err := parseTrace([]byte(text), msec); err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", text, err, want)

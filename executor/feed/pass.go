@@ -1,11 +1,6 @@
 package feed
 
-import (
-	"math"
-
-	"github.com/sluice-bench/sluice/scenario"
-	"github.com/sluice-bench/sluice/scenario/source"
-)
+import "math"
 
 // Share is one kind of request of a stage: how many rows its data has, how many of them a request takes, and its weight in
 // the mix (0 in all: in turn).
@@ -53,13 +48,4 @@ func (d *drawn) number(entry int, n int64) int64 {
 			return at
 		}
 	}
-}
-
-// Rows is how many rows a dataset has, read from its files.
-func Rows(d *scenario.Dataset) (int, source.Diagnostics) {
-	if d.Generate != nil {
-		return d.Count, nil
-	}
-	steps, diags := readFiles(d)
-	return len(steps), diags
 }

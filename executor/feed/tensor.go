@@ -2,65 +2,122 @@ package feed
 
 import (
 	"bytes"
-	"encoding/json"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"strings"
+	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// decode reads one tensor. The error text starts where the tensor's name ends: "[3]: …" or ": …".
-func (b *builder) decode(p backends.Port, raw json.RawMessage, what string) (backends.Tensor, error) {
-	t := backends.Tensor{Name: p.Name, Type: p.Type}
-	content, shape := raw, []int64(nil)
-	var b64 *string
-	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
-		var err error
-		if content, b64, shape, err = wrapped(raw); err != nil {
-			return t, fmt.Errorf(": %w", err)
-		}
+// elements are a tensor's before its shape is settled.
+type elements struct {
+	data  []byte
+	shape []int64 // that the data says itself; nil: none
+	// nested is how lists are nested; it counts only where it says more than a flat list.
+	nested []int64
+	count  int64
+}
+
+// decode makes a tensor of a value, and says how many items of a batch it holds where it has the batch dimension (else 0).
+// The error text starts where the tensor's name ends: "[3]: …" or ": …".
+func (b *builder) decode(p *backends.Port, v *value, what string) (t backends.Tensor, items int64, err error) {
+	t = backends.Tensor{Name: p.Name, Type: p.Type}
+	if v.typ != "" && v.typ != string(p.Type) {
+		return t, 0, fmt.Errorf(": datatype is %s, the model's is %s", v.typ, p.Type)
 	}
-	var nested []int64
-	var elements int64
-	var err error
-	if b64 != nil {
-		if t.Data, err = decodeBase64(*b64); err != nil {
-			return t, fmt.Errorf(": %w", err)
-		}
-		elements, err = count(t)
-	} else {
-		t.Data, nested, elements, err = flatten(p.Type, content)
-	}
+	e, err := b.elements(p, v)
 	if err != nil {
-		return t, err
+		return t, 0, err
+	}
+	shape := e.shape
+	if v.typ != "" {
+		if items, shape, err = b.withoutBatch(p, shape); err != nil {
+			return t, 0, err
+		}
 	}
 	if shape == nil {
-		shape = b.fromNesting(p, nested)
+		shape = b.fromNesting(p, e.nested)
 	}
+	each := e.count / max(items, 1)
 	if what == "output" && shape == nil {
-		t.Shape, err = infer(p.Shape, elements)
+		t.Shape, err = infer(p.Shape, each)
 	} else {
-		t.Shape, err = b.shape(p, shape, elements)
+		t.Shape, err = b.shape(p, shape, each)
 	}
 	if err != nil {
-		return t, fmt.Errorf(": %w", err)
+		return t, 0, fmt.Errorf(": %w", err)
 	}
 	want, err := backends.Elements(t.Shape)
 	if err != nil {
-		return t, fmt.Errorf(": %w", err)
+		return t, 0, fmt.Errorf(": %w", err)
 	}
-	if want != elements {
-		return t, fmt.Errorf(": shape %v has %d elements, %d found", t.Shape, want, elements)
+	if want *= max(items, 1); want != e.count {
+		return t, 0, errors.New(": " + wrongCount(t.Shape, p.Type, want, e.count, v))
 	}
-	return t, nil
+	t.Data = e.data
+	return t, items, nil
+}
+
+// wrongCount says what a shape takes and what there is. A file that was meant to be read in another way is told.
+func wrongCount(shape []int64, t backends.DataType, want, got int64, v *value) string {
+	text := fmt.Sprintf("shape %v has %d elements, %d found", shape, want, got)
+	if size := int64(t.Size()); size > 0 {
+		text += fmt.Sprintf(" (%d bytes of %s, %d found)", want*size, t, got*size)
+	}
+	if v.form == content && bytes.HasPrefix(v.text, []byte(npyMagic)) {
+		text += "; the file begins with the header of a NumPy file: say `format: npy`, or name it .npy"
+	}
+	return text
+}
+
+// withoutBatch takes the batch dimension off a shape that has it.
+func (b *builder) withoutBatch(p *backends.Port, shape []int64) (int64, []int64, error) {
+	if !b.sig.Batched || p.ShapeTensor {
+		return 0, shape, nil
+	}
+	if len(shape) == 0 || shape[0] == 0 {
+		return 0, nil, fmt.Errorf(": shape %v has no batch dimension in front, which the model takes", shape)
+	}
+	return shape[0], shape[1:], nil
+}
+
+// elements reads a value's elements as those of a port.
+func (b *builder) elements(p *backends.Port, v *value) (e elements, err error) {
+	switch v.form {
+	case cell:
+		return cellElements(p.Type, v.text)
+	case content:
+		return b.contentElements(p, v.text)
+	case arrayRow:
+		return arrayElements(p.Type, v.array, v.arrayRow)
+	case v2Raw:
+		e.data, e.shape = v.text, v.shape
+		e.count, err = count(p.Type, e.data)
+		return e, err
+	case v2JSON:
+		e, err = listElements(p.Type, v.text)
+		e.shape, e.nested = v.shape, nil
+		return e, err
+	case jsonTensor, jsonAny:
+	}
+	switch k := kind(v.text); {
+	case k == "a map":
+		return wrappedElements(p.Type, v.text)
+	case k == "a list":
+		return listElements(p.Type, v.text)
+	case v.form == jsonTensor || k == "null":
+		return e, fmt.Errorf(": a tensor is a list, or a map with content or b64; found %s", k)
+	}
+	f := flattener{typ: p.Type, cursor: cursor{b: v.text}}
+	f.element()
+	return elements{data: f.data, count: 1}, f.failed()
 }
 
 // fromNesting takes the shape from how the lists are nested, where that says more than a flat list. A leading 1 beyond
 // the model's dimensions is the batch.
-func (b *builder) fromNesting(p backends.Port, nested []int64) []int64 {
+func (b *builder) fromNesting(p *backends.Port, nested []int64) []int64 {
 	switch {
 	case len(nested) < 2:
 		return nil
@@ -70,123 +127,270 @@ func (b *builder) fromNesting(p backends.Port, nested []int64) []int64 {
 	return nested
 }
 
-// wrapped reads {"content": …, "shape": …} and {"b64": …, "shape": …}.
-func wrapped(raw json.RawMessage) (content json.RawMessage, b64 *string, shape []int64, err error) {
-	var w struct {
-		Content json.RawMessage `json:"content"`
-		B64     *string         `json:"b64"`
-		Shape   []int64         `json:"shape"`
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&w); err != nil {
-		return nil, nil, nil, fmt.Errorf("a tensor map holds content or b64, and shape (a list of integers): %w", err)
-	}
-	if bytes.HasPrefix(bytes.TrimSpace(w.Content), []byte("{")) {
-		var inner struct {
-			B64 *string `json:"b64"`
+// wrappedElements reads {"content": …, "shape": …} and {"b64": …, "shape": …}.
+func wrappedElements(t backends.DataType, text []byte) (e elements, err error) {
+	c := cursor{b: text}
+	var inner, b64 []byte
+	var shape []int64
+	for c.open('{'); c.more('}'); {
+		switch key := string(c.key()); key {
+		case "content":
+			inner = c.value()
+		case "b64":
+			b64 = c.value()
+		case "shape":
+			shape = c.dims()
+		default:
+			c.fail("a tensor map holds content or b64, and shape; it has %q", key)
 		}
-		if err := json.Unmarshal(w.Content, &inner); err != nil || inner.B64 == nil {
-			return nil, nil, nil, errors.New("content is a list or {\"b64\": …}")
+	}
+	if c.err == nil && kind(inner) == "a map" {
+		if b64 != nil {
+			c.fail("a tensor map has both content and b64")
 		}
-		w.B64, w.Content = inner.B64, nil
+		inner, b64 = nil, innerB64(&c, inner)
 	}
 	switch {
-	case w.B64 == nil && w.Content == nil:
-		return nil, nil, nil, errors.New("a tensor map needs content or b64")
-	case w.B64 != nil && w.Content != nil:
-		return nil, nil, nil, errors.New("a tensor map has both content and b64")
+	case c.err != nil:
+		return e, fmt.Errorf(": %w", c.err)
+	case inner == nil && b64 == nil:
+		return e, errors.New(": a tensor map needs content or b64")
+	case inner != nil && b64 != nil:
+		return e, errors.New(": a tensor map has both content and b64")
+	case inner != nil && inner[0] != '[':
+		return e, fmt.Errorf(": content is a list or {\"b64\": …}, found %s", kind(inner))
+	case inner != nil:
+		e, err = listElements(t, inner)
+	default:
+		e.data, e.count, err = base64Elements(t, b64)
 	}
-	return w.Content, w.B64, w.Shape, nil
+	e.shape = shape
+	return e, err
 }
 
-// flatten reads nested lists of elements: their bytes, the sizes of the lists, the number of elements.
-func flatten(t backends.DataType, raw json.RawMessage) (data []byte, shape []int64, n int64, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	tok, err := d.Token()
-	if err != nil || tok != json.Delim('[') {
-		return nil, nil, 0, errors.New(": a tensor is a list, or a map with content or b64")
+// innerB64 reads {"b64": …} under content.
+func innerB64(c *cursor, text []byte) (b64 []byte) {
+	in := cursor{b: text}
+	for in.open('{'); in.more('}'); {
+		if string(in.key()) != "b64" {
+			c.fail("content is a list or {\"b64\": …}")
+		}
+		b64 = in.value()
 	}
-	f := flattener{dec: d, typ: t}
-	if err := f.list(0); err != nil {
-		return nil, nil, 0, err
+	if b64 == nil {
+		c.fail("content is a list or {\"b64\": …}")
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, nil, 0, errors.New(": there is something after the list")
-	}
-	return f.data, f.shape, f.n, nil
+	return b64
 }
 
+func base64Elements(t backends.DataType, text []byte) (data []byte, n int64, err error) {
+	if text[0] != '"' {
+		return nil, 0, fmt.Errorf(": b64 is a string, found %s", kind(text))
+	}
+	c := cursor{b: text}
+	if data, err = decodeBase64(string(c.text())); err != nil {
+		return nil, 0, fmt.Errorf(": %w", err)
+	}
+	n, err = count(t, data)
+	return data, n, err
+}
+
+// listElements reads nested lists of elements.
+func listElements(t backends.DataType, text []byte) (elements, error) {
+	f := flattener{typ: t, cursor: cursor{b: text}}
+	if size := t.Size(); size > 0 {
+		f.data = make([]byte, 0, size*(bytes.Count(text, []byte(","))+1))
+	}
+	if kind(text) != "a list" {
+		return elements{}, fmt.Errorf(": data is a list, found %s", kind(text))
+	}
+	f.list(0)
+	return elements{data: f.data, nested: f.shape, count: f.n}, f.failed()
+}
+
+// flattener reads elements, and how lists are nested around them.
 type flattener struct {
-	dec   *json.Decoder
+	cursor
 	typ   backends.DataType
 	data  []byte
 	shape []int64 // sizes of the first list at each depth
 	leaf  int     // depth of the elements, once known
 	n     int64
+	where bool // err says already at which element
 }
 
-// list reads the rest of a list whose bracket is already read.
-func (f *flattener) list(depth int) error {
+// failed is the first mistake, with its element.
+func (f *flattener) failed() error {
+	switch {
+	case f.err == nil:
+		return nil
+	case f.where:
+		return f.err
+	}
+	return fmt.Errorf("[%d]: %w", f.n, f.err)
+}
+
+func (f *flattener) list(depth int) {
 	if depth > 32 {
-		return errors.New(": lists are nested deeper than 32")
+		f.fail("lists are nested deeper than 32")
+		return
 	}
 	first := len(f.shape) == depth
 	if first {
 		f.shape = append(f.shape, 0)
 	}
 	var size int64
-	for f.dec.More() {
-		tok, err := f.dec.Token()
-		if err != nil {
-			return fmt.Errorf(": %w", err)
-		}
-		size++
-		if tok == json.Delim('[') {
-			if f.leaf == depth+1 {
-				return fmt.Errorf("[%d]: a list stands beside elements", f.n)
-			}
-			if err := f.list(depth + 1); err != nil {
-				return err
-			}
-			continue
-		}
-		if f.leaf == 0 {
+	for f.open('['); f.more(']'); size++ {
+		inner := f.peek() == '['
+		switch {
+		case inner && f.leaf == depth+1:
+			f.fail("a list stands beside elements")
+		case inner:
+			f.list(depth + 1)
+		case f.leaf == 0:
 			f.leaf = depth + 1
-		}
-		if f.leaf != depth+1 {
-			return fmt.Errorf("[%d]: an element stands beside lists", f.n)
-		}
-		if err := f.element(tok); err != nil {
-			return err
+			f.element()
+		case f.leaf != depth+1:
+			f.fail("an element stands beside lists")
+		default:
+			f.element()
 		}
 	}
-	if _, err := f.dec.Token(); err != nil { // the closing bracket
-		return fmt.Errorf(": %w", err)
+	if f.err != nil {
+		return
 	}
 	if first {
 		f.shape[depth] = size
 	} else if f.shape[depth] != size {
-		return fmt.Errorf("[%d]: lists of one depth have %d and %d entries", f.n, f.shape[depth], size)
+		f.fail("lists of one depth have %d and %d entries", f.shape[depth], size)
 	}
-	return nil
 }
 
-func (f *flattener) element(tok json.Token) error {
-	var v any = tok
-	if _, ok := tok.(json.Delim); ok {
-		return fmt.Errorf("[%d]: a map is not a %s", f.n, f.typ)
-	}
-	if text, ok := tok.(string); ok {
-		if word, ok := strings.CutPrefix(text, bare); ok {
-			v = map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}[word]
-		}
-	}
+// element reads one element.
+func (f *flattener) element() {
 	var err error
-	if f.data, err = backends.AppendElement(f.data, f.typ, v); err != nil {
-		return fmt.Errorf("[%d]: %w", f.n, err)
+	switch b := f.peek(); {
+	case b == '"':
+		text := f.text()
+		if f.err == nil {
+			f.data, err = backends.AppendElement(f.data, f.typ, textValue(f.typ, text))
+		}
+	case b == '{' && f.typ == backends.Bytes:
+		err = f.binary()
+	case b == '{':
+		f.fail("a map is not a %s", f.typ)
+	default:
+		err = f.word()
 	}
-	f.n++
-	return nil
+	if err != nil {
+		f.fail("%w", err)
+	}
+	if f.err == nil {
+		f.n++
+	}
+}
+
+// textValue is a string as AppendElement takes it: for strings without a copy.
+func textValue(t backends.DataType, text []byte) any {
+	if t == backends.Bytes {
+		return text
+	}
+	return string(text)
+}
+
+// binary reads {"b64": …}, a string of any bytes.
+func (f *flattener) binary() error {
+	text := innerB64(&f.cursor, f.value())
+	if f.err != nil || kind(text) != "a string" {
+		return errors.New(`a map in a list of strings is {"b64": "…"}`)
+	}
+	c := cursor{b: text}
+	data, err := decodeBase64(string(c.text()))
+	if err != nil {
+		return err
+	}
+	f.data, err = backends.AppendElement(f.data, f.typ, data)
+	return err
+}
+
+// word reads a number, bool, null or what stands for a number that JSON does not have.
+func (f *flattener) word() (err error) {
+	w := f.cursor.word()
+	if f.err != nil {
+		return nil
+	}
+	switch w[0] {
+	case 't', 'f':
+		f.data, err = backends.AppendElement(f.data, f.typ, w[0] == 't')
+	case 'n':
+		f.data, err = backends.AppendElement(f.data, f.typ, nil)
+	default:
+		f.data, err = appendNumber(f.data, f.typ, w)
+	}
+	return err
+}
+
+// appendNumber appends a number as JSON and perf_analyzer write it.
+func appendNumber(dst []byte, t backends.DataType, w []byte) ([]byte, error) {
+	switch string(w) {
+	case "NaN":
+		return backends.AppendElement(dst, t, math.NaN())
+	case "Infinity":
+		return backends.AppendElement(dst, t, math.Inf(1))
+	case "-Infinity":
+		return backends.AppendElement(dst, t, math.Inf(-1))
+	}
+	return backends.AppendNumber(dst, t, w)
+}
+
+// cellElements reads a cell of a table: a string as it stands, one number or bool, or a JSON list of them.
+func cellElements(t backends.DataType, text []byte) (e elements, err error) {
+	if t == backends.Bytes {
+		e.data, err = backends.AppendElement(nil, t, text)
+		e.count = 1
+		return e, err
+	}
+	text = bytes.TrimSpace(text)
+	switch {
+	case len(text) > 0 && text[0] == '[':
+		c := cursor{b: text}
+		c.skip()
+		if c.end(); c.err != nil {
+			return e, fmt.Errorf(": %w", c.err)
+		}
+		return listElements(t, text)
+	case t == backends.Bool:
+		b, wrong := strconv.ParseBool(string(text)) // true True TRUE t 1 …
+		if wrong != nil {
+			return e, fmt.Errorf(": %.64q is not a bool", text)
+		}
+		e.data, err = backends.AppendElement(nil, t, b)
+	case !isNumber(text) && string(text) != "NaN" && string(text) != "Infinity" && string(text) != "-Infinity":
+		return e, fmt.Errorf(": %.64q does not fit %s: it is no number", text, t)
+	default:
+		e.data, err = appendNumber(nil, t, text)
+	}
+	if err != nil {
+		return e, fmt.Errorf(": %w", err)
+	}
+	e.count = 1
+	return e, nil
+}
+
+// count is the number of elements in raw bytes. BYTES elements carry their length in front, and must fill the data.
+func count(t backends.DataType, data []byte) (int64, error) {
+	if size := int64(t.Size()); size > 0 {
+		if int64(len(data))%size != 0 {
+			return 0, fmt.Errorf(": %d bytes are no whole number of %s", len(data), t)
+		}
+		return int64(len(data)) / size, nil
+	}
+	var n int64
+	for rest := data; len(rest) > 0; n++ {
+		if len(rest) < 4 || uint64(binary.LittleEndian.Uint32(rest)) > uint64(len(rest)-4) {
+			return 0, fmt.Errorf("[%d]: the 4-byte length in front of a BYTES element does not fit the data", n)
+		}
+		rest = rest[4+binary.LittleEndian.Uint32(rest):]
+	}
+	return n, nil
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// Think is src with a pause after each reply of a closed loop, drawn from d (seconds) by arrival number and seed.
+// Think is src with a pause after each reply of a closed loop: that of the row, else one that is drawn from d (seconds) by
+// arrival number and seed.
 func Think(src Source, d scenario.Dist, seed uint64) Source {
 	return &thinking{Source: src, dist: d, seed: mix(seed ^ 0x7468696e6b)}
 }
@@ -19,7 +20,12 @@ type thinking struct {
 
 // Next implements Source.
 func (s *thinking) Next(slot int, n uint64, t *Turn) bool {
+	t.Think = -1
 	ok := s.Source.Next(slot, n, t)
+	if t.Think >= 0 {
+		t.Think = min(t.Think, longest)
+		return ok
+	}
 	t.Think = int64(min(math.Round(max(quantile(&s.dist, unit(mix(s.seed+n))), 0)*1e9), longest))
 	return ok
 }

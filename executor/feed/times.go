@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
+	"time"
 
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -29,42 +29,59 @@ func Times(d *scenario.Dataset) ([]int64, source.Diagnostics) {
 		return nil, fail(d.Pos, "generated data has no timestamps")
 	case d.Format == Mooncake && d.Files != nil:
 		return traceTimes(d, fail)
-	case d.Files == nil || !readable(d):
+	case !readable(d):
 		return nil, source.Diagnostics{{
-			Severity: source.Error, Code: "not-built-yet", Pos: d.Pos, Summary: "this version cannot read the timestamps of this data yet",
+			Severity: source.Error, Code: codeUnbuilt, Pos: d.Pos, Summary: "this version cannot read the timestamps of this data yet",
 		}}
 	}
-	unit := int64(d.TimeUnit)
-	if unit == 0 {
-		unit = msec
+	r := read(d)
+	if r.diags.HasErrors() {
+		return nil, r.diags
 	}
-	steps, diags := readFiles(d)
-	if diags.HasErrors() {
-		return nil, diags
+	if len(r.records) == 0 {
+		return nil, fail(d.Pos, "files of tensors have no timestamps")
 	}
-	times := make([]int64, len(steps))
-	for i, s := range steps {
-		raw, ok := s.inputs[timestampKey]
-		if !ok {
-			return nil, fail(d.Pos, "%s has no %q", s.name, timestampKey)
+	unit := unitOfTimes(d)
+	times := make([]int64, len(r.records))
+	for i := range r.records {
+		rec := &r.records[i]
+		if rec.timestamp == nil {
+			return nil, fail(rec.from.pos, "%s has no %q", rec.name(), timestampKey)
 		}
-		at, err := timestamp(raw, unit)
+		if d.TimeUnit == 0 && !rec.from.ms {
+			return nil, fail(rec.from.pos, "%s has a %q, and nothing says its unit: write `time_unit: ms`, or s, or us", rec.name(), timestampKey)
+		}
+		at, err := timestamp(timestampKey, rec.timestamp, unit)
 		if err != nil {
-			return nil, fail(d.Pos, "%s: %s", s.name, err)
+			return nil, fail(rec.from.pos, "%s: %s", rec.name(), err)
 		}
 		if i > 0 && at < times[i-1] {
-			return nil, fail(d.Pos, "%s is due before the row in front of it; times must ascend", s.name)
+			return nil, fail(rec.from.pos, "%s is due before the row in front of it; times must ascend", rec.name())
 		}
 		times[i] = at
 	}
-	return times, diags
+	return times, r.diags
 }
 
-// timestamp reads a number of units, or a list of one, as ns.
-func timestamp(raw json.RawMessage, unit int64) (int64, error) {
-	text := strings.TrimSpace(string(raw))
-	if inner, ok := strings.CutPrefix(text, "["); ok {
-		text = strings.TrimSpace(strings.TrimSuffix(inner, "]"))
+// unitOfTimes is the unit, ns, of a dataset's timestamps and delays.
+func unitOfTimes(d *scenario.Dataset) int64 {
+	if d.TimeUnit == 0 {
+		return msec
+	}
+	return int64(d.TimeUnit)
+}
+
+// timestamp reads the member with this key as ns: a number of units, or a text with a unit of its own such as 1.5s.
+func timestamp(key string, text []byte, unit int64) (int64, error) {
+	if plain := plainText(text); !isNumber(text) {
+		d, err := time.ParseDuration(plain)
+		switch {
+		case err != nil:
+			return 0, fmt.Errorf("%q must be one number: %.40s", key, text)
+		case d < 0:
+			return 0, fmt.Errorf("%q is negative: %s", key, plain)
+		}
+		return int64(d), nil
 	}
 	n := json.Number(text)
 	if whole, err := n.Int64(); err == nil && whole >= 0 && whole <= math.MaxInt64/unit {
@@ -72,12 +89,10 @@ func timestamp(raw json.RawMessage, unit int64) (int64, error) {
 	}
 	units, err := n.Float64()
 	switch {
-	case err != nil || math.IsNaN(units):
-		return 0, fmt.Errorf("%q must be one number", timestampKey)
 	case units < 0:
-		return 0, fmt.Errorf("%q is negative: %s", timestampKey, text)
-	case units*float64(unit) >= math.MaxInt64:
-		return 0, fmt.Errorf("%q is more than 292 years: %s", timestampKey, text)
+		return 0, fmt.Errorf("%q is negative: %s", key, text)
+	case err != nil || units*float64(unit) >= math.MaxInt64:
+		return 0, fmt.Errorf("%q is more than 292 years: %s", key, text)
 	}
 	return int64(math.Round(units * float64(unit))), nil
 }

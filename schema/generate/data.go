@@ -72,10 +72,10 @@ func dataKeys() []key {
 		},
 		{
 			name: "file", schema: either("path or list of path", ref("path"), listOf(ref("path")), nil), example: "rows.json",
-			description: "Inputs are the rows of these files; see format.",
+			description: "Inputs are the rows of these files; see format. Rows may also hold timestamp, session_id, delay, id, expected outputs and parameters.",
 		},
 		{
-			name: "format", example: "perf_analyzer", description: "Form of the files; by extension and content without it.",
+			name: "format", example: "perf_analyzer", description: "Form of the files; by extension and content without it. npy and raw: a file is one tensor, named after its input.",
 			schema: words(list("perf_analyzer v2 jsonl json csv sharegpt openai_batch mooncake frames textproto npy raw multipart")),
 		},
 		{name: "order", schema: words(list("sequential shuffle random")), dflt: "sequential", example: "shuffle", description: "Order of the rows."},
@@ -90,13 +90,13 @@ func dataKeys() []key {
 
 func moreDataKeys() []key {
 	return []key{
-		{name: "dir", schema: ref("path"), example: "tensors", description: "A folder with one file for each tensor, named after it."},
-		{name: "bodies", schema: ref("text"), example: "bodies/*.json", description: "Files, each the body of one request."},
+		{name: "dir", schema: ref("path"), example: "tensors", description: "A folder with one file for each tensor, named after it: raw bytes, .npy, or text for BYTES."},
+		{name: "bodies", schema: ref("text"), example: "bodies/*.json", description: "A pattern of files, each sent as the whole body of one request."},
 		{name: "rows", schema: listOf(object{{"title", "map"}, {"type", "object"}}), example: []any{object{{"prompt", "hello"}}}, description: "Rows written here, as in a file."},
 		{name: "prompts", schema: ref("prompts"), example: object{{"count", 100}, {"input_tokens", 200}}, description: "Synthetic prompts."},
 		{name: "command", schema: listOf(ref("text")), example: []any{"./rows.py"}, description: "A program whose output holds the rows; needs --allow-exec."},
-		{name: "columns", schema: mapOf(ref("text"), ""), example: object{{"prompt", "question"}}, description: "Which column of the file holds which field."},
-		{name: "time_unit", schema: words(list("ms s us")), example: "ms", description: "Unit of the rows' timestamps, where the format does not fix it; ms without it."},
+		{name: "columns", schema: mapOf(ref("text"), ""), example: object{{"prompt", "question"}}, description: "Which column holds which field of a row: inputs.NAME, outputs.NAME, parameters.NAME, timestamp, session_id, delay, id. Only these columns are read."},
+		{name: "time_unit", schema: words(list("ms s us")), example: "ms", description: "Unit of the rows' timestamps and delays. perf_analyzer and mooncake have ms; timestamps of other forms need it."},
 		{
 			name: "history", schema: words(list("append verbatim")), dflt: "append", example: "verbatim",
 			description: "Sessions: append the answers that came, or send the turns as they stand.",

@@ -27,13 +27,9 @@ target.trace
 builtin.ttft
 builtin.itl
 
-dataset.dir
-dataset.bodies
-dataset.rows
 dataset.prompts
 dataset.command
-dataset.format: v2 jsonl json csv sharegpt openai_batch mooncake frames textproto npy raw multipart
-dataset.columns
+dataset.format: sharegpt openai_batch mooncake frames textproto multipart
 dataset.history
 
 load.of

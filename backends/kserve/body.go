@@ -1,0 +1,46 @@
+package kserve
+
+import (
+	"errors"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http1"
+)
+
+// Whole bodies go as they stand: over HTTP the JSON of a request, or JSON and the raw tensors behind it; over gRPC an
+// encoded ModelInferRequest, after which our id is the one that counts (in protobuf the last one does).
+
+// bodyAlone refuses what a whole body leaves no room for.
+func bodyAlone(r *backends.Request, t *backends.Target) error {
+	switch {
+	case len(t.Parameters)+len(r.Parameters) > 0:
+		return errors.New("parameters cannot be added to a whole body: write them into it")
+	case len(r.Outputs) > 0:
+		return errors.New("outputs cannot be asked for beside a whole body: write them into it")
+	case r.Sequence != nil:
+		return errors.New("a whole body cannot be made part of a sequence")
+	}
+	return nil
+}
+
+// prepareBody encodes a whole body.
+func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, error) {
+	sc := scanner{b: r.Body}
+	sc.skip()
+	if sc.bad {
+		return nil, errors.New("the body is no JSON")
+	}
+	size := sc.at
+	headers, err := c.headers(r.Headers, size, !sc.end())
+	if err != nil {
+		return nil, err
+	}
+	body := [][]byte{r.Body}
+	head, _, err := http1.Encode(http1.Request{Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers, Body: body})
+	if err != nil {
+		return nil, err
+	}
+	return &backends.Call{
+		Size: len(head) + len(r.Body), Row: r.Row, Items: r.Items, Head: head, Body: body, Impl: expect(r.Expect),
+	}, nil
+}

@@ -1,0 +1,123 @@
+package feed
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// contentElements reads a file that holds one tensor: raw row-major little-endian bytes; for BYTES, by how many elements
+// the shape takes:
+//
+//	one, or any number     the whole file, as it is; a text of one line loses the end of the line
+//	several                one a line
+func (b *builder) contentElements(p *backends.Port, file []byte) (e elements, err error) {
+	if p.Type != backends.Bytes {
+		e.data = file
+		e.count, err = count(p.Type, file)
+		return e, err
+	}
+	parts := [][]byte{oneLine(file)}
+	if n := b.fixedElements(p); n > 1 {
+		if parts = lines(file); int64(len(parts)) != n {
+			return e, fmt.Errorf(": the shape takes %d strings, one a line; %d found", n, len(parts))
+		}
+	}
+	for _, part := range parts {
+		if e.data, err = backends.AppendElement(e.data, p.Type, part); err != nil {
+			return e, fmt.Errorf(": %w", err)
+		}
+	}
+	e.count = int64(len(parts))
+	return e, nil
+}
+
+// fixedElements is how many elements the plan's shape, or the model's, takes; -1: any number.
+func (b *builder) fixedElements(p *backends.Port) int64 {
+	shape := p.Shape
+	for _, s := range b.request.Shapes {
+		if s.Input == p.Name {
+			shape = s.Dims
+		}
+	}
+	if slices.Contains(shape, -1) {
+		return -1
+	}
+	n, _ := backends.Elements(shape)
+	return n
+}
+
+// oneLine takes the end of the line off a text that is one line.
+func oneLine(file []byte) []byte {
+	text := bytes.TrimSuffix(bytes.TrimSuffix(file, []byte("\n")), []byte("\r"))
+	if len(text) == len(file) || bytes.IndexByte(text, '\n') >= 0 || !utf8.Valid(text) {
+		return file
+	}
+	return text
+}
+
+// lines cuts a text; what follows the end of the last line is one more if it is not empty.
+func lines(file []byte) [][]byte {
+	all := bytes.Split(file, []byte("\n"))
+	if len(all[len(all)-1]) == 0 {
+		all = all[:len(all)-1]
+	}
+	for i := range all {
+		all[i] = bytes.TrimSuffix(all[i], []byte("\r"))
+	}
+	return all
+}
+
+// arrayElements gives one row of an array, or all of it, as elements of type t. Values that t cannot hold are mistakes.
+func arrayElements(t backends.DataType, a *array, row int) (e elements, err error) {
+	data, shape := a.part(row)
+	e.shape, e.count = shape, 1
+	for _, d := range shape {
+		e.count *= d
+	}
+	if a.typ == t {
+		e.data = data
+		return e, nil
+	}
+	if a.typ == backends.Bytes || a.typ == backends.Bool || t == backends.Bytes || t == backends.Bool {
+		return e, fmt.Errorf(": the array holds %s, the model takes %s", a.typ, t)
+	}
+	size := a.typ.Size()
+	e.data = make([]byte, 0, int(e.count)*t.Size())
+	for i := range int(e.count) {
+		if e.data, err = backends.AppendElement(e.data, t, elementAt(a.typ, data[i*size:])); err != nil {
+			return e, fmt.Errorf("[%d]: %w", i, err)
+		}
+	}
+	return e, nil
+}
+
+// elementAt is the number at the front of b.
+func elementAt(t backends.DataType, b []byte) any {
+	switch t {
+	case backends.Uint8:
+		return uint64(b[0])
+	case backends.Uint16:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case backends.Uint32:
+		return uint64(binary.LittleEndian.Uint32(b))
+	case backends.Uint64:
+		return binary.LittleEndian.Uint64(b)
+	case backends.Int8:
+		return int64(int8(b[0]))
+	case backends.Int16:
+		return int64(int16(binary.LittleEndian.Uint16(b)))
+	case backends.Int32:
+		return int64(int32(binary.LittleEndian.Uint32(b)))
+	case backends.Int64:
+		return int64(binary.LittleEndian.Uint64(b))
+	case backends.FP32:
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	}
+	return backends.FloatAt(t, b)
+}

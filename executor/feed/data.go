@@ -1,0 +1,36 @@
+package feed
+
+import (
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// Check reads what a dataset names as far as that is possible without a model: what validate can know. rows is how many it
+// has, 0 where only the model tells. A form of data that cannot be read yet is left alone: the plan says so.
+func Check(d *scenario.Dataset) (rows int, diags source.Diagnostics) {
+	switch {
+	case d.Generate != nil:
+		return d.Count, nil
+	case !readable(d):
+		return 0, nil
+	}
+	r := read(d)
+	if !r.diags.HasErrors() && r.sequenced() {
+		r.fail(d.Pos, codeUnbuilt, "this version cannot send sequences yet")
+	}
+	return len(r.records), r.diags
+}
+
+// readable reports whether a dataset is rows of tensors, or bodies.
+func readable(d *scenario.Dataset) bool {
+	switch d.Source {
+	case "file", "dir", "rows", "bodies":
+	default:
+		return false
+	}
+	switch d.Format {
+	case "", formatPerfAnalyzer, formatV2, formatLines, formatList, formatTable, formatNpy, formatRaw:
+		return true
+	}
+	return false
+}

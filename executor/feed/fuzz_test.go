@@ -1,0 +1,70 @@
+package feed
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// FuzzFile: no bytes of a data file make it panic, whatever its format, and what is accepted has tensors that fill their
+// shapes.
+func FuzzFile(f *testing.F) {
+	for _, seed := range []string{
+		`{"data":[{"a":[1,2]}]}`, `{"data":[{"a":{"b64":"AACAPw=="}}]}`, `{"data":[[{"a":[1]}]]}`, `{"data":[{"a":[[NaN],[1]]}]}`,
+		`{"data":[{"a":{"content":[1],"shape":[-1]}}]}`, `{"data":[{"a":{"content":[],"shape":[0,99999999999]}}]}`, `{`, ``,
+		`{"inputs":[{"name":"a","shape":[1,2],"datatype":"FP32","data":[1,2]}],"parameters":{"x":1}}`,
+		`{"inputs":[{"name":"a","shape":[1],"datatype":"FP32","parameters":{"binary_data_size":4}}]}abcd`,
+		`[{"a":"x","timestamp":1,"session_id":"s"},{"inputs":{"a":[{"b64":"eA=="}]}}]`, "a,timestamp\n1,2\n\"[1,2]\",3\n",
+		"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1), }                                                          \nabcd",
+		`{"a":"\u00e9\ud83d\ude00"}`,
+	} {
+		for format := range fuzzed {
+			f.Add(format, []byte(seed))
+		}
+	}
+	f.Fuzz(func(t *testing.T, format int, data []byte) {
+		for _, typ := range []backends.DataType{backends.FP32, backends.Bytes, backends.Bool, backends.Int8, backends.FP16} {
+			d := &scenario.Dataset{Source: "file", Format: fuzzed[uint(format)%uint(len(fuzzed))]}
+			r := newReader(d)
+			r.from = &origin{name: "file"}
+			if r.parse("file", data) != nil {
+				return
+			}
+			r.sequences()
+			sig := signature(true, 8, port("a", typ, -1))
+			b := &builder{dataset: d, request: &scenario.Request{Batch: 1}, sig: sig}
+			for _, row := range b.rows(r) {
+				for _, tensor := range row.inputs {
+					n, err := backends.Elements(tensor.Shape)
+					have, countErr := count(typ, tensor.Data)
+					if n *= max(row.items, 1); err != nil || countErr != nil || have != n {
+						t.Errorf("shape %v, %d elements of data (%v, %v)", tensor.Shape, have, err, countErr)
+					}
+				}
+			}
+		}
+	})
+}
+
+var fuzzed = []string{"", formatPerfAnalyzer, formatV2, formatLines, formatList, formatTable, formatNpy, formatRaw}
+
+// FuzzCursor: what is passed over without a mistake is JSON, and nothing else is.
+func FuzzCursor(f *testing.F) {
+	for _, seed := range []string{`{"a":[1,-0.5e+7,"x\n",true,null]}`, `[01]`, `[1,]`, `{"a"}`, `"\x"`, `[[]]`, "\"\x01\"", `-`, `1e`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := cursor{b: data}
+		c.skip()
+		c.end()
+		if bytes.Contains(data, []byte("NaN")) || bytes.Contains(data, []byte("Infinity")) || bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > maxNesting {
+			return // more is taken, or less
+		}
+		if valid := json.Valid(data); valid != (c.err == nil) {
+			t.Errorf("%q: JSON %v, read %v", data, valid, c.err)
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package feed
+
+import (
+	"errors"
+	"fmt"
+)
+
+// readPerfAnalyzer reads perf_analyzer's JSON:
+//
+//	file   := { "data": [ step, … ] [, "validation_data": [ step, … ] ] }     rows
+//	        | { "data": [ [step, …], … ] [, "validation_data": [ [step, …], … ] ] }     sequences
+//	step   := { tensorName: tensor, … }
+//	tensor := array | { "b64": text [, "shape": [d, …]] } | { "content": array | {"b64": text} [, "shape": [d, …]] }
+//
+// Arrays are flat in row-major order, or nested as the shape.
+func (r *reader) readPerfAnalyzer(data []byte) error {
+	c := cursor{b: data}
+	var rows, expected []record
+	var streams, expectedStreams []int // how many steps each has; nil: rows
+	found, validated := false, false
+	for c.open('{'); c.more('}'); {
+		switch string(c.key()) {
+		case "data":
+			found = true
+			rows, streams = r.steps(&c, "data")
+		case "validation_data":
+			validated = true
+			expected, expectedStreams = r.steps(&c, "validation_data")
+		default:
+			c.skip()
+		}
+	}
+	c.end()
+	switch {
+	case c.err != nil:
+		return c.mistake()
+	case !found || len(rows) == 0:
+		return errors.New(`there are no rows under "data"`)
+	case validated:
+		if err := align(rows, expected, streams, expectedStreams); err != nil {
+			return err
+		}
+	}
+	r.records = append(r.records, rows...)
+	return nil
+}
+
+// steps reads the list under a key: of rows, or of streams, then with the number of steps of each.
+func (r *reader) steps(c *cursor, key string) (rows []record, streams []int) {
+	if c.peek() != '[' {
+		c.fail("%q must be a list of rows, found %s", key, kind(c.rest()))
+		return nil, nil
+	}
+	nested := false
+	n := 0
+	for c.open('['); c.more(']'); n++ {
+		list := c.peek() == '['
+		if n > 0 && list != nested {
+			c.fail("entry %d of %q: rows and lists of rows stand side by side: either all rows are in lists, which are sequences, or none", n, key)
+			return nil, nil
+		}
+		if nested = list; !nested {
+			rows = append(rows, r.step(c, -1, n))
+			continue
+		}
+		count := 0
+		for c.open('['); c.more(']'); count++ {
+			rows = append(rows, r.step(c, n, count))
+		}
+		if count == 0 {
+			c.fail("stream %d of %q has no steps", n, key)
+		}
+		streams = append(streams, count)
+	}
+	return rows, streams
+}
+
+// step reads a row.
+func (r *reader) step(c *cursor, stream, number int) record {
+	rec := record{from: r.from, stream: stream, number: number}
+	if c.peek() != '{' {
+		c.fail("%s is %s, not a map of tensors", rec.name(), kind(c.rest()))
+		return rec
+	}
+	r.members(c, &rec, jsonTensor)
+	return rec
+}
+
+// align gives rows the outputs that stand in the same place of the validation data.
+func align(rows, expected []record, streams, expectedStreams []int) error {
+	switch {
+	case (streams == nil) != (expectedStreams == nil) && len(expected) > 0:
+		return errors.New(`"data" and "validation_data" must both hold rows, or both streams`)
+	case len(streams) != len(expectedStreams):
+		return fmt.Errorf(`"validation_data" has %d streams, "data" has %d`, len(expectedStreams), len(streams))
+	}
+	for i, n := range streams {
+		if expectedStreams[i] != n {
+			return fmt.Errorf(`stream %d of "validation_data" has %d steps, that of "data" has %d`, i, expectedStreams[i], n)
+		}
+	}
+	if len(expected) != len(rows) {
+		return fmt.Errorf(`"validation_data" has %d rows, "data" has %d`, len(expected), len(rows))
+	}
+	for i := range rows {
+		rows[i].outputs = expected[i].inputs
+	}
+	return nil
+}
+
+// rest is what stands at the cursor.
+func (c *cursor) rest() []byte {
+	c.peek()
+	return c.b[min(c.at, len(c.b)):]
+}

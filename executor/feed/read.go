@@ -1,0 +1,240 @@
+package feed
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// maxFile caps the data files of a dataset: they are read whole.
+const maxFile = 1 << 30
+
+const (
+	codeFile    = "data-file"
+	codeUnbuilt = "not-built-yet"
+)
+
+// Formats that are read as rows of tensors.
+const (
+	formatPerfAnalyzer = "perf_analyzer"
+	formatV2           = "v2"
+	formatLines        = "jsonl"
+	formatList         = "json"
+	formatTable        = "csv"
+	formatNpy          = "npy"
+	formatRaw          = "raw"
+)
+
+// reader reads the rows of a dataset, as far as that is possible without a model.
+type reader struct {
+	dataset *scenario.Dataset
+	columns map[string][]scenario.Column // what the plan's `columns` say, by column; nil: nothing
+	used    map[string]bool              // columns that were there
+	records []record
+	tensors []tensorFile // of formats where a file is one tensor; which is known with the model
+	diags   source.Diagnostics
+
+	from    *origin // being read
+	left    int64   // bytes that may still be read
+	names   names
+	scratch []field
+	block   []field
+}
+
+// read reads all that a dataset names. Mistakes in it are diagnostics.
+func read(d *scenario.Dataset) *reader {
+	r := newReader(d)
+	switch d.Source {
+	case "rows":
+		r.readPlan(d.Rows)
+	case "dir":
+		r.from = &origin{name: filepath.Base(d.Dir.Name), pos: d.Dir.Pos}
+		if err := r.readFolder(d.Dir.Name, d.Format); err != nil {
+			r.fail(d.Dir.Pos, codeFile, "%s: %s", filepath.Base(d.Dir.Name), err)
+		}
+	default:
+		for _, f := range d.Files {
+			r.readFile(f)
+		}
+	}
+	if !r.diags.HasErrors() {
+		r.unused()
+		r.sequences()
+	}
+	return r
+}
+
+func newReader(d *scenario.Dataset) *reader {
+	return &reader{dataset: d, columns: byColumn(d), used: map[string]bool{}, left: maxFile, names: names{}}
+}
+
+func (r *reader) fail(pos source.Pos, code, format string, args ...any) *source.Diagnostic {
+	r.diags = append(r.diags, source.Diagnostic{Severity: source.Error, Code: code, Pos: pos, Summary: fmt.Sprintf(format, args...)})
+	return &r.diags[len(r.diags)-1]
+}
+
+// readFile reads a file of any format.
+func (r *reader) readFile(f scenario.Path) {
+	r.from = &origin{name: filepath.Base(f.Name), pos: f.Pos}
+	data, err := readLimited(f.Name, r.left)
+	if err == nil {
+		r.left -= int64(len(data))
+		err = r.parse(f.Name, data)
+	}
+	if err != nil {
+		r.fail(f.Pos, codeFile, "%s: %s", r.from.name, err)
+	}
+}
+
+// parse reads a file's rows in its format.
+func (r *reader) parse(name string, data []byte) error {
+	if r.dataset.Source == "bodies" {
+		r.records = append(r.records, record{from: r.from, stream: -1, body: data})
+		return nil
+	}
+	format := r.dataset.Format
+	if format == "" {
+		var err error
+		if format, err = formatOf(name, data); err != nil {
+			return err
+		}
+	}
+	switch format {
+	case formatPerfAnalyzer:
+		r.from.unit, r.from.ms = "row", true
+		return r.readPerfAnalyzer(data)
+	case formatV2:
+		return r.readV2(data)
+	case formatLines:
+		return r.readLines(data)
+	case formatList:
+		return r.readList(data)
+	case formatTable:
+		return r.readTable(data)
+	}
+	return r.readTensorFile(format, data)
+}
+
+// formatOf is the format of a file whose plan does not say it: by its extension, else by how it begins.
+func formatOf(name string, data []byte) (string, error) {
+	switch ext := strings.ToLower(filepath.Ext(name)); {
+	case ext == ".jsonl" || ext == ".ndjson":
+		return formatLines, nil
+	case ext == ".csv":
+		return formatTable, nil
+	case ext == ".npy":
+		return formatNpy, nil
+	case slices.Contains(rawExtensions[:], ext):
+		return formatRaw, nil
+	}
+	if strings.HasPrefix(string(data[:min(len(data), len(npyMagic))]), npyMagic) {
+		return formatNpy, nil
+	}
+	c := cursor{b: data}
+	switch c.peek() {
+	case '[':
+		c.open('[')
+		if c.more(']') && c.peek() == '{' && isInput(c.rest()) {
+			return formatV2, nil
+		}
+		return formatList, nil
+	case '{':
+		return mapFormat(&c)
+	}
+	return "", errors.New("what form this has cannot be told from its name or its content: say it with `format`")
+}
+
+// mapFormat tells what a file that begins with a map holds.
+func mapFormat(c *cursor) (string, error) {
+	switch key := firstOf(c.rest(), "data", "validation_data", "inputs", "datatype"); key {
+	case "data", "validation_data":
+		return formatPerfAnalyzer, nil
+	case "datatype":
+		return formatV2, nil
+	case "inputs":
+		for c.open('{'); c.more('}'); c.skip() {
+			if string(c.key()) == key && c.peek() == '[' && startsMap(c.rest()[1:]) {
+				return formatV2, nil
+			}
+		}
+	default:
+		c.skip()
+	}
+	switch {
+	case c.err != nil:
+		return "", c.mistake()
+	case c.peek() == '{':
+		return formatLines, nil
+	}
+	return "", errors.New(`there are no rows: the file must hold {"data": [row, …]}, [row, …], or a row a line`)
+}
+
+// unused refuses columns that the plan names and no row has.
+func (r *reader) unused() {
+	for _, c := range r.dataset.Columns {
+		if !r.used[c.Name] && len(r.records) > 0 {
+			r.fail(c.Pos, "column", "no row has a column %q", c.Name)
+		}
+	}
+}
+
+// sequences checks that all rows are parts of sequences, or none.
+func (r *reader) sequences() {
+	for i := range r.records {
+		a, b := &r.records[0], &r.records[i]
+		if (a.stream >= 0) != (b.stream >= 0) {
+			r.fail(b.from.pos, codeFile, "%s: rows and lists of rows are mixed: either all rows of all files are in lists, which are sequences, or none", b.from.name)
+			return
+		}
+		if a.stream < 0 && (a.session == "") != (b.session == "") {
+			r.fail(b.from.pos, codeFile, "%s and %s: one has a session_id and the other has none", a.name(), b.name())
+			return
+		}
+	}
+}
+
+// sequenced reports whether rows belong to sequences.
+func (r *reader) sequenced() bool {
+	return len(r.records) > 0 && (r.records[0].stream >= 0 || r.records[0].session != "")
+}
+
+// readLimited reads a regular file of at most limit bytes, whatever its size is said to be.
+func readLimited(name string, limit int64) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, errors.New("there is no such file")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("this is no regular file")
+	case info.Size() > limit:
+		return nil, fmt.Errorf("the file has %d bytes, no more than %d can be held", info.Size(), limit)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data := make([]byte, 0, info.Size()+1)
+	for {
+		if len(data) == cap(data) {
+			data = slices.Grow(data, 4096)
+		}
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case int64(len(data)) > limit:
+			return nil, fmt.Errorf("the file grew beyond %d bytes", limit)
+		case errors.Is(err, io.EOF):
+			return data, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
