@@ -130,9 +130,9 @@ type (
 	Describer interface {
 		Describe(ctx context.Context, model string) (Signature, error)
 	}
-	// Prober asks once whether server and model are ready. A nil error means ready now.
+	// Prober asks once whether the server is ready, and a model where one is named. A nil error means ready now.
 	Prober interface {
-		Ready(context.Context) error
+		Ready(ctx context.Context, model string) error
 	}
 	// Caller sends one request without a body to the server, with the target's headers, under its URL's prefix; path begins
 	// with a slash. A status other than 2xx is an error that shows what the server said.
@@ -146,8 +146,6 @@ type (
 		// not nil, nothing is left behind.
 		Share(ctx context.Context, reqs []Request, o Sharing) (calls []*Call, release Release, err error)
 	}
-	// Observer reads the server's own counters of a model ("" is the target's own): values of Kind.Series, cumulative, at
-	// a moment of the run's clock.
 	// Observer reads the server's own counters of a model ("" is the target's own) or of one version of it ("": all, or the
 	// target's): values of Kind.Series, cumulative, at a moment of the run's clock.
 	Observer interface {

@@ -15,7 +15,7 @@ import (
 // afterLimit is how long all that a stage does afterwards may take: it is done also when the run is to end.
 const afterLimit = 30 * time.Second
 
-// actions refuses calls to targets that they cannot reach.
+// actions refuses what no target of a stage can do before or after it.
 func (b *build) actions() {
 	for _, s := range b.program.Plan.Stages {
 		t := s.Request.Target
@@ -26,6 +26,22 @@ func (b *build) actions() {
 			}
 		}
 	}
+}
+
+// loads reports whether some stage loads a model on a target before it starts: until then nobody knows what it takes.
+func (p *Program) loads(t *scenario.Target, model string) bool {
+	return model != "" && slices.ContainsFunc(p.Plan.Stages, func(s *scenario.Stage) bool {
+		return s.Request.Target == t && slices.ContainsFunc(s.Before, func(a scenario.Action) bool { return a.LoadModel == model })
+	})
+}
+
+// postponed reports whether a stage's requests can only be made when its turn comes, as it or a stage before it loads the
+// model.
+func (p *Program) postponed(s *scenario.Stage) bool {
+	return slices.ContainsFunc(s.Entries(), func(e scenario.Entry) bool {
+		t := e.Request.Target
+		return t != nil && p.loads(t, cmp.Or(e.Request.Model, t.Model))
+	})
 }
 
 // before does what a stage wants done first, then asks its models for a real answer. What fails fails the stage.
@@ -39,6 +55,7 @@ func (m *member) before(s *scenario.Stage) {
 			in.err = fmt.Errorf("before: %w", err)
 		}
 	}
+	m.r.gatherNow(s, in)
 	m.r.answered(in)
 }
 
@@ -56,19 +73,49 @@ func (m *member) after(ctx context.Context, s *scenario.Stage) {
 
 // act does one thing.
 func (r *runner) act(ctx context.Context, s *scenario.Stage, a scenario.Action) error {
-	if a.Call == nil {
-		return errors.New("this action is not built") // refused before the run
-	}
 	t := r.targets[s.Request.Target]
 	if t == nil || t.err != nil {
 		return errors.New("the target is not open")
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.plan.Timeout)
+	defer cancel()
+	tell := func(what string) { r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("stage %s: %s", s.ID, what)}) }
+	if a.Call == nil {
+		return r.control(ctx, t, a, tell)
 	}
 	caller, ok := t.conn.(backends.Caller)
 	if !ok {
 		return fmt.Errorf("backend %s makes no calls", t.kind.Name)
 	}
-	r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("stage %s: %s %s", s.ID, a.Call.Method, a.Call.Path)})
-	ctx, cancel := context.WithTimeout(ctx, t.plan.Timeout)
-	defer cancel()
+	tell(a.Call.Method + " " + a.Call.Path)
 	return caller.Call(ctx, a.Call.Method, a.Call.Path)
+}
+
+// control loads or unloads a model. What it has said of itself and whether it answered is then to be asked anew.
+func (r *runner) control(ctx context.Context, t *target, a scenario.Action, tell func(string)) error {
+	c, ok := t.conn.(backends.Controller)
+	if !ok {
+		return fmt.Errorf("backend %s does not load and unload models", t.kind.Name)
+	}
+	defer r.forget(t, a.LoadModel+a.UnloadModel)
+	if a.LoadModel != "" {
+		tell("loads model " + a.LoadModel)
+		return c.Load(ctx, a.LoadModel)
+	}
+	tell("unloads model " + a.UnloadModel)
+	return c.Unload(ctx, a.UnloadModel)
+}
+
+// forget drops what is known of a model of a target.
+func (r *runner) forget(t *target, name string) {
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	names := []string{name}
+	if name == t.plan.Model {
+		names = append(names, "") // the target's own
+	}
+	for _, n := range names {
+		delete(r.asked, model{t, n})
+		delete(t.signatures, n)
+	}
 }

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,11 @@ type inputs struct {
 	// why, if they were wanted.
 	series []backends.Series
 	stats  counters
+	called []called
 	note   string
-	err    error
+	// waiting is the node whose requests are made when its stage's turn comes; nil: they have been.
+	waiting *Node
+	err     error
 }
 
 // counters reads a server's counters.
@@ -68,14 +72,18 @@ func (in *inputs) requests(s scenario.Span, seed [2]uint64) int64 {
 // the plan; what cannot be reached fails its stages only.
 func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 	var diags source.Diagnostics
-	left := int64(maxCalls)
 	for _, n := range r.program.Nodes {
 		if r.inputs[n.Stage] != nil || r.stops.now() != "" {
 			continue
 		}
 		in := &inputs{}
 		r.inputs[n.Stage] = in
-		diags = append(diags, r.gather(ctx, n, in, &left)...)
+		if r.program.postponed(n.Stage) {
+			in.waiting = n
+			r.openAll(ctx, n, in)
+			continue
+		}
+		diags = append(diags, r.gather(ctx, n, in)...)
 	}
 	if !diags.HasErrors() {
 		r.probes()
@@ -83,8 +91,34 @@ func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 	return diags
 }
 
+// openAll opens the targets of a node's stage.
+func (r *runner) openAll(ctx context.Context, n *Node, in *inputs) {
+	for i, plan := range n.Stage.Entries() {
+		if t := r.open(ctx, plan.Request.Target, n.Kinds[i]); in.err == nil {
+			in.err = t.err
+		}
+	}
+}
+
+// gatherNow makes the inputs of a stage whose turn has come, where that could not be done before. A mistake of the plan
+// that shows only now fails the stage.
+func (r *runner) gatherNow(s *scenario.Stage, in *inputs) {
+	if in.err != nil || in.waiting == nil {
+		return
+	}
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	n := in.waiting
+	in.waiting = nil
+	for _, d := range r.gather(r.stops.waiting, n, in) {
+		if d.Severity == source.Error && in.err == nil {
+			in.err = fmt.Errorf("%s: %s", d.Pos, d.Summary)
+		}
+	}
+}
+
 // gather makes the inputs of a node's stage.
-func (r *runner) gather(ctx context.Context, n *Node, in *inputs, left *int64) (diags source.Diagnostics) {
+func (r *runner) gather(ctx context.Context, n *Node, in *inputs) (diags source.Diagnostics) {
 	for i, plan := range n.Stage.Entries() {
 		t := r.open(ctx, plan.Request.Target, n.Kinds[i])
 		if in.err = t.err; in.err != nil {
@@ -97,9 +131,9 @@ func (r *runner) gather(ctx context.Context, n *Node, in *inputs, left *int64) (
 		}
 		in.entries = append(in.entries, e)
 		diags = append(diags, r.tensors(t, e.sig)...)
-		diags = append(diags, e.encode(t.conn, n.Stage, uint16(i), r.program.Plan.Seed, left)...)
+		diags = append(diags, e.encode(t.conn, n.Stage, uint16(i), r.program.Plan.Seed, &r.room)...)
 	}
-	in.err, in.recorded = in.statistics(r.stops.waiting), n.recorded
+	in.err, in.recorded = r.statistics(r.stops.waiting, in), n.recorded
 	return diags
 }
 
@@ -112,10 +146,12 @@ func (in *inputs) poolOf(t *target) int {
 	return len(in.pools) - 1
 }
 
-// statistics decides whether the servers' own counters of the stage's models are read. Those of one kind add up.
-func (in *inputs) statistics(ctx context.Context) error {
+// statistics decides whether the servers' own counters of the stage's models are read, and of those that they call. Those
+// of one kind add up.
+func (r *runner) statistics(ctx context.Context, in *inputs) error {
 	var seen []model
 	var readers []counters
+	var all []called
 	for _, e := range in.entries {
 		t := in.pools[e.pool]
 		m := model{t, e.plan.Request.Model}
@@ -132,13 +168,18 @@ func (in *inputs) statistics(ctx context.Context) error {
 			return nil
 		}
 		readers = append(readers, read)
+		list, note, err := r.callTree(ctx, e, t)
+		if err != nil {
+			return about(t.plan, err)
+		}
+		all, in.note = append(all, list...), cmp.Or(in.note, note)
 	}
 	first := in.pools[0].kind
 	if slices.ContainsFunc(in.pools, func(t *target) bool { return t.kind.Name != first.Name }) {
 		in.note = "the kinds of request go to backends that count differently"
 		return nil
 	}
-	in.series, in.stats = first.Series, added(readers)
+	in.series, in.stats, in.called = first.Series, added(readers), all
 	return nil
 }
 

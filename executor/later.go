@@ -78,8 +78,6 @@ func (b *build) laterMetrics(checks []Check) {
 			switch {
 			case r.Scraped():
 				b.notYet(pos, "no metrics endpoint is read yet")
-			case r.Model != "":
-				b.notYet(pos, "the statistics of composing models are not read yet")
 			case row.Later:
 				b.notYet(pos, row.Name+" is not measured yet")
 			}

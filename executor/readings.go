@@ -42,9 +42,9 @@ func (t *trial) measure() {
 	t.read = &readings{
 		total: total, parts: t.parts, stopped: total.Aggregate.Stopped(), sent: t.played.Sent, rounds: 1,
 		use: t.watch.use(), counted: t.in.series, percentiles: t.r.program.Plan.Output.Percentiles,
-		mask: t.r.program.Plan.Mask,
+		mask: t.r.program.Plan.Mask, called: t.in.called, server: t.serverSlices(total.Slices, total.From),
 	}
-	t.read.began, t.read.ended = t.counters()
+	t.read.began, t.read.ended = t.counters(total.From, reported)
 	t.read.fill(t.node, t.out)
 	t.notesOnReadings()
 	if t.node.Open {
@@ -91,15 +91,19 @@ type readings struct {
 	rounds      int
 	use         observe.Use
 	counted     []backends.Series // by the server
-	began       observe.Snapshot  // of the server's counters; no values: it keeps none
-	ended       observe.Snapshot
+	called      []called          // the models that the stage's own call
+	began       tally             // by the server; nil: it keeps none, or nothing is known
+	ended       tally
+	server      []serverSlice
 	percentiles []float64
 	mask        func(string) string // of what a server said
 }
 
 // before is the readings of no round yet, to which m and its likes can be joined.
 func (m *readings) before() *readings {
-	return &readings{parts: m.parts, counted: m.counted, began: m.began, ended: m.began, percentiles: m.percentiles, mask: m.mask}
+	return &readings{
+		parts: m.parts, counted: m.counted, called: m.called, began: m.began, ended: m.began, percentiles: m.percentiles, mask: m.mask,
+	}
 }
 
 // join adds the round that comes next.
@@ -109,6 +113,10 @@ func (m *readings) join(o *readings) {
 	m.sent += o.sent
 	m.use = bothUses(m.use, o.use)
 	m.ended = bothCounts(m.ended, o.began, o.ended)
+	for _, s := range o.server {
+		s.round += m.rounds
+		m.server = append(m.server, s)
+	}
 	m.rounds += o.rounds
 }
 
@@ -130,8 +138,19 @@ func bothUses(a, b observe.Use) observe.Use {
 	return u
 }
 
-// bothCounts is an end of counters that have grown by another round as well. A counter that went back spoils the sum.
-func bothCounts(end, from, to observe.Snapshot) observe.Snapshot {
+// bothCounts is an end of counters that have grown by another round as well, for each model.
+func bothCounts(end, from, to tally) (all tally) {
+	if len(end) != len(from) || len(end) != len(to) {
+		return nil
+	}
+	for i := range end {
+		all = append(all, bothSnapshots(end[i], from[i], to[i]))
+	}
+	return all
+}
+
+// bothSnapshots is that of one model. A counter that went back spoils the sum.
+func bothSnapshots(end, from, to observe.Snapshot) observe.Snapshot {
 	if len(end.Values) != len(from.Values) || len(end.Values) != len(to.Values) {
 		return observe.Snapshot{}
 	}
@@ -160,17 +179,18 @@ func (m *readings) fill(n *Node, out *result.Node) {
 	for i, w := range m.parts.series {
 		out.Series = append(out.Series, storedSeries(w, m.total.Series[i]))
 	}
-	out.Slices = slices.Concat([]result.Slice{}, resultSlices(m.total.Slices))
+	out.Slices = slices.Concat([]result.Slice{}, onSlices(resultSlices(m.total.Slices), m.server))
+	out.Models = m.models()
 	out.Errors = failures(m.total.Aggregate)
 	out.Redact(m.mask) // an example is cut, and what is made of it later hides where
 }
 
 // growth is what the server counted, nil when nothing is known.
 func (m *readings) growth() []observe.Reading {
-	if m.began.Values == nil || m.ended.Values == nil {
+	if m.began == nil || m.ended == nil {
 		return nil
 	}
-	return observe.Growth(m.counted, m.began, m.ended)
+	return observe.Growth(m.counted, m.began[0], m.ended[0])
 }
 
 // read puts one row into the result. A row without data stands there without a value: it was asked for and not had.

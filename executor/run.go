@@ -66,6 +66,7 @@ type runner struct {
 	result   *result.Result
 	targets  map[*scenario.Target]*target
 	inputs   map[*scenario.Stage]*inputs
+	room     int64             // bytes that encoded requests may still take
 	failed   map[string]string // stages that count as failed, and why
 	clean    cleanup
 	stops    *stops
@@ -81,7 +82,7 @@ func (p *Program) Run(ctx context.Context, e Env) (*result.Result, source.Diagno
 	r := &runner{
 		program: p, env: e, clock: backends.Clock{Origin: time.Now()},
 		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs), failed: make(map[string]string),
-		asked: make(map[model]error),
+		asked: make(map[model]error), room: maxCalls,
 	}
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
 	var end func()

@@ -31,6 +31,9 @@ func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends
 	if t.err = r.connect(ctx, t); t.err == nil {
 		t.err = r.await(r.stops.waiting, t)
 	}
+	if t.err == nil {
+		t.err = r.adjust(r.stops.waiting, t)
+	}
 	if t.err != nil {
 		t.err = about(plan, t.err)
 	}
@@ -86,7 +89,11 @@ func (r *runner) await(ctx context.Context, t *target) error {
 	if !ok {
 		return nil
 	}
-	return r.until(ctx, t, "not ready", prober.Ready)
+	model := t.plan.Model
+	if r.program.loads(t.plan, model) {
+		model = "" // its stage asks for it
+	}
+	return r.until(ctx, t, "not ready", func(ctx context.Context) error { return prober.Ready(ctx, model) })
 }
 
 // describe asks once for each model what it takes and gives.

@@ -3,10 +3,10 @@ package executor
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
 )
 
@@ -20,8 +20,9 @@ type watcher struct {
 	began    bool
 	ended    bool
 	client   [3]observe.Client
-	server   [3]observe.Snapshot
+	server   [3]tally
 	errs     [3]error
+	snapshots
 	// from is the snapshot that growth counts from: the one at the start of hold, or the one before the clock where there
 	// was no warm-up, or where hold was over before the server answered.
 	from   moment
@@ -58,6 +59,7 @@ func (w *watcher) look(ctx context.Context, t *trial, now int64, over bool) {
 			w.take(ctx, t, holdBegins)
 		}
 	}
+	w.snapshots.look(ctx, t, now)
 	if !w.ended && (over || now >= t.control.StopAt.Load()) {
 		w.ended = true
 		w.asking.Wait() // the first question must not be answered after the second
@@ -74,7 +76,7 @@ func (w *watcher) take(ctx context.Context, t *trial, i moment) {
 	w.asking.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statsLimit)
 		defer cancel()
-		w.server[i], w.errs[i] = observe.Take(ctx, len(t.in.series), t.in.stats)
+		w.server[i], w.errs[i] = t.in.count(ctx)
 	})
 }
 
@@ -86,17 +88,22 @@ func (w *watcher) use() observe.Use {
 	return observe.Between(w.client[w.from], w.client[holdEnds], observe.Allowed())
 }
 
-// counters are the server's at the ends of hold; without values where nothing is known.
-func (t *trial) counters() (began, ended observe.Snapshot) {
+// counters are the server's at the ends of what is reported of hold, which began at a moment of the run clock; nil where
+// nothing is known.
+func (t *trial) counters(hold int64, reported measure.Span) (began, ended tally) {
 	w := &t.watch
 	if t.in.stats == nil || !w.ended {
-		return began, ended
+		return nil, nil
 	}
 	if err := errors.Join(w.errs[:]...); err != nil {
 		t.note("no_statistics", "%s", err)
-		return began, ended
+		return nil, nil
 	}
-	if slices.Equal(w.server[w.from].Values, w.server[holdEnds].Values) {
+	if t.steer.accepted != nil {
+		moments := w.moments()
+		return nearest(moments, hold+reported.From), nearest(moments, hold+reported.To)
+	}
+	if w.server[w.from].same(w.server[holdEnds]) {
 		w.from = beforeClock
 	}
 	return w.server[w.from], w.server[holdEnds]

@@ -125,6 +125,12 @@ func (r *reading) target(name string, t *rawTarget) *Target {
 	if m := t.Metrics; m != nil {
 		target.Metrics = &Metrics{URL: m.URL.V, Every: m.Every.V, Match: wordsOf(m.Match)}
 	}
+	if x := t.Trace; x != nil {
+		target.Trace = &Trace{Levels: wordsOf(x.Level), Rate: x.Rate.V, Count: x.Count.V, LogFrequency: x.LogFrequency.V}
+	}
+	if l := t.Log; l != nil {
+		target.Log = &Log{Info: l.Info.ptr(), Warning: l.Warning.ptr(), Error: l.Error.ptr(), Verbose: l.Verbose.ptr(), Format: l.Format.or("")}
+	}
 	for _, e := range t.At.node.Entries {
 		target.Keys = append(target.Keys, Key{e.Key, e.KeyPos})
 	}

@@ -97,6 +97,8 @@ type Target struct {
 	Tokenizer      *Path    // nil: the server counts tokens
 	Composing      []string // models that this one calls, whose statistics are read too: name or name:version
 	Metrics        *Metrics
+	Trace          *Trace // nil: the server's settings stay as they are
+	Log            *Log   // nil: likewise
 	Builtin        *Builtin
 	// Keys are the keys that the plan itself wrote here, with their positions: a kind refuses those that it does not read.
 	Keys []Key
@@ -127,6 +129,19 @@ type Metrics struct {
 	URL   string
 	Every time.Duration
 	Match []string
+}
+
+// Trace is which requests a server traces while the plan runs.
+type Trace struct {
+	Levels                    []string // TIMESTAMPS TENSORS
+	Rate, Count, LogFrequency int64    // one of Rate requests; at most Count traces, -1 all; LogFrequency traces in a file, 0 all
+}
+
+// Log is what a server logs while the plan runs; what is nil or "" stays as it is.
+type Log struct {
+	Info, Warning, Error *bool
+	Verbose              *int64
+	Format               string
 }
 
 // Connections is `per_slot`, `per_request`, or a number shared by all slots.

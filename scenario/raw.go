@@ -70,6 +70,7 @@ type rawTarget struct {
 	Tokenizer         *val[path]          `plan:"tokenizer"`
 	Metrics           *rawMetrics         `plan:"metrics"`
 	Trace             *rawTrace           `plan:"trace"`
+	Log               *rawLog             `plan:"log"`
 }
 
 // rawBaseline is a path, or a map with more.
@@ -106,6 +107,15 @@ type rawTrace struct {
 	Rate         *val[int64]    `plan:"rate" default:"1000" min:"1"`
 	Count        *val[int64]    `plan:"count" default:"-1" min:"-1"`
 	LogFrequency *val[int64]    `plan:"log_frequency" default:"0" min:"0"`
+}
+
+type rawLog struct {
+	At      place
+	Info    *val[bool]   `plan:"info"`
+	Warning *val[bool]   `plan:"warning"`
+	Error   *val[bool]   `plan:"error"`
+	Verbose *val[int64]  `plan:"verbose" min:"0" max:"10"`
+	Format  *val[string] `plan:"format" words:"default ISO8601"`
 }
 
 type rawTensors struct {

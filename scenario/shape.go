@@ -61,6 +61,14 @@ func (v *val[T]) or(other T) T {
 	return v.V
 }
 
+// ptr points to the value, or is nil when the key is not there.
+func (v *val[T]) ptr() *T {
+	if v == nil {
+		return nil
+	}
+	return &v.V
+}
+
 // dict is a map with free keys, in document order.
 type dict[T any] struct {
 	At      place

@@ -11,7 +11,7 @@ import (
 
 // language are the keys of a target in the plan language. Those that the executor reads itself are no kind's.
 var language = strings.Fields("model model_version signature endpoint path method protos inprocess composing_models headers parameters " +
-	"compression tls timeout connect_timeout inactivity_timeout connections max_message tensors streaming tokenizer ready statistics trace")
+	"compression tls timeout connect_timeout inactivity_timeout connections max_message tensors streaming tokenizer ready statistics trace log")
 
 func TestKinds(t *testing.T) {
 	var names []string
@@ -78,10 +78,10 @@ func TestAbilities(t *testing.T) {
 	}{
 		{kind: "kserve", url: "http://h", want: "unary, metadata, tensors, expected outputs"},
 		{kind: "kserve", url: "grpc://h", want: "unary, metadata, tensors, expected outputs"},
-		{kind: "triton", url: "grpc://h", endpoint: "infer", want: "unary, metadata, server statistics, tensors, expected outputs, (sequences), (system shared memory), (cuda shared memory), (trace settings), (model control), (composing models)"},
-		{kind: "triton", url: "grpc://h", endpoint: "infer", streaming: true, want: "unary, metadata, server statistics, tensors, expected outputs, (streaming), (bidirectional stream), (sequences), (system shared memory), (cuda shared memory), (trace settings), (model control), (composing models)"},
-		{kind: "triton", url: "http://h", endpoint: "generate", streaming: true, want: "unary, metadata, server statistics, expected outputs, (streaming), (token events), (prompts), (trace settings), (model control), (composing models)"},
-		{kind: "triton", url: "grpc://h", endpoint: "vllm", streaming: true, tokenizer: "t.json", want: "unary, metadata, server statistics, tensors, expected outputs, (streaming), (bidirectional stream), (token events), (token counts), (prompts), (sequences), (system shared memory), (cuda shared memory), (trace settings), (model control), (composing models)"},
+		{kind: "triton", url: "grpc://h", endpoint: "infer", want: "unary, metadata, server statistics, tensors, expected outputs, (sequences), (system shared memory), (cuda shared memory), trace settings, model control, composing models"},
+		{kind: "triton", url: "grpc://h", endpoint: "infer", streaming: true, want: "unary, metadata, server statistics, tensors, expected outputs, (streaming), (bidirectional stream), (sequences), (system shared memory), (cuda shared memory), trace settings, model control, composing models"},
+		{kind: "triton", url: "http://h", endpoint: "generate", streaming: true, want: "unary, metadata, server statistics, expected outputs, (streaming), (token events), (prompts), trace settings, model control, composing models"},
+		{kind: "triton", url: "grpc://h", endpoint: "vllm", streaming: true, tokenizer: "t.json", want: "unary, metadata, server statistics, tensors, expected outputs, (streaming), (bidirectional stream), (token events), (token counts), (prompts), (sequences), (system shared memory), (cuda shared memory), trace settings, model control, composing models"},
 		{kind: "triton_inprocess", endpoint: "tensorrtllm", streaming: true, tokenizer: "t.json", want: "(unary), (metadata), (server statistics), (tensors), (expected outputs), (streaming), (token events), (token counts), (prompts), (sequences), (system shared memory), (cuda shared memory), (trace settings), (model control), (composing models)"},
 		{kind: "tfserving", url: "grpc://h", endpoint: "predict", want: "(unary), (metadata), (tensors), (expected outputs)"},
 		{kind: "torchserve", url: "http://h", want: "(unary), (expected outputs), (request bodies)"},

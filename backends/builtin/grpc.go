@@ -80,6 +80,14 @@ func (s grpcService) ModelConfig(_ context.Context, r *pb.ModelConfigRequest) (*
 			out.DynamicBatching.PreferredBatchSize = append(out.DynamicBatching.PreferredBatchSize, int32(n))
 		}
 	}
+	if e := c.Ensemble; e != nil {
+		out.EnsembleScheduling = &pb.ModelEnsembling{}
+		for _, s := range e.Step {
+			out.EnsembleScheduling.Step = append(out.EnsembleScheduling.Step, &pb.ModelEnsembling_Step{
+				ModelName: s.Model, ModelVersion: s.Version, InputMap: s.In, OutputMap: s.Out,
+			})
+		}
+	}
 	return &pb.ModelConfigResponse{Config: out}, nil
 }
 

@@ -14,7 +14,7 @@ const (
 
 // extensions are the protocol extensions that both protocols serve.
 func extensions() []string {
-	return []string{"binary_tensor_data", "statistics", "model_configuration"}
+	return []string{"binary_tensor_data", "statistics", "model_configuration", "model_repository", "trace", "logging"}
 }
 
 // routes are the inference endpoints, with and without a model version.
@@ -26,6 +26,13 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /v2", s.serverMetadata)
 	mux.HandleFunc("GET /v2/{$}", s.serverMetadata)
 	mux.HandleFunc("GET /v2/models/stats", s.allStats)
+	mux.HandleFunc("POST /v2/repository/models/{model}/load", s.httpLoad(true))
+	mux.HandleFunc("POST /v2/repository/models/{model}/unload", s.httpLoad(false))
+	for path, group := range map[string]*settings{"/v2/trace/setting": s.trace, "/v2/logging": s.logs} {
+		mux.HandleFunc("GET "+path, group.httpSettings)
+		mux.HandleFunc("POST "+path, group.httpSettings)
+	}
+	mux.HandleFunc("GET /metrics", s.metrics)
 	for _, base := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
 		mux.HandleFunc("GET "+base, s.withModel(func(m *model) any { return m.metadata() }))
 		mux.HandleFunc("GET "+base+"/config", s.withModel(func(m *model) any { return m.configuration() }))
@@ -116,19 +123,29 @@ type (
 		PreferredBatchSize []int `json:"preferred_batch_size"`
 		MaxQueueDelay      int64 `json:"max_queue_delay_microseconds"`
 	}
+	ensembleStep struct {
+		Model   string            `json:"model_name"`
+		Version int64             `json:"model_version"`
+		In      map[string]string `json:"input_map"`
+		Out     map[string]string `json:"output_map"`
+	}
+	ensembleScheduling struct {
+		Step []ensembleStep `json:"step"`
+	}
 	transactionPolicy struct {
 		Decoupled bool `json:"decoupled"`
 	}
 	modelConfig struct {
-		Name              string            `json:"name"`
-		Platform          string            `json:"platform"`
-		Backend           string            `json:"backend"`
-		MaxBatchSize      int               `json:"max_batch_size"`
-		Input             []tensorConfig    `json:"input"`
-		Output            []tensorConfig    `json:"output"`
-		InstanceGroup     []instanceGroup   `json:"instance_group"`
-		DynamicBatching   *dynamicBatching  `json:"dynamic_batching,omitempty"`
-		TransactionPolicy transactionPolicy `json:"model_transaction_policy"`
+		Name              string              `json:"name"`
+		Platform          string              `json:"platform"`
+		Backend           string              `json:"backend"`
+		MaxBatchSize      int                 `json:"max_batch_size"`
+		Input             []tensorConfig      `json:"input"`
+		Output            []tensorConfig      `json:"output"`
+		InstanceGroup     []instanceGroup     `json:"instance_group"`
+		DynamicBatching   *dynamicBatching    `json:"dynamic_batching,omitempty"`
+		Ensemble          *ensembleScheduling `json:"ensemble_scheduling,omitempty"`
+		TransactionPolicy transactionPolicy   `json:"model_transaction_policy"`
 	}
 )
 
@@ -146,6 +163,12 @@ func (m *model) configuration() modelConfig {
 	}
 	if q := m.queue; q.batch > 1 {
 		c.DynamicBatching = &dynamicBatching{PreferredBatchSize: []int{q.batch}, MaxQueueDelay: q.delay.Microseconds()}
+	}
+	if m.steps != nil {
+		c.Platform, c.Backend, c.InstanceGroup, c.DynamicBatching, c.Ensemble = "ensemble", "", nil, nil, &ensembleScheduling{}
+		for _, s := range m.steps {
+			c.Ensemble.Step = append(c.Ensemble.Step, ensembleStep{s.model, -1, s.in, s.out})
+		}
 	}
 	return c
 }

@@ -101,8 +101,11 @@ func (s *Server) answer(ctx context.Context, now, first int64, name, v string, p
 	return r, m, r.wanted(j.out), nil
 }
 
-// do takes j through the model's queue.
+// do takes j through the model's queue, that of an ensemble through its steps.
 func (m *model) do(ctx context.Context, r *inference, j *job) error {
+	if m.steps != nil {
+		return m.compose(ctx, r, j)
+	}
 	ran, err := m.queue.instant(j)
 	if !ran {
 		err = m.queue.push(j)
@@ -150,7 +153,7 @@ func (s *Server) count(err error) {
 // find is the model of a name and a version, where an empty version is any.
 func (s *Server) find(name, v string) (*model, error) {
 	m := s.models[name]
-	if m == nil {
+	if m == nil || m.unloaded.Load() {
 		return nil, unknownModel(name)
 	}
 	if v != "" && v != version {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 )
 
 // version is the only version of every model.
@@ -33,6 +34,9 @@ type model struct {
 	run      func([]tensor) []tensor // inputs in the order of the spec
 	service  float64                 // own service time in seconds
 	count    int                     // own instances
+	steps    []step                  // of an ensemble; it has no run
+
+	unloaded atomic.Bool
 
 	queue *queue
 	stats *stats
@@ -68,7 +72,7 @@ func catalogue() []*model {
 		inputs:  []spec{{"INPUT0", int32s, []int64{16}}, {"INPUT1", int32s, []int64{16}}},
 		outputs: []spec{{"OUTPUT0", int32s, []int64{16}}, {"OUTPUT1", int32s, []int64{16}}},
 	}
-	return append(models, simple, identity("identity", fp32, 64, -1), slow, slow4)
+	return append(models, simple, identity("identity", fp32, 64, -1), slow, slow4, ensemble(simple))
 }
 
 func identity(name string, t *datatype, maxBatch int, dim int64) *model {

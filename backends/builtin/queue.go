@@ -90,6 +90,13 @@ func (q *queue) push(j *job) error {
 	return nil
 }
 
+// waiting is how many jobs wait for an instance.
+func (q *queue) waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.jobs) - q.head
+}
+
 // instant runs j in the caller's goroutine where no job ever waits for another: executions take no time and none is
 // held back to gather more. It saves the client, which shares the machine, two changes of thread.
 func (q *queue) instant(j *job) (ran bool, err error) {

@@ -40,6 +40,8 @@ type Server struct {
 	results  results
 	conns    connections
 	bodies   budget
+	trace    *settings
+	logs     *settings
 
 	stop   context.CancelFunc // ends what handlers wait for
 	unhook func() bool
@@ -68,7 +70,8 @@ func newServer(c Config) *Server {
 		config: c, clock: clk, models: map[string]*model{}, order: catalogue(), types: map[string]*datatype{},
 		arrivals: newArrivals(clk, maxArrivals),
 		faults:   faults{errors: c.Errors, reset: c.Reset, stall: c.Stall},
-		stop:     func() {}, unhook: func() bool { return true },
+		trace:    traceSettings(), logs: logSettings(),
+		stop: func() {}, unhook: func() bool { return true },
 	}
 	s.faults.reseed(c.Seed)
 	s.bodies.left.Store(maxBodies)

@@ -160,7 +160,7 @@ func TestDescribeAndReady(t *testing.T) {
 		if got, err = c.(backends.Describer).Describe(t.Context(), "slow"); err != nil || got.MaxBatch != 0 || got.Batched || !cmp.Equal(got.Inputs[0].Shape, []int64{1}) {
 			t.Errorf("%s: unbatched: %+v %v", name, got, err)
 		}
-		if err := c.(backends.Prober).Ready(t.Context()); err != nil {
+		if err := c.(backends.Prober).Ready(t.Context(), "simple"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		target.Model = "nosuch"
@@ -168,7 +168,7 @@ func TestDescribeAndReady(t *testing.T) {
 		if _, err := c.(backends.Describer).Describe(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "nosuch") {
 			t.Errorf("%s: describe an unknown model: %v", name, err)
 		}
-		if err := c.(backends.Prober).Ready(t.Context()); err == nil {
+		if err := c.(backends.Prober).Ready(t.Context(), "nosuch"); err == nil {
 			t.Errorf("%s: an unknown model is ready", name)
 		}
 		if s := one(t, c, l, backends.Request{Inputs: []backends.Tensor{values(t, backends.Int32)}}); s.Class != backends.Status || !strings.Contains(string(s.Note), "nosuch") {

@@ -108,17 +108,17 @@ func TestReadyAndControlErrors(t *testing.T) {
 		{map[string]string{"/v2/health/live": "https://elsewhere/v2"}, `status 301, which points to "https://elsewhere/v2"`},
 	} {
 		url, _ := site(t, c.pages)
-		err := openSite(t, backends.Target{URL: url, Model: "m"}).(backends.Prober).Ready(t.Context())
+		err := openSite(t, backends.Target{URL: url, Model: "m"}).(backends.Prober).Ready(t.Context(), "m")
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
 	}
 	closed := openSite(t, backends.Target{URL: "http://127.0.0.1:1", Model: "m"})
-	if err := closed.(backends.Prober).Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
+	if err := closed.(backends.Prober).Ready(t.Context(), "m"); err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Errorf("closed port: %v", err)
 	}
 	closed = openSite(t, backends.Target{URL: "grpc://127.0.0.1:1", Model: "m"})
-	if err := closed.(backends.Prober).Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
+	if err := closed.(backends.Prober).Ready(t.Context(), "m"); err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Errorf("closed port over gRPC: %v", err)
 	}
 }

@@ -170,10 +170,14 @@ func (c *HTTP) read(ctx context.Context, path string, into any) error {
 }
 
 // Ready implements backends.Prober: live, ready, and the model loaded.
-func (c *HTTP) Ready(ctx context.Context) error {
+func (c *HTTP) Ready(ctx context.Context, model string) error {
 	paths := []string{"/v2/health/live", "/v2/health/ready"}
-	if c.target.Model != "" {
-		paths = append(paths, modelPath(c.target.Model, c.target.ModelVersion)+"/ready")
+	if model != "" {
+		name, version, err := modelOf(&c.target, model)
+		if err != nil {
+			return err
+		}
+		paths = append(paths, modelPath(name, version)+"/ready")
 	}
 	for _, path := range paths {
 		body, err := c.Get(ctx, path)

@@ -167,13 +167,18 @@ func wrapMalformed(method string, err error) error {
 }
 
 // Ready implements backends.Prober: live, ready, and the model loaded.
-func (c *GRPC) Ready(ctx context.Context) error {
-	asks := []struct {
+func (c *GRPC) Ready(ctx context.Context, model string) error {
+	type question struct {
 		method  string
 		request []byte
-	}{{"ServerLive", nil}, {"ServerReady", nil}, {"ModelReady", ModelRequest(c.target.Model, c.target.ModelVersion)}}
-	if c.target.Model == "" {
-		asks = asks[:2]
+	}
+	asks := []question{{"ServerLive", nil}, {"ServerReady", nil}}
+	if model != "" {
+		name, version, err := modelOf(&c.target, model)
+		if err != nil {
+			return err
+		}
+		asks = append(asks, question{"ModelReady", ModelRequest(name, version)})
 	}
 	for _, a := range asks {
 		reply, err := c.Invoke(ctx, a.method, a.request)

@@ -19,7 +19,7 @@ func Kind() backends.Kind {
 		Name:      "triton",
 		Help:      "Triton Inference Server over HTTP or gRPC, with its statistics",
 		Schemes:   kserve.Schemes(),
-		Keys:      append(kserve.Keys(), "statistics", "endpoint", "streaming", "inactivity_timeout", "composing_models", "tokenizer", "trace"),
+		Keys:      append(kserve.Keys(), "statistics", "endpoint", "streaming", "inactivity_timeout", "composing_models", "tokenizer", "trace", "log"),
 		Endpoints: []string{infer, generate, "tensorrtllm", "vllm"},
 		Abilities: abilities,
 		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace),

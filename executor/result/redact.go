@@ -31,6 +31,9 @@ func (n *Node) Redact(mask func(string) string) {
 		m.findings(round.Findings)
 		m.scopes(round.Scopes)
 	}
+	for i := range n.Models {
+		m.texts(&n.Models[i].Name, &n.Models[i].CalledBy)
+	}
 	for i := range n.Trials {
 		m.texts(&n.Trials[i].Reason)
 		m.assertions(n.Trials[i].While)

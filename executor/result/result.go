@@ -126,6 +126,7 @@ type Node struct {
 	Duration    float64            `json:"duration"` // s; the hold window
 	Metrics     map[string]*Metric `json:"metrics"`
 	Scopes      []Scope            `json:"scopes,omitempty"` // phases of a ramp, entries of a mix
+	Models      []Model            `json:"models,omitempty"` // that the stage's own model calls
 	Series      []Series           `json:"series,omitempty"` // windows that assertions are judged on
 	Slices      []Slice            `json:"slices"`
 	Windows     []Window           `json:"windows,omitempty"` // of until: stable
@@ -178,6 +179,8 @@ type Slice struct {
 	LatencyP50 *float64 `json:"latency_p50"`
 	LatencyP99 *float64 `json:"latency_p99"`
 	LatencyMax *float64 `json:"latency_max"`
+	// Server is what the server's own counters say of it, by name of the metric, in base units.
+	Server map[string]float64 `json:"server,omitempty"`
 }
 
 // Window is one stability window: the values of the metrics asked for, by name. Times in s since hold start.

@@ -87,7 +87,12 @@ func (s Stored) source(at expression.Place) (source, string) {
 		return src, why
 	}
 	if at.Model != "" {
-		return source{}, fmt.Sprintf("%sthe composing model %q was not measured apart", where, at.Model)
+		m := n.Model(at.Model)
+		if m == nil {
+			return source{}, fmt.Sprintf("%sthe server's statistics have no composing model %q", where, at.Model)
+		}
+		src.metrics, src.whole = m.Metrics, false
+		return src, ""
 	}
 	if at.Phase != "" || at.Mix != "" {
 		part := n.Scope(at.Phase, at.Mix)

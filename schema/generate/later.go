@@ -17,13 +17,11 @@ target.path
 target.method
 target.protos
 target.inprocess
-target.composing_models
 target.compression
 target.inactivity_timeout
 target.streaming
 target.tokenizer
 target.metrics
-target.trace
 builtin.ttft
 builtin.itl
 
@@ -38,8 +36,6 @@ quantity_int_map.periodic
 stage_map.sequences
 stage_map.shared_memory
 span: sequence sequences session sessions
-action.load_model
-action.unload_model
 expect.sample
 expect.fields
 

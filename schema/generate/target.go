@@ -48,6 +48,15 @@ func targetDefs() []definition {
 				key{name: "log_frequency", schema: ref("int").with(member{"minimum", 0}), dflt: 0, example: 10, description: "How many traces go to one file; 0 for all."},
 			)
 		}},
+		{"log", "map", func() object {
+			return closed("map",
+				key{name: "info", schema: ref("bool"), example: false, description: "Whether information is logged."},
+				key{name: "warning", schema: ref("bool"), example: true, description: "Whether warnings are logged."},
+				key{name: "error", schema: ref("bool"), example: true, description: "Whether errors are logged."},
+				key{name: "verbose", schema: ref("int").with(member{"minimum", 0}, member{"maximum", 10}), example: 1, description: "How much is logged besides; 0 for nothing."},
+				key{name: "format", schema: words(list("default ISO8601")), example: "ISO8601", description: "How times are written."},
+			)
+		}},
 	}
 }
 
@@ -125,7 +134,8 @@ func moreTargetKeys() []key {
 		{name: "streaming", schema: ref("bool"), dflt: false, example: true, description: "A bidirectional gRPC stream, or server-sent events."},
 		{name: "tokenizer", schema: ref("path"), example: "tokenizer.json", description: "Counts tokens on the client; without one the server's usage counts."},
 		{name: "metrics", schema: ref("metrics"), example: object{{"url", "http://localhost:8002/metrics"}}, description: "The server's Prometheus metrics."},
-		{name: "trace", schema: ref("trace"), example: object{{"level", []any{"TIMESTAMPS"}}}, description: "Trace settings while the plan runs; restored afterwards."},
+		{name: "trace", schema: ref("trace"), example: object{{"level", []any{"TIMESTAMPS"}}}, description: "Trace settings of the server while the plan runs; restored afterwards."},
+		{name: "log", schema: ref("log"), example: object{{"verbose", 1}}, description: "Log settings of the server while the plan runs; those not named stay as they are; restored afterwards."},
 	}
 }
 

@@ -1329,6 +1329,51 @@ func (x *ModelTransactionPolicy) GetDecoupled() bool {
 	return false
 }
 
+// The models that an ensemble calls, and how their tensors are named inside of it.
+type ModelEnsembling struct {
+	state         protoimpl.MessageState  `protogen:"open.v1"`
+	Step          []*ModelEnsembling_Step `protobuf:"bytes,1,rep,name=step,proto3" json:"step,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelEnsembling) Reset() {
+	*x = ModelEnsembling{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelEnsembling) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelEnsembling) ProtoMessage() {}
+
+func (x *ModelEnsembling) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelEnsembling.ProtoReflect.Descriptor instead.
+func (*ModelEnsembling) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ModelEnsembling) GetStep() []*ModelEnsembling_Step {
+	if x != nil {
+		return x.Step
+	}
+	return nil
+}
+
 type ModelConfig struct {
 	state                  protoimpl.MessageState  `protogen:"open.v1"`
 	Name                   string                  `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1337,7 +1382,8 @@ type ModelConfig struct {
 	Input                  []*ModelInput           `protobuf:"bytes,5,rep,name=input,proto3" json:"input,omitempty"`
 	Output                 []*ModelOutput          `protobuf:"bytes,6,rep,name=output,proto3" json:"output,omitempty"`
 	InstanceGroup          []*ModelInstanceGroup   `protobuf:"bytes,7,rep,name=instance_group,json=instanceGroup,proto3" json:"instance_group,omitempty"`
-	DynamicBatching        *ModelDynamicBatching   `protobuf:"bytes,11,opt,name=dynamic_batching,json=dynamicBatching,proto3" json:"dynamic_batching,omitempty"` // absent: one request an execution
+	DynamicBatching        *ModelDynamicBatching   `protobuf:"bytes,11,opt,name=dynamic_batching,json=dynamicBatching,proto3" json:"dynamic_batching,omitempty"`          // absent: one request an execution
+	EnsembleScheduling     *ModelEnsembling        `protobuf:"bytes,15,opt,name=ensemble_scheduling,json=ensembleScheduling,proto3" json:"ensemble_scheduling,omitempty"` // absent: not an ensemble
 	Backend                string                  `protobuf:"bytes,17,opt,name=backend,proto3" json:"backend,omitempty"`
 	ModelTransactionPolicy *ModelTransactionPolicy `protobuf:"bytes,19,opt,name=model_transaction_policy,json=modelTransactionPolicy,proto3" json:"model_transaction_policy,omitempty"`
 	unknownFields          protoimpl.UnknownFields
@@ -1346,7 +1392,7 @@ type ModelConfig struct {
 
 func (x *ModelConfig) Reset() {
 	*x = ModelConfig{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[19]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1358,7 +1404,7 @@ func (x *ModelConfig) String() string {
 func (*ModelConfig) ProtoMessage() {}
 
 func (x *ModelConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[19]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1371,7 +1417,7 @@ func (x *ModelConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelConfig.ProtoReflect.Descriptor instead.
 func (*ModelConfig) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{19}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ModelConfig) GetName() string {
@@ -1423,6 +1469,13 @@ func (x *ModelConfig) GetDynamicBatching() *ModelDynamicBatching {
 	return nil
 }
 
+func (x *ModelConfig) GetEnsembleScheduling() *ModelEnsembling {
+	if x != nil {
+		return x.EnsembleScheduling
+	}
+	return nil
+}
+
 func (x *ModelConfig) GetBackend() string {
 	if x != nil {
 		return x.Backend
@@ -1447,7 +1500,7 @@ type ModelConfigRequest struct {
 
 func (x *ModelConfigRequest) Reset() {
 	*x = ModelConfigRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[20]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1459,7 +1512,7 @@ func (x *ModelConfigRequest) String() string {
 func (*ModelConfigRequest) ProtoMessage() {}
 
 func (x *ModelConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[20]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1472,7 +1525,7 @@ func (x *ModelConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelConfigRequest.ProtoReflect.Descriptor instead.
 func (*ModelConfigRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{20}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ModelConfigRequest) GetName() string {
@@ -1498,7 +1551,7 @@ type ModelConfigResponse struct {
 
 func (x *ModelConfigResponse) Reset() {
 	*x = ModelConfigResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1510,7 +1563,7 @@ func (x *ModelConfigResponse) String() string {
 func (*ModelConfigResponse) ProtoMessage() {}
 
 func (x *ModelConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1523,7 +1576,7 @@ func (x *ModelConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelConfigResponse.ProtoReflect.Descriptor instead.
 func (*ModelConfigResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{21}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ModelConfigResponse) GetConfig() *ModelConfig {
@@ -1543,7 +1596,7 @@ type ModelStatisticsRequest struct {
 
 func (x *ModelStatisticsRequest) Reset() {
 	*x = ModelStatisticsRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1555,7 +1608,7 @@ func (x *ModelStatisticsRequest) String() string {
 func (*ModelStatisticsRequest) ProtoMessage() {}
 
 func (x *ModelStatisticsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1568,7 +1621,7 @@ func (x *ModelStatisticsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStatisticsRequest.ProtoReflect.Descriptor instead.
 func (*ModelStatisticsRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{22}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ModelStatisticsRequest) GetName() string {
@@ -1596,7 +1649,7 @@ type StatisticDuration struct {
 
 func (x *StatisticDuration) Reset() {
 	*x = StatisticDuration{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1608,7 +1661,7 @@ func (x *StatisticDuration) String() string {
 func (*StatisticDuration) ProtoMessage() {}
 
 func (x *StatisticDuration) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1621,7 +1674,7 @@ func (x *StatisticDuration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatisticDuration.ProtoReflect.Descriptor instead.
 func (*StatisticDuration) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{23}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StatisticDuration) GetCount() uint64 {
@@ -1654,7 +1707,7 @@ type InferStatistics struct {
 
 func (x *InferStatistics) Reset() {
 	*x = InferStatistics{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1666,7 +1719,7 @@ func (x *InferStatistics) String() string {
 func (*InferStatistics) ProtoMessage() {}
 
 func (x *InferStatistics) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1679,7 +1732,7 @@ func (x *InferStatistics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferStatistics.ProtoReflect.Descriptor instead.
 func (*InferStatistics) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{24}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *InferStatistics) GetSuccess() *StatisticDuration {
@@ -1750,7 +1803,7 @@ type InferBatchStatistics struct {
 
 func (x *InferBatchStatistics) Reset() {
 	*x = InferBatchStatistics{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1762,7 +1815,7 @@ func (x *InferBatchStatistics) String() string {
 func (*InferBatchStatistics) ProtoMessage() {}
 
 func (x *InferBatchStatistics) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1775,7 +1828,7 @@ func (x *InferBatchStatistics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferBatchStatistics.ProtoReflect.Descriptor instead.
 func (*InferBatchStatistics) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{25}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *InferBatchStatistics) GetBatchSize() uint64 {
@@ -1821,7 +1874,7 @@ type ModelStatistics struct {
 
 func (x *ModelStatistics) Reset() {
 	*x = ModelStatistics{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1833,7 +1886,7 @@ func (x *ModelStatistics) String() string {
 func (*ModelStatistics) ProtoMessage() {}
 
 func (x *ModelStatistics) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1846,7 +1899,7 @@ func (x *ModelStatistics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStatistics.ProtoReflect.Descriptor instead.
 func (*ModelStatistics) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{26}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ModelStatistics) GetName() string {
@@ -1907,7 +1960,7 @@ type ModelStatisticsResponse struct {
 
 func (x *ModelStatisticsResponse) Reset() {
 	*x = ModelStatisticsResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1919,7 +1972,7 @@ func (x *ModelStatisticsResponse) String() string {
 func (*ModelStatisticsResponse) ProtoMessage() {}
 
 func (x *ModelStatisticsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1932,12 +1985,373 @@ func (x *ModelStatisticsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStatisticsResponse.ProtoReflect.Descriptor instead.
 func (*ModelStatisticsResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{27}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ModelStatisticsResponse) GetModelStats() []*ModelStatistics {
 	if x != nil {
 		return x.ModelStats
+	}
+	return nil
+}
+
+type RepositoryModelLoadRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	RepositoryName string                 `protobuf:"bytes,1,opt,name=repository_name,json=repositoryName,proto3" json:"repository_name,omitempty"`
+	ModelName      string                 `protobuf:"bytes,2,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RepositoryModelLoadRequest) Reset() {
+	*x = RepositoryModelLoadRequest{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RepositoryModelLoadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RepositoryModelLoadRequest) ProtoMessage() {}
+
+func (x *RepositoryModelLoadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RepositoryModelLoadRequest.ProtoReflect.Descriptor instead.
+func (*RepositoryModelLoadRequest) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *RepositoryModelLoadRequest) GetRepositoryName() string {
+	if x != nil {
+		return x.RepositoryName
+	}
+	return ""
+}
+
+func (x *RepositoryModelLoadRequest) GetModelName() string {
+	if x != nil {
+		return x.ModelName
+	}
+	return ""
+}
+
+type RepositoryModelLoadResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RepositoryModelLoadResponse) Reset() {
+	*x = RepositoryModelLoadResponse{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RepositoryModelLoadResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RepositoryModelLoadResponse) ProtoMessage() {}
+
+func (x *RepositoryModelLoadResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RepositoryModelLoadResponse.ProtoReflect.Descriptor instead.
+func (*RepositoryModelLoadResponse) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{30}
+}
+
+type RepositoryModelUnloadRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	RepositoryName string                 `protobuf:"bytes,1,opt,name=repository_name,json=repositoryName,proto3" json:"repository_name,omitempty"`
+	ModelName      string                 `protobuf:"bytes,2,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RepositoryModelUnloadRequest) Reset() {
+	*x = RepositoryModelUnloadRequest{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RepositoryModelUnloadRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RepositoryModelUnloadRequest) ProtoMessage() {}
+
+func (x *RepositoryModelUnloadRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RepositoryModelUnloadRequest.ProtoReflect.Descriptor instead.
+func (*RepositoryModelUnloadRequest) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RepositoryModelUnloadRequest) GetRepositoryName() string {
+	if x != nil {
+		return x.RepositoryName
+	}
+	return ""
+}
+
+func (x *RepositoryModelUnloadRequest) GetModelName() string {
+	if x != nil {
+		return x.ModelName
+	}
+	return ""
+}
+
+type RepositoryModelUnloadResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RepositoryModelUnloadResponse) Reset() {
+	*x = RepositoryModelUnloadResponse{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RepositoryModelUnloadResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RepositoryModelUnloadResponse) ProtoMessage() {}
+
+func (x *RepositoryModelUnloadResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RepositoryModelUnloadResponse.ProtoReflect.Descriptor instead.
+func (*RepositoryModelUnloadResponse) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{32}
+}
+
+// Settings of all models, or of one; without settings they are only read.
+type TraceSettingRequest struct {
+	state         protoimpl.MessageState                       `protogen:"open.v1"`
+	Settings      map[string]*TraceSettingRequest_SettingValue `protobuf:"bytes,1,rep,name=settings,proto3" json:"settings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	ModelName     string                                       `protobuf:"bytes,2,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceSettingRequest) Reset() {
+	*x = TraceSettingRequest{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceSettingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceSettingRequest) ProtoMessage() {}
+
+func (x *TraceSettingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceSettingRequest.ProtoReflect.Descriptor instead.
+func (*TraceSettingRequest) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *TraceSettingRequest) GetSettings() map[string]*TraceSettingRequest_SettingValue {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+func (x *TraceSettingRequest) GetModelName() string {
+	if x != nil {
+		return x.ModelName
+	}
+	return ""
+}
+
+type TraceSettingResponse struct {
+	state         protoimpl.MessageState                        `protogen:"open.v1"`
+	Settings      map[string]*TraceSettingResponse_SettingValue `protobuf:"bytes,1,rep,name=settings,proto3" json:"settings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceSettingResponse) Reset() {
+	*x = TraceSettingResponse{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceSettingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceSettingResponse) ProtoMessage() {}
+
+func (x *TraceSettingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceSettingResponse.ProtoReflect.Descriptor instead.
+func (*TraceSettingResponse) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *TraceSettingResponse) GetSettings() map[string]*TraceSettingResponse_SettingValue {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+type LogSettingsRequest struct {
+	state         protoimpl.MessageState                      `protogen:"open.v1"`
+	Settings      map[string]*LogSettingsRequest_SettingValue `protobuf:"bytes,1,rep,name=settings,proto3" json:"settings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogSettingsRequest) Reset() {
+	*x = LogSettingsRequest{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogSettingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogSettingsRequest) ProtoMessage() {}
+
+func (x *LogSettingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogSettingsRequest.ProtoReflect.Descriptor instead.
+func (*LogSettingsRequest) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *LogSettingsRequest) GetSettings() map[string]*LogSettingsRequest_SettingValue {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+type LogSettingsResponse struct {
+	state         protoimpl.MessageState                       `protogen:"open.v1"`
+	Settings      map[string]*LogSettingsResponse_SettingValue `protobuf:"bytes,1,rep,name=settings,proto3" json:"settings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogSettingsResponse) Reset() {
+	*x = LogSettingsResponse{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogSettingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogSettingsResponse) ProtoMessage() {}
+
+func (x *LogSettingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogSettingsResponse.ProtoReflect.Descriptor instead.
+func (*LogSettingsResponse) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *LogSettingsResponse) GetSettings() map[string]*LogSettingsResponse_SettingValue {
+	if x != nil {
+		return x.Settings
 	}
 	return nil
 }
@@ -1953,7 +2367,7 @@ type ModelMetadataResponse_TensorMetadata struct {
 
 func (x *ModelMetadataResponse_TensorMetadata) Reset() {
 	*x = ModelMetadataResponse_TensorMetadata{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1965,7 +2379,7 @@ func (x *ModelMetadataResponse_TensorMetadata) String() string {
 func (*ModelMetadataResponse_TensorMetadata) ProtoMessage() {}
 
 func (x *ModelMetadataResponse_TensorMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2015,7 +2429,7 @@ type ModelInferRequest_InferInputTensor struct {
 
 func (x *ModelInferRequest_InferInputTensor) Reset() {
 	*x = ModelInferRequest_InferInputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2027,7 +2441,7 @@ func (x *ModelInferRequest_InferInputTensor) String() string {
 func (*ModelInferRequest_InferInputTensor) ProtoMessage() {}
 
 func (x *ModelInferRequest_InferInputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +2502,7 @@ type ModelInferRequest_InferRequestedOutputTensor struct {
 
 func (x *ModelInferRequest_InferRequestedOutputTensor) Reset() {
 	*x = ModelInferRequest_InferRequestedOutputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2100,7 +2514,7 @@ func (x *ModelInferRequest_InferRequestedOutputTensor) String() string {
 func (*ModelInferRequest_InferRequestedOutputTensor) ProtoMessage() {}
 
 func (x *ModelInferRequest_InferRequestedOutputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2143,7 +2557,7 @@ type ModelInferResponse_InferOutputTensor struct {
 
 func (x *ModelInferResponse_InferOutputTensor) Reset() {
 	*x = ModelInferResponse_InferOutputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2155,7 +2569,7 @@ func (x *ModelInferResponse_InferOutputTensor) String() string {
 func (*ModelInferResponse_InferOutputTensor) ProtoMessage() {}
 
 func (x *ModelInferResponse_InferOutputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2204,6 +2618,364 @@ func (x *ModelInferResponse_InferOutputTensor) GetContents() *InferTensorContent
 		return x.Contents
 	}
 	return nil
+}
+
+type ModelEnsembling_Step struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ModelName     string                 `protobuf:"bytes,1,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
+	ModelVersion  int64                  `protobuf:"varint,2,opt,name=model_version,json=modelVersion,proto3" json:"model_version,omitempty"`                                                                 // -1: the server's choice
+	InputMap      map[string]string      `protobuf:"bytes,3,rep,name=input_map,json=inputMap,proto3" json:"input_map,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`    // the model's name to the ensemble's
+	OutputMap     map[string]string      `protobuf:"bytes,4,rep,name=output_map,json=outputMap,proto3" json:"output_map,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // likewise
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelEnsembling_Step) Reset() {
+	*x = ModelEnsembling_Step{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelEnsembling_Step) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelEnsembling_Step) ProtoMessage() {}
+
+func (x *ModelEnsembling_Step) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelEnsembling_Step.ProtoReflect.Descriptor instead.
+func (*ModelEnsembling_Step) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{19, 0}
+}
+
+func (x *ModelEnsembling_Step) GetModelName() string {
+	if x != nil {
+		return x.ModelName
+	}
+	return ""
+}
+
+func (x *ModelEnsembling_Step) GetModelVersion() int64 {
+	if x != nil {
+		return x.ModelVersion
+	}
+	return 0
+}
+
+func (x *ModelEnsembling_Step) GetInputMap() map[string]string {
+	if x != nil {
+		return x.InputMap
+	}
+	return nil
+}
+
+func (x *ModelEnsembling_Step) GetOutputMap() map[string]string {
+	if x != nil {
+		return x.OutputMap
+	}
+	return nil
+}
+
+type TraceSettingRequest_SettingValue struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Value         []string               `protobuf:"bytes,1,rep,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceSettingRequest_SettingValue) Reset() {
+	*x = TraceSettingRequest_SettingValue{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceSettingRequest_SettingValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceSettingRequest_SettingValue) ProtoMessage() {}
+
+func (x *TraceSettingRequest_SettingValue) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceSettingRequest_SettingValue.ProtoReflect.Descriptor instead.
+func (*TraceSettingRequest_SettingValue) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{33, 0}
+}
+
+func (x *TraceSettingRequest_SettingValue) GetValue() []string {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+type TraceSettingResponse_SettingValue struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Value         []string               `protobuf:"bytes,1,rep,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TraceSettingResponse_SettingValue) Reset() {
+	*x = TraceSettingResponse_SettingValue{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TraceSettingResponse_SettingValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TraceSettingResponse_SettingValue) ProtoMessage() {}
+
+func (x *TraceSettingResponse_SettingValue) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TraceSettingResponse_SettingValue.ProtoReflect.Descriptor instead.
+func (*TraceSettingResponse_SettingValue) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{34, 0}
+}
+
+func (x *TraceSettingResponse_SettingValue) GetValue() []string {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+type LogSettingsRequest_SettingValue struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to ParameterChoice:
+	//
+	//	*LogSettingsRequest_SettingValue_BoolParam
+	//	*LogSettingsRequest_SettingValue_Uint32Param
+	//	*LogSettingsRequest_SettingValue_StringParam
+	ParameterChoice isLogSettingsRequest_SettingValue_ParameterChoice `protobuf_oneof:"parameter_choice"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *LogSettingsRequest_SettingValue) Reset() {
+	*x = LogSettingsRequest_SettingValue{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogSettingsRequest_SettingValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogSettingsRequest_SettingValue) ProtoMessage() {}
+
+func (x *LogSettingsRequest_SettingValue) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogSettingsRequest_SettingValue.ProtoReflect.Descriptor instead.
+func (*LogSettingsRequest_SettingValue) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35, 0}
+}
+
+func (x *LogSettingsRequest_SettingValue) GetParameterChoice() isLogSettingsRequest_SettingValue_ParameterChoice {
+	if x != nil {
+		return x.ParameterChoice
+	}
+	return nil
+}
+
+func (x *LogSettingsRequest_SettingValue) GetBoolParam() bool {
+	if x != nil {
+		if x, ok := x.ParameterChoice.(*LogSettingsRequest_SettingValue_BoolParam); ok {
+			return x.BoolParam
+		}
+	}
+	return false
+}
+
+func (x *LogSettingsRequest_SettingValue) GetUint32Param() uint32 {
+	if x != nil {
+		if x, ok := x.ParameterChoice.(*LogSettingsRequest_SettingValue_Uint32Param); ok {
+			return x.Uint32Param
+		}
+	}
+	return 0
+}
+
+func (x *LogSettingsRequest_SettingValue) GetStringParam() string {
+	if x != nil {
+		if x, ok := x.ParameterChoice.(*LogSettingsRequest_SettingValue_StringParam); ok {
+			return x.StringParam
+		}
+	}
+	return ""
+}
+
+type isLogSettingsRequest_SettingValue_ParameterChoice interface {
+	isLogSettingsRequest_SettingValue_ParameterChoice()
+}
+
+type LogSettingsRequest_SettingValue_BoolParam struct {
+	BoolParam bool `protobuf:"varint,1,opt,name=bool_param,json=boolParam,proto3,oneof"`
+}
+
+type LogSettingsRequest_SettingValue_Uint32Param struct {
+	Uint32Param uint32 `protobuf:"varint,2,opt,name=uint32_param,json=uint32Param,proto3,oneof"`
+}
+
+type LogSettingsRequest_SettingValue_StringParam struct {
+	StringParam string `protobuf:"bytes,3,opt,name=string_param,json=stringParam,proto3,oneof"`
+}
+
+func (*LogSettingsRequest_SettingValue_BoolParam) isLogSettingsRequest_SettingValue_ParameterChoice() {
+}
+
+func (*LogSettingsRequest_SettingValue_Uint32Param) isLogSettingsRequest_SettingValue_ParameterChoice() {
+}
+
+func (*LogSettingsRequest_SettingValue_StringParam) isLogSettingsRequest_SettingValue_ParameterChoice() {
+}
+
+type LogSettingsResponse_SettingValue struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to ParameterChoice:
+	//
+	//	*LogSettingsResponse_SettingValue_BoolParam
+	//	*LogSettingsResponse_SettingValue_Uint32Param
+	//	*LogSettingsResponse_SettingValue_StringParam
+	ParameterChoice isLogSettingsResponse_SettingValue_ParameterChoice `protobuf_oneof:"parameter_choice"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *LogSettingsResponse_SettingValue) Reset() {
+	*x = LogSettingsResponse_SettingValue{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogSettingsResponse_SettingValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogSettingsResponse_SettingValue) ProtoMessage() {}
+
+func (x *LogSettingsResponse_SettingValue) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogSettingsResponse_SettingValue.ProtoReflect.Descriptor instead.
+func (*LogSettingsResponse_SettingValue) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36, 0}
+}
+
+func (x *LogSettingsResponse_SettingValue) GetParameterChoice() isLogSettingsResponse_SettingValue_ParameterChoice {
+	if x != nil {
+		return x.ParameterChoice
+	}
+	return nil
+}
+
+func (x *LogSettingsResponse_SettingValue) GetBoolParam() bool {
+	if x != nil {
+		if x, ok := x.ParameterChoice.(*LogSettingsResponse_SettingValue_BoolParam); ok {
+			return x.BoolParam
+		}
+	}
+	return false
+}
+
+func (x *LogSettingsResponse_SettingValue) GetUint32Param() uint32 {
+	if x != nil {
+		if x, ok := x.ParameterChoice.(*LogSettingsResponse_SettingValue_Uint32Param); ok {
+			return x.Uint32Param
+		}
+	}
+	return 0
+}
+
+func (x *LogSettingsResponse_SettingValue) GetStringParam() string {
+	if x != nil {
+		if x, ok := x.ParameterChoice.(*LogSettingsResponse_SettingValue_StringParam); ok {
+			return x.StringParam
+		}
+	}
+	return ""
+}
+
+type isLogSettingsResponse_SettingValue_ParameterChoice interface {
+	isLogSettingsResponse_SettingValue_ParameterChoice()
+}
+
+type LogSettingsResponse_SettingValue_BoolParam struct {
+	BoolParam bool `protobuf:"varint,1,opt,name=bool_param,json=boolParam,proto3,oneof"`
+}
+
+type LogSettingsResponse_SettingValue_Uint32Param struct {
+	Uint32Param uint32 `protobuf:"varint,2,opt,name=uint32_param,json=uint32Param,proto3,oneof"`
+}
+
+type LogSettingsResponse_SettingValue_StringParam struct {
+	StringParam string `protobuf:"bytes,3,opt,name=string_param,json=stringParam,proto3,oneof"`
+}
+
+func (*LogSettingsResponse_SettingValue_BoolParam) isLogSettingsResponse_SettingValue_ParameterChoice() {
+}
+
+func (*LogSettingsResponse_SettingValue_Uint32Param) isLogSettingsResponse_SettingValue_ParameterChoice() {
+}
+
+func (*LogSettingsResponse_SettingValue_StringParam) isLogSettingsResponse_SettingValue_ParameterChoice() {
 }
 
 var File_backends_builtin_internal_kservepb_kserve_proto protoreflect.FileDescriptor
@@ -2340,7 +3112,22 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"\x14preferred_batch_size\x18\x01 \x03(\x05R\x12preferredBatchSize\x12?\n" +
 	"\x1cmax_queue_delay_microseconds\x18\x02 \x01(\x04R\x19maxQueueDelayMicroseconds\"6\n" +
 	"\x16ModelTransactionPolicy\x12\x1c\n" +
-	"\tdecoupled\x18\x01 \x01(\bR\tdecoupled\"\xc9\x03\n" +
+	"\tdecoupled\x18\x01 \x01(\bR\tdecoupled\"\xa9\x03\n" +
+	"\x0fModelEnsembling\x123\n" +
+	"\x04step\x18\x01 \x03(\v2\x1f.inference.ModelEnsembling.StepR\x04step\x1a\xe0\x02\n" +
+	"\x04Step\x12\x1d\n" +
+	"\n" +
+	"model_name\x18\x01 \x01(\tR\tmodelName\x12#\n" +
+	"\rmodel_version\x18\x02 \x01(\x03R\fmodelVersion\x12J\n" +
+	"\tinput_map\x18\x03 \x03(\v2-.inference.ModelEnsembling.Step.InputMapEntryR\binputMap\x12M\n" +
+	"\n" +
+	"output_map\x18\x04 \x03(\v2..inference.ModelEnsembling.Step.OutputMapEntryR\toutputMap\x1a;\n" +
+	"\rInputMapEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a<\n" +
+	"\x0eOutputMapEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x96\x04\n" +
 	"\vModelConfig\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12$\n" +
@@ -2348,7 +3135,8 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"\x05input\x18\x05 \x03(\v2\x15.inference.ModelInputR\x05input\x12.\n" +
 	"\x06output\x18\x06 \x03(\v2\x16.inference.ModelOutputR\x06output\x12D\n" +
 	"\x0einstance_group\x18\a \x03(\v2\x1d.inference.ModelInstanceGroupR\rinstanceGroup\x12J\n" +
-	"\x10dynamic_batching\x18\v \x01(\v2\x1f.inference.ModelDynamicBatchingR\x0fdynamicBatching\x12\x18\n" +
+	"\x10dynamic_batching\x18\v \x01(\v2\x1f.inference.ModelDynamicBatchingR\x0fdynamicBatching\x12K\n" +
+	"\x13ensemble_scheduling\x18\x0f \x01(\v2\x1a.inference.ModelEnsemblingR\x12ensembleScheduling\x12\x18\n" +
 	"\abackend\x18\x11 \x01(\tR\abackend\x12[\n" +
 	"\x18model_transaction_policy\x18\x13 \x01(\v2!.inference.ModelTransactionPolicyR\x16modelTransactionPolicy\"B\n" +
 	"\x12ModelConfigRequest\x12\x12\n" +
@@ -2389,7 +3177,55 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"batchStats\"V\n" +
 	"\x17ModelStatisticsResponse\x12;\n" +
 	"\vmodel_stats\x18\x01 \x03(\v2\x1a.inference.ModelStatisticsR\n" +
-	"modelStats*\xfa\x01\n" +
+	"modelStats\"d\n" +
+	"\x1aRepositoryModelLoadRequest\x12'\n" +
+	"\x0frepository_name\x18\x01 \x01(\tR\x0erepositoryName\x12\x1d\n" +
+	"\n" +
+	"model_name\x18\x02 \x01(\tR\tmodelName\"\x1d\n" +
+	"\x1bRepositoryModelLoadResponse\"f\n" +
+	"\x1cRepositoryModelUnloadRequest\x12'\n" +
+	"\x0frepository_name\x18\x01 \x01(\tR\x0erepositoryName\x12\x1d\n" +
+	"\n" +
+	"model_name\x18\x02 \x01(\tR\tmodelName\"\x1f\n" +
+	"\x1dRepositoryModelUnloadResponse\"\x8e\x02\n" +
+	"\x13TraceSettingRequest\x12H\n" +
+	"\bsettings\x18\x01 \x03(\v2,.inference.TraceSettingRequest.SettingsEntryR\bsettings\x12\x1d\n" +
+	"\n" +
+	"model_name\x18\x02 \x01(\tR\tmodelName\x1a$\n" +
+	"\fSettingValue\x12\x14\n" +
+	"\x05value\x18\x01 \x03(\tR\x05value\x1ah\n" +
+	"\rSettingsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12A\n" +
+	"\x05value\x18\x02 \x01(\v2+.inference.TraceSettingRequest.SettingValueR\x05value:\x028\x01\"\xf2\x01\n" +
+	"\x14TraceSettingResponse\x12I\n" +
+	"\bsettings\x18\x01 \x03(\v2-.inference.TraceSettingResponse.SettingsEntryR\bsettings\x1a$\n" +
+	"\fSettingValue\x12\x14\n" +
+	"\x05value\x18\x01 \x03(\tR\x05value\x1ai\n" +
+	"\rSettingsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12B\n" +
+	"\x05value\x18\x02 \x01(\v2,.inference.TraceSettingResponse.SettingValueR\x05value:\x028\x01\"\xd6\x02\n" +
+	"\x12LogSettingsRequest\x12G\n" +
+	"\bsettings\x18\x01 \x03(\v2+.inference.LogSettingsRequest.SettingsEntryR\bsettings\x1a\x8d\x01\n" +
+	"\fSettingValue\x12\x1f\n" +
+	"\n" +
+	"bool_param\x18\x01 \x01(\bH\x00R\tboolParam\x12#\n" +
+	"\fuint32_param\x18\x02 \x01(\rH\x00R\vuint32Param\x12#\n" +
+	"\fstring_param\x18\x03 \x01(\tH\x00R\vstringParamB\x12\n" +
+	"\x10parameter_choice\x1ag\n" +
+	"\rSettingsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12@\n" +
+	"\x05value\x18\x02 \x01(\v2*.inference.LogSettingsRequest.SettingValueR\x05value:\x028\x01\"\xd9\x02\n" +
+	"\x13LogSettingsResponse\x12H\n" +
+	"\bsettings\x18\x01 \x03(\v2,.inference.LogSettingsResponse.SettingsEntryR\bsettings\x1a\x8d\x01\n" +
+	"\fSettingValue\x12\x1f\n" +
+	"\n" +
+	"bool_param\x18\x01 \x01(\bH\x00R\tboolParam\x12#\n" +
+	"\fuint32_param\x18\x02 \x01(\rH\x00R\vuint32Param\x12#\n" +
+	"\fstring_param\x18\x03 \x01(\tH\x00R\vstringParamB\x12\n" +
+	"\x10parameter_choice\x1ah\n" +
+	"\rSettingsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12A\n" +
+	"\x05value\x18\x02 \x01(\v2+.inference.LogSettingsResponse.SettingValueR\x05value:\x028\x01*\xfa\x01\n" +
 	"\bDataType\x12\x10\n" +
 	"\fTYPE_INVALID\x10\x00\x12\r\n" +
 	"\tTYPE_BOOL\x10\x01\x12\x0e\n" +
@@ -2410,7 +3246,7 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"\tTYPE_FP32\x10\v\x12\r\n" +
 	"\tTYPE_FP64\x10\f\x12\x0f\n" +
 	"\vTYPE_STRING\x10\r\x12\r\n" +
-	"\tTYPE_BF16\x10\x0e2\x98\x05\n" +
+	"\tTYPE_BF16\x10\x0e2\x89\b\n" +
 	"\x14GRPCInferenceService\x12I\n" +
 	"\n" +
 	"ServerLive\x12\x1c.inference.ServerLiveRequest\x1a\x1d.inference.ServerLiveResponse\x12L\n" +
@@ -2422,7 +3258,11 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"\n" +
 	"ModelInfer\x12\x1c.inference.ModelInferRequest\x1a\x1d.inference.ModelInferResponse\x12L\n" +
 	"\vModelConfig\x12\x1d.inference.ModelConfigRequest\x1a\x1e.inference.ModelConfigResponse\x12X\n" +
-	"\x0fModelStatistics\x12!.inference.ModelStatisticsRequest\x1a\".inference.ModelStatisticsResponseBCZAgithub.com/sluice-bench/sluice/backends/builtin/internal/kservepbb\x06proto3"
+	"\x0fModelStatistics\x12!.inference.ModelStatisticsRequest\x1a\".inference.ModelStatisticsResponse\x12d\n" +
+	"\x13RepositoryModelLoad\x12%.inference.RepositoryModelLoadRequest\x1a&.inference.RepositoryModelLoadResponse\x12j\n" +
+	"\x15RepositoryModelUnload\x12'.inference.RepositoryModelUnloadRequest\x1a(.inference.RepositoryModelUnloadResponse\x12O\n" +
+	"\fTraceSetting\x12\x1e.inference.TraceSettingRequest\x1a\x1f.inference.TraceSettingResponse\x12L\n" +
+	"\vLogSettings\x12\x1d.inference.LogSettingsRequest\x1a\x1e.inference.LogSettingsResponseBCZAgithub.com/sluice-bench/sluice/backends/builtin/internal/kservepbb\x06proto3"
 
 var (
 	file_backends_builtin_internal_kservepb_kserve_proto_rawDescOnce sync.Once
@@ -2437,7 +3277,7 @@ func file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP() []byte {
 }
 
 var file_backends_builtin_internal_kservepb_kserve_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_backends_builtin_internal_kservepb_kserve_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_backends_builtin_internal_kservepb_kserve_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
 var file_backends_builtin_internal_kservepb_kserve_proto_goTypes = []any{
 	(DataType)(0),                                        // 0: inference.DataType
 	(ModelInstanceGroup_Kind)(0),                         // 1: inference.ModelInstanceGroup.Kind
@@ -2460,87 +3300,127 @@ var file_backends_builtin_internal_kservepb_kserve_proto_goTypes = []any{
 	(*ModelOutput)(nil),                                  // 18: inference.ModelOutput
 	(*ModelDynamicBatching)(nil),                         // 19: inference.ModelDynamicBatching
 	(*ModelTransactionPolicy)(nil),                       // 20: inference.ModelTransactionPolicy
-	(*ModelConfig)(nil),                                  // 21: inference.ModelConfig
-	(*ModelConfigRequest)(nil),                           // 22: inference.ModelConfigRequest
-	(*ModelConfigResponse)(nil),                          // 23: inference.ModelConfigResponse
-	(*ModelStatisticsRequest)(nil),                       // 24: inference.ModelStatisticsRequest
-	(*StatisticDuration)(nil),                            // 25: inference.StatisticDuration
-	(*InferStatistics)(nil),                              // 26: inference.InferStatistics
-	(*InferBatchStatistics)(nil),                         // 27: inference.InferBatchStatistics
-	(*ModelStatistics)(nil),                              // 28: inference.ModelStatistics
-	(*ModelStatisticsResponse)(nil),                      // 29: inference.ModelStatisticsResponse
-	(*ModelMetadataResponse_TensorMetadata)(nil),         // 30: inference.ModelMetadataResponse.TensorMetadata
-	(*ModelInferRequest_InferInputTensor)(nil),           // 31: inference.ModelInferRequest.InferInputTensor
-	(*ModelInferRequest_InferRequestedOutputTensor)(nil), // 32: inference.ModelInferRequest.InferRequestedOutputTensor
-	nil, // 33: inference.ModelInferRequest.ParametersEntry
-	nil, // 34: inference.ModelInferRequest.InferInputTensor.ParametersEntry
-	nil, // 35: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
-	(*ModelInferResponse_InferOutputTensor)(nil), // 36: inference.ModelInferResponse.InferOutputTensor
-	nil, // 37: inference.ModelInferResponse.ParametersEntry
-	nil, // 38: inference.ModelInferResponse.InferOutputTensor.ParametersEntry
+	(*ModelEnsembling)(nil),                              // 21: inference.ModelEnsembling
+	(*ModelConfig)(nil),                                  // 22: inference.ModelConfig
+	(*ModelConfigRequest)(nil),                           // 23: inference.ModelConfigRequest
+	(*ModelConfigResponse)(nil),                          // 24: inference.ModelConfigResponse
+	(*ModelStatisticsRequest)(nil),                       // 25: inference.ModelStatisticsRequest
+	(*StatisticDuration)(nil),                            // 26: inference.StatisticDuration
+	(*InferStatistics)(nil),                              // 27: inference.InferStatistics
+	(*InferBatchStatistics)(nil),                         // 28: inference.InferBatchStatistics
+	(*ModelStatistics)(nil),                              // 29: inference.ModelStatistics
+	(*ModelStatisticsResponse)(nil),                      // 30: inference.ModelStatisticsResponse
+	(*RepositoryModelLoadRequest)(nil),                   // 31: inference.RepositoryModelLoadRequest
+	(*RepositoryModelLoadResponse)(nil),                  // 32: inference.RepositoryModelLoadResponse
+	(*RepositoryModelUnloadRequest)(nil),                 // 33: inference.RepositoryModelUnloadRequest
+	(*RepositoryModelUnloadResponse)(nil),                // 34: inference.RepositoryModelUnloadResponse
+	(*TraceSettingRequest)(nil),                          // 35: inference.TraceSettingRequest
+	(*TraceSettingResponse)(nil),                         // 36: inference.TraceSettingResponse
+	(*LogSettingsRequest)(nil),                           // 37: inference.LogSettingsRequest
+	(*LogSettingsResponse)(nil),                          // 38: inference.LogSettingsResponse
+	(*ModelMetadataResponse_TensorMetadata)(nil),         // 39: inference.ModelMetadataResponse.TensorMetadata
+	(*ModelInferRequest_InferInputTensor)(nil),           // 40: inference.ModelInferRequest.InferInputTensor
+	(*ModelInferRequest_InferRequestedOutputTensor)(nil), // 41: inference.ModelInferRequest.InferRequestedOutputTensor
+	nil, // 42: inference.ModelInferRequest.ParametersEntry
+	nil, // 43: inference.ModelInferRequest.InferInputTensor.ParametersEntry
+	nil, // 44: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
+	(*ModelInferResponse_InferOutputTensor)(nil), // 45: inference.ModelInferResponse.InferOutputTensor
+	nil,                                      // 46: inference.ModelInferResponse.ParametersEntry
+	nil,                                      // 47: inference.ModelInferResponse.InferOutputTensor.ParametersEntry
+	(*ModelEnsembling_Step)(nil),             // 48: inference.ModelEnsembling.Step
+	nil,                                      // 49: inference.ModelEnsembling.Step.InputMapEntry
+	nil,                                      // 50: inference.ModelEnsembling.Step.OutputMapEntry
+	(*TraceSettingRequest_SettingValue)(nil), // 51: inference.TraceSettingRequest.SettingValue
+	nil,                                      // 52: inference.TraceSettingRequest.SettingsEntry
+	(*TraceSettingResponse_SettingValue)(nil), // 53: inference.TraceSettingResponse.SettingValue
+	nil,                                      // 54: inference.TraceSettingResponse.SettingsEntry
+	(*LogSettingsRequest_SettingValue)(nil),  // 55: inference.LogSettingsRequest.SettingValue
+	nil,                                      // 56: inference.LogSettingsRequest.SettingsEntry
+	(*LogSettingsResponse_SettingValue)(nil), // 57: inference.LogSettingsResponse.SettingValue
+	nil,                                      // 58: inference.LogSettingsResponse.SettingsEntry
 }
 var file_backends_builtin_internal_kservepb_kserve_proto_depIdxs = []int32{
-	30, // 0: inference.ModelMetadataResponse.inputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
-	30, // 1: inference.ModelMetadataResponse.outputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
-	33, // 2: inference.ModelInferRequest.parameters:type_name -> inference.ModelInferRequest.ParametersEntry
-	31, // 3: inference.ModelInferRequest.inputs:type_name -> inference.ModelInferRequest.InferInputTensor
-	32, // 4: inference.ModelInferRequest.outputs:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor
-	37, // 5: inference.ModelInferResponse.parameters:type_name -> inference.ModelInferResponse.ParametersEntry
-	36, // 6: inference.ModelInferResponse.outputs:type_name -> inference.ModelInferResponse.InferOutputTensor
+	39, // 0: inference.ModelMetadataResponse.inputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
+	39, // 1: inference.ModelMetadataResponse.outputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
+	42, // 2: inference.ModelInferRequest.parameters:type_name -> inference.ModelInferRequest.ParametersEntry
+	40, // 3: inference.ModelInferRequest.inputs:type_name -> inference.ModelInferRequest.InferInputTensor
+	41, // 4: inference.ModelInferRequest.outputs:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor
+	46, // 5: inference.ModelInferResponse.parameters:type_name -> inference.ModelInferResponse.ParametersEntry
+	45, // 6: inference.ModelInferResponse.outputs:type_name -> inference.ModelInferResponse.InferOutputTensor
 	1,  // 7: inference.ModelInstanceGroup.kind:type_name -> inference.ModelInstanceGroup.Kind
 	0,  // 8: inference.ModelInput.data_type:type_name -> inference.DataType
 	0,  // 9: inference.ModelOutput.data_type:type_name -> inference.DataType
-	17, // 10: inference.ModelConfig.input:type_name -> inference.ModelInput
-	18, // 11: inference.ModelConfig.output:type_name -> inference.ModelOutput
-	16, // 12: inference.ModelConfig.instance_group:type_name -> inference.ModelInstanceGroup
-	19, // 13: inference.ModelConfig.dynamic_batching:type_name -> inference.ModelDynamicBatching
-	20, // 14: inference.ModelConfig.model_transaction_policy:type_name -> inference.ModelTransactionPolicy
-	21, // 15: inference.ModelConfigResponse.config:type_name -> inference.ModelConfig
-	25, // 16: inference.InferStatistics.success:type_name -> inference.StatisticDuration
-	25, // 17: inference.InferStatistics.fail:type_name -> inference.StatisticDuration
-	25, // 18: inference.InferStatistics.queue:type_name -> inference.StatisticDuration
-	25, // 19: inference.InferStatistics.compute_input:type_name -> inference.StatisticDuration
-	25, // 20: inference.InferStatistics.compute_infer:type_name -> inference.StatisticDuration
-	25, // 21: inference.InferStatistics.compute_output:type_name -> inference.StatisticDuration
-	25, // 22: inference.InferStatistics.cache_hit:type_name -> inference.StatisticDuration
-	25, // 23: inference.InferStatistics.cache_miss:type_name -> inference.StatisticDuration
-	25, // 24: inference.InferBatchStatistics.compute_input:type_name -> inference.StatisticDuration
-	25, // 25: inference.InferBatchStatistics.compute_infer:type_name -> inference.StatisticDuration
-	25, // 26: inference.InferBatchStatistics.compute_output:type_name -> inference.StatisticDuration
-	26, // 27: inference.ModelStatistics.inference_stats:type_name -> inference.InferStatistics
-	27, // 28: inference.ModelStatistics.batch_stats:type_name -> inference.InferBatchStatistics
-	28, // 29: inference.ModelStatisticsResponse.model_stats:type_name -> inference.ModelStatistics
-	34, // 30: inference.ModelInferRequest.InferInputTensor.parameters:type_name -> inference.ModelInferRequest.InferInputTensor.ParametersEntry
-	13, // 31: inference.ModelInferRequest.InferInputTensor.contents:type_name -> inference.InferTensorContents
-	35, // 32: inference.ModelInferRequest.InferRequestedOutputTensor.parameters:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
-	12, // 33: inference.ModelInferRequest.ParametersEntry.value:type_name -> inference.InferParameter
-	12, // 34: inference.ModelInferRequest.InferInputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	12, // 35: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	38, // 36: inference.ModelInferResponse.InferOutputTensor.parameters:type_name -> inference.ModelInferResponse.InferOutputTensor.ParametersEntry
-	13, // 37: inference.ModelInferResponse.InferOutputTensor.contents:type_name -> inference.InferTensorContents
-	12, // 38: inference.ModelInferResponse.ParametersEntry.value:type_name -> inference.InferParameter
-	12, // 39: inference.ModelInferResponse.InferOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	2,  // 40: inference.GRPCInferenceService.ServerLive:input_type -> inference.ServerLiveRequest
-	4,  // 41: inference.GRPCInferenceService.ServerReady:input_type -> inference.ServerReadyRequest
-	6,  // 42: inference.GRPCInferenceService.ModelReady:input_type -> inference.ModelReadyRequest
-	8,  // 43: inference.GRPCInferenceService.ServerMetadata:input_type -> inference.ServerMetadataRequest
-	10, // 44: inference.GRPCInferenceService.ModelMetadata:input_type -> inference.ModelMetadataRequest
-	14, // 45: inference.GRPCInferenceService.ModelInfer:input_type -> inference.ModelInferRequest
-	22, // 46: inference.GRPCInferenceService.ModelConfig:input_type -> inference.ModelConfigRequest
-	24, // 47: inference.GRPCInferenceService.ModelStatistics:input_type -> inference.ModelStatisticsRequest
-	3,  // 48: inference.GRPCInferenceService.ServerLive:output_type -> inference.ServerLiveResponse
-	5,  // 49: inference.GRPCInferenceService.ServerReady:output_type -> inference.ServerReadyResponse
-	7,  // 50: inference.GRPCInferenceService.ModelReady:output_type -> inference.ModelReadyResponse
-	9,  // 51: inference.GRPCInferenceService.ServerMetadata:output_type -> inference.ServerMetadataResponse
-	11, // 52: inference.GRPCInferenceService.ModelMetadata:output_type -> inference.ModelMetadataResponse
-	15, // 53: inference.GRPCInferenceService.ModelInfer:output_type -> inference.ModelInferResponse
-	23, // 54: inference.GRPCInferenceService.ModelConfig:output_type -> inference.ModelConfigResponse
-	29, // 55: inference.GRPCInferenceService.ModelStatistics:output_type -> inference.ModelStatisticsResponse
-	48, // [48:56] is the sub-list for method output_type
-	40, // [40:48] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	48, // 10: inference.ModelEnsembling.step:type_name -> inference.ModelEnsembling.Step
+	17, // 11: inference.ModelConfig.input:type_name -> inference.ModelInput
+	18, // 12: inference.ModelConfig.output:type_name -> inference.ModelOutput
+	16, // 13: inference.ModelConfig.instance_group:type_name -> inference.ModelInstanceGroup
+	19, // 14: inference.ModelConfig.dynamic_batching:type_name -> inference.ModelDynamicBatching
+	21, // 15: inference.ModelConfig.ensemble_scheduling:type_name -> inference.ModelEnsembling
+	20, // 16: inference.ModelConfig.model_transaction_policy:type_name -> inference.ModelTransactionPolicy
+	22, // 17: inference.ModelConfigResponse.config:type_name -> inference.ModelConfig
+	26, // 18: inference.InferStatistics.success:type_name -> inference.StatisticDuration
+	26, // 19: inference.InferStatistics.fail:type_name -> inference.StatisticDuration
+	26, // 20: inference.InferStatistics.queue:type_name -> inference.StatisticDuration
+	26, // 21: inference.InferStatistics.compute_input:type_name -> inference.StatisticDuration
+	26, // 22: inference.InferStatistics.compute_infer:type_name -> inference.StatisticDuration
+	26, // 23: inference.InferStatistics.compute_output:type_name -> inference.StatisticDuration
+	26, // 24: inference.InferStatistics.cache_hit:type_name -> inference.StatisticDuration
+	26, // 25: inference.InferStatistics.cache_miss:type_name -> inference.StatisticDuration
+	26, // 26: inference.InferBatchStatistics.compute_input:type_name -> inference.StatisticDuration
+	26, // 27: inference.InferBatchStatistics.compute_infer:type_name -> inference.StatisticDuration
+	26, // 28: inference.InferBatchStatistics.compute_output:type_name -> inference.StatisticDuration
+	27, // 29: inference.ModelStatistics.inference_stats:type_name -> inference.InferStatistics
+	28, // 30: inference.ModelStatistics.batch_stats:type_name -> inference.InferBatchStatistics
+	29, // 31: inference.ModelStatisticsResponse.model_stats:type_name -> inference.ModelStatistics
+	52, // 32: inference.TraceSettingRequest.settings:type_name -> inference.TraceSettingRequest.SettingsEntry
+	54, // 33: inference.TraceSettingResponse.settings:type_name -> inference.TraceSettingResponse.SettingsEntry
+	56, // 34: inference.LogSettingsRequest.settings:type_name -> inference.LogSettingsRequest.SettingsEntry
+	58, // 35: inference.LogSettingsResponse.settings:type_name -> inference.LogSettingsResponse.SettingsEntry
+	43, // 36: inference.ModelInferRequest.InferInputTensor.parameters:type_name -> inference.ModelInferRequest.InferInputTensor.ParametersEntry
+	13, // 37: inference.ModelInferRequest.InferInputTensor.contents:type_name -> inference.InferTensorContents
+	44, // 38: inference.ModelInferRequest.InferRequestedOutputTensor.parameters:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
+	12, // 39: inference.ModelInferRequest.ParametersEntry.value:type_name -> inference.InferParameter
+	12, // 40: inference.ModelInferRequest.InferInputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	12, // 41: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	47, // 42: inference.ModelInferResponse.InferOutputTensor.parameters:type_name -> inference.ModelInferResponse.InferOutputTensor.ParametersEntry
+	13, // 43: inference.ModelInferResponse.InferOutputTensor.contents:type_name -> inference.InferTensorContents
+	12, // 44: inference.ModelInferResponse.ParametersEntry.value:type_name -> inference.InferParameter
+	12, // 45: inference.ModelInferResponse.InferOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	49, // 46: inference.ModelEnsembling.Step.input_map:type_name -> inference.ModelEnsembling.Step.InputMapEntry
+	50, // 47: inference.ModelEnsembling.Step.output_map:type_name -> inference.ModelEnsembling.Step.OutputMapEntry
+	51, // 48: inference.TraceSettingRequest.SettingsEntry.value:type_name -> inference.TraceSettingRequest.SettingValue
+	53, // 49: inference.TraceSettingResponse.SettingsEntry.value:type_name -> inference.TraceSettingResponse.SettingValue
+	55, // 50: inference.LogSettingsRequest.SettingsEntry.value:type_name -> inference.LogSettingsRequest.SettingValue
+	57, // 51: inference.LogSettingsResponse.SettingsEntry.value:type_name -> inference.LogSettingsResponse.SettingValue
+	2,  // 52: inference.GRPCInferenceService.ServerLive:input_type -> inference.ServerLiveRequest
+	4,  // 53: inference.GRPCInferenceService.ServerReady:input_type -> inference.ServerReadyRequest
+	6,  // 54: inference.GRPCInferenceService.ModelReady:input_type -> inference.ModelReadyRequest
+	8,  // 55: inference.GRPCInferenceService.ServerMetadata:input_type -> inference.ServerMetadataRequest
+	10, // 56: inference.GRPCInferenceService.ModelMetadata:input_type -> inference.ModelMetadataRequest
+	14, // 57: inference.GRPCInferenceService.ModelInfer:input_type -> inference.ModelInferRequest
+	23, // 58: inference.GRPCInferenceService.ModelConfig:input_type -> inference.ModelConfigRequest
+	25, // 59: inference.GRPCInferenceService.ModelStatistics:input_type -> inference.ModelStatisticsRequest
+	31, // 60: inference.GRPCInferenceService.RepositoryModelLoad:input_type -> inference.RepositoryModelLoadRequest
+	33, // 61: inference.GRPCInferenceService.RepositoryModelUnload:input_type -> inference.RepositoryModelUnloadRequest
+	35, // 62: inference.GRPCInferenceService.TraceSetting:input_type -> inference.TraceSettingRequest
+	37, // 63: inference.GRPCInferenceService.LogSettings:input_type -> inference.LogSettingsRequest
+	3,  // 64: inference.GRPCInferenceService.ServerLive:output_type -> inference.ServerLiveResponse
+	5,  // 65: inference.GRPCInferenceService.ServerReady:output_type -> inference.ServerReadyResponse
+	7,  // 66: inference.GRPCInferenceService.ModelReady:output_type -> inference.ModelReadyResponse
+	9,  // 67: inference.GRPCInferenceService.ServerMetadata:output_type -> inference.ServerMetadataResponse
+	11, // 68: inference.GRPCInferenceService.ModelMetadata:output_type -> inference.ModelMetadataResponse
+	15, // 69: inference.GRPCInferenceService.ModelInfer:output_type -> inference.ModelInferResponse
+	24, // 70: inference.GRPCInferenceService.ModelConfig:output_type -> inference.ModelConfigResponse
+	30, // 71: inference.GRPCInferenceService.ModelStatistics:output_type -> inference.ModelStatisticsResponse
+	32, // 72: inference.GRPCInferenceService.RepositoryModelLoad:output_type -> inference.RepositoryModelLoadResponse
+	34, // 73: inference.GRPCInferenceService.RepositoryModelUnload:output_type -> inference.RepositoryModelUnloadResponse
+	36, // 74: inference.GRPCInferenceService.TraceSetting:output_type -> inference.TraceSettingResponse
+	38, // 75: inference.GRPCInferenceService.LogSettings:output_type -> inference.LogSettingsResponse
+	64, // [64:76] is the sub-list for method output_type
+	52, // [52:64] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_backends_builtin_internal_kservepb_kserve_proto_init() }
@@ -2555,13 +3435,23 @@ func file_backends_builtin_internal_kservepb_kserve_proto_init() {
 		(*InferParameter_DoubleParam)(nil),
 		(*InferParameter_Uint64Param)(nil),
 	}
+	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[53].OneofWrappers = []any{
+		(*LogSettingsRequest_SettingValue_BoolParam)(nil),
+		(*LogSettingsRequest_SettingValue_Uint32Param)(nil),
+		(*LogSettingsRequest_SettingValue_StringParam)(nil),
+	}
+	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[55].OneofWrappers = []any{
+		(*LogSettingsResponse_SettingValue_BoolParam)(nil),
+		(*LogSettingsResponse_SettingValue_Uint32Param)(nil),
+		(*LogSettingsResponse_SettingValue_StringParam)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_backends_builtin_internal_kservepb_kserve_proto_rawDesc), len(file_backends_builtin_internal_kservepb_kserve_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   37,
+			NumMessages:   57,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,69 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+)
+
+// step is one call of an ensemble. The maps lead from the called model's names to those inside of the ensemble: its own
+// inputs, what earlier steps gave, its outputs.
+type step struct {
+	model string
+	in    map[string]string
+	out   map[string]string
+
+	called *model
+}
+
+// ensemble is the sum and the difference of what simple makes of its inputs: SUM = 2·INPUT0, DIFF = 2·INPUT1.
+func ensemble(simple *model) *model {
+	return &model{
+		name: "ensemble", maxBatch: simple.maxBatch, count: 1, inputs: simple.inputs,
+		outputs: []spec{{"SUM", simple.outputs[0].typ, []int64{16}}, {"DIFF", simple.outputs[0].typ, []int64{16}}},
+		steps: []step{
+			{
+				model: simple.name, called: simple,
+				in:  map[string]string{"INPUT0": "INPUT0", "INPUT1": "INPUT1"},
+				out: map[string]string{"OUTPUT0": "sum", "OUTPUT1": "difference"},
+			},
+			{
+				model: simple.name, called: simple,
+				in:  map[string]string{"INPUT0": "sum", "INPUT1": "difference"},
+				out: map[string]string{"OUTPUT0": "SUM", "OUTPUT1": "DIFF"},
+			},
+		},
+	}
+}
+
+// compose takes j through the steps, one after the other, each through the queue of the model that it calls.
+func (m *model) compose(ctx context.Context, r *inference, j *job) error {
+	start := m.queue.clock.now()
+	known := map[string]tensor{}
+	for _, t := range j.in {
+		known[t.name] = t
+	}
+	for _, s := range m.steps {
+		inner := &job{rows: j.rows, fail: j.fail, arrived: m.queue.clock.now(), done: make(chan struct{})}
+		for _, in := range s.called.inputs {
+			t := known[s.in[in.name]]
+			t.name = in.name
+			inner.in = append(inner.in, t)
+		}
+		if err := s.called.do(ctx, r, inner); err != nil {
+			m.stats.failed(m.queue.clock.now() - j.arrived)
+			return fmt.Errorf("in ensemble '%s', %w", m.name, err)
+		}
+		for _, out := range inner.out {
+			name := s.out[out.name]
+			out.name = name
+			known[name] = out
+		}
+	}
+	for _, out := range m.outputs {
+		j.out = append(j.out, known[out.name])
+	}
+	end := m.queue.clock.now()
+	j.started, j.queued = start, start
+	m.stats.executed([]*job{j}, start, start, end, end)
+	return nil
+}

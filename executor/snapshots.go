@@ -1,0 +1,116 @@
+package executor
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// snapshotEvery is the least time between two questions for a server's counters while a node runs.
+const snapshotEvery = 250 * time.Millisecond
+
+// snapshots are the server's counters near the edges of slices, so that what it did in a slice, or in the windows that
+// stand for a stable stage, can be told. A server that answers more slowly than that has fewer.
+type snapshots struct {
+	due    int64 // run clock; when the next is to be taken
+	asking sync.Mutex
+	mu     sync.Mutex
+	taken  []tally
+}
+
+// look takes the counters when it is time, unless the last question is still open.
+func (s *snapshots) look(ctx context.Context, t *trial, now int64) {
+	if t.in.stats == nil || t.watch.ended {
+		return
+	}
+	every := max(t.steer.slice(), int64(snapshotEvery))
+	if s.due == 0 {
+		s.due = t.control.HoldStart.Load() + every
+	}
+	if now < s.due || !s.asking.TryLock() {
+		return
+	}
+	for s.due <= now {
+		s.due += every
+	}
+	t.watch.asking.Go(func() {
+		defer s.asking.Unlock()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statsLimit)
+		defer cancel()
+		if c, err := t.in.count(ctx); err == nil { // the ends of hold say what is wrong
+			s.mu.Lock()
+			s.taken = append(s.taken, c)
+			s.mu.Unlock()
+		}
+	})
+}
+
+// moments are all snapshots in the order of their times, once all questions have been answered.
+func (w *watcher) moments() []tally {
+	list := slices.Concat([]tally{w.server[w.from]}, w.snapshots.taken, []tally{w.server[holdEnds]})
+	list = slices.DeleteFunc(list, func(c tally) bool { return len(c) == 0 })
+	slices.SortFunc(list, func(a, b tally) int { return int(a[0].At - b[0].At) })
+	return list
+}
+
+// nearest is the snapshot nearest to a moment; nil: there is none.
+func nearest(list []tally, at int64) (best tally) {
+	for _, c := range list {
+		if best == nil || apartBy(c, at) < apartBy(best, at) {
+			best = c
+		}
+	}
+	return best
+}
+
+// apartBy is how far a snapshot is from a moment, ns.
+func apartBy(c tally, at int64) int64 { return max(c[0].At-at, at-c[0].At) }
+
+// serverSlice is what the server did in one slice, as far as that is known.
+type serverSlice struct {
+	round    int
+	from     int64 // since hold began, ns
+	readings []observe.Reading
+}
+
+// serverSlices is what the server did in each slice of a trial. Where it was not asked near both edges of a slice, nothing
+// is known of that slice.
+func (t *trial) serverSlices(list []measure.Slice, hold int64) (out []serverSlice) {
+	if t.in.stats == nil {
+		return nil
+	}
+	moments := t.watch.moments()
+	for _, s := range list {
+		a, b := nearest(moments, hold+s.From), nearest(moments, hold+s.To)
+		near := (s.To - s.From) / 4
+		if a == nil || apartBy(a, hold+s.From) > near || apartBy(b, hold+s.To) > near {
+			continue
+		}
+		out = append(out, serverSlice{round: s.Round, from: s.From, readings: observe.Growth(t.in.series, a[0], b[0])})
+	}
+	return out
+}
+
+// onSlices adds what the server did to slices of the result.
+func onSlices(list []result.Slice, server []serverSlice) []result.Slice {
+	for _, s := range server {
+		i := slices.IndexFunc(list, func(o result.Slice) bool { return o.Round == s.round && o.From == seconds(s.from) })
+		if i < 0 {
+			continue
+		}
+		for _, r := range s.readings {
+			if r.OK {
+				if list[i].Server == nil {
+					list[i].Server = map[string]float64{}
+				}
+				list[i].Server[r.Row.Name] = r.V
+			}
+		}
+	}
+	return list
+}
