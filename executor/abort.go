@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // lookEvery is how often assertions with `abort` are looked at: each look is another chance to be wrong.
@@ -28,7 +29,7 @@ type doomed struct {
 }
 
 // doom finds what may end the run while node n is measured: assertions on it with `abort`, the plan's own among them.
-// Where `while` decides whether a level counts, or a search whether a probe does, nothing ends the run: what is false
+// Where `while` decides whether a level counts, or a search whether a trial does, nothing ends the run: what is false
 // there fails nothing.
 func (t *trial) doom() doom {
 	var d doom
@@ -121,7 +122,7 @@ func (c *doomed) hanging(l *live) string {
 		}
 		if wrong++; wrong > c.allowed(t, w) {
 			l.older = x.older
-			return fmt.Sprintf("%s (in the window from %v to %v)", why, time.Duration(s.From), time.Duration(s.To))
+			return fmt.Sprintf("%s (in the window from %s to %s)", why, source.About(time.Duration(s.From)), source.About(time.Duration(s.To)))
 		}
 	}
 	return ""

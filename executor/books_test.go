@@ -34,7 +34,7 @@ func booksOf(m map[string]*result.Metric) (b tallies) {
 }
 
 // TestBooks: of every shape of load, planned is sent and dropped, and sent is ok, failed and stopped; of the node, of its
-// parts, and of its rounds together. Whatever the machine's mood, what was planned is what the plan says.
+// parts, and of its repeats together. Whatever the machine's mood, what was planned is what the plan says.
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	slow := builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.03}, Instances: 2, Errors: 0.2, Seed: 5}
@@ -61,7 +61,7 @@ func TestBooks(t *testing.T) {
 			planned: 70, drops: true, stops: true,
 		},
 		"mix":     {keys: "mix: {a: {weight: 3}, b: {weight: 1}}, load: {rate: 200/s, max_in_flight: 3, overflow: drop}, for: 500ms", planned: 100, drops: true},
-		"rounds":  {keys: "repeat: 2, load: {rate: 200/s, max_in_flight: 3, overflow: drop}, for: 250ms", planned: 100, drops: true},
+		"repeats": {keys: "repeat: 2, load: {rate: 200/s, max_in_flight: 3, overflow: drop}, for: 250ms", planned: 100, drops: true},
 		"windows": {keys: "load: {concurrency: 2}, until: {stable: {window: 100ms, windows: 2, within: 900%, max_windows: 4}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,12 +103,12 @@ stages: [{id: s, `+c.keys+`, goodput: {latency: 1h}, assert: [errors.ratio <= 10
 			if phases.sent > 0 && phases != all || entries.sent > 0 && entries != all {
 				t.Errorf("phases %+v, entries %+v, node %+v", phases, entries, all)
 			}
-			var rounds tallies
+			var repeats tallies
 			for _, x := range n.Repeats {
-				rounds = rounds.plus(booksOf(x.Metrics))
+				repeats = repeats.plus(booksOf(x.Metrics))
 			}
-			if n.Repeats != nil && rounds != all {
-				t.Errorf("rounds %+v, node %+v", rounds, all)
+			if n.Repeats != nil && repeats != all {
+				t.Errorf("repeats %+v, node %+v", repeats, all)
 			}
 		})
 	}

@@ -32,6 +32,7 @@ const (
 	codeAction      = "no-model-control"
 	codeUnused      = "unused-entry"
 	codeUnknown     = "unknown-name"
+	codeNoEffect    = "no-effect"
 	codeFewRequests = "few-requests"
 	codeRampCut     = "ramp-cut"
 	codeCrowded     = "max-in-flight-too-low"

@@ -159,7 +159,7 @@ b[n=2] <- a[n=2] reads: its concurrency`},
 	}
 }
 
-// TestPlays: rounds go forth and back; a ladder that its conditions may end always climbs.
+// TestPlays: repeats go forth and back; a ladder that its conditions may end always climbs.
 func TestPlays(t *testing.T) {
 	for _, c := range []struct{ stage, want string }{
 		{`load: {concurrency: 1}`, "0:s 1:s 2:s"},
@@ -181,7 +181,7 @@ func TestPlays(t *testing.T) {
 			if at == nil {
 				at = []string{play.Node.ID}
 			}
-			got = append(got, fmt.Sprintf("%d:%s", play.Round, strings.Join(at, ",")))
+			got = append(got, fmt.Sprintf("%d:%s", play.Repeat, strings.Join(at, ",")))
 		}
 		if got := strings.Join(got, " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.stage, got, c.want)

@@ -19,12 +19,12 @@ type Description struct {
 // UnitDescription is what runs at one time.
 type UnitDescription struct {
 	Stages   []string   `json:"stages"`
-	Rounds   [][]string `json:"rounds,omitempty"` // the nodes of each round in their order, where there is more than one round
+	Repeats  [][]string `json:"repeats,omitempty"` // the nodes of each repeat in their order, where there is more than one repeat
 	Shortest float64    `json:"shortest"`
 	Longest  *float64   `json:"longest"`
 }
 
-// NodeDescription is one node of a Description: its numbers are those of one round.
+// NodeDescription is one node of a Description: its numbers are those of one repeat.
 type NodeDescription struct {
 	ID          string            `json:"id"`
 	Stage       string            `json:"stage"`
@@ -36,12 +36,12 @@ type NodeDescription struct {
 	Warmup      string            `json:"warmup,omitempty"`
 	Delay       float64           `json:"delay,omitempty"`
 	MaxDuration float64           `json:"max_duration,omitempty"`
-	Rounds      int               `json:"rounds"`
+	Repeats     int               `json:"repeats"`
 	Requests    *float64          `json:"requests"` // in hold; null: not known
 	RequestsSD  float64           `json:"requests_sd"`
 	Decides     string            `json:"decided_by,omitempty"` // what requests depend on where they are null: server, result, data, group
 	Outside     *float64          `json:"requests_outside"`     // in warm-up and between holds
-	Probes      []int             `json:"probes,omitempty"`     // of a search: at least and at most
+	Trials      []int             `json:"trials,omitempty"`     // of a search: at least and at most
 	Shortest    float64           `json:"shortest"`
 	Longest     *float64          `json:"longest"`
 	InFlight    *int              `json:"in_flight"`
@@ -150,14 +150,14 @@ func describeUnit(u *Unit, took bounds) UnitDescription {
 	d := UnitDescription{Shortest: took.least, Longest: bound(took.most)}
 	for _, m := range u.Members {
 		d.Stages = append(d.Stages, m.Stage)
-		if m.Plays[len(m.Plays)-1].Round == 0 || len(u.Members) > 1 {
+		if m.Plays[len(m.Plays)-1].Repeat == 0 || len(u.Members) > 1 {
 			continue
 		}
 		for _, play := range m.Plays {
-			if play.Round == len(d.Rounds) {
-				d.Rounds = append(d.Rounds, nil)
+			if play.Repeat == len(d.Repeats) {
+				d.Repeats = append(d.Repeats, nil)
 			}
-			d.Rounds[play.Round] = append(d.Rounds[play.Round], play.Node.ID)
+			d.Repeats[play.Repeat] = append(d.Repeats[play.Repeat], play.Node.ID)
 		}
 	}
 	return d
@@ -181,15 +181,15 @@ func (p *Program) describe(n *Node) NodeDescription {
 	s, plan := n.Stage, n.Planned
 	d := NodeDescription{
 		ID: n.ID, Stage: s.ID, Targets: n.targetNames(), Load: n.label(), From: plan.Formula, After: []EdgeText{},
-		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Rounds: plan.Rounds,
+		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Repeats: plan.Repeats,
 		Requests: bound(plan.Requests), RequestsSD: plan.SD, Decides: plan.Decides, Outside: bound(plan.Outside),
 		Shortest: plan.Shortest, Longest: bound(plan.Longest), InFlight: known(plan.InFlight), Assertions: texts(n.Checks),
 	}
 	if !s.Warmup.IsZero() {
 		d.Warmup = spanText(s.Warmup)
 	}
-	if plan.MostProbes > 0 {
-		d.Probes = []int{plan.Probes, plan.MostProbes}
+	if plan.MostTrials > 0 {
+		d.Trials = []int{plan.Trials, plan.MostTrials}
 	}
 	for _, axis := range n.Point {
 		if d.Point == nil {

@@ -94,7 +94,7 @@ func (b *build) units() {
 	}
 }
 
-// plays are the rounds of a stage over its nodes, every second one in reverse, so that what drifts meets all alike. The
+// plays are the repeats of a stage over its nodes, every second one in reverse, so that what drifts meets all alike. The
 // levels of a ladder that its conditions may end stay in their order: each decides about the next.
 func plays(s *steps) []Play {
 	var forth, back []*Node
@@ -113,13 +113,13 @@ func plays(s *steps) []Play {
 		}
 	}
 	var all []Play
-	for round := range max(s.first().Repeat, 1) {
+	for repeat := range max(s.first().Repeat, 1) {
 		nodes := forth
-		if round%2 == 1 {
+		if repeat%2 == 1 {
 			nodes = back
 		}
 		for _, n := range nodes {
-			all = append(all, Play{Node: n, Round: round})
+			all = append(all, Play{Node: n, Repeat: repeat})
 		}
 	}
 	return all

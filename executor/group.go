@@ -26,7 +26,7 @@ type group struct {
 	agreed int                // their plays that all have agreed on
 }
 
-// stable is what a member says of its latest play, or probe: that its windows agree, or that waiting longer is of no use.
+// stable is what a member says of its latest play, or trial: that its windows agree, or that waiting longer is of no use.
 type stable struct {
 	play    int
 	settled bool

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // Limits of a valid measurement (design, section 4). How late a request may be sent is measure's LateLimit.
@@ -101,7 +102,7 @@ func (h *health) invalid() (list []result.Finding) {
 		add(result.Paused, "sending paused %d times because the client could not process its own samples fast enough", n)
 	}
 	if h.still > stillLimit {
-		add(result.StoodStill, "this process stood still for %v: stopped, swapped out, or its machine suspended", h.still.Round(time.Millisecond))
+		add(result.StoodStill, "this process stood still for %s: stopped, swapped out, or its machine suspended", source.About(h.still))
 	}
 	return list
 }

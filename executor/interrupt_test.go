@@ -22,7 +22,7 @@ func TestInterruptPhases(t *testing.T) {
 		}{
 			{"waiting for ready", "ready: 60s", "concurrency: 2", "for: 60s", PhaseOpen, false},
 			{"describing", "ready: 0s, timeout: 60s", "concurrency: 2", "for: 60s", "", false},
-			{"probing", "ready: 60s", "concurrency: 2", "for: 60s", "probe", true},
+			{"probing", "ready: 60s", "concurrency: 2", "for: 60s", "trial", true},
 			{"warm-up", "ready: 0s", "concurrency: 2", "warmup: 60s, for: 60s", PhaseWarmup, false},
 			{"warm-up of requests", "ready: 0s", "concurrency: 2", "warmup: 10 requests, for: 60s, drain: 0s", PhaseWarmup, true},
 			{"hold", "ready: 0s", "rate: 100/s", "for: 60s", PhaseHold, false},
@@ -57,7 +57,7 @@ func TestInterruptPhases(t *testing.T) {
 				switch c.at {
 				case "", PhaseOpen:
 					time.AfterFunc(100*time.Millisecond, func() { interrupt <- 2 })
-				case "probe":
+				case "trial":
 					go func() {
 						until(func() bool { return len(w.all()) > 0 })
 						interrupt <- 2

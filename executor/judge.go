@@ -110,7 +110,7 @@ func circumstances(n *result.Node) verdict.Context {
 	return c
 }
 
-// searches reports whether the node's `while` judges probes: what is reported then holds, or there is nothing to report.
+// searches reports whether the node's `while` judges trials: what is reported then holds, or there is nothing to report.
 func (n *Node) searches() bool {
 	_, is := quantity(n.Stage).(scenario.Search)
 	return is

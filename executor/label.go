@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // label is a node in a few words, for graphs and tables.
@@ -27,7 +27,7 @@ func (n *Node) label() string {
 		what += " " + e
 	}
 	if n.Stage.Repeat > 1 {
-		what += fmt.Sprintf(", %d rounds", n.Stage.Repeat)
+		what += fmt.Sprintf(", %d repeats", n.Stage.Repeat)
 	}
 	return what
 }
@@ -46,10 +46,19 @@ func (n *Node) load() string {
 		if l.File != nil {
 			name = filepath.Base(l.File.Name)
 		}
-		if l.Speed != 1 {
-			return fmt.Sprintf("times of %s, %s times as fast", name, strconv.FormatFloat(l.Speed, 'g', -1, 64))
+		text := "times of " + name
+		switch {
+		case l.From > 0 && l.To > 0:
+			text += ", from " + source.Duration(l.From) + " to " + source.Duration(l.To)
+		case l.From > 0:
+			text += ", from " + source.Duration(l.From)
+		case l.To > 0:
+			text += ", to " + source.Duration(l.To)
 		}
-		return "times of " + name
+		if l.Speed != 1 {
+			text += fmt.Sprintf(", %s times as fast", strconv.FormatFloat(l.Speed, 'g', -1, 64))
+		}
+		return text
 	}
 	switch q := quantity(n.Stage).(type) {
 	case scenario.Ramp:
@@ -120,12 +129,5 @@ func spanText(s scenario.Span) string {
 			return fmt.Sprintf("%d %ss", c.n, c.unit)
 		}
 	}
-	text := s.Duration.Round(time.Microsecond).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return source.Duration(s.Duration)
 }

@@ -189,8 +189,8 @@ func checked(t *testing.T, plan string) source.Diagnostics {
 	return diags
 }
 
-// TestRounds: points of a matrix are compared by their rounds, and a run with one before by those of both.
-func TestRounds(t *testing.T) {
+// TestRepeats: points of a matrix are compared by their repeats, and a run with one before by those of both.
+func TestRepeats(t *testing.T) {
 	t.Parallel()
 	const plan = `
 version: 1
@@ -203,7 +203,7 @@ assert:
 `
 	r := whole(t, plan, watch(t, fourInts).URL)
 	for i, want := range []result.Verdict{result.Pass, result.Fail} {
-		if a := r.Assertions[i]; a.Verdict != want || !strings.Contains(a.Reason, "over 4 rounds their difference is -") {
+		if a := r.Assertions[i]; a.Verdict != want || !strings.Contains(a.Reason, "over 4 repeats their difference is -") {
 			t.Errorf("%s: %s (%s)", a.That, a.Verdict, a.Reason)
 		}
 	}

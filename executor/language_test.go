@@ -176,7 +176,7 @@ func proofs() []proof {
 			}),
 		},
 		{
-			keys:  "stages.matrix",
+			keys:  "stages.matrix stages.matrix.include stages.matrix.exclude",
 			stage: `matrix: {p: [1, x], d: [1ms, 2s], exclude: [{p: x, d: 1ms}], include: [{p: 1, more: 3}, {p: x, more: "4"}]}, parameters: {p: "${matrix.p}", more: "${matrix.more}", text: "v${matrix.p}-${matrix.d}"}, assert: ["latency.min < 20s + ${matrix.d}"], for: 2 requests`,
 			check: func(t *testing.T, w *witness, _ *result.Node, r *result.Result) {
 				var sent, nodes []string

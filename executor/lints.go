@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // lints warns of what is allowed and hardly meant. Each says what to do.
@@ -18,7 +19,7 @@ func (b *build) lints() {
 	for _, s := range b.stages {
 		for _, n := range s.nodes {
 			b.few(n)
-			b.fewProbed(n)
+			b.fewTried(n)
 			b.sparse(n)
 			b.cut(n)
 			b.crowded(n)
@@ -56,9 +57,9 @@ func (b *build) few(n *Node) {
 	}
 }
 
-// fewProbed says where the lowest probe of a search cannot gather the samples that its `while` needs: it then counts as one
+// fewTried says where the lowest trial of a search cannot gather the samples that its `while` needs: it then counts as one
 // that does not hold, and the search ends there.
-func (b *build) fewProbed(n *Node) {
+func (b *build) fewTried(n *Node) {
 	q, is := quantity(n.Stage).(scenario.Search)
 	e, until := n.Stage.Extent.(scenario.For)
 	if !is || !until {
@@ -72,19 +73,22 @@ func (b *build) fewProbed(n *Node) {
 		if planned == 0 || c.Program == nil || float64(c.Needed) <= planned || b.said(c.Assertion.That.Pos, codeFewSamples) {
 			continue
 		}
-		b.warn(c.Assertion.That.Pos, codeFewSamples, "a probe at %s sends %.0f requests, %s needs %d", valueText(q.From), math.Floor(planned), c.Assertion.That.Text, c.Needed).
+		b.warn(c.Assertion.That.Pos, codeFewSamples, "a trial at %s sends %.0f requests, %s needs %d", valueText(q.From), math.Floor(planned), c.Assertion.That.Text, c.Needed).
 			Detail = "it is inconclusive there, which counts as false: use a longer `for`, or begin higher"
 	}
 }
 
 func (b *build) fewFor(c Check, who string) {
+	if p := c.Program; p != nil && c.Assertion.MinSamples > 0 && !verdict.Counted(p) && !b.said(c.Assertion.That.Pos, codeNoEffect) {
+		b.warn(c.Assertion.That.Pos, codeNoEffect, "\"min_samples\" has no effect: %s is not made of requests", c.Assertion.That.Text).Detail = "it is read once, so there are no samples that could be too few: leave the key out"
+	}
 	most := c.Planned + 2*c.SD
 	if c.Planned < 0 || float64(c.Needed) <= most || b.said(c.Assertion.That.Pos, codeFewSamples) {
 		return
 	}
 	place := "sends"
 	if every := verdict.Every(c.Assertion); every > 0 {
-		place = fmt.Sprintf("in %v sends", every)
+		place = fmt.Sprintf("in %s sends", source.Duration(every))
 	}
 	b.warn(c.Assertion.That.Pos, codeFewSamples, "%s %s %.0f requests that this looks at, it needs %d", who, place, math.Floor(c.Planned), c.Needed).
 		Detail = "the verdict will be inconclusive: run longer, or set `min_samples`"
@@ -118,12 +122,14 @@ func (b *build) cut(n *Node) {
 		return
 	}
 	if length, end := rampLength(r), e.Span.Duration.Seconds(); length > end {
-		b.warn(n.Stage.ExtentPos, codeRampCut, "the ramp of stage %q takes %v and is cut after %v", n.ID, inTime(length), inTime(end)).
+		b.warn(n.Stage.ExtentPos, codeRampCut, "the ramp of stage %q takes %s and is cut after %s", n.ID, inTime(length), inTime(end)).
 			Detail = "what comes later is never reached: lengthen `for`, shorten the steps, or leave `for` out"
 	}
 }
 
-func inTime(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+func inTime(seconds float64) string {
+	return source.Duration(time.Duration(seconds * float64(time.Second)))
+}
 
 // crowded warns of open loops that would fill their slots before their own limit of latency is reached.
 func (b *build) crowded(n *Node) {

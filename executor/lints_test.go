@@ -12,14 +12,14 @@ import (
 )
 
 // lintCodes are the warnings about plans that are valid and hardly meant.
-var lintCodes = []string{codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeCrowded, codeSkippable, codeUnreachable}
+var lintCodes = []string{codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeCrowded, codeSkippable, codeUnreachable, codeNoEffect}
 
 // TestLints: each warning stands in a plan that is valid, says what to do, and goes away when that is done.
 func TestLints(t *testing.T) {
 	for _, c := range []struct{ name, stages, want string }{
 		{"a search that begins below what its condition needs", `
 stages:
-  - {id: a, load: {rate: {search: {from: 20/s, to: 100/s, while: latency.p95 < 1s}}}, for: 2s}`, `2:66 few-samples a probe at 20/s sends 40 requests, latency.p95 < 1s needs 59`},
+  - {id: a, load: {rate: {search: {from: 20/s, to: 100/s, while: latency.p95 < 1s}}}, for: 2s}`, `2:66 few-samples a trial at 20/s sends 40 requests, latency.p95 < 1s needs 59`},
 		{"a search that begins high enough", `
 stages:
   - {id: a, load: {rate: {search: {from: 30/s, to: 100/s, while: latency.p95 < 1s}}}, for: 2s}`, ""},
@@ -33,7 +33,7 @@ stages:
   - {id: a, load: {concurrency: 1}, for: 9s, mix: {x: {data: main}, y: {data: spare}}}`, ``},
 		{"a ramp that is cut", `
 stages:
-  - {id: a, load: {rate: {ramp: [{to: 5/s, over: 30s, hold: 30s}]}}, for: 40s}`, `2:70 ramp-cut the ramp of stage "a" takes 1m0s and is cut after 40s`},
+  - {id: a, load: {rate: {ramp: [{to: 5/s, over: 30s, hold: 30s}]}}, for: 40s}`, `2:70 ramp-cut the ramp of stage "a" takes 1m and is cut after 40s`},
 		{"a ramp that is held", `
 stages:
   - {id: a, load: {rate: {ramp: [{to: 5/s, over: 30s, hold: 30s}]}}, for: 61s}`, ``},
@@ -79,6 +79,12 @@ stages:
 		{"fewer where the plan says so", `
 stages:
   - {id: a, load: {rate: 10/s}, for: 29s, assert: [{that: latency.p99 < 1s, min_samples: 100}]}`, ``},
+		{"samples of what has none", `
+stages:
+  - {id: a, load: {rate: {search: {from: 100/s, to: 1000/s, while: latency.p50 < 1s}}}, for: 9s, assert: [{that: capacity > 5/s, min_samples: 100000}, errors.count == 0]}`, `2:114 no-effect "min_samples" has no effect: capacity > 5/s is not made of requests`},
+		{"samples of what has some", `
+stages:
+  - {id: a, load: {rate: 100/s}, for: 9s, assert: [{that: client.cpu < 50% and errors.count == 0, min_samples: 100}]}`, ``},
 		{"too few slots for the latency that is allowed", `
 stages:
   - {id: a, load: {rate: 1000/s, max_in_flight: 64}, for: 9s, assert: [latency.p99 < 100ms]}`, `2:20 max-in-flight-too-low at 100ms 1000 requests a second may be 100 in flight, and max_in_flight is 64`},

@@ -22,7 +22,7 @@ const spin = 30 * time.Microsecond
 // headStart is the time between now and a node's first due time, so that the first arrival is not late by set-up.
 const headStart = 2 * time.Millisecond
 
-// trial is one measurement of a node while it runs: a round of it, or a probe of its search.
+// trial is one measurement of a node while it runs: a repeat of it, or a trial of its search.
 type trial struct {
 	r      *runner
 	m      *member
@@ -49,9 +49,9 @@ type trial struct {
 	read    *readings // once it has ended
 }
 
-// round plays a node once.
-func (m *member) round(ctx context.Context, p Play) *round {
-	t := &trial{r: m.r, m: m, node: p.Node, number: p.Round, out: m.r.blank(p.Node), in: m.r.inputs[p.Node.Stage]}
+// repeat plays a node once.
+func (m *member) repeat(ctx context.Context, p Play) *repeat {
+	t := &trial{r: m.r, m: m, node: p.Node, number: p.Repeat, out: m.r.blank(p.Node), in: m.r.inputs[p.Node.Stage]}
 	if limit := p.Node.Stage.MaxDuration; limit > 0 {
 		t.deadline = m.r.clock.Now() + int64(limit)
 	}
@@ -67,7 +67,7 @@ func (m *member) round(ctx context.Context, p Play) *round {
 
 // run is the node procedure: lanes → start → warm-up → hold → drain → numbers → validity. The lanes belong to the player,
 // which closes them; everything that outlives a node is on the run's clean-up stack.
-func (t *trial) run(ctx context.Context) *round {
+func (t *trial) run(ctx context.Context) *repeat {
 	t.record()
 	if t.in.err != nil {
 		return t.fail(t.in.err)
@@ -85,18 +85,18 @@ func (t *trial) run(ctx context.Context) *round {
 	t.measure()
 	t.validity()
 	t.outcome()
-	return &round{out: t.out, read: t.read}
+	return &repeat{out: t.out, read: t.read}
 }
 
 // part names the trial among those of its node.
 func (t *trial) part() string {
-	round, text := t.number, ""
+	repeat, text := t.number, ""
 	if t.search != nil {
-		round = t.number / probesOfRound
-		text = fmt.Sprintf("probe %d, %s", t.number%probesOfRound+1, t.at())
+		repeat = t.number / trialsOfRepeat
+		text = fmt.Sprintf("trial %d, %s", t.number%trialsOfRepeat+1, t.at())
 	}
 	if of := t.node.Stage.Repeat; of > 1 {
-		text = strings.TrimSuffix(fmt.Sprintf("round %d of %d, %s", round+1, of, text), ", ")
+		text = strings.TrimSuffix(fmt.Sprintf("repeat %d of %d, %s", repeat+1, of, text), ", ")
 	}
 	return text
 }
@@ -111,28 +111,28 @@ func (t *trial) record() {
 }
 
 // fail ends a trial that could not be set up.
-func (t *trial) fail(err error) *round {
+func (t *trial) fail(err error) *repeat {
 	t.out.Outcome, t.out.Reason = result.Failed, err.Error()
 	if why := t.r.stops.now(); why != "" {
 		t.out.Outcome, t.out.Reason = result.InterruptedNode, "interrupted before the measurement began: "+why
 	}
-	return &round{out: t.out}
+	return &repeat{out: t.out}
 }
 
 // without ends a trial for want of data that its load is made of.
-func (t *trial) without(why string) *round {
+func (t *trial) without(why string) *repeat {
 	t.out.Outcome, t.out.Reason = result.SkippedNode, why
 	t.note(result.NoData, "%s", why)
-	return &round{out: t.out}
+	return &repeat{out: t.out}
 }
 
 // leave ends a trial that was interrupted before its clock started.
-func (t *trial) leave() *round {
+func (t *trial) leave() *repeat {
 	for _, p := range t.pools {
 		closeAll(p.Lanes)
 	}
 	t.out.Outcome, t.out.Reason = result.InterruptedNode, "interrupted before the measurement began"
-	return &round{out: t.out}
+	return &repeat{out: t.out}
 }
 
 func closeAll(lanes []backends.Lane) {
@@ -205,7 +205,7 @@ func (t *trial) drive(ctx context.Context) {
 	}()
 	t.loop(ctx, done)
 	if crash != nil {
-		panic(crash) // the member turns it into a failed round
+		panic(crash) // the member turns it into a failed repeat
 	}
 }
 

@@ -35,9 +35,9 @@ func (a bounds) plus(b bounds) bounds {
 	return bounds{a.least + b.least, a.most + b.most}
 }
 
-// planned is what one round of a node will do.
+// planned is what one repeat of a node will do.
 func (b *build) planned(n *Node) Planned {
-	p := Planned{Requests: -1, Outside: -1, Longest: -1, Rounds: max(n.Stage.Repeat, 1), InFlight: inFlight(n), Formula: formula(n)}
+	p := Planned{Requests: -1, Outside: -1, Longest: -1, Repeats: max(n.Stage.Repeat, 1), InFlight: inFlight(n), Formula: formula(n)}
 	if n.Stage.Warmup.IsZero() {
 		p.Outside = 0
 	}
@@ -65,12 +65,12 @@ func (b *build) planned(n *Node) Planned {
 	}
 	length := warm.plus(hold)
 	if s, ok := quantity(n.Stage).(scenario.Search); ok {
-		p.Probes, p.MostProbes = probes(s, n.Open)
-		length.least *= float64(p.Probes)
+		p.Trials, p.MostTrials = trialsOf(s, n.Open)
+		length.least *= float64(p.Trials)
 		if length.most >= 0 {
-			length.most = (length.most + n.Stage.Drain.Seconds()) * float64(p.MostProbes)
+			length.most = (length.most + n.Stage.Drain.Seconds()) * float64(p.MostTrials)
 		}
-		if p.MostProbes == 0 {
+		if p.MostTrials == 0 {
 			length.most = -1
 		}
 	}
@@ -273,9 +273,9 @@ func formula(n *Node) string {
 	return ""
 }
 
-// probes are how many measurements a search makes, at least and at most: those that it would make for limits all over
+// trialsOf is how many measurements a search makes, at least and at most: those that it would make for limits all over
 // its range. 0: its bounds come from results.
-func probes(s scenario.Search, open bool) (least, most int) {
+func trialsOf(s scenario.Search, open bool) (least, most int) {
 	if s.From.Expr != nil || s.To.Expr != nil {
 		return 0, 0
 	}
@@ -299,13 +299,13 @@ func probes(s scenario.Search, open bool) (least, most int) {
 // probesTo is how many measurements lead to one limit.
 func probesTo(s load.Search, limit float64) int {
 	const enough = 1000 // a search ends by itself long before
-	var history []load.Probe
+	var history []load.Trial
 	for len(history) < enough {
 		d := s.Next(history)
 		if d.Done {
 			break
 		}
-		history = append(history, load.Probe{Level: d.Level, Holds: d.Level <= limit*(1+1e-12)})
+		history = append(history, load.Trial{Level: d.Level, Holds: d.Level <= limit*(1+1e-12)})
 	}
 	return len(history)
 }

@@ -29,7 +29,7 @@ func (b *build) share(n *Node, c *Check) {
 	}
 }
 
-// planFor is how many requests are planned for a place of the node, over all its rounds; of assertions with `every` or
+// planFor is how many requests are planned for a place of the node, over all its repeats; of assertions with `every` or
 // `within`, for one of its windows. -1: not known.
 func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
 	k, a := n.Planned.Requests, n.dues()
@@ -54,7 +54,7 @@ func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
 		}
 		return k * every / max(hold.most, every)
 	}
-	return k * float64(n.Planned.Rounds)
+	return k * float64(n.Planned.Repeats)
 }
 
 // spread is the standard deviation of k requests at a place: that of the arrivals, and of the draw of a mix.

@@ -31,14 +31,14 @@ func TestPlanned(t *testing.T) {
 		{"load: {rate: {ramp: [{to: 500/s, over: 30s}]}}", "7500 outside 0, 30s to 60s, 1024 open"}, // without a hold all counts
 		{"load: {rate: {ramp: [{to: 100/s, over: 10s, hold: 90s}]}, arrivals: poisson}", "9000 ± 190 outside 500, 100s to 130s, 1024 open"},
 		{"load: {concurrency: {ramp: [{to: 64, over: 30s}, {to: 8, hold: 30s}]}}", "? outside 0, 60s to 90s, 64 open, decided by server"},
-		{"load: {rate: {search: {from: 100/s, to: 800/s, while: latency.p50 < 1s, confirm: 1}}}, for: 10s, drain: 0s", "? outside 0, 10s to 100s, 1024 open, decided by server, 1 to 10 probes"}, // doubling finds 400 … 800, six halvings bring that to 2 %
+		{"load: {rate: {search: {from: 100/s, to: 800/s, while: latency.p50 < 1s, confirm: 1}}}, for: 10s, drain: 0s", "? outside 0, 10s to 100s, 1024 open, decided by server, 1 to 10 trials"}, // doubling finds 400 … 800, six halvings bring that to 2 %
 		{"load: {intervals: {file: testdata/gaps.txt, unit: ms, at_end: stop}}", "4 outside 0, 10s to 40s, 1024 open"},
 		{"load: {intervals: {file: testdata/gaps.txt, unit: ms, at_end: stop, first: zero}}", "5 outside 0, 10s to 40s, 1024 open"},
 		{"load: {intervals: {file: testdata/gaps.txt, unit: ms}}, for: 25s", "10 outside 0, 25s to 55s, 1024 open"}, // 1 3 6 10 | 11 13 16 20 | 21 23 s
 		{"load: {schedule: {file: testdata/times.csv, unit: s}}", "4 outside 0, 9s to 39s, 1024 open"},
 		{"load: {schedule: {file: testdata/times.csv, unit: s, speed: 2}}", "4 outside 0, 4.5s to 34.5s, 1024 open"},
 		{"load: {schedule: {file: testdata/times.csv, unit: s, from: 2s, to: 9s}}", "2 outside 0, 3s to 33s, 1024 open"},
-		{"load: {rate: 100/s}, for: 10s, repeat: 6", "1000 outside 0, 10s to 40s, 1024 open, 6 rounds"},
+		{"load: {rate: 100/s}, for: 10s, repeat: 6", "1000 outside 0, 10s to 40s, 1024 open, 6 repeats"},
 	} {
 		p, diags := compiling(t, "stages:\n  - {id: s, "+c.stage+"}")
 		if diags.HasErrors() {
@@ -71,11 +71,11 @@ func plannedText(p Planned) string {
 	if p.Decides != "" {
 		b.WriteString(", decided by " + p.Decides)
 	}
-	if p.MostProbes > 0 {
-		fmt.Fprintf(&b, ", %d to %d probes", p.Probes, p.MostProbes)
+	if p.MostTrials > 0 {
+		fmt.Fprintf(&b, ", %d to %d trials", p.Trials, p.MostTrials)
 	}
-	if p.Rounds > 1 {
-		fmt.Fprintf(&b, ", %d rounds", p.Rounds)
+	if p.Repeats > 1 {
+		fmt.Fprintf(&b, ", %d repeats", p.Repeats)
 	}
 	return b.String()
 }

@@ -5,7 +5,7 @@
 // It is not: a printer, a writer of files, a place that knows a wire format or which backend can do what.
 //
 // Two readings. A plan is understood from compile.go, whose passes have a file each; a program is played from run.go by
-// way of unit.go (a stage, or a group) and repeat.go (the rounds of a node) to node.go (the node procedure, a trial), which
+// way of unit.go (a stage, or a group) and repeat.go (the repeats of a node) to node.go (the node procedure, a trial), which
 // search.go plays several of. What a trial is made of: course.go what is due, steer.go when it ends, watch.go what others
 // count, parts.go what is kept, readings.go its numbers, health.go whether they count; judge.go judges the node.
 package executor
@@ -41,16 +41,16 @@ type Program struct {
 // Unit is what runs at one time: one stage, or the members of a group side by side.
 type Unit struct{ Members []*Member }
 
-// Member is one stage of a unit with what it plays, in order: its points and levels, in as many rounds as it repeats.
+// Member is one stage of a unit with what it plays, in order: its points and levels, in as many repeats as it repeats.
 type Member struct {
 	Stage string
 	Plays []Play
 }
 
-// Play is one round of a node, from 0. A node with several rounds has one result, in which they are pooled.
+// Play is one repeat of a node, from 0. A node with several repeats has one result, in which they are pooled.
 type Play struct {
-	Node  *Node
-	Round int
+	Node   *Node
+	Repeat int
 }
 
 // Node is what has a result of its own: one stage at one point of its matrix and one level.
@@ -68,7 +68,7 @@ type Node struct {
 	Kinds     []*backends.Kind // of the target of each of Stage.Entries()
 	Catalogue *metric.Catalogue
 	Checks    []Check
-	While     []Check         // of levels: all true, the next level runs; of a search: all true, the probe holds
+	While     []Check         // of levels: all true, the next level runs; of a search: all true, the trial holds
 	Stability []metric.Leaf   // what windows are compared by, with until: stable
 	Goodput   []measure.Bound // what makes a request good; nil: nothing does
 	Planned   Planned
@@ -93,7 +93,7 @@ type Check struct {
 	SD      float64 // standard deviation of Planned
 }
 
-// Planned is what a node will do, as far as it can be known before it runs. Times in seconds, of one round.
+// Planned is what a node will do, as far as it can be known before it runs. Times in seconds, of one repeat.
 type Planned struct {
 	Requests float64 // due in hold; -1: depends on the server
 	SD       float64 // standard deviation of Requests; 0: exact
@@ -101,9 +101,9 @@ type Planned struct {
 	Shortest float64 // the node's duration, warm-up included
 	Longest  float64 // with the drain; -1: no bound
 	InFlight int     // most requests open at the same time; -1: depends on a result
-	Rounds   int     // how often it is played
-	// Probes are how many measurements a search makes, at least and at most; 0: it is none.
-	Probes, MostProbes int
+	Repeats  int     // how often it is played
+	// Trials are how many measurements a search makes, at least and at most; 0: it is none.
+	Trials, MostTrials int
 	// Formula is the load's value where it comes from an earlier result.
 	Formula string
 	// Decides is what the number of requests depends on where it is not known: "server", "result", "data" or "group".

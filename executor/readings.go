@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // measure turns what was folded into the numbers of the trial.
@@ -40,7 +41,7 @@ func (t *trial) measure() {
 	}
 	t.books(&total, reported)
 	t.read = &readings{
-		total: total, parts: t.parts, stopped: total.Aggregate.Stopped(), sent: t.played.Sent, rounds: 1,
+		total: total, parts: t.parts, stopped: total.Aggregate.Stopped(), sent: t.played.Sent, repeats: 1,
 		use: t.watch.use(), counted: t.in.series, percentiles: t.r.program.Plan.Output.Percentiles,
 		mask: t.r.program.Plan.Mask, called: t.in.called, server: t.serverSlices(total.Slices, total.From),
 	}
@@ -82,13 +83,13 @@ func (t *trial) ranOut() bool {
 	return sent >= rows
 }
 
-// readings is what the metrics of a node are read from, as plain sums: those of one trial, or of several rounds joined.
+// readings is what the metrics of a node are read from, as plain sums: those of one trial, or of several repeats joined.
 type readings struct {
 	total       measure.Total // what metrics without a scope cover, the parts, the windows
 	parts       scopes        // what total.Scopes and total.Series are of
 	stopped     int64         // requests of hold that we cancelled ourselves
 	sent        int64         // those due on a ramp's way included
-	rounds      int
+	repeats      int
 	use         observe.Use
 	counted     []backends.Series // by the server
 	called      []called          // the models that the stage's own call
@@ -99,28 +100,28 @@ type readings struct {
 	mask        func(string) string // of what a server said
 }
 
-// before is the readings of no round yet, to which m and its likes can be joined.
+// before is the readings of no repeat yet, to which m and its likes can be joined.
 func (m *readings) before() *readings {
 	return &readings{
 		parts: m.parts, counted: m.counted, called: m.called, began: m.began, ended: m.began, percentiles: m.percentiles, mask: m.mask,
 	}
 }
 
-// join adds the round that comes next.
+// join adds the repeat that comes next.
 func (m *readings) join(o *readings) {
-	m.total.Join(&o.total, m.rounds)
+	m.total.Join(&o.total, m.repeats)
 	m.stopped += o.stopped
 	m.sent += o.sent
 	m.use = bothUses(m.use, o.use)
 	m.ended = bothCounts(m.ended, o.began, o.ended)
 	for _, s := range o.server {
-		s.round += m.rounds
+		s.repeat += m.repeats
 		m.server = append(m.server, s)
 	}
-	m.rounds += o.rounds
+	m.repeats += o.repeats
 }
 
-// bothUses is what a process took in two rounds. What is not known of one is not known of both.
+// bothUses is what a process took in two repeats. What is not known of one is not known of both.
 func bothUses(a, b observe.Use) observe.Use {
 	add := func(x, y int64) int64 {
 		if x < 0 || y < 0 {
@@ -138,7 +139,7 @@ func bothUses(a, b observe.Use) observe.Use {
 	return u
 }
 
-// bothCounts is an end of counters that have grown by another round as well, for each model.
+// bothCounts is an end of counters that have grown by another repeat as well, for each model.
 func bothCounts(end, from, to tally) (all tally) {
 	if len(end) != len(from) || len(end) != len(to) {
 		return nil
@@ -262,8 +263,8 @@ func (t *trial) notesOnReadings() {
 	}
 	for i, w := range t.parts.series {
 		if s := t.read.total.Series[i]; s.Missing > 0 {
-			t.note("windows", "%d windows of %v are more than the %d that are kept: an assertion on them cannot pass; use a longer `every`",
-				s.Missing+len(s.Windows), time.Duration(w.every), measure.MaxWindows)
+			t.note("windows", "%d windows of %s are more than the %d that are kept: an assertion on them cannot pass; use a longer `every`",
+				s.Missing+len(s.Windows), source.Duration(time.Duration(w.every)), measure.MaxWindows)
 		}
 	}
 }
@@ -322,7 +323,7 @@ func resultSlices(list []measure.Slice) []result.Slice {
 	var out []result.Slice
 	for _, s := range list {
 		out = append(out, result.Slice{
-			Round: s.Round, From: seconds(s.From), To: seconds(s.To), Sent: s.Sent, OK: s.OK, Failed: s.Failed, Items: s.Items, InFlight: s.InFlight,
+			Repeat: s.Repeat, From: seconds(s.From), To: seconds(s.To), Sent: s.Sent, OK: s.OK, Failed: s.Failed, Items: s.Items, InFlight: s.InFlight,
 			LatencyP50: optional(s.N, s.P50), LatencyP99: optional(s.N, s.P99), LatencyMax: optional(s.N, s.Max),
 		})
 	}

@@ -22,9 +22,9 @@ func (b *build) readTimes(n *Node) {
 		}
 		b.readList(n, *l.File, func(f *os.File) ([]int64, error) { return load.ReadTimes(f, l.File.Name, int64(l.Unit)) })
 		if n.recorded != nil && n.dues().count(0, -1) == 0 {
-			part := fmt.Sprintf("after `from` %v", l.From)
+			part := fmt.Sprintf("after `from` %s", source.Duration(l.From))
 			if l.To > 0 {
-				part = fmt.Sprintf("between `from` %v and `to` %v", l.From, l.To)
+				part = fmt.Sprintf("between `from` %s and `to` %s", source.Duration(l.From), source.Duration(l.To))
 			}
 			b.fail(l.File.Pos, codeTimes, "no time of %s is %s", l.File.Name, part)
 		}

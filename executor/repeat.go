@@ -9,27 +9,27 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// round is what one play of a node gave.
-type round struct {
+// repeat is what one play of a node gave.
+type repeat struct {
 	out      *result.Node
 	read     *readings // nil: nothing was measured
 	capacity float64   // of a search; 0: none
 }
 
-// rounds collects the plays of a node. Their numbers are pooled when the last has ended.
-type rounds struct {
+// repeats collects the plays of a node. Their numbers are pooled when the last has ended.
+type repeats struct {
 	node    *Node
 	planned int
-	played  []*round
-	cut     string       // why rounds were left out
+	played  []*repeat
+	cut     string       // why repeats were left out
 	silent  bool         // all were, without a trace
 	result  *result.Node // of all, once complete
 }
 
-func (rs *rounds) add(r *round) { rs.played = append(rs.played, r) }
+func (rs *repeats) add(r *repeat) { rs.played = append(rs.played, r) }
 
-// skip leaves out this round and those after it. What was played before is reported as far as it goes.
-func (rs *rounds) skip(r *runner, why string) {
+// skip leaves out this repeat and those after it. What was played before is reported as far as it goes.
+func (rs *repeats) skip(r *runner, why string) {
 	if rs.cut = why; len(rs.played) == 0 && !rs.silent {
 		out := r.blank(rs.node)
 		out.Outcome, out.Reason = result.SkippedNode, why
@@ -37,17 +37,17 @@ func (rs *rounds) skip(r *runner, why string) {
 	}
 }
 
-// complete reports that no round is to come.
-func (rs *rounds) complete() bool { return rs.cut != "" || len(rs.played) == rs.planned }
+// complete reports that no repeat is to come.
+func (rs *repeats) complete() bool { return rs.cut != "" || len(rs.played) == rs.planned }
 
-// pool makes the node's result of its rounds.
-func (rs *rounds) pool() *result.Node {
+// pool makes the node's result of its repeats.
+func (rs *repeats) pool() *result.Node {
 	rs.result = rs.sofar()
 	return rs.result
 }
 
 // sofar is what is known of the node, nil when it was left out.
-func (rs *rounds) sofar() *result.Node {
+func (rs *repeats) sofar() *result.Node {
 	switch {
 	case rs == nil:
 		return nil
@@ -61,8 +61,8 @@ func (rs *rounds) sofar() *result.Node {
 	return rs.joined()
 }
 
-// joined is one result of several rounds: their numbers pooled, the worst of their outcomes, their findings.
-func (rs *rounds) joined() *result.Node {
+// joined is one result of several repeats: their numbers pooled, the worst of their outcomes, their findings.
+func (rs *repeats) joined() *result.Node {
 	first := rs.played[0].out
 	out := *first
 	out.Metrics, out.Labels = make(map[string]*result.Metric), maps.Clone(first.Labels)
@@ -80,7 +80,7 @@ func (rs *rounds) joined() *result.Node {
 		if read == nil {
 			read = r.read.before()
 		}
-		read.rounds = i
+		read.repeats = i
 		read.join(r.read)
 	}
 	if read != nil {
@@ -91,16 +91,16 @@ func (rs *rounds) joined() *result.Node {
 	rs.capacity(&out)
 	if rs.cut != "" && worse(result.InterruptedNode, out.Outcome) {
 		out.Outcome = result.InterruptedNode
-		out.Reason = fmt.Sprintf("interrupted after %d of %d rounds: %s", len(rs.played), rs.planned, rs.cut)
+		out.Reason = fmt.Sprintf("interrupted after %d of %d repeats: %s", len(rs.played), rs.planned, rs.cut)
 	}
 	return &out
 }
 
-// take enters one round into the list, and what it means for all.
-func (rs *rounds) take(out *result.Node, i int, r *round) {
+// take enters one repeat into the list, and what it means for all.
+func (rs *repeats) take(out *result.Node, i int, r *repeat) {
 	n := r.out
 	out.Repeats = append(out.Repeats, result.Repeat{
-		Round: i, Started: n.Started, Duration: n.Duration, Outcome: n.Outcome, Reason: n.Reason, Metrics: n.Metrics,
+		Repeat: i, Started: n.Started, Duration: n.Duration, Outcome: n.Outcome, Reason: n.Reason, Metrics: n.Metrics,
 		Scopes: n.Scopes, Findings: n.Validity.Findings,
 	})
 	out.Duration += n.Duration
@@ -110,12 +110,12 @@ func (rs *rounds) take(out *result.Node, i int, r *round) {
 	out.Trials = append(out.Trials, n.Trials...)
 	out.Validity.OK = out.Validity.OK && n.Validity.OK
 	if worse(n.Outcome, out.Outcome) {
-		out.Outcome, out.Reason = n.Outcome, fmt.Sprintf("round %d of %d: %s", i+1, rs.planned, n.Reason)
+		out.Outcome, out.Reason = n.Outcome, fmt.Sprintf("repeat %d of %d: %s", i+1, rs.planned, n.Reason)
 	}
 }
 
 // capacity of several searches is the mean of what they found, and nothing when one of them found nothing.
-func (rs *rounds) capacity(out *result.Node) {
+func (rs *repeats) capacity(out *result.Node) {
 	m := out.Metrics[metric.Capacity]
 	if m == nil {
 		return

@@ -7,12 +7,12 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// findings are those of all rounds. What several rounds found alike, but for the numbers, is said once with the text of the
-// first of them; each round keeps its own.
-func (rs *rounds) findings() []result.Finding {
+// findings are those of all repeats. What several repeats found alike, but for the numbers, is said once with the text of the
+// first of them; each repeat keeps its own.
+func (rs *repeats) findings() []result.Finding {
 	list := []result.Finding{}
 	var keys []string
-	var at [][]int // by finding: its rounds, from 1
+	var at [][]int // by finding: its repeats, from 1
 	var first []string
 	for i, r := range rs.played {
 		for _, f := range r.out.Validity.Findings {
@@ -36,20 +36,20 @@ func (rs *rounds) findings() []result.Finding {
 		}
 	}
 	for j := range list {
-		list[j].Text = rs.inRounds(at[j]) + first[j] + ": " + list[j].Text
+		list[j].Text = rs.inRepeats(at[j]) + first[j] + ": " + list[j].Text
 	}
 	return list
 }
 
-// inRounds names rounds: "round 2 of 4", "rounds 1, 3 of 4", "all 4 rounds".
-func (rs *rounds) inRounds(at []int) string {
+// inRepeats names repeats: "repeat 2 of 4", "repeats 1, 3 of 4", "all 4 repeats".
+func (rs *repeats) inRepeats(at []int) string {
 	switch len(at) {
 	case 1:
-		return fmt.Sprintf("round %d of %d", at[0], rs.planned)
+		return fmt.Sprintf("repeat %d of %d", at[0], rs.planned)
 	case rs.planned:
-		return fmt.Sprintf("all %d rounds", rs.planned)
+		return fmt.Sprintf("all %d repeats", rs.planned)
 	}
-	return fmt.Sprintf("rounds %s of %d", strings.Trim(strings.ReplaceAll(fmt.Sprint(at), " ", ", "), "[]"), rs.planned)
+	return fmt.Sprintf("repeats %s of %d", strings.Trim(strings.ReplaceAll(fmt.Sprint(at), " ", ", "), "[]"), rs.planned)
 }
 
 // withoutNumbers is a text by which two are told apart.

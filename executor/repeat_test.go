@@ -18,8 +18,8 @@ stages:
   - {id: ab, matrix: {batch: [1, 2]}, batch: '${matrix.batch}', repeat: 4, load: {rate: 500/s, arrivals: poisson}, for: 20 requests, goodput: {latency: 10s}}
 `
 
-// TestRepeat: rounds go over the points, every second in reverse. A point has one result: its numbers are those of all
-// rounds, which differ in their draws and are listed.
+// TestRepeat: repeats go over the points, every second in reverse. A point has one result: its numbers are those of all
+// repeats, which differ in their draws and are listed.
 func TestRepeat(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
@@ -30,27 +30,27 @@ func TestRepeat(t *testing.T) {
 		}
 	}})
 	if got := strings.Join(order, " "); got != "1 2 2 1 1 2 2 1" {
-		t.Errorf("rounds: %s", got)
+		t.Errorf("repeats: %s", got)
 	}
 	if len(r.Nodes) != 2 {
 		t.Fatalf("%d nodes", len(r.Nodes))
 	}
 	for _, n := range r.Nodes {
 		if len(n.Repeats) != 4 || count(n, "requests.count") != 80 || n.Outcome != result.Done && n.Outcome != result.Invalid {
-			t.Errorf("%s: %d rounds, %d requests, %s", n.ID, len(n.Repeats), count(n, "requests.count"), n.Outcome)
+			t.Errorf("%s: %d repeats, %d requests, %s", n.ID, len(n.Repeats), count(n, "requests.count"), n.Outcome)
 		}
 		sum := 0.0
 		var lengths []string
-		for i, round := range n.Repeats {
-			sum += round.Duration
-			lengths = append(lengths, fmt.Sprint(round.Duration))
-			if round.Round != i {
-				t.Errorf("round %d is called %d", i, round.Round)
+		for i, repeat := range n.Repeats {
+			sum += repeat.Duration
+			lengths = append(lengths, fmt.Sprint(repeat.Duration))
+			if repeat.Repeat != i {
+				t.Errorf("repeat %d is called %d", i, repeat.Repeat)
 			}
 		}
 		slices.Sort(lengths)
 		if sum != n.Duration || len(slices.Compact(lengths)) != 4 {
-			t.Errorf("%s: %v s of %v in rounds of %v", n.ID, n.Duration, sum, lengths)
+			t.Errorf("%s: %v s of %v in repeats of %v", n.ID, n.Duration, sum, lengths)
 		}
 		if n.Metrics["goodput.ratio"] == nil || len(n.Assertions) != 1 {
 			t.Errorf("%s: %v", n.ID, n.Assertions)
@@ -61,7 +61,7 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// TestRepeatInterrupted: what some rounds gave is shown as far as it goes, and proves nothing.
+// TestRepeatInterrupted: what some repeats gave is shown as far as it goes, and proves nothing.
 func TestRepeatInterrupted(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
@@ -79,7 +79,7 @@ func TestRepeatInterrupted(t *testing.T) {
 	}
 	for _, n := range r.Nodes {
 		if n.Outcome != result.InterruptedNode || len(n.Repeats) == 0 || n.Assertions[0].Verdict != result.Inconclusive {
-			t.Errorf("%s: %s %q, %d rounds, %s", n.ID, n.Outcome, n.Reason, len(n.Repeats), n.Assertions[0].Verdict)
+			t.Errorf("%s: %s %q, %d repeats, %s", n.ID, n.Outcome, n.Reason, len(n.Repeats), n.Assertions[0].Verdict)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (m *member) skip(n *Node) (why string, silent bool) {
 	if n.first() {
 		return m.r.needs(n.Stage), false
 	}
-	before := m.rounds[n.prev].sofar()
+	before := m.repeats[n.prev].sofar()
 	if before == nil {
 		return "the level before was not reached", true
 	}
@@ -43,7 +43,7 @@ func (m *member) skip(n *Node) (why string, silent bool) {
 
 // ended notes at the last level of a ladder why those after it did not run.
 func (m *member) ended(n *Node) {
-	last := m.rounds[n.prev].sofar()
+	last := m.repeats[n.prev].sofar()
 	if last == nil {
 		return // that was a level before
 	}

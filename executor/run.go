@@ -36,7 +36,7 @@ type Env struct {
 // Event is one piece of progress.
 type Event struct {
 	Node  string
-	Part  string // "round 2 of 4", "probe 3, 40/s": which trial of the node, where there are several
+	Part  string // "repeat 2 of 4", "trial 3, 40/s": which trial of the node, where there are several
 	Phase Phase
 	// Elapsed is the time since the node's phase began; Total how long the phase will last, 0 where that is open.
 	Elapsed, Total time.Duration

@@ -10,21 +10,21 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// probesOfRound is how many trials of a node a round has numbers for; no search needs as many.
-const probesOfRound = 64
+// trialsOfRepeat is how many trials of a node a repeat has numbers for; no search needs as many.
+const trialsOfRepeat = 64
 
-// probe is one trial of a search with what its `while` says.
-type probe struct {
-	*round
+// judged is one trial of a search with what its `while` says.
+type judged struct {
+	*repeat
 	level  float64
 	holds  bool         // as far as it was measured: what the search goes by
 	stored result.Trial // as judged: what may be reported
 }
 
-// search looks for the largest level at which `while` holds: a probe of its own at each level that load.Search asks for,
-// until it is sure. What is reported is the confirmed probe; without one there is no capacity.
+// search looks for the largest level at which `while` holds: a trial of its own at each level that load.Search asks for,
+// until it is sure. What is reported is the confirmed trial; without one there is no capacity.
 //
-//	probe                        the search goes on as if it      reported
+//	trial                        the search goes on as if it      reported
 //	holds                        holds                            pass
 //	too few samples, no data,    does not hold                    inconclusive
 //	  no success, unstable
@@ -32,39 +32,39 @@ type probe struct {
 //	invalid                      is measured again, twice at      inconclusive; the node is invalid when it stays so:
 //	                             most; then it ends               the client was the limit, and not the server
 //	interrupted, failed          ends                             as the node's outcome
-func (m *member) search(ctx context.Context, first *trial) *round {
-	var probes []*probe
-	var history []load.Probe
+func (m *member) search(ctx context.Context, first *trial) *repeat {
+	var tried []*judged
+	var history []load.Trial
 	for {
 		d := first.search.Next(history)
 		if d.Done {
-			return m.found(first, probes, d)
+			return m.found(first, tried, d)
 		}
-		p := m.probe(ctx, first, d.Level, &probes)
-		at := fmt.Sprintf("probe %d, at %s", len(probes), first.again(d.Level, 0).at())
+		p := m.try(ctx, first, d.Level, &tried)
+		at := fmt.Sprintf("trial %d, at %s", len(tried), first.again(d.Level, 0).at())
 		switch o := p.out.Outcome; {
 		case o == result.Failed || o == result.InterruptedNode || m.r.stops.now() != "":
-			return m.given(first, probes, at+": "+p.out.Reason)
+			return m.given(first, tried, at+": "+p.out.Reason)
 		case o == result.Invalid:
-			return m.given(first, probes, fmt.Sprintf("%s, was no valid measurement in %d tries: the client, not the server, was the limit: %s",
+			return m.given(first, tried, fmt.Sprintf("%s, was no valid measurement in %d tries: the client, not the server, was the limit: %s",
 				at, tries, p.out.Reason))
 		}
-		history = append(history, load.Probe{Level: d.Level, Holds: p.holds})
+		history = append(history, load.Trial{Level: d.Level, Holds: p.holds})
 	}
 }
 
-// tries is how often a probe is measured until it is valid.
+// tries is how often a trial is measured until it is valid.
 const tries = 3
 
-// probe measures at a level, again while that is not valid: what a busy client measures says nothing of the server.
-func (m *member) probe(ctx context.Context, first *trial, level float64, probes *[]*probe) (p *probe) {
+// try measures at a level, again while that is not valid: what a busy client measures says nothing of the server.
+func (m *member) try(ctx context.Context, first *trial, level float64, tried *[]*judged) (p *judged) {
 	for range tries {
-		if len(*probes) > 0 {
-			m.number++ // what its group agreed on was about the probe before
+		if len(*tried) > 0 {
+			m.number++ // what its group agreed on was about the trial before
 		}
-		t := first.again(level, first.number*probesOfRound+len(*probes))
+		t := first.again(level, first.number*trialsOfRepeat+len(*tried))
 		p = m.weigh(t, t.run(ctx))
-		*probes = append(*probes, p)
+		*tried = append(*tried, p)
 		if p.out.Outcome != result.Invalid || m.r.stops.now() != "" {
 			break
 		}
@@ -72,7 +72,7 @@ func (m *member) probe(ctx context.Context, first *trial, level float64, probes 
 	return p
 }
 
-// again is a fresh trial of the same node and round.
+// again is a fresh trial of the same node and repeat.
 func (t *trial) again(level float64, number int) *trial {
 	next := &trial{r: t.r, m: t.m, node: t.node, number: number, aims: t.aims, deadline: t.deadline, in: t.in, out: t.r.blank(t.node)}
 	next.level = level
@@ -87,9 +87,9 @@ func (t *trial) at() string {
 	return fmt.Sprintf("%.0f in flight", t.level)
 }
 
-// weigh judges a probe by the conditions of its search.
-func (m *member) weigh(t *trial, r *round) *probe {
-	p := &probe{round: r, level: t.level, holds: r.out.Outcome == result.Done}
+// weigh judges a trial by the conditions of its search.
+func (m *member) weigh(t *trial, r *repeat) *judged {
+	p := &judged{repeat: r, level: t.level, holds: r.out.Outcome == result.Done}
 	p.stored = result.Trial{
 		Level: t.level, Started: r.out.Started, Duration: r.out.Duration, Outcome: r.out.Outcome, Metrics: r.out.Metrics,
 		Verdict: result.Pass, Reason: r.out.Reason,
@@ -115,36 +115,36 @@ func (m *member) weigh(t *trial, r *round) *probe {
 	return p
 }
 
-// found makes the round of a search that came to its end: the numbers of the best probe that was confirmed.
-func (m *member) found(first *trial, probes []*probe, d load.Decision) *round {
+// found makes the repeat of a search that came to its end: the numbers of the best trial that was confirmed.
+func (m *member) found(first *trial, tried []*judged, d load.Decision) *repeat {
 	best := -1
-	for i, p := range probes {
+	for i, p := range tried {
 		if d.Best > 0 && p.level == d.Best && p.holds {
 			best = i
 		}
 	}
-	why := d.Why + open(probes)
+	why := d.Why + open(tried)
 	if best < 0 {
-		out := m.given(first, probes, "no level was confirmed: "+why)
+		out := m.given(first, tried, "no level was confirmed: "+why)
 		out.out.Outcome, out.out.Validity.OK = result.Done, true
 		out.note("search", out.out.Reason)
 		return out
 	}
-	probes[best].stored.Used = true
-	r := &round{out: probes[best].out, read: probes[best].read, capacity: d.Best}
+	tried[best].stored.Used = true
+	r := &repeat{out: tried[best].out, read: tried[best].read, capacity: d.Best}
 	if c := r.out.Metrics[metric.Capacity]; c != nil {
 		c.Value = &r.capacity
 	}
-	r.out.Trials = trials(probes)
-	r.note("search", fmt.Sprintf("%d probes: %s", len(probes), why))
+	r.out.Trials = trials(tried)
+	r.note("search", fmt.Sprintf("%d trials: %s", len(tried), why))
 	return r
 }
 
-// open says what the lowest probe that was taken for one that does not hold lacks, where nothing is known to be false
+// open says what the lowest trial that was taken for one that does not hold lacks, where nothing is known to be false
 // there: the limit may be higher. "": it is false.
-func open(probes []*probe) string {
-	var lowest *probe
-	for _, p := range probes {
+func open(tried []*judged) string {
+	var lowest *judged
+	for _, p := range tried {
 		if p.out.Outcome != result.Invalid && !p.holds && (lowest == nil || p.level < lowest.level) {
 			lowest = p
 		}
@@ -161,13 +161,13 @@ func open(probes []*probe) string {
 	return text
 }
 
-// given makes the round of a search that has no best probe.
-func (m *member) given(first *trial, probes []*probe, why string) *round {
+// given makes the repeat of a search that has no best trial.
+func (m *member) given(first *trial, tried []*judged, why string) *repeat {
 	out := m.r.blank(first.node)
 	out.Outcome, out.Reason = result.InterruptedNode, why
-	if n := len(probes); n > 0 {
-		last := probes[n-1].out
-		out.Started = probes[0].out.Started
+	if n := len(tried); n > 0 {
+		last := tried[n-1].out
+		out.Started = tried[0].out.Started
 		if last.Outcome == result.Failed || last.Outcome == result.Invalid {
 			out.Outcome = last.Outcome
 		}
@@ -178,12 +178,12 @@ func (m *member) given(first *trial, probes []*probe, why string) *round {
 		}
 	}
 	var fared []result.Validity
-	for _, p := range probes {
+	for _, p := range tried {
 		fared = append(fared, p.out.Validity)
 	}
 	out.Validity.Summary = joinSummaries(fared)
 	if out.Outcome == result.Invalid {
-		for _, f := range probes[len(probes)-1].out.Validity.Findings {
+		for _, f := range tried[len(tried)-1].out.Validity.Findings {
 			if f.Severity == result.Invalidating {
 				out.Validity.Findings = append(out.Validity.Findings, result.Finding{Code: f.Code, Severity: f.Severity, Text: why})
 				break
@@ -191,18 +191,18 @@ func (m *member) given(first *trial, probes []*probe, why string) *round {
 		}
 		out.Validity.OK = false
 	}
-	out.Trials = trials(probes)
-	return &round{out: out}
+	out.Trials = trials(tried)
+	return &repeat{out: out}
 }
 
-func trials(probes []*probe) (list []result.Trial) {
-	for _, p := range probes {
+func trials(tried []*judged) (list []result.Trial) {
+	for _, p := range tried {
 		list = append(list, p.stored)
 	}
 	return list
 }
 
-// note adds a finding to a round's result.
-func (r *round) note(code, text string) {
+// note adds a finding to a repeat's result.
+func (r *repeat) note(code, text string) {
 	r.out.Validity.Findings = append(r.out.Validity.Findings, result.Finding{Code: code, Severity: result.Note, Text: text})
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // TestSearch: the search finds the largest number of requests in flight for which its condition holds, its node has the
-// numbers of the probe that was confirmed, and a later stage runs at a share of what was found. The condition is one that a
+// numbers of the trial that was confirmed, and a later stage runs at a share of what was found. The condition is one that a
 // busy machine does not change.
 func TestSearch(t *testing.T) {
 	t.Parallel()
@@ -38,10 +38,10 @@ stages:
 		if p.Used {
 			used++
 			if p.Level != found || p.Verdict != result.Pass {
-				t.Errorf("the probe at %v is used (%s), %v was found", p.Level, p.Verdict, found)
+				t.Errorf("the trial at %v is used (%s), %v was found", p.Level, p.Verdict, found)
 			}
 			if n, _ := p.Metrics["requests.count"].Stat(metric.Stat{}); int64(n) != count(find, "requests.count") {
-				t.Errorf("the node's numbers are not those of the probe")
+				t.Errorf("the node's numbers are not those of the trial")
 			}
 		}
 		if p.Level == found && p.Verdict == result.Pass {
@@ -49,14 +49,14 @@ stages:
 		}
 	}
 	if used != 1 || confirmed < 2 || len(find.Trials) < 4 {
-		t.Errorf("%d probes, %d used, %d confirmed it", len(find.Trials), used, confirmed)
+		t.Errorf("%d trials, %d used, %d confirmed it", len(find.Trials), used, confirmed)
 	}
 	if got := hold.Load; got.Value != found/2 || got.Formula != `${0.5 * stage("find").capacity}` {
 		t.Errorf("hold ran at %v (%s), half of %v was wanted", got.Value, got.Formula, found)
 	}
 }
 
-// TestSearchUntilStable: each probe of a search is measured until its own windows agree.
+// TestSearchUntilStable: each trial of a search is measured until its own windows agree.
 func TestSearchUntilStable(t *testing.T) {
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 2e-3}, Instances: 64})
 	r := play(t, `
@@ -73,7 +73,7 @@ stages:
 	}
 	for _, p := range find.Trials {
 		if n, _ := p.Metrics["requests.count"].Stat(metric.Stat{}); n < 30 {
-			t.Errorf("the probe at %v measured %v requests, three windows have 30", p.Level, n)
+			t.Errorf("the trial at %v measured %v requests, three windows have 30", p.Level, n)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestSearchInterrupt(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
 	interrupt := make(chan int, 1)
-	probes := 0
+	trials := 0
 	r := play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: simple}
@@ -129,14 +129,14 @@ stages:
   - {id: find, load: {concurrency: {search: {from: 1, to: 64, while: errors.count == 0}}}, for: 100 requests}
 `, s.HTTPURL(), Env{Interrupt: interrupt, Events: func(e Event) {
 		if e.Phase == PhaseOpen && e.Node == "find" {
-			if probes++; probes == 2 {
+			if trials++; trials == 2 {
 				interrupt <- 2
 			}
 		}
 	}})
 	find := node(t, r, "find")
 	if r.ExitCode != 130 || find.Outcome != result.InterruptedNode || len(find.Trials) == 0 {
-		t.Errorf("exit %d, %s %s, %d probes", r.ExitCode, find.Outcome, find.Reason, len(find.Trials))
+		t.Errorf("exit %d, %s %s, %d trials", r.ExitCode, find.Outcome, find.Reason, len(find.Trials))
 	}
 }
 
@@ -170,7 +170,7 @@ stages:
 	}
 }
 
-// TestSearchMeasuresAgain: a probe that is no valid measurement says nothing of the server. It is measured again; when it
+// TestSearchMeasuresAgain: a trial that is no valid measurement says nothing of the server. It is measured again; when it
 // stays invalid, the search ends without a capacity, and the run says that the client was the limit.
 func TestSearchMeasuresAgain(t *testing.T) {
 	t.Parallel()
@@ -206,7 +206,7 @@ stages:
 		if _, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{}); ok || len(find.Trials) != tries || find.Outcome != result.Invalid {
 			t.Errorf("%s after %d trials", find.Outcome, len(find.Trials))
 		}
-		if r.ExitCode != 5 || !strings.Contains(r.Reason, "probe 3, at 100/s") || !strings.Contains(r.Reason, "the client, not the server") {
+		if r.ExitCode != 5 || !strings.Contains(r.Reason, "trial 3, at 100/s") || !strings.Contains(r.Reason, "the client, not the server") {
 			t.Errorf("exit %d: %s", r.ExitCode, r.Reason)
 		}
 		if v := find.Assertions[0].Verdict; v != result.Inconclusive {
@@ -221,7 +221,7 @@ stages:
 	})
 }
 
-// TestSearchSaysWhatItLacks: an inconclusive probe counts as false, and the end of the search says that nothing is proven
+// TestSearchSaysWhatItLacks: an inconclusive trial counts as false, and the end of the search says that nothing is proven
 // there, why, and what to do.
 func TestSearchSaysWhatItLacks(t *testing.T) {
 	t.Parallel()

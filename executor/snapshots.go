@@ -73,7 +73,7 @@ func apartBy(c tally, at int64) int64 { return max(c[0].At-at, at-c[0].At) }
 
 // serverSlice is what the server did in one slice, as far as that is known.
 type serverSlice struct {
-	round    int
+	repeat    int
 	from     int64 // since hold began, ns
 	readings []observe.Reading
 }
@@ -91,7 +91,7 @@ func (t *trial) serverSlices(list []measure.Slice, hold int64) (out []serverSlic
 		if a == nil || apartBy(a, hold+s.From) > near || apartBy(b, hold+s.To) > near {
 			continue
 		}
-		out = append(out, serverSlice{round: s.Round, from: s.From, readings: observe.Growth(t.in.series, a[0], b[0])})
+		out = append(out, serverSlice{repeat: s.Repeat, from: s.From, readings: observe.Growth(t.in.series, a[0], b[0])})
 	}
 	return out
 }
@@ -99,7 +99,7 @@ func (t *trial) serverSlices(list []measure.Slice, hold int64) (out []serverSlic
 // onSlices adds what the server did to slices of the result.
 func onSlices(list []result.Slice, server []serverSlice) []result.Slice {
 	for _, s := range server {
-		i := slices.IndexFunc(list, func(o result.Slice) bool { return o.Round == s.round && o.From == seconds(s.from) })
+		i := slices.IndexFunc(list, func(o result.Slice) bool { return o.Repeat == s.repeat && o.From == seconds(s.from) })
 		if i < 0 {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // tick is how often samples are folded and decisions taken.
@@ -166,7 +167,7 @@ func (t *trial) aborts(now int64) bool {
 // cut says why the trial is to be interrupted, or "".
 func (t *trial) cut(now int64) string {
 	if t.deadline > 0 && now >= t.deadline {
-		return fmt.Sprintf("max_duration of %v was over", t.node.Stage.MaxDuration)
+		return fmt.Sprintf("max_duration of %s was over", source.Duration(t.node.Stage.MaxDuration))
 	}
 	return t.r.stops.now()
 }
@@ -175,9 +176,9 @@ func (t *trial) interruptedText(begin, now int64, why string) string {
 	if begin == 0 || now < begin {
 		return "interrupted before the measurement began: " + why
 	}
-	text := fmt.Sprintf("interrupted after %v", time.Duration(now-begin).Round(time.Millisecond))
+	text := fmt.Sprintf("interrupted after %s", source.About(time.Duration(now-begin)))
 	if t.steer.length > 0 {
-		text += fmt.Sprintf(" of %v", time.Duration(t.steer.length))
+		text += fmt.Sprintf(" of %s", source.Duration(time.Duration(t.steer.length)))
 	}
 	return text + ": " + why
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // stops is what ends a run before its plan is done: the first signal, the plan's max_duration, or an assertion with
@@ -53,7 +55,7 @@ func (s *stops) listen(asked <-chan int, over <-chan struct{}) {
 			s.hear(n)
 			asked = nil
 		case <-late:
-			why := fmt.Sprintf("the run's max_duration of %v was over", s.limit)
+			why := fmt.Sprintf("the run's max_duration of %s was over", source.Duration(s.limit))
 			s.reason.CompareAndSwap(nil, &why)
 		case <-over:
 			return

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // summary is one paragraph: whether the client could have been the bottleneck, by which figures, and what to change.
@@ -56,7 +57,7 @@ func (h *health) reasons() string {
 		case result.Paused:
 			list = append(list, fmt.Sprintf("it paused sending %d times to process its own samples", h.played.Paused))
 		case result.StoodStill:
-			list = append(list, fmt.Sprintf("it stood still for %v", h.still))
+			list = append(list, fmt.Sprintf("it stood still for %s", source.About(h.still)))
 		}
 	}
 	return strings.Join(list, "; ")
@@ -135,10 +136,10 @@ func clientSummary(nodes []*result.Node) string {
 	case measured == 0:
 		return "Nothing was measured, so nothing can be said about this client."
 	case len(was) > 0:
-		return fmt.Sprintf("This client was the bottleneck in %d of %d nodes (%s): the numbers there may be its own, see their validity for what to change.%s",
-			len(was), measured, few(was), also(may))
+		return fmt.Sprintf("This client was the bottleneck in %s: the numbers there may be its own, see their validity for what to change.%s",
+			among(was, measured), also(may))
 	case len(may) > 0:
-		return fmt.Sprintf("This client, or its machine, may be part of the numbers in %d of %d nodes (%s); nowhere was a limit passed.", len(may), measured, few(may))
+		return fmt.Sprintf("This client, or its machine, may be part of the numbers in %s; nowhere was a limit passed.", among(may, measured))
 	}
 	if measured == 1 {
 		return "This client was not the bottleneck."
@@ -148,6 +149,14 @@ func clientSummary(nodes []*result.Node) string {
 
 func hasFinding(n *result.Node, codes ...string) bool {
 	return slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return slices.Contains(codes, f.Code) })
+}
+
+// among names nodes, with how many there are where they are not alone.
+func among(nodes []string, all int) string {
+	if all == 1 {
+		return nodes[0]
+	}
+	return fmt.Sprintf("%d of %d nodes (%s)", len(nodes), all, few(nodes))
 }
 
 // also names the nodes in which the client may have mattered, "" for none.
@@ -167,11 +176,11 @@ func few(names []string) string {
 	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 }
 
-// joinSummaries is the paragraph about a node that was measured several times, in rounds or in the probes of a search: what
+// joinSummaries is the paragraph about a node that was measured several times, in repeats or in the trials of a search: what
 // is to be said of the worst.
-func joinSummaries(rounds []result.Validity) string {
+func joinSummaries(repeats []result.Validity) string {
 	summary, broken := "", 0
-	for _, r := range rounds {
+	for _, r := range repeats {
 		if summary == "" || !r.OK && broken == 0 {
 			summary = r.Summary
 		}
@@ -180,10 +189,10 @@ func joinSummaries(rounds []result.Validity) string {
 		}
 	}
 	switch {
-	case len(rounds) < 2 || summary == "":
+	case len(repeats) < 2 || summary == "":
 		return summary
 	case broken > 0:
-		return fmt.Sprintf("In %d of %d measurements: %s", broken, len(rounds), summary)
+		return fmt.Sprintf("In %d of %d measurements: %s", broken, len(repeats), summary)
 	}
-	return fmt.Sprintf("The first of %d measurements, the others alike: %s", len(rounds), summary)
+	return fmt.Sprintf("The first of %d measurements, the others alike: %s", len(repeats), summary)
 }

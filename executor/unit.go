@@ -46,14 +46,14 @@ func (r *runner) adopt(m *member) {
 // member is a stage while its unit runs. It sees the results of the units before and its own, never those of the others
 // beside it, so that what it decides does not depend on who was faster.
 type member struct {
-	r      *runner
-	group  *group
-	stage  string
-	plays  []Play
-	number int  // of the play, or of the probe in it, from 0: how often it has begun to measure
-	came   bool // to the group's start
-	rounds map[*Node]*rounds
-	done   []*result.Node // whose last round has ended
+	r       *runner
+	group   *group
+	stage   string
+	plays   []Play
+	number  int  // of the play, or of the trial in it, from 0: how often it has begun to measure
+	came    bool // to the group's start
+	repeats map[*Node]*repeats
+	done    []*result.Node // whose last repeat has ended
 
 	failed   string // why the stage counts as failed, beside what its nodes say
 	setUp    string // what of `after` failed
@@ -61,12 +61,12 @@ type member struct {
 }
 
 func newMember(r *runner, g *group, m *Member) *member {
-	out := &member{r: r, group: g, stage: m.Stage, plays: m.Plays, rounds: make(map[*Node]*rounds)}
+	out := &member{r: r, group: g, stage: m.Stage, plays: m.Plays, repeats: make(map[*Node]*repeats)}
 	for _, p := range m.Plays {
-		rs := out.rounds[p.Node]
+		rs := out.repeats[p.Node]
 		if rs == nil {
-			rs = &rounds{node: p.Node}
-			out.rounds[p.Node] = rs
+			rs = &repeats{node: p.Node}
+			out.repeats[p.Node] = rs
 		}
 		rs.planned++
 	}
@@ -112,14 +112,14 @@ func (m *member) stretch(ctx context.Context, plays []Play) {
 // due reports whether a play is going to run.
 func (m *member) due(p Play) bool {
 	why, _ := m.skip(p.Node)
-	return why == "" && !m.rounds[p.Node].complete()
+	return why == "" && !m.repeats[p.Node].complete()
 }
 
-// step runs or skips one round of a node; with its last one the node's result is complete.
+// step runs or skips one repeat of a node; with its last one the node's result is complete.
 func (m *member) step(ctx context.Context, p Play) {
-	rs := m.rounds[p.Node]
+	rs := m.repeats[p.Node]
 	if rs.complete() {
-		return // it was skipped with an earlier round
+		return // it was skipped with an earlier repeat
 	}
 	if why, silent := m.skip(p.Node); why != "" {
 		if rs.silent = silent && len(rs.played) == 0; rs.silent {
@@ -134,13 +134,13 @@ func (m *member) step(ctx context.Context, p Play) {
 	}
 }
 
-// guarded plays a round. A mistake of this program costs that round, not what was measured before.
-func (m *member) guarded(ctx context.Context, p Play) (out *round) {
+// guarded plays a repeat. A mistake of this program costs that repeat, not what was measured before.
+func (m *member) guarded(ctx context.Context, p Play) (out *repeat) {
 	defer m.guard(func() {
-		out = &round{out: m.r.blank(p.Node)}
+		out = &repeat{out: m.r.blank(p.Node)}
 		out.out.Outcome, out.out.Reason = result.Failed, "internal error: "+m.internal
 	})
-	return m.round(ctx, p)
+	return m.repeat(ctx, p)
 }
 
 // guard is deferred: it turns a panic into the end of the step that it happened in.

@@ -39,8 +39,8 @@ func TestVacuousPlans(t *testing.T) {
 		{"the warm-up never ends", builtin.Config{}, "stages: [{id: s, warmup: 60s, max_duration: 200ms, " + one + ", assert: [latency.p50 < 1s]}]", 3, "s/1: interrupted: before the measurement began"},
 		{"no level holds", builtin.Config{}, "stages: [{id: s, " + ladder + ", assert: [latency.p50 < 1ns]}]", 3, "s/1 on s[concurrency=1]: there is no level to judge it on: latency.p50 < 1ns is not true at the first level already"},
 		{"no level holds, and nothing was asked", builtin.Config{}, "stages: [{id: s, " + ladder + "}]", 0, "no assertion had to hold"},
-		{"no probe holds", builtin.Config{}, "stages: [{id: s, load: {concurrency: {search: {from: 1, to: 4, while: latency.p50 < 1ns}}}, for: 20 requests, assert: [capacity >= 1]}]", 3, "s/1: no data: capacity has no value"},
-		{"no probe is answered", dead, "stages: [{id: s, load: {concurrency: {search: {from: 1, to: 4, while: errors.ratio <= 100%}}}, for: 20 requests, assert: [capacity >= 1]}]", 3, "s/1: no data: capacity has no value"},
+		{"no trial holds", builtin.Config{}, "stages: [{id: s, load: {concurrency: {search: {from: 1, to: 4, while: latency.p50 < 1ns}}}, for: 20 requests, assert: [capacity >= 1]}]", 3, "s/1: no data: capacity has no value"},
+		{"no trial is answered", dead, "stages: [{id: s, load: {concurrency: {search: {from: 1, to: 4, while: errors.ratio <= 100%}}}, for: 20 requests, assert: [capacity >= 1]}]", 3, "s/1: no data: capacity has no value"},
 		{"only other failures are counted", dead, "stages: [{id: s, " + one + ", assert: [errors.mismatch.count == 0]}]", 1, "default-errors on s: errors.count is 20, the limit is 0 = errors.mismatch.count"},
 		{"there is no baseline, and without one nothing is asked", builtin.Config{}, "baseline: {file: none.json, if_missing: skip}\nstages: [{id: s, " + one + ", assert: [latency.p50 < baseline.latency.p50]}]", 0, "1 assertion passed"},
 		{"there is no baseline, and every request fails", dead, "baseline: {file: none.json, if_missing: skip}\nstages: [{id: s, " + one + ", assert: [errors.count <= baseline.errors.count]}]", 1, "default-errors on s: errors.count is 20"},
@@ -50,7 +50,7 @@ func TestVacuousPlans(t *testing.T) {
 		{"the set-up fails, and errors may happen", builtin.Config{}, "stages: [{id: s, model: nosuch, " + one + ", assert: [errors.ratio <= 100%]}]", 4, "s could not be set up"},
 		{"a stage behind one that failed", builtin.Config{}, "stages: [{id: s, " + one + ", assert: [latency.p50 < 1ns]}, {id: b, " + one + "}]", 1, "s/1: latency.p50 is"},
 		{"only a stage for failures", builtin.Config{}, "stages: [{id: s, when: never, " + one + "}, {id: b, needs: [], " + one + ", assert: [latency.p50 < 1s]}]", 0, "2 assertions passed"},
-		{"a bad round among good ones", builtin.Config{}, "max_duration: 600ms\nstages: [{id: s, repeat: 9, load: {concurrency: 1, think: 1ms}, for: 250ms, assert: [latency.p50 < 1s]}]", 3, "max_duration of 600ms was over"},
+		{"a bad repeat among good ones", builtin.Config{}, "max_duration: 600ms\nstages: [{id: s, repeat: 9, load: {concurrency: 1, think: 1ms}, for: 250ms, assert: [latency.p50 < 1s]}]", 3, "max_duration of 600ms was over"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := serve(t, c.config)

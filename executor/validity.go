@@ -7,6 +7,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // validity says whether the numbers are the server's or the client's.
@@ -59,8 +60,8 @@ func (t *trial) notes() {
 		t.note("dropped_at_stop", "%s due and not sent when the node ended", were("request", n))
 	}
 	if n := t.read.stopped; n > 0 {
-		t.note("incomplete", "%s still open after the drain of %v and cancelled: in no latency and no error count",
-			were("request", n), t.node.Stage.Drain)
+		t.note("incomplete", "%s still open after the drain of %s and cancelled: in no latency and no error count",
+			were("request", n), source.Duration(t.node.Stage.Drain))
 	}
 	if t.watch.from == beforeClock && !t.node.Stage.Warmup.IsZero() && t.in.stats != nil {
 		t.note("statistics", "hold was too short to be told from the warm-up: the server statistics cover both")

@@ -26,7 +26,7 @@ func storedSeries(w windowed, s measure.Series) result.Series {
 		if n := x.Aggregate.Stopped(); n > 0 {
 			m[metric.Incomplete] = result.Number(metric.Count, float64(n))
 		}
-		out.Windows = append(out.Windows, result.Stretch{Round: x.Round, From: seconds(x.From), To: seconds(x.To), Metrics: m})
+		out.Windows = append(out.Windows, result.Stretch{Repeat: x.Repeat, From: seconds(x.From), To: seconds(x.To), Metrics: m})
 	}
 	return out
 }

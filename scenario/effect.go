@@ -57,7 +57,7 @@ func (c *checker) abortEffects(s *rawStage) {
 		l.Rate != nil && l.Rate.Levels != nil && l.Rate.Levels.While != nil)
 	for _, a := range s.Play.Assert {
 		if steers && a.slo == "" && a.Abort != nil && a.Abort.V {
-			c.warn(a.At, "abort", codeNoEffect, "\"abort\" has no effect on a stage that `while` steers", "a level or probe that is false fails nothing, so nothing ends the run there")
+			c.warn(a.At, "abort", codeNoEffect, "\"abort\" has no effect on a stage that `while` steers", "a level or trial that is false fails nothing, so nothing ends the run there")
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (c *checker) groups() {
 	for _, s := range c.raw.flat {
 		if u := s.Play.Until; u != nil && u.Word != nil && u.Word.V == "others" && s.Play.Load.searches() {
 			c.at(u.Word.at, &mistake{
-				code: codeDoesNotFit, summary: "a search does not last until the others have ended: it ends by itself", detail: "say with `for` how long each probe lasts",
+				code: codeDoesNotFit, summary: "a search does not last until the others have ended: it ends by itself", detail: "say with `for` how long each trial lasts",
 			})
 		}
 		if u := s.Play.Until; s.group == nil && u != nil && u.Word != nil && u.Word.V == "others" {

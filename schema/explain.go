@@ -64,14 +64,60 @@ func matches(have, want []string) bool {
 // `target` and `targets`, the keys of a stage under `defaults`) is listed at the first.
 func Keys() []string {
 	var keys []string
-	listed := map[source.Pos]bool{}
-	for _, p := range properties() {
-		if !listed[p.at] && inDefaults(p.Path) == 0 {
-			listed[p.at] = true
-			keys = append(keys, p.Path)
-		}
+	for _, p := range listed() {
+		keys = append(keys, p.Path)
 	}
 	return keys
+}
+
+// Takers are the keys that take a word as their value, or whose items do, in the order of Keys.
+func Takers(word string) []Property {
+	var all []Property
+	for _, p := range listed() {
+		if slices.Contains(p.Allowed, word) || slices.Contains(p.NotBuilt, word) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// listed are the properties, each at the first of its places.
+var listed = sync.OnceValue(func() []Property {
+	var all []Property
+	seen := map[source.Pos]bool{}
+	for _, p := range properties() {
+		if !seen[p.at] && inDefaults(p.Path) == 0 {
+			seen[p.at] = true
+			all = append(all, p.Property)
+		}
+	}
+	return all
+})
+
+// Type is a form of scalars that many keys have.
+type Type struct {
+	Name, Help string
+	Examples   []string // as JSON
+}
+
+// Types are the types of scalars, by name.
+func Types() []Type {
+	var all []Type
+	for _, e := range entries(tree().Get("$defs")) {
+		name, help := text(e.Value.Get("title")), text(e.Value.Get("description"))
+		if help == "" || strings.Contains(name, " ") || slices.ContainsFunc(all, func(t Type) bool { return t.Name == name }) {
+			continue
+		}
+		t := Type{Name: name, Help: help}
+		if examples := e.Value.Get("examples"); examples != nil {
+			for _, x := range examples.Items {
+				t.Examples = append(t.Examples, asJSON(x))
+			}
+		}
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b Type) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
 // anyName stands in paths for a name that the plan chooses.

@@ -91,6 +91,7 @@ func explanation(name string) string {
 	if !called {
 		explainKey(&b, name)
 		explainMetric(&b, name)
+		explainValue(&b, name)
 	}
 	for _, g := range groups() {
 		for _, t := range g.topics {
@@ -99,6 +100,9 @@ func explanation(name string) string {
 				facts(&b, t.facts...)
 			}
 		}
+	}
+	if _, ok := schema.Lookup(name + "s"); ok && b.Len() == 0 { // one of several: an output, a label, a shape
+		return explanation(name + "s")
 	}
 	return b.String()
 }

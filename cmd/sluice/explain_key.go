@@ -132,6 +132,25 @@ func explainKey(b *strings.Builder, name string) {
 	facts(b, "also", strings.Join(same, ", "))
 }
 
+// explainValue says which keys take a word as their value.
+func explainValue(b *strings.Builder, name string) {
+	takers := schema.Takers(name)
+	if len(takers) == 0 {
+		return
+	}
+	var others []string
+	for _, p := range takers[1:] {
+		others = append(others, p.Path)
+	}
+	first := takers[0]
+	fmt.Fprintf(b, "value %s of plan key %s\n", name, first.Path)
+	facts(b, "", first.Description, "allowed", strings.Join(first.Allowed, ", "))
+	if slices.Contains(first.NotBuilt, name) {
+		facts(b, "", "part of the language, but not built yet")
+	}
+	facts(b, "also of", strings.Join(others, ", "))
+}
+
 // notMeasured is what stands beside a metric of the language that no result can hold yet.
 const notMeasured = "not measured by this version yet: a plan that uses it can be checked, and not run"
 

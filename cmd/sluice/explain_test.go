@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -122,5 +123,64 @@ func TestExplainBareName(t *testing.T) {
 		if text := explanation(name); !strings.Contains(text, "not built yet") {
 			t.Errorf("%s is explained as if it could be used: %s", name, text)
 		}
+	}
+}
+
+// TestExplainSchema: whatever a plan can be made of is explained: the path of every key, every word that a key takes, every
+// type, every key of a plan in the singular too; and every command.
+func TestExplainSchema(t *testing.T) {
+	var data map[string]any
+	if err := json.Unmarshal(schema.Plan(), &data); err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]bool{}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		case map[string]any:
+			for _, list := range []string{"enum", "notBuilt"} {
+				words, _ := v[list].([]any)
+				for _, w := range words {
+					if word, ok := w.(string); ok {
+						asked[word] = true
+					}
+				}
+			}
+			for _, inner := range v {
+				walk(inner)
+			}
+		}
+	}
+	walk(data)
+	for _, def := range data["$defs"].(map[string]any) {
+		if d := def.(map[string]any); d["description"] != nil && !strings.Contains(d["title"].(string), " ") {
+			asked[d["title"].(string)] = true
+		}
+	}
+	for _, key := range schema.Keys() {
+		asked[key] = true
+		if parent, name := above(key); parent == "" {
+			asked[strings.TrimSuffix(name, "s")] = true
+		}
+	}
+	for _, verb := range new(app).root().Commands() {
+		asked[verb.Name()] = true
+	}
+	for _, word := range []string{"profile", "others", "poisson", "stages.matrix.include", "drop", "run", "1.3", "slo", "span"} {
+		if !asked[word] {
+			t.Errorf("%s was not found in the schema", word)
+		}
+	}
+	for name := range asked {
+		if explanation(name) == "" {
+			t.Errorf("%q is not explained", name)
+		}
+	}
+	if len(asked) < 250 {
+		t.Errorf("only %d names", len(asked))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
+	"github.com/sluice-bench/sluice/schema"
 )
 
 // topic is something that explain knows beside keys and metrics: its heading, and lines as pairs of a label and a text.
@@ -34,7 +35,9 @@ func groups() []group {
 		{"Verdicts", "inconclusive", verdictTopics()},
 		{"Errors", "timeout", classTopics()},
 		{"Expressions", "phase", expressionTopics()},
+		{"Types", "span", typeTopics()},
 		{"Words", "open loop", wordTopics()},
+		{"Commands", "run", verbTopics()},
 		{"Exit codes", "5", exitTopics()},
 	}
 }
@@ -105,6 +108,22 @@ func classTopics() (list []topic) {
 func expressionTopics() (list []topic) {
 	for _, w := range expression.Words() {
 		list = append(list, topic{w.Name, "expression " + w.Name, []string{"", w.Help}})
+	}
+	return list
+}
+
+func typeTopics() (list []topic) {
+	for _, t := range schema.Types() {
+		list = append(list, topic{t.Name, "type " + t.Name, []string{"", t.Help, "such as", strings.Join(t.Examples, ", ")}})
+	}
+	return list
+}
+
+func verbTopics() (list []topic) {
+	root := new(app).root()
+	root.InitDefaultHelpCmd()
+	for _, verb := range root.Commands() {
+		list = append(list, topic{verb.Name(), "command " + verb.UseLine(), []string{"", verb.Short, "", "sluice " + verb.Name() + " --help says more"}})
 	}
 	return list
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-bench/sluice/executor"
 	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 func (a *app) graph() *cobra.Command {
@@ -65,26 +66,5 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// plainTime is a time without the zeros behind it: 2m, not 2m0s.
-func plainTime(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 // seconds is a time for people.
-func seconds(s float64) string {
-	d := time.Duration(s * float64(time.Second))
-	switch {
-	case d >= time.Minute:
-		return plainTime(d.Round(time.Second))
-	case d >= time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(time.Millisecond).String()
-}
+func seconds(s float64) string { return source.About(time.Duration(s * float64(time.Second))) }

@@ -47,24 +47,24 @@ func firsts(d executor.Description) map[string]*executor.UnitDescription {
 	return units
 }
 
-// unitText says what is special about what runs at one time: a group, or the order of rounds.
+// unitText says what is special about what runs at one time: a group, or the order of repeats.
 func unitText(b *strings.Builder, u *executor.UnitDescription) {
 	if len(u.Stages) > 1 {
 		fmt.Fprintf(b, "\n    together: %s, %s\n", strings.Join(u.Stages, ", "), lasts(u.Shortest, u.Longest))
 	}
-	if len(u.Rounds) > 0 {
-		fmt.Fprintf(b, "\n    rounds: %s, %s\n", rounds(u), lasts(u.Shortest, u.Longest))
+	if len(u.Repeats) > 0 {
+		fmt.Fprintf(b, "\n    repeats: %s, %s\n", repeats(u), lasts(u.Shortest, u.Longest))
 	}
 }
 
-// rounds shows the order of the first two rounds, which all others repeat.
-func rounds(u *executor.UnitDescription) string {
+// repeats shows the order of the first two repeats, which all others repeat.
+func repeats(u *executor.UnitDescription) string {
 	const most = 8 // nodes that a line has room for
-	if len(u.Rounds[0]) == 1 {
-		return fmt.Sprintf("%d of %s", len(u.Rounds), u.Rounds[0][0])
+	if len(u.Repeats[0]) == 1 {
+		return fmt.Sprintf("%d of %s", len(u.Repeats), u.Repeats[0][0])
 	}
 	var parts []string
-	for i, nodes := range u.Rounds[:2] {
+	for i, nodes := range u.Repeats[:2] {
 		var names []string
 		for _, id := range nodes {
 			names = append(names, strings.TrimSuffix(strings.TrimPrefix(id, u.Stages[0]+"["), "]"))
@@ -74,8 +74,8 @@ func rounds(u *executor.UnitDescription) string {
 		}
 		parts = append(parts, fmt.Sprintf("%d: %s", i+1, strings.Join(names, ", ")))
 	}
-	if more := len(u.Rounds) - 2; more > 0 {
-		parts = append(parts, fmt.Sprintf("… %d in all", len(u.Rounds)))
+	if more := len(u.Repeats) - 2; more > 0 {
+		parts = append(parts, fmt.Sprintf("… %d in all", len(u.Repeats)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -119,8 +119,8 @@ func plans(n executor.NodeDescription) string {
 	if n.Requests != nil {
 		text = count(*n.Requests, n.RequestsSD) + " requests"
 	}
-	if n.Probes != nil {
-		text = fmt.Sprintf("%d to %d probes", n.Probes[0], n.Probes[1])
+	if n.Trials != nil {
+		text = fmt.Sprintf("%d to %d trials", n.Trials[0], n.Trials[1])
 		if n.Requests != nil {
 			text += fmt.Sprintf(" of %s requests", count(*n.Requests, n.RequestsSD))
 		}
@@ -137,8 +137,8 @@ func plans(n executor.NodeDescription) string {
 	if n.Outside != nil && *n.Outside > 0 {
 		text += fmt.Sprintf(", %.0f more outside of the measurement", *n.Outside)
 	}
-	if n.Rounds > 1 {
-		text += fmt.Sprintf(", %d times", n.Rounds)
+	if n.Repeats > 1 {
+		text += fmt.Sprintf(", %d times", n.Repeats)
 	}
 	if n.InFlight == nil {
 		return text + ", in flight what the result allows"

@@ -16,9 +16,9 @@ import (
 )
 
 // outline is what a run comes to, without what differs from machine to machine: the exit code, and for each node its
-// outcome, the parts that have numbers of their own, its rounds, whether it has probes, and the verdicts.
+// outcome, the parts that have numbers of their own, its repeats, whether it has trials, and the verdicts.
 //
-//	row = "exit" CODE | NODE ":" OUTCOME | "  " ( "phase" NAME | "mix" NAME | "rounds" N | "probes" | ID VERDICT )
+//	row = "exit" CODE | NODE ":" OUTCOME | "  " ( "phase" NAME | "mix" NAME | "repeats" N | "trials" | ID VERDICT )
 type outline []outlineRow
 
 type outlineRow struct{ node, text string }
@@ -49,10 +49,10 @@ func outlineOf(r *result.Result) (o outline) {
 			}
 		}
 		if len(n.Repeats) > 0 {
-			add(n.ID, "  rounds %d", len(n.Repeats))
+			add(n.ID, "  repeats %d", len(n.Repeats))
 		}
 		if len(n.Trials) > 0 {
-			add(n.ID, "  probes")
+			add(n.ID, "  trials")
 		}
 		for _, a := range n.Assertions {
 			add(n.ID, "  %s %s", a.ID, a.Verdict)

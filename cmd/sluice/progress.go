@@ -98,7 +98,7 @@ func (v *view) all() string {
 	return text
 }
 
-// partOf names the round or the probe.
+// partOf names the repeat or the trial.
 func partOf(e executor.Event) string {
 	if e.Part == "" {
 		return ""

@@ -16,18 +16,18 @@ func viewOf(w *bytes.Buffer, live bool, columns int) *view {
 	}
 }
 
-// Members of a group take turns: each start is said once, and so is that of each round.
+// Members of a group take turns: each start is said once, and so is that of each repeat.
 func TestProgressSaysEachStartOnce(t *testing.T) {
 	var b bytes.Buffer
 	v := viewOf(&b, false, 80)
-	for _, part := range []string{"round 1 of 2", "round 2 of 2"} {
+	for _, part := range []string{"repeat 1 of 2", "repeat 2 of 2"} {
 		for range 3 {
 			v.event(executor.Event{Node: "x", Phase: executor.PhaseHold})
 			v.event(executor.Event{Node: "y", Part: part, Phase: executor.PhaseHold})
 		}
 	}
 	v.event(executor.Event{Node: "x", Phase: executor.PhaseDone, Result: &result.Node{Outcome: result.Done}})
-	want := "[1/3] x: started\n[2/3] y: round 1 of 2: started\n[2/3] y: round 2 of 2: started\n[1/3] x: done\n"
+	want := "[1/3] x: started\n[2/3] y: repeat 1 of 2: started\n[2/3] y: repeat 2 of 2: started\n[1/3] x: done\n"
 	if b.String() != want {
 		t.Errorf("got:\n%swant:\n%s", b.String(), want)
 	}

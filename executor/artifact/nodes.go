@@ -27,7 +27,7 @@ type row struct {
 // inside marks the rows that belong to the node above them.
 const inside = "· "
 
-// nodeRows are the nodes, each with its phases, the entries of its mix and its rounds below it.
+// nodeRows are the nodes, each with its phases, the entries of its mix and its repeats below it.
 func nodeRows(r *result.Result) (rows []row) {
 	for _, n := range r.Nodes {
 		outcome := n.Outcome
@@ -41,7 +41,7 @@ func nodeRows(r *result.Result) (rows []row) {
 			}
 		}
 		for _, x := range n.Repeats {
-			rows = append(rows, row{inside + "round " + whole(int64(x.Round+1)), "", string(x.Outcome), x.Metrics, true})
+			rows = append(rows, row{inside + "repeat " + whole(int64(x.Repeat+1)), "", string(x.Outcome), x.Metrics, true})
 		}
 	}
 	return rows
@@ -66,12 +66,12 @@ func nodeGrid(r *result.Result, percentiles []float64) (grid, error) {
 	return g, nil
 }
 
-// trialGrid is one row for each probe of the searches: its level, what was measured there, and what `while` says of it.
+// trialGrid is one row for each trial of the searches: its level, what was measured there, and what `while` says of it.
 func trialGrid(r *result.Result, percentiles []float64) (grid, error) {
 	var list []row
 	for _, n := range r.Nodes {
 		for i, t := range n.Trials {
-			name := clean(n.ID) + " " + inside + "probe " + whole(int64(i+1))
+			name := clean(n.ID) + " " + inside + "trial " + whole(int64(i+1))
 			verdict := string(t.Verdict)
 			if t.Outcome == result.Invalid { // and measured again, or the end
 				verdict = string(t.Outcome)

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// parts is a run whose nodes have parts: a ramp with a mix, a search, a node in two rounds, one that an assertion ended.
+// parts is a run whose nodes have parts: a ramp with a mix, a search, a node in two repeats, one that an assertion ended.
 func parts() *result.Result {
 	scope := func(phase, mix string, requests, latency float64) result.Scope {
 		s := result.Scope{Phase: phase, Mix: mix, Duration: 10}
@@ -60,13 +60,13 @@ func parts() *result.Result {
 		},
 	}, 1000, map[string]float64{"requests.count": 1000, "requests.rate": 200, "throughput": 200, "errors.ratio": 0, "latency": 0.005, "capacity": 200})
 	twice := measure(&result.Node{
-		ID: "ab[side=canary]", Stage: "ab", Point: map[string]string{"side": "canary"}, Target: "canary", Outcome: result.Unstable, Reason: "round 2 of 2: not stable", Duration: 40,
+		ID: "ab[side=canary]", Stage: "ab", Point: map[string]string{"side": "canary"}, Target: "canary", Outcome: result.Unstable, Reason: "repeat 2 of 2: not stable", Duration: 40,
 		Load: result.Load{Kind: "concurrency", Value: 2, Batch: 1, Model: "simple"}, Validity: result.Validity{OK: true},
 		Repeats: []result.Repeat{
-			{Round: 0, Started: 40, Duration: 20, Outcome: result.Done, Metrics: scope("", "", 150, 0.02).Metrics},
-			{Round: 1, Started: 70, Duration: 20, Outcome: result.Unstable, Reason: "not stable", Metrics: scope("", "", 130, 0.03).Metrics, Findings: []result.Finding{{Code: "x", Severity: result.Note, Text: "noted"}}},
+			{Repeat: 0, Started: 40, Duration: 20, Outcome: result.Done, Metrics: scope("", "", 150, 0.02).Metrics},
+			{Repeat: 1, Started: 70, Duration: 20, Outcome: result.Unstable, Reason: "not stable", Metrics: scope("", "", 130, 0.03).Metrics, Findings: []result.Finding{{Code: "x", Severity: result.Note, Text: "noted"}}},
 		},
-		Slices: []result.Slice{{From: 0, To: 20, Sent: 150, OK: 150}, {Round: 1, From: 0, To: 20, Sent: 130, OK: 130}},
+		Slices: []result.Slice{{From: 0, To: 20, Sent: 150, OK: 150}, {Repeat: 1, From: 0, To: 20, Sent: 130, OK: 130}},
 	}, 280, map[string]float64{"requests.count": 280, "requests.rate": 7, "throughput": 7, "errors.ratio": 0, "latency": 0.025})
 	ended := measure(&result.Node{
 		ID: "gate", Stage: "gate", Target: "main", Outcome: result.InterruptedNode, Reason: "interrupted after 3 s of 60 s: latency.p99 < 50ms is certainly false", Duration: 3,
@@ -83,7 +83,7 @@ func parts() *result.Result {
 	return r
 }
 
-// A part of a node is a row of its own in stages.csv, with what it has of its own; the rounds of a node are pooled there.
+// A part of a node is a row of its own in stages.csv, with what it has of its own; the repeats of a node are pooled there.
 func TestPartsInStages(t *testing.T) {
 	text, err := stagesCSV(parts(), Options{Percentiles: percentiles})
 	if err != nil {

@@ -87,7 +87,7 @@ func perfAnalyzerCSV(r *result.Result, o Options) ([]file, error) {
 	return files, nil
 }
 
-// paLevels are the levels as perf_analyzer sees them: nodes, and in place of a search the probes that passed, each value
+// paLevels are the levels as perf_analyzer sees them: nodes, and in place of a search the trials that passed, each value
 // once, in the order of the first visit.
 func paLevels(r *result.Result) []*result.Node {
 	var list []*result.Node

@@ -60,7 +60,7 @@ func TestPerfAnalyzerHeader(t *testing.T) {
 }
 
 // The parts add up to the mean latency as they do in perf_analyzer's file: 24559 = 74 + 1245 + 114 + 24 + 22957 + 142 + 0
-// there, off by what it rounds away.
+// there, off by what it repeats away.
 func TestPerfAnalyzerParts(t *testing.T) {
 	n := measure(&result.Node{Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 1}}, 1, map[string]float64{
 		"throughput": 40.52237, "latency": 0.024559, "service_time": 0.024559, "first_response": 0.024559, "send_time": 74e-6,

@@ -45,7 +45,7 @@ var stageColumns = []struct {
 	{"model", func(n *result.Node) string { return n.Load.Model }},
 	{"load", func(n *result.Node) string { return n.Load.Kind }},
 	{"level", func(n *result.Node) string {
-		if n.Load.Value == 0 { // it changes, or stands in a file, or no probe was confirmed
+		if n.Load.Value == 0 { // it changes, or stands in a file, or no trial was confirmed
 			return ""
 		}
 		return decimal(n.Load.Value)

@@ -63,7 +63,7 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 	return nil
 }
 
-// numbers are the tables of nodes and of the probes of searches.
+// numbers are the tables of nodes and of the trials of searches.
 func (p *page) numbers(r *result.Result) error {
 	g, err := nodeGrid(r, p.o.Percentiles)
 	if err != nil {

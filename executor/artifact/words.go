@@ -30,7 +30,7 @@ func amount(n *result.Node) string {
 		return text
 	case l.Kind == "":
 		return ""
-	case l.Value == 0 && len(n.Trials) > 0: // no probe was confirmed
+	case l.Value == 0 && len(n.Trials) > 0: // no trial was confirmed
 		return "search"
 	case l.Value == 0: // it was skipped: its value is that of an earlier result
 		return l.Kind

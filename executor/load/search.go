@@ -13,7 +13,7 @@ import (
 //	confirm   the largest that holds, until it has held Confirm times
 //
 // A level that does not hold when it is to be confirmed is the new upper end, and the next smaller one that held is looked
-// at. Noise cannot keep this going: each probe narrows what is left or confirms, and each failed confirmation makes the
+// at. Noise cannot keep this going: each trial narrows what is left or confirms, and each failed confirmation makes the
 // precision twice as coarse, as the limit is then not known better.
 type Search struct {
 	From, To          float64
@@ -23,8 +23,8 @@ type Search struct {
 	Unit              string  // behind levels in texts: "/s"
 }
 
-// Probe is one level that was tried, and what came out.
-type Probe struct {
+// Trial is one level that was tried, and what came out.
+type Trial struct {
 	Level float64
 	Holds bool
 }
@@ -37,7 +37,7 @@ type Decision struct {
 	Why   string  // one sentence at the end: "the limit lies between 420/s and 428/s"
 }
 
-// bracket is what is known after some probes.
+// bracket is what is known after some trials.
 type bracket struct {
 	low    float64 // the largest level that held and is below high; 0: none
 	held   int     // how often it held
@@ -46,7 +46,7 @@ type bracket struct {
 }
 
 // Next decides what follows after history, oldest first.
-func (s Search) Next(history []Probe) Decision {
+func (s Search) Next(history []Trial) Decision {
 	s = s.tidy()
 	if !(s.From > 0) || !(s.To >= s.From) || math.IsInf(s.To, 0) {
 		return Decision{Done: true, Why: fmt.Sprintf("there is nothing to search from %s to %s", s.text(s.From), s.text(s.To))}
@@ -82,7 +82,7 @@ func (s Search) tidy() Search {
 	return s
 }
 
-func know(history []Probe) bracket {
+func know(history []Trial) bracket {
 	b := bracket{high: math.Inf(1)}
 	for i, p := range history {
 		if p.Holds {
@@ -103,7 +103,7 @@ func know(history []Probe) bracket {
 }
 
 // held is how often a level held.
-func held(history []Probe, level float64) (n int) {
+func held(history []Trial, level float64) (n int) {
 	for _, p := range history {
 		if p.Holds && p.Level == level {
 			n++

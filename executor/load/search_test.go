@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// run searches against an oracle and gives all probes and the end.
-func (s Search) run(t *testing.T, holds func(level float64) bool) ([]Probe, Decision) {
+// run searches against an oracle and gives all trials and the end.
+func (s Search) run(t *testing.T, holds func(level float64) bool) ([]Trial, Decision) {
 	t.Helper()
-	var history []Probe
+	var history []Trial
 	for {
 		d := s.Next(history)
 		if d.Done {
@@ -19,7 +19,7 @@ func (s Search) run(t *testing.T, holds func(level float64) bool) ([]Probe, Deci
 		if len(history) > 500 {
 			t.Fatalf("%+v does not end: %v", s, history)
 		}
-		history = append(history, Probe{d.Level, holds(d.Level)})
+		history = append(history, Trial{d.Level, holds(d.Level)})
 	}
 }
 
@@ -78,7 +78,7 @@ func TestSearch(t *testing.T) {
 			levels = append(levels, p.Level)
 		}
 		if got := fmt.Sprint(levels); got != c.levels || d.Best != c.best || d.Why != c.why {
-			t.Errorf("%s: probes %s best %v %q\nwant %s best %v %q", c.name, got, d.Best, d.Why, c.levels, c.best, c.why)
+			t.Errorf("%s: trials %s best %v %q\nwant %s best %v %q", c.name, got, d.Best, d.Why, c.levels, c.best, c.why)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestSearchTakesAFailedConfirmation(t *testing.T) {
 	}
 }
 
-// Ten thousand searches with an oracle that errs the more the closer a level is to the limit: all end after few probes,
+// Ten thousand searches with an oracle that errs the more the closer a level is to the limit: all end after few trials,
 // what they call best has held as often as asked for and lies below everything that failed.
 func TestSearchEndsWhateverTheNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -128,17 +128,17 @@ func TestSearchEndsWhateverTheNoise(t *testing.T) {
 		}
 	}
 	if most > 120 {
-		t.Errorf("a search took %d probes", most)
+		t.Errorf("a search took %d trials", most)
 	}
-	t.Logf("longest search: %d probes", most)
+	t.Logf("longest search: %d trials", most)
 }
 
-func checkSearch(t *testing.T, s Search, history []Probe, d Decision) {
+func checkSearch(t *testing.T, s Search, history []Trial, d Decision) {
 	t.Helper()
 	high := math.Inf(1)
 	for i, p := range history {
 		if p.Level < s.tidy().From || p.Level > math.Ceil(s.To) || p.Level >= high || s.Whole && p.Level != math.Round(p.Level) {
-			t.Fatalf("%+v: probe %d at %v of %v", s, i, p.Level, history)
+			t.Fatalf("%+v: trial %d at %v of %v", s, i, p.Level, history)
 		}
 		if !p.Holds {
 			high = p.Level

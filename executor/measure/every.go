@@ -27,7 +27,7 @@ type Series struct {
 
 // Stretch is one window of a series. Requests count by their due time, completions by theirs, as in hold.
 type Stretch struct {
-	Round     int   // of a node that repeats
+	Repeat    int   // of a node that repeats
 	From, To  int64 // ns since hold began
 	Aggregate *Aggregate
 }

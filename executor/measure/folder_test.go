@@ -253,7 +253,7 @@ func TestLive(t *testing.T) {
 func TestFoldDoesNotAllocate(t *testing.T) {
 	n := newNode(t, Config{Windows: Windows{Length: 1 << 40, Keep: 3}})
 	now := int64(0)
-	round := func() {
+	repeat := func() {
 		for range 32 {
 			now++
 			n.done(now, now+5)
@@ -261,9 +261,9 @@ func TestFoldDoesNotAllocate(t *testing.T) {
 		n.at(now + 6)
 	}
 	for range 200 { // until every distribution is a histogram
-		round()
+		repeat()
 	}
-	if got := testing.AllocsPerRun(20, round); got != 0 {
+	if got := testing.AllocsPerRun(20, repeat); got != 0 {
 		t.Errorf("%v allocations for 32 samples", got)
 	}
 }

@@ -2,9 +2,9 @@ package measure
 
 import "slices"
 
-// Join adds another round of the same node: sums over sums, distributions pooled, windows and slices behind those that are
-// there, with the number of their round. It is associative; o is not to be used any more.
-func (t *Total) Join(o *Total, round int) {
+// Join adds another repeat of the same node: sums over sums, distributions pooled, windows and slices behind those that are
+// there, with the number of their repeat. It is associative; o is not to be used any more.
+func (t *Total) Join(o *Total, repeat int) {
 	if t.Aggregate == nil {
 		t.Aggregate = &Aggregate{}
 		t.From, t.To = o.From, o.To
@@ -20,19 +20,19 @@ func (t *Total) Join(o *Total, round int) {
 		if i == len(t.Series) {
 			t.Series = append(t.Series, Series{From: s.From, To: s.To})
 		}
-		t.Series[i].join(s, round)
+		t.Series[i].join(s, repeat)
 	}
 	for _, s := range o.Slices {
-		s.Round = round
+		s.Repeat = repeat
 		t.Slices = append(t.Slices, s)
 	}
 }
 
-func (s *Series) join(o Series, round int) {
+func (s *Series) join(o Series, repeat int) {
 	s.To = max(s.To, o.To)
 	s.Missing += o.Missing
 	for _, w := range o.Windows {
-		w.Round = round
+		w.Repeat = repeat
 		s.Windows = append(s.Windows, w)
 	}
 }

@@ -315,7 +315,7 @@ func TestGoodputRatio(t *testing.T) {
 	}
 }
 
-// Rounds that are joined, and shards that are joined, are the sum of their parts, however they are put together.
+// Repeats that are joined, and shards that are joined, are the sum of their parts, however they are put together.
 func TestJoin(t *testing.T) {
 	latency, _ := catalogue(t).Row("latency")
 	parts := Parts{
@@ -332,12 +332,12 @@ func TestJoin(t *testing.T) {
 	}
 	joined := func(groups ...[]uint64) Total {
 		var all Total
-		round := 0
+		repeat := 0
 		for _, g := range groups {
 			for _, seed := range g {
 				p := part(seed)
-				all.Join(&p, round)
-				round++
+				all.Join(&p, repeat)
+				repeat++
 			}
 		}
 		return all
@@ -356,12 +356,12 @@ func TestJoin(t *testing.T) {
 		t.Errorf("scopes %d + %d, %d windows, %d slices", all.Scopes[0].Sent, all.Scopes[1].Sent, len(all.Series[0].Windows), len(all.Slices))
 	}
 	for i, w := range all.Series[0].Windows {
-		if w.Round != i/5 || w.From != int64(i%5)*200*ms {
-			t.Errorf("window %d: round %d from %d ms", i, w.Round, w.From/ms)
+		if w.Repeat != i/5 || w.From != int64(i%5)*200*ms {
+			t.Errorf("window %d: repeat %d from %d ms", i, w.Repeat, w.From/ms)
 		}
 	}
-	if all.Slices[5].Round != 2 || all.Slices[0].Round != 0 {
-		t.Errorf("rounds of slices: %d … %d", all.Slices[0].Round, all.Slices[5].Round)
+	if all.Slices[5].Repeat != 2 || all.Slices[0].Repeat != 0 {
+		t.Errorf("repeats of slices: %d … %d", all.Slices[0].Repeat, all.Slices[5].Repeat)
 	}
 	again := joined([]uint64{3}, []uint64{1, 2})
 	if form(t, all.Aggregate) != form(t, again.Aggregate) {
@@ -392,7 +392,7 @@ func TestFoldOfPartsDoesNotAllocate(t *testing.T) {
 		Every:  []Every{{Length: 1 << 39, Scope: -1, Rows: []*metric.Row{latency}}},
 	}})
 	now := int64(0)
-	round := func() {
+	repeat := func() {
 		for i := range 32 {
 			now++
 			n.done(now, now+5, func(s *backends.Sample) { s.Entry = uint16(i % 3) })
@@ -400,9 +400,9 @@ func TestFoldOfPartsDoesNotAllocate(t *testing.T) {
 		n.at(now + 6)
 	}
 	for range 300 { // until every distribution is a histogram
-		round()
+		repeat()
 	}
-	if got := testing.AllocsPerRun(20, round); got != 0 {
+	if got := testing.AllocsPerRun(20, repeat); got != 0 {
 		t.Errorf("%v allocations for 32 samples", got)
 	}
 }

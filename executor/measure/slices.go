@@ -13,7 +13,7 @@ const maxSlices = 3600
 // Slice is a short stretch of the hold window, for charts. Sent counts by due time; all else by completion, and
 // latencies are those of ok completions. Times are ns since hold began.
 type Slice struct {
-	Round            int // of a node that repeats
+	Repeat           int // of a node that repeats
 	From, To         int64
 	Sent, OK, Failed int64
 	Items            int64

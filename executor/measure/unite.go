@@ -18,7 +18,7 @@ func (t *Total) Unite(o *Total) {
 		t.Series[i].unite(o.Series[i])
 	}
 	for _, s := range o.Slices {
-		i := slices.IndexFunc(t.Slices, func(own Slice) bool { return own.From == s.From && own.Round == s.Round })
+		i := slices.IndexFunc(t.Slices, func(own Slice) bool { return own.From == s.From && own.Repeat == s.Repeat })
 		if i < 0 {
 			t.Slices = append(t.Slices, s)
 			continue
@@ -41,7 +41,7 @@ func (a *Aggregate) unite(o *Aggregate) {
 func (s *Series) unite(o Series) {
 	s.Missing = max(s.Missing, o.Missing)
 	for _, w := range o.Windows {
-		i := slices.IndexFunc(s.Windows, func(own Stretch) bool { return own.From == w.From && own.Round == w.Round })
+		i := slices.IndexFunc(s.Windows, func(own Stretch) bool { return own.From == w.From && own.Repeat == w.Repeat })
 		if i < 0 {
 			s.Windows = append(s.Windows, w)
 			continue

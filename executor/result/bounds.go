@@ -18,14 +18,14 @@ import (
 //	rate          Student's interval over the whole slices of hold, 10 at least
 //	count         the count itself: it is what happened, not an estimate
 //	offered.rate  the schedule's own, exact
-//	the rest      Student's interval over the rounds of a node that repeats; none for min and max, which are extremes
+//	the rest      Student's interval over the repeats of a node that repeats; none for min and max, which are extremes
 
 // Confident is s with bounds that hold with the given confidence, for an expression that reads refs. One that compares
-// nodes, or reads the baseline, is judged by rounds: the requests of one run share its weather.
+// nodes, or reads the baseline, is judged by repeats: the requests of one run share its weather.
 func (s Stored) Confident(confidence float64, refs []expression.Ref) expression.Values {
 	s.confidence = confidence
 	if s.compares(refs) {
-		s.rounds = s.roundsOf(refs)
+		s.repeats = s.repeatsOf(refs)
 	}
 	return s
 }
@@ -49,12 +49,12 @@ func (s Stored) compares(refs []expression.Ref) bool {
 // twoSided is the confidence of an interval whose ends hold with c each.
 func twoSided(c float64) float64 { return math.Max(2*c-1, 1e-9) }
 
-// ofRounds puts bounds around what has none by itself: those of the mean of the node's rounds.
-func (s Stored) ofRounds(q *expression.Quantity, n *Node, ref expression.Ref) {
+// ofRepeats puts bounds around what has none by itself: those of the mean of the node's repeats.
+func (s Stored) ofRepeats(q *expression.Quantity, n *Node, ref expression.Ref) {
 	if kind := ref.Leaf.Stat.Kind; len(n.Repeats) < 2 || s.window.covers(n, ref.Place) || kind == metric.Min || kind == metric.Max {
 		return
 	}
-	values, why := (&rounds{of: s}).values(ref)
+	values, why := (&repeats{of: s}).values(ref)
 	if why != "" {
 		return
 	}
@@ -144,7 +144,7 @@ func (s source) boundsOfValue(q *expression.Quantity, leaf metric.Leaf, two floa
 	case row.From == metric.Flow:
 		return s.boundsOfRate(row, two)
 	}
-	return 0, 0, "it is one value; with `repeat`, such as 6, its rounds give some"
+	return 0, 0, "it is one value; with `repeat`, such as 6, its repeats give some"
 }
 
 // denominator is how many requests a ratio is a share of: those sent, or those planned where dropped ones count.

@@ -26,10 +26,10 @@ func (n *Node) Redact(mask func(string) string) {
 	m.assertions(n.Assertions)
 	m.scopes(n.Scopes)
 	for i := range n.Repeats {
-		round := &n.Repeats[i]
-		m.texts(&round.Reason)
-		m.findings(round.Findings)
-		m.scopes(round.Scopes)
+		repeat := &n.Repeats[i]
+		m.texts(&repeat.Reason)
+		m.findings(repeat.Findings)
+		m.scopes(repeat.Scopes)
 	}
 	for i := range n.Models {
 		m.texts(&n.Models[i].Name, &n.Models[i].CalledBy)

@@ -130,8 +130,8 @@ type Node struct {
 	Series      []Series           `json:"series,omitempty"` // windows that assertions are judged on
 	Slices      []Slice            `json:"slices"`
 	Windows     []Window           `json:"windows,omitempty"` // of until: stable
-	Repeats     []Repeat           `json:"repeats,omitempty"` // the rounds that Metrics are pooled from
-	Trials      []Trial            `json:"trials,omitempty"`  // the probes of a search
+	Repeats     []Repeat           `json:"repeats,omitempty"` // the repeats that Metrics are pooled from
+	Trials      []Trial            `json:"trials,omitempty"`  // the trials of a search
 	Aborted     *Abort             `json:"aborted,omitempty"`
 	Errors      []ErrorClass       `json:"errors"`
 	Validity    Validity           `json:"validity"`
@@ -168,7 +168,7 @@ type RampStep struct {
 // Slice is one second (or less; more in runs over an hour) of the node, for charts. Sent counts by due time, all else by
 // completion. Times in s since hold start; latencies in s.
 type Slice struct {
-	Round      int      `json:"round,omitempty"` // of a node that repeats, from 0
+	Repeat     int      `json:"repeat,omitempty"` // of a node that repeats, from 0
 	From       float64  `json:"from"`
 	To         float64  `json:"to"`
 	Sent       int64    `json:"sent"`

@@ -166,7 +166,7 @@ func TestSchemaEnums(t *testing.T) {
 		"outcome":                 {defs["node"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
 		"verdict of a trial":      {defs["trial"].Properties["verdict"].Enum, words(Pass, Fail, Inconclusive, ErrorVerdict, Skipped, Interrupted)},
 		"outcome of a trial":      {defs["trial"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
-		"outcome of a round":      {defs["repeat"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
+		"outcome of a repeat":     {defs["repeat"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
 		"severity of a finding":   {defs["finding"].Properties["severity"].Enum, words(Invalidating, Note)},
 		"unit":                    {defs["metric"].Properties["unit"].Enum, words(units...)},
 	}

@@ -32,7 +32,7 @@ type Series struct {
 // Stretch is one window of a series with the metrics that its assertions name, and the number of requests. Times in s
 // since hold start.
 type Stretch struct {
-	Round   int                `json:"round,omitempty"`
+	Repeat  int                `json:"repeat,omitempty"`
 	From    float64            `json:"from"`
 	To      float64            `json:"to"`
 	Metrics map[string]*Metric `json:"metrics"`
@@ -52,9 +52,9 @@ func (s *Stretch) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Repeat is one round of a node that repeats. The node's own numbers are pooled from those of its rounds.
+// Repeat is one repeat of a node that repeats. The node's own numbers are pooled from those of its repeats.
 type Repeat struct {
-	Round    int                `json:"round"` // from 0
+	Repeat   int                `json:"repeat"` // from 0
 	Started  float64            `json:"started"`
 	Duration float64            `json:"duration"`
 	Outcome  Outcome            `json:"outcome"`
@@ -64,12 +64,12 @@ type Repeat struct {
 	Findings []Finding          `json:"findings,omitempty"`
 }
 
-// Trial is one probe of a search.
+// Trial is one trial of a search.
 type Trial struct {
 	Level    float64            `json:"level"`   // requests in flight, or 1/s
 	Verdict  Verdict            `json:"verdict"` // of the search's `while`: only pass counts as true
 	Reason   string             `json:"reason,omitempty"`
-	Used     bool               `json:"used"` // the node's numbers are those of this probe
+	Used     bool               `json:"used"` // the node's numbers are those of this trial
 	Started  float64            `json:"started"`
 	Duration float64            `json:"duration"`
 	Outcome  Outcome            `json:"outcome"`

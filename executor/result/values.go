@@ -15,9 +15,9 @@ type Stored struct {
 	result     *Result
 	node       *Node
 	baseline   *Baseline
-	confidence float64 // each bound holds with it; 0: points
-	rounds     *rounds // bounds are those of rounds; nil: of samples
-	window     *window // of one node its numbers are those of a window
+	confidence float64  // each bound holds with it; 0: points
+	repeats    *repeats // bounds are those of repeats; nil: of samples
+	window     *window  // of one node its numbers are those of a window
 }
 
 var _ expression.Values = Stored{}
@@ -47,11 +47,11 @@ func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 	}
 	q := expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: src.samples(m, ref.Leaf), Need: need}
 	switch {
-	case s.rounds != nil:
-		s.rounds.resample(&q, ref)
+	case s.repeats != nil:
+		s.repeats.resample(&q, ref)
 	case s.confidence > 0:
 		if src.bound(&q, m, ref.Leaf, s.confidence); q.Why != "" {
-			s.ofRounds(&q, src.node, ref)
+			s.ofRepeats(&q, src.node, ref)
 		}
 	}
 	return q
@@ -60,7 +60,7 @@ func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 // need is how many samples a reference wants: a percentile as many as can prove it. Where bounds were asked they decide,
 // with any number.
 func (s Stored) need(ref expression.Ref) int64 {
-	if ref.Leaf.Stat.Kind != metric.Percentile || s.confidence > 0 && s.rounds == nil {
+	if ref.Leaf.Stat.Kind != metric.Percentile || s.confidence > 0 && s.repeats == nil {
 		return 1
 	}
 	return stats.MinSamples(ref.Leaf.Stat.P)

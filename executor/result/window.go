@@ -10,7 +10,7 @@ import (
 
 // View is one window of the scope that an assertion is about. Times in s since that scope began.
 type View struct {
-	Round    int
+	Repeat   int
 	From, To float64
 	Values   expression.Values // of the node that it is cut from; other nodes and the baseline answer as a whole
 }
@@ -25,7 +25,7 @@ type Windowed struct {
 type window struct {
 	node        *Node
 	every, from float64 // s; from since hold start
-	round       int
+	repeat      int
 	index       int // where it stands in the series that it was found in
 }
 
@@ -40,7 +40,7 @@ func (w *window) metrics(at expression.Place) (map[string]*Metric, string) {
 	if s == nil {
 		return nil, fmt.Sprintf("the windows of %g s were not kept", w.every)
 	}
-	is := func(x Stretch) bool { return x.Round == w.round && math.Abs(x.From-w.from) < 1e-9 }
+	is := func(x Stretch) bool { return x.Repeat == w.repeat && math.Abs(x.From-w.from) < 1e-9 }
 	if w.index < len(s.Windows) && is(s.Windows[w.index]) { // scopes of one time have the same windows
 		return s.Windows[w.index].Metrics, ""
 	}
@@ -68,8 +68,8 @@ func (s Stored) Windows(refs []expression.Ref, every float64) (out Windowed, why
 		out.Missing = series.Missing
 		for i, x := range series.Windows {
 			at := s
-			at.window = &window{node: n, every: every, from: x.From, round: x.Round, index: i}
-			out.Windows = append(out.Windows, View{Round: x.Round, From: x.From - series.From, To: x.To - series.From, Values: at})
+			at.window = &window{node: n, every: every, from: x.From, repeat: x.Repeat, index: i}
+			out.Windows = append(out.Windows, View{Repeat: x.Repeat, From: x.From - series.From, To: x.To - series.From, Values: at})
 		}
 		return out, ""
 	}

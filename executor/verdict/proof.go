@@ -14,7 +14,7 @@ const mostWeighed = 6
 // ratios with constants: those that are so when all requests, or none, are counted by the ratio. What else it compares
 // is taken to come out as it should. False: no number of requests is enough, as for errors.ratio <= 0%.
 func proofOfRatios(a scenario.Assertion, p *expression.Program) (n int64, possible bool) {
-	if a.Confidence <= 0 || byRounds(p.Refs) {
+	if a.Confidence <= 0 || byRepeats(p.Refs) {
 		return 0, true
 	}
 	all := &supposed{}
@@ -49,8 +49,8 @@ func proof(t expression.Truth, confidence float64) (n int64) {
 	return n
 }
 
-// byRounds reports whether rounds decide and not requests: an expression of two nodes, or of a baseline.
-func byRounds(refs []expression.Ref) bool {
+// byRepeats reports whether repeats decide and not requests: an expression of two nodes, or of a baseline.
+func byRepeats(refs []expression.Ref) bool {
 	for _, r := range refs {
 		if r.Baseline || r.Node != refs[0].Node {
 			return true

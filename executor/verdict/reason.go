@@ -37,7 +37,7 @@ func compared(a scenario.Assertion, t expression.Truth) string {
 		fmt.Fprintf(&b, "%s = %s", within(a, t.Dim, t.Limit, t.Observed.V), t.Against)
 	}
 	if m := t.Margin; m != nil {
-		fmt.Fprintf(&b, "; over %d rounds their difference is %s%s", m.N, expression.Format(t.Dim, m.V), within(a, t.Dim, *m, 0))
+		fmt.Fprintf(&b, "; over %d repeats their difference is %s%s", m.N, expression.Format(t.Dim, m.V), within(a, t.Dim, *m, 0))
 	}
 	return b.String()
 }
@@ -107,7 +107,7 @@ func likely(a scenario.Assertion, t expression.Truth, v expression.Values) strin
 		return ""
 	}
 	if m := t.Margin; m != nil {
-		return moreOf(m.N, scaled(m.N, m.Hi-m.V, math.Abs(m.V)), "round")
+		return moreOf(m.N, scaled(m.N, m.Hi-m.V, math.Abs(m.V)), "repeat")
 	}
 	if t.Observed.Why != "" || t.Limit.Why != "" || t.Ref == nil || t.Limit.Need != 0 {
 		return ""

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"math"
+	"slices"
 
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario"
@@ -60,12 +61,20 @@ func (d demanding) Doubt(refs []expression.Ref) string {
 	return ""
 }
 
+// Counted reports whether an expression reads anything that is made of requests, of which there can be too few.
+func Counted(p *expression.Program) bool {
+	return slices.ContainsFunc(p.Refs, func(r expression.Ref) bool { return r.Leaf.Row.From.OfRequests() })
+}
+
 // Needed is how many samples an assertion needs at least before it can pass: as many as its percentiles want unless the
 // plan says how many; with `confidence` as many as can prove its percentiles and ratios, and no fewer than the plan says.
 // 0: any number. False: no number is enough.
 func Needed(a scenario.Assertion, p *expression.Program) (n int64, possible bool) {
 	n, possible = proofOfRatios(a, p)
-	if n = max(n, int64(a.MinSamples)); n > 0 && a.Confidence <= 0 {
+	if Counted(p) {
+		n = max(n, int64(a.MinSamples))
+	}
+	if n > 0 && a.Confidence <= 0 {
 		return n, possible
 	}
 	for _, r := range p.Refs {

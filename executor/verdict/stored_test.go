@@ -58,14 +58,14 @@ func (b build) node(id string, failed int, ms ...float64) *result.Node {
 	}
 }
 
-// rounds is a node of which each round has these latencies alone.
-func (b build) rounds(id string, ms ...float64) *result.Node {
+// repeats is a node of which each repeat has these latencies alone.
+func (b build) repeats(id string, ms ...float64) *result.Node {
 	n := b.node(id, 0)
 	var all []float64
 	for i, v := range ms {
-		round := same(v, 400)
-		all = append(all, round...)
-		n.Repeats = append(n.Repeats, result.Repeat{Round: i, Outcome: result.Done, Metrics: b.numbers(0, round...)})
+		repeat := same(v, 400)
+		all = append(all, repeat...)
+		n.Repeats = append(n.Repeats, result.Repeat{Repeat: i, Outcome: result.Done, Metrics: b.numbers(0, repeat...)})
 	}
 	n.Metrics = b.numbers(0, all...)
 	return n
@@ -170,10 +170,10 @@ func TestConfidence(t *testing.T) {
 		{"rate of a short hold", "requests.rate > 1/s", at, good(100, 0), result.Inconclusive, "requests.rate has no confidence bounds: hold has 0 whole slices, it needs 10: requests.rate is 10/s, the limit is 1/s (n = 100)"},
 		{"rate of a ramp", "requests.rate > 1/s", at, on(ramp), result.Inconclusive, "requests.rate has no confidence bounds: the load changes, so its seconds are not alike: requests.rate is 100/s, the limit is 1/s (n = 1000)"},
 		{"goodput counts the dropped", "goodput.ratio > 95%", at, on(offered), result.Pass, "goodput.ratio is 97 % (95.92 % … 97.79 % at 95 %), the limit is 95 % (n = 1020)"},
-		{"what is read once", "client.cpu < 50%", at, on(with(b.node("s", 0, 10), .2)), result.Inconclusive, "client.cpu has no confidence bounds: it is one value; with `repeat`, such as 6, its rounds give some: client.cpu is 20 %, the limit is 50 % (n = 1)"},
-		{"what is read once in a round", "client.cpu < 50%", at, on(with(b.rounds("s", 10, 10, 10), .2, .3, .25)), result.Pass, "client.cpu is 25 % (16.57 % … 33.43 % at 95 %), the limit is 50 % (n = 1)"},
-		{"rate of rounds", "requests.rate > 1/s", at, on(b.rounds("s", 10, 11)), result.Pass, "requests.rate is 40/s, the limit is 1/s (n = 800)"},
-		{"max of rounds", "latency.max < 1s", at, on(b.rounds("s", 10, 11)), result.Inconclusive, "latency.max has no confidence bounds: use a percentile or the mean, or leave `confidence` out: latency.max is 11 ms, the limit is 1 s (n = 800)"},
+		{"what is read once", "client.cpu < 50%", at, on(with(b.node("s", 0, 10), .2)), result.Inconclusive, "client.cpu has no confidence bounds: it is one value; with `repeat`, such as 6, its repeats give some: client.cpu is 20 %, the limit is 50 % (n = 1)"},
+		{"what is read once in a repeat", "client.cpu < 50%", at, on(with(b.repeats("s", 10, 10, 10), .2, .3, .25)), result.Pass, "client.cpu is 25 % (16.57 % … 33.43 % at 95 %), the limit is 50 % (n = 1)"},
+		{"rate of repeats", "requests.rate > 1/s", at, on(b.repeats("s", 10, 11)), result.Pass, "requests.rate is 40/s, the limit is 1/s (n = 800)"},
+		{"max of repeats", "latency.max < 1s", at, on(b.repeats("s", 10, 11)), result.Inconclusive, "latency.max has no confidence bounds: use a percentile or the mean, or leave `confidence` out: latency.max is 11 ms, the limit is 1 s (n = 800)"},
 		{"two metrics of one node", "latency.p50 < 2 * latency.mean", at, on(b.node("s", 0, upTo(1, 1000)...)), result.Pass, "latency.p50 is 500 ms (474 ms … 527 ms at 95 %), the limit is 1.001 s (970.9 ms … 1.031 s at 95 %) = 2 * latency.mean (n = 1000)"},
 		{"nothing sent", "errors.ratio < 1%", at, good(0, 0), result.Inconclusive, "no data: errors.ratio has no value"},
 		{"every request failed", "latency.p99 < 50ms", at, good(0, 500), result.Inconclusive, "no data: latency.p99 has no value"},
@@ -215,8 +215,8 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestRounds: two nodes, or a node and the baseline, are compared by their rounds.
-func TestRounds(t *testing.T) {
+// TestRepeats: two nodes, or a node and the baseline, are compared by their repeats.
+func TestRepeats(t *testing.T) {
 	b := newBuild(t)
 	at := scenario.Assertion{Confidence: .95}
 	of := func(nodes ...*result.Node) result.Stored { return result.Values(&result.Result{Nodes: nodes}, nil) }
@@ -225,30 +225,30 @@ func TestRounds(t *testing.T) {
 	}
 	const ab = `stage("ab[side=new]").latency.p99 <= 1.1 * stage("ab[side=old]").latency.p99`
 	const base = `latency.p95 <= max(1.1 * baseline.latency.p95, baseline.latency.p95 + 1ms)`
-	steady := b.rounds("s", 50, 51, 50, 49, 50, 50)
-	short := b.rounds("ab[side=new]", 50, 51)
+	steady := b.repeats("s", 50, 51, 50, 49, 50, 50)
+	short := b.repeats("ab[side=new]", 50, 51)
 	short.Repeats[1].Outcome = result.InterruptedNode
-	quiet := b.rounds("ab[side=new]", 50, 51)
+	quiet := b.repeats("ab[side=new]", 50, 51)
 	quiet.Repeats[1].Metrics = b.numbers(0)
 	here := func(base *result.Baseline) result.Stored {
 		return result.Values(&result.Result{Nodes: []*result.Node{steady}}, steady).Against(base)
 	}
 	for _, row := range []stored{
-		{"alike", ab, at, of(b.rounds("ab[side=old]", 50, 60, 55, 70), b.rounds("ab[side=new]", 51, 61, 56, 71)), result.Pass, `stage("ab[side=new]").latency.p99 is 59.75 ms, the limit is 64.63 ms = 1.1 * stage("ab[side=old]").latency.p99; over 4 rounds their difference is -4.875 ms (-5.88 ms … -3.87 ms at 95 %) (n = 1600)`},
-		{"what disturbs both is not their difference", `stage("ab[side=new]").latency.p99 > stage("ab[side=old]").latency.p99`, at, of(b.rounds("ab[side=old]", 50, 60, 55, 70), b.rounds("ab[side=new]", 51, 61.1, 56, 71)), result.Pass, `stage("ab[side=new]").latency.p99 is 59.77 ms, the limit is 58.75 ms = stage("ab[side=old]").latency.p99; over 4 rounds their difference is 1.025 ms (966.2 µs … 1.084 ms at 95 %) (n = 1600)`},
-		{"slower", ab, at, of(b.rounds("ab[side=old]", 50, 51, 52, 50), b.rounds("ab[side=new]", 60, 62, 61, 60)), result.Fail, `stage("ab[side=new]").latency.p99 is 60.75 ms, the limit is 55.83 ms = 1.1 * stage("ab[side=old]").latency.p99; over 4 rounds their difference is 4.925 ms (3.911 ms … 5.939 ms at 95 %) (n = 1600)`},
-		{"too much noise", ab, at, of(b.rounds("ab[side=old]", 50, 70, 52, 50), b.rounds("ab[side=new]", 60, 50, 71, 50)), result.Inconclusive, `the rounds do not agree which side of the limit it is on: stage("ab[side=new]").latency.p99 is 57.75 ms, the limit is 61.05 ms = 1.1 * stage("ab[side=old]").latency.p99; over 4 rounds their difference is -3.3 ms (-23.97 ms … 17.37 ms at 95 %) (n = 1600); if it stays so, about 153 more rounds decide it`},
-		{"two rounds", ab, at, of(b.rounds("ab[side=old]", 50, 51), b.rounds("ab[side=new]", 50, 51)), result.Pass, `stage("ab[side=new]").latency.p99 is 50.5 ms, the limit is 55.55 ms = 1.1 * stage("ab[side=old]").latency.p99; over 2 rounds their difference is -5.05 ms (-5.366 ms … -4.734 ms at 95 %) (n = 800)`},
-		{"one round", ab, at, of(b.node("ab[side=old]", 0, same(50, 400)...), b.node("ab[side=new]", 0, same(50, 400)...)), result.Inconclusive, "stage \"ab\" ran once: `repeat: 6` there gives rounds to judge by: stage(\"ab[side=new]\").latency.p99 is 50 ms, the limit is 55 ms = 1.1 * stage(\"ab[side=old]\").latency.p99 (n = 400)"},
-		{"a round was cut short", ab, at, of(b.rounds("ab[side=old]", 50, 51), short), result.Inconclusive, `round 2 of stage "ab[side=new]" is interrupted: stage("ab[side=new]").latency.p99 is 51 ms, the limit is 56.1 ms = 1.1 * stage("ab[side=old]").latency.p99 (n = 800)`},
-		{"a round has no data", ab, at, of(b.rounds("ab[side=old]", 50, 51), quiet), result.Inconclusive, `round 2: latency.p99 has no value: stage("ab[side=new]").latency.p99 is 51 ms, the limit is 55.55 ms = 1.1 * stage("ab[side=old]").latency.p99 (n = 800)`},
+		{"alike", ab, at, of(b.repeats("ab[side=old]", 50, 60, 55, 70), b.repeats("ab[side=new]", 51, 61, 56, 71)), result.Pass, `stage("ab[side=new]").latency.p99 is 59.75 ms, the limit is 64.63 ms = 1.1 * stage("ab[side=old]").latency.p99; over 4 repeats their difference is -4.875 ms (-5.88 ms … -3.87 ms at 95 %) (n = 1600)`},
+		{"what disturbs both is not their difference", `stage("ab[side=new]").latency.p99 > stage("ab[side=old]").latency.p99`, at, of(b.repeats("ab[side=old]", 50, 60, 55, 70), b.repeats("ab[side=new]", 51, 61.1, 56, 71)), result.Pass, `stage("ab[side=new]").latency.p99 is 59.77 ms, the limit is 58.75 ms = stage("ab[side=old]").latency.p99; over 4 repeats their difference is 1.025 ms (966.2 µs … 1.084 ms at 95 %) (n = 1600)`},
+		{"slower", ab, at, of(b.repeats("ab[side=old]", 50, 51, 52, 50), b.repeats("ab[side=new]", 60, 62, 61, 60)), result.Fail, `stage("ab[side=new]").latency.p99 is 60.75 ms, the limit is 55.83 ms = 1.1 * stage("ab[side=old]").latency.p99; over 4 repeats their difference is 4.925 ms (3.911 ms … 5.939 ms at 95 %) (n = 1600)`},
+		{"too much noise", ab, at, of(b.repeats("ab[side=old]", 50, 70, 52, 50), b.repeats("ab[side=new]", 60, 50, 71, 50)), result.Inconclusive, `the repeats do not agree which side of the limit it is on: stage("ab[side=new]").latency.p99 is 57.75 ms, the limit is 61.05 ms = 1.1 * stage("ab[side=old]").latency.p99; over 4 repeats their difference is -3.3 ms (-23.97 ms … 17.37 ms at 95 %) (n = 1600); if it stays so, about 153 more repeats decide it`},
+		{"two repeats", ab, at, of(b.repeats("ab[side=old]", 50, 51), b.repeats("ab[side=new]", 50, 51)), result.Pass, `stage("ab[side=new]").latency.p99 is 50.5 ms, the limit is 55.55 ms = 1.1 * stage("ab[side=old]").latency.p99; over 2 repeats their difference is -5.05 ms (-5.366 ms … -4.734 ms at 95 %) (n = 800)`},
+		{"one repeat", ab, at, of(b.node("ab[side=old]", 0, same(50, 400)...), b.node("ab[side=new]", 0, same(50, 400)...)), result.Inconclusive, "stage \"ab\" ran once: `repeat: 6` there gives repeats to judge by: stage(\"ab[side=new]\").latency.p99 is 50 ms, the limit is 55 ms = 1.1 * stage(\"ab[side=old]\").latency.p99 (n = 400)"},
+		{"a repeat was cut short", ab, at, of(b.repeats("ab[side=old]", 50, 51), short), result.Inconclusive, `repeat 2 of stage "ab[side=new]" is interrupted: stage("ab[side=new]").latency.p99 is 51 ms, the limit is 56.1 ms = 1.1 * stage("ab[side=old]").latency.p99 (n = 800)`},
+		{"a repeat has no data", ab, at, of(b.repeats("ab[side=old]", 50, 51), quiet), result.Inconclusive, `repeat 2: latency.p99 has no value: stage("ab[side=new]").latency.p99 is 51 ms, the limit is 55.55 ms = 1.1 * stage("ab[side=old]").latency.p99 (n = 800)`},
 		{"points without confidence", ab, scenario.Assertion{}, of(b.node("ab[side=old]", 0, same(50, 400)...), b.node("ab[side=new]", 0, same(54, 400)...)), result.Pass, `stage("ab[side=new]").latency.p99 is 54 ms, the limit is 55 ms = 1.1 * stage("ab[side=old]").latency.p99 (n = 400)`},
-		{"two stages", `stage("b").latency.p99 <= stage("a").latency.p99`, at, of(b.rounds("a", 50, 51, 52, 50), b.rounds("b", 40, 41, 42)), result.Pass, `stage("b").latency.p99 is 41 ms, the limit is 50.75 ms = stage("a").latency.p99; over 7 rounds their difference is -9.75 ms (-11.31 ms … -8.186 ms at 95 %) (n = 1200)`},
-		{"baseline, alike", base, at, here(old(b.rounds("s", 50, 50, 51, 50, 49, 50))), result.Pass, "latency.p95 is 50 ms, the limit is 55 ms = max(1.1 * baseline.latency.p95, baseline.latency.p95 + 1ms); over 12 rounds their difference is -5 ms (-5.696 ms … -4.304 ms at 95 %) (n = 2400)"},
-		{"baseline, slower", base, at, here(old(b.rounds("s", 40, 41, 40, 40, 41, 40))), result.Fail, "latency.p95 is 50 ms, the limit is 44.37 ms = max(1.1 * baseline.latency.p95, baseline.latency.p95 + 1ms); over 12 rounds their difference is 5.633 ms (5.004 ms … 6.263 ms at 95 %) (n = 2400)"},
+		{"two stages", `stage("b").latency.p99 <= stage("a").latency.p99`, at, of(b.repeats("a", 50, 51, 52, 50), b.repeats("b", 40, 41, 42)), result.Pass, `stage("b").latency.p99 is 41 ms, the limit is 50.75 ms = stage("a").latency.p99; over 7 repeats their difference is -9.75 ms (-11.31 ms … -8.186 ms at 95 %) (n = 1200)`},
+		{"baseline, alike", base, at, here(old(b.repeats("s", 50, 50, 51, 50, 49, 50))), result.Pass, "latency.p95 is 50 ms, the limit is 55 ms = max(1.1 * baseline.latency.p95, baseline.latency.p95 + 1ms); over 12 repeats their difference is -5 ms (-5.696 ms … -4.304 ms at 95 %) (n = 2400)"},
+		{"baseline, slower", base, at, here(old(b.repeats("s", 40, 41, 40, 40, 41, 40))), result.Fail, "latency.p95 is 50 ms, the limit is 44.37 ms = max(1.1 * baseline.latency.p95, baseline.latency.p95 + 1ms); over 12 repeats their difference is 5.633 ms (5.004 ms … 6.263 ms at 95 %) (n = 2400)"},
 		{"baseline, once", base, at, here(old(b.node("s", 0, same(50, 400)...))), result.Inconclusive, "the baseline has stage \"s\" once: it must be made with `repeat`, such as 6: latency.p95 is 51 ms, the limit is 55 ms = max(1.1 * baseline.latency.p95, baseline.latency.p95 + 1ms) (n = 2400)"},
 		{"baseline, points", base, scenario.Assertion{}, here(old(b.node("s", 0, same(50, 400)...))), result.Pass, "latency.p95 is 51 ms, the limit is 55 ms = max(1.1 * baseline.latency.p95, baseline.latency.p95 + 1ms) (n = 2400)"},
-		{"the same value in all rounds", base, at, result.Values(&result.Result{}, b.rounds("s", 50, 50)).Against(old(b.rounds("s", 50, 50))), result.Pass, "latency.p95 is 50 ms, the limit is 55 ms = max(1.1 * baseline.latency.p95, baseline.latency.p95 + 1ms); over 4 rounds their difference is -5 ms (n = 800)"},
+		{"the same value in all repeats", base, at, result.Values(&result.Result{}, b.repeats("s", 50, 50)).Against(old(b.repeats("s", 50, 50))), result.Pass, "latency.p95 is 50 ms, the limit is 55 ms = max(1.1 * baseline.latency.p95, baseline.latency.p95 + 1ms); over 4 repeats their difference is -5 ms (n = 800)"},
 	} {
 		row.test(t)
 	}

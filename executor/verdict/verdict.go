@@ -75,7 +75,7 @@ func Judge(a scenario.Assertion, p *expression.Program, c Context, v expression.
 	}
 	r := ruled(a, p, v)
 	fill(&out, r.truth)
-	if a.Confidence > 0 && !byRounds(p.Refs) {
+	if a.Confidence > 0 && !byRepeats(p.Refs) {
 		out.Needed = max(out.Needed, proof(r.truth, a.Confidence))
 	}
 	switch {

@@ -23,7 +23,7 @@ func (scope) Variable(string) (string, string, error) { return "", "", errors.Ne
 
 func compile(t *testing.T, that string) *expression.Program {
 	t.Helper()
-	c, err := metric.New(metric.GoodputRows()...)
+	c, err := metric.New(append(metric.GoodputRows(), metric.CapacityRow(metric.Rate))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +133,7 @@ func TestJudge(t *testing.T) {
 		{"min_samples above", p99, scenario.Assertion{MinSamples: 5000}, Context{}, one(good), result.Inconclusive, "3800 more requests needed for p99 (have 1200 of 5000): so far latency.p99 is 31.2 ms, the limit is 50 ms"},
 		{"min_samples below", p99, scenario.Assertion{MinSamples: 50}, Context{}, one(quantity(0.03, 60, 299)), result.Pass, "latency.p99 is 30 ms, the limit is 50 ms (n = 60)"},
 		{"min_samples and proof", p99, scenario.Assertion{MinSamples: 5000}, Context{}, fake{q: map[string]expression.Quantity{"latency.p99": bad}, over: 900, n: 1200}, result.Fail, "latency.p99 is 61.2 ms, the limit is 50 ms (n = 1200)"},
+		{"min_samples of what has no samples", "capacity >= 100/s", scenario.Assertion{MinSamples: 50}, Context{}, fake{q: map[string]expression.Quantity{"capacity": quantity(120, 1, 1)}}, result.Pass, "capacity is 120/s, the limit is 100/s (n = 1)"},
 		{"min_samples of a count", "requests.count >= 100", scenario.Assertion{MinSamples: 50}, Context{}, fake{q: map[string]expression.Quantity{"requests.count": quantity(120, 1, 1)}}, result.Pass, "requests.count is 120, the limit is 100 (n = 120)"},
 		{"min_samples of the client", "client.cpu < 85%", scenario.Assertion{MinSamples: 50}, Context{}, fake{q: map[string]expression.Quantity{"client.cpu": quantity(0.2, 1, 1)}}, result.Pass, "client.cpu is 20 %, the limit is 85 % (n = 1)"},
 	} {

@@ -195,7 +195,7 @@ func settled(a scenario.Assertion, list []judged) ruling {
 }
 
 // since is when the last window ends that is not true, in s since the scope began; infinite where that is the last one
-// of its round. wary: open windows are not true either. cause is that window, nil where all are true.
+// of its repeat. wary: open windows are not true either. cause is that window, nil where all are true.
 func since(list []judged, wary bool) (at float64, cause *judged) {
 	for i := range list {
 		j := &list[i]
@@ -203,7 +203,7 @@ func since(list []judged, wary bool) (at float64, cause *judged) {
 			continue
 		}
 		end := j.To
-		if i == len(list)-1 || list[i+1].Round != j.Round {
+		if i == len(list)-1 || list[i+1].Repeat != j.Repeat {
 			end = math.Inf(1)
 		}
 		if end >= at {

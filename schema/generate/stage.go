@@ -106,7 +106,7 @@ func playKeys() []key {
 	return append(keys,
 		key{name: "load", schema: ref("load"), example: object{{"rate", "200/s"}, {"arrivals", "poisson"}}, description: "How hard requests are sent. Every stage needs one, here or in `defaults`."},
 		key{name: "for", schema: ref("span"), example: "60s", description: "How long is measured. Exactly one of for, until."},
-		key{name: "until", schema: until, example: "stable", description: "Measured until this holds."},
+		key{name: "until", schema: until, example: "stable", description: "Measured until this holds: stable, until the last windows agree; others, as long as the rest of its group lasts."},
 		key{name: "warmup", schema: ref("span"), dflt: "0s", example: "5s", description: "The same load before, not measured."},
 		key{name: "drain", schema: ref("duration"), dflt: "30s", example: "10s", description: "How long open requests are waited for at the end; then they are cancelled."},
 		key{
@@ -127,10 +127,10 @@ func morePlayKeys() []key {
 		{name: "before", schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"load_model", "m"}}}, description: "Actions before it."},
 		{name: "after", schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"unload_model", "m"}}}, description: "Actions after it, on every way out."},
 		{
-			name: "matrix", schema: object{{"title", "map of list"}, {"type", "object"}, {"additionalProperties", object{{"type", "array"}}}},
+			name: "matrix", schema: matrix(),
 			example: object{{"batch", []any{1, 8}}}, description: "The stage for each combination; include adds points, exclude removes some.",
 		},
-		{name: "repeat", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 1000}), dflt: 1, example: 6, description: "Rounds over the points, every second in reverse."},
+		{name: "repeat", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 1000}), dflt: 1, example: 6, description: "How often it is played over all points, every second time in reverse."},
 		{name: "goodput", schema: mapOf(ref("any"), ""), example: object{{"ttft", "300ms"}}, description: "Bounds that a request must keep to count as good."},
 	}
 }
@@ -185,4 +185,14 @@ func assertionKeys() []key {
 		{name: "within", schema: ref("duration"), example: "10s", description: "Must be true from then on."},
 		{name: "abort", schema: ref("bool"), dflt: false, example: true, description: "Stops the run once it is certainly false."},
 	}
+}
+
+// matrix is any axes with their values; what is added to their points, and what is taken out of them.
+func matrix() object {
+	points := listOf(object{{"title", "map"}, {"type", "object"}})
+	m := closed("map of list",
+		key{name: "include", schema: points, example: []any{object{{"batch", 8}, {"limit", "80ms"}}}, description: "Values for the points that have the others here, or points of their own."},
+		key{name: "exclude", schema: points, example: []any{object{{"batch", 8}}}, description: "Points that are left out: those that have all of these values."},
+	)
+	return m.with(member{"additionalProperties", object{{"type", "array"}}})
 }

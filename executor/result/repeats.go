@@ -8,29 +8,29 @@ import (
 	"github.com/sluice-bench/sluice/scenario/expression"
 )
 
-// rounds are the repeats behind an expression that compares nodes, or a node with the baseline. Rounds that were played in
-// turn (the points of one stage) are one group: what disturbs a round disturbs both sides, and their difference is steady.
+// repeats are the repeats behind an expression that compares nodes, or a node with the baseline. Repeats that were played in
+// turn (the points of one stage) are one group: what disturbs a repeat disturbs both sides, and their difference is steady.
 // Stages, and the baseline, are groups of their own, independent of each other.
 //
-// Each quantity has its value with one round of one group left out in turn; from how much the difference of two sides
+// Each quantity has its value with one repeat of one group left out in turn; from how much the difference of two sides
 // varies with them come its bounds. Of two groups of plain means that is Welch's test, of one it is the paired one.
-type rounds struct {
+type repeats struct {
 	of     Stored
 	groups []group
-	total  int    // rounds of all groups
+	total  int    // repeats of all groups
 	why    string // they cannot be used
 }
 
 type group struct {
 	baseline bool
 	stage    string
-	n        int // rounds
+	n        int // repeats
 	from     int // of total
 }
 
-// roundsOf finds the groups of refs.
-func (s Stored) roundsOf(refs []expression.Ref) *rounds {
-	r := &rounds{of: s}
+// repeatsOf finds the groups of refs.
+func (s Stored) repeatsOf(refs []expression.Ref) *repeats {
+	r := &repeats{of: s}
 	for _, ref := range refs {
 		n, _, why := s.find(ref.Place)
 		if why != "" {
@@ -41,13 +41,13 @@ func (s Stored) roundsOf(refs []expression.Ref) *rounds {
 	return r
 }
 
-func (r *rounds) add(baseline bool, n *Node) {
+func (r *repeats) add(baseline bool, n *Node) {
 	count := len(n.Repeats)
 	if r.why != "" {
 		return
 	}
 	if count < 2 {
-		what := fmt.Sprintf("stage %q ran once: `repeat: 6` there gives rounds to judge by", n.Stage)
+		what := fmt.Sprintf("stage %q ran once: `repeat: 6` there gives repeats to judge by", n.Stage)
 		if baseline {
 			what = fmt.Sprintf("the baseline has stage %q once: it must be made with `repeat`, such as 6", n.Stage)
 		}
@@ -56,7 +56,7 @@ func (r *rounds) add(baseline bool, n *Node) {
 	}
 	for _, x := range n.Repeats {
 		if x.Outcome != Done {
-			r.why = fmt.Sprintf("round %d of stage %q is %s", x.Round+1, n.ID, x.Outcome)
+			r.why = fmt.Sprintf("repeat %d of stage %q is %s", x.Repeat+1, n.ID, x.Outcome)
 			return
 		}
 	}
@@ -69,8 +69,8 @@ func (r *rounds) add(baseline bool, n *Node) {
 	r.total += count
 }
 
-// resample gives q its values with one round left out in turn. Its own value becomes the mean of the rounds.
-func (r *rounds) resample(q *expression.Quantity, ref expression.Ref) {
+// resample gives q its values with one repeat left out in turn. Its own value becomes the mean of the repeats.
+func (r *repeats) resample(q *expression.Quantity, ref expression.Ref) {
 	values, why := r.values(ref)
 	if why != "" || r.why != "" {
 		if r.why != "" {
@@ -102,8 +102,8 @@ func (r *rounds) resample(q *expression.Quantity, ref expression.Ref) {
 	}
 }
 
-// values are those of a reference in each round.
-func (r *rounds) values(ref expression.Ref) (list []float64, why string) {
+// values are those of a reference in each repeat.
+func (r *repeats) values(ref expression.Ref) (list []float64, why string) {
 	n, _, why := r.of.find(ref.Place)
 	if why != "" {
 		return nil, why
@@ -113,45 +113,45 @@ func (r *rounds) values(ref expression.Ref) (list []float64, why string) {
 		if ref.Phase != "" || ref.Mix != "" {
 			part := x.scope(ref.Phase, ref.Mix)
 			if part == nil {
-				return nil, fmt.Sprintf("round %d did not measure %s apart", x.Round+1, apart(ref.Place))
+				return nil, fmt.Sprintf("repeat %d did not measure %s apart", x.Repeat+1, apart(ref.Place))
 			}
 			src.metrics = part.Metrics
 		}
 		v, why := src.value(src.metrics[ref.Leaf.Row.Name], ref.Leaf)
 		if why != "" {
-			return nil, fmt.Sprintf("round %d: %s", x.Round+1, why)
+			return nil, fmt.Sprintf("repeat %d: %s", x.Repeat+1, why)
 		}
 		list = append(list, v)
 	}
 	return list, ""
 }
 
-// Compare implements expression.Judge: a comparison is decided by its difference over the rounds.
+// Compare implements expression.Judge: a comparison is decided by its difference over the repeats.
 func (s Stored) Compare(t expression.Truth) (expression.Decision, bool) {
-	if s.rounds == nil || s.rounds.why != "" || !t.Observed.Known || !t.Limit.Known || t.Observed.Why != "" || t.Limit.Why != "" {
+	if s.repeats == nil || s.repeats.why != "" || !t.Observed.Known || !t.Limit.Known || t.Observed.Why != "" || t.Limit.Why != "" {
 		return expression.Decision{}, false
 	}
 	apart := expression.Apart(t.Observed, t.Limit)
 	if apart == nil {
 		return expression.Decision{}, false
 	}
-	sizes := make([]int, 0, len(s.rounds.groups))
-	for _, g := range s.rounds.groups {
+	sizes := make([]int, 0, len(s.repeats.groups))
+	for _, g := range s.repeats.groups {
 		sizes = append(sizes, g.n)
 	}
 	d := t.Observed.V - t.Limit.V
 	err, df, ok := stats.LeftOut(apart, sizes)
 	if !ok {
-		return expression.Decision{Why: "the difference has no value in some rounds"}, true
+		return expression.Decision{Why: "the difference has no value in some repeats"}, true
 	}
 	half := 0.0
 	if err > 0 {
 		half = stats.StudentT(s.confidence, df) * err
 	}
-	margin := expression.Quantity{Known: true, V: d, Lo: d - half, Hi: d + half, N: int64(s.rounds.total), Need: 1}
+	margin := expression.Quantity{Known: true, V: d, Lo: d - half, Hi: d + half, N: int64(s.repeats.total), Need: 1}
 	out := expression.Decision{Is: expression.Decide(t.Op, margin, expression.Quantity{Known: true}), Margin: &margin}
 	if out.Is == 0 {
-		out.Why = "the rounds do not agree which side of the limit it is on"
+		out.Why = "the repeats do not agree which side of the limit it is on"
 	}
 	return out, true
 }
