@@ -89,7 +89,7 @@ type readings struct {
 	parts       scopes        // what total.Scopes and total.Series are of
 	stopped     int64         // requests of hold that we cancelled ourselves
 	sent        int64         // those due on a ramp's way included
-	repeats      int
+	repeats     int
 	use         observe.Use
 	counted     []backends.Series // by the server
 	called      []called          // the models that the stage's own call

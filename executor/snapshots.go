@@ -73,7 +73,7 @@ func apartBy(c tally, at int64) int64 { return max(c[0].At-at, at-c[0].At) }
 
 // serverSlice is what the server did in one slice, as far as that is known.
 type serverSlice struct {
-	repeat    int
+	repeat   int
 	from     int64 // since hold began, ns
 	readings []observe.Reading
 }

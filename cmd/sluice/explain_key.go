@@ -62,7 +62,16 @@ func above(path string) (parent, name string) {
 	return path[:i], path[i+1:]
 }
 
-// namesakes are the keys that a bare name can mean: those that are built first, then by how deep they are.
+// ofStage is 1 for a key of stages, which is what most people write most of the time.
+func ofStage(key string) int {
+	if strings.HasPrefix(key, "stages.") {
+		return 1
+	}
+	return 0
+}
+
+// namesakes are the keys that a bare name can mean: those that are built first, then by how deep they are, then those of
+// stages.
 func namesakes(name string) []string {
 	var found []string
 	for _, key := range schema.Keys() {
@@ -77,7 +86,10 @@ func namesakes(name string) []string {
 			}
 			return 1
 		}
-		return strings.Count(a, ".") - strings.Count(b, ".")
+		if x, y := strings.Count(a, "."), strings.Count(b, "."); x != y {
+			return x - y
+		}
+		return ofStage(b) - ofStage(a)
 	})
 	return found
 }
