@@ -24,7 +24,8 @@ type Sample struct {
 	Entry         uint16 // Call.Entry
 	Flags         Flags
 	Class         ErrorClass
-	_             [5]byte
+	_             [1]byte
+	Region        uint32  // Fields.Region: where the outputs lie when they are shared
 	Events        []Event // one for each response, where the target streams: the capacity is the caller's; 0: not wanted
 	Note          []byte  // first NoteSize bytes of the error as the server said it; nil buffer until first used
 }
@@ -64,17 +65,17 @@ type Flags uint16
 
 // What can be flagged.
 const (
-	Reused     Flags = 1 << iota // went out on a connection that had carried a request before
-	Redialled                    // the connection was stale and the request was sent once more
-	Warmup                       // due before the hold phase
-	Timeout                      // ended by our own timeout
-	Incomplete                   // still open when the drain ended
-	Coalesced                    // some of its events carry EventCoalesced
-	NoFinal                      // responses came, and it ended without the final one
-	Part                         // no finished request: the events of one that goes on (Lane.Recv)
-	SequenceStart                // the first request of its sequence
-	SequenceEnd                  // the last request of its sequence
-	Closing                      // not of the load: it ended a sequence that could not go on, and is in no number
+	Reused        Flags = 1 << iota // went out on a connection that had carried a request before
+	Redialled                       // the connection was stale and the request was sent once more
+	Warmup                          // due before the hold phase
+	Timeout                         // ended by our own timeout
+	Incomplete                      // still open when the drain ended
+	Coalesced                       // some of its events carry EventCoalesced
+	NoFinal                         // responses came, and it ended without the final one
+	Part                            // no finished request: the events of one that goes on (Lane.Recv)
+	SequenceStart                   // the first request of its sequence
+	SequenceEnd                     // the last request of its sequence
+	Closing                         // not of the load: it ended a sequence that could not go on, and is in no number
 )
 
 // ErrorClass says what kind of failure ended a request (design: time and measurement).

@@ -115,7 +115,9 @@ func (r *runner) forget(t *target, name string) {
 		names = append(names, "") // the target's own
 	}
 	for _, n := range names {
-		delete(r.asked, model{t, n})
+		for _, memory := range []string{"", "system", "cuda"} {
+			delete(r.asked, model{t, n, memory})
+		}
 		delete(t.signatures, n)
 	}
 }

@@ -30,6 +30,7 @@ const (
 	codeAmount      = "load-from-result"
 	codeTimes       = "recorded-times"
 	codeAction      = "no-model-control"
+	codeMemory      = "no-shared-memory"
 	codeUnused      = "unused-entry"
 	codeUnknown     = "unknown-name"
 	codeNoEffect    = "no-effect"

@@ -34,13 +34,23 @@ type counters func(ctx context.Context, into []int64) (at int64, err error)
 
 // entry is one kind of request of a stage.
 type entry struct {
-	plan  scenario.Entry
-	pool  int // index of inputs.pools
-	sig   backends.Signature
-	calls []*backends.Call
+	plan   scenario.Entry
+	pool   int // index of inputs.pools
+	sig    backends.Signature
+	number uint16           // in the stage's mix
+	calls  []*backends.Call // none with shared memory: a trial makes its own
+	shared *sharer          // nil: tensors go over the network
 
 	rows   int     // of its data
 	delays []int64 // that the rows ask for, as feed.Built has them
+}
+
+// choices is how many requests there are to choose from.
+func (e *entry) choices() int {
+	if e.shared != nil {
+		return len(e.shared.requests)
+	}
+	return len(e.calls)
 }
 
 // held is the bytes of the encoded requests.
@@ -51,6 +61,11 @@ func (in *inputs) held() (n int) {
 	for _, e := range in.entries {
 		for _, c := range e.calls {
 			n += c.Size
+		}
+		if e.shared != nil {
+			for i := range e.shared.requests {
+				n += bytesOf(&e.shared.requests[i])
+			}
 		}
 	}
 	return n
@@ -124,14 +139,14 @@ func (r *runner) gather(ctx context.Context, n *Node, in *inputs) (diags source.
 		if in.err = t.err; in.err != nil {
 			return diags
 		}
-		e := &entry{plan: plan, pool: in.poolOf(t)}
+		e := &entry{plan: plan, pool: in.poolOf(t), number: uint16(i)}
 		if e.sig, in.err = r.describe(r.stops.waiting, t, plan.Request.Model); in.err != nil {
 			in.err = about(t.plan, in.err)
 			return diags
 		}
 		in.entries = append(in.entries, e)
 		diags = append(diags, r.tensors(t, e.sig)...)
-		diags = append(diags, e.encode(t.conn, n.Stage, uint16(i), r.program.Plan.Seed, &r.room)...)
+		diags = append(diags, e.encode(t.conn, n.Stage, r.program.Plan.Seed, &r.room)...)
 	}
 	in.err, in.recorded = r.statistics(r.stops.waiting, in), n.recorded
 	return diags
@@ -154,7 +169,7 @@ func (r *runner) statistics(ctx context.Context, in *inputs) error {
 	var all []called
 	for _, e := range in.entries {
 		t := in.pools[e.pool]
-		m := model{t, e.plan.Request.Model}
+		m := model{target: t, name: e.plan.Request.Model}
 		if slices.Contains(seen, m) {
 			continue
 		}

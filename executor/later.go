@@ -34,6 +34,7 @@ func (b *build) later() {
 	}
 	for _, n := range p.Nodes {
 		b.laterActions(n)
+		b.laterMemory(n)
 		for _, x := range n.Stage.Goodput {
 			if row, ok := n.row(strings.TrimSpace(x.Metric.Text)); ok && row.Later {
 				b.notYet(x.Metric.Pos, row.Name+" is not measured yet")

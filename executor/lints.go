@@ -24,6 +24,7 @@ func (b *build) lints() {
 			b.cut(n)
 			b.crowded(n)
 			b.modelControl(n)
+			b.sharing(n)
 		}
 		b.conditional(s)
 	}

@@ -33,13 +33,15 @@ type trial struct {
 	out      *result.Node
 	in       *inputs
 
-	course *course
-	pools  []drive.Pool
-	rings  *measure.Rings
-	folder *measure.Folder
-	parts  scopes
-	fate   doom
-	start  int64 // run clock: due times count from here
+	course   *course
+	calls    [][]*backends.Call // by entry
+	releases []backends.Release
+	pools    []drive.Pool
+	rings    *measure.Rings
+	folder   *measure.Folder
+	parts    scopes
+	fate     doom
+	start    int64 // run clock: due times count from here
 
 	control drive.Control
 	played  drive.Played
@@ -74,6 +76,10 @@ func (t *trial) run(ctx context.Context) *repeat {
 	}
 	t.r.tell(Event{Node: t.node.ID, Part: t.part(), Phase: PhaseOpen})
 	t.course = t.plot()
+	defer t.release(ctx)
+	if err := t.place(t.r.stops.waiting); err != nil {
+		return t.fail(err)
+	}
 	if err := t.open(); err != nil {
 		return t.fail(err)
 	}
@@ -82,6 +88,7 @@ func (t *trial) run(ctx context.Context) *repeat {
 	}
 	t.drive(ctx)
 	t.sitOut(ctx)
+	t.release(ctx)
 	t.measure()
 	t.validity()
 	t.outcome()
@@ -275,9 +282,9 @@ func (t *trial) source() feed.Source {
 	if thinks {
 		pause = *c.Think
 	}
-	for _, e := range t.in.entries {
+	for i, e := range t.in.entries {
 		d := e.plan.Request.Data
-		calls := feed.NewCalls(e.calls[t.course.skipped:], feed.Order(d.Order), t.once(d), seed, t.idBase()).Pausing(e.delays)
+		calls := feed.NewCalls(t.calls[i][t.course.skipped:], feed.Order(d.Order), t.once(d), seed, t.idBase()).Pausing(e.delays)
 		thinks = thinks || closed && e.delays != nil
 		kinds = append(kinds, feed.MixEntry{Calls: calls, Weight: e.plan.Weight, Pool: e.pool})
 	}

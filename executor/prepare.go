@@ -12,18 +12,23 @@ import (
 // maxCalls caps the encoded requests of all stages together: they stay in memory as long as the run.
 const maxCalls = 4 << 30
 
-// encode makes the calls of one kind of request of a stage. left is the room for them, which gets smaller.
-func (e *entry) encode(conn backends.Conn, s *scenario.Stage, number uint16, seed uint64, left *int64) source.Diagnostics {
+// encode makes the calls of one kind of request of a stage, or keeps its requests until there is shared memory for them.
+// left is the room for both, which gets smaller.
+func (e *entry) encode(conn backends.Conn, s *scenario.Stage, seed uint64, left *int64) source.Diagnostics {
 	built, diags := feed.Build(e.plan.Request.Data, &e.plan.Request, e.sig, seed)
 	what := fmt.Sprintf("stage %q", s.ID)
 	if e.plan.Name != "" {
 		what += fmt.Sprintf(", %q of its mix", e.plan.Name)
 	}
 	e.rows, e.delays = built.Rows, built.Delays
+	if s.Memory != nil {
+		e.shared = &sharer{memory: s.Memory, requests: built.Requests}
+		e.shared.Sharer, _ = conn.(backends.Sharer) // its kind says that it is one
+	}
 	for _, req := range built.Requests {
 		call, err := conn.Prepare(req)
 		if err == nil {
-			call.Entry = number
+			call.Entry = e.number
 			if *left -= int64(call.Size); *left < 0 {
 				err = fmt.Errorf("the requests of all stages are more than %d GiB; lower `count`, `batch` or `shapes`", maxCalls>>30)
 			}
@@ -34,15 +39,18 @@ func (e *entry) encode(conn backends.Conn, s *scenario.Stage, number uint16, see
 				Summary: fmt.Sprintf("%s: the request of row %d cannot be encoded: %s", what, req.Row, err),
 			})
 		}
-		e.calls = append(e.calls, call)
+		if e.shared == nil {
+			e.calls = append(e.calls, call)
+		}
 	}
 	return diags
 }
 
-// model is one model of one target.
+// model is one model of one target, and how its tensors get there.
 type model struct {
 	target *target
 	name   string
+	memory string // kind of shared memory; "" the network
 }
 
 // probes asks for a real answer of each model that is there from the beginning: those of the stages that come before any
@@ -64,15 +72,26 @@ func (r *runner) answered(in *inputs) {
 		return
 	}
 	for _, e := range in.entries {
-		k := model{in.pools[e.pool], e.plan.Request.Model}
-		if _, ok := r.asked[k]; !ok && len(e.calls) > 0 {
-			r.asked[k] = r.probe(r.stops.waiting, k.target, e.calls[0])
+		k := model{target: in.pools[e.pool], name: e.plan.Request.Model}
+		if e.shared != nil {
+			k.memory = e.shared.memory.Kind
+		}
+		if _, ok := r.asked[k]; !ok && e.choices() > 0 {
+			r.asked[k] = r.asksFor(k.target, e)
 		}
 		if err := r.asked[k]; err != nil {
 			in.err = about(k.target.plan, err)
 			return
 		}
 	}
+}
+
+// asksFor asks for a real answer to the first of an entry's requests.
+func (r *runner) asksFor(t *target, e *entry) error {
+	if e.shared != nil {
+		return r.tryShared(r.stops.waiting, t, e)
+	}
+	return r.probe(r.stops.waiting, t, e.calls[0])
 }
 
 // tensors warns where a server does not say that it takes tensors as raw bytes over HTTP; some take them all the same.

@@ -78,7 +78,7 @@ func (t *trial) ranOut() bool {
 		if !t.once(e.plan.Request.Data) {
 			return false
 		}
-		rows += int64(len(e.calls) - t.course.skipped)
+		rows += int64(e.choices() - t.course.skipped)
 	}
 	return sent >= rows
 }

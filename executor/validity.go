@@ -53,6 +53,7 @@ func (t *trial) dist(name string) *stats.Dist {
 
 // notes are what a reader should know about the server and the run, without doubt about the numbers.
 func (t *trial) notes() {
+	t.tooSmall()
 	if err := t.folder.SinkErr(); err != nil {
 		t.note("samples", "the samples file is incomplete: %s", err)
 	}

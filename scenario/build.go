@@ -297,6 +297,9 @@ func (r *reading) stage(s *rawStage, p *Plan) *Stage {
 		Warmup: play.Warmup.V, Drain: play.Drain.V, Before: newActions(play.Before), After: newActions(play.After),
 		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
 	}
+	if m := play.Memory; m != nil {
+		stage.Memory = &Memory{Pos: m.At.pos(), Kind: m.Kind.V, OutputSize: int64(m.OutputSize.V), Device: int(m.Device.V)}
+	}
 	if at := r.subs.points[s.At.node]; at != nil {
 		stage.Point = at.at
 		for _, v := range at.values {

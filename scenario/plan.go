@@ -257,9 +257,18 @@ type Stage struct {
 	Drain       time.Duration
 	Before      []Action
 	After       []Action
-	Repeat      int // rounds, every second one in reverse; 1: once
+	Memory      *Memory // tensors go through shared memory; nil: they go over the network
+	Repeat      int     // rounds, every second one in reverse; 1: once
 	Goodput     []Bound
 	Assert      []Assertion // own ones; the built-in errors rule is added by the executor
+}
+
+// Memory is where the tensors of a stage's requests lie that its servers share.
+type Memory struct {
+	Pos        source.Pos
+	Kind       string // system cuda
+	OutputSize int64  // bytes for each inference of an output of no known size
+	Device     int    // the GPU, with cuda
 }
 
 // Group is a `parallel` entry. What it says itself about needs, when and delay is merged into its members.

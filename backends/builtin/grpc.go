@@ -139,7 +139,9 @@ func (s grpcService) ModelInfer(ctx context.Context, r *pb.ModelInferRequest) (*
 		return nil, grpcError(err)
 	}
 	defer s.bodies.give(size)
-	parse := func(*model) (*inference, error) { return s.parseMessage(r) }
+	held := &hold{of: &s.regions}
+	defer held.done()
+	parse := func(*model) (*inference, error) { return s.parseMessage(r, held) }
 	_, m, out, err := s.infer(ctx, r.ModelName, r.ModelVersion, parse)
 	if errors.Is(err, errReset) {
 		cutPeer(ctx)
@@ -158,6 +160,13 @@ func (s grpcService) ModelInfer(ctx context.Context, r *pb.ModelInferRequest) (*
 	reply := &pb.ModelInferResponse{ModelName: m.name, ModelVersion: version, Id: r.Id}
 	for _, t := range out {
 		reply.Outputs = append(reply.Outputs, &pb.ModelInferResponse_InferOutputTensor{Name: t.name, Datatype: t.typ.name, Shape: t.shape})
+		put, err := held.put(t)
+		if err != nil {
+			return nil, grpcError(err)
+		}
+		if put {
+			t.data = nil
+		}
 		reply.RawOutputContents = append(reply.RawOutputContents, t.data)
 	}
 	return reply, nil

@@ -7,30 +7,45 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// parseMessage reads a gRPC request, whose tensors are either all raw or all typed.
-func (s *Server) parseMessage(r *pb.ModelInferRequest) (*inference, error) {
-	raw := r.RawInputContents
-	if len(raw) > 0 && len(raw) != len(r.Inputs) {
-		return nil, invalid("expected %d raw input contents for the request's inputs, got %d for model '%s'", len(r.Inputs), len(raw), r.ModelName)
-	}
+// parseMessage reads a gRPC request, whose tensors are either all raw or all typed, but for those in shared memory.
+func (s *Server) parseMessage(r *pb.ModelInferRequest, held *hold) (*inference, error) {
+	raw, sent := r.RawInputContents, 0
 	inf := &inference{id: r.Id, inputs: make([]tensor, len(r.Inputs))}
 	for i, in := range r.Inputs {
 		t := tensor{name: in.Name, typ: s.types[in.Datatype], shape: in.Shape}
 		if t.typ == nil {
 			return nil, invalid("unknown datatype '%s' of input '%s'", in.Datatype, in.Name)
 		}
-		if len(raw) > 0 {
-			if in.Contents != nil {
-				return nil, invalid("contents field must not be specified when using raw_input_contents for '%s' for model '%s'", in.Name, r.ModelName)
+		at, there := placeOf(in.Parameters)
+		var err error
+		switch {
+		case there:
+			t.data, err = held.input(at)
+		case len(raw) > 0 && in.Contents != nil:
+			err = invalid("contents field must not be specified when using raw_input_contents for '%s' for model '%s'", in.Name, r.ModelName)
+		case len(raw) > 0:
+			if sent < len(raw) {
+				t.data = raw[sent]
 			}
-			t.data = raw[i]
-		} else if err := t.fromContents(in.Contents); err != nil {
+			sent++
+		default:
+			err = t.fromContents(in.Contents)
+		}
+		if err != nil {
 			return nil, err
 		}
 		inf.inputs[i] = t
 	}
+	if len(raw) != sent && len(raw) > 0 {
+		return nil, invalid("expected %d raw input contents for the request's inputs, got %d for model '%s'", sent, len(raw), r.ModelName)
+	}
 	for _, o := range r.Outputs {
 		inf.outputs = append(inf.outputs, o.Name)
+		if at, ok := placeOf(o.Parameters); ok {
+			if err := held.output(o.Name, at); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return inf, nil
 }

@@ -14,7 +14,7 @@ const (
 
 // extensions are the protocol extensions that both protocols serve.
 func extensions() []string {
-	return []string{"binary_tensor_data", "statistics", "model_configuration", "model_repository", "trace", "logging"}
+	return []string{"binary_tensor_data", "statistics", "model_configuration", "model_repository", "trace", "logging", "system_shared_memory"}
 }
 
 // routes are the inference endpoints, with and without a model version.
@@ -40,6 +40,7 @@ func (s *Server) routes() *http.ServeMux {
 		mux.HandleFunc("GET "+base+"/ready", s.withModel(nil))
 		mux.HandleFunc("POST "+base+"/infer", s.httpInfer)
 	}
+	s.sharedRoutes(mux)
 	return mux
 }
 

@@ -35,6 +35,7 @@ type (
 		Datatype   string  `json:"datatype"`
 		Parameters struct {
 			BinarySize *int64 `json:"binary_data_size"`
+			sharedParameters
 		} `json:"parameters"`
 		Data json.RawMessage `json:"data"`
 	}
@@ -42,6 +43,7 @@ type (
 		Name       string `json:"name"`
 		Parameters struct {
 			Binary *bool `json:"binary_data"`
+			sharedParameters
 		} `json:"parameters"`
 	}
 	jsonReply struct {
@@ -72,7 +74,9 @@ func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var req jsonRequest
-	parse := func(m *model) (*inference, error) { return s.parseHTTP(m, &req, body, r.Header) }
+	held := &hold{of: &s.regions}
+	defer held.done()
+	parse := func(m *model) (*inference, error) { return s.parseHTTP(m, &req, body, r.Header, held) }
 	_, m, out, err := s.infer(r.Context(), r.PathValue("model"), r.PathValue("version"), parse)
 	switch {
 	case errors.Is(err, errReset):
@@ -80,7 +84,7 @@ func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		writeFailure(w, err)
 	default:
-		s.writeReply(w, r, &req, m, out)
+		s.writeReply(w, r, &req, m, out, held)
 	}
 }
 
@@ -139,7 +143,7 @@ func errBusy() error {
 }
 
 // parseHTTP reads the JSON head and hands each input its part of the binary tail.
-func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Header) (*inference, error) {
+func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Header, held *hold) (*inference, error) {
 	head, tail, err := split(body, h.Get(headerLength))
 	if err != nil {
 		return nil, err
@@ -152,7 +156,7 @@ func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Heade
 	}
 	inf := &inference{id: req.ID, inputs: make([]tensor, len(req.Inputs))}
 	for i := range req.Inputs {
-		if inf.inputs[i], tail, err = s.parseInput(&req.Inputs[i], tail); err != nil {
+		if inf.inputs[i], tail, err = s.parseInput(&req.Inputs[i], tail, held); err != nil {
 			return nil, err
 		}
 	}
@@ -161,6 +165,11 @@ func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Heade
 	}
 	for _, o := range req.Outputs {
 		inf.outputs = append(inf.outputs, o.Name)
+		if at, ok := o.Parameters.place(); ok {
+			if err := held.output(o.Name, at); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return inf, req.encodable(m, inf)
 }
@@ -169,7 +178,7 @@ func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Heade
 func (req *jsonRequest) encodable(m *model, inf *inference) error {
 	for _, o := range m.outputs {
 		wanted := len(inf.outputs) == 0 || slices.Contains(inf.outputs, o.name)
-		if wanted && o.typ.encode == nil && !req.binary(o.name) {
+		if wanted && o.typ.encode == nil && !req.binary(o.name) && !req.shared(o.name) {
 			return invalid("sending %s data via JSON is not supported. Please use the binary data format for output '%s'", o.typ.name, o.name)
 		}
 	}
@@ -188,10 +197,15 @@ func split(body []byte, length string) (head, tail []byte, err error) {
 	return body[:n], body[n:], nil
 }
 
-func (s *Server) parseInput(in *jsonInput, tail []byte) (tensor, []byte, error) {
+func (s *Server) parseInput(in *jsonInput, tail []byte, held *hold) (tensor, []byte, error) {
 	t := tensor{name: in.Name, typ: s.types[in.Datatype], shape: in.Shape}
 	if t.typ == nil {
 		return t, tail, invalid("unknown datatype '%s' of input '%s'", in.Datatype, in.Name)
+	}
+	if at, ok := in.Parameters.place(); ok {
+		var err error
+		t.data, err = held.input(at)
+		return t, tail, err
 	}
 	if size := in.Parameters.BinarySize; size != nil {
 		if in.Data != nil {
@@ -231,11 +245,18 @@ func (t tensor) fromJSON(data json.RawMessage) ([]byte, error) {
 }
 
 // writeReply sends the outputs, each as JSON or in the binary tail as the request wishes.
-func (s *Server) writeReply(w http.ResponseWriter, r *http.Request, req *jsonRequest, m *model, out []tensor) {
+func (s *Server) writeReply(w http.ResponseWriter, r *http.Request, req *jsonRequest, m *model, out []tensor, held *hold) {
 	reply := jsonReply{ID: req.ID, ModelName: m.name, ModelVersion: version, Outputs: make([]jsonResult, len(out))}
 	var tail [][]byte
 	for i, t := range out {
 		res := jsonResult{Name: t.name, Datatype: t.typ.name, Shape: t.shape}
+		if put, err := held.put(t); err != nil {
+			writeFailure(w, err)
+			return
+		} else if put {
+			reply.Outputs[i] = res
+			continue
+		}
 		if req.binary(t.name) {
 			res.Parameters = &resultParameters{len(t.data)}
 			tail = append(tail, t.data)
@@ -264,6 +285,11 @@ func (req *jsonRequest) binary(name string) bool {
 		}
 	}
 	return req.Parameters.BinaryOutput
+}
+
+// shared reports whether the request wants this output in shared memory.
+func (req *jsonRequest) shared(name string) bool {
+	return slices.ContainsFunc(req.Outputs, func(o jsonOutput) bool { return o.Name == name && o.Parameters.Region != "" })
 }
 
 // writeBody sends head and tail, with the configured pause between the HTTP head and them.

@@ -42,6 +42,7 @@ type Server struct {
 	bodies   budget
 	trace    *settings
 	logs     *settings
+	regions  regions
 
 	stop   context.CancelFunc // ends what handlers wait for
 	unhook func() bool
@@ -202,5 +203,6 @@ func (s *Server) shut() {
 			s.grpc.Stop()
 		}
 		s.all.Wait()
+		s.regions.close()
 	})
 }

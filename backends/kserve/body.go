@@ -41,6 +41,6 @@ func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, er
 		return nil, err
 	}
 	return &backends.Call{
-		Size: len(head) + len(r.Body), Row: r.Row, Items: r.Items, Head: head, Body: body, Impl: expect(r.Expect),
+		Size: len(head) + len(r.Body), Row: r.Row, Items: r.Items, Head: head, Body: body, Impl: expect(r, nil),
 	}, nil
 }

@@ -60,30 +60,57 @@ func ModelRequest(model, version string) []byte {
 // their own.
 const joinBelow = 4 << 10
 
-// Prepare implements backends.Conn. Fields of ModelInferRequest: model_name 1, model_version 2, id 3, parameters 4,
-// inputs 5, outputs 6, raw_input_contents 7; the id comes last, where grpcraw wants what is filled in.
-func (c *GRPC) Prepare(r backends.Request) (*backends.Call, error) {
+// Prepare implements backends.Conn.
+func (c *GRPC) Prepare(r backends.Request) (*backends.Call, error) { return c.PrepareShared(r, nil) }
+
+// PrepareShared implements Conn. Fields of ModelInferRequest: model_name 1, model_version 2, id 3, parameters 4, inputs 5,
+// outputs 6, raw_input_contents 7; the id comes last, where grpcraw wants what is filled in.
+func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, error) {
 	r, err := complete(r, &c.target)
+	if err == nil {
+		err = p.check(&r)
+	}
 	if err != nil {
 		return nil, err
 	}
-	head, holes := grpcHead(r.Sequence)
+	head := grpcHead(r.Sequence)
 	if r.Body != nil {
-		return c.call(&r, [][]byte{r.Body}, head, holes)
+		return c.call(&r, [][]byte{r.Body}, head, nil)
 	}
 	text := ModelRequest(r.Model, r.ModelVersion)
 	for _, p := range r.Parameters {
-		text = appendParameter(text, &p)
+		text = appendParameter(text, 4, &p)
 	}
 	for i := range r.Inputs {
-		text = protow.AppendString(text, 5, tensorHead(&r.Inputs[i]))
+		text = protow.AppendString(text, 5, tensorHead(&r.Inputs[i], p.input(i)))
 	}
-	for _, name := range r.Outputs {
-		text = protow.AppendString(text, 6, protow.AppendString([]byte(nil), 1, name))
+	if p != nil {
+		head.outputs(r.Outputs, p)
+	} else {
+		for _, name := range r.Outputs {
+			text = protow.AppendString(text, 6, protow.AppendString([]byte(nil), 1, name))
+		}
 	}
-	var body [][]byte
-	for i := range r.Inputs {
-		data := r.Inputs[i].Data
+	return c.call(&r, contents(text, r.Inputs, p), head, p)
+}
+
+// call makes a Call of a message's pieces.
+func (c *GRPC) call(r *backends.Request, body [][]byte, head holes, p *Places) (*backends.Call, error) {
+	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head.bytes, head.list, expect(r, p))
+	if err != nil {
+		return nil, err
+	}
+	call.Row, call.Items, call.Stateful = r.Row, r.Items, r.Sequence != nil
+	return call, nil
+}
+
+// contents appends the raw contents (field 7) of the inputs that go in the request.
+func contents(text []byte, inputs []backends.Tensor, p *Places) (body [][]byte) {
+	for i := range inputs {
+		data := inputs[i].Data
+		if p.input(i) != nil {
+			continue
+		}
 		text = protow.AppendHead(text, 7, len(data))
 		if len(data) < joinBelow {
 			text = append(text, data...)
@@ -92,27 +119,22 @@ func (c *GRPC) Prepare(r backends.Request) (*backends.Call, error) {
 		body = append(body, text, data)
 		text = nil
 	}
-	return c.call(&r, append(body, text), head, holes)
+	return append(body, text)
 }
 
-// call makes a Call of a message's pieces.
-func (c *GRPC) call(r *backends.Request, body [][]byte, head []byte, holes []backends.Hole) (*backends.Call, error) {
-	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head, holes, expect(r.Expect))
-	if err != nil {
-		return nil, err
-	}
-	call.Row, call.Items, call.Stateful = r.Row, r.Items, r.Sequence != nil
-	return call, nil
-}
-
-// tensorHead is an InferInputTensor: name 1, datatype 2, shape 3.
-func tensorHead(t *backends.Tensor) []byte {
+// tensorHead is an InferInputTensor: name 1, datatype 2, shape 3, parameters 4.
+func tensorHead(t *backends.Tensor, shared *Place) []byte {
 	b := protow.AppendString([]byte(nil), 1, t.Name)
-	return protow.AppendInts(protow.AppendString(b, 2, string(t.Type)), 3, t.Shape)
+	b = protow.AppendInts(protow.AppendString(b, 2, string(t.Type)), 3, t.Shape)
+	if shared != nil {
+		b = shared.parameters(appendParameter(b, 4, &backends.Parameter{Name: sharedRegion, Value: shared.Region}), 4)
+	}
+	return b
 }
 
-// appendParameter appends an entry of map<string, InferParameter>: bool 1, int64 2, string 3, double 4.
-func appendParameter(dst []byte, p *backends.Parameter) []byte {
+// appendParameter appends an entry of map<string, InferParameter>, field number of its message: bool 1, int64 2, string 3,
+// double 4.
+func appendParameter(dst []byte, number protow.Number, p *backends.Parameter) []byte {
 	var value []byte
 	switch v := p.Value.(type) {
 	case bool:
@@ -125,5 +147,5 @@ func appendParameter(dst []byte, p *backends.Parameter) []byte {
 		value = protow.AppendFixed64(nil, 4, math.Float64bits(v))
 	}
 	entry := protow.AppendString(protow.AppendString([]byte(nil), 1, p.Name), 2, value)
-	return protow.AppendString(dst, 4, entry)
+	return protow.AppendString(dst, number, entry)
 }

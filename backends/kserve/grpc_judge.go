@@ -63,7 +63,7 @@ func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) 
 			j.raw = append(j.raw, w.Bytes)
 		}
 	}
-	if w.Err() != nil || len(j.raw) > 0 && len(j.raw) != len(j.outputs) {
+	if w.Err() != nil || len(j.raw) > 0 && len(j.raw) != len(j.outputs) && e.shared == nil {
 		j.c.fail(s, backends.Decode, "the reply is no ModelInferResponse", nil)
 	} else {
 		j.each(e, s)
@@ -84,9 +84,16 @@ func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
 			continue
 		}
 		var data []byte
-		if len(j.raw) > 0 {
+		switch {
+		case e.shared != nil:
+			data = j.c.shared(e, want, datatype, j.c.shape, s)
+			ok = s.Class == backends.OK
+		case len(j.raw) > 0:
 			data = j.raw[i]
-		} else if data, ok = j.typed(contents, want.Type); !ok {
+		default:
+			data, ok = j.typed(contents, want.Type)
+		}
+		if !ok {
 			j.c.fail(s, backends.Decode, "the contents cannot be read of output ", name)
 			return
 		}

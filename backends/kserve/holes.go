@@ -31,14 +31,22 @@ func (h *holes) place(field uint8, empty string) {
 
 func (h *holes) text(s string) { h.bytes = append(h.bytes, s...) }
 
+// join appends o.
+func (h *holes) join(o holes) {
+	for _, hole := range o.list {
+		hole.At += uint32(len(h.bytes))
+		h.list = append(h.list, hole)
+	}
+	h.bytes = append(h.bytes, o.bytes...)
+}
+
 // jsonPrefix is the start of a request's JSON: its id, and with a sequence the object of parameters, left open.
-func jsonPrefix(q *backends.Sequence) ([]byte, []backends.Hole) {
-	var h holes
+func jsonPrefix(q *backends.Sequence) (h holes) {
 	h.text(`{"id":"`)
 	h.place(backends.FieldID, idHole)
 	h.text(`"`)
 	if q == nil {
-		return h.bytes, h.list
+		return h
 	}
 	h.text(`,"parameters":{"` + sequenceID + `":`)
 	if q.Text {
@@ -52,7 +60,7 @@ func jsonPrefix(q *backends.Sequence) ([]byte, []backends.Hole) {
 	h.place(backends.FieldStart, strings.Repeat(" ", truthText))
 	h.text(`,"` + sequenceEnd + `":`)
 	h.place(backends.FieldEnd, strings.Repeat(" ", truthText))
-	return h.bytes, h.list
+	return h
 }
 
 // Fields of InferParameter.
@@ -64,33 +72,33 @@ const (
 
 // grpcHead is the end of a ModelInferRequest: its id (field 3), and with a sequence three entries of its parameters
 // (field 4).
-func grpcHead(q *backends.Sequence) ([]byte, []backends.Hole) {
-	var h holes
+func grpcHead(q *backends.Sequence) (h holes) {
 	h.bytes = protow.AppendHead(h.bytes, 3, idDigits)
 	h.place(backends.FieldID, idHole)
 	if q == nil {
-		return h.bytes, h.list
+		return h
 	}
 	if q.Text {
-		h.entry(sequenceID, textParam, backends.FieldSequenceText, idHole)
+		h.entry(4, sequenceID, textParam, "", backends.FieldSequenceText, idHole)
 	} else {
-		h.entry(sequenceID, intParam, backends.FieldSequence, strings.Repeat("\x00", varintWidth))
+		h.entry(4, sequenceID, intParam, "", backends.FieldSequence, strings.Repeat("\x00", varintWidth))
 	}
-	h.entry(sequenceStart, boolParam, backends.FieldStart, "\x00")
-	h.entry(sequenceEnd, boolParam, backends.FieldEnd, "\x00")
-	return h.bytes, h.list
+	h.entry(4, sequenceStart, boolParam, "", backends.FieldStart, "\x00")
+	h.entry(4, sequenceEnd, boolParam, "", backends.FieldEnd, "\x00")
+	return h
 }
 
-// entry appends one of map<string, InferParameter> whose value is filled in.
-func (h *holes) entry(name string, kind uint8, field uint8, empty string) {
+// entry appends one of map<string, InferParameter>, field number of its message, whose value is filled in; a text has front
+// before that.
+func (h *holes) entry(number protow.Number, name string, kind uint8, front string, field uint8, empty string) {
 	var value []byte
 	if kind == textParam {
-		value = protow.AppendHead(value, textParam, len(empty))
+		value = append(protow.AppendHead(value, textParam, len(front)+len(empty)), front...)
 	} else {
 		value = protow.AppendUint(value, protow.Number(kind), 0)[:1] // the tag
 	}
 	inside := protow.AppendHead(protow.AppendString([]byte(nil), 1, name), 2, len(value)+len(empty))
 	inside = append(inside, value...)
-	h.bytes = append(protow.AppendHead(h.bytes, 4, len(inside)+len(empty)), inside...)
+	h.bytes = append(protow.AppendHead(h.bytes, number, len(inside)+len(empty)), inside...)
 	h.place(field, empty)
 }

@@ -21,8 +21,15 @@ const (
 )
 
 // Prepare implements backends.Conn.
-func (c *HTTP) Prepare(r backends.Request) (*backends.Call, error) {
+func (c *HTTP) Prepare(r backends.Request) (*backends.Call, error) { return c.PrepareShared(r, nil) }
+
+// PrepareShared implements Conn. The JSON of shared tensors goes out from the lane's own copy, as the region of the outputs
+// is filled in.
+func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, error) {
 	r, err := complete(r, &c.target)
+	if err == nil {
+		err = p.check(&r)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -30,29 +37,34 @@ func (c *HTTP) Prepare(r backends.Request) (*backends.Call, error) {
 	if r.Body != nil {
 		return c.prepareBody(&r, path)
 	}
-	text, raw, err := c.encode(&r)
+	text, raw, err := c.encode(&r, p)
 	if err != nil {
 		return nil, err
 	}
-	prefix, places := jsonPrefix(r.Sequence)
-	headers, err := c.headers(r.Headers, len(prefix)+len(text), len(raw) > 0)
+	prefix := jsonPrefix(r.Sequence)
+	size := len(prefix.bytes) + len(text.bytes)
+	body := append([][]byte{text.bytes}, raw...)
+	if p != nil {
+		prefix.join(text)
+		body = raw
+	}
+	headers, err := c.headers(r.Headers, size, len(raw) > 0)
 	if err != nil {
 		return nil, err
 	}
-	body := append([][]byte{text}, raw...)
-	head, holes, err := http1.Encode(http1.Request{
+	head, places, err := http1.Encode(http1.Request{
 		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers,
-		Prefix: prefix, Holes: places, Body: body,
+		Prefix: prefix.bytes, Holes: prefix.list, Body: body,
 	})
 	if err != nil {
 		return nil, err
 	}
-	size := len(head)
+	size = len(head)
 	for _, b := range body {
 		size += len(b)
 	}
 	return &backends.Call{
-		Size: size, Row: r.Row, Items: r.Items, Stateful: r.Sequence != nil, Head: head, Holes: holes, Body: body, Impl: expect(r.Expect),
+		Size: size, Row: r.Row, Items: r.Items, Stateful: r.Sequence != nil, Head: head, Holes: places, Body: body, Impl: expect(&r, p),
 	}, nil
 }
 
@@ -96,31 +108,37 @@ next:
 }
 
 // encode gives the JSON after the id, and the raw tensors.
-func (c *HTTP) encode(r *backends.Request) (text []byte, raw [][]byte, err error) {
-	if text, err = c.appendParameters(text, r); err != nil {
-		return nil, nil, err
+func (c *HTTP) encode(r *backends.Request, p *Places) (text holes, raw [][]byte, err error) {
+	if text.bytes, err = c.appendParameters(text.bytes, r); err != nil {
+		return text, nil, err
 	}
-	text = append(text, `,"inputs":[`...)
+	text.text(`,"inputs":[`)
 	for i := range r.Inputs {
 		if i > 0 {
-			text = append(text, ',')
+			text.text(",")
 		}
-		if text, err = c.appendInput(text, &r.Inputs[i]); err != nil {
-			return nil, nil, err
+		if text.bytes, err = c.appendInput(text.bytes, &r.Inputs[i], p.input(i)); err != nil {
+			return text, nil, err
 		}
-		if !c.target.InputJSON && len(r.Inputs[i].Data) > 0 {
+		if !c.target.InputJSON && len(r.Inputs[i].Data) > 0 && p.input(i) == nil {
 			raw = append(raw, r.Inputs[i].Data)
 		}
 	}
-	text = append(text, ']')
+	text.text("]")
 	for i, name := range r.Outputs {
-		text = append(text, [2]string{`,"outputs":[`, ","}[min(i, 1)]...)
-		text = append(appendJSON(append(text, `{"name":`...), name), fmt.Sprintf(`,"parameters":{"binary_data":%t}}`, !c.target.OutputJSON)...)
+		text.text([2]string{`,"outputs":[`, ","}[min(i, 1)])
+		text.bytes = appendJSON(append(text.bytes, `{"name":`...), name)
+		if place := p.output(i); place != nil {
+			text.outputPlace(p, place)
+		} else {
+			text.text(fmt.Sprintf(`,"parameters":{"binary_data":%t}}`, !c.target.OutputJSON))
+		}
 	}
 	if len(r.Outputs) > 0 {
-		text = append(text, ']')
+		text.text("]")
 	}
-	return append(text, '}'), raw, nil
+	text.text("}")
+	return text, raw, nil
 }
 
 func (c *HTTP) appendParameters(text []byte, r *backends.Request) ([]byte, error) {
@@ -157,7 +175,7 @@ func appendJSON(text []byte, v any) []byte {
 	return append(text, strings.TrimSuffix(b.String(), "\n")...)
 }
 
-func (c *HTTP) appendInput(text []byte, t *backends.Tensor) ([]byte, error) {
+func (c *HTTP) appendInput(text []byte, t *backends.Tensor, shared *Place) ([]byte, error) {
 	text = append(appendJSON(append(text, `{"name":`...), t.Name), `,"shape":[`...)
 	for i, d := range t.Shape {
 		if i > 0 {
@@ -166,7 +184,11 @@ func (c *HTTP) appendInput(text []byte, t *backends.Tensor) ([]byte, error) {
 		text = strconv.AppendInt(text, d, 10)
 	}
 	text = append(append(text, `],"datatype":"`...), t.Type...)
-	if !c.target.InputJSON {
+	switch {
+	case shared != nil:
+		text = appendJSON(append(text, `","parameters":{"`+sharedRegion+`":`...), shared.Region)
+		return append(text, shared.json()+"}}"...), nil
+	case !c.target.InputJSON:
 		text = append(text, `","parameters":{"binary_data_size":`...)
 		return append(strconv.AppendInt(text, int64(len(t.Data)), 10), "}}"...), nil
 	}

@@ -18,7 +18,7 @@ import (
 // judgeHTTP feeds a raw reply to a wire and gives the sample that it leaves.
 func judgeHTTP(t testing.TB, reply string, e *backends.Expect) *backends.Sample {
 	t.Helper()
-	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(e)}
+	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{Expect: e}, nil)}
 	w := http1.New(&httpJudge{}, http1.Options{})
 	s := &backends.Sample{}
 	w.Begin(0, call, backends.Fields{}, s)
@@ -259,7 +259,7 @@ func FuzzGRPCReply(f *testing.F) {
 
 // A head that is like the one before is not searched again, and one that differs is.
 func TestLengthOfEveryReply(t *testing.T) {
-	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(nil)}
+	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{}, nil)}
 	w := http1.New(&httpJudge{}, http1.Options{})
 	for i, c := range []struct {
 		length string

@@ -52,6 +52,8 @@ type Conn interface {
 	backends.Conn
 	backends.Describer
 	backends.Prober
+	// PrepareShared is Prepare for a request whose tensors lie in shared memory; nil: none does.
+	PrepareShared(backends.Request, *Places) (*backends.Call, error)
 }
 
 // Check reads the target's URL and files.

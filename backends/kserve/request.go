@@ -116,13 +116,19 @@ type expectation struct {
 	statuses           []int
 	outputs            []backends.Tensor
 	relative, absolute float64
+	shared             *Places  // where outputs lie that are not in the reply; nil: all are
+	asked              []string // the outputs of shared.Outputs
 }
 
-func expect(e *backends.Expect) *expectation {
-	if e == nil {
-		return &expectation{}
+func expect(r *backends.Request, shared *Places) *expectation {
+	e := &expectation{shared: shared, asked: r.Outputs}
+	if x := r.Expect; x != nil {
+		e.statuses, e.outputs, e.relative, e.absolute = x.Status, x.Outputs, x.Relative, x.Absolute
 	}
-	return &expectation{statuses: e.Status, outputs: e.Outputs, relative: e.Relative, absolute: e.Absolute}
+	if shared != nil && shared.Read == nil {
+		e.outputs = nil // they lie where only the server reads
+	}
+	return e
 }
 
 // accepts reports whether a status is good; fine is the one that is when the plan names none.

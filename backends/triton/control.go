@@ -12,14 +12,17 @@ import (
 	"github.com/sluice-bench/sluice/backends/kserve"
 )
 
-// control is what Triton lets a client change, over one protocol. Sources: the model repository, trace and logging
-// extensions of the KServe v2 protocol in Triton's documentation.
+// control is what Triton lets a client change, over one protocol. Sources: the model repository, trace, logging and
+// shared memory extensions of the KServe v2 protocol in Triton's documentation.
 type control interface {
 	load(ctx context.Context, model string) error
 	unload(ctx context.Context, model string) error
 	// settings sets values and gives all settings of the group; without values it only reads.
 	settings(ctx context.Context, group backends.Settings, values []backends.Parameter) ([]backends.Parameter, error)
 	ready(ctx context.Context, model string) (bool, error)
+	// register tells the server of a region, unregister lets it forget one: also one that it does not know.
+	register(ctx context.Context, m *memory, name string, r region) error
+	unregister(ctx context.Context, m *memory, name string) error
 }
 
 // Load implements backends.Controller. The server answers when the model is loaded.
@@ -100,6 +103,19 @@ func (h overHTTP) unload(ctx context.Context, model string) error {
 func (h overHTTP) ready(ctx context.Context, model string) (bool, error) {
 	status, err := h.Status(ctx, "/v2/models/"+url.PathEscape(model)+"/ready")
 	return status == 200, err
+}
+
+func (h overHTTP) register(ctx context.Context, m *memory, name string, r region) error {
+	body, err := json.Marshal(r.JSON())
+	if err == nil {
+		_, err = h.Post(ctx, "/v2/"+m.path+"/region/"+url.PathEscape(name)+"/register", body)
+	}
+	return err
+}
+
+func (h overHTTP) unregister(ctx context.Context, m *memory, name string) error {
+	_, err := h.Post(ctx, "/v2/"+m.path+"/region/"+url.PathEscape(name)+"/unregister", nil)
+	return err
 }
 
 // paths of the groups of settings.

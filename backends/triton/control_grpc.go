@@ -36,6 +36,17 @@ func (g overGRPC) ready(ctx context.Context, model string) (ready bool, err erro
 	return ready, w.Err()
 }
 
+// register sends a request whose name is 1, unregister likewise.
+func (g overGRPC) register(ctx context.Context, m *memory, name string, r region) error {
+	_, err := g.Invoke(ctx, m.method+"Register", r.Message(protow.AppendString([]byte(nil), 1, name)))
+	return err
+}
+
+func (g overGRPC) unregister(ctx context.Context, m *memory, name string) error {
+	_, err := g.Invoke(ctx, m.method+"Unregister", protow.AppendString([]byte(nil), 1, name))
+	return err
+}
+
 // settings sends TraceSettingRequest or LogSettingsRequest, whose settings 1 are a map from a name to a value, and reads
 // the response, which has the same map.
 func (g overGRPC) settings(ctx context.Context, group backends.Settings, values []backends.Parameter) ([]backends.Parameter, error) {

@@ -22,7 +22,7 @@ func Kind() backends.Kind {
 		Keys:      append(kserve.Keys(), "statistics", "endpoint", "streaming", "inactivity_timeout", "composing_models", "tokenizer", "trace", "log"),
 		Endpoints: []string{infer, generate, "tensorrtllm", "vllm"},
 		Abilities: abilities,
-		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace),
+		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace | backends.SystemShm),
 		Check:     check,
 		Series:    series(),
 		Open:      open,
@@ -82,6 +82,7 @@ type conn struct {
 	clock  backends.Clock
 	read   func(ctx context.Context, model, version string) ([]statistics, error)
 	control
+	shares *shares
 }
 
 // wired is a conn whose protocol has a Wire.
@@ -95,7 +96,7 @@ func open(ctx context.Context, t backends.Target, clock backends.Clock) (backend
 	if err != nil {
 		return nil, err
 	}
-	c := conn{Conn: k, target: t, clock: clock}
+	c := conn{Conn: k, target: t, clock: clock, shares: new(shares)}
 	switch k := k.(type) {
 	case *kserve.HTTP:
 		c.read = func(ctx context.Context, model, version string) ([]statistics, error) {

@@ -39,6 +39,7 @@ backends/wire/http1     -> backends
 backends/wire/netlane   -> backends
 backends/wire/grpcraw   -> backends backends/wire/netlane
 backends/wire/protow    -> backends
+backends/wire/shm       ->
 backends/kserve         -> backends backends/wire/*
 backends/triton         -> backends backends/wire/* backends/kserve
 backends/triton_inprocess -> backends

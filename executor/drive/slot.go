@@ -78,6 +78,7 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	s.Lane, s.Slot, s.Gen = uint32(sl.index), 0, gen
 	t.Fields.ID = p.o.IDBase | a.n
 	t.Fields.Region = uint32(sl.index - sl.pool.first)
+	s.Region = t.Fields.Region
 	sl.sample, sl.call, sl.fields = s, t.Call, t.Fields
 	sl.handed = t.Call.Size > sl.pool.hand
 	sl.floor.Store(a.due)

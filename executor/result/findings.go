@@ -100,6 +100,11 @@ func FindingCodes() []FindingCode {
 			"See the space and the speed of the disk.",
 		},
 		{
+			"shared_memory", Note,
+			"Outputs did not fit the shared memory that the plan gives them, or the server could not be told to forget it.",
+			"Raise `output_size` of `shared_memory`. A server that is gone has forgotten its regions; one that is still there can be restarted.",
+		},
+		{
 			LostSamples, Invalidating,
 			"Fewer samples came back than requests were sent: what is missing is in no number.",
 			"Report it: this is a mistake of the program.",

@@ -71,6 +71,7 @@ func Codes() []Code {
 		{"no-equal", "An option of another load generator says something that a plan cannot. The converted plan names it in a comment."},
 		{"no-inputs", "The server's metadata lists no inputs for the model, so no request can be made."},
 		{"no-model-control", "The target's backend cannot load and unload models."},
+		{"no-shared-memory", "The target's backend cannot share memory with its server."},
 		{"not-a-condition", "The expression is a number, not a condition: compare it with something."},
 		{"not-allowed", "The word is none of those allowed here."},
 		{"not-built-yet", "The key or word is part of the language, but this version cannot run it: `validate` and `graph` take it, `run` refuses it and sends nothing."},

@@ -34,7 +34,9 @@ load.of
 quantity_int_map.periodic
 
 stage_map.sequences
-stage_map.shared_memory
+stage_map.shared_memory: cuda
+shared_memory.kind: cuda
+shared_memory.device
 span: sequence sequences session sessions
 expect.sample
 expect.fields

@@ -1,0 +1,233 @@
+package triton
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/kserve"
+)
+
+// alignment of tensors in a region, in bytes: that of the widest vector instructions.
+const alignment = 64
+
+// maxSlots is how many regions of outputs have a name.
+const maxSlots = 1_000_000
+
+// shares numbers the calls of Share in this process, so that no two regions have one name.
+type shares struct{ number atomic.Uint64 }
+
+// Share implements backends.Sharer. All inputs lie in one region, one after the other, and every slot has a region for the
+// outputs of its requests, so that none overwrites another's.
+func (c *conn) Share(ctx context.Context, reqs []backends.Request, o backends.Sharing) ([]*backends.Call, backends.Release, error) {
+	m, err := memoryOf(o.Memory)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &share{conn: c, memory: m, o: &o, name: fmt.Sprintf("sluice-%d-%x-%d", os.Getpid(), c.clock.Origin.UnixNano(), c.shares.number.Add(1))}
+	calls, err := s.open(ctx, reqs)
+	if err != nil {
+		return nil, nil, errors.Join(err, s.close(context.WithoutCancel(ctx)))
+	}
+	return calls, s.close, nil
+}
+
+// share is what one call of Share has made.
+type share struct {
+	conn   *conn
+	memory *memory
+	o      *backends.Sharing
+	name   string // what the names of all its regions begin with
+	inputs region // nil: no input has a byte
+	slots  []region
+	told   []string // the regions that the server knows
+}
+
+// open lays everything out, makes the regions, tells the server and encodes the requests.
+func (s *share) open(ctx context.Context, reqs []backends.Request) ([]*backends.Call, error) {
+	if s.o.Slots < 1 || s.o.Slots > maxSlots {
+		return nil, fmt.Errorf("shared memory for %d slots: 1 to %d can be had", s.o.Slots, maxSlots)
+	}
+	reqs = slices.Clone(reqs) // they get the outputs that they ask for
+	places, input, output, err := s.layout(reqs)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.room(input, output); err != nil {
+		return nil, err
+	}
+	if err := s.regions(ctx, input, output); err != nil {
+		return nil, err
+	}
+	calls := make([]*backends.Call, len(reqs))
+	for i := range reqs {
+		for k, at := range places[i].Inputs {
+			if at.Size == 0 {
+				continue
+			}
+			if err := s.inputs.Put(at.At, reqs[i].Inputs[k].Data); err != nil {
+				return nil, fmt.Errorf("shared memory: input %s: %w", reqs[i].Inputs[k].Name, err)
+			}
+		}
+		if calls[i], err = s.conn.PrepareShared(reqs[i], &places[i]); err != nil {
+			return nil, fmt.Errorf("row %d: %w", reqs[i].Row, err)
+		}
+	}
+	return calls, nil
+}
+
+// layout gives the places of all tensors and the sizes of the regions. Requests that name no outputs ask for all.
+func (s *share) layout(reqs []backends.Request) (places []kserve.Places, input, output int64, err error) {
+	places = make([]kserve.Places, len(reqs))
+	for i := range reqs {
+		r, p := &reqs[i], &places[i]
+		p.Output = s.name + "-out-"
+		if s.memory.readable {
+			p.Read = s.read
+		}
+		for _, t := range r.Inputs {
+			at := kserve.Place{Region: s.name + "-in", At: input, Size: int64(len(t.Data))}
+			p.Inputs = append(p.Inputs, at)
+			input = align(input + at.Size)
+		}
+		if r.Outputs == nil {
+			for _, port := range s.o.Model.Outputs {
+				r.Outputs = append(r.Outputs, port.Name)
+			}
+		}
+		if len(r.Outputs) == 0 {
+			return nil, 0, 0, errors.New("shared memory: the server does not say which outputs the model has: name them with `outputs`")
+		}
+		end := int64(0)
+		for _, name := range r.Outputs {
+			at := kserve.Place{At: end, Size: s.outputSize(name, int64(max(r.Items, 1)))}
+			p.Outputs = append(p.Outputs, at)
+			end = align(end + at.Size)
+		}
+		output = max(output, end)
+	}
+	return places, input, output, nil
+}
+
+func align(n int64) int64 { return (n + alignment - 1) / alignment * alignment }
+
+// outputSize is the room for an output of a request of items inferences: what datatype and shape say, else as the plan says.
+func (s *share) outputSize(name string, items int64) int64 {
+	i := slices.IndexFunc(s.o.Model.Outputs, func(p backends.Port) bool { return p.Name == name })
+	if i >= 0 {
+		port := s.o.Model.Outputs[i]
+		if n, err := backends.Elements(port.Shape); err == nil && port.Type.Size() > 0 && n > 0 {
+			return n * items * int64(port.Type.Size())
+		}
+	}
+	return s.o.OutputSize * items
+}
+
+// room says at once, and what to do, where the memory is not to be had.
+func (s *share) room(input, output int64) error {
+	all := page(input) + page(output)*int64(s.o.Slots)
+	if err := s.memory.room(all); err != nil {
+		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower `output_size`, `max_in_flight` or the data, or give the container more with --shm-size", err, input, output, s.o.Slots)
+	}
+	return nil
+}
+
+func page(n int64) int64 {
+	size := int64(os.Getpagesize())
+	return (n + size - 1) / size * size
+}
+
+// regions makes all regions and tells the server of each.
+func (s *share) regions(ctx context.Context, input, output int64) (err error) {
+	if input > 0 {
+		if s.inputs, err = s.region(ctx, s.name+"-in", input); err != nil {
+			return err
+		}
+	}
+	for k := range s.o.Slots {
+		r, err := s.region(ctx, fmt.Sprintf("%s-out-%0*d", s.name, kserve.RegionDigits, k), output)
+		if err != nil {
+			return err
+		}
+		s.slots = append(s.slots, r)
+	}
+	return nil
+}
+
+func (s *share) region(ctx context.Context, name string, size int64) (region, error) {
+	r, err := s.memory.make(s.o, name, size)
+	if err != nil {
+		return nil, err
+	}
+	s.told = append(s.told, name) // also when the answer is lost
+	if err := s.conn.register(ctx, s.memory, name, r); err != nil {
+		return nil, errors.Join(s.refused(err), r.Close())
+	}
+	if err := r.Known(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// refused is what to do about a server that does not take a region.
+func (s *share) refused(err error) error {
+	text := err.Error()
+	for _, r := range s.memory.reasons {
+		if strings.Contains(text, r.words) {
+			return fmt.Errorf("the server does not take %s shared memory: %w; %s", s.o.Memory, err, r.advice)
+		}
+	}
+	return fmt.Errorf("the server does not take %s shared memory: %w", s.o.Memory, err)
+}
+
+// read gives the region of a slot's outputs.
+func (s *share) read(region uint32) []byte {
+	if int(region) >= len(s.slots) {
+		return nil
+	}
+	return s.slots[region].Bytes()
+}
+
+// close unregisters what was registered and gives the memory back, whatever the server says.
+func (s *share) close(ctx context.Context) error {
+	var errs []error
+	for _, name := range s.told {
+		if err := s.forget(ctx, name); err != nil {
+			errs = append(errs, fmt.Errorf("unregister shared memory %s: %w", name, err))
+			break // a server that is gone is not asked for every region
+		}
+	}
+	if s.inputs != nil {
+		errs = append(errs, s.inputs.Close())
+	}
+	for _, r := range s.slots {
+		errs = append(errs, r.Close())
+	}
+	s.told, s.inputs, s.slots = nil, nil, nil
+	return errors.Join(errs...)
+}
+
+// inUse is how the server refuses to forget a region that one of its requests still works with: one that was cancelled
+// here goes on there.
+const inUse = "currently in use"
+
+// forget unregisters a region, and waits for the requests that the server still has.
+func (s *share) forget(ctx context.Context, name string) error {
+	for {
+		err := s.conn.unregister(ctx, s.memory, name)
+		if err == nil || !strings.Contains(err.Error(), inUse) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(lookAgain):
+		}
+	}
+}

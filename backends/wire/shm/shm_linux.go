@@ -1,0 +1,88 @@
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// folder is where the system keeps names of shared memory, as shm_open(3) has it.
+const folder = "/dev/shm"
+
+// New makes a region of size bytes, all zero. Its key must be new and have one slash, at its beginning.
+func New(key string, size int64) (*Region, error) {
+	name, ok := strings.CutPrefix(key, "/")
+	if !ok || name == "" || strings.ContainsAny(name, "/\x00") || size <= 0 {
+		return nil, fmt.Errorf("shared memory: key %q of %d bytes", key, size)
+	}
+	if err := Room(size); err != nil { // asking for pages takes all that there are before it fails
+		return nil, err
+	}
+	file, err := os.OpenFile(folder+key, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory: %w", err)
+	}
+	defer func() { _ = file.Close() }() // the mapping stays
+	r := &Region{key: key, linked: true}
+	if err := unix.Fallocate(int(file.Fd()), 0, 0, size); err != nil {
+		return nil, errors.Join(allocation(err, size), r.Close())
+	}
+	r.bytes, err = unix.Mmap(int(file.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("shared memory: map %s: %w", sizeText(size), err), r.Close())
+	}
+	return r, nil
+}
+
+// allocation is why pages were not to be had.
+func allocation(err error, size int64) error {
+	if errors.Is(err, unix.ENOSPC) {
+		if free, have := Free(); have == nil {
+			return &NoRoom{Want: size, Free: free, Where: folder}
+		}
+	}
+	return fmt.Errorf("shared memory: %s in %s: %w", sizeText(size), folder, err)
+}
+
+// Unlink takes the region's name away. Who has it mapped keeps it.
+func (r *Region) Unlink() error {
+	if !r.linked {
+		return nil
+	}
+	r.linked = false
+	if err := unix.Unlink(folder + r.key); err != nil && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("shared memory: remove %s: %w", folder+r.key, err)
+	}
+	return nil
+}
+
+// Close gives the region back.
+func (r *Region) Close() error {
+	err := r.Unlink()
+	if r.bytes != nil {
+		err = errors.Join(err, unix.Munmap(r.bytes))
+		r.bytes = nil
+	}
+	return err
+}
+
+// Free is the bytes of shared memory that are to be had.
+func Free() (int64, error) {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(folder, &fs); err != nil {
+		return 0, fmt.Errorf("shared memory: %s: %w", folder, err)
+	}
+	return int64(fs.Bavail) * fs.Bsize, nil
+}
+
+// Room reports as NoRoom that there are not size bytes of shared memory.
+func Room(size int64) error {
+	free, err := Free()
+	if err == nil && free < size {
+		return &NoRoom{Want: size, Free: free, Where: folder}
+	}
+	return err
+}

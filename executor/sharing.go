@@ -1,0 +1,123 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// memoryOf is the ability that a stage's shared memory needs.
+func memoryOf(m *scenario.Memory) backends.Ability {
+	if m.Kind == "cuda" {
+		return backends.CUDAShm
+	}
+	return backends.SystemShm
+}
+
+// sharing refuses shared memory that a target of the stage does not have.
+func (b *build) sharing(n *Node) {
+	m := n.Stage.Memory
+	if m == nil {
+		return
+	}
+	for _, k := range n.entries {
+		if need := memoryOf(m).Names()[0]; k != nil && k.lacks(need) != "" {
+			b.fail(m.Pos, codeMemory, "%s", k.lacks(need)).Detail = "remove `shared_memory`: tensors then go over the network"
+		}
+	}
+}
+
+// laterMemory gathers shared memory that a backend does not have yet.
+func (b *build) laterMemory(n *Node) {
+	for _, k := range n.entries {
+		if m := n.Stage.Memory; m != nil && k != nil && k.kind.Later.Has(memoryOf(m)) {
+			b.notYet(m.Pos, fmt.Sprintf("backend %s has no %s yet", k.kind.Name, memoryOf(m).Names()[0]))
+		}
+	}
+}
+
+// sharer is what an entry's requests need that go through shared memory.
+type sharer struct {
+	backends.Sharer
+	memory   *scenario.Memory
+	requests []backends.Request
+}
+
+// bytesOf are the bytes of a request's inputs.
+func bytesOf(r *backends.Request) (n int) {
+	for i := range r.Inputs {
+		n += len(r.Inputs[i].Data)
+	}
+	return n
+}
+
+// share lays out the entry's requests for so many slots.
+func (e *entry) share(ctx context.Context, slots int) ([]*backends.Call, backends.Release, error) {
+	m := e.shared.memory
+	calls, release, err := e.shared.Share(ctx, e.shared.requests, backends.Sharing{
+		Memory: m.Kind, Device: m.Device, Model: e.sig, Slots: slots, OutputSize: m.OutputSize,
+	})
+	for _, c := range calls {
+		c.Entry = e.number
+	}
+	return calls, release, err
+}
+
+// tryShared does for one slot what every trial of the stage will do for all of its slots, and asks for a real answer.
+func (r *runner) tryShared(ctx context.Context, t *target, e *entry) error {
+	if t.plan.Ready == 0 {
+		return nil
+	}
+	calls, release, err := e.share(ctx, 1)
+	if err != nil {
+		return err
+	}
+	err = r.probe(ctx, t, calls[0])
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
+	defer cancel()
+	return errors.Join(err, release(ctx))
+}
+
+// place makes the calls of the trial, those of shared memory for as many slots as it can have in flight.
+func (t *trial) place(ctx context.Context) error {
+	t.calls = make([][]*backends.Call, len(t.in.entries))
+	for i, e := range t.in.entries {
+		t.calls[i] = e.calls
+		if e.shared == nil {
+			continue
+		}
+		to := t.in.pools[e.pool]
+		calls, release, err := e.share(ctx, to.shared(t.course.slots))
+		if err != nil {
+			return about(to.plan, err)
+		}
+		t.calls[i], t.releases = calls, append(t.releases, release)
+	}
+	return nil
+}
+
+// tooSmall says what to do where outputs did not fit their room.
+func (t *trial) tooSmall() {
+	for _, e := range t.out.Errors {
+		if t.node.Stage.Memory != nil && strings.Contains(e.Example, "shared memory size specified") {
+			t.note("shared_memory", "an output is larger than its room: raise `output_size` of `shared_memory`")
+			return
+		}
+	}
+}
+
+// release gives shared memory back, when nothing is in flight any more. What cannot be undone is noted.
+func (t *trial) release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
+	defer cancel()
+	for _, release := range t.releases {
+		if err := release(ctx); err != nil {
+			t.note("shared_memory", "shared memory is still registered with the server: %s", err)
+		}
+	}
+	t.releases = nil
+}
