@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/scenario"
 )
@@ -53,6 +54,11 @@ func (t *trial) plot() *course {
 func (t *trial) closed(c *course) {
 	c.slots = int(t.level)
 	c.profile = load.Level(c.slots)
+	if q, ok := quantity(t.node.Stage).(scenario.Periodic); ok {
+		c.slots, c.ends = q.To, true
+		c.profile = drive.NewSteps(q.From, q.To, q.Step, q.Responses)
+		return
+	}
 	if t.steps == nil {
 		return
 	}
@@ -159,4 +165,10 @@ func (p *fromHold) Slots(t int64) int {
 		return p.first
 	}
 	return p.ramp.Slots(*p.start + t - hold)
+}
+
+// grows reports whether the load of a node grows by what comes back.
+func grows(n *Node) bool {
+	_, ok := quantity(n.Stage).(scenario.Periodic)
+	return ok
 }

@@ -38,7 +38,7 @@ type health struct {
 	sockets   int64 // requests that failed for want of descriptors, ports or memory
 	played    drive.Played
 	still     time.Duration // longest time in which this process did nothing
-	cut       bool          // the node ended early, so that it may not have reached its load
+	cut       bool          // the node ended early, or its load grew, so that it may not have reached the most
 	machine   *Machine
 }
 
@@ -137,6 +137,9 @@ func (h *health) notes() (list []result.Finding) {
 	p := h.played
 	if why := h.near(); why != "" {
 		add(result.ClientNear, "this client was near its limits: %s", why)
+	}
+	if p.Strays > 0 {
+		add(result.StrayReplies, "%d replies belonged to no request that was in flight: they are in no number", p.Strays)
 	}
 	if p.WaitedPool > 0 {
 		add(result.PoolFull, "%s busy when %s due, which waited for one; the wait is in latency (%s)",

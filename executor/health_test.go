@@ -68,6 +68,7 @@ func TestJudge(t *testing.T) {
 			h.offered, h.service, h.played.WaitedPool = 2000, same(1000, 40*ms), 120
 		}, "pool_full", []string{"was not the bottleneck", "120 of 1000 requests waited for a free slot, which is not the client's doing", "mean service time of 40 ms about 80 are in flight: the server is too slow for this rate in so few; raise max_in_flight"}, nil},
 		{"a full pool before a burst", func(h *health) { h.played.WaitedPool = 5 }, "pool_full", []string{"about 4 are in flight: they came at once, or the server stopped answering"}, []string{"too slow"}},
+		{"replies for nobody", func(h *health) { h.played.Strays = 2 }, "stray_replies", []string{"was not the bottleneck"}, nil},
 		{"drops", func(h *health) { h.played.DroppedPool = 5 }, "pool_full", []string{"5 of 1000 requests were dropped for want of a slot"}, nil},
 		{"a pool that nobody answered", func(h *health) { h.service, h.played.WaitedPool = new(stats.Dist), 5 }, "pool_full", []string{"the server answered none of them"}, nil},
 		{"late and a full pool are two things", func(h *health) { h.delay, h.played.WaitedPool = same(1000, 5*ms), 5 }, "client_late! pool_full", []string{"was the bottleneck", "not the client's doing"}, nil},

@@ -144,6 +144,10 @@ func (r *runner) gather(ctx context.Context, n *Node, in *inputs) (diags source.
 			in.err = about(t.plan, in.err)
 			return diags
 		}
+		if err := decoupled(t, e.sig); err != nil {
+			in.err = about(t.plan, err)
+			return diags
+		}
 		in.entries = append(in.entries, e)
 		diags = append(diags, r.tensors(t, e.sig)...)
 		diags = append(diags, e.encode(t.conn, n.Stage, r.program.Plan.Seed, &r.room)...)

@@ -168,7 +168,7 @@ func (t *target) shared(lanes int) int {
 
 // open connects the lanes, a pool for each target, and makes what stands between player and folder.
 func (t *trial) open() error {
-	rings := 0
+	rings, events := 0, 0
 	for _, to := range t.in.pools {
 		lanes, limits, err := to.conn.Lanes(t.r.stops.waiting, to.shared(t.first()), backends.LaneOptions{Depth: 1})
 		if err != nil {
@@ -176,12 +176,15 @@ func (t *trial) open() error {
 			return fmt.Errorf("open %d connections: %w%s", t.first(), err, tlsHint(err, to.plan.TLS))
 		}
 		p := drive.Pool{Lanes: lanes, Limits: limits, Most: to.shared(t.course.slots), Timeout: int64(to.plan.Timeout)}
+		if to.plan.Streaming {
+			p.Inactivity, events = int64(to.plan.InactivityTimeout), t.events()
+		}
 		if t.course.profile == nil {
 			p.Grow = to.grow
 		}
 		t.pools, rings = append(t.pools, p), rings+p.Most
 	}
-	t.rings = measure.NewRings(rings, 0, 0)
+	t.rings = measure.NewRings(rings, 0, events)
 	t.steer = t.steering()
 	t.parts = t.r.program.scopes(t.node)
 	t.fate = t.doom()
@@ -191,6 +194,18 @@ func (t *trial) open() error {
 		Slice: t.steer.slice(), Windows: t.steer.windows(), Closed: t.course.profile != nil, Sink: t.r.env.Sink,
 	})
 	return nil
+}
+
+// events is how many responses of a request are kept before they are folded, while it goes on. A load that steps on after so
+// many responses looks just then.
+func (t *trial) events() int {
+	const usual, most = 256, 4096
+	q, ok := quantity(t.node.Stage).(scenario.Periodic)
+	if !ok {
+		return usual
+	}
+	looks := (q.Responses + most - 1) / most
+	return min((q.Responses+looks-1)/looks, most)
 }
 
 // grow opens more lanes while a node runs.

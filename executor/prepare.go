@@ -94,6 +94,22 @@ func (r *runner) asksFor(t *target, e *entry) error {
 	return r.probe(r.stops.waiting, t, e.calls[0])
 }
 
+// decoupled refuses a model whose requests may have any number of responses where each is to have one, before the server does.
+func decoupled(t *target, sig backends.Signature) error {
+	if !sig.Decoupled || t.plan.Streaming || t.plan.Endpoint == "generate" {
+		return nil
+	}
+	return fmt.Errorf("model %s is decoupled, a request may have any number of responses: write `streaming: true`%s", sig.Model, streams(t))
+}
+
+// streams is what else a target needs for streams.
+func streams(t *target) string {
+	if t.plan.GRPC() {
+		return ""
+	}
+	return " with a grpc:// URL, or with `endpoint: generate`"
+}
+
 // tensors warns where a server does not say that it takes tensors as raw bytes over HTTP; some take them all the same.
 func (r *runner) tensors(t *target, sig backends.Signature) source.Diagnostics {
 	binary := t.plan.Input != "json" || t.plan.Output != "json"

@@ -83,7 +83,8 @@ func (r *runner) ask(ctx context.Context, t *target, call *backends.Call) (*back
 	defer context.AfterFunc(ctx, func() { lane.Cancel(0, s.Gen, backends.CauseTimeout) })()
 	lane.Send(0, call, backends.Fields{}, s)
 	for {
-		if slot, done := lane.Recv(); done || slot == backends.None {
+		slot, done := lane.Recv()
+		if slot != backends.None == done { // its answer, or the end
 			break
 		}
 	}

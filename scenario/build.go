@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -120,6 +121,9 @@ func (r *reading) target(name string, t *rawTarget) *Target {
 	if t.Tokenizer != nil {
 		file := r.path(t.Tokenizer)
 		target.Tokenizer = &file
+	}
+	if target.Streaming {
+		target.InactivityTimeout = t.InactivityTimeout.or(30 * time.Second)
 	}
 	target.Composing = wordsOf(t.ComposingModels)
 	if m := t.Metrics; m != nil {

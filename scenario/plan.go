@@ -94,6 +94,8 @@ type Target struct {
 	Endpoint       string // the shape of requests and replies; "" the kind's own
 	Method         string // HTTP verb, or package.Service/Method
 	Streaming      bool
+	// InactivityTimeout is the longest silence of a stream; 0 where the target does not stream.
+	InactivityTimeout time.Duration
 	Tokenizer      *Path    // nil: the server counts tokens
 	Composing      []string // models that this one calls, whose statistics are read too: name or name:version
 	Metrics        *Metrics

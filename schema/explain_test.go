@@ -44,7 +44,7 @@ func TestProperty(t *testing.T) {
 	if mix, ok := Lookup("mix"); !ok || !mix.Built {
 		t.Errorf("%+v", mix)
 	}
-	if streams, ok := Lookup("streaming"); !ok || streams.Built {
+	if streams, ok := Lookup("streaming"); !ok || !streams.Built {
 		t.Errorf("%+v", streams)
 	}
 	if timeout, _ := Lookup("timeout"); timeout.Default != "30s" || timeout.Type != "duration" {

@@ -69,6 +69,13 @@ func (a *arrivals) page(from uint64) arrivalsPage {
 	return p
 }
 
+// start is the first arrival, of the server's clock.
+func (a *arrivals) start() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.first
+}
+
 func (a *arrivals) count() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -34,6 +34,7 @@ type resultCounts struct {
 // control are the endpoints about the simulation itself, also served beside the inference endpoints:
 //
 //	GET  /sim/arrivals?from=N   arrivalsPage
+//	GET  /sim/responses         sendings: of streams, and of the generate extension
 //	GET  /sim/count             countReply
 //	POST /sim/reset             forgets arrivals and counts, and starts stalls, faults and draws again
 func (s *Server) control(mux *http.ServeMux) {
@@ -50,6 +51,9 @@ func (s *Server) control(mux *http.ServeMux) {
 	})
 	mux.HandleFunc("GET /sim/count", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, s.counts())
+	})
+	mux.HandleFunc("GET /sim/responses", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, s.sendings.list(s.arrivals.start()))
 	})
 	mux.HandleFunc("POST /sim/reset", func(http.ResponseWriter, *http.Request) { s.reset() })
 }
@@ -70,6 +74,7 @@ func (s *Server) counts() countReply {
 // they do on a real server.
 func (s *Server) reset() {
 	s.arrivals.reset()
+	s.sendings.reset()
 	s.faults.reseed(s.config.Seed)
 	for _, m := range s.order {
 		m.queue.reseed(m.random(s.config.Seed))

@@ -65,7 +65,7 @@ func (s grpcService) ModelConfig(_ context.Context, r *pb.ModelConfigRequest) (*
 		ModelTransactionPolicy: &pb.ModelTransactionPolicy{Decoupled: c.TransactionPolicy.Decoupled},
 	}
 	for _, t := range c.Input {
-		out.Input = append(out.Input, &pb.ModelInput{Name: t.Name, DataType: pb.DataType(pb.DataType_value[t.DataType]), Dims: t.Dims})
+		out.Input = append(out.Input, &pb.ModelInput{Name: t.Name, DataType: pb.DataType(pb.DataType_value[t.DataType]), Dims: t.Dims, Optional: t.Optional})
 	}
 	for _, t := range c.Output {
 		out.Output = append(out.Output, &pb.ModelOutput{Name: t.Name, DataType: pb.DataType(pb.DataType_value[t.DataType]), Dims: t.Dims})
@@ -141,7 +141,12 @@ func (s grpcService) ModelInfer(ctx context.Context, r *pb.ModelInferRequest) (*
 	defer s.bodies.give(size)
 	held := &hold{of: &s.regions}
 	defer held.done()
-	parse := func(*model) (*inference, error) { return s.parseMessage(r, held) }
+	parse := func(m *model) (*inference, error) {
+		if m.moves != nil {
+			return nil, notUnary("ModelInfer RPC")
+		}
+		return s.parseMessage(r, held)
+	}
 	_, m, out, err := s.infer(ctx, r.ModelName, r.ModelVersion, parse)
 	if errors.Is(err, errReset) {
 		cutPeer(ctx)
@@ -157,17 +162,9 @@ func (s grpcService) ModelInfer(ctx context.Context, r *pb.ModelInferRequest) (*
 			return nil, grpcError(err)
 		}
 	}
-	reply := &pb.ModelInferResponse{ModelName: m.name, ModelVersion: version, Id: r.Id}
-	for _, t := range out {
-		reply.Outputs = append(reply.Outputs, &pb.ModelInferResponse_InferOutputTensor{Name: t.name, Datatype: t.typ.name, Shape: t.shape})
-		put, err := held.put(t)
-		if err != nil {
-			return nil, grpcError(err)
-		}
-		if put {
-			t.data = nil
-		}
-		reply.RawOutputContents = append(reply.RawOutputContents, t.data)
+	reply, err := response(m, r.Id, out, held)
+	if err != nil {
+		return nil, grpcError(err)
 	}
 	return reply, nil
 }

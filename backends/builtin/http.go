@@ -39,6 +39,8 @@ func (s *Server) routes() *http.ServeMux {
 		mux.HandleFunc("GET "+base+"/stats", s.withModel(func(m *model) any { return statsReply{[]modelStats{m.stats.snapshot()}} }))
 		mux.HandleFunc("GET "+base+"/ready", s.withModel(nil))
 		mux.HandleFunc("POST "+base+"/infer", s.httpInfer)
+		mux.HandleFunc("POST "+base+"/generate", s.httpGenerate)
+		mux.HandleFunc("POST "+base+"/generate_stream", s.httpGenerateStream)
 	}
 	s.sharedRoutes(mux)
 	return mux
@@ -114,6 +116,7 @@ type (
 		Name     string  `json:"name"`
 		DataType string  `json:"data_type"`
 		Dims     []int64 `json:"dims"`
+		Optional bool    `json:"optional,omitempty"`
 	}
 	instanceGroup struct {
 		Name  string `json:"name"`
@@ -154,13 +157,17 @@ func (m *model) configuration() modelConfig {
 	list := func(specs []spec) []tensorConfig {
 		var l []tensorConfig
 		for _, s := range specs {
-			l = append(l, tensorConfig{s.name, s.typ.config, s.dims})
+			l = append(l, tensorConfig{Name: s.name, DataType: s.typ.config, Dims: s.dims})
 		}
 		return l
 	}
 	c := modelConfig{
 		Name: m.name, Backend: platform, MaxBatchSize: m.maxBatch, Input: list(m.inputs), Output: list(m.outputs),
-		InstanceGroup: []instanceGroup{{Name: m.name, Kind: "KIND_CPU", Count: m.count}},
+		InstanceGroup:     []instanceGroup{{Name: m.name, Kind: "KIND_CPU", Count: m.count}},
+		TransactionPolicy: transactionPolicy{Decoupled: m.moves != nil},
+	}
+	for i := len(c.Input) - m.optional; i < len(c.Input); i++ {
+		c.Input[i].Optional = true
 	}
 	if q := m.queue; q.batch > 1 {
 		c.DynamicBatching = &dynamicBatching{PreferredBatchSize: []int{q.batch}, MaxQueueDelay: q.delay.Microseconds()}

@@ -76,7 +76,12 @@ func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) {
 	var req jsonRequest
 	held := &hold{of: &s.regions}
 	defer held.done()
-	parse := func(m *model) (*inference, error) { return s.parseHTTP(m, &req, body, r.Header, held) }
+	parse := func(m *model) (*inference, error) {
+		if m.moves != nil {
+			return nil, notUnary("HTTP end point")
+		}
+		return s.parseHTTP(m, &req, body, r.Header, held)
+	}
 	_, m, out, err := s.infer(r.Context(), r.PathValue("model"), r.PathValue("version"), parse)
 	switch {
 	case errors.Is(err, errReset):

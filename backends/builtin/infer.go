@@ -89,6 +89,7 @@ func (s *Server) answer(ctx context.Context, now, first int64, name, v string, p
 		m.stats.failed(s.clock.now() - now)
 		return nil, nil, nil, err
 	}
+	r.arrived = now
 	in, rows, bad := m.check(r)
 	if bad != nil {
 		m.stats.failed(s.clock.now() - now)
@@ -97,6 +98,9 @@ func (s *Server) answer(ctx context.Context, now, first int64, name, v string, p
 	j := &job{in: in, rows: rows, fail: fail, arrived: now, done: make(chan struct{})}
 	if err := m.do(ctx, r, j); err != nil {
 		return nil, nil, nil, err
+	}
+	if m.moves != nil {
+		return r, m, j.out, nil
 	}
 	return r, m, r.wanted(j.out), nil
 }
@@ -126,9 +130,14 @@ func (m *model) do(ctx context.Context, r *inference, j *job) error {
 	case j.err != nil:
 		return unavailable(r.id, m.name, j.err)
 	case j.fail:
-		return &failure{http.StatusInternalServerError, codes.Internal, fmt.Sprintf("%ssimulated failure of model '%s'", tag(r.id), m.name)}
+		return simulated(r.id, m.name)
 	}
 	return nil
+}
+
+// simulated is a failure on purpose.
+func simulated(id, model string) *failure {
+	return &failure{http.StatusInternalServerError, codes.Internal, fmt.Sprintf("%ssimulated failure of model '%s'", tag(id), model)}
 }
 
 // count puts a request's end into the results.

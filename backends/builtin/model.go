@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"encoding/binary"
+	"iter"
 	"math/rand/v2"
 	"strings"
 	"sync/atomic"
@@ -38,6 +39,10 @@ type model struct {
 
 	unloaded atomic.Bool
 
+	optional int // of the last inputs, how many may be left out
+	// moves are what a decoupled model does with a request, whose inputs run passes through; nil: it has one response.
+	moves func(in []tensor) iter.Seq[move]
+
 	queue *queue
 	stats *stats
 }
@@ -72,7 +77,8 @@ func catalogue() []*model {
 		inputs:  []spec{{"INPUT0", int32s, []int64{16}}, {"INPUT1", int32s, []int64{16}}},
 		outputs: []spec{{"OUTPUT0", int32s, []int64{16}}, {"OUTPUT1", int32s, []int64{16}}},
 	}
-	return append(models, simple, identity("identity", fp32, 64, -1), slow, slow4, ensemble(simple))
+	models = append(models, simple, identity("identity", fp32, 64, -1), slow, slow4, ensemble(simple))
+	return append(models, decoupled(types)...)
 }
 
 func identity(name string, t *datatype, maxBatch int, dim int64) *model {

@@ -31,6 +31,11 @@ func unknownVersion(name, v string) *failure {
 	return &failure{http.StatusNotFound, codes.NotFound, fmt.Sprintf("Request for unknown model: '%s' version %s is not found", name, v)}
 }
 
+// notUnary refuses a decoupled model where a request has one response.
+func notUnary(endpoint string) *failure {
+	return &failure{http.StatusNotImplemented, codes.Unimplemented, endpoint + " doesn't support models with decoupled transaction policy"}
+}
+
 func unavailable(id, model string, why error) *failure {
 	return &failure{http.StatusServiceUnavailable, codes.Unavailable, fmt.Sprintf("%s%s for model '%s'", tag(id), why, model)}
 }
@@ -40,6 +45,7 @@ type inference struct {
 	id      string
 	inputs  []tensor
 	outputs []string // wanted; empty: all
+	arrived int64    // of the server's clock
 }
 
 // tag is how Triton starts an error about a request.
@@ -69,6 +75,9 @@ func (m *model) check(r *inference) (ordered []tensor, rows int, err *failure) {
 	}
 	rows = 1
 	for i, t := range ordered {
+		if t.typ == nil { // optional
+			continue
+		}
 		n, err := m.checkShape(id, m.inputs[i], t)
 		if err != nil {
 			return nil, 0, err
@@ -100,7 +109,7 @@ func specIndex(specs []spec, name string) int {
 
 func (m *model) missing(id string, got, ordered []tensor) *failure {
 	var lost, have []string
-	for i, t := range ordered {
+	for i, t := range ordered[:len(ordered)-m.optional] {
 		if t.typ == nil {
 			lost = append(lost, "'"+m.inputs[i].name+"'")
 		}

@@ -36,6 +36,7 @@ type Server struct {
 	order    []*model // as the catalogue has them
 	types    map[string]*datatype
 	arrivals *arrivals
+	sendings sendings
 	faults   faults
 	results  results
 	conns    connections
@@ -69,9 +70,9 @@ func newServer(c Config) *Server {
 	clk := clock{time.Now()}
 	s := &Server{
 		config: c, clock: clk, models: map[string]*model{}, order: catalogue(), types: map[string]*datatype{},
-		arrivals: newArrivals(clk, maxArrivals),
-		faults:   faults{errors: c.Errors, reset: c.Reset, stall: c.Stall},
-		trace:    traceSettings(), logs: logSettings(),
+		arrivals: newArrivals(clk, maxArrivals), sendings: sendings{clock: clk},
+		faults: faults{errors: c.Errors, reset: c.Reset, stall: c.Stall},
+		trace:  traceSettings(), logs: logSettings(),
 		stop: func() {}, unhook: func() bool { return true },
 	}
 	s.faults.reseed(c.Seed)

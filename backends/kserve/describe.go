@@ -38,6 +38,9 @@ type tensorMetadata struct {
 type modelConfig struct {
 	MaxBatch int64         `json:"max_batch_size"`
 	Input    []configInput `json:"input"`
+	Policy   struct {
+		Decoupled bool `json:"decoupled"`
+	} `json:"model_transaction_policy"`
 	Ensemble struct {
 		Steps []configStep `json:"step"`
 	} `json:"ensemble_scheduling"`
@@ -92,6 +95,7 @@ func (m *metadata) signature(version string) backends.Signature {
 			s.Calls = append(s.Calls, c)
 		}
 	}
+	s.Decoupled = m.config.Policy.Decoupled
 	s.Statistics = slices.Contains(m.extensions, extStatistics)
 	s.BinaryTensors = slices.Contains(m.extensions, extBinary)
 	return s

@@ -30,8 +30,11 @@ func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error
 	return &GRPC{target: t, pool: pool}, nil
 }
 
-// Lanes implements backends.Conn.
-func (c *GRPC) Lanes(ctx context.Context, n int, _ backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+// Lanes implements backends.Conn: unary callers, or bidirectional streams where the target streams.
+func (c *GRPC) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+	if c.target.Streaming {
+		return c.pool.Streams(ctx, n, o.Depth, service+"ModelStreamInfer", func() grpcraw.StreamJudge { return &streamJudge{} })
+	}
 	return c.pool.Lanes(ctx, n)
 }
 
@@ -72,6 +75,9 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	}
 	if err != nil {
 		return nil, err
+	}
+	if c.target.Streaming {
+		r = streamed(r)
 	}
 	head := grpcHead(r.Sequence)
 	if r.Body != nil {

@@ -111,6 +111,10 @@ func readConfig(b []byte) (c modelConfig, err error) {
 				err = c.appendInput(config.Bytes)
 			case config.Is(15):
 				err = c.appendSteps(config.Bytes)
+			case config.Is(19):
+				for policy := protow.Walk(config.Bytes); policy.Next(); {
+					c.Policy.Decoupled = c.Policy.Decoupled || policy.Field == 1 && policy.Varint != 0
+				}
 			}
 		}
 		err = errors.Join(err, config.Err())

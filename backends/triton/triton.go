@@ -22,7 +22,7 @@ func Kind() backends.Kind {
 		Keys:      append(kserve.Keys(), "statistics", "endpoint", "streaming", "inactivity_timeout", "composing_models", "tokenizer", "trace", "log"),
 		Endpoints: []string{infer, generate, "tensorrtllm", "vllm"},
 		Abilities: abilities,
-		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace | backends.SystemShm),
+		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace | backends.Stream | backends.BidiStream | backends.SystemShm),
 		Check:     check,
 		Series:    series(),
 		Open:      open,

@@ -24,6 +24,9 @@ func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, 
 	}
 	cl.init(&o, c, out, pools, 0)
 	cl.onScan, cl.onHalt = cl.openSlots, cl.wakeAll
+	if steps, ok := p.(*Steps); ok {
+		cl.steps, cl.told, cl.onPart = steps, make([]bool, cl.n), cl.progress
+	}
 	cl.senders.Store(int32(cl.n))
 	workers := make([]worker, cl.n)
 	for i := range workers {
@@ -51,6 +54,9 @@ type closed struct {
 	n       int           // slots: those of a pool
 	next    atomic.Uint64 // number of the next request
 	shut    atomic.Bool   // no more sequences begin; those that are open go on
+
+	steps *Steps // the profile, if it is one
+	told  []bool // by slot, of its worker: its request has had its share of responses
 }
 
 // worker plays one slot. The padding keeps counters of neighbours apart.
@@ -87,6 +93,10 @@ func (w *worker) play() {
 	ready := int64(0)
 	for {
 		if due, ok := w.admitted(ready); !ok || !w.request(due) {
+			return
+		}
+		if w.steps != nil {
+			w.share(w.home.index)
 			return
 		}
 		ready = 0

@@ -51,6 +51,8 @@ type Pool struct {
 	Most int // lanes at most with those that Grow opens; 0: MaxInFlight. Not less than Lanes
 	// Timeout is that of one request on this pool, ns from due to last byte; 0: that of Options.
 	Timeout int64
+	// Inactivity is how long a request may neither send nor receive anything, ns, where lanes tell of that; 0: for ever.
+	Inactivity int64
 }
 
 // Control is how the node's procedure steers a running player, and what it can see of it. All fields are atomic.
@@ -118,6 +120,7 @@ type Played struct {
 	DroppedStop  int64 // due, but the node was stopped before it could be sent
 	WaitedPool   int64 // arrivals that waited for a slot
 	Paused       int64 // requests that waited for an empty sample buffer: measure was behind; warm-up included
+	Strays       int64 // replies that belong to no request
 	WarmSent     int64
 	PeakInFlight int64   // warm-up included
 	Closed       int64   // requests sent to close sequences that could not go on: in no other number

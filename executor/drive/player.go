@@ -38,6 +38,7 @@ type player struct {
 
 	onHalt func()          // wakes senders that wait
 	onScan func(now int64) // what a loop has to do now and then
+	onPart func(*slot)     // some responses of a request have come, which goes on
 }
 
 func (p *player) init(o *Options, c *Control, out Handoff, pools []Pool, most int) {
@@ -125,6 +126,9 @@ func (p *player) scan(end *ending) {
 	for sl := range p.present {
 		if limit := sl.pool.timeout; limit > 0 {
 			sl.cancel(now-limit, backends.CauseTimeout)
+		}
+		if limit := sl.pool.inactivity; limit > 0 {
+			sl.silent(now - limit)
 		}
 	}
 	if end.why != 0 {

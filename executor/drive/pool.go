@@ -9,6 +9,7 @@ import (
 
 // pool is the slots of one target.
 type pool struct {
+	player *player
 	slots  []slot       // its part of the player's
 	first  int          // the number of slots[0] in the whole
 	count  atomic.Int32 // slots[:count] have a lane
@@ -20,6 +21,8 @@ type pool struct {
 	// backlog is what waits for its slots while the pacer goes on; nil: the pacer waits
 	backlog *backlog
 	timeout int64 // ns, one request, due to last byte; 0: never
+	// inactivity is how long a request may be silent, ns; 0: for ever
+	inactivity int64
 }
 
 // divide makes the slots of all pools: as many as each may have lanes.
@@ -36,6 +39,7 @@ func (p *player) divide(pools []Pool, inFlight int) {
 		if g.inline > 0 {
 			g.hand = g.inline
 		}
+		g.player, g.inactivity = p, given.Inactivity
 		if g.timeout = given.Timeout; g.timeout == 0 {
 			g.timeout = p.o.Timeout
 		}

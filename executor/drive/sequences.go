@@ -71,6 +71,7 @@ type tally struct {
 	sent     atomic.Int64  // Begin: steps of hold after the first of their sequences
 	warmed   atomic.Int64
 	paused   atomic.Int64
+	strays   atomic.Int64 // replies that belong to no request
 }
 
 // home is the slot of the first pool that a slot belongs to.
@@ -220,5 +221,6 @@ func (c *tally) addTo(p *Played) {
 	p.Sent += c.sent.Load()
 	p.WarmSent += c.warmed.Load()
 	p.Paused += c.paused.Load()
+	p.Strays = c.strays.Load()
 	p.Closed, p.LeftOpen = int64(c.closers.Load()), c.leftOpen.Load()
 }

@@ -3,6 +3,7 @@ package drive
 import (
 	"math"
 	"sync/atomic"
+	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
@@ -112,9 +113,33 @@ func (sl *slot) receive() bool {
 		switch {
 		case at == backends.None && !done:
 			return false
-		case done && sl.due.Load() != never:
+		case at == backends.None:
+			sl.pool.player.strays.Add(1)
+		case !done:
+			sl.part()
+		case sl.due.Load() != never:
 			return true
 		}
+	}
+}
+
+// part hands off the events of a request that goes on. While the folder is behind nothing more of it is read; once the
+// player was halted they are of no use to anybody.
+func (sl *slot) part() {
+	p := sl.pool.player
+	if p.onPart != nil {
+		p.onPart(sl)
+	}
+	if p.out.Part(sl.index, sl.sample) {
+		return
+	}
+	p.paused.Add(1)
+	for !p.out.Part(sl.index, sl.sample) {
+		if p.halt.Load() {
+			sl.sample.Events = sl.sample.Events[:0]
+			return
+		}
+		time.Sleep(coarse)
 	}
 }
 
@@ -130,6 +155,16 @@ func (p *player) finish(sl *slot) {
 func (p *player) leave() {
 	if p.c.InFlight.Add(-1) == 0 && p.senders.Load() == 0 {
 		p.notify()
+	}
+}
+
+// silent ends the slot's request if it has been silent since before limit. A slot that has not sent its request yet still
+// tells of the one before.
+func (sl *slot) silent(limit int64) {
+	due := sl.due.Load()
+	gen := sl.gen.Load()
+	if at := sl.lane.Activity(0); due != never && at >= due && at < limit && sl.due.Load() == due {
+		sl.lane.Cancel(0, gen, backends.CauseInactivity)
 	}
 }
 

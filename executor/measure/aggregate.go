@@ -35,6 +35,7 @@ type Counts struct {
 	Class      [classes]int64
 	Reconnects int64
 	Good       int64 // answered well and within every bound of goodput
+	Coalesced  int64 // answered well, with responses that came together
 }
 
 // Books are what only the player knows: requests that were due and never sent. Who plays fills them in.
@@ -72,11 +73,20 @@ type Flow struct {
 	BytesSent, BytesReceived    int64
 }
 
-// count takes s as one of the requests due in the window. end is when it ended, good whether it is so for goodput.
-func (a *Aggregate) count(s *backends.Sample, end int64, good bool) {
+// known is what the folder has found out about a finished request, once for all that count it.
+type known struct {
+	good   bool // for goodput
+	before *stream
+}
+
+// count takes s as one of the requests due in the window. end is when it ended.
+func (a *Aggregate) count(s *backends.Sample, end int64, k known) {
 	a.Sent++
-	if good {
+	if k.good {
 		a.Good++
+	}
+	if s.Flags&backends.Coalesced != 0 && s.Class == backends.OK {
+		a.Coalesced++
 	}
 	a.Class[s.Class]++
 	if s.Flags&backends.Redialled != 0 {
@@ -92,7 +102,7 @@ func (a *Aggregate) count(s *backends.Sample, end int64, good bool) {
 		a.Examples[s.Class] = string(s.Note)
 	}
 	if a.only != nil {
-		a.some(s)
+		a.some(s, k)
 		return
 	}
 	rows := extracts[:]
@@ -100,18 +110,42 @@ func (a *Aggregate) count(s *backends.Sample, end int64, good bool) {
 		rows = extracts[:closedLoop]
 	}
 	for i := range rows {
-		if v, ok := rows[i].of(s); ok {
-			a.dists[i].Add(v)
+		a.add(i, s, k)
+	}
+}
+
+// add enters s in the distribution of row i.
+func (a *Aggregate) add(i int, s *backends.Sample, k known) {
+	if i == responseGap {
+		a.gaps(s, k.before)
+	} else if v, ok := extracts[i].of(s); ok {
+		a.dists[i].Add(v)
+	}
+}
+
+// gaps enters the times between the responses of s, with those that came in parts before.
+func (a *Aggregate) gaps(s *backends.Sample, before *stream) {
+	if !answered(s) {
+		return
+	}
+	last, d := int64(0), &a.dists[responseGap]
+	if before != nil {
+		d.Merge(&before.gaps)
+		last = before.last
+	}
+	for i := range s.Events {
+		at := s.Events[i].At
+		if last != 0 {
+			d.Add(at - last)
 		}
+		last = at
 	}
 }
 
 // some adds s to the distributions that are kept.
-func (a *Aggregate) some(s *backends.Sample) {
+func (a *Aggregate) some(s *backends.Sample, k known) {
 	for _, i := range a.only {
-		if v, ok := extracts[i].of(s); ok {
-			a.dists[i].Add(v)
-		}
+		a.add(i, s, k)
 	}
 }
 
@@ -137,6 +171,7 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	a.Sent += o.Sent
 	a.Reconnects += o.Reconnects
 	a.Good += o.Good
+	a.Coalesced += o.Coalesced
 	a.Planned += o.Planned
 	a.DroppedPool += o.DroppedPool
 	a.DroppedStop += o.DroppedStop

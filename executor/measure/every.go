@@ -112,18 +112,18 @@ func (s *series) find(t int64) int {
 }
 
 // fold takes a sample. Times are ns since hold began.
-func (s *series) fold(x *backends.Sample, due, completed bool, start, ended int64, good bool) {
+func (s *series) fold(x *backends.Sample, due, completed bool, start, ended int64, about known) {
 	if s.entry >= 0 && int(x.Entry) != s.entry {
 		return
 	}
 	if due {
 		if a := s.of(x.Due - start); a != nil {
-			a.count(x, ended, good)
+			a.count(x, ended, about)
 		}
 	}
 	if completed {
 		if a := s.of(ended - start); a != nil {
-			a.flow(x, good)
+			a.flow(x, about.good)
 		}
 	}
 }

@@ -57,6 +57,7 @@ type Folder struct {
 	every   []*series
 	bounds  []bound
 	slices  *slicer  // nil until hold began
+	streams streams
 	windows *windows // nil without Config.Windows or until hold began
 	last    int64    // time of the drain before this one
 	sinkErr error
@@ -94,6 +95,7 @@ func (f *Folder) Drain(now int64) (folded int) {
 		l := &f.c.Rings.lanes[i]
 		for s := l.full.pop(); s != nil; s = l.full.pop() {
 			if s.Flags&backends.Part != 0 {
+				f.streams.part(s)
 				l.spare.push(s)
 				continue
 			}
@@ -173,24 +175,25 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 	}
 	due := s.Flags&backends.Warmup == 0 && s.Due >= start && s.Due < end
 	completed := ended >= start && ended < end
-	well := f.bounds != nil && good(f.bounds, s)
+	k := known{good: f.bounds != nil && good(f.bounds, s), before: f.streams.take(s)}
 	if due {
-		f.of(s.Due-start).count(s, ended, well)
+		f.of(s.Due-start).count(s, ended, k)
 		f.slices.sent(s.Due)
 	}
 	if completed {
-		f.of(ended-start).flow(s, well)
+		f.of(ended-start).flow(s, k.good)
 		f.slices.completed(s, ended)
 	}
 	if f.parts != nil {
-		f.parts.fold(s, due, completed, start, ended, well)
+		f.parts.fold(s, due, completed, start, ended, k)
 	}
 	for _, e := range f.every {
-		e.fold(s, due, completed, start, ended, well)
+		e.fold(s, due, completed, start, ended, k)
 	}
 	if f.windows != nil {
-		f.windows.fold(s, due, completed, ended, well)
+		f.windows.fold(s, due, completed, ended, k)
 	}
+	f.streams.done(k.before)
 }
 
 // of are the sums in which what was due, or ended, at t since hold began counts for the node as a whole.

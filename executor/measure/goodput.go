@@ -17,7 +17,8 @@ type Bound struct {
 // Bindable reports whether a row can stand in a goodput condition: each request has a value of its own, and one side of it
 // is the better one.
 func Bindable(row *metric.Row) bool {
-	return extractOf(row.Name) >= 0 && row.Better != metric.Neither
+	i := extractOf(row.Name)
+	return i >= 0 && extracts[i].of != nil && row.Better != metric.Neither
 }
 
 // bound is a Bound made ready for the fold.

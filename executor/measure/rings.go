@@ -11,6 +11,8 @@ const (
 	budget     = 16 << 10
 	minPerLane = 4
 	maxPerLane = 4096
+	// eventBudget is how many events all samples of a node hold: 16 MB.
+	eventBudget = 1 << 20
 )
 
 // Rings is where samples change hands: per lane one ring of finished samples and one of empty ones, each with a single
@@ -30,19 +32,30 @@ type lane struct {
 	spare ring
 }
 
-// spares is how many part buffers a lane has: one is filled while the folder reads the other.
-const spares = 2
+// spares is how many buffers for parts a lane has: 4 MB of events in all, and on one lane no more than come between two
+// drains even of the fastest stream.
+func spares(lanes, events int) int {
+	if events == 0 {
+		return 0
+	}
+	return max(min((1<<18)/(lanes*events), (16<<10)/events), 2)
+}
 
 // NewRings makes buffers for lanes lanes. perLane 0 takes the budget of 16 Ki samples for the node, at least 4 and at
-// most 4,096 a lane; events is the capacity of each sample's Events (0: replies come in one piece).
+// most 4,096 a lane, and fewer where their events would be too many; events is the capacity of each sample's Events (0: replies come in one piece).
 func NewRings(lanes, perLane, events int) *Rings {
 	if perLane <= 0 {
-		perLane = min(max(budget/max(lanes, 1), minPerLane), maxPerLane)
+		samples := budget
+		if events > 0 {
+			samples = min(samples, eventBudget/events)
+		}
+		perLane = min(max(samples/max(lanes, 1), minPerLane), maxPerLane)
 	}
+	parts := spares(lanes, events)
 	r := &Rings{lanes: make([]lane, lanes), perLane: perLane}
 	for i := range r.lanes {
 		l := &r.lanes[i]
-		l.full.init(perLane + spares)
+		l.full.init(perLane + parts)
 		l.empty.init(perLane)
 		l.fresh = make([]backends.Sample, perLane)
 		if events == 0 {
@@ -51,8 +64,8 @@ func NewRings(lanes, perLane, events int) *Rings {
 		for j := range l.fresh {
 			l.fresh[j].Events = make([]backends.Event, 0, events)
 		}
-		l.spare.init(spares)
-		for range spares {
+		l.spare.init(parts)
+		for range parts {
 			l.spare.push(&backends.Sample{Events: make([]backends.Event, 0, events)})
 		}
 	}

@@ -11,13 +11,15 @@ const nsPerSecond = 1e9
 // Indexes of the rows that something here reads by itself. What a closed loop has no use for comes last.
 const (
 	latency     = 0
-	closedLoop  = 4 // extracts[:closedLoop] are all that differ from each other, or from zero, in a closed loop
-	serviceTime = 4
-	sendDelay   = 5
+	responses   = 3
+	responseGap = 4
+	closedLoop  = 6 // extracts[:closedLoop] are all that differ from each other, or from zero, in a closed loop
+	serviceTime = 6
+	sendDelay   = 7
 )
 
 // extracts is how each catalogue row From Sample reads a sample; a test demands exactly one for each. They stand in the
-// order of the indexes above. False: the request has no such time.
+// order of the indexes above. False: the request has no such time. response_gap has no function, as a request has many.
 var extracts = [...]struct {
 	row string
 	of  func(*backends.Sample) (int64, bool)
@@ -27,6 +29,8 @@ var extracts = [...]struct {
 		return s.Connect, s.Connect != 0 && s.Class != backends.Dial && s.Class != backends.TLS
 	}},
 	{"send_time", func(s *backends.Sample) (int64, bool) { return s.SendEnd - s.SendStart, answered(s) && s.SendEnd != 0 }},
+	{"responses", func(s *backends.Sample) (int64, bool) { return int64(s.Responses), answered(s) && cap(s.Events) > 0 }},
+	{"response_gap", nil},
 	{"first_response", func(s *backends.Sample) (int64, bool) {
 		return s.FirstByte - s.SendStart, answered(s) && s.FirstByte != 0
 	}},
@@ -66,6 +70,7 @@ func valueTable() map[string]func(*Aggregate) float64 {
 		"errors.ratio":        func(a *Aggregate) float64 { return a.ended(a.share(a.Failed())) },
 		"late.count":          func(a *Aggregate) float64 { return a.counted(a.Late()) },
 		"late.ratio":          func(a *Aggregate) float64 { return a.share(a.Late()) },
+		"coalesced.ratio":     func(a *Aggregate) float64 { return a.streamed(float64(a.Coalesced) / float64(a.OK())) },
 		"reconnects.count":    func(a *Aggregate) float64 { return a.counted(a.Reconnects) },
 		"goodput":             func(a *Aggregate) float64 { return a.judged(a.perSecond(a.GoodCompleted)) },
 		"goodput.ratio":       func(a *Aggregate) float64 { return a.judged(a.planned(a.Good) / float64(a.Planned)) },
@@ -115,6 +120,14 @@ func (a *Aggregate) planned(n int64) float64 {
 		return math.NaN()
 	}
 	return float64(n)
+}
+
+// streamed is v where requests were answered with responses of their own times.
+func (a *Aggregate) streamed(v float64) float64 {
+	if a.dists[responses].N() == 0 {
+		return math.NaN()
+	}
+	return v
 }
 
 // judged is v where goodput was asked for.

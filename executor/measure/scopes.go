@@ -88,15 +88,15 @@ func newParts(p Parts, like maker) *parts {
 }
 
 // fold counts a sample in its scopes.
-func (p *parts) fold(s *backends.Sample, due, completed bool, start, ended int64, good bool) {
+func (p *parts) fold(s *backends.Sample, due, completed bool, start, ended int64, about known) {
 	if due {
 		for _, k := range p.piece(s.Due - start).of(s.Entry) {
-			p.scopes[k].count(s, ended, good)
+			p.scopes[k].count(s, ended, about)
 		}
 	}
 	if completed {
 		for _, k := range p.piece(ended - start).of(s.Entry) {
-			p.scopes[k].flow(s, good)
+			p.scopes[k].flow(s, about.good)
 		}
 	}
 }

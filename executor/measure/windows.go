@@ -82,12 +82,12 @@ func (w *windows) at(t int64) *Window {
 	return nil
 }
 
-func (w *windows) fold(s *backends.Sample, due, completed bool, ended int64, good bool) {
+func (w *windows) fold(s *backends.Sample, due, completed bool, ended int64, about known) {
 	if due {
 		if x := w.at(s.Due); x != nil {
-			x.Due.count(s, ended, good)
+			x.Due.count(s, ended, about)
 			for _, k := range w.c.like.of(s.Entry) {
-				x.Scopes[k].count(s, ended, good)
+				x.Scopes[k].count(s, ended, about)
 			}
 		}
 	}
@@ -95,12 +95,12 @@ func (w *windows) fold(s *backends.Sample, due, completed bool, ended int64, goo
 		return
 	}
 	if x := w.at(ended); x != nil {
-		x.Due.flow(s, good)
+		x.Due.flow(s, about.good)
 		for _, k := range w.c.like.of(s.Entry) {
-			x.Scopes[k].flow(s, good)
+			x.Scopes[k].flow(s, about.good)
 		}
-		x.Completed.count(s, ended, good)
-		x.Completed.flow(s, good)
+		x.Completed.count(s, ended, about)
+		x.Completed.flow(s, about.good)
 	}
 }
 

@@ -10,15 +10,16 @@ type FindingCode struct {
 
 // Codes of findings that say whether the client could have been the bottleneck.
 const (
-	ClientLate  = "client_late"
-	ClientCPU   = "client_cpu"
-	ClientNear  = "client_near_limit"
-	Sockets     = "sockets"
-	Paused      = "paused"
-	StoodStill  = "stood_still"
-	PoolFull    = "pool_full"
-	BusyMachine = "busy_machine"
-	LostSamples = "lost_samples"
+	ClientLate   = "client_late"
+	ClientCPU    = "client_cpu"
+	ClientNear   = "client_near_limit"
+	Sockets      = "sockets"
+	Paused       = "paused"
+	StoodStill   = "stood_still"
+	PoolFull     = "pool_full"
+	BusyMachine  = "busy_machine"
+	LostSamples  = "lost_samples"
+	StrayReplies = "stray_replies"
 )
 
 // FindingCodes lists every code that a finding can have; a test finds each in the code.
@@ -53,6 +54,11 @@ func FindingCodes() []FindingCode {
 			StoodStill, Invalidating,
 			"The whole process did nothing for over a second: it was stopped or swapped out, or its machine was suspended.",
 			"Measure again on a machine that does nothing else.",
+		},
+		{
+			StrayReplies, Note,
+			"Replies came on a stream that belong to no request that is in flight: the server answered under another id, or once more after the final response.",
+			"Look for a model that answers after its final response, or for a proxy that mixes streams up. The replies are in no number.",
 		},
 		{
 			PoolFull, Note,

@@ -44,8 +44,12 @@ func streams() []Row {
 			Help:    "Time for each output token with the first one in it: latency over output tokens. Other tools call itl so.",
 		},
 		{
-			Name: "response_gap", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, Needs: streaming, CSV: ms(), Later: true,
+			Name: "response_gap", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, Needs: streaming, CSV: ms(),
 			Help: "Time between one response of a request and the next, all gaps of all requests.",
+		},
+		{
+			Name: "responses", Dim: Count, Shape: Distribution, From: Sample, Needs: streaming, CSV: plain(),
+			Help: "Responses of a request, without the empty one that only says that nothing more comes.",
 		},
 	}
 }

@@ -148,6 +148,10 @@ func counts() []Row {
 			Help: "Late requests over requests sent.",
 		},
 		{
+			Name: "coalesced.ratio", Dim: Ratio, Shape: Value, From: Counts, Better: Lower, Needs: streaming, CSV: plain(),
+			Help: "Requests answered well with a response that had come by the time the one before it was read, over requests answered well: that gap is the network's or this client's, not the server's.",
+		},
+		{
 			Name: "reconnects.count", Dim: Count, Shape: Value, From: Counts, Better: Lower, CSV: plain(),
 			Help: "Requests sent once more on a fresh connection, because the server had closed the old one without saying so.",
 		},

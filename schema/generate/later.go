@@ -12,14 +12,12 @@ import (
 const laterText = `
 target.backend: triton_inprocess tfserving torchserve openai grpc http
 target.signature
-target.endpoint
+target.endpoint: generate chat completions responses messages embeddings rankings images tensorrtllm vllm predict classify regress
 target.path
 target.method
 target.protos
 target.inprocess
 target.compression
-target.inactivity_timeout
-target.streaming
 target.tokenizer
 target.metrics
 builtin.ttft
@@ -31,7 +29,6 @@ dataset.format: sharegpt openai_batch mooncake frames textproto multipart
 dataset.history
 
 load.of
-quantity_int_map.periodic
 
 stage_map.sequences
 stage_map.shared_memory: cuda

@@ -6,6 +6,9 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
+// receiver takes a reply message, which is valid only during the call.
+type receiver interface{ unmarshal(mem.BufferSlice) }
+
 // codec passes bytes through. Its name is what the wire says (application/grpc+proto), as servers expect.
 type codec struct{}
 
@@ -15,7 +18,7 @@ func (codec) Name() string { return "proto" }
 // Marshal implements encoding.CodecV2.
 func (codec) Marshal(v any) (mem.BufferSlice, error) {
 	switch v := v.(type) {
-	case *lane:
+	case *outgoing:
 		return v.marshal(), nil
 	case *[]byte:
 		return mem.BufferSlice{mem.SliceBuffer(*v)}, nil
@@ -26,7 +29,7 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 // Unmarshal implements encoding.CodecV2. data is let go when it returns.
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	switch v := v.(type) {
-	case *lane:
+	case receiver:
 		v.unmarshal(data)
 		return nil
 	case *[]byte:

@@ -29,44 +29,79 @@ func (h *head) Get(int) *[]byte { return &h.bytes }
 // Put implements mem.BufferPool.
 func (h *head) Put(*[]byte) { h.busy.Store(false) }
 
-// marshal gives the pieces of the message in flight to the codec.
-func (l *lane) marshal() mem.BufferSlice {
-	m := l.call.Impl.(*message)
+// outgoing is a message as it is given to SendMsg: a call with the values of its holes.
+type outgoing struct {
+	call   *backends.Call
+	fields backends.Fields
+	heads  []*head
+}
+
+// marshal gives the pieces of the message to the codec.
+func (o *outgoing) marshal() mem.BufferSlice {
+	m := o.call.Impl.(*message)
 	if m.whole != nil {
 		return m.whole
 	}
-	h := l.freeHead()
+	h := o.freeHead()
 	h.busy.Store(true)
 	h.bytes, h.list = h.bytes[:0], h.list[:0]
-	if l.call.Size <= joinSize {
-		for _, b := range l.call.Body {
+	if o.call.Size <= joinSize {
+		for _, b := range o.call.Body {
 			h.bytes = append(h.bytes, b...)
 		}
 	} else {
 		h.list = append(h.list, m.body...)
 	}
 	own := len(h.bytes)
-	h.bytes = append(h.bytes, l.call.Head...)
-	for _, hole := range l.call.Holes {
+	h.bytes = append(h.bytes, o.call.Head...)
+	for _, hole := range o.call.Holes {
 		at := own + int(hole.At)
-		fill(h.bytes[at:at+int(hole.Width)], hole.Field, l.fields)
+		fill(h.bytes[at:at+int(hole.Width)], hole.Field, o.fields)
 	}
 	h.list = append(h.list, mem.NewBuffer(&h.bytes, h))
 	return h.list
 }
 
 // freeHead is a head that the transport does not hold: nearly always the first one.
-func (l *lane) freeHead() *head {
-	for _, h := range l.heads {
+func (o *outgoing) freeHead() *head {
+	for _, h := range o.heads {
 		if !h.busy.Load() {
 			return h
 		}
 	}
 	h := &head{bytes: make([]byte, 0, headSize)}
-	if len(l.heads) < maxHeads {
-		l.heads = append(l.heads, h)
+	if len(o.heads) < maxHeads {
+		o.heads = append(o.heads, h)
 	}
 	return h
+}
+
+// incoming is a reply message as it came.
+type incoming struct {
+	pieces [][]byte // valid while the codec's call lasts
+	joined []byte
+}
+
+// take holds on to the pieces of data and gives their size.
+func (i *incoming) take(data mem.BufferSlice) (size int64) {
+	i.pieces = i.pieces[:0]
+	for _, b := range data {
+		i.pieces = append(i.pieces, b.ReadOnlyData())
+		size += int64(b.Len())
+	}
+	return size
+}
+
+// join makes one piece of all, by a copy if there are several.
+func (i *incoming) join() {
+	if len(i.pieces) < 2 {
+		return
+	}
+	i.joined = i.joined[:0]
+	for _, p := range i.pieces {
+		i.joined = append(i.joined, p...)
+	}
+	i.pieces = append(i.pieces[:0], i.joined)
 }
 
 // fill writes a field's value: digits, or a varint as wide as the hole.

@@ -33,9 +33,8 @@ type lane struct {
 	contexts []context.Context
 
 	// Of the request in flight: Send's until handover, then Recv's.
+	outgoing
 	slot   int
-	call   *backends.Call
-	fields backends.Fields
 	sample *backends.Sample
 	stream grpc.ClientStream
 	via    *conn // conn, or one of the request's own
@@ -45,9 +44,7 @@ type lane struct {
 
 	silent int // requests in a row that met a transport closed without a word
 
-	heads  []*head
-	pieces [][]byte
-	joined []byte // a reply in one piece
+	incoming
 }
 
 func newLane(p *Pool) *lane {
@@ -109,7 +106,7 @@ func (l *lane) transmit() error {
 		return err
 	}
 	l.stream = stream
-	return stream.SendMsg(l)
+	return stream.SendMsg(&l.outgoing)
 }
 
 // connectOne makes the connection of one request.
@@ -268,19 +265,9 @@ func (l *lane) unmarshal(data mem.BufferSlice) {
 	s.FirstByte = s.LastByte
 	s.Responses, s.Status = 1, 0
 	l.got = true
-	l.pieces = l.pieces[:0]
-	size := 0
-	for _, b := range data {
-		l.pieces = append(l.pieces, b.ReadOnlyData())
-		size += b.Len()
-	}
-	s.BytesReceived += int64(size) + prefixSize
-	if len(l.pieces) > 1 && l.judge.Whole(l.call) {
-		l.joined = l.joined[:0]
-		for _, p := range l.pieces {
-			l.joined = append(l.joined, p...)
-		}
-		l.pieces = append(l.pieces[:0], l.joined)
+	s.BytesReceived += l.take(data) + prefixSize
+	if l.judge.Whole(l.call) {
+		l.join()
 	}
 	l.judge.Reply(l.call, l.pieces, s)
 	clear(l.pieces)

@@ -21,6 +21,7 @@ type link struct {
 	born     int64 // end of its handshake
 	replaces bool  // its ClientConn had another before
 	requests atomic.Uint32
+	reads    atomic.Uint32
 	answered atomic.Bool   // some reply has begun
 	foreign  atomic.Bool   // the server has sent what is no HTTP/2
 	closed   atomic.Bool   // by grpc-go
@@ -67,6 +68,7 @@ func linkIn(ctx context.Context) *link {
 // Read implements net.Conn.
 func (l *link) Read(b []byte) (int, error) {
 	n, err := l.Conn.Read(b)
+	l.reads.Add(1)
 	l.watch(b[:n])
 	if err != nil {
 		l.note(err)

@@ -27,7 +27,7 @@ func (l *lane) fail(err error, k *link, why backends.Cause) {
 		why = backends.CauseStop
 	}
 	switch why {
-	case backends.CauseTimeout:
+	case backends.CauseTimeout, backends.CauseInactivity:
 		s.Class = backends.TimedOut
 		s.Flags |= backends.Timeout
 		return

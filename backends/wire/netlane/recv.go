@@ -234,9 +234,10 @@ func (l *lane) cancelled(at int64) bool {
 	s, why := l.sample, causeOf(w)
 	s.LastByte, s.Responses, s.Note = at, 0, s.Note[:0]
 	s.Class, s.Flags = backends.Stopped, s.Flags|backends.Incomplete
-	if why == backends.CauseTimeout {
+	late := why == backends.CauseTimeout || why == backends.CauseInactivity
+	if late {
 		s.Class, s.Flags = backends.TimedOut, s.Flags&^backends.Incomplete|backends.Timeout
 	}
-	l.renew(false, why == backends.CauseTimeout)
+	l.renew(false, late)
 	return true
 }

@@ -163,7 +163,7 @@ func (x ModelInstanceGroup_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ModelInstanceGroup_Kind.Descriptor instead.
 func (ModelInstanceGroup_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{14, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type ServerLiveRequest struct {
@@ -1053,6 +1053,58 @@ func (x *ModelInferResponse) GetRawOutputContents() [][]byte {
 	return nil
 }
 
+type ModelStreamInferResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ErrorMessage  string                 `protobuf:"bytes,1,opt,name=error_message,json=errorMessage,proto3" json:"error_message,omitempty"` // empty: none
+	InferResponse *ModelInferResponse    `protobuf:"bytes,2,opt,name=infer_response,json=inferResponse,proto3" json:"infer_response,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelStreamInferResponse) Reset() {
+	*x = ModelStreamInferResponse{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelStreamInferResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelStreamInferResponse) ProtoMessage() {}
+
+func (x *ModelStreamInferResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelStreamInferResponse.ProtoReflect.Descriptor instead.
+func (*ModelStreamInferResponse) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ModelStreamInferResponse) GetErrorMessage() string {
+	if x != nil {
+		return x.ErrorMessage
+	}
+	return ""
+}
+
+func (x *ModelStreamInferResponse) GetInferResponse() *ModelInferResponse {
+	if x != nil {
+		return x.InferResponse
+	}
+	return nil
+}
+
 type ModelInstanceGroup struct {
 	state         protoimpl.MessageState  `protogen:"open.v1"`
 	Name          string                  `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1064,7 +1116,7 @@ type ModelInstanceGroup struct {
 
 func (x *ModelInstanceGroup) Reset() {
 	*x = ModelInstanceGroup{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[14]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1128,7 @@ func (x *ModelInstanceGroup) String() string {
 func (*ModelInstanceGroup) ProtoMessage() {}
 
 func (x *ModelInstanceGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[14]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1141,7 @@ func (x *ModelInstanceGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelInstanceGroup.ProtoReflect.Descriptor instead.
 func (*ModelInstanceGroup) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{14}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ModelInstanceGroup) GetName() string {
@@ -1118,13 +1170,14 @@ type ModelInput struct {
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	DataType      DataType               `protobuf:"varint,2,opt,name=data_type,json=dataType,proto3,enum=inference.DataType" json:"data_type,omitempty"`
 	Dims          []int64                `protobuf:"varint,4,rep,packed,name=dims,proto3" json:"dims,omitempty"` // without the batch dimension
+	Optional      bool                   `protobuf:"varint,8,opt,name=optional,proto3" json:"optional,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelInput) Reset() {
 	*x = ModelInput{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[15]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1136,7 +1189,7 @@ func (x *ModelInput) String() string {
 func (*ModelInput) ProtoMessage() {}
 
 func (x *ModelInput) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[15]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1149,7 +1202,7 @@ func (x *ModelInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelInput.ProtoReflect.Descriptor instead.
 func (*ModelInput) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{15}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ModelInput) GetName() string {
@@ -1173,6 +1226,13 @@ func (x *ModelInput) GetDims() []int64 {
 	return nil
 }
 
+func (x *ModelInput) GetOptional() bool {
+	if x != nil {
+		return x.Optional
+	}
+	return false
+}
+
 type ModelOutput struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1184,7 +1244,7 @@ type ModelOutput struct {
 
 func (x *ModelOutput) Reset() {
 	*x = ModelOutput{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[16]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1196,7 +1256,7 @@ func (x *ModelOutput) String() string {
 func (*ModelOutput) ProtoMessage() {}
 
 func (x *ModelOutput) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[16]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1209,7 +1269,7 @@ func (x *ModelOutput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelOutput.ProtoReflect.Descriptor instead.
 func (*ModelOutput) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{16}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ModelOutput) GetName() string {
@@ -1243,7 +1303,7 @@ type ModelDynamicBatching struct {
 
 func (x *ModelDynamicBatching) Reset() {
 	*x = ModelDynamicBatching{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[17]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1255,7 +1315,7 @@ func (x *ModelDynamicBatching) String() string {
 func (*ModelDynamicBatching) ProtoMessage() {}
 
 func (x *ModelDynamicBatching) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[17]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1268,7 +1328,7 @@ func (x *ModelDynamicBatching) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelDynamicBatching.ProtoReflect.Descriptor instead.
 func (*ModelDynamicBatching) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{17}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ModelDynamicBatching) GetPreferredBatchSize() []int32 {
@@ -1294,7 +1354,7 @@ type ModelTransactionPolicy struct {
 
 func (x *ModelTransactionPolicy) Reset() {
 	*x = ModelTransactionPolicy{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[18]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1306,7 +1366,7 @@ func (x *ModelTransactionPolicy) String() string {
 func (*ModelTransactionPolicy) ProtoMessage() {}
 
 func (x *ModelTransactionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[18]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1319,7 +1379,7 @@ func (x *ModelTransactionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTransactionPolicy.ProtoReflect.Descriptor instead.
 func (*ModelTransactionPolicy) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{18}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ModelTransactionPolicy) GetDecoupled() bool {
@@ -1339,7 +1399,7 @@ type ModelEnsembling struct {
 
 func (x *ModelEnsembling) Reset() {
 	*x = ModelEnsembling{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[19]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1351,7 +1411,7 @@ func (x *ModelEnsembling) String() string {
 func (*ModelEnsembling) ProtoMessage() {}
 
 func (x *ModelEnsembling) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[19]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1364,7 +1424,7 @@ func (x *ModelEnsembling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelEnsembling.ProtoReflect.Descriptor instead.
 func (*ModelEnsembling) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{19}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ModelEnsembling) GetStep() []*ModelEnsembling_Step {
@@ -1392,7 +1452,7 @@ type ModelConfig struct {
 
 func (x *ModelConfig) Reset() {
 	*x = ModelConfig{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[20]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1404,7 +1464,7 @@ func (x *ModelConfig) String() string {
 func (*ModelConfig) ProtoMessage() {}
 
 func (x *ModelConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[20]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1417,7 +1477,7 @@ func (x *ModelConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelConfig.ProtoReflect.Descriptor instead.
 func (*ModelConfig) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{20}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ModelConfig) GetName() string {
@@ -1500,7 +1560,7 @@ type ModelConfigRequest struct {
 
 func (x *ModelConfigRequest) Reset() {
 	*x = ModelConfigRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1512,7 +1572,7 @@ func (x *ModelConfigRequest) String() string {
 func (*ModelConfigRequest) ProtoMessage() {}
 
 func (x *ModelConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1525,7 +1585,7 @@ func (x *ModelConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelConfigRequest.ProtoReflect.Descriptor instead.
 func (*ModelConfigRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{21}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ModelConfigRequest) GetName() string {
@@ -1551,7 +1611,7 @@ type ModelConfigResponse struct {
 
 func (x *ModelConfigResponse) Reset() {
 	*x = ModelConfigResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1563,7 +1623,7 @@ func (x *ModelConfigResponse) String() string {
 func (*ModelConfigResponse) ProtoMessage() {}
 
 func (x *ModelConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1576,7 +1636,7 @@ func (x *ModelConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelConfigResponse.ProtoReflect.Descriptor instead.
 func (*ModelConfigResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{22}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ModelConfigResponse) GetConfig() *ModelConfig {
@@ -1596,7 +1656,7 @@ type ModelStatisticsRequest struct {
 
 func (x *ModelStatisticsRequest) Reset() {
 	*x = ModelStatisticsRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1608,7 +1668,7 @@ func (x *ModelStatisticsRequest) String() string {
 func (*ModelStatisticsRequest) ProtoMessage() {}
 
 func (x *ModelStatisticsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1621,7 +1681,7 @@ func (x *ModelStatisticsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStatisticsRequest.ProtoReflect.Descriptor instead.
 func (*ModelStatisticsRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{23}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ModelStatisticsRequest) GetName() string {
@@ -1649,7 +1709,7 @@ type StatisticDuration struct {
 
 func (x *StatisticDuration) Reset() {
 	*x = StatisticDuration{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1661,7 +1721,7 @@ func (x *StatisticDuration) String() string {
 func (*StatisticDuration) ProtoMessage() {}
 
 func (x *StatisticDuration) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1674,7 +1734,7 @@ func (x *StatisticDuration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatisticDuration.ProtoReflect.Descriptor instead.
 func (*StatisticDuration) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{24}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *StatisticDuration) GetCount() uint64 {
@@ -1707,7 +1767,7 @@ type InferStatistics struct {
 
 func (x *InferStatistics) Reset() {
 	*x = InferStatistics{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1719,7 +1779,7 @@ func (x *InferStatistics) String() string {
 func (*InferStatistics) ProtoMessage() {}
 
 func (x *InferStatistics) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1732,7 +1792,7 @@ func (x *InferStatistics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferStatistics.ProtoReflect.Descriptor instead.
 func (*InferStatistics) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{25}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *InferStatistics) GetSuccess() *StatisticDuration {
@@ -1803,7 +1863,7 @@ type InferBatchStatistics struct {
 
 func (x *InferBatchStatistics) Reset() {
 	*x = InferBatchStatistics{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1815,7 +1875,7 @@ func (x *InferBatchStatistics) String() string {
 func (*InferBatchStatistics) ProtoMessage() {}
 
 func (x *InferBatchStatistics) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1828,7 +1888,7 @@ func (x *InferBatchStatistics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferBatchStatistics.ProtoReflect.Descriptor instead.
 func (*InferBatchStatistics) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{26}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *InferBatchStatistics) GetBatchSize() uint64 {
@@ -1874,7 +1934,7 @@ type ModelStatistics struct {
 
 func (x *ModelStatistics) Reset() {
 	*x = ModelStatistics{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1886,7 +1946,7 @@ func (x *ModelStatistics) String() string {
 func (*ModelStatistics) ProtoMessage() {}
 
 func (x *ModelStatistics) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1899,7 +1959,7 @@ func (x *ModelStatistics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStatistics.ProtoReflect.Descriptor instead.
 func (*ModelStatistics) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{27}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ModelStatistics) GetName() string {
@@ -1960,7 +2020,7 @@ type ModelStatisticsResponse struct {
 
 func (x *ModelStatisticsResponse) Reset() {
 	*x = ModelStatisticsResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1972,7 +2032,7 @@ func (x *ModelStatisticsResponse) String() string {
 func (*ModelStatisticsResponse) ProtoMessage() {}
 
 func (x *ModelStatisticsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1985,7 +2045,7 @@ func (x *ModelStatisticsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStatisticsResponse.ProtoReflect.Descriptor instead.
 func (*ModelStatisticsResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{28}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ModelStatisticsResponse) GetModelStats() []*ModelStatistics {
@@ -2005,7 +2065,7 @@ type RepositoryModelLoadRequest struct {
 
 func (x *RepositoryModelLoadRequest) Reset() {
 	*x = RepositoryModelLoadRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2077,7 @@ func (x *RepositoryModelLoadRequest) String() string {
 func (*RepositoryModelLoadRequest) ProtoMessage() {}
 
 func (x *RepositoryModelLoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +2090,7 @@ func (x *RepositoryModelLoadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelLoadRequest.ProtoReflect.Descriptor instead.
 func (*RepositoryModelLoadRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{29}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RepositoryModelLoadRequest) GetRepositoryName() string {
@@ -2055,7 +2115,7 @@ type RepositoryModelLoadResponse struct {
 
 func (x *RepositoryModelLoadResponse) Reset() {
 	*x = RepositoryModelLoadResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2067,7 +2127,7 @@ func (x *RepositoryModelLoadResponse) String() string {
 func (*RepositoryModelLoadResponse) ProtoMessage() {}
 
 func (x *RepositoryModelLoadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2080,7 +2140,7 @@ func (x *RepositoryModelLoadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelLoadResponse.ProtoReflect.Descriptor instead.
 func (*RepositoryModelLoadResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{30}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{31}
 }
 
 type RepositoryModelUnloadRequest struct {
@@ -2093,7 +2153,7 @@ type RepositoryModelUnloadRequest struct {
 
 func (x *RepositoryModelUnloadRequest) Reset() {
 	*x = RepositoryModelUnloadRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2105,7 +2165,7 @@ func (x *RepositoryModelUnloadRequest) String() string {
 func (*RepositoryModelUnloadRequest) ProtoMessage() {}
 
 func (x *RepositoryModelUnloadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2118,7 +2178,7 @@ func (x *RepositoryModelUnloadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelUnloadRequest.ProtoReflect.Descriptor instead.
 func (*RepositoryModelUnloadRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{31}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RepositoryModelUnloadRequest) GetRepositoryName() string {
@@ -2143,7 +2203,7 @@ type RepositoryModelUnloadResponse struct {
 
 func (x *RepositoryModelUnloadResponse) Reset() {
 	*x = RepositoryModelUnloadResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2155,7 +2215,7 @@ func (x *RepositoryModelUnloadResponse) String() string {
 func (*RepositoryModelUnloadResponse) ProtoMessage() {}
 
 func (x *RepositoryModelUnloadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2168,7 +2228,7 @@ func (x *RepositoryModelUnloadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelUnloadResponse.ProtoReflect.Descriptor instead.
 func (*RepositoryModelUnloadResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{32}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{33}
 }
 
 // Settings of all models, or of one; without settings they are only read.
@@ -2182,7 +2242,7 @@ type TraceSettingRequest struct {
 
 func (x *TraceSettingRequest) Reset() {
 	*x = TraceSettingRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2194,7 +2254,7 @@ func (x *TraceSettingRequest) String() string {
 func (*TraceSettingRequest) ProtoMessage() {}
 
 func (x *TraceSettingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2207,7 +2267,7 @@ func (x *TraceSettingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceSettingRequest.ProtoReflect.Descriptor instead.
 func (*TraceSettingRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{33}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *TraceSettingRequest) GetSettings() map[string]*TraceSettingRequest_SettingValue {
@@ -2233,7 +2293,7 @@ type TraceSettingResponse struct {
 
 func (x *TraceSettingResponse) Reset() {
 	*x = TraceSettingResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2245,7 +2305,7 @@ func (x *TraceSettingResponse) String() string {
 func (*TraceSettingResponse) ProtoMessage() {}
 
 func (x *TraceSettingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2258,7 +2318,7 @@ func (x *TraceSettingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceSettingResponse.ProtoReflect.Descriptor instead.
 func (*TraceSettingResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{34}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *TraceSettingResponse) GetSettings() map[string]*TraceSettingResponse_SettingValue {
@@ -2277,7 +2337,7 @@ type LogSettingsRequest struct {
 
 func (x *LogSettingsRequest) Reset() {
 	*x = LogSettingsRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2289,7 +2349,7 @@ func (x *LogSettingsRequest) String() string {
 func (*LogSettingsRequest) ProtoMessage() {}
 
 func (x *LogSettingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2302,7 +2362,7 @@ func (x *LogSettingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsRequest.ProtoReflect.Descriptor instead.
 func (*LogSettingsRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *LogSettingsRequest) GetSettings() map[string]*LogSettingsRequest_SettingValue {
@@ -2321,7 +2381,7 @@ type LogSettingsResponse struct {
 
 func (x *LogSettingsResponse) Reset() {
 	*x = LogSettingsResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2333,7 +2393,7 @@ func (x *LogSettingsResponse) String() string {
 func (*LogSettingsResponse) ProtoMessage() {}
 
 func (x *LogSettingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2346,7 +2406,7 @@ func (x *LogSettingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsResponse.ProtoReflect.Descriptor instead.
 func (*LogSettingsResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *LogSettingsResponse) GetSettings() map[string]*LogSettingsResponse_SettingValue {
@@ -2365,7 +2425,7 @@ type SystemSharedMemoryStatusRequest struct {
 
 func (x *SystemSharedMemoryStatusRequest) Reset() {
 	*x = SystemSharedMemoryStatusRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2437,7 @@ func (x *SystemSharedMemoryStatusRequest) String() string {
 func (*SystemSharedMemoryStatusRequest) ProtoMessage() {}
 
 func (x *SystemSharedMemoryStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2450,7 @@ func (x *SystemSharedMemoryStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SystemSharedMemoryStatusRequest.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryStatusRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{37}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *SystemSharedMemoryStatusRequest) GetName() string {
@@ -2409,7 +2469,7 @@ type SystemSharedMemoryStatusResponse struct {
 
 func (x *SystemSharedMemoryStatusResponse) Reset() {
 	*x = SystemSharedMemoryStatusResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2421,7 +2481,7 @@ func (x *SystemSharedMemoryStatusResponse) String() string {
 func (*SystemSharedMemoryStatusResponse) ProtoMessage() {}
 
 func (x *SystemSharedMemoryStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2434,7 +2494,7 @@ func (x *SystemSharedMemoryStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SystemSharedMemoryStatusResponse.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryStatusResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{38}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SystemSharedMemoryStatusResponse) GetRegions() map[string]*SystemSharedMemoryStatusResponse_RegionStatus {
@@ -2456,7 +2516,7 @@ type SystemSharedMemoryRegisterRequest struct {
 
 func (x *SystemSharedMemoryRegisterRequest) Reset() {
 	*x = SystemSharedMemoryRegisterRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2468,7 +2528,7 @@ func (x *SystemSharedMemoryRegisterRequest) String() string {
 func (*SystemSharedMemoryRegisterRequest) ProtoMessage() {}
 
 func (x *SystemSharedMemoryRegisterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2481,7 +2541,7 @@ func (x *SystemSharedMemoryRegisterRequest) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use SystemSharedMemoryRegisterRequest.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryRegisterRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{39}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *SystemSharedMemoryRegisterRequest) GetName() string {
@@ -2520,7 +2580,7 @@ type SystemSharedMemoryRegisterResponse struct {
 
 func (x *SystemSharedMemoryRegisterResponse) Reset() {
 	*x = SystemSharedMemoryRegisterResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2532,7 +2592,7 @@ func (x *SystemSharedMemoryRegisterResponse) String() string {
 func (*SystemSharedMemoryRegisterResponse) ProtoMessage() {}
 
 func (x *SystemSharedMemoryRegisterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2545,7 +2605,7 @@ func (x *SystemSharedMemoryRegisterResponse) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use SystemSharedMemoryRegisterResponse.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryRegisterResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{40}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{41}
 }
 
 type SystemSharedMemoryUnregisterRequest struct {
@@ -2557,7 +2617,7 @@ type SystemSharedMemoryUnregisterRequest struct {
 
 func (x *SystemSharedMemoryUnregisterRequest) Reset() {
 	*x = SystemSharedMemoryUnregisterRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2569,7 +2629,7 @@ func (x *SystemSharedMemoryUnregisterRequest) String() string {
 func (*SystemSharedMemoryUnregisterRequest) ProtoMessage() {}
 
 func (x *SystemSharedMemoryUnregisterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2582,7 +2642,7 @@ func (x *SystemSharedMemoryUnregisterRequest) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use SystemSharedMemoryUnregisterRequest.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryUnregisterRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{41}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *SystemSharedMemoryUnregisterRequest) GetName() string {
@@ -2600,7 +2660,7 @@ type SystemSharedMemoryUnregisterResponse struct {
 
 func (x *SystemSharedMemoryUnregisterResponse) Reset() {
 	*x = SystemSharedMemoryUnregisterResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2612,7 +2672,7 @@ func (x *SystemSharedMemoryUnregisterResponse) String() string {
 func (*SystemSharedMemoryUnregisterResponse) ProtoMessage() {}
 
 func (x *SystemSharedMemoryUnregisterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2625,7 +2685,7 @@ func (x *SystemSharedMemoryUnregisterResponse) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use SystemSharedMemoryUnregisterResponse.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryUnregisterResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{42}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{43}
 }
 
 type ModelMetadataResponse_TensorMetadata struct {
@@ -2639,7 +2699,7 @@ type ModelMetadataResponse_TensorMetadata struct {
 
 func (x *ModelMetadataResponse_TensorMetadata) Reset() {
 	*x = ModelMetadataResponse_TensorMetadata{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2651,7 +2711,7 @@ func (x *ModelMetadataResponse_TensorMetadata) String() string {
 func (*ModelMetadataResponse_TensorMetadata) ProtoMessage() {}
 
 func (x *ModelMetadataResponse_TensorMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2701,7 +2761,7 @@ type ModelInferRequest_InferInputTensor struct {
 
 func (x *ModelInferRequest_InferInputTensor) Reset() {
 	*x = ModelInferRequest_InferInputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2713,7 +2773,7 @@ func (x *ModelInferRequest_InferInputTensor) String() string {
 func (*ModelInferRequest_InferInputTensor) ProtoMessage() {}
 
 func (x *ModelInferRequest_InferInputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2774,7 +2834,7 @@ type ModelInferRequest_InferRequestedOutputTensor struct {
 
 func (x *ModelInferRequest_InferRequestedOutputTensor) Reset() {
 	*x = ModelInferRequest_InferRequestedOutputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2786,7 +2846,7 @@ func (x *ModelInferRequest_InferRequestedOutputTensor) String() string {
 func (*ModelInferRequest_InferRequestedOutputTensor) ProtoMessage() {}
 
 func (x *ModelInferRequest_InferRequestedOutputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2829,7 +2889,7 @@ type ModelInferResponse_InferOutputTensor struct {
 
 func (x *ModelInferResponse_InferOutputTensor) Reset() {
 	*x = ModelInferResponse_InferOutputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[49]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2841,7 +2901,7 @@ func (x *ModelInferResponse_InferOutputTensor) String() string {
 func (*ModelInferResponse_InferOutputTensor) ProtoMessage() {}
 
 func (x *ModelInferResponse_InferOutputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[49]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2904,7 +2964,7 @@ type ModelEnsembling_Step struct {
 
 func (x *ModelEnsembling_Step) Reset() {
 	*x = ModelEnsembling_Step{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[52]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2916,7 +2976,7 @@ func (x *ModelEnsembling_Step) String() string {
 func (*ModelEnsembling_Step) ProtoMessage() {}
 
 func (x *ModelEnsembling_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[52]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2929,7 +2989,7 @@ func (x *ModelEnsembling_Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelEnsembling_Step.ProtoReflect.Descriptor instead.
 func (*ModelEnsembling_Step) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{19, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{20, 0}
 }
 
 func (x *ModelEnsembling_Step) GetModelName() string {
@@ -2969,7 +3029,7 @@ type TraceSettingRequest_SettingValue struct {
 
 func (x *TraceSettingRequest_SettingValue) Reset() {
 	*x = TraceSettingRequest_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[55]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2981,7 +3041,7 @@ func (x *TraceSettingRequest_SettingValue) String() string {
 func (*TraceSettingRequest_SettingValue) ProtoMessage() {}
 
 func (x *TraceSettingRequest_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[55]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2994,7 +3054,7 @@ func (x *TraceSettingRequest_SettingValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceSettingRequest_SettingValue.ProtoReflect.Descriptor instead.
 func (*TraceSettingRequest_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{33, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{34, 0}
 }
 
 func (x *TraceSettingRequest_SettingValue) GetValue() []string {
@@ -3013,7 +3073,7 @@ type TraceSettingResponse_SettingValue struct {
 
 func (x *TraceSettingResponse_SettingValue) Reset() {
 	*x = TraceSettingResponse_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[57]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3025,7 +3085,7 @@ func (x *TraceSettingResponse_SettingValue) String() string {
 func (*TraceSettingResponse_SettingValue) ProtoMessage() {}
 
 func (x *TraceSettingResponse_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[57]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3038,7 +3098,7 @@ func (x *TraceSettingResponse_SettingValue) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use TraceSettingResponse_SettingValue.ProtoReflect.Descriptor instead.
 func (*TraceSettingResponse_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{34, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35, 0}
 }
 
 func (x *TraceSettingResponse_SettingValue) GetValue() []string {
@@ -3062,7 +3122,7 @@ type LogSettingsRequest_SettingValue struct {
 
 func (x *LogSettingsRequest_SettingValue) Reset() {
 	*x = LogSettingsRequest_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[59]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3074,7 +3134,7 @@ func (x *LogSettingsRequest_SettingValue) String() string {
 func (*LogSettingsRequest_SettingValue) ProtoMessage() {}
 
 func (x *LogSettingsRequest_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[59]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3087,7 +3147,7 @@ func (x *LogSettingsRequest_SettingValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsRequest_SettingValue.ProtoReflect.Descriptor instead.
 func (*LogSettingsRequest_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36, 0}
 }
 
 func (x *LogSettingsRequest_SettingValue) GetParameterChoice() isLogSettingsRequest_SettingValue_ParameterChoice {
@@ -3163,7 +3223,7 @@ type LogSettingsResponse_SettingValue struct {
 
 func (x *LogSettingsResponse_SettingValue) Reset() {
 	*x = LogSettingsResponse_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[61]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3175,7 +3235,7 @@ func (x *LogSettingsResponse_SettingValue) String() string {
 func (*LogSettingsResponse_SettingValue) ProtoMessage() {}
 
 func (x *LogSettingsResponse_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[61]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3188,7 +3248,7 @@ func (x *LogSettingsResponse_SettingValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsResponse_SettingValue.ProtoReflect.Descriptor instead.
 func (*LogSettingsResponse_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{37, 0}
 }
 
 func (x *LogSettingsResponse_SettingValue) GetParameterChoice() isLogSettingsResponse_SettingValue_ParameterChoice {
@@ -3262,7 +3322,7 @@ type SystemSharedMemoryStatusResponse_RegionStatus struct {
 
 func (x *SystemSharedMemoryStatusResponse_RegionStatus) Reset() {
 	*x = SystemSharedMemoryStatusResponse_RegionStatus{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[63]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3274,7 +3334,7 @@ func (x *SystemSharedMemoryStatusResponse_RegionStatus) String() string {
 func (*SystemSharedMemoryStatusResponse_RegionStatus) ProtoMessage() {}
 
 func (x *SystemSharedMemoryStatusResponse_RegionStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[63]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3287,7 +3347,7 @@ func (x *SystemSharedMemoryStatusResponse_RegionStatus) ProtoReflect() protorefl
 
 // Deprecated: Use SystemSharedMemoryStatusResponse_RegionStatus.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryStatusResponse_RegionStatus) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{38, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{39, 0}
 }
 
 func (x *SystemSharedMemoryStatusResponse_RegionStatus) GetName() string {
@@ -3428,7 +3488,10 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x19.inference.InferParameterR\x05value:\x028\x01\x1aX\n" +
 	"\x0fParametersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12/\n" +
-	"\x05value\x18\x02 \x01(\v2\x19.inference.InferParameterR\x05value:\x028\x01\"\xb9\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x19.inference.InferParameterR\x05value:\x028\x01\"\x85\x01\n" +
+	"\x18ModelStreamInferResponse\x12#\n" +
+	"\rerror_message\x18\x01 \x01(\tR\ferrorMessage\x12D\n" +
+	"\x0einfer_response\x18\x02 \x01(\v2\x1d.inference.ModelInferResponseR\rinferResponse\"\xb9\x01\n" +
 	"\x12ModelInstanceGroup\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\x126\n" +
@@ -3438,12 +3501,13 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"\bKIND_GPU\x10\x01\x12\f\n" +
 	"\bKIND_CPU\x10\x02\x12\x0e\n" +
 	"\n" +
-	"KIND_MODEL\x10\x03\"f\n" +
+	"KIND_MODEL\x10\x03\"\x82\x01\n" +
 	"\n" +
 	"ModelInput\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
 	"\tdata_type\x18\x02 \x01(\x0e2\x13.inference.DataTypeR\bdataType\x12\x12\n" +
-	"\x04dims\x18\x04 \x03(\x03R\x04dims\"g\n" +
+	"\x04dims\x18\x04 \x03(\x03R\x04dims\x12\x1a\n" +
+	"\boptional\x18\b \x01(\bR\boptional\"g\n" +
 	"\vModelOutput\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x120\n" +
 	"\tdata_type\x18\x02 \x01(\x0e2\x13.inference.DataTypeR\bdataType\x12\x12\n" +
@@ -3607,8 +3671,7 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"\tTYPE_FP32\x10\v\x12\r\n" +
 	"\tTYPE_FP64\x10\f\x12\x0f\n" +
 	"\vTYPE_STRING\x10\r\x12\r\n" +
-	"\tTYPE_BF16\x10\x0e2\xfa\n" +
-	"\n" +
+	"\tTYPE_BF16\x10\x0e2\xd5\v\n" +
 	"\x14GRPCInferenceService\x12I\n" +
 	"\n" +
 	"ServerLive\x12\x1c.inference.ServerLiveRequest\x1a\x1d.inference.ServerLiveResponse\x12L\n" +
@@ -3618,7 +3681,8 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"\x0eServerMetadata\x12 .inference.ServerMetadataRequest\x1a!.inference.ServerMetadataResponse\x12R\n" +
 	"\rModelMetadata\x12\x1f.inference.ModelMetadataRequest\x1a .inference.ModelMetadataResponse\x12I\n" +
 	"\n" +
-	"ModelInfer\x12\x1c.inference.ModelInferRequest\x1a\x1d.inference.ModelInferResponse\x12L\n" +
+	"ModelInfer\x12\x1c.inference.ModelInferRequest\x1a\x1d.inference.ModelInferResponse\x12Y\n" +
+	"\x10ModelStreamInfer\x12\x1c.inference.ModelInferRequest\x1a#.inference.ModelStreamInferResponse(\x010\x01\x12L\n" +
 	"\vModelConfig\x12\x1d.inference.ModelConfigRequest\x1a\x1e.inference.ModelConfigResponse\x12X\n" +
 	"\x0fModelStatistics\x12!.inference.ModelStatisticsRequest\x1a\".inference.ModelStatisticsResponse\x12d\n" +
 	"\x13RepositoryModelLoad\x12%.inference.RepositoryModelLoadRequest\x1a&.inference.RepositoryModelLoadResponse\x12j\n" +
@@ -3642,7 +3706,7 @@ func file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP() []byte {
 }
 
 var file_backends_builtin_internal_kservepb_kserve_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_backends_builtin_internal_kservepb_kserve_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
+var file_backends_builtin_internal_kservepb_kserve_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
 var file_backends_builtin_internal_kservepb_kserve_proto_goTypes = []any{
 	(DataType)(0),                                        // 0: inference.DataType
 	(ModelInstanceGroup_Kind)(0),                         // 1: inference.ModelInstanceGroup.Kind
@@ -3660,148 +3724,152 @@ var file_backends_builtin_internal_kservepb_kserve_proto_goTypes = []any{
 	(*InferTensorContents)(nil),                          // 13: inference.InferTensorContents
 	(*ModelInferRequest)(nil),                            // 14: inference.ModelInferRequest
 	(*ModelInferResponse)(nil),                           // 15: inference.ModelInferResponse
-	(*ModelInstanceGroup)(nil),                           // 16: inference.ModelInstanceGroup
-	(*ModelInput)(nil),                                   // 17: inference.ModelInput
-	(*ModelOutput)(nil),                                  // 18: inference.ModelOutput
-	(*ModelDynamicBatching)(nil),                         // 19: inference.ModelDynamicBatching
-	(*ModelTransactionPolicy)(nil),                       // 20: inference.ModelTransactionPolicy
-	(*ModelEnsembling)(nil),                              // 21: inference.ModelEnsembling
-	(*ModelConfig)(nil),                                  // 22: inference.ModelConfig
-	(*ModelConfigRequest)(nil),                           // 23: inference.ModelConfigRequest
-	(*ModelConfigResponse)(nil),                          // 24: inference.ModelConfigResponse
-	(*ModelStatisticsRequest)(nil),                       // 25: inference.ModelStatisticsRequest
-	(*StatisticDuration)(nil),                            // 26: inference.StatisticDuration
-	(*InferStatistics)(nil),                              // 27: inference.InferStatistics
-	(*InferBatchStatistics)(nil),                         // 28: inference.InferBatchStatistics
-	(*ModelStatistics)(nil),                              // 29: inference.ModelStatistics
-	(*ModelStatisticsResponse)(nil),                      // 30: inference.ModelStatisticsResponse
-	(*RepositoryModelLoadRequest)(nil),                   // 31: inference.RepositoryModelLoadRequest
-	(*RepositoryModelLoadResponse)(nil),                  // 32: inference.RepositoryModelLoadResponse
-	(*RepositoryModelUnloadRequest)(nil),                 // 33: inference.RepositoryModelUnloadRequest
-	(*RepositoryModelUnloadResponse)(nil),                // 34: inference.RepositoryModelUnloadResponse
-	(*TraceSettingRequest)(nil),                          // 35: inference.TraceSettingRequest
-	(*TraceSettingResponse)(nil),                         // 36: inference.TraceSettingResponse
-	(*LogSettingsRequest)(nil),                           // 37: inference.LogSettingsRequest
-	(*LogSettingsResponse)(nil),                          // 38: inference.LogSettingsResponse
-	(*SystemSharedMemoryStatusRequest)(nil),              // 39: inference.SystemSharedMemoryStatusRequest
-	(*SystemSharedMemoryStatusResponse)(nil),             // 40: inference.SystemSharedMemoryStatusResponse
-	(*SystemSharedMemoryRegisterRequest)(nil),            // 41: inference.SystemSharedMemoryRegisterRequest
-	(*SystemSharedMemoryRegisterResponse)(nil),           // 42: inference.SystemSharedMemoryRegisterResponse
-	(*SystemSharedMemoryUnregisterRequest)(nil),          // 43: inference.SystemSharedMemoryUnregisterRequest
-	(*SystemSharedMemoryUnregisterResponse)(nil),         // 44: inference.SystemSharedMemoryUnregisterResponse
-	(*ModelMetadataResponse_TensorMetadata)(nil),         // 45: inference.ModelMetadataResponse.TensorMetadata
-	(*ModelInferRequest_InferInputTensor)(nil),           // 46: inference.ModelInferRequest.InferInputTensor
-	(*ModelInferRequest_InferRequestedOutputTensor)(nil), // 47: inference.ModelInferRequest.InferRequestedOutputTensor
-	nil, // 48: inference.ModelInferRequest.ParametersEntry
-	nil, // 49: inference.ModelInferRequest.InferInputTensor.ParametersEntry
-	nil, // 50: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
-	(*ModelInferResponse_InferOutputTensor)(nil), // 51: inference.ModelInferResponse.InferOutputTensor
-	nil,                                      // 52: inference.ModelInferResponse.ParametersEntry
-	nil,                                      // 53: inference.ModelInferResponse.InferOutputTensor.ParametersEntry
-	(*ModelEnsembling_Step)(nil),             // 54: inference.ModelEnsembling.Step
-	nil,                                      // 55: inference.ModelEnsembling.Step.InputMapEntry
-	nil,                                      // 56: inference.ModelEnsembling.Step.OutputMapEntry
-	(*TraceSettingRequest_SettingValue)(nil), // 57: inference.TraceSettingRequest.SettingValue
-	nil,                                      // 58: inference.TraceSettingRequest.SettingsEntry
-	(*TraceSettingResponse_SettingValue)(nil), // 59: inference.TraceSettingResponse.SettingValue
-	nil,                                      // 60: inference.TraceSettingResponse.SettingsEntry
-	(*LogSettingsRequest_SettingValue)(nil),  // 61: inference.LogSettingsRequest.SettingValue
-	nil,                                      // 62: inference.LogSettingsRequest.SettingsEntry
-	(*LogSettingsResponse_SettingValue)(nil), // 63: inference.LogSettingsResponse.SettingValue
-	nil,                                      // 64: inference.LogSettingsResponse.SettingsEntry
-	(*SystemSharedMemoryStatusResponse_RegionStatus)(nil), // 65: inference.SystemSharedMemoryStatusResponse.RegionStatus
-	nil, // 66: inference.SystemSharedMemoryStatusResponse.RegionsEntry
+	(*ModelStreamInferResponse)(nil),                     // 16: inference.ModelStreamInferResponse
+	(*ModelInstanceGroup)(nil),                           // 17: inference.ModelInstanceGroup
+	(*ModelInput)(nil),                                   // 18: inference.ModelInput
+	(*ModelOutput)(nil),                                  // 19: inference.ModelOutput
+	(*ModelDynamicBatching)(nil),                         // 20: inference.ModelDynamicBatching
+	(*ModelTransactionPolicy)(nil),                       // 21: inference.ModelTransactionPolicy
+	(*ModelEnsembling)(nil),                              // 22: inference.ModelEnsembling
+	(*ModelConfig)(nil),                                  // 23: inference.ModelConfig
+	(*ModelConfigRequest)(nil),                           // 24: inference.ModelConfigRequest
+	(*ModelConfigResponse)(nil),                          // 25: inference.ModelConfigResponse
+	(*ModelStatisticsRequest)(nil),                       // 26: inference.ModelStatisticsRequest
+	(*StatisticDuration)(nil),                            // 27: inference.StatisticDuration
+	(*InferStatistics)(nil),                              // 28: inference.InferStatistics
+	(*InferBatchStatistics)(nil),                         // 29: inference.InferBatchStatistics
+	(*ModelStatistics)(nil),                              // 30: inference.ModelStatistics
+	(*ModelStatisticsResponse)(nil),                      // 31: inference.ModelStatisticsResponse
+	(*RepositoryModelLoadRequest)(nil),                   // 32: inference.RepositoryModelLoadRequest
+	(*RepositoryModelLoadResponse)(nil),                  // 33: inference.RepositoryModelLoadResponse
+	(*RepositoryModelUnloadRequest)(nil),                 // 34: inference.RepositoryModelUnloadRequest
+	(*RepositoryModelUnloadResponse)(nil),                // 35: inference.RepositoryModelUnloadResponse
+	(*TraceSettingRequest)(nil),                          // 36: inference.TraceSettingRequest
+	(*TraceSettingResponse)(nil),                         // 37: inference.TraceSettingResponse
+	(*LogSettingsRequest)(nil),                           // 38: inference.LogSettingsRequest
+	(*LogSettingsResponse)(nil),                          // 39: inference.LogSettingsResponse
+	(*SystemSharedMemoryStatusRequest)(nil),              // 40: inference.SystemSharedMemoryStatusRequest
+	(*SystemSharedMemoryStatusResponse)(nil),             // 41: inference.SystemSharedMemoryStatusResponse
+	(*SystemSharedMemoryRegisterRequest)(nil),            // 42: inference.SystemSharedMemoryRegisterRequest
+	(*SystemSharedMemoryRegisterResponse)(nil),           // 43: inference.SystemSharedMemoryRegisterResponse
+	(*SystemSharedMemoryUnregisterRequest)(nil),          // 44: inference.SystemSharedMemoryUnregisterRequest
+	(*SystemSharedMemoryUnregisterResponse)(nil),         // 45: inference.SystemSharedMemoryUnregisterResponse
+	(*ModelMetadataResponse_TensorMetadata)(nil),         // 46: inference.ModelMetadataResponse.TensorMetadata
+	(*ModelInferRequest_InferInputTensor)(nil),           // 47: inference.ModelInferRequest.InferInputTensor
+	(*ModelInferRequest_InferRequestedOutputTensor)(nil), // 48: inference.ModelInferRequest.InferRequestedOutputTensor
+	nil, // 49: inference.ModelInferRequest.ParametersEntry
+	nil, // 50: inference.ModelInferRequest.InferInputTensor.ParametersEntry
+	nil, // 51: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
+	(*ModelInferResponse_InferOutputTensor)(nil), // 52: inference.ModelInferResponse.InferOutputTensor
+	nil,                                      // 53: inference.ModelInferResponse.ParametersEntry
+	nil,                                      // 54: inference.ModelInferResponse.InferOutputTensor.ParametersEntry
+	(*ModelEnsembling_Step)(nil),             // 55: inference.ModelEnsembling.Step
+	nil,                                      // 56: inference.ModelEnsembling.Step.InputMapEntry
+	nil,                                      // 57: inference.ModelEnsembling.Step.OutputMapEntry
+	(*TraceSettingRequest_SettingValue)(nil), // 58: inference.TraceSettingRequest.SettingValue
+	nil,                                      // 59: inference.TraceSettingRequest.SettingsEntry
+	(*TraceSettingResponse_SettingValue)(nil), // 60: inference.TraceSettingResponse.SettingValue
+	nil,                                      // 61: inference.TraceSettingResponse.SettingsEntry
+	(*LogSettingsRequest_SettingValue)(nil),  // 62: inference.LogSettingsRequest.SettingValue
+	nil,                                      // 63: inference.LogSettingsRequest.SettingsEntry
+	(*LogSettingsResponse_SettingValue)(nil), // 64: inference.LogSettingsResponse.SettingValue
+	nil,                                      // 65: inference.LogSettingsResponse.SettingsEntry
+	(*SystemSharedMemoryStatusResponse_RegionStatus)(nil), // 66: inference.SystemSharedMemoryStatusResponse.RegionStatus
+	nil, // 67: inference.SystemSharedMemoryStatusResponse.RegionsEntry
 }
 var file_backends_builtin_internal_kservepb_kserve_proto_depIdxs = []int32{
-	45, // 0: inference.ModelMetadataResponse.inputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
-	45, // 1: inference.ModelMetadataResponse.outputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
-	48, // 2: inference.ModelInferRequest.parameters:type_name -> inference.ModelInferRequest.ParametersEntry
-	46, // 3: inference.ModelInferRequest.inputs:type_name -> inference.ModelInferRequest.InferInputTensor
-	47, // 4: inference.ModelInferRequest.outputs:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor
-	52, // 5: inference.ModelInferResponse.parameters:type_name -> inference.ModelInferResponse.ParametersEntry
-	51, // 6: inference.ModelInferResponse.outputs:type_name -> inference.ModelInferResponse.InferOutputTensor
-	1,  // 7: inference.ModelInstanceGroup.kind:type_name -> inference.ModelInstanceGroup.Kind
-	0,  // 8: inference.ModelInput.data_type:type_name -> inference.DataType
-	0,  // 9: inference.ModelOutput.data_type:type_name -> inference.DataType
-	54, // 10: inference.ModelEnsembling.step:type_name -> inference.ModelEnsembling.Step
-	17, // 11: inference.ModelConfig.input:type_name -> inference.ModelInput
-	18, // 12: inference.ModelConfig.output:type_name -> inference.ModelOutput
-	16, // 13: inference.ModelConfig.instance_group:type_name -> inference.ModelInstanceGroup
-	19, // 14: inference.ModelConfig.dynamic_batching:type_name -> inference.ModelDynamicBatching
-	21, // 15: inference.ModelConfig.ensemble_scheduling:type_name -> inference.ModelEnsembling
-	20, // 16: inference.ModelConfig.model_transaction_policy:type_name -> inference.ModelTransactionPolicy
-	22, // 17: inference.ModelConfigResponse.config:type_name -> inference.ModelConfig
-	26, // 18: inference.InferStatistics.success:type_name -> inference.StatisticDuration
-	26, // 19: inference.InferStatistics.fail:type_name -> inference.StatisticDuration
-	26, // 20: inference.InferStatistics.queue:type_name -> inference.StatisticDuration
-	26, // 21: inference.InferStatistics.compute_input:type_name -> inference.StatisticDuration
-	26, // 22: inference.InferStatistics.compute_infer:type_name -> inference.StatisticDuration
-	26, // 23: inference.InferStatistics.compute_output:type_name -> inference.StatisticDuration
-	26, // 24: inference.InferStatistics.cache_hit:type_name -> inference.StatisticDuration
-	26, // 25: inference.InferStatistics.cache_miss:type_name -> inference.StatisticDuration
-	26, // 26: inference.InferBatchStatistics.compute_input:type_name -> inference.StatisticDuration
-	26, // 27: inference.InferBatchStatistics.compute_infer:type_name -> inference.StatisticDuration
-	26, // 28: inference.InferBatchStatistics.compute_output:type_name -> inference.StatisticDuration
-	27, // 29: inference.ModelStatistics.inference_stats:type_name -> inference.InferStatistics
-	28, // 30: inference.ModelStatistics.batch_stats:type_name -> inference.InferBatchStatistics
-	29, // 31: inference.ModelStatisticsResponse.model_stats:type_name -> inference.ModelStatistics
-	58, // 32: inference.TraceSettingRequest.settings:type_name -> inference.TraceSettingRequest.SettingsEntry
-	60, // 33: inference.TraceSettingResponse.settings:type_name -> inference.TraceSettingResponse.SettingsEntry
-	62, // 34: inference.LogSettingsRequest.settings:type_name -> inference.LogSettingsRequest.SettingsEntry
-	64, // 35: inference.LogSettingsResponse.settings:type_name -> inference.LogSettingsResponse.SettingsEntry
-	66, // 36: inference.SystemSharedMemoryStatusResponse.regions:type_name -> inference.SystemSharedMemoryStatusResponse.RegionsEntry
-	49, // 37: inference.ModelInferRequest.InferInputTensor.parameters:type_name -> inference.ModelInferRequest.InferInputTensor.ParametersEntry
-	13, // 38: inference.ModelInferRequest.InferInputTensor.contents:type_name -> inference.InferTensorContents
-	50, // 39: inference.ModelInferRequest.InferRequestedOutputTensor.parameters:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
-	12, // 40: inference.ModelInferRequest.ParametersEntry.value:type_name -> inference.InferParameter
-	12, // 41: inference.ModelInferRequest.InferInputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	12, // 42: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	53, // 43: inference.ModelInferResponse.InferOutputTensor.parameters:type_name -> inference.ModelInferResponse.InferOutputTensor.ParametersEntry
-	13, // 44: inference.ModelInferResponse.InferOutputTensor.contents:type_name -> inference.InferTensorContents
-	12, // 45: inference.ModelInferResponse.ParametersEntry.value:type_name -> inference.InferParameter
-	12, // 46: inference.ModelInferResponse.InferOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	55, // 47: inference.ModelEnsembling.Step.input_map:type_name -> inference.ModelEnsembling.Step.InputMapEntry
-	56, // 48: inference.ModelEnsembling.Step.output_map:type_name -> inference.ModelEnsembling.Step.OutputMapEntry
-	57, // 49: inference.TraceSettingRequest.SettingsEntry.value:type_name -> inference.TraceSettingRequest.SettingValue
-	59, // 50: inference.TraceSettingResponse.SettingsEntry.value:type_name -> inference.TraceSettingResponse.SettingValue
-	61, // 51: inference.LogSettingsRequest.SettingsEntry.value:type_name -> inference.LogSettingsRequest.SettingValue
-	63, // 52: inference.LogSettingsResponse.SettingsEntry.value:type_name -> inference.LogSettingsResponse.SettingValue
-	65, // 53: inference.SystemSharedMemoryStatusResponse.RegionsEntry.value:type_name -> inference.SystemSharedMemoryStatusResponse.RegionStatus
-	2,  // 54: inference.GRPCInferenceService.ServerLive:input_type -> inference.ServerLiveRequest
-	4,  // 55: inference.GRPCInferenceService.ServerReady:input_type -> inference.ServerReadyRequest
-	6,  // 56: inference.GRPCInferenceService.ModelReady:input_type -> inference.ModelReadyRequest
-	8,  // 57: inference.GRPCInferenceService.ServerMetadata:input_type -> inference.ServerMetadataRequest
-	10, // 58: inference.GRPCInferenceService.ModelMetadata:input_type -> inference.ModelMetadataRequest
-	14, // 59: inference.GRPCInferenceService.ModelInfer:input_type -> inference.ModelInferRequest
-	23, // 60: inference.GRPCInferenceService.ModelConfig:input_type -> inference.ModelConfigRequest
-	25, // 61: inference.GRPCInferenceService.ModelStatistics:input_type -> inference.ModelStatisticsRequest
-	31, // 62: inference.GRPCInferenceService.RepositoryModelLoad:input_type -> inference.RepositoryModelLoadRequest
-	33, // 63: inference.GRPCInferenceService.RepositoryModelUnload:input_type -> inference.RepositoryModelUnloadRequest
-	35, // 64: inference.GRPCInferenceService.TraceSetting:input_type -> inference.TraceSettingRequest
-	37, // 65: inference.GRPCInferenceService.LogSettings:input_type -> inference.LogSettingsRequest
-	39, // 66: inference.GRPCInferenceService.SystemSharedMemoryStatus:input_type -> inference.SystemSharedMemoryStatusRequest
-	41, // 67: inference.GRPCInferenceService.SystemSharedMemoryRegister:input_type -> inference.SystemSharedMemoryRegisterRequest
-	43, // 68: inference.GRPCInferenceService.SystemSharedMemoryUnregister:input_type -> inference.SystemSharedMemoryUnregisterRequest
-	3,  // 69: inference.GRPCInferenceService.ServerLive:output_type -> inference.ServerLiveResponse
-	5,  // 70: inference.GRPCInferenceService.ServerReady:output_type -> inference.ServerReadyResponse
-	7,  // 71: inference.GRPCInferenceService.ModelReady:output_type -> inference.ModelReadyResponse
-	9,  // 72: inference.GRPCInferenceService.ServerMetadata:output_type -> inference.ServerMetadataResponse
-	11, // 73: inference.GRPCInferenceService.ModelMetadata:output_type -> inference.ModelMetadataResponse
-	15, // 74: inference.GRPCInferenceService.ModelInfer:output_type -> inference.ModelInferResponse
-	24, // 75: inference.GRPCInferenceService.ModelConfig:output_type -> inference.ModelConfigResponse
-	30, // 76: inference.GRPCInferenceService.ModelStatistics:output_type -> inference.ModelStatisticsResponse
-	32, // 77: inference.GRPCInferenceService.RepositoryModelLoad:output_type -> inference.RepositoryModelLoadResponse
-	34, // 78: inference.GRPCInferenceService.RepositoryModelUnload:output_type -> inference.RepositoryModelUnloadResponse
-	36, // 79: inference.GRPCInferenceService.TraceSetting:output_type -> inference.TraceSettingResponse
-	38, // 80: inference.GRPCInferenceService.LogSettings:output_type -> inference.LogSettingsResponse
-	40, // 81: inference.GRPCInferenceService.SystemSharedMemoryStatus:output_type -> inference.SystemSharedMemoryStatusResponse
-	42, // 82: inference.GRPCInferenceService.SystemSharedMemoryRegister:output_type -> inference.SystemSharedMemoryRegisterResponse
-	44, // 83: inference.GRPCInferenceService.SystemSharedMemoryUnregister:output_type -> inference.SystemSharedMemoryUnregisterResponse
-	69, // [69:84] is the sub-list for method output_type
-	54, // [54:69] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	46, // 0: inference.ModelMetadataResponse.inputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
+	46, // 1: inference.ModelMetadataResponse.outputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
+	49, // 2: inference.ModelInferRequest.parameters:type_name -> inference.ModelInferRequest.ParametersEntry
+	47, // 3: inference.ModelInferRequest.inputs:type_name -> inference.ModelInferRequest.InferInputTensor
+	48, // 4: inference.ModelInferRequest.outputs:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor
+	53, // 5: inference.ModelInferResponse.parameters:type_name -> inference.ModelInferResponse.ParametersEntry
+	52, // 6: inference.ModelInferResponse.outputs:type_name -> inference.ModelInferResponse.InferOutputTensor
+	15, // 7: inference.ModelStreamInferResponse.infer_response:type_name -> inference.ModelInferResponse
+	1,  // 8: inference.ModelInstanceGroup.kind:type_name -> inference.ModelInstanceGroup.Kind
+	0,  // 9: inference.ModelInput.data_type:type_name -> inference.DataType
+	0,  // 10: inference.ModelOutput.data_type:type_name -> inference.DataType
+	55, // 11: inference.ModelEnsembling.step:type_name -> inference.ModelEnsembling.Step
+	18, // 12: inference.ModelConfig.input:type_name -> inference.ModelInput
+	19, // 13: inference.ModelConfig.output:type_name -> inference.ModelOutput
+	17, // 14: inference.ModelConfig.instance_group:type_name -> inference.ModelInstanceGroup
+	20, // 15: inference.ModelConfig.dynamic_batching:type_name -> inference.ModelDynamicBatching
+	22, // 16: inference.ModelConfig.ensemble_scheduling:type_name -> inference.ModelEnsembling
+	21, // 17: inference.ModelConfig.model_transaction_policy:type_name -> inference.ModelTransactionPolicy
+	23, // 18: inference.ModelConfigResponse.config:type_name -> inference.ModelConfig
+	27, // 19: inference.InferStatistics.success:type_name -> inference.StatisticDuration
+	27, // 20: inference.InferStatistics.fail:type_name -> inference.StatisticDuration
+	27, // 21: inference.InferStatistics.queue:type_name -> inference.StatisticDuration
+	27, // 22: inference.InferStatistics.compute_input:type_name -> inference.StatisticDuration
+	27, // 23: inference.InferStatistics.compute_infer:type_name -> inference.StatisticDuration
+	27, // 24: inference.InferStatistics.compute_output:type_name -> inference.StatisticDuration
+	27, // 25: inference.InferStatistics.cache_hit:type_name -> inference.StatisticDuration
+	27, // 26: inference.InferStatistics.cache_miss:type_name -> inference.StatisticDuration
+	27, // 27: inference.InferBatchStatistics.compute_input:type_name -> inference.StatisticDuration
+	27, // 28: inference.InferBatchStatistics.compute_infer:type_name -> inference.StatisticDuration
+	27, // 29: inference.InferBatchStatistics.compute_output:type_name -> inference.StatisticDuration
+	28, // 30: inference.ModelStatistics.inference_stats:type_name -> inference.InferStatistics
+	29, // 31: inference.ModelStatistics.batch_stats:type_name -> inference.InferBatchStatistics
+	30, // 32: inference.ModelStatisticsResponse.model_stats:type_name -> inference.ModelStatistics
+	59, // 33: inference.TraceSettingRequest.settings:type_name -> inference.TraceSettingRequest.SettingsEntry
+	61, // 34: inference.TraceSettingResponse.settings:type_name -> inference.TraceSettingResponse.SettingsEntry
+	63, // 35: inference.LogSettingsRequest.settings:type_name -> inference.LogSettingsRequest.SettingsEntry
+	65, // 36: inference.LogSettingsResponse.settings:type_name -> inference.LogSettingsResponse.SettingsEntry
+	67, // 37: inference.SystemSharedMemoryStatusResponse.regions:type_name -> inference.SystemSharedMemoryStatusResponse.RegionsEntry
+	50, // 38: inference.ModelInferRequest.InferInputTensor.parameters:type_name -> inference.ModelInferRequest.InferInputTensor.ParametersEntry
+	13, // 39: inference.ModelInferRequest.InferInputTensor.contents:type_name -> inference.InferTensorContents
+	51, // 40: inference.ModelInferRequest.InferRequestedOutputTensor.parameters:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
+	12, // 41: inference.ModelInferRequest.ParametersEntry.value:type_name -> inference.InferParameter
+	12, // 42: inference.ModelInferRequest.InferInputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	12, // 43: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	54, // 44: inference.ModelInferResponse.InferOutputTensor.parameters:type_name -> inference.ModelInferResponse.InferOutputTensor.ParametersEntry
+	13, // 45: inference.ModelInferResponse.InferOutputTensor.contents:type_name -> inference.InferTensorContents
+	12, // 46: inference.ModelInferResponse.ParametersEntry.value:type_name -> inference.InferParameter
+	12, // 47: inference.ModelInferResponse.InferOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	56, // 48: inference.ModelEnsembling.Step.input_map:type_name -> inference.ModelEnsembling.Step.InputMapEntry
+	57, // 49: inference.ModelEnsembling.Step.output_map:type_name -> inference.ModelEnsembling.Step.OutputMapEntry
+	58, // 50: inference.TraceSettingRequest.SettingsEntry.value:type_name -> inference.TraceSettingRequest.SettingValue
+	60, // 51: inference.TraceSettingResponse.SettingsEntry.value:type_name -> inference.TraceSettingResponse.SettingValue
+	62, // 52: inference.LogSettingsRequest.SettingsEntry.value:type_name -> inference.LogSettingsRequest.SettingValue
+	64, // 53: inference.LogSettingsResponse.SettingsEntry.value:type_name -> inference.LogSettingsResponse.SettingValue
+	66, // 54: inference.SystemSharedMemoryStatusResponse.RegionsEntry.value:type_name -> inference.SystemSharedMemoryStatusResponse.RegionStatus
+	2,  // 55: inference.GRPCInferenceService.ServerLive:input_type -> inference.ServerLiveRequest
+	4,  // 56: inference.GRPCInferenceService.ServerReady:input_type -> inference.ServerReadyRequest
+	6,  // 57: inference.GRPCInferenceService.ModelReady:input_type -> inference.ModelReadyRequest
+	8,  // 58: inference.GRPCInferenceService.ServerMetadata:input_type -> inference.ServerMetadataRequest
+	10, // 59: inference.GRPCInferenceService.ModelMetadata:input_type -> inference.ModelMetadataRequest
+	14, // 60: inference.GRPCInferenceService.ModelInfer:input_type -> inference.ModelInferRequest
+	14, // 61: inference.GRPCInferenceService.ModelStreamInfer:input_type -> inference.ModelInferRequest
+	24, // 62: inference.GRPCInferenceService.ModelConfig:input_type -> inference.ModelConfigRequest
+	26, // 63: inference.GRPCInferenceService.ModelStatistics:input_type -> inference.ModelStatisticsRequest
+	32, // 64: inference.GRPCInferenceService.RepositoryModelLoad:input_type -> inference.RepositoryModelLoadRequest
+	34, // 65: inference.GRPCInferenceService.RepositoryModelUnload:input_type -> inference.RepositoryModelUnloadRequest
+	36, // 66: inference.GRPCInferenceService.TraceSetting:input_type -> inference.TraceSettingRequest
+	38, // 67: inference.GRPCInferenceService.LogSettings:input_type -> inference.LogSettingsRequest
+	40, // 68: inference.GRPCInferenceService.SystemSharedMemoryStatus:input_type -> inference.SystemSharedMemoryStatusRequest
+	42, // 69: inference.GRPCInferenceService.SystemSharedMemoryRegister:input_type -> inference.SystemSharedMemoryRegisterRequest
+	44, // 70: inference.GRPCInferenceService.SystemSharedMemoryUnregister:input_type -> inference.SystemSharedMemoryUnregisterRequest
+	3,  // 71: inference.GRPCInferenceService.ServerLive:output_type -> inference.ServerLiveResponse
+	5,  // 72: inference.GRPCInferenceService.ServerReady:output_type -> inference.ServerReadyResponse
+	7,  // 73: inference.GRPCInferenceService.ModelReady:output_type -> inference.ModelReadyResponse
+	9,  // 74: inference.GRPCInferenceService.ServerMetadata:output_type -> inference.ServerMetadataResponse
+	11, // 75: inference.GRPCInferenceService.ModelMetadata:output_type -> inference.ModelMetadataResponse
+	15, // 76: inference.GRPCInferenceService.ModelInfer:output_type -> inference.ModelInferResponse
+	16, // 77: inference.GRPCInferenceService.ModelStreamInfer:output_type -> inference.ModelStreamInferResponse
+	25, // 78: inference.GRPCInferenceService.ModelConfig:output_type -> inference.ModelConfigResponse
+	31, // 79: inference.GRPCInferenceService.ModelStatistics:output_type -> inference.ModelStatisticsResponse
+	33, // 80: inference.GRPCInferenceService.RepositoryModelLoad:output_type -> inference.RepositoryModelLoadResponse
+	35, // 81: inference.GRPCInferenceService.RepositoryModelUnload:output_type -> inference.RepositoryModelUnloadResponse
+	37, // 82: inference.GRPCInferenceService.TraceSetting:output_type -> inference.TraceSettingResponse
+	39, // 83: inference.GRPCInferenceService.LogSettings:output_type -> inference.LogSettingsResponse
+	41, // 84: inference.GRPCInferenceService.SystemSharedMemoryStatus:output_type -> inference.SystemSharedMemoryStatusResponse
+	43, // 85: inference.GRPCInferenceService.SystemSharedMemoryRegister:output_type -> inference.SystemSharedMemoryRegisterResponse
+	45, // 86: inference.GRPCInferenceService.SystemSharedMemoryUnregister:output_type -> inference.SystemSharedMemoryUnregisterResponse
+	71, // [71:87] is the sub-list for method output_type
+	55, // [55:71] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_backends_builtin_internal_kservepb_kserve_proto_init() }
@@ -3816,12 +3884,12 @@ func file_backends_builtin_internal_kservepb_kserve_proto_init() {
 		(*InferParameter_DoubleParam)(nil),
 		(*InferParameter_Uint64Param)(nil),
 	}
-	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[59].OneofWrappers = []any{
+	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[60].OneofWrappers = []any{
 		(*LogSettingsRequest_SettingValue_BoolParam)(nil),
 		(*LogSettingsRequest_SettingValue_Uint32Param)(nil),
 		(*LogSettingsRequest_SettingValue_StringParam)(nil),
 	}
-	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[61].OneofWrappers = []any{
+	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[62].OneofWrappers = []any{
 		(*LogSettingsResponse_SettingValue_BoolParam)(nil),
 		(*LogSettingsResponse_SettingValue_Uint32Param)(nil),
 		(*LogSettingsResponse_SettingValue_StringParam)(nil),
@@ -3832,7 +3900,7 @@ func file_backends_builtin_internal_kservepb_kserve_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_backends_builtin_internal_kservepb_kserve_proto_rawDesc), len(file_backends_builtin_internal_kservepb_kserve_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   65,
+			NumMessages:   66,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,59 @@
+package backendtest
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// GRPCStream gives raw servers for a kind whose requests share one bidirectional gRPC stream, the first of its connection.
+// marker are bytes that each request has once; message is a right reply, and one that ends its request. There is none for
+// what is cancelled, or fails alone: as with GRPC these need a real server.
+func GRPCStream(o RawOptions, marker string, message []byte) Servers {
+	ask := "await " + strconv.Quote(marker)
+	whole := dataFrame(message)
+	cut := whole[:len(whole)-1]
+	head := headers(1, 0, replyHead)
+	all := Servers{}
+	for fault, script := range map[Fault]func(n int) []string{
+		SlowHead: func(int) []string { return []string{ask, "split 1 200us", data(1, whole)} },
+		SlowBody: func(int) []string {
+			return []string{ask, data(1, cut), "delay " + Pause.String(), data(1, whole[len(cut):])}
+		},
+		ResetBefore: func(int) []string { return []string{ask, "reset"} },
+		ResetBody:   func(int) []string { return []string{ask, data(1, cut), "delay 5ms", "reset"} },
+		ShortBody:   func(int) []string { return []string{ask, data(1, cut), "close"} },
+		CloseAfter:  func(int) []string { return []string{ask, data(1, whole), "close"} },
+		CloseUnder: func(n int) []string {
+			if n == 0 {
+				return []string{ask, data(1, whole)}
+			}
+			return []string{ask, "close"}
+		},
+	} {
+		all[fault] = func(t testing.TB) Server { return grpcServer(t, o, streamConnection(head, script)) }
+	}
+	all[CloseIdle] = func(t testing.TB) Server {
+		first := streamConnection(head, func(int) []string { return []string{ask, data(1, whole), "delay 30ms", "close"} })
+		return grpcServer(t, o, first+streamConnection(head, func(int) []string { return []string{ask, data(1, whole)} }))
+	}
+	all[BadTLS] = GRPC(o, marker, message)[BadTLS]
+	return all
+}
+
+// streamConnection is the script of one connection with one stream: settings, the head of the replies, then what each
+// request gets.
+func streamConnection(head string, script func(n int) []string) string {
+	lines := []string{
+		"accept", `await "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"`,
+		frame(4, 0, 0, ""), frame(4, 1, 0, ""),
+	}
+	for n := range streams {
+		one := script(n)
+		if n == 0 { // the stream is open once the request is there
+			one = append([]string{one[0], head}, one[1:]...)
+		}
+		lines = append(lines, one...)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

@@ -1,0 +1,184 @@
+package builtin
+
+import (
+	"context"
+	"encoding/binary"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// move is one thing that a decoupled model does with a request.
+type move struct {
+	after time.Duration // since the move before
+	act   action
+	out   []tensor // of respond
+}
+
+type action uint8
+
+const (
+	respond action = iota
+	fail           // an error instead of the responses that are left
+	cutOff         // the connection is reset
+	hang           // nothing more comes, not even that nothing more comes
+)
+
+// wait holds a request's next move back until it is time.
+func (s move) wait(ctx context.Context) error {
+	if s.act == hang {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return sleep(ctx, s.after)
+}
+
+// decoupled are the models that answer a request with any number of responses. Names and tensors are those of the Triton
+// repository that the same plans run against; the last three are for faults.
+//
+//	repeat_decoupled   a response for each element of IN, DELAY ms apart, none for none; WAIT ms to begin with
+//	tokens_decoupled   max_tokens words of text_input in turn, the first after 20 ms, the others 5 ms apart
+//	repeat_error       as repeat_decoupled, with an error for the last response
+//	repeat_break       with the connection cut instead
+//	repeat_hang        with all responses, and no end
+func decoupled(types map[string]*datatype) []*model {
+	repeat := func(name string, last action) *model {
+		return &model{
+			name: name, count: 1, run: func(in []tensor) []tensor { return in },
+			inputs:  []spec{{"IN", types["INT32"], []int64{-1}}, {"DELAY", types["UINT32"], []int64{-1}}, {"WAIT", types["UINT32"], []int64{1}}},
+			outputs: []spec{{"OUT", types["INT32"], []int64{1}}, {"IDX", types["UINT32"], []int64{1}}},
+			moves:   func(in []tensor) iter.Seq[move] { return repeated(in, types, last) },
+		}
+	}
+	tokens := &model{
+		name: "tokens_decoupled", count: 1, run: func(in []tensor) []tensor { return in }, optional: 2,
+		inputs:  []spec{{"text_input", types["BYTES"], []int64{1}}, {"max_tokens", types["INT32"], []int64{1}}, {"stream", types["BOOL"], []int64{1}}},
+		outputs: []spec{{"text_output", types["BYTES"], []int64{1}}},
+		moves:   func(in []tensor) iter.Seq[move] { return words(in, types["BYTES"]) },
+	}
+	return []*model{
+		repeat("repeat_decoupled", respond), tokens,
+		repeat("repeat_error", fail), repeat("repeat_break", cutOff), repeat("repeat_hang", hang),
+	}
+}
+
+// repeated gives one move for each element of in[0].
+func repeated(in []tensor, types map[string]*datatype, last action) iter.Seq[move] {
+	values, delays, wait := in[0].data, in[1].data, in[2].data
+	le := binary.LittleEndian
+	return func(yield func(move) bool) {
+		hold := time.Duration(le.Uint32(wait)) * time.Millisecond
+		for i := 0; i < len(values); i += 4 {
+			s := move{after: hold}
+			if hold = 0; i+4 <= len(delays) {
+				s.after += time.Duration(le.Uint32(delays[i:])) * time.Millisecond
+			}
+			if i+4 == len(values) && (last == fail || last == cutOff) {
+				s.act = last
+			}
+			s.out = []tensor{
+				{name: "OUT", typ: types["INT32"], shape: []int64{1}, data: values[i : i+4]},
+				{name: "IDX", typ: types["UINT32"], shape: []int64{1}, data: le.AppendUint32(nil, uint32(i/4))},
+			}
+			if !yield(s) {
+				return
+			}
+		}
+		if last == hang {
+			yield(move{act: hang})
+		}
+	}
+}
+
+// Times of tokens_decoupled.
+const (
+	firstToken = 20 * time.Millisecond
+	nextToken  = 5 * time.Millisecond
+)
+
+// words gives max_tokens (in[1], 8 if absent) words of in[0], apart or, if stream (in[2]) is false, as one text.
+func words(in []tensor, typ *datatype) iter.Seq[move] {
+	text := string(in[0].data[min(4, len(in[0].data)):])
+	n := 8
+	if in[1].typ != nil {
+		n = int(int32(binary.LittleEndian.Uint32(in[1].data)))
+	}
+	whole := in[2].typ != nil && in[2].data[0] == 0
+	list := strings.Fields(text)
+	if len(list) == 0 {
+		list = []string{"token"}
+	}
+	response := func(after time.Duration, text string) move {
+		data := append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...)
+		return move{after: after, out: []tensor{{name: "text_output", typ: typ, shape: []int64{1}, data: data}}}
+	}
+	return func(yield func(move) bool) {
+		var all strings.Builder
+		after := firstToken
+		for i := range n {
+			word := list[i%len(list)] + " "
+			all.WriteString(word)
+			if !whole && !yield(response(after, word)) {
+				return
+			}
+			after = nextToken
+		}
+		if whole {
+			yield(response(firstToken+time.Duration(max(n-1, 0))*nextToken, all.String()))
+		}
+	}
+}
+
+// sending is when one response of a request was handed to the transport.
+type sending struct {
+	ID       string `json:"id"`
+	Index    int    `json:"index"`
+	Arrived  int64  `json:"arrived"` // both ns since the first arrival
+	Sent     int64  `json:"sent"`
+	absolute [2]int64
+}
+
+// maxSendings is how many are kept, the latest ones.
+const maxSendings = 64 << 10
+
+// sendings are the true times of responses, by the server's clock.
+type sendings struct {
+	clock clock
+
+	mu   sync.Mutex
+	ring []sending
+	n    int
+}
+
+// note keeps a response that is being sent now.
+func (s *sendings) note(id string, index int, arrived int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := sending{ID: id, Index: index, absolute: [2]int64{arrived, s.clock.now()}}
+	if len(s.ring) < maxSendings {
+		s.ring = append(s.ring, one)
+	} else {
+		s.ring[s.n%maxSendings] = one
+	}
+	s.n++
+}
+
+// list is what is kept, oldest first, as times since first.
+func (s *sendings) list(first int64) []sending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.n % max(len(s.ring), 1)
+	list := slices.Concat(s.ring[at:], s.ring[:at])
+	for i := range list {
+		list[i].Arrived, list[i].Sent = list[i].absolute[0]-first, list[i].absolute[1]-first
+	}
+	return list
+}
+
+func (s *sendings) reset() {
+	s.mu.Lock()
+	s.ring, s.n = nil, 0
+	s.mu.Unlock()
+}

@@ -1,0 +1,136 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
+)
+
+// Parameters of a stream's messages, as Triton names them.
+const (
+	wantFinal = "triton_enable_empty_final_response"
+	isFinal   = "triton_final_response"
+)
+
+// outlet sends the messages of one stream, one at a time.
+type outlet struct {
+	mu     sync.Mutex
+	stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]
+}
+
+func (o *outlet) send(m *pb.ModelStreamInferResponse) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.stream.Send(m)
+}
+
+// ModelStreamInfer answers requests as they come, each when it is ready; an error of one of them is a message.
+func (s grpcService) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]) error {
+	ctx, leave := context.WithCancel(stream.Context())
+	defer leave()
+	out := &outlet{stream: stream}
+	var all sync.WaitGroup
+	for {
+		r, err := stream.Recv()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				leave()
+			}
+			all.Wait()
+			return nil
+		}
+		all.Go(func() { s.streamed(ctx, out, r) })
+	}
+}
+
+// streamed answers one request of a stream.
+func (s grpcService) streamed(ctx context.Context, out *outlet, r *pb.ModelInferRequest) {
+	size := int64(proto.Size(r))
+	if !s.bodies.take(size) {
+		err := errBusy()
+		s.count(err)
+		out.fail(r, err)
+		return
+	}
+	defer s.bodies.give(size)
+	held := &hold{of: &s.regions}
+	defer held.done()
+	parse := func(*model) (*inference, error) { return s.parseMessage(r, held) }
+	inf, m, first, err := s.infer(ctx, r.ModelName, r.ModelVersion, parse)
+	switch {
+	case errors.Is(err, errReset):
+		cutPeer(ctx)
+	case err != nil:
+		out.fail(r, err)
+	case m.moves == nil:
+		s.sendings.note(r.Id, 0, inf.arrived)
+		_ = out.respond(m, r, first, true, held) // a stream that is gone ends by itself
+	default:
+		s.play(ctx, out, r, inf, m, first, held)
+	}
+}
+
+// play sends the responses of a decoupled model, then that there are no more, if the request wants to know.
+func (s grpcService) play(ctx context.Context, out *outlet, r *pb.ModelInferRequest, inf *inference, m *model, in []tensor, held *hold) {
+	index := 0
+	for st := range m.moves(in) {
+		if st.wait(ctx) != nil {
+			return
+		}
+		switch st.act {
+		case fail:
+			out.fail(r, simulated(r.Id, m.name))
+			return
+		case cutOff:
+			cutPeer(ctx)
+			return
+		}
+		s.sendings.note(r.Id, index, inf.arrived)
+		if out.respond(m, r, inf.wanted(st.out), false, held) != nil {
+			return
+		}
+		index++
+	}
+	if r.Parameters[wantFinal].GetBoolParam() {
+		_ = out.respond(m, r, nil, true, held)
+	}
+}
+
+// fail sends an error about a request.
+func (o *outlet) fail(r *pb.ModelInferRequest, err error) {
+	_ = o.send(&pb.ModelStreamInferResponse{ErrorMessage: asFailure(err).text, InferResponse: &pb.ModelInferResponse{Id: r.Id}})
+}
+
+// respond sends a response, or says that there are no more.
+func (o *outlet) respond(m *model, r *pb.ModelInferRequest, out []tensor, final bool, held *hold) error {
+	reply, err := response(m, r.Id, out, held)
+	if err != nil {
+		o.fail(r, err)
+		return err
+	}
+	reply.Parameters = map[string]*pb.InferParameter{isFinal: {ParameterChoice: &pb.InferParameter_BoolParam{BoolParam: final}}}
+	return o.send(&pb.ModelStreamInferResponse{InferResponse: reply})
+}
+
+// response is a reply with outputs, in it or in the memory that the request has for them.
+func response(m *model, id string, out []tensor, held *hold) (*pb.ModelInferResponse, error) {
+	reply := &pb.ModelInferResponse{ModelName: m.name, ModelVersion: version, Id: id}
+	for _, t := range out {
+		reply.Outputs = append(reply.Outputs, &pb.ModelInferResponse_InferOutputTensor{Name: t.name, Datatype: t.typ.name, Shape: t.shape})
+		put, err := held.put(t)
+		if err != nil {
+			return nil, err
+		}
+		if put {
+			t.data = nil
+		}
+		reply.RawOutputContents = append(reply.RawOutputContents, t.data)
+	}
+	return reply, nil
+}

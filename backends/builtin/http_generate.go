@@ -1,0 +1,192 @@
+package builtin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+)
+
+// onlyOne is what generate says of a model that sent more than one response, or none. The status is out by then.
+const onlyOne = "generate expects model to produce exactly 1 response, use generate stream for model that generates various number of responses"
+
+// httpGenerate is POST …/generate: inputs are members of a JSON object, and so are the outputs of the one response.
+func (s *Server) httpGenerate(w http.ResponseWriter, r *http.Request) {
+	inf, m, in, ok := s.generate(w, r)
+	if !ok {
+		return
+	}
+	var replies []map[string]any
+	for st := range m.all(in) {
+		if st.wait(r.Context()) != nil {
+			return
+		}
+		switch st.act {
+		case fail:
+			replies = []map[string]any{{"error": simulated(inf.id, m.name).text}}
+		case cutOff:
+			cut(w)
+			return
+		default:
+			replies = append(replies, m.object(inf, st.out))
+		}
+	}
+	if len(replies) != 1 {
+		replies = []map[string]any{{"error": onlyOne}}
+	}
+	s.sendings.note(inf.id, 0, inf.arrived)
+	w.Header()["Content-Type"] = []string{"application/json"}
+	w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(w).Flush() // so that it is chunked, as Triton's is
+	_ = json.NewEncoder(w).Encode(replies[0])
+}
+
+// httpGenerateStream is POST …/generate_stream: each response is a server-sent event. An error that comes late is one too.
+func (s *Server) httpGenerateStream(w http.ResponseWriter, r *http.Request) {
+	inf, m, in, ok := s.generate(w, r)
+	if !ok {
+		return
+	}
+	w.Header()["Content-Type"] = []string{"text/event-stream; charset=utf-8"}
+	w.WriteHeader(http.StatusOK)
+	out := http.NewResponseController(w)
+	_ = out.Flush()
+	index := 0
+	for st := range m.all(in) {
+		if st.wait(r.Context()) != nil {
+			return
+		}
+		event := m.object(inf, st.out)
+		switch st.act {
+		case fail:
+			event = map[string]any{"error": simulated(inf.id, m.name).text}
+		case cutOff:
+			cut(w)
+			return
+		}
+		text, err := json.Marshal(event)
+		if err != nil {
+			return
+		}
+		s.sendings.note(inf.id, index, inf.arrived)
+		_, err = fmt.Fprintf(w, "data: %s\n\n", text)
+		if err = errors.Join(err, out.Flush()); err != nil || st.act == fail {
+			return
+		}
+		index++
+	}
+}
+
+// all are the moves of any model: one that is not decoupled has one response.
+func (m *model) all(out []tensor) func(yield func(move) bool) {
+	if m.moves != nil {
+		return m.moves(out)
+	}
+	return func(yield func(move) bool) { yield(move{out: out}) }
+}
+
+// generate reads a request of either endpoint and has it begun. False: it has been answered.
+func (s *Server) generate(w http.ResponseWriter, r *http.Request) (*inference, *model, []tensor, bool) {
+	body, err := s.readBody(w, r)
+	defer s.bodies.give(int64(cap(body)))
+	if err != nil {
+		s.count(err)
+		writeFailure(w, err)
+		return nil, nil, nil, false
+	}
+	parse := func(m *model) (*inference, error) { return m.parseObject(body) }
+	inf, m, out, err := s.infer(r.Context(), r.PathValue("model"), r.PathValue("version"), parse)
+	switch {
+	case errors.Is(err, errReset):
+		cut(w)
+	case err != nil:
+		writeFailure(w, err)
+	}
+	return inf, m, out, err == nil
+}
+
+// parseObject reads a request of the generate extension: members of the object, and of its "parameters", that are named
+// like inputs are those; others are passed over.
+func (m *model) parseObject(body []byte) (*inference, error) {
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(body, &members); err != nil {
+		return nil, invalid("failed to parse the request JSON buffer: %v", err)
+	}
+	inner := map[string]json.RawMessage{}
+	if p := members["parameters"]; p != nil {
+		if err := json.Unmarshal(p, &inner); err != nil {
+			return nil, invalid("failed to parse the request JSON buffer: %v", err)
+		}
+	}
+	inf := &inference{}
+	if id := members["id"]; id != nil {
+		inf.id = strings.Trim(string(id), `"`)
+	}
+	for _, in := range m.inputs {
+		value := members[in.name]
+		if value == nil {
+			value = inner[in.name]
+		}
+		if value == nil {
+			continue
+		}
+		t, err := m.tensorOf(in, value)
+		if err != nil {
+			return nil, err
+		}
+		inf.inputs = append(inf.inputs, t)
+	}
+	return inf, nil
+}
+
+// tensorOf makes a tensor of a JSON value: one element, or a list of them that fills the shape of the model. The batch is 1.
+func (m *model) tensorOf(in spec, value json.RawMessage) (tensor, error) {
+	t := tensor{name: in.name, typ: in.typ}
+	if value[0] != '[' {
+		value = json.RawMessage("[" + string(value) + "]")
+	}
+	raw, n, err := in.typ.decode(value)
+	if err != nil {
+		return t, invalid("unable to parse '%s': %v", in.name, err)
+	}
+	if m.maxBatch > 0 {
+		t.shape = append(t.shape, 1)
+	}
+	left := n
+	for _, d := range in.dims {
+		if d < 0 {
+			d = left
+		}
+		t.shape = append(t.shape, d)
+		if d > 0 {
+			left /= d
+		}
+	}
+	if want, err := elements(t.shape); err != nil || want != n {
+		return t, &failure{http.StatusBadRequest, codes.InvalidArgument, fmt.Sprintf("The schema can not convert input '%s' to tensor with proper shape", in.name)}
+	}
+	t.data = raw
+	return t, nil
+}
+
+// object is a response of the generate extension: a list where there is more than one element.
+func (m *model) object(inf *inference, out []tensor) map[string]any {
+	o := map[string]any{"model_name": m.name, "model_version": version}
+	if inf.id != "" {
+		o["id"] = inf.id
+	}
+	for _, t := range out {
+		text, err := t.typ.encode(t.data)
+		if err != nil {
+			return map[string]any{"error": fmt.Sprintf("output '%s' cannot be written as JSON: %v", t.name, err)}
+		}
+		if n, err := elements(t.shape); err == nil && n == 1 {
+			text = text[1 : len(text)-1]
+		}
+		o[t.name] = text
+	}
+	return o
+}

@@ -1,0 +1,134 @@
+package kserve
+
+import (
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/grpcraw"
+	"github.com/sluice-bench/sluice/backends/wire/protow"
+)
+
+// Parameters of requests on a stream and of their replies.
+const (
+	// wantFinal asks for a message of its own that says that a request has no further response, where the last response
+	// could not say so because the model learnt it later.
+	wantFinal = "triton_enable_empty_final_response"
+	isFinal   = "triton_final_response"
+)
+
+// streamJudge says what the messages of ModelStreamInfer mean: a ModelStreamInferResponse has an error_message (1) or an
+// infer_response (2), a ModelInferResponse, which also names the request of an error where the server knows it.
+//
+//	triton_final_response    outputs   the message is
+//	absent                   any       the only response
+//	false                    any       one of several
+//	true                     some      the last response
+//	true                     none      no response: only the end of the request
+//
+// An error without that parameter ends its request.
+type streamJudge struct {
+	grpcJudge
+	scan protow.Scanner
+	text []byte // of the error
+	id   []byte
+	key  []byte
+}
+
+// Read implements grpcraw.StreamJudge.
+func (j *streamJudge) Read(pieces [][]byte) (m grpcraw.Message) {
+	m.Final = true
+	outputs := 0
+	s := &j.scan
+	for s.Begin(pieces); s.Next(); {
+		switch {
+		case s.Is(1):
+			if j.text = s.Append(j.text[:0]); len(j.text) > 0 {
+				m.Error = j.text
+			}
+		case s.Is(2):
+			s.Enter()
+			outputs += j.response(s, &m)
+			s.Leave()
+		}
+	}
+	m.Broken = s.Err() != nil
+	m.Empty = m.Final && outputs == 0 && m.Error == nil && !m.Broken
+	return m
+}
+
+// response reads the ModelInferResponse that s has entered: id 3, parameters 4, outputs 5. It gives the number of outputs.
+func (j *streamJudge) response(s *protow.Scanner, m *grpcraw.Message) (outputs int) {
+	for s.Next() {
+		switch {
+		case s.Is(3):
+			j.id = s.Append(j.id[:0])
+			m.ID, m.Named = number(j.id)
+		case s.Is(4):
+			s.Enter()
+			if last, ok := j.final(s); ok {
+				m.Final = last
+			}
+			s.Leave()
+		case s.Is(5):
+			outputs++
+		}
+	}
+	return outputs
+}
+
+// final reads an entry of map<string, InferParameter>: key 1, value 2 {bool_param 1}.
+func (j *streamJudge) final(s *protow.Scanner) (last, ok bool) {
+	for s.Next() {
+		switch {
+		case s.Is(1):
+			j.key = s.Append(j.key[:0])
+			ok = string(j.key) == isFinal
+		case s.Is(2):
+			s.Enter()
+			for s.Next() {
+				last = last || s.Field == 1 && s.Varint == 1
+			}
+			s.Leave()
+		}
+	}
+	return last, ok
+}
+
+// number reads a decimal.
+func number(text []byte) (v uint64, ok bool) {
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = v*10 + uint64(c-'0')
+	}
+	return v, len(text) > 0
+}
+
+// Reply implements grpcraw.StreamJudge.
+func (j *streamJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sample) {
+	e := grpcraw.Expected(c).(*expectation)
+	switch {
+	case !e.accepts(0, 0):
+		j.c.fail(s, backends.Status, "the server answered OK, which is not expected", nil)
+	case len(e.outputs) == 0:
+	case len(pieces) == 0:
+		j.compare(e, nil, s)
+	default:
+		w := protow.Walk(pieces[0])
+		for w.Next() {
+			if w.Is(2) {
+				j.compare(e, w.Bytes, s)
+			}
+		}
+	}
+}
+
+// streamed is a request as it goes out on a stream: it asks to be told of its end, unless the plan says something else.
+func streamed(r backends.Request) backends.Request {
+	for _, p := range r.Parameters {
+		if p.Name == wantFinal {
+			return r
+		}
+	}
+	r.Parameters = append(r.Parameters[:len(r.Parameters):len(r.Parameters)], backends.Parameter{Name: wantFinal, Value: true})
+	return r
+}

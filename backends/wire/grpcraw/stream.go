@@ -1,0 +1,379 @@
+package grpcraw
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/bits"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sluice-bench/sluice/backends"
+	"google.golang.org/grpc"
+)
+
+// bidi describes a call with any number of requests and replies.
+var bidi = &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}
+
+// StreamJudge says what the messages of a bidirectional stream mean, for one lane. It must not allocate or block.
+type StreamJudge interface {
+	// Accepts reports whether a stream that ended with code, not OK, is nevertheless a good answer to c.
+	Accepts(c *backends.Call, code int32) bool
+	// Read says whose reply a message is, and of what kind. What it gives is valid until its next call.
+	Read(pieces [][]byte) Message
+	// Whole reports whether Reply needs the message in one piece, which may cost a copy.
+	Whole(c *backends.Call) bool
+	// Reply sets s.Class and the note from a response that the server gave without an error. Of several responses the last
+	// one stands.
+	Reply(c *backends.Call, pieces [][]byte, s *backends.Sample)
+}
+
+// Message is what a message of a stream is about.
+type Message struct {
+	ID     uint64 // of the request that it answers
+	Named  bool   // there is an ID
+	Broken bool   // it cannot be read
+	Final  bool   // the request has no further reply
+	Empty  bool   // it holds no response, and is only there to be final
+	Error  []byte // what the server says went wrong; nil: nothing
+}
+
+// streamLane is one bidirectional stream at a time, with up to len(slots) requests in flight.
+//
+// Beside who calls Send and Recv it has two goroutines. The receiver reads the stream's messages, so that no Send that
+// waits for the transport can keep a server waiting that writes before it reads. The transmitter opens the stream, and
+// sends what Send must not wait for.
+type streamLane struct {
+	pool   *Pool
+	judge  StreamJudge
+	conn   *conn // nil: every request makes its own
+	method string
+	slots  []streamSlot
+
+	root    context.Context // over when the lane is closed
+	over    context.CancelFunc
+	closing sync.Once
+	group   sync.WaitGroup // receiver and transmitter
+
+	// live is the stream that requests go out on; nil: none. Of the transmitter, but for who takes a broken one away.
+	live  atomic.Pointer[session]
+	fresh chan *session // each of them, for the receiver
+	queue queue         // slots that wait for the transmitter
+	// weight are the bytes of the requests in flight: below writeQuota none waits for the transport.
+	weight atomic.Int64
+	last   *session   // of the transmitter
+	failed *conn      // its last try to open a stream failed on; of the transmitter
+	ending sync.Mutex // who empties the queue of a closed lane
+
+	// What Recv is to report: a bit for each slot, and replies that belong to none.
+	ready    []atomic.Uint64
+	strays   atomic.Int64
+	handover handover
+	taken    int           // the slot whose events the caller has; backends.None: none
+	emptied  chan struct{} // a token: they are empty again
+
+	mu        sync.Mutex // never held across a system call, nor on the path of a request that goes well
+	abort     context.CancelFunc
+	opening   int      // the slot that a stream is opened for; backends.None: none
+	forgotten []uint64 // ids of requests that are over, of which replies may still come; a ring
+	oldest    int
+
+	incoming // of the receiver
+	from     *session
+	hint     int
+}
+
+// writeQuota is what grpc-go takes for a stream before it makes SendMsg wait for the socket.
+const writeQuota = 64 << 10
+
+// streamInline is the largest request that goes out in Send itself where several may be in flight.
+const streamInline = writeQuota / 2
+
+// Streams opens n lanes of depth requests each on bidirectional streams of method, and returns when the streams stand. If
+// one cannot be opened, all of this call are closed and the first error is returned. With PerRequest nothing is opened yet
+// and the depth is 1.
+func (p *Pool) Streams(ctx context.Context, n, depth int, method string, judge func() StreamJudge) ([]backends.Lane, backends.Limits, error) {
+	conns, err := p.conns(n)
+	if err == nil {
+		err = connect(ctx, &p.o, conns)
+	}
+	if err != nil {
+		for _, c := range conns {
+			p.release(c)
+		}
+		return nil, backends.Limits{}, err
+	}
+	if conns == nil {
+		depth = 1
+	}
+	depth = max(depth, 1)
+	lanes := make([]backends.Lane, n)
+	for i := range lanes {
+		l := newStreamLane(p, depth, method, judge())
+		if len(conns) > 0 {
+			l.conn = conns[i]
+			err = errors.Join(err, l.opened(ctx))
+		}
+		l.start()
+		lanes[i] = l
+	}
+	if err != nil {
+		for _, l := range lanes {
+			_ = l.Close()
+		}
+		return nil, backends.Limits{}, err
+	}
+	return lanes, backends.Limits{Depth: depth, Inline: streamInline / depth}, nil
+}
+
+func newStreamLane(p *Pool, depth int, method string, judge StreamJudge) *streamLane {
+	l := &streamLane{
+		pool: p, judge: judge, method: method, slots: make([]streamSlot, depth), ready: make([]atomic.Uint64, (depth+63)/64),
+		fresh: make(chan *session, 1), emptied: make(chan struct{}, 1), taken: backends.None, opening: backends.None,
+		forgotten: make([]uint64, 4*depth+64),
+	}
+	l.queue.init(depth)
+	l.handover.wake = make(chan struct{}, 1)
+	l.root, l.over = context.WithCancel(context.Background())
+	return l
+}
+
+func (l *streamLane) start() {
+	l.group.Go(l.transmit)
+	l.group.Go(l.receive)
+}
+
+// Send implements backends.Lane.
+func (l *streamLane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) {
+	sl := &l.slots[slot]
+	s.SendStart = l.pool.o.Clock.Now()
+	sl.begin(c, f, s)
+	inFlight := l.weight.Add(int64(c.Size))
+	m := c.Impl.(*message)
+	switch k := l.live.Load(); {
+	case l.root.Err() != nil:
+		l.cancel(slot, s.Gen, backends.CauseStop)
+		l.wrote(slot)
+	case k == nil || k.set != m.set || l.queue.waiting.Load() > 0 || len(l.slots) > 1 && inFlight > streamInline:
+		l.queue.put(slot)
+		if l.root.Err() != nil {
+			l.abandonQueue()
+		}
+	default:
+		l.sendOn(k, slot)
+	}
+}
+
+// sendOn sends a slot's request on a stream. One goroutine at a time. The stream may be over by then: a request that it did
+// not take goes out on another, once.
+func (l *streamLane) sendOn(k *session, slot int) {
+	sl := &l.slots[slot]
+	s, gen := sl.sample, slotGen(sl.word.Load())
+	switch {
+	case k.requests.Add(1) > 1:
+		sl.flags |= backends.Reused
+	case k.replaces:
+		sl.flags |= backends.Redialled
+	}
+	size := int64(sl.call.Size)
+	sl.session.Store(k.number)
+	err := k.stream.SendMsg(&sl.outgoing)
+	s.SendEnd = l.pool.o.Clock.Now()
+	if errors.Is(err, io.EOF) && !sl.resent && !sl.is(overBit) {
+		l.drop(k, false)
+		sl.resent = true
+		sl.flags = sl.flags&^backends.Reused | backends.Redialled
+		sl.session.Store(0)
+		l.queue.put(slot)
+		return
+	}
+	if err == nil {
+		s.BytesSent = size
+	}
+	l.wrote(slot)
+	if k.ended.Load() { // before the receiver could see that this one was written
+		l.lose(k, slot, gen)
+	}
+}
+
+// wrote ends the sender's part of a request.
+func (l *streamLane) wrote(slot int) {
+	if l.slots[slot].wrote() {
+		l.report(slot)
+	}
+}
+
+// end settles a slot that the caller holds.
+func (l *streamLane) end(slot int) {
+	if l.slots[slot].settle() {
+		l.report(slot)
+	}
+}
+
+// report lets Recv give a slot.
+func (l *streamLane) report(slot int) {
+	l.ready[slot/64].Or(1 << (slot % 64))
+	l.handover.put()
+}
+
+// Recv implements backends.Lane.
+func (l *streamLane) Recv() (slot int, done bool) {
+	if l.taken != backends.None {
+		l.slots[l.taken].drained()
+		l.taken = backends.None
+		token(l.emptied)
+	}
+	for {
+		for i := range l.ready {
+			for w := l.ready[i].Load(); w != 0; w = l.ready[i].Load() {
+				bit := bits.TrailingZeros64(w)
+				l.ready[i].And(^(uint64(1) << bit))
+				if slot, done, ok := l.outcome(64*i + bit); ok {
+					return slot, done
+				}
+			}
+		}
+		if n := l.strays.Load(); n > 0 {
+			l.strays.Add(-1)
+			return backends.None, true
+		}
+		if !l.handover.take(l.root.Done(), l.idle) && l.quiet() {
+			return backends.None, false
+		}
+	}
+}
+
+// outcome is what to report of a slot whose bit was set; a bit may outlive its reason.
+func (l *streamLane) outcome(slot int) (_ int, done, ok bool) {
+	sl := &l.slots[slot]
+	switch w := sl.word.Load(); {
+	case slotIn(w, liveBit|writtenBit|overBit):
+		l.weight.Add(-int64(sl.call.Size))
+		sl.sample.Flags |= sl.flags
+		sl.free()
+		return slot, true, true
+	case slotIn(w, liveBit|fullBit):
+		l.taken = slot
+		return slot, false, true
+	}
+	return 0, false, false
+}
+
+// idle reports whether nothing is in flight.
+func (l *streamLane) idle() bool {
+	for i := range l.slots {
+		if l.slots[i].is(liveBit) {
+			return false
+		}
+	}
+	return true
+}
+
+// quiet reports whether nothing is in flight or to be reported.
+func (l *streamLane) quiet() bool {
+	for i := range l.ready {
+		if l.ready[i].Load() != 0 {
+			return false
+		}
+	}
+	return l.idle()
+}
+
+// Activity implements backends.Lane.
+func (l *streamLane) Activity(slot int) int64 { return l.slots[slot].active.Load() }
+
+// Cancel implements backends.Lane. What the server still sends for the request is passed over. On a lane of depth 1 its
+// stream is ended, which tells the server; else others are on that stream, and only a request that is stuck in being sent
+// costs them the stream.
+func (l *streamLane) Cancel(slot int, gen uint32, why backends.Cause) { l.cancel(slot, gen, why) }
+
+func (l *streamLane) cancel(slot int, gen uint32, why backends.Cause) {
+	sl := &l.slots[slot]
+	if sl.seize(gen, why) {
+		l.cancelled(slot, why)
+		return
+	}
+	token(l.emptied) // its holder may wait for the caller, and now has a cause not to
+}
+
+// cancelled ends a request for a cause. The caller holds the slot.
+func (l *streamLane) cancelled(slot int, why backends.Cause) {
+	sl := &l.slots[slot]
+	s := sl.sample
+	s.LastByte = l.pool.o.Clock.Now()
+	s.Class = backends.Stopped
+	s.Flags |= backends.Incomplete
+	s.Note = s.Note[:0]
+	if why == backends.CauseTimeout || why == backends.CauseInactivity {
+		s.Class = backends.TimedOut
+		s.Flags = s.Flags&^backends.Incomplete | backends.Timeout
+	}
+	if s.Responses > 0 {
+		s.Flags |= backends.NoFinal
+	}
+	if why == backends.CauseInactivity {
+		s.SetNote(silence(s.Responses))
+	}
+	l.forget(sl.id.Load())
+	number, written := sl.session.Load(), sl.is(writtenBit)
+	if !written {
+		l.abortFor(slot)
+	}
+	if k := l.live.Load(); k != nil && k.number == number && (len(l.slots) == 1 || !written) {
+		l.leave(k, s.Class == backends.TimedOut) // before another request can go out on it
+	}
+	l.end(slot)
+}
+
+// silence is the note of a request that the server has fallen silent on.
+func silence(responses uint32) []byte {
+	if responses == 0 {
+		return []byte("nothing came within the inactivity_timeout")
+	}
+	text := append([]byte("no final flag came: after "), strconv.AppendUint(nil, uint64(responses), 10)...)
+	return append(text, " responses nothing came within the inactivity_timeout"...)
+}
+
+// forget notes that replies to id are to be passed over.
+func (l *streamLane) forget(id uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgotten[l.oldest] = id
+	l.oldest = (l.oldest + 1) % len(l.forgotten)
+}
+
+// late reports whether a message is for a request that is over.
+func (l *streamLane) late(id uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, have := range l.forgotten {
+		if have == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Close implements backends.Lane.
+func (l *streamLane) Close() error {
+	l.closing.Do(func() {
+		l.over()
+		for i := range l.slots {
+			l.cancel(i, slotGen(l.slots[i].word.Load()), backends.CauseStop)
+		}
+		l.group.Wait()
+		if l.conn != nil {
+			l.pool.release(l.conn)
+		}
+	})
+	return nil
+}
+
+// token puts a token into a channel that has room for one.
+func token(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

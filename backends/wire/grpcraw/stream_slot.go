@@ -1,0 +1,133 @@
+package grpcraw
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// streamSlot is one request in flight on a stream. Its word is {generation, cause, bits}; a request passes through them so:
+//
+//	bit       set by                                   means
+//	live      begin (Send)                             there is a request
+//	written   whoever sent it                          the sender has done with the sample
+//	held      receiver or Cancel, by compare-and-swap  the holder alone may touch what a reply fills in
+//	over      the holder, as it lets go                the outcome stands: no reply and no cancellation counts any more
+//	full      receiver                                 the events are the caller's until Recv is called again
+//
+// A slot is reported when both written and over are set, by whoever set the second of them: a reply may be complete before
+// the call that sent the request has returned. A Cancel that meets a held slot leaves its cause there; the holder then ends
+// the request as cancelled.
+type streamSlot struct {
+	word    atomic.Uint64
+	id      atomic.Uint64 // of the request; valid while it is live
+	session atomic.Uint32 // number of the session that it went out on; 0: none yet
+	sent    atomic.Int64  // when Send was called
+	active  atomic.Int64
+
+	sample *backends.Sample
+	// Of who sends.
+	outgoing
+	flags  backends.Flags // for the sample, which Cancel may have meanwhile
+	resent bool           // it met a session that was over, and is sent once more
+	// Of the holder.
+	said  bool // an error has come in the stream; the class is set
+	reads uint32
+	_     [32]byte
+}
+
+const (
+	liveBit uint64 = 1 << iota
+	writtenBit
+	heldBit
+	overBit
+	fullBit
+	causeShift = 8
+	genShift   = 32
+)
+
+func slotGen(w uint64) uint32            { return uint32(w >> genShift) }
+func slotCause(w uint64) backends.Cause  { return backends.Cause(w >> causeShift) }
+func slotIn(w uint64, bits uint64) bool  { return w&bits == bits }
+func (s *streamSlot) is(bit uint64) bool { return s.word.Load()&bit != 0 }
+
+// begin puts a request into an idle slot. Of Send.
+func (s *streamSlot) begin(c *backends.Call, f backends.Fields, x *backends.Sample) {
+	s.sample, s.call, s.fields, s.flags, s.resent, s.said = x, c, f, 0, false, false
+	s.id.Store(f.ID)
+	s.session.Store(0)
+	s.sent.Store(x.SendStart)
+	s.active.Store(x.SendStart)
+	s.word.Store(uint64(x.Gen)<<genShift | liveBit)
+}
+
+// hold takes the slot for what ends or answers the request of generation gen, unless that is over. It waits while another
+// holds it, which takes no time.
+func (s *streamSlot) hold(gen uint32) bool {
+	for {
+		w := s.word.Load()
+		switch {
+		case slotGen(w) != gen || !slotIn(w, liveBit) || slotIn(w, overBit):
+			return false
+		case slotIn(w, heldBit):
+			runtime.Gosched()
+		case s.word.CompareAndSwap(w, w|heldBit):
+			return true
+		}
+	}
+}
+
+// seize takes the slot of generation gen for a cancellation. False with a request that goes on means that its holder will
+// see to it.
+func (s *streamSlot) seize(gen uint32, why backends.Cause) bool {
+	for {
+		w := s.word.Load()
+		switch {
+		case slotGen(w) != gen || !slotIn(w, liveBit) || slotIn(w, overBit) || slotCause(w) != 0:
+			return false
+		case slotIn(w, heldBit):
+			if s.word.CompareAndSwap(w, w|uint64(why)<<causeShift) {
+				return false
+			}
+		case s.word.CompareAndSwap(w, w|uint64(why)<<causeShift|heldBit):
+			return true
+		}
+	}
+}
+
+// release lets go of a slot whose request goes on. A cause that has come meanwhile is for the caller, who then still holds
+// the slot.
+func (s *streamSlot) release() backends.Cause {
+	for {
+		w := s.word.Load()
+		if why := slotCause(w); why != 0 {
+			return why
+		}
+		if s.word.CompareAndSwap(w, w&^heldBit) {
+			return 0
+		}
+	}
+}
+
+// settle ends the request. It reports whether the slot is to be reported.
+func (s *streamSlot) settle() bool {
+	for {
+		w := s.word.Load()
+		if s.word.CompareAndSwap(w, w&^heldBit|overBit) {
+			return slotIn(w, writtenBit)
+		}
+	}
+}
+
+// wrote ends the sender's part. It reports whether the slot is to be reported.
+func (s *streamSlot) wrote() bool { return slotIn(s.word.Or(writtenBit), overBit) }
+
+// drained takes the events back from the caller.
+func (s *streamSlot) drained() { s.word.And(^fullBit) }
+
+// free makes the slot idle. Of Recv.
+func (s *streamSlot) free() {
+	s.sample, s.call = nil, nil
+	s.word.Store(s.word.Load() &^ (1<<genShift - 1))
+}

@@ -1,0 +1,143 @@
+package protow
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// maxDepth is how deep a Scanner can go into messages in messages.
+const maxDepth = 4
+
+// Scanner steps through the fields of a message that lies in pieces, as it came off a transport, without joining them: what
+// is not wanted is skipped whatever its size. It allocates nothing but what Append needs.
+//
+//	s.Begin(pieces)
+//	for s.Next() {
+//		switch {
+//		case s.Is(1):
+//			text = s.Append(text[:0])
+//		case s.Is(2):
+//			s.Enter() // Next now gives the fields of this field …
+//			…
+//			s.Leave() // … and those behind it again
+//		}
+//	}
+type Scanner struct {
+	Field  Number
+	Type   protowire.Type
+	Varint uint64 // of varints and fixed 32 and 64 bit fields
+
+	c      cursor
+	size   int           // bytes of the message
+	stop   int           // where the value of this field ends
+	ends   [maxDepth]int // of the messages that were entered, the whole first
+	depth  int
+	failed bool
+}
+
+// Begin starts at the first field of a message.
+func (s *Scanner) Begin(pieces [][]byte) {
+	*s = Scanner{c: cursor{pieces: pieces}}
+	for _, p := range pieces {
+		s.size += len(p)
+	}
+	s.ends[0] = s.size
+}
+
+// pos is how many bytes have been read.
+func (s *Scanner) pos() int {
+	left := -s.c.at
+	for _, p := range s.c.pieces {
+		left += len(p)
+	}
+	return s.size - left
+}
+
+// Next goes to the next field of the message entered last. False: its end, or a malformed message (Err).
+func (s *Scanner) Next() bool {
+	at := s.pos()
+	if s.failed || s.stop > at && !s.c.advance(uint64(s.stop-at)) {
+		return false
+	}
+	end := s.ends[s.depth]
+	if at = max(at, s.stop); at >= end {
+		s.failed = s.failed || at > end
+		return false
+	}
+	tag, ok := s.c.varint()
+	if s.Field, s.Type = protowire.DecodeTag(tag); !ok || s.Field < protowire.MinValidNumber || !s.value() || s.stop > end {
+		s.failed = true
+	}
+	return !s.failed
+}
+
+// value reads a number, or finds where the value ends.
+func (s *Scanner) value() (ok bool) {
+	s.Varint = 0
+	switch s.Type {
+	case protowire.VarintType:
+		s.Varint, ok = s.c.varint()
+		s.stop = s.pos()
+	case protowire.BytesType:
+		var size uint64
+		size, ok = s.c.varint()
+		at := s.pos()
+		ok = ok && size <= uint64(s.size-at)
+		s.stop = at + int(min(size, uint64(s.size)))
+	case protowire.Fixed32Type:
+		s.Varint, ok = s.fixed(4)
+	case protowire.Fixed64Type:
+		s.Varint, ok = s.fixed(8)
+	}
+	return ok
+}
+
+func (s *Scanner) fixed(n int) (v uint64, ok bool) {
+	for i := range n {
+		if !s.c.more() {
+			return 0, false
+		}
+		v |= uint64(s.c.pieces[0][s.c.at]) << (8 * i)
+		s.c.at++
+	}
+	s.stop = s.pos()
+	return v, true
+}
+
+// Is reports whether this is a length-delimited field with number n.
+func (s *Scanner) Is(n Number) bool { return s.Field == n && s.Type == protowire.BytesType }
+
+// Enter goes into the length-delimited field that Next has found.
+func (s *Scanner) Enter() {
+	if s.depth+1 == maxDepth {
+		s.failed = true
+		return
+	}
+	s.depth++
+	s.ends[s.depth], s.stop = s.stop, 0
+}
+
+// Leave passes over what is left of the field that was entered last.
+func (s *Scanner) Leave() {
+	s.stop = s.ends[s.depth]
+	s.depth = max(s.depth-1, 0)
+}
+
+// Append appends the bytes of the length-delimited field that Next has found.
+func (s *Scanner) Append(dst []byte) []byte {
+	for n := s.stop - s.pos(); n > 0 && s.c.more(); {
+		piece := s.c.pieces[0][s.c.at:]
+		piece = piece[:min(n, len(piece))]
+		dst = append(dst, piece...)
+		s.c.at += len(piece)
+		n -= len(piece)
+	}
+	return dst
+}
+
+// Err says whether the message was malformed as far as it was read.
+func (s *Scanner) Err() error {
+	if s.failed {
+		return errMalformed
+	}
+	return nil
+}
