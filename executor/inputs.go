@@ -20,10 +20,11 @@ type inputs struct {
 	recorded []int64   // gaps or times of the load's file, or times of the data's rows, ns
 	// series and stats are the server's own counters, those of several models added up; stats nil: there are none. note says
 	// why, if they were wanted.
-	series []backends.Series
-	stats  counters
-	called []called
-	note   string
+	series    []backends.Series
+	stats     counters
+	called    []called
+	endpoints []*endpoint // of Prometheus metrics
+	note      string
 	// waiting is the node whose requests are made when its stage's turn comes; nil: they have been.
 	waiting *Node
 	err     error
@@ -153,6 +154,9 @@ func (r *runner) gather(ctx context.Context, n *Node, in *inputs) (diags source.
 		diags = append(diags, e.encode(t.conn, n.Stage, r.program.Plan.Seed, &r.room)...)
 	}
 	in.err, in.recorded = r.statistics(r.stops.waiting, in), n.recorded
+	if in.err == nil {
+		in.err = r.endpoints(r.stops.waiting, in)
+	}
 	return diags
 }
 

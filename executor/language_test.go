@@ -336,6 +336,7 @@ func proven() map[string]string {
 		"TestStatistics":               "target.statistics",
 		"TestComposing":                "target.composing_models",
 		"TestSettings":                 "target.trace target.trace.level target.trace.rate target.trace.count target.trace.log_frequency target.log target.log.info target.log.warning target.log.error target.log.verbose target.log.format",
+		"TestMetrics":                  "target.metrics target.metrics.url target.metrics.every target.metrics.match",
 		"TestModelControl":             "stages.before.load_model stages.before.unload_model",
 		"TestExpect":                   "stages.expect stages.expect.outputs stages.expect.relative stages.expect.absolute stages.expect.status",
 		"TestLevels":                   "stages.load stages.load.concurrency stages.load.rate stages.load.concurrency.levels stages.load.concurrency.levels.from stages.load.concurrency.levels.to stages.load.concurrency.levels.step stages.load.concurrency.levels.factor stages.load.concurrency.levels.while stages.load.concurrency.levels.while.slo stages.load.rate.levels stages.load.rate.levels.from stages.load.rate.levels.to stages.load.rate.levels.step stages.load.rate.levels.factor stages.load.rate.levels.while",

@@ -43,7 +43,7 @@ func (t *trial) measure() {
 	t.read = &readings{
 		total: total, parts: t.parts, stopped: total.Aggregate.Stopped(), sent: t.played.Sent, repeats: 1,
 		use: t.watch.use(), counted: t.in.series, percentiles: t.r.program.Plan.Output.Percentiles,
-		mask: t.r.program.Plan.Mask, called: t.in.called, server: t.serverSlices(total.Slices, total.From),
+		mask: t.r.program.Plan.Mask, called: t.in.called, server: t.serverSlices(total.Slices, total.From), scrapes: t.scrapes(total.From, reported),
 	}
 	t.read.began, t.read.ended = t.counters(total.From, reported)
 	t.read.fill(t.node, t.out)
@@ -96,6 +96,7 @@ type readings struct {
 	began       tally             // by the server; nil: it keeps none, or nothing is known
 	ended       tally
 	server      []serverSlice
+	scrapes     []result.Scrape
 	percentiles []float64
 	mask        func(string) string // of what a server said
 }
@@ -118,6 +119,7 @@ func (m *readings) join(o *readings) {
 		s.repeat += m.repeats
 		m.server = append(m.server, s)
 	}
+	m.scrapes = joinScrapes(m.scrapes, o.scrapes, m.repeats)
 	m.repeats += o.repeats
 }
 
@@ -181,7 +183,7 @@ func (m *readings) fill(n *Node, out *result.Node) {
 		out.Series = append(out.Series, storedSeries(w, m.total.Series[i]))
 	}
 	out.Slices = slices.Concat([]result.Slice{}, onSlices(resultSlices(m.total.Slices), m.server))
-	out.Models = m.models()
+	out.Models, out.Scrapes = m.models(), m.scrapes
 	out.Errors = failures(m.total.Aggregate)
 	out.Redact(m.mask) // an example is cut, and what is made of it later hides where
 }
@@ -211,6 +213,11 @@ func (m *readings) read(row *metric.Row, growth []observe.Reading, out map[strin
 			return // the server keeps none: absent, not empty
 		}
 		v, ok = growth[i].V, growth[i].OK
+	case metric.Scrape:
+		if g := gpu(row, m.scrapes, m.percentiles); g != nil {
+			out[row.Name] = g
+		}
+		return // a server without GPUs: absent, not empty
 	default: // capacity: whoever searches knows
 	}
 	out[row.Name] = result.Scalar(row, v, ok && !math.IsNaN(v) && !math.IsInf(v, 0))

@@ -25,7 +25,7 @@ type snapshots struct {
 
 // look takes the counters when it is time, unless the last question is still open.
 func (s *snapshots) look(ctx context.Context, t *trial, now int64) {
-	if t.in.stats == nil || t.watch.ended {
+	if t.in.stats == nil {
 		return
 	}
 	every := max(t.steer.slice(), int64(snapshotEvery))

@@ -23,6 +23,7 @@ type watcher struct {
 	server   [3]tally
 	errs     [3]error
 	snapshots
+	scraper scraper
 	// from is the snapshot that growth counts from: the one at the start of hold, or the one before the clock where there
 	// was no warm-up, or where hold was over before the server answered.
 	from   moment
@@ -41,6 +42,7 @@ const (
 // begin takes the first snapshot before the clock starts.
 func (w *watcher) begin(ctx context.Context, t *trial) {
 	w.take(ctx, t, beforeClock)
+	w.scraper.look(ctx, t, t.r.clock.Now(), false)
 	w.asking.Wait()
 }
 
@@ -59,7 +61,10 @@ func (w *watcher) look(ctx context.Context, t *trial, now int64, over bool) {
 			w.take(ctx, t, holdBegins)
 		}
 	}
-	w.snapshots.look(ctx, t, now)
+	if !w.ended {
+		w.snapshots.look(ctx, t, now)
+		w.scraper.look(ctx, t, now, over || now >= t.control.StopAt.Load())
+	}
 	if !w.ended && (over || now >= t.control.StopAt.Load()) {
 		w.ended = true
 		w.asking.Wait() // the first question must not be answered after the second

@@ -73,8 +73,21 @@ func (c *checker) server(t *rawTarget) {
 	if inside && t.URL != nil {
 		c.under(t.At, "url", &mistake{code: codeDoesNotFit, summary: "\"url\" does not fit triton_inprocess", detail: "its server is loaded into the client"})
 	}
-	if m := t.Metrics; m != nil && m.URL != nil && !strings.HasPrefix(m.URL.V, "http://") && !strings.HasPrefix(m.URL.V, "https://") {
-		c.at(m.URL.at, &mistake{code: codeURL, summary: fmt.Sprintf("metrics are read over HTTP, not from %q", m.URL.V), allowed: []string{"http://", "https://"}})
+	c.metricsURL(t)
+}
+
+// metricsURL wants a URL of HTTP, or a path on a host that is reached over HTTP.
+func (c *checker) metricsURL(t *rawTarget) {
+	if t.Metrics == nil || t.Metrics.URL == nil {
+		return
+	}
+	at, url := t.Metrics.URL.at, t.Metrics.URL.V
+	switch target := t.URL.or(""); {
+	case strings.HasPrefix(url, "http://"), strings.HasPrefix(url, "https://"):
+	case !strings.HasPrefix(url, "/"):
+		c.at(at, &mistake{code: codeURL, summary: fmt.Sprintf("metrics are read over HTTP, not from %q", url), allowed: []string{"http://", "https://", "/PATH of the target's host"}})
+	case !strings.HasPrefix(target, "http://") && !strings.HasPrefix(target, "https://") && target != "builtin://http":
+		c.at(at, &mistake{code: codeURL, summary: fmt.Sprintf("%q is a path on the target's host, which is not reached over HTTP", url), detail: "give a whole URL, such as http://localhost:8002/metrics"})
 	}
 }
 

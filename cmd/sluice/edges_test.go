@@ -29,7 +29,7 @@ executor/stats          ->
 executor/feed           -> backends scenario scenario/source
 executor/drive          -> backends executor/load executor/feed
 executor/measure        -> backends scenario/metric executor/stats
-executor/observe        -> backends scenario/metric
+executor/observe        -> backends backends/wire/netlane scenario/metric
 executor/result         -> scenario/metric scenario/expression executor/stats
 executor/verdict        -> scenario scenario/source scenario/expression scenario/metric executor/result executor/stats
 executor/artifact       -> executor/result scenario/metric backends
@@ -65,6 +65,8 @@ github.com/HdrHistogram/hdrhistogram-go   executor/stats
 github.com/olekukonko/tablewriter         executor/artifact
 github.com/spf13/cobra                    cmd/sluice
 golang.org/x/term                         cmd/sluice
+github.com/prometheus/common              executor/observe
+github.com/prometheus/client_model        executor/observe
 golang.org/x/text                         scenario/source
 go.uber.org/goleak                        backends/backendtest
 google.golang.org/grpc                    backends/wire/grpcraw backends/builtin backends/builtin/* testdata/bench/*

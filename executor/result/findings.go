@@ -61,6 +61,11 @@ func FindingCodes() []FindingCode {
 			"Look for a model that answers after its final response, or for a proxy that mixes streams up. The replies are in no number.",
 		},
 		{
+			"metrics", Note,
+			"Some readings of a target's Prometheus endpoint failed. What was read is in the numbers.",
+			"Look at the endpoint: it may be slower than `metrics.every` allows for.",
+		},
+		{
 			PoolFull, Note,
 			"All slots were busy when requests were due. They waited, which is in their latency, or were dropped and counted.",
 			"Nothing, if the server is to be judged at this many in flight; else raise max_in_flight, or lower the rate.",

@@ -61,6 +61,7 @@ func (r *Result) whole() *Result {
 		m.Validity.Findings = list(n.Validity.Findings)
 		m.Metrics = filled(n.Metrics)
 		m.Scopes, m.Series = each(n.Scopes, Scope.whole), each(n.Series, Series.whole)
+		m.Scrapes = each(n.Scrapes, Scrape.whole)
 		m.Repeats, m.Trials, m.Models = each(n.Repeats, Repeat.whole), each(n.Trials, Trial.whole), each(n.Models, Model.whole)
 		c.Nodes[i] = &m
 	}

@@ -31,6 +31,14 @@ func (n *Node) Redact(mask func(string) string) {
 		m.findings(repeat.Findings)
 		m.scopes(repeat.Scopes)
 	}
+	for i := range n.Scrapes {
+		m.texts(&n.Scrapes[i].Target)
+		for k := range n.Scrapes[i].Series {
+			x := &n.Scrapes[i].Series[k]
+			m.texts(&x.Name, &x.Type)
+			m.labels(x.Labels)
+		}
+	}
 	for i := range n.Models {
 		m.texts(&n.Models[i].Name, &n.Models[i].CalledBy)
 	}

@@ -125,9 +125,10 @@ type Node struct {
 	Started     float64            `json:"started"`  // s since the run's origin; hold start
 	Duration    float64            `json:"duration"` // s; the hold window
 	Metrics     map[string]*Metric `json:"metrics"`
-	Scopes      []Scope            `json:"scopes,omitempty"` // phases of a ramp, entries of a mix
-	Models      []Model            `json:"models,omitempty"` // that the stage's own model calls
-	Series      []Series           `json:"series,omitempty"` // windows that assertions are judged on
+	Scopes      []Scope            `json:"scopes,omitempty"`  // phases of a ramp, entries of a mix
+	Models      []Model            `json:"models,omitempty"`  // that the stage's own model calls
+	Scrapes     []Scrape           `json:"scrapes,omitempty"` // by target
+	Series      []Series           `json:"series,omitempty"`  // windows that assertions are judged on
 	Slices      []Slice            `json:"slices"`
 	Windows     []Window           `json:"windows,omitempty"` // of until: stable
 	Repeats     []Repeat           `json:"repeats,omitempty"` // the repeats that Metrics are pooled from

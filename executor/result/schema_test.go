@@ -68,7 +68,7 @@ func TestSchemaMatchesTypes(t *testing.T) {
 	types := map[string]any{
 		"tool": Tool{}, "origin": Origin{}, "plan": Plan{}, "var": Var{}, "environment": Environment{}, "client": Client{}, "node": Node{}, "load": Load{}, "ramp_step": RampStep{},
 		"slice": Slice{}, "window": Window{}, "error": ErrorClass{}, "validity": Validity{}, "finding": Finding{}, "assertion": Assertion{},
-		"scope": Scope{}, "series": Series{}, "stretch": Stretch{}, "repeat": Repeat{}, "trial": Trial{}, "model": Model{}, "abort": Abort{},
+		"scope": Scope{}, "series": Series{}, "stretch": Stretch{}, "repeat": Repeat{}, "trial": Trial{}, "model": Model{}, "scrape": Scrape{}, "scraped": Scraped{}, "abort": Abort{},
 	}
 	check(t, "result", top, Result{})
 	for name, v := range types {

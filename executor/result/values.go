@@ -34,6 +34,9 @@ func (s Stored) Against(b *Baseline) Stored {
 // Quantity is the quantity of a reference. What another node measured counts only when that measurement can be trusted:
 // an invalid, unstable or interrupted one is unknown here, as its own assertions would be inconclusive.
 func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
+	if sel, ok := ref.Selector(); ok {
+		return s.scraped(ref, sel)
+	}
 	need := s.need(ref)
 	unknown := func(why string) expression.Quantity { return expression.Quantity{Need: need, Why: why} }
 	src, why := s.source(ref.Place)

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"sort"
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -48,6 +49,59 @@ func scraped(path string) (leaf metric.Leaf, is bool, err error) {
 		e.Nearest = source.Nearest(stat, e.Allowed)
 	}
 	return metric.Leaf{}, true, e
+}
+
+// Selector says which series of a Prometheus endpoint a reference reads, and which statistic of them.
+type Selector struct {
+	Name   string
+	Labels map[string]string
+	Stat   string // mean min max last increase rate
+}
+
+// Selector is what a reference selects; false: it is no scrape("…").
+func (r Ref) Selector() (s Selector, ok bool) {
+	rest, ok := strings.CutPrefix(r.Leaf.Row.Name, scrapeWord+`("`)
+	end := strings.LastIndex(rest, `")`)
+	if !ok || end < 0 {
+		return s, false
+	}
+	s.Stat = strings.TrimPrefix(rest[end+2:], ".")
+	name, labels, _ := strings.Cut(rest[:end], "{")
+	s.Name, s.Labels = strings.TrimSpace(name), map[string]string{}
+	for labels = strings.TrimSuffix(labels, "}"); labels != ""; {
+		label, value, _ := strings.Cut(labels, "=")
+		value = strings.TrimPrefix(value, "'")
+		value, labels, _ = strings.Cut(value, "'")
+		s.Labels[strings.TrimSpace(label)] = value
+		labels = strings.TrimPrefix(strings.TrimLeft(labels, " "), ",")
+	}
+	return s, true
+}
+
+// Matches reports whether a series is selected: it has the name, and each label that is named.
+func (s Selector) Matches(name string, labels map[string]string) bool {
+	if name != s.Name {
+		return false
+	}
+	for k, v := range s.Labels {
+		if labels[k] != v {
+			return false
+		}
+	}
+	return true
+}
+
+// String spells the selector as it is written.
+func (s Selector) String() string {
+	if len(s.Labels) == 0 {
+		return s.Name
+	}
+	var labels []string
+	for k, v := range s.Labels {
+		labels = append(labels, k+"='"+v+"'")
+	}
+	sort.Strings(labels)
+	return s.Name + "{" + strings.Join(labels, ",") + "}"
 }
 
 func contains(words []string, w string) bool {

@@ -20,6 +20,9 @@ const (
 	ClientCPU       = "client.cpu"
 	ClientPerSent   = "client.cpu_per_request"
 	ClientMemory    = "client.memory"
+	GPUUtilization  = "gpu.utilization"
+	GPUPower        = "gpu.power"
+	GPUMemory       = "gpu.memory"
 	Capacity        = "capacity" // see CapacityRow
 	Goodput         = "goodput"  // see GoodputRows
 	GoodputRatio    = "goodput.ratio"

@@ -105,17 +105,17 @@ func tokens() []Row {
 func gpus() []Row {
 	return []Row{
 		{
-			Name: "gpu.utilization", Dim: Ratio, Shape: Distribution, From: Scrape, Needs: metricsEndpoint, CSV: plain(), Later: true,
+			Name: GPUUtilization, Dim: Ratio, Shape: Distribution, From: Scrape, Needs: metricsEndpoint, CSV: plain(),
 			Aliases: []string{"Avg GPU Utilization", "nv_gpu_utilization", "gpu_utilization"},
 			Help:    "Share of the time in which a GPU of the server was busy.",
 		},
 		{
-			Name: "gpu.power", Dim: Power, Shape: Distribution, From: Scrape, Better: Lower, Needs: metricsEndpoint, CSV: watts(), Later: true,
+			Name: GPUPower, Dim: Power, Shape: Distribution, From: Scrape, Better: Lower, Needs: metricsEndpoint, CSV: watts(),
 			Aliases: []string{"Avg GPU Power Usage", "nv_gpu_power_usage", "gpu_power_usage"},
 			Help:    "Power that a GPU of the server takes.",
 		},
 		{
-			Name: "gpu.memory", Dim: Bytes, Shape: Distribution, From: Scrape, Better: Lower, Needs: metricsEndpoint, CSV: octets(), Later: true,
+			Name: GPUMemory, Dim: Bytes, Shape: Distribution, From: Scrape, Better: Lower, Needs: metricsEndpoint, CSV: octets(),
 			Aliases: []string{"Max GPU Memory Usage", "nv_gpu_memory_used_bytes", "gpu_memory_used"},
 			Help:    "Memory in use on a GPU of the server.",
 		},

@@ -19,7 +19,6 @@ target.protos
 target.inprocess
 target.compression
 target.tokenizer
-target.metrics
 builtin.ttft
 builtin.itl
 

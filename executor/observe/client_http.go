@@ -1,0 +1,28 @@
+package observe
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/netlane"
+)
+
+// ClientFor makes the HTTP client that reads an endpoint; o says how a secure connection is made.
+func ClientFor(endpoint string, o *backends.TLSOptions) (*http.Client, error) {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("%s is no http:// or https:// URL", endpoint)
+	}
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1}
+	if u.Scheme == "https" {
+		if t.TLSClientConfig, err = netlane.TLSConfig(o, u.Hostname()); err != nil {
+			return nil, err
+		}
+	}
+	return &http.Client{Transport: t}, nil
+}
