@@ -51,6 +51,10 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 		line("### Search\n")
 		table(&b, trials, maxNodes)
 	}
+	if server := serverGrid(r); len(server.rows) > 0 {
+		line("### Server\n")
+		table(&b, server, maxNodes)
+	}
 	if list := assertions(r); len(list) > 0 {
 		line("### Assertions\n")
 		table(&b, assertionGrid(list), maxAssertions)

@@ -13,6 +13,13 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
+// serverTimes are numbers that a server keeps of a model.
+func serverTimes(infer float64) map[string]*result.Metric {
+	return measure(&result.Node{}, 0, map[string]float64{
+		"server.queue.mean": 10e-6, "server.compute_infer.mean": infer, "server.executions.count": 400,
+	}).Metrics
+}
+
 // parts is a run whose nodes have parts: a ramp with a mix, a search, a node in two repeats, one that an assertion ended.
 func parts() *result.Result {
 	scope := func(phase, mix string, requests, latency float64) result.Scope {
@@ -35,6 +42,11 @@ func parts() *result.Result {
 			scope("ramp", "", 50, 0.01), scope("base", "", 100, 0.011), scope("spike", "", 300, 0.09),
 			scope("", "sql", 300, 0.05), scope("", "chat", 100, 0.06), scope("spike", "sql", 225, 0.08),
 		},
+		Models: []result.Model{
+			{Name: "pre", CalledBy: "simple", Calls: ptr(1), Metrics: serverTimes(0.001)},
+			{Name: "detect", Version: "2", CalledBy: "simple", Calls: ptr(2.5), Metrics: serverTimes(0.004)},
+			{Name: "crop", CalledBy: "detect", Metrics: serverTimes(0.002)},
+		},
 		Series: []result.Series{{
 			Phase: "base", Every: 1, From: 2, To: 12,
 			Windows: []result.Stretch{{From: 2, To: 3, Metrics: scope("", "", 10, 0.011).Metrics}, {From: 3, To: 4, Metrics: scope("", "", 10, 0.012).Metrics}},
@@ -44,7 +56,7 @@ func parts() *result.Result {
 			Observed: ptr(0.012), Limit: ptr(0.011), Samples: 10, Needed: 1,
 			Reason: "true in 1 of 2 windows; the first that is false, 1 s to 2 s: latency.p99 is 12 ms, the limit is 11 ms (n = 10)",
 		}},
-	}, 400, map[string]float64{"requests.count": 400, "requests.rate": 20, "throughput": 20, "errors.ratio": 0, "latency": 0.06, "goodput.ratio": 0.99, "goodput": 19.8})
+	}, 400, map[string]float64{"requests.count": 400, "requests.rate": 20, "throughput": 20, "errors.ratio": 0, "latency": 0.06, "goodput.ratio": 0.99, "goodput": 19.8, "server.queue.mean": 20e-6, "server.compute_infer.mean": 0.012})
 	trial := func(level float64, v result.Verdict, used bool, reason string) result.Trial {
 		return result.Trial{
 			Level: level, Verdict: v, Used: used, Reason: reason, Started: level, Duration: 5, Outcome: result.Done,

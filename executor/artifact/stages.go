@@ -21,6 +21,13 @@ func inPart(n *result.Node, s result.Scope) *result.Node {
 	return &part
 }
 
+// ofModel is n as the row of a model that its own calls: what the server counted of it.
+func ofModel(n *result.Node, m result.Model) *result.Node {
+	row := *n
+	row.Metrics, row.Assertions, row.Load.Model = m.Metrics, nil, m.Name
+	return &row
+}
+
 // scope names a part of a node: "phase=base", "mix=sql", "phase=base mix=sql"; "" is the node as a whole.
 func scope(s result.Scope) string {
 	axes := map[string]string{}
@@ -65,8 +72,8 @@ var stageColumns = []struct {
 	{"labels", func(n *result.Node) string { return point(n.Labels) }},
 }
 
-// stagesCSV is one row for each node, in the order of the result, with a row for each of its phases and mix entries behind
-// it. An empty cell is no data.
+// stagesCSV is one row for each node, in the order of the result, with a row for each of its phases and mix entries and
+// of the models that its own calls behind it. An empty cell is no data.
 func stagesCSV(r *result.Result, o Options) ([]byte, error) {
 	rows, err := catalogue(r)
 	if err != nil {
@@ -107,6 +114,11 @@ func stagesCSV(r *result.Result, o Options) ([]byte, error) {
 		}
 		for _, s := range n.Scopes {
 			if err := write(inPart(n, s), scope(s)); err != nil {
+				return nil, err
+			}
+		}
+		for _, m := range n.Models {
+			if err := write(ofModel(n, m), strings.TrimSuffix("model="+m.Name+":"+m.Version, ":")); err != nil {
 				return nil, err
 			}
 		}

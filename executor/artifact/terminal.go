@@ -63,7 +63,7 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 	return nil
 }
 
-// numbers are the tables of nodes and of the trials of searches.
+// numbers are the tables of nodes, of the trials of searches, and of what the servers counted.
 func (p *page) numbers(r *result.Result) error {
 	g, err := nodeGrid(r, p.o.Percentiles)
 	if err != nil {
@@ -83,6 +83,10 @@ func (p *page) numbers(r *result.Result) error {
 		if err := p.nodes(trials); err != nil {
 			return err
 		}
+	}
+	if server := serverGrid(r); len(server.rows) > 0 {
+		p.WriteString("\nserver\n")
+		return p.nodes(server)
 	}
 	return nil
 }

@@ -53,3 +53,12 @@ func SeriesRow(name, help, unit string, per bool) Row {
 	r.column()
 	return r
 }
+
+// ServerHeadline are the rows that a table of what the server did shows, in this order.
+func ServerHeadline() []Row {
+	rows := []Row{SeriesRow("requests", "", "1", false), SeriesRow("request", "", "ns", true)}
+	for _, part := range []string{"queue", "compute_input", "compute_infer", "compute_output", "overhead", "cache.hit", "cache.miss"} {
+		rows = append(rows, SeriesRow(part, "", "ns", true))
+	}
+	return append(rows, SeriesRow("batch", "", "1", true))
+}

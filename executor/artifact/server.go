@@ -1,0 +1,84 @@
+package artifact
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// serverGrid is what the servers counted: a row for each node whose server keeps statistics, with the models that its own
+// calls below it. Columns that nobody has a number for are left out.
+func serverGrid(r *result.Result) grid {
+	type line struct {
+		name, calls string
+		metrics     map[string]*result.Metric
+	}
+	var lines []line
+	for _, n := range r.Nodes {
+		if n.Outcome == result.SkippedNode || !counted(n.Metrics) {
+			continue
+		}
+		lines = append(lines, line{clean(n.ID), "", n.Metrics})
+		for _, m := range n.Models {
+			calls := nothing
+			if m.Calls != nil {
+				calls = fmt.Sprintf("%.3g", *m.Calls)
+			}
+			name := strings.Repeat(inside, depth(n.Models, m)) + clean(m.Name)
+			if m.Version != "" {
+				name += ":" + clean(m.Version)
+			}
+			lines = append(lines, line{name, calls, m.Metrics})
+		}
+	}
+	g := grid{header: []string{"node"}, rows: make([][]string, len(lines))}
+	for i, x := range lines {
+		g.rows[i] = []string{x.name}
+	}
+	if slices.ContainsFunc(lines, func(x line) bool { return x.calls != "" }) {
+		g.header = append(g.header, "calls per\nrequest")
+		for i, x := range lines {
+			g.rows[i] = append(g.rows[i], x.calls)
+		}
+	}
+	for _, row := range metric.ServerHeadline() {
+		column, known := make([]string, len(lines)), false
+		for i, x := range lines {
+			column[i] = nothing
+			if m := x.metrics[row.Name]; m != nil && m.Value != nil {
+				column[i], known = result.Format(m.Unit, *m.Value), true
+			}
+		}
+		if !known {
+			continue
+		}
+		name := strings.Split(row.Name, ".")[1:]
+		g.header = append(g.header, strings.Join(name[:len(name)-1], ".")+"\n"+name[len(name)-1])
+		for i := range g.rows {
+			g.rows[i] = append(g.rows[i], column[i])
+		}
+	}
+	return g
+}
+
+// counted reports whether a server keeps statistics.
+func counted(metrics map[string]*result.Metric) bool {
+	return slices.ContainsFunc(metric.ServerHeadline(), func(row metric.Row) bool {
+		m := metrics[row.Name]
+		return m != nil && m.Value != nil
+	})
+}
+
+// depth is how many calls lead to a model from the stage's own.
+func depth(list []result.Model, m result.Model) int {
+	for n := 1; ; n++ {
+		i := slices.IndexFunc(list, func(o result.Model) bool { return o.Name == m.CalledBy })
+		if i < 0 || n > len(list) {
+			return n
+		}
+		m = list[i]
+	}
+}
