@@ -116,9 +116,9 @@ func TestPartsInStages(t *testing.T) {
 	want := []string{
 		"spike||main|400|20|fail", "spike|phase=ramp|main|50|10|", "spike|phase=base|main|100|10|", "spike|phase=spike|main|300|10|",
 		"spike|mix=sql|side|300|10|", "spike|mix=chat|side|100|10|", "spike|mix=sql phase=spike|side|225|10|",
-		"spike|mix=sql|side|300|10|", "spike|mix=chat|side|100|10|", "spike|model=pre|main||20|",
-		"spike|mix=sql|side|300|10|", "spike|mix=chat|side|100|10|", "spike|model=detect:2|main||20|",
-		"spike|mix=sql|side|300|10|", "spike|mix=chat|side|100|10|", "spike|model=crop|main||20|",
+		"spike|model=pre|main||20|",
+		"spike|model=detect:2|main||20|",
+		"spike|model=crop|main||20|",
 		"find||main|1000|5|", "ab[side=canary]||canary|280|40|", "gate||main|60|3|fail",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
