@@ -146,6 +146,10 @@ type (
 		// not nil, nothing is left behind.
 		Share(ctx context.Context, reqs []Request, o Sharing) (calls []*Call, release Release, err error)
 	}
+	// Replier reads a reply that was kept in Sample.Text, of a request that was answered well (Target.KeepReplies).
+	Replier interface {
+		Outputs(reply []byte) ([]Tensor, error)
+	}
 	// Observer reads the server's own counters of a model ("" is the target's own) or of one version of it ("": all, or the
 	// target's): values of Kind.Series, cumulative, at a moment of the run's clock.
 	Observer interface {

@@ -1,5 +1,7 @@
 package backends
 
+import "encoding/binary"
+
 // Sample is a buffer that changes hands: executor → lane (Send … Recv done) → measure → executor. Never copied,
 // never shared. Times are ns since the run's origin; 0 means it did not happen.
 type Sample struct {
@@ -27,6 +29,7 @@ type Sample struct {
 	_             [1]byte
 	Region        uint32  // Fields.Region: where the outputs lie when they are shared
 	Events        []Event // one for each response, where the target streams: the capacity is the caller's; 0: not wanted
+	Text          []byte  // the replies as they came, where they are kept (Target.KeepReplies): see Replies
 	Note          []byte  // first NoteSize bytes of the error as the server said it; nil buffer until first used
 }
 
@@ -35,8 +38,38 @@ const NoteSize = 256
 
 // Reset clears all but the buffers that the sample owns.
 func (s *Sample) Reset() {
-	events, note := s.Events[:0], s.Note[:0]
-	*s = Sample{Events: events, Note: note}
+	events, text, note := s.Events[:0], s.Text[:0], s.Note[:0]
+	*s = Sample{Events: events, Text: text, Note: note}
+}
+
+// MaxText is how much of a request's replies a sample keeps. Of one that would pass it no more than its place is kept.
+const MaxText = 1 << 20
+
+// AddText keeps a reply that comes in pieces.
+func (s *Sample) AddText(pieces ...[]byte) {
+	size := 0
+	for _, p := range pieces {
+		size += len(p)
+	}
+	if len(s.Text)+size > MaxText {
+		size, pieces = 0, nil
+	}
+	s.Text = binary.LittleEndian.AppendUint32(s.Text, uint32(size))
+	for _, p := range pieces {
+		s.Text = append(s.Text, p...)
+	}
+}
+
+// Replies are the replies that were kept, in the order of their coming; one that was too long is empty.
+func (s *Sample) Replies() (list [][]byte) {
+	for rest := s.Text; len(rest) >= 4; {
+		n := 4 + int(binary.LittleEndian.Uint32(rest))
+		if n > len(rest) {
+			return list
+		}
+		list, rest = append(list, rest[4:n]), rest[n:]
+	}
+	return list
 }
 
 // SetNote keeps the first NoteSize bytes of text. It allocates at most once per buffer.

@@ -22,6 +22,7 @@ type Target struct {
 	Endpoint       string // one of Kind.Endpoints; "" where the kind has none
 	Method         string // an HTTP verb, or package.Service/Method
 	Streaming      bool
+	KeepReplies    bool   // in Sample.Text, in the form that Replier reads
 	Tokenizer      string // file that tokens are counted with; "": the server's own counts
 }
 

@@ -24,7 +24,7 @@ version: 1
 target: {backend: kserve, url: URL, model: simple, ready: 0s}
 stages:
   - {id: s, load: {concurrency: 3, think: {values: [4ms, 6ms]}}, for: 60 requests}
-`, url, Env{Sink: &kept})
+`, url, Env{Record: keep(&kept)})
 		kept.dues()
 		before, short := map[uint32]backends.Sample{}, 0
 		for _, one := range kept.all {
@@ -100,7 +100,7 @@ target: {backend: kserve, url: URL, model: m, ready: 0s}
 data: {file: %s}
 stages:
   - {id: s, load: {schedule: {%s}}}
-`, data, c.keys), w.URL, Env{Sink: &kept})
+`, data, c.keys), w.URL, Env{Record: keep(&kept)})
 		kept.dues()
 		var rows []int32
 		var ms []int64
@@ -129,7 +129,7 @@ version: 1
 target: {backend: kserve, url: URL, model: simple, ready: 0s}
 stages:
   - {id: s, load: {rate: 50/s}, for: 1s}
-`, url, Env{Sink: &kept})
+`, url, Env{Record: keep(&kept)})
 		dues, times := kept.dues(), arrivals(t, s)
 		if len(times) != 50 || len(dues) != 50 {
 			t.Fatalf("%s: the server saw %d arrivals, %d were sent, want 50", transport, len(times), len(dues))

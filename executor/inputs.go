@@ -42,8 +42,9 @@ type entry struct {
 	calls  []*backends.Call // none with shared memory: a trial makes its own
 	shared *sharer          // nil: tensors go over the network
 
-	rows   int     // of its data
-	delays []int64 // that the rows ask for, as feed.Built has them
+	rows   int                // of its data
+	delays []int64            // that the rows ask for, as feed.Built has them
+	built  []backends.Request // what the calls were made of, where samples are kept
 }
 
 // choices is how many requests there are to choose from.
@@ -151,7 +152,7 @@ func (r *runner) gather(ctx context.Context, n *Node, in *inputs) (diags source.
 		}
 		in.entries = append(in.entries, e)
 		diags = append(diags, r.tensors(t, e.sig)...)
-		diags = append(diags, e.encode(t.conn, n.Stage, r.program.Plan.Seed, &r.room)...)
+		diags = append(diags, e.encode(t.conn, n.Stage, r.program.Plan.Seed, &r.room, r.env.Record != nil)...)
 	}
 	in.err, in.recorded = r.statistics(r.stops.waiting, in), n.recorded
 	if in.err == nil {

@@ -351,7 +351,7 @@ func TestDrain(t *testing.T) {
 version: 1
 target: {backend: kserve, url: URL, model: m, ready: 0s}
 stages: [{id: s, load: %s, for: 600ms, drain: %s}]
-`, c.load, c.drain), w.url(c.transport), Env{Sink: sink, Events: func(e Event) {
+`, c.load, c.drain), w.url(c.transport), Env{Record: keep(sink), Events: func(e Event) {
 			if c.free && e.Phase == PhaseDrain {
 				select {
 				case <-w.hold:

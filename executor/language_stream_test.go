@@ -60,7 +60,7 @@ target: {backend: triton, url: URL, model: repeat_decoupled, streaming: true, st
 data: {generate: {IN: 7, DELAY: 5, WAIT: 0}}
 stages:
   - {id: s, shapes: {IN: [4], DELAY: [4]}, load: {concurrency: 3}, for: 20 requests}
-`, s.GRPCURL(), Env{Sink: sink})
+`, s.GRPCURL(), Env{Record: keep(sink)})
 	n := node(t, r, "s")
 	for name, want := range map[string]float64{"responses min": 4, "responses max": 4, "responses count": 20, "response_gap count": 60, "errors": 0} {
 		if got := streamValue(n, name); got != want {

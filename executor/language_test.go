@@ -368,6 +368,7 @@ func proven() map[string]string {
 		"TestAbortEndsTheRun":          "slos.NAME.abort",
 		"TestPercentiles":              "output output.percentiles",
 		"cmd/sluice: artifacts.txtar":  "output.dir output.formats",
+		"cmd/sluice: samples.txtar":    "output.samples",
 		"cmd/sluice: TestServerConfig": "target.builtin target.builtin.service_time target.builtin.service_time.mean target.builtin.service_time.std target.builtin.service_time.min target.builtin.service_time.max target.builtin.service_time.shape target.builtin.service_time.values target.builtin.instances target.builtin.max_batch target.builtin.queue_delay target.builtin.errors target.builtin.reset target.builtin.stall target.builtin.stall.at target.builtin.stall.for target.builtin.stall.every target.builtin.slow_body",
 		"scenario: TestMergeRule":      "extends profiles",
 		// What a variable is for is read by people, in the plan.

@@ -32,7 +32,7 @@ targets:
   other: {backend: kserve, url: "`+other.HTTPURL()+`", model: simple, ready: 0s}
 stages:
   - {id: s, load: {rate: 200/s}, mix: {x: {target: stalled}, y: {target: other}}, for: 200 requests}
-`, "", Env{Sink: &kept})
+`, "", Env{Record: keep(&kept)})
 	<-seen
 	times := arrivals(t, other)
 	if n := len(stalled.all()); n != each || len(times) != each || len(r.Nodes[0].Errors) != 0 {
@@ -83,7 +83,7 @@ targets:
   long: {backend: kserve, url: URL, model: m, ready: 0s, timeout: 900ms}
 stages:
   - {id: s, load: `+load+`, mix: {x: {target: short}, y: {target: long}}, for: 8 requests}
-`, silent.URL, Env{Sink: &kept})
+`, silent.URL, Env{Record: keep(&kept)})
 		http.DefaultClient.CloseIdleConnections()
 		var longest [2]int64
 		for _, one := range kept.all {

@@ -39,6 +39,7 @@ type trial struct {
 	pools    []drive.Pool
 	rings    *measure.Rings
 	folder   *measure.Folder
+	keeper   Recorder // of its samples; nil: nobody keeps them
 	parts    scopes
 	fate     doom
 	start    int64 // run clock: due times count from here
@@ -188,10 +189,14 @@ func (t *trial) open() error {
 	t.steer = t.steering()
 	t.parts = t.r.program.scopes(t.node)
 	t.fate = t.doom()
+	var sink measure.Sink
+	if t.keeper = t.recorder(); t.keeper != nil {
+		sink = t.keeper
+	}
 	t.folder = measure.New(measure.Config{
 		Parts: t.parts.parts, Settled: t.control.OldestDue.Load,
 		Rings: t.rings, HoldStart: t.control.HoldStart.Load, HoldEnd: t.control.StopAt.Load, InFlight: t.control.InFlight.Load,
-		Slice: t.steer.slice(), Windows: t.steer.windows(), Closed: t.course.profile != nil, Sink: t.r.env.Sink,
+		Slice: t.steer.slice(), Windows: t.steer.windows(), Closed: t.course.profile != nil, Sink: sink,
 	})
 	return nil
 }

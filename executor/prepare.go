@@ -13,8 +13,8 @@ import (
 const maxCalls = 4 << 30
 
 // encode makes the calls of one kind of request of a stage, or keeps its requests until there is shared memory for them.
-// left is the room for both, which gets smaller.
-func (e *entry) encode(conn backends.Conn, s *scenario.Stage, seed uint64, left *int64) source.Diagnostics {
+// left is the room for both, which gets smaller. keep: the requests are wanted afterwards as well.
+func (e *entry) encode(conn backends.Conn, s *scenario.Stage, seed uint64, left *int64, keep bool) source.Diagnostics {
 	built, diags := feed.Build(e.plan.Request.Data, &e.plan.Request, e.sig, seed)
 	what := fmt.Sprintf("stage %q", s.ID)
 	if e.plan.Name != "" {
@@ -42,6 +42,9 @@ func (e *entry) encode(conn backends.Conn, s *scenario.Stage, seed uint64, left 
 		if e.shared == nil {
 			e.calls = append(e.calls, call)
 		}
+	}
+	if keep {
+		e.built = built.Requests
 	}
 	return diags
 }

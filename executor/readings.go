@@ -24,6 +24,7 @@ func (t *trial) measure() {
 	t.folded += int64(t.folder.Drain(end))
 	total := t.folder.Finish(end)
 	t.out.Started, t.out.Duration = seconds(total.From), seconds(total.To-total.From)
+	t.recorded(&total)
 	reported := measure.Span{To: total.To - total.From}
 	if t.steer.accepted != nil {
 		first, last := t.steer.accepted[0], t.steer.accepted[len(t.steer.accepted)-1]

@@ -27,8 +27,10 @@ type Env struct {
 	// Delay is a test hook that holds up the pacer before arrival n; nil in production.
 	Delay func(n uint64)
 	lost  int64 // a test hook: so many samples of each trial are taken for lost; 0 in production
-	// Sink gets every sample; nil: none.
-	Sink measure.Sink
+	// Record gives each trial, before it measures, somebody who keeps its samples, or nil. Replies: with what was answered.
+	// nil: nobody keeps any.
+	Record  func(Recording) Recorder
+	Replies bool
 	// Machine is what this machine has shown it can drive; nil: not known.
 	Machine *Machine
 }

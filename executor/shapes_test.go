@@ -13,12 +13,24 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
 )
 
 // sent keeps what was sent, warm-up left out, in the order in which it was due.
 type sent struct{ all []backends.Sample }
+
+// keep has the samples of every trial written to s.
+func keep(s measure.Sink) func(Recording) Recorder {
+	return func(Recording) Recorder { return endless{s} }
+}
+
+// endless is a Recorder that does not mind when a trial ends.
+type endless struct{ measure.Sink }
+
+// Close implements Recorder.
+func (endless) Close([]int64) error { return nil }
 
 // Write implements measure.Sink.
 func (s *sent) Write(one *backends.Sample) error {
@@ -185,7 +197,7 @@ seed: 11
 target: {backend: kserve, url: URL, model: simple, ready: 0s, timeout: 5m}
 stages:
   - {id: s, load: %s, %s}
-`, load, keys), url, Env{Sink: &kept})
+`, load, keys), url, Env{Record: keep(&kept)})
 	if len(r.Nodes) != 1 {
 		t.Fatalf("%s: %d nodes", load, len(r.Nodes))
 	}

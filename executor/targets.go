@@ -73,7 +73,7 @@ func (r *runner) connect(ctx context.Context, t *target) error {
 		t.url = url
 	}
 	values := targetOf(t.kind, t.plan)
-	values.URL = t.url
+	values.URL, values.KeepReplies = t.url, r.env.Replies
 	conn, err := t.kind.Open(ctx, values, r.clock)
 	if err != nil {
 		return err

@@ -179,7 +179,7 @@ func begun(t *testing.T, target backends.Target, r backends.Request, f backends.
 	if !call.Stateful {
 		t.Error("a request of a sequence could be resent")
 	}
-	head, body := newWire().Begin(0, call, f, new(backends.Sample))
+	head, body := new(HTTP).newWire().Begin(0, call, f, new(backends.Sample))
 	_, text, _ := bytes.Cut(append(bytes.Clone(head), bytes.Join(body, nil)...), []byte("\r\n\r\n"))
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&message); err != nil {
 		t.Fatalf("%v: %s", err, text)

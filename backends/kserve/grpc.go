@@ -22,7 +22,7 @@ type GRPC struct {
 func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error) {
 	pool, err := grpcraw.New(grpcraw.Options{
 		Network: e.network, Address: e.address, Authority: e.authority, TLS: e.tls, Clock: clock, ConnectTimeout: t.ConnectTimeout,
-		Connections: t.Connections, MaxMessage: t.MaxMessage, Headers: t.Headers, Judge: func() grpcraw.Judge { return &grpcJudge{} },
+		Connections: t.Connections, MaxMessage: t.MaxMessage, Headers: t.Headers, Judge: func() grpcraw.Judge { return &grpcJudge{keep: t.KeepReplies} },
 	})
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error
 // Lanes implements backends.Conn: unary callers, or bidirectional streams where the target streams.
 func (c *GRPC) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
 	if c.target.Streaming {
-		return c.pool.Streams(ctx, n, o.Depth, service+"ModelStreamInfer", func() grpcraw.StreamJudge { return &streamJudge{} })
+		return c.pool.Streams(ctx, n, o.Depth, service+"ModelStreamInfer", func() grpcraw.StreamJudge { return &streamJudge{grpcJudge: grpcJudge{keep: c.target.KeepReplies}} })
 	}
 	return c.pool.Lanes(ctx, n)
 }

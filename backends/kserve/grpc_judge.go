@@ -16,6 +16,7 @@ import (
 //
 // Without expected outputs the message is only walked at its top level.
 type grpcJudge struct {
+	keep    bool // replies, in Sample.Text
 	c       comparison
 	outputs [][]byte // InferOutputTensor messages
 	raw     [][]byte // raw_output_contents
@@ -29,11 +30,18 @@ func (j *grpcJudge) Accepts(c *backends.Call, code int32) bool {
 
 // Whole implements grpcraw.Judge.
 func (j *grpcJudge) Whole(c *backends.Call) bool {
-	return len(grpcraw.Expected(c).(*expectation).outputs) > 0
+	return j.keep || len(grpcraw.Expected(c).(*expectation).outputs) > 0
 }
 
 // Reply implements grpcraw.Judge.
 func (j *grpcJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sample) {
+	j.judge(c, pieces, s)
+	if j.keep && s.Class == backends.OK {
+		s.AddText(pieces...)
+	}
+}
+
+func (j *grpcJudge) judge(c *backends.Call, pieces [][]byte, s *backends.Sample) {
 	e := grpcraw.Expected(c).(*expectation)
 	switch {
 	case !e.accepts(0, 0):
@@ -49,21 +57,10 @@ func (j *grpcJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sample)
 	}
 }
 
-// compare holds a ModelInferResponse against e: outputs 5, raw_output_contents 6, the i-th of one for the i-th of the
-// other.
+// compare holds a ModelInferResponse against e.
 func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) {
 	j.c.begin(e)
-	j.outputs, j.raw = j.outputs[:0], j.raw[:0]
-	w := protow.Walk(message)
-	for w.Next() {
-		switch {
-		case w.Is(5):
-			j.outputs = append(j.outputs, w.Bytes)
-		case w.Is(6):
-			j.raw = append(j.raw, w.Bytes)
-		}
-	}
-	if w.Err() != nil || len(j.raw) > 0 && len(j.raw) != len(j.outputs) && e.shared == nil {
+	if !j.walk(message) || !j.paired() && e.shared == nil {
 		j.c.fail(s, backends.Decode, "the reply is no ModelInferResponse", nil)
 	} else {
 		j.each(e, s)

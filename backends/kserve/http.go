@@ -50,7 +50,7 @@ func (c *HTTP) Lanes(ctx context.Context, n int, _ backends.LaneOptions) ([]back
 	}
 	return netlane.Dial(ctx, netlane.Options{
 		Network: c.end.network, Address: c.end.address, TLS: c.end.tls, Clock: c.clock, ConnectTimeout: c.target.ConnectTimeout,
-		PerRequest: c.target.Connections == backends.PerRequest, New: newWire,
+		PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
 	}, n)
 }
 
@@ -58,12 +58,14 @@ func (c *HTTP) Lanes(ctx context.Context, n int, _ backends.LaneOptions) ([]back
 func (c *HTTP) Wires(n int) ([]backends.Wire, error) {
 	wires := make([]backends.Wire, n)
 	for i := range wires {
-		wires[i] = newWire()
+		wires[i] = c.newWire()
 	}
 	return wires, nil
 }
 
-func newWire() backends.Wire { return http1.New(&httpJudge{}, http1.Options{}) }
+func (c *HTTP) newWire() backends.Wire {
+	return http1.New(&httpJudge{keep: c.target.KeepReplies}, http1.Options{})
+}
 
 // Close implements backends.Conn.
 func (c *HTTP) Close(context.Context) error {

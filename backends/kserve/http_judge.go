@@ -25,6 +25,7 @@ const (
 //
 // Without expected outputs only the first bytes of the body are looked at: nothing is parsed.
 type httpJudge struct {
+	keep    bool // replies, in Sample.Text
 	c       comparison
 	outputs []output
 	length  sizeSeen
@@ -47,7 +48,7 @@ type output struct {
 
 // Keep implements http1.Judge.
 func (j *httpJudge) Keep(c *backends.Call, status int) int {
-	if e := c.Impl.(*expectation); len(e.outputs) > 0 && status/100 == 2 && e.accepts(status, 200) {
+	if e := c.Impl.(*expectation); (len(e.outputs) > 0 || j.keep) && status/100 == 2 && e.accepts(status, 200) {
 		return maxReply
 	}
 	return glance
@@ -55,6 +56,13 @@ func (j *httpJudge) Keep(c *backends.Call, status int) int {
 
 // Reply implements http1.Judge.
 func (j *httpJudge) Reply(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) {
+	j.judge(c, status, h, body, s)
+	if j.keep && s.Class == backends.OK && status/100 == 2 {
+		j.keepReply(h, body, s)
+	}
+}
+
+func (j *httpJudge) judge(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) {
 	e := c.Impl.(*expectation)
 	switch {
 	case !e.accepts(status, 200):

@@ -54,6 +54,7 @@ type Conn interface {
 	backends.Prober
 	// PrepareShared is Prepare for a request whose tensors lie in shared memory; nil: none does.
 	PrepareShared(backends.Request, *Places) (*backends.Call, error)
+	backends.Replier
 }
 
 // Check reads the target's URL and files.

@@ -105,6 +105,7 @@ func number(text []byte) (v uint64, ok bool) {
 
 // Reply implements grpcraw.StreamJudge.
 func (j *streamJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sample) {
+	j.keepResponse(pieces, s)
 	e := grpcraw.Expected(c).(*expectation)
 	switch {
 	case !e.accepts(0, 0):
@@ -118,6 +119,19 @@ func (j *streamJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sampl
 			if w.Is(2) {
 				j.compare(e, w.Bytes, s)
 			}
+		}
+	}
+}
+
+// keepResponse keeps the ModelInferResponse of a message, where replies are kept.
+func (j *streamJudge) keepResponse(pieces [][]byte, s *backends.Sample) {
+	if !j.keep || len(pieces) == 0 {
+		return
+	}
+	w := protow.Walk(pieces[0])
+	for w.Next() {
+		if w.Is(2) {
+			s.AddText(w.Bytes)
 		}
 	}
 }

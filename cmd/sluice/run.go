@@ -95,9 +95,10 @@ func (a *app) runPlan(file string, o overrides, f outputs) error {
 	if err := artifact.Prepare(f.dir); err != nil {
 		return fmt.Errorf("nothing was sent: %w", err)
 	}
-	r, diags := a.play(program)
+	samples := samplesOf(plan, f)
+	r, diags := a.play(program, samples)
 	a.diagnose(plan.Conceal(diags, o.Source), o)
-	files, err := artifact.Write(f.dir, r, artifact.Options{Formats: f.formats, Percentiles: plan.Output.Percentiles})
+	files, err := artifact.Write(f.dir, r, artifact.Options{Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: samples})
 	if err == nil && f.keep != nil {
 		err = f.keep(f.dir)
 	}
@@ -124,7 +125,7 @@ func outputDir(p *scenario.Plan, now time.Time) string {
 }
 
 // play runs the program. The first signal asks it to end in order, a second one cuts everything off.
-func (a *app) play(program *executor.Program) (*result.Result, source.Diagnostics) {
+func (a *app) play(program *executor.Program, samples *artifact.Samples) (*result.Result, source.Diagnostics) {
 	ctx, cancel := context.WithCancel(context.Background())
 	interrupt, finished := make(chan int, 1), make(chan struct{})
 	waited := make(chan struct{})
@@ -147,9 +148,16 @@ func (a *app) play(program *executor.Program) (*result.Result, source.Diagnostic
 			}
 		}
 	}()
-	r, diags := program.Run(ctx, executor.Env{
+	env := executor.Env{
 		Tool: tool(), Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay, Machine: a.machine(),
-	})
+	}
+	if samples != nil {
+		env.Record, env.Replies = recordInto(samples), samples.Replies()
+	}
+	r, diags := program.Run(ctx, env)
+	if samples != nil {
+		samples.Close()
+	}
 	close(finished)
 	<-waited
 	cancel()

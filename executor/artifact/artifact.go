@@ -21,6 +21,7 @@ import (
 type Options struct {
 	Formats     []string  // words of the plan's output.formats; json is always written
 	Percentiles []float64 // columns of distributions in every table and file
+	Samples     *Samples  // the requests that were kept, closed; nil: none were
 }
 
 // file is one artifact before it is written.
@@ -41,9 +42,12 @@ var writers = []struct {
 	{"markdown", one("summary.md", summaryMarkdown)},
 }
 
+// ProfileExport is the format that is made of every request of a run: it needs Options.Samples.
+const ProfileExport = "profile_export"
+
 // Formats are the words that Write knows.
 func Formats() []string {
-	var words []string
+	words := []string{ProfileExport}
 	for _, w := range writers {
 		words = append(words, w.format)
 	}
@@ -88,6 +92,15 @@ func Write(dir string, r *result.Result, o Options) ([]string, error) {
 			paths = append(paths, path)
 		}
 	}
+	if o.Samples != nil {
+		more, err := o.Samples.files(r, want[ProfileExport])
+		paths, errs = append(paths, more...), append(errs, err)
+		delete(want, ProfileExport)
+	}
+	if want[ProfileExport] {
+		errs = append(errs, fmt.Errorf("%s is made of the requests of a run, and they were not kept", ProfileExport))
+		delete(want, ProfileExport)
+	}
 	errs = append(errs, clear(dir, paths))
 	for _, f := range o.Formats {
 		if want[f] {
@@ -116,7 +129,7 @@ func clear(dir string, written []string) error {
 	errs := []error{err}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		ours := slices.Contains([]string{"stages.csv", "junit.xml", "summary.md"}, e.Name()) ||
+		ours := slices.Contains([]string{"stages.csv", "junit.xml", "summary.md", "samples.csv", "samples.jsonl", "profile_export.json"}, e.Name()) ||
 			strings.HasPrefix(e.Name(), "perf_analyzer") && strings.HasSuffix(e.Name(), ".csv")
 		if ours && !slices.Contains(written, path) {
 			errs = append(errs, os.Remove(path))

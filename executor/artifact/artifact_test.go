@@ -29,7 +29,7 @@ var samples = map[string]func() *result.Result{
 func every(t *testing.T, r *result.Result) map[string]string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	paths, err := Write(dir, r, Options{Formats: Formats(), Percentiles: percentiles})
+	paths, err := Write(dir, r, Options{Formats: stored(), Percentiles: percentiles})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/sluice-bench/sluice/executor/result"
@@ -180,4 +181,9 @@ func empty() *result.Result {
 		Plan: result.Plan{Name: "p"}, Verdict: result.ErrorVerdict, ExitCode: 4, Reason: "target main: connection refused",
 		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
+}
+
+// stored are the formats that a result alone is enough for.
+func stored() []string {
+	return slices.DeleteFunc(Formats(), func(f string) bool { return f == ProfileExport })
 }

@@ -56,7 +56,7 @@ type Folder struct {
 	ramp    Aggregate // what is in no unscoped number; sums only
 	every   []*series
 	bounds  []bound
-	slices  *slicer  // nil until hold began
+	slices  *slicer // nil until hold began
 	streams streams
 	windows *windows // nil without Config.Windows or until hold began
 	last    int64    // time of the drain before this one
@@ -96,6 +96,7 @@ func (f *Folder) Drain(now int64) (folded int) {
 		for s := l.full.pop(); s != nil; s = l.full.pop() {
 			if s.Flags&backends.Part != 0 {
 				f.streams.part(s)
+				f.keep(s)
 				l.spare.push(s)
 				continue
 			}
@@ -159,9 +160,7 @@ func (f *Folder) begin(start, t int64) {
 }
 
 func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
-	if f.c.Sink != nil && f.sinkErr == nil {
-		f.sinkErr = f.c.Sink.Write(s)
-	}
+	f.keep(s)
 	ended := s.LastByte
 	if ended == 0 {
 		ended = now // a failure that left no stamp ended since the last drain
@@ -233,6 +232,13 @@ func (f *Folder) publish(now int64) {
 
 // Live is the latest live view; from any goroutine, never nil.
 func (f *Folder) Live() *Live { return f.live.Load() }
+
+// keep hands a sample to the sink.
+func (f *Folder) keep(s *backends.Sample) {
+	if f.c.Sink != nil && f.sinkErr == nil {
+		f.sinkErr = f.c.Sink.Write(s)
+	}
+}
 
 // SinkErr is the first error of the sink.
 func (f *Folder) SinkErr() error { return f.sinkErr }

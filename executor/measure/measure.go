@@ -17,7 +17,7 @@ package measure
 
 import "github.com/sluice-bench/sluice/backends"
 
-// Sink gets every sample, warm-up included, before its buffer is given back. It must be quick (buffer, then write from
+// Sink gets every sample, warm-up and the parts of those that go on included, before its buffer is given back. It must be quick (buffer, then write from
 // its own goroutine) and must not keep s. After its first error it is called no more; Folder.SinkErr tells.
 type Sink interface {
 	Write(s *backends.Sample) error

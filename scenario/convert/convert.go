@@ -12,6 +12,7 @@ package convert
 
 import (
 	"os"
+	"slices"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -53,14 +54,18 @@ func PerfAnalyzer(o Options) (Converted, source.Diagnostics) {
 	l := newLine(dropProgram(o.Args))
 	out := Converted{Line: l.text}
 	s := newSettings(l, o)
-	for _, g := range l.parse() {
+	list := l.parse()
+	s.doubtful = slices.ContainsFunc(l.diags, func(d source.Diagnostic) bool { // -i without a value, --input-dta
+		return d.Severity == source.Error && (d.Code == codeValue || asked(d.Nearest))
+	})
+	for _, g := range list {
 		s.take(g)
 	}
 	out.Usage, out.Version = s.usage, s.version
 	if s.usage || s.version {
 		return out, nil
 	}
-	if !l.diags.HasErrors() {
+	if !s.doubtful {
 		s.rules()
 	}
 	if !l.diags.HasErrors() {

@@ -141,7 +141,10 @@ func (s *settings) payloadsStream() bool {
 }
 
 func (s *settings) wire(p *page) {
-	if s.inputFormat != "binary" || s.outputFormat != "binary" {
+	if s.grpcSpoken() || s.kind != "triton" {
+		s.idle("--input-tensor-format", "it is for Triton over HTTP")
+		s.idle("--output-tensor-format", "it is for Triton over HTTP")
+	} else if s.inputFormat != "binary" || s.outputFormat != "binary" {
 		p.add("  tensors: "+flow("input: "+s.inputFormat, "output: "+s.outputFormat), s.because("--input-tensor-format", "--output-tensor-format"))
 	}
 	if s.streaming {

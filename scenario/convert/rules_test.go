@@ -50,6 +50,7 @@ func TestCommandLine(t *testing.T) {
 		{"-m m --input-tensor-format binary", []string{"backend: triton\n"}},
 		{"-m m --input-tensor-format JSON", []string{"tensors: {input: json, output: binary}"}},
 		{"-m m --output-tensor-format json", []string{"tensors: {input: binary, output: json}"}},
+		{"-m m -i grpc --output-tensor-format json", []string{"Not needed: --output-tensor-format"}},
 		{"-m m --input-tensor-format invalid", []string{`error: "invalid" is no value of --input-tensor-format`}},
 		{"-m m --shape input_name:1,2,3", []string{"input_name: [1, 2, 3]"}},
 		{"-m m --shape alpha:10,24 --shape beta:10,200,34,15,9000 --shape gamma:1", []string{"alpha: [10, 24]", "beta: [10, 200, 34, 15, 9000]", "gamma: [1]"}},

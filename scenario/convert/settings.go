@@ -30,9 +30,11 @@ type (
 // settings are what a command line says, with the defaults of perf_analyzer where it says nothing.
 type settings struct {
 	*line
-	o     Options
-	seen  map[string]given // by option.String, the last time
-	modes []given          // load modes, each once
+	o    Options
+	seen map[string]given // by option.String, the last time
+	// doubtful: an option that rules ask for has a mistake, so that they would complain of what was meant well.
+	doubtful bool
+	modes    []given // load modes, each once
 
 	usage, version, verbose, mpi bool
 
@@ -104,8 +106,19 @@ func newSettings(l *line, o Options) *settings {
 
 // take applies an option.
 func (s *settings) take(g given) {
+	before := len(s.diags)
 	g.option.take(s, g)
 	s.seen[g.String()] = g
+	s.doubtful = s.doubtful || s.diags[before:].HasErrors() && asked(g.String())
+}
+
+// asked reports whether rules ask for an option.
+func asked(option string) bool {
+	return slices.Contains([]string{
+		"-m", "-i", "-b", "-t", "-c", "--service-kind", "--input-data", "--latency-threshold", "--concurrency-range", "--request-rate-range",
+		"--periodic-concurrency-range", "--session-concurrency", "--request-count", "--warmup-request-count", "--sequence-id-range",
+		"--grpc-method", "--endpoint", "--model-repository", "--profile-export-file", "--async", "--streaming", "--collect-metrics",
+	}, option)
 }
 
 // has reports whether an option was given, by its name with dashes.

@@ -38,8 +38,7 @@ expect.sample
 expect.fields
 
 
-output.formats: html profile_export genai_perf
-output.samples
+output.formats: html genai_perf
 `
 
 // marks is laterText by table: key to words, none for all; key "" is the table itself.

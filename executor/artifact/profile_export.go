@@ -1,0 +1,310 @@
+package artifact
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// profile_export.json has the shape of perf_analyzer's --profile-export-file, on one line, its keys in this order:
+//
+//	{"experiments":[
+//	   {"experiment":{"mode":"concurrency"|"request_rate","value":N},
+//	    "requests":[{"timestamp":T,"sequence_id":N?,"request_inputs":{NAME:V…},"response_timestamps":[T…],"response_outputs":[{NAME:V…}…]}…],
+//	    "window_boundaries":[T…]}…],
+//	 "version":"…","service_kind":"…","endpoint":"…"}
+//
+// T is wall-clock ns. V is the element of a tensor that has one, else the list of them, or "" of none. Requests are those
+// that were due while their trial was measured and were answered well; a request's timestamp is when it was sent. Trials of
+// equal load share an experiment. The empty message that ends a stream is no response here.
+
+// exported is the requests of one trial on disk: lines of due time, blank, JSON.
+type exported struct {
+	trial  Trial
+	bounds []int64
+	spool  *spool
+	inputs map[uint64][]byte // JSON of request_inputs, by entry and row
+	held   int               // bytes of it
+}
+
+// maxHeld bounds the JSON of inputs that is kept for the next request of the same row.
+const maxHeld = 64 << 20
+
+// export writes a request to the trial's spool.
+func (k *Kept) export(x *backends.Sample) error {
+	if x.Class != backends.OK || x.Flags&(backends.Warmup|backends.Closing) != 0 {
+		return nil
+	}
+	if k.out == nil {
+		s, err := newSpool(k.of.dir, "profile_export")
+		if err != nil {
+			return err
+		}
+		k.out = &exported{trial: k.trial, spool: s, inputs: make(map[uint64][]byte)}
+		k.of.trials = append(k.of.trials, k.out)
+	}
+	b := strconv.AppendInt(k.out.spool.buffer[:0], x.Due, 10)
+	b = append(b, ' ')
+	return k.out.spool.line(append(k.out.request(b, x), '\n'))
+}
+
+// end takes the trial's windows over.
+func (k *Kept) end() {
+	if k.out != nil {
+		k.out.bounds, k.out.inputs = k.bounds, nil
+	}
+}
+
+// wall is a time of the run's clock as ns since 1970.
+func (e *exported) wall(at int64) int64 { return e.trial.Started.UnixNano() + at }
+
+func (e *exported) request(b []byte, x *backends.Sample) []byte {
+	b = strconv.AppendInt(append(b, `{"timestamp":`...), e.wall(x.SendStart), 10)
+	if x.Sequence != 0 {
+		b = strconv.AppendUint(append(b, `,"sequence_id":`...), x.Sequence, 10)
+	}
+	b = append(append(b, `,"request_inputs":`...), e.inputsOf(x)...)
+	b = append(b, `,"response_timestamps":[`...)
+	for i, ev := range x.Events {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, e.wall(ev.At), 10)
+	}
+	if len(x.Events) == 0 && x.Responses > 0 {
+		b = strconv.AppendInt(b, e.wall(x.LastByte), 10)
+	}
+	b = append(b, `],"response_outputs":[`...)
+	b = e.outputs(b, x)
+	return append(b, "]}"...)
+}
+
+// inputsOf is the JSON of a request's inputs.
+func (e *exported) inputsOf(x *backends.Sample) []byte {
+	key := uint64(x.Entry)<<32 | uint64(x.Row)
+	if text, ok := e.inputs[key]; ok {
+		return text
+	}
+	var tensors []backends.Tensor
+	if e.trial.Sent != nil {
+		tensors = e.trial.Sent(x.Entry, x.Row)
+	}
+	text := appendTensors(nil, tensors)
+	if e.held += len(text); e.held <= maxHeld {
+		e.inputs[key] = text
+	}
+	return text
+}
+
+// outputs appends an object for each reply that was kept; without any, one empty object for each response.
+func (e *exported) outputs(b []byte, x *backends.Sample) []byte {
+	replies := x.Replies()
+	for i := range max(len(replies), len(x.Events), min(1, int(x.Responses))) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var tensors []backends.Tensor
+		if i < len(replies) && e.trial.Received != nil {
+			tensors, _ = e.trial.Received(x.Entry, replies[i]) // a reply that cannot be read has no outputs
+		}
+		b = appendTensors(b, tensors)
+	}
+	return b
+}
+
+// appendTensors appends {"NAME": value …}.
+func appendTensors(b []byte, tensors []backends.Tensor) []byte {
+	b = append(b, '{')
+	for i := range tensors {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendText(b, tensors[i].Name), ':')
+		b = appendTensor(b, &tensors[i])
+	}
+	return append(b, '}')
+}
+
+// appendTensor appends a tensor's element, or the list of them.
+func appendTensor(b []byte, t *backends.Tensor) []byte {
+	start, n := len(b), 0
+	b = append(b, '[')
+	for data := t.Data; len(data) > 0; n++ {
+		size := t.Type.Size()
+		if t.Type == backends.Bytes && len(data) >= 4 {
+			size = 4 + int(binary.LittleEndian.Uint32(data))
+		}
+		if size <= 0 || size > len(data) {
+			break
+		}
+		if n > 0 {
+			b = append(b, ',')
+		}
+		if t.Type == backends.Bytes {
+			b = appendText(b, string(data[4:size]))
+		} else {
+			b = appendFinite(b, t.Type, data)
+		}
+		data = data[size:]
+	}
+	switch n {
+	case 0:
+		return append(b[:start], `""`...)
+	case 1:
+		return append(b[:start], b[start+1:]...)
+	}
+	return append(b, ']')
+}
+
+// appendFinite appends a number or truth; null for a float that JSON does not have.
+func appendFinite(b []byte, t backends.DataType, data []byte) []byte {
+	at := len(b)
+	b = backends.AppendValue(b, t, data)
+	if last := b[len(b)-1]; last == 'N' || last == 'f' {
+		return append(b[:at], "null"...)
+	}
+	return b
+}
+
+// profileExport writes the requests that were kept.
+func (s *Samples) profileExport(r *result.Result) (path string, err error) {
+	out, err := newSpool(s.dir, "profile_export.json")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, out.remove()) }()
+	errs := []error{out.line([]byte(`{"experiments":[`))}
+	for i, group := range sameLoad(s.trials) {
+		if i > 0 {
+			errs = append(errs, out.line([]byte{','}))
+		}
+		errs = append(errs, experiment(out, group))
+	}
+	kind, endpoint := served(r)
+	tail := appendText([]byte(`],"version":`), r.Tool.Version)
+	tail = appendText(append(tail, `,"service_kind":`...), kind)
+	tail = appendText(append(tail, `,"endpoint":`...), endpoint)
+	errs = append(errs, out.line(append(tail, '}')))
+	if err := errors.Join(errs...); err != nil {
+		return "", fmt.Errorf("write profile_export.json: %w", err)
+	}
+	path = filepath.Join(s.dir, "profile_export.json")
+	return path, out.rename(path)
+}
+
+// sameLoad puts trials of equal load together, in the order of the first of each.
+func sameLoad(trials []*exported) (groups [][]*exported) {
+	for _, t := range trials {
+		at := slices.IndexFunc(groups, func(g []*exported) bool { return g[0].trial.Mode == t.trial.Mode && g[0].trial.Value == t.trial.Value })
+		if at < 0 {
+			at, groups = len(groups), append(groups, nil)
+		}
+		groups[at] = append(groups[at], t)
+	}
+	return groups
+}
+
+func experiment(out *spool, group []*exported) error {
+	t := group[0].trial
+	value := strconv.FormatFloat(t.Value, 'f', -1, 64)
+	if t.Mode == paRate && t.Value == math.Trunc(t.Value) {
+		value += ".0" // a rate is a real number there
+	}
+	errs := []error{out.line([]byte(`{"experiment":{"mode":"` + t.Mode + `","value":` + value + `},"requests":[`))}
+	first := true
+	for _, e := range group {
+		errs = append(errs, e.copyTo(out, &first))
+	}
+	b := []byte(`],"window_boundaries":[`)
+	last := int64(math.MinInt64)
+	for _, e := range group {
+		for _, at := range e.bounds {
+			if at == last {
+				continue // the end of the one window is the start of the next
+			}
+			if last != math.MinInt64 {
+				b = append(b, ',')
+			}
+			b, last = strconv.AppendInt(b, e.wall(at), 10), at
+		}
+	}
+	return errors.Join(append(errs, out.line(append(b, "]}"...)))...)
+}
+
+// copyTo copies the requests that were due within the trial's windows.
+func (e *exported) copyTo(out *spool, first *bool) error {
+	if err := e.spool.w.Flush(); err != nil {
+		return err
+	}
+	f, err := os.Open(e.spool.file.Name())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	from, to := int64(math.MinInt64), int64(math.MaxInt64)
+	if len(e.bounds) > 1 {
+		from, to = e.bounds[0], e.bounds[len(e.bounds)-1]
+	}
+	lines := bufio.NewReaderSize(f, 256<<10)
+	for {
+		line, err := lines.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		text, request, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		due, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("read back a request: %w", err)
+		}
+		if due < from || due > to {
+			continue
+		}
+		if !*first {
+			request = "," + request
+		}
+		*first = false
+		if _, err := out.w.WriteString(request); err != nil {
+			return err
+		}
+	}
+}
+
+// served are perf_analyzer's words for the server of the first node: its kind, and the path of its requests.
+func served(r *result.Result) (kind, endpoint string) {
+	kind = "triton"
+	if len(r.Nodes) == 0 {
+		return kind, ""
+	}
+	target := lookup(r.Plan.Resolved, "targets", r.Nodes[0].Target)
+	backend, _ := lookup(target, "backend").(string)
+	switch backend {
+	case "triton_inprocess":
+		kind = "triton_c_api"
+	case "grpc":
+		kind = "dynamic_grpc"
+	case "tfserving", "torchserve", "openai":
+		kind = backend
+	}
+	if kind != "openai" {
+		return kind, ""
+	}
+	word, _ := lookup(target, "endpoint").(string)
+	path, _ := lookup(target, "path").(string)
+	usual := map[string]string{"completions": "v1/completions", "embeddings": "v1/embeddings", "rankings": "v1/ranking", "responses": "v1/responses", "messages": "v1/messages", "images": "v1/images/generations"}
+	return kind, strings.TrimPrefix(cmp.Or(path, usual[word], "v1/chat/completions"), "/")
+}
