@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// DefaultErrors is the id of the built-in errors rule (plan language, rule 11): no plan passes with failures that it did not
-// allow. What a node's assertions and `while` say of its errors decides what the rule still asks:
+// DefaultErrors is the id of the built-in errors rule: no plan passes with failures that it did not allow. What a node's
+// assertions and `while` say of its errors decides what the rule still asks:
 //
 //	nothing                                 errors.count == 0
 //	something of all: count, ratio          nothing

@@ -32,6 +32,14 @@ stages:
 		"diagnostics": {over: target + `
 stages: [{id: gate, for: 500ms, assert: [latency.p50 < 1ms]}, {id: sweep, for: 200ms}]
 `},
+		// No model of the embedded server has these inputs: the generators stay, under the names of one that it has.
+		"generators": {over: `
+target: {url: "builtin://grpc", model: simple}
+profiles:
+  here:
+    data: {generate: {input_ids: null, attention_mask: null, request_output_len: null, text: null, INPUT0: {min: 0, max: 30521}, INPUT1: 1}}
+    stages: {s: {shapes: {input_ids: null, attention_mask: null, INPUT0: [16], INPUT1: [16]}, for: 40 requests}}
+`, args: []string{"--profile", "here"}},
 		"models-in-parallel": {over: `
 targets: {a: ` + server + `, b: ` + server + `}
 stages:

@@ -83,6 +83,13 @@ func TestParseMistakes(t *testing.T) {
 		{"block style needs no quotes", "a: ${x}\nb:\n  - c < ${d}\n", nil},
 		{"two colons", "x: 1\na: b: c\n", []string{"2:5+1 bad-yaml"}},
 		{"at sign", "a: @x\n", []string{"1:4+1 bad-yaml"}},
+		{"value begins with >", "x: 1\nthat: > 5\n", []string{"2:7+1 bad-yaml"}},
+		{"item begins with >", "x:\n  - > 5\n", []string{"2:5+1 bad-yaml"}},
+		{"variable of another tool", "a: {{LIMIT}}\n", []string{"1:5+0 key-not-text"}},
+		{"a comment cuts a value", "a: p99 < 5 # ms\n", nil},
+		{"two merge keys", "a: &a {b: 1}\nc:\n  <<: *a\n  <<: *a\n", []string{"3:3+2 merge-key", "4:3+2 merge-key"}},
+		{"a list of merge keys", "a: &a {b: 1}\nc: {<<: [*a, *a]}\n", []string{"2:5+2 merge-key"}},
+		{"yes, no and a sexagesimal are text", "a: yes\nb: no\nc: 22:22\nd: 2026-01-02\n", nil},
 		{"quote not closed", "x: 1\na: \"b\nc: d\n", []string{"2:4+1 bad-yaml"}},
 		{"brace not closed", "x: 1\na: {b: 1\nc: 2\n", []string{"2:4+1 bad-yaml"}},
 		{"bracket not closed in line 1", "a: [b\nc: 2\n", []string{"1:4+1 bad-yaml"}},
@@ -160,6 +167,8 @@ func TestParseHints(t *testing.T) {
 		{"True", "a: True\n", "true", "true"},
 		{"tab", "a:\n\tb: 1\n", "spaces", ""},
 		{"colon", "a: b: c\n", "quotes", ""},
+		{"condition that begins with >", "a: > 5\n", "needs quotes", ""},
+		{"template", "a: {{LIMIT}}\n", `"${name}"`, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

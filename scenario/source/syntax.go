@@ -55,6 +55,9 @@ func (p *parser) syntax(err error) Diagnostic {
 	return d
 }
 
+// blockMark is a > or | that begins a value.
+var blockMark = regexp.MustCompile(`(?:^\s*|:\s+|-\s+)[>|]`)
+
 func contains(list []string, s string) bool {
 	for _, l := range list {
 		if l == s {
@@ -93,6 +96,11 @@ func (p *parser) explain(d *Diagnostic, message, text string) {
 		d.Detail = "Text that begins with one of % @ ` needs quotes."
 		if i := strings.IndexAny(text, "%@`"); i >= 0 {
 			d.Pos.Column, d.Width = 1+len([]rune(text[:i])), 1
+		}
+	case message == "did not find expected comment or line break":
+		d.Detail = "Text that begins with > or | needs quotes. A condition begins with what is measured, such as latency.p99 < 5ms."
+		if at := blockMark.FindStringIndex(text); at != nil {
+			d.Pos.Column, d.Width = len([]rune(text[:at[1]])), 1
 		}
 	case strings.Contains(message, "mapping values are not allowed"):
 		d.Detail = "Text that contains `: ` needs quotes; a map begins on a line of its own."

@@ -136,6 +136,9 @@ func (w *walker) checkKey(key *yaml.Node, pos Pos) bool {
 		d.Detail = "Put what stages share under `defaults`."
 	case key.Kind != yaml.ScalarNode:
 		d.Summary = "a key must be text, not a map or a list"
+		if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
+			d.Detail = "{{ }} is read as a map in a map. A variable is written \"${name}\", with the quotes."
+		}
 	case !quoted && key.Style&yaml.TaggedStyle != 0:
 		d.Summary, d.Detail = fmt.Sprintf("key %q has a tag", key.Value), "Write the key alone."
 	case !quoted && key.Tag != tagString && key.Tag != "!!timestamp" && !plainNumber(key.Value):
