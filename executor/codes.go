@@ -36,6 +36,7 @@ const (
 	codeNoEffect    = "no-effect"
 	codeFewRequests = "few-requests"
 	codeRampCut     = "ramp-cut"
+	codeUnseen      = "unseen-rest"
 	codeCrowded     = "max-in-flight-too-low"
 	codeSkippable   = "may-be-skipped"
 )

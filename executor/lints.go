@@ -22,6 +22,7 @@ func (b *build) lints() {
 			b.fewTried(n)
 			b.sparse(n)
 			b.cut(n)
+			b.unseen(n)
 			b.crowded(n)
 			b.modelControl(n)
 			b.sharing(n)
@@ -126,6 +127,38 @@ func (b *build) cut(n *Node) {
 		b.warn(n.Stage.ExtentPos, codeRampCut, "the ramp of stage %q takes %s and is cut after %s", n.ID, inTime(length), inTime(end)).
 			Detail = "what comes later is never reached: lengthen `for`, shorten the steps, or leave `for` out"
 	}
+}
+
+// unseen warns of assertions on windows that leave the end of their scope out: only whole windows are judged.
+func (b *build) unseen(n *Node) {
+	for _, c := range n.Checks {
+		every := verdict.Every(c.Assertion)
+		if every == 0 || c.Program == nil || len(c.Program.Refs) == 0 {
+			continue
+		}
+		rest := n.lengthOf(c.Program.Refs[0].Phase) % every
+		if rest == 0 || b.said(c.Assertion.That.Pos, codeUnseen) {
+			continue
+		}
+		b.warn(c.Assertion.That.Pos, codeUnseen, "the last %v are in no window of %v: nothing here looks at them", source.Duration(rest), source.Duration(every)).
+			Detail = "let the length be a multiple of `every`, which is 1s where `within` stands alone"
+	}
+}
+
+// lengthOf is how long a phase lasts, "" the whole of hold; 0 where that is not written.
+func (n *Node) lengthOf(phase string) time.Duration {
+	if r, ramp := quantity(n.Stage).(scenario.Ramp); ramp {
+		for _, s := range r.Steps {
+			if phase != "" && s.Name == phase {
+				return s.Hold
+			}
+		}
+		return 0
+	}
+	if e, timed := n.Stage.Extent.(scenario.For); timed {
+		return e.Span.Duration
+	}
+	return 0
 }
 
 func inTime(seconds float64) string {

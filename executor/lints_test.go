@@ -12,7 +12,7 @@ import (
 )
 
 // lintCodes are the warnings about plans that are valid and hardly meant.
-var lintCodes = []string{codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeCrowded, codeSkippable, codeUnreachable, codeNoEffect}
+var lintCodes = []string{codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeUnseen, codeCrowded, codeSkippable, codeUnreachable, codeNoEffect}
 
 // TestLints: each warning stands in a plan that is valid, says what to do, and goes away when that is done.
 func TestLints(t *testing.T) {
@@ -34,6 +34,18 @@ stages:
 		{"a ramp that is cut", `
 stages:
   - {id: a, load: {rate: {ramp: [{to: 5/s, over: 30s, hold: 30s}]}}, for: 40s}`, `2:70 ramp-cut the ramp of stage "a" takes 1m and is cut after 40s`},
+		{"windows that leave the end out", `
+stages:
+  - {id: a, load: {concurrency: 4}, for: 2500ms, assert: [{that: latency.p50 < 1s, every: 1s}]}`, `2:66 unseen-rest the last 500ms are in no window of 1s: nothing here looks at them`},
+		{"within leaves the end out", `
+stages:
+  - {id: a, load: {concurrency: 4}, for: 2500ms, assert: [{that: latency.p50 < 1s, within: 1s}]}`, `2:66 unseen-rest the last 500ms are in no window of 1s: nothing here looks at them`},
+		{"windows of a phase that leave its end out", `
+stages:
+  - {id: a, load: {concurrency: {ramp: [{to: 4, hold: 2500ms, name: up}]}}, for: 3s, assert: [{that: phase("up").latency.p50 < 1s, every: 1s}]}`, `2:102 unseen-rest the last 500ms are in no window of 1s: nothing here looks at them`},
+		{"windows that leave nothing out", `
+stages:
+  - {id: a, load: {concurrency: 4}, for: 2500ms, assert: [{that: latency.p50 < 1s, every: 500ms}]}`, ``},
 		{"a ramp that is held", `
 stages:
   - {id: a, load: {rate: {ramp: [{to: 5/s, over: 30s, hold: 30s}]}}, for: 61s}`, ``},

@@ -117,6 +117,7 @@ func Codes() []Code {
 		{"unknown-tensor", "The model has no input or output of this name."},
 		{"unknown-variable", "A variable is used or set that the plan does not declare."},
 		{"unquoted-variable", "Inside { } and [ ] a ${…} needs quotes, because braces and commas mean something there."},
+		{"unseen-rest", "An assertion on windows does not look at the end of its scope, which is no whole window."},
 		{"unsupported-version", "The plan is written in a version of the language that this program does not read."},
 		{"unused-entry", "An slo or dataset is declared and nothing uses it."},
 		{"unused-variable", "A variable is declared and never used."},
