@@ -28,7 +28,7 @@ func TestInterruptPhases(t *testing.T) {
 			{"hold", "ready: 0s", "rate: 100/s", "for: 60s", PhaseHold, false},
 			{"hold until stable", "ready: 0s", "rate: 100/s", "until: {stable: {window: 20s}}", PhaseHold, false},
 			{"hold of requests", "ready: 0s", "concurrency: 2", "for: 1000000 requests, drain: 0s", PhaseHold, true},
-			{"drain", "ready: 0s, timeout: 60s", "concurrency: 2", "for: 20ms, drain: 60s", PhaseDrain, true},
+			{"drain", "ready: 0s, timeout: 60s", "concurrency: 2", "for: 300ms, drain: 60s", PhaseDrain, true},
 		} {
 			t.Run(transport+" "+c.name, func(t *testing.T) {
 				t.Parallel()

@@ -190,6 +190,7 @@ func prefix(node, text string) string {
 func (r *runner) finish() {
 	r.judgePlan()
 	r.result.Ended = r.now()
+	r.stops.end()
 	r.occasion.Signal, r.occasion.Over = r.stops.heard(), r.stops.over()
 	r.result.Partial = r.occasion.Signal != 0 || r.occasion.Over != ""
 	r.result.Clients = []result.Client{r.health()}

@@ -87,10 +87,9 @@ func (p *Program) Run(ctx context.Context, e Env) (*result.Result, source.Diagno
 		asked: make(map[model]error), room: maxCalls,
 	}
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
-	var end func()
-	r.stops, end = watchStops(ctx, e.Interrupt, p.Plan.MaxDuration)
+	r.stops = watchStops(ctx, e.Interrupt, p.Plan.MaxDuration)
+	defer r.stops.end()
 	diags := r.play(ctx)
-	end()
 	return r.result, diags
 }
 

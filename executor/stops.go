@@ -21,12 +21,13 @@ type stops struct {
 	cut     atomic.Bool     // somebody ended or left out something because of it
 	reason  atomic.Pointer[string]
 	tell    func() // closes come, once
+	end     func() // stops listening, once: what was sent until then has been heard
 }
 
-// watchStops begins to listen. end must be called when the run is over.
-func watchStops(ctx context.Context, interrupt <-chan int, limit time.Duration) (s *stops, end func()) {
+// watchStops begins to listen. Its end must be called when the run is over.
+func watchStops(ctx context.Context, interrupt <-chan int, limit time.Duration) *stops {
 	waiting, cancel := context.WithCancel(ctx)
-	s = &stops{come: make(chan struct{}), waiting: waiting, asked: interrupt, limit: limit}
+	s := &stops{come: make(chan struct{}), waiting: waiting, asked: interrupt, limit: limit}
 	s.tell = sync.OnceFunc(func() {
 		close(s.come)
 		cancel()
@@ -34,11 +35,12 @@ func watchStops(ctx context.Context, interrupt <-chan int, limit time.Duration) 
 	over := make(chan struct{})
 	var listening sync.WaitGroup
 	listening.Go(func() { s.listen(interrupt, over) })
-	return s, func() {
+	s.end = sync.OnceFunc(func() {
 		close(over)
 		listening.Wait()
 		cancel()
-	}
+	})
+	return s
 }
 
 // listen waits for either cause. After max_duration a signal still counts: it says more.
@@ -86,6 +88,7 @@ func (s *stops) now() string {
 	s.heard()
 	select {
 	case <-s.come:
+	case <-s.waiting.Done(): // the caller has cancelled the run: nothing begins any more, heard or not
 	default:
 		return ""
 	}

@@ -8,12 +8,12 @@ import (
 // TestSignalBeforeListen: a signal counts from the moment it was sent, also where nobody has been told of it yet.
 func TestSignalBeforeListen(t *testing.T) {
 	asked := make(chan int, 2)
-	s := &stops{come: make(chan struct{}), asked: asked, tell: func() {}}
+	s := &stops{waiting: context.Background(), come: make(chan struct{}), asked: asked, tell: func() {}}
 	if why := s.now(); why != "" || s.heard() != 0 {
 		t.Errorf("before: %q, signal %d", why, s.heard())
 	}
-	s, end := watchStops(context.Background(), nil, 0) // its listener hears of nothing
-	defer end()
+	s = watchStops(context.Background(), nil, 0) // its listener hears of nothing
+	defer s.end()
 	s.asked = asked
 	asked <- 15
 	asked <- 2
@@ -22,5 +22,17 @@ func TestSignalBeforeListen(t *testing.T) {
 	}
 	if got := s.heard(); got != 15 || s.over() != "" {
 		t.Errorf("signal %d, %q: the first one counts", got, s.over())
+	}
+}
+
+// TestCancelBeforeListen: nothing begins once the caller has cancelled the run, although its listener has been handed the
+// signal and has not yet had the time to say so.
+func TestCancelBeforeListen(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := watchStops(ctx, nil, 0)
+	defer s.end()
+	cancel()
+	if why := s.now(); why != "the run was interrupted" {
+		t.Errorf("%q", why)
 	}
 }
