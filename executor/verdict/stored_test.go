@@ -318,7 +318,7 @@ func TestParts(t *testing.T) {
 		{"rate of a phase with confidence", `phase("spike").requests.rate > 1/s`, scenario.Assertion{Confidence: .95}, on, result.Inconclusive, `requests.rate has no confidence bounds: the rate of a part is not kept by the second: phase("spike").requests.rate is 36/s, the limit is 1/s (n = 400)`},
 		{"nothing sent in it", `phase("spike").mix("sql").errors.count == 0`, scenario.Assertion{}, on, result.Inconclusive, `no data: phase("spike").mix("sql").errors.count: no request was sent`},
 		{"not there", `phase("base").latency.p99 < 50ms`, scenario.Assertion{}, on, result.Inconclusive, `no data: phase("base").latency.p99: phase("base") was not measured apart`},
-		{"not measured apart", `model("detect").latency.p99 < 50ms`, scenario.Assertion{}, on, result.Inconclusive, `no data: model("detect").latency.p99: the composing model "detect" was not measured apart`},
+		{"not measured apart", `model("detect").latency.p99 < 50ms`, scenario.Assertion{}, on, result.Inconclusive, `no data: model("detect").latency.p99: the server's statistics have no composing model "detect"`},
 		{"one part against another", `phase("spike").latency.p50 < 2 * latency.p50`, scenario.Assertion{}, on, result.Pass, `phase("spike").latency.p50 is 90 ms, the limit is 100 ms = 2 * latency.p50 (n = 360)`},
 	} {
 		row.test(t)
