@@ -12,7 +12,19 @@ type Signature struct {
 	Calls         []Called
 	BinaryTensors bool // the server speaks the binary tensor extension
 	Decoupled     bool // a request may have any number of responses, none included
+	Sequence      SequenceKind
 }
+
+// SequenceKind is what a model says about sequences of requests.
+type SequenceKind uint8
+
+// What a model can say. Numbers and texts are how it wants ids.
+const (
+	UnknownSequences SequenceKind = iota // nothing
+	NoSequences                          // it keeps no state
+	NumberSequences
+	TextSequences
+)
 
 // Called is a model that another one calls; Version "" is the server's choice.
 type Called struct{ Model, Version string }

@@ -10,7 +10,7 @@ import (
 func (t *trial) books(total *measure.Total, reported measure.Span) {
 	p, all := t.played, total.Aggregate
 	if t.steer.accepted == nil && t.parts.parts.Holds == nil {
-		all.Books = measure.Books{Planned: p.Planned, DroppedPool: p.DroppedPool, DroppedStop: p.DroppedStop}
+		all.Books = measure.Books{Planned: p.Planned, DroppedPool: p.DroppedPool, DroppedStop: p.DroppedStop, Arrivals: p.Arrivals}
 		if t.node.Open {
 			all.Offered = max(t.span(total.To-total.From), 0)
 		}
@@ -39,12 +39,15 @@ func (t *trial) share(a *measure.Aggregate, s measure.Scope, begin int64, report
 	if t.node.Open {
 		a.Offered = a.Window
 	}
+	if t.played.Arrivals > 0 {
+		a.Arrivals = -1
+	}
 }
 
 // plannedIn is how many arrivals of the schedule were due in a part of what is reported; begin is the start of hold.
 func (t *trial) plannedIn(s measure.Scope, begin int64, reported measure.Span) (n int64) {
-	if t.course.arrivals == nil {
-		return 0 // a closed loop drops nothing
+	if t.course.arrivals == nil || t.course.sequences != nil {
+		return 0 // a closed loop drops nothing; which sequence an arrival would have found nobody knows
 	}
 	schedule, source, turn := t.course.arrivals(), t.source(), feed.Turn{}
 	for number := uint64(0); ; number++ {

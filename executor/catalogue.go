@@ -61,6 +61,8 @@ func (n *Node) lacks(r *metric.Row, k *kind) string {
 		return "it needs a closed loop (`concurrency`)"
 	case r.From == metric.Series && n.target().Statistics == "none":
 		return "the target says `statistics: none`"
+	case backends.AbilityOf(r.Needs) == backends.Sequences && n.sequences == nil && (k == nil || k.lacks(r.Needs) == ""):
+		return "its requests form no sequences: it needs `sequences`, or data whose rows stand in lists"
 	case k != nil:
 		return k.lacks(r.Needs)
 	}

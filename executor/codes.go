@@ -38,5 +38,6 @@ const (
 	codeRampCut     = "ramp-cut"
 	codeUnseen      = "unseen-rest"
 	codeCrowded     = "max-in-flight-too-low"
+	codeSequences   = "sequences"
 	codeSkippable   = "may-be-skipped"
 )

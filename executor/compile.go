@@ -29,7 +29,8 @@ type build struct {
 	byNode     map[string]*Node
 	catalogues map[string]*metric.Catalogue
 	compiled   map[cacheKey]compiled
-	rows       map[*scenario.Dataset]int // of those whose files were read; 0: the model decides
+	rows       map[*scenario.Dataset]int   // of those whose files were read; 0: the model decides
+	streams    map[*scenario.Dataset][]int // how many rows each of their sequences has; nil: they have none
 	diags      source.Diagnostics
 	unread     []string        // JSON pointers of keys that a kind does not read
 	heard      map[string]bool // what was said, and of what each place was warned
@@ -125,6 +126,7 @@ func (b *build) passes() []pass {
 		{"actions", b.actions},         // calls before and after stages
 		{"files", b.readFiles},         // files that the plan names
 		{"baseline", b.readBaseline},   // the stored result that the plan names
+		{"sequences", b.sequences},     // requests that belong together
 		{"expressions", b.expressions}, // assertions, while, stability metrics
 		{"goodput", b.goodput},         // what makes a request good
 		{"plan", b.plan},               // requests, durations, samples
@@ -136,7 +138,7 @@ func (b *build) passes() []pass {
 // readFiles opens every file that a dataset or a load in use names. What stands in data that cannot be read yet is left
 // alone; that it cannot is kept for later.
 func (b *build) readFiles() {
-	b.rows = make(map[*scenario.Dataset]int)
+	b.rows, b.streams = make(map[*scenario.Dataset]int), make(map[*scenario.Dataset][]int)
 	for _, s := range b.stages {
 		for _, point := range s.points {
 			for _, e := range point.Entries() {
@@ -163,8 +165,8 @@ func (b *build) readRows(r scenario.Request) {
 	if _, done := b.rows[d]; done || b.unreadable(d) {
 		return
 	}
-	n, diags := feed.Check(d)
-	b.rows[d] = n
+	n, streams, diags := feed.Check(d)
+	b.rows[d], b.streams[d] = n, streams
 	b.add(diags)
 }
 

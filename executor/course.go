@@ -29,6 +29,7 @@ type course struct {
 	ramp      *load.Ramp           // nil: none
 	ends      bool                 // the arrivals end by themselves, be hold over or not
 	skipped   int                  // rows of the data before the first that a schedule plays
+	sequences *drive.Sequences     // nil: requests stand alone
 }
 
 // plot makes the course of the trial's load.
@@ -47,6 +48,7 @@ func (t *trial) plot() *course {
 		func(r scenario.Rate) struct{} { t.paced(c, r.Arrivals); return done },
 		func(i scenario.Intervals) struct{} { t.gaps(c, i); return done },
 		func(s scenario.Schedule) struct{} { t.times(c, s); return done })
+	t.sequenced(c)
 	return c
 }
 

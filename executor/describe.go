@@ -39,6 +39,7 @@ type NodeDescription struct {
 	Repeats     int               `json:"repeats"`
 	Requests    *float64          `json:"requests"` // in hold; null: not known
 	RequestsSD  float64           `json:"requests_sd"`
+	Sequences   *float64          `json:"sequences,omitempty"`  // that the requests form, on average; absent: none, or not known
 	Decides     string            `json:"decided_by,omitempty"` // what requests depend on where they are null: server, result, data, group
 	Outside     *float64          `json:"requests_outside"`     // in warm-up and between holds
 	Trials      []int             `json:"trials,omitempty"`     // of a search: at least and at most
@@ -170,6 +171,13 @@ func bound(v float64) *float64 {
 	return &v
 }
 
+func positive(v float64) *float64 {
+	if v <= 0 {
+		return nil
+	}
+	return &v
+}
+
 func known(n int) *int {
 	if n < 0 {
 		return nil
@@ -182,7 +190,7 @@ func (p *Program) describe(n *Node) NodeDescription {
 	d := NodeDescription{
 		ID: n.ID, Stage: s.ID, Targets: n.targetNames(), Load: n.label(), From: plan.Formula, After: []EdgeText{},
 		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Repeats: plan.Repeats,
-		Requests: bound(plan.Requests), RequestsSD: plan.SD, Decides: plan.Decides, Outside: bound(plan.Outside),
+		Sequences: positive(plan.Sequences), Requests: bound(plan.Requests), RequestsSD: plan.SD, Decides: plan.Decides, Outside: bound(plan.Outside),
 		Shortest: plan.Shortest, Longest: bound(plan.Longest), InFlight: known(plan.InFlight), Assertions: texts(n.Checks),
 	}
 	if !s.Warmup.IsZero() {

@@ -45,6 +45,9 @@ type entry struct {
 	rows   int                // of its data
 	delays []int64            // that the rows ask for, as feed.Built has them
 	built  []backends.Request // what the calls were made of, where samples are kept
+	// streams are the sequences that the data makes, as indexes of calls; nil: none.
+	streams [][]int
+	ids     *feed.IDs // of its sequences; nil: it has none
 }
 
 // choices is how many requests there are to choose from.
@@ -152,7 +155,11 @@ func (r *runner) gather(ctx context.Context, n *Node, in *inputs) (diags source.
 		}
 		in.entries = append(in.entries, e)
 		diags = append(diags, r.tensors(t, e.sig)...)
-		diags = append(diags, e.encode(t.conn, n.Stage, r.program.Plan.Seed, &r.room, r.env.Record != nil)...)
+		if n.sequences != nil {
+			e.ids = r.idsOf(n.sequences)
+		}
+		diags = append(diags, r.keepsState(n, e)...)
+		diags = append(diags, e.encode(t.conn, n, r.program.Plan.Seed, &r.room, r.env.Record != nil)...)
 	}
 	in.err, in.recorded = r.statistics(r.stops.waiting, in), n.recorded
 	if in.err == nil {

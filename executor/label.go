@@ -20,6 +20,9 @@ func (n *Node) label() string {
 			what += ", of " + r.Of
 		}
 	}
+	if q := n.sequences; q != nil && n.Open && !q.begin {
+		what += fmt.Sprintf(", steps of %d live sequences", q.Live)
+	}
 	if n.Stage.Mix != nil {
 		what += ", " + mixText(n.Stage.Mix)
 	}
@@ -37,6 +40,9 @@ func (n *Node) load() string {
 	unit := ""
 	if !n.Open {
 		unit = " in flight"
+		if n.sequences != nil {
+			unit = " live sequences"
+		}
 	}
 	switch l := n.Stage.Load.(type) {
 	case scenario.Intervals:

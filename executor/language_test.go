@@ -340,6 +340,8 @@ func proven() map[string]string {
 		"TestModelControl":             "stages.before.load_model stages.before.unload_model",
 		"TestExpect":                   "stages.expect stages.expect.outputs stages.expect.relative stages.expect.absolute stages.expect.status",
 		"TestLevels":                   "stages.load stages.load.concurrency stages.load.rate stages.load.concurrency.levels stages.load.concurrency.levels.from stages.load.concurrency.levels.to stages.load.concurrency.levels.step stages.load.concurrency.levels.factor stages.load.concurrency.levels.while stages.load.concurrency.levels.while.slo stages.load.rate.levels stages.load.rate.levels.from stages.load.rate.levels.to stages.load.rate.levels.step stages.load.rate.levels.factor stages.load.rate.levels.while",
+		"TestSequences":                "stages.load.of stages.sequences",
+		"TestSequenceKeys":             "stages.sequences.live stages.sequences.length stages.sequences.ids stages.sequences.ids.from stages.sequences.ids.to stages.sequences.ids.text stages.sequences.serial",
 		"TestInFlight":                 "stages.load.max_in_flight",
 		"TestDropped":                  "stages.load.overflow",
 		"TestSchedule":                 "stages.load.arrivals",

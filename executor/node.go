@@ -152,7 +152,7 @@ func closeAll(lanes []backends.Lane) {
 // first is how many lanes of a pool are open when the clock starts: all of a closed loop; of an open loop what its rate
 // is likely to need at once, the rest is opened in the background when it is needed.
 func (t *trial) first() int {
-	if t.course.profile != nil {
+	if t.course.profile != nil || t.course.sequences != nil && (!t.course.sequences.Begin || len(t.in.pools) > 1) {
 		return t.course.slots
 	}
 	const window = 5e-3 // s
@@ -241,7 +241,7 @@ func (t *trial) options() drive.Options {
 	c := t.course
 	o := drive.Options{
 		Clock: t.r.clock, Start: t.start, Drain: t.node.Stage.Drain,
-		WarmCount: c.warmCount, Limit: c.limit, IDBase: t.idBase(),
+		WarmCount: c.warmCount, Limit: c.limit, IDBase: t.idBase(), Sequences: c.sequences,
 	}
 	if c.warm > 0 {
 		o.WarmUntil = t.start + c.warm
@@ -275,7 +275,7 @@ func (t *trial) play(ctx context.Context) {
 		return
 	}
 	var again load.Schedule
-	if len(t.fate.checks) > 0 {
+	if len(t.fate.checks) > 0 && c.sequences == nil {
 		again = c.arrivals()
 	}
 	t.played = drive.Open(ctx, c.arrivals(), t.source(), t.pools, t.rings, &t.control, drive.OpenOptions{
@@ -292,30 +292,40 @@ func (t *trial) most() int {
 	return min(t.course.slots, lanes)
 }
 
-// source is what is sent: the data of the stage, or of the kinds of its mix, in turn or drawn.
+// source is what is sent: the data of the stage, or of the kinds of its mix, in turn or drawn; sequences of it where its
+// requests form some.
 func (t *trial) source() feed.Source {
 	s, seed := t.node.Stage, t.seed()[1]
-	var kinds []feed.MixEntry
-	pause := scenario.Dist{Shape: "constant"}
-	c, closed := s.Load.(scenario.Concurrency)
-	thinks := closed && c.Think != nil
-	if thinks {
-		pause = *c.Think
+	if t.course.sequences != nil {
+		return t.think(t.stream(), seed)
 	}
+	var kinds []feed.MixEntry
 	for i, e := range t.in.entries {
 		d := e.plan.Request.Data
 		calls := feed.NewCalls(t.calls[i][t.course.skipped:], feed.Order(d.Order), t.once(d), seed, t.idBase()).Pausing(e.delays)
-		thinks = thinks || closed && e.delays != nil
 		kinds = append(kinds, feed.MixEntry{Calls: calls, Weight: e.plan.Weight, Pool: e.pool})
 	}
 	var src feed.Source = kinds[0].Calls
 	if s.Mix != nil {
 		src = feed.NewMix(kinds, seed)
 	}
+	return t.think(src, seed)
+}
+
+// think adds the pauses after replies of a closed loop: those that rows ask for, else those of the load.
+func (t *trial) think(src feed.Source, seed uint64) feed.Source {
+	c, closed := t.node.Stage.Load.(scenario.Concurrency)
+	pause, thinks := scenario.Dist{Shape: "constant"}, closed && c.Think != nil
 	if thinks {
-		src = feed.Think(src, pause, seed)
+		pause = *c.Think
 	}
-	return src
+	for _, e := range t.in.entries {
+		thinks = thinks || closed && e.delays != nil
+	}
+	if !thinks {
+		return src
+	}
+	return feed.Think(src, pause, seed)
 }
 
 // once reports whether the rows of a dataset are sent once: as it says itself, or because each has its own time.

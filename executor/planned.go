@@ -75,6 +75,9 @@ func (b *build) planned(n *Node) Planned {
 		}
 	}
 	p.Shortest, p.Longest = n.limited(length)
+	if n.sequences != nil {
+		n.sequenced(&p, b.sequencesOf(n))
+	}
 	if p.Requests < 0 {
 		p.Decides = n.decides()
 	}
@@ -185,6 +188,11 @@ func (b *build) requests(n *Node) float64 {
 	switch {
 	case !ok:
 		return -1
+	case n.sequences != nil && e.Span.Requests == 0:
+		if count := b.sequencesOf(n); count > 0 {
+			return n.arrivalsOf(count)
+		}
+		return -1
 	case e.Span.Requests > 0:
 		return float64(e.Span.Requests)
 	case e.Span.Passes > 0:
@@ -246,6 +254,9 @@ func (a dues) within(n *Node, spans []measure.Span, end, most int64) float64 {
 // inFlight is how many requests are open at the same time, at most; -1: an earlier result decides.
 func inFlight(n *Node) int {
 	if pool, open := scenario.Open(n.Stage.Load); open {
+		if q := n.sequences; q != nil && !q.begin {
+			return q.Live
+		}
 		return pool.MaxInFlight
 	}
 	most := n.Level.Value

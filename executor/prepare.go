@@ -5,7 +5,6 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
-	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -14,13 +13,17 @@ const maxCalls = 4 << 30
 
 // encode makes the calls of one kind of request of a stage, or keeps its requests until there is shared memory for them.
 // left is the room for both, which gets smaller. keep: the requests are wanted afterwards as well.
-func (e *entry) encode(conn backends.Conn, s *scenario.Stage, seed uint64, left *int64, keep bool) source.Diagnostics {
+func (e *entry) encode(conn backends.Conn, n *Node, seed uint64, left *int64, keep bool) source.Diagnostics {
+	s, sequence := n.Stage, e.sequence(n)
 	built, diags := feed.Build(e.plan.Request.Data, &e.plan.Request, e.sig, seed)
 	what := fmt.Sprintf("stage %q", s.ID)
 	if e.plan.Name != "" {
 		what += fmt.Sprintf(", %q of its mix", e.plan.Name)
 	}
-	e.rows, e.delays = built.Rows, built.Delays
+	e.rows, e.delays, e.streams = built.Rows, built.Delays, built.Streams
+	for i := range built.Requests {
+		built.Requests[i].Sequence = sequence
+	}
 	if s.Memory != nil {
 		e.shared = &sharer{memory: s.Memory, requests: built.Requests}
 		e.shared.Sharer, _ = conn.(backends.Sharer) // its kind says that it is one
@@ -94,7 +97,7 @@ func (r *runner) asksFor(t *target, e *entry) error {
 	if e.shared != nil {
 		return r.tryShared(r.stops.waiting, t, e)
 	}
-	return r.probe(r.stops.waiting, t, e.calls[0])
+	return r.probe(r.stops.waiting, t, e.calls[0], e.ids)
 }
 
 // decoupled refuses a model whose requests may have any number of responses where each is to have one, before the server does.

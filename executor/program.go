@@ -80,6 +80,8 @@ type Node struct {
 	recorded []int64                  // gaps or times, ns, that its load plays from a file or from its data
 	entries  []*kind                  // what the target of each entry can do; nil in it: its target is wrong
 	amounts  map[*source.Text]*amount // by Level.Expr, see Amount
+	// sequences is how its requests form sequences; nil: each stands alone.
+	sequences *sequencing
 }
 
 // Check is a compiled assertion or condition.
@@ -96,12 +98,14 @@ type Check struct {
 // Planned is what a node will do, as far as it can be known before it runs. Times in seconds, of one repeat.
 type Planned struct {
 	Requests float64 // due in hold; -1: depends on the server
-	SD       float64 // standard deviation of Requests; 0: exact
-	Outside  float64 // due in warm-up and on the way between holds, on average; -1: depends on the server
-	Shortest float64 // the node's duration, warm-up included
-	Longest  float64 // with the drain; -1: no bound
-	InFlight int     // most requests open at the same time; -1: depends on a result
-	Repeats  int     // how often it is played
+	// Sequences are those that the requests form, on average; 0: they form none, -1: not known.
+	Sequences float64
+	SD        float64 // standard deviation of Requests; 0: exact
+	Outside   float64 // due in warm-up and on the way between holds, on average; -1: depends on the server
+	Shortest  float64 // the node's duration, warm-up included
+	Longest   float64 // with the drain; -1: no bound
+	InFlight  int     // most requests open at the same time; -1: depends on a result
+	Repeats   int     // how often it is played
 	// Trials are how many measurements a search makes, at least and at most; 0: it is none.
 	Trials, MostTrials int
 	// Formula is the load's value where it comes from an earlier result.

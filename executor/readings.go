@@ -284,6 +284,9 @@ func (t *trial) span(hold int64) int64 {
 	if c.profile != nil || c.limit == 0 && !c.ends || t.steer.stopped != "" {
 		return hold
 	}
+	if c.sequences != nil {
+		return t.sequenceSpan(hold)
+	}
 	return planSpan(c.arrivals(), c.warm, c.warmCount, t.played.Planned)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed"
 )
 
 // unavailable are the statuses that say "not yet": HTTP's and gRPC's.
@@ -50,9 +51,9 @@ func (r *runner) until(ctx context.Context, t *target, what string, ask func(con
 
 // probe sends one real request and waits until it is answered: health endpoints say "ready" before a server is. Any
 // answer but "unavailable" counts, also a failure of the model: that is for the plan's assertions.
-func (r *runner) probe(ctx context.Context, t *target, call *backends.Call) error {
+func (r *runner) probe(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs) error {
 	return r.until(ctx, t, "no request was answered", func(ctx context.Context) error {
-		s, err := r.ask(ctx, t, call)
+		s, err := r.ask(ctx, t, call, ids)
 		if err != nil || counts(s) {
 			return err
 		}
@@ -73,7 +74,7 @@ func counts(s *backends.Sample) bool {
 }
 
 // ask sends one request on a lane of its own, until ctx is done.
-func (r *runner) ask(ctx context.Context, t *target, call *backends.Call) (*backends.Sample, error) {
+func (r *runner) ask(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs) (*backends.Sample, error) {
 	lanes, _, err := t.conn.Lanes(ctx, 1, backends.LaneOptions{Depth: 1})
 	if err != nil {
 		return nil, err
@@ -81,7 +82,12 @@ func (r *runner) ask(ctx context.Context, t *target, call *backends.Call) (*back
 	lane := lanes[0]
 	s := &backends.Sample{Gen: 1, Due: r.clock.Now()}
 	defer context.AfterFunc(ctx, func() { lane.Cancel(0, s.Gen, backends.CauseTimeout) })()
-	lane.Send(0, call, backends.Fields{}, s)
+	fields := backends.Fields{}
+	if call.Stateful { // a sequence of its own
+		fields = backends.Fields{Sequence: ids.Take(), Start: true, End: true}
+		defer ids.Give(fields.Sequence)
+	}
+	lane.Send(0, call, fields, s)
 	for {
 		slot, done := lane.Recv()
 		if slot != backends.None == done { // its answer, or the end

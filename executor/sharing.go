@@ -76,7 +76,7 @@ func (r *runner) tryShared(ctx context.Context, t *target, e *entry) error {
 	if err != nil {
 		return err
 	}
-	err = r.probe(ctx, t, calls[0])
+	err = r.probe(ctx, t, calls[0], e.ids)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
 	defer cancel()
 	return errors.Join(err, release(ctx))

@@ -64,6 +64,7 @@ func (t *trial) notes() {
 		t.note("incomplete", "%s still open after the drain of %s and cancelled: in no latency and no error count",
 			were("request", n), source.Duration(t.node.Stage.Drain))
 	}
+	t.notesOnSequences()
 	if t.watch.from == beforeClock && !t.node.Stage.Warmup.IsZero() && t.in.stats != nil {
 		t.note("statistics", "hold was too short to be told from the warm-up: the server statistics cover both")
 	}

@@ -319,6 +319,7 @@ func (r *reading) stage(s *rawStage, p *Plan) *Stage {
 	if stage.Mix != nil {
 		stage.Request = stage.Mix[0].Request
 	}
+	stage.Sequences = newSequences(s)
 	for _, e := range play.Goodput.items() {
 		path := play.Goodput.At.path + source.JoinPointer(e.Key)
 		metric := source.Text{Text: e.Key, Pos: e.KeyPos, Path: path}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"math"
 	"time"
 
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -30,6 +31,29 @@ func (r *reading) newLoad(l *rawLoad) (Load, source.Pos) {
 	}
 	return Rate{Level: newQuantity(l.Rate, perSecond()), Arrivals: newArrivals(l.Arrivals), Of: l.Of.V, Pool: newPool(l)}, at("rate")
 }
+
+// newSequences is how a stage says that its requests form sequences, nil where it does not.
+func newSequences(s *rawStage) *Sequences {
+	q := s.Play.Sequences
+	if q == nil {
+		return nil
+	}
+	pos := s.At.node.Entry("sequences").KeyPos
+	out := &Sequences{Pos: pos, IDsPos: pos, Live: int(q.Live.V), From: 1, To: lastID, Serial: q.Serial.V}
+	if q.At.node.Entry("length") != nil {
+		out.Length = newDist(q.Length)
+	}
+	if ids := q.IDs; ids != nil {
+		out.From, out.To, out.Text, out.IDsPos = uint64(ids.From.V), uint64(ids.To.V), ids.Text.V, ids.At.pos()
+	}
+	return out
+}
+
+// The defaults of `sequences` for stages whose data makes sequences without it: those of the schema.
+const (
+	defaultLive = 4
+	lastID      = math.MaxUint32
+)
 
 func newPool(l *rawLoad) Pool { return Pool{MaxInFlight: int(l.MaxInFlight.V), Overflow: l.Overflow.V} }
 

@@ -42,14 +42,64 @@ func (c *checker) sequences(s *rawStage) {
 	}
 	checkDist(c, q.Length)
 	c.length(q.Length)
+	c.identities(s, q)
 	if q.At.node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Concurrency != nil {
 		c.under(q.At, "live", &mistake{
 			code: codeDoesNotFit, summary: "\"live\" does not fit \"concurrency\"", detail: "in a closed loop the concurrency is the number of live sequences",
 		})
 	}
+	if q.At.node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Of.or("") == "sequences" {
+		c.under(q.At, "live", &mistake{
+			code: codeDoesNotFit, summary: "\"live\" does not fit `of: sequences`",
+			detail: "there the rate decides how many are open at a time, `max_in_flight` at most",
+		})
+	}
 	if q.IDs != nil && q.IDs.From != nil && q.IDs.To != nil && q.IDs.To.V < q.IDs.From.V {
 		c.at(q.IDs.To.at, &mistake{code: codeRange, summary: "\"to\" is below \"from\""})
 	}
+}
+
+// identities refuses a range of ids that has fewer than there are sequences at a time, where both are written.
+func (c *checker) identities(s *rawStage, q *rawSequences) {
+	if q.IDs == nil || q.IDs.From == nil || q.IDs.To == nil || s.Play.Load == nil || q.IDs.To.V < q.IDs.From.V {
+		return
+	}
+	size, most, what := q.IDs.To.V-q.IDs.From.V+1, int64(0), "live sequences"
+	switch l := s.Play.Load; {
+	case l.Concurrency != nil:
+		most = int64(highest(newQuantity(l.Concurrency, inFlight())))
+	case l.Of.or("") == "sequences" && l.MaxInFlight != nil:
+		most, what = l.MaxInFlight.V, "of `max_in_flight`"
+	case q.Live != nil:
+		most = q.Live.V
+	}
+	if size < most {
+		c.at(q.IDs.At, &mistake{
+			code: codeRange, summary: fmt.Sprintf("%d ids are fewer than the %d %s: two would have one id", size, most, what),
+			detail: "widen the range with `from` and `to`",
+		})
+	}
+}
+
+// highest is the largest value of a quantity that is written in the plan.
+func highest(q Quantity) (most float64) {
+	switch q := q.(type) {
+	case Fixed:
+		most = q.Value.Value
+	case Levels:
+		for _, l := range q.Values {
+			most = max(most, l.Value)
+		}
+	case Ramp:
+		for _, s := range q.Steps {
+			most = max(most, s.To.Value)
+		}
+	case Search:
+		most = q.To.Value
+	case Periodic:
+		most = float64(q.To)
+	}
+	return most
 }
 
 // stableRamp refuses to wait for a load to settle that is meant to change.

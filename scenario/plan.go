@@ -257,6 +257,7 @@ type Stage struct {
 	ExtentPos   source.Pos
 	Warmup      Span
 	Drain       time.Duration
+	Sequences   *Sequences // nil: the plan does not say; see Sequencing
 	Before      []Action
 	After       []Action
 	Memory      *Memory // tensors go through shared memory; nil: they go over the network
@@ -293,6 +294,26 @@ func (s *Stage) Entries() []Entry {
 		return []Entry{{Pos: s.Pos, Request: s.Request}}
 	}
 	return s.Mix
+}
+
+// Sequences is how the requests of a stage form sequences.
+type Sequences struct {
+	Pos      source.Pos // of the key
+	Live     int        // at the same time, in open loops
+	Length   *Dist      // requests of one; nil: not written
+	From, To uint64     // ids, both included
+	IDsPos   source.Pos
+	Text     bool // ids are texts of digits
+	Serial   bool // at most one request of a sequence in flight
+}
+
+// Sequencing is how the requests of the stage form sequences if they do: without `sequences` in the plan the defaults of the
+// language, for data that makes sequences by itself.
+func (s *Stage) Sequencing() Sequences {
+	if s.Sequences != nil {
+		return *s.Sequences
+	}
+	return Sequences{Pos: s.IDPos, IDsPos: s.IDPos, Live: defaultLive, From: 1, To: lastID}
 }
 
 // Action is one step before or after a stage: exactly one field is set.

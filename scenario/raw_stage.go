@@ -109,8 +109,9 @@ type rawSequences struct {
 
 type rawIDs struct {
 	At   place
-	From *val[int64] `plan:"from" default:"1" min:"0"`
-	To   *val[int64] `plan:"to" default:"4294967295" min:"0"`
+	From *val[int64] `plan:"from" default:"1" min:"1"`
+	To   *val[int64] `plan:"to" default:"4294967295" min:"1"`
+	Text *val[bool]  `plan:"text" default:"false"`
 }
 
 // rawMemory is shared memory: its kind, or a map with more.

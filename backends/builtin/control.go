@@ -14,6 +14,7 @@ type countReply struct {
 	Arrivals    uint64           `json:"arrivals"`
 	Connections connectionCounts `json:"connections"`
 	Results     resultCounts     `json:"results"`
+	Sequences   sequenceCounts   `json:"sequences"`
 }
 
 type connectionCounts struct {
@@ -60,7 +61,12 @@ func (s *Server) control(mux *http.ServeMux) {
 
 func (s *Server) counts() countReply {
 	r := &s.results
+	var q sequenceCounts
+	for _, m := range s.order {
+		q.add(m.sequences)
+	}
 	return countReply{
+		Sequences:   q,
 		Arrivals:    s.arrivals.count(),
 		Connections: connectionCounts{s.conns.HTTP.Load(), s.conns.GRPC.Load()},
 		Results: resultCounts{
@@ -78,6 +84,7 @@ func (s *Server) reset() {
 	s.faults.reseed(s.config.Seed)
 	for _, m := range s.order {
 		m.queue.reseed(m.random(s.config.Seed))
+		m.sequences.reset()
 	}
 	r := &s.results
 	for _, n := range []*atomic.Uint64{

@@ -88,6 +88,9 @@ func (s grpcService) ModelConfig(_ context.Context, r *pb.ModelConfigRequest) (*
 			})
 		}
 	}
+	if q := c.SequenceBatching; q != nil {
+		out.SequenceBatching = q.message()
+	}
 	return &pb.ModelConfigResponse{Config: out}, nil
 }
 

@@ -39,6 +39,10 @@ func (s *Server) parseMessage(r *pb.ModelInferRequest, held *hold) (*inference, 
 	if len(raw) != sent && len(raw) > 0 {
 		return nil, invalid("expected %d raw input contents for the request's inputs, got %d for model '%s'", sent, len(raw), r.ModelName)
 	}
+	var err error
+	if inf.sequence, err = messageStep(r.Parameters); err != nil {
+		return nil, err
+	}
 	for _, o := range r.Outputs {
 		inf.outputs = append(inf.outputs, o.Name)
 		if at, ok := placeOf(o.Parameters); ok {

@@ -148,6 +148,7 @@ type (
 		Output            []tensorConfig      `json:"output"`
 		InstanceGroup     []instanceGroup     `json:"instance_group"`
 		DynamicBatching   *dynamicBatching    `json:"dynamic_batching,omitempty"`
+		SequenceBatching  *sequenceBatching   `json:"sequence_batching,omitempty"`
 		Ensemble          *ensembleScheduling `json:"ensemble_scheduling,omitempty"`
 		TransactionPolicy transactionPolicy   `json:"model_transaction_policy"`
 	}
@@ -168,6 +169,9 @@ func (m *model) configuration() modelConfig {
 	}
 	for i := len(c.Input) - m.optional; i < len(c.Input); i++ {
 		c.Input[i].Optional = true
+	}
+	if m.sequences != nil {
+		c.SequenceBatching = m.sequences.config()
 	}
 	if q := m.queue; q.batch > 1 {
 		c.DynamicBatching = &dynamicBatching{PreferredBatchSize: []int{q.batch}, MaxQueueDelay: q.delay.Microseconds()}

@@ -24,7 +24,10 @@ type (
 	jsonRequest struct {
 		ID         string `json:"id"`
 		Parameters struct {
-			BinaryOutput bool `json:"binary_data_output"`
+			BinaryOutput  bool            `json:"binary_data_output"`
+			SequenceID    json.RawMessage `json:"sequence_id"`
+			SequenceStart bool            `json:"sequence_start"`
+			SequenceEnd   bool            `json:"sequence_end"`
 		} `json:"parameters"`
 		Inputs  []jsonInput  `json:"inputs"`
 		Outputs []jsonOutput `json:"outputs"`
@@ -160,6 +163,9 @@ func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Heade
 		return nil, invalid("failed to parse the request JSON buffer: missing 'inputs'")
 	}
 	inf := &inference{id: req.ID, inputs: make([]tensor, len(req.Inputs))}
+	if inf.sequence, err = req.jsonStep(); err != nil {
+		return nil, err
+	}
 	for i := range req.Inputs {
 		if inf.inputs[i], tail, err = s.parseInput(&req.Inputs[i], tail, held); err != nil {
 			return nil, err

@@ -95,6 +95,12 @@ func (s *Server) answer(ctx context.Context, now, first int64, name, v string, p
 		m.stats.failed(s.clock.now() - now)
 		return nil, nil, nil, bad
 	}
+	if m.sequences != nil {
+		if in, bad = m.sequences.take(r, m.name, in); bad != nil {
+			m.stats.failed(s.clock.now() - now)
+			return nil, nil, nil, bad
+		}
+	}
 	j := &job{in: in, rows: rows, fail: fail, arrived: now, done: make(chan struct{})}
 	if err := m.do(ctx, r, j); err != nil {
 		return nil, nil, nil, err

@@ -43,6 +43,9 @@ type model struct {
 	// moves are what a decoupled model does with a request, whose inputs run passes through; nil: it has one response.
 	moves func(in []tensor) iter.Seq[move]
 
+	// sequences are those that it keeps; nil: it keeps no state.
+	sequences *sequences
+
 	queue *queue
 	stats *stats
 }
@@ -78,6 +81,7 @@ func catalogue() []*model {
 		outputs: []spec{{"OUTPUT0", int32s, []int64{16}}, {"OUTPUT1", int32s, []int64{16}}},
 	}
 	models = append(models, simple, identity("identity", fp32, 64, -1), slow, slow4, ensemble(simple))
+	models = append(models, accumulator("sequence_acc", "TYPE_UINT64", int32s), accumulator("sequence_acc_string", "TYPE_STRING", int32s))
 	return append(models, decoupled(types)...)
 }
 

@@ -46,6 +46,8 @@ type inference struct {
 	inputs  []tensor
 	outputs []string // wanted; empty: all
 	arrived int64    // of the server's clock
+	// sequence is what it says about the one that it belongs to.
+	sequence sequenceStep
 }
 
 // tag is how Triton starts an error about a request.

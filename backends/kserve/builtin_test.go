@@ -152,7 +152,7 @@ func TestDescribeAndReady(t *testing.T) {
 		}
 		want := backends.Signature{
 			Model: "simple", Version: "1", Inputs: ports("INPUT0", "INPUT1"), Outputs: ports("OUTPUT0", "OUTPUT1"),
-			MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true,
+			MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true, Sequence: backends.NoSequences,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -44,6 +44,35 @@ type modelConfig struct {
 	Ensemble struct {
 		Steps []configStep `json:"step"`
 	} `json:"ensemble_scheduling"`
+	Sequences *configSequences `json:"sequence_batching"`
+}
+
+// configSequences is how a model keeps sequences; nil: it does not.
+type configSequences struct {
+	Inputs []struct {
+		Control []configControl `json:"control"`
+	} `json:"control_input"`
+}
+
+// configControl is what the server gives such a model beside its inputs.
+type configControl struct {
+	Kind     string `json:"kind"`
+	DataType string `json:"data_type"`
+}
+
+// kind is how the model wants the ids of sequences.
+func (c *configSequences) kind() backends.SequenceKind {
+	if c == nil {
+		return backends.NoSequences
+	}
+	for _, in := range c.Inputs {
+		for _, control := range in.Control {
+			if control.Kind == "CONTROL_SEQUENCE_CORRID" && control.DataType == "TYPE_STRING" {
+				return backends.TextSequences
+			}
+		}
+	}
+	return backends.NumberSequences
 }
 
 // configStep is a model that an ensemble calls; Version -1 is the server's choice.
@@ -85,6 +114,9 @@ func (m *metadata) signature(version string) backends.Signature {
 				s.Inputs[i].Optional, s.Inputs[i].ShapeTensor = in.Optional, in.Shape
 			}
 		}
+	}
+	if m.configured && len(m.config.Ensemble.Steps) == 0 { // what an ensemble calls may keep some
+		s.Sequence = m.config.Sequences.kind()
 	}
 	for _, step := range m.config.Ensemble.Steps {
 		c := backends.Called{Model: step.Model}

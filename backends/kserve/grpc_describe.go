@@ -94,8 +94,9 @@ func appendTensor(list []tensorMetadata, b []byte) ([]tensorMetadata, error) {
 	return append(list, t), w.Err()
 }
 
-// readConfig reads a ModelConfigResponse (config 1) down to ModelConfig (max_batch_size 4, input 5, ensemble_scheduling 15),
-// ModelInput (name 1, is_shape_tensor 6, optional 8), ModelEnsembling (step 1) and its Step (model_name 1, model_version 2).
+// readConfig reads a ModelConfigResponse (config 1) down to ModelConfig (max_batch_size 4, input 5, sequence_batching 13,
+// ensemble_scheduling 15), ModelInput (name 1, is_shape_tensor 6, optional 8), ModelEnsembling (step 1) and its Step
+// (model_name 1, model_version 2).
 func readConfig(b []byte) (c modelConfig, err error) {
 	w := protow.Walk(b)
 	for w.Next() && err == nil {
@@ -109,6 +110,8 @@ func readConfig(b []byte) (c modelConfig, err error) {
 				c.MaxBatch = int64(int32(config.Varint))
 			case config.Is(5):
 				err = c.appendInput(config.Bytes)
+			case config.Is(13):
+				err = c.readSequences(config.Bytes)
 			case config.Is(15):
 				err = c.appendSteps(config.Bytes)
 			case config.Is(19):
@@ -160,6 +163,52 @@ func (c *modelConfig) appendSteps(b []byte) error {
 		}
 		c.Ensemble.Steps = append(c.Ensemble.Steps, step)
 	}
+	return list.Err()
+}
+
+// readSequences reads a ModelSequenceBatching: control_input 2, of it control 2, of that kind 1 and data_type 4.
+func (c *modelConfig) readSequences(b []byte) (err error) {
+	c.Sequences = &configSequences{}
+	list := protow.Walk(b)
+	for list.Next() && err == nil {
+		if list.Is(2) {
+			err = c.Sequences.appendControls(list.Bytes)
+		}
+	}
+	return errors.Join(err, list.Err())
+}
+
+// Numbers of the enums ModelSequenceBatching.Control.Kind and DataType.
+const (
+	correlationID = 3
+	typeString    = 13
+)
+
+func (c *configSequences) appendControls(b []byte) error {
+	var in struct {
+		Control []configControl `json:"control"`
+	}
+	list := protow.Walk(b)
+	for list.Next() {
+		if !list.Is(2) {
+			continue
+		}
+		var control configControl
+		w := protow.Walk(list.Bytes)
+		for w.Next() {
+			switch {
+			case w.Field == 1 && w.Varint == correlationID:
+				control.Kind = "CONTROL_SEQUENCE_CORRID"
+			case w.Field == 4 && w.Varint == typeString:
+				control.DataType = "TYPE_STRING"
+			}
+		}
+		if err := w.Err(); err != nil {
+			return err
+		}
+		in.Control = append(in.Control, control)
+	}
+	c.Inputs = append(c.Inputs, in)
 	return list.Err()
 }
 

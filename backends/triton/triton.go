@@ -41,9 +41,9 @@ const (
 func abilities(t backends.Target) backends.Ability {
 	a := backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace
 	if t.Endpoint == generate {
-		a |= kserve.Abilities(t) &^ backends.Tensors
+		a |= kserve.Abilities(t) &^ (backends.Tensors | backends.Sequences)
 	} else {
-		a |= kserve.Abilities(t) | backends.Sequences | backends.SystemShm | backends.CUDAShm
+		a |= kserve.Abilities(t) | backends.SystemShm | backends.CUDAShm
 	}
 	if t.Streaming {
 		a |= backends.Stream

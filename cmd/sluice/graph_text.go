@@ -119,6 +119,9 @@ func plans(n executor.NodeDescription) string {
 	if n.Requests != nil {
 		text = count(*n.Requests, n.RequestsSD) + " requests"
 	}
+	if n.Sequences != nil {
+		text += fmt.Sprintf(" of %.0f sequences", *n.Sequences)
+	}
 	if n.Trials != nil {
 		text = fmt.Sprintf("%d to %d trials", n.Trials[0], n.Trials[1])
 		if n.Requests != nil {

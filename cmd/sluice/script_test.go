@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -69,7 +70,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "into": into, "signal": signalled, "server": server, "requests": requests, "result": checkResult, "killserver": killServer,
+			"exits": exits, "into": into, "signal": signalled, "server": server, "requests": requests, "sequences": sequences, "result": checkResult, "killserver": killServer,
 			"echo": echo, "holds": holds,
 		},
 	})
@@ -245,6 +246,20 @@ func requests(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(json.NewDecoder(reply.Body).Decode(&count))
 	if got := strconv.FormatInt(count.Arrivals, 10); (got == args[0]) == neg {
 		ts.Fatalf("the server has seen %s requests, want %s", got, args[0])
+	}
+}
+
+// sequences FIELD VALUE …: demands what the server has seen of sequences (begun, ended, open, most, wrong).
+func sequences(ts *testscript.TestScript, neg bool, args []string) {
+	reply, err := http.Get(ts.Getenv("CONTROL_URL") + "/sim/count")
+	ts.Check(err)
+	defer reply.Body.Close()
+	var page struct{ Sequences map[string]any }
+	ts.Check(json.NewDecoder(reply.Body).Decode(&page))
+	for i := 0; i+1 < len(args); i += 2 {
+		if got := fmt.Sprint(page.Sequences[args[i]]); (got == args[i+1]) == neg {
+			ts.Fatalf("the server has %s sequences %s, want %s: %v", got, args[i], args[i+1], page.Sequences)
+		}
 	}
 }
 

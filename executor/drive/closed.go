@@ -147,7 +147,7 @@ func (w *worker) request(due int64) bool {
 	a := arrival{n: w.o.Shard.Number(k), due: due, free: due}
 	var ok bool
 	if a.flags, ok = w.admit(w.home, k, due); !ok {
-		w.nothingMore(w.o.Sequences != nil && w.o.Sequences.Counted)
+		w.nothingMore(w.o.Sequences != nil && w.o.Sequences.CountsLimit)
 		return false
 	}
 	if !w.src.Next(w.home.index, a.n, &w.turn) {

@@ -30,7 +30,8 @@ import (
 //	the last before a slot was closed,
 //	or before the player ended            END
 type Sequences struct {
-	Counted bool // WarmCount and Limit count sequences that begin, not requests
+	// CountsWarm and CountsLimit say that WarmCount, and Limit, are of sequences that begin, not of requests.
+	CountsWarm, CountsLimit bool
 	// Begin, of an open loop: an arrival begins a sequence, which then goes on by itself. Else an arrival is a step.
 	Begin bool
 }
@@ -63,7 +64,7 @@ func (q *sequence) enter(s *backends.Sample, t *feed.Turn) {
 
 // tally is what is counted on several goroutines.
 type tally struct {
-	units    atomic.Uint64 // Counted: sequences that began
+	units    atomic.Uint64 // CountsWarm: sequences that began
 	held     atomic.Int64  // what Limit counts
 	closers  atomic.Uint64
 	leftOpen atomic.Int64
@@ -195,16 +196,19 @@ func (p *player) spare(sl *slot) *backends.Sample {
 	return nil
 }
 
-// admit counts request k, which is about to be sent on a slot, or with Counted the sequence that it begins. It gives the
+// admit counts request k, which is about to be sent on a slot, or the sequence that it begins where those are counted. It gives the
 // flags of the request, and false where nothing more is to begin.
 func (p *player) admit(home *slot, k uint64, due int64) (flags backends.Flags, ok bool) {
 	q, unit, counts := p.o.Sequences, k, true
 	begins := q != nil && !home.live.open
-	if q != nil && q.Counted {
-		if counts = begins; begins {
+	if q != nil && q.CountsWarm {
+		if begins {
 			home.live.unit = p.units.Add(1) - 1
 		}
 		unit = home.live.unit
+	}
+	if q != nil && q.CountsLimit {
+		counts = begins
 	}
 	if p.warm(unit, due) {
 		return backends.Warmup, true

@@ -11,7 +11,7 @@ func (op *open) begins() bool { return op.o.Sequences != nil && op.o.Sequences.B
 
 // holds reports whether arrival k, which may not be sent, counts.
 func (p *pacer) holds(k uint64, due int64) bool {
-	if q := p.o.Sequences; q != nil && (q.Counted || q.Begin) && p.o.WarmCount > 0 {
+	if q := p.o.Sequences; q != nil && (q.CountsWarm || q.Begin) && p.o.WarmCount > 0 {
 		return p.c.HoldStart.Load() != 0 // what is counted is something else
 	}
 	return !p.warm(k, due)
@@ -45,7 +45,7 @@ func (p *pacer) step(due, after, now int64) bool {
 		a := arrival{n: p.o.Shard.Number(k), due: due, free: max(due, p.poolFree)}
 		flags, ok := p.admit(home, k, due)
 		a.flags = flags
-		if !ok && !p.o.Sequences.Counted {
+		if !ok && !p.o.Sequences.CountsLimit {
 			p.pools[0].idle.push(home)
 			p.exhausted()
 			return false
@@ -98,7 +98,7 @@ func (p *pacer) launch(home *slot, a arrival, now int64) bool {
 	if p.o.Limit == 0 || p.held.Load() < p.o.Limit {
 		return true
 	}
-	if !p.o.Sequences.Counted {
+	if !p.o.Sequences.CountsLimit {
 		p.exhausted()
 		return false
 	}

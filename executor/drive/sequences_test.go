@@ -206,7 +206,7 @@ func TestCountedSequences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := keeping(t, 4)
 			o := w.options()
-			o.Sequences, o.Limit, o.WarmCount = &Sequences{Counted: true}, 20, 5
+			o.Sequences, o.Limit, o.WarmCount = &Sequences{CountsWarm: true, CountsLimit: true}, 20, 5
 			p := play(background, w, stream(4, 1, some, false), o)
 			w.balanced(p)
 			if w.server.begun != 25 || p.Closed != 0 {
@@ -282,7 +282,7 @@ func TestFailedSteps(t *testing.T) {
 					w.server.fails = nil
 				}
 				o := w.options()
-				o.Sequences, o.Limit = &Sequences{Counted: true}, 2
+				o.Sequences, o.Limit = &Sequences{CountsWarm: true, CountsLimit: true}, 2
 				p := play(background, w, stream(1, 1, exactly(4), false), o)
 				w.balanced(p)
 				drops := uint32(0)
@@ -311,7 +311,7 @@ func TestDoubtfulEnd(t *testing.T) {
 		return backends.OK
 	}
 	o := w.options()
-	o.Sequences, o.Limit = &Sequences{Counted: true}, 1
+	o.Sequences, o.Limit = &Sequences{CountsWarm: true, CountsLimit: true}, 1
 	p := players["closed"](background, w, stream(1, 1, exactly(2), false), o)
 	if ends != 2 || p.Closed != 1 || p.LeftOpen != 0 || p.Sent != 2 {
 		t.Errorf("%d ends, played %+v", ends, p)

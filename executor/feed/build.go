@@ -76,7 +76,19 @@ func Build(d *scenario.Dataset, r *scenario.Request, sig backends.Signature, see
 // streams are the sequences of the rows: lists of steps, or rows of one session_id. The steps of a sequence go one by one:
 // a server joins those of different ones.
 func (b *builder) streams(rows []row) [][]int {
-	if len(rows) == 0 || rows[0].rec == nil || rows[0].rec.stream < 0 && rows[0].rec.session == "" {
+	if len(rows) == 0 || rows[0].rec == nil {
+		return nil
+	}
+	streams := grouped(len(rows), func(i int) *record { return rows[i].rec })
+	if streams != nil && b.request.Batch > 1 {
+		b.fail(b.request.BatchPos, "batch", "batch is %d, but this data holds sequences, whose steps are sent one by one", b.request.Batch)
+	}
+	return streams
+}
+
+// grouped are the sequences that n records make, each the numbers of its own; nil: they stand alone.
+func grouped(n int, at func(int) *record) (streams [][]int) {
+	if n == 0 || at(0).stream < 0 && at(0).session == "" {
 		return nil
 	}
 	type key struct {
@@ -84,10 +96,9 @@ func (b *builder) streams(rows []row) [][]int {
 		stream  int
 		session string
 	}
-	var streams [][]int
 	known := map[key]int{}
-	for i := range rows {
-		rec := rows[i].rec
+	for i := range n {
+		rec := at(i)
 		k := key{from: rec.from, stream: rec.stream}
 		if rec.stream < 0 {
 			k = key{session: rec.session}
@@ -98,9 +109,6 @@ func (b *builder) streams(rows []row) [][]int {
 			known[k], streams = at, append(streams, nil)
 		}
 		streams[at] = append(streams[at], i)
-	}
-	if b.request.Batch > 1 {
-		b.fail(b.request.BatchPos, "batch", "batch is %d, but this data holds sequences, whose steps are sent one by one", b.request.Batch)
 	}
 	return streams
 }

@@ -7,18 +7,18 @@ import (
 
 // Check reads what a dataset names as far as that is possible without a model: what validate can know. rows is how many it
 // has, 0 where only the model tells. A form of data that cannot be read yet is left alone: the plan says so.
-func Check(d *scenario.Dataset) (rows int, diags source.Diagnostics) {
+func Check(d *scenario.Dataset) (rows int, streams []int, diags source.Diagnostics) {
 	switch {
 	case d.Generate != nil:
-		return d.Count, nil
+		return d.Count, nil, nil
 	case !readable(d):
-		return 0, nil
+		return 0, nil, nil
 	}
 	r := read(d)
-	if !r.diags.HasErrors() && r.sequenced() {
-		r.fail(d.Pos, codeUnbuilt, "this version cannot send sequences yet")
+	for _, s := range grouped(len(r.records), func(i int) *record { return &r.records[i] }) {
+		streams = append(streams, len(s))
 	}
-	return len(r.records), r.diags
+	return len(r.records), streams, r.diags
 }
 
 // readable reports whether a dataset is rows of tensors, or bodies.

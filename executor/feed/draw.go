@@ -62,3 +62,15 @@ func weighted(weights []float64, n int, u float64) int {
 	}
 	return n - 1
 }
+
+// Expected is the mean and the standard deviation of a whole number of at least 1 that is drawn from d.
+func Expected(d scenario.Dist) (mean, sd float64) {
+	const draws = 1 << 12
+	sum, squares := 0.0, 0.0
+	for i := range draws {
+		v := max(math.Round(quantile(&d, (float64(i)+0.5)/draws)), 1)
+		sum, squares = sum+v, squares+v*v
+	}
+	mean = sum / draws
+	return mean, math.Sqrt(max(squares/draws-mean*mean, 0))
+}

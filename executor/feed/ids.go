@@ -32,8 +32,8 @@ func NewIDs(from, to uint64, part, shards int) *IDs {
 // Size is how many ids there are.
 func (s *IDs) Size() uint64 { return s.size }
 
-// take gives an id that is in no use. It needs one at least: there are more ids than sequences.
-func (s *IDs) take() uint64 {
+// Take gives an id that is in no use. It needs one at least: there are more ids than sequences.
+func (s *IDs) Take() uint64 {
 	for {
 		at := (s.next.Add(1) - 1) % s.size
 		if s.cells[at%uint64(len(s.cells))].CompareAndSwap(false, true) {
@@ -42,5 +42,5 @@ func (s *IDs) take() uint64 {
 	}
 }
 
-// give takes an id back.
-func (s *IDs) give(id uint64) { s.cells[(id-s.from)%uint64(len(s.cells))].Store(false) }
+// Give takes an id back.
+func (s *IDs) Give(id uint64) { s.cells[(id-s.from)%uint64(len(s.cells))].Store(false) }

@@ -318,10 +318,10 @@ func TestTimestamps(t *testing.T) {
 			t.Errorf("%d inputs of %d: %v", len(built.Requests[0].Inputs), c.want, diags)
 		}
 	}
-	if n, diags := Check(dataset(t, text)); n != 1 || len(diags) > 0 {
+	if n, _, diags := Check(dataset(t, text)); n != 1 || len(diags) > 0 {
 		t.Errorf("%d rows, %v", n, diags)
 	}
-	if n, diags := Check(&scenario.Dataset{Generate: &scenario.Generate{}, Count: 16}); n != 16 || len(diags) > 0 {
+	if n, _, diags := Check(&scenario.Dataset{Generate: &scenario.Generate{}, Count: 16}); n != 16 || len(diags) > 0 {
 		t.Errorf("%d rows, %v", n, diags)
 	}
 }

@@ -200,11 +200,6 @@ func (r *reader) sequences() {
 	}
 }
 
-// sequenced reports whether rows belong to sequences.
-func (r *reader) sequenced() bool {
-	return len(r.records) > 0 && (r.records[0].stream >= 0 || r.records[0].session != "")
-}
-
 // readLimited reads a regular file of at most limit bytes, whatever its size is said to be.
 func readLimited(name string, limit int64) ([]byte, error) {
 	info, err := os.Stat(name)

@@ -16,8 +16,9 @@ type SequenceEntry struct {
 	// sequence goes through all calls.
 	Streams [][]int
 	Order   Order
-	Once    bool // every stream is played once
-	Varied  bool // without streams: each sequence begins at another call, else at the first
+	Once    bool    // every stream is played once
+	Varied  bool    // without streams: each sequence begins at another call, else at the first
+	Delays  []int64 // pauses after the replies, ns, by row of a call, as Built has them; nil: none
 	Weight  float64
 	Pool    int
 }
@@ -58,21 +59,23 @@ type sequenceKind struct {
 	order   Order
 	once    bool
 	varied  bool
+	delays  []int64
 	pool    int
 }
 
 // sequence is what a slot is in the middle of. The padding keeps neighbours apart.
 type sequence struct {
-	steps []*backends.Call
-	at    uint64 // step that is next
-	left  uint32 // steps to come; 0: over
-	first bool
-	pool  int
-	id    uint64 // held until the next one begins: its last request may be on its way
-	held  bool
-	old   uint64 // Deep: the one before
-	older bool
-	_     [24]byte
+	steps  []*backends.Call
+	at     uint64 // step that is next
+	left   uint32 // steps to come; 0: over
+	first  bool
+	pool   int
+	delays []int64
+	id     uint64 // held until the next one begins: its last request may be on its way
+	held   bool
+	old    uint64 // Deep: the one before
+	older  bool
+	_      [24]byte
 }
 
 // NewSequences makes the source. With Once, streams are played in their order and then nothing more is begun.
@@ -88,7 +91,7 @@ func NewSequences(o SequenceOptions) *Sequences {
 }
 
 func newKind(e SequenceEntry, seed uint64) sequenceKind {
-	k := sequenceKind{order: e.Order, once: e.Once, pool: e.Pool, varied: e.Varied && e.Streams == nil}
+	k := sequenceKind{order: e.Order, once: e.Once, delays: e.Delays, pool: e.Pool, varied: e.Varied && e.Streams == nil}
 	for _, steps := range e.Streams {
 		stream := make([]*backends.Call, len(steps))
 		for i, at := range steps {
@@ -113,7 +116,10 @@ func (s *Sequences) Next(slot int, n uint64, t *Turn) bool {
 		return false
 	}
 	q.left--
-	t.Call, t.Pool, t.Left, t.Think = q.steps[q.at], q.pool, q.left, 0
+	t.Call, t.Pool, t.Left = q.steps[q.at], q.pool, q.left
+	if q.delays != nil {
+		t.Think = q.delays[t.Call.Row]
+	}
 	t.Fields = backends.Fields{ID: s.o.IDBase | n, Sequence: q.id, Start: q.first, End: q.left == 0}
 	q.first = false
 	if q.at++; q.at == uint64(len(q.steps)) {
@@ -128,7 +134,7 @@ func (s *Sequences) Finish(slot int, t *Turn) bool {
 	if q.left == 0 {
 		return false
 	}
-	t.Call, t.Pool, t.Left, t.Think = q.steps[q.at], q.pool, 0, 0
+	t.Call, t.Pool, t.Left = q.steps[q.at], q.pool, 0
 	t.Fields = backends.Fields{Sequence: q.id, End: true}
 	q.left = 0
 	return true
@@ -150,7 +156,7 @@ func (s *Sequences) begin(q *sequence) bool {
 	if kind.order == Random {
 		at = mix(s.o.Seed+rank) % streams
 	}
-	q.steps, q.at, q.first, q.pool = kind.streams[at], 0, true, kind.pool
+	q.steps, q.at, q.first, q.pool, q.delays = kind.streams[at], 0, true, kind.pool, kind.delays
 	if kind.varied {
 		q.at = mix(s.o.Seed^^rank) % uint64(len(q.steps))
 	}
@@ -176,13 +182,13 @@ func (s *Sequences) name(q *sequence) {
 	switch {
 	case q.held && s.o.Deep:
 		if q.older {
-			s.o.IDs.give(q.old)
+			s.o.IDs.Give(q.old)
 		}
 		q.old, q.older = q.id, true
 	case q.held:
-		s.o.IDs.give(q.id)
+		s.o.IDs.Give(q.id)
 	}
-	q.id, q.held = s.o.IDs.take(), true
+	q.id, q.held = s.o.IDs.Take(), true
 }
 
 // Close gives the ids of all slots back. Nothing is sent any more.
@@ -190,10 +196,10 @@ func (s *Sequences) Close() {
 	for i := range s.slots {
 		q := &s.slots[i]
 		if q.held {
-			s.o.IDs.give(q.id)
+			s.o.IDs.Give(q.id)
 		}
 		if q.older {
-			s.o.IDs.give(q.old)
+			s.o.IDs.Give(q.old)
 		}
 		*q = sequence{}
 	}

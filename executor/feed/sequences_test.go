@@ -255,7 +255,7 @@ func TestShardsOfIDs(t *testing.T) {
 	for part := range 3 {
 		ids := NewIDs(10, 29, part, 3)
 		for range ids.Size() {
-			seen[ids.take()]++
+			seen[ids.Take()]++
 		}
 	}
 	for id := uint64(10); id <= 29; id++ {
@@ -271,14 +271,14 @@ func TestShardsOfIDs(t *testing.T) {
 // TestIDsOfTheWholeRange: the default range is given in order and its end is its end.
 func TestIDsOfTheWholeRange(t *testing.T) {
 	ids := NewIDs(1, 4294967295, 0, 0)
-	if a, b := ids.take(), ids.take(); a != 1 || b != 2 {
+	if a, b := ids.Take(), ids.Take(); a != 1 || b != 2 {
 		t.Errorf("the first ids are %d and %d", a, b)
 	}
 	ids.next.Store(ids.size - 1)
-	if id := ids.take(); id != 4294967295 {
+	if id := ids.Take(); id != 4294967295 {
 		t.Errorf("the last id is %d", id)
 	}
-	if id := ids.take(); id != 3 {
+	if id := ids.Take(); id != 3 {
 		t.Errorf("1 and 2 are in use, and the next id is %d", id)
 	}
 }

@@ -36,6 +36,9 @@ type Counts struct {
 	Reconnects int64
 	Good       int64 // answered well and within every bound of goodput
 	Coalesced  int64 // answered well, with responses that came together
+	// Sequences are those whose last request was answered well; StepsDropped requests of sequences that were never sent,
+	// because one before them failed.
+	Sequences, StepsDropped int64
 }
 
 // Books are what only the player knows: requests that were due and never sent. Who plays fills them in.
@@ -45,6 +48,7 @@ type Books struct {
 	DroppedStop  int64 // the node ended before a slot was free
 	Offered      int64 // ns that the schedule's arrivals are spread over; 0: not known
 	PeakInFlight int64 // most at the same time; 0: not known. Merged by the larger
+	Arrivals     int64 // of a load in which each begins a sequence: those of the schedule. 0: of another, -1: not known
 }
 
 // Dropped is how many requests were due and never sent.
@@ -69,6 +73,7 @@ func (c *Counts) Failed() (n int64) {
 // Flow are sums over completions in the window. Bytes are those of every completion, the rest those of ok ones.
 type Flow struct {
 	Completed, Items, Responses int64
+	EndedSequences              int64
 	GoodCompleted               int64
 	BytesSent, BytesReceived    int64
 }
@@ -91,6 +96,10 @@ func (a *Aggregate) count(s *backends.Sample, end int64, k known) {
 	a.Class[s.Class]++
 	if s.Flags&backends.Redialled != 0 {
 		a.Reconnects++
+	}
+	a.StepsDropped += int64(s.Dropped)
+	if ended(s) {
+		a.Sequences++
 	}
 	if a.First == 0 || s.Due < a.First {
 		a.First = s.Due
@@ -160,6 +169,9 @@ func (a *Aggregate) flow(s *backends.Sample, good bool) {
 	if good {
 		a.GoodCompleted++
 	}
+	if ended(s) {
+		a.EndedSequences++
+	}
 	a.Items += int64(s.Items)
 	a.Responses += int64(s.Responses)
 }
@@ -172,10 +184,15 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	a.Reconnects += o.Reconnects
 	a.Good += o.Good
 	a.Coalesced += o.Coalesced
+	a.Sequences += o.Sequences
+	a.StepsDropped += o.StepsDropped
 	a.Planned += o.Planned
 	a.DroppedPool += o.DroppedPool
 	a.DroppedStop += o.DroppedStop
 	a.Offered += o.Offered
+	if a.Arrivals += o.Arrivals; o.Arrivals < 0 {
+		a.Arrivals = -1
+	}
 	a.PeakInFlight = max(a.PeakInFlight, o.PeakInFlight)
 	for i, n := range o.Class {
 		a.Class[i] += n
@@ -185,6 +202,7 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	}
 	a.Completed += o.Completed
 	a.GoodCompleted += o.GoodCompleted
+	a.EndedSequences += o.EndedSequences
 	a.Items += o.Items
 	a.Responses += o.Responses
 	a.BytesSent += o.BytesSent

@@ -105,8 +105,10 @@ func (f *Folder) Drain(now int64) (folded int) {
 				f.begin(start, min(now, end-1))
 			}
 			f.fold(s, start, end, now)
+			if s.Flags&backends.Closing == 0 {
+				folded++
+			}
 			l.empty.push(s)
-			folded++
 		}
 	}
 	if f.slices != nil && now < end {
@@ -164,6 +166,9 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 	ended := s.LastByte
 	if ended == 0 {
 		ended = now // a failure that left no stamp ended since the last drain
+	}
+	if s.Flags&backends.Closing != 0 {
+		return // no part of the load
 	}
 	if s.Class == backends.OK {
 		f.recentOK++

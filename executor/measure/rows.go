@@ -13,9 +13,9 @@ const (
 	latency     = 0
 	responses   = 3
 	responseGap = 4
-	closedLoop  = 6 // extracts[:closedLoop] are all that differ from each other, or from zero, in a closed loop
-	serviceTime = 6
-	sendDelay   = 7
+	closedLoop  = 7 // extracts[:closedLoop] are all that differ from each other, or from zero, in a closed loop
+	serviceTime = 7
+	sendDelay   = 8
 )
 
 // extracts is how each catalogue row From Sample reads a sample; a test demands exactly one for each. They stand in the
@@ -34,6 +34,7 @@ var extracts = [...]struct {
 	{"first_response", func(s *backends.Sample) (int64, bool) {
 		return s.FirstByte - s.SendStart, answered(s) && s.FirstByte != 0
 	}},
+	{"sequences.latency", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.Begun, ended(s) }},
 	{"service_time", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.SendStart, answered(s) }},
 	{"send_delay", func(s *backends.Sample) (int64, bool) { return s.SendStart - s.Due, s.SendStart != 0 }},
 	{"send_delay.client", func(s *backends.Sample) (int64, bool) {
@@ -44,6 +45,11 @@ var extracts = [...]struct {
 
 // answered reports whether s may stand in a distribution of reply times: failures never do.
 func answered(s *backends.Sample) bool { return s.Class == backends.OK && s.LastByte != 0 }
+
+// ended reports whether s is the last request of a sequence, and was answered well.
+func ended(s *backends.Sample) bool {
+	return s.Flags&backends.SequenceEnd != 0 && s.Class == backends.OK
+}
 
 func extractOf(row string) int {
 	for i := range extracts {
@@ -74,11 +80,16 @@ func valueTable() map[string]func(*Aggregate) float64 {
 		"reconnects.count":    func(a *Aggregate) float64 { return a.counted(a.Reconnects) },
 		"goodput":             func(a *Aggregate) float64 { return a.judged(a.perSecond(a.GoodCompleted)) },
 		"goodput.ratio":       func(a *Aggregate) float64 { return a.judged(a.planned(a.Good) / float64(a.Planned)) },
-		"offered.rate":        func(a *Aggregate) float64 { return a.planned(a.Planned) / (float64(a.Offered) / nsPerSecond) },
-		"dropped.count":       func(a *Aggregate) float64 { return a.planned(a.Dropped()) },
-		"dropped.ratio":       func(a *Aggregate) float64 { return a.planned(a.Dropped()) / float64(a.Planned) },
-		"incomplete.count":    func(a *Aggregate) float64 { return a.planned(a.DroppedStop + a.Stopped()) },
-		"in_flight.max":       func(a *Aggregate) float64 { return a.known(a.PeakInFlight) },
+		"sequences.rate":      func(a *Aggregate) float64 { return a.perSecond(a.EndedSequences) },
+		"sequences.count":     func(a *Aggregate) float64 { return a.counted(a.Sequences) },
+		"dropped.sequence.count": func(a *Aggregate) float64 {
+			return a.counted(a.StepsDropped)
+		},
+		"offered.rate":     func(a *Aggregate) float64 { return a.offered() / (float64(a.Offered) / nsPerSecond) },
+		"dropped.count":    func(a *Aggregate) float64 { return a.planned(a.Dropped()) },
+		"dropped.ratio":    func(a *Aggregate) float64 { return a.planned(a.Dropped()) / float64(a.Planned) },
+		"incomplete.count": func(a *Aggregate) float64 { return a.planned(a.DroppedStop + a.Stopped()) },
+		"in_flight.max":    func(a *Aggregate) float64 { return a.known(a.PeakInFlight) },
 	}
 	for i, name := range backends.ClassNames {
 		if !backends.ErrorClass(i).Failed() {
@@ -88,6 +99,17 @@ func valueTable() map[string]func(*Aggregate) float64 {
 		t["errors."+name+".ratio"] = func(a *Aggregate) float64 { return a.ended(a.share(a.Class[i])) }
 	}
 	return t
+}
+
+// offered is how many arrivals the schedule wanted.
+func (a *Aggregate) offered() float64 {
+	switch {
+	case a.Arrivals < 0:
+		return math.NaN()
+	case a.Arrivals > 0:
+		return float64(a.Arrivals)
+	}
+	return a.planned(a.Planned)
 }
 
 // perSecond is n over the window. Without a single request there is nothing to be slow about: no data.

@@ -22,6 +22,12 @@ const (
 	StrayReplies = "stray_replies"
 )
 
+// Codes of findings about sequences.
+const (
+	LeftOpen     = "sequences_left_open"
+	StepsDropped = "steps_dropped"
+)
+
 // FindingCodes lists every code that a finding can have; a test finds each in the code.
 func FindingCodes() []FindingCode {
 	return []FindingCode{
@@ -64,6 +70,16 @@ func FindingCodes() []FindingCode {
 			"metrics", Note,
 			"Some readings of a target's Prometheus endpoint failed. What was read is in the numbers.",
 			"Look at the endpoint: it may be slower than `metrics.every` allows for.",
+		},
+		{
+			LeftOpen, Note,
+			"What ends a sequence that could not go on was sent, and the server did not answer it: it keeps the sequence open until it forgets it by itself.",
+			"Leave more time between runs than the model's max_sequence_idle_microseconds, or use other ids.",
+		},
+		{
+			StepsDropped, Note,
+			"A request of a sequence failed, so the ones after it were not sent; the sequence was ended and another one begun.",
+			"Look at the errors: the requests of a sequence that failed are not what the plan wanted to measure.",
 		},
 		{
 			PoolFull, Note,

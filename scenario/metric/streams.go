@@ -9,6 +9,25 @@ const (
 	metricsEndpoint = "metrics endpoint"
 )
 
+// sequenceRows are what is known of sequences of requests, beside their rate.
+func sequenceRows() []Row {
+	return []Row{
+		{
+			Name: "sequences.latency", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, Needs: sequences, CSV: ms(),
+			Help: "Time from when the first request of a sequence was due to the last reply byte of its last one. Of sequences whose last request was due in hold.",
+		},
+		{
+			Name: "sequences.count", Dim: Count, Shape: Value, From: Counts, Better: Neither, Needs: sequences, CSV: plain(),
+			Aliases: []string{"Sequence count"},
+			Help:    "Sequences whose last request was due in hold and was answered well.",
+		},
+		{
+			Name: "dropped.sequence.count", Dim: Count, Shape: Value, From: Counts, Better: Lower, Needs: sequences, CSV: plain(),
+			Help: "Requests of sequences that were never sent, because one before them in their sequence failed.",
+		},
+	}
+}
+
 // streams are the times inside a request that has several responses, of requests that ended well. A token event is a
 // response with generated text in it: one that only names a role, counts usage or ends the stream is none.
 func streams() []Row {
@@ -58,7 +77,7 @@ func streams() []Row {
 func tokenFlows() []Row {
 	return []Row{
 		{
-			Name: "sequences.rate", Dim: Rate, Shape: Value, From: Flow, Better: Higher, Needs: sequences, CSV: perSec(), Later: true,
+			Name: "sequences.rate", Dim: Rate, Shape: Value, From: Flow, Better: Higher, Needs: sequences, CSV: perSec(),
 			Aliases: []string{"Sequence/sec", "sequence throughput"},
 			Help:    "Sequences whose last request was answered well in the hold window, per second.",
 		},

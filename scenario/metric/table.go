@@ -22,6 +22,7 @@ func table() []Row {
 	rows = append(rows, flows()...)
 	rows = append(rows, tokenFlows()...)
 	rows = append(rows, counts()...)
+	rows = append(rows, sequenceRows()...)
 	rows = append(rows, tokens()...)
 	rows = append(rows, gpus()...)
 	rows = append(rows, clients()...)
@@ -106,7 +107,7 @@ func flows() []Row {
 		{
 			Name: "offered.rate", Dim: Rate, Shape: Value, From: Driver, Loads: OpenLoop, CSV: perSec(),
 			Aliases: []string{"Request Rate"},
-			Help:    "Requests that the schedule wanted in the hold window, per second: what requests.rate is to be compared with.",
+			Help:    "Requests that the schedule wanted in the hold window, per second: what requests.rate is to be compared with. With `of: sequences` the sequences that it wanted to begin, and sequences.rate.",
 		},
 	}
 }

@@ -90,6 +90,7 @@ func Codes() []Code {
 		{"rows-left-over", "With `at_end: stop`, the last rows do not fill a batch and are not sent."},
 		{"scheme", "The backend does not speak this URL scheme."},
 		{"second-document", "The file holds a second YAML document. One file is one plan."},
+		{"sequences", "The stage wants sequences that it does not have, or has some that cannot be sent so: in batches, by a backend without them, with too few ids."},
 		{"set-matches-nothing", "--set names a path that the plan does not have."},
 		{"stability-metric", "`until: stable` cannot watch this: it is unknown, or not known for a window."},
 		{"stray-argument", "An argument of a command line belongs to no option."},

@@ -27,13 +27,12 @@ dataset.command
 dataset.format: sharegpt openai_batch mooncake frames textproto multipart
 dataset.history
 
-load.of
+load.of: sessions
 
-stage_map.sequences
 stage_map.shared_memory: cuda
 shared_memory.kind: cuda
 shared_memory.device
-span: sequence sequences session sessions
+span: session sessions
 expect.sample
 expect.fields
 

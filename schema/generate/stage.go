@@ -34,16 +34,17 @@ func stageDefs() []definition {
 		{"assertion_map", "assertion", func() object { return closed("assertion", assertionKeys()...) }},
 		{"sequences", "map", func() object {
 			return closed("map",
-				key{name: "live", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 65536}), dflt: 4, example: 64, description: "Sequences at the same time; open loops only."},
-				key{name: "length", schema: ref("dist_int"), dflt: 20, example: 20, description: "Requests of a sequence; the data's own if it has sequences."},
+				key{name: "live", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 65536}), dflt: 4, example: 64, description: "Sequences at the same time; open loops only, whose arrivals are steps of them."},
+				key{name: "length", schema: ref("dist_int"), dflt: 20, example: 20, description: "Requests of a sequence; without it as many as the data's own, where it has sequences."},
 				key{name: "ids", schema: ref("ids"), example: object{{"from", 1}, {"to", 1000}}, description: "Range of the sequence ids."},
 				key{name: "serial", schema: ref("bool"), dflt: false, example: true, description: "At most one request of a sequence in flight."},
 			)
 		}},
 		{"ids", "map", func() object {
 			return closed("map",
-				key{name: "from", schema: ref("int").with(member{"minimum", 0}), dflt: 1, example: 1, description: "The first id."},
-				key{name: "to", schema: ref("int").with(member{"minimum", 0}), dflt: 4294967295, example: 1000, description: "The last id."},
+				key{name: "from", schema: ref("int").with(member{"minimum", 1}), dflt: 1, example: 1, description: "The first id."},
+				key{name: "to", schema: ref("int").with(member{"minimum", 1}), dflt: 4294967295, example: 1000, description: "The last id."},
+				key{name: "text", schema: ref("bool"), dflt: false, example: true, description: "Ids are texts of 20 digits, for models that want text; triton finds out by itself."},
 			)
 		}},
 		{"shared_memory", "map", func() object {

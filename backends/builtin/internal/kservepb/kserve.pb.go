@@ -166,6 +166,58 @@ func (ModelInstanceGroup_Kind) EnumDescriptor() ([]byte, []int) {
 	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{15, 0}
 }
 
+type ModelSequenceBatching_Control_Kind int32
+
+const (
+	ModelSequenceBatching_Control_CONTROL_SEQUENCE_START  ModelSequenceBatching_Control_Kind = 0
+	ModelSequenceBatching_Control_CONTROL_SEQUENCE_READY  ModelSequenceBatching_Control_Kind = 1
+	ModelSequenceBatching_Control_CONTROL_SEQUENCE_END    ModelSequenceBatching_Control_Kind = 2
+	ModelSequenceBatching_Control_CONTROL_SEQUENCE_CORRID ModelSequenceBatching_Control_Kind = 3
+)
+
+// Enum value maps for ModelSequenceBatching_Control_Kind.
+var (
+	ModelSequenceBatching_Control_Kind_name = map[int32]string{
+		0: "CONTROL_SEQUENCE_START",
+		1: "CONTROL_SEQUENCE_READY",
+		2: "CONTROL_SEQUENCE_END",
+		3: "CONTROL_SEQUENCE_CORRID",
+	}
+	ModelSequenceBatching_Control_Kind_value = map[string]int32{
+		"CONTROL_SEQUENCE_START":  0,
+		"CONTROL_SEQUENCE_READY":  1,
+		"CONTROL_SEQUENCE_END":    2,
+		"CONTROL_SEQUENCE_CORRID": 3,
+	}
+)
+
+func (x ModelSequenceBatching_Control_Kind) Enum() *ModelSequenceBatching_Control_Kind {
+	p := new(ModelSequenceBatching_Control_Kind)
+	*p = x
+	return p
+}
+
+func (x ModelSequenceBatching_Control_Kind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ModelSequenceBatching_Control_Kind) Descriptor() protoreflect.EnumDescriptor {
+	return file_backends_builtin_internal_kservepb_kserve_proto_enumTypes[2].Descriptor()
+}
+
+func (ModelSequenceBatching_Control_Kind) Type() protoreflect.EnumType {
+	return &file_backends_builtin_internal_kservepb_kserve_proto_enumTypes[2]
+}
+
+func (x ModelSequenceBatching_Control_Kind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ModelSequenceBatching_Control_Kind.Descriptor instead.
+func (ModelSequenceBatching_Control_Kind) EnumDescriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{21, 0, 0}
+}
+
 type ServerLiveRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1434,6 +1486,59 @@ func (x *ModelEnsembling) GetStep() []*ModelEnsembling_Step {
 	return nil
 }
 
+// How a model that keeps state is told about sequences.
+type ModelSequenceBatching struct {
+	state                       protoimpl.MessageState                `protogen:"open.v1"`
+	MaxSequenceIdleMicroseconds uint64                                `protobuf:"varint,1,opt,name=max_sequence_idle_microseconds,json=maxSequenceIdleMicroseconds,proto3" json:"max_sequence_idle_microseconds,omitempty"`
+	ControlInput                []*ModelSequenceBatching_ControlInput `protobuf:"bytes,2,rep,name=control_input,json=controlInput,proto3" json:"control_input,omitempty"`
+	unknownFields               protoimpl.UnknownFields
+	sizeCache                   protoimpl.SizeCache
+}
+
+func (x *ModelSequenceBatching) Reset() {
+	*x = ModelSequenceBatching{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelSequenceBatching) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelSequenceBatching) ProtoMessage() {}
+
+func (x *ModelSequenceBatching) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelSequenceBatching.ProtoReflect.Descriptor instead.
+func (*ModelSequenceBatching) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ModelSequenceBatching) GetMaxSequenceIdleMicroseconds() uint64 {
+	if x != nil {
+		return x.MaxSequenceIdleMicroseconds
+	}
+	return 0
+}
+
+func (x *ModelSequenceBatching) GetControlInput() []*ModelSequenceBatching_ControlInput {
+	if x != nil {
+		return x.ControlInput
+	}
+	return nil
+}
+
 type ModelConfig struct {
 	state                  protoimpl.MessageState  `protogen:"open.v1"`
 	Name                   string                  `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1444,6 +1549,7 @@ type ModelConfig struct {
 	InstanceGroup          []*ModelInstanceGroup   `protobuf:"bytes,7,rep,name=instance_group,json=instanceGroup,proto3" json:"instance_group,omitempty"`
 	DynamicBatching        *ModelDynamicBatching   `protobuf:"bytes,11,opt,name=dynamic_batching,json=dynamicBatching,proto3" json:"dynamic_batching,omitempty"`          // absent: one request an execution
 	EnsembleScheduling     *ModelEnsembling        `protobuf:"bytes,15,opt,name=ensemble_scheduling,json=ensembleScheduling,proto3" json:"ensemble_scheduling,omitempty"` // absent: not an ensemble
+	SequenceBatching       *ModelSequenceBatching  `protobuf:"bytes,13,opt,name=sequence_batching,json=sequenceBatching,proto3" json:"sequence_batching,omitempty"`       // absent: the model keeps no state
 	Backend                string                  `protobuf:"bytes,17,opt,name=backend,proto3" json:"backend,omitempty"`
 	ModelTransactionPolicy *ModelTransactionPolicy `protobuf:"bytes,19,opt,name=model_transaction_policy,json=modelTransactionPolicy,proto3" json:"model_transaction_policy,omitempty"`
 	unknownFields          protoimpl.UnknownFields
@@ -1452,7 +1558,7 @@ type ModelConfig struct {
 
 func (x *ModelConfig) Reset() {
 	*x = ModelConfig{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1464,7 +1570,7 @@ func (x *ModelConfig) String() string {
 func (*ModelConfig) ProtoMessage() {}
 
 func (x *ModelConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[21]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1477,7 +1583,7 @@ func (x *ModelConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelConfig.ProtoReflect.Descriptor instead.
 func (*ModelConfig) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{21}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ModelConfig) GetName() string {
@@ -1536,6 +1642,13 @@ func (x *ModelConfig) GetEnsembleScheduling() *ModelEnsembling {
 	return nil
 }
 
+func (x *ModelConfig) GetSequenceBatching() *ModelSequenceBatching {
+	if x != nil {
+		return x.SequenceBatching
+	}
+	return nil
+}
+
 func (x *ModelConfig) GetBackend() string {
 	if x != nil {
 		return x.Backend
@@ -1560,7 +1673,7 @@ type ModelConfigRequest struct {
 
 func (x *ModelConfigRequest) Reset() {
 	*x = ModelConfigRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1572,7 +1685,7 @@ func (x *ModelConfigRequest) String() string {
 func (*ModelConfigRequest) ProtoMessage() {}
 
 func (x *ModelConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[22]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1585,7 +1698,7 @@ func (x *ModelConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelConfigRequest.ProtoReflect.Descriptor instead.
 func (*ModelConfigRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{22}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ModelConfigRequest) GetName() string {
@@ -1611,7 +1724,7 @@ type ModelConfigResponse struct {
 
 func (x *ModelConfigResponse) Reset() {
 	*x = ModelConfigResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1623,7 +1736,7 @@ func (x *ModelConfigResponse) String() string {
 func (*ModelConfigResponse) ProtoMessage() {}
 
 func (x *ModelConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[23]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1636,7 +1749,7 @@ func (x *ModelConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelConfigResponse.ProtoReflect.Descriptor instead.
 func (*ModelConfigResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{23}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ModelConfigResponse) GetConfig() *ModelConfig {
@@ -1656,7 +1769,7 @@ type ModelStatisticsRequest struct {
 
 func (x *ModelStatisticsRequest) Reset() {
 	*x = ModelStatisticsRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1668,7 +1781,7 @@ func (x *ModelStatisticsRequest) String() string {
 func (*ModelStatisticsRequest) ProtoMessage() {}
 
 func (x *ModelStatisticsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[24]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1681,7 +1794,7 @@ func (x *ModelStatisticsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStatisticsRequest.ProtoReflect.Descriptor instead.
 func (*ModelStatisticsRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{24}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ModelStatisticsRequest) GetName() string {
@@ -1709,7 +1822,7 @@ type StatisticDuration struct {
 
 func (x *StatisticDuration) Reset() {
 	*x = StatisticDuration{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +1834,7 @@ func (x *StatisticDuration) String() string {
 func (*StatisticDuration) ProtoMessage() {}
 
 func (x *StatisticDuration) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[25]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +1847,7 @@ func (x *StatisticDuration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatisticDuration.ProtoReflect.Descriptor instead.
 func (*StatisticDuration) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{25}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *StatisticDuration) GetCount() uint64 {
@@ -1767,7 +1880,7 @@ type InferStatistics struct {
 
 func (x *InferStatistics) Reset() {
 	*x = InferStatistics{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1779,7 +1892,7 @@ func (x *InferStatistics) String() string {
 func (*InferStatistics) ProtoMessage() {}
 
 func (x *InferStatistics) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[26]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1792,7 +1905,7 @@ func (x *InferStatistics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferStatistics.ProtoReflect.Descriptor instead.
 func (*InferStatistics) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{26}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *InferStatistics) GetSuccess() *StatisticDuration {
@@ -1863,7 +1976,7 @@ type InferBatchStatistics struct {
 
 func (x *InferBatchStatistics) Reset() {
 	*x = InferBatchStatistics{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1875,7 +1988,7 @@ func (x *InferBatchStatistics) String() string {
 func (*InferBatchStatistics) ProtoMessage() {}
 
 func (x *InferBatchStatistics) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[27]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1888,7 +2001,7 @@ func (x *InferBatchStatistics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InferBatchStatistics.ProtoReflect.Descriptor instead.
 func (*InferBatchStatistics) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{27}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *InferBatchStatistics) GetBatchSize() uint64 {
@@ -1934,7 +2047,7 @@ type ModelStatistics struct {
 
 func (x *ModelStatistics) Reset() {
 	*x = ModelStatistics{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1946,7 +2059,7 @@ func (x *ModelStatistics) String() string {
 func (*ModelStatistics) ProtoMessage() {}
 
 func (x *ModelStatistics) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[28]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1959,7 +2072,7 @@ func (x *ModelStatistics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStatistics.ProtoReflect.Descriptor instead.
 func (*ModelStatistics) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{28}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ModelStatistics) GetName() string {
@@ -2020,7 +2133,7 @@ type ModelStatisticsResponse struct {
 
 func (x *ModelStatisticsResponse) Reset() {
 	*x = ModelStatisticsResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2032,7 +2145,7 @@ func (x *ModelStatisticsResponse) String() string {
 func (*ModelStatisticsResponse) ProtoMessage() {}
 
 func (x *ModelStatisticsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[29]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2045,7 +2158,7 @@ func (x *ModelStatisticsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelStatisticsResponse.ProtoReflect.Descriptor instead.
 func (*ModelStatisticsResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{29}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ModelStatisticsResponse) GetModelStats() []*ModelStatistics {
@@ -2065,7 +2178,7 @@ type RepositoryModelLoadRequest struct {
 
 func (x *RepositoryModelLoadRequest) Reset() {
 	*x = RepositoryModelLoadRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2077,7 +2190,7 @@ func (x *RepositoryModelLoadRequest) String() string {
 func (*RepositoryModelLoadRequest) ProtoMessage() {}
 
 func (x *RepositoryModelLoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[30]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2090,7 +2203,7 @@ func (x *RepositoryModelLoadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelLoadRequest.ProtoReflect.Descriptor instead.
 func (*RepositoryModelLoadRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{30}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RepositoryModelLoadRequest) GetRepositoryName() string {
@@ -2115,7 +2228,7 @@ type RepositoryModelLoadResponse struct {
 
 func (x *RepositoryModelLoadResponse) Reset() {
 	*x = RepositoryModelLoadResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2127,7 +2240,7 @@ func (x *RepositoryModelLoadResponse) String() string {
 func (*RepositoryModelLoadResponse) ProtoMessage() {}
 
 func (x *RepositoryModelLoadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2140,7 +2253,7 @@ func (x *RepositoryModelLoadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelLoadResponse.ProtoReflect.Descriptor instead.
 func (*RepositoryModelLoadResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{31}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{32}
 }
 
 type RepositoryModelUnloadRequest struct {
@@ -2153,7 +2266,7 @@ type RepositoryModelUnloadRequest struct {
 
 func (x *RepositoryModelUnloadRequest) Reset() {
 	*x = RepositoryModelUnloadRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2165,7 +2278,7 @@ func (x *RepositoryModelUnloadRequest) String() string {
 func (*RepositoryModelUnloadRequest) ProtoMessage() {}
 
 func (x *RepositoryModelUnloadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2178,7 +2291,7 @@ func (x *RepositoryModelUnloadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelUnloadRequest.ProtoReflect.Descriptor instead.
 func (*RepositoryModelUnloadRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{32}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RepositoryModelUnloadRequest) GetRepositoryName() string {
@@ -2203,7 +2316,7 @@ type RepositoryModelUnloadResponse struct {
 
 func (x *RepositoryModelUnloadResponse) Reset() {
 	*x = RepositoryModelUnloadResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2215,7 +2328,7 @@ func (x *RepositoryModelUnloadResponse) String() string {
 func (*RepositoryModelUnloadResponse) ProtoMessage() {}
 
 func (x *RepositoryModelUnloadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2228,7 +2341,7 @@ func (x *RepositoryModelUnloadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelUnloadResponse.ProtoReflect.Descriptor instead.
 func (*RepositoryModelUnloadResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{33}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{34}
 }
 
 // Settings of all models, or of one; without settings they are only read.
@@ -2242,7 +2355,7 @@ type TraceSettingRequest struct {
 
 func (x *TraceSettingRequest) Reset() {
 	*x = TraceSettingRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2254,7 +2367,7 @@ func (x *TraceSettingRequest) String() string {
 func (*TraceSettingRequest) ProtoMessage() {}
 
 func (x *TraceSettingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2267,7 +2380,7 @@ func (x *TraceSettingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceSettingRequest.ProtoReflect.Descriptor instead.
 func (*TraceSettingRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{34}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *TraceSettingRequest) GetSettings() map[string]*TraceSettingRequest_SettingValue {
@@ -2293,7 +2406,7 @@ type TraceSettingResponse struct {
 
 func (x *TraceSettingResponse) Reset() {
 	*x = TraceSettingResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2305,7 +2418,7 @@ func (x *TraceSettingResponse) String() string {
 func (*TraceSettingResponse) ProtoMessage() {}
 
 func (x *TraceSettingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2318,7 +2431,7 @@ func (x *TraceSettingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceSettingResponse.ProtoReflect.Descriptor instead.
 func (*TraceSettingResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *TraceSettingResponse) GetSettings() map[string]*TraceSettingResponse_SettingValue {
@@ -2337,7 +2450,7 @@ type LogSettingsRequest struct {
 
 func (x *LogSettingsRequest) Reset() {
 	*x = LogSettingsRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2349,7 +2462,7 @@ func (x *LogSettingsRequest) String() string {
 func (*LogSettingsRequest) ProtoMessage() {}
 
 func (x *LogSettingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2362,7 +2475,7 @@ func (x *LogSettingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsRequest.ProtoReflect.Descriptor instead.
 func (*LogSettingsRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *LogSettingsRequest) GetSettings() map[string]*LogSettingsRequest_SettingValue {
@@ -2381,7 +2494,7 @@ type LogSettingsResponse struct {
 
 func (x *LogSettingsResponse) Reset() {
 	*x = LogSettingsResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2393,7 +2506,7 @@ func (x *LogSettingsResponse) String() string {
 func (*LogSettingsResponse) ProtoMessage() {}
 
 func (x *LogSettingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2406,7 +2519,7 @@ func (x *LogSettingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsResponse.ProtoReflect.Descriptor instead.
 func (*LogSettingsResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{37}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *LogSettingsResponse) GetSettings() map[string]*LogSettingsResponse_SettingValue {
@@ -2425,7 +2538,7 @@ type SystemSharedMemoryStatusRequest struct {
 
 func (x *SystemSharedMemoryStatusRequest) Reset() {
 	*x = SystemSharedMemoryStatusRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2437,7 +2550,7 @@ func (x *SystemSharedMemoryStatusRequest) String() string {
 func (*SystemSharedMemoryStatusRequest) ProtoMessage() {}
 
 func (x *SystemSharedMemoryStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2450,7 +2563,7 @@ func (x *SystemSharedMemoryStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SystemSharedMemoryStatusRequest.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryStatusRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{38}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SystemSharedMemoryStatusRequest) GetName() string {
@@ -2469,7 +2582,7 @@ type SystemSharedMemoryStatusResponse struct {
 
 func (x *SystemSharedMemoryStatusResponse) Reset() {
 	*x = SystemSharedMemoryStatusResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2481,7 +2594,7 @@ func (x *SystemSharedMemoryStatusResponse) String() string {
 func (*SystemSharedMemoryStatusResponse) ProtoMessage() {}
 
 func (x *SystemSharedMemoryStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2494,7 +2607,7 @@ func (x *SystemSharedMemoryStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SystemSharedMemoryStatusResponse.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryStatusResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{39}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *SystemSharedMemoryStatusResponse) GetRegions() map[string]*SystemSharedMemoryStatusResponse_RegionStatus {
@@ -2516,7 +2629,7 @@ type SystemSharedMemoryRegisterRequest struct {
 
 func (x *SystemSharedMemoryRegisterRequest) Reset() {
 	*x = SystemSharedMemoryRegisterRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2528,7 +2641,7 @@ func (x *SystemSharedMemoryRegisterRequest) String() string {
 func (*SystemSharedMemoryRegisterRequest) ProtoMessage() {}
 
 func (x *SystemSharedMemoryRegisterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2541,7 +2654,7 @@ func (x *SystemSharedMemoryRegisterRequest) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use SystemSharedMemoryRegisterRequest.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryRegisterRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{40}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *SystemSharedMemoryRegisterRequest) GetName() string {
@@ -2580,7 +2693,7 @@ type SystemSharedMemoryRegisterResponse struct {
 
 func (x *SystemSharedMemoryRegisterResponse) Reset() {
 	*x = SystemSharedMemoryRegisterResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2592,7 +2705,7 @@ func (x *SystemSharedMemoryRegisterResponse) String() string {
 func (*SystemSharedMemoryRegisterResponse) ProtoMessage() {}
 
 func (x *SystemSharedMemoryRegisterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2605,7 +2718,7 @@ func (x *SystemSharedMemoryRegisterResponse) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use SystemSharedMemoryRegisterResponse.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryRegisterResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{41}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{42}
 }
 
 type SystemSharedMemoryUnregisterRequest struct {
@@ -2617,7 +2730,7 @@ type SystemSharedMemoryUnregisterRequest struct {
 
 func (x *SystemSharedMemoryUnregisterRequest) Reset() {
 	*x = SystemSharedMemoryUnregisterRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2629,7 +2742,7 @@ func (x *SystemSharedMemoryUnregisterRequest) String() string {
 func (*SystemSharedMemoryUnregisterRequest) ProtoMessage() {}
 
 func (x *SystemSharedMemoryUnregisterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2642,7 +2755,7 @@ func (x *SystemSharedMemoryUnregisterRequest) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use SystemSharedMemoryUnregisterRequest.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryUnregisterRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{42}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *SystemSharedMemoryUnregisterRequest) GetName() string {
@@ -2660,7 +2773,7 @@ type SystemSharedMemoryUnregisterResponse struct {
 
 func (x *SystemSharedMemoryUnregisterResponse) Reset() {
 	*x = SystemSharedMemoryUnregisterResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2672,7 +2785,7 @@ func (x *SystemSharedMemoryUnregisterResponse) String() string {
 func (*SystemSharedMemoryUnregisterResponse) ProtoMessage() {}
 
 func (x *SystemSharedMemoryUnregisterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2685,7 +2798,7 @@ func (x *SystemSharedMemoryUnregisterResponse) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use SystemSharedMemoryUnregisterResponse.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryUnregisterResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{43}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{44}
 }
 
 type ModelMetadataResponse_TensorMetadata struct {
@@ -2699,7 +2812,7 @@ type ModelMetadataResponse_TensorMetadata struct {
 
 func (x *ModelMetadataResponse_TensorMetadata) Reset() {
 	*x = ModelMetadataResponse_TensorMetadata{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2711,7 +2824,7 @@ func (x *ModelMetadataResponse_TensorMetadata) String() string {
 func (*ModelMetadataResponse_TensorMetadata) ProtoMessage() {}
 
 func (x *ModelMetadataResponse_TensorMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2761,7 +2874,7 @@ type ModelInferRequest_InferInputTensor struct {
 
 func (x *ModelInferRequest_InferInputTensor) Reset() {
 	*x = ModelInferRequest_InferInputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2773,7 +2886,7 @@ func (x *ModelInferRequest_InferInputTensor) String() string {
 func (*ModelInferRequest_InferInputTensor) ProtoMessage() {}
 
 func (x *ModelInferRequest_InferInputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2834,7 +2947,7 @@ type ModelInferRequest_InferRequestedOutputTensor struct {
 
 func (x *ModelInferRequest_InferRequestedOutputTensor) Reset() {
 	*x = ModelInferRequest_InferRequestedOutputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2846,7 +2959,7 @@ func (x *ModelInferRequest_InferRequestedOutputTensor) String() string {
 func (*ModelInferRequest_InferRequestedOutputTensor) ProtoMessage() {}
 
 func (x *ModelInferRequest_InferRequestedOutputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2889,7 +3002,7 @@ type ModelInferResponse_InferOutputTensor struct {
 
 func (x *ModelInferResponse_InferOutputTensor) Reset() {
 	*x = ModelInferResponse_InferOutputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[50]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2901,7 +3014,7 @@ func (x *ModelInferResponse_InferOutputTensor) String() string {
 func (*ModelInferResponse_InferOutputTensor) ProtoMessage() {}
 
 func (x *ModelInferResponse_InferOutputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[50]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2964,7 +3077,7 @@ type ModelEnsembling_Step struct {
 
 func (x *ModelEnsembling_Step) Reset() {
 	*x = ModelEnsembling_Step{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[53]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2976,7 +3089,7 @@ func (x *ModelEnsembling_Step) String() string {
 func (*ModelEnsembling_Step) ProtoMessage() {}
 
 func (x *ModelEnsembling_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[53]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3020,6 +3133,110 @@ func (x *ModelEnsembling_Step) GetOutputMap() map[string]string {
 	return nil
 }
 
+type ModelSequenceBatching_Control struct {
+	state         protoimpl.MessageState             `protogen:"open.v1"`
+	Kind          ModelSequenceBatching_Control_Kind `protobuf:"varint,1,opt,name=kind,proto3,enum=inference.ModelSequenceBatching_Control_Kind" json:"kind,omitempty"`
+	DataType      DataType                           `protobuf:"varint,4,opt,name=data_type,json=dataType,proto3,enum=inference.DataType" json:"data_type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelSequenceBatching_Control) Reset() {
+	*x = ModelSequenceBatching_Control{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelSequenceBatching_Control) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelSequenceBatching_Control) ProtoMessage() {}
+
+func (x *ModelSequenceBatching_Control) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelSequenceBatching_Control.ProtoReflect.Descriptor instead.
+func (*ModelSequenceBatching_Control) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{21, 0}
+}
+
+func (x *ModelSequenceBatching_Control) GetKind() ModelSequenceBatching_Control_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return ModelSequenceBatching_Control_CONTROL_SEQUENCE_START
+}
+
+func (x *ModelSequenceBatching_Control) GetDataType() DataType {
+	if x != nil {
+		return x.DataType
+	}
+	return DataType_TYPE_INVALID
+}
+
+type ModelSequenceBatching_ControlInput struct {
+	state         protoimpl.MessageState           `protogen:"open.v1"`
+	Name          string                           `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Control       []*ModelSequenceBatching_Control `protobuf:"bytes,2,rep,name=control,proto3" json:"control,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelSequenceBatching_ControlInput) Reset() {
+	*x = ModelSequenceBatching_ControlInput{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelSequenceBatching_ControlInput) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelSequenceBatching_ControlInput) ProtoMessage() {}
+
+func (x *ModelSequenceBatching_ControlInput) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelSequenceBatching_ControlInput.ProtoReflect.Descriptor instead.
+func (*ModelSequenceBatching_ControlInput) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{21, 1}
+}
+
+func (x *ModelSequenceBatching_ControlInput) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ModelSequenceBatching_ControlInput) GetControl() []*ModelSequenceBatching_Control {
+	if x != nil {
+		return x.Control
+	}
+	return nil
+}
+
 type TraceSettingRequest_SettingValue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Value         []string               `protobuf:"bytes,1,rep,name=value,proto3" json:"value,omitempty"`
@@ -3029,7 +3246,7 @@ type TraceSettingRequest_SettingValue struct {
 
 func (x *TraceSettingRequest_SettingValue) Reset() {
 	*x = TraceSettingRequest_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[56]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3041,7 +3258,7 @@ func (x *TraceSettingRequest_SettingValue) String() string {
 func (*TraceSettingRequest_SettingValue) ProtoMessage() {}
 
 func (x *TraceSettingRequest_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[56]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3054,7 +3271,7 @@ func (x *TraceSettingRequest_SettingValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceSettingRequest_SettingValue.ProtoReflect.Descriptor instead.
 func (*TraceSettingRequest_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{34, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35, 0}
 }
 
 func (x *TraceSettingRequest_SettingValue) GetValue() []string {
@@ -3073,7 +3290,7 @@ type TraceSettingResponse_SettingValue struct {
 
 func (x *TraceSettingResponse_SettingValue) Reset() {
 	*x = TraceSettingResponse_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[58]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3085,7 +3302,7 @@ func (x *TraceSettingResponse_SettingValue) String() string {
 func (*TraceSettingResponse_SettingValue) ProtoMessage() {}
 
 func (x *TraceSettingResponse_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[58]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3098,7 +3315,7 @@ func (x *TraceSettingResponse_SettingValue) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use TraceSettingResponse_SettingValue.ProtoReflect.Descriptor instead.
 func (*TraceSettingResponse_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36, 0}
 }
 
 func (x *TraceSettingResponse_SettingValue) GetValue() []string {
@@ -3122,7 +3339,7 @@ type LogSettingsRequest_SettingValue struct {
 
 func (x *LogSettingsRequest_SettingValue) Reset() {
 	*x = LogSettingsRequest_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[60]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3134,7 +3351,7 @@ func (x *LogSettingsRequest_SettingValue) String() string {
 func (*LogSettingsRequest_SettingValue) ProtoMessage() {}
 
 func (x *LogSettingsRequest_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[60]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3147,7 +3364,7 @@ func (x *LogSettingsRequest_SettingValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsRequest_SettingValue.ProtoReflect.Descriptor instead.
 func (*LogSettingsRequest_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{37, 0}
 }
 
 func (x *LogSettingsRequest_SettingValue) GetParameterChoice() isLogSettingsRequest_SettingValue_ParameterChoice {
@@ -3223,7 +3440,7 @@ type LogSettingsResponse_SettingValue struct {
 
 func (x *LogSettingsResponse_SettingValue) Reset() {
 	*x = LogSettingsResponse_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[62]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3235,7 +3452,7 @@ func (x *LogSettingsResponse_SettingValue) String() string {
 func (*LogSettingsResponse_SettingValue) ProtoMessage() {}
 
 func (x *LogSettingsResponse_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[62]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3248,7 +3465,7 @@ func (x *LogSettingsResponse_SettingValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsResponse_SettingValue.ProtoReflect.Descriptor instead.
 func (*LogSettingsResponse_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{37, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{38, 0}
 }
 
 func (x *LogSettingsResponse_SettingValue) GetParameterChoice() isLogSettingsResponse_SettingValue_ParameterChoice {
@@ -3322,7 +3539,7 @@ type SystemSharedMemoryStatusResponse_RegionStatus struct {
 
 func (x *SystemSharedMemoryStatusResponse_RegionStatus) Reset() {
 	*x = SystemSharedMemoryStatusResponse_RegionStatus{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[64]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3334,7 +3551,7 @@ func (x *SystemSharedMemoryStatusResponse_RegionStatus) String() string {
 func (*SystemSharedMemoryStatusResponse_RegionStatus) ProtoMessage() {}
 
 func (x *SystemSharedMemoryStatusResponse_RegionStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[64]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3347,7 +3564,7 @@ func (x *SystemSharedMemoryStatusResponse_RegionStatus) ProtoReflect() protorefl
 
 // Deprecated: Use SystemSharedMemoryStatusResponse_RegionStatus.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryStatusResponse_RegionStatus) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{39, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{40, 0}
 }
 
 func (x *SystemSharedMemoryStatusResponse_RegionStatus) GetName() string {
@@ -3531,7 +3748,21 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a<\n" +
 	"\x0eOutputMapEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x96\x04\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x90\x04\n" +
+	"\x15ModelSequenceBatching\x12C\n" +
+	"\x1emax_sequence_idle_microseconds\x18\x01 \x01(\x04R\x1bmaxSequenceIdleMicroseconds\x12R\n" +
+	"\rcontrol_input\x18\x02 \x03(\v2-.inference.ModelSequenceBatching.ControlInputR\fcontrolInput\x1a\xf5\x01\n" +
+	"\aControl\x12A\n" +
+	"\x04kind\x18\x01 \x01(\x0e2-.inference.ModelSequenceBatching.Control.KindR\x04kind\x120\n" +
+	"\tdata_type\x18\x04 \x01(\x0e2\x13.inference.DataTypeR\bdataType\"u\n" +
+	"\x04Kind\x12\x1a\n" +
+	"\x16CONTROL_SEQUENCE_START\x10\x00\x12\x1a\n" +
+	"\x16CONTROL_SEQUENCE_READY\x10\x01\x12\x18\n" +
+	"\x14CONTROL_SEQUENCE_END\x10\x02\x12\x1b\n" +
+	"\x17CONTROL_SEQUENCE_CORRID\x10\x03\x1af\n" +
+	"\fControlInput\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12B\n" +
+	"\acontrol\x18\x02 \x03(\v2(.inference.ModelSequenceBatching.ControlR\acontrol\"\xe5\x04\n" +
 	"\vModelConfig\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12$\n" +
@@ -3540,7 +3771,8 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"\x06output\x18\x06 \x03(\v2\x16.inference.ModelOutputR\x06output\x12D\n" +
 	"\x0einstance_group\x18\a \x03(\v2\x1d.inference.ModelInstanceGroupR\rinstanceGroup\x12J\n" +
 	"\x10dynamic_batching\x18\v \x01(\v2\x1f.inference.ModelDynamicBatchingR\x0fdynamicBatching\x12K\n" +
-	"\x13ensemble_scheduling\x18\x0f \x01(\v2\x1a.inference.ModelEnsemblingR\x12ensembleScheduling\x12\x18\n" +
+	"\x13ensemble_scheduling\x18\x0f \x01(\v2\x1a.inference.ModelEnsemblingR\x12ensembleScheduling\x12M\n" +
+	"\x11sequence_batching\x18\r \x01(\v2 .inference.ModelSequenceBatchingR\x10sequenceBatching\x12\x18\n" +
 	"\abackend\x18\x11 \x01(\tR\abackend\x12[\n" +
 	"\x18model_transaction_policy\x18\x13 \x01(\v2!.inference.ModelTransactionPolicyR\x16modelTransactionPolicy\"B\n" +
 	"\x12ModelConfigRequest\x12\x12\n" +
@@ -3705,171 +3937,180 @@ func file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP() []byte {
 	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescData
 }
 
-var file_backends_builtin_internal_kservepb_kserve_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_backends_builtin_internal_kservepb_kserve_proto_msgTypes = make([]protoimpl.MessageInfo, 66)
+var file_backends_builtin_internal_kservepb_kserve_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_backends_builtin_internal_kservepb_kserve_proto_msgTypes = make([]protoimpl.MessageInfo, 69)
 var file_backends_builtin_internal_kservepb_kserve_proto_goTypes = []any{
 	(DataType)(0),                                        // 0: inference.DataType
 	(ModelInstanceGroup_Kind)(0),                         // 1: inference.ModelInstanceGroup.Kind
-	(*ServerLiveRequest)(nil),                            // 2: inference.ServerLiveRequest
-	(*ServerLiveResponse)(nil),                           // 3: inference.ServerLiveResponse
-	(*ServerReadyRequest)(nil),                           // 4: inference.ServerReadyRequest
-	(*ServerReadyResponse)(nil),                          // 5: inference.ServerReadyResponse
-	(*ModelReadyRequest)(nil),                            // 6: inference.ModelReadyRequest
-	(*ModelReadyResponse)(nil),                           // 7: inference.ModelReadyResponse
-	(*ServerMetadataRequest)(nil),                        // 8: inference.ServerMetadataRequest
-	(*ServerMetadataResponse)(nil),                       // 9: inference.ServerMetadataResponse
-	(*ModelMetadataRequest)(nil),                         // 10: inference.ModelMetadataRequest
-	(*ModelMetadataResponse)(nil),                        // 11: inference.ModelMetadataResponse
-	(*InferParameter)(nil),                               // 12: inference.InferParameter
-	(*InferTensorContents)(nil),                          // 13: inference.InferTensorContents
-	(*ModelInferRequest)(nil),                            // 14: inference.ModelInferRequest
-	(*ModelInferResponse)(nil),                           // 15: inference.ModelInferResponse
-	(*ModelStreamInferResponse)(nil),                     // 16: inference.ModelStreamInferResponse
-	(*ModelInstanceGroup)(nil),                           // 17: inference.ModelInstanceGroup
-	(*ModelInput)(nil),                                   // 18: inference.ModelInput
-	(*ModelOutput)(nil),                                  // 19: inference.ModelOutput
-	(*ModelDynamicBatching)(nil),                         // 20: inference.ModelDynamicBatching
-	(*ModelTransactionPolicy)(nil),                       // 21: inference.ModelTransactionPolicy
-	(*ModelEnsembling)(nil),                              // 22: inference.ModelEnsembling
-	(*ModelConfig)(nil),                                  // 23: inference.ModelConfig
-	(*ModelConfigRequest)(nil),                           // 24: inference.ModelConfigRequest
-	(*ModelConfigResponse)(nil),                          // 25: inference.ModelConfigResponse
-	(*ModelStatisticsRequest)(nil),                       // 26: inference.ModelStatisticsRequest
-	(*StatisticDuration)(nil),                            // 27: inference.StatisticDuration
-	(*InferStatistics)(nil),                              // 28: inference.InferStatistics
-	(*InferBatchStatistics)(nil),                         // 29: inference.InferBatchStatistics
-	(*ModelStatistics)(nil),                              // 30: inference.ModelStatistics
-	(*ModelStatisticsResponse)(nil),                      // 31: inference.ModelStatisticsResponse
-	(*RepositoryModelLoadRequest)(nil),                   // 32: inference.RepositoryModelLoadRequest
-	(*RepositoryModelLoadResponse)(nil),                  // 33: inference.RepositoryModelLoadResponse
-	(*RepositoryModelUnloadRequest)(nil),                 // 34: inference.RepositoryModelUnloadRequest
-	(*RepositoryModelUnloadResponse)(nil),                // 35: inference.RepositoryModelUnloadResponse
-	(*TraceSettingRequest)(nil),                          // 36: inference.TraceSettingRequest
-	(*TraceSettingResponse)(nil),                         // 37: inference.TraceSettingResponse
-	(*LogSettingsRequest)(nil),                           // 38: inference.LogSettingsRequest
-	(*LogSettingsResponse)(nil),                          // 39: inference.LogSettingsResponse
-	(*SystemSharedMemoryStatusRequest)(nil),              // 40: inference.SystemSharedMemoryStatusRequest
-	(*SystemSharedMemoryStatusResponse)(nil),             // 41: inference.SystemSharedMemoryStatusResponse
-	(*SystemSharedMemoryRegisterRequest)(nil),            // 42: inference.SystemSharedMemoryRegisterRequest
-	(*SystemSharedMemoryRegisterResponse)(nil),           // 43: inference.SystemSharedMemoryRegisterResponse
-	(*SystemSharedMemoryUnregisterRequest)(nil),          // 44: inference.SystemSharedMemoryUnregisterRequest
-	(*SystemSharedMemoryUnregisterResponse)(nil),         // 45: inference.SystemSharedMemoryUnregisterResponse
-	(*ModelMetadataResponse_TensorMetadata)(nil),         // 46: inference.ModelMetadataResponse.TensorMetadata
-	(*ModelInferRequest_InferInputTensor)(nil),           // 47: inference.ModelInferRequest.InferInputTensor
-	(*ModelInferRequest_InferRequestedOutputTensor)(nil), // 48: inference.ModelInferRequest.InferRequestedOutputTensor
-	nil, // 49: inference.ModelInferRequest.ParametersEntry
-	nil, // 50: inference.ModelInferRequest.InferInputTensor.ParametersEntry
-	nil, // 51: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
-	(*ModelInferResponse_InferOutputTensor)(nil), // 52: inference.ModelInferResponse.InferOutputTensor
-	nil,                                      // 53: inference.ModelInferResponse.ParametersEntry
-	nil,                                      // 54: inference.ModelInferResponse.InferOutputTensor.ParametersEntry
-	(*ModelEnsembling_Step)(nil),             // 55: inference.ModelEnsembling.Step
-	nil,                                      // 56: inference.ModelEnsembling.Step.InputMapEntry
-	nil,                                      // 57: inference.ModelEnsembling.Step.OutputMapEntry
-	(*TraceSettingRequest_SettingValue)(nil), // 58: inference.TraceSettingRequest.SettingValue
-	nil,                                      // 59: inference.TraceSettingRequest.SettingsEntry
-	(*TraceSettingResponse_SettingValue)(nil), // 60: inference.TraceSettingResponse.SettingValue
-	nil,                                      // 61: inference.TraceSettingResponse.SettingsEntry
-	(*LogSettingsRequest_SettingValue)(nil),  // 62: inference.LogSettingsRequest.SettingValue
-	nil,                                      // 63: inference.LogSettingsRequest.SettingsEntry
-	(*LogSettingsResponse_SettingValue)(nil), // 64: inference.LogSettingsResponse.SettingValue
-	nil,                                      // 65: inference.LogSettingsResponse.SettingsEntry
-	(*SystemSharedMemoryStatusResponse_RegionStatus)(nil), // 66: inference.SystemSharedMemoryStatusResponse.RegionStatus
-	nil, // 67: inference.SystemSharedMemoryStatusResponse.RegionsEntry
+	(ModelSequenceBatching_Control_Kind)(0),              // 2: inference.ModelSequenceBatching.Control.Kind
+	(*ServerLiveRequest)(nil),                            // 3: inference.ServerLiveRequest
+	(*ServerLiveResponse)(nil),                           // 4: inference.ServerLiveResponse
+	(*ServerReadyRequest)(nil),                           // 5: inference.ServerReadyRequest
+	(*ServerReadyResponse)(nil),                          // 6: inference.ServerReadyResponse
+	(*ModelReadyRequest)(nil),                            // 7: inference.ModelReadyRequest
+	(*ModelReadyResponse)(nil),                           // 8: inference.ModelReadyResponse
+	(*ServerMetadataRequest)(nil),                        // 9: inference.ServerMetadataRequest
+	(*ServerMetadataResponse)(nil),                       // 10: inference.ServerMetadataResponse
+	(*ModelMetadataRequest)(nil),                         // 11: inference.ModelMetadataRequest
+	(*ModelMetadataResponse)(nil),                        // 12: inference.ModelMetadataResponse
+	(*InferParameter)(nil),                               // 13: inference.InferParameter
+	(*InferTensorContents)(nil),                          // 14: inference.InferTensorContents
+	(*ModelInferRequest)(nil),                            // 15: inference.ModelInferRequest
+	(*ModelInferResponse)(nil),                           // 16: inference.ModelInferResponse
+	(*ModelStreamInferResponse)(nil),                     // 17: inference.ModelStreamInferResponse
+	(*ModelInstanceGroup)(nil),                           // 18: inference.ModelInstanceGroup
+	(*ModelInput)(nil),                                   // 19: inference.ModelInput
+	(*ModelOutput)(nil),                                  // 20: inference.ModelOutput
+	(*ModelDynamicBatching)(nil),                         // 21: inference.ModelDynamicBatching
+	(*ModelTransactionPolicy)(nil),                       // 22: inference.ModelTransactionPolicy
+	(*ModelEnsembling)(nil),                              // 23: inference.ModelEnsembling
+	(*ModelSequenceBatching)(nil),                        // 24: inference.ModelSequenceBatching
+	(*ModelConfig)(nil),                                  // 25: inference.ModelConfig
+	(*ModelConfigRequest)(nil),                           // 26: inference.ModelConfigRequest
+	(*ModelConfigResponse)(nil),                          // 27: inference.ModelConfigResponse
+	(*ModelStatisticsRequest)(nil),                       // 28: inference.ModelStatisticsRequest
+	(*StatisticDuration)(nil),                            // 29: inference.StatisticDuration
+	(*InferStatistics)(nil),                              // 30: inference.InferStatistics
+	(*InferBatchStatistics)(nil),                         // 31: inference.InferBatchStatistics
+	(*ModelStatistics)(nil),                              // 32: inference.ModelStatistics
+	(*ModelStatisticsResponse)(nil),                      // 33: inference.ModelStatisticsResponse
+	(*RepositoryModelLoadRequest)(nil),                   // 34: inference.RepositoryModelLoadRequest
+	(*RepositoryModelLoadResponse)(nil),                  // 35: inference.RepositoryModelLoadResponse
+	(*RepositoryModelUnloadRequest)(nil),                 // 36: inference.RepositoryModelUnloadRequest
+	(*RepositoryModelUnloadResponse)(nil),                // 37: inference.RepositoryModelUnloadResponse
+	(*TraceSettingRequest)(nil),                          // 38: inference.TraceSettingRequest
+	(*TraceSettingResponse)(nil),                         // 39: inference.TraceSettingResponse
+	(*LogSettingsRequest)(nil),                           // 40: inference.LogSettingsRequest
+	(*LogSettingsResponse)(nil),                          // 41: inference.LogSettingsResponse
+	(*SystemSharedMemoryStatusRequest)(nil),              // 42: inference.SystemSharedMemoryStatusRequest
+	(*SystemSharedMemoryStatusResponse)(nil),             // 43: inference.SystemSharedMemoryStatusResponse
+	(*SystemSharedMemoryRegisterRequest)(nil),            // 44: inference.SystemSharedMemoryRegisterRequest
+	(*SystemSharedMemoryRegisterResponse)(nil),           // 45: inference.SystemSharedMemoryRegisterResponse
+	(*SystemSharedMemoryUnregisterRequest)(nil),          // 46: inference.SystemSharedMemoryUnregisterRequest
+	(*SystemSharedMemoryUnregisterResponse)(nil),         // 47: inference.SystemSharedMemoryUnregisterResponse
+	(*ModelMetadataResponse_TensorMetadata)(nil),         // 48: inference.ModelMetadataResponse.TensorMetadata
+	(*ModelInferRequest_InferInputTensor)(nil),           // 49: inference.ModelInferRequest.InferInputTensor
+	(*ModelInferRequest_InferRequestedOutputTensor)(nil), // 50: inference.ModelInferRequest.InferRequestedOutputTensor
+	nil, // 51: inference.ModelInferRequest.ParametersEntry
+	nil, // 52: inference.ModelInferRequest.InferInputTensor.ParametersEntry
+	nil, // 53: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
+	(*ModelInferResponse_InferOutputTensor)(nil), // 54: inference.ModelInferResponse.InferOutputTensor
+	nil,                                   // 55: inference.ModelInferResponse.ParametersEntry
+	nil,                                   // 56: inference.ModelInferResponse.InferOutputTensor.ParametersEntry
+	(*ModelEnsembling_Step)(nil),          // 57: inference.ModelEnsembling.Step
+	nil,                                   // 58: inference.ModelEnsembling.Step.InputMapEntry
+	nil,                                   // 59: inference.ModelEnsembling.Step.OutputMapEntry
+	(*ModelSequenceBatching_Control)(nil), // 60: inference.ModelSequenceBatching.Control
+	(*ModelSequenceBatching_ControlInput)(nil), // 61: inference.ModelSequenceBatching.ControlInput
+	(*TraceSettingRequest_SettingValue)(nil),   // 62: inference.TraceSettingRequest.SettingValue
+	nil,                                        // 63: inference.TraceSettingRequest.SettingsEntry
+	(*TraceSettingResponse_SettingValue)(nil),  // 64: inference.TraceSettingResponse.SettingValue
+	nil,                                      // 65: inference.TraceSettingResponse.SettingsEntry
+	(*LogSettingsRequest_SettingValue)(nil),  // 66: inference.LogSettingsRequest.SettingValue
+	nil,                                      // 67: inference.LogSettingsRequest.SettingsEntry
+	(*LogSettingsResponse_SettingValue)(nil), // 68: inference.LogSettingsResponse.SettingValue
+	nil,                                      // 69: inference.LogSettingsResponse.SettingsEntry
+	(*SystemSharedMemoryStatusResponse_RegionStatus)(nil), // 70: inference.SystemSharedMemoryStatusResponse.RegionStatus
+	nil, // 71: inference.SystemSharedMemoryStatusResponse.RegionsEntry
 }
 var file_backends_builtin_internal_kservepb_kserve_proto_depIdxs = []int32{
-	46, // 0: inference.ModelMetadataResponse.inputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
-	46, // 1: inference.ModelMetadataResponse.outputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
-	49, // 2: inference.ModelInferRequest.parameters:type_name -> inference.ModelInferRequest.ParametersEntry
-	47, // 3: inference.ModelInferRequest.inputs:type_name -> inference.ModelInferRequest.InferInputTensor
-	48, // 4: inference.ModelInferRequest.outputs:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor
-	53, // 5: inference.ModelInferResponse.parameters:type_name -> inference.ModelInferResponse.ParametersEntry
-	52, // 6: inference.ModelInferResponse.outputs:type_name -> inference.ModelInferResponse.InferOutputTensor
-	15, // 7: inference.ModelStreamInferResponse.infer_response:type_name -> inference.ModelInferResponse
+	48, // 0: inference.ModelMetadataResponse.inputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
+	48, // 1: inference.ModelMetadataResponse.outputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
+	51, // 2: inference.ModelInferRequest.parameters:type_name -> inference.ModelInferRequest.ParametersEntry
+	49, // 3: inference.ModelInferRequest.inputs:type_name -> inference.ModelInferRequest.InferInputTensor
+	50, // 4: inference.ModelInferRequest.outputs:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor
+	55, // 5: inference.ModelInferResponse.parameters:type_name -> inference.ModelInferResponse.ParametersEntry
+	54, // 6: inference.ModelInferResponse.outputs:type_name -> inference.ModelInferResponse.InferOutputTensor
+	16, // 7: inference.ModelStreamInferResponse.infer_response:type_name -> inference.ModelInferResponse
 	1,  // 8: inference.ModelInstanceGroup.kind:type_name -> inference.ModelInstanceGroup.Kind
 	0,  // 9: inference.ModelInput.data_type:type_name -> inference.DataType
 	0,  // 10: inference.ModelOutput.data_type:type_name -> inference.DataType
-	55, // 11: inference.ModelEnsembling.step:type_name -> inference.ModelEnsembling.Step
-	18, // 12: inference.ModelConfig.input:type_name -> inference.ModelInput
-	19, // 13: inference.ModelConfig.output:type_name -> inference.ModelOutput
-	17, // 14: inference.ModelConfig.instance_group:type_name -> inference.ModelInstanceGroup
-	20, // 15: inference.ModelConfig.dynamic_batching:type_name -> inference.ModelDynamicBatching
-	22, // 16: inference.ModelConfig.ensemble_scheduling:type_name -> inference.ModelEnsembling
-	21, // 17: inference.ModelConfig.model_transaction_policy:type_name -> inference.ModelTransactionPolicy
-	23, // 18: inference.ModelConfigResponse.config:type_name -> inference.ModelConfig
-	27, // 19: inference.InferStatistics.success:type_name -> inference.StatisticDuration
-	27, // 20: inference.InferStatistics.fail:type_name -> inference.StatisticDuration
-	27, // 21: inference.InferStatistics.queue:type_name -> inference.StatisticDuration
-	27, // 22: inference.InferStatistics.compute_input:type_name -> inference.StatisticDuration
-	27, // 23: inference.InferStatistics.compute_infer:type_name -> inference.StatisticDuration
-	27, // 24: inference.InferStatistics.compute_output:type_name -> inference.StatisticDuration
-	27, // 25: inference.InferStatistics.cache_hit:type_name -> inference.StatisticDuration
-	27, // 26: inference.InferStatistics.cache_miss:type_name -> inference.StatisticDuration
-	27, // 27: inference.InferBatchStatistics.compute_input:type_name -> inference.StatisticDuration
-	27, // 28: inference.InferBatchStatistics.compute_infer:type_name -> inference.StatisticDuration
-	27, // 29: inference.InferBatchStatistics.compute_output:type_name -> inference.StatisticDuration
-	28, // 30: inference.ModelStatistics.inference_stats:type_name -> inference.InferStatistics
-	29, // 31: inference.ModelStatistics.batch_stats:type_name -> inference.InferBatchStatistics
-	30, // 32: inference.ModelStatisticsResponse.model_stats:type_name -> inference.ModelStatistics
-	59, // 33: inference.TraceSettingRequest.settings:type_name -> inference.TraceSettingRequest.SettingsEntry
-	61, // 34: inference.TraceSettingResponse.settings:type_name -> inference.TraceSettingResponse.SettingsEntry
-	63, // 35: inference.LogSettingsRequest.settings:type_name -> inference.LogSettingsRequest.SettingsEntry
-	65, // 36: inference.LogSettingsResponse.settings:type_name -> inference.LogSettingsResponse.SettingsEntry
-	67, // 37: inference.SystemSharedMemoryStatusResponse.regions:type_name -> inference.SystemSharedMemoryStatusResponse.RegionsEntry
-	50, // 38: inference.ModelInferRequest.InferInputTensor.parameters:type_name -> inference.ModelInferRequest.InferInputTensor.ParametersEntry
-	13, // 39: inference.ModelInferRequest.InferInputTensor.contents:type_name -> inference.InferTensorContents
-	51, // 40: inference.ModelInferRequest.InferRequestedOutputTensor.parameters:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
-	12, // 41: inference.ModelInferRequest.ParametersEntry.value:type_name -> inference.InferParameter
-	12, // 42: inference.ModelInferRequest.InferInputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	12, // 43: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	54, // 44: inference.ModelInferResponse.InferOutputTensor.parameters:type_name -> inference.ModelInferResponse.InferOutputTensor.ParametersEntry
-	13, // 45: inference.ModelInferResponse.InferOutputTensor.contents:type_name -> inference.InferTensorContents
-	12, // 46: inference.ModelInferResponse.ParametersEntry.value:type_name -> inference.InferParameter
-	12, // 47: inference.ModelInferResponse.InferOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	56, // 48: inference.ModelEnsembling.Step.input_map:type_name -> inference.ModelEnsembling.Step.InputMapEntry
-	57, // 49: inference.ModelEnsembling.Step.output_map:type_name -> inference.ModelEnsembling.Step.OutputMapEntry
-	58, // 50: inference.TraceSettingRequest.SettingsEntry.value:type_name -> inference.TraceSettingRequest.SettingValue
-	60, // 51: inference.TraceSettingResponse.SettingsEntry.value:type_name -> inference.TraceSettingResponse.SettingValue
-	62, // 52: inference.LogSettingsRequest.SettingsEntry.value:type_name -> inference.LogSettingsRequest.SettingValue
-	64, // 53: inference.LogSettingsResponse.SettingsEntry.value:type_name -> inference.LogSettingsResponse.SettingValue
-	66, // 54: inference.SystemSharedMemoryStatusResponse.RegionsEntry.value:type_name -> inference.SystemSharedMemoryStatusResponse.RegionStatus
-	2,  // 55: inference.GRPCInferenceService.ServerLive:input_type -> inference.ServerLiveRequest
-	4,  // 56: inference.GRPCInferenceService.ServerReady:input_type -> inference.ServerReadyRequest
-	6,  // 57: inference.GRPCInferenceService.ModelReady:input_type -> inference.ModelReadyRequest
-	8,  // 58: inference.GRPCInferenceService.ServerMetadata:input_type -> inference.ServerMetadataRequest
-	10, // 59: inference.GRPCInferenceService.ModelMetadata:input_type -> inference.ModelMetadataRequest
-	14, // 60: inference.GRPCInferenceService.ModelInfer:input_type -> inference.ModelInferRequest
-	14, // 61: inference.GRPCInferenceService.ModelStreamInfer:input_type -> inference.ModelInferRequest
-	24, // 62: inference.GRPCInferenceService.ModelConfig:input_type -> inference.ModelConfigRequest
-	26, // 63: inference.GRPCInferenceService.ModelStatistics:input_type -> inference.ModelStatisticsRequest
-	32, // 64: inference.GRPCInferenceService.RepositoryModelLoad:input_type -> inference.RepositoryModelLoadRequest
-	34, // 65: inference.GRPCInferenceService.RepositoryModelUnload:input_type -> inference.RepositoryModelUnloadRequest
-	36, // 66: inference.GRPCInferenceService.TraceSetting:input_type -> inference.TraceSettingRequest
-	38, // 67: inference.GRPCInferenceService.LogSettings:input_type -> inference.LogSettingsRequest
-	40, // 68: inference.GRPCInferenceService.SystemSharedMemoryStatus:input_type -> inference.SystemSharedMemoryStatusRequest
-	42, // 69: inference.GRPCInferenceService.SystemSharedMemoryRegister:input_type -> inference.SystemSharedMemoryRegisterRequest
-	44, // 70: inference.GRPCInferenceService.SystemSharedMemoryUnregister:input_type -> inference.SystemSharedMemoryUnregisterRequest
-	3,  // 71: inference.GRPCInferenceService.ServerLive:output_type -> inference.ServerLiveResponse
-	5,  // 72: inference.GRPCInferenceService.ServerReady:output_type -> inference.ServerReadyResponse
-	7,  // 73: inference.GRPCInferenceService.ModelReady:output_type -> inference.ModelReadyResponse
-	9,  // 74: inference.GRPCInferenceService.ServerMetadata:output_type -> inference.ServerMetadataResponse
-	11, // 75: inference.GRPCInferenceService.ModelMetadata:output_type -> inference.ModelMetadataResponse
-	15, // 76: inference.GRPCInferenceService.ModelInfer:output_type -> inference.ModelInferResponse
-	16, // 77: inference.GRPCInferenceService.ModelStreamInfer:output_type -> inference.ModelStreamInferResponse
-	25, // 78: inference.GRPCInferenceService.ModelConfig:output_type -> inference.ModelConfigResponse
-	31, // 79: inference.GRPCInferenceService.ModelStatistics:output_type -> inference.ModelStatisticsResponse
-	33, // 80: inference.GRPCInferenceService.RepositoryModelLoad:output_type -> inference.RepositoryModelLoadResponse
-	35, // 81: inference.GRPCInferenceService.RepositoryModelUnload:output_type -> inference.RepositoryModelUnloadResponse
-	37, // 82: inference.GRPCInferenceService.TraceSetting:output_type -> inference.TraceSettingResponse
-	39, // 83: inference.GRPCInferenceService.LogSettings:output_type -> inference.LogSettingsResponse
-	41, // 84: inference.GRPCInferenceService.SystemSharedMemoryStatus:output_type -> inference.SystemSharedMemoryStatusResponse
-	43, // 85: inference.GRPCInferenceService.SystemSharedMemoryRegister:output_type -> inference.SystemSharedMemoryRegisterResponse
-	45, // 86: inference.GRPCInferenceService.SystemSharedMemoryUnregister:output_type -> inference.SystemSharedMemoryUnregisterResponse
-	71, // [71:87] is the sub-list for method output_type
-	55, // [55:71] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	57, // 11: inference.ModelEnsembling.step:type_name -> inference.ModelEnsembling.Step
+	61, // 12: inference.ModelSequenceBatching.control_input:type_name -> inference.ModelSequenceBatching.ControlInput
+	19, // 13: inference.ModelConfig.input:type_name -> inference.ModelInput
+	20, // 14: inference.ModelConfig.output:type_name -> inference.ModelOutput
+	18, // 15: inference.ModelConfig.instance_group:type_name -> inference.ModelInstanceGroup
+	21, // 16: inference.ModelConfig.dynamic_batching:type_name -> inference.ModelDynamicBatching
+	23, // 17: inference.ModelConfig.ensemble_scheduling:type_name -> inference.ModelEnsembling
+	24, // 18: inference.ModelConfig.sequence_batching:type_name -> inference.ModelSequenceBatching
+	22, // 19: inference.ModelConfig.model_transaction_policy:type_name -> inference.ModelTransactionPolicy
+	25, // 20: inference.ModelConfigResponse.config:type_name -> inference.ModelConfig
+	29, // 21: inference.InferStatistics.success:type_name -> inference.StatisticDuration
+	29, // 22: inference.InferStatistics.fail:type_name -> inference.StatisticDuration
+	29, // 23: inference.InferStatistics.queue:type_name -> inference.StatisticDuration
+	29, // 24: inference.InferStatistics.compute_input:type_name -> inference.StatisticDuration
+	29, // 25: inference.InferStatistics.compute_infer:type_name -> inference.StatisticDuration
+	29, // 26: inference.InferStatistics.compute_output:type_name -> inference.StatisticDuration
+	29, // 27: inference.InferStatistics.cache_hit:type_name -> inference.StatisticDuration
+	29, // 28: inference.InferStatistics.cache_miss:type_name -> inference.StatisticDuration
+	29, // 29: inference.InferBatchStatistics.compute_input:type_name -> inference.StatisticDuration
+	29, // 30: inference.InferBatchStatistics.compute_infer:type_name -> inference.StatisticDuration
+	29, // 31: inference.InferBatchStatistics.compute_output:type_name -> inference.StatisticDuration
+	30, // 32: inference.ModelStatistics.inference_stats:type_name -> inference.InferStatistics
+	31, // 33: inference.ModelStatistics.batch_stats:type_name -> inference.InferBatchStatistics
+	32, // 34: inference.ModelStatisticsResponse.model_stats:type_name -> inference.ModelStatistics
+	63, // 35: inference.TraceSettingRequest.settings:type_name -> inference.TraceSettingRequest.SettingsEntry
+	65, // 36: inference.TraceSettingResponse.settings:type_name -> inference.TraceSettingResponse.SettingsEntry
+	67, // 37: inference.LogSettingsRequest.settings:type_name -> inference.LogSettingsRequest.SettingsEntry
+	69, // 38: inference.LogSettingsResponse.settings:type_name -> inference.LogSettingsResponse.SettingsEntry
+	71, // 39: inference.SystemSharedMemoryStatusResponse.regions:type_name -> inference.SystemSharedMemoryStatusResponse.RegionsEntry
+	52, // 40: inference.ModelInferRequest.InferInputTensor.parameters:type_name -> inference.ModelInferRequest.InferInputTensor.ParametersEntry
+	14, // 41: inference.ModelInferRequest.InferInputTensor.contents:type_name -> inference.InferTensorContents
+	53, // 42: inference.ModelInferRequest.InferRequestedOutputTensor.parameters:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
+	13, // 43: inference.ModelInferRequest.ParametersEntry.value:type_name -> inference.InferParameter
+	13, // 44: inference.ModelInferRequest.InferInputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	13, // 45: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	56, // 46: inference.ModelInferResponse.InferOutputTensor.parameters:type_name -> inference.ModelInferResponse.InferOutputTensor.ParametersEntry
+	14, // 47: inference.ModelInferResponse.InferOutputTensor.contents:type_name -> inference.InferTensorContents
+	13, // 48: inference.ModelInferResponse.ParametersEntry.value:type_name -> inference.InferParameter
+	13, // 49: inference.ModelInferResponse.InferOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	58, // 50: inference.ModelEnsembling.Step.input_map:type_name -> inference.ModelEnsembling.Step.InputMapEntry
+	59, // 51: inference.ModelEnsembling.Step.output_map:type_name -> inference.ModelEnsembling.Step.OutputMapEntry
+	2,  // 52: inference.ModelSequenceBatching.Control.kind:type_name -> inference.ModelSequenceBatching.Control.Kind
+	0,  // 53: inference.ModelSequenceBatching.Control.data_type:type_name -> inference.DataType
+	60, // 54: inference.ModelSequenceBatching.ControlInput.control:type_name -> inference.ModelSequenceBatching.Control
+	62, // 55: inference.TraceSettingRequest.SettingsEntry.value:type_name -> inference.TraceSettingRequest.SettingValue
+	64, // 56: inference.TraceSettingResponse.SettingsEntry.value:type_name -> inference.TraceSettingResponse.SettingValue
+	66, // 57: inference.LogSettingsRequest.SettingsEntry.value:type_name -> inference.LogSettingsRequest.SettingValue
+	68, // 58: inference.LogSettingsResponse.SettingsEntry.value:type_name -> inference.LogSettingsResponse.SettingValue
+	70, // 59: inference.SystemSharedMemoryStatusResponse.RegionsEntry.value:type_name -> inference.SystemSharedMemoryStatusResponse.RegionStatus
+	3,  // 60: inference.GRPCInferenceService.ServerLive:input_type -> inference.ServerLiveRequest
+	5,  // 61: inference.GRPCInferenceService.ServerReady:input_type -> inference.ServerReadyRequest
+	7,  // 62: inference.GRPCInferenceService.ModelReady:input_type -> inference.ModelReadyRequest
+	9,  // 63: inference.GRPCInferenceService.ServerMetadata:input_type -> inference.ServerMetadataRequest
+	11, // 64: inference.GRPCInferenceService.ModelMetadata:input_type -> inference.ModelMetadataRequest
+	15, // 65: inference.GRPCInferenceService.ModelInfer:input_type -> inference.ModelInferRequest
+	15, // 66: inference.GRPCInferenceService.ModelStreamInfer:input_type -> inference.ModelInferRequest
+	26, // 67: inference.GRPCInferenceService.ModelConfig:input_type -> inference.ModelConfigRequest
+	28, // 68: inference.GRPCInferenceService.ModelStatistics:input_type -> inference.ModelStatisticsRequest
+	34, // 69: inference.GRPCInferenceService.RepositoryModelLoad:input_type -> inference.RepositoryModelLoadRequest
+	36, // 70: inference.GRPCInferenceService.RepositoryModelUnload:input_type -> inference.RepositoryModelUnloadRequest
+	38, // 71: inference.GRPCInferenceService.TraceSetting:input_type -> inference.TraceSettingRequest
+	40, // 72: inference.GRPCInferenceService.LogSettings:input_type -> inference.LogSettingsRequest
+	42, // 73: inference.GRPCInferenceService.SystemSharedMemoryStatus:input_type -> inference.SystemSharedMemoryStatusRequest
+	44, // 74: inference.GRPCInferenceService.SystemSharedMemoryRegister:input_type -> inference.SystemSharedMemoryRegisterRequest
+	46, // 75: inference.GRPCInferenceService.SystemSharedMemoryUnregister:input_type -> inference.SystemSharedMemoryUnregisterRequest
+	4,  // 76: inference.GRPCInferenceService.ServerLive:output_type -> inference.ServerLiveResponse
+	6,  // 77: inference.GRPCInferenceService.ServerReady:output_type -> inference.ServerReadyResponse
+	8,  // 78: inference.GRPCInferenceService.ModelReady:output_type -> inference.ModelReadyResponse
+	10, // 79: inference.GRPCInferenceService.ServerMetadata:output_type -> inference.ServerMetadataResponse
+	12, // 80: inference.GRPCInferenceService.ModelMetadata:output_type -> inference.ModelMetadataResponse
+	16, // 81: inference.GRPCInferenceService.ModelInfer:output_type -> inference.ModelInferResponse
+	17, // 82: inference.GRPCInferenceService.ModelStreamInfer:output_type -> inference.ModelStreamInferResponse
+	27, // 83: inference.GRPCInferenceService.ModelConfig:output_type -> inference.ModelConfigResponse
+	33, // 84: inference.GRPCInferenceService.ModelStatistics:output_type -> inference.ModelStatisticsResponse
+	35, // 85: inference.GRPCInferenceService.RepositoryModelLoad:output_type -> inference.RepositoryModelLoadResponse
+	37, // 86: inference.GRPCInferenceService.RepositoryModelUnload:output_type -> inference.RepositoryModelUnloadResponse
+	39, // 87: inference.GRPCInferenceService.TraceSetting:output_type -> inference.TraceSettingResponse
+	41, // 88: inference.GRPCInferenceService.LogSettings:output_type -> inference.LogSettingsResponse
+	43, // 89: inference.GRPCInferenceService.SystemSharedMemoryStatus:output_type -> inference.SystemSharedMemoryStatusResponse
+	45, // 90: inference.GRPCInferenceService.SystemSharedMemoryRegister:output_type -> inference.SystemSharedMemoryRegisterResponse
+	47, // 91: inference.GRPCInferenceService.SystemSharedMemoryUnregister:output_type -> inference.SystemSharedMemoryUnregisterResponse
+	76, // [76:92] is the sub-list for method output_type
+	60, // [60:76] is the sub-list for method input_type
+	60, // [60:60] is the sub-list for extension type_name
+	60, // [60:60] is the sub-list for extension extendee
+	0,  // [0:60] is the sub-list for field type_name
 }
 
 func init() { file_backends_builtin_internal_kservepb_kserve_proto_init() }
@@ -3884,12 +4125,12 @@ func file_backends_builtin_internal_kservepb_kserve_proto_init() {
 		(*InferParameter_DoubleParam)(nil),
 		(*InferParameter_Uint64Param)(nil),
 	}
-	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[60].OneofWrappers = []any{
+	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[63].OneofWrappers = []any{
 		(*LogSettingsRequest_SettingValue_BoolParam)(nil),
 		(*LogSettingsRequest_SettingValue_Uint32Param)(nil),
 		(*LogSettingsRequest_SettingValue_StringParam)(nil),
 	}
-	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[62].OneofWrappers = []any{
+	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[65].OneofWrappers = []any{
 		(*LogSettingsResponse_SettingValue_BoolParam)(nil),
 		(*LogSettingsResponse_SettingValue_Uint32Param)(nil),
 		(*LogSettingsResponse_SettingValue_StringParam)(nil),
@@ -3899,8 +4140,8 @@ func file_backends_builtin_internal_kservepb_kserve_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_backends_builtin_internal_kservepb_kserve_proto_rawDesc), len(file_backends_builtin_internal_kservepb_kserve_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   66,
+			NumEnums:      3,
+			NumMessages:   69,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,211 @@
+package builtin
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+
+	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
+)
+
+// sequenceStep is what a request says about its sequence.
+type sequenceStep struct {
+	id         string // "": it belongs to none
+	text       bool   // the id came as a text
+	start, end bool
+}
+
+// sequences are those of a model that keeps state: the running sum of each. It holds clients to the rules of the protocol
+// and counts what breaks them; a request that does is refused, as Triton does:
+//
+//	request             sequence   then
+//	no id               –          refused
+//	START               unknown    it is open
+//	START               open       counted as wrong, and it begins anew
+//	any other           unknown    refused, counted as wrong
+//	any other           open       it goes on
+//	END (with any)      open       it is forgotten, once the request has been answered for
+//
+// The state changes when a request comes, in the order of arrival, whatever instances do with it later.
+type sequences struct {
+	corrid string // TYPE_UINT64, TYPE_STRING
+
+	mu     sync.Mutex
+	open   map[string]int32
+	counts sequenceCounts
+}
+
+// sequenceCounts is what a server saw of sequences since it started or was reset.
+type sequenceCounts struct {
+	Begun uint64 `json:"begun"`
+	Ended uint64 `json:"ended"`
+	Open  int    `json:"open"`
+	Most  int    `json:"most"` // open at the same time
+	Wrong uint64 `json:"wrong"`
+	Last  string `json:"last_wrong,omitempty"` // what the latest of them was
+}
+
+func (c *sequenceCounts) add(s *sequences) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.Begun += s.counts.Begun
+	c.Ended += s.counts.Ended
+	c.Open += len(s.open)
+	c.Most = max(c.Most, s.counts.Most)
+	c.Wrong += s.counts.Wrong
+	if s.counts.Last != "" {
+		c.Last = s.counts.Last
+	}
+}
+
+// reset forgets all sequences.
+func (s *sequences) reset() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open, s.counts = map[string]int32{}, sequenceCounts{}
+}
+
+// accumulator answers with the sum of INPUT over the requests of a sequence so far.
+func accumulator(name, corrid string, int32s *datatype) *model {
+	return &model{
+		name: name, maxBatch: 4, count: 2,
+		inputs:    []spec{{"INPUT", int32s, []int64{1}}},
+		outputs:   []spec{{"OUTPUT", int32s, []int64{1}}},
+		sequences: &sequences{corrid: corrid, open: map[string]int32{}},
+		run: func(in []tensor) []tensor { // the sum was made when the request came
+			return []tensor{{name: "OUTPUT", typ: in[0].typ, shape: in[0].shape, data: in[0].data}}
+		},
+	}
+}
+
+// take enters a request, and gives its input with the sum of its sequence in place of its value.
+func (s *sequences) take(r *inference, model string, in []tensor) ([]tensor, *failure) {
+	q := r.sequence
+	id := tag(r.id)
+	switch {
+	case q.id == "":
+		return nil, invalid("%sinference request to model '%s' must specify a non-zero or non-empty correlation ID", id, model)
+	case q.text != (s.corrid == "TYPE_STRING"):
+		return nil, invalid("%sinference request to model '%s' must have correlation IDs of %s", id, model, s.corrid)
+	case in[0].shape[0] != 1:
+		return nil, invalid("%sinference request to model '%s' must specify batch-size 1 due to requirements of sequence batcher", id, model)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum, open := s.open[q.id]
+	switch {
+	case q.start && open:
+		s.wrong("sequence %s began while it was open", q.id)
+		sum = 0
+	case q.start:
+		s.counts.Begun++
+	case !open:
+		s.wrong("a request of sequence %s, which is not open", q.id)
+		return nil, invalid("%sinference request for sequence %s to model '%s' must specify the START flag on the first request of the sequence", id, q.id, model)
+	}
+	sum += int32(binary.LittleEndian.Uint32(in[0].data))
+	s.open[q.id] = sum
+	s.counts.Most = max(s.counts.Most, len(s.open))
+	if q.end {
+		delete(s.open, q.id)
+		s.counts.Ended++
+	}
+	out := in[0]
+	out.data = binary.LittleEndian.AppendUint32(nil, uint32(sum))
+	return []tensor{out}, nil
+}
+
+// wrong counts a broken rule. s.mu is held.
+func (s *sequences) wrong(format string, a ...any) {
+	s.counts.Wrong++
+	s.counts.Last = fmt.Sprintf(format, a...)
+}
+
+// sequenceBatching is the part of the configuration that says that a model keeps sequences.
+type sequenceBatching struct {
+	MaxIdle      int64          `json:"max_sequence_idle_microseconds"`
+	ControlInput []controlInput `json:"control_input"`
+}
+
+type (
+	controlInput struct {
+		Name    string    `json:"name"`
+		Control []control `json:"control"`
+	}
+	control struct {
+		Kind     string `json:"kind"`
+		DataType string `json:"data_type"`
+	}
+)
+
+func (s *sequences) config() *sequenceBatching {
+	return &sequenceBatching{MaxIdle: 5_000_000, ControlInput: []controlInput{
+		{"START", []control{{"CONTROL_SEQUENCE_START", "TYPE_INVALID"}}},
+		{"END", []control{{"CONTROL_SEQUENCE_END", "TYPE_INVALID"}}},
+		{"CORRID", []control{{"CONTROL_SEQUENCE_CORRID", s.corrid}}},
+	}}
+}
+
+func (q *sequenceBatching) message() *pb.ModelSequenceBatching {
+	out := &pb.ModelSequenceBatching{MaxSequenceIdleMicroseconds: uint64(q.MaxIdle)}
+	for _, in := range q.ControlInput {
+		input := &pb.ModelSequenceBatching_ControlInput{Name: in.Name}
+		for _, c := range in.Control {
+			input.Control = append(input.Control, &pb.ModelSequenceBatching_Control{
+				Kind:     pb.ModelSequenceBatching_Control_Kind(pb.ModelSequenceBatching_Control_Kind_value[c.Kind]),
+				DataType: pb.DataType(pb.DataType_value[c.DataType]),
+			})
+		}
+		out.ControlInput = append(out.ControlInput, input)
+	}
+	return out
+}
+
+// jsonStep reads the parameters of a request's JSON. The id is a number or a text; 0 and "" are none.
+func (r *jsonRequest) jsonStep() (sequenceStep, error) {
+	q := sequenceStep{start: r.Parameters.SequenceStart, end: r.Parameters.SequenceEnd}
+	raw := r.Parameters.SequenceID
+	if len(raw) == 0 {
+		return q, nil
+	}
+	if raw[0] == '"' {
+		q.text = true
+		return q, json.Unmarshal(raw, &q.id)
+	}
+	var n uint64
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return q, invalid("parameter 'sequence_id' is neither a number nor a text: %s", raw)
+	}
+	q.number(n)
+	return q, nil
+}
+
+// number is an id that came as a number.
+func (q *sequenceStep) number(n uint64) {
+	if n != 0 {
+		q.id = strconv.FormatUint(n, 10)
+	}
+}
+
+// messageStep reads the parameters of a gRPC request.
+func messageStep(p map[string]*pb.InferParameter) (q sequenceStep, err error) {
+	q.start, q.end = p["sequence_start"].GetBoolParam(), p["sequence_end"].GetBoolParam()
+	switch id := p["sequence_id"].GetParameterChoice().(type) {
+	case nil:
+	case *pb.InferParameter_Int64Param:
+		q.number(uint64(id.Int64Param))
+	case *pb.InferParameter_StringParam:
+		q.id, q.text = id.StringParam, true
+	default:
+		return q, invalid("parameter 'sequence_id' is neither a number nor a text")
+	}
+	return q, nil
+}

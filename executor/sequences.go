@@ -1,0 +1,306 @@
+package executor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// usualLength is how many requests a sequence has where neither the plan nor the data says it: the language's default.
+const usualLength = 20
+
+// sequencing is how the requests of a node form sequences, as far as that is known without a server.
+type sequencing struct {
+	scenario.Sequences
+	begin   bool    // each arrival begins a sequence: `of: sequences`
+	streams [][]int // of each entry, how many requests each sequence of its data has; nil in it: they stand alone
+}
+
+// sequences finds the nodes whose requests form sequences: those that say so, and those whose data is made of them. It
+// refuses what does not fit them.
+func (b *build) sequences() {
+	for _, n := range b.program.Nodes {
+		q := &sequencing{Sequences: n.Stage.Sequencing()}
+		formed := n.Stage.Sequences != nil
+		for i, e := range n.Stage.Entries() {
+			streams := b.streams[e.Request.Data]
+			q.streams = append(q.streams, streams)
+			k := n.entries[i]
+			formed = formed || streams != nil && k != nil && k.abilities.Has(backends.Sequences) // else they are conversations
+		}
+		if r, ok := n.Stage.Load.(scenario.Rate); ok {
+			q.begin = r.Of == "sequences"
+		}
+		if formed {
+			n.sequences = q
+			n.sort += " sequences"
+		}
+		b.checkSequences(n, q)
+	}
+	b.checkIDs()
+}
+
+// checkSequences refuses what wants sequences where there are none, and what sequences cannot have.
+func (b *build) checkSequences(n *Node, q *sequencing) {
+	s := n.Stage
+	if n.sequences == nil {
+		b.wantsSequences(n, q)
+		return
+	}
+	for _, k := range n.entries {
+		if k != nil && !k.abilities.Has(backends.Sequences) {
+			b.fail(q.Pos, codeSequences, "stage %q sends sequences, and backend %s has none here", s.ID, k.kind.Name)
+		}
+	}
+	for _, e := range s.Entries() {
+		if e.Request.Batch > 1 {
+			b.fail(e.Request.BatchPos, codeSequences, "batch is %d, but the requests form sequences, whose steps are sent one by one", e.Request.Batch)
+		}
+	}
+	if u, ok := s.Extent.(scenario.UntilStable); ok && u.Window.Sequences > 0 {
+		b.fail(s.ExtentPos, codeSequences, "a window cannot be a number of sequences").Detail = "write a duration, or a number of requests"
+	}
+	if l, ok := s.Load.(scenario.Schedule); ok && l.File == nil {
+		b.fail(s.LoadPos, codeSequences, "the times of the data's rows say when each is due, and sequences when each can be").
+			Detail = "give the times in a file of their own: schedule: {file: times.txt, unit: ms}"
+	}
+}
+
+// wantsSequences refuses what only sequences have.
+func (b *build) wantsSequences(n *Node, q *sequencing) {
+	s, detail := n.Stage, "add `sequences: {}`, or data whose rows stand in lists"
+	if q.begin {
+		b.fail(s.LoadPos, codeSequences, "the rate of stage %q counts sequences, and its requests form none", s.ID).Detail = detail
+	}
+	counts := s.Warmup.Sequences > 0
+	switch e := s.Extent.(type) {
+	case scenario.For:
+		counts = counts || e.Span.Sequences > 0
+	case scenario.UntilStable:
+		counts = counts || e.Window.Sequences > 0
+	}
+	if counts {
+		b.fail(s.ExtentPos, codeSequences, "stage %q lasts for sequences, and its requests form none", s.ID).Detail = detail
+	}
+}
+
+// checkIDs refuses ranges of ids that have fewer than the sequences that are open at a time, and different ranges with
+// ids in common in stages that run side by side.
+func (b *build) checkIDs() {
+	for _, n := range b.program.Nodes {
+		q := n.sequences
+		if q == nil {
+			continue
+		}
+		if size, most := q.To-q.From+1, n.open(); q.To >= q.From && size < uint64(max(most, 0)) {
+			b.fail(q.IDsPos, codeSequences, "%d ids are fewer than the %d sequences that can be open at a time", size, most).
+				Detail = "two would have one id: widen the range"
+		}
+		for _, o := range b.program.Nodes {
+			if o == n {
+				break
+			}
+			p := o.sequences
+			if p == nil || n.Stage.Group == nil || n.Stage.Group != o.Stage.Group || p.From == q.From && p.To == q.To || p.To < q.From || q.To < p.From {
+				continue
+			}
+			b.fail(q.IDsPos, codeSequences, "ids %d to %d have some in common with those of stage %q, which runs at the same time", q.From, q.To, o.Stage.ID).
+				Detail = "give both the same range, which they then share, or ranges apart"
+		}
+	}
+}
+
+// open is how many sequences of a node can be open at a time; -1: an earlier result decides.
+func (n *Node) open() int {
+	if n.Open && !n.sequences.begin {
+		return n.sequences.Live
+	}
+	return inFlight(n)
+}
+
+// expected is how many requests a sequence of the node has on average, and their standard deviation.
+func (q *sequencing) expected() (mean, sd float64) {
+	if q.Length != nil {
+		return feed.Expected(*q.Length)
+	}
+	n, sum, squares := 0.0, 0.0, 0.0
+	for _, lengths := range q.streams {
+		if lengths == nil {
+			lengths = []int{usualLength}
+		}
+		for _, l := range lengths {
+			n, sum, squares = n+1, sum+float64(l), squares+float64(l)*float64(l)
+		}
+	}
+	mean = sum / n
+	return mean, math.Sqrt(max(squares/n-mean*mean, 0))
+}
+
+// sequencesOf is after how many sequences the measurement of a node ends; 0: it ends otherwise.
+func (b *build) sequencesOf(n *Node) float64 {
+	e, ok := n.Stage.Extent.(scenario.For)
+	if ok && e.Span.Passes > 0 {
+		seed := load.Seed(b.program.Plan.Seed, n.Stage.ID, n.ID)
+		return float64(n.sequences.passes(e.Span.Passes, n.Stage.Entries(), seed[1]))
+	}
+	return float64(e.Span.Sequences)
+}
+
+// arrivalsOf is how many arrivals of the load so many sequences are: of a load in which each begins one, as many.
+func (n *Node) arrivalsOf(sequences float64) float64 {
+	if n.sequences.begin {
+		return sequences
+	}
+	mean, _ := n.sequences.expected()
+	return sequences * mean
+}
+
+// sequenced fills in how many sequences are planned, and where arrivals begin them how many requests. count is after how
+// many the measurement ends; 0: otherwise.
+func (n *Node) sequenced(p *Planned, count float64) {
+	mean, sd := n.sequences.expected()
+	switch {
+	case p.Requests < 0:
+		p.Sequences = -1
+	case n.sequences.begin:
+		p.Sequences = p.Requests
+		p.Requests *= mean
+		p.SD = math.Hypot(p.SD*mean, sd*math.Sqrt(p.Sequences))
+		p.Outside = max(p.Outside*mean, -1)
+	case count > 0:
+		p.Sequences, p.SD = count, sd*math.Sqrt(count)
+	default:
+		p.Sequences = p.Requests / mean
+	}
+}
+
+// drawn is what a sequence's number of requests is drawn from; nil: it is that of its data.
+func (q *sequencing) drawn() *scenario.Dist {
+	if q.Length == nil && !slices.ContainsFunc(q.streams, func(s []int) bool { return s != nil }) {
+		return &scenario.Dist{Shape: "constant", Mean: usualLength}
+	}
+	return q.Length
+}
+
+// passes is how many sequences it takes to play every stream of each entry so many times.
+func (q *sequencing) passes(passes int64, entries []scenario.Entry, seed uint64) int64 {
+	var shares []feed.Share
+	for i, e := range entries {
+		shares = append(shares, feed.Share{Rows: max(len(q.streams[i]), 1), Weight: e.Weight})
+	}
+	return feed.Passes(passes, shares, seed)
+}
+
+// sequenced fills in what sequences mean for the course of a trial.
+func (t *trial) sequenced(c *course) {
+	q := t.node.sequences
+	if q == nil {
+		return
+	}
+	c.sequences = &drive.Sequences{Begin: q.begin}
+	s := t.node.Stage
+	count := func(span scenario.Span) int64 {
+		if span.Passes > 0 {
+			return q.passes(span.Passes, s.Entries(), t.seed()[1])
+		}
+		return span.Sequences
+	}
+	if n := count(s.Warmup); n > 0 {
+		c.sequences.CountsWarm, c.warmCount = true, n
+	}
+	if e, ok := s.Extent.(scenario.For); ok {
+		if n := count(e.Span); n > 0 {
+			c.sequences.CountsLimit, c.limit = true, n
+		}
+	}
+	if t.node.Open && !q.begin {
+		c.slots = q.Live
+	}
+}
+
+// stream is the source of a node whose requests form sequences.
+func (t *trial) stream() *feed.Sequences {
+	q := t.node.sequences
+	o := feed.SequenceOptions{
+		Length: q.drawn(), IDs: t.r.idsOf(q), Slots: t.course.slots, Seed: t.seed()[1], IDBase: t.idBase(),
+	}
+	for i, e := range t.in.entries {
+		d := e.plan.Request.Data
+		o.Entries = append(o.Entries, feed.SequenceEntry{
+			Calls: t.calls[i], Streams: e.streams, Order: feed.Order(d.Order), Once: t.once(d), Varied: d.Generate != nil,
+			Delays: e.delays, Weight: e.plan.Weight, Pool: e.pool,
+		})
+	}
+	return feed.NewSequences(o)
+}
+
+// idsOf is the ids of a range, of which all stages that name it take.
+func (r *runner) idsOf(q *sequencing) *feed.IDs {
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	key := [2]uint64{q.From, q.To}
+	if r.ids == nil {
+		r.ids = make(map[[2]uint64]*feed.IDs)
+	}
+	if r.ids[key] == nil {
+		r.ids[key] = feed.NewIDs(q.From, q.To, 0, 0)
+	}
+	return r.ids[key]
+}
+
+// notesOnSequences says what became of sequences that could not go on.
+func (t *trial) notesOnSequences() {
+	if n := t.played.LeftOpen; n > 0 {
+		t.note(result.LeftOpen, "%s left open: the request that ends one was not answered. The server keeps them until it forgets them by itself",
+			were("sequence", n))
+	}
+	if n := t.read.total.Aggregate.StepsDropped; n > 0 {
+		t.note(result.StepsDropped, "%s never sent, because one before them in their sequence failed", were("request", n))
+	}
+}
+
+// sequence is what makes the requests of an entry those of a sequence; nil: they stand alone.
+func (e *entry) sequence(n *Node) *backends.Sequence {
+	if n.sequences == nil {
+		return nil
+	}
+	return &backends.Sequence{Text: n.sequences.Text || e.sig.Sequence == backends.TextSequences}
+}
+
+// keepsState compares what a model says of itself with what the stage sends: a model that keeps state takes no request that
+// belongs to no sequence.
+func (r *runner) keepsState(n *Node, e *entry) source.Diagnostics {
+	what := source.Diagnostic{Severity: source.Error, Code: codeSequences, Pos: n.Stage.IDPos}
+	switch {
+	case n.sequences == nil && e.sig.Sequence > backends.NoSequences:
+		what.Summary = fmt.Sprintf("stage %q sends requests that stand alone, and model %q keeps state between those of a sequence", n.Stage.ID, e.sig.Model)
+		what.Detail = "add `sequences: {}`: sequences of 20 requests, or as long as the data's own"
+	case n.sequences != nil && e.sig.Sequence == backends.NoSequences:
+		what.Severity, what.Pos = source.Warning, n.sequences.Pos
+		what.Summary = fmt.Sprintf("model %q says that it keeps no state between requests: the sequences of stage %q mean nothing to it", e.sig.Model, n.Stage.ID)
+	default:
+		return nil
+	}
+	return source.Diagnostics{what}
+}
+
+// sequenceSpan is the time in which the schedule wanted what was planned, ns: that of the arrivals that were played. Where
+// they are steps and `for` counts sequences, nobody knows when the last one was due, and it is hold.
+func (t *trial) sequenceSpan(hold int64) int64 {
+	c, q := t.course, t.course.sequences
+	switch {
+	case q.Begin && q.CountsLimit && (q.CountsWarm || c.warmCount == 0):
+		return planSpan(c.arrivals(), c.warm, c.warmCount, t.played.Arrivals)
+	case !q.Begin && !q.CountsLimit && !q.CountsWarm:
+		return planSpan(c.arrivals(), c.warm, c.warmCount, t.played.Planned)
+	}
+	return hold
+}
