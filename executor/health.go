@@ -31,6 +31,7 @@ type health struct {
 	transport string  // http grpc
 	offered   float64 // open loop: requests due a second, at most where that changes
 	slots     int64   // requests in flight at most
+	steps     bool    // they are live sequences
 	delay     *stats.Dist
 	service   *stats.Dist
 	limit     int64 // ns, of the client's own send delay
@@ -180,7 +181,11 @@ func (h *health) pool() string {
 	}
 	text := fmt.Sprintf("at %s and a mean service time of %s about %.0f are in flight", result.Format("1/s", h.offered), ns(int64(h.service.Mean())), math.Ceil(need))
 	if need > float64(h.slots) {
-		return text + ": the server is too slow for this rate in so few; raise max_in_flight if it should see them"
+		more := "max_in_flight"
+		if h.steps {
+			more = "`live`, as a sequence has one request in flight,"
+		}
+		return text + ": the server is too slow for this rate in so few; raise " + more + " if it should see them"
 	}
 	return text + ": they came at once, or the server stopped answering for a while"
 }

@@ -162,13 +162,14 @@ func (f *Folder) begin(start, t int64) {
 }
 
 func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
+	if s.Flags&backends.Closing != 0 { // no part of the load
+		f.streams.done(f.streams.take(s))
+		return
+	}
 	f.keep(s)
 	ended := s.LastByte
 	if ended == 0 {
 		ended = now // a failure that left no stamp ended since the last drain
-	}
-	if s.Flags&backends.Closing != 0 {
-		return // no part of the load
 	}
 	if s.Class == backends.OK {
 		f.recentOK++
