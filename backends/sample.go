@@ -1,6 +1,9 @@
 package backends
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // Sample is a buffer that changes hands: executor → lane (Send … Recv done) → measure → executor. Never copied,
 // never shared. Times are ns since the run's origin; 0 means it did not happen.
@@ -78,6 +81,27 @@ func (s *Sample) SetNote(text []byte) {
 		s.Note = make([]byte, 0, NoteSize)
 	}
 	s.Note = append(s.Note[:0], text[:min(len(text), NoteSize)]...)
+}
+
+// Ended gives the sample of a request that we cancel at time at what follows from why.
+func (s *Sample) Ended(why Cause, at int64) {
+	s.LastByte, s.Class, s.Note = at, Stopped, s.Note[:0]
+	s.Flags |= Incomplete
+	if why == CauseTimeout || why == CauseInactivity {
+		s.Class = TimedOut
+		s.Flags = s.Flags&^Incomplete | Timeout
+	}
+	if s.Responses > 0 {
+		s.Flags |= NoFinal
+	}
+	switch {
+	case why != CauseInactivity:
+	case s.Responses == 0:
+		s.SetNote([]byte("nothing came within the inactivity_timeout"))
+	default:
+		text := append([]byte("no final flag came: after "), strconv.AppendUint(nil, uint64(s.Responses), 10)...)
+		s.SetNote(append(text, " responses nothing came within the inactivity_timeout"...))
+	}
 }
 
 // Event is one response of a request that may have several: 16 bytes.

@@ -100,7 +100,7 @@ func streamValue(n *result.Node, name string) float64 {
 	var row, stat string
 	_, _ = fmt.Sscan(name, &row, &stat)
 	m := n.Metrics[row]
-	if m == nil {
+	if m == nil || m.Max == nil {
 		return -1
 	}
 	return map[string]func() float64{

@@ -96,12 +96,12 @@ type Target struct {
 	Streaming      bool
 	// InactivityTimeout is the longest silence of a stream; 0 where the target does not stream.
 	InactivityTimeout time.Duration
-	Tokenizer      *Path    // nil: the server counts tokens
-	Composing      []string // models that this one calls, whose statistics are read too: name or name:version
-	Metrics        *Metrics
-	Trace          *Trace // nil: the server's settings stay as they are
-	Log            *Log   // nil: likewise
-	Builtin        *Builtin
+	Tokenizer         *Path    // nil: the server counts tokens
+	Composing         []string // models that this one calls, whose statistics are read too: name or name:version
+	Metrics           *Metrics
+	Trace             *Trace // nil: the server's settings stay as they are
+	Log               *Log   // nil: likewise
+	Builtin           *Builtin
 	// Keys are the keys that the plan itself wrote here, with their positions: a kind refuses those that it does not read.
 	Keys []Key
 }

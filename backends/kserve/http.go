@@ -64,7 +64,11 @@ func (c *HTTP) Wires(n int) ([]backends.Wire, error) {
 }
 
 func (c *HTTP) newWire() backends.Wire {
-	return http1.New(&httpJudge{keep: c.target.KeepReplies}, http1.Options{})
+	judge := httpJudge{keep: c.target.KeepReplies}
+	if c.generates() {
+		return http1.New(&objectJudge{httpJudge: judge}, http1.Options{})
+	}
+	return http1.New(&judge, http1.Options{})
 }
 
 // Close implements backends.Conn.

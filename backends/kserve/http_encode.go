@@ -33,6 +33,9 @@ func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	if err != nil {
 		return nil, err
 	}
+	if c.generates() {
+		return c.prepareObject(&r)
+	}
 	path := modelPath(r.Model, r.ModelVersion) + "/infer"
 	if r.Body != nil {
 		return c.prepareBody(&r, path)

@@ -1,6 +1,7 @@
 // Package kserve speaks the KServe v2 inference protocol over HTTP/1.1 and gRPC: with KServe, MLServer, Triton and others.
 //
-// It is not: a transport (wire), a place where Triton's own extensions live (triton), a maker of inputs (feed).
+// It is not: a transport (wire), a place where Triton's own extensions live (triton; of the generate endpoint only the choice
+// is there, as its requests and replies are read by what reads the protocol's JSON), a maker of inputs (feed).
 //
 // Over HTTP tensors go as raw bytes behind the JSON (the binary tensor extension) unless the target asks for JSON; over
 // gRPC they always go as raw contents. Every request has an id of 20 digits, filled in when it is sent.

@@ -33,7 +33,7 @@ func Kind() backends.Kind {
 // prompts; generate is JSON over HTTP.
 const (
 	infer    = "infer"
-	generate = "generate"
+	generate = kserve.Generate
 )
 
 // abilities of a target. Over gRPC the stream is one for many requests; over HTTP only generate streams. Triton tells no
@@ -41,7 +41,7 @@ const (
 func abilities(t backends.Target) backends.Ability {
 	a := backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace
 	if t.Endpoint == generate {
-		a |= kserve.Abilities(t) &^ (backends.Tensors | backends.Sequences)
+		a |= kserve.Abilities(t) &^ backends.Sequences
 	} else {
 		a |= kserve.Abilities(t) | backends.SystemShm | backends.CUDAShm
 	}

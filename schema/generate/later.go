@@ -12,7 +12,7 @@ import (
 const laterText = `
 target.backend: triton_inprocess tfserving torchserve openai grpc http
 target.signature
-target.endpoint: generate chat completions responses messages embeddings rankings images tensorrtllm vllm predict classify regress
+target.endpoint: chat completions responses messages embeddings rankings images tensorrtllm vllm predict classify regress
 target.path
 target.method
 target.protos

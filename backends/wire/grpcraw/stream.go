@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math/bits"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -301,20 +300,7 @@ func (l *streamLane) cancel(slot int, gen uint32, why backends.Cause) {
 func (l *streamLane) cancelled(slot int, why backends.Cause) {
 	sl := &l.slots[slot]
 	s := sl.sample
-	s.LastByte = l.pool.o.Clock.Now()
-	s.Class = backends.Stopped
-	s.Flags |= backends.Incomplete
-	s.Note = s.Note[:0]
-	if why == backends.CauseTimeout || why == backends.CauseInactivity {
-		s.Class = backends.TimedOut
-		s.Flags = s.Flags&^backends.Incomplete | backends.Timeout
-	}
-	if s.Responses > 0 {
-		s.Flags |= backends.NoFinal
-	}
-	if why == backends.CauseInactivity {
-		s.SetNote(silence(s.Responses))
-	}
+	s.Ended(why, l.pool.o.Clock.Now())
 	l.forget(sl.id.Load())
 	number, written := sl.session.Load(), sl.is(writtenBit)
 	if !written {
@@ -324,15 +310,6 @@ func (l *streamLane) cancelled(slot int, why backends.Cause) {
 		l.leave(k, s.Class == backends.TimedOut) // before another request can go out on it
 	}
 	l.end(slot)
-}
-
-// silence is the note of a request that the server has fallen silent on.
-func silence(responses uint32) []byte {
-	if responses == 0 {
-		return []byte("nothing came within the inactivity_timeout")
-	}
-	text := append([]byte("no final flag came: after "), strconv.AppendUint(nil, uint64(responses), 10)...)
-	return append(text, " responses nothing came within the inactivity_timeout"...)
 }
 
 // forget notes that replies to id are to be passed over.

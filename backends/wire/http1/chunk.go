@@ -80,9 +80,8 @@ func (w *Wire) chunkStart(at int64) backends.Next {
 }
 
 // stepData eats a chunk.
-func (w *Wire) stepData(b []byte, _ int64) (int, backends.Next) {
-	n := int(min(w.left, int64(len(b))))
-	w.take(b[:n])
+func (w *Wire) stepData(b []byte, at int64) (int, backends.Next) {
+	n := w.take(b[:min(w.left, int64(len(b)))], at)
 	if w.left -= int64(n); w.left == 0 {
 		w.phase = inDataEnd
 	}

@@ -134,7 +134,11 @@ func (w *Wire) interim(at int64) backends.Next {
 // Transfer-Encoding and Content-Length the former wins, and the connection is not used again, since another reader of
 // it may have seen another end; likewise for Transfer-Encoding in HTTP/1.0 (section 6.1).
 func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) backends.Next {
-	w.wants = max(0, w.judge.Keep(w.call, w.status))
+	w.flows = w.stream != nil && w.stream.Streams(w.call, w.status, &w.h)
+	w.wants = 0
+	if !w.flows {
+		w.wants = max(0, w.judge.Keep(w.call, w.status))
+	}
 	w.keep = w.wants
 	if w.status >= 400 {
 		w.keep = max(w.keep, backends.NoteSize)

@@ -17,6 +17,16 @@ type Judge interface {
 	Reply(c *backends.Call, status int, h *Header, body []byte, s *backends.Sample)
 }
 
+// Streamer is a Judge that also reads content as it comes.
+type Streamer interface {
+	// Streams reports whether Data is to have the content of this reply. Reply is then called with none of it, and leaves
+	// Responses and FirstByte as Data has made them.
+	Streams(c *backends.Call, status int, h *Header) bool
+	// Data takes content that came with one read, at time at. full says that the sample's Events are: n is then how much of b
+	// it has taken, else all.
+	Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full bool)
+}
+
 // Options bound what a reply may be. The zero value has the defaults.
 type Options struct {
 	MaxHead int   // bytes of one head (status line and fields), and of trailers; 0: 64 KiB
@@ -38,8 +48,9 @@ type Options struct {
 //
 // Which bytes a phase eats depends on the bytes alone, never on how reads cut them.
 type Wire struct {
-	judge Judge
-	o     Options
+	judge  Judge
+	stream Streamer // the judge, if it is one
+	o      Options
 
 	call   *backends.Call
 	sample *backends.Sample
@@ -63,6 +74,8 @@ type Wire struct {
 	keep  int   // content bytes wanted: the judge's or the note's
 	wants int   // content bytes that the judge asked for
 	body  []byte
+	flows bool // the streamer has the content
+	full  bool // … and cannot take more of it now
 
 	chunk chunkLine
 	line  int // trailer: bytes of the line so far that are not line ends
@@ -90,7 +103,9 @@ func New(j Judge, o Options) *Wire {
 	if o.MaxBody == 0 {
 		o.MaxBody = 16 << 30
 	}
-	return &Wire{judge: j, o: o}
+	w := &Wire{judge: j, o: o}
+	w.stream, _ = j.(Streamer)
+	return w
 }
 
 var (
@@ -120,6 +135,7 @@ func (w *Wire) next() {
 	w.phase, w.status = inHead, 0
 	w.acc, w.body, w.h = w.acc[:0], w.body[:0], Header{}
 	w.size, w.left, w.keep, w.wants = 0, 0, 0, 0
+	w.flows, w.full = false, false
 	w.chunk = chunkLine{}
 	w.line, w.total = 0, 0
 }
@@ -144,6 +160,10 @@ func (w *Wire) Feed(b []byte, at int64) (slot, n int, next backends.Next) {
 		w.got = w.got || used > 0
 		if verb != backends.NextMore {
 			return w.done(), n, verb
+		}
+		if w.full {
+			w.full = false
+			return w.slot, n, backends.NextFull
 		}
 	}
 	return backends.None, n, backends.NextMore
@@ -204,12 +224,12 @@ var whereCut = [...]string{
 // stepFixed eats content that has a length. Content that came with one read is judged where it lies.
 func (w *Wire) stepFixed(b []byte, at int64) (int, backends.Next) {
 	n := int(min(w.left, int64(len(b))))
-	w.left -= int64(n)
-	if w.left == 0 && w.size == 0 {
-		w.size = int64(n)
+	if w.left == int64(n) && w.size == 0 && !w.flows {
+		w.left, w.size = 0, int64(n)
 		return n, w.finish(b[:n], at)
 	}
-	w.take(b[:n])
+	n = w.take(b[:n], at)
+	w.left -= int64(n)
 	if w.left == 0 {
 		return n, w.finish(w.body, at)
 	}
@@ -221,8 +241,7 @@ func (w *Wire) stepToEOF(b []byte, at int64) (int, backends.Next) {
 	if int64(len(b)) > w.o.MaxBody-w.size {
 		return w.tooLong(at)
 	}
-	w.take(b)
-	return len(b), backends.NextMore
+	return w.take(b, at), backends.NextMore
 }
 
 // tooLong fails a reply whose content passes MaxBody, at the first byte too many.
@@ -230,18 +249,29 @@ func (w *Wire) tooLong(at int64) (int, backends.Next) {
 	return int(w.o.MaxBody - w.size + 1), w.fail(at, backends.Protocol, "the content is longer than the limit", nil)
 }
 
-// take counts content and keeps what is wanted of it.
-func (w *Wire) take(b []byte) {
+// take counts content and keeps, or streams, what is wanted of it. It gives how much was taken.
+func (w *Wire) take(b []byte, at int64) int {
+	if w.flows {
+		n, full := w.stream.Data(w.call, b, at, w.sample)
+		w.full = full
+		w.size += int64(n)
+		return n
+	}
 	w.size += int64(len(b))
 	if room := w.keep - len(w.body); room > 0 {
 		w.body = append(w.body, b[:min(room, len(b))]...)
 	}
+	return len(b)
 }
 
 // finish stamps a complete reply and has it judged. body is at least what was to be kept.
 func (w *Wire) finish(body []byte, at int64) backends.Next {
 	s := w.sample
-	s.LastByte, s.Status, s.Responses = at, int32(w.status), 1
+	s.LastByte, s.Status = at, int32(w.status)
+	w.full = false
+	if !w.flows {
+		s.Responses = 1
+	}
 	if w.status >= 400 {
 		s.SetNote(body)
 	}
@@ -257,6 +287,9 @@ func (w *Wire) finish(body []byte, at int64) backends.Next {
 func (w *Wire) fail(at int64, class backends.ErrorClass, what string, about []byte) backends.Next {
 	s := w.sample
 	s.LastByte, s.Status, s.Class = at, int32(w.status), class
+	if s.Responses > 0 {
+		s.Flags |= backends.NoFinal
+	}
 	note := append(w.note[:0], what[:min(len(what), len(w.note))]...)
 	if about != nil && len(note)+len(`: ""`) < len(w.note) {
 		note = append(note, ": "...)

@@ -44,6 +44,8 @@ type lane struct {
 	old    bool  // its connection may have been closed before it came
 	failed error // what the write met; Send writes it before the state sent
 
+	active atomic.Int64 // when it last sent or received something
+
 	waits atomic.Bool   // Recv waits for the end of Send's write …
 	wrote chan struct{} // … and gets a token
 	grace *time.Timer   // bounds the wait; made on first use
@@ -55,9 +57,14 @@ type lane struct {
 
 	// Recv's own.
 	buf    []byte
-	redial bool // the connection that was lost while idle deserves another
-	silent int  // requests in a row that met a connection closed without a word
-	links  int  // dialled so far
+	redial bool   // the connection that was lost while idle deserves another
+	rest   []byte // read and not fed yet
+	readAt int64
+	// readErr is what that read met; full says that the wire waits for the sample's events to be taken away.
+	readErr error
+	full    bool
+	silent  int // requests in a row that met a connection closed without a word
+	links   int // dialled so far
 
 	out output // whoever sends
 }
@@ -141,6 +148,7 @@ func (l *lane) transmit() {
 	if s.SendStart == 0 {
 		s.SendStart = l.o.Clock.Now()
 	}
+	l.active.Store(s.SendStart)
 	l.move(sending)
 	s.BytesSent, l.failed = l.out.write(k, head, body)
 	s.SendEnd = l.o.Clock.Now()
@@ -192,7 +200,7 @@ func (l *lane) poke() {
 }
 
 // Activity implements backends.Lane.
-func (*lane) Activity(int) int64 { return 0 }
+func (l *lane) Activity(int) int64 { return l.active.Load() }
 
 // Cancel implements backends.Lane.
 func (l *lane) Cancel(_ int, gen uint32, why backends.Cause) {

@@ -22,6 +22,12 @@ const (
 // Recv implements backends.Lane.
 func (l *lane) Recv() (slot int, done bool) {
 	for {
+		if l.full {
+			l.full = false
+			if l.feed() {
+				return l.slot, !l.full
+			}
+		}
 		switch stateOf(l.word.Load()) {
 		case cold:
 			if l.closed.Load() {
@@ -38,13 +44,14 @@ func (l *lane) Recv() (slot int, done bool) {
 			}
 		default:
 			if l.read() {
-				return l.slot, true
+				return l.slot, !l.full
 			}
 		}
 	}
 }
 
-// read waits for bytes and gives them to the wire. It reports whether the request has finished.
+// read waits for bytes and gives them to the wire. It reports whether there is something to say of the request: that it has
+// finished or, with full set, that its events are to be taken away.
 func (l *lane) read() bool {
 	k := l.link
 	n, err := k.conn.Read(l.buf)
@@ -56,17 +63,28 @@ func (l *lane) read() bool {
 	for stateOf(l.word.Load()) == claimed {
 		runtime.Gosched() // Send is patching the head
 	}
-	if n > 0 {
-		_, used, next := k.wire.Feed(l.buf[:n], at)
-		if n == len(l.buf) && n < maxBuffer {
+	l.active.Store(at)
+	l.rest, l.readAt, l.readErr = l.buf[:n], at, err
+	return l.feed()
+}
+
+// feed gives what was read to the wire.
+func (l *lane) feed() bool {
+	if n := len(l.rest); n > 0 {
+		_, used, next := l.link.wire.Feed(l.rest, l.readAt)
+		l.rest = l.rest[used:]
+		switch {
+		case next == backends.NextFull:
+			l.full = true
+			return true
+		case next != backends.NextMore:
+			return l.finish(next, used < n, l.readAt)
+		case n == len(l.buf) && n < maxBuffer:
 			l.buf = make([]byte, 2*n)
 		}
-		if next != backends.NextMore {
-			return l.finish(next, used < n, at)
-		}
 	}
-	if err != nil {
-		return l.broken(err, at)
+	if l.readErr != nil {
+		return l.broken(l.readErr, l.readAt)
 	}
 	return false
 }
@@ -232,12 +250,9 @@ func (l *lane) cancelled(at int64) bool {
 	l.word.Store(newWord(genOf(w), repair))
 	l.mu.Unlock()
 	s, why := l.sample, causeOf(w)
-	s.LastByte, s.Responses, s.Note = at, 0, s.Note[:0]
-	s.Class, s.Flags = backends.Stopped, s.Flags|backends.Incomplete
-	late := why == backends.CauseTimeout || why == backends.CauseInactivity
-	if late {
-		s.Class, s.Flags = backends.TimedOut, s.Flags&^backends.Incomplete|backends.Timeout
-	}
+	l.full = false
+	s.Ended(why, at)
+	late := s.Class == backends.TimedOut
 	l.renew(false, late)
 	return true
 }

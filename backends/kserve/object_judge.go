@@ -1,0 +1,190 @@
+package kserve
+
+import (
+	"bytes"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http1"
+	"github.com/sluice-bench/sluice/backends/wire/sse"
+)
+
+// objectJudge says what a reply of the generate extension means: a JSON object whose members are the outputs, or a stream of
+// them. For statuses it is the httpJudge. The first row that fits counts:
+//
+//	an object that is {"error": …}                     server; the note is the object. In a stream it ends what counts
+//	what is no JSON object                             decode
+//	expected outputs missing or different              mismatch; of several responses the last one counts
+//
+// The status of a stream is out before its first response, and so is that of generate: an error comes with 200.
+type objectJudge struct {
+	httpJudge
+	events sse.Scanner
+	at     int64 // when the last event came; 0: none
+	failed bool
+	ended  bool // by [DONE]
+}
+
+var eventStream = []byte("text/event-stream")
+
+// Streams implements http1.Streamer.
+func (j *objectJudge) Streams(_ *backends.Call, status int, h *http1.Header) bool {
+	j.events.Reset()
+	j.at, j.failed, j.ended = 0, false, false
+	return status/100 == 2 && bytes.HasPrefix(h.Get("content-type"), eventStream)
+}
+
+// Data implements http1.Streamer. All events of one read came at one time.
+func (j *objectJudge) Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full bool) {
+	for n < len(b) {
+		if cap(s.Events) > 0 && len(s.Events) == cap(s.Events) {
+			return n, true
+		}
+		used, ok := j.events.Next(b[n:])
+		n += used
+		if ok {
+			j.event(c, at, s)
+		}
+	}
+	return n, cap(s.Events) > 0 && len(s.Events) == cap(s.Events)
+}
+
+var done = []byte("[DONE]")
+
+// event takes the event that the scanner has found.
+func (j *objectJudge) event(c *backends.Call, at int64, s *backends.Sample) {
+	switch {
+	case j.failed || j.ended:
+		return
+	case bytes.Equal(j.events.Data, done):
+		j.ended = true
+		return
+	}
+	if s.Responses == 0 {
+		s.FirstByte = at
+	}
+	if bad := j.object(c, j.events.Data, s); bad {
+		j.failed, j.at = true, at
+		return
+	}
+	s.Responses++
+	if cap(s.Events) > 0 {
+		e := backends.Event{At: at}
+		if at == j.at {
+			e.Flags = backends.EventCoalesced
+			s.Flags |= backends.Coalesced
+		}
+		s.Events = append(s.Events, e)
+	}
+	j.at = at
+}
+
+// object judges one response. True: it is none, and says or shows that the request has failed.
+func (j *objectJudge) object(c *backends.Call, text []byte, s *backends.Sample) (bad bool) {
+	e := c.Impl.(*expectation)
+	s.Class, s.Note = backends.OK, s.Note[:0]
+	text = bytes.TrimLeft(text, " \t\r\n")
+	sc := scanner{b: text}
+	switch {
+	case isError(text):
+		j.c.fail(s, backends.Server, "", text)
+		return true
+	case len(text) == 0 || text[0] != '{':
+		j.c.fail(s, backends.Decode, "the reply is no JSON object: ", text)
+		return true
+	case len(e.outputs) > 0:
+		return j.members(e, text, s)
+	}
+	if sc.skip(); !sc.end() {
+		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
+		return true
+	}
+	return false
+}
+
+// members holds an object against the expected outputs. It has no shapes, so these are taken as expected.
+func (j *objectJudge) members(e *expectation, text []byte, s *backends.Sample) (bad bool) {
+	j.c.begin(e)
+	sc := scanner{b: text}
+	for sc.begin('{'); sc.more('}'); {
+		want := j.c.find(e, sc.key())
+		sc.peek()
+		start := sc.at
+		sc.skip()
+		if want == nil || sc.bad {
+			continue
+		}
+		data, ok := j.values(want, sc.b[start:sc.at])
+		if !ok {
+			j.c.fail(s, backends.Decode, "the data cannot be read of output ", []byte(want.Name))
+			return true
+		}
+		if !j.c.output(e, want, []byte(want.Type), want.Shape, data) {
+			j.c.mismatch(s)
+			return false
+		}
+	}
+	switch {
+	case !sc.end():
+		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
+		return true
+	case !j.c.end(e):
+		j.c.mismatch(s)
+	}
+	return false
+}
+
+// values turns a value, or a list of them, into raw form.
+func (j *objectJudge) values(want *backends.Tensor, text []byte) ([]byte, bool) {
+	j.c.data = j.c.data[:0]
+	sc := scanner{b: text}
+	if depth := 0; sc.peek() == '[' {
+		j.flatten(&sc, want.Type, depth)
+	} else {
+		j.flatten(&sc, want.Type, depth+1)
+	}
+	return j.c.data, sc.end()
+}
+
+// Reply implements http1.Judge.
+func (j *objectJudge) Reply(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) {
+	e := c.Impl.(*expectation)
+	switch {
+	case !e.accepts(status, 200):
+		j.status(status, h, body, s)
+	case status/100 != 2:
+		s.SetNote(nil)
+	case !bytes.HasPrefix(h.Get("content-type"), eventStream):
+		j.whole(c, h, body, s)
+	default:
+		j.close(c, s)
+	}
+}
+
+// whole judges a reply in one piece. Without expected outputs only its first bytes are there.
+func (j *objectJudge) whole(c *backends.Call, h *http1.Header, body []byte, s *backends.Sample) {
+	start := bytes.TrimLeft(body, " \t\r\n")
+	switch {
+	case isError(start):
+		j.c.fail(s, backends.Server, "", body)
+	case len(start) == 0 || start[0] != '{':
+		j.c.fail(s, backends.Decode, "the reply is no JSON object: ", body)
+	case h.BodySize() == int64(len(body)):
+		j.object(c, body, s)
+	}
+}
+
+// close ends a stream: what comes behind the last event is none of the reply.
+func (j *objectJudge) close(c *backends.Call, s *backends.Sample) {
+	end := s.LastByte
+	if j.events.End() {
+		j.event(c, end, s)
+	}
+	if j.at != 0 {
+		s.LastByte = j.at
+	}
+	if e := c.Impl.(*expectation); s.Responses == 0 && !j.failed && len(e.outputs) > 0 {
+		j.c.begin(e)
+		j.c.end(e)
+		j.c.mismatch(s)
+	}
+}

@@ -1,0 +1,114 @@
+// Package sse finds the events in a stream of server-sent events (WHATWG HTML, section 9.2.6) as its bytes come.
+//
+// It is not: a reader of a connection (http1), a place that knows what events mean.
+//
+//	stream  = [ BOM ] *event
+//	event   = *( comment / field ) end-of-line
+//	comment = ":" *any-char end-of-line
+//	field   = name [ ":" [ space ] *any-char ] end-of-line
+//	end-of-line = CR LF / LF / CR
+//
+// Of the fields "data" and "event" are read; "id" and "retry" are for clients that connect again. An event without data is
+// none.
+package sse
+
+import "bytes"
+
+// Scanner is the state of one stream. The zero Scanner is at its start. It is allowed to allocate while its buffers grow.
+type Scanner struct {
+	// Data of the event that Next has found: its data lines with LF between them. Event is its type, empty where none is
+	// named. Both are valid until the next call.
+	Data, Event []byte
+
+	line  []byte // the part of a line that has come, when it came in pieces
+	lines int    // data lines of the event
+	begun bool   // the stream: what is there is no BOM
+	cr    bool   // the last line ended with CR, which LF may follow
+	found bool   // Data and Event are those of an event that was given out
+}
+
+// Reset goes to the start of another stream.
+func (s *Scanner) Reset() {
+	*s = Scanner{Data: s.Data[:0], Event: s.Event[:0], line: s.line[:0]}
+}
+
+// Next eats b up to the end of the next event. It gives how many bytes that were, and whether an event has ended; if not,
+// all of b has been taken.
+func (s *Scanner) Next(b []byte) (n int, ok bool) {
+	s.forget()
+	for n < len(b) {
+		if s.cr {
+			s.cr = false
+			if b[n] == '\n' {
+				n++
+				continue
+			}
+		}
+		i := bytes.IndexAny(b[n:], "\r\n")
+		if i < 0 {
+			s.line = append(s.line, b[n:]...)
+			return len(b), false
+		}
+		line := b[n : n+i]
+		s.cr = b[n+i] == '\r'
+		n += i + 1
+		if len(s.line) > 0 {
+			s.line = append(s.line, line...)
+			line = s.line
+		}
+		ok = s.take(line)
+		s.line = s.line[:0]
+		if ok {
+			return n, true
+		}
+	}
+	return n, false
+}
+
+// End is for the end of the stream: it gives out an event that lacks the empty line behind it, which servers forget.
+func (s *Scanner) End() (ok bool) {
+	s.forget()
+	if len(s.line) > 0 {
+		s.take(s.line)
+		s.line = s.line[:0]
+	}
+	return s.take(nil)
+}
+
+// forget drops the event that was given out.
+func (s *Scanner) forget() {
+	if s.found {
+		s.Data, s.Event, s.lines, s.found = s.Data[:0], s.Event[:0], 0, false
+	}
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// take reads one line, and reports whether it ended an event.
+func (s *Scanner) take(line []byte) bool {
+	if !s.begun {
+		s.begun = true
+		line = bytes.TrimPrefix(line, bom)
+	}
+	if len(line) == 0 {
+		s.found = s.lines > 0
+		if !s.found {
+			s.Event = s.Event[:0]
+		}
+		return s.found
+	}
+	name, value, _ := bytes.Cut(line, []byte{':'})
+	if len(value) > 0 && value[0] == ' ' {
+		value = value[1:]
+	}
+	switch string(name) {
+	case "data":
+		if s.lines++; s.lines > 1 {
+			s.Data = append(s.Data, '\n')
+		}
+		s.Data = append(s.Data, value...)
+	case "event":
+		s.Event = append(s.Event[:0], value...)
+	}
+	return false
+}
