@@ -130,7 +130,8 @@ func clear(dir string, written []string) error {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		ours := slices.Contains([]string{"stages.csv", "junit.xml", "summary.md", "samples.csv", "samples.jsonl", "profile_export.json"}, e.Name()) ||
-			strings.HasPrefix(e.Name(), "perf_analyzer") && strings.HasSuffix(e.Name(), ".csv")
+			strings.HasPrefix(e.Name(), "perf_analyzer") && strings.HasSuffix(e.Name(), ".csv") ||
+			strings.HasSuffix(e.Name(), ".perf_analyzer.csv") || strings.HasSuffix(e.Name(), ".perf_analyzer_"+paRate+".csv")
 		if ours && !slices.Contains(written, path) {
 			errs = append(errs, os.Remove(path))
 		}

@@ -83,6 +83,11 @@ func perfAnalyzerCSV(r *result.Result, o Options) ([]file, error) {
 			}
 			files = append(files, file{name + map[bool]string{true: "_verbose"}[wide] + ".csv", data})
 		}
+		models, err := paModelTables(mode, name, nodes[mode])
+		if err != nil {
+			return files, err
+		}
+		files = append(files, models...)
 	}
 	return files, nil
 }
@@ -93,7 +98,7 @@ func paLevels(r *result.Result) []*result.Node {
 	var list []*result.Node
 	for _, n := range r.Nodes {
 		if len(n.Trials) == 0 {
-			list = append(list, n)
+			list = append(list, ensembled(n))
 			continue
 		}
 		at := map[float64]int{}
@@ -101,8 +106,14 @@ func paLevels(r *result.Result) []*result.Node {
 			if t.Verdict != result.Pass {
 				continue
 			}
-			one := *n
-			one.Metrics, one.Outcome, one.Duration, one.Load.Value = t.Metrics, t.Outcome, t.Duration, t.Level
+			one := *ensembled(n)
+			if !t.Used {
+				one.Models, one.Scrapes = nil, nil // they are those of the trial that is used
+			}
+			if !t.Used {
+				one.Metrics = t.Metrics
+			}
+			one.Outcome, one.Duration, one.Load.Value = t.Outcome, t.Duration, t.Level
 			if i, seen := at[t.Level]; seen {
 				list[i] = &one // measured again, to confirm it
 				continue
@@ -135,12 +146,16 @@ func value(n *result.Node, name string) float64 {
 func paTable(mode string, nodes []*result.Node, percentiles []float64, wide bool) ([]byte, error) {
 	nodes = slices.Clone(nodes)
 	slices.SortStableFunc(nodes, func(a, b *result.Node) int { return cmp.Compare(value(a, paThroughput), value(b, paThroughput)) })
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
 	columns := paColumns(mode, nodes, percentiles)
 	if wide {
-		columns = append(columns, paWideColumns(nodes)...)
+		columns = append(append(columns, paWideColumns(nodes)...), paGPUColumns(nodes)...)
 	}
+	return paWrite(columns, nodes)
+}
+
+func paWrite(columns []paColumn, nodes []*result.Node) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
 	header := make([]string, len(columns))
 	for i, c := range columns {
 		header[i] = c.name

@@ -146,8 +146,10 @@ func (p *paPage) level(n *result.Node) {
 	p.client(n)
 	if _, ok := stat(n, paSuccesses, metric.Stat{}); ok {
 		p.line(2, "Server: ")
-		p.server(n)
+		p.server(4, n)
+		p.models(n)
 	}
+	p.gpus(n)
 }
 
 func (p *paPage) client(n *result.Node) {
@@ -183,29 +185,29 @@ func (p *paPage) client(n *result.Node) {
 	p.line(4, "Avg %s time: %s usec (%s %s usec + response wait %s usec)", protocol, micros(means(n, paService)), parts, micros(moved), micros(wait(n)))
 }
 
-func (p *paPage) server(n *result.Node) {
+func (p *paPage) server(in int, n *result.Node) {
 	cached := value(n, paHits)+value(n, paMisses) > 0
-	p.line(4, "Inference count: %.0f", value(n, paInferences))
-	p.line(4, "Execution count: %.0f", value(n, paExecutions))
+	p.line(in, "Inference count: %.0f", value(n, paInferences))
+	p.line(in, "Execution count: %.0f", value(n, paExecutions))
 	if cached {
-		p.line(4, "Cache hit count: %.0f", value(n, paHits))
-		p.line(4, "Cache miss count: %.0f", value(n, paMisses))
+		p.line(in, "Cache hit count: %.0f", value(n, paHits))
+		p.line(in, "Cache miss count: %.0f", value(n, paMisses))
 	}
-	p.line(4, "Successful request count: %.0f", value(n, paSuccesses))
+	p.line(in, "Successful request count: %.0f", value(n, paSuccesses))
 	queue, input, infer, output := means(n, paQueue), means(n, paInput), means(n, paInfer), means(n, paOutput)
 	all := means(n, paServer)
 	if !cached {
-		p.line(4, "Avg request latency: %s usec (overhead %s usec + queue %s usec + compute input %s usec + compute infer %s usec + compute output %s usec)",
+		p.line(in, "Avg request latency: %s usec (overhead %s usec + queue %s usec + compute input %s usec + compute infer %s usec + compute output %s usec)",
 			micros(all), micros(max(0, all-queue-input-infer-output)), micros(queue), micros(input), micros(infer), micros(output))
 		return
 	}
 	hits, misses, computed := value(n, paHits), value(n, paMisses), value(n, paSuccesses)-value(n, paHits)
 	looked := hits*means(n, paHit) + misses*means(n, paMiss) + max(0, computed)*(input+infer+output)
 	combined := looked / math.Max(1, hits+max(0, computed))
-	p.line(4, "Avg request latency: %s usec (overhead %s usec + queue %s usec + cache hit/miss %s usec)",
+	p.line(in, "Avg request latency: %s usec (overhead %s usec + queue %s usec + cache hit/miss %s usec)",
 		micros(all), micros(max(0, all-queue-combined)), micros(queue), micros(combined))
-	p.line(6, "Average Cache Hit Latency: %s usec", micros(means(n, paHit)))
-	p.line(6, "Average Cache Miss Latency: %s usec (cache lookup/insertion %s usec + compute input %s usec + compute infer %s usec + compute output %s usec)",
+	p.line(in+2, "Average Cache Hit Latency: %s usec", micros(means(n, paHit)))
+	p.line(in+2, "Average Cache Miss Latency: %s usec (cache lookup/insertion %s usec + compute input %s usec + compute infer %s usec + compute output %s usec)",
 		micros(means(n, paMiss)+input+infer+output), micros(means(n, paMiss)), micros(input), micros(infer), micros(output))
 }
 

@@ -18,7 +18,10 @@ func rowOf(name string) *metric.Row {
 		metric.SeriesRow("queue", "", "ns", true), metric.SeriesRow("compute_input", "", "ns", true),
 		metric.SeriesRow("compute_infer", "", "ns", true), metric.SeriesRow("compute_output", "", "ns", true),
 		metric.SeriesRow("cache.hit", "", "ns", true), metric.SeriesRow("cache.miss", "", "ns", true),
-		metric.SeriesRow("executions", "", "1", false), metric.GoodputRows()[0], metric.GoodputRows()[1], metric.CapacityRow(metric.Rate),
+		metric.SeriesRow("executions", "", "1", false),
+		metric.SeriesRow("request", "", "ns", true), metric.SeriesRow("requests", "", "1", false), metric.SeriesRow("inferences", "", "1", false),
+		metric.SeriesRow("cache.hits", "", "1", false), metric.SeriesRow("cache.misses", "", "1", false),
+		metric.GoodputRows()[0], metric.GoodputRows()[1], metric.CapacityRow(metric.Rate),
 	)
 	if err != nil {
 		panic(err)

@@ -1,0 +1,95 @@
+package artifact
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// paGPU is one of the four numbers that perf_analyzer keeps of each GPU.
+type paGPU struct {
+	column string
+	family string
+	of     func(values []float64) float64
+	unit   string  // on the terminal
+	scale  float64 // there
+}
+
+func paGPUs() []paGPU {
+	first := func(v []float64) float64 { return v[0] }
+	mean := func(v []float64) (sum float64) {
+		for _, x := range v {
+			sum += x / float64(len(v))
+		}
+		return sum
+	}
+	return []paGPU{
+		{"Avg GPU Utilization", "nv_gpu_utilization", mean, "%", 100},
+		{"Avg GPU Power Usage", "nv_gpu_power_usage", mean, " watts", 1},
+		{"Max GPU Memory Usage", "nv_gpu_memory_used_bytes", slices.Max[[]float64], " bytes", 1},
+		{"Total GPU Memory", "nv_gpu_memory_total_bytes", first, " bytes", 1},
+	}
+}
+
+// gpuValue is a number of one GPU.
+type gpuValue struct {
+	uuid  string
+	value float64
+}
+
+// values are the numbers of the GPUs that n's endpoint showed, by their ids. Readings without a number do not count.
+func (g paGPU) values(n *result.Node) (list []gpuValue) {
+	for i := range n.Scrapes {
+		for _, s := range n.Scrapes[i].Series {
+			var known []float64
+			for _, v := range s.Values {
+				if v != nil && !math.IsNaN(*v) {
+					known = append(known, *v)
+				}
+			}
+			if s.Name == g.family && len(known) > 0 {
+				list = append(list, gpuValue{s.Labels["gpu_uuid"], g.of(known)})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b gpuValue) int { return strings.Compare(a.uuid, b.uuid) })
+	return list
+}
+
+// paGPUColumns are those of --collect-metrics, when some node's metrics endpoint was read.
+func paGPUColumns(nodes []*result.Node) (columns []paColumn) {
+	if !slices.ContainsFunc(nodes, func(n *result.Node) bool { return len(n.Scrapes) > 0 }) {
+		return nil
+	}
+	for _, g := range paGPUs() {
+		columns = append(columns, paColumn{g.column, func(n *result.Node) string {
+			cell := ""
+			for _, v := range g.values(n) {
+				cell += clean(v.uuid) + ":" + sixDigits(v.value) + ";"
+			}
+			return cell
+		}})
+	}
+	return columns
+}
+
+// gpus is the block of a level's GPUs.
+func (p *paPage) gpus(n *result.Node) {
+	if len(n.Scrapes) == 0 {
+		return
+	}
+	const most = 16
+	p.line(2, "Server Prometheus Metrics: ")
+	if len(paGPUs()[0].values(n)) > most {
+		p.line(4, "Too many GPUs on system to print out individual Prometheus metrics, use the CSV output feature to see metrics.")
+		return
+	}
+	for _, g := range paGPUs() {
+		p.line(4, "%s:", g.column)
+		for _, v := range g.values(n) {
+			p.line(6, "%s : %s%s", clean(v.uuid), sixDigits(v.value*g.scale), g.unit)
+		}
+	}
+}
