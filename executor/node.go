@@ -44,6 +44,7 @@ type trial struct {
 	fate     doom
 	start    int64 // run clock: due times count from here
 
+	live    *feed.Sequences // nil: its requests stand alone
 	control drive.Control
 	played  drive.Played
 	steer   steering
@@ -270,6 +271,11 @@ func (t *trial) seed() [2]uint64 {
 
 func (t *trial) play(ctx context.Context) {
 	o, c := t.options(), t.course
+	defer func() {
+		if t.live != nil {
+			t.live.Close()
+		}
+	}()
 	if c.profile != nil {
 		t.played = drive.Closed(ctx, c.profile, t.source(), t.pools, t.rings, &t.control, o)
 		return

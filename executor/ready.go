@@ -84,8 +84,12 @@ func (r *runner) ask(ctx context.Context, t *target, call *backends.Call, ids *f
 	defer context.AfterFunc(ctx, func() { lane.Cancel(0, s.Gen, backends.CauseTimeout) })()
 	fields := backends.Fields{}
 	if call.Stateful { // a sequence of its own
-		fields = backends.Fields{Sequence: ids.Take(), Start: true, End: true}
-		defer ids.Give(fields.Sequence)
+		id, ok := ids.Take()
+		if !ok {
+			return nil, errors.New("all sequence ids are in use")
+		}
+		defer ids.Give(id)
+		fields = backends.Fields{Sequence: id, Start: true, End: true}
 	}
 	lane.Send(0, call, fields, s)
 	for {

@@ -100,7 +100,7 @@ func (b *build) checkIDs() {
 		if q == nil {
 			continue
 		}
-		if size, most := q.To-q.From+1, n.open(); q.To >= q.From && size < uint64(max(most, 0)) {
+		if size, most := q.To-q.From+1, b.openWith(n); q.To >= q.From && size < uint64(max(most, 0)) {
 			b.fail(q.IDsPos, codeSequences, "%d ids are fewer than the %d sequences that can be open at a time", size, most).
 				Detail = "two would have one id: widen the range"
 		}
@@ -116,6 +116,25 @@ func (b *build) checkIDs() {
 				Detail = "give both the same range, which they then share, or ranges apart"
 		}
 	}
+}
+
+// openWith is how many sequences can be open at a time that take their ids from the range of n: its own, and those of the
+// stages of its group. -1: an earlier result decides.
+func (b *build) openWith(n *Node) int {
+	most := map[string]int{n.Stage.ID: n.open()}
+	for _, o := range b.program.Nodes {
+		if p := o.sequences; p != nil && n.Stage.Group != nil && o.Stage.Group == n.Stage.Group && o.Stage.ID != n.Stage.ID && p.From == n.sequences.From && p.To == n.sequences.To {
+			most[o.Stage.ID] = max(most[o.Stage.ID], o.open())
+		}
+	}
+	sum := 0
+	for _, open := range most {
+		if open < 0 {
+			return -1
+		}
+		sum += open
+	}
+	return sum
 }
 
 // open is how many sequences of a node can be open at a time; -1: an earlier result decides.
@@ -226,7 +245,7 @@ func (t *trial) sequenced(c *course) {
 	}
 }
 
-// stream is the source of a node whose requests form sequences.
+// stream is the source of a node whose requests form sequences. Its ids are given back when it has been played.
 func (t *trial) stream() *feed.Sequences {
 	q := t.node.sequences
 	o := feed.SequenceOptions{
@@ -239,7 +258,8 @@ func (t *trial) stream() *feed.Sequences {
 			Delays: e.delays, Weight: e.plan.Weight, Pool: e.pool,
 		})
 	}
-	return feed.NewSequences(o)
+	t.live = feed.NewSequences(o)
+	return t.live
 }
 
 // idsOf is the ids of a range, of which all stages that name it take.

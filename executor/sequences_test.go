@@ -273,6 +273,19 @@ stages:
 	})
 }
 
+// TestSequencesRepeat: ids are given back, so a range as small as the sequences that are open lasts for ever.
+func TestSequencesRepeat(t *testing.T) {
+	both(t, builtin.Config{}, func(t *testing.T, s *builtin.Server, url string) {
+		play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: sequence_acc}
+data: {generate: {INPUT: 1}}
+stages: [{id: s, load: {concurrency: [3, 4]}, repeat: 5, sequences: {length: 3, ids: {from: 7, to: 10}}, for: 13 requests}]
+`, url, Env{})
+		wellKept(t, s)
+	})
+}
+
 // TestMixedSequences: kinds of sequences, to two targets, each with its own data and steps.
 func TestMixedSequences(t *testing.T) {
 	t.Parallel()
@@ -336,6 +349,15 @@ stages: [{id: s, `+c.stage+`}]
 		}
 	}
 	got := mistakes(t, `
+version: 1
+target: {backend: kserve, url: "http://h", model: m}
+defaults: {load: {concurrency: 3}, for: 1s, sequences: {ids: {to: 5}}}
+stages: [{parallel: [{id: a}, {id: b}]}, {id: c}]
+`)
+	if want := "5 ids are fewer than the 6"; !strings.Contains(got, want) {
+		t.Errorf("%s", got)
+	}
+	got = mistakes(t, `
 version: 1
 target: {backend: kserve, url: "http://h", model: m}
 defaults: {load: {concurrency: 2}, for: 1s}

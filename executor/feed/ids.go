@@ -32,14 +32,17 @@ func NewIDs(from, to uint64, part, shards int) *IDs {
 // Size is how many ids there are.
 func (s *IDs) Size() uint64 { return s.size }
 
-// Take gives an id that is in no use. It needs one at least: there are more ids than sequences.
-func (s *IDs) Take() uint64 {
-	for {
+// Take gives an id that is in no use. False: all are, as far as can be seen; whoever plays sequences sees to it that there
+// are more ids.
+func (s *IDs) Take() (id uint64, ok bool) {
+	const rounds = 64 // others take at the same time, so one round may miss the only one that is free
+	for range rounds * len(s.cells) {
 		at := (s.next.Add(1) - 1) % s.size
 		if s.cells[at%uint64(len(s.cells))].CompareAndSwap(false, true) {
-			return s.from + at
+			return s.from + at, true
 		}
 	}
+	return 0, false
 }
 
 // Give takes an id back.

@@ -160,8 +160,10 @@ func (s *Sequences) begin(q *sequence) bool {
 	if kind.varied {
 		q.at = mix(s.o.Seed^^rank) % uint64(len(q.steps))
 	}
+	if !s.name(q) {
+		return false
+	}
 	q.left = s.steps(q, k)
-	s.name(q)
 	return true
 }
 
@@ -177,8 +179,8 @@ func (s *Sequences) steps(q *sequence, k uint64) uint32 {
 // longestSequence is how many requests a sequence may have.
 const longestSequence = math.MaxUint32
 
-// name gives the slot an id of its own.
-func (s *Sequences) name(q *sequence) {
+// name gives the slot an id of its own. False: there is none.
+func (s *Sequences) name(q *sequence) bool {
 	switch {
 	case q.held && s.o.Deep:
 		if q.older {
@@ -188,7 +190,8 @@ func (s *Sequences) name(q *sequence) {
 	case q.held:
 		s.o.IDs.Give(q.id)
 	}
-	q.id, q.held = s.o.IDs.Take(), true
+	q.id, q.held = s.o.IDs.Take()
+	return q.held
 }
 
 // Close gives the ids of all slots back. Nothing is sent any more.

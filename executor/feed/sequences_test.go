@@ -255,7 +255,8 @@ func TestShardsOfIDs(t *testing.T) {
 	for part := range 3 {
 		ids := NewIDs(10, 29, part, 3)
 		for range ids.Size() {
-			seen[ids.Take()]++
+			id, _ := ids.Take()
+			seen[id]++
 		}
 	}
 	for id := uint64(10); id <= 29; id++ {
@@ -271,16 +272,20 @@ func TestShardsOfIDs(t *testing.T) {
 // TestIDsOfTheWholeRange: the default range is given in order and its end is its end.
 func TestIDsOfTheWholeRange(t *testing.T) {
 	ids := NewIDs(1, 4294967295, 0, 0)
-	if a, b := ids.Take(), ids.Take(); a != 1 || b != 2 {
-		t.Errorf("the first ids are %d and %d", a, b)
+	take := func(want uint64) {
+		t.Helper()
+		if id, ok := ids.Take(); id != want || !ok {
+			t.Errorf("id %d %t, want %d", id, ok, want)
+		}
 	}
+	take(1)
+	take(2)
 	ids.next.Store(ids.size - 1)
-	if id := ids.Take(); id != 4294967295 {
-		t.Errorf("the last id is %d", id)
-	}
-	if id := ids.Take(); id != 3 {
-		t.Errorf("1 and 2 are in use, and the next id is %d", id)
-	}
+	take(4294967295)
+	take(3) // 1 and 2 are in use
+	ids.Give(1)
+	ids.next.Store(ids.size)
+	take(1)
 }
 
 func TestDeepSlotsHoldTwoIDs(t *testing.T) {
@@ -314,5 +319,18 @@ func BenchmarkSequences(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		step()
+	}
+}
+
+// TestNoIDIsFree: a slot for which there is no id begins nothing, rather than wait for ever.
+func TestNoIDIsFree(t *testing.T) {
+	s := NewSequences(SequenceOptions{Entries: []SequenceEntry{{Calls: stepsOf(1)}}, Length: constant(2), IDs: NewIDs(1, 2, 0, 0), Slots: 3})
+	var turn Turn
+	if !s.Next(0, 0, &turn) || !s.Next(1, 1, &turn) || s.Next(2, 2, &turn) {
+		t.Error("three slots have two ids")
+	}
+	s.Next(0, 3, &turn)
+	if !s.Next(0, 4, &turn) || turn.Fields.Sequence != 1 {
+		t.Errorf("a slot that ended its sequence goes on with %d", turn.Fields.Sequence)
 	}
 }
