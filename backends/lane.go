@@ -62,7 +62,14 @@ type Call struct {
 	Head     []byte
 	Holes    []Hole
 	Body     [][]byte
-	Impl     any // the backend's own form; set by Prepare only
+	Seal     Seal // what follows Body and depends on the values in Head; nil: nothing does
+	Impl     any  // the backend's own form; set by Prepare only
+}
+
+// Seal ends a content with what depends on all of it: a checksum. Immutable.
+type Seal interface {
+	// AppendTrailer appends the end of the content that begins in head, whose holes are filled. It allocates nothing.
+	AppendTrailer(dst, head []byte) []byte
 }
 
 // Hole is a fixed-width place in Call.Head for one of Fields' values.

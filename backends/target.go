@@ -15,9 +15,10 @@ type Target struct {
 	Parameters     []Parameter
 	TLS            *TLSOptions // nil: system roots when the scheme is secure
 	ConnectTimeout time.Duration
-	Connections    int   // transport connections shared by all lanes; 0: one each; PerRequest: a new one for every request
-	MaxMessage     int64 // gRPC, each way
-	InputJSON      bool  // tensors as JSON instead of raw bytes
+	Compression    string // of requests, and asked for in replies: "gzip", "deflate", "" none
+	Connections    int    // transport connections shared by all lanes; 0: one each; PerRequest: a new one for every request
+	MaxMessage     int64  // gRPC, each way
+	InputJSON      bool   // tensors as JSON instead of raw bytes
 	OutputJSON     bool
 	Endpoint       string // one of Kind.Endpoints; "" where the kind has none
 	Method         string // an HTTP verb, or package.Service/Method

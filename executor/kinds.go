@@ -158,6 +158,9 @@ func targetOf(k *backends.Kind, t *scenario.Target) backends.Target {
 	if t.Endpoint == "" && k.Endpoints != nil {
 		out.Endpoint = k.Endpoints[0]
 	}
+	if t.Compression != "none" {
+		out.Compression = t.Compression
+	}
 	if t.Tokenizer != nil {
 		out.Tokenizer = t.Tokenizer.Name
 	}

@@ -349,6 +349,7 @@ func proven() map[string]string {
 		"TestSlotsRamp":                "stages.load.concurrency.ramp stages.load.concurrency.ramp.to stages.load.concurrency.ramp.over stages.load.concurrency.ramp.hold stages.load.concurrency.ramp.name",
 		"cmd/sluice: stages.txtar":     "stages.load.rate.search stages.load.rate.search.from stages.load.rate.search.to stages.load.rate.search.precision stages.load.rate.search.confirm stages.load.rate.search.while",
 		"TestSearch, TestSearchSlots":  "stages.load.concurrency.search stages.load.concurrency.search.from stages.load.concurrency.search.to stages.load.concurrency.search.precision stages.load.concurrency.search.confirm stages.load.concurrency.search.while",
+		"TestCompression":              "target.compression",
 		"TestSharedMemory":             "stages.shared_memory stages.shared_memory.kind stages.shared_memory.output_size",
 		"TestThink":                    "stages.load.think",
 		"TestMixTargets":               "stages.mix stages.mix.NAME.target stages.mix.NAME.weight",

@@ -117,6 +117,7 @@ func (r *reading) target(name string, t *rawTarget) *Target {
 		ConnectTimeout: t.ConnectTimeout.V, Connections: t.Connections.V, MaxMessage: int64(t.MaxMessage.V),
 		Input: t.Tensors.Input.V, Output: t.Tensors.Output.V, Ready: t.Ready.V, Statistics: t.Statistics.V, Builtin: newBuiltin(t.Builtin),
 	}
+	target.Compression = t.Compression.or("none")
 	target.Endpoint, target.Method, target.Streaming = t.Endpoint.or(""), t.Method.or(""), t.Streaming.or(false)
 	if t.Tokenizer != nil {
 		file := r.path(t.Tokenizer)

@@ -86,6 +86,7 @@ type Target struct {
 	TLS            *TLS
 	Timeout        time.Duration
 	ConnectTimeout time.Duration
+	Compression    string // none gzip deflate: of requests, and asked for in replies
 	Connections    Connections
 	MaxMessage     int64
 	Input, Output  string // tensors: "binary" or "json"

@@ -118,6 +118,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"triton", backends.Target{URL: "grpc://h:1", Endpoint: "generate"}, "endpoint generate is HTTP"},
 		{"triton", backends.Target{URL: "http://h:1", Endpoint: "generate", Streaming: true}, ""},
+		{"triton", backends.Target{URL: "http://h:1", Endpoint: "generate", Compression: "gzip"}, "takes no compressed requests"},
 		{"triton", backends.Target{URL: "http://h:1", Endpoint: "infer", Streaming: true}, "`streaming` needs grpc://"},
 		{"triton", backends.Target{URL: "grpc://h:1", Endpoint: "infer", Streaming: true}, ""},
 		{"openai", backends.Target{Endpoint: "embeddings", Streaming: true}, "endpoint embeddings answers in one piece"},

@@ -99,7 +99,11 @@ func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) {
 // readBody reads the request's body. Its bytes are taken from the budget and are to be given back as cap(body).
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		return nil, &failure{http.StatusUnsupportedMediaType, codes.InvalidArgument, "unsupported Content-Encoding '" + enc + "'"}
+		from, err := decoded(w, r)
+		if err != nil {
+			return nil, err
+		}
+		return s.readChunked(from)
 	}
 	if r.ContentLength > maxBody {
 		return nil, &failure{http.StatusRequestEntityTooLarge, codes.InvalidArgument, "request body is too large"}
@@ -305,16 +309,21 @@ func (req *jsonRequest) shared(name string) bool {
 
 // writeBody sends head and tail, with the configured pause between the HTTP head and them.
 func (s *Server) writeBody(w http.ResponseWriter, r *http.Request, head []byte, tail [][]byte) {
-	size := len(head)
 	h := w.Header()
 	if tail == nil {
 		h["Content-Type"] = []string{"application/json"}
 	} else {
 		h["Content-Type"] = []string{"application/octet-stream"}
 		h[headerLength] = []string{strconv.Itoa(len(head))}
-		for _, t := range tail {
-			size += len(t)
-		}
+	}
+	body, err := encoded(w, r, append([][]byte{head}, tail...))
+	if err != nil {
+		writeFailure(w, err)
+		return
+	}
+	size := 0
+	for _, b := range body {
+		size += len(b)
 	}
 	h["Content-Length"] = []string{strconv.Itoa(size)}
 	w.WriteHeader(http.StatusOK)
@@ -325,9 +334,8 @@ func (s *Server) writeBody(w http.ResponseWriter, r *http.Request, head []byte, 
 		}
 	}
 	// A failed write means that the client is gone.
-	_, _ = w.Write(head)
-	for _, t := range tail {
-		_, _ = w.Write(t)
+	for _, b := range body {
+		_, _ = w.Write(b)
 	}
 }
 

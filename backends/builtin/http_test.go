@@ -2,9 +2,11 @@ package builtin
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -221,9 +223,35 @@ func TestHTTPNotANumberHasNoJSON(t *testing.T) {
 	}
 }
 
-func TestHTTPCompressionIsRefused(t *testing.T) {
-	a, err := request(t, client(t), http.MethodPost, start(t, Config{}).HTTPURL()+"/v2/models/simple/infer", http.Header{"Content-Encoding": {"gzip"}}, []byte("x"))
-	if err != nil || a.status != http.StatusUnsupportedMediaType {
-		t.Errorf("%v %d", err, a.status)
+func TestHTTPCodings(t *testing.T) {
+	url := start(t, Config{}).HTTPURL() + "/v2/models/identity/infer"
+	for _, c := range []struct {
+		coding, body, want string
+		status             int
+	}{
+		{"br", "x", "unsupported Content-Encoding 'br'", 415},
+		{"gzip", "x", "failed to decompress the request body", 400},
+		{"deflate", "\x78\x9cx", "failed to decompress the request body", 400},
+		{"identity", oneFP32, `"OUTPUT0"`, 200},
+	} {
+		a, err := request(t, client(t), http.MethodPost, url, http.Header{"Content-Encoding": {c.coding}}, []byte(c.body))
+		if err != nil || a.status != c.status || !strings.Contains(string(a.body), c.want) {
+			t.Errorf("%s: %v %d %s", c.coding, err, a.status, a.body)
+		}
+	}
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	_, _ = z.Write([]byte(oneFP32))
+	_ = z.Close()
+	a, err := request(t, client(t), http.MethodPost, url, http.Header{"Content-Encoding": {"deflate"}, "Accept-Encoding": {"br, deflate"}}, packed.Bytes())
+	if err != nil || a.status != 200 {
+		t.Fatalf("%v %d %s", err, a.status, a.body)
+	}
+	plain, err := zlib.NewReader(bytes.NewReader(a.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(plain); err != nil || !strings.Contains(string(text), `"OUTPUT0"`) {
+		t.Errorf("%v: %s", err, text)
 	}
 }

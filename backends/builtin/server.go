@@ -169,6 +169,7 @@ func (s *Server) serveGRPC(l net.Listener, secure *tls.Config) {
 		grpc.MaxRecvMsgSize(maxBody),
 		grpc.MaxSendMsgSize(maxBody),
 		grpc.WaitForHandlers(true),
+		deflateOption(),
 	)
 	pb.RegisterGRPCInferenceServiceServer(s.grpc, grpcService{Server: s})
 	s.all.Go(func() { _ = s.grpc.Serve(l) })

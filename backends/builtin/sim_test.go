@@ -151,6 +151,7 @@ func TestSlowBody(t *testing.T) {
 	const pause = 30 * time.Millisecond
 	s := start(t, Config{SlowBody: pause})
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", strings.NewReader(oneFP32))
+	r.Header.Set("Accept-Encoding", "identity")
 	began := time.Now()
 	resp, err := client(t).Do(r)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/backends/wire/http1"
 )
 
 // Whole bodies go as they stand: over HTTP the JSON of a request, or JSON and the raw tensors behind it; over gRPC an
@@ -31,16 +30,10 @@ func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, er
 		return nil, errors.New("the body is no JSON")
 	}
 	size := sc.at
-	headers, err := c.headers(r.Headers, size, !sc.end())
+	call, err := c.call(r, path, holes{}, [][]byte{r.Body}, size, !sc.end())
 	if err != nil {
 		return nil, err
 	}
-	body := [][]byte{r.Body}
-	head, _, err := http1.Encode(http1.Request{Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers, Body: body})
-	if err != nil {
-		return nil, err
-	}
-	return &backends.Call{
-		Size: len(head) + len(r.Body), Row: r.Row, Items: r.Items, Head: head, Body: body, Impl: expect(r, nil),
-	}, nil
+	call.Impl = expect(r, nil)
+	return call, nil
 }

@@ -79,7 +79,10 @@ func urls(t testing.TB) map[string]backends.Target {
 		"http": {URL: plain.HTTPURL()}, "http json": {URL: plain.HTTPURL(), InputJSON: true, OutputJSON: true},
 		"json in": {URL: plain.HTTPURL(), InputJSON: true}, "json out": {URL: plain.HTTPURL(), OutputJSON: true},
 		"grpc": {URL: plain.GRPCURL()}, "https": {URL: secure.HTTPURL(), TLS: tls}, "grpcs": {URL: secure.GRPCURL(), TLS: tls},
-		"http+unix": {URL: unix.HTTPURL()}, "grpc+unix": {URL: unix.GRPCURL()},
+		"http gzip": {URL: plain.HTTPURL(), Compression: "gzip"}, "http deflate": {URL: plain.HTTPURL(), Compression: "deflate"},
+		"grpc gzip": {URL: plain.GRPCURL(), Compression: "gzip"}, "grpc deflate": {URL: plain.GRPCURL(), Compression: "deflate"},
+		"http json gzip": {URL: plain.HTTPURL(), InputJSON: true, OutputJSON: true, Compression: "gzip"},
+		"http+unix":      {URL: unix.HTTPURL()}, "grpc+unix": {URL: unix.GRPCURL()},
 	}
 }
 

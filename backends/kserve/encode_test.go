@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/coding"
 )
 
 func openFor(t testing.TB, target backends.Target) Conn {
@@ -249,5 +251,112 @@ func TestSequenceParametersAreTheirs(t *testing.T) {
 		if _, err := conn.Prepare(r); err == nil || !strings.Contains(err.Error(), "sequence_id") {
 			t.Errorf("%s: %v", url, err)
 		}
+	}
+}
+
+// TestHTTPCompressed undoes what goes out with the standard library: it is what goes out without compression, with the id of
+// each sending in it.
+func TestHTTPCompressed(t *testing.T) {
+	r := simple
+	r.Sequence = new(backends.Sequence)
+	for _, name := range []string{"gzip", "deflate"} {
+		target := backends.Target{URL: "http://h", Model: "m"}
+		plain, err := openFor(t, target).Prepare(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target.Compression = name
+		packed, err := openFor(t, target).Prepare(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := new(HTTP).newWire()
+		for id := range uint64(3) {
+			f := backends.Fields{ID: id * 1e18, Sequence: id + 1, Start: id == 0, End: id == 2}
+			_, want, _ := bytes.Cut(sent(new(HTTP).newWire(), plain, f), []byte("\r\n\r\n"))
+			all := sent(w, packed, f)
+			head, body, _ := bytes.Cut(all, []byte("\r\n\r\n"))
+			got, err := new(coding.Reader).Read(name, body, 1<<20)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: %v\n%q\n%q", name, err, got, want)
+			}
+			for _, field := range []string{"Content-Encoding: " + name, "Accept-Encoding: " + name, fmt.Sprintf("Content-Length: %d", len(body))} {
+				if !bytes.Contains(append(head, "\r\n"...), []byte("\r\n"+field+"\r\n")) {
+					t.Errorf("%s: the head lacks %s: %s", name, field, head)
+				}
+			}
+			if packed.Size != len(all) {
+				t.Errorf("%s: size %d of %d", name, packed.Size, len(all))
+			}
+		}
+	}
+	target := backends.Target{URL: "http://h", Model: "m", Compression: "gzip", Headers: []backends.Header{{Name: "content-encoding", Value: "br"}}}
+	if _, err := openFor(t, target).Prepare(simple); err == nil || !strings.Contains(err.Error(), "content-encoding") {
+		t.Errorf("a content coding of the plan's own: %v", err)
+	}
+}
+
+func sent(w backends.Wire, c *backends.Call, f backends.Fields) []byte {
+	head, body := w.Begin(0, c, f, new(backends.Sample))
+	return append(bytes.Clone(head), bytes.Join(body, nil)...)
+}
+
+// The parameters of shared tensors, by the names of Triton's extension.
+func TestHTTPShared(t *testing.T) {
+	r := simple
+	r.Outputs = []string{"A", "B"}
+	p := &Places{
+		Inputs: []Place{{Region: "in", Size: 8}, {Region: "in", At: 64, Size: 10}}, Output: "out-", Outputs: []Place{{Size: 16}, {At: 64, Size: 32}},
+	}
+	call, err := openFor(t, backends.Target{URL: "http://h", Model: "m"}).PrepareShared(r, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got, _ := bytes.Cut(sent(new(HTTP).newWire(), call, backends.Fields{ID: 7, Region: 12}), []byte("\r\n\r\n"))
+	want := `{"id":"00000000000000000007","inputs":[` +
+		`{"name":"IN","shape":[1,2],"datatype":"INT32","parameters":{"shared_memory_region":"in","shared_memory_byte_size":8}},` +
+		`{"name":"t\"é","shape":[2],"datatype":"BYTES","parameters":{"shared_memory_region":"in","shared_memory_offset":64,"shared_memory_byte_size":10}}],` +
+		`"outputs":[{"name":"A","parameters":{"shared_memory_region":"out-000012","shared_memory_byte_size":16}},` +
+		`{"name":"B","parameters":{"shared_memory_region":"out-000012","shared_memory_offset":64,"shared_memory_byte_size":32}}]}`
+	if diff := cmp.Diff(want, strings.Replace(string(got), `"parameters":{"binary_data_output":true},`, "", 1)); diff != "" {
+		t.Error(diff)
+	}
+	for name, wrong := range map[string]backends.Request{"a body": {Body: []byte("{}"), Model: "m"}, "other inputs": {Model: "m"}} {
+		if _, err := openFor(t, backends.Target{URL: "http://h", Model: "m"}).PrepareShared(wrong, p); err == nil {
+			t.Errorf("%s: encoded", name)
+		}
+	}
+}
+
+// The message is written by hand from the field numbers of the published protocol.
+func TestGRPCShared(t *testing.T) {
+	r := simple
+	r.Outputs = []string{"A"}
+	p := &Places{Inputs: []Place{{Region: "in", Size: 8}, {Region: "in", At: 64, Size: 10}}, Output: "o-", Outputs: []Place{{Size: 16}}}
+	call, err := openFor(t, backends.Target{URL: "grpc://h:1", Model: "m"}).PrepareShared(r, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(s string) string { return hex.EncodeToString([]byte(s)) }
+	entry := func(tag, name, value string) string {
+		return hexLength(tag, hexLength("0a", text(name))+hexLength("12", value))
+	}
+	in := func(name, typ, shape, places string) string {
+		return hexLength("2a", hexLength("0a", text(name))+hexLength("12", text(typ))+hexLength("1a", shape)+places)
+	}
+	want := "0a016d" + "120132" +
+		in("IN", "INT32", "0102", entry("22", "shared_memory_region", "1a02"+text("in"))+entry("22", "shared_memory_byte_size", "1008")) +
+		in(`t"é`, "BYTES", "02", entry("22", "shared_memory_region", "1a02"+text("in"))+entry("22", "shared_memory_offset", "1040")+entry("22", "shared_memory_byte_size", "100a"))
+	got := hex.EncodeToString(bytes.Join(call.Body, nil))
+	if diff := cmp.Diff(strings.Replace(want, "120132", "", 1), strings.Replace(got, "120132", "", 1)); diff != "" {
+		t.Error(diff)
+	}
+	head := hexLength("1a", text(idHole)) +
+		hexLength("32", hexLength("0a", text("A"))+entry("12", "shared_memory_byte_size", "1010")+entry("12", "shared_memory_region", "1a08"+text("o-000000")))
+	if diff := cmp.Diff(head, hex.EncodeToString(call.Head)); diff != "" {
+		t.Error(diff)
+	}
+	if h := call.Holes[1]; len(call.Holes) != 2 || h.Field != backends.FieldRegion || string(call.Head[h.At:int(h.At)+int(h.Width)]) != regionHole {
+		t.Errorf("holes %+v", call.Holes)
 	}
 }

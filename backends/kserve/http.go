@@ -154,6 +154,9 @@ func (e *statusError) Error() string {
 	text := "status " + strconv.Itoa(e.Status)
 	if e.Location != "" {
 		text += ", which points to " + strconv.Quote(e.Location)
+		if e.Status/100 == 3 {
+			text += ": write the right address into `url`"
+		}
 	}
 	if len(e.Body) > 0 {
 		text += fmt.Sprintf(": %.*q", backends.NoteSize, e.Body)

@@ -11,13 +11,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/coding"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 )
 
 const (
-	jsonLength   = "Inference-Header-Content-Length" // bytes of JSON in front of the raw tensors
-	contentType  = "Content-Type"
-	binaryOutput = "binary_data_output"
+	jsonLength    = "Inference-Header-Content-Length" // bytes of JSON in front of the raw tensors
+	contentType   = "Content-Type"
+	contentCoding = "Content-Encoding"
+	acceptCoding  = "Accept-Encoding"
+	binaryOutput  = "binary_data_output"
 )
 
 // Prepare implements backends.Conn.
@@ -51,24 +54,40 @@ func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 		prefix.join(text)
 		body = raw
 	}
-	headers, err := c.headers(r.Headers, size, len(raw) > 0)
+	call, err := c.call(&r, path, prefix, body, size, len(raw) > 0)
 	if err != nil {
 		return nil, err
 	}
-	head, places, err := http1.Encode(http1.Request{
-		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers,
-		Prefix: prefix.bytes, Holes: prefix.list, Body: body,
-	})
+	call.Stateful, call.Impl = r.Sequence != nil, expect(&r, p)
+	return call, nil
+}
+
+// call makes a Call of a request's content: prefix and body, of which the first size bytes are JSON, with raw tensors behind
+// them if it is binary. It is compressed if the target asks for that.
+func (c *HTTP) call(r *backends.Request, path string, prefix holes, body [][]byte, size int, binary bool) (*backends.Call, error) {
+	headers, err := c.headers(r.Headers, size, binary)
 	if err != nil {
 		return nil, err
 	}
-	size = len(head)
-	for _, b := range body {
-		size += len(b)
+	call := &backends.Call{Row: r.Row, Items: r.Items, Body: body}
+	q := http1.Request{
+		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers, Prefix: prefix.bytes, Holes: prefix.list, Body: body,
 	}
-	return &backends.Call{
-		Size: size, Row: r.Row, Items: r.Items, Stateful: r.Sequence != nil, Head: head, Holes: places, Body: body, Impl: expect(&r, p),
-	}, nil
+	if name := c.target.Compression; name != "" {
+		if q.Coding, err = coding.Front(name, len(q.Prefix), q.Body); err != nil {
+			return nil, err
+		}
+		q.Body = [][]byte{q.Coding.After}
+		call.Body, call.Seal, call.Size = q.Body, q.Coding, q.Coding.TrailerSize()
+	}
+	if call.Head, call.Holes, err = http1.Encode(q); err != nil {
+		return nil, err
+	}
+	call.Size += len(call.Head)
+	for _, b := range call.Body {
+		call.Size += len(b)
+	}
+	return call, nil
 }
 
 func modelPath(model, version string) string {
@@ -82,11 +101,21 @@ func modelPath(model, version string) string {
 // headers merges the request's headers over the target's and adds those of the protocol.
 func (c *HTTP) headers(own []backends.Header, jsonSize int, binary bool) ([]backends.Header, error) {
 	var out []backends.Header
+	asks := false
 	for _, h := range mergeHeaders(c.target.Headers, own) {
-		if strings.EqualFold(h.Name, contentType) || strings.EqualFold(h.Name, jsonLength) {
-			return nil, fmt.Errorf("header %s cannot be set: the client decides about it", h.Name)
+		for _, taken := range []string{contentType, jsonLength, contentCoding} {
+			if strings.EqualFold(h.Name, taken) {
+				return nil, fmt.Errorf("header %s cannot be set: the client decides about it", h.Name)
+			}
 		}
+		asks = asks || strings.EqualFold(h.Name, acceptCoding)
 		out = append(out, h)
+	}
+	if name := c.target.Compression; name != "" {
+		out = append(out, backends.Header{Name: contentCoding, Value: name})
+		if !asks {
+			out = append(out, backends.Header{Name: acceptCoding, Value: name})
+		}
 	}
 	if !binary {
 		return append(out, backends.Header{Name: contentType, Value: "application/json"}), nil

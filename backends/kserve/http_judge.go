@@ -23,12 +23,13 @@ const (
 //	a body that is no inference reply                  decode
 //	expected outputs missing or different              mismatch; the note names output and element
 //
-// Without expected outputs only the first bytes of the body are looked at: nothing is parsed.
+// A compressed reply is taken for what it holds; one that cannot be undone is decode. Without expected outputs only the first bytes of the body are looked at: nothing is parsed.
 type httpJudge struct {
 	keep    bool // replies, in Sample.Text
 	c       comparison
 	outputs []output
 	length  sizeSeen
+	decoder decoder
 }
 
 // sizeSeen is what the head of an edition says about the length of the JSON in front of raw tensors.
@@ -64,8 +65,20 @@ func (j *httpJudge) Reply(c *backends.Call, status int, h *http1.Header, body []
 
 func (j *httpJudge) judge(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) {
 	e := c.Impl.(*expectation)
+	coded := j.decoder.coded(h)
+	whole := h.BodySize() == int64(len(body))
+	if coded && (status/100 == 2 || !e.accepts(status, 200)) {
+		var ok bool
+		if body, ok = j.decoder.decode(body, int64(j.Keep(c, status)), !whole); !ok {
+			j.c.fail(s, backends.Decode, "the reply is not compressed as its header says: ", h.Get(contentCodingLower))
+			return
+		}
+	}
 	switch {
 	case !e.accepts(status, 200):
+		if coded {
+			s.SetNote(printable(body, backends.NoteSize))
+		}
 		j.status(status, h, body, s)
 		return
 	case status/100 != 2:
@@ -82,7 +95,8 @@ func (j *httpJudge) judge(c *backends.Call, status int, h *http1.Header, body []
 	case len(start) == 0 || start[0] != '{':
 		j.c.fail(s, backends.Decode, "the reply is no JSON object: ", body)
 	case len(e.outputs) > 0:
-		j.compare(e, h, body, s)
+		j.compare(e, h, body, whole, s)
+	case coded: // how long the reply is shows only behind its end
 	default:
 		if n, ok := j.jsonSize(h); !ok || n > h.BodySize() {
 			j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
@@ -90,13 +104,16 @@ func (j *httpJudge) judge(c *backends.Call, status int, h *http1.Header, body []
 	}
 }
 
+// redirected is what to do about a status of 300 to 399.
+const redirected = "the server redirects, and requests are sent to nobody else: write the right address into `url`; "
+
 const jsonLengthLower = "inference-header-content-length"
 
 // status fails a reply for its status. The wire has noted the body for 400 and above.
 func (j *httpJudge) status(status int, h *http1.Header, body []byte, s *backends.Sample) {
 	s.Class = backends.Status
 	if location := h.Get("location"); status/100 == 3 && location != nil {
-		j.c.fail(s, backends.Status, "the server points to ", location)
+		j.c.fail(s, backends.Status, redirected+"it points to ", location)
 	} else if status < 400 {
 		j.c.fail(s, backends.Status, "", body)
 	}
@@ -132,12 +149,12 @@ func readJSONSize(h *http1.Header) (n int64, ok bool) {
 }
 
 // compare parses the reply and holds it against e.
-func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, s *backends.Sample) {
+func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole bool, s *backends.Sample) {
 	size, ok := j.jsonSize(h)
 	if size < 0 {
 		size = int64(len(body))
 	}
-	if !ok || size > int64(len(body)) || h.BodySize() != int64(len(body)) {
+	if !ok || size > int64(len(body)) || !whole {
 		j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
 		return
 	}

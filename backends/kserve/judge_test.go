@@ -1,16 +1,19 @@
 package kserve
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/coding"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
@@ -125,7 +128,7 @@ func TestHTTPJudge(t *testing.T) {
 		{"error in a 200, expected outputs", jsonReply(200, ` { "error" : "x" }`), &backends.Expect{Outputs: one}, backends.Server, `"x"`},
 		{"html", jsonReply(200, "<html>"), nil, backends.Decode, "no JSON object: <html>"},
 		{"empty", jsonReply(200, ""), nil, backends.Decode, "no JSON object"},
-		{"redirect", jsonReply(301, ""), nil, backends.Status, "points to http://other/v2"},
+		{"redirect", jsonReply(301, ""), nil, backends.Status, "write the right address into `url`; it points to http://other/v2"},
 		{"201", jsonReply(201, "made"), nil, backends.Status, "made"},
 		{"503", jsonReply(503, `{"error":"busy"}`), nil, backends.Status, `{"error":"busy"}`},
 		{"503 expected", jsonReply(503, `{"error":"busy"}`), &backends.Expect{Status: []int{503, 200}, Outputs: one}, backends.OK, ""},
@@ -274,6 +277,49 @@ func TestLengthOfEveryReply(t *testing.T) {
 		w.Feed([]byte(head+"\r\n{}"), 5)
 		if s.Class != c.class {
 			t.Errorf("reply %d with length %q: %s, want %s", i, c.length, backends.ClassNames[s.Class], backends.ClassNames[c.class])
+		}
+	}
+}
+
+// packed is a reply in a coding, of which the client asks for the first most bytes at a time.
+func packed(t *testing.T, status int, name, coded, text string) string {
+	t.Helper()
+	s, err := coding.Back(coded, 0, [][]byte{[]byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := s.AppendTrailer(slices.Clone(s.Before), nil)
+	return fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", status, name, len(body), body)
+}
+
+func TestCompressedReplies(t *testing.T) {
+	noise := make([]byte, 3000)
+	for i := range noise {
+		noise[i] = byte(i*i>>3) ^ byte(i*7919>>5)
+	}
+	long := `{"model_name":"m","outputs":[],"x":"` + base64.StdEncoding.EncodeToString(noise) + `"}`
+	want := &backends.Expect{Outputs: []backends.Tensor{{Name: "A", Type: backends.Int32, Shape: []int64{1}, Data: []byte{5, 0, 0, 0}}}}
+	five := `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":[5]}]}`
+	six := strings.Replace(five, "5", "6", 1)
+	for _, c := range []struct {
+		what, reply string
+		expect      *backends.Expect
+		class       backends.ErrorClass
+		note        string
+	}{
+		{"gzip", packed(t, 200, "gzip", "gzip", long), nil, backends.OK, ""},
+		{"deflate", packed(t, 200, "Deflate", "deflate", long), nil, backends.OK, ""},
+		{"an error with status 200", packed(t, 200, "gzip", "gzip", `{"error":"busy"}`), nil, backends.Server, "busy"},
+		{"an error", packed(t, 400, "gzip", "gzip", `{"error":"bad shape"}`), nil, backends.Status, "bad shape"},
+		{"compared", packed(t, 200, "gzip", "gzip", five), want, backends.OK, ""},
+		{"different", packed(t, 200, "deflate", "deflate", six), want, backends.Mismatch, "[0] is 6, want 5"},
+		{"another coding than it says", packed(t, 200, "gzip", "deflate", long), nil, backends.Decode, "not compressed as its header says: gzip"},
+		{"a coding nobody asked for", packed(t, 200, "br", "gzip", long), nil, backends.Decode, "not compressed as its header says: br"},
+		{"none", "HTTP/1.1 200 X\r\nContent-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}", nil, backends.OK, ""},
+	} {
+		s := judgeHTTP(t, c.reply, c.expect)
+		if s.Class != c.class || !strings.Contains(string(s.Note), c.note) {
+			t.Errorf("%s: %s %s", c.what, s.Class, s.Note)
 		}
 	}
 }

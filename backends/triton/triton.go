@@ -67,6 +67,8 @@ func abilities(t backends.Target) backends.Ability {
 // check reads what kserve reads, and whether the endpoint can be had over this protocol.
 func check(t backends.Target) error {
 	switch {
+	case t.Endpoint == generate && t.Compression != "":
+		return errors.New("endpoint generate takes no compressed requests: remove `compression`")
 	case t.Endpoint == generate && t.GRPC():
 		return errors.New("endpoint generate is HTTP: use http://, or endpoint infer")
 	case t.Streaming && t.Endpoint != generate && !t.GRPC():

@@ -35,9 +35,10 @@ executor/verdict        -> scenario scenario/source scenario/expression scenario
 executor/artifact       -> executor/result scenario/metric backends
 executor                -> scenario scenario/source scenario/metric scenario/expression executor/* backends
 backends                ->
-backends/wire/http1     -> backends
+backends/wire/http1     -> backends backends/wire/coding
 backends/wire/netlane   -> backends
-backends/wire/grpcraw   -> backends backends/wire/netlane
+backends/wire/grpcraw   -> backends backends/wire/netlane backends/wire/coding
+backends/wire/coding    ->
 backends/wire/protow    -> backends
 backends/wire/shm       ->
 backends/kserve         -> backends backends/wire/*

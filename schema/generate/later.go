@@ -17,7 +17,6 @@ target.path
 target.method
 target.protos
 target.inprocess
-target.compression
 target.tokenizer
 builtin.ttft
 builtin.itl

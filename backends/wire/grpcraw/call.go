@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/coding"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 )
@@ -15,6 +16,7 @@ type message struct {
 	set    int // number of its metadata in the pool
 	body   mem.BufferSlice
 	whole  mem.BufferSlice // body and head, when the head has no holes
+	seal   *coding.Stream  // what ends the message after the head; nil: it is not compressed
 	expect any
 }
 
@@ -23,25 +25,39 @@ type message struct {
 // it has let go of all, and the lane may use that buffer again. Headers come over the pool's own.
 // expect is for the judge, which gets it back by Expected.
 func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole, expect any) (*backends.Call, error) {
-	size := len(head)
 	m := &message{method: method, expect: expect}
+	size := sizeOf(body) + len(head)
+	if size > p.o.maxMessage() {
+		return nil, fmt.Errorf("a request of %d bytes is over max_message, %d", size, p.o.maxMessage())
+	}
+	if p.o.Compression != "" {
+		var err error
+		if m.seal, err = coding.Back(p.o.Compression, len(head), body); err != nil {
+			return nil, err
+		}
+		body = [][]byte{m.seal.Before}
+		size = len(m.seal.Before) + len(head) + m.seal.TrailerSize()
+	}
 	for _, b := range body {
 		if len(b) > 0 {
 			m.body = append(m.body, mem.SliceBuffer(b))
-			size += len(b)
 		}
-	}
-	if size > p.o.maxMessage() {
-		return nil, fmt.Errorf("a request of %d bytes is over max_message, %d", size, p.o.maxMessage())
 	}
 	var err error
 	if m.set, err = p.metadataSet(headers); err != nil {
 		return nil, err
 	}
-	if len(holes) == 0 {
+	if len(holes) == 0 && m.seal == nil {
 		m.whole = append(append(m.whole, m.body...), mem.SliceBuffer(head))
 	}
 	return &backends.Call{Size: size + prefixSize, Head: head, Holes: holes, Body: body, Impl: m}, nil
+}
+
+func sizeOf(pieces [][]byte) (n int) {
+	for _, b := range pieces {
+		n += len(b)
+	}
+	return n
 }
 
 // Expected is what Call was given for the judge.

@@ -58,6 +58,9 @@ func (o *outgoing) marshal() mem.BufferSlice {
 		at := own + int(hole.At)
 		fill(h.bytes[at:at+int(hole.Width)], hole.Field, o.fields)
 	}
+	if m.seal != nil {
+		h.bytes = m.seal.AppendTrailer(h.bytes, h.bytes)
+	}
 	h.list = append(h.list, mem.NewBuffer(&h.bytes, h))
 	return h.list
 }

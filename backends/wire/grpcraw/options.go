@@ -17,6 +17,7 @@ type Options struct {
 	Clock          backends.Clock
 	ConnectTimeout time.Duration     // TCP, TLS and HTTP/2 set-up together; 0: 10 s
 	Connections    int               // as backends.Target.Connections
+	Compression    string            // of messages: "gzip", "deflate", "" none
 	MaxMessage     int64             // bytes, each way; 0: 2 GiB - 1, the most that gRPC has
 	Headers        []backends.Header // metadata of every call; names may have any case
 	Judge          func() Judge      // makes a lane's judge

@@ -70,7 +70,9 @@ func (p *Pool) controlConn() (*conn, error) {
 	defer p.mu.Unlock()
 	var err error
 	if p.control == nil {
-		p.control, err = newConn(&p.o)
+		plain := p.o
+		plain.Compression = "" // what Invoke sends is not compressed
+		p.control, err = newConn(&plain)
 	}
 	return p.control, err
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/coding"
 )
 
 // Request is an HTTP request before encoding.
@@ -20,6 +21,9 @@ type Request struct {
 	Holes []backends.Hole
 	// Body is the rest of the content. Only its length is used here: it goes into backends.Call.Body as it is.
 	Body [][]byte
+	// Coding has Prefix go out as the changing part of a stream whose compressed rest is Body; nil: all goes as it is. It is
+	// then also backends.Call.Seal.
+	Coding *coding.Stream
 }
 
 // closeField is how a request that ends its connection says so; Begin looks for it.
@@ -50,6 +54,9 @@ func Encode(r Request) (head []byte, holes []backends.Hole, err error) {
 		}
 	}
 	size := len(r.Prefix)
+	if r.Coding != nil {
+		size += len(r.Coding.Before) + r.Coding.TrailerSize()
+	}
 	for _, b := range r.Body {
 		size += len(b)
 	}
@@ -57,6 +64,9 @@ func Encode(r Request) (head []byte, holes []backends.Hole, err error) {
 		head = append(strconv.AppendInt(append(head, "Content-Length: "...), int64(size), 10), "\r\n"...)
 	}
 	head = append(head, "\r\n"...)
+	if r.Coding != nil {
+		head = append(head, r.Coding.Before...)
+	}
 	for _, h := range r.Holes {
 		h.At += uint32(len(head))
 		holes = append(holes, h)

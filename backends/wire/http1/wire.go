@@ -57,6 +57,8 @@ type Wire struct {
 	slot   int
 	head   []byte // own copy of headOf's head, holes patched
 	headOf *backends.Call
+	tail   []byte // of the request, with sealed: its body and the tail behind it
+	sealed [][]byte
 	noBody bool // the request is a HEAD: its reply has no content (RFC 9110 section 9.3.2)
 	leaves bool // the request says close (RFC 9112 section 9.6)
 	close  bool // this connection must not be used after the reply
@@ -127,6 +129,11 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 	w.call, w.sample, w.slot = c, s, slot
 	w.got, w.close = false, w.leaves
 	w.next()
+	if c.Seal != nil {
+		w.tail = c.Seal.AppendTrailer(w.tail[:0], w.head)
+		w.sealed = append(append(w.sealed[:0], c.Body...), w.tail)
+		return w.head, w.sealed
+	}
 	return w.head, c.Body
 }
 

@@ -1,0 +1,89 @@
+package builtin
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+	"net/http"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	_ "google.golang.org/grpc/encoding/gzip" // calls that come so are answered so
+)
+
+// decoded is a request's body without its content coding.
+func decoded(w http.ResponseWriter, r *http.Request) (io.Reader, error) {
+	raw := http.MaxBytesReader(w, r.Body, maxBody)
+	var plain io.ReadCloser
+	var err error
+	switch enc := r.Header.Get("Content-Encoding"); enc {
+	case "gzip":
+		plain, err = gzip.NewReader(raw)
+	case "deflate":
+		plain, err = zlib.NewReader(raw)
+	default:
+		return nil, &failure{http.StatusUnsupportedMediaType, codes.InvalidArgument, "unsupported Content-Encoding '" + enc + "'"}
+	}
+	if err != nil {
+		return nil, invalid("failed to decompress the request body: %v", err)
+	}
+	return http.MaxBytesReader(w, sane{plain}, maxBody), nil
+}
+
+// sane turns what a decompressor says about its input into an answer.
+type sane struct{ io.ReadCloser }
+
+func (s sane) Read(b []byte) (int, error) {
+	n, err := s.ReadCloser.Read(b)
+	if err != nil && err != io.EOF {
+		err = invalid("failed to decompress the request body: %v", err)
+	}
+	return n, err
+}
+
+// encoded compresses a reply as its request allows: the first coding named that there is.
+func encoded(w http.ResponseWriter, r *http.Request, body [][]byte) ([][]byte, error) {
+	for _, name := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+		var out bytes.Buffer
+		var to io.WriteCloser
+		switch name = strings.TrimSpace(name); name {
+		case "gzip":
+			to = gzip.NewWriter(&out)
+		case "deflate":
+			to = zlib.NewWriter(&out)
+		default:
+			continue
+		}
+		for _, b := range body {
+			if _, err := to.Write(b); err != nil {
+				return nil, err
+			}
+		}
+		w.Header()["Content-Encoding"] = []string{name}
+		err := to.Close()
+		return [][]byte{out.Bytes()}, err
+	}
+	return body, nil
+}
+
+// deflated undoes what gRPC calls deflate, for which grpc-go has no registered coding.
+type deflated struct{}
+
+// Type names the coding.
+func (deflated) Type() string { return "deflate" }
+
+// Do undoes it.
+func (deflated) Do(r io.Reader) ([]byte, error) {
+	z, err := zlib.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(z, maxBody+1))
+}
+
+// deflateOption lets requests come deflated; their replies come plain.
+func deflateOption() grpc.ServerOption {
+	return grpc.RPCDecompressor(deflated{}) //nolint:staticcheck // the registry that replaces it is that of the process
+}

@@ -1,0 +1,203 @@
+// Package coding compresses content once although a part of it changes with each sending: gzip (RFC 1952) and zlib, which
+// HTTP and gRPC call deflate (RFC 1950).
+//
+// It is not: a compressor for the time between due and last byte (a sending costs a checksum of the part that changes), a
+// server's side.
+//
+// The part that changes goes as a stored block of the deflate format, beside the compressed rest:
+//
+//	Front   header, stored(part), deflate(rest) final, trailer of part and rest
+//	Back    header, deflate(rest), stored(part) final, trailer of rest and part
+package coding
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/adler32"
+	"hash/crc32"
+)
+
+// Names of the codings, as both protocols have them.
+const (
+	Gzip    = "gzip"
+	Deflate = "deflate"
+)
+
+// MaxPart is the most that the part that changes can hold.
+const MaxPart = 1<<16 - 1
+
+// Stream is compressed content. Immutable.
+type Stream struct {
+	// Before comes in front of the part that changes, After behind it; then the trailer.
+	Before, After []byte
+	gzip, front   bool
+	part          int
+	sum           uint32 // of the rest
+	rest          int64  // bytes of the rest, uncompressed
+	size          int64  // all bytes, uncompressed
+	shift         [32]uint32
+}
+
+// Front makes a stream whose first part bytes change.
+func Front(name string, part int, rest [][]byte) (*Stream, error) {
+	return newStream(name, part, rest, true)
+}
+
+// Back makes a stream whose last part bytes change.
+func Back(name string, part int, rest [][]byte) (*Stream, error) {
+	return newStream(name, part, rest, false)
+}
+
+func newStream(name string, part int, rest [][]byte, front bool) (*Stream, error) {
+	if name != Gzip && name != Deflate {
+		return nil, fmt.Errorf("there is no compression %q", name)
+	}
+	if part > MaxPart {
+		return nil, fmt.Errorf("%d bytes that change with each request are too many to compress: at most %d", part, MaxPart)
+	}
+	s := &Stream{gzip: name == Gzip, front: front, part: part}
+	s.sum = s.start()
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.DefaultCompression)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range rest {
+		s.sum = s.update(s.sum, b)
+		s.rest += int64(len(b))
+		if _, err := w.Write(b); err != nil {
+			return nil, err
+		}
+	}
+	s.size = s.rest + int64(part)
+	head := []byte{0x78, 0x9c} // zlib: deflate, 32 KiB window, default level
+	if s.gzip {
+		head = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff} // no name, no time, system unknown
+		s.shift = shiftBy(s.rest)
+	}
+	end := w.Close
+	if !front {
+		end = w.Flush // to the next byte
+	}
+	if err := end(); err != nil {
+		return nil, err
+	}
+	if front {
+		s.Before, s.After = stored(head, part, false), packed.Bytes()
+	} else {
+		s.Before = stored(append(head, packed.Bytes()...), part, true)
+	}
+	return s, nil
+}
+
+// stored appends the head of a stored block.
+func stored(dst []byte, n int, final bool) []byte {
+	kind := byte(0)
+	if final {
+		kind = 1
+	}
+	return append(dst, kind, byte(n), byte(n>>8), ^byte(n), ^byte(n>>8))
+}
+
+// TrailerSize is how many bytes AppendTrailer appends.
+func (s *Stream) TrailerSize() int {
+	if s.gzip {
+		return 8
+	}
+	return 4
+}
+
+// AppendTrailer appends the end of the stream. head ends with the part that changes. It allocates nothing.
+func (s *Stream) AppendTrailer(dst, head []byte) []byte {
+	part := head[len(head)-s.part:]
+	sum := s.sum
+	switch {
+	case !s.front:
+		sum = s.update(sum, part)
+	case s.gzip:
+		sum = times(&s.shift, crc32.ChecksumIEEE(part)) ^ sum
+	default:
+		sum = adlerJoin(adler32.Checksum(part), sum, s.rest)
+	}
+	if s.gzip {
+		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, sum), uint32(s.size))
+	}
+	return binary.BigEndian.AppendUint32(dst, sum)
+}
+
+func (s *Stream) start() uint32 {
+	if s.gzip {
+		return 0
+	}
+	return 1
+}
+
+func (s *Stream) update(sum uint32, b []byte) uint32 {
+	if s.gzip {
+		return crc32.Update(sum, crc32.IEEETable, b)
+	}
+	return adlerUpdate(sum, b)
+}
+
+// adlerPrime is the modulus of Adler-32.
+const adlerPrime = 65521
+
+// adlerUpdate goes on with a sum over b.
+func adlerUpdate(sum uint32, b []byte) uint32 {
+	return adlerJoin(sum, adler32.Checksum(b), int64(len(b)))
+}
+
+// adlerJoin is the sum of two texts one behind the other; the second has n bytes.
+func adlerJoin(first, second uint32, n int64) uint32 {
+	a1, b1 := uint64(first&0xffff), uint64(first>>16)
+	a2, b2 := uint64(second&0xffff), uint64(second>>16)
+	a := (a1 + a2 + adlerPrime - 1) % adlerPrime
+	b := (b1 + b2 + uint64(n%adlerPrime)*(a1+adlerPrime-1)) % adlerPrime
+	return uint32(b<<16 | a)
+}
+
+// shiftBy is the matrix over GF(2), by columns, that takes a CRC-32 to that of the same text with n zero bytes behind it,
+// but for what the zeros themselves add, which the sum of what really follows has.
+func shiftBy(n int64) (m [32]uint32) {
+	var power [32]uint32 // one zero bit
+	power[0] = crc32.IEEE
+	for i := 1; i < 32; i++ {
+		power[i] = 1 << (i - 1)
+	}
+	for range 3 { // one zero byte
+		power = square(&power)
+	}
+	for i := range m {
+		m[i] = 1 << i
+	}
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			for i, column := range m {
+				m[i] = times(&power, column)
+			}
+		}
+		power = square(&power)
+	}
+	return m
+}
+
+func square(m *[32]uint32) (out [32]uint32) {
+	for i, column := range m {
+		out[i] = times(m, column)
+	}
+	return out
+}
+
+func times(m *[32]uint32, v uint32) (sum uint32) {
+	for i := 0; v != 0; i, v = i+1, v>>1 {
+		if v&1 == 1 {
+			sum ^= m[i]
+		}
+	}
+	return sum
+}
+
+var errCoding = errors.New("the content is not compressed as its name says")

@@ -1,0 +1,57 @@
+package coding
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+)
+
+// Reader undoes codings, one content after the other. Its buffers grow once and are kept. The zero Reader is ready.
+type Reader struct {
+	from bytes.Reader
+	gzip gzip.Reader
+	zlib io.ReadCloser
+	out  []byte
+}
+
+// Read gives what b holds in the coding name, at most limit bytes of it, until the next call. A content that is cut is an
+// error, unless what there is of it is enough.
+func (r *Reader) Read(name string, b []byte, limit int64) ([]byte, error) {
+	r.from.Reset(b)
+	from, err := r.open(name)
+	if err != nil {
+		return nil, err
+	}
+	r.out = r.out[:0]
+	for int64(len(r.out)) < limit {
+		if len(r.out) == cap(r.out) {
+			r.out = append(r.out, 0)[:len(r.out)]
+		}
+		n, err := from.Read(r.out[len(r.out):min(int64(cap(r.out)), limit)])
+		r.out = r.out[:len(r.out)+n]
+		if err == io.EOF {
+			return r.out, nil
+		}
+		if err != nil {
+			return r.out, err
+		}
+	}
+	return r.out, nil
+}
+
+func (r *Reader) open(name string) (io.Reader, error) {
+	switch name {
+	case Gzip:
+		return &r.gzip, r.gzip.Reset(&r.from)
+	case Deflate:
+		var err error
+		if r.zlib == nil {
+			r.zlib, err = zlib.NewReader(&r.from)
+		} else {
+			err = r.zlib.(zlib.Resetter).Reset(&r.from, nil)
+		}
+		return r.zlib, err
+	}
+	return nil, errCoding
+}
