@@ -39,6 +39,7 @@ backends/wire/http1     -> backends backends/wire/coding
 backends/wire/netlane   -> backends
 backends/wire/grpcraw   -> backends backends/wire/netlane backends/wire/coding
 backends/wire/coding    ->
+backends/wire/sse       -> backends backends/wire/http1
 backends/wire/protow    -> backends
 backends/wire/shm       ->
 backends/kserve         -> backends backends/wire/*
