@@ -64,6 +64,14 @@ type Sequence struct {
 type Expect struct {
 	Status  []int    // statuses that count as ok; nil: 200 (gRPC: 0)
 	Outputs []Tensor // compared by name; those not named are not looked at
+	Fields  []Field  // values that the reply holds besides tensors
+	Share   Share    // of the replies whose outputs and fields are compared
 	// Tolerances for floats: |got-want| <= Absolute + Relative*|want|. Both 0: bit for bit.
 	Relative, Absolute float64
+}
+
+// Field is a value of a reply. Path leads to it through maps and lists: names and indexes, separated by dots.
+type Field struct {
+	Path string
+	Want any // string, bool, int64, float64, or nil for null
 }

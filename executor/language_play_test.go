@@ -218,7 +218,10 @@ func TestExpect(t *testing.T) {
 	}
 	for expect, failed := range map[string]int64{
 		"": 4, "expect: {outputs: true}, ": 4, "expect: {outputs: false}, ": 0, "expect: {absolute: 0.6}, ": 0, "expect: {absolute: 0.4}, ": 4,
-		"expect: {relative: 0.01}, ": 0, "expect: {relative: 0.001}, ": 4,
+		"expect: {relative: 0.01}, ": 0, "expect: {relative: 0.001}, ": 4, "expect: {sample: 50%}, ": 2, "expect: {sample: 0.001%}, ": 1,
+		"expect: {outputs: false, fields: {model_name: identity, outputs.0.name: OUTPUT0, outputs.0.shape.0: 1, outputs.0.shape.1: 2}}, ": 0,
+		"expect: {outputs: false, fields: {outputs.0.datatype: INT64}}, ": 4, "expect: {outputs: false, fields: {outputs.1.name: OUTPUT0}}, ": 4,
+		"expect: {outputs: false, fields: {model_name: 1}}, ": 4, "expect: {outputs: false, sample: 50%, fields: {model_name: x}}, ": 2,
 	} {
 		for _, url := range []string{s.HTTPURL(), s.GRPCURL()} {
 			n := node(t, play(t, `
@@ -227,6 +230,13 @@ data: {file: `+data+`}
 target: {backend: kserve, url: URL, model: identity, ready: 0s}
 stages: [{id: s, `+expect+`load: {concurrency: 1}, for: 4 requests}]
 `, url, Env{}), "s")
+			if expect == "" {
+				want := result.ErrorClass{Class: "mismatch", Count: 4, Example: "row 0: output OUTPUT0 [0] is 100, want 100.5"}
+				want.More = slices.Repeat([]string{want.Example}, 3)
+				if diff := cmp.Diff([]result.ErrorClass{want}, n.Errors); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", url, diff)
+				}
+			}
 			if got := count(n, "errors.mismatch.count"); got != failed {
 				t.Errorf("%s{%s}: %d mismatches, want %d: %+v", url, expect, got, failed, n.Errors)
 			}

@@ -338,7 +338,7 @@ func proven() map[string]string {
 		"TestSettings":                 "target.trace target.trace.level target.trace.rate target.trace.count target.trace.log_frequency target.log target.log.info target.log.warning target.log.error target.log.verbose target.log.format",
 		"TestMetrics":                  "target.metrics target.metrics.url target.metrics.every target.metrics.match",
 		"TestModelControl":             "stages.before.load_model stages.before.unload_model",
-		"TestExpect":                   "stages.expect stages.expect.outputs stages.expect.relative stages.expect.absolute stages.expect.status",
+		"TestExpect":                   "stages.expect stages.expect.outputs stages.expect.relative stages.expect.absolute stages.expect.status stages.expect.sample stages.expect.fields",
 		"TestLevels":                   "stages.load stages.load.concurrency stages.load.rate stages.load.concurrency.levels stages.load.concurrency.levels.from stages.load.concurrency.levels.to stages.load.concurrency.levels.step stages.load.concurrency.levels.factor stages.load.concurrency.levels.while stages.load.concurrency.levels.while.slo stages.load.rate.levels stages.load.rate.levels.from stages.load.rate.levels.to stages.load.rate.levels.step stages.load.rate.levels.factor stages.load.rate.levels.while",
 		"TestSequences":                "stages.load.of stages.sequences",
 		"TestSequenceKeys":             "stages.sequences.live stages.sequences.length stages.sequences.ids stages.sequences.ids.from stages.sequences.ids.to stages.sequences.ids.text stages.sequences.serial",

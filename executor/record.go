@@ -157,7 +157,11 @@ func failures(a *measure.Aggregate) []result.ErrorClass {
 	list := []result.ErrorClass{}
 	for i, name := range backends.ClassNames {
 		if n := a.Class[i]; n > 0 && backends.ErrorClass(i).Failed() {
-			list = append(list, result.ErrorClass{Class: name, Count: n, Example: a.Examples[i]})
+			e := result.ErrorClass{Class: name, Count: n, Example: a.Examples[i]}
+			if backends.ErrorClass(i) == backends.Mismatch {
+				e.More = a.Mismatches
+			}
+			list = append(list, e)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b result.ErrorClass) int { return cmp.Compare(b.Count, a.Count) })

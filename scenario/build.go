@@ -356,6 +356,7 @@ func (r *reading) request(q rawRequest, p *Plan) Request {
 	request.Outputs = wordsOf(q.Outputs)
 	if x := q.Expect; x != nil {
 		request.Expect = &Expect{Pos: x.At.pos(), Outputs: x.Outputs.V, Relative: float64(x.Relative.V), Absolute: float64(x.Absolute.V)}
+		request.Expect.Sample, request.Expect.Fields = float64(x.Sample.V), parameters(x.Fields)
 		for _, code := range x.Status {
 			request.Expect.Status = append(request.Expect.Status, int(code.V))
 		}

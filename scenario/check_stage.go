@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -56,6 +57,7 @@ func (c *checker) request(s *rawStage, at place, r rawRequest, whole bool) {
 	c.headers(r.Headers)
 	c.shapes(r.Shapes)
 	c.unique(r.Outputs, "output")
+	c.expect(r.Expect)
 	if !whole {
 		return // its entries say what it leaves open, and repeat what it does not
 	}
@@ -72,6 +74,21 @@ func (c *checker) request(s *rawStage, at place, r rawRequest, whole bool) {
 		code: codeMissing, summary: fmt.Sprintf("no \"model\" here, and %s names none", subject(s.At.node, s.At.path)),
 		detail: "add `model: NAME` to the target",
 	})
+}
+
+// expect refuses to compare nothing, and paths that lead nowhere.
+func (c *checker) expect(x *rawExpect) {
+	if x == nil {
+		return
+	}
+	if x.Sample != nil && x.Sample.V == 0 && x.At.node.Entry("sample") != nil {
+		c.at(x.Sample.at, &mistake{code: codeRange, summary: "\"sample\" must be above 0%", detail: "to compare no outputs write `outputs: false`"})
+	}
+	for _, f := range x.Fields.items() {
+		if slices.Contains(strings.Split(f.Key, "."), "") {
+			c.under(x.Fields.At, f.Key, invalid("a path is names and indexes with dots between them, such as outputs.0.datatype", "%q is no path", f.Key))
+		}
+	}
 }
 
 func findTarget(c *checker, at place, name *val[string]) *rawTarget {

@@ -375,6 +375,8 @@ type Expect struct {
 	Outputs            bool // compare with the data's expected outputs
 	Relative, Absolute float64
 	Status             []int
+	Sample             float64 // share of the replies that is compared, above 0
+	Fields             []Parameter
 }
 
 // Assertion is one thing that must hold. Those named by `slo` are here in full.

@@ -12,15 +12,16 @@ import (
 //
 //	OK is not one of the codes that the plan names     status
 //	a message that is no ModelInferResponse            decode
-//	expected outputs missing or different              mismatch; the note names output and element
+//	expected outputs or fields missing or different    mismatch; the note names output and element, or field
 //
-// Without expected outputs the message is only walked at its top level.
+// Without anything to compare the message is only walked at its top level.
 type grpcJudge struct {
 	keep    bool // replies, in Sample.Text
 	c       comparison
 	outputs [][]byte // InferOutputTensor messages
 	raw     [][]byte // raw_output_contents
 	ints    []int64
+	json    []byte // what the message says besides data
 }
 
 // Accepts implements grpcraw.Judge.
@@ -29,8 +30,8 @@ func (j *grpcJudge) Accepts(c *backends.Call, code int32) bool {
 }
 
 // Whole implements grpcraw.Judge.
-func (j *grpcJudge) Whole(c *backends.Call) bool {
-	return j.keep || len(grpcraw.Expected(c).(*expectation).outputs) > 0
+func (j *grpcJudge) Whole(c *backends.Call, s *backends.Sample) bool {
+	return j.keep || grpcraw.Expected(c).(*expectation).compares(s)
 }
 
 // Reply implements grpcraw.Judge.
@@ -46,7 +47,7 @@ func (j *grpcJudge) judge(c *backends.Call, pieces [][]byte, s *backends.Sample)
 	switch {
 	case !e.accepts(0, 0):
 		j.c.fail(s, backends.Status, "the server answered OK, which is not expected", nil)
-	case len(e.outputs) == 0:
+	case !e.compares(s):
 		if protow.Check(pieces) != nil {
 			j.c.fail(s, backends.Decode, "the reply is no protobuf message", nil)
 		}
@@ -62,11 +63,22 @@ func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) 
 	j.c.begin(e)
 	if !j.walk(message) || !j.paired() && e.shared == nil {
 		j.c.fail(s, backends.Decode, "the reply is no ModelInferResponse", nil)
+	} else if !j.fields(e, message) {
+		j.c.mismatch(s)
 	} else {
 		j.each(e, s)
 	}
 	clear(j.outputs)
 	clear(j.raw)
+}
+
+// fields holds what the message says besides data against the values that are wanted there.
+func (j *grpcJudge) fields(e *expectation, message []byte) bool {
+	if len(e.fields) == 0 {
+		return true
+	}
+	j.json = appendHead(j.json[:0], message)
+	return j.c.fields(e, j.json)
 }
 
 func (j *grpcJudge) each(e *expectation, s *backends.Sample) {

@@ -21,9 +21,10 @@ const (
 //	a status that the plan names, other than 2xx       ok
 //	a body that is {"error": …}                        server; the note is the body
 //	a body that is no inference reply                  decode
-//	expected outputs missing or different              mismatch; the note names output and element
+//	expected outputs or fields missing or different    mismatch; the note names output and element, or field
 //
-// A compressed reply is taken for what it holds; one that cannot be undone is decode. Without expected outputs only the first bytes of the body are looked at: nothing is parsed.
+// A compressed reply is taken for what it holds; one that cannot be undone is decode. Without anything to compare only the
+// first bytes of the body are looked at: nothing is parsed.
 type httpJudge struct {
 	keep    bool // replies, in Sample.Text
 	c       comparison
@@ -48,8 +49,8 @@ type output struct {
 }
 
 // Keep implements http1.Judge.
-func (j *httpJudge) Keep(c *backends.Call, status int) int {
-	if e := c.Impl.(*expectation); (len(e.outputs) > 0 || j.keep) && status/100 == 2 && e.accepts(status, 200) {
+func (j *httpJudge) Keep(c *backends.Call, status int, s *backends.Sample) int {
+	if e := c.Impl.(*expectation); (j.keep || e.compares(s)) && status/100 == 2 && e.accepts(status, 200) {
 		return maxReply
 	}
 	return glance
@@ -69,7 +70,7 @@ func (j *httpJudge) judge(c *backends.Call, status int, h *http1.Header, body []
 	whole := h.BodySize() == int64(len(body))
 	if coded && (status/100 == 2 || !e.accepts(status, 200)) {
 		var ok bool
-		if body, ok = j.decoder.decode(body, int64(j.Keep(c, status)), !whole); !ok {
+		if body, ok = j.decoder.decode(body, int64(j.Keep(c, status, s)), !whole); !ok {
 			j.c.fail(s, backends.Decode, "the reply is not compressed as its header says: ", h.Get(contentCodingLower))
 			return
 		}
@@ -94,7 +95,7 @@ func (j *httpJudge) judge(c *backends.Call, status int, h *http1.Header, body []
 		j.c.fail(s, backends.Server, "", body)
 	case len(start) == 0 || start[0] != '{':
 		j.c.fail(s, backends.Decode, "the reply is no JSON object: ", body)
-	case len(e.outputs) > 0:
+	case e.compares(s):
 		j.compare(e, h, body, whole, s)
 	case coded: // how long the reply is shows only behind its end
 	default:
@@ -161,6 +162,10 @@ func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole 
 	j.c.begin(e)
 	if !j.parse(body[:size]) {
 		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", body[:size])
+		return
+	}
+	if !j.c.fields(e, body[:size]) {
+		j.c.mismatch(s)
 		return
 	}
 	j.each(e, body[size:], s)

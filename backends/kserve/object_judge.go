@@ -91,7 +91,7 @@ func (j *objectJudge) object(c *backends.Call, text []byte, s *backends.Sample) 
 	case len(text) == 0 || text[0] != '{':
 		j.c.fail(s, backends.Decode, "the reply is no JSON object: ", text)
 		return true
-	case len(e.outputs) > 0:
+	case e.compares(s):
 		return j.members(e, text, s)
 	}
 	if sc.skip(); !sc.end() {
@@ -127,7 +127,7 @@ func (j *objectJudge) members(e *expectation, text []byte, s *backends.Sample) (
 	case !sc.end():
 		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
 		return true
-	case !j.c.end(e):
+	case !j.c.end(e) || !j.c.fields(e, text):
 		j.c.mismatch(s)
 	}
 	return false
@@ -182,7 +182,7 @@ func (j *objectJudge) close(c *backends.Call, s *backends.Sample) {
 	if j.at != 0 {
 		s.LastByte = j.at
 	}
-	if e := c.Impl.(*expectation); s.Responses == 0 && !j.failed && len(e.outputs) > 0 {
+	if e := c.Impl.(*expectation); s.Responses == 0 && !j.failed && e.compares(s) && len(e.outputs) > 0 {
 		j.c.begin(e)
 		j.c.end(e)
 		j.c.mismatch(s)

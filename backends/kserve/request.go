@@ -115,6 +115,8 @@ func cutString(b []byte) (text, rest []byte, ok bool) {
 type expectation struct {
 	statuses           []int
 	outputs            []backends.Tensor
+	fields             []wantedField
+	share              backends.Share
 	relative, absolute float64
 	shared             *Places  // where outputs lie that are not in the reply; nil: all are
 	asked              []string // the outputs of shared.Outputs
@@ -124,11 +126,17 @@ func expect(r *backends.Request, shared *Places) *expectation {
 	e := &expectation{shared: shared, asked: r.Outputs}
 	if x := r.Expect; x != nil {
 		e.statuses, e.outputs, e.relative, e.absolute = x.Status, x.Outputs, x.Relative, x.Absolute
+		e.fields, e.share = wantedFields(x.Fields), x.Share
 	}
 	if shared != nil && shared.Read == nil {
 		e.outputs = nil // they lie where only the server reads
 	}
 	return e
+}
+
+// compares reports whether the reply to a request is compared with anything.
+func (e *expectation) compares(s *backends.Sample) bool {
+	return len(e.outputs)+len(e.fields) > 0 && e.share.Has(s.N)
 }
 
 // accepts reports whether a status is good; fine is the one that is when the plan names none.

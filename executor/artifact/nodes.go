@@ -169,6 +169,9 @@ func errorLines(r *result.Result) []string {
 				line += ", first: " + cut(clean(e.Example), maxText)
 			}
 			lines = append(lines, line)
+			for _, more := range e.More {
+				lines = append(lines, "  "+cut(clean(more), maxText))
+			}
 		}
 	}
 	return lines

@@ -78,7 +78,10 @@ func full() *result.Result {
 		ID: "steady", Stage: "steady", Target: "main", Outcome: result.Done, Started: 9, Duration: 60,
 		Load:   result.Load{Kind: "rate", Value: 200, Arrivals: "poisson", MaxInFlight: 256, Overflow: "wait", Batch: 1, ScheduleHash: "00ff", Model: "simple"},
 		Slices: []result.Slice{{From: 0, To: 1, Sent: 200, OK: 199, Failed: 1, Items: 199, InFlight: 3, LatencyP50: ptr(0.02), LatencyP99: ptr(0.03), LatencyMax: ptr(0.04)}},
-		Errors: []result.ErrorClass{{Class: "status", Count: 2, Example: "HTTP 503"}, {Class: "timeout", Count: 9, Example: "no reply in 1 s"}},
+		Errors: []result.ErrorClass{{Class: "status", Count: 2, Example: "HTTP 503"}, {Class: "timeout", Count: 9, Example: "no reply in 1 s"}, {
+			Class: "mismatch", Count: 3, Example: "row 4: output OUT [2] is 5, want 6",
+			More: []string{"row 5: output OUT [0] is 1, want 2", "row 9: output OUT is missing"},
+		}},
 		Validity: result.Validity{OK: true, Findings: []result.Finding{
 			{Code: "pool_full", Severity: result.Note, Text: "all 256 slots were taken for 1.2 s (raise max_in_flight)"},
 		}},

@@ -139,13 +139,16 @@ func (b *builder) own(req *backends.Request, rows []row) error {
 
 // expectation is what a reply must be; nil: nothing is compared.
 func expectation(e *scenario.Expect, outputs []backends.Tensor) *backends.Expect {
-	if e == nil && outputs == nil {
+	switch {
+	case e == nil && outputs == nil:
 		return nil
-	}
-	if e == nil {
+	case e == nil:
 		return &backends.Expect{Outputs: outputs}
 	}
-	out := &backends.Expect{Status: e.Status, Relative: e.Relative, Absolute: e.Absolute}
+	out := &backends.Expect{Status: e.Status, Share: backends.ShareOf(e.Sample), Relative: e.Relative, Absolute: e.Absolute}
+	for _, f := range e.Fields {
+		out.Fields = append(out.Fields, backends.Field{Path: f.Name, Want: f.Value})
+	}
 	if e.Outputs {
 		out.Outputs = outputs
 	}

@@ -81,7 +81,7 @@ func TestNothingExpected(t *testing.T) {
 	for text, refused := range map[string]bool{
 		`{"data":[{"x":[1]}]}`: true, `{"data":[{"x":[1]}],"validation_data":[{"OUT":[1]}]}`: false,
 	} {
-		_, diags := Build(dataset(t, text), &scenario.Request{Batch: 1, Expect: &scenario.Expect{Outputs: true, Relative: 0.1}}, sig, 1)
+		_, diags := Build(dataset(t, text), &scenario.Request{Batch: 1, Expect: &scenario.Expect{Outputs: true, Relative: 0.1, Sample: 1}}, sig, 1)
 		if (len(diags) == 1 && diags[0].Code == "nothing-expected") != refused {
 			t.Errorf("%s: %v", text, diags)
 		}

@@ -2,6 +2,8 @@ package measure
 
 import (
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/stats"
@@ -20,6 +22,8 @@ type Aggregate struct {
 	Books
 	First, Last int64 // earliest due and latest completion of the requests counted, run clock; 0, 0 without any
 	Examples    [classes]string
+	// Mismatches are what the replies after the first that differed were, at most moreMismatches.
+	Mismatches []string
 	// Closed says that the requests are a closed loop's. One is due when its lane begins with it, so latency and service
 	// time are one distribution (due to last byte, both rows give it), and there is no send delay to tell.
 	Closed bool
@@ -107,8 +111,8 @@ func (a *Aggregate) count(s *backends.Sample, end int64, k known) {
 	if s.Class != backends.Stopped && end > a.Last { // what we ended ourselves is no completion
 		a.Last = end
 	}
-	if s.Class.Failed() && a.Examples[s.Class] == "" && len(s.Note) > 0 {
-		a.Examples[s.Class] = string(s.Note)
+	if s.Class.Failed() && len(s.Note) > 0 {
+		a.example(s)
 	}
 	if a.only != nil {
 		a.some(s, k)
@@ -149,6 +153,32 @@ func (a *Aggregate) gaps(s *backends.Sample, before *stream) {
 		}
 		last = at
 	}
+}
+
+// moreMismatches is how many replies that differ are kept besides the first.
+const moreMismatches = 4
+
+// example keeps the first text of a class. Of replies that differ some more are kept, each with the row that it answers.
+func (a *Aggregate) example(s *backends.Sample) {
+	switch {
+	case s.Class != backends.Mismatch:
+		if a.Examples[s.Class] == "" {
+			a.Examples[s.Class] = string(s.Note)
+		}
+	case a.Examples[s.Class] == "":
+		a.Examples[s.Class] = mismatch(s)
+	case len(a.Mismatches) < moreMismatches:
+		a.Mismatches = append(a.Mismatches, mismatch(s))
+	}
+}
+
+// mismatch says which row was answered wrongly, and how. With batches it is the number of the batch.
+func mismatch(s *backends.Sample) string {
+	what := "row "
+	if s.Items > 1 {
+		what = "batch "
+	}
+	return what + strconv.FormatUint(uint64(s.Row), 10) + ": " + string(s.Note)
 }
 
 // some adds s to the distributions that are kept.
@@ -196,10 +226,15 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	a.PeakInFlight = max(a.PeakInFlight, o.PeakInFlight)
 	for i, n := range o.Class {
 		a.Class[i] += n
-		if a.Examples[i] == "" {
+		switch {
+		case a.Examples[i] == "":
 			a.Examples[i] = o.Examples[i]
+		case backends.ErrorClass(i) == backends.Mismatch && o.Examples[i] != "":
+			a.Mismatches = append(slices.Clip(a.Mismatches), o.Examples[i])
 		}
 	}
+	a.Mismatches = append(slices.Clip(a.Mismatches), o.Mismatches...)
+	a.Mismatches = a.Mismatches[:min(len(a.Mismatches), moreMismatches)]
 	a.Completed += o.Completed
 	a.GoodCompleted += o.GoodCompleted
 	a.EndedSequences += o.EndedSequences

@@ -68,6 +68,9 @@ func (m redactor) labels(labels map[string]string) {
 func (m redactor) errors(list []ErrorClass) {
 	for i := range list {
 		m.texts(&list[i].Example)
+		for j := range list[i].More {
+			m.texts(&list[i].More[j])
+		}
 	}
 }
 

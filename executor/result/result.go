@@ -197,6 +197,8 @@ type ErrorClass struct {
 	Class   string `json:"class"`
 	Count   int64  `json:"count"`
 	Example string `json:"example"`
+	// More are the next ones, of replies that differ from what was expected.
+	More []string `json:"more,omitempty"`
 }
 
 // Validity says whether the measurement can be trusted.

@@ -32,8 +32,6 @@ stage_map.shared_memory: cuda
 shared_memory.kind: cuda
 shared_memory.device
 span: session sessions
-expect.sample
-expect.fields
 
 
 output.formats: html genai_perf

@@ -87,8 +87,8 @@ func expectKeys() []key {
 		{name: "relative", schema: ref("number").with(member{"minimum", 0}), dflt: 0, example: 1e-5, description: "Relative difference that is allowed."},
 		{name: "absolute", schema: ref("number").with(member{"minimum", 0}), dflt: 0, example: 0.001, description: "Absolute difference that is allowed."},
 		{name: "status", schema: listOf(status), example: []any{200, 404}, description: "Status codes that count as answers."},
-		{name: "sample", schema: ref("ratio"), dflt: "100%", example: "10%", description: "Share of the replies that is checked."},
-		{name: "fields", schema: mapOf(ref("any"), ""), example: object{{"choices.0.finish_reason", "stop"}}, description: "Values that fields of the reply must have."},
+		{name: "sample", schema: ref("ratio"), dflt: "100%", example: "10%", description: "Share of the replies whose outputs and fields are compared, spread evenly; the first is always among them."},
+		{name: "fields", schema: mapOf(ref("any"), ""), example: object{{"choices.0.finish_reason", "stop"}}, description: "Values that fields of the reply must have, by path: names and indexes. Over gRPC as over HTTP: model_version, parameters.NAME, outputs.0.datatype."},
 	}
 }
 

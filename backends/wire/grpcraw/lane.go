@@ -266,7 +266,7 @@ func (l *lane) unmarshal(data mem.BufferSlice) {
 	s.Responses, s.Status = 1, 0
 	l.got = true
 	s.BytesReceived += l.take(data) + prefixSize
-	if l.judge.Whole(l.call) {
+	if l.judge.Whole(l.call, s) {
 		l.join()
 	}
 	l.judge.Reply(l.call, l.pieces, s)

@@ -27,8 +27,8 @@ type Options struct {
 type Judge interface {
 	// Accepts reports whether a call that ended with code, not OK, is nevertheless a good answer to c.
 	Accepts(c *backends.Call, code int32) bool
-	// Whole reports whether Reply needs the message in one piece, which may cost a copy.
-	Whole(c *backends.Call) bool
+	// Whole reports whether Reply needs the message in one piece, which may cost a copy. s is the request's.
+	Whole(c *backends.Call, s *backends.Sample) bool
 	// Reply sets s.Class and the note from a reply message, which is valid only during the call.
 	Reply(c *backends.Call, pieces [][]byte, s *backends.Sample)
 }

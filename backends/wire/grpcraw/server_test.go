@@ -58,8 +58,8 @@ type recorder struct {
 	pieces int
 }
 
-func (r *recorder) Accepts(_ *backends.Call, code int32) bool { return code == r.accept }
-func (r *recorder) Whole(*backends.Call) bool                 { return r.whole }
+func (r *recorder) Accepts(_ *backends.Call, code int32) bool   { return code == r.accept }
+func (r *recorder) Whole(*backends.Call, *backends.Sample) bool { return r.whole }
 func (r *recorder) Reply(_ *backends.Call, pieces [][]byte, _ *backends.Sample) {
 	r.reply, r.pieces = r.reply[:0], len(pieces)
 	for _, p := range pieces {

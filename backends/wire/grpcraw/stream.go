@@ -21,8 +21,8 @@ type StreamJudge interface {
 	Accepts(c *backends.Call, code int32) bool
 	// Read says whose reply a message is, and of what kind. What it gives is valid until its next call.
 	Read(pieces [][]byte) Message
-	// Whole reports whether Reply needs the message in one piece, which may cost a copy.
-	Whole(c *backends.Call) bool
+	// Whole reports whether Reply needs the message in one piece, which may cost a copy. s is the request's.
+	Whole(c *backends.Call, s *backends.Sample) bool
 	// Reply sets s.Class and the note from a response that the server gave without an error. Of several responses the last
 	// one stands.
 	Reply(c *backends.Call, pieces [][]byte, s *backends.Sample)

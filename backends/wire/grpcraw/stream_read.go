@@ -255,7 +255,7 @@ func (l *streamLane) judged(sl *streamSlot, empty bool) {
 		l.judge.Reply(sl.call, nil, s)
 		return
 	}
-	if l.judge.Whole(sl.call) {
+	if l.judge.Whole(sl.call, s) {
 		l.join()
 	}
 	l.judge.Reply(sl.call, l.pieces, s)

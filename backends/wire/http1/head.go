@@ -137,7 +137,7 @@ func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) 
 	w.flows = w.stream != nil && w.stream.Streams(w.call, w.status, &w.h)
 	w.wants = 0
 	if !w.flows {
-		w.wants = max(0, w.judge.Keep(w.call, w.status))
+		w.wants = max(0, w.judge.Keep(w.call, w.status, w.sample))
 	}
 	w.keep = w.wants
 	if w.status >= 400 {

@@ -20,7 +20,7 @@ type recorder struct {
 	keep    int
 }
 
-func (r *recorder) Keep(*backends.Call, int) int { return r.keep }
+func (r *recorder) Keep(*backends.Call, int, *backends.Sample) int { return r.keep }
 
 func (r *recorder) Reply(_ *backends.Call, status int, h *Header, body []byte, s *backends.Sample) {
 	r.replies++

@@ -10,8 +10,9 @@ import (
 // Judge says what a complete reply means; a kind implements it. It is called between the stamp of the last byte and
 // the report that the request has finished, and must not allocate or block.
 type Judge interface {
-	// Keep says how many body bytes of a reply with this status are wanted by Reply (0: they are only counted).
-	Keep(c *backends.Call, status int) int
+	// Keep says how many body bytes of a reply with this status are wanted by Reply (0: they are only counted). s is that
+	// of the request.
+	Keep(c *backends.Call, status int, s *backends.Sample) int
 	// Reply sets s.Class (and the note) from a complete reply. body holds the first Keep bytes of the content; body
 	// and h are valid during the call only. For status 400 and above the note already holds the start of the body.
 	Reply(c *backends.Call, status int, h *Header, body []byte, s *backends.Sample)

@@ -22,7 +22,7 @@ const reply = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\
 // judge takes "hello" for right.
 type judge struct{}
 
-func (judge) Keep(*backends.Call, int) int { return 16 }
+func (judge) Keep(*backends.Call, int, *backends.Sample) int { return 16 }
 
 func (judge) Reply(_ *backends.Call, status int, _ *http1.Header, body []byte, s *backends.Sample) {
 	switch {
