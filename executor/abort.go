@@ -20,6 +20,10 @@ type doom struct {
 	looked int64 // run clock
 }
 
+// cutShort is a level or a trial that was over as soon as an assertion with `abort` had become certainly false. The zero
+// cutShort is one that was not.
+type cutShort struct{ that, why string }
+
 // doomed is one of them. Where it is judged on windows, those that are complete are judged once each.
 type doomed struct {
 	Check
@@ -28,14 +32,11 @@ type doomed struct {
 	wrong  int // of those, how many are false
 }
 
-// doom finds what may end the run while node n is measured: assertions on it with `abort`, the plan's own among them.
-// Where `while` decides whether a level counts, or a search whether a trial does, nothing ends the run: what is false
-// there fails nothing.
+// doom finds what may end the run while node n is measured: assertions on it with `abort`, wherever they stand: on the
+// stage, in an slo, in the plan. Where `while` decides whether a level or a trial counts they end that one alone: it is
+// one that does not hold, and the node goes on.
 func (t *trial) doom() doom {
 	var d doom
-	if len(t.node.While) > 0 {
-		return d
-	}
 	for _, c := range t.r.program.checksOn(t.node) {
 		if !c.Assertion.Abort {
 			continue
@@ -71,6 +72,10 @@ func (t *trial) abort(now int64) (why string) {
 			why = verdict.Abort(c.Assertion, c.Program, l)
 		}
 		if why != "" {
+			if len(t.node.While) > 0 {
+				t.short = cutShort{that: c.Assertion.That.Text, why: why}
+				return why
+			}
 			t.out.Aborted = &result.Abort{Assertion: c.Assertion.ID, At: seconds(now - begin), Reason: why, InFlight: l.older}
 			return why
 		}

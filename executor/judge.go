@@ -30,6 +30,9 @@ func (m *member) judge(n *Node, out *result.Node) {
 			at.SkippedBecause = text + " is not true here: this level is shown and fails nothing"
 		}
 		a := m.r.program.judged(check, at, values, out)
+		if n.searches() && a.Verdict == result.Inconclusive && out.Outcome == result.Done && a.Observed == nil {
+			a.Reason = cmp.Or(prefix("no data", nothingFound(out)), a.Reason)
+		}
 		if a.Verdict == result.Fail {
 			a.Reason += failuresOf(check, out)
 		}
@@ -116,8 +119,11 @@ func (n *Node) searches() bool {
 	return is
 }
 
-// whileHolds evaluates a level's `while`; text is the condition that is not true.
+// whileHolds evaluates a level's `while`; text is the condition that is not true, or the assertion that cut it short.
 func (m *member) whileHolds(n *Node, out *result.Node) (text string, holds bool) {
+	if short := m.repeats[n].short(); short.that != "" {
+		return short.that, false
+	}
 	values := m.values(out)
 	for _, c := range n.While {
 		if c.Program != nil && c.Program.Truth(values).Is != 1 {

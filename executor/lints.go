@@ -71,13 +71,29 @@ func (b *build) fewTried(n *Node) {
 	if n.Open && e.Span.Duration > 0 && q.From.Expr == nil {
 		planned = q.From.Value * e.Span.Duration.Seconds()
 	}
+	sd := 0.0 // by chance it may be fewer
+	if r, is := n.Stage.Load.(scenario.Rate); is && e.Span.Duration > 0 && !r.Arrivals.Exact {
+		sd = r.Arrivals.CV * math.Sqrt(planned)
+	}
 	for _, c := range n.While {
-		if planned == 0 || c.Program == nil || float64(c.Needed) <= planned || b.said(c.Assertion.That.Pos, codeFewSamples) {
+		if planned == 0 || c.Program == nil || float64(c.Needed) <= planned-2*sd || b.said(c.Assertion.That.Pos, codeFewSamples) {
 			continue
 		}
-		b.warn(c.Assertion.That.Pos, codeFewSamples, "a trial at %s sends %.0f requests, %s needs %d", valueText(q.From), math.Floor(planned), c.Assertion.That.Text, c.Needed).
-			Detail = "it is inconclusive there, which counts as false: use a longer `for`, or begin higher"
+		change := fmt.Sprintf("`for: %d requests`", c.Needed)
+		if e.Span.Duration > 0 {
+			change += fmt.Sprintf(", or begin at %.0f/s", math.Ceil((float64(c.Needed)+3*sd)/e.Span.Duration.Seconds()))
+		}
+		b.warn(c.Assertion.That.Pos, codeFewSamples, "a trial at %s sends %.0f requests%s, %s needs %d", valueText(q.From), math.Floor(planned), byChance(sd), c.Assertion.That.Text, c.Needed).
+			Detail = "it is inconclusive there, which counts as false, and the search ends: use " + change
 	}
+}
+
+// byChance is the spread of a number of requests, in words.
+func byChance(sd float64) string {
+	if sd == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" ± %.0f", 2*sd)
 }
 
 func (b *build) fewFor(c Check, who string) {

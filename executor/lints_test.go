@@ -20,6 +20,9 @@ func TestLints(t *testing.T) {
 		{"a search that begins below what its condition needs", `
 stages:
   - {id: a, load: {rate: {search: {from: 20/s, to: 100/s, while: latency.p95 < 1s}}}, for: 2s}`, `2:66 few-samples a trial at 20/s sends 40 requests, latency.p95 < 1s needs 59`},
+		{"a search whose lowest trial has enough only by chance", `
+stages:
+  - {id: a, load: {rate: {search: {from: 30/s, to: 100/s, while: latency.p95 < 1s}}, arrivals: poisson}, for: 2s}`, `2:66 few-samples a trial at 30/s sends 60 requests ± 15, latency.p95 < 1s needs 59`},
 		{"a search that begins high enough", `
 stages:
   - {id: a, load: {rate: {search: {from: 30/s, to: 100/s, while: latency.p95 < 1s}}}, for: 2s}`, ""},

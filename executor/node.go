@@ -27,7 +27,9 @@ type trial struct {
 	r      *runner
 	m      *member
 	node   *Node
-	number int // of the node's trials, from 0: schedules, data and request ids differ by it
+	number int // of the repeat, from 0
+	tried  int // of the repeat's trials, from 0: schedules and data differ by both
+	serial int // of all the node's trials: request ids differ by it
 	aims
 	deadline int64 // run clock, by max_duration; 0: none
 	out      *result.Node
@@ -42,6 +44,7 @@ type trial struct {
 	keeper   Recorder // of its samples; nil: nobody keeps them
 	parts    scopes
 	fate     doom
+	short    cutShort
 	start    int64 // run clock: due times count from here
 
 	live    *feed.Sequences // nil: its requests stand alone
@@ -55,7 +58,7 @@ type trial struct {
 
 // repeat plays a node once.
 func (m *member) repeat(ctx context.Context, p Play) *repeat {
-	t := &trial{r: m.r, m: m, node: p.Node, number: p.Repeat, out: m.r.blank(p.Node), in: m.r.inputs[p.Node.Stage]}
+	t := &trial{r: m.r, m: m, node: p.Node, number: p.Repeat, serial: m.earlier(p.Node, p.Repeat), out: m.r.blank(p.Node), in: m.r.inputs[p.Node.Stage]}
 	if limit := p.Node.Stage.MaxDuration; limit > 0 {
 		t.deadline = m.r.clock.Now() + int64(limit)
 	}
@@ -94,18 +97,17 @@ func (t *trial) run(ctx context.Context) *repeat {
 	t.measure()
 	t.validity()
 	t.outcome()
-	return &repeat{out: t.out, read: t.read}
+	return &repeat{out: t.out, read: t.read, short: t.short}
 }
 
 // part names the trial among those of its node.
 func (t *trial) part() string {
-	repeat, text := t.number, ""
+	text := ""
 	if t.search != nil {
-		repeat = t.number / trialsOfRepeat
-		text = fmt.Sprintf("trial %d, %s", t.number%trialsOfRepeat+1, t.at())
+		text = fmt.Sprintf("trial %d, %s", t.tried+1, t.at())
 	}
 	if of := t.node.Stage.Repeat; of > 1 {
-		text = strings.TrimSuffix(fmt.Sprintf("repeat %d of %d, %s", repeat+1, of, text), ", ")
+		text = strings.TrimSuffix(fmt.Sprintf("repeat %d of %d, %s", t.number+1, of, text), ", ")
 	}
 	return text
 }
@@ -254,17 +256,20 @@ func (t *trial) options() drive.Options {
 func (t *trial) idBase() uint64 {
 	for i, n := range t.r.program.Nodes {
 		if n == t.node {
-			return uint64(i+1)<<50 | uint64(t.number&(1<<10-1))<<40
+			return uint64(i+1)<<50 | uint64(t.serial&(1<<10-1))<<40
 		}
 	}
 	return 0
 }
 
-// seed is that of the trial: of the plan, the stage, the point and the number of the trial.
+// seed is that of the trial: of the plan, the stage, the point, the repeat and the trial.
 func (t *trial) seed() [2]uint64 {
 	point := t.node.ID
 	if t.number > 0 {
 		point += fmt.Sprintf("#%d", t.number)
+	}
+	if t.tried > 0 {
+		point += fmt.Sprintf(".%d", t.tried)
 	}
 	return load.Seed(t.r.program.Plan.Seed, t.node.Stage.ID, point)
 }

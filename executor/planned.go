@@ -68,7 +68,7 @@ func (b *build) planned(n *Node) Planned {
 		p.Trials, p.MostTrials = trialsOf(s, n.Open)
 		length.least *= float64(p.Trials)
 		if length.most >= 0 {
-			length.most = (length.most + n.Stage.Drain.Seconds()) * float64(p.MostTrials)
+			length.most = (length.most + n.Stage.Drain.Seconds()) * float64(p.MostTrials) * tries
 		}
 		if p.MostTrials == 0 {
 			length.most = -1

@@ -31,7 +31,7 @@ func TestPlanned(t *testing.T) {
 		{"load: {rate: {ramp: [{to: 500/s, over: 30s}]}}", "7500 outside 0, 30s to 60s, 1024 open"}, // without a hold all counts
 		{"load: {rate: {ramp: [{to: 100/s, over: 10s, hold: 90s}]}, arrivals: poisson}", "9000 ± 190 outside 500, 100s to 130s, 1024 open"},
 		{"load: {concurrency: {ramp: [{to: 64, over: 30s}, {to: 8, hold: 30s}]}}", "? outside 0, 60s to 90s, 64 open, decided by server"},
-		{"load: {rate: {search: {from: 100/s, to: 800/s, while: latency.p50 < 1s, confirm: 1}}}, for: 10s, drain: 0s", "? outside 0, 10s to 100s, 1024 open, decided by server, 1 to 10 trials"}, // doubling finds 400 … 800, six halvings bring that to 2 %
+		{"load: {rate: {search: {from: 100/s, to: 800/s, while: latency.p50 < 1s, confirm: 1}}}, for: 10s, drain: 0s", "? outside 0, 10s to 300s, 1024 open, decided by server, 1 to 10 trials"}, // doubling finds 400 … 800, six halvings bring that to 2 %; each up to three times
 		{"load: {intervals: {file: testdata/gaps.txt, unit: ms, at_end: stop}}", "4 outside 0, 10s to 40s, 1024 open"},
 		{"load: {intervals: {file: testdata/gaps.txt, unit: ms, at_end: stop, first: zero}}", "5 outside 0, 10s to 40s, 1024 open"},
 		{"load: {intervals: {file: testdata/gaps.txt, unit: ms}}, for: 25s", "10 outside 0, 25s to 55s, 1024 open"}, // 1 3 6 10 | 11 13 16 20 | 21 23 s

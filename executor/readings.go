@@ -281,7 +281,7 @@ func (t *trial) notesOnReadings() {
 // schedule, not that of the slowest reply: from the first arrival to the one that would have come after the last.
 func (t *trial) span(hold int64) int64 {
 	c := t.course
-	if c.profile != nil || c.limit == 0 && !c.ends || t.steer.stopped != "" {
+	if c.profile != nil || c.limit == 0 && !c.ends || t.steer.stopped != "" || t.short.that != "" {
 		return hold
 	}
 	if c.sequences != nil {

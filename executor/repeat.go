@@ -14,6 +14,7 @@ type repeat struct {
 	out      *result.Node
 	read     *readings // nil: nothing was measured
 	capacity float64   // of a search; 0: none
+	short    cutShort
 }
 
 // repeats collects the plays of a node. Their numbers are pooled when the last has ended.
@@ -35,6 +36,19 @@ func (rs *repeats) skip(r *runner, why string) {
 		out.Outcome, out.Reason = result.SkippedNode, why
 		rs.result = out
 	}
+}
+
+// short is that of the first repeat that has one.
+func (rs *repeats) short() (s cutShort) {
+	if rs == nil {
+		return s
+	}
+	for _, r := range rs.played {
+		if s == (cutShort{}) {
+			s = r.short
+		}
+	}
+	return s
 }
 
 // complete reports that no repeat is to come.

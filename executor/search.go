@@ -3,15 +3,15 @@ package executor
 import (
 	"context"
 	"fmt"
+	"math"
+	"time"
 
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
-
-// trialsOfRepeat is how many trials of a node a repeat has numbers for; no search needs as many.
-const trialsOfRepeat = 64
 
 // judged is one trial of a search with what its `while` says.
 type judged struct {
@@ -28,7 +28,8 @@ type judged struct {
 //	holds                        holds                            pass
 //	too few samples, no data,    does not hold                    inconclusive
 //	  no success, unstable
-//	does not hold                does not hold                    fail
+//	does not hold, or cut short  does not hold                    fail
+//	  by an assertion's abort
 //	invalid                      is measured again, twice at      inconclusive; the node is invalid when it stays so:
 //	                             most; then it ends               the client was the limit, and not the server
 //	interrupted, failed          ends                             as the node's outcome
@@ -62,7 +63,7 @@ func (m *member) try(ctx context.Context, first *trial, level float64, tried *[]
 		if len(*tried) > 0 {
 			m.number++ // what its group agreed on was about the trial before
 		}
-		t := first.again(level, first.number*trialsOfRepeat+len(*tried))
+		t := first.again(level, len(*tried))
 		p = m.weigh(t, t.run(ctx))
 		*tried = append(*tried, p)
 		if p.out.Outcome != result.Invalid || m.r.stops.now() != "" {
@@ -72,9 +73,21 @@ func (m *member) try(ctx context.Context, first *trial, level float64, tried *[]
 	return p
 }
 
+// earlier is how many trials of a node came before a repeat: those of the repeats before, which had a trial or more each.
+func (m *member) earlier(n *Node, repeat int) int {
+	if !n.searches() {
+		return repeat
+	}
+	count := 0
+	for _, r := range m.repeats[n].played {
+		count += len(r.out.Trials)
+	}
+	return count
+}
+
 // again is a fresh trial of the same node and repeat.
-func (t *trial) again(level float64, number int) *trial {
-	next := &trial{r: t.r, m: t.m, node: t.node, number: number, aims: t.aims, deadline: t.deadline, in: t.in, out: t.r.blank(t.node)}
+func (t *trial) again(level float64, tried int) *trial {
+	next := &trial{r: t.r, m: t.m, node: t.node, number: t.number, tried: tried, serial: t.serial + tried, aims: t.aims, deadline: t.deadline, in: t.in, out: t.r.blank(t.node)}
 	next.level = level
 	return next
 }
@@ -106,6 +119,9 @@ func (m *member) weigh(t *trial, r *repeat) *judged {
 			p.stored.Verdict, p.stored.Reason = a.Verdict, a.Reason
 		}
 	}
+	if r.short.that != "" {
+		p.holds, p.stored.Verdict, p.stored.Reason = false, result.Fail, r.short.why
+	}
 	if d := r.out.Metrics[metric.Latency]; d == nil || d.Count == nil || *d.Count == 0 {
 		p.holds = false
 		if p.stored.Verdict == result.Pass {
@@ -123,8 +139,11 @@ func (m *member) found(first *trial, tried []*judged, d load.Decision) *repeat {
 			best = i
 		}
 	}
-	why := d.Why + open(tried)
+	why := d.Why + open(first, tried)
 	if best < 0 {
+		if p := lowest(tried); p != nil && p.stored.Verdict == result.Fail {
+			why += ": " + p.stored.Reason
+		}
 		out := m.given(first, tried, "no level was confirmed: "+why)
 		out.out.Outcome, out.out.Validity.OK = result.Done, true
 		out.note("search", out.out.Reason)
@@ -140,25 +159,55 @@ func (m *member) found(first *trial, tried []*judged, d load.Decision) *repeat {
 	return r
 }
 
-// open says what the lowest trial that was taken for one that does not hold lacks, where nothing is known to be false
-// there: the limit may be higher. "": it is false.
-func open(tried []*judged) string {
-	var lowest *judged
+// lowest is the trial at the lowest level that was taken for one that does not hold; nil: there is none.
+func lowest(tried []*judged) (low *judged) {
 	for _, p := range tried {
-		if p.out.Outcome != result.Invalid && !p.holds && (lowest == nil || p.level < lowest.level) {
-			lowest = p
+		if p.out.Outcome != result.Invalid && !p.holds && (low == nil || p.level < low.level) {
+			low = p
 		}
 	}
-	if lowest == nil || lowest.stored.Verdict != result.Inconclusive {
+	return low
+}
+
+// open says what the lowest trial that was taken for one that does not hold lacks, where nothing is known to be false
+// there, and what to change: the limit may be higher. "": it is false.
+func open(t *trial, tried []*judged) string {
+	low := lowest(tried)
+	if low == nil || low.stored.Verdict != result.Inconclusive {
 		return ""
 	}
-	text := "; there nothing is proven: " + lowest.stored.Reason
-	for _, a := range lowest.stored.While {
+	text := "; there nothing is proven: " + low.stored.Reason
+	for _, a := range low.stored.While {
 		if a.Verdict == result.Inconclusive && a.Samples > 0 && a.Samples < a.Needed {
-			return fmt.Sprintf("%s: use a longer `for`, of about %.3g times", text, float64(a.Needed)/float64(a.Samples))
+			return text + ": " + t.enough(low.level, float64(a.Needed)/float64(a.Samples))
 		}
 	}
 	return text
+}
+
+// enough says what to change so that a trial has so many times as many samples.
+func (t *trial) enough(level, times float64) string {
+	text := fmt.Sprintf("use a longer `for`, of about %.3g times", times)
+	if e, ok := t.node.Stage.Extent.(scenario.For); ok && e.Span.Duration > 0 {
+		text = fmt.Sprintf("use a longer `for`, of %v", time.Duration(math.Ceil(e.Span.Duration.Seconds()*times*10)/10*float64(time.Second)))
+		if t.node.Open {
+			text += fmt.Sprintf(", or search from %.3g/s", math.Ceil(level*times))
+		}
+	}
+	if e, ok := t.node.Stage.Extent.(scenario.For); ok && e.Span.Requests > 0 {
+		text = fmt.Sprintf("use a longer `for`, of %.0f requests", math.Ceil(float64(e.Span.Requests)*times))
+	}
+	return text
+}
+
+// nothingFound is why a search has no numbers; "" where it has.
+func nothingFound(out *result.Node) string {
+	for _, p := range out.Trials {
+		if p.Used {
+			return ""
+		}
+	}
+	return out.Reason
 }
 
 // given makes the repeat of a search that has no best trial.

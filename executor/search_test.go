@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,10 +86,11 @@ func TestSearchFindsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		config builtin.Config
 		search string
+		why    string
 	}{
-		"it never holds":      {builtin.Config{}, "while: latency.p50 < 1ns"},
-		"nothing is answered": {builtin.Config{Errors: 1}, "while: [latency.p50 < 10s, errors.ratio <= 100%]"},
-		"too few samples":     {builtin.Config{}, "while: latency.p99.9 < 10s"},
+		"it never holds":      {builtin.Config{}, "while: latency.p50 < 1ns", "does not hold at 50/s, where the search begins: latency.p50 is"},
+		"nothing is answered": {builtin.Config{Errors: 1}, "while: [latency.p50 < 10s, errors.ratio <= 100%]", "there nothing is proven"},
+		"too few samples":     {builtin.Config{}, "while: latency.p99.9 < 10s", "use a longer `for`, of "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, c.config)
@@ -99,12 +101,17 @@ stages:
   - id: find
     load: {rate: {search: {from: 50/s, to: 100/s, `+c.search+`}}}
     for: 200ms
-    assert: [capacity >= 1/s]
+    assert: [capacity >= 1/s, {that: latency.p50 < 1s, within: 100ms, every: 50ms}, latency.p50 < 1s]
   - {id: hold, load: {rate: '${0.8 * stage("find").capacity}'}, for: 1s}
 `, s.HTTPURL(), Env{})
 			find, hold := node(t, r, "find"), node(t, r, "hold")
 			if _, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{}); ok || find.Assertions[0].Verdict != result.Inconclusive || len(find.Trials) == 0 {
 				t.Errorf("%s %s: %+v", find.Outcome, find.Reason, find.Assertions)
+			}
+			for _, a := range find.Assertions {
+				if find.Outcome == result.Done && (a.Verdict != result.Inconclusive || !strings.HasPrefix(a.Reason, "no data: no level was confirmed") || !strings.Contains(a.Reason, c.why)) {
+					t.Errorf("%s: %s %s, want it to say %q", a.That, a.Verdict, a.Reason, c.why)
+				}
 			}
 			if hold.Outcome != result.SkippedNode || !strings.Contains(hold.Reason, "capacity") {
 				t.Errorf("hold: %s %s", hold.Outcome, hold.Reason)
@@ -242,5 +249,72 @@ stages:
 		if !strings.Contains(find.Reason, want) {
 			t.Errorf("%q lacks %q", find.Reason, want)
 		}
+	}
+}
+
+// TestAbortEndsOneTrial: an assertion with `abort` that is certainly false ends the level or the trial that is measured, which
+// then does not hold, and not the run: no level follows, the search goes lower. So does one of an slo, and one of the plan.
+func TestAbortEndsOneTrial(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ load, slos, assert, plan string }{
+		"levels":           {load: "{concurrency: {levels: {from: 8, to: 16, step: 8, while: latency.p50 < 10s}}}", assert: "{that: latency.p90 < 1ms, abort: true}"},
+		"levels, slo":      {load: "{concurrency: {levels: {from: 8, to: 16, step: 8, while: latency.p50 < 10s}}}", slos: "slos: {fast: [{that: latency.p90 < 1ms, abort: true}]}\n", assert: "{slo: fast}"},
+		"search":           {load: "{concurrency: {search: {from: 8, to: 16, while: latency.p50 < 10s}}}", assert: "{that: latency.p90 < 1ms, abort: true}"},
+		"search, the plan": {load: "{concurrency: {search: {from: 8, to: 16, while: latency.p50 < 10s}}}", assert: "errors.ratio <= 100%", plan: "assert: [{that: 'stage(\"s\").latency.p90 < 1ms', abort: true}]\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 20e-3}, Instances: 16})
+			began := time.Now()
+			r := play(t, `
+version: 1
+`+c.slos+`target: {backend: kserve, url: URL, model: slow, ready: 0s}
+stages:
+  - {id: s, load: `+c.load+`, for: 120s, drain: 1s, assert: [`+c.assert+`, errors.ratio <= 100%]}
+  - {id: next, when: always, load: {concurrency: 1}, for: 3 requests}
+`+c.plan, s.HTTPURL(), Env{})
+			if took := time.Since(began); took > time.Minute {
+				t.Errorf("the run took %v", took)
+			}
+			if next := node(t, r, "next"); next.Outcome != result.Done || r.Partial {
+				t.Errorf("next: %s %s, partial %v", next.Outcome, next.Reason, r.Partial)
+			}
+			first := r.Nodes[0]
+			aborted := slices.ContainsFunc(first.Validity.Findings, func(f result.Finding) bool {
+				return f.Code == "aborted" && strings.Contains(f.Text, "certainly false")
+			})
+			switch {
+			case strings.HasPrefix(name, "levels") && (len(r.Nodes) != 2 || !aborted || first.Aborted != nil):
+				t.Errorf("%d nodes, %+v, %+v", len(r.Nodes), first.Aborted, first.Validity.Findings)
+			case strings.HasPrefix(name, "search"):
+				if len(first.Trials) != 1 || first.Trials[0].Verdict != result.Fail || !strings.Contains(first.Trials[0].Reason, "certainly false") ||
+					!strings.Contains(first.Reason, "no level was confirmed") {
+					t.Errorf("%s: %+v", first.Reason, first.Trials)
+				}
+			}
+			for _, a := range slices.Concat(first.Assertions, r.Assertions) {
+				if a.Verdict == result.Fail {
+					t.Errorf("%s fails: %s", a.ID, a.Reason)
+				}
+			}
+		})
+	}
+}
+
+// TestTrialsShareNothing: no two trials of a node have one seed or one range of request ids, however many trials a repeat has.
+func TestTrialsShareNothing(t *testing.T) {
+	p := compile(t, "\nversion: 1\ntarget: {backend: kserve, url: URL, model: m}\nstages: [{id: s, repeat: 3, load: {concurrency: {search: {from: 1, to: 9, while: errors.count == 0}}}, for: 9 requests}]\n", "http://localhost:1")
+	r := &runner{program: p}
+	seeds, ids := map[[2]uint64]bool{}, map[uint64]bool{}
+	serial := 0
+	for repeat := range 3 {
+		for tried := range 100 {
+			tr := &trial{r: r, node: p.Nodes[0], number: repeat, tried: tried, serial: serial}
+			seeds[tr.seed()], ids[tr.idBase()] = true, true
+			serial++
+		}
+	}
+	if len(seeds) != serial || len(ids) != serial {
+		t.Errorf("%d trials have %d seeds and %d ranges of ids", serial, len(seeds), len(ids))
 	}
 }

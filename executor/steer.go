@@ -152,13 +152,18 @@ func (t *trial) decide(now int64) {
 // would be counted nowhere.
 func (t *trial) stop() { t.control.StopAt.Store(t.r.clock.Now()) }
 
-// aborts ends the node, and the run, when an assertion that may do so has become certainly false.
+// aborts ends the node, and the run, when an assertion that may do so has become certainly false; where `while` steers, the
+// level or the trial alone.
 func (t *trial) aborts(now int64) bool {
 	why := t.abort(now)
 	if why == "" {
 		return false
 	}
 	t.stop()
+	if t.short.that != "" {
+		t.note("aborted", "over after %v: %s", time.Duration(now-t.control.HoldStart.Load()).Round(time.Millisecond), why)
+		return true
+	}
 	t.steer.stopped = t.interruptedText(t.control.HoldStart.Load(), now, why)
 	t.r.stops.abort(fmt.Sprintf("stage %s aborted the run: %s", t.node.ID, why))
 	return true

@@ -40,7 +40,7 @@ func (t *trial) health() *health {
 		steps: t.course.sequences != nil && !t.course.sequences.Begin,
 		delay: t.dist(metric.SendDelayClient), service: t.dist(metric.ServiceTime), limit: all.LateLimit(),
 		use: t.read.use, sockets: all.Class[backends.Client], played: t.played, still: time.Duration(t.watch.gaps.Longest),
-		cut: t.steer.stopped != "" || grows(t.node), machine: t.r.env.Machine,
+		cut: t.steer.stopped != "" || t.short.that != "" || grows(t.node), machine: t.r.env.Machine,
 	}
 }
 

@@ -11,7 +11,6 @@ func (c *checker) effects() {
 		c.targetEffects(t.Value)
 	}
 	for _, s := range c.raw.flat {
-		c.abortEffects(s)
 		for _, r := range s.requests() {
 			ds, _ := pick(c.datasets(), r.Data, "main")
 			if ds != nil && r.Expect != nil && ds.Generate != nil {
@@ -47,17 +46,5 @@ func (c *checker) nothingExpected(x *rawExpect) {
 			continue
 		}
 		c.warn(x.At, key, codeNoEffect, fmt.Sprintf("%q has no effect: generated data has no outputs to compare with", key), "give the outputs in a file, under \"validation_data\"")
-	}
-}
-
-// abortEffects warns of `abort` where what is false fails nothing: on levels that `while` ends, and on a search.
-func (c *checker) abortEffects(s *rawStage) {
-	l := s.Play.Load
-	steers := l.searches() || l != nil && (l.Concurrency != nil && l.Concurrency.Levels != nil && l.Concurrency.Levels.While != nil ||
-		l.Rate != nil && l.Rate.Levels != nil && l.Rate.Levels.While != nil)
-	for _, a := range s.Play.Assert {
-		if steers && a.slo == "" && a.Abort != nil && a.Abort.V {
-			c.warn(a.At, "abort", codeNoEffect, "\"abort\" has no effect on a stage that `while` steers", "a level or trial that is false fails nothing, so nothing ends the run there")
-		}
 	}
 }

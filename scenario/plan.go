@@ -262,7 +262,7 @@ type Stage struct {
 	Before      []Action
 	After       []Action
 	Memory      *Memory // tensors go through shared memory; nil: they go over the network
-	Repeat      int     // rounds, every second one in reverse; 1: once
+	Repeat      int     // how often; every second time in reverse; 1: once
 	Goodput     []Bound
 	Assert      []Assertion // own ones; the built-in errors rule is added by the executor
 }

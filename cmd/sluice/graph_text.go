@@ -107,7 +107,7 @@ func nodeText(b *strings.Builder, n executor.NodeDescription) {
 
 // plans is how many requests a node sends, and how long it takes.
 func plans(n executor.NodeDescription) string {
-	text := "as many requests as the server answers"
+	text, again := "as many requests as the server answers", ""
 	switch n.Decides {
 	case "result":
 		text = "as many requests as " + n.From + " makes"
@@ -124,6 +124,9 @@ func plans(n executor.NodeDescription) string {
 	}
 	if n.Trials != nil {
 		text = fmt.Sprintf("%d to %d trials", n.Trials[0], n.Trials[1])
+		if n.Longest != nil {
+			again = ", each up to three times while it is not valid"
+		}
 		if n.Requests != nil {
 			text += fmt.Sprintf(" of %s requests", count(*n.Requests, n.RequestsSD))
 		}
@@ -132,7 +135,7 @@ func plans(n executor.NodeDescription) string {
 		text += " in " + seconds(n.Shortest)
 	}
 	if n.Longest != nil && *n.Longest > n.Shortest {
-		text += fmt.Sprintf(" (at most %s with the drain)", seconds(*n.Longest))
+		text += fmt.Sprintf(" (at most %s with the drain%s)", seconds(*n.Longest), again)
 	}
 	if n.Warmup != "" {
 		text += ", after a warm-up of " + n.Warmup

@@ -142,6 +142,11 @@ func FindingCodes() []FindingCode {
 			"See why the stage that it names has no such number.",
 		},
 		{
+			"aborted", Note,
+			"An assertion with `abort` was certainly false, so that this level or trial ended early and does not hold.",
+			"Nothing: the levels after it did not run, or the search went lower.",
+		},
+		{
 			"search", Note,
 			"Why the search stopped, and what it found.",
 			"Nothing where a capacity was confirmed; else widen `from` and `to`, or see why its conditions hold nowhere.",

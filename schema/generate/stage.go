@@ -184,7 +184,7 @@ func assertionKeys() []key {
 		{name: "every", schema: ref("duration"), example: "1m", description: "Judged on each window of this length."},
 		{name: "allow", schema: ref("ratio"), dflt: "0%", example: "1%", description: "Share of the windows that may be false."},
 		{name: "within", schema: ref("duration"), example: "10s", description: "Must be true from then on."},
-		{name: "abort", schema: ref("bool"), dflt: false, example: true, description: "Stops the run once it is certainly false."},
+		{name: "abort", schema: ref("bool"), dflt: false, example: true, description: "Stops the run once it is certainly false; where `while` steers, only the level or the trial, which then does not hold."},
 	}
 }
 
