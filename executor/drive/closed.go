@@ -41,7 +41,7 @@ func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, 
 	for i := range workers {
 		workers[i].addTo(&played)
 	}
-	cl.tally.addTo(&played)
+	cl.addTo(&played)
 	played.Planned = played.Sent
 	return played
 }

@@ -157,7 +157,7 @@ func (l *fakeLane) Recv() (int, bool) {
 	}
 	s.LastByte = l.w.clock.Now()
 	switch why {
-	case backends.CauseTimeout:
+	case backends.CauseTimeout, backends.CauseInactivity:
 		s.Class, s.Flags = backends.TimedOut, s.Flags|backends.Timeout
 	case backends.CauseDrain, backends.CauseStop:
 		s.Class, s.Flags, s.Status = backends.Stopped, s.Flags|backends.Incomplete, int32(why)

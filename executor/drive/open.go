@@ -53,7 +53,7 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	for i := range op.pools {
 		p.Waits = append(p.Waits, op.pools[i].waited)
 	}
-	op.tally.addTo(&p.Played)
+	op.addTo(&p.Played)
 	return p.Played
 }
 

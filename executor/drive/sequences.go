@@ -113,8 +113,9 @@ func answered(s *backends.Sample) bool {
 	switch s.Class {
 	case backends.OK, backends.Status, backends.Decode, backends.Mismatch, backends.Server:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // conclude hands an answered request off, and closes its sequence if it cannot go on. t has room for a turn.
@@ -133,6 +134,7 @@ func (p *player) conclude(sl *slot, src feed.Source, t *feed.Turn) {
 	switch f {
 	case goesOn:
 		return
+	case over:
 	case broken:
 		if src.Finish(home.index, t) {
 			p.end(sl, t)
