@@ -323,3 +323,38 @@ func TestCompressedReplies(t *testing.T) {
 		}
 	}
 }
+
+// FuzzStreamMessage: no message of a stream makes the judge panic, however it is cut, and none is both empty and an error.
+func FuzzStreamMessage(f *testing.F) {
+	f.Add([]byte("\x0a\x02no\x12\x03\x1a\x017"), 3)
+	f.Add([]byte("\x12\x1d\x22\x1b\x0a\x15triton_final_response\x12\x02\x08\x01"), 5)
+	f.Fuzz(func(t *testing.T, message []byte, size int) {
+		size = max(size, 1)
+		var pieces [][]byte
+		for rest := message; len(rest) > 0; rest = rest[min(size, len(rest)):] {
+			pieces = append(pieces, rest[:min(size, len(rest))])
+		}
+		cut, whole := (&streamJudge{}).Read(pieces), (&streamJudge{}).Read([][]byte{message})
+		if cut.ID != whole.ID || cut.Final != whole.Final || cut.Broken != whole.Broken || string(cut.Error) != string(whole.Error) {
+			t.Errorf("in pieces %+v, whole %+v", cut, whole)
+		}
+		if whole.Empty && (whole.Error != nil || !whole.Final) {
+			t.Errorf("%+v", whole)
+		}
+	})
+}
+
+// FuzzObject: no event of a stream makes the judge panic, and what is taken as a response is a JSON object.
+func FuzzObject(f *testing.F) {
+	f.Add([]byte(`{"OUTPUT0":7,"model_name":"m"}`))
+	f.Add([]byte(`{"error":"x"}`))
+	f.Add([]byte(`{"OUTPUT0":[[7]]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, e := range []*expectation{{}, {outputs: []backends.Tensor{{Name: "OUTPUT0", Type: backends.Int32, Shape: []int64{1}, Data: []byte{7, 0, 0, 0}}}}} {
+			s := &backends.Sample{}
+			if bad := (&objectJudge{}).object(&backends.Call{Impl: e}, text, s); bad == (s.Class == backends.OK) && s.Class != backends.Mismatch {
+				t.Errorf("bad %v, class %v, note %q", bad, s.Class, s.Note)
+			}
+		}
+	})
+}
