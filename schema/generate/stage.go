@@ -50,7 +50,7 @@ func stageDefs() []definition {
 		{"shared_memory", "map", func() object {
 			return closed("map",
 				key{name: "kind", schema: words(list("system cuda")), required: true, example: "system", description: "Where the regions are."},
-				key{name: "output_size", schema: ref("size"), dflt: "100KiB", example: "1MiB", description: "Room for each output."},
+				key{name: "output_size", schema: ref("size"), dflt: "100KiB", example: "1MiB", description: "Room for an output whose size the model does not tell, for each inference of a request."},
 				key{name: "device", schema: ref("int"), dflt: 0, example: 0, description: "The GPU."},
 			)
 		}},
@@ -124,7 +124,7 @@ func morePlayKeys() []key {
 		{name: "delay", schema: ref("duration"), dflt: "0s", example: "10s", description: "Pause before it starts."},
 		{name: "max_duration", schema: ref("duration"), example: "5m", description: "Then it is interrupted."},
 		{name: "sequences", schema: ref("sequences"), example: object{{"live", 64}}, description: "How requests form sequences."},
-		{name: "shared_memory", schema: memory, example: "system", description: "Tensors go through shared memory."},
+		{name: "shared_memory", schema: memory, example: "system", description: "Tensors lie in memory that the server shares: requests carry only their places."},
 		{name: "before", schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"load_model", "m"}}}, description: "Actions before it."},
 		{name: "after", schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"unload_model", "m"}}}, description: "Actions after it, on every way out."},
 		{

@@ -129,7 +129,7 @@ func moreTargetKeys() []key {
 			name: "composing_models", schema: listOf(ref("text")), dflt: []any{}, example: []any{"preprocess", "detect:2"},
 			description: "Models called by this one whose statistics are read too: name or name:version.",
 		},
-		{name: "compression", schema: words(list("none gzip deflate")), dflt: "none", example: "gzip", description: "Compression of request bodies."},
+		{name: "compression", schema: words(list("none gzip deflate")), dflt: "none", example: "gzip", description: "Compression of requests, and what replies may have."},
 		{name: "inactivity_timeout", schema: ref("duration"), dflt: "30s", example: "10s", description: "The longest silence in a stream."},
 		{name: "streaming", schema: ref("bool"), dflt: false, example: true, description: "A bidirectional gRPC stream, or server-sent events."},
 		{name: "tokenizer", schema: ref("path"), example: "tokenizer.json", description: "Counts tokens on the client; without one the server's usage counts."},

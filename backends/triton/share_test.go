@@ -1,0 +1,148 @@
+package triton
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/backends/wire/shm"
+)
+
+var addSub = backends.Request{
+	Items: 2,
+	Inputs: []backends.Tensor{
+		{Name: "INPUT0", Type: backends.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)},
+		{Name: "INPUT1", Type: backends.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)},
+	},
+}
+
+var sharing = backends.Sharing{
+	Memory: "system", Slots: 3, OutputSize: 1000,
+	Model: backends.Signature{Outputs: []backends.Port{
+		{Name: "OUTPUT0", Type: backends.Int32, Shape: []int64{16}}, {Name: "OUTPUT1", Type: backends.Bytes, Shape: []int64{16}},
+	}},
+}
+
+func nothing(t *testing.T) {
+	t.Helper()
+	if names, _ := filepath.Glob(fmt.Sprintf("/dev/shm/sluice-%d-*", os.Getpid())); len(names) > 0 {
+		t.Errorf("left behind: %v", names)
+	}
+}
+
+// TestShareLeavesOthers: what another client has registered stays, whatever is released here.
+func TestShareLeavesOthers(t *testing.T) {
+	s, err := builtin.Start(t.Context(), builtin.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	theirs, err := shm.New(fmt.Sprintf("/their-%d", os.Getpid()), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer theirs.Close()
+	base := s.HTTPURL() + "/v2/systemsharedmemory"
+	reply, err := http.Post(base+"/region/theirs/register", "application/json", strings.NewReader(fmt.Sprintf(`{"key":%q,"offset":0,"byte_size":64}`, theirs.Key())))
+	if err != nil || reply.StatusCode != 200 {
+		t.Fatal(err, reply.StatusCode)
+	}
+	_ = reply.Body.Close()
+	list := func() int {
+		reply, err := http.Get(base + "/status")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		text, _ := io.ReadAll(reply.Body)
+		return strings.Count(string(text), `"name"`)
+	}
+	for _, url := range []string{s.HTTPURL(), s.GRPCURL()} {
+		c := dial(t, backends.Target{URL: url, Model: "simple"}).(backends.Sharer)
+		calls, release, err := c.Share(t.Context(), []backends.Request{addSub, addSub}, sharing)
+		if err != nil || len(calls) != 2 {
+			t.Fatal(err)
+		}
+		nothing(t) // the server has it: no name is needed
+		if n := list(); n != 5 {
+			t.Errorf("%d regions, want theirs, the inputs and three slots", n)
+		}
+		other, otherRelease, err := c.Share(t.Context(), []backends.Request{addSub}, sharing)
+		if err != nil || len(other) != 1 {
+			t.Error("a second one beside it:", err)
+		}
+		if err := errors.Join(release(t.Context()), otherRelease(t.Context())); err != nil {
+			t.Error(err)
+		}
+		if n := list(); n != 1 {
+			t.Errorf("%d regions, want theirs", n)
+		}
+	}
+}
+
+// TestShareRefused: the texts are Triton's.
+func TestShareRefused(t *testing.T) {
+	for said, advice := range map[string]string{
+		`{"error":"Unable to open shared memory region: '/x'"}`:                              "--ipc=host",
+		`{"error":"shared memory is disabled; use --allow-client-shm=true"}`:                 "start the server with --allow-client-shm=true",
+		`{"error":"shared memory region 'sluice-x' already in manager"}`:                     "already in manager",
+		`{"error":"Request for unknown model: 'systemsharedmemory' is not found"}` + "  404": "no shared memory extension",
+	} {
+		status := 400
+		if text, ok := strings.CutSuffix(said, "  404"); ok {
+			said, status = text, 404
+		}
+		var asked []string
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked = append(asked, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
+			if strings.HasSuffix(r.URL.Path, "/register") && len(asked) == 2 { // the second region
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, said)
+			}
+		}))
+		_, release, err := dial(t, backends.Target{URL: s.URL, Model: "simple"}).(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, sharing)
+		if err == nil || release != nil || !strings.Contains(err.Error(), advice) {
+			t.Errorf("%s: %v", said, err)
+		}
+		if got := strings.Join(asked, " "); got != "register register unregister unregister" {
+			t.Errorf("%s: asked %s", said, got)
+		}
+		nothing(t)
+		s.Close()
+	}
+}
+
+// TestShareLayout: places do not overlap, outputs of known size have just that, others what the plan says for each inference.
+func TestShareLayout(t *testing.T) {
+	s := &share{o: &sharing, memory: &memory{}, name: "n"}
+	places, input, output, err := s.layout([]backends.Request{addSub, addSub})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := int64(0)
+	for _, p := range places {
+		for _, at := range p.Inputs {
+			if at.At < end || at.At%alignment != 0 || at.Size != 128 {
+				t.Errorf("input at %+v", at)
+			}
+			end = at.At + at.Size
+		}
+		if p.Outputs[0].Size != 128 || p.Outputs[1].Size != 2000 || p.Outputs[1].At < 128 {
+			t.Errorf("outputs at %+v", p.Outputs)
+		}
+	}
+	if input < end || output < 2128 {
+		t.Errorf("regions of %d and %d bytes", input, output)
+	}
+	if _, _, _, err := (&share{o: &backends.Sharing{}, memory: &memory{}}).layout([]backends.Request{addSub}); err == nil {
+		t.Error("a model without outputs was laid out")
+	}
+}
