@@ -68,7 +68,7 @@ func breakages() map[string]breakage {
 		}},
 		"samples are lost": {env: func(*builtin.Server) Env { return Env{lost: 3} }},
 		"the client is late": {rate: 100, env: func(*builtin.Server) Env {
-			return Env{Delay: func(uint64) { time.Sleep(20 * time.Millisecond) }}
+			return Env{Delay: func(uint64) { time.Sleep(20 * time.Millisecond) }} //nolint:forbidigo // the delay is the fault
 		}},
 		"it was cut short": {extent: "for: 60s", stage: ", max_duration: 200ms"},
 		"it was interrupted": {extent: "for: 60s", env: func(*builtin.Server) Env {

@@ -220,7 +220,7 @@ func TestExpect(t *testing.T) {
 		"": 4, "expect: {outputs: true}, ": 4, "expect: {outputs: false}, ": 0, "expect: {absolute: 0.6}, ": 0, "expect: {absolute: 0.4}, ": 4,
 		"expect: {relative: 0.01}, ": 0, "expect: {relative: 0.001}, ": 4, "expect: {sample: 50%}, ": 2, "expect: {sample: 0.001%}, ": 1,
 		"expect: {outputs: false, fields: {model_name: identity, outputs.0.name: OUTPUT0, outputs.0.shape.0: 1, outputs.0.shape.1: 2}}, ": 0,
-		"expect: {outputs: false, fields: {outputs.0.datatype: INT64}}, ": 4, "expect: {outputs: false, fields: {outputs.1.name: OUTPUT0}}, ": 4,
+		"expect: {outputs: false, fields: {outputs.0.datatype: INT64}}, ":                                                                 4, "expect: {outputs: false, fields: {outputs.1.name: OUTPUT0}}, ": 4,
 		"expect: {outputs: false, fields: {model_name: 1}}, ": 4, "expect: {outputs: false, sample: 50%, fields: {model_name: x}}, ": 2,
 	} {
 		for _, url := range []string{s.HTTPURL(), s.GRPCURL()} {

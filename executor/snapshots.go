@@ -52,7 +52,7 @@ func (s *snapshots) look(ctx context.Context, t *trial, now int64) {
 
 // moments are all snapshots in the order of their times, once all questions have been answered.
 func (w *watcher) moments() []tally {
-	list := slices.Concat([]tally{w.server[w.from]}, w.snapshots.taken, []tally{w.server[holdEnds]})
+	list := slices.Concat([]tally{w.server[w.from]}, w.taken, []tally{w.server[holdEnds]})
 	list = slices.DeleteFunc(list, func(c tally) bool { return len(c) == 0 })
 	slices.SortFunc(list, func(a, b tally) int { return int(a[0].At - b[0].At) })
 	return list

@@ -27,7 +27,7 @@ type control interface {
 
 // Load implements backends.Controller. The server answers when the model is loaded.
 func (c *conn) Load(ctx context.Context, model string) error {
-	if err := c.control.load(ctx, model); err != nil {
+	if err := c.load(ctx, model); err != nil {
 		return fmt.Errorf("load model %s: %w", model, err)
 	}
 	return nil
@@ -39,11 +39,11 @@ const lookAgain = 20 * time.Millisecond
 // Unload implements backends.Controller. The server answers at once and unloads when the requests in flight are done, so
 // it is asked until the model is no longer ready.
 func (c *conn) Unload(ctx context.Context, model string) error {
-	if err := c.control.unload(ctx, model); err != nil {
+	if err := c.unload(ctx, model); err != nil {
 		return fmt.Errorf("unload model %s: %w", model, err)
 	}
 	for {
-		ready, err := c.control.ready(ctx, model)
+		ready, err := c.ready(ctx, model)
 		if err != nil {
 			return fmt.Errorf("unload model %s: %w", model, err)
 		}
@@ -61,7 +61,7 @@ func (c *conn) Unload(ctx context.Context, model string) error {
 // Adjust implements backends.Adjuster. Only what values name is given back: the server has settings that a client may not
 // write.
 func (c *conn) Adjust(ctx context.Context, group backends.Settings, values []backends.Parameter) (before []backends.Parameter, err error) {
-	all, err := c.control.settings(ctx, group, nil)
+	all, err := c.settings(ctx, group, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s settings: %w", group, err)
 	}
@@ -72,7 +72,7 @@ func (c *conn) Adjust(ctx context.Context, group backends.Settings, values []bac
 		}
 		before = append(before, all[i])
 	}
-	if _, err := c.control.settings(ctx, group, values); err != nil {
+	if _, err := c.settings(ctx, group, values); err != nil {
 		return nil, fmt.Errorf("%s settings: %w", group, err)
 	}
 	return before, nil

@@ -26,7 +26,7 @@ func TestRowsMatchTheCatalogue(t *testing.T) {
 		if isValue != row.From.Counted() {
 			t.Errorf("%s: value %v, row From %d", row.Name, isValue, row.From)
 		}
-		if isExtract != (row.Shape == metric.Distribution) {
+		if isExtract != (row.Shape == metric.Distribution && row.From != metric.Scrape) {
 			t.Errorf("%s: extract %v, row Shape %d", row.Name, isExtract, row.Shape)
 		}
 	}

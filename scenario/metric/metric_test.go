@@ -247,7 +247,7 @@ func TestHeader(t *testing.T) {
 		"latency.p99": "latency_p99_ms", "latency.p99.9": "latency_p99.9_ms", "latency.count": "latency_count",
 		"throughput": "throughput_per_s", "errors.ratio": "errors_ratio", "errors.count": "errors_count",
 		"client.cpu_per_request": "client_cpu_per_request_us", "errors.timeout.count": "",
-		"ttft.p99": "", "gpu.power.mean": "",
+		"ttft.p99": "", "gpu.power.mean": "gpu_power_mean_W",
 	} {
 		l, ok := c.Leaf(path)
 		if got := l.Row.Header(l.Stat); !ok || got != want {
