@@ -245,6 +245,8 @@ stages:
       - mix("one").requests.count > 20 and mix("two").requests.count > 20
       - mix("one").requests.count + mix("two").requests.count == requests.count
       - mix("two").errors.count == 0
+  - {id: items, load: {concurrency: 1}, batch: 4, for: 20 requests, assert: [requests.count == 20, abs(throughput - 4 * requests.rate) < 0.001/s]}
+  - {id: paced, load: {rate: 100/s}, batch: 4, for: 200ms, assert: [requests.count == 20]}
 assert:
   - stage("spike").phase("peak").requests.count == 90
   - stage("mixed").mix("two").latency.p50 < 1h

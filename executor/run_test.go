@@ -15,45 +15,58 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestGraphRules: `needs`, `when`, `on_fail`, `while`, one row each: stage outcomes in running order.
+// TestGraphRules: `needs`, `when`, `on_fail`, `while`, one row each: stage outcomes in running order, and the run's exit code.
+// What is skipped by `when` changes no exit code, and what `while` ends fails nothing.
 func TestGraphRules(t *testing.T) {
 	t.Parallel()
 	const bad, good = `assert: [latency.p50 < 1ns, errors.count == 0]`, `assert: [errors.count == 0]`
 	for _, c := range []struct{ name, stages, want string }{
-		{"all well", `[{id: a, GOOD}, {id: b, GOOD}]`, "a done b done"},
-		{"the one before failed", `[{id: a, BAD}, {id: b, GOOD}]`, "a done b skipped"},
-		{"a skipped one counts as failed", `[{id: a, BAD}, {id: b, GOOD}, {id: c, GOOD}]`, "a done b skipped c skipped"},
-		{"failure may be tolerated", `[{id: a, BAD, on_fail: continue}, {id: b, GOOD}]`, "a done b done"},
-		{"a tolerated failure is one for who waits for it", `[{id: a, BAD, on_fail: continue}, {id: b, GOOD}, {id: c, GOOD, needs: [a], when: failure}]`, "a done b done c done"},
-		{"run on failure", `[{id: a, BAD}, {id: b, GOOD, when: failure}]`, "a done b done"},
-		{"no failure to run on", `[{id: a, GOOD}, {id: b, GOOD, when: failure}]`, "a done b skipped"},
-		{"always", `[{id: a, BAD}, {id: b, GOOD, when: always}]`, "a done b done"},
-		{"never is as if absent", `[{id: a, GOOD}, {id: x, BAD, when: never}, {id: b, GOOD}]`, "a done b done"},
-		{"needs beat the list", `[{id: a, GOOD, needs: [b]}, {id: b, GOOD, needs: []}]`, "b done a done"},
-		{"inconclusive does not block", `[{id: a, load: {concurrency: 1}, for: 3 requests, assert: [latency.p99 < 10s]}, {id: b, GOOD}]`, "a done b done"},
+		{"all well", `[{id: a, GOOD}, {id: b, GOOD}]`, "a done b done exit 0"},
+		{"the one before failed", `[{id: a, BAD}, {id: b, GOOD}]`, "a done b skipped exit 1"},
+		{"a skipped one counts as failed", `[{id: a, BAD}, {id: b, GOOD}, {id: c, GOOD}]`, "a done b skipped c skipped exit 1"},
+		{"failure may be tolerated", `[{id: a, BAD, on_fail: continue}, {id: b, GOOD}]`, "a done b done exit 1"},
+		{"a tolerated failure is one for who waits for it", `[{id: a, BAD, on_fail: continue}, {id: b, GOOD}, {id: c, GOOD, needs: [a], when: failure}]`, "a done b done c done exit 1"},
+		{"run on failure", `[{id: a, BAD}, {id: b, GOOD, when: failure}]`, "a done b done exit 1"},
+		{"no failure to run on", `[{id: a, GOOD}, {id: b, GOOD, when: failure}]`, "a done b skipped exit 0"},
+		{"always", `[{id: a, BAD}, {id: b, GOOD, when: always}]`, "a done b done exit 1"},
+		{"never is as if absent", `[{id: a, GOOD}, {id: x, BAD, when: never}, {id: b, GOOD}]`, "a done b done exit 0"},
+		{"needs beat the list", `[{id: a, GOOD, needs: [b]}, {id: b, GOOD, needs: []}]`, "b done a done exit 0"},
+		{"inconclusive does not block", `[{id: a, load: {concurrency: 1}, for: 3 requests, assert: [latency.p99 < 10s]}, {id: b, GOOD}]`, "a done b done exit 3"},
 		{
 			"while ends the ladder, and fails nothing",
 			`[{id: a, load: {concurrency: {levels: {from: 1, to: 4, while: latency.p50 < 1ns}}}, for: 20 requests}, {id: b, GOOD}]`,
-			"a[concurrency=1] done b done",
+			"a[concurrency=1] done b done exit 0",
 		},
 		{
 			"an open ladder", `[{id: a, load: {concurrency: {levels: {from: 1, factor: 2, while: throughput < 1/s}}}, for: 20 requests}]`,
-			"a[concurrency=1] done",
+			"a[concurrency=1] done exit 0",
 		},
 		{
 			"levels all run, whatever fails", `[{id: a, load: {concurrency: [1, 2]}, for: 20 requests, assert: [latency.p50 < 1ns]}]`,
-			"a[concurrency=1] done a[concurrency=2] done",
+			"a[concurrency=1] done a[concurrency=2] done exit 1",
 		},
+		{"always, after a success too", `[{id: a, GOOD}, {id: b, GOOD, when: always}]`, "a done b done exit 0"},
+		{"a skipped one is a failure to run on", `[{id: a, BAD}, {id: b, GOOD}, {id: c, GOOD, when: failure}]`, "a done b skipped c done exit 1"},
+		{"unstable does not block", `[{id: a, load: {concurrency: 1}, until: {stable: {window: 5 requests, within: 0.0001%, max_windows: 3, metrics: [latency.p95]}}}, {id: b, GOOD}]`, "a unstable b done exit 3"},
+		{"a failed set-up blocks", `[{id: a, GOOD, before: [{call: "POST /nowhere"}]}, {id: b, GOOD}]`, "a failed b skipped exit 4"},
+		{"a division by nothing is inconclusive, and does not block", `[{id: a, GOODAND "latency.p50 < latency.p50 / errors.ratio"]}, {id: b, GOOD}]`, "a done b done exit 3"},
+		{"points all run, whatever fails", `[{id: a, matrix: {x: [1, 2]}, BAD}]`, "a[x=1] done a[x=2] done exit 1"},
+		{"repeats all run, whatever fails", `[{id: a, repeat: 3, BAD}]`, "a done, 3 times exit 1"},
 	} {
 		s := serve(t, builtin.Config{})
 		text := strings.NewReplacer(
-			"BAD", "load: {concurrency: 1}, for: 20 requests, "+bad, "GOOD", "load: {concurrency: 1}, for: 20 requests, "+good,
+			"BAD", "load: {concurrency: 1}, for: 20 requests, "+bad, "GOODAND", "load: {concurrency: 1}, for: 20 requests, assert: [errors.count == 0,", "GOOD", "load: {concurrency: 1}, for: 20 requests, "+good,
 		).Replace(c.stages)
 		r := play(t, "version: 1\ntarget: {backend: kserve, url: URL, model: simple}\nstages: "+text+"\n", s.HTTPURL(), Env{})
 		var got []string
 		for _, n := range r.Nodes {
-			got = append(got, n.ID, string(n.Outcome))
+			outcome := string(n.Outcome)
+			if len(n.Repeats) > 0 {
+				outcome += fmt.Sprintf(", %d times", len(n.Repeats))
+			}
+			got = append(got, n.ID, outcome)
 		}
+		got = append(got, fmt.Sprintf("exit %d", r.ExitCode))
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
 		}

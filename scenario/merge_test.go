@@ -101,6 +101,22 @@ func mergeCases() []mergeCase {
 			want: map[string]string{"/stages/0/id": `"s"`, "/stages/1": ""},
 		},
 		{
+			clause: "a path is relative to the file that holds it: a base in another folder", files: map[string]string{
+				"sub/rows.json": `{"data": [{"IN": [1]}]}`, "sub/base.yaml": one("data: {file: rows.json}\n" + stage)["plan.yaml"], "plan.yaml": "version: 1\nextends: sub/base.yaml\n",
+			},
+			want: map[string]string{"/datasets/main/file": `"sub/rows.json"`},
+		},
+		{
+			clause: "and not to the file that it extends", files: map[string]string{
+				"sub/rows.json": `{"data": [{"IN": [1]}]}`, "sub/base.yaml": one(stage)["plan.yaml"], "plan.yaml": "version: 1\nextends: sub/base.yaml\ndata: {file: rows.json}\n",
+			},
+			mistake: `file "rows.json" cannot be opened: no such file or directory`,
+		},
+		{
+			clause: "a literal ${ is written $${, and stays so", files: one("vars: {x: 1}\nlabels: {a: \"$${x} ${x}\"}\n" + stage),
+			want: map[string]string{"/labels/a": `"$${x} 1"`},
+		},
+		{
 			clause: "null in a plan is a mistake", files: one("seed: null\n" + stage), mistake: "`seed` has no value",
 		},
 		{

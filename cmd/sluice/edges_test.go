@@ -33,7 +33,7 @@ executor/observe        -> backends backends/wire/netlane scenario/metric
 executor/result         -> scenario/metric scenario/expression executor/stats
 executor/verdict        -> scenario scenario/source scenario/expression scenario/metric executor/result executor/stats
 executor/artifact       -> executor/result scenario/metric backends
-executor                -> scenario scenario/source scenario/metric scenario/expression executor/* backends
+executor                -> scenario scenario/source scenario/metric scenario/expression executor/graph executor/load executor/feed executor/drive executor/measure executor/observe executor/stats executor/result executor/verdict backends
 backends                ->
 backends/wire/http1     -> backends backends/wire/coding
 backends/wire/netlane   -> backends
