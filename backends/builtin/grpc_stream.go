@@ -90,6 +90,7 @@ func (s grpcService) play(ctx context.Context, out *outlet, r *pb.ModelInferRequ
 		case cutOff:
 			cutPeer(ctx)
 			return
+		case respond, hang: // which waits until the request is gone
 		}
 		s.sendings.note(r.Id, index, inf.arrived)
 		if out.respond(m, r, inf.wanted(st.out), false, held) != nil {

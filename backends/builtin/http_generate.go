@@ -66,6 +66,7 @@ func (s *Server) httpGenerateStream(w http.ResponseWriter, r *http.Request) {
 		case cutOff:
 			cut(w)
 			return
+		case respond, hang: // which waits until the request is gone
 		}
 		text, err := json.Marshal(event)
 		if err != nil {

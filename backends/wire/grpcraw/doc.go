@@ -1,5 +1,5 @@
 // Package grpcraw drives grpc-go with messages that are encoded already: a pass-through codec, client connections that
-// are ready before the clock starts, and unary lanes.
+// are ready before the clock starts, unary lanes and lanes that are bidirectional streams.
 //
 // It is not: a place that knows messages or models, a layer that retries (a stale connection aside), a load balancer.
 //
@@ -16,6 +16,18 @@
 // connections: N opens N connections, which the lanes share evenly, so N = number of slots is one for each.
 // backends.PerRequest dials for every request. Calls beyond the server's limit of concurrent streams on a connection
 // (often 100) wait in Send, and that wait is in the latency.
+//
+// # Streams
+//
+// A stream lane (Pool.Streams) keeps one stream open and carries up to its depth of requests on it, which replies name by id.
+// Streams share connections as unary calls do. A stream that ends is answered for once by each request on it, and opened again
+// unless the server takes none; a request that the stream did not take any more goes out on the next one. On a lane of depth 1
+// that is also what becomes of one that met a stale connection, and Cancel ends the stream, which tells the server; on a deeper
+// one the others go on. Metadata belongs to a stream, so requests with other headers need another: at depth 1 it is opened when
+// they come, deeper they are refused while others are in flight.
+//
+// Each response has the time at which its message was read. LastByte is the last response's: the message that only says that
+// nothing more comes ends the request, and is none. BytesReceived has it.
 //
 // # Stamps
 //
