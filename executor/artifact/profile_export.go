@@ -61,10 +61,12 @@ func (k *Kept) export(x *backends.Sample) error {
 }
 
 // end takes the trial's windows over.
-func (k *Kept) end() {
-	if k.out != nil {
-		k.out.bounds, k.out.inputs = k.bounds, nil
+func (k *Kept) end() error {
+	if k.out == nil {
+		return nil
 	}
+	k.out.bounds, k.out.inputs = k.bounds, nil
+	return k.out.spool.close() // a plan may have thousands of trials
 }
 
 // wall is a time of the run's clock as ns since 1970.
@@ -245,7 +247,7 @@ func experiment(out *spool, group []*exported) error {
 
 // copyTo copies the requests that were due within the trial's windows.
 func (e *exported) copyTo(out *spool, first *bool) error {
-	if err := e.spool.w.Flush(); err != nil {
+	if err := e.spool.close(); err != nil {
 		return err
 	}
 	f, err := os.Open(e.spool.file.Name())

@@ -173,7 +173,9 @@ func (s *Samples) write() {
 			s.free <- d.block
 		}
 		if d.done != nil {
-			d.from.end()
+			if err := d.from.end(); s.err == nil {
+				s.err = err
+			}
 			d.done <- s.err
 		}
 	}
@@ -298,8 +300,20 @@ func (p *spool) line(text []byte) error {
 	return nil
 }
 
+// close writes what is buffered and lets go of the file, which keeps its name.
+func (p *spool) close() error {
+	if p.w == nil {
+		return nil
+	}
+	err := errors.Join(p.w.Flush(), p.file.Close())
+	if p.w, p.buffer = nil, nil; err != nil {
+		return fmt.Errorf("write samples: %w", err)
+	}
+	return nil
+}
+
 func (p *spool) rename(path string) error {
-	err := errors.Join(p.w.Flush(), p.file.Chmod(0o600), p.file.Close())
+	err := p.close()
 	if err == nil {
 		err = os.Rename(p.file.Name(), path)
 	}
@@ -315,6 +329,5 @@ func (p *spool) remove() error {
 		return nil
 	}
 	p.gone = true
-	_ = p.file.Close() // it goes
-	return os.Remove(p.file.Name())
+	return errors.Join(p.close(), os.Remove(p.file.Name()))
 }
