@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 )
 
 // cursor reads JSON in place, a value at a time, strictly: what it passes over is valid JSON, except that NaN, Infinity
@@ -271,8 +272,10 @@ func kind(text []byte) string {
 		return "a bool"
 	case text[0] == 'n':
 		return "null"
+	case wordByte[text[0]]:
+		return "a number"
 	}
-	return "a number"
+	return strconv.Quote(string(text[:1]))
 }
 
 // position says where in data an offset is.
