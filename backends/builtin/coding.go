@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"compress/zlib"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -37,7 +38,7 @@ type sane struct{ io.ReadCloser }
 
 func (s sane) Read(b []byte) (int, error) {
 	n, err := s.ReadCloser.Read(b)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = invalid("failed to decompress the request body: %v", err)
 	}
 	return n, err

@@ -65,11 +65,11 @@ func paGPUColumns(nodes []*result.Node) (columns []paColumn) {
 	}
 	for _, g := range paGPUs() {
 		columns = append(columns, paColumn{g.column, func(n *result.Node) string {
-			cell := ""
+			var cell strings.Builder
 			for _, v := range g.values(n) {
-				cell += clean(v.uuid) + ":" + sixDigits(v.value) + ";"
+				cell.WriteString(clean(v.uuid) + ":" + sixDigits(v.value) + ";")
 			}
-			return cell
+			return cell.String()
 		}})
 	}
 	return columns

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,7 +139,7 @@ func (p *paPage) level(n *result.Node) {
 	if !measured(n) {
 		why := clean(n.Reason)
 		if n.Outcome == result.Unstable {
-			why = "Failed to obtain stable measurement within " + fmt.Sprint(len(n.Windows)) + " measurement windows. " + why
+			why = "Failed to obtain stable measurement within " + strconv.Itoa(len(n.Windows)) + " measurement windows. " + why
 		}
 		p.line(2, "%s", cmp.Or(why, "nothing was measured"))
 		return

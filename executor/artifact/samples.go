@@ -228,7 +228,9 @@ func (s *Samples) row(k *Kept, x *backends.Sample) error {
 			return err
 		}
 		if s.o.Table == "csv" {
-			s.table.line(samplesHeader())
+			if err := s.table.line(samplesHeader()); err != nil {
+				return err
+			}
 		}
 	}
 	if s.o.Table == "csv" {

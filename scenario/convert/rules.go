@@ -54,6 +54,7 @@ func (s *settings) many() bool {
 		return s.rate.from < s.rate.to || s.rate.to == 0
 	case modeConcurrency, modeOld:
 		return s.concurrency.from < s.concurrency.to || s.concurrency.to == 0
+	case modeIntervals, modeSchedule, modePeriodic, modeSessions:
 	}
 	return false
 }
@@ -67,6 +68,7 @@ func (s *settings) ranged() (option string, from, to float64, ok bool) {
 		return string(modeConcurrency), float64(s.concurrency.from), float64(s.concurrency.to), true
 	case modeOld:
 		return "-c", float64(s.concurrency.from), float64(s.concurrency.to), true
+	case modeIntervals, modeSchedule, modePeriodic, modeSessions:
 	}
 	return "", 0, 0, false
 }

@@ -107,7 +107,7 @@ func newSettings(l *line, o Options) *settings {
 // take applies an option.
 func (s *settings) take(g given) {
 	before := len(s.diags)
-	g.option.take(s, g)
+	g.take(s, g)
 	s.seen[g.String()] = g
 	s.doubtful = s.doubtful || s.diags[before:].HasErrors() && asked(g.String())
 }
@@ -146,7 +146,7 @@ func mode(m loadMode, take func(*settings, given)) func(*settings, given) {
 }
 
 func modeOf(g given) loadMode {
-	if g.option.name == "" {
+	if g.name == "" {
 		return modeOld
 	}
 	return loadMode(g.String())
