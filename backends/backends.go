@@ -30,7 +30,9 @@ type Kind struct {
 	// Series are the numbers the server itself keeps and Stats returns, in this order. They become metrics named
 	// server.NAME; no other code changes.
 	Series []Series
-	// Open is nil where this version only knows the kind: validate takes plans for it, run refuses them.
+	// Open is nil where this binary only knows the kind: validate takes plans for it, run refuses them. Missing then says why
+	// and how to get it; "" where no version has it.
+	Missing string
 	Open func(context.Context, Target, Clock) (Conn, error)
 }
 

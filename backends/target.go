@@ -25,6 +25,14 @@ type Target struct {
 	Streaming      bool
 	KeepReplies    bool   // in Sample.Text, in the form that Replier reads
 	Tokenizer      string // file that tokens are counted with; "": the server's own counts
+	InProcess      *InProcess
+}
+
+// InProcess is a server that is loaded into this process.
+type InProcess struct {
+	ServerDir  string // where it is installed
+	Repository string // of models
+	Options    []Parameter
 }
 
 // Format implements fmt.Formatter for every verb: what is sent may hold secrets as plain text, so it is never shown.

@@ -161,6 +161,12 @@ func targetOf(k *backends.Kind, t *scenario.Target) backends.Target {
 	if t.Compression != "none" {
 		out.Compression = t.Compression
 	}
+	if p := t.InProcess; p != nil {
+		out.InProcess = &backends.InProcess{ServerDir: p.ServerDir.Name, Repository: p.Repository.Name}
+		for _, o := range p.Options {
+			out.InProcess.Options = append(out.InProcess.Options, backends.Parameter{Name: o.Name, Value: o.Value})
+		}
+	}
 	if t.Tokenizer != nil {
 		out.Tokenizer = t.Tokenizer.Name
 	}

@@ -334,6 +334,7 @@ func proven() map[string]string {
 		"TestEndpoints":                "target.endpoint",
 		"TestMaxMessage":               "target.max_message",
 		"TestStatistics":               "target.statistics",
+		"backends/triton_inprocess":    "target.inprocess target.inprocess.server_dir target.inprocess.repository target.inprocess.options",
 		"TestComposing":                "target.composing_models",
 		"TestSettings":                 "target.trace target.trace.level target.trace.rate target.trace.count target.trace.log_frequency target.log target.log.info target.log.warning target.log.error target.log.verbose target.log.format",
 		"TestMetrics":                  "target.metrics target.metrics.url target.metrics.every target.metrics.match",

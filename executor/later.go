@@ -29,7 +29,7 @@ func (b *build) later() {
 			return slices.Contains(targetPaths(t, "backend"), d.Path)
 		}
 		if k := b.targets[t]; k != nil && k.kind.Open == nil && !slices.ContainsFunc(p.Plan.Later, listed) {
-			b.notYet(keyPos(t, "backend"), "backend "+k.kind.Name+" is not built yet")
+			b.absent(t, k.kind)
 		}
 	}
 	for _, n := range p.Nodes {
@@ -50,6 +50,19 @@ func (b *build) later() {
 	}
 	b.laterMetrics(p.Assert)
 	p.Later = p.Later.Sorted()
+}
+
+// absent gathers that a target's backend is not in this binary.
+func (b *build) absent(t *scenario.Target, k *backends.Kind) {
+	pos := keyPos(t, "backend")
+	if k.Missing == "" {
+		b.notYet(pos, "backend "+k.Name+" is not built yet")
+		return
+	}
+	d := source.Diagnostic{Severity: source.Error, Code: codeNotBuilt, Pos: pos, Summary: "this binary was built without backend " + k.Name, Detail: k.Missing}
+	if !slices.ContainsFunc(b.program.Later, func(o source.Diagnostic) bool { return o.Pos == d.Pos }) {
+		b.program.Later = append(b.program.Later, d)
+	}
 }
 
 // targetPaths are the JSON pointers by which a plan may name a key of a target.

@@ -58,7 +58,7 @@ func TestLater(t *testing.T) {
 		{"no endpoint of triton's", scenario.Target{Backend: "triton", URL: "http://h:1", Endpoint: "chat"}, "", "5:3 not-allowed: target \"main\": backend triton has no endpoint \"chat\"", ""},
 		{"no endpoint at all", scenario.Target{Backend: "kserve", URL: "http://h:1", Endpoint: "infer"}, "", "5:3 key-not-read: backend kserve does not read \"endpoint\"", ""},
 		{"no URL", scenario.Target{Backend: "kserve"}, "", "2:1 missing-key: target \"main\" has no `url`", ""},
-		{"no URL in process", scenario.Target{Backend: "triton_inprocess"}, "", "", "3:3 not-built-yet: backend triton_inprocess is not built yet"},
+		{"no URL in process", scenario.Target{Backend: "triton_inprocess"}, "", "", "3:3 not-built-yet: this binary was built without backend triton_inprocess"},
 		{"a URL in process", scenario.Target{Backend: "triton_inprocess", URL: "http://h:1"}, "", "4:3 scheme: target \"main\": backend triton_inprocess has no URL", ""},
 		{"a scheme that is not spoken", scenario.Target{Backend: "openai", URL: "grpc://h:1"}, "", "4:3 scheme: target \"main\": backend openai does not speak grpc://", "3:3 not-built-yet: backend openai is not built yet"},
 	} {

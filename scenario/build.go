@@ -123,6 +123,9 @@ func (r *reading) target(name string, t *rawTarget) *Target {
 		file := r.path(t.Tokenizer)
 		target.Tokenizer = &file
 	}
+	if p := t.InProcess; p != nil && p.Repository != nil {
+		target.InProcess = &InProcess{ServerDir: r.path(p.ServerDir), Repository: r.path(p.Repository), Options: parameters(p.Options)}
+	}
 	if target.Streaming {
 		target.InactivityTimeout = t.InactivityTimeout.or(30 * time.Second)
 	}

@@ -103,8 +103,15 @@ type Target struct {
 	Trace             *Trace // nil: the server's settings stay as they are
 	Log               *Log   // nil: likewise
 	Builtin           *Builtin
+	InProcess         *InProcess // nil: the server is another process
 	// Keys are the keys that the plan itself wrote here, with their positions: a kind refuses those that it does not read.
 	Keys []Key
+}
+
+// InProcess is a server that is loaded into the client.
+type InProcess struct {
+	ServerDir, Repository Path
+	Options               []Parameter
 }
 
 // Key is a key that stands in the plan.

@@ -27,7 +27,7 @@ func TestProperty(t *testing.T) {
 	got, _ := Lookup("target.backend")
 	want := Property{
 		Path: "target.backend", Description: "The kind of server.", Type: "word", Examples: []string{"triton"},
-		Allowed: []string{"kserve", "triton"}, NotBuilt: []string{"triton_inprocess", "tfserving", "torchserve", "openai", "grpc", "http"},
+		Allowed: []string{"kserve", "triton", "triton_inprocess"}, NotBuilt: []string{"tfserving", "torchserve", "openai", "grpc", "http"},
 		Required: true, Built: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

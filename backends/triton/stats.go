@@ -28,8 +28,16 @@ func (c *conn) Stats(ctx context.Context, model, version string, into []int64) (
 	if err != nil {
 		return at, fmt.Errorf("statistics of %s: %w", model, err)
 	}
+	if err := sum(list, model, version, into); err != nil {
+		return at, fmt.Errorf("statistics of %s: %w", model, err)
+	}
+	return at, nil
+}
+
+// sum adds up the entries of a model, or of one version of it.
+func sum(list []statistics, model, version string, into []int64) error {
 	if want := len(series()); len(into) != want {
-		return at, fmt.Errorf("statistics: %d places for %d series", len(into), want)
+		return fmt.Errorf("%d places for %d series", len(into), want)
 	}
 	clear(into)
 	found := false
@@ -45,9 +53,31 @@ func (c *conn) Stats(ctx context.Context, model, version string, into []int64) (
 		}
 	}
 	if !found {
-		return at, fmt.Errorf("statistics of %s: the server's reply does not have it", model)
+		return errors.New("the server's reply does not have it")
 	}
-	return at, nil
+	return nil
+}
+
+// Series are the counters of a model that Triton keeps.
+func Series() []backends.Series { return series() }
+
+// ReadStatistics reads Triton's JSON of statistics: the values of Series for a model, or one version of it ("": all).
+func ReadStatistics(text []byte, model, version string, into []int64) error {
+	list, err := parseJSON(text)
+	if err != nil {
+		return err
+	}
+	return sum(list, model, version, into)
+}
+
+func parseJSON(text []byte) ([]statistics, error) {
+	var reply struct {
+		Models []statistics `json:"model_stats"`
+	}
+	if err := json.Unmarshal(text, &reply); err != nil {
+		return nil, fmt.Errorf("reply %.*q: %w", backends.NoteSize, text, err)
+	}
+	return reply.Models, nil
 }
 
 func readHTTP(ctx context.Context, k *kserve.HTTP, model, version string) ([]statistics, error) {
@@ -59,13 +89,7 @@ func readHTTP(ctx context.Context, k *kserve.HTTP, model, version string) ([]sta
 	if err != nil {
 		return nil, err
 	}
-	var reply struct {
-		Models []statistics `json:"model_stats"`
-	}
-	if err := json.Unmarshal(body, &reply); err != nil {
-		return nil, fmt.Errorf("reply %.*q: %w", backends.NoteSize, body, err)
-	}
-	return reply.Models, nil
+	return parseJSON(body)
 }
 
 func readGRPC(ctx context.Context, k *kserve.GRPC, model, version string) ([]statistics, error) {

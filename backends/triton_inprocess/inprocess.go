@@ -1,28 +1,41 @@
-// Package inprocess is the backend triton_inprocess, which loads Triton's server library into this process and calls it
-// without a network. So far it says what the kind reads and can do, so that plans for it can be checked and drawn.
+// Package inprocess is the backend triton_inprocess: Triton's server library is loaded into this process and called without a
+// network. A binary has it when it was built with the tag inprocess; else the kind is known, so that plans for it can be
+// checked and drawn.
 //
-// It is not: a build of Triton, a way to measure a network.
+// It is not: a build of Triton, a way to measure a network, a second reader of Triton's statistics and metadata (triton and
+// kserve have them).
 package inprocess
 
-import "github.com/sluice-bench/sluice/backends"
+import (
+	"errors"
 
-// Kind is the backend "triton_inprocess".
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/triton"
+)
+
+// Kind is the backend "triton_inprocess". What it opens is shared by the targets that have the same server.
 func Kind() backends.Kind {
-	return backends.Kind{
+	k := backends.Kind{
 		Name: "triton_inprocess",
 		Help: "Triton's server library inside this process, without a network",
 		Keys: []string{
 			"model", "model_version", "inprocess", "parameters", "composing_models", "timeout", "inactivity_timeout", "streaming",
-			"statistics", "endpoint", "tokenizer", "trace",
+			"statistics", "endpoint", "tokenizer",
 		},
 		Endpoints: []string{"infer", "tensorrtllm", "vllm"},
 		Abilities: abilities,
+		Later:     backends.Prompts | backends.TokenCounts | backends.TokenEvents,
+		Series:    triton.Series(),
+		Check:     check,
 	}
+	k.Open, k.Missing = opener()
+	return k
 }
 
+// abilities of a target. Shared memory there is none to speak of: all requests lie where the server reads them.
 func abilities(t backends.Target) backends.Ability {
 	a := backends.Unary | backends.Metadata | backends.ServerStats | backends.Tensors | backends.Expects | backends.Sequences |
-		backends.ModelControl | backends.Composing | backends.Trace | backends.SystemShm | backends.CUDAShm
+		backends.ModelControl | backends.Composing
 	if t.Endpoint != "infer" && t.Endpoint != "" {
 		a |= backends.Prompts
 		if t.Tokenizer != "" {
@@ -36,4 +49,17 @@ func abilities(t backends.Target) backends.Ability {
 		a |= backends.Stream
 	}
 	return a
+}
+
+// check reads the options.
+func check(t backends.Target) error {
+	if t.InProcess == nil {
+		return nil // the plan has been refused
+	}
+	var errs []error
+	for _, p := range t.InProcess.Options {
+		_, err := settings(p)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }

@@ -44,7 +44,8 @@ backends/wire/protow    -> backends
 backends/wire/shm       ->
 backends/kserve         -> backends backends/wire/*
 backends/triton         -> backends backends/wire/* backends/kserve
-backends/triton_inprocess -> backends
+backends/wire/native    ->
+backends/triton_inprocess -> backends backends/wire/* backends/kserve backends/triton
 backends/tfserving      -> backends backends/wire/*
 backends/torchserve     -> backends backends/wire/*
 backends/openai         -> backends backends/wire/*
@@ -73,6 +74,7 @@ golang.org/x/text                         scenario/source
 go.uber.org/goleak                        backends/backendtest
 google.golang.org/grpc                    backends/wire/grpcraw backends/builtin backends/builtin/* testdata/bench/*
 google.golang.org/protobuf                backends/wire/* backends/builtin backends/builtin/* backends/kserve backends/triton testdata/bench/*
+github.com/ebitengine/purego               backends/wire/native
 golang.org/x/sys                          executor/drive backends/wire/* backends/builtin executor/observe testdata/bench/*
 `
 

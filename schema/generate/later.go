@@ -10,13 +10,12 @@ import (
 // that are meant, else it is all of them. Whoever builds a key removes its line; the language test then asks for a proof
 // of what the key does.
 const laterText = `
-target.backend: triton_inprocess tfserving torchserve openai grpc http
+target.backend: tfserving torchserve openai grpc http
 target.signature
 target.endpoint: chat completions responses messages embeddings rankings images tensorrtllm vllm predict classify regress
 target.path
 target.method
 target.protos
-target.inprocess
 target.tokenizer
 builtin.ttft
 builtin.itl

@@ -30,7 +30,7 @@ func targetDefs() []definition {
 			return closed("map",
 				key{name: "server_dir", schema: ref("path"), dflt: "/opt/tritonserver", example: "/opt/tritonserver", description: "Where the server is installed."},
 				key{name: "repository", schema: ref("path"), example: "models", description: "The model repository; required for triton_inprocess."},
-				key{name: "options", schema: mapOf(ref("any"), ""), dflt: object{}, example: object{{"min_compute", 6.0}}, description: "Options of the server."},
+				key{name: "options", schema: mapOf(ref("any"), ""), dflt: object{}, example: object{{"log_verbose", 1}}, description: "Options of the server, as tritonserver has them, with _ for -: backend_directory, load_model, cache_config …; several values with commas."},
 			)
 		}},
 		{"metrics", "map", func() object {

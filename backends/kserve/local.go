@@ -1,0 +1,71 @@
+package kserve
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// Complete fills in what a request leaves to the target and checks it. All mistakes are reported.
+func Complete(r backends.Request, t *backends.Target) (backends.Request, error) {
+	return complete(r, t)
+}
+
+// ModelOf is the model asked for: the target's, with its version, or another one.
+func ModelOf(t *backends.Target, model string) (name, version string, err error) {
+	return modelOf(t, model)
+}
+
+// SignatureOf reads the protocol's JSON about a server and a model, and Triton's about the model's configuration.
+func SignatureOf(server, model, config []byte, version string) (backends.Signature, error) {
+	m := metadata{configured: true}
+	var s struct {
+		Extensions []string `json:"extensions"`
+	}
+	for _, part := range []struct {
+		text []byte
+		into any
+	}{{server, &s}, {model, &m.model}, {config, &m.config}} {
+		if err := json.Unmarshal(part.text, part.into); err != nil {
+			return backends.Signature{}, fmt.Errorf("%.*q: %w", backends.NoteSize, part.text, err)
+		}
+	}
+	m.extensions = s.Extensions
+	return m.signature(version), nil
+}
+
+// Want is what the reply to a request must be.
+type Want struct{ e *expectation }
+
+// WantOf is what a request expects.
+func WantOf(r *backends.Request) Want { return Want{expect(r, nil)} }
+
+// Accepts reports whether a status, as gRPC has them, is a good one.
+func (w Want) Accepts(status int32) bool { return w.e.accepts(int(status), 0) }
+
+// Outputs reports whether outputs are to be compared.
+func (w Want) Outputs() bool { return len(w.e.outputs) > 0 }
+
+// Reply compares the outputs of replies that are no messages: each is given as it lies in memory. Of one lane.
+type Reply struct{ c comparison }
+
+// Begin starts a reply.
+func (r *Reply) Begin(w Want) { r.c.begin(w.e) }
+
+// Output takes one output. False: the sample has its class and note, and the rest is of no interest.
+func (r *Reply) Output(w Want, name, datatype []byte, shape []int64, data []byte, s *backends.Sample) bool {
+	want := r.c.find(w.e, name)
+	if want == nil || r.c.output(w.e, want, datatype, shape, data) {
+		return true
+	}
+	r.c.mismatch(s)
+	return false
+}
+
+// End finds what did not come.
+func (r *Reply) End(w Want, s *backends.Sample) {
+	if !r.c.end(w.e) {
+		r.c.mismatch(s)
+	}
+}

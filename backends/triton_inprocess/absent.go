@@ -1,0 +1,14 @@
+//go:build !inprocess
+
+package inprocess
+
+import (
+	"context"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// opener says why this binary opens nothing.
+func opener() (func(context.Context, backends.Target, backends.Clock) (backends.Conn, error), string) {
+	return nil, "it loads Triton's library, which a static binary cannot: build with `go build -tags inprocess ./cmd/sluice`"
+}

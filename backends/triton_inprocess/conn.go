@@ -1,0 +1,221 @@
+//go:build inprocess
+
+package inprocess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/triton"
+	"github.com/sluice-bench/sluice/backends/wire/native"
+)
+
+// conn is one target of a server.
+type conn struct {
+	*server
+	host   *host
+	key    string // of the server
+	target backends.Target
+	clock  backends.Clock
+
+	mu     sync.Mutex
+	pinner runtime.Pinner // what prepared requests point to: C keeps the addresses while it has a request
+	lanes  []*lane
+	closed bool
+}
+
+// anyVersion leaves the choice of a model's version to the server.
+const anyVersion = -1
+
+// version is a model's version as the library wants it.
+func version(text string) (int64, error) {
+	if text == "" {
+		return anyVersion, nil
+	}
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || v < 1 {
+		return 0, fmt.Errorf("model version %q: Triton's are numbers from 1", text)
+	}
+	return v, nil
+}
+
+// named is a model as the arguments of a function.
+func named(model, v string) (name []byte, number uintptr, err error) {
+	n, err := version(v)
+	return native.Text(model), uintptr(n), err
+}
+
+// Describe implements backends.Describer.
+func (c *conn) Describe(_ context.Context, model string) (backends.Signature, error) {
+	model, v, err := kserve.ModelOf(&c.target, model)
+	if err != nil {
+		return backends.Signature{}, err
+	}
+	name, number, err := named(model, v)
+	if err != nil {
+		return backends.Signature{}, err
+	}
+	server, err := c.message(c.ServerMetadata, c.handle)
+	var metadata, config []byte
+	if err == nil {
+		metadata, err = c.message(c.ServerModelMetadata, c.handle, native.Address(name), number)
+	}
+	if err == nil {
+		config, err = c.message(c.ServerModelConfig, c.handle, native.Address(name), number, configVersion)
+	}
+	runtime.KeepAlive(name)
+	if err != nil {
+		return backends.Signature{}, fmt.Errorf("describe model %s: %w", model, err)
+	}
+	return kserve.SignatureOf(server, metadata, config, v)
+}
+
+// configVersion is the version of the form that a model's configuration has.
+const configVersion = 1
+
+// Ready implements backends.Prober: live, ready, and the model loaded.
+func (c *conn) Ready(_ context.Context, model string) error {
+	for _, ask := range []struct {
+		what     string
+		function uintptr
+	}{{"live", c.ServerIsLive}, {"ready", c.ServerIsReady}} {
+		yes, err := c.truth(ask.function, c.handle)
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return fmt.Errorf("the server is not %s", ask.what)
+		}
+	}
+	if model == "" {
+		return nil
+	}
+	model, v, err := kserve.ModelOf(&c.target, model)
+	if err != nil {
+		return err
+	}
+	yes, err := c.loaded(model, v)
+	if err == nil && !yes {
+		err = fmt.Errorf("model %s is not ready", model)
+	}
+	return err
+}
+
+func (c *conn) loaded(model, v string) (bool, error) {
+	name, number, err := named(model, v)
+	if err != nil {
+		return false, err
+	}
+	defer runtime.KeepAlive(name)
+	return c.truth(c.ServerModelIsReady, c.handle, native.Address(name), number)
+}
+
+// Stats implements backends.Observer.
+func (c *conn) Stats(_ context.Context, model, v string, into []int64) (at int64, err error) {
+	if v == "" && (model == "" || model == c.target.Model) {
+		model, v = c.target.Model, c.target.ModelVersion
+	}
+	if model == "" {
+		return 0, errors.New("statistics: no model is named")
+	}
+	name, number, err := named(model, v)
+	if err != nil {
+		return 0, fmt.Errorf("statistics of %s: %w", model, err)
+	}
+	start := c.clock.Now()
+	text, err := c.message(c.ServerModelStatistics, c.handle, native.Address(name), number)
+	runtime.KeepAlive(name)
+	at = start + (c.clock.Now()-start)/2
+	if err == nil {
+		err = triton.ReadStatistics(text, model, v, into)
+	}
+	if err != nil {
+		err = fmt.Errorf("statistics of %s: %w", model, err)
+	}
+	return at, err
+}
+
+// Load implements backends.Controller.
+func (c *conn) Load(_ context.Context, model string) error {
+	name := native.Text(model)
+	err := c.check(native.Call(c.ServerLoadModel, c.handle, native.Address(name)))
+	if err != nil {
+		return fmt.Errorf("load model %s: %w", model, err)
+	}
+	return nil
+}
+
+// lookAgain is how often is looked whether something is over that the library tells nobody.
+const lookAgain = 5 * time.Millisecond
+
+// Unload implements backends.Controller. The library returns at once and unloads when the requests in flight are done.
+func (c *conn) Unload(ctx context.Context, model string) error {
+	name := native.Text(model)
+	if err := c.check(native.Call(c.ServerUnloadModel, c.handle, native.Address(name))); err != nil {
+		return fmt.Errorf("unload model %s: %w", model, err)
+	}
+	for {
+		yes, err := c.loaded(model, "")
+		if err != nil || !yes {
+			return nil // a model that is gone is not found
+		}
+		if err := pause(ctx); err != nil {
+			return fmt.Errorf("unload model %s: it is still ready: %w", model, err)
+		}
+	}
+}
+
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(lookAgain):
+		return nil
+	}
+}
+
+// Lanes implements backends.Conn. A lane costs nothing at the server, and sending waits for nobody.
+func (c *conn) Lanes(_ context.Context, n int, _ backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+	all := make([]backends.Lane, n)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range all {
+		l := newLane(c)
+		all[i] = l
+		c.lanes = append(c.lanes, l)
+	}
+	return all, backends.Limits{Depth: 1, Inline: 1 << 62}, nil
+}
+
+// Close implements backends.Conn. What was cancelled here may still go on in the server, with memory that is pinned here: it is
+// waited for.
+func (c *conn) Close(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	for {
+		left := int64(0)
+		for _, l := range c.lanes {
+			l.drain()
+			left += l.out.Load()
+		}
+		if left == 0 {
+			break
+		}
+		if err := pause(ctx); err != nil {
+			return fmt.Errorf("the server still works on %d requests: %w", left, err)
+		}
+	}
+	c.closed = true
+	c.pinner.Unpin()
+	return c.host.leave(c.key, c.server)
+}

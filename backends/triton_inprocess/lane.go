@@ -1,0 +1,285 @@
+//go:build inprocess
+
+package inprocess
+
+import (
+	"errors"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/wire/native"
+)
+
+// lane carries one request at a time. Its state is a word of {generation, state}:
+//
+//	state       next         by
+//	idle        inFlight     Send
+//	inFlight    idle         Recv: the final response has come, or the server has refused the request
+//	inFlight    cancelling   Cancel: the generation fits
+//	cancelling  cancelled    the same caller, once the server has been told
+//	cancelled   idle         Recv, which waits for the server no longer
+//
+// The request of a flight is deleted only after Recv has seen the state, so that Cancel never names one that is gone.
+type lane struct {
+	conn   *conn
+	word   atomic.Uint64
+	sent   atomic.Uint32 // generation whose Send has returned
+	closed atomic.Bool
+	events chan event    // of the server's threads, which wait when it is full
+	wake   chan struct{} // the state has changed otherwise
+	active atomic.Int64
+	out    atomic.Int64 // flights that the server has
+	flight atomic.Pointer[flight]
+	why    backends.Cause
+	err    error // why the server refused the request; before failed
+	failed atomic.Bool
+
+	// Of the request in flight.
+	request *request
+	sample  *backends.Sample
+	refs    [2]uintptr // Send's: where the library puts what it makes
+	id      [idDigits + 1]byte
+	text    [idDigits + 1]byte
+
+	got   [8]uintptr // Recv's
+	reply kserve.Reply
+}
+
+const (
+	idle uint64 = iota
+	inFlight
+	cancelling
+	cancelled
+	stateBits = 2
+	stateMask = 1<<stateBits - 1
+)
+
+// idDigits is the length of request ids and of sequence ids that are texts.
+const idDigits = 20
+
+// eventRoom is how many events a lane holds before the server's threads wait.
+const eventRoom = 256
+
+func newLane(c *conn) *lane {
+	return &lane{conn: c, events: make(chan event, eventRoom), wake: make(chan struct{}, 1)}
+}
+
+// push is called by threads of the server.
+func (l *lane) push(e event) {
+	if e.at != 0 {
+		l.active.Store(e.at)
+	}
+	if l.closed.Load() && !e.flight.current.Load() {
+		l.drop(e)
+		return
+	}
+	l.events <- e
+}
+
+// drop deals with an event that nobody waits for.
+func (l *lane) drop(e event) {
+	if e.final || e.released {
+		l.part(e.flight)
+	}
+	if e.response != 0 {
+		native.Call(l.conn.InferenceResponseDelete, e.response)
+	}
+}
+
+// part counts a part of a flight as come.
+func (l *lane) part(f *flight) {
+	if l.conn.flights.done(f) {
+		l.out.Add(-1)
+	}
+}
+
+// drain drops what is left of requests that are over.
+func (l *lane) drain() {
+	for {
+		select {
+		case e := <-l.events:
+			l.drop(e)
+		default:
+			return
+		}
+	}
+}
+
+func (l *lane) rouse() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Send implements backends.Lane.
+func (l *lane) Send(_ int, c *backends.Call, f backends.Fields, s *backends.Sample) {
+	l.request, l.sample, l.err = c.Impl.(*request), s, nil
+	l.failed.Store(false)
+	l.word.Store(uint64(s.Gen)<<stateBits | inFlight)
+	s.SendStart = l.conn.clock.Now()
+	l.active.Store(s.SendStart)
+	var err error
+	if l.closed.Load() {
+		l.Cancel(0, s.Gen, backends.CauseStop)
+	} else {
+		err = l.transmit(&f, s.Gen)
+	}
+	s.SendEnd = l.conn.clock.Now()
+	if err == nil {
+		s.BytesSent = int64(c.Size)
+	} else {
+		l.err = err
+		l.failed.Store(true)
+		l.rouse()
+	}
+	l.sent.Store(s.Gen)
+}
+
+var errNoRoom = errors.New("more than a million requests are in the server")
+
+// transmit makes a request and gives it to the server.
+func (l *lane) transmit(f *backends.Fields, gen uint32) error {
+	c, q := l.conn, l.request
+	fl := c.flights.take(l)
+	if fl == nil {
+		return errNoRoom
+	}
+	l.out.Add(1)
+	err := l.build(fl, q, f)
+	if err == nil {
+		fl.current.Store(true)
+		l.flight.Store(fl)
+		if l.word.Load() != uint64(gen)<<stateBits|inFlight { // cancelled meanwhile
+			err = errStopped
+		} else {
+			err = c.check(native.Call(c.ServerInferAsync, c.handle, fl.request, 0))
+		}
+	}
+	if err != nil { // the server does not have it: nothing comes
+		fl.current.Store(false)
+		l.flight.CompareAndSwap(fl, nil)
+		l.abort(fl, gen)
+	}
+	if errors.Is(err, errStopped) {
+		return nil
+	}
+	return err
+}
+
+var errStopped = errors.New("stopped")
+
+// abort gives up a flight that never began. A Cancel that is under way is done with it first.
+func (l *lane) abort(fl *flight, gen uint32) {
+	for l.word.Load() == uint64(gen)<<stateBits|cancelling {
+		runtime.Gosched()
+	}
+	for range flightParts {
+		l.part(fl)
+	}
+}
+
+// build makes the library's form of a request.
+func (l *lane) build(fl *flight, q *request, f *backends.Fields) error {
+	c := l.conn
+	if err := c.check(native.Call(c.InferenceRequestNew, native.Address(l.refs[:]), c.handle, q.model, q.version)); err != nil {
+		return err
+	}
+	fl.request = l.refs[0]
+	r := fl.request
+	backends.PutDigits(l.id[:idDigits], f.ID)
+	err := c.check(native.Call(c.InferenceRequestSetId, r, native.Address(l.id[:])))
+	for i := 0; err == nil && i < len(q.inputs); i++ {
+		in := &q.inputs[i]
+		err = c.check(native.Call(c.InferenceRequestAddInput, r, in.name, in.datatype, in.shape, in.dims))
+		if err == nil {
+			err = c.check(native.Call(c.InferenceRequestAppendInputData, r, in.name, in.data, in.size, 0, 0))
+		}
+	}
+	for i := 0; err == nil && i < len(q.outputs); i++ {
+		err = c.check(native.Call(c.InferenceRequestAddRequestedOutput, r, q.outputs[i]))
+	}
+	for i := 0; err == nil && i < len(q.parameters); i++ {
+		err = l.parameter(r, &q.parameters[i])
+	}
+	if err == nil {
+		err = l.sequence(r, q, f)
+	}
+	if err == nil {
+		err = c.check(native.Call(c.InferenceRequestSetReleaseCallback, r, c.released, fl.number))
+	}
+	if err == nil {
+		err = c.check(native.Call(c.InferenceRequestSetResponseCallback, r, c.allocator, fl.number, c.answered, fl.number))
+	}
+	return err
+}
+
+func (l *lane) parameter(r uintptr, p *parameter) error {
+	c := l.conn
+	switch {
+	case p.name == 0:
+		return c.check(native.Call(p.function, r, p.value))
+	case p.function == c.InferenceRequestSetDoubleParameter:
+		return c.check(c.setDouble(r, p.name, p.number))
+	}
+	return c.check(native.Call(p.function, r, p.name, p.value))
+}
+
+// sequence says to which sequence a request belongs, and where in it it stands.
+func (l *lane) sequence(r uintptr, q *request, f *backends.Fields) error {
+	c, flags := l.conn, q.flags
+	if q.sequence != nil {
+		var err error
+		if q.sequence.Text {
+			backends.PutDigits(l.text[:idDigits], f.Sequence)
+			err = c.check(native.Call(c.InferenceRequestSetCorrelationIdString, r, native.Address(l.text[:])))
+		} else {
+			err = c.check(native.Call(c.InferenceRequestSetCorrelationId, r, uintptr(f.Sequence)))
+		}
+		if err != nil {
+			return err
+		}
+		if f.Start {
+			flags |= flagStart
+		}
+		if f.End {
+			flags |= flagEnd
+		}
+	}
+	if flags == 0 {
+		return nil
+	}
+	return c.check(native.Call(c.InferenceRequestSetFlags, r, uintptr(flags)))
+}
+
+// Activity implements backends.Lane.
+func (l *lane) Activity(int) int64 {
+	if l.conn.target.Streaming {
+		return l.active.Load()
+	}
+	return 0
+}
+
+// Cancel implements backends.Lane. The server is told, and may go on all the same: nobody waits for it.
+func (l *lane) Cancel(_ int, gen uint32, why backends.Cause) {
+	at := uint64(gen) << stateBits
+	if !l.word.CompareAndSwap(at|inFlight, at|cancelling) {
+		return
+	}
+	l.why = why
+	if f := l.flight.Load(); f != nil {
+		_ = l.conn.check(native.Call(l.conn.InferenceRequestCancel, f.request)) // a model that cannot be cancelled goes on
+	}
+	l.word.Store(at | cancelled)
+	l.rouse()
+}
+
+// Close implements backends.Lane.
+func (l *lane) Close() error {
+	l.closed.Store(true)
+	l.Cancel(0, uint32(l.word.Load()>>stateBits), backends.CauseStop)
+	l.rouse()
+	return nil
+}

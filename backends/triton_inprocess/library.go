@@ -1,0 +1,117 @@
+//go:build inprocess
+
+package inprocess
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends/wire/native"
+)
+
+// The version of the C API that is spoken: the library must have this major and at least this minor version, which brought
+// the cancellation of requests.
+const (
+	apiMajor = 1
+	apiMinor = 24
+)
+
+// functions are those of the library that are called, by the names of its header without TRITONSERVER_.
+type functions struct {
+	ApiVersion, ErrorNew, ErrorCode, ErrorMessage, ErrorDelete, MessageSerializeToJson, MessageDelete,
+	ServerOptionsNew, ServerOptionsDelete, ServerOptionsSetModelRepositoryPath, ServerNew, ServerStop, ServerDelete,
+	ServerIsLive, ServerIsReady, ServerModelIsReady, ServerMetadata, ServerModelMetadata, ServerModelConfig,
+	ServerModelStatistics, ServerLoadModel, ServerUnloadModel, ServerInferAsync,
+	ResponseAllocatorNew, ResponseAllocatorDelete, InferenceRequestNew, InferenceRequestDelete, InferenceRequestCancel,
+	InferenceRequestSetId, InferenceRequestSetFlags, InferenceRequestSetCorrelationId, InferenceRequestSetCorrelationIdString,
+	InferenceRequestSetPriorityUInt64, InferenceRequestSetTimeoutMicroseconds, InferenceRequestAddInput,
+	InferenceRequestAppendInputData, InferenceRequestAddRequestedOutput, InferenceRequestSetStringParameter,
+	InferenceRequestSetIntParameter, InferenceRequestSetBoolParameter, InferenceRequestSetDoubleParameter,
+	InferenceRequestSetReleaseCallback, InferenceRequestSetResponseCallback, InferenceResponseError,
+	InferenceResponseOutputCount, InferenceResponseOutput, InferenceResponseDelete uintptr
+
+	malloc, free uintptr
+	setDouble    func(request, name uintptr, value float64) uintptr
+}
+
+// library is Triton's, loaded.
+type library struct {
+	functions
+	native *native.Library
+}
+
+// loadLibrary loads what a server directory has and checks its version.
+func loadLibrary(dir string) (*library, error) {
+	path := filepath.Join(dir, "lib", "libtritonserver.so")
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("inprocess.server_dir: %w", err)
+	}
+	n, err := native.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("inprocess.server_dir: %w; what the library itself needs must be where the system's loader looks, as LD_LIBRARY_PATH says when sluice starts", err)
+	}
+	l := &library{native: n}
+	if err := l.find(); err != nil {
+		return nil, err
+	}
+	var version [2]uint32
+	if err := l.check(native.Call(l.ApiVersion, native.Address(version[:1]), native.Address(version[1:]))); err != nil {
+		return nil, err
+	}
+	if version[0] != apiMajor || version[1] < apiMinor {
+		return nil, fmt.Errorf("%s has version %d.%d of Triton's C API; %d.%d or a later %d.x is needed", path, version[0], version[1], apiMajor, apiMinor, apiMajor)
+	}
+	return l, nil
+}
+
+// refused is an error of the library.
+type refused struct {
+	status int32 // as gRPC numbers it
+	text   string
+}
+
+func (e *refused) Error() string { return e.text }
+
+// statuses are the gRPC statuses that Triton answers with for its own error codes.
+var statuses = [...]int32{2, 13, 5, 3, 14, 12, 6, 1}
+
+const statusCancelled = 1
+
+func statusOf(code uintptr) int32 {
+	if code < uintptr(len(statuses)) {
+		return statuses[code]
+	}
+	return statuses[0]
+}
+
+// check turns a TRITONSERVER_Error into an error of ours, and deletes it.
+func (l *library) check(at uintptr) error {
+	if at == 0 {
+		return nil
+	}
+	err := &refused{status: statusOf(native.Call(l.ErrorCode, at) & 0xffffffff), text: strings.TrimSpace(string(native.String(native.Call(l.ErrorMessage, at))))}
+	native.Call(l.ErrorDelete, at)
+	return err
+}
+
+// message is the JSON that a function gives, whose last argument is where it puts a TRITONSERVER_Message.
+func (l *library) message(function uintptr, args ...uintptr) ([]byte, error) {
+	out := make([]uintptr, 3)
+	if err := l.check(native.Call(function, append(args, native.Address(out))...)); err != nil {
+		return nil, err
+	}
+	defer native.Call(l.MessageDelete, out[0])
+	if err := l.check(native.Call(l.MessageSerializeToJson, out[0], native.Address(out[1:]), native.Address(out[2:]))); err != nil {
+		return nil, err
+	}
+	return append([]byte(nil), native.Slice[byte](out[1], int(out[2]))...), nil
+}
+
+// truth is what a function says that puts a bool where its last argument points.
+func (l *library) truth(function uintptr, args ...uintptr) (bool, error) {
+	out := make([]bool, 1)
+	err := l.check(native.Call(function, append(args, native.Address(out))...))
+	return out[0], err
+}

@@ -1,0 +1,195 @@
+//go:build inprocess
+
+package inprocess
+
+import (
+	"errors"
+	"runtime"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/native"
+)
+
+// Recv implements backends.Lane.
+func (l *lane) Recv() (slot int, done bool) {
+	for {
+		switch l.word.Load() & stateMask {
+		case cancelled:
+			l.end()
+			return 0, true
+		case cancelling:
+			runtime.Gosched()
+			continue
+		case inFlight:
+			if l.failed.Load() {
+				l.end()
+				return 0, true
+			}
+		case idle:
+			if l.closed.Load() {
+				l.drain()
+				return backends.None, false
+			}
+		}
+		select {
+		case e := <-l.events:
+			if !e.flight.current.Load() {
+				l.drop(e)
+				continue
+			}
+			if slot, done = l.take(e); slot != backends.None {
+				return slot, done
+			}
+		case <-l.wake:
+		}
+	}
+}
+
+// take takes an event of the request in flight. None: there is more to come.
+func (l *lane) take(e event) (slot int, done bool) {
+	l.returned()
+	s := l.sample
+	if e.released {
+		l.part(e.flight)
+		return backends.None, false
+	}
+	if s.FirstByte == 0 {
+		s.FirstByte = e.at
+	}
+	s.LastByte = e.at
+	if e.response != 0 {
+		l.response(e.response, e.at)
+		native.Call(l.conn.InferenceResponseDelete, e.response)
+	}
+	if e.final {
+		l.end()
+		l.part(e.flight)
+		return 0, true
+	}
+	if len(s.Events) > 0 && len(s.Events) == cap(s.Events) {
+		return 0, false
+	}
+	return backends.None, false
+}
+
+// returned waits until Send has written all that it writes into the sample: a response can come before that.
+func (l *lane) returned() {
+	for l.sent.Load() != uint32(l.word.Load()>>stateBits) {
+		runtime.Gosched()
+	}
+}
+
+// end makes the lane idle and completes the sample. What the server still says about the request is dropped from now on.
+func (l *lane) end() {
+	l.returned()
+	s, why := l.sample, backends.Cause(0)
+	at := uint64(s.Gen) << stateBits
+	for !l.word.CompareAndSwap(at|inFlight, at) {
+		if l.word.Load() == at|cancelled {
+			why = l.why
+			l.word.Store(at)
+			break
+		}
+		runtime.Gosched()
+	}
+	if f := l.flight.Swap(nil); f != nil {
+		f.current.Store(false)
+	}
+	if s.LastByte == 0 {
+		s.LastByte = l.conn.clock.Now()
+	}
+	switch {
+	case why == backends.CauseTimeout || why == backends.CauseInactivity:
+		s.Class = backends.TimedOut
+		s.Flags |= backends.Timeout
+		if why == backends.CauseInactivity {
+			s.SetNote([]byte("nothing came for too long"))
+		}
+	case why != 0:
+		s.Class = backends.Stopped
+		s.Flags |= backends.Incomplete
+	case l.err != nil:
+		l.refuse(l.err)
+	}
+	if why != 0 && s.Responses > 0 {
+		s.Flags |= backends.NoFinal
+	}
+	l.sample, l.request = nil, nil
+}
+
+// refuse gives the sample the class of an error of the server's.
+func (l *lane) refuse(err error) {
+	s := l.sample
+	var e *refused
+	switch {
+	case !errors.As(err, &e):
+		s.Class = backends.Client
+	case e.status == statusCancelled:
+		s.Class, s.Status = backends.Cancelled, e.status
+	case l.request.want.Accepts(e.status):
+		s.Status = e.status
+		s.Responses = max(s.Responses, 1)
+		return
+	default:
+		s.Class, s.Status = backends.Status, e.status
+	}
+	s.SetNote([]byte(err.Error()))
+}
+
+// response reads one response. After one that was wrong the others are only counted.
+func (l *lane) response(r uintptr, at int64) {
+	s, c := l.sample, l.conn
+	if failed := native.Call(c.InferenceResponseError, r); failed != 0 { // it belongs to the response
+		if s.Class == backends.OK {
+			l.refuse(&refused{status: statusOf(native.Call(c.ErrorCode, failed) & 0xffffffff), text: string(native.String(native.Call(c.ErrorMessage, failed)))})
+		}
+		return
+	}
+	s.Responses++
+	if cap(s.Events) > len(s.Events) {
+		s.Events = append(s.Events, backends.Event{At: at})
+	}
+	want := l.request.want
+	if s.Class == backends.OK && !want.Accepts(0) {
+		s.Class = backends.Status
+		s.SetNote([]byte("the server answered OK, which is not expected"))
+	}
+	if err := l.outputs(r, s.Class == backends.OK && want.Outputs()); err != nil && s.Class == backends.OK {
+		s.Class = backends.Decode
+		s.SetNote([]byte(err.Error()))
+	}
+}
+
+// outputs counts the bytes of a response and compares its outputs if they are to be.
+func (l *lane) outputs(r uintptr, compare bool) error {
+	s, c, want := l.sample, l.conn, l.request.want
+	if err := c.check(native.Call(c.InferenceResponseOutputCount, r, native.Address(l.got[:]))); err != nil {
+		return err
+	}
+	if compare {
+		l.reply.Begin(want)
+	}
+	count := uint32(l.got[0])
+	for i := range count {
+		clear(l.got[:])
+		g := &l.got // name, datatype, shape, dimensions, base, size, memory, device; the user pointer goes where the device went
+		err := c.check(native.Call(c.InferenceResponseOutput, r, uintptr(i), native.Address(g[0:]), native.Address(g[1:]), native.Address(g[2:]),
+			native.Address(g[3:]), native.Address(g[4:]), native.Address(g[5:]), native.Address(g[6:]), native.Address(g[7:]), native.Address(g[7:])))
+		if err != nil {
+			return err
+		}
+		s.BytesReceived += int64(g[5])
+		if !compare {
+			continue
+		}
+		datatype := ""
+		if at := uint32(g[1]); at < uint32(len(datatypes)) {
+			datatype = string(datatypes[at])
+		}
+		compare = l.reply.Output(want, native.String(g[0]), []byte(datatype), native.Slice[int64](g[2], int(g[3])), native.Slice[byte](g[4], int(g[5])), s)
+	}
+	if compare {
+		l.reply.End(want, s)
+	}
+	return nil
+}
