@@ -33,7 +33,7 @@ type Kind struct {
 	// Open is nil where this binary only knows the kind: validate takes plans for it, run refuses them. Missing then says why
 	// and how to get it; "" where no version has it.
 	Missing string
-	Open func(context.Context, Target, Clock) (Conn, error)
+	Open    func(context.Context, Target, Clock) (Conn, error)
 }
 
 // Series is one number that a server keeps about itself, cumulative.
