@@ -15,6 +15,7 @@ import (
 //	met bytes that are no HTTP/2, or frames out of order      protocol
 //	its connection broke before the reply was complete        reset
 //	had a reply message and no good end (two messages)        protocol
+//	was cut off without a word (RST_STREAM)                   protocol
 //	ended with CANCELLED                                      cancelled
 //	ended with a code that the call accepts (Expect.Status)   ok
 //	ended with any other code                                 status
@@ -62,7 +63,7 @@ func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
 		return backends.Protocol
 	case code == codes.Unavailable && !l.said() && k != nil && k.broken.Load():
 		return backends.ResetByPeer
-	case l.got && code == codes.Internal:
+	case code == codes.Internal && (l.got || !l.said()):
 		return backends.Protocol
 	case code == codes.Canceled:
 		return backends.Cancelled
