@@ -139,9 +139,16 @@ func child(t *testing.T) *serving {
 	if err := json.NewDecoder(out).Decode(&s.URLs); err != nil {
 		t.Fatal(err)
 	}
-	s.post = func(path string) {
-		if r, err := http.Post(s.HTTP+path, "application/json", nil); err == nil {
+	s.post = func(path string) { // again while the server says that what it is about is in use
+		for range 10_000 {
+			r, err := http.Post(s.HTTP+path, "application/json", nil)
+			if err != nil {
+				return
+			}
 			_ = r.Body.Close()
+			if r.StatusCode == http.StatusOK {
+				return
+			}
 		}
 	}
 	return s
