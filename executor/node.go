@@ -188,7 +188,7 @@ func (t *trial) open() error {
 		}
 		t.pools, rings = append(t.pools, p), rings+p.Most
 	}
-	t.rings = measure.NewRings(rings, 0, events)
+	t.rings = measure.NewRings(rings, t.buffers(rings, events), events)
 	t.steer = t.steering()
 	t.parts = t.r.program.scopes(t.node)
 	t.fate = t.doom()
@@ -215,6 +215,21 @@ func (t *trial) events() int {
 	looks := (q.Responses + most - 1) / most
 	return min((q.Responses+looks-1)/looks, most)
 }
+
+// manySteps is how many steps of a sequence one slot may send between two looks of the folder.
+const manySteps = 128
+
+// buffers is how many samples a lane has; 0: as many as the budget gives. In an open loop the slots take turns, but a
+// sequence stays on its slot and sends its steps one after the other: a few samples for each would hold it up.
+func (t *trial) buffers(lanes, events int) int {
+	if t.course.sequences == nil || t.course.profile != nil || events > 0 || lanes > maxDeep {
+		return 0
+	}
+	return manySteps
+}
+
+// maxDeep is the largest number of lanes that may have manySteps samples each: 190 MB.
+const maxDeep = 8192
 
 // grow opens more lanes while a node runs.
 func (t *target) grow(ctx context.Context, n int) ([]backends.Lane, error) {
