@@ -20,11 +20,10 @@ type inputs struct {
 	recorded []int64   // gaps or times of the load's file, or times of the data's rows, ns
 	// series and stats are the server's own counters, those of several models added up; stats nil: there are none. note says
 	// why, if they were wanted.
-	series    []backends.Series
-	stats     counters
-	called    []called
-	endpoints []*endpoint // of Prometheus metrics
-	note      string
+	series []backends.Series
+	stats  counters
+	called []called
+	note   string
 	// waiting is the node whose requests are made when its stage's turn comes; nil: they have been.
 	waiting *Node
 	err     error
@@ -162,9 +161,6 @@ func (r *runner) gather(ctx context.Context, n *Node, in *inputs) (diags source.
 		diags = append(diags, e.encode(t.conn, n, r.program.Plan.Seed, &r.room, r.env.Record != nil)...)
 	}
 	in.err, in.recorded = r.statistics(r.stops.waiting, in), n.recorded
-	if in.err == nil {
-		in.err = r.endpoints(r.stops.waiting, in)
-	}
 	return diags
 }
 

@@ -46,29 +46,24 @@ func metricsURL(t *scenario.Target, at string) (string, error) {
 	return strings.TrimSuffix(u.String(), "/") + t.Metrics.URL, nil
 }
 
-// endpoints opens the metrics endpoints of a stage's targets and reads each once: one that cannot be read fails the stage.
-func (r *runner) endpoints(ctx context.Context, in *inputs) error {
-	for _, t := range in.pools {
-		if t.plan.Metrics == nil {
-			continue
-		}
-		where, err := metricsURL(t.plan, t.url)
-		if err != nil {
-			return err
-		}
-		e := &endpoint{target: t, url: where}
-		if e.client, err = observe.ClientFor(where, targetOf(t.kind, t.plan).TLS); err != nil {
-			return about(t.plan, fmt.Errorf("metrics: %w", err))
-		}
-		r.clean.push("close the metrics endpoint of target "+t.plan.Name, func(context.Context) error {
-			e.client.CloseIdleConnections()
-			return nil
-		})
-		if _, err := e.read(ctx); err != nil {
-			return about(t.plan, fmt.Errorf("metrics: %w", err))
-		}
-		in.endpoints = append(in.endpoints, e)
+// openMetrics opens the metrics endpoint of a target and reads it once: one that cannot be read fails the target.
+func (r *runner) openMetrics(ctx context.Context, t *target) error {
+	where, err := metricsURL(t.plan, t.url)
+	if err != nil {
+		return err
 	}
+	e := &endpoint{target: t, url: where}
+	if e.client, err = observe.ClientFor(where, targetOf(t.kind, t.plan).TLS); err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	r.clean.push("close the metrics endpoint of target "+t.plan.Name, func(context.Context) error {
+		e.client.CloseIdleConnections()
+		return nil
+	})
+	if _, err := e.read(ctx); err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	t.metrics = e
 	return nil
 }
 
@@ -89,8 +84,7 @@ type scraping struct {
 	due    int64 // run clock
 	held   bool  // hold has begun
 	asking sync.Mutex
-	mu     sync.Mutex
-	taken  []scraped
+	taken  []scraped // by one question at a time, as all below; to be read when none is open
 	values int
 	missed int // readings that were not kept
 	failed int
@@ -106,8 +100,10 @@ type scraped struct {
 // look reads what is due. last: hold is over.
 func (s *scraper) look(ctx context.Context, t *trial, now int64, last bool) {
 	if s.list == nil {
-		for _, e := range t.in.endpoints {
-			s.list = append(s.list, &scraping{endpoint: e, due: now})
+		for _, to := range t.in.pools {
+			if to.metrics != nil {
+				s.list = append(s.list, &scraping{endpoint: to.metrics, due: now})
+			}
 		}
 	}
 	hold := t.control.HoldStart.Load()
@@ -138,8 +134,6 @@ func (x *scraping) take(ctx context.Context, t *trial) {
 	from := t.r.clock.Now()
 	samples, err := x.read(ctx)
 	at := from + (t.r.clock.Now()-from)/2
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	switch {
 	case err != nil:
 		x.failed, x.err = x.failed+1, err

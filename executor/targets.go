@@ -17,6 +17,7 @@ type target struct {
 	url        string // with builtin:// resolved
 	conn       backends.Conn
 	signatures map[string]backends.Signature // by model; "" is the target's own
+	metrics    *endpoint                     // nil: the plan names none
 	err        error
 }
 
@@ -33,6 +34,9 @@ func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends
 	}
 	if t.err == nil {
 		t.err = r.adjust(r.stops.waiting, t)
+	}
+	if t.err == nil && plan.Metrics != nil {
+		t.err = r.openMetrics(r.stops.waiting, t)
 	}
 	if t.err != nil {
 		t.err = about(plan, t.err)

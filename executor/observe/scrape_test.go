@@ -53,7 +53,7 @@ func TestScrape(t *testing.T) {
 		}},
 		{[]string{"lat*"}, []string{`histogram lat_bucket{le="+Inf"} 4`, `histogram lat_bucket{le="0.1"} 3`, `histogram lat_count 4`, `histogram lat_sum 0.5`}},
 		{[]string{"vllm:*"}, []string{`gauge`}},
-		{[]string{"nothing"}, nil},
+		{[]string{"nothing", "plai?", "[p]lain", `plain\`}, nil},
 	} {
 		got, err := parse(strings.NewReader(page), c.match)
 		if err != nil {
