@@ -98,6 +98,27 @@ type Fields struct {
 	Start, End bool
 }
 
+// Value is the value of a field as a number: a truth is 1 or 0.
+func (f *Fields) Value(field uint8) uint64 {
+	truth := false
+	switch field {
+	case FieldID:
+		return f.ID
+	case FieldSequence, FieldSequenceText:
+		return f.Sequence
+	case FieldRegion:
+		return uint64(f.Region)
+	case FieldStart:
+		truth = f.Start
+	case FieldEnd:
+		truth = f.End
+	}
+	if truth {
+		return 1
+	}
+	return 0
+}
+
 // PutDigits writes v into to as zero-padded digits; those that do not fit are lost at the front.
 func PutDigits(to []byte, v uint64) {
 	for i := len(to) - 1; i >= 0; i-- {

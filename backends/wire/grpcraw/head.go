@@ -56,7 +56,7 @@ func (o *outgoing) marshal() mem.BufferSlice {
 	h.bytes = append(h.bytes, o.call.Head...)
 	for _, hole := range o.call.Holes {
 		at := own + int(hole.At)
-		fill(h.bytes[at:at+int(hole.Width)], hole.Field, o.fields)
+		fill(h.bytes[at:at+int(hole.Width)], hole.Field, &o.fields)
 	}
 	if m.seal != nil {
 		h.bytes = m.seal.AppendTrailer(h.bytes, h.bytes)
@@ -108,28 +108,13 @@ func (i *incoming) join() {
 }
 
 // fill writes a field's value: digits, or a varint as wide as the hole.
-func fill(to []byte, field uint8, f backends.Fields) {
-	switch field {
-	case backends.FieldID:
-		backends.PutDigits(to, f.ID)
-	case backends.FieldSequenceText:
-		backends.PutDigits(to, f.Sequence)
-	case backends.FieldRegion:
-		backends.PutDigits(to, uint64(f.Region))
-	case backends.FieldSequence:
-		putVarint(to, f.Sequence)
-	case backends.FieldStart:
-		putVarint(to, truth(f.Start))
-	case backends.FieldEnd:
-		putVarint(to, truth(f.End))
+func fill(to []byte, field uint8, f *backends.Fields) {
+	switch v := f.Value(field); field {
+	case backends.FieldSequence, backends.FieldStart, backends.FieldEnd:
+		putVarint(to, v)
+	default:
+		backends.PutDigits(to, v)
 	}
-}
-
-func truth(b bool) uint64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // putVarint writes v as a varint of len(to) bytes: one may be longer than its value needs.

@@ -14,19 +14,13 @@ const (
 
 // fill writes a field's value into its hole: digits as they are, numbers and truths as JSON, with spaces beside them.
 func fill(to []byte, field uint8, f *backends.Fields) {
-	switch field {
-	case backends.FieldID:
-		backends.PutDigits(to, f.ID)
-	case backends.FieldSequenceText:
-		backends.PutDigits(to, f.Sequence)
-	case backends.FieldRegion:
-		backends.PutDigits(to, uint64(f.Region))
+	switch v := f.Value(field); field {
 	case backends.FieldSequence:
-		putNumber(to, f.Sequence)
-	case backends.FieldStart:
-		putTruth(to, f.Start)
-	case backends.FieldEnd:
-		putTruth(to, f.End)
+		putNumber(to, v)
+	case backends.FieldStart, backends.FieldEnd:
+		putTruth(to, v == 1)
+	default:
+		backends.PutDigits(to, v)
 	}
 }
 
