@@ -86,14 +86,8 @@ func (p *Pool) set(n int) metadata.MD {
 // Lanes opens n unary lanes and returns when their connections are ready. If one cannot be made, those of this call are
 // closed and the first error is returned. With PerRequest nothing is connected yet.
 func (p *Pool) Lanes(ctx context.Context, n int) ([]backends.Lane, backends.Limits, error) {
-	conns, err := p.conns(n)
-	if err == nil {
-		err = connect(ctx, &p.o, conns)
-	}
+	conns, err := p.connected(ctx, n)
 	if err != nil {
-		for _, c := range conns {
-			p.release(c)
-		}
 		return nil, backends.Limits{}, err
 	}
 	lanes := make([]backends.Lane, n)
@@ -105,6 +99,21 @@ func (p *Pool) Lanes(ctx context.Context, n int) ([]backends.Lane, backends.Limi
 		lanes[i] = l
 	}
 	return lanes, backends.Limits{Depth: 1}, nil
+}
+
+// connected gives the connection of each of n new lanes, ready; none when every request makes its own.
+func (p *Pool) connected(ctx context.Context, n int) ([]*conn, error) {
+	conns, err := p.conns(n)
+	if err == nil {
+		err = connect(ctx, &p.o, conns)
+	}
+	if err != nil {
+		for _, c := range conns {
+			p.release(c)
+		}
+		return nil, err
+	}
+	return conns, nil
 }
 
 // conns gives the connection of each of n new lanes, made or not; none when every request makes its own.

@@ -52,13 +52,7 @@ func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
 	case l.via == nil:
 		return backends.Client
 	case l.stream == nil && code == codes.Unavailable:
-		if failed := backends.ErrorClass(l.via.failed.Load()); failed != backends.OK {
-			return failed
-		}
-		if last := l.via.latest.Load(); last != nil && last.foreign.Load() {
-			return backends.Protocol
-		}
-		return backends.Dial
+		return l.via.refused()
 	case code == codes.Unavailable && !l.said() && k != nil && k.spoiled():
 		return backends.Protocol
 	case code == codes.Unavailable && !l.said() && k != nil && k.broken.Load():
@@ -71,6 +65,17 @@ func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
 		return backends.OK
 	}
 	return backends.Status
+}
+
+// refused is the class of a call that got no transport.
+func (c *conn) refused() backends.ErrorClass {
+	if failed := backends.ErrorClass(c.failed.Load()); failed != backends.OK {
+		return failed
+	}
+	if last := c.latest.Load(); last != nil && last.foreign.Load() {
+		return backends.Protocol
+	}
+	return backends.Dial
 }
 
 // note is the server's own words, after its code.

@@ -93,14 +93,8 @@ const streamInline = writeQuota / 2
 // one cannot be opened, all of this call are closed and the first error is returned. With PerRequest nothing is opened yet
 // and the depth is 1.
 func (p *Pool) Streams(ctx context.Context, n, depth int, method string, judge func() StreamJudge) ([]backends.Lane, backends.Limits, error) {
-	conns, err := p.conns(n)
-	if err == nil {
-		err = connect(ctx, &p.o, conns)
-	}
+	conns, err := p.connected(ctx, n)
 	if err != nil {
-		for _, c := range conns {
-			p.release(c)
-		}
 		return nil, backends.Limits{}, err
 	}
 	if conns == nil {

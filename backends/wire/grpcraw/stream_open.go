@@ -187,17 +187,6 @@ func (l *streamLane) unopened(slot int, gen uint32, err error) {
 	l.refuse(slot, gen, class, int32(st.Code()), st.Code().String()+": "+st.Message())
 }
 
-// refused is the class of a call that got no transport.
-func (c *conn) refused() backends.ErrorClass {
-	if failed := backends.ErrorClass(c.failed.Load()); failed != backends.OK {
-		return failed
-	}
-	if last := c.latest.Load(); last != nil && last.foreign.Load() {
-		return backends.Protocol
-	}
-	return backends.Dial
-}
-
 // open makes a stream, for slot if it is not backends.None, and makes it the live one. Cancel and Close break it off.
 func (l *streamLane) open(slot, set int) error {
 	ctx, stop := context.WithCancel(l.root)
