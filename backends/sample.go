@@ -45,8 +45,8 @@ func (s *Sample) Reset() {
 	*s = Sample{Events: events, Text: text, Note: note}
 }
 
-// MaxText is how much of a request's replies a sample keeps. Of one that would pass it no more than its place is kept.
-const MaxText = 1 << 20
+// maxText is how much of a request's replies a sample keeps. Of one that would pass it no more than its place is kept.
+const maxText = 1 << 20
 
 // AddText keeps a reply that comes in pieces.
 func (s *Sample) AddText(pieces ...[]byte) {
@@ -54,7 +54,7 @@ func (s *Sample) AddText(pieces ...[]byte) {
 	for _, p := range pieces {
 		size += len(p)
 	}
-	if len(s.Text)+size > MaxText {
+	if len(s.Text)+size > maxText {
 		size, pieces = 0, nil
 	}
 	s.Text = binary.LittleEndian.AppendUint32(s.Text, uint32(size))

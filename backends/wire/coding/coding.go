@@ -26,8 +26,8 @@ const (
 	Deflate = "deflate"
 )
 
-// MaxPart is the most that the part that changes can hold.
-const MaxPart = 1<<16 - 1
+// maxPart is the most that the part that changes can hold.
+const maxPart = 1<<16 - 1
 
 // Stream is compressed content. Immutable.
 type Stream struct {
@@ -55,8 +55,8 @@ func newStream(name string, part int, rest [][]byte, front bool) (*Stream, error
 	if name != Gzip && name != Deflate {
 		return nil, fmt.Errorf("there is no compression %q", name)
 	}
-	if part > MaxPart {
-		return nil, fmt.Errorf("%d bytes that change with each request are too many to compress: at most %d", part, MaxPart)
+	if part > maxPart {
+		return nil, fmt.Errorf("%d bytes that change with each request are too many to compress: at most %d", part, maxPart)
 	}
 	s := &Stream{gzip: name == Gzip, front: front, part: part}
 	s.sum = s.start()

@@ -42,7 +42,7 @@ func TestStreams(t *testing.T) {
 	for _, name := range []string{Gzip, Deflate} {
 		for what, rest := range rests {
 			all := bytes.Join(rest, nil)
-			for _, part := range [][]byte{nil, []byte(`{"id":"00000000000000000000"`), noise[:MaxPart]} {
+			for _, part := range [][]byte{nil, []byte(`{"id":"00000000000000000000"`), noise[:maxPart]} {
 				for _, front := range []bool{true, false} {
 					s, err := newStream(name, len(part), rest, front)
 					if err != nil {
@@ -77,7 +77,7 @@ func TestStreamRefuses(t *testing.T) {
 	if _, err := Front("br", 1, nil); err == nil {
 		t.Error("br: taken")
 	}
-	if _, err := Back(Gzip, MaxPart+1, nil); err == nil {
+	if _, err := Back(Gzip, maxPart+1, nil); err == nil {
 		t.Error("a part that is too long: taken")
 	}
 }

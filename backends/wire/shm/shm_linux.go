@@ -40,7 +40,7 @@ func New(key string, size int64) (*Region, error) {
 // allocation is why pages were not to be had.
 func allocation(err error, size int64) error {
 	if errors.Is(err, unix.ENOSPC) {
-		if free, have := Free(); have == nil {
+		if free, have := available(); have == nil {
 			return &NoRoom{Want: size, Free: free, Where: folder}
 		}
 	}
@@ -69,8 +69,8 @@ func (r *Region) Close() error {
 	return err
 }
 
-// Free is the bytes of shared memory that are to be had.
-func Free() (int64, error) {
+// available is the bytes of shared memory that are to be had.
+func available() (int64, error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(folder, &fs); err != nil {
 		return 0, fmt.Errorf("shared memory: %s: %w", folder, err)
@@ -80,7 +80,7 @@ func Free() (int64, error) {
 
 // Room reports as NoRoom that there are not size bytes of shared memory.
 func Room(size int64) error {
-	free, err := Free()
+	free, err := available()
 	if err == nil && free < size {
 		return &NoRoom{Want: size, Free: free, Where: folder}
 	}

@@ -52,7 +52,7 @@ func TestRegion(t *testing.T) {
 }
 
 func TestRegionRefused(t *testing.T) {
-	free, err := Free()
+	free, err := available()
 	if err != nil {
 		t.Fatal(err)
 	}
