@@ -155,8 +155,8 @@ func ports(list []tensorMetadata, batched bool) []backends.Port {
 	return out
 }
 
-// modelOf is the model asked for: the target's, with its version, or another one.
-func modelOf(t *backends.Target, model string) (name, version string, err error) {
+// ModelOf is the model asked for: the target's, with its version, or another one.
+func ModelOf(t *backends.Target, model string) (name, version string, err error) {
 	if model != "" && model != t.Model {
 		return model, "", nil
 	}
@@ -168,7 +168,7 @@ func modelOf(t *backends.Target, model string) (name, version string, err error)
 
 // Describe implements backends.Describer.
 func (c *HTTP) Describe(ctx context.Context, model string) (backends.Signature, error) {
-	name, version, err := modelOf(&c.target, model)
+	name, version, err := ModelOf(&c.target, model)
 	if err != nil {
 		return backends.Signature{}, err
 	}
@@ -180,7 +180,7 @@ func (c *HTTP) Describe(ctx context.Context, model string) (backends.Signature, 
 		return backends.Signature{}, err
 	}
 	m.extensions = server.Extensions
-	path := modelPath(name, version)
+	path := ModelPath(name, version)
 	if err := c.read(ctx, path, &m.model); err != nil {
 		return backends.Signature{}, err
 	}
@@ -209,11 +209,11 @@ func (c *HTTP) read(ctx context.Context, path string, into any) error {
 func (c *HTTP) Ready(ctx context.Context, model string) error {
 	paths := []string{"/v2/health/live", "/v2/health/ready"}
 	if model != "" {
-		name, version, err := modelOf(&c.target, model)
+		name, version, err := ModelOf(&c.target, model)
 		if err != nil {
 			return err
 		}
-		paths = append(paths, modelPath(name, version)+"/ready")
+		paths = append(paths, ModelPath(name, version)+"/ready")
 	}
 	for _, path := range paths {
 		body, err := c.Get(ctx, path)

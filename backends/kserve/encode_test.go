@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,7 @@ func TestPrepareRefuses(t *testing.T) {
 	latin := backends.Tensor{Name: "S", Type: backends.Bytes, Shape: []int64{1}, Data: []byte("\x01\x00\x00\x00\xe9")}
 	json := backends.Target{URL: "http://h", Model: "m", InputJSON: true}
 	plain := backends.Target{URL: "http://h", Model: "m"}
+	object := backends.Target{URL: "http://h", Model: "m", Endpoint: Generate}
 	tensors := func(t ...backends.Tensor) backends.Request { return backends.Request{Inputs: t} }
 	for _, c := range []struct {
 		target  backends.Target
@@ -143,7 +145,12 @@ func TestPrepareRefuses(t *testing.T) {
 		{json, tensors(f16), "input H: FP16 has no JSON form"},
 		{json, tensors(nan), "input F: element 1 is NaN"},
 		{json, tensors(inf), "input F: element 0 is Inf"},
-		{json, tensors(latin), "input S: element 0 is not UTF-8"},
+		{json, tensors(latin), "input S: element 0 is not UTF-8, which JSON needs: use tensors: {input: binary}"},
+		{object, tensors(f16), "input H: FP16 has no JSON form"},
+		{object, tensors(nan), "input F: element 1 is NaN"},
+		{object, tensors(latin), "input S: element 0 is not UTF-8"},
+		{object, backends.Request{Parameters: []backends.Parameter{{Name: "p", Value: math.Inf(1)}}}, "parameter p is +Inf"},
+		{object, backends.Request{Outputs: []string{"O"}}, "outputs cannot be asked for at endpoint generate"},
 		{plain, tensors(backends.Tensor{Name: "A", Type: "FP99"}), `input "A" has the unknown datatype "FP99"`},
 		{plain, tensors(backends.Tensor{Name: "A", Type: backends.FP32, Shape: []int64{2}, Data: make([]byte, 4)}), "input A has 4 bytes, its shape [2] of FP32 takes 8"},
 		{plain, tensors(backends.Tensor{Name: "A", Type: backends.FP32, Shape: []int64{-1}}), "input A: dimension 0 is -1"},
@@ -164,6 +171,30 @@ func TestPrepareRefuses(t *testing.T) {
 		if _, err := Open(t.Context(), target, backends.Clock{}); err == nil {
 			t.Errorf("%+v was opened", target)
 		}
+	}
+}
+
+// TestPrepareObject: a value for one element, flat lists for others, parameters as an object.
+func TestPrepareObject(t *testing.T) {
+	call, err := openFor(t, backends.Target{URL: "http://h", Model: "m", Endpoint: Generate, Streaming: true}).Prepare(backends.Request{
+		Row: 3, Items: 2,
+		Inputs: []backends.Tensor{
+			{Name: "text", Type: backends.Bytes, Shape: []int64{1, 1}, Data: []byte("\x02\x00\x00\x00\"<")},
+			{Name: "list", Type: backends.Int8, Shape: []int64{2, 1}, Data: []byte{1, 255}},
+			{Name: "none", Type: backends.FP32, Shape: []int64{0}},
+		},
+		Parameters: []backends.Parameter{{Name: "a", Value: int64(1)}, {Name: "b", Value: "c"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, text, _ := strings.Cut(string(call.Head), "\r\n\r\n")
+	want := `{"id":"00000000000000000000","text":"\"<","list":[1,-1],"none":[],"parameters":{"a":1,"b":"c"}}`
+	if text != want || !strings.HasPrefix(head, "POST /v2/models/m/generate_stream HTTP/1.1\r\n") || len(call.Body) > 0 || len(call.Holes) != 1 {
+		t.Errorf("%s\n%s\nwant %s; body of %d pieces, %d holes", head, text, want, len(call.Body), len(call.Holes))
+	}
+	if call.Size != len(call.Head) || call.Row != 3 || call.Items != 2 {
+		t.Errorf("size %d of a head of %d, row %d, %d items", call.Size, len(call.Head), call.Row, call.Items)
 	}
 }
 

@@ -70,7 +70,7 @@ func (c *GRPC) Prepare(r backends.Request) (*backends.Call, error) { return c.Pr
 // PrepareShared implements Conn. Fields of ModelInferRequest: model_name 1, model_version 2, id 3, parameters 4, inputs 5,
 // outputs 6, raw_input_contents 7; the id comes last, where grpcraw wants what is filled in.
 func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, error) {
-	r, err := complete(r, &c.target)
+	r, err := Complete(r, &c.target)
 	if err == nil {
 		err = p.check(&r)
 	}

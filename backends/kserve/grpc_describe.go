@@ -12,7 +12,7 @@ import (
 
 // Describe implements backends.Describer.
 func (c *GRPC) Describe(ctx context.Context, model string) (backends.Signature, error) {
-	name, version, err := modelOf(&c.target, model)
+	name, version, err := ModelOf(&c.target, model)
 	if err != nil {
 		return backends.Signature{}, err
 	}
@@ -95,8 +95,8 @@ func appendTensor(list []tensorMetadata, b []byte) ([]tensorMetadata, error) {
 }
 
 // readConfig reads a ModelConfigResponse (config 1) down to ModelConfig (max_batch_size 4, input 5, sequence_batching 13,
-// ensemble_scheduling 15), ModelInput (name 1, is_shape_tensor 6, optional 8), ModelEnsembling (step 1) and its Step
-// (model_name 1, model_version 2).
+// ensemble_scheduling 15, model_transaction_policy 19), ModelInput (name 1, is_shape_tensor 6, optional 8), ModelEnsembling
+// (step 1) and its Step (model_name 1, model_version 2), ModelTransactionPolicy (decoupled 1).
 func readConfig(b []byte) (c modelConfig, err error) {
 	w := protow.Walk(b)
 	for w.Next() && err == nil {
@@ -227,7 +227,7 @@ func (c *GRPC) Ready(ctx context.Context, model string) error {
 	}
 	asks := []question{{"ServerLive", nil}, {"ServerReady", nil}}
 	if model != "" {
-		name, version, err := modelOf(&c.target, model)
+		name, version, err := ModelOf(&c.target, model)
 		if err != nil {
 			return err
 		}

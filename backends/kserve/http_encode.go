@@ -29,7 +29,7 @@ func (c *HTTP) Prepare(r backends.Request) (*backends.Call, error) { return c.Pr
 // PrepareShared implements Conn. The JSON of shared tensors goes out from the lane's own copy, as the region of the outputs
 // is filled in.
 func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, error) {
-	r, err := complete(r, &c.target)
+	r, err := Complete(r, &c.target)
 	if err == nil {
 		err = p.check(&r)
 	}
@@ -39,7 +39,7 @@ func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	if c.generates() {
 		return c.prepareObject(&r)
 	}
-	path := modelPath(r.Model, r.ModelVersion) + "/infer"
+	path := ModelPath(r.Model, r.ModelVersion) + "/infer"
 	if r.Body != nil {
 		return c.prepareBody(&r, path)
 	}
@@ -90,7 +90,8 @@ func (c *HTTP) call(r *backends.Request, path string, prefix holes, body [][]byt
 	return call, nil
 }
 
-func modelPath(model, version string) string {
+// ModelPath is where a model, or one version of it, is found over HTTP.
+func ModelPath(model, version string) string {
 	path := "/v2/models/" + url.PathEscape(model)
 	if version != "" {
 		path += "/versions/" + url.PathEscape(version)
@@ -179,8 +180,8 @@ func (c *HTTP) appendParameters(text []byte, r *backends.Request) ([]byte, error
 		if p.Name == binaryOutput {
 			return nil, fmt.Errorf("parameter %s cannot be set: use tensors: {output: binary|json}", p.Name)
 		}
-		if f, ok := p.Value.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-			return nil, fmt.Errorf("parameter %s is %v, which JSON does not have", p.Name, f)
+		if err := checkFinite(&p); err != nil {
+			return nil, err
 		}
 	}
 	if len(r.Outputs) == 0 && !c.target.OutputJSON {
@@ -196,6 +197,14 @@ func (c *HTTP) appendParameters(text []byte, r *backends.Request) ([]byte, error
 		text = append(text, '}')
 	}
 	return text, nil
+}
+
+// checkFinite refuses a parameter that only protobuf can hold.
+func checkFinite(p *backends.Parameter) error {
+	if f, ok := p.Value.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+		return fmt.Errorf("parameter %s is %v, which JSON does not have", p.Name, f)
+	}
+	return nil
 }
 
 // appendJSON appends a text, bool or finite number.
@@ -226,7 +235,7 @@ func (c *HTTP) appendInput(text []byte, t *backends.Tensor, shared *Place) ([]by
 	}
 	text, err := appendData(append(text, `","data":[`...), t)
 	if err != nil {
-		return nil, fmt.Errorf("input %s: %w", t.Name, err)
+		return nil, fmt.Errorf("input %s: %w: use tensors: {input: binary}", t.Name, err)
 	}
 	return append(text, "]}"...), nil
 }
@@ -234,7 +243,7 @@ func (c *HTTP) appendInput(text []byte, t *backends.Tensor, shared *Place) ([]by
 // appendData appends a tensor's elements in row-major order, flat.
 func appendData(text []byte, t *backends.Tensor) ([]byte, error) {
 	if t.Type == backends.FP16 || t.Type == backends.BF16 {
-		return nil, fmt.Errorf("%s has no JSON form: use tensors: {input: binary}", t.Type)
+		return nil, fmt.Errorf("%s has no JSON form", t.Type)
 	}
 	for i, b := 0, t.Data; len(b) > 0; i++ {
 		if i > 0 {
@@ -243,7 +252,7 @@ func appendData(text []byte, t *backends.Tensor) ([]byte, error) {
 		if t.Type != backends.Bytes {
 			text = backends.AppendValue(text, t.Type, b)
 			if c := text[len(text)-1]; c == 'N' || c == 'f' {
-				return nil, fmt.Errorf("element %d is %s, which JSON does not have: use tensors: {input: binary}", i, text[len(text)-3:])
+				return nil, fmt.Errorf("element %d is %s, which JSON does not have", i, text[len(text)-3:])
 			}
 			b = b[t.Type.Size():]
 			continue
@@ -253,7 +262,7 @@ func appendData(text []byte, t *backends.Tensor) ([]byte, error) {
 			return nil, errors.New("a string is cut")
 		}
 		if !utf8.Valid(one) {
-			return nil, fmt.Errorf("element %d is not UTF-8, which JSON needs: use tensors: {input: binary}", i)
+			return nil, fmt.Errorf("element %d is not UTF-8, which JSON needs", i)
 		}
 		text, b = appendJSON(text, string(one)), rest
 	}

@@ -86,6 +86,20 @@ func (j *httpJudge) judge(c *backends.Call, status int, h *http1.Header, body []
 		s.SetNote(nil)
 		return
 	}
+	switch {
+	case j.refused(body, s):
+	case e.compares(s):
+		j.compare(e, h, body, whole, s)
+	case coded: // how long the reply is shows only behind its end
+	default:
+		if n, ok := j.jsonSize(h); !ok || n > h.BodySize() {
+			j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
+		}
+	}
+}
+
+// refused fails a reply whose body says that the server could not answer, or is no JSON object.
+func (j *httpJudge) refused(body []byte, s *backends.Sample) bool {
 	start := body
 	if len(start) == 0 || start[0] != '{' {
 		start = bytes.TrimLeft(body, " \t\r\n")
@@ -95,14 +109,10 @@ func (j *httpJudge) judge(c *backends.Call, status int, h *http1.Header, body []
 		j.c.fail(s, backends.Server, "", body)
 	case len(start) == 0 || start[0] != '{':
 		j.c.fail(s, backends.Decode, "the reply is no JSON object: ", body)
-	case e.compares(s):
-		j.compare(e, h, body, whole, s)
-	case coded: // how long the reply is shows only behind its end
 	default:
-		if n, ok := j.jsonSize(h); !ok || n > h.BodySize() {
-			j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
-		}
+		return false
 	}
+	return true
 }
 
 // redirected is what to do about a status of 300 to 399.

@@ -7,16 +7,6 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// Complete fills in what a request leaves to the target and checks it. All mistakes are reported.
-func Complete(r backends.Request, t *backends.Target) (backends.Request, error) {
-	return complete(r, t)
-}
-
-// ModelOf is the model asked for: the target's, with its version, or another one.
-func ModelOf(t *backends.Target, model string) (name, version string, err error) {
-	return modelOf(t, model)
-}
-
 // SignatureOf reads the protocol's JSON about a server and a model, and Triton's about the model's configuration.
 func SignatureOf(server, model, config []byte, version string) (backends.Signature, error) {
 	m := metadata{configured: true}

@@ -82,18 +82,13 @@ func (j *objectJudge) event(c *backends.Call, at int64, s *backends.Sample) {
 func (j *objectJudge) object(c *backends.Call, text []byte, s *backends.Sample) (bad bool) {
 	e := c.Impl.(*expectation)
 	s.Class, s.Note = backends.OK, s.Note[:0]
-	text = bytes.TrimLeft(text, " \t\r\n")
-	sc := scanner{b: text}
 	switch {
-	case isError(text):
-		j.c.fail(s, backends.Server, "", text)
-		return true
-	case len(text) == 0 || text[0] != '{':
-		j.c.fail(s, backends.Decode, "the reply is no JSON object: ", text)
+	case j.refused(text, s):
 		return true
 	case e.compares(s):
 		return j.members(e, text, s)
 	}
+	sc := scanner{b: text}
 	if sc.skip(); !sc.end() {
 		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
 		return true
@@ -137,11 +132,11 @@ func (j *objectJudge) members(e *expectation, text []byte, s *backends.Sample) (
 func (j *objectJudge) values(want *backends.Tensor, text []byte) ([]byte, bool) {
 	j.c.data = j.c.data[:0]
 	sc := scanner{b: text}
-	if depth := 0; sc.peek() == '[' {
-		j.flatten(&sc, want.Type, depth)
-	} else {
-		j.flatten(&sc, want.Type, depth+1)
+	depth := 1 // as if in a list
+	if sc.peek() == '[' {
+		depth = 0
 	}
+	j.flatten(&sc, want.Type, depth)
 	return j.c.data, sc.end()
 }
 
@@ -162,14 +157,10 @@ func (j *objectJudge) Reply(c *backends.Call, status int, h *http1.Header, body 
 
 // whole judges a reply in one piece. Without expected outputs only its first bytes are there.
 func (j *objectJudge) whole(c *backends.Call, h *http1.Header, body []byte, s *backends.Sample) {
-	start := bytes.TrimLeft(body, " \t\r\n")
-	switch {
-	case isError(start):
-		j.c.fail(s, backends.Server, "", body)
-	case len(start) == 0 || start[0] != '{':
-		j.c.fail(s, backends.Decode, "the reply is no JSON object: ", body)
-	case h.BodySize() == int64(len(body)):
+	if h.BodySize() == int64(len(body)) {
 		j.object(c, body, s)
+	} else {
+		j.refused(body, s)
 	}
 }
 

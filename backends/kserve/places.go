@@ -104,7 +104,7 @@ func (h *holes) outputs(names []string, p *Places) {
 	}
 }
 
-// shared gives the bytes of output name that the server has left in its place, as many as its shape has or its texts take.
+// sharedOutput gives the bytes of output name that the server has left in its place, as many as its shape has or its texts take.
 // None: it was not asked for, or they cannot be there.
 func (e *expectation) sharedOutput(name string, t backends.DataType, shape []int64, region uint32) (data []byte, ok bool) {
 	i := slices.Index(e.asked, name)

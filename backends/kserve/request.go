@@ -15,8 +15,8 @@ const (
 	sequenceEnd   = "sequence_end"
 )
 
-// complete fills in what the request leaves to the target and checks it. All mistakes are reported.
-func complete(r backends.Request, t *backends.Target) (backends.Request, error) {
+// Complete fills in what the request leaves to the target and checks it. All mistakes are reported.
+func Complete(r backends.Request, t *backends.Target) (backends.Request, error) {
 	if r.Model == "" {
 		r.Model = t.Model
 		if r.ModelVersion == "" {

@@ -15,7 +15,7 @@ func TestAliases(t *testing.T) {
 		"Inference count": "inferences", "Execution count": "executions",
 	} {
 		found := ""
-		for _, s := range series() {
+		for _, s := range Series() {
 			if slices.Contains(metric.SeriesRow(s.Name, "", s.Unit, s.Per != "").Aliases, alias) {
 				found = s.Name
 			}

@@ -101,7 +101,7 @@ func (h overHTTP) unload(ctx context.Context, model string) error {
 }
 
 func (h overHTTP) ready(ctx context.Context, model string) (bool, error) {
-	status, err := h.Status(ctx, "/v2/models/"+url.PathEscape(model)+"/ready")
+	status, err := h.Status(ctx, kserve.ModelPath(model, "")+"/ready")
 	return status == 200, err
 }
 
@@ -118,7 +118,7 @@ func (h overHTTP) unregister(ctx context.Context, m *memory, name string) error 
 	return err
 }
 
-// paths of the groups of settings.
+// pathOf is where a group of settings is read and written.
 func pathOf(group backends.Settings) string {
 	if group == backends.TraceSettings {
 		return "/v2/trace/setting"

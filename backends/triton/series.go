@@ -11,10 +11,10 @@ func took(name, per, help string) backends.Series {
 	return backends.Series{Name: name, Unit: "ns", Per: per, Help: help}
 }
 
-// series are the counters of a model in the order of statistics.values. Times are divided by the counts that Triton
+// Series are the counters of a model in the order of statistics.values. Times are divided by the counts that Triton
 // keeps beside them: compute_infer by the requests that were computed, not by those that the cache answered. What
 // follows from several of them (overhead, batch) is derived by whoever reads the growth.
-func series() []backends.Series {
+func Series() []backends.Series {
 	return []backends.Series{
 		count("requests", "requests that the server finished with success"),
 		took("request", "requests", "time of a request in the server"),

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
@@ -36,7 +35,7 @@ func (c *conn) Stats(ctx context.Context, model, version string, into []int64) (
 
 // sum adds up the entries of a model, or of one version of it.
 func sum(list []statistics, model, version string, into []int64) error {
-	if want := len(series()); len(into) != want {
+	if want := len(Series()); len(into) != want {
 		return fmt.Errorf("%d places for %d series", len(into), want)
 	}
 	clear(into)
@@ -58,9 +57,6 @@ func sum(list []statistics, model, version string, into []int64) error {
 	return nil
 }
 
-// Series are the counters of a model that Triton keeps.
-func Series() []backends.Series { return series() }
-
 // ReadStatistics reads Triton's JSON of statistics: the values of Series for a model, or one version of it ("": all).
 func ReadStatistics(text []byte, model, version string, into []int64) error {
 	list, err := parseJSON(text)
@@ -81,11 +77,7 @@ func parseJSON(text []byte) ([]statistics, error) {
 }
 
 func readHTTP(ctx context.Context, k *kserve.HTTP, model, version string) ([]statistics, error) {
-	path := "/v2/models/" + url.PathEscape(model)
-	if version != "" {
-		path += "/versions/" + url.PathEscape(version)
-	}
-	body, err := k.Get(ctx, path+"/stats")
+	body, err := k.Get(ctx, kserve.ModelPath(model, version)+"/stats")
 	if err != nil {
 		return nil, err
 	}

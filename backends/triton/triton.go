@@ -1,5 +1,5 @@
 // Package triton is the KServe v2 protocol with what Triton Inference Server adds to it: statistics, models that can be
-// loaded and unloaded, trace and log settings.
+// loaded and unloaded, trace and log settings, tensors in shared memory.
 //
 // It is not: a second encoder of requests (kserve has the only one), an interpreter of statistics (the executor takes
 // differences and means).
@@ -24,7 +24,7 @@ func Kind() backends.Kind {
 		Abilities: abilities,
 		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace | backends.Stream | backends.BidiStream | backends.SystemShm),
 		Check:     check,
-		Series:    series(),
+		Series:    Series(),
 		Open:      open,
 	}
 }
@@ -77,7 +77,7 @@ func check(t backends.Target) error {
 	return kserve.Check(t)
 }
 
-// conn is a KServe target whose model's statistics can be read.
+// conn is a KServe target with what Triton adds.
 type conn struct {
 	kserve.Conn
 	target backends.Target

@@ -48,11 +48,11 @@ func stats(t *testing.T, c backends.Conn) map[string]int64 {
 
 func TestSeriesAreComplete(t *testing.T) {
 	var s statistics
-	if got, want := len(s.values(nil)), len(series()); got != want {
+	if got, want := len(s.values(nil)), len(Series()); got != want {
 		t.Errorf("%d values for %d series", got, want)
 	}
 	names := map[string]bool{}
-	for _, x := range series() {
+	for _, x := range Series() {
 		if names[x.Name] || x.Help == "" || x.Unit != "1" && x.Unit != "ns" || x.Per != "" && !names[x.Per] && x.Per != "executions" {
 			t.Errorf("series %+v", x)
 		}
@@ -104,11 +104,11 @@ func TestStatistics(t *testing.T) {
 			}
 		}
 		c := dial(t, backends.Target{URL: url, Model: "nosuch"})
-		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(series()))); err == nil || !strings.Contains(err.Error(), "nosuch") {
+		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(Series()))); err == nil || !strings.Contains(err.Error(), "nosuch") {
 			t.Errorf("unknown model: %v", err)
 		}
 		c = dial(t, backends.Target{URL: url})
-		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(series()))); err == nil {
+		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(Series()))); err == nil {
 			t.Error("statistics of no model")
 		}
 	}
@@ -169,7 +169,7 @@ func TestStatisticsErrors(t *testing.T) {
 		case "does not have it":
 			body = `{"model_stats":[]}`
 		}
-		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(series()))); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(Series()))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
