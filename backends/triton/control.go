@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -66,7 +68,7 @@ func (c *conn) Adjust(ctx context.Context, group backends.Settings, values []bac
 		return nil, fmt.Errorf("%s settings: %w", group, err)
 	}
 	for _, v := range values {
-		i := indexOf(all, v.Name)
+		i := slices.IndexFunc(all, func(p backends.Parameter) bool { return p.Name == v.Name })
 		if i < 0 {
 			return nil, fmt.Errorf("%s settings: the server has no %s", group, v.Name)
 		}
@@ -76,15 +78,6 @@ func (c *conn) Adjust(ctx context.Context, group backends.Settings, values []bac
 		return nil, fmt.Errorf("%s settings: %w", group, err)
 	}
 	return before, nil
-}
-
-func indexOf(list []backends.Parameter, name string) int {
-	for i := range list {
-		if list[i].Name == name {
-			return i
-		}
-	}
-	return -1
 }
 
 // overHTTP is control over HTTP.
@@ -100,9 +93,18 @@ func (h overHTTP) unload(ctx context.Context, model string) error {
 	return err
 }
 
+// ready takes the statuses for a model that is not there as no: Triton's 400, others' 404.
 func (h overHTTP) ready(ctx context.Context, model string) (bool, error) {
-	status, err := h.Status(ctx, kserve.ModelPath(model, "")+"/ready")
-	return status == 200, err
+	switch status, err := h.Status(ctx, kserve.ModelPath(model, "")+"/ready"); {
+	case err != nil:
+		return false, err
+	case status == http.StatusOK:
+		return true, nil
+	case status == http.StatusBadRequest || status == http.StatusNotFound:
+		return false, nil
+	default:
+		return false, fmt.Errorf("whether the model is ready: status %d", status)
+	}
 }
 
 func (h overHTTP) register(ctx context.Context, m *memory, name string, r region) error {

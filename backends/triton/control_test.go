@@ -98,6 +98,19 @@ func TestUnloadWaits(t *testing.T) {
 	}
 }
 
+// TestUnloadUnknown: an answer that says nothing of the model is no proof that it is gone.
+func TestUnloadUnknown(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/ready") {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	t.Cleanup(server.Close)
+	if err := dial(t, backends.Target{URL: server.URL, Model: "m"}).(backends.Controller).Unload(t.Context(), "m"); err == nil || !strings.Contains(err.Error(), "401") {
+		t.Error(err)
+	}
+}
+
 // TestCalls: an ensemble names the models that it is made of, each once; another model names none.
 func TestCalls(t *testing.T) {
 	both(t, "ensemble", func(t *testing.T, c backends.Conn) {
