@@ -11,7 +11,7 @@ import (
 // Recording is a trial whose samples somebody keeps.
 type Recording struct {
 	Node    string
-	Number  int       // of the node's trials, from 0: rounds, probes
+	Number  int       // of all the node's trials, from 0: its repeats, and those of a search in each
 	Mix     []string  // names of the kinds of request; nil without a mix
 	Closed  bool      // the load is a number of requests in flight
 	Value   float64   // of the load; 0 where it changes
@@ -35,7 +35,7 @@ func (t *trial) recorder() Recorder {
 		return nil
 	}
 	r := Recording{
-		Node: t.node.ID, Number: t.number, Closed: t.course.profile != nil, Value: t.level, Started: t.r.result.Started,
+		Node: t.node.ID, Number: t.serial, Closed: t.course.profile != nil, Value: t.level, Started: t.r.result.Started,
 		Sent: t.in.sent, Received: t.in.received,
 	}
 	for _, e := range t.node.Stage.Mix {

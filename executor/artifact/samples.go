@@ -26,10 +26,10 @@ type SamplesOptions struct {
 	Export bool   // requests for profile_export.json
 }
 
-// Trial is one measurement whose requests are kept: a node, or a round of it, or a probe of its search.
+// Trial is one measurement whose requests are kept: a node, or a repeat of it, or a trial of its search.
 type Trial struct {
 	Node    string
-	Number  int       // of the node's trials, from 0
+	Number  int       // of all the node's trials, from 0
 	Mix     []string  // names of the kinds of request
 	Mode    string    // concurrency or request_rate
 	Value   float64   // of the load
