@@ -222,7 +222,11 @@ func words(n *source.Node, p *Property) {
 		return
 	}
 	p.Allowed = append(p.Allowed, built(n)...)
-	if later := n.Get(notBuilt); later != nil {
+	later := n.Get(notBuilt)
+	if at := text(n.Get("$ref")); at != "" && later == nil { // a scalar of that form
+		later = tree().At(strings.TrimPrefix(at, "#")).Get(notBuilt)
+	}
+	if later != nil {
 		for _, w := range later.Items {
 			p.NotBuilt = append(p.NotBuilt, w.Text)
 		}
