@@ -29,11 +29,8 @@ type SequenceOptions struct {
 	Length  *scenario.Dist  // requests of a sequence; nil: as many as its stream has
 	IDs     *IDs
 	Slots   int // sequences at the same time at most
-	// Deep says that several requests of a slot are in flight at once, so that its sequence may have been begun while
-	// the last request of the one before is still on its way.
-	Deep   bool
-	Seed   uint64
-	IDBase uint64 // request ids are IDBase | n
+	Seed    uint64
+	IDBase  uint64 // request ids are IDBase | n
 	// Part of Parts: of all sequences of the stage this source plays Part, Part+Parts, … (Parts 0: all).
 	Part, Parts int
 }
@@ -73,9 +70,7 @@ type sequence struct {
 	delays []int64
 	id     uint64 // held until the next one begins: its last request may be on its way
 	held   bool
-	old    uint64 // Deep: the one before
-	older  bool
-	_      [24]byte
+	_      [40]byte
 }
 
 // NewSequences makes the source. With Once, streams are played in their order and then nothing more is begun.
@@ -181,13 +176,7 @@ const longestSequence = math.MaxUint32
 
 // name gives the slot an id of its own. False: there is none.
 func (s *Sequences) name(q *sequence) bool {
-	switch {
-	case q.held && s.o.Deep:
-		if q.older {
-			s.o.IDs.Give(q.old)
-		}
-		q.old, q.older = q.id, true
-	case q.held:
+	if q.held {
 		s.o.IDs.Give(q.id)
 	}
 	q.id, q.held = s.o.IDs.Take()
@@ -200,9 +189,6 @@ func (s *Sequences) Close() {
 		q := &s.slots[i]
 		if q.held {
 			s.o.IDs.Give(q.id)
-		}
-		if q.older {
-			s.o.IDs.Give(q.old)
 		}
 		*q = sequence{}
 	}

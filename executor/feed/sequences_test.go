@@ -288,17 +288,6 @@ func TestIDsOfTheWholeRange(t *testing.T) {
 	take(1)
 }
 
-func TestDeepSlotsHoldTwoIDs(t *testing.T) {
-	s := NewSequences(SequenceOptions{Entries: []SequenceEntry{{Calls: stepsOf(1)}}, Length: constant(1), IDs: NewIDs(1, 2, 0, 0), Slots: 1, Deep: true})
-	var got []uint64
-	for _, q := range whole(t, s, 0, 5) {
-		got = append(got, q[0].ID)
-	}
-	if !slices.Equal(got, []uint64{1, 2, 1, 2, 1}) {
-		t.Errorf("ids %v", got)
-	}
-}
-
 func BenchmarkSequences(b *testing.B) {
 	s := NewSequences(SequenceOptions{
 		Entries: []SequenceEntry{{Calls: stepsOf(64), Streams: [][]int{{0, 1, 2}, {4, 5, 6, 7}}, Order: Random, Weight: 1}, {Calls: stepsOf(8), Weight: 2}},
