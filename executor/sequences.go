@@ -76,12 +76,15 @@ func (b *build) wantsSequences(n *Node, q *sequencing) {
 	if q.begin {
 		b.fail(s.LoadPos, codeSequences, "the rate of stage %q counts sequences, and its requests form none", s.ID).Detail = detail
 	}
-	counts := s.Warmup.Sequences > 0
+	if s.Warmup.Sequences > 0 {
+		b.fail(s.WarmupPos, codeSequences, "the warm-up of stage %q lasts for sequences, and its requests form none", s.ID).Detail = detail
+	}
+	counts := false
 	switch e := s.Extent.(type) {
 	case scenario.For:
-		counts = counts || e.Span.Sequences > 0
+		counts = e.Span.Sequences > 0
 	case scenario.UntilStable:
-		counts = counts || e.Window.Sequences > 0
+		counts = e.Window.Sequences > 0
 	}
 	if counts {
 		b.fail(s.ExtentPos, codeSequences, "stage %q lasts for sequences, and its requests form none", s.ID).Detail = detail

@@ -26,7 +26,7 @@ func TestSequenceMistakes(t *testing.T) {
 	for _, c := range []struct{ stage, want string }{
 		{"load: {rate: 5/s, of: sequences}, for: 1s", "counts sequences, and its requests form none"},
 		{"load: {concurrency: 1}, for: 5 sequences", "lasts for sequences, and its requests form none"},
-		{"load: {concurrency: 1}, warmup: 5 sequences, for: 1s", "lasts for sequences, and its requests form none"},
+		{"load: {concurrency: 1}, warmup: 5 sequences, for: 1s", "the warm-up of stage \"s\" lasts for sequences, and its requests form none"},
 		{"load: {concurrency: 1}, until: {stable: {window: 5 sequences}}, sequences: {}", "a window cannot be a number of sequences"},
 		{"load: {concurrency: 2}, batch: 2, for: 1s, sequences: {}", "batch is 2, but the requests form sequences"},
 		{"load: {concurrency: 4}, for: 1s, sequences: {ids: {to: 3}}", "3 ids are fewer than the 4"},

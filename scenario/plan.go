@@ -264,6 +264,7 @@ type Stage struct {
 	Extent      Extent
 	ExtentPos   source.Pos
 	Warmup      Span
+	WarmupPos   source.Pos
 	Drain       time.Duration
 	Sequences   *Sequences // nil: the plan does not say; see Sequencing
 	Before      []Action
