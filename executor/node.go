@@ -46,6 +46,7 @@ type trial struct {
 	fate     doom
 	short    cutShort
 	start    int64 // run clock: due times count from here
+	sends    feed.Source
 
 	live    *feed.Sequences // nil: its requests stand alone
 	control drive.Control
@@ -88,6 +89,7 @@ func (t *trial) run(ctx context.Context) *repeat {
 	if err := t.open(); err != nil {
 		return t.fail(err)
 	}
+	t.sends = t.source() // before the clock starts: to shuffle many rows takes longer than headStart
 	if !t.ready(ctx) {
 		return t.leave()
 	}
@@ -297,14 +299,14 @@ func (t *trial) play(ctx context.Context) {
 		}
 	}()
 	if c.profile != nil {
-		t.played = drive.Closed(ctx, c.profile, t.source(), t.pools, t.rings, &t.control, o)
+		t.played = drive.Closed(ctx, c.profile, t.sends, t.pools, t.rings, &t.control, o)
 		return
 	}
 	var again load.Schedule
 	if len(t.fate.checks) > 0 && c.sequences == nil {
 		again = c.arrivals()
 	}
-	t.played = drive.Open(ctx, c.arrivals(), t.source(), t.pools, t.rings, &t.control, drive.OpenOptions{
+	t.played = drive.Open(ctx, c.arrivals(), t.sends, t.pools, t.rings, &t.control, drive.OpenOptions{
 		Options: o, Drop: c.overflow == "drop", Spin: int64(spin), MaxInFlight: t.most(), Delay: t.r.env.Delay, Again: again,
 	})
 }
