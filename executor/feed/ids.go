@@ -29,9 +29,6 @@ func NewIDs(from, to uint64, part, shards int) *IDs {
 	return &IDs{from: from, size: size, cells: make([]atomic.Bool, min(size, mostCells))}
 }
 
-// Size is how many ids there are.
-func (s *IDs) Size() uint64 { return s.size }
-
 // Take gives an id that is in no use. False: all are, as far as can be seen; whoever plays sequences sees to it that there
 // are more ids.
 func (s *IDs) Take() (id uint64, ok bool) {

@@ -254,7 +254,7 @@ func TestShardsOfIDs(t *testing.T) {
 	seen := map[uint64]int{}
 	for part := range 3 {
 		ids := NewIDs(10, 29, part, 3)
-		for range ids.Size() {
+		for range ids.size {
 			id, _ := ids.Take()
 			seen[id]++
 		}
