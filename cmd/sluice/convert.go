@@ -56,6 +56,9 @@ func (a *app) convertPerfAnalyzer() *cobra.Command {
 			return a.convertLine(args, f)
 		},
 	}
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w\nthe options of perf_analyzer stand after --, as in `sluice convert perf-analyzer -- -m NAME`; see `%s --help`", err, c.CommandPath())
+	})
 	c.Flags().StringVarP(&f.out, "output", "o", "", "`FILE` for the plan (default standard output)")
 	c.Flags().BoolVar(&f.force, "force", false, "overwrite FILE")
 	c.Flags().BoolVar(&f.run, "run", false, "run the plan")

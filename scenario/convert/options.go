@@ -162,7 +162,7 @@ func reporting() []option {
 		{short: 'f', value: "FILE", plan: "output.formats: perf_analyzer_csv; --run writes FILE", take: text(func(s *settings) *string { return &s.csv })},
 		{name: "verbose-csv", plan: "nothing: both tables are written", take: func(s *settings, _ given) { s.verboseCSV = true }},
 		{name: "profile-export-file", value: "FILE", plan: "output.formats: profile_export; --run writes FILE", take: text(func(s *settings) *string { return &s.export })},
-		{short: 'v', plan: "nothing: every window is in result.json", take: func(s *settings, _ given) { s.verbose = true }},
+		{short: 'v', plan: "nothing: every window is in result.json", take: func(*settings, given) {}},
 		{name: "help", short: 'h', plan: "this text", take: func(s *settings, _ given) { s.usage = true }},
 		{short: '?', plan: "this text", take: func(s *settings, _ given) { s.usage = true }},
 		{name: "version", plan: "the version of sluice", take: func(s *settings, _ given) { s.version = true }},

@@ -3,10 +3,12 @@ package convert
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // plan writes the text. What has no equal is a comment at its head and a warning.
@@ -17,6 +19,7 @@ func (s *settings) plan() string {
 	s.stage(body)
 	s.output(body)
 	s.unsaid()
+	s.rest(body)
 
 	head := &page{}
 	head.remark("", "From: "+oneLine(s.text))
@@ -76,6 +79,27 @@ func (s *settings) unsaid() {
 	}
 }
 
+// rest names the options that neither a line of the plan nor a note speaks of.
+func (s *settings) rest(body *page) {
+	said := map[string]bool{}
+	hear := func(text string) {
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) }) {
+			said[word] = true
+		}
+	}
+	for _, l := range body.lines {
+		hear(l.comment)
+	}
+	for _, n := range slices.Concat(s.notes, s.asides) {
+		hear(n.option)
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(s.seen), func(a, b string) int { return s.seen[a].nameAt - s.seen[b].nameAt }) {
+		if !said[name] {
+			s.idle(name, "it says what is usual anyway, or has no effect beside the other options")
+		}
+	}
+}
+
 // path is a file of the command line as the plan names it.
 func (s *settings) path(p string) string {
 	if s.o.Dir == "" || filepath.IsAbs(p) {
@@ -101,7 +125,7 @@ func (s *settings) output(p *page) {
 	}
 	list := []int64{50, 90, 95, 99}
 	if s.percentile > 0 && !slices.Contains(list, s.percentile) {
-		list = append(list, s.percentile)
+		list, why = append(list, s.percentile), append(why, "--percentile")
 		slices.Sort(list)
 	}
 	members := []string{"formats: [" + strings.Join(formats, ", ") + "]", "percentiles: " + strings.ReplaceAll(fmt.Sprint(list), " ", ", ")}

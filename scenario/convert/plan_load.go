@@ -16,7 +16,7 @@ func (s *settings) data(p *page) {
 				break
 			}
 		}
-		p.add("data: {dir: "+s.path(dir)+"}", "--input-data")
+		p.add("data: {dir: "+s.path(dir)+"}", s.because("--input-data", "--data-directory"))
 		if len(s.paths) > 1 {
 			s.no("--input-data", "beside a folder, perf_analyzer reads nothing else; nor does the plan")
 		}
@@ -43,9 +43,9 @@ func (s *settings) files(p *page) {
 		for _, w := range command {
 			words = append(words, scalar(w))
 		}
-		p.add("data: {command: ["+strings.Join(words, ", ")+"], format: frames}", "message_generator of "+quote(s.paths[0])+"; run with --allow-exec")
+		p.add("data: {command: ["+strings.Join(words, ", ")+"], format: frames}", s.because("--input-data", "--data-directory")+": message_generator of "+quote(s.paths[0])+"; run with --allow-exec")
 	} else {
-		p.add("data: "+flow("file: "+file, "format: perf_analyzer"), "--input-data")
+		p.add("data: "+flow("file: "+file, "format: perf_analyzer"), s.because("--input-data", "--data-directory"))
 	}
 	s.idle("--string-data", "the data comes from files")
 	s.idle("--string-length", "the data comes from files")
@@ -57,11 +57,15 @@ func (s *settings) made(p *page) {
 	if kind == "" {
 		kind = "random"
 	}
-	members := []string{"generate: " + kind, "count: 1"}
+	members, from := []string{"generate: " + kind, "count: 1"}, []string{"-z", "--input-data"}
 	if s.has("--string-length") && !s.has("--string-data") {
-		members = append(members, "string_length: "+count(s.stringLength))
+		members, from = append(members, "string_length: "+count(s.stringLength)), append(from, "--string-length")
 	}
-	p.add("data: "+flow(members...), "one row, sent again and again, as perf_analyzer does; more: count: 16")
+	why := "one row, sent again and again, as perf_analyzer does; more: count: 16"
+	if given := s.because(from...); given != "" {
+		why = given + ": " + why
+	}
+	p.add("data: "+flow(members...), why)
 	if s.has("--string-data") {
 		s.no("--string-data", fmt.Sprintf("a plan names the input: data: {generate: {INPUT: %s}}", scalar(s.stringData)))
 		if s.has("--string-length") {
@@ -85,7 +89,7 @@ func (s *settings) stage(p *page) {
 	s.extent(p)
 	s.request(p)
 	if s.limit() != "" && !s.steered() {
-		p.add("    assert: ["+s.limit()+"]", "--latency-threshold")
+		p.add("    assert: ["+s.limit()+"]", s.because("--latency-threshold", "--percentile"))
 	}
 }
 
@@ -188,7 +192,7 @@ func (s *settings) extent(p *page) {
 		p.add("    for: 1 pass", "every session once")
 		s.noWindows("every session is played once")
 	case s.trials == 1:
-		p.add("    for: "+s.window(), "--max-trials 1: one window, shown whether stable or not")
+		p.add("    for: "+s.window(), s.because("--max-trials", "--measurement-mode", s.windowOption())+": one window, shown whether stable or not")
 	default:
 		s.stable(p)
 	}
@@ -200,6 +204,14 @@ func (s *settings) window() string {
 		return count(s.windowCount) + " requests"
 	}
 	return milliseconds(s.interval)
+}
+
+// windowOption is the option that gives the length of one.
+func (s *settings) windowOption() string {
+	if s.counting {
+		return "--measurement-request-count"
+	}
+	return "--measurement-interval"
 }
 
 func (s *settings) stable(p *page) {

@@ -25,7 +25,7 @@ func (s *settings) target(p *page) {
 			s.asides = append(s.asides, note{"-u", "the server runs inside the client"})
 		}
 	} else {
-		p.add("  url: "+scalar(s.address()), s.because("-u", "-i"))
+		p.add("  url: "+scalar(s.address()), s.because("-u", "-i", "--ssl-grpc-use-ssl"))
 	}
 	if s.model != "" {
 		p.add("  model: "+scalar(s.model), "-m")

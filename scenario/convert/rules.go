@@ -248,7 +248,7 @@ func (s *settings) timed() {
 		return
 	}
 	if s.dirs > 0 {
-		s.fail(s.arg("--input-data"), codeClash, "--fixed-schedule reads files, %s has a folder", "--input-data")
+		s.fail(s.arg("--input-data"), codeClash, "--fixed-schedule reads files, --input-data has a folder")
 		return
 	}
 	rows, known := 0, true

@@ -300,6 +300,21 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// What starts the program is left out; a value that is called like the program is a value.
+func TestProgramName(t *testing.T) {
+	for args, want := range map[string]string{
+		"-m m":                                  "perf_analyzer -m m",
+		"perf_client -m m":                      "perf_analyzer -m m",
+		"docker run -it sdk perf_analyzer -m m": "perf_analyzer -m m",
+		"-b 2 -m perf_analyzer":                 "perf_analyzer -b 2 -m perf_analyzer",
+	} {
+		out, diags := convert.PerfAnalyzer(convert.Options{Args: strings.Fields(args)})
+		if diags.HasErrors() || out.Line != want {
+			t.Errorf("%s is read as %q %v", args, out.Line, diags)
+		}
+	}
+}
+
 // Paths in a plan are relative to its folder.
 func TestPathsFollowThePlan(t *testing.T) {
 	write(t)

@@ -36,7 +36,7 @@ type settings struct {
 	doubtful bool
 	modes    []given // load modes, each once
 
-	usage, version, verbose, mpi bool
+	usage, version, mpi bool
 
 	counting                       bool // count windows
 	interval, windowCount          int64

@@ -99,19 +99,13 @@ func isProgram(word string) bool {
 	return slices.Contains([]string{"perf_analyzer", "perf_client"}, path.Base(word))
 }
 
-// dropProgram leaves out the program's name and what starts it: docker run …, kubectl exec …, mpiexec ….
+// dropProgram leaves out the program's name and what starts it: docker run …, kubectl exec …, mpiexec …. A line that begins
+// with an option begins with one of perf_analyzer's, whose value may be called like the program.
 func dropProgram(args []string) []string {
-	if i := slices.IndexFunc(args, isProgram); i >= 0 && !isValue(args, i) {
-		return args[i+1:]
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return args
 	}
-	return args
-}
-
-// isValue reports whether the argument in front is one of perf_analyzer's options that takes a value: -m perf_analyzer.
-func isValue(args []string, i int) bool {
-	return i > 0 && slices.ContainsFunc(table(), func(o option) bool {
-		return o.value != "" && o.String() == args[i-1] && !slices.ContainsFunc(args[:i], isProgram) && i == 1
-	})
+	return args[slices.IndexFunc(args, isProgram)+1:]
 }
 
 var bare = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./~-]+$`)
