@@ -183,8 +183,14 @@ func keepConverted(dir string, out convert.Converted) error {
 	return errors.Join(errs...)
 }
 
-// copyFile copies a file, and makes the folder that it goes to.
+// copyFile copies a file, and makes the folder that it goes to. A file that is there already stays as it is: the artifacts'
+// folder may be where the command line wants its files.
 func copyFile(from, to string) error {
+	if a, err := os.Stat(from); err == nil {
+		if b, err := os.Stat(to); err == nil && os.SameFile(a, b) {
+			return nil
+		}
+	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return fmt.Errorf("write %s: %w", to, err)
 	}
