@@ -88,7 +88,7 @@ func TestExplainWords(t *testing.T) {
 		"pool_full": "finding pool_full (note)", "inconclusive": "verdict inconclusive", "unstable": "outcome unstable", "Open Loop": "word open loop",
 		"hold": "word hold", "TTFT": "metric ttft (duration)", "request_latency": "metric latency", "Inferences/Second": "metric throughput",
 		"ms": "1ms is 0.001 s", "GiB": "1GiB is 1073741824 bytes", "/min": "60/min is one a second", "%": "1% is 0.01", "stage(": "stage takes the id of one stage",
-		`phase("spike")`: "the name of one hold of a ramp", "baseline": "the stored result", "scrape": "one series of the server", "openai": "known, but not built yet",
+		`phase("spike")`: "the name of one hold of a ramp", "baseline": "the stored result", "scrape": `one series of the server, as a text: scrape("name{label='v'}"), and behind it one of .mean .min`, "openai": "known, but not built yet",
 		"triton": "cannot be run yet: ", "reset": "error class reset", "capacity": "metric capacity", "goodput.ratio": "metric goodput.ratio",
 	} {
 		if text := strings.Join(strings.Fields(explanation(name)), " "); !strings.Contains(text, want) {

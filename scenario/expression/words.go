@@ -3,6 +3,7 @@ package expression
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Word is a word of the expression language that is no metric, and what it means.
@@ -23,10 +24,12 @@ func Words() []Word {
 		list = append(list, Word{u, fmt.Sprintf("Unit of a rate: %s%s is one a second.", plain(perUnit(u[1:])), u)})
 	}
 	list = append(list, Word{"%", "Unit of a ratio: 1% is 0.01."})
-	for _, w := range append(places(), scrapeWord) {
+	for _, w := range places() {
 		list = append(list, Word{w, "In an expression, " + placeHint(w) + "."})
 	}
 	return append(list,
+		Word{scrapeWord, "In an expression, " + placeHint(scrapeWord) + ", and behind it one of ." + strings.Join(scrapeStats(), " .") +
+			". The series is read while the stage is measured, from the Prometheus endpoint that `metrics` of the target names."},
 		Word{string(InBaseline), "In an expression, the same node of the stored result that the plan's `baseline` names: baseline.latency.p95."},
 		Word{"min", "In an expression, the smaller of two quantities of one dimension: min(a, b)."},
 		Word{"max", "In an expression, the larger of two quantities of one dimension: max(a, b)."},
