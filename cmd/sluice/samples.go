@@ -23,12 +23,8 @@ func samplesOf(plan *scenario.Plan, f outputs) *artifact.Samples {
 // recordInto hands the samples of every trial to the artifacts.
 func recordInto(s *artifact.Samples) func(executor.Recording) executor.Recorder {
 	return func(r executor.Recording) executor.Recorder {
-		mode := "request_rate"
-		if r.Closed {
-			mode = "concurrency"
-		}
 		return s.Trial(artifact.Trial{
-			Node: r.Node, Number: r.Number, Mix: r.Mix, Mode: mode, Value: r.Value, Started: r.Started, Sent: r.Sent, Received: r.Received,
+			Node: r.Node, Number: r.Number, Mix: r.Mix, Closed: r.Closed, Value: r.Value, Started: r.Started, Sent: r.Sent, Received: r.Received,
 		})
 	}
 }

@@ -109,8 +109,6 @@ func paLevels(r *result.Result) []*result.Node {
 			one := *ensembled(n)
 			if !t.Used {
 				one.Models, one.Scrapes = nil, nil // they are those of the trial that is used
-			}
-			if !t.Used {
 				one.Metrics = t.Metrics
 			}
 			one.Outcome, one.Duration, one.Load.Value = t.Outcome, t.Duration, t.Level

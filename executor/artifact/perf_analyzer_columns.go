@@ -78,19 +78,20 @@ func paLevel(n *result.Node) string {
 	return sixDigits(n.Load.Value)
 }
 
-// byPercentile is the percentile of latency that decided about stability; 0: the mean did, or nothing.
-func byPercentile(n *result.Node) float64 {
+// byPercentile is the percentile of latency that decided about stability, of several the highest; 0: the mean did, or
+// nothing.
+func byPercentile(n *result.Node) (highest float64) {
 	for _, w := range n.Windows {
 		for name := range w.Values {
 			if text, ok := strings.CutPrefix(name, paLatency+".p"); ok {
 				p, err := strconv.ParseFloat(strings.Trim(text, "()"), 64)
 				if err == nil {
-					return p
+					highest = max(highest, p)
 				}
 			}
 		}
 	}
-	return 0
+	return highest
 }
 
 // paPercentiles are perf_analyzer's own four and the whole-numbered ones that the plan asks for, in order.

@@ -107,7 +107,7 @@ func TestPerfAnalyzerReportOfOthers(t *testing.T) {
 		"server.cache.hits.count": 380, "server.cache.misses.count": 1, "server.cache.hit.mean": 3e-6, "server.cache.miss.mean": 27e-6,
 		"server.request.mean": 50e-6, "server.queue.mean": 2e-6, "server.compute_infer.mean": 10629e-6,
 	})
-	cached.Windows = []result.Window{{Values: map[string]*float64{"latency.p95": &p95}}}
+	cached.Windows = []result.Window{{Values: map[string]*float64{"latency.p50": &p95, "latency.p90": &p95, "latency.p95": &p95}}}
 	lost := &result.Node{Stage: "s", Outcome: result.Unstable, Reason: "not stable", Load: result.Load{Kind: "rate", Value: 60}, Windows: make([]result.Window, 4)}
 	stage := map[string]any{
 		"id": "s", "warmup": "5 requests", "load": map[string]any{"rate": map[string]any{"search": map[string]any{}}},

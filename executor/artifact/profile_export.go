@@ -209,7 +209,9 @@ func (s *Samples) profileExport(r *result.Result) (path string, err error) {
 // sameLoad puts trials of equal load together, in the order of the first of each.
 func sameLoad(trials []*exported) (groups [][]*exported) {
 	for _, t := range trials {
-		at := slices.IndexFunc(groups, func(g []*exported) bool { return g[0].trial.Mode == t.trial.Mode && g[0].trial.Value == t.trial.Value })
+		at := slices.IndexFunc(groups, func(g []*exported) bool {
+			return g[0].trial.Closed == t.trial.Closed && g[0].trial.Value == t.trial.Value
+		})
 		if at < 0 {
 			at, groups = len(groups), append(groups, nil)
 		}
@@ -220,11 +222,14 @@ func sameLoad(trials []*exported) (groups [][]*exported) {
 
 func experiment(out *spool, group []*exported) error {
 	t := group[0].trial
-	value := strconv.FormatFloat(t.Value, 'f', -1, 64)
-	if t.Mode == paRate && t.Value == math.Trunc(t.Value) {
-		value += ".0" // a rate is a real number there
+	mode, value := paConcurrency, strconv.FormatFloat(t.Value, 'f', -1, 64)
+	if !t.Closed {
+		mode = paRate
+		if t.Value == math.Trunc(t.Value) {
+			value += ".0" // a rate is a real number there
+		}
 	}
-	errs := []error{out.line([]byte(`{"experiment":{"mode":"` + t.Mode + `","value":` + value + `},"requests":[`))}
+	errs := []error{out.line([]byte(`{"experiment":{"mode":"` + mode + `","value":` + value + `},"requests":[`))}
 	first := true
 	for _, e := range group {
 		errs = append(errs, e.copyTo(out, &first))

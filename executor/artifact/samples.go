@@ -31,7 +31,7 @@ type Trial struct {
 	Node    string
 	Number  int       // of all the node's trials, from 0
 	Mix     []string  // names of the kinds of request
-	Mode    string    // concurrency or request_rate
+	Closed  bool      // its load is a number of requests in flight
 	Value   float64   // of the load
 	Started time.Time // the origin of the run's clock
 	// Sent are the tensors of a request; Received those of a reply that was kept. nil: they are not known.

@@ -171,7 +171,7 @@ func TestProfileExport(t *testing.T) {
 		"a": {tensor("out", backends.Int32, 3, 0, 0, 0)}, "bb": {tensor("out", backends.Int32, 4, 0, 0, 0), tensor("pair", backends.Uint8, 1, 2)},
 	}
 	trial := Trial{
-		Node: "s", Mode: "concurrency", Value: 10, Started: time.Unix(0, 1000),
+		Node: "s", Closed: true, Value: 10, Started: time.Unix(0, 1000),
 		Sent: func(_ uint16, row uint32) []backends.Tensor { return inputs[:row] },
 		Received: func(_ uint16, reply []byte) ([]backends.Tensor, error) {
 			return outputs[string(reply)], nil
@@ -203,11 +203,11 @@ func TestProfileExportWindows(t *testing.T) {
 	dir := t.TempDir()
 	s := NewSamples(dir, SamplesOptions{Export: true})
 	for _, x := range []struct {
-		mode   string
+		closed bool
 		value  float64
 		bounds []int64
-	}{{"request_rate", 23.5, []int64{123, 456}}, {"concurrency", 1, []int64{1, 2}}, {"request_rate", 23.5, []int64{678, 912}}, {"request_rate", 20, []int64{1, 2}}} {
-		k := s.Trial(Trial{Mode: x.mode, Value: x.value, Started: time.Unix(0, 0)})
+	}{{false, 23.5, []int64{123, 456}}, {true, 1, []int64{1, 2}}, {false, 23.5, []int64{678, 912}}, {false, 20, []int64{1, 2}}} {
+		k := s.Trial(Trial{Closed: x.closed, Value: x.value, Started: time.Unix(0, 0)})
 		_ = k.Write(&backends.Sample{Due: x.bounds[0], SendStart: x.bounds[0], LastByte: x.bounds[1], Responses: 1})
 		if err := k.Close(x.bounds); err != nil {
 			t.Fatal(err)
