@@ -109,7 +109,7 @@ func unmeasured(t *testing.T, name string, text []byte) string {
 			if end < 0 {
 				end = strings.LastIndex(rest, "\nplan ")
 			}
-			plain = plain[:i] + rest[max(end, 0):]
+			plain = strings.TrimRight(plain[:i], "\n") + "\n\n" + strings.TrimLeft(rest[max(end, 0):], "\n")
 		}
 	}
 	return quantity.ReplaceAllString(plain, "#")
