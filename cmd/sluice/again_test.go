@@ -39,7 +39,7 @@ func TestAgain(t *testing.T) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		sluice(t, dir, againPlan, 0)
+		sluice(t, dir, againPlan, 0, 5)
 		names, err := filepath.Glob(filepath.Join(dir, "out", "*"))
 		if err != nil || len(names) < 6 {
 			t.Fatal(names, err)

@@ -203,8 +203,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// sluice runs a plan in a folder and gives the id of the process.
-func sluice(t *testing.T, dir, plan string, code int) (pid int) {
+// sluice runs a plan in a folder, wants one of the exit codes and gives the id of the process.
+func sluice(t *testing.T, dir, plan string, codes ...int) (pid int) {
 	t.Helper()
 	exe, err := exec.LookPath("sluice")
 	if err != nil {
@@ -222,9 +222,8 @@ func sluice(t *testing.T, dir, plan string, code int) (pid int) {
 		t.Fatal(err)
 	}
 	t.Logf("%v\n%s", time.Since(began), printed.String())
-	// One that is too busy failing to measure is invalid, and says so.
-	if got := cmd.ProcessState.ExitCode(); got != code && got != 5 {
-		t.Errorf("exit code %d, want %d", got, code)
+	if got := cmd.ProcessState.ExitCode(); !slices.Contains(codes, got) {
+		t.Errorf("exit code %d, want %v", got, codes)
 	}
 	return cmd.Process.Pid
 }

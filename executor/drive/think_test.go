@@ -161,3 +161,24 @@ func TestStopInThePast(t *testing.T) {
 		}
 	}
 }
+
+// A slot whose connection was refused waits before it tries again; one that was answered otherwise does not.
+func TestClosedPausesAfterARefusal(t *testing.T) {
+	for class, least := range map[backends.ErrorClass]int64{backends.Dial: dialPause, backends.TLS: dialPause, backends.Status: 0} {
+		w := newWorld(t, 2)
+		w.onSend = func(s *backends.Sample) { s.Class = class }
+		o := w.options()
+		o.Limit = 8
+		p := playClosed(background, w, load.Level(2), &fakeFeed{}, o)
+		quickest := int64(time.Hour)
+		for i := range w.out.lanes[:2] {
+			kept := w.out.lanes[i].kept
+			for j := 1; j < len(kept); j++ {
+				quickest = min(quickest, kept[j].Due-kept[j-1].LastByte)
+			}
+		}
+		if p.Sent != 8 || quickest < least || least == 0 && quickest >= dialPause {
+			t.Errorf("class %v: %d sent, the next is due %d ns after a failure at the earliest, want %d", class, p.Sent, quickest, least)
+		}
+	}
+}
