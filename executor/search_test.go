@@ -149,8 +149,7 @@ stages:
 
 // TestSearchSlots: a server of four instances serves four requests at a time; the search over requests in flight tries whole
 // numbers only, and stops where it was told to when all holds.
-func TestSearchSlots(t *testing.T) {
-	t.Parallel()
+func TestSearchSlots(t *testing.T) { // alone: the machine is the measure
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 60e-3}, Instances: 4})
 	r := play(t, `
 version: 1
@@ -287,8 +286,13 @@ stages:
 			case strings.HasPrefix(name, "levels") && (len(r.Nodes) != 2 || !aborted || first.Aborted != nil):
 				t.Errorf("%d nodes, %+v, %+v", len(r.Nodes), first.Aborted, first.Validity.Findings)
 			case strings.HasPrefix(name, "search"):
-				if len(first.Trials) != 1 || first.Trials[0].Verdict != result.Fail || !strings.Contains(first.Trials[0].Reason, "certainly false") ||
-					!strings.Contains(first.Reason, "no level was confirmed") {
+				// One that a busy machine spoils is measured again; none is at another level.
+				for _, trial := range first.Trials {
+					if trial.Level != 8 || trial.Verdict != result.Fail || !strings.Contains(trial.Reason, "certainly false") {
+						t.Errorf("%+v", trial)
+					}
+				}
+				if len(first.Trials) == 0 || !strings.Contains(first.Reason, "no level was confirmed") {
 					t.Errorf("%s: %+v", first.Reason, first.Trials)
 				}
 			}

@@ -74,6 +74,9 @@ func playLine(t *testing.T, server *builtin.Server, args []string) {
 	if !slices.Contains([]int{verdict.CodePass, verdict.CodeInconclusive, verdict.CodeInvalid}, code) {
 		t.Fatalf("exit code %d (%v)\n%s", code, err, printed)
 	}
+	if code == verdict.CodeInvalid {
+		return // a machine that is too busy to measure has nothing to report
+	}
 	if !strings.Contains(string(printed), "*** Measurement Settings ***") {
 		t.Errorf("the report is not perf_analyzer's\n%s", printed)
 	}
