@@ -229,9 +229,8 @@ stages:
 
 // TestSearchSaysWhatItLacks: an inconclusive trial counts as false, and the end of the search says that nothing is proven
 // there, why, and what to do.
-func TestSearchSaysWhatItLacks(t *testing.T) {
-	t.Parallel()
-	s := serve(t, builtin.Config{})
+func TestSearchSaysWhatItLacks(t *testing.T) { // alone: a trial that a busy machine spoils lacks something else
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 5e-3}})
 	r := play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: simple}
