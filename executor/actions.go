@@ -20,8 +20,8 @@ func (b *build) actions() {
 	for _, s := range b.program.Plan.Stages {
 		t := s.Request.Target
 		for _, a := range slices.Concat(s.Before, s.After) {
-			if a.Call != nil && t != nil && t.GRPC() {
-				b.fail(a.Pos, codeScheme, "a call goes over HTTP, and the URL of target %q is %s", t.Name, t.URL).
+			if a.Call != nil && t != nil && (t.GRPC() || t.URL == "") {
+				b.fail(a.Pos, codeScheme, "a call goes over HTTP, and the URL of target %q is %s", t.Name, cmp.Or(t.URL, "missing")).
 					Detail = "give the stage a target with an http URL, or make the call outside of the plan"
 			}
 		}

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sluice-bench/sluice/executor/result"
@@ -9,7 +10,7 @@ import (
 
 // failure says why a node counts as failed for those that need it, or "". Inconclusive and unstable do not.
 func failure(n *result.Node) string {
-	if n.Outcome == result.Failed || n.Outcome == result.SkippedNode {
+	if failed(n) {
 		return n.Reason
 	}
 	for _, a := range n.Assertions {
@@ -20,10 +21,16 @@ func failure(n *result.Node) string {
 	return ""
 }
 
-// skip says why a node is not to run, or "". Silent ones leave no trace: the rest of a ladder that `while` ended.
+// failed reports whether a node has measured nothing.
+func failed(n *result.Node) bool {
+	return n.Outcome == result.Failed || n.Outcome == result.SkippedNode
+}
+
+// skip says why a node is not to run, or "". Silent ones leave no trace: the rest of a ladder that `while` ended, and of one
+// without an end, for nobody knows how far it would have gone.
 func (m *member) skip(n *Node) (why string, silent bool) {
-	if why := m.r.stops.now(); why != "" {
-		return why, false
+	if why := cmp.Or(m.r.unfit, m.r.stops.now()); why != "" {
+		return why, n.endless()
 	}
 	if n.first() {
 		return m.r.needs(n.Stage), false
@@ -32,13 +39,19 @@ func (m *member) skip(n *Node) (why string, silent bool) {
 	if before == nil {
 		return "the level before was not reached", true
 	}
-	if before.Outcome == result.SkippedNode || before.Outcome == result.Failed {
-		return before.Reason, false
+	if failed(before) {
+		return before.Reason, n.endless()
 	}
 	if text, holds := m.whileHolds(n.prev, before); !holds {
 		return fmt.Sprintf("%s is not true at %s", text, n.prev.ID), true
 	}
 	return "", false
+}
+
+// endless reports whether n is a level above the first of a ladder without an end.
+func (n *Node) endless() bool {
+	levels, ok := quantity(n.Stage).(scenario.Levels)
+	return ok && levels.Open && !n.first()
 }
 
 // ended notes at the last level of a ladder why those after it did not run.
@@ -47,7 +60,10 @@ func (m *member) ended(n *Node) {
 	if last == nil {
 		return // that was a level before
 	}
-	text, _ := m.whileHolds(n.prev, last)
+	text, holds := m.whileHolds(n.prev, last)
+	if holds || failed(last) {
+		return // it was not `while` that ended the ladder
+	}
 	last.Validity.Findings = append(last.Validity.Findings, result.Finding{
 		Code: "ladder_end", Severity: result.Note, Text: m.r.program.Plan.Mask(text) + " is not true here: the levels after this one did not run",
 	})

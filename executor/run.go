@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,6 +72,7 @@ type runner struct {
 	inputs   map[*scenario.Stage]*inputs
 	room     int64             // bytes that encoded requests may still take
 	failed   map[string]string // stages that count as failed, and why
+	unfit    string            // why nothing is to be sent: then all nodes are skipped; "": it is
 	clean    cleanup
 	stops    *stops
 	asking   sync.Mutex
@@ -99,6 +101,7 @@ func (r *runner) play(ctx context.Context) (diags source.Diagnostics) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.occasion.Internal = fmt.Sprint(p)
+			r.skipAll(ctx, "internal error: "+r.occasion.Internal)
 		}
 		if err := r.clean.run(ctx); err != nil {
 			r.note("clean-up", "could not undo everything: "+err.Error())
@@ -108,12 +111,33 @@ func (r *runner) play(ctx context.Context) (diags source.Diagnostics) {
 	diags = r.prepare(ctx)
 	if diags.HasErrors() {
 		r.occasion.Plan = fmt.Sprintf("the plan does not fit the server: %s", diags[0].Summary)
+		r.skipAll(ctx, r.occasion.Plan)
 		return diags
 	}
 	for _, u := range r.program.Units {
 		r.unit(ctx, u)
 	}
 	return diags
+}
+
+// skipAll gives every node that has no result yet one that says why it did not run.
+func (r *runner) skipAll(ctx context.Context, why string) {
+	r.unfit = why
+	for _, u := range r.program.Units {
+		for _, m := range newGroup(r, u).members {
+			m.skipAll(ctx)
+			r.adopt(m)
+		}
+	}
+}
+
+func (m *member) skipAll(ctx context.Context) {
+	defer m.guard(nil)
+	for _, p := range m.plays {
+		if !slices.ContainsFunc(m.r.result.Nodes, func(n *result.Node) bool { return n.ID == p.Node.ID }) {
+			m.step(ctx, p)
+		}
+	}
 }
 
 // tell passes an event on, one at a time.

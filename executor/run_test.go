@@ -149,6 +149,7 @@ target: {backend: triton, url: URL, model: simple}
 stages:
   - {id: s, load: {concurrency: 1}, batch: 99, for: 5 requests}
   - {id: t, load: {concurrency: 1}, shapes: {INPUT7: [1]}, for: 5 requests}
+  - {id: u, load: {concurrency: {levels: {from: 1, while: latency.mean < 5s}}}, for: 5 requests}
 `, s.HTTPURL())
 	r, diags := p.Run(context.Background(), Env{})
 	if len(diags) != 2 || r.ExitCode != 2 {
@@ -161,6 +162,40 @@ stages:
 	}
 	if n := len(arrivals(t, s)); n != 0 {
 		t.Errorf("%d requests were sent", n)
+	}
+	if got := skipped(r); !slices.Equal(got, []string{"s", "t", "u[concurrency=1]"}) {
+		t.Errorf("skipped: %q", got)
+	}
+}
+
+// skipped are the nodes of a result, which must all be skipped, with a reason.
+func skipped(r *result.Result) (ids []string) {
+	for _, n := range r.Nodes {
+		if ids = append(ids, n.ID); n.Outcome != result.SkippedNode && n.Outcome != result.Failed || n.Reason == "" {
+			ids = append(ids, string(n.Outcome))
+		}
+	}
+	return ids
+}
+
+// TestLadderThatNeverBegan: of levels without an end those that were never reached are not in the result; all of a ladder
+// with an end are.
+func TestLadderThatNeverBegan(t *testing.T) {
+	t.Parallel()
+	r := play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: simple, ready: 50ms, connect_timeout: 50ms}
+stages:
+  - {id: s, load: {concurrency: {levels: {from: 1, while: latency.mean < 5s}}}, for: 5 requests, on_fail: continue}
+  - {id: t, load: {rate: [1/s, 2/s]}, for: 5 requests}
+`, "http://127.0.0.1:1", Env{})
+	if got := skipped(r); r.ExitCode != 4 || !slices.Equal(got, []string{"s[concurrency=1]", "t[rate=1/s]", "t[rate=2/s]"}) {
+		t.Errorf("exit %d, %q", r.ExitCode, got)
+	}
+	for _, n := range r.Nodes {
+		if len(n.Validity.Findings) > 0 {
+			t.Errorf("%s: %v", n.ID, n.Validity.Findings)
+		}
 	}
 }
 

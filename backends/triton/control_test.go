@@ -111,6 +111,25 @@ func TestUnloadUnknown(t *testing.T) {
 	}
 }
 
+// TestCall: over HTTP a call of any method may be made, as for KServe; a status other than 2xx is an error.
+func TestCall(t *testing.T) {
+	server, err := builtin.Start(context.Background(), builtin.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	c, ok := dial(t, backends.Target{URL: server.HTTPURL(), Model: "simple"}).(backends.Caller)
+	if !ok {
+		t.Fatal("no calls")
+	}
+	if err := c.Call(t.Context(), http.MethodPost, "/v2/systemsharedmemory/unregister"); err != nil {
+		t.Error(err)
+	}
+	if err := c.Call(t.Context(), http.MethodGet, "/nowhere"); err == nil || !strings.Contains(err.Error(), "404") {
+		t.Error(err)
+	}
+}
+
 // TestCalls: an ensemble names the models that it is made of, each once; another model names none.
 func TestCalls(t *testing.T) {
 	both(t, "ensemble", func(t *testing.T, c backends.Conn) {

@@ -87,10 +87,11 @@ type conn struct {
 	shares *shares
 }
 
-// wired is a conn whose protocol has a Wire.
+// wired is a conn over HTTP: it has a Wire, and calls may be made beside inference.
 type wired struct {
 	conn
 	backends.Wirer
+	backends.Caller
 }
 
 func open(ctx context.Context, t backends.Target, clock backends.Clock) (backends.Conn, error) {
@@ -105,7 +106,7 @@ func open(ctx context.Context, t backends.Target, clock backends.Clock) (backend
 			return readHTTP(ctx, k, model, version)
 		}
 		c.control = overHTTP{k}
-		return &wired{conn: c, Wirer: k}, nil
+		return &wired{conn: c, Wirer: k, Caller: k}, nil
 	case *kserve.GRPC:
 		c.read = func(ctx context.Context, model, version string) ([]statistics, error) {
 			return readGRPC(ctx, k, model, version)

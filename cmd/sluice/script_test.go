@@ -71,7 +71,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "into": into, "signal": signalled, "server": server, "requests": requests, "sequences": sequences, "result": checkResult, "killserver": killServer,
-			"echo": echo, "holds": holds,
+			"echo": echo, "holds": holds, "whole": whole,
 		},
 	})
 }

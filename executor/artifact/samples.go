@@ -222,21 +222,24 @@ func (k *Kept) keep(x *backends.Sample) error {
 
 // row writes a line of the table.
 func (s *Samples) row(k *Kept, x *backends.Sample) error {
-	if s.table == nil {
-		var err error
-		if s.table, err = newSpool(s.dir, "samples."+s.o.Table); err != nil {
-			return err
-		}
-		if s.o.Table == "csv" {
-			if err := s.table.line(samplesHeader()); err != nil {
-				return err
-			}
-		}
+	if err := s.begin(); err != nil {
+		return err
 	}
 	if s.o.Table == "csv" {
 		return s.table.line(k.csvLine(s.table.buffer[:0], x))
 	}
 	return s.table.line(k.jsonLine(s.table.buffer[:0], x))
+}
+
+// begin makes the table, if there is none.
+func (s *Samples) begin() (err error) {
+	if s.table != nil {
+		return nil
+	}
+	if s.table, err = newSpool(s.dir, "samples."+s.o.Table); err == nil && s.o.Table == "csv" {
+		err = s.table.line(samplesHeader())
+	}
+	return err
 }
 
 // Close ends the goroutine. What is on disk then waits for Write.
@@ -245,8 +248,11 @@ func (s *Samples) Close() {
 	<-s.ended
 }
 
-// files gives what was kept its names, and removes the rest.
+// files gives what was kept its names, and removes the rest. A run in which nothing was sent has its files all the same.
 func (s *Samples) files(r *result.Result, export bool) (paths []string, err error) {
+	if s.o.Table != "" && s.err == nil {
+		s.err = s.begin()
+	}
 	errs := []error{s.err}
 	if s.table != nil && s.err == nil {
 		path := filepath.Join(s.dir, "samples."+s.o.Table)
