@@ -131,11 +131,12 @@ stages:
 
 // TestStall is the coordinated omission experiment: 200/s against a server that stands still for 1 s. The truth is
 // p95 0.75 s and p99 0.95 s with enough slots; with 4 slots the backlog drains at 4 for each service time, some 3.5 ms.
+// The bounds are wide, for a client that shares its machine: plans/stall.yaml is the same on its own, with narrow ones.
 func TestStall(t *testing.T) {
 	for _, c := range []struct {
-		slots    int
-		p95, tol float64
-	}{{400, 0.75, 0.03}, {4, 0.79, 0.05}} {
+		slots int
+		p95   float64
+	}{{400, 0.75}, {4, 0.79}} {
 		t.Run(strconv.Itoa(c.slots), func(t *testing.T) {
 			t.Parallel()
 			_, n, judge := quiet(t, fmt.Sprintf(`
@@ -160,8 +161,8 @@ stages:
 			if !judge {
 				return
 			}
-			near(t, "latency.p95", value(t, n, "latency.p95"), c.p95, c.tol)
-			near(t, "latency.p99", value(t, n, "latency.p99"), 0.95, 0.05)
+			near(t, "latency.p95", value(t, n, "latency.p95"), c.p95, 0.1)
+			near(t, "latency.p99", value(t, n, "latency.p99"), 0.95, 0.1)
 			// A closed loop in disguise reports the service time, 3.5 ms, as its latency.
 			if p95 := value(t, n, "service_time.p95"); c.slots == 4 && p95 > 0.02 {
 				t.Errorf("service_time.p95 is %v", p95)
