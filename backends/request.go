@@ -2,7 +2,8 @@ package backends
 
 // Signature is what a model takes and gives.
 type Signature struct {
-	Model, Version  string
+	Model           string
+	Version         string // the one that was asked for, or the only one that is served; "": the server chooses of several
 	Inputs, Outputs []Port
 	MaxBatch        int  // 0: the model has no batch dimension (or the server did not tell)
 	Batched         bool // shapes in Inputs lack the batch dimension, which MaxBatch limits

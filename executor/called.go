@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +16,11 @@ import (
 // called is a model that a stage's own model calls: as its configuration says, or as the plan does of what it calls from
 // its own code.
 type called struct {
-	name, version string
-	by            string // the model that calls it
-	read          counters
+	name    string
+	version string // "": all together
+	only    string // the version that is served where all are read together, if it is one
+	by      string // the model that calls it
+	read    counters
 }
 
 // callTree finds the models that an entry's model calls, and those that they call, each once under its first caller, as far
@@ -38,6 +41,9 @@ func (r *runner) callTree(ctx context.Context, e *entry, t *target) (list []call
 		defer cancel()
 		if _, err := c.read(ctx, make([]int64, len(t.kind.Series))); err != nil {
 			return err
+		}
+		if sig, err := r.describe(ctx, t, model); err == nil { // else its numbers are known all the same
+			c.only = sig.Version
 		}
 		list = append(list, c)
 		return nil
@@ -104,7 +110,7 @@ func (m *readings) models() (list []result.Model) {
 		if len(m.began) <= i+1 || len(m.ended) <= i+1 {
 			return nil
 		}
-		out := result.Model{Name: c.name, Version: c.version, CalledBy: c.by, Metrics: map[string]*result.Metric{}}
+		out := result.Model{Name: c.name, Version: cmp.Or(c.version, c.only), CalledBy: c.by, Metrics: map[string]*result.Metric{}}
 		for _, g := range observe.Growth(m.counted, m.began[i+1], m.ended[i+1]) {
 			out.Metrics[g.Row.Name] = result.Scalar(&g.Row, g.V, g.OK)
 		}

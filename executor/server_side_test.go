@@ -52,7 +52,7 @@ stages:
 			t.Fatalf("%d models", len(n.Models))
 		}
 		simple, slow := n.Models[0], n.Models[1]
-		if simple.Name != "simple" || simple.CalledBy != "ensemble" || simple.Calls == nil || *simple.Calls != 2 {
+		if simple.Name != "simple" || simple.Version != "1" || simple.CalledBy != "ensemble" || simple.Calls == nil || *simple.Calls != 2 {
 			t.Errorf("called model: %+v", simple)
 		}
 		if slow.Name != "slow" || slow.Version != "1" || *slow.Calls != 0 {

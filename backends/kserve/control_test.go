@@ -56,7 +56,7 @@ func TestDescribeOthers(t *testing.T) {
 	for model, want := range map[string]backends.Signature{
 		"":      {Model: "a/b", Batched: true, Inputs: []backends.Port{{Name: "INPUT0", Type: backends.FP32, Shape: []int64{4}}}, Outputs: []backends.Port{{Name: "OUTPUT0", Type: backends.FP32, Shape: []int64{4}}}},
 		"ident": {Model: "ident", Inputs: []backends.Port{}, Outputs: []backends.Port{}},
-		"t":     {Model: "t", Version: "3", Inputs: []backends.Port{{Name: "A", Type: backends.Int64, Shape: []int64{-1, 2}}, {Name: "B", Type: backends.Bytes, Shape: []int64{-1}}}, Outputs: []backends.Port{}},
+		"t":     {Model: "t", Inputs: []backends.Port{{Name: "A", Type: backends.Int64, Shape: []int64{-1, 2}}, {Name: "B", Type: backends.Bytes, Shape: []int64{-1}}}, Outputs: []backends.Port{}},
 	} {
 		got, err := c.Describe(t.Context(), model)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {

@@ -98,8 +98,8 @@ const (
 // and more behind it takes batches without a limit that it tells; else shapes stay as the server gives them.
 func (m *metadata) signature(version string) backends.Signature {
 	s := backends.Signature{Model: m.model.Name, Version: version}
-	if version == "" && len(m.model.Versions) > 0 {
-		s.Version = m.model.Versions[len(m.model.Versions)-1]
+	if version == "" && len(m.model.Versions) == 1 {
+		s.Version = m.model.Versions[0]
 	}
 	switch {
 	case m.configured && m.config.MaxBatch > 0:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/csv"
+	"maps"
 	"slices"
 
 	"github.com/sluice-bench/sluice/executor/result"
@@ -23,6 +24,7 @@ const (
 	paLatency    = "latency"
 	paService    = "service_time"
 	paFirst      = metric.FirstResponse
+	paGap        = "response_gap"
 	paSend       = "send_time"
 	paServer     = "server.request.mean"
 	paQueue      = "server.queue.mean"
@@ -142,13 +144,39 @@ func value(n *result.Node, name string) float64 {
 }
 
 func paTable(mode string, nodes []*result.Node, percentiles []float64, wide bool) ([]byte, error) {
-	nodes = slices.Clone(nodes)
+	nodes = each(nodes, perRequest)
 	slices.SortStableFunc(nodes, func(a, b *result.Node) int { return cmp.Compare(value(a, paThroughput), value(b, paThroughput)) })
 	columns := paColumns(mode, nodes, percentiles)
 	if wide {
 		columns = append(append(columns, paWideColumns(nodes)...), paGPUColumns(nodes)...)
 	}
 	return paWrite(columns, nodes)
+}
+
+// perRequest is n with the times of a response cache and of computing as shares of a request: some are answered by the cache,
+// the others are computed, and only so do the columns add up to the latency.
+func perRequest(n *result.Node) *result.Node {
+	all, hits, misses := value(n, paSuccesses), value(n, paHits), value(n, paMisses)
+	if all == 0 || hits+misses == 0 {
+		return n
+	}
+	one := *n
+	one.Metrics = maps.Clone(n.Metrics)
+	computed := max(0, all-hits)
+	for name, of := range map[string]float64{paHit: hits, paMiss: misses, paInput: computed, paInfer: computed, paOutput: computed} {
+		if _, ok := stat(n, name, metric.Stat{}); ok {
+			one.Metrics[name] = result.Number(metric.Duration, means(n, name)*of/all)
+		}
+	}
+	return &one
+}
+
+func each(nodes []*result.Node, f func(*result.Node) *result.Node) []*result.Node {
+	list := make([]*result.Node, len(nodes))
+	for i, n := range nodes {
+		list[i] = f(n)
+	}
+	return list
 }
 
 func paWrite(columns []paColumn, nodes []*result.Node) ([]byte, error) {

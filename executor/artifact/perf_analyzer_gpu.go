@@ -75,9 +75,9 @@ func paGPUColumns(nodes []*result.Node) (columns []paColumn) {
 	return columns
 }
 
-// gpus is the block of a level's GPUs.
+// gpus is the block of a level's GPUs, where there are any.
 func (p *paPage) gpus(n *result.Node) {
-	if len(n.Scrapes) == 0 {
+	if !slices.ContainsFunc(paGPUs(), func(g paGPU) bool { return len(g.values(n)) > 0 }) {
 		return
 	}
 	const most = 16

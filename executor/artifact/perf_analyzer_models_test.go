@@ -135,6 +135,33 @@ func TestPerfAnalyzerReportOfOthers(t *testing.T) {
 	}
 }
 
+// The latency of a decoupled model is that of its last response, and the report says so; the first has a line of its own.
+func TestPerfAnalyzerReportDecoupled(t *testing.T) {
+	n := measure(&result.Node{ID: "s", Stage: "s", Target: "main", Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 1, Batch: 1, Transport: "grpc"}}, 1, map[string]float64{
+		"throughput": 4, "requests.rate": 4, "responses.rate": 8, "latency": 0.2042, "service_time": 0.2042, "first_response": 0.0042, "response_gap": 0.2, "send_time": 12e-6, "requests.count": 20,
+	})
+	want := `  Using asynchronous calls for inference
+  Detected decoupled model, latency is that of the last response
+
+Request concurrency: 1
+  Client: 
+    Request count: 20
+    Throughput: 4 infer/sec
+    Response Throughput: 8 infer/sec
+    Avg latency: 204200 usec (standard deviation 0 usec)
+    p50 latency: 204200 usec
+    p90 latency: 204200 usec
+    p95 latency: 204200 usec
+    p99 latency: 204200 usec
+    Avg first response: 4200 usec
+    Avg response gap: 200000 usec
+    Avg gRPC time: 204200 usec (send 12 usec + response wait 4188 usec + first to last response 200000 usec)
+`
+	if got := string(paReport(&result.Result{Nodes: []*result.Node{n}})); !strings.Contains(got, want) {
+		t.Error(cmp.Diff(want, got))
+	}
+}
+
 // gpus are readings of GPUs by family and id.
 func gpus(t *testing.T, values map[string]map[string][]float64) *result.Node {
 	t.Helper()
@@ -163,6 +190,9 @@ func TestPerfAnalyzerGPUs(t *testing.T) {
 		{values{util: {"a": {1}}, power: {"a": {2.2}}, used: {"a": {3}}, total: {"a": {4}}}, "a:1;,a:2.2;,a:3;,a:4;"},
 		{values{util: {"a": {1}}, used: {"a": {3}}, total: {"a": {4}}}, "a:1;,,a:3;,a:4;"},
 		{values{util: {"a": {1}, "z": {100}}, power: {"a": {2.2}, "z": {222.2}}, used: {"a": {3}, "z": {45}}, total: {"a": {4}, "z": {89}}}, "a:1;z:100;,a:2.2;z:222.2;,a:3;z:45;,a:4;z:89;"},
+		{values{util: {"a": {1}}, power: {"z": {222.2}}, used: {"a": {3}, "z": {45}}, total: {"a": {4}, "z": {89}}}, "a:1;,z:222.2;,a:3;z:45;,a:4;z:89;"},
+		{values{util: {"a": {.45, .52}}, power: {"a": {70, 84.5}}, used: {"a": {10000, 12000}}, total: {"a": {100000, 100000}}}, "a:0.485;,a:77.25;,a:12000;,a:100000;"},
+		{values{util: {"a": {.45, .52, .56}, "b": {.23, .27, .30}}, used: {"a": {10, 12, 15}, "b": {55, 47}}, total: {"a": {10, 12, 15}, "b": {84, 47}}}, "a:0.51;b:0.266667;,,a:15;b:55;,a:10;b:84;"},
 		{values{util: {"a": {.45, .52, .56}, "b": {.23, .30}}, power: {"a": {70, 84.5}}, used: {"a": {10, 15, 12}, "b": {55, 84, 47}}, total: {"b": {84, 47}}}, "a:0.51;b:0.265;,a:77.25;,a:15;b:84;,b:84;"},
 	} {
 		n := gpus(t, tt.values)
@@ -178,7 +208,7 @@ func TestPerfAnalyzerGPUs(t *testing.T) {
 		t.Error("columns of metrics that nobody asked for")
 	}
 	p := &paPage{}
-	p.gpus(gpus(t, values{util: {"gpu0": {.45}, "gpu1": {.52}}, power: {"gpu0": {70}, "gpu1": {84.5}}, used: {"gpu0": {10000}}, total: {"gpu0": {100000}}}))
+	p.gpus(gpus(t, values{util: {"gpu0": {.45}, "gpu1": {.52}}, power: {"gpu0": {70}, "gpu1": {84.5}}, used: {"gpu0": {10000}, "gpu1": {12000}}, total: {"gpu0": {100000}, "gpu1": {100000}}}))
 	const want = `  Server Prometheus Metrics: 
     Avg GPU Utilization:
       gpu0 : 45%
@@ -188,11 +218,17 @@ func TestPerfAnalyzerGPUs(t *testing.T) {
       gpu1 : 84.5 watts
     Max GPU Memory Usage:
       gpu0 : 10000 bytes
+      gpu1 : 12000 bytes
     Total GPU Memory:
       gpu0 : 100000 bytes
+      gpu1 : 100000 bytes
 `
 	if diff := cmp.Diff(want, p.String()); diff != "" {
 		t.Error(diff)
+	}
+	p = &paPage{}
+	if p.gpus(&result.Node{Scrapes: []result.Scrape{{}}}); p.Len() != 0 {
+		t.Errorf("without GPUs: %s", p.String())
 	}
 	many := map[string][]float64{}
 	for id := range strings.SplitSeq("abcdefghijklmnopq", "") {

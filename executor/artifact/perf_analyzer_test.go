@@ -85,6 +85,45 @@ func TestPerfAnalyzerParts(t *testing.T) {
 	}
 }
 
+// What a response cache answered and what was computed are shares of a request, so that they add up to the latency:
+// perf_analyzer's row of this run has 10629 µs of computing in a latency of 424.
+func TestPerfAnalyzerCached(t *testing.T) {
+	n := measure(&result.Node{Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 1}}, 1, map[string]float64{
+		"throughput": 2280.92, "latency": 424e-6, "service_time": 424e-6, "first_response": 423e-6, "send_time": 2e-6,
+		"server.requests.count": 100, "server.cache.hits.count": 99, "server.cache.misses.count": 1, "server.queue.mean": 2e-6,
+		"server.compute_input.mean": 100e-6, "server.compute_infer.mean": 10600e-6, "server.compute_output.mean": 300e-6,
+		"server.cache.hit.mean": 300e-6, "server.cache.miss.mean": 1000e-6,
+	})
+	files, err := perfAnalyzerCSV(&result.Result{Nodes: []*result.Node{n}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 424 = 2 + 2 + 1 + 106 + 3 + 297 + 10 + 1 and what is left for the network.
+	if want, got := "\n1,2280.92,2,2,2,1,106,3,297,10,1,424,", string(files[0].data); !strings.Contains(got, want) {
+		t.Errorf("%q is not in %s", want, got)
+	}
+}
+
+// Rows ascend by throughput, as in the sample of perf_analyzer's documentation, where level 4 comes before level 2.
+func TestPerfAnalyzerOrder(t *testing.T) {
+	var nodes []*result.Node
+	for i, v := range []float64{69.2, 87.2, 84.2, 84.2} {
+		nodes = append(nodes, measure(&result.Node{Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: float64(i + 1)}}, 1, map[string]float64{"throughput": v, "latency": 1}))
+	}
+	files, err := perfAnalyzerCSV(&result.Result{Nodes: nodes}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(string(files[0].data)) {
+		cells := strings.Split(line, ",")
+		got = append(got, cells[0]+" "+cells[1])
+	}
+	if diff := cmp.Diff([]string{"Concurrency Inferences/Second", "1 69.2", "3 84.2", "4 84.2", "2 87.2"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPerfAnalyzerModes(t *testing.T) {
 	node := func(kind string) *result.Node {
 		return measure(&result.Node{Outcome: result.Done, Load: result.Load{Kind: kind, Value: 1}}, 1, map[string]float64{"throughput": 1, "latency": 1})

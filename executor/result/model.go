@@ -5,7 +5,7 @@ import "slices"
 // Model is what the server counted of a model that the stage's own model calls, itself or through others.
 type Model struct {
 	Name     string `json:"name"`
-	Version  string `json:"version,omitempty"` // "": all versions together
+	Version  string `json:"version,omitempty"` // "": all versions together, where there are several
 	CalledBy string `json:"called_by"`         // the stage's own model, or another of the list
 	// Calls is how often it ran for one request of the stage's own model; null where that is not known.
 	Calls   *float64           `json:"calls_per_request"`
