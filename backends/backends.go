@@ -59,32 +59,33 @@ type Ability uint64
 
 // Abilities. The words in AbilityNames are those used in the metric catalogue and in diagnostics.
 const (
-	Unary        Ability = 1 << iota // one reply per request
-	Metadata                         // Describe
-	ServerStats                      // Stats
-	Tensors                          // requests are tensors
-	Expects                          // can compare outputs with expected ones
-	Stream                           // a request may have several responses, each with a time of its own
-	BidiStream                       // one stream carries many requests, in order
-	TokenEvents                      // responses are pieces of generated text
-	TokenCounts                      // tokens of prompts and answers can be counted
-	Prompts                          // requests are made of text
-	Chat                             // requests hold the messages of a conversation
-	Bodies                           // requests are whole bodies, as they are
-	Sequences                        // requests can belong to a sequence that the server keeps state for
-	SystemShm                        // tensors in shared memory
-	CUDAShm                          // tensors in the memory of a GPU
-	Trace                            // trace settings
-	ModelControl                     // load and unload models
-	Composing                        // statistics of the models that a model calls
-	Scrape                           // the plan names a Prometheus endpoint; the executor reads it, whatever the kind
+	Unary          Ability = 1 << iota // one reply per request
+	Metadata                           // Describe
+	ServerStats                        // Stats
+	Tensors                            // requests are tensors
+	Expects                            // can compare outputs with expected ones
+	Stream                             // a request may have several responses, each with a time of its own
+	BidiStream                         // one stream carries many requests, in order
+	TokenEvents                        // responses are pieces of generated text
+	TokenCounts                        // tokens of prompts and answers can be counted
+	Prompts                            // requests are made of text
+	Chat                               // requests hold the messages of a conversation
+	Bodies                             // requests are whole bodies, as they are
+	Sequences                          // requests can belong to a sequence that the server keeps state for
+	SystemShm                          // tensors in shared memory
+	CUDAShm                            // tensors in the memory of a GPU
+	Trace                              // trace settings
+	ModelControl                       // load and unload models
+	Composing                          // statistics of the models that a model calls
+	Classification                     // outputs can come as classes
+	Scrape                             // the plan names a Prometheus endpoint; the executor reads it, whatever the kind
 )
 
 // AbilityNames are the words of Ability's bits, in bit order.
 var AbilityNames = []string{
 	"unary", "metadata", "server statistics", "tensors", "expected outputs", "streaming", "bidirectional stream", "token events",
 	"token counts", "prompts", "chat", "request bodies", "sequences", "system shared memory", "cuda shared memory",
-	"trace settings", "model control", "composing models", "metrics endpoint",
+	"trace settings", "model control", "composing models", "classification", "metrics endpoint",
 }
 
 // Has reports whether all of o's bits are in a.

@@ -12,6 +12,7 @@ type Signature struct {
 	// What a model calls from its own code is not among them.
 	Calls         []Called
 	BinaryTensors bool // the server speaks the binary tensor extension
+	Classes       bool // the server speaks the classification extension
 	Decoupled     bool // a request may have any number of responses, none included
 	Sequence      SequenceKind
 }
@@ -45,7 +46,7 @@ type Request struct {
 	Model        string // "": the target's
 	ModelVersion string
 	Inputs       []Tensor // with the batch dimension
-	Outputs      []string // nil: all
+	Outputs      []Output // nil: all
 	Parameters   []Parameter
 	Headers      []Header // over the target's
 	Row          uint32
@@ -53,6 +54,14 @@ type Request struct {
 	Expect       *Expect
 	Body         []byte    // the whole request as it stands (Ability Bodies); nil: it is made of the rest
 	Sequence     *Sequence // nil: the request belongs to no sequence
+}
+
+// Output is one output that a request asks for.
+type Output struct {
+	Name string
+	// Classification above 0 asks for classes in the output's place: so many of its largest values, the largest first, as BYTES
+	// "value:index" or "value:index:label". In the last dimension then stand the classes.
+	Classification int64
 }
 
 // Sequence makes a request one of a sequence, for a model that keeps state: the id and the marks of the first and the

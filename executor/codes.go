@@ -31,6 +31,7 @@ const (
 	codeTimes       = "recorded-times"
 	codeAction      = "no-model-control"
 	codeMemory      = "no-shared-memory"
+	codeClasses     = "no-classes"
 	codeUnused      = "unused-entry"
 	codeUnknown     = "unknown-name"
 	codeNoEffect    = "no-effect"

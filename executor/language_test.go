@@ -142,6 +142,10 @@ func proofs() []proof {
 		},
 		{keys: "stages.outputs", stage: "outputs: [OUT2]", check: each("outputs", any([]string{"OUT2"}), func(r request) any { return r.outputs })},
 		{
+			keys: "stages.outputs.name stages.outputs.classification", stage: "outputs: [{name: OUT2, classification: 3}, {name: OUT}]",
+			check: each("outputs", any([]string{"OUT2/3", "OUT"}), func(r request) any { return r.outputs }),
+		},
+		{
 			keys: "stages.shapes stages.batch", stage: "shapes: {IN: [3]}, batch: 2",
 			check: each("shape", any([]int64{2, 3}), func(r request) any { return r.shape }),
 		},

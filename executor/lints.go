@@ -26,6 +26,7 @@ func (b *build) lints() {
 			b.crowded(n)
 			b.modelControl(n)
 			b.sharing(n)
+			b.classes(n)
 		}
 		b.conditional(s)
 	}

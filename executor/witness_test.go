@@ -95,7 +95,7 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	w.note(in.URL.Path)
 	switch {
 	case in.URL.Path == "/v2":
-		extensions := []string{"binary_tensor_data", "model_configuration"}
+		extensions := []string{"binary_tensor_data", "model_configuration", "classification"}
 		if w.stats {
 			extensions = append(extensions, "statistics")
 		}
@@ -155,6 +155,14 @@ func parts(path string) (model, version, verb string) {
 	return model, version, strings.Join(p, "/")
 }
 
+// wanted is an output as it is asked for: NAME, or NAME/CLASSES.
+func wanted(name string, classes any) string {
+	if classes == nil {
+		return name
+	}
+	return fmt.Sprint(name, "/", classes)
+}
+
 func readHTTP(in *http.Request, body []byte) request {
 	size := len(body)
 	if n, err := strconv.Atoi(in.Header.Get("Inference-Header-Content-Length")); err == nil {
@@ -182,7 +190,7 @@ func readHTTP(in *http.Request, body []byte) request {
 		r.data = body[size:]
 	}
 	for _, o := range doc.Outputs {
-		r.outputs = append(r.outputs, o.Name)
+		r.outputs = append(r.outputs, wanted(o.Name, o.Parameters["classification"]))
 		r.binaryOutput = o.Parameters["binary_data"] == true
 	}
 	for k, v := range r.params {
@@ -210,7 +218,7 @@ func (w *witness) grpc(out http.ResponseWriter, in *http.Request, body []byte) {
 	case "ServerLive", "ServerReady", "ModelReady":
 		reply = []byte{1 << 3, 1}
 	case "ServerMetadata":
-		reply = bytesField(3, []byte("model_configuration"))
+		reply = append(bytesField(3, []byte("model_configuration")), bytesField(3, []byte("classification"))...)
 	case "ModelMetadata":
 		shape := func(d int64) []byte { return append(varint(nil, math.MaxUint64), varint(nil, uint64(d))...) }
 		tensor := func(name, typ string, d int64) []byte {
@@ -276,16 +284,7 @@ func readGRPC(message []byte) request {
 		case 2:
 			r.version = string(b)
 		case 4:
-			var key string
-			fields(b, func(n, _ uint64, b []byte) {
-				if n == 1 {
-					key = string(b)
-					return
-				}
-				fields(b, func(n, v uint64, b []byte) {
-					r.params[key] = map[uint64]any{1: v == 1, 2: int64(v), 3: string(b), 4: math.Float64frombits(v)}[n]
-				})
-			})
+			readParameter(b, r.params)
 		case 5:
 			fields(b, func(n, v uint64, b []byte) {
 				if n == 3 && b == nil {
@@ -297,16 +296,34 @@ func readGRPC(message []byte) request {
 				}
 			})
 		case 6:
+			name, params := "", map[string]any{}
 			fields(b, func(n, _ uint64, b []byte) {
 				if n == 1 {
-					r.outputs = append(r.outputs, string(b))
+					name = string(b)
+				} else {
+					readParameter(b, params)
 				}
 			})
+			r.outputs = append(r.outputs, wanted(name, params["classification"]))
 		case 7:
 			r.data = b
 		}
 	})
 	return r
+}
+
+// readParameter reads an entry of map<string, InferParameter>.
+func readParameter(entry []byte, into map[string]any) {
+	var key string
+	fields(entry, func(n, _ uint64, b []byte) {
+		if n == 1 {
+			key = string(b)
+			return
+		}
+		fields(b, func(n, v uint64, b []byte) {
+			into[key] = map[uint64]any{1: v == 1, 2: int64(v), 3: string(b), 4: math.Float64frombits(v)}[n]
+		})
+	})
 }
 
 // ints is raw INT32 data as numbers.

@@ -356,7 +356,9 @@ func (r *reading) request(q rawRequest, p *Plan) Request {
 		dims, _ := e.Value.dims()
 		request.Shapes = append(request.Shapes, Shape{e.Key, dims, e.Value.At.pos()})
 	}
-	request.Outputs = wordsOf(q.Outputs)
+	for _, o := range q.Outputs {
+		request.Outputs = append(request.Outputs, Wanted{Name: o.Name.or(""), Classification: o.Classification.or(0), Pos: o.At.pos()})
+	}
 	if x := q.Expect; x != nil {
 		request.Expect = &Expect{Pos: x.At.pos(), Outputs: x.Outputs.V, Relative: float64(x.Relative.V), Absolute: float64(x.Absolute.V)}
 		request.Expect.Sample, request.Expect.Fields = float64(x.Sample.V), parameters(x.Fields)

@@ -56,7 +56,7 @@ func (c *checker) stage(s *rawStage) {
 func (c *checker) request(s *rawStage, at place, r rawRequest, whole bool) {
 	c.headers(r.Headers)
 	c.shapes(r.Shapes)
-	c.unique(r.Outputs, "output")
+	c.outputs(r.Outputs)
 	c.expect(r.Expect)
 	if !whole {
 		return // its entries say what it leaves open, and repeat what it does not
@@ -74,6 +74,17 @@ func (c *checker) request(s *rawStage, at place, r rawRequest, whole bool) {
 		code: codeMissing, summary: fmt.Sprintf("no \"model\" here, and %s names none", subject(s.At.node, s.At.path)),
 		detail: "add `model: NAME` to the target",
 	})
+}
+
+// outputs refuses an output that is asked for twice.
+func (c *checker) outputs(list []*rawOutputWanted) {
+	var names []*val[string]
+	for _, o := range list {
+		if o.Name != nil {
+			names = append(names, o.Name)
+		}
+	}
+	c.unique(names, "output")
 }
 
 // expect refuses to compare nothing, and paths that lead nowhere.

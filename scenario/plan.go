@@ -364,10 +364,17 @@ type Request struct {
 	Batch      int
 	BatchPos   source.Pos
 	Shapes     []Shape
-	Outputs    []string
+	Outputs    []Wanted // none: all
 	Parameters []Parameter
 	Headers    []Pair
 	Expect     *Expect
+}
+
+// Wanted is an output to ask for; Classification above 0 asks for so many classes in its place.
+type Wanted struct {
+	Name           string
+	Classification int64
+	Pos            source.Pos
 }
 
 // Shape fixes the variable dimensions of one input, without the batch.

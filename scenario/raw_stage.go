@@ -13,7 +13,7 @@ type rawRequest struct {
 	Model      *val[string]       `plan:"model" is:"nonempty"`
 	Batch      *val[int64]        `plan:"batch" default:"1" min:"1" max:"65536"`
 	Shapes     *dict[rawShape]    `plan:"shapes"`
-	Outputs    []*val[string]     `plan:"outputs"`
+	Outputs    []*rawOutputWanted `plan:"outputs"`
 	Parameters *dict[val[any]]    `plan:"parameters"`
 	Headers    *dict[val[string]] `plan:"headers"`
 	Expect     *rawExpect         `plan:"expect"`
@@ -24,6 +24,13 @@ type rawShape struct {
 	At   place
 	Text *val[string]  `form:"scalar"`
 	Dims []*val[int64] `form:"list"`
+}
+
+// rawOutputWanted is an output to ask for: its name, or a map with more.
+type rawOutputWanted struct {
+	At             place
+	Name           *val[string] `plan:"name" form:"scalar" required:"true"`
+	Classification *val[int64]  `plan:"classification" min:"1" max:"4294967295"`
 }
 
 type rawExpect struct {

@@ -76,12 +76,12 @@ func TestAbilities(t *testing.T) {
 		tokenizer           string
 		want                string
 	}{
-		{kind: "kserve", url: "http://h", want: "unary, metadata, tensors, expected outputs, request bodies, sequences"},
-		{kind: "kserve", url: "grpc://h", want: "unary, metadata, tensors, expected outputs, request bodies, sequences"},
-		{kind: "triton", url: "grpc://h", endpoint: "infer", want: "unary, metadata, server statistics, tensors, expected outputs, request bodies, sequences, system shared memory, (cuda shared memory), trace settings, model control, composing models"},
-		{kind: "triton", url: "grpc://h", endpoint: "infer", streaming: true, want: "unary, metadata, server statistics, tensors, expected outputs, streaming, bidirectional stream, request bodies, sequences, system shared memory, (cuda shared memory), trace settings, model control, composing models"},
+		{kind: "kserve", url: "http://h", want: "unary, metadata, tensors, expected outputs, request bodies, sequences, classification"},
+		{kind: "kserve", url: "grpc://h", want: "unary, metadata, tensors, expected outputs, request bodies, sequences, classification"},
+		{kind: "triton", url: "grpc://h", endpoint: "infer", want: "unary, metadata, server statistics, tensors, expected outputs, request bodies, sequences, system shared memory, (cuda shared memory), trace settings, model control, composing models, classification"},
+		{kind: "triton", url: "grpc://h", endpoint: "infer", streaming: true, want: "unary, metadata, server statistics, tensors, expected outputs, streaming, bidirectional stream, request bodies, sequences, system shared memory, (cuda shared memory), trace settings, model control, composing models, classification"},
 		{kind: "triton", url: "http://h", endpoint: "generate", streaming: true, want: "unary, metadata, server statistics, tensors, expected outputs, streaming, (token events), (prompts), request bodies, trace settings, model control, composing models"},
-		{kind: "triton", url: "grpc://h", endpoint: "vllm", streaming: true, tokenizer: "t.json", want: "unary, metadata, server statistics, tensors, expected outputs, streaming, bidirectional stream, (token events), (token counts), (prompts), request bodies, sequences, system shared memory, (cuda shared memory), trace settings, model control, composing models"},
+		{kind: "triton", url: "grpc://h", endpoint: "vllm", streaming: true, tokenizer: "t.json", want: "unary, metadata, server statistics, tensors, expected outputs, streaming, bidirectional stream, (token events), (token counts), (prompts), request bodies, sequences, system shared memory, (cuda shared memory), trace settings, model control, composing models, classification"},
 		{kind: "triton_inprocess", endpoint: "tensorrtllm", streaming: true, tokenizer: "t.json", want: "(unary), (metadata), (server statistics), (tensors), (expected outputs), (streaming), (token events), (token counts), (prompts), (sequences), (model control), (composing models)"},
 		{kind: "tfserving", url: "grpc://h", endpoint: "predict", want: "(unary), (metadata), (tensors), (expected outputs)"},
 		{kind: "torchserve", url: "http://h", want: "(unary), (expected outputs), (request bodies)"},

@@ -92,8 +92,13 @@ func (s grpcService) play(ctx context.Context, out *outlet, r *pb.ModelInferRequ
 			return
 		case respond, hang: // which waits until the request is gone
 		}
+		wanted, err := s.wanted(m, inf, st.out)
+		if err != nil {
+			out.fail(r, err)
+			return
+		}
 		s.sendings.note(r.Id, index, inf.arrived)
-		if out.respond(m, r, inf.wanted(st.out), false, held) != nil {
+		if out.respond(m, r, wanted, false, held) != nil {
 			return
 		}
 		index++

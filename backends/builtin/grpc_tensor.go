@@ -44,11 +44,16 @@ func (s *Server) parseMessage(r *pb.ModelInferRequest, held *hold) (*inference, 
 		return nil, err
 	}
 	for _, o := range r.Outputs {
-		inf.outputs = append(inf.outputs, o.Name)
-		if at, ok := placeOf(o.Parameters); ok {
-			if err := held.output(o.Name, at); err != nil {
-				return nil, err
-			}
+		classes, err := messageClasses(o.Parameters)
+		at, shared := placeOf(o.Parameters)
+		if err == nil {
+			err = inf.want(o.Name, classes, shared)
+		}
+		if err == nil && shared {
+			err = held.output(o.Name, at)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return inf, nil

@@ -81,7 +81,7 @@ func TestGRPCMetadata(t *testing.T) {
 		}
 	}
 	sm, err := c.ServerMetadata(ctx, &pb.ServerMetadataRequest{})
-	same(t, err, sm, message(t, &pb.ServerMetadataResponse{}, `name:"sluice-builtin" version:"1" extensions:["binary_tensor_data","statistics","model_configuration","model_repository","trace","logging","system_shared_memory"]`))
+	same(t, err, sm, message(t, &pb.ServerMetadataResponse{}, `name:"sluice-builtin" version:"1" extensions:["classification","binary_tensor_data","statistics","model_configuration","model_repository","trace","logging","system_shared_memory"]`))
 	mm, err := c.ModelMetadata(ctx, &pb.ModelMetadataRequest{Name: "simple", Version: "1"})
 	same(t, err, mm, message(t, &pb.ModelMetadataResponse{}, `name:"simple" versions:"1" platform:"sluice_builtin"
 		inputs:{name:"INPUT0" datatype:"INT32" shape:[-1,16]} inputs:{name:"INPUT1" datatype:"INT32" shape:[-1,16]}

@@ -14,7 +14,7 @@ const (
 
 // extensions are the protocol extensions that both protocols serve.
 func extensions() []string {
-	return []string{"binary_tensor_data", "statistics", "model_configuration", "model_repository", "trace", "logging", "system_shared_memory"}
+	return []string{"classification", "binary_tensor_data", "statistics", "model_configuration", "model_repository", "trace", "logging", "system_shared_memory"}
 }
 
 // routes are the inference endpoints, with and without a model version.

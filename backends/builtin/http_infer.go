@@ -45,7 +45,8 @@ type (
 	jsonOutput struct {
 		Name       string `json:"name"`
 		Parameters struct {
-			Binary *bool `json:"binary_data"`
+			Binary         *bool           `json:"binary_data"`
+			Classification json.RawMessage `json:"classification"`
 			sharedParameters
 		} `json:"parameters"`
 	}
@@ -179,11 +180,16 @@ func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Heade
 		return nil, invalid("unexpected additional input data: %d bytes after the last input", len(tail))
 	}
 	for _, o := range req.Outputs {
-		inf.outputs = append(inf.outputs, o.Name)
-		if at, ok := o.Parameters.place(); ok {
-			if err := held.output(o.Name, at); err != nil {
-				return nil, err
-			}
+		classes, err := jsonClasses(o.Parameters.Classification)
+		at, shared := o.Parameters.place()
+		if err == nil {
+			err = inf.want(o.Name, classes, shared)
+		}
+		if err == nil && shared {
+			err = held.output(o.Name, at)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return inf, req.encodable(m, inf)
@@ -192,8 +198,8 @@ func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Heade
 // encodable refuses, before anything runs, outputs that would have to be JSON and cannot.
 func (req *jsonRequest) encodable(m *model, inf *inference) error {
 	for _, o := range m.outputs {
-		wanted := len(inf.outputs) == 0 || slices.Contains(inf.outputs, o.name)
-		if wanted && o.typ.encode == nil && !req.binary(o.name) && !req.shared(o.name) {
+		want, named := inf.wants(o.name)
+		if named && want.classes == 0 && o.typ.encode == nil && !req.binary(o.name) && !req.shared(o.name) {
 			return invalid("sending %s data via JSON is not supported. Please use the binary data format for output '%s'", o.typ.name, o.name)
 		}
 	}

@@ -35,7 +35,7 @@ func TestHTTPMetadata(t *testing.T) {
 	}{
 		{"/v2/health/live", ``, 200},
 		{"/v2/health/ready", ``, 200},
-		{"/v2", `{"name":"sluice-builtin","version":"1","extensions":["binary_tensor_data","statistics","model_configuration","model_repository","trace","logging","system_shared_memory"]}`, 200},
+		{"/v2", `{"name":"sluice-builtin","version":"1","extensions":["classification","binary_tensor_data","statistics","model_configuration","model_repository","trace","logging","system_shared_memory"]}`, 200},
 		{"/v2/models/simple/ready", ``, 200},
 		{"/v2/models/simple/versions/1/ready", ``, 200},
 		{"/v2/models/nosuch/ready", `{"error":"Request for unknown model: 'nosuch' is not found"}`, 404},

@@ -108,7 +108,8 @@ func (s *Server) answer(ctx context.Context, now, first int64, name, v string, p
 	if m.moves != nil {
 		return r, m, j.out, nil
 	}
-	return r, m, r.wanted(j.out), nil
+	out, err := s.wanted(m, r, j.out)
+	return r, m, out, err
 }
 
 // do takes j through the model's queue, that of an ensemble through its steps.

@@ -44,10 +44,33 @@ func unavailable(id, model string, why error) *failure {
 type inference struct {
 	id      string
 	inputs  []tensor
-	outputs []string // wanted; empty: all
-	arrived int64    // of the server's clock
+	outputs []wantedOutput // none: all
+	arrived int64          // of the server's clock
 	// sequence is what it says about the one that it belongs to.
 	sequence sequenceStep
+}
+
+// wantedOutput is an output that a request names; classes above 0 are wanted in its place.
+type wantedOutput struct {
+	name    string
+	classes uint32
+}
+
+// want adds an output.
+func (r *inference) want(name string, classes uint32, shared bool) error {
+	if classes > 0 && shared {
+		return invalid("Output can't set both 'shared_memory_region' and 'classification'")
+	}
+	r.outputs = append(r.outputs, wantedOutput{name, classes})
+	return nil
+}
+
+// wants is how r names an output. False: it does not.
+func (r *inference) wants(name string) (wantedOutput, bool) {
+	if i := slices.IndexFunc(r.outputs, func(o wantedOutput) bool { return o.name == name }); i >= 0 {
+		return r.outputs[i], true
+	}
+	return wantedOutput{name: name}, len(r.outputs) == 0
 }
 
 // tag is how Triton starts an error about a request.
@@ -92,9 +115,9 @@ func (m *model) check(r *inference) (ordered []tensor, rows int, err *failure) {
 			return nil, 0, err
 		}
 	}
-	for _, name := range r.outputs {
-		if specIndex(m.outputs, name) < 0 {
-			return nil, 0, invalid("%sunexpected inference output '%s' for model '%s'", id, name, m.name)
+	for _, o := range r.outputs {
+		if specIndex(m.outputs, o.name) < 0 {
+			return nil, 0, invalid("%sunexpected inference output '%s' for model '%s'", id, o.name, m.name)
 		}
 	}
 	return ordered, rows, nil
@@ -196,18 +219,26 @@ func dims(shape []int64) string {
 	return strings.ReplaceAll(fmt.Sprint(shape), " ", ",")
 }
 
-// wanted picks the outputs that r asks for, each once, in the model's order.
-func (r *inference) wanted(out []tensor) []tensor {
+// wanted picks the outputs that r asks for, each once, in the model's order, as r wants them.
+func (s *Server) wanted(m *model, r *inference, out []tensor) ([]tensor, error) {
 	if len(r.outputs) == 0 {
-		return out
+		return out, nil
 	}
 	picked := make([]tensor, 0, len(out))
 	for _, t := range out {
-		if slices.Contains(r.outputs, t.name) {
-			picked = append(picked, t)
+		o, ok := r.wants(t.name)
+		if !ok {
+			continue
 		}
+		if o.classes > 0 {
+			var err error
+			if t, err = s.classify(m, t, o.classes); err != nil {
+				return nil, err
+			}
+		}
+		picked = append(picked, t)
 	}
-	return picked
+	return picked, nil
 }
 
 // asFailure is err itself where it already is an answer; any other error is the client's leaving or our own mistake.

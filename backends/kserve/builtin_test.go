@@ -123,7 +123,7 @@ func TestEveryDatatypeComesBack(t *testing.T) {
 			in := values(t, d)
 			out := in
 			out.Name = "OUTPUT0"
-			for _, named := range [][]string{nil, {"OUTPUT0"}} {
+			for _, named := range [][]backends.Output{nil, {{Name: "OUTPUT0"}}} {
 				s := one(t, c, l, backends.Request{Inputs: []backends.Tensor{in}, Outputs: named, Expect: &backends.Expect{Outputs: []backends.Tensor{out}}})
 				if s.Class != backends.OK {
 					t.Errorf("%s %s: %v %s", name, d, s.Class, s.Note)
@@ -134,6 +134,31 @@ func TestEveryDatatypeComesBack(t *testing.T) {
 			if s := one(t, c, l, backends.Request{Inputs: []backends.Tensor{in}, Expect: &backends.Expect{Outputs: []backends.Tensor{out}}}); s.Class != backends.Mismatch || !strings.Contains(string(s.Note), "OUTPUT0 [2]") {
 				t.Errorf("%s %s: a wrong output gives %v %s", name, d, s.Class, s.Note)
 			}
+		}
+	}
+}
+
+// TestClasses: an output that is asked for as classes comes as texts, beside others that come whole.
+func TestClasses(t *testing.T) {
+	for name, target := range urls(t) {
+		target.Model = "simple"
+		c, l := dial(t, target)
+		in := backends.Tensor{Name: "INPUT0", Type: backends.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)}
+		in.Data[4*3], in.Data[4*20] = 7, 9
+		other := in
+		other.Name = "INPUT1"
+		zero := backends.Tensor{Name: "OUTPUT1", Type: backends.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)}
+		want := backends.Tensor{Name: "OUTPUT0", Type: backends.Bytes, Shape: []int64{2, 2}, Data: []byte("\x04\x00\x00\x0014:3\x03\x00\x00\x000:0\x04\x00\x00\x0018:4\x03\x00\x00\x000:0")}
+		r := backends.Request{
+			Inputs: []backends.Tensor{in, other}, Outputs: []backends.Output{{Name: "OUTPUT0", Classification: 2}, {Name: "OUTPUT1"}},
+			Expect: &backends.Expect{Outputs: []backends.Tensor{want, zero}},
+		}
+		if s := one(t, c, l, r); s.Class != backends.OK {
+			t.Errorf("%s: %v %s", name, s.Class, s.Note)
+		}
+		r.Outputs[0].Classification = 1
+		if s := one(t, c, l, r); s.Class != backends.Mismatch || !strings.Contains(string(s.Note), "OUTPUT0 shape [2,1], want [2,2]") {
+			t.Errorf("%s: other classes give %v %s", name, s.Class, s.Note)
 		}
 	}
 }
@@ -155,7 +180,7 @@ func TestDescribeAndReady(t *testing.T) {
 		}
 		want := backends.Signature{
 			Model: "simple", Version: "1", Inputs: ports("INPUT0", "INPUT1"), Outputs: ports("OUTPUT0", "OUTPUT1"),
-			MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true, Sequence: backends.NoSequences,
+			MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true, Classes: true, Sequence: backends.NoSequences,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)

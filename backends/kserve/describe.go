@@ -91,6 +91,7 @@ const (
 	extStatistics = "statistics"
 	extConfig     = "model_configuration"
 	extBinary     = "binary_tensor_data"
+	extClasses    = "classification"
 )
 
 // signature turns metadata into what the executor uses. Triton shows shapes with the batch dimension in front when the
@@ -130,6 +131,7 @@ func (m *metadata) signature(version string) backends.Signature {
 	s.Decoupled = m.config.Policy.Decoupled
 	s.Statistics = slices.Contains(m.extensions, extStatistics)
 	s.BinaryTensors = slices.Contains(m.extensions, extBinary)
+	s.Classes = slices.Contains(m.extensions, extClasses)
 	return s
 }
 

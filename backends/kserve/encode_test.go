@@ -47,7 +47,7 @@ var simple = backends.Request{
 
 func TestHTTPBytes(t *testing.T) {
 	named := simple
-	named.Outputs = []string{"A", "B"}
+	named.Outputs = []backends.Output{{Name: "A"}, {Name: "B", Classification: 3}}
 	named.Parameters = []backends.Parameter{{Name: "p", Value: int64(-5)}, {Name: "q", Value: "x<y"}, {Name: "r", Value: 0.5}, {Name: "s", Value: true}}
 	named.Headers = []backends.Header{{Name: "X-B", Value: "over"}}
 	named.ModelVersion, named.Model = "3", "a/b"
@@ -69,8 +69,8 @@ func TestHTTPBytes(t *testing.T) {
 			"prefix, version, parameters, outputs, headers",
 			backends.Target{URL: "http://h:8000/triton", Model: "m", ModelVersion: "1", Parameters: []backends.Parameter{{Name: "p", Value: "base"}}, Headers: []backends.Header{{Name: "X-A", Value: "a"}, {Name: "x-b", Value: "b"}}},
 			named,
-			"POST /triton/v2/models/a%2Fb/versions/3/infer HTTP/1.1\nHost: h:8000\nX-A: a\nX-B: over\nContent-Type: application/octet-stream\nInference-Header-Content-Length: 363\nContent-Length: 381\n\n" +
-				`{"id":"00000000000000000007","parameters":{"p":-5,"q":"x<y","r":0.5,"s":true},"inputs":[{"name":"IN","shape":[1,2],"datatype":"INT32","parameters":{"binary_data_size":8}},{"name":"t\"é","shape":[2],"datatype":"BYTES","parameters":{"binary_data_size":10}}],"outputs":[{"name":"A","parameters":{"binary_data":true}},{"name":"B","parameters":{"binary_data":true}}]}` + raw,
+			"POST /triton/v2/models/a%2Fb/versions/3/infer HTTP/1.1\nHost: h:8000\nX-A: a\nX-B: over\nContent-Type: application/octet-stream\nInference-Header-Content-Length: 382\nContent-Length: 400\n\n" +
+				`{"id":"00000000000000000007","parameters":{"p":-5,"q":"x<y","r":0.5,"s":true},"inputs":[{"name":"IN","shape":[1,2],"datatype":"INT32","parameters":{"binary_data_size":8}},{"name":"t\"é","shape":[2],"datatype":"BYTES","parameters":{"binary_data_size":10}}],"outputs":[{"name":"A","parameters":{"binary_data":true}},{"name":"B","parameters":{"binary_data":true,"classification":3}}]}` + raw,
 		},
 		{
 			"json",
@@ -100,7 +100,7 @@ func TestHTTPBytes(t *testing.T) {
 // The message is written by hand from the field numbers of the published protocol.
 func TestGRPCBytes(t *testing.T) {
 	r := simple
-	r.Outputs = []string{"A"}
+	r.Outputs = []backends.Output{{Name: "A"}, {Name: "B", Classification: 300}}
 	r.Parameters = []backends.Parameter{{Name: "i", Value: int64(-1)}, {Name: "b", Value: true}, {Name: "s", Value: "v"}, {Name: "d", Value: 1.0}}
 	want := "0a016d" + "120132" + // model_name, model_version
 		"2210" + "0a0169" + "120b" + "10ffffffffffffffffff01" + // parameters: i
@@ -110,6 +110,7 @@ func TestGRPCBytes(t *testing.T) {
 		"2a0f" + "0a02494e" + "1205" + hex.EncodeToString([]byte("INT32")) + "1a020102" + // inputs
 		"2a10" + "0a04" + hex.EncodeToString([]byte(`t"é`)) + "1205" + hex.EncodeToString([]byte("BYTES")) + "1a0102" +
 		"3203" + "0a0141" + // outputs
+		"321a" + "0a0142" + "1215" + "0a0e" + hex.EncodeToString([]byte("classification")) + "1203" + "10ac02" +
 		"3a08" + "01000000feffffff" + "3a0a" + "02000000616200000000" + // raw_input_contents
 		"1a14" + hex.EncodeToString([]byte("00000000000000000007")) // id
 	call, err := openFor(t, backends.Target{URL: "grpc://h:1", Model: "m", ModelVersion: "2"}).Prepare(r)
@@ -150,7 +151,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{object, tensors(nan), "input F: element 1 is NaN"},
 		{object, tensors(latin), "input S: element 0 is not UTF-8"},
 		{object, backends.Request{Parameters: []backends.Parameter{{Name: "p", Value: math.Inf(1)}}}, "parameter p is +Inf"},
-		{object, backends.Request{Outputs: []string{"O"}}, "outputs cannot be asked for at endpoint generate"},
+		{object, backends.Request{Outputs: []backends.Output{{Name: "O"}}}, "outputs cannot be asked for at endpoint generate"},
 		{plain, tensors(backends.Tensor{Name: "A", Type: "FP99"}), `input "A" has the unknown datatype "FP99"`},
 		{plain, tensors(backends.Tensor{Name: "A", Type: backends.FP32, Shape: []int64{2}, Data: make([]byte, 4)}), "input A has 4 bytes, its shape [2] of FP32 takes 8"},
 		{plain, tensors(backends.Tensor{Name: "A", Type: backends.FP32, Shape: []int64{-1}}), "input A: dimension 0 is -1"},
@@ -335,7 +336,7 @@ func sent(w backends.Wire, c *backends.Call, f backends.Fields) []byte {
 // The parameters of shared tensors, by the names of Triton's extension.
 func TestHTTPShared(t *testing.T) {
 	r := simple
-	r.Outputs = []string{"A", "B"}
+	r.Outputs = []backends.Output{{Name: "A"}, {Name: "B"}}
 	p := &Places{
 		Inputs: []Place{{Region: "in", Size: 8}, {Region: "in", At: 64, Size: 10}}, Output: "out-", Outputs: []Place{{Size: 16}, {At: 64, Size: 32}},
 	}
@@ -352,7 +353,9 @@ func TestHTTPShared(t *testing.T) {
 	if diff := cmp.Diff(want, strings.Replace(string(got), `"parameters":{"binary_data_output":true},`, "", 1)); diff != "" {
 		t.Error(diff)
 	}
-	for name, wrong := range map[string]backends.Request{"a body": {Body: []byte("{}"), Model: "m"}, "other inputs": {Model: "m"}} {
+	classes := simple
+	classes.Outputs = []backends.Output{{Name: "A"}, {Name: "B", Classification: 3}}
+	for name, wrong := range map[string]backends.Request{"classes": classes, "a body": {Body: []byte("{}"), Model: "m"}, "other inputs": {Model: "m"}} {
 		if _, err := openFor(t, backends.Target{URL: "http://h", Model: "m"}).PrepareShared(wrong, p); err == nil {
 			t.Errorf("%s: encoded", name)
 		}
@@ -362,7 +365,7 @@ func TestHTTPShared(t *testing.T) {
 // The message is written by hand from the field numbers of the published protocol.
 func TestGRPCShared(t *testing.T) {
 	r := simple
-	r.Outputs = []string{"A"}
+	r.Outputs = []backends.Output{{Name: "A"}}
 	p := &Places{Inputs: []Place{{Region: "in", Size: 8}, {Region: "in", At: 64, Size: 10}}, Output: "o-", Outputs: []Place{{Size: 16}}}
 	call, err := openFor(t, backends.Target{URL: "grpc://h:1", Model: "m"}).PrepareShared(r, p)
 	if err != nil {

@@ -94,8 +94,8 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	if p != nil {
 		head.outputs(r.Outputs, p)
 	} else {
-		for _, name := range r.Outputs {
-			text = protow.AppendString(text, 6, protow.AppendString([]byte(nil), 1, name))
+		for i := range r.Outputs {
+			text = protow.AppendString(text, 6, requestedOutput(&r.Outputs[i]))
 		}
 	}
 	return c.call(&r, contents(text, r.Inputs, p), head, p)
@@ -135,6 +135,15 @@ func tensorHead(t *backends.Tensor, shared *Place) []byte {
 	b = protow.AppendInts(protow.AppendString(b, 2, string(t.Type)), 3, t.Shape)
 	if shared != nil {
 		b = shared.parameters(appendParameter(b, 4, &backends.Parameter{Name: sharedRegion, Value: shared.Region}), 4)
+	}
+	return b
+}
+
+// requestedOutput is an InferRequestedOutputTensor: name 1, parameters 2.
+func requestedOutput(o *backends.Output) []byte {
+	b := protow.AppendString([]byte(nil), 1, o.Name)
+	if o.Classification > 0 {
+		b = appendParameter(b, 2, &backends.Parameter{Name: classification, Value: o.Classification})
 	}
 	return b
 }

@@ -158,14 +158,18 @@ func (c *HTTP) encode(r *backends.Request, p *Places) (text holes, raw [][]byte,
 		}
 	}
 	text.text("]")
-	for i, name := range r.Outputs {
+	for i, o := range r.Outputs {
 		text.text([2]string{`,"outputs":[`, ","}[min(i, 1)])
-		text.bytes = appendJSON(append(text.bytes, `{"name":`...), name)
+		text.bytes = appendJSON(append(text.bytes, `{"name":`...), o.Name)
 		if place := p.output(i); place != nil {
 			text.outputPlace(p, place)
-		} else {
-			text.text(fmt.Sprintf(`,"parameters":{"binary_data":%t}}`, !c.target.OutputJSON))
+			continue
 		}
+		text.text(fmt.Sprintf(`,"parameters":{"binary_data":%t`, !c.target.OutputJSON))
+		if o.Classification > 0 {
+			text.text(fmt.Sprintf(`,"%s":%d`, classification, o.Classification))
+		}
+		text.text("}}")
 	}
 	if len(r.Outputs) > 0 {
 		text.text("]")

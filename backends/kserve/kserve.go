@@ -45,7 +45,7 @@ func Keys() []string {
 
 // Abilities is what the protocol can do for a target.
 func Abilities(backends.Target) backends.Ability {
-	return backends.Unary | backends.Metadata | backends.Tensors | backends.Bodies | backends.Expects | backends.Sequences
+	return backends.Unary | backends.Metadata | backends.Tensors | backends.Bodies | backends.Expects | backends.Sequences | backends.Classification
 }
 
 // Conn is an open target: an *HTTP or a *GRPC.

@@ -48,6 +48,9 @@ func (p *Places) check(r *backends.Request) error {
 	if p != nil && (len(p.Inputs) != len(r.Inputs) || len(p.Outputs) != len(r.Outputs)) {
 		return fmt.Errorf("%d and %d places for %d inputs and %d outputs", len(p.Inputs), len(p.Outputs), len(r.Inputs), len(r.Outputs))
 	}
+	if p != nil && slices.ContainsFunc(r.Outputs, func(o backends.Output) bool { return o.Classification > 0 }) {
+		return errors.New("classes cannot go through shared memory: the server refuses to put them there")
+	}
 	return nil
 }
 
@@ -94,10 +97,10 @@ func (p *Place) parameters(dst []byte, number protow.Number) []byte {
 
 // outputs appends the requested outputs to the head of a ModelInferRequest: InferRequestedOutputTensor has name 1 and
 // parameters 2.
-func (h *holes) outputs(names []string, p *Places) {
-	for i, name := range names {
+func (h *holes) outputs(list []backends.Output, p *Places) {
+	for i := range list {
 		var o holes
-		o.bytes = p.Outputs[i].parameters(protow.AppendString([]byte(nil), 1, name), 2)
+		o.bytes = p.Outputs[i].parameters(protow.AppendString([]byte(nil), 1, list[i].Name), 2)
 		o.entry(2, sharedRegion, textParam, p.Output, backends.FieldRegion, regionHole)
 		h.bytes = protow.AppendHead(h.bytes, 6, len(o.bytes))
 		h.join(o)
@@ -107,7 +110,7 @@ func (h *holes) outputs(names []string, p *Places) {
 // sharedOutput gives the bytes of output name that the server has left in its place, as many as its shape has or its texts take.
 // None: it was not asked for, or they cannot be there.
 func (e *expectation) sharedOutput(name string, t backends.DataType, shape []int64, region uint32) (data []byte, ok bool) {
-	i := slices.Index(e.asked, name)
+	i := slices.IndexFunc(e.asked, func(o backends.Output) bool { return o.Name == name })
 	if i < 0 {
 		return nil, false
 	}

@@ -15,6 +15,9 @@ const (
 	sequenceEnd   = "sequence_end"
 )
 
+// classification is the parameter of a requested output that asks for classes in its place.
+const classification = "classification"
+
 // Complete fills in what the request leaves to the target and checks it. All mistakes are reported.
 func Complete(r backends.Request, t *backends.Target) (backends.Request, error) {
 	if r.Model == "" {
@@ -118,8 +121,8 @@ type expectation struct {
 	fields             []wantedField
 	share              backends.Share
 	relative, absolute float64
-	shared             *Places  // where outputs lie that are not in the reply; nil: all are
-	asked              []string // the outputs of shared.Outputs
+	shared             *Places           // where outputs lie that are not in the reply; nil: all are
+	asked              []backends.Output // the outputs that the request names
 }
 
 func expect(r *backends.Request, shared *Places) *expectation {

@@ -98,15 +98,15 @@ func (s *share) layout(reqs []backends.Request) (places []kserve.Places, input, 
 		}
 		if r.Outputs == nil {
 			for _, port := range s.o.Model.Outputs {
-				r.Outputs = append(r.Outputs, port.Name)
+				r.Outputs = append(r.Outputs, backends.Output{Name: port.Name})
 			}
 		}
 		if len(r.Outputs) == 0 {
 			return nil, 0, 0, errors.New("shared memory: the server does not say which outputs the model has: name them with `outputs`")
 		}
 		end := int64(0)
-		for _, name := range r.Outputs {
-			at := kserve.Place{At: end, Size: s.outputSize(name, int64(max(r.Items, 1)))}
+		for _, o := range r.Outputs {
+			at := kserve.Place{At: end, Size: s.outputSize(o.Name, int64(max(r.Items, 1)))}
 			p.Outputs = append(p.Outputs, at)
 			end = align(end + at.Size)
 		}

@@ -41,7 +41,7 @@ const (
 func abilities(t backends.Target) backends.Ability {
 	a := backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace
 	if t.Endpoint == generate {
-		a |= kserve.Abilities(t) &^ backends.Sequences
+		a |= kserve.Abilities(t) &^ (backends.Sequences | backends.Classification)
 	} else {
 		a |= kserve.Abilities(t) | backends.SystemShm | backends.CUDAShm
 	}

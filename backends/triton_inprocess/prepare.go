@@ -79,8 +79,11 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 		})
 		size += len(t.Data)
 	}
-	for _, name := range r.Outputs {
-		q.outputs = append(q.outputs, c.text(q, name))
+	for _, o := range r.Outputs {
+		if o.Classification > 0 {
+			return nil, fmt.Errorf("output %s cannot come as classes: Triton makes them in its HTTP and gRPC front ends only", o.Name)
+		}
+		q.outputs = append(q.outputs, c.text(q, o.Name))
 	}
 	for _, p := range r.Parameters {
 		if err := c.parameter(q, p); err != nil {

@@ -56,9 +56,14 @@ func (b *builder) unread() {
 func (b *builder) tensors(r *row) {
 	before := len(b.diags)
 	r.inputs = b.side(r, r.rec.inputs, b.sig.Inputs, "input")
-	r.outputs = b.side(r, r.rec.outputs, b.sig.Outputs, "output")
-	for _, name := range r.rec.wanted {
-		b.knownIn(r.rec, "output", name, b.sig.Outputs)
+	wanted := b.wantedOutputs()
+	if len(wanted) == 0 {
+		wanted = r.rec.wanted
+	}
+	r.outputs = b.side(r, r.rec.outputs, b.outputsOf(wanted), "output")
+	for _, o := range r.rec.wanted {
+		b.knownIn(r.rec, "output", o.Name, b.sig.Outputs)
+		b.checkClasses(r.rec.from.pos, r.rec.name(), o)
 	}
 	if missing := b.missing(r.inputs); missing != "" && before == len(b.diags) {
 		b.fail(r.rec.from.pos, "missing-tensor", "%s has no data for %s", r.rec.name(), missing)

@@ -92,7 +92,7 @@ func (b *builder) join(rows []row) (backends.Request, error) {
 	first := &rows[0]
 	items := max(int64(len(rows)), first.items)
 	req := backends.Request{
-		Model: b.request.Model, Outputs: b.request.Outputs, Items: uint32(items), Body: first.body,
+		Model: b.request.Model, Outputs: b.wantedOutputs(), Items: uint32(items), Body: first.body,
 		Parameters: parameters(b.request.Parameters), Headers: headers(b.request.Headers),
 	}
 	if err := b.own(&req, rows); err != nil {

@@ -164,7 +164,8 @@ func (b *builder) checkNames() {
 		b.known(s.Pos, "input", s.Input, inputs)
 	}
 	for _, o := range b.request.Outputs {
-		b.known(b.dataset.Pos, "output", o, outputs)
+		b.known(o.Pos, "output", o.Name, outputs)
+		b.checkClasses(o.Pos, "", backends.Output{Name: o.Name, Classification: o.Classification})
 	}
 	if b.dataset.Generate != nil {
 		for _, g := range b.dataset.Generate.Inputs {

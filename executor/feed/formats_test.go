@@ -33,7 +33,7 @@ func files(t *testing.T, texts ...string) *scenario.Dataset {
 // model is a signature written as "name:TYPE[dims] …"; "?" behind a name: optional, "!": a shape tensor, "->": outputs.
 func model(t *testing.T, maxBatch int, text string) backends.Signature {
 	t.Helper()
-	s := backends.Signature{Model: "m", MaxBatch: maxBatch, Batched: maxBatch > 0}
+	s := backends.Signature{Model: "m", MaxBatch: maxBatch, Batched: maxBatch > 0, Classes: true}
 	into := &s.Inputs
 	for word := range strings.FieldsSeq(text) {
 		if word == "->" {
@@ -74,7 +74,14 @@ func show(built Built) string {
 			fmt.Fprintf(&b, " %s:%T=%v", p.Name, p.Value, p.Value)
 		}
 		if len(r.Outputs) > 0 {
-			fmt.Fprintf(&b, " %v", r.Outputs)
+			var names []string
+			for _, o := range r.Outputs {
+				if o.Classification > 0 {
+					o.Name += "/" + strconv.FormatInt(o.Classification, 10)
+				}
+				names = append(names, o.Name)
+			}
+			fmt.Fprintf(&b, " %v", names)
 		}
 		if r.Items != 1 {
 			fmt.Fprintf(&b, " items %d", r.Items)
@@ -206,6 +213,24 @@ func TestFormats(t *testing.T) {
 			[]string{"r.json", `{"parameters":{"k":1},"inputs":[{"name":"a","shape":[2,2],"datatype":"FP32","data":[1,2,3,4]}],"outputs":[{"name":"o"}]}`},
 			"",
 			`a[2,2]=1,2,3,4 k:int64=1 [o] items 2`,
+		},
+		{
+			"v2 classes", "a:FP32[2] -> o:FP32[2] p:FP32[1]", 4, "",
+			[]string{"r.json", `{"inputs":[{"name":"a","shape":[1,2],"datatype":"FP32","data":[1,2]}],"outputs":[{"name":"o","parameters":{"binary_data":true,"classification":2}},{"parameters":{},"name":"p"}]}`},
+			"",
+			`a[1,2]=1,2 [o/2 p]`,
+		},
+		{
+			"v2 classes of texts", "a:FP32[2] -> o:BYTES[2]", 4, "",
+			[]string{"r.json", `{"inputs":[{"name":"a","shape":[1,2],"datatype":"FP32","data":[1,2]}],"outputs":[{"name":"o","parameters":{"classification":2}}]}`},
+			"",
+			`error: r.json: output "o" of model "m" is BYTES, of which there are no classes`,
+		},
+		{
+			"v2 no number of classes", "a:FP32[2] -> o:FP32[2]", 4, "",
+			[]string{"r.json", `{"inputs":[{"name":"a","shape":[1,2],"datatype":"FP32","data":[1,2]}],"outputs":[{"name":"o","parameters":{"classification":-2}}]}`},
+			"",
+			`error: "classification" must be a whole number of classes, found -2`,
 		},
 		{"v2 inputs alone", "a:INT32[1]", 4, "", []string{"r.json", `[{"name":"a","shape":[1,1],"datatype":"INT32","data":[5]}]`}, "", `a[1,1]=5`},
 		{"v2 input alone", "a:INT32[1]", 0, "", []string{"r.json", `{"name":"a","shape":[1],"datatype":"INT32","data":[5]}`}, "", `a[1]=5`},

@@ -19,6 +19,7 @@ const maxFile = 1 << 30
 const (
 	codeFile    = "data-file"
 	codeUnbuilt = "not-built-yet"
+	codeClasses = "no-classes"
 )
 
 // Formats that are read as rows of tensors.

@@ -3,6 +3,7 @@ package feed
 import (
 	"fmt"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -13,8 +14,8 @@ type record struct {
 	stream int // of the file, of which this is step number; -1: none
 
 	inputs, outputs, parameters []field
-	wanted                      []string // outputs that a v2 body asks for
-	body                        []byte   // a whole request; nil: it is made of inputs
+	wanted                      []backends.Output // outputs that a v2 body asks for
+	body                        []byte            // a whole request; nil: it is made of inputs
 
 	timestamp, delay []byte // numbers as they stand; nil: none
 	session, id      string

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/sluice-bench/sluice/backends"
 )
 
 // readV2 reads KServe v2 bodies, one after the other, as they stand:
 //
 //	file  := body … | body raw     raw: the data of inputs with "binary_data_size", in their order
-//	body  := { "inputs": [ input, … ] [, "outputs": [ {"name": text}, … ]] [, "parameters": { … }] [, "id": text] }
+//	body  := { "inputs": [ input, … ] [, "outputs": [ {"name": text [, "parameters": { "classification": N }]}, … ]] [, "parameters": { … }] [, "id": text] }
 //	       | [ input, … ] | input
 //	input := { "name": text, "shape": [d, …], "datatype": text, "data": [ … ] [, "parameters": { … }] }
 //
@@ -147,18 +149,40 @@ func (c *cursor) rawSize(v *value) {
 	}
 }
 
-// v2Outputs are the outputs that a body asks for. How it wants them is decided by the target's `tensors`.
-func (r *reader) v2Outputs(c *cursor) (names []string) {
+// v2Outputs are the outputs that a body asks for. Whether they come as raw bytes is decided by the target's `tensors`.
+func (r *reader) v2Outputs(c *cursor) (list []backends.Output) {
 	for c.open('['); c.more(']'); {
+		var o backends.Output
 		for c.open('{'); c.more('}'); {
-			if string(c.key()) == "name" {
-				names = append(names, r.names.of(c.text()))
-			} else {
+			switch string(c.key()) {
+			case "name":
+				o.Name = r.names.of(c.text())
+			case "parameters":
+				o.Classification = c.classification()
+			default:
 				c.skip()
 			}
 		}
+		list = append(list, o)
 	}
-	return names
+	return list
+}
+
+// classification reads an output's parameters for the number of classes that are wanted in its place; 0: none.
+func (c *cursor) classification() (classes int64) {
+	for c.open('{'); c.more('}'); {
+		if string(c.key()) != "classification" {
+			c.skip()
+			continue
+		}
+		word := c.word()
+		n, err := strconv.ParseUint(string(word), 10, 32)
+		if c.err == nil && err != nil {
+			c.fail("\"classification\" must be a whole number of classes, found %s", word)
+		}
+		classes = int64(n)
+	}
+	return classes
 }
 
 // rawInputs gives the inputs whose data follow the JSON their bytes.

@@ -23,6 +23,16 @@ func stageDefs() []definition {
 			})...)
 		}},
 		{"expect", "map", func() object { return closed("map", expectKeys()...) }},
+		{"output_form", "text or map", func() object { return either("text or map", ref("text"), nil, ref("requested_output")) }},
+		{"requested_output", "map", func() object {
+			return closed("map",
+				key{name: "name", schema: ref("text"), required: true, example: "logits", description: "The output."},
+				key{
+					name: "classification", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 4294967295}), example: 3,
+					description: "Ask for so many classes in place of the output: its largest values, the largest first, as texts VALUE:INDEX or VALUE:INDEX:LABEL.",
+				},
+			)
+		}},
 		{"stable", "map", func() object { return closed("map", stableKeys()...) }},
 		{"until_map", "map", func() object {
 			return closed("map", key{
@@ -73,7 +83,7 @@ func requestKeys() []key {
 		{name: "model", schema: ref("text"), example: "resnet50", description: "The model; the target's without it."},
 		{name: "batch", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 65536}), dflt: 1, example: 8, description: "Rows in each request."},
 		{name: "shapes", schema: mapOf(shape, ""), example: object{{"input_ids", []any{128}}}, description: "Sizes of variable dimensions by input, without the batch."},
-		{name: "outputs", schema: listOf(ref("text")), example: []any{"logits"}, description: "Outputs to ask for; all without it."},
+		{name: "outputs", schema: listOf(ref("output_form")), example: []any{"logits"}, description: "Outputs to ask for, by name, or as a map with more; all without it."},
 		{name: "parameters", schema: mapOf(ref("any"), ""), dflt: object{}, example: object{{"priority", 1}}, description: "Request parameters, over the target's, under the row's."},
 		{name: "headers", schema: mapOf(ref("text"), ""), dflt: object{}, example: object{{"X-Run", "nightly"}}, description: "Headers, over the target's."},
 		{name: "expect", schema: ref("expect"), example: object{{"relative", 1e-5}}, description: "What a reply must be; a miss is an error of class mismatch."},
