@@ -18,7 +18,8 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// load makes a model answer, or no longer. Requests that it has already taken are finished either way.
+// load makes a model answer, or no longer. Requests that it has already taken are finished either way; the sequences that are
+// open then are lost.
 func (s *Server) load(name string, loaded bool) error {
 	m := s.models[name]
 	switch {
@@ -26,6 +27,7 @@ func (s *Server) load(name string, loaded bool) error {
 		return fmt.Errorf("failed to load '%s', failed to poll from model repository", name)
 	case m != nil:
 		m.unloaded.Store(!loaded)
+		m.sequences.load(loaded)
 	}
 	return nil
 }

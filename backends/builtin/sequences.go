@@ -28,11 +28,13 @@ type sequenceStep struct {
 //	any other           open       it goes on
 //	END (with any)      open       it is forgotten, once the request has been answered for
 //
+// When the model is unloaded those that are open are forgotten, as their state is gone.
 // The state changes when a request comes, in the order of arrival, whatever instances do with it later.
 type sequences struct {
 	corrid string // TYPE_UINT64, TYPE_STRING
 
 	mu     sync.Mutex
+	gone   bool // the model is unloaded
 	open   map[string]int32
 	counts sequenceCounts
 }
@@ -41,6 +43,7 @@ type sequences struct {
 type sequenceCounts struct {
 	Begun uint64 `json:"begun"`
 	Ended uint64 `json:"ended"`
+	Lost  uint64 `json:"lost"` // open when their model was unloaded
 	Open  int    `json:"open"`
 	Most  int    `json:"most"` // open at the same time
 	Wrong uint64 `json:"wrong"`
@@ -55,6 +58,7 @@ func (c *sequenceCounts) add(s *sequences) {
 	defer s.mu.Unlock()
 	c.Begun += s.counts.Begun
 	c.Ended += s.counts.Ended
+	c.Lost += s.counts.Lost
 	c.Open += len(s.open)
 	c.Most = max(c.Most, s.counts.Most)
 	c.Wrong += s.counts.Wrong
@@ -71,6 +75,20 @@ func (s *sequences) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open, s.counts = map[string]int32{}, sequenceCounts{}
+}
+
+// load tells them that their model is there, or no longer.
+func (s *sequences) load(loaded bool) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = !loaded
+	if s.gone {
+		s.counts.Lost += uint64(len(s.open))
+		clear(s.open)
+	}
 }
 
 // accumulator answers with the sum of INPUT over the requests of a sequence so far.
@@ -102,6 +120,8 @@ func (s *sequences) take(r *inference, model string, in []tensor) ([]tensor, *fa
 	defer s.mu.Unlock()
 	sum, open := s.open[q.id]
 	switch {
+	case s.gone: // it was there when the request looked for it
+		return nil, unknownModel(model)
 	case q.start && open:
 		s.wrong("sequence %s began while it was open", q.id)
 		sum = 0
