@@ -1,8 +1,10 @@
 package grpcraw
 
 import (
+	"bytes"
 	"io"
 	"math"
+	"sync"
 
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // tells servers that replies may be compressed, as other clients of gRPC do
@@ -14,13 +16,14 @@ import (
 // compressors is that of the process and wants plain bytes; these two are a connection's own.
 
 // compression are the options of a connection whose messages are compressed; none for "".
-func compression(name string) []grpc.DialOption {
-	if name == "" {
+func compression(o *Options) []grpc.DialOption {
+	if o.Compression == "" {
 		return nil
 	}
+	name := compressed(o.Compression)
 	return []grpc.DialOption{
-		grpc.WithCompressor(compressed(name)),                 //nolint:staticcheck // the registry is that of the process, see above
-		grpc.WithDecompressor(decompressor{compressed(name)}), //nolint:staticcheck // as above; the registry has no deflate
+		grpc.WithCompressor(name),                         //nolint:staticcheck // the registry is that of the process, see above
+		grpc.WithDecompressor(decompressor{name, o.undo}), //nolint:staticcheck // as above; the registry has no deflate
 	}
 }
 
@@ -30,8 +33,19 @@ type compressed string
 // Type names the coding to the server.
 func (c compressed) Type() string { return string(c) }
 
-// decompressor undoes it.
-type decompressor struct{ compressed }
+// decompressor undoes it. It works for all lanes of a connection at once.
+type decompressor struct {
+	compressed
+	free *sync.Pool // of *undoer, shared by the connections of a target
+}
+
+// undoer is what it takes to undo a coding: some 40 KiB, which are not made anew for every reply.
+type undoer struct {
+	in bytes.Buffer
+	coding.Reader
+}
+
+func newUndoers() *sync.Pool { return &sync.Pool{New: func() any { return new(undoer) }} }
 
 // Do passes on a message that is compressed already.
 func (compressed) Do(w io.Writer, p []byte) error {
@@ -39,13 +53,15 @@ func (compressed) Do(w io.Writer, p []byte) error {
 	return err
 }
 
-// Do gives what a reply holds. Its size is grpc-go's to bound.
+// Do gives what a reply holds, in memory of its own: grpc-go does not say when it is done with it. Its size is grpc-go's to
+// bound.
 func (d decompressor) Do(r io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(r)
-	if err != nil {
+	u := d.free.Get().(*undoer)
+	defer d.free.Put(u)
+	u.in.Reset()
+	if _, err := u.in.ReadFrom(r); err != nil {
 		return nil, err
 	}
-	var undo coding.Reader
-	b, err = undo.Read(string(d.compressed), b, math.MaxInt32)
-	return b, err // undo is not used again
+	plain, err := u.Read(string(d.compressed), u.in.Bytes(), math.MaxInt32)
+	return bytes.Clone(plain), err
 }

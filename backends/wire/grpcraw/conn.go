@@ -52,7 +52,7 @@ func newConn(o *Options) (*conn, error) {
 		grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connWindow),
 		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithDisableHealthCheck(), grpc.WithIdleTimeout(0),
 	}
-	options = append(options, compression(o.Compression)...)
+	options = append(options, compression(o)...)
 	if o.TLS == nil || o.TLS.ServerName == "" {
 		options = append(options, grpc.WithAuthority(o.Authority))
 	}

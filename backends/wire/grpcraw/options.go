@@ -3,6 +3,7 @@ package grpcraw
 import (
 	"crypto/tls"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -21,6 +22,8 @@ type Options struct {
 	MaxMessage     int64             // bytes, each way; 0: 2 GiB - 1, the most that gRPC has
 	Headers        []backends.Header // metadata of every call; names may have any case
 	Judge          func() Judge      // makes a lane's judge
+
+	undo *sync.Pool // of *undoer; made by New
 }
 
 // Judge says what replies mean, for one lane. It must not allocate or block.

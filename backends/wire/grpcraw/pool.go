@@ -35,6 +35,7 @@ type Pool struct {
 // New checks the headers and connects nothing.
 func New(o Options) (*Pool, error) {
 	p := &Pool{o: o}
+	p.o.undo = newUndoers()
 	if o.MaxMessage < 0 {
 		return nil, fmt.Errorf("max_message is %d", o.MaxMessage)
 	}
