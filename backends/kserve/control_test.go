@@ -96,6 +96,51 @@ func TestDescribeTriton(t *testing.T) {
 	}
 }
 
+// Whole numbers of a configuration are numbers or texts; what is none is an error that shows it. An ensemble names what it
+// calls, each once, with the version where one is wanted; what keeps sequences is asked of those.
+func TestDescribeConfigurations(t *testing.T) {
+	const step = `{"model_name":"%s","model_version":%s}`
+	steps := func(list ...string) string {
+		var all []string
+		for i := 0; i < len(list); i += 2 {
+			all = append(all, fmt.Sprintf(step, list[i], list[i+1]))
+		}
+		return `{"max_batch_size":0,"ensemble_scheduling":{"step":[` + strings.Join(all, ",") + `]}}`
+	}
+	for config, want := range map[string]struct {
+		batch    int
+		calls    []backends.Called
+		sequence backends.SequenceKind
+		err      string
+	}{
+		`{"max_batch_size":"100"}`:                 {batch: 100, sequence: backends.NoSequences},
+		`{"max_batch_size":100}`:                   {batch: 100, sequence: backends.NoSequences},
+		`{"max_batch_size":"abc"}`:                 {err: `"abc" is no whole number`},
+		`{"max_batch_size":"9223372036854775808"}`: {err: "9223372036854775808"},
+		`{"max_batch_size":100.1}`:                 {err: "100.1 is no whole number"},
+		`{"dynamic_batching":{}}`:                  {sequence: backends.NoSequences},
+		`{"sequence_batching":{}}`:                 {sequence: backends.NumberSequences},
+		`{"sequence_batching":{"control_input":[{"control":[{"kind":"CONTROL_SEQUENCE_CORRID","data_type":"TYPE_STRING"}]}]}}`: {sequence: backends.TextSequences},
+		steps("A", `"2"`, "B", "-1", "A", "2"): {calls: []backends.Called{{Model: "A", Version: "2"}, {Model: "B"}}},
+	} {
+		url, _ := site(t, map[string]string{
+			"/v2":                 `{"extensions":["model_configuration"]}`,
+			"/v2/models/m":        `{"name":"m","versions":["1"],"inputs":[],"outputs":[]}`,
+			"/v2/models/m/config": config,
+		})
+		got, err := openSite(t, backends.Target{URL: url, Model: "m"}).(backends.Describer).Describe(t.Context(), "")
+		if want.err != "" {
+			if err == nil || !strings.Contains(err.Error(), want.err) {
+				t.Errorf("%s: %v", config, err)
+			}
+			continue
+		}
+		if err != nil || got.MaxBatch != want.batch || got.Sequence != want.sequence || !cmp.Equal(got.Calls, want.calls) {
+			t.Errorf("%s: %+v %v", config, got, err)
+		}
+	}
+}
+
 func TestReadyAndControlErrors(t *testing.T) {
 	for _, c := range []struct {
 		pages map[string]string

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 )
@@ -36,7 +37,7 @@ type tensorMetadata struct {
 
 // modelConfig is the part of Triton's model configuration that decides about shapes, and of what an ensemble is made.
 type modelConfig struct {
-	MaxBatch int64         `json:"max_batch_size"`
+	MaxBatch whole         `json:"max_batch_size"`
 	Input    []configInput `json:"input"`
 	Policy   struct {
 		Decoupled bool `json:"decoupled"`
@@ -78,7 +79,20 @@ func (c *configSequences) kind() backends.SequenceKind {
 // configStep is a model that an ensemble calls; Version -1 is the server's choice.
 type configStep struct {
 	Model   string `json:"model_name"`
-	Version int64  `json:"model_version"`
+	Version whole  `json:"model_version"`
+}
+
+// whole is a whole number as protobuf's JSON has them: those of 64 bits are texts.
+type whole int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *whole) UnmarshalJSON(text []byte) error {
+	v, err := strconv.ParseInt(strings.Trim(string(text), `"`), 10, 64)
+	if err != nil {
+		return fmt.Errorf("%s is no whole number of 64 bits", text)
+	}
+	*n = whole(v)
+	return nil
 }
 
 type configInput struct {
@@ -122,7 +136,7 @@ func (m *metadata) signature(version string) backends.Signature {
 	for _, step := range m.config.Ensemble.Steps {
 		c := backends.Called{Model: step.Model}
 		if step.Version > 0 {
-			c.Version = strconv.FormatInt(step.Version, 10)
+			c.Version = strconv.FormatInt(int64(step.Version), 10)
 		}
 		if !slices.Contains(s.Calls, c) {
 			s.Calls = append(s.Calls, c)

@@ -107,7 +107,7 @@ func readConfig(b []byte) (c modelConfig, err error) {
 		for config.Next() && err == nil {
 			switch {
 			case config.Field == 4:
-				c.MaxBatch = int64(int32(config.Varint))
+				c.MaxBatch = whole(int32(config.Varint))
 			case config.Is(5):
 				err = c.appendInput(config.Bytes)
 			case config.Is(13):
@@ -155,7 +155,7 @@ func (c *modelConfig) appendSteps(b []byte) error {
 			case w.Is(1):
 				step.Model = string(w.Bytes)
 			case w.Field == 2:
-				step.Version = int64(w.Varint)
+				step.Version = whole(w.Varint)
 			}
 		}
 		if err := w.Err(); err != nil {

@@ -16,7 +16,8 @@ const printable = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 // maxString caps the characters of one drawn string.
 const maxString = 64 << 20
 
-// generate draws the rows of a `generate` dataset. A row's input depends on the seed, the dataset's name, the input's
+// generate draws the rows of a `generate` dataset. An optional input that the plan does not name is left out: what a model does
+// without it is for its author to say, what it does with any value at all is not. A row's input depends on the seed, the dataset's name, the input's
 // name and the row's number alone.
 func (b *builder) generate() []row {
 	rows := make([]row, max(b.dataset.Count, 1))
@@ -24,7 +25,10 @@ func (b *builder) generate() []row {
 		rows[i].number = i
 	}
 	for _, p := range b.sig.Inputs {
-		g := b.generator(p.Name)
+		g, named := b.generator(p.Name)
+		if p.Optional && !named {
+			continue
+		}
 		if p.ShapeTensor && g.Constant == nil && g.File == nil {
 			b.fail(g.Pos, "generate", "input %q holds a shape, which cannot be drawn: say its values, such as {%s: [1, 2]}", p.Name, p.Name)
 			continue
@@ -47,13 +51,13 @@ func (b *builder) generate() []row {
 }
 
 // generator is the plan's generator of an input, or one that says the default word.
-func (b *builder) generator(input string) scenario.Generator {
+func (b *builder) generator(input string) (g scenario.Generator, named bool) {
 	for _, g := range b.dataset.Generate.Inputs {
 		if g.Input == input {
-			return g
+			return g, true
 		}
 	}
-	return scenario.Generator{Input: input, Pos: b.dataset.Pos, Word: b.dataset.Generate.Default}
+	return scenario.Generator{Input: input, Pos: b.dataset.Pos, Word: b.dataset.Generate.Default}, false
 }
 
 func (b *builder) tensor(p backends.Port, g scenario.Generator, draw draw, i int) (backends.Tensor, error) {

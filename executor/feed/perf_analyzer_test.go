@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sluice-bench/sluice/scenario"
@@ -47,6 +48,7 @@ func TestLikePerfAnalyzer(t *testing.T) {
 		{"data of 2 for 3", three, 0, 1, nil, []string{`{"data":[{"a":[1,2]}]}`}, "error: shape [3] has 3 elements, 2 found (12 bytes of INT32, 8 found)"},
 		{"b64 of 1 for 3", three, 0, 1, nil, []string{`{"data":[{"a":{"b64":"AAAAAQ=="}}]}`}, "error: 12 bytes of INT32, 4 found"},
 		{"shape 1 for 3", three, 0, 1, nil, []string{`{"data":[{"a":{"content":[1],"shape":[1]}}]}`}, "error: shape [1] does not fit the model's [3]"},
+		{"shape 1,1 for -1,2", "a:INT32[-1,2]", 0, 1, nil, []string{`{"data":[{"a":{"content":[1],"shape":[1,1]}}]}`}, "error: shape [1 1] does not fit the model's [-1 2]"},
 		{"too many dimensions", "a:INT32[-1]", 0, 1, nil, []string{`{"data":[{"a":{"content":[1],"shape":[1,1]}}]}`}, "error: shape [1 1] has 2 dimensions"},
 		{"two free dimensions", "a:INT32[-1,-1]", 0, 1, nil, []string{`{"data":[{"a":[1,2]}]}`}, "error: say which under `shapes`"},
 		{"two free dimensions given", "a:INT32[-1,-1]", 0, 1, []scenario.Shape{{Input: "a", Dims: []int64{2, 1}}}, []string{`{"data":[{"a":[1,2]}]}`}, "a[2,1]=1,2"},
@@ -65,6 +67,7 @@ func TestLikePerfAnalyzer(t *testing.T) {
 		},
 		{"mixed files", one, 0, 1, nil, []string{`{"data":[{"a":[1]}]}`, `{"data":[[{"a":[2]}]]}`}, "error: f1.json: rows and lists of rows are mixed"},
 		{"validation of 2 for 1", one, 0, 1, nil, []string{`{"data":[{"a":[1]}],"validation_data":[{},{}]}`}, `error: "validation_data" has 2 rows, "data" has 1`},
+		{"validation of 1 for 2", one, 0, 1, nil, []string{`{"data":[{"a":[1]},{"a":[1]}],"validation_data":[{}]}`}, `error: "validation_data" has 1 rows, "data" has 2`},
 		{"validation of streams for rows", one, 0, 1, nil, []string{`{"data":[{"a":[1]}],"validation_data":[[{}]]}`}, "error: must both hold rows, or both streams"},
 		{"validation of fewer streams", one, 0, 1, nil, []string{`{"data":[[{"a":[1]}],[{"a":[1]}]],"validation_data":[[{}]]}`}, `error: "validation_data" has 1 streams, "data" has 2`},
 		{"validation of fewer steps", one, 0, 1, nil, []string{`{"data":[[{"a":[1]},{"a":[1]}]],"validation_data":[[{}]]}`}, `error: stream 0 of "validation_data" has 1 steps, that of "data" has 2`},
@@ -83,7 +86,36 @@ func TestLikePerfAnalyzer(t *testing.T) {
 			check(t, files(t, list...), &scenario.Request{Batch: c.batch, Shapes: c.shapes}, model(t, c.maxBatch, c.model), c.want)
 		})
 	}
-	d := generated(&scenario.Generate{Default: "random"}, 2)
+}
+
+// TestGeneratesLikePerfAnalyzer: sizes and values of what is made up. Unlike there, an optional input that nobody names is
+// left out.
+func TestGeneratesLikePerfAnalyzer(t *testing.T) {
+	one := &scenario.Request{Batch: 1}
+	check(t, generated(&scenario.Generate{Default: "zero"}, 1), one, model(t, 0, "a:INT32[3] o?:INT32[1]"), "a[3]=0,0,0")
+	d := generated(&scenario.Generate{Default: "zero", Inputs: []scenario.Generator{{Input: "o", Constant: []any{int64(5)}}}}, 1)
+	check(t, d, one, model(t, 0, "a:INT32[3] o?:INT32[1]"), "a[3]=0,0,0 o[1]=5")
+	for size, g := range map[int]scenario.Generator{
+		30: {Input: "s", Constant: []any{"FOOBAR"}},
+		27: {Input: "s", Word: "random"},
+	} {
+		d := generated(&scenario.Generate{Inputs: []scenario.Generator{g}}, 1)
+		d.StringLength = scenario.Dist{Shape: "constant", Mean: 5}
+		built, diags := Build(d, one, model(t, 0, "s:BYTES[3]"), 1)
+		if len(diags) > 0 {
+			t.Fatal(diags)
+		}
+		data := built.Requests[0].Inputs[0].Data
+		if len(data) != size {
+			t.Errorf("%d bytes, want %d", len(data), size)
+		}
+		for i, c := range data {
+			if i%(size/3) >= 4 && !strings.ContainsRune(printable, rune(c)) {
+				t.Errorf("%q in a string", c)
+			}
+		}
+	}
+	d = generated(&scenario.Generate{Default: "random"}, 2)
 	check(t, d, &scenario.Request{Batch: 1}, model(t, 0, "s!:INT32[2]"), "error: input \"s\" holds a shape, which cannot be drawn")
 	d.Generate.Inputs = []scenario.Generator{{Input: "s", Constant: []any{int64(3), int64(4)}}}
 	check(t, d, &scenario.Request{Batch: 2}, model(t, 4, "s!:INT32[2]"), "s[2]=3,4 items 2")

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,6 +63,13 @@ func TestMergeWindows(t *testing.T) {
 	}
 	if got, _ := value(t, window(8, 2).Due, "responses.rate"); got != 4 {
 		t.Errorf("one window: %v/s, want 4/s", got)
+	}
+	for n, want := range map[int64]float64{89: 89.0 / 18, 353: 353.0 / 18} { // of its documentation: 4.94 and 19.6 a second
+		third := n / 3
+		merged, _ := MergeWindows([]*Window{window(third, 6), window(third, 6), window(n-2*third, 6)})
+		if got, _ := value(t, merged, "requests.rate"); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%d requests in 18 s: %v/s, want %v/s", n, got, want)
+		}
 	}
 }
 

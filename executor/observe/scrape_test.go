@@ -17,6 +17,14 @@ nv_gpu_utilization{gpu_uuid="GPU-0"} 0.41
 nv_gpu_utilization{gpu_uuid="GPU-1"} 0.77
 # TYPE nv_gpu_power_usage gauge
 nv_gpu_power_usage{gpu_uuid="GPU-0"} 81.619
+nv_gpu_power_usage{gpu_uuid="GPU-1"} 99.217
+# HELP nv_gpu_memory_used_bytes GPU used memory, in bytes
+# TYPE nv_gpu_memory_used_bytes gauge
+nv_gpu_memory_used_bytes{gpu_uuid="GPU-0"} 50000000
+nv_gpu_memory_used_bytes{gpu_uuid="GPU-1"} 75000000
+# TYPE nv_gpu_memory_total_bytes gauge
+nv_gpu_memory_total_bytes{gpu_uuid="GPU-0"} 1000000000
+nv_gpu_memory_total_bytes{gpu_uuid="GPU-1"} 2000000000
 # TYPE nv_inference_count counter
 nv_inference_count{model="m",version="1"} 1.5e+03
 # TYPE nv_inference_request_summary_us summary
@@ -45,7 +53,9 @@ func TestScrape(t *testing.T) {
 		want  []string
 	}{
 		{[]string{"nv_gpu_*"}, []string{
-			`gauge nv_gpu_power_usage{gpu_uuid="GPU-0"} 81.619`, `gauge nv_gpu_utilization{gpu_uuid="GPU-0"} 0.41`, `gauge nv_gpu_utilization{gpu_uuid="GPU-1"} 0.77`,
+			`gauge nv_gpu_memory_total_bytes{gpu_uuid="GPU-0"} 1e+09`, `gauge nv_gpu_memory_total_bytes{gpu_uuid="GPU-1"} 2e+09`,
+			`gauge nv_gpu_memory_used_bytes{gpu_uuid="GPU-0"} 5e+07`, `gauge nv_gpu_memory_used_bytes{gpu_uuid="GPU-1"} 7.5e+07`,
+			`gauge nv_gpu_power_usage{gpu_uuid="GPU-0"} 81.619`, `gauge nv_gpu_power_usage{gpu_uuid="GPU-1"} 99.217`, `gauge nv_gpu_utilization{gpu_uuid="GPU-0"} 0.41`, `gauge nv_gpu_utilization{gpu_uuid="GPU-1"} 0.77`,
 		}},
 		{[]string{"plain", "nv_inference*"}, []string{
 			`counter nv_inference_count{model="m",version="1"} 1500`, `summary nv_inference_request_summary_us_count{model="m"} 2`,

@@ -47,6 +47,10 @@ func TestMoments(t *testing.T) {
 		{"two", []int64{1, 3}, 4, 2, math.Sqrt2},
 		{"negative", []int64{-3, 3}, 0, 0, math.Sqrt(18)},
 		{"known sample deviation", []int64{2, 4, 4, 4, 5, 5, 7, 9}, 40, 5, math.Sqrt(32.0 / 7)},
+		// perf_analyzer's rows 44 and 45, ns; in 46, one value, its deviation is the largest number there is.
+		{"44", []int64{100_000, 200_000, 50_000}, 350_000, 350_000.0 / 3, math.Sqrt(17_500_000_000.0 / 3)},
+		{"45", []int64{4_300_000_000, 4_400_000_000, 5_000_000_000}, 13_700_000_000, 13_700_000_000.0 / 3, 1e8 * math.Sqrt(43.0/3)},
+		{"46", []int64{100}, 100, 100, 0},
 		// Floating-point accumulation loses the 1 here: 10¹⁸ has no room for it beside its square.
 		{"small spread far from 0", []int64{1e18, 1e18 + 1, 1e18 + 2}, 3e18 + 3, 1e18 + 1, 1},
 		{"extremes", []int64{math.MinInt64, math.MaxInt64}, -1, -0.5, math.Ldexp(1, 64) / math.Sqrt2},

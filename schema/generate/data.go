@@ -68,7 +68,7 @@ func dataKeys() []key {
 	return []key{
 		{
 			name: "generate", schema: generate, example: object{{"ids", object{{"min", 0}, {"max", 30521}}}, {"mask", 1}},
-			description: "Inputs are drawn: all of them random or zero, or each by its name; those not listed are random.",
+			description: "Inputs are drawn: all of them random or zero, or each by its name; those not listed are random, optional ones left out.",
 		},
 		{
 			name: "file", schema: either("path or list of path", ref("path"), listOf(ref("path")), nil), example: "rows.json",
