@@ -36,6 +36,6 @@ const (
 const (
 	maxSlots  = 65536      // requests in flight
 	maxRate   = 10_000_000 // requests a second
-	maxLevels = 256        // values of one quantity
+	maxLevels = 1000       // values of one quantity
 	maxSteps  = 1000       // of one ramp
 )

@@ -257,10 +257,11 @@ func (s *settings) request(p *page) {
 	switch {
 	case s.memory == "none":
 		s.idle("--output-shared-memory-size", "there is no shared memory")
-	case s.has("--output-shared-memory-size"):
+	case s.has("--output-shared-memory-size") && s.outputSize > 0:
 		p.add("    shared_memory: "+flow("kind: "+s.memory, "output_size: "+count(s.outputSize)+"B"), "--shared-memory, --output-shared-memory-size")
 	default:
 		p.add("    shared_memory: "+s.memory, "--shared-memory")
+		s.idle("--output-shared-memory-size", "outputs of a known size have their room anyway")
 	}
 }
 

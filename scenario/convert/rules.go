@@ -74,7 +74,7 @@ func (s *settings) ranged() (option string, from, to float64, ok bool) {
 }
 
 // maxLevels is how many levels a plan's range has at most.
-const maxLevels = 256
+const maxLevels = 1000
 
 func (s *settings) levels() {
 	option, from, to, ok := s.ranged()

@@ -64,7 +64,8 @@ func TestCommandLine(t *testing.T) {
 		{"-m m -p -200", []string{"error: --measurement-interval must be above 0"}},
 		{"-m m -p foobar", []string{`error: --measurement-interval wants a whole number, "foobar" is none`}},
 		{"-m m --concurrency-range 100", []string{"concurrency: 100 "}},
-		{"-m m --concurrency-range 100:400", []string{"error: --concurrency-range has 301 levels, a plan's range at most 256"}},
+		{"-m m --concurrency-range 100:400", []string{"levels: {from: 100, to: 400, step: 1}"}},
+		{"-m m --concurrency-range 1:1001", []string{"error: --concurrency-range has 1001 levels, a plan's range at most 1000"}},
 		{"-m m --concurrency-range 1:40", []string{"levels: {from: 1, to: 40, step: 1}"}},
 		{"-m m --concurrency-range 100:400:10", []string{"levels: {from: 100, to: 400, step: 10}"}},
 		{"-m m --concurrency-range 5:2", []string{"concurrency: 5 "}},
@@ -91,21 +92,12 @@ func TestCommandLine(t *testing.T) {
 		{"-m m -i grpc --streaming --periodic-concurrency-range 100:400", []string{"error: --periodic-concurrency-range needs --profile-export-file"}},
 		{"-m m --profile-export-file e.json --periodic-concurrency-range 100:400", []string{"error: --periodic-concurrency-range needs --streaming"}},
 		{"-m m --request-period 2000", []string{"Not needed: --request-period"}},
-		{"-m m --request-period 0", []string{"error: --request-period must be above 0"}},
-		{"-m m --max-trials 2000", []string{"max_windows: 2000"}},
-		{"-m m --max-trials -2000", []string{"error: --max-trials must be above 0"}},
-		{"-m m --max-trials 0", []string{"error: --max-trials must be above 0"}},
-		{"-m m --max-trials 29.5", []string{`error: --max-trials wants a whole number, "29.5" is none`}},
-		{"-m m --max-trials", []string{"error: a value is missing for --max-trials"}},
 		{"-m m --max-trials 99999999999999999999", []string{"error: --max-trials wants a whole number"}},
 		{"-m m --max-trials 1 -p 250", []string{"for: 250ms"}},
 		{"-m m --max-trials 2", []string{"windows: 2 ", "max_windows: 2 "}},
-		{"-m m --latency-threshold 2000", []string{"assert: [latency.mean < 2s]"}},
-		{"-m m --latency-threshold 0", []string{"backend: triton\n"}},
-		{"-m m --latency-threshold -2000", []string{"error: --latency-threshold must not be below 0"}},
-		{"-m m --latency-threshold 29.5", []string{"error: --latency-threshold wants a whole number"}},
 		{"-m m -i grpc --request-parameter max_tokens:256:int", []string{"max_tokens: 256\n"}},
 		{"-m m -i grpc --request-parameter a:256:string --request-parameter b:TRUE:bool", []string{`a: "256"`, "b: true"}},
+		{"-m m -i grpc --request-parameter b:1:bool", []string{`error: --request-parameter: "1" is neither true nor false`}},
 		{"-m m -i grpc --request-parameter max_tokens:256", []string{"error: --request-parameter has three parts"}},
 		{"-m m -i grpc --request-parameter max_tokens:256:uint", []string{`error: "uint" is no value of --request-parameter`}},
 		{"-m m --request-parameter max_tokens:256:int", []string{"error: --request-parameter needs gRPC"}},
@@ -200,6 +192,15 @@ func TestCommandLine(t *testing.T) {
 		{"-m m -i grpc -u https://h:1 --ssl-grpc-use-ssl", []string{`url: "grpcs://h:1"`}},
 		{"-m m -x 1.0", []string{`model_version: "1.0"`}},
 		{"-m 2024 -x 7", []string{`model: "2024"`, "model_version: 7 "}},
+		{"-m m --shared-memory system --output-shared-memory-size 0", []string{"shared_memory: system ", "Not needed: --output-shared-memory-size"}},
+		{"-m m -b 4 --input-data inputs.json", []string{"batch: 4 ", "data: {file: inputs.json, format: perf_analyzer}"}},
+		{"-m m -z --string-length 5", []string{"generate: zero, count: 1, string_length: 5"}},
+		{"-m m -z --input-data inputs.json", []string{"error: -z and data of files do not go together"}},
+		{"-m m -i grpc -H a:b", []string{"headers:", "a: b"}},
+		{"-m m -a -l 50 --concurrency-range 1:0", []string{`while: "latency.mean < 50ms"`, "metrics: [throughput, latency.mean]"}},
+		{"-m m --request-intervals intervals.txt -l 5", []string{"intervals: {file: intervals.txt, unit: us, at_end: repeat}", "assert: [latency.mean < 5ms]"}},
+		{"-m m --measurement-request-count 7", []string{"window: 5s", "Not needed: --measurement-request-count"}},
+		{"-m m --trace-rate 5", []string{"trace: {rate: 5}"}},
 		// getopt_long's ways.
 		{"-m m --concurrency=10", []string{"concurrency: 10 "}},
 		{"-mm -b4 -va", []string{"batch: 4 ", "Not needed: -v", "Not needed: --async"}},
@@ -227,6 +228,53 @@ func TestCommandLine(t *testing.T) {
 				valid(t, out.Plan)
 			}
 		})
+	}
+}
+
+// TestIntegerOptions: options whose value is a whole number, each in every way that perf_analyzer's own tests have.
+func TestIntegerOptions(t *testing.T) {
+	write(t)
+	const periodic = "-m m -i grpc --streaming --profile-export-file e.json --periodic-concurrency-range 1:3 "
+	for option, c := range map[string]struct {
+		beside, good string
+		zero         string // what 0 is: a mistake, or nothing to speak of
+	}{
+		"--request-period":            {periodic, "responses: 2000", "must be above 0"},
+		"--latency-threshold":         {"-m m ", "assert: [latency.mean < 2s]", ""},
+		"--max-trials":                {"-m m ", "max_windows: 2000", "must be above 0"},
+		"--measurement-interval":      {"-m m ", "window: 2s", "must be above 0"},
+		"--measurement-request-count": {"-m m --measurement-mode count_windows ", "window: 2000 requests", "must be above 0"},
+		"--num-of-sequences":          {"-m m --request-rate-range 5 ", "live: 2000", "must be above 0"},
+		"--string-length":             {"-m m ", "string_length: 2000", "must be above 0"},
+		"--output-shared-memory-size": {"-m m --shared-memory system ", "output_size: 2000B", ""},
+		"--metrics-interval":          {"-m m --collect-metrics ", "every: 2s", "must be above 0"},
+		"--log-frequency":             {"-m m --trace-level TENSORS ", "log_frequency: 2000", ""},
+		"-b":                          {"-m m ", "batch: 2000", "must be above 0"},
+	} {
+		below := "must be above 0"
+		if c.zero == "" {
+			below = "must not be below 0"
+		}
+		for value, want := range map[string]string{
+			"2000":                  c.good,
+			"-2000":                 "error: " + option + " " + below,
+			"0":                     "error: " + option + " " + c.zero,
+			"29.5":                  `error: ` + option + ` wants a whole number, "29.5" is none`,
+			"99999999999999999999":  "error: " + option + " wants a whole number",
+			"9223372036854775808.0": "error: " + option + " wants a whole number",
+			"":                      "error: a value is missing for " + option,
+		} {
+			if value == "0" && c.zero == "" {
+				want = "version: 1"
+			}
+			out, diags := convert.PerfAnalyzer(convert.Options{Args: strings.Fields(c.beside + option + " " + value)})
+			if got := said(out, diags); !strings.Contains(got, want) || strings.HasPrefix(want, "error") != diags.HasErrors() {
+				t.Errorf("%s %q: %q is not said:\n%s", option, value, want, got)
+			}
+			if out.Plan != "" {
+				valid(t, out.Plan)
+			}
+		}
 	}
 }
 

@@ -91,7 +91,10 @@ func (s *settings) takeParameter(g given) {
 			return
 		}
 	case "bool":
-		p.value = strconv.FormatBool(strings.EqualFold(p.value, "true"))
+		if p.value = strings.ToLower(p.value); p.value != "true" && p.value != "false" {
+			s.fail(g.at, codeValue, "%s: %q is neither true nor false", g, parts[1])
+			return
+		}
 	case "string":
 	default:
 		s.notAllowed(g, p.kind, []string{"string", "int", "bool"})
