@@ -3,6 +3,7 @@ package kserve
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 )
@@ -13,9 +14,27 @@ const Generate = "generate"
 // generates reports whether requests go to that endpoint.
 func (c *HTTP) generates() bool { return c.target.Endpoint == Generate }
 
+// streams reports whether the responses of a target come as events, which are read one by one.
+func streams(t *backends.Target) bool { return t.Endpoint == Generate && t.Streaming }
+
+// checkCoding refuses headers that ask for a stream of responses to be compressed.
+func checkCoding(headers []backends.Header) error {
+	for _, h := range headers {
+		if strings.EqualFold(h.Name, acceptCoding) && !strings.EqualFold(h.Value, "identity") {
+			return fmt.Errorf("header %s cannot be set: the responses of a stream are told apart as they come, which compressed ones cannot be", h.Name)
+		}
+	}
+	return nil
+}
+
 // prepareObject encodes a request of the generate extension: {"id":…, input: value or list, …, "parameters":{…}}. A tensor of
 // one element is a value, any other a flat list: the server knows the shapes.
 func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
+	if streams(&c.target) {
+		if err := checkCoding(r.Headers); err != nil {
+			return nil, err
+		}
+	}
 	path := ModelPath(r.Model, r.ModelVersion) + "/generate"
 	if c.target.Streaming {
 		path += "_stream"

@@ -58,44 +58,57 @@ func (j *httpJudge) Keep(c *backends.Call, status int, s *backends.Sample) int {
 
 // Reply implements http1.Judge.
 func (j *httpJudge) Reply(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) {
-	j.judge(c, status, h, body, s)
-	if j.keep && s.Class == backends.OK && status/100 == 2 {
-		j.keepReply(h, body, s)
+	text, whole, good := j.plain(c, status, h, body, s)
+	if !good {
+		return
+	}
+	j.judge(c.Impl.(*expectation), h, text, whole, s)
+	if j.keep && whole && s.Class == backends.OK {
+		j.keepReply(h, text, s)
 	}
 }
 
-func (j *httpJudge) judge(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) {
-	e := c.Impl.(*expectation)
-	coded := j.decoder.coded(h)
-	whole := h.BodySize() == int64(len(body))
-	if coded && (status/100 == 2 || !e.accepts(status, 200)) {
-		var ok bool
-		if body, ok = j.decoder.decode(body, int64(j.Keep(c, status, s)), !whole); !ok {
-			j.c.fail(s, backends.Decode, "the reply is not compressed as its header says: ", h.Get(contentCodingLower))
-			return
-		}
-	}
+// judge judges what a reply with a good status holds, as much of it as is there.
+func (j *httpJudge) judge(e *expectation, h *http1.Header, text []byte, whole bool, s *backends.Sample) {
 	switch {
-	case !e.accepts(status, 200):
-		if coded {
-			s.SetNote(printable(body, backends.NoteSize))
-		}
-		j.status(status, h, body, s)
-		return
-	case status/100 != 2:
-		s.SetNote(nil)
-		return
-	}
-	switch {
-	case j.refused(body, s):
+	case j.refused(text, s):
 	case e.compares(s):
-		j.compare(e, h, body, whole, s)
-	case coded: // how long the reply is shows only behind its end
+		j.compare(e, h, text, whole, s)
+	case j.decoder.coded(h): // how long the reply is shows only behind its end
 	default:
 		if n, ok := j.jsonSize(h); !ok || n > h.BodySize() {
 			j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
 		}
 	}
+}
+
+// plain gives what a reply holds, with its coding undone, as much of it as was kept; whole: that is all. Not good: the reply has
+// been judged by its status, or cannot be read.
+func (j *httpJudge) plain(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) (text []byte, whole, good bool) {
+	accepted := c.Impl.(*expectation).accepts(status, 200)
+	coded := j.decoder.coded(h)
+	whole = h.BodySize() == int64(len(body))
+	if coded && (status/100 == 2 || !accepted) {
+		limit := j.Keep(c, status, s)
+		var ok bool
+		if body, ok = j.decoder.decode(body, int64(limit), !whole); !ok {
+			j.c.fail(s, backends.Decode, "the reply is not compressed as its header says: ", h.Get(contentCodingLower))
+			return nil, false, false
+		}
+		whole = whole && len(body) < limit
+	}
+	switch {
+	case !accepted:
+		if coded {
+			s.SetNote(printable(body, backends.NoteSize))
+		}
+		j.status(status, h, body, s)
+		return nil, false, false
+	case status/100 != 2:
+		s.SetNote(nil)
+		return nil, false, false
+	}
+	return body, whole, true
 }
 
 // refused fails a reply whose body says that the server could not answer, or is no JSON object.

@@ -73,6 +73,11 @@ func resolve(t backends.Target) (endpoint, error) {
 	if e.grpc && (t.InputJSON || t.OutputJSON) {
 		return e, errors.New("tensors: json is for HTTP; over gRPC tensors are always raw bytes")
 	}
+	if streams(&t) {
+		if err := checkCoding(t.Headers); err != nil {
+			return e, err
+		}
+	}
 	if e.secure {
 		e.tls, err = tlsConfig(t.TLS, e.host)
 	}

@@ -13,6 +13,7 @@ import (
 //
 //	an object that is {"error": …}                     server; the note is the object. In a stream it ends what counts
 //	what is no JSON object                             decode
+//	a stream of responses that is compressed           decode: what comes could not be told apart as it comes
 //	expected outputs missing or different              mismatch; of several responses the last one counts
 //
 // The status of a stream is out before its first response, and so is that of generate: an error comes with 200.
@@ -30,8 +31,10 @@ var eventStream = []byte("text/event-stream")
 func (j *objectJudge) Streams(_ *backends.Call, status int, h *http1.Header) bool {
 	j.events.Reset()
 	j.at, j.failed, j.ended = 0, false, false
-	return status/100 == 2 && bytes.HasPrefix(h.Get("content-type"), eventStream)
+	return status/100 == 2 && isStream(h) && !j.decoder.coded(h)
 }
+
+func isStream(h *http1.Header) bool { return bytes.HasPrefix(h.Get("content-type"), eventStream) }
 
 // Data implements http1.Streamer. All events of one read came at one time.
 func (j *objectJudge) Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full bool) {
@@ -66,6 +69,7 @@ func (j *objectJudge) event(c *backends.Call, at int64, s *backends.Sample) {
 		j.failed, j.at = true, at
 		return
 	}
+	j.keepObject(j.events.Data, s)
 	s.Responses++
 	if cap(s.Events) > 0 {
 		e := backends.Event{At: at}
@@ -142,25 +146,35 @@ func (j *objectJudge) values(want *backends.Tensor, text []byte) ([]byte, bool) 
 
 // Reply implements http1.Judge.
 func (j *objectJudge) Reply(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) {
-	e := c.Impl.(*expectation)
+	stream := status/100 == 2 && isStream(h)
+	coded := j.decoder.coded(h)
 	switch {
-	case !e.accepts(status, 200):
-		j.status(status, h, body, s)
-	case status/100 != 2:
-		s.SetNote(nil)
-	case !bytes.HasPrefix(h.Get("content-type"), eventStream):
-		j.whole(c, h, body, s)
-	default:
+	case stream && coded:
+		j.c.fail(s, backends.Decode, "the responses are compressed, and could not be told apart as they come: ", h.Get(contentCodingLower))
+		return
+	case stream && c.Impl.(*expectation).accepts(status, 200):
 		j.close(c, s)
+		return
+	}
+	if text, whole, good := j.plain(c, status, h, body, s); good {
+		j.whole(c, text, whole, s)
 	}
 }
 
-// whole judges a reply in one piece. Without expected outputs only its first bytes are there.
-func (j *objectJudge) whole(c *backends.Call, h *http1.Header, body []byte, s *backends.Sample) {
-	if h.BodySize() == int64(len(body)) {
-		j.object(c, body, s)
-	} else {
-		j.refused(body, s)
+// whole judges a reply in one piece, of which only the first bytes are there where nothing is expected of it.
+func (j *objectJudge) whole(c *backends.Call, text []byte, whole bool, s *backends.Sample) {
+	switch {
+	case !whole:
+		j.refused(text, s)
+	case !j.object(c, text, s) && s.Class == backends.OK:
+		j.keepObject(text, s)
+	}
+}
+
+// keepObject keeps a response as it came.
+func (j *objectJudge) keepObject(text []byte, s *backends.Sample) {
+	if j.keep {
+		s.AddText(text)
 	}
 }
 

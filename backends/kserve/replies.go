@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// A reply is kept as it came: over gRPC the ModelInferResponse; over HTTP the length of the JSON in it, as 4 bytes
-// little-endian, and the body.
+// A reply is kept as it came, but for its coding: over gRPC the ModelInferResponse; over HTTP the length of the JSON in it, as
+// 4 bytes little-endian, and the body; of the generate extension each object.
 
 var errReply = errors.New("the reply cannot be read")
 
@@ -21,7 +21,7 @@ func (j *httpJudge) keepReply(h *http1.Header, body []byte, s *backends.Sample) 
 	if size < 0 {
 		size = int64(len(body))
 	}
-	if !ok || size > int64(len(body)) || h.BodySize() != int64(len(body)) {
+	if !ok || size > int64(len(body)) {
 		return
 	}
 	var length [4]byte
@@ -31,6 +31,9 @@ func (j *httpJudge) keepReply(h *http1.Header, body []byte, s *backends.Sample) 
 
 // Outputs implements backends.Replier.
 func (c *HTTP) Outputs(reply []byte) ([]backends.Tensor, error) {
+	if c.generates() {
+		return objectOutputs(reply)
+	}
 	if len(reply) < 4 {
 		return nil, errReply
 	}

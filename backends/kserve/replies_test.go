@@ -61,10 +61,12 @@ func TestOutputsOfReplies(t *testing.T) {
 
 func FuzzOutputs(f *testing.F) {
 	f.Add(body(2, "{}"))
+	f.Add([]byte(`{"A":["x",""],"B":[[1,2.5]],"C":{}}`))
 	f.Add(body(70, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":[[1]]}]}`))
 	f.Add(protow.AppendString(nil, 5, protow.AppendString(nil, 1, "A")))
 	f.Fuzz(func(_ *testing.T, reply []byte) {
 		_, _ = new(HTTP).Outputs(reply)
+		_, _ = (&HTTP{target: backends.Target{Endpoint: Generate}}).Outputs(reply)
 		_, _ = new(GRPC).Outputs(reply)
 	})
 }
