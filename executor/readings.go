@@ -43,7 +43,7 @@ func (t *trial) measure() {
 	t.books(&total, reported)
 	t.read = &readings{
 		total: total, parts: t.parts, stopped: total.Aggregate.Stopped(), sent: t.played.Sent, repeats: 1,
-		use: t.watch.use(), counted: t.in.series, percentiles: t.r.program.Plan.Output.Percentiles,
+		use: t.watch.use(t), counted: t.in.series, percentiles: t.r.program.Plan.Output.Percentiles,
 		mask: t.r.program.Plan.Mask, called: t.in.called, server: t.serverSlices(total.Slices, total.From), scrapes: t.scrapes(total.From, reported),
 	}
 	t.read.began, t.read.ended = t.counters(total.From, reported)

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
@@ -71,6 +72,7 @@ type runner struct {
 	targets  map[*scenario.Target]*target
 	inputs   map[*scenario.Stage]*inputs
 	room     int64             // bytes that encoded requests may still take
+	cpus     float64           // how many this process may use
 	failed   map[string]string // stages that count as failed, and why
 	unfit    string            // why nothing is to be sent: then all nodes are skipped; "": it is
 	clean    cleanup
@@ -88,7 +90,7 @@ func (p *Program) Run(ctx context.Context, e Env) (*result.Result, source.Diagno
 	r := &runner{
 		program: p, env: e, clock: backends.Clock{Origin: time.Now()},
 		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs), failed: make(map[string]string),
-		asked: make(map[model]error), room: maxCalls,
+		asked: make(map[model]error), room: maxCalls, cpus: observe.Allowed(),
 	}
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
 	r.stops = watchStops(ctx, e.Interrupt, p.Plan.MaxDuration)

@@ -86,11 +86,11 @@ func (w *watcher) take(ctx context.Context, t *trial, i moment) {
 }
 
 // use is what this process took during hold.
-func (w *watcher) use() observe.Use {
+func (w *watcher) use(t *trial) observe.Use {
 	if !w.ended {
 		return observe.Use{Share: -1, User: -1, System: -1, Memory: -1}
 	}
-	return observe.Between(w.client[w.from], w.client[holdEnds], observe.Allowed())
+	return observe.Between(w.client[w.from], w.client[holdEnds], t.r.cpus)
 }
 
 // counters are the server's at the ends of what is reported of hold, which began at a moment of the run clock; nil where

@@ -1,6 +1,10 @@
 package drive
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+	"unsafe"
+)
 
 const (
 	prSetTimerSlack = 29
@@ -23,4 +27,15 @@ func sharpTimer() (restore func()) {
 func nap(ns int64) {
 	t := syscall.NsecToTimespec(ns)
 	_ = syscall.Nanosleep(&t, nil)
+}
+
+// rawNap sleeps at most so long and keeps the processor of its goroutine: the scheduler does not see that it sleeps. A
+// signal, such as that of a scheduler that wants to stop the goroutine, ends it early; the goroutine then stops where it
+// calls a function, so this one must stay a call. (A yield instead would be no stop: the collector, which scans the stack of
+// a goroutine that it has stopped, would ask again and again.)
+//
+//go:noinline
+func rawNap(d time.Duration) {
+	t := syscall.NsecToTimespec(int64(d))
+	_, _, _ = syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0)
 }

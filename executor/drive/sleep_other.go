@@ -9,3 +9,6 @@ func sharpTimer() (restore func()) { return func() {} }
 
 // nap sleeps about ns.
 func nap(ns int64) { time.Sleep(time.Duration(ns)) }
+
+// StayAwake has no equal outside Linux.
+func StayAwake() (asleep func()) { return func() {} }

@@ -2,6 +2,7 @@ package drive
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,17 +51,27 @@ func TestClosedPauses(t *testing.T) {
 	}
 }
 
+// after calls f with the n-th request that is sent.
+func after(n int64, f func()) func(*backends.Sample) {
+	var sent atomic.Int64
+	return func(*backends.Sample) {
+		if sent.Add(1) == n {
+			f()
+		}
+	}
+}
+
 // Whatever ends a node ends the pauses: none is waited for.
 func TestClosedPausesEnd(t *testing.T) {
 	hour := int64(time.Hour)
 	for name, tune := range map[string]func(w *world, o *Options, cancel func()){
-		"stop": func(w *world, o *Options, _ func()) { w.c.StopAt.Store(o.Start + 5*ms) },
+		"stop": func(w *world, o *Options, _ func()) { w.c.StopAt.Store(o.Start + 50*ms) },
 		"stop, later": func(w *world, o *Options, _ func()) {
-			time.AfterFunc(time.Millisecond, func() { w.c.StopAt.Store(w.clock.Now()) })
+			w.onSend = after(3, func() { w.c.StopAt.Store(w.clock.Now()) })
 		},
 		// Two pause, the third finds that there is nothing more.
 		"limit":     func(_ *world, o *Options, _ func()) { o.Limit = 2 },
-		"interrupt": func(_ *world, _ *Options, cancel func()) { time.AfterFunc(time.Millisecond, cancel) },
+		"interrupt": func(w *world, _ *Options, cancel func()) { w.onSend = after(3, cancel) },
 	} {
 		w := newWorld(t, 3)
 		ctx, cancel := context.WithCancel(background)
@@ -71,7 +82,7 @@ func TestClosedPausesEnd(t *testing.T) {
 		})
 		cancel()
 		w.finished(p)
-		if p.Sent < 2 || p.Sent > 3 {
+		if p.Sent < 1 || p.Sent > 3 { // on a busy machine "stop" comes before all have begun
 			t.Errorf("%s: sent %d", name, p.Sent)
 		}
 	}

@@ -1,0 +1,37 @@
+package drive
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// awakeNap is how long StayAwake's goroutine sleeps at a time. A scheduler that wants to stop it wakes it by a signal, and
+// does so anyway to what has run for 10 ms.
+const awakeNap = 5 * time.Millisecond
+
+// StayAwake keeps Go's scheduler from going to sleep between a request and its reply, until asleep is called. A program
+// whose goroutines all wait is idle: its monitor thread sleeps too, and the thread that gets the next reply has to wake it,
+// which costs two switches of threads and a timer for each request of a short closed loop. A goroutine that is in a system
+// call the scheduler does not know of makes the program look busy and takes no time. It has a processor of its own
+// (GOMAXPROCS is one more meanwhile), so that nobody misses one. Nothing else may change GOMAXPROCS before asleep.
+//
+// Measured beside a real Triton: a third less CPU and a quarter less latency at 1 in flight over HTTP and gRPC, a fifth less
+// CPU at 16.
+func StayAwake() (asleep func()) {
+	var over atomic.Bool
+	done := make(chan struct{})
+	before := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(before + 1)
+	go func() {
+		defer close(done)
+		for !over.Load() {
+			rawNap(awakeNap)
+		}
+	}()
+	return func() {
+		over.Store(true)
+		<-done
+		runtime.GOMAXPROCS(before)
+	}
+}
