@@ -25,6 +25,8 @@ type Kind struct {
 	Abilities func(Target) Ability
 	// Later are those of the abilities that Open does not give yet: validate takes a plan that needs one, run refuses it.
 	Later Ability
+	// Absent are those that other binaries have, and how to get one that does: otherwise as Later.
+	Absent map[Ability]string
 	// Check says what Open would refuse without asking anybody: a URL or a file that cannot be used. For validate.
 	Check func(Target) error
 	// Series are the numbers the server itself keeps and Stats returns, in this order. They become metrics named

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -115,9 +116,7 @@ func (r *runner) forget(t *target, name string) {
 		names = append(names, "") // the target's own
 	}
 	for _, n := range names {
-		for _, memory := range []string{"", "system", "cuda"} {
-			delete(r.asked, model{t, n, memory})
-		}
+		maps.DeleteFunc(r.asked, func(m model, _ error) bool { return m.target == t && m.name == n })
 		delete(t.signatures, n)
 	}
 }

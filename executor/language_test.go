@@ -356,6 +356,7 @@ func proven() map[string]string {
 		"TestSearch, TestSearchSlots":  "stages.load.concurrency.search stages.load.concurrency.search.from stages.load.concurrency.search.to stages.load.concurrency.search.precision stages.load.concurrency.search.confirm stages.load.concurrency.search.while",
 		"TestCompression":              "target.compression",
 		"TestSharedMemory":             "stages.shared_memory stages.shared_memory.kind stages.shared_memory.output_size",
+		"TestCUDASharedMemory":         "stages.shared_memory.device", // in binaries with the tag cuda
 		"TestThink":                    "stages.load.think",
 		"TestMixTargets":               "stages.mix stages.mix.NAME.target stages.mix.NAME.weight",
 		"TestMixKeys":                  "stages.mix.NAME.data stages.mix.NAME.model stages.mix.NAME.batch stages.mix.NAME.shapes stages.mix.NAME.outputs stages.mix.NAME.parameters stages.mix.NAME.headers stages.mix.NAME.expect",

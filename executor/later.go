@@ -59,7 +59,12 @@ func (b *build) absent(t *scenario.Target, k *backends.Kind) {
 		b.notYet(pos, "backend "+k.Name+" is not built yet")
 		return
 	}
-	d := source.Diagnostic{Severity: source.Error, Code: codeNotBuilt, Pos: pos, Summary: "this binary was built without backend " + k.Name, Detail: k.Missing}
+	b.without(pos, "backend "+k.Name, k.Missing)
+}
+
+// without gathers once what is not in this binary, and how to get one that has it.
+func (b *build) without(pos source.Pos, what, how string) {
+	d := source.Diagnostic{Severity: source.Error, Code: codeNotBuilt, Pos: pos, Summary: "this binary was built without " + what, Detail: how}
 	if !slices.ContainsFunc(b.program.Later, func(o source.Diagnostic) bool { return o.Pos == d.Pos }) {
 		b.program.Later = append(b.program.Later, d)
 	}

@@ -57,6 +57,7 @@ type model struct {
 	target *target
 	name   string
 	memory string // kind of shared memory; "" the network
+	device int    // with cuda, the GPU
 }
 
 // probes asks for a real answer of each model that is there from the beginning: those of the stages that come before any
@@ -80,7 +81,7 @@ func (r *runner) answered(in *inputs) {
 	for _, e := range in.entries {
 		k := model{target: in.pools[e.pool], name: e.plan.Request.Model}
 		if e.shared != nil {
-			k.memory = e.shared.memory.Kind
+			k.memory, k.device = e.shared.memory.Kind, e.shared.memory.Device
 		}
 		if _, ok := r.asked[k]; !ok && e.choices() > 0 {
 			r.asked[k] = r.asksFor(k.target, e)

@@ -31,11 +31,20 @@ func (b *build) sharing(n *Node) {
 	}
 }
 
-// laterMemory gathers shared memory that a backend does not have yet.
+// laterMemory gathers shared memory that a backend does not have yet, or not in this binary.
 func (b *build) laterMemory(n *Node) {
+	m := n.Stage.Memory
+	if m == nil {
+		return
+	}
+	need := memoryOf(m)
 	for _, k := range n.entries {
-		if m := n.Stage.Memory; m != nil && k != nil && k.kind.Later.Has(memoryOf(m)) {
-			b.notYet(m.Pos, fmt.Sprintf("backend %s has no %s yet", k.kind.Name, memoryOf(m).Names()[0]))
+		switch {
+		case k == nil:
+		case k.kind.Later.Has(need):
+			b.notYet(m.Pos, fmt.Sprintf("backend %s has no %s yet", k.kind.Name, need.Names()[0]))
+		case k.abilities.Has(need) && k.kind.Absent[need] != "":
+			b.without(m.Pos, need.Names()[0], k.kind.Absent[need])
 		}
 	}
 }
@@ -61,10 +70,13 @@ func (e *entry) share(ctx context.Context, slots int) ([]*backends.Call, backend
 	calls, release, err := e.shared.Share(ctx, e.shared.requests, backends.Sharing{
 		Memory: m.Kind, Device: m.Device, Model: e.sig, Slots: slots, OutputSize: m.OutputSize,
 	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", m.Pos, err)
+	}
 	for _, c := range calls {
 		c.Entry = e.number
 	}
-	return calls, release, err
+	return calls, release, nil
 }
 
 // tryShared does for one slot what every trial of the stage will do for all of its slots, and asks for a real answer.

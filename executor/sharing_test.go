@@ -85,6 +85,13 @@ func wide(t *testing.T, last float64) string {
 // is compared lies in the slot's own region.
 func TestSharedMemory(t *testing.T) {
 	s := serve(t, builtin.Config{})
+	sharedMemory(t, s, "kind: system")
+	nothingLeft(t, s)
+}
+
+// sharedMemory plays a plan whose tensors are in some memory.
+func sharedMemory(t *testing.T, s *builtin.Server, kind string) {
+	t.Helper()
 	right, wrong := wide(t, 0), wide(t, 1)
 	const plan = `
 version: 1
@@ -100,9 +107,9 @@ stages:
 			failed             int64
 			note               string
 		}{
-			{"right", right, "{kind: system, output_size: 16KiB}", 0, ""},
-			{"wrong", wrong, "{kind: system, output_size: 16KiB}", 30, "output OUTPUT0 [4095] is 2047.5, want 2048.5"},
-			{"more than room", right, "{kind: system, output_size: 4KiB}", 30, "raise `output_size`"},
+			{"right", right, "{" + kind + ", output_size: 16KiB}", 0, ""},
+			{"wrong", wrong, "{" + kind + ", output_size: 16KiB}", 30, "output OUTPUT0 [4095] is 2047.5, want 2048.5"},
+			{"more than room", right, "{" + kind + ", output_size: 4KiB}", 30, "raise `output_size`"},
 		} {
 			t.Run(protocol+"/"+c.name, func(t *testing.T) {
 				r := play(t, strings.NewReplacer("FILE", c.file, "SHARED", c.shared).Replace(plan), url, Env{})
@@ -125,7 +132,6 @@ stages:
 			})
 		}
 	}
-	nothingLeft(t, s)
 }
 
 // TestSharedRefused: what a server or this machine does not give is said before anything is measured, with what to do.

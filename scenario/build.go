@@ -306,7 +306,7 @@ func (r *reading) stage(s *rawStage, p *Plan) *Stage {
 		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
 	}
 	if m := play.Memory; m != nil {
-		stage.Memory = &Memory{Pos: m.At.pos(), Kind: m.Kind.V, OutputSize: int64(m.OutputSize.V), Device: int(m.Device.V)}
+		stage.Memory = &Memory{Pos: m.Kind.at.pos(), Kind: m.Kind.V, OutputSize: int64(m.OutputSize.V), Device: int(m.Device.V)}
 	}
 	if at := r.subs.points[s.At.node]; at != nil {
 		stage.Point = at.at

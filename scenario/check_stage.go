@@ -48,7 +48,17 @@ func (c *checker) stage(s *rawStage) {
 	c.needsOf(s.Needs, s, s.group)
 	c.extent(s)
 	c.sequences(s)
+	c.memory(s.Play.Memory)
 	c.assertions(s)
+}
+
+// memory refuses what one kind of shared memory has and another has not.
+func (c *checker) memory(m *rawMemory) {
+	if m != nil && m.Kind != nil && m.Kind.V == "system" && m.Device.or(0) != 0 {
+		c.under(m.At, "device", &mistake{
+			code: codeDoesNotFit, summary: "\"device\" does not fit `kind: system`", detail: "it chooses the GPU of `kind: cuda`; memory of the system has none",
+		})
+	}
 }
 
 // request checks what is asked for: target and dataset by name, and that some model is named. at is the stage or the entry

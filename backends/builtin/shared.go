@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"bytes"
 	"net/http"
 	"strconv"
 	"sync"
@@ -21,12 +22,22 @@ type shared struct {
 	users  int // requests that name it and have not been answered
 }
 
-// regionStatus is a region as both protocols show it.
+// memory is where a region is: a client speaks of one kind or the other, and every name is one region's.
+type memory string
+
+const (
+	systemMemory memory = "system"
+	cudaMemory   memory = "cuda"
+)
+
+// regionStatus is what both protocols say of a region: memory of the system has key and offset, that of a GPU its number.
 type regionStatus struct {
-	Name   string `json:"name"`
-	Key    string `json:"key"`
-	Offset uint64 `json:"offset"`
-	Size   uint64 `json:"byte_size"`
+	memory memory
+	name   string
+	key    string
+	offset uint64
+	device uint64
+	size   uint64
 }
 
 // maxRegion bounds what one registration maps.
@@ -36,29 +47,42 @@ const maxRegion = 1 << 40
 func (s *regions) register(r regionStatus) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byID[r.Name] != nil {
-		return &failure{http.StatusBadRequest, codes.AlreadyExists, "shared memory region '" + r.Name + "' already in manager"}
+	if s.byID[r.name] != nil {
+		return &failure{http.StatusBadRequest, codes.AlreadyExists, "shared memory region '" + r.name + "' already in manager"}
 	}
-	if r.Size == 0 || r.Size > maxRegion || r.Offset > maxRegion {
-		return invalid("invalid size of shared memory region: '%s'", r.Name)
+	if r.size == 0 || r.size > maxRegion || r.offset > maxRegion {
+		return invalid("invalid size of shared memory region: '%s'", r.name)
 	}
-	bytes, err := mapShared(r.Key, int64(r.Offset), int(r.Size))
-	if err != nil {
-		return &failure{http.StatusInternalServerError, codes.Internal, "Unable to open shared memory region: '" + r.Key + "'"}
+	bytes, err := mapShared(r.key, int64(r.offset), int(r.size))
+	switch {
+	case err != nil && r.memory == cudaMemory:
+		return invalid("failed to register shared memory region: invalid args")
+	case err != nil:
+		return &failure{http.StatusInternalServerError, codes.Internal, "Unable to open shared memory region: '" + r.key + "'"}
 	}
 	if s.byID == nil {
 		s.byID = map[string]*shared{}
 	}
-	s.byID[r.Name] = &shared{status: r, bytes: bytes}
+	s.byID[r.name] = &shared{status: r, bytes: bytes}
 	return nil
 }
 
-// unregister forgets a region, or all; one that is not known is forgotten already.
-func (s *regions) unregister(name string) error {
+// handleSize is that of a handle of CUDA.
+const handleSize = 64
+
+// keyOf is the key of a GPU's memory, where there is no GPU: the client's driver is a stand-in that shares memory of the
+// system instead, and writes its key into the handle. That of a real one finds nothing here.
+func keyOf(handle []byte) string {
+	key, _, _ := bytes.Cut(handle, []byte{0})
+	return string(key)
+}
+
+// unregister forgets a region of a memory, or all; one that is not known is forgotten already.
+func (s *regions) unregister(m memory, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, r := range s.byID {
-		if name != "" && id != name {
+		if name != "" && id != name || r.status.memory != m {
 			continue
 		}
 		if r.users > 0 {
@@ -70,16 +94,20 @@ func (s *regions) unregister(name string) error {
 	return nil
 }
 
-// list shows a region, or all.
-func (s *regions) list(name string) ([]regionStatus, error) {
+// list shows a region of a memory, or all.
+func (s *regions) list(m memory, name string) ([]regionStatus, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if name != "" && s.byID[name] == nil {
-		return nil, unknownRegion(name)
+	switch r := s.byID[name]; {
+	case name == "":
+	case r == nil:
+		return nil, &failure{http.StatusNotFound, codes.NotFound, "Unable to find " + string(m) + " shared memory region: '" + name + "'"}
+	case r.status.memory != m:
+		return nil, &failure{http.StatusNotFound, codes.NotFound, "The region named '" + name + "' is not registered as " + string(m) + " shared memory"}
 	}
 	list := []regionStatus{}
 	for id, r := range s.byID {
-		if name == "" || id == name {
+		if (name == "" || id == name) && r.status.memory == m {
 			list = append(list, r.status)
 		}
 	}

@@ -7,33 +7,89 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// sharedRoutes are the endpoints of Triton's shared memory extension.
+// sharedRoutes are the endpoints of Triton's shared memory extensions: for each memory the same ones.
 func (s *Server) sharedRoutes(mux *http.ServeMux) {
-	const base = "/v2/systemsharedmemory"
+	s.memoryRoutes(mux, systemMemory, readSystemRegion)
+	s.memoryRoutes(mux, cudaMemory, readCUDARegion)
+}
+
+func (s *Server) memoryRoutes(mux *http.ServeMux, m memory, read func(body *json.Decoder) (regionStatus, error)) {
+	base := "/v2/" + string(m) + "sharedmemory"
 	status := func(w http.ResponseWriter, r *http.Request) {
-		list, err := s.regions.list(r.PathValue("region"))
+		list, err := s.regions.list(m, r.PathValue("region"))
 		if err != nil {
 			writeFailure(w, err)
 			return
 		}
-		writeJSON(w, http.StatusOK, list)
+		shown := []any{}
+		for _, g := range list {
+			shown = append(shown, g.json())
+		}
+		writeJSON(w, http.StatusOK, shown)
 	}
 	mux.HandleFunc("GET "+base+"/status", status)
 	mux.HandleFunc("GET "+base+"/region/{region}/status", status)
 	mux.HandleFunc("POST "+base+"/region/{region}/register", func(w http.ResponseWriter, r *http.Request) {
-		var status regionStatus
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16)).Decode(&status); err != nil {
-			writeFailure(w, invalid("failed to parse the request JSON buffer: %v", err))
+		status, err := read(json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16)))
+		if err != nil {
+			writeFailure(w, err)
 			return
 		}
-		status.Name = r.PathValue("region")
+		status.memory, status.name = m, r.PathValue("region")
 		answerEmpty(w, s.regions.register(status))
 	})
 	unregister := func(w http.ResponseWriter, r *http.Request) {
-		answerEmpty(w, s.regions.unregister(r.PathValue("region")))
+		answerEmpty(w, s.regions.unregister(m, r.PathValue("region")))
 	}
 	mux.HandleFunc("POST "+base+"/unregister", unregister)
 	mux.HandleFunc("POST "+base+"/region/{region}/unregister", unregister)
+}
+
+// systemRegion and cudaRegion are what a client says of a region; the server also says its name.
+type (
+	systemRegion struct {
+		Name   string `json:"name"`
+		Key    string `json:"key"`
+		Offset uint64 `json:"offset"`
+		Size   uint64 `json:"byte_size"`
+	}
+	cudaRegion struct {
+		Name   string     `json:"name"`
+		Handle *rawHandle `json:"raw_handle,omitempty"`
+		Device uint64     `json:"device_id"`
+		Size   uint64     `json:"byte_size"`
+	}
+	rawHandle struct {
+		Base64 []byte `json:"b64"`
+	}
+)
+
+func (r *regionStatus) json() any {
+	if r.memory == cudaMemory {
+		return cudaRegion{Name: r.name, Device: r.device, Size: r.size}
+	}
+	return systemRegion{r.name, r.key, r.offset, r.size}
+}
+
+func readSystemRegion(body *json.Decoder) (regionStatus, error) {
+	var r systemRegion
+	if err := body.Decode(&r); err != nil {
+		return regionStatus{}, invalid("failed to parse the request JSON buffer: %v", err)
+	}
+	return regionStatus{key: r.Key, offset: r.Offset, size: r.Size}, nil
+}
+
+func readCUDARegion(body *json.Decoder) (regionStatus, error) {
+	var r cudaRegion
+	switch err := body.Decode(&r); {
+	case err != nil:
+		return regionStatus{}, invalid("failed to parse the request JSON buffer: %v", err)
+	case r.Handle == nil:
+		return regionStatus{}, invalid("Shared memory register request has no 'raw_handle' field")
+	case len(r.Handle.Base64) != handleSize:
+		return regionStatus{}, invalid("'raw_handle' must be a valid base64 encoded cudaIpcMemHandle_t")
+	}
+	return regionStatus{key: keyOf(r.Handle.Base64), device: r.Device, size: r.Size}, nil
 }
 
 func answerEmpty(w http.ResponseWriter, err error) {

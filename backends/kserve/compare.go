@@ -1,6 +1,8 @@
 package kserve
 
 import (
+	"errors"
+
 	"github.com/sluice-bench/sluice/backends"
 )
 
@@ -43,16 +45,21 @@ func (c *comparison) output(e *expectation, want *backends.Tensor, datatype []by
 	return len(c.note) == 0
 }
 
-// shared gives what the server has left of output want in shared memory; the sample's class says that it cannot be there.
-func (c *comparison) shared(e *expectation, want *backends.Tensor, datatype []byte, shape []int64, s *backends.Sample) []byte {
+// shared gives what the server has left of output want in shared memory. False: it cannot be read, and the sample says why.
+func (c *comparison) shared(e *expectation, want *backends.Tensor, datatype []byte, shape []int64, s *backends.Sample) (data []byte, ok bool) {
 	if string(datatype) != string(want.Type) {
-		return nil // the comparison names both
+		return nil, true // the comparison names both
 	}
-	data, ok := e.sharedOutput(want.Name, want.Type, shape, s.Region)
-	if !ok {
-		s.Class = backends.Decode
+	data, err := e.sharedOutput(want.Name, want.Type, shape, s.Region)
+	switch {
+	case err == nil:
+		return data, true
+	case errors.Is(err, errNoOutput):
+		c.fail(s, backends.Decode, "the data cannot be read of output ", []byte(want.Name))
+	default: // it is there, and this machine does not get at it
+		c.fail(s, backends.Client, "shared memory: ", []byte(err.Error()))
 	}
-	return data
+	return nil, false
 }
 
 // end finds an expected output that did not come.

@@ -95,8 +95,9 @@ func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
 		var data []byte
 		switch {
 		case e.shared != nil:
-			data = j.c.shared(e, want, datatype, j.c.shape, s)
-			ok = s.Class == backends.OK
+			if data, ok = j.c.shared(e, want, datatype, j.c.shape, s); !ok {
+				return
+			}
 		case len(j.raw) > 0:
 			data = j.raw[i]
 		default:

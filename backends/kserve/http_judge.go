@@ -213,7 +213,10 @@ func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
 		shape := j.c.shape[o.shape[0]:o.shape[1]]
 		switch {
 		case o.size < 0 && o.data == nil && e.shared != nil:
-			data = j.c.shared(e, want, o.datatype, shape, s)
+			var ok bool
+			if data, ok = j.c.shared(e, want, o.datatype, shape, s); !ok {
+				return
+			}
 		case o.size < 0:
 			data, s.Class = j.elements(want, o)
 		}

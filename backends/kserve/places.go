@@ -16,8 +16,8 @@ type Places struct {
 	Outputs []Place // of Request.Outputs, by index; their region is Output
 	// Output and the digits of Fields.Region, with zeros in front, name the region of a slot's outputs.
 	Output string
-	// Read gives the bytes of a slot's region of outputs; nil where they cannot be read: nothing is compared then.
-	Read func(region uint32) []byte
+	// Read gives bytes of a slot's region of outputs, valid until the slot's next request.
+	Read func(region uint32, at, size int64) ([]byte, error)
 }
 
 // Place is where one tensor lies.
@@ -107,30 +107,32 @@ func (h *holes) outputs(list []backends.Output, p *Places) {
 	}
 }
 
-// sharedOutput gives the bytes of output name that the server has left in its place, as many as its shape has or its texts take.
-// None: it was not asked for, or they cannot be there.
-func (e *expectation) sharedOutput(name string, t backends.DataType, shape []int64, region uint32) (data []byte, ok bool) {
+// errNoOutput is the error of an output that cannot be in its place.
+var errNoOutput = errors.New("it is not in its place")
+
+// sharedOutput gives the bytes of output name that the server has left in its place, as many as its shape has or its texts
+// take. errNoOutput: it was not asked for, or they cannot be there.
+func (e *expectation) sharedOutput(name string, t backends.DataType, shape []int64, region uint32) (data []byte, err error) {
 	i := slices.IndexFunc(e.asked, func(o backends.Output) bool { return o.Name == name })
-	if i < 0 {
-		return nil, false
+	n, bad := backends.Elements(shape)
+	if i < 0 || bad != nil {
+		return nil, errNoOutput
 	}
-	at, all := e.shared.Outputs[i], e.shared.Read(region)
-	if at.At+at.Size > int64(len(all)) {
-		return nil, false
-	}
-	data = all[at.At : at.At+at.Size]
-	n, err := backends.Elements(shape)
-	if err != nil {
-		return nil, false
-	}
-	size := n * int64(max(t.Size(), 0))
-	if t == backends.Bytes {
-		size = textsSize(data, n)
+	at := e.shared.Outputs[i]
+	size := at.Size // texts say themselves how many bytes they take
+	if t != backends.Bytes {
+		size = n * int64(max(t.Size(), 0))
 	}
 	if size < 0 || size > at.Size {
-		return nil, false
+		return nil, errNoOutput
 	}
-	return data[:size], true
+	if data, err = e.shared.Read(region, at.At, size); err != nil || t != backends.Bytes {
+		return data, err
+	}
+	if size = textsSize(data, n); size < 0 {
+		return nil, errNoOutput
+	}
+	return data[:size], nil
 }
 
 // textsSize is what n length-prefixed texts take; -1: there are fewer.

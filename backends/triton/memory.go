@@ -4,30 +4,33 @@ import (
 	"fmt"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/backends/wire/protow"
-	"github.com/sluice-bench/sluice/backends/wire/shm"
 )
 
-// memory is a kind of memory that regions are made of: a case of memoryOf.
+// memory is the memory of one call of Share: of a kind that memoryOf knows.
 type memory struct {
-	path    string // of the HTTP calls: /v2/PATH/region/NAME/register
-	method  string // of the gRPC calls: METHODRegister
-	make    func(o *backends.Sharing, name string, size int64) (region, error)
-	room    func(size int64) error // whether there is as much, before any of it is taken
-	reasons []reason               // for which a server refuses
-	// readable says that outputs can be compared where they lie.
-	readable bool
+	source
+	path    string   // of the HTTP calls: /v2/PATH/region/NAME/register
+	method  string   // of the gRPC calls: METHODRegister
+	more    string   // how there can be more of it
+	reasons []reason // for which a server refuses
 }
 
-// reason is what to do about a refusal whose text holds words.
-type reason struct{ words, advice string }
+// source is where regions come from.
+type source interface {
+	// Room reports that there is not as much, before any of it is taken.
+	Room(size int64) error
+	// Make makes a region, all zero. The name is its own.
+	Make(name string, size int64) (region, error)
+	// Close gives back what is left when all regions are closed.
+	Close() error
+}
 
 // region is one piece of memory that the server is told of.
 type region interface {
-	// Put copies data to offset at, before the server knows of the region.
+	// Put copies data to offset at.
 	Put(at int64, data []byte) error
-	// Bytes are those of the region, nil where they cannot be read.
-	Bytes() []byte
+	// Read gives what lies there, valid until the same is read again.
+	Read(at, size int64) ([]byte, error)
 	// JSON and Message are how the server is told, without the region's name: the body of the HTTP call, and the fields of
 	// the gRPC message.
 	JSON() any
@@ -37,61 +40,24 @@ type region interface {
 	Close() error
 }
 
+// reason is what to do about a refusal whose text holds words.
+type reason struct{ words, advice string }
+
 // memoryOf is the memory of Sharing.Memory.
-func memoryOf(kind string) (*memory, error) {
-	switch kind {
+func memoryOf(o *backends.Sharing) (*memory, error) {
+	switch o.Memory {
 	case "system":
-		return &memory{
-			path: "systemsharedmemory", method: "SystemSharedMemory", make: newSystemRegion, room: shm.Room, reasons: systemReasons, readable: true,
-		}, nil
+		return systemMemory(), nil
+	case "cuda":
+		return cudaMemory(o.Device)
 	}
-	return nil, fmt.Errorf("shared memory of the kind %s cannot be had in this build", kind)
+	return nil, fmt.Errorf("there is no shared memory of the kind %s", o.Memory)
 }
 
-const allowShared = "start the server with --allow-client-shm=true"
-
-var systemReasons = []reason{
-	{
-		"Unable to open shared memory region",
-		"it does not see the shared memory of this machine: run both on one machine, and a server in a container with --ipc=host, or with /dev/shm mounted from here",
-	},
-	{"allow-client-shm", allowShared},
-	{"not allowed", allowShared},
-	{"disabled", allowShared},
-	{"Unimplemented", "it has no shared memory extension"},
-	{"status 404", "it has no shared memory extension"},
-}
-
-// systemRegion is shared memory of the system.
-type systemRegion struct{ *shm.Region }
-
-func newSystemRegion(_ *backends.Sharing, name string, size int64) (region, error) {
-	r, err := shm.New("/"+name, size)
-	if err != nil {
-		return nil, err
+// denials are the reasons for which a server refuses memory of any kind.
+func denials() []reason {
+	const allow, none = "start the server with --allow-client-shm=true", "it has no shared memory extension"
+	return []reason{
+		{"allow-client-shm", allow}, {"not allowed", allow}, {"disabled", allow}, {"Unimplemented", none}, {"status 404", none},
 	}
-	return systemRegion{r}, nil
 }
-
-// Put implements region.
-func (r systemRegion) Put(at int64, data []byte) error {
-	copy(r.Bytes()[at:], data)
-	return nil
-}
-
-// JSON implements region.
-func (r systemRegion) JSON() any {
-	return struct {
-		Key    string `json:"key"`
-		Offset int64  `json:"offset"`
-		Size   int    `json:"byte_size"`
-	}{r.Key(), 0, len(r.Bytes())}
-}
-
-// Message implements region. SystemSharedMemoryRegisterRequest: name 1, key 2, offset 3, byte_size 4.
-func (r systemRegion) Message(dst []byte) []byte {
-	return protow.AppendUint(protow.AppendString(dst, 2, r.Key()), 4, uint64(len(r.Bytes())))
-}
-
-// Known implements region.
-func (r systemRegion) Known() error { return r.Unlink() }

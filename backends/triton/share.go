@@ -26,7 +26,7 @@ type shares struct{ number atomic.Uint64 }
 // Share implements backends.Sharer. All inputs lie in one region, one after the other, and every slot has a region for the
 // outputs of its requests, so that none overwrites another's.
 func (c *conn) Share(ctx context.Context, reqs []backends.Request, o backends.Sharing) ([]*backends.Call, backends.Release, error) {
-	m, err := memoryOf(o.Memory)
+	m, err := memoryOf(&o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,7 +46,8 @@ type share struct {
 	name   string // what the names of all its regions begin with
 	inputs region // nil: no input has a byte
 	slots  []region
-	told   []string // the regions that the server knows
+	told   []string // the regions that the server knows, or may know
+	made   []region // all that are to be closed
 }
 
 // open lays everything out, makes the regions, tells the server and encodes the requests.
@@ -87,10 +88,7 @@ func (s *share) layout(reqs []backends.Request) (places []kserve.Places, input, 
 	places = make([]kserve.Places, len(reqs))
 	for i := range reqs {
 		r, p := &reqs[i], &places[i]
-		p.Output = s.name + "-out-"
-		if s.memory.readable {
-			p.Read = s.read
-		}
+		p.Output, p.Read = s.name+"-out-", s.read
 		for _, t := range r.Inputs {
 			at := kserve.Place{Region: s.name + "-in", At: input, Size: int64(len(t.Data))}
 			p.Inputs = append(p.Inputs, at)
@@ -132,8 +130,8 @@ func (s *share) outputSize(name string, items int64) int64 {
 // room says at once, and what to do, where the memory is not to be had.
 func (s *share) room(input, output int64) error {
 	all := page(input) + page(output)*int64(s.o.Slots)
-	if err := s.memory.room(all); err != nil {
-		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower `output_size`, `max_in_flight` or the data, or give the container more with --shm-size", err, input, output, s.o.Slots)
+	if err := s.memory.Room(all); err != nil {
+		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower `output_size`, `max_in_flight` or the data, or %s", err, input, output, s.o.Slots, s.memory.more)
 	}
 	return nil
 }
@@ -160,19 +158,18 @@ func (s *share) regions(ctx context.Context, input, output int64) (err error) {
 	return nil
 }
 
+// region makes one and tells the server. What comes of it in the middle is close's to undo.
 func (s *share) region(ctx context.Context, name string, size int64) (region, error) {
-	r, err := s.memory.make(s.o, name, size)
+	r, err := s.memory.Make(name, size)
 	if err != nil {
 		return nil, err
 	}
+	s.made = append(s.made, r)
 	s.told = append(s.told, name) // also when the answer is lost
 	if err := s.conn.register(ctx, s.memory, name, r); err != nil {
-		return nil, errors.Join(s.refused(err), r.Close())
+		return nil, s.refused(err)
 	}
-	if err := r.Known(); err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
-	return r, nil
+	return r, r.Known()
 }
 
 // refused is what to do about a server that does not take a region.
@@ -186,15 +183,16 @@ func (s *share) refused(err error) error {
 	return fmt.Errorf("the server does not take %s shared memory: %w", s.o.Memory, err)
 }
 
-// read gives the region of a slot's outputs.
-func (s *share) read(region uint32) []byte {
+// read gives what lies in the region of a slot's outputs.
+func (s *share) read(region uint32, at, size int64) ([]byte, error) {
 	if int(region) >= len(s.slots) {
-		return nil
+		return nil, fmt.Errorf("slot %d has no region", region)
 	}
-	return s.slots[region].Bytes()
+	return s.slots[region].Read(at, size)
 }
 
-// close unregisters what was registered and gives the memory back, whatever the server says.
+// close unregisters what was registered and gives the memory back, whatever the server says: it has let go of the memory
+// before, where it can be asked.
 func (s *share) close(ctx context.Context) error {
 	var errs []error
 	for _, name := range s.told {
@@ -203,14 +201,11 @@ func (s *share) close(ctx context.Context) error {
 			break // a server that is gone is not asked for every region
 		}
 	}
-	if s.inputs != nil {
-		errs = append(errs, s.inputs.Close())
-	}
-	for _, r := range s.slots {
+	for _, r := range s.made {
 		errs = append(errs, r.Close())
 	}
-	s.told, s.inputs, s.slots = nil, nil, nil
-	return errors.Join(errs...)
+	s.told, s.made, s.inputs, s.slots = nil, nil, nil, nil
+	return errors.Join(append(errs, s.memory.Close())...)
 }
 
 // inUse is how the server refuses to forget a region that one of its requests still works with: one that was cancelled

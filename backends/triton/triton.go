@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/wire/cuda"
 )
 
 // Kind is the backend "triton".
@@ -22,11 +23,20 @@ func Kind() backends.Kind {
 		Keys:      append(kserve.Keys(), "statistics", "endpoint", "streaming", "inactivity_timeout", "composing_models", "tokenizer", "trace", "log"),
 		Endpoints: []string{infer, generate, "tensorrtllm", "vllm"},
 		Abilities: abilities,
-		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace | backends.Stream | backends.BidiStream | backends.SystemShm),
+		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace | backends.Stream | backends.BidiStream | backends.SystemShm | backends.CUDAShm),
+		Absent:    absent(),
 		Check:     check,
 		Series:    Series(),
 		Open:      open,
 	}
+}
+
+// absent is what this binary was built without.
+func absent() map[backends.Ability]string {
+	if why := cuda.Missing(); why != "" {
+		return map[backends.Ability]string{backends.CUDAShm: why}
+	}
+	return nil
 }
 
 // Endpoints of Triton. infer takes tensors; tensorrtllm and vllm are infer with the inputs of those backends, made from

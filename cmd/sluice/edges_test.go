@@ -45,6 +45,7 @@ backends/wire/shm       ->
 backends/kserve         -> backends backends/wire/*
 backends/triton         -> backends backends/wire/* backends/kserve
 backends/wire/native    ->
+backends/wire/cuda      -> backends/wire/native backends/wire/shm
 backends/triton_inprocess -> backends backends/wire/* backends/kserve backends/triton
 backends/tfserving      -> backends backends/wire/*
 backends/torchserve     -> backends backends/wire/*

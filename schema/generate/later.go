@@ -27,9 +27,6 @@ dataset.history
 
 load.of: sessions
 
-stage_map.shared_memory: cuda
-shared_memory.kind: cuda
-shared_memory.device
 span: session sessions
 
 

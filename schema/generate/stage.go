@@ -59,9 +59,9 @@ func stageDefs() []definition {
 		}},
 		{"shared_memory", "map", func() object {
 			return closed("map",
-				key{name: "kind", schema: words(list("system cuda")), required: true, example: "system", description: "Where the regions are."},
+				key{name: "kind", schema: words(list("system cuda")), required: true, example: "system", description: "Where the regions are: system is memory of the machine that both run on, cuda is memory of one of its GPUs, which a binary has that was built with -tags cuda."},
 				key{name: "output_size", schema: ref("size"), dflt: "100KiB", example: "1MiB", description: "Room for an output whose size the model does not tell, for each inference of a request."},
-				key{name: "device", schema: ref("int"), dflt: 0, example: 0, description: "The GPU."},
+				key{name: "device", schema: ref("int"), dflt: 0, example: 0, description: "The GPU of kind cuda, by the number that the driver gives it, to client and server alike: CUDA_VISIBLE_DEVICES changes the numbers."},
 			)
 		}},
 		{"action", "action", func() object {
@@ -134,7 +134,7 @@ func morePlayKeys() []key {
 		{name: "delay", schema: ref("duration"), dflt: "0s", example: "10s", description: "Pause before it starts."},
 		{name: "max_duration", schema: ref("duration"), example: "5m", description: "Then it is interrupted."},
 		{name: "sequences", schema: ref("sequences"), example: object{{"live", 64}}, description: "How requests form sequences."},
-		{name: "shared_memory", schema: memory, example: "system", description: "Tensors lie in memory that the server shares: requests carry only their places."},
+		{name: "shared_memory", schema: memory, example: "system", description: "Tensors lie in memory that the server shares, of the system or of a GPU (cuda): requests carry only their places."},
 		{name: "before", schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"load_model", "m"}}}, description: "Actions before it."},
 		{name: "after", schema: listOf(ref("action")), dflt: []any{}, example: []any{object{{"unload_model", "m"}}}, description: "Actions after it, on every way out."},
 		{

@@ -1,0 +1,107 @@
+// Package cudatest is a stand-in of NVIDIA's driver for tests of shared memory on machines without a GPU: a C library by the
+// driver's name, which logs every call and can fail any.
+//
+// It is not: a GPU, a driver that computes anything, a way to load a library (who tests does, in this process or another).
+package cudatest
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+//go:embed testdata/libcuda.c
+var source string
+
+// Driver is a library that was compiled for one test process, in a folder of its own.
+type Driver struct{ dir string }
+
+// Compile makes the library with gcc.
+func Compile(t testing.TB) *Driver {
+	t.Helper()
+	d := &Driver{dir: t.TempDir()}
+	cmd := exec.Command("gcc", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", d.Library(), "-x", "c", "-", "-lpthread", "-lrt", "-ldl")
+	cmd.Stdin = strings.NewReader(source)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	return d
+}
+
+// Library is the library's path. Once it is loaded the loader finds it by the driver's name too.
+func (d *Driver) Library() string { return filepath.Join(d.dir, "libcuda.so.1") }
+
+// Reset forgets the calls so far, and lets the calls fail that lines of FUNCTION NTH CODE name: "*" is any function, 0 every
+// call. There are so many GPUs from then on.
+func (d *Driver) Reset(t testing.TB, fail string, devices int) {
+	t.Helper()
+	d.write(t, "calls", "")
+	d.write(t, "fail", fail)
+	d.write(t, "devices", strconv.Itoa(devices))
+}
+
+func (d *Driver) write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(d.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Note adds a line to the calls, beside those of the driver: what else happens between them.
+func (d *Driver) Note(t testing.TB, line string) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(d.dir, "calls"), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(f, line)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Calls are those since Reset, one a line.
+func (d *Driver) Calls(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(d.dir, "calls"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Left is what this process has not given back: memory by its names, contexts, and threads that still have one.
+func (d *Driver) Left(t testing.TB) string {
+	t.Helper()
+	names, err := filepath.Glob(fmt.Sprintf("/dev/shm/sluice-gpu-%d-*", os.Getpid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contexts, current := 0, 0
+	for line := range strings.Lines(d.Calls(t)) {
+		if strings.Contains(line, "CUDA_ERROR") {
+			continue
+		}
+		switch function, _, _ := strings.Cut(line, "("); function {
+		case "cuDevicePrimaryCtxRetain":
+			contexts++
+		case "cuDevicePrimaryCtxRelease_v2":
+			contexts--
+		case "cuCtxPushCurrent_v2":
+			current++
+		case "cuCtxPopCurrent_v2":
+			current--
+		}
+	}
+	if len(names) == 0 && contexts == 0 && current == 0 {
+		return ""
+	}
+	return fmt.Sprintf("memory %v, contexts %d, current %d", names, contexts, current)
+}

@@ -1,0 +1,81 @@
+package triton
+
+import (
+	"fmt"
+
+	"github.com/sluice-bench/sluice/backends/wire/cuda"
+	"github.com/sluice-bench/sluice/backends/wire/protow"
+)
+
+// cudaMemory is memory of a GPU, whose context is held until it is closed.
+func cudaMemory(number int) (*memory, error) {
+	d, err := cuda.Open(number)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory: %w", err)
+	}
+	elsewhere := fmt.Sprintf("it does not reach GPU %d of this machine: run both on one machine, where CUDA_VISIBLE_DEVICES gives that GPU the same number to both, "+
+		"and a server in a container with --gpus, --ipc=host and --pid=host", number)
+	return &memory{
+		source: graphics{d, number}, path: "cudasharedmemory", method: "CudaSharedMemory", more: "use a GPU that has more with `device`",
+		reasons: append([]reason{
+			{"GPUs not supported", "it was built without GPUs: use `shared_memory: system`"},
+			{"invalid args", elsewhere},
+			{"CUDA IPC handle", elsewhere},
+		}, denials()...),
+	}, nil
+}
+
+// graphics is a GPU. The server knows it by the same number.
+type graphics struct {
+	*cuda.Device
+	number int
+}
+
+// Make implements source. The name is the server's alone: it finds the region by its handle.
+func (g graphics) Make(_ string, size int64) (region, error) {
+	r, err := g.New(size)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory: %w", err)
+	}
+	return &cudaRegion{Region: r, number: g.number}, nil
+}
+
+// cudaRegion is memory of a GPU.
+type cudaRegion struct {
+	*cuda.Region
+	number int
+	copied []byte // what was read last, each byte at its own place; it grows once
+}
+
+// Put implements region.
+func (r *cudaRegion) Put(at int64, data []byte) error { return r.Write(at, data) }
+
+// Read implements region.
+func (r *cudaRegion) Read(at, size int64) ([]byte, error) {
+	if r.copied == nil {
+		r.copied = make([]byte, r.Size())
+	}
+	into := r.copied[at : at+size]
+	return into, r.Region.Read(at, into)
+}
+
+// JSON implements region.
+func (r *cudaRegion) JSON() any {
+	type raw struct {
+		Handle []byte `json:"b64"`
+	}
+	return struct {
+		Raw    raw   `json:"raw_handle"`
+		Device int   `json:"device_id"`
+		Size   int64 `json:"byte_size"`
+	}{raw{r.Handle()}, r.number, r.Size()}
+}
+
+// Message implements region. CudaSharedMemoryRegisterRequest: name 1, raw_handle 2, device_id 3, byte_size 4.
+func (r *cudaRegion) Message(dst []byte) []byte {
+	dst = protow.AppendUint(protow.AppendString(dst, 2, r.Handle()), 3, uint64(r.number))
+	return protow.AppendUint(dst, 4, uint64(r.Size()))
+}
+
+// Known implements region: the server needs the handle no more, and this process needs nothing for it.
+func (r *cudaRegion) Known() error { return nil }

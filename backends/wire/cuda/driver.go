@@ -1,0 +1,167 @@
+//go:build cuda && linux
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/sluice-bench/sluice/backends/wire/native"
+)
+
+// Missing says why this binary shares no memory of a GPU: it does.
+func Missing() string { return "" }
+
+// library is the driver's name, as the system's loader finds it.
+const library = "libcuda.so.1"
+
+// function is one of the driver's.
+type function int
+
+const (
+	initialize function = iota
+	deviceCount
+	deviceGet
+	contextRetain
+	contextRelease
+	contextPush
+	contextPop
+	contextWait
+	memoryInfo
+	memoryAlloc
+	memoryFree
+	memorySet
+	copyToDevice
+	copyToHost
+	ipcHandle
+	errorName
+	errorText
+	functions
+)
+
+// symbol is a function's name in the library. Those that end in _v2 are what cuda.h calls by the name without.
+func (f function) symbol() string {
+	return [functions]string{
+		initialize: "cuInit", deviceCount: "cuDeviceGetCount", deviceGet: "cuDeviceGet",
+		contextRetain: "cuDevicePrimaryCtxRetain", contextRelease: "cuDevicePrimaryCtxRelease_v2",
+		contextPush: "cuCtxPushCurrent_v2", contextPop: "cuCtxPopCurrent_v2", contextWait: "cuCtxSynchronize",
+		memoryInfo: "cuMemGetInfo_v2", memoryAlloc: "cuMemAlloc_v2", memoryFree: "cuMemFree_v2", memorySet: "cuMemsetD8_v2",
+		copyToDevice: "cuMemcpyHtoD_v2", copyToHost: "cuMemcpyDtoH_v2", ipcHandle: "cuIpcGetMemHandle",
+		errorName: "cuGetErrorName", errorText: "cuGetErrorString",
+	}[f]
+}
+
+// driver is NVIDIA's, loaded.
+type driver struct{ at [functions]uintptr }
+
+// load finds the driver and its functions, and starts it. It stays in the process, so that a second time costs nothing.
+func load() (*driver, error) {
+	n, err := native.Open(library)
+	if err != nil {
+		return nil, fmt.Errorf("NVIDIA's driver: %w; install it on this machine, or give the container its GPUs with --gpus", err)
+	}
+	d := new(driver)
+	for f := range functions {
+		if d.at[f], err = n.Function(f.symbol()); err != nil {
+			return nil, fmt.Errorf("NVIDIA's driver: %w: one for CUDA 11 or later is needed", err)
+		}
+	}
+	return d, d.call(initialize, 0)
+}
+
+// call calls a function that gives a CUresult. What args point to is on the heap, and kept alive by the caller.
+func (d *driver) call(f function, args ...uintptr) error {
+	code := int32(native.Call(d.at[f], args...))
+	if code == 0 {
+		return nil
+	}
+	return &failure{call: f.symbol(), code: int(code), name: d.text(errorName, code), text: d.text(errorText, code)}
+}
+
+// text is what the driver calls a code.
+func (d *driver) text(f function, code int32) string {
+	out := make([]uintptr, 1)
+	if native.Call(d.at[f], uintptr(code), native.Address(out)) != 0 {
+		return ""
+	}
+	return string(native.String(out[0]))
+}
+
+// Device is a GPU whose primary context is held: the one that the whole process shares, with what this process has on it.
+type Device struct {
+	driver  *driver
+	number  int
+	handle  uintptr // CUdevice
+	context uintptr // CUcontext; 0: it was given back
+}
+
+// Open holds the context of a GPU, by the number that the driver gives it. It makes the context where there is none yet,
+// which takes some 100 ms and some 100 MB of the GPU.
+func Open(number int) (*Device, error) {
+	d, err := load()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int32, 1)
+	if err := d.call(deviceCount, native.Address(out)); err != nil {
+		return nil, err
+	}
+	if n := int(out[0]); number < 0 || number >= n {
+		return nil, absent(number, n)
+	}
+	if err := d.call(deviceGet, native.Address(out), uintptr(number)); err != nil {
+		return nil, fmt.Errorf("GPU %d: %w", number, err)
+	}
+	g := &Device{driver: d, number: number, handle: uintptr(out[0])}
+	context := make([]uintptr, 1)
+	if err := d.call(contextRetain, native.Address(context), g.handle); err != nil {
+		return nil, fmt.Errorf("GPU %d: %w", number, err)
+	}
+	g.context = context[0]
+	return g, nil
+}
+
+// absent is the error of a GPU that is none of n.
+func absent(number, n int) error {
+	text := fmt.Sprintf("there is no GPU %d: the driver shows %d, 0 to %d", number, n, n-1)
+	switch n {
+	case 0:
+		text = fmt.Sprintf("there is no GPU %d: the driver shows none", number)
+	case 1:
+		text = fmt.Sprintf("there is no GPU %d: the driver shows one, 0", number)
+	}
+	if seen, ok := os.LookupEnv("CUDA_VISIBLE_DEVICES"); ok {
+		text += fmt.Sprintf(", as CUDA_VISIBLE_DEVICES=%q lets it", seen)
+	}
+	return errors.New(text)
+}
+
+// Close gives the context back. Its regions must be closed.
+func (g *Device) Close() error {
+	if g.context == 0 {
+		return nil
+	}
+	g.context = 0
+	return g.wrap(g.driver.call(contextRelease, g.handle))
+}
+
+func (g *Device) wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("GPU %d: %w", g.number, err)
+}
+
+// within does what needs the context, which belongs to a thread of the system. The thread has none before, and none after.
+func (g *Device) within(do func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := g.driver.call(contextPush, g.context); err != nil {
+		return g.wrap(err)
+	}
+	err := do()
+	before := make([]uintptr, 1)
+	return g.wrap(errors.Join(err, g.driver.call(contextPop, native.Address(before))))
+}

@@ -1,0 +1,108 @@
+//go:build cuda && linux
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/sluice-bench/sluice/backends/wire/native"
+	"github.com/sluice-bench/sluice/backends/wire/shm"
+)
+
+// Room reports as shm.NoRoom that the GPU does not have size bytes left.
+func (g *Device) Room(size int64) error {
+	out := make([]uintptr, 2) // free, total
+	err := g.within(func() error { return g.driver.call(memoryInfo, native.Address(out), native.Address(out[1:])) })
+	if free := int64(out[0]); err == nil && free < size {
+		return &shm.NoRoom{Want: size, Free: free, Where: fmt.Sprintf("GPU %d", g.number)}
+	}
+	return err
+}
+
+// handleSize is the bytes of a handle by which another process finds a region.
+const handleSize = 64
+
+// Region is one allocation of a GPU's memory.
+type Region struct {
+	device *Device
+	at     uintptr // CUdeviceptr; 0: it was given back
+	size   int64
+	handle []byte
+}
+
+// New makes a region of size bytes, all zero.
+func (g *Device) New(size int64) (*Region, error) {
+	if size <= 0 {
+		return nil, fmt.Errorf("a region of %d bytes", size)
+	}
+	r := &Region{device: g, size: size, handle: make([]byte, handleSize)}
+	err := g.within(func() error {
+		d, out := g.driver, make([]uintptr, 1)
+		if err := d.call(memoryAlloc, native.Address(out), uintptr(size)); err != nil {
+			return err
+		}
+		r.at = out[0]
+		if err := d.call(memorySet, r.at, 0, uintptr(size)); err != nil {
+			return err
+		}
+		if err := d.call(contextWait); err != nil {
+			return err
+		}
+		return d.call(ipcHandle, native.Address(r.handle), r.at)
+	})
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// Size is the region's, in bytes.
+func (r *Region) Size() int64 { return r.size }
+
+// Handle is what another process opens the region by. This one cannot.
+func (r *Region) Handle() []byte { return r.handle }
+
+// Write copies data to the region, from offset at.
+func (r *Region) Write(at int64, data []byte) error {
+	if err := inside(at, int64(len(data)), r.size); err != nil || len(data) == 0 {
+		return err
+	}
+	defer runtime.KeepAlive(data)
+	return r.device.within(func() error {
+		if err := r.device.driver.call(copyToDevice, r.at+uintptr(at), native.Address(data), uintptr(len(data))); err != nil {
+			return err
+		}
+		return r.device.driver.call(contextWait) // the driver may only have taken note of the bytes
+	})
+}
+
+// Read copies what lies from offset at.
+func (r *Region) Read(at int64, into []byte) error {
+	if err := inside(at, int64(len(into)), r.size); err != nil || len(into) == 0 {
+		return err
+	}
+	defer runtime.KeepAlive(into)
+	return r.device.within(func() error {
+		return r.device.driver.call(copyToHost, native.Address(into), r.at+uintptr(at), uintptr(len(into)))
+	})
+}
+
+// Close gives the region back. A process that has opened it must have let go of it before.
+func (r *Region) Close() error {
+	if r.at == 0 {
+		return nil
+	}
+	at := r.at
+	r.at = 0
+	return r.device.within(func() error { return r.device.driver.call(memoryFree, at) })
+}
+
+// inside is the error of a place that a region does not have.
+func inside(at, size, whole int64) error {
+	if at < 0 || size < 0 || at > whole || size > whole-at {
+		return fmt.Errorf("%d bytes at %d of a region of %d", size, at, whole)
+	}
+	return nil
+}
