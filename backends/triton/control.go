@@ -25,6 +25,8 @@ type control interface {
 	// register tells the server of a region, unregister lets it forget one: also one that it does not know.
 	register(ctx context.Context, m *memory, name string, r region) error
 	unregister(ctx context.Context, m *memory, name string) error
+	// registered are the names of the regions that the server has, whoever told it of them.
+	registered(ctx context.Context, m *memory) ([]string, error)
 }
 
 // Load implements backends.Controller. The server answers when the model is loaded.
@@ -118,6 +120,20 @@ func (h overHTTP) register(ctx context.Context, m *memory, name string, r region
 func (h overHTTP) unregister(ctx context.Context, m *memory, name string) error {
 	_, err := h.Post(ctx, "/v2/"+m.path+"/region/"+url.PathEscape(name)+"/unregister", nil)
 	return err
+}
+
+func (h overHTTP) registered(ctx context.Context, m *memory) (names []string, err error) {
+	var list []struct {
+		Name string `json:"name"`
+	}
+	body, err := h.Get(ctx, "/v2/"+m.path+"/status")
+	if err == nil {
+		err = json.Unmarshal(body, &list)
+	}
+	for _, r := range list {
+		names = append(names, r.Name)
+	}
+	return names, err
 }
 
 // pathOf is where a group of settings is read and written.

@@ -2,6 +2,7 @@ package triton
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -45,6 +46,25 @@ func (g overGRPC) register(ctx context.Context, m *memory, name string, r region
 func (g overGRPC) unregister(ctx context.Context, m *memory, name string) error {
 	_, err := g.Invoke(ctx, m.method+"Unregister", protow.AppendString([]byte(nil), 1, name))
 	return err
+}
+
+// registered reads a response whose regions 1 are a map: the names are its keys 1.
+func (g overGRPC) registered(ctx context.Context, m *memory) (names []string, err error) {
+	reply, err := g.Invoke(ctx, m.method+"Status", nil)
+	if err != nil {
+		return nil, err
+	}
+	w := protow.Walk(reply)
+	for w.Next() {
+		entry := protow.Walk(w.Bytes)
+		for w.Is(1) && entry.Next() {
+			if entry.Is(1) {
+				names = append(names, string(entry.Bytes))
+			}
+		}
+		err = errors.Join(err, entry.Err())
+	}
+	return names, errors.Join(err, w.Err())
 }
 
 // settings sends TraceSettingRequest or LogSettingsRequest, whose settings 1 are a map from a name to a value, and reads

@@ -12,6 +12,7 @@ type memory struct {
 	path    string   // of the HTTP calls: /v2/PATH/region/NAME/register
 	method  string   // of the gRPC calls: METHODRegister
 	more    string   // how there can be more of it
+	lent    bool     // it can be given back only when the server has let go of it
 	reasons []reason // for which a server refuses
 }
 

@@ -16,7 +16,7 @@ func cudaMemory(number int) (*memory, error) {
 	elsewhere := fmt.Sprintf("it does not reach GPU %d of this machine: run both on one machine, where CUDA_VISIBLE_DEVICES gives that GPU the same number to both, "+
 		"and a server in a container with --gpus, --ipc=host and --pid=host", number)
 	return &memory{
-		source: graphics{d, number}, path: "cudasharedmemory", method: "CudaSharedMemory", more: "use a GPU that has more with `device`",
+		source: graphics{d, number}, path: "cudasharedmemory", method: "CudaSharedMemory", lent: true, more: "use a GPU that has more with `device`",
 		reasons: append([]reason{
 			{"GPUs not supported", "it was built without GPUs: use `shared_memory: system`"},
 			{"invalid args", elsewhere},

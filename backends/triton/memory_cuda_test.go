@@ -106,15 +106,17 @@ func (g *graphic) regions(t *testing.T) int {
 func (g *graphic) shareOnce(t *testing.T, url string) error {
 	o := sharing
 	o.Memory, o.Device, o.Slots = "cuda", 1, 2
-	calls, release, err := dial(t, backends.Target{URL: url, Model: "simple"}).(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
+	c := dial(t, backends.Target{URL: url, Model: "simple"})
+	calls, release, err := c.(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
 	if err != nil {
 		if release != nil {
 			t.Error("a release of nothing")
 		}
 		return err
 	}
-	if n := g.regions(t); len(calls) != 1 || n != 3 {
-		t.Errorf("%d calls, %d regions", len(calls), n)
+	names, err := c.(control).registered(t.Context(), &memory{path: "cudasharedmemory", method: "CudaSharedMemory"})
+	if n := g.regions(t); len(calls) != 1 || n != 3 || len(names) != 3 || !strings.HasPrefix(names[0], "sluice-") {
+		t.Errorf("%d calls, %d regions, %q: %v", len(calls), n, names, err)
 	}
 	g.Note(t, "released")
 	return release(t.Context())
@@ -186,6 +188,7 @@ func TestCUDA(t *testing.T) {
 		t.Run(protocol+"/failures", func(t *testing.T) { g.failures(t, url) })
 	}
 	t.Run("refused", func(t *testing.T) { g.refused(t) })
+	t.Run("still in use", func(t *testing.T) { g.inUse(t) })
 	t.Run("read", func(t *testing.T) { g.read(t) })
 }
 
@@ -248,6 +251,41 @@ func (g *graphic) refused(t *testing.T) {
 	_, _, err := dial(t, backends.Target{URL: g.server.GRPCURL(), Model: "simple"}).(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
 	if err == nil || !strings.Contains(err.Error(), "GPU 0 has 64MiB free") || !strings.Contains(err.Error(), "use a GPU that has more with `device`") {
 		t.Errorf("more than there is: %v", err)
+	}
+	g.nothing(t, "")
+}
+
+// inUse is a server that takes the call to forget a region and still works with it: the memory is given back afterwards.
+func (g *graphic) inUse(t *testing.T) {
+	g.Reset(t, "", 2)
+	var last string
+	asked := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch parts := strings.Split(r.URL.Path, "/"); parts[len(parts)-1] {
+		case "unregister":
+			last = parts[len(parts)-2]
+		case "status":
+			asked++
+			g.Note(t, "server: status")
+			if asked < 3 {
+				_, _ = fmt.Fprintf(w, `[{"name":"theirs","device_id":0,"byte_size":1},{"name":%q,"device_id":1,"byte_size":2176}]`, last)
+				return
+			}
+			_, _ = io.WriteString(w, `[{"name":"theirs","device_id":0,"byte_size":1}]`)
+		}
+	}))
+	defer s.Close()
+	o := sharing
+	o.Memory = "cuda"
+	_, release, err := dial(t, backends.Target{URL: s.URL, Model: "simple"}).(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := release(t.Context()); err != nil || asked != 3 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+	if calls := g.Calls(t); strings.LastIndex(calls, "server: status") > strings.Index(calls, "cuMemFree_v2") {
+		t.Error(calls)
 	}
 	g.nothing(t, "")
 }

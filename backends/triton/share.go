@@ -201,11 +201,31 @@ func (s *share) close(ctx context.Context) error {
 			break // a server that is gone is not asked for every region
 		}
 	}
+	if s.memory.lent && len(errs) == 0 {
+		errs = append(errs, s.settled(ctx))
+	}
 	for _, r := range s.made {
 		errs = append(errs, r.Close())
 	}
 	s.told, s.made, s.inputs, s.slots = nil, nil, nil, nil
 	return errors.Join(append(errs, s.memory.Close())...)
+}
+
+// settled waits until the server has none of the regions any more: one that takes the call while a request still works with
+// a region forgets it when the request is done. A server that cannot be asked has nothing to wait for.
+func (s *share) settled(ctx context.Context) error {
+	for len(s.told) > 0 {
+		names, err := s.conn.registered(ctx, s.memory)
+		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(s.told, name) }) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.New("the server still works with shared memory that it was to forget")
+		case <-time.After(lookAgain):
+		}
+	}
+	return nil
 }
 
 // inUse is how the server refuses to forget a region that one of its requests still works with: one that was cancelled

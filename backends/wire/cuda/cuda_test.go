@@ -174,6 +174,10 @@ func refused(t *testing.T, d *cudatest.Driver) {
 		t.Fatal(err)
 	}
 	defer r.Close()
+	into := make([]byte, 10)
+	if n := testing.AllocsPerRun(20, func() { err = r.Read(0, into) }); n > 0 || err != nil {
+		t.Errorf("%v allocations for what is read: %v", n, err)
+	}
 	for name, err := range map[string]error{
 		"no size": second(g.New(0)), "behind": r.Write(10, []byte{1}), "before": r.Read(-1, []byte{1}), "too long": r.Read(0, make([]byte, 11)),
 	} {

@@ -154,14 +154,22 @@ func (g *Device) wrap(err error) error {
 	return fmt.Errorf("GPU %d: %w", g.number, err)
 }
 
+// scratch is what the calls of one goroutine at a time are put together in, on the heap.
+type scratch [6]uintptr
+
 // within does what needs the context, which belongs to a thread of the system. The thread has none before, and none after.
-func (g *Device) within(do func() error) error {
+// The first two of the scratch are its own.
+func (g *Device) within(s *scratch, do func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := g.driver.call(contextPush, g.context); err != nil {
+	s[0] = g.context
+	if err := g.driver.call(contextPush, s[:1]...); err != nil {
 		return g.wrap(err)
 	}
 	err := do()
-	before := make([]uintptr, 1)
-	return g.wrap(errors.Join(err, g.driver.call(contextPop, native.Address(before))))
+	s[0] = native.Address(s[1:2])
+	if popped := g.driver.call(contextPop, s[:1]...); popped != nil {
+		err = errors.Join(err, popped)
+	}
+	return g.wrap(err)
 }

@@ -14,7 +14,7 @@ import (
 // Room reports as shm.NoRoom that the GPU does not have size bytes left.
 func (g *Device) Room(size int64) error {
 	out := make([]uintptr, 2) // free, total
-	err := g.within(func() error { return g.driver.call(memoryInfo, native.Address(out), native.Address(out[1:])) })
+	err := g.within(new(scratch), func() error { return g.driver.call(memoryInfo, native.Address(out), native.Address(out[1:])) })
 	if free := int64(out[0]); err == nil && free < size {
 		return &shm.NoRoom{Want: size, Free: free, Where: fmt.Sprintf("GPU %d", g.number)}
 	}
@@ -24,12 +24,13 @@ func (g *Device) Room(size int64) error {
 // handleSize is the bytes of a handle by which another process finds a region.
 const handleSize = 64
 
-// Region is one allocation of a GPU's memory.
+// Region is one allocation of a GPU's memory. It is used by one goroutine at a time.
 type Region struct {
 	device *Device
 	at     uintptr // CUdeviceptr; 0: it was given back
 	size   int64
 	handle []byte
+	scratch
 }
 
 // New makes a region of size bytes, all zero.
@@ -38,7 +39,7 @@ func (g *Device) New(size int64) (*Region, error) {
 		return nil, fmt.Errorf("a region of %d bytes", size)
 	}
 	r := &Region{device: g, size: size, handle: make([]byte, handleSize)}
-	err := g.within(func() error {
+	err := g.within(&r.scratch, func() error {
 		d, out := g.driver, make([]uintptr, 1)
 		if err := d.call(memoryAlloc, native.Address(out), uintptr(size)); err != nil {
 			return err
@@ -70,7 +71,7 @@ func (r *Region) Write(at int64, data []byte) error {
 		return err
 	}
 	defer runtime.KeepAlive(data)
-	return r.device.within(func() error {
+	return r.device.within(&r.scratch, func() error {
 		if err := r.device.driver.call(copyToDevice, r.at+uintptr(at), native.Address(data), uintptr(len(data))); err != nil {
 			return err
 		}
@@ -78,14 +79,16 @@ func (r *Region) Write(at int64, data []byte) error {
 	})
 }
 
-// Read copies what lies from offset at.
+// Read copies what lies from offset at. It allocates nothing.
 func (r *Region) Read(at int64, into []byte) error {
 	if err := inside(at, int64(len(into)), r.size); err != nil || len(into) == 0 {
 		return err
 	}
 	defer runtime.KeepAlive(into)
-	return r.device.within(func() error {
-		return r.device.driver.call(copyToHost, native.Address(into), r.at+uintptr(at), uintptr(len(into)))
+	return r.device.within(&r.scratch, func() error {
+		args := r.scratch[2:5]
+		args[0], args[1], args[2] = native.Address(into), r.at+uintptr(at), uintptr(len(into))
+		return r.device.driver.call(copyToHost, args...)
 	})
 }
 
@@ -96,7 +99,7 @@ func (r *Region) Close() error {
 	}
 	at := r.at
 	r.at = 0
-	return r.device.within(func() error { return r.device.driver.call(memoryFree, at) })
+	return r.device.within(&r.scratch, func() error { return r.device.driver.call(memoryFree, at) })
 }
 
 // inside is the error of a place that a region does not have.
