@@ -144,6 +144,9 @@ cuCtxPopCurrent_v2()
 
 // wholeCalls is what sharing two inputs of 128 bytes and two slots of 2176 takes, and what becomes of it.
 func wholeCalls(server bool) string {
+	free := func(n int) string {
+		return fmt.Sprintf("cuCtxPushCurrent_v2(gpu1)\ncuMemFree_v2(r%d)\ncuCtxPopCurrent_v2()\n", n)
+	}
 	in := func(at int) string {
 		return fmt.Sprintf("cuCtxPushCurrent_v2(gpu1)\ncuMemcpyHtoD_v2(r1+%d, 128)\ncuCtxSynchronize()\ncuCtxPopCurrent_v2()\n", at)
 	}
@@ -152,11 +155,8 @@ func wholeCalls(server bool) string {
 		makes(2, 2176) + "server: 000000/register 2 of 64, GPU 1, 2176 bytes, <nil>\n" +
 		makes(3, 2176) + "server: 000001/register 3 of 64, GPU 1, 2176 bytes, <nil>\n" +
 		in(0) + in(128) + "released\n" +
-		"server: in/unregister\nserver: 000000/unregister\nserver: 000001/unregister\n"
-	for n := range 3 {
-		text += fmt.Sprintf("cuCtxPushCurrent_v2(gpu1)\ncuMemFree_v2(r%d)\ncuCtxPopCurrent_v2()\n", n+1)
-	}
-	text += "cuDevicePrimaryCtxRelease_v2(1)\n"
+		"server: in/unregister\nserver: 000000/unregister\nserver: 000001/unregister\n" +
+		free(1) + free(2) + free(3) + "cuDevicePrimaryCtxRelease_v2(1)\n"
 	if server {
 		return text
 	}
