@@ -128,7 +128,7 @@ func (t *trial) release(ctx context.Context) {
 	defer cancel()
 	for _, release := range t.releases {
 		if err := release(ctx); err != nil {
-			t.note("shared_memory", "shared memory is still registered with the server: %s", err)
+			t.note("shared_memory", "shared memory could not be given back: %s", err)
 		}
 	}
 	t.releases = nil

@@ -128,7 +128,7 @@ func FindingCodes() []FindingCode {
 		},
 		{
 			"shared_memory", Note,
-			"Outputs did not fit the shared memory that the plan gives them, or the server could not be told to forget it.",
+			"Outputs did not fit the shared memory that the plan gives them, or the server could not be told to forget it, or the GPU did not take it back.",
 			"Raise `output_size` of `shared_memory`. A server that is gone has forgotten its regions; one that is still there can be restarted.",
 		},
 		{
