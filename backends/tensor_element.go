@@ -31,17 +31,39 @@ func AppendElement(dst []byte, t DataType, v any) ([]byte, error) {
 			return append(dst, truth(v)), nil
 		}
 	case int64:
-		return appendSigned(dst, t, v < 0, magnitude(v), float64(v), v)
+		return AppendInteger(dst, t, v)
 	case uint64:
 		return appendSigned(dst, t, false, v, float64(v), v)
 	case float64:
-		switch kindOf(t) {
-		case whole:
-			return appendWhole(dst, t, v)
-		case float:
-			out, ok := appendFloat(dst, t, v)
-			return fitted(out, ok, t, v)
+		return AppendFloat(dst, t, v)
+	}
+	return dst, misfit(t, v, unlike(v, t))
+}
+
+// AppendFloat is AppendElement for a float64. It allocates only when it refuses.
+func AppendFloat(dst []byte, t DataType, v float64) ([]byte, error) {
+	switch kindOf(t) {
+	case whole:
+		return appendWhole(dst, t, v)
+	case float:
+		if out, ok := appendFloat(dst, t, v); ok {
+			return out, nil
 		}
+		return dst, misfit(t, v, outOfRange)
+	}
+	return dst, misfit(t, v, unlike(v, t))
+}
+
+// AppendInteger is AppendElement for an int64. It allocates only when it refuses.
+func AppendInteger(dst []byte, t DataType, v int64) ([]byte, error) {
+	switch kindOf(t) {
+	case whole:
+		if out, ok := appendInteger(dst, t, v < 0, magnitude(v)); ok {
+			return out, nil
+		}
+		return dst, misfit(t, v, outOfRange)
+	case float:
+		return AppendFloat(dst, t, float64(v))
 	}
 	return dst, misfit(t, v, unlike(v, t))
 }

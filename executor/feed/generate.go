@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
@@ -89,8 +90,9 @@ func (b *builder) tensor(p backends.Port, g scenario.Generator, draw draw, i int
 			return backends.Tensor{}, err
 		}
 		rng := rand.New(rand.NewPCG(b.seed^hash(b.dataset.Name+"\x00"+p.Name), uint64(i)))
+		data = slices.Grow(data, int(n)*max(p.Type.Size(), 0)) // there is room
 		for k := range n {
-			if data, err = backends.AppendElement(data, p.Type, draw(rng, k)); err != nil {
+			if data, err = draw(data, rng, k); err != nil {
 				return backends.Tensor{}, fmt.Errorf("element %d: %w", k, err)
 			}
 			if b.bytes+int64(len(data)) > maxData {
@@ -144,17 +146,36 @@ func hash(s string) uint64 {
 	return h.Sum64()
 }
 
-// draw gives element k as a value that backends.AppendElement takes.
-type draw func(rng *rand.Rand, k int64) any
+// draw appends element k in the protocol's raw form.
+type draw func(dst []byte, rng *rand.Rand, k int64) ([]byte, error)
+
+// drawValues draws what backends.AppendElement takes; floats and integers are those that large tensors are made of.
+func drawValues(t backends.DataType, of func(rng *rand.Rand, k int64) any) draw {
+	return func(dst []byte, rng *rand.Rand, k int64) ([]byte, error) {
+		return backends.AppendElement(dst, t, of(rng, k))
+	}
+}
+
+func drawFloats(t backends.DataType, of func(rng *rand.Rand) float64) draw {
+	return func(dst []byte, rng *rand.Rand, _ int64) ([]byte, error) {
+		return backends.AppendFloat(dst, t, of(rng))
+	}
+}
+
+func drawIntegers(t backends.DataType, of func(rng *rand.Rand) int64) draw {
+	return func(dst []byte, rng *rand.Rand, _ int64) ([]byte, error) {
+		return backends.AppendInteger(dst, t, of(rng))
+	}
+}
 
 func (b *builder) drawer(g scenario.Generator, p backends.Port) (draw, error) {
 	switch {
 	case g.Constant != nil:
-		return func(_ *rand.Rand, k int64) any { return g.Constant[k%int64(len(g.Constant))] }, nil
+		return drawValues(p.Type, func(_ *rand.Rand, k int64) any { return g.Constant[k%int64(len(g.Constant))] }), nil
 	case g.OneOf != nil:
-		return func(rng *rand.Rand, _ int64) any { return g.OneOf[rng.IntN(len(g.OneOf))] }, nil
+		return drawValues(p.Type, func(rng *rand.Rand, _ int64) any { return g.OneOf[rng.IntN(len(g.OneOf))] }), nil
 	case g.Length != nil:
-		return words(*g.Length, g.Alphabet), nil
+		return drawValues(p.Type, words(*g.Length, g.Alphabet)), nil
 	case g.File != nil:
 		return nil, nil
 	case g.Dist != nil:
@@ -163,7 +184,7 @@ func (b *builder) drawer(g scenario.Generator, p backends.Port) (draw, error) {
 		}
 		return numbers(*g.Dist, p.Type), nil
 	case g.Word == "zero":
-		return func(*rand.Rand, int64) any { return zero(p.Type) }, nil
+		return drawValues(p.Type, func(*rand.Rand, int64) any { return zero(p.Type) }), nil
 	}
 	return b.random(p.Type), nil
 }
@@ -182,16 +203,16 @@ func zero(t backends.DataType) any {
 func (b *builder) random(t backends.DataType) draw {
 	switch t {
 	case backends.Bool:
-		return func(rng *rand.Rand, _ int64) any { return rng.IntN(2) == 1 }
+		return drawValues(t, func(rng *rand.Rand, _ int64) any { return rng.IntN(2) == 1 })
 	case backends.Bytes:
-		return words(b.dataset.StringLength, printable)
+		return drawValues(t, words(b.dataset.StringLength, printable))
 	case backends.FP16, backends.BF16, backends.FP32, backends.FP64:
-		return func(rng *rand.Rand, _ int64) any { return rng.Float64() }
+		return drawFloats(t, (*rand.Rand).Float64)
 	}
-	return func(rng *rand.Rand, _ int64) any { return int64(rng.IntN(101)) }
+	return drawIntegers(t, func(rng *rand.Rand) int64 { return int64(rng.IntN(101)) })
 }
 
-func words(length scenario.Dist, alphabet string) draw {
+func words(length scenario.Dist, alphabet string) func(rng *rand.Rand, _ int64) any {
 	letters := []rune(alphabet)
 	if len(letters) == 0 {
 		letters = []rune(printable)
@@ -211,13 +232,13 @@ func words(length scenario.Dist, alphabet string) draw {
 func numbers(d scenario.Dist, t backends.DataType) draw {
 	switch t {
 	case backends.FP16, backends.BF16, backends.FP32, backends.FP64:
-		return func(rng *rand.Rand, _ int64) any { return drawFrom(d, rng) }
+		return drawFloats(t, func(rng *rand.Rand) float64 { return drawFrom(d, rng) })
 	case backends.Bool:
-		return func(rng *rand.Rand, _ int64) any { return drawFrom(d, rng) >= 0.5 }
+		return drawValues(t, func(rng *rand.Rand, _ int64) any { return drawFrom(d, rng) >= 0.5 })
 	}
 	if d.Shape == "uniform" {
 		lo, hi := math.Ceil(d.Min), math.Floor(d.Max)
-		return func(rng *rand.Rand, _ int64) any { return int64(lo + math.Floor(rng.Float64()*(hi-lo+1))) }
+		return drawIntegers(t, func(rng *rand.Rand) int64 { return int64(lo + math.Floor(rng.Float64()*(hi-lo+1))) })
 	}
-	return func(rng *rand.Rand, _ int64) any { return int64(math.Round(drawFrom(d, rng))) }
+	return drawIntegers(t, func(rng *rand.Rand) int64 { return int64(math.Round(drawFrom(d, rng))) })
 }
