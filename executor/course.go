@@ -138,6 +138,14 @@ func (c *course) holds() []load.Hold {
 // gaps has arrivals after recorded gaps.
 func (t *trial) gaps(c *course, i scenario.Intervals) {
 	c.ends = i.AtEnd == "stop"
+	sum := int64(0)
+	for _, gap := range t.in.recorded {
+		sum += gap
+	}
+	if sum > 0 {
+		t.level = float64(len(t.in.recorded)) * 1e9 / float64(sum) // what they come to
+		t.out.Load.Value = t.level
+	}
 	c.arrivals = func() load.Schedule { return load.Gaps(t.in.recorded, i.First == "zero", !c.ends) }
 }
 

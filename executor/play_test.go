@@ -63,6 +63,9 @@ func TestLoads(t *testing.T) {
 			if sent, counted := len(arrivals(t, s)), int(count(n, "requests.count")); sent != c.sent || counted != c.counted {
 				t.Errorf("the server saw %d, want %d; %d are counted, want %d", sent, c.sent, counted, c.counted)
 			}
+			if n.Load.Kind == "intervals" && n.Load.Value != 200 {
+				t.Errorf("gaps of 5 ms are %v/s", n.Load.Value)
+			}
 			if c.length > 0 && math.Abs(n.Duration-c.length) > 1e-9 {
 				t.Errorf("hold lasted %v s, want %v", n.Duration, c.length)
 			}

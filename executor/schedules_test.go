@@ -45,6 +45,22 @@ stages:
 	}
 }
 
+// TestOneRequest: a span of one request sends one, at any rate and with any number of slots.
+func TestOneRequest(t *testing.T) {
+	t.Parallel()
+	for _, load := range []string{"{concurrency: 1}", "{concurrency: 4}", "{rate: 1/s}", "{rate: 1/s, max_in_flight: 4}", "{rate: 1000/s, arrivals: poisson}"} {
+		s := serve(t, builtin.Config{})
+		n := node(t, play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: simple, ready: 0s}
+stages: [{id: s, load: `+load+`, for: 1 request}]
+`, s.HTTPURL(), Env{}), "s")
+		if got := len(arrivals(t, s)); got != 1 || count(n, "requests.count") != 1 {
+			t.Errorf("%s: the server saw %d, %d are counted", load, got, count(n, "requests.count"))
+		}
+	}
+}
+
 // TestSchedule: the same seed gives the same schedule, another seed another; what was sent is the schedule's own count.
 func TestSchedule(t *testing.T) {
 	t.Parallel()

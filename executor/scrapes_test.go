@@ -55,6 +55,27 @@ stages:
 	}
 }
 
+// TestMetricsOfNoGPU: families that a server does not show are no finding, and nothing is kept of them: perf_analyzer warns of
+// each of four.
+func TestMetricsOfNoGPU(t *testing.T) {
+	s := serve(t, builtin.Config{})
+	n := node(t, play(t, `
+version: 1
+target: {backend: triton, url: URL, model: simple, metrics: {url: /metrics, every: 20ms, match: ["nv_gpu_*"]}}
+stages: [{id: s, load: {concurrency: 1}, for: 30 requests}]
+`, s.HTTPURL(), Env{}), "s")
+	for _, f := range n.Validity.Findings {
+		if f.Code == "metrics" {
+			t.Errorf("%+v", f)
+		}
+	}
+	for _, x := range n.Scrapes {
+		if len(x.Series) > 0 {
+			t.Errorf("%+v", x.Series)
+		}
+	}
+}
+
 // prometheus serves a page that a test makes for each reading, counted from 0.
 func prometheus(t *testing.T, page func(n int64) string) (url string) {
 	t.Helper()

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/schema"
@@ -260,18 +262,38 @@ func checkFault(t *testing.T, f fault, dir string) {
 	if !slices.ContainsFunc(n.Validity.Findings, func(x result.Finding) bool { return f.finding == "" || x.Code == f.finding }) && f.finding != "" {
 		t.Errorf("no finding %s in %+v", f.finding, n.Validity.Findings)
 	}
-	checkFiles(t, files, int(*n.Metrics["requests.count"].Value))
+	checkSamples(t, files["samples.csv"], n)
+	checkFiles(t, files, int(*n.Metrics["latency"].Count))
 }
 
-func checkFiles(t *testing.T, files map[string][]byte, requests int) {
+// checkSamples: the requests that were due in hold have in samples.csv the classes that the result counts.
+func checkSamples(t *testing.T, data []byte, n *result.Node) {
 	t.Helper()
-	for _, name := range []string{"stages.csv", "samples.csv"} {
-		rows, err := csv.NewReader(bytes.NewReader(files[name])).ReadAll()
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
+	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil || len(rows) == 0 {
+		t.Fatalf("samples.csv: %d rows, %v", len(rows), err)
+	}
+	class, flags := slices.Index(rows[0], "class"), slices.Index(rows[0], "flags")
+	got, want := map[string]int64{}, map[string]int64{"ok": *n.Metrics["latency"].Count}
+	for _, row := range rows[1:] {
+		if !strings.Contains(row[flags], "closing") {
+			got[row[class]]++
 		}
-		if name == "samples.csv" && len(rows) < requests+1 || len(rows) < 2 {
-			t.Errorf("%s: %d rows of %d requests", name, len(rows), requests)
+	}
+	for _, e := range n.Errors {
+		want[e.Class] += e.Count
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("samples.csv by class: %s", diff)
+	}
+}
+
+// checkFiles: the other files are whole, with so many requests that were answered.
+func checkFiles(t *testing.T, files map[string][]byte, answered int) {
+	t.Helper()
+	for _, name := range []string{"stages.csv", "perf_analyzer.csv"} {
+		if rows, err := csv.NewReader(bytes.NewReader(files[name])).ReadAll(); err != nil || len(rows) != 2 {
+			t.Errorf("%s: %d rows, %v", name, len(rows), err)
 		}
 	}
 	var suites struct {
@@ -285,8 +307,8 @@ func checkFiles(t *testing.T, files map[string][]byte, requests int) {
 	var export struct {
 		Experiments []struct{ Requests []any }
 	}
-	if err := json.Unmarshal(files["profile_export.json"], &export); err != nil || len(export.Experiments) != 1 || len(export.Experiments[0].Requests) == 0 {
-		t.Errorf("profile_export.json: %d experiments, %v", len(export.Experiments), err)
+	if err := json.Unmarshal(files["profile_export.json"], &export); err != nil || len(export.Experiments) != 1 || len(export.Experiments[0].Requests) != answered {
+		t.Errorf("profile_export.json: %d experiments, %v; %d requests were answered", len(export.Experiments), err, answered)
 	}
 }
 

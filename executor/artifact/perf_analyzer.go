@@ -69,8 +69,11 @@ func perfAnalyzerCSV(r *result.Result, o Options) ([]file, error) {
 		}
 		nodes[mode] = append(nodes[mode], n)
 	}
-	if modes == nil {
-		modes = []string{paConcurrency} // a header says that there is nothing
+	if modes == nil { // a header says that there is nothing
+		modes = []string{paConcurrency}
+		if len(r.Nodes) > 0 {
+			modes[0] = paMode(r.Nodes[0])
+		}
 	}
 	var files []file
 	for i, mode := range modes {

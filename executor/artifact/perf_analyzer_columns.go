@@ -70,12 +70,18 @@ func paWideColumns(nodes []*result.Node) []paColumn {
 		paColumn{"response wait", func(n *result.Node) string { return micros(wait(n)) }})
 }
 
-// paLevel is the value of the first column. Of a file of gaps it is the rate that they come to.
+// paLevel is the value of the first column. Of a load that changes it is the most that was in flight, or the rate that was
+// offered; of a file of gaps perf_analyzer shows a whole number.
 func paLevel(n *result.Node) string {
-	if n.Load.Kind == "intervals" {
-		return sixDigits(math.Round(value(n, paOffered)))
+	switch {
+	case n.Load.Kind == "intervals":
+		return sixDigits(math.Floor(n.Load.Value + 1e-9))
+	case n.Load.Value != 0:
+		return sixDigits(n.Load.Value)
+	case paMode(n) == paConcurrency:
+		return sixDigits(value(n, metric.InFlightMax))
 	}
-	return sixDigits(n.Load.Value)
+	return sixDigits(value(n, paOffered))
 }
 
 // byPercentile is the percentile of latency that decided about stability, of several the highest; 0: the mean did, or

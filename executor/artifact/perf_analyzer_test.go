@@ -104,6 +104,32 @@ func TestPerfAnalyzerCached(t *testing.T) {
 	}
 }
 
+// The level of a load that changes is what it came to: the most in flight, or the rate that was offered, of gaps a whole one.
+func TestPerfAnalyzerLevel(t *testing.T) {
+	for _, c := range []struct {
+		load        result.Load
+		title, cell string
+	}{
+		{result.Load{Kind: "concurrency", Value: 3}, "Request concurrency: 3", "3"},
+		{result.Load{Kind: "concurrency"}, "Request concurrency: 5", "5"},
+		{result.Load{Kind: "rate", Value: 23.5}, "Request Rate: 23.5 inference requests per second", "23.5"},
+		{result.Load{Kind: "rate"}, "Request Rate: 39.6 inference requests per second", "39.6"},
+		{result.Load{Kind: "schedule"}, "Request Rate: 39.6 inference requests per second", "39.6"},
+		{result.Load{Kind: "intervals", Value: 5 / .125}, "Request Rate: 40 inference requests per second", "40"},
+		{result.Load{Kind: "intervals", Value: 3 / .34}, "Request Rate: 8 inference requests per second", "8"},
+	} {
+		n := measure(&result.Node{ID: "s", Outcome: result.Done, Load: c.load}, 1, map[string]float64{"throughput": 1, "latency": 1, "in_flight.max": 5, "offered.rate": 39.6})
+		r := &result.Result{Nodes: []*result.Node{n}}
+		if got := string(paReport(r)); !strings.Contains(got, "\n"+c.title+"\n") {
+			t.Errorf("%+v: %q is not in %s", c.load, c.title, got)
+		}
+		files, err := perfAnalyzerCSV(r, Options{})
+		if err != nil || !strings.Contains(string(files[0].data), "\n"+c.cell+",1,") {
+			t.Errorf("%+v: %s (%v)", c.load, files[0].data, err)
+		}
+	}
+}
+
 // Rows ascend by throughput, as in the sample of perf_analyzer's documentation, where level 4 comes before level 2.
 func TestPerfAnalyzerOrder(t *testing.T) {
 	var nodes []*result.Node
@@ -125,6 +151,12 @@ func TestPerfAnalyzerOrder(t *testing.T) {
 }
 
 func TestPerfAnalyzerModes(t *testing.T) {
+	for kind, want := range map[string]string{"rate": "Request Rate,", "concurrency": "Concurrency,"} {
+		files, err := perfAnalyzerCSV(&result.Result{Nodes: []*result.Node{{Outcome: result.Failed, Load: result.Load{Kind: kind}}}}, Options{})
+		if err != nil || !strings.HasPrefix(string(files[0].data), want) {
+			t.Errorf("%s that failed: %v (%v)", kind, files, err)
+		}
+	}
 	node := func(kind string) *result.Node {
 		return measure(&result.Node{Outcome: result.Done, Load: result.Load{Kind: kind, Value: 1}}, 1, map[string]float64{"throughput": 1, "latency": 1})
 	}

@@ -227,6 +227,27 @@ func TestProfileExportWindows(t *testing.T) {
 	}
 }
 
+// The value of a load that grows is the most that was in flight, and its window is the time that it took: perf_analyzer writes 1,
+// and a window without an end.
+func TestProfileExportOfAGrowingLoad(t *testing.T) {
+	dir := t.TempDir()
+	s := NewSamples(dir, SamplesOptions{Export: true})
+	k := s.Trial(Trial{Node: "s", Closed: true, Started: time.Unix(0, 0)})
+	_ = k.Write(&backends.Sample{Due: 1, SendStart: 1, LastByte: 2, Responses: 1})
+	if err := k.Close([]int64{1, 9}); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	n := measure(&result.Node{ID: "s", Outcome: result.Done, Load: result.Load{Kind: "concurrency"}}, 1, map[string]float64{"in_flight.max": 5})
+	if _, err := Write(dir, &result.Result{Schema: result.Schema, Nodes: []*result.Node{n}}, Options{Formats: []string{ProfileExport}, Samples: s}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "profile_export.json"))
+	if want := `{"mode":"concurrency","value":5}`; err != nil || !strings.Contains(string(got), want) || !strings.Contains(string(got), `"window_boundaries":[1,9]`) {
+		t.Errorf("%s (%v)", got, err)
+	}
+}
+
 // Every datatype: one element is a scalar, several are a list, none is an empty text; what JSON has no number for is null.
 func TestProfileExportValues(t *testing.T) {
 	float := func(v ...float32) (data []byte) {

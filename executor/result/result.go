@@ -142,7 +142,7 @@ type Node struct {
 // Load is what was asked of the node.
 type Load struct {
 	Kind         string     `json:"kind"`              // concurrency, rate, intervals, schedule
-	Value        float64    `json:"value"`             // requests in flight, or 1/s; 0 where it changes, or stands in a file
+	Value        float64    `json:"value"`             // requests in flight, or 1/s, of a file of gaps on average; 0 where it changes
 	Formula      string     `json:"formula,omitempty"` // where the value comes from earlier results: what it was computed by
 	Ramp         []RampStep `json:"ramp,omitempty"`
 	File         string     `json:"file,omitempty"`  // of the gaps or times
