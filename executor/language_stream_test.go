@@ -166,6 +166,35 @@ stages: [{id: s, shapes: {IN: [3], DELAY: [3]}, load: {concurrency: 1}, for: 1 r
 	}
 }
 
+// TestExpectOnStreams: a reply is held against the data of the request that it answers, however many are in flight on a stream
+// and in whatever order they are answered.
+func TestExpectOnStreams(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 3e-3, Std: 2e-3}, Instances: 8})
+	const rows, wrong = 8, 5
+	var data, sums []string
+	for i := range rows {
+		list := func(v int) string { return "[" + strings.TrimSuffix(strings.Repeat(fmt.Sprint(v, ","), 16), ",") + "]" }
+		sum := 1000*i + 7
+		if i == wrong {
+			sum++
+		}
+		data, sums = append(data, `{"INPUT0":`+list(1000*i)+`,"INPUT1":`+list(7)+`}`), append(sums, `{"OUTPUT0":`+list(sum)+`}`)
+	}
+	path := file(t, "sums.json", `{"data":[`+strings.Join(data, ",")+`],"validation_data":[`+strings.Join(sums, ",")+`]}`)
+	r := play(t, `
+version: 1
+target: {backend: triton, url: URL, model: simple, streaming: true, statistics: none}
+data: {file: `+path+`}
+stages: [{id: s, load: {concurrency: 8}, for: 160 requests, assert: [errors.ratio < 100%]}]
+`, s.GRPCURL(), Env{})
+	n := node(t, r, "s")
+	want := result.ErrorClass{Class: "mismatch", Count: 160 / rows, Example: "row 5: output OUTPUT0 [0] is 5007, want 5008"}
+	if len(n.Errors) != 1 || n.Errors[0].Class != want.Class || n.Errors[0].Count != want.Count || n.Errors[0].Example != want.Example {
+		t.Errorf("%+v, want %+v", n.Errors, want)
+	}
+}
+
 // TestPeriodic: a load that grows by what comes back ends with the most, one request each, whatever the step.
 func TestPeriodic(t *testing.T) {
 	s := serve(t, builtin.Config{})

@@ -169,7 +169,7 @@ func (b *builder) concat(rows []row, items int64, ports []backends.Port, of func
 			tensors := of(&rows[j+1])
 			switch {
 			case len(tensors) != len(firsts) || tensors[i].Name != t.Name:
-				return nil, fmt.Errorf("the rows of a batch of %d do not have the same tensors (%q is missing in one)", len(rows), t.Name)
+				return nil, fmt.Errorf("the rows of a batch of %d do not have the same tensors (%q is missing in one)", len(rows), missing(firsts, tensors))
 			case !slices.Equal(tensors[i].Shape, firsts[i].Shape):
 				return nil, fmt.Errorf("the rows of a batch of %d have %q in the shapes %v and %v", len(rows), t.Name, firsts[i].Shape, tensors[i].Shape)
 			case whole && !bytes.Equal(tensors[i].Data, t.Data):
@@ -185,10 +185,22 @@ func (b *builder) concat(rows []row, items int64, ports []backends.Port, of func
 	}
 	for j := range rows[1:] {
 		if tensors := of(&rows[j+1]); len(tensors) > len(firsts) {
-			return nil, fmt.Errorf("the rows of a batch of %d do not have the same tensors (%q is missing in one)", len(rows), tensors[len(tensors)-1].Name)
+			return nil, fmt.Errorf("the rows of a batch of %d do not have the same tensors (%q is missing in one)", len(rows), missing(firsts, tensors))
 		}
 	}
 	return out, nil
+}
+
+// missing is the name of a tensor that only one of two rows has.
+func missing(a, b []backends.Tensor) string {
+	for _, lists := range [][2][]backends.Tensor{{a, b}, {b, a}} {
+		for _, t := range lists[0] {
+			if !slices.ContainsFunc(lists[1], func(o backends.Tensor) bool { return o.Name == t.Name }) {
+				return t.Name
+			}
+		}
+	}
+	return ""
 }
 
 // delays are the pauses that rows ask for, by request: that of its first row.

@@ -28,7 +28,8 @@ func TestLikePerfAnalyzer(t *testing.T) {
 		{"shape tensors that differ", "s!:INT32[1] b:INT32[1]", 8, 2, nil, []string{`{"data":[{"s":[1],"b":[21]},{"s":[2],"b":[22]}]}`}, `error: "s" holds a shape, which is sent once`},
 		{"shape tensors that differ, one by one", "s!:INT32[1]", 8, 1, nil, []string{`{"data":[{"s":[1]},{"s":[2]}]}`}, "s[1]=1; s[1]=2"},
 		{"optional in one step", "a:INT32[1] b?:INT32[1]", 8, 1, nil, []string{`{"data":[{"a":[1]},{"a":[2],"b":[22]},{"a":[3]}]}`}, "a[1,1]=1; a[1,1]=2 b[1,1]=22; a[1,1]=3"},
-		{"optional in one step of a batch", "a:INT32[1] b?:INT32[1]", 8, 2, nil, []string{`{"data":[{"a":[1]},{"a":[2],"b":[22]},{"a":[3]}]}`}, "error: do not have the same tensors"},
+		{"optional in one step of a batch", "a:INT32[1] b?:INT32[1]", 8, 2, nil, []string{`{"data":[{"a":[1]},{"a":[2],"b":[22]},{"a":[3]}]}`}, `error: do not have the same tensors ("b" is missing in one)`},
+		{"optional in the other step of a batch", "a:INT32[1] b?:INT32[1]", 8, 2, nil, []string{`{"data":[{"a":[2],"b":[22]},{"a":[1]}]}`}, `error: do not have the same tensors ("b" is missing in one)`},
 		{"steps of unequal shape", "a:INT32[-1]", 8, 2, nil, []string{`{"data":[{"a":[1]},{"a":[2,3]}]}`}, `error: have "a" in the shapes [1] and [2]`},
 
 		{"missing tensor", "a:INT32[1] b:INT32[1]", 0, 1, nil, []string{`{"data":[[{"a":[1],"b":[1]},{"a":[1]}]]}`}, `error: f0.json, stream 0, step 1 has no data for "b"`},

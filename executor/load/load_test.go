@@ -99,6 +99,24 @@ func TestConstantDoesNotDrift(t *testing.T) {
 	}
 }
 
+// TestMeanGap: perf_analyzer's row 76: the mean of a million gaps is that of the rate to half a percent, of a constant rate
+// exactly. (Asked for 100/s, perf_analyzer itself sends 94.5 in every run.)
+func TestMeanGap(t *testing.T) {
+	const n = 1_000_000
+	for _, rate := range []float64{10, 100, 1000, 10_000} {
+		for name, s := range map[string]Schedule{"constant": Constant(rate), "poisson": Poisson(rate, Seed(1, "s", ""))} {
+			last := int64(0)
+			for range n {
+				last, _ = s.Next()
+			}
+			off := float64(last)/1e9*rate/n - 1
+			if math.Abs(off) > 0.005 || name == "constant" && math.Abs(off) > 1.5/n {
+				t.Errorf("%s, %v/s: the mean gap is %v off", name, rate, off)
+			}
+		}
+	}
+}
+
 func TestConstantEnds(t *testing.T) {
 	for _, rate := range []float64{0, -1, math.NaN()} {
 		if dues := take(Constant(rate), 3); len(dues) != 0 {
