@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,7 +17,11 @@ import (
 // over a multiple of the time after which somebody looks.
 func TestCountIsOverItsTime(t *testing.T) {
 	t.Parallel()
-	for _, load := range []string{"concurrency: 1", "concurrency: 3", "rate: 400/s", "rate: 400/s, max_in_flight: 1"} {
+	times := file(t, "times.csv", "timestamp\n"+strings.Repeat("0\n", 20)+strings.Repeat("20\n", 20)+strings.Repeat("40\n", 20))
+	for _, load := range []string{
+		"load: {concurrency: 1}, for: 60 requests", "load: {concurrency: 3}, for: 60 requests", "load: {rate: 400/s}, for: 60 requests",
+		"load: {rate: 400/s, max_in_flight: 1}, for: 60 requests", "load: {schedule: {file: " + times + ", unit: ms}}",
+	} {
 		for _, transport := range []string{"http", "grpc"} {
 			s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 1e-3}})
 			url := map[string]string{"http": s.HTTPURL(), "grpc": s.GRPCURL()}[transport]
@@ -24,7 +29,7 @@ func TestCountIsOverItsTime(t *testing.T) {
 			n := node(t, play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: slow, ready: 0s}
-stages: [{id: s, load: {`+load+`}, for: 60 requests}]
+stages: [{id: s, `+load+`}]
 `, url, Env{Record: keep(&kept)}), "s")
 			first, last := int64(math.MaxInt64), int64(0)
 			for _, one := range kept.all {

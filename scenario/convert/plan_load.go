@@ -274,11 +274,6 @@ func (s *settings) sequenced(p *page) {
 	} else {
 		s.idle("--num-of-sequences", "as many sequences are live as there are requests in flight")
 	}
-	if s.lengthSaid || s.has("--sequence-length-variation") && len(s.paths) == 0 {
-		members = append(members, "length: "+s.lengths())
-	} else {
-		s.idle("--sequence-length-variation", "the sequences of the data are as long as they are")
-	}
 	if s.has("--sequence-id-range") {
 		if s.ids.to > 0 {
 			members = append(members, fmt.Sprintf("ids: {from: %d, to: %d}", s.ids.from, s.ids.to-1))
@@ -290,6 +285,11 @@ func (s *settings) sequenced(p *page) {
 		members = append(members, "serial: true")
 	} else {
 		s.idle("--serial-sequences", "a closed loop has one request of a sequence in flight")
+	}
+	if s.lengthSaid || len(s.paths) == 0 && (len(members) > 0 || s.has("--sequence-length-variation")) {
+		members = append(members, "length: "+s.lengths()) // perf_analyzer's own, where none is given
+	} else {
+		s.idle("--sequence-length-variation", "the sequences of the data are as long as they are")
 	}
 	if len(members) > 0 {
 		p.add("    sequences: "+flow(members...), s.because("--num-of-sequences", "--sequence-length", "--sequence-length-variation", "--sequence-id-range", "--serial-sequences"))
