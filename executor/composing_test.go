@@ -71,11 +71,14 @@ func TestComposingTree(t *testing.T) {
 	}{
 		"ensemble in an ensemble": {
 			map[string]string{"m": ensembleOf("A:2", "B"), "A": ensembleOf("C", "D", "C"), "B": plain, "C": plain, "D": plain},
-			map[string]int64{"m": 1, "A": 1, "B": 1, "C": 2, "D": 1}, "",
+			map[string]int64{"m": 1, "A": 1, "B": 1, "C": 2, "D": 1},
+			"",
 			[]string{"A:2 by m, 1", "C:1 by A, 2", "D:1 by A, 1", "B:1 by m, 1"},
 		},
 		"called from its code": {
-			map[string]string{"m": plain, "A": plain, "B": plain}, map[string]int64{"m": 1, "A": 3}, ", composing_models: [A, \"B:7\"]",
+			map[string]string{"m": plain, "A": plain, "B": plain},
+			map[string]int64{"m": 1, "A": 3},
+			", composing_models: [A, \"B:7\"]",
 			[]string{"A:1 by m, 3", "B:7 by m, 0"},
 		},
 		"of an ensemble that calls itself": {
