@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -145,6 +146,7 @@ func (c *conn) Stats(_ context.Context, model, v string, into []int64) (at int64
 // Load implements backends.Controller.
 func (c *conn) Load(_ context.Context, model string) error {
 	name := native.Text(model)
+	defer runtime.KeepAlive(name)
 	err := c.check(native.Call(c.ServerLoadModel, c.handle, native.Address(name)))
 	if err != nil {
 		return fmt.Errorf("load model %s: %w", model, err)
@@ -158,6 +160,7 @@ const lookAgain = 5 * time.Millisecond
 // Unload implements backends.Controller. The library returns at once and unloads when the requests in flight are done.
 func (c *conn) Unload(ctx context.Context, model string) error {
 	name := native.Text(model)
+	defer runtime.KeepAlive(name)
 	if err := c.check(native.Call(c.ServerUnloadModel, c.handle, native.Address(name))); err != nil {
 		return fmt.Errorf("unload model %s: %w", model, err)
 	}
@@ -186,6 +189,7 @@ func (c *conn) Lanes(_ context.Context, n int, _ backends.LaneOptions) ([]backen
 	all := make([]backends.Lane, n)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.lanes = slices.DeleteFunc(c.lanes, (*lane).over) // of stages that are done
 	for i := range all {
 		l := newLane(c)
 		all[i] = l

@@ -3,6 +3,7 @@
 package inprocess
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -35,13 +36,48 @@ type event struct {
 // chunk is how many flights are made at once.
 const chunk = 256
 
-// flights are those of one server. Callbacks come on threads of the server and find theirs without a lock.
+// flights are those of all servers of a host, and the functions that the servers call: there is room for few such in a
+// process. Callbacks come on threads of a server and find their flight without a lock.
 type flights struct {
-	library *library
-	chunks  [4096]atomic.Pointer[[chunk]flight]
-	mu      sync.Mutex
-	made    uintptr
-	free    *flight
+	answered, released, allocated, discarded uintptr
+
+	chunks [4096]atomic.Pointer[[chunk]flight]
+	mu     sync.Mutex
+	made   uintptr
+	free   *flight
+	frames []*native.Frame // of calls on any thread, those that are free
+}
+
+// call calls into a library from a callback, or where one may be under way.
+func (fs *flights) call(function uintptr, args ...uintptr) uintptr {
+	f := fs.frame()
+	result := f.Call(function, args...)
+	fs.mu.Lock()
+	fs.frames = append(fs.frames, f)
+	fs.mu.Unlock()
+	return result
+}
+
+func (fs *flights) frame() *native.Frame {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	last := len(fs.frames) - 1
+	if last < 0 {
+		return new(native.Frame)
+	}
+	f := fs.frames[last]
+	fs.frames = fs.frames[:last]
+	return f
+}
+
+// prepare makes the callbacks, once.
+func (fs *flights) prepare() {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.answered == 0 {
+		fs.answered, fs.released = native.Callback(fs.answer), native.Callback(fs.release)
+		fs.allocated, fs.discarded = native.Callback(fs.allocate), native.Callback(fs.discard)
+	}
 }
 
 // take gives a flight that is free; nil: more than a million are out.
@@ -91,7 +127,7 @@ func (fs *flights) done(f *flight) (over bool) {
 
 func (fs *flights) put(f *flight) {
 	if f.request != 0 {
-		native.Call(fs.library.InferenceRequestDelete, f.request)
+		fs.call(f.lane.conn.InferenceRequestDelete, f.request)
 	}
 	fs.mu.Lock()
 	f.lane, f.request = nil, 0
@@ -114,24 +150,26 @@ func (fs *flights) release(_ uintptr, _ uint32, number uintptr) {
 // errUnavailable is TRITONSERVER_ERROR_UNAVAILABLE.
 const errUnavailable = 4
 
-// allocate is TRITONSERVER_ResponseAllocatorAllocFn_t: every output gets memory of C's, on the CPU.
-func (fs *flights) allocate(_, _, size uintptr, _ int32, _ int64, _ uintptr, buffer, user, memory, device uintptr) uintptr {
-	at := uintptr(0)
+// allocate is TRITONSERVER_ResponseAllocatorAllocFn_t: every output gets memory of C's, on the CPU. What frees it goes with it:
+// it can outlive its flight.
+func (fs *flights) allocate(_, _, size uintptr, _ int32, _ int64, number uintptr, buffer, user, memory, device uintptr) uintptr {
+	at, l := uintptr(0), fs.at(number).lane.conn.library
 	if size > 0 {
-		if at = native.Call(fs.library.malloc, size); at == 0 {
+		if at = fs.call(l.malloc, size); at == 0 {
 			text := native.Text("out of memory for an output")
-			return native.Call(fs.library.ErrorNew, errUnavailable, native.Address(text))
+			defer runtime.KeepAlive(text)
+			return native.Call(l.ErrorNew, errUnavailable, native.Address(text))
 		}
 	}
-	*native.At[uintptr](buffer), *native.At[uintptr](user) = at, 0
+	*native.At[uintptr](buffer), *native.At[uintptr](user) = at, l.free
 	*native.At[int32](memory), *native.At[int64](device) = 0, 0
 	return 0
 }
 
 // discard is TRITONSERVER_ResponseAllocatorReleaseFn_t.
-func (fs *flights) discard(_, buffer, _, _ uintptr, _ int32, _ int64) uintptr {
+func (fs *flights) discard(_, buffer, free, _ uintptr, _ int32, _ int64) uintptr {
 	if buffer != 0 {
-		native.Call(fs.library.free, buffer)
+		fs.call(free, buffer)
 	}
 	return 0
 }

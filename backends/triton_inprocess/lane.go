@@ -42,8 +42,11 @@ type lane struct {
 	refs    [2]uintptr // Send's: where the library puts what it makes
 	id      [idDigits + 1]byte
 	text    [idDigits + 1]byte
+	ask     native.Frame
 
-	got   [8]uintptr // Recv's
+	// Recv's.
+	got   [8]uintptr
+	hear  native.Frame
 	reply kserve.Reply
 }
 
@@ -66,16 +69,16 @@ func newLane(c *conn) *lane {
 	return &lane{conn: c, events: make(chan event, eventRoom), wake: make(chan struct{}, 1)}
 }
 
-// push is called by threads of the server.
+// push is called by threads of the server. What nobody waits for any more holds up none of them.
 func (l *lane) push(e event) {
-	if e.at != 0 {
-		l.active.Store(e.at)
-	}
-	if l.closed.Load() && !e.flight.current.Load() {
+	if !e.flight.current.Load() {
 		l.drop(e)
 		return
 	}
-	l.events <- e
+	if e.at != 0 {
+		l.active.Store(e.at)
+	}
+	l.events <- e // when the flight has ended meanwhile, the lane's next request or its end deals with it
 }
 
 // drop deals with an event that nobody waits for.
@@ -84,7 +87,7 @@ func (l *lane) drop(e event) {
 		l.part(e.flight)
 	}
 	if e.response != 0 {
-		native.Call(l.conn.InferenceResponseDelete, e.response)
+		l.conn.flights.call(l.conn.InferenceResponseDelete, e.response)
 	}
 }
 
@@ -106,6 +109,9 @@ func (l *lane) drain() {
 		}
 	}
 }
+
+// over reports whether nothing comes any more.
+func (l *lane) over() bool { return l.closed.Load() && l.out.Load() == 0 }
 
 func (l *lane) rouse() {
 	select {
@@ -155,7 +161,7 @@ func (l *lane) transmit(f *backends.Fields, gen uint32) error {
 		if l.word.Load() != uint64(gen)<<stateBits|inFlight { // cancelled meanwhile
 			err = errStopped
 		} else {
-			err = c.check(native.Call(c.ServerInferAsync, c.handle, fl.request, 0))
+			err = c.check(l.ask.Call(c.ServerInferAsync, c.handle, fl.request, 0))
 		}
 	}
 	if err != nil { // the server does not have it: nothing comes
@@ -184,22 +190,22 @@ func (l *lane) abort(fl *flight, gen uint32) {
 // build makes the library's form of a request.
 func (l *lane) build(fl *flight, q *request, f *backends.Fields) error {
 	c := l.conn
-	if err := c.check(native.Call(c.InferenceRequestNew, native.Address(l.refs[:]), c.handle, q.model, q.version)); err != nil {
+	if err := c.check(l.ask.Call(c.InferenceRequestNew, native.Address(l.refs[:]), c.handle, q.model, q.version)); err != nil {
 		return err
 	}
 	fl.request = l.refs[0]
 	r := fl.request
 	backends.PutDigits(l.id[:idDigits], f.ID)
-	err := c.check(native.Call(c.InferenceRequestSetId, r, native.Address(l.id[:])))
+	err := c.check(l.ask.Call(c.InferenceRequestSetId, r, native.Address(l.id[:])))
 	for i := 0; err == nil && i < len(q.inputs); i++ {
 		in := &q.inputs[i]
-		err = c.check(native.Call(c.InferenceRequestAddInput, r, in.name, in.datatype, in.shape, in.dims))
+		err = c.check(l.ask.Call(c.InferenceRequestAddInput, r, in.name, in.datatype, in.shape, in.dims))
 		if err == nil {
-			err = c.check(native.Call(c.InferenceRequestAppendInputData, r, in.name, in.data, in.size, 0, 0))
+			err = c.check(l.ask.Call(c.InferenceRequestAppendInputData, r, in.name, in.data, in.size, 0, 0))
 		}
 	}
 	for i := 0; err == nil && i < len(q.outputs); i++ {
-		err = c.check(native.Call(c.InferenceRequestAddRequestedOutput, r, q.outputs[i]))
+		err = c.check(l.ask.Call(c.InferenceRequestAddRequestedOutput, r, q.outputs[i]))
 	}
 	for i := 0; err == nil && i < len(q.parameters); i++ {
 		err = l.parameter(r, &q.parameters[i])
@@ -208,10 +214,10 @@ func (l *lane) build(fl *flight, q *request, f *backends.Fields) error {
 		err = l.sequence(r, q, f)
 	}
 	if err == nil {
-		err = c.check(native.Call(c.InferenceRequestSetReleaseCallback, r, c.released, fl.number))
+		err = c.check(l.ask.Call(c.InferenceRequestSetReleaseCallback, r, c.flights.released, fl.number))
 	}
 	if err == nil {
-		err = c.check(native.Call(c.InferenceRequestSetResponseCallback, r, c.allocator, fl.number, c.answered, fl.number))
+		err = c.check(l.ask.Call(c.InferenceRequestSetResponseCallback, r, c.allocator, fl.number, c.flights.answered, fl.number))
 	}
 	return err
 }
@@ -220,11 +226,11 @@ func (l *lane) parameter(r uintptr, p *parameter) error {
 	c := l.conn
 	switch {
 	case p.name == 0:
-		return c.check(native.Call(p.function, r, p.value))
+		return c.check(l.ask.Call(p.function, r, p.value))
 	case p.function == c.InferenceRequestSetDoubleParameter:
 		return c.check(c.setDouble(r, p.name, p.number))
 	}
-	return c.check(native.Call(p.function, r, p.name, p.value))
+	return c.check(l.ask.Call(p.function, r, p.name, p.value))
 }
 
 // sequence says to which sequence a request belongs, and where in it it stands.
@@ -234,9 +240,9 @@ func (l *lane) sequence(r uintptr, q *request, f *backends.Fields) error {
 		var err error
 		if q.sequence.Text {
 			backends.PutDigits(l.text[:idDigits], f.Sequence)
-			err = c.check(native.Call(c.InferenceRequestSetCorrelationIdString, r, native.Address(l.text[:])))
+			err = c.check(l.ask.Call(c.InferenceRequestSetCorrelationIdString, r, native.Address(l.text[:])))
 		} else {
-			err = c.check(native.Call(c.InferenceRequestSetCorrelationId, r, uintptr(f.Sequence)))
+			err = c.check(l.ask.Call(c.InferenceRequestSetCorrelationId, r, uintptr(f.Sequence)))
 		}
 		if err != nil {
 			return err
@@ -251,7 +257,7 @@ func (l *lane) sequence(r uintptr, q *request, f *backends.Fields) error {
 	if flags == 0 {
 		return nil
 	}
-	return c.check(native.Call(c.InferenceRequestSetFlags, r, uintptr(flags)))
+	return c.check(l.ask.Call(c.InferenceRequestSetFlags, r, uintptr(flags)))
 }
 
 // Activity implements backends.Lane.

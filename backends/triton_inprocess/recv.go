@@ -47,7 +47,6 @@ func (l *lane) Recv() (slot int, done bool) {
 
 // take takes an event of the request in flight. None: there is more to come.
 func (l *lane) take(e event) (slot int, done bool) {
-	l.returned()
 	s := l.sample
 	if e.released {
 		l.part(e.flight)
@@ -59,7 +58,7 @@ func (l *lane) take(e event) (slot int, done bool) {
 	s.LastByte = e.at
 	if e.response != 0 {
 		l.response(e.response, e.at)
-		native.Call(l.conn.InferenceResponseDelete, e.response)
+		l.hear.Call(l.conn.InferenceResponseDelete, e.response)
 	}
 	if e.final {
 		l.end()
@@ -72,16 +71,18 @@ func (l *lane) take(e event) (slot int, done bool) {
 	return backends.None, false
 }
 
-// returned waits until Send has written all that it writes into the sample: a response can come before that.
-func (l *lane) returned() {
-	for l.sent.Load() != uint32(l.word.Load()>>stateBits) {
+// settle drops what lies here of the request that has ended, and waits until Send has written all that it writes into the
+// sample: the end can come before that, and Send may still be in a callback that has no room for its event.
+func (l *lane) settle(gen uint32) {
+	l.drain()
+	for l.sent.Load() != gen {
 		runtime.Gosched()
+		l.drain()
 	}
 }
 
 // end makes the lane idle and completes the sample. What the server still says about the request is dropped from now on.
 func (l *lane) end() {
-	l.returned()
 	s, why := l.sample, backends.Cause(0)
 	at := uint64(s.Gen) << stateBits
 	for !l.word.CompareAndSwap(at|inFlight, at) {
@@ -95,24 +96,15 @@ func (l *lane) end() {
 	if f := l.flight.Swap(nil); f != nil {
 		f.current.Store(false)
 	}
+	l.settle(s.Gen)
 	if s.LastByte == 0 {
 		s.LastByte = l.conn.clock.Now()
 	}
 	switch {
-	case why == backends.CauseTimeout || why == backends.CauseInactivity:
-		s.Class = backends.TimedOut
-		s.Flags |= backends.Timeout
-		if why == backends.CauseInactivity {
-			s.SetNote([]byte("nothing came for too long"))
-		}
 	case why != 0:
-		s.Class = backends.Stopped
-		s.Flags |= backends.Incomplete
+		s.Ended(why, l.conn.clock.Now())
 	case l.err != nil:
 		l.refuse(l.err)
-	}
-	if why != 0 && s.Responses > 0 {
-		s.Flags |= backends.NoFinal
 	}
 	l.sample, l.request = nil, nil
 }
@@ -139,9 +131,9 @@ func (l *lane) refuse(err error) {
 // response reads one response. After one that was wrong the others are only counted.
 func (l *lane) response(r uintptr, at int64) {
 	s, c := l.sample, l.conn
-	if failed := native.Call(c.InferenceResponseError, r); failed != 0 { // it belongs to the response
+	if failed := l.hear.Call(c.InferenceResponseError, r); failed != 0 { // it belongs to the response
 		if s.Class == backends.OK {
-			l.refuse(&refused{status: statusOf(native.Call(c.ErrorCode, failed) & 0xffffffff), text: string(native.String(native.Call(c.ErrorMessage, failed)))})
+			l.refuse(&refused{status: statusOf(l.hear.Call(c.ErrorCode, failed) & 0xffffffff), text: string(native.String(l.hear.Call(c.ErrorMessage, failed)))})
 		}
 		return
 	}
@@ -163,7 +155,7 @@ func (l *lane) response(r uintptr, at int64) {
 // outputs counts the bytes of a response and compares its outputs if they are to be.
 func (l *lane) outputs(r uintptr, compare bool) error {
 	s, c, want := l.sample, l.conn, l.request.want
-	if err := c.check(native.Call(c.InferenceResponseOutputCount, r, native.Address(l.got[:]))); err != nil {
+	if err := c.check(l.hear.Call(c.InferenceResponseOutputCount, r, native.Address(l.got[:]))); err != nil {
 		return err
 	}
 	if compare {
@@ -173,7 +165,7 @@ func (l *lane) outputs(r uintptr, compare bool) error {
 	for i := range count {
 		clear(l.got[:])
 		g := &l.got // name, datatype, shape, dimensions, base, size, memory, device; the user pointer goes where the device went
-		err := c.check(native.Call(c.InferenceResponseOutput, r, uintptr(i), native.Address(g[0:]), native.Address(g[1:]), native.Address(g[2:]),
+		err := c.check(l.hear.Call(c.InferenceResponseOutput, r, uintptr(i), native.Address(g[0:]), native.Address(g[1:]), native.Address(g[2:]),
 			native.Address(g[3:]), native.Address(g[4:]), native.Address(g[5:]), native.Address(g[6:]), native.Address(g[7:]), native.Address(g[7:])))
 		if err != nil {
 			return err

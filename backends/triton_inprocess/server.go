@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -16,25 +17,25 @@ import (
 
 // opener makes the host of the servers that this kind opens.
 func opener() (func(context.Context, backends.Target, backends.Clock) (backends.Conn, error), string) {
-	h := &host{servers: map[string]*server{}}
-	return h.open, ""
+	return newHost().open, ""
 }
 
 // host has one server for each that targets ask for, however many do.
 type host struct {
 	mu      sync.Mutex
 	servers map[string]*server
+	flights *flights
 }
+
+func newHost() *host { return &host{servers: map[string]*server{}, flights: &flights{}} }
 
 // server is one that runs in this process.
 type server struct {
 	*library
 	handle    uintptr
 	allocator uintptr
-	flights   flights
-	answered  uintptr // callbacks
-	released  uintptr
-	users     int // of the host, under its lock
+	flights   *flights // of the host
+	users     int      // of the host, under its lock
 	started   chan struct{}
 	err       error
 }
@@ -50,7 +51,7 @@ func (h *host) open(ctx context.Context, t backends.Target, clock backends.Clock
 	h.mu.Lock()
 	s := h.servers[key]
 	if s == nil {
-		s = &server{started: make(chan struct{})}
+		s = &server{started: make(chan struct{}), flights: h.flights}
 		h.servers[key] = s
 		go func() {
 			defer close(s.started)
@@ -93,7 +94,7 @@ func (s *server) start(p *backends.InProcess) (err error) {
 	if s.library, err = loadLibrary(p.ServerDir); err != nil {
 		return err
 	}
-	s.flights.library = s.library
+	s.flights.prepare()
 	out := make([]uintptr, 1)
 	if err := s.check(native.Call(s.ServerOptionsNew, native.Address(out))); err != nil {
 		return err
@@ -107,8 +108,7 @@ func (s *server) start(p *backends.InProcess) (err error) {
 		return fmt.Errorf("start the server: %w", err)
 	}
 	s.handle = out[0]
-	s.answered, s.released = native.Callback(s.flights.answer), native.Callback(s.flights.release)
-	if err := s.check(native.Call(s.ResponseAllocatorNew, native.Address(out), native.Callback(s.flights.allocate), native.Callback(s.flights.discard), 0)); err != nil {
+	if err := s.check(native.Call(s.ResponseAllocatorNew, native.Address(out), s.flights.allocated, s.flights.discarded, 0)); err != nil {
 		return err
 	}
 	s.allocator = out[0]
@@ -167,6 +167,6 @@ func (s *server) set(o uintptr, call setting) error {
 			return s.check(setFloat(o, a))
 		}
 	}
-	defer func() { _ = texts }() // what args point to lives until the call is over
+	defer runtime.KeepAlive(texts) // what args point to lives until the call is over
 	return s.check(native.Call(at, args...))
 }

@@ -39,11 +39,23 @@ func (l *Library) Function(name string) (uintptr, error) {
 // numbers, and slower than Call.
 func Bind(function any, at uintptr) { purego.RegisterFunc(function, at) }
 
-// Call calls a function that takes and gives integers and pointers. Go memory that C keeps must be pinned by the caller.
-//
-//go:uintptrescapes
+// Call calls a function that takes and gives integers and pointers. Pointers to Go's memory are Address's; what C keeps must be
+// pinned by the caller.
 func Call(function uintptr, args ...uintptr) uintptr {
-	result, _, _ := purego.SyscallN(function, args...)
+	var f Frame
+	return f.Call(function, args...)
+}
+
+// Frame is the place for the arguments of a call. Who calls often keeps one, and calls by it without an allocation; one call at
+// a time.
+type Frame [12]uintptr
+
+// Call is as the function Call.
+func (f *Frame) Call(function uintptr, args ...uintptr) uintptr {
+	if len(args) > len(f) {
+		panic("native: too many arguments")
+	}
+	result, _, _ := purego.SyscallN(function, f[:copy(f[:], args)]...)
 	return result
 }
 
