@@ -76,13 +76,15 @@ func TestLoads(t *testing.T) {
 // TestSlotsRamp: a closed loop follows its ramp, from the end of the warm-up.
 func TestSlotsRamp(t *testing.T) {
 	t.Parallel()
-	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 5e-3}, Instances: 8})
+	const hold = 300_000_000
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 20e-3}, Instances: 8})
+	var kept sent
 	r := play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: slow}
 stages:
   - {id: s, warmup: 5 requests, load: {concurrency: {ramp: [{to: 1, hold: 300ms, name: one}, {to: 4, hold: 300ms, name: four}]}}}
-`, s.HTTPURL(), Env{})
+`, s.HTTPURL(), Env{Record: keep(&kept)})
 	n := node(t, r, "s")
 	one, four := n.Scope("one", ""), n.Scope("four", "")
 	if one == nil || four == nil {
@@ -90,9 +92,33 @@ stages:
 	}
 	a, _ := one.Metrics["requests.count"].Stat(metric.Stat{})
 	b, _ := four.Metrics["requests.count"].Stat(metric.Stat{})
-	if a == 0 || b < 1.5*a || count(n, "in_flight.max") != 4 {
-		t.Errorf("%v requests with one slot, %v with four; %d in flight at most", a, b, count(n, "in_flight.max"))
+	var first, then []backends.Sample
+	kept.dues() // sorts
+	for _, q := range kept.all {
+		if q.Due < kept.all[0].Due+hold {
+			first = append(first, q)
+		} else {
+			then = append(then, q)
+		}
 	}
+	if len(first) == 0 || int(a) != len(first) || int(b) != len(then) || together(first) != 1 || together(then) != 4 || count(n, "in_flight.max") != 4 {
+		t.Errorf("%v requests with one slot, want %d, %v with four, want %d; %d and %d at a time; %d in flight at most",
+			a, len(first), b, len(then), together(first), together(then), count(n, "in_flight.max"))
+	}
+}
+
+// together is how many requests were open at one time.
+func together(list []backends.Sample) (most int) {
+	for _, q := range list {
+		n := 0
+		for _, other := range list {
+			if other.Due <= q.Due && q.Due < other.LastByte {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
 }
 
 // TestMixTargets: the kinds of request of one stage go to servers of their own, in turn or as weights say, and are told apart.

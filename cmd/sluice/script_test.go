@@ -123,8 +123,8 @@ func into(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// signal NAME TEXT CODE COMMAND ARGS…: sends the signal once TEXT has stood on stderr, and demands the exit code. The
-// name INT2 sends SIGINT twice.
+// signal NAME TEXT CODE COMMAND ARGS…: sends the signal once TEXT has stood on stderr, or all of several with & between them,
+// and demands the exit code. The name INT2 sends SIGINT twice.
 func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: signal NAME TEXT CODE COMMAND ARGS…")
@@ -135,7 +135,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	path := lookPath(ts, args[3])
 	cmd := exec.Command(path, args[4:]...)
 	cmd.Dir, cmd.Env = ts.MkAbs("."), environ(ts)
-	seen := &watcher{text: args[1], seen: make(chan struct{})}
+	seen := &watcher{text: strings.Split(args[1], " & "), seen: make(chan struct{})}
 	cmd.Stderr, cmd.Stdout = seen, io.Discard
 	ts.Check(cmd.Start())
 	select {
@@ -184,7 +184,7 @@ func environ(ts *testscript.TestScript) []string {
 type watcher struct {
 	mu   sync.Mutex
 	buf  bytes.Buffer
-	text string
+	text []string // all of them
 	once sync.Once
 	seen chan struct{}
 }
@@ -193,7 +193,8 @@ func (w *watcher) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.buf.Write(p)
-	if strings.Contains(w.buf.String(), w.text) {
+	missing := func(text string) bool { return !strings.Contains(w.buf.String(), text) }
+	if !slices.ContainsFunc(w.text, missing) {
 		w.once.Do(func() { close(w.seen) })
 	}
 	return len(p), nil
@@ -223,30 +224,55 @@ func server(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("CONTROL_URL", s.URLs().Control)
 }
 
-// killserver AFTER: closes the server after a while, in the background.
+// killserver N: closes the server, in the background, once it has seen so many inference requests.
 func killServer(ts *testscript.TestScript, _ bool, args []string) {
-	after, err := time.ParseDuration(args[0])
+	after, err := strconv.ParseInt(args[0], 10, 64)
 	ts.Check(err)
 	s, ok := servers.Load(ts)
 	if !ok {
 		ts.Fatalf("no server was started")
 	}
-	t := time.AfterFunc(after, func() { _ = s.(*builtin.Server).Close() })
-	ts.Defer(func() { t.Stop() })
+	control, over := ts.Getenv("CONTROL_URL"), make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		looks := time.NewTicker(5 * time.Millisecond)
+		defer looks.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-looks.C:
+			}
+			if n, err := seen(control); err == nil && n >= after {
+				_ = s.(*builtin.Server).Close()
+				return
+			}
+		}
+	})
+	ts.Defer(func() { close(over); watching.Wait() })
 }
 
 // requests N: demands how many inference requests the server has seen. "! requests 0": some.
 func requests(ts *testscript.TestScript, neg bool, args []string) {
-	reply, err := http.Get(ts.Getenv("CONTROL_URL") + "/sim/count")
+	n, err := seen(ts.Getenv("CONTROL_URL"))
 	ts.Check(err)
+	if got := strconv.FormatInt(n, 10); (got == args[0]) == neg {
+		ts.Fatalf("the server has seen %s requests, want %s", got, args[0])
+	}
+}
+
+// seen is how many inference requests a server has seen.
+func seen(control string) (int64, error) {
+	reply, err := http.Get(control + "/sim/count")
+	if err != nil {
+		return 0, err
+	}
 	defer reply.Body.Close()
 	var count struct {
 		Arrivals int64 `json:"arrivals"`
 	}
-	ts.Check(json.NewDecoder(reply.Body).Decode(&count))
-	if got := strconv.FormatInt(count.Arrivals, 10); (got == args[0]) == neg {
-		ts.Fatalf("the server has seen %s requests, want %s", got, args[0])
-	}
+	err = json.NewDecoder(reply.Body).Decode(&count)
+	return count.Arrivals, err
 }
 
 // sequences FIELD VALUE …: demands what the server has seen of sequences (begun, ended, open, most, wrong).
@@ -264,7 +290,7 @@ func sequences(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // result FILE PATH VALUE …: demands that the file is a valid result.json and holds these values, by dotted paths; a value
-// of * means any but null. Numbers are compared as written in JSON.
+// of * means any but null, and one of several may stand with | between them. Numbers are compared as written in JSON.
 func checkResult(ts *testscript.TestScript, _ bool, args []string) {
 	files, err := filepath.Glob(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -285,7 +311,7 @@ func checkResult(ts *testscript.TestScript, _ bool, args []string) {
 		got, err := json.Marshal(v)
 		ts.Check(err)
 		text := strings.Trim(string(got), `"`)
-		if text != args[i+1] && (args[i+1] != "*" || v == nil) {
+		if !slices.Contains(strings.Split(args[i+1], "|"), text) && (args[i+1] != "*" || v == nil) {
 			ts.Fatalf("%s is %s, want %s", args[i], text, args[i+1])
 		}
 	}
