@@ -42,12 +42,11 @@ func Bind(function any, at uintptr) { purego.RegisterFunc(function, at) }
 // Call calls a function that takes and gives integers and pointers. Pointers to Go's memory are Address's; what C keeps must be
 // pinned by the caller.
 func Call(function uintptr, args ...uintptr) uintptr {
-	var f Frame
-	return f.Call(function, args...)
+	result, _, _ := purego.SyscallN(function, args...)
+	return result
 }
 
-// Frame is the place for the arguments of a call. Who calls often keeps one, and calls by it without an allocation; one call at
-// a time.
+// Frame is the place for the arguments of a call, which else is made for each. Who calls often keeps one; one call at a time.
 type Frame [12]uintptr
 
 // Call is as the function Call.
@@ -55,8 +54,7 @@ func (f *Frame) Call(function uintptr, args ...uintptr) uintptr {
 	if len(args) > len(f) {
 		panic("native: too many arguments")
 	}
-	result, _, _ := purego.SyscallN(function, f[:copy(f[:], args)]...)
-	return result
+	return Call(function, f[:copy(f[:], args)]...)
 }
 
 // Callback makes a Go function callable from C, from any thread. There is room for 2000 in a process, and none is given back.
