@@ -30,6 +30,14 @@ const (
 	cudaMemory   memory = "cuda"
 )
 
+// title is the memory's name as Triton writes it.
+func (m memory) title() string {
+	if m == cudaMemory {
+		return "CUDA"
+	}
+	return string(m)
+}
+
 // regionStatus is what both protocols say of a region: memory of the system has key and offset, that of a GPU its number.
 type regionStatus struct {
 	memory memory
@@ -103,7 +111,7 @@ func (s *regions) list(m memory, name string) ([]regionStatus, error) {
 	case r == nil:
 		return nil, &failure{http.StatusNotFound, codes.NotFound, "Unable to find " + string(m) + " shared memory region: '" + name + "'"}
 	case r.status.memory != m:
-		return nil, &failure{http.StatusNotFound, codes.NotFound, "The region named '" + name + "' is not registered as " + string(m) + " shared memory"}
+		return nil, &failure{http.StatusNotFound, codes.NotFound, "The region named '" + name + "' is registered as " + r.status.memory.title() + " shared memory, not " + m.title() + " shared memory"}
 	}
 	list := []regionStatus{}
 	for id, r := range s.byID {
