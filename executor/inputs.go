@@ -155,7 +155,7 @@ func (r *runner) gather(ctx context.Context, n *Node, in *inputs) (diags source.
 		in.entries = append(in.entries, e)
 		diags = append(diags, r.tensors(t, e.sig)...)
 		if n.sequences != nil {
-			e.ids = r.idsOf(n.sequences)
+			e.ids = r.ids.of(n.sequences)
 		}
 		diags = append(diags, r.keepsState(n, e)...)
 		diags = append(diags, e.encode(t.conn, n, r.program.Plan.Seed, &r.room, r.env.Record != nil)...)

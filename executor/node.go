@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -154,38 +153,21 @@ func closeAll(lanes []backends.Lane) {
 	}
 }
 
-// first is how many lanes of a pool are open when the clock starts: all of a closed loop; of an open loop what its rate
-// is likely to need at once, the rest is opened in the background when it is needed.
-func (t *trial) first() int {
-	if t.course.profile != nil || t.course.sequences != nil && (!t.course.sequences.Begin || len(t.in.pools) > 1) {
-		return t.course.slots
-	}
-	const window = 5e-3 // s
-	return min(t.course.slots, max(16, int(math.Ceil(t.course.pace*window))))
-}
-
-// shared is the bound that HTTP/1.1 puts on lanes when the plan fixes the number of connections.
-func (t *target) shared(lanes int) int {
-	if c := t.plan.Connections.Shared; c > 0 && !t.plan.GRPC() {
-		return min(lanes, c)
-	}
-	return lanes
-}
-
 // open connects the lanes, a pool for each target, and makes what stands between player and folder.
 func (t *trial) open() error {
 	rings, events := 0, 0
 	for _, to := range t.in.pools {
-		lanes, limits, err := to.conn.Lanes(t.r.stops.waiting, to.shared(t.first()), backends.LaneOptions{Depth: 1})
+		n, depth := t.layout(to)
+		lanes, limits, err := to.conn.Lanes(t.r.stops.waiting, n, backends.LaneOptions{Depth: depth})
 		if err != nil {
 			t.leave()
-			return fmt.Errorf("open %d connections: %w%s", t.first(), err, tlsHint(err, to.plan.TLS))
+			return fmt.Errorf("open %d connections: %w%s", n, err, tlsHint(err, to.plan.TLS))
 		}
 		p := drive.Pool{Lanes: lanes, Limits: limits, Most: to.shared(t.course.slots), Timeout: int64(to.plan.Timeout)}
 		if to.plan.Streaming {
 			p.Inactivity, events = int64(to.plan.InactivityTimeout), t.events()
 		}
-		if t.course.profile == nil {
+		if t.course.profile == nil && depth == 1 {
 			p.Grow = to.grow
 		}
 		t.pools, rings = append(t.pools, p), rings+p.Most
@@ -232,12 +214,6 @@ func (t *trial) buffers(lanes, events int) int {
 
 // maxDeep is the largest number of lanes that may have manySteps samples each: 190 MB.
 const maxDeep = 8192
-
-// grow opens more lanes while a node runs.
-func (t *target) grow(ctx context.Context, n int) ([]backends.Lane, error) {
-	lanes, _, err := t.conn.Lanes(ctx, n, backends.LaneOptions{Depth: 1})
-	return lanes, err
-}
 
 // drive plays the load in a goroutine of its own while this one folds, watches and steers.
 func (t *trial) drive(ctx context.Context) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -78,9 +77,9 @@ type runner struct {
 	clean    cleanup
 	stops    *stops
 	asking   sync.Mutex
-	asked    map[model]error         // those that were asked for a real answer
-	ids      map[[2]uint64]*feed.IDs // of sequences, by range
-	telling  sync.Mutex              // of env.Events
+	asked    map[model]error // those that were asked for a real answer
+	ids      ranges
+	telling  sync.Mutex // of env.Events
 	occasion verdict.Occasion
 }
 

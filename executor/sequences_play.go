@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/drive"
@@ -34,15 +35,28 @@ func (t *trial) sequenced(c *course) {
 		}
 	}
 	if t.node.Open && !q.begin {
-		c.slots = q.Live
+		c.sequences.AtOnce = t.atOnce(q, c.slots)
+		c.slots = q.Live * c.sequences.AtOnce
 	}
+}
+
+// atOnce is how many requests of a sequence may be in flight, so that those of all are most: one where their order could be
+// lost on the way, or the plan says so.
+func (t *trial) atOnce(q *sequencing, most int) int {
+	for _, to := range t.in.pools {
+		if q.Serial || !to.streams() {
+			return 1
+		}
+	}
+	return max(most/q.Live, 1)
 }
 
 // stream is the source of a node whose requests form sequences. Its ids are given back when it has been played.
 func (t *trial) stream() *feed.Sequences {
 	q := t.node.sequences
+	homes, _ := t.course.homes()
 	o := feed.SequenceOptions{
-		Length: q.drawn(), IDs: t.r.idsOf(q), Slots: t.course.slots, Seed: t.seed()[1], IDBase: t.idBase(),
+		Length: q.drawn(), IDs: t.r.ids.of(q), Slots: homes, Seed: t.seed()[1], IDBase: t.idBase(),
 	}
 	for i, e := range t.in.entries {
 		d := e.plan.Request.Data
@@ -55,18 +69,24 @@ func (t *trial) stream() *feed.Sequences {
 	return t.live
 }
 
-// idsOf is the ids of a range, of which all stages that name it take.
-func (r *runner) idsOf(q *sequencing) *feed.IDs {
-	r.asking.Lock()
-	defer r.asking.Unlock()
+// ranges are the ids of a run's sequences: stages that name the same range take of the same.
+type ranges struct {
+	mu  sync.Mutex // members of a group ask at the same time
+	all map[[2]uint64]*feed.IDs
+}
+
+// of is the ids of a stage's range.
+func (r *ranges) of(q *sequencing) *feed.IDs {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	key := [2]uint64{q.From, q.To}
-	if r.ids == nil {
-		r.ids = make(map[[2]uint64]*feed.IDs)
+	if r.all == nil {
+		r.all = make(map[[2]uint64]*feed.IDs)
 	}
-	if r.ids[key] == nil {
-		r.ids[key] = feed.NewIDs(q.From, q.To, 0, 0)
+	if r.all[key] == nil {
+		r.all[key] = feed.NewIDs(q.From, q.To, 0, 0)
 	}
-	return r.ids[key]
+	return r.all[key]
 }
 
 // notesOnSequences says what became of sequences that could not go on.

@@ -30,12 +30,45 @@ func (o *outlet) send(m *pb.ModelStreamInferResponse) error {
 	return o.stream.Send(m)
 }
 
+// turn keeps the order in which the steps of sequences came on a stream, until each has changed its sequence. nil: nobody
+// waits.
+type turn struct {
+	before <-chan struct{} // of the step before
+	mine   chan struct{}
+	once   sync.Once
+}
+
+func (t *turn) wait() {
+	if t != nil && t.before != nil {
+		<-t.before
+	}
+}
+
+func (t *turn) done() {
+	if t != nil {
+		t.once.Do(func() { close(t.mine) })
+	}
+}
+
+// next is the turn after t of a request, if it is a step.
+func (t *turn) next(r *pb.ModelInferRequest) (of, last *turn) {
+	if r.Parameters["sequence_id"] == nil {
+		return nil, t
+	}
+	of = &turn{mine: make(chan struct{})}
+	if t != nil {
+		of.before = t.mine
+	}
+	return of, of
+}
+
 // ModelStreamInfer answers requests as they come, each when it is ready; an error of one of them is a message.
 func (s grpcService) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]) error {
 	ctx, leave := context.WithCancel(stream.Context())
 	defer leave()
 	out := &outlet{stream: stream}
 	var all sync.WaitGroup
+	var last *turn
 	for {
 		r, err := stream.Recv()
 		if err != nil {
@@ -45,12 +78,17 @@ func (s grpcService) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelIn
 			all.Wait()
 			return nil
 		}
-		all.Go(func() { s.streamed(ctx, out, r) })
+		var of *turn
+		of, last = last.next(r)
+		all.Go(func() {
+			defer of.done()
+			s.streamed(ctx, out, r, of)
+		})
 	}
 }
 
 // streamed answers one request of a stream.
-func (s grpcService) streamed(ctx context.Context, out *outlet, r *pb.ModelInferRequest) {
+func (s grpcService) streamed(ctx context.Context, out *outlet, r *pb.ModelInferRequest, of *turn) {
 	size := int64(proto.Size(r))
 	if !s.bodies.take(size) {
 		err := errBusy()
@@ -61,7 +99,13 @@ func (s grpcService) streamed(ctx context.Context, out *outlet, r *pb.ModelInfer
 	defer s.bodies.give(size)
 	held := &hold{of: &s.regions}
 	defer held.done()
-	parse := func(*model) (*inference, error) { return s.parseMessage(r, held) }
+	parse := func(*model) (*inference, error) {
+		inf, err := s.parseMessage(r, held)
+		if err == nil {
+			inf.turn = of
+		}
+		return inf, err
+	}
 	inf, m, first, err := s.infer(ctx, r.ModelName, r.ModelVersion, parse)
 	switch {
 	case errors.Is(err, errReset):

@@ -96,7 +96,9 @@ func (s *Server) answer(ctx context.Context, now, first int64, name, v string, p
 		return nil, nil, nil, bad
 	}
 	if m.sequences != nil {
-		if in, bad = m.sequences.take(r, m.name, in); bad != nil {
+		r.turn.wait()
+		in, bad = m.sequences.take(r, m.name, in)
+		if r.turn.done(); bad != nil {
 			m.stats.failed(s.clock.now() - now)
 			return nil, nil, nil, bad
 		}

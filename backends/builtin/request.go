@@ -48,6 +48,7 @@ type inference struct {
 	arrived int64          // of the server's clock
 	// sequence is what it says about the one that it belongs to.
 	sequence sequenceStep
+	turn     *turn // of a step on a stream
 }
 
 // wantedOutput is an output that a request names; classes above 0 are wanted in its place.

@@ -10,19 +10,21 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
-// Closed keeps p.Slots(t) requests in flight, as far as there are lanes. Each slot has a goroutine, the worker, and one
-// lane in each pool: it sends on the lane of its turn's pool, receives, hands the sample off, pauses if the turn says so,
-// and sends again. A request's due time is when its slot became free, or the pause was over, so that latency is service
+// Closed keeps p.Slots(t) requests in flight, as far as there is room on the lanes. Each slot has a goroutine, the worker, and
+// a place on a lane of each pool: it sends on the lane of its turn's pool, receives, hands the sample off, pauses if the turn
+// says so, and sends again. A request's due time is when its slot became free, or the pause was over, so that latency is service
 // time. A send may block there, whatever the limits say: the one request of a slot keeps nobody waiting.
 //
 // The profile is followed as replies come and as the supervisor looks: a slot that is closed ends with its reply, one that
 // is opened begins within one scan.
 func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, out Handoff, c *Control, o Options) Played {
-	cl := &closed{profile: p, src: src, n: len(pools[0].Lanes)}
-	for _, pool := range pools { // a target whose connections are shared has fewer
-		cl.n = min(cl.n, len(pool.Lanes))
-	}
+	cl := &closed{profile: p, src: src}
 	cl.init(&o, c, out, pools, 0)
+	cl.n = int(cl.pools[0].count.Load())
+	for i := range cl.pools { // a target whose connections are shared has fewer
+		cl.n = min(cl.n, int(cl.pools[i].count.Load()))
+	}
+	cl.read()
 	cl.onScan, cl.onHalt = cl.openSlots, cl.wakeAll
 	if steps, ok := p.(*Steps); ok {
 		cl.steps, cl.told, cl.onPart = steps, make([]bool, cl.n), cl.progress
@@ -155,7 +157,7 @@ func (w *worker) request(due int64) bool {
 		w.nothingMore(w.o.Sequences != nil && w.o.Sequences.CountsLimit)
 		return false
 	}
-	if !w.src.Next(w.home.index, a.n, &w.turn) {
+	if !w.src.Next(w.home.live.number, a.n, &w.turn) {
 		w.nothingMore(w.o.Sequences != nil)
 		return false
 	}
@@ -170,6 +172,9 @@ func (w *worker) request(due int64) bool {
 		w.home.floor.Store(due)
 	}
 	sl.send()
+	if w.o.Limit > 0 && w.held.Load() >= w.o.Limit && w.over.Load() == 0 && (w.o.Sequences == nil || !w.o.Sequences.CountsLimit) {
+		w.nothingMore(false) // that was the last: the drain begins, and not with the first reply
+	}
 	answered := sl.receive()
 	if answered {
 		think := w.turn.Think

@@ -15,7 +15,7 @@
 //
 // Before a player ends it closes the sequences that are open on the server (see Sequences).
 //
-// One request per lane is in flight at most, whatever Limits.Depth allows. A request's timeout counts from its due time:
+// A lane carries as many requests at once as its pool's Limits.Depth says. A request's timeout counts from its due time:
 // an arrival that waited for a slot has the less left on the wire.
 package drive
 
@@ -28,27 +28,28 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
-// Handoff is the one place where samples leave a slot: two single-producer rings per lane, full ones out, empty ones
-// back. No lock, no channel, no allocation. Get is called only by whoever picks the arrival (the pacer in open loop,
-// the lane's goroutine in closed loop), Put only by the lane's goroutine. Neither blocks: without an empty buffer Get
-// gives nil, the slot pauses and the pause is counted.
+// Handoff is the one place where samples leave a slot: two single-producer rings for each, full ones out, empty ones back.
+// No lock, no channel, no allocation. Get is called only by whoever picks the arrival (the pacer in open loop, the slot's
+// goroutine in closed loop), Put only by the slot's goroutine. Neither blocks: without an empty buffer Get gives nil, the
+// slot pauses and the pause is counted.
 type Handoff interface {
-	Get(lane int) *backends.Sample
-	Put(lane int, s *backends.Sample)
-	// Part takes the events of a request that goes on, and leaves s without any. Only the lane's goroutine calls it. False:
-	// the folder is behind, nothing was taken.
-	Part(lane int, s *backends.Sample) bool
+	Get(slot int) *backends.Sample
+	Put(slot int, s *backends.Sample)
+	// Part takes the events of a request that goes on, and leaves s without any. Only who receives calls it, and not at the
+	// same time as Put. False: the folder is behind, nothing was taken.
+	Part(slot int, s *backends.Sample) bool
 }
 
-// Pool is the lanes to one of the targets of a node: a request goes out on the pool that its Turn names. Handoff numbers
-// the lanes of all pools through: those of a pool stand behind the most that the pools before it may have.
+// Pool is the lanes to one of the targets of a node: a request goes out on the pool that its Turn names. A slot is room for one
+// request on a lane, which has Limits.Depth of them. Handoff numbers the slots of all pools through: those of a pool stand
+// behind the most that the pools before it may have.
 type Pool struct {
-	Lanes  []backends.Lane // closed loop: one for each slot, so all pools have as many
+	Lanes  []backends.Lane // closed loop: with room for each slot, so all pools have as much
 	Limits backends.Limits
-	// Grow opens n more lanes of an open loop, in the background, when few are idle; nil or an error: the pool stays as it
-	// is.
+	// Grow opens n more lanes of an open loop, of depth 1, in the background, when few are idle; nil or an error: the pool
+	// stays as it is.
 	Grow func(ctx context.Context, n int) ([]backends.Lane, error)
-	Most int // lanes at most with those that Grow opens; 0: MaxInFlight. Not less than Lanes
+	Most int // slots at most with those that Grow opens; 0: MaxInFlight, or those of shared lanes. Not less than Lanes
 	// Timeout is that of one request on this pool, ns from due to last byte; 0: that of Options.
 	Timeout int64
 	// Inactivity is how long a request may neither send nor receive anything, ns, where lanes tell of that; 0: for ever.

@@ -1,9 +1,11 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,6 +24,7 @@ type world struct {
 	gate chan struct{}
 	deaf bool // lanes ignore Cancel
 
+	depth  int // of lanes; 0: 1
 	lanes  []*fakeLane
 	out    *fakeOut
 	c      Control
@@ -41,7 +44,7 @@ func newWorld(t testing.TB, lanes int) *world {
 func (w *world) more(n int) []backends.Lane {
 	var lanes []backends.Lane
 	for range n {
-		l := &fakeLane{w: w, sent: make(chan struct{}, 1), cancel: make(chan backends.Cause, 1), closed: make(chan struct{})}
+		l := &fakeLane{w: w, kick: make(chan struct{}, 1), closed: make(chan struct{}), flights: make([]flight, max(w.depth, 1)), open: make([]int, 0, max(w.depth, 1))}
 		w.lanes = append(w.lanes, l)
 		lanes = append(lanes, l)
 	}
@@ -54,6 +57,15 @@ func (w *world) given() []backends.Lane {
 		lanes = append(lanes, l)
 	}
 	return lanes
+}
+
+// share makes the world's lanes fewer, with room for depth requests each and per of them for every lane that there was. The
+// pool has no more slots than that.
+func (w *world) share(depth, per int) Pool {
+	slots := len(w.lanes) * per
+	w.lanes, w.depth = nil, depth
+	w.more((slots + depth - 1) / depth)
+	return Pool{Lanes: w.given(), Limits: backends.Limits{Depth: depth, Inline: 50}, Most: slots}
 }
 
 func (w *world) options() Options {
@@ -85,24 +97,32 @@ func (w *world) finished(p Played) {
 	if w.c.InFlight.Load() != 0 || w.c.OldestDue.Load() != math.MaxInt64 {
 		w.t.Errorf("in flight %d, oldest due %d", w.c.InFlight.Load(), w.c.OldestDue.Load())
 	}
-	if p.PeakInFlight > int64(len(w.lanes)) {
-		w.t.Errorf("peak %d with %d lanes", p.PeakInFlight, len(w.lanes))
+	if room := int64(len(w.lanes) * max(w.depth, 1)); p.PeakInFlight > room {
+		w.t.Errorf("peak %d with room for %d", p.PeakInFlight, room)
 	}
 }
 
-// fakeLane answers in memory. It follows the law of Lane and counts when its caller does not.
+// fakeLane answers in memory, not always in the order of the requests. It follows the law of Lane and counts when its caller
+// does not.
 type fakeLane struct {
 	w        *world
-	sent     chan struct{}
-	cancel   chan backends.Cause
 	closed   chan struct{}
+	kick     chan struct{} // a token: look again
 	sends    atomic.Int64
 	overlaps atomic.Int64
 	sending  atomic.Bool
 
-	mu     sync.Mutex
-	flight *backends.Sample
+	mu      sync.Mutex
+	flights []flight // by slot
+	open    []int    // slots in flight, as they were sent
+	turn    int
+}
+
+// flight is a request in flight; s is nil where there is none.
+type flight struct {
+	s      *backends.Sample
 	fields backends.Fields
+	why    backends.Cause
 }
 
 func (l *fakeLane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) {
@@ -112,12 +132,9 @@ func (l *fakeLane) Send(slot int, c *backends.Call, f backends.Fields, s *backen
 	defer l.sending.Store(false)
 	s.SendStart = l.w.clock.Now()
 	l.sends.Add(1)
-	l.mu.Lock()
-	if l.flight != nil {
+	if int(s.Slot) != slot {
 		l.overlaps.Add(1)
 	}
-	l.flight, l.fields = s, f
-	l.mu.Unlock()
 	s.BytesSent = 1
 	if l.w.server != nil {
 		l.w.server.take(f, s)
@@ -126,46 +143,96 @@ func (l *fakeLane) Send(slot int, c *backends.Call, f backends.Fields, s *backen
 	if l.w.onSend != nil {
 		l.w.onSend(s)
 	}
-	l.sent <- struct{}{}
+	l.mu.Lock()
+	if l.flights[slot].s != nil {
+		l.overlaps.Add(1)
+	}
+	l.flights[slot] = flight{s: s, fields: f}
+	l.open = append(l.open, slot)
+	l.mu.Unlock()
+	l.look()
+}
+
+// look lets Recv look again.
+func (l *fakeLane) look() {
+	select {
+	case l.kick <- struct{}{}:
+	default:
+	}
 }
 
 func (l *fakeLane) Recv() (int, bool) {
-	select {
-	case <-l.closed:
-		return backends.None, false
-	case <-l.sent:
-	}
-	var why backends.Cause
-	l.mu.Lock()
-	free := l.w.closes && l.flight.Flags&backends.Closing != 0
-	l.mu.Unlock()
-	if l.w.gate != nil && !free {
+	for {
+		closed := l.isClosed()
+		l.mu.Lock()
+		at := l.ended()
+		waits := len(l.open) > 0
+		l.mu.Unlock()
+		switch {
+		case at >= 0:
+			return l.answer(at), true
+		case closed:
+			return backends.None, false
+		}
+		var gate chan struct{}
+		if waits {
+			gate = l.w.gate
+		}
 		select {
-		case <-l.w.gate:
-		case why = <-l.cancel:
+		case <-gate:
+			l.mu.Lock()
+			at = l.any()
+			l.mu.Unlock()
+			return l.answer(at), true
+		case <-l.kick:
 		case <-l.closed:
-			why = backends.CauseStop
 		}
 	}
+}
+
+// ended is the place in open of a request that needs no token; -1: there is none.
+func (l *fakeLane) ended() int {
+	for i, slot := range l.open {
+		if f := &l.flights[slot]; f.why != 0 || l.w.closes && f.s.Flags&backends.Closing != 0 {
+			return i
+		}
+	}
+	switch {
+	case len(l.open) == 0:
+		return -1
+	case l.isClosed():
+		l.flights[l.open[0]].why = backends.CauseStop
+		return 0
+	case l.w.gate == nil:
+		return l.any()
+	}
+	return -1
+}
+
+func (l *fakeLane) any() int {
+	l.turn++
+	return l.turn * 7 % len(l.open)
+}
+
+func (l *fakeLane) answer(at int) (slot int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.flight
-	l.flight = nil
-	select { // a cancel that came too late is not for the next request
-	case <-l.cancel:
-	default:
-	}
+	slot = l.open[at]
+	l.open = append(l.open[:at], l.open[at+1:]...)
+	f := l.flights[slot]
+	l.flights[slot] = flight{}
+	s := f.s
 	s.LastByte = l.w.clock.Now()
-	switch why {
+	switch f.why {
 	case backends.CauseTimeout, backends.CauseInactivity:
 		s.Class, s.Flags = backends.TimedOut, s.Flags|backends.Timeout
 	case backends.CauseDrain, backends.CauseStop:
-		s.Class, s.Flags, s.Status = backends.Stopped, s.Flags|backends.Incomplete, int32(why)
+		s.Class, s.Flags, s.Status = backends.Stopped, s.Flags|backends.Incomplete, int32(f.why)
 	}
 	if l.w.server != nil {
-		l.w.server.answer(l.fields, s)
+		l.w.server.answer(f.fields, s)
 	}
-	return 0, true
+	return slot
 }
 
 func (*fakeLane) Activity(int) int64 { return 0 }
@@ -173,13 +240,12 @@ func (*fakeLane) Activity(int) int64 { return 0 }
 func (l *fakeLane) Cancel(slot int, gen uint32, why backends.Cause) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.w.deaf || l.flight == nil || l.flight.Gen != gen {
+	f := &l.flights[slot]
+	if l.w.deaf || l.w.gate == nil || f.s == nil || f.s.Gen != gen || f.why != 0 {
 		return
 	}
-	select {
-	case l.cancel <- why:
-	default:
-	}
+	f.why = why
+	l.look()
 }
 
 func (l *fakeLane) Close() error {
@@ -237,6 +303,15 @@ func (o *fakeOut) Put(lane int, s *backends.Sample) {
 	if !o.light {
 		l.kept = append(l.kept, *s)
 	}
+}
+
+// inOrder are all that were put, in the order of their numbers.
+func (o *fakeOut) inOrder() (all []backends.Sample) {
+	for i := range o.lanes {
+		all = append(all, o.lanes[i].kept...)
+	}
+	slices.SortFunc(all, func(a, b backends.Sample) int { return cmp.Compare(a.N, b.N) })
+	return all
 }
 
 // samples are all that were put, by number; two with one number are an error.

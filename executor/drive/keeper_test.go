@@ -19,7 +19,9 @@ type keeper struct {
 	lost  func(f backends.Fields, s *backends.Sample) bool // never sent; nil: all are
 
 	mu       sync.Mutex
-	open     map[uint64]int // id → requests in flight
+	open     map[uint64]int    // id → requests in flight
+	last     map[uint64]uint64 // id → number of the latest request
+	atOnce   int               // requests of a sequence that may be in flight
 	begun    int
 	ended    int
 	wrong    []string
@@ -28,7 +30,9 @@ type keeper struct {
 	requests int
 }
 
-func newKeeper() *keeper { return &keeper{open: map[uint64]int{}} }
+func newKeeper() *keeper {
+	return &keeper{open: map[uint64]int{}, last: map[uint64]uint64{}, atOnce: 1}
+}
 
 func (k *keeper) take(f backends.Fields, s *backends.Sample) {
 	if k.lost != nil && k.lost(f, s) {
@@ -50,6 +54,10 @@ func (k *keeper) take(f backends.Fields, s *backends.Sample) {
 	case !open:
 		k.wrong = append(k.wrong, fmt.Sprintf("a request of %d, which is not open (end %t)", f.Sequence, f.End))
 	}
+	if n := s.N &^ closer; s.Flags&backends.Closing == 0 && !f.Start && n <= k.last[f.Sequence] {
+		k.wrong = append(k.wrong, fmt.Sprintf("request %d of sequence %d after %d", n, f.Sequence, k.last[f.Sequence]))
+	}
+	k.last[f.Sequence] = s.N
 	k.open[f.Sequence]++
 	k.deepest, k.widest = max(k.deepest, k.open[f.Sequence]), max(k.widest, len(k.open))
 	if f.End {
@@ -83,7 +91,7 @@ func (k *keeper) clean(t testing.TB) {
 	if len(k.open) != 0 || k.begun != k.ended {
 		t.Errorf("%d sequences are open at the end, %d begun and %d ended", len(k.open), k.begun, k.ended)
 	}
-	if k.deepest > 1 {
+	if k.deepest > k.atOnce {
 		t.Errorf("%d requests of one sequence in flight", k.deepest)
 	}
 }
@@ -137,6 +145,25 @@ var players = map[string]func(ctx context.Context, w *world, src feed.Source, o 
 	"open, handed over": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
 		return opened(ctx, w, src, o, false, Pool{Lanes: w.given(), Limits: backends.Limits{Depth: 1}})
 	},
+	"closed, shared": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
+		pool := w.share(3, 1)
+		return within(w.t, func() Played { return Closed(ctx, load.Level(pool.Most), src, []Pool{pool}, w.out, &w.c, o) })
+	},
+	"open, shared": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
+		return opened(ctx, w, src, o, false, w.share(3, 1))
+	},
+	"begin, shared": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
+		return opened(ctx, w, src, o, true, w.share(3, 1))
+	},
+	"abreast": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
+		const atOnce = 3
+		if w.server != nil {
+			w.server.atOnce = atOnce
+		}
+		q := *o.Sequences
+		q.AtOnce, o.Sequences = atOnce, &q
+		return opened(ctx, w, src, o, false, w.share(2*atOnce, atOnce))
+	},
 	"begin": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
 		return opened(ctx, w, src, o, true, Pool{Lanes: w.given(), Limits: inline})
 	},
@@ -147,6 +174,6 @@ func opened(ctx context.Context, w *world, src feed.Source, o Options, begin boo
 	q.Begin = begin
 	o.Sequences = &q
 	return within(w.t, func() Played {
-		return Open(ctx, load.Poisson(20_000, [2]uint64{1, 2}), src, pools, w.out, &w.c, OpenOptions{Options: o, MaxInFlight: len(w.lanes)})
+		return Open(ctx, load.Poisson(60_000, [2]uint64{1, 2}), src, pools, w.out, &w.c, OpenOptions{Options: o, MaxInFlight: len(w.lanes) * max(w.depth, 1)})
 	})
 }

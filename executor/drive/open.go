@@ -35,12 +35,13 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 	}
 	op.onHalt = op.wakePacer
 	op.onScan = func(int64) { op.serve(ctx) }
+	op.read()
 	op.senders.Store(1)
 	op.pending.Store(c.OldestDue.Load())
 	for sl := range op.present {
 		op.start(sl)
 	}
-	p := &pacer{open: op, s: s, hash: load.EmptyHash, spin: min(max(o.Spin, 0), int64(maxSpin))}
+	p := &pacer{open: op, turns: turns{list: make([]*sequence, len(op.lives))}, s: s, hash: load.EmptyHash, spin: min(max(o.Spin, 0), int64(maxSpin))}
 	op.spawn(p.run)
 	op.supervise(ctx)
 	for i := range op.pools {

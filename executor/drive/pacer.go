@@ -31,6 +31,7 @@ type pacer struct {
 	// poolFree is when the latest wait for a full pool ended. What was due before it could not be sent before it either,
 	// though a slot was idle when its turn came.
 	poolFree int64
+	turns    turns
 	done     bool // the schedule, the feed or Limit is exhausted
 	Played
 }
@@ -219,7 +220,7 @@ func (p *pacer) claim(g *pool) (sl *slot, capped bool) {
 	if capped = p.c.InFlight.Load() >= p.most; capped || g.backlog.waits() {
 		return nil, capped
 	}
-	return g.idle.pop(), false
+	return p.pop(g), false
 }
 
 // buffer gets an empty sample; nil when the player was halted before there was one.

@@ -25,13 +25,17 @@ type player struct {
 
 	slots   []slot // of all pools, one behind the other; fixed in length, as others hold pointers into it
 	pools   []pool
+	lives   []sequence   // of as many slots each as may have requests of one sequence in flight
+	atOnce  int          // how many those are
 	senders atomic.Int32 // goroutines that may still send
 	halt    atomic.Bool  // nothing more is sent, not even what is already due
 	over    atomic.Int64 // when the schedule, the feed or Limit was exhausted; 0: not
 	pending atomic.Int64 // lower bound of the due times to come; never when there are none
 	events  chan struct{}
-	group   sync.WaitGroup
-	crash   atomic.Pointer[string] // the first panic of a goroutine
+	// finished is closed with the lanes, when nothing more is sent.
+	finished chan struct{}
+	group    sync.WaitGroup
+	crash    atomic.Pointer[string] // the first panic of a goroutine
 
 	queue *queue // what Older counts by; of its caller. nil: none
 	tally
@@ -43,7 +47,7 @@ type player struct {
 
 func (p *player) init(o *Options, c *Control, out Handoff, pools []Pool, most int) {
 	p.o, p.c, p.out = o, c, out
-	p.events = make(chan struct{}, 1)
+	p.events, p.finished = make(chan struct{}, 1), make(chan struct{})
 	p.divide(pools, most)
 	p.pending.Store(never)
 	c.StopAt.CompareAndSwap(0, math.MaxInt64)
@@ -51,6 +55,15 @@ func (p *player) init(o *Options, c *Control, out Handoff, pools []Pool, most in
 	c.OldestDue.Store(o.Start)
 	if o.WarmCount == 0 {
 		c.HoldStart.Store(max(o.Start, o.WarmUntil, 1))
+	}
+}
+
+// read starts the readers of lanes that slots share.
+func (p *player) read() {
+	for i := range p.pools {
+		for _, l := range p.pools[i].lines {
+			p.spawn(func() { l.read(p) })
+		}
 	}
 }
 
@@ -191,10 +204,15 @@ func (p *player) cutOff(end *ending, now int64) {
 		if since >= 0 {
 			sl.cancel(never, end.why)
 		}
-		if since > int64(stuck) && sl.due.Load() != never {
-			sl.close() // answers what is in flight
+		if since > int64(stuck) && sl.due.Load() != never && p.lost(sl, now-end.since) {
+			sl.line.close() // answers what is in flight
 		}
 	}
+}
+
+// lost reports whether nothing on a slot's lane has time left, since all was cut off.
+func (p *player) lost(sl *slot, since int64) bool {
+	return since > int64(finishTime+stuck) || !sl.line.closing()
 }
 
 // closeLanes ends all lanes and waits for the goroutines that were in them. Only then has everything been Put: after a
@@ -202,8 +220,9 @@ func (p *player) cutOff(end *ending, now int64) {
 func (p *player) closeLanes() {
 	for sl := range p.present {
 		close(sl.wake)
-		sl.close()
+		sl.line.close()
 	}
+	close(p.finished)
 	p.group.Wait()
 	p.c.OldestDue.Store(never)
 }

@@ -9,11 +9,13 @@ import (
 )
 
 // Sequences says how requests that belong together are played. A slot plays one sequence at a time, on one lane, and has
-// one of its requests in flight, so that a server gets the steps in their order whatever its transport.
+// one of its requests in flight, so that a server gets the steps in their order whatever its transport. Only where AtOnce
+// says so has a sequence several slots on a lane that keeps the order of requests.
 //
 //	player                 who sends the next step
 //	Closed                 the slot's worker, when the step before is answered
 //	Open                   the pacer, at an arrival, on the slot that has been idle longest
+//	Open, AtOnce           the same, be the steps before it answered or not
 //	Open, Begin            the goroutine that received the step before; an arrival sends the first
 //
 // Whatever becomes of a sequence, what was begun on the server is ended there. What that takes is sent unmeasured
@@ -34,6 +36,9 @@ type Sequences struct {
 	CountsWarm, CountsLimit bool
 	// Begin, of an open loop: an arrival begins a sequence, which then goes on by itself. Else an arrival is a step.
 	Begin bool
+	// AtOnce, of an open loop without Begin, is how many requests of a sequence may be in flight; 0, 1: one. It is one too
+	// where a pool's lanes have less room.
+	AtOnce int
 }
 
 // finishTime is how long the requests that close sequences may take when all others are cancelled.
@@ -42,11 +47,15 @@ const finishTime = 2 * time.Second
 // closer is set in the number of a request that closes a sequence: none of the load's has it.
 const closer = 1 << 39
 
-// sequence is what a slot is in the middle of. Of whoever has the slot.
+// sequence is what a slot is in the middle of, or several together. Of whoever has the slot; of several see abreast.
 type sequence struct {
-	open  bool   // begun on the server, as far as is known, and not ended
-	begun int64  // when its first request was due
-	unit  uint64 // number of the sequence among those that began
+	number  int    // by which the feed knows it
+	open    bool   // begun on the server, as far as is known, and not ended
+	begun   int64  // when its first request was due
+	unit    uint64 // number of the sequence among those that began
+	retired bool   // begins no more; of the pacer
+	abreast
+	_ [64]byte
 }
 
 // enter notes a request of the sequence in its sample.
@@ -124,7 +133,7 @@ func (p *player) conclude(sl *slot, src feed.Source, t *feed.Turn) {
 		p.finish(sl)
 		return
 	}
-	s, home := sl.sample, p.home(sl)
+	s, live := sl.sample, sl.live
 	f := fateOf(s, &sl.fields)
 	if f != goesOn && f != over && s.Class.Failed() {
 		s.Dropped = sl.left
@@ -136,21 +145,21 @@ func (p *player) conclude(sl *slot, src feed.Source, t *feed.Turn) {
 		return
 	case over:
 	case broken:
-		if src.Finish(home.index, t) {
+		if src.Finish(live.number, t) {
 			p.end(sl, t)
 		}
 	case unbegun:
-		src.Finish(home.index, t)
+		src.Finish(live.number, t)
 	case doubtful:
 		t.Call, t.Fields, t.Left = call, backends.Fields{Sequence: fields.Sequence, End: true}, 0
 		p.end(sl, t)
 	}
-	home.live.open = false
+	live.open = false
 }
 
 // closeOpen ends the sequence that is open on an idle slot. Not of a pacer, which must not wait for a reply.
 func (p *player) closeOpen(home *slot, src feed.Source, t *feed.Turn) {
-	if home.live.open && src.Finish(home.index, t) {
+	if home.live.open && src.Finish(home.live.number, t) {
 		p.end(&p.pools[t.Pool].slots[home.index], t)
 	}
 	home.live.open = false

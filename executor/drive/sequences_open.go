@@ -39,6 +39,9 @@ func (p *pacer) step(due, after, now int64) bool {
 			p.pools[0].idle.push(home)
 			return p.unsent(hold)
 		}
+		if !p.joins(home) {
+			continue
+		}
 		if p.begins() {
 			k = p.steps.Add(1) - 1
 		}
@@ -46,23 +49,27 @@ func (p *pacer) step(due, after, now int64) bool {
 		flags, ok := p.admit(home, k, due)
 		a.flags = flags
 		if !ok && !p.o.Sequences.CountsLimit {
-			p.pools[0].idle.push(home)
+			p.quits(home)
 			p.exhausted()
 			return false
 		}
-		if ok && p.src.Next(home.index, a.n, &p.turn) {
+		if ok && p.src.Next(home.live.number, a.n, &p.turn) {
 			return p.launch(home, a, max(now, free))
 		}
 		if p.begins() {
 			p.pools[0].idle.push(home)
 			return false
 		}
-		home.retired = true
-		if p.retired++; p.retired == int(p.pools[0].count.Load()) {
+		home.live.over()
+		home.live.retired = true
+		if p.retired++; p.retired == p.homes() {
 			return false
 		}
 	}
 }
+
+// homes is how many sequences there can be at a time.
+func (p *pacer) homes() int { return (int(p.pools[0].count.Load()) + p.atOnce - 1) / p.atOnce }
 
 // place is the slot that an arrival goes out on. Once the first has no sequence any more, what finds none idle does not
 // wait: the rest of the sequences cannot keep up the rate.
@@ -81,8 +88,11 @@ func (p *pacer) launch(home *slot, a arrival, now int64) bool {
 	hold := a.flags&backends.Warmup == 0
 	s := p.buffer(sl)
 	if s == nil {
-		p.pools[0].idle.push(home)
+		p.quits(home)
 		return p.unsent(hold)
+	}
+	if p.atOnce > 1 && p.turn.Fields.Start {
+		home.live.word.Add(uint64(p.turn.Left) * oneLeft)
 	}
 	p.send(sl, a, s, now)
 	switch {
@@ -107,11 +117,15 @@ func (p *pacer) launch(home *slot, a arrival, now int64) bool {
 
 // follow hands off the answered request of a sequence, and plays what comes of it. Of the goroutine that received it.
 func (op *open) follow(home, sl *slot) {
-	for !sl.returned.Load() && !op.crashed() {
+	for !sl.line.shared() && !sl.returned.Load() && !op.crashed() {
 		runtime.Gosched() // the pacer is on its way out of Send
 	}
-	if sl.closing.Load() {
+	switch {
+	case sl.closing.Load():
 		op.settled(sl)
+		return
+	case op.atOnce > 1:
+		op.leaves(sl)
 		return
 	}
 	op.conclude(sl, op.src, &sl.turn)
@@ -141,7 +155,7 @@ func (op *open) goOn(home, sl *slot) bool {
 		op.paused.Add(1)
 		s = op.spare(sl)
 	}
-	if s == nil || !op.src.Next(home.index, a.n, &sl.turn) {
+	if s == nil || !op.src.Next(home.live.number, a.n, &sl.turn) {
 		op.closeOpen(home, op.src, &sl.turn)
 		return false
 	}
@@ -161,18 +175,22 @@ func (p *pacer) closeSequences() {
 	if p.o.Sequences == nil {
 		return
 	}
-	slots := int(p.pools[0].count.Load())
-	for left := slots - p.retired; left > 0; {
+	homes := p.homes()
+	for left := homes - p.retired; left > 0; {
 		home := p.nextIdle()
 		if home == nil {
 			return
 		}
-		if home.retired || home.index >= slots {
+		q := home.live
+		if q.retired || q.number >= homes {
 			continue
 		}
-		home.retired = true
+		q.retired = true
 		left--
-		if home.live.open && p.src.Finish(home.index, &p.turn) {
+		if p.atOnce > 1 && !q.stop() {
+			continue // whoever leaves it last closes it
+		}
+		if q.open && p.src.Finish(q.number, &p.turn) {
 			p.close(home)
 		}
 	}
@@ -180,13 +198,13 @@ func (p *pacer) closeSequences() {
 
 // nextIdle waits for a slot to become idle, whatever the state of the player. nil: it broke.
 func (p *pacer) nextIdle() *slot {
-	ring := p.pools[0].idle
+	g := &p.pools[0]
 	for !p.crashed() {
-		if sl := ring.pop(); sl != nil {
+		if sl := p.pop(g); sl != nil {
 			return sl
 		}
 		p.waiting.Store(true)
-		if sl := ring.pop(); sl != nil {
+		if sl := p.pop(g); sl != nil {
 			p.waiting.Store(false)
 			return sl
 		}

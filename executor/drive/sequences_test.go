@@ -30,28 +30,29 @@ func TestSequencesAreBalanced(t *testing.T) {
 	}
 }
 
-// checkSequences looks at the samples: all of a sequence, in order, on one lane.
+// checkSequences looks at the samples: all of a sequence, in order, on the slots of one.
 func (w *world) checkSequences(t *testing.T, p Played) {
 	t.Helper()
 	starts, ends, closing := 0, 0, int64(0)
-	for i := range w.out.lanes {
-		begun, id := int64(0), uint64(0)
-		for _, s := range w.out.lanes[i].kept {
-			switch {
-			case s.Sequence == 0 || s.Flags&backends.SequenceStart == 0 && s.Sequence != id:
-				t.Errorf("lane %d: a request of %d within %d", i, s.Sequence, id)
-			case s.Flags&backends.Closing != 0:
-				closing++
-				continue
-			case s.Flags&backends.SequenceStart != 0:
-				starts++
-				begun, id = s.Due, s.Sequence
+	begun, home := map[uint64]int64{}, map[uint64]uint32{}
+	for _, s := range w.out.inOrder() {
+		at := s.Lane / uint32(w.server.atOnce)
+		_, open := begun[s.Sequence]
+		switch {
+		case s.Flags&backends.Closing != 0:
+			closing++
+			continue
+		case s.Flags&backends.SequenceStart != 0:
+			starts++
+			begun[s.Sequence], home[s.Sequence] = s.Due, at
+		case s.Sequence == 0 || !open || home[s.Sequence] != at:
+			t.Errorf("slot %d: a request of %d, which is open %t, on %d", s.Lane, s.Sequence, open, home[s.Sequence])
+		}
+		if s.Flags&backends.SequenceEnd != 0 {
+			if ends++; s.Begun != begun[s.Sequence] {
+				t.Errorf("sequence %d began at %d, says its end, not %d", s.Sequence, begun[s.Sequence], s.Begun)
 			}
-			if s.Flags&backends.SequenceEnd != 0 {
-				if ends++; s.Begun != begun {
-					t.Errorf("sequence %d began at %d, says its end, not %d", id, s.Begun, begun)
-				}
-			}
+			delete(begun, s.Sequence)
 		}
 	}
 	if starts != w.server.begun || ends+int(p.Closed) != w.server.ended || closing != p.Closed {
@@ -70,17 +71,15 @@ func TestCountedSequences(t *testing.T) {
 			if w.server.begun != 25 || p.Closed != 0 {
 				t.Errorf("%d sequences begun, %d closed, want 25 and none", w.server.begun, p.Closed)
 			}
-			starts := map[bool]int{}
-			for i := range w.out.lanes {
-				warm := false
-				for _, s := range w.out.lanes[i].kept {
-					if s.Flags&backends.SequenceStart != 0 {
-						warm = s.Flags&backends.Warmup != 0
-						starts[warm]++
-					}
-					if warm != (s.Flags&backends.Warmup != 0) {
-						t.Error("a sequence is partly warm-up")
-					}
+			starts, warm := map[bool]int{}, map[uint64]bool{}
+			for _, s := range w.out.inOrder() {
+				warms := s.Flags&backends.Warmup != 0
+				if s.Flags&backends.SequenceStart != 0 {
+					warm[s.Sequence] = warms
+					starts[warms]++
+				}
+				if warm[s.Sequence] != warms {
+					t.Error("a sequence is partly warm-up")
 				}
 			}
 			if starts[true] != 5 || starts[false] != 20 {
@@ -126,6 +125,9 @@ func TestFailedSteps(t *testing.T) {
 		{at: 4, lost: true, closed: 1, begun: 2, drops: 0},
 	} {
 		for name, play := range players {
+			if name == "abreast" { // steps are sent before the answer comes: TestFailsAbreast
+				continue
+			}
 			t.Run(fmt.Sprintf("%s, %d %s", name, c.at, c.class), func(t *testing.T) {
 				w := keeping(t, 1)
 				var sent atomic.Uint32
@@ -144,7 +146,7 @@ func TestFailedSteps(t *testing.T) {
 				p := play(background, w, stream(1, 1, exactly(4), false), o)
 				w.balanced(p)
 				drops := uint32(0)
-				for _, s := range w.out.lanes[0].kept {
+				for _, s := range w.out.inOrder() {
 					drops += s.Dropped
 				}
 				if p.Closed != c.closed || w.server.begun != c.begun || drops != c.drops {
@@ -230,7 +232,7 @@ func TestStopsCloseSequences(t *testing.T) {
 				o.Sequences, o.Drain = &Sequences{}, drain
 				p := play(ctx, w, stream(3, 1, exactly(1000), false), o)
 				w.balanced(p)
-				if p.Closed != 3 || p.Sent != 3 {
+				if p.Closed != 3 || p.Sent != 3 && name != "abreast" { // which sends on while nothing comes back
 					t.Errorf("%d sent, %d closed, want 3 each", p.Sent, p.Closed)
 				}
 			})

@@ -12,10 +12,11 @@ import (
 // never stands for no due time.
 const never = math.MaxInt64
 
-// slot is one lane with the request that is in flight on it. Whoever picks the arrival (pacer or lane's goroutine)
-// fills it by take; the lane's goroutine empties it by player.finish.
+// slot is a place on a lane with the request that is in flight there. Whoever picks the arrival (pacer or slot's goroutine)
+// fills it by take; the slot's goroutine empties it by player.finish.
 type slot struct {
-	lane  backends.Lane
+	line  *line
+	place int // on the lane
 	index int // in the whole, as Handoff counts
 	pool  *pool
 	// due is that of the request in flight, else never. gen is stored before due: who sees the same due before and
@@ -35,31 +36,23 @@ type slot struct {
 	sender bool          // the goroutine for them runs; of the pacer
 	handed bool          // the request in flight is one
 	sent   chan struct{} // its Send has returned
-	shut   bool          // the lane is closed; of the supervisor
-	// Of sequences. The one that a slot is in the middle of is kept in the slot of the first pool, its home.
+	answer chan struct{} // on a shared line: a token of its reader, the request in flight has ended
+	// Of sequences.
+	live    *sequence   // what its requests belong to: of the slots with its number in all pools
 	left    uint32      // requests of its sequence after the one in flight
 	closing atomic.Bool // the request in flight closes a sequence
 	// returned says that its Send has: a reply can come before that, and another goroutine may then want to send.
 	returned atomic.Bool
-	live     sequence
 	turn     feed.Turn // of the goroutine that receives
-	retired  bool      // begins no more sequences; of the pacer
 	_        [64]byte
 }
 
-// close ends the lane, once.
-func (sl *slot) close() {
-	if !sl.shut {
-		sl.shut = true
-		_ = sl.lane.Close() // what it could report concerns no request: those have samples
-	}
-}
-
-func (sl *slot) init(g *pool, index int, lane backends.Lane) {
-	sl.lane, sl.index, sl.pool = lane, index, g
+func (sl *slot) init(g *pool, at int) {
+	sl.index, sl.pool = g.first+at, g
+	sl.live = &g.player.lives[at/g.player.atOnce]
 	sl.due.Store(never)
 	sl.floor.Store(never)
-	sl.wake, sl.sent = make(chan struct{}, 1), make(chan struct{}, 1)
+	sl.wake, sl.sent, sl.answer = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 }
 
 // arrival is one request to be sent.
@@ -76,7 +69,7 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	s.Reset()
 	s.Due, s.Free, s.N, s.Flags = a.due, a.free, a.n, a.flags
 	s.Row, s.Items, s.Entry = t.Call.Row, t.Call.Items, t.Call.Entry
-	s.Lane, s.Slot, s.Gen = uint32(sl.index), 0, gen
+	s.Lane, s.Slot, s.Gen = uint32(sl.index), uint16(sl.place), gen
 	t.Fields.ID = p.o.IDBase | a.n
 	t.Fields.Region = uint32(sl.index - sl.pool.first)
 	s.Region = t.Fields.Region
@@ -85,7 +78,7 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	sl.floor.Store(a.due)
 	closing := a.flags&backends.Closing != 0
 	if t.Fields.Sequence != 0 {
-		p.home(sl).live.enter(s, t)
+		sl.live.enter(s, t)
 		sl.left = t.Left
 		sl.closing.Store(closing)
 		sl.returned.Store(false)
@@ -99,8 +92,12 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 
 // send puts the slot's request on the wire.
 func (sl *slot) send() {
+	if sl.line.shared() {
+		sl.line.send(sl)
+		return
+	}
 	sequence := sl.fields.Sequence != 0
-	sl.lane.Send(0, sl.call, sl.fields, sl.sample)
+	sl.line.lane.Send(0, sl.call, sl.fields, sl.sample)
 	if sequence { // else nobody asks
 		sl.returned.Store(true)
 	}
@@ -108,8 +105,11 @@ func (sl *slot) send() {
 
 // receive waits for the end of a request and reports false at the end of the lane.
 func (sl *slot) receive() bool {
+	if sl.line.shared() {
+		return sl.told()
+	}
 	for {
-		at, done := sl.lane.Recv()
+		at, done := sl.line.lane.Recv()
 		switch {
 		case at == backends.None && !done:
 			return false
@@ -120,6 +120,21 @@ func (sl *slot) receive() bool {
 		case sl.due.Load() != never:
 			return true
 		}
+	}
+}
+
+// told waits for what the reader of the slot's line has to tell.
+func (sl *slot) told() bool {
+	select {
+	case <-sl.answer:
+		return true
+	case <-sl.line.over:
+	}
+	select {
+	case <-sl.answer:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -163,8 +178,8 @@ func (p *player) leave() {
 func (sl *slot) silent(limit int64) {
 	due := sl.due.Load()
 	gen := sl.gen.Load()
-	if at := sl.lane.Activity(0); due != never && at >= due && at < limit && sl.due.Load() == due {
-		sl.lane.Cancel(0, gen, backends.CauseInactivity)
+	if at := sl.line.lane.Activity(sl.place); due != never && at >= due && at < limit && sl.due.Load() == due {
+		sl.line.lane.Cancel(sl.place, gen, backends.CauseInactivity)
 	}
 }
 
@@ -176,6 +191,6 @@ func (sl *slot) cancel(limit int64, why backends.Cause) {
 	}
 	gen := sl.gen.Load()
 	if sl.due.Load() == due {
-		sl.lane.Cancel(0, gen, why)
+		sl.line.lane.Cancel(sl.place, gen, why)
 	}
 }

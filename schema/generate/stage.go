@@ -47,7 +47,7 @@ func stageDefs() []definition {
 				key{name: "live", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 65536}), dflt: 4, example: 64, description: "Sequences at the same time; open loops only, whose arrivals are steps of them."},
 				key{name: "length", schema: ref("dist_int"), dflt: 20, example: 20, description: "Requests of a sequence; without it as many as the data's own, where it has sequences."},
 				key{name: "ids", schema: ref("ids"), example: object{{"from", 1}, {"to", 1000}}, description: "Range of the sequence ids."},
-				key{name: "serial", schema: ref("bool"), dflt: false, example: true, description: "At most one request of a sequence in flight. Without it a transport that keeps the order of requests may carry several; none does yet."},
+				key{name: "serial", schema: ref("bool"), dflt: false, example: true, description: "At most one request of a sequence in flight. Without it an open loop whose targets stream over gRPC, where requests keep their order, sends the next step be the one before answered or not: up to max_in_flight / live requests of a sequence. One all the same over other transports, in a closed loop, with `of: sequences` and with `connections: per_request`."},
 			)
 		}},
 		{"ids", "map", func() object {
