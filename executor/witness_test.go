@@ -89,7 +89,12 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 		if n := w.infer(in, r); w.status != 0 && (w.fails == 0 || n <= w.fails) {
 			out.WriteHeader(w.status)
 		}
-		fmt.Fprintf(out, `{"model_name":%q,"outputs":[]}`, model)
+		var given []string
+		for _, o := range r.outputs {
+			name, typ := named(o)
+			given = append(given, fmt.Sprintf(`{"name":%q,"datatype":%q,"shape":[0],"data":[]}`, name, typ))
+		}
+		fmt.Fprintf(out, `{"model_name":%q,"outputs":[%s]}`, model, strings.Join(given, ","))
 		return
 	}
 	w.note(in.URL.Path)
@@ -163,6 +168,15 @@ func wanted(name string, classes any) string {
 	return fmt.Sprint(name, "/", classes)
 }
 
+// named takes it apart into name and datatype.
+func named(wanted string) (name, typ string) {
+	name, _, classes := strings.Cut(wanted, "/")
+	if classes {
+		return name, "BYTES"
+	}
+	return name, "INT32"
+}
+
 func readHTTP(in *http.Request, body []byte) request {
 	size := len(body)
 	if n, err := strconv.Atoi(in.Header.Get("Inference-Header-Content-Length")); err == nil {
@@ -229,8 +243,13 @@ func (w *witness) grpc(out http.ResponseWriter, in *http.Request, body []byte) {
 	case "ModelConfig":
 		reply = bytesField(1, []byte{4 << 3, 64})
 	case "ModelInfer":
-		w.infer(in, readGRPC(message))
+		r := readGRPC(message)
+		w.infer(in, r)
 		reply, status = bytesField(1, []byte("m")), w.status
+		for _, o := range r.outputs {
+			name, typ := named(o)
+			reply = append(reply, bytesField(5, append(bytesField(1, []byte(name)), bytesField(2, []byte(typ))...))...)
+		}
 	}
 	if method != "ModelInfer" {
 		w.note(method)

@@ -11,10 +11,8 @@ import (
 // grpcJudge says what a reply with status OK means over gRPC (other codes are grpcraw's):
 //
 //	OK is not one of the codes that the plan names     status
-//	a message that is no ModelInferResponse            decode
+//	a message that is no ModelInferResponse            decode; see grpcCheck
 //	expected outputs or fields missing or different    mismatch; the note names output and element, or field
-//
-// Without anything to compare the message is only walked at its top level.
 type grpcJudge struct {
 	keep    bool // replies, in Sample.Text
 	c       comparison
@@ -22,6 +20,7 @@ type grpcJudge struct {
 	raw     [][]byte // raw_output_contents
 	ints    []int64
 	json    []byte // what the message says besides data
+	looks   grpcCheck
 }
 
 // Accepts implements grpcraw.Judge.
@@ -48,8 +47,8 @@ func (j *grpcJudge) judge(c *backends.Call, pieces [][]byte, s *backends.Sample)
 	case !e.accepts(0, 0):
 		j.c.fail(s, backends.Status, "the server answered OK, which is not expected", nil)
 	case !e.compares(s):
-		if protow.Check(pieces) != nil {
-			j.c.fail(s, backends.Decode, "the reply is no protobuf message", nil)
+		if what := j.looks.message(e, pieces); what != "" {
+			j.c.fail(s, backends.Decode, what, nil)
 		}
 	case len(pieces) == 0:
 		j.compare(e, nil, s)

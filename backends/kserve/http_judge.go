@@ -9,8 +9,13 @@ import (
 )
 
 const (
-	// glance is how much of a body is looked at when nothing is expected of it: enough to see an error object.
-	glance = 256
+	// glance is how much of a body is looked at when nothing is expected of it: an error object, and what stands in front of raw
+	// tensors.
+	glance = 1 << 10
+	// brief is JSON that is read whenever it comes.
+	brief = 256
+	// closely is how much is looked at of the few of which more is.
+	closely = 64 << 10
 	// maxReply bounds what is kept of a reply that is compared.
 	maxReply = 2 << 30
 )
@@ -20,15 +25,17 @@ const (
 //	status is not 200, nor one that the plan names     status; the note is the server's words, or where it points to
 //	a status that the plan names, other than 2xx       ok
 //	a body that is {"error": …}                        server; the note is the body
-//	a body that is no inference reply                  decode
+//	a body that is no inference reply                  decode; see check
 //	expected outputs or fields missing or different    mismatch; the note names output and element, or field
 //
-// A compressed reply is taken for what it holds; one that cannot be undone is decode. Without anything to compare only the
-// first bytes of the body are looked at: nothing is parsed.
+// A compressed reply is taken for what it holds; one that cannot be undone is decode.
 type httpJudge struct {
 	keep    bool // replies, in Sample.Text
 	c       comparison
 	outputs []output
+	listed  bool   // there is a list of outputs
+	id      [2]int // where the value of "id" lies
+	seen    seen
 	length  sizeSeen
 	decoder decoder
 }
@@ -44,14 +51,20 @@ type sizeSeen struct {
 type output struct {
 	name, datatype []byte
 	shape          [2]int // part of comparison.shape
+	shaped         bool
 	size           int64  // of raw data; -1: none
 	data           []byte // JSON
+	elsewhere      bool   // it lies in shared memory
 }
 
 // Keep implements http1.Judge.
 func (j *httpJudge) Keep(c *backends.Call, status int, s *backends.Sample) int {
-	if e := c.Impl.(*expectation); (j.keep || e.compares(s)) && status/100 == 2 && e.accepts(status, 200) {
+	switch e := c.Impl.(*expectation); {
+	case status/100 != 2 || !e.accepts(status, 200):
+	case j.keep || e.compares(s):
 		return maxReply
+	case looked.Has(s.N):
+		return closely
 	}
 	return glance
 }
@@ -74,11 +87,8 @@ func (j *httpJudge) judge(e *expectation, h *http1.Header, text []byte, whole bo
 	case j.refused(text, s):
 	case e.compares(s):
 		j.compare(e, h, text, whole, s)
-	case j.decoder.coded(h): // how long the reply is shows only behind its end
 	default:
-		if n, ok := j.jsonSize(h); !ok || n > h.BodySize() {
-			j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
-		}
+		j.check(e, h, text, whole, s)
 	}
 }
 
@@ -236,17 +246,25 @@ func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
 	}
 }
 
-// parse finds the outputs.
+// parse finds the outputs, and the id.
 func (j *httpJudge) parse(text []byte) bool {
 	j.outputs, j.c.shape = j.outputs[:0], j.c.shape[:0]
+	j.listed, j.id = false, [2]int{}
 	sc := scanner{b: text}
 	for sc.begin('{'); sc.more('}'); {
-		if string(sc.key()) != "outputs" || sc.peek() != '[' {
+		switch key := sc.key(); {
+		case string(key) == "outputs" && sc.peek() == '[':
+			j.listed = true
+			for sc.begin('['); sc.more(']'); {
+				j.outputs = append(j.outputs, j.output(&sc))
+			}
+		case string(key) == "id" && sc.peek() == '"':
+			start := sc.at + 1
+			if _, escaped := sc.text(); !escaped && !sc.bad {
+				j.id = [2]int{start, sc.at - 1}
+			}
+		default:
 			sc.skip()
-			continue
-		}
-		for sc.begin('['); sc.more(']'); {
-			j.outputs = append(j.outputs, j.output(&sc))
 		}
 	}
 	return sc.end()
@@ -265,9 +283,9 @@ func (j *httpJudge) output(sc *scanner) output {
 			for sc.begin('['); sc.more(']'); {
 				j.c.shape = append(j.c.shape, sc.number())
 			}
-			o.shape[1] = len(j.c.shape)
+			o.shape[1], o.shaped = len(j.c.shape), true
 		case "parameters":
-			o.size = rawSize(sc)
+			o.size, o.elsewhere = rawSize(sc)
 		case "data":
 			sc.peek()
 			start := sc.at
@@ -289,21 +307,25 @@ func plain(sc *scanner) []byte {
 	return text
 }
 
-// rawSize reads an output's parameters (an object or null) for binary_data_size.
-func rawSize(sc *scanner) int64 {
-	size := int64(-1)
+// rawSize reads an output's parameters (an object or null) for binary_data_size, and whether it lies in shared memory.
+func rawSize(sc *scanner) (size int64, elsewhere bool) {
+	size = -1
 	if sc.peek() != '{' {
 		sc.skip()
-		return size
+		return size, false
 	}
 	for sc.begin('{'); sc.more('}'); {
-		if string(sc.key()) == "binary_data_size" {
+		switch key := sc.key(); string(key) {
+		case "binary_data_size":
 			size = sc.number()
-		} else {
+		case sharedRegion:
+			elsewhere = true
+			sc.skip()
+		default:
 			sc.skip()
 		}
 	}
-	return size
+	return size, elsewhere
 }
 
 // elements turns an output's JSON data, nested or flat, into raw form as want's datatype.

@@ -169,7 +169,7 @@ func TestGRPCJudge(t *testing.T) {
 	}{
 		{"raw", raw, &backends.Expect{Outputs: one}, backends.OK, ""},
 		{"nothing expected", raw, nil, backends.OK, ""},
-		{"empty, nothing expected", nil, nil, backends.OK, ""},
+		{"empty, nothing expected", nil, nil, backends.Decode, "no ModelInferResponse"},
 		{"empty", nil, &backends.Expect{Outputs: one}, backends.Mismatch, "output A is missing"},
 		{"malformed", raw[:len(raw)-1], nil, backends.Decode, "no protobuf"},
 		{"malformed, compared", raw[:len(raw)-1], &backends.Expect{Outputs: one}, backends.Decode, "no ModelInferResponse"},
@@ -267,14 +267,14 @@ func TestLengthOfEveryReply(t *testing.T) {
 	for i, c := range []struct {
 		length string
 		class  backends.ErrorClass
-	}{{"2", backends.OK}, {"2", backends.OK}, {"9", backends.Decode}, {"9", backends.Decode}, {"x", backends.Decode}, {"", backends.OK}, {"", backends.OK}, {"9", backends.Decode}} {
-		head := "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+	}{{"14", backends.OK}, {"14", backends.OK}, {"99", backends.Decode}, {"99", backends.Decode}, {"x", backends.Decode}, {"", backends.OK}, {"", backends.OK}, {"99", backends.Decode}} {
+		head := "HTTP/1.1 200 OK\r\nContent-Length: 14\r\n"
 		if c.length != "" {
 			head += "Inference-Header-Content-Length: " + c.length + "\r\n"
 		}
 		s := &backends.Sample{}
 		w.Begin(0, call, backends.Fields{}, s)
-		w.Feed([]byte(head+"\r\n{}"), 5)
+		w.Feed([]byte(head+"\r\n{\"outputs\":[]}"), 5)
 		if s.Class != c.class {
 			t.Errorf("reply %d with length %q: %s, want %s", i, c.length, backends.ClassNames[s.Class], backends.ClassNames[c.class])
 		}
@@ -315,7 +315,7 @@ func TestCompressedReplies(t *testing.T) {
 		{"different", packed(t, 200, "deflate", "deflate", six), want, backends.Mismatch, "[0] is 6, want 5"},
 		{"another coding than it says", packed(t, 200, "gzip", "deflate", long), nil, backends.Decode, "not compressed as its header says: gzip"},
 		{"a coding nobody asked for", packed(t, 200, "br", "gzip", long), nil, backends.Decode, "not compressed as its header says: br"},
-		{"none", "HTTP/1.1 200 X\r\nContent-Encoding: identity\r\nContent-Length: 2\r\n\r\n{}", nil, backends.OK, ""},
+		{"none", "HTTP/1.1 200 X\r\nContent-Encoding: identity\r\nContent-Length: 14\r\n\r\n{\"outputs\":[]}", nil, backends.OK, ""},
 	} {
 		s := judgeHTTP(t, c.reply, c.expect)
 		if s.Class != c.class || !strings.Contains(string(s.Note), c.note) {

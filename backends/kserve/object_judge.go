@@ -157,15 +157,18 @@ func (j *objectJudge) Reply(c *backends.Call, status int, h *http1.Header, body 
 		return
 	}
 	if text, whole, good := j.plain(c, status, h, body, s); good {
-		j.whole(c, text, whole, s)
+		j.whole(c, h, text, whole, s)
 	}
 }
 
-// whole judges a reply in one piece, of which only the first bytes are there where nothing is expected of it.
-func (j *objectJudge) whole(c *backends.Call, text []byte, whole bool, s *backends.Sample) {
+// whole judges a reply in one piece, of which only the first bytes may be there where nothing is expected of it.
+func (j *objectJudge) whole(c *backends.Call, h *http1.Header, text []byte, whole bool, s *backends.Sample) {
+	e := c.Impl.(*expectation)
 	switch {
-	case !whole:
-		j.refused(text, s)
+	case !whole || len(text) > brief && !j.keep && !e.compares(s) && !looked.Has(s.N):
+		if !j.refused(text, s) && !j.decoder.coded(h) && h.Last() != '}' {
+			j.c.fail(s, backends.Decode, "the reply's JSON does not end: ", text)
+		}
 	case !j.object(c, text, s) && s.Class == backends.OK:
 		j.keepObject(text, s)
 	}

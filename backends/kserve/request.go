@@ -123,10 +123,11 @@ type expectation struct {
 	relative, absolute float64
 	shared             *Places           // where outputs lie that are not in the reply; nil: all are
 	asked              []backends.Output // the outputs that the request names
+	body               bool              // it is sent as it stands: what it asks for is not known
 }
 
 func expect(r *backends.Request, shared *Places) *expectation {
-	e := &expectation{shared: shared, asked: r.Outputs}
+	e := &expectation{shared: shared, asked: r.Outputs, body: r.Body != nil}
 	if x := r.Expect; x != nil {
 		e.statuses, e.outputs, e.relative, e.absolute = x.Status, x.Outputs, x.Relative, x.Absolute
 		e.fields, e.share = wantedFields(x.Fields), x.Share

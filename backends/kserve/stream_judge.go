@@ -23,7 +23,7 @@ const (
 //	true                     some      the last response
 //	true                     none      no response: only the end of the request
 //
-// An error without that parameter ends its request.
+// An error without that parameter ends its request. A message that is neither is broken.
 type streamJudge struct {
 	grpcJudge
 	scan protow.Scanner
@@ -35,7 +35,7 @@ type streamJudge struct {
 // Read implements grpcraw.StreamJudge.
 func (j *streamJudge) Read(pieces [][]byte) (m grpcraw.Message) {
 	m.Final = true
-	outputs := 0
+	outputs, answers := 0, false
 	s := &j.scan
 	for s.Begin(pieces); s.Next(); {
 		switch {
@@ -44,12 +44,13 @@ func (j *streamJudge) Read(pieces [][]byte) (m grpcraw.Message) {
 				m.Error = j.text
 			}
 		case s.Is(2):
+			answers = true
 			s.Enter()
 			outputs += j.response(s, &m)
 			s.Leave()
 		}
 	}
-	m.Broken = s.Err() != nil
+	m.Broken = s.Err() != nil || !answers && m.Error == nil
 	m.Empty = m.Final && outputs == 0 && m.Error == nil && !m.Broken
 	return m
 }
@@ -111,6 +112,9 @@ func (j *streamJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sampl
 	case !e.accepts(0, 0):
 		j.c.fail(s, backends.Status, "the server answered OK, which is not expected", nil)
 	case !e.compares(s):
+		if what := j.looks.streamed(e, pieces); what != "" {
+			j.c.fail(s, backends.Decode, what, nil)
+		}
 	case len(pieces) == 0:
 		j.compare(e, nil, s)
 	default:

@@ -82,7 +82,7 @@ func TestWritesBeforeReading(t *testing.T) {
 			if i == responses-1 {
 				last = 1
 			}
-			if err := s.send(reply(id, final(last)+outputs+field(6, big))); err != nil {
+			if err := s.send(reply(id, final(last)+outputs+field(5, "\x0a\x01B\x12\x05BYTES\x1a\x01\x01")+field(6, big))); err != nil {
 				return err
 			}
 		}

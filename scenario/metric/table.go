@@ -203,7 +203,7 @@ func classHelp(class string) string {
 	case "protocol":
 		return "the reply breaks the rules of its protocol"
 	case "decode":
-		return "the reply is whole but its content cannot be read"
+		return "the reply came whole, but it is none: its content cannot be read, or lacks what was asked for"
 	case "mismatch":
 		return "the outputs are not those expected"
 	case "cancelled":

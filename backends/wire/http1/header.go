@@ -6,6 +6,7 @@ import "bytes"
 type Header struct {
 	text    []byte // field lines, checked
 	size    int64
+	last    byte
 	edition uint64
 }
 
@@ -32,3 +33,6 @@ func (h *Header) Get(lowerName string) []byte {
 
 // BodySize is how many bytes of content the reply had, kept or not.
 func (h *Header) BodySize() int64 { return h.size }
+
+// Last is the last byte of the content that is no white space, kept or not; 0: there is none.
+func (h *Header) Last() byte { return h.last }

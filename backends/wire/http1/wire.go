@@ -73,6 +73,7 @@ type Wire struct {
 	got    bool  // a byte of a reply has come, interim ones included
 
 	size  int64 // content bytes so far
+	last  byte  // of them, white space aside; 0: none
 	left  int64 // bytes left of the content (fixed) or of the chunk (data)
 	keep  int   // content bytes wanted: the judge's or the note's
 	wants int   // content bytes that the judge asked for
@@ -143,6 +144,7 @@ func (w *Wire) next() {
 	w.phase, w.status = inHead, 0
 	w.acc, w.body, w.h = w.acc[:0], w.body[:0], Header{}
 	w.size, w.left, w.keep, w.wants = 0, 0, 0, 0
+	w.last = 0
 	w.flows, w.full = false, false
 	w.chunk = chunkLine{}
 	w.line, w.total = 0, 0
@@ -233,7 +235,7 @@ var whereCut = [...]string{
 func (w *Wire) stepFixed(b []byte, at int64) (int, backends.Next) {
 	n := int(min(w.left, int64(len(b))))
 	if w.left == int64(n) && w.size == 0 && !w.flows {
-		w.left, w.size = 0, int64(n)
+		w.left, w.size, w.last = 0, int64(n), lastOf(b[:n], 0)
 		return n, w.finish(b[:n], at)
 	}
 	n = w.take(b[:n], at)
@@ -266,10 +268,21 @@ func (w *Wire) take(b []byte, at int64) int {
 		return n
 	}
 	w.size += int64(len(b))
+	w.last = lastOf(b, w.last)
 	if room := w.keep - len(w.body); room > 0 {
 		w.body = append(w.body, b[:min(room, len(b))]...)
 	}
 	return len(b)
+}
+
+// lastOf is the last byte of b that is no white space, before if there is none.
+func lastOf(b []byte, before byte) byte {
+	for i := len(b) - 1; i >= 0; i-- {
+		if c := b[i]; c > ' ' {
+			return c
+		}
+	}
+	return before
 }
 
 // finish stamps a complete reply and has it judged. body is at least what was to be kept.
@@ -283,7 +296,7 @@ func (w *Wire) finish(body []byte, at int64) backends.Next {
 	if w.status >= 400 {
 		s.SetNote(body)
 	}
-	w.h.size = w.size
+	w.h.size, w.h.last = w.size, w.last
 	w.judge.Reply(w.call, w.status, &w.h, body[:min(len(body), w.wants)], s)
 	if w.close {
 		return backends.NextClose

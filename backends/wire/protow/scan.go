@@ -122,6 +122,9 @@ func (s *Scanner) Leave() {
 	s.depth = max(s.depth-1, 0)
 }
 
+// Size is how many bytes the length-delimited field has that Next has found, and of which none was read.
+func (s *Scanner) Size() int { return s.stop - s.pos() }
+
 // Append appends the bytes of the length-delimited field that Next has found.
 func (s *Scanner) Append(dst []byte) []byte {
 	for n := s.stop - s.pos(); n > 0 && s.c.more(); {

@@ -1,0 +1,141 @@
+package kserve
+
+import (
+	"bytes"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http1"
+)
+
+// What is looked at of every reply over HTTP, whether anything is expected of it or not. Its JSON
+//
+//	is that of the last reply that was in order, but for the id     goes without saying: raw tensors have the same in front each time
+//	has raw tensors behind it, and is at most glance long           is read
+//	is all there is, and at most brief                              is read
+//	is longer, and the reply is one of those looked at              is read, if it is no longer than closely
+//	is longer                                                       begins as an object, has a list of outputs in it, and ends as an
+//	                                                                object where nothing follows it, as far as it is there
+//
+// What is read must hold a list of outputs, each with name, datatype, shape and as much data as these take, and those that the
+// request names among them; and raw tensors must be as long as it says, all together. Else the reply is class decode.
+
+// looked is the share of the replies that are looked at closely, one in 64: it costs more the longer they are.
+const looked backends.Share = 1 << (64 - 6)
+
+var outputsKey = []byte(`"outputs"`)
+
+// seen is JSON that was in order.
+type seen struct {
+	text  []byte
+	id    [2]int            // where its id lies, which each reply has of its own
+	rest  int64             // bytes that follow it
+	asked []backends.Output // by its request
+}
+
+// again reports whether this JSON is as good as what was seen.
+func (k *seen) again(text []byte, rest int64, asked []backends.Output) bool {
+	if len(text) != len(k.text) || rest != k.rest || len(asked) != len(k.asked) || len(asked) > 0 && &asked[0] != &k.asked[0] {
+		return false
+	}
+	from, to := k.id[0], k.id[1]
+	if !bytes.Equal(text[:from], k.text[:from]) || !bytes.Equal(text[to:], k.text[to:]) {
+		return false
+	}
+	for _, c := range text[from:to] {
+		if c < ' ' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// check looks at a reply of which nothing is expected.
+func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bool, s *backends.Sample) {
+	length := h.BodySize()
+	if coded := j.decoder.coded(h); coded && whole {
+		length = int64(len(text))
+	} else if coded {
+		length = -1 // it shows only behind the end
+	}
+	size, ok := j.jsonSize(h)
+	alone := size < 0
+	if alone {
+		size = length
+	}
+	there := size >= 0 && size <= int64(len(text))
+	switch {
+	case !ok || length >= 0 && size > length:
+		j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
+	case there && (!alone || size <= brief || looked.Has(s.N)):
+		j.read(e, text[:size], length-size, length >= 0, s)
+	case alone && length >= 0 && h.Last() != '}':
+		j.c.fail(s, backends.Decode, "the reply's JSON does not end: ", text)
+	case there && !bytes.Contains(text, outputsKey):
+		j.c.fail(s, backends.Decode, "the reply has no outputs: ", text)
+	}
+}
+
+// read reads JSON that is all there; rest is how many bytes follow it, where that is known.
+func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s *backends.Sample) {
+	if known && j.seen.again(text, rest, e.asked) {
+		return
+	}
+	if !j.parse(text) {
+		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
+		return
+	}
+	if !j.listed {
+		j.c.fail(s, backends.Decode, "the reply has no outputs: ", text)
+		return
+	}
+	left := rest
+	for i := range j.outputs {
+		o := &j.outputs[i]
+		if what := j.lacks(e, o); what != "" {
+			j.c.fail(s, backends.Decode, what, o.name)
+			return
+		}
+		left -= max(o.size, 0)
+	}
+	switch {
+	case known && left < 0:
+		j.c.fail(s, backends.Decode, "the reply is too short for its outputs", nil)
+	case known && left > 0:
+		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
+	case j.asked(e, s) && known && len(text) <= glance:
+		j.seen = seen{text: append(j.seen.text[:0], text...), id: j.id, rest: rest, asked: e.asked}
+	}
+}
+
+// lacks says what an output lacks of what each must have; "": nothing.
+func (j *httpJudge) lacks(e *expectation, o *output) string {
+	if o.name == nil || o.datatype == nil || !o.shaped {
+		return "the reply lacks name, datatype or shape of output "
+	}
+	if o.size < 0 {
+		if o.data == nil && !o.elsewhere && e.shared == nil && !e.body {
+			return "the reply has no data of output "
+		}
+		return ""
+	}
+	n, err := backends.Elements(j.c.shape[o.shape[0]:o.shape[1]])
+	if each := int64(backends.DataType(o.datatype).Size()); err != nil || each > 0 && n*each != o.size {
+		return "the reply does not have as much data as the shape takes of output "
+	}
+	return ""
+}
+
+// asked fails a reply without an output that its request names.
+func (j *httpJudge) asked(e *expectation, s *backends.Sample) bool {
+next:
+	for i := range e.asked {
+		for k := range j.outputs {
+			if string(j.outputs[k].name) == e.asked[i].Name {
+				continue next
+			}
+		}
+		j.c.fail(s, backends.Decode, "the reply lacks an output that was asked for: ", []byte(e.asked[i].Name))
+		return false
+	}
+	return true
+}

@@ -1,0 +1,226 @@
+package kserve
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http1"
+	"github.com/sluice-bench/sluice/backends/wire/protow"
+)
+
+// TestUncompared: a reply of which nothing is expected must still be one, and have what was asked for.
+func TestUncompared(t *testing.T) {
+	const head = `{"id":"7","outputs":[{"name":"A","datatype":"INT32","shape":[1],"parameters":{"binary_data_size":4}}]}`
+	const text = `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":[7]}]}`
+	const four = "\x07\x00\x00\x00"
+	part := func(old, new string) string { return strings.Replace(head, old, new, 1) }
+	long := `{"model_name":"m","outputs":[{"name":"A","datatype":"INT32","shape":[1000],"data":[` + strings.Repeat("7,", 999) + `7]}]}`
+	named := []backends.Output{{Name: "A"}}
+	for _, c := range []struct {
+		name, reply string
+		asked       []backends.Output
+		class       backends.ErrorClass
+		note        string
+	}{
+		{"raw", binaryReply(head, four, len(head)), named, backends.OK, ""},
+		{"raw, all outputs", binaryReply(head, four, len(head)), nil, backends.OK, ""},
+		{"JSON", jsonReply(200, text+"\n"), named, backends.OK, ""},
+		{"no outputs are some", jsonReply(200, `{"model_name":"m","outputs":[]}`), nil, backends.OK, ""},
+		{"an unknown datatype", binaryReply(part("INT32", "FP8"), four, len(head)-2), nil, backends.OK, ""},
+		{"elsewhere", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"parameters":{"shared_memory_region":"r"}}]}`), nil, backends.OK, ""},
+		{"compressed", packed(t, 200, "gzip", "gzip", text), named, backends.OK, ""},
+		{"long", jsonReply(200, long), named, backends.OK, ""},
+		{"long, compressed", packed(t, 200, "gzip", "gzip", long), named, backends.OK, ""},
+
+		{"other JSON", jsonReply(200, `{"status":"ok"}`), nil, backends.Decode, `the reply has no outputs: {"status":"ok"}`},
+		{"empty JSON", jsonReply(200, `{}`), nil, backends.Decode, "the reply has no outputs"},
+		{"other long JSON", jsonReply(200, `{"status":"`+strings.Repeat("ok", 300)+`"}`), nil, backends.Decode, "the reply has no outputs"},
+		{"cut JSON", jsonReply(200, text[:len(text)-3]), nil, backends.Decode, "the reply's JSON cannot be read"},
+		{"cut long JSON", jsonReply(200, long[:len(long)-3]), nil, backends.Decode, "the reply's JSON does not end"},
+		{"cut head", binaryReply(head[:40], four, 40), nil, backends.Decode, "the reply's JSON cannot be read"},
+		{"outputs are no list", jsonReply(200, `{"outputs":{}}`), nil, backends.Decode, "the reply has no outputs"},
+		{"too short", binaryReply(head, four[:2], len(head)), nil, backends.Decode, "too short for its outputs"},
+		{"too long", binaryReply(head, four+"x", len(head)), nil, backends.Decode, "bytes follow the last output"},
+		{"a size unlike the shape", binaryReply(part("[1]", "[2]"), four, len(head)), nil, backends.Decode, "as much data as the shape takes of output A"},
+		{"a shape that is none", binaryReply(part("[1]", "[-1]"), four, len(head)+1), nil, backends.Decode, "cannot be read"},
+		{"no name", binaryReply(part(`"name":"A",`, ""), four, len(head)-11), nil, backends.Decode, "lacks name, datatype or shape"},
+		{"no datatype", binaryReply(part(`"datatype":"INT32",`, ""), four, len(head)-19), nil, backends.Decode, "lacks name, datatype or shape of output A"},
+		{"no shape", binaryReply(part(`"shape":[1],`, ""), four, len(head)-12), nil, backends.Decode, "lacks name, datatype or shape of output A"},
+		{"no data", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1]}]}`), nil, backends.Decode, "no data of output A"},
+		{"another output", binaryReply(head, four, len(head)), []backends.Output{{Name: "A"}, {Name: "B"}}, backends.Decode, "lacks an output that was asked for: B"},
+		{"compressed other JSON", packed(t, 200, "gzip", "gzip", `{"status":"ok"}`), nil, backends.Decode, "the reply has no outputs"},
+	} {
+		for _, size := range []int{1 << 20, 13} {
+			call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{Outputs: c.asked}, nil)}
+			w := http1.New(&httpJudge{}, http1.Options{})
+			s := &backends.Sample{N: 1} // not one that is looked at closely
+			w.Begin(0, call, backends.Fields{}, s)
+			for rest := []byte(c.reply); len(rest) > 0; rest = rest[min(size, len(rest)):] {
+				w.Feed(rest[:min(size, len(rest))], 5)
+			}
+			if s.Class != c.class || !strings.Contains(string(s.Note), c.note) || c.class == backends.OK && len(s.Note) > 0 {
+				t.Errorf("%s, in reads of %d: %s %q, want %s %q", c.name, size, s.Class, s.Note, c.class, c.note)
+			}
+		}
+	}
+}
+
+// TestLookedClosely: of long replies the first is read to its end, and then one in 64.
+func TestLookedClosely(t *testing.T) {
+	long := `{"outputs":[{"name":"A","datatype":"INT32","shape":[600],"data":[` + strings.Repeat("7,", 599) + `7],}]}` // a comma too many
+	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{}, nil)}
+	w := http1.New(&httpJudge{}, http1.Options{})
+	found := 0
+	for n := range uint64(6400) {
+		s := &backends.Sample{N: n}
+		w.Begin(0, call, backends.Fields{}, s)
+		w.Feed([]byte(jsonReply(200, long)), 5)
+		if s.Class == backends.Decode {
+			found++
+		}
+		if n == 0 && found != 1 {
+			t.Error("the first is not read")
+		}
+	}
+	if found < 98 || found > 102 {
+		t.Errorf("%d of 6400 are read", found)
+	}
+}
+
+// TestSeenAgain: only the id may differ in what goes without saying.
+func TestSeenAgain(t *testing.T) {
+	head := func(id, name string, size int) string {
+		return fmt.Sprintf(`{"id":"%s","outputs":[{"name":"%s","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":%d}}]}`, id, name, size)
+	}
+	a, b := []backends.Output{{Name: "A"}}, []backends.Output{{Name: "B"}}
+	judge := &httpJudge{}
+	w := http1.New(judge, http1.Options{})
+	for i, c := range []struct {
+		head, raw string
+		asked     []backends.Output
+		class     backends.ErrorClass
+	}{
+		{head("00", "A", 4), "1234", a, backends.OK},
+		{head("01", "A", 4), "1234", a, backends.OK},
+		{head(`"]`, "A", 4), "1234", a, backends.Decode},
+		{head(`\"`, "A", 4), "1234", a, backends.OK},
+		{head("02", "A", 4), "123", a, backends.Decode},
+		{head("02", "A", 5), "1234", a, backends.Decode},
+		{head("02", "B", 4), "1234", a, backends.Decode},
+		{head("02", "B", 4), "1234", b, backends.OK},
+		{head("02", "B", 4), "1234", a, backends.Decode},
+		{head("03", "A", 4), "1234", b, backends.Decode},
+		{head("003", "A", 4), "1234", a, backends.OK},
+		{head("004", "A", 4), "12345", a, backends.Decode},
+	} {
+		call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{Outputs: c.asked}, nil)}
+		s := &backends.Sample{N: 1}
+		w.Begin(0, call, backends.Fields{}, s)
+		w.Feed([]byte(binaryReply(c.head, c.raw, len(c.head))), 5)
+		if s.Class != c.class {
+			t.Errorf("reply %d: %s %s, want %s", i, s.Class, s.Note, c.class)
+		}
+	}
+}
+
+// TestUncomparedMessages: over gRPC, in one piece and in pieces of one byte; of a stream each response may have some outputs.
+func TestUncomparedMessages(t *testing.T) {
+	field := func(n protow.Number, text []byte) []byte { return protow.AppendString(nil, n, text) }
+	join := func(parts ...[]byte) (all []byte) {
+		for _, p := range parts {
+			all = append(all, p...)
+		}
+		return all
+	}
+	model := field(1, []byte("m"))
+	a, b := field(5, outputMessage("A", "INT16", []int64{2}, nil)), field(5, outputMessage("B", "BYTES", []int64{1}, nil))
+	four := field(6, []byte("1234"))
+	named := []backends.Output{{Name: "A"}, {Name: "B"}}
+	for _, c := range []struct {
+		name    string
+		message []byte
+		asked   []backends.Output
+		want    string // unary
+		stream  bool   // it is good on a stream all the same
+	}{
+		{"raw", join(model, a, b, four, field(6, []byte("\x00\x00\x00\x00"))), named, "", true},
+		{"typed", join(field(5, outputMessage("A", "INT16", []int64{2}, protow.AppendInts(nil, 2, []int64{7, 8}))), b), named, "", true},
+		{"no outputs", model, nil, "", true},
+		{"an unknown field", join(model, protow.AppendUint(nil, 99, 5)), nil, "", true},
+		{"an unknown datatype", join(field(5, outputMessage("A", "FP8", []int64{2}, nil)), four), nil, "", true},
+		{"nothing", nil, nil, "the reply is no ModelInferResponse", false},
+		{"only an id", field(3, []byte("7")), nil, "the reply is no ModelInferResponse", false},
+		{"a number for a name", protow.AppendUint(nil, 1, 5), nil, "the reply is no ModelInferResponse", false},
+		{"cut", join(model, a, four)[:20], nil, "the reply is no protobuf message", false},
+		{"an output cut", join(model, field(5, []byte("\x0a\x05A"))), nil, "", false},
+		{"fewer raw", join(model, a, b, four), nil, "the reply does not have the data of each output", false},
+		{"more raw", join(model, a, four, four), nil, "the reply does not have the data of each output", false},
+		{"a size unlike the shape", join(model, a, field(6, []byte("12"))), nil, "the reply does not have as much data as the shape takes of an output", false},
+		{"no name", join(model, field(5, outputMessage("", "INT16", []int64{2}, nil))), nil, "the reply lacks name or datatype of an output", false},
+		{"no datatype", join(model, field(5, field(1, []byte("A")))), nil, "the reply lacks name or datatype of an output", false},
+		{"one is missing", join(model, a, four), named, "the reply lacks an output that was asked for", true},
+	} {
+		e := expect(&backends.Request{Outputs: c.asked}, nil)
+		var bytewise [][]byte
+		for i := range c.message {
+			bytewise = append(bytewise, c.message[i:i+1])
+		}
+		var g grpcCheck
+		for _, pieces := range [][][]byte{{c.message}, bytewise} {
+			got := g.message(e, pieces)
+			if c.name == "an output cut" {
+				if got == "" {
+					t.Errorf("%s: nothing is wrong", c.name)
+				}
+			} else if got != c.want {
+				t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			}
+		}
+		if got := g.streamed(e, [][]byte{protow.AppendString(nil, 2, c.message)}); (got == "") != c.stream {
+			t.Errorf("%s, on a stream: %q", c.name, got)
+		}
+	}
+	shared := expect(&backends.Request{Outputs: named}, &Places{})
+	var g grpcCheck
+	if got := g.message(shared, [][]byte{join(model, a, b)}); got != "" {
+		t.Errorf("in shared memory: %q", got)
+	}
+}
+
+// Looking at replies allocates nothing.
+func TestLookingAllocatesNothing(t *testing.T) {
+	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{Outputs: []backends.Output{{Name: "OUTPUT1"}}}, nil)}
+	judge, pieces := &grpcCheck{}, [][]byte{grpcReply()}
+	for name, one := range map[string]func(n int){
+		"raw": feeder(t, call, false), "json": feeder(t, call, true),
+		"grpc": func(int) {
+			if what := judge.message(call.Impl.(*expectation), pieces); what != "" {
+				t.Error(what)
+			}
+		},
+	} {
+		n := 0
+		if got := testing.AllocsPerRun(200, func() { one(n); n++ }); got != 0 {
+			t.Errorf("%s: %v allocations for a reply", name, got)
+		}
+	}
+}
+
+// feeder gives a wire reply after reply, each with an id and values of its own.
+func feeder(t *testing.T, call *backends.Call, json bool) func(n int) {
+	var replies [16][]byte
+	for i := range replies {
+		replies[i] = numbered(i, json)
+	}
+	w, s := http1.New(&httpJudge{}, http1.Options{}), &backends.Sample{}
+	return func(n int) {
+		s.Reset()
+		s.N = uint64(n)
+		w.Begin(0, call, backends.Fields{}, s)
+		if w.Feed(replies[n%len(replies)], 5); s.Class != backends.OK {
+			t.Errorf("%s %s", s.Class, s.Note)
+		}
+	}
+}
