@@ -39,6 +39,9 @@ func TestCUDASharedMemory(t *testing.T) {
 		if calls := d.Calls(t); strings.Contains(calls, "gpu0") || !strings.Contains(calls, ", 16384)") {
 			t.Error("the device of the plan, and copies of what is compared: not in the calls")
 		}
+		if n := strings.Count(d.Calls(t), "cuDevicePrimaryCtxRetain(1)"); n != 6 { // three plans, two protocols; four levels and stages each
+			t.Errorf("a context was made %d times", n)
+		}
 		nothingOnGPU(t, d, s)
 	})
 	t.Run("not compared", func(t *testing.T) { // what nobody compares stays where it is

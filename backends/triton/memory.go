@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// memory is the memory of one call of Share: of a kind that memoryOf knows.
+// memory is a kind of memory that regions are made of: a case of shares.memory.
 type memory struct {
 	source
 	path    string   // of the HTTP calls: /v2/PATH/region/NAME/register
@@ -22,8 +22,6 @@ type source interface {
 	Room(size int64) error
 	// Make makes a region, all zero. The name is its own.
 	Make(name string, size int64) (region, error)
-	// Close gives back what is left when all regions are closed.
-	Close() error
 }
 
 // region is one piece of memory that the server is told of.
@@ -44,13 +42,17 @@ type region interface {
 // reason is what to do about a refusal whose text holds words.
 type reason struct{ words, advice string }
 
-// memoryOf is the memory of Sharing.Memory.
-func memoryOf(o *backends.Sharing) (*memory, error) {
+// memory is that of Sharing.Memory.
+func (s *shares) memory(o *backends.Sharing) (*memory, error) {
 	switch o.Memory {
 	case "system":
 		return systemMemory(), nil
 	case "cuda":
-		return cudaMemory(o.Device)
+		d, err := s.gpu(o.Device)
+		if err != nil {
+			return nil, err
+		}
+		return cudaMemory(d, o.Device), nil
 	}
 	return nil, fmt.Errorf("there is no shared memory of the kind %s", o.Memory)
 }

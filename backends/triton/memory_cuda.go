@@ -7,12 +7,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// cudaMemory is memory of a GPU, whose context is held until it is closed.
-func cudaMemory(number int) (*memory, error) {
-	d, err := cuda.Open(number)
-	if err != nil {
-		return nil, fmt.Errorf("shared memory: %w", err)
-	}
+// cudaMemory is memory of a GPU.
+func cudaMemory(d *cuda.Device, number int) *memory {
 	elsewhere := fmt.Sprintf("it does not reach GPU %d of this machine: run both on one machine, where CUDA_VISIBLE_DEVICES gives that GPU the same number to both, "+
 		"and a server in a container with --gpus, --ipc=host and --pid=host", number)
 	return &memory{
@@ -22,7 +18,7 @@ func cudaMemory(number int) (*memory, error) {
 			{"invalid args", elsewhere},
 			{"CUDA IPC handle", elsewhere},
 		}, denials()...),
-	}, nil
+	}
 }
 
 // graphics is a GPU. The server knows it by the same number.

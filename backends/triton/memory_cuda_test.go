@@ -16,6 +16,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -102,11 +103,23 @@ func (g *graphic) regions(t *testing.T) int {
 	return len(list)
 }
 
+// connected does something on a connection of its own.
+func connected(t *testing.T, url string, do func(backends.Conn) error) error {
+	c, err := Kind().Open(t.Context(), backends.Target{URL: url, Model: "simple"}, backends.Clock{Origin: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return errors.Join(do(c), c.Close(t.Context()))
+}
+
 // shareOnce shares tensors of the model simple for two slots of GPU 1, and releases them.
 func (g *graphic) shareOnce(t *testing.T, url string) error {
+	return connected(t, url, func(c backends.Conn) error { return g.shareOn(t, c) })
+}
+
+func (g *graphic) shareOn(t *testing.T, c backends.Conn) error {
 	o := sharing
 	o.Memory, o.Device, o.Slots = "cuda", 1, 2
-	c := dial(t, backends.Target{URL: url, Model: "simple"})
 	calls, release, err := c.(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
 	if err != nil {
 		if release != nil {
@@ -248,7 +261,10 @@ func (g *graphic) refused(t *testing.T) {
 	g.Reset(t, "", 2)
 	o := sharing
 	o.Memory, o.Slots = "cuda", 40_000
-	_, _, err := dial(t, backends.Target{URL: g.server.GRPCURL(), Model: "simple"}).(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
+	err := connected(t, g.server.GRPCURL(), func(c backends.Conn) error {
+		_, _, err := c.(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
+		return err
+	})
 	if err == nil || !strings.Contains(err.Error(), "GPU 0 has 64MiB free") || !strings.Contains(err.Error(), "use a GPU that has more with `device`") {
 		t.Errorf("more than there is: %v", err)
 	}
@@ -277,11 +293,14 @@ func (g *graphic) inUse(t *testing.T) {
 	defer s.Close()
 	o := sharing
 	o.Memory = "cuda"
-	_, release, err := dial(t, backends.Target{URL: s.URL, Model: "simple"}).(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := release(t.Context()); err != nil || asked != 3 {
+	err := connected(t, s.URL, func(c backends.Conn) error {
+		_, release, err := c.(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
+		if err == nil {
+			err = release(t.Context())
+		}
+		return err
+	})
+	if err != nil || asked != 3 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 	if calls := g.Calls(t); strings.LastIndex(calls, "server: status") > strings.Index(calls, "cuMemFree_v2") {
@@ -294,11 +313,12 @@ func (g *graphic) inUse(t *testing.T) {
 // so.
 func (g *graphic) read(t *testing.T) {
 	g.Reset(t, "cuMemcpyDtoH_v2 3 700", 2)
-	m, err := cudaMemory(1)
+	all := new(shares)
+	d, err := all.gpu(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := m.Make("any", 300)
+	r, err := cudaMemory(d, 1).Make("any", 300)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +342,7 @@ func (g *graphic) read(t *testing.T) {
 	if calls := g.Calls(t); !strings.Contains(calls, "cuMemcpyDtoH_v2(r1+200, 6)\n") || strings.Count(calls, "DtoH") != 3 {
 		t.Error(calls)
 	}
-	if err := errors.Join(r.Close(), m.Close()); err != nil {
+	if err := errors.Join(r.Close(), all.close()); err != nil {
 		t.Error(err)
 	}
 	g.nothing(t, "")

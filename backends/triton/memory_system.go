@@ -32,9 +32,6 @@ func (system) Make(name string, size int64) (region, error) {
 	return systemRegion{r}, nil
 }
 
-// Close implements source.
-func (system) Close() error { return nil }
-
 type systemRegion struct{ *shm.Region }
 
 // Put implements region.

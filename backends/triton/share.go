@@ -7,11 +7,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/wire/cuda"
 )
 
 // alignment of tensors in a region, in bytes: that of the widest vector instructions.
@@ -20,13 +22,47 @@ const alignment = 64
 // maxSlots is how many regions of outputs have a name.
 const maxSlots = 1_000_000
 
-// shares numbers the calls of Share in this process, so that no two regions have one name.
-type shares struct{ number atomic.Uint64 }
+// shares is what all calls of Share on a connection have in common.
+type shares struct {
+	number atomic.Uint64 // of the last one, so that no two regions have one name
+	mu     sync.Mutex
+	gpus   map[int]*cuda.Device // those that were used, until the connection is closed: to begin with one takes time
+}
+
+// gpu is a GPU by its number.
+func (s *shares) gpu(number int) (*cuda.Device, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d := s.gpus[number]; d != nil {
+		return d, nil
+	}
+	d, err := cuda.Open(number)
+	if err != nil {
+		return nil, fmt.Errorf("shared memory: %w", err)
+	}
+	if s.gpus == nil {
+		s.gpus = map[int]*cuda.Device{}
+	}
+	s.gpus[number] = d
+	return d, nil
+}
+
+// close gives the GPUs back; nothing is shared any more.
+func (s *shares) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, d := range s.gpus {
+		errs = append(errs, d.Close())
+	}
+	s.gpus = nil
+	return errors.Join(errs...)
+}
 
 // Share implements backends.Sharer. All inputs lie in one region, one after the other, and every slot has a region for the
 // outputs of its requests, so that none overwrites another's.
 func (c *conn) Share(ctx context.Context, reqs []backends.Request, o backends.Sharing) ([]*backends.Call, backends.Release, error) {
-	m, err := memoryOf(&o)
+	m, err := c.shares.memory(&o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -208,7 +244,7 @@ func (s *share) close(ctx context.Context) error {
 		errs = append(errs, r.Close())
 	}
 	s.told, s.made, s.inputs, s.slots = nil, nil, nil, nil
-	return errors.Join(append(errs, s.memory.Close())...)
+	return errors.Join(errs...)
 }
 
 // settled waits until the server has none of the regions any more: one that takes the call while a request still works with

@@ -104,6 +104,11 @@ type wired struct {
 	backends.Caller
 }
 
+// Close implements backends.Conn.
+func (c *conn) Close(ctx context.Context) error {
+	return errors.Join(c.Conn.Close(ctx), c.shares.close())
+}
+
 func open(ctx context.Context, t backends.Target, clock backends.Clock) (backends.Conn, error) {
 	k, err := kserve.Open(ctx, t, clock)
 	if err != nil {
