@@ -166,11 +166,16 @@ func TestLanesEnd(t *testing.T) {
 	}
 }
 
-// TestSendWaitsForNobody: however slow the server is, a pacer can send what is due.
+// TestSendWaitsForNobody: however slow the server is, a pacer can send what is due. What the library may have to read first is
+// not sent by it.
 func TestSendWaitsForNobody(t *testing.T) {
 	s := ready(t)
 	l := connect(t, s.target(t, "gate; last"))
 	call := l.prepare(ask())
+	none, limits, err := l.conn.Lanes(t.Context(), 0, backends.LaneOptions{})
+	if err != nil || len(none) != 0 || limits.Inline < call.Size || limits.Inline > 1<<20 {
+		t.Errorf("%d bytes are sent by the pacer; %v", limits.Inline, err)
+	}
 	var lanes []*lane
 	for n := range 500 {
 		at := l.another()

@@ -184,7 +184,13 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// Lanes implements backends.Conn. A lane costs nothing at the server, and sending waits for nobody.
+// inline is the largest request that Send passes in no time. The library takes a request without waiting for the model, and
+// without a copy: 4 µs for 64 bytes and for 1 MiB. But where a model has a response cache it reads all of the inputs before it
+// returns, and writes the outputs on a hit: 90 µs for 64 KiB, 1.5 ms for 1 MiB, 13 ms for 8 MiB, in which nothing else would be
+// sent that is due.
+const inline = 64 << 10
+
+// Lanes implements backends.Conn. A lane costs nothing at the server.
 func (c *conn) Lanes(_ context.Context, n int, _ backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
 	all := make([]backends.Lane, n)
 	c.mu.Lock()
@@ -195,7 +201,7 @@ func (c *conn) Lanes(_ context.Context, n int, _ backends.LaneOptions) ([]backen
 		all[i] = l
 		c.lanes = append(c.lanes, l)
 	}
-	return all, backends.Limits{Depth: 1, Inline: 1 << 62}, nil
+	return all, backends.Limits{Depth: 1, Inline: inline}, nil
 }
 
 // Close implements backends.Conn. What was cancelled here may still go on in the server, with memory that is pinned here: it is
