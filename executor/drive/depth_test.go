@@ -197,15 +197,27 @@ func TestFailsAbreast(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := keeping(t, 0)
-			w.gate, w.closes = make(chan struct{}, 100), true
+			w.gate, w.closes = make(chan struct{}, 200), true
 			w.server.fails = func(f backends.Fields, s *backends.Sample) backends.ErrorClass { return c.fails[s.N] }
+			bad := func(s *backends.Sample) bool { return c.fails[s.N] != backends.OK || s.N < c.lost }
+			release := func(answers int) {
+				for range answers {
+					w.gate <- struct{}{}
+				}
+			}
+			w.early = bad
+			var failed atomic.Int64
+			ill := int64(len(c.fails)) + int64(c.lost)
+			w.out.onPut = func(s *backends.Sample) { // the others are answered when it is known which failed
+				if bad(s) && failed.Add(1) == ill {
+					release(100)
+				}
+			}
 			w.server.lost = func(f backends.Fields, s *backends.Sample) bool { return s.N < c.lost }
 			var sends atomic.Int64
-			w.onSend = func(*backends.Sample) {
+			w.onSent = func() {
 				if sends.Add(1) == 4 {
-					for range 100 {
-						w.gate <- struct{}{}
-					}
+					release(int(ill))
 				}
 			}
 			o := w.options()

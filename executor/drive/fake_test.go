@@ -29,8 +29,10 @@ type world struct {
 	out    *fakeOut
 	c      Control
 	onSend func(s *backends.Sample)
-	server *keeper // of sequences; nil: none
-	closes bool    // what closes sequences needs no token
+	onSent func()                        // when it can be answered
+	server *keeper                       // of sequences; nil: none
+	closes bool                          // what closes sequences needs no token
+	early  func(s *backends.Sample) bool // is answered before others; nil: none is
 }
 
 func newWorld(t testing.TB, lanes int) *world {
@@ -150,6 +152,9 @@ func (l *fakeLane) Send(slot int, c *backends.Call, f backends.Fields, s *backen
 	l.flights[slot] = flight{s: s, fields: f}
 	l.open = append(l.open, slot)
 	l.mu.Unlock()
+	if l.w.onSent != nil {
+		l.w.onSent()
+	}
 	l.look()
 }
 
@@ -210,6 +215,11 @@ func (l *fakeLane) ended() int {
 }
 
 func (l *fakeLane) any() int {
+	for i, slot := range l.open {
+		if l.w.early != nil && l.w.early(l.flights[slot].s) {
+			return i
+		}
+	}
 	l.turn++
 	return l.turn * 7 % len(l.open)
 }
@@ -266,6 +276,7 @@ func (l *fakeLane) isClosed() bool {
 type fakeOut struct {
 	w     *world
 	light bool
+	onPut func(s *backends.Sample)
 	// empty, if set, says that there is no buffer this time.
 	empty func() bool
 	lanes []outLane
@@ -294,6 +305,9 @@ func (o *fakeOut) Part(_ int, s *backends.Sample) bool {
 func (o *fakeOut) Put(lane int, s *backends.Sample) {
 	if oldest := o.w.c.OldestDue.Load(); s.Due < oldest {
 		o.w.t.Errorf("put a sample due at %d, although all before %d were said to be complete", s.Due, oldest)
+	}
+	if o.onPut != nil {
+		o.onPut(s)
 	}
 	l := &o.lanes[lane]
 	l.puts++
