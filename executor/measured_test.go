@@ -167,6 +167,51 @@ func (e *ending) Close(bounds []int64) error {
 	return nil
 }
 
+// TestRequestsOfSequences: a span in requests sends so many in a closed loop, each sequence of them with its end: none is sent
+// beside them to close what is open. Where steps fail, others are sent in their place.
+func TestRequestsOfSequences(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys    string
+		sent    int
+		measure int64
+		errors  float64
+	}{
+		"lengths of 6":        {"load: {concurrency: 2}, sequences: {length: 6}, for: 20 requests", 20, 20, 0},
+		"drawn lengths":       {"load: {concurrency: 5}, sequences: {length: {min: 1, max: 9}}, for: 83 requests", 83, 83, 0},
+		"with a warm-up":      {"load: {concurrency: 4}, sequences: {length: 7}, warmup: 9 requests, for: 40 requests", 49, 40, 0},
+		"fewer than slots":    {"load: {concurrency: 8}, sequences: {length: 7}, for: 3 requests", 3, 3, 0},
+		"longer than what is": {"load: {concurrency: 3}, sequences: {length: 1000}, for: 50 requests", 50, 50, 0},
+		"failures":            {"load: {concurrency: 4}, sequences: {length: 5}, for: 200 requests, assert: [errors.ratio < 100%]", 0, 200, 0.2},
+	} {
+		for _, transport := range []string{"http", "grpc"} {
+			t.Run(name+" "+transport, func(t *testing.T) {
+				t.Parallel()
+				s := serve(t, builtin.Config{Errors: c.errors, Seed: 2})
+				url := map[string]string{"http": s.HTTPURL(), "grpc": s.GRPCURL()}[transport]
+				n := node(t, play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: sequence_acc, ready: 0s}
+data: {generate: {INPUT: 1}}
+stages: [{id: s, `+c.keys+`}]
+`, url, Env{}), "s")
+				if got := count(n, "requests.count"); got != c.measure {
+					t.Errorf("%d requests are counted, want %d: %s", got, c.measure, n.Reason)
+				}
+				if most := count(n, "in_flight.max"); name == "longer than what is" && most != 3 {
+					t.Errorf("%d in flight", most)
+				}
+				if seen := len(arrivals(t, s)); c.sent > 0 && seen != c.sent {
+					t.Errorf("the server saw %d requests, want %d", seen, c.sent)
+				}
+				if c.errors == 0 {
+					wellKept(t, s)
+				}
+			})
+		}
+	}
+}
+
 // TestSerialSequences: of a sequence that is played in series one request is in flight, whatever is due (perf_analyzer's rows
 // 82 and 86): a server that answers nothing sees as many as there are sequences.
 func TestSerialSequences(t *testing.T) {

@@ -242,6 +242,9 @@ func (t *trial) options() drive.Options {
 	if c.warm > 0 {
 		o.WarmUntil = t.start + c.warm
 	}
+	if t.budget() > 0 { // then the feed has the limit, and each slot asks it once in vain
+		o.Limit += int64(c.slots)
+	}
 	return o
 }
 

@@ -56,7 +56,7 @@ func (t *trial) stream() *feed.Sequences {
 	q := t.node.sequences
 	homes, _ := t.course.homes()
 	o := feed.SequenceOptions{
-		Length: q.drawn(), IDs: t.r.ids.of(q), Slots: homes, Seed: t.seed()[1], IDBase: t.idBase(),
+		Length: q.drawn(), IDs: t.r.ids.of(q), Slots: homes, Seed: t.seed()[1], IDBase: t.idBase(), Budget: t.budget(),
 	}
 	for i, e := range t.in.entries {
 		d := e.plan.Request.Data
@@ -67,6 +67,16 @@ func (t *trial) stream() *feed.Sequences {
 	}
 	t.live = feed.NewSequences(o)
 	return t.live
+}
+
+// budget is how many requests the sequences of a trial have together, so that each of them ends among those that are counted;
+// 0: that is not known, or an arrival would find no sequence to go on with, and what is open at the end is closed beside them.
+func (t *trial) budget() int64 {
+	c := t.course
+	if q := c.sequences; q == nil || t.node.Open || q.CountsLimit || q.CountsWarm || c.limit == 0 || c.warm > 0 {
+		return 0
+	}
+	return c.warmCount + c.limit
 }
 
 // ranges are the ids of a run's sequences: stages that name the same range take of the same.

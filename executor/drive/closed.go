@@ -73,6 +73,7 @@ type worker struct {
 	turn                 feed.Turn
 	timer                *time.Timer // of long pauses
 	alarm                *alarm      // of short ones; nil: there was none yet
+	broke                bool        // its sequence could not go on: what that leaves undone may be there for another
 	sent, warmed, paused int64
 	peak                 int64
 	_                    [64]byte
@@ -124,7 +125,7 @@ func (w *worker) sleep(ahead int64) {
 // admitted waits while the profile has no place for this slot, and gives the time at which it has one: when the next
 // request is due, which is ready (0: now) if it has one at once. False: the end.
 func (w *worker) admitted(ready int64) (due int64, ok bool) {
-	for !w.halt.Load() && w.over.Load() == 0 && (w.home.live.open || !w.shut.Load()) {
+	for !w.halt.Load() && w.over.Load() == 0 && (w.home.live.open || w.broke || !w.shut.Load()) {
 		now := w.o.Clock.Now()
 		due = now
 		if ready != 0 {
@@ -181,6 +182,7 @@ func (w *worker) request(due int64) bool {
 		if class := sl.sample.Class; class == backends.Dial || class == backends.TLS {
 			think = max(think, dialPause)
 		}
+		w.broke = sl.fields.Sequence != 0 && fateOf(sl.sample, &sl.fields).undone()
 		w.conclude(sl, w.src, &w.turn)
 		w.turn.Think = think
 	}

@@ -103,6 +103,9 @@ const (
 	doubtful // END may have reached it
 )
 
+// undone reports whether steps of the sequence were left out.
+func (f fate) undone() bool { return f == broken || f == unbegun }
+
 func fateOf(s *backends.Sample, f *backends.Fields) fate {
 	switch {
 	case f.End && answered(s):

@@ -31,6 +31,9 @@ type SequenceOptions struct {
 	Slots   int // sequences at the same time at most
 	Seed    uint64
 	IDBase  uint64 // request ids are IDBase | n
+	// Budget is how many requests all sequences have together, 0: any number. Of each that is open one is kept back for its END:
+	// where nothing else is left they are cut, and exactly so many requests are sent.
+	Budget int64
 	// Part of Parts: of all sequences of the stage this source plays Part, Part+Parts, … (Parts 0: all).
 	Part, Parts int
 }
@@ -47,6 +50,7 @@ type Sequences struct {
 	kinds  []sequenceKind
 	choice *Mix
 	begun  atomic.Uint64
+	budget atomic.Int64 // what is left of it
 	slots  []sequence
 }
 
@@ -76,6 +80,7 @@ type sequence struct {
 // NewSequences makes the source. With Once, streams are played in their order and then nothing more is begun.
 func NewSequences(o SequenceOptions) *Sequences {
 	s := &Sequences{o: o, slots: make([]sequence, o.Slots)}
+	s.budget.Store(o.Budget)
 	var entries []MixEntry
 	for _, e := range o.Entries {
 		s.kinds = append(s.kinds, newKind(e, o.Seed))
@@ -107,10 +112,18 @@ func newKind(e SequenceEntry, seed uint64) sequenceKind {
 // Next implements Source. False: no more sequence is begun.
 func (s *Sequences) Next(slot int, n uint64, t *Turn) bool {
 	q := &s.slots[slot]
-	if q.left == 0 && !s.begin(q) {
-		return false
+	if q.left == 0 {
+		if !s.take() {
+			return false
+		}
+		if !s.begin(q) {
+			s.budget.Add(1)
+			return false
+		}
 	}
-	q.left--
+	if q.left--; q.left > 0 && !s.take() {
+		q.left = 0 // with what was kept back for it
+	}
 	t.Call, t.Pool, t.Left = q.steps[q.at], q.pool, q.left
 	if q.delays != nil {
 		t.Think = q.delays[t.Call.Row]
@@ -131,6 +144,7 @@ func (s *Sequences) Finish(slot int, t *Turn) bool {
 	}
 	t.Call, t.Pool, t.Left = q.steps[q.at], q.pool, 0
 	t.Fields = backends.Fields{Sequence: q.id, End: true}
+	s.budget.Add(1)
 	q.left = 0
 	return true
 }
@@ -159,6 +173,20 @@ func (s *Sequences) begin(q *sequence) bool {
 		return false
 	}
 	q.left = s.steps(q, k)
+	return true
+}
+
+// take takes a request from the budget. False: nothing is left of it.
+func (s *Sequences) take() bool {
+	for s.o.Budget > 0 {
+		left := s.budget.Load()
+		if left <= 0 {
+			return false
+		}
+		if s.budget.CompareAndSwap(left, left-1) {
+			break
+		}
+	}
 	return true
 }
 

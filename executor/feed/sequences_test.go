@@ -184,6 +184,28 @@ func TestKindsOfSequences(t *testing.T) {
 	}
 }
 
+// TestBudget: sequences have so many requests together, the last is cut; what is left out is there again.
+func TestBudget(t *testing.T) {
+	s := NewSequences(SequenceOptions{Entries: []SequenceEntry{{Calls: stepsOf(3)}}, Length: constant(4), IDs: NewIDs(1, 9, 0, 0), Slots: 2, Budget: 10})
+	var turn Turn
+	s.Next(1, 0, &turn) // four are taken, of which three are given back
+	if !s.Finish(1, &turn) || !turn.Fields.End {
+		t.Errorf("finish gave %+v", turn)
+	}
+	var lengths []int
+	for _, q := range whole(t, s, 0, 3) {
+		if lengths = append(lengths, len(q)); !q[0].Start || !q[len(q)-1].End {
+			t.Errorf("%+v", q)
+		}
+	}
+	if diff := cmp.Diff([]int{4, 4, 1}, lengths); diff != "" {
+		t.Error(diff)
+	}
+	if s.Next(0, 0, &turn) || s.Next(1, 0, &turn) {
+		t.Error("more than the budget")
+	}
+}
+
 func TestFinish(t *testing.T) {
 	s := NewSequences(SequenceOptions{Entries: []SequenceEntry{{Calls: stepsOf(3)}}, Length: constant(3), IDs: NewIDs(1, 2, 0, 0), Slots: 2})
 	var turn Turn
