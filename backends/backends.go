@@ -146,10 +146,16 @@ type (
 	}
 	// Sharer puts tensors into memory that the server reads and writes itself, so that requests carry only their places.
 	Sharer interface {
-		// Share lays out the inputs of reqs and a region for the outputs of each slot, tells the server about them, and
-		// encodes reqs: the calls are theirs, in order. Region k is that of the requests sent with Fields.Region k. When err is
-		// not nil, nothing is left behind.
-		Share(ctx context.Context, reqs []Request, o Sharing) (calls []*Call, release Release, err error)
+		// Share gives the inputs of reqs, and the outputs of each slot, their places, and encodes reqs, once for as often as the
+		// memory is opened. It makes no memory and sends nothing.
+		Share(reqs []Request, o Sharing) (Shared, error)
+	}
+	// Shared are requests whose tensors have their places in shared memory.
+	Shared interface {
+		// Open makes the memory, a region for the outputs of each of so many slots among it, and tells the server about it. The
+		// calls are the requests', in order, and may be sent until the release. Region k is that of the requests sent with
+		// Fields.Region k. When err is not nil, nothing is left behind. It may be opened again after the release.
+		Open(ctx context.Context, slots int) (calls []*Call, release Release, err error)
 	}
 	// Replier reads a reply that was kept in Sample.Text, of a request that was answered well (Target.KeepReplies).
 	Replier interface {
@@ -172,7 +178,7 @@ type (
 	}
 )
 
-// Release undoes what Share did, all that it registered and nothing else, and says what it could not undo. It is called
+// Release undoes what Shared.Open did, all that it registered and nothing else, and says what it could not undo. It is called
 // once, when no request is in flight any more; also when the server is gone.
 type Release func(context.Context) error
 
@@ -181,7 +187,6 @@ type Sharing struct {
 	Memory string    // "system" or "cuda"
 	Device int       // the GPU, with cuda
 	Model  Signature // of the model that all requests go to: which outputs there are, and their sizes
-	Slots  int       // requests that can be in flight together, each with a region of its own for its outputs
 	// OutputSize is the room for an output of which the model does not tell the size, for each inference of a request.
 	OutputSize int64
 }

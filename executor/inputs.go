@@ -38,7 +38,7 @@ type entry struct {
 	pool   int // index of inputs.pools
 	sig    backends.Signature
 	number uint16           // in the stage's mix
-	calls  []*backends.Call // none with shared memory: a trial makes its own
+	calls  []*backends.Call // none with shared memory: they come with it
 	shared *sharer          // nil: tensors go over the network
 
 	rows   int                // of its data

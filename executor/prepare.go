@@ -11,7 +11,7 @@ import (
 // maxCalls caps the encoded requests of all stages together: they stay in memory as long as the run.
 const maxCalls = 4 << 30
 
-// encode makes the calls of one kind of request of a stage, or keeps its requests until there is shared memory for them.
+// encode makes the calls of one kind of request of a stage, or gives its tensors their places in shared memory.
 // left is the room for both, which gets smaller. keep: the requests are wanted afterwards as well.
 func (e *entry) encode(conn backends.Conn, n *Node, seed uint64, left *int64, keep bool) source.Diagnostics {
 	s, sequence := n.Stage, e.sequence(n)
@@ -24,32 +24,45 @@ func (e *entry) encode(conn backends.Conn, n *Node, seed uint64, left *int64, ke
 	for i := range built.Requests {
 		built.Requests[i].Sequence = sequence
 	}
+	var err error
 	if s.Memory != nil {
-		e.shared = &sharer{memory: s.Memory, requests: built.Requests}
-		e.shared.Sharer, _ = conn.(backends.Sharer) // its kind says that it is one
+		err = e.lay(conn, s.Memory, built.Requests, left)
+	} else {
+		err = e.prepare(conn, built.Requests, left)
 	}
-	for _, req := range built.Requests {
-		call, err := conn.Prepare(req)
-		if err == nil {
-			call.Entry = e.number
-			if *left -= int64(call.Size); *left < 0 {
-				err = fmt.Errorf("the requests of all stages are more than %d GiB; lower `count`, `batch` or `shapes`", maxCalls>>30)
-			}
-		}
-		if err != nil {
-			return append(diags, source.Diagnostic{
-				Severity: source.Error, Code: codeRequest, Pos: s.IDPos,
-				Summary: fmt.Sprintf("%s: the request of row %d cannot be encoded: %s", what, req.Row, err),
-			})
-		}
-		if e.shared == nil {
-			e.calls = append(e.calls, call)
-		}
+	if err != nil {
+		return append(diags, source.Diagnostic{
+			Severity: source.Error, Code: codeRequest, Pos: s.IDPos, Summary: fmt.Sprintf("%s: %s", what, err),
+		})
 	}
 	if keep {
 		e.built = built.Requests
 	}
 	return diags
+}
+
+// prepare makes the calls of the requests.
+func (e *entry) prepare(conn backends.Conn, requests []backends.Request, left *int64) error {
+	for _, req := range requests {
+		call, err := conn.Prepare(req)
+		if err == nil {
+			call.Entry = e.number
+			err = take(left, call.Size)
+		}
+		if err != nil {
+			return fmt.Errorf("the request of row %d cannot be encoded: %w", req.Row, err)
+		}
+		e.calls = append(e.calls, call)
+	}
+	return nil
+}
+
+// take takes room for a request.
+func take(left *int64, size int) error {
+	if *left -= int64(size); *left < 0 {
+		return fmt.Errorf("the requests of all stages are more than %d GiB; lower `count`, `batch` or `shapes`", maxCalls>>30)
+	}
+	return nil
 }
 
 // model is one model of one target, and how its tensors get there.

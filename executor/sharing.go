@@ -51,7 +51,7 @@ func (b *build) laterMemory(n *Node) {
 
 // sharer is what an entry's requests need that go through shared memory.
 type sharer struct {
-	backends.Sharer
+	backends.Shared
 	memory   *scenario.Memory
 	requests []backends.Request
 }
@@ -64,14 +64,30 @@ func bytesOf(r *backends.Request) (n int) {
 	return n
 }
 
-// share lays out the entry's requests for so many slots.
-func (e *entry) share(ctx context.Context, slots int) ([]*backends.Call, backends.Release, error) {
-	m := e.shared.memory
-	calls, release, err := e.shared.Share(ctx, e.shared.requests, backends.Sharing{
-		Memory: m.Kind, Device: m.Device, Model: e.sig, Slots: slots, OutputSize: m.OutputSize,
-	})
+// lay gives the tensors of an entry's requests their places in shared memory.
+func (e *entry) lay(conn backends.Conn, m *scenario.Memory, requests []backends.Request, left *int64) error {
+	for i := range requests {
+		if err := take(left, bytesOf(&requests[i])); err != nil {
+			return err
+		}
+	}
+	s, ok := conn.(backends.Sharer)
+	if !ok {
+		return errors.New("the backend shares no memory")
+	}
+	shared, err := s.Share(requests, backends.Sharing{Memory: m.Kind, Device: m.Device, Model: e.sig, OutputSize: m.OutputSize})
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", m.Pos, err)
+		return fmt.Errorf("the requests cannot be encoded for shared memory: %w", err)
+	}
+	e.shared = &sharer{Shared: shared, memory: m, requests: requests}
+	return nil
+}
+
+// share opens the memory of the entry's requests for so many slots.
+func (e *entry) share(ctx context.Context, slots int) ([]*backends.Call, backends.Release, error) {
+	calls, release, err := e.shared.Open(ctx, slots)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", e.shared.memory.Pos, err)
 	}
 	for _, c := range calls {
 		c.Entry = e.number

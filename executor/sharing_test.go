@@ -192,6 +192,27 @@ stages: [{id: s, load: {concurrency: 1}, shared_memory: system, for: 5 requests}
 	}
 }
 
+// TestSharedMistakes: what cannot be encoded is a mistake of the plan, and no memory is made for it.
+func TestSharedMistakes(t *testing.T) {
+	s := serve(t, builtin.Config{})
+	for keys, want := range map[string]string{
+		"parameters: {binary_data_output: true}": `row 0: parameter binary_data_output cannot be set`,
+		`headers: {Content-Type: text}`:          `row 0: header Content-Type cannot be set`,
+	} {
+		_, diags := compile(t, `
+version: 1
+target: {backend: triton, url: URL, model: simple, ready: 0s}
+stages: [{id: s, load: {concurrency: 1}, shared_memory: system, for: 5 requests, `+keys+`}]
+`, s.HTTPURL()).Run(t.Context(), Env{})
+		if len(diags) != 1 || !strings.HasPrefix(diags[0].Summary, `stage "s": the requests cannot be encoded for shared memory: `+want) || diags[0].Pos.Line != 4 {
+			t.Errorf("%s: %v", keys, diags)
+		}
+		if names, regions := left(t, s); len(names)+len(regions) > 0 {
+			t.Errorf("%s: left behind %v %v", keys, names, regions)
+		}
+	}
+}
+
 // TestSharedInterrupted: on every way out the server forgets the regions: those that a request cancelled here still uses
 // too.
 func TestSharedInterrupted(t *testing.T) {

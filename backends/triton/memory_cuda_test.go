@@ -119,8 +119,8 @@ func (g *graphic) shareOnce(t *testing.T, url string) error {
 
 func (g *graphic) shareOn(t *testing.T, c backends.Conn) error {
 	o := sharing
-	o.Memory, o.Device, o.Slots = "cuda", 1, 2
-	calls, release, err := c.(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
+	o.Memory, o.Device = "cuda", 1
+	calls, release, err := openShared(t, c, o, 2, addSub)
 	if err != nil {
 		if release != nil {
 			t.Error("a release of nothing")
@@ -260,9 +260,9 @@ func (g *graphic) refused(t *testing.T) {
 	}
 	g.Reset(t, "", 2)
 	o := sharing
-	o.Memory, o.Slots = "cuda", 40_000
+	o.Memory = "cuda"
 	err := connected(t, g.server.GRPCURL(), func(c backends.Conn) error {
-		_, _, err := c.(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
+		_, _, err := openShared(t, c, o, 40_000, addSub)
 		return err
 	})
 	if err == nil || !strings.Contains(err.Error(), "GPU 0 has 64MiB free") || !strings.Contains(err.Error(), "use a GPU that has more with `device`") {
@@ -294,7 +294,7 @@ func (g *graphic) inUse(t *testing.T) {
 	o := sharing
 	o.Memory = "cuda"
 	err := connected(t, s.URL, func(c backends.Conn) error {
-		_, release, err := c.(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, o)
+		_, release, err := openShared(t, c, o, 3, addSub)
 		if err == nil {
 			err = release(t.Context())
 		}

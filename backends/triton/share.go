@@ -61,62 +61,89 @@ func (s *shares) close() error {
 
 // Share implements backends.Sharer. All inputs lie in one region, one after the other, and every slot has a region for the
 // outputs of its requests, so that none overwrites another's.
-func (c *conn) Share(ctx context.Context, reqs []backends.Request, o backends.Sharing) ([]*backends.Call, backends.Release, error) {
-	m, err := c.shares.memory(&o)
-	if err != nil {
-		return nil, nil, err
+func (c *conn) Share(reqs []backends.Request, o backends.Sharing) (backends.Shared, error) {
+	s := &share{conn: c, o: &o, reqs: slices.Clone(reqs)} // they get the outputs that they ask for
+	if err := s.encode(); err != nil {
+		return nil, err
 	}
-	s := &share{conn: c, memory: m, o: &o, name: fmt.Sprintf("sluice-%d-%x-%d", os.Getpid(), c.clock.Origin.UnixNano(), c.shares.number.Add(1))}
-	calls, err := s.open(ctx, reqs)
-	if err != nil {
-		return nil, nil, errors.Join(err, s.close(context.WithoutCancel(ctx)))
-	}
-	return calls, s.close, nil
+	return s, nil
 }
 
-// share is what one call of Share has made.
+// share are requests whose tensors lie in regions, and the regions while they are open.
 type share struct {
 	conn   *conn
-	memory *memory
 	o      *backends.Sharing
+	reqs   []backends.Request
 	name   string // what the names of all its regions begin with
+	places []kserve.Places
+	input  int64 // bytes of the region of inputs, and of that of a slot's outputs
+	output int64
+	calls  []*backends.Call
+	burnt  bool // the server may still know regions of this name
+
+	memory *memory
+	count  int    // slots
 	inputs region // nil: no input has a byte
 	slots  []region
 	told   []string // the regions that the server knows, or may know
 	made   []region // all that are to be closed
 }
 
-// open lays everything out, makes the regions, tells the server and encodes the requests.
-func (s *share) open(ctx context.Context, reqs []backends.Request) ([]*backends.Call, error) {
-	if s.o.Slots < 1 || s.o.Slots > maxSlots {
-		return nil, fmt.Errorf("shared memory for %d slots: 1 to %d can be had", s.o.Slots, maxSlots)
+// encode lays everything out, under a name that nothing else has, and encodes the requests.
+func (s *share) encode() (err error) {
+	s.name = fmt.Sprintf("sluice-%d-%x-%d", os.Getpid(), s.conn.clock.Origin.UnixNano(), s.conn.shares.number.Add(1))
+	if s.places, s.input, s.output, err = s.layout(s.reqs); err != nil {
+		return err
 	}
-	reqs = slices.Clone(reqs) // they get the outputs that they ask for
-	places, input, output, err := s.layout(reqs)
-	if err != nil {
-		return nil, err
+	s.calls = make([]*backends.Call, len(s.reqs))
+	for i := range s.reqs {
+		if s.calls[i], err = s.conn.PrepareShared(s.reqs[i], &s.places[i]); err != nil {
+			return fmt.Errorf("row %d: %w", s.reqs[i].Row, err)
+		}
 	}
-	if err := s.room(input, output); err != nil {
-		return nil, err
+	s.burnt = false
+	return nil
+}
+
+// Open implements backends.Shared.
+func (s *share) Open(ctx context.Context, slots int) (calls []*backends.Call, release backends.Release, err error) {
+	if slots < 1 || slots > maxSlots {
+		return nil, nil, fmt.Errorf("shared memory for %d slots: 1 to %d can be had", slots, maxSlots)
 	}
-	if err := s.regions(ctx, input, output); err != nil {
-		return nil, err
+	if s.burnt {
+		if err := s.encode(); err != nil {
+			return nil, nil, err
+		}
 	}
-	calls := make([]*backends.Call, len(reqs))
-	for i := range reqs {
-		for k, at := range places[i].Inputs {
+	s.count = slots
+	if s.memory, err = s.conn.shares.memory(s.o); err != nil {
+		return nil, nil, err
+	}
+	if err := s.open(ctx); err != nil {
+		return nil, nil, errors.Join(err, s.close(context.WithoutCancel(ctx)))
+	}
+	return s.calls, s.close, nil
+}
+
+// open makes the regions, tells the server, and fills in the inputs.
+func (s *share) open(ctx context.Context) error {
+	if err := s.room(s.input, s.output); err != nil {
+		return err
+	}
+	if err := s.regions(ctx, s.input, s.output); err != nil {
+		return err
+	}
+	for i := range s.reqs {
+		for k, at := range s.places[i].Inputs {
 			if at.Size == 0 {
 				continue
 			}
-			if err := s.inputs.Put(at.At, reqs[i].Inputs[k].Data); err != nil {
-				return nil, fmt.Errorf("shared memory: input %s: %w", reqs[i].Inputs[k].Name, err)
+			if err := s.inputs.Put(at.At, s.reqs[i].Inputs[k].Data); err != nil {
+				return fmt.Errorf("shared memory: input %s: %w", s.reqs[i].Inputs[k].Name, err)
 			}
 		}
-		if calls[i], err = s.conn.PrepareShared(reqs[i], &places[i]); err != nil {
-			return nil, fmt.Errorf("row %d: %w", reqs[i].Row, err)
-		}
 	}
-	return calls, nil
+	return nil
 }
 
 // layout gives the places of all tensors and the sizes of the regions. Requests that name no outputs ask for all.
@@ -165,9 +192,9 @@ func (s *share) outputSize(name string, items int64) int64 {
 
 // room says at once, and what to do, where the memory is not to be had.
 func (s *share) room(input, output int64) error {
-	all := page(input) + page(output)*int64(s.o.Slots)
+	all := page(input) + page(output)*int64(s.count)
 	if err := s.memory.Room(all); err != nil {
-		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower `output_size`, `max_in_flight` or the data, or %s", err, input, output, s.o.Slots, s.memory.more)
+		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower `output_size`, `max_in_flight` or the data, or %s", err, input, output, s.count, s.memory.more)
 	}
 	return nil
 }
@@ -184,7 +211,7 @@ func (s *share) regions(ctx context.Context, input, output int64) (err error) {
 			return err
 		}
 	}
-	for k := range s.o.Slots {
+	for k := range s.count {
 		r, err := s.region(ctx, fmt.Sprintf("%s-out-%0*d", s.name, kserve.RegionDigits, k), output)
 		if err != nil {
 			return err
@@ -240,6 +267,7 @@ func (s *share) close(ctx context.Context) error {
 	if s.memory.lent && len(errs) == 0 {
 		errs = append(errs, s.settled(ctx))
 	}
+	s.burnt = errors.Join(errs...) != nil
 	for _, r := range s.made {
 		errs = append(errs, r.Close())
 	}

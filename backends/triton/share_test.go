@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/backends/kserve"
 	"github.com/sluice-bench/sluice/backends/wire/shm"
 )
 
@@ -25,10 +26,20 @@ var addSub = backends.Request{
 }
 
 var sharing = backends.Sharing{
-	Memory: "system", Slots: 3, OutputSize: 1000,
+	Memory: "system", OutputSize: 1000,
 	Model: backends.Signature{Outputs: []backends.Port{
 		{Name: "OUTPUT0", Type: backends.Int32, Shape: []int64{16}}, {Name: "OUTPUT1", Type: backends.Bytes, Shape: []int64{16}},
 	}},
+}
+
+// openShared shares requests for so many slots.
+func openShared(t *testing.T, c backends.Conn, o backends.Sharing, slots int, reqs ...backends.Request) ([]*backends.Call, backends.Release, error) {
+	t.Helper()
+	s, err := c.(backends.Sharer).Share(reqs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Open(t.Context(), slots)
 }
 
 func nothing(t *testing.T) {
@@ -66,8 +77,8 @@ func TestShareLeavesOthers(t *testing.T) {
 		return strings.Count(string(text), `"name"`)
 	}
 	for _, url := range []string{s.HTTPURL(), s.GRPCURL()} {
-		c := dial(t, backends.Target{URL: url, Model: "simple"}).(backends.Sharer)
-		calls, release, err := c.Share(t.Context(), []backends.Request{addSub, addSub}, sharing)
+		c := dial(t, backends.Target{URL: url, Model: "simple"})
+		calls, release, err := openShared(t, c, sharing, 3, addSub, addSub)
 		if err != nil || len(calls) != 2 {
 			t.Fatal(err)
 		}
@@ -75,7 +86,7 @@ func TestShareLeavesOthers(t *testing.T) {
 		if n := list(); n != 5 {
 			t.Errorf("%d regions, want theirs, the inputs and three slots", n)
 		}
-		other, otherRelease, err := c.Share(t.Context(), []backends.Request{addSub}, sharing)
+		other, otherRelease, err := openShared(t, c, sharing, 3, addSub)
 		if err != nil || len(other) != 1 {
 			t.Error("a second one beside it:", err)
 		}
@@ -108,7 +119,7 @@ func TestShareRefused(t *testing.T) {
 				_, _ = io.WriteString(w, said)
 			}
 		}))
-		_, release, err := dial(t, backends.Target{URL: s.URL, Model: "simple"}).(backends.Sharer).Share(t.Context(), []backends.Request{addSub}, sharing)
+		_, release, err := openShared(t, dial(t, backends.Target{URL: s.URL, Model: "simple"}), sharing, 3, addSub)
 		if err == nil || release != nil || !strings.Contains(err.Error(), advice) {
 			t.Errorf("%s: %v", said, err)
 		}
@@ -144,5 +155,76 @@ func TestShareLayout(t *testing.T) {
 	}
 	if _, _, _, err := (&share{o: &backends.Sharing{}, memory: &memory{}}).layout([]backends.Request{addSub}); err == nil {
 		t.Error("a model without outputs was laid out")
+	}
+}
+
+// encoder counts what is encoded.
+type encoder struct {
+	kserve.Conn
+	plain, shared int
+}
+
+func (e *encoder) Prepare(r backends.Request) (*backends.Call, error) {
+	e.plain++
+	return e.Conn.Prepare(r)
+}
+
+func (e *encoder) PrepareShared(r backends.Request, p *kserve.Places) (*backends.Call, error) {
+	e.shared++
+	return e.Conn.PrepareShared(r, p)
+}
+
+// TestShareEncodesOnce: requests are encoded once for as often as their memory is opened, and that sends nothing; again, under
+// another name, only where the server may still know the regions.
+func TestShareEncodesOnce(t *testing.T) {
+	var asked []string
+	refuse := false
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
+		if refuse && strings.HasSuffix(r.URL.Path, "/unregister") {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	defer s.Close()
+	target := backends.Target{URL: s.URL, Model: "simple"}
+	k, err := kserve.Open(t.Context(), target, backends.Clock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counting := &encoder{Conn: k}
+	c := &conn{Conn: counting, target: target, control: overHTTP{k.(*kserve.HTTP)}, shares: new(shares)}
+	shared, err := c.Share([]backends.Request{addSub, addSub}, sharing)
+	if err != nil || counting.shared != 2 || len(asked) != 0 {
+		t.Fatalf("%v, %d encoded, asked %v", err, counting.shared, asked)
+	}
+	head := func(slots int) string {
+		t.Helper()
+		calls, release, err := shared.Open(t.Context(), slots)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := release(t.Context()); (err != nil) != refuse {
+			t.Errorf("release: %v", err)
+		}
+		if len(calls) != 2 {
+			t.Fatalf("%d calls", len(calls))
+		}
+		nothing(t)
+		return string(calls[0].Head)
+	}
+	first := head(1)
+	refuse = true
+	if again := head(4); again != first || counting.shared != 2 || counting.plain != 0 {
+		t.Errorf("opened again: %d and %d encoded, the same: %v", counting.shared, counting.plain, again == first)
+	}
+	if registers := strings.Count(strings.Join(asked, " ")+" ", "register ") - strings.Count(strings.Join(asked, " ")+" ", "unregister "); registers != 2+5 {
+		t.Errorf("%d regions for 1 and 4 slots", registers)
+	}
+	refuse = false
+	if other := head(1); other == first || counting.shared != 4 {
+		t.Errorf("after regions that could not be forgotten: %d encoded, the same name: %v", counting.shared, other == first)
+	}
+	if _, _, err := shared.Open(t.Context(), 0); err == nil {
+		t.Error("opened for no slot")
 	}
 }
