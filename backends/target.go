@@ -54,6 +54,18 @@ type Parameter struct {
 	Value any
 }
 
+// KeyError is what is wrong with what a target says at a key below `inprocess`: its server_dir, or an option by its name.
+type KeyError struct {
+	Key     string
+	Err     error
+	Allowed []string // options that there are, where Key is none
+}
+
+func (e *KeyError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the error without its place.
+func (e *KeyError) Unwrap() error { return e.Err }
+
 // TLSOptions says how to secure a connection. Files hold PEM.
 type TLSOptions struct {
 	CA, Cert, Key string

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -102,7 +103,7 @@ func (k *kind) lacks(need string) string {
 }
 
 // checkTarget refuses what opening the target would refuse without asking anybody. What is wrong with its files stands at
-// its `tls`.
+// its `tls`, or at the key that the error names.
 func (b *build) checkTarget(k *backends.Kind, t *scenario.Target) {
 	if k.Check == nil || b.diags.HasErrors() || t.Embedded() {
 		return // a scheme that the kind does not speak has been said
@@ -111,11 +112,40 @@ func (b *build) checkTarget(k *backends.Kind, t *scenario.Target) {
 	if err == nil {
 		return
 	}
-	pos := t.Pos
-	if t.TLS != nil {
-		pos = keyPos(t, "tls")
+	all := []error{err}
+	var several interface{ Unwrap() []error }
+	if errors.As(err, &several) {
+		all = several.Unwrap()
 	}
-	b.fail(pos, codeTarget, "target %q: %s", t.Name, err)
+	for _, err := range all {
+		pos := t.Pos
+		if t.TLS != nil {
+			pos = keyPos(t, "tls")
+		}
+		var at *backends.KeyError
+		if !errors.As(err, &at) {
+			b.fail(pos, codeTarget, "target %q: %s", t.Name, err)
+			continue
+		}
+		d := b.fail(insidePos(t, at.Key), codeTarget, "target %q: %s", t.Name, err)
+		d.Allowed, d.Nearest = at.Allowed, source.Nearest(at.Key, at.Allowed)
+	}
+}
+
+// insidePos is where a target says something about the server that is loaded into this process.
+func insidePos(t *scenario.Target, name string) source.Pos {
+	in := t.InProcess
+	if in != nil && name == "server_dir" && in.ServerDir.Pos != (source.Pos{}) {
+		return in.ServerDir.Pos
+	}
+	if in != nil {
+		for _, key := range in.Keys {
+			if key.Name == name {
+				return key.Pos
+			}
+		}
+	}
+	return keyPos(t, "inprocess")
 }
 
 // always are the target keys that the executor itself reads, whatever the backend.

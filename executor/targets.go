@@ -46,6 +46,9 @@ func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends
 
 // about says which target an error is about, and what to do where that is known.
 func about(t *scenario.Target, err error) error {
+	if t.URL == "" { // it is in this process
+		return fmt.Errorf("target %q: %w", t.Name, err)
+	}
 	return fmt.Errorf("target %q (%s): %w%s", t.Name, t.URL, err, tlsHint(err, t.TLS))
 }
 

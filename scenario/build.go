@@ -125,6 +125,9 @@ func (r *reading) target(name string, t *rawTarget) *Target {
 	}
 	if p := t.InProcess; p != nil && p.Repository != nil {
 		target.InProcess = &InProcess{ServerDir: r.path(p.ServerDir), Repository: r.path(p.Repository), Options: parameters(p.Options)}
+		for _, e := range p.Options.items() {
+			target.InProcess.Keys = append(target.InProcess.Keys, Key{e.Key, e.KeyPos})
+		}
 	}
 	if target.Streaming {
 		target.InactivityTimeout = t.InactivityTimeout.or(30 * time.Second)

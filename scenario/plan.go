@@ -112,6 +112,7 @@ type Target struct {
 type InProcess struct {
 	ServerDir, Repository Path
 	Options               []Parameter
+	Keys                  []Key // of Options
 }
 
 // Key is a key that stands in the plan.

@@ -106,8 +106,12 @@ func TestRoom(t *testing.T) {
 // await waits until is reports true.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(100 * time.Microsecond) {
-		if time.Now().After(end) {
+	looks, end := time.NewTicker(100*time.Microsecond), time.After(20*time.Second)
+	defer looks.Stop()
+	for !is() {
+		select {
+		case <-looks.C:
+		case <-end:
 			t.Fatalf("no %s", what)
 		}
 	}

@@ -51,12 +51,12 @@ func abilities(t backends.Target) backends.Ability {
 	return a
 }
 
-// check reads the options.
+// check looks for the library, and reads the options.
 func check(t backends.Target) error {
 	if t.InProcess == nil {
 		return nil // the plan has been refused
 	}
-	var errs []error
+	errs := []error{find(t.InProcess.ServerDir)}
 	for _, p := range t.InProcess.Options {
 		_, err := settings(p)
 		errs = append(errs, err)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sluice-bench/sluice/backends"
+
 	"github.com/sluice-bench/sluice/backends/wire/native"
 )
 
@@ -42,12 +44,20 @@ type library struct {
 	native *native.Library
 }
 
+// libraryIn is where a server directory has the library.
+func libraryIn(dir string) string { return filepath.Join(dir, "lib", "libtritonserver.so") }
+
+// find says that a server directory has no library.
+func find(dir string) error {
+	if _, err := os.Stat(libraryIn(dir)); err != nil {
+		return &backends.KeyError{Key: "server_dir", Err: fmt.Errorf("there is no Triton in %s: %w", dir, err)}
+	}
+	return nil
+}
+
 // loadLibrary loads what a server directory has and checks its version.
 func loadLibrary(dir string) (*library, error) {
-	path := filepath.Join(dir, "lib", "libtritonserver.so")
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("inprocess.server_dir: %w", err)
-	}
+	path := libraryIn(dir)
 	n, err := native.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("inprocess.server_dir: %w; what the library itself needs must be where the system's loader looks, as LD_LIBRARY_PATH says when sluice starts", err)

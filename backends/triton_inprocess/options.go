@@ -73,7 +73,7 @@ func settings(p backends.Parameter) ([]setting, error) {
 		for _, o := range all {
 			names = append(names, o.name)
 		}
-		return nil, fmt.Errorf("inprocess.options has no %q; there are %s", p.Name, strings.Join(names, " "))
+		return nil, &backends.KeyError{Key: p.Name, Err: fmt.Errorf("inprocess.options has no %q", p.Name), Allowed: names}
 	}
 	o, text := all[at], fmt.Sprint(p.Value)
 	form, many := strings.CutPrefix(o.form, ",")
@@ -85,7 +85,7 @@ func settings(p backends.Parameter) ([]setting, error) {
 	for _, v := range values {
 		args, err := arguments(form, strings.TrimSpace(v))
 		if err != nil {
-			return nil, fmt.Errorf("inprocess.options.%s: %w", o.name, err)
+			return nil, &backends.KeyError{Key: p.Name, Err: fmt.Errorf("inprocess.options.%s: %w", o.name, err)}
 		}
 		calls = append(calls, setting{function: "TRITONSERVER_ServerOptionsSet" + o.function, args: args})
 	}

@@ -31,7 +31,7 @@ func TestSettings(t *testing.T) {
 		{name: "cuda_memory_pool_byte_size", value: int64(3), wrong: "GPU:BYTES"},
 		{name: "min_supported_compute_capability", value: "NaN", wrong: "not a number"},
 		{name: "log_file", value: "a\x00b", wrong: "zero byte"},
-		{name: "nosuch", value: "", wrong: `no "nosuch"; there are id model_control_mode`},
+		{name: "nosuch", value: "", wrong: `inprocess.options has no "nosuch"`},
 	} {
 		got, err := settings(backends.Parameter{Name: row.name, Value: row.value})
 		if row.wrong != "" {

@@ -30,8 +30,8 @@ func TestLibrary(t *testing.T) {
 		{"another major version", build(t, "-DMAJOR=2"), "has version 2.34 of Triton's C API; 1.24 or a later 1.x is needed"},
 		{"too old", build(t, "-DMINOR=23"), "has version 1.23 of Triton's C API; 1.24 or a later 1.x is needed"},
 		{"a function is missing", build(t, "-DLACKING"), "libtritonserver.so has no TRITONSERVER_InferenceRequestCancel"},
-		{"no folder", filepath.Join(empty, "nosuch"), "inprocess.server_dir: stat " + filepath.Join(empty, "nosuch", "lib", "libtritonserver.so") + ": no such file"},
-		{"no library", empty, "inprocess.server_dir: stat " + filepath.Join(empty, "lib", "libtritonserver.so") + ": no such file"},
+		{"no folder", filepath.Join(empty, "nosuch"), "there is no Triton in " + filepath.Join(empty, "nosuch") + ": stat " + filepath.Join(empty, "nosuch", "lib", "libtritonserver.so") + ": no such file"},
+		{"no library", empty, "there is no Triton in " + empty + ": stat " + filepath.Join(empty, "lib", "libtritonserver.so") + ": no such file"},
 		{"another file", text, "LD_LIBRARY_PATH"},
 	} {
 		k := Kind()

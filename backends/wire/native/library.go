@@ -4,6 +4,7 @@ package native
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -21,7 +22,7 @@ type Library struct {
 func Open(path string) (*Library, error) {
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
-		return nil, fmt.Errorf("load %s: %w", path, err)
+		return nil, fmt.Errorf("load %s: %s", path, strings.TrimPrefix(err.Error(), path+": "))
 	}
 	return &Library{path: path, handle: handle}, nil
 }
