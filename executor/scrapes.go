@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // scrapeLimit is how long one answer of a metrics endpoint may take.
@@ -83,12 +84,15 @@ type scraping struct {
 	*endpoint
 	due    int64 // run clock
 	held   bool  // hold has begun
+	behind bool  // a reading is due while one is open
+	left   int   // readings that were left out so
 	asking sync.Mutex
 	taken  []scraped // by one question at a time, as all below; to be read when none is open
 	values int
 	missed int // readings that were not kept
 	failed int
 	err    error // of the last that failed
+	most   int64 // that one took, ns
 }
 
 // scraped is one answer.
@@ -117,11 +121,15 @@ func (s *scraper) look(ctx context.Context, t *trial, now int64, last bool) {
 		if last {
 			x.asking.Lock()
 		} else if !x.asking.TryLock() {
-			continue // the endpoint is slower than `every`
+			x.behind = true // the endpoint is slower than `every`
+			continue
 		}
-		for every := int64(x.target.plan.Metrics.Every); x.due <= now; {
-			x.due += every
+		for n, every := 0, int64(x.target.plan.Metrics.Every); x.due <= now; n++ {
+			if x.due += every; x.behind && n > 0 {
+				x.left++
+			}
 		}
+		x.behind = false
 		t.watch.asking.Go(func() {
 			defer x.asking.Unlock()
 			x.take(ctx, t)
@@ -133,7 +141,9 @@ func (s *scraper) look(ctx context.Context, t *trial, now int64, last bool) {
 func (x *scraping) take(ctx context.Context, t *trial) {
 	from := t.r.clock.Now()
 	samples, err := x.read(ctx)
-	at := from + (t.r.clock.Now()-from)/2
+	took := t.r.clock.Now() - from
+	at := from + took/2
+	x.most = max(x.most, took)
 	switch {
 	case err != nil:
 		x.failed, x.err = x.failed+1, err
@@ -197,6 +207,10 @@ func (t *trial) scrapes(hold int64, span measure.Span) (list []result.Scrape) {
 	for _, x := range t.watch.scraper.list {
 		if x.failed > 0 {
 			t.note("metrics", "%d of %d readings of the metrics endpoint of target %s failed, the last: %s", x.failed, x.failed+len(x.taken), x.target.plan.Name, x.err)
+		}
+		if every := x.target.plan.Metrics.Every; x.left > 0 && time.Duration(x.most) > every {
+			t.note("metrics", "the metrics endpoint of target %s took up to %v to answer, and is to be read every %s: %d readings were left out",
+				x.target.plan.Name, time.Duration(x.most).Round(time.Millisecond), source.Duration(every), x.left)
 		}
 		list = append(list, x.result(hold, span, !t.node.Stage.Warmup.IsZero() || span.From > 0))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -156,6 +157,30 @@ stages:
 	}
 	if !noted {
 		t.Errorf("no note of the failed reading: %+v", n.Validity.Findings)
+	}
+}
+
+// TestMetricsSlow: an endpoint that takes longer to answer than it is to be read is told of once, with both times.
+func TestMetricsSlow(t *testing.T) {
+	t.Parallel()
+	url := prometheus(t, func(int64) string {
+		<-time.After(45 * time.Millisecond)
+		return "a 1\n"
+	})
+	s := serve(t, builtin.Config{})
+	n := node(t, play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: simple, metrics: {url: "`+url+`", every: 10ms}}
+stages: [{id: s, load: {concurrency: 1}, for: 300ms}]
+`, s.HTTPURL(), Env{}), "s")
+	var notes []string
+	for _, f := range n.Validity.Findings {
+		if f.Code == "metrics" {
+			notes = append(notes, f.Text)
+		}
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "to answer, and is to be read every 10ms: ") {
+		t.Errorf("%q", notes)
 	}
 }
 
