@@ -12,16 +12,15 @@ import (
 
 // numbered is the HTTP reply n to a request for two outputs, as Triton writes it.
 func numbered(n int, json bool) []byte {
-	head := fmt.Sprintf(`{"id":"%020d","model_name":"simple","model_version":"1","outputs":[`, n)
-	for i, name := range []string{"OUTPUT0", "OUTPUT1"} {
-		head += strings.Repeat(",", i) + `{"name":"` + name + `","datatype":"INT32","shape":[1,16],`
-		if json {
-			head += fmt.Sprintf(`"data":[%d,1,2,3,4,5,6,7,8,9,10,11,12,13,14,-15]}`, n)
-		} else {
-			head += `"parameters":{"binary_data_size":64}}`
-		}
+	content := `"parameters":{"binary_data_size":64}`
+	if json {
+		content = fmt.Sprintf(`"data":[%d,1,2,3,4,5,6,7,8,9,10,11,12,13,14,-15]`, n)
 	}
-	if head += "]}"; json {
+	output := func(name string) string {
+		return `{"name":"` + name + `","datatype":"INT32","shape":[1,16],` + content + "}"
+	}
+	head := fmt.Sprintf(`{"id":"%020d","model_name":"simple","model_version":"1","outputs":[%s,%s]}`, n, output("OUTPUT0"), output("OUTPUT1"))
+	if json {
 		return []byte(jsonReply(200, head))
 	}
 	return []byte(binaryReply(head, strings.Repeat("x", 128), len(head)))

@@ -36,14 +36,14 @@ func eventReply(head, text string) string {
 func shown(c backends.Replier, s *backends.Sample) (list []string) {
 	for _, reply := range s.Replies() {
 		tensors, err := c.Outputs(reply)
-		text := ""
+		var text strings.Builder
 		for _, t := range tensors {
-			text += fmt.Sprintf("%s %s%v %q;", t.Name, t.Type, t.Shape, t.Data)
+			fmt.Fprintf(&text, "%s %s%v %q;", t.Name, t.Type, t.Shape, t.Data)
 		}
 		if err != nil {
-			text = "!"
+			text.WriteString("!")
 		}
-		list = append(list, text)
+		list = append(list, text.String())
 	}
 	return list
 }

@@ -1,8 +1,8 @@
 package feed
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -63,6 +63,10 @@ func (b *builder) checkClasses(pos source.Pos, whose string, o backends.Output) 
 		b.fail(pos, codeClasses, "%soutput %q is wanted as classes, and the server does not list the extension \"classification\"", whose, o.Name)
 	case !slices.Contains(classifiable, p.Type):
 		d := b.fail(pos, codeClasses, "%soutput %q of model %q is %s, of which there are no classes", whose, o.Name, b.sig.Model, p.Type)
-		d.Detail = fmt.Sprintf("a server makes classes of these only: %v", classifiable)
+		var types []string
+		for _, t := range classifiable {
+			types = append(types, string(t))
+		}
+		d.Detail = "a server makes classes of these only: " + strings.Join(types, ", ")
 	}
 }
