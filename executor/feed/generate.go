@@ -17,8 +17,8 @@ const printable = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 // maxString caps the characters of one drawn string.
 const maxString = 64 << 20
 
-// generate draws the rows of a `generate` dataset. An optional input that the plan does not name is left out: what a model does
-// without it is for its author to say, what it does with any value at all is not. A row's input depends on the seed, the dataset's name, the input's
+// generate draws the rows of a `generate` dataset. An optional input that neither the generators nor `shapes` name is left
+// out: what a model does without it is for its author to say, what it does with any value at all is not. A row's input depends on the seed, the dataset's name, the input's
 // name and the row's number alone.
 func (b *builder) generate() []row {
 	rows := make([]row, max(b.dataset.Count, 1))
@@ -26,10 +26,10 @@ func (b *builder) generate() []row {
 		rows[i].number = i
 	}
 	for _, p := range b.sig.Inputs {
-		g, named := b.generator(p.Name)
-		if p.Optional && !named {
+		if !b.sends(p) {
 			continue
 		}
+		g, _ := b.generator(p.Name)
 		if p.ShapeTensor && g.Constant == nil && g.File == nil {
 			b.fail(g.Pos, "generate", "input %q holds a shape, which cannot be drawn: say its values, such as {%s: [1, 2]}", p.Name, p.Name)
 			continue
@@ -49,6 +49,15 @@ func (b *builder) generate() []row {
 		}
 	}
 	return rows
+}
+
+// sends reports whether an input is generated: one that a request needs or the plan names, or any where that would be none.
+func (b *builder) sends(p backends.Port) bool {
+	wanted := func(p backends.Port) bool {
+		_, named := b.generator(p.Name)
+		return !p.Optional || named || slices.ContainsFunc(b.request.Shapes, func(s scenario.Shape) bool { return s.Input == p.Name })
+	}
+	return wanted(p) || !slices.ContainsFunc(b.sig.Inputs, wanted)
 }
 
 // generator is the plan's generator of an input, or one that says the default word.

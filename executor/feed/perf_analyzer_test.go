@@ -96,6 +96,10 @@ func TestGeneratesLikePerfAnalyzer(t *testing.T) {
 	check(t, generated(&scenario.Generate{Default: "zero"}, 1), one, model(t, 0, "a:INT32[3] o?:INT32[1]"), "a[3]=0,0,0")
 	d := generated(&scenario.Generate{Default: "zero", Inputs: []scenario.Generator{{Input: "o", Constant: []any{int64(5)}}}}, 1)
 	check(t, d, one, model(t, 0, "a:INT32[3] o?:INT32[1]"), "a[3]=0,0,0 o[1]=5")
+	d = generated(&scenario.Generate{Default: "zero"}, 1)
+	shaped := &scenario.Request{Batch: 1, Shapes: []scenario.Shape{{Input: "o", Dims: []int64{2}}}}
+	check(t, d, shaped, model(t, 0, "a:INT32[1] o?:INT32[-1] p?:INT32[1]"), "a[1]=0 o[2]=0,0")
+	check(t, d, one, model(t, 0, "o?:INT32[1] p?:INT32[1]"), "o[1]=0 p[1]=0")
 	for size, g := range map[int]scenario.Generator{
 		30: {Input: "s", Constant: []any{"FOOBAR"}},
 		27: {Input: "s", Word: "random"},
