@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/convert"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -154,10 +155,32 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 	if file == "" {
 		file, o.text = convertedPlan, []byte(out.Plan)
 	}
+	if name := a.unbuilt(file, o); name != "" {
+		defer fmt.Fprintf(a.err, "Nothing was sent: this version runs no target of %s. What you can do\n"+
+			"  keep the plan    -o plan.yaml instead of --run: validate and graph take it, a later version runs it as it stands\n"+
+			"  measure today    run the command with perf_analyzer itself; or serve the model over KServe v2, as Triton, MLServer and\n"+
+			"                   OpenVINO Model Server do, and leave out --service-kind\n", name)
+	}
 	return a.runPlan(file, o, outputs{
 		dir: f.dir, summary: "perf_analyzer",
 		keep: func(dir string) error { return keepConverted(dir, out) },
 	})
+}
+
+// unbuilt is the backend of a plan that no version has yet, or "".
+func (a *app) unbuilt(file string, o overrides) string {
+	program, _ := a.load(file, o) // its mistakes are shown by whoever runs it
+	if program == nil {
+		return ""
+	}
+	for _, t := range program.Plan.Targets {
+		for _, k := range all.Kinds() {
+			if k.Name == t.Backend && k.Open == nil && k.Missing == "" {
+				return k.Name
+			}
+		}
+	}
+	return ""
 }
 
 // keepConverted copies the artifacts in dir to the paths that the command line names. Of -f DIR/FILE the tables of composing

@@ -10,4 +10,5 @@ const (
 	codeNoEqual  = "no-equal"
 	codeFile     = "file-missing"
 	codeEffect   = "no-effect"
+	codeVariable = "shell-variable"
 )

@@ -60,6 +60,7 @@ func PerfAnalyzer(o Options) (Converted, source.Diagnostics) {
 	})
 	for _, g := range list {
 		s.take(g)
+		s.variable(g)
 	}
 	out.Usage, out.Version = s.usage, s.version
 	if s.usage || s.version {

@@ -30,6 +30,9 @@ func (s *settings) plan() string {
 	for _, n := range s.asides {
 		head.remark("", "Not needed: "+oneLine(n.option)+": "+oneLine(n.text))
 	}
+	for _, n := range s.literal {
+		head.remark("", "As it stands: "+oneLine(n.option)+": "+oneLine(n.text))
+	}
 	head.add("version: 1", "")
 	head.add("name: "+s.name(), "")
 	head.add("", "")

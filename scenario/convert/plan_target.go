@@ -27,7 +27,9 @@ func (s *settings) target(p *page) {
 	} else {
 		p.add("  url: "+scalar(s.address()), s.because("-u", "-i", "--ssl-grpc-use-ssl"))
 	}
-	if s.model != "" {
+	if s.model != "" && s.kind == "dynamic_grpc" {
+		s.asides = append(s.asides, note{"-m", "the method says what is called"})
+	} else if s.model != "" {
 		p.add("  model: "+scalar(s.model), "-m")
 	}
 	if s.modelVersion != "" {

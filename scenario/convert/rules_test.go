@@ -349,6 +349,14 @@ func TestSplit(t *testing.T) {
 		{"a b > out.txt 2>&1", []string{"a", "b"}},
 		{"a b 2>/dev/null", []string{"a", "b"}},
 		{"a | tee x", []string{"a"}},
+		{"a > log 2>&1 -v", []string{"a", "-v"}},
+		{"a >log -v 2> err -f x >>more &", []string{"a", "-v", "-f", "x"}},
+		{"a &> log -v && b -x", []string{"a", "-v"}},
+		{"a -v; b -x", []string{"a", "-v"}},
+		{"a -v ; b", []string{"a", "-v"}},
+		{"a '>' \\> \"2>&1\" ';' \"|\" -v", []string{"a", ">", ">", "2>&1", ";", "|", "-v"}},
+		{"a -m <model> -v", []string{"a", "-m", "<model>", "-v"}},
+		{"a >", []string{"a"}},
 	} {
 		got, err := convert.Split(tt.text)
 		if err != nil {
@@ -398,6 +406,29 @@ func TestPositions(t *testing.T) {
 	d := diags[0]
 	if got := string([]rune(out.Line)[d.Pos.Column-1 : d.Pos.Column-1+d.Width]); got != "'ü'" {
 		t.Errorf("%q is marked in %q", got, out.Line)
+	}
+}
+
+// A variable that no shell has put a value for stays as it stands, also where plans have variables of their own, and that is
+// said twice: where it stands, and in the plan.
+func TestShellVariables(t *testing.T) {
+	out, diags := convert.PerfAnalyzer(convert.Options{Args: []string{"-m", "$MODEL", "-u", "${HOST:-h}:8000", "-H", "Price: 5 $", "--request-parameter", "p:a$${1:string", "-i", "grpc"}})
+	var got []string
+	for _, d := range diags {
+		got = append(got, d.Code+" "+d.Summary+" "+string([]rune(out.Line)[d.Pos.Column-1:d.Pos.Column-1+d.Width]))
+	}
+	want := []string{"shell-variable -m: no shell has put a value for $MODEL '$MODEL'", "shell-variable -u: no shell has put a value for ${HOST:-h} '${HOST:-h}:8000'"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, line := range []string{
+		"# As it stands: -m: $MODEL; for a value from outside: vars: {model: {env: MODEL}}, and ${model} in its place\n",
+		"# As it stands: -u: ${HOST:-h}; for a value from outside: vars: {host: {env: HOST}}, and ${host} in its place\n",
+		"  model: \"$MODEL\" ", "  url: \"grpc://$${HOST:-h}:8000\" ", "Price: \"5 $\"", "p: \"a$$${1\"",
+	} {
+		if !strings.Contains(out.Plan, line) {
+			t.Errorf("the plan lacks %q:\n%s", line, out.Plan)
+		}
 	}
 }
 

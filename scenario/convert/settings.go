@@ -1,6 +1,12 @@
 package convert
 
-import "slices"
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // loadMode is where the load of a command line comes from.
 type loadMode string
@@ -87,10 +93,24 @@ type settings struct {
 	export                         string
 	notes                          []note // what the plan cannot say
 	asides                         []note // what needs no word in a plan
+	literal                        []note // variables of a shell that stand as they are
 }
 
 // note is an option that no key of the plan stands for, and why.
 type note struct{ option, text string }
+
+var shellVariable = regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)[^}]*\}|([A-Za-z_][A-Za-z0-9_]*))`)
+
+// variable tells of a variable that no shell has put a value for.
+func (s *settings) variable(g given) {
+	found := shellVariable.FindStringSubmatch(g.value)
+	if found == nil {
+		return
+	}
+	name := cmp.Or(found[1], found[2])
+	s.literal = append(s.literal, note{g.String(), fmt.Sprintf("%s; for a value from outside: vars: {%s: {env: %s}}, and ${%s} in its place", found[0], strings.ToLower(name), name, strings.ToLower(name))})
+	s.warn(g.at, codeVariable, "%s: no shell has put a value for %s", g, found[0]).Detail = "a command line in single quotes keeps its variables as they are; --var and `env` of the plan's `vars` give them values"
+}
 
 func newSettings(l *line, o Options) *settings {
 	return &settings{

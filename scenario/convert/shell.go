@@ -13,19 +13,25 @@ var (
 	errBackslash = errors.New("it ends with a backslash")
 )
 
+// shellWord is one of a command line. A quote or a backslash in it keeps the shell from taking it for itself.
+type shellWord struct {
+	text   string
+	quoted bool
+}
+
 // Split cuts a command line into arguments as a POSIX shell does: blanks separate, '…' is literal, "…" knows \" \\ \$ \`,
-// a backslash takes the next character as it is and joins lines. A prompt ($ or #) in front, a comment at the end and what
-// follows a redirection are left out. Variables are not expanded: they stay as they stand.
+// a backslash takes the next character as it is and joins lines. A prompt ($ or #) in front, comments, redirections and
+// further commands are left out. Variables are not expanded: they stay as they stand.
 func Split(text string) ([]string, error) {
-	var args []string
-	var word strings.Builder
-	in := false // a word has begun, if only with a quote
+	var args []shellWord
+	var now strings.Builder
+	in, escaped := false, false // a word has begun, if only with a quote; it has one
 	end := func() {
 		if in {
-			args = append(args, word.String())
+			args = append(args, shellWord{now.String(), escaped})
 		}
-		word.Reset()
-		in = false
+		now.Reset()
+		in, escaped = false, false
 	}
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -42,18 +48,18 @@ func Split(text string) ([]string, error) {
 				i++
 			}
 			if text[i] != '\n' {
-				word.WriteByte(text[i])
-				in = true
+				now.WriteByte(text[i])
+				in, escaped = true, true
 			}
 		case c == '\'' || c == '"':
-			n, err := quoted(&word, text[i:])
+			n, err := quoted(&now, text[i:])
 			if err != nil {
 				return nil, err
 			}
 			i += n
-			in = true
+			in, escaped = true, true
 		default:
-			word.WriteByte(c)
+			now.WriteByte(c)
 			in = true
 		}
 	}
@@ -79,16 +85,28 @@ func quoted(word *strings.Builder, b string) (int, error) {
 	return 0, errQuote
 }
 
-var redirection = regexp.MustCompile(`^(\d*|&)>>?`)
+var redirection = regexp.MustCompile(`^(\d*|&)>(>|\||&)?`)
 
-// plainCommand leaves out the prompt and what a shell would take for itself.
-func plainCommand(args []string) []string {
-	if len(args) > 0 && (args[0] == "$" || args[0] == "#") {
-		args = args[1:]
-	}
-	for i, a := range args {
-		if slices.Contains([]string{"|", "&&", "||", ";", "&"}, a) || redirection.MatchString(a) {
-			return args[:i]
+// plainCommand leaves out the prompt and what a shell would take for itself: redirections, wherever they stand, and what
+// follows the command. "<" is no redirection here: documents write -m <model>.
+func plainCommand(words []shellWord) (args []string) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		text, last := strings.CutSuffix(w.text, ";")
+		switch sign := redirection.FindString(w.text); {
+		case w.quoted:
+			args = append(args, w.text)
+			continue
+		case i == 0 && (w.text == "$" || w.text == "#"):
+		case slices.Contains([]string{"|", "&&", "||", "&", "|&"}, w.text):
+			return args
+		case sign == w.text && sign != "":
+			i++ // the file is a word of its own
+		case sign == "" && text != "":
+			args = append(args, text)
+		}
+		if last {
+			return args
 		}
 	}
 	return args

@@ -93,6 +93,7 @@ func Codes() []Code {
 		{"second-document", "The file holds a second YAML document. One file is one plan."},
 		{"sequences", "The stage wants sequences that it does not have, or has some that cannot be sent so: in batches, by a backend without them, with too few ids."},
 		{"set-matches-nothing", "--set names a path that the plan does not have."},
+		{"shell-variable", "A variable of a shell stands in a command line that no shell has read. It stays as it stands."},
 		{"stability-metric", "`until: stable` cannot watch this: it is unknown, or not known for a window."},
 		{"stray-argument", "An argument of a command line belongs to no option."},
 		{"tab-indentation", "YAML indents with blanks; a tab stands before the text."},
