@@ -193,6 +193,16 @@ func TestDecided(t *testing.T) {
 	}
 }
 
+// TestLatencyThreshold is what becomes of perf_analyzer's --latency-threshold (its row 42): a mean at the threshold or above it
+// is outside. It compares whole ms there, and takes 1.99 ms for 1.
+func TestLatencyThreshold(t *testing.T) {
+	for ns, want := range map[float64]int8{2_000_000: -1, 1_990_000: -1, 1_000_000: -1, 999_999: 1, 100_000: 1} {
+		if got := mustCompile(t, "latency.mean < 1ms").Truth(values{"latency.mean": point(ns / 1e9)}).Is; got != want {
+			t.Errorf("%v ns: %d, want %d", ns, got, want)
+		}
+	}
+}
+
 // TestRefs is what an expression reads and where it stands in the text.
 func TestRefs(t *testing.T) {
 	p := mustCompile(t, `latency.p(99.9) < 2 * stage("a").latency.p99.9 and 10µs < ( connect.max )`)
