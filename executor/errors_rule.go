@@ -46,7 +46,7 @@ func (b *build) spokenErrors(n *Node) (parts []string, all bool) {
 			continue
 		}
 		for _, r := range c.Program.Refs {
-			if r.Baseline || r.Node != "" && r.Node != n.ID || !strings.HasPrefix(r.Leaf.Row.Name, "errors.") {
+			if r.Baseline || r.Node != "" && r.Node != n.ID || !r.Leaf.Row.OfErrors() {
 				continue
 			}
 			at, count := r.Place, countOf(r.Leaf.Row.Name)

@@ -60,6 +60,9 @@ func breakages() map[string]breakage {
 		"nothing is broken":   {harmless: true, extent: "for: 1500ms"}, // so long that a busy machine sends enough
 		"nothing is answered": {config: builtin.Config{Stall: &builtin.Stall{At: 0, For: 60e9}}, stage: ", drain: 0s"},
 		"it stands still":     {config: builtin.Config{Stall: &builtin.Stall{At: 150e6, For: 60e9}}, target: ", timeout: 100ms", extent: "for: 600ms"},
+		"it stands still, and nobody waits": {
+			config: builtin.Config{Stall: &builtin.Stall{At: 30e6, For: 60e9}}, stage: ", drain: 20ms", extent: "for: 600ms",
+		},
 		"every request fails": {config: builtin.Config{Errors: 1}},
 		"most requests fail":  {config: builtin.Config{Errors: 0.8, Seed: 5}},
 		"answers are wrong":   {rows: "wrong.json"},

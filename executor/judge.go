@@ -73,7 +73,7 @@ func others(rule Check) string {
 
 // failuresOf says what failed, where a check about errors does: the classes, most first, and what the server said.
 func failuresOf(c Check, on *result.Node) string {
-	about := slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return strings.HasPrefix(r.Leaf.Row.Name, "errors.") && !r.Baseline })
+	about := slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return r.Leaf.Row.OfErrors() && !r.Baseline })
 	if !about || len(on.Errors) == 0 {
 		return ""
 	}

@@ -55,20 +55,34 @@ func (l *live) Quantity(ref expression.Ref) expression.Quantity {
 		return q
 	}
 	sofar := *a
-	sofar.Planned = a.Sent
+	sofar.Planned = a.Sent + l.notGood(ref)
 	v, ok := sofar.Leaf(ref.Leaf)
 	if !ok || math.IsNaN(v) {
 		return q
 	}
-	n := a.Sent
+	n := sofar.Planned
 	if d := a.Dist(ref.Leaf.Row); d != nil {
 		n = d.N()
 	}
 	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: n, Need: q.Need}
 }
 
-// Above implements verdict.Live. Requests of the node as a whole that have been open, or due and unsent, for longer than
-// the limit are over it.
+// notGood is how many requests have no outcome and are not good already, where ref is their share: those that have been open
+// for longer than goodput's own bound of latency.
+func (l *live) notGood(ref expression.Ref) int64 {
+	if ref.Leaf.Row.Name != metric.GoodputRatio {
+		return 0
+	}
+	for _, b := range l.t.node.Goodput {
+		if b.Row.Name == metric.Latency {
+			l.older = l.waiting(ref.Place, b.Limit)
+			return l.older
+		}
+	}
+	return 0
+}
+
+// Above implements verdict.Live. Requests that have been open, or due and unsent, for longer than the limit are over it.
 func (l *live) Above(ref expression.Ref, limit float64) (over, n int64, ok bool) {
 	if !l.own(ref) {
 		return result.Values(l.t.m.view(), l.t.out).Above(ref, limit)
@@ -81,24 +95,35 @@ func (l *live) Above(ref expression.Ref, limit float64) (over, n int64, ok bool)
 	if !ok || l.until != 0 && l.now-l.until < limitOf(limit) {
 		return 0, 0, false
 	}
-	if ref.Leaf.Row.Name == metric.Latency && ref.Phase == "" && ref.Mix == "" {
-		l.older = l.waiting(limit)
+	if ref.Leaf.Row.Name == metric.Latency {
+		l.older = l.waiting(ref.Place, limit)
 		over, n = over+l.older, n+l.older
 	}
 	return over, n, n > 0
 }
 
-// waiting is how many requests that were due in hold have no outcome after limit, s.
-func (l *live) waiting(limit float64) int64 {
+// waiting is how many requests of a place that were due in hold have no outcome after limit, s.
+func (l *live) waiting(at expression.Place, limit float64) (n int64) {
 	since := l.now - limitOf(limit)
+	spans, entry := l.t.parts.reach(at)
 	if l.until != 0 {
-		since = min(since, l.until)
+		since, spans = min(since, l.until), nil
 	}
-	if since <= l.begin {
-		return 0
+	if spans == nil {
+		spans = []measure.Span{{To: math.MaxInt64}}
 	}
-	warm := l.t.control.Older(l.begin) // first, so that what ends meanwhile makes the difference smaller
-	return max(l.t.control.Older(since)-warm, 0)
+	for _, s := range spans {
+		from, to := l.begin+s.From, since
+		if s.To < since-l.begin {
+			to = l.begin + s.To
+		}
+		if to <= from {
+			continue
+		}
+		before := l.t.control.OlderOf(from, entry) // first, so that what ends meanwhile makes the difference smaller
+		n += max(l.t.control.OlderOf(to, entry)-before, 0)
+	}
+	return n
 }
 
 // limitOf is a limit in ns.

@@ -125,6 +125,14 @@ func (s *scopes) add(n *Node, at expression.Place, phases []phase) {
 	s.parts.Scopes = append(s.parts.Scopes, scope)
 }
 
+// reach is what a place covers: stretches of hold, nil: all of it; and one entry of the mix, -1: all.
+func (s *scopes) reach(at expression.Place) (spans []measure.Span, entry int) {
+	if i := slices.Index(s.places, expression.Place{Phase: at.Phase, Mix: at.Mix}); i >= 0 {
+		return s.parts.Scopes[i].Spans, s.parts.Scopes[i].Entry
+	}
+	return s.parts.Holds, -1
+}
+
 // window adds a row to the series of a length and place.
 func (s *scopes) window(at expression.Place, every int64, row *metric.Row) {
 	i := slices.IndexFunc(s.series, func(w windowed) bool { return w.place == at && w.every == every })

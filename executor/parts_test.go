@@ -216,17 +216,36 @@ func TestAbortEndsTheRun(t *testing.T) {
 		config     builtin.Config
 		assert     string
 		wantReason string
+		keys       string // of the stage; "": a constant rate
 	}{
-		"slow":  {builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.06}, Instances: 64}, "latency.p95 < 20ms", "take longer than 20 ms"},
-		"fails": {builtin.Config{Errors: 0.5}, "errors.ratio < 1%", "errors.ratio is"},
-		"hangs": {builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}}, "latency.p95 < 100ms", "take longer than 100 ms"},
+		"slow":  {builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.06}, Instances: 64}, "latency.p95 < 20ms", "take longer than 20 ms", ""},
+		"fails": {builtin.Config{Errors: 0.5}, "errors.ratio < 1%", "errors.ratio is", ""},
+		"hangs": {builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}}, "latency.p95 < 100ms", "take longer than 100 ms", ""},
+		"hangs in a phase": {
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
+			`'phase("top").latency.p95 < 100ms'`, "take longer than 100 ms",
+			"load: {rate: {ramp: [{to: 100/s, hold: 100ms}, {to: 200/s, hold: 50s, name: top}]}}",
+		},
+		"hangs in a kind": {
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
+			`'mix("a").latency.p95 < 100ms'`, "take longer than 100 ms",
+			"load: {rate: 200/s}\n    mix: {a: {weight: 3}, b: {weight: 1}}",
+		},
+		"hangs, goodput": {
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
+			"goodput.ratio > 90%", "goodput.ratio is",
+			"load: {rate: 200/s}\n    goodput: {latency: 100ms}",
+		},
 		"hangs in windows": {
-			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}}, "latency.p50 < 100ms, every: 500ms", "in the window from",
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}}, "latency.p50 < 100ms, every: 500ms", "in the window from", "",
 		},
 		"windows": {
-			builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.06}, Instances: 64}, "latency.p50 < 20ms, every: 200ms", "latency.p50",
+			builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.06}, Instances: 64}, "latency.p50 < 20ms, every: 200ms", "latency.p50", "",
 		},
 	} {
+		if c.keys == "" {
+			c.keys = "load: {rate: 200/s}"
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, c.config)
@@ -236,7 +255,7 @@ version: 1
 target: {backend: kserve, url: URL, model: simple, ready: 0s}
 stages:
   - id: s
-    load: {rate: 200/s}
+    `+c.keys+`
     for: 60s
     drain: 100ms
     assert:
@@ -256,7 +275,7 @@ stages:
 			if n.Outcome != result.InterruptedNode || n.Aborted == nil || n.Aborted.Assertion != "limit" || !strings.Contains(n.Reason, "certainly false") {
 				t.Errorf("outcome %s: %s, %+v", n.Outcome, n.Reason, n.Aborted)
 			}
-			if name == "hangs" && n.Aborted != nil && n.Aborted.InFlight == 0 {
+			if strings.HasPrefix(name, "hangs") && n.Aborted != nil && n.Aborted.InFlight == 0 {
 				t.Error("nothing was in flight for longer than the limit")
 			}
 			if rest := assertionOf(t, r, "rest"); rest.Verdict != result.Inconclusive {

@@ -62,7 +62,7 @@ func (t *trial) notes() {
 		t.note("dropped_at_stop", "%s due and not sent when the node ended", were("request", n))
 	}
 	if n := t.read.stopped; n > 0 {
-		t.note("incomplete", "%s still open after the drain of %s and cancelled: in no latency and no error count",
+		t.note("incomplete", "%s still open after the drain of %s and cancelled: in no latency and no error count, and in assertions slower than all others and possibly failed",
 			were("request", n), source.Duration(t.node.Stage.Drain))
 	}
 	t.notesOnSequences()

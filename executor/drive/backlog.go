@@ -74,14 +74,23 @@ func (b *backlog) unpop(h held) {
 	b.count.Store(int32(len(b.list)))
 }
 
-// older is how many were due before due.
-func (b *backlog) older(due int64) int64 {
+// older is how many were due before due, of one entry of the mix; -1: of all.
+func (b *backlog) older(due int64, entry int) (n int64) {
 	if !b.waits() {
 		return 0
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return int64(sort.Search(len(b.list), func(i int) bool { return b.list[i].due >= due }))
+	early := b.list[:sort.Search(len(b.list), func(i int) bool { return b.list[i].due >= due })]
+	if entry < 0 {
+		return int64(len(early))
+	}
+	for i := range early {
+		if int(early[i].turn.Call.Entry) == entry {
+			n++
+		}
+	}
+	return n
 }
 
 // oldest is the first due time, never when nothing waits.

@@ -74,9 +74,13 @@ type Control struct {
 // Older is how many requests that have no outcome were due before due: those in flight, and those that wait for a slot.
 // With OpenOptions.Again all of these are counted, at a moment when one is just being sent one less; without it only the
 // first, be its time come or not. One caller at a time.
-func (c *Control) Older(due int64) int64 {
+func (c *Control) Older(due int64) int64 { return c.OlderOf(due, -1) }
+
+// OlderOf counts only the requests of one kind of a mix, by Call.Entry; -1: all. Of those that wait for a slot it counts what
+// has been given a kind already.
+func (c *Control) OlderOf(due int64, entry int) int64 {
 	if p := c.player.Load(); p != nil {
-		return p.older(due)
+		return p.older(due, entry)
 	}
 	return 0
 }

@@ -144,21 +144,22 @@ func (p *player) lanes() (n int) {
 	return n
 }
 
-// older counts the requests in flight that were due before due, and what waits for a slot. With a queue an arrival that is
-// sent meanwhile is counted once at most: slots are read before Sent.
-func (p *player) older(due int64) (n int64) {
-	if p.queue == nil && p.pending.Load() < due {
+// older counts the requests in flight that were due before due, and what waits for a slot; of one entry of the mix, or -1:
+// of all. With a queue an arrival that is sent meanwhile is counted once at most: slots are read before Sent.
+func (p *player) older(due int64, entry int) (n int64) {
+	all := entry < 0
+	if all && p.queue == nil && p.pending.Load() < due {
 		n++
 	}
 	for sl := range p.present {
-		if sl.due.Load() < due {
+		if at := sl.due.Load(); at < due && (all || sl.entry.Load() == int32(entry) && sl.due.Load() == at) {
 			n++
 		}
 	}
 	for i := range p.pools {
-		n += p.pools[i].backlog.older(due)
+		n += p.pools[i].backlog.older(due, entry)
 	}
-	if p.queue != nil && p.pending.Load() != never { // else nothing more is sent, due or not
+	if all && p.queue != nil && p.pending.Load() != never { // else nothing more is sent, due or not
 		n += p.queue.before(due, p.c.Sent.Load())
 	}
 	return n

@@ -21,8 +21,9 @@ type slot struct {
 	pool  *pool
 	// due is that of the request in flight, else never. gen is stored before due: who sees the same due before and
 	// after gen has a pair that belongs together. Loading due after Recv makes what take wrote visible.
-	due atomic.Int64
-	gen atomic.Uint32
+	due   atomic.Int64
+	gen   atomic.Uint32
+	entry atomic.Int32 // Call.Entry of the request in flight, which goes with due like gen
 	// floor is a lower bound of the due times that this slot still has to Put.
 	floor  atomic.Int64
 	sample *backends.Sample
@@ -87,6 +88,7 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 		p.c.Sent.Add(1) // before due, so that nobody sees the arrival in flight and among those to come
 	}
 	sl.gen.Store(gen)
+	sl.entry.Store(int32(t.Call.Entry))
 	sl.due.Store(a.due)
 }
 

@@ -103,7 +103,7 @@ func FindingCodes() []FindingCode {
 		},
 		{
 			"incomplete", Note,
-			"Requests were still open when the drain was over and were cancelled: they are in no latency and no error count, and count as slower than all others in percentiles that assertions use.",
+			"Requests were still open when the drain was over and were cancelled: they are in no latency and no error count. For assertions they are slower than all others, and requests that may have failed.",
 			"Raise `drain`, or ask why the server takes so long.",
 		},
 		{

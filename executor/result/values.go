@@ -57,6 +57,7 @@ func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 			s.ofRepeats(&q, src.node, ref)
 		}
 	}
+	src.doubt(&q, ref.Leaf)
 	return q
 }
 
@@ -149,6 +150,25 @@ func (s source) missing(row string) int64 {
 		return max(0, min(incomplete, stat(metric.RequestsCount)-stat(metric.ErrorsCount)-answered))
 	}
 	return 0
+}
+
+// doubt widens a number of errors by the requests that were sent and have no outcome: they are no errors, and no successes
+// either. A budget holds where it holds though all of them had failed, and is broken where it is without them.
+func (s source) doubt(q *expression.Quantity, leaf metric.Leaf) {
+	open := s.missing(metric.ServiceTime)
+	if open == 0 || !leaf.Row.OfErrors() {
+		return
+	}
+	more := float64(open)
+	if leaf.Row.Dim == metric.Ratio {
+		sent, _ := s.metrics[metric.RequestsCount].Stat(metric.Stat{})
+		more /= sent
+	}
+	q.Hi += more
+	q.Why = fmt.Sprintf("%d of the requests have no outcome, and may have failed: they were still open after the drain", open)
+	if open == 1 {
+		q.Why = "1 of the requests has no outcome, and may have failed: it was still open after the drain"
+	}
 }
 
 // overAll is a statistic of reply times over all requests, those without an outcome among them, which took longer than any

@@ -80,6 +80,42 @@ func TestQuantity(t *testing.T) {
 	}
 }
 
+// TestQuantityOfErrors: requests without an outcome may have failed.
+func TestQuantityOfErrors(t *testing.T) {
+	const some = "3 of the requests have no outcome, and may have failed: they were still open after the drain"
+	for _, c := range []struct {
+		path         string
+		sent, failed float64
+		unsent       float64 // of those without an outcome
+		lo, hi       float64
+		why          string
+	}{
+		{"errors.count", 8, 0, 0, 0, 3, some},
+		{"errors.count", 8, 0, 4, 0, 3, some}, // what was never sent is no error either
+		{"errors.ratio", 20, 12, 0, 0.6, 0.75, some},
+		{"errors.timeout.count", 8, 0, 0, 0, 3, some},
+		{"errors.timeout.ratio", 8, 0, 0, 0, 0.375, some},
+		{"errors.count", 5, 0, 0, 0, 0, ""},
+		{"errors.count", 6, 0, 2, 0, 1, "1 of the requests has no outcome, and may have failed: it was still open after the drain"},
+		{"requests.count", 8, 0, 0, 8, 8, ""},
+	} {
+		r := sample()
+		n := node(r, "steady")
+		n.Metrics["service_time"] = n.Metrics["latency"]
+		answered := float64(*n.Metrics["latency"].Count)
+		n.Metrics["requests.count"] = Number(metric.Count, c.sent)
+		n.Metrics["errors.count"] = Number(metric.Count, c.failed)
+		n.Metrics["errors.ratio"] = Number(metric.Ratio, c.failed/c.sent)
+		n.Metrics["errors.timeout.count"] = Number(metric.Count, 0)
+		n.Metrics["errors.timeout.ratio"] = Number(metric.Ratio, 0)
+		n.Metrics["incomplete.count"] = Number(metric.Count, c.sent-c.failed-answered+c.unsent)
+		q := Values(r, n).Quantity(ref(t, "", c.path))
+		if !q.Known || q.Lo != c.lo || q.Hi != c.hi || q.V != c.lo || q.Why != c.why {
+			t.Errorf("%+v: %+v", c, q)
+		}
+	}
+}
+
 func node(r *Result, id string) *Node {
 	for _, n := range r.Nodes {
 		if n.ID == id {

@@ -79,7 +79,7 @@ func byAlias(c *metric.Catalogue, path string) string {
 func rowNames(c *metric.Catalogue) []string {
 	var names []string
 	for _, r := range c.Rows() {
-		if !strings.HasPrefix(r.Name, "errors.") || strings.Count(r.Name, ".") == 1 {
+		if !r.OfErrors() || strings.Count(r.Name, ".") == 1 {
 			names = append(names, r.Name)
 		}
 	}

@@ -114,6 +114,9 @@ func (r *Row) Leaves() []string {
 	return names
 }
 
+// OfErrors reports whether r says how many requests failed, of all classes or of one.
+func (r *Row) OfErrors() bool { return strings.HasPrefix(r.Name, "errors.") }
+
 // column derives the name of the row's CSV column: that of the metric, as one word. Rows without a Scale have none, and
 // none that nothing measures.
 func (r *Row) column() {

@@ -123,7 +123,7 @@ func counts() []Row {
 		{
 			Name: "errors.count", Dim: Count, Shape: Value, From: Counts, Better: Lower, CSV: plain(),
 			Aliases: []string{"http_req_failed"},
-			Help:    "Requests that failed, of any class. Those that were cancelled by this client (stop, end of drain) are not in it.",
+			Help:    "Requests that failed, of any class. Those that were cancelled by this client (stop, end of drain) are not in it; an assertion on errors takes them for requests that may have failed.",
 		},
 		{
 			Name: "errors.ratio", Dim: Ratio, Shape: Value, From: Counts, Better: Lower, CSV: plain(),
