@@ -258,16 +258,16 @@ stages:
 // TestLateReply: a reply that comes when the next stage already runs belongs to the stage that sent.
 func TestLateReply(t *testing.T) {
 	t.Parallel()
-	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.3}, Instances: 8})
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 1}, Instances: 8})
 	r := play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: slow, ready: 0s}
 stages:
-  - {id: a, load: {rate: 20/s}, for: 200ms, drain: 0s, assert: [errors.count == 0, incomplete.count == 4]}
-  - {id: b, load: {rate: 20/s}, for: 200ms}
+  - {id: a, load: {rate: 5/s}, for: 600ms, drain: 0s, assert: [errors.count == 0, incomplete.count == 3]}
+  - {id: b, load: {rate: 5/s}, for: 600ms}
 `, s.HTTPURL(), Env{})
 	a, b := node(t, r, "a"), node(t, r, "b")
-	if count(a, "requests.count") != 4 || *a.Metrics["latency"].Count != 0 || count(b, "requests.count") != 4 || *b.Metrics["latency"].Count != 4 {
+	if count(a, "requests.count") != 3 || *a.Metrics["latency"].Count != 0 || count(b, "requests.count") != 3 || *b.Metrics["latency"].Count != 3 {
 		t.Errorf("a sent %d and has %d answers, b sent %d and has %d", count(a, "requests.count"), *a.Metrics["latency"].Count, count(b, "requests.count"), *b.Metrics["latency"].Count)
 	}
 }
