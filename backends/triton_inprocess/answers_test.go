@@ -249,6 +249,33 @@ func TestExpectedStatus(t *testing.T) {
 	l.close()
 }
 
+// TestShort: what a response must have is looked at where nothing is expected of it.
+func TestShort(t *testing.T) {
+	for script, note := range map[string]string{
+		"long; last": "the response does not have as much data as the shape takes of an output",
+		"bare; last": "the response lacks an output that was asked for",
+	} {
+		s := ready(t)
+		l := connect(t, s.target(t, script))
+		r := ask()
+		r.Expect, r.Outputs = nil, []backends.Output{{Name: "OUTPUT0"}}
+		if got := l.do(l.prepare(r)); got.Class != backends.Decode || string(got.Note) != note {
+			t.Errorf("%s: %v %q", script, got.Class, got.Note)
+		}
+		l.close()
+	}
+	s := ready(t)
+	target := s.target(t, "bare; respond 1; final")
+	target.Streaming = true
+	l := connect(t, target)
+	r := ask()
+	r.Expect, r.Outputs = nil, []backends.Output{{Name: "OUTPUT0"}}
+	if got := l.do(l.prepare(r)); got.Class != backends.OK {
+		t.Errorf("a response of several without outputs: %v %q", got.Class, got.Note)
+	}
+	l.close()
+}
+
 // TestMismatch: values are compared.
 func TestMismatch(t *testing.T) {
 	s := ready(t)

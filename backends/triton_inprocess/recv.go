@@ -152,7 +152,13 @@ func (l *lane) response(r uintptr, at int64) {
 	}
 }
 
-// outputs counts the bytes of a response and compares its outputs if they are to be.
+var (
+	errLacks = errors.New("the response lacks an output that was asked for")
+	errSize  = errors.New("the response does not have as much data as the shape takes of an output")
+)
+
+// outputs counts the bytes of a response, and compares its outputs if they are to be. Whether they are or not, there must be as
+// much data as shape and datatype take, and what the request names; of several responses each may have some of it.
 func (l *lane) outputs(r uintptr, compare bool) error {
 	s, c, want := l.sample, l.conn, l.request.want
 	if err := c.check(l.hear.Call(c.InferenceResponseOutputCount, r, native.Address(l.got[:]))); err != nil {
@@ -162,6 +168,9 @@ func (l *lane) outputs(r uintptr, compare bool) error {
 		l.reply.Begin(want)
 	}
 	count := uint32(l.got[0])
+	if asked := len(l.request.outputs); int(count) < asked && !c.target.Streaming {
+		return errLacks
+	}
 	for i := range count {
 		clear(l.got[:])
 		g := &l.got // name, datatype, shape, dimensions, base, size, memory, device; the user pointer goes where the device went
@@ -171,14 +180,16 @@ func (l *lane) outputs(r uintptr, compare bool) error {
 			return err
 		}
 		s.BytesReceived += int64(g[5])
-		if !compare {
-			continue
-		}
-		datatype := ""
+		datatype, shape := backends.DataType(""), native.Slice[int64](g[2], int(g[3]))
 		if at := uint32(g[1]); at < uint32(len(datatypes)) {
-			datatype = string(datatypes[at])
+			datatype = datatypes[at]
 		}
-		compare = l.reply.Output(want, native.String(g[0]), []byte(datatype), native.Slice[int64](g[2], int(g[3])), native.Slice[byte](g[4], int(g[5])), s)
+		if n, err := backends.Elements(shape); err != nil || datatype.Size() > 0 && n*int64(datatype.Size()) != int64(g[5]) {
+			return errSize
+		}
+		if compare {
+			compare = l.reply.Output(want, native.String(g[0]), []byte(datatype), shape, native.Slice[byte](g[4], int(g[5])), s)
+		}
 	}
 	if compare {
 		l.reply.End(want, s)

@@ -28,6 +28,11 @@ func compile(t testing.TB, dir string, options ...string) {
 	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range []string{"standin.c", "standin_models.h", "standin_run.h"} { // else go test does not know that it depends on them
+		if _, err := os.ReadFile(filepath.Join("testdata", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	args := []string{
 		"-shared", "-fPIC", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-pthread", "-Wl,-Bsymbolic",
 		"-o", filepath.Join(dir, "lib", "libtritonserver.so"), "testdata/standin.c",

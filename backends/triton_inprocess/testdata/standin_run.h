@@ -32,7 +32,7 @@ static bool load(Server *s, const char *path) {
 // reply sends one response; error NULL: with the output, which is the first input or the sum of a sequence.
 static void reply(Request *r, Error *error, uint32_t flags) {
   Response *p = make(RESPONSES, sizeof *p);
-  p->error = error, p->broken = r->broken, p->allocator = r->allocator;
+  p->error = error, p->broken = r->broken, p->bare = r->bare, p->allocator = r->allocator;
   if (!error) {
     p->output = r->input[0];
     snprintf(p->output.name, sizeof p->output.name, "OUTPUT%s", r->input[0].name + strlen("INPUT"));
@@ -78,6 +78,7 @@ static void run(Request *r, int from) {
     else if (!strcmp(s->word, "gate")) await(r, false);
     else if (!strcmp(s->word, "broken")) r->broken = true;
     else if (!strcmp(s->word, "long")) r->toolong = true;
+    else if (!strcmp(s->word, "bare")) r->bare = true;
     else if (!strcmp(s->word, "cancelled")) await(r, true), good = false;
     else if (!strcmp(s->word, "error")) good = false;
     // What ends the request: it can be deleted with the second of final flag and release, and not be touched after.
