@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (r *runner) until(ctx context.Context, t *target, what string, ask func(con
 		if why := r.stops.now(); why != "" {
 			return fmt.Errorf("%s when %s: %w", what, why, last)
 		}
-		r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", t.plan.URL, last)})
+		r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", cmp.Or(t.plan.URL, fmt.Sprintf("target %q", t.plan.Name)), last)})
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s within %v: %w", what, t.plan.Ready, last)

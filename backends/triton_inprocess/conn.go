@@ -75,7 +75,9 @@ func (c *conn) Describe(_ context.Context, model string) (backends.Signature, er
 	if err != nil {
 		return backends.Signature{}, fmt.Errorf("describe model %s: %w", model, err)
 	}
-	return kserve.SignatureOf(server, metadata, config, v)
+	sig, err := kserve.SignatureOf(server, metadata, config, v)
+	sig.BinaryTensors = true // whatever protocols the server lists: there is none between
+	return sig, err
 }
 
 // configVersion is the version of the form that a model's configuration has.
