@@ -39,8 +39,8 @@ func checkCauses(t testing.TB, s Suite) {
 			backends.CauseStop:    {backends.Stopped, backends.Incomplete},
 		} {
 			sample := p.send(b.call)
-			p.lane.Cancel(0, p.gen, why)
-			p.lane.Cancel(0, p.gen, backends.CauseTimeout) // the first one counts
+			p.cancel(p.gen, why)
+			p.cancel(p.gen, backends.CauseTimeout) // the first one counts
 			p.wait(sample)
 			flags := sample.Flags & (backends.Timeout | backends.Incomplete)
 			if sample.Class != want.class || flags != want.flag {
@@ -55,12 +55,12 @@ func checkOtherGeneration(t testing.TB, s Suite) {
 	b := newBench(t, &s, None)
 	p := b.player(parked)
 	for range 20 {
-		p.lane.Cancel(0, p.gen+1, backends.CauseTimeout) // not sent yet
+		p.cancel(p.gen+1, backends.CauseTimeout) // not sent yet
 		sample := p.send(b.call)
-		p.lane.Cancel(0, p.gen-1, backends.CauseTimeout)
-		p.lane.Cancel(0, p.gen+1, backends.CauseStop)
+		p.cancel(p.gen-1, backends.CauseTimeout)
+		p.cancel(p.gen+1, backends.CauseStop)
 		p.wait(sample)
-		p.lane.Cancel(0, p.gen, backends.CauseTimeout) // done
+		p.cancel(p.gen, backends.CauseTimeout) // done
 		b.class(None, sample)
 		if sample.Flags&backends.Redialled != 0 {
 			t.Errorf("a cancel of another generation cost the connection")
@@ -84,7 +84,7 @@ func checkCancelRaces(t testing.TB, s Suite) {
 				for p.clock.Now() < until {
 					runtime.Gosched()
 				}
-				p.lane.Cancel(0, gen, backends.CauseTimeout)
+				p.cancel(gen, backends.CauseTimeout)
 			})
 			sample := p.send(b.call)
 			p.wait(sample)
@@ -111,7 +111,7 @@ func checkCancelDown(t testing.TB, s Suite) {
 	b.server.Down()
 	for range 50 {
 		sample := p.send(b.call)
-		p.lane.Cancel(0, p.gen, backends.CauseTimeout)
+		p.cancel(p.gen, backends.CauseTimeout)
 		p.wait(sample)
 		if sample.Class == backends.OK {
 			t.Errorf("a request was answered by nobody")

@@ -22,7 +22,7 @@ func checkFault(t testing.TB, s Suite, f Fault, m mode) {
 	for i := range 5 {
 		sample := p.send(b.call)
 		if f == Never {
-			p.lane.Cancel(0, p.gen, backends.CauseTimeout)
+			p.cancel(p.gen, backends.CauseTimeout)
 		}
 		p.wait(sample)
 		if f == Refused && i == 0 && sample.Class == backends.ResetByPeer {
@@ -135,6 +135,10 @@ func checkCloseUnder(t testing.TB, s Suite) {
 		p := b.player(m)
 		b.class(None, p.do(b.call))
 		sample := p.do(b.call)
+		if s.depth() > 1 { // others may be on it, so nobody's request is sent twice
+			b.class(ResetBefore, sample)
+			continue
+		}
 		b.class(CloseUnder, sample)
 		if sample.Flags&backends.Redialled == 0 || sample.Flags&backends.Reused != 0 {
 			t.Errorf("flags %b of a request that was sent again", sample.Flags)

@@ -29,6 +29,7 @@ type player struct {
 	lane  backends.Lane
 	mode  mode
 	gen   uint32
+	depth int           // of the lane: requests take slots in turn
 	got   chan received // parked: what the goroutine in Recv got; closed after None
 	ended bool
 
@@ -36,7 +37,7 @@ type player struct {
 }
 
 func newPlayer(b *bench, lane backends.Lane, m mode) *player {
-	p := &player{t: b.t, clock: b.clock, lane: lane, mode: m, got: make(chan received, 64), patience: b.s.Patience}
+	p := &player{t: b.t, clock: b.clock, lane: lane, mode: m, got: make(chan received, 64), patience: b.s.Patience, depth: b.s.depth()}
 	if m == parked {
 		go p.park()
 	}
@@ -68,12 +69,23 @@ func (p *player) send(c *backends.Call) *backends.Sample {
 		p.t.Fatalf("the law of Lane: slot %d, done %v that no Send belongs to (lane ended: %v)", r.slot, r.done, !more)
 	default:
 	}
+	return p.begin(c)
+}
+
+// begin sends, whatever else is in flight.
+func (p *player) begin(c *backends.Call) *backends.Sample {
 	p.gen++
 	now := p.clock.Now()
-	s := &backends.Sample{Due: now, Free: now, Gen: p.gen, Row: c.Row, Items: c.Items}
-	p.lane.Send(0, c, backends.Fields{ID: uint64(p.gen)}, s)
+	s := &backends.Sample{Due: now, Free: now, Gen: p.gen, Row: c.Row, Items: c.Items, Slot: uint16(p.slot(p.gen))}
+	p.lane.Send(p.slot(p.gen), c, backends.Fields{ID: uint64(p.gen)}, s)
 	return s
 }
+
+// slot is that of the request of a generation.
+func (p *player) slot(gen uint32) int { return int(gen) % p.depth }
+
+// cancel ends the request of a generation.
+func (p *player) cancel(gen uint32, why backends.Cause) { p.lane.Cancel(p.slot(gen), gen, why) }
 
 // wait receives the one answer. A lane that is stuck is closed.
 func (p *player) wait(s *backends.Sample) {
@@ -82,10 +94,10 @@ func (p *player) wait(s *backends.Sample) {
 	if !ok {
 		p.t.Fatalf("the law of Lane: a request was not answered within %v", p.patience)
 	}
-	if r.slot != 0 || !r.done {
-		p.t.Fatalf("the law of Lane: Recv gave slot %d, done %v for a request in slot 0", r.slot, r.done)
+	if r.slot != p.slot(p.gen) || !r.done {
+		p.t.Fatalf("the law of Lane: Recv gave slot %d, done %v for a request in slot %d", r.slot, r.done, p.slot(p.gen))
 	}
-	p.sane(s)
+	p.sane(s, p.gen)
 }
 
 func (p *player) recv() (received, bool) {
@@ -105,7 +117,7 @@ func (p *player) recv() (received, bool) {
 }
 
 // sane checks what holds for every finished sample.
-func (p *player) sane(s *backends.Sample) {
+func (p *player) sane(s *backends.Sample, gen uint32) {
 	p.t.Helper()
 	now := p.clock.Now()
 	stamps := []int64{s.Due, s.SendStart, s.SendEnd, s.FirstByte, s.LastByte}
@@ -114,8 +126,8 @@ func (p *player) sane(s *backends.Sample) {
 			p.t.Errorf("stamps (due, send start, send end, first byte, last byte) %v are not between due and now %d", stamps, now)
 		}
 	}
-	if s.Gen != p.gen {
-		p.t.Errorf("the lane changed the generation from %d to %d", p.gen, s.Gen)
+	if s.Gen != gen {
+		p.t.Errorf("the lane changed the generation from %d to %d", gen, s.Gen)
 	}
 	if s.LastByte != 0 && s.FirstByte > s.LastByte || s.SendEnd != 0 && s.SendStart > s.SendEnd {
 		p.t.Errorf("stamps %v are out of order", stamps)

@@ -27,6 +27,9 @@ type Suite struct {
 	Patience time.Duration
 	// Shared: lanes share connections, or use none twice, so that redials do not show in the samples of a lane.
 	Shared bool
+	// Depth is how many requests the lanes are to carry at once; 0: 1. With more, each request of a check goes out in another
+	// slot, and each fault is tried with all slots in flight too.
+	Depth int
 }
 
 // classes are those that a request may end with, by fault.
@@ -58,6 +61,11 @@ func Checks() []Check {
 		checks = append(checks,
 			Check{string(f) + ", one goroutine", func(t testing.TB, s Suite) { checkFault(t, s, f, serial) }},
 			Check{string(f) + ", parked", func(t testing.TB, s Suite) { checkFault(t, s, f, parked) }})
+	}
+	for _, f := range []Fault{None, Delay, Refused, ResetBefore, ResetBody, ShortBody, Failure, Malformed, Never} {
+		checks = append(checks,
+			Check{string(f) + ", all slots, one goroutine", func(t testing.TB, s Suite) { checkTogether(t, s, f, serial) }},
+			Check{string(f) + ", all slots, parked", func(t testing.TB, s Suite) { checkTogether(t, s, f, parked) }})
 	}
 	return append(checks,
 		Check{"stamps", checkStamps},
@@ -92,6 +100,9 @@ func Run(t *testing.T, s Suite) {
 		})
 	}
 }
+
+// depth is how many slots a lane has.
+func (s *Suite) depth() int { return max(s.Depth, 1) }
 
 // has says whether there is a server for f.
 func (s *Suite) has(f Fault) bool { return s.Servers[f] != nil }
@@ -158,9 +169,9 @@ func newBench(t testing.TB, s *Suite, f Fault) *bench {
 func (b *bench) lanes(n int) ([]backends.Lane, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.s.Patience)
 	defer cancel()
-	lanes, limits, err := b.conn.Lanes(ctx, n, backends.LaneOptions{Depth: 1})
-	if err == nil && (len(lanes) != n || limits.Depth < 1) {
-		b.t.Errorf("%d lanes of depth %d, wanted %d of 1", len(lanes), limits.Depth, n)
+	lanes, limits, err := b.conn.Lanes(ctx, n, backends.LaneOptions{Depth: b.s.depth()})
+	if err == nil && (len(lanes) != n || limits.Depth < b.s.depth()) {
+		b.t.Errorf("%d lanes of depth %d, wanted %d of %d", len(lanes), limits.Depth, n, b.s.depth())
 	}
 	return lanes, err
 }

@@ -166,3 +166,13 @@ func TestLawStreamPerRequest(t *testing.T) {
 	s.Shared = true // nothing is used twice
 	backendtest.Run(t, s)
 }
+
+// TestLawStreamDepth: several requests in flight on one stream. One that meets a stream which the server has just given up is
+// not sent again, as others may be on it.
+func TestLawStreamDepth(t *testing.T) {
+	s := streamSuite(64)
+	s.Depth, s.Shared = 4, true
+	s.Classes[backendtest.CloseAfter] = []backends.ErrorClass{backends.OK, backends.ResetByPeer}
+	s.Classes[backendtest.CloseIdle] = s.Classes[backendtest.CloseAfter]
+	backendtest.Run(t, s)
+}

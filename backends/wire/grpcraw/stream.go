@@ -124,12 +124,21 @@ func newStreamLane(p *Pool, depth int, method string, judge StreamJudge) *stream
 	l := &streamLane{
 		pool: p, judge: judge, method: method, slots: make([]streamSlot, depth), ready: make([]atomic.Uint64, (depth+63)/64),
 		fresh: make(chan *session, 1), emptied: make(chan struct{}, 1), taken: backends.None, opening: backends.None,
-		forgotten: make([]uint64, 4*depth+64),
+		forgotten: make([]uint64, remembered(depth)),
 	}
 	l.queue.init(depth)
 	l.handover.wake = make(chan struct{}, 1)
 	l.root, l.over = context.WithCancel(context.Background())
 	return l
+}
+
+// remembered is of how many cancelled requests a lane knows the ids. A lane of depth 1 ends the stream with its request; else
+// the stream goes on, and a server that hung for a while answers all that was given up meanwhile.
+func remembered(depth int) int {
+	if depth == 1 {
+		return 64
+	}
+	return 4096 + 16*depth
 }
 
 func (l *streamLane) start() {
