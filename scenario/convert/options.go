@@ -70,7 +70,7 @@ func loads() []option {
 		{name: "periodic-concurrency-range", value: "START:END[:STEP]", plan: "load.concurrency.periodic", take: mode(modePeriodic, (*settings).takePeriodic)},
 		{name: "request-period", value: "N", plan: "periodic.responses", take: whole(func(s *settings) *int64 { return &s.period }, 1)},
 		{name: "session-concurrency", value: "N", plan: "load.concurrency of sessions", take: mode(modeSessions, whole(func(s *settings) *int64 { return &s.sessions }, 1))},
-		{name: "max-threads", value: "N", plan: "load.max_in_flight, in the one case where it held requests back", take: whole(func(s *settings) *int64 { return &s.threads }, 1)},
+		{name: "max-threads", value: "N", plan: "target.connections with --streaming; load.max_in_flight, in the one case where it held requests back", take: whole(func(s *settings) *int64 { return &s.threads }, 1)},
 		{name: "async", short: 'a', plan: "nothing: no request here waits for another", take: func(s *settings, _ given) { s.async = true }},
 		{name: "sync", plan: "nothing, as --async", take: func(s *settings, _ given) { s.sync = true }},
 		{short: 't', value: "N", plan: "load.concurrency (old)", take: mode(modeOld, whole(func(s *settings) *int64 { return &s.concurrency.from }, 1))},

@@ -65,7 +65,7 @@ func (s *settings) unsaid() {
 	if s.verboseCSV {
 		s.idle("--verbose-csv", "the table with the further columns is perf_analyzer_verbose.csv, always written")
 	}
-	if s.has("--max-threads") && !s.heldBack() {
+	if s.has("--max-threads") && !s.heldBack() && !s.shareStreams() {
 		s.idle("--max-threads", "a request in flight takes no thread of its own")
 	}
 	if s.mpi {

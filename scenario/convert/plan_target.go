@@ -142,6 +142,11 @@ func (s *settings) payloadsStream() bool {
 	return err == nil && strings.Contains(text, `"stream":true`)
 }
 
+// shareStreams reports whether --max-threads says how many streams carry the requests.
+func (s *settings) shareStreams() bool {
+	return s.streaming && s.grpcSpoken() && s.has("--max-threads")
+}
+
 func (s *settings) wire(p *page) {
 	if s.grpcSpoken() || s.kind != "triton" {
 		s.idle("--input-tensor-format", "it is for Triton over HTTP")
@@ -151,6 +156,9 @@ func (s *settings) wire(p *page) {
 	}
 	if s.streaming {
 		p.add("  streaming: true", "--streaming")
+	}
+	if s.shareStreams() {
+		p.add("  connections: "+count(s.threads), "--max-threads: each thread has one stream, with all of its requests")
 	}
 	if s.compression != "none" {
 		p.add("  compression: "+s.compression, "--grpc-compression-algorithm")

@@ -33,6 +33,7 @@ func TestCommandLine(t *testing.T) {
 		{"-m m --max-threads 65535 --request-rate-range 5", []string{"max_in_flight: 65535 "}},
 		{"-m m --max-threads", []string{"error: a value is missing for --max-threads"}},
 		{"-m m --max-threads 4", []string{"Not needed: --max-threads"}},
+		{"-m m -i grpc --streaming --max-threads 4 --concurrency-range 16", []string{"connections: 4 "}},
 		{"-m m --sequence-length 2000 --sequence-length-variation 0", []string{"length: 2000"}},
 		{"-m m --sequence-length 0", []string{"warning: --sequence-length must be above 0: 20 is taken", "length: {min: 16, max: 24}"}},
 		{"-m m --sequence-length-variation 33.3", []string{"length: {min: 14, max: 26}"}},
