@@ -83,8 +83,17 @@ func appendSigned(dst []byte, t DataType, negative bool, size uint64, near float
 
 func unlike(v any, t DataType) string { return "is " + kindName(v) + ", not " + kindOf(t).word() }
 
-// AppendNumber appends one element of type t written as a JSON number. It allocates only when it refuses.
+// AppendNumber appends one element of type t written as a JSON number, or as Triton and Python write what JSON has no number
+// for. It allocates only when it refuses.
 func AppendNumber(dst []byte, t DataType, text []byte) ([]byte, error) {
+	switch string(text) {
+	case "NaN":
+		return AppendElement(dst, t, math.NaN())
+	case "Infinity":
+		return AppendElement(dst, t, math.Inf(1))
+	case "-Infinity":
+		return AppendElement(dst, t, math.Inf(-1))
+	}
 	return appendNumber(dst, t, string(text))
 }
 

@@ -33,7 +33,10 @@ func TestUncompared(t *testing.T) {
 		{"compressed", packed(t, 200, "gzip", "gzip", text), named, backends.OK, ""},
 		{"long", jsonReply(200, long), named, backends.OK, ""},
 		{"long, compressed", packed(t, 200, "gzip", "gzip", long), named, backends.OK, ""},
+		{"what JSON has no numbers for", jsonReply(200, `{"outputs":[{"name":"A","datatype":"FP32","shape":[3],"data":[NaN,Infinity,-Infinity]}]}`), named, backends.OK, ""},
 
+		{"a word that is none", jsonReply(200, `{"outputs":[{"name":"A","datatype":"FP32","shape":[1],"data":[Inf]}]}`), nil, backends.Decode, "cannot be read"},
+		{"a word with a digit", jsonReply(200, `{"outputs":[{"name":"A","datatype":"FP32","shape":[1],"data":[inf1]}]}`), nil, backends.Decode, "cannot be read"},
 		{"other JSON", jsonReply(200, `{"status":"ok"}`), nil, backends.Decode, `the reply has no outputs: {"status":"ok"}`},
 		{"empty JSON", jsonReply(200, `{}`), nil, backends.Decode, "the reply has no outputs"},
 		{"other long JSON", jsonReply(200, `{"status":"`+strings.Repeat("ok", 300)+`"}`), nil, backends.Decode, "the reply has no outputs"},

@@ -2,6 +2,7 @@ package kserve
 
 import (
 	"encoding/binary"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +29,9 @@ func TestOutputsOfReplies(t *testing.T) {
 			{Name: "B", Type: backends.Bool, Shape: []int64{1}, Data: []byte{1}},
 		}},
 		{"shared memory", body(83, `{"outputs":[{"name":"A","datatype":"INT32","shape":[2],"parameters":{"x":"region"}}]}`)[:4+85], nil},
+		{"what JSON has no numbers for", body(88, `{"outputs":[{"name":"A","datatype":"FP32","shape":[3],"data":[NaN,Infinity,-Infinity]}]}`), []backends.Tensor{
+			{Name: "A", Type: backends.FP32, Shape: []int64{3}, Data: floats(float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)))},
+		}},
 		{"cut", body(len(head), head+"\x01"), nil},
 		{"no JSON", body(3, "{]}"), nil},
 		{"short", []byte{1, 2}, nil},

@@ -6,7 +6,8 @@ import (
 )
 
 // scanner reads JSON in place, one token at a time, and allocates nothing. It takes every valid text, and some that are
-// not (it is lenient inside numbers); after the first thing that it cannot read bad is set and all calls do nothing.
+// not (it is lenient inside numbers, and takes NaN, Infinity and -Infinity, as Triton and Python write them); after the first
+// thing that it cannot read bad is set and all calls do nothing.
 //
 //	for s.begin('{'); s.more('}'); {
 //		switch key := s.key(); string(key) {
@@ -109,13 +110,13 @@ func unescape(text []byte) []byte {
 	return []byte(out)
 }
 
-// scalar reads a number, true, false or null.
+// scalar reads a number, true, false, null, NaN or ±Infinity.
 func (s *scanner) scalar() []byte {
 	s.peek()
 	start := s.at
 	for s.at < len(s.b) {
 		c := s.b[s.at]
-		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && c != '-' && c != '+' && c != '.' && c != 'E' {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '+' && c != '.' {
 			break
 		}
 		s.at++
@@ -149,9 +150,12 @@ func (s *scanner) skipAt(depth int) {
 	case '"':
 		s.text()
 	default:
-		word := s.scalar()
-		if len(word) > 0 && word[0] >= 'a' && string(word) != "true" && string(word) != "false" && string(word) != "null" {
-			s.bad = true
+		if word := s.scalar(); len(word) > 0 && max(word[0], word[len(word)-1]) > '9' {
+			switch string(word) {
+			case "true", "false", "null", "NaN", "Infinity", "-Infinity":
+			default:
+				s.bad = true
+			}
 		}
 	}
 }

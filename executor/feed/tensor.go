@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -325,22 +324,9 @@ func (f *flattener) word() (err error) {
 	case 'n':
 		f.data, err = backends.AppendElement(f.data, f.typ, nil)
 	default:
-		f.data, err = appendNumber(f.data, f.typ, w)
+		f.data, err = backends.AppendNumber(f.data, f.typ, w)
 	}
 	return err
-}
-
-// appendNumber appends a number as JSON and perf_analyzer write it.
-func appendNumber(dst []byte, t backends.DataType, w []byte) ([]byte, error) {
-	switch string(w) {
-	case "NaN":
-		return backends.AppendElement(dst, t, math.NaN())
-	case "Infinity":
-		return backends.AppendElement(dst, t, math.Inf(1))
-	case "-Infinity":
-		return backends.AppendElement(dst, t, math.Inf(-1))
-	}
-	return backends.AppendNumber(dst, t, w)
 }
 
 // cellElements reads a cell of a table: a string as it stands, one number or bool, or a JSON list of them.
@@ -368,7 +354,7 @@ func cellElements(t backends.DataType, text []byte) (e elements, err error) {
 	case !isNumber(text) && string(text) != "NaN" && string(text) != "Infinity" && string(text) != "-Infinity":
 		return e, fmt.Errorf(": %.64q does not fit %s: it is no number", text, t)
 	default:
-		e.data, err = appendNumber(nil, t, text)
+		e.data, err = backends.AppendNumber(nil, t, text)
 	}
 	if err != nil {
 		return e, fmt.Errorf(": %w", err)
