@@ -198,14 +198,17 @@ stages: [{id: s, load: {concurrency: 8}, for: 160 requests, assert: [errors.rati
 // TestPeriodic: a load that grows by what comes back ends with the most, one request each, whatever the step.
 func TestPeriodic(t *testing.T) {
 	s := serve(t, builtin.Config{})
-	for _, c := range []struct{ from, to, step, responses, want int }{{1, 4, 1, 2, 4}, {2, 7, 3, 1, 7}, {1, 3, 2, 100, 3}, {10, 30, 5, 2, 30}} {
+	for _, c := range []struct {
+		from, to, step, responses, want int
+		target                          string
+	}{{1, 4, 1, 2, 4, ""}, {2, 7, 3, 1, 7, ""}, {1, 3, 2, 100, 3, ""}, {10, 30, 5, 2, 30, ""}, {2, 9, 3, 2, 9, ", connections: 2"}} {
 		r := play(t, fmt.Sprintf(`
 version: 1
-target: {backend: triton, url: URL, model: repeat_decoupled, streaming: true, statistics: none}
+target: {backend: triton, url: URL, model: repeat_decoupled, streaming: true, statistics: none%s}
 data: {generate: {IN: 7, DELAY: 3, WAIT: 0}}
 stages:
   - {id: s, shapes: {IN: [6], DELAY: [6]}, load: {concurrency: {periodic: {from: %d, to: %d, step: %d, responses: %d}}}}
-`, c.from, c.to, c.step, c.responses), s.GRPCURL(), Env{})
+`, c.target, c.from, c.to, c.step, c.responses), s.GRPCURL(), Env{})
 		n := node(t, r, "s")
 		if got := *n.Metrics["requests.count"].Value; got != float64(c.want) || n.Outcome != result.Done {
 			t.Errorf("%+v: %v requests, %s %s", c, got, n.Outcome, n.Reason)
