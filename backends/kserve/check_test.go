@@ -17,6 +17,7 @@ func TestUncompared(t *testing.T) {
 	const four = "\x07\x00\x00\x00"
 	part := func(old, new string) string { return strings.Replace(head, old, new, 1) }
 	long := `{"model_name":"m","outputs":[{"name":"A","datatype":"INT32","shape":[1000],"data":[` + strings.Repeat("7,", 999) + `7]}]}`
+	middle := `{"model_name":"m","outputs":[{"name":"A","datatype":"INT32","shape":[200],"data":[` + strings.Repeat("7,", 199) + "7]}]}\n"
 	named := []backends.Output{{Name: "A"}}
 	for _, c := range []struct {
 		name, reply string
@@ -33,6 +34,7 @@ func TestUncompared(t *testing.T) {
 		{"compressed", packed(t, 200, "gzip", "gzip", text), named, backends.OK, ""},
 		{"long", jsonReply(200, long), named, backends.OK, ""},
 		{"long, compressed", packed(t, 200, "gzip", "gzip", long), named, backends.OK, ""},
+		{"between short and long, compressed", packed(t, 200, "gzip", "gzip", middle), named, backends.OK, ""},
 		{"what JSON has no numbers for", jsonReply(200, `{"outputs":[{"name":"A","datatype":"FP32","shape":[3],"data":[NaN,Infinity,-Infinity]}]}`), named, backends.OK, ""},
 
 		{"a word that is none", jsonReply(200, `{"outputs":[{"name":"A","datatype":"FP32","shape":[1],"data":[Inf]}]}`), nil, backends.Decode, "cannot be read"},
@@ -53,6 +55,7 @@ func TestUncompared(t *testing.T) {
 		{"no shape", binaryReply(part(`"shape":[1],`, ""), four, len(head)-12), nil, backends.Decode, "lacks name, datatype or shape of output A"},
 		{"no data", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1]}]}`), nil, backends.Decode, "no data of output A"},
 		{"another output", binaryReply(head, four, len(head)), []backends.Output{{Name: "A"}, {Name: "B"}}, backends.Decode, "lacks an output that was asked for: B"},
+		{"between short and long, compressed and cut", packed(t, 200, "gzip", "gzip", middle[:len(middle)-4]), nil, backends.Decode, "the reply's JSON does not end"},
 		{"compressed other JSON", packed(t, 200, "gzip", "gzip", `{"status":"ok"}`), nil, backends.Decode, "the reply has no outputs"},
 	} {
 		for _, size := range []int{1 << 20, 13} {
