@@ -22,7 +22,8 @@ type Lane interface {
 	// request (a fault of the server's, which no sample can show); None without it means, after Close, the end of the lane.
 	// While no request is in flight it is parked so that a silent close by the server is seen and redialled before
 	// the next Send. All stamps are taken at the read, before parsing.
-	// A stale connection (reused, no reply byte yet, call not stateful) is redialled and resent once, in here.
+	// A stale connection (reused, no reply byte yet, call not stateful) is redialled and resent once, in here, where no
+	// other request can be on it.
 	Recv() (slot int, done bool)
 	// Cancel ends the request of slot if generation gen is still the one in flight; the sample then gets the class
 	// that fits why. Never blocks. Safe against reuse of the slot by a later request.

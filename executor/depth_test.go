@@ -304,3 +304,28 @@ stages:
 		}
 	}
 }
+
+// TestPlannedAbreast: how many requests can be open is known before anything is sent.
+func TestPlannedAbreast(t *testing.T) {
+	for _, c := range []struct {
+		target, load, sequences string
+		want                    int
+	}{
+		{"streaming: true", "rate: 10/s", "live: 6", 1020}, // 170 of each: never more than max_in_flight
+		{"streaming: true, connections: 2", "rate: 10/s, max_in_flight: 12", "live: 6", 12},
+		{"streaming: true", "rate: 10/s, max_in_flight: 12", "live: 6, serial: true", 6},
+		{"streaming: true, connections: per_request", "rate: 10/s", "live: 6", 6},
+		{"streaming: false", "rate: 10/s", "live: 6", 6},
+		{"streaming: true", "rate: 10/s, max_in_flight: 4", "live: 6", 6},
+		{"streaming: true, connections: 1", "concurrency: 5", "", 5},
+	} {
+		p := compile(t, `
+version: 1
+target: {backend: triton, url: URL, model: sequence_acc, `+c.target+`}
+stages: [{id: s, load: {`+c.load+`}, sequences: {`+c.sequences+`}, for: 10s}]
+`, "grpc://127.0.0.1:1")
+		if got := p.Nodes[0].Planned.InFlight; got != c.want {
+			t.Errorf("%+v: %d requests open, want %d", c, got, c.want)
+		}
+	}
+}

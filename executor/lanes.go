@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/scenario"
 )
 
 // layout is how many lanes of a pool are open when the clock starts, and how many requests each may have in flight.
@@ -21,7 +22,7 @@ func (t *trial) layout(to *target) (lanes, depth int) {
 	homes, atOnce := t.course.homes()
 	shared := to.plan.Connections.Shared
 	switch {
-	case !to.streams() || shared == 0 && atOnce == 1:
+	case !carriesSeveral(to.plan) || shared == 0 && atOnce == 1:
 		return to.shared(t.first()), 1
 	case shared > 0:
 		lanes = min(homes, shared)
@@ -31,9 +32,9 @@ func (t *trial) layout(to *target) (lanes, depth int) {
 	return lanes, (homes + lanes - 1) / lanes * atOnce
 }
 
-// streams reports whether one lane to the target can carry several requests, in their order.
-func (t *target) streams() bool {
-	return t.plan.Streaming && t.plan.GRPC() && !t.plan.Connections.PerRequest
+// carriesSeveral reports whether one lane to a target can carry several requests, in their order.
+func carriesSeveral(t *scenario.Target) bool {
+	return t.Streaming && t.GRPC() && !t.Connections.PerRequest
 }
 
 // homes is how many slots there may be that have one request in flight each, or of sequences that have up to atOnce.

@@ -255,7 +255,7 @@ func (a dues) within(n *Node, spans []measure.Span, end, most int64) float64 {
 func inFlight(n *Node) int {
 	if pool, open := scenario.Open(n.Stage.Load); open {
 		if q := n.sequences; q != nil && !q.begin {
-			return q.Live
+			return q.Live * n.atOnce(pool.MaxInFlight)
 		}
 		return pool.MaxInFlight
 	}

@@ -35,20 +35,20 @@ func (t *trial) sequenced(c *course) {
 		}
 	}
 	if t.node.Open && !q.begin {
-		c.sequences.AtOnce = t.atOnce(q, c.slots)
+		c.sequences.AtOnce = t.node.atOnce(c.slots)
 		c.slots = q.Live * c.sequences.AtOnce
 	}
 }
 
-// atOnce is how many requests of a sequence may be in flight, so that those of all are most: one where their order could be
-// lost on the way, or the plan says so.
-func (t *trial) atOnce(q *sequencing, most int) int {
-	for _, to := range t.in.pools {
-		if q.Serial || !to.streams() {
+// atOnce is how many requests of a sequence of an open loop may be in flight, so that those of all are most: one where their
+// order could be lost on the way, or the plan says so.
+func (n *Node) atOnce(most int) int {
+	for _, e := range n.Stage.Entries() {
+		if n.sequences.Serial || !carriesSeveral(e.Request.Target) {
 			return 1
 		}
 	}
-	return max(most/q.Live, 1)
+	return max(most/n.sequences.Live, 1)
 }
 
 // stream is the source of a node whose requests form sequences. Its ids are given back when it has been played.

@@ -173,9 +173,6 @@ func (w *worker) request(due int64) bool {
 		w.home.floor.Store(due)
 	}
 	sl.send()
-	if w.o.Limit > 0 && w.held.Load() >= w.o.Limit && w.over.Load() == 0 && (w.o.Sequences == nil || !w.o.Sequences.CountsLimit) {
-		w.nothingMore(false) // that was the last: the drain begins, and not with the first reply
-	}
 	answered := sl.receive()
 	if answered {
 		think := w.turn.Think

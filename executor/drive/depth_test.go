@@ -93,6 +93,12 @@ func TestSharedLanesEnd(t *testing.T) {
 				w.gate, w.deaf = make(chan struct{}), c.deaf
 				o := w.options()
 				o.Limit, o.Drain, o.Timeout = 6, c.drain, int64(c.timeout)
+				var sends atomic.Int64
+				w.onSent = func() {
+					if sends.Add(1) == 6 {
+						w.c.StopAt.Store(w.clock.Now())
+					}
+				}
 				p := play(background, w, 6, 3, &fakeFeed{}, o)
 				w.finished(p)
 				for n, s := range w.out.samples() {
@@ -115,6 +121,12 @@ func TestSharedRamp(t *testing.T) {
 	w.gate = make(chan struct{})
 	o := w.options()
 	o.Limit, o.Drain = 3, 1
+	var sends atomic.Int64
+	w.onSent = func() {
+		if sends.Add(1) == 3 {
+			w.c.StopAt.Store(w.clock.Now())
+		}
+	}
 	w.finished(within(t, func() Played { return Closed(background, load.Level(3), &fakeFeed{}, []Pool{pool}, w.out, &w.c, o) }))
 	for i, l := range w.lanes {
 		if l.sends.Load() == 0 {

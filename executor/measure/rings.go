@@ -15,7 +15,7 @@ const (
 	eventBudget = 1 << 20
 )
 
-// Rings is where samples change hands: per lane one ring of finished samples and one of empty ones, each with a single
+// Rings is where samples change hands, a lane being room for one request at a time: per lane one ring of finished samples and one of empty ones, each with a single
 // producer and a single consumer. It is drive's Handoff. Nothing here locks, blocks or allocates after NewRings.
 type Rings struct {
 	lanes   []lane
