@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,7 +29,9 @@ type Env struct {
 	Events func(Event)
 	// Delay is a test hook that holds up the pacer before arrival n; nil in production.
 	Delay func(n uint64)
-	lost  int64 // a test hook: so many samples of each trial are taken for lost; 0 in production
+	// Test hooks, 0 in production: so many samples of each trial are taken for lost; so many CPUs this process may use.
+	lost int64
+	cpus float64
 	// Record gives each trial, before it measures, somebody who keeps its samples, or nil. Replies: with what was answered.
 	// nil: nobody keeps any.
 	Record  func(Recording) Recorder
@@ -89,7 +92,7 @@ func (p *Program) Run(ctx context.Context, e Env) (*result.Result, source.Diagno
 	r := &runner{
 		program: p, env: e, clock: backends.Clock{Origin: time.Now()},
 		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs), failed: make(map[string]string),
-		asked: make(map[model]error), room: maxCalls, cpus: observe.Allowed(),
+		asked: make(map[model]error), room: maxCalls, cpus: cmp.Or(e.cpus, observe.Allowed()),
 	}
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
 	r.stops = watchStops(ctx, e.Interrupt, p.Plan.MaxDuration)
