@@ -21,16 +21,14 @@ type spans struct {
 }
 
 type span struct {
-	sequence    uint64
-	n           uint64
-	from, to    int64
-	closing, ok bool
+	sequence uint64
+	from, to int64
 }
 
 func (k *spans) Write(s *backends.Sample) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.all = append(k.all, span{s.Sequence, s.N, s.SendStart, s.LastByte, s.Flags&backends.Closing != 0, s.Class == backends.OK})
+	k.all = append(k.all, span{s.Sequence, s.SendStart, s.LastByte})
 	return nil
 }
 

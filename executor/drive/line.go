@@ -61,7 +61,8 @@ func (l *line) send(sl *slot) {
 	}
 }
 
-// read gives what comes to the slots, until the lane has ended and ended is closed.
+// read gives what comes to the slots, until the lane has ended and the player has finished: until then something may still be
+// sent on the lane, and wants its answer.
 func (l *line) read(p *player) {
 	defer close(l.over)
 	for {
