@@ -105,10 +105,14 @@ func (k *kind) lacks(need string) string {
 // checkTarget refuses what opening the target would refuse without asking anybody. What is wrong with its files stands at
 // its `tls`, or at the key that the error names.
 func (b *build) checkTarget(k *backends.Kind, t *scenario.Target) {
-	if k.Check == nil || b.diags.HasErrors() || t.Embedded() {
+	if k.Check == nil || b.diags.HasErrors() {
 		return // a scheme that the kind does not speak has been said
 	}
-	err := k.Check(targetOf(k, t))
+	values := targetOf(k, t)
+	if t.Embedded() { // where it will be shows when it runs
+		values.URL = t.Scheme() + "://localhost:1"
+	}
+	err := k.Check(values)
 	if err == nil {
 		return
 	}
