@@ -196,8 +196,8 @@ func TestDescribeAndReady(t *testing.T) {
 		if _, err := c.(backends.Describer).Describe(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "nosuch") {
 			t.Errorf("%s: describe an unknown model: %v", name, err)
 		}
-		if err := c.(backends.Prober).Ready(t.Context(), "nosuch"); err == nil {
-			t.Errorf("%s: an unknown model is ready", name)
+		if err := c.(backends.Prober).Ready(t.Context(), "nosuch"); err == nil || !strings.Contains(err.Error(), "nosuch' is not found") {
+			t.Errorf("%s: an unknown model: %v", name, err)
 		}
 		if s := one(t, c, l, backends.Request{Inputs: []backends.Tensor{values(t, backends.Int32)}}); s.Class != backends.Status || !strings.Contains(string(s.Note), "nosuch") {
 			t.Errorf("%s: unknown model: %v %q", name, s.Class, s.Note)

@@ -149,7 +149,8 @@ func TestReadyAndControlErrors(t *testing.T) {
 		{map[string]string{"/v2/health/live": "", "/v2/health/ready": `{"ready":true}`, "/v2/models/m/ready": `{"name":"m","ready":true}`}, ""},
 		{map[string]string{"/v2/health/live": "", "/v2/health/ready": `{"ready":false}`}, `/v2/health/ready: status 200: "{\"ready\":false}"`},
 		{map[string]string{"/v2/health/live": `{"live":false}`}, "live"},
-		{map[string]string{"/v2/health/live": "", "/v2/health/ready": ""}, `/v2/models/m/ready: status 404: "{\"error\":\"nothing here\"}"`},
+		{map[string]string{"/v2/health/live": "", "/v2/health/ready": ""}, `/v2/models/m: status 404: "{\"error\":\"nothing here\"}"`},
+		{map[string]string{"/v2/health/live": "", "/v2/health/ready": "", "/v2/models/m": `{"name":"m"}`}, `/v2/models/m/ready: status 404: "{\"error\":\"nothing here\"}"`},
 		{map[string]string{"/v2/health/live": "https://elsewhere/v2"}, "status 301, which points to \"https://elsewhere/v2\": write the right address into `url`"},
 	} {
 		url, _ := site(t, c.pages)

@@ -1,6 +1,7 @@
 package kserve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -223,16 +224,21 @@ func (c *HTTP) read(ctx context.Context, path string, into any) error {
 
 // Ready implements backends.Prober: live, ready, and the model loaded.
 func (c *HTTP) Ready(ctx context.Context, model string) error {
-	paths := []string{"/v2/health/live", "/v2/health/ready"}
+	paths, about := []string{"/v2/health/live", "/v2/health/ready"}, ""
 	if model != "" {
 		name, version, err := ModelOf(&c.target, model)
 		if err != nil {
 			return err
 		}
-		paths = append(paths, ModelPath(name, version)+"/ready")
+		about = ModelPath(name, version)
+		paths = append(paths, about+"/ready")
 	}
-	for _, path := range paths {
+	for i, path := range paths {
 		body, err := c.Get(ctx, path)
+		if err != nil && i == 2 { // Triton says "not ready" of a model that it has never heard of, and more there
+			_, why := c.Get(ctx, about)
+			return cmp.Or(why, err)
+		}
 		if err != nil {
 			return err
 		}

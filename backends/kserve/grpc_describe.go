@@ -246,6 +246,11 @@ func (c *GRPC) Ready(ctx context.Context, model string) error {
 		if err := w.Err(); err != nil {
 			return wrapMalformed(a.method, err)
 		}
+		if !yes && a.method == "ModelReady" { // of a model that it has never heard of Triton says more there
+			if _, err := c.Invoke(ctx, "ModelMetadata", a.request); err != nil {
+				return err
+			}
+		}
 		if !yes {
 			return fmt.Errorf("%s: the server says no", a.method)
 		}
