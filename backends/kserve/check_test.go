@@ -30,6 +30,7 @@ func TestUncompared(t *testing.T) {
 		{"JSON", jsonReply(200, text+"\n"), named, backends.OK, ""},
 		{"no outputs are some", jsonReply(200, `{"model_name":"m","outputs":[]}`), nil, backends.OK, ""},
 		{"an unknown datatype", binaryReply(part("INT32", "FP8"), four, len(head)-2), nil, backends.OK, ""},
+		{"no error", jsonReply(200, `{"error":null,`+text[1:]), nil, backends.OK, ""},
 		{"elsewhere", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"parameters":{"shared_memory_region":"r"}}]}`), nil, backends.OK, ""},
 		{"compressed", packed(t, 200, "gzip", "gzip", text), named, backends.OK, ""},
 		{"long", jsonReply(200, long), named, backends.OK, ""},

@@ -153,14 +153,15 @@ func (j *httpJudge) status(status int, h *http1.Header, body []byte, s *backends
 	}
 }
 
-// isError reports whether body starts with {"error": as Triton answers, with status 200, where it cannot use another.
+// isError reports whether body starts with {"error": as Triton answers, with status 200, where it cannot use another. One that is
+// null is none.
 func isError(body []byte) bool {
 	if len(body) > 2 && body[1] == '"' && body[2] != 'e' && body[2] != '\\' {
 		return false // the first key is another one
 	}
 	sc := scanner{b: body}
 	sc.begin('{')
-	return sc.more('}') && string(sc.key()) == "error" && !sc.bad
+	return sc.more('}') && string(sc.key()) == "error" && sc.peek() != 'n' && !sc.bad
 }
 
 // jsonSize is the length of the JSON in front of raw tensors; -1 when all of the body is JSON. A head that says again
