@@ -2,6 +2,7 @@ package kserve_test
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -158,6 +159,22 @@ func TestReadyAndControlErrors(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("error %v, want %q", err, c.want)
 		}
+	}
+	frames, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer frames.Close()
+	go func() {
+		if c, err := frames.Accept(); err == nil {
+			_, _ = c.Read(make([]byte, 4096))
+			_, _ = c.Write([]byte("\x00\x00\x00\x04\x00\x00\x00\x00\x00")) // SETTINGS of HTTP/2, as a gRPC server begins
+			_ = c.Close()
+		}
+	}()
+	other := openSite(t, backends.Target{URL: "http://" + frames.Addr().String(), Model: "m"})
+	if err := other.(backends.Prober).Ready(t.Context(), "m"); err == nil || !strings.Contains(err.Error(), "write grpc:// in `url`") {
+		t.Errorf("a server of gRPC: %v", err)
 	}
 	closed := openSite(t, backends.Target{URL: "http://127.0.0.1:1", Model: "m"})
 	if err := closed.(backends.Prober).Ready(t.Context(), "m"); err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
@@ -132,6 +133,9 @@ func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*
 		req.Header.Add(h.Name, h.Value)
 	}
 	resp, err := c.client.Do(req)
+	if err != nil && (strings.Contains(err.Error(), "malformed HTTP") || strings.Contains(err.Error(), "readLoopPeekFail")) {
+		return nil, nil, fmt.Errorf("%s %s: the server does not answer as HTTP/1.1 does; where it speaks gRPC, write grpc:// in `url`", method, c.base+path)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

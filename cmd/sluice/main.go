@@ -6,6 +6,8 @@
 package main
 
 import (
+	"io"
+	"log"
 	"os"
 	"runtime/debug"
 )
@@ -19,5 +21,6 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectEvery)
 	}
+	log.SetOutput(io.Discard) // net/http writes there what its errors say again
 	os.Exit(Main(os.Args[1:], system()))
 }
