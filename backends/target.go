@@ -54,7 +54,8 @@ type Parameter struct {
 	Value any
 }
 
-// KeyError is what is wrong with what a target says at a key below `inprocess`: its server_dir, or an option by its name.
+// KeyError is what is wrong with what a target says at one of its keys, or below `inprocess`: its server_dir, or an option by
+// its name.
 type KeyError struct {
 	Key     string
 	Err     error

@@ -136,17 +136,19 @@ func (b *build) checkTarget(k *backends.Kind, t *scenario.Target) {
 	}
 }
 
-// insidePos is where a target says something about the server that is loaded into this process.
+// insidePos is where a target says something at a key, which is one of the server's that is loaded into this process, if any
+// is.
 func insidePos(t *scenario.Target, name string) source.Pos {
 	in := t.InProcess
-	if in != nil && name == "server_dir" && in.ServerDir.Pos != (source.Pos{}) {
+	if in == nil {
+		return keyPos(t, name)
+	}
+	if name == "server_dir" && in.ServerDir.Pos != (source.Pos{}) {
 		return in.ServerDir.Pos
 	}
-	if in != nil {
-		for _, key := range in.Keys {
-			if key.Name == name {
-				return key.Pos
-			}
+	for _, key := range in.Keys {
+		if key.Name == name {
+			return key.Pos
 		}
 	}
 	return keyPos(t, "inprocess")

@@ -13,14 +13,13 @@ import (
 // unit plays the members of a unit side by side, then takes over what they found out, in the order of the document.
 func (r *runner) unit(ctx context.Context, u *Unit) {
 	g := newGroup(r, u)
-	restore, sleep := r.collectOften(u), stayAwake(u)
+	defer r.collectOften(u)()
+	defer stayAwake(u)()
 	var playing sync.WaitGroup
 	for _, m := range g.members {
 		playing.Go(func() { m.play(ctx) })
 	}
 	playing.Wait()
-	sleep()
-	restore()
 	for _, m := range g.members {
 		r.adopt(m)
 	}

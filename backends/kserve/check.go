@@ -16,8 +16,8 @@ import (
 //	is longer                                                       begins as an object, has a list of outputs in it, and ends as an
 //	                                                                object where nothing follows it, as far as it is there
 //
-// What is read must hold a list of outputs, each with name, datatype, shape and as much data as these take, and those that the
-// request names among them; and raw tensors must be as long as it says, all together. Else the reply is class decode.
+// What is read must hold a list of outputs, each with name, datatype, shape and data, raw data as much as these take, and those
+// that the request names among them; and raw tensors must be as long as it says, all together. Else the reply is class decode.
 
 // looked is the share of the replies that are looked at closely, one in 64: it costs more the longer they are.
 const looked backends.Share = 1 << (64 - 6)

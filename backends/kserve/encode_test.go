@@ -322,9 +322,14 @@ func TestHTTPCompressed(t *testing.T) {
 			}
 		}
 	}
-	target := backends.Target{URL: "http://h", Model: "m", Compression: "gzip", Headers: []backends.Header{{Name: "content-encoding", Value: "br"}}}
-	if _, err := openFor(t, target).Prepare(simple); err == nil || !strings.Contains(err.Error(), "content-encoding") {
-		t.Errorf("a content coding of the plan's own: %v", err)
+	r.Headers = []backends.Header{{Name: "content-encoding", Value: "br"}}
+	target := backends.Target{URL: "http://h", Model: "m", Compression: "gzip"}
+	if _, err := openFor(t, target).Prepare(r); err == nil || !strings.Contains(err.Error(), "content-encoding") {
+		t.Errorf("a content coding of a row's own: %v", err)
+	}
+	target.Headers = r.Headers
+	if err := Check(target); err == nil || !strings.Contains(err.Error(), "content-encoding") {
+		t.Errorf("a content coding of the target's own: %v", err)
 	}
 }
 

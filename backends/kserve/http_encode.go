@@ -99,15 +99,23 @@ func ModelPath(model, version string) string {
 	return path
 }
 
+// checkHeader refuses a header that the protocol needs for itself, or that HTTP does not take.
+func checkHeader(h backends.Header) error {
+	for _, taken := range []string{contentType, jsonLength, contentCoding} {
+		if strings.EqualFold(h.Name, taken) {
+			return fmt.Errorf("header %s cannot be set: the client decides about it", h.Name)
+		}
+	}
+	return http1.CheckField(h)
+}
+
 // headers merges the request's headers over the target's and adds those of the protocol.
 func (c *HTTP) headers(own []backends.Header, jsonSize int, binary bool) ([]backends.Header, error) {
 	var out []backends.Header
 	asks := false
 	for _, h := range mergeHeaders(c.target.Headers, own) {
-		for _, taken := range []string{contentType, jsonLength, contentCoding} {
-			if strings.EqualFold(h.Name, taken) {
-				return nil, fmt.Errorf("header %s cannot be set: the client decides about it", h.Name)
-			}
+		if err := checkHeader(h); err != nil {
+			return nil, err
 		}
 		asks = asks || strings.EqualFold(h.Name, acceptCoding)
 		out = append(out, h)

@@ -12,6 +12,7 @@ import (
 	"errors"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/grpcraw"
 )
 
 // Kind is the backend "kserve".
@@ -73,15 +74,30 @@ func resolve(t backends.Target) (endpoint, error) {
 	if e.grpc && (t.InputJSON || t.OutputJSON) {
 		return e, errors.New("tensors: json is for HTTP; over gRPC tensors are always raw bytes")
 	}
-	if streams(&t) {
-		if err := checkCoding(t.Headers); err != nil {
-			return e, err
-		}
+	if err := checkHeaders(&t, e.grpc); err != nil {
+		return e, &backends.KeyError{Key: "headers", Err: err}
 	}
 	if e.secure {
 		e.tls, err = tlsConfig(t.TLS, e.host)
 	}
 	return e, err
+}
+
+// checkHeaders refuses what no request could carry.
+func checkHeaders(t *backends.Target, grpc bool) error {
+	check := checkHeader
+	if grpc {
+		check = grpcraw.CheckHeader
+	}
+	for _, h := range t.Headers {
+		if err := check(h); err != nil {
+			return err
+		}
+	}
+	if streams(t) {
+		return checkCoding(t.Headers)
+	}
+	return nil
 }
 
 // Open reads what Check reads. It sends nothing.

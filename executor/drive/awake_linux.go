@@ -14,15 +14,15 @@ const awakeNap = 5 * time.Millisecond
 // whose goroutines all wait is idle: its monitor thread sleeps too, and the thread that gets the next reply has to wake it,
 // which costs two switches of threads and a timer for each request of a short closed loop. A goroutine that is in a system
 // call the scheduler does not know of makes the program look busy and takes no time. It has a processor of its own
-// (GOMAXPROCS is one more meanwhile), so that nobody misses one. Nothing else may change GOMAXPROCS before asleep.
+// (GOMAXPROCS is one more meanwhile), so that nobody misses one. From then on GOMAXPROCS does not follow a container's limit
+// any more.
 //
 // Measured beside a real Triton: a third less CPU and a quarter less latency at 1 in flight over HTTP and gRPC, a fifth less
 // CPU at 16.
 func StayAwake() (asleep func()) {
 	var over atomic.Bool
 	done := make(chan struct{})
-	before := runtime.GOMAXPROCS(0)
-	runtime.GOMAXPROCS(before + 1)
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	go func() {
 		defer close(done)
 		for !over.Load() {
@@ -32,6 +32,6 @@ func StayAwake() (asleep func()) {
 	return func() {
 		over.Store(true)
 		<-done
-		runtime.GOMAXPROCS(before)
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1) // another run may have added one too
 	}
 }

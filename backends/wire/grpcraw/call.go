@@ -70,11 +70,10 @@ func (p *Pool) metadataSet(headers []backends.Header) (int, error) {
 	for _, list := range [][]backends.Header{p.o.Headers, headers} {
 		own := metadata.MD{}
 		for _, h := range list {
-			name := strings.ToLower(h.Name)
-			if err := checkHeader(name, h.Value); err != nil {
+			if err := CheckHeader(h); err != nil {
 				return 0, err
 			}
-			own.Append(name, h.Value)
+			own.Append(strings.ToLower(h.Name), h.Value)
 		}
 		for name, values := range own {
 			md[name] = values
@@ -91,8 +90,9 @@ func (p *Pool) metadataSet(headers []backends.Header) (int, error) {
 	return len(p.sets) - 1, nil
 }
 
-// checkHeader says why a header cannot be metadata. The value is left out of the text: it may be secret.
-func checkHeader(name, value string) error {
+// CheckHeader says why a header cannot be metadata. The value is left out of the text: it may be secret.
+func CheckHeader(h backends.Header) error {
+	name, value := strings.ToLower(h.Name), h.Value
 	if name == "" || strings.HasPrefix(name, "grpc-") {
 		return fmt.Errorf("header %q cannot be set over gRPC: names that start with grpc- are the protocol's own", name)
 	}

@@ -90,7 +90,7 @@ func (r *Request) check() error {
 		errs = append(errs, fmt.Errorf("path %q does not start with / or holds other than visible characters", r.Path))
 	}
 	for _, h := range r.Headers {
-		errs = append(errs, checkField(h))
+		errs = append(errs, CheckField(h))
 	}
 	for _, h := range r.Holes {
 		errs = append(errs, checkHole(h, len(r.Prefix)))
@@ -101,8 +101,8 @@ func (r *Request) check() error {
 // ownFields are those that Encode or the wire decides about.
 var ownFields = []string{"content-length", "transfer-encoding", "upgrade", "te", "trailer"}
 
-// checkField says what is wrong with one header. The value is left out of the text: it may be secret.
-func checkField(h backends.Header) error {
+// CheckField says what is wrong with one header of a request. The value is left out of the text: it may be secret.
+func CheckField(h backends.Header) error {
 	if !token(h.Name) {
 		return fmt.Errorf("header name %q is not a token", h.Name)
 	}
