@@ -89,6 +89,7 @@ func (t *trial) run(ctx context.Context) *repeat {
 		return t.fail(err)
 	}
 	t.sends = t.source() // before the clock starts: to shuffle many rows takes longer than headStart
+	defer t.stayAwake()()
 	if !t.ready(ctx) {
 		return t.leave()
 	}

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,6 +19,8 @@ import (
 // Env is all that a run takes from outside: one struct, so that tests and commands differ by values only.
 type Env struct {
 	Tool result.Tool
+	// Alone: nothing else goes on in this process, whose scheduler may be set for the load.
+	Alone bool
 	// Serve starts the embedded server of a builtin:// target; scheme is "http" or "grpc".
 	Serve func(ctx context.Context, scheme string, b *scenario.Builtin, seed uint64) (url string, stop func() error, err error)
 	// Interrupt gives the signal that asks for an orderly end: no further sends, drain, judge, artifacts. nil: never.
@@ -92,7 +93,7 @@ func (p *Program) Run(ctx context.Context, e Env) (*result.Result, source.Diagno
 	r := &runner{
 		program: p, env: e, clock: backends.Clock{Origin: time.Now()},
 		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs), failed: make(map[string]string),
-		asked: make(map[model]error), room: maxCalls, cpus: cmp.Or(e.cpus, observe.Allowed()),
+		asked: make(map[model]error), room: maxCalls, cpus: observe.Allowed(),
 	}
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
 	r.stops = watchStops(ctx, e.Interrupt, p.Plan.MaxDuration)

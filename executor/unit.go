@@ -14,7 +14,7 @@ import (
 func (r *runner) unit(ctx context.Context, u *Unit) {
 	g := newGroup(r, u)
 	defer r.collectOften(u)()
-	defer stayAwake(u)()
+	defer r.awakeTogether(u)()
 	var playing sync.WaitGroup
 	for _, m := range g.members {
 		playing.Go(func() { m.play(ctx) })

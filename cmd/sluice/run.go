@@ -149,7 +149,7 @@ func (a *app) play(program *executor.Program, samples *artifact.Samples) (*resul
 		}
 	}()
 	env := executor.Env{
-		Tool: tool(), Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay, Machine: a.machine(),
+		Tool: tool(), Alone: true, Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay, Machine: a.machine(),
 	}
 	if samples != nil {
 		env.Record, env.Replies = recordInto(samples), samples.Replies()

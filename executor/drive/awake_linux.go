@@ -13,16 +13,17 @@ const awakeNap = 5 * time.Millisecond
 // StayAwake keeps Go's scheduler from going to sleep between a request and its reply, until asleep is called. A program
 // whose goroutines all wait is idle: its monitor thread sleeps too, and the thread that gets the next reply has to wake it,
 // which costs two switches of threads and a timer for each request of a short closed loop. A goroutine that is in a system
-// call the scheduler does not know of makes the program look busy and takes no time. It has a processor of its own
-// (GOMAXPROCS is one more meanwhile), so that nobody misses one. From then on GOMAXPROCS does not follow a container's limit
-// any more.
+// call the scheduler does not know of makes the program look busy and takes no time. It has a processor of its own beside
+// those that there are, of which at most most stay. From then on GOMAXPROCS does not follow a container's limit any more.
 //
 // Measured beside a real Triton: a third less CPU and a quarter less latency at 1 in flight over HTTP and gRPC, a fifth less
-// CPU at 16.
-func StayAwake() (asleep func()) {
+// CPU at 16. One processor in place of two, for 1 in flight over gRPC: a third less CPU and a quarter more requests.
+func StayAwake(most int) (asleep func()) {
 	var over atomic.Bool
 	done := make(chan struct{})
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	before := runtime.GOMAXPROCS(0)
+	meanwhile := min(before, most) + 1
+	runtime.GOMAXPROCS(meanwhile)
 	go func() {
 		defer close(done)
 		for !over.Load() {
@@ -32,6 +33,6 @@ func StayAwake() (asleep func()) {
 	return func() {
 		over.Store(true)
 		<-done
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1) // another run may have added one too
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + before - meanwhile) // another run may have changed it too
 	}
 }

@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"math"
 	"runtime"
 	"testing"
 )
@@ -9,18 +10,20 @@ import (
 // end; after it all is as before.
 func TestStayAwake(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
-	asleep := StayAwake()
-	if got := runtime.GOMAXPROCS(0); got != before+1 {
-		t.Errorf("GOMAXPROCS is %d, want %d", got, before+1)
-	}
-	within(t, func() Played {
-		for range 20 {
-			runtime.GC()
+	for _, most := range []int{1, before, math.MaxInt} {
+		asleep := StayAwake(most)
+		if got, want := runtime.GOMAXPROCS(0), min(before, most)+1; got != want {
+			t.Errorf("at most %d: GOMAXPROCS is %d, want %d", most, got, want)
 		}
-		return Played{}
-	})
-	asleep()
-	if got := runtime.GOMAXPROCS(0); got != before {
-		t.Errorf("GOMAXPROCS is %d after it, want %d", got, before)
+		within(t, func() Played {
+			for range 20 {
+				runtime.GC()
+			}
+			return Played{}
+		})
+		asleep()
+		if got := runtime.GOMAXPROCS(0); got != before {
+			t.Errorf("at most %d: GOMAXPROCS is %d after it, want %d", most, got, before)
+		}
 	}
 }

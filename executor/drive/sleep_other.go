@@ -11,4 +11,4 @@ func sharpTimer() (restore func()) { return func() {} }
 func nap(ns int64) { time.Sleep(time.Duration(ns)) }
 
 // StayAwake has no equal outside Linux.
-func StayAwake() (asleep func()) { return func() {} }
+func StayAwake(int) (asleep func()) { return func() {} }
