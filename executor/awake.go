@@ -33,10 +33,13 @@ func (t *trial) stayAwake() (asleep func()) {
 	return drive.StayAwake(t.course.slots)
 }
 
-// cpus are how many CPUs the client may use in the trial.
+// cpus are how many CPUs the client may use in the trial; 0 where it is not known which of this process's CPU time is its own.
 func (t *trial) cpus() float64 {
-	if given := t.r.env.cpus; given > 0 || !t.alone() {
-		return max(given, t.r.cpus)
+	switch {
+	case !t.r.env.Alone:
+		return 0
+	case t.alone():
+		return min(t.r.cpus, float64(t.course.slots))
 	}
-	return min(t.r.cpus, float64(t.course.slots))
+	return t.r.cpus
 }

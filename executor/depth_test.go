@@ -287,11 +287,8 @@ data: {generate: {INPUT: 1}}
 stages:
   - {id: s, load: {`+load+`}, sequences: {length: 1000}, `+stage+`}
 `, s.GRPCURL(), Env{Interrupt: interrupt, Events: func(e Event) {
-						if name == "signal" && e.Phase == PhaseHold && e.Elapsed > 200*time.Millisecond {
-							select {
-							case interrupt <- 2:
-							default:
-							}
+						if name == "signal" {
+							inHold(e, interrupt)
 						}
 					}})
 					if k := wellKept(t, s); k.Begun < 2 {

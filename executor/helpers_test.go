@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -61,9 +62,6 @@ func compile(t *testing.T, text, url string) *Program {
 // play runs a plan and checks what must hold for every result.
 func play(t *testing.T, text, url string, env Env) *result.Result {
 	t.Helper()
-	if env.cpus == 0 {
-		env.cpus = 1e3 // the server and other tests run in this process too: its CPU time is not the client's
-	}
 	r, diags := compile(t, text, url).Run(context.Background(), env)
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -157,4 +155,15 @@ func arrivals(t *testing.T, s *builtin.Server) []int64 {
 	}
 	http.DefaultClient.CloseIdleConnections()
 	return page.Arrivals
+}
+
+// inHold sends the signal that asks for an orderly end once hold has lasted 200 ms.
+func inHold(e Event, interrupt chan<- int) {
+	if e.Phase != PhaseHold || e.Elapsed <= 200*time.Millisecond {
+		return
+	}
+	select {
+	case interrupt <- 2:
+	default: // it was sent
+	}
 }

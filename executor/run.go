@@ -19,7 +19,7 @@ import (
 // Env is all that a run takes from outside: one struct, so that tests and commands differ by values only.
 type Env struct {
 	Tool result.Tool
-	// Alone: nothing else goes on in this process, whose scheduler may be set for the load.
+	// Alone: nothing else goes on in this process. Its CPU time is the client's, and its scheduler may be set for the load.
 	Alone bool
 	// Serve starts the embedded server of a builtin:// target; scheme is "http" or "grpc".
 	Serve func(ctx context.Context, scheme string, b *scenario.Builtin, seed uint64) (url string, stop func() error, err error)
@@ -30,9 +30,7 @@ type Env struct {
 	Events func(Event)
 	// Delay is a test hook that holds up the pacer before arrival n; nil in production.
 	Delay func(n uint64)
-	// Test hooks, 0 in production: so many samples of each trial are taken for lost; so many CPUs this process may use.
-	lost int64
-	cpus float64
+	lost  int64 // a test hook: so many samples of each trial are taken for lost; 0 in production
 	// Record gives each trial, before it measures, somebody who keeps its samples, or nil. Replies: with what was answered.
 	// nil: nobody keeps any.
 	Record  func(Recording) Recorder

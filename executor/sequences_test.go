@@ -236,11 +236,8 @@ data: {generate: {INPUT: 1}}
 stages:
   - `+load+`, id: s, sequences: {length: 1000}, `+stage+`}
 `, url, Env{Interrupt: interrupt, Events: func(e Event) {
-						if name == "signal" && e.Phase == PhaseHold && e.Elapsed > 200*time.Millisecond {
-							select {
-							case interrupt <- 2:
-							default:
-							}
+						if name == "signal" {
+							inHold(e, interrupt)
 						}
 					}})
 					if k := wellKept(t, s); k.Begun < 2 {
