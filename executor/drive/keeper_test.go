@@ -1,8 +1,10 @@
 package drive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -21,6 +23,7 @@ type keeper struct {
 	mu       sync.Mutex
 	open     map[uint64]int    // id → requests in flight
 	last     map[uint64]uint64 // id → number of the latest request
+	order    map[uint64]int    // number → place among all requests
 	atOnce   int               // requests of a sequence that may be in flight
 	begun    int
 	ended    int
@@ -31,7 +34,7 @@ type keeper struct {
 }
 
 func newKeeper() *keeper {
-	return &keeper{open: map[uint64]int{}, last: map[uint64]uint64{}, atOnce: 1}
+	return &keeper{open: map[uint64]int{}, last: map[uint64]uint64{}, order: map[uint64]int{}, atOnce: 1}
 }
 
 func (k *keeper) take(f backends.Fields, s *backends.Sample) {
@@ -42,6 +45,7 @@ func (k *keeper) take(f backends.Fields, s *backends.Sample) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.requests++
+	k.order[s.N] = k.requests
 	_, open := k.open[f.Sequence]
 	switch {
 	case f.Sequence == 0:
@@ -78,6 +82,16 @@ func (k *keeper) answer(f backends.Fields, s *backends.Sample) {
 	case s.Class == backends.OK && k.fails != nil:
 		s.Class = k.fails(f, s)
 	}
+}
+
+// inOrder are all samples in the order in which the server took their requests. That of their numbers is another: a closed
+// loop's slot has its number first and then its sequence, whose id may be that of one which another slot ends meanwhile.
+func (k *keeper) inOrder(o *fakeOut) []backends.Sample {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := o.inOrder()
+	slices.SortStableFunc(all, func(a, b backends.Sample) int { return cmp.Compare(k.order[a.N], k.order[b.N]) })
+	return all
 }
 
 // clean checks that nothing was broken and nothing is open.

@@ -35,7 +35,7 @@ func (w *world) checkSequences(t *testing.T, p Played) {
 	t.Helper()
 	starts, ends, closing := 0, 0, int64(0)
 	begun, home := map[uint64]int64{}, map[uint64]uint32{}
-	for _, s := range w.out.inOrder() {
+	for _, s := range w.server.inOrder(w.out) {
 		at := s.Lane / uint32(w.server.atOnce)
 		_, open := begun[s.Sequence]
 		switch {
@@ -72,7 +72,7 @@ func TestCountedSequences(t *testing.T) {
 				t.Errorf("%d sequences begun, %d closed, want 25 and none", w.server.begun, p.Closed)
 			}
 			starts, warm := map[bool]int{}, map[uint64]bool{}
-			for _, s := range w.out.inOrder() {
+			for _, s := range w.server.inOrder(w.out) {
 				warms := s.Flags&backends.Warmup != 0
 				if s.Flags&backends.SequenceStart != 0 {
 					warm[s.Sequence] = warms
