@@ -268,9 +268,9 @@ func TestAbreastOnTwoPools(t *testing.T) {
 	second.Lanes = lanes
 	p := opened(background, w, stream(4, 2, some, false), o, false, first, second)
 	w.balanced(p)
-	for i, l := range w.lanes {
-		if l.sends.Load() == 0 {
-			t.Errorf("lane %d had nothing to do", i)
+	for target, lanes := range [][]*fakeLane{w.lanes[:2], w.lanes[2:]} {
+		if lanes[0].sends.Load()+lanes[1].sends.Load() == 0 {
+			t.Errorf("target %d had nothing to do", target)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,24 @@ func (w *world) share(depth, per int) Pool {
 	w.lanes, w.depth = nil, depth
 	w.more((slots + depth - 1) / depth)
 	return Pool{Lanes: w.given(), Limits: backends.Limits{Depth: depth, Inline: 50}, Most: slots}
+}
+
+// answerWaits lets a request be answered whenever the pacer waits for a slot, so often, and rest more in the end.
+func (w *world) answerWaits(waits, rest int) {
+	for range waits {
+		w.pacerWaits()
+		w.gate <- struct{}{}
+	}
+	for range rest {
+		w.gate <- struct{}{}
+	}
+}
+
+// pacerWaits returns when the pacer waits for a slot.
+func (w *world) pacerWaits() {
+	for p := w.c.player.Load(); p == nil || !p.waiting.Load(); p = w.c.player.Load() {
+		runtime.Gosched()
+	}
 }
 
 func (w *world) options() Options {
@@ -152,10 +171,10 @@ func (l *fakeLane) Send(slot int, c *backends.Call, f backends.Fields, s *backen
 	l.flights[slot] = flight{s: s, fields: f}
 	l.open = append(l.open, slot)
 	l.mu.Unlock()
+	l.look()
 	if l.w.onSent != nil {
 		l.w.onSent()
 	}
-	l.look()
 }
 
 // look lets Recv look again.

@@ -3,7 +3,6 @@ package drive
 import (
 	"context"
 	"math"
-	"sync/atomic"
 
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/load"
@@ -73,8 +72,7 @@ type open struct {
 	most  int64 // requests in flight, where the slots alone do not bound them
 	delay func(n uint64)
 
-	waiting atomic.Bool   // the pacer waits on freed
-	freed   chan struct{} // a slot became idle while the pacer waited
+	freed chan struct{} // a slot became idle while the pacer waited
 }
 
 // start gives a slot that has a lane to the pacer.
@@ -142,8 +140,10 @@ func (op *open) answered(sl *slot) (again bool) {
 		op.follow(free, sl)
 	} else {
 		op.finish(sl)
-		if op.resume(sl) {
-			return true
+		if sl.pool.backlog.waits() {
+			if op.returns(sl); op.resume(sl) {
+				return true
+			}
 		}
 	}
 	sl.floor.Store(never)

@@ -68,20 +68,9 @@ func TestOpenUsesLanesInTurn(t *testing.T) {
 func TestOpenWaitsForASlot(t *testing.T) {
 	w := newWorld(t, 2)
 	w.gate = make(chan struct{})
-	third := make(chan struct{})
-	go func() {
-		<-third // the first that finds no slot
-		for range 10 {
-			w.gate <- struct{}{}
-		}
-	}()
+	go w.answerWaits(8, 2)
 	o := OpenOptions{Options: w.options()}
-	src := &fakeFeed{each: func(n uint64) {
-		if n == 2 {
-			close(third)
-		}
-	}}
-	p := playOpen(background, w, burst(10), src, inline, o)
+	p := playOpen(background, w, burst(10), &fakeFeed{}, inline, o)
 	if p.Sent != 10 || p.WaitedPool != 8 || p.DroppedPool != 0 || p.PeakInFlight > 2 {
 		t.Errorf("%+v", p)
 	}
@@ -234,11 +223,11 @@ func TestOpenCutOffCountsWhatWasDue(t *testing.T) {
 		}},
 		{"drain over", backends.CauseDrain, func(w *world, o *OpenOptions, _ func()) {
 			o.Drain = time.Millisecond
-			w.c.StopAt.Store(o.Start + 1)
+			w.onSend = func(*backends.Sample) { w.c.StopAt.Store(o.Start + 1) }
 		}},
 		{"drain over, deaf lanes", backends.CauseStop, func(w *world, o *OpenOptions, _ func()) {
 			o.Drain, w.deaf = time.Millisecond, true
-			w.c.StopAt.Store(o.Start + 1)
+			w.onSend = func(*backends.Sample) { w.c.StopAt.Store(o.Start + 1) }
 		}},
 	}
 	for _, tt := range tests {

@@ -30,6 +30,7 @@ type player struct {
 	senders atomic.Int32 // goroutines that may still send
 	halt    atomic.Bool  // nothing more is sent, not even what is already due
 	over    atomic.Int64 // when the schedule, the feed or Limit was exhausted; 0: not
+	waiting atomic.Bool  // the pacer of an open loop waits for an idle slot
 	pending atomic.Int64 // lower bound of the due times to come; never when there are none
 	events  chan struct{}
 	// finished is closed with the lanes, when nothing more is sent.

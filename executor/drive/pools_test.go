@@ -74,11 +74,7 @@ func TestOpenBoundsAllPoolsTogether(t *testing.T) {
 			}
 		}
 		if !drop {
-			go func() {
-				for range 20 {
-					w.gate <- struct{}{}
-				}
-			}()
+			go w.answerWaits(17, 3)
 		}
 		o := OpenOptions{Options: w.options(), MaxInFlight: 3, Drop: drop}
 		if drop {
@@ -91,6 +87,47 @@ func TestOpenBoundsAllPoolsTogether(t *testing.T) {
 		if drop && (p.Sent != 3 || p.DroppedPool != 17) || !drop && (p.Sent != 20 || p.WaitedPool != 17) || p.PeakInFlight != 3 {
 			t.Errorf("drop %v: %+v", drop, p)
 		}
+	}
+}
+
+// A reply can come before the pacer has left the Send of its request. Whoever receives it then sends nothing on that lane, be
+// there something that waits.
+func TestOpenLeavesALaneBeforeTheNext(t *testing.T) {
+	w := newWorld(t, 2)
+	w.gate = make(chan struct{})
+	pools := w.split(1, 1, 1)
+	grown := w.more(1)
+	pools[0].Most, pools[0].Grow = 2, func(context.Context, int) ([]backends.Lane, error) { return grown, nil }
+	var answered atomic.Bool
+	w.out.onPut = func(s *backends.Sample) {
+		if s.Lane == 1 {
+			answered.Store(true)
+		}
+	}
+	var met atomic.Int64
+	w.onSent = func() {
+		if w.lanes[2].sends.Load() == 0 || met.Add(1) > 1 {
+			return
+		}
+		// The pacer's first request on the lane that was opened, with others waiting.
+		for !answered.Load() {
+			select {
+			case w.gate <- struct{}{}:
+			default:
+				runtime.Gosched()
+			}
+		}
+		for range 1000 { // nothing may come of it
+			runtime.Gosched()
+		}
+		close(w.gate)
+	}
+	p := within(t, func() Played {
+		return Open(background, burst(200), &mixedFeed{}, pools, w.out, &w.c, OpenOptions{Options: w.options(), MaxInFlight: 100})
+	})
+	w.finished(p)
+	if p.Sent != 200 || met.Load() == 0 {
+		t.Errorf("%+v", p)
 	}
 }
 

@@ -1,11 +1,9 @@
 package drive
 
 import (
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
@@ -69,15 +67,8 @@ func TestOlderCountsTheQueue(t *testing.T) {
 	w := newWorld(t, 2)
 	w.gate = make(chan struct{})
 	o := OpenOptions{Options: w.options(), Again: burst(10)}
-	var sent atomic.Int64
-	full := make(chan struct{})
-	w.onSend = func(*backends.Sample) {
-		if sent.Add(1) == 2 {
-			close(full)
-		}
-	}
 	go func() {
-		<-full
+		w.pacerWaits() // as both slots are in use
 		if n := w.c.Older(never); n != 10 {
 			t.Errorf("%d have no outcome, want 10", n)
 		}

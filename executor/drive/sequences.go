@@ -163,7 +163,10 @@ func (p *player) conclude(sl *slot, src feed.Source, t *feed.Turn) {
 // closeOpen ends the sequence that is open on an idle slot. Not of a pacer, which must not wait for a reply.
 func (p *player) closeOpen(home *slot, src feed.Source, t *feed.Turn) {
 	if home.live.open && src.Finish(home.live.number, t) {
-		p.end(&p.pools[t.Pool].slots[home.index], t)
+		sl := &p.pools[t.Pool].slots[home.index]
+		if p.end(sl, t); sl != home {
+			sl.floor.Store(never)
+		}
 	}
 	home.live.open = false
 }
@@ -175,7 +178,7 @@ func (p *player) end(sl *slot, t *feed.Turn) {
 		p.leftOpen.Add(1)
 		return
 	}
-	p.take(sl, p.closing(), s, t)
+	p.take(sl, p.closing(sl), s, t)
 	sl.handed = false // whoever ends it waits here
 	sl.send()
 	if !sl.receive() {
@@ -185,8 +188,10 @@ func (p *player) end(sl *slot, t *feed.Turn) {
 	p.settled(sl)
 }
 
-// closing is the arrival of a request that closes a sequence.
-func (p *player) closing() arrival {
+// closing is the arrival of a request that closes a sequence on an idle slot, whose floor is first: a look at it after the clock
+// was read would find nothing there that is due before that look.
+func (p *player) closing(sl *slot) arrival {
+	sl.floor.Store(p.o.Clock.Now())
 	now := p.o.Clock.Now()
 	return arrival{n: closer | p.closers.Add(1), due: now, free: now, flags: backends.Closing}
 }

@@ -117,9 +117,7 @@ func (p *pacer) launch(home *slot, a arrival, now int64) bool {
 
 // follow hands off the answered request of a sequence, and plays what comes of it. Of the goroutine that received it.
 func (op *open) follow(home, sl *slot) {
-	for !sl.line.shared() && !sl.returned.Load() && !op.crashed() {
-		runtime.Gosched() // the pacer is on its way out of Send
-	}
+	op.returns(sl)
 	switch {
 	case sl.closing.Load():
 		op.settled(sl)
@@ -131,6 +129,13 @@ func (op *open) follow(home, sl *slot) {
 	op.conclude(sl, op.src, &sl.turn)
 	for home.live.open && op.begins() && op.goOn(home, sl) {
 		op.conclude(sl, op.src, &sl.turn)
+	}
+}
+
+// returns waits until the pacer has left the Send of the answered request: a lane takes one at a time.
+func (op *open) returns(sl *slot) {
+	for !sl.line.shared() && !sl.returned.Load() && !op.crashed() {
+		runtime.Gosched() // it is on its way
 	}
 }
 
@@ -223,6 +228,6 @@ func (p *pacer) close(home *slot) {
 		return
 	}
 	p.c.InFlight.Add(1)
-	p.take(sl, p.closing(), s, &p.turn)
+	p.take(sl, p.closing(sl), s, &p.turn)
 	p.dispatch(sl)
 }

@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -264,24 +265,36 @@ func TestServerThatAnswersNothing(t *testing.T) {
 	}
 }
 
-// TestRampClosesSequences: a slot that the profile closes ends its sequence then, not at the end of the node.
+// TestRampClosesSequences: a slot that the profile closes ends its sequence then, not at the end of the node, and what is
+// open after that is said to be complete no later for it.
 func TestRampClosesSequences(t *testing.T) {
-	w := keeping(t, 4)
-	o := w.options()
-	o.Sequences = &Sequences{}
-	w.onSend = func(*backends.Sample) {
-		w.server.mu.Lock()
-		defer w.server.mu.Unlock()
-		if w.server.begun == 4 && len(w.server.open) == 1 {
-			w.c.StopAt.Store(w.clock.Now())
+	for _, targets := range []int{1, 2} {
+		w := keeping(t, 4*targets)
+		o := w.options()
+		o.Sequences = &Sequences{}
+		over := int64(0)
+		w.onSend = func(*backends.Sample) {
+			w.server.mu.Lock()
+			defer w.server.mu.Unlock()
+			switch {
+			case w.server.begun < 4 || len(w.server.open) > 1:
+			case over == 0:
+				over = w.clock.Now()
+			case w.c.OldestDue.Load() > over:
+				w.c.StopAt.Store(w.clock.Now())
+			}
 		}
-	}
-	p := within(t, func() Played {
-		return Closed(background, &falling{w.server}, stream(4, 1, exactly(1e9), false), []Pool{{Lanes: w.given(), Limits: inline}}, w.out, &w.c, o)
-	})
-	w.balanced(p)
-	if p.Closed != 4 || w.server.begun != 4 {
-		t.Errorf("%d begun, %d closed", w.server.begun, p.Closed)
+		var pools []Pool
+		for lanes := range slices.Chunk(w.given(), 4) {
+			pools = append(pools, Pool{Lanes: lanes, Limits: inline})
+		}
+		p := within(t, func() Played {
+			return Closed(background, &falling{w.server}, stream(4, targets, exactly(1e9), false), pools, w.out, &w.c, o)
+		})
+		w.balanced(p)
+		if p.Closed != 4 || w.server.begun != 4 {
+			t.Errorf("%d targets: %d begun, %d closed", targets, w.server.begun, p.Closed)
+		}
 	}
 }
 
@@ -306,8 +319,10 @@ func TestSequencesOnTwoPools(t *testing.T) {
 		p := opened(background, w, stream(3, 2, some, false), o, begin, Pool{Lanes: w.given()[:3], Limits: inline, Most: 3}, Pool{Lanes: w.given()[3:], Most: 3})
 		w.balanced(p)
 		w.checkSequences(t, p)
-		if w.out.lanes[0].puts == 0 || w.out.lanes[5].puts == 0 {
-			t.Errorf("begin %t: a pool had nothing to do", begin)
+		for _, first := range []int{0, 3} {
+			if w.out.lanes[first].puts+w.out.lanes[first+1].puts+w.out.lanes[first+2].puts == 0 {
+				t.Errorf("begin %t: the pool from lane %d on had nothing to do", begin, first)
+			}
 		}
 	}
 	w := keeping(t, 6)

@@ -42,7 +42,8 @@ type slot struct {
 	live    *sequence   // what its requests belong to: of the slots with its number in all pools
 	left    uint32      // requests of its sequence after the one in flight
 	closing atomic.Bool // the request in flight closes a sequence
-	// returned says that its Send has: a reply can come before that, and another goroutine may then want to send.
+	// returned says that its Send has: a reply can come before that, and the goroutine that receives may then want to send. Only
+	// where it ever does.
 	returned atomic.Bool
 	turn     feed.Turn // of the goroutine that receives
 	_        [64]byte
@@ -82,6 +83,8 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 		sl.live.enter(s, t)
 		sl.left = t.Left
 		sl.closing.Store(closing)
+	}
+	if sl.relays() {
 		sl.returned.Store(false)
 	}
 	if !closing && !a.parked {
@@ -98,12 +101,15 @@ func (sl *slot) send() {
 		sl.line.send(sl)
 		return
 	}
-	sequence := sl.fields.Sequence != 0
+	relays := sl.relays()
 	sl.line.lane.Send(0, sl.call, sl.fields, sl.sample)
-	if sequence { // else nobody asks
+	if relays {
 		sl.returned.Store(true)
 	}
 }
+
+// relays reports whether the goroutine that receives the reply to the slot's request may send what comes next.
+func (sl *slot) relays() bool { return sl.fields.Sequence != 0 || sl.pool.backlog != nil }
 
 // receive waits for the end of a request and reports false at the end of the lane.
 func (sl *slot) receive() bool {

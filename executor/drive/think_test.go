@@ -2,6 +2,7 @@ package drive
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -65,7 +66,9 @@ func after(n int64, f func()) func(*backends.Sample) {
 func TestClosedPausesEnd(t *testing.T) {
 	hour := int64(time.Hour)
 	for name, tune := range map[string]func(w *world, o *Options, cancel func()){
-		"stop": func(w *world, o *Options, _ func()) { w.c.StopAt.Store(o.Start + 50*ms) },
+		"stop": func(w *world, _ *Options, _ func()) {
+			w.onSend = after(1, func() { w.c.StopAt.Store(w.clock.Now() + 50*ms) })
+		},
 		"stop, later": func(w *world, o *Options, _ func()) {
 			w.onSend = after(3, func() { w.c.StopAt.Store(w.clock.Now()) })
 		},
@@ -102,34 +105,50 @@ func TestClosedManyPauses(t *testing.T) {
 	}
 }
 
-// A ramp of slots: those that it opens begin within a scan, those that it closes end with their reply.
-func TestClosedFollowsARamp(t *testing.T) {
-	w := newWorld(t, 8)
-	o := w.options()
-	up := load.NewRamp([]load.Step{{To: 8, Over: 40 * ms, Hold: 40 * ms}, {To: 2, Hold: 80 * ms}})
-	w.c.StopAt.Store(o.Start + up.Length())
-	p := within(t, func() Played {
-		return Closed(background, up.Profile(), &mixedFeed{think: ms / 4}, one(w.given(), inline), w.out, &w.c, o)
-	})
-	w.finished(p)
-	profile := up.Profile()
-	for i := range w.out.lanes[:8] {
-		first := int64(never)
-		for _, s := range w.out.lanes[i].kept {
-			at := s.Due - o.Start
-			first = min(first, at)
-			if int(s.Lane) >= profile.Slots(at) && int(s.Lane) >= profile.Slots(at+ms) && s.SendStart-s.Due < ms {
-				t.Errorf("slot %d was closed at %d µs but sent", s.Lane, at/1000)
-			}
-		}
-		if first == never {
-			t.Errorf("slot %d was never open", i)
+// A profile of slots: those that it opens begin, those that it closes end with their reply, or with the pause after it.
+func TestClosedFollowsTheSlots(t *testing.T) {
+	const most, least = 8, 2
+	w := newWorld(t, most)
+	var open, late [most]atomic.Int64 // requests of each slot while it is open, and after it was closed
+	profile := &staircase{}
+	profile.n.Store(1)
+	down := false
+	var mu sync.Mutex
+	w.onSend = func(s *backends.Sample) {
+		mu.Lock()
+		defer mu.Unlock()
+		n := profile.n.Load()
+		switch {
+		case int64(s.Lane) >= n:
+			late[s.Lane].Add(1)
+			return
+		case open[s.Lane].Add(1) == 1 && n < most && !down: // each that begins opens the next
+			profile.n.Add(1)
+		case n == most && open[most-1].Load() > 0:
+			down = true
+			profile.n.Store(least)
+		case down && open[0].Load() > 100:
+			w.c.StopAt.Store(w.clock.Now())
 		}
 	}
-	if p.PeakInFlight > 8 {
+	p := within(t, func() Played {
+		return Closed(background, profile, &mixedFeed{think: ms / 4}, one(w.given(), inline), w.out, &w.c, w.options())
+	})
+	w.finished(p)
+	for i := range most {
+		if open[i].Load() == 0 || late[i].Load() > 1 || i < least && late[i].Load() > 0 {
+			t.Errorf("slot %d: %d requests while it was open, %d after it was closed", i, open[i].Load(), late[i].Load())
+		}
+	}
+	if p.PeakInFlight > most {
 		t.Errorf("peak %d", p.PeakInFlight)
 	}
 }
+
+// staircase has as many slots as it is told.
+type staircase struct{ n atomic.Int64 }
+
+func (s *staircase) Slots(int64) int { return int(s.n.Load()) }
 
 // Exactly as many requests as asked for, whatever the slots.
 func TestClosedSendsExactlyTheLimitWithPauses(t *testing.T) {
@@ -155,8 +174,10 @@ func TestStopInThePast(t *testing.T) {
 		o := w.options()
 		o.Drain = 10 * time.Second // longer than the gate is shut, on a busy machine too; far shorter than the hour
 		w.onSend = func(*backends.Sample) {
-			time.AfterFunc(50*time.Millisecond, func() { w.c.StopAt.Store(o.Start - int64(time.Hour)) })
-			time.AfterFunc(100*time.Millisecond, func() { close(w.gate) })
+			time.AfterFunc(50*time.Millisecond, func() {
+				w.c.StopAt.Store(o.Start - int64(time.Hour))
+				time.AfterFunc(50*time.Millisecond, func() { close(w.gate) })
+			})
 		}
 		p := within(t, func() Played {
 			if open {
