@@ -26,13 +26,21 @@ func numbered(n int, json bool) []byte {
 	return []byte(binaryReply(head, strings.Repeat("x", 128), len(head)))
 }
 
+// short is the HTTP reply n with one output in JSON, short enough to be read each time.
+func short(n int) []byte {
+	return []byte(jsonReply(200, fmt.Sprintf(`{"id":"%020d","model_name":"simple","model_version":"1",`+
+		`"outputs":[{"name":"OUTPUT0","datatype":"INT32","shape":[1,16],"data":[%d,1,2,3,4,5,6,7,8,9,10,11,12,13,14,-15]}]}`, n, n)))
+}
+
 // BenchmarkHTTPReply: what reading and judging a reply costs of which nothing is expected.
 func BenchmarkHTTPReply(b *testing.B) {
-	for name, json := range map[string]bool{"raw": false, "json": true} {
+	for name, reply := range map[string]func(n int) []byte{
+		"raw": func(n int) []byte { return numbered(n, false) }, "json": func(n int) []byte { return numbered(n, true) }, "short json": short,
+	} {
 		b.Run(name, func(b *testing.B) {
 			var replies [16][]byte
 			for i := range replies {
-				replies[i] = numbered(i, json)
+				replies[i] = reply(i)
 			}
 			w := http1.New(&httpJudge{}, http1.Options{})
 			call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{}, nil)}

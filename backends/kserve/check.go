@@ -2,6 +2,7 @@ package kserve
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
@@ -10,13 +11,12 @@ import (
 // What is looked at of every reply over HTTP, whether anything is expected of it or not. Its JSON
 //
 //	is that of the last reply that was in order, but for the id     goes without saying: raw tensors have the same in front each time
-//	has raw tensors behind it, and is at most glance long           is read
-//	is all there is, and at most brief                              is read
+//	has raw tensors behind it, or is at most glance long            is read, as far as all of it is there
 //	is longer, and the reply is one of those looked at              is read, if it is no longer than closely
 //	is longer                                                       begins as an object, has a list of outputs in it, and ends as an
 //	                                                                object where nothing follows it, as far as it is there
 //
-// What is read must hold a list of outputs, each with name, datatype, shape and data, raw data as much as these take, and those
+// What is read must hold a list of outputs, each with name, datatype, shape and data, as much as these take, and those
 // that the request names among them; and raw tensors must be as long as it says, all together. Else the reply is class decode.
 
 // looked is the share of the replies that are looked at closely, one in 64: it costs more the longer they are.
@@ -66,7 +66,7 @@ func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bo
 	switch {
 	case !ok || length >= 0 && size > length:
 		j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
-	case there && (!alone || size <= brief || looked.Has(s.N)):
+	case there && (!alone || size <= glance || looked.Has(s.N)):
 		j.read(e, text[:size], length-size, length >= 0, s)
 	case alone && length >= 0 && !ends:
 		j.c.fail(s, backends.Decode, "the reply's JSON does not end: ", text)
@@ -91,8 +91,7 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 	left := rest
 	for i := range j.outputs {
 		o := &j.outputs[i]
-		if what := j.lacks(e, o); what != "" {
-			j.c.fail(s, backends.Decode, what, o.name)
+		if !j.sound(e, o, s) {
 			return
 		}
 		left -= max(o.size, 0)
@@ -107,22 +106,45 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 	}
 }
 
-// lacks says what an output lacks of what each must have; "": nothing.
-func (j *httpJudge) lacks(e *expectation, o *output) string {
-	if o.name == nil || o.datatype == nil || !o.shaped {
-		return "the reply lacks name, datatype or shape of output "
+// sound fails a reply of which an output lacks what each must have.
+func (j *httpJudge) sound(e *expectation, o *output, s *backends.Sample) bool {
+	if o.name == nil || o.datatype == nil || o.written == nil {
+		j.c.fail(s, backends.Decode, "the reply lacks name, datatype or shape of output ", o.name)
+		return false
 	}
-	if o.size < 0 {
-		if o.data == nil && !o.elsewhere && e.shared == nil && !e.body {
-			return "the reply has no data of output "
-		}
-		return ""
+	takes, err := backends.Elements(j.c.shape[o.shape[0]:o.shape[1]])
+	each := int64(backends.DataType(o.datatype).Size())
+	switch {
+	case err != nil:
+		j.unsound(s, o, " has a shape that no tensor can have: ", o.written)
+	case o.size < noRaw:
+		j.unsound(s, o, " has a binary_data_size that is no size", nil)
+	case o.size >= 0 && each > 0 && o.size != takes*each:
+		j.unlike(s, o, o.size, takes*each, " bytes")
+	case o.size == noRaw && o.data != nil && o.values < 0:
+		j.unsound(s, o, " has data that are no list", nil)
+	case o.size == noRaw && o.data != nil && o.values != takes:
+		j.unlike(s, o, o.values, takes, " values")
+	case o.size == noRaw && o.data == nil && !o.elsewhere && e.shared == nil && !e.body:
+		j.unsound(s, o, " has no data", nil)
+	default:
+		return true
 	}
-	n, err := backends.Elements(j.c.shape[o.shape[0]:o.shape[1]])
-	if each := int64(backends.DataType(o.datatype).Size()); err != nil || each > 0 && n*each != o.size {
-		return "the reply does not have as much data as the shape takes of output "
-	}
-	return ""
+	return false
+}
+
+// unsound fails a reply for what is wrong with an output.
+func (j *httpJudge) unsound(s *backends.Sample, o *output, what string, detail []byte) {
+	j.detail = append(append(append(j.detail[:0], o.name...), what...), detail...)
+	j.c.fail(s, backends.Decode, "output ", j.detail)
+}
+
+// unlike fails a reply in which an output has more or less data than its shape takes.
+func (j *httpJudge) unlike(s *backends.Sample, o *output, found, wanted int64, units string) {
+	j.counts = strconv.AppendInt(j.counts[:0], found, 10)
+	j.counts = append(append(j.counts, units...), ", its shape takes "...)
+	j.counts = strconv.AppendInt(j.counts, wanted, 10)
+	j.unsound(s, o, " has ", j.counts)
 }
 
 // asked fails a reply without an output that its request names.

@@ -18,6 +18,9 @@ func TestUncompared(t *testing.T) {
 	part := func(old, new string) string { return strings.Replace(head, old, new, 1) }
 	long := `{"model_name":"m","outputs":[{"name":"A","datatype":"INT32","shape":[1000],"data":[` + strings.Repeat("7,", 999) + `7]}]}`
 	middle := `{"model_name":"m","outputs":[{"name":"A","datatype":"INT32","shape":[200],"data":[` + strings.Repeat("7,", 199) + "7]}]}\n"
+	shaped := func(shape, data string) string {
+		return jsonReply(200, `{"outputs":[{"data":`+data+`,"name":"A","datatype":"FP32","shape":`+shape+`}]}`)
+	}
 	named := []backends.Output{{Name: "A"}}
 	for _, c := range []struct {
 		name, reply string
@@ -37,7 +40,17 @@ func TestUncompared(t *testing.T) {
 		{"long, compressed", packed(t, 200, "gzip", "gzip", long), named, backends.OK, ""},
 		{"between short and long, compressed", packed(t, 200, "gzip", "gzip", middle), named, backends.OK, ""},
 		{"what JSON has no numbers for", jsonReply(200, `{"outputs":[{"name":"A","datatype":"FP32","shape":[3],"data":[NaN,Infinity,-Infinity]}]}`), named, backends.OK, ""},
+		{"values in lists", shaped("[2,1,2]", "[[[1,2.5]],[[-3e+7, 4]]]"), named, backends.OK, ""},
+		{"values in a row", shaped("[2,2]", "[1, 2 ,3,\n4 ]"), named, backends.OK, ""},
+		{"texts", jsonReply(200, `{"outputs":[{"name":"A","datatype":"BYTES","shape":[2],"data":["a,]","\"["]}]}`), named, backends.OK, ""},
+		{"truths", jsonReply(200, `{"outputs":[{"name":"A","datatype":"BOOL","shape":[2],"data":[true,false]}]}`), named, backends.OK, ""},
+		{"one value", shaped("[]", "[5]"), named, backends.OK, ""},
+		{"no values", shaped("[0]", "[]"), named, backends.OK, ""},
+		{"no values in lists", shaped("[2,0]", "[[],[]]"), named, backends.OK, ""},
 
+		{"a comma too many", shaped("[2]", "[1,2,]"), nil, backends.Decode, "cannot be read"},
+		{"a comma too few", shaped("[2]", "[1 2]"), nil, backends.Decode, "cannot be read"},
+		{"a number that does not end", shaped("[2]", "[1,2e]"), nil, backends.Decode, "cannot be read"},
 		{"a word that is none", jsonReply(200, `{"outputs":[{"name":"A","datatype":"FP32","shape":[1],"data":[Inf]}]}`), nil, backends.Decode, "cannot be read"},
 		{"a word with a digit", jsonReply(200, `{"outputs":[{"name":"A","datatype":"FP32","shape":[1],"data":[inf1]}]}`), nil, backends.Decode, "cannot be read"},
 		{"other JSON", jsonReply(200, `{"status":"ok"}`), nil, backends.Decode, `the reply has no outputs: {"status":"ok"}`},
@@ -49,14 +62,28 @@ func TestUncompared(t *testing.T) {
 		{"outputs are no list", jsonReply(200, `{"outputs":{}}`), nil, backends.Decode, "the reply has no outputs"},
 		{"too short", binaryReply(head, four[:2], len(head)), nil, backends.Decode, "too short for its outputs"},
 		{"too long", binaryReply(head, four+"x", len(head)), nil, backends.Decode, "bytes follow the last output"},
-		{"a size unlike the shape", binaryReply(part("[1]", "[2]"), four, len(head)), nil, backends.Decode, "as much data as the shape takes of output A"},
-		{"a shape that is none", binaryReply(part("[1]", "[-1]"), four, len(head)+1), nil, backends.Decode, "cannot be read"},
+		{"a size unlike the shape", binaryReply(part("[1]", "[2]"), four, len(head)), nil, backends.Decode, "output A has 4 bytes, its shape takes 8"},
+		{"a shape below zero", binaryReply(part("[1]", "[-1]"), four, len(head)+1), nil, backends.Decode, "output A has a shape that no tensor can have: [-1]"},
+		{"a shape too large", shaped("[3, 99999999999999999999]", "[1]"), nil, backends.Decode, "no tensor can have: [3, 99999999999999999999]"},
+		{"a shape with too many elements", shaped("[1048576,1048576,2]", "[1]"), nil, backends.Decode, "no tensor can have: [1048576,1048576,2]"},
+		{"a shape of fractions", shaped("[1.5]", "[1]"), nil, backends.Decode, "no tensor can have: [1.5]"},
+		{"a shape of texts", shaped(`["1"]`, "[1]"), nil, backends.Decode, `no tensor can have: ["1"]`},
+		{"a shape that is no list", shaped(`null`, "[1]"), nil, backends.Decode, `no tensor can have: null`},
+		{"a shape that does not end", shaped(`[1,`, "[1]"), nil, backends.Decode, "cannot be read"},
+		{"a size below zero", binaryReply(part(":4}", ":-4}"), four, len(head)+1), nil, backends.Decode, "output A has a binary_data_size that is no size"},
+		{"fewer values", shaped("[2,2]", "[1,2,3]"), nil, backends.Decode, "output A has 3 values, its shape takes 4"},
+		{"more values", shaped("[2]", "[1,-2.5e-3,3]"), nil, backends.Decode, "output A has 3 values, its shape takes 2"},
+		{"fewer values in lists", shaped("[2,2]", "[[1,2],[3]]"), nil, backends.Decode, "output A has 3 values, its shape takes 4"},
+		{"no values", shaped("[1]", "[]"), nil, backends.Decode, "output A has 0 values, its shape takes 1"},
+		{"values of nothing", shaped("[0,7]", "[1]"), nil, backends.Decode, "output A has 1 values, its shape takes 0"},
+		{"a value without a list", shaped("[1]", "7"), nil, backends.Decode, "output A has data that are no list"},
+		{"fewer values of a long reply", jsonReply(200, strings.Replace(middle, "[7,", "[", 1)), named, backends.Decode, "output A has 199 values, its shape takes 200"},
 		{"no name", binaryReply(part(`"name":"A",`, ""), four, len(head)-11), nil, backends.Decode, "lacks name, datatype or shape"},
 		{"no datatype", binaryReply(part(`"datatype":"INT32",`, ""), four, len(head)-19), nil, backends.Decode, "lacks name, datatype or shape of output A"},
 		{"no shape", binaryReply(part(`"shape":[1],`, ""), four, len(head)-12), nil, backends.Decode, "lacks name, datatype or shape of output A"},
-		{"no data", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1]}]}`), nil, backends.Decode, "no data of output A"},
+		{"no data", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1]}]}`), nil, backends.Decode, "output A has no data"},
 		{"another output", binaryReply(head, four, len(head)), []backends.Output{{Name: "A"}, {Name: "B"}}, backends.Decode, "lacks an output that was asked for: B"},
-		{"between short and long, compressed and cut", packed(t, 200, "gzip", "gzip", middle[:len(middle)-4]), nil, backends.Decode, "the reply's JSON does not end"},
+		{"between short and long, compressed and cut", packed(t, 200, "gzip", "gzip", middle[:len(middle)-4]), nil, backends.Decode, "the reply's JSON cannot be read"},
 		{"compressed other JSON", packed(t, 200, "gzip", "gzip", `{"status":"ok"}`), nil, backends.Decode, "the reply has no outputs"},
 	} {
 		for _, size := range []int{1 << 20, 13} {
@@ -164,7 +191,9 @@ func TestUncomparedMessages(t *testing.T) {
 		{"an output cut", join(model, field(5, []byte("\x0a\x05A"))), nil, "", false},
 		{"fewer raw", join(model, a, b, four), nil, "the reply does not have the data of each output", false},
 		{"more raw", join(model, a, four, four), nil, "the reply does not have the data of each output", false},
-		{"a size unlike the shape", join(model, a, field(6, []byte("12"))), nil, "the reply does not have as much data as the shape takes of an output", false},
+		{"a size unlike the shape", join(model, a, field(6, []byte("12"))), nil, "an output has 2 bytes, its shape takes 4", false},
+		{"no data of one", join(model, a, b, field(6, nil), four), named, "an output has 0 bytes, its shape takes 4", false},
+		{"a shape below zero", join(model, field(5, outputMessage("A", "INT16", []int64{2, -1}, nil))), nil, "an output has a shape that no tensor can have: [2 -1]", false},
 		{"no name", join(model, field(5, outputMessage("", "INT16", []int64{2}, nil))), nil, "the reply lacks name or datatype of an output", false},
 		{"no datatype", join(model, field(5, field(1, []byte("A")))), nil, "the reply lacks name or datatype of an output", false},
 		{"one is missing", join(model, a, four), named, "the reply lacks an output that was asked for", true},
@@ -189,10 +218,49 @@ func TestUncomparedMessages(t *testing.T) {
 			t.Errorf("%s, on a stream: %q", c.name, got)
 		}
 	}
-	shared := expect(&backends.Request{Outputs: named}, &Places{})
-	var g grpcCheck
-	if got := g.message(shared, [][]byte{join(model, a, b)}); got != "" {
-		t.Errorf("in shared memory: %q", got)
+}
+
+// TestElsewhere: outputs that may lie in shared memory, as far as the request shows, have no contents or empty ones; others
+// have what their shapes take.
+func TestElsewhere(t *testing.T) {
+	message := func(contents ...string) (m []byte) {
+		m = protow.AppendString(m, 1, "m")
+		for _, name := range []string{"A", "B"} {
+			m = protow.AppendString(m, 5, outputMessage(name, "INT16", []int64{2}, nil))
+		}
+		for _, c := range contents {
+			m = protow.AppendString(m, 6, c)
+		}
+		return m
+	}
+	const less, unlike = "the reply does not have the data of each output", "an output has 3 bytes, its shape takes 4"
+	for _, c := range []struct {
+		name, bare, may string // what is wrong where all must be in the reply, and where it may lie elsewhere
+		message         []byte
+	}{
+		{"neither", "", "", message()},
+		{"both", "", "", message("1234", "1234")},
+		{"the first, the other empty", "an output has 0 bytes, its shape takes 4", "", message("1234", "")},
+		{"the second, the other empty", "an output has 0 bytes, its shape takes 4", "", message("", "1234")},
+		{"one, the other not there", less, "", message("1234")},
+		{"the second cut", unlike, unlike, message("1234", "123")},
+		{"the second cut, the other empty", "an output has 0 bytes, its shape takes 4", unlike, message("", "123")},
+		{"more than there are", less, less, message("1234", "1234", "1234")},
+	} {
+		for whose, e := range map[string]*expectation{
+			"bare":   expect(&backends.Request{}, nil),
+			"shared": expect(&backends.Request{}, &Places{}),
+			"body":   expect(&backends.Request{Body: []byte("x")}, nil),
+		} {
+			want := c.may
+			if whose == "bare" {
+				want = c.bare
+			}
+			var g grpcCheck
+			if got := g.message(e, [][]byte{c.message}); got != want {
+				t.Errorf("%s, %s: %q, want %q", c.name, whose, got, want)
+			}
+		}
 	}
 }
 
@@ -201,7 +269,7 @@ func TestLookingAllocatesNothing(t *testing.T) {
 	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{Outputs: []backends.Output{{Name: "OUTPUT1"}}}, nil)}
 	judge, pieces := &grpcCheck{}, [][]byte{grpcReply()}
 	for name, one := range map[string]func(n int){
-		"raw": feeder(t, call, false), "json": feeder(t, call, true),
+		"raw": feeder(t, call, func(n int) []byte { return numbered(n, false) }), "json": feeder(t, call, func(n int) []byte { return numbered(n, true) }),
 		"grpc": func(int) {
 			if what := judge.message(call.Impl.(*expectation), pieces); what != "" {
 				t.Error(what)
@@ -216,10 +284,10 @@ func TestLookingAllocatesNothing(t *testing.T) {
 }
 
 // feeder gives a wire reply after reply, each with an id and values of its own.
-func feeder(t *testing.T, call *backends.Call, json bool) func(n int) {
+func feeder(t *testing.T, call *backends.Call, reply func(n int) []byte) func(n int) {
 	var replies [16][]byte
 	for i := range replies {
-		replies[i] = numbered(i, json)
+		replies[i] = reply(i)
 	}
 	w, s := http1.New(&httpJudge{}, http1.Options{}), &backends.Sample{}
 	return func(n int) {

@@ -1,14 +1,17 @@
 package kserve
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
 // grpcCheck looks at every reply over gRPC of which nothing is expected, where it lies. It must be a ModelInferResponse
 // (model_name 1, model_version 2, id 3, parameters 4, outputs 5, raw_output_contents 6) that names its model or has outputs; each
-// output must have a name and a datatype; with raw contents each has some, as much as datatype and shape take; and those that
-// the request names must be among them. Else the reply is class decode.
+// output must have a name, a datatype and a shape; with raw contents each has some, as much as datatype and shape take, or none
+// where it may lie in shared memory; and those that the request names must be among them. Else the reply is class decode.
 type grpcCheck struct {
 	scan  protow.Scanner
 	sizes []int64 // that outputs take, by index; -1: any
@@ -54,7 +57,8 @@ func (g *grpcCheck) response(e *expectation) string {
 	for range e.asked {
 		g.seen = append(g.seen, false)
 	}
-	named, raw := false, 0
+	named, raw, unlike := false, 0, ""
+	elsewhere := e.shared != nil || e.body // outputs may lie in shared memory; such a one has no contents, or empty ones
 	s := &g.scan
 	for s.Next() {
 		switch {
@@ -64,15 +68,16 @@ func (g *grpcCheck) response(e *expectation) string {
 			named = true
 		case s.Field == 5:
 			s.Enter()
-			size, ok := g.output(e)
+			size, what := g.output(e)
 			s.Leave()
-			if !ok {
-				return "the reply lacks name or datatype of an output"
+			if what != "" {
+				return what
 			}
 			g.sizes = append(g.sizes, size)
 		case s.Field == 6:
-			if e.shared == nil && raw < len(g.sizes) && g.sizes[raw] >= 0 && g.sizes[raw] != int64(s.Size()) {
-				return "the reply does not have as much data as the shape takes of an output"
+			n := int64(s.Size())
+			if raw < len(g.sizes) && g.sizes[raw] >= 0 && g.sizes[raw] != n && (n > 0 || !elsewhere) && unlike == "" {
+				unlike = unlikeBytes(n, g.sizes[raw])
 			}
 			raw++
 		}
@@ -82,17 +87,25 @@ func (g *grpcCheck) response(e *expectation) string {
 		return "the reply is no protobuf message"
 	case !named && len(g.sizes) == 0:
 		return noResponse
-	case raw > 0 && raw != len(g.sizes) && e.shared == nil && !e.body:
+	case raw > len(g.sizes), raw > 0 && raw < len(g.sizes) && !elsewhere:
 		return "the reply does not have the data of each output"
+	case raw == len(g.sizes): // else it does not show whose they are
+		return unlike
 	}
 	return ""
 }
 
-// output looks at an InferOutputTensor: name 1, datatype 2, shape 3. size is what its data take, -1 where that is not said.
-func (g *grpcCheck) output(e *expectation) (size int64, ok bool) {
+// unlikeBytes says how much data an output has and how much its shape takes.
+func unlikeBytes(found, wanted int64) string {
+	return "an output has " + strconv.FormatInt(found, 10) + " bytes, its shape takes " + strconv.FormatInt(wanted, 10)
+}
+
+// output looks at an InferOutputTensor: name 1, datatype 2, shape 3. size is what its data take, -1 where that is not said; what
+// is what is wrong with it.
+func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 	g.name, g.text, g.dims = g.name[:0], g.text[:0], g.dims[:0]
 	each := 0
-	typed := false
+	typed, shaped := false, true
 	s := &g.scan
 	for s.Next() {
 		switch {
@@ -102,19 +115,24 @@ func (g *grpcCheck) output(e *expectation) (size int64, ok bool) {
 			g.text, typed = s.Append(g.text[:0]), true
 			each = backends.DataType(g.text).Size()
 		case s.Field == 3:
-			if !g.shape() {
-				return 0, false
-			}
+			shaped = g.shape() && shaped
 		}
 	}
 	for i := range e.asked {
 		g.seen[i] = g.seen[i] || e.asked[i].Name == string(g.name)
 	}
 	n, err := backends.Elements(g.dims)
-	if each <= 0 || err != nil {
-		return -1, typed && len(g.name) > 0 && err == nil
+	switch {
+	case s.Err() != nil: // which is told for the whole
+	case !typed || len(g.name) == 0:
+		return 0, "the reply lacks name or datatype of an output"
+	case !shaped || err != nil:
+		return 0, "an output has a shape that no tensor can have: " + fmt.Sprint(g.dims)
 	}
-	return n * int64(each), typed && len(g.name) > 0
+	if each <= 0 {
+		return -1, ""
+	}
+	return n * int64(each), ""
 }
 
 // shape adds the dimensions that the scanner has found.

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// glance is how much of a body is looked at when nothing is expected of it: an error object, and what stands in front of raw
-	// tensors.
+	// glance is how much of a body is looked at when nothing is expected of it: an error object, what stands in front of raw
+	// tensors, and the JSON of small ones.
 	glance = 1 << 10
-	// brief is JSON that is read whenever it comes.
+	// brief is the JSON of the generate extension that is read whenever it comes.
 	brief = 256
 	// closely is how much is looked at of the few of which more is.
 	closely = 64 << 10
@@ -36,6 +36,8 @@ type httpJudge struct {
 	listed  bool   // there is a list of outputs
 	id      [2]int // where the value of "id" lies
 	seen    seen
+	detail  []byte // of a note
+	counts  []byte // in it
 	length  sizeSeen
 	decoder decoder
 }
@@ -45,16 +47,6 @@ type sizeSeen struct {
 	edition uint64
 	size    int64
 	ok      bool
-}
-
-// output is one of a reply's, in place.
-type output struct {
-	name, datatype []byte
-	shape          [2]int // part of comparison.shape
-	shaped         bool
-	size           int64  // of raw data; -1: none
-	data           []byte // JSON
-	elsewhere      bool   // it lies in shared memory
 }
 
 // Keep implements http1.Judge.
@@ -217,6 +209,9 @@ func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
 			}
 			data, raw = raw[:o.size], raw[o.size:]
 		}
+		if !j.sound(e, o, s) {
+			return
+		}
 		want := j.c.find(e, o.name)
 		if want == nil {
 			continue
@@ -244,133 +239,5 @@ func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
 		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
 	} else if !j.c.end(e) {
 		j.c.mismatch(s)
-	}
-}
-
-// parse finds the outputs, and the id.
-func (j *httpJudge) parse(text []byte) bool {
-	j.outputs, j.c.shape = j.outputs[:0], j.c.shape[:0]
-	j.listed, j.id = false, [2]int{}
-	sc := scanner{b: text}
-	for sc.begin('{'); sc.more('}'); {
-		switch key := sc.key(); {
-		case string(key) == "outputs" && sc.peek() == '[':
-			j.listed = true
-			for sc.begin('['); sc.more(']'); {
-				j.outputs = append(j.outputs, j.output(&sc))
-			}
-		case string(key) == "id" && sc.peek() == '"':
-			start := sc.at + 1
-			if _, escaped := sc.text(); !escaped && !sc.bad {
-				j.id = [2]int{start, sc.at - 1}
-			}
-		default:
-			sc.skip()
-		}
-	}
-	return sc.end()
-}
-
-func (j *httpJudge) output(sc *scanner) output {
-	o := output{size: -1}
-	for sc.begin('{'); sc.more('}'); {
-		switch string(sc.key()) {
-		case "name":
-			o.name = plain(sc)
-		case "datatype":
-			o.datatype = plain(sc)
-		case "shape":
-			o.shape[0] = len(j.c.shape)
-			for sc.begin('['); sc.more(']'); {
-				j.c.shape = append(j.c.shape, sc.number())
-			}
-			o.shape[1], o.shaped = len(j.c.shape), true
-		case "parameters":
-			o.size, o.elsewhere = rawSize(sc)
-		case "data":
-			sc.peek()
-			start := sc.at
-			sc.skip()
-			o.data = sc.b[start:sc.at]
-		default:
-			sc.skip()
-		}
-	}
-	return o
-}
-
-// plain reads a string without escapes.
-func plain(sc *scanner) []byte {
-	text, escaped := sc.text()
-	if escaped {
-		return unescape(text)
-	}
-	return text
-}
-
-// rawSize reads an output's parameters (an object or null) for binary_data_size, and whether it lies in shared memory.
-func rawSize(sc *scanner) (size int64, elsewhere bool) {
-	size = -1
-	if sc.peek() != '{' {
-		sc.skip()
-		return size, false
-	}
-	for sc.begin('{'); sc.more('}'); {
-		switch key := sc.key(); string(key) {
-		case "binary_data_size":
-			size = sc.number()
-		case sharedRegion:
-			elsewhere = true
-			sc.skip()
-		default:
-			sc.skip()
-		}
-	}
-	return size, elsewhere
-}
-
-// elements turns an output's JSON data, nested or flat, into raw form as want's datatype.
-func (j *httpJudge) elements(want *backends.Tensor, o *output) ([]byte, backends.ErrorClass) {
-	if string(o.datatype) != string(want.Type) {
-		return nil, backends.OK // the comparison names both
-	}
-	j.c.data = j.c.data[:0]
-	sc := scanner{b: o.data}
-	j.flatten(&sc, want.Type, 0)
-	if !sc.end() {
-		return nil, backends.Decode
-	}
-	return j.c.data, backends.OK
-}
-
-func (j *httpJudge) flatten(sc *scanner, t backends.DataType, depth int) {
-	if sc.peek() == '[' && depth < maxDepth {
-		for sc.begin('['); sc.more(']'); {
-			j.flatten(sc, t, depth+1)
-		}
-		return
-	}
-	var err error
-	switch {
-	case sc.bad || depth == 0:
-		sc.bad = true
-	case t == backends.Bytes:
-		text := plain(sc)
-		n := len(text)
-		j.c.data = append(append(j.c.data, byte(n), byte(n>>8), byte(n>>16), byte(n>>24)), text...)
-	case t == backends.Bool:
-		switch string(sc.scalar()) {
-		case "true":
-			j.c.data = append(j.c.data, 1)
-		case "false":
-			j.c.data = append(j.c.data, 0)
-		default:
-			sc.bad = true
-		}
-	default:
-		if word := sc.scalar(); !sc.bad {
-			j.c.data, err = backends.AppendNumber(j.c.data, t, word)
-			sc.bad = err != nil
-		}
 	}
 }

@@ -47,8 +47,9 @@ func (c *HTTP) Outputs(reply []byte) ([]backends.Tensor, error) {
 	for i := range j.outputs {
 		o := &j.outputs[i]
 		t := backends.Tensor{Name: string(o.name), Type: backends.DataType(o.datatype), Shape: slices.Clone(j.c.shape[o.shape[0]:o.shape[1]])}
+		_, err := backends.Elements(t.Shape)
 		switch {
-		case t.Type.Size() < 0 || o.size > int64(len(raw)):
+		case t.Type.Size() < 0 || err != nil || o.size < noRaw || o.size > int64(len(raw)):
 			return nil, errReply
 		case o.size >= 0:
 			t.Data, raw = raw[:o.size], raw[o.size:]

@@ -160,6 +160,76 @@ func (s *scanner) skipAt(depth int) {
 	}
 }
 
+// count passes over a tensor's values, in lists as deep as they go, and says how many there are; -1: it is no list.
+func (s *scanner) count() int64 {
+	if s.peek() != '[' {
+		s.skip()
+		return -1
+	}
+	return s.countAt(0)
+}
+
+func (s *scanner) countAt(depth int) (n int64) {
+	if depth > maxDepth {
+		s.bad = true
+	}
+	s.begin('[')
+	for n = s.numbers(); s.more(']'); {
+		if s.peek() == '[' {
+			n += s.countAt(depth + 1)
+			continue
+		}
+		s.skipAt(depth)
+		n++
+	}
+	return n
+}
+
+// numbers passes over the plain numbers that a list begins with, and says how many: most data are nothing else.
+func (s *scanner) numbers() (n int64) {
+	if s.bad {
+		return 0
+	}
+	b := s.b
+	for at := s.at; ; n++ {
+		if n > 0 {
+			if at++; at < len(b) && b[at] == ' ' {
+				at++
+			}
+		}
+		from := at
+		for at < len(b) && inNumber[b[at]] {
+			at++
+		}
+		if at == from || at == len(b) || !digit(b[at-1]) || b[from] != '-' && !digit(b[from]) || b[at] != ',' && b[at] != ']' {
+			return n
+		}
+		s.at, s.first = at, false
+		if b[at] == ']' {
+			return n + 1
+		}
+	}
+}
+
+func digit(c byte) bool { return c-'0' <= 9 }
+
+// inNumber are the bytes of which numbers are made.
+var inNumber = [256]bool{
+	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
+	'-': true, '+': true, '.': true, 'e': true, 'E': true,
+}
+
+// dimension reads a number that a shape can have, or passes over another value and gives -1.
+func (s *scanner) dimension() int64 {
+	try := *s
+	if n := try.number(); !try.bad {
+		*s = try
+		return n
+	}
+	s.skip()
+	return -1
+}
+
 // end reports whether nothing but white space is left.
 func (s *scanner) end() bool {
 	s.peek()
