@@ -32,6 +32,14 @@ func (r *row) name() string {
 	return r.rec.name()
 }
 
+// wanted are the outputs that the row itself asks for.
+func (r *row) wanted() []backends.Output {
+	if r.rec == nil {
+		return nil
+	}
+	return r.rec.wanted
+}
+
 // Built is what a stage sends: its requests, and how they belong together.
 type Built struct {
 	Requests []backends.Request
@@ -64,6 +72,7 @@ func Build(d *scenario.Dataset, r *scenario.Request, sig backends.Signature, see
 		return Built{}, b.diags
 	}
 	b.nothingExpected(rows)
+	b.checkEmpty(rows)
 	built := Built{Rows: len(rows), Streams: b.streams(rows)}
 	built.Requests = b.batches(rows)
 	built.Delays = b.delays(rows, len(built.Requests))

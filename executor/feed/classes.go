@@ -68,5 +68,42 @@ func (b *builder) checkClasses(pos source.Pos, whose string, o backends.Output) 
 			types = append(types, string(t))
 		}
 		d.Detail = "a server makes classes of these only: " + strings.Join(types, ", ")
+	case slices.Contains(p.Shape, 0):
+		b.fail(pos, codeClasses, "%soutput %q of model %q has the shape %v, without an element of which there could be classes", whose, o.Name, b.sig.Model, p.Shape).
+			Detail = wholeInstead
 	}
+}
+
+// wholeInstead is what to do about an output that has no elements: asked for classes of nothing, some versions of Triton end.
+const wholeInstead = "remove `classification`: the output then comes whole"
+
+// checkEmpty refuses classes of outputs whose size is the model's to decide, in requests all of whose inputs are without an
+// element: nothing comes of nothing.
+func (b *builder) checkEmpty(rows []row) {
+	for i := range rows {
+		r := &rows[i]
+		if len(r.inputs) == 0 || slices.ContainsFunc(r.inputs, func(t backends.Tensor) bool { return !slices.Contains(t.Shape, 0) }) {
+			continue
+		}
+		for _, o := range b.request.Outputs {
+			if b.emptied(o.Pos, r, backends.Output{Name: o.Name, Classification: o.Classification}) {
+				return // and in other rows
+			}
+		}
+		for _, o := range r.wanted() {
+			if b.emptied(r.rec.from.pos, r, o) {
+				return
+			}
+		}
+	}
+}
+
+func (b *builder) emptied(pos source.Pos, r *row, o backends.Output) bool {
+	i := slices.IndexFunc(b.sig.Outputs, func(p backends.Port) bool { return p.Name == o.Name })
+	if o.Classification == 0 || i < 0 || !slices.Contains(b.sig.Outputs[i].Shape, -1) {
+		return false
+	}
+	b.fail(pos, codeClasses, "%s: input %q has the shape %v, without an element of which there could be classes in output %q", r.name(), r.inputs[0].Name, r.inputs[0].Shape, o.Name).
+		Detail = wholeInstead
+	return true
 }

@@ -227,6 +227,18 @@ func TestFormats(t *testing.T) {
 			`error: r.json: output "o" of model "m" is BYTES, of which there are no classes`,
 		},
 		{
+			"v2 classes of nothing", "a:FP32[-1] -> o:FP32[-1]", 4, "",
+			[]string{"r.json", `{"inputs":[{"name":"a","shape":[1,0],"datatype":"FP32","data":[]}],"outputs":[{"name":"o","parameters":{"classification":2}}]}`},
+			"",
+			`error: r.json: input "a" has the shape [0], without an element of which there could be classes in output "o"`,
+		},
+		{
+			"v2 classes of no rows", "a:FP32[2] -> o:FP32[2]", 4, "",
+			[]string{"r.json", `{"inputs":[{"name":"a","shape":[0,2],"datatype":"FP32","data":[]}],"outputs":[{"name":"o","parameters":{"classification":2}}]}`},
+			"",
+			`error: r.json, input "a": shape [0 2] has no batch dimension in front, which the model takes`,
+		},
+		{
 			"v2 no number of classes", "a:FP32[2] -> o:FP32[2]", 4, "",
 			[]string{"r.json", `{"inputs":[{"name":"a","shape":[1,2],"datatype":"FP32","data":[1,2]}],"outputs":[{"name":"o","parameters":{"classification":-2}}]}`},
 			"",
