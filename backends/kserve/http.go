@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
@@ -49,10 +48,14 @@ func (c *HTTP) Lanes(ctx context.Context, n int, _ backends.LaneOptions) ([]back
 	if most := c.target.Connections; most > 0 && n > most {
 		return nil, backends.Limits{}, fmt.Errorf("connections: %d is fewer than the %d slots, and a connection carries one request at a time over HTTP/1.1", most, n)
 	}
-	return netlane.Dial(ctx, netlane.Options{
+	lanes, limits, err := netlane.Dial(ctx, netlane.Options{
 		Network: c.end.network, Address: c.end.address, TLS: c.end.tls, Clock: c.clock, ConnectTimeout: c.target.ConnectTimeout,
 		PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
 	}, n)
+	if c.end.secure { // else there is nothing but TCP to it
+		err = astray(c.target.URL, "connect to "+c.end.address, err)
+	}
+	return lanes, limits, err
 }
 
 // Wires implements backends.Wirer.
@@ -133,11 +136,8 @@ func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*
 		req.Header.Add(h.Name, h.Value)
 	}
 	resp, err := c.client.Do(req)
-	if err != nil && (strings.Contains(err.Error(), "malformed HTTP") || strings.Contains(err.Error(), "readLoopPeekFail")) {
-		return nil, nil, fmt.Errorf("%s %s: the server does not answer as HTTP/1.1 does; where it speaks gRPC, write grpc:// in `url`", method, c.base+path)
-	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, astray(c.target.URL, method+" "+c.base+path, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxControl+1))

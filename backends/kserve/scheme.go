@@ -1,0 +1,83 @@
+package kserve
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+)
+
+// astray says what an error of a connection is about where the server seems to speak something else than the scheme of the
+// target's URL says, and which scheme may be meant. The first row that fits counts:
+//
+//	scheme         what came of it                                         may be meant
+//	https grpcs    an end                                                  the same without TLS
+//	https grpcs    no TLS handshake, or the connection is taken, and       the same without TLS
+//	               nothing comes
+//	https grpcs    TLS without the protocol                                the other protocol, with TLS
+//	http           an alert of TLS in place of a reply                     https
+//	any            bytes of another protocol                               the other protocol; for grpc, TLS too
+//	http grpc      the connection is taken, and nothing comes              the other protocol
+//
+// Any other error stays as it is. call is what was asked of whom.
+func astray(url, call string, err error) error {
+	scheme, _, _ := strings.Cut(url, "://")
+	if what := strayed(scheme, err); what != "" {
+		return &strayError{text: call + ": " + what, err: err}
+	}
+	return err
+}
+
+// strayError is an error in words of ours.
+type strayError struct {
+	text string
+	err  error
+}
+
+func (e *strayError) Error() string { return e.text }
+
+func (e *strayError) Unwrap() error { return e.err }
+
+// strayed is what there is to say about an error; "": nothing.
+func strayed(scheme string, err error) string {
+	if err == nil {
+		return ""
+	}
+	protocol, other, otherName := "HTTP/1.1", "grpc", "gRPC"
+	if strings.HasPrefix(scheme, "grpc") {
+		protocol, other, otherName = "HTTP/2", "http", "HTTP"
+	}
+	plain, secure := strings.CutSuffix(scheme, "s")
+	if secure {
+		other += "s"
+	}
+	if _, unix := strings.CutSuffix(scheme, "+unix"); unix {
+		other += "+unix"
+	}
+	foreign := "the server does not answer as " + protocol + " does; where it speaks " + otherName + ", write " + other + ":// in `url`"
+	text := err.Error()
+	has := func(part string) bool { return strings.Contains(text, part) }
+	var record tls.RecordHeaderError
+	var dial *net.OpError
+	silent := errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &dial)
+	switch {
+	case secure && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)):
+		return "the server ends the connection; where it speaks without TLS, write " + plain + ":// in `url`"
+	case secure && (silent || errors.As(err, &record) || has("TLS handshake timeout") || has("HTTP response to HTTPS client")):
+		return "the server does not answer as TLS does; where it speaks without it, write " + plain + ":// in `url`"
+	case secure && (has("no application protocol") || has("ALPN")):
+		return foreign
+	case has(`malformed HTTP response "\x15\x03`):
+		return "the server answers as TLS does: write https:// in `url`"
+	case has("malformed HTTP"), has("readLoopPeekFail"):
+		return foreign
+	case has("does not answer as HTTP/2 does") && scheme == "grpc":
+		return foreign + ", grpcs:// where it speaks gRPC with TLS"
+	case has("does not answer as HTTP/2 does"), silent:
+		return foreign
+	}
+	return ""
+}
