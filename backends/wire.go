@@ -34,6 +34,24 @@ const (
 	NextFull               // the sample's Events are full: once they are drained, Feed goes on with the rest of b
 )
 
+// Talker is a Wire of a protocol whose connections carry bytes that belong to no request: what both sides say at first, and
+// what has to be answered at any time. Feed takes all that it is given, as what follows a reply is the connection's.
+type Talker interface {
+	Wire
+	// Hello gives what the client says first.
+	Hello() []byte
+	// Hear takes what came while no request was in flight. NextKeep: the connection can carry requests. NextMore: not yet.
+	// NextClose: not any more. NextBroken: the server does not speak the protocol, or broke it, as Why says.
+	Hear(b []byte) Next
+	Why() string
+	// Owes reports, after Hear and Feed, whether there is something to be written: answers, or what the server did not take
+	// before of the request in flight.
+	Owes() bool
+	// Answer gives it, in the form of Begin; part says that a part of the request is in it. It is called when what was given
+	// before has been written.
+	Answer() (head []byte, body [][]byte, part bool)
+}
+
 // Wirer is a Conn whose protocol has a Wire, for players that own the sockets themselves.
 type Wirer interface {
 	// Wires gives n wires, one for each connection.

@@ -120,8 +120,7 @@ stages: [{id: s, load: {concurrency: 1}, for: 3 requests}]
 	}
 }
 
-// TestConnections: per_slot, per_request and a number, by the connections that the server sees. A connection of HTTP/2
-// serves up to 64 slots unless the plan gives a number.
+// TestConnections: per_slot, per_request and a number, by the connections that the server sees.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -129,7 +128,7 @@ func TestConnections(t *testing.T) {
 		atLeast, atMost              int
 	}{
 		{"http", "per_slot", "{concurrency: 4}", 4, 4},
-		{"grpc", "per_slot", "{concurrency: 4}", 1, 1},
+		{"grpc", "per_slot", "{concurrency: 4}", 4, 4},
 		{"http", "per_request", "{concurrency: 2}", 400, 400},
 		{"grpc", "per_request", "{concurrency: 2}", 400, 400},
 		{"http", "3", "{rate: 1000/s, max_in_flight: 20}", 1, 3},

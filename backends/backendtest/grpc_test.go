@@ -37,14 +37,24 @@ func embedded(t testing.TB) backendtest.Server {
 	return backendtest.Server{URL: s.GRPCURL(), Down: down}
 }
 
-// The frames of GRPC are right: grpc-go takes them for what they are meant to be.
+// The frames of GRPC are right: the client's own HTTP/2, and grpc-go where calls share a connection, take them for what they
+// are meant to be.
 func TestGRPC(t *testing.T) {
-	servers := backendtest.GRPC(backendtest.RawOptions{}, "MARK", inferReply([]byte("MARK")))
+	t.Run("own", func(t *testing.T) {
+		testGRPC(t, 0, backendtest.GRPC(backendtest.RawOptions{}, "MARK", inferReply([]byte("MARK"))), nil)
+	})
+	t.Run("shared", func(t *testing.T) {
+		servers := backendtest.GRPC(backendtest.RawOptions{}, "MARK", inferReply([]byte("MARK")))
+		delete(servers, backendtest.SlowBody)
+		testGRPC(t, 64, servers, map[backendtest.Fault]string{backendtest.SlowBody: "grpc-go gives a message when it is whole: there is no stamp of its first byte"})
+	})
+}
+
+func testGRPC(t *testing.T, connections int, servers backendtest.Servers, without map[backendtest.Fault]string) {
 	servers[backendtest.None], servers[backendtest.Refused] = embedded, embedded
-	delete(servers, backendtest.SlowBody)
 	backendtest.Run(t, backendtest.Suite{
-		Kind: kserve.Kind(), Target: backends.Target{Model: "identity_int32"}, Servers: servers,
+		Kind: kserve.Kind(), Target: backends.Target{Model: "identity_int32", Connections: connections}, Servers: servers,
 		Request: backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte("MARK")}}},
-		Without: map[backendtest.Fault]string{backendtest.SlowBody: "grpc-go gives a message when it is whole: there is no stamp of its first byte"},
+		Without: without,
 	})
 }

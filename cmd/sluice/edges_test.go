@@ -37,7 +37,8 @@ executor                -> scenario scenario/source scenario/metric scenario/exp
 backends                ->
 backends/wire/http1     -> backends backends/wire/coding
 backends/wire/netlane   -> backends
-backends/wire/grpcraw   -> backends backends/wire/netlane backends/wire/coding
+backends/wire/http2     -> backends backends/wire/coding backends/wire/protow
+backends/wire/grpcraw   -> backends backends/wire/netlane backends/wire/http2 backends/wire/coding backends/wire/protow
 backends/wire/coding    ->
 backends/wire/sse       -> backends backends/wire/http1
 backends/wire/protow    -> backends
@@ -74,6 +75,7 @@ github.com/prometheus/client_model        executor/observe
 golang.org/x/text                         scenario/source
 go.uber.org/goleak                        backends/backendtest
 google.golang.org/grpc                    backends/wire/grpcraw backends/builtin backends/builtin/* testdata/bench/*
+golang.org/x/net                          backends/wire/http2
 google.golang.org/protobuf                backends/wire/* backends/builtin backends/builtin/* backends/kserve backends/triton testdata/bench/*
 github.com/ebitengine/purego               backends/wire/native
 golang.org/x/sys                          executor/drive backends/wire/* backends/builtin executor/observe testdata/bench/*

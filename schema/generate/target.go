@@ -95,7 +95,7 @@ func targetKeys() []key {
 		{name: "connect_timeout", schema: ref("duration"), dflt: "5s", example: "1s", description: "For making a connection."},
 		{
 			name: "connections", schema: ref("connections"), dflt: "per_slot", example: 4,
-			description: "per_slot: one for each slot over HTTP, for up to 64 slots over gRPC, whose connections carry many requests at once. per_request: a new one for each. A number: so many, shared by all slots; with streaming over gRPC one stream on each, which carries the requests of several slots at once (as each thread of perf_analyzer has with --streaming: `--max-threads N`), else each slot has a stream of its own.",
+			description: "per_slot: one for each slot; with streaming over gRPC one for up to 64 streams. per_request: a new one for each. A number: so many, shared by all slots, over gRPC with many requests at once on each; with streaming one stream on each, which carries the requests of several slots at once (as each thread of perf_analyzer has with --streaming: `--max-threads N`), else each slot has a stream of its own.",
 		},
 		{name: "max_message", schema: ref("size"), dflt: "2GiB", example: "64MiB", description: "The largest gRPC message, each way."},
 		{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/coding"
+	"github.com/sluice-bench/sluice/backends/wire/http2"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 )
@@ -16,7 +17,7 @@ type message struct {
 	set    int // number of its metadata in the pool
 	body   mem.BufferSlice
 	whole  mem.BufferSlice // body and head, when the head has no holes
-	seal   *coding.Stream  // what ends the message after the head; nil: it is not compressed
+	head   *http2.Head     // its fields where it has a connection of its own
 	expect any
 }
 
@@ -26,17 +27,18 @@ type message struct {
 // expect is for the judge, which gets it back by Expected.
 func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole, expect any) (*backends.Call, error) {
 	m := &message{method: method, expect: expect}
+	call := &backends.Call{Head: head, Holes: holes, Impl: m}
 	size := sizeOf(body) + len(head)
 	if size > p.o.maxMessage() {
 		return nil, fmt.Errorf("a request of %d bytes is over max_message, %d", size, p.o.maxMessage())
 	}
 	if p.o.Compression != "" {
-		var err error
-		if m.seal, err = coding.Back(p.o.Compression, len(head), body); err != nil {
+		seal, err := coding.Back(p.o.Compression, len(head), body)
+		if err != nil {
 			return nil, err
 		}
-		body = [][]byte{m.seal.Before}
-		size = len(m.seal.Before) + len(head) + m.seal.TrailerSize()
+		call.Seal, body = seal, [][]byte{seal.Before}
+		size = len(seal.Before) + len(head) + seal.TrailerSize()
 	}
 	for _, b := range body {
 		if len(b) > 0 {
@@ -47,10 +49,12 @@ func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, hea
 	if m.set, err = p.metadataSet(headers); err != nil {
 		return nil, err
 	}
-	if len(holes) == 0 && m.seal == nil {
+	m.head = p.callHead(method, m.set)
+	if len(holes) == 0 && call.Seal == nil {
 		m.whole = append(append(m.whole, m.body...), mem.SliceBuffer(head))
 	}
-	return &backends.Call{Size: size + prefixSize, Head: head, Holes: holes, Body: body, Impl: m}, nil
+	call.Size, call.Body = size+prefixSize, body
+	return call, nil
 }
 
 func sizeOf(pieces [][]byte) (n int) {

@@ -1,20 +1,23 @@
-// Package grpcraw drives grpc-go with messages that are encoded already: a pass-through codec, client connections that
-// are ready before the clock starts, unary lanes and lanes that are bidirectional streams.
+// Package grpcraw makes gRPC calls of messages that are encoded already: unary lanes, lanes that are bidirectional streams,
+// and single calls, on connections that are ready before the clock starts.
 //
 // It is not: a place that knows messages or models, a layer that retries (a stale connection aside), a load balancer.
 //
-// What grpc-go does by itself and a benchmark must not have is off: proxies from the environment, service configs,
-// retries, idleness, deadlines. Flow-control windows are static (1 MiB a stream, 16 MiB a connection), which spares the
-// pings that grpc-go otherwise sizes them with. Its transparent retry stays: it repeats what no server has seen.
+// Unary calls with a connection each are this client's own HTTP/2 (wire/http2 on wire/netlane). All else is grpc-go: calls that
+// share connections, streams, single calls. What grpc-go does by itself and a benchmark must not have is off: proxies from
+// the environment, service configs, retries, idleness, deadlines. Flow-control windows are static (1 MiB a stream, 16 MiB a
+// connection), which spares the pings that grpc-go otherwise sizes them with. Its transparent retry stays: it repeats what no
+// server has seen.
 //
 // # Connections
 //
-// Over gRPC a slot of its own is a stream of its own, not a connection of its own: streams of up to 64 lanes share one
-// connection unless Options.Connections says otherwise, and so does the plan's per_slot (its default). A connection for
-// every lane was measured beside it: 1.7 to 1.9 times the client's CPU for each call of 1 KiB at 16 and 64 lanes, as
-// nothing is left to batch in one write or read, and so a client that is full at half the rate. It can be had:
-// connections: N opens N connections, which the lanes share evenly, so N = number of slots is one for each.
-// backends.PerRequest dials for every request. Calls beyond the server's limit of concurrent streams on a connection
+//	Options.Connections    unary lanes                              streams
+//	0                      one each                                 one for up to 64 of them
+//	N                      N, shared evenly, by grpc-go             N, shared evenly
+//	PerRequest             a new one for each request               one each
+//
+// Beside a bare grpc-go loop (BenchmarkUnary: 1 KiB, the server another process on the same two cores, CPU of the client for
+// each call) a connection each costs FIGURES. Calls beyond the server's limit of concurrent streams on a shared connection
 // (often 100) wait in Send, and that wait is in the latency.
 //
 // # Streams
@@ -31,7 +34,7 @@
 //
 // # Stamps
 //
-// SendStart is taken before the stream is opened, SendEnd when grpc-go's writer has the message: the socket write comes
+// Of calls with a connection of their own see wire/netlane and wire/http2. Elsewhere SendStart is taken before the stream is opened, SendEnd when grpc-go's writer has the message: the socket write comes
 // a few µs later. FirstByte and LastByte are both the moment at which the whole reply message has been read: grpc-go
 // tells no earlier one without a cost in every call. BytesSent and BytesReceived count messages with their 5-byte
 // prefix; HTTP/2 heads are compressed and unseen. A compressed reply counts as what it holds.

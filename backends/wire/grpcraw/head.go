@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/protow"
 	"google.golang.org/grpc/mem"
 )
 
@@ -56,10 +57,10 @@ func (o *outgoing) marshal() mem.BufferSlice {
 	h.bytes = append(h.bytes, o.call.Head...)
 	for _, hole := range o.call.Holes {
 		at := own + int(hole.At)
-		fill(h.bytes[at:at+int(hole.Width)], hole.Field, &o.fields)
+		protow.Fill(h.bytes[at:at+int(hole.Width)], hole.Field, &o.fields)
 	}
-	if m.seal != nil {
-		h.bytes = m.seal.AppendTrailer(h.bytes, h.bytes)
+	if o.call.Seal != nil {
+		h.bytes = o.call.Seal.AppendTrailer(h.bytes, h.bytes)
 	}
 	h.list = append(h.list, mem.NewBuffer(&h.bytes, h))
 	return h.list
@@ -105,24 +106,4 @@ func (i *incoming) join() {
 		i.joined = append(i.joined, p...)
 	}
 	i.pieces = append(i.pieces[:0], i.joined)
-}
-
-// fill writes a field's value: digits, or a varint as wide as the hole.
-func fill(to []byte, field uint8, f *backends.Fields) {
-	switch v := f.Value(field); field {
-	case backends.FieldSequence, backends.FieldStart, backends.FieldEnd:
-		putVarint(to, v)
-	default:
-		backends.PutDigits(to, v)
-	}
-}
-
-// putVarint writes v as a varint of len(to) bytes: one may be longer than its value needs.
-func putVarint(to []byte, v uint64) {
-	last := len(to) - 1
-	for i := range last {
-		to[i] = byte(v) | 0x80
-		v >>= 7
-	}
-	to[last] = byte(v) & 0x7f
 }

@@ -18,11 +18,11 @@ import (
 // unary describes a call with one request and one reply.
 var unary = &grpc.StreamDesc{}
 
-// lane is a unary caller: one request at a time, each a stream of its own on the lane's connection.
+// lane is a unary caller on a connection that it shares: one request at a time, each a stream of its own.
 type lane struct {
 	pool  *Pool
 	judge Judge
-	conn  *conn // nil: every request makes its own
+	conn  *conn
 
 	flight   flight
 	handover handover
@@ -37,7 +37,7 @@ type lane struct {
 	slot   int
 	sample *backends.Sample
 	stream grpc.ClientStream
-	via    *conn // conn, or one of the request's own
+	via    *conn // conn, or one of the request's own when it is sent again
 	began  int64 // when it was first transmitted
 	err    error // of sending
 	got    bool  // a reply message has come
@@ -47,8 +47,8 @@ type lane struct {
 	incoming
 }
 
-func newLane(p *Pool) *lane {
-	l := &lane{pool: p, judge: p.o.Judge()}
+func newLane(p *Pool, c *conn) *lane {
+	l := &lane{pool: p, judge: p.o.Judge(), conn: c}
 	l.handover.wake = make(chan struct{}, 1)
 	l.root, l.over = context.WithCancel(context.Background())
 	l.renew()
@@ -213,7 +213,7 @@ func (l *lane) finish(err error, k *link, why backends.Cause) {
 		}
 		k = nil
 	}
-	if l.conn != nil && s.Class == backends.OK {
+	if s.Class == backends.OK {
 		l.replace(k)
 	}
 	l.stream, l.call, l.sample, l.err = nil, nil, nil, nil
@@ -284,9 +284,7 @@ func (l *lane) Close() error {
 	l.closing.Do(func() {
 		l.flight.cancel(l.flight.gen(), backends.CauseStop)
 		l.over()
-		if l.pool.o.Connections != backends.PerRequest {
-			l.pool.release(l.conn)
-		}
+		l.pool.release(l.conn)
 	})
 	return nil
 }

@@ -16,20 +16,22 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-func TestRequest(t *testing.T) {
+func TestRequest(t *testing.T) { both(t, testRequest) }
+
+func testRequest(t *testing.T, connections int) {
 	l := listen(t)
 	var names, kinds []string
 	serve(t, l, func(ctx context.Context, request []byte) ([]byte, error) {
 		names, kinds = headerOf(ctx, "x-key"), headerOf(ctx, "content-type")
 		return append([]byte("got "), request...), nil
 	})
-	f := open(t, Options{Address: l.Addr().String(), Headers: []backends.Header{{Name: "X-Key", Value: "v"}}})
+	f := open(t, Options{Connections: connections, Address: l.Addr().String(), Headers: []backends.Header{{Name: "X-Key", Value: "v"}}})
 	for i := range 3 {
 		s := f.do(t, f.call(t, "body"))
 		if want := fmt.Sprintf("got body%04d", i+1); string(f.judge.reply) != want {
 			t.Errorf("reply %q, want %q", f.judge.reply, want)
 		}
-		if s.Class != backends.OK || s.Status != 0 || s.Responses != 1 || s.BytesSent != 4+4+5 || s.BytesReceived != 12+5 {
+		if s.Class != backends.OK || s.Status != 0 || s.Responses != 1 || s.BytesSent < 4+4+5 || s.BytesReceived < 12+5 || connections > 0 && s.BytesSent+s.BytesReceived != 13+17 {
 			t.Errorf("sample %+v", s)
 		}
 		if s.SendStart == 0 || s.SendEnd < s.SendStart || s.LastByte < s.SendStart || s.FirstByte != s.LastByte || s.Connect != 0 {
@@ -44,12 +46,14 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-func TestHeadersOfCalls(t *testing.T) {
+func TestHeadersOfCalls(t *testing.T) { both(t, testHeadersOfCalls) }
+
+func testHeadersOfCalls(t *testing.T, connections int) {
 	l := listen(t)
 	serve(t, l, func(ctx context.Context, _ []byte) ([]byte, error) {
 		return []byte(strings.Join(headerOf(ctx, "a"), ",") + ";" + strings.Join(headerOf(ctx, "b"), ",")), nil
 	})
-	f := open(t, Options{Address: l.Addr().String(), Headers: []backends.Header{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}}})
+	f := open(t, Options{Connections: connections, Address: l.Addr().String(), Headers: []backends.Header{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}}})
 	over, err := f.pool.Call(method, []backends.Header{{Name: "B", Value: "3"}, {Name: "b", Value: "4"}}, nil, []byte("x"), nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -70,13 +74,15 @@ func TestHeadersOfCalls(t *testing.T) {
 	}
 }
 
-func TestStatus(t *testing.T) {
+func TestStatus(t *testing.T) { both(t, testStatus) }
+
+func testStatus(t *testing.T, connections int) {
 	l := listen(t)
 	serve(t, l, func(_ context.Context, request []byte) ([]byte, error) {
 		code := codes.Code(request[0] - 'a')
 		return request, status.Error(code, "said by the server")
 	})
-	f := open(t, Options{Address: l.Addr().String()})
+	f := open(t, Options{Connections: connections, Address: l.Addr().String()})
 	f.judge.accept = int32(codes.NotFound)
 	for code := codes.OK; code <= codes.Unauthenticated; code++ {
 		want := backends.Status
@@ -96,28 +102,30 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-func TestMessageSizes(t *testing.T) {
+func TestMessageSizes(t *testing.T) { both(t, testMessageSizes) }
+
+func testMessageSizes(t *testing.T, connections int) {
 	l := listen(t)
 	serve(t, l, echo, grpc.MaxRecvMsgSize(64<<20))
 	small := listen(t)
 	serve(t, small, echo, grpc.MaxRecvMsgSize(4<<20))
 	big := strings.Repeat("x", 8<<20)
 
-	f := open(t, Options{Address: l.Addr().String()})
-	if s := f.do(t, f.call(t, big)); s.Class != backends.OK || f.judge.pieces < 2 || len(f.judge.reply) != len(big)+4 {
+	f := open(t, Options{Connections: connections, Address: l.Addr().String()})
+	if s := f.do(t, f.call(t, big)); s.Class != backends.OK || (f.judge.pieces < 2) != (connections == 0) || len(f.judge.reply) != len(big)+4 {
 		t.Errorf("8 MiB: %v %s, %d pieces", s.Class, s.Note, f.judge.pieces)
 	}
 	f.judge.whole = true
 	if s := f.do(t, f.call(t, big)); s.Class != backends.OK || f.judge.pieces != 1 || len(f.judge.reply) != len(big)+4 {
 		t.Errorf("8 MiB whole: %v %s, %d pieces", s.Class, s.Note, f.judge.pieces)
 	}
-	f = open(t, Options{Address: small.Addr().String()})
+	f = open(t, Options{Connections: connections, Address: small.Addr().String()})
 	if s := f.do(t, f.call(t, big)); s.Class != backends.Status || !bytes.Contains(s.Note, []byte("server side")) {
 		t.Errorf("server limit: %v %s", s.Class, s.Note)
 	}
 	serveBig := listen(t)
 	serve(t, serveBig, func(context.Context, []byte) ([]byte, error) { return []byte(big), nil })
-	f = open(t, Options{Address: serveBig.Addr().String(), MaxMessage: 1 << 20})
+	f = open(t, Options{Connections: connections, Address: serveBig.Addr().String(), MaxMessage: 1 << 20})
 	if s := f.do(t, f.call(t, "x")); s.Class != backends.Status || !bytes.Contains(s.Note, []byte("client side")) || !bytes.Contains(s.Note, []byte("1048576")) {
 		t.Errorf("client limit: %v %s", s.Class, s.Note)
 	}
@@ -141,9 +149,11 @@ func hanging(t *testing.T) (address string, started chan struct{}) {
 	return l.Addr().String(), started
 }
 
-func TestCancel(t *testing.T) {
+func TestCancel(t *testing.T) { both(t, testCancel) }
+
+func testCancel(t *testing.T, connections int) {
 	address, started := hanging(t)
-	f := open(t, Options{Address: address})
+	f := open(t, Options{Connections: connections, Address: address})
 	for _, c := range []struct {
 		why   backends.Cause
 		class backends.ErrorClass
@@ -170,10 +180,12 @@ func TestCancel(t *testing.T) {
 }
 
 // Cancellations that race with replies never hurt the next request, whatever wins.
-func TestCancelRace(t *testing.T) {
+func TestCancelRace(t *testing.T) { both(t, testCancelRace) }
+
+func testCancelRace(t *testing.T, connections int) {
 	l := listen(t)
 	serve(t, l, echo)
-	f := open(t, Options{Address: l.Addr().String()})
+	f := open(t, Options{Connections: connections, Address: l.Addr().String()})
 	c := f.call(t, "x")
 	for range 300 {
 		s := f.send(c)
@@ -190,9 +202,11 @@ func TestCancelRace(t *testing.T) {
 	}
 }
 
-func TestCloseParkedAndInFlight(t *testing.T) {
+func TestCloseParkedAndInFlight(t *testing.T) { both(t, testCloseParkedAndInFlight) }
+
+func testCloseParkedAndInFlight(t *testing.T, connections int) {
 	address, started := hanging(t)
-	f := open(t, Options{Address: address})
+	f := open(t, Options{Connections: connections, Address: address})
 	ended := make(chan int)
 	recv := func() {
 		slot, _ := f.lane.Recv()
@@ -212,7 +226,7 @@ func TestCloseParkedAndInFlight(t *testing.T) {
 		t.Errorf("after Close: slot %d", slot)
 	}
 
-	f = open(t, Options{Address: address})
+	f = open(t, Options{Connections: connections, Address: address})
 	go recv()
 	_ = f.lane.Close()
 	if slot := <-ended; slot != backends.None {
@@ -225,17 +239,19 @@ func TestCloseParkedAndInFlight(t *testing.T) {
 	}
 }
 
-func TestStale(t *testing.T) {
+func TestStale(t *testing.T) { both(t, testStale) }
+
+func testStale(t *testing.T, connections int) {
 	l := listen(t)
 	serve(t, l, echo)
 	p := proxy(t, l.Addr().String())
-	f := open(t, Options{Address: p.Addr().String()})
+	f := open(t, Options{Connections: connections, Address: p.Addr().String()})
 	c := f.call(t, "x")
 	p.arm()
 	if s := f.do(t, c); s.Class != backends.ResetByPeer || s.Flags&backends.Redialled != 0 {
 		t.Errorf("a fresh connection is not stale: %v %s %b", s.Class, s.Note, s.Flags)
 	}
-	if s := f.do(t, c); s.Class != backends.OK || s.Connect == 0 {
+	if s := f.do(t, c); s.Class != backends.OK || (s.Connect == 0) != (connections == 0) { // one of its own is made again at once
 		t.Errorf("reconnect: %v %s, connect %d", s.Class, s.Note, s.Connect)
 	}
 	p.arm()
@@ -250,10 +266,12 @@ func TestStale(t *testing.T) {
 	}
 }
 
-func TestServerGoes(t *testing.T) {
+func TestServerGoes(t *testing.T) { both(t, testServerGoes) }
+
+func testServerGoes(t *testing.T, connections int) {
 	l := listen(t)
 	server := serve(t, l, echo)
-	f := open(t, Options{Address: l.Addr().String()})
+	f := open(t, Options{Connections: connections, Address: l.Addr().String()})
 	c := f.call(t, "x")
 	f.do(t, c)
 	server.Stop()
@@ -295,7 +313,7 @@ func TestServerGoes(t *testing.T) {
 func TestConnections(t *testing.T) {
 	l := listen(t)
 	serve(t, l, echo)
-	for _, c := range []struct{ connections, lanes, want int }{{0, 64, 1}, {0, 65, 2}, {2, 5, 2}, {3, 3, 3}, {backends.PerRequest, 3, 0}} {
+	for _, c := range []struct{ connections, lanes, want int }{{0, 65, 65}, {2, 5, 2}, {3, 3, 3}, {backends.PerRequest, 3, 0}} {
 		p := proxy(t, l.Addr().String())
 		f := open(t, Options{Address: p.Addr().String(), Connections: c.connections})
 		lanes, _, err := f.pool.Lanes(t.Context(), c.lanes-1) // one is there already
@@ -323,25 +341,43 @@ func TestConnections(t *testing.T) {
 		for _, lane := range again {
 			_ = lane.Close()
 		}
-		if len(f.pool.shared) != c.want {
+		if c.connections > 0 && len(f.pool.shared) != c.want {
 			t.Errorf("connections %d: %d after lanes were opened again", c.connections, len(f.pool.shared))
 		}
 	}
 }
 
-func TestUnixSocketAndInvoke(t *testing.T) {
+func TestUnixSocketAndInvoke(t *testing.T) { both(t, testUnixSocketAndInvoke) }
+
+func testUnixSocketAndInvoke(t *testing.T, connections int) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	serve(t, l, echo)
-	f := open(t, Options{Network: "unix", Address: path, Authority: "localhost"})
+	f := open(t, Options{Connections: connections, Network: "unix", Address: path, Authority: "localhost"})
 	if s := f.do(t, f.call(t, "x")); s.Class != backends.OK {
 		t.Errorf("%v %s", s.Class, s.Note)
 	}
 	if reply, err := f.pool.Invoke(t.Context(), method, []byte("ask")); err != nil || string(reply) != "ask" {
 		t.Errorf("Invoke: %q %v", reply, err)
+	}
+}
+
+// TestStreamsShare: up to 64 streams are on a connection where the plan gives no number.
+func TestStreamsShare(t *testing.T) {
+	l := listen(t)
+	serve(t, l, echo)
+	for lanes, want := range map[int]int{64: 1, 65: 2} {
+		p, err := New(Options{Network: "tcp", Address: l.Addr().String(), Authority: "a", Judge: func() Judge { return &recorder{} }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.connected(t.Context(), lanes); err != nil || len(p.shared) != want {
+			t.Errorf("%d streams: %d connections, %v", lanes, len(p.shared), err)
+		}
+		_ = p.Close()
 	}
 }
 
@@ -360,17 +396,24 @@ func TestCannotConnect(t *testing.T) {
 	}()
 	closed := listen(t)
 	_ = closed.Close()
-	for address, want := range map[string]string{closed.Addr().String(): "refused", silent.Addr().String(): "does not answer as HTTP/2"} {
-		p, err := New(Options{Network: "tcp", Address: address, Authority: address, Judge: func() Judge { return &recorder{} }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := p.Lanes(t.Context(), 2); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), address) {
-			t.Errorf("%s: %v", want, err)
-		}
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+	both(t, func(t *testing.T, connections int) {
+		cannotConnect(t, connections, closed.Addr().String(), "refused")
+		cannotConnect(t, connections, silent.Addr().String(), map[bool]string{true: "does not answer as HTTP/2", false: "speaks HTTP/1"}[connections > 0])
+	})
+}
+
+// cannotConnect checks that lanes to address fail and say what and where.
+func cannotConnect(t *testing.T, connections int, address, want string) {
+	t.Helper()
+	p, err := New(Options{Connections: connections, Network: "tcp", Address: address, Authority: address, Judge: func() Judge { return &recorder{} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := p.Lanes(t.Context(), 2); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), address) {
+		t.Errorf("%s: %v", want, err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

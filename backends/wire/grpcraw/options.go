@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http2"
 )
 
 // Options say where connections go and how.
@@ -28,12 +29,9 @@ type Options struct {
 
 // Judge says what replies mean, for one lane. It must not allocate or block.
 type Judge interface {
-	// Accepts reports whether a call that ended with code, not OK, is nevertheless a good answer to c.
-	Accepts(c *backends.Call, code int32) bool
+	http2.Judge
 	// Whole reports whether Reply needs the message in one piece, which may cost a copy. s is the request's.
 	Whole(c *backends.Call, s *backends.Sample) bool
-	// Reply sets s.Class and the note from a reply message, which is valid only during the call.
-	Reply(c *backends.Call, pieces [][]byte, s *backends.Sample)
 }
 
 const (

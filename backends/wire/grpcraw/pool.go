@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http2"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -19,7 +20,7 @@ const (
 	retryFirst = 20 * time.Millisecond // after a failed connect; failures are seen in samples, not hidden by waiting
 	retryMost  = time.Second
 	together   = 64 // connections that are made at a time: a listen queue is finite
-	lanesEach  = 64 // lanes on one connection unless the plan gives a number; servers allow 100 streams or more
+	lanesEach  = 64 // streams on one connection unless the plan gives a number; servers allow 100 or more
 )
 
 // Pool is the connections to one target.
@@ -28,13 +29,14 @@ type Pool struct {
 
 	mu      sync.Mutex
 	sets    []metadata.MD // by number; see metadataSet
-	shared  []*conn       // of the lanes
+	heads   map[headKey]*http2.Head
+	shared  []*conn // of the lanes
 	control *conn
 }
 
 // New checks the headers and connects nothing.
 func New(o Options) (*Pool, error) {
-	p := &Pool{o: o}
+	p := &Pool{o: o, heads: map[headKey]*http2.Head{}}
 	p.o.undo = newUndoers()
 	if o.MaxMessage < 0 {
 		return nil, fmt.Errorf("max_message is %d", o.MaxMessage)
@@ -87,22 +89,21 @@ func (p *Pool) set(n int) metadata.MD {
 // Lanes opens n unary lanes and returns when their connections are ready. If one cannot be made, those of this call are
 // closed and the first error is returned. With PerRequest nothing is connected yet.
 func (p *Pool) Lanes(ctx context.Context, n int) ([]backends.Lane, backends.Limits, error) {
+	if p.o.Connections <= 0 {
+		return p.own(ctx, n)
+	}
 	conns, err := p.connected(ctx, n)
 	if err != nil {
 		return nil, backends.Limits{}, err
 	}
 	lanes := make([]backends.Lane, n)
-	for i := range lanes {
-		l := newLane(p)
-		if len(conns) > 0 {
-			l.conn = conns[i]
-		}
-		lanes[i] = l
+	for i, c := range conns {
+		lanes[i] = newLane(p, c)
 	}
 	return lanes, backends.Limits{Depth: 1}, nil
 }
 
-// connected gives the connection of each of n new lanes, ready; none when every request makes its own.
+// connected gives the connection of each of n new lanes, ready; none with PerRequest.
 func (p *Pool) connected(ctx context.Context, n int) ([]*conn, error) {
 	conns, err := p.conns(n)
 	if err == nil {

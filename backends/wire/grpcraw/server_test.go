@@ -67,6 +67,12 @@ func (r *recorder) Reply(_ *backends.Call, pieces [][]byte, _ *backends.Sample) 
 	}
 }
 
+// both runs a test with lanes that share a connection, which is grpc-go's, and with lanes that have one each.
+func both(t *testing.T, test func(t *testing.T, connections int)) {
+	t.Run("shared", func(t *testing.T) { test(t, 1) })
+	t.Run("own", func(t *testing.T) { test(t, 0) })
+}
+
 // fixture is one lane to an address.
 type fixture struct {
 	pool  *Pool
@@ -94,7 +100,7 @@ func open(t testing.TB, o Options) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if limits != (backends.Limits{Depth: 1}) {
+	if limits.Depth != 1 || (limits.Inline == 0) != (o.Connections > 0) {
 		t.Errorf("limits %+v", limits)
 	}
 	f.lane = lanes[0]

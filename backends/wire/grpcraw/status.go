@@ -107,7 +107,7 @@ func (l *lane) said() bool { return l.stream != nil && len(l.stream.Trailer()) >
 // stale reports whether the request should go out once more: it was on a connection that had been of use, that
 // connection was closed, and nothing of a reply has come.
 func (l *lane) stale(err error, k *link) bool {
-	return k != nil && status.Code(err) == codes.Unavailable && l.conn != nil &&
+	return k != nil && status.Code(err) == codes.Unavailable &&
 		k.broken.Load() && !k.foreign.Load() && k.seasoned(l.began) &&
 		!l.call.Stateful && !l.got && l.root.Err() == nil && l.base.Err() == nil && !l.said() && !l.headers()
 }

@@ -41,11 +41,14 @@ func peerGone(err error) bool {
 // dialClass is the class of a request that got no connection.
 func dialClass(err error) backends.ErrorClass {
 	var shake *handshakeError
+	var strange *strangeError
 	switch {
 	case ours(err):
 		return backends.Client
 	case errors.As(err, &shake):
 		return backends.TLS
+	case errors.As(err, &strange):
+		return backends.Protocol
 	}
 	return backends.Dial
 }

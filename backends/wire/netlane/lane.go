@@ -2,7 +2,6 @@ package netlane
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,7 +21,8 @@ const inline = 32 << 10
 //	cold     nobody; no connection       Send → posted; Recv (idle redial) → repair
 //	idle     nobody; Recv may read       Send → claimed; Recv (bytes or EOF) → repair
 //	repair   Recv, replacing the         Recv → idle or cold; Send → posted
-//	         connection
+//	         connection, or answering
+//	         what came on it
 //	posted   Recv, which will dial and   Recv → sent, or cold when dialling failed
 //	         send the request
 //	claimed  Send, before its write      Send → sending
@@ -158,36 +158,6 @@ func (l *lane) transmit() {
 	l.move(sent)
 	if l.waits.CompareAndSwap(true, false) {
 		l.wrote <- struct{}{}
-	}
-}
-
-// waitSent waits for the end of a write that another goroutine is in. A server may answer before it has read the
-// request to its end; it gets a moment to read the rest, then the write is broken off.
-func (l *lane) waitSent() {
-	for range 100 {
-		if stateOf(l.word.Load()) == sent {
-			return
-		}
-		runtime.Gosched()
-	}
-	l.waits.Store(true)
-	if stateOf(l.word.Load()) == sent && l.waits.CompareAndSwap(true, false) {
-		return
-	}
-	if l.grace == nil {
-		l.grace = time.NewTimer(graceTime)
-	} else {
-		l.grace.Reset(graceTime)
-	}
-	defer l.grace.Stop()
-	select {
-	case <-l.wrote:
-	case <-l.grace.C:
-		_ = l.link.conn.SetWriteDeadline(past)
-		<-l.wrote
-		if l.failed == nil {
-			l.failed = errBrokenOff // the deadline stands: nothing more can be written here
-		}
 	}
 }
 

@@ -17,6 +17,7 @@ type link struct {
 	conn     net.Conn // TLS or raw itself
 	raw      net.Conn
 	wire     backends.Wire
+	talker   backends.Talker // the wire, if it is one; else nil
 	born     int64
 	used     bool // has carried a request
 	replaces bool // the lane had a connection before
@@ -93,6 +94,12 @@ func connect(ctx context.Context, o *Options) (*link, error) {
 			return nil, &handshakeError{err}
 		}
 		k.conn = secure
+	}
+	if k.talker, _ = k.wire.(backends.Talker); k.talker != nil {
+		if err := k.greet(ctx, o); err != nil {
+			_ = raw.Close()
+			return nil, err
+		}
 	}
 	k.born = o.Clock.Now()
 	return k, nil

@@ -57,9 +57,17 @@ func (l *lane) read() bool {
 	n, err := k.conn.Read(l.buf)
 	at := l.o.Clock.Now()
 	w := l.word.Load()
-	if stateOf(w) == idle {
-		return l.lost(w, at)
+	switch {
+	case stateOf(w) != idle:
+		return l.came(n, err, at)
+	case k.talker != nil && n > 0:
+		return l.hear(w, n, err, at)
 	}
+	return l.lost(w, at)
+}
+
+// came gives what one read brought to the wire.
+func (l *lane) came(n int, err error, at int64) bool {
 	for stateOf(l.word.Load()) == claimed {
 		runtime.Gosched() // Send is patching the head
 	}
@@ -77,9 +85,13 @@ func (l *lane) feed() bool {
 		case next == backends.NextFull:
 			l.full = true
 			return true
+		case next == backends.NextStale:
+			return l.unseen(l.readAt)
 		case next != backends.NextMore:
 			return l.finish(next, used < n, l.readAt)
-		case n == len(l.buf) && n < maxBuffer:
+		}
+		l.answer()
+		if n == len(l.buf) && n < maxBuffer {
 			l.buf = make([]byte, 2*n)
 		}
 	}
@@ -95,6 +107,11 @@ func (l *lane) lost(w uint64, at int64) bool {
 		l.waitSent() // Send took the connection just now
 		return l.stale(io.EOF, at)
 	}
+	return l.leave(at)
+}
+
+// leave drops a connection that is of no use any more, while no request is in flight.
+func (l *lane) leave(at int64) bool {
 	l.redial = l.link.used || at-l.link.born >= settled
 	l.drop(false)
 	if !l.swap(repair, cold) {
@@ -165,6 +182,9 @@ func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 		l.fail(backends.Protocol, "the server sent more bytes than the reply said it has", at)
 	}
 	keep := next == backends.NextKeep && !surplus && l.failed == nil && !l.o.PerRequest && l.silent < silentCloses
+	if keep {
+		l.answer()
+	}
 	if !keep {
 		if !l.settle(repair) {
 			return l.cancelled(at)

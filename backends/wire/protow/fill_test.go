@@ -1,4 +1,4 @@
-package grpcraw
+package protow
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ func TestFill(t *testing.T) {
 	for _, id := range []uint64{0, 1, 127, 128, 1 << 32, 1<<63 + 5, 1<<64 - 1} {
 		f := backends.Fields{ID: 42, Sequence: id, Region: 7, End: true}
 		wide := make([]byte, 10)
-		fill(wide, backends.FieldSequence, &f)
+		Fill(wide, backends.FieldSequence, &f)
 		if v, n := protowire.ConsumeVarint(wide); v != id || n != len(wide) {
 			t.Errorf("%d: %x reads as %d, %d bytes", id, wide, v, n)
 		}
@@ -22,7 +22,7 @@ func TestFill(t *testing.T) {
 		backends.FieldID: "0042", backends.FieldSequenceText: "0009", backends.FieldRegion: "0007", backends.FieldStart: "\x81\x80\x80\x00", backends.FieldEnd: "\x80\x80\x80\x00",
 	} {
 		got := []byte("xxxx")
-		if fill(got, field, &f); string(got) != want {
+		if Fill(got, field, &f); string(got) != want {
 			t.Errorf("field %d: %q, want %q", field, got, want)
 		}
 	}

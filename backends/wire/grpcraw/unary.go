@@ -1,0 +1,95 @@
+package grpcraw
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http2"
+	"github.com/sluice-bench/sluice/backends/wire/netlane"
+	"google.golang.org/grpc/metadata"
+)
+
+// own opens n unary lanes that have a connection each, or one for every request.
+func (p *Pool) own(ctx context.Context, n int) ([]backends.Lane, backends.Limits, error) {
+	o := netlane.Options{
+		Network: p.o.Network, Address: p.o.Address, Clock: p.o.Clock, ConnectTimeout: p.o.ConnectTimeout,
+		PerRequest: p.o.Connections == backends.PerRequest, New: func() backends.Wire { return http2.New(p.wire()) },
+	}
+	if p.o.TLS != nil {
+		o.TLS = p.o.TLS.Clone()
+		o.TLS.NextProtos = []string{"h2"}
+	}
+	return netlane.Dial(ctx, o, n)
+}
+
+func (p *Pool) wire() http2.Options {
+	o := http2.Options{
+		Judge: p.o.Judge(), MaxMessage: p.o.maxMessage(), Compressed: p.o.Compression != "",
+		Head: func(c *backends.Call) *http2.Head { return c.Impl.(*message).head },
+	}
+	if p.o.TLS != nil {
+		o.Join = joinSecure
+	}
+	return o
+}
+
+// joinSecure is the largest message that is copied into one piece for TLS, which would make a record of each piece.
+const joinSecure = 1 << 20
+
+// callHead is what calls of a method with metadata set n have in common, made once.
+func (p *Pool) callHead(method string, n int) *http2.Head {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := headKey{method, n}
+	if p.heads[key] == nil {
+		p.heads[key] = http2.NewHead(p.fields(method, p.sets[n]))
+	}
+	return p.heads[key]
+}
+
+type headKey struct {
+	method string
+	set    int
+}
+
+// fields are those of a call, in the order and with the values of grpc-go's.
+func (p *Pool) fields(method string, md metadata.MD) []http2.Field {
+	scheme, authority, replies := "http", p.o.Authority, "gzip"
+	if p.o.TLS != nil {
+		scheme = "https"
+		if p.o.TLS.ServerName != "" {
+			authority = p.o.TLS.ServerName
+		}
+	}
+	list := []http2.Field{
+		{Name: ":method", Value: "POST"},
+		{Name: ":scheme", Value: scheme},
+		{Name: ":path", Value: method},
+		{Name: ":authority", Value: authority},
+		{Name: "content-type", Value: "application/grpc+proto"},
+		{Name: "user-agent", Value: "sluice"},
+		{Name: "te", Value: "trailers"},
+	}
+	if p.o.Compression != "" {
+		replies = p.o.Compression
+		list = append(list, http2.Field{Name: "grpc-encoding", Value: p.o.Compression})
+	}
+	list = append(list, http2.Field{Name: "grpc-accept-encoding", Value: replies})
+	names := make([]string, 0, len(md))
+	for name := range md {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, value := range md[name] {
+			if strings.HasSuffix(name, "-bin") {
+				value = base64.RawStdEncoding.EncodeToString([]byte(value))
+			}
+			list = append(list, http2.Field{Name: name, Value: value})
+		}
+	}
+	return list
+}

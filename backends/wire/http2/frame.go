@@ -1,0 +1,94 @@
+package http2
+
+import "encoding/binary"
+
+// Types of frames (RFC 9113 section 6).
+const (
+	typeData byte = iota
+	typeHeaders
+	typePriority
+	typeReset
+	typeSettings
+	typePush
+	typePing
+	typeGoAway
+	typeWindow
+	typeContinuation
+)
+
+// Flags of frames.
+const (
+	flagEndStream  byte = 0x1
+	flagAck        byte = 0x1
+	flagEndHeaders byte = 0x4
+	flagPadded     byte = 0x8
+	flagPriority   byte = 0x20
+)
+
+// Settings that a peer may make (section 6.5.2); of others the client takes no notice.
+const (
+	settingTable      = 0x1 // bytes of its table of fields
+	settingPush       = 0x2
+	settingWindow     = 0x4 // of a new stream
+	settingFrame      = 0x5 // the longest frame
+	settingHeaderList = 0x6
+)
+
+// Codes of errors (section 7) that mean something of their own here.
+const (
+	errorNone    = 0x0
+	errorRefused = 0x7 // REFUSED_STREAM: the server has done nothing with the request
+	errorCancel  = 0x8
+)
+
+const (
+	headSize      = 9          // of a frame
+	frameLeast    = 16 << 10   // every peer takes frames that long
+	frameMost     = 1<<24 - 1  // no peer may allow more
+	windowMost    = 1<<31 - 1  // of a stream, and of the connection
+	windowDefault = 1<<16 - 1  // of both, until the peer says otherwise
+	tableDefault  = 4 << 10    // of the fields' table
+	lastStream    = windowMost // the highest number that a stream can have
+	refill        = 1 << 30    // so much content of the connection's window is given back at a time
+	blockMost     = 256 << 10  // of the fields of one reply, compressed
+	valueMost     = 64 << 10   // of one field
+)
+
+const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+// codeNames are the names of errors by code (section 7).
+var codeNames = [...]string{
+	"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED", "FRAME_SIZE_ERROR",
+	"REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+}
+
+// codeName is the name of an error.
+func codeName(code uint32) string {
+	if int(code) < len(codeNames) {
+		return codeNames[code]
+	}
+	return "an unknown error"
+}
+
+// appendHead appends the head of a frame.
+func appendHead(dst []byte, size int, kind, flags byte, stream uint32) []byte {
+	dst = append(dst, byte(size>>16), byte(size>>8), byte(size), kind, flags)
+	return binary.BigEndian.AppendUint32(dst, stream)
+}
+
+// appendWindow appends a WINDOW_UPDATE.
+func appendWindow(dst []byte, stream, more uint32) []byte {
+	return binary.BigEndian.AppendUint32(appendHead(dst, 4, typeWindow, 0, stream), more)
+}
+
+// appendSetting appends one setting of a SETTINGS frame.
+func appendSetting(dst []byte, name uint16, value uint32) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(dst, name), value)
+}
+
+// hello is what a client says first: no push, and windows that no reply fills.
+func hello() []byte {
+	settings := appendSetting(appendSetting(appendSetting(nil, settingPush, 0), settingWindow, windowMost), settingHeaderList, blockMost)
+	b := append(appendHead([]byte(preface), len(settings), typeSettings, 0, 0), settings...)
+	return appendWindow(b, 0, windowMost-windowDefault)
+}

@@ -1,0 +1,85 @@
+package http2
+
+// Field is one field of a request's head: a name in lower case, and its value.
+type Field struct{ Name, Value string }
+
+// Head is the fields of calls, encoded (RFC 7541). Immutable.
+//
+// A connection's first Head goes into the server's table, field by field, and is a byte for each from then on. Another on
+// the same connection is written out each time.
+type Head struct {
+	first []byte // with what enters the table
+	later []byte // the same, from the table
+	plain []byte // without the table
+	table int    // bytes of the table that it takes
+}
+
+const (
+	staticFields = 61 // of the table that all have (RFC 7541 appendix A)
+	entryCost    = 32 // of a field in the table, beside its text (section 4.1)
+)
+
+// static are the fields, or names of fields, of the static table that calls use: their number; negative: only the name.
+var static = map[string]int{
+	":method POST": 3, ":path": -4, ":authority": -1, ":scheme http": 6, ":scheme https": 7, "content-type": -31, "user-agent": -58,
+	"authorization": -23, "cookie": -32, "accept-encoding": -16,
+}
+
+// NewHead encodes fields.
+func NewHead(fields []Field) *Head {
+	h := &Head{}
+	entered := 0
+	for _, f := range fields {
+		if static[f.Name+" "+f.Value] == 0 {
+			entered++
+		}
+	}
+	place := staticFields + entered // of the next field that enters, when all have
+	for _, f := range fields {
+		if n := static[f.Name+" "+f.Value]; n > 0 {
+			h.first, h.later, h.plain = append(h.first, 0x80|byte(n)), append(h.later, 0x80|byte(n)), append(h.plain, 0x80|byte(n))
+			continue
+		}
+		h.table += len(f.Name) + len(f.Value) + entryCost
+		h.first = appendLiteral(h.first, 0x40, 6, f)
+		h.plain = appendLiteral(h.plain, 0, 4, f)
+		h.later = appendNumber(h.later, 0x80, 7, place)
+		place--
+	}
+	return h
+}
+
+// appendLiteral appends a field in full, in the form that the bits of kind stand for, whose number has so many bits
+// (sections 6.2.1 and 6.2.2).
+func appendLiteral(dst []byte, kind byte, bits int, f Field) []byte {
+	n := -static[f.Name]
+	dst = appendNumber(dst, kind, bits, n)
+	if n == 0 {
+		dst = append(appendNumber(dst, 0, 7, len(f.Name)), f.Name...)
+	}
+	return append(appendNumber(dst, 0, 7, len(f.Value)), f.Value...)
+}
+
+// appendNumber appends a number whose first bits share a byte with kind (section 5.1).
+func appendNumber(dst []byte, kind byte, bits, n int) []byte {
+	most := 1<<bits - 1
+	if n < most {
+		return append(dst, kind|byte(n))
+	}
+	dst, n = append(dst, kind|byte(most)), n-most
+	for ; n >= 0x80; n >>= 7 {
+		dst = append(dst, byte(n)|0x80)
+	}
+	return append(dst, byte(n))
+}
+
+// block gives the fields for the next call on a connection, and what the server's table holds afterwards.
+func (h *Head) block(held *Head, table int) (block []byte, now *Head) {
+	switch {
+	case held == h:
+		return h.later, h
+	case held == nil && h.table <= table:
+		return h.first, h
+	}
+	return h.plain, held
+}

@@ -1,0 +1,158 @@
+package netlane
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// strangeError says that a connection was made and what answers there speaks another protocol.
+type strangeError struct{ what string }
+
+func (e *strangeError) Error() string { return e.what }
+
+// errGone is the end of a request that the server says it has not looked at.
+var errGone = errors.New("the server takes no requests on the connection any more")
+
+// greet says hello and waits until the server has, so that the connection can carry a request.
+func (k *link) greet(ctx context.Context, o *Options) error {
+	if err := k.agreed(o); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = k.conn.SetDeadline(past) })
+	err := k.hail()
+	if !stop() {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// agreed checks that TLS has agreed on the protocol that was asked for.
+func (k *link) agreed(o *Options) error {
+	secure, ok := k.conn.(*tls.Conn)
+	if !ok || len(o.TLS.NextProtos) == 0 {
+		return nil
+	}
+	if got := secure.ConnectionState().NegotiatedProtocol; !slices.Contains(o.TLS.NextProtos, got) {
+		return &handshakeError{errors.New("the server does not agree to speak " + o.TLS.NextProtos[0] + " (ALPN)")}
+	}
+	return nil
+}
+
+func (k *link) hail() error {
+	if _, err := k.conn.Write(k.talker.Hello()); err != nil {
+		return err
+	}
+	buf := make([]byte, 4<<10)
+	for {
+		n, err := k.conn.Read(buf)
+		next := backends.NextMore
+		if n > 0 {
+			next = k.talker.Hear(buf[:n])
+		}
+		switch {
+		case next == backends.NextKeep:
+			return k.reply(&output{})
+		case next == backends.NextBroken:
+			return &strangeError{k.talker.Why()}
+		case next == backends.NextClose:
+			return errGone
+		case errors.Is(err, io.EOF):
+			return errors.New("the server closed the connection before it said a word")
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// reply writes what the wire owes the server.
+func (k *link) reply(out *output) error {
+	if !k.talker.Owes() {
+		return nil
+	}
+	head, body, _ := k.talker.Answer()
+	_, err := out.write(k, head, body)
+	return err
+}
+
+// hear takes what came while no request was in flight, on a connection that also carries other things. err is what the read
+// met beside.
+func (l *lane) hear(w uint64, n int, err error, at int64) bool {
+	if !l.word.CompareAndSwap(w, newWord(genOf(w), repair)) { // Send took the connection just now; its reply is yet to come
+		return l.came(n, err, at)
+	}
+	if l.link.talker.Hear(l.buf[:n]) == backends.NextKeep && err == nil && l.link.reply(&l.out) == nil {
+		l.swap(repair, idle) // else one was posted meanwhile: it goes out on this connection
+		return false
+	}
+	return l.leave(at)
+}
+
+// answer writes what the wire owes while a request is in flight. A failure shows at the next read.
+func (l *lane) answer() {
+	k := l.link
+	if k.talker == nil || !k.talker.Owes() {
+		return
+	}
+	l.awaitSent(false)
+	head, body, part := k.talker.Answer()
+	n, err := l.out.write(k, head, body)
+	if part {
+		l.sample.BytesSent += n
+		l.sample.SendEnd = l.o.Clock.Now()
+		l.failed = errors.Join(l.failed, err)
+	}
+}
+
+// unseen ends, or sends again, a request that the server says it has not looked at.
+func (l *lane) unseen(at int64) bool {
+	l.waitSent()
+	l.stopped()
+	if causeOf(l.word.Load()) != 0 {
+		return l.cancelled(at)
+	}
+	return l.stale(errGone, at)
+}
+
+// waitSent waits for the end of a write that another goroutine is in. A server may answer before it has read the
+// request to its end; it gets a moment to read the rest, then the write is broken off.
+func (l *lane) waitSent() { l.awaitSent(true) }
+
+// awaitSent waits for the end of a write that another goroutine is in; with hurry not much longer than graceTime.
+func (l *lane) awaitSent(hurry bool) {
+	for range 100 {
+		if stateOf(l.word.Load()) == sent {
+			return
+		}
+		runtime.Gosched()
+	}
+	l.waits.Store(true)
+	if stateOf(l.word.Load()) == sent && l.waits.CompareAndSwap(true, false) {
+		return
+	}
+	if !hurry {
+		<-l.wrote
+		return
+	}
+	if l.grace == nil {
+		l.grace = time.NewTimer(graceTime)
+	} else {
+		l.grace.Reset(graceTime)
+	}
+	defer l.grace.Stop()
+	select {
+	case <-l.wrote:
+	case <-l.grace.C:
+		_ = l.link.conn.SetWriteDeadline(past)
+		<-l.wrote
+		if l.failed == nil {
+			l.failed = errBrokenOff // the deadline stands: nothing more can be written here
+		}
+	}
+}
