@@ -143,6 +143,36 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
+// BenchmarkCall is a call of 1 KiB without a socket.
+func BenchmarkCall(b *testing.B) {
+	p := newPair(b)
+	c, s := call(string(make([]byte, 1<<10))), &backends.Sample{}
+	var said [][]byte
+	for stream := uint32(1); stream < 100; stream += 2 { // after some the peer's table has all there is
+		p.sayReply(stream, string(make([]byte, 256)))
+		said = append(said, p.says())
+	}
+	i := 0
+	one := func() {
+		s.Reset()
+		p.Begin(0, c, backends.Fields{ID: 7}, s)
+		p.room = windowDefault
+		if _, _, next := p.Feed(said[i], 1); next != backends.NextKeep {
+			b.Fatalf("%v %q", next, s.Note)
+		}
+		if i++; i == len(said) {
+			i, p.stream = 10, 19
+		}
+	}
+	for range 20 {
+		one()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		one()
+	}
+}
+
 // FuzzFeed: whatever a server sends, the wire neither panics nor ends a call twice, and says the same however reads cut it.
 func FuzzFeed(f *testing.F) {
 	for _, c := range replies {
