@@ -161,11 +161,15 @@ func (r *reporter) unknownKeys(c complaint) {
 		if properties.Get(e.Key) != nil {
 			continue
 		}
-		r.add(source.Diagnostic{
+		d := source.Diagnostic{
 			Code: "unknown-key", Summary: fmt.Sprintf("`%s` is not a key of %s", e.Key, r.name(c)),
 			Path: source.JoinPointer(append(slices.Clone(c.at), e.Key)...),
 			Pos:  e.KeyPos, Width: keyWidth(e), Allowed: all, Nearest: source.Nearest(e.Key, all),
-		}, e.Value)
+		}
+		if d.Nearest == "" {
+			d.Detail = r.elsewhere(c.at, e.Key)
+		}
+		r.add(d, e.Value)
 	}
 }
 
@@ -227,13 +231,18 @@ func (r *reporter) missingKeys(c complaint) {
 
 // dotted is the path of a key below at, as Lookup takes it.
 func (r *reporter) dotted(at []string, key string) string {
+	return strings.Join(append(r.keys(at), key), ".")
+}
+
+// keys are those on the way to a value.
+func (r *reporter) keys(at []string) []string {
 	var keys []string
 	for i := range at {
 		if parent := r.at(at[:i]); parent != nil && parent.Kind == source.Map {
 			keys = append(keys, at[i])
 		}
 	}
-	return strings.Join(append(keys, key), ".")
+	return keys
 }
 
 // keyPlace is the key of a value, or the value itself where it has none.

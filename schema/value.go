@@ -125,6 +125,8 @@ func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
 	switch {
 	case c.keyword == "type" && c.node.Kind == source.Map && text(c.schema.Get("type")) == "array":
 		d.Detail = "Begin each " + item(name) + " with `- `."
+	case c.keyword == "type" && text(c.schema.Get("type")) == "object":
+		d.Detail = r.asMap(c, last(c.at))
 	case c.node.Kind != source.Scalar:
 	case c.keyword == "type" && (text(c.schema.Get("type")) == "array" || strings.HasPrefix(wanted, "list of ")):
 		d.Detail = fmt.Sprintf("Write it in brackets: [%s].", c.node.Text)

@@ -1,0 +1,99 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// mostPlaces is of how many places a hint speaks: a key that may stand in more was hardly meant for one of them.
+const mostPlaces = 3
+
+// elsewhere says where a key belongs that the map at this place does not have: one level deeper, beside a map that it stands in,
+// or at the only place that there is for it. "": that is not clear.
+func (r *reporter) elsewhere(at []string, key string) string {
+	base := r.keys(at)
+	if len(base) > 1 && base[0] == "profiles" { // a profile has the keys of a plan, and its stages by their ids
+		base = base[2:]
+		if len(base) > 1 && base[0] == "stages" {
+			base = slices.Delete(base, 1, 2)
+		}
+	}
+	var under []string
+	for _, p := range properties() {
+		if have := strings.Split(p.Path, "."); slices.Contains(p.Keys, key) && !strings.HasPrefix(p.Type, "list") && matches(have[:len(have)-1], base) {
+			under = append(under, last(have))
+		}
+	}
+	if 0 < len(under) && len(under) <= mostPlaces {
+		return fmt.Sprintf("It stands under %s.", choice(under))
+	}
+	for n := len(base) - 1; n >= 0; n-- {
+		outer := append(slices.Clone(base[:n]), key)
+		if slices.ContainsFunc(properties(), func(p place) bool { return matches(strings.Split(p.Path, "."), outer) }) {
+			return fmt.Sprintf("It stands beside `%s`, not in it.", base[n])
+		}
+	}
+	if only := onlyPlace(key); only != "" && only != strings.Join(base, ".") {
+		return fmt.Sprintf("It is a key of `%s`.", only)
+	}
+	return ""
+}
+
+// onlyPlace is the map that a key belongs to where there is one alone, and its name is the language's.
+func onlyPlace(key string) string {
+	var in []string
+	for _, p := range listed() {
+		if at, ok := strings.CutSuffix(p.Path, "."+key); ok {
+			in = append(in, at)
+		}
+	}
+	if len(in) != 1 || strings.Contains(in[0], anyName) {
+		return ""
+	}
+	return in[0]
+}
+
+// choice joins keys: `a`, `b` or `c`.
+func choice(keys []string) string {
+	var b strings.Builder
+	for i, k := range keys {
+		switch {
+		case i > 0 && i == len(keys)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString("`" + k + "`")
+	}
+	return b.String()
+}
+
+// asMap says how something is written that is no map here and must be one.
+func (r *reporter) asMap(c complaint, key string) string {
+	if strings.HasPrefix(c.def, "levels_") && c.node.Kind == source.List && len(c.at) > 1 {
+		above := c.at[len(c.at)-2]
+		if values := flow(c.node); values != "" {
+			return fmt.Sprintf("A list of values takes its place: %s: %s", above, values)
+		}
+	}
+	p, ok := Lookup(strings.Join(r.keys(c.at), "."))
+	if !ok || len(p.Examples) == 0 || !strings.HasPrefix(p.Examples[0], "{") {
+		return ""
+	}
+	return fmt.Sprintf("For example: %s: %s", key, p.Examples[0])
+}
+
+// flow is a list of scalars as it is written on one line; "": it holds something else.
+func flow(list *source.Node) string {
+	var texts []string
+	for _, n := range list.Items {
+		if n.Kind != source.Scalar || strings.ContainsAny(n.Text, ",[]{}#") {
+			return ""
+		}
+		texts = append(texts, n.Text)
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
+}
