@@ -37,6 +37,7 @@ const (
 	codeNoEffect    = "no-effect"
 	codeFewRequests = "few-requests"
 	codeRampCut     = "ramp-cut"
+	codeUndrained   = "no-drain"
 	codeUnseen      = "unseen-rest"
 	codeCrowded     = "max-in-flight-too-low"
 	codeSequences   = "sequences"

@@ -3,6 +3,7 @@ package executor
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ func (b *build) lints() {
 			b.fewTried(n)
 			b.sparse(n)
 			b.cut(n)
+			b.undrained(n)
 			b.unseen(n)
 			b.crowded(n)
 			b.modelControl(n)
@@ -144,6 +146,34 @@ func (b *build) cut(n *Node) {
 		b.warn(n.Stage.ExtentPos, codeRampCut, "the ramp of stage %q takes %s and is cut after %s", n.ID, inTime(length), inTime(end)).
 			Detail = "what comes later is never reached: lengthen `for`, shorten the steps, or leave `for` out"
 	}
+}
+
+// undrained warns of closed loops in time whose open requests are cancelled at the end: with all slots taken, so many requests
+// have no outcome, and an assertion that allows no more errors than that is not certain.
+func (b *build) undrained(n *Node) {
+	if e, is := n.Stage.Extent.(scenario.For); n.Open || n.Stage.Drain > 0 || is && e.Span.Duration == 0 {
+		return
+	}
+	slots := max(n.Level.Value, 1)
+	for _, c := range n.Checks {
+		if p := c.Program; p == nil || slices.ContainsFunc(p.Refs, func(r expression.Ref) bool { return !counted(r) }) || p.Truth(openAtEnd(slots)).Is != 0 || b.said(n.Stage.DrainPos, codeUndrained) {
+			continue
+		}
+		b.warn(n.Stage.DrainPos, codeUndrained, "stage %q cancels the requests that are open at its end, up to %.0f: whether %s holds is then not known", n.ID, slots, c.Assertion.That.Text).
+			Detail = "the verdict will be inconclusive: leave `drain` out, end with `for: N requests`, or allow some, as in errors.ratio < 1%"
+	}
+}
+
+// counted reports whether a reference is a number of this node's errors.
+func counted(r expression.Ref) bool {
+	return r.Leaf.Row.OfErrors() && r.Leaf.Row.Dim == metric.Count && r.Node == "" && !r.Baseline
+}
+
+// openAtEnd are counts of errors of which so many may come on top.
+type openAtEnd float64
+
+func (n openAtEnd) Quantity(expression.Ref) expression.Quantity {
+	return expression.Quantity{Known: true, Hi: float64(n), N: 1}
 }
 
 // unseen warns of assertions on windows that leave the end of their scope out: only whole windows are judged.

@@ -12,7 +12,7 @@ import (
 )
 
 // lintCodes are the warnings about plans that are valid and hardly meant.
-var lintCodes = []string{codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeUnseen, codeCrowded, codeSkippable, codeUnreachable, codeNoEffect}
+var lintCodes = []string{codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeUndrained, codeUnseen, codeCrowded, codeSkippable, codeUnreachable, codeNoEffect}
 
 // TestLints: each warning stands in a plan that is valid, says what to do, and goes away when that is done.
 func TestLints(t *testing.T) {
@@ -100,6 +100,24 @@ stages:
 		{"samples of what has some", `
 stages:
   - {id: a, load: {rate: 100/s}, for: 9s, assert: [{that: client.cpu < 50% and errors.count == 0, min_samples: 100}]}`, ``},
+		{"what is open at the end is cancelled", `
+stages:
+  - {id: a, load: {concurrency: 4}, for: 9s, drain: 0s}`, `2:53 no-drain stage "a" cancels the requests that are open at its end, up to 4: whether errors.count == 0 holds is then not known`},
+		{"what is open at the end of each level is cancelled", `
+stages:
+  - {id: a, load: {concurrency: [1, 2]}, drain: 0s, until: stable, assert: [errors.timeout.count < 2]}`, `2:49 no-drain stage "a[concurrency=1]" cancels the requests that are open at its end, up to 1: whether errors.count <= errors.timeout.count holds is then not known`},
+		{"what may be open is allowed to fail", `
+stages:
+  - {id: a, load: {concurrency: 4}, for: 9s, drain: 0s, assert: [errors.count <= 4]}`, ``},
+		{"a share of errors", `
+stages:
+  - {id: a, load: {concurrency: 4}, for: 9s, drain: 0s, assert: [errors.ratio < 1%]}`, ``},
+		{"nothing is open at the end", `
+stages:
+  - {id: a, load: {concurrency: 4}, for: 90 requests, drain: 0s}`, ``},
+		{"little is open at the end of an open loop", `
+stages:
+  - {id: a, load: {rate: 10/s}, for: 9s, drain: 0s}`, ``},
 		{"too few slots for the latency that is allowed", `
 stages:
   - {id: a, load: {rate: 1000/s, max_in_flight: 64}, for: 9s, assert: [latency.p99 < 100ms]}`, `2:20 max-in-flight-too-low at 100ms 1000 requests a second may be 100 in flight, and max_in_flight is 64`},

@@ -305,7 +305,7 @@ func (r *reading) stage(s *rawStage, p *Plan) *Stage {
 	stage := &Stage{
 		ID: s.ID.V, Description: play.Description.or(""), Labels: sortedPairs(play.Labels), Pos: s.At.pos(), IDPos: s.ID.at.pos(),
 		When: s.When.V, OnFail: play.OnFail.V, Delay: s.delay(), MaxDuration: play.MaxDuration.or(0), Repeat: int(play.Repeat.V),
-		Warmup: play.Warmup.V, WarmupPos: play.Warmup.at.pos(), Drain: play.Drain.V, Before: newActions(play.Before), After: newActions(play.After),
+		Warmup: play.Warmup.V, WarmupPos: play.Warmup.at.pos(), Drain: play.Drain.V, DrainPos: play.Drain.at.pos(), Before: newActions(play.Before), After: newActions(play.After),
 		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
 	}
 	if m := play.Memory; m != nil {

@@ -267,6 +267,7 @@ type Stage struct {
 	Warmup      Span
 	WarmupPos   source.Pos
 	Drain       time.Duration
+	DrainPos    source.Pos
 	Sequences   *Sequences // nil: the plan does not say; see Sequencing
 	Before      []Action
 	After       []Action

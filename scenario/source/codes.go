@@ -68,6 +68,7 @@ func Codes() []Code {
 		{"never-runs", "The stage can never run: what it needs never fails, or its failure stops this stage too."},
 		{"no-binary-tensors", "The server does not list the binary tensor extension; it may refuse raw tensors over HTTP."},
 		{"no-classes", "Classes are asked for in place of an output, and none can be had: of this backend or server, of this datatype, or in shared memory."},
+		{"no-drain", "`drain: 0s` cancels what is open at the end of a closed loop, so that an assertion which allows fewer errors than that is never certain."},
 		{"no-effect", "A key is allowed here, and nothing follows from it."},
 		{"no-equal", "An option of another load generator says something that a plan cannot. The converted plan names it in a comment."},
 		{"no-inputs", "The server's metadata lists no inputs for the model, so no request can be made."},
