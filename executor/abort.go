@@ -114,18 +114,18 @@ func (c *doomed) windows(l *live) string {
 // complete. Requests that have been open for longer than the limit are over it.
 func (c *doomed) hanging(l *live) string {
 	t, w := l.t, l.t.parts.series[c.series]
-	if w.place != (expression.Place{}) || c.Assertion.Within > 0 {
-		return "" // whose requests are in flight is not known for a part
-	}
-	wrong, one := c.wrong, c.Assertion
-	one.Every, one.Allow = 0, 0
+	wrong, one, within := c.wrong, c.Assertion, int64(c.Assertion.Within)
+	one.Every, one.Within, one.Allow = 0, 0, 0
 	for _, s := range t.folder.Open(c.series, l.now-l.begin) {
-		x := &live{t: t, now: l.now, begin: l.begin + s.From, until: l.begin + s.To, all: s.Aggregate}
+		if within > 0 && s.To-t.scopeStart(w) <= within {
+			continue // it may still be false
+		}
+		x := &live{t: t, now: l.now, begin: l.begin + s.From, until: l.begin + s.To, place: w.place, all: s.Aggregate}
 		why := verdict.Abort(one, c.Program, x)
 		if why == "" {
 			continue
 		}
-		if wrong++; wrong > c.allowed(t, w) {
+		if wrong++; within > 0 || wrong > c.allowed(t, w) {
 			l.older = x.older
 			return fmt.Sprintf("%s (in the window from %s to %s)", why, source.About(time.Duration(s.From)), source.About(time.Duration(s.To)))
 		}

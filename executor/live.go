@@ -15,8 +15,9 @@ import (
 // live answers references from what has been folded so far. What other nodes measured stands in their results.
 type live struct {
 	t          *trial
-	now, begin int64 // run clock; begin of hold, or of a window
-	until      int64 // end of a window that waits for replies; 0: all of hold so far
+	now, begin int64            // run clock; begin of hold, or of a window
+	until      int64            // end of a window that waits for replies; 0: all of hold so far
+	place      expression.Place // of that window
 	all        *measure.Aggregate
 	scopes     []*measure.Aggregate
 	older      int64 // requests without an outcome for longer than the limit that was asked for last
@@ -32,7 +33,10 @@ func (l *live) own(ref expression.Ref) bool {
 // of are the sums that a reference is read from, nil where they are not kept apart.
 func (l *live) of(ref expression.Ref) *measure.Aggregate {
 	at := expression.Place{Phase: ref.Phase, Mix: ref.Mix}
-	if at == (expression.Place{}) {
+	if l.until != 0 && at != l.place {
+		return nil
+	}
+	if l.until != 0 || at == (expression.Place{}) {
 		return l.all
 	}
 	if i := slices.Index(l.t.parts.places, at); i >= 0 {

@@ -283,11 +283,15 @@ func (t *trial) play(ctx context.Context) {
 		return
 	}
 	var again load.Schedule
+	var kind func(uint64) int
 	if len(t.fate.checks) > 0 && c.sequences == nil {
 		again = c.arrivals()
+		if m, mixed := t.sends.(*feed.Mix); mixed {
+			kind = m.Entry
+		}
 	}
 	t.played = drive.Open(ctx, c.arrivals(), t.sends, t.pools, t.rings, &t.control, drive.OpenOptions{
-		Options: o, Drop: c.overflow == "drop", Spin: int64(spin), MaxInFlight: t.most(), Delay: t.r.env.Delay, Again: again,
+		Options: o, Drop: c.overflow == "drop", Spin: int64(spin), MaxInFlight: t.most(), Delay: t.r.env.Delay, Again: again, Kind: kind,
 	})
 }
 

@@ -239,6 +239,24 @@ func TestAbortEndsTheRun(t *testing.T) {
 		"hangs in windows": {
 			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}}, "latency.p50 < 100ms, every: 500ms", "in the window from", "",
 		},
+		"hangs in windows of a phase": {
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
+			`'phase("top").latency.p50 < 100ms', every: 500ms`, "in the window from",
+			"load: {rate: {ramp: [{to: 100/s, hold: 100ms}, {to: 200/s, hold: 50s, name: top}]}}",
+		},
+		"hangs in windows of a kind": {
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
+			`'mix("a").latency.p50 < 100ms', every: 500ms`, "in the window from",
+			"load: {rate: 200/s}\n    mix: {a: {weight: 3}, b: {weight: 1}}",
+		},
+		"hangs, within": {
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}}, "latency.p50 < 100ms, every: 500ms, within: 800ms", "in the window from", "",
+		},
+		"hangs in a kind whose requests wait for a slot": {
+			builtin.Config{Stall: &builtin.Stall{At: 300 * time.Millisecond, For: time.Hour}},
+			`'mix("a").latency.p95 < 100ms'`, "take longer than 100 ms",
+			"load: {rate: 200/s, max_in_flight: 2}\n    mix: {a: {weight: 3}, b: {weight: 1}}",
+		},
 		"windows": {
 			builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.06}, Instances: 64}, "latency.p50 < 20ms, every: 200ms", "latency.p50", "",
 		},

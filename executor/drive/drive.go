@@ -76,8 +76,8 @@ type Control struct {
 // first, be its time come or not. One caller at a time.
 func (c *Control) Older(due int64) int64 { return c.OlderOf(due, -1) }
 
-// OlderOf counts only the requests of one kind of a mix, by Call.Entry; -1: all. Of those that wait for a slot it counts what
-// has been given a kind already.
+// OlderOf counts only the requests of one kind of a mix, by Call.Entry; -1: all. Without OpenOptions.Kind it counts of those
+// that wait for a slot what has been given a kind already.
 func (c *Control) OlderOf(due int64, entry int) int64 {
 	if p := c.player.Load(); p != nil {
 		return p.older(due, entry)
@@ -113,6 +113,8 @@ type OpenOptions struct {
 	// Again is the schedule once more, from its beginning, by which Control.Older counts what waits for a slot; nil: only
 	// the first of these is counted.
 	Again load.Schedule
+	// Kind is the entry of the mix, as in Call.Entry, that an arrival will be by its number; nil: that shows only when it is sent.
+	Kind func(n uint64) int
 	// Delay is a test hook: called by the pacer before each send; nil in production.
 	Delay func(n uint64)
 }

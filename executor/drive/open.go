@@ -18,7 +18,7 @@ import (
 func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, out Handoff, c *Control, o OpenOptions) Played {
 	op := &open{src: src, drop: o.Drop, delay: o.Delay, most: math.MaxInt64, freed: make(chan struct{}, 1)}
 	if o.Again != nil && !o.Drop { // what is dropped waits for nothing
-		op.queue = &queue{o: &o.Options, s: o.Again}
+		op.queue = &queue{o: &o.Options, s: o.Again, kind: o.Kind}
 	}
 	op.init(&o.Options, c, out, pools, o.MaxInFlight)
 	if o.MaxInFlight > 0 && len(op.slots) > o.MaxInFlight {

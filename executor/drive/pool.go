@@ -159,8 +159,8 @@ func (p *player) older(due int64, entry int) (n int64) {
 	for i := range p.pools {
 		n += p.pools[i].backlog.older(due, entry)
 	}
-	if all && p.queue != nil && p.pending.Load() != never { // else nothing more is sent, due or not
-		n += p.queue.before(due, p.c.Sent.Load())
+	if p.queue != nil && p.pending.Load() != never { // else nothing more is sent, due or not
+		n += p.queue.before(due, p.c.Sent.Load(), entry)
 	}
 	return n
 }

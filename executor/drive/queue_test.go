@@ -50,14 +50,41 @@ func TestQueue(t *testing.T) {
 		{3, 1004, 3, 1},
 		{0, 2000, 8, 0},
 	} {
-		if got := fresh(c.limit).before(c.due*ms, c.sent); got != c.want {
+		if got := fresh(c.limit).before(c.due*ms, c.sent, -1); got != c.want {
 			t.Errorf("limit %d: %d due before %d ms with %d sent, want %d", c.limit, got, c.due, c.sent, c.want)
 		}
 	}
 	q := fresh(0) // asked again and again, of earlier and of later times
 	for _, c := range []struct{ due, sent, want int64 }{{1004, 1, 3}, {1002, 1, 1}, {1002, 2, 0}, {1006, 2, 4}, {1003, 5, 0}, {3000, 5, 3}} {
-		if got := q.before(c.due*ms, c.sent); got != c.want {
+		if got := q.before(c.due*ms, c.sent, -1); got != c.want {
 			t.Errorf("%d due before %d ms with %d sent, want %d", got, c.due, c.sent, c.want)
+		}
+	}
+}
+
+// TestQueueByKind: of one kind of a mix as many are due and not sent as arrivals have its number, those of a shard by the
+// numbers that they have in the whole.
+func TestQueueByKind(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	third := func(n uint64) int { return int(n % 3) }
+	for _, c := range []struct {
+		kind              func(uint64) int
+		shard             load.Shard
+		due, sent         int64
+		all, kind0, kind1 int64
+	}{
+		{third, load.Shard{}, 1000, 0, 0, 0, 0},
+		{third, load.Shard{}, 1004, 0, 4, 2, 1},
+		{third, load.Shard{}, 1008, 4, 4, 1, 2},                   // numbers 4 5 6 7
+		{third, load.Shard{Index: 1, Count: 2}, 1004, 0, 4, 1, 2}, // numbers 1 3 5 7
+		{nil, load.Shard{}, 1004, 0, 4, 0, 0},
+	} {
+		q := &queue{o: &Options{Start: 1000 * ms, Shard: c.shard}, s: load.Limit(load.Constant(1000), 8), kind: c.kind}
+		for range 2 { // asked again it is the same
+			all, kind0, kind1 := q.before(c.due*ms, c.sent, -1), q.before(c.due*ms, c.sent, 0), q.before(c.due*ms, c.sent, 1)
+			if all != c.all || kind0 != c.kind0 || kind1 != c.kind1 {
+				t.Errorf("shard %v, %d sent by %d ms: %d, %d and %d, want %d, %d and %d", c.shard, c.sent, c.due, all, kind0, kind1, c.all, c.kind0, c.kind1)
+			}
 		}
 	}
 }
@@ -66,11 +93,14 @@ func TestQueue(t *testing.T) {
 func TestOlderCountsTheQueue(t *testing.T) {
 	w := newWorld(t, 2)
 	w.gate = make(chan struct{})
-	o := OpenOptions{Options: w.options(), Again: burst(10)}
+	o := OpenOptions{Options: w.options(), Again: burst(10), Kind: func(n uint64) int { return int(n % 3 % 2) }}
 	go func() {
 		w.pacerWaits() // as both slots are in use
 		if n := w.c.Older(never); n != 10 {
 			t.Errorf("%d have no outcome, want 10", n)
+		}
+		if n := w.c.OlderOf(never, 1); n != 2 { // 4 and 7; the feed calls those in flight kind 0
+			t.Errorf("%d of kind 1 have no outcome, want 2", n)
 		}
 		if n := w.c.Older(o.Start); n != 0 {
 			t.Errorf("%d were due before the first", n)

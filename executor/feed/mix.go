@@ -47,6 +47,12 @@ func (m *Mix) choose(n uint64) (entry, rank uint64) {
 	return n % count, n / count
 }
 
+// Entry is which of the entries arrival n is.
+func (m *Mix) Entry(n uint64) int {
+	entry, _ := m.choose(n)
+	return int(entry)
+}
+
 // Finish implements Source.
 func (*Mix) Finish(int, *Turn) bool { return false }
 
