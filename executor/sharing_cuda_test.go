@@ -4,8 +4,6 @@ package executor
 
 import (
 	"context"
-	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -86,34 +84,13 @@ func notSetUp(t *testing.T, url, device, want string) {
 	}
 }
 
-// gpuRegions are those that a server has, by GPU.
-func gpuRegions(t *testing.T, s *builtin.Server) map[int]int {
-	t.Helper()
-	reply, err := http.Get(s.HTTPURL() + "/v2/cudasharedmemory/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reply.Body.Close()
-	var list []struct {
-		Device int `json:"device_id"`
-	}
-	if err := json.NewDecoder(reply.Body).Decode(&list); err != nil {
-		t.Fatal(err)
-	}
-	regions := map[int]int{}
-	for _, r := range list {
-		regions[r.Device]++
-	}
-	return regions
-}
-
 func nothingOnGPU(t *testing.T, d *cudatest.Driver, s *builtin.Server) {
 	t.Helper()
 	if left := d.Left(t); left != "" {
 		t.Errorf("left: %s\n%s", left, d.Calls(t))
 	}
 	if s != nil {
-		if regions := gpuRegions(t, s); len(regions) > 0 {
+		if regions := cudatest.Regions(t, s.HTTPURL()); len(regions) > 0 {
 			t.Errorf("the server still has regions of GPUs: %v", regions)
 		}
 	}
@@ -125,7 +102,7 @@ func twoGPUs(t *testing.T, d *cudatest.Driver, s *builtin.Server) {
 	seen := map[int]int{}
 	env := Env{Events: func(e Event) {
 		if e.Phase == PhaseHold && len(seen) == 0 {
-			seen = gpuRegions(t, s)
+			seen = cudatest.Regions(t, s.HTTPURL())
 		}
 	}}
 	r := play(t, `
