@@ -73,48 +73,6 @@ type Var struct {
 	Pos    source.Pos
 }
 
-// Target is one server to send to.
-type Target struct {
-	Name           string
-	Pos            source.Pos
-	Backend        string
-	URL            string
-	Model          string
-	ModelVersion   string
-	Headers        []Pair
-	Parameters     []Parameter
-	TLS            *TLS
-	Timeout        time.Duration
-	ConnectTimeout time.Duration
-	Compression    string // none gzip deflate: of requests, and asked for in replies
-	Connections    Connections
-	MaxMessage     int64
-	Input, Output  string // tensors: "binary" or "json"
-	Ready          time.Duration
-	Statistics     string // auto require none
-	Endpoint       string // the shape of requests and replies; "" the kind's own
-	Method         string // HTTP verb, or package.Service/Method
-	Streaming      bool
-	// InactivityTimeout is the longest silence of a stream; 0 where the target does not stream.
-	InactivityTimeout time.Duration
-	Tokenizer         *Path    // nil: the server counts tokens
-	Composing         []string // models that this one calls, whose statistics are read too: name or name:version
-	Metrics           *Metrics
-	Trace             *Trace // nil: the server's settings stay as they are
-	Log               *Log   // nil: likewise
-	Builtin           *Builtin
-	InProcess         *InProcess // nil: the server is another process
-	// Keys are the keys that the plan itself wrote here, with their positions: a kind refuses those that it does not read.
-	Keys []Key
-}
-
-// InProcess is a server that is loaded into the client.
-type InProcess struct {
-	ServerDir, Repository Path
-	Options               []Parameter
-	Keys                  []Key // of Options
-}
-
 // Key is a key that stands in the plan.
 type Key struct {
 	Name string
@@ -127,117 +85,10 @@ type Parameter struct {
 	Value any
 }
 
-// TLS says how to secure connections. Files are resolved against the plan's folder.
-type TLS struct {
-	CA, Cert, Key string
-	ServerName    string
-	Verify        string // full ca none
-	MinVersion    string // 1.2 1.3
-}
-
-// Metrics is where a server shows Prometheus metrics, how often they are read and which are kept.
-type Metrics struct {
-	URL   string
-	Every time.Duration
-	Match []string
-}
-
-// Trace is which requests a server traces while the plan runs.
-type Trace struct {
-	Levels                    []string // TIMESTAMPS TENSORS
-	Rate, Count, LogFrequency int64    // one of Rate requests; at most Count traces, -1 all; LogFrequency traces in a file, 0 all
-}
-
-// Log is what a server logs while the plan runs; what is nil or "" stays as it is.
-type Log struct {
-	Info, Warning, Error *bool
-	Verbose              *int64
-	Format               string
-}
-
-// Connections is `per_slot`, `per_request`, or a number shared by all slots.
-type Connections struct {
-	PerRequest bool
-	Shared     int // 0: one for each slot
-}
-
-// Builtin configures the embedded server of a builtin:// target.
-type Builtin struct {
-	ServiceTime *Dist // nil: the model's own
-	Instances   int
-	MaxBatch    int
-	QueueDelay  time.Duration
-	Errors      float64 // ratio
-	Reset       float64 // ratio
-	Stall       *Stall
-	SlowBody    time.Duration
-}
-
-// Stall is a time in which the server answers nothing: from At for For, again after Every (0: once).
-type Stall struct{ At, For, Every time.Duration }
-
-// Dist is a drawn number. Unit: that of the key it stands under (durations: seconds).
-type Dist struct {
-	Shape               string // constant uniform normal exponential lognormal values
-	Mean, Std, Min, Max float64
-	HasMin, HasMax      bool
-	Values              []float64
-	Weights             []float64 // as long as Values; nil: equal
-}
-
-// Dataset is where inputs come from. Source is the key that says so; Generate, Files, Dir and Rows are set for theirs only.
-type Dataset struct {
-	Name         string
-	Pos          source.Pos
-	Source       string // generate file dir bodies rows prompts command
-	Generate     *Generate
-	Files        []Path // of `file`; those that the pattern of `bodies` finds, by name
-	Dir          *Path
-	Rows         []Row
-	Columns      []Column
-	Format       string        // as written; "" by extension and content
-	TimeUnit     time.Duration // of the rows' timestamps; 0: that of the format
-	Order        string        // sequential shuffle random
-	AtEnd        string        // repeat stop
-	Count        int           // rows that generate draws
-	StringLength Dist
-}
-
-// Row is a row that the plan holds.
-type Row struct {
-	Pos  source.Pos
-	JSON string
-}
-
-// Column says which column of the data is read as a field of a row.
-type Column struct {
-	Field, Name string
-	Pos         source.Pos
-}
-
 // Path is a file named by the plan, resolved, and where.
 type Path struct {
 	Name string
 	Pos  source.Pos
-}
-
-// Generate draws inputs. Default applies to inputs without an entry of their own.
-type Generate struct {
-	Default string // random zero
-	Inputs  []Generator
-}
-
-// Generator draws one input's elements: exactly one of the fields after Pos is set.
-type Generator struct {
-	Input    string
-	Pos      source.Pos
-	Word     string // random zero
-	Constant []any  // elements in row-major order, repeated to fill: bool, int64, float64, string
-	Dist     *Dist
-	Length   *Dist // of strings
-	Alphabet string
-	OneOf    []any
-	File     *Path
 }
 
 // Stage is one step of the plan.

@@ -1,0 +1,130 @@
+package convert_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluice-bench/sluice/scenario/convert"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+func TestSplit(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want []string
+	}{
+		{"", nil},
+		{"a  b\tc\n", []string{"a", "b", "c"}},
+		{`$ a 'b c' "d \"e\" $f \x" g\ h`, []string{"a", "b c", `d "e" $f \x`, "g h"}},
+		{"a \\\n  b \\\r\n c", []string{"a", "b", "c"}},
+		{`a '' ""`, []string{"a", "", ""}},
+		{`a'b'"c"d`, []string{"abcd"}},
+		{"a b # c d\ne", []string{"a", "b", "e"}},
+		{"a#b", []string{"a#b"}},
+		{"a b > out.txt 2>&1", []string{"a", "b"}},
+		{"a b 2>/dev/null", []string{"a", "b"}},
+		{"a | tee x", []string{"a"}},
+		{"a > log 2>&1 -v", []string{"a", "-v"}},
+		{"a >log -v 2> err -f x >>more &", []string{"a", "-v", "-f", "x"}},
+		{"a &> log -v && b -x", []string{"a", "-v"}},
+		{"a -v; b -x", []string{"a", "-v"}},
+		{"a -v ; b", []string{"a", "-v"}},
+		{"a '>' \\> \"2>&1\" ';' \"|\" -v", []string{"a", ">", ">", "2>&1", ";", "|", "-v"}},
+		{"a -m <model> -v", []string{"a", "-m", "<model>", "-v"}},
+		{"a >", []string{"a"}},
+	} {
+		got, err := convert.Split(tt.text)
+		if err != nil {
+			t.Errorf("%q: %v", tt.text, err)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.text, diff)
+		}
+	}
+	for _, text := range []string{`a 'b`, `a "b`, `a \`} {
+		if got, err := convert.Split(text); err == nil {
+			t.Errorf("%q: %q, want an error", text, got)
+		}
+	}
+}
+
+// What starts the program is left out; a value that is called like the program is a value.
+func TestProgramName(t *testing.T) {
+	for args, want := range map[string]string{
+		"-m m":                                  "perf_analyzer -m m",
+		"perf_client -m m":                      "perf_analyzer -m m",
+		"docker run -it sdk perf_analyzer -m m": "perf_analyzer -m m",
+		"-b 2 -m perf_analyzer":                 "perf_analyzer -b 2 -m perf_analyzer",
+	} {
+		out, diags := convert.PerfAnalyzer(convert.Options{Args: strings.Fields(args)})
+		if diags.HasErrors() || out.Line != want {
+			t.Errorf("%s is read as %q %v", args, out.Line, diags)
+		}
+	}
+}
+
+// Paths in a plan are relative to its folder.
+func TestPathsFollowThePlan(t *testing.T) {
+	write(t)
+	out, diags := convert.PerfAnalyzer(convert.Options{Args: strings.Fields("-m m --input-data inputs.json"), Dir: "plans/deep"})
+	if diags.HasErrors() || !strings.Contains(out.Plan, `file: "../../inputs.json"`) {
+		t.Errorf("%v\n%s", diags, out.Plan)
+	}
+}
+
+// A mistake points to its argument, as it stands in the line.
+func TestPositions(t *testing.T) {
+	out, diags := convert.PerfAnalyzer(convert.Options{Args: []string{"-m", "a b", "--percentile", "ü"}})
+	if len(diags) != 1 {
+		t.Fatal(diags)
+	}
+	d := diags[0]
+	if got := string([]rune(out.Line)[d.Pos.Column-1 : d.Pos.Column-1+d.Width]); got != "'ü'" {
+		t.Errorf("%q is marked in %q", got, out.Line)
+	}
+}
+
+// A variable that no shell has put a value for stays as it stands, also where plans have variables of their own, and that is
+// said twice: where it stands, and in the plan.
+func TestShellVariables(t *testing.T) {
+	out, diags := convert.PerfAnalyzer(convert.Options{Args: []string{"-m", "$MODEL", "-u", "${HOST:-h}:8000", "-H", "Price: 5 $", "--request-parameter", "p:a$${1:string", "-i", "grpc"}})
+	var got []string
+	for _, d := range diags {
+		got = append(got, d.Code+" "+d.Summary+" "+string([]rune(out.Line)[d.Pos.Column-1:d.Pos.Column-1+d.Width]))
+	}
+	want := []string{"shell-variable -m: no shell has put a value for $MODEL '$MODEL'", "shell-variable -u: no shell has put a value for ${HOST:-h} '${HOST:-h}:8000'"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, line := range []string{
+		"# As it stands: -m: $MODEL; for a value from outside: vars: {model: {env: MODEL}}, and ${model} in its place\n",
+		"# As it stands: -u: ${HOST:-h}; for a value from outside: vars: {host: {env: HOST}}, and ${host} in its place\n",
+		"  model: \"$MODEL\" ", "  url: \"grpc://$${HOST:-h}:8000\" ", "Price: \"5 $\"", "p: \"a$$${1\"",
+	} {
+		if !strings.Contains(out.Plan, line) {
+			t.Errorf("the plan lacks %q:\n%s", line, out.Plan)
+		}
+	}
+}
+
+// Whatever the line is, it is answered with a plan, or with mistakes.
+func FuzzPerfAnalyzer(f *testing.F) {
+	for _, seed := range []string{"", "-m m", "-m m --shape a:1,2 -l 5 --concurrency-range 1:0", "--", "-m m --s=\x00", "-m 'a\nb' -H x:\u2028", "-m m -u ://"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		args, err := convert.Split(text)
+		if err != nil {
+			return
+		}
+		out, diags := convert.PerfAnalyzer(convert.Options{Args: args})
+		if (out.Plan == "") != (diags.HasErrors() || out.Usage || out.Version) {
+			t.Fatalf("plan %q, diagnostics %v", out.Plan, diags)
+		}
+		if _, bad := source.Parse("plan.yaml", []byte(out.Plan)); out.Plan != "" && bad.HasErrors() {
+			t.Fatalf("no YAML: %v\n%s", bad, out.Plan)
+		}
+	})
+}

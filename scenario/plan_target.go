@@ -1,0 +1,98 @@
+package scenario
+
+import (
+	"time"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// Target is one server to send to.
+type Target struct {
+	Name           string
+	Pos            source.Pos
+	Backend        string
+	URL            string
+	Model          string
+	ModelVersion   string
+	Headers        []Pair
+	Parameters     []Parameter
+	TLS            *TLS
+	Timeout        time.Duration
+	ConnectTimeout time.Duration
+	Compression    string // none gzip deflate: of requests, and asked for in replies
+	Connections    Connections
+	MaxMessage     int64
+	Input, Output  string // tensors: "binary" or "json"
+	Ready          time.Duration
+	Statistics     string // auto require none
+	Endpoint       string // the shape of requests and replies; "" the kind's own
+	Method         string // HTTP verb, or package.Service/Method
+	Streaming      bool
+	// InactivityTimeout is the longest silence of a stream; 0 where the target does not stream.
+	InactivityTimeout time.Duration
+	Tokenizer         *Path    // nil: the server counts tokens
+	Composing         []string // models that this one calls, whose statistics are read too: name or name:version
+	Metrics           *Metrics
+	Trace             *Trace // nil: the server's settings stay as they are
+	Log               *Log   // nil: likewise
+	Builtin           *Builtin
+	InProcess         *InProcess // nil: the server is another process
+	// Keys are the keys that the plan itself wrote here, with their positions: a kind refuses those that it does not read.
+	Keys []Key
+}
+
+// InProcess is a server that is loaded into the client.
+type InProcess struct {
+	ServerDir, Repository Path
+	Options               []Parameter
+	Keys                  []Key // of Options
+}
+
+// TLS says how to secure connections. Files are resolved against the plan's folder.
+type TLS struct {
+	CA, Cert, Key string
+	ServerName    string
+	Verify        string // full ca none
+	MinVersion    string // 1.2 1.3
+}
+
+// Metrics is where a server shows Prometheus metrics, how often they are read and which are kept.
+type Metrics struct {
+	URL   string
+	Every time.Duration
+	Match []string
+}
+
+// Trace is which requests a server traces while the plan runs.
+type Trace struct {
+	Levels                    []string // TIMESTAMPS TENSORS
+	Rate, Count, LogFrequency int64    // one of Rate requests; at most Count traces, -1 all; LogFrequency traces in a file, 0 all
+}
+
+// Log is what a server logs while the plan runs; what is nil or "" stays as it is.
+type Log struct {
+	Info, Warning, Error *bool
+	Verbose              *int64
+	Format               string
+}
+
+// Connections is `per_slot`, `per_request`, or a number shared by all slots.
+type Connections struct {
+	PerRequest bool
+	Shared     int // 0: one for each slot
+}
+
+// Builtin configures the embedded server of a builtin:// target.
+type Builtin struct {
+	ServiceTime *Dist // nil: the model's own
+	Instances   int
+	MaxBatch    int
+	QueueDelay  time.Duration
+	Errors      float64 // ratio
+	Reset       float64 // ratio
+	Stall       *Stall
+	SlowBody    time.Duration
+}
+
+// Stall is a time in which the server answers nothing: from At for For, again after Every (0: once).
+type Stall struct{ At, For, Every time.Duration }
