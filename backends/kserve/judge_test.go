@@ -120,6 +120,7 @@ func TestHTTPJudge(t *testing.T) {
 		{"bools", jsonReply(200, `{"outputs":[{"name":"A","datatype":"BOOL","shape":[2],"data":[true,false]}]}`), &backends.Expect{Outputs: truth}, backends.OK, ""},
 		{"text for a number", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":["7"]}]}`), &backends.Expect{Outputs: one}, backends.Decode, "data cannot be read of output A"},
 		{"fraction", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":[7.5]}]}`), &backends.Expect{Outputs: one}, backends.Decode, "output A"},
+		{"another output with fewer values", jsonReply(200, `{"outputs":[{"name":"B","datatype":"INT32","shape":[2],"data":[7]},{"name":"A","datatype":"INT32","shape":[1],"data":[7]}]}`), &backends.Expect{Outputs: one}, backends.Decode, "output B has 1 values, its shape takes 2"},
 		{"no array", jsonReply(200, `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":7}]}`), &backends.Expect{Outputs: one}, backends.Decode, "output A"},
 		{"cut JSON", jsonReply(200, `{"outputs":[{"name":"A"`), &backends.Expect{Outputs: one}, backends.Decode, "JSON cannot be read"},
 		{"more after", jsonReply(200, `{"outputs":[]} x`), &backends.Expect{Outputs: one}, backends.Decode, "JSON cannot be read"},
