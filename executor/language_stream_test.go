@@ -133,13 +133,17 @@ stages:
 func TestStreamFaults(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	for model, class := range map[string]string{"repeat_error": "server", "repeat_break": "reset", "repeat_hang": "timeout"} {
+		silence := "20s"
+		if class == "timeout" {
+			silence = "500ms" // the responses before come sooner, on a busy machine too
+		}
 		r := play(t, fmt.Sprintf(`
 version: 1
-target: {backend: triton, url: URL, model: %s, streaming: true, inactivity_timeout: 50ms, statistics: none, ready: 0s}
+target: {backend: triton, url: URL, model: %s, streaming: true, inactivity_timeout: %s, statistics: none, ready: 0s}
 data: {generate: {IN: 7, DELAY: 1, WAIT: 0}}
 stages:
-  - {id: s, shapes: {IN: [3], DELAY: [3]}, load: {concurrency: 2}, for: 6 requests, assert: [errors.count == 6]}
-`, model), s.GRPCURL(), Env{})
+  - {id: s, shapes: {IN: [3], DELAY: [3]}, load: {concurrency: 6}, for: 6 requests, assert: [errors.count == 6]}
+`, model, silence), s.GRPCURL(), Env{})
 		n := node(t, r, "s")
 		if len(n.Errors) != 1 || n.Errors[0].Class != class || n.Errors[0].Count != 6 {
 			t.Errorf("%s: %+v", model, n.Errors)

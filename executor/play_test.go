@@ -224,7 +224,7 @@ stages:
 	// Over between two stages, where nothing was interrupted: what was not reached is missed all the same.
 	r = play(t, `
 version: 1
-max_duration: 300ms
+max_duration: 1500ms
 target: {backend: kserve, url: URL, model: simple}
 stages:
   - {id: a, load: {concurrency: 1}, for: 10 requests}
@@ -244,13 +244,13 @@ version: 1
 target: {backend: kserve, url: URL, model: simple}
 stages:
   - {id: a, load: {concurrency: 1}, for: 10 requests}
-  - {id: b, delay: 250ms, load: {concurrency: [1, 2]}, for: 10 requests}
+  - {id: b, delay: 1s, load: {concurrency: [1, 2]}, for: 10 requests}
 `, s.HTTPURL(), Env{})
 	a, b, c := r.Nodes[0], r.Nodes[1], r.Nodes[2]
-	if gap := b.Started - a.Started - a.Duration; gap < 0.25 {
+	if gap := b.Started - a.Started - a.Duration; gap < 1 {
 		t.Errorf("b came %v s after a", gap)
 	}
-	if gap := c.Started - b.Started - b.Duration; gap > 0.24 {
+	if gap := c.Started - b.Started - b.Duration; gap >= 1 {
 		t.Errorf("the second level of b came %v s after the first", gap)
 	}
 }

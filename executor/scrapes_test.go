@@ -125,14 +125,14 @@ stages:
 // TestMetricsBroken: an endpoint that cannot be read fails the stage before it sends; one that breaks later leaves a note,
 // and what was read counts; counters that appear late or are set back are counted.
 func TestMetricsBroken(t *testing.T) {
-	s := serve(t, builtin.Config{})
+	w := watch(t, func(w *witness) { w.dim, w.hold = 4, make(chan struct{}) })
 	const plan = `
 version: 1
-target: {backend: kserve, url: URL, model: simple, metrics: {url: "AT", every: 10ms}}
+target: {backend: kserve, url: URL, model: m, ready: 0s, metrics: {url: "AT", every: 10ms}}
 stages:
-  - {id: s, load: {concurrency: 1}, for: 400ms, assert: ['scrape("preemptions").increase == 1', 'scrape("restarted").increase >= 5']}
+  - {id: s, load: {concurrency: 1}, for: 1 request, assert: ['scrape("preemptions").increase == 1', 'scrape("restarted").increase >= 5']}
 `
-	r := play(t, strings.ReplaceAll(plan, "AT", prometheus(t, func(int64) string { return "{" })), s.HTTPURL(), Env{})
+	r := play(t, strings.ReplaceAll(plan, "AT", prometheus(t, func(int64) string { return "{" })), w.URL, Env{})
 	if r.ExitCode != 4 || !strings.Contains(r.Reason, "text format") {
 		t.Errorf("exit %d: %s", r.ExitCode, r.Reason)
 	}
@@ -141,11 +141,14 @@ stages:
 		case n == 3:
 			return ""
 		case n > 6:
+			if n == 9 { // enough was read for what follows
+				close(w.hold)
+			}
 			return "preemptions 1\nrestarted 2\n"
 		}
 		return fmt.Sprintf("restarted %d\n", 10+n)
 	})
-	n := node(t, play(t, strings.ReplaceAll(plan, "AT", url), s.HTTPURL(), Env{}), "s")
+	n := node(t, play(t, strings.ReplaceAll(plan, "AT", url), w.URL, Env{}), "s")
 	for _, a := range n.Assertions {
 		if a.ID != DefaultErrors && a.Verdict != result.Pass {
 			t.Errorf("%s: %s: %s", a.That, a.Verdict, a.Reason)

@@ -287,7 +287,8 @@ stages:
 			case strings.HasPrefix(name, "search"):
 				// One that a busy machine spoils is measured again; none is at another level.
 				for _, trial := range first.Trials {
-					if trial.Level != 8 || trial.Verdict != result.Fail || !strings.Contains(trial.Reason, "certainly false") {
+					spoiled := trial.Outcome == result.Invalid
+					if trial.Level != 8 || !spoiled && (trial.Verdict != result.Fail || !strings.Contains(trial.Reason, "certainly false")) {
 						t.Errorf("%+v", trial)
 					}
 				}

@@ -188,7 +188,7 @@ func TestSequencesBreak(t *testing.T) {
 	}{
 		"failures": {builtin.Config{Errors: 0.1, Seed: 3}, ""},
 		"resets":   {builtin.Config{Reset: 0.05, Seed: 3}, ""},
-		"timeouts": {builtin.Config{Stall: &builtin.Stall{At: 100 * time.Millisecond, For: 200 * time.Millisecond, Every: 400 * time.Millisecond}}, ", timeout: 60ms"},
+		"timeouts": {builtin.Config{Stall: &builtin.Stall{At: 100 * time.Millisecond, For: 400 * time.Millisecond, Every: 600 * time.Millisecond}}, ", timeout: 300ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			both(t, c.config, func(t *testing.T, s *builtin.Server, url string) {
@@ -207,7 +207,7 @@ stages:
 				}
 				for _, n := range r.Nodes {
 					if count(n, "errors.count") == 0 || count(n, "dropped.sequence.count") == 0 {
-						t.Errorf("%s: %d errors, %d dropped", n.ID, count(n, "errors.count"), count(n, "dropped.sequence.count"))
+						t.Errorf("%s: %s %s %d errors, %d dropped", n.ID, n.Outcome, n.Reason, count(n, "errors.count"), count(n, "dropped.sequence.count"))
 					}
 					if !hasFinding(n, result.StepsDropped) {
 						t.Errorf("%s: no finding says that steps were dropped", n.ID)

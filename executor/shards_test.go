@@ -15,16 +15,15 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// echo is a lane whose server answers at once; what it answers depends on the number of the request alone.
+// echo is a lane whose server answers at once, by its stamps when the request was due; what it answers depends on the number of
+// the request alone.
 type echo struct {
-	clock  backends.Clock
 	done   chan struct{}
 	closed chan struct{}
 }
 
 func (e *echo) Send(_ int, c *backends.Call, _ backends.Fields, s *backends.Sample) {
-	s.SendStart = e.clock.Now()
-	s.SendEnd, s.FirstByte, s.LastByte, s.Responses = s.SendStart, s.SendStart, s.SendStart+1, 1
+	s.SendStart, s.SendEnd, s.FirstByte, s.LastByte, s.Responses = s.Due, s.Due, s.Due, s.Due+1, 1
 	switch {
 	case s.N%11 == 3:
 		s.Class = backends.Status
@@ -70,7 +69,7 @@ func shard(t *testing.T, clock backends.Clock, part load.Shard, start, length in
 	})
 	var pool drive.Pool
 	for range lanes {
-		pool.Lanes = append(pool.Lanes, &echo{clock: clock, done: make(chan struct{}, 1), closed: make(chan struct{})})
+		pool.Lanes = append(pool.Lanes, &echo{done: make(chan struct{}, 1), closed: make(chan struct{})})
 	}
 	pool.Limits, pool.Most = backends.Limits{Depth: 1, Inline: 1 << 20}, lanes
 	calls := func(entry uint16) *feed.Calls {
