@@ -122,7 +122,14 @@ func (l *streamLane) why(k *session, err error) (class backends.ErrorClass, code
 // lose ends one request that was in flight on a stream that has ended. Without effect before that is known.
 func (l *streamLane) lose(k *session, slot int, gen uint32) {
 	sl := &l.slots[slot]
-	if !k.ended.Load() || !sl.hold(gen) {
+	if !k.ended.Load() {
+		return
+	}
+	if k.class == backends.Cancelled && l.root.Err() != nil { // by Close, which has not come to this request yet
+		l.cancel(slot, gen, backends.CauseStop)
+		return
+	}
+	if !sl.hold(gen) {
 		return
 	}
 	s := sl.sample
