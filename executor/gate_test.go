@@ -98,8 +98,11 @@ func (b breakage) stages() string {
 			number = "{search: {from: " + number + ", to: " + twice + ", confirm: 1, while: latency.p50 < 10s}}"
 		case kind == "stability" && strings.HasPrefix(extent, "for: "):
 			extent = "until: {stable: {window: 100ms, windows: 3, within: 100000%, max_windows: 4, metrics: [latency.mean]}}"
-			if b.extent == "for: 60s" {
+			switch {
+			case b.extent == "for: 60s":
 				extent = strings.Replace(extent, "100ms", "20s", 1)
+			case b.harmless: // no window may be empty
+				extent = strings.Replace(extent, "100ms", "500ms", 1)
 			}
 		}
 		load := fmt.Sprintf("{%s: %s, arrivals: poisson}", quantity, number)
