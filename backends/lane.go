@@ -43,13 +43,16 @@ const None = -1
 
 // Limits says how a lane may be driven.
 type Limits struct {
-	Depth  int // requests in flight on one lane
-	Inline int // largest Call.Size that Send passes without blocking on an idle slot; 0: always hand over
+	Depth  int  // requests in flight on one lane
+	Inline int  // largest Call.Size that Send passes without blocking on an idle slot; 0: always hand over
+	Holds  bool // the lanes keep their goroutine's processor while they wait, as LaneOptions.Hold allows
 }
 
 // LaneOptions are the executor's wishes for the lanes of one node.
 type LaneOptions struct {
 	Depth int // wanted depth; the lane may give less
+	// Hold: one goroutine drives each lane, Send and then Recv, and has a processor that a wait for the server may keep.
+	Hold bool
 }
 
 // Call is an encoded request. Immutable. Holes are fixed-width places in Head that Send fills per request.

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/sluice-bench/sluice/executor/drive"
@@ -27,10 +28,16 @@ func (t *trial) alone() bool {
 // stayAwake does so for a trial that is alone. It has no more processors than requests that can be in flight: another would
 // only take over goroutines that are as soon done where they are.
 func (t *trial) stayAwake() (asleep func()) {
-	if !t.alone() {
+	if !t.alone() || t.holds {
 		return func() {}
 	}
 	return drive.StayAwake(t.course.slots)
+}
+
+// mayHold reports whether the requests of the trial may keep their processors while they wait for the server: it is alone, with
+// one target, and has no more of them than half of the machine. The server may need the other, and what else the client does a part of it.
+func (t *trial) mayHold() bool {
+	return t.alone() && len(t.in.pools) == 1 && 2*t.course.slots <= runtime.GOMAXPROCS(0)
 }
 
 // cpus are how many CPUs the client may use in the trial; 0 where it is not known which of this process's CPU time is its own.

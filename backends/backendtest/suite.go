@@ -2,6 +2,7 @@ package backendtest
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -30,6 +31,9 @@ type Suite struct {
 	// Depth is how many requests the lanes are to carry at once; 0: 1. With more, each request of a check goes out in another
 	// slot, and each fault is tried with all slots in flight too.
 	Depth int
+	// Hold asks for lanes that keep their processors while they wait. There are enough in the meantime, for lanes that wait while
+	// nothing is in flight too.
+	Hold bool
 }
 
 // classes are those that a request may end with, by fault.
@@ -92,6 +96,10 @@ func Run(t *testing.T, s Suite) {
 	if s.Patience == 0 {
 		s.Patience = 20 * time.Second
 	}
+	if s.Hold {
+		before := runtime.GOMAXPROCS(heldAtOnce)
+		defer runtime.GOMAXPROCS(before)
+	}
 	for _, c := range Checks() {
 		t.Run(c.Name, func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
@@ -100,6 +108,9 @@ func Run(t *testing.T, s Suite) {
 		})
 	}
 }
+
+// heldAtOnce is more than the processors that lanes of one check keep.
+const heldAtOnce = 32
 
 // depth is how many slots a lane has.
 func (s *Suite) depth() int { return max(s.Depth, 1) }
@@ -169,7 +180,10 @@ func newBench(t testing.TB, s *Suite, f Fault) *bench {
 func (b *bench) lanes(n int) ([]backends.Lane, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.s.Patience)
 	defer cancel()
-	lanes, limits, err := b.conn.Lanes(ctx, n, backends.LaneOptions{Depth: b.s.depth()})
+	lanes, limits, err := b.conn.Lanes(ctx, n, backends.LaneOptions{Depth: b.s.depth(), Hold: b.s.Hold})
+	if err == nil && limits.Holds != (b.s.Hold && b.server.TLS == nil && runtime.GOOS == "linux") {
+		b.t.Errorf("the lanes hold: %v", limits.Holds)
+	}
 	if err == nil && (len(lanes) != n || limits.Depth < b.s.depth()) {
 		b.t.Errorf("%d lanes of depth %d, wanted %d of %d", len(lanes), limits.Depth, n, b.s.depth())
 	}

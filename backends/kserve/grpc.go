@@ -36,7 +36,7 @@ func (c *GRPC) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]back
 	if c.target.Streaming {
 		return c.pool.Streams(ctx, n, o.Depth, service+"ModelStreamInfer", func() grpcraw.StreamJudge { return &streamJudge{grpcJudge: grpcJudge{keep: c.target.KeepReplies}} })
 	}
-	return c.pool.Lanes(ctx, n)
+	return c.pool.Lanes(ctx, n, o.Hold)
 }
 
 // Close implements backends.Conn.

@@ -44,13 +44,13 @@ func openHTTP(t backends.Target, e endpoint, clock backends.Clock) (*HTTP, error
 }
 
 // Lanes implements backends.Conn: every lane is a connection.
-func (c *HTTP) Lanes(ctx context.Context, n int, _ backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+func (c *HTTP) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
 	if most := c.target.Connections; most > 0 && n > most {
 		return nil, backends.Limits{}, fmt.Errorf("connections: %d is fewer than the %d slots, and a connection carries one request at a time over HTTP/1.1", most, n)
 	}
 	lanes, limits, err := netlane.Dial(ctx, netlane.Options{
 		Network: c.end.network, Address: c.end.address, TLS: c.end.tls, Clock: c.clock, ConnectTimeout: c.target.ConnectTimeout,
-		PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
+		Hold: o.Hold, PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
 	}, n)
 	if c.end.secure { // else there is nothing but TCP to it
 		err = astray(c.target.URL, "connect to "+c.end.address, err)

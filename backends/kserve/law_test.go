@@ -32,6 +32,20 @@ func TestLawHTTP(t *testing.T) {
 	}
 }
 
+// TestLawHeld: lanes that keep their processors while they wait, over both protocols.
+func TestLawHeld(t *testing.T) {
+	for name, o := range map[string]backendtest.RawOptions{"tcp": {}, "tls": {TLS: true}, "unix": {Unix: true}} {
+		t.Run(name, func(t *testing.T) {
+			backendtest.Run(t, backendtest.Suite{Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: ask, Servers: backendtest.HTTP(o, httpReply()), Hold: true})
+		})
+	}
+	t.Run("grpc", func(t *testing.T) {
+		s := grpcSuite(0)
+		s.Hold = true
+		backendtest.Run(t, s)
+	})
+}
+
 func TestLawHTTPNothingExpected(t *testing.T) {
 	plain := ask
 	plain.Expect = nil

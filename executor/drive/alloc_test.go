@@ -14,11 +14,11 @@ func mallocs(play func(each func(n uint64))) uint64 {
 	var before, after runtime.MemStats
 	var begun atomic.Bool
 	play(func(n uint64) {
-		switch {
-		case n == 2000:
+		switch n {
+		case 2000:
 			runtime.ReadMemStats(&before)
 			begun.Store(true)
-		case n == 12_000:
+		case 12_000:
 			runtime.ReadMemStats(&after)
 		}
 		for n > 2000 && n <= 12_000 && !begun.Load() {

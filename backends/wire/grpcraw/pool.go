@@ -87,10 +87,10 @@ func (p *Pool) set(n int) metadata.MD {
 }
 
 // Lanes opens n unary lanes and returns when their connections are ready. If one cannot be made, those of this call are
-// closed and the first error is returned. With PerRequest nothing is connected yet.
-func (p *Pool) Lanes(ctx context.Context, n int) ([]backends.Lane, backends.Limits, error) {
+// closed and the first error is returned. With PerRequest nothing is connected yet. hold is LaneOptions.Hold.
+func (p *Pool) Lanes(ctx context.Context, n int, hold bool) ([]backends.Lane, backends.Limits, error) {
 	if p.o.Connections <= 0 {
-		return p.own(ctx, n)
+		return p.own(ctx, n, hold)
 	}
 	conns, err := p.connected(ctx, n)
 	if err != nil {

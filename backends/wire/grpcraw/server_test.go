@@ -96,7 +96,7 @@ func open(t testing.TB, o Options) *fixture {
 	if f.pool, err = New(o); err != nil {
 		t.Fatal(err)
 	}
-	lanes, limits, err := f.pool.Lanes(t.Context(), 1)
+	lanes, limits, err := f.pool.Lanes(t.Context(), 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}

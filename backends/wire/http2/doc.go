@@ -8,6 +8,24 @@
 // of calls have in common is in the server's table (RFC 7541) after the first call of a connection and takes a byte each.
 // Measured beside a bare grpc-go loop, see wire/grpcraw's BenchmarkUnary.
 //
+// # How a call ends
+//
+//	the server                                                   class        the connection
+//	ended it with status OK and one whole message                the judge's  goes on
+//	ended it with another status, which the call accepts         ok           goes on
+//	ended it with CANCELLED, or RST_STREAM CANCEL                cancelled    goes on
+//	ended it with another status                                 status       goes on
+//	answered as HTTP does, without gRPC                          status       is closed
+//	has a message over max_message (RESOURCE_EXHAUSTED)          status       is closed
+//	cut it off with another RST_STREAM (INTERNAL)                protocol     goes on
+//	sent frames out of order, none that can be read, no status,
+//	no message, two, a part of one                               protocol     is closed
+//	closed the connection within the reply                       reset        is closed
+//	says that it has not looked at it: GOAWAY, REFUSED_STREAM    stale        is closed
+//
+// A note says what the server said, after the name of the status. What a connection brings after the end of a call is no part of
+// it; a server that says GOAWAY, or breaks the protocol there, gets no more calls on it.
+//
 // # Stamps
 //
 // FirstByte is the read that brought the first frame of the reply, LastByte the one that brought the frame which ends it:

@@ -47,8 +47,8 @@ func answer(c net.Conn, buf, reply []byte) {
 }
 
 // loop gives a function that plays one request on a lane to an answerer.
-func loop(t testing.TB, size int) func() *backends.Sample {
-	o := netlane.Options{Network: "tcp", Clock: backends.Clock{Origin: time.Now()}, New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) }}
+func loop(t testing.TB, size int, hold bool) func() *backends.Sample {
+	o := netlane.Options{Hold: hold, Network: "tcp", Clock: backends.Clock{Origin: time.Now()}, New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) }}
 	call, err := conn{o}.Prepare(request(size))
 	if err != nil {
 		t.Fatal(err)
@@ -70,23 +70,29 @@ func loop(t testing.TB, size int) func() *backends.Sample {
 }
 
 func TestNoAllocations(t *testing.T) {
-	for _, size := range []int{100, 1 << 10, 100 << 10, 1 << 20} { // joined, vector, page and rest
-		do := loop(t, size)
-		do()
-		if n := testing.AllocsPerRun(200, func() { do() }); n != 0 {
-			t.Errorf("%d bytes: %v allocations a request", size, n)
-		}
-		if s := do(); s.Class != backends.OK {
-			t.Errorf("%d bytes: %v %q", size, s.Class, s.Note)
+	for _, hold := range []bool{false, true} {
+		for _, size := range []int{100, 1 << 10, 100 << 10, 1 << 20} { // joined, vector, page and rest
+			do := loop(t, size, hold)
+			do()
+			if n := testing.AllocsPerRun(200, func() { do() }); n != 0 {
+				t.Errorf("%d bytes, hold %t: %v allocations a request", size, hold, n)
+			}
+			if s := do(); s.Class != backends.OK {
+				t.Errorf("%d bytes, hold %t: %v %q", size, hold, s.Class, s.Note)
+			}
 		}
 	}
 }
 
 func BenchmarkRequest(b *testing.B) {
-	do := loop(b, 1<<10)
-	b.ReportAllocs()
-	for b.Loop() {
-		do()
+	for name, hold := range map[string]bool{"poller": false, "held": true} {
+		b.Run(name, func(b *testing.B) {
+			do := loop(b, 1<<10, hold)
+			b.ReportAllocs()
+			for b.Loop() {
+				do()
+			}
+		})
 	}
 }
 

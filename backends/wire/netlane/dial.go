@@ -17,6 +17,7 @@ type Options struct {
 	TLS            *tls.Config // nil: plain; see TLSConfig
 	Clock          backends.Clock
 	ConnectTimeout time.Duration        // for TCP and TLS together; 0: 10 s
+	Hold           bool                 // where the connection is plain: as backends.LaneOptions.Hold
 	PerRequest     bool                 // a new connection for every request, its set-up counted in Sample.Connect
 	New            func() backends.Wire // the wire of a new connection
 }
@@ -35,7 +36,7 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 		all[i] = newLane(&o)
 		lanes[i] = all[i]
 	}
-	limits := backends.Limits{Depth: 1, Inline: inline}
+	limits := backends.Limits{Depth: 1, Inline: inline, Holds: o.Hold && o.TLS == nil && canHold}
 	if o.PerRequest {
 		return lanes, limits, nil
 	}

@@ -17,4 +17,13 @@
 //
 // The first request on a replacement has the flag Redialled. SendStart is when the lane began with the request, which
 // is before dialling if it had to; Connect tells the time of that.
+//
+// A Talker's connection is ready when both sides have greeted each other, which Connect tells too. What its wire owes the
+// server is written by Recv: while a request is in flight, and between requests before the next may go out. A request that
+// the server says it has not looked at is sent again as one is whose connection turned out closed.
+//
+// # Who waits
+//
+// Recv waits in the runtime's poller: a read in vain, a wait for events, a read. With Options.Hold it waits in the read
+// itself, see held. Beside a real Triton on two cores, one request in flight: FIGURES
 package netlane

@@ -86,6 +86,11 @@ func connect(ctx context.Context, o *Options) (*link, error) {
 		_ = raw.Close()
 		return nil, err
 	}
+	if o.Hold && o.TLS == nil {
+		if raw, err = hold(raw); err != nil {
+			return nil, err
+		}
+	}
 	k := &link{conn: raw, raw: raw, wire: o.New()}
 	if o.TLS != nil {
 		secure := tls.Client(raw, o.TLS)

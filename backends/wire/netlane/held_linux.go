@@ -1,0 +1,152 @@
+package netlane
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// held is a connection whose reads and writes hold the processor of their goroutine: the scheduler does not see that they
+// wait. A reply then wakes the thread that wants it, by itself; through the runtime's poller it costs a read in vain, a wait
+// for events, and often a second thread.
+//
+// A signal, such as that of a scheduler that wants to stop the goroutine, ends a wait early (see signal(7): the socket has
+// time limits), and the goroutine stops where it calls a function: pass must stay a call. What ends a wait for good is
+// shutdown: a deadline has no other use here than to be over at once, and the connection is not used again.
+type held struct {
+	net.Conn // the addresses
+	file     *os.File
+	raw      syscall.RawConn
+	in, out  transfer
+}
+
+// transfer is one direction of a held connection.
+type transfer struct {
+	call uintptr
+	b    []byte
+	n    int
+	err  syscall.Errno
+	do   func(fd uintptr)
+}
+
+const canHold = true
+
+// sliceLimit is how long one wait may be.
+var sliceLimit = syscall.Timeval{Sec: 3600}
+
+// hold makes conn a held one. Other kinds of connections stay as they are.
+func hold(conn net.Conn) (net.Conn, error) {
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return conn, nil
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var fd uintptr
+	var failed syscall.Errno
+	if err = raw.Control(func(old uintptr) {
+		fd, _, failed = syscall.Syscall(syscall.SYS_FCNTL, old, syscall.F_DUPFD_CLOEXEC, 0)
+	}); err == nil && failed != 0 {
+		err = failed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("take the socket: %w", err)
+	}
+	_ = conn.Close() // and the poller knows it no longer
+	err = errors.Join(
+		syscall.SetNonblock(int(fd), false),
+		syscall.SetsockoptTimeval(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &sliceLimit),
+		syscall.SetsockoptTimeval(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &sliceLimit))
+	h := &held{Conn: conn, file: os.NewFile(fd, "socket")}
+	if err == nil {
+		h.raw, err = h.file.SyscallConn()
+	}
+	if err != nil {
+		_ = h.file.Close()
+		return nil, fmt.Errorf("take the socket: %w", err)
+	}
+	h.in.init(syscall.SYS_READ)
+	h.out.init(syscall.SYS_WRITE)
+	return h, nil
+}
+
+func (t *transfer) init(call uintptr) {
+	t.call = call
+	t.do = func(fd uintptr) {
+		for t.pass(fd) {
+		}
+	}
+}
+
+// pass makes one system call; true: it was ended by a signal or the limit, and is to be made again.
+//
+//go:noinline
+func (t *transfer) pass(fd uintptr) (again bool) {
+	n, _, err := syscall.RawSyscall(t.call, fd, uintptr(unsafe.Pointer(unsafe.SliceData(t.b))), uintptr(len(t.b)))
+	t.n, t.err = int(n), err
+	if err != 0 {
+		t.n = 0
+	}
+	return err == syscall.EINTR || err == syscall.EAGAIN
+}
+
+// run transfers once. The file cannot be closed, and its number be given to another, meanwhile.
+func (t *transfer) run(raw syscall.RawConn, b []byte) (int, error) {
+	t.b = b
+	err := raw.Control(t.do)
+	t.b = nil
+	if err == nil && t.err != 0 {
+		err = t.err
+	}
+	return t.n, err
+}
+
+// Read implements net.Conn.
+func (h *held) Read(b []byte) (int, error) {
+	n, err := h.in.run(h.raw, b)
+	switch {
+	case err != nil:
+		return 0, &net.OpError{Op: "read", Net: "socket", Err: err}
+	case n == 0 && len(b) > 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// Write implements net.Conn.
+func (h *held) Write(b []byte) (done int, err error) {
+	for done < len(b) {
+		n, err := h.out.run(h.raw, b[done:])
+		if err != nil {
+			return done, &net.OpError{Op: "write", Net: "socket", Err: err}
+		}
+		done += n
+	}
+	return done, nil
+}
+
+// Close implements net.Conn.
+func (h *held) Close() error {
+	h.shutdown(syscall.SHUT_RDWR)
+	return h.file.Close()
+}
+
+func (h *held) shutdown(how int) {
+	_ = h.raw.Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), how) })
+}
+
+// SetDeadline implements net.Conn, for deadlines that are over.
+func (h *held) SetDeadline(time.Time) error { h.shutdown(syscall.SHUT_RDWR); return nil }
+
+// SetReadDeadline implements net.Conn, as SetDeadline.
+func (h *held) SetReadDeadline(time.Time) error { h.shutdown(syscall.SHUT_RD); return nil }
+
+// SetWriteDeadline implements net.Conn, as SetDeadline.
+func (h *held) SetWriteDeadline(time.Time) error { h.shutdown(syscall.SHUT_WR); return nil }

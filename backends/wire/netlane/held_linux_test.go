@@ -1,0 +1,102 @@
+package netlane
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"runtime"
+	"sync/atomic"
+	"testing"
+)
+
+// heldPair is a held connection and its other end.
+func heldPair(t *testing.T) (h, other net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	if h, err = hold(conn); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = h.Close(), other.Close() })
+	return h, other
+}
+
+// TestHeldStops: a read that waits, and a write that cannot go on, keep neither the collector nor other goroutines of the
+// program from their work, and end when the connection does.
+func TestHeldStops(t *testing.T) {
+	before := runtime.GOMAXPROCS(4)
+	defer runtime.GOMAXPROCS(before)
+	for name, end := range map[string]func(h net.Conn){
+		"close": func(h net.Conn) { _ = h.Close() }, "deadline": func(h net.Conn) { _ = h.SetDeadline(past) },
+	} {
+		h, _ := heldPair(t)
+		var wrote atomic.Int64
+		ended := make(chan error, 2)
+		go func() {
+			_, err := h.Read(make([]byte, 10))
+			ended <- err
+		}()
+		go func() {
+			for {
+				n, err := h.Write(make([]byte, 1<<20)) // until the other end's buffers are full
+				wrote.Add(int64(n))
+				if err != nil {
+					ended <- err
+					return
+				}
+			}
+		}()
+		for range 20 {
+			runtime.GC()
+		}
+		select {
+		case err := <-ended:
+			t.Errorf("%s: ended before: %v", name, err)
+		default:
+		}
+		end(h)
+		for range 2 {
+			if err := <-ended; err == nil {
+				t.Errorf("%s: ended without an error", name)
+			}
+		}
+		if wrote.Load() == 0 {
+			t.Errorf("%s: nothing was written", name)
+		}
+	}
+}
+
+// TestHeldTransfers: bytes arrive whole in both directions, whatever their number, and the end is io.EOF.
+func TestHeldTransfers(t *testing.T) {
+	h, other := heldPair(t)
+	sent := bytes.Repeat([]byte("0123456789"), 500_000)
+	go func() { _, _ = io.Copy(other, other); _ = other.Close() }()
+	go func() {
+		if n, err := h.Write(sent); n != len(sent) || err != nil {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+		_ = h.SetWriteDeadline(past)
+	}()
+	got, err := io.ReadAll(h)
+	if err != nil || !bytes.Equal(got, sent) {
+		t.Errorf("%d of %d bytes, %v", len(got), len(sent), err)
+	}
+	if n, err := h.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("after the end: %d, %v", n, err)
+	}
+	_ = h.Close()
+	if _, err := h.Read(make([]byte, 1)); err == nil {
+		t.Error("read from a closed connection")
+	}
+}

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package netlane
+
+import "net"
+
+const canHold = false
+
+// hold leaves conn as it is: this needs Linux.
+func hold(conn net.Conn) (net.Conn, error) { return conn, nil }
