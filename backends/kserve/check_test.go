@@ -170,6 +170,9 @@ func TestUncomparedMessages(t *testing.T) {
 	}
 	model := field(1, []byte("m"))
 	a, b := field(5, outputMessage("A", "INT16", []int64{2}, nil)), field(5, outputMessage("B", "BYTES", []int64{1}, nil))
+	typed := func(name, datatype string, n int64, contents []byte) []byte {
+		return field(5, outputMessage(name, datatype, []int64{n}, contents))
+	}
 	four := field(6, []byte("1234"))
 	named := []backends.Output{{Name: "A"}, {Name: "B"}}
 	for _, c := range []struct {
@@ -180,7 +183,14 @@ func TestUncomparedMessages(t *testing.T) {
 		stream  bool   // it is good on a stream all the same
 	}{
 		{"raw", join(model, a, b, four, field(6, []byte("\x00\x00\x00\x00"))), named, "", true},
-		{"typed", join(field(5, outputMessage("A", "INT16", []int64{2}, protow.AppendInts(nil, 2, []int64{7, 8}))), b), named, "", true},
+		{"typed", join(typed("A", "INT16", 2, protow.AppendInts(nil, 2, []int64{7, 800})), typed("B", "BYTES", 1, field(8, []byte("x")))), named, "", true},
+		{"typed, not packed", typed("A", "UINT64", 2, protow.AppendUint(protow.AppendUint(nil, 5, 1), 5, 1<<60)), nil, "", true},
+		{"typed floats", join(typed("A", "FP32", 3, field(6, make([]byte, 12))), typed("B", "FP64", 2, field(7, make([]byte, 16)))), nil, "", true},
+		{"typed nothing", typed("A", "FP32", 0, nil), nil, "", true},
+		{"fewer typed", typed("A", "INT64", 3, protow.AppendInts(nil, 3, []int64{7, 1 << 40})), nil, "an output has 2 values, its shape takes 3", false},
+		{"more typed", typed("A", "BYTES", 1, join(field(8, nil), field(8, nil))), nil, "an output has 2 values, its shape takes 1", false},
+		{"fewer typed floats", typed("A", "FP32", 3, field(6, make([]byte, 8))), nil, "an output has 2 values, its shape takes 3", false},
+		{"neither raw nor typed", a, nil, "an output has 0 values, its shape takes 2", false},
 		{"no outputs", model, nil, "", true},
 		{"an unknown field", join(model, protow.AppendUint(nil, 99, 5)), nil, "", true},
 		{"an unknown datatype", join(field(5, outputMessage("A", "FP8", []int64{2}, nil)), four), nil, "", true},
@@ -238,7 +248,7 @@ func TestElsewhere(t *testing.T) {
 		name, bare, may string // what is wrong where all must be in the reply, and where it may lie elsewhere
 		message         []byte
 	}{
-		{"neither", "", "", message()},
+		{"neither", "an output has 0 values, its shape takes 2", "", message()},
 		{"both", "", "", message("1234", "1234")},
 		{"the first, the other empty", "an output has 0 bytes, its shape takes 4", "", message("1234", "")},
 		{"the second, the other empty", "an output has 0 bytes, its shape takes 4", "", message("", "1234")},

@@ -15,8 +15,9 @@ const service = "/inference.GRPCInferenceService/"
 
 // GRPC is a target over gRPC.
 type GRPC struct {
-	target backends.Target
-	pool   *grpcraw.Pool
+	target  backends.Target
+	address string // for messages
+	pool    *grpcraw.Pool
 }
 
 func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error) {
@@ -28,7 +29,7 @@ func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error
 	if err != nil {
 		return nil, err
 	}
-	return &GRPC{target: t, pool: pool}, nil
+	return &GRPC{target: t, address: e.address, pool: pool}, nil
 }
 
 // Lanes implements backends.Conn: unary callers, or bidirectional streams where the target streams.
@@ -36,7 +37,8 @@ func (c *GRPC) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]back
 	if c.target.Streaming {
 		return c.pool.Streams(ctx, n, o.Depth, service+"ModelStreamInfer", func() grpcraw.StreamJudge { return &streamJudge{grpcJudge: grpcJudge{keep: c.target.KeepReplies}} })
 	}
-	return c.pool.Lanes(ctx, n, o.Hold)
+	lanes, limits, err := c.pool.Lanes(ctx, n, o.Hold)
+	return lanes, limits, astray(c.target.URL, "connect to "+c.address, err)
 }
 
 // Close implements backends.Conn.

@@ -10,16 +10,20 @@ import (
 
 // grpcCheck looks at every reply over gRPC of which nothing is expected, where it lies. It must be a ModelInferResponse
 // (model_name 1, model_version 2, id 3, parameters 4, outputs 5, raw_output_contents 6) that names its model or has outputs; each
-// output must have a name, a datatype and a shape; with raw contents each has some, as much as datatype and shape take, or none
+// output must have a name, a datatype and a shape; each has contents, raw or typed, as much as datatype and shape take, or none
 // where it may lie in shared memory; and those that the request names must be among them. Else the reply is class decode.
 type grpcCheck struct {
 	scan  protow.Scanner
-	sizes []int64 // that outputs take, by index; -1: any
+	sizes []int64 // bytes that outputs take, by index; -1: any
+	typed []typed // contents of outputs, by index
 	seen  []bool  // outputs that the request names, by index there
 	name  []byte  // of the output that was looked at last
 	text  []byte
 	dims  []int64
 }
+
+// typed are the values of an output that come as numbers and texts of protobuf.
+type typed struct{ found, wanted int64 }
 
 // message says what is wrong with a reply that lies in pieces; "": nothing.
 func (g *grpcCheck) message(e *expectation, pieces [][]byte) string {
@@ -53,7 +57,7 @@ const noResponse = "the reply is no ModelInferResponse"
 
 // response looks at the ModelInferResponse that the scanner has come to.
 func (g *grpcCheck) response(e *expectation) string {
-	g.sizes, g.seen = g.sizes[:0], g.seen[:0]
+	g.sizes, g.typed, g.seen = g.sizes[:0], g.typed[:0], g.seen[:0]
 	for range e.asked {
 		g.seen = append(g.seen, false)
 	}
@@ -89,6 +93,8 @@ func (g *grpcCheck) response(e *expectation) string {
 		return noResponse
 	case raw > len(g.sizes), raw > 0 && raw < len(g.sizes) && !elsewhere:
 		return "the reply does not have the data of each output"
+	case raw == 0:
+		return g.unlikeValues(elsewhere)
 	case raw == len(g.sizes): // else it does not show whose they are
 		return unlike
 	}
@@ -100,22 +106,54 @@ func unlikeBytes(found, wanted int64) string {
 	return "an output has " + strconv.FormatInt(found, 10) + " bytes, its shape takes " + strconv.FormatInt(wanted, 10)
 }
 
-// output looks at an InferOutputTensor: name 1, datatype 2, shape 3. size is what its data take, -1 where that is not said; what
+// unlikeValues says which output has typed contents of another number than its shape takes; "": none.
+func (g *grpcCheck) unlikeValues(elsewhere bool) string {
+	for _, t := range g.typed {
+		if t.found != t.wanted && t.wanted >= 0 && (t.found > 0 || !elsewhere) {
+			return "an output has " + strconv.FormatInt(t.found, 10) + " values, its shape takes " + strconv.FormatInt(t.wanted, 10)
+		}
+	}
+	return ""
+}
+
+// contents counts the values of an InferTensorContents, of whatever type.
+func (g *grpcCheck) contents() (n int64) {
+	s := &g.scan
+	s.Enter()
+	for s.Next() {
+		switch {
+		case s.Type != protow.BytesType || s.Field == contentsField[backends.Bytes]:
+			n++
+		case s.Field == contentsField[backends.FP32]:
+			n += int64(s.Size() / 4)
+		case s.Field == contentsField[backends.FP64]:
+			n += int64(s.Size() / 8)
+		default:
+			n += int64(s.Varints())
+		}
+	}
+	s.Leave()
+	return n
+}
+
+// output looks at an InferOutputTensor: name 1, datatype 2, shape 3, contents 5. size is what its data take, -1 where that is not said; what
 // is what is wrong with it.
 func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 	g.name, g.text, g.dims = g.name[:0], g.text[:0], g.dims[:0]
 	each := 0
-	typed, shaped := false, true
+	named, shaped, values := false, true, int64(0)
 	s := &g.scan
 	for s.Next() {
 		switch {
 		case s.Is(1):
 			g.name = s.Append(g.name)
 		case s.Is(2):
-			g.text, typed = s.Append(g.text[:0]), true
+			g.text, named = s.Append(g.text[:0]), true
 			each = backends.DataType(g.text).Size()
 		case s.Field == 3:
 			shaped = g.shape() && shaped
+		case s.Is(5):
+			values += g.contents()
 		}
 	}
 	for i := range e.asked {
@@ -124,11 +162,12 @@ func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 	n, err := backends.Elements(g.dims)
 	switch {
 	case s.Err() != nil: // which is told for the whole
-	case !typed || len(g.name) == 0:
+	case !named || len(g.name) == 0:
 		return 0, "the reply lacks name or datatype of an output"
 	case !shaped || err != nil:
 		return 0, "an output has a shape that no tensor can have: " + fmt.Sprint(g.dims)
 	}
+	g.typed = append(g.typed, typed{values, n})
 	if each <= 0 {
 		return -1, ""
 	}

@@ -128,7 +128,7 @@ func (w *Wire) open() {
 	in.pad, in.padded, in.payload = 0, in.kind == typeData && in.flags&flagPadded != 0, in.payload[:0]
 	switch {
 	case !w.heard && string(in.head[:5]) == "HTTP/":
-		w.broken = "the server speaks HTTP/1, not HTTP/2 as gRPC does"
+		w.broken = "the server does not answer as HTTP/2 does, but as HTTP/1"
 	case !w.heard && (in.kind != typeSettings || in.flags&flagAck != 0):
 		w.broken = "the server does not answer as HTTP/2 does"
 	case in.left > frameLeast:

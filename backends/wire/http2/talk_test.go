@@ -18,7 +18,7 @@ func TestFirstWords(t *testing.T) {
 		"frame 4 0 0 |frame 8 0 0 00010000":              {backends.NextKeep, ""},
 		"frame 4 1 0 ":                                   {backends.NextBroken, "the server does not answer as HTTP/2 does"},
 		"frame 6 0 0 0102030405060708":                   {backends.NextBroken, "the server does not answer as HTTP/2 does"},
-		"raw HTTP/1.1 400 Bad Request":                   {backends.NextBroken, "the server speaks HTTP/1, not HTTP/2 as gRPC does"},
+		"raw HTTP/1.1 400 Bad Request":                   {backends.NextBroken, "the server does not answer as HTTP/2 does, but as HTTP/1"},
 		"raw 220 mail ready":                             {backends.NextBroken, "the server does not answer as HTTP/2 does"},
 		"raw \x00":                                       {backends.NextMore, ""},
 		"frame 4 0 0 |frame 7 0 0 " + "0000000000000000": {backends.NextClose, ""},

@@ -125,6 +125,20 @@ func (s *Scanner) Leave() {
 // Size is how many bytes the length-delimited field has that Next has found, and of which none was read.
 func (s *Scanner) Size() int { return s.stop - s.pos() }
 
+// Varints is how many numbers the length-delimited field holds that Next has found, packed as varints.
+func (s *Scanner) Varints() (n int) {
+	for left := s.stop - s.pos(); left > 0 && s.c.more(); {
+		piece := s.c.pieces[0][s.c.at:]
+		piece = piece[:min(left, len(piece))]
+		for _, b := range piece {
+			n += int(b>>7 ^ 1) // the last byte of each has no bit there
+		}
+		s.c.at += len(piece)
+		left -= len(piece)
+	}
+	return n
+}
+
 // Append appends the bytes of the length-delimited field that Next has found.
 func (s *Scanner) Append(dst []byte) []byte {
 	for n := s.stop - s.pos(); n > 0 && s.c.more(); {
