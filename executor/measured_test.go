@@ -76,7 +76,7 @@ func TestLevelsDoNotOverlap(t *testing.T) {
 		"http":   {"http", "model: slow", "concurrency: [8, 1]"},
 		"grpc":   {"grpc", "model: slow", "concurrency: [8, 1]"},
 		"stream": {"grpc", "model: slow, streaming: true", "concurrency: [8, 1]"},
-		"rate":   {"http", "model: slow", "rate: [2000/s, 50/s]"},
+		"rate":   {"http", "model: slow", "rate: [500/s, 50/s]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +86,7 @@ func TestLevelsDoNotOverlap(t *testing.T) {
 			r := play(t, `
 version: 1
 target: {backend: triton, url: URL, `+c.keys+`, statistics: none}
-stages: [{id: s, load: {`+c.load+`}, for: 100ms}]
+stages: [{id: s, load: {`+c.load+`}, for: 500ms}]
 `, url, Env{Record: seen.record})
 			high, low := r.Nodes[0].ID, r.Nodes[1].ID
 			if seen.last[high] == 0 || seen.first[low] < seen.last[high] {

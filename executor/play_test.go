@@ -76,14 +76,14 @@ func TestLoads(t *testing.T) {
 // TestSlotsRamp: a closed loop follows its ramp, from the end of the warm-up.
 func TestSlotsRamp(t *testing.T) {
 	t.Parallel()
-	const hold = 300_000_000
+	const hold = 600_000_000
 	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 20e-3}, Instances: 8})
 	var kept sent
 	r := play(t, `
 version: 1
 target: {backend: kserve, url: URL, model: slow}
 stages:
-  - {id: s, warmup: 5 requests, load: {concurrency: {ramp: [{to: 1, hold: 300ms, name: one}, {to: 4, hold: 300ms, name: four}]}}}
+  - {id: s, warmup: 5 requests, load: {concurrency: {ramp: [{to: 1, hold: 600ms, name: one}, {to: 4, hold: 600ms, name: four}]}}}
 `, s.HTTPURL(), Env{Record: keep(&kept)})
 	n := node(t, r, "s")
 	one, four := n.Scope("one", ""), n.Scope("four", "")
