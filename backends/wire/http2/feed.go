@@ -363,7 +363,7 @@ func (w *Wire) window(p []byte) {
 		w.broken = "the server sent a WINDOW_UPDATE that is not allowed"
 	case w.in.stream == 0:
 		w.room += more
-	case !w.mine():
+	case !w.mine() || w.verdict != backends.NextMore:
 	case more == 0 || w.space+more > windowMost:
 		w.fail(backends.Protocol, "the server sent a WINDOW_UPDATE that is not allowed")
 	default:

@@ -158,8 +158,11 @@ func (w *Wire) content(p []byte) {
 	if len(have) < prefixSize {
 		return
 	}
-	if size := int64(binary.BigEndian.Uint32(have[1:])); size > int64(w.o.MaxMessage) {
+	switch size := int64(binary.BigEndian.Uint32(have[1:])); {
+	case size > int64(w.o.MaxMessage):
 		w.tooLarge("has " + strconv.FormatInt(size, 10) + " bytes")
+	case size < int64(len(have)-prefixSize): // told now: what comes without an end is not to be kept
+		w.fail(backends.Protocol, "the server sent more than one message")
 	}
 }
 
@@ -196,9 +199,6 @@ func (w *Wire) answered() {
 	switch {
 	case size > len(have):
 		w.fail(backends.Protocol, "the server answered OK, and the message is cut")
-		return
-	case size < len(have):
-		w.fail(backends.Protocol, "the server sent more than one message")
 		return
 	case packed > 1:
 		w.fail(backends.Protocol, "the message has a prefix that cannot be read")
