@@ -41,8 +41,9 @@ type Talker interface {
 	// Hello gives what the client says first.
 	Hello() []byte
 	// Hear takes what came while no request was in flight. NextKeep: the connection can carry requests. NextMore: not yet.
-	// NextClose: not any more. NextBroken: the server does not speak the protocol, or broke it, as Why says.
+	// NextClose: not any more. NextBroken: the server does not speak the protocol, or broke it.
 	Hear(b []byte) Next
+	// Why is what the server broke, or what it said when it went; "" where it did neither.
 	Why() string
 	// Owes reports, after Hear and Feed, whether there is something to be written: answers, or what the server did not take
 	// before of the request in flight.

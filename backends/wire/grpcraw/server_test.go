@@ -83,6 +83,12 @@ type fixture struct {
 
 func open(t testing.TB, o Options) *fixture {
 	t.Helper()
+	return openHeld(t, o, false)
+}
+
+// openHeld is open, with LaneOptions.Hold.
+func openHeld(t testing.TB, o Options, hold bool) *fixture {
+	t.Helper()
 	f := &fixture{judge: &recorder{accept: -1}}
 	o.Clock = backends.Clock{Origin: time.Now()}
 	o.Judge = func() Judge { return f.judge }
@@ -96,7 +102,7 @@ func open(t testing.TB, o Options) *fixture {
 	if f.pool, err = New(o); err != nil {
 		t.Fatal(err)
 	}
-	lanes, limits, err := f.pool.Lanes(t.Context(), 1, false)
+	lanes, limits, err := f.pool.Lanes(t.Context(), 1, hold)
 	if err != nil {
 		t.Fatal(err)
 	}

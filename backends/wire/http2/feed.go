@@ -63,7 +63,12 @@ func (w *Wire) Hear(b []byte) backends.Next {
 }
 
 // Why implements backends.Talker.
-func (w *Wire) Why() string { return w.broken }
+func (w *Wire) Why() string {
+	if w.broken != "" {
+		return w.broken
+	}
+	return w.parting
+}
 
 // usable reports whether the connection can carry another call.
 func (w *Wire) usable() bool { return w.broken == "" && !w.gone && w.stream+2 <= lastStream }
@@ -92,7 +97,7 @@ func (w *Wire) EOF(at int64) backends.Next {
 	}
 	next := backends.NextStale
 	if w.now = at; w.got {
-		w.fail(backends.ResetByPeer, "the connection was closed within the reply")
+		w.fail(backends.ResetByPeer, "the connection was closed within the reply"+w.since())
 		next = w.verdict
 	}
 	w.call, w.sample = nil, nil
@@ -343,13 +348,22 @@ func (w *Wire) goAway(p []byte) {
 		return
 	}
 	w.gone, w.last = true, binary.BigEndian.Uint32(p)&^(1<<31)
+	w.parting = parting(binary.BigEndian.Uint32(p[4:]), p[8:])
 	switch {
 	case w.call == nil || w.verdict != backends.NextMore || w.stream <= w.last:
 	case w.got:
-		w.fail(backends.Protocol, "the server said that it does not take the call, whose reply had begun")
+		w.fail(backends.Protocol, "the server said that it does not take the call, whose reply had begun"+w.since())
 	default:
 		w.verdict = backends.NextStale
 	}
+}
+
+// since is how a note goes on where the server has said why it goes.
+func (w *Wire) since() string {
+	if w.parting == "" {
+		return ""
+	}
+	return ": " + w.parting
 }
 
 func (w *Wire) window(p []byte) {

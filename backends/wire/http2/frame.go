@@ -1,6 +1,9 @@
 package http2
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // Types of frames (RFC 9113 section 6).
 const (
@@ -52,6 +55,7 @@ const (
 	refill        = 1 << 30    // so much content of the connection's window is given back at a time
 	blockMost     = 256 << 10  // of the fields of one reply, compressed
 	valueMost     = 64 << 10   // of one field
+	debugMost     = 120        // of what a server adds to GOAWAY, in a note
 )
 
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -68,6 +72,18 @@ func codeName(code uint32) string {
 		return codeNames[code]
 	}
 	return "an unknown error"
+}
+
+// parting is what a GOAWAY frame says of its reason; "" where a server just goes.
+func parting(code uint32, debug []byte) string {
+	if code == errorNone && len(debug) == 0 {
+		return ""
+	}
+	text := "the server sent GOAWAY with " + codeName(code)
+	if len(debug) > 0 {
+		text += " " + strconv.Quote(string(debug[:min(len(debug), debugMost)]))
+	}
+	return text
 }
 
 // appendHead appends the head of a frame.

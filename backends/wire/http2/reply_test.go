@@ -72,6 +72,7 @@ var replies = []struct{ name, says, want string }{
 	{"goes before", "frame 7 0 0 0000000000000000", `stale 0 ok "" ""`},
 	{"goes after", "frame 7 0 0 0000000100000000|" + good + "|'fine|= grpc-status=0", `close 0 ok "" "fine"`},
 	{"goes within", good + "|frame 7 0 0 0000000000000000", `broken 0 protocol "the server said that it does not take the call, whose reply had begun" ""`},
+	{"goes within, and says why", good + "|frame 7 0 0 000000000000000b 746f6f5f6d616e795f70696e6773", `broken 0 protocol "the server said that it does not take the call, whose reply had begun: the server sent GOAWAY with ENHANCE_YOUR_CALM \"too_many_pings\"" ""`},
 	{"other frames between", "frame 6 0 0 0102030405060708|" + good + "|frame 2 0 1 0000000000|'fine|frame aa 0 1 ffff|frame 8 0 0 00000001|= grpc-status=0", `keep 0 ok "" "fine"`},
 	{"padding", "200 application/grpc|frame 0 8 1 03000000000178000000|= grpc-status=0", `keep 0 ok "" "x"`},
 	{"all padding", "200 application/grpc|frame 0 8 1 0200" + "00|'x|= grpc-status=0", `keep 0 ok "" "x"`},
@@ -205,6 +206,7 @@ func TestEOF(t *testing.T) {
 	for says, want := range map[string]string{
 		"": `stale 0 ok "" ""`, "frame 6 0 0 0102030405060708": `stale 0 ok "" ""`,
 		good: `broken 0 reset "the connection was closed within the reply" ""`, good + "|'fine": `broken 0 reset "the connection was closed within the reply" ""`,
+		good + "|frame 7 0 0 0000000100000002": `broken 0 reset "the connection was closed within the reply: the server sent GOAWAY with INTERNAL_ERROR" ""`,
 	} {
 		p := newPair(t)
 		_, s := p.begins(call("x"))

@@ -38,6 +38,7 @@ type Wire struct {
 	heard   bool   // the server's first SETTINGS have come
 	gone    bool   // the server takes no calls after that of last
 	last    uint32 // …
+	parting string // … and this is why, if it has said so
 	broken  string // the server broke the protocol: how
 	room    int64  // content that the server takes on the connection
 	initial int64  // … and on a new stream

@@ -252,11 +252,11 @@ func (l *lane) stale(err error, at int64) bool {
 func (l *lane) lose(err error, at int64) {
 	switch {
 	case l.failed != nil:
-		l.fail(writeClass(l.failed), l.failed.Error(), at)
+		l.fail(writeClass(l.failed), l.link.parted(l.failed.Error()), at)
 	case errors.Is(err, io.EOF):
-		l.fail(backends.ResetByPeer, "the connection was closed before a reply", at)
+		l.fail(backends.ResetByPeer, l.link.parted("the connection was closed before a reply"), at)
 	default:
-		l.fail(readClass(err), err.Error(), at)
+		l.fail(readClass(err), l.link.parted(err.Error()), at)
 	}
 }
 

@@ -20,6 +20,16 @@ func (e *strangeError) Error() string { return e.what }
 // errGone is the end of a request that the server says it has not looked at.
 var errGone = errors.New("the server takes no requests on the connection any more")
 
+// parted adds to what happened what the server said when it went.
+func (k *link) parted(what string) string {
+	if k.talker != nil {
+		if why := k.talker.Why(); why != "" {
+			return what + ": " + why
+		}
+	}
+	return what
+}
+
 // greet says hello and waits until the server has, so that the connection can carry a request.
 func (k *link) greet(ctx context.Context, o *Options) error {
 	if err := k.agreed(o); err != nil {
@@ -62,9 +72,9 @@ func (k *link) hail() error {
 		case next == backends.NextBroken:
 			return &strangeError{k.talker.Why()}
 		case next == backends.NextClose:
-			return errGone
+			return errors.New(k.parted(errGone.Error()))
 		case errors.Is(err, io.EOF):
-			return errors.New("the server closed the connection before it said a word")
+			return errors.New(k.parted("the server closed the connection before it said a word"))
 		case err != nil:
 			return err
 		}
