@@ -38,10 +38,16 @@ func TestStarved(t *testing.T) {
 			_ = c.WriteWindowUpdate(stream, 1<<20)
 			c.reply(c.request(), "fine")
 		}, nil, backends.OK, ""},
-		{"gone", func(c *framed, _ uint32, _ func()) { _ = c.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, []byte("too_many_pings")) },
-			nil, backends.ResetByPeer, `the server takes no requests on the connection any more: the server sent GOAWAY with ENHANCE_YOUR_CALM "too_many_pings"`},
-		{"gone and dead", func(c *framed, _ uint32, _ func()) { _ = c.WriteGoAway(1, http2.ErrCodeProtocol, nil) },
-			nil, backends.ResetByPeer, "the connection was closed before a reply: the server sent GOAWAY with PROTOCOL_ERROR"},
+		{
+			"gone", func(c *framed, _ uint32, _ func()) {
+				_ = c.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, []byte("too_many_pings"))
+			},
+			nil, backends.ResetByPeer, `the server takes no requests on the connection any more: the server sent GOAWAY with ENHANCE_YOUR_CALM "too_many_pings"`,
+		},
+		{
+			"gone and dead", func(c *framed, _ uint32, _ func()) { _ = c.WriteGoAway(1, http2.ErrCodeProtocol, nil) },
+			nil, backends.ResetByPeer, "the connection was closed before a reply: the server sent GOAWAY with PROTOCOL_ERROR",
+		},
 		{"dead", func(*framed, uint32, func()) {}, nil, backends.ResetByPeer, "the connection was closed before a reply"},
 	} {
 		for _, hold := range []bool{false, true} {

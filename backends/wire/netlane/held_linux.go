@@ -23,12 +23,15 @@ type held struct {
 	file     *os.File
 	raw      syscall.RawConn
 	in, out  transfer
+	gathered transfer // of vector
+	vector   []syscall.Iovec
 }
 
-// transfer is one direction of a held connection.
+// transfer is one direction of a held connection, or one form of it.
 type transfer struct {
 	call uintptr
-	b    []byte
+	from unsafe.Pointer // what it is of …
+	size int            // … in bytes, or pieces
 	n    int
 	err  syscall.Errno
 	do   func(fd uintptr)
@@ -39,7 +42,7 @@ const canHold = true
 // sliceLimit is how long one wait may be.
 var sliceLimit = syscall.Timeval{Sec: 3600}
 
-// hold makes conn a held one. Other kinds of connections stay as they are.
+// hold makes conn a held one. Other kinds of connections stay as they are. Where it fails, conn is still the caller's.
 func hold(conn net.Conn) (net.Conn, error) {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
@@ -74,6 +77,7 @@ func hold(conn net.Conn) (net.Conn, error) {
 	}
 	h.in.init(syscall.SYS_READ)
 	h.out.init(syscall.SYS_WRITE)
+	h.gathered.init(syscall.SYS_WRITEV)
 	return h, nil
 }
 
@@ -89,7 +93,7 @@ func (t *transfer) init(call uintptr) {
 //
 //go:noinline
 func (t *transfer) pass(fd uintptr) (again bool) {
-	n, _, err := syscall.RawSyscall(t.call, fd, uintptr(unsafe.Pointer(unsafe.SliceData(t.b))), uintptr(len(t.b)))
+	n, _, err := syscall.RawSyscall(t.call, fd, uintptr(t.from), uintptr(t.size))
 	t.n, t.err = int(n), err
 	if err != 0 {
 		t.n = 0
@@ -98,10 +102,10 @@ func (t *transfer) pass(fd uintptr) (again bool) {
 }
 
 // run transfers once. The file cannot be closed, and its number be given to another, meanwhile.
-func (t *transfer) run(raw syscall.RawConn, b []byte) (int, error) {
-	t.b = b
+func (t *transfer) run(raw syscall.RawConn, from unsafe.Pointer, size int) (int, error) {
+	t.from, t.size, t.n, t.err = from, size, 0, 0
 	err := raw.Control(t.do)
-	t.b = nil
+	t.from = nil
 	if err == nil && t.err != 0 {
 		err = t.err
 	}
@@ -110,7 +114,7 @@ func (t *transfer) run(raw syscall.RawConn, b []byte) (int, error) {
 
 // Read implements net.Conn.
 func (h *held) Read(b []byte) (int, error) {
-	n, err := h.in.run(h.raw, b)
+	n, err := h.in.run(h.raw, unsafe.Pointer(unsafe.SliceData(b)), len(b))
 	switch {
 	case err != nil:
 		return 0, &net.OpError{Op: "read", Net: "socket", Err: err}
@@ -123,13 +127,48 @@ func (h *held) Read(b []byte) (int, error) {
 // Write implements net.Conn.
 func (h *held) Write(b []byte) (done int, err error) {
 	for done < len(b) {
-		n, err := h.out.run(h.raw, b[done:])
+		n, err := h.out.run(h.raw, unsafe.Pointer(&b[done]), len(b)-done)
 		if err != nil {
 			return done, &net.OpError{Op: "write", Net: "socket", Err: err}
 		}
 		done += n
 	}
 	return done, nil
+}
+
+// piecesMost is how many pieces one call takes (IOV_MAX).
+const piecesMost = 1024
+
+// gather implements gatherer.
+func (h *held) gather(pieces [][]byte) (done int64, err error) {
+	defer func() { clear(h.vector[:cap(h.vector)]) }() // others' content is not ours to keep
+	for skip := 0; len(pieces) > 0; {                  // bytes of the first piece that are written
+		h.fill(pieces[:min(len(pieces), piecesMost)], skip)
+		n := 0
+		if len(h.vector) > 0 {
+			if n, err = h.gathered.run(h.raw, unsafe.Pointer(&h.vector[0]), len(h.vector)); err != nil {
+				return done, &net.OpError{Op: "write", Net: "socket", Err: err}
+			}
+		}
+		done += int64(n)
+		for n += skip; len(pieces) > 0 && n >= len(pieces[0]); pieces = pieces[1:] {
+			n -= len(pieces[0])
+		}
+		skip = n
+	}
+	return done, nil
+}
+
+// fill makes the vector of pieces, but for the first skip bytes.
+func (h *held) fill(pieces [][]byte, skip int) {
+	h.vector = h.vector[:0]
+	for _, p := range pieces {
+		if p, skip = p[skip:], 0; len(p) > 0 {
+			v := syscall.Iovec{Base: &p[0]}
+			v.SetLen(len(p))
+			h.vector = append(h.vector, v)
+		}
+	}
 }
 
 // Close implements net.Conn.

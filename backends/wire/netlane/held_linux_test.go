@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
 	"runtime"
 	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -99,4 +101,72 @@ func TestHeldTransfers(t *testing.T) {
 	if _, err := h.Read(make([]byte, 1)); err == nil {
 		t.Error("read from a closed connection")
 	}
+}
+
+// TestHeldGathers: pieces of any number and length arrive in order and cost no call each.
+func TestHeldGathers(t *testing.T) {
+	h, other := heldPair(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	var pieces [][]byte
+	for range 2*piecesMost + 100 {
+		size := random.IntN(3) * random.IntN(5000)
+		pieces = append(pieces, bytes.Repeat([]byte{byte(random.Uint32())}, size))
+	}
+	pieces = append(pieces, nil, nil)
+	sent := bytes.Join(pieces, nil)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, p := range [][][]byte{pieces, nil, {nil}} {
+			if n, err := h.(gatherer).gather(p); n != int64(len(bytes.Join(p, nil))) || err != nil {
+				t.Errorf("%d bytes, %v", n, err)
+			}
+		}
+		_ = h.SetWriteDeadline(past)
+	}()
+	got, err := io.ReadAll(other)
+	if err != nil || !bytes.Equal(got, sent) {
+		t.Errorf("%d of %d bytes, %v", len(got), len(sent), err)
+	}
+	<-done
+	if n, err := h.(gatherer).gather(pieces); n != 0 || err == nil {
+		t.Errorf("after the end: %d, %v", n, err)
+	}
+}
+
+// TestHeldWrites: a request of many pieces goes out in few calls, as on a connection that is not held.
+func TestHeldWrites(t *testing.T) {
+	h, other := heldPair(t)
+	var pieces [][]byte
+	for range 200 {
+		pieces = append(pieces, make([]byte, 9), make([]byte, 100))
+	}
+	counted := &counting{RawConn: h.(*held).raw}
+	h.(*held).raw = counted
+	k := &link{conn: h, raw: h}
+	var o output
+	if n, err := o.write(k, nil, pieces); n != 200*109 || err != nil {
+		t.Fatal(n, err)
+	}
+	if _, err := io.ReadFull(other, make([]byte, 200*109)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := o.rest(k, nil, pieces); n != 200*109 || err != nil {
+		t.Fatal(n, err)
+	}
+	if counted.calls > 3 {
+		t.Errorf("%d calls", counted.calls)
+	}
+	h.(*held).raw = counted.RawConn
+}
+
+// counting counts the calls that are made on a connection.
+type counting struct {
+	syscall.RawConn
+	calls int
+}
+
+func (c *counting) Control(f func(fd uintptr)) error {
+	c.calls++
+	return c.RawConn.Control(f)
 }

@@ -87,9 +87,12 @@ func connect(ctx context.Context, o *Options) (*link, error) {
 		return nil, err
 	}
 	if o.Hold && o.TLS == nil {
-		if raw, err = hold(raw); err != nil {
+		h, err := hold(raw)
+		if err != nil {
+			_ = raw.Close()
 			return nil, err
 		}
+		raw = h
 	}
 	k := &link{conn: raw, raw: raw, wire: o.New()}
 	if o.TLS != nil {

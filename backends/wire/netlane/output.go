@@ -18,6 +18,11 @@ type output struct {
 	vector net.Buffers
 }
 
+// gatherer is a connection of our own that writes pieces with one call. Those of package net do so for net.Buffers.
+type gatherer interface {
+	gather(pieces [][]byte) (int64, error)
+}
+
 // write sends head and body. Small requests are joined, which costs less than a vector; others go out from where they
 // lie.
 func (o *output) write(k *link, head []byte, body [][]byte) (int64, error) {
@@ -86,6 +91,11 @@ func (o *output) rest(k *link, head []byte, body [][]byte) (int64, error) {
 	}
 	pieces = append(pieces, body...)
 	o.vector = pieces
+	if g, ok := k.conn.(gatherer); ok {
+		n, err := g.gather(pieces)
+		clear(pieces)
+		return n, err
+	}
 	n, err := o.vector.WriteTo(k.conn)
 	o.vector = pieces[:0] // WriteTo moved it on and cleared the pieces
 	return n, err
