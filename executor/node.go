@@ -163,7 +163,7 @@ func (t *trial) open() error {
 		lanes, limits, err := to.conn.Lanes(t.r.stops.waiting, n, backends.LaneOptions{Depth: depth, Hold: t.mayHold()})
 		if err != nil {
 			t.leave()
-			return fmt.Errorf("open %d connections: %w%s", n, err, tlsHint(err, to.plan.TLS))
+			return fmt.Errorf("open %d connections: %w%s", n, err, connectHint(err, to.plan.TLS))
 		}
 		t.holds = limits.Holds
 		p := drive.Pool{Lanes: lanes, Limits: limits, Most: to.shared(t.course.slots), Timeout: int64(to.plan.Timeout)}

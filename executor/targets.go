@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
@@ -49,13 +50,16 @@ func about(t *scenario.Target, err error) error {
 	if t.URL == "" { // it is in this process
 		return fmt.Errorf("target %q: %w", t.Name, err)
 	}
-	return fmt.Errorf("target %q (%s): %w%s", t.Name, t.URL, err, tlsHint(err, t.TLS))
+	return fmt.Errorf("target %q (%s): %w%s", t.Name, t.URL, err, connectHint(err, t.TLS))
 }
 
-// tlsHint is what to write into the plan when a server's certificate is not trusted. gRPC passes on only the text.
-func tlsHint(err error, o *scenario.TLS) string {
+// connectHint is what to do where connections cannot be had: what to write into the plan when a server's certificate is not
+// trusted, or the limit of this machine's that is too low. gRPC passes on only the text of certificates.
+func connectHint(err error, o *scenario.TLS) string {
 	text := err.Error()
 	switch {
+	case errors.Is(err, syscall.EMFILE):
+		return "; each connection is an open file: raise `ulimit -n`; over gRPC requests can share them with `connections: N`"
 	case strings.Contains(text, "signed by unknown authority") && o != nil && o.CA != "":
 		return "; the file of `tls.ca` does not hold the authority that signed the server's certificate"
 	case strings.Contains(text, "signed by unknown authority"):
