@@ -265,3 +265,18 @@ func TestNoHTTP2OverTLS(t *testing.T) {
 	}
 	_ = p.Close()
 }
+
+// TestRefusedCertificate: in TLS 1.3 a server refuses a client's certificate after the handshake. That is a failure of TLS too.
+func TestRefusedCertificate(t *testing.T) {
+	secure, cert, _ := backendtest.Certificate(t)
+	secure = secure.Clone()
+	secure.ClientAuth, secure.MinVersion = tls.RequireAnyClientCert, tls.VersionTLS13
+	l := listen(t)
+	serve(t, l, echo, grpc.Creds(credentials.NewTLS(secure)))
+	f := open(t, Options{Address: l.Addr().String(), TLS: trusting(t, cert), Connections: backends.PerRequest})
+	for range 2 {
+		if s := f.do(t, f.call(t, "x")); s.Class != backends.TLS || !strings.Contains(string(s.Note), "certificate required") {
+			t.Errorf("%v %s", s.Class, s.Note)
+		}
+	}
+}
