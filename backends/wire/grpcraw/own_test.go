@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/backendtest"
@@ -278,5 +279,18 @@ func TestRefusedCertificate(t *testing.T) {
 		if s := f.do(t, f.call(t, "x")); s.Class != backends.TLS || !strings.Contains(string(s.Note), "certificate required") {
 			t.Errorf("%v %s", s.Class, s.Note)
 		}
+	}
+}
+
+// TestSilentServer: a server that takes connections and says nothing has not answered a dial.
+func TestSilentServer(t *testing.T) {
+	l := listen(t)
+	t.Cleanup(func() { _ = l.Close() })
+	f := open(t, Options{Address: l.Addr().String(), Connections: backends.PerRequest, ConnectTimeout: 20 * time.Millisecond})
+	for _, hold := range []bool{false, true} {
+		if s := f.do(t, f.call(t, "x")); s.Class != backends.Dial || !strings.Contains(string(s.Note), "said nothing within the connect_timeout") || s.Connect == 0 {
+			t.Errorf("hold %t: %v %s, connect %d", hold, s.Class, s.Note, s.Connect)
+		}
+		f = openHeld(t, f.pool.o, true)
 	}
 }

@@ -37,8 +37,11 @@ func (k *link) greet(ctx context.Context, o *Options) error {
 	}
 	stop := context.AfterFunc(ctx, func() { _ = k.conn.SetDeadline(past) })
 	err := k.hail()
-	if !stop() {
-		return context.Cause(ctx)
+	if stop() {
+		return err
+	}
+	if err = context.Cause(ctx); errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("the server took the connection and said nothing within the connect_timeout")
 	}
 	return err
 }
