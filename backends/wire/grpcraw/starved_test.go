@@ -50,7 +50,7 @@ func TestStarved(t *testing.T) {
 		},
 		{"dead", func(*framed, uint32, func()) {}, nil, backends.ResetByPeer, "the connection was closed before a reply"},
 	} {
-		for _, hold := range []bool{false, true} {
+		for _, way := range []string{"plain", "held", "parked"} {
 			act := make(chan struct{})
 			var served atomic.Int32
 			f := openHeld(t, Options{Address: frames(t, func(conn *framed) {
@@ -71,24 +71,48 @@ func TestStarved(t *testing.T) {
 					return got == 65_535
 				})
 				c.script(conn, stream, func() { close(act) })
-			})}, hold)
+			})}, way == "held")
+			do := f.do
+			if way == "parked" {
+				do = aside(f)
+			}
 			if c.act != nil {
 				go func() { <-act; c.act(f) }()
 			}
-			s := f.do(t, f.call(t, body))
+			s := do(t, f.call(t, body))
 			if s.Class != c.want || string(s.Note) != c.note {
-				t.Errorf("%s, hold %t: %v %q", c.name, hold, s.Class, s.Note)
+				t.Errorf("%s, %s: %v %q", c.name, way, s.Class, s.Note)
 			}
 			if c.name == "close" {
 				continue
 			}
-			if s := f.do(t, f.call(t, body)); s.Class != backends.OK {
-				t.Errorf("%s, hold %t, the next: %v %s", c.name, hold, s.Class, s.Note)
+			if s := do(t, f.call(t, body)); s.Class != backends.OK {
+				t.Errorf("%s, %s, the next: %v %s", c.name, way, s.Class, s.Note)
 			}
 			if n := served.Load(); n != 1 {
-				t.Errorf("%s, hold %t: %d requests on the other connection", c.name, hold, n)
+				t.Errorf("%s, %s: %d requests on the other connection", c.name, way, n)
 			}
 			_ = f.lane.Close()
 		}
+	}
+}
+
+// aside gives a do whose replies another goroutine receives, which is there before the request, as in an open loop.
+func aside(f *fixture) func(t testing.TB, c *backends.Call) *backends.Sample {
+	received := make(chan int, 1)
+	go func() {
+		for {
+			slot, _ := f.lane.Recv()
+			if received <- slot; slot == backends.None {
+				return
+			}
+		}
+	}()
+	return func(t testing.TB, c *backends.Call) *backends.Sample {
+		s := f.send(c)
+		if slot := <-received; slot != 0 {
+			t.Fatalf("Recv: %d", slot)
+		}
+		return s
 	}
 }
