@@ -1,6 +1,7 @@
 package netlane
 
 import (
+	"bytes"
 	"net"
 	"testing"
 	"unsafe"
@@ -61,4 +62,37 @@ func BenchmarkCopies(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(c.copied)/float64(b.N), "copied-B/op")
+}
+
+// kept is a connection that keeps what is written, and how many times.
+type kept struct {
+	net.Conn
+	got   []byte
+	calls int
+}
+
+func (k *kept) Write(b []byte) (int, error) {
+	k.got, k.calls = append(k.got, b...), k.calls+1
+	return len(b), nil
+}
+
+// TestRecords: on TLS many pieces, frames of HTTP/2 say, make no record each, and arrive as they are.
+func TestRecords(t *testing.T) {
+	for _, last := range []int{0, 1, together, 3 * together} {
+		var body [][]byte
+		for i := range 200 {
+			body = append(body, bytes.Repeat([]byte{byte(i)}, 9), bytes.Repeat([]byte{byte(i)}, record), nil)
+		}
+		body = append(body, make([]byte, last))
+		head, c := []byte("head"), &kept{}
+		want := append([]byte("head"), bytes.Join(body, nil)...)
+		var o output
+		n, err := o.write(&link{conn: c, raw: &kept{}}, head, body)
+		if err != nil || int(n) != len(want) || !bytes.Equal(c.got, want) {
+			t.Errorf("%d: %d of %d bytes, %d arrived: %v", last, n, len(want), len(c.got), err)
+		}
+		if most := len(want)/together + 2; c.calls > most {
+			t.Errorf("%d: %d writes, want %d at most", last, c.calls, most)
+		}
+	}
 }

@@ -9,6 +9,10 @@ const (
 	firstPage = 4096
 	// record is the most that one TLS record holds: head and body share the first.
 	record = 16 << 10
+	// together is how much of many pieces is copied for one write on TLS: four records.
+	together = 4 * record
+	// few pieces are a head and a body, which are worth a write each.
+	few = 8
 )
 
 // output writes requests. Its buffers are reused.
@@ -79,7 +83,7 @@ func (o *output) after(body [][]byte, skip int) [][]byte {
 	return o.store
 }
 
-// rest writes pieces from where they lie: with one call on a socket, one by one on TLS.
+// rest writes pieces from where they lie: with one call on a socket, one by one on TLS unless they are many.
 func (o *output) rest(k *link, head []byte, body [][]byte) (int64, error) {
 	if len(body) == 0 {
 		n, err := k.conn.Write(head)
@@ -96,7 +100,35 @@ func (o *output) rest(k *link, head []byte, body [][]byte) (int64, error) {
 		clear(pieces)
 		return n, err
 	}
+	if k.conn != k.raw && len(pieces) > few {
+		n, err := o.records(k, pieces)
+		clear(pieces)
+		return n, err
+	}
 	n, err := o.vector.WriteTo(k.conn)
 	o.vector = pieces[:0] // WriteTo moved it on and cleared the pieces
 	return n, err
+}
+
+// records writes many pieces on TLS, which would make a record, and a system call, of each: they are copied together.
+func (o *output) records(k *link, pieces [][]byte) (done int64, err error) {
+	o.joined = o.joined[:0]
+	for _, p := range pieces {
+		for len(p) > 0 {
+			n := min(len(p), together-len(o.joined))
+			if o.joined, p = append(o.joined, p[:n]...), p[n:]; len(o.joined) < together {
+				continue
+			}
+			n, err := k.conn.Write(o.joined)
+			if done += int64(n); err != nil {
+				return done, err
+			}
+			o.joined = o.joined[:0]
+		}
+	}
+	if len(o.joined) == 0 {
+		return done, nil
+	}
+	n, err := k.conn.Write(o.joined)
+	return done + int64(n), err
 }
