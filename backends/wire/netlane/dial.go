@@ -31,12 +31,13 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 	if o.ConnectTimeout <= 0 {
 		o.ConnectTimeout = 10 * time.Second
 	}
+	o.Hold = o.Hold && o.TLS == nil && canHold()
 	lanes, all := make([]backends.Lane, n), make([]*lane, n)
 	for i := range all {
 		all[i] = newLane(&o)
 		lanes[i] = all[i]
 	}
-	limits := backends.Limits{Depth: 1, Inline: inline, Holds: o.Hold && o.TLS == nil && canHold}
+	limits := backends.Limits{Depth: 1, Inline: inline, Holds: o.Hold}
 	if o.PerRequest {
 		return lanes, limits, nil
 	}

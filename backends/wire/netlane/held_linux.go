@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -37,7 +38,9 @@ type transfer struct {
 	do   func(fd uintptr)
 }
 
-const canHold = true
+// canHold reports whether a goroutine in a system call that the scheduler does not see can be stopped: by signals, which
+// GODEBUG can forbid. Without them one wait would keep the collector, and with it the program, waiting.
+func canHold() bool { return !strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1") }
 
 // sliceLimit is how long one wait may be.
 var sliceLimit = syscall.Timeval{Sec: 3600}

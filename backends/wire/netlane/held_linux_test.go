@@ -2,6 +2,7 @@ package netlane
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -169,4 +170,21 @@ type counting struct {
 func (c *counting) Control(f func(fd uintptr)) error {
 	c.calls++
 	return c.RawConn.Control(f)
+}
+
+// TestWhoHolds: lanes hold where it is asked for, the connection is plain, and a waiting goroutine can be stopped.
+func TestWhoHolds(t *testing.T) {
+	for _, c := range []struct {
+		hold  bool
+		tls   *tls.Config
+		debug string
+		want  bool
+	}{{want: false}, {hold: true, want: true}, {hold: true, tls: &tls.Config{}}, {hold: true, debug: "x=1,asyncpreemptoff=1"}} {
+		t.Setenv("GODEBUG", c.debug)
+		lanes, limits, err := Dial(t.Context(), Options{Hold: c.hold, TLS: c.tls, PerRequest: true}, 1)
+		if err != nil || limits.Holds != c.want || lanes[0].(*lane).o.Hold != c.want {
+			t.Errorf("%+v: %+v, %v", c, limits, err)
+		}
+		_ = lanes[0].Close()
+	}
 }

@@ -86,7 +86,7 @@ func connect(ctx context.Context, o *Options) (*link, error) {
 		_ = raw.Close()
 		return nil, err
 	}
-	if o.Hold && o.TLS == nil {
+	if o.Hold {
 		h, err := hold(raw)
 		if err != nil {
 			_ = raw.Close()
