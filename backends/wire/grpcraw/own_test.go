@@ -294,3 +294,29 @@ func TestSilentServer(t *testing.T) {
 		f = openHeld(t, f.pool.o, true)
 	}
 }
+
+// TestRefusals: requests that a server refuses, with others between them, do not make it one that closes after every reply.
+func TestRefusals(t *testing.T) {
+	var made atomic.Int32
+	f := open(t, Options{Address: frames(t, func(c *framed) {
+		made.Store(c.nth)
+		for n := 1; ; n++ {
+			switch stream := c.request(); {
+			case stream == 0:
+				return
+			case n == 2 && c.nth < 4:
+				_ = c.WriteRSTStream(stream, http2.ErrCodeRefusedStream)
+			default:
+				c.reply(stream, "fine")
+			}
+		}
+	})})
+	for i := range 10 {
+		if s := f.do(t, f.call(t, "x")); s.Class != backends.OK {
+			t.Errorf("call %d: %v %s", i, s.Class, s.Note)
+		}
+	}
+	if n := made.Load(); n != 4 {
+		t.Errorf("%d connections, want 4", n)
+	}
+}

@@ -130,7 +130,12 @@ func (l *lane) unseen(at int64) bool {
 	if causeOf(l.word.Load()) != 0 {
 		return l.cancelled(at)
 	}
-	return l.stale(errGone, at)
+	refused, silent := l.link.talker != nil && l.link.talker.Hear(nil) == backends.NextKeep, l.silent
+	ended := l.stale(errGone, at)
+	if refused { // the request, not the connection: that is no sign of a server that closes after every reply
+		l.silent = silent
+	}
+	return ended
 }
 
 // waitSent waits for the end of a write that another goroutine is in. A server may answer before it has read the
