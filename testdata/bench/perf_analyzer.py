@@ -9,13 +9,10 @@ looks at no reply: wrk over HTTP and, where --grpcloop names the built testdata/
 --strict a missed bar is exit code 1.
 
 The server's own times are compared in one more pair, where both clients send at half of the lower rate: in closed loops a
-faster client has more of its requests wait in the server. Programs of the lowest priority keep the cores awake meanwhile: how
-long a request waits for an idle server is mostly how long a core takes to wake, and the client that burns less CPU leaves the
-cores idle for longer.
+faster client has more of its requests wait in the server.
 """
 
 import argparse
-import contextlib
 import csv
 import json
 import os
@@ -45,19 +42,6 @@ def measured(command):
         sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return cpu / max(served() - requests, 1) * 1e6, done.stdout
-
-
-@contextlib.contextmanager
-def awake():
-    """Keeps every core busy with what gives way to anything else."""
-    idle = lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"], preexec_fn=idle) for _ in range(os.cpu_count())]
-    try:
-        yield
-    finally:
-        for p in busy:
-            p.kill()
-            p.wait()
 
 
 class Case:
@@ -161,8 +145,7 @@ def compare(case, args, work, quiet):
     own = med = [{k: statistics.median(p[i][k] for p in pairs) for k in pairs[0][0]} for i in (0, 1)]
     if case.bars:
         rate = int(min(m["rate"] for m in med) / 2)
-        with awake():
-            own = [case.sluice(args.sluice, args.seconds, work, rate)[0], case.perf_analyzer(args.perf_analyzer, args.seconds, work, rate)[0]]
+        own = [case.sluice(args.sluice, args.seconds, work, rate)[0], case.perf_analyzer(args.perf_analyzer, args.seconds, work, rate)[0]]
     least = case.least(args.grpcloop, args.seconds, work)
     ratio = {k: statistics.median(a[k] / max(b[k], 1e-9) for a, b in pairs) for k in ("rate", "p50", "cpu")}
     missed = []
