@@ -16,9 +16,10 @@
 //	N                      N, shared evenly, by grpc-go             N, shared evenly
 //	PerRequest             a new one for each request               one each
 //
-// Beside a bare grpc-go loop (BenchmarkUnary: 1 KiB, the server another process on the same two cores, CPU of the client for
-// each call) a connection each costs FIGURES. Calls beyond the server's limit of concurrent streams on a shared connection
-// (often 100) wait in Send, and that wait is in the latency.
+// Beside a bare grpc-go loop (BenchmarkUnary: 1 KiB each way, the server another process on the same two cores) a call on a
+// connection of its own costs the client 0.61, 0.93 and 0.86 times the CPU at 1, 16 and 64 lanes and allocates nothing, one on a
+// shared connection 1.00, 1.09 and 1.13 times and as much as the bare loop: 80 allocations. Calls beyond the server's limit of
+// concurrent streams on a shared connection (often 100) wait in Send, and that wait is in the latency.
 //
 // # Streams
 //
