@@ -4366,7 +4366,7 @@ var file_backends_builtin_internal_kservepb_kserve_proto_goTypes = []any{
 	(*ModelSequenceBatching_ControlInput)(nil), // 67: inference.ModelSequenceBatching.ControlInput
 	(*TraceSettingRequest_SettingValue)(nil),   // 68: inference.TraceSettingRequest.SettingValue
 	nil,                                        // 69: inference.TraceSettingRequest.SettingsEntry
-	(*TraceSettingResponse_SettingValue)(nil), // 70: inference.TraceSettingResponse.SettingValue
+	(*TraceSettingResponse_SettingValue)(nil),  // 70: inference.TraceSettingResponse.SettingValue
 	nil,                                      // 71: inference.TraceSettingResponse.SettingsEntry
 	(*LogSettingsRequest_SettingValue)(nil),  // 72: inference.LogSettingsRequest.SettingValue
 	nil,                                      // 73: inference.LogSettingsRequest.SettingsEntry
