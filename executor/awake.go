@@ -35,7 +35,7 @@ func (t *trial) stayAwake() (asleep func()) {
 }
 
 // mayHold reports whether the requests of the trial may keep their processors while they wait for the server: it is alone, with
-// one target, and has no more of them than half of the machine. The server may need the other, and what else the client does a part of it.
+// one target, and needs no more of them than half of the machine. The others are for what else the client does, and for the server.
 func (t *trial) mayHold() bool {
 	return t.alone() && len(t.in.pools) == 1 && 2*t.course.slots <= runtime.GOMAXPROCS(0)
 }

@@ -33,11 +33,13 @@ func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error
 }
 
 // Lanes implements backends.Conn: unary callers, or bidirectional streams where the target streams.
-func (c *GRPC) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+func (c *GRPC) Lanes(ctx context.Context, n int, o backends.LaneOptions) (lanes []backends.Lane, limits backends.Limits, err error) {
 	if c.target.Streaming {
-		return c.pool.Streams(ctx, n, o.Depth, service+"ModelStreamInfer", func() grpcraw.StreamJudge { return &streamJudge{grpcJudge: grpcJudge{keep: c.target.KeepReplies}} })
+		judge := func() grpcraw.StreamJudge { return &streamJudge{grpcJudge: grpcJudge{keep: c.target.KeepReplies}} }
+		lanes, limits, err = c.pool.Streams(ctx, n, o.Depth, service+"ModelStreamInfer", judge)
+	} else {
+		lanes, limits, err = c.pool.Lanes(ctx, n, o.Hold)
 	}
-	lanes, limits, err := c.pool.Lanes(ctx, n, o.Hold)
 	return lanes, limits, astray(c.target.URL, "connect to "+c.address, err)
 }
 
@@ -48,7 +50,7 @@ func (c *GRPC) Close(context.Context) error { return c.pool.Close() }
 func (c *GRPC) Invoke(ctx context.Context, method string, request []byte) ([]byte, error) {
 	reply, err := c.pool.Invoke(ctx, service+method, request)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+		return nil, astray(c.target.URL, method+": connect to "+c.address, fmt.Errorf("%s: %w", method, err))
 	}
 	return reply, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
@@ -237,8 +236,7 @@ func (c *GRPC) Ready(ctx context.Context, model string) error {
 	for _, a := range asks {
 		reply, err := c.Invoke(ctx, a.method, a.request)
 		if err != nil {
-			_, address, _ := strings.Cut(c.target.URL, "://")
-			return astray(c.target.URL, a.method+": connect to "+address, err)
+			return err
 		}
 		yes := false
 		w := protow.Walk(reply)

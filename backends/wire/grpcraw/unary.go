@@ -26,18 +26,11 @@ func (p *Pool) own(ctx context.Context, n int, hold bool) ([]backends.Lane, back
 }
 
 func (p *Pool) wire() http2.Options {
-	o := http2.Options{
+	return http2.Options{
 		Judge: p.o.Judge(), MaxMessage: p.o.maxMessage(), Compressed: p.o.Compression != "",
 		Head: func(c *backends.Call) *http2.Head { return c.Impl.(*message).head },
 	}
-	if p.o.TLS != nil {
-		o.Join = joinSecure
-	}
-	return o
 }
-
-// joinSecure is the largest message that is copied into one piece for TLS, which would make a record of each piece.
-const joinSecure = 1 << 20
 
 // callHead is what calls of a method with metadata set n have in common, made once.
 func (p *Pool) callHead(method string, n int) *http2.Head {

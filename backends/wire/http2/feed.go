@@ -2,7 +2,6 @@ package http2
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
 	"golang.org/x/net/http2/hpack"
@@ -384,6 +383,3 @@ func (w *Wire) window(p []byte) {
 		w.space += more
 	}
 }
-
-// grow makes room for n more bytes, unless that is so much that it is better to see them first.
-func grow(b []byte, n int) []byte { return slices.Grow(b, min(n, 1<<20)) }

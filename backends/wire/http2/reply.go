@@ -2,6 +2,7 @@ package http2
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -183,9 +184,12 @@ func (w *Wire) keep() {
 	if n >= prefixSize {
 		n = max(n, prefixSize+int(binary.BigEndian.Uint32(w.view[1:])))
 	}
-	w.body = append(grow(w.body, n), w.view...)
+	w.body = append(slices.Grow(w.body, min(n, growMost)), w.view...)
 	w.view = nil
 }
+
+// growMost is the room that is made at once for a message that says it is long: of more it is better to see some first.
+const growMost = 1 << 20
 
 // answered ends a call whose status is OK.
 func (w *Wire) answered() {
@@ -207,12 +211,8 @@ func (w *Wire) answered() {
 		w.fail(backends.Protocol, "the message is compressed in a way that nobody asked for: "+strconv.Quote(w.encoding))
 		return
 	case packed == 1:
-		var err error
-		if have, err = w.unpacked(have); err != nil {
-			w.fail(backends.Protocol, "the message cannot be decompressed: "+err.Error())
-			return
-		}
-		if have == nil {
+		var ok bool
+		if have, ok = w.unpacked(have); !ok {
 			return
 		}
 	}
@@ -223,14 +223,18 @@ func (w *Wire) answered() {
 	w.one[0] = nil
 }
 
-// unpacked undoes the message's compression; nil where that is more than a message may hold.
-func (w *Wire) unpacked(packed []byte) ([]byte, error) {
+// unpacked undoes the message's compression; false where that cannot be, which ends the call.
+func (w *Wire) unpacked(packed []byte) (plain []byte, ok bool) {
 	plain, err := w.undo.Read(w.encoding, packed, int64(w.o.MaxMessage)+1)
-	if err == nil && len(plain) > w.o.MaxMessage {
+	switch {
+	case err != nil:
+		w.fail(backends.Protocol, "the message cannot be decompressed: "+err.Error())
+	case len(plain) > w.o.MaxMessage:
 		w.tooLarge("has more bytes when it is decompressed")
-		return nil, nil
+	default:
+		return plain, true
 	}
-	return plain, err
+	return nil, false
 }
 
 // tooLarge ends a call whose reply is over the client's limit.

@@ -77,11 +77,7 @@ func TestWindows(t *testing.T) {
 	for i := range 300 {
 		size := random.IntN(400_000)
 		window, frame := uint32(random.IntN(100_000)), uint32(frameLeast+random.IntN(60_000))
-		join := 0
-		if i%3 == 0 {
-			join = 1 << 20
-		}
-		p := newPairOf(t, Options{Join: join}, http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}, http2.Setting{ID: http2.SettingMaxFrameSize, Val: frame})
+		p := newPair(t, http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}, http2.Setting{ID: http2.SettingMaxFrameSize, Val: frame})
 		p.reader.SetMaxReadFrameSize(frame)
 		body := make([]byte, size)
 		for i := range body {

@@ -21,11 +21,11 @@ type Options struct {
 	Judge      Judge
 	MaxMessage int                          // bytes of a reply message; 0: 2 GiB - 1
 	Compressed bool                         // messages of requests are
-	Join       int                          // bytes of a call up to which it is copied into one piece; 0: 32 KiB
 	Head       func(c *backends.Call) *Head // the fields of a call
 }
 
-const joinDefault = 32 << 10
+// joinMost is how much of a call is copied into one piece; more is given from where it lies.
+const joinMost = 32 << 10
 
 // Wire is HTTP/2 on one connection: a backends.Talker whose calls come one after the other.
 //
@@ -80,9 +80,6 @@ const prefixSize = 5 // of a message: whether it is compressed, and its length
 func New(o Options) *Wire {
 	if o.MaxMessage == 0 {
 		o.MaxMessage = windowMost
-	}
-	if o.Join == 0 {
-		o.Join = joinDefault
 	}
 	w := &Wire{o: o, room: windowDefault, initial: windowDefault, frame: frameLeast}
 	w.in.fields = hpack.NewDecoder(tableDefault, w.field)
@@ -163,7 +160,7 @@ func (w *Wire) send() ([]byte, [][]byte) {
 		return w.front, nil
 	}
 	w.room, w.space = w.room-int64(n), w.space-int64(n)
-	if n <= w.o.Join {
+	if n <= joinMost {
 		for n > 0 {
 			size := min(n, w.frame)
 			n -= size

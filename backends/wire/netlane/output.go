@@ -11,8 +11,8 @@ const (
 	record = 16 << 10
 	// together is how much of many pieces is copied for one write on TLS: four records.
 	together = 4 * record
-	// few pieces are a head and a body, which are worth a write each.
-	few = 8
+	// few pieces are worth a write each.
+	few = 2
 )
 
 // output writes requests. Its buffers are reused.

@@ -182,9 +182,6 @@ func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 		l.fail(backends.Protocol, "the server sent more bytes than the reply said it has", at)
 	}
 	keep := next == backends.NextKeep && !surplus && l.failed == nil && !l.o.PerRequest && l.silent < silentCloses
-	if keep {
-		l.answer()
-	}
 	if !keep {
 		if !l.settle(repair) {
 			return l.cancelled(at)
@@ -192,6 +189,7 @@ func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 		l.renew(next != backends.NextBroken, true)
 		return true
 	}
+	l.answer()
 	if s.Flags&backends.Reused != 0 {
 		l.silent = 0
 	}
