@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
@@ -126,6 +127,7 @@ func TestGate(t *testing.T) {
 			if !b.harmless { // what must pass runs alone
 				t.Parallel()
 			}
+			b.config.HTTP = backendtest.Loopback()
 			s, err := builtin.Start(t.Context(), b.config)
 			if err != nil {
 				t.Fatal(err)

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
@@ -30,9 +32,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// serve starts the embedded server for one test.
+// serve starts the embedded server for one test, which may close it long before its clients are done.
 func serve(t *testing.T, c builtin.Config) *builtin.Server {
 	t.Helper()
+	if !c.TLS { // its certificate is for 127.0.0.1
+		c.HTTP, c.GRPC = cmp.Or(c.HTTP, backendtest.Loopback()), cmp.Or(c.GRPC, backendtest.Loopback())
+	}
 	s, err := builtin.Start(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)

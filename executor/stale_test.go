@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/builtin"
 )
 
@@ -18,7 +19,7 @@ import (
 // without a word. It gives its address.
 func leaver(t *testing.T, serve func(client net.Conn)) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", backendtest.Loopback())
 	if err != nil {
 		t.Fatal(err)
 	}

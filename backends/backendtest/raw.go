@@ -42,9 +42,12 @@ func StartRaw(t testing.TB, o RawOptions, config *tls.Config, script string) *Ra
 	if err != nil {
 		t.Fatal(err)
 	}
-	network, address := "tcp", "127.0.0.1:0"
-	if o.Unix {
+	network, address := "tcp", Loopback()
+	switch {
+	case o.Unix:
 		network, address = "unix", t.TempDir()+"/raw"
+	case config != nil:
+		address = "127.0.0.1:0" // as Certificate names it
 	}
 	listen, err := net.Listen(network, address)
 	if err != nil {

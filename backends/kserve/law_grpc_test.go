@@ -68,7 +68,7 @@ func grpcServer(t testing.TB, l net.Listener, secure *tls.Config, a answer) (sto
 
 func listen(t testing.TB) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", backendtest.Loopback())
 	if err != nil {
 		t.Fatal(err)
 	}

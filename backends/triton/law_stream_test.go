@@ -107,7 +107,7 @@ func each(do func(s talk, id string) error) func(talk) error {
 
 // serve is a server with grpc-go whose streams are handled by h, until the test ends.
 func serve(t testing.TB, h func(talk) error) (url string, stop func()) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", backendtest.Loopback())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/schema"
@@ -141,7 +142,7 @@ func child(t *testing.T) *serving {
 		_ = cmd.Wait()
 	})
 	s := &serving{kill: func() { _ = cmd.Process.Kill() }}
-	if _, err := io.WriteString(in, "{}\n"); err != nil {
+	if err := json.NewEncoder(in).Encode(builtin.Config{HTTP: backendtest.Loopback(), GRPC: backendtest.Loopback()}); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.NewDecoder(out).Decode(&s.URLs); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/schema"
 )
@@ -214,6 +216,9 @@ func server(ts *testscript.TestScript, _ bool, args []string) {
 	var c builtin.Config
 	if len(args) > 0 {
 		ts.Check(json.Unmarshal([]byte(args[0]), &c))
+	}
+	if !c.TLS { // its certificate is for 127.0.0.1
+		c.HTTP, c.GRPC = cmp.Or(c.HTTP, backendtest.Loopback()), cmp.Or(c.GRPC, backendtest.Loopback())
 	}
 	s, err := builtin.Start(context.Background(), c)
 	ts.Check(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/backendtest"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -41,7 +42,7 @@ func serve(t testing.TB, l net.Listener, h handler, options ...grpc.ServerOption
 
 func listen(t testing.TB) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", backendtest.Loopback())
 	if err != nil {
 		t.Fatal(err)
 	}
