@@ -51,8 +51,11 @@ type Limits struct {
 // LaneOptions are the executor's wishes for the lanes of one node.
 type LaneOptions struct {
 	Depth int // wanted depth; the lane may give less
-	// Hold: one goroutine drives each lane, Send and then Recv, and has a processor that a wait for the server may keep.
-	Hold bool
+	// Hold is how many goroutines may keep their processors while they wait for the server; 0: none may. One drives each lane,
+	// Send and then Recv. Where they are fewer than the lanes wanted, these may be put together: lane i of Hold is then those
+	// that are i modulo Hold, a slot each.
+	Hold    int
+	Largest int // size of the largest call, bytes, where Hold is not 0: one that blocks would hold up all of a lane's slots
 }
 
 // Call is an encoded request. Immutable. Holes are fixed-width places in Head that Send fills per request.

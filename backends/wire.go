@@ -2,7 +2,7 @@ package backends
 
 // Wire speaks one protocol on one connection and never touches a socket, a clock or a goroutine: bytes come in with
 // the time of their read, bytes to send go out. One implementation is thus tested from text, fuzzed, put on a
-// net.Conn (wire/netlane) and driven by an event loop.
+// net.Conn or, with others, in an event loop (wire/netlane).
 //
 // A Wire is used by one goroutine at a time: Begin, then Feed and EOF until the request has finished.
 type Wire interface {
@@ -51,10 +51,4 @@ type Talker interface {
 	// Answer gives it, in the form of Begin; part says that a part of the request is in it. It is called when what was given
 	// before has been written.
 	Answer() (head []byte, body [][]byte, part bool)
-}
-
-// Wirer is a Conn whose protocol has a Wire, for players that own the sockets themselves.
-type Wirer interface {
-	// Wires gives n wires, one for each connection.
-	Wires(n int) ([]Wire, error)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/scenario"
 )
 
 // awakeTogether keeps Go's scheduler awake while members of a unit play side by side, some of them in closed loops. The pacer
@@ -34,10 +35,40 @@ func (t *trial) stayAwake() (asleep func()) {
 	return drive.StayAwake(t.course.slots)
 }
 
-// mayHold reports whether the requests of the trial may keep their processors while they wait for the server: it is alone, with
-// one target, and needs no more of them than half of the machine. The others are for what else the client does, and for the server.
-func (t *trial) mayHold() bool {
-	return t.alone() && len(t.in.pools) == 1 && 2*t.course.slots <= runtime.GOMAXPROCS(0)
+// mayHold is how many goroutines of the trial may keep their processors while they wait for the server: if it is alone, with one
+// target, those of half of the machine. The others are for what else the client does, and for the server. Where there are more
+// slots, each of these goroutines serves several, so nothing but replies may let them wait.
+func (t *trial) mayHold() int {
+	n := runtime.GOMAXPROCS(0) / 2
+	if !t.alone() || len(t.in.pools) != 1 || t.course.slots > n && !t.onlyReplies() {
+		return 0
+	}
+	return min(n, t.course.slots)
+}
+
+// onlyReplies reports whether what the slots wait for is replies, and nothing else.
+func (t *trial) onlyReplies() bool {
+	_, steps := t.course.profile.(*drive.Steps)
+	c, closed := t.node.Stage.Load.(scenario.Concurrency)
+	return t.course.sequences == nil && !steps && closed && c.Think == nil
+}
+
+// largest is the size of the trial's largest call, bytes.
+func (t *trial) largest() (size int) {
+	for _, calls := range t.calls {
+		for _, c := range calls {
+			size = max(size, c.Size)
+		}
+	}
+	return size
+}
+
+// threads is how many the trial, which is alone, can make use of at most, but for what it does beside sending.
+func (t *trial) threads() int {
+	if t.holds {
+		return len(t.pools[0].Lanes)
+	}
+	return t.course.slots
 }
 
 // cpus are how many CPUs the client may use in the trial; 0 where it is not known which of this process's CPU time is its own.
@@ -46,7 +77,7 @@ func (t *trial) cpus() float64 {
 	case !t.r.env.Alone:
 		return 0
 	case t.alone():
-		return min(t.r.cpus, float64(t.course.slots))
+		return min(t.r.cpus, float64(t.threads()))
 	}
 	return t.r.cpus
 }

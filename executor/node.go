@@ -160,7 +160,7 @@ func (t *trial) open() error {
 	rings, events := 0, 0
 	for _, to := range t.in.pools {
 		n, depth := t.layout(to)
-		lanes, limits, err := to.conn.Lanes(t.r.stops.waiting, n, backends.LaneOptions{Depth: depth, Hold: t.mayHold()})
+		lanes, limits, err := to.conn.Lanes(t.r.stops.waiting, n, backends.LaneOptions{Depth: depth, Hold: t.mayHold(), Largest: t.largest()})
 		if err != nil {
 			t.leave()
 			return fmt.Errorf("open %d connections: %w%s", n, err, connectHint(err, to.plan.TLS))

@@ -180,7 +180,11 @@ func newBench(t testing.TB, s *Suite, f Fault) *bench {
 func (b *bench) lanes(n int) ([]backends.Lane, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.s.Patience)
 	defer cancel()
-	lanes, limits, err := b.conn.Lanes(ctx, n, backends.LaneOptions{Depth: b.s.depth(), Hold: b.s.Hold})
+	o, ask := backends.LaneOptions{Depth: b.s.depth()}, n
+	if b.s.Hold {
+		o.Depth, o.Hold, ask = 1, n, n*b.s.depth()
+	}
+	lanes, limits, err := b.conn.Lanes(ctx, ask, o)
 	if err == nil && limits.Holds != (b.s.Hold && b.server.TLS == nil && runtime.GOOS == "linux") {
 		b.t.Errorf("the lanes hold: %v", limits.Holds)
 	}

@@ -38,7 +38,7 @@ func (c *GRPC) Lanes(ctx context.Context, n int, o backends.LaneOptions) (lanes 
 		judge := func() grpcraw.StreamJudge { return &streamJudge{grpcJudge: grpcJudge{keep: c.target.KeepReplies}} }
 		lanes, limits, err = c.pool.Streams(ctx, n, o.Depth, service+"ModelStreamInfer", judge)
 	} else {
-		lanes, limits, err = c.pool.Lanes(ctx, n, o.Hold)
+		lanes, limits, err = c.pool.Lanes(ctx, n, o)
 	}
 	return lanes, limits, astray(c.target.URL, "connect to "+c.address, err)
 }

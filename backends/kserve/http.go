@@ -50,21 +50,12 @@ func (c *HTTP) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]back
 	}
 	lanes, limits, err := netlane.Dial(ctx, netlane.Options{
 		Network: c.end.network, Address: c.end.address, TLS: c.end.tls, Clock: c.clock, ConnectTimeout: c.target.ConnectTimeout,
-		Hold: o.Hold, PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
+		Hold: o.Hold, Largest: o.Largest, PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
 	}, n)
 	if c.end.secure { // else there is nothing but TCP to it
 		err = astray(c.target.URL, "connect to "+c.end.address, err)
 	}
 	return lanes, limits, err
-}
-
-// Wires implements backends.Wirer.
-func (c *HTTP) Wires(n int) ([]backends.Wire, error) {
-	wires := make([]backends.Wire, n)
-	for i := range wires {
-		wires[i] = c.newWire()
-	}
-	return wires, nil
 }
 
 func (c *HTTP) newWire() backends.Wire {

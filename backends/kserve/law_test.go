@@ -2,6 +2,7 @@ package kserve_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -32,18 +33,37 @@ func TestLawHTTP(t *testing.T) {
 	}
 }
 
-// TestLawHeld: lanes that keep their processors while they wait, over both protocols.
+// TestLawHeld: lanes that keep their processors while they wait, over both protocols, by themselves and several together.
 func TestLawHeld(t *testing.T) {
 	for name, o := range map[string]backendtest.RawOptions{"tcp": {}, "tls": {TLS: true}, "unix": {Unix: true}} {
-		t.Run(name, func(t *testing.T) {
-			backendtest.Run(t, backendtest.Suite{Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: ask, Servers: backendtest.HTTP(o, httpReply()), Hold: true})
+		for _, depth := range []int{1, 3} {
+			if depth > 1 && o.TLS {
+				continue // these do not hold
+			}
+			t.Run(fmt.Sprintf("%s, %d together", name, depth), func(t *testing.T) {
+				backendtest.Run(t, together(backendtest.Suite{
+					Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: ask, Servers: backendtest.HTTP(o, httpReply()),
+				}, depth))
+			})
+		}
+	}
+	for _, depth := range []int{1, 3} {
+		t.Run(fmt.Sprintf("grpc, %d together", depth), func(t *testing.T) {
+			backendtest.Run(t, together(grpcSuite(0), depth))
 		})
 	}
-	t.Run("grpc", func(t *testing.T) {
-		s := grpcSuite(0)
-		s.Hold = true
-		backendtest.Run(t, s)
-	})
+}
+
+// together is a suite for held lanes of so many slots. Each slot has a connection: of several, some have carried nothing when a
+// server goes, which shows in their first write.
+func together(s backendtest.Suite, depth int) backendtest.Suite {
+	s.Hold, s.Depth, s.Shared = true, depth, depth > 1
+	if depth > 1 {
+		classes := map[backendtest.Fault][]backends.ErrorClass{backendtest.Refused: {backends.Dial, backends.Write, backends.ResetByPeer}}
+		maps.Copy(classes, s.Classes)
+		s.Classes = classes
+	}
+	return s
 }
 
 func TestLawHTTPNothingExpected(t *testing.T) {

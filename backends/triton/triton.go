@@ -97,10 +97,9 @@ type conn struct {
 	shares *shares
 }
 
-// wired is a conn over HTTP: it has a Wire, and calls may be made beside inference.
-type wired struct {
+// caller is a conn over HTTP: calls may be made beside inference.
+type caller struct {
 	conn
-	backends.Wirer
 	backends.Caller
 }
 
@@ -121,7 +120,7 @@ func open(ctx context.Context, t backends.Target, clock backends.Clock) (backend
 			return readHTTP(ctx, k, model, version)
 		}
 		c.control = overHTTP{k}
-		return &wired{conn: c, Wirer: k, Caller: k}, nil
+		return &caller{conn: c, Caller: k}, nil
 	case *kserve.GRPC:
 		c.read = func(ctx context.Context, model, version string) ([]statistics, error) {
 			return readGRPC(ctx, k, model, version)

@@ -32,16 +32,18 @@ func mallocs(play func(each func(n uint64))) uint64 {
 const noise = 100
 
 func TestClosedDoesNotAllocate(t *testing.T) {
-	n := mallocs(func(each func(uint64)) {
-		w := newWorld(t, 4)
-		w.out.light = true
-		o := w.options()
-		o.Limit = 13_000
-		playClosed(background, w, load.Level(4), &fakeFeed{each: each}, o)
+	closedWays(t, func(t *testing.T, fresh func(int) *world) {
+		n := mallocs(func(each func(uint64)) {
+			w := fresh(4)
+			w.out.light = true
+			o := w.options()
+			o.Limit = 13_000
+			playClosed(background, w, load.Level(4), &fakeFeed{each: each}, o)
+		})
+		if n > noise {
+			t.Errorf("%d allocations in 10,000 requests", n)
+		}
 	})
-	if n > noise {
-		t.Errorf("%d allocations in 10,000 requests", n)
-	}
 }
 
 func TestOpenDoesNotAllocate(t *testing.T) {

@@ -24,7 +24,6 @@ func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, 
 	for i := range cl.pools { // a target whose connections are shared has fewer
 		cl.n = min(cl.n, int(cl.pools[i].count.Load()))
 	}
-	cl.read()
 	cl.onScan, cl.onHalt = cl.openSlots, cl.wakeAll
 	if steps, ok := p.(*Steps); ok {
 		cl.steps, cl.told, cl.onPart = steps, make([]bool, cl.n), cl.progress
@@ -34,6 +33,14 @@ func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, 
 	for i := range workers {
 		cl.slots[i].floor.Store(o.Start)
 		workers[i] = worker{closed: cl, home: &cl.slots[i]}
+	}
+	if len(pools) == 1 && pools[0].Limits.Holds && o.Sequences == nil && cl.steps == nil {
+		for _, l := range cl.pools[0].lines {
+			l.goOn = func(sl *slot) bool { return workers[sl.index].goOn(sl) }
+		}
+	}
+	cl.read()
+	for i := range workers {
 		cl.spawn(workers[i].work)
 	}
 	cl.supervise(ctx)
@@ -74,6 +81,7 @@ type worker struct {
 	timer                *time.Timer // of long pauses
 	alarm                *alarm      // of short ones; nil: there was none yet
 	broke                bool        // its sequence could not go on: what that leaves undone may be there for another
+	spent                bool        // nothing follows the request that the reader of its line has ended
 	sent, warmed, paused int64
 	peak                 int64
 	_                    [64]byte
@@ -100,7 +108,11 @@ func (w *worker) play() {
 	}
 	ready := int64(0)
 	for {
-		if due, ok := w.admitted(ready); !ok || !w.request(due) {
+		due, ok := w.admitted(ready)
+		if !ok {
+			return
+		}
+		if sl := w.begin(due); sl == nil || !w.end(sl) {
 			return
 		}
 		if w.steps != nil {
@@ -149,23 +161,24 @@ func (w *worker) admitted(ready int64) (due int64, ok bool) {
 	return 0, false
 }
 
-// request plays one request from due to Put. False: nothing more is to be sent on this slot.
-func (w *worker) request(due int64) bool {
+// begin sends a request. From then on the worker is its reader's, where it has one. Nil: nothing more is to be sent on this
+// slot.
+func (w *worker) begin(due int64) *slot {
 	k := w.next.Add(1) - 1
 	a := arrival{n: w.o.Shard.Number(k), due: due, free: due}
 	var ok bool
 	if a.flags, ok = w.admit(w.home, k, due); !ok {
 		w.nothingMore(w.o.Sequences != nil && w.o.Sequences.CountsLimit)
-		return false
+		return nil
 	}
 	if !w.src.Next(w.home.live.number, a.n, &w.turn) {
 		w.nothingMore(w.o.Sequences != nil)
-		return false
+		return nil
 	}
 	sl := &w.pools[w.turn.Pool].slots[w.home.index]
 	s := w.buffer(sl)
 	if s == nil {
-		return false
+		return nil
 	}
 	w.count(a)
 	w.take(sl, a, s, &w.turn)
@@ -173,21 +186,51 @@ func (w *worker) request(due int64) bool {
 		w.home.floor.Store(due)
 	}
 	sl.send()
-	answered := sl.receive()
-	if answered {
-		think := w.turn.Think
-		if class := sl.sample.Class; class == backends.Dial || class == backends.TLS {
-			think = max(think, dialPause)
-		}
-		w.broke = sl.fields.Sequence != 0 && fateOf(sl.sample, &sl.fields).undone()
-		w.conclude(sl, w.src, &w.turn)
-		w.turn.Think = think
+	return sl
+}
+
+// end waits for a request's reply and hands it off, or has its line's reader do so. False: nothing more is to be sent on this
+// slot.
+func (w *worker) end(sl *slot) bool {
+	switch answered := sl.receive(); {
+	case answered && sl.line.goOn != nil:
+		return !w.spent
+	case answered:
+		w.settle(sl)
+		return true
 	}
 	if sl != w.home {
 		sl.floor.Store(never)
 	}
 	w.leave()
-	return answered
+	return false
+}
+
+// settle hands an answered request off.
+func (w *worker) settle(sl *slot) {
+	think := w.turn.Think
+	if class := sl.sample.Class; class == backends.Dial || class == backends.TLS {
+		think = max(think, dialPause)
+	}
+	w.broke = sl.fields.Sequence != 0 && fateOf(sl.sample, &sl.fields).undone()
+	w.conclude(sl, w.src, &w.turn)
+	w.turn.Think = think
+	if sl != w.home {
+		sl.floor.Store(never)
+	}
+	w.leave()
+}
+
+// goOn is end and the next begin, by the reader of the slot's line. False: what follows has to wait for something, or nothing
+// does: that is for the worker itself, from end on.
+func (w *worker) goOn(sl *slot) bool {
+	w.settle(sl)
+	now := w.o.Clock.Now()
+	if w.turn.Think > 0 || w.halt.Load() || w.over.Load() != 0 || now >= w.c.StopAt.Load() || sl.index >= w.profile.Slots(now-w.o.Start) {
+		return false
+	}
+	w.spent = w.begin(now) == nil
+	return !w.spent
 }
 
 // closeSequence ends what the slot is in the middle of, when it sends nothing more, or for a while.

@@ -35,11 +35,13 @@ func TestPanic(t *testing.T) {
 		"data":                            {inline: 1 << 20, source: true},
 		"data where the lane would block": {source: true},
 	} {
-		for _, open := range []bool{true, false} {
-			t.Run(fmt.Sprint(name, ", open ", open), func(t *testing.T) {
+		for _, loop := range []string{"open", "closed", "closed, together"} {
+			t.Run(fmt.Sprint(name, ", ", loop), func(t *testing.T) {
 				w := newWorld(t, 4)
-				lanes := w.given()
-				if c.lane {
+				w.held = loop == "closed, together"
+				pools := w.closed()
+				pools[0].Limits.Inline = c.inline
+				if lanes := pools[0].Lanes; c.lane {
 					lanes[0] = brittle{lanes[0]}
 				}
 				if c.send {
@@ -57,14 +59,13 @@ func TestPanic(t *testing.T) {
 						}
 					}
 				}
-				pools := []Pool{{Lanes: lanes, Limits: backends.Limits{Depth: 1, Inline: c.inline}}}
 				func() {
 					defer func() {
 						if v := recover(); v == nil {
 							t.Error("nothing was passed on")
 						}
 					}()
-					if open {
+					if loop == "open" {
 						Open(t.Context(), load.Constant(5000), src, pools, w.out, &w.c, OpenOptions{Options: w.options(), MaxInFlight: 4})
 						return
 					}

@@ -25,7 +25,8 @@ type world struct {
 	gate chan struct{}
 	deaf bool // lanes ignore Cancel
 
-	depth  int // of lanes; 0: 1
+	depth  int  // of lanes; 0: 1
+	held   bool // see closed
 	lanes  []*fakeLane
 	out    *fakeOut
 	c      Control

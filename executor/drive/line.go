@@ -13,7 +13,8 @@ import (
 //
 //	sends      who has a request puts it into the queue; who finds nobody sending there sends all that the queue holds. So
 //	           requests go out in the order in which they were queued, nobody waits, and a Send never blocks (backends.Lane)
-//	receives   one goroutine, the reader, that gives each reply to its slot's own
+//	receives   one goroutine, the reader, that gives each reply to its slot's own; or, where the lane keeps the reader's processor
+//	           (backends.Limits.Holds), does itself what follows
 type line struct {
 	lane  backends.Lane
 	slots []*slot // by place
@@ -21,10 +22,11 @@ type line struct {
 
 	// Of a line with several slots.
 	queue  *ring
-	turns  atomic.Int64  // slots in queue, with the one that is being sent
-	closed atomic.Bool   // what is sent now is answered after the lane's end
-	late   chan struct{} // a token: something was sent on a closed lane
-	over   chan struct{} // closed: nobody reads any more
+	turns  atomic.Int64     // slots in queue, with the one that is being sent
+	closed atomic.Bool      // what is sent now is answered after the lane's end
+	late   chan struct{}    // a token: something was sent on a closed lane
+	over   chan struct{}    // closed: nobody reads any more
+	goOn   func(*slot) bool // does what follows a reply, unless it would have to wait; nil: the slot's own goroutine does
 }
 
 // newLine puts a lane before the slots that are to share it; one slot has it to itself.
@@ -78,7 +80,7 @@ func (l *line) read(p *player) {
 			p.strays.Add(1)
 		case !done:
 			l.slots[at].part()
-		default:
+		case l.goOn == nil || !l.goOn(l.slots[at]):
 			l.slots[at].answer <- struct{}{} // has room: one request has one
 		}
 	}

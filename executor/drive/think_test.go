@@ -16,40 +16,42 @@ const ms = int64(time.Millisecond)
 // A pause comes after each reply, never before a slot's first request, and the next request is due when it is over: not
 // before, and not when the sleep happened to end.
 func TestClosedPauses(t *testing.T) {
-	for _, think := range []int64{ms / 2, 5 * ms} {
-		w := newWorld(t, 2)
-		o := w.options()
-		o.Limit = 20
-		p := within(t, func() Played {
-			return Closed(background, load.Level(2), &mixedFeed{think: think}, one(w.given(), inline), w.out, &w.c, o)
-		})
-		w.finished(p)
-		if p.Sent != 20 {
-			t.Errorf("%+v", p)
-		}
-		late := 0
-		for i := range w.out.lanes[:2] {
-			kept := w.out.lanes[i].kept
-			for j, s := range kept {
-				if s.SendStart < s.Due {
-					t.Errorf("sent %d ns before it was due", s.Due-s.SendStart)
-				}
-				if j == 0 {
-					continue
-				}
-				gap := s.Due - kept[j-1].LastByte
-				if gap < think {
-					t.Errorf("due %d ns after the reply, the pause is %d", gap, think)
-				}
-				if gap > think+ms {
-					late++ // the goroutine was not running between the reply and the pause
+	closedWays(t, func(t *testing.T, fresh func(int) *world) {
+		for _, think := range []int64{ms / 2, 5 * ms} {
+			w := fresh(2)
+			o := w.options()
+			o.Limit = 20
+			p := within(t, func() Played {
+				return Closed(background, load.Level(2), &mixedFeed{think: think}, w.closed(), w.out, &w.c, o)
+			})
+			w.finished(p)
+			if p.Sent != 20 {
+				t.Errorf("%+v", p)
+			}
+			late := 0
+			for i := range w.out.lanes[:2] {
+				kept := w.out.lanes[i].kept
+				for j, s := range kept {
+					if s.SendStart < s.Due {
+						t.Errorf("sent %d ns before it was due", s.Due-s.SendStart)
+					}
+					if j == 0 {
+						continue
+					}
+					gap := s.Due - kept[j-1].LastByte
+					if gap < think {
+						t.Errorf("due %d ns after the reply, the pause is %d", gap, think)
+					}
+					if gap > think+ms {
+						late++ // the goroutine was not running between the reply and the pause
+					}
 				}
 			}
+			if late > 5 {
+				t.Errorf("%d of 18 are due late after a pause of %d ns", late, think)
+			}
 		}
-		if late > 5 {
-			t.Errorf("%d of 18 are due late after a pause of %d ns", late, think)
-		}
-	}
+	})
 }
 
 // after calls f with the n-th request that is sent.
@@ -196,21 +198,23 @@ func TestStopInThePast(t *testing.T) {
 
 // A slot whose connection was refused waits before it tries again; one that was answered otherwise does not.
 func TestClosedPausesAfterARefusal(t *testing.T) {
-	for class, least := range map[backends.ErrorClass]int64{backends.Dial: dialPause, backends.TLS: dialPause, backends.Status: 0} {
-		w := newWorld(t, 2)
-		w.onSend = func(s *backends.Sample) { s.Class = class }
-		o := w.options()
-		o.Limit = 8
-		p := playClosed(background, w, load.Level(2), &fakeFeed{}, o)
-		quickest := int64(time.Hour)
-		for i := range w.out.lanes[:2] {
-			kept := w.out.lanes[i].kept
-			for j := 1; j < len(kept); j++ {
-				quickest = min(quickest, kept[j].Due-kept[j-1].LastByte)
+	closedWays(t, func(t *testing.T, fresh func(int) *world) {
+		for class, least := range map[backends.ErrorClass]int64{backends.Dial: dialPause, backends.TLS: dialPause, backends.Status: 0} {
+			w := fresh(2)
+			w.onSend = func(s *backends.Sample) { s.Class = class }
+			o := w.options()
+			o.Limit = 8
+			p := playClosed(background, w, load.Level(2), &fakeFeed{}, o)
+			quickest := int64(time.Hour)
+			for i := range w.out.lanes[:2] {
+				kept := w.out.lanes[i].kept
+				for j := 1; j < len(kept); j++ {
+					quickest = min(quickest, kept[j].Due-kept[j-1].LastByte)
+				}
+			}
+			if p.Sent != 8 || quickest < least || least == 0 && quickest >= dialPause {
+				t.Errorf("class %v: %d sent, the next is due %d ns after a failure at the earliest, want %d", class, p.Sent, quickest, least)
 			}
 		}
-		if p.Sent != 8 || quickest < least || least == 0 && quickest >= dialPause {
-			t.Errorf("class %v: %d sent, the next is due %d ns after a failure at the earliest, want %d", class, p.Sent, quickest, least)
-		}
-	}
+	})
 }

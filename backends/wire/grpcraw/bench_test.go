@@ -176,7 +176,7 @@ func laneLoop(b testing.TB, address string, n, connections int) func(int) error 
 	if err != nil {
 		b.Fatal(err)
 	}
-	lanes, _, err := pool.Lanes(context.Background(), n, false)
+	lanes, _, err := pool.Lanes(context.Background(), n, backends.LaneOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

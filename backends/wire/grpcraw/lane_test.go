@@ -288,7 +288,7 @@ func testServerGoes(t *testing.T, connections int) {
 			t.Fatalf("class %v %s", s.Class, s.Note)
 		}
 	}
-	if _, _, err := f.pool.Lanes(t.Context(), 1, false); err == nil {
+	if _, _, err := f.pool.Lanes(t.Context(), 1, backends.LaneOptions{}); err == nil {
 		t.Error("lanes to a server that is gone")
 	}
 	again, err := net.Listen("tcp", l.Addr().String())
@@ -296,7 +296,7 @@ func testServerGoes(t *testing.T, connections int) {
 		t.Fatal(err)
 	}
 	serve(t, again, echo)
-	more, _, err := f.pool.Lanes(t.Context(), 1, false) // at once, without the wait after a failure
+	more, _, err := f.pool.Lanes(t.Context(), 1, backends.LaneOptions{}) // at once, without the wait after a failure
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestConnections(t *testing.T) {
 	for _, c := range []struct{ connections, lanes, want int }{{0, 65, 65}, {2, 5, 2}, {3, 3, 3}, {backends.PerRequest, 3, 0}} {
 		p := proxy(t, l.Addr().String())
 		f := open(t, Options{Address: p.Addr().String(), Connections: c.connections})
-		lanes, _, err := f.pool.Lanes(t.Context(), c.lanes-1, false) // one is there already
+		lanes, _, err := f.pool.Lanes(t.Context(), c.lanes-1, backends.LaneOptions{}) // one is there already
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +334,7 @@ func TestConnections(t *testing.T) {
 		for _, lane := range lanes {
 			_ = lane.Close()
 		}
-		again, _, err := f.pool.Lanes(t.Context(), len(lanes), false) // on the connections that are there
+		again, _, err := f.pool.Lanes(t.Context(), len(lanes), backends.LaneOptions{}) // on the connections that are there
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -409,7 +409,7 @@ func cannotConnect(t *testing.T, connections int, address, want string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Lanes(t.Context(), 2, false); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), address) {
+	if _, _, err := p.Lanes(t.Context(), 2, backends.LaneOptions{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), address) {
 		t.Errorf("%s: %v", want, err)
 	}
 	if err := p.Close(); err != nil {

@@ -261,7 +261,7 @@ func TestNoHTTP2OverTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Lanes(t.Context(), 1, false); err == nil || !strings.Contains(err.Error(), "does not agree to speak h2 (ALPN)") {
+	if _, _, err := p.Lanes(t.Context(), 1, backends.LaneOptions{}); err == nil || !strings.Contains(err.Error(), "does not agree to speak h2 (ALPN)") {
 		t.Error(err)
 	}
 	_ = p.Close()

@@ -87,10 +87,11 @@ func (p *Pool) set(n int) metadata.MD {
 }
 
 // Lanes opens n unary lanes and returns when their connections are ready. If one cannot be made, those of this call are
-// closed and the first error is returned. With PerRequest nothing is connected yet. hold is LaneOptions.Hold.
-func (p *Pool) Lanes(ctx context.Context, n int, hold bool) ([]backends.Lane, backends.Limits, error) {
+// closed and the first error is returned. With PerRequest nothing is connected yet. Depth
+// is of no concern to them.
+func (p *Pool) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
 	if p.o.Connections <= 0 {
-		return p.own(ctx, n, hold)
+		return p.own(ctx, n, o)
 	}
 	conns, err := p.connected(ctx, n)
 	if err != nil {

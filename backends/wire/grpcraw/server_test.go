@@ -103,7 +103,11 @@ func openHeld(t testing.TB, o Options, hold bool) *fixture {
 	if f.pool, err = New(o); err != nil {
 		t.Fatal(err)
 	}
-	lanes, limits, err := f.pool.Lanes(t.Context(), 1, hold)
+	var want backends.LaneOptions
+	if hold {
+		want.Hold = 1
+	}
+	lanes, limits, err := f.pool.Lanes(t.Context(), 1, want)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,10 +13,10 @@ import (
 )
 
 // own opens n unary lanes that have a connection each, or one for every request.
-func (p *Pool) own(ctx context.Context, n int, hold bool) ([]backends.Lane, backends.Limits, error) {
+func (p *Pool) own(ctx context.Context, n int, want backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
 	o := netlane.Options{
 		Network: p.o.Network, Address: p.o.Address, Clock: p.o.Clock, ConnectTimeout: p.o.ConnectTimeout,
-		Hold: hold, PerRequest: p.o.Connections == backends.PerRequest, New: func() backends.Wire { return http2.New(p.wire()) },
+		Hold: want.Hold, Largest: want.Largest, PerRequest: p.o.Connections == backends.PerRequest, New: func() backends.Wire { return http2.New(p.wire()) },
 	}
 	if p.o.TLS != nil {
 		o.TLS = p.o.TLS.Clone()

@@ -46,48 +46,58 @@ func answer(c net.Conn, buf, reply []byte) {
 	}
 }
 
-// loop gives a function that plays one request on a lane to an answerer.
-func loop(t testing.TB, size int, hold bool) func() *backends.Sample {
-	o := netlane.Options{Hold: hold, Network: "tcp", Clock: backends.Clock{Origin: time.Now()}, New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) }}
+// ways are how lanes wait: how many of two hold, and with how many slots.
+var ways = map[string]struct{ lanes, hold int }{"poller": {1, 0}, "held": {1, 1}, "together": {2, 1}}
+
+// end closes a lane of which nothing is in flight.
+func end(l backends.Lane) {
+	_ = l.Close()
+	for slot, done := l.Recv(); slot != backends.None || done; slot, done = l.Recv() {
+	}
+}
+
+// loop gives a function that plays one request on a lane to an answerer, on one slot after the other.
+func loop(t testing.TB, size int, way string) func() *backends.Sample {
+	o := netlane.Options{Hold: ways[way].hold, Network: "tcp", Clock: backends.Clock{Origin: time.Now()}, New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) }}
 	call, err := conn{o}.Prepare(request(size))
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Address = answerer(t, call.Size, []byte(reply))
-	lanes, _, err := netlane.Dial(context.Background(), o, 1)
-	if err != nil {
-		t.Fatal(err)
+	lanes, limits, err := netlane.Dial(context.Background(), o, ways[way].lanes)
+	if err != nil || len(lanes) != 1 || limits.Depth != ways[way].lanes {
+		t.Fatalf("%d lanes, %+v, %v", len(lanes), limits, err)
 	}
-	t.Cleanup(func() { _ = lanes[0].Close() })
+	t.Cleanup(func() { end(lanes[0]) })
 	s := &backends.Sample{}
 	return func() *backends.Sample {
 		s.Reset()
 		s.Gen++
-		lanes[0].Send(0, call, backends.Fields{ID: 7}, s)
+		lanes[0].Send(int(s.Gen)%limits.Depth, call, backends.Fields{ID: 7}, s)
 		lanes[0].Recv()
 		return s
 	}
 }
 
 func TestNoAllocations(t *testing.T) {
-	for _, hold := range []bool{false, true} {
+	for way := range ways {
 		for _, size := range []int{100, 1 << 10, 100 << 10, 1 << 20} { // joined, vector, page and rest
-			do := loop(t, size, hold)
+			do := loop(t, size, way)
 			do()
 			if n := testing.AllocsPerRun(200, func() { do() }); n != 0 {
-				t.Errorf("%d bytes, hold %t: %v allocations a request", size, hold, n)
+				t.Errorf("%d bytes, %s: %v allocations a request", size, way, n)
 			}
 			if s := do(); s.Class != backends.OK {
-				t.Errorf("%d bytes, hold %t: %v %q", size, hold, s.Class, s.Note)
+				t.Errorf("%d bytes, %s: %v %q", size, way, s.Class, s.Note)
 			}
 		}
 	}
 }
 
 func BenchmarkRequest(b *testing.B) {
-	for name, hold := range map[string]bool{"poller": false, "held": true} {
+	for name := range ways {
 		b.Run(name, func(b *testing.B) {
-			do := loop(b, 1<<10, hold)
+			do := loop(b, 1<<10, name)
 			b.ReportAllocs()
 			for b.Loop() {
 				do()

@@ -17,7 +17,7 @@ type Options struct {
 	TLS            *tls.Config // nil: plain; see TLSConfig
 	Clock          backends.Clock
 	ConnectTimeout time.Duration        // for TCP and TLS together; 0: 10 s
-	Hold           bool                 // where the connection is plain: as backends.LaneOptions.Hold
+	Hold, Largest  int                  // where the connection is plain: as in backends.LaneOptions
 	PerRequest     bool                 // a new connection for every request, its set-up counted in Sample.Connect
 	New            func() backends.Wire // the wire of a new connection
 }
@@ -31,13 +31,18 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 	if o.ConnectTimeout <= 0 {
 		o.ConnectTimeout = 10 * time.Second
 	}
-	o.Hold = o.Hold && o.TLS == nil && canHold()
-	lanes, all := make([]backends.Lane, n), make([]*lane, n)
+	if o.TLS != nil || !canHold() || o.Hold < n && (o.PerRequest || o.Largest > inline) {
+		o.Hold = 0
+	}
+	all := make([]*lane, n)
 	for i := range all {
 		all[i] = newLane(&o)
-		lanes[i] = all[i]
 	}
-	limits := backends.Limits{Depth: 1, Inline: inline, Holds: o.Hold}
+	lanes, depth, err := combine(all, o.Hold)
+	if err != nil {
+		return nil, backends.Limits{}, err
+	}
+	limits := backends.Limits{Depth: depth, Inline: inline, Holds: o.Hold > 0}
 	if o.PerRequest {
 		return lanes, limits, nil
 	}
@@ -48,6 +53,28 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 		return nil, backends.Limits{}, fmt.Errorf("connect to %s: %w", o.Address, err)
 	}
 	return lanes, limits, nil
+}
+
+// combine is lanes as the caller gets them: each by itself, or in bundles bundles.
+func combine(all []*lane, bundles int) (lanes []backends.Lane, depth int, err error) {
+	if bundles == 0 || bundles >= len(all) {
+		for _, l := range all {
+			lanes = append(lanes, l)
+		}
+		return lanes, 1, nil
+	}
+	for i := range bundles {
+		var some []*lane
+		for at := i; at < len(all); at += bundles {
+			some = append(some, all[at])
+		}
+		b, err := bundled(some)
+		if err != nil {
+			return nil, 0, err
+		}
+		lanes, depth = append(lanes, b), max(depth, len(some))
+	}
+	return lanes, depth, nil
 }
 
 // connectAll gives every lane its first connection. The first error stops the rest.
@@ -62,7 +89,7 @@ func connectAll(ctx context.Context, o *Options, lanes []*lane) error {
 			defer func() { <-turn }()
 			limit, done := context.WithTimeout(ctx, o.ConnectTimeout)
 			defer done()
-			k, err := connect(limit, o)
+			k, err := connect(limit, o, l)
 			if err != nil {
 				cancel(err)
 				return

@@ -1,5 +1,6 @@
-// Package netlane puts a Wire on a net.Conn (TCP, TLS, unix socket): the result is a backends.Lane of depth 1 that
-// dials, stamps, redials, cancels and answers every Send exactly once.
+// Package netlane puts a Wire on a net.Conn (TCP, TLS, unix socket): the result is a backends.Lane that dials, stamps,
+// redials, cancels and answers every Send exactly once. Its depth is 1, or that of a bundle: so many connections that one
+// goroutine serves.
 //
 // It is not: a protocol (that is the Wire's), a pool, a retry layer (a stale connection is replaced, a failure is not
 // repeated), a scheduler.
@@ -25,5 +26,9 @@
 // # Who waits
 //
 // Recv waits in the runtime's poller: a read in vain, a wait for events, a read. With Options.Hold it waits in the read
-// itself, see held: two system calls a request in place of 4.6 (strace, one in flight over HTTP).
+// itself, see held: two system calls a request in place of 4.6 (strace, one in flight over HTTP). Where that takes more
+// goroutines than may hold, connections are put together and one waits for the events of all, see bundle: a write, a read and
+// a part of a wait for each request, and no change of goroutines. Beside a real Triton on the same two cores, with 16 in
+// flight, that took a fifth of the CPU from a request over HTTP (13.3 to 10.5 µs) and a sixth over gRPC, and answered 16 and
+// 12 % more of them.
 package netlane

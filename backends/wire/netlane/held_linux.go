@@ -26,16 +26,18 @@ type held struct {
 	in, out  transfer
 	gathered transfer // of vector
 	vector   []syscall.Iovec
+	lane     *lane // of a bundle: reads give way to the others of it until there is something; else nil
 }
 
 // transfer is one direction of a held connection, or one form of it.
 type transfer struct {
-	call uintptr
-	from unsafe.Pointer // what it is of …
-	size int            // … in bytes, or pieces
-	n    int
-	err  syscall.Errno
-	do   func(fd uintptr)
+	call  uintptr
+	flags uintptr        // of recvfrom
+	from  unsafe.Pointer // what it is of …
+	size  int            // … in bytes, or pieces
+	n     int
+	err   syscall.Errno
+	do    func(fd uintptr)
 }
 
 // canHold reports whether a goroutine in a system call that the scheduler does not see can be stopped: by signals, which
@@ -45,8 +47,9 @@ func canHold() bool { return !strings.Contains(os.Getenv("GODEBUG"), "asyncpreem
 // sliceLimit is how long one wait may be.
 var sliceLimit = syscall.Timeval{Sec: 3600}
 
-// hold makes conn a held one. Other kinds of connections stay as they are. Where it fails, conn is still the caller's.
-func hold(conn net.Conn) (net.Conn, error) {
+// hold makes conn a held one, of l if that is one of a bundle. Other kinds of connections stay as they are. Where it fails,
+// conn is still the caller's.
+func hold(conn net.Conn, l *lane) (net.Conn, error) {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
 		return conn, nil
@@ -74,11 +77,15 @@ func hold(conn net.Conn) (net.Conn, error) {
 	if err == nil {
 		h.raw, err = h.file.SyscallConn()
 	}
+	if err == nil && l != nil && l.enlist != nil {
+		h.lane, h.in.flags = l, syscall.MSG_DONTWAIT
+		err = l.enlist(fd)
+	}
 	if err != nil {
 		_ = h.file.Close()
 		return nil, fmt.Errorf("take the socket: %w", err)
 	}
-	h.in.init(syscall.SYS_READ)
+	h.in.init(syscall.SYS_RECVFROM)
 	h.out.init(syscall.SYS_WRITE)
 	h.gathered.init(syscall.SYS_WRITEV)
 	return h, nil
@@ -96,12 +103,12 @@ func (t *transfer) init(call uintptr) {
 //
 //go:noinline
 func (t *transfer) pass(fd uintptr) (again bool) {
-	n, _, err := syscall.RawSyscall(t.call, fd, uintptr(t.from), uintptr(t.size))
+	n, _, err := syscall.RawSyscall6(t.call, fd, uintptr(t.from), uintptr(t.size), t.flags, 0, 0)
 	t.n, t.err = int(n), err
 	if err != 0 {
 		t.n = 0
 	}
-	return err == syscall.EINTR || err == syscall.EAGAIN
+	return err == syscall.EINTR || err == syscall.EAGAIN && t.flags == 0
 }
 
 // run transfers once. The file cannot be closed, and its number be given to another, meanwhile.
@@ -117,7 +124,14 @@ func (t *transfer) run(raw syscall.RawConn, from unsafe.Pointer, size int) (int,
 
 // Read implements net.Conn.
 func (h *held) Read(b []byte) (int, error) {
+	if h.lane != nil {
+		h.lane.awaitBytes()
+	}
 	n, err := h.in.run(h.raw, unsafe.Pointer(unsafe.SliceData(b)), len(b))
+	for h.in.err == syscall.EAGAIN { // the kernel has been wrong, or the lane was roused
+		h.lane.awaitBytes()
+		n, err = h.in.run(h.raw, unsafe.Pointer(unsafe.SliceData(b)), len(b))
+	}
 	switch {
 	case err != nil:
 		return 0, &net.OpError{Op: "read", Net: "socket", Err: err}

@@ -11,6 +11,9 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/http1"
 )
 
 // heldPair is a held connection and its other end.
@@ -28,7 +31,7 @@ func heldPair(t *testing.T) (h, other net.Conn) {
 	if other, err = l.Accept(); err != nil {
 		t.Fatal(err)
 	}
-	if h, err = hold(conn); err != nil {
+	if h, err = hold(conn, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = h.Close(), other.Close() })
@@ -174,17 +177,37 @@ func (c *counting) Control(f func(fd uintptr)) error {
 
 // TestWhoHolds: lanes hold where it is asked for, the connection is plain, and a waiting goroutine can be stopped.
 func TestWhoHolds(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // its backlog takes them all
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
 	for _, c := range []struct {
-		hold  bool
-		tls   *tls.Config
+		o     Options
+		n     int // of lanes wanted
 		debug string
-		want  bool
-	}{{want: false}, {hold: true, want: true}, {hold: true, tls: &tls.Config{}}, {hold: true, debug: "x=1,asyncpreemptoff=1"}} {
+		holds bool
+		lanes int // that there are
+		depth int
+	}{
+		{n: 3, lanes: 3, depth: 1},
+		{o: Options{Hold: 1, PerRequest: true}, n: 1, holds: true, lanes: 1, depth: 1},
+		{o: Options{Hold: 3, Largest: 1 << 20}, n: 3, holds: true, lanes: 3, depth: 1},
+		{o: Options{Hold: 2, Largest: inline}, n: 7, holds: true, lanes: 2, depth: 4},
+		{o: Options{Hold: 2, Largest: inline + 1}, n: 7, lanes: 7, depth: 1},
+		{o: Options{Hold: 2, PerRequest: true}, n: 7, lanes: 7, depth: 1},
+		{o: Options{Hold: 1, TLS: &tls.Config{}, PerRequest: true}, n: 1, lanes: 1, depth: 1},
+		{o: Options{Hold: 2}, n: 7, debug: "x=1,asyncpreemptoff=1", lanes: 7, depth: 1},
+	} {
 		t.Setenv("GODEBUG", c.debug)
-		lanes, limits, err := Dial(t.Context(), Options{Hold: c.hold, TLS: c.tls, PerRequest: true}, 1)
-		if err != nil || limits.Holds != c.want || lanes[0].(*lane).o.Hold != c.want {
-			t.Errorf("%+v: %+v, %v", c, limits, err)
+		c.o.Network, c.o.Address = "tcp", l.Addr().String()
+		c.o.New = func() backends.Wire { return http1.New(nil, http1.Options{}) }
+		lanes, limits, err := Dial(t.Context(), c.o, c.n)
+		if err != nil || limits.Holds != c.holds || len(lanes) != c.lanes || limits.Depth != c.depth {
+			t.Errorf("%+v: %d lanes, %+v, %v", c, len(lanes), limits, err)
 		}
-		_ = lanes[0].Close()
+		for _, l := range lanes {
+			_ = l.Close()
+		}
 	}
 }

@@ -67,6 +67,25 @@ type lane struct {
 	links   int // dialled so far
 
 	out output // whoever sends
+
+	member // of a bundle
+}
+
+// member is what makes a lane one of several that one goroutine serves; where it is none, all is nil.
+type member struct {
+	give   func()                     // lets the others go on, until there is a reason for this one to
+	rouse  func()                     // gives it a reason; from any goroutine
+	enlist func(socket uintptr) error // bytes that come are a reason
+	roused atomic.Bool
+	ready  bool // there may be something to read
+}
+
+// awaitBytes gives way until there may be something to read.
+func (l *lane) awaitBytes() {
+	for !l.ready {
+		l.give()
+	}
+	l.ready = false
 }
 
 // graceTime is how long a server that has answered may still read the request.
@@ -167,6 +186,22 @@ func (l *lane) poke() {
 	case l.wake <- struct{}{}:
 	default:
 	}
+	if l.rouse != nil {
+		l.rouse()
+	}
+}
+
+// await waits for a poke.
+func (l *lane) await() {
+	for l.give != nil {
+		select {
+		case <-l.wake:
+			return
+		default:
+			l.give()
+		}
+	}
+	<-l.wake
 }
 
 // Activity implements backends.Lane.

@@ -37,7 +37,7 @@ func (l *lane) dial(limit time.Duration) error {
 	}
 	l.abort = cancel
 	l.mu.Unlock()
-	k, err := connect(ctx, l.o)
+	k, err := l.connect(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.abort = nil
@@ -52,6 +52,27 @@ func (l *lane) dial(limit time.Duration) error {
 	l.links++
 	l.link = k
 	return nil
+}
+
+// connect makes a connection for the lane. One of a bundle gives way meanwhile.
+func (l *lane) connect(ctx context.Context) (k *link, err error) {
+	if l.give == nil {
+		return connect(ctx, l.o, l)
+	}
+	made := make(chan struct{})
+	go func() {
+		k, err = connect(ctx, l.o, l)
+		close(made)
+		l.rouse()
+	}()
+	for {
+		select {
+		case <-made:
+			return k, err
+		default:
+			l.give()
+		}
+	}
 }
 
 // unwanted says that a connection would have no use: the lane is closed, or its request cancelled. mu is held.
@@ -75,8 +96,8 @@ func (l *lane) drop(polite bool) {
 	}
 }
 
-// connect dials and shakes hands.
-func connect(ctx context.Context, o *Options) (*link, error) {
+// connect dials and shakes hands, for a lane.
+func connect(ctx context.Context, o *Options, l *lane) (*link, error) {
 	var d net.Dialer
 	raw, err := d.DialContext(ctx, o.Network, o.Address)
 	if err != nil {
@@ -85,14 +106,6 @@ func connect(ctx context.Context, o *Options) (*link, error) {
 	if err := sendBuffer(raw, 4*inline); err != nil {
 		_ = raw.Close()
 		return nil, err
-	}
-	if o.Hold {
-		h, err := hold(raw)
-		if err != nil {
-			_ = raw.Close()
-			return nil, err
-		}
-		raw = h
 	}
 	k := &link{conn: raw, raw: raw, wire: o.New()}
 	if o.TLS != nil {
@@ -108,6 +121,13 @@ func connect(ctx context.Context, o *Options) (*link, error) {
 			_ = raw.Close()
 			return nil, err
 		}
+	}
+	if o.Hold > 0 {
+		if k.raw, err = hold(raw, l); err != nil {
+			_ = raw.Close()
+			return nil, err
+		}
+		k.conn = k.raw
 	}
 	k.born = o.Clock.Now()
 	return k, nil

@@ -34,7 +34,7 @@ func (l *lane) Recv() (slot int, done bool) {
 				return backends.None, false
 			}
 			if !l.redial {
-				<-l.wake
+				l.await()
 			} else if l.replace() {
 				return l.slot, true
 			}
