@@ -1,5 +1,6 @@
 // A Triton backend in C that copies every input INPUTk to the output OUTPUTk. It is the fast and stable model of the
-// conformance runs: the Python backend tops out at a few thousand requests a second.
+// conformance runs: the Python backend tops out at a few thousand requests a second. With the parameter execute_delay_ms in
+// the model's configuration each execution first sleeps so long.
 //
 // It is built without Triton's headers: the prototypes below are the part of the public TRITONBACKEND C API, version 1,
 // that is used here. Every call is checked; what fails is answered to the client as an error of that request.
@@ -7,11 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 typedef struct TRITONSERVER_Error TRITONSERVER_Error;
+typedef struct TRITONSERVER_Message TRITONSERVER_Message;
 typedef struct TRITONBACKEND_Backend TRITONBACKEND_Backend;
+typedef struct TRITONBACKEND_Model TRITONBACKEND_Model;
 typedef struct TRITONBACKEND_Input TRITONBACKEND_Input;
 typedef struct TRITONBACKEND_Output TRITONBACKEND_Output;
 typedef struct TRITONBACKEND_Request TRITONBACKEND_Request;
@@ -29,6 +33,14 @@ enum { API_MAJOR = 1 };
 TRITONSERVER_Error* TRITONSERVER_ErrorNew(int code, const char* message);
 void TRITONSERVER_ErrorDelete(TRITONSERVER_Error* error);
 const char* TRITONSERVER_ErrorMessage(TRITONSERVER_Error* error);
+TRITONSERVER_Error* TRITONSERVER_MessageSerializeToJson(TRITONSERVER_Message* message, const char** base, size_t* size);
+TRITONSERVER_Error* TRITONSERVER_MessageDelete(TRITONSERVER_Message* message);
+TRITONSERVER_Error* TRITONBACKEND_ModelConfig(TRITONBACKEND_Model* model, uint32_t version,
+                                              TRITONSERVER_Message** config);
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceModel(TRITONBACKEND_ModelInstance* instance,
+                                                     TRITONBACKEND_Model** model);
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceState(TRITONBACKEND_ModelInstance* instance, void** state);
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceSetState(TRITONBACKEND_ModelInstance* instance, void* state);
 TRITONSERVER_Error* TRITONBACKEND_ApiVersion(uint32_t* major, uint32_t* minor);
 TRITONSERVER_Error* TRITONBACKEND_RequestInputCount(TRITONBACKEND_Request* request, uint32_t* count);
 TRITONSERVER_Error* TRITONBACKEND_RequestInputByIndex(TRITONBACKEND_Request* request, uint32_t index,
@@ -145,12 +157,45 @@ TRITONSERVER_Error* TRITONBACKEND_Initialize(TRITONBACKEND_Backend* backend) {
   return NULL;
 }
 
+// delay_of reads execute_delay_ms, a whole number, from a configuration; 0 where there is none. The server writes it without
+// spaces.
+static long delay_of(const char* config, size_t size) {
+  static const char key[] = "\"execute_delay_ms\":{\"string_value\":\"";
+  const size_t length = sizeof key - 1;
+  for (size_t i = 0; i + length < size; i++) {
+    if (memcmp(config + i, key, length) == 0) return strtol(config + i + length, NULL, 10); // ends at the quote
+  }
+  return 0;
+}
+
+// The state of an instance is its delay, ms.
+TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(TRITONBACKEND_ModelInstance* instance) {
+  TRITONBACKEND_Model* model = NULL;
+  TRITONSERVER_Message* config = NULL;
+  const char* text = NULL;
+  size_t size = 0;
+  TRY(TRITONBACKEND_ModelInstanceModel(instance, &model));
+  TRY(TRITONBACKEND_ModelConfig(model, 1, &config));
+  TRITONSERVER_Error* failed = TRITONSERVER_MessageSerializeToJson(config, &text, &size);
+  const long delay = failed == NULL ? delay_of(text, size) : 0;
+  report("configuration", TRITONSERVER_MessageDelete(config));
+  TRY(failed);
+  return TRITONBACKEND_ModelInstanceSetState(instance, (void*)(intptr_t)delay);
+}
+
 TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND_ModelInstance* instance,
                                                        TRITONBACKEND_Request** requests, const uint32_t count) {
   uint64_t batch = 0;
   const uint64_t batch_start = now_ns();
+  void* state = NULL;
+  report("state", TRITONBACKEND_ModelInstanceState(instance, &state));
+  if (state != NULL) {
+    const long ms = (long)(intptr_t)state;
+    const struct timespec delay = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&delay, NULL);
+  }
   for (uint32_t i = 0; i < count; i++) {
-    const uint64_t start = now_ns();
+    const uint64_t start = i == 0 ? batch_start : now_ns();
     uint64_t rows = 1;
     TRITONBACKEND_Response* response = NULL;
     TRITONSERVER_Error* failed = TRITONBACKEND_ResponseNew(&response, requests[i]);
