@@ -88,7 +88,7 @@ stages:
 			used++
 		}
 	}
-	if used != 2 || math.Abs(quick.Duration-0.1) > 1e-6 {
+	if quick.Outcome == result.Done && (used != 2 || math.Abs(quick.Duration-0.1) > 1e-6) {
 		t.Errorf("%d windows of the quick one are used, %v s", used, quick.Duration)
 	}
 }

@@ -74,7 +74,7 @@ func third(spoil func([]byte) ([]byte, error)) func(*middle, *serving) {
 
 // faults and what they come to. Nothing is expected of replies: they are wrong by themselves.
 var faults = []fault{
-	{name: "server killed", span: "600ms", code: 1, classes: []string{"dial", "reset", "write"}, set: func(_ *middle, s *serving) {
+	{name: "server killed", span: "2s", code: 1, classes: []string{"dial", "reset", "write"}, set: func(_ *middle, s *serving) {
 		go s.killAfter(onset)
 	}},
 	{name: "region missing", of: "memory http, memory grpc", span: "60 requests", code: 1, classes: []string{"status"}, set: func(m *middle, s *serving) {

@@ -18,8 +18,8 @@ const printable = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 const maxString = 64 << 20
 
 // generate draws the rows of a `generate` dataset. An optional input that neither the generators nor `shapes` name is left
-// out: what a model does without it is for its author to say, what it does with any value at all is not. A row's input depends on the seed, the dataset's name, the input's
-// name and the row's number alone.
+// out: what a model does without it is for its author to say, what it does with any value at all is not. A row's input depends
+// on the seed, the dataset's name, the input's name and the row's number alone.
 func (b *builder) generate() []row {
 	rows := make([]row, max(b.dataset.Count, 1))
 	for i := range rows {
