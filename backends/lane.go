@@ -34,7 +34,7 @@ type Lane interface {
 	// Close ends the lane; a parked Recv returns None. A request still in flight is first answered as cancelled.
 	// None is not final for a Send that comes after Close or at the same moment: its answer (Stopped) is what the next
 	// Recv gives. So whoever may still send calls Recv until it has as many answers as Sends, or closes lanes only when
-	// nothing is sent any more, as the executor does.
+	// nothing is sent any more, as the executor does. Who has called Recv of a lane with several slots calls it until None.
 	Close() error
 }
 

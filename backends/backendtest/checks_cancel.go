@@ -164,6 +164,27 @@ func checkSendAfterClose(t testing.TB, s Suite) {
 	p.close()
 }
 
+// checkSendAfterEnd: Recv has said that the lane is at its end. What is sent then, in whatever slot and however often, is
+// answered all the same, and the end comes again.
+func checkSendAfterEnd(t testing.TB, s Suite) {
+	for _, used := range []bool{false, true} {
+		b := newBench(t, &s, None)
+		p := b.player(serial)
+		if used {
+			b.class(None, p.do(b.call))
+		}
+		p.close()
+		for range 2 * s.depth() {
+			if sample := p.do(b.call); sample.Class != backends.Stopped {
+				t.Errorf("class %v of a request on a lane that has ended", sample.Class)
+			}
+		}
+		if slot, done := p.lane.Recv(); slot != backends.None || done {
+			t.Errorf("slot %d, done %v in the place of the end", slot, done)
+		}
+	}
+}
+
 // checkGrown opens lanes while others are in use.
 func checkGrown(t testing.TB, s Suite) {
 	b := newBench(t, &s, None)

@@ -86,6 +86,7 @@ func Checks() []Check {
 		Check{"close while parked", checkCloseParked},
 		Check{"close in flight", checkCloseInFlight},
 		Check{"send after close", checkSendAfterClose},
+		Check{"send after the end", checkSendAfterEnd},
 		Check{"grown lanes", checkGrown},
 		Check{"unreachable at the start", checkUnreachable},
 	)

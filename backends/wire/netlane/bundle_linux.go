@@ -31,10 +31,11 @@ type bundle struct {
 
 	asleep atomic.Bool // Recv waits, or is about to
 	roused atomic.Bool // a lane is
+	begun  atomic.Bool // Recv was called, or Close before it, which then gives back what a wait needs
 
 	// Recv's own.
 	resume []func() (struct{}, bool) // by lane: lets it go on until it gives way; nil: it has ended. Made by the first Recv
-	live   int                       // lanes that have not
+	live   int                       // lanes that have not; without any nothing waits any more
 	spoke  []bool                    // by lane: what it told stands in told
 	told   []word
 	at     int   // in told: the next that Recv gives
@@ -148,15 +149,38 @@ func (b *bundle) Close() error {
 	for _, l := range b.lanes {
 		_ = l.Close() // gives no error
 	}
+	if b.begun.CompareAndSwap(false, true) {
+		b.release()
+	}
 	return nil
+}
+
+// begin gives each lane its coroutine, unless all were closed before.
+func (b *bundle) begin() {
+	b.resume = make([]func() (struct{}, bool), len(b.lanes))
+	if !b.begun.CompareAndSwap(false, true) {
+		b.live = 0
+		return
+	}
+	for i, l := range b.lanes {
+		b.resume[i] = b.play(i, l)
+	}
+}
+
+// late is Recv where all lanes have ended: what was sent since, or before Recv was ever called, is answered without a wait.
+func (b *bundle) late() (slot int, done bool) {
+	for _, l := range b.lanes {
+		if l.give = nil; inFlight(l.word.Load()) {
+			return l.Recv()
+		}
+	}
+	return backends.None, false
 }
 
 // Recv implements backends.Lane. Of what comes at the same time all is read before any of it is given.
 func (b *bundle) Recv() (slot int, done bool) {
 	if b.resume == nil {
-		for i, l := range b.lanes {
-			b.resume = append(b.resume, b.play(i, l))
-		}
+		b.begin()
 	}
 	for {
 		if b.at < len(b.told) {
@@ -170,7 +194,7 @@ func (b *bundle) Recv() (slot int, done bool) {
 		}
 		if b.live == 0 {
 			b.release()
-			return backends.None, false
+			return b.late()
 		}
 		b.told, b.at = b.told[:0], 0
 		b.turns, b.due = b.due, b.turns[:0]

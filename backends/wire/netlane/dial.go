@@ -47,9 +47,7 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 		return lanes, limits, nil
 	}
 	if err := connectAll(ctx, &o, all); err != nil {
-		for _, l := range all {
-			_ = l.Close()
-		}
+		closeAll(lanes)
 		return nil, backends.Limits{}, fmt.Errorf("connect to %s: %w", o.Address, err)
 	}
 	return lanes, limits, nil
@@ -68,13 +66,24 @@ func combine(all []*lane, bundles int) (lanes []backends.Lane, depth int, err er
 		for at := i; at < len(all); at += bundles {
 			some = append(some, all[at])
 		}
+		if len(some) == 1 { // has nothing to wait for beside its own connection
+			lanes, depth = append(lanes, some[0]), max(depth, 1)
+			continue
+		}
 		b, err := bundled(some)
 		if err != nil {
+			closeAll(lanes)
 			return nil, 0, err
 		}
 		lanes, depth = append(lanes, b), max(depth, len(some))
 	}
 	return lanes, depth, nil
+}
+
+func closeAll(lanes []backends.Lane) {
+	for _, l := range lanes {
+		_ = l.Close() // gives no error
+	}
 }
 
 // connectAll gives every lane its first connection. The first error stops the rest.

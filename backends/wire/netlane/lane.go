@@ -80,9 +80,10 @@ type member struct {
 	ready  bool // there may be something to read
 }
 
-// awaitBytes gives way until there may be something to read.
+// awaitBytes gives way until there may be something to read. At the end of the bundle, when there is nobody to give way to, its
+// connection is closed, and reads say so.
 func (l *lane) awaitBytes() {
-	for !l.ready {
+	for !l.ready && l.give != nil {
 		l.give()
 	}
 	l.ready = false
