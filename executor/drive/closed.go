@@ -112,7 +112,7 @@ func (w *worker) play() {
 		if !ok {
 			return
 		}
-		if sl := w.begin(due); sl == nil || !w.end(sl) {
+		if sl := w.begin(due, nil); sl == nil || !w.end(sl) {
 			return
 		}
 		if w.steps != nil {
@@ -161,9 +161,9 @@ func (w *worker) admitted(ready int64) (due int64, ok bool) {
 	return 0, false
 }
 
-// begin sends a request. From then on the worker is its reader's, where it has one. Nil: nothing more is to be sent on this
-// slot.
-func (w *worker) begin(due int64) *slot {
+// begin sends a request with the sample s; nil: it gets one. From then on the worker is its reader's, where it has one. Nil:
+// nothing more is to be sent on this slot.
+func (w *worker) begin(due int64, s *backends.Sample) *slot {
 	k := w.next.Add(1) - 1
 	a := arrival{n: w.o.Shard.Number(k), due: due, free: due}
 	var ok bool
@@ -176,9 +176,10 @@ func (w *worker) begin(due int64) *slot {
 		return nil
 	}
 	sl := &w.pools[w.turn.Pool].slots[w.home.index]
-	s := w.buffer(sl)
 	if s == nil {
-		return nil
+		if s = w.buffer(sl); s == nil {
+			return nil
+		}
 	}
 	w.count(a)
 	w.take(sl, a, s, &w.turn)
@@ -229,7 +230,11 @@ func (w *worker) goOn(sl *slot) bool {
 	if w.turn.Think > 0 || w.halt.Load() || w.over.Load() != 0 || now >= w.c.StopAt.Load() || sl.index >= w.profile.Slots(now-w.o.Start) {
 		return false
 	}
-	w.spent = w.begin(now) == nil
+	s := w.out.Get(sl.index)
+	if s == nil {
+		return false
+	}
+	w.spent = w.begin(now, s) == nil
 	return !w.spent
 }
 

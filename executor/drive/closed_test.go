@@ -270,7 +270,7 @@ func TestClosedWaitsForBuffers(t *testing.T) {
 	closedWays(t, func(t *testing.T, fresh func(int) *world) {
 		w := fresh(2)
 		var asked atomic.Int64
-		w.out.empty = func() bool { return asked.Add(1)%3 == 1 }
+		w.out.empty = func(int) bool { return asked.Add(1)%3 == 1 }
 		o := w.options()
 		o.Limit = 20
 		p := playClosed(background, w, load.Level(2), &fakeFeed{}, o)
@@ -280,10 +280,36 @@ func TestClosedWaitsForBuffers(t *testing.T) {
 	})
 }
 
+// TestClosedWithoutBufferHoldsUpNobody: a slot that waits for its buffer keeps no other from its replies, even where one
+// goroutine reads those of all.
+func TestClosedWithoutBufferHoldsUpNobody(t *testing.T) {
+	closedWays(t, func(t *testing.T, fresh func(int) *world) {
+		w := fresh(4)
+		const all, meanwhile = 2000, 20
+		var asked, others, enough atomic.Int64
+		w.early = func(s *backends.Sample) bool { return s.Lane == 2 }
+		w.out.empty = func(slot int) bool {
+			if slot != 2 {
+				others.Add(1)
+				return false
+			}
+			if asked.Add(1) == 2 {
+				enough.Store(min(others.Load()+meanwhile, all/2))
+			}
+			return others.Load() < enough.Load()
+		}
+		o := w.options()
+		o.Limit = all
+		if p := playClosed(background, w, load.Level(4), &fakeFeed{}, o); p.Sent != all {
+			t.Errorf("sent %d", p.Sent)
+		}
+	})
+}
+
 func TestClosedWithoutBuffersStops(t *testing.T) {
 	closedWays(t, func(t *testing.T, fresh func(int) *world) {
 		w := fresh(2)
-		w.out.empty = func() bool { return true }
+		w.out.empty = func(int) bool { return true }
 		w.c.StopAt.Store(w.clock.Now() + int64(time.Millisecond))
 		o := w.options()
 		o.Drain = time.Millisecond

@@ -297,8 +297,8 @@ type fakeOut struct {
 	w     *world
 	light bool
 	onPut func(s *backends.Sample)
-	// empty, if set, says that there is no buffer this time.
-	empty func() bool
+	// empty, if set, says that there is no buffer for a slot this time.
+	empty func(slot int) bool
 	lanes []outLane
 }
 
@@ -310,7 +310,7 @@ type outLane struct {
 }
 
 func (o *fakeOut) Get(lane int) *backends.Sample {
-	if o.empty != nil && o.empty() {
+	if o.empty != nil && o.empty(lane) {
 		return nil
 	}
 	return &o.lanes[lane].buffer

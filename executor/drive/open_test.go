@@ -289,7 +289,7 @@ func TestOpenHandsLargeCallsOver(t *testing.T) {
 func TestOpenWaitsForBuffers(t *testing.T) {
 	w := newWorld(t, 2)
 	asked := 0
-	w.out.empty = func() bool { asked++; return asked%3 == 1 }
+	w.out.empty = func(int) bool { asked++; return asked%3 == 1 }
 	p := playOpen(background, w, burst(20), &fakeFeed{}, inline, OpenOptions{Options: w.options()})
 	if p.Sent != 20 || p.Paused == 0 || p.Paused > 20 {
 		t.Errorf("%+v", p)
