@@ -50,7 +50,8 @@ func (t *trial) mayHold() int {
 func (t *trial) onlyReplies() bool {
 	_, steps := t.course.profile.(*drive.Steps)
 	c, closed := t.node.Stage.Load.(scenario.Concurrency)
-	return t.course.sequences == nil && !steps && closed && c.Think == nil
+	pauses := slices.ContainsFunc(t.in.entries, func(e *entry) bool { return e.delays != nil })
+	return t.course.sequences == nil && !steps && closed && c.Think == nil && !pauses
 }
 
 // largest is the size of the trial's largest call, bytes.

@@ -28,6 +28,8 @@ func TestMayHold(t *testing.T) {
 		"two targets":                   {slots: 3, change: func(t *trial) { t.in.pools = make([]*target, 2) }},
 		"few slots that think":          {slots: 3, want: 3, change: thinks},
 		"many slots that think":         {slots: 64, change: thinks},
+		"few slots whose rows pause":    {slots: 3, want: 3, change: rowsPause},
+		"many slots whose rows pause":   {slots: 64, change: rowsPause},
 		"many slots that grow by steps": {slots: 64, change: func(t *trial) { t.course.profile = drive.NewSteps(1, 64, 1, 1) }},
 		"many sequences":                {slots: 64, change: func(t *trial) { t.course.sequences = &drive.Sequences{} }},
 	} {
@@ -58,3 +60,5 @@ func TestMayHold(t *testing.T) {
 func thinks(t *trial) {
 	t.node.Stage.Load = scenario.Concurrency{Think: &scenario.Dist{}}
 }
+
+func rowsPause(t *trial) { t.in.entries = []*entry{{}, {delays: []int64{-1, 5}}} }
