@@ -96,10 +96,10 @@ func (w *worker) addTo(p *Played) {
 
 func (w *worker) work() {
 	defer w.ended()
-	defer w.home.floor.Store(never)
 	defer w.rest()
 	w.play()
 	w.closeSequence()
+	w.home.floor.Store(never) // not after a panic: the reader of its line may still hand off what it has in flight
 }
 
 func (w *worker) play() {

@@ -18,7 +18,9 @@ func (p *player) spawn(f func()) {
 func (p *player) caught() {
 	if v := recover(); v != nil {
 		text := fmt.Sprint(v)
-		p.crash.CompareAndSwap(nil, &text)
+		if p.crash.CompareAndSwap(nil, &text) {
+			close(p.broken)
+		}
 		p.halt.Store(true)
 		p.notify()
 	}

@@ -75,6 +75,8 @@ func (l *line) read(p *player) {
 			case <-l.late:
 			case <-p.finished:
 				return
+			case <-p.broken: // what is queued may have lost its sender
+				return
 			}
 		case at == backends.None:
 			p.strays.Add(1)

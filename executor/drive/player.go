@@ -37,6 +37,7 @@ type player struct {
 	finished chan struct{}
 	group    sync.WaitGroup
 	crash    atomic.Pointer[string] // the first panic of a goroutine
+	broken   chan struct{}          // closed with it
 
 	queue *queue // what Older counts by; of its caller. nil: none
 	tally
@@ -48,7 +49,7 @@ type player struct {
 
 func (p *player) init(o *Options, c *Control, out Handoff, pools []Pool, most int) {
 	p.o, p.c, p.out = o, c, out
-	p.events, p.finished = make(chan struct{}, 1), make(chan struct{})
+	p.events, p.finished, p.broken = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	p.divide(pools, most)
 	p.pending.Store(never)
 	c.StopAt.CompareAndSwap(0, math.MaxInt64)
