@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 	"go.uber.org/goleak"
 )
@@ -32,7 +33,7 @@ func files(t *testing.T) (n int) {
 // collector.
 func TestBundleLeavesNothing(t *testing.T) {
 	address := responder(t, 0)
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	gone, err := net.Listen("tcp", backendtest.Loopback())
 	if err != nil {
 		t.Fatal(err)
 	}

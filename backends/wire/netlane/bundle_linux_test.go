@@ -1,15 +1,14 @@
 package netlane
 
 import (
-	"bufio"
-	"net"
-	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 )
 
@@ -20,38 +19,17 @@ func (plainJudge) Keep(*backends.Call, int, *backends.Sample) int { return 0 }
 
 func (plainJudge) Reply(*backends.Call, int, *http1.Header, []byte, *backends.Sample) {}
 
-// responder answers every request on every connection; one in each leave it closes the connection instead, 0: none.
+// answered is a script that answers one request.
+const answered = "read head\n" + `send "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"` + "\n"
+
+// responder answers every request on every connection or, with leave above 0, closes each without a word on that request.
 func responder(t *testing.T, leave int) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	script := "accept\n" + answered + "repeat"
+	if leave > 0 {
+		script = "accept\n" + strings.Repeat(answered, leave-1) + "read head\nclose"
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			wg.Go(func() {
-				defer c.Close()
-				r := bufio.NewReader(c)
-				for i := 1; ; i++ {
-					request, err := http.ReadRequest(r)
-					if err != nil || leave > 0 && i%leave == 0 {
-						return
-					}
-					_ = request.Body.Close()
-					if _, err := c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")); err != nil {
-						return
-					}
-				}
-			})
-		}
-	})
-	t.Cleanup(func() { _ = l.Close(); wg.Wait() })
-	return l.Addr().String()
+	return backendtest.StartRaw(t, backendtest.RawOptions{}, nil, script).Address
 }
 
 // bundleOf dials one bundle of n connections, and makes a call for it.
