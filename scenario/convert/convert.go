@@ -20,8 +20,8 @@ import (
 // Options are a command line and what is known about where its plan will be.
 type Options struct {
 	Args []string // with or without the program's name in front
-	// Dir is the folder of the plan, relative to the one that paths of the command line are relative to: paths in the plan
-	// are written relative to it. "": the same.
+	// Dir is the folder of the plan, to which paths in the plan are relative; those of the command line are relative to the
+	// working folder. "": the same.
 	Dir string
 	// Stat and Read look at the files that the command line names; nil: os.Stat, os.ReadFile.
 	Stat func(string) (os.FileInfo, error)

@@ -103,15 +103,25 @@ func (s *settings) rest(body *page) {
 	}
 }
 
-// path is a file of the command line as the plan names it.
+// path is a file of the command line as the plan names it: relative to the plan's folder, wherever that is, or whole where the
+// command line has it so.
 func (s *settings) path(p string) string {
 	if s.o.Dir == "" || filepath.IsAbs(p) {
 		return scalar(p)
 	}
-	if rel, err := filepath.Rel(s.o.Dir, p); err == nil {
-		return scalar(rel)
+	dir, err := filepath.Abs(s.o.Dir)
+	file, err2 := filepath.Abs(p)
+	if err != nil || err2 != nil { // the working folder is gone
+		return scalar(p)
 	}
-	return scalar(p)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real // its .. is where the system goes from there
+	}
+	rel, err := filepath.Rel(dir, file)
+	if err != nil {
+		return scalar(file)
+	}
+	return scalar(rel)
 }
 
 func (s *settings) output(p *page) {

@@ -133,6 +133,11 @@ func (s *settings) loadLines(p *page) {
 		p.add("    load: {schedule: {}}", "--fixed-schedule: each row at its timestamp")
 	case modePeriodic:
 		r := s.periodic
+		if r.from == r.to {
+			p.add(fmt.Sprintf("    load: {concurrency: %d}", r.from), string(modePeriodic)+": so many requests at once, and no step")
+			s.idle("--request-period", "there is no step")
+			return
+		}
 		p.add("    load:", "")
 		p.add(fmt.Sprintf("      concurrency: {periodic: {from: %d, to: %d, step: %d, responses: %d}}", r.from, r.to, r.step, s.period), s.because(string(modePeriodic), "--request-period"))
 	case modeSessions:
@@ -186,6 +191,9 @@ func (s *settings) extent(p *page) {
 	case s.requests > 0:
 		p.add("    for: "+count(s.requests)+" requests", "--request-count")
 		s.noWindows("so many requests are measured")
+	case s.load() == modePeriodic && s.periodic.from == s.periodic.to:
+		p.add("    for: "+count(s.periodic.from)+" requests", "each once")
+		s.noWindows("each is sent once")
 	case s.load() == modeSchedule, s.load() == modePeriodic:
 		s.noWindows("the load ends by itself")
 	case s.load() == modeSessions:
@@ -257,6 +265,13 @@ func (s *settings) request(p *page) {
 	switch {
 	case s.memory == "none":
 		s.idle("--output-shared-memory-size", "there is no shared memory")
+	case s.inProcess():
+		if s.memory == "cuda" {
+			s.no("--shared-memory", "in process, tensors lie where the server reads them, in the memory of the CPU")
+		} else {
+			s.idle("--shared-memory", "in process, tensors lie where the server reads them")
+		}
+		s.idle("--output-shared-memory-size", "the server is given as much memory as its outputs take")
 	case s.has("--output-shared-memory-size") && s.outputSize > 0:
 		p.add("    shared_memory: "+flow("kind: "+s.memory, "output_size: "+count(s.outputSize)+"B"), "--shared-memory, --output-shared-memory-size")
 	default:
@@ -267,6 +282,12 @@ func (s *settings) request(p *page) {
 
 // sequenced are the stage's sequences, where the command line speaks of them.
 func (s *settings) sequenced(p *page) {
+	if why := s.alone(); why != "" {
+		for _, o := range []string{"--num-of-sequences", "--sequence-length", "--sequence-length-variation", "--sequence-id-range", "--serial-sequences"} {
+			s.idle(o, why)
+		}
+		return
+	}
 	var members []string
 	open := !s.closed() && s.load() != modePeriodic && s.load() != modeSessions
 	if s.has("--num-of-sequences") && open {
@@ -278,7 +299,12 @@ func (s *settings) sequenced(p *page) {
 		if s.ids.to > 0 {
 			members = append(members, fmt.Sprintf("ids: {from: %d, to: %d}", s.ids.from, s.ids.to-1))
 		} else {
-			members = append(members, fmt.Sprintf("ids: {from: %d}", s.ids.from))
+			const usual = 1<<32 - 1 // how many ids there are, and the plan's last one
+			if s.ids.from <= usual/2 {
+				members = append(members, fmt.Sprintf("ids: {from: %d}", s.ids.from))
+			} else {
+				members = append(members, fmt.Sprintf("ids: {from: %d, to: %d}", s.ids.from, min(uint64(s.ids.from)+usual-1, math.MaxInt64)))
+			}
 		}
 	}
 	if s.serial && open {
@@ -294,6 +320,17 @@ func (s *settings) sequenced(p *page) {
 	if len(members) > 0 {
 		p.add("    sequences: "+flow(members...), s.because("--num-of-sequences", "--sequence-length", "--sequence-length-variation", "--sequence-id-range", "--serial-sequences"))
 	}
+}
+
+// alone says why requests can form no sequences, whatever the model is; "": they may.
+func (s *settings) alone() string {
+	switch {
+	case s.batch > 1:
+		return "with -b above 1, requests stand alone: models that keep sequences take no batches"
+	case s.load() == modeSchedule:
+		return "each row of the data is sent at its timestamp"
+	}
+	return ""
 }
 
 // lengths is how long sequences are: a length, or what a variation makes of it.

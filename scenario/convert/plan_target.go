@@ -19,10 +19,10 @@ var backendOf = map[string]string{
 func (s *settings) target(p *page) {
 	p.add("target:", "")
 	p.add("  backend: "+backendOf[s.kind], s.because("--service-kind"))
-	if s.kind == "triton_c_api" {
+	if s.inProcess() {
 		p.add("  inprocess: "+flow("server_dir: "+s.path(s.serverDir), "repository: "+s.path(s.repository)), "--triton-server-directory, --model-repository")
 		if s.has("-u") {
-			s.asides = append(s.asides, note{"-u", "the server runs inside the client"})
+			s.asides = append(s.asides, note{"-u", noNetwork})
 		}
 	} else {
 		p.add("  url: "+scalar(s.address()), s.because("-u", "-i", "--ssl-grpc-use-ssl"))
@@ -70,6 +70,12 @@ func (s *settings) address() string {
 		port = "8500"
 	}
 	given := cmp.Or(s.url, net.JoinHostPort("localhost", port))
+	if scheme != "http" { // gRPC's own ways to name a server
+		if socket, found := strings.CutPrefix(given, "unix:"); found && !s.grpcTLS {
+			return "grpc+unix://" + strings.TrimPrefix(socket, "//")
+		}
+		given = strings.TrimPrefix(strings.TrimPrefix(given, "dns:///"), "ipv4:")
+	}
 	if before, after, found := strings.Cut(given, "://"); found {
 		if scheme == "http" || before == "builtin" {
 			return given
@@ -144,10 +150,20 @@ func (s *settings) payloadsStream() bool {
 
 // shareStreams reports whether --max-threads says how many streams carry the requests.
 func (s *settings) shareStreams() bool {
-	return s.streaming && s.grpcSpoken() && s.has("--max-threads")
+	return s.streaming && s.grpcSpoken() && !s.inProcess() && s.has("--max-threads")
 }
 
+// inProcess reports whether the server is a library that the client loads, so that nothing goes over a network.
+func (s *settings) inProcess() bool { return s.kind == "triton_c_api" }
+
+const noNetwork = "the server runs inside the client"
+
 func (s *settings) wire(p *page) {
+	if s.inProcess() {
+		for _, o := range []string{"-i", "-H", "--grpc-compression-algorithm", "--max-threads"} {
+			s.idle(o, noNetwork)
+		}
+	}
 	if s.grpcSpoken() || s.kind != "triton" {
 		s.idle("--input-tensor-format", "it is for Triton over HTTP")
 		s.idle("--output-tensor-format", "it is for Triton over HTTP")
@@ -160,7 +176,7 @@ func (s *settings) wire(p *page) {
 	if s.shareStreams() {
 		p.add("  connections: "+count(s.threads), "--max-threads: each thread has one stream, with all of its requests")
 	}
-	if s.compression != "none" {
+	if s.compression != "none" && !s.inProcess() {
 		p.add("  compression: "+s.compression, "--grpc-compression-algorithm")
 	}
 	if len(s.parameters) > 0 {
@@ -173,7 +189,7 @@ func (s *settings) wire(p *page) {
 			p.add("    "+scalar(v.name)+": "+value, "")
 		}
 	}
-	if len(s.headers) == 0 {
+	if len(s.headers) == 0 || s.inProcess() {
 		return
 	}
 	p.add("  headers:", "-H")
@@ -197,11 +213,16 @@ func (s *settings) tls(p *page) {
 	if s.grpcSpoken() {
 		files, names = s.grpc, [3]string{"--ssl-grpc-root-certifications-file", "--ssl-grpc-certificate-chain-file", "--ssl-grpc-private-key-file"}
 	}
-	secure := strings.HasPrefix(s.address(), "https://") || strings.HasPrefix(s.address(), "grpcs://")
+	secure := !s.inProcess() && (strings.HasPrefix(s.address(), "https://") || strings.HasPrefix(s.address(), "grpcs://"))
 	var members []string
+	if files.key == "" {
+		files.key = files.cert // PEM holds both in one file
+	}
 	for i, path := range []string{files.ca, files.cert, files.key} {
 		switch {
 		case path == "":
+		case i == 2 && files.cert == "":
+			s.idle(names[i], "there is no certificate that it belongs to")
 		case !secure:
 			s.idle(names[i], "the connection is not a secure one")
 		default:
@@ -236,7 +257,12 @@ func (s *settings) watched(p *page) {
 	if s.metrics {
 		members := []string{"url: " + scalar(s.metricsAddress())}
 		if s.has("--metrics-interval") {
-			members = append(members, "every: "+milliseconds(s.metricsEvery))
+			const least, most = 10, 60 * 60 * 1000 // of the plan's `every`
+			every := min(max(s.metricsEvery, least), most)
+			members = append(members, "every: "+milliseconds(every))
+			if every != s.metricsEvery {
+				s.no("--metrics-interval", fmt.Sprintf("metrics are read every %s to %s: %s is taken", milliseconds(least), milliseconds(most), milliseconds(every)))
+			}
 		}
 		members = append(members, `match: ["nv_gpu_*"]`)
 		p.add("  metrics: "+flow(members...), s.because("--collect-metrics", "--metrics-url", "--metrics-interval"))

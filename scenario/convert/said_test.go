@@ -10,18 +10,24 @@ import (
 
 var comment = regexp.MustCompile(`(?m)(^|\s+)# .*$`)
 
-// Every option that is given stands in a comment of the plan, and is called not needed only where the plan is the same
-// without it.
+// Every option that is given stands in a comment of the plan, which validate accepts, and is called not needed only where the
+// plan is the same without it.
 func TestEveryOptionIsSaid(t *testing.T) {
 	write(t)
+	seen := map[string]bool{}
 	plan := func(args string) string {
 		out, _ := convert.PerfAnalyzer(convert.Options{Args: strings.Fields("-m m " + args)})
+		if out.Plan != "" && !seen[args] {
+			seen[args] = true
+			t.Run(args, func(t *testing.T) { valid(t, out.Plan) })
+		}
 		return out.Plan
 	}
 	among := []string{
 		"", "-i grpc", "--request-rate-range 10", "--request-count 20", "--max-trials 1", "--input-data inputs.json", "--data-directory tensors",
 		"--latency-threshold 7", "-u https://host", "-i grpc --ssl-grpc-use-ssl", "--measurement-mode count_windows", "--concurrency-range 2:4",
-		"--service-kind triton_c_api --model-repository models", "--collect-metrics", "--trace-level TIMESTAMPS", "--shared-memory system",
+		"--service-kind triton_c_api --model-repository models --triton-server-directory tritonserver",
+		"--service-kind triton_c_api --model-repository models --triton-server-directory tritonserver -i grpc --streaming", "-i grpc --streaming", "--collect-metrics", "--trace-level TIMESTAMPS", "--shared-memory system",
 	}
 	for option := range strings.Lines(`--measurement-mode time_windows
 --measurement-mode count_windows

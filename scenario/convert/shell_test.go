@@ -1,6 +1,9 @@
 package convert_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -65,12 +68,43 @@ func TestProgramName(t *testing.T) {
 	}
 }
 
-// Paths in a plan are relative to its folder.
+// Paths in a plan are relative to its folder, wherever that is and however it is said.
 func TestPathsFollowThePlan(t *testing.T) {
 	write(t)
-	out, diags := convert.PerfAnalyzer(convert.Options{Args: strings.Fields("-m m --input-data inputs.json"), Dir: "plans/deep"})
-	if diags.HasErrors() || !strings.Contains(out.Plan, `file: "../../inputs.json"`) {
-		t.Errorf("%v\n%s", diags, out.Plan)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(other, "far", "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(other, "far", "deep"), "near"); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"", ".", "plans/deep", "..", "../other", filepath.Join(here, "plans"), other, "near"} {
+		for _, file := range []string{"inputs.json", "./tensors/../inputs.json", filepath.Join(here, "inputs.json")} {
+			if dir == "../other" || strings.HasPrefix(dir, "plans") {
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, diags := convert.PerfAnalyzer(convert.Options{Args: []string{"-m", "m", "--input-data", file}, Dir: dir})
+			found := regexp.MustCompile(`file: "?([^",]*)"?,`).FindStringSubmatch(out.Plan)
+			if diags.HasErrors() || found == nil {
+				t.Fatalf("%q: %v\n%s", dir, diags, out.Plan)
+			}
+			path := found[1]
+			if !filepath.IsAbs(path) {
+				path = dir + "/" + path // Join would take .. away before the system can follow a link
+				if dir == "" {
+					path = found[1]
+				}
+			}
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("a plan in %q names %s %q: %v", dir, file, found[1], err)
+			}
+		}
 	}
 }
 

@@ -87,9 +87,11 @@ func (s *settings) takeParameter(g given) {
 	p := parameter{parts[0], parts[1], strings.ToLower(parts[2])}
 	switch p.kind {
 	case "int":
-		if _, ok := s.integer(g, p.value, -1<<63); !ok {
+		n, ok := s.integer(g, p.value, -1<<63)
+		if !ok {
 			return
 		}
+		p.value = count(n) // 010 is eight in a plan
 	case "bool":
 		if p.value = strings.ToLower(p.value); p.value != "true" && p.value != "false" {
 			s.fail(g.at, codeValue, "%s: %q is neither true nor false", g, parts[1])
