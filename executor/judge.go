@@ -17,6 +17,9 @@ func (m *member) judge(n *Node, out *result.Node) {
 	c := circumstances(out)
 	text, holds := m.whileHolds(n, out)
 	level := !holds && out.Outcome != result.SkippedNode && !n.searches()
+	if level {
+		m.ladderEnd(n, out, text)
+	}
 	values := m.values(out)
 	for _, check := range n.Checks {
 		if check.Program == nil {

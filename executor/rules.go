@@ -3,6 +3,7 @@ package executor
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
@@ -54,19 +55,17 @@ func (n *Node) endless() bool {
 	return ok && levels.Open && !n.first()
 }
 
-// ended notes at the last level of a ladder why those after it did not run.
-func (m *member) ended(n *Node) {
-	last := m.repeats[n.prev].sofar()
-	if last == nil {
-		return // that was a level before
+// ladderEnd notes at a level whose `while` is not true that it is the end: it is shown, and no level that the stage came to.
+func (m *member) ladderEnd(n *Node, out *result.Node, text string) {
+	more := slices.ContainsFunc(m.r.program.Nodes, func(o *Node) bool { return o.prev == n })
+	if failed(out) || len(n.While) == 0 && !more {
+		return // nothing was measured, or there are no levels
 	}
-	text, holds := m.whileHolds(n.prev, last)
-	if holds || failed(last) {
-		return // it was not `while` that ended the ladder
+	text = m.r.program.Plan.Mask(text) + " is not true here"
+	if more {
+		text += ": the levels after this one did not run"
 	}
-	last.Validity.Findings = append(last.Validity.Findings, result.Finding{
-		Code: "ladder_end", Severity: result.Note, Text: m.r.program.Plan.Mask(text) + " is not true here: the levels after this one did not run",
-	})
+	out.Validity.Findings = append(out.Validity.Findings, result.Finding{Code: result.LadderEnd, Severity: result.Note, Text: text})
 }
 
 // needs applies `when` to the stages that must have come before. A failure with `on_fail: continue` holds up nobody who

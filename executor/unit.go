@@ -122,9 +122,7 @@ func (m *member) step(ctx context.Context, p Play) {
 		return // it was skipped with an earlier repeat
 	}
 	if why, silent := m.skip(p.Node); why != "" {
-		if rs.silent = silent && len(rs.played) == 0; rs.silent {
-			m.ended(p.Node)
-		}
+		rs.silent = silent && len(rs.played) == 0
 		rs.skip(m.r, why)
 	} else {
 		rs.add(m.guarded(ctx, p))

@@ -60,7 +60,7 @@ func perfAnalyzerCSV(r *result.Result, o Options) ([]file, error) {
 	var modes []string
 	nodes := map[string][]*result.Node{}
 	for _, n := range paLevels(r) {
-		if !measured(n) {
+		if !measured(n) || over(n) != "" {
 			continue
 		}
 		mode := paMode(n)
@@ -128,14 +128,26 @@ func paLevels(r *result.Result) []*result.Node {
 	return list
 }
 
-// measured reports whether perf_analyzer would have a line for n: it has a throughput and a latency.
+// measured reports whether there is a line to be had of n: it has a throughput and a latency. perf_analyzer leaves out a level
+// that did not get stable without a word in its files; here it has its line, and the report and the exit code say what it is.
 func measured(n *result.Node) bool {
-	if n.Outcome != result.Done && n.Outcome != result.Invalid {
+	if n.Outcome != result.Done && n.Outcome != result.Invalid && n.Outcome != result.Unstable {
 		return false
 	}
 	_, ok := stat(n, paLatency, metric.Stat{Kind: metric.Mean})
 	_, ok2 := stat(n, paThroughput, metric.Stat{})
 	return ok && ok2
+}
+
+// over is the note at a level at which the levels end because a condition is not true; "": there is none. Such a level is none
+// that was reached.
+func over(n *result.Node) string {
+	for _, f := range n.Validity.Findings {
+		if f.Code == result.LadderEnd {
+			return f.Text
+		}
+	}
+	return ""
 }
 
 func stat(n *result.Node, name string, s metric.Stat) (float64, bool) { return n.Metrics[name].Stat(s) }

@@ -109,11 +109,16 @@ func TestPerfAnalyzerReportOfOthers(t *testing.T) {
 	})
 	cached.Windows = []result.Window{{Values: map[string]*float64{"latency.p50": &p95, "latency.p90": &p95, "latency.p95": &p95}}}
 	lost := &result.Node{Stage: "s", Outcome: result.Unstable, Reason: "not stable", Load: result.Load{Kind: "rate", Value: 60}, Windows: make([]result.Window, 4)}
+	unstable := measure(&result.Node{Stage: "s", Outcome: result.Unstable, Reason: "not stable", Load: result.Load{Kind: "rate", Value: 70}, Windows: make([]result.Window, 4)}, 1, map[string]float64{"throughput": 65.5, "latency": 0.07})
+	over := measure(&result.Node{
+		Stage: "s", Outcome: result.Done, Load: result.Load{Kind: "rate", Value: 80},
+		Validity: result.Validity{Findings: []result.Finding{{Code: result.LadderEnd, Text: "latency.mean < 50ms is not true here"}}},
+	}, 1, map[string]float64{"throughput": 75.5, "latency": 0.08})
 	stage := map[string]any{
 		"id": "s", "warmup": "5 requests", "load": map[string]any{"rate": map[string]any{"search": map[string]any{}}},
 		"until": map[string]any{"stable": map[string]any{"window": "1500ms"}},
 	}
-	r := &result.Result{Nodes: []*result.Node{cached, lost}, Plan: result.Plan{Resolved: map[string]any{
+	r := &result.Result{Nodes: []*result.Node{cached, lost, unstable, over}, Plan: result.Plan{Resolved: map[string]any{
 		"stages":  []any{map[string]any{"parallel": []any{stage}}},
 		"targets": map[string]any{"main": map[string]any{"backend": "openai"}},
 	}}}
@@ -124,14 +129,19 @@ func TestPerfAnalyzerReportOfOthers(t *testing.T) {
 		"    Cache hit count: 380\n    Cache miss count: 1\n", "(overhead 17 usec + queue 2 usec + cache hit/miss 30 usec)\n",
 		"      Average Cache Hit Latency: 3 usec\n", "      Average Cache Miss Latency: 10656 usec (cache lookup/insertion 27 usec + ",
 		"Failed to obtain stable measurement within 4 measurement windows. not stable\n",
-		"Inferences/Second vs. Client p95 Batch Latency\nRequest Rate: 50, throughput: 37.96 infer/sec, latency 29500 usec\n",
+		"Inferences/Second vs. Client p95 Batch Latency\nRequest Rate: 50, throughput: 37.96 infer/sec, latency 29500 usec\nRequest Rate: 70, throughput: 65.5 infer/sec, latency 70000 usec (not stable)\n",
+		"Request Rate: 70 inference requests per second\n  Failed to obtain stable measurement within 4 measurement windows. not stable\n  Client: \n",
+		"Request Rate: 80 inference requests per second\n  latency.mean < 50ms is not true here\n  Client: \n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "Avg latency: ") {
+	if before, _, _ := strings.Cut(got, "Request Rate: 60"); strings.Contains(before, "Avg latency: ") {
 		t.Error("the mean is shown, a percentile decides")
+	}
+	if strings.Contains(got, "Request Rate: 80, throughput") {
+		t.Errorf("a level over its limit is among those that were reached\n%s", got)
 	}
 }
 

@@ -136,13 +136,16 @@ func (p *paPage) title(n *result.Node) {
 
 func (p *paPage) level(n *result.Node) {
 	p.title(n)
+	why := clean(n.Reason)
+	if n.Outcome == result.Unstable {
+		why = "Failed to obtain stable measurement within " + strconv.Itoa(len(n.Windows)) + " measurement windows. " + why
+	}
 	if !measured(n) {
-		why := clean(n.Reason)
-		if n.Outcome == result.Unstable {
-			why = "Failed to obtain stable measurement within " + strconv.Itoa(len(n.Windows)) + " measurement windows. " + why
-		}
 		p.line(2, "%s", cmp.Or(why, "nothing was measured"))
 		return
+	}
+	if text := cmp.Or(clean(over(n)), why); text != "" {
+		p.line(2, "%s", text)
 	}
 	p.client(n)
 	if _, ok := stat(n, paSuccesses, metric.Stat{}); ok {
@@ -224,9 +227,9 @@ func (p *paPage) server(in int, n *result.Node) {
 		micros(means(n, paMiss)+input+infer+output), micros(means(n, paMiss)), micros(input), micros(infer), micros(output))
 }
 
-// ladder is the line of each level that came out well, in the order in which they were visited.
+// ladder is the line of each level that was reached, in the order in which they were visited.
 func (p *paPage) ladder(levels []*result.Node) {
-	levels = slices.DeleteFunc(slices.Clone(levels), func(n *result.Node) bool { return !measured(n) })
+	levels = slices.DeleteFunc(slices.Clone(levels), func(n *result.Node) bool { return !measured(n) || over(n) != "" })
 	if len(levels) == 0 {
 		return
 	}
@@ -243,6 +246,10 @@ func (p *paPage) ladder(levels []*result.Node) {
 		if at := byPercentile(n); at > 0 {
 			latency, _ = stat(n, paLatency, metric.Stat{Kind: metric.Percentile, P: at})
 		}
-		p.line(0, "%s: %s, throughput: %s infer/sec, latency %s usec", name, paLevel(n), sixDigits(value(n, paThroughput)), micros(latency))
+		note := ""
+		if n.Outcome == result.Unstable {
+			note = " (not stable)"
+		}
+		p.line(0, "%s: %s, throughput: %s infer/sec, latency %s usec"+note, name, paLevel(n), sixDigits(value(n, paThroughput)), micros(latency))
 	}
 }

@@ -59,6 +59,7 @@ func TestPerfAnalyzerHeader(t *testing.T) {
 	}
 }
 
+// A level that never got stable has its row, one over its limit has none, as in perf_analyzer's file of such a run.
 // The parts add up to the mean latency as they do in perf_analyzer's file: 24559 = 74 + 1245 + 114 + 24 + 22957 + 142 + 0
 // there, off by what it repeats away.
 func TestPerfAnalyzerParts(t *testing.T) {
@@ -66,16 +67,21 @@ func TestPerfAnalyzerParts(t *testing.T) {
 		"throughput": 40.52237, "latency": 0.024559, "service_time": 0.024559, "first_response": 0.024559, "send_time": 74e-6,
 		"server.queue.mean": 114e-6, "server.compute_input.mean": 24e-6, "server.compute_infer.mean": 0.022957, "server.compute_output.mean": 142e-6,
 	})
-	over := measure(&result.Node{Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 2}}, 1, map[string]float64{
+	much := measure(&result.Node{Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 2}}, 1, map[string]float64{
 		"throughput": 1234567, "latency": 0.02, "server.queue.mean": 0.5, // the server says more than there was
 	})
 	unstable := measure(&result.Node{Outcome: result.Unstable, Load: result.Load{Kind: "concurrency", Value: 3}}, 1, map[string]float64{"throughput": 1, "latency": 1})
+	over := measure(&result.Node{
+		Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 5},
+		Validity: result.Validity{Findings: []result.Finding{{Code: result.LadderEnd, Text: "latency.mean < 50ms is not true here"}}},
+	}, 1, map[string]float64{"throughput": 2, "latency": 1})
 	silent := &result.Node{Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 4}}
-	files, err := perfAnalyzerCSV(&result.Result{Nodes: []*result.Node{over, unstable, silent, n}}, Options{})
+	files, err := perfAnalyzerCSV(&result.Result{Nodes: []*result.Node{much, unstable, silent, over, n}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
+		"3,1,0,1000000,0,0,0,0,0,1000000,1000000,1000000,1000000",
 		"1,40.5224,74,1248,114,24,22957,142,0,24559,24559,24559,24559",
 		"2,1.23457e+06,0,0,500000,0,0,0,0,20000,20000,20000,20000",
 	}

@@ -28,6 +28,9 @@ const (
 	StepsDropped = "steps_dropped"
 )
 
+// LadderEnd is the code of a finding at a level whose `while` is not true.
+const LadderEnd = "ladder_end"
+
 // FindingCodes lists every code that a finding can have; a test finds each in the code.
 func FindingCodes() []FindingCode {
 	return []FindingCode{
@@ -152,8 +155,8 @@ func FindingCodes() []FindingCode {
 			"Nothing where a capacity was confirmed; else widen `from` and `to`, or see why its conditions hold nowhere.",
 		},
 		{
-			"ladder_end", Note,
-			"A condition of `while` is not true here, so the levels after this one did not run.",
+			LadderEnd, Note,
+			"A condition of `while` is not true at this level, so those after it did not run. It is no line of perf_analyzer's tables.",
 			"Nothing: that is what `while` is for.",
 		},
 		{
