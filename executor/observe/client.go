@@ -5,7 +5,6 @@ import (
 	"os"
 	"runtime"
 	"strconv"
-	"syscall"
 	"time"
 )
 
@@ -24,11 +23,8 @@ type Client struct {
 func ReadClient(at int64) Client { return readClient(at, "/proc") }
 
 func readClient(at int64, proc string) Client {
-	c := Client{At: at, User: -1, System: -1, PeakRSS: -1, Starved: -1}
-	var usage syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
-		c.User, c.System = usage.Utime.Nano(), usage.Stime.Nano()
-	}
+	c := Client{At: at, PeakRSS: -1, Starved: -1}
+	c.User, c.System = cpuTime()
 	if text, err := os.ReadFile(proc + "/self/status"); err == nil {
 		c.PeakRSS = kilobytes(text, "VmHWM:")
 	}

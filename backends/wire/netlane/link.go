@@ -3,10 +3,7 @@ package netlane
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"fmt"
 	"net"
-	"syscall"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -131,29 +128,4 @@ func connect(ctx context.Context, o *Options, l *lane) (*link, error) {
 	}
 	k.born = o.Clock.Now()
 	return k, nil
-}
-
-// sendBuffer makes the send buffer at least size bytes, so that an inline write cannot block. A larger one is left
-// alone: setting it would end the kernel's own tuning. TCP_NODELAY is Go's default.
-func sendBuffer(conn net.Conn, size int) error {
-	c, ok := conn.(syscall.Conn)
-	if !ok {
-		return fmt.Errorf("%T has no file descriptor", conn)
-	}
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return fmt.Errorf("look at the send buffer: %w", err)
-	}
-	var failed error
-	err = raw.Control(func(fd uintptr) {
-		have, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDBUF)
-		if err == nil && have < size {
-			err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDBUF, size)
-		}
-		failed = err
-	})
-	if err = errors.Join(err, failed); err != nil {
-		return fmt.Errorf("set the send buffer: %w", err)
-	}
-	return nil
 }
