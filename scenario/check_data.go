@@ -13,7 +13,7 @@ import (
 func (c *checker) dataset(ds *rawDataset) {
 	c.source(ds)
 	checkDist(c, ds.StringLength)
-	c.length(ds.StringLength)
+	c.length(ds.StringLength, 0)
 	if ds.Generate == nil {
 		return
 	}
@@ -33,18 +33,18 @@ func (f *rawFiles) all() []*val[path] {
 	return f.Many
 }
 
-// length checks a distribution of lengths: none may be negative or fill the memory.
-func (c *checker) length(d *rawDist[int64, number]) {
+// length checks a distribution of lengths: none may be below the shortest or fill the memory.
+func (c *checker) length(d *rawDist[int64, number], shortest int64) {
 	const longest = 1 << 24
 	if d == nil {
 		return
 	}
-	wrong := &mistake{code: codeRange, summary: fmt.Sprintf("a length must be from 0 to %d", longest)}
-	if v := d.Constant; v != nil && (v.V < 0 || v.V > longest) {
+	wrong := &mistake{code: codeRange, summary: fmt.Sprintf("a length must be from %d to %d", shortest, longest)}
+	if v := d.Constant; v != nil && (v.V < shortest || v.V > longest) {
 		c.at(v.at, wrong)
 	}
 	for _, v := range []*val[number]{d.Spread.Mean, d.Spread.Min, d.Spread.Max} {
-		if v != nil && (v.V < 0 || v.V > longest) {
+		if v != nil && (v.V < number(shortest) || v.V > longest) {
 			c.at(v.at, wrong)
 		}
 	}
@@ -57,7 +57,7 @@ func (c *checker) generator(g *rawGenerator) {
 	}
 	c.file(g.File)
 	checkDist(c, g.Length)
-	c.length(g.Length)
+	c.length(g.Length, 0)
 	if g.At.node.Kind != source.Map {
 		if g.Constant == nil && len(flatten(g.List)) == 0 && !c.doubtful(g.At.path) {
 			c.at(g.At, &mistake{code: codeMissing, summary: lastKey(g.At.path) + " has no elements"})

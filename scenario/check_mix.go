@@ -41,7 +41,7 @@ func (c *checker) sequences(s *rawStage) {
 		return
 	}
 	checkDist(c, q.Length)
-	c.length(q.Length)
+	c.length(q.Length, 1)
 	c.identities(s, q)
 	if q.At.node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Concurrency != nil {
 		c.under(q.At, "live", &mistake{

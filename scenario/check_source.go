@@ -84,7 +84,7 @@ func columnField(name string) *mistake {
 func (c *checker) prompts(p *rawPrompts) {
 	for _, d := range [...]*rawDist[int64, number]{p.InputTokens, p.OutputTokens, p.Turns} {
 		checkDist(c, d)
-		c.length(d)
+		c.length(d, 0)
 	}
 	checkDist(c, p.Delay)
 	c.file(p.Corpus)

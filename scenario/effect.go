@@ -40,9 +40,9 @@ func (c *checker) targetEffects(t *rawTarget) {
 
 // nothingExpected warns where outputs are to be compared and generated inputs have none to compare with.
 func (c *checker) nothingExpected(x *rawExpect) {
-	for _, key := range [...]string{"outputs", "relative", "absolute"} {
+	for _, key := range [...]string{"outputs", "relative", "absolute", "sample"} {
 		e := x.At.node.Entry(key)
-		if e == nil || key == "outputs" && !x.Outputs.V {
+		if e == nil || key == "outputs" && !x.Outputs.V || key == "sample" && len(x.Fields.items()) > 0 {
 			continue
 		}
 		c.warn(x.At, key, codeNoEffect, fmt.Sprintf("%q has no effect: generated data has no outputs to compare with", key), "give the outputs in a file, under \"validation_data\"")
