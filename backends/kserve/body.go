@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
 // Whole bodies go as they stand: over HTTP the JSON of a request, or JSON and the raw tensors behind it; over gRPC an
@@ -20,6 +21,18 @@ func bodyAlone(r *backends.Request, t *backends.Target) error {
 		return errors.New("a whole body cannot be made part of a sequence")
 	}
 	return nil
+}
+
+// isInferRequest reports whether a body has the fields of a ModelInferRequest: 1 to 7, all texts, bytes or messages; others are
+// those of later versions.
+func isInferRequest(body []byte) bool {
+	w := protow.Walk(body)
+	for w.Next() {
+		if w.Field <= 7 && w.Type != protow.BytesType {
+			return false
+		}
+	}
+	return w.Err() == nil && len(body) > 0
 }
 
 // prepareBody encodes a whole body.

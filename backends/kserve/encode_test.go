@@ -163,6 +163,10 @@ func TestPrepareRefuses(t *testing.T) {
 		{plain, backends.Request{Headers: []backends.Header{{Name: "x", Value: "a\r\nb"}}}, "control character"},
 		{backends.Target{URL: "grpc://h:1", Model: "m", MaxMessage: 10}, tensors(f16), "over max_message, 10"},
 		{backends.Target{URL: "grpc://h:1"}, backends.Request{}, "no model is named"},
+		{backends.Target{URL: "grpc://h:1", Model: "m"}, backends.Request{Body: []byte(`{"inputs":[]}`)}, "the body is no ModelInferRequest"},
+		{backends.Target{URL: "grpc://h:1", Model: "m"}, backends.Request{Body: []byte("\x08\x01")}, "the body is no ModelInferRequest"},
+		{backends.Target{URL: "grpc://h:1", Model: "m"}, backends.Request{Body: []byte{}}, "the body is no ModelInferRequest"},
+		{plain, backends.Request{Body: []byte("\x0a\x01m")}, "the body is no JSON"},
 	} {
 		if _, err := openFor(t, c.target).Prepare(c.request); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)

@@ -2,6 +2,7 @@ package kserve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -86,6 +87,9 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	}
 	head := grpcHead(r.Sequence)
 	if r.Body != nil {
+		if !isInferRequest(r.Body) {
+			return nil, errors.New("the body is no ModelInferRequest: over gRPC it is the encoded message, JSON is for http://")
+		}
 		return c.call(&r, [][]byte{r.Body}, head, nil)
 	}
 	text := ModelRequest(r.Model, r.ModelVersion)

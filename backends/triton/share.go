@@ -150,6 +150,9 @@ func (s *share) open(ctx context.Context) error {
 func (s *share) layout(reqs []backends.Request) (places []kserve.Places, input, output int64, err error) {
 	places = make([]kserve.Places, len(reqs))
 	for i := range reqs {
+		if reqs[i].Body != nil {
+			return nil, 0, 0, errors.New("a body that is sent as it stands cannot go through shared memory")
+		}
 		r, p := &reqs[i], &places[i]
 		p.Output, p.Read = s.name+"-out-", s.read
 		for _, t := range r.Inputs {

@@ -131,6 +131,17 @@ func TestShareRefused(t *testing.T) {
 	}
 }
 
+// TestShareBody: what goes out as it stands is refused for what it is.
+func TestShareBody(t *testing.T) {
+	for _, url := range []string{"http://127.0.0.1:1", "grpc://127.0.0.1:1"} {
+		body := backends.Request{Model: "simple", Body: []byte(`{"inputs":[]}`)}
+		_, err := dial(t, backends.Target{URL: url, Model: "simple"}).(backends.Sharer).Share([]backends.Request{body}, sharing)
+		if err == nil || !strings.Contains(err.Error(), "a body that is sent as it stands cannot go through shared memory") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
 // TestShareLayout: places do not overlap, outputs of known size have just that, others what the plan says for each inference.
 func TestShareLayout(t *testing.T) {
 	s := &share{o: &sharing, memory: &memory{}, name: "n"}
