@@ -56,18 +56,42 @@ func (b *builder) unread() {
 func (b *builder) tensors(r *row) {
 	before := len(b.diags)
 	r.inputs = b.side(r, r.rec.inputs, b.sig.Inputs, "input")
+	if missing := b.missing(r.inputs); missing != "" && before == len(b.diags) {
+		b.fail(r.rec.from.pos, "missing-tensor", "%s has no data for %s", r.rec.name(), missing)
+	}
 	wanted := b.wantedOutputs()
 	if len(wanted) == 0 {
 		wanted = r.rec.wanted
 	}
-	r.outputs = b.side(r, r.rec.outputs, b.outputsOf(wanted), "output")
+	r.outputs = b.asked(r, b.side(r, r.rec.outputs, b.outputsOf(wanted), "output"), wanted)
 	for _, o := range r.rec.wanted {
 		b.knownIn(r.rec, "output", o.Name, b.sig.Outputs)
 		b.checkClasses(r.rec.from.pos, r.rec.name(), o)
 	}
-	if missing := b.missing(r.inputs); missing != "" && before == len(b.diags) {
-		b.fail(r.rec.from.pos, "missing-tensor", "%s has no data for %s", r.rec.name(), missing)
+}
+
+// asked are the expected outputs that come back: those that the request asks for, or all. Those left out are told once.
+func (b *builder) asked(r *row, expected []backends.Tensor, wanted []backends.Output) []backends.Tensor {
+	if e := b.request.Expect; len(wanted) == 0 || e != nil && !e.Outputs {
+		return expected
 	}
+	return slices.DeleteFunc(expected, func(t backends.Tensor) bool {
+		if slices.ContainsFunc(wanted, func(o backends.Output) bool { return o.Name == t.Name }) {
+			return false
+		}
+		if !slices.Contains(b.unasked, t.Name) {
+			b.unasked = append(b.unasked, t.Name)
+			pos := r.rec.from.pos
+			if len(b.request.Outputs) > 0 {
+				pos = b.request.Outputs[0].Pos
+			}
+			b.diags = append(b.diags, source.Diagnostic{
+				Severity: source.Warning, Code: codeUnasked, Pos: pos,
+				Summary: fmt.Sprintf("output %q is expected by %s and not among those asked for: it is not compared", t.Name, r.rec.name()),
+			})
+		}
+		return true
+	})
 }
 
 func (b *builder) side(r *row, list []field, ports []backends.Port, what string) []backends.Tensor {
@@ -78,11 +102,15 @@ func (b *builder) side(r *row, list []field, ports []backends.Port, what string)
 	found := 0
 	for i := range ports {
 		p := &ports[i]
-		v := find(list, p.Name)
+		v, times := find(list, p.Name)
 		if v == nil {
 			continue
 		}
-		found++
+		found += times
+		if times > 1 {
+			b.fail(r.rec.from.pos, "tensor", "%s: %s %q stands there %d times", r.rec.name(), what, p.Name, times)
+			continue
+		}
 		if absent(p, v, what) {
 			continue
 		}
@@ -196,6 +224,10 @@ func (b *builder) fileRecords(r *reader) {
 		if !ok {
 			continue
 		}
+		if n := f.rows(p); n > maxRows {
+			b.fail(f.from.pos, "data-size", "%s has %d rows, no more than %d can be held", f.from.name, n, maxRows)
+			return
+		}
 		if rows[p.Name] == nil {
 			order, firsts = append(order, p.Name), append(firsts, f)
 		}
@@ -243,15 +275,25 @@ func (b *builder) portOf(f *tensorFile) (backends.Port, bool) {
 	return backends.Port{}, false
 }
 
-// values are a file's rows: an array with a dimension more than the model's tensor holds one in each entry of the first.
-func (f *tensorFile) values(p backends.Port) []value {
-	if f.array == nil {
-		return []value{{form: content, text: f.text}}
+// rows is how many a file has: an array with a dimension more than the model's tensor holds one in each entry of the first;
+// -1: the whole is one tensor.
+func (f *tensorFile) rows(p backends.Port) int {
+	if f.array == nil || len(f.array.shape) != len(p.Shape)+1 {
+		return -1
 	}
-	if len(f.array.shape) != len(p.Shape)+1 {
+	return f.array.rows()
+}
+
+// values are a file's rows.
+func (f *tensorFile) values(p backends.Port) []value {
+	rows := f.rows(p)
+	switch {
+	case f.array == nil:
+		return []value{{form: content, text: f.text}}
+	case rows < 0:
 		return []value{{form: arrayRow, array: f.array, arrayRow: -1}}
 	}
-	list := make([]value, f.array.rows())
+	list := make([]value, rows)
 	for i := range list {
 		list[i] = value{form: arrayRow, array: f.array, arrayRow: i}
 	}

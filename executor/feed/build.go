@@ -127,8 +127,9 @@ type builder struct {
 	request *scenario.Request
 	sig     backends.Signature
 	seed    uint64
-	bytes   int64             // held so far
-	files   map[string][]byte // of generators, by name
+	bytes   int64                      // held so far
+	files   map[string]backends.Tensor // made of the files of generators, by input
+	unasked []string                   // expected outputs that are not asked for
 	diags   source.Diagnostics
 }
 

@@ -283,6 +283,34 @@ func TestFormats(t *testing.T) {
 		{"npy of unequal length", "a:INT32[1] b:INT32[1]", 0, "", []string{"a.npy", npyFile("<i4", "False", "2, 1", le(1, 2)), "b.npy", npyFile("<i4", "False", "1, 1", le(1))}, "", `error: b.npy has 1 rows, a.npy has 2`},
 		{"npy unnamed", "a:INT32[1] b:INT32[1]", 0, "", []string{"x.npy", npyFile("<i4", "False", "1,", le(1))}, "", `error: x.npy is named after no input or output`},
 
+		{"npy of rows of nothing", "a:INT32[-1]", 0, "", []string{"a.npy", npyFile("<i4", "False", "3, 0", "")}, "", `a[0]=; a[0]=; a[0]=`},
+		{"npy of too many rows of nothing", "a:INT32[-1]", 0, "", []string{"a.npy", npyFile("<i4", "False", "1099511627776, 0", "")}, "", `error: a.npy: shape [1099511627776 0] of <i4: rows and strings without a byte can be 8388608 at most`},
+		{"npy of too many strings of nothing", "a:BYTES[-1]", 0, "", []string{"a.npy", npyFile("|S0", "False", "1099511627776,", "")}, "", `error: rows and strings without a byte can be 8388608 at most`},
+		{"npy of too many rows", "a:BOOL[]", 0, "", []string{"a.npy", npyFile("|b1", "False", "8388609,", strings.Repeat("\x01", 8388609))}, "", `error: a.npy has 8388609 rows, no more than 8388608 can be held`},
+
+		// Names that stand twice, and such as say something about the row.
+		{"jsonl twice over", "a:INT8[1]", 0, "", []string{"r.jsonl", `{"a":1,"inputs":{"a":2}}`}, "", `error: r.jsonl, line 1: input "a" stands there 2 times`},
+		{"csv twice over", "a:INT8[1]", 0, "", []string{"r.csv", "a,inputs.a\n1,2\n"}, "", `error: r.csv, line 2: input "a" stands there 2 times`},
+		{"expected twice over", "a:INT8[1] -> o:INT8[1]", 0, "", []string{"r.jsonl", `{"a":1,"x":1,"y":2}`}, "inputs.a=a outputs.o=x outputs.o=y", `error: r.jsonl, line 1: output "o" stands there 2 times`},
+		{"an input named id", "id:INT8[1]", 0, "", []string{"r.jsonl", `{"id":1}`}, "", `id[1]=1`},
+		{"an input named id beside the row's", "id:INT8[1]", 0, "", []string{"r.jsonl", `{"id":"q","inputs":{"id":[2]}}`}, "", `id[1]=2`},
+
+		// Outputs that are expected and not asked for.
+		{
+			"expected and not asked for", "a:FP32[1] -> o:FP32[1] p:FP32[1]", 0, "",
+			[]string{"r.jsonl", `{"inputs":[{"name":"a","shape":[1],"datatype":"FP32","data":[1]}],"outputs":[{"name":"o"}]}`},
+			"",
+			`a[1]=1 [o]`,
+		},
+
+		// A byte order mark in front of the text.
+		{"perf_analyzer after a mark", "a:INT8[1]", 0, "", []string{"r.json", byteOrderMark + `{"data":[{"a":[1]}]}`}, "", `a[1]=1`},
+		{"json after a mark", "a:INT8[1]", 0, "", []string{"r.json", byteOrderMark + `[{"a":1}]`}, "", `a[1]=1`},
+		{"jsonl after a mark", "a:INT8[1]", 0, "", []string{"r.jsonl", byteOrderMark + `{"a":1}`}, "", `a[1]=1`},
+		{"csv after a mark", "a:INT8[1]", 0, "", []string{"r.csv", byteOrderMark + "a\n1\n"}, "", `a[1]=1`},
+		{"v2 after a mark", "a:INT32[1]", 0, "", []string{"r.json", byteOrderMark + `{"name":"a","shape":[1],"datatype":"INT32","data":[5]}`}, "", `a[1]=5`},
+		{"raw bytes like a mark", "a:UINT8[3]", 0, "raw", []string{"a", byteOrderMark}, "", `a[3]=239,187,191`},
+
 		// Files of one tensor.
 		{"images", "in:UINT8[-1]", 4, "", []string{"one.jpg", "abc", "two.png", "d"}, "", `in[1,3]=97,98,99; in[1,1]=100`},
 		{"images as strings", "in:BYTES[1]", 4, "", []string{"one.jpg", "abc\n\xff\n", "two.png", "d"}, "", `in[1,1]="abc\n\xff\n"; in[1,1]="d"`},

@@ -1,11 +1,14 @@
 package feed
 
 import (
+	"bytes"
 	"fmt"
 	"hash/fnv"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
@@ -71,20 +74,12 @@ func (b *builder) generator(input string) (g scenario.Generator, named bool) {
 }
 
 func (b *builder) tensor(p backends.Port, g scenario.Generator, draw draw, i int) (backends.Tensor, error) {
-	elements := int64(-1)
-	if g.Constant != nil {
-		elements = int64(len(g.Constant))
-	}
-	var data []byte
 	if g.File != nil {
-		raw, err := b.file(g.File.Name)
-		if err != nil {
-			return backends.Tensor{}, err
-		}
-		data, elements = raw, -1
-		if size := p.Type.Size(); size > 0 {
-			elements = int64(len(raw) / size)
-		}
+		return b.fileTensor(&p, g.File.Name)
+	}
+	elements, listed := int64(-1), int64(len(g.Constant))
+	if g.Constant != nil {
+		elements = listed
 	}
 	shape, err := b.shape(&p, nil, elements)
 	if err != nil {
@@ -94,25 +89,23 @@ func (b *builder) tensor(p backends.Port, g scenario.Generator, draw draw, i int
 	if err != nil {
 		return backends.Tensor{}, err
 	}
-	if g.File == nil {
-		if err := b.room(p, shape, n, i); err != nil {
-			return backends.Tensor{}, err
-		}
-		rng := rand.New(rand.NewPCG(b.seed^hash(b.dataset.Name+"\x00"+p.Name), uint64(i)))
-		data = slices.Grow(data, int(n)*max(p.Type.Size(), 0)) // there is room
-		for k := range n {
-			if data, err = draw(data, rng, k); err != nil {
-				return backends.Tensor{}, fmt.Errorf("element %d: %w", k, err)
-			}
-			if b.bytes+int64(len(data)) > maxData {
-				return backends.Tensor{}, errTooMuch
-			}
-		}
-		b.bytes += int64(len(data))
+	if listed > 1 && (n < listed || n%listed != 0) {
+		return backends.Tensor{}, fmt.Errorf("a list of %d elements does not fill the shape %v, which takes %d, once or several times", listed, shape, n)
 	}
-	if size := int64(p.Type.Size()); size > 0 && int64(len(data)) != n*size {
-		return backends.Tensor{}, fmt.Errorf("shape %v needs %d bytes, %d found", shape, n*size, len(data))
+	if err := b.room(p, shape, n, i); err != nil {
+		return backends.Tensor{}, err
 	}
+	rng := rand.New(rand.NewPCG(b.seed^hash(b.dataset.Name+"\x00"+p.Name), uint64(i)))
+	data := slices.Grow([]byte(nil), int(n)*max(p.Type.Size(), 0)) // there is room
+	for k := range n {
+		if data, err = draw(data, rng, k); err != nil {
+			return backends.Tensor{}, fmt.Errorf("element %d: %w", k, err)
+		}
+		if b.bytes+int64(len(data)) > maxData {
+			return backends.Tensor{}, errTooMuch
+		}
+	}
+	b.bytes += int64(len(data))
 	return backends.Tensor{Name: p.Name, Type: p.Type, Shape: shape, Data: data}, nil
 }
 
@@ -132,21 +125,36 @@ func (b *builder) room(p backends.Port, shape []int64, n int64, i int) error {
 	return nil
 }
 
-// file reads a tensor's file, once for all rows.
-func (b *builder) file(name string) ([]byte, error) {
-	if data, ok := b.files[name]; ok {
-		return data, nil
+// fileTensor makes a tensor of a file, once for all rows: of a NumPy array, or of the content as in a folder of tensors.
+func (b *builder) fileTensor(p *backends.Port, name string) (backends.Tensor, error) {
+	if t, ok := b.files[p.Name]; ok {
+		return t, nil
 	}
-	data, err := readLimited(name, maxData-b.bytes)
+	t, err := b.readTensor(p, name)
 	if err != nil {
-		return nil, err
+		return t, fmt.Errorf("%s: %s", filepath.Base(name), strings.TrimPrefix(err.Error(), ": "))
 	}
 	if b.files == nil {
-		b.files = make(map[string][]byte)
+		b.files = make(map[string]backends.Tensor)
 	}
-	b.files[name] = data
-	b.bytes += int64(len(data))
-	return data, nil
+	b.files[p.Name] = t
+	b.bytes += int64(len(t.Data))
+	return t, nil
+}
+
+func (b *builder) readTensor(p *backends.Port, name string) (t backends.Tensor, err error) {
+	v := value{form: content, arrayRow: -1}
+	if v.text, err = readLimited(name, maxData-b.bytes); err != nil {
+		return t, err
+	}
+	if bytes.HasPrefix(v.text, []byte(npyMagic)) {
+		v.form = arrayRow
+		if v.array, err = parseNpy(v.text); err != nil {
+			return t, err
+		}
+	}
+	t, _, err = b.decode(p, &v, "input")
+	return t, err
 }
 
 func hash(s string) uint64 {
@@ -191,7 +199,7 @@ func (b *builder) drawer(g scenario.Generator, p backends.Port) (draw, error) {
 		if p.Type == backends.Bytes {
 			return nil, fmt.Errorf("a number cannot be drawn for strings; use {length: …} or {one_of: […]}")
 		}
-		return numbers(*g.Dist, p.Type), nil
+		return numbers(*g.Dist, p.Type)
 	case g.Word == "zero":
 		return drawValues(p.Type, func(*rand.Rand, int64) any { return zero(p.Type) }), nil
 	}
@@ -238,16 +246,19 @@ func words(length scenario.Dist, alphabet string) func(rng *rand.Rand, _ int64) 
 
 // numbers draws from a dist; integers are rounded, except that {min, max} alone means every integer from min to max
 // alike.
-func numbers(d scenario.Dist, t backends.DataType) draw {
+func numbers(d scenario.Dist, t backends.DataType) (draw, error) {
 	switch t {
 	case backends.FP16, backends.BF16, backends.FP32, backends.FP64:
-		return drawFloats(t, func(rng *rand.Rand) float64 { return drawFrom(d, rng) })
+		return drawFloats(t, func(rng *rand.Rand) float64 { return drawFrom(d, rng) }), nil
 	case backends.Bool:
-		return drawValues(t, func(rng *rand.Rand, _ int64) any { return drawFrom(d, rng) >= 0.5 })
+		return drawValues(t, func(rng *rand.Rand, _ int64) any { return drawFrom(d, rng) >= 0.5 }), nil
 	}
-	if d.Shape == "uniform" {
-		lo, hi := math.Ceil(d.Min), math.Floor(d.Max)
-		return drawIntegers(t, func(rng *rand.Rand) int64 { return int64(lo + math.Floor(rng.Float64()*(hi-lo+1))) })
+	if d.Shape != "uniform" {
+		return drawFloats(t, func(rng *rand.Rand) float64 { return math.Round(drawFrom(d, rng)) }), nil
 	}
-	return drawIntegers(t, func(rng *rand.Rand) int64 { return int64(math.Round(drawFrom(d, rng))) })
+	lo, hi := math.Ceil(d.Min), math.Floor(d.Max)
+	if lo > hi {
+		return nil, fmt.Errorf("there is no whole number from %v to %v", d.Min, d.Max)
+	}
+	return drawFloats(t, func(rng *rand.Rand) float64 { return min(lo+math.Floor(rng.Float64()*(hi-lo+1)), hi) }), nil
 }

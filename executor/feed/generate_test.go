@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -78,6 +80,9 @@ func TestGenerators(t *testing.T) {
 	}{
 		{"constant", scenario.Generator{Constant: []any{int64(7)}}, ints, func(_ int, v int32) bool { return v == 7 }, ""},
 		{"list repeated", scenario.Generator{Constant: []any{int64(1), int64(2)}}, ints, func(i int, v int32) bool { return v == int32(1+i%2) }, ""},
+		{"list that is too long", scenario.Generator{Constant: []any{int64(1), int64(2), int64(3), int64(4), int64(5), int64(6), int64(7)}}, ints, nil, "a list of 7 elements does not fill the shape [6], which takes 6"},
+		{"list that does not fill", scenario.Generator{Constant: []any{int64(1), int64(2), int64(3), int64(4)}}, ints, nil, "a list of 4 elements does not fill the shape [6], which takes 6"},
+		{"no integer in between", scenario.Generator{Dist: &scenario.Dist{Shape: "uniform", Min: 0.2, Max: 0.8, HasMin: true, HasMax: true}}, ints, nil, "there is no whole number from 0.2 to 0.8"},
 		{"zero", scenario.Generator{Word: "zero"}, ints, func(_ int, v int32) bool { return v == 0 }, ""},
 		{
 			"uniform integers",
@@ -111,6 +116,57 @@ func TestGenerators(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestWholeRange: integers are drawn from all that their datatype holds.
+func TestWholeRange(t *testing.T) {
+	for typ, limits := range map[backends.DataType][2]float64{
+		backends.Uint8: {0, math.MaxUint8}, backends.Int8: {math.MinInt8, math.MaxInt8}, backends.Uint16: {0, math.MaxUint16}, backends.Int16: {math.MinInt16, math.MaxInt16},
+		backends.Uint32: {0, math.MaxUint32}, backends.Int32: {math.MinInt32, math.MaxInt32}, backends.Uint64: {0, math.MaxUint64}, backends.Int64: {math.MinInt64, math.MaxInt64},
+	} {
+		d := generated(&scenario.Generate{Inputs: []scenario.Generator{{
+			Input: "x", Dist: &scenario.Dist{Shape: "uniform", Min: limits[0], Max: limits[1], HasMin: true, HasMax: true},
+		}}}, 1)
+		built, diags := Build(d, &scenario.Request{Batch: 1}, signature(false, 0, port("x", typ, 1000)), 1)
+		if len(diags) > 0 {
+			t.Errorf("%s: %v", typ, diags)
+			continue
+		}
+		data, top := built.Requests[0].Inputs[0].Data, map[byte]int{} // by the upper two bits
+		for i := typ.Size() - 1; i < len(data); i += typ.Size() {
+			top[data[i]>>6]++
+		}
+		for quarter := range byte(4) { // binomial, five standard deviations
+			if n := top[quarter]; math.Abs(float64(n)-250) > 5*math.Sqrt(1000*0.25*0.75) {
+				t.Errorf("%s: %d of 1000 in quarter %d", typ, n, quarter)
+			}
+		}
+	}
+}
+
+// TestGeneratedFile: a generator's file is read as a file of that input is elsewhere.
+func TestGeneratedFile(t *testing.T) {
+	for _, c := range []struct{ model, file, want string }{
+		{"x:INT32[2]", "\x01\x00\x00\x00\x02\x00\x00\x00", "x[2]=1,2; x[2]=1,2"},
+		{"x:INT32[-1]", "\x01\x00\x00\x00\x02\x00\x00\x00", "x[2]=1,2; x[2]=1,2"},
+		{"x:INT32[2]", npyFile("<i4", "False", "2,", "\x01\x00\x00\x00\x02\x00\x00\x00"), "x[2]=1,2; x[2]=1,2"},
+		{"x:FP16[2]", npyFile("<i4", "False", "2,", "\x01\x00\x00\x00\x02\x00\x00\x00"), "x[2]=1,2; x[2]=1,2"},
+		{"x:BYTES[1]", "hello\n", `x[1]="hello"; x[1]="hello"`},
+		{"x:BYTES[-1]", "a\nb\n", `x[1]="a\nb\n"; x[1]="a\nb\n"`},
+		{"x:BYTES[2]", "a\nb\n", `x[2]="a","b"; x[2]="a","b"`},
+		{"x:BYTES[3]", "a\nb\n", `error: input "x" (BYTES): f: the shape takes 3 strings, one a line; 2 found`},
+		{"x:INT32[2]", "12345", `error: input "x" (INT32): f: 5 bytes are no whole number of INT32`},
+		{"x:INT32[3]", "12345678", `error: input "x" (INT32): f: shape [3] has 3 elements, 2 found`},
+		{"x:INT8[2]", npyFile("<i4", "False", "1,", "\x00\x01\x00\x00"), `error: input "x" (INT8): f: [0]: 256 does not fit INT8`},
+		{"x:INT8[2]", npyMagic, `error: input "x" (INT8): f: this is no NumPy file`},
+	} {
+		name := filepath.Join(t.TempDir(), "f")
+		if err := os.WriteFile(name, []byte(c.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d := generated(&scenario.Generate{Inputs: []scenario.Generator{{Input: "x", File: &scenario.Path{Name: name}}}}, 2)
+		check(t, d, &scenario.Request{Batch: 1}, model(t, 0, c.model), c.want)
 	}
 }
 

@@ -63,6 +63,9 @@ func parseNpy(file []byte) (*array, error) {
 	if int64(width)*n != int64(len(data)) {
 		return nil, fmt.Errorf("shape %v of %s takes %d bytes, %d follow the header", shape, head[1], int64(width)*n, len(data))
 	}
+	if len(data) == 0 && max(n, int64(a.rows())) > maxRows { // the file does not have to hold them
+		return nil, fmt.Errorf("shape %v of %s: rows and strings without a byte can be %d at most", shape, head[1], maxRows)
+	}
 	if head[1][0] == '>' {
 		data = swapped(data, unitOf(head[1], width))
 	}

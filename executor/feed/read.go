@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +17,14 @@ import (
 // maxFile caps the data files of a dataset: they are read whole.
 const maxFile = 1 << 30
 
+// maxRows caps the rows of an array, whose entries may be small, or nothing at all.
+const maxRows = 1 << 23
+
 const (
 	codeFile    = "data-file"
 	codeUnbuilt = "not-built-yet"
 	codeClasses = "no-classes"
+	codeUnasked = "not-asked-for"
 )
 
 // Formats that are read as rows of tensors.
@@ -94,31 +99,34 @@ func (r *reader) readFile(f scenario.Path) {
 	}
 }
 
+// byteOrderMark is in front of texts that some programs write.
+const byteOrderMark = "\xef\xbb\xbf"
+
 // parse reads a file's rows in its format.
 func (r *reader) parse(name string, data []byte) error {
 	if r.dataset.Source == "bodies" {
 		r.records = append(r.records, record{from: r.from, stream: -1, body: data})
 		return nil
 	}
-	format := r.dataset.Format
+	format, text := r.dataset.Format, bytes.TrimPrefix(data, []byte(byteOrderMark))
 	if format == "" {
 		var err error
-		if format, err = formatOf(name, data); err != nil {
+		if format, err = formatOf(name, text); err != nil {
 			return err
 		}
 	}
 	switch format {
 	case formatPerfAnalyzer:
 		r.from.unit, r.from.ms = "row", true
-		return r.readPerfAnalyzer(data)
+		return r.readPerfAnalyzer(text)
 	case formatV2:
-		return r.readV2(data)
+		return r.readV2(text)
 	case formatLines:
-		return r.readLines(data)
+		return r.readLines(text)
 	case formatList:
-		return r.readList(data)
+		return r.readList(text)
 	case formatTable:
-		return r.readTable(data)
+		return r.readTable(text)
 	}
 	return r.readTensorFile(format, data)
 }

@@ -75,14 +75,21 @@ func (r *record) name() string {
 	return text
 }
 
-// find gives the value with this name, nil when there is none.
-func find(list []field, name string) *value {
+// find gives the value with this name, and how many there are; nil when there is none. One that says something about the row
+// counts only where there is no other.
+func find(list []field, name string) (v *value, times int) {
+	meta := false
 	for i := range list {
-		if list[i].name == name {
-			return &list[i].value
+		f := &list[i]
+		switch {
+		case f.name != name || f.meta && v != nil:
+		case v == nil || meta:
+			v, times, meta = &f.value, 1, f.meta
+		default:
+			times++
 		}
 	}
-	return nil
+	return v, times
 }
 
 // names makes equal names one string.

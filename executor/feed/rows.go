@@ -30,9 +30,6 @@ func (r *reader) readLines(data []byte) error {
 	for number := 1; len(data) > 0; number++ {
 		line, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
-		if number == 1 {
-			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
@@ -170,7 +167,7 @@ func (r *reader) fields(c *cursor, form form) []field {
 
 // put adds a field to those read since start, whose names must differ.
 func (r *reader) put(c *cursor, start int, f field) {
-	if find(r.scratch[start:], f.name) != nil {
+	if there, _ := find(r.scratch[start:], f.name); there != nil {
 		c.fail("%q stands twice", f.name)
 	}
 	r.scratch = append(r.scratch, f)

@@ -87,3 +87,28 @@ func TestNothingExpected(t *testing.T) {
 		}
 	}
 }
+
+// TestNotAskedFor: an expected output that the plan leaves out is told and not waited for.
+func TestNotAskedFor(t *testing.T) {
+	d := files(t, "r.json", `{"data":[{"a":[1]},{"a":[2]}],"validation_data":[{"o":[1],"p":[2]},{"o":[3],"p":[4]}]}`)
+	sig := model(t, 0, "a:INT8[1] -> o:INT8[1] p:INT8[1]")
+	for _, c := range []struct {
+		asked  string
+		expect *scenario.Expect
+		want   string
+		told   int
+	}{
+		{"", nil, "a[1]=1 -> o[1]=1 p[1]=2; a[1]=2 -> o[1]=3 p[1]=4", 0},
+		{"p", nil, "a[1]=1 -> p[1]=2 [p]; a[1]=2 -> p[1]=4 [p]", 1},
+		{"p", &scenario.Expect{Sample: 1}, "a[1]=1 [p]; a[1]=2 [p]", 0},
+	} {
+		r := &scenario.Request{Batch: 1, Expect: c.expect}
+		if c.asked != "" {
+			r.Outputs = []scenario.Wanted{{Name: c.asked}}
+		}
+		built, diags := Build(d, r, sig, 1)
+		if got := show(built); got != c.want || diags.HasErrors() || len(diags) != c.told || c.told > 0 && diags[0].Code != codeUnasked {
+			t.Errorf("%q %+v: %s, %v; want %s and %d warnings", c.asked, c.expect, got, diags, c.want, c.told)
+		}
+	}
+}

@@ -16,7 +16,7 @@ import (
 // inputs.NAME, outputs.NAME, parameters.NAME), and inputs by their own names.
 func (r *reader) readTable(data []byte) error {
 	r.from.unit = "line"
-	table := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
+	table := csv.NewReader(bytes.NewReader(data))
 	head, err := table.Read()
 	switch {
 	case errors.Is(err, io.EOF):
