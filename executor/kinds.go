@@ -77,7 +77,7 @@ func keyPos(t *scenario.Target, name string) source.Pos {
 
 // abilities is what can be done for a target: what its kind can, and what the executor does whatever the kind.
 func abilities(k *backends.Kind, t *scenario.Target) backends.Ability {
-	a := k.Abilities(targetOf(k, t))
+	a := k.Abilities(TargetOf(k, t))
 	if t.Metrics != nil {
 		a |= backends.Scrape
 	}
@@ -108,7 +108,7 @@ func (b *build) checkTarget(k *backends.Kind, t *scenario.Target) {
 	if k.Check == nil || b.diags.HasErrors() {
 		return // a scheme that the kind does not speak has been said
 	}
-	values := targetOf(k, t)
+	values := TargetOf(k, t)
 	if t.Embedded() { // where it will be shows when it runs
 		values.URL = t.Scheme() + "://localhost:1"
 	}
@@ -183,8 +183,8 @@ func Catalogue(k backends.Kind) (*metric.Catalogue, error) {
 	return metric.New(observe.Rows(k.Series)...)
 }
 
-// targetOf is a plan's target in the backends' plain values.
-func targetOf(k *backends.Kind, t *scenario.Target) backends.Target {
+// TargetOf is a plan's target in the backends' plain values.
+func TargetOf(k *backends.Kind, t *scenario.Target) backends.Target {
 	out := backends.Target{
 		URL: t.URL, Model: t.Model, ModelVersion: t.ModelVersion,
 		ConnectTimeout: t.ConnectTimeout, MaxMessage: t.MaxMessage,

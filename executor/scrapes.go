@@ -54,7 +54,7 @@ func (r *runner) openMetrics(ctx context.Context, t *target) error {
 		return err
 	}
 	e := &endpoint{target: t, url: where}
-	if e.client, err = observe.ClientFor(where, targetOf(t.kind, t.plan).TLS); err != nil {
+	if e.client, err = observe.ClientFor(where, TargetOf(t.kind, t.plan).TLS); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	r.clean.push("close the metrics endpoint of target "+t.plan.Name, func(context.Context) error {

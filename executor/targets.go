@@ -83,7 +83,7 @@ func (r *runner) connect(ctx context.Context, t *target) error {
 		r.clean.push("stop the embedded server", func(context.Context) error { return stop() })
 		t.url = url
 	}
-	values := targetOf(t.kind, t.plan)
+	values := TargetOf(t.kind, t.plan)
 	values.URL, values.KeepReplies = t.url, r.env.Replies
 	conn, err := t.kind.Open(ctx, values, r.clock)
 	if err != nil {

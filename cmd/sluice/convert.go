@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ type convertFlags struct {
 	out   string // FILE of the plan
 	force bool
 	run   bool
+	ask   bool
 	dir   string // of the run's artifacts
 }
 
@@ -44,7 +46,8 @@ func (a *app) convertPerfAnalyzer() *cobra.Command {
 		Use:   "perf-analyzer [flags] -- ARGS... | 'COMMAND LINE'",
 		Short: "Turn a command line of perf_analyzer into a plan, or run it",
 		Long: "Turn a command line of perf_analyzer into a commented plan. The arguments stand after --, as perf_analyzer takes\n" +
-			"them, or all in one quoted text. With --run the plan is run at once: the report is written in perf_analyzer's words, the\n" +
+			"them, or all in one quoted text. With --ask the server is asked whether the model keeps sequences, and for the inputs that\n" +
+			"--string-data is for; without it a plan has sequences where the command line speaks of them. With --run the plan is run at once: the report is written in perf_analyzer's words, the\n" +
 			"files of -f and --profile-export-file where the command line wants them, and the exit code is that of the run.\n\n" +
 			"Exit 2: the command line has mistakes; all of them are shown.",
 		Example: "  sluice convert perf-analyzer -o plan.yaml -- -m resnet50 -i grpc --concurrency-range 1:4 -f perf.csv\n" +
@@ -53,8 +56,8 @@ func (a *app) convertPerfAnalyzer() *cobra.Command {
 			"  sluice convert perf-analyzer -- --help      # every option, and what becomes of it",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.convertLine(args, f)
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.convertLine(c.Context(), args, f)
 		},
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -63,12 +66,13 @@ func (a *app) convertPerfAnalyzer() *cobra.Command {
 	c.Flags().StringVarP(&f.out, "output", "o", "", "`FILE` for the plan (default standard output)")
 	c.Flags().BoolVar(&f.force, "force", false, "overwrite FILE")
 	c.Flags().BoolVar(&f.run, "run", false, "run the plan")
+	c.Flags().BoolVar(&f.ask, "ask", false, "ask the server about the model, as --run and perf_analyzer do")
 	c.Flags().StringVar(&f.dir, "out", "", "`DIR` for the artifacts of --run (default sluice-results/NAME-TIME)")
 	return c
 }
 
 // convertLine converts the arguments, or the one text that holds them all.
-func (a *app) convertLine(args []string, f convertFlags) error {
+func (a *app) convertLine(ctx context.Context, args []string, f convertFlags) error {
 	if len(args) == 0 {
 		return errors.New("there is no command line to convert\nsee `sluice convert perf-analyzer --help`")
 	}
@@ -82,6 +86,12 @@ func (a *app) convertLine(args []string, f convertFlags) error {
 	o := convert.Options{Args: args}
 	if f.out != "" {
 		o.Dir = filepath.Dir(f.out)
+	}
+	if f.run || f.ask {
+		var err error
+		if o.Model, err = a.askModel(ctx, o); err != nil && !f.run { // else the run tells
+			fmt.Fprintf(a.err, "the server did not say what the model takes: %s\n", err)
+		}
 	}
 	out, diags := convert.PerfAnalyzer(o)
 	if len(diags) > 0 {

@@ -87,3 +87,41 @@ func playLine(t *testing.T, server *builtin.Server, args []string) {
 		}
 	}
 }
+
+// With --run, and with --ask, the server says what perf_analyzer learns from it: that a model keeps sequences, and which inputs
+// hold texts.
+func TestConvertAsksTheServer(t *testing.T) {
+	server, err := builtin.Start(context.Background(), builtin.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	exe, err := exec.LookPath("sluice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := exec.Command(exe, "convert", "perf-analyzer", "--ask", "--", "-m", "m", "-u", "127.0.0.1:1")
+	if said, err := nobody.CombinedOutput(); err != nil || !strings.Contains(string(said), "the server did not say what the model takes: ") || !strings.Contains(string(said), "model: m ") {
+		t.Errorf("%v\n%s", err, said)
+	}
+	for _, c := range []struct{ line, want string }{
+		{"-m sequence_acc -u " + server.HTTPURL(), "sequences: {length: {min: 16, max: 24}}"},
+		{"-i grpc -m sequence_acc -u " + strings.TrimPrefix(server.GRPCURL(), "grpc://"), "sequences: {length: {min: 16, max: 24}}"},
+		{"-m identity_bytes --shape INPUT0:2 --string-data x -u " + server.HTTPURL(), "data: {generate: {INPUT0: x}, count: 1}"},
+	} {
+		dir := t.TempDir()
+		args := append([]string{"--"}, strings.Fields(c.line+" --request-count 45")...)
+		ask := exec.Command(exe, append([]string{"convert", "perf-analyzer", "--ask"}, args...)...)
+		ask.Dir = dir
+		plan, err := ask.Output()
+		if err != nil || !strings.Contains(string(plan), c.want) {
+			t.Errorf("%s: %v, %q is not in\n%s", c.line, err, c.want, plan)
+		}
+		run := exec.Command(exe, append([]string{"convert", "perf-analyzer", "--run", "--out", "results"}, args...)...)
+		run.Dir = dir
+		printed, err := run.CombinedOutput()
+		if code := run.ProcessState.ExitCode(); !slices.Contains([]int{verdict.CodePass, verdict.CodeInvalid}, code) {
+			t.Errorf("%s: exit code %d (%v)\n%s", c.line, code, err, printed)
+		}
+	}
+}

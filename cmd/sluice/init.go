@@ -68,7 +68,7 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	var sig backends.Signature
 	var asked error
 	if !embedded {
-		sig, asked = ask(ctx, kind, f)
+		sig, asked = ask(ctx, kind, backends.Target{URL: f.url, Model: f.model, ConnectTimeout: patience})
 	}
 	text := planText(f, sig, asked)
 	if f.out == "" {
@@ -93,14 +93,14 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	return nil
 }
 
-// ask describes the model, within some seconds.
-func ask(ctx context.Context, kind *backends.Kind, f initFlags) (sig backends.Signature, err error) {
-	const patience = 5 * time.Second
+// patience is how long a server has to say what its model takes.
+const patience = 5 * time.Second
+
+// ask describes the model of a target.
+func ask(ctx context.Context, kind *backends.Kind, t backends.Target) (sig backends.Signature, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	conn, err := kind.Open(ctx, backends.Target{
-		URL: f.url, Model: f.model, ConnectTimeout: patience,
-	}, backends.Clock{Origin: time.Now()})
+	conn, err := kind.Open(ctx, t, backends.Clock{Origin: time.Now()})
 	if err != nil {
 		return sig, err
 	}

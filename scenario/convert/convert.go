@@ -23,9 +23,23 @@ type Options struct {
 	// Dir is the folder of the plan, to which paths in the plan are relative; those of the command line are relative to the
 	// working folder. "": the same.
 	Dir string
+	// Model is what the server says of the model; nil: nobody has asked it.
+	Model *Model
 	// Stat and Read look at the files that the command line names; nil: os.Stat, os.ReadFile.
 	Stat func(string) (os.FileInfo, error)
 	Read func(string) ([]byte, error)
+}
+
+// Model is what perf_analyzer learns from the server before it sends anything, as far as it decides about the plan.
+type Model struct {
+	Sequences bool // it keeps state between the requests of a sequence
+	Inputs    []Input
+}
+
+// Input is one of a model's.
+type Input struct {
+	Name string
+	Text bool // its datatype is BYTES
 }
 
 // Converted is what a command line has become.

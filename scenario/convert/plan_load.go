@@ -1,78 +1,10 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"strings"
 )
-
-func (s *settings) data(p *page) {
-	switch {
-	case len(s.paths) > 0 && s.dirs > 0:
-		dir := s.paths[0]
-		for _, path := range s.paths {
-			if info, err := s.o.Stat(path); err == nil && info.IsDir() {
-				dir = path
-				break
-			}
-		}
-		p.add("data: {dir: "+s.path(dir)+"}", s.because("--input-data", "--data-directory"))
-		if len(s.paths) > 1 {
-			s.no("--input-data", "beside a folder, perf_analyzer reads nothing else; nor does the plan")
-		}
-	case len(s.paths) > 0:
-		s.files(p)
-	default:
-		s.made(p)
-	}
-	p.add("", "")
-}
-
-// files are the data's rows in perf_analyzer's own form.
-func (s *settings) files(p *page) {
-	var list []string
-	for _, path := range s.paths {
-		list = append(list, s.path(path))
-	}
-	file := list[0]
-	if len(list) > 1 {
-		file = "[" + strings.Join(list, ", ") + "]"
-	}
-	if command := s.generator(); command != nil {
-		var words []string
-		for _, w := range command {
-			words = append(words, scalar(w))
-		}
-		p.add("data: {command: ["+strings.Join(words, ", ")+"], format: frames}", s.because("--input-data", "--data-directory")+": message_generator of "+quote(s.paths[0])+"; run with --allow-exec")
-	} else {
-		p.add("data: "+flow("file: "+file, "format: perf_analyzer"), s.because("--input-data", "--data-directory"))
-	}
-	s.idle("--string-data", "the data comes from files")
-	s.idle("--string-length", "the data comes from files")
-}
-
-// made is data that is made up: one row, sent again and again, as perf_analyzer does.
-func (s *settings) made(p *page) {
-	kind := s.generate
-	if kind == "" {
-		kind = "random"
-	}
-	members, from := []string{"generate: " + kind, "count: 1"}, []string{"-z", "--input-data"}
-	if s.has("--string-length") && !s.has("--string-data") {
-		members, from = append(members, "string_length: "+count(s.stringLength)), append(from, "--string-length")
-	}
-	why := "one row, sent again and again, as perf_analyzer does; more: count: 16"
-	if given := s.because(from...); given != "" {
-		why = given + ": " + why
-	}
-	p.add("data: "+flow(members...), why)
-	if s.has("--string-data") {
-		s.no("--string-data", fmt.Sprintf("a plan names the input: data: {generate: {INPUT: %s}}", scalar(s.stringData)))
-		if s.has("--string-length") {
-			s.idle("--string-length", "--string-data says what is sent")
-		}
-	}
-}
 
 // stage is the one stage of the plan.
 func (s *settings) stage(p *page) {
@@ -312,13 +244,20 @@ func (s *settings) sequenced(p *page) {
 	} else {
 		s.idle("--serial-sequences", "a closed loop has one request of a sequence in flight")
 	}
-	if s.lengthSaid || len(s.paths) == 0 && (len(members) > 0 || s.has("--sequence-length-variation")) {
+	formed := len(members) > 0 || s.o.Model != nil && s.o.Model.Sequences
+	rows := s.oneStream()
+	switch {
+	case s.lengthSaid || (len(s.paths) == 0 || s.dirs > 0) && (formed || s.has("--sequence-length-variation")):
 		members = append(members, "length: "+s.lengths()) // perf_analyzer's own, where none is given
-	} else {
+	case formed && rows > 0:
+		members = append(members, "length: "+count(rows)) // all rows are one sequence, sent again and again
+		fallthrough
+	default:
 		s.idle("--sequence-length-variation", "the sequences of the data are as long as they are")
 	}
-	if len(members) > 0 {
-		p.add("    sequences: "+flow(members...), s.because("--num-of-sequences", "--sequence-length", "--sequence-length-variation", "--sequence-id-range", "--serial-sequences"))
+	if formed || len(members) > 0 {
+		why := s.because("--num-of-sequences", "--sequence-length", "--sequence-length-variation", "--sequence-id-range", "--serial-sequences")
+		p.add("    sequences: "+flow(members...), cmp.Or(why, "the model keeps them"))
 	}
 }
 

@@ -1,0 +1,134 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (s *settings) data(p *page) {
+	switch {
+	case len(s.paths) > 0 && s.dirs > 0:
+		dir := s.paths[0]
+		for _, path := range s.paths {
+			if info, err := s.o.Stat(path); err == nil && info.IsDir() {
+				dir = path
+				break
+			}
+		}
+		p.add("data: {dir: "+s.path(dir)+"}", s.because("--input-data", "--data-directory"))
+		if len(s.paths) > 1 {
+			s.no("--input-data", "beside a folder, perf_analyzer reads nothing else; nor does the plan")
+		}
+	case len(s.paths) > 0:
+		s.files(p)
+	default:
+		s.made(p)
+	}
+	p.add("", "")
+}
+
+// files are the data's rows in perf_analyzer's own form.
+func (s *settings) files(p *page) {
+	var list []string
+	for _, path := range s.paths {
+		list = append(list, s.path(path))
+	}
+	file := list[0]
+	if len(list) > 1 {
+		file = "[" + strings.Join(list, ", ") + "]"
+	}
+	if command := s.generator(); command != nil {
+		var words []string
+		for _, w := range command {
+			words = append(words, scalar(w))
+		}
+		p.add("data: {command: ["+strings.Join(words, ", ")+"], format: frames}", s.because("--input-data", "--data-directory")+": message_generator of "+quote(s.paths[0])+"; run with --allow-exec")
+	} else {
+		p.add("data: "+flow("file: "+file, "format: perf_analyzer"), s.because("--input-data", "--data-directory"))
+	}
+	s.idle("--string-data", "the data comes from files")
+	s.idle("--string-length", "the data comes from files")
+}
+
+// made is data that is made up: one row, sent again and again, as perf_analyzer does.
+func (s *settings) made(p *page) {
+	kind := s.generate
+	if kind == "" {
+		kind = "random"
+	}
+	texts := s.texts(kind)
+	if texts != "" {
+		kind = texts
+	}
+	members, from := []string{"generate: " + kind, "count: 1"}, []string{"-z", "--input-data"}
+	if texts != "" {
+		from = append(from, "--string-data")
+	}
+	if s.has("--string-length") && !s.has("--string-data") {
+		members, from = append(members, "string_length: "+count(s.stringLength)), append(from, "--string-length")
+	}
+	why := "one row, sent again and again, as perf_analyzer does; more: count: 16"
+	if given := s.because(from...); given != "" {
+		why = given + ": " + why
+	}
+	p.add("data: "+flow(members...), why)
+	if !s.has("--string-data") {
+		return
+	}
+	s.idle("--string-length", "--string-data says what is sent")
+	switch {
+	case texts != "":
+	case s.o.Model != nil:
+		s.idle("--string-data", "no input of the model holds texts")
+	default:
+		s.no("--string-data", fmt.Sprintf("a plan names the input: data: {generate: {INPUT: %s}}; with --ask or --run the server is asked for it", constant(s.stringData)))
+	}
+}
+
+// texts are the generators of a model's inputs, with --string-data for those that hold texts; "": it decides about none.
+func (s *settings) texts(kind string) string {
+	if !s.has("--string-data") || s.o.Model == nil || !slices.ContainsFunc(s.o.Model.Inputs, func(in Input) bool { return in.Text }) {
+		return ""
+	}
+	var members []string
+	for _, in := range s.o.Model.Inputs {
+		switch {
+		case in.Text:
+			members = append(members, scalar(in.Name)+": "+constant(s.stringData))
+		case kind != "random": // which those that are not named are
+			members = append(members, scalar(in.Name)+": "+kind)
+		}
+	}
+	return flow(members...)
+}
+
+// constant is the generator that gives this text; some words are generators of their own.
+func constant(text string) string {
+	if text == "random" || text == "zero" {
+		return "{one_of: [" + text + "]}"
+	}
+	return scalar(text)
+}
+
+// oneStream is how many rows the files have where they are rows of one stream, not of several; 0: they are, or cannot be read.
+func (s *settings) oneStream() (rows int64) {
+	for _, path := range s.paths {
+		text, err := s.o.Read(path)
+		var file struct {
+			Data []json.RawMessage `json:"data"`
+		}
+		if err != nil || json.Unmarshal(text, &file) != nil {
+			return 0
+		}
+		for _, row := range file.Data {
+			if bytes.HasPrefix(bytes.TrimSpace(row), []byte("[")) {
+				return 0
+			}
+			rows++
+		}
+	}
+	return rows
+}
