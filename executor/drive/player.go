@@ -139,11 +139,15 @@ func (p *player) scan(end *ending) {
 	p.oldest(now)
 	p.drain(end, now)
 	for sl := range p.present {
+		least := int64(0)
+		if sl.closing.Load() {
+			least = int64(finishTime)
+		}
 		if limit := sl.pool.timeout; limit > 0 {
-			sl.cancel(now-limit, backends.CauseTimeout)
+			sl.cancel(now-max(limit, least), backends.CauseTimeout)
 		}
 		if limit := sl.pool.inactivity; limit > 0 {
-			sl.silent(now - limit)
+			sl.silent(now - max(limit, least))
 		}
 	}
 	if end.why != 0 {

@@ -41,7 +41,8 @@ type Sequences struct {
 	AtOnce int
 }
 
-// finishTime is how long the requests that close sequences may take when all others are cancelled.
+// finishTime is how long the requests that close sequences may take when all others are cancelled, and in which they may be
+// answered where others have less: a server that stands still for longer than their timeout is not left with what it has open.
 const finishTime = 2 * time.Second
 
 // closer is set in the number of a request that closes a sequence: none of the load's has it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -238,6 +239,31 @@ func TestStopsCloseSequences(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestEndsOutlastTheTimeout: a server that stands still for longer than requests may take gets the ends of what they began
+// when it goes on.
+func TestEndsOutlastTheTimeout(t *testing.T) {
+	for name, play := range players {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := keeping(t, 3)
+			w.gate = make(chan struct{})
+			o := w.options()
+			o.Sequences, o.Limit, o.Timeout = &Sequences{CountsLimit: true}, 3, int64(20*time.Millisecond)
+			var once sync.Once
+			w.onSend = func(s *backends.Sample) {
+				if s.Flags&backends.Closing != 0 {
+					once.Do(func() { time.AfterFunc(5*time.Duration(o.Timeout), func() { close(w.gate) }) })
+				}
+			}
+			p := play(background, w, stream(3, 1, exactly(4), false), o)
+			w.balanced(p)
+			if p.Closed < 1 {
+				t.Errorf("played %+v: nothing had to be closed", p)
+			}
+		})
 	}
 }
 
