@@ -120,7 +120,11 @@ func ask(ctx context.Context, kind *backends.Kind, t backends.Target) (sig backe
 func planText(f initFlags, sig backends.Signature, asked error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Run with: sluice run FILE       Explain a key: sluice explain KEY\nversion: 1\n\nvars:\n  url: {default: %q, env: SLUICE_URL, description: where the model is served}\n\n", f.url)
-	fmt.Fprintf(&b, "target:\n  backend: %s\n  url: ${url}\n  model: %s\n\n", f.backend, f.model)
+	fmt.Fprintf(&b, "target:\n  backend: %s\n  url: ${url}\n  model: %s\n", f.backend, f.model)
+	if sig.Decoupled {
+		b.WriteString(decoupled(f.url))
+	}
+	b.WriteByte('\n')
 	if asked != nil {
 		fmt.Fprintf(&b, "# The server did not describe the model: %s\n\n", strings.ReplaceAll(asked.Error(), "\n", " "))
 	}
@@ -138,6 +142,9 @@ func planText(f initFlags, sig backends.Signature, asked error) string {
 		fmt.Fprintf(&b, "# batches of at most %d\n", sig.MaxBatch)
 	}
 	b.WriteString("data: {generate: random}            # or {file: inputs.json}\n\ndefaults:\n  warmup: 1s\n")
+	if sig.Sequence > backends.NoSequences {
+		b.WriteString("  sequences: {}                     # the model keeps state: sequences of 20 requests, or as long as the data's\n")
+	}
 	if len(shapes) > 0 {
 		fmt.Fprintf(&b, "  # dimensions of any size: choose\n  shapes: {%s}\n", strings.Join(shapes, ", "))
 	}
@@ -160,6 +167,14 @@ stages:
 output: {formats: [json, csv, junit, markdown]}
 `)
 	return b.String()
+}
+
+// decoupled is how a request may have any number of responses.
+func decoupled(url string) string {
+	if strings.HasPrefix(url, "http") {
+		return "  endpoint: generate\n  streaming: true     # a request may have any number of responses: events of generate_stream\n"
+	}
+	return "  streaming: true     # a request may have any number of responses\n"
 }
 
 func dims(shape []int64) string {
