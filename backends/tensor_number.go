@@ -16,7 +16,7 @@ func appendNumber(dst []byte, t DataType, text string) ([]byte, error) {
 	case float:
 		return appendFloatText(dst, t, text)
 	}
-	return dst, misfit(t, strings.Clone(text), "is a number, not "+kindOf(t).word())
+	return dst, misfit(t, literal(strings.Clone(text)), "is a number, not "+kindOf(t).word())
 }
 
 func appendWholeText(dst []byte, t DataType, text string) ([]byte, error) {

@@ -77,7 +77,8 @@ func TestLikePerfAnalyzer(t *testing.T) {
 		{"over half", "a:FP16[1]", 0, 1, nil, []string{`{"data":[{"a":[1e6]}]}`}, `error: input "a"[0]: 1e6 does not fit FP16: it is out of range`},
 		{"integers for floats", "a:FP32[2]", 0, 1, nil, []string{`{"data":[{"a":[1,-2]}]}`}, "a[2]=1,-2"},
 		{"bool for a number", "a:FP32[1]", 0, 1, nil, []string{`{"data":[{"a":[true]}]}`}, `error: input "a"[0]: true does not fit FP32: it is a bool, not a number`},
-		{"number for a bool", "a:BOOL[1]", 0, 1, nil, []string{`{"data":[{"a":[1]}]}`}, `error: input "a"[0]`},
+		{"number for a bool", "a:BOOL[1]", 0, 1, nil, []string{`{"data":[{"a":[1]}]}`}, `error: input "a"[0]: 1 does not fit BOOL: it is a number, not a bool`},
+		{"number for a string", "a:BYTES[1]", 0, 1, nil, []string{`{"data":[{"a":[7]}]}`}, `error: input "a"[0]: 7 does not fit BYTES: it is a number, not a string`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var list []string
