@@ -62,8 +62,12 @@ func (r *runner) probe(ctx context.Context, t *target, call *backends.Call, ids 
 	})
 }
 
-// counts reports whether a server stood behind what came back.
+// counts reports whether a server stood behind what came back. Of a reply in several responses the first one shows it, however
+// long the others take.
 func counts(s *backends.Sample) bool {
+	if s.Responses > 0 {
+		return true
+	}
 	switch s.Class {
 	case backends.Dial, backends.TLS, backends.Write, backends.TimedOut, backends.ResetByPeer, backends.Client, backends.Stopped:
 		return false

@@ -289,3 +289,24 @@ stages:
 		t.Errorf("sent %d, without outcome %d, of 100", sent, lost)
 	}
 }
+
+// TestLongReplyIsAnAnswer: a request that is still being answered when the patience with the target is over shows that it is
+// there.
+func TestLongReplyIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{})
+	for url, keys := range map[string]string{s.GRPCURL(): "", s.HTTPURL(): "endpoint: generate, "} {
+		t.Run(keys, func(t *testing.T) {
+			t.Parallel()
+			r := play(t, `
+version: 1
+target: {backend: triton, url: URL, model: tokens_decoupled, `+keys+`streaming: true, ready: 300ms}
+data: {generate: {text_input: a b, max_tokens: 150, stream: true}}
+stages: [{id: a, load: {concurrency: 1}, for: 1 request}]
+`, url, Env{})
+			if n := node(t, r, "a"); n.Outcome != result.Done && n.Outcome != result.Invalid {
+				t.Errorf("%s: %s", n.Outcome, n.Reason)
+			}
+		})
+	}
+}
