@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/netlane"
@@ -22,6 +23,7 @@ type endpoint struct {
 	authority    string // host or host:port, as the URL has it
 	prefix       string // escaped path before /v2, without a slash at its end
 	tls          *tls.Config
+	wanted       *atomic.Bool // the server has asked for a certificate of the client's
 }
 
 // parseURL takes a URL apart. Errors leave the URL out where it may hold a password.
@@ -61,6 +63,21 @@ func parseURL(text string) (endpoint, error) {
 	return e, nil
 }
 
-func tlsConfig(o *backends.TLSOptions, host string) (*tls.Config, error) {
-	return netlane.TLSConfig(o, host)
+// secured reads the files of TLS.
+func (e *endpoint) secured(o *backends.TLSOptions) (err error) {
+	if e.tls, err = netlane.TLSConfig(o, e.host); err != nil {
+		return err
+	}
+	wanted, own := new(atomic.Bool), e.tls.Certificates
+	e.wanted = wanted
+	e.tls.GetClientCertificate = func(info *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		wanted.Store(true)
+		for i := range own {
+			if info.SupportsCertificate(&own[i]) == nil {
+				return &own[i], nil
+			}
+		}
+		return new(tls.Certificate), nil // none, as without this function
+	}
+	return nil
 }

@@ -16,9 +16,9 @@ const service = "/inference.GRPCInferenceService/"
 
 // GRPC is a target over gRPC.
 type GRPC struct {
-	target  backends.Target
-	address string // for messages
-	pool    *grpcraw.Pool
+	target backends.Target
+	end    endpoint // for messages
+	pool   *grpcraw.Pool
 }
 
 func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error) {
@@ -30,7 +30,7 @@ func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error
 	if err != nil {
 		return nil, err
 	}
-	return &GRPC{target: t, address: e.address, pool: pool}, nil
+	return &GRPC{target: t, end: e, pool: pool}, nil
 }
 
 // Lanes implements backends.Conn: unary callers, or bidirectional streams where the target streams.
@@ -41,7 +41,7 @@ func (c *GRPC) Lanes(ctx context.Context, n int, o backends.LaneOptions) (lanes 
 	} else {
 		lanes, limits, err = c.pool.Lanes(ctx, n, o)
 	}
-	return lanes, limits, astray(c.target.URL, "connect to "+c.address, err)
+	return lanes, limits, c.end.astray(c.target.URL, "connect to "+c.end.address, err)
 }
 
 // Close implements backends.Conn.
@@ -51,7 +51,7 @@ func (c *GRPC) Close(context.Context) error { return c.pool.Close() }
 func (c *GRPC) Invoke(ctx context.Context, method string, request []byte) ([]byte, error) {
 	reply, err := c.pool.Invoke(ctx, service+method, request)
 	if err != nil {
-		return nil, astray(c.target.URL, method+": connect to "+c.address, fmt.Errorf("%s: %w", method, err))
+		return nil, c.end.astray(c.target.URL, method+": connect to "+c.end.address, fmt.Errorf("%s: %w", method, err))
 	}
 	return reply, nil
 }

@@ -53,7 +53,7 @@ func (c *HTTP) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]back
 		Hold: o.Hold, Largest: o.Largest, PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
 	}, n)
 	if c.end.secure { // else there is nothing but TCP to it
-		err = astray(c.target.URL, "connect to "+c.end.address, err)
+		err = c.end.astray(c.target.URL, "connect to "+c.end.address, err)
 	}
 	return lanes, limits, err
 }
@@ -128,7 +128,7 @@ func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*
 	}
 	resp, err := c.client.Do(req)
 	if err != nil {
-		return nil, nil, astray(c.target.URL, method+" "+c.base+path, err)
+		return nil, nil, c.end.astray(c.target.URL, method+" "+c.base+path, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxControl+1))

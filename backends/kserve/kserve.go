@@ -78,7 +78,7 @@ func resolve(t backends.Target) (endpoint, error) {
 		return e, &backends.KeyError{Key: "headers", Err: err}
 	}
 	if e.secure {
-		e.tls, err = tlsConfig(t.TLS, e.host)
+		err = e.secured(t.TLS)
 	}
 	return e, err
 }

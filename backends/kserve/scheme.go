@@ -14,6 +14,8 @@ import (
 // target's URL says, and which scheme may be meant. The first row that fits counts:
 //
 //	scheme         what came of it                                         may be meant
+//	https grpcs    any of these, and the server has asked for a            another certificate of the client's
+//	               certificate of the client's
 //	https grpcs    an end                                                  the same without TLS
 //	https grpcs    no TLS handshake, or the connection is taken, and       the same without TLS
 //	               nothing comes
@@ -23,12 +25,20 @@ import (
 //	http grpc      the connection is taken, and nothing comes              the other protocol
 //
 // Any other error stays as it is. call is what was asked of whom.
-func astray(url, call string, err error) error {
+func (e *endpoint) astray(url, call string, err error) error {
 	scheme, _, _ := strings.Cut(url, "://")
-	if what := strayed(scheme, err); what != "" {
+	switch what := strayed(scheme, err); {
+	case what == "":
+		return err
+	case e.wanted != nil && e.wanted.Load():
+		advice := "give it one with `cert` and `key` under `tls`"
+		if len(e.tls.Certificates) > 0 {
+			advice = "it takes another one than the `cert` under `tls`"
+		}
+		return &strayError{text: call + ": the server asks for a client certificate and then ends the connection: " + advice, err: err}
+	default:
 		return &strayError{text: call + ": " + what, err: err}
 	}
-	return err
 }
 
 // strayError is an error in words of ours.

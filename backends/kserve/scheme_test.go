@@ -2,12 +2,21 @@ package kserve
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io"
 	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -78,14 +87,14 @@ func TestNotAstray(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	late := &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
 	for _, err := range []error{nil, refused, late, io.EOF, errors.New("status 503")} {
-		if got := astray("http://h:1", "GET /", err); got != err { //nolint:errorlint // the very same
+		if got := new(endpoint).astray("http://h:1", "GET /", err); got != err { //nolint:errorlint // the very same
 			t.Errorf("%v became %v", err, got)
 		}
 	}
-	if err := astray("grpc://h:1", "ServerLive", context.DeadlineExceeded); !errors.Is(err, context.DeadlineExceeded) {
+	if err := new(endpoint).astray("grpc://h:1", "ServerLive", context.DeadlineExceeded); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v has lost its cause", err)
 	}
-	if got := astray("http+unix:///s", "GET /", errors.New("malformed HTTP")); !strings.HasSuffix(got.Error(), "write grpc+unix:// in `url`") {
+	if got := new(endpoint).astray("http+unix:///s", "GET /", errors.New("malformed HTTP")); !strings.HasSuffix(got.Error(), "write grpc+unix:// in `url`") {
 		t.Errorf("a socket: %v", got)
 	}
 }
@@ -122,4 +131,80 @@ func rawServer(t *testing.T, words string, ends bool) string {
 		}
 	}()
 	return l.Addr().String()
+}
+
+// A server that wants a certificate of the client's may say so only by an end, as Triton does; one that asks and goes on is like
+// any other.
+func TestCertificateWanted(t *testing.T) {
+	const ends = "the server asks for a client certificate and then ends the connection: "
+	own := filepath.Join(t.TempDir(), "own.pem")
+	writeCertificate(t, own)
+	for _, c := range []struct {
+		scheme string
+		strict bool
+		own    string
+		want   string
+	}{
+		{"https", true, "", ends + "give it one with `cert` and `key` under `tls`"},
+		{"grpcs", true, "", ends + "give it one with `cert` and `key` under `tls`"},
+		{"https", true, own, ends + "it takes another one than the `cert` under `tls`"},
+		{"grpcs", true, own, ends + "it takes another one than the `cert` under `tls`"},
+		{"https", false, "", "status 404"},
+		{"https", false, own, "status 404"},
+	} {
+		address := askingServer(t, c.strict)
+		conn := openFor(t, backends.Target{
+			URL: c.scheme + "://" + address, Model: "m", ConnectTimeout: time.Second, TLS: &backends.TLSOptions{Verify: "none", Cert: c.own, Key: c.own},
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if err := conn.(backends.Prober).Ready(ctx, ""); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, strict %t, %q: %v\nwant … %s", c.scheme, c.strict, c.own, err, c.want)
+		}
+		cancel()
+	}
+}
+
+// writeCertificate writes a certificate that signs itself, and its key.
+func writeCertificate(t *testing.T, path string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	cert, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
+	if err := os.WriteFile(path, append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// askingServer asks for a certificate of the client's, and ends strictly where there is none, without an alert.
+func askingServer(t *testing.T, strict bool) string {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, ok := w.(http.Hijacker); ok && strict {
+			if conn, _, err := c.Hijack(); err == nil {
+				_ = conn.(*tls.Conn).NetConn().Close()
+			}
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert, NextProtos: []string{"h2", "http/1.1"}}
+	if strict { // HTTP/2 ends before anything is said
+		s.Config.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){
+			"h2": func(_ *http.Server, c *tls.Conn, _ http.Handler) { _ = c.NetConn().Close() },
+		}
+	}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().String()
 }

@@ -2,14 +2,17 @@
 # A real Triton Inference Server from PyPI, with the models of triton/models and the C backend of triton/backend.
 #
 #   testdata/servers/triton.sh start     installs what is missing, starts, prints the URLs
+#   testdata/servers/triton.sh secure    beside it, one more with a model in C that wants TLS over gRPC, and a certificate
 #   testdata/servers/triton.sh stop
 #
-# Everything is put under $SLUICE_SERVERS (default .ci/work). Ports: 18000 HTTP, 18001 gRPC, 18002 metrics, on loopback.
-# Needs: python3 with venv and its shared library, gcc, curl.
+# Everything is put under $SLUICE_SERVERS (default .ci/work). Ports: 18000 HTTP, 18001 gRPC, 18002 metrics, on loopback; 18010 HTTP
+# and 18011 gRPC with TLS, whose certificates are made anew in triton-secure/tls.
+# Needs: python3 with venv and its shared library, gcc, curl; openssl.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/lib.sh"
 work=${SLUICE_SERVERS:-$here/../../.ci/work}/triton
+secure=$work-secure
 http=127.0.0.1:18000
 
 install() {
@@ -22,33 +25,68 @@ install() {
 
 start() {
   install
-  local site minor
-  site=$(echo "$work"/venv/lib/python3.*/site-packages)
-  minor=$("$work/venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   # The server writes into its model folders: it gets a copy.
   rm -rf "$work/models" "$work/backends"
   cp -r "$here/triton/models" "$work/models"
   mkdir -p "$work/backends/identity"
+  local site minor
+  site=$(packages)
+  minor=$("$work/venv/bin/python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   cp -r "$site/pytriton/tritonserver/backends/python" "$work/backends/"
   cp "$site/pytriton/tritonserver/python_backend_stubs/$minor/triton_python_backend_stub" "$work/backends/python/"
   gcc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$work/backends/identity/libtriton_identity.so" "$here/triton/backend/identity.c"
-
-  local libpython
-  libpython=$("$work/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_config_var("LIBDIR"))')
-  spawn triton "$work" env \
-    PATH="$work/venv/bin:$PATH" LD_LIBRARY_PATH="$libpython:$site/nvidia_pytriton.libs" \
-    "$site/pytriton/tritonserver/bin/tritonserver" \
+  serve triton "$work" \
     --model-repository="$work/models" --backend-directory="$work/backends" \
     --model-control-mode=explicit --load-model='*' \
     --cache-directory="$site/pytriton/tritonserver/caches" --cache-config=local,size=1048576 \
     --trace-config=triton,file="$work/trace.json" --trace-config=mode=triton \
-    --http-address=127.0.0.1 --grpc-address=127.0.0.1 --metrics-address=127.0.0.1 \
-    --http-port=18000 --grpc-port=18001 --metrics-port=18002
+    --metrics-address=127.0.0.1 --http-port=18000 --grpc-port=18001 --metrics-port=18002
   await triton "$work" "http://$http/v2/health/ready" 120
   echo "triton: http://$http grpc://127.0.0.1:18001"
 }
 
+packages() { echo "$work"/venv/lib/python3.*/site-packages; }
+
+# serve NAME FOLDER ARGS...: starts a server that finds its libraries, on loopback.
+serve() {
+  local name=$1 folder=$2 site libpython
+  shift 2
+  site=$(packages)
+  libpython=$("$work/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_config_var("LIBDIR"))')
+  spawn "$name" "$folder" env PATH="$work/venv/bin:$PATH" LD_LIBRARY_PATH="$libpython:$site/nvidia_pytriton.libs" \
+    "$site/pytriton/tritonserver/bin/tritonserver" --http-address=127.0.0.1 --grpc-address=127.0.0.1 "$@"
+}
+
+# secure needs what start has made.
+secure() {
+  rm -rf "$secure" && mkdir -p "$secure/models" "$secure/tls"
+  cp -r "$here/triton/models/identity_fp32" "$secure/models/"
+  (
+    cd "$secure/tls"
+    certificate ca -x509
+    for name in server client; do
+      certificate $name
+      openssl x509 -req -in $name.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out signed.pem \
+        -extfile <(echo 'subjectAltName=DNS:localhost,IP:127.0.0.1')
+      mv signed.pem $name.pem
+    done
+    certificate stranger -x509
+  ) 2>"$secure/log" || { cat "$secure/log" >&2 && return 1; }
+  serve triton-secure "$secure" \
+    --model-repository="$secure/models" --backend-directory="$work/backends" --http-port=18010 --grpc-port=18011 --allow-metrics=false \
+    --grpc-use-ssl=true --grpc-use-ssl-mutual=true --grpc-root-cert="$secure/tls/ca.pem" \
+    --grpc-server-cert="$secure/tls/server.pem" --grpc-server-key="$secure/tls/server.key"
+  await triton-secure "$secure" http://127.0.0.1:18010/v2/health/ready 60
+  echo "triton: grpcs://localhost:18011, certificates in $secure/tls"
+}
+
+# certificate NAME [-x509]: a key, and a request for a certificate or one that it signs itself.
+certificate() {
+  openssl req -newkey rsa:2048 -nodes -days 2 -subj "/CN=$1" -keyout "$1.key" -out "$1.pem" "${@:2}"
+}
+
 stop() {
+  terminate triton-secure "$secure"
   terminate triton "$work"
   # What a Python model that was killed may have left behind.
   rm -f /dev/shm/triton_python_backend_shm_region_*
@@ -56,6 +94,7 @@ stop() {
 
 case ${1:-} in
 start) stop && start ;;
+secure) terminate triton-secure "$secure" && secure ;;
 stop) stop ;;
-*) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 2 ;;
+*) sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 2 ;;
 esac
