@@ -21,6 +21,13 @@ func (e *entry) encode(conn backends.Conn, n *Node, seed uint64, left *int64, ke
 		what += fmt.Sprintf(", %q of its mix", e.plan.Name)
 	}
 	e.rows, e.delays, e.streams = built.Rows, built.Delays, built.Streams
+	if n.Open && e.delays != nil {
+		diags = append(diags, source.Diagnostic{
+			Severity: source.Warning, Code: codeNoEffect, Pos: s.LoadPos,
+			Summary: fmt.Sprintf("%s: the rows' \"delay\" has no effect, as the load says when each request is due", what),
+			Detail:  "only a closed loop (`concurrency`) pauses after a reply",
+		})
+	}
 	for i := range built.Requests {
 		built.Requests[i].Sequence = sequence
 	}

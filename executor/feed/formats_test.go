@@ -311,6 +311,10 @@ func TestFormats(t *testing.T) {
 		{"v2 after a mark", "a:INT32[1]", 0, "", []string{"r.json", byteOrderMark + `{"name":"a","shape":[1],"datatype":"INT32","data":[5]}`}, "", `a[1]=5`},
 		{"raw bytes like a mark", "a:UINT8[3]", 0, "raw", []string{"a", byteOrderMark}, "", `a[3]=239,187,191`},
 
+		{"columns of perf_analyzer's rows", "a:INT8[1]", 0, "", []string{"r.json", `{"data":[{"a":[1]}]}`}, "inputs.a=a", "error: `columns` is for rows of jsonl, json and csv files"},
+		{"columns of a v2 body", "a:INT8[1]", 0, "", []string{"r.json", `{"name":"a","shape":[1],"datatype":"INT8","data":[5]}`}, "inputs.a=a", "error: `columns` is for rows of jsonl, json and csv files"},
+		{"columns of an array", "a:INT8[1]", 0, "", []string{"a.npy", npyFile("|i1", "False", "1,", "x")}, "inputs.a=a", "error: `columns` is for rows of jsonl, json and csv files"},
+
 		// Files of one tensor.
 		{"images", "in:UINT8[-1]", 4, "", []string{"one.jpg", "abc", "two.png", "d"}, "", `in[1,3]=97,98,99; in[1,1]=100`},
 		{"images as strings", "in:BYTES[1]", 4, "", []string{"one.jpg", "abc\n\xff\n", "two.png", "d"}, "", `in[1,1]="abc\n\xff\n"; in[1,1]="d"`},

@@ -3,6 +3,8 @@ package feed
 import (
 	"errors"
 	"fmt"
+
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // readPerfAnalyzer reads perf_analyzer's JSON:
@@ -19,14 +21,17 @@ func (r *reader) readPerfAnalyzer(data []byte) error {
 	var streams, expectedStreams []int // how many steps each has; nil: rows
 	found, validated := false, false
 	for c.open('{'); c.more('}'); {
-		switch string(c.key()) {
+		switch key := string(c.key()); key {
 		case "data":
-			found = true
+			c.once("data", &found)
 			rows, streams = r.steps(&c, "data")
 		case "validation_data":
-			validated = true
+			c.once("validation_data", &validated)
 			expected, expectedStreams = r.steps(&c, "validation_data")
-		default:
+		default: // others may hold what they like, and a slip would leave something out
+			if near := source.Nearest(key, []string{"validation_data"}); near != "" {
+				c.fail("%q is read by nobody: did you mean %q", key, near)
+			}
 			c.skip()
 		}
 	}
@@ -43,6 +48,14 @@ func (r *reader) readPerfAnalyzer(data []byte) error {
 	}
 	r.records = append(r.records, rows...)
 	return nil
+}
+
+// once notes that a key stands here, where it must not stand again.
+func (c *cursor) once(key string, stands *bool) {
+	if *stands {
+		c.fail("%q stands twice", key)
+	}
+	*stands = true
 }
 
 // steps reads the list under a key: of rows, or of streams, then with the number of steps of each.

@@ -43,6 +43,7 @@ type reader struct {
 	dataset *scenario.Dataset
 	columns map[string][]scenario.Column // what the plan's `columns` say, by column; nil: nothing
 	used    map[string]bool              // columns that were there
+	named   bool                         // there are rows whose columns the plan names
 	records []record
 	tensors []tensorFile // of formats where a file is one tensor; which is known with the model
 	diags   source.Diagnostics
@@ -188,6 +189,10 @@ func mapFormat(c *cursor) (string, error) {
 // unused refuses columns that the plan names and no row has.
 func (r *reader) unused() {
 	for _, c := range r.dataset.Columns {
+		if !r.named && len(r.records)+len(r.tensors) > 0 {
+			r.fail(c.Pos, "column", "`columns` is for rows of jsonl, json and csv files; these name their tensors themselves")
+			return
+		}
 		if !r.used[c.Name] && len(r.records) > 0 {
 			r.fail(c.Pos, "column", "no row has a column %q", c.Name)
 		}

@@ -86,6 +86,7 @@ func (r *reader) row(c *cursor, number int) {
 		return
 	}
 	if r.columns != nil {
+		r.named = true
 		r.mapped(c, &rec)
 	} else {
 		r.members(c, &rec, jsonAny)

@@ -61,6 +61,7 @@ func (r *reader) columnFields(head []string) ([][]string, error) {
 			fields[i] = []string{fieldOf(name)}
 			continue
 		}
+		r.named = true
 		for _, c := range r.columns[name] {
 			r.used[name] = true
 			fields[i] = append(fields[i], c.Field)
