@@ -131,7 +131,7 @@ func decoupled(t *target, sig backends.Signature) error {
 
 // streams is what else a target needs for streams.
 func streams(t *target) string {
-	if t.plan.GRPC() {
+	if t.plan.Transport() != "http" {
 		return ""
 	}
 	return " with a grpc:// URL, or with `endpoint: generate`"

@@ -145,6 +145,18 @@ func TestPerfAnalyzerReportOfOthers(t *testing.T) {
 	}
 }
 
+// In process there is no protocol that took a time: perf_analyzer leaves the line empty.
+func TestPerfAnalyzerReportInProcess(t *testing.T) {
+	for _, responses := range []float64{4, 8} {
+		n := measure(&result.Node{ID: "s", Stage: "s", Target: "main", Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 1, Batch: 1}}, 1, map[string]float64{
+			"throughput": 4, "requests.rate": 4, "responses.rate": responses, "latency": 0.2, "service_time": 0.2, "first_response": 0.1, "requests.count": 20, "server.requests.count": 20,
+		})
+		if got := string(paReport(&result.Result{Nodes: []*result.Node{n}})); strings.Contains(got, " time: ") || !strings.Contains(got, " usec\n    \n  Server: \n") {
+			t.Errorf("%v responses:\n%s", responses, got)
+		}
+	}
+}
+
 // The latency of a decoupled model is that of its last response, and the report says so; the first has a line of its own.
 func TestPerfAnalyzerReportDecoupled(t *testing.T) {
 	n := measure(&result.Node{ID: "s", Stage: "s", Target: "main", Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 1, Batch: 1, Transport: "grpc"}}, 1, map[string]float64{

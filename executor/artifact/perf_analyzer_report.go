@@ -192,13 +192,19 @@ func (p *paPage) spent(n *result.Node) {
 		protocol, parts = "gRPC", "(un)marshal request/response"
 	}
 	all, send, recv := means(n, paService), means(n, paSend), receive(n)
-	if decoupled(n) {
+	many := decoupled(n)
+	if many {
 		p.line(4, "Avg first response: %s usec", micros(means(n, paFirst)))
 		p.line(4, "Avg response gap: %s usec", micros(means(n, paGap)))
-		p.line(4, "Avg %s time: %s usec (send %s usec + response wait %s usec + first to last response %s usec)", protocol, micros(all), micros(send), micros(wait(n)), micros(recv))
-		return
 	}
-	p.line(4, "Avg %s time: %s usec (%s %s usec + response wait %s usec)", protocol, micros(all), parts, micros(send+recv), micros(wait(n)))
+	switch {
+	case n.Load.Transport == "": // nothing is in between, and perf_analyzer leaves the line empty
+		p.line(4, "")
+	case many:
+		p.line(4, "Avg %s time: %s usec (send %s usec + response wait %s usec + first to last response %s usec)", protocol, micros(all), micros(send), micros(wait(n)), micros(recv))
+	default:
+		p.line(4, "Avg %s time: %s usec (%s %s usec + response wait %s usec)", protocol, micros(all), parts, micros(send+recv), micros(wait(n)))
+	}
 }
 
 func (p *paPage) server(in int, n *result.Node) {

@@ -155,7 +155,7 @@ type Load struct {
 	Batch        int        `json:"batch"`
 	ScheduleHash string     `json:"schedule_hash,omitempty"`
 	Model        string     `json:"model,omitempty"`
-	Transport    string     `json:"transport,omitempty"` // http grpc
+	Transport    string     `json:"transport,omitempty"` // http grpc; absent where the server runs inside the client
 }
 
 // RampStep is one step of a ramp: the value goes to To in Over, and stays there for Hold.
