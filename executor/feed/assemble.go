@@ -1,7 +1,9 @@
 package feed
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,9 +178,16 @@ func portNames(ports []backends.Port) []string {
 // parametersOf are the parameters of a row.
 func (b *builder) parametersOf(rec *record) []backends.Parameter {
 	var out []backends.Parameter
+	body := slices.ContainsFunc(rec.inputs, func(f field) bool { return f.value.typ != "" })
 	for _, f := range rec.parameters {
+		if body && f.name == wholeRaw {
+			continue
+		}
 		v, ok := scalar(&f.value)
-		if !ok {
+		switch n, float := v.(float64); {
+		case float && isWhole(f.value.text) && math.Abs(n) >= 1<<63:
+			b.fail(rec.from.pos, "parameter", "%s: parameter %q is %s, which 64 bits with a sign do not hold", rec.name(), f.name, f.value.text)
+		case !ok:
 			b.fail(rec.from.pos, "parameter", "%s: parameter %q is %s; it must be text, a number or a bool", rec.name(), f.name, kind(f.value.text))
 		}
 		if v != nil {
@@ -187,6 +196,12 @@ func (b *builder) parametersOf(rec *record) []backends.Parameter {
 	}
 	return out
 }
+
+// wholeRaw is the parameter of a v2 body that asks for outputs as raw bytes: how they come is decided by the target's `tensors`.
+const wholeRaw = "binary_data_output"
+
+// isWhole reports whether a number is written without a fraction and an exponent.
+func isWhole(text []byte) bool { return !bytes.ContainsAny(text, ".eE") }
 
 // scalar is the bool, int64, float64 or string that a value is; nil: none.
 func scalar(v *value) (any, bool) {

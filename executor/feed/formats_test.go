@@ -258,6 +258,14 @@ func TestFormats(t *testing.T) {
 		{"v2 too large a batch", "a:INT32[1]", 1, "", []string{"r.json", `{"inputs":[{"name":"a","shape":[2,1],"datatype":"INT32","data":[5,6]}]}`}, "", `error: r.json is a batch of 2, model "m" takes at most 1`},
 		{"v2 without data", "a:INT32[1]", 0, "", []string{"r.json", `{"inputs":[{"name":"a","shape":[1],"datatype":"INT32"}]}`}, "", `error: input "a" has no data`},
 		{"v2 region", "a:INT32[1]", 0, "", []string{"r.json", `{"inputs":[{"name":"a","shape":[1],"datatype":"INT32","parameters":{"shared_memory_region":"x"}}]}`}, "", `error: "shared_memory_region": the data of an input must stand in the file`},
+		{
+			"v2 body of a client", "a:FP32[1] -> o:FP32[1]", 0, "",
+			[]string{"r.json", `{"id":"","parameters":{"binary_data_output":true,"k":1},"inputs":[{"name":"a","shape":[1],"datatype":"FP32","parameters":{"binary_data_size":4}}]}` + le(0x3f800000)},
+			"",
+			`a[1]=1 k:int64=1`,
+		},
+		{"jsonl large parameter", "a:INT8[1]", 0, "", []string{"r.jsonl", `{"a":1,"parameters":{"k":18446744073709551615}}`}, "", `error: r.jsonl, line 1: parameter "k" is 18446744073709551615, which 64 bits with a sign do not hold`},
+		{"jsonl large float", "a:INT8[1]", 0, "", []string{"r.jsonl", `{"a":1,"parameters":{"k":1e30}}`}, "", `a[1]=1 k:float64=1e+30`},
 		{"v2 no body", "a:INT32[1]", 0, "v2", []string{"r.json", `{"a":[1]}`}, "", `error: a body has a list of inputs`},
 		{"v2 several", "a:INT32[1]", 0, "v2", []string{"r.json", `[{"name":"a","shape":[1],"datatype":"INT32","data":[5]}] {"inputs":[{"name":"a","shape":[1],"datatype":"INT32","data":[6]}]}`}, "", `a[1]=5; a[1]=6`},
 
