@@ -35,6 +35,33 @@ func isInferRequest(body []byte) bool {
 	return w.Err() == nil && len(body) > 0
 }
 
+// bodyParts are a ModelInferRequest and behind it what a stream asks for besides (see streamed), where it does not say that
+// itself: in protobuf the entries of a map may stand anywhere.
+func bodyParts(r *backends.Request) [][]byte {
+	parts := [][]byte{r.Body}
+	for i := range r.Parameters {
+		if !hasParameter(r.Body, r.Parameters[i].Name) {
+			parts = append(parts, appendParameter(nil, 4, &r.Parameters[i]))
+		}
+	}
+	return parts
+}
+
+// hasParameter reports whether a ModelInferRequest has a parameter (field 4, an entry of a map with the key 1).
+func hasParameter(message []byte, name string) bool {
+	for w := protow.Walk(message); w.Next(); {
+		if !w.Is(4) {
+			continue
+		}
+		for entry := protow.Walk(w.Bytes); entry.Next(); {
+			if entry.Is(1) && string(entry.Bytes) == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // prepareBody encodes a whole body.
 func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, error) {
 	sc := scanner{b: r.Body}

@@ -129,6 +129,34 @@ func TestGRPCBytes(t *testing.T) {
 	}
 }
 
+// TestGRPCBody: a whole message goes as it stands; on a stream it also asks to be told of the end, unless it says something else.
+func TestGRPCBody(t *testing.T) {
+	id := "1a14" + hex.EncodeToString([]byte("00000000000000000007"))
+	asks := hexLength("22", hexLength("0a", hex.EncodeToString([]byte("triton_enable_empty_final_response")))+"1202"+"0801")
+	declines := strings.TrimSuffix(asks, "01") + "00"
+	for _, c := range []struct {
+		streaming  bool
+		body, want string
+	}{
+		{false, "0a016d", "0a016d" + id},
+		{true, "0a016d", "0a016d" + asks + id},
+		{true, "0a016d" + "2207" + "0a0162" + "1202" + "0801", "0a016d" + "2207" + "0a0162" + "1202" + "0801" + asks + id},
+		{true, "0a016d" + declines, "0a016d" + declines + id},
+	} {
+		body, err := hex.DecodeString(c.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call, err := openFor(t, backends.Target{URL: "grpc://h:1", Model: "m", Streaming: c.streaming}).Prepare(backends.Request{Body: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, hex.EncodeToString(wireBytes(call, true))); diff != "" {
+			t.Errorf("%s, streaming %v: %s", c.body, c.streaming, diff)
+		}
+	}
+}
+
 func TestPrepareRefuses(t *testing.T) {
 	f16 := backends.Tensor{Name: "H", Type: backends.FP16, Shape: []int64{1}, Data: []byte{0, 0x3c}}
 	nan := backends.Tensor{Name: "F", Type: backends.FP32, Shape: []int64{2}, Data: []byte{0, 0, 0, 0, 0, 0, 0xc0, 0x7f}}

@@ -90,7 +90,7 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 		if !isInferRequest(r.Body) {
 			return nil, errors.New("the body is no ModelInferRequest: over gRPC it is the encoded message, JSON is for http://")
 		}
-		return c.call(&r, [][]byte{r.Body}, head, nil)
+		return c.call(&r, bodyParts(&r), head, nil)
 	}
 	text := ModelRequest(r.Model, r.ModelVersion)
 	for _, p := range r.Parameters {
