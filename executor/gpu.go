@@ -26,6 +26,9 @@ func gpuFamilies(row string) map[string]float64 {
 func gpu(row *metric.Row, scrapes []result.Scrape, percentiles []float64) *result.Metric {
 	var all []float64
 	for _, x := range scrapes {
+		if x.Unread > 0 {
+			return nil // of what lies between nobody knows
+		}
 		for _, s := range x.Series {
 			factor, ok := gpuFamilies(row.Name)[s.Name]
 			if !ok {

@@ -170,6 +170,9 @@ func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrap
 	if before := len(x.taken) - len(inside); before > 0 && (!warm || len(inside) < 2) && x.taken[0].at < hold {
 		inside = slices.Concat(x.taken[:1], inside) // nothing happened between that one and the start
 	}
+	if x.failed > 0 && !x.covers(inside, hold+span.From, hold+span.To) {
+		out.Unread = x.failed
+	}
 	for _, s := range inside {
 		out.At = append(out.At, seconds(s.at-hold))
 		for _, v := range s.samples {
@@ -202,6 +205,11 @@ func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrap
 	return out
 }
 
+// covers reports whether there are readings of both ends of a span: the last one is asked for when it ends.
+func (x *scraping) covers(list []scraped, from, to int64) bool {
+	return len(list) > 0 && list[0].at <= from+int64(x.target.plan.Metrics.Every) && list[len(list)-1].at >= to
+}
+
 // scrapes are the readings of a trial, and notes about those that failed.
 func (t *trial) scrapes(hold int64, span measure.Span) (list []result.Scrape) {
 	for _, x := range t.watch.scraper.list {
@@ -231,7 +239,7 @@ func joinScrapes(all, next []result.Scrape, repeat int) []result.Scrape {
 			a.Repeats = append(a.Repeats, 0)
 		}
 		before := len(a.At)
-		a.At, a.Missing = append(a.At, b.At...), a.Missing+b.Missing
+		a.At, a.Missing, a.Unread = append(a.At, b.At...), a.Missing+b.Missing, a.Unread+b.Unread
 		for range b.At {
 			a.Repeats = append(a.Repeats, repeat)
 		}

@@ -163,6 +163,49 @@ stages:
 	}
 }
 
+// TestMetricsLost: an endpoint that is read no more at the end proves nothing about the time that it was not read; one that
+// failed in between does.
+func TestMetricsLost(t *testing.T) {
+	s := serve(t, builtin.Config{})
+	const plan = `
+version: 1
+target: {backend: kserve, url: URL, model: simple, metrics: {url: "AT", every: 20ms}}
+stages:
+  - id: s
+    load: {concurrency: 1}
+    for: 400ms
+    assert: ['scrape("failures").increase == 0', 'scrape("failures").max <= 0', 'scrape("failures").last == 0', 'scrape("failures").rate == 0']
+`
+	for _, c := range []struct {
+		name    string
+		fails   func(n int64) bool
+		verdict result.Verdict
+	}{
+		{"never", func(int64) bool { return false }, result.Pass},
+		{"in between", func(n int64) bool { return n == 4 || n == 5 }, result.Pass},
+		{"from then on", func(n int64) bool { return n > 4 }, result.Inconclusive},
+	} {
+		url := prometheus(t, func(n int64) string {
+			if c.fails(n) {
+				return ""
+			}
+			return "failures 0\nnv_gpu_utilization 0.5\n"
+		})
+		n := node(t, play(t, strings.ReplaceAll(plan, "AT", url), s.HTTPURL(), Env{}), "s")
+		if known := n.Metrics["gpu.utilization"] != nil; known != (c.verdict == result.Pass) {
+			t.Errorf("%s: the use of the GPU is known: %t", c.name, known)
+		}
+		for _, a := range n.Assertions {
+			if a.ID == DefaultErrors {
+				continue
+			}
+			if a.Verdict != c.verdict || c.verdict != result.Pass && !strings.Contains(a.Reason, "readings of the metrics endpoint failed, and there is none of the start or the end") {
+				t.Errorf("%s: %s: %s: %s", c.name, a.That, a.Verdict, a.Reason)
+			}
+		}
+	}
+}
+
 // TestMetricsSlow: an endpoint that takes longer to answer than it is to be read is told of once, with both times.
 func TestMetricsSlow(t *testing.T) {
 	t.Parallel()

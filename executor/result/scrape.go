@@ -19,6 +19,8 @@ type Scrape struct {
 	Series  []Scraped `json:"series"`
 	// Missing is how many readings there were beyond those that are kept: nothing can rest on a part of them.
 	Missing int `json:"missing,omitempty"`
+	// Unread is how many readings failed where there is none of the start or the end: what happened by then nobody knows.
+	Unread int `json:"unread,omitempty"`
 }
 
 // Scraped is one series of an endpoint.
@@ -97,6 +99,9 @@ func (n *Node) selected(sel expression.Selector) (*selected, string) {
 		x := &n.Scrapes[i]
 		if x.Missing > 0 {
 			return nil, fmt.Sprintf("%d readings of the metrics endpoint were not kept; use a longer `every`, or `match` fewer series", x.Missing)
+		}
+		if x.Unread > 0 {
+			return nil, fmt.Sprintf("%d readings of the metrics endpoint failed, and there is none of the start or the end", x.Unread)
 		}
 		out := &selected{at: x.At, repeats: x.Repeats, use: make([]bool, len(x.At))}
 		for k := range out.use {
