@@ -29,13 +29,37 @@ func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, 
 	if at < 0 || kinds[at].Open == nil || t.Model == "" || strings.HasPrefix(t.URL, "builtin://") {
 		return nil, nil
 	}
-	sig, err := ask(ctx, &kinds[at], executor.TargetOf(&kinds[at], t))
+	target := executor.TargetOf(&kinds[at], t)
+	sig, err := ask(ctx, &kinds[at], target)
 	if err != nil {
 		return nil, err
 	}
-	m := &convert.Model{Sequences: sig.Sequence > backends.NoSequences}
+	m := &convert.Model{Alone: sig.Sequence == backends.NoSequences}
 	for _, in := range sig.Inputs {
 		m.Inputs = append(m.Inputs, convert.Input{Name: in.Name, Text: in.Type == backends.Bytes})
 	}
-	return m, nil
+	m.Sequences, err = keepsSequences(ctx, &kinds[at], target, sig, map[string]bool{})
+	return m, err
+}
+
+// keepsSequences reports whether a model keeps sequences, or one that it calls as its configuration says.
+func keepsSequences(ctx context.Context, kind *backends.Kind, t backends.Target, sig backends.Signature, seen map[string]bool) (bool, error) {
+	if sig.Sequence > backends.NoSequences {
+		return true, nil
+	}
+	for _, c := range sig.Calls {
+		if seen[c.Model] {
+			continue
+		}
+		seen[c.Model] = true
+		t.Model, t.ModelVersion = c.Model, c.Version
+		child, err := ask(ctx, kind, t)
+		if err != nil {
+			return false, err
+		}
+		if keeps, err := keepsSequences(ctx, kind, t, child, seen); keeps || err != nil {
+			return keeps, err
+		}
+	}
+	return false, nil
 }

@@ -32,7 +32,8 @@ type Options struct {
 
 // Model is what perf_analyzer learns from the server before it sends anything, as far as it decides about the plan.
 type Model struct {
-	Sequences bool // it keeps state between the requests of a sequence
+	Sequences bool // it keeps state between the requests of a sequence, or a model that it calls does
+	Alone     bool // it says that it keeps none
 	Inputs    []Input
 }
 

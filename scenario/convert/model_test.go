@@ -13,7 +13,8 @@ func TestModel(t *testing.T) {
 	write(t)
 	sequences := &convert.Model{Sequences: true, Inputs: []convert.Input{{Name: "INPUT0"}}}
 	texts := &convert.Model{Inputs: []convert.Input{{Name: "A"}, {Name: "T:0", Text: true}, {Name: "U", Text: true}}}
-	numbers := &convert.Model{Inputs: []convert.Input{{Name: "A"}}}
+	numbers := &convert.Model{Inputs: []convert.Input{{Name: "A"}}} // such as an ensemble, which says nothing of sequences
+	alone := &convert.Model{Alone: true}
 	for _, c := range []struct {
 		line  string
 		model *convert.Model
@@ -22,6 +23,9 @@ func TestModel(t *testing.T) {
 		{"-m m", nil, "!sequences:"},
 		{"-m m", numbers, "!sequences:"},
 		{"-m m", sequences, "sequences: {length: {min: 16, max: 24}}  # the model keeps them"},
+		{"-m m --sequence-length 5", alone, "!sequences:"},
+		{"-m m --sequence-length 5", alone, "Not needed: --sequence-length: the model keeps no sequences"},
+		{"-m m --sequence-length 5 --sequence-length-variation 0", numbers, "sequences: {length: 5}"},
 		{"-m m --request-rate-range 5", sequences, "sequences: {length: {min: 16, max: 24}}"},
 		{"-m m --sequence-length 5 --sequence-length-variation 0", sequences, "sequences: {length: 5}"},
 		{"-m m --input-data inputs.json --input-data input.json", sequences, "sequences: {length: 2}  # the model keeps them"},
@@ -48,5 +52,17 @@ func TestModel(t *testing.T) {
 			t.Errorf("%s, %+v: %q\n%s", c.line, c.model, c.want, out.Plan)
 		}
 		valid(t, out.Plan)
+	}
+}
+
+// A model that keeps sequences takes no batches.
+func TestModelWithBatches(t *testing.T) {
+	line := strings.Fields("-m m -b 2")
+	_, diags := convert.PerfAnalyzer(convert.Options{Args: line, Model: &convert.Model{Sequences: true}})
+	if len(diags) != 1 || !strings.Contains(diags[0].Summary, "-b does not go with a model that keeps sequences") {
+		t.Error(diags)
+	}
+	if _, diags := convert.PerfAnalyzer(convert.Options{Args: line, Model: &convert.Model{}}); len(diags) > 0 {
+		t.Error(diags)
 	}
 }

@@ -266,6 +266,8 @@ func (s *settings) alone() string {
 	switch {
 	case s.batch > 1:
 		return "with -b above 1, requests stand alone: models that keep sequences take no batches"
+	case s.o.Model != nil && s.o.Model.Alone:
+		return "the model keeps no sequences"
 	case s.load() == modeSchedule:
 		return "each row of the data is sent at its timestamp"
 	}

@@ -229,6 +229,9 @@ func (s *settings) watching() {
 			s.needs(option, "--collect-metrics", "")
 		}
 	}
+	if s.batch > 1 && s.o.Model != nil && s.o.Model.Sequences {
+		s.clash("-b", "a model that keeps sequences", "its requests are steps, sent one by one")
+	}
 	live, what := s.sequences, "sequences"
 	if s.closed() {
 		live, what = max(s.concurrency.from, s.concurrency.to), "requests in flight"

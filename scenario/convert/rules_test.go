@@ -80,6 +80,8 @@ func TestCommandLine(t *testing.T) {
 		{"-m m --concurrency-range 100:0:25", []string{"error: the end of --concurrency-range and --latency-threshold are both 0"}},
 		{"-m m --request-rate-range 100:0:25", []string{"error: the end of --request-rate-range and --latency-threshold are both 0"}},
 		{"-m m --concurrency-range 1:0:2 -l 50 --percentile 99", []string{`levels: {from: 1, step: 2, while: "latency.p99 < 50ms"}`}},
+		{"-m m --request-rate-range 0.5 --request-count 3", []string{"rate: 0.5/s ", "for: 3 requests"}},
+		{"-m m --request-rate-range 0.5:1", []string{"levels: {from: 0.5/s, to: 1/s, step: 1/s}"}},
 		{"-m m --request-rate-range 1.5:2.5:0.5", []string{"levels: {from: 1.5/s, to: 2.5/s, step: 0.5/s}"}},
 		{periodic + "100:400", []string{"periodic: {from: 100, to: 400, step: 1, responses: 10}"}},
 		{periodic + "100:400:10 --request-period 5", []string{"periodic: {from: 100, to: 400, step: 10, responses: 5}"}},

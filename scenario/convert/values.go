@@ -204,6 +204,9 @@ func (s *settings) takeRate(g given) {
 		}
 		*to = v
 	}
+	if len(parts) == 1 && r.from < r.to {
+		r.to = r.from // 0.5 is one level, below the end of 1 that perf_analyzer has where none is given
+	}
 	s.rate = r
 }
 
