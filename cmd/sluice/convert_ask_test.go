@@ -8,16 +8,16 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// told is a server that says of its models what it is told to.
-type told struct {
+// modelTeller is a server that says of its models what it is told to.
+type modelTeller struct {
 	backends.Conn
 	models map[string]backends.Signature
 	model  string
 }
 
-func (t told) Close(context.Context) error { return nil }
+func (t modelTeller) Close(context.Context) error { return nil }
 
-func (t told) Describe(context.Context, string) (backends.Signature, error) {
+func (t modelTeller) Describe(context.Context, string) (backends.Signature, error) {
 	sig, ok := t.models[t.model]
 	if !ok {
 		return sig, errors.New("unknown model")
@@ -37,7 +37,7 @@ func TestEnsembleKeepsSequences(t *testing.T) {
 		"torn":  {Calls: []backends.Called{{Model: "gone"}}},
 	}
 	kind := &backends.Kind{Open: func(_ context.Context, target backends.Target, _ backends.Clock) (backends.Conn, error) {
-		return told{models: models, model: target.Model}, nil
+		return modelTeller{models: models, model: target.Model}, nil
 	}}
 	for model, want := range map[string]bool{"alone": false, "acc": true, "plain": false, "inner": true, "outer": true, "loop": false} {
 		got, err := keepsSequences(t.Context(), kind, backends.Target{Model: model}, models[model], map[string]bool{})
