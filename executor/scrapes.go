@@ -118,9 +118,7 @@ func (s *scraper) look(ctx context.Context, t *trial, now int64, last bool) {
 		if now < x.due && !last {
 			continue
 		}
-		if last {
-			x.asking.Lock()
-		} else if !x.asking.TryLock() {
+		if !last && !x.asking.TryLock() {
 			x.behind = true // the endpoint is slower than `every`
 			continue
 		}
@@ -131,6 +129,9 @@ func (s *scraper) look(ctx context.Context, t *trial, now int64, last bool) {
 		}
 		x.behind = false
 		t.watch.asking.Go(func() {
+			if last { // after the one that is open
+				x.asking.Lock()
+			}
 			defer x.asking.Unlock()
 			x.take(ctx, t)
 		})

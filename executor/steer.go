@@ -122,7 +122,7 @@ func (t *trial) loop(ctx context.Context, done <-chan struct{}) {
 			t.report(now)
 		}
 	}
-	t.watch.asking.Wait()
+	t.watch.wait()
 }
 
 // decide ends the hold phase when its time has come.

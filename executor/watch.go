@@ -27,7 +27,8 @@ type watcher struct {
 	// from is the snapshot that growth counts from: the one at the start of hold, or the one before the clock where there
 	// was no warm-up, or where hold was over before the server answered.
 	from   moment
-	asking sync.WaitGroup
+	asking sync.WaitGroup // all questions but the last
+	last   sync.WaitGroup // the one at the end of hold
 }
 
 // moment is when a snapshot is taken.
@@ -67,18 +68,31 @@ func (w *watcher) look(ctx context.Context, t *trial, now int64, over bool) {
 	}
 	if !w.ended && (over || now >= t.control.StopAt.Load()) {
 		w.ended = true
-		w.asking.Wait() // the first question must not be answered after the second
 		w.take(ctx, t, holdEnds)
 	}
 }
 
-// take reads this process at once and asks the server in the background, so that folding goes on.
+// wait waits for all answers.
+func (w *watcher) wait() {
+	w.asking.Wait()
+	w.last.Wait()
+}
+
+// take reads this process at once and asks the server in the background, so that folding goes on, whatever the server does. No
+// question is answered after the last one.
 func (w *watcher) take(ctx context.Context, t *trial, i moment) {
 	w.client[i] = observe.ReadClient(t.r.clock.Now())
 	if t.in.stats == nil {
 		return
 	}
-	w.asking.Go(func() {
+	group := &w.asking
+	if i == holdEnds {
+		group = &w.last
+	}
+	group.Go(func() {
+		if i == holdEnds {
+			w.asking.Wait()
+		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statsLimit)
 		defer cancel()
 		w.server[i], w.errs[i] = t.in.count(ctx)

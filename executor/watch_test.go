@@ -1,0 +1,53 @@
+package executor
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// TestNobodyWaitsForStatistics: a server that is slow to tell its counters holds up neither the folding of samples nor the end
+// of a node, which would look like a client that stood still; and the question at the end is the last to be answered.
+func TestNobodyWaitsForStatistics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const slow = 3 * time.Second
+		began := time.Now()
+		var mu sync.Mutex
+		var asked []time.Duration
+		x := &trial{
+			r: &runner{clock: backends.Clock{Origin: began}}, node: &Node{Stage: &scenario.Stage{}},
+			in: &inputs{stats: func(_ context.Context, _ []int64) (int64, error) {
+				mu.Lock()
+				asked = append(asked, time.Since(began))
+				mu.Unlock()
+				time.Sleep(slow)
+				return int64(time.Since(began)), nil
+			}},
+		}
+		x.control.HoldStart.Store(1)
+		x.control.StopAt.Store(math.MaxInt64)
+		for range 30 { // 1.5 s: one snapshot is asked for on the way
+			time.Sleep(50 * time.Millisecond)
+			x.watch.look(context.Background(), x, x.r.clock.Now(), false)
+		}
+		before := time.Since(began)
+		x.watch.look(context.Background(), x, x.r.clock.Now(), true)
+		if waited := time.Since(began) - before; waited > 0 {
+			t.Errorf("the end of hold waited %v for an answer", waited)
+		}
+		if still := time.Duration(x.watch.gaps.Longest); still > 50*time.Millisecond {
+			t.Errorf("stood still for %v", still)
+		}
+		x.watch.wait()
+		if want := []time.Duration{1050 * time.Millisecond, 1050*time.Millisecond + slow}; !slices.Equal(asked, want) {
+			t.Errorf("asked at %v, want %v", asked, want)
+		}
+	})
+}
