@@ -161,6 +161,11 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 	if _, err := os.Lstat(out.Export); out.Export != "" && err == nil {
 		return fmt.Errorf("--profile-export-file %q exists; nothing was sent", out.Export)
 	}
+	for option, path := range map[string]string{"-f": out.CSV, "--profile-export-file": out.Export} {
+		if err := writable(path); err != nil {
+			return fmt.Errorf("%s: %w; nothing was sent", option, err)
+		}
+	}
 	file, o := f.out, overrides{}
 	if file == "" {
 		file, o.text = convertedPlan, []byte(out.Plan)
@@ -175,6 +180,25 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 		dir: f.dir, summary: "perf_analyzer",
 		keep: func(dir string) error { return keepConverted(dir, out) },
 	})
+}
+
+// writable reports whether a file can be written, "" being none. What is there stays.
+func writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	_, missing := os.Lstat(path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil || missing == nil {
+		return err
+	}
+	return os.Remove(path)
 }
 
 // unbuilt is the backend of a plan that no version has yet, or "".
