@@ -84,6 +84,7 @@ func TestNext(t *testing.T) {
 		{"too few", unproven, done, "measure for about 15 s instead of 5 s"},
 		{"none", result.Assertion{Verdict: result.Inconclusive, Needed: 299}, done, "measure for longer"},
 		{"a series that is not shown", result.Assertion{Verdict: result.Inconclusive, Needed: 1, Reason: `no data: scrape("a").max: the metrics endpoint shows no series a`}, done, ""},
+		{"a search that found nothing", result.Assertion{Verdict: result.Inconclusive, Needed: 1}, &result.Node{Outcome: result.Done, Duration: 5, Trials: make([]result.Trial, 2)}, ""},
 		{"of the plan", unproven, nil, ""},
 		{"passed", result.Assertion{Verdict: result.Pass, Needed: 299}, done, ""},
 		{"enough, but unknown", result.Assertion{Verdict: result.Inconclusive, Samples: 9, Needed: 1}, done, ""},

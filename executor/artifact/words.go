@@ -163,6 +163,9 @@ func next(a result.Assertion, n *result.Node) string {
 	if n == nil || n.Outcome != result.Done || a.Samples >= a.Needed || strings.Contains(a.Reason, "the metrics endpoint ") {
 		return "" // no time brings series that a server does not show
 	}
+	if len(n.Trials) > 0 && a.Observed == nil {
+		return "" // what a search did not find, no time brings either
+	}
 	if a.Samples == 0 || n.Duration <= 0 {
 		return "measure for longer"
 	}
