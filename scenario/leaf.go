@@ -69,6 +69,8 @@ func leafOf(t reflect.Type) *leaf {
 		return &leaf{"expression", parseExpression}
 	case reflect.TypeFor[any]():
 		return &leaf{"any", parseAny}
+	case reflect.TypeFor[element]():
+		return &leaf{"any", parseElement}
 	case reflect.TypeFor[derived[int64]]():
 		return &leaf{"int", parseDerived[int64]}
 	case reflect.TypeFor[derived[rate]]():
@@ -300,6 +302,18 @@ func parseExpression(n *source.Node, path string) (any, *mistake) {
 		return nil, invalid("write a comparison, such as latency.p99 < 50ms", "the expression is empty")
 	}
 	return n.AsText(path), nil
+}
+
+// element is one of a tensor: what parseAny gives, or an integer that only an unsigned one of 64 bits holds, as uint64.
+type element any
+
+func parseElement(n *source.Node, path string) (any, *mistake) {
+	if n.Tag == "!!int" {
+		if v, err := strconv.ParseUint(n.Text, 10, 64); err == nil && v > math.MaxInt64 {
+			return v, nil
+		}
+	}
+	return parseAny(n, path)
 }
 
 // parseAny types a scalar as YAML does: bool, int64, float64 or string.

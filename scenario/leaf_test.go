@@ -89,6 +89,9 @@ func TestLeaves(t *testing.T) {
 		{reflect.TypeFor[number](), "5%", "no"},
 		{reflect.TypeFor[any](), "5", "5"},
 		{reflect.TypeFor[any](), "0.5", "0.5"},
+		{reflect.TypeFor[element](), "5", "5"},
+		{reflect.TypeFor[element](), "x", "x"},
+		{reflect.TypeFor[element](), "18446744073709551615", "18446744073709551615"},
 		{reflect.TypeFor[any](), "true", "true"},
 		{reflect.TypeFor[any](), "x", "x"},
 	}

@@ -56,7 +56,7 @@ type Generator struct {
 	Input    string
 	Pos      source.Pos
 	Word     string // random zero
-	Constant []any  // elements in row-major order, repeated to fill: bool, int64, float64, string
+	Constant []any  // elements in row-major order, repeated to fill: bool, int64, uint64, float64, string
 	Dist     *Dist
 	Length   *Dist // of strings
 	Alphabet string

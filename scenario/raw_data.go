@@ -37,19 +37,19 @@ type rawGenerate struct {
 
 type rawGenerator struct {
 	At       place
-	Constant *val[any]               `form:"scalar"`
+	Constant *val[element]           `form:"scalar"`
 	List     []*rawElement           `form:"list"`
 	Spread   rawSpread[number]       `inline:"true"`
 	Length   *rawDist[int64, number] `plan:"length"`
 	Alphabet *val[string]            `plan:"alphabet" with:"length" is:"nonempty"`
-	OneOf    []*val[any]             `plan:"one_of"`
+	OneOf    []*val[element]         `plan:"one_of"`
 	File     *val[path]              `plan:"file"`
 }
 
 // rawElement is an element of a constant tensor, or a nested list of them.
 type rawElement struct {
 	At   place
-	One  *val[any]     `form:"scalar"`
+	One  *val[element] `form:"scalar"`
 	List []*rawElement `form:"list"`
 }
 

@@ -334,7 +334,7 @@ func escape(s string) string { return strings.ReplaceAll(s, "${", "$${") }
 // canonical is a value in one spelling: durations in nanoseconds, sizes in bytes, everything else as its Go value.
 func canonical(v any) any {
 	switch v := v.(type) {
-	case string, bool, int64, float64, rate, ratio, number, size, path:
+	case string, bool, int64, uint64, float64, rate, ratio, number, size, path:
 		return v
 	case source.Text:
 		return strings.Join(strings.Fields(v.Text), " ")

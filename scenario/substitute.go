@@ -280,7 +280,7 @@ func plainly(v *variable, leaf reflect.Type) bool {
 	case "int", "number", "bool":
 		return true
 	case "text":
-		return !v.declared && leaf != reflect.TypeFor[string]() && leaf != reflect.TypeFor[any]()
+		return !v.declared && leaf != reflect.TypeFor[string]() && leaf != reflect.TypeFor[any]() && leaf != reflect.TypeFor[element]()
 	}
 	return false
 }

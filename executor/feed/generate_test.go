@@ -145,6 +145,16 @@ func TestWholeRange(t *testing.T) {
 	}
 }
 
+// TestUnsignedConstants: an unsigned integer of 64 bits is sent as it is.
+func TestUnsignedConstants(t *testing.T) {
+	for _, g := range []scenario.Generator{{Constant: []any{uint64(math.MaxUint64)}}, {OneOf: []any{uint64(math.MaxUint64)}}} {
+		g.Input = "x"
+		d := generated(&scenario.Generate{Inputs: []scenario.Generator{g}}, 1)
+		check(t, d, &scenario.Request{Batch: 1}, model(t, 0, "x:UINT64[2]"), "x[2]=18446744073709551615,18446744073709551615")
+		check(t, d, &scenario.Request{Batch: 1}, model(t, 0, "x:INT64[2]"), "error: element 0: 18446744073709551615 does not fit INT64: it is out of range")
+	}
+}
+
 // TestGeneratedFile: a generator's file is read as a file of that input is elsewhere.
 func TestGeneratedFile(t *testing.T) {
 	for _, c := range []struct{ model, file, want string }{
