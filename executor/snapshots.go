@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -22,29 +23,46 @@ type snapshots struct {
 	taken  []tally // by one question at a time; to be read when none is open
 }
 
-// look takes the counters when it is time, unless the last question is still open.
+// look takes the counters when it is time, unless the last question is still open. What is due before the next look waits for
+// its moment in the background.
 func (s *snapshots) look(ctx context.Context, t *trial, now int64) {
 	if t.in.stats == nil {
 		return
 	}
-	every := max(t.steer.slice(), int64(snapshotEvery))
+	hold := t.control.HoldStart.Load()
 	if s.due == 0 {
-		s.due = t.control.HoldStart.Load() + every
+		s.due = edge(hold, hold, t.steer.slice(), t.steer.windows().Length)
 	}
-	if now < s.due || !s.asking.TryLock() {
+	if now+int64(tick) < s.due || !s.asking.TryLock() {
 		return
 	}
-	for s.due <= now {
-		s.due += every
+	wait := s.due - now
+	for s.due <= now+int64(tick) {
+		s.due = edge(hold, s.due, t.steer.slice(), t.steer.windows().Length)
 	}
 	t.watch.asking.Go(func() {
 		defer s.asking.Unlock()
+		time.Sleep(time.Duration(wait))
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statsLimit)
 		defer cancel()
 		if c, err := t.in.count(ctx); err == nil { // the ends of hold say what is wrong
 			s.taken = append(s.taken, c)
 		}
 	})
+}
+
+// edge is the first edge after at of slices or windows that follow each other from hold, of those that are shorter than
+// snapshotEvery every second, third … one.
+func edge(hold, at int64, lengths ...int64) int64 {
+	next := int64(math.MaxInt64)
+	for _, length := range lengths {
+		if length <= 0 {
+			continue
+		}
+		length *= (int64(snapshotEvery) + length - 1) / length
+		next = min(next, hold+((at-hold)/length+1)*length)
+	}
+	return next
 }
 
 // moments are all snapshots in the order of their times, once all questions have been answered.
