@@ -3,6 +3,7 @@ package artifact
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
@@ -15,6 +16,7 @@ type paGPU struct {
 	of     func(values []float64) float64
 	unit   string  // on the terminal
 	scale  float64 // there
+	text   func(float64) string
 }
 
 func paGPUs() []paGPU {
@@ -26,12 +28,15 @@ func paGPUs() []paGPU {
 		return sum
 	}
 	return []paGPU{
-		{"Avg GPU Utilization", "nv_gpu_utilization", mean, "%", 100},
-		{"Avg GPU Power Usage", "nv_gpu_power_usage", mean, " watts", 1},
-		{"Max GPU Memory Usage", "nv_gpu_memory_used_bytes", slices.Max[[]float64], " bytes", 1},
-		{"Total GPU Memory", "nv_gpu_memory_total_bytes", first, " bytes", 1},
+		{"Avg GPU Utilization", "nv_gpu_utilization", mean, "%", 100, sixDigits},
+		{"Avg GPU Power Usage", "nv_gpu_power_usage", mean, " watts", 1, sixDigits},
+		{"Max GPU Memory Usage", "nv_gpu_memory_used_bytes", slices.Max[[]float64], " bytes", 1, bytesOf},
+		{"Total GPU Memory", "nv_gpu_memory_total_bytes", first, " bytes", 1, bytesOf},
 	}
 }
+
+// bytesOf is a size as perf_analyzer writes it, all digits.
+func bytesOf(v float64) string { return strconv.FormatFloat(math.Trunc(v), 'f', -1, 64) }
 
 // gpuValue is a number of one GPU.
 type gpuValue struct {
@@ -67,7 +72,7 @@ func paGPUColumns(nodes []*result.Node) (columns []paColumn) {
 		columns = append(columns, paColumn{g.column, func(n *result.Node) string {
 			var cell strings.Builder
 			for _, v := range g.values(n) {
-				cell.WriteString(clean(v.uuid) + ":" + sixDigits(v.value) + ";")
+				cell.WriteString(clean(v.uuid) + ":" + g.text(v.value) + ";")
 			}
 			return cell.String()
 		}})
@@ -89,7 +94,7 @@ func (p *paPage) gpus(n *result.Node) {
 	for _, g := range paGPUs() {
 		p.line(4, "%s:", g.column)
 		for _, v := range g.values(n) {
-			p.line(6, "%s : %s%s", clean(v.uuid), sixDigits(v.value*g.scale), g.unit)
+			p.line(6, "%s : %s%s", clean(v.uuid), g.text(v.value*g.scale), g.unit)
 		}
 	}
 }
