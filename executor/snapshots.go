@@ -42,7 +42,10 @@ func (s *snapshots) look(ctx context.Context, t *trial, now int64) {
 	}
 	t.watch.asking.Go(func() {
 		defer s.asking.Unlock()
-		time.Sleep(time.Duration(wait))
+		select {
+		case <-time.After(time.Duration(wait)):
+		case <-ctx.Done():
+		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statsLimit)
 		defer cancel()
 		if c, err := t.in.count(ctx); err == nil { // the ends of hold say what is wrong
