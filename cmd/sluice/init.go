@@ -93,12 +93,20 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	return nil
 }
 
-// patience is how long a server has to say what its model takes.
-const patience = 5 * time.Second
+// patience is how long a server has to say what its model takes. One that runs in this process loads its models first, and
+// cannot be left halfway.
+const (
+	patience        = 5 * time.Second
+	patienceToStart = 10 * time.Minute
+)
 
 // ask describes the model of a target.
 func ask(ctx context.Context, kind *backends.Kind, t backends.Target) (sig backends.Signature, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	limit := patience
+	if t.InProcess != nil {
+		limit = patienceToStart
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	conn, err := kind.Open(ctx, t, backends.Clock{Origin: time.Now()})
 	if err != nil {
