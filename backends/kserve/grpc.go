@@ -19,6 +19,7 @@ type GRPC struct {
 	target backends.Target
 	end    endpoint // for messages
 	pool   *grpcraw.Pool
+	known  acquaintance
 }
 
 func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error) {
@@ -41,7 +42,7 @@ func (c *GRPC) Lanes(ctx context.Context, n int, o backends.LaneOptions) (lanes 
 	} else {
 		lanes, limits, err = c.pool.Lanes(ctx, n, o)
 	}
-	return lanes, limits, c.end.astray(c.target.URL, "connect to "+c.end.address, err)
+	return lanes, limits, c.known.astray(&c.end, c.target.URL, "connect to "+c.end.address, err)
 }
 
 // Close implements backends.Conn.
@@ -51,8 +52,9 @@ func (c *GRPC) Close(context.Context) error { return c.pool.Close() }
 func (c *GRPC) Invoke(ctx context.Context, method string, request []byte) ([]byte, error) {
 	reply, err := c.pool.Invoke(ctx, service+method, request)
 	if err != nil {
-		return nil, c.end.astray(c.target.URL, method+": connect to "+c.end.address, fmt.Errorf("%s: %w", method, err))
+		return nil, c.known.astray(&c.end, c.target.URL, method+": connect to "+c.end.address, fmt.Errorf("%s: %w", method, err))
 	}
+	c.known.met()
 	return reply, nil
 }
 

@@ -24,6 +24,7 @@ type HTTP struct {
 	clock  backends.Clock
 	client *http.Client // control calls only
 	base   string       // URL before /v2
+	known  acquaintance
 }
 
 func openHTTP(t backends.Target, e endpoint, clock backends.Clock) (*HTTP, error) {
@@ -53,7 +54,7 @@ func (c *HTTP) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]back
 		Hold: o.Hold, Largest: o.Largest, PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
 	}, n)
 	if c.end.secure { // else there is nothing but TCP to it
-		err = c.end.astray(c.target.URL, "connect to "+c.end.address, err)
+		err = c.known.astray(&c.end, c.target.URL, "connect to "+c.end.address, err)
 	}
 	return lanes, limits, err
 }
@@ -128,8 +129,9 @@ func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*
 	}
 	resp, err := c.client.Do(req)
 	if err != nil {
-		return nil, nil, c.end.astray(c.target.URL, method+" "+c.base+path, err)
+		return nil, nil, c.known.astray(&c.end, c.target.URL, method+" "+c.base+path, err)
 	}
+	c.known.met()
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxControl+1))
 	if err != nil {

@@ -7,8 +7,24 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"syscall"
 )
+
+// acquaintance is whether a server has answered as the scheme of the target's URL says. Once it has, no error is about that:
+// a server that stalls later is not one of another protocol.
+type acquaintance struct{ made atomic.Bool }
+
+// met notes that the server has answered.
+func (a *acquaintance) met() { a.made.Store(true) }
+
+// astray is as the endpoint's, for a server that has never answered.
+func (a *acquaintance) astray(e *endpoint, url, call string, err error) error {
+	if a.made.Load() {
+		return err
+	}
+	return e.astray(url, call, err)
+}
 
 // astray says what an error of a connection is about where the server seems to speak something else than the scheme of the
 // target's URL says, and which scheme may be meant. The first row that fits counts:
