@@ -85,7 +85,7 @@ func Write(dir string, r *result.Result, o Options) ([]string, error) {
 		errs = append(errs, err)
 		for _, f := range files {
 			path := filepath.Join(dir, f.name)
-			if err := replace(path, f.data); err != nil {
+			if err := o.Samples.room(func() error { return replace(path, f.data) }); err != nil {
 				errs = append(errs, err)
 				continue
 			}
@@ -129,7 +129,7 @@ func clear(dir string, written []string) error {
 	errs := []error{err}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		ours := slices.Contains([]string{"stages.csv", "junit.xml", "summary.md", "samples.csv", "samples.jsonl", "profile_export.json"}, e.Name()) ||
+		ours := slices.Contains([]string{"result.json", "stages.csv", "junit.xml", "summary.md", "samples.csv", "samples.jsonl", "profile_export.json"}, e.Name()) ||
 			strings.HasPrefix(e.Name(), "perf_analyzer") && strings.HasSuffix(e.Name(), ".csv") ||
 			strings.HasSuffix(e.Name(), ".perf_analyzer.csv") || strings.HasSuffix(e.Name(), ".perf_analyzer_"+paRate+".csv")
 		if ours && !slices.Contains(written, path) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -167,18 +168,36 @@ func (s *Samples) write() {
 		if d.block != nil {
 			for i := range d.block.samples {
 				if s.err == nil {
-					s.err = d.from.keep(&d.block.samples[i])
+					s.fail(d.from.keep(&d.block.samples[i]))
 				}
 			}
 			s.free <- d.block
 		}
 		if d.done != nil {
 			if err := d.from.end(); s.err == nil {
-				s.err = err
+				s.fail(err)
 			}
 			d.done <- s.err
 		}
 	}
+}
+
+// fail gives up all that was kept, if there is an error: nothing of it is of use any more, and the result may need its room on
+// the disk.
+func (s *Samples) fail(err error) {
+	if err != nil {
+		s.err = errors.Join(err, s.discard())
+	}
+}
+
+// room writes a file of the result. Where the disk has no room for it, the requests give way.
+func (s *Samples) room(write func() error) error {
+	err := write()
+	if s == nil || s.err != nil || !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+		return err
+	}
+	s.fail(fmt.Errorf("the requests were given up for the result: %w", err))
+	return write()
 }
 
 // part is what has come of a request that goes on.
@@ -337,5 +356,10 @@ func (p *spool) remove() error {
 		return nil
 	}
 	p.gone = true
-	return errors.Join(p.close(), os.Remove(p.file.Name()))
+	var err error
+	if p.w != nil { // what is buffered is not wanted
+		p.w, p.buffer = nil, nil
+		err = p.file.Close()
+	}
+	return errors.Join(err, os.Remove(p.file.Name()))
 }

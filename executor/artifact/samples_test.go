@@ -1,14 +1,17 @@
 package artifact
 
 import (
+	"bufio"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -149,6 +152,77 @@ func TestSamplesCannotBeWritten(t *testing.T) {
 		t.Error("no error")
 	}
 	s.Close()
+}
+
+// A disk that is full loses the requests of the run, and not the room that the result needs: what was kept is gone at once.
+func TestSamplesOnAFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	s := NewSamples(dir, SamplesOptions{Table: "jsonl", Export: true})
+	first, second := s.Trial(Trial{Node: "a"}), s.Trial(Trial{Node: "b"})
+	one := &backends.Sample{Responses: 1}
+	_ = first.Write(one)
+	if err := first.Close(nil); err != nil || len(entries(t, dir)) != 2 {
+		t.Fatalf("%v, %q", err, entries(t, dir))
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	s.table.w = bufio.NewWriterSize(full, 16)
+	_ = second.Write(one)
+	if err := second.Close(nil); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("closed: %v", err)
+	}
+	if left := entries(t, dir); len(left) > 0 {
+		t.Errorf("%q take room on a disk that is full", left)
+	}
+	s.Close()
+	paths, err := Write(dir, &result.Result{Schema: result.Schema}, Options{Formats: []string{ProfileExport}, Samples: s})
+	if !errors.Is(err, syscall.ENOSPC) || strings.Count(err.Error(), "no space") != 1 || !slices.Equal(entries(t, dir), []string{"result.json"}) || len(paths) != 1 {
+		t.Errorf("wrote %q: %v", paths, err)
+	}
+}
+
+// The requests give way to the result, where the disk has no room for both.
+func TestRequestsGiveWay(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		gone bool
+	}{{nil, false}, {syscall.EACCES, false}, {syscall.ENOSPC, true}, {syscall.EDQUOT, true}} {
+		dir := t.TempDir()
+		s := NewSamples(dir, SamplesOptions{Table: "csv"})
+		k := s.Trial(Trial{})
+		_ = k.Write(&backends.Sample{})
+		if err := k.Close(nil); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		err := s.room(func() error {
+			if c.gone && len(entries(t, dir)) == 0 {
+				return nil
+			}
+			return c.err
+		})
+		if gone := len(entries(t, dir)) == 0; gone != c.gone || !c.gone && !errors.Is(err, c.err) || c.gone && (err != nil || !errors.Is(s.err, c.err)) {
+			t.Errorf("%v: %v, %v, gone %t", c.err, err, s.err, gone)
+		}
+		if err := s.discard(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func entries(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 func tensor(name string, kind backends.DataType, data ...byte) backends.Tensor {
