@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,5 +116,33 @@ assert: [stage("b").latency.p50 < 1s]
 	}
 	if a, b := node(t, r, "a"), node(t, r, "b"); a.Outcome != result.InterruptedNode || b.Outcome != result.SkippedNode || count(a, "requests.count") == 0 {
 		t.Errorf("outcomes %s, %s, %d requests", a.Outcome, b.Outcome, count(a, "requests.count"))
+	}
+}
+
+// TestCutOffAtOnce: two signals between two looks of who steers are an interruption like any other.
+func TestCutOffAtOnce(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{})
+	for _, load := range []string{"concurrency: 2}, for: 60s", "rate: 100/s}, for: 60s", "concurrency: 2}, for: 100000000 requests", "rate: 100/s}, until: {stable: {window: 20s}}"} {
+		interrupt := make(chan int, 1)
+		ctx, cut := context.WithCancel(t.Context())
+		p := compile(t, "version: 1\ntarget: {backend: kserve, url: URL, model: simple}\nstages: [{id: s, load: {"+load+", assert: [requests.rate > 1000000/s]}]\n", s.HTTPURL())
+		r, diags := p.Run(ctx, Env{Interrupt: interrupt, Events: func(e Event) {
+			if e.Phase == PhaseHold && ctx.Err() == nil {
+				interrupt <- 2
+				cut()
+			}
+		}})
+		if len(diags) > 0 {
+			t.Error(diags)
+		}
+		checkResult(t, r)
+		n := node(t, r, "s")
+		if n.Outcome != result.InterruptedNode || !strings.Contains(n.Reason, "interrupted after") || n.Assertions[0].Verdict != result.Inconclusive {
+			t.Errorf("%s: %s, %q, %s", load, n.Outcome, n.Reason, n.Assertions[0].Verdict)
+		}
+		if r.ExitCode != 130 || !r.Partial || n.Duration > 10 {
+			t.Errorf("%s: exit %d, partial %v, %v s", load, r.ExitCode, r.Partial, n.Duration)
+		}
 	}
 }

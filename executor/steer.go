@@ -117,9 +117,12 @@ func (t *trial) loop(ctx context.Context, done <-chan struct{}) {
 		now := t.r.clock.Now()
 		t.folded += int64(t.folder.Drain(now))
 		t.watch.look(ctx, t, now, !running)
-		if running {
+		switch {
+		case running:
 			t.decide(now)
 			t.report(now)
+		case ctx.Err() != nil: // it was cut off, and nobody has looked since then
+			t.decide(now)
 		}
 	}
 	t.watch.wait()
