@@ -180,7 +180,9 @@ func (a *app) playText(text string) (*result.Result, error) {
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("internal error: the calibration's plan is wrong: %s", diags[0].Summary)
 	}
-	r, diags := a.play(program, nil)
+	signals, deaf := listen()
+	defer deaf()
+	r, diags := a.play(program, nil, signals)
 	switch {
 	case diags.HasErrors():
 		return nil, errors.New("internal error: " + diags[0].Summary)

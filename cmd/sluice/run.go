@@ -96,7 +96,11 @@ func (a *app) runPlan(file string, o overrides, f outputs) error {
 		return fmt.Errorf("nothing was sent: %w", err)
 	}
 	samples := samplesOf(plan, f)
-	r, diags := a.play(program, samples)
+	signals, _ := listen() // until the process ends: none may take the artifacts or the exit code away
+	r, diags := a.play(program, samples, signals)
+	go func() {
+		fmt.Fprintf(a.err, "%s: the artifacts are being written; SIGQUIT leaves them unfinished\n", <-signals)
+	}()
 	a.diagnose(plan.Conceal(diags, o.Source), o)
 	files, err := artifact.Write(f.dir, r, artifact.Options{Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: samples})
 	if err == nil && f.keep != nil {
@@ -125,13 +129,11 @@ func outputDir(p *scenario.Plan, now time.Time) string {
 }
 
 // play runs the program. The first signal asks it to end in order, a second one cuts everything off.
-func (a *app) play(program *executor.Program, samples *artifact.Samples) (*result.Result, source.Diagnostics) {
+func (a *app) play(program *executor.Program, samples *artifact.Samples, signals <-chan os.Signal) (*result.Result, source.Diagnostics) {
 	ctx, cancel := context.WithCancel(context.Background())
 	interrupt, finished := make(chan int, 1), make(chan struct{})
 	waited := make(chan struct{})
 	view := a.progress(program)
-	signals, deaf := listen()
-	defer deaf()
 	go func() {
 		defer close(waited)
 		for n := 0; ; n++ {

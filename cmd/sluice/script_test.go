@@ -126,13 +126,14 @@ func into(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // signal NAME TEXT CODE COMMAND ARGS…: sends the signal once TEXT has stood on stderr, or all of several with & between them,
-// and demands the exit code. The name INT2 sends SIGINT twice.
+// and demands the exit code. The name INT2 sends SIGINT twice, TERMS sends SIGTERM until the process ends.
 func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: signal NAME TEXT CODE COMMAND ARGS…")
 	}
 	signals := map[string][]syscall.Signal{
 		"INT": {syscall.SIGINT}, "TERM": {syscall.SIGTERM}, "HUP": {syscall.SIGHUP}, "INT2": {syscall.SIGINT, syscall.SIGINT},
+		"TERMS": {syscall.SIGTERM},
 	}[args[0]]
 	path := lookPath(ts, args[3])
 	cmd := exec.Command(path, args[4:]...)
@@ -152,7 +153,20 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		ts.Check(cmd.Process.Signal(s))
 	}
-	_ = cmd.Wait()
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	for again := args[0] == "TERMS"; again; { // until it ends
+		select {
+		case <-ended:
+			again = false
+		case <-time.After(time.Millisecond):
+			_ = cmd.Process.Signal(signals[0])
+		}
+	}
+	<-ended
 	ts.Logf("%s", seen.String())
 	if got := strconv.Itoa(cmd.ProcessState.ExitCode()); got != args[2] {
 		ts.Fatalf("exit code %s, want %s", got, args[2])
