@@ -10,6 +10,27 @@ import (
 // cleanupLimit is how long undoing all of a run's set-up may take.
 const cleanupLimit = 10 * time.Second
 
+// hurry is how long what must still be asked of a server may take once the run was cut off, by a second signal.
+const hurry = 2 * time.Second
+
+// beyond is a context for what has to be asked although ctx may be done, for as long as limit, or hurry from then on.
+func beyond(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	kept := context.AfterFunc(ctx, func() {
+		t := time.NewTimer(hurry)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			cancel()
+		case <-asked.Done():
+		}
+	})
+	return asked, func() {
+		kept()
+		cancel()
+	}
+}
+
 // cleanup is a stack of what must be undone, whatever happens.
 type cleanup struct {
 	steps []step

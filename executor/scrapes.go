@@ -69,7 +69,7 @@ func (r *runner) openMetrics(ctx context.Context, t *target) error {
 }
 
 func (e *endpoint) read(ctx context.Context) ([]observe.Sample, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), scrapeLimit)
+	ctx, cancel := beyond(ctx, scrapeLimit)
 	defer cancel()
 	return observe.Scrape(ctx, e.client, e.url, e.target.plan.Metrics.Match)
 }

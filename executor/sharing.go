@@ -105,7 +105,7 @@ func (r *runner) tryShared(ctx context.Context, t *target, e *entry) error {
 		return err
 	}
 	err = r.probe(ctx, t, calls[0], e.ids)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
+	ctx, cancel := beyond(ctx, cleanupLimit)
 	defer cancel()
 	return errors.Join(err, release(ctx))
 }
@@ -140,7 +140,7 @@ func (t *trial) tooSmall() {
 
 // release gives shared memory back, when nothing is in flight any more. What cannot be undone is noted.
 func (t *trial) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
+	ctx, cancel := beyond(ctx, cleanupLimit)
 	defer cancel()
 	for _, release := range t.releases {
 		if err := release(ctx); err != nil {

@@ -46,7 +46,7 @@ func (s *snapshots) look(ctx context.Context, t *trial, now int64) {
 		case <-time.After(time.Duration(wait)):
 		case <-ctx.Done():
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statsLimit)
+		ctx, cancel := beyond(ctx, statsLimit)
 		defer cancel()
 		if c, err := t.in.count(ctx); err == nil { // the ends of hold say what is wrong
 			s.taken = append(s.taken, c)

@@ -93,7 +93,7 @@ func (w *watcher) take(ctx context.Context, t *trial, i moment) {
 		if i == holdEnds {
 			w.asking.Wait()
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statsLimit)
+		ctx, cancel := beyond(ctx, statsLimit)
 		defer cancel()
 		w.server[i], w.errs[i] = t.in.count(ctx)
 	})

@@ -51,3 +51,33 @@ func TestNobodyWaitsForStatistics(t *testing.T) {
 		}
 	})
 }
+
+// TestBeyond: what must be asked is not cut off with the run, nor waited for long after that.
+func TestBeyond(t *testing.T) {
+	for name, c := range map[string]struct {
+		cutOff, want time.Duration // cutOff 0: not at all
+	}{
+		"the limit":               {0, 10 * time.Second},
+		"cut off on the way":      {3 * time.Second, 3*time.Second + hurry},
+		"cut off before":          {1, 1 + hurry},
+		"cut off near its limit":  {9 * time.Second, 10 * time.Second},
+		"cut off after its limit": {11 * time.Second, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				ctx, cutOff := context.WithCancel(context.Background())
+				defer cutOff()
+				if c.cutOff > 0 {
+					time.AfterFunc(c.cutOff, cutOff)
+				}
+				asked, cancel := beyond(ctx, 10*time.Second)
+				defer cancel()
+				<-asked.Done()
+				if took := time.Since(began); took != c.want {
+					t.Errorf("over after %v, want %v", took, c.want)
+				}
+			})
+		})
+	}
+}
