@@ -1,7 +1,9 @@
 package convert_test
 
 import (
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sluice-bench/sluice/scenario/convert"
@@ -64,5 +66,30 @@ func TestModelWithBatches(t *testing.T) {
 	}
 	if _, diags := convert.PerfAnalyzer(convert.Options{Args: line, Model: &convert.Model{}}); len(diags) > 0 {
 		t.Error(diags)
+	}
+}
+
+// Data is read only where its rows decide about the plan, and never what is no file: a pipe without a writer would hold up the
+// conversion.
+func TestDataIsReadWhereItDecides(t *testing.T) {
+	write(t)
+	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]int{
+		"-m m --input-data inputs.json":                                             0,
+		"-m m --input-data inputs.json --num-of-sequences 2 --request-rate-range 5": 1,
+		"-m m --input-data inputs.json --sequence-length 2":                         0,
+		"-m m --input-data pipe":                                                    0,
+		"-m m --input-data pipe --num-of-sequences 2 --request-rate-range 5":        0,
+	} {
+		read := 0
+		out, diags := convert.PerfAnalyzer(convert.Options{Args: strings.Fields(line), Read: func(name string) ([]byte, error) {
+			read++
+			return os.ReadFile(name)
+		}})
+		if diags.HasErrors() || out.Plan == "" || read != want {
+			t.Errorf("%s: %d files were read, want %d: %v", line, read, want, diags)
+		}
 	}
 }

@@ -113,9 +113,13 @@ func constant(text string) string {
 	return scalar(text)
 }
 
-// oneStream is how many rows the files have where they are rows of one stream, not of several; 0: they are, or cannot be read.
-func (s *settings) oneStream() (rows int64) {
+// oneStream is how many rows the files have where they are rows of one stream, not of several; 0: they are, or cannot be read, or
+// nobody wants to know.
+func (s *settings) oneStream(wanted bool) (rows int64) {
 	for _, path := range s.paths {
+		if info, err := s.o.Stat(path); !wanted || err != nil || !info.Mode().IsRegular() {
+			return 0
+		}
 		text, err := s.o.Read(path)
 		var file struct {
 			Data []json.RawMessage `json:"data"`

@@ -245,15 +245,13 @@ func (s *settings) sequenced(p *page) {
 		s.idle("--serial-sequences", "a closed loop has one request of a sequence in flight")
 	}
 	formed := len(members) > 0 || s.o.Model != nil && s.o.Model.Sequences
-	rows := s.oneStream()
-	switch {
-	case s.lengthSaid || (len(s.paths) == 0 || s.dirs > 0) && (formed || s.has("--sequence-length-variation")):
+	if s.lengthSaid || (len(s.paths) == 0 || s.dirs > 0) && (formed || s.has("--sequence-length-variation")) {
 		members = append(members, "length: "+s.lengths()) // perf_analyzer's own, where none is given
-	case formed && rows > 0:
-		members = append(members, "length: "+count(rows)) // all rows are one sequence, sent again and again
-		fallthrough
-	default:
+	} else {
 		s.idle("--sequence-length-variation", "the sequences of the data are as long as they are")
+		if rows := s.oneStream(formed); rows > 0 {
+			members = append(members, "length: "+count(rows)) // all rows are one sequence, sent again and again
+		}
 	}
 	if formed || len(members) > 0 {
 		why := s.because("--num-of-sequences", "--sequence-length", "--sequence-length-variation", "--sequence-id-range", "--serial-sequences")
