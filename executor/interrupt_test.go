@@ -83,6 +83,9 @@ stages: [{id: s, load: {%s}, %s}, {id: t, load: {concurrency: 1}, for: 60s}]
 				if r.ExitCode != 130 || !r.Partial || len(r.Nodes) != 2 || node(t, r, "t").Outcome != result.SkippedNode {
 					t.Errorf("exit %d, partial %v, %d nodes: %s", r.ExitCode, r.Partial, len(r.Nodes), r.Reason)
 				}
+				if c.at == PhaseDrain && !strings.Contains(findingsOf(node(t, r, "s")), "requests were still open when the run was cut off and cancelled") {
+					t.Errorf("found: %s", findingsOf(node(t, r, "s")))
+				}
 				if took := time.Since(began); took > 15*time.Second {
 					t.Errorf("it took %v", took)
 				}
@@ -145,4 +148,13 @@ func TestCutOffAtOnce(t *testing.T) {
 			t.Errorf("%s: exit %d, partial %v, %v s", load, r.ExitCode, r.Partial, n.Duration)
 		}
 	}
+}
+
+// findingsOf are the texts of all of a node's.
+func findingsOf(n *result.Node) string {
+	var all []string
+	for _, f := range n.Validity.Findings {
+		all = append(all, f.Text)
+	}
+	return strings.Join(all, "\n")
 }

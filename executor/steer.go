@@ -39,6 +39,7 @@ type steering struct {
 	history  []result.Window
 	unstable string // why `until: stable` was not reached
 	stopped  string // why the node ended early
+	cutOff   bool   // what was open then was not waited for
 }
 
 func (t *trial) steering() steering {
@@ -121,7 +122,8 @@ func (t *trial) loop(ctx context.Context, done <-chan struct{}) {
 		case running:
 			t.decide(now)
 			t.report(now)
-		case ctx.Err() != nil: // it was cut off, and nobody has looked since then
+		case ctx.Err() != nil: // nobody has looked since then
+			t.steer.cutOff = true
 			t.decide(now)
 		}
 	}

@@ -62,8 +62,12 @@ func (t *trial) notes() {
 		t.note("dropped_at_stop", "%s due and not sent when the node ended", were("request", n))
 	}
 	if n := t.read.stopped; n > 0 {
-		t.note("incomplete", "%s still open after the drain of %s and cancelled: in no latency and no error count, and in assertions slower than all others and possibly failed",
-			were("request", n), source.Duration(t.node.Stage.Drain))
+		when := "after the drain of " + source.Duration(t.node.Stage.Drain)
+		if t.steer.cutOff {
+			when = "when the run was cut off"
+		}
+		t.note("incomplete", "%s still open %s and cancelled: in no latency and no error count, and in assertions slower than all others and possibly failed",
+			were("request", n), when)
 	}
 	t.notesOnSequences()
 	if t.watch.from == beforeClock && !t.node.Stage.Warmup.IsZero() && t.in.stats != nil {
