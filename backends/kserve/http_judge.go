@@ -135,13 +135,18 @@ const redirected = "the server redirects, and requests are sent to nobody else: 
 
 const jsonLengthLower = "inference-header-content-length"
 
-// status fails a reply for its status. The wire has noted the body for 400 and above.
+// status fails a reply for its status. The wire has noted the body for 400 and above; where there is none, the status is all that
+// there is to say.
 func (j *httpJudge) status(status int, h *http1.Header, body []byte, s *backends.Sample) {
 	s.Class = backends.Status
 	if location := h.Get("location"); status/100 == 3 && location != nil {
 		j.c.fail(s, backends.Status, redirected+"it points to ", location)
 	} else if status < 400 {
 		j.c.fail(s, backends.Status, "", body)
+	}
+	if len(s.Note) == 0 {
+		j.c.note = strconv.AppendInt(append(j.c.note[:0], "an empty reply with status "...), int64(status), 10)
+		s.SetNote(j.c.note)
 	}
 }
 

@@ -132,6 +132,8 @@ func TestHTTPJudge(t *testing.T) {
 		{"redirect", jsonReply(301, ""), nil, backends.Status, "write the right address into `url`; it points to http://other/v2"},
 		{"201", jsonReply(201, "made"), nil, backends.Status, "made"},
 		{"503", jsonReply(503, `{"error":"busy"}`), nil, backends.Status, `{"error":"busy"}`},
+		{"204", jsonReply(204, ""), nil, backends.Status, "an empty reply with status 204"},
+		{"404, empty", jsonReply(404, ""), nil, backends.Status, "an empty reply with status 404"},
 		{"503 expected", jsonReply(503, `{"error":"busy"}`), &backends.Expect{Status: []int{503, 200}, Outputs: one}, backends.OK, ""},
 		{"200 not expected", jsonReply(200, `{}`), &backends.Expect{Status: []int{503}}, backends.Status, ""},
 	} {
