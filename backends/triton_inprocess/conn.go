@@ -4,11 +4,13 @@ package inprocess
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -94,7 +96,7 @@ func (c *conn) Ready(_ context.Context, model string) error {
 			return err
 		}
 		if !yes {
-			return fmt.Errorf("the server is not %s", ask.what)
+			return fmt.Errorf("the server is not %s%s", ask.what, c.why(""))
 		}
 	}
 	if model == "" {
@@ -106,9 +108,34 @@ func (c *conn) Ready(_ context.Context, model string) error {
 	}
 	yes, err := c.loaded(model, v)
 	if err == nil && !yes {
-		err = fmt.Errorf("model %s is not ready", model)
+		err = fmt.Errorf("model %s is not ready%s", model, c.why(model))
 	}
 	return err
+}
+
+// why is what the server's index of its repository says about a model that is not ready, or about the first one that could not
+// be loaded; empty: nothing.
+func (c *conn) why(model string) string {
+	const flags = 0 // also those that are not loaded
+	text, err := c.message(c.ServerModelIndex, c.handle, flags)
+	var all []struct{ Name, State, Reason string }
+	if err != nil || json.Unmarshal(text, &all) != nil {
+		return ""
+	}
+	more := ": the repository does not have it"
+	if model == "" {
+		more = ""
+	}
+	for _, m := range all {
+		switch {
+		case m.Name != model && model != "" || m.State == "READY":
+		case m.Reason != "":
+			return fmt.Sprintf(": %s: %s", m.Name, strings.Join(strings.Fields(m.Reason), " "))
+		case model != "":
+			more = ": nobody has loaded it; `inprocess.options.load_model` names the models to begin with"
+		}
+	}
+	return more
 }
 
 func (c *conn) loaded(model, v string) (bool, error) {

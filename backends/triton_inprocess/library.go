@@ -25,7 +25,7 @@ type functions struct {
 	ApiVersion, ErrorNew, ErrorCode, ErrorMessage, ErrorDelete, MessageSerializeToJson, MessageDelete,
 	ServerOptionsNew, ServerOptionsDelete, ServerOptionsSetModelRepositoryPath, ServerNew, ServerStop, ServerDelete,
 	ServerIsLive, ServerIsReady, ServerModelIsReady, ServerMetadata, ServerModelMetadata, ServerModelConfig,
-	ServerModelStatistics, ServerLoadModel, ServerUnloadModel, ServerInferAsync,
+	ServerModelStatistics, ServerModelIndex, ServerLoadModel, ServerUnloadModel, ServerInferAsync,
 	ResponseAllocatorNew, ResponseAllocatorDelete, InferenceRequestNew, InferenceRequestDelete, InferenceRequestCancel,
 	InferenceRequestSetId, InferenceRequestSetFlags, InferenceRequestSetCorrelationId, InferenceRequestSetCorrelationIdString,
 	InferenceRequestSetPriorityUInt64, InferenceRequestSetTimeoutMicroseconds, InferenceRequestAddInput,

@@ -109,8 +109,16 @@ func TestModels(t *testing.T) {
 	if err := l.conn.Unload(t.Context(), "many"); err != nil {
 		t.Error(err)
 	}
-	if err := l.conn.Ready(t.Context(), "many"); err == nil || !strings.Contains(err.Error(), "model many is not ready") {
+	if err := l.conn.Ready(t.Context(), "many"); err == nil || !strings.HasSuffix(err.Error(), "model many is not ready: many: Internal: unloaded, as asked") {
 		t.Errorf("unloaded: %v", err)
+	}
+	for model, want := range map[string]string{
+		"": ": many: Internal: unloaded, as asked", "nosuch": ": the repository does not have it",
+		"never": ": nobody has loaded it; `inprocess.options.load_model` names the models to begin with",
+	} {
+		if got := l.conn.why(model); got != want {
+			t.Errorf("why %q is not ready%s, want%s", model, got, want)
+		}
 	}
 	r := ask()
 	r.Model = "many"

@@ -28,6 +28,15 @@ Error *TRITONSERVER_ServerMetadata(Server *s, Message **out) {
 }
 static bool keeps(const Model *m) { return !strncmp(m->name, "sequence", 8); }
 static const char *tail(const Model *m) { return keeps(m) ? "" : "0"; }
+Error *TRITONSERVER_ServerModelIndex(Server *s, uint32_t flags, Message **out) {
+  char text[2048] = "", *at = text;
+  for (int i = 0; i < s->models; i++) {
+    Model *m = &s->model[i];
+    at += snprintf(at, text + sizeof text - at, "%s{\"name\":\"%s\",\"version\":\"1\",\"state\":\"%s\"%s}", i ? "," : "", m->name, m->ready ? "READY" : "UNAVAILABLE",
+                   m->ready ? "" : ",\"reason\":\"Internal: unloaded,\\n\\nas asked\"");
+  }
+  return say(out, "[%s,{\"name\":\"never\"}]", text);
+}
 Error *TRITONSERVER_ServerModelMetadata(Server *s, const char *name, int64_t version, Message **out) {
   Model *m = find(s, name);
   if (!m || version > 1) return fail(NOT_FOUND, "unknown model '%s'", name);
