@@ -206,6 +206,31 @@ stages:
 	}
 }
 
+// TestMismatchSaysWhere: of a reply that differs the row is named as it stands in its file, over both protocols.
+func TestMismatchSaysWhere(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{})
+	good, bad := filepath.Join(t.TempDir(), "good.json"), filepath.Join(t.TempDir(), "bad.json")
+	for name, want := range map[string]string{good: "7", bad: "8"} {
+		text := `{"data": [{"INPUT0": {"content": [7], "shape": [1]}}], "validation_data": [{"OUTPUT0": {"content": [` + want + `], "shape": [1]}}]}`
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, url := range []string{s.HTTPURL(), s.GRPCURL()} {
+		n := node(t, play(t, `
+version: 1
+data: {file: [`+good+`, `+bad+`]}
+target: {backend: kserve, url: URL, model: identity, ready: 0s}
+stages: [{id: s, load: {concurrency: 1}, for: 2 requests}]
+`, url, Env{}), "s")
+		want := []result.ErrorClass{{Class: "mismatch", Count: 1, Example: "row 1: output OUTPUT0 [0] is 7, want 8, expected by bad.json, row 0"}}
+		if diff := cmp.Diff(want, n.Errors); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", url, diff)
+		}
+	}
+}
+
 // TestExpect: outputs are compared within the tolerances, or not at all; statuses of the plan's choice are answers.
 func TestExpect(t *testing.T) {
 	t.Parallel()

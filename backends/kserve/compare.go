@@ -9,6 +9,7 @@ import (
 // comparison holds a reply's outputs against the expected ones, for one lane: its buffers grow once and are kept.
 type comparison struct {
 	note  []byte
+	of    string // where what is expected stands
 	seen  []bool // by expected output
 	shape []int64
 	data  []byte // elements that came in another form than raw
@@ -18,7 +19,7 @@ func (c *comparison) begin(e *expectation) {
 	if c.note == nil {
 		c.note = make([]byte, 0, backends.NoteSize)
 	}
-	c.note, c.seen = c.note[:0], c.seen[:0]
+	c.note, c.seen, c.of = c.note[:0], c.seen[:0], e.of
 	for range e.outputs {
 		c.seen = append(c.seen, false)
 	}
@@ -84,5 +85,8 @@ func (c *comparison) fail(s *backends.Sample, class backends.ErrorClass, what st
 // mismatch gives the sample the note that a comparison has left.
 func (c *comparison) mismatch(s *backends.Sample) {
 	s.Class = backends.Mismatch
+	if c.of != "" {
+		c.note = append(append(c.note, ", expected by "...), c.of...)
+	}
 	s.SetNote(c.note)
 }

@@ -118,6 +118,7 @@ func cutString(b []byte) (text, rest []byte, ok bool) {
 type expectation struct {
 	statuses           []int
 	outputs            []backends.Tensor
+	of                 string // where they stand
 	fields             []wantedField
 	share              backends.Share
 	relative, absolute float64
@@ -130,7 +131,7 @@ func expect(r *backends.Request, shared *Places) *expectation {
 	e := &expectation{shared: shared, asked: r.Outputs, body: r.Body != nil}
 	if x := r.Expect; x != nil {
 		e.statuses, e.outputs, e.relative, e.absolute = x.Status, x.Outputs, x.Relative, x.Absolute
-		e.fields, e.share = wantedFields(x.Fields), x.Share
+		e.fields, e.share, e.of = wantedFields(x.Fields), x.Share, x.Of
 	}
 	return e
 }

@@ -107,7 +107,25 @@ func (b *builder) join(rows []row) (backends.Request, error) {
 		return req, err
 	}
 	req.Expect = expectation(b.request.Expect, outputs)
+	if req.Expect != nil && req.Expect.Outputs != nil {
+		req.Expect.Of = standing(rows)
+	}
 	return req, nil
+}
+
+// standing is where the rows of a request stand, where that is more than the number of a row: a step of a stream, a row of one
+// of several files, or the first row of a batch.
+func standing(rows []row) string {
+	rec := rows[0].rec
+	switch {
+	case rec == nil:
+		return ""
+	case len(rows) > 1:
+		return rec.name() + " and those after it"
+	case rec.stream >= 0 || rec.from.several:
+		return rec.name()
+	}
+	return ""
 }
 
 // own gives a request what its row says about it besides tensors. Rows of one batch must say the same.

@@ -133,6 +133,29 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+// TestWhereItStands: whoever reads of a reply that differs is told where to look, if the number of a row does not say it.
+func TestWhereItStands(t *testing.T) {
+	const row = `{"data":[{"a":[1]},{"a":[2]}],"validation_data":[{"OUT":[1]},{"OUT":[2]}]}`
+	const streams = `{"data":[[{"a":[1]}],[{"a":[2]},{"a":[3]}]],"validation_data":[[{"OUT":[1]}],[{"OUT":[2]},{"OUT":[3]}]]}`
+	for _, c := range []struct {
+		files []string
+		want  []string
+	}{
+		{[]string{"r.json", row}, []string{"", ""}},
+		{[]string{"r.json", row, "s.json", row}, []string{"r.json, row 0", "r.json, row 1", "s.json, row 0", "s.json, row 1"}},
+		{[]string{"s.json", streams}, []string{"s.json, stream 0, step 0", "s.json, stream 1, step 0", "s.json, stream 1, step 1"}},
+	} {
+		built, diags := Build(files(t, c.files...), &scenario.Request{Batch: 1}, signature(true, 8, port("a", backends.FP32, 1)), 0)
+		var got []string
+		for _, r := range built.Requests {
+			got = append(got, r.Expect.Of)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%v: %v\n%s", c.files, diags, diff)
+		}
+	}
+}
+
 func TestExpectedOutputs(t *testing.T) {
 	d := dataset(t, `{"data":[{"a":[1]},{"a":[2]}],"validation_data":[{"OUT":[10]},{"OUT":[20]}]}`)
 	sig := signature(true, 8, port("a", backends.FP32, 1))
@@ -140,7 +163,10 @@ func TestExpectedOutputs(t *testing.T) {
 	if len(diags) > 0 || len(built.Requests) != 1 {
 		t.Fatalf("%d requests, %v", len(built.Requests), diags)
 	}
-	want := &backends.Expect{Outputs: []backends.Tensor{{Name: "OUT", Type: backends.FP32, Shape: []int64{2, 1}, Data: floats(10, 20)}}}
+	want := &backends.Expect{
+		Outputs: []backends.Tensor{{Name: "OUT", Type: backends.FP32, Shape: []int64{2, 1}, Data: floats(10, 20)}},
+		Of:      "data.json, row 0 and those after it",
+	}
 	if diff := cmp.Diff(want, built.Requests[0].Expect); diff != "" {
 		t.Error(diff)
 	}

@@ -89,7 +89,7 @@ func (r *reader) fail(pos source.Pos, code, format string, args ...any) *source.
 
 // readFile reads a file of any format.
 func (r *reader) readFile(f scenario.Path) {
-	r.from = &origin{name: filepath.Base(f.Name), pos: f.Pos}
+	r.from = &origin{name: filepath.Base(f.Name), pos: f.Pos, several: len(r.dataset.Files) > 1}
 	data, err := readLimited(f.Name, r.left)
 	if err == nil {
 		r.left -= int64(len(data))

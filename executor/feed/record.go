@@ -27,6 +27,8 @@ type origin struct {
 	pos  source.Pos // of what names it in the plan
 	unit string     // what number counts: "row", "line"; "": there is one
 	ms   bool       // the format says that times are ms
+
+	several bool // there are other files beside it
 }
 
 // field is a named value of a record.
