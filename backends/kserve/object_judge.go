@@ -11,6 +11,7 @@ import (
 // objectJudge says what a reply of the generate extension means: a JSON object whose members are the outputs, or a stream of
 // them. For statuses it is the httpJudge. The first row that fits counts:
 //
+//	an event that is longer than sse.MaxEvent          decode
 //	an object that is {"error": …}                     server; the note is the object. In a stream it ends what counts
 //	what is no JSON object                             decode
 //	a stream of responses that is compressed           decode: what comes could not be told apart as it comes
@@ -47,6 +48,10 @@ func (j *objectJudge) Data(c *backends.Call, b []byte, at int64, s *backends.Sam
 		if ok {
 			j.event(c, at, s)
 		}
+	}
+	if j.events.Long() && !j.failed && !j.ended {
+		j.c.fail(s, backends.Decode, "an event of the stream is longer than the limit", nil)
+		j.failed, j.at = true, at
 	}
 	return n, cap(s.Events) > 0 && len(s.Events) == cap(s.Events)
 }

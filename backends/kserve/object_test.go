@@ -142,3 +142,28 @@ func TestStreamsAreNotCompressed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLongEvents: a response that never ends fails the request, whatever came before it, and what comes after is dropped.
+func TestLongEvents(t *testing.T) {
+	good, long := "data: {\"OUT\":1}\n\n", "data: {\"OUT\":\""+strings.Repeat("x", 200)+"\"}\n\n"
+	for _, size := range []int{1, 7, 1 << 20} {
+		for _, c := range []struct {
+			text      string
+			class     backends.ErrorClass
+			responses int32
+		}{
+			{good + good, backends.OK, 2},
+			{good + long, backends.Decode, 1},
+			{long + good, backends.Decode, 0},
+			{good + "data: [DONE]\n\n" + long, backends.OK, 1},
+			{"data: {\"error\":\"boom\"}\n\n" + long, backends.Server, 0},
+		} {
+			j := &objectJudge{}
+			j.events.Most = 100
+			s := feed(j, eventReply("", c.text), size, nil)
+			if s.Class != c.class || int32(s.Responses) != c.responses || c.class == backends.Decode && string(s.Note) != "an event of the stream is longer than the limit" {
+				t.Errorf("%q in pieces of %d: %v %q, %d responses", c.text, size, s.Class, s.Note, s.Responses)
+			}
+		}
+	}
+}

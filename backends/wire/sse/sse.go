@@ -12,24 +12,43 @@
 // none.
 package sse
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+)
 
 // Scanner is the state of one stream. The zero Scanner is at its start. It is allowed to allocate while its buffers grow.
 type Scanner struct {
 	// Data of the event that Next has found: its data lines with LF between them. Event is its type, empty where none is
 	// named. Both are valid until the next call.
 	Data, Event []byte
+	Most        int // bytes that are held of one event; 0: MaxEvent
 
 	line  []byte // the part of a line that has come, when it came in pieces
 	lines int    // data lines of the event
 	begun bool   // the stream: what is there is no BOM
 	cr    bool   // the last line ended with CR, which LF may follow
 	found bool   // Data and Event are those of an event that was given out
+	long  bool
+}
+
+// MaxEvent is how many bytes are held of one event where nothing else is said.
+const MaxEvent = 64 << 20
+
+// Long reports whether an event is longer than is held: nothing is found any more until Reset.
+func (s *Scanner) Long() bool { return s.long }
+
+// fits reports whether so many more bytes of an event may be held. If not, none are.
+func (s *Scanner) fits(more int) bool {
+	if len(s.line)+len(s.Data)+more > cmp.Or(s.Most, MaxEvent) {
+		*s = Scanner{Most: s.Most, long: true}
+	}
+	return !s.long
 }
 
 // Reset goes to the start of another stream.
 func (s *Scanner) Reset() {
-	*s = Scanner{Data: s.Data[:0], Event: s.Event[:0], line: s.line[:0]}
+	*s = Scanner{Data: s.Data[:0], Event: s.Event[:0], Most: s.Most, line: s.line[:0]}
 }
 
 // Next eats b up to the end of the next event. It gives how many bytes that were, and whether an event has ended; if not,
@@ -37,6 +56,9 @@ func (s *Scanner) Reset() {
 func (s *Scanner) Next(b []byte) (n int, ok bool) {
 	s.forget()
 	for n < len(b) {
+		if s.long {
+			return len(b), false
+		}
 		if s.cr {
 			s.cr = false
 			if b[n] == '\n' {
@@ -46,8 +68,13 @@ func (s *Scanner) Next(b []byte) (n int, ok bool) {
 		}
 		i := bytes.IndexAny(b[n:], "\r\n")
 		if i < 0 {
-			s.line = append(s.line, b[n:]...)
+			if s.fits(len(b) - n) {
+				s.line = append(s.line, b[n:]...)
+			}
 			return len(b), false
+		}
+		if !s.fits(i) {
+			continue
 		}
 		line := b[n : n+i]
 		s.cr = b[n+i] == '\r'

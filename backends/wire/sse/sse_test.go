@@ -97,3 +97,40 @@ func FuzzPieces(f *testing.F) {
 		}
 	})
 }
+
+// An event that never ends is held up to a limit, and nothing of it or after it is given out; a stream after it is read again.
+func TestLongEvent(t *testing.T) {
+	s := Scanner{Most: 100}
+	for _, c := range []struct {
+		piece string
+		times int
+		long  bool
+	}{
+		{"data: " + strings.Repeat("x", 90) + "\n\n", 3, false}, // each fits
+		{": " + strings.Repeat("x", 90) + "\n", 3, false},
+		{"x", 1000, true},
+		{"data: x\n", 1000, true},
+		{"data: " + strings.Repeat("x", 101) + "\n\n", 1, true},
+		{"event: " + strings.Repeat("x", 101) + "\n", 1, true},
+	} {
+		s.Reset()
+		found := 0
+		for range c.times {
+			for b := []byte(c.piece); len(b) > 0; {
+				n, ok := s.Next(b)
+				if b = b[n:]; ok {
+					found++
+				}
+			}
+			if held := cap(s.line) + cap(s.Data) + cap(s.Event); held > 1000 {
+				t.Fatalf("%q: %d bytes are held", c.piece, held)
+			}
+		}
+		if _, ok := s.Next([]byte("data: y\n\n")); s.Long() != c.long || ok == c.long || s.End() != false && c.long {
+			t.Errorf("%q %d times: long %t, then found %t", c.piece, c.times, s.Long(), ok)
+		}
+		if c.long && found > 0 {
+			t.Errorf("%q: %d events", c.piece, found)
+		}
+	}
+}
