@@ -251,6 +251,7 @@ func (c *conn) Close(ctx context.Context) error {
 			break
 		}
 		if err := pause(ctx); err != nil {
+			abandon(c.target.InProcess.Repository)
 			return fmt.Errorf("the server still works on %d requests: %w", left, err)
 		}
 	}
