@@ -76,7 +76,7 @@ func (p *parser) readable(data []byte) bool {
 	if len(data) > maxBytes {
 		p.report(Diagnostic{
 			Code: "too-large", Pos: Pos{Line: 1, Column: 1},
-			Summary: fmt.Sprintf("the plan has %d bytes; at most %d are read", len(data), maxBytes),
+			Summary: fmt.Sprintf("the plan is longer than %d bytes, which is all that is read", maxBytes),
 			Detail:  "Keep data in files of its own and name them under data.file.",
 		})
 		return false
