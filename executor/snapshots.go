@@ -19,6 +19,8 @@ const snapshotEvery = 250 * time.Millisecond
 // stand for a stable stage, can be told. A server that answers more slowly than that has fewer.
 type snapshots struct {
 	due    int64 // run clock; when the next is to be taken
+	passed int   // windows of so many requests that were over at the last look
+	at     int64 // run clock; the last end of one at which there was a question
 	asking sync.Mutex
 	taken  []tally // by one question at a time; to be read when none is open
 }
@@ -33,10 +35,10 @@ func (s *snapshots) look(ctx context.Context, t *trial, now int64) {
 	if s.due == 0 {
 		s.due = edge(hold, hold, t.steer.slice(), t.steer.windows().Length)
 	}
-	if now+int64(tick) < s.due || !s.asking.TryLock() {
+	wait, is := s.wait(now, t.passed())
+	if !is || !s.asking.TryLock() {
 		return
 	}
-	wait := s.due - now
 	for s.due <= now+int64(tick) {
 		s.due = edge(hold, s.due, t.steer.slice(), t.steer.windows().Length)
 	}
@@ -52,6 +54,33 @@ func (s *snapshots) look(ctx context.Context, t *trial, now int64) {
 			s.taken = append(s.taken, c)
 		}
 	})
+}
+
+// wait is for how long a question is to wait that is due before the next look. A window of so many requests ends when that is
+// seen, and then the question is due at once.
+func (s *snapshots) wait(now int64, passed int) (wait int64, is bool) {
+	ends := passed > s.passed && now-s.at >= int64(snapshotEvery)
+	s.passed = passed
+	switch {
+	case ends:
+		s.at = now
+		return 0, true
+	case now+int64(tick) >= s.due:
+		return s.due - now, true
+	}
+	return 0, false
+}
+
+// passed is how many windows of so many requests are over; 0 where windows are of another kind.
+func (t *trial) passed() int {
+	if t.steer.windows().Requests == 0 {
+		return 0
+	}
+	closed := t.folder.Closed()
+	if len(closed) == 0 {
+		return 0
+	}
+	return closed[len(closed)-1].Index + 1
 }
 
 // edge is the first edge after at of slices or windows that follow each other from hold, of those that are shorter than

@@ -28,3 +28,30 @@ func TestSnapshotEdges(t *testing.T) {
 		}
 	}
 }
+
+// The end of a window of so many requests is known when it is seen: the server is asked then, and not a look later; of windows
+// shorter than the least time between two questions at some.
+func TestSnapshotsOfCountedWindows(t *testing.T) {
+	s := snapshots{due: int64(time.Second)}
+	for _, c := range []struct {
+		now    time.Duration
+		passed int
+		is     bool
+		wait   time.Duration
+	}{
+		{280 * time.Millisecond, 0, false, 0},
+		{290 * time.Millisecond, 1, true, 0},
+		{300 * time.Millisecond, 1, false, 0},
+		{500 * time.Millisecond, 2, false, 0}, // too soon
+		{560 * time.Millisecond, 2, false, 0}, // and too late
+		{600 * time.Millisecond, 4, true, 0},
+		{980 * time.Millisecond, 4, false, 0},
+		{995 * time.Millisecond, 4, true, 5 * time.Millisecond},
+		{996 * time.Millisecond, 5, true, 0},
+	} {
+		wait, is := s.wait(int64(c.now), c.passed)
+		if is != c.is || time.Duration(wait) != c.wait {
+			t.Errorf("after %s, %d windows: %t, %s", c.now, c.passed, is, time.Duration(wait))
+		}
+	}
+}

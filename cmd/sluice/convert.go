@@ -89,7 +89,7 @@ func (a *app) convertLine(ctx context.Context, args []string, f convertFlags) er
 	}
 	if f.run || f.ask {
 		var err error
-		if o.Model, err = a.askModel(ctx, o); err != nil && !f.run { // else the run tells
+		if o.Model, err = a.askModel(ctx, o); err != nil { // one that is still starting may answer the run
 			fmt.Fprintf(a.err, "the server did not say what the model takes: %s\n", err)
 		}
 	}

@@ -2,11 +2,16 @@ package main
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends/builtin"
@@ -123,5 +128,33 @@ func TestConvertAsksTheServer(t *testing.T) {
 		if code := run.ProcessState.ExitCode(); !slices.Contains([]int{verdict.CodePass, verdict.CodeInvalid}, code) {
 			t.Errorf("%s: exit code %d (%v)\n%s", c.line, code, err, printed)
 		}
+	}
+}
+
+// A server that answers only after it was asked, as one that is starting, gets a run of what the command line alone says: that is
+// told.
+func TestConvertAsksTooEarly(t *testing.T) {
+	server, err := builtin.Start(context.Background(), builtin.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	where, err := url.Parse(server.HTTPURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, asked := httputil.NewSingleHostReverseProxy(where), new(atomic.Bool)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !asked.Swap(true) {
+			http.Error(w, "starting", http.StatusServiceUnavailable)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	out := sluiceIn(t, t.TempDir(), -1, "convert", "perf-analyzer", "--run", "--out", "results", "--",
+		"-m", "identity_bytes", "--shape", "INPUT0:2", "--string-data", "x", "--request-count", "5", "-u", front.URL)
+	if !strings.Contains(out, "the server did not say what the model takes: ") || !strings.Contains(out, "Request count: 5") {
+		t.Error(out)
 	}
 }

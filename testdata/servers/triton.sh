@@ -61,17 +61,7 @@ serve() {
 secure() {
   rm -rf "$secure" && mkdir -p "$secure/models" "$secure/tls"
   cp -r "$here/triton/models/identity_fp32" "$secure/models/"
-  (
-    cd "$secure/tls"
-    certificate ca -x509
-    for name in server client; do
-      certificate $name
-      openssl x509 -req -in $name.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out signed.pem \
-        -extfile <(echo 'subjectAltName=DNS:localhost,IP:127.0.0.1')
-      mv signed.pem $name.pem
-    done
-    certificate stranger -x509
-  ) 2>"$secure/log" || { cat "$secure/log" >&2 && return 1; }
+  certificates 2>"$secure/log" || { cat "$secure/log" >&2 && return 1; }
   serve triton-secure "$secure" \
     --model-repository="$secure/models" --backend-directory="$work/backends" --http-port=18010 --grpc-port=18011 --allow-metrics=false \
     --grpc-use-ssl=true --grpc-use-ssl-mutual=true --grpc-root-cert="$secure/tls/ca.pem" \
@@ -79,6 +69,18 @@ secure() {
   await triton-secure "$secure" http://127.0.0.1:18010/v2/health/ready 60
   echo "triton: grpcs://localhost:18011, certificates in $secure/tls"
 }
+
+# certificates are one that signs itself, two that it has signed, and one that neither knows. Each step says itself whether it failed:
+# where a function's failure is looked at, -e ends nothing in it.
+certificates() (
+  cd "$secure/tls" && certificate ca -x509 && certificate stranger -x509 || return 1
+  for name in server client; do
+    certificate $name &&
+      openssl x509 -req -in $name.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out signed.pem \
+        -extfile <(echo 'subjectAltName=DNS:localhost,IP:127.0.0.1') &&
+      mv signed.pem $name.pem || return 1
+  done
+)
 
 # certificate NAME [-x509]: a key, and a request for a certificate or one that it signs itself.
 certificate() {
