@@ -10,7 +10,7 @@ import (
 // cleanupLimit is how long undoing all of a run's set-up may take.
 const cleanupLimit = 10 * time.Second
 
-// hurry is how long what must still be asked of a server may take once the run was cut off, by a second signal.
+// hurry is how long what must still be asked of a server, or undone there, may take once the run was cut off, by a second signal.
 const hurry = 2 * time.Second
 
 // beyond is a context for what has to be asked although ctx may be done, for as long as limit, or hurry from then on.
@@ -48,7 +48,7 @@ func (c *cleanup) push(what string, undo func(context.Context) error) {
 
 // run undoes everything, newest first, also after a step has failed, and also when the run's own context is done.
 func (c *cleanup) run(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupLimit)
+	ctx, cancel := beyond(ctx, cleanupLimit)
 	defer cancel()
 	var errs []error
 	for i := len(c.steps) - 1; i >= 0; i-- {
