@@ -30,8 +30,9 @@ func (a *acquaintance) astray(e *endpoint, url, call string, err error) error {
 // target's URL says, and which scheme may be meant. The first row that fits counts:
 //
 //	scheme         what came of it                                         may be meant
-//	https grpcs    any of these, and the server has asked for a            another certificate of the client's
+//	https grpcs    nothing comes, and the server has asked for a           none: it speaks TLS, and is late
 //	               certificate of the client's
+//	https grpcs    any of these, and it has                                another certificate of the client's
 //	https grpcs    an end                                                  the same without TLS
 //	https grpcs    no TLS handshake, or the connection is taken, and       the same without TLS
 //	               nothing comes
@@ -47,6 +48,9 @@ func (e *endpoint) astray(url, call string, err error) error {
 	case what == "":
 		return err
 	case e.wanted != nil && e.wanted.Load():
+		if errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
 		advice := "give it one with `cert` and `key` under `tls`"
 		if len(e.tls.Certificates) > 0 {
 			advice = "it takes another one than the `cert` under `tls`"

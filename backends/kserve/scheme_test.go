@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,6 +91,11 @@ func TestNotAstray(t *testing.T) {
 		if got := new(endpoint).astray("http://h:1", "GET /", err); got != err { //nolint:errorlint // the very same
 			t.Errorf("%v became %v", err, got)
 		}
+	}
+	asking := endpoint{wanted: new(atomic.Bool)}
+	asking.wanted.Store(true)                                                                                    // and so it speaks TLS
+	if got := asking.astray("https://h:1", "GET /", context.DeadlineExceeded); got != context.DeadlineExceeded { //nolint:errorlint // the very same
+		t.Errorf("a server that asks for a certificate and is late: %v", got)
 	}
 	if err := new(endpoint).astray("grpc://h:1", "ServerLive", context.DeadlineExceeded); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v has lost its cause", err)
