@@ -182,9 +182,13 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 	})
 }
 
-// writable reports whether a file can be written, "" being none. What is there stays.
+// writable reports whether a file can be written, "" being none. What is there stays. A pipe is not tried: whoever reads it would
+// take that for its end.
 func writable(path string) error {
 	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -12,7 +12,9 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/verdict"
@@ -156,5 +158,29 @@ func TestConvertAsksTooEarly(t *testing.T) {
 		"-m", "identity_bytes", "--shape", "INPUT0:2", "--string-data", "x", "--request-count", "5", "-u", front.URL)
 	if !strings.Contains(out, "the server did not say what the model takes: ") || !strings.Contains(out, "Request count: 5") {
 		t.Error(out)
+	}
+}
+
+// A pipe is not opened to find out whether it can be written: that waits for a reader, and is the end for one who is there.
+func TestWritablePipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tried := make(chan error, 1)
+	go func() { tried <- writable(path) }()
+	select {
+	case err := <-tried:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it waits for a reader")
+		reader, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = reader.Close()
+		<-tried
 	}
 }
