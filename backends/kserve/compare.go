@@ -85,8 +85,10 @@ func (c *comparison) fail(s *backends.Sample, class backends.ErrorClass, what st
 // mismatch gives the sample the note that a comparison has left.
 func (c *comparison) mismatch(s *backends.Sample) {
 	s.Class = backends.Mismatch
-	if c.of != "" {
-		c.note = append(append(c.note, ", expected by "...), c.of...)
+	if c.of != "" { // long texts make room for it
+		const by = ", expected by "
+		c.note = c.note[:min(len(c.note), max(backends.NoteSize-len(by)-len(c.of), 0))]
+		c.note = append(append(c.note, by...), c.of...)
 	}
 	s.SetNote(c.note)
 }

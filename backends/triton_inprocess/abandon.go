@@ -22,6 +22,7 @@ const (
 // shares with them. It is for a server that cannot be stopped: a model that is busy when this process ends waits for the
 // library's answer forever, and nobody is left to remove the memory.
 func abandon(repository string) {
+	repository = strings.TrimRight(repository, "/")
 	processes, _ := filepath.Glob("/proc/[0-9]*") // elsewhere there are none
 	for _, p := range processes {
 		pid, err := strconv.Atoi(filepath.Base(p))
@@ -30,7 +31,7 @@ func abandon(repository string) {
 		}
 		line, _ := os.ReadFile(filepath.Join(p, "cmdline"))
 		args := strings.Split(string(line), "\x00")
-		ofRepository := func(arg string) bool { return strings.HasPrefix(arg, repository) }
+		ofRepository := func(arg string) bool { return arg == repository || strings.HasPrefix(arg, repository+"/") }
 		if filepath.Base(args[0]) != stub || !slices.ContainsFunc(args[1:], ofRepository) {
 			continue
 		}

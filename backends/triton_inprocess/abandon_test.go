@@ -14,7 +14,7 @@ import (
 // TestAbandon: what runs the models of a repository is ended, with the memory that it shares, and nothing else.
 func TestAbandon(t *testing.T) {
 	dir := t.TempDir()
-	mine, other := filepath.Join(dir, "models"), filepath.Join(dir, "others")
+	mine, other := filepath.Join(dir, "models"), filepath.Join(dir, "models2")
 	// start is a process that waits for its input to end, under any name.
 	start := func(name, model string) (*exec.Cmd, io.Closer, string) {
 		region := filepath.Join("/dev/shm", stubRegion+filepath.Base(t.TempDir())+filepath.Base(dir)+filepath.Base(model)+name)

@@ -3,6 +3,7 @@ package feed
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -29,7 +30,8 @@ func (r *reader) readPerfAnalyzer(data []byte) error {
 			c.once("validation_data", &validated)
 			expected, expectedStreams = r.steps(&c, "validation_data")
 		default: // others may hold what they like, and a slip would leave something out
-			if near := source.Nearest(key, []string{"validation_data"}); near != "" {
+			const meant = "validation_data"
+			if near := source.Nearest(key, []string{meant}); near != "" && strings.Contains(key, "data") && len(key) <= len(meant)+2 {
 				c.fail("%q is read by nobody: did you mean %q", key, near)
 			}
 			c.skip()

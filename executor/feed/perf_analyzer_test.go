@@ -45,7 +45,7 @@ func TestLikePerfAnalyzer(t *testing.T) {
 		{"data twice", one, 0, 1, nil, []string{`{"data":[{"a":[1]}],"data":[{"a":[2]}]}`}, `error: f0.json: line 1, column 28: "data" stands twice`},
 		{"validation twice", one, 0, 1, nil, []string{`{"validation_data":[{}],"data":[{"a":[1]}],"validation_data":[{}]}`}, `error: "validation_data" stands twice`},
 		{"validation misspelt", one, 0, 1, nil, []string{`{"data":[{"a":[1]}],"validaton_data":[{}]}`}, `error: "validaton_data" is read by nobody: did you mean "validation_data"`},
-		{"other members", one, 0, 1, nil, []string{`{"comment":"x","date":"y","data":[{"a":[1]}],"version":{"a":1}}`}, `a[1]=1`},
+		{"other members", one, 0, 1, nil, []string{`{"comment":"x","date":"y","data":[{"a":[1]}],"version":{"a":1},"validation_set":"z","validation_metadata":{}}`}, `a[1]=1`},
 		{"no data", one, 0, 1, nil, []string{`{"rows":[]}`}, "error: there are no rows"},
 		{"bad text", one, 0, 1, nil, []string{`{"data":[}`}, "error: f0.json: line 1, column 10: f0.json, row 0 is \"}\", not a map of tensors"},
 		{"empty stream", one, 0, 1, nil, []string{`{"data":[[]]}`}, "error: stream 0 of \"data\" has no steps"},

@@ -13,6 +13,9 @@ import (
 // data or as it has them, and which inputs hold the text of --string-data. Without it the plan has what the command line says.
 func TestModel(t *testing.T) {
 	write(t)
+	if err := os.WriteFile("marked.json", []byte("\ufeff"+`{"data": [{"INPUT0": [1]}, {"INPUT0": [2]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	sequences := &convert.Model{Sequences: true, Inputs: []convert.Input{{Name: "INPUT0"}}}
 	texts := &convert.Model{Inputs: []convert.Input{{Name: "A"}, {Name: "T:0", Text: true}, {Name: "U", Text: true}}}
 	numbers := &convert.Model{Inputs: []convert.Input{{Name: "A"}}} // such as an ensemble, which says nothing of sequences
@@ -33,6 +36,7 @@ func TestModel(t *testing.T) {
 		{"-m m --input-data inputs.json --input-data input.json", sequences, "sequences: {length: 2}  # the model keeps them"},
 		{"-m m --input-data inputs.json --num-of-sequences 3 --request-rate-range 5", nil, "sequences: {live: 3, length: 1}"},
 		{"-m m --input-data inputs.json", nil, "!sequences:"},
+		{"-m m --input-data marked.json", sequences, "sequences: {length: 2}"},
 		{"-m m --input-data seq.json", sequences, "sequences: {}"},
 		{"-m m --input-data seq.json", nil, "!sequences:"},
 		{"-m m --input-data tensors", sequences, "sequences: {length: {min: 16, max: 24}}"},

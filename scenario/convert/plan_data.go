@@ -124,7 +124,7 @@ func (s *settings) oneStream(wanted bool) (rows int64) {
 		var file struct {
 			Data []json.RawMessage `json:"data"`
 		}
-		if err != nil || json.Unmarshal(text, &file) != nil {
+		if err != nil || json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &file) != nil {
 			return 0
 		}
 		for _, row := range file.Data {

@@ -3,6 +3,7 @@ package netlane_test
 import (
 	"context"
 	"io"
+	"math"
 	"net"
 	"runtime"
 	"sync"
@@ -80,23 +81,29 @@ func loop(t testing.TB, size int, way string) func() *backends.Sample {
 	}
 }
 
-// mallocs is how many allocations so many requests take. testing.AllocsPerRun would leave them one processor, which a lane that
-// holds keeps from the server.
+// mallocs is how many allocations so many requests take, in the best of three tries: on a busy machine the runtime makes threads
+// meanwhile. testing.AllocsPerRun would leave them one processor, which a lane that holds keeps from the server.
 func mallocs(requests int, do func() *backends.Sample) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range requests {
-		do()
+	least := uint64(math.MaxUint64)
+	for range 3 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range requests {
+			do()
+		}
+		runtime.ReadMemStats(&after)
+		least = min(least, after.Mallocs-before.Mallocs)
 	}
-	runtime.ReadMemStats(&after)
-	return after.Mallocs - before.Mallocs
+	return least
 }
 
 func TestNoAllocations(t *testing.T) {
 	for way := range ways {
 		for _, size := range []int{100, 1 << 10, 100 << 10, 1 << 20} { // joined, vector, page and rest
 			do := loop(t, size, way)
-			do()
+			for range 2 { // lanes at most: each has its buffers then
+				do()
+			}
 			if n := mallocs(200, do); n > 5 { // what the runtime makes for itself is far from one in 40 requests
 				t.Errorf("%d bytes, %s: %d allocations in 200 requests", size, way, n)
 			}
