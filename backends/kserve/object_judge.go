@@ -2,6 +2,7 @@ package kserve
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
@@ -50,7 +51,7 @@ func (j *objectJudge) Data(c *backends.Call, b []byte, at int64, s *backends.Sam
 		}
 	}
 	if j.events.Long() && !j.failed && !j.ended {
-		j.c.fail(s, backends.Decode, "an event of the stream is longer than the limit", nil)
+		j.c.fail(s, backends.Decode, "an event of the stream is longer than "+strconv.Itoa(sse.MaxEvent>>20)+" MiB", nil)
 		j.failed, j.at = true, at
 	}
 	return n, cap(s.Events) > 0 && len(s.Events) == cap(s.Events)

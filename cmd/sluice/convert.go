@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/convert"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -46,9 +45,11 @@ func (a *app) convertPerfAnalyzer() *cobra.Command {
 		Use:   "perf-analyzer [flags] -- ARGS... | 'COMMAND LINE'",
 		Short: "Turn a command line of perf_analyzer into a plan, or run it",
 		Long: "Turn a command line of perf_analyzer into a commented plan. The arguments stand after --, as perf_analyzer takes\n" +
-			"them, or all in one quoted text. With --ask the server is asked whether the model keeps sequences, and for the inputs that\n" +
-			"--string-data is for; without it a plan has sequences where the command line speaks of them. With --run the plan is run at once: the report is written in perf_analyzer's words, the\n" +
-			"files of -f and --profile-export-file where the command line wants them, and the exit code is that of the run.\n\n" +
+			"them, or all in one quoted text.\n\n" +
+			"With --ask the server is asked whether the model keeps sequences, and which inputs --string-data is for; without it a\n" +
+			"plan has sequences where the command line speaks of them.\n\n" +
+			"With --run it is asked too, and the plan is run at once: the report is written in perf_analyzer's words, the files of -f\n" +
+			"and --profile-export-file where the command line wants them, and the exit code is that of the run.\n\n" +
 			"Exit 2: the command line has mistakes; all of them are shown.",
 		Example: "  sluice convert perf-analyzer -o plan.yaml -- -m resnet50 -i grpc --concurrency-range 1:4 -f perf.csv\n" +
 			"  sluice convert perf-analyzer --run -- -m resnet50 --request-count 100\n" +
@@ -161,9 +162,9 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 	if _, err := os.Lstat(out.Export); out.Export != "" && err == nil {
 		return fmt.Errorf("--profile-export-file %q exists; nothing was sent", out.Export)
 	}
-	for option, path := range map[string]string{"-f": out.CSV, "--profile-export-file": out.Export} {
-		if err := writable(path); err != nil {
-			return fmt.Errorf("%s: %w; nothing was sent", option, err)
+	for _, f := range [...]struct{ option, path string }{{"-f", out.CSV}, {"--profile-export-file", out.Export}} {
+		if err := writable(f.path); err != nil {
+			return fmt.Errorf("%s: %w; nothing was sent", f.option, err)
 		}
 	}
 	file, o := f.out, overrides{}
@@ -212,10 +213,8 @@ func (a *app) unbuilt(file string, o overrides) string {
 		return ""
 	}
 	for _, t := range program.Plan.Targets {
-		for _, k := range all.Kinds() {
-			if k.Name == t.Backend && k.Open == nil && k.Missing == "" {
-				return k.Name
-			}
+		if k := kindOf(t.Backend); k != nil && k.Open == nil && k.Missing == "" {
+			return k.Name
 		}
 	}
 	return ""

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/executor"
 	"github.com/sluice-bench/sluice/scenario/convert"
 )
@@ -24,13 +22,12 @@ func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, 
 		return nil, nil
 	}
 	t := program.Plan.Targets[0]
-	kinds := all.Kinds()
-	at := slices.IndexFunc(kinds, func(k backends.Kind) bool { return k.Name == t.Backend })
-	if at < 0 || kinds[at].Open == nil || t.Model == "" || strings.HasPrefix(t.URL, "builtin://") {
+	kind := kindOf(t.Backend)
+	if kind == nil || kind.Open == nil || t.Model == "" || strings.HasPrefix(t.URL, "builtin://") {
 		return nil, nil
 	}
-	target := executor.TargetOf(&kinds[at], t)
-	sig, err := ask(ctx, &kinds[at], target)
+	target := executor.TargetOf(kind, t)
+	sig, err := ask(ctx, kind, target)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +35,7 @@ func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, 
 	for _, in := range sig.Inputs {
 		m.Inputs = append(m.Inputs, convert.Input{Name: in.Name, Text: in.Type == backends.Bytes})
 	}
-	m.Sequences, err = keepsSequences(ctx, &kinds[at], target, sig, map[string]bool{})
+	m.Sequences, err = keepsSequences(ctx, kind, target, sig, map[string]bool{})
 	return m, err
 }
 

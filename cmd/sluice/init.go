@@ -47,13 +47,7 @@ func (a *app) init() *cobra.Command {
 }
 
 func (a *app) writePlan(ctx context.Context, f initFlags) error {
-	var kind *backends.Kind
-	for _, k := range all.Kinds() {
-		if k.Name == f.backend {
-			kind = &k
-			break
-		}
-	}
+	kind := kindOf(f.backend)
 	embedded := strings.HasPrefix(f.url, "builtin://")
 	switch {
 	case kind == nil:
@@ -90,6 +84,16 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	fmt.Fprintf(a.err, "%s written; next: sluice validate %s && sluice run %s\n", f.out, f.out, f.out)
+	return nil
+}
+
+// kindOf is the kind of backend with a name; nil: there is none.
+func kindOf(name string) *backends.Kind {
+	for _, k := range all.Kinds() {
+		if k.Name == name {
+			return &k
+		}
+	}
 	return nil
 }
 

@@ -160,7 +160,7 @@ func next(a result.Assertion, n *result.Node) string {
 	if n != nil && n.Outcome == result.Unstable {
 		return "allow more windows, longer ones, or a larger within"
 	}
-	if n == nil || n.Outcome != result.Done || a.Samples >= a.Needed || strings.Contains(a.Reason, "the metrics endpoint ") {
+	if n == nil || n.Outcome != result.Done || a.Samples >= a.Needed || a.Unscraped() {
 		return "" // no time brings series that a server does not show
 	}
 	if len(n.Trials) > 0 && a.Observed == nil {

@@ -23,6 +23,12 @@ type Scrape struct {
 	Unread int `json:"unread,omitempty"`
 }
 
+// endpoint is how a reason names what was read, or was not.
+const endpoint = "the metrics endpoint"
+
+// Unscraped reports whether an assertion has no data for want of what a metrics endpoint shows, which more time would not bring.
+func (a Assertion) Unscraped() bool { return strings.Contains(a.Reason, endpoint) }
+
 // Scraped is one series of an endpoint.
 type Scraped struct {
 	Name   string            `json:"name"`
@@ -92,16 +98,16 @@ func (s Stored) scraped(ref expression.Ref, sel expression.Selector) expression.
 // selected finds the series that a selector means; those of the first endpoint that has any.
 func (n *Node) selected(sel expression.Selector) (*selected, string) {
 	if len(n.Scrapes) == 0 {
-		return nil, "the metrics endpoint was not read"
+		return nil, endpoint + " was not read"
 	}
 	names := map[string]bool{}
 	for i := range n.Scrapes {
 		x := &n.Scrapes[i]
 		if x.Missing > 0 {
-			return nil, fmt.Sprintf("%d readings of the metrics endpoint were not kept; use a longer `every`, or `match` fewer series", x.Missing)
+			return nil, fmt.Sprintf("%d readings of "+endpoint+" were not kept; use a longer `every`, or `match` fewer series", x.Missing)
 		}
 		if x.Unread > 0 {
-			return nil, fmt.Sprintf("%d readings of the metrics endpoint failed, and there is none of the start or the end", x.Unread)
+			return nil, fmt.Sprintf("%d readings of "+endpoint+" failed, and there is none of the start or the end", x.Unread)
 		}
 		out := &selected{at: x.At, repeats: x.Repeats, use: make([]bool, len(x.At))}
 		for k := range out.use {
@@ -118,9 +124,9 @@ func (n *Node) selected(sel expression.Selector) (*selected, string) {
 		}
 	}
 	if names[sel.Name] {
-		return nil, fmt.Sprintf("the metrics endpoint shows %s, but not with these labels: %s", sel.Name, sel)
+		return nil, fmt.Sprintf(endpoint+" shows %s, but not with these labels: %s", sel.Name, sel)
 	}
-	return nil, fmt.Sprintf("the metrics endpoint shows no series %s", sel.Name)
+	return nil, fmt.Sprintf(endpoint+" shows no series %s", sel.Name)
 }
 
 func (s *selected) repeat(i int) int {
