@@ -74,7 +74,7 @@ func TestAbort(t *testing.T) {
 		{"errors.ratio < 5%", 10, 100, 0, ""},
 		{"errors.ratio < 5%", 14, 100, 0, "errors.ratio < 5% is certainly false: errors.ratio is 14 %, the limit is 5 % (n = 100)"},
 		{"5% > errors.ratio", 14, 100, 0, "5% > errors.ratio is certainly false: errors.ratio is 14 %, the limit is 5 % (n = 100)"},
-		{"1 - errors.ratio >= 95%", 14, 100, 0, "1 - errors.ratio >= 95% is certainly false: 1 - errors.ratio is 86 %, the limit is 95 % (n = 100)"},
+		{"100% - errors.ratio >= 95%", 14, 100, 0, "100% - errors.ratio >= 95% is certainly false: 100% - errors.ratio is 86 %, the limit is 95 % (n = 100)"},
 		{"not (errors.ratio >= 5%)", 14, 100, 0, "not (errors.ratio >= 5%) is certainly false: errors.ratio is 14 %, the limit is 5 % (n = 100)"},
 		{"errors.count == 0", 1, 2, 0, "errors.count == 0 is certainly false: errors.count is 1, it must be 0 (n = 2)"},
 		{"errors.count == 0", 0, 2, 0, ""},

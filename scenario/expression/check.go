@@ -182,6 +182,9 @@ func (c *checker) binary(n *ast.BinaryNode) operand {
 	if !ok {
 		return c.refuse(c.culprit(n.Operator, o, l, r), c.operatorMismatch(n, l, r))
 	}
+	if bare, p := c.bareNumber(n.Operator, l, r); p.code != "" {
+		return c.refuse(bare, p)
+	}
 	if isComparison(token{kind: tokOperator, text: n.Operator}) {
 		return c.comparison(o, row, l, r)
 	}

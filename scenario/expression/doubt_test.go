@@ -9,7 +9,7 @@ import (
 // TestNeverInDoubt is comparisons that no run can change: each is warned of where it stands, and works all the same.
 func TestNeverInDoubt(t *testing.T) {
 	for _, row := range []struct{ expr, marked, want, why string }{
-		{"errors.ratio < 1.5", "errors.ratio < 1.5", "this is always true", "errors.ratio is never above 100%"},
+		{"errors.ratio < 150%", "errors.ratio < 150%", "this is always true", "errors.ratio is never above 100%"},
 		{"errors.ratio >= 0%", "errors.ratio >= 0%", "this is always true", "errors.ratio is never negative"},
 		{"150% > errors.ratio", "150% > errors.ratio", "this is always true", "errors.ratio is never above 100%"},
 		{"errors.ratio > 100%", "errors.ratio > 100%", "this is never true", "errors.ratio is never above 100%"},

@@ -118,7 +118,7 @@ func mixed() []overload {
 		{op: "/", left: c, right: r, result: d, apply: divide},
 		{op: "/", left: n, right: r, result: d, apply: divide},
 	}
-	for _, q := range []kind{c, ra} { // a plain number is a count or a ratio where one is asked for
+	for _, q := range []kind{c, ra} { // a number is a count or a ratio where one is asked for; see bareNumber for constants
 		shown := metric.Dim(q)
 		rows = append(rows, comparisons(q, n, shown)...)
 		rows = append(rows, comparisons(n, q, shown)...)

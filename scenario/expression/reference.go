@@ -222,6 +222,9 @@ func (c *checker) fold(o operand, name string, arguments []ast.Node) operand {
 		if !ok {
 			return c.refuse(c.culprit(name, o, folded, x), mismatch(name, folded, x))
 		}
+		if bare, p := c.bareNumber(name, folded, x); p.code != "" {
+			return c.refuse(bare, p)
+		}
 		folded = c.apply(operand{from: o.from, to: o.to}, row, folded, x)
 	}
 	return folded

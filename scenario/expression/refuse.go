@@ -55,6 +55,45 @@ func unitHint(l, r operand) string {
 	return ""
 }
 
+// bareNumber finds a constant without a unit that is compared with, added to or taken from a ratio: errors.ratio < 1 reads
+// as 1 % and would mean 100 %. Quotients and scrape() are numbers too, and are measured: they are no constants.
+func (c *checker) bareNumber(op string, l, r operand) (bare operand, p problem) {
+	if op == "*" || op == "/" {
+		return bare, p
+	}
+	number, ratio := kind(metric.Number), kind(metric.Ratio)
+	other := l
+	if bare = r; l.kind == number {
+		bare, other = l, r
+	}
+	if bare.kind != number || !bare.fixed || other.kind != ratio {
+		return bare, problem{}
+	}
+	p = problem{code: codeType, summary: "a bare number beside a ratio"}
+	whole := percent(bare.value)
+	meant := whole
+	if isComparison(token{kind: tokOperator, text: op}) && bare.value >= 1 {
+		meant = strconv.FormatFloat(bare.value, 'f', -1, 64) + "%"
+	}
+	if t := c.tokens[bare.from]; bare.from == bare.to && t.kind == tokVariable { // its value may be secret
+		p.detail = "give ${" + t.text + "} a ratio, such as 1%"
+		return bare, p
+	}
+	if p.detail = "write " + meant; meant != whole {
+		p.detail += ": " + c.source(bare) + " alone would be " + whole
+	}
+	return bare, p
+}
+
+// percent is a number as a ratio is written: 0.07 is 7%.
+func percent(v float64) string {
+	shown, err := strconv.ParseFloat(strconv.FormatFloat(100*v, 'g', 12, 64), 64)
+	if err != nil {
+		shown = 100 * v
+	}
+	return strconv.FormatFloat(shown, 'f', -1, 64) + "%"
+}
+
 // functions are the words that may be called.
 func functions() []string {
 	return append(places(), scrapeWord, "min", "max", "abs")
