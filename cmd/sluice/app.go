@@ -30,8 +30,14 @@ type app struct {
 	code     int // what Main returns unless a verb fails
 }
 
-// system is the app of a process.
+// system is the app of a process. A fatal error of the runtime aborts the process (exit code 134): the runtime's own exit
+// code, 2, would say that the plan is wrong and that nothing was sent. The core file of an abort is only written for users
+// who ask for it by GOTRACEBACK=crash.
 func system() *app {
+	debug.SetTraceback("crash")
+	if os.Getenv("GOTRACEBACK") != "crash" {
+		disableCoreFile()
+	}
 	a := &app{
 		in: os.Stdin, out: &checked{w: os.Stdout}, err: os.Stderr, env: os.LookupEnv, exe: os.Executable,
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,8 +32,20 @@ import (
 // delayVariable is the test hook that starves the client: how long the pacer is held up before each arrival.
 const delayVariable = "SLUICE_TEST_PACER_DELAY"
 
-// crashVariable is the test hook that plants a mistake of the program itself.
+// crashVariable is the test hook that plants a mistake of the program itself: the name of one of crashes.
 const crashVariable = "SLUICE_TEST_CRASH"
+
+// crashes are mistakes that end a run when its embedded server starts. All but "panic" are fatal to the process.
+var crashes = map[string]func(){
+	"panic":     func() { panic("a planted mistake") },
+	"goroutine": func() { go panic("a planted mistake"); select {} },
+	"threads":   func() { debug.SetMaxThreads(1) },
+	"memory": func() {
+		for kept := [][]byte{}; ; {
+			kept = append(kept, make([]byte, 1<<30))
+		}
+	},
+}
 
 // TestMain lets more tests run side by side than there are processors: most of the time they wait for a plan's seconds to
 // pass.
@@ -44,8 +57,8 @@ func TestMain(m *testing.M) {
 		a := system()
 		// The embedded server is this program under the name by which it was called: the test binary has others.
 		a.exe = func() (string, error) { return exec.LookPath(os.Args[0]) }
-		if os.Getenv(crashVariable) != "" {
-			a.exe = func() (string, error) { panic("a planted mistake") }
+		if crash := crashes[os.Getenv(crashVariable)]; crash != nil {
+			a.exe = func() (string, error) { crash(); return "", nil }
 		}
 		if d, err := time.ParseDuration(os.Getenv(delayVariable)); err == nil {
 			a.delay = func(uint64) {
@@ -90,11 +103,19 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		if !errors.As(err, &exit) {
 			ts.Fatalf("%v", err)
 		}
-		got = exit.ExitCode()
+		got = exitCode(exit.ProcessState)
 	}
 	if !slices.Contains(strings.Split(args[0], "|"), strconv.Itoa(got)) {
 		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
+}
+
+// exitCode is the exit code as a shell shows it: 128 and the signal of a process that one has ended.
+func exitCode(p *os.ProcessState) int {
+	if status, ok := p.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return p.ExitCode()
 }
 
 // into FILE CODE COMMAND ARGS…: runs a command with its standard output at FILE, and demands its exit code. The file
@@ -120,7 +141,7 @@ func into(ts *testscript.TestScript, neg bool, args []string) {
 	defer w.Close()
 	cmd.Stdout = w
 	_ = cmd.Run()
-	if got := strconv.Itoa(cmd.ProcessState.ExitCode()); got != args[1] {
+	if got := strconv.Itoa(exitCode(cmd.ProcessState)); got != args[1] {
 		ts.Fatalf("exit code %s, want %s", got, args[1])
 	}
 }
@@ -133,7 +154,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	signals := map[string][]syscall.Signal{
 		"INT": {syscall.SIGINT}, "TERM": {syscall.SIGTERM}, "HUP": {syscall.SIGHUP}, "INT2": {syscall.SIGINT, syscall.SIGINT},
-		"TERMS": {syscall.SIGTERM},
+		"TERMS": {syscall.SIGTERM}, "QUIT": {syscall.SIGQUIT}, "ABRT": {syscall.SIGABRT}, "KILL": {syscall.SIGKILL},
 	}[args[0]]
 	path := lookPath(ts, args[3])
 	cmd := exec.Command(path, args[4:]...)
@@ -168,7 +189,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	<-ended
 	ts.Logf("%s", seen.String())
-	if got := strconv.Itoa(cmd.ProcessState.ExitCode()); got != args[2] {
+	if got := strconv.Itoa(exitCode(cmd.ProcessState)); got != args[2] {
 		ts.Fatalf("exit code %s, want %s", got, args[2])
 	}
 }

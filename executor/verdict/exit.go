@@ -19,6 +19,7 @@ const (
 	CodeInvalid      = 5
 	CodeInternal     = 6
 	CodeInterrupt    = 130
+	CodeCrash        = 134 // 128 + SIGABRT
 	CodeTerminate    = 143
 )
 
@@ -29,7 +30,9 @@ type Code struct {
 	Meaning string
 }
 
-// Codes lists every exit code, by number. If several apply: 130/143 > 2 > 6 > 4 > 5 > 1 > 3 > 0.
+// Codes lists every exit code, by number. If several apply: 130/143 > 2 > 6 > 4 > 1 > 5 > 3 > 0, so an assertion that was
+// proven false stays a failure. A crash ends the process before there is an exit code to choose, and its result keeps the
+// state "running".
 func Codes() []Code {
 	return []Code{
 		{CodePass, result.Pass, "all assertions passed"},
@@ -40,6 +43,7 @@ func Codes() []Code {
 		{CodeInvalid, result.Inconclusive, "the measurement is invalid: this machine could not keep up"},
 		{CodeInternal, result.ErrorVerdict, "an internal error, or an expression that could not be evaluated"},
 		{CodeInterrupt, result.Interrupted, "interrupted (SIGINT)"},
+		{CodeCrash, result.ErrorVerdict, "a crash: fatal error of the runtime, SIGQUIT or SIGABRT"},
 		{CodeTerminate, result.Interrupted, "terminated (SIGTERM)"},
 	}
 }
@@ -88,8 +92,8 @@ func rules() []rule {
 		{always(CodePlan), func(_ *result.Result, o Occasion) (string, bool) { return o.Plan, o.Plan != "" }},
 		{always(CodeInternal), internal},
 		{always(CodeSetUp), unreachable},
-		{always(CodeInvalid), invalid},
 		{always(CodeFail), failed},
+		{always(CodeInvalid), invalid},
 		{always(CodeInconclusive), inconclusive},
 	}
 }
