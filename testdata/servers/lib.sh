@@ -21,17 +21,17 @@ await() {
   done
 }
 
-# terminate NAME FOLDER: ends the server and all that it started; says so if it had to be killed.
+# terminate NAME FOLDER [SECONDS]: ends the server and all that it started; says so if it had to be killed after SECONDS (15).
 terminate() {
-  local name=$1 work=$2 pid
+  local name=$1 work=$2 limit=${3:-15} pid
   [ -e "$work/pid" ] || return 0
   pid=$(cat "$work/pid")
   rm -f "$work/pid"
   kill -TERM -- "-$pid" 2>/dev/null || return 0
-  for _ in $(seq 150); do
+  for _ in $(seq $((10 * limit))); do
     kill -0 -- "-$pid" 2>/dev/null || return 0
     sleep 0.1
   done
-  echo "$name: did not end in 15 s, killed" >&2
+  echo "$name: did not end in $limit s, killed" >&2
   kill -KILL -- "-$pid" 2>/dev/null || return 0
 }

@@ -87,16 +87,23 @@ certificate() {
   openssl req -newkey rsa:2048 -nodes -days 2 -subj "/CN=$1" -keyout "$1.key" -out "$1.pem" "${@:2}"
 }
 
+# finish NAME FOLDER: ends a server, which unloads its models for as long as its log says.
+finish() {
+  local limit
+  limit=$(awk '$2 == "exit_timeout" { print $4 }' "$2/log" 2>/dev/null || true)
+  terminate "$1" "$2" $((${limit:-30} + 5))
+}
+
 stop() {
-  terminate triton-secure "$secure"
-  terminate triton "$work"
+  finish triton-secure "$secure"
+  finish triton "$work"
   # What a Python model that was killed may have left behind.
   rm -f /dev/shm/triton_python_backend_shm_region_*
 }
 
 case ${1:-} in
 start) stop && start ;;
-secure) terminate triton-secure "$secure" && secure ;;
+secure) finish triton-secure "$secure" && secure ;;
 stop) stop ;;
 *) sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit 2 ;;
 esac
