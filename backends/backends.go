@@ -81,6 +81,7 @@ const (
 	Composing                          // statistics of the models that a model calls
 	Classification                     // outputs can come as classes
 	Scrape                             // the plan names a Prometheus endpoint; the executor reads it, whatever the kind
+	SharesProcess                      // the server runs in this process: a thread of its own stamps replies, and its CPU time is in this process's
 )
 
 // AbilityNames are the words of Ability's bits, in bit order.
@@ -88,6 +89,7 @@ var AbilityNames = []string{
 	"unary", "metadata", "server statistics", "tensors", "expected outputs", "streaming", "bidirectional stream", "token events",
 	"token counts", "prompts", "chat", "request bodies", "sequences", "system shared memory", "cuda shared memory",
 	"trace settings", "model control", "composing models", "classification", "metrics endpoint",
+	"server in this process",
 }
 
 // Has reports whether all of o's bits are in a.

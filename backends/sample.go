@@ -10,7 +10,7 @@ import (
 type Sample struct {
 	Due, SendStart, SendEnd, FirstByte, LastByte int64
 	// Free is when a slot was there for this request (open loop): Free-Due is the pool's share of the send delay,
-	// SendStart-max(Due, Free) the client's. Closed loop: Free = Due.
+	// SendStart-max(Due, Free) the client's. Closed loop: Free = Due, or with Followed the LastByte of the slot's request before.
 	Free      int64
 	Connect   int64  // ns spent dialling and shaking hands for this request; 0: none
 	N         uint64 // number of the arrival in its schedule
@@ -133,6 +133,7 @@ const (
 	SequenceStart                   // the first request of its sequence
 	SequenceEnd                     // the last request of its sequence
 	Closing                         // not of the load: it ended a sequence that could not go on, and is in no number
+	Followed                        // closed loop: sent at once after the slot's request before, whose reply the server stamped (SharesProcess)
 )
 
 // ErrorClass says what kind of failure ended a request (design: time and measurement).

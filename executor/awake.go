@@ -72,10 +72,18 @@ func (t *trial) threads() int {
 	return t.course.slots
 }
 
-// cpus are how many CPUs the client may use in the trial; 0 where it is not known which of this process's CPU time is its own.
+// inProcess reports whether the server of the trial, or of one beside it, runs in this process.
+func (t *trial) inProcess() bool {
+	return slices.ContainsFunc(t.m.group.members, func(m *member) bool {
+		return slices.ContainsFunc(m.plays, func(p Play) bool { return p.Node.inProcess() })
+	})
+}
+
+// cpus returns the number of CPUs that the client may use in the trial; 0 where it is unknown which of this process's CPU time is
+// its own.
 func (t *trial) cpus() float64 {
 	switch {
-	case !t.r.env.Alone:
+	case !t.r.env.Alone || t.inProcess():
 		return 0
 	case t.alone():
 		return min(t.r.cpus, float64(t.threads()))

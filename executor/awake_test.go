@@ -35,7 +35,7 @@ func TestMayHold(t *testing.T) {
 	} {
 		tr := &trial{
 			r:      &runner{env: Env{Alone: true}, cpus: 8},
-			m:      &member{group: &group{members: make([]*member, 1)}},
+			m:      &member{group: &group{members: []*member{{}}}},
 			node:   &Node{Stage: &scenario.Stage{Load: scenario.Concurrency{}}},
 			in:     &inputs{pools: make([]*target, 1)},
 			course: &course{slots: c.slots, profile: load.Level(c.slots)},

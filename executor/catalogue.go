@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -52,6 +53,11 @@ func (n *Node) keeper() *kind {
 	return n.entries[0]
 }
 
+// inProcess reports whether one of the node's servers runs in this process.
+func (n *Node) inProcess() bool {
+	return slices.ContainsFunc(n.entries, func(k *kind) bool { return k != nil && k.abilities.Has(backends.SharesProcess) })
+}
+
 // lacks says why a node cannot produce a row, or "". k is what its target can do; nil: whatever it needs.
 func (n *Node) lacks(r *metric.Row, k *kind) string {
 	switch {
@@ -63,6 +69,8 @@ func (n *Node) lacks(r *metric.Row, k *kind) string {
 		return "the target says `statistics: none`"
 	case backends.AbilityOf(r.Needs) == backends.Sequences && n.sequences == nil && (k == nil || k.lacks(r.Needs) == ""):
 		return "its requests form no sequences: it needs `sequences`, or data whose rows stand in lists"
+	case n.inProcess() && (r.Name == metric.ClientCPU || r.Name == metric.ClientPerSent):
+		return "its server runs in this process, and the CPU time of the two cannot be told apart"
 	case k != nil:
 		return k.lacks(r.Needs)
 	}

@@ -53,7 +53,8 @@ func findings(t *testing.T, file string, used map[string]bool) {
 	constants := map[string]string{
 		"ClientLate": result.ClientLate, "ClientCPU": result.ClientCPU, "ClientNear": result.ClientNear, "Sockets": result.Sockets,
 		"Paused": result.Paused, "StoodStill": result.StoodStill, "PoolFull": result.PoolFull, "BusyMachine": result.BusyMachine, "LostSamples": result.LostSamples,
-		"NoData": result.NoData, "StrayReplies": result.StrayReplies, "LeftOpen": result.LeftOpen, "StepsDropped": result.StepsDropped, "LadderEnd": result.LadderEnd,
+		"SharedProcess": result.SharedProcess,
+		"NoData":        result.NoData, "StrayReplies": result.StrayReplies, "LeftOpen": result.LeftOpen, "StepsDropped": result.StepsDropped, "LadderEnd": result.LadderEnd,
 	}
 	code := func(e ast.Expr) {
 		switch e := e.(type) {

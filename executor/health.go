@@ -22,17 +22,20 @@ const (
 	starvedShare = 0.2                    // of hold, in which some task of this machine waited for a CPU: worth a note
 	lateFew      = 299                    // below so many arrivals the third-largest delay is judged, not p99
 	lateFewIndex = 3
+	emptyShare   = 0.15 // of the time of its slots, that a closed loop's client itself kept empty: worth a note
 )
 
 // health is what is known about the client of one trial: whether it, its pool or the server was slow is judged from this
 // alone.
 type health struct {
 	open      bool
-	transport string  // http grpc
-	offered   float64 // open loop: requests due a second, at most where that changes
-	slots     int64   // requests in flight at most
-	steps     bool    // they are live sequences
-	delay     *stats.Dist
+	transport string      // http grpc
+	offered   float64     // open loop: requests due a second, at most where that changes
+	slots     int64       // requests in flight at most
+	steps     bool        // they are live sequences
+	delay     *stats.Dist // open loop: of the client itself
+	inProcess bool        // the server runs in this process
+	turn      *stats.Dist // closed loop with the server in this process: from a reply to the next send
 	service   *stats.Dist
 	limit     int64 // ns, of the client's own send delay
 	use       observe.Use
@@ -54,17 +57,42 @@ func (h *health) judge() result.Validity {
 	return v
 }
 
-// late is the client's own send delay that is judged, and which one it is.
+// own returns the distribution of the delays that are the client's own, and their name; nil where they cannot be measured.
+func (h *health) own() (delays *stats.Dist, name string) {
+	switch {
+	case h.open:
+		return h.delay, "own send delay"
+	case h.inProcess:
+		return h.turn, "own time from a reply to the next send"
+	}
+	return nil, ""
+}
+
+// late returns the client's own delay that is judged, and which of them it is: p99, of few the third-largest.
 func (h *health) late() (delay int64, what string, ok bool) {
-	if !h.open {
+	delays, _ := h.own()
+	if delays == nil {
 		return 0, "", false
 	}
-	if n := h.delay.N(); n > 0 && n < lateFew {
-		delay, ok = h.delay.Rank(100 * float64(max(n-lateFewIndex+1, 1)) / float64(n))
+	if n := delays.N(); n > 0 && n < lateFew {
+		delay, ok = delays.Rank(100 * float64(max(n-lateFewIndex+1, 1)) / float64(n))
 		return delay, "third-largest", ok
 	}
-	delay, ok = h.delay.Rank(99)
+	delay, ok = delays.Rank(99)
 	return delay, "p99", ok
+}
+
+// harmed reports whether late sends change the numbers: in an open loop they always do. In a closed loop they are in no latency, and
+// lower the throughput by the share of time in which slots were empty.
+func (h *health) harmed() bool { return h.open || h.empty() > emptyShare }
+
+// empty returns the share of the time of its slots, requests and what lies between them, that a closed loop's client itself kept
+// them empty; 0 where that cannot be measured.
+func (h *health) empty() float64 {
+	if h.open || !h.inProcess || h.turn.N() == 0 {
+		return 0
+	}
+	return h.turn.Mean() / (h.turn.Mean() + h.service.Mean())
 }
 
 // cpu is the share of its CPU time that the client used; false where that is not known or says nothing.
@@ -85,11 +113,12 @@ func (h *health) invalid() (list []result.Finding) {
 	add := func(code, format string, args ...any) {
 		list = append(list, result.Finding{Code: code, Severity: result.Invalidating, Text: fmt.Sprintf(format, args...)})
 	}
-	if late, what, ok := h.late(); ok && late > h.limit {
+	if late, what, ok := h.late(); ok && late > h.limit && h.harmed() {
 		_, remedy := h.cause()
+		_, name := h.own()
 		add(result.ClientLate,
-			"this client sent late by itself: the %s of its own send delay is %s, more than %s is not valid; %s",
-			what, ns(late), ns(h.limit), remedy)
+			"this client sent late by itself: the %s of its %s is %s, more than %s is not valid; %s",
+			what, name, ns(late), ns(h.limit), remedy)
 	}
 	if share, ok := h.cpu(); ok && share > cpuLimit {
 		add(result.ClientCPU,
@@ -121,6 +150,9 @@ func (h *health) cause() (why, remedy string) {
 	case h.starved() > starvedShare:
 		return "other programs had the CPU", quietMachine
 	}
+	if !h.open {
+		return "the server, in the same process, had the CPU", moreCores
+	}
 	return "it was woken too late", "lower the rate or use a faster or quieter machine"
 }
 
@@ -138,6 +170,9 @@ func (h *health) notes() (list []result.Finding) {
 	p := h.played
 	if why := h.near(); why != "" {
 		add(result.ClientNear, "this client was near its limits: %s", why)
+	}
+	if h.inProcess {
+		add(result.SharedProcess, "the server runs in this process, so that the share of CPU time that the client used is unknown: it is not judged")
 	}
 	if p.Strays > 0 {
 		add(result.StrayReplies, "%d replies belonged to no request that was in flight: they are in no number", p.Strays)
@@ -166,8 +201,12 @@ func (h *health) near() string {
 	if share, ok := h.cpu(); ok && share > cpuNear {
 		return fmt.Sprintf("%.0f %% of its CPU time, %.0f %% is not valid", 100*share, 100*cpuLimit)
 	}
-	if late, what, ok := h.late(); ok && late > h.limit/2 {
-		return fmt.Sprintf("the %s of its own send delay is %s, more than %s is not valid", what, ns(late), ns(h.limit))
+	if late, what, ok := h.late(); ok && late > h.limit/2 && h.harmed() {
+		_, name := h.own()
+		return fmt.Sprintf("the %s of its %s is %s, more than %s is not valid", what, name, ns(late), ns(h.limit))
+	}
+	if share := h.empty(); share > emptyShare {
+		return fmt.Sprintf("%.0f %% of the time of its slots passed between a reply and the next send, which lowers the throughput and no latency", 100*share)
 	}
 	return ""
 }

@@ -75,6 +75,24 @@ func TestJudge(t *testing.T) {
 		{"a closed loop", func(h *health) { h.open, h.delay, h.played.PeakInFlight = false, new(stats.Dist), 64 }, "", []string{"was not the bottleneck", "A closed loop waits for the server", "at most 64 of 64"}, []string{"send delay"}},
 		{"a closed loop that was never full", func(h *health) { h.open, h.delay = false, new(stats.Dist) }, "never_reached_concurrency", nil, nil},
 		{"a closed loop that was cut short", func(h *health) { h.open, h.delay, h.cut = false, new(stats.Dist), true }, "", nil, nil},
+		{"a server in this process", func(h *health) {
+			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000, 90*time.Microsecond), -1, 64
+		}, "server_in_this_process", []string{"was not the bottleneck", "Its own time from a reply to the next send was 90 µs (p99; up to 1 ms is allowed)", "cannot be told from that of the server"}, []string{"closed loop waits"}},
+		{"a server in this process and an open loop", func(h *health) { h.inProcess, h.use.Share = true, -1 }, "server_in_this_process", []string{"was not the bottleneck", "Its own send delay was 40 µs", "cannot be told"}, nil},
+		{"late after replies of a server in this process that is slow", func(h *health) {
+			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000, 3*ms), -1, 64
+		}, "server_in_this_process", []string{"was not the bottleneck", "3 ms (p99; up to 1 ms is allowed)"}, nil},
+		{"late after replies of a server in this process", func(h *health) {
+			h.service = same(1000, 9*ms)
+			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000, 3*ms), -1, 64
+		}, "client_late! server_in_this_process", []string{"was the bottleneck", "p99 3 ms, allowed 1 ms", "because the server, in the same process, had the CPU", "use more cores"}, []string{"lower the rate"}},
+		{"slots that are empty beside a fast server in this process", func(h *health) {
+			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, same(1000, 90*time.Microsecond), -1, 64
+			h.service = same(1000, 30*time.Microsecond)
+		}, "client_near_limit server_in_this_process", []string{"may be part of these numbers: 75 % of the time of its slots passed between a reply and the next send"}, nil},
+		{"sequences whose server in this process sent nothing twice", func(h *health) {
+			h.open, h.delay, h.inProcess, h.turn, h.use.Share, h.played.PeakInFlight = false, nil, true, new(stats.Dist), -1, 64
+		}, "server_in_this_process", []string{"was not the bottleneck"}, nil},
 		{"nothing was sent", func(h *health) { h.played, h.delay = drive.Played{}, new(stats.Dist) }, "", []string{"Nothing was sent"}, []string{"bottleneck"}},
 		{"less than the machine has shown", func(h *health) { h.machine = shown() }, "", []string{"shown that it sends up to 5000/s over http on time"}, nil},
 		{"more than the machine has shown", func(h *health) { h.machine, h.offered = shown(), 9000 }, "", []string{"It asked for 9000/s, and this machine has shown no more than 5000/s over http"}, nil},

@@ -118,7 +118,7 @@ func TestWords(t *testing.T) {
 			}
 		}
 	}
-	if last := backends.Scrape; 1<<(len(backends.AbilityNames)-1) != last {
+	if last := backends.SharesProcess; 1<<(len(backends.AbilityNames)-1) != last {
 		t.Errorf("%d words for abilities up to %b", len(backends.AbilityNames), last)
 	}
 }

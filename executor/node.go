@@ -166,7 +166,7 @@ func (t *trial) open() error {
 			return fmt.Errorf("open %d connections: %w%s", n, err, connectHint(err, to.plan.TLS))
 		}
 		t.holds = limits.Holds
-		p := drive.Pool{Lanes: lanes, Limits: limits, Most: to.shared(t.course.slots), Timeout: int64(to.plan.Timeout)}
+		p := drive.Pool{Lanes: lanes, Limits: limits, Most: to.shared(t.course.slots), Timeout: int64(to.plan.Timeout), InProcess: abilities(to.kind, to.plan).Has(backends.SharesProcess)}
 		if to.plan.Streaming {
 			p.Inactivity, events = int64(to.plan.InactivityTimeout), t.events()
 		}

@@ -87,11 +87,14 @@ func (h *health) changes() string {
 func (h *health) figures() string {
 	var list []string
 	if late, what, ok := h.late(); ok {
-		list = append(list, fmt.Sprintf("its own send delay was %s (%s; up to %s is allowed)", ns(late), what, ns(h.limit)))
+		_, name := h.own()
+		list = append(list, fmt.Sprintf("its %s was %s (%s; up to %s is allowed)", name, ns(late), what, ns(h.limit)))
 	} else if !h.open {
 		list = append(list, "a closed loop waits for the server, so only its CPU time and pauses tell")
 	}
-	if share, ok := h.cpu(); ok {
+	if share, ok := h.cpu(); h.inProcess {
+		list = append(list, "its CPU time cannot be told from that of the server in this process")
+	} else if ok {
 		list = append(list, fmt.Sprintf("it used %.1f %% of its CPU time", 100*share))
 	} else {
 		list = append(list, "its CPU time is not known for so short a time")

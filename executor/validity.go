@@ -38,7 +38,7 @@ func (t *trial) health() *health {
 	return &health{
 		open: t.node.Open, transport: t.out.Load.Transport, offered: offered, slots: int64(t.course.slots),
 		steps: t.course.sequences != nil && !t.course.sequences.Begin && t.course.sequences.AtOnce == 1,
-		delay: t.dist(metric.SendDelayClient), service: t.dist(metric.ServiceTime), limit: all.LateLimit(),
+		delay: t.dist(metric.SendDelayClient), inProcess: t.inProcess(), turn: t.dist(metric.ClientTurnaround), service: t.dist(metric.ServiceTime), limit: all.LateLimit(),
 		use: t.read.use, sockets: all.Class[backends.Client], played: t.played, still: time.Duration(t.watch.gaps.Longest),
 		cut: t.steer.stopped != "" || t.short.that != "" || grows(t.node), machine: t.r.env.Machine,
 	}

@@ -104,7 +104,11 @@ func (w *watcher) use(t *trial) observe.Use {
 	if !w.ended {
 		return observe.Use{Share: -1, User: -1, System: -1, Memory: -1}
 	}
-	return observe.Between(w.client[w.from], w.client[holdEnds], t.cpus())
+	u := observe.Between(w.client[w.from], w.client[holdEnds], t.cpus())
+	if t.inProcess() {
+		u.User, u.System = -1, -1 // the server's are in them
+	}
+	return u
 }
 
 // counters are the server's at the ends of what is reported of hold, which began at a moment of the run clock; nil where

@@ -35,7 +35,7 @@ func Kind() backends.Kind {
 // abilities of a target. Shared memory there is none to speak of: all requests lie where the server reads them.
 func abilities(t backends.Target) backends.Ability {
 	a := backends.Unary | backends.Metadata | backends.ServerStats | backends.Tensors | backends.Expects | backends.Sequences |
-		backends.ModelControl | backends.Composing
+		backends.ModelControl | backends.Composing | backends.SharesProcess
 	if t.Endpoint != "infer" && t.Endpoint != "" {
 		a |= backends.Prompts
 		if t.Tokenizer != "" {

@@ -50,6 +50,16 @@ func TestInProcess(t *testing.T) {
 			[]int{0, 5},
 			nil,
 		},
+		"the client's part of a closed loop": {
+			plan(dir, "model: slow", "load: {concurrency: 2}, for: 20 requests, assert: [client.turnaround.count == 18, client.turnaround.p50 < 10s, errors.count == 0]"),
+			[]int{0, 5},
+			[]string{"the server runs in this process"},
+		},
+		"CPU time that is not the client's alone": {
+			plan(dir, "model: m", "load: {concurrency: 2}, for: 20 requests, assert: [client.cpu < 50%, errors.count == 0]"),
+			[]int{2},
+			[]string{"its server runs in this process, and the CPU time of the two cannot be told apart"},
+		},
 		"decoupled": {
 			plan(dir, "model: many\n  streaming: true", "load: {concurrency: 2}, for: 100 requests, assert: [errors.count == 0, responses.min == 5, responses.max == 5]"),
 			[]int{0, 5},

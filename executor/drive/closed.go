@@ -82,6 +82,7 @@ type worker struct {
 	alarm                *alarm      // of short ones; nil: there was none yet
 	broke                bool        // its sequence could not go on: what that leaves undone may be there for another
 	spent                bool        // nothing follows the request that the reader of its line has ended
+	replied              int64       // when the server completed the reply that the next request follows at once; 0: unknown
 	sent, warmed, paused int64
 	peak                 int64
 	_                    [64]byte
@@ -149,7 +150,7 @@ func (w *worker) admitted(ready int64) (due int64, ok bool) {
 		if w.home.index < w.profile.Slots(now-w.o.Start) {
 			return due, true
 		}
-		ready = 0
+		ready, w.replied = 0, 0
 		w.closeSequence()
 		// A due time to come is later than the scan that reads never here.
 		w.home.floor.Store(never)
@@ -174,6 +175,9 @@ func (w *worker) begin(due int64, s *backends.Sample) *slot {
 	if !w.src.Next(w.home.live.number, a.n, &w.turn) {
 		w.nothingMore(w.o.Sequences != nil)
 		return nil
+	}
+	if w.replied != 0 {
+		a.free, a.flags, w.replied = w.replied, a.flags|backends.Followed, 0
 	}
 	sl := &w.pools[w.turn.Pool].slots[w.home.index]
 	if s == nil {
@@ -212,6 +216,10 @@ func (w *worker) settle(sl *slot) {
 	think := w.turn.Think
 	if class := sl.sample.Class; class == backends.Dial || class == backends.TLS {
 		think = max(think, dialPause)
+	}
+	w.replied = 0
+	if sl.pool.inProcess && think == 0 && sl.sample.Class == backends.OK {
+		w.replied = sl.sample.LastByte
 	}
 	w.broke = sl.fields.Sequence != 0 && fateOf(sl.sample, &sl.fields).undone()
 	w.conclude(sl, w.src, &w.turn)

@@ -54,6 +54,9 @@ type Pool struct {
 	Timeout int64
 	// Inactivity is how long a request may neither send nor receive anything, ns, where lanes tell of that; 0: for ever.
 	Inactivity int64
+	// InProcess says that the server stamps its replies itself (backends.SharesProcess): a closed loop then records how long it takes
+	// to send the next one.
+	InProcess bool
 }
 
 // Control is how the node's procedure steers a running player, and what it can see of it. All fields are atomic.

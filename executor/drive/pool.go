@@ -25,6 +25,7 @@ type pool struct {
 	timeout int64 // ns, one request, due to last byte; 0: never
 	// inactivity is how long a request may be silent, ns; 0: for ever
 	inactivity int64
+	inProcess  bool // the server stamps its replies itself
 }
 
 // divide makes the slots of all pools: as many as each may have lanes.
@@ -57,7 +58,7 @@ func (p *player) divide(pools []Pool, inFlight int) {
 		if g.inline > 0 {
 			g.hand = g.inline
 		}
-		g.player, g.inactivity = p, given.Inactivity
+		g.player, g.inactivity, g.inProcess = p, given.Inactivity, given.InProcess
 		if g.timeout = given.Timeout; g.timeout == 0 {
 			g.timeout = p.o.Timeout
 		}

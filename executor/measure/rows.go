@@ -13,9 +13,9 @@ const (
 	latency     = 0
 	responses   = 3
 	responseGap = 4
-	closedLoop  = 7 // extracts[:closedLoop] are all that differ from each other, or from zero, in a closed loop
-	serviceTime = 7
-	sendDelay   = 8
+	closedLoop  = 8 // extracts[:closedLoop] are all that differ from each other, or from zero, in a closed loop
+	serviceTime = 8
+	sendDelay   = 9
 )
 
 // extracts is how each catalogue row From Sample reads a sample; a test demands exactly one for each. They stand in the
@@ -35,6 +35,9 @@ var extracts = [...]struct {
 		return s.FirstByte - s.SendStart, answered(s) && s.FirstByte != 0
 	}},
 	{"sequences.latency", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.Begun, ended(s) }},
+	{"client.turnaround", func(s *backends.Sample) (int64, bool) {
+		return s.SendStart - s.Free, s.Flags&backends.Followed != 0 && s.SendStart != 0
+	}},
 	{"service_time", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.SendStart, answered(s) }},
 	{"send_delay", func(s *backends.Sample) (int64, bool) { return s.SendStart - s.Due, s.SendStart != 0 }},
 	{"send_delay.client", func(s *backends.Sample) (int64, bool) {

@@ -42,7 +42,7 @@ func TestRowsMatchTheCatalogue(t *testing.T) {
 			t.Errorf("value %q has no row", name)
 		}
 	}
-	for i, name := range map[int]string{latency: "latency", closedLoop - 1: "sequences.latency", serviceTime: "service_time", sendDelay: "send_delay"} {
+	for i, name := range map[int]string{latency: "latency", closedLoop - 1: "client.turnaround", serviceTime: "service_time", sendDelay: "send_delay"} {
 		if extracts[i].row != name {
 			t.Errorf("extracts[%d] is %s, want %s", i, extracts[i].row, name)
 		}

@@ -10,16 +10,18 @@ type FindingCode struct {
 
 // Codes of findings that say whether the client could have been the bottleneck.
 const (
-	ClientLate   = "client_late"
-	ClientCPU    = "client_cpu"
-	ClientNear   = "client_near_limit"
-	Sockets      = "sockets"
-	Paused       = "paused"
-	StoodStill   = "stood_still"
-	PoolFull     = "pool_full"
-	BusyMachine  = "busy_machine"
-	LostSamples  = "lost_samples"
-	StrayReplies = "stray_replies"
+	ClientLate  = "client_late"
+	ClientCPU   = "client_cpu"
+	ClientNear  = "client_near_limit"
+	Sockets     = "sockets"
+	Paused      = "paused"
+	StoodStill  = "stood_still"
+	PoolFull    = "pool_full"
+	BusyMachine = "busy_machine"
+	// SharedProcess is the code of a note at nodes whose server runs in this process.
+	SharedProcess = "server_in_this_process"
+	LostSamples   = "lost_samples"
+	StrayReplies  = "stray_replies"
 )
 
 // Codes of findings about sequences.
@@ -36,7 +38,7 @@ func FindingCodes() []FindingCode {
 	return []FindingCode{
 		{
 			ClientLate, Invalidating,
-			"This client sent late by itself although a slot was free: the p99 of its own send delay (below 299 arrivals the third-largest) is over max(1 ms, 1 % of the median service time).",
+			"This client sent late by itself although a slot was free: the p99 of its own send delay (below 299 arrivals the third-largest; of a closed loop whose server runs in this process, of client.turnaround) is over max(1 ms, 1 % of the median service time).",
 			"Lower the rate, or use a machine that is faster, has more cores or less else to do.",
 		},
 		{
@@ -133,6 +135,11 @@ func FindingCodes() []FindingCode {
 			"shared_memory", Note,
 			"Outputs did not fit the shared memory that the plan gives them, or the server could not be told to forget it, or the GPU did not take it back.",
 			"Raise `output_size` of `shared_memory`. A server that is gone has forgotten its regions; one that is still there can be restarted.",
+		},
+		{
+			SharedProcess, Note,
+			"The server runs in this process, so that the share of CPU time that the client used is unknown and not judged. In a closed loop client.turnaround, the time from a reply to the next send, is judged in its place: by the limit of the send delay, where it takes over 15 % of the time of the slots.",
+			"Nothing. To have the client's own CPU time, measure the same server over HTTP or gRPC.",
 		},
 		{
 			LostSamples, Invalidating,

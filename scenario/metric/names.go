@@ -19,13 +19,15 @@ const (
 	ErrorsRatio     = "errors.ratio"
 	ClientCPU       = "client.cpu"
 	ClientPerSent   = "client.cpu_per_request"
-	ClientMemory    = "client.memory"
-	GPUUtilization  = "gpu.utilization"
-	GPUPower        = "gpu.power"
-	GPUMemory       = "gpu.memory"
-	Capacity        = "capacity" // see CapacityRow
-	Goodput         = "goodput"  // see GoodputRows
-	GoodputRatio    = "goodput.ratio"
+	// ClientTurnaround is measured in closed loops whose server runs in the client's process.
+	ClientTurnaround = "client.turnaround"
+	ClientMemory     = "client.memory"
+	GPUUtilization   = "gpu.utilization"
+	GPUPower         = "gpu.power"
+	GPUMemory        = "gpu.memory"
+	Capacity         = "capacity" // see CapacityRow
+	Goodput          = "goodput"  // see GoodputRows
+	GoodputRatio     = "goodput.ratio"
 )
 
 // ErrorsOf is the row that counts the failures of one class.

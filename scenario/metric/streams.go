@@ -7,6 +7,7 @@ const (
 	tokenCounts     = "token counts"
 	sequences       = "sequences"
 	metricsEndpoint = "metrics endpoint"
+	inProcess       = "server in this process"
 )
 
 // sequenceRows are what is known of sequences of requests, beside their rate.

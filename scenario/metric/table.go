@@ -219,8 +219,12 @@ func classHelp(class string) string {
 func clients() []Row {
 	return []Row{
 		{
+			Name: ClientTurnaround, Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, Loads: ClosedLoop, Needs: inProcess,
+			Help: "Time from when a thread of the server completed a reply to when the next request of its slot was sent: the client's own part of a closed loop.",
+		},
+		{
 			Name: "client.cpu", Dim: Ratio, Shape: Value, From: Client, Better: Lower, CSV: plain(),
-			Help: "CPU time of this process during hold over what it may use. Above 85 % the measurement is invalid.",
+			Help: "CPU time of this process during hold over what it may use. Above 85 % the measurement is invalid. Unknown where the server runs in this process.",
 		},
 		{
 			Name: "client.cpu_per_request", Dim: Duration, Shape: Value, From: Client, Better: Lower, CSV: us(),
