@@ -9,12 +9,12 @@ package backends
 // Law: every Send is answered by exactly one Recv with done set for that slot, whatever happens (reply, error,
 // timeout, cancel, closed lane). backendtest checks this law under every fault.
 type Lane interface {
-	// Send puts c on the wire for slot and returns when the transport has it. It fills SendStart, SendEnd, BytesSent.
+	// Send puts c on the wire for slot and returns when the transport has it. It fills SendStart, SendEnd (see Sample), BytesSent.
 	// Errors are not returned: they surface at Recv, which owns redialling. s belongs to the lane until Recv reports
 	// done; the caller has set Due, N, Row, Lane, Slot and Gen and cleared the rest (Sample.Reset).
 	// If c.Size <= Limits.Inline and the slot is idle, Send does not block: the pacer itself may call it. On a lane whose
 	// Limits.Depth is above 1 it never blocks, so that one goroutine may keep all slots in flight: the requests go out in
-	// the order of the Sends, and SendEnd is when the transport has taken this one.
+	// the order of the Sends.
 	Send(slot int, c *Call, f Fields, s *Sample)
 	// Recv blocks until a slot finishes (done) or its sample's Events are full, and returns that slot. When it is not done
 	// the caller takes the events away, sets their length to 0 or puts other ones of the same capacity there, and calls

@@ -7,6 +7,11 @@ import (
 
 // Sample is a buffer that changes hands: executor → lane (Send … Recv done) → measure → executor. Never copied,
 // never shared. Times are ns since the run's origin; 0 means it did not happen.
+//
+// SendStart is before the request is encoded. SendEnd is before the write of a request that the transport takes without
+// waiting (up to 32 KiB on a connection of its own), and after the last write of a longer one: on a loopback connection the
+// kernel may give the CPU to the server before a write returns, and the server's time is not the client's. It is never
+// after FirstByte.
 type Sample struct {
 	Due, SendStart, SendEnd, FirstByte, LastByte int64
 	// Free is when a slot was there for this request (open loop): Free-Due is the pool's share of the send delay,
@@ -81,6 +86,14 @@ func (s *Sample) SetNote(text []byte) {
 		s.Note = make([]byte, 0, NoteSize)
 	}
 	s.Note = append(s.Note[:0], text[:min(len(text), NoteSize)]...)
+}
+
+// BoundSend keeps SendEnd from being after FirstByte. Whoever sends stamps the end of a request when the transport has
+// taken it, and the transport may have run the server before it returned.
+func (s *Sample) BoundSend() {
+	if s.FirstByte != 0 && s.SendEnd > s.FirstByte {
+		s.SendEnd = s.FirstByte
+	}
 }
 
 // Ended gives the sample of a request that we cancel at time at what follows from why.

@@ -129,7 +129,7 @@ func (p *player) sane(s *backends.Sample, gen uint32) {
 	if s.Gen != gen {
 		p.t.Errorf("the lane changed the generation from %d to %d", gen, s.Gen)
 	}
-	if s.LastByte != 0 && s.FirstByte > s.LastByte || s.SendEnd != 0 && s.SendStart > s.SendEnd {
+	if s.LastByte != 0 && s.FirstByte > s.LastByte || s.SendEnd != 0 && s.SendStart > s.SendEnd || s.FirstByte != 0 && s.SendEnd > s.FirstByte {
 		p.t.Errorf("stamps %v are out of order", stamps)
 	}
 	if s.Class.Failed() && len(s.Note) == 0 && s.Class != backends.TimedOut {

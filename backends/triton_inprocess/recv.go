@@ -97,6 +97,7 @@ func (l *lane) end() {
 		f.current.Store(false)
 	}
 	l.settle(s.Gen)
+	s.BoundSend()
 	if s.LastByte == 0 {
 		s.LastByte = l.conn.clock.Now()
 	}

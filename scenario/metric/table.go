@@ -66,7 +66,7 @@ func times() []Row {
 		{
 			Name: "send_time", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms(),
 			Aliases: []string{"Client Send", "http_req_sending"},
-			Help:    "Time from when the first byte of a request was written to when the transport had the last one.",
+			Help:    "Time from when the client began with a request to when the transport was given its last byte; never beyond the first byte of the reply.",
 		},
 		{
 			Name: "first_response", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms(),

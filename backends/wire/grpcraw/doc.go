@@ -36,7 +36,7 @@
 // # Stamps
 //
 // Of calls with a connection of their own see wire/netlane and wire/http2. Elsewhere SendStart is taken before the stream is
-// opened, SendEnd when grpc-go's writer has the message: the socket write comes a few µs later. FirstByte and LastByte are both
+// opened, SendEnd when its writer is given the message: the socket write comes a few µs later. FirstByte and LastByte are both
 // the moment at which the whole reply message has been read: grpc-go tells no earlier one without a cost in every call.
 // BytesSent and BytesReceived count messages with their 5-byte prefix; HTTP/2 heads are compressed and unseen. A compressed
 // reply counts as what it holds.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/mem"
 )
 
@@ -35,6 +36,20 @@ type outgoing struct {
 	call   *backends.Call
 	fields backends.Fields
 	heads  []*head
+}
+
+// pass gives the message to the transport and stamps the end of sending. One that the transport takes without waiting is
+// stamped before: its writer, and with it the server, may run before SendMsg returns.
+func (o *outgoing) pass(stream grpc.ClientStream, clock *backends.Clock, s *backends.Sample) error {
+	waits := o.call.Size > streamInline
+	if !waits {
+		s.SendEnd = clock.Now()
+	}
+	err := stream.SendMsg(o)
+	if waits {
+		s.SendEnd = clock.Now()
+	}
+	return err
 }
 
 // marshal gives the pieces of the message to the codec.

@@ -85,7 +85,6 @@ func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.S
 	s.SendStart = l.pool.o.Clock.Now()
 	l.began = s.SendStart
 	l.err = l.transmit()
-	s.SendEnd = l.pool.o.Clock.Now()
 	if l.err == nil {
 		s.BytesSent = int64(c.Size)
 	}
@@ -106,7 +105,7 @@ func (l *lane) transmit() error {
 		return err
 	}
 	l.stream = stream
-	return stream.SendMsg(&l.outgoing)
+	return l.pass(stream, &l.pool.o.Clock, l.sample)
 }
 
 // connectOne makes the connection of one request.
@@ -201,6 +200,7 @@ func (l *lane) reply() error {
 // finish completes the sample.
 func (l *lane) finish(err error, k *link, why backends.Cause) {
 	s := l.sample
+	s.BoundSend()
 	if s.LastByte == 0 {
 		s.LastByte = l.pool.o.Clock.Now()
 	}

@@ -180,8 +180,7 @@ func (l *streamLane) sendOn(k *session, slot int) {
 	}
 	size := int64(sl.call.Size)
 	sl.session.Store(k.number)
-	err := k.stream.SendMsg(&sl.outgoing)
-	s.SendEnd = l.pool.o.Clock.Now()
+	err := sl.pass(k.stream, &l.pool.o.Clock, s)
 	if errors.Is(err, io.EOF) && !sl.resent && !sl.is(overBit) {
 		l.drop(k, false)
 		sl.resent = true
@@ -253,6 +252,7 @@ func (l *streamLane) outcome(slot int) (_ int, done, ok bool) {
 	case slotIn(w, liveBit|writtenBit|overBit):
 		l.weight.Add(-int64(sl.call.Size))
 		sl.sample.Flags |= sl.flags
+		sl.sample.BoundSend()
 		sl.free()
 		return slot, true, true
 	case slotIn(w, liveBit|fullBit):

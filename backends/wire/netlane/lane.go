@@ -156,6 +156,9 @@ func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.S
 // transmit writes the request to the connection. The caller owns both.
 func (l *lane) transmit() {
 	s, k := l.sample, l.link
+	if s.SendStart == 0 {
+		s.SendStart = l.o.Clock.Now()
+	}
 	l.old = k.used || l.o.Clock.Now()-k.born >= settled
 	head, body := k.wire.Begin(l.slot, l.call, l.fields, s)
 	switch {
@@ -165,13 +168,16 @@ func (l *lane) transmit() {
 		s.Flags = s.Flags&^backends.Reused | backends.Redialled
 	}
 	k.used = true
-	if s.SendStart == 0 {
-		s.SendStart = l.o.Clock.Now()
-	}
 	l.active.Store(s.SendStart)
 	l.move(sending)
+	waits := l.call.Size > inline
+	if !waits { // the kernel may run the server before the write returns
+		s.SendEnd = l.o.Clock.Now()
+	}
 	s.BytesSent, l.failed = l.out.write(k, head, body)
-	s.SendEnd = l.o.Clock.Now()
+	if waits {
+		s.SendEnd = l.o.Clock.Now()
+	}
 	if l.failed != nil && !peerGone(l.failed) {
 		_ = k.conn.SetReadDeadline(past) // the peer will not end Recv's read
 	}

@@ -178,6 +178,7 @@ func (l *lane) fail(class backends.ErrorClass, note string, at int64) {
 func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 	l.waitSent()
 	s := l.sample
+	s.BoundSend()
 	if surplus && next != backends.NextBroken && s.Class == backends.OK {
 		l.fail(backends.Protocol, "the server sent more bytes than the reply said it has", at)
 	}

@@ -118,7 +118,7 @@ func (l *lane) answer() {
 	n, err := l.out.write(k, head, body)
 	if part {
 		l.sample.BytesSent += n
-		l.sample.SendEnd = l.o.Clock.Now()
+		l.sample.SendEnd = l.o.Clock.Now() // finish keeps it from being after the first byte
 		l.failed = errors.Join(l.failed, err)
 	}
 }
