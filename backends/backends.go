@@ -23,7 +23,7 @@ type Kind struct {
 	// Abilities is pure: what this kind can do for this target, so that validate can refuse a stage at its line with
 	// nothing sent. Open may find less on the server, never more.
 	Abilities func(Target) Ability
-	// Later are those of the abilities that Open does not give yet: validate takes a plan that needs one, run refuses it.
+	// Later are those of the abilities that Open does not give yet: a plan that needs one is refused as not built.
 	Later Ability
 	// Absent are those that other binaries have, and how to get one that does: otherwise as Later.
 	Absent map[Ability]string
@@ -32,8 +32,8 @@ type Kind struct {
 	// Series are the numbers the server itself keeps and Stats returns, in this order. They become metrics named
 	// server.NAME; no other code changes.
 	Series []Series
-	// Open is nil where this binary only knows the kind: validate takes plans for it, run refuses them. Missing then says why
-	// and how to get it; "" where no version has it.
+	// Open is nil where this binary only knows the kind, and refuses plans for it. Missing then says why and how to get it; ""
+	// where no version has it.
 	Missing string
 	Open    func(context.Context, Target, Clock) (Conn, error)
 }

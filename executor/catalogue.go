@@ -71,6 +71,8 @@ func (n *Node) lacks(r *metric.Row, k *kind) string {
 		return "its requests form no sequences: it needs `sequences`, or data whose rows stand in lists"
 	case n.inProcess() && (r.Name == metric.ClientCPU || r.Name == metric.ClientPerSent):
 		return "its server runs in this process, and the CPU time of the two cannot be told apart"
+	case k != nil && r.Later && k.lacks(r.Needs) != "":
+		return "this version does not measure it yet"
 	case k != nil:
 		return k.lacks(r.Needs)
 	}

@@ -13,7 +13,6 @@ type Description struct {
 	Units       []UnitDescription `json:"units"`     // what runs one after the other
 	Nodes       []NodeDescription `json:"nodes"`
 	Assertions  []CheckText       `json:"assertions"`
-	NotBuilt    []string          `json:"not_built,omitempty"` // why run refuses this program: "plan.yaml:4:9: …"
 }
 
 // UnitDescription is what runs at one time.
@@ -100,9 +99,6 @@ func (p *Program) Describe() Description {
 	d.Shortest, d.Longest, d.InFlight = total.least, bound(total.most), known(peak)
 	for _, n := range p.Nodes {
 		d.Nodes = append(d.Nodes, p.describe(n))
-	}
-	for _, l := range p.Later {
-		d.NotBuilt = append(d.NotBuilt, l.Pos.String()+": "+l.Summary)
 	}
 	return d
 }

@@ -48,7 +48,7 @@ func (b *build) bindable(n *Node, name string) *metric.Row {
 
 func boundRows(n *Node) (names []string) {
 	for _, row := range n.Catalogue.Rows() {
-		if measure.Bindable(row) && n.lacks(row, nil) == "" {
+		if !row.Later && measure.Bindable(row) && n.lacks(row, nil) == "" {
 			names = append(names, row.Name)
 		}
 	}

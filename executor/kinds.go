@@ -55,13 +55,15 @@ func (b *build) checkKeys(k *backends.Kind, t *scenario.Target) {
 	for _, key := range t.Keys {
 		if !slices.Contains(always, key.Name) && !slices.Contains(k.Keys, key.Name) {
 			d := b.fail(key.Pos, codeKeyUnread, "backend %s does not read %q", k.Name, key.Name)
-			d.Allowed, d.Nearest = k.Keys, source.Nearest(key.Name, k.Keys)
+			d.Allowed = scenario.Built("target", k.Keys)
+			d.Nearest = source.Nearest(key.Name, d.Allowed)
 			b.unread = append(b.unread, targetPaths(t, key.Name)...)
 		}
 	}
 	if t.Endpoint != "" && k.Endpoints != nil && !slices.Contains(k.Endpoints, t.Endpoint) {
 		d := b.fail(endpoint, codeEndpoint, "target %q: backend %s has no endpoint %q", t.Name, k.Name, t.Endpoint)
-		d.Allowed, d.Nearest = k.Endpoints, source.Nearest(t.Endpoint, k.Endpoints)
+		d.Allowed = scenario.Built("target.endpoint", k.Endpoints)
+		d.Nearest = source.Nearest(t.Endpoint, d.Allowed)
 	}
 }
 
@@ -96,8 +98,6 @@ func (k *kind) lacks(need string) string {
 		return "the target names no `metrics` to read"
 	case ability&(backends.Stream|backends.TokenEvents) != 0 && slices.Contains(k.kind.Keys, "streaming") && !k.streaming:
 		return "the target does not say `streaming: true`"
-	case ability == backends.TokenCounts && slices.Contains(k.kind.Keys, "tokenizer"):
-		return "tokens cannot be counted there: the target needs a `tokenizer`, or an endpoint that takes prompts"
 	}
 	return fmt.Sprintf("backend %s has no %s here", k.kind.Name, need)
 }
@@ -165,6 +165,7 @@ func (b *build) find(t *scenario.Target) *backends.Kind {
 		}
 		names = append(names, b.kinds[i].Name)
 	}
+	names = scenario.Built("target.backend", names)
 	d := b.fail(t.Pos, codeBackend, "target %q: there is no backend %q in this build", t.Name, t.Backend)
 	d.Allowed, d.Nearest = names, source.Nearest(t.Backend, names)
 	return nil

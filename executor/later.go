@@ -134,7 +134,6 @@ func models(s *scenario.Stage) []scenario.Action {
 func (b *build) notYet(pos source.Pos, summary string) {
 	d := source.Diagnostic{Severity: source.Error, Code: codeNotBuilt, Pos: pos, Summary: summary}
 	if !slices.ContainsFunc(b.program.Later, func(o source.Diagnostic) bool { return o.Pos == d.Pos }) {
-		d.Detail = "the plan is right and can be checked and drawn, but this version cannot run it"
 		b.program.Later = append(b.program.Later, d)
 	}
 }

@@ -33,8 +33,8 @@ type Program struct {
 	Baseline *result.Baseline
 	// Warnings found while compiling; the plan's own are in Plan.Warnings.
 	Warnings source.Diagnostics
-	// Later is everything that this program needs and that this version cannot run yet, the plan's own included: who runs
-	// a program refuses it with these, at their lines, before anything is sent.
+	// Later is everything that this program needs and that this version cannot run yet, the plan's own included. The
+	// command line refuses a plan with these, at their lines; tests of the compiler read programs without running them.
 	Later source.Diagnostics
 }
 

@@ -236,7 +236,7 @@ func (r *reading) format(d *rawDataset) string {
 		if format == "" {
 			continue
 		}
-		if key, ok := schema.Lookup("data.format"); ok && slices.Contains(key.NotBuilt, format) {
+		if key, ok := schema.Lookup("data.format"); ok && !slices.Contains(key.Allowed, format) {
 			r.later = append(r.later, source.Diagnostic{
 				Severity: source.Error, Code: codeNotBuilt, Path: f.at.path, Pos: f.at.pos(), Width: utf8.RuneCountInString(f.at.node.Text),
 				Summary: fmt.Sprintf("this version cannot read `%s` files yet", format), Allowed: key.Allowed,

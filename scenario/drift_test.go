@@ -39,7 +39,7 @@ type schemaWalk struct {
 func newSchemaWalk(t *testing.T) *schemaWalk {
 	t.Helper()
 	w := &schemaWalk{t: t, seen: map[string]bool{}}
-	if err := json.Unmarshal(schema.Plan(), &w.root); err != nil {
+	if err := json.Unmarshal(schema.Language(), &w.root); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -106,6 +106,9 @@ func (r *reading) read(o Overrides) *Plan {
 		r.diags = append(r.diags, r.vars.unused()...)
 		r.diags = append(r.diags, r.subs.idle...)
 	}
+	if r.diags.HasErrors() {
+		r.diags = append(r.diags, r.later...)
+	}
 	r.diags = r.tidy()
 	if r.diags.HasErrors() {
 		return nil

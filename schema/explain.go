@@ -9,18 +9,16 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Property is one key of the plan, for people.
+// Property is one key of the plan that this version can run, for people.
 type Property struct {
 	Path        string // dotted, lists left out, NAME for a name that the plan chooses: "targets.NAME.url"
 	Description string
 	Type        string   // "duration", "list of text" …
 	Default     string   // as JSON; "" for none
 	Examples    []string // as JSON
-	Allowed     []string // words that are built
-	NotBuilt    []string // words that are not built yet
+	Allowed     []string // words
 	Keys        []string // of a map: the keys below
 	Required    bool
-	Built       bool // false: part of the language, but not built yet
 }
 
 // Lookup finds a key by its dotted path ("stages.load.rate", "targets.main.url") or by its bare name, then the one with
@@ -74,7 +72,7 @@ func Keys() []string {
 func Takers(word string) []Property {
 	var all []Property
 	for _, p := range listed() {
-		if slices.Contains(p.Allowed, word) || slices.Contains(p.NotBuilt, word) {
+		if slices.Contains(p.Allowed, word) {
 			all = append(all, p)
 		}
 	}
@@ -103,7 +101,7 @@ type Type struct {
 // Types are the types of scalars, by name.
 func Types() []Type {
 	var all []Type
-	for _, e := range entries(tree().Get("$defs")) {
+	for _, e := range entries(builtTree().Get("$defs")) {
 		name, help := text(e.Value.Get("title")), text(e.Value.Get("description"))
 		if help == "" || strings.Contains(name, " ") || slices.ContainsFunc(all, func(t Type) bool { return t.Name == name }) {
 			continue
@@ -131,7 +129,7 @@ type place struct {
 
 var properties = sync.OnceValue(func() []place {
 	w := walker{}
-	w.schema(tree(), nil, nil)
+	w.schema(builtTree(), nil, nil)
 	return w.found
 })
 
@@ -144,16 +142,8 @@ func (w *walker) schema(s *source.Node, path, refs []string) {
 	if s == nil || s.Kind != source.Map {
 		return
 	}
-	first := len(w.found)
-	if later := s.Get(notBuilt); later != nil && later.Kind == source.Scalar { // and all that is below
-		defer func() {
-			for i := range w.found[first:] {
-				w.found[first+i].Built = false
-			}
-		}()
-	}
 	for _, e := range entries(s.Get("properties")) {
-		if s == tree() || s.Get("title") != nil { // not those in conditions
+		if s == builtTree() || s.Get("title") != nil { // not those in conditions
 			w.property(s, e, path, refs)
 		}
 	}
@@ -167,7 +157,7 @@ func (w *walker) schema(s *source.Node, path, refs []string) {
 	}
 	w.schema(s.Get("additionalProperties"), append(slices.Clone(path), anyName), refs)
 	if target := text(s.Get("$ref")); target != "" && !slices.Contains(refs, target) && !strings.HasSuffix(target, "/profile") {
-		w.schema(tree().At(strings.TrimPrefix(target, "#")), path, append(slices.Clone(refs), target))
+		w.schema(builtTree().At(strings.TrimPrefix(target, "#")), path, append(slices.Clone(refs), target))
 	}
 }
 
@@ -199,7 +189,7 @@ func property(owner *source.Node, key string) (Property, bool) {
 	if n == nil || n.Get("description") == nil {
 		return Property{}, false
 	}
-	p := Property{Path: key, Built: true, Description: text(n.Get("description")), Type: text(n.Get("title"))}
+	p := Property{Path: key, Description: text(n.Get("description")), Type: text(n.Get("title"))}
 	if d := n.Get("default"); d != nil {
 		p.Default = asJSON(d)
 	}
@@ -210,9 +200,6 @@ func property(owner *source.Node, key string) (Property, bool) {
 	if required := owner.Get("required"); required != nil {
 		p.Required = slices.ContainsFunc(required.Items, func(r *source.Node) bool { return r.Text == key })
 	}
-	if later := n.Get(notBuilt); later != nil && later.Kind == source.Scalar {
-		p.Built = false
-	}
 	return p, true
 }
 
@@ -222,15 +209,6 @@ func words(n *source.Node, p *Property) {
 		return
 	}
 	p.Allowed = append(p.Allowed, built(n)...)
-	later := n.Get(notBuilt)
-	if at := text(n.Get("$ref")); at != "" && later == nil { // a scalar of that form
-		later = tree().At(strings.TrimPrefix(at, "#")).Get(notBuilt)
-	}
-	if later != nil {
-		for _, w := range later.Items {
-			p.NotBuilt = append(p.NotBuilt, w.Text)
-		}
-	}
 	words(n.Get("items"), p)
 	if forms := n.Get("allOf"); forms != nil {
 		for _, f := range forms.Items {

@@ -27,25 +27,23 @@ func TestProperty(t *testing.T) {
 	got, _ := Lookup("target.backend")
 	want := Property{
 		Path: "target.backend", Description: "The kind of server.", Type: "word", Examples: []string{"triton"},
-		Allowed: []string{"kserve", "triton", "triton_inprocess"}, NotBuilt: []string{"tfserving", "torchserve", "openai", "grpc", "http"},
-		Required: true, Built: true,
+		Allowed: []string{"kserve", "triton", "triton_inprocess"}, Required: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	formats, _ := Lookup("output.formats")
-	if formats.Type != "list of word" || formats.Default != `["json","csv"]` || !slices.Contains(formats.NotBuilt, "html") || slices.Contains(formats.Allowed, "html") {
+	if formats.Type != "list of word" || formats.Default != `["json","csv"]` || slices.Contains(formats.Allowed, "html") {
 		t.Errorf("%+v", formats)
 	}
 	rate, _ := Lookup("stages.load.rate")
-	if diff := cmp.Diff([]string{"levels", "ramp", "search"}, rate.Keys); diff != "" || rate.Required || !rate.Built {
+	if diff := cmp.Diff([]string{"levels", "ramp", "search"}, rate.Keys); diff != "" || rate.Required {
 		t.Errorf("%+v\n%s", rate, diff)
 	}
-	if mix, ok := Lookup("mix"); !ok || !mix.Built {
-		t.Errorf("%+v", mix)
-	}
-	if streams, ok := Lookup("streaming"); !ok || !streams.Built {
-		t.Errorf("%+v", streams)
+	for _, name := range []string{"tokenizer", "prompts", "builtin.ttft", "data.prompts.count"} {
+		if p, ok := Lookup(name); ok {
+			t.Errorf("%s is not built and is %+v", name, p)
+		}
 	}
 	if timeout, _ := Lookup("timeout"); timeout.Default != "30s" || timeout.Type != "duration" {
 		t.Errorf("%+v", timeout)

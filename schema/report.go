@@ -70,10 +70,7 @@ func (r *reporter) misspelled(leaves []leafError) {
 		}
 		c := r.about(l)
 		properties := c.schema.Get("properties")
-		var all []string
-		for _, p := range entries(properties) {
-			all = append(all, p.Key)
-		}
+		all := builtKeys(properties)
 		for i, e := range entries(c.node) {
 			if i > maxFound || properties.Get(e.Key) != nil {
 				continue
@@ -150,10 +147,7 @@ func (r *reporter) add(d source.Diagnostic, about *source.Node) {
 
 func (r *reporter) unknownKeys(c complaint) {
 	properties := c.schema.Get("properties")
-	var all []string
-	for _, p := range entries(properties) {
-		all = append(all, p.Key)
-	}
+	all := builtKeys(properties)
 	for _, e := range entries(c.node) {
 		if len(r.found) > maxFound {
 			return
@@ -171,6 +165,17 @@ func (r *reporter) unknownKeys(c complaint) {
 		}
 		r.add(d, e.Value)
 	}
+}
+
+// builtKeys are the keys of a map that this version can run.
+func builtKeys(properties *source.Node) []string {
+	var keys []string
+	for _, p := range entries(properties) {
+		if later := p.Value.Get(notBuilt); later == nil || later.Kind != source.Scalar {
+			keys = append(keys, p.Key)
+		}
+	}
+	return keys
 }
 
 func entries(n *source.Node) []source.Entry {

@@ -19,6 +19,9 @@ import (
 //go:embed plan.schema.json
 var planText []byte
 
+//go:embed language.json
+var languageText []byte
+
 //go:embed plan.check.json
 var checkText []byte
 
@@ -28,7 +31,11 @@ var profilesText []byte
 //go:embed result.schema.json
 var resultText []byte
 
-// Plan is the schema of plans (JSON Schema 2020-12).
+// Language is the schema of the whole plan language (JSON Schema 2020-12). The keyword notBuilt marks what this version
+// cannot run: it is true, or a list of words.
+func Language() []byte { return append([]byte(nil), languageText...) }
+
+// Plan is the schema of the plans that this version can run (JSON Schema 2020-12).
 func Plan() []byte { return append([]byte(nil), planText...) }
 
 // Result is the schema of result.json.

@@ -52,7 +52,7 @@ func eachSchema(s any, at string, f func(at string, s map[string]any)) {
 }
 
 func TestSchemaKeywords(t *testing.T) {
-	root := decoded(t, Plan())
+	root := decoded(t, Language())
 	formats := []string{"date-time", "uri", "regex"}
 	n := 0
 	eachSchema(root, "", func(at string, s map[string]any) {

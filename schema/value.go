@@ -58,6 +58,21 @@ func (r *reporter) isItem(at []string) bool {
 	return parent != nil && parent.Kind == source.List
 }
 
+// allowed lists the words of the enum of a complaint that are built. The mark is on the schema itself or on one outside of
+// its conditions.
+func allowed(c complaint) []string {
+	words := built(c.schema)
+	for k := c.leafError.keyword[:len(c.leafError.keyword)-1]; last(k) == "else" || last(k) == "then"; {
+		k = k[:len(k)-1]
+		if later := tree().At(source.JoinPointer(k...)).Get(notBuilt); later != nil {
+			words = slices.DeleteFunc(words, func(w string) bool {
+				return slices.ContainsFunc(later.Items, func(n *source.Node) bool { return n.Text == w })
+			})
+		}
+	}
+	return words
+}
+
 // built lists the words of an enum that are built. Words stand beside notBuilt in the branch that is not a variable.
 func built(schema *source.Node) []string {
 	enum := schema.Get("enum")
@@ -79,9 +94,7 @@ func built(schema *source.Node) []string {
 
 func notAllowed(d *source.Diagnostic, c complaint, name string) {
 	d.Code = "not-allowed"
-	for _, w := range c.schema.Get("enum").Items {
-		d.Allowed = append(d.Allowed, w.Text)
-	}
+	d.Allowed = allowed(c)
 	if c.node.Kind != source.Scalar {
 		d.Code, d.Summary = "wrong-type", fmt.Sprintf("%s: wanted a word, found %s", name, kind(c.node))
 		return

@@ -173,7 +173,7 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 	}
 	if name := a.unbuilt(file, o); name != "" {
 		defer fmt.Fprintf(a.err, "Nothing was sent: this version runs no target of %s. What you can do\n"+
-			"  keep the plan    -o plan.yaml instead of --run: validate and graph take it, a later version runs it as it stands\n"+
+			"  keep the plan    -o plan.yaml instead of --run: a later version may run it\n"+
 			"  measure today    run the command with perf_analyzer itself; or serve the model over KServe v2, as Triton, MLServer and\n"+
 			"                   OpenVINO Model Server do, and leave out --service-kind\n", name)
 	}
@@ -208,11 +208,12 @@ func writable(path string) error {
 
 // unbuilt is the backend of a plan that no version has yet, or "".
 func (a *app) unbuilt(file string, o overrides) string {
-	program, _ := a.load(file, o) // its mistakes are shown by whoever runs it
-	if program == nil {
+	o.Env = a.env
+	plan, _ := o.read(file) // its mistakes are shown by whoever runs it
+	if plan == nil {
 		return ""
 	}
-	for _, t := range program.Plan.Targets {
+	for _, t := range plan.Targets {
 		if k := kindOf(t.Backend); k != nil && k.Open == nil && k.Missing == "" {
 			return k.Name
 		}

@@ -61,7 +61,7 @@ func explainable() []string {
 	return names
 }
 
-// metrics is every row that some backend can produce, once, and those that stages bring with them.
+// metrics are the rows that this version can measure with some backend, each once, and those that stages bring with them.
 func metrics() []*metric.Row {
 	var rows []*metric.Row
 	seen := make(map[string]bool)
@@ -71,7 +71,7 @@ func metrics() []*metric.Row {
 			continue // a test compiles every kind's catalogue
 		}
 		for _, r := range c.Rows() {
-			if !seen[r.Name] {
+			if !seen[r.Name] && !r.Later {
 				seen[r.Name] = true
 				rows = append(rows, r)
 			}

@@ -43,16 +43,6 @@ func broken(text, indent string, hang int) string {
 	return b.String() + line + "\n"
 }
 
-// built reports whether a key can be used: it and all keys above it.
-func built(path string) bool {
-	for p := path; p != ""; p, _ = above(p) {
-		if k, ok := schema.Lookup(p); ok && k.Path == p && !k.Built {
-			return false
-		}
-	}
-	return true
-}
-
 // above cuts the last word off a dotted path.
 func above(path string) (parent, name string) {
 	i := strings.LastIndexByte(path, '.')
@@ -70,8 +60,7 @@ func ofStage(key string) int {
 	return 0
 }
 
-// namesakes are the keys that a bare name can mean: those that are built first, then by how deep they are, then those of
-// stages.
+// namesakes are the keys that a bare name can mean: those by how deep they are, those of stages first.
 func namesakes(name string) []string {
 	var found []string
 	for _, key := range schema.Keys() {
@@ -80,12 +69,6 @@ func namesakes(name string) []string {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b string) int {
-		if x, y := built(a), built(b); x != y {
-			if x {
-				return -1
-			}
-			return 1
-		}
 		if x, y := strings.Count(a, "."), strings.Count(b, "."); x != y {
 			return x - y
 		}
@@ -124,20 +107,7 @@ func explainKey(b *strings.Builder, name string) {
 	if p.Required {
 		facts(b, "", "required")
 	}
-	var keys, later []string
-	for _, k := range p.Keys {
-		if built(p.Path + "." + k) {
-			keys = append(keys, k)
-		} else {
-			later = append(later, k)
-		}
-	}
-	facts(b, "default", p.Default, "allowed", strings.Join(p.Allowed, ", "))
-	if built(p.Path) {
-		facts(b, "keys", strings.Join(keys, ", "), "not built yet", strings.Join(append(later, p.NotBuilt...), ", "))
-	} else {
-		facts(b, "keys", strings.Join(p.Keys, ", "), "", "part of the language, but not built yet")
-	}
+	facts(b, "default", p.Default, "allowed", strings.Join(p.Allowed, ", "), "keys", strings.Join(p.Keys, ", "))
 	for _, e := range p.Examples {
 		facts(b, "example", e)
 	}
@@ -157,14 +127,8 @@ func explainValue(b *strings.Builder, name string) {
 	first := takers[0]
 	fmt.Fprintf(b, "value %s of plan key %s\n", name, first.Path)
 	facts(b, "", first.Description, "allowed", strings.Join(first.Allowed, ", "))
-	if slices.Contains(first.NotBuilt, name) {
-		facts(b, "", "part of the language, but not built yet")
-	}
 	facts(b, "also of", strings.Join(others, ", "))
 }
-
-// notMeasured is what stands beside a metric of the language that no result can hold yet.
-const notMeasured = "not measured by this version yet: a plan that uses it can be checked, and not run"
 
 func explainMetric(b *strings.Builder, name string) {
 	for _, r := range metrics() {
@@ -190,9 +154,6 @@ func explainMetric(b *strings.Builder, name string) {
 		facts(b, "better", map[metric.Better]string{metric.Lower: "lower", metric.Higher: "higher"}[r.Better])
 		if r.Loads == metric.OpenLoop {
 			facts(b, "", "only with an open loop (rate)")
-		}
-		if r.Later {
-			facts(b, "", notMeasured)
 		}
 		facts(b, "needs", r.Needs, "elsewhere called", strings.Join(r.Aliases, ", "))
 	}

@@ -12,7 +12,7 @@ import (
 func contents() string {
 	var b strings.Builder
 	b.WriteString("Plan keys     sluice explain stages.load.rate, or only max_in_flight\n\n")
-	later := keyGroups(&b)
+	keyGroups(&b)
 	b.WriteString("\nMetrics       sluice explain latency, or latency.p99\n\n")
 	metricGroups(&b)
 	for _, g := range groups() {
@@ -23,8 +23,6 @@ func contents() string {
 		}
 		b.WriteString(named(g.topics))
 	}
-	b.WriteString("\nNot built yet: in the language, taken by validate and graph, refused by run\n\n")
-	b.WriteString(broken(strings.Join(later, " "), "  ", 0))
 	return b.String()
 }
 
@@ -55,29 +53,23 @@ func label(b *strings.Builder, name string, items []string) {
 	fmt.Fprintf(b, "  %-*s%s", column-2, name, strings.TrimLeft(text, " "))
 }
 
-// keyGroups lists the keys of each map of the plan that is built, and gives those that are not.
-func keyGroups(b *strings.Builder) (later []string) {
+// keyGroups lists the keys of each map of the plan.
+func keyGroups(b *strings.Builder) {
 	var order []string
 	groups := map[string][]string{}
 	for _, key := range schema.Keys() {
 		parent, name := above(key)
-		switch {
-		case built(key):
-			if parent == "" {
-				parent = "(the plan)"
-			}
-			if groups[parent] == nil {
-				order = append(order, parent)
-			}
-			groups[parent] = append(groups[parent], name)
-		case parent == "" || built(parent):
-			later = append(later, key)
+		if parent == "" {
+			parent = "(the plan)"
 		}
+		if groups[parent] == nil {
+			order = append(order, parent)
+		}
+		groups[parent] = append(groups[parent], name)
 	}
 	for _, parent := range order {
 		label(b, parent, groups[parent])
 	}
-	return later
 }
 
 // metricGroups lists the metrics by their first word; those of one word first.

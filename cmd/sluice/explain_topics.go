@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -65,13 +66,13 @@ func findingTopics() (list []topic) {
 
 func backendTopics() (list []topic) {
 	for _, k := range all.Kinds() {
-		later := ""
-		if k.Open == nil {
-			later = "known, but not built yet: a plan for it can be checked, and not run"
+		if k.Open == nil && k.Missing == "" {
+			continue // not built yet
 		}
 		list = append(list, topic{k.Name, "backend " + k.Name, []string{
-			"", k.Help, "URL schemes", strings.Join(k.Schemes, ", "), "endpoints", strings.Join(k.Endpoints, ", "),
-			"target keys", strings.Join(k.Keys, ", "), "cannot be run yet", strings.Join(k.Later.Names(), ", "), "", later,
+			"", k.Help, "URL schemes", strings.Join(k.Schemes, ", "),
+			"endpoints", strings.Join(scenario.Built("target.endpoint", k.Endpoints), ", "),
+			"target keys", strings.Join(scenario.Built("target", k.Keys), ", "),
 		}})
 	}
 	return list

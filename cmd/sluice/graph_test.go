@@ -10,7 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario"
 )
 
 // graphOf is a plan's graph in one format. Plans are named from their own folder, so that positions are short.
@@ -79,7 +82,8 @@ func TestGraphJSON(t *testing.T) {
 	}
 }
 
-// TestGraphOfExamples draws every example of the plan language, those included that cannot be run yet.
+// TestGraphOfExamples compiles every example of the plan language and draws it. What this version cannot run is drawn too, and
+// refused by validate, graph and run.
 func TestGraphOfExamples(t *testing.T) {
 	plans, err := filepath.Glob("../../testdata/plans/valid/example-*.yaml")
 	if err != nil || len(plans) < 23 {
@@ -88,6 +92,31 @@ func TestGraphOfExamples(t *testing.T) {
 	for _, plan := range plans {
 		name := strings.TrimSuffix(filepath.Base(plan), ".yaml")
 		plan, want := absolute(t, plan), absolute(t, "testdata/graph/"+name+".txt")
-		t.Run(name, func(t *testing.T) { golden(t, want, graphOf(t, plan, "text")) })
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(filepath.Dir(plan))
+			read, diags := scenario.LoadFile(filepath.Base(plan), scenario.Overrides{})
+			if read == nil {
+				t.Fatal(diags)
+			}
+			program, diags := executor.Compile(read, all.Kinds())
+			if diags.HasErrors() {
+				t.Fatal(diags)
+			}
+			golden(t, want, graphText(program.Describe()))
+			for _, verb := range []string{"validate", "graph", "run"} {
+				if len(program.Later) == 0 && verb == "run" {
+					continue // it would be sent
+				}
+				var out, errs bytes.Buffer
+				a := &app{out: &checked{w: &out}, err: &errs, env: func(string) (string, bool) { return "", false }}
+				code := Main([]string{verb, filepath.Base(plan)}, a)
+				if wants := len(program.Later) > 0; wants != (code == verdict.CodePlan) || wants != strings.Contains(errs.String(), "yet\n") {
+					t.Errorf("%s: exit code %d\n%s", verb, code, errs.String())
+				}
+			}
+			if _, err := os.Stat("sluice-results"); err == nil {
+				t.Error("a refused plan leaves a folder")
+			}
+		})
 	}
 }

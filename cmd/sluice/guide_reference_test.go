@@ -45,15 +45,9 @@ func TestReferenceIsComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, text, _ := strings.Cut(string(data), referenceBegin)
-	keys, later, _ := strings.Cut(text, "## Not built yet")
 	for _, key := range schema.Keys() {
-		up, name := above(key)
-		if built(key) {
-			if !strings.Contains(keys, name+"`") {
-				t.Errorf("the guide lacks %s", key)
-			}
-		} else if (up == "" || built(up)) && !strings.Contains(later, "`"+name+"`") {
-			t.Errorf("the guide does not say that %s is not built", key)
+		if _, name := above(key); !strings.Contains(text, name+"`") {
+			t.Errorf("the guide lacks %s", key)
 		}
 	}
 	for _, r := range metrics() {
@@ -88,7 +82,7 @@ func sections() []section {
 // rows are the keys of a section.
 func (s section) rows() (keys []string) {
 	for _, key := range schema.Keys() {
-		if built(key) && sectionOf(key) == s.path && !drawn(key) && !strings.HasPrefix(key, "stages.load.rate.") {
+		if sectionOf(key) == s.path && !drawn(key) && !strings.HasPrefix(key, "stages.load.rate.") {
 			keys = append(keys, key)
 		}
 	}
@@ -122,8 +116,7 @@ func reference(t *testing.T) string {
 			b.WriteString(keyRow(t, key, strings.TrimPrefix(strings.TrimPrefix(key, s.path), ".")))
 		}
 	}
-	b.WriteString(metricTables() + operators())
-	return b.String() + notBuiltYet(t)
+	return b.String() + metricTables() + operators()
 }
 
 func keyRow(t *testing.T, key, name string) string {
@@ -164,9 +157,6 @@ func metricTables() string {
 		}
 		if r.Needs != "" {
 			notes = append(notes, "Needs "+r.Needs+".")
-		}
-		if r.Later {
-			notes = append(notes, "Not measured yet.")
 		}
 		row := fmt.Sprintf("| `%s` | %s | %s |\n", r.Name, dim, strings.Join(append([]string{sentence(r.Help)}, notes...), " "))
 		ratio, isClass := strings.CutSuffix(r.Name, ".ratio")
@@ -225,38 +215,6 @@ func operators() string {
 			ops[l] = others
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.Join(same, " "), strings.Join(first, ", "), l.right, l.result)
 		}
-	}
-	return b.String()
-}
-
-func notBuiltYet(t *testing.T) string {
-	var b strings.Builder
-	b.WriteString("\n## Not built yet\n\nThese are part of the language: `validate` and `graph` take them, `run` refuses them at their line and sends nothing.\n\n")
-	groups, order := map[string][]string{}, []string{}
-	add := func(path, name string) {
-		if groups[path] == nil {
-			order = append(order, path)
-		}
-		groups[path] = append(groups[path], "`"+name+"`")
-	}
-	for _, key := range schema.Keys() {
-		p, ok := schema.Lookup(key)
-		if !ok {
-			t.Fatalf("%s is a key that cannot be looked up", key)
-		}
-		switch up, name := above(key); {
-		case built(key):
-			for _, w := range p.NotBuilt {
-				add("`"+key+"`", w)
-			}
-		case up == "":
-			add("the plan", name)
-		case built(up):
-			add("`"+up+"`", name)
-		}
-	}
-	for _, path := range order {
-		fmt.Fprintf(&b, "- %s: %s\n", path, strings.Join(groups[path], " "))
 	}
 	return b.String()
 }

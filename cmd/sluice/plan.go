@@ -56,18 +56,9 @@ func completeProfile(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	return scenario.Profiles(args[0]), cobra.ShellCompDirectiveNoFileComp
 }
 
-// load reads and compiles a plan to look at it. Warnings are in the diagnostics too, with what this version cannot run among
-// them; with errors the program is nil.
+// load reads and compiles a plan. What this version cannot run is a mistake. Warnings are in the diagnostics too; with
+// errors the program is nil.
 func (a *app) load(file string, o overrides) (*executor.Program, source.Diagnostics) {
-	return a.compile(file, o, source.Warning)
-}
-
-// loadToRun is load for a plan that is to be run: what this version cannot run is a mistake then.
-func (a *app) loadToRun(file string, o overrides) (*executor.Program, source.Diagnostics) {
-	return a.compile(file, o, source.Error)
-}
-
-func (a *app) compile(file string, o overrides, later source.Severity) (*executor.Program, source.Diagnostics) {
 	o.Env = a.env
 	plan, diags := o.read(file)
 	if plan == nil || diags.HasErrors() {
@@ -79,11 +70,7 @@ func (a *app) compile(file string, o overrides, later source.Severity) (*executo
 		}
 	}
 	program, more := executor.Compile(plan, all.Kinds())
-	for _, d := range program.Later {
-		d.Severity = later
-		more = append(more, d)
-	}
-	diags = append(diags, more...)
+	diags = append(diags, append(more, program.Later...)...)
 	if !diags.HasErrors() {
 		diags = append(diags, a.machine().Exceeded(program)...)
 	}

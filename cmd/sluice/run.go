@@ -80,7 +80,7 @@ func (f outputs) check() error {
 }
 
 func (a *app) runPlan(file string, o overrides, f outputs) error {
-	program, diags := a.loadToRun(file, o)
+	program, diags := a.load(file, o)
 	a.diagnose(diags, o)
 	if program == nil {
 		return exitError{verdict.CodePlan}

@@ -77,7 +77,7 @@ func Codes() []Code {
 		{"not-a-condition", "The expression is a number, not a condition: compare it with something."},
 		{"not-allowed", "The word is none of those allowed here."},
 		{"not-asked-for", "The data expects an output that the request does not ask for: it is not compared. Add it to `outputs`."},
-		{"not-built-yet", "The key or word is part of the language, but this version cannot run it: `validate` and `graph` take it, `run` refuses it and sends nothing."},
+		{"not-built-yet", "The key or word is part of the language, but this version cannot run it."},
 		{"not-checked", "The plan could not be checked against its schema. This is a mistake in sluice."},
 		{"nothing-expected", "Outputs are to be compared within tolerances, and no row of the data has outputs to compare with: nothing could fail."},
 		{"null-value", "A key has no value. Leave the key out, or give it one."},

@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 	if err := run([]string{dir}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"plan.schema.json", "plan.check.json", "profiles.check.json"} {
+	for _, name := range []string{"language.json", "plan.schema.json", "plan.check.json", "profiles.check.json"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}

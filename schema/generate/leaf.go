@@ -65,7 +65,7 @@ func leaves() []leaf {
 			types: []string{"string"}, pattern: decimal + ` ?(B|kB|KB|MB|GB|KiB|MiB|GiB)`, examples: []any{"64MiB", "1MB"},
 		},
 		{
-			name: "span", title: "span", description: "A duration, or a number of requests, sequences, sessions or passes over the data.",
+			name: "span", title: "span", description: "A duration, or a number of requests, of sequences or of passes over the data.",
 			types: []string{"string"}, pattern: duration + `|[0-9]+ +(requests?|sequences?|sessions?|pass(es)?)`,
 			examples: []any{"60s", "1000 requests"},
 		},

@@ -80,7 +80,7 @@ func loadKeys() []key {
 			description: "What a request does that is due when max_in_flight is reached: wait, which is in its latency, or be dropped, which is counted.",
 		},
 		{name: "think", schema: ref("dist_duration"), dflt: "0s", example: "1s", description: "Closed loop: pause after each reply."},
-		{name: "of", schema: words(list("requests sequences sessions")), dflt: "requests", example: "sessions", description: "What a rate counts."},
+		{name: "of", schema: words(list("requests sequences sessions")), dflt: "requests", example: "sequences", description: "What a rate counts."},
 	}
 }
 

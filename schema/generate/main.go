@@ -1,5 +1,7 @@
-// Command generate writes plan.schema.json, and from it plan.check.json and profiles.check.json. The tables beside this file are the one place where a key of the plan is
-// described; leaf types are written once, in leaf.go, and the schema of profiles is derived from that of plans.
+// Command generate writes language.json, the schema of the whole plan language, and from it plan.schema.json, which has only
+// what this version can run, plan.check.json and profiles.check.json. The tables beside this file are the one place where a
+// key of the plan is described; leaf types are written once, in leaf.go, and the schema of profiles is derived from that of
+// plans.
 //
 // It is not: part of the program that users run, a place that knows what a key does.
 package main
@@ -39,7 +41,11 @@ func run(args []string) error {
 // files is what is generated, by name.
 func files() (map[string][]byte, error) {
 	root := planSchema()
-	compact, err := root.MarshalJSON()
+	language, err := root.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	compact, err := published(root).MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +64,6 @@ func files() (map[string][]byte, error) {
 	}
 	b.WriteByte('\n')
 	return map[string][]byte{
-		"plan.schema.json": b.Bytes(), "plan.check.json": append(checkPlan, '\n'), "profiles.check.json": append(checkProfiles, '\n'),
+		"language.json": append(language, '\n'), "plan.schema.json": b.Bytes(), "plan.check.json": append(checkPlan, '\n'), "profiles.check.json": append(checkProfiles, '\n'),
 	}, nil
 }

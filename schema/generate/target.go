@@ -118,7 +118,7 @@ func moreTargetKeys() []key {
 	return []key{
 		{name: "signature", schema: ref("text"), dflt: "serving_default", example: "serving_default", description: "The signature of a TF Serving model."},
 		{
-			name: "endpoint", example: "chat", description: "The shape of requests and replies.",
+			name: "endpoint", example: "generate", description: "The shape of requests and replies.",
 			schema: words(list("chat completions responses messages embeddings rankings images infer generate tensorrtllm vllm predict classify regress")),
 		},
 		{name: "path", schema: ref("text"), example: "/v1/chat/completions", description: "The URL path, for servers that put it elsewhere."},
