@@ -11,7 +11,7 @@ package backends
 type Lane interface {
 	// Send puts c on the wire for slot and returns when the transport has it. It fills SendStart, SendEnd (see Sample), BytesSent.
 	// Errors are not returned: they surface at Recv, which owns redialling. s belongs to the lane until Recv reports
-	// done; the caller has set Due, N, Row, Lane, Slot and Gen and cleared the rest (Sample.Reset).
+	// done; the caller has set Due, N, ID, Row, Lane, Slot and Gen and cleared the rest (Sample.Reset).
 	// If c.Size <= Limits.Inline and the slot is idle, Send does not block: the pacer itself may call it. On a lane whose
 	// Limits.Depth is above 1 it never blocks, so that one goroutine may keep all slots in flight: the requests go out in
 	// the order of the Sends.

@@ -5,9 +5,11 @@ type Signature struct {
 	Model           string
 	Version         string // the one that was asked for, or the only one that is served; "": the server chooses of several
 	Inputs, Outputs []Port
-	MaxBatch        int  // 0: the model has no batch dimension (or the server did not tell)
-	Batched         bool // shapes in Inputs lack the batch dimension, which MaxBatch limits
-	Statistics      bool // the server keeps statistics
+	// Configured: the shapes and the batch dimension are those of the model's configuration; else they are guessed from metadata.
+	Configured bool
+	MaxBatch   int  // 0: the model has no batch dimension (or the server did not tell)
+	Batched    bool // shapes in Inputs lack the batch dimension, which MaxBatch limits
+	Statistics bool // the server keeps statistics
 	// Calls are the models that this one is made of, as its configuration names them, each once in the order of the calls.
 	// What a model calls from its own code is not among them.
 	Calls         []Called
@@ -54,6 +56,8 @@ type Request struct {
 	Expect       *Expect
 	Body         []byte    // the whole request as it stands (Ability Bodies); nil: it is made of the rest
 	Sequence     *Sequence // nil: the request belongs to no sequence
+	// Signature is the model's, as its metadata were read: replies that it does not allow are class Decode. nil: nothing is known.
+	Signature *Signature
 }
 
 // Output is one output that a request asks for.

@@ -19,6 +19,7 @@ type Sample struct {
 	Free      int64
 	Connect   int64  // ns spent dialling and shaking hands for this request; 0: none
 	N         uint64 // number of the arrival in its schedule
+	ID        uint64 // Fields.ID
 	BytesSent int64
 	// BytesReceived counts reply bytes, head included.
 	BytesReceived int64
@@ -147,6 +148,8 @@ const (
 	SequenceEnd                     // the last request of its sequence
 	Closing                         // not of the load: it ended a sequence that could not go on, and is in no number
 	Followed                        // closed loop: sent at once after the slot's request before, whose reply the server stamped (SharesProcess)
+	OtherID                         // a reply that was looked at has another id than its request
+	Unnamed                         // a reply that was looked at does not name its model
 )
 
 // ErrorClass says what kind of failure ended a request (design: time and measurement).

@@ -69,6 +69,7 @@ func (t *trial) notes() {
 		t.note("incomplete", "%s still open %s and cancelled: in no latency and no error count, and in assertions slower than all others and possibly failed",
 			were("request", n), when)
 	}
+	t.notesOnReplies()
 	t.notesOnSequences()
 	if t.watch.from == beforeClock && !t.node.Stage.Warmup.IsZero() && t.in.stats != nil {
 		t.note("statistics", "hold was too short to be told from the warm-up: the server statistics cover both")
@@ -76,6 +77,17 @@ func (t *trial) notes() {
 	t.blocked()
 	if t.in.note != "" {
 		t.note("no_statistics", "no server statistics: %s", t.in.note)
+	}
+}
+
+// notesOnReplies say what is odd about the replies that were looked at and is no error.
+func (t *trial) notesOnReplies() {
+	all := t.read.total.Aggregate
+	if n := all.OtherIDs; n > 0 {
+		t.note(result.OtherIDs, "%s answered with another id than the request's, of those that were looked at", were("request", n))
+	}
+	if n := all.Unnamed; n > 0 {
+		t.note(result.UnnamedModel, "%s answered without the name of a model, of those that were looked at", were("request", n))
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sluice-bench/sluice/backends"
 )
 
 // witness is a KServe server by net/http alone that writes down what it is sent: over HTTP/1.1, and over gRPC as plain
@@ -25,8 +27,9 @@ type witness struct {
 	status int    // of replies to inference: HTTP's, or gRPC's where it is below 100; 0: fine
 	fails  int    // how many requests get that status; 0: all
 	hold   chan struct{}
-	takes  time.Duration // of a request, so that all slots come into play
-	cold   int           // how many of the first requests take 1.2 s
+	takes  time.Duration  // of a request, so that all slots come into play
+	cold   int            // how many of the first requests take 1.2 s
+	alter  func(*replied) // of the right reply; nil: it stays as it is
 
 	mu    sync.Mutex
 	seen  []request
@@ -89,12 +92,8 @@ func (w *witness) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 		if n := w.infer(in, r); w.status != 0 && (w.fails == 0 || n <= w.fails) {
 			out.WriteHeader(w.status)
 		}
-		var given []string
-		for _, o := range r.outputs {
-			name, typ := named(o)
-			given = append(given, fmt.Sprintf(`{"name":%q,"datatype":%q,"shape":[0],"data":[]}`, name, typ))
-		}
-		fmt.Fprintf(out, `{"model_name":%q,"outputs":[%s]}`, model, strings.Join(given, ","))
+		a := w.answers(&r)
+		a.http(out, r.binaryOutput)
 		return
 	}
 	w.note(in.URL.Path)
@@ -168,13 +167,114 @@ func wanted(name string, classes any) string {
 	return fmt.Sprint(name, "/", classes)
 }
 
-// named takes it apart into name and datatype.
-func named(wanted string) (name, typ string) {
-	name, _, classes := strings.Cut(wanted, "/")
-	if classes {
-		return name, "BYTES"
+// replied is a reply, whatever the protocol.
+type replied struct {
+	model, version, id string
+	outputs            []tensor
+}
+
+type tensor struct {
+	name, typ string
+	shape     []int64
+}
+
+// values is how many elements a tensor has.
+func (t *tensor) values() int {
+	n := 1
+	for _, d := range t.shape {
+		n *= int(d)
 	}
-	return name, "INT32"
+	return n
+}
+
+// data are zeros, or texts, in raw form.
+func (t *tensor) data() []byte {
+	if t.typ == "BYTES" {
+		return []byte(strings.Repeat("\x01\x00\x00\x00a", t.values()))
+	}
+	return make([]byte, t.values()*backends.DataType(t.typ).Size())
+}
+
+// answers gives the right reply to a request, or what alter makes of it.
+func (w *witness) answers(r *request) replied {
+	a, batch := replied{model: r.model}, int64(1)
+	if len(r.shape) > 0 {
+		batch = r.shape[0]
+	}
+	names := r.outputs
+	if len(names) == 0 {
+		names = []string{"OUT", "OUT2"}
+	}
+	for _, o := range names {
+		name, classes, best := strings.Cut(o, "/")
+		t := tensor{name, "INT32", []int64{batch, 1}}
+		if best {
+			n, _ := strconv.ParseInt(classes, 10, 64)
+			t = tensor{name, "BYTES", []int64{batch, n}}
+		}
+		a.outputs = append(a.outputs, t)
+	}
+	if w.alter != nil {
+		w.alter(&a)
+	}
+	return a
+}
+
+// http writes the reply with tensors as JSON, or behind it.
+func (a *replied) http(out http.ResponseWriter, raw bool) {
+	type object = map[string]any
+	var outputs []object
+	var behind []byte
+	for i := range a.outputs {
+		t := &a.outputs[i]
+		o := object{"name": t.name, "datatype": t.typ, "shape": t.shape}
+		if raw {
+			o["parameters"] = object{"binary_data_size": len(t.data())}
+			behind = append(behind, t.data()...)
+		} else {
+			data := make([]any, t.values())
+			for k := range data {
+				if data[k] = 0; t.typ == "BYTES" {
+					data[k] = "a"
+				}
+			}
+			o["data"] = data
+		}
+		outputs = append(outputs, o)
+	}
+	doc := object{"outputs": append([]object{}, outputs...)}
+	for name, v := range map[string]string{"model_name": a.model, "model_version": a.version, "id": a.id} {
+		if v != "" {
+			doc[name] = v
+		}
+	}
+	text, _ := json.Marshal(doc)
+	if raw {
+		out.Header().Set("Inference-Header-Content-Length", strconv.Itoa(len(text)))
+	}
+	_, _ = out.Write(append(text, behind...))
+}
+
+// grpc gives the reply as a ModelInferResponse.
+func (a *replied) grpc() (m []byte) {
+	for i, v := range []string{a.model, a.version, a.id} {
+		if v != "" {
+			m = append(m, bytesField(uint64(i+1), []byte(v))...)
+		}
+	}
+	for i := range a.outputs {
+		t := &a.outputs[i]
+		o := append(bytesField(1, []byte(t.name)), bytesField(2, []byte(t.typ))...)
+		var dims []byte
+		for _, d := range t.shape {
+			dims = varint(dims, uint64(d))
+		}
+		m = append(m, bytesField(5, append(o, bytesField(3, dims)...))...)
+	}
+	for i := range a.outputs {
+		m = append(m, bytesField(6, a.outputs[i].data())...)
+	}
+	return m
 }
 
 func readHTTP(in *http.Request, body []byte) request {
@@ -245,11 +345,8 @@ func (w *witness) grpc(out http.ResponseWriter, in *http.Request, body []byte) {
 	case "ModelInfer":
 		r := readGRPC(message)
 		w.infer(in, r)
-		reply, status = bytesField(1, []byte("m")), w.status
-		for _, o := range r.outputs {
-			name, typ := named(o)
-			reply = append(reply, bytesField(5, append(bytesField(1, []byte(name)), bytesField(2, []byte(typ))...))...)
-		}
+		a := w.answers(&r)
+		reply, status = a.grpc(), w.status
 	}
 	if method != "ModelInfer" {
 		w.note(method)

@@ -74,6 +74,8 @@ func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, er
 	if err != nil {
 		return nil, err
 	}
-	call.Impl = expect(r, nil)
+	e := c.models.expect(r, nil, &c.target)
+	e.ownID = true
+	call.Impl = e
 	return call, nil
 }

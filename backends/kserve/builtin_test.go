@@ -180,7 +180,7 @@ func TestDescribeAndReady(t *testing.T) {
 		}
 		want := backends.Signature{
 			Model: "simple", Version: "1", Inputs: ports("INPUT0", "INPUT1"), Outputs: ports("OUTPUT0", "OUTPUT1"),
-			MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true, Classes: true, Sequence: backends.NoSequences,
+			Configured: true, MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true, Classes: true, Sequence: backends.NoSequences,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)

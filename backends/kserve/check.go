@@ -17,7 +17,8 @@ import (
 //	                                                                object where nothing follows it, as far as it is there
 //
 // What is read must hold a list of outputs, each with name, datatype, shape and data, as much as these take, and those
-// that the request names among them; and raw tensors must be as long as it says, all together. Else the reply is class decode.
+// that the request names among them; and raw tensors must be as long as it says, all together; and it must be what the model's
+// metadata allow (see modelReply). Else the reply is class decode.
 
 // looked is the share of the replies that are looked at closely, one in 64: it costs more the longer they are.
 const looked backends.Share = 1 << (64 - 6)
@@ -30,11 +31,14 @@ type seen struct {
 	id    [2]int            // where its id lies, which each reply has of its own
 	rest  int64             // bytes that follow it
 	asked []backends.Output // by its request
+	model *modelReply
+	named bool // it names its model
 }
 
 // again reports whether this JSON is as good as what was seen.
-func (k *seen) again(text []byte, rest int64, asked []backends.Output) bool {
-	if len(text) != len(k.text) || rest != k.rest || len(asked) != len(k.asked) || len(asked) > 0 && &asked[0] != &k.asked[0] {
+func (k *seen) again(text []byte, rest int64, e *expectation) bool {
+	asked := e.asked
+	if len(text) != len(k.text) || rest != k.rest || e.model != k.model || len(asked) != len(k.asked) || len(asked) > 0 && &asked[0] != &k.asked[0] {
 		return false
 	}
 	from, to := k.id[0], k.id[1]
@@ -77,7 +81,8 @@ func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bo
 
 // read reads JSON that is all there; rest is how many bytes follow it, where that is known.
 func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s *backends.Sample) {
-	if known && j.seen.again(text, rest, e.asked) {
+	if known && j.seen.again(text, rest, e) {
+		e.identify(text[j.seen.id[0]:j.seen.id[1]], j.seen.named, s)
 		return
 	}
 	if !j.parse(text) {
@@ -86,6 +91,9 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 	}
 	if !j.listed {
 		j.c.fail(s, backends.Decode, "the reply has no outputs: ", text)
+		return
+	}
+	if !j.identity(e, text, s) {
 		return
 	}
 	left := rest
@@ -101,8 +109,8 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 		j.c.fail(s, backends.Decode, "the reply is too short for its outputs", nil)
 	case known && left > 0:
 		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
-	case j.asked(e, s) && known && len(text) <= glance:
-		j.seen = seen{text: append(j.seen.text[:0], text...), id: j.id, rest: rest, asked: e.asked}
+	case j.asked(e, s) && j.some(e, s) && known && len(text) <= glance:
+		j.seen = seen{text: append(j.seen.text[:0], text...), id: j.id, rest: rest, asked: e.asked, model: e.model, named: len(j.model) > 0}
 	}
 }
 
@@ -128,9 +136,46 @@ func (j *httpJudge) sound(e *expectation, o *output, s *backends.Sample) bool {
 	case o.size == noRaw && o.data == nil && !o.elsewhere && e.shared == nil && !e.body:
 		j.unsound(s, o, " has no data", nil)
 	default:
-		return true
+		return j.ofModel(e, o, s)
 	}
 	return false
+}
+
+// identity fails a reply from another model, and marks one with another id.
+func (j *httpJudge) identity(e *expectation, text []byte, s *backends.Sample) bool {
+	j.other, j.found = nil, false
+	if j.detail = e.model.identity(j.detail[:0], j.model, j.version); len(j.detail) > 0 {
+		j.c.fail(s, backends.Decode, "", j.detail)
+		return false
+	}
+	e.identify(text[j.id[0]:j.id[1]], len(j.model) > 0, s)
+	return true
+}
+
+// ofModel fails a reply with an output that the model does not give so.
+func (j *httpJudge) ofModel(e *expectation, o *output, s *backends.Sample) bool {
+	known := false
+	j.detail, known = e.model.output(j.detail[:0], o.name, o.datatype, j.c.shape[o.shape[0]:o.shape[1]], e.classes(o.name))
+	if j.found = j.found || known; !known {
+		j.other = o.name
+	}
+	if len(j.detail) > 0 {
+		j.c.fail(s, backends.Decode, "", j.detail)
+		return false
+	}
+	return true
+}
+
+// some fails a reply with none of the model's outputs.
+func (j *httpJudge) some(e *expectation, s *backends.Sample) bool {
+	if j.found {
+		return true
+	}
+	if j.detail = e.model.none(j.detail[:0], j.other); len(j.detail) > 0 {
+		j.c.fail(s, backends.Decode, "", j.detail)
+		return false
+	}
+	return true
 }
 
 // unsound fails a reply for what is wrong with an output.

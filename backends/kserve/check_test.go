@@ -215,7 +215,7 @@ func TestUncomparedMessages(t *testing.T) {
 		}
 		var g grpcCheck
 		for _, pieces := range [][][]byte{{c.message}, bytewise} {
-			got := g.message(e, pieces)
+			got := g.message(e, pieces, &backends.Sample{})
 			if c.name == "an output cut" {
 				if got == "" {
 					t.Errorf("%s: nothing is wrong", c.name)
@@ -224,7 +224,7 @@ func TestUncomparedMessages(t *testing.T) {
 				t.Errorf("%s: %q, want %q", c.name, got, c.want)
 			}
 		}
-		if got := g.streamed(e, [][]byte{protow.AppendString(nil, 2, c.message)}); (got == "") != c.stream {
+		if got := g.streamed(e, [][]byte{protow.AppendString(nil, 2, c.message)}, &backends.Sample{}); (got == "") != c.stream {
 			t.Errorf("%s, on a stream: %q", c.name, got)
 		}
 	}
@@ -267,7 +267,7 @@ func TestElsewhere(t *testing.T) {
 				want = c.bare
 			}
 			var g grpcCheck
-			if got := g.message(e, [][]byte{c.message}); got != want {
+			if got := g.message(e, [][]byte{c.message}, &backends.Sample{}); got != want {
 				t.Errorf("%s, %s: %q, want %q", c.name, whose, got, want)
 			}
 		}
@@ -276,12 +276,19 @@ func TestElsewhere(t *testing.T) {
 
 // Looking at replies allocates nothing.
 func TestLookingAllocatesNothing(t *testing.T) {
-	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{Outputs: []backends.Output{{Name: "OUTPUT1"}}}, nil)}
-	judge, pieces := &grpcCheck{}, [][]byte{grpcReply()}
+	port := func(name string) backends.Port {
+		return backends.Port{Name: name, Type: backends.Int32, Shape: []int64{16}}
+	}
+	request := &backends.Request{
+		Model: "simple", ModelVersion: "1", Items: 1, Outputs: []backends.Output{{Name: "OUTPUT1"}},
+		Signature: &backends.Signature{Model: "simple", Configured: true, Batched: true, Outputs: []backends.Port{port("OUTPUT0"), port("OUTPUT1")}},
+	}
+	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(request, nil)}
+	judge, sample, pieces := &grpcCheck{}, &backends.Sample{}, [][]byte{grpcReply()}
 	for name, one := range map[string]func(n int){
 		"raw": feeder(t, call, func(n int) []byte { return numbered(n, false) }), "json": feeder(t, call, func(n int) []byte { return numbered(n, true) }),
 		"grpc": func(int) {
-			if what := judge.message(call.Impl.(*expectation), pieces); what != "" {
+			if what := judge.message(call.Impl.(*expectation), pieces, sample); what != "" {
 				t.Error(what)
 			}
 		},

@@ -88,7 +88,7 @@ func TestDescribeTriton(t *testing.T) {
 	})
 	got, err := openSite(t, backends.Target{URL: url, Model: "m"}).(backends.Describer).Describe(t.Context(), "")
 	want := backends.Signature{
-		Model: "m", Version: "1", MaxBatch: 16, Batched: true, Statistics: true, BinaryTensors: true, Sequence: backends.NoSequences,
+		Model: "m", Version: "1", Configured: true, MaxBatch: 16, Batched: true, Statistics: true, BinaryTensors: true, Sequence: backends.NoSequences,
 		Inputs:  []backends.Port{{Name: "A", Type: backends.Int64, Shape: []int64{2}}, {Name: "B", Type: backends.Bytes, Shape: []int64{1}, Optional: true}},
 		Outputs: []backends.Port{{Name: "C", Type: backends.FP16, Shape: []int64{}}},
 	}

@@ -40,6 +40,7 @@ type tensorMetadata struct {
 type modelConfig struct {
 	MaxBatch whole         `json:"max_batch_size"`
 	Input    []configInput `json:"input"`
+	Output   []configInput `json:"output"`
 	Policy   struct {
 		Decoupled bool `json:"decoupled"`
 	} `json:"model_transaction_policy"`
@@ -113,7 +114,7 @@ const (
 // configuration has one. Where there is no configuration, a model whose every tensor has a first dimension of any size
 // and more behind it takes batches without a limit that it tells; else shapes stay as the server gives them.
 func (m *metadata) signature(version string) backends.Signature {
-	s := backends.Signature{Model: m.model.Name, Version: version}
+	s := backends.Signature{Model: m.model.Name, Version: version, Configured: m.configured}
 	if version == "" && len(m.model.Versions) == 1 {
 		s.Version = m.model.Versions[0]
 	}
@@ -129,6 +130,11 @@ func (m *metadata) signature(version string) backends.Signature {
 			if s.Inputs[i].Name == in.Name {
 				s.Inputs[i].Optional, s.Inputs[i].ShapeTensor = in.Optional, in.Shape
 			}
+		}
+	}
+	for _, out := range m.config.Output {
+		for i := range s.Outputs {
+			s.Outputs[i].ShapeTensor = s.Outputs[i].ShapeTensor || s.Outputs[i].Name == out.Name && out.Shape
 		}
 	}
 	if m.configured && len(m.config.Ensemble.Steps) == 0 { // what an ensemble calls may keep some

@@ -79,7 +79,7 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	call.Impl = expect(r, nil)
+	call.Impl = c.models.expect(r, nil, &c.target)
 	return call, nil
 }
 

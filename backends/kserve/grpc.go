@@ -20,6 +20,7 @@ type GRPC struct {
 	end    endpoint // for messages
 	pool   *grpcraw.Pool
 	known  acquaintance
+	models modelReplies
 }
 
 func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error) {
@@ -113,7 +114,7 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 
 // call makes a Call of a message's pieces.
 func (c *GRPC) call(r *backends.Request, body [][]byte, head holes, p *Places) (*backends.Call, error) {
-	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head.bytes, head.list, expect(r, p))
+	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head.bytes, head.list, c.models.expect(r, p, &c.target))
 	if err != nil {
 		return nil, err
 	}

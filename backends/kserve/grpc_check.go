@@ -18,7 +18,14 @@ type grpcCheck struct {
 	typed []typed // contents of outputs, by index
 	seen  []bool  // outputs that the request names, by index there
 	name  []byte  // of the output that was looked at last
+	typ   []byte  // its datatype
 	text  []byte
+	model []byte // that the reply names
+	about []byte // its version
+	id    []byte
+	other []byte // name of an output that is none of the model's
+	found bool   // an output is one of the model's
+	wrong []byte // of an output, that the model does not give so
 	dims  []int64
 }
 
@@ -26,9 +33,9 @@ type grpcCheck struct {
 type typed struct{ found, wanted int64 }
 
 // message says what is wrong with a reply that lies in pieces; "": nothing.
-func (g *grpcCheck) message(e *expectation, pieces [][]byte) string {
+func (g *grpcCheck) message(e *expectation, pieces [][]byte, s *backends.Sample) string {
 	g.scan.Begin(pieces)
-	if what := g.response(e); what != "" {
+	if what := g.response(e, s); what != "" {
 		return what
 	}
 	for _, seen := range g.seen {
@@ -40,13 +47,16 @@ func (g *grpcCheck) message(e *expectation, pieces [][]byte) string {
 }
 
 // streamed does so for a message of a stream, of whose responses each may have some of the outputs: a ModelStreamInferResponse
-// with a ModelInferResponse (2).
-func (g *grpcCheck) streamed(e *expectation, pieces [][]byte) (what string) {
+// with a ModelInferResponse (2). Without pieces there was none.
+func (g *grpcCheck) streamed(e *expectation, pieces [][]byte, sample *backends.Sample) (what string) {
+	if len(pieces) == 0 {
+		return string(e.model.none(g.wrong[:0], nil))
+	}
 	s := &g.scan
 	for s.Begin(pieces); s.Next() && what == ""; {
 		if s.Is(2) {
 			s.Enter()
-			what = g.response(e)
+			what = g.response(e, sample)
 			s.Leave()
 		}
 	}
@@ -56,12 +66,13 @@ func (g *grpcCheck) streamed(e *expectation, pieces [][]byte) (what string) {
 const noResponse = "the reply is no ModelInferResponse"
 
 // response looks at the ModelInferResponse that the scanner has come to.
-func (g *grpcCheck) response(e *expectation) string {
+func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 	g.sizes, g.typed, g.seen = g.sizes[:0], g.typed[:0], g.seen[:0]
+	g.model, g.about, g.id, g.other, g.wrong, g.found = g.model[:0], g.about[:0], g.id[:0], g.other[:0], g.wrong[:0], false
 	for range e.asked {
 		g.seen = append(g.seen, false)
 	}
-	named, raw, unlike := false, 0, ""
+	raw, unlike := 0, ""
 	elsewhere := e.shared != nil || e.body // outputs may lie in shared memory; such a one has no contents, or empty ones
 	s := &g.scan
 	for s.Next() {
@@ -69,7 +80,11 @@ func (g *grpcCheck) response(e *expectation) string {
 		case s.Field <= 6 && s.Type != protow.BytesType:
 			return noResponse
 		case s.Field == 1:
-			named = true
+			g.model = s.Append(g.model[:0])
+		case s.Field == 2:
+			g.about = s.Append(g.about[:0])
+		case s.Field == 3:
+			g.id = s.Append(g.id[:0])
 		case s.Field == 5:
 			s.Enter()
 			size, what := g.output(e)
@@ -86,11 +101,18 @@ func (g *grpcCheck) response(e *expectation) string {
 			raw++
 		}
 	}
+	named := len(g.model) > 0
 	switch {
 	case s.Err() != nil:
 		return "the reply is no protobuf message"
 	case !named && len(g.sizes) == 0:
 		return noResponse
+	}
+	e.identify(g.id, named, sample)
+	if what := g.ofModel(e); what != "" {
+		return what
+	}
+	switch {
 	case raw > len(g.sizes), raw > 0 && raw < len(g.sizes) && !elsewhere:
 		return "the reply does not have the data of each output"
 	case raw == 0:
@@ -99,6 +121,17 @@ func (g *grpcCheck) response(e *expectation) string {
 		return unlike
 	}
 	return ""
+}
+
+// ofModel says what there is in the response that its model does not give; "": nothing.
+func (g *grpcCheck) ofModel(e *expectation) string {
+	if what := e.model.identity(g.text[:0], g.model, g.about); len(what) > 0 {
+		return string(what)
+	}
+	if !g.found && len(g.wrong) == 0 {
+		g.wrong = e.model.none(g.wrong, g.other)
+	}
+	return string(g.wrong)
 }
 
 // unlikeBytes says how much data an output has and how much its shape takes.
@@ -139,7 +172,7 @@ func (g *grpcCheck) contents() (n int64) {
 // output looks at an InferOutputTensor: name 1, datatype 2, shape 3, contents 5. size is what its data take, -1 where that is not said; what
 // is what is wrong with it.
 func (g *grpcCheck) output(e *expectation) (size int64, what string) {
-	g.name, g.text, g.dims = g.name[:0], g.text[:0], g.dims[:0]
+	g.name, g.typ, g.dims = g.name[:0], g.typ[:0], g.dims[:0]
 	each := 0
 	named, shaped, values := false, true, int64(0)
 	s := &g.scan
@@ -148,8 +181,8 @@ func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 		case s.Is(1):
 			g.name = s.Append(g.name)
 		case s.Is(2):
-			g.text, named = s.Append(g.text[:0]), true
-			each = backends.DataType(g.text).Size()
+			g.typ, named = s.Append(g.typ[:0]), true
+			each = backends.DataType(g.typ).Size()
 		case s.Field == 3:
 			shaped = g.shape() && shaped
 		case s.Is(5):
@@ -168,10 +201,23 @@ func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 		return 0, "an output has a shape that no tensor can have: " + fmt.Sprint(g.dims)
 	}
 	g.typed = append(g.typed, typed{values, n})
+	g.known(e)
 	if each <= 0 {
 		return -1, ""
 	}
 	return n * int64(each), ""
+}
+
+// known holds the output against the model's. The first that is wrong is said.
+func (g *grpcCheck) known(e *expectation) {
+	if len(g.wrong) > 0 {
+		return
+	}
+	known := false
+	g.wrong, known = e.model.output(g.wrong, g.name, g.typ, g.dims, e.classes(g.name))
+	if g.found = g.found || known; !known {
+		g.other = append(g.other[:0], g.name...)
+	}
 }
 
 // shape adds the dimensions that the scanner has found.

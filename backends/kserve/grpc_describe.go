@@ -94,8 +94,8 @@ func appendTensor(list []tensorMetadata, b []byte) ([]tensorMetadata, error) {
 	return append(list, t), w.Err()
 }
 
-// readConfig reads a ModelConfigResponse (config 1) down to ModelConfig (max_batch_size 4, input 5, sequence_batching 13,
-// ensemble_scheduling 15, model_transaction_policy 19), ModelInput (name 1, is_shape_tensor 6, optional 8), ModelEnsembling
+// readConfig reads a ModelConfigResponse (config 1) down to ModelConfig (max_batch_size 4, input 5, output 6, sequence_batching 13,
+// ensemble_scheduling 15, model_transaction_policy 19), ModelInput and ModelOutput (name 1, is_shape_tensor 6, optional 8), ModelEnsembling
 // (step 1) and its Step (model_name 1, model_version 2), ModelTransactionPolicy (decoupled 1).
 func readConfig(b []byte) (c modelConfig, err error) {
 	w := protow.Walk(b)
@@ -109,7 +109,9 @@ func readConfig(b []byte) (c modelConfig, err error) {
 			case config.Field == 4:
 				c.MaxBatch = whole(int32(config.Varint))
 			case config.Is(5):
-				err = c.appendInput(config.Bytes)
+				c.Input, err = appendConfigInput(c.Input, config.Bytes)
+			case config.Is(6):
+				c.Output, err = appendConfigInput(c.Output, config.Bytes)
 			case config.Is(13):
 				err = c.readSequences(config.Bytes)
 			case config.Is(15):
@@ -125,7 +127,7 @@ func readConfig(b []byte) (c modelConfig, err error) {
 	return c, wrapMalformed("ModelConfig", errors.Join(err, w.Err()))
 }
 
-func (c *modelConfig) appendInput(b []byte) error {
+func appendConfigInput(list []configInput, b []byte) ([]configInput, error) {
 	var in configInput
 	w := protow.Walk(b)
 	for w.Next() {
@@ -138,8 +140,7 @@ func (c *modelConfig) appendInput(b []byte) error {
 			in.Optional = w.Varint != 0
 		}
 	}
-	c.Input = append(c.Input, in)
-	return w.Err()
+	return append(list, in), w.Err()
 }
 
 func (c *modelConfig) appendSteps(b []byte) error {

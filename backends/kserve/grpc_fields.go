@@ -71,13 +71,7 @@ func appendInts(dst, message []byte) []byte {
 			dims, _ = w.Ints(dims)
 		}
 	}
-	for i, d := range dims {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = strconv.AppendInt(dst, d, 10)
-	}
-	return append(dst, ']')
+	return append(appendDims(dst, dims), ']')
 }
 
 // appendParameters appends a map<string, InferParameter> under its name, when the message has one: bool 1, int64 2,

@@ -17,6 +17,12 @@ type grpcJudge struct {
 	keep    bool // replies, in Sample.Text
 	c       comparison
 	outputs [][]byte // InferOutputTensor messages
+	model   []byte   // that the reply names
+	version []byte
+	id      []byte
+	found   bool     // an output is one of the model's
+	other   []byte   // the name of one that is not
+	detail  []byte   // of a note
 	raw     [][]byte // raw_output_contents
 	ints    []int64
 	json    []byte // what the message says besides data
@@ -47,7 +53,7 @@ func (j *grpcJudge) judge(c *backends.Call, pieces [][]byte, s *backends.Sample)
 	case !e.accepts(0, 0):
 		j.c.fail(s, backends.Status, "the server answered OK, which is not expected", nil)
 	case !e.compares(s):
-		if what := j.looks.message(e, pieces); what != "" {
+		if what := j.looks.message(e, pieces, s); what != "" {
 			j.c.fail(s, backends.Decode, what, nil)
 		}
 	case len(pieces) == 0:
@@ -62,7 +68,9 @@ func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) 
 	j.c.begin(e)
 	if !j.walk(message) || !j.paired() && e.shared == nil {
 		j.c.fail(s, backends.Decode, "the reply is no ModelInferResponse", nil)
-	} else if !j.fields(e, message) {
+	} else if j.detail = e.model.identity(j.detail[:0], j.model, j.version); len(j.detail) > 0 {
+		j.c.fail(s, backends.Decode, "", j.detail)
+	} else if e.identify(j.id, len(j.model) > 0, s); !j.fields(e, message) {
 		j.c.mismatch(s)
 	} else {
 		j.each(e, s)
@@ -81,10 +89,14 @@ func (j *grpcJudge) fields(e *expectation, message []byte) bool {
 }
 
 func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
+	j.found, j.other = false, nil
 	for i, message := range j.outputs {
 		name, datatype, contents, ok := j.head(message)
 		if !ok {
 			j.c.fail(s, backends.Decode, "a tensor cannot be read of output ", name)
+			return
+		}
+		if !j.ofModel(e, name, datatype, s) {
 			return
 		}
 		want := j.c.find(e, name)
@@ -111,9 +123,25 @@ func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
 			return
 		}
 	}
-	if !j.c.end(e) {
+	if j.detail = e.model.none(j.detail[:0], j.other); !j.found && len(j.detail) > 0 {
+		j.c.fail(s, backends.Decode, "", j.detail)
+	} else if !j.c.end(e) {
 		j.c.mismatch(s)
 	}
+}
+
+// ofModel fails a reply with an output, whose shape was read, that the model does not give so.
+func (j *grpcJudge) ofModel(e *expectation, name, datatype []byte, s *backends.Sample) bool {
+	known := false
+	j.detail, known = e.model.output(j.detail[:0], name, datatype, j.c.shape, e.classes(name))
+	if j.found = j.found || known; !known {
+		j.other = name
+	}
+	if len(j.detail) > 0 {
+		j.c.fail(s, backends.Decode, "", j.detail)
+		return false
+	}
+	return true
 }
 
 // head reads an InferOutputTensor: name 1, datatype 2, shape 3, contents 5.

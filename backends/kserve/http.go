@@ -25,6 +25,7 @@ type HTTP struct {
 	client *http.Client // control calls only
 	base   string       // URL before /v2
 	known  acquaintance
+	models modelReplies
 }
 
 func openHTTP(t backends.Target, e endpoint, clock backends.Clock) (*HTTP, error) {

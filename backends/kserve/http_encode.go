@@ -58,7 +58,7 @@ func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	if err != nil {
 		return nil, err
 	}
-	call.Stateful, call.Impl = r.Sequence != nil, expect(&r, p)
+	call.Stateful, call.Impl = r.Sequence != nil, c.models.expect(&r, p, &c.target)
 	return call, nil
 }
 

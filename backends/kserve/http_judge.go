@@ -35,7 +35,12 @@ type httpJudge struct {
 	outputs []output
 	listed  bool   // there is a list of outputs
 	id      [2]int // where the value of "id" lies
+	model   []byte // that the reply names; nil: none
+	version []byte
+	names   [2]escapedText // of model and version
 	seen    seen
+	found   bool   // an output is one of the model's
+	other   []byte // the name of one that is not; nil: there is none
 	detail  []byte // of a note
 	counts  []byte // in it
 	length  sizeSeen
@@ -195,6 +200,9 @@ func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole 
 		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", body[:size])
 		return
 	}
+	if !j.identity(e, body, s) {
+		return
+	}
 	if !j.c.fields(e, body[:size]) {
 		j.c.mismatch(s)
 		return
@@ -242,7 +250,7 @@ func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
 	}
 	if len(raw) > 0 {
 		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
-	} else if !j.c.end(e) {
+	} else if j.some(e, s) && !j.c.end(e) {
 		j.c.mismatch(s)
 	}
 }

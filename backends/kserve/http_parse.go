@@ -1,8 +1,12 @@
 package kserve
 
-import "github.com/sluice-bench/sluice/backends"
+import (
+	"bytes"
 
-// What is read of a reply's JSON, where it lies: the outputs and the id.
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// What is read of a reply's JSON, where it lies: the outputs, the id, and the model and its version.
 
 const noRaw = -1
 
@@ -17,10 +21,10 @@ type output struct {
 	elsewhere      bool   // it lies in shared memory
 }
 
-// parse finds the outputs, and the id.
+// parse finds the outputs, the id, and who answered.
 func (j *httpJudge) parse(text []byte) bool {
 	j.outputs, j.c.shape = j.outputs[:0], j.c.shape[:0]
-	j.listed, j.id = false, [2]int{}
+	j.listed, j.id, j.model, j.version = false, [2]int{}, nil, nil
 	sc := scanner{b: text}
 	for sc.begin('{'); sc.more('}'); {
 		switch key := sc.key(); {
@@ -34,6 +38,10 @@ func (j *httpJudge) parse(text []byte) bool {
 			if _, escaped := sc.text(); !escaped && !sc.bad {
 				j.id = [2]int{start, sc.at - 1}
 			}
+		case string(key) == "model_name" && sc.peek() == '"':
+			j.model = j.names[0].read(&sc)
+		case string(key) == "model_version" && sc.peek() == '"':
+			j.version = j.names[1].read(&sc)
 		default:
 			sc.skip()
 		}
@@ -88,6 +96,21 @@ func plain(sc *scanner) []byte {
 		return unescape(text)
 	}
 	return text
+}
+
+// escapedText is a string with escapes that is the same in most replies, undone of them once.
+type escapedText struct{ text, plain []byte }
+
+// read reads a string.
+func (e *escapedText) read(sc *scanner) []byte {
+	text, escaped := sc.text()
+	switch {
+	case !escaped:
+		return text
+	case !bytes.Equal(text, e.text):
+		e.text, e.plain = append(e.text[:0], text...), unescape(text)
+	}
+	return e.plain
 }
 
 // rawSize reads an output's parameters (an object or null) for binary_data_size, and whether it lies in shared memory.

@@ -37,14 +37,35 @@ func (w Want) Accepts(status int32) bool { return w.e.accepts(int(status), 0) }
 // Outputs reports whether outputs are to be compared.
 func (w Want) Outputs() bool { return len(w.e.outputs) > 0 }
 
-// Reply compares the outputs of replies that are no messages: each is given as it lies in memory. Of one lane.
-type Reply struct{ c comparison }
+// Reply judges the outputs of replies that are no messages: each is given as it lies in memory. Of one lane.
+type Reply struct {
+	c       comparison
+	compare bool
+	found   bool   // an output is one of the model's
+	other   []byte // the name of one that is not
+	detail  []byte // of a note
+}
 
-// Begin starts a reply.
-func (r *Reply) Begin(w Want) { r.c.begin(w.e) }
+// Begin starts a reply; compare: it is held against what is expected, too.
+func (r *Reply) Begin(w Want, compare bool) {
+	r.compare, r.found, r.other = compare, false, r.other[:0]
+	r.c.begin(w.e)
+}
 
 // Output takes one output. False: the sample has its class and note, and the rest is of no interest.
 func (r *Reply) Output(w Want, name, datatype []byte, shape []int64, data []byte, s *backends.Sample) bool {
+	known := false
+	r.detail, known = w.e.model.output(r.detail[:0], name, datatype, shape, false)
+	if r.found = r.found || known; !known {
+		r.other = append(r.other[:0], name...)
+	}
+	if len(r.detail) > 0 {
+		r.c.fail(s, backends.Decode, "", r.detail)
+		return false
+	}
+	if !r.compare {
+		return true
+	}
 	want := r.c.find(w.e, name)
 	if want == nil || r.c.output(w.e, want, datatype, shape, data) {
 		return true
@@ -55,7 +76,9 @@ func (r *Reply) Output(w Want, name, datatype []byte, shape []int64, data []byte
 
 // End finds what did not come.
 func (r *Reply) End(w Want, s *backends.Sample) {
-	if !r.c.end(w.e) {
+	if r.detail = w.e.model.none(r.detail[:0], r.other); !r.found && len(r.detail) > 0 {
+		r.c.fail(s, backends.Decode, "", r.detail)
+	} else if r.compare && !r.c.end(w.e) {
 		r.c.mismatch(s)
 	}
 }

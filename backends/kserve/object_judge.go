@@ -95,15 +95,42 @@ func (j *objectJudge) object(c *backends.Call, text []byte, s *backends.Sample) 
 	switch {
 	case j.refused(text, s):
 		return true
+	case !j.ofModelObject(e, text, s):
+		return true
 	case e.compares(s):
 		return j.members(e, text, s)
 	}
-	sc := scanner{b: text}
-	if sc.skip(); !sc.end() {
-		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
-		return true
-	}
 	return false
+}
+
+// ofModelObject fails an object that cannot be read, or that the model does not give: outputs are members of it, without
+// datatypes and shapes.
+func (j *objectJudge) ofModelObject(e *expectation, text []byte, s *backends.Sample) bool {
+	j.model, j.version, j.other, j.found = nil, nil, nil, e.model == nil
+	sc := scanner{b: text}
+	for sc.begin('{'); sc.more('}'); {
+		switch key := sc.key(); {
+		case string(key) == "model_name" && sc.peek() == '"':
+			j.model = j.names[0].read(&sc)
+		case string(key) == "model_version" && sc.peek() == '"':
+			j.version = j.names[1].read(&sc)
+		default:
+			if !j.found && e.model.port(key) != nil {
+				j.found = true
+			}
+			sc.skip()
+		}
+	}
+	if !sc.end() {
+		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
+		return false
+	}
+	if j.detail = e.model.identity(j.detail[:0], j.model, j.version); len(j.detail) > 0 {
+		j.c.fail(s, backends.Decode, "", j.detail)
+		return false
+	}
+	e.identify(nil, len(j.model) > 0, s)
+	return j.some(e, s)
 }
 
 // members holds an object against the expected outputs. It has no shapes, so these are taken as expected.

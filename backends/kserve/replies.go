@@ -90,13 +90,20 @@ func (c *GRPC) Outputs(reply []byte) ([]backends.Tensor, error) {
 	return list, nil
 }
 
-// walk finds the outputs of a ModelInferResponse: outputs 5, raw_output_contents 6, the i-th of one for the i-th of the
-// other.
+// walk finds what a ModelInferResponse holds: model_name 1, model_version 2, id 3, outputs 5, raw_output_contents 6, the i-th of
+// one for the i-th of the other.
 func (j *grpcJudge) walk(message []byte) bool {
 	j.outputs, j.raw = j.outputs[:0], j.raw[:0]
+	j.model, j.version, j.id = nil, nil, nil
 	w := protow.Walk(message)
 	for w.Next() {
 		switch {
+		case w.Is(1):
+			j.model = w.Bytes
+		case w.Is(2):
+			j.version = w.Bytes
+		case w.Is(3):
+			j.id = w.Bytes
 		case w.Is(5):
 			j.outputs = append(j.outputs, w.Bytes)
 		case w.Is(6):

@@ -125,15 +125,27 @@ type expectation struct {
 	shared             *Places           // where outputs lie that are not in the reply; nil: all are
 	asked              []backends.Output // the outputs that the request names
 	body               bool              // it is sent as it stands: what it asks for is not known
+	ownID              bool              // its id is not ours
+	model              *modelReply       // nil: nothing is known of it
 }
 
 func expect(r *backends.Request, shared *Places) *expectation {
-	e := &expectation{shared: shared, asked: r.Outputs, body: r.Body != nil}
+	e := &expectation{shared: shared, asked: r.Outputs, body: r.Body != nil, model: newModelReply(r)}
 	if x := r.Expect; x != nil {
 		e.statuses, e.outputs, e.relative, e.absolute = x.Status, x.Outputs, x.Relative, x.Absolute
 		e.fields, e.share, e.of = wantedFields(x.Fields), x.Share, x.Of
 	}
 	return e
+}
+
+// classes reports whether the request asks for classes in the place of an output.
+func (e *expectation) classes(name []byte) bool {
+	for i := range e.asked {
+		if e.asked[i].Classification > 0 && e.asked[i].Name == string(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // compares reports whether the reply to a request is compared with anything.

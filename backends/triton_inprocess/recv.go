@@ -165,9 +165,8 @@ func (l *lane) outputs(r uintptr, compare bool) error {
 	if err := c.check(l.hear.Call(c.InferenceResponseOutputCount, r, native.Address(l.got[:]))); err != nil {
 		return err
 	}
-	if compare {
-		l.reply.Begin(want)
-	}
+	judge := s.Class == backends.OK
+	l.reply.Begin(want, compare)
 	count := uint32(l.got[0])
 	if asked := len(l.request.outputs); int(count) < asked && !c.target.Streaming {
 		return errLacks
@@ -188,11 +187,11 @@ func (l *lane) outputs(r uintptr, compare bool) error {
 		if n, err := backends.Elements(shape); err != nil || datatype.Size() > 0 && n*int64(datatype.Size()) != int64(g[5]) {
 			return errSize
 		}
-		if compare {
-			compare = l.reply.Output(want, native.String(g[0]), []byte(datatype), shape, native.Slice[byte](g[4], int(g[5])), s)
+		if judge {
+			judge = l.reply.Output(want, native.String(g[0]), []byte(datatype), shape, native.Slice[byte](g[4], int(g[5])), s)
 		}
 	}
-	if compare {
+	if judge {
 		l.reply.End(want, s)
 	}
 	return nil

@@ -39,6 +39,8 @@ var sampleFlags = []struct {
 	{backends.Coalesced, "coalesced"},
 	{backends.NoFinal, "no_final"},
 	{backends.Closing, "closing"},
+	{backends.OtherID, "other_id"},
+	{backends.Unnamed, "unnamed"},
 }
 
 func samplesHeader() []byte {

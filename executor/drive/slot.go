@@ -73,6 +73,7 @@ func (p *player) take(sl *slot, a arrival, s *backends.Sample, t *feed.Turn) {
 	s.Row, s.Items, s.Entry = t.Call.Row, t.Call.Items, t.Call.Entry
 	s.Lane, s.Slot, s.Gen = uint32(sl.index), uint16(sl.place), gen
 	t.Fields.ID = p.o.IDBase | a.n
+	s.ID = t.Fields.ID
 	t.Fields.Region = uint32(sl.index - sl.pool.first)
 	s.Region = t.Fields.Region
 	sl.sample, sl.call, sl.fields = s, t.Call, t.Fields

@@ -93,7 +93,7 @@ func (b *builder) join(rows []row) (backends.Request, error) {
 	items := max(int64(len(rows)), first.items)
 	req := backends.Request{
 		Model: b.request.Model, Outputs: b.wantedOutputs(), Items: uint32(items), Body: first.body,
-		Parameters: parameters(b.request.Parameters), Headers: headers(b.request.Headers),
+		Parameters: parameters(b.request.Parameters), Headers: headers(b.request.Headers), Signature: &b.sig,
 	}
 	if err := b.own(&req, rows); err != nil {
 		return req, err

@@ -40,6 +40,8 @@ type Counts struct {
 	Reconnects int64
 	Good       int64 // answered well and within every bound of goodput
 	Coalesced  int64 // answered well, with responses that came together
+	OtherIDs   int64 // with a reply that has another id
+	Unnamed    int64 // with a reply that does not name its model
 	// Sequences are those whose last request was answered well; StepsDropped requests of sequences that were never sent,
 	// because one before them failed.
 	Sequences, StepsDropped int64
@@ -100,6 +102,12 @@ func (a *Aggregate) count(s *backends.Sample, end int64, k known) {
 	a.Class[s.Class]++
 	if s.Flags&backends.Redialled != 0 {
 		a.Reconnects++
+	}
+	if s.Flags&backends.OtherID != 0 {
+		a.OtherIDs++
+	}
+	if s.Flags&backends.Unnamed != 0 {
+		a.Unnamed++
 	}
 	a.StepsDropped += int64(s.Dropped)
 	if ended(s) {
@@ -214,6 +222,8 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	a.Reconnects += o.Reconnects
 	a.Good += o.Good
 	a.Coalesced += o.Coalesced
+	a.OtherIDs += o.OtherIDs
+	a.Unnamed += o.Unnamed
 	a.Sequences += o.Sequences
 	a.StepsDropped += o.StepsDropped
 	a.Planned += o.Planned

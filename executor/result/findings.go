@@ -22,6 +22,8 @@ const (
 	SharedProcess = "server_in_this_process"
 	LostSamples   = "lost_samples"
 	StrayReplies  = "stray_replies"
+	OtherIDs      = "other_ids"
+	UnnamedModel  = "unnamed_model"
 )
 
 // Codes of findings about sequences.
@@ -70,6 +72,16 @@ func FindingCodes() []FindingCode {
 			StrayReplies, Note,
 			"Replies came on a stream that belong to no request that is in flight: the server answered under another id, or once more after the final response.",
 			"Look for a model that answers after its final response, or for a proxy that mixes streams up. The replies are in no number.",
+		},
+		{
+			OtherIDs, Note,
+			"Replies have another id than their requests. They were looked at by samples, so others may have one too.",
+			"See whether a proxy or the server makes ids of its own, or answers one request with the reply to another.",
+		},
+		{
+			UnnamedModel, Note,
+			"Replies do not say which model they are from, as the protocol wants. They were looked at by samples.",
+			"See whether what answers is the model that the plan names.",
 		},
 		{
 			"metrics", Note,

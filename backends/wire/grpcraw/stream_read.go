@@ -266,6 +266,7 @@ func (l *streamLane) judged(sl *streamSlot, empty bool) {
 		l.join()
 	}
 	l.judge.Reply(sl.call, l.pieces, s)
+	sl.said = s.Class == backends.Decode // no later response makes up for it
 }
 
 // response counts a response and notes when it came. It waits while the caller has the events: false if the request was
