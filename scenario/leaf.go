@@ -17,6 +17,7 @@ type (
 	rate   float64 // per second
 	ratio  float64 // 1 is 100%
 	size   int64   // bytes
+	power  float64 // watts
 	number float64
 	path   string // as written
 )
@@ -61,6 +62,8 @@ func leafOf(t reflect.Type) *leaf {
 		return &leaf{"ratio", ofText(func(s string) (any, *mistake) { return box(parseRatio(s)) })}
 	case reflect.TypeFor[size]():
 		return &leaf{"size", ofText(func(s string) (any, *mistake) { return box(parseSize(s)) })}
+	case reflect.TypeFor[power]():
+		return &leaf{"power", ofText(func(s string) (any, *mistake) { return box(parsePower(s)) })}
 	case reflect.TypeFor[Span]():
 		return &leaf{"span", ofText(func(s string) (any, *mistake) { return box(parseSpan(s)) })}
 	case reflect.TypeFor[Connections]():
@@ -91,12 +94,14 @@ func box[T any](v T, m *mistake) (any, *mistake) { return v, m }
 //	rate     = decimal "/" ( "s" | "min" | "h" )
 //	ratio    = decimal "%"
 //	size     = decimal ( "B" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" )
+//	power    = decimal ( "mW" | "W" | "kW" )
 //	span     = duration | int 1*" " ( "request" | "sequence" | "session" | "pass" ) [ "s" | "es" ]
 //	decimal  = 1*digit [ "." 1*digit ]
 var (
 	decimalForm  = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 	durationForm = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`)
 	sizeForm     = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)$`)
+	powerForm    = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?(mW|W|kW)$`)
 	spanForm     = regexp.MustCompile(`^([0-9]+) +([a-z]+)$`)
 	intForm      = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 )
@@ -187,6 +192,27 @@ func parseSize(s string) (size, *mistake) {
 		return 0, invalid(detail, "size %q is too large", s)
 	}
 	return size(math.Round(v)), nil
+}
+
+// parsePower reads watts.
+func parsePower(s string) (power, *mistake) {
+	const detail = "a power is a number with a unit, such as 300mW, 500W or 0.5kW"
+	m := powerForm.FindStringSubmatch(s)
+	if m == nil {
+		wrong := invalid(detail, "%q is not a power", s)
+		if decimalForm.MatchString(s) {
+			wrong.summary, wrong.nearest = fmt.Sprintf("power %q has no unit", s), s+"W"
+		} else if meant := source.NearestQuantity(s); powerForm.MatchString(meant) {
+			wrong.nearest = meant
+		}
+		return 0, wrong
+	}
+	v, _ := strconv.ParseFloat(m[1], 64)
+	v *= map[string]float64{"mW": 1e-3, "W": 1, "kW": 1e3}[m[2]]
+	if math.IsInf(v, 0) {
+		return 0, invalid(detail, "power %q is too large", s)
+	}
+	return power(v), nil
 }
 
 func parseSpan(s string) (Span, *mistake) {

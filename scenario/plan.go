@@ -66,7 +66,7 @@ type Pair struct{ Key, Value string }
 // secret is ***; no expression may mention one.
 type Var struct {
 	Name   string
-	Type   string // text int number bool duration rate ratio size
+	Type   string // text int number bool duration rate ratio size power
 	Text   string
 	Secret bool
 	From   string // "default", "extends FILE", "profile NAME", "--set", "env NAME", "--var-file FILE", "--var"

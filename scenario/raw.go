@@ -33,7 +33,7 @@ type rawPlan struct {
 type rawVar struct {
 	At          place
 	Default     *val[any]    `plan:"default" form:"scalar"`
-	Type        *val[string] `plan:"type" words:"text int number bool duration rate ratio size"`
+	Type        *val[string] `plan:"type" words:"text int number bool duration rate ratio size power"`
 	Env         *val[string] `plan:"env"`
 	Secret      *val[bool]   `plan:"secret" default:"false"`
 	Description *val[string] `plan:"description"`

@@ -161,6 +161,8 @@ func variableType(name string) reflect.Type {
 		return reflect.TypeFor[ratio]()
 	case "size":
 		return reflect.TypeFor[size]()
+	case "power":
+		return reflect.TypeFor[power]()
 	}
 	return reflect.TypeFor[string]()
 }
@@ -178,7 +180,7 @@ func typeOfForm(n *source.Node) string {
 	if n.Quoted && !hasUnit(n.Text) || n.Block {
 		return "text"
 	}
-	for _, name := range [...]string{"duration", "rate", "ratio", "size"} {
+	for _, name := range [...]string{"duration", "rate", "ratio", "size", "power"} {
 		if _, wrong := leafOf(variableType(name)).parse(n, ""); wrong == nil {
 			return name
 		}

@@ -121,7 +121,7 @@ func (c *checker) variable(name string) (metric.Dim, float64, problem) {
 	case typ == "text" || typ == "bool":
 		return 0, 0, problem{
 			code: codeText, summary: "${" + name + "} is " + map[string]string{"text": "a text", "bool": "a bool"}[typ] + ", which cannot stand in an expression",
-			detail: "an operand is a number, duration, rate, ratio or size; give the variable such a type and value",
+			detail: "an operand is a number, duration, rate, ratio, size or power; give the variable such a type and value",
 		}
 	case !ok:
 		return 0, 0, problem{code: codeText, summary: "the value of ${" + name + "} is not one literal", detail: "it may be secret, so it is not shown here"}

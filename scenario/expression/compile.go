@@ -111,7 +111,9 @@ func example(k kind) string {
 		return "0.1%"
 	case metric.Bytes:
 		return "64MiB"
-	case metric.Count, metric.Power, metric.Number:
+	case metric.Power:
+		return "300W"
+	case metric.Count, metric.Number:
 	}
 	return "10"
 }

@@ -234,6 +234,8 @@ func (l *lexer) number() {
 		return
 	case sizeUnit(unit) != 0:
 		t.dim, factor = metric.Bytes, sizeUnit(unit)
+	case powerUnit(unit) != 0:
+		t.dim, factor = metric.Power, powerUnit(unit)
 	default:
 		l.take(func(r rune) bool { return isLetter(r) || isDigit(r) })
 		l.unknownUnit(from, unit)
@@ -244,7 +246,7 @@ func (l *lexer) number() {
 		l.refuse(from, codeLiteral, "this number is too large: a number must be finite", "")
 		return
 	}
-	if l.peek(0) == '/' && isLetter(l.peek(1)) && t.dim != metric.Ratio && !l.rate(&t) {
+	if l.peek(0) == '/' && isLetter(l.peek(1)) && t.dim != metric.Ratio && t.dim != metric.Power && !l.rate(&t) {
 		return
 	}
 	l.add(t)

@@ -15,6 +15,7 @@ import (
 //	rate     = decimal [ size unit ] "/" ( "s" | "min" | "h" )
 //	ratio    = decimal "%"
 //	size     = decimal ( "B" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" )
+//	power    = decimal ( "mW" | "W" | "kW" )
 //	decimal  = 1*digit [ "." 1*digit ] [ "e" [ "+" | "-" ] 1*digit ]
 
 func durationUnit(u string) float64 {
@@ -55,6 +56,18 @@ func sizeUnit(u string) float64 {
 	return 0
 }
 
+func powerUnit(u string) float64 {
+	switch u {
+	case "mW":
+		return 1e-3
+	case "W":
+		return 1
+	case "kW":
+		return 1e3
+	}
+	return 0
+}
+
 func perUnit(u string) float64 {
 	switch u {
 	case "s":
@@ -69,7 +82,7 @@ func perUnit(u string) float64 {
 
 // units are the words offered where a unit is unknown.
 func units() []string {
-	return []string{"ns", "us", "ms", "s", "m", "h", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB"}
+	return []string{"ns", "us", "ms", "s", "m", "h", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "mW", "W", "kW"}
 }
 
 // scaled is number times unit, by division where that is exact: 50/1000 is 0.05, while 50*0.001 is not. Limits must be the nearest float to
@@ -99,11 +112,11 @@ func nearestLiteral(s string) string {
 // Literal reads one literal of an expression that stands alone: a number with or without a unit, in its base unit.
 func Literal(text string) (d metric.Dim, v float64, ok bool) { return parseLiteral(text) }
 
-// parseLiteral reads one literal that stands alone, as a variable's value does: it may have a sign, and a size may have
+// parseLiteral reads one literal that stands alone, as a variable's value does: it may have a sign, and a size or a power may have
 // a space before its unit.
 func parseLiteral(s string) (metric.Dim, float64, bool) {
 	body, negative := strings.CutPrefix(strings.TrimSpace(s), "-")
-	if i := strings.LastIndexByte(body, ' '); i > 0 && sizeUnit(body[i+1:]) != 0 {
+	if i := strings.LastIndexByte(body, ' '); i > 0 && sizeUnit(body[i+1:])+powerUnit(body[i+1:]) != 0 {
 		body = body[:i] + body[i+1:]
 	}
 	l := lexer{text: []rune(body), alone: true}

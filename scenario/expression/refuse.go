@@ -50,7 +50,9 @@ func unitHint(l, r operand) string {
 		return "give the number a unit, such as " + n + "/s"
 	case metric.Bytes:
 		return "give the number a unit, such as " + n + "MiB"
-	case metric.Count, metric.Ratio, metric.Power, metric.Number:
+	case metric.Power:
+		return "give the number a unit, such as " + n + "W"
+	case metric.Count, metric.Ratio, metric.Number:
 	}
 	return ""
 }

@@ -67,6 +67,9 @@ func nearestUnit(word string) (unit string, ok bool) {
 		{"KiB", "kib"},
 		{"MiB", "mib"},
 		{"GiB", "gib"},
+		{"W", "w", "watt", "watts"},
+		{"kW", "kw", "kilowatt", "kilowatts"},
+		{"mW", "milliwatt", "milliwatts"},
 		{" requests", "r", "req", "reqs", "request", "requests"},
 	} {
 		for _, u := range units {

@@ -171,7 +171,7 @@ func planDefs() []definition {
 			return closed("map",
 				key{name: "default", schema: ref("any"), example: "50ms", description: "The value when nothing sets it. Without one, it must be set."},
 				key{
-					name: "type", schema: words(list("text int number bool duration rate ratio size")), example: "duration",
+					name: "type", schema: words(list("text int number bool duration rate ratio size power")), example: "duration",
 					description: "The type; without one, that of the default's form, else text.",
 				},
 				key{name: "env", schema: ref("text"), example: "TRITON_URL", description: "Environment variable that sets it; set but empty is empty text."},
