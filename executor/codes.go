@@ -42,4 +42,6 @@ const (
 	codeCrowded     = "max-in-flight-too-low"
 	codeSequences   = "sequences"
 	codeSkippable   = "may-be-skipped"
+	codeUnwatched   = "not-watchable"
+	codeWindow      = "no-window"
 )

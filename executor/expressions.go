@@ -122,6 +122,7 @@ func (b *build) check(a scenario.Assertion, s *scope) Check {
 		b.warn(a.That.Pos, codeNeverProven, "no number of requests can prove %s with a confidence", a.That.Text).
 			Detail = "allow a share, however small, or compare a count: errors.count == 0"
 	}
+	b.watched(c, s)
 	b.hintHolds(c, s.node)
 	b.oneTime(c)
 	b.warnStored(c)

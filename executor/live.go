@@ -25,8 +25,8 @@ type live struct {
 
 var _ verdict.Live = (*live)(nil)
 
-// own reports whether a reference is to the node that runs.
-func (l *live) own(ref expression.Ref) bool {
+// Own implements verdict.Live.
+func (l *live) Own(ref expression.Ref) bool {
 	return !ref.Baseline && (ref.Node == "" || ref.Node == l.t.node.ID)
 }
 
@@ -47,7 +47,7 @@ func (l *live) of(ref expression.Ref) *measure.Aggregate {
 
 // Quantity implements expression.Values. Rates are not known before the end.
 func (l *live) Quantity(ref expression.Ref) expression.Quantity {
-	if !l.own(ref) {
+	if !l.Own(ref) {
 		return result.Values(l.t.m.view(), l.t.out).Against(l.t.r.program.Baseline).Quantity(ref)
 	}
 	q := expression.Quantity{Need: 1, Why: "not known while the node runs"}
@@ -60,15 +60,26 @@ func (l *live) Quantity(ref expression.Ref) expression.Quantity {
 	}
 	sofar := *a
 	sofar.Planned = a.Sent + l.notGood(ref)
+	l.books(&sofar, ref.Leaf.Row)
 	v, ok := sofar.Leaf(ref.Leaf)
 	if !ok || math.IsNaN(v) {
 		return q
 	}
-	n := sofar.Planned
+	n := sofar.Of(ref.Leaf.Row)
 	if d := a.Dist(ref.Leaf.Row); d != nil {
 		n = d.N()
 	}
 	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: n, Need: q.Need}
+}
+
+// books enters what the player knows so far, for the rows that are read from it. What is in flight was due and not dropped.
+func (l *live) books(a *measure.Aggregate, row *metric.Row) {
+	if row.From != metric.Driver {
+		return
+	}
+	c := &l.t.control
+	a.PeakInFlight, a.DroppedPool = c.Peak.Load(), c.Dropped.Load()
+	a.Planned = a.Sent + max(c.InFlight.Load(), 0) + a.DroppedPool
 }
 
 // notGood is how many requests have no outcome and are not good already, where ref is their share: those that have been open
@@ -88,8 +99,8 @@ func (l *live) notGood(ref expression.Ref) int64 {
 
 // Above implements verdict.Live. Requests that have been open, or due and unsent, for longer than the limit are over it.
 func (l *live) Above(ref expression.Ref, limit float64) (over, n int64, ok bool) {
-	if !l.own(ref) {
-		return result.Values(l.t.m.view(), l.t.out).Above(ref, limit)
+	if !l.Own(ref) {
+		return result.Values(l.t.m.view(), l.t.out).Against(l.t.r.program.Baseline).Above(ref, limit)
 	}
 	a := l.of(ref)
 	if a == nil || ref.Leaf.Stat.Kind != metric.Percentile {

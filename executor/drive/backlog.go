@@ -175,7 +175,7 @@ func (p *pacer) match() (waits bool) {
 			if sl == nil {
 				break
 			}
-			p.PeakInFlight = max(p.PeakInFlight, p.c.InFlight.Add(1))
+			p.c.enter()
 			if !p.resume(sl) {
 				p.c.InFlight.Add(-1)
 				sl.floor.Store(never)

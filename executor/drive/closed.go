@@ -46,7 +46,7 @@ func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, 
 	cl.supervise(ctx)
 	cl.closeLanes()
 	cl.rethrow()
-	played := Played{Lanes: cl.lanes()}
+	played := Played{Lanes: cl.lanes(), PeakInFlight: c.Peak.Load()}
 	for i := range workers {
 		workers[i].addTo(&played)
 	}
@@ -84,7 +84,6 @@ type worker struct {
 	spent                bool        // nothing follows the request that the reader of its line has ended
 	replied              int64       // when the server completed the reply that the next request follows at once; 0: unknown
 	sent, warmed, paused int64
-	peak                 int64
 	_                    [64]byte
 }
 
@@ -92,7 +91,6 @@ func (w *worker) addTo(p *Played) {
 	p.Sent += w.sent
 	p.WarmSent += w.warmed
 	p.Paused += w.paused
-	p.PeakInFlight = max(p.PeakInFlight, w.peak)
 }
 
 func (w *worker) work() {
@@ -256,7 +254,7 @@ func (w *worker) closeSequence() {
 }
 
 func (w *worker) count(a arrival) {
-	w.peak = max(w.peak, w.c.InFlight.Add(1))
+	w.c.enter()
 	if a.flags&backends.Warmup != 0 {
 		w.warmed++
 	} else {

@@ -66,12 +66,22 @@ type Control struct {
 	StopAt    atomic.Int64
 	HoldStart atomic.Int64 // run clock: due time from which requests count; 0 until known
 	InFlight  atomic.Int64
+	Peak      atomic.Int64 // the largest InFlight so far, warm-up included
 	Sent      atomic.Int64 // warm-up included
+	Dropped   atomic.Int64 // Played.DroppedPool so far
 	// OldestDue is a lower bound of the due times still in flight or to come: the samples of what is due before it have
 	// all been Put. math.MaxInt64 when the player has ended.
 	OldestDue atomic.Int64
 
 	player atomic.Pointer[player]
+}
+
+// enter counts one more request in flight. Beside the add, which takes the cache line, Peak costs a load; it is written
+// only as it grows.
+func (c *Control) enter() {
+	n := c.InFlight.Add(1)
+	for peak := c.Peak.Load(); n > peak && !c.Peak.CompareAndSwap(peak, n); peak = c.Peak.Load() {
+	}
 }
 
 // Older is how many requests that have no outcome were due before due: those in flight, and those that wait for a slot.

@@ -54,6 +54,7 @@ func Open(ctx context.Context, s load.Schedule, src feed.Source, pools []Pool, o
 		p.Waits = append(p.Waits, op.pools[i].waited)
 	}
 	op.addTo(&p.Played)
+	p.PeakInFlight = c.Peak.Load()
 	return p.Played
 }
 

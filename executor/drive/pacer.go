@@ -159,6 +159,7 @@ func (p *pacer) unsent(hold bool) bool {
 			p.DroppedStop++
 		} else {
 			p.DroppedPool++
+			p.c.Dropped.Store(p.DroppedPool)
 		}
 	}
 	if halted {
@@ -171,7 +172,7 @@ func (p *pacer) send(sl *slot, a arrival, s *backends.Sample, now int64) {
 	if p.delay != nil {
 		p.delay(a.n)
 	}
-	p.PeakInFlight = max(p.PeakInFlight, p.c.InFlight.Add(1))
+	p.c.enter()
 	p.take(sl, a, s, &p.turn)
 	p.dispatch(sl)
 }

@@ -284,6 +284,17 @@ func (a *Aggregate) Value(row *metric.Row) (float64, bool) {
 	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
+// Of counts the requests that the value of a row is a share of: those sent where it is of no others.
+func (a *Aggregate) Of(row *metric.Row) int64 {
+	switch row.Name {
+	case metric.CoalescedRatio:
+		return a.OK()
+	case metric.DroppedRatio, metric.GoodputRatio:
+		return a.Planned
+	}
+	return a.Sent
+}
+
 // Leaf is the value of any leaf measured here in base units: what a stability window is judged by.
 func (a *Aggregate) Leaf(l metric.Leaf) (float64, bool) {
 	d := a.Dist(l.Row)

@@ -3,6 +3,7 @@ package verdict
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario"
@@ -16,6 +17,8 @@ import (
 type Live interface {
 	expression.Values
 	Above(r expression.Ref, limit float64) (over, n int64, ok bool)
+	// Own reports whether r is of the node that runs; what it says of others does not change any more.
+	Own(r expression.Ref) bool
 }
 
 // When an assertion with `abort` is certainly false.
@@ -26,7 +29,7 @@ type Live interface {
 //	                                while there are few requests
 //	count                           it has passed the limit and can only grow
 //	max, min                        they have passed it and can only go further
-//	the rest                        never: means and rates come back
+//	the rest                        never: means and rates come back, see metric.Leaf.Watchable
 //
 // None is asked with fewer than abortSamples requests, or fewer than min_samples. Parts that are joined by and, or, not
 // are each decided so.
@@ -54,6 +57,67 @@ func Abort(a scenario.Assertion, p *expression.Program, l Live) string {
 	return text
 }
 
+// mostWatched is how many references of one expression are tried in all their values, three each.
+const mostWatched = 6
+
+// Watched reports whether an assertion with `abort` can become certainly false while a node runs, in whatever way it runs.
+// own reports whether a reference is to that node; the others are known by then.
+func Watched(a scenario.Assertion, p *expression.Program, own func(expression.Ref) bool) bool {
+	var names []string
+	for _, r := range p.Refs {
+		if !slices.Contains(names, r.String()) {
+			names = append(names, r.String())
+		}
+	}
+	if len(names) > mostWatched {
+		return true
+	}
+	a.Abort, a.MinSamples = true, 0
+	total := 1
+	for range names {
+		total *= len(extremes)
+	}
+	for i := range total {
+		e := &extreme{at: make(map[string]float64, len(names)), own: own}
+		for k, rest := 0, i; k < len(names); k, rest = k+1, rest/len(extremes) {
+			e.at[names[k]] = extremes[rest%len(extremes)]
+		}
+		if Abort(a, p, e) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// extremes are the least, a middle and the greatest value that Watched tries of each reference, as shares of the greatest.
+var extremes = [...]float64{0, 0.5, 1}
+
+// extreme is a node after so many requests that chance plays no part, each of whose numbers is at an extreme.
+type extreme struct {
+	at  map[string]float64
+	own func(expression.Ref) bool
+}
+
+// endless is the greatest number of requests, and of anything that a ratio is not.
+const endless = 1e9
+
+// Quantity implements expression.Values.
+func (e *extreme) Quantity(r expression.Ref) expression.Quantity {
+	v := e.at[r.String()]
+	if r.Leaf.Dim() != metric.Ratio {
+		v *= endless
+	}
+	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: endless, Need: 1}
+}
+
+// Above implements Live.
+func (e *extreme) Above(r expression.Ref, _ float64) (over, n int64, ok bool) {
+	return int64(e.at[r.String()] * endless), endless, e.own(r)
+}
+
+// Own implements Live.
+func (e *extreme) Own(r expression.Ref) bool { return e.own(r) }
+
 // certainty is Live with bounds that hold for the whole run.
 type certainty struct {
 	Live
@@ -70,7 +134,7 @@ func (c certainty) Quantity(r expression.Ref) expression.Quantity {
 	row := r.Leaf.Row
 	counted := row.From.Counted()
 	switch stat := r.Leaf.Stat; {
-	case r.Baseline: // it does not change any more
+	case !c.Own(r):
 	case stat.Kind == metric.Max || stat.Kind == metric.N || counted && row.Dim == metric.Count:
 		q.Lo, q.Hi = q.V, inf
 	case stat.Kind == metric.Min:

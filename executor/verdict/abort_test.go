@@ -24,6 +24,8 @@ func (s sofar) Quantity(r expression.Ref) expression.Quantity {
 	return expression.Quantity{Why: "not known yet"}
 }
 
+func (s sofar) Own(r expression.Ref) bool { return !r.Baseline && r.Node == "" }
+
 func (s sofar) Above(expression.Ref, float64) (over, n int64, ok bool) { return s.bad, s.n, s.n > 0 }
 
 // TestAbortSimulation: 50 requests a second for 60 s, a limit of 5 % and a look each second. Of 1,000 runs whose true share

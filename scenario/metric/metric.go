@@ -118,3 +118,17 @@ type Leaf struct {
 	Row  *Row
 	Stat Stat
 }
+
+// Watchable reports whether a condition on the leaf can be decided while a node still runs: counts, maxima and minima only
+// move one way, and for percentiles and ratios of requests it shows when they cannot come back. Means, deviations and rates
+// can; what others count is read at the end.
+func (l Leaf) Watchable() bool {
+	switch l.Stat.Kind {
+	case Percentile, Max, Min, N:
+		return l.Row.From == Sample
+	case TheValue:
+		return l.Row.From.Counted() && (l.Row.Dim == Count || l.Row.Dim == Ratio) && l.Row.Name != Incomplete
+	case Mean, Std:
+	}
+	return false
+}

@@ -28,6 +28,7 @@ const (
 	Capacity         = "capacity" // see CapacityRow
 	Goodput          = "goodput"  // see GoodputRows
 	GoodputRatio     = "goodput.ratio"
+	CoalescedRatio   = "coalesced.ratio"
 )
 
 // ErrorsOf is the row that counts the failures of one class.

@@ -149,7 +149,7 @@ func counts() []Row {
 			Help: "Late requests over requests sent.",
 		},
 		{
-			Name: "coalesced.ratio", Dim: Ratio, Shape: Value, From: Counts, Better: Lower, Needs: streaming, CSV: plain(),
+			Name: CoalescedRatio, Dim: Ratio, Shape: Value, From: Counts, Better: Lower, Needs: streaming, CSV: plain(),
 			Help: "Requests answered well with a response that had come by the time the one before it was read, over requests answered well: that gap is the network's or this client's, not the server's.",
 		},
 		{

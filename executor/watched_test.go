@@ -1,0 +1,226 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// watchedKinds are stages that together have every metric. Their levels end by themselves when an assertion with `abort` is
+// certainly false, so one run tries many.
+var watchedKinds = map[string]string{
+	"open":      `target: plain, load: {rate: {levels: {from: 50/s, to: 50/s, while: errors.ratio <= 100%}}, max_in_flight: 4, overflow: drop}, goodput: {latency: 10s}`,
+	"waiting":   `target: plain, load: {rate: {levels: {from: 100/s, to: 100/s, while: errors.ratio <= 100%}}, max_in_flight: 1}`,
+	"closed":    `target: plain, load: {concurrency: {levels: {from: 2, to: 2, while: errors.ratio <= 100%}}}, goodput: {latency: 10s}`,
+	"streaming": `target: streams, data: repeats, load: {concurrency: {levels: {from: 2, to: 2, while: errors.ratio <= 100%}}}`,
+	"sequences": `target: sums, sequences: {length: 5}, load: {concurrency: {levels: {from: 2, to: 2, while: errors.ratio <= 100%}}}`,
+	"searching": `target: plain, load: {concurrency: {search: {from: 1, to: 2, while: errors.ratio <= 100%}}}`,
+}
+
+func watchedPlan(stages []string) string {
+	return `version: 1
+targets:
+  plain: {backend: triton, url: "URL", model: slow, connections: per_request, metrics: {url: "METRICS"}}
+  streams: {backend: triton, url: "GRPC", model: repeat_decoupled, streaming: true}
+  sums: {backend: triton, url: "URL", model: sequence_acc}
+datasets:
+  main: {generate: random}
+  repeats: {rows: [{IN: [1, 2, 3], DELAY: [0, 0, 0], WAIT: [0]}]}
+stages:
+` + strings.Join(stages, "")
+}
+
+// certainlyFalse is a condition on a leaf that is false whatever is measured, on the side on which it can be certain.
+func certainlyFalse(l metric.Leaf) string {
+	limits := map[metric.Dim][2]string{
+		metric.Duration: {"0s", "100h"}, metric.Rate: {"0/s", "1000000000000/s"}, metric.Count: {"0", "1000000000000"},
+		metric.Ratio: {"0%", "1000%"}, metric.Bytes: {"0B", "1000000GB"}, metric.Power: {"0W", "1000000kW"},
+	}[l.Dim()]
+	if l.Stat.Kind == metric.Min {
+		return l.String() + " > " + limits[1]
+	}
+	return l.String() + " < " + limits[0]
+}
+
+// stageFor is the kind of stage that has a row.
+func stageFor(row *metric.Row) string {
+	switch {
+	case row.Needs == "streaming":
+		return "streaming"
+	case row.Needs == "sequences":
+		return "sequences"
+	case row.Name == metric.Capacity:
+		return "searching"
+	case row.Name == "send_delay.pool":
+		return "waiting"
+	case row.Loads == metric.OpenLoop:
+		return "open"
+	}
+	return "closed"
+}
+
+// TestAbortOfEveryMetric: `abort` on any metric of the catalogue either ends what is measured or is refused at its line.
+func TestAbortOfEveryMetric(t *testing.T) {
+	t.Parallel()
+	c, err := metric.New(append(metric.GoodputRows(), metric.CapacityRow(metric.Count), metric.SeriesRow("queue", "", "ns", true), metric.SeriesRow("requests", "", "1", false))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, builtin.Config{})
+	place := func(text string) string {
+		return strings.NewReplacer("URL", s.HTTPURL(), "GRPC", s.GRPCURL(), "METRICS", s.HTTPURL()+"/metrics").Replace(text)
+	}
+	var plays []string
+	var watched, refused []string
+	for _, row := range c.Rows() {
+		for _, name := range row.Leaves() {
+			leaf, _ := c.Leaf(name)
+			stage := fmt.Sprintf("  - {id: s%d, %s, for: 60s, assert: [{that: '%s', abort: true}]}\n", len(watched), watchedKinds[stageFor(row)], certainlyFalse(leaf))
+			plan, diags := scenario.Parse("plan.yaml", []byte(place(watchedPlan([]string{stage}))), scenario.Overrides{})
+			if diags.HasErrors() {
+				t.Fatal(diags)
+			}
+			_, diags = Compile(plan, all.Kinds())
+			i := slices.IndexFunc(diags, func(d source.Diagnostic) bool { return d.Severity == source.Error })
+			switch {
+			case i < 0 && !row.Later:
+				if watched = append(watched, name); leaf.Stat.Kind != metric.Percentile || leaf.Stat.P == 99 {
+					plays = append(plays, stage)
+				}
+			case i >= 0 && diags[i].Code == codeUnwatched && diags[i].Pos.Line == 10 && strings.Contains(diags[i].Summary, name):
+				refused = append(refused, name)
+			case i >= 0 && !row.Later:
+				t.Errorf("%s: %v", name, diags)
+			}
+		}
+	}
+	for _, name := range []string{
+		"dropped.ratio", "dropped.count", "in_flight.max", "requests.count", "errors.count", "errors.ratio", "errors.timeout.count", "errors.dial.ratio",
+		"late.count", "late.ratio", "goodput.ratio", "reconnects.count", "coalesced.ratio", "sequences.count", "dropped.sequence.count", "latency.p99",
+		"latency.max", "latency.min", "latency.count", "connect.p50", "responses.max", "sequences.latency.p50", "send_delay.pool.p90",
+	} {
+		if !slices.Contains(watched, name) {
+			t.Errorf("%s is not watched", name)
+		}
+	}
+	for _, name := range []string{
+		"latency.mean", "latency.std", "throughput", "goodput", "offered.rate", "incomplete.count", "client.cpu", "client.memory", "client.cpu_per_request",
+		"gpu.power.max", "gpu.utilization.p50", "server.queue.mean", "server.requests.count", "capacity",
+	} {
+		if !slices.Contains(refused, name) {
+			t.Errorf("%s is not refused", name)
+		}
+	}
+	const atOnce = 16
+	for chunk := range slices.Chunk(plays, atOnce) {
+		begun := time.Now()
+		r := play(t, place(watchedPlan([]string{"  - parallel:\n", "    " + strings.Join(chunk, "    ")})), "", Env{})
+		if time.Since(begun) > 45*time.Second {
+			t.Errorf("nothing ended one of %s", strings.Join(chunk, ""))
+		}
+		for _, n := range r.Nodes {
+			aborted := slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool {
+				return f.Code == "aborted" && strings.Contains(f.Text, "certainly false")
+			})
+			if !aborted {
+				t.Errorf("%s: %s: %s %s: not ended by its assertion", n.ID, n.Assertions[0].That, n.Outcome, n.Reason)
+			}
+		}
+	}
+}
+
+// TestAbortOfDrops: an overload is over as soon as it shows, by what is dropped and by what is in flight.
+func TestAbortOfDrops(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{})
+	for _, c := range []struct{ load, that string }{
+		{"{rate: 100/s, max_in_flight: 4, overflow: drop}", "dropped.ratio < 5%"},
+		{"{rate: 100/s, max_in_flight: 4, overflow: drop}", "dropped.count < 20"},
+		{"{rate: 100/s, max_in_flight: 4}", "in_flight.max < 4"},
+		{"{concurrency: 4}", "in_flight.max < 3"},
+		{"{concurrency: {ramp: [{to: 4, hold: 60s}]}}", "in_flight.max < 3"},
+		{"{rate: {ramp: [{to: 100/s, over: 100ms, hold: 60s}]}, max_in_flight: 4}", "errors.count < 1 and in_flight.max <= 1"},
+	} {
+		t.Run(c.load+" "+c.that, func(t *testing.T) {
+			t.Parallel()
+			r := play(t, fmt.Sprintf(`
+version: 1
+target: {backend: kserve, url: URL, model: slow}
+stages:
+  - {id: s, load: %s, for: 60s, assert: [errors.ratio <= 100%%, {that: %s, abort: true}]}
+`, c.load, c.that), s.HTTPURL(), Env{})
+			n := node(t, r, "s")
+			if n.Aborted == nil || n.Aborted.At > 30 || n.Outcome != result.InterruptedNode || r.ExitCode != 1 {
+				t.Errorf("%s %s, aborted %+v, exit %d", n.Outcome, n.Reason, n.Aborted, r.ExitCode)
+			}
+		})
+	}
+}
+
+// TestAbortRefused: what `abort`, `every` and `within` can do nothing with is an error at its place, and what they can is none.
+func TestAbortRefused(t *testing.T) {
+	for _, c := range []struct{ stage, assert, want string }{
+		{"", "latency.mean < 5ms", "`abort` cannot watch latency.mean: it can come back until the stage is over"},
+		{"", "errors.ratio < 5% and throughput > 9/s", "`abort` cannot watch throughput: it can come back until the stage is over"},
+		{"", "client.cpu < 85%", "`abort` cannot watch client.cpu: it is read when the stage is over"},
+		{"", "'scrape(\"x\").max < 3'", "`abort` cannot watch scrape(\"x\").max: it is read when the stage is over"},
+		{"", "server.failures.count == 0", "`abort` cannot watch server.failures.count: it is read when the stage is over"},
+		{"", "incomplete.count == 0", "`abort` cannot watch incomplete.count: it is known when the stage is over"},
+		{"", "requests.count > 100", "`abort` has no effect: requests.count > 100 is never certainly false before the end"},
+		{"", "latency.max > 1s", "`abort` has no effect: latency.max > 1s is never certainly false before the end"},
+		{"", "latency.p99 < 2 * latency.p50", "`abort` has no effect: latency.p99 < 2 * latency.p50 is never certainly false before the end"},
+		{"", "errors.count / requests.count < 0.1", "`abort` has no effect: errors.count / requests.count < 0.1 is never certainly false before the end"},
+		{"", "errors.ratio >= 0%", "`abort` has no effect: errors.ratio >= 0% is never certainly false before the end"},
+		{"", "dropped.count == 0", "`abort` cannot watch dropped.count: nothing is dropped before the end where `overflow` is wait"},
+		{"overflow: drop, ", "'phase(\"hold\").dropped.count == 0'", "`abort` cannot watch phase(\"hold\").dropped.count: drops are counted for a stage as a whole, not for its parts"},
+		{"overflow: drop, ", "dropped.count == 0", ""},
+		{"", "100% - errors.ratio >= 95%", ""},
+		{"", "not (latency.p99 >= 50ms) or errors.count == 0", ""},
+		{"", "latency.max < 5s", ""},
+		{"", "errors.count <= 2 * 10", ""},
+		{"", "errors.ratio < 10% or errors.ratio > 90%", ""},
+		{"", "latency.mean < 5ms, every: 1s", ""},
+		{"", "throughput > 9/s, within: 5s", ""},
+		{"", "in_flight.max < 3, every: 1s", "in_flight.max is not known for a window, only for a stage as a whole"},
+		{"", "client.cpu < 85%, within: 1s", "client.cpu is not known for a window, only for a stage as a whole"},
+		{"", "dropped.ratio < 5%, every: 1s", "dropped.ratio is not known for a window, only for a stage as a whole"},
+		{"", "'scrape(\"x\").max < 3', every: 1s", "scrape(\"x\").max is not known for a window, only for a stage as a whole"},
+	} {
+		load := "{" + c.stage + "rate: 10/s}, for: 10s"
+		if strings.Contains(c.assert, "phase") {
+			load = "{" + c.stage + "rate: {ramp: [{to: 10/s, over: 1s, hold: 10s, name: hold}]}}"
+		}
+		text := "version: 1\ntarget: {backend: triton, url: \"http://h:1\", model: m, metrics: {url: \"http://h:2/metrics\"}}\nstages:\n  - {id: s, load: " + load + ", assert: [{that: " + c.assert + ", abort: true}]}"
+		plan, diags := scenario.Parse("plan.yaml", []byte(text), scenario.Overrides{})
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		_, diags = Compile(plan, all.Kinds())
+		got := ""
+		for _, d := range diags {
+			if d.Severity == source.Error {
+				got = d.Summary
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.assert, got, c.want)
+		}
+	}
+	// What another stage measured does not change any more.
+	_, diags := compiling(t, `stages:
+  - {id: a, load: {rate: 10/s}, for: 10s}
+  - {id: b, load: {rate: 10/s}, for: 10s, assert: [{that: 'latency.max < 2 * stage("a").latency.mean', abort: true}]}
+assert: [{that: 'stage("b").latency.max <= 3 * stage("a").latency.max', abort: true}, {that: 'stage("a").throughput > 1/s', abort: true}]`)
+	if i := slices.IndexFunc(diags, func(d source.Diagnostic) bool { return d.Severity == source.Error }); len(diags) != 1 || !strings.Contains(diags[i].Summary, `stage("a").throughput`) {
+		t.Errorf("%v", diags)
+	}
+}
