@@ -108,14 +108,34 @@ func (s *Sample) Ended(why Cause, at int64) {
 	if s.Responses > 0 {
 		s.Flags |= NoFinal
 	}
-	switch {
-	case why != CauseInactivity:
-	case s.Responses == 0:
-		s.SetNote([]byte("nothing came within the inactivity_timeout"))
-	default:
-		text := append([]byte("no final flag came: after "), strconv.AppendUint(nil, uint64(s.Responses), 10)...)
-		s.SetNote(append(text, " responses nothing came within the inactivity_timeout"...))
+	if s.Class == TimedOut {
+		var text [NoteSize]byte
+		s.SetNote(s.overdue(text[:0], why))
 	}
+}
+
+// overdue appends how far a request had come that we waited too long for.
+func (s *Sample) overdue(text []byte, why Cause) []byte {
+	counted := func(n int64, what string) { text = append(strconv.AppendInt(text, n, 10), what...) }
+	n := int64(s.Responses)
+	switch {
+	case why == CauseInactivity && n == 0:
+		return append(text, "nothing came within the inactivity_timeout"...)
+	case why == CauseInactivity:
+		text = append(text, "no final flag came: after "...)
+		counted(n, " responses nothing came within the inactivity_timeout")
+		return text
+	case s.SendEnd == 0:
+		return append(text, "the request could not be sent within the timeout"...)
+	case s.BytesReceived == 0:
+		return append(text, "no byte of a reply came within the timeout"...)
+	}
+	text = append(text, "the reply did not end within the timeout, of which "...)
+	if counted(s.BytesReceived, " bytes came"); len(s.Events) > 0 || n > 1 {
+		text = append(text, ", with responses: "...)
+		counted(n, "")
+	}
+	return text
 }
 
 // Event is one response of a request that may have several: 16 bytes.

@@ -132,7 +132,7 @@ func (p *player) sane(s *backends.Sample, gen uint32) {
 	if s.LastByte != 0 && s.FirstByte > s.LastByte || s.SendEnd != 0 && s.SendStart > s.SendEnd || s.FirstByte != 0 && s.SendEnd > s.FirstByte {
 		p.t.Errorf("stamps %v are out of order", stamps)
 	}
-	if s.Class.Failed() && len(s.Note) == 0 && s.Class != backends.TimedOut {
+	if s.Class.Failed() && len(s.Note) == 0 {
 		p.t.Errorf("class %v without a note", s.Class)
 	}
 	if s.Class == backends.OK {

@@ -20,7 +20,7 @@ func TestStarved(t *testing.T) {
 		want   backends.ErrorClass
 		note   string
 	}{
-		{"timeout", func(c *framed, _ uint32, act func()) { act(); c.request() }, func(f *fixture) { f.lane.Cancel(0, 1, backends.CauseTimeout) }, backends.TimedOut, ""},
+		{"timeout", func(c *framed, _ uint32, act func()) { act(); c.request() }, func(f *fixture) { f.lane.Cancel(0, 1, backends.CauseTimeout) }, backends.TimedOut, "no byte of a reply came within the timeout"},
 		{"close", func(c *framed, _ uint32, act func()) { act(); c.request() }, func(f *fixture) { _ = f.lane.Close() }, backends.Stopped, ""},
 		{"early status", func(c *framed, stream uint32, _ func()) {
 			c.head(stream, true, ":status", "200", "content-type", "application/grpc", "grpc-status", "8", "grpc-message", "full")

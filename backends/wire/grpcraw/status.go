@@ -29,8 +29,7 @@ func (l *lane) fail(err error, k *link, why backends.Cause) {
 	}
 	switch why {
 	case backends.CauseTimeout, backends.CauseInactivity:
-		s.Class = backends.TimedOut
-		s.Flags |= backends.Timeout
+		s.Ended(why, s.LastByte)
 		return
 	case backends.CauseDrain, backends.CauseStop:
 		s.Class = backends.Stopped

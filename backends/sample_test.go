@@ -1,0 +1,31 @@
+package backends
+
+import "testing"
+
+// TestOverdue: a request that we waited too long for says how far it had come.
+func TestOverdue(t *testing.T) {
+	for _, c := range []struct {
+		why    Cause
+		sample Sample
+		class  ErrorClass
+		note   string
+	}{
+		{CauseTimeout, Sample{}, TimedOut, "the request could not be sent within the timeout"},
+		{CauseTimeout, Sample{SendEnd: 5}, TimedOut, "no byte of a reply came within the timeout"},
+		{CauseTimeout, Sample{SendEnd: 5, BytesReceived: 17}, TimedOut, "the reply did not end within the timeout, of which 17 bytes came"},
+		{CauseTimeout, Sample{SendEnd: 5, BytesReceived: 99, Responses: 1, Events: make([]Event, 1)}, TimedOut, "the reply did not end within the timeout, of which 99 bytes came, with responses: 1"},
+		{CauseInactivity, Sample{SendEnd: 5}, TimedOut, "nothing came within the inactivity_timeout"},
+		{CauseInactivity, Sample{SendEnd: 5, Responses: 3}, TimedOut, "no final flag came: after 3 responses nothing came within the inactivity_timeout"},
+		{CauseStop, Sample{SendEnd: 5}, Stopped, ""},
+	} {
+		s := &c.sample
+		s.Ended(c.why, 9)
+		if s.Class != c.class || string(s.Note) != c.note || s.LastByte != 9 {
+			t.Errorf("%v %+v: class %v, note %q, want %v, %q", c.why, c.sample, s.Class, s.Note, c.class, c.note)
+		}
+		note := testing.AllocsPerRun(10, func() { s.Ended(c.why, 9) })
+		if note != 0 {
+			t.Errorf("%s: %v allocations", c.note, note)
+		}
+	}
+}
