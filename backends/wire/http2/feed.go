@@ -139,6 +139,8 @@ func (w *Wire) open() {
 		w.broken = "the server sent a frame that is longer than it may be"
 	case in.blockOf != 0 && (in.kind != typeContinuation || in.stream != in.blockOf):
 		w.broken = "the server sent another frame within the fields of a reply"
+	case w.unopened():
+		w.broken = "the server sent a frame of a stream that was not opened"
 	case in.kind == typeData && in.stream == 0:
 		w.broken = "the server sent content that belongs to no stream"
 	case in.kind == typeData:
@@ -152,6 +154,13 @@ func (w *Wire) open() {
 
 // mine reports whether the frame is of the call in flight.
 func (w *Wire) mine() bool { return w.call != nil && w.in.stream == w.stream }
+
+// unopened reports whether the frame is about a stream that no call has had (RFC 9113 section 5.1). Types that are not known
+// are passed over, and a priority means nothing.
+func (w *Wire) unopened() bool {
+	k := w.in.kind
+	return w.in.stream != 0 && (w.in.stream > w.stream || w.in.stream&1 == 0) && (k == typeData || k == typeHeaders || k == typeReset || k == typeWindow)
+}
 
 // replies reports whether the frame is a part of the reply to the call in flight.
 func (w *Wire) replies() bool {

@@ -48,12 +48,19 @@ const bodyKept = 64 << 20
 type found struct {
 	status, contentType, encoding, code, message string
 	coded                                        bool // there is a grpc-status
+	plain                                        bool // there is a field that is no pseudo-header
+	malformed                                    bool // pseudo-headers are not as they must be (RFC 9113 section 8.3)
 }
 
 func (f *found) clear() { *f = found{} }
 
 // field takes a field of the block that is being read.
 func (w *Wire) field(f hpack.HeaderField) {
+	if f.IsPseudo() {
+		w.found.malformed = w.found.malformed || w.found.plain || w.found.status != "" || f.Name != ":status"
+	} else {
+		w.found.plain = true
+	}
 	switch f.Name {
 	case ":status":
 		w.found.status = f.Value
@@ -81,6 +88,8 @@ func (w *Wire) section() {
 	f := &w.found
 	switch {
 	case w.verdict != backends.NextMore:
+	case f.malformed, !w.headed && f.status == "", w.headed && w.in.ends && f.status != "":
+		w.fail(backends.Protocol, "the server sent fields without one :status in front, or trailers with one")
 	case w.in.ends && (w.headed || f.coded):
 		w.trailers()
 	case w.headed:

@@ -77,10 +77,10 @@ func TestAnswers(t *testing.T) {
 func TestReceiveWindow(t *testing.T) {
 	p := newPair(t)
 	content := make([]byte, frameLeast)
-	p.unpaid = refill - 10*frameLeast
+	p.unpaid, p.stream = refill-10*frameLeast, 9
 	window := int64(refill) // of the rest of it
 	for range 20 {
-		p.must(p.framer.WriteData(9, false, content)) // of no call: it counts all the same
+		p.must(p.framer.WriteData(9, false, content)) // of a call that is over: it counts all the same
 		if window -= frameLeast; window < 0 {
 			t.Fatal("the server has no window any more")
 		}
