@@ -65,7 +65,10 @@ func (r *runner) probe(ctx context.Context, t *target, call *backends.Call, ids 
 // counts reports whether a server stood behind what came back. Of a reply in several responses the first one shows it, however
 // long the others take.
 func counts(s *backends.Sample) bool {
-	if s.Responses > 0 {
+	switch {
+	case s.Class == backends.Status && s.Status == unavailable[0]: // over HTTP a refusal is a response
+		return false
+	case s.Responses > 0:
 		return true
 	}
 	switch s.Class {
