@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -23,9 +24,12 @@ type RawOptions struct {
 // Raw is a server that plays a script.
 type Raw struct {
 	Address string // host:port or path
+	CA      string // a file with the authority of the certificates that the script names
 	listen  net.Listener
 	tls     *tls.Config
-	script  [][]command
+	script  *script
+	issuer  *issuer        // of the certificates that the script names; nil: it names none
+	seen    map[string]int // requests so far, by path
 	size    atomic.Int64
 	count   atomic.Int64
 	ctx     context.Context //nolint:containedctx // it ends the server's goroutines, which start here
@@ -46,14 +50,17 @@ func StartRaw(t testing.TB, o RawOptions, config *tls.Config, script string) *Ra
 	switch {
 	case o.Unix:
 		network, address = "unix", t.TempDir()+"/raw"
-	case config != nil:
+	case config != nil || parsed.secure():
 		address = "127.0.0.1:0" // as Certificate names it
 	}
 	listen, err := net.Listen(network, address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Raw{Address: listen.Addr().String(), listen: listen, tls: config, script: parsed, open: map[net.Conn]bool{}}
+	r := &Raw{Address: listen.Addr().String(), listen: listen, tls: config, script: parsed, open: map[net.Conn]bool{}, seen: map[string]int{}}
+	if parsed.secure() {
+		r.issuer, r.CA = newIssuer(t)
+	}
 	r.start()
 	t.Cleanup(r.Down)
 	return r
@@ -116,8 +123,8 @@ func (r *Raw) accept() {
 				conn = tls.Server(raw, r.tls)
 			}
 			p := &played{r: r, raw: raw, conn: conn, in: bufio.NewReader(conn)}
-			p.play(r.script[min(n, len(r.script)-1)])
-			_ = conn.Close()
+			p.play(r.script.connections[min(n, len(r.script.connections)-1)])
+			_ = p.conn.Close()
 			r.mu.Lock()
 			delete(r.open, raw)
 			r.mu.Unlock()
@@ -132,6 +139,9 @@ type played struct {
 	in        *bufio.Reader
 	piece     int
 	pause     time.Duration
+	asked     asked  // the request that a handler answers
+	calls     *calls // of a gRPC connection
+	writing   sync.Mutex
 }
 
 func (p *played) play(script []command) {
@@ -156,14 +166,26 @@ func (p *played) do(c command) bool {
 	case "read":
 		return p.read(c.n)
 	case "await":
-		return p.await(c.bytes)
-	case "send":
-		return p.send(c.bytes)
+		b, err := c.bytes.flat()
+		return err == nil && p.await(b)
 	case "split":
 		p.piece, p.pause = c.n, c.wait
 		return true
 	case "delay":
 		return p.wait(c.wait)
+	case "times":
+		for range c.n {
+			if !p.do(*c.repeats) {
+				return false
+			}
+		}
+		return true
+	case "good":
+		return p.good()
+	case "serve http":
+		return p.serveHTTP()
+	case "serve grpc":
+		return p.serveGRPC()
 	case "reset":
 		if tcp, ok := p.raw.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0)
@@ -171,8 +193,36 @@ func (p *played) do(c command) bool {
 		_ = p.raw.Close()
 	case "hang":
 		<-p.r.ctx.Done()
+	case "close":
+	default:
+		return p.say(c)
 	}
 	return false // reset, close and hang end the script
+}
+
+// say plays a command that sends something, or shakes hands.
+func (p *played) say(c command) bool {
+	switch c.word {
+	case "send":
+		return p.send(c.bytes)
+	case "head":
+		return p.head(c)
+	case "chunk":
+		return p.chunk(c.bytes)
+	case "reply":
+		if p.calls == nil {
+			return p.replyHTTP(c.n, c.bytes)
+		}
+		return p.replyGRPC(c.n, c.bytes)
+	case "headers":
+		return p.headers(c.frame)
+	case "data":
+		return p.data(c.frame, c.bytes)
+	case "frame":
+		return p.frame(c.frame, c.bytes)
+	}
+	certificate, _ := strings.CutPrefix(c.word, "tls ")
+	return p.handshake(certificate)
 }
 
 func (p *played) read(n int) bool {
@@ -193,7 +243,32 @@ func (p *played) await(want []byte) bool {
 	return true
 }
 
-func (p *played) send(b []byte) bool {
+// sendMost is how much of a payload that repeats is written at a time.
+const sendMost = 64 << 10
+
+func (p *played) send(all payload) bool {
+	for _, part := range all {
+		b, n := p.fill(part.bytes), part.n
+		if n > 1 && len(b) > 0 && len(b) < sendMost {
+			times := min(n, int64(sendMost/len(b)))
+			if rest := n % times; rest > 0 && !p.write(bytes.Repeat(b, int(rest))) {
+				return false
+			}
+			b, n = bytes.Repeat(b, int(times)), n/times
+		}
+		for range n {
+			if !p.write(b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// write sends bytes as they are, in pieces where the script wants some.
+func (p *played) write(b []byte) bool {
+	p.writing.Lock()
+	defer p.writing.Unlock()
 	for p.piece > 0 && len(b) > p.piece {
 		if _, err := p.conn.Write(b[:p.piece]); err != nil || !p.wait(p.pause) {
 			return false

@@ -109,15 +109,26 @@ func (f *fatal) Fatal(v ...any) {
 
 func TestScriptMistakes(t *testing.T) {
 	for script, want := range map[string]string{
-		"":                      "no accept",
-		"send \"x\"":            "before accept",
-		"accept\nsend x":        "line 2",
-		"accept\nsendhex 0":     "odd length",
-		"accept\nread some":     "invalid syntax",
-		"accept\ndelay 5":       "missing unit",
-		"accept\nsplit 1 x":     "invalid duration",
-		"accept\nclose now":     "takes no value",
-		"accept\n\nshout \"x\"": "line 3: \"shout \\\"x\\\"\": no such command",
+		"":                                  "no accept",
+		"send \"x\"":                        "before accept",
+		"accept\nsend x":                    "line 2",
+		"accept\nsendhex 0":                 "odd length",
+		"accept\nread some":                 "invalid syntax",
+		"accept\ndelay 5":                   "missing unit",
+		"accept\nsplit 1 x":                 "invalid duration",
+		"accept\nclose now":                 "takes no value",
+		"accept; send \"x":                  "a string does not end",
+		"accept; send foo(\"x\")":           "there is no function",
+		"accept; send \"x\"*1000GiB*2":      "is no payload",
+		"accept; frame dat \"x\"":           "no type of frames",
+		"accept; settings WINDOW=1":         "no setting",
+		"accept; headers \"no colon\"":      "no field",
+		"accept; goaway 1":                  "wants 2 numbers",
+		"accept; send proto(x:1)":           "a field's number",
+		"accept; tls borrowed":              "no such tls",
+		"accept; serve smtp":                "no such serve",
+		"accept; serve http\non x y; close": "invalid syntax",
+		"accept\n\nshout \"x\"":             "line 3: \"shout \\\"x\\\"\": no such command",
 	} {
 		f := &fatal{TB: t}
 		func() {

@@ -1,60 +1,133 @@
 package backendtest
 
 import (
-	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// command is one line of a script.
-type command struct {
-	word  string
-	bytes []byte
-	n     int
-	wait  time.Duration
+// script is what a Raw server plays.
+type script struct {
+	connections [][]command // the last one serves all further connections
+	handlers    []handler
 }
 
-// parseScript reads a script: one command a line, # starts a comment.
+// handler is what a request gets whose path ends in name, from the n-th such request of the server on. The last one that
+// applies counts.
+type handler struct {
+	name     string
+	from     int
+	commands []command
+}
+
+// command is one step of a script.
+type command struct {
+	word    string
+	bytes   payload
+	n       int
+	wait    time.Duration
+	frame   frameHead
+	repeats *command // of "times"
+}
+
+// parseScript reads a script: one command a line, or several with semicolons between them; # starts a line of comment.
 //
-//	script     = 1*connection          ; the last one serves all further connections
-//	connection = "accept" *command     ; at its end the connection is closed
-//	command    = "read" SP ( "head" / "size" / NUMBER )  ; up to an empty line; one request; so many bytes
-//	           / "await" SP STRING     ; up to and with these bytes
-//	           / "send" SP STRING      ; a Go string
+//	script     = 1*connection *handler      ; "define" SP NAME SP TEXT, anywhere, puts TEXT for $NAME from there on
+//	connection = "accept" *command        ; the last one serves all further connections; at its end the connection is closed
+//	handler    = "on" SP NAME [ SP N ] *command  ; what "serve" answers requests with whose path ends in NAME, from the N-th on
+//	command    = "read" SP ( "head" / "size" / NUMBER )  ; up to an empty line; one request; a number of bytes
+//	           / "await" SP PAYLOAD       ; up to and with these bytes
+//	           / "send" SP PAYLOAD
 //	           / "sendhex" SP HEX
 //	           / "split" SP NUMBER [ SP DURATION ]  ; later sends go out in pieces of so many bytes, pausing in between
 //	           / "delay" SP DURATION
-//	           / "reset"               ; close with RST
+//	           / "times" SP NUMBER SP command
+//	           / "reset"                  ; close with RST
 //	           / "close"
-//	           / "hang"                ; hold the connection until the server stops
-//	           / "repeat"              ; go on at the line after accept
-func parseScript(text string) (connections [][]command, err error) {
+//	           / "hang"                   ; hold the connection until the server stops
+//	           / "repeat"                 ; go on at the line after accept
+//	           / "tls" SP CERTIFICATE     ; a TLS handshake: good, expired, future, other-host, untrusted, mutual
+//	           / "serve" SP ( "http" / "grpc" )  ; answer requests by the handlers until the client goes
+//	           / "good"                   ; in a handler: what the handler before it for the same request does
+//
+// See payload.go for PAYLOAD, serve_http.go and serve_grpc.go for the commands of each protocol.
+func parseScript(text string) (*script, error) {
+	s := &script{}
+	var list *[]command
+	defined := strings.NewReplacer()
+	var words []string
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		word, value, _ := strings.Cut(line, " ")
-		if word == "accept" {
-			connections = append(connections, nil)
+		line = defined.Replace(line)
+		if text, is := strings.CutPrefix(line, "define "); is {
+			name, text, _ := strings.Cut(text, " ")
+			words = append(words, "$"+name, strings.TrimSpace(text))
+			defined = strings.NewReplacer(words...)
 			continue
 		}
-		if len(connections) == 0 {
-			return nil, fmt.Errorf("script line %d: %q before accept", i+1, line)
+		steps, err := splitCommands(line)
+		for k := 0; err == nil && k < len(steps); k++ {
+			list, err = s.add(list, steps[k])
 		}
-		c, err := parseCommand(word, strings.TrimSpace(value))
 		if err != nil {
 			return nil, fmt.Errorf("script line %d: %q: %w", i+1, line, err)
 		}
-		last := &connections[len(connections)-1]
-		*last = append(*last, c)
 	}
-	if len(connections) == 0 {
-		return nil, fmt.Errorf("script has no accept")
+	if len(s.connections) == 0 {
+		return nil, errors.New("script has no accept")
 	}
-	return connections, nil
+	return s, nil
+}
+
+// add takes in one command, which may begin a connection or a handler, and gives the list that later ones belong to.
+func (s *script) add(list *[]command, step string) (*[]command, error) {
+	word, value, _ := strings.Cut(step, " ")
+	value = strings.TrimSpace(value)
+	switch {
+	case word == "accept":
+		s.connections = append(s.connections, nil)
+		return &s.connections[len(s.connections)-1], nil
+	case list == nil:
+		return nil, errors.New("before accept")
+	case word == "on":
+		h := handler{}
+		name, from, counted := strings.Cut(value, " ")
+		h.name = name
+		if counted {
+			var err error
+			if h.from, err = strconv.Atoi(from); err != nil {
+				return nil, err
+			}
+		}
+		s.handlers = append(s.handlers, h)
+		return &s.handlers[len(s.handlers)-1].commands, nil
+	}
+	c, err := parseCommand(word, value)
+	*list = append(*list, c)
+	return list, err
+}
+
+// splitCommands cuts a line at its semicolons, but for those in strings.
+func splitCommands(line string) (steps []string, err error) {
+	from := 0
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case strings.IndexByte(quotes, c) >= 0:
+			q, err := strconv.QuotedPrefix(line[i:])
+			if err != nil {
+				return nil, errors.New("a string does not end")
+			}
+			i += len(q) - 1
+		case c == ';':
+			steps, from = append(steps, strings.TrimSpace(line[from:i])), i+1
+		}
+	}
+	return append(steps, strings.TrimSpace(line[from:])), nil
 }
 
 func parseCommand(word, value string) (c command, err error) {
@@ -66,13 +139,11 @@ func parseCommand(word, value string) (c command, err error) {
 			return c, nil
 		}
 		c.n, err = strconv.Atoi(value)
-	case "await", "send":
-		var s string
-		s, err = strconv.Unquote(value)
-		c.bytes = []byte(s)
+	case "await", "send", "chunk":
+		c.bytes, err = parsePayload(value)
 	case "sendhex":
 		c.word = "send"
-		c.bytes, err = hex.DecodeString(value)
+		c.bytes, err = parsePayload("hex(" + value + ")")
 	case "split":
 		n, wait, both := strings.Cut(value, " ")
 		if c.n, err = strconv.Atoi(n); err == nil && both {
@@ -80,12 +151,50 @@ func parseCommand(word, value string) (c command, err error) {
 		}
 	case "delay":
 		c.wait, err = time.ParseDuration(value)
-	case "reset", "close", "hang", "repeat":
-		if value != "" {
-			err = fmt.Errorf("takes no value")
+	case "times":
+		n, step, _ := strings.Cut(value, " ")
+		if c.n, err = strconv.Atoi(n); err == nil {
+			inner := command{}
+			word, value, _ := strings.Cut(step, " ")
+			inner, err = parseCommand(word, strings.TrimSpace(value))
+			c.repeats = &inner
 		}
+	case "tls", "serve":
+		c.word = word + " " + value
+		if !knownWord(word, value) {
+			err = fmt.Errorf("no such %s", word)
+		}
+	case "reset", "close", "hang", "repeat", "good":
+		if value != "" {
+			err = errors.New("takes no value")
+		}
+	case "reply", "head":
+		c, err = parseReply(word, value)
 	default:
-		err = fmt.Errorf("no such command")
+		return parseFrame(word, value)
 	}
+	return c, err
+}
+
+func knownWord(word, value string) bool {
+	if word == "tls" {
+		_, ok := certificates[value]
+		return ok
+	}
+	return value == "http" || value == "grpc"
+}
+
+// parseReply reads what answers a request in one step: a status and, of a reply, the body or message; of a head, its fields.
+func parseReply(word, value string) (c command, err error) {
+	c.word = word
+	status, rest, _ := strings.Cut(value, " ")
+	if c.n, err = strconv.Atoi(status); err != nil {
+		return c, err
+	}
+	if word == "head" {
+		c.frame.fields, err = parseFields(rest)
+		return c, err
+	}
+	c.bytes, err = parsePayload(rest)
 	return c, err
 }

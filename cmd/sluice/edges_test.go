@@ -75,7 +75,7 @@ github.com/prometheus/client_model        executor/observe
 golang.org/x/text                         scenario/source
 go.uber.org/goleak                        backends/backendtest
 google.golang.org/grpc                    backends/wire/grpcraw backends/builtin backends/builtin/* testdata/bench/*
-golang.org/x/net                          backends/wire/http2
+golang.org/x/net                          backends/wire/http2 backends/backendtest
 google.golang.org/protobuf                backends/wire/* backends/builtin backends/builtin/* backends/kserve backends/triton testdata/bench/*
 github.com/ebitengine/purego               backends/wire/native
 golang.org/x/sys                          executor/drive backends/wire/* backends/builtin executor/observe testdata/bench/*

@@ -1,0 +1,82 @@
+package backendtest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// asked is a request that is being answered.
+type asked struct {
+	id     []byte // as it names itself; nil: it does not
+	stream uint32
+	left   []handler // those that "good" falls back to, the next one first
+}
+
+// handlers gives those for a path that apply to this request, the one that counts first.
+func (r *Raw) handlers(path string) (list []handler) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen[path]++
+	for i := len(r.script.handlers) - 1; i >= 0; i-- {
+		h := r.script.handlers[i]
+		if strings.HasSuffix(path, "/"+h.name) && r.seen[path] >= h.from {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// handle answers a request, and reports whether the connection goes on. found is whether there is a handler.
+func (p *played) handle(path string, a asked) (goes, found bool) {
+	list := p.r.handlers(path)
+	if len(list) == 0 {
+		return true, false
+	}
+	outer := p.asked
+	p.asked = a
+	p.asked.left = list
+	goes = p.good()
+	p.asked = outer
+	return goes, true
+}
+
+// good plays the next of the handlers that are left.
+func (p *played) good() bool {
+	if len(p.asked.left) == 0 {
+		return true
+	}
+	h := p.asked.left[0]
+	p.asked.left = p.asked.left[1:]
+	for _, c := range h.commands {
+		if !p.do(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// ids finds how an inference request names itself: in JSON, and as field 3 of a message.
+var ids = regexp.MustCompile(`"id":"(\d{20})"|\x1a\x14(\d{20})`)
+
+func idOf(body []byte, gzipped bool) []byte {
+	if gzipped {
+		if z, err := gzip.NewReader(bytes.NewReader(body)); err == nil {
+			body, _ = io.ReadAll(io.LimitReader(z, flatMost))
+		}
+	}
+	if m := ids.FindSubmatch(body); m != nil {
+		return append(m[1], m[2]...)
+	}
+	return nil
+}
+
+// fill puts the id of the request where it belongs.
+func (p *played) fill(b []byte) []byte {
+	if p.asked.id == nil || !bytes.Contains(b, []byte(requestID)) {
+		return b
+	}
+	return bytes.ReplaceAll(b, []byte(requestID), p.asked.id)
+}
