@@ -101,7 +101,7 @@ type Type struct {
 // Types are the types of scalars, by name.
 func Types() []Type {
 	var all []Type
-	for _, e := range entries(builtTree().Get("$defs")) {
+	for _, e := range entries(tree().Get("$defs")) {
 		name, help := text(e.Value.Get("title")), text(e.Value.Get("description"))
 		if help == "" || strings.Contains(name, " ") || slices.ContainsFunc(all, func(t Type) bool { return t.Name == name }) {
 			continue
@@ -129,7 +129,7 @@ type place struct {
 
 var properties = sync.OnceValue(func() []place {
 	w := walker{}
-	w.schema(builtTree(), nil, nil)
+	w.schema(tree(), nil, nil)
 	return w.found
 })
 
@@ -139,11 +139,11 @@ type walker struct{ found []place }
 // schema visits all properties that a value at path can have. refs are the definitions on the way, so that one that
 // holds itself ends.
 func (w *walker) schema(s *source.Node, path, refs []string) {
-	if s == nil || s.Kind != source.Map {
+	if s == nil || s.Kind != source.Map || isUnbuilt(s) {
 		return
 	}
 	for _, e := range entries(s.Get("properties")) {
-		if s == builtTree() || s.Get("title") != nil { // not those in conditions
+		if (s == tree() || s.Get("title") != nil) && !isUnbuilt(e.Value) { // not those in conditions
 			w.property(s, e, path, refs)
 		}
 	}
@@ -157,7 +157,7 @@ func (w *walker) schema(s *source.Node, path, refs []string) {
 	}
 	w.schema(s.Get("additionalProperties"), append(slices.Clone(path), anyName), refs)
 	if target := text(s.Get("$ref")); target != "" && !slices.Contains(refs, target) && !strings.HasSuffix(target, "/profile") {
-		w.schema(builtTree().At(strings.TrimPrefix(target, "#")), path, append(slices.Clone(refs), target))
+		w.schema(tree().At(strings.TrimPrefix(target, "#")), path, append(slices.Clone(refs), target))
 	}
 }
 
@@ -201,6 +201,12 @@ func property(owner *source.Node, key string) (Property, bool) {
 		p.Required = slices.ContainsFunc(required.Items, func(r *source.Node) bool { return r.Text == key })
 	}
 	return p, true
+}
+
+// isUnbuilt reports whether a value cannot be run by this version, whatever it is.
+func isUnbuilt(s *source.Node) bool {
+	later := s.Get(notBuilt)
+	return later != nil && later.Kind == source.Scalar
 }
 
 // words finds the closed set of words of a value, of the scalar form of it, or of its items.

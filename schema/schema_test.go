@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 // keywords are those that our schemas may use; a misspelled one would say nothing.
 var keywords = strings.Fields(`$schema $id $comment $defs $ref title description default examples type enum const pattern
 	properties additionalProperties propertyNames required minProperties items minItems maxItems minimum maximum exclusiveMinimum
-	allOf if then else not format notBuilt`)
+	allOf anyOf if then else not format notBuilt errorMessage patternErrorMessage defaultSnippets`)
 
 func decoded(t *testing.T, data []byte) map[string]any {
 	t.Helper()
@@ -43,7 +44,7 @@ func eachSchema(s any, at string, f func(at string, s map[string]any)) {
 			}
 		case "items", "if", "then", "else", "not", "additionalProperties", "propertyNames":
 			eachSchema(v, at+"/"+k, f)
-		case "allOf":
+		case "allOf", "anyOf":
 			for i, sub := range v.([]any) {
 				eachSchema(sub, fmt.Sprintf("%s/%s/%d", at, k, i), f)
 			}
@@ -52,7 +53,13 @@ func eachSchema(s any, at string, f func(at string, s map[string]any)) {
 }
 
 func TestSchemaKeywords(t *testing.T) {
-	root := decoded(t, Language())
+	for name, text := range map[string][]byte{"the language": Language(), "the plan": Plan()} {
+		t.Run(name, func(t *testing.T) { keywordsOf(t, decoded(t, text)) })
+	}
+}
+
+func keywordsOf(t *testing.T, root map[string]any) {
+	t.Helper()
 	formats := []string{"date-time", "uri", "regex"}
 	n := 0
 	eachSchema(root, "", func(at string, s map[string]any) {
@@ -88,34 +95,36 @@ func TestSchemaHeader(t *testing.T) {
 	}
 }
 
-// Every key that a person can write says what it is and shows a value that it accepts.
+// Every key that a person can write says what it is and shows a value that it accepts, to the program as an example and to
+// editors as a snippet where that is a map.
 func TestEveryPropertyHasAnExampleThatIsValid(t *testing.T) {
-	root := decoded(t, Plan())
+	for name, text := range map[string][]byte{"the language": Language(), "the plan": Plan()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			examplesOf(t, text)
+		})
+	}
+}
+
+func examplesOf(t *testing.T, text []byte) {
+	t.Helper()
+	root := decoded(t, text)
 	c := jsonschema.NewCompiler() // without our keyword: examples of what is not built must be right too
 	c.AssertFormat = true
 	c.LoadURL = func(url string) (io.ReadCloser, error) { return nil, fmt.Errorf("load %s", url) }
-	if err := c.AddResource(planURL, bytes.NewReader(Plan())); err != nil {
+	if err := c.AddResource(planURL, bytes.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
 	checked := 0
-	check := func(at string, s map[string]any) {
-		examples, _ := s["examples"].([]any)
-		if len(examples) == 0 || s["description"] == nil {
-			t.Errorf("%s: no description or no example", at)
-			return
-		}
+	check := func(at string, values []any) {
 		compiled, err := c.Compile(planURL + "#" + strings.ReplaceAll(at, "^", "%5E"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		values := examples
-		if d, ok := s["default"]; ok {
-			values = append(slices.Clone(values), d)
-		}
 		for _, v := range values {
 			checked++
 			if err := compiled.Validate(v); err != nil {
-				t.Errorf("%s: example or default %v: %v", at, v, err)
+				t.Errorf("%s: example, default or snippet %v: %v", at, v, err)
 			}
 		}
 	}
@@ -123,14 +132,71 @@ func TestEveryPropertyHasAnExampleThatIsValid(t *testing.T) {
 		if s["title"] == nil && at != "" {
 			return // the properties of a condition
 		}
+		if strings.Count(at, "/") == 2 && s["defaultSnippets"] != nil { // of a definition
+			check(at, snippetsOf(t, s))
+		}
 		properties, _ := s["properties"].(map[string]any)
 		for name, sub := range properties {
-			check(at+"/properties/"+name, sub.(map[string]any))
+			property := sub.(map[string]any)
+			examples, _ := property["examples"].([]any)
+			if below, is := property["allOf"].([]any); is && len(examples) == 0 {
+				examples, _ = below[0].(map[string]any)["examples"].([]any)
+			}
+			values := append(slices.Clone(examples), snippetsOf(t, property)...)
+			if len(values) == 0 || property["description"] == nil {
+				t.Errorf("%s/properties/%s: no description or no example", at, name)
+			}
+			if d, ok := property["default"]; ok {
+				values = append(values, d)
+			}
+			check(at+"/properties/"+name, values)
 		}
 	})
 	if checked < 500 {
 		t.Errorf("only %d values were checked", checked)
 	}
+}
+
+// snippetsOf are the values that the snippets of a schema insert when nothing is filled in.
+func snippetsOf(t *testing.T, s map[string]any) (values []any) {
+	t.Helper()
+	snippets, _ := s["defaultSnippets"].([]any)
+	for _, one := range snippets {
+		v := inserted(t, one.(map[string]any)["body"])
+		if _, item := v.(map[string]any); item && s["items"] != nil {
+			v = []any{v}
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+var (
+	placeOfValue = regexp.MustCompile(`\$\{[0-9]+:((?:[^}\\]|\\.)*)\}`)
+	placeOfWord  = regexp.MustCompile(`\$\{[0-9]+\|([^,|]*)[^}]*\|\}`)
+)
+
+// inserted is the body of a snippet with the values that it proposes.
+func inserted(t *testing.T, body any) any {
+	t.Helper()
+	switch body := body.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, v := range body {
+			out[fmt.Sprint(inserted(t, key))] = inserted(t, v)
+		}
+		return out
+	case []any:
+		var out []any
+		for _, v := range body {
+			out = append(out, inserted(t, v))
+		}
+		return out
+	case string:
+		text := placeOfWord.ReplaceAllString(placeOfValue.ReplaceAllString(body, "$1"), "$1")
+		return parse(t, "snippet", strings.NewReplacer(`\$`, "$", `\}`, "}").Replace(text)).JSON()
+	}
+	return body
 }
 
 func TestCompileFollowsNoReferencesOutside(t *testing.T) {

@@ -148,15 +148,10 @@ func decode(pointer string) []string {
 
 // tree is the schema of the whole language as nodes, which keep the order of keys: JSON is YAML. The pointers of the
 // validator's complaints lead into it.
-var tree = sync.OnceValue(func() *source.Node { return mustParse("language.json", languageText) })
-
-// builtTree is the schema of what this version can run as nodes.
-var builtTree = sync.OnceValue(func() *source.Node { return mustParse("plan.schema.json", planText) })
-
-func mustParse(name string, text []byte) *source.Node {
-	root, found := source.Parse(name, text)
+var tree = sync.OnceValue(func() *source.Node {
+	root, found := source.Parse("language.json", languageText)
 	if found.HasErrors() {
 		panic("schema: " + found.Error()) // the embedded file is broken
 	}
 	return root
-}
+})

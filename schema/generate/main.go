@@ -45,7 +45,7 @@ func files() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	compact, err := published(root).MarshalJSON()
+	compact, err := forEditors(root).MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func files() (map[string][]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, compact, "", "  "); err != nil {
+	if err := json.Indent(&b, compact, "", " "); err != nil {
 		return nil, fmt.Errorf("indent the schema: %w", err)
 	}
 	b.WriteByte('\n')

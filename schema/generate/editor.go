@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// forEditors is the schema that says the same in the form that yaml-language-server, and editors that read schemas as it
+// does, make the most of:
+//
+//   - It offers the words of an enum only where no condition is before them: alternatives take the place of conditions.
+//   - Of several descriptions it shows the innermost, and of examples all: types have neither, so that the key's own are shown.
+//   - What a type says of its form is the message for a value that does not have it.
+//   - A plan that extends another is not asked for the keys that the other may have.
+//   - Keys that hold maps have snippets.
+//
+// It also refuses what the program refuses later, when plans are merged and variables are known, as far as one file shows it.
+func forEditors(root object) object {
+	whole := published(withVariants(root))
+	var defs object
+	for _, d := range whole.get("$defs").(object) {
+		schema := d.value.(object)
+		if isType(schema) {
+			schema = typeForEditors(schema)
+		}
+		schema = alternatives(schema).(object)
+		defs = append(defs, member{d.name, withSnippets(d.name, withChoices(d.name, schema))})
+	}
+	return whole.with(member{"$defs", defs})
+}
+
+// withVariants moves the keys of a plan to a definition, and puts two others beside it. What a plan says over another that
+// it extends, or a stage over the defaults, is merged: nothing is required there, and null removes a key.
+func withVariants(root object) object {
+	defs := root.get("$defs").(object)
+	maps := map[string]bool{}
+	for _, d := range defs {
+		maps[d.name] = defs.get("overlay_"+d.name) != nil
+	}
+	var header object
+	plan := object{{"title", root.get("title")}, {"type", "object"}}
+	for _, m := range root {
+		switch m.name {
+		case "$schema", "$id", "$comment", "title", "description", "type":
+			header = append(header, m)
+		case "$defs":
+		default:
+			plan = append(plan, m)
+		}
+	}
+	properties := root.get("properties").(object)
+	extension := object{
+		{"title", "plan that extends another"}, {"type", "object"}, {"properties", nullable(properties, maps)}, {"additionalProperties", false},
+	}
+	named := object{{"title", "stage"}, {"allOf", []object{ref("overlay_stage"), {
+		{"if", object{{"not", object{{"required", []string{"parallel"}}}}}},
+		{"then", object{{"title", "stage"}, {"required", []string{"id"}}}},
+	}}}}
+	stages := properties.get("stages").(object).with(member{"items", named})
+	withDefaults := plan.with(member{"properties", properties.with(member{"stages", stages})})
+	return append(header,
+		member{"if", has("extends")}, member{"then", ref("extension")},
+		member{"else", object{{"if", has("defaults")}, {"then", ref("plan_with_defaults")}, {"else", ref("plan")}}},
+		member{"$defs", append(object{{"plan", plan}, {"plan_with_defaults", withDefaults}, {"extension", extension}}, defs...)})
+}
+
+func has(key string) object { return object{{"type", "object"}, {"required", []string{key}}} }
+
+// isType reports whether a definition is a type of scalars.
+func isType(schema object) bool {
+	return schema.get("description") != nil && schema.get("properties") == nil
+}
+
+// typeForEditors has a message in place of a description.
+func typeForEditors(schema object) object {
+	var forms []string
+	for _, e := range schema.get("examples").([]any) {
+		if text := fmt.Sprint(e); !strings.Contains(text, "${") {
+			forms = append(forms, text)
+		}
+	}
+	message := schema.get("description").(string)
+	if len(forms) > 0 {
+		message += " For example: " + strings.Join(forms, ", ") + "."
+	}
+	out := object{{"title", schema.get("title")}, {"errorMessage", message}}
+	for _, m := range schema {
+		if m.name != "title" && m.name != "description" && m.name != "examples" {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// alternatives writes `if not A then B` as `B or A`, and `if A else B` likewise. B is the form that mistakes are measured
+// against: it comes first.
+func alternatives(v any) any {
+	switch v := v.(type) {
+	case []object:
+		var out []object
+		for _, o := range v {
+			out = append(out, alternatives(o).(object))
+		}
+		return out
+	case object:
+		wanted, other := implied(v)
+		var out object
+		for _, m := range v {
+			switch {
+			case m.name == "default", m.name == "examples":
+				out = append(out, m)
+			case m.name == "items" && v.get("type") == "array":
+				message := fmt.Sprintf("A %s: begin each item with `- `.", v.get("title"))
+				out = append(out, member{"errorMessage", message}, member{m.name, alternatives(m.value)})
+			case m.name == "if" && other != nil:
+				out = append(out, member{"anyOf", []object{alternatives(wanted).(object), other}})
+			case (m.name == "then" || m.name == "else") && other != nil:
+			default:
+				out = append(out, member{m.name, alternatives(m.value)})
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// implied are the two of which one must hold, where a condition says so: the value is of other types, or it is a variable.
+// other is nil where the condition says more.
+func implied(schema object) (wanted, other object) {
+	condition, _ := schema.get("if").(object)
+	then, _ := schema.get("then").(object)
+	otherwise, _ := schema.get("else").(object)
+	not, _ := condition.get("not").(object)
+	switch {
+	case len(condition) == 1 && condition.get("$ref") != nil && then == nil && otherwise != nil:
+		return otherwise, condition
+	case len(condition) == 1 && len(not) == 1 && not.get("type") != nil && then != nil && otherwise == nil:
+		types, several := not.get("type").([]string)
+		if !several {
+			types = []string{not.get("type").(string)}
+		}
+		return then, object{{"type", types}}
+	}
+	return nil, nil
+}
