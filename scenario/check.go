@@ -17,6 +17,7 @@ type checker struct {
 	planFile  string
 	modelless map[*rawTarget]bool // targets whose lack of a model is reported
 	used      map[string]bool     // slos, by name
+	statuses  []*statusUse        // lists of codes in `expect`
 }
 
 // plan runs all checks.

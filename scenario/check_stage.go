@@ -24,6 +24,7 @@ func (c *checker) stages() {
 		running = running || !s.never()
 		c.stage(s)
 	}
+	c.checkStatuses()
 	c.groups()
 	switch n := c.raw.At.node.Get("stages"); {
 	case n == nil || c.doubtful("/stages"):
@@ -72,6 +73,7 @@ func (c *checker) request(s *rawStage, at place, r rawRequest, whole bool) {
 		return // its entries say what it leaves open, and repeat what it does not
 	}
 	target := findTarget(c, at, r.Target)
+	c.useStatuses(r.Expect, target)
 	if _, wrong := pick(c.datasets(), r.Data, "main"); wrong != nil && !c.known["/datasets"] && !c.known["/data"] {
 		wrong.about("dataset", "data")
 		c.where(at, r.Data, wrong)

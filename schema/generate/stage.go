@@ -96,7 +96,7 @@ func expectKeys() []key {
 		{name: "outputs", schema: ref("bool"), dflt: true, example: false, description: "Compare with the outputs that the data expects."},
 		{name: "relative", schema: ref("number").with(member{"minimum", 0}), dflt: 0, example: 1e-5, description: "Relative difference that is allowed."},
 		{name: "absolute", schema: ref("number").with(member{"minimum", 0}), dflt: 0, example: 0.001, description: "Absolute difference that is allowed."},
-		{name: "status", schema: listOf(status), example: []any{200, 404}, description: "Status codes that count as answers."},
+		{name: "status", schema: listOf(status), example: []any{200, 404}, description: "Status codes that count as answers, of the target's protocol: over HTTP 100 to 599, else 200 alone; over gRPC and for triton_inprocess 0 to 16, else 0 alone."},
 		{name: "sample", schema: ref("ratio"), dflt: "100%", example: "10%", description: "Share of the replies whose outputs and fields are compared, spread evenly; the first is always among them."},
 		{name: "fields", schema: mapOf(ref("any"), ""), example: object{{"choices.0.finish_reason", "stop"}}, description: "Values that fields of the reply must have, by path: names and indexes. Over gRPC as over HTTP: model_version, parameters.NAME, outputs.0.datatype."},
 	}
