@@ -19,8 +19,8 @@ type endpoint struct {
 	grpc, secure bool
 	network      string // tcp, unix
 	address      string // host:port, or the socket's path
-	host         string // without port: whom the certificate is for
-	authority    string // host or host:port, as the URL has it
+	host         string // without port and IPv6 zone: whom the certificate is for
+	authority    string // host or host:port, as the URL has it; without a zone, which is of this machine alone
 	prefix       string // escaped path before /v2, without a slash at its end
 	tls          *tls.Config
 	wanted       *atomic.Bool // the server has asked for a certificate of the client's
@@ -51,7 +51,11 @@ func parseURL(text string) (endpoint, error) {
 	if u.Hostname() == "" {
 		return e, fmt.Errorf("%s: the URL has no host", text)
 	}
-	e.host, e.authority, e.prefix = u.Hostname(), u.Host, strings.TrimRight(u.EscapedPath(), "/")
+	e.host, _, _ = strings.Cut(u.Hostname(), "%")
+	e.authority, e.prefix = u.Host, strings.TrimRight(u.EscapedPath(), "/")
+	if e.host != u.Hostname() {
+		e.authority = strings.Replace(u.Host, u.Hostname(), e.host, 1)
+	}
 	if e.grpc && e.prefix != "" {
 		return e, fmt.Errorf("%s: gRPC has no URL path", text)
 	}
@@ -59,7 +63,7 @@ func parseURL(text string) (endpoint, error) {
 	if port == "" {
 		port = map[bool]string{true: "443", false: "80"}[e.secure]
 	}
-	e.address = net.JoinHostPort(e.host, port)
+	e.address = net.JoinHostPort(u.Hostname(), port)
 	return e, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/netlane"
@@ -20,7 +21,8 @@ func ClientFor(endpoint string, o *backends.TLSOptions) (*http.Client, error) {
 	}
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1}
 	if u.Scheme == "https" {
-		if t.TLSClientConfig, err = netlane.TLSConfig(o, u.Hostname()); err != nil {
+		host, _, _ := strings.Cut(u.Hostname(), "%") // an IPv6 zone is in no certificate
+		if t.TLSClientConfig, err = netlane.TLSConfig(o, host); err != nil {
 			return nil, err
 		}
 	}
