@@ -167,10 +167,10 @@ func (a *app) play(program *executor.Program, samples *artifact.Samples, signals
 	return r, diags
 }
 
-// number is the signal as exit codes know it: a terminal that hangs up ends the run like SIGTERM does.
+// number is that of a signal which listen hears.
 func number(s os.Signal) int {
-	if s == os.Interrupt {
-		return int(syscall.SIGINT)
+	if n, ok := s.(syscall.Signal); ok {
+		return int(n)
 	}
 	return int(syscall.SIGTERM)
 }

@@ -44,13 +44,13 @@ func Codes() []Code {
 		{CodeInternal, result.ErrorVerdict, "an internal error, or an expression that could not be evaluated"},
 		{CodeInterrupt, result.Interrupted, "interrupted (SIGINT)"},
 		{CodeCrash, result.ErrorVerdict, "a crash: fatal error of the runtime, SIGQUIT or SIGABRT"},
-		{CodeTerminate, result.Interrupted, "terminated (SIGTERM)"},
+		{CodeTerminate, result.Interrupted, "terminated (SIGTERM, SIGHUP)"},
 	}
 }
 
 // Occasion is what happened to the run as a whole, beside its results. Each text says what; "" means it did not happen.
 type Occasion struct {
-	Signal   int    // 2 (SIGINT) or 15 (SIGTERM) ended the run; 0: none
+	Signal   int    // 2 (SIGINT), 15 (SIGTERM) or 1 (SIGHUP) ended the run; 0: none
 	Plan     string // a plan or usage error: nothing was sent
 	Internal string // a mistake of this program
 	SetUp    string // set-up failed, beside what nodes say of themselves
@@ -88,7 +88,7 @@ type rule struct {
 func rules() []rule {
 	always := func(code int) func(Occasion) int { return func(Occasion) int { return code } }
 	return []rule{
-		{func(o Occasion) int { return 128 + o.Signal }, interrupted},
+		{ended, interrupted},
 		{always(CodePlan), func(_ *result.Result, o Occasion) (string, bool) { return o.Plan, o.Plan != "" }},
 		{always(CodeInternal), internal},
 		{always(CodeSetUp), unreachable},
@@ -98,10 +98,23 @@ func rules() []rule {
 	}
 }
 
+// hangUp is the signal of a terminal that has gone. It ends a run as SIGTERM does, with its code.
+const hangUp = 1
+
+// ended is the exit code of a signal.
+func ended(o Occasion) int {
+	if o.Signal == hangUp {
+		return CodeTerminate
+	}
+	return 128 + o.Signal
+}
+
 func interrupted(_ *result.Result, o Occasion) (string, bool) {
 	switch o.Signal {
 	case 0:
 		return "", false
+	case hangUp:
+		return "terminated by SIGHUP, as its terminal has gone: the result is partial", true
 	case CodeTerminate - 128:
 		return "terminated by SIGTERM: the result is partial", true
 	}

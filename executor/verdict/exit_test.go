@@ -82,6 +82,7 @@ func TestExit(t *testing.T) {
 		{"evaluation", run(node(9, result.ErrorVerdict)), Occasion{}, 6, "1 of 1 assertion could not be evaluated: s/1: because"},
 		{"SIGINT", run(node(9, result.Pass)), Occasion{Signal: 2}, 130, "interrupted by SIGINT: the result is partial"},
 		{"SIGTERM", nil, Occasion{Signal: 15}, 143, "terminated by SIGTERM: the result is partial"},
+		{"SIGHUP", nil, Occasion{Signal: 1}, 143, "terminated by SIGHUP, as its terminal has gone: the result is partial"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, v, reason := Exit(row.r, row.o)
