@@ -90,35 +90,34 @@ func box[T any](v T, m *mistake) (any, *mistake) { return v, m }
 
 // Grammar of the scalars with a unit:
 //
-//	duration = 1*( decimal ( "ns" | "us" | "µs" | "ms" | "s" | "m" | "h" ) )
-//	rate     = decimal "/" ( "s" | "min" | "h" )
-//	ratio    = decimal "%"
-//	size     = decimal ( "B" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" )
-//	power    = decimal ( "mW" | "W" | "kW" )
+//	duration = see source.ParseDuration
+//	rate     = decimal *" " "/" ( "s" | "min" | "h" )
+//	ratio    = decimal *" " "%"
+//	size     = decimal *" " ( "B" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" )
+//	power    = decimal *" " ( "mW" | "W" | "kW" )
 //	span     = duration | int 1*" " ( "request" | "sequence" | "session" | "pass" ) [ "s" | "es" ]
 //	decimal  = 1*digit [ "." 1*digit ]
 var (
-	decimalForm  = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
-	durationForm = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`)
-	sizeForm     = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)$`)
-	powerForm    = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?(mW|W|kW)$`)
-	spanForm     = regexp.MustCompile(`^([0-9]+) +([a-z]+)$`)
-	intForm      = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+	decimalForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
+	sizeForm    = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) *([A-Za-z]+)$`)
+	powerForm   = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) *(mW|W|kW)$`)
+	spanForm    = regexp.MustCompile(`^([0-9]+) +([a-z]+)$`)
+	intForm     = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 )
 
 func parseDuration(s string) (time.Duration, *mistake) {
 	const detail = "a duration is a number with a unit, such as 50ms, 1.5s, 2m or 1h30m"
-	if !durationForm.MatchString(s) {
+	if !source.IsDuration(s) {
 		m := invalid(detail, "%q is not a duration", s)
 		if decimalForm.MatchString(s) {
 			m.summary, m.nearest = fmt.Sprintf("duration %q has no unit", s), s+"s"
-		} else if meant := source.NearestQuantity(s); durationForm.MatchString(meant) {
+		} else if meant := source.NearestQuantity(s); source.IsDuration(meant) {
 			m.nearest = meant
 		}
 		return 0, m
 	}
-	d, err := time.ParseDuration(s)
-	if err != nil {
+	d, ok := source.ParseDuration(s)
+	if !ok {
 		return 0, invalid("the longest duration is about 292 years", "duration %q is too large", s)
 	}
 	return d, nil
@@ -128,6 +127,7 @@ func parseRate(s string) (rate, *mistake) {
 	const detail = "a rate is a number and a time, such as 200/s, 90/min or 12/h"
 	per := map[string]float64{"s": 1, "min": 60, "h": 3600}
 	n, unit, found := strings.Cut(s, "/")
+	n = strings.TrimRight(n, " ")
 	if !decimalForm.MatchString(n) {
 		m := invalid(detail, "%q is not a rate", s)
 		if meant := source.NearestQuantity(s); strings.Contains(meant, "/") {
@@ -143,9 +143,8 @@ func parseRate(s string) (rate, *mistake) {
 	if per[unit] == 0 {
 		m := invalid(detail, "rate %q has an unknown unit", s)
 		m.allowed = []string{n + "/s", n + "/min", n + "/h"}
-		likely := map[string]string{"sec": "/s", "second": "/s", "m": "/min", "minute": "/min", "hour": "/h"}
-		if likely[unit] != "" {
-			m.nearest = n + likely[unit]
+		if meant := source.NearestQuantity(n + "/" + unit); strings.Contains(meant, "/") {
+			m.nearest = meant
 		}
 		return 0, m
 	}
@@ -156,6 +155,7 @@ func parseRate(s string) (rate, *mistake) {
 func parseRatio(s string) (ratio, *mistake) {
 	const detail = "a ratio is written in percent, such as 0.1% or 95%"
 	n, found := strings.CutSuffix(s, "%")
+	n = strings.TrimRight(n, " ")
 	if !decimalForm.MatchString(n) {
 		return 0, invalid(detail, "%q is not a ratio", s)
 	}
@@ -217,14 +217,14 @@ func parsePower(s string) (power, *mistake) {
 
 func parseSpan(s string) (Span, *mistake) {
 	const detail = "a span is a duration such as 60s, or a number such as 1000 requests or 2 passes"
-	if m := spanForm.FindStringSubmatch(s); m != nil {
+	if m := spanForm.FindStringSubmatch(s); m != nil && !source.IsDuration(s) {
 		return parseCount(s, m[1], m[2])
 	}
 	d, wrong := parseDuration(s)
 	if wrong == nil {
 		return Span{Duration: d}, nil
 	}
-	if durationForm.MatchString(s) {
+	if source.IsDuration(s) {
 		return Span{}, wrong // it is too long
 	}
 	wrong.detail = detail

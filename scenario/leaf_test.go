@@ -3,11 +3,14 @@ package scenario
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"strconv"
 	"testing"
 	"time"
 
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -31,7 +34,19 @@ func TestLeaves(t *testing.T) {
 		{duration, "+5s", "no"},
 		{duration, ".5s", "no 0.5s"},
 		{duration, "1d", "no"},
-		{duration, "5 s", "no 5s"},
+		{duration, "5 s", "5s"},
+		{duration, "36.81 ms", "36.81ms"},
+		{duration, "1 µs", "1µs"},
+		{duration, "1 μs", "1µs"},
+		{duration, "5min", "5m0s"},
+		{duration, "1h30min", "1h30m0s"},
+		{duration, "1 h 30 min", "1h30m0s"},
+		{duration, "5min 3s", "5m3s"},
+		{duration, "5 ", "no"},
+		{duration, "min", "no"},
+		{duration, "5 m s", "no"},
+		{duration, "5ms 3", "no"},
+		{duration, "5\u00a0ms", "no 5ms"},
 		{duration, "5 minutes", "no 5m"},
 		{duration, "5/s", "no"},
 		{duration, "", "no"},
@@ -39,6 +54,9 @@ func TestLeaves(t *testing.T) {
 		{reflect.TypeFor[rate](), "200/s", "200"},
 		{reflect.TypeFor[rate](), "90/min", "1.5"},
 		{reflect.TypeFor[rate](), "0.5/s", "0.5"},
+		{reflect.TypeFor[rate](), "200 /s", "200"},
+		{reflect.TypeFor[rate](), "90 /min", "1.5"},
+		{reflect.TypeFor[rate](), "200 / s", "no 200/s"},
 		{reflect.TypeFor[rate](), "36/h", "0.01"},
 		{reflect.TypeFor[rate](), "5/m", "no 5/min"},
 		{reflect.TypeFor[rate](), "5/sec", "no 5/s"},
@@ -48,11 +66,14 @@ func TestLeaves(t *testing.T) {
 		{reflect.TypeFor[rate](), "/s", "no"},
 		{reflect.TypeFor[ratio](), "0.1%", "0.001"},
 		{reflect.TypeFor[ratio](), "999%", "9.99"},
+		{reflect.TypeFor[ratio](), "0.1 %", "0.001"},
+		{reflect.TypeFor[ratio](), " %", "no"},
 		{reflect.TypeFor[ratio](), "0.1", "no 10%"},
 		{reflect.TypeFor[ratio](), "%", "no"},
 		{reflect.TypeFor[size](), "64MiB", "67108864"},
 		{reflect.TypeFor[size](), "1MB", "1000000"},
 		{reflect.TypeFor[size](), "1.5KiB", "1536"},
+		{reflect.TypeFor[size](), "1.5  KiB", "1536"},
 		{reflect.TypeFor[size](), "512B", "512"},
 		{reflect.TypeFor[size](), "64mib", "no MiB"},
 		{reflect.TypeFor[size](), "64", "no 64B"},
@@ -64,6 +85,10 @@ func TestLeaves(t *testing.T) {
 		{reflect.TypeFor[power](), "500 watts", "no 500W"},
 		{reflect.TypeFor[power](), "500MW", "no"},
 		{spans, "60s", "{1m0s 0 0 0 0}"},
+		{spans, "60 s", "{1m0s 0 0 0 0}"},
+		{spans, "5 min", "{5m0s 0 0 0 0}"},
+		{spans, "1h30min", "{1h30m0s 0 0 0 0}"},
+		{spans, "5 mi", "no"},
 		{spans, "1 request", "{0s 1 0 0 0}"},
 		{spans, "1000 requests", "{0s 1000 0 0 0}"},
 		{spans, "0 requests", "no"},
@@ -131,6 +156,10 @@ func TestTypeOfForm(t *testing.T) {
 		{`"4"`, "text"},
 		{`"true"`, "text"},
 		{`"50ms"`, "duration"},
+		{"50 ms", "duration"},
+		{"5min", "duration"},
+		{"200 /s", "rate"},
+		{"0.1 %", "ratio"},
 		{`""`, "text"},
 		{`"a: b"`, "text"},
 	}
@@ -141,6 +170,44 @@ func TestTypeOfForm(t *testing.T) {
 		}
 		if got := typeOfForm(root.Get("v")); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.written, got, tt.want)
+		}
+	}
+}
+
+// TestPrintedValuesCanBeTyped: what a report prints can be copied into a plan.
+func TestPrintedValuesCanBeTyped(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	types := map[metric.Dim]reflect.Type{
+		metric.Duration: reflect.TypeFor[time.Duration](), metric.Rate: reflect.TypeFor[rate](),
+		metric.Ratio: reflect.TypeFor[ratio](), metric.Bytes: reflect.TypeFor[size](), metric.Power: reflect.TypeFor[power](),
+	}
+	for dim, typ := range types {
+		for range 500 {
+			v := math.Pow(10, random.Float64()*12-6)
+			if dim == metric.Bytes {
+				v = math.Round(v) + 1
+			}
+			text := expression.Format(dim, v)
+			got, wrong := leafOf(typ).parse(source.Plain(text, source.Pos{}), "")
+			if wrong != nil {
+				t.Fatalf("%s %q: %s", dim, text, wrong.summary)
+			}
+			read := map[metric.Dim]func() float64{
+				metric.Duration: func() float64 { return got.(time.Duration).Seconds() }, metric.Rate: func() float64 { return float64(got.(rate)) },
+				metric.Ratio: func() float64 { return float64(got.(ratio)) }, metric.Bytes: func() float64 { return float64(got.(size)) },
+				metric.Power: func() float64 { return float64(got.(power)) },
+			}[dim]()
+			if math.Abs(read-v) > 5e-4*v+1e-9 {
+				t.Errorf("%v is printed as %q and read as %v", v, text, read)
+			}
+		}
+	}
+	for range 500 {
+		d := time.Duration(math.Pow(10, random.Float64()*12+3))
+		for _, text := range []string{source.Duration(d), source.About(d)} {
+			if read, ok := source.ParseDuration(text); !ok || math.Abs(read.Seconds()-d.Seconds()) > 0.05*d.Seconds()+0.001 {
+				t.Errorf("%v is printed as %q and read as %v", d, text, read)
+			}
 		}
 	}
 }

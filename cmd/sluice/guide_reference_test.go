@@ -109,7 +109,8 @@ func drawn(key string) bool {
 func reference(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("\n## Every key\n\nTypes: a **duration** is `50ms`, `1.5s` or `1h30m`; a **rate** `200/s` or `90/min`; a **ratio** `0.1%`; a **size** `64MiB`; a **power** `500W`; a **span** a\n" +
-		"duration, `N requests` or `N passes`; a **dist** a constant or a map of `mean std min max shape values`. Paths are relative to the plan.\n")
+		"duration, `N requests` or `N passes`; a **dist** a constant or a map of `mean std min max shape values`. Minutes are `m` or `min`, and a space may\n" +
+		"stand before a unit, so that a value of the report can be copied: `36.81 ms`, `0.1 %`. Paths are relative to the plan.\n")
 	for _, s := range sections() {
 		fmt.Fprintf(&b, "\n**%s**\n\n| key | type | default | |\n| --- | --- | --- | --- |\n", s.title)
 		for _, key := range s.rows() {

@@ -112,7 +112,8 @@ func (p *paPage) windows(stage any, n *result.Node) {
 	if at := byPercentile(n); at > 0 {
 		what = fmt.Sprintf("p%v latency and throughput", at)
 	}
-	if words := strings.Fields(window); len(words) == 2 {
+	length, err := time.ParseDuration(strings.NewReplacer(" ", "", "min", "m").Replace(window)) // as plans write it
+	if words := strings.Fields(window); len(words) == 2 && err != nil {
 		p.line(2, `Using "count_windows" mode for stabilization`)
 		p.line(2, "Stabilizing using %s", what)
 		p.line(2, "Minimum number of samples in each window: %s", words[0])
@@ -120,7 +121,7 @@ func (p *paPage) windows(stage any, n *result.Node) {
 	}
 	p.line(2, `Using "time_windows" mode for stabilization`)
 	p.line(2, "Stabilizing using %s", what)
-	if length, err := time.ParseDuration(window); err == nil {
+	if err == nil {
 		p.line(2, "Measurement window: %d msec", length.Milliseconds())
 	}
 }

@@ -80,7 +80,7 @@ func (c *checker) identifier(n *ast.IdentifierNode) operand {
 	if meant := c.spacedRate(i); meant != "" {
 		o := at(i)
 		o.from = i - 2
-		return c.refuse(o, problem{code: codeLiteral, summary: "a rate is written without blanks", nearest: meant})
+		return c.refuse(o, problem{code: codeLiteral, summary: "a rate has no space after its /", nearest: meant})
 	}
 	return c.chain(n)
 }

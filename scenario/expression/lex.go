@@ -223,10 +223,9 @@ func (l *lexer) number() {
 	}
 	t := token{kind: tokLiteral, from: from, dim: metric.Number}
 	factor := 1.0
-	unit := l.take(isLetter)
+	unit := l.unit()
 	switch {
-	case unit == "" && l.peek(0) == '%':
-		l.at++
+	case unit == "" && l.percent():
 		t.dim, factor = metric.Ratio, 0.01
 	case unit == "":
 	case durationUnit(unit) != 0:
@@ -246,7 +245,7 @@ func (l *lexer) number() {
 		l.refuse(from, codeLiteral, "this number is too large: a number must be finite", "")
 		return
 	}
-	if l.peek(0) == '/' && isLetter(l.peek(1)) && t.dim != metric.Ratio && t.dim != metric.Power && !l.rate(&t) {
+	if t.dim != metric.Ratio && t.dim != metric.Power && !l.rate(&t) {
 		return
 	}
 	l.add(t)
@@ -273,64 +272,6 @@ func (l *lexer) decimal() string {
 		}
 	}
 	return string(l.text[from:l.at])
-}
-
-// compound reads the rest of a duration: 1h30m.
-func (l *lexer) compound(t token, digits, unit string) {
-	t.dim = metric.Duration
-	last := 0.0
-	for {
-		u := durationUnit(unit)
-		v, ok := scaled(digits, u)
-		if ok && u != 0 && (last == 0 || u < last) {
-			t.value += v
-			last = u
-		} else {
-			l.take(func(r rune) bool { return isLetter(r) || isDigit(r) })
-			l.refuse(t.from, codeLiteral, "this is not a duration", "a duration is a number with a unit, such as 50ms, 1.5s, 2m or 1h30m")
-			return
-		}
-		if !isDigit(l.peek(0)) {
-			break
-		}
-		digits = l.decimal()
-		unit = l.take(isLetter)
-	}
-	l.add(t)
-}
-
-// rate turns 500/s and 10MB/s into rates, and leaves 1/latency.mean alone. It reports false where it refused.
-func (l *lexer) rate(t *token) bool {
-	slash := l.at
-	l.at++
-	unit := l.take(func(r rune) bool { return isLetter(r) || isDigit(r) })
-	per := perUnit(unit)
-	if l.peek(0) == '(' || l.peek(0) == '.' || per == 0 && nearPer(unit) == "" {
-		l.at = slash // a division by something that has a name
-		return true
-	}
-	if per == 0 {
-		l.problems = append(l.problems, problem{
-			from: t.from, to: l.at, code: codeLiteral, summary: "a rate cannot be per " + unit,
-			detail: "a rate is a number and a time, such as 200/s, 90/min or 12/h", allowed: []string{"s", "min", "h"},
-			nearest: string(l.text[t.from:slash]) + "/" + nearPer(unit),
-		})
-		return false
-	}
-	t.dim, t.value = metric.Rate, t.value/per
-	return true
-}
-
-func nearPer(unit string) string {
-	switch unit {
-	case "sec", "second", "seconds":
-		return "s"
-	case "m", "minute", "minutes":
-		return "min"
-	case "hour", "hours":
-		return "h"
-	}
-	return ""
 }
 
 func (l *lexer) unknownUnit(from int, unit string) {

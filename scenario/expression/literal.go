@@ -11,11 +11,12 @@ import (
 
 // Units of literals, in base units. They are those of the plan's own values.
 //
-//	duration = 1*( decimal ( "ns" | "us" | "µs" | "ms" | "s" | "m" | "h" ) )
-//	rate     = decimal [ size unit ] "/" ( "s" | "min" | "h" )
-//	ratio    = decimal "%"
-//	size     = decimal ( "B" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" )
-//	power    = decimal ( "mW" | "W" | "kW" )
+//	duration = part *( *" " part )
+//	part     = decimal *" " ( "ns" | "us" | "µs" | "ms" | "s" | "m" | "min" | "h" )
+//	rate     = decimal *" " [ size unit *" " ] "/" ( "s" | "min" | "h" )
+//	ratio    = decimal *" " "%"
+//	size     = decimal *" " ( "B" | "kB" | "KB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" )
+//	power    = decimal *" " ( "mW" | "W" | "kW" )
 //	decimal  = 1*digit [ "." 1*digit ] [ "e" [ "+" | "-" ] 1*digit ]
 
 func durationUnit(u string) float64 {
@@ -28,7 +29,7 @@ func durationUnit(u string) float64 {
 		return 1e-3
 	case "s":
 		return 1
-	case "m":
+	case "m", "min":
 		return 60
 	case "h":
 		return 3600
@@ -80,9 +81,12 @@ func perUnit(u string) float64 {
 	return 0
 }
 
+// isUnit reports whether a word is the unit of a duration, a size or a power.
+func isUnit(word string) bool { return durationUnit(word)+sizeUnit(word)+powerUnit(word) != 0 }
+
 // units are the words offered where a unit is unknown.
 func units() []string {
-	return []string{"ns", "us", "ms", "s", "m", "h", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "mW", "W", "kW"}
+	return []string{"ns", "us", "ms", "s", "m", "min", "h", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "mW", "W", "kW"}
 }
 
 // scaled is number times unit, by division where that is exact: 50/1000 is 0.05, while 50*0.001 is not. Limits must be the nearest float to
@@ -112,13 +116,9 @@ func nearestLiteral(s string) string {
 // Literal reads one literal of an expression that stands alone: a number with or without a unit, in its base unit.
 func Literal(text string) (d metric.Dim, v float64, ok bool) { return parseLiteral(text) }
 
-// parseLiteral reads one literal that stands alone, as a variable's value does: it may have a sign, and a size or a power may have
-// a space before its unit.
+// parseLiteral reads one literal that stands alone, as a variable's value does: it may have a sign.
 func parseLiteral(s string) (metric.Dim, float64, bool) {
 	body, negative := strings.CutPrefix(strings.TrimSpace(s), "-")
-	if i := strings.LastIndexByte(body, ' '); i > 0 && sizeUnit(body[i+1:])+powerUnit(body[i+1:]) != 0 {
-		body = body[:i] + body[i+1:]
-	}
 	l := lexer{text: []rune(body), alone: true}
 	l.number()
 	if len(l.problems) > 0 || len(l.tokens) != 1 || l.at != len(l.text) {

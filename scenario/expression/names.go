@@ -50,7 +50,7 @@ func unknownMetric(c *metric.Catalogue, path string) *NameError {
 		e.Nearest, e.Detail = name, path+" is called "+name+" here"
 	}
 	if unit := durationUnit(path) + sizeUnit(path) + perUnit(path); unit != 0 {
-		e.Nearest, e.Detail = "", "a unit stands directly after its number: 50ms, 200/s"
+		e.Nearest, e.Detail = "", "a unit stands after its number: 50ms, 200/s"
 	}
 	if e.Nearest == "" && e.Detail == "" {
 		e.Detail = "the metrics: " + strings.Join(rowNames(c), ", ")

@@ -74,7 +74,7 @@ func (l *lexer) unknown() (text, summary, detail string) {
 	case "|":
 		return r, "write or", ""
 	case "%":
-		return r, "there is no % operator", "a ratio is written without a space, such as 0.1%"
+		return r, "there is no % operator", "a ratio is a number and a %, such as 0.1%"
 	case "?", ":":
 		return r, "there is no choice a ? b : c", "conditions are made of comparisons, and, or and not"
 	case "[", "]", "{", "}":

@@ -94,7 +94,7 @@ func unjoined(text []rune, tokens []token, at int) problem {
 	if before.kind == tokLiteral && t.kind == tokName {
 		if meant := nearestLiteral(string(text[before.from:t.to])); meant != "" {
 			p.from, p.nearest = before.from, meant
-			p.summary, p.detail = "a unit stands directly after its number", "literals are written 50ms, 200/s, 0.1% or 64MiB"
+			p.summary, p.detail = "unknown unit "+t.text, "literals are written 50ms, 200/s, 0.1% or 64MiB"
 			return p
 		}
 	}

@@ -14,6 +14,7 @@ func Words() []Word {
 	var list []Word
 	for _, u := range units() {
 		switch s, b := durationUnit(u), sizeUnit(u); {
+		case u == "min": // also the function, below
 		case s > 0:
 			list = append(list, Word{u, fmt.Sprintf("Unit of a duration: 1%s is %s s.", u, plain(s))})
 		case b > 0:
@@ -31,7 +32,7 @@ func Words() []Word {
 		Word{scrapeWord, "In an expression, " + placeHint(scrapeWord) + ", and behind it one of ." + strings.Join(scrapeStats(), " .") +
 			". The series is read while the stage is measured, from the Prometheus endpoint that `metrics` of the target names."},
 		Word{string(InBaseline), "In an expression, the same node of the stored result that the plan's `baseline` names: baseline.latency.p95."},
-		Word{"min", "In an expression, the smaller of two quantities of one dimension: min(a, b)."},
+		Word{"min", "In an expression, the smaller of two quantities of one dimension: min(a, b). After a number, a unit: 5min is 300 s."},
 		Word{"max", "In an expression, the larger of two quantities of one dimension: max(a, b)."},
 		Word{"abs", "In an expression, a quantity without its sign: abs(a)."},
 		Word{"and", "Both conditions are true. False beats unknown, unknown beats true."},

@@ -1,9 +1,28 @@
 package source
 
 import (
+	"regexp"
 	"strings"
 	"time"
 )
+
+// durationForm is the grammar of a duration: numbers with units, spaces before units and between the parts.
+//
+//	duration = part *( *" " part )
+//	part     = decimal *" " ( "ns" | "us" | "µs" | "μs" | "ms" | "s" | "m" | "min" | "h" )
+var durationForm = regexp.MustCompile(`^([0-9]+(\.[0-9]+)? *(ns|us|µs|μs|ms|s|min|m|h))( *[0-9]+(\.[0-9]+)? *(ns|us|µs|μs|ms|s|min|m|h))*$`)
+
+// IsDuration reports whether a text is written as a duration is, however long that is.
+func IsDuration(text string) bool { return durationForm.MatchString(text) }
+
+// ParseDuration reads a duration as plans write it: 50ms, 1.5 s, 1h30min. False: it is none, or too long for the type.
+func ParseDuration(text string) (time.Duration, bool) {
+	if !IsDuration(text) {
+		return 0, false
+	}
+	d, err := time.ParseDuration(strings.NewReplacer(" ", "", "min", "m").Replace(text))
+	return d, err == nil
+}
 
 // Duration is a duration as people write it in a plan: 2m and 1h, not 2m0s and 1h0m0s; to a microsecond.
 func Duration(d time.Duration) string {

@@ -14,7 +14,8 @@ type leaf struct {
 // leaves is the table of scalars: the only place that knows how each is written.
 func leaves() []leaf {
 	const decimal = `[0-9]+(\.[0-9]+)?`
-	const duration = `(` + decimal + `(ns|us|µs|ms|s|m|h))+`
+	const part = decimal + ` *(ns|us|µs|μs|ms|s|min|m|h)`
+	const duration = part + `( *` + part + `)*`
 	return []leaf{
 		{
 			name: "text", title: "text", description: "Text. Numbers and true or false are taken as they are written.",
@@ -41,28 +42,28 @@ func leaves() []leaf {
 			types: []string{"boolean", "string"}, examples: []any{true, "${flag}"},
 		},
 		{
-			name: "duration", title: "duration", description: "A time with its unit: ns, us, ms, s, m, h.",
+			name: "duration", title: "duration", description: "A time with its unit: ns, us, ms, s, m or min, h.",
 			types: []string{"string"}, pattern: duration, examples: []any{"50ms", "1.5s", "1h30m", "${limit}"},
 		},
 		{
 			name: "rate", title: "rate", description: "A number for each second, minute or hour.",
-			types: []string{"string"}, pattern: decimal + `/(s|min|h)`, examples: []any{"200/s", "90/min", "0.5/s"},
+			types: []string{"string"}, pattern: decimal + ` */(s|min|h)`, examples: []any{"200/s", "90/min", "0.5/s"},
 		},
 		{
 			name: "ratio", title: "ratio", description: "A share in percent.",
-			types: []string{"string"}, pattern: decimal + `%`, examples: []any{"0.1%", "95%"},
+			types: []string{"string"}, pattern: decimal + ` *%`, examples: []any{"0.1%", "95%"},
 		},
 		{
 			name: "precision_int", title: "int or ratio", description: "A share in percent, or an amount.",
-			types: []string{"integer", "string"}, pattern: decimal + `%`, examples: []any{"2%", 4},
+			types: []string{"integer", "string"}, pattern: decimal + ` *%`, examples: []any{"2%", 4},
 		},
 		{
 			name: "precision_rate", title: "rate or ratio", description: "A share in percent, or an amount.",
-			types: []string{"string"}, pattern: decimal + `(%|/(s|min|h))`, examples: []any{"2%", "10/s"},
+			types: []string{"string"}, pattern: decimal + ` *(%|/(s|min|h))`, examples: []any{"2%", "10/s"},
 		},
 		{
 			name: "size", title: "size", description: "Bytes with a unit: B, kB, MB, GB, KiB, MiB, GiB.",
-			types: []string{"string"}, pattern: decimal + ` ?(B|kB|KB|MB|GB|KiB|MiB|GiB)`, examples: []any{"64MiB", "1MB"},
+			types: []string{"string"}, pattern: decimal + ` *(B|kB|KB|MB|GB|KiB|MiB|GiB)`, examples: []any{"64MiB", "1MB"},
 		},
 		{
 			name: "span", title: "span", description: "A duration, or a number of requests, of sequences or of passes over the data.",
