@@ -66,12 +66,17 @@ type Call struct {
 	Items    uint32 // inferences in it (batch), for throughput
 	Entry    uint16 // which kind of request of the stage's mix; 0 without one. Set by the executor before lanes see the call
 	Stateful bool   // part of a sequence: never resent
+	// MaxReply bounds the content of a reply in bytes, also once it is decompressed; 0: ReplyLimit.
+	MaxReply int64
 	Head     []byte
 	Holes    []Hole
 	Body     [][]byte
 	Seal     Seal // what follows Body and depends on the values in Head; nil: nothing does
 	Impl     any  // the backend's own form; set by Prepare only
 }
+
+// ReplyLimit is the largest reply that is taken where neither the plan nor the metadata of the model ask for more.
+const ReplyLimit = 64 << 20
 
 // Seal ends a content with what depends on all of it: a checksum. Immutable.
 type Seal interface {

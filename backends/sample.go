@@ -51,8 +51,8 @@ func (s *Sample) Reset() {
 	*s = Sample{Events: events, Text: text, Note: note}
 }
 
-// maxText is how much of a request's replies a sample keeps. Of one that would pass it no more than its place is kept.
-const maxText = 1 << 20
+// MaxText is how much of a request's replies a sample keeps. Of one that would pass it no more than its place is kept.
+const MaxText = 1 << 20
 
 // AddText keeps a reply that comes in pieces.
 func (s *Sample) AddText(pieces ...[]byte) {
@@ -60,7 +60,7 @@ func (s *Sample) AddText(pieces ...[]byte) {
 	for _, p := range pieces {
 		size += len(p)
 	}
-	if len(s.Text)+size > maxText {
+	if len(s.Text)+size > MaxText {
 		size, pieces = 0, nil
 	}
 	s.Text = binary.LittleEndian.AppendUint32(s.Text, uint32(size))

@@ -17,7 +17,7 @@ type Target struct {
 	ConnectTimeout time.Duration
 	Compression    string // of requests, and asked for in replies: "gzip", "deflate", "" none
 	Connections    int    // transport connections shared by all lanes; 0: one each; PerRequest: a new one for every request
-	MaxMessage     int64  // gRPC, each way
+	MaxMessage     int64  // of a reply, and of a request over gRPC; 0: see plans/README.md
 	InputJSON      bool   // tensors as JSON instead of raw bytes
 	OutputJSON     bool
 	Endpoint       string // one of Kind.Endpoints; "" where the kind has none

@@ -30,9 +30,6 @@ func (c *checker) targetEffects(t *rawTarget) {
 	if t.URL == nil {
 		return
 	}
-	if !overGRPC(t.URL.V) && t.At.node.Entry("max_message") != nil {
-		c.warn(t.At, "max_message", codeNoEffect, "\"max_message\" has no effect over HTTP", "it limits gRPC messages")
-	}
 	if t.At.node.Entry("model_version") != nil && t.Model == nil {
 		c.warn(t.At, "model_version", codeNoEffect, "\"model_version\" has no effect without \"model\"", "it is the version of the target's model; a stage's own model is asked for without one")
 	}

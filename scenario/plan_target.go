@@ -21,7 +21,7 @@ type Target struct {
 	ConnectTimeout time.Duration
 	Compression    string // none gzip deflate: of requests, and asked for in replies
 	Connections    Connections
-	MaxMessage     int64
+	MaxMessage     int64  // 0: what the model implies
 	Input, Output  string // tensors: "binary" or "json"
 	Ready          time.Duration
 	Statistics     string // auto require none

@@ -51,7 +51,7 @@ type rawTarget struct {
 	Timeout        *val[time.Duration] `plan:"timeout" default:"30s" min:"1ms" max:"24h"`
 	ConnectTimeout *val[time.Duration] `plan:"connect_timeout" default:"5s" min:"1ms" max:"1h"`
 	Connections    *val[Connections]   `plan:"connections" default:"per_slot"`
-	MaxMessage     *val[size]          `plan:"max_message" default:"2GiB" min:"1B" max:"2GiB"`
+	MaxMessage     *val[size]          `plan:"max_message" min:"1B" max:"2GiB"`
 	Tensors        *rawTensors         `plan:"tensors" default:"{}"`
 	Ready          *val[time.Duration] `plan:"ready" default:"10s" max:"24h"`
 	Statistics     *val[string]        `plan:"statistics" default:"auto" words:"auto require none"`

@@ -74,7 +74,7 @@ func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, er
 	if err != nil {
 		return nil, err
 	}
-	e := c.models.expect(r, nil, &c.target)
+	e := c.expect(r, nil)
 	e.ownID = true
 	call.Impl = e
 	return call, nil

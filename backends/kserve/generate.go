@@ -79,7 +79,7 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	call.Impl = c.models.expect(r, nil, &c.target)
+	call.Impl = c.expect(r, nil)
 	return call, nil
 }
 

@@ -114,7 +114,7 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 
 // call makes a Call of a message's pieces.
 func (c *GRPC) call(r *backends.Request, body [][]byte, head holes, p *Places) (*backends.Call, error) {
-	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head.bytes, head.list, c.models.expect(r, p, &c.target))
+	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head.bytes, head.list, replyLimit(r, &c.target, false), c.models.expect(r, p, &c.target))
 	if err != nil {
 		return nil, err
 	}

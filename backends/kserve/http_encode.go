@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -58,7 +59,7 @@ func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	if err != nil {
 		return nil, err
 	}
-	call.Stateful, call.Impl = r.Sequence != nil, c.models.expect(&r, p, &c.target)
+	call.Stateful, call.Impl = r.Sequence != nil, c.expect(&r, p)
 	return call, nil
 }
 
@@ -69,7 +70,7 @@ func (c *HTTP) call(r *backends.Request, path string, prefix holes, body [][]byt
 	if err != nil {
 		return nil, err
 	}
-	call := &backends.Call{Row: r.Row, Items: r.Items, Body: body}
+	call := &backends.Call{Row: r.Row, Items: r.Items, Body: body, MaxReply: replyLimit(r, &c.target, c.target.OutputJSON || c.generates())}
 	q := http1.Request{
 		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers, Prefix: prefix.bytes, Holes: prefix.list, Body: body,
 	}
@@ -88,6 +89,15 @@ func (c *HTTP) call(r *backends.Request, path string, prefix holes, body [][]byt
 		call.Size += len(b)
 	}
 	return call, nil
+}
+
+// expect is what the reply to a request must be, which may be compressed if the request asks for that.
+func (c *HTTP) expect(r *backends.Request, p *Places) *expectation {
+	e := c.models.expect(r, p, &c.target)
+	e.packed = c.target.Compression != "" || slices.ContainsFunc(mergeHeaders(c.target.Headers, r.Headers), func(h backends.Header) bool {
+		return strings.EqualFold(h.Name, acceptCoding) && !strings.EqualFold(h.Value, "identity")
+	})
+	return e
 }
 
 // ModelPath is where a model, or one version of it, is found over HTTP.

@@ -2,6 +2,7 @@ package kserve
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -16,8 +17,10 @@ const (
 	brief = 256
 	// closely is how much is looked at of the few of which more is.
 	closely = 64 << 10
-	// maxReply bounds what is kept of a reply that is compared.
+	// maxReply bounds what is kept of a reply that is compared, whatever Call.MaxReply says.
 	maxReply = 2 << 30
+	// kept is as much of a reply as a sample keeps (backends.MaxText), and its head.
+	kept = backends.MaxText
 )
 
 // httpJudge says what a reply over HTTP means. The first row that fits counts:
@@ -28,7 +31,8 @@ const (
 //	a body that is no inference reply                  decode; see check
 //	expected outputs or fields missing or different    mismatch; the note names output and element, or field
 //
-// A compressed reply is taken for what it holds; one that cannot be undone is decode.
+// A compressed reply is taken for what it holds, up to Call.MaxReply bytes. One that was not asked for, that cannot be undone or
+// that holds more is decode.
 type httpJudge struct {
 	keep    bool // replies, in Sample.Text
 	c       comparison
@@ -58,8 +62,10 @@ type sizeSeen struct {
 func (j *httpJudge) Keep(c *backends.Call, status int, s *backends.Sample) int {
 	switch e := c.Impl.(*expectation); {
 	case status/100 != 2 || !e.accepts(status, 200):
-	case j.keep || e.compares(s):
+	case e.compares(s):
 		return maxReply
+	case j.keep:
+		return kept
 	case looked.Has(s.N):
 		return closely
 	}
@@ -73,8 +79,12 @@ func (j *httpJudge) Reply(c *backends.Call, status int, h *http1.Header, body []
 		return
 	}
 	j.judge(c.Impl.(*expectation), h, text, whole, s)
-	if j.keep && whole && s.Class == backends.OK {
+	switch {
+	case !j.keep || s.Class != backends.OK:
+	case whole:
 		j.keepReply(h, text, s)
+	default:
+		s.AddText() // only its place
 	}
 }
 
@@ -96,13 +106,9 @@ func (j *httpJudge) plain(c *backends.Call, status int, h *http1.Header, body []
 	coded := j.decoder.coded(h)
 	whole = h.BodySize() == int64(len(body))
 	if coded && (status/100 == 2 || !accepted) {
-		limit := j.Keep(c, status, s)
-		var ok bool
-		if body, ok = j.decoder.decode(body, int64(limit), !whole); !ok {
-			j.c.fail(s, backends.Decode, "the reply is not compressed as its header says: ", h.Get(contentCodingLower))
+		if body, whole = j.unpacked(c, status, h, body, whole, s); s.Class != backends.OK {
 			return nil, false, false
 		}
-		whole = whole && len(body) < limit
 	}
 	switch {
 	case !accepted:
@@ -116,6 +122,28 @@ func (j *httpJudge) plain(c *backends.Call, status int, h *http1.Header, body []
 		return nil, false, false
 	}
 	return body, whole, true
+}
+
+const unasked = "the reply is compressed, which the target does not ask for with `compression`: "
+
+// unpacked undoes the coding of a reply, of as much of it as was kept.
+func (j *httpJudge) unpacked(c *backends.Call, status int, h *http1.Header, body []byte, whole bool, s *backends.Sample) (plain []byte, all bool) {
+	if !c.Impl.(*expectation).packed {
+		if status/100 == 2 {
+			j.c.fail(s, backends.Decode, unasked, h.Get(contentCodingLower))
+		}
+		return []byte(unasked), false
+	}
+	limit, most := int64(j.Keep(c, status, s)), cmp.Or(c.MaxReply, backends.ReplyLimit)
+	plain, ok := j.decoder.decode(body, min(limit, most+1), !whole)
+	switch {
+	case !ok:
+		j.c.fail(s, backends.Decode, "the reply is not compressed as its header says: ", h.Get(contentCodingLower))
+	case int64(len(plain)) > most:
+		j.counts = strconv.AppendInt(j.counts[:0], most, 10)
+		j.c.fail(s, backends.Decode, "decompressed the reply has more bytes than `max_message`: ", j.counts)
+	}
+	return plain, whole && int64(len(plain)) < limit
 }
 
 // refused fails a reply whose body says that the server could not answer, or is no JSON object.

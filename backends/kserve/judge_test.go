@@ -21,7 +21,7 @@ import (
 // judgeHTTP feeds a raw reply to a wire and gives the sample that it leaves.
 func judgeHTTP(t testing.TB, reply string, e *backends.Expect) *backends.Sample {
 	t.Helper()
-	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{Expect: e}, nil)}
+	call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: asking(e)}
 	w := http1.New(&httpJudge{}, http1.Options{})
 	s := &backends.Sample{}
 	w.Begin(0, call, backends.Fields{}, s)
@@ -29,6 +29,13 @@ func judgeHTTP(t testing.TB, reply string, e *backends.Expect) *backends.Sample 
 		w.EOF(6)
 	}
 	return s
+}
+
+// asking is what is expected of the reply to a request that asks for a compressed one.
+func asking(e *backends.Expect) *expectation {
+	x := expect(&backends.Request{Expect: e}, nil)
+	x.packed = true
+	return x
 }
 
 func floats(v ...float32) (b []byte) {
@@ -323,6 +330,82 @@ func TestCompressedReplies(t *testing.T) {
 		s := judgeHTTP(t, c.reply, c.expect)
 		if s.Class != c.class || !strings.Contains(string(s.Note), c.note) {
 			t.Errorf("%s: %s %s", c.what, s.Class, s.Note)
+		}
+	}
+}
+
+// TestCompressionIsAskedFor: a reply is decompressed only if its request asks for that, by the target's `compression` or a
+// header of its own, and no further than the call allows.
+func TestCompressionIsAskedFor(t *testing.T) {
+	seven := &backends.Expect{Outputs: []backends.Tensor{{Name: "A", Type: backends.Int32, Shape: []int64{1}, Data: []byte{7, 0, 0, 0}}}}
+	good := packed(t, 200, "gzip", "gzip", `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":[7]}]}`)
+	bomb := packed(t, 200, "gzip", "gzip", strings.Repeat(" ", 64<<20))
+	failed := packed(t, 503, "gzip", "gzip", `{"error":"busy"}`)
+	gzip, identity := backends.Header{Name: "accept-encoding", Value: "gzip"}, backends.Header{Name: "Accept-Encoding", Value: "identity"}
+	for _, c := range []struct {
+		name   string
+		target backends.Target
+		own    []backends.Header
+		reply  string
+		class  backends.ErrorClass
+		note   string
+	}{
+		{"not asked for", backends.Target{}, nil, good, backends.Decode, "the reply is compressed, which the target does not ask for with `compression`: gzip"},
+		{"not asked for, a status", backends.Target{}, nil, failed, backends.Status, "the reply is compressed, which"},
+		{"not asked for, a bomb", backends.Target{}, nil, bomb, backends.Decode, "does not ask for"},
+		{"identity", backends.Target{Headers: []backends.Header{identity}}, nil, good, backends.Decode, "does not ask for"},
+		{"compression", backends.Target{Compression: "deflate"}, nil, good, backends.OK, ""},
+		{"a header of the target", backends.Target{Headers: []backends.Header{gzip}}, nil, good, backends.OK, ""},
+		{"a header of the request", backends.Target{}, []backends.Header{gzip}, good, backends.OK, ""},
+		{"a header of the request over the target's", backends.Target{Headers: []backends.Header{gzip}}, []backends.Header{identity}, good, backends.Decode, "does not ask for"},
+		{"a status", backends.Target{Compression: "gzip"}, nil, failed, backends.Status, "busy"},
+		{"a bomb", backends.Target{Compression: "gzip", MaxMessage: 1 << 20}, nil, bomb, backends.Decode, "decompressed the reply has more bytes than `max_message`: 1048576"},
+	} {
+		for _, keep := range []bool{false, true} {
+			conn := &HTTP{target: c.target, end: endpoint{authority: "h"}}
+			call, err := conn.Prepare(backends.Request{Model: "m", Headers: c.own, Expect: seven})
+			if err != nil {
+				t.Fatal(err)
+			}
+			judge, s := &httpJudge{keep: keep}, &backends.Sample{}
+			w := http1.New(judge, http1.Options{})
+			w.Begin(0, call, backends.Fields{}, s)
+			w.Feed([]byte(c.reply), 5)
+			if s.Class != c.class || !strings.Contains(string(s.Note), c.note) {
+				t.Errorf("%s: %s %q, want %s %q", c.name, s.Class, s.Note, c.class, c.note)
+			}
+			if most := judge.decoder.reader.Cap(); most > 4<<20 {
+				t.Errorf("%s: decompression took %d bytes", c.name, most)
+			}
+		}
+	}
+}
+
+// TestReplyLimits: a reply may have max_message bytes, or the larger of 64 MiB and four times what the metadata imply.
+func TestReplyLimits(t *testing.T) {
+	const mib = 1 << 20
+	fp32 := func(shape ...int64) backends.Port { return backends.Port{Type: backends.FP32, Shape: shape} }
+	big := backends.Signature{Batched: true, Outputs: []backends.Port{fp32(4 * mib), {Type: backends.Int8, Shape: []int64{mib}}}}
+	for _, c := range []struct {
+		name  string
+		plan  int64
+		model backends.Signature
+		items uint32
+		json  bool
+		want  int64
+	}{
+		{"nothing is known", 0, backends.Signature{}, 1, false, 64 * mib},
+		{"small", 0, backends.Signature{Outputs: []backends.Port{fp32(4)}}, 1, false, 64 * mib},
+		{"large", 0, big, 1, false, 4 * 17 * mib},
+		{"a batch", 0, big, 8, false, 8 * 4 * 17 * mib},
+		{"a batch of a model without that dimension", 0, backends.Signature{Outputs: big.Outputs}, 8, false, 4 * 17 * mib},
+		{"as JSON", 0, big, 1, true, 4 * 26 * 5 * mib},
+		{"a dimension is free", 0, backends.Signature{Outputs: []backends.Port{fp32(-1, mib)}}, 1, false, 64 * mib},
+		{"texts", 0, backends.Signature{Outputs: []backends.Port{{Type: backends.Bytes, Shape: []int64{100 * mib}}}}, 1, false, 64 * mib},
+		{"the plan says", 3, big, 1, false, 3},
+	} {
+		if got := replyLimit(&backends.Request{Signature: &c.model, Items: c.items}, &backends.Target{MaxMessage: c.plan}, c.json); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
 }

@@ -127,6 +127,7 @@ type expectation struct {
 	body               bool              // it is sent as it stands: what it asks for is not known
 	ownID              bool              // its id is not ours
 	model              *modelReply       // nil: nothing is known of it
+	packed             bool              // the reply may be compressed: the request asks for it
 }
 
 func expect(r *backends.Request, shared *Places) *expectation {

@@ -97,7 +97,10 @@ func targetKeys() []key {
 			name: "connections", schema: ref("connections"), dflt: "per_slot", example: 4,
 			description: "per_slot: one for each slot; with streaming over gRPC one for up to 64 streams. per_request: a new one for each. A number: so many, shared by all slots, over gRPC with many requests at once on each; with streaming one stream on each, which carries the requests of several slots at once (as each thread of perf_analyzer has with --streaming: `--max-threads N`), else each slot has a stream of its own.",
 		},
-		{name: "max_message", schema: ref("size"), dflt: "2GiB", example: "64MiB", description: "The largest gRPC message, each way."},
+		{
+			name: "max_message", schema: ref("size"), example: "256MiB",
+			description: "The largest reply, also once it is decompressed, and over gRPC the largest request. Without it a reply may have 64MiB, or four times what the model's metadata imply if that is more, and a gRPC request 2GiB. A reply over the limit ends there, as class decode; over gRPC as RESOURCE_EXHAUSTED.",
+		},
 		{
 			name: "tensors", schema: ref("tensors"), dflt: object{{"input", "binary"}, {"output", "binary"}}, example: object{{"output", "json"}},
 			description: "How tensors travel over HTTP; json where the server lacks the binary extension.",
@@ -129,7 +132,7 @@ func moreTargetKeys() []key {
 			name: "composing_models", schema: listOf(ref("text")), dflt: []any{}, example: []any{"preprocess", "detect:2"},
 			description: "Models called by this one whose statistics are read too: name or name:version.",
 		},
-		{name: "compression", schema: words(list("none gzip deflate")), dflt: "none", example: "gzip", description: "Compression of requests, and what replies may have."},
+		{name: "compression", schema: words(list("none gzip deflate")), dflt: "none", example: "gzip", description: "Compression of requests, and what replies may have. Without it a compressed reply over HTTP is an error, unless a header Accept-Encoding asks for it."},
 		{name: "inactivity_timeout", schema: ref("duration"), dflt: "30s", example: "10s", description: "The longest silence in a stream."},
 		{name: "streaming", schema: ref("bool"), dflt: false, example: true, description: "A bidirectional gRPC stream, or server-sent events."},
 		{name: "tokenizer", schema: ref("path"), example: "tokenizer.json", description: "Counts tokens on the client; without one the server's usage counts."},

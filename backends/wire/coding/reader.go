@@ -40,6 +40,9 @@ func (r *Reader) Read(name string, b []byte, limit int64) ([]byte, error) {
 	return r.out, nil
 }
 
+// Cap is the size of the buffer that contents are put in.
+func (r *Reader) Cap() int { return cap(r.out) }
+
 func (r *Reader) open(name string) (io.Reader, error) {
 	switch name {
 	case Gzip:

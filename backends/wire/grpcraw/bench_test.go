@@ -186,7 +186,7 @@ func laneLoop(b testing.TB, address string, n, connections int) func(int) error 
 		}
 		_ = pool.Close()
 	})
-	c, err := pool.Call(method, nil, [][]byte{make([]byte, 1000)}, make([]byte, 24), []backends.Hole{{At: 2, Width: 20, Field: backends.FieldID}}, nil)
+	c, err := pool.Call(method, nil, [][]byte{make([]byte, 1000)}, make([]byte, 24), []backends.Hole{{At: 2, Width: 20, Field: backends.FieldID}}, 0, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

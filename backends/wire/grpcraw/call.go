@@ -24,13 +24,14 @@ type message struct {
 // Call makes a Call of one encoded message: the pieces of body, then head with its holes. The head comes last because
 // protobuf fields may stand in any order and grpc-go lets go of pieces in order: when it has let go of the patched one,
 // it has let go of all, and the lane may use that buffer again. Headers come over the pool's own.
-// expect is for the judge, which gets it back by Expected.
-func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole, expect any) (*backends.Call, error) {
+// A reply may have maxReply bytes (0: Options.MaxMessage, or backends.ReplyLimit). expect is for the judge, which gets it back by
+// Expected.
+func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole, maxReply int64, expect any) (*backends.Call, error) {
 	m := &message{method: method, expect: expect}
-	call := &backends.Call{Head: head, Holes: holes, Impl: m}
+	call := &backends.Call{Head: head, Holes: holes, MaxReply: p.admit(maxReply), Impl: m}
 	size := sizeOf(body) + len(head)
-	if size > p.o.maxMessage() {
-		return nil, fmt.Errorf("a request of %d bytes is over max_message, %d", size, p.o.maxMessage())
+	if size > p.o.maxRequest() {
+		return nil, fmt.Errorf("a request of %d bytes is over max_message, %d", size, p.o.maxRequest())
 	}
 	if p.o.Compression != "" {
 		seal, err := coding.Back(p.o.Compression, len(head), body)

@@ -3,7 +3,6 @@ package grpcraw
 import (
 	"bytes"
 	"io"
-	"math"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -22,8 +21,8 @@ func compression(o *Options) []grpc.DialOption {
 	}
 	name := compressed(o.Compression)
 	return []grpc.DialOption{
-		grpc.WithCompressor(name),                         //nolint:staticcheck // the registry is that of the process, see above
-		grpc.WithDecompressor(decompressor{name, o.undo}), //nolint:staticcheck // as above; the registry has no deflate
+		grpc.WithCompressor(name),                                     //nolint:staticcheck // the registry is that of the process, see above
+		grpc.WithDecompressor(decompressor{name, o.maxReply, o.undo}), //nolint:staticcheck // as above; the registry has no deflate
 	}
 }
 
@@ -36,6 +35,7 @@ func (c compressed) Type() string { return string(c) }
 // decompressor undoes it. It works for all lanes of a connection at once.
 type decompressor struct {
 	compressed
+	most int64      // bytes that a reply may have
 	free *sync.Pool // of *undoer, shared by the connections of a target
 }
 
@@ -53,8 +53,8 @@ func (compressed) Do(w io.Writer, p []byte) error {
 	return err
 }
 
-// Do gives what a reply holds, in memory of its own: grpc-go does not say when it is done with it. Its size is grpc-go's to
-// bound.
+// Do gives what a reply holds, in memory of its own: grpc-go does not say when it is done with it. Of one that holds more
+// than it may there is a byte more than that, which grpc-go then refuses.
 func (d decompressor) Do(r io.Reader) ([]byte, error) {
 	u := d.free.Get().(*undoer)
 	defer d.free.Put(u)
@@ -62,6 +62,6 @@ func (d decompressor) Do(r io.Reader) ([]byte, error) {
 	if _, err := u.in.ReadFrom(r); err != nil {
 		return nil, err
 	}
-	plain, err := u.Read(string(d.compressed), u.in.Bytes(), math.MaxInt32)
+	plain, err := u.Read(string(d.compressed), u.in.Bytes(), d.most+1)
 	return bytes.Clone(plain), err
 }

@@ -23,7 +23,7 @@ func packed(t testing.TB, name string, text []byte) []byte {
 // forgets one in four).
 func TestUndoing(t *testing.T) {
 	for _, name := range []string{coding.Gzip, coding.Deflate} {
-		d := decompressor{compressed(name), newUndoers()}
+		d := decompressor{compressed(name), 1 << 20, newUndoers()}
 		small, large := packed(t, name, []byte("small")), packed(t, name, bytes.Repeat([]byte("large "), 10_000))
 		undo := func(b []byte) []byte {
 			got, err := d.Do(bytes.NewReader(b))
@@ -42,6 +42,9 @@ func TestUndoing(t *testing.T) {
 		if got := undo(small); string(got) != "small" {
 			t.Errorf("%s: after a reply that is cut: %q", name, got)
 		}
+		if got := undo(packed(t, name, make([]byte, 64<<20))); len(got) != 1<<20+1 { // grpc-go says that it is too large
+			t.Errorf("%s: of a reply over the limit of 1 MiB %d bytes were made", name, len(got))
+		}
 		if n := testing.AllocsPerRun(200, func() { undo(small) }); n > 6 {
 			t.Errorf("%s: %v allocations for a reply", name, n)
 		}
@@ -50,7 +53,7 @@ func TestUndoing(t *testing.T) {
 
 // TestUndoingTogether: the replies of several lanes are undone at the same time.
 func TestUndoingTogether(t *testing.T) {
-	d := decompressor{compressed(coding.Gzip), newUndoers()}
+	d := decompressor{compressed(coding.Gzip), 1 << 20, newUndoers()}
 	var all sync.WaitGroup
 	for i := range 8 {
 		want := bytes.Repeat([]byte{byte(i)}, 5000+i)
@@ -67,7 +70,7 @@ func TestUndoingTogether(t *testing.T) {
 }
 
 func BenchmarkUndo(b *testing.B) {
-	d := decompressor{compressed(coding.Gzip), newUndoers()}
+	d := decompressor{compressed(coding.Gzip), 1 << 20, newUndoers()}
 	reply := packed(b, coding.Gzip, bytes.Repeat([]byte("reply"), 50))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -21,12 +21,13 @@ import (
 // conn is one ClientConn and what grpc-go does not tell about its transports: the last one, and why none could be made.
 // This, and not the text of errors, tells failures apart.
 type conn struct {
-	cc     *grpc.ClientConn
-	clock  backends.Clock
-	users  int                  // lanes on it; guarded by the pool
-	latest atomic.Pointer[link] // nil until there was one
-	failed atomic.Uint32        // ErrorClass of the last attempt to make one; OK after a success
-	kept   chan struct{}        // closed when keep has ended; nil without it
+	cc       *grpc.ClientConn
+	clock    backends.Clock
+	maxReply int64                // bytes of a reply message
+	users    int                  // lanes on it; guarded by the pool
+	latest   atomic.Pointer[link] // nil until there was one
+	failed   atomic.Uint32        // ErrorClass of the last attempt to make one; OK after a success
+	kept     chan struct{}        // closed when keep has ended; nil without it
 
 	failures atomic.Uint32 // attempts that failed
 
@@ -36,7 +37,7 @@ type conn struct {
 
 // newConn makes a connection that is not yet made: see ready.
 func newConn(o *Options) (*conn, error) {
-	c := &conn{clock: o.Clock}
+	c := &conn{clock: o.Clock, maxReply: o.maxReply}
 	secure := insecure.NewCredentials()
 	if o.TLS != nil {
 		secure = credentials.NewTLS(o.TLS)
@@ -47,7 +48,7 @@ func newConn(o *Options) (*conn, error) {
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return c.dial(ctx, o) }),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})),
 		// The receive limit as a call option would be an allocation in every call. The send limit is Call's.
-		grpc.WithDefaultServiceConfig(fmt.Sprintf(`{"methodConfig": [{"name": [{}], "maxResponseMessageBytes": %d}]}`, o.maxMessage())),
+		grpc.WithDefaultServiceConfig(fmt.Sprintf(`{"methodConfig": [{"name": [{}], "maxResponseMessageBytes": %d}]}`, o.maxReply)),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: o.connectTimeout()}),
 		grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connWindow),
 		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithDisableHealthCheck(), grpc.WithIdleTimeout(0),

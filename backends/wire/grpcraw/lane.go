@@ -111,7 +111,7 @@ func (l *lane) transmit() error {
 // connectOne makes the connection of one request.
 func (l *lane) connectOne() (err error) {
 	start := l.pool.o.Clock.Now()
-	if l.via, err = newConn(&l.pool.o); err != nil {
+	if l.via, err = newConn(l.pool.forOne()); err != nil {
 		return err
 	}
 	err = l.via.ready(l.base, &l.pool.o)

@@ -54,7 +54,7 @@ func testHeadersOfCalls(t *testing.T, connections int) {
 		return []byte(strings.Join(headerOf(ctx, "a"), ",") + ";" + strings.Join(headerOf(ctx, "b"), ",")), nil
 	})
 	f := open(t, Options{Connections: connections, Address: l.Addr().String(), Headers: []backends.Header{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}}})
-	over, err := f.pool.Call(method, []backends.Header{{Name: "B", Value: "3"}, {Name: "b", Value: "4"}}, nil, []byte("x"), nil, nil)
+	over, err := f.pool.Call(method, []backends.Header{{Name: "B", Value: "3"}, {Name: "b", Value: "4"}}, nil, []byte("x"), nil, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func testHeadersOfCalls(t *testing.T, connections int) {
 		}
 	}
 	for _, h := range []backends.Header{{Name: "grpc-timeout", Value: "1S"}, {Name: "", Value: "x"}, {Name: "a b", Value: "x"}, {Name: "Content-Type", Value: "x"}, {Name: "x", Value: "é"}, {Name: "x", Value: "a\nb"}} {
-		if _, err := f.pool.Call(method, []backends.Header{h}, nil, nil, nil, nil); err == nil {
+		if _, err := f.pool.Call(method, []backends.Header{h}, nil, nil, nil, 0, nil); err == nil {
 			t.Errorf("header %q accepted", h)
 		} else if h.Value != "x" && strings.Contains(err.Error(), h.Value) {
 			t.Errorf("the error shows the value: %v", err)
@@ -129,7 +129,7 @@ func testMessageSizes(t *testing.T, connections int) {
 	if s := f.do(t, f.call(t, "x")); s.Class != backends.Status || !bytes.Contains(s.Note, []byte("client side")) || !bytes.Contains(s.Note, []byte("1048576")) {
 		t.Errorf("client limit: %v %s", s.Class, s.Note)
 	}
-	if _, err := f.pool.Call(method, nil, [][]byte{[]byte(big)}, nil, nil, nil); err == nil || !strings.Contains(err.Error(), "max_message, 1048576") {
+	if _, err := f.pool.Call(method, nil, [][]byte{[]byte(big)}, nil, nil, 0, nil); err == nil || !strings.Contains(err.Error(), "max_message, 1048576") {
 		t.Errorf("request over the limit: %v", err)
 	}
 }

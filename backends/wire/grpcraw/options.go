@@ -20,11 +20,12 @@ type Options struct {
 	ConnectTimeout time.Duration     // TCP, TLS and HTTP/2 set-up together; 0: 10 s
 	Connections    int               // as backends.Target.Connections
 	Compression    string            // of messages: "gzip", "deflate", "" none
-	MaxMessage     int64             // bytes, each way; 0: 2 GiB - 1, the most that gRPC has
+	MaxMessage     int64             // bytes, each way; 0: 2 GiB - 1 of a request, the most that gRPC has, and see Call.MaxReply
 	Headers        []backends.Header // metadata of every call; names may have any case
 	Judge          func() Judge      // makes a lane's judge
 
-	undo *sync.Pool // of *undoer; made by New
+	undo     *sync.Pool // of *undoer; made by New
+	maxReply int64      // of what a connection carries
 }
 
 // Judge says what replies mean, for one lane. It must not allocate or block.
@@ -48,7 +49,8 @@ func (o *Options) connectTimeout() time.Duration {
 	return defaultConnectTimeout
 }
 
-func (o *Options) maxMessage() int {
+// maxRequest bounds a request message.
+func (o *Options) maxRequest() int {
 	if o.MaxMessage > 0 && o.MaxMessage < math.MaxInt32 {
 		return int(o.MaxMessage)
 	}

@@ -1,6 +1,7 @@
 package grpcraw
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,11 +33,16 @@ type Pool struct {
 	heads   map[headKey]*http2.Head
 	shared  []*conn // of the lanes
 	control *conn
+	most    int64 // the largest MaxReply of a call
 }
+
+// controlMost bounds the reply of a control call.
+const controlMost = 16 << 20
 
 // New checks the headers and connects nothing.
 func New(o Options) (*Pool, error) {
 	p := &Pool{o: o, heads: map[headKey]*http2.Head{}}
+	p.admit(0)
 	p.o.undo = newUndoers()
 	if o.MaxMessage < 0 {
 		return nil, fmt.Errorf("max_message is %d", o.MaxMessage)
@@ -74,7 +80,7 @@ func (p *Pool) controlConn() (*conn, error) {
 	var err error
 	if p.control == nil {
 		plain := p.o
-		plain.Compression = "" // what Invoke sends is not compressed
+		plain.Compression, plain.maxReply = "", controlMost // what Invoke sends is not compressed
 		p.control, err = newConn(&plain)
 	}
 	return p.control, err
@@ -145,15 +151,22 @@ func (p *Pool) pick() (*conn, error) {
 		share, most = 1, p.o.Connections
 	}
 	var best *conn
+	fit := 0
 	for _, c := range p.shared {
+		if c.maxReply < p.most { // grpc-go sets it once for a connection
+			continue
+		}
+		fit++
 		if best == nil || c.users < best.users {
 			best = c
 		}
 	}
-	if best != nil && (best.users < share || len(p.shared) == most) {
+	if best != nil && (best.users < share || fit == most) {
 		return best, nil
 	}
-	c, err := newConn(&p.o)
+	o := p.o
+	o.maxReply = p.most
+	c, err := newConn(&o)
 	if err == nil {
 		c.keep()
 		p.shared = append(p.shared, c)
@@ -168,11 +181,36 @@ func (p *Pool) alone(c *conn) bool {
 	return c.users == 1
 }
 
-// release takes a closed lane off its connection, which stays for others.
+// release takes a closed lane off its connection, which stays for others unless replies have outgrown it.
 func (p *Pool) release(c *conn) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	c.users--
+	idle := c.users == 0 && c.maxReply < p.most && slices.Contains(p.shared, c)
+	if idle {
+		p.shared = slices.DeleteFunc(p.shared, func(o *conn) bool { return o == c })
+	}
+	p.mu.Unlock()
+	if idle {
+		_ = c.close()
+	}
+}
+
+// admit gives the limit of a call's replies. Connections that are made from now on take replies that large.
+func (p *Pool) admit(maxReply int64) int64 {
+	limit := min(cmp.Or(maxReply, p.o.MaxMessage, backends.ReplyLimit), math.MaxInt32)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.most = max(p.most, limit)
+	return limit
+}
+
+// forOne gives the options of a connection that belongs to one request or stream.
+func (p *Pool) forOne() *Options {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.o
+	o.maxReply = p.most
+	return &o
 }
 
 // connect makes all connections ready, some at a time.

@@ -121,7 +121,7 @@ func openHeld(t testing.TB, o Options, hold bool) *fixture {
 
 func (f *fixture) call(t testing.TB, body string) *backends.Call {
 	t.Helper()
-	c, err := f.pool.Call(method, nil, [][]byte{[]byte(body)}, []byte("0000"), []backends.Hole{{At: 0, Width: 4, Field: backends.FieldID}}, nil)
+	c, err := f.pool.Call(method, nil, [][]byte{[]byte(body)}, []byte("0000"), []backends.Hole{{At: 0, Width: 4, Field: backends.FieldID}}, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -232,7 +232,7 @@ func (l *streamLane) connect(ctx context.Context, set int) (*session, error) {
 	var err error
 	if k.via == nil {
 		k.own = true
-		if k.via, err = newConn(&l.pool.o); err != nil {
+		if k.via, err = newConn(l.pool.forOne()); err != nil {
 			return nil, err
 		}
 	}

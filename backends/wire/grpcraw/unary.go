@@ -27,7 +27,7 @@ func (p *Pool) own(ctx context.Context, n int, want backends.LaneOptions) ([]bac
 
 func (p *Pool) wire() http2.Options {
 	return http2.Options{
-		Judge: p.o.Judge(), MaxMessage: p.o.maxMessage(), Compressed: p.o.Compression != "",
+		Judge: p.o.Judge(), Compressed: p.o.Compression != "",
 		Head: func(c *backends.Call) *http2.Head { return c.Impl.(*message).head },
 	}
 }

@@ -69,8 +69,8 @@ func unhex(ch byte) (int64, bool) {
 func (w *Wire) chunkStart(at int64) backends.Next {
 	size := w.chunk.size
 	w.chunk = chunkLine{}
-	if size > w.o.MaxBody-w.size {
-		return w.fail(at, backends.Protocol, "the content is longer than the limit", nil)
+	if size > w.most-w.size && w.status < 300 && !w.flows {
+		return w.tooLong(-1, at)
 	}
 	w.left, w.phase = size, inData
 	if size == 0 {
@@ -84,6 +84,9 @@ func (w *Wire) stepData(b []byte, at int64) (int, backends.Next) {
 	n := w.take(b[:min(w.left, int64(len(b)))], at)
 	if w.left -= int64(n); w.left == 0 {
 		w.phase = inDataEnd
+	}
+	if w.isOver() {
+		return n, w.tooLong(-1, at)
 	}
 	return n, backends.NextMore
 }

@@ -149,8 +149,8 @@ func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) 
 	case f.coded:
 		w.close = w.close || f.length >= 0 || minor == 0
 		w.phase = inSize
-	case f.length > w.o.MaxBody:
-		return w.fail(at, backends.Protocol, "the content is longer than the limit", nil)
+	case f.length > w.most && w.status < 300 && !w.flows:
+		return w.tooLong(f.length, at)
 	case f.length == 0:
 		return w.finish(nil, at)
 	case f.length > 0:

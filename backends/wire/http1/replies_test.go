@@ -155,12 +155,14 @@ func (c *replyCase) call(t testing.TB) *backends.Call {
 	case "close":
 		r.Headers = []backends.Header{{Name: "Connection", Value: "Close"}}
 	}
-	return encodeCall(t, r)
+	call := encodeCall(t, r)
+	call.MaxReply = 1e6
+	return call
 }
 
 func TestReplies(t *testing.T) {
 	r := &recorder{keep: 1 << 20}
-	w := New(r, Options{MaxBody: 1e6}) // one wire for all: nothing of a reply may outlive it
+	w := New(r, Options{}) // one wire for all: nothing of a reply may outlive it
 	words := map[backends.Next]string{backends.NextMore: "more", backends.NextKeep: "keep", backends.NextClose: "close", backends.NextBroken: "broken", backends.NextStale: "stale"}
 	for _, c := range readCases(t) {
 		t.Run(c.name, func(t *testing.T) {
@@ -225,12 +227,10 @@ func TestLimits(t *testing.T) {
 		"head":       "HTTP/1.1 200 OK\r\nX: " + long + "\r\n\r\n",
 		"open head":  "HTTP/1.1 200 OK\r\nX: " + long,
 		"trailers":   "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: " + long,
-		"to EOF":     "HTTP/1.1 200 OK\r\n\r\n" + long,
-		"chunks":     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1E\r\n" + long[:30] + "\r\n1F\r\n",
 		"chunk line": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat(long, 50),
 	} {
 		r := &recorder{keep: 1000}
-		w := New(r, Options{MaxHead: 64, MaxBody: 60})
+		w := New(r, Options{MaxHead: 64})
 		c := encodeCall(t, Request{Method: "POST", Host: "h", Path: "/"})
 		whole, _ := play(w, r, c, pieces([]byte(reply), 0), true)
 		if whole.Class != backends.Protocol || whole.Next != backends.NextBroken {
@@ -239,6 +239,51 @@ func TestLimits(t *testing.T) {
 		for _, n := range []int{1, 7, 50} {
 			if cut, _ := play(w, r, c, pieces([]byte(reply), n), true); cut != whole {
 				t.Errorf("%s in pieces of %d: %s", name, n, cmp.Diff(whole, cut))
+			}
+		}
+	}
+}
+
+// TestContentLimit: content that has more bytes than the call allows ends the reply as soon as that is known. What a status
+// other than 2xx says stands, but the connection does not.
+func TestContentLimit(t *testing.T) {
+	const most = 60
+	long, spaces := strings.Repeat("x", 100), strings.Repeat(" ", 1000)
+	chunked := "Transfer-Encoding: chunked\r\n\r\n"
+	for _, c := range []struct {
+		name, reply string
+		want        string // class, next and what is left unread
+	}{
+		{"length", "HTTP/1.1 200 OK\r\nContent-Length: 61\r\n\r\nx", "decode 3 1"},
+		{"length as long as it may be", "HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n" + long[:60], "ok 1 0"},
+		{"to EOF", "HTTP/1.1 200 OK\r\n\r\n" + long, "decode 3 39"},
+		{"spaces to EOF", "HTTP/1.1 200 OK\r\n\r\n" + spaces, "decode 3 939"},
+		{"HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\n" + long, "decode 3 39"},
+		{"chunks", "HTTP/1.1 200 OK\r\n" + chunked + "1E\r\n" + long[:30] + "\r\n1F\r\n" + long, "decode 3 100"},
+		{"small chunks without end", "HTTP/1.1 200 OK\r\n" + chunked + strings.Repeat("1\r\nx\r\n", 100), "decode 3 237"},
+		{"a huge chunk", "HTTP/1.1 200 OK\r\n" + chunked + "fffffffffff\r\n", "decode 3 0"},
+		{"status, length", "HTTP/1.1 500 No\r\nContent-Length: 3000000000\r\n\r\n" + long, "status 2 39"},
+		{"status, in one read", "HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\n" + long, "status 2 39"},
+		{"status, chunks", "HTTP/1.1 404 No\r\n" + chunked + "FF\r\n" + spaces, "status 2 939"},
+		{"status, to EOF", "HTTP/1.1 302 No\r\n\r\n" + long, "status 2 39"},
+	} {
+		r := &recorder{keep: 1000}
+		w := New(r, Options{})
+		call := encodeCall(t, Request{Method: "POST", Host: "h", Path: "/"})
+		call.MaxReply = most
+		whole, s := play(w, r, call, pieces([]byte(c.reply), 0), false)
+		if got := fmt.Sprintf("%v %d %d", whole.Class, whole.Next, whole.Rest); got != c.want {
+			t.Errorf("%s: %s %q, want %s", c.name, got, s.Note, c.want)
+		}
+		if s.Class == backends.Decode && !strings.Contains(string(s.Note), "limit of 60: raise `max_message`") {
+			t.Errorf("%s: note %q", c.name, s.Note)
+		}
+		if cap(w.body) > 4*most {
+			t.Errorf("%s: %d bytes are kept", c.name, cap(w.body))
+		}
+		for _, n := range []int{1, 7, 50} {
+			if cut, _ := play(w, r, call, pieces([]byte(c.reply), n), false); cut != whole {
+				t.Errorf("%s in pieces of %d: %s", c.name, n, cmp.Diff(whole, cut))
 			}
 		}
 	}

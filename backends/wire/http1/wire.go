@@ -2,6 +2,7 @@ package http1
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -28,10 +29,10 @@ type Streamer interface {
 	Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full bool)
 }
 
-// Options bound what a reply may be. The zero value has the defaults.
+// Options bound what a reply may be. The zero value has the defaults. Of content see Call.MaxReply, which does not bound
+// what a Streamer takes as it comes.
 type Options struct {
-	MaxHead int   // bytes of one head (status line and fields), and of trailers; 0: 64 KiB
-	MaxBody int64 // bytes of content; 0: 16 GiB. Keep bounds what is held in memory.
+	MaxHead int // bytes of one head (status line and fields), and of trailers; 0: 64 KiB
 }
 
 // Wire is HTTP/1.1 on one connection: a backends.Wire of depth 1.
@@ -72,6 +73,7 @@ type Wire struct {
 	first  int64 // when the first byte of this head came
 	got    bool  // a byte of a reply has come, interim ones included
 
+	most  int64 // content bytes that a reply may have
 	size  int64 // content bytes so far
 	last  byte  // of them, white space aside; 0: none
 	left  int64 // bytes left of the content (fixed) or of the chunk (data)
@@ -104,9 +106,6 @@ func New(j Judge, o Options) *Wire {
 	if o.MaxHead == 0 {
 		o.MaxHead = 64 << 10
 	}
-	if o.MaxBody == 0 {
-		o.MaxBody = 16 << 30
-	}
 	w := &Wire{judge: j, o: o}
 	w.stream, _ = j.(Streamer)
 	return w
@@ -129,6 +128,7 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 		fill(w.head[h.At:int(h.At)+int(h.Width)], h.Field, &f)
 	}
 	w.call, w.sample, w.slot = c, s, slot
+	w.most = cmp.Or(c.MaxReply, backends.ReplyLimit)
 	w.got, w.close = false, w.leaves
 	w.next()
 	if c.Seal != nil {
@@ -234,29 +234,53 @@ var whereCut = [...]string{
 // stepFixed eats content that has a length. Content that came with one read is judged where it lies.
 func (w *Wire) stepFixed(b []byte, at int64) (int, backends.Next) {
 	n := int(min(w.left, int64(len(b))))
-	if w.left == int64(n) && w.size == 0 && !w.flows {
+	if w.left == int64(n) && w.size == 0 && !w.flows && w.left <= w.most {
 		w.left, w.size, w.last = 0, int64(n), lastOf(b[:n], 0)
 		return n, w.finish(b[:n], at)
 	}
 	n = w.take(b[:n], at)
 	w.left -= int64(n)
-	if w.left == 0 {
+	switch {
+	case w.left == 0:
 		return n, w.finish(w.body, at)
+	case w.isOver():
+		return n, w.tooLong(-1, at)
 	}
 	return n, backends.NextMore
 }
 
 // stepToEOF eats content that ends with the connection.
 func (w *Wire) stepToEOF(b []byte, at int64) (int, backends.Next) {
-	if int64(len(b)) > w.o.MaxBody-w.size {
-		return w.tooLong(at)
+	n := w.take(b, at)
+	if w.isOver() {
+		return n, w.tooLong(-1, at)
 	}
-	return w.take(b, at), backends.NextMore
+	return n, backends.NextMore
 }
 
-// tooLong fails a reply whose content passes MaxBody, at the first byte too many.
-func (w *Wire) tooLong(at int64) (int, backends.Next) {
-	return int(w.o.MaxBody - w.size + 1), w.fail(at, backends.Protocol, "the content is longer than the limit", nil)
+// isOver reports whether the content has passed its limit. Content that is streamed has none.
+func (w *Wire) isOver() bool { return w.size > w.most && !w.flows }
+
+// tooLong ends a reply whose content has more bytes than Call.MaxReply: size of them, or -1 where that is not known. What
+// the status says of the request stands, whatever follows it.
+func (w *Wire) tooLong(size, at int64) backends.Next {
+	w.close = true
+	if w.status >= 300 {
+		return w.finish(w.body, at)
+	}
+	what := append(w.note[:0], "the reply has "...)
+	if size >= 0 {
+		what = strconv.AppendInt(what, size, 10)
+		what = append(what, " bytes, more than the limit of "...)
+	} else {
+		what = append(what, "more bytes than the limit of "...)
+	}
+	what = strconv.AppendInt(what, w.most, 10)
+	what = append(what, ": raise `max_message` if it should be taken"...)
+	s := w.sample
+	s.LastByte, s.Status, s.Class = at, int32(w.status), backends.Decode
+	s.SetNote(what)
+	return backends.NextBroken
 }
 
 // take counts content and keeps, or streams, what is wanted of it. It gives how much was taken.
@@ -267,6 +291,7 @@ func (w *Wire) take(b []byte, at int64) int {
 		w.size += int64(n)
 		return n
 	}
+	b = b[:min(int64(len(b)), w.most+1-w.size)] // the first byte too many ends the reply
 	w.size += int64(len(b))
 	w.last = lastOf(b, w.last)
 	if room := w.keep - len(w.body); room > 0 {

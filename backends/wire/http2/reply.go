@@ -169,7 +169,7 @@ func (w *Wire) content(p []byte) {
 		return
 	}
 	switch size := int64(binary.BigEndian.Uint32(have[1:])); {
-	case size > int64(w.o.MaxMessage):
+	case size > w.most:
 		w.tooLarge("has " + strconv.FormatInt(size, 10) + " bytes")
 	case size < int64(len(have)-prefixSize): // told now: what comes without an end is not to be kept
 		w.fail(backends.Protocol, "the server sent more than one message")
@@ -234,11 +234,11 @@ func (w *Wire) answered() {
 
 // unpacked undoes the message's compression; false where that cannot be, which ends the call.
 func (w *Wire) unpacked(packed []byte) (plain []byte, ok bool) {
-	plain, err := w.undo.Read(w.encoding, packed, int64(w.o.MaxMessage)+1)
+	plain, err := w.undo.Read(w.encoding, packed, w.most+1)
 	switch {
 	case err != nil:
 		w.fail(backends.Protocol, "the message cannot be decompressed: "+err.Error())
-	case len(plain) > w.o.MaxMessage:
+	case int64(len(plain)) > w.most:
 		w.tooLarge("has more bytes when it is decompressed")
 	default:
 		return plain, true
@@ -248,7 +248,7 @@ func (w *Wire) unpacked(packed []byte) (plain []byte, ok bool) {
 
 // tooLarge ends a call whose reply is over the client's limit.
 func (w *Wire) tooLarge(what string) {
-	w.status(resourceExhausted, " (client side, max_message)", "the reply "+what+", the limit is "+strconv.Itoa(w.o.MaxMessage))
+	w.status(resourceExhausted, " (client side, max_message)", "the reply "+what+", the limit is "+strconv.FormatInt(w.most, 10))
 	w.verdict = backends.NextBroken
 }
 

@@ -154,9 +154,11 @@ func (p *peer) write(word string) {
 func TestReplies(t *testing.T) {
 	for _, c := range replies {
 		for _, step := range []int{1 << 20, 1, 2, 7, 11} {
-			p := newPairOf(t, Options{MaxMessage: 1000})
+			p := newPair(t)
 			p.judge.accept = 5
-			_, s := p.begins(call("x"))
+			limited := call("x")
+			limited.MaxReply = 1000
+			_, s := p.begins(limited)
 			for word := range strings.SplitSeq(c.says, "|") {
 				p.write(word)
 			}

@@ -196,8 +196,10 @@ func FuzzFeed(f *testing.F) {
 
 // play feeds b to a call.
 func play(t *testing.T, b []byte, step int) (got string, left int) {
-	p := newPairOf(t, Options{MaxMessage: 1000})
-	_, s := p.begins(call("x"))
+	p := newPair(t)
+	limited := call("x")
+	limited.MaxReply = 1000
+	_, s := p.begins(limited)
 	for len(b) > 0 {
 		n := min(step, len(b))
 		_, _, next := p.Feed(b[:n], 1)

@@ -1,6 +1,7 @@
 package http2
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -19,7 +20,6 @@ type Judge interface {
 // Options say what a wire's calls are.
 type Options struct {
 	Judge      Judge
-	MaxMessage int                          // bytes of a reply message; 0: 2 GiB - 1
 	Compressed bool                         // messages of requests are
 	Head       func(c *backends.Call) *Head // the fields of a call
 }
@@ -55,6 +55,7 @@ type Wire struct {
 	slot   int
 	call   *backends.Call // nil: there is none
 	sample *backends.Sample
+	most   int64    // bytes of the reply message, also once it is decompressed
 	stream uint32   // of the call, or of the one before
 	space  int64    // content that the server takes on the stream
 	rest   [][]byte // the message, of which the first piece that is not sent …
@@ -78,9 +79,6 @@ const prefixSize = 5 // of a message: whether it is compressed, and its length
 
 // New makes the wire of one connection.
 func New(o Options) *Wire {
-	if o.MaxMessage == 0 {
-		o.MaxMessage = windowMost
-	}
 	w := &Wire{o: o, room: windowDefault, initial: windowDefault, frame: frameLeast}
 	w.in.fields = hpack.NewDecoder(tableDefault, w.field)
 	w.in.fields.SetMaxStringLength(valueMost)
@@ -95,6 +93,7 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 	w.slot, w.call, w.sample = slot, c, s
 	w.stream = w.stream + 1 | 1 // 1, 3, 5 …
 	w.space = w.initial
+	w.most = min(cmp.Or(c.MaxReply, backends.ReplyLimit), windowMost)
 	w.clear()
 	w.compose(&f)
 	block, now := w.o.Head(c).block(w.held, w.table())
