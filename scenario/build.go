@@ -171,7 +171,7 @@ func newBuiltin(b *rawBuiltin) *Builtin {
 		return nil
 	}
 	builtin := &Builtin{
-		ServiceTime: newDist(b.ServiceTime), Instances: int(b.Instances.V), MaxBatch: int(b.MaxBatch.V), QueueDelay: b.QueueDelay.V,
+		ServiceTime: newDist(b.ServiceTime), Instances: int(b.Instances.or(0)), MaxBatch: int(b.MaxBatch.V), QueueDelay: b.QueueDelay.V,
 		Errors: float64(b.Errors.V), Reset: float64(b.Reset.V), SlowBody: b.SlowBody.V,
 	}
 	if s := b.Stall; s != nil {

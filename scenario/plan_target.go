@@ -85,7 +85,7 @@ type Connections struct {
 // Builtin configures the embedded server of a builtin:// target.
 type Builtin struct {
 	ServiceTime *Dist // nil: the model's own
-	Instances   int
+	Instances   int   // 0: the model's own
 	MaxBatch    int
 	QueueDelay  time.Duration
 	Errors      float64 // ratio

@@ -139,7 +139,7 @@ type rawBuiltin struct {
 	ServiceTime *rawDist[time.Duration, time.Duration] `plan:"service_time"`
 	TTFT        *rawDist[time.Duration, time.Duration] `plan:"ttft"`
 	ITL         *rawDist[time.Duration, time.Duration] `plan:"itl"`
-	Instances   *val[int64]                            `plan:"instances" default:"1" min:"1" max:"1024"`
+	Instances   *val[int64]                            `plan:"instances" min:"1" max:"1024"`
 	MaxBatch    *val[int64]                            `plan:"max_batch" default:"1" min:"1" max:"65536"`
 	QueueDelay  *val[time.Duration]                    `plan:"queue_delay" default:"0s" max:"1h"`
 	Errors      *val[ratio]                            `plan:"errors" default:"0%" max:"100%"`

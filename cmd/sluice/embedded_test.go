@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/schema"
 )
 
 // TestServerConfig: every key of `builtin` reaches the embedded server, in its units; what each does there is builtin's
@@ -33,11 +34,60 @@ func TestServerConfig(t *testing.T) {
 			t.Fatal(diags)
 		}
 		want.Seed = 9
-		if want.Instances == 0 {
-			want.Instances, want.MaxBatch = 1, 1 // the defaults of the language
-		}
+		want.MaxBatch = max(want.MaxBatch, 1)
 		if diff := cmp.Diff(want, serverConfig(plan.Targets[0].Builtin, plan.Seed)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
+}
+
+// TestServerConfigKeepsTheModelsOwn: a key of `builtin` changes what it says and nothing else of the server.
+func TestServerConfigKeepsTheModelsOwn(t *testing.T) {
+	config := func(text string) builtin.Config {
+		plan, diags := scenario.Parse("plan.yaml", []byte("version: 1\ntarget: {backend: kserve, url: \"builtin://http\", model: slow4, builtin: "+text+
+			"}\nstages: [{id: s, load: {concurrency: 1}, for: 1s}]\n"), scenario.Overrides{})
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		return serverConfig(plan.Targets[0].Builtin, plan.Seed)
+	}
+	keys := map[string]struct {
+		value string
+		unset func(*builtin.Config)
+	}{
+		"service_time": {"5ms", func(c *builtin.Config) { c.ServiceTime = nil }},
+		"instances":    {"2", func(c *builtin.Config) { c.Instances = 0 }},
+		"max_batch":    {"8", func(c *builtin.Config) { c.MaxBatch = 1 }},
+		"queue_delay":  {"2ms", func(c *builtin.Config) { c.QueueDelay = 0 }},
+		"errors":       {"0.1%", func(c *builtin.Config) { c.Errors = 0 }},
+		"reset":        {"0.1%", func(c *builtin.Config) { c.Reset = 0 }},
+		"stall":        {"{at: 1s, for: 2s}", func(c *builtin.Config) { c.Stall = nil }},
+		"slow_body":    {"5ms", func(c *builtin.Config) { c.SlowBody = 0 }},
+	}
+	none := builtin.Config{MaxBatch: 1} // one request an execution, as without `builtin`
+	for _, key := range scenarioKeys(t, "target.builtin") {
+		k, ok := keys[key]
+		if !ok {
+			t.Errorf("nothing shows what %s leaves alone", key)
+			continue
+		}
+		c := config("{" + key + ": " + k.value + "}")
+		if cmp.Equal(none, c) {
+			t.Errorf("%s changes nothing", key)
+		}
+		k.unset(&c)
+		if diff := cmp.Diff(none, c); diff != "" {
+			t.Errorf("%s changes more than it says (-none +got):\n%s", key, diff)
+		}
+	}
+}
+
+// scenarioKeys are the keys of a map of the plan.
+func scenarioKeys(t *testing.T, path string) []string {
+	t.Helper()
+	p, ok := schema.Lookup(path)
+	if !ok || len(p.Keys) == 0 {
+		t.Fatalf("%s has no keys", path)
+	}
+	return p.Keys
 }

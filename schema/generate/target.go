@@ -161,7 +161,7 @@ func builtin() object {
 		key{name: "service_time", schema: ref("dist_duration"), example: "5ms", description: "How long one execution takes; the model's own without it."},
 		key{name: "ttft", schema: ref("dist_duration"), example: "50ms", description: "Time to the first token."},
 		key{name: "itl", schema: ref("dist_duration"), example: "10ms", description: "Time between tokens."},
-		key{name: "instances", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 1024}), dflt: 1, example: 2, description: "Executions at the same time."},
+		key{name: "instances", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 1024}), example: 2, description: "Executions at the same time; the model's own without it."},
 		key{name: "max_batch", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 65536}), dflt: 1, example: 8, description: "Requests that one execution takes."},
 		key{name: "queue_delay", schema: ref("duration"), dflt: "0s", example: "1ms", description: "How long a request waits for others to share its execution."},
 		key{name: "errors", schema: ref("ratio"), dflt: "0%", example: "1%", description: "Share of requests answered with an error."},
