@@ -217,5 +217,8 @@ stages:
 		if got := *n.Metrics["requests.count"].Value; got != float64(c.want) || n.Outcome != result.Done {
 			t.Errorf("%+v: %v requests, %s %s", c, got, n.Outcome, n.Reason)
 		}
+		if want := (result.Periodic{From: c.from, To: c.to, Step: c.step, Responses: c.responses}); n.Load.Periodic == nil || *n.Load.Periodic != want || n.Load.Setting() != float64(c.to) {
+			t.Errorf("%+v: the load is %+v", c, n.Load)
+		}
 	}
 }

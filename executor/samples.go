@@ -14,7 +14,7 @@ type Recording struct {
 	Number  int       // of all the node's trials, from 0: its repeats, and those of a search in each
 	Mix     []string  // names of the kinds of request; nil without a mix
 	Closed  bool      // the load is a number of requests in flight
-	Value   float64   // of the load; 0 where it changes
+	Value   float64   // of the load: see result.Load.Setting; 0 where a rate changes
 	Started time.Time // the origin of the run's clock
 	// Sent are the tensors of a request, Received those of a reply that was kept (Env.Replies).
 	Sent     func(entry uint16, row uint32) []backends.Tensor
@@ -35,13 +35,21 @@ func (t *trial) recorder() Recorder {
 		return nil
 	}
 	r := Recording{
-		Node: t.node.ID, Number: t.serial, Closed: t.course.profile != nil, Value: t.level, Started: t.r.result.Started,
+		Node: t.node.ID, Number: t.serial, Closed: t.course.profile != nil, Value: t.value(), Started: t.r.result.Started,
 		Sent: t.in.sent, Received: t.in.received,
 	}
 	for _, e := range t.node.Stage.Mix {
 		r.Mix = append(r.Mix, e.Name)
 	}
 	return t.r.env.Record(r)
+}
+
+// value is the load as one number; 0: a rate that changes.
+func (t *trial) value() float64 {
+	if t.course.profile != nil {
+		return t.out.Load.Setting()
+	}
+	return t.level
 }
 
 // sent are the tensors of a request.

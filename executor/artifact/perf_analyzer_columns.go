@@ -70,16 +70,17 @@ func paWideColumns(nodes []*result.Node) []paColumn {
 		paColumn{"response wait", func(n *result.Node) string { return micros(wait(n)) }})
 }
 
-// paLevel is the value of the first column. Of a load that changes it is the most that was in flight, or the rate that was
-// offered; of a file of gaps perf_analyzer shows a whole number.
+// paLevel is the value of the first column. Of a number in flight that changes it is the largest that the plan sets, so that
+// rows of two runs match; of a rate that changes the one that was offered; of a file of gaps a whole number, as
+// perf_analyzer shows it.
 func paLevel(n *result.Node) string {
 	switch {
 	case n.Load.Kind == "intervals":
 		return sixDigits(math.Floor(n.Load.Value + 1e-9))
+	case paMode(n) == paConcurrency:
+		return sixDigits(n.Load.Setting())
 	case n.Load.Value != 0:
 		return sixDigits(n.Load.Value)
-	case paMode(n) == paConcurrency:
-		return sixDigits(value(n, metric.InFlightMax))
 	}
 	return sixDigits(value(n, paOffered))
 }

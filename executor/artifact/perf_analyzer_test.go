@@ -110,14 +110,16 @@ func TestPerfAnalyzerCached(t *testing.T) {
 	}
 }
 
-// The level of a load that changes is what it came to: the most in flight, or the rate that was offered, of gaps a whole one.
+// The level of a load that changes is what the plan sets, whatever was in flight: the largest number, or the rate offered, of gaps
+// a whole one.
 func TestPerfAnalyzerLevel(t *testing.T) {
 	for _, c := range []struct {
 		load        result.Load
 		title, cell string
 	}{
 		{result.Load{Kind: "concurrency", Value: 3}, "Request concurrency: 3", "3"},
-		{result.Load{Kind: "concurrency"}, "Request concurrency: 5", "5"},
+		{result.Load{Kind: "concurrency", Periodic: &result.Periodic{From: 2, To: 6, Step: 2}}, "Request concurrency: 6", "6"},
+		{result.Load{Kind: "concurrency", Ramp: []result.RampStep{{To: 4}, {To: 7}, {To: 2}}}, "Request concurrency: 7", "7"},
 		{result.Load{Kind: "rate", Value: 23.5}, "Request Rate: 23.5 inference requests per second", "23.5"},
 		{result.Load{Kind: "rate"}, "Request Rate: 39.6 inference requests per second", "39.6"},
 		{result.Load{Kind: "schedule"}, "Request Rate: 39.6 inference requests per second", "39.6"},

@@ -16,7 +16,6 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/result"
-	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // profile_export.json has the shape of perf_analyzer's --profile-export-file, on one line, its keys in this order:
@@ -193,7 +192,7 @@ func (s *Samples) profileExport(r *result.Result) (path string, err error) {
 		if i > 0 {
 			errs = append(errs, out.line([]byte{','}))
 		}
-		errs = append(errs, experiment(out, group, mostInFlight(r, group[0].trial)))
+		errs = append(errs, experiment(out, group))
 	}
 	kind, endpoint := served(r)
 	tail := appendText([]byte(`],"version":`), r.Tool.Version)
@@ -221,19 +220,10 @@ func sameLoad(trials []*exported) (groups [][]*exported) {
 	return groups
 }
 
-// mostInFlight is how many requests a closed trial had in flight at most, where its load says no number; else 0.
-func mostInFlight(r *result.Result, t Trial) float64 {
-	at := slices.IndexFunc(r.Nodes, func(n *result.Node) bool { return n.ID == t.Node })
-	if at < 0 || !t.Closed || t.Value != 0 {
-		return 0
-	}
-	return value(r.Nodes[at], metric.InFlightMax)
-}
-
-// experiment writes what was measured at one load; most stands for a number in flight that changed.
-func experiment(out *spool, group []*exported, most float64) error {
+// experiment writes what was measured at one load.
+func experiment(out *spool, group []*exported) error {
 	t := group[0].trial
-	mode, value := paConcurrency, strconv.FormatFloat(cmp.Or(t.Value, most), 'f', -1, 64)
+	mode, value := paConcurrency, strconv.FormatFloat(t.Value, 'f', -1, 64)
 	if !t.Closed {
 		mode = paRate
 		if t.Value == math.Trunc(t.Value) {

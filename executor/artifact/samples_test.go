@@ -301,14 +301,19 @@ func TestProfileExportWindows(t *testing.T) {
 	}
 }
 
-// The value of a load that grows is the most that was in flight, and its window is the time that it took: perf_analyzer writes 1,
-// and a window without an end.
+// The window of a load that grows is the time that it took, and loads of other settings are experiments of their own, whatever
+// was in flight: perf_analyzer writes 1, and a window without an end.
 func TestProfileExportOfAGrowingLoad(t *testing.T) {
 	dir := t.TempDir()
 	s := NewSamples(dir, SamplesOptions{Export: true})
-	k := s.Trial(Trial{Node: "s", Closed: true, Started: time.Unix(0, 0)})
+	k := s.Trial(Trial{Node: "s", Closed: true, Value: 6, Started: time.Unix(0, 0)})
 	_ = k.Write(&backends.Sample{Due: 1, SendStart: 1, LastByte: 2, Responses: 1})
 	if err := k.Close([]int64{1, 9}); err != nil {
+		t.Fatal(err)
+	}
+	other := s.Trial(Trial{Node: "t", Closed: true, Value: 3, Started: time.Unix(0, 0)})
+	_ = other.Write(&backends.Sample{Due: 1, SendStart: 1, LastByte: 2, Responses: 1})
+	if err := other.Close([]int64{1, 9}); err != nil {
 		t.Fatal(err)
 	}
 	s.Close()
@@ -317,7 +322,7 @@ func TestProfileExportOfAGrowingLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(dir, "profile_export.json"))
-	if want := `{"mode":"concurrency","value":5}`; err != nil || !strings.Contains(string(got), want) || !strings.Contains(string(got), `"window_boundaries":[1,9]`) {
+	if one, other := `{"mode":"concurrency","value":6}`, `{"mode":"concurrency","value":3}`; err != nil || !strings.Contains(string(got), one) || !strings.Contains(string(got), other) || !strings.Contains(string(got), `"window_boundaries":[1,9]`) {
 		t.Errorf("%s (%v)", got, err)
 	}
 }

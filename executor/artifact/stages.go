@@ -52,7 +52,10 @@ var stageColumns = []struct {
 	{"model", func(n *result.Node) string { return n.Load.Model }},
 	{"load", func(n *result.Node) string { return n.Load.Kind }},
 	{"level", func(n *result.Node) string {
-		if n.Load.Value == 0 { // it changes, or stands in a file, or no trial was confirmed
+		switch {
+		case n.Load.Periodic != nil:
+			return whole(int64(n.Load.Periodic.To))
+		case n.Load.Value == 0: // it changes, or stands in a file, or no trial was confirmed
 			return ""
 		}
 		return decimal(n.Load.Value)

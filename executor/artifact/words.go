@@ -22,6 +22,8 @@ func amount(n *result.Node) string {
 	switch l := n.Load; {
 	case len(l.Ramp) > 0:
 		return ramp(n)
+	case l.Periodic != nil:
+		return periodic(n)
 	case l.Kind == "intervals", l.Kind == "schedule":
 		text := l.Kind + " " + filepath.Base(cmp.Or(l.File, "of the data"))
 		if l.Speed != 0 && l.Speed != 1 {
@@ -77,6 +79,12 @@ func ramp(n *result.Node) string {
 		text = "ramp " + level(n, lowest) + " to " + level(n, highest)
 	}
 	return text
+}
+
+// periodic is where a load that grows with the responses begins and ends: "concurrency 2 to 6".
+func periodic(n *result.Node) string {
+	p := n.Load.Periodic
+	return fmt.Sprintf("%s %d to %d", n.Load.Kind, p.From, p.To)
 }
 
 // level is one value of a node's load: "100/s", "concurrency 4".

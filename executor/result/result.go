@@ -145,6 +145,7 @@ type Load struct {
 	Value        float64    `json:"value"`             // requests in flight, or 1/s, of a file of gaps on average; 0 where it changes
 	Formula      string     `json:"formula,omitempty"` // where the value comes from earlier results: what it was computed by
 	Ramp         []RampStep `json:"ramp,omitempty"`
+	Periodic     *Periodic  `json:"periodic,omitempty"`
 	File         string     `json:"file,omitempty"`  // of the gaps or times
 	Speed        float64    `json:"speed,omitempty"` // of a schedule, against what was recorded
 	Arrivals     string     `json:"arrivals,omitempty"`
@@ -156,6 +157,27 @@ type Load struct {
 	ScheduleHash string     `json:"schedule_hash,omitempty"`
 	Model        string     `json:"model,omitempty"`
 	Transport    string     `json:"transport,omitempty"` // http grpc; absent where the server runs inside the client
+}
+
+// Setting is the load as the plan sets it: Value, the end of a periodic load, or the highest value of a ramp; 0 where a file
+// or a search decides.
+func (l Load) Setting() float64 {
+	v := l.Value
+	if l.Periodic != nil {
+		v = float64(l.Periodic.To)
+	}
+	for _, step := range l.Ramp {
+		v = max(v, step.To)
+	}
+	return v
+}
+
+// Periodic is a number of requests in flight that grows as responses come.
+type Periodic struct {
+	From      int `json:"from"`
+	To        int `json:"to"`
+	Step      int `json:"step"`
+	Responses int `json:"responses"` // of each of the newest requests, before there are more
 }
 
 // RampStep is one step of a ramp: the value goes to To in Over, and stays there for Hold.

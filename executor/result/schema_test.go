@@ -66,7 +66,7 @@ func readSchema(t *testing.T) (top shape, defs map[string]shape) {
 func TestSchemaMatchesTypes(t *testing.T) {
 	top, defs := readSchema(t)
 	types := map[string]any{
-		"tool": Tool{}, "origin": Origin{}, "plan": Plan{}, "var": Var{}, "environment": Environment{}, "client": Client{}, "node": Node{}, "load": Load{}, "ramp_step": RampStep{},
+		"tool": Tool{}, "origin": Origin{}, "plan": Plan{}, "var": Var{}, "environment": Environment{}, "client": Client{}, "node": Node{}, "load": Load{}, "ramp_step": RampStep{}, "periodic": Periodic{},
 		"slice": Slice{}, "window": Window{}, "error": ErrorClass{}, "validity": Validity{}, "finding": Finding{}, "assertion": Assertion{},
 		"scope": Scope{}, "series": Series{}, "stretch": Stretch{}, "repeat": Repeat{}, "trial": Trial{}, "model": Model{}, "scrape": Scrape{}, "scraped": Scraped{}, "abort": Abort{},
 	}
