@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -101,8 +102,15 @@ stages:
 	if used != 3 || n.Duration < 0.89 || n.Duration > 0.91 {
 		t.Errorf("%d windows used, %v s", used, n.Duration)
 	}
-	if n := node(t, r, "never"); n.Outcome != result.Unstable || len(n.Windows) != 4 {
+	n = node(t, r, "never")
+	if n.Outcome != result.Unstable || len(n.Windows) != 4 {
 		t.Errorf("%s after %d windows", n.Outcome, len(n.Windows))
+	}
+	said := regexp.MustCompile(`not stable within 0.0001 % after 4 windows: latency.mean varied by [0-9.]+ % \([0-9.]+ ms to [0-9.]+ ms\); the last 3 are reported`)
+	for _, text := range []string{n.Reason, n.Assertions[0].Reason} {
+		if !said.MatchString(text) {
+			t.Errorf("%q does not say what varied, and by how much", text)
+		}
 	}
 	if r.ExitCode != 3 {
 		t.Errorf("exit code %d: an unstable node proves nothing", r.ExitCode)

@@ -25,13 +25,26 @@ func (t Track) stable(within float64, need int) bool {
 	if need < 1 || len(t.Values) < need {
 		return false
 	}
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, v := range t.Values[len(t.Values)-need:] {
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || (v == 0 && t.ZeroIsNone) {
-			return false
-		}
-		lo, hi = min(lo, v), max(hi, v)
-	}
+	s := t.Spread(need)
 	// Windows that agree exactly at the limit are stable whatever the last bit of the product is.
-	return hi <= lo*(1+within)*(1+1e-12)
+	return s.Empty == 0 && s.Hi <= s.Lo*(1+within)*(1+1e-12)
+}
+
+// Spread says how far the values of some windows lie apart.
+type Spread struct {
+	Lo, Hi float64 // of the windows with a value
+	Empty  int     // windows without one
+}
+
+// Spread looks at the last n windows, of which there must be as many.
+func (t Track) Spread(n int) Spread {
+	s := Spread{Lo: math.Inf(1), Hi: math.Inf(-1)}
+	for _, v := range t.Values[len(t.Values)-n:] {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || (v == 0 && t.ZeroIsNone) {
+			s.Empty++
+			continue
+		}
+		s.Lo, s.Hi = min(s.Lo, v), max(s.Hi, v)
+	}
+	return s
 }
