@@ -63,8 +63,8 @@ def check_slow(nodes):
 def main(plan, backend, folder):
     folder = pathlib.Path(folder)
     result = json.loads((folder / "result.json").read_text())
-    if result["verdict"] != "pass" or result["exit_code"] != 0 or result["partial"]:
-        fail(f"{result['verdict']}, exit code {result['exit_code']}, partial {result['partial']}")
+    if result["verdict"] != "pass" or result["exit_code"] != 0 or result["state"] != "done":
+        fail(f"{result['verdict']}, exit code {result['exit_code']}, state {result['state']}")
     if result["plan"]["name"] != plan:
         fail(f"plan {result['plan']['name']}")
     nodes = {node["id"]: node for node in result["nodes"]}

@@ -157,8 +157,8 @@ stages:
 			}
 		}
 	}})
-	if r.ExitCode != 143 || !r.Partial {
-		t.Errorf("exit %d, partial %v", r.ExitCode, r.Partial)
+	if r.ExitCode != 143 || r.State != result.StatePartial {
+		t.Errorf("exit %d, state %s", r.ExitCode, r.State)
 	}
 	var got []string
 	for _, n := range r.Nodes {

@@ -80,8 +80,8 @@ stages: [{id: s, load: {%s}, %s}, {id: t, load: {concurrency: 1}, for: 60s}]
 					t.Error(diags)
 				}
 				checkResult(t, r)
-				if r.ExitCode != 130 || !r.Partial || len(r.Nodes) != 2 || node(t, r, "t").Outcome != result.SkippedNode {
-					t.Errorf("exit %d, partial %v, %d nodes: %s", r.ExitCode, r.Partial, len(r.Nodes), r.Reason)
+				if r.ExitCode != 130 || r.State != result.StatePartial || len(r.Nodes) != 2 || node(t, r, "t").Outcome != result.SkippedNode {
+					t.Errorf("exit %d, state %s, %d nodes: %s", r.ExitCode, r.State, len(r.Nodes), r.Reason)
 				}
 				if c.at == PhaseDrain && !strings.Contains(findingsOf(node(t, r, "s")), "requests were still open when the run was cut off and cancelled") {
 					t.Errorf("found: %s", findingsOf(node(t, r, "s")))
@@ -114,8 +114,8 @@ assert: [stage("b").latency.p50 < 1s]
 			}
 		}
 	}})
-	if r.ExitCode != 130 || !r.Partial || r.Verdict != result.Interrupted {
-		t.Errorf("exit %d, partial %v, verdict %s", r.ExitCode, r.Partial, r.Verdict)
+	if r.ExitCode != 130 || r.State != result.StatePartial || r.Verdict != result.Interrupted {
+		t.Errorf("exit %d, state %s, verdict %s", r.ExitCode, r.State, r.Verdict)
 	}
 	if a, b := node(t, r, "a"), node(t, r, "b"); a.Outcome != result.InterruptedNode || b.Outcome != result.SkippedNode || count(a, "requests.count") == 0 {
 		t.Errorf("outcomes %s, %s, %d requests", a.Outcome, b.Outcome, count(a, "requests.count"))
@@ -144,8 +144,8 @@ func TestCutOffAtOnce(t *testing.T) {
 		if n.Outcome != result.InterruptedNode || !strings.Contains(n.Reason, "interrupted after") || n.Assertions[0].Verdict != result.Inconclusive {
 			t.Errorf("%s: %s, %q, %s", load, n.Outcome, n.Reason, n.Assertions[0].Verdict)
 		}
-		if r.ExitCode != 130 || !r.Partial || n.Duration > 10 {
-			t.Errorf("%s: exit %d, partial %v, %v s", load, r.ExitCode, r.Partial, n.Duration)
+		if r.ExitCode != 130 || r.State != result.StatePartial || n.Duration > 10 {
+			t.Errorf("%s: exit %d, state %s, %v s", load, r.ExitCode, r.State, n.Duration)
 		}
 	}
 }

@@ -201,7 +201,9 @@ func (r *runner) finish() {
 	r.result.Ended = r.now()
 	r.stops.end()
 	r.occasion.Signal, r.occasion.Over = r.stops.heard(), r.stops.over()
-	r.result.Partial = r.occasion.Signal != 0 || r.occasion.Over != ""
+	if r.result.State = result.StateDone; r.occasion.Signal != 0 || r.occasion.Over != "" {
+		r.result.State = result.StatePartial
+	}
 	r.result.Clients = []result.Client{r.health()}
 	r.result.ExitCode, r.result.Verdict, r.result.Reason = verdict.Exit(r.result, r.occasion)
 	r.result.Redact(r.program.Plan.Mask)

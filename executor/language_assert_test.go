@@ -118,7 +118,9 @@ stages: [{id: s, load: {concurrency: 2}, for: 100 requests, assert: [` + that + 
 	asIs := func(*result.Result) {}
 	good := store("good.json", fourInts, asIs)
 	failed := store("failed.json", func(w *witness) { w.dim, w.status = 4, 500 }, asIs)
-	partial := store("partial.json", fourInts, func(r *result.Result) { r.Partial, r.Reason = true, "interrupted by SIGINT: the result is partial" })
+	partial := store("partial.json", fourInts, func(r *result.Result) {
+		r.State, r.Reason = result.StatePartial, "interrupted by SIGINT: the result is partial"
+	})
 	other := store("other.json", fourInts, func(r *result.Result) { r.Nodes[0].ID, r.Nodes[0].Stage = "old", "old" })
 	gone := filepath.Join(dir, "gone.json")
 	const that = "latency.p50 <= 1000 * baseline.latency.p50"

@@ -302,8 +302,8 @@ stages:
 			if next := node(t, r, "next"); next.Outcome != result.SkippedNode || !strings.Contains(next.Reason, "aborted") {
 				t.Errorf("next: %s %s", next.Outcome, next.Reason)
 			}
-			if r.ExitCode != 1 && node(t, r, "s").Validity.OK || !r.Partial {
-				t.Errorf("exit %d, partial %v: %s", r.ExitCode, r.Partial, r.Reason)
+			if r.ExitCode != 1 && node(t, r, "s").Validity.OK || r.State != result.StatePartial {
+				t.Errorf("exit %d, state %s: %s", r.ExitCode, r.State, r.Reason)
 			}
 		})
 	}

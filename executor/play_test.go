@@ -202,8 +202,8 @@ stages:
 	if a.Outcome != result.InterruptedNode || !strings.Contains(a.Reason, "max_duration of 200ms") || a.Assertions[0].Verdict != result.Inconclusive {
 		t.Errorf("a: %s %q, %s", a.Outcome, a.Reason, a.Assertions[0].Verdict)
 	}
-	if b.Outcome != result.Done || r.ExitCode != 3 || r.Partial {
-		t.Errorf("b: %s, exit %d, partial %v", b.Outcome, r.ExitCode, r.Partial)
+	if b.Outcome != result.Done || r.ExitCode != 3 || r.State != result.StateDone {
+		t.Errorf("b: %s, exit %d, state %s", b.Outcome, r.ExitCode, r.State)
 	}
 	r = play(t, `
 version: 1
@@ -218,8 +218,8 @@ stages:
 	if c := node(t, r, "c"); a.Outcome != result.Done || b.Outcome != result.InterruptedNode || c.Outcome != result.SkippedNode {
 		t.Errorf("%s, %s, %s", a.Outcome, b.Outcome, c.Outcome)
 	}
-	if r.ExitCode != 3 || !r.Partial || !strings.Contains(r.Reason, "max_duration of 2s") {
-		t.Errorf("exit %d, partial %v: %s", r.ExitCode, r.Partial, r.Reason)
+	if r.ExitCode != 3 || r.State != result.StatePartial || !strings.Contains(r.Reason, "max_duration of 2s") {
+		t.Errorf("exit %d, state %s: %s", r.ExitCode, r.State, r.Reason)
 	}
 	// Over between two stages, where nothing was interrupted: what was not reached is missed all the same.
 	r = play(t, `
@@ -230,7 +230,7 @@ stages:
   - {id: a, load: {concurrency: 1}, for: 10 requests}
   - {id: b, delay: 60s, load: {concurrency: 1}, for: 10 requests}
 `, s.HTTPURL(), Env{})
-	if a, b := node(t, r, "a"), node(t, r, "b"); a.Outcome != result.Done || b.Outcome == result.Done || r.ExitCode != 3 || !r.Partial {
+	if a, b := node(t, r, "a"), node(t, r, "b"); a.Outcome != result.Done || b.Outcome == result.Done || r.ExitCode != 3 || r.State != result.StatePartial {
 		t.Errorf("%s, %s, exit %d", a.Outcome, b.Outcome, r.ExitCode)
 	}
 }

@@ -74,7 +74,7 @@ func TestRepeatInterrupted(t *testing.T) {
 			}
 		}
 	}})
-	if r.ExitCode != 130 || !r.Partial || len(r.Nodes) != 2 {
+	if r.ExitCode != 130 || r.State != result.StatePartial || len(r.Nodes) != 2 {
 		t.Fatalf("exit %d, %d nodes", r.ExitCode, len(r.Nodes))
 	}
 	for _, n := range r.Nodes {

@@ -28,6 +28,9 @@ type Env struct {
 	Interrupt <-chan int
 	// Events hears about progress: at most 10 a second and node, never from a lane. nil: nobody listens.
 	Events func(Event)
+	// Interim takes the result of the run while it goes on: once before anything is sent, then with the nodes that have
+	// ended. It may keep what it gets. An error of the first ends the run; nothing was sent then. nil: nothing is kept.
+	Interim func(*result.Result) error
 	// Delay is a test hook that holds up the pacer before arrival n; nil in production.
 	Delay func(n uint64)
 	lost  int64 // a test hook: so many samples of each trial are taken for lost; 0 in production
@@ -82,6 +85,7 @@ type runner struct {
 	asked    map[model]error // those that were asked for a real answer
 	ids      ranges
 	telling  sync.Mutex // of env.Events
+	interim  interim
 	occasion verdict.Occasion
 }
 
@@ -94,6 +98,7 @@ func (p *Program) Run(ctx context.Context, e Env) (*result.Result, source.Diagno
 		asked: make(map[model]error), room: maxCalls, cpus: observe.Allowed(),
 	}
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
+	r.interim.save, r.interim.mask = e.Interim, p.Plan.Mask
 	r.stops = watchStops(ctx, e.Interrupt, p.Plan.MaxDuration)
 	defer r.stops.end()
 	diags := r.play(ctx)
@@ -109,8 +114,14 @@ func (r *runner) play(ctx context.Context) (diags source.Diagnostics) {
 		if err := r.clean.run(ctx); err != nil {
 			r.note("clean-up", "could not undo everything: "+err.Error())
 		}
+		r.interim.end()
 		r.finish()
 	}()
+	if err := r.interim.begin(r.result); err != nil {
+		r.occasion.Plan = "nothing was sent: " + err.Error()
+		r.skipAll(ctx, r.occasion.Plan)
+		return nil
+	}
 	diags = r.prepare(ctx)
 	if diags.HasErrors() {
 		r.occasion.Plan = fmt.Sprintf("the plan does not fit the server: %s", diags[0].Summary)

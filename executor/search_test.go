@@ -274,8 +274,8 @@ stages:
 			if took := time.Since(began); took > time.Minute {
 				t.Errorf("the run took %v", took)
 			}
-			if next := node(t, r, "next"); next.Outcome != result.Done || r.Partial {
-				t.Errorf("next: %s %s, partial %v", next.Outcome, next.Reason, r.Partial)
+			if next := node(t, r, "next"); next.Outcome != result.Done || r.State != result.StateDone {
+				t.Errorf("next: %s %s, state %s", next.Outcome, next.Reason, r.State)
 			}
 			first := r.Nodes[0]
 			aborted := slices.ContainsFunc(first.Validity.Findings, func(f result.Finding) bool {

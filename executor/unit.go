@@ -155,6 +155,7 @@ func (m *member) guard(then func()) {
 func (m *member) keep(n *Node, out *result.Node) {
 	m.done = append(m.done, out)
 	m.judge(n, out)
+	m.r.interim.add(out)
 	m.r.tell(Event{Node: n.ID, Phase: PhaseDone, Result: out})
 }
 

@@ -94,7 +94,10 @@ func Main(args []string, a *app) (code int) {
 	switch {
 	case a.out.err != nil:
 		fmt.Fprintf(a.err, "error: write to standard output: %s\n", a.out.err)
-		return verdict.CodeInternal
+		if errors.As(err, &exit) {
+			code = exit.code
+		}
+		return verdict.WithInternal(code)
 	case err == nil:
 		return a.code
 	case errors.As(err, &exit):

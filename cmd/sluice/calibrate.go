@@ -182,7 +182,7 @@ func (a *app) playText(text string) (*result.Result, error) {
 	}
 	signals, deaf := listen()
 	defer deaf()
-	r, diags := a.play(program, nil, signals)
+	r, diags := a.play(program, nil, nil, signals)
 	switch {
 	case diags.HasErrors():
 		return nil, errors.New("internal error: " + diags[0].Summary)

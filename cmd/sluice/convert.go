@@ -139,7 +139,7 @@ func (a *app) keepPlan(f convertFlags, plan string) error {
 	if f.force {
 		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	}
-	file, err := os.OpenFile(f.out, mode, 0o644)
+	file, err := os.OpenFile(f.out, mode, 0o666)
 	if err != nil {
 		return fmt.Errorf("write the plan: %w (--force overwrites)", err)
 	}
@@ -192,7 +192,7 @@ func writable(path string) error {
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
 	_, missing := os.Lstat(path)
@@ -244,7 +244,7 @@ func keepConverted(dir string, out convert.Converted) error {
 	return errors.Join(errs...)
 }
 
-// copyFile copies a file, and makes the folder that it goes to. A file that is there already stays as it is: the artifacts'
+// copyFile copies a file with its mode, and makes the folder that it goes to. A file that is there already stays as it is: the artifacts'
 // folder may be where the command line wants its files.
 func copyFile(from, to string) error {
 	if a, err := os.Stat(from); err == nil {
@@ -252,7 +252,7 @@ func copyFile(from, to string) error {
 			return nil
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		return fmt.Errorf("write %s: %w", to, err)
 	}
 	in, err := os.Open(from)
@@ -260,7 +260,11 @@ func copyFile(from, to string) error {
 		return fmt.Errorf("write %s: %w", to, err)
 	}
 	defer in.Close()
-	w, err := os.Create(to)
+	info, err := in.Stat()
+	if err != nil {
+		return fmt.Errorf("write %s: %w", to, err)
+	}
+	w, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm())
 	if err != nil {
 		return fmt.Errorf("write %s: %w", to, err)
 	}

@@ -263,8 +263,8 @@ func checkFault(t *testing.T, f fault, dir string) {
 			t.Errorf("class %s: %+v", e.Class, e)
 		}
 	}
-	if r.Partial || n.Outcome != result.Done && n.Outcome != result.Invalid || (failed == 0) != (len(f.classes) == 0) || *n.Metrics["latency"].Count == 0 {
-		t.Errorf("partial %t, %s, %d failed, %d answered", r.Partial, n.Outcome, failed, *n.Metrics["latency"].Count)
+	if r.State != result.StateDone || n.Outcome != result.Done && n.Outcome != result.Invalid || (failed == 0) != (len(f.classes) == 0) || *n.Metrics["latency"].Count == 0 {
+		t.Errorf("state %s, %s, %d failed, %d answered", r.State, n.Outcome, failed, *n.Metrics["latency"].Count)
 	}
 	if !slices.ContainsFunc(n.Validity.Findings, func(x result.Finding) bool { return f.finding == "" || x.Code == f.finding }) && f.finding != "" {
 		t.Errorf("no finding %s in %+v", f.finding, n.Validity.Findings)

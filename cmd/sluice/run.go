@@ -79,10 +79,11 @@ func (f outputs) check() error {
 	return nil
 }
 
-func (a *app) runPlan(file string, o overrides, f outputs) error {
-	program, diags := a.load(file, o)
-	a.diagnose(diags, o)
+func (a *app) runPlan(file string, ov overrides, f outputs) error {
+	program, diags := a.load(file, ov)
+	a.diagnose(diags, ov)
 	if program == nil {
+		a.kept(f.dir)
 		return exitError{verdict.CodePlan}
 	}
 	plan := program.Plan
@@ -92,28 +93,40 @@ func (a *app) runPlan(file string, o overrides, f outputs) error {
 	if f.formats == nil {
 		f.formats = plan.Output.Formats
 	}
-	if err := artifact.Prepare(f.dir); err != nil {
+	o := artifact.Options{
+		Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: samplesOf(plan, f), Mixed: mixed(program),
+		Fail: func(r *result.Result, err error) { verdict.Unwritten(r, plan.Mask(err.Error())) },
+	}
+	folder, err := artifact.Open(f.dir, o)
+	if err != nil {
+		a.kept(f.dir)
 		return fmt.Errorf("nothing was sent: %w", err)
 	}
-	samples := samplesOf(plan, f)
+	defer folder.Close()
 	signals, _ := listen() // until the process ends: none may take the artifacts or the exit code away
-	r, diags := a.play(program, samples, signals)
+	r, diags := a.play(program, folder, o.Samples, signals)
 	go func() {
 		fmt.Fprintf(a.err, "%s: the artifacts are being written; SIGQUIT leaves them unfinished\n", <-signals)
 	}()
-	a.diagnose(plan.Conceal(diags, o.Source), o)
-	files, err := artifact.Write(f.dir, r, artifact.Options{Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: samples})
+	a.diagnose(plan.Conceal(diags, ov.Source), ov)
+	files, err := folder.Write(r, o)
 	if err == nil && f.keep != nil {
 		err = f.keep(f.dir)
 	}
+	rewrite := func(err error) {
+		o.Fail(r, err)
+		files, _ = folder.Write(r, o) // what cannot be written is removed: no file says what the exit code does not
+	}
 	if err != nil {
-		// What nobody can read is no pass; the summary must not say so.
-		r.ExitCode, r.Verdict, r.Reason = verdict.Exit(nil, verdict.Occasion{Internal: err.Error()})
+		rewrite(err)
 	}
 	_ = artifact.Summary(a.out, r, artifact.SummaryOptions{ // a.out remembers errors
 		Width: a.width, Color: a.color(a.width > 0), Percentiles: plan.Output.Percentiles, Files: files,
 		PerfAnalyzer: f.summary == "perf_analyzer",
 	})
+	if a.out.err != nil {
+		rewrite(fmt.Errorf("write to standard output: %w", a.out.err))
+	}
 	if r.ExitCode != verdict.CodePass {
 		return exitError{r.ExitCode}
 	}
@@ -129,7 +142,7 @@ func outputDir(p *scenario.Plan, now time.Time) string {
 }
 
 // play runs the program. The first signal asks it to end in order, a second one cuts everything off.
-func (a *app) play(program *executor.Program, samples *artifact.Samples, signals <-chan os.Signal) (*result.Result, source.Diagnostics) {
+func (a *app) play(program *executor.Program, folder *artifact.Folder, samples *artifact.Samples, signals <-chan os.Signal) (*result.Result, source.Diagnostics) {
 	ctx, cancel := context.WithCancel(context.Background())
 	interrupt, finished := make(chan int, 1), make(chan struct{})
 	waited := make(chan struct{})
@@ -152,6 +165,9 @@ func (a *app) play(program *executor.Program, samples *artifact.Samples, signals
 	}()
 	env := executor.Env{
 		Tool: tool(), Alone: true, Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay, Machine: a.machine(),
+	}
+	if folder != nil {
+		env.Interim = folder.Running
 	}
 	if samples != nil {
 		env.Record, env.Replies = recordInto(samples), samples.Replies()

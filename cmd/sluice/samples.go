@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sluice-bench/sluice/executor"
 	"github.com/sluice-bench/sluice/executor/artifact"
+	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -18,6 +21,21 @@ func samplesOf(plan *scenario.Plan, f outputs) *artifact.Samples {
 		return nil
 	}
 	return artifact.NewSamples(f.dir, o)
+}
+
+// mixed reports whether the plan has closed and open loops.
+func mixed(p *executor.Program) bool {
+	return slices.ContainsFunc(p.Nodes, func(n *executor.Node) bool { return n.Open != p.Nodes[0].Open })
+}
+
+// kept says that dir still has the result of an earlier run, if it does: a script that reads it must not take it for this
+// run's.
+func (a *app) kept(dir string) {
+	h := artifact.Earlier(dir)
+	if dir == "" || h == nil || h.State == result.StateRunning {
+		return
+	}
+	fmt.Fprintf(a.err, "note: %s still holds the result of an earlier run\n  (%s, %s UTC)\n", dir, h.Verdict, h.Started.UTC().Format(time.DateTime))
 }
 
 // recordInto hands the samples of every trial to the artifacts.

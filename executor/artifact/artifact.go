@@ -8,8 +8,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +20,9 @@ type Options struct {
 	Formats     []string  // words of the plan's output.formats; json is always written
 	Percentiles []float64 // columns of distributions in every table and file
 	Samples     *Samples  // the requests that were kept, closed; nil: none were
+	Mixed       bool      // the run has closed and open loops: perf_analyzer's tables are one for each
+	// Fail enters into the result that a file could not be written, so that no file says anything else. nil: nothing does.
+	Fail func(*result.Result, error)
 }
 
 // file is one artifact before it is written.
@@ -30,16 +31,19 @@ type file struct {
 	data []byte
 }
 
-// writers is how each word of output.formats is made. json comes first: whatever happens to the rest, it is there.
+const resultName = "result.json"
+
+// writers make the files of each word of output.formats. json is the last, because it lists the others.
 var writers = []struct {
 	format string
+	names  func(Options) []string // that the files may have, as far as the plan tells
 	render func(*result.Result, Options) ([]file, error)
 }{
-	{"json", one("result.json", resultJSON)},
-	{"csv", one("stages.csv", stagesCSV)},
-	{"perf_analyzer_csv", perfAnalyzerCSV},
-	{"junit", one("junit.xml", junitXML)},
-	{"markdown", one("summary.md", summaryMarkdown)},
+	{"csv", named("stages.csv"), one("stages.csv", stagesCSV)},
+	{"perf_analyzer_csv", perfAnalyzerNames, perfAnalyzerCSV},
+	{"junit", named("junit.xml"), one("junit.xml", junitXML)},
+	{"markdown", named("summary.md"), one("summary.md", summaryMarkdown)},
+	{"json", named(resultName), one(resultName, resultJSON)},
 }
 
 // ProfileExport is the format that is made of every request of a run: it needs Options.Samples.
@@ -54,6 +58,10 @@ func Formats() []string {
 	return words
 }
 
+func named(name string) func(Options) []string {
+	return func(Options) []string { return []string{name} }
+}
+
 func one(name string, render func(*result.Result, Options) ([]byte, error)) func(*result.Result, Options) ([]file, error) {
 	return func(r *result.Result, o Options) ([]file, error) {
 		data, err := render(r, o)
@@ -64,97 +72,130 @@ func one(name string, render func(*result.Result, Options) ([]byte, error)) func
 	}
 }
 
-// Write writes r into dir, which it makes if need be, and returns the paths of what it wrote. Each file appears whole or
-// not at all. One that cannot be written does not keep the others from being written; the error tells of all.
-func Write(dir string, r *result.Result, o Options) ([]string, error) {
-	want := map[string]bool{"json": true}
-	for _, f := range o.Formats {
-		want[f] = true
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make result folder: %w", err)
-	}
-	var paths []string
-	var errs []error
+func (o Options) wants(format string) bool {
+	return format == "json" || slices.Contains(o.Formats, format)
+}
+
+// names are the files that a run may write, result.json first. Tables of models that the server names come on top.
+func (o Options) names() []string {
+	list := []string{resultName}
 	for _, w := range writers {
-		if !want[w.format] {
-			continue
-		}
-		delete(want, w.format)
-		files, err := w.render(r, o)
-		errs = append(errs, err)
-		for _, f := range files {
-			path := filepath.Join(dir, f.name)
-			if err := o.Samples.room(func() error { return replace(path, f.data) }); err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			paths = append(paths, path)
+		if o.wants(w.format) && w.format != "json" {
+			list = append(list, w.names(o)...)
 		}
 	}
-	if o.Samples != nil {
-		more, err := o.Samples.files(r, want[ProfileExport])
-		paths, errs = append(paths, more...), append(errs, err)
-		delete(want, ProfileExport)
-	}
-	if want[ProfileExport] {
+	return append(list, o.Samples.names(o.wants(ProfileExport))...)
+}
+
+// check says which words of Formats make no file.
+func (o Options) check() error {
+	var errs []error
+	if o.Samples == nil && o.wants(ProfileExport) {
 		errs = append(errs, fmt.Errorf("%s is made of the requests of a run, and they were not kept", ProfileExport))
-		delete(want, ProfileExport)
 	}
-	errs = append(errs, clear(dir, paths))
 	for _, f := range o.Formats {
-		if want[f] {
+		if !slices.Contains(Formats(), f) {
 			errs = append(errs, fmt.Errorf("unknown format %q, one of %s", f, strings.Join(Formats(), " ")))
-			delete(want, f)
-		}
-	}
-	return paths, errors.Join(errs...)
-}
-
-// Prepare makes dir and finds out whether files can be written there, before anything is measured for it.
-func Prepare(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make result folder: %w", err)
-	}
-	probe, err := os.CreateTemp(dir, ".probe.*")
-	if err != nil {
-		return fmt.Errorf("write into the result folder: %w", err)
-	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
-}
-
-// clear removes the artifacts of an earlier run in dir that this one did not write: they would pass for its own.
-func clear(dir string, written []string) error {
-	entries, err := os.ReadDir(dir)
-	errs := []error{err}
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		ours := slices.Contains([]string{"result.json", "stages.csv", "junit.xml", "summary.md", "samples.csv", "samples.jsonl", "profile_export.json"}, e.Name()) ||
-			strings.HasPrefix(e.Name(), "perf_analyzer") && strings.HasSuffix(e.Name(), ".csv") ||
-			strings.HasSuffix(e.Name(), ".perf_analyzer.csv") || strings.HasSuffix(e.Name(), ".perf_analyzer_"+paRate+".csv")
-		if ours && !slices.Contains(written, path) {
-			errs = append(errs, os.Remove(path))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// replace puts data at path in one step, readable by its owner only.
-func replace(path string, data []byte) error {
-	t, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
-	}
-	_, err = t.Write(data)
-	err = errors.Join(err, t.Chmod(0o600), t.Close())
-	if err == nil {
-		err = os.Rename(t.Name(), path)
-	}
-	if err != nil {
-		if gone := os.Remove(t.Name()); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
+// Write writes the files of r and returns the paths of those that were written. Each appears whole or not at all. One that
+// cannot be written does not keep the others from being written, and none of them says anything else than the result does
+// after Options.Fail: all are made before the first gets its name, and made again after a failure. result.json is the
+// last. Write may be called again when the result has changed.
+func (f *Folder) Write(r *result.Result, o Options) ([]string, error) {
+	var errs []error
+	fail := func(err error) {
+		if err != nil {
+			errs = append(errs, err)
+			if o.Fail != nil {
+				o.Fail(r, errors.Join(errs...))
+			}
 		}
-		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	fail(errors.Join(f.takeOver(), o.check()))
+	skip := map[string]bool{} // files that cannot be written
+	for {
+		staged, err := f.stage(r, o, skip)
+		if err == nil && !f.sampled {
+			f.sampled = true
+			f.samples, err = o.Samples.files(f, r, o.wants(ProfileExport))
+		}
+		if err == nil {
+			err = f.commit(staged, skip)
+		}
+		if err == nil {
+			break
+		}
+		for _, s := range staged {
+			err = errors.Join(err, s.remove())
+		}
+		fail(err)
+	}
+	for name := range skip {
+		errs = append(errs, f.drop(name)) // what an earlier Write said there
+	}
+	var paths []string
+	for _, name := range r.Files {
+		if !skip[name] {
+			paths = append(paths, filepath.Join(f.dir, name))
+		}
+	}
+	return paths, errors.Join(errs...)
+}
+
+// stage writes every file of r under a temporary name, but for those in skip, to which it adds the ones that cannot be
+// written. It sets r.Files.
+func (f *Folder) stage(r *result.Result, o Options, skip map[string]bool) (all []*temporary, err error) {
+	var errs []error
+	r.Files = append([]string{resultName}, f.samples...)
+	if !f.sampled {
+		r.Files = append(r.Files, o.Samples.names(o.wants(ProfileExport))...)
+	}
+	for _, w := range writers {
+		if !o.wants(w.format) || skip[w.format] {
+			continue
+		}
+		if w.format == "json" {
+			slices.Sort(r.Files[1:])
+		}
+		files, err := w.render(r, o)
+		if err != nil {
+			skip[w.format] = true
+			errs = append(errs, err)
+		}
+		for _, x := range files {
+			if skip[x.name] {
+				continue
+			}
+			var t *temporary
+			err := f.free(x.name)
+			if err == nil {
+				err = o.Samples.room(func() (err error) { t, err = f.temporary(x.name, x.data); return err })
+			}
+			if err != nil {
+				skip[x.name] = true
+				errs = append(errs, fmt.Errorf("write %s: %w", x.name, err))
+				continue
+			}
+			if all = append(all, t); x.name != resultName {
+				r.Files = append(r.Files, x.name)
+			}
+		}
+	}
+	return all, errors.Join(errs...)
+}
+
+// commit gives the files their names.
+func (f *Folder) commit(staged []*temporary, skip map[string]bool) error {
+	for _, t := range staged {
+		if err := f.rename(t); err != nil {
+			skip[t.name] = true
+			return err
+		}
+		f.judged = f.judged || t.name == resultName
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ var samples = map[string]func() *result.Result{
 func every(t *testing.T, r *result.Result) map[string]string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	paths, err := Write(dir, r, Options{Formats: stored(), Percentiles: percentiles})
+	paths, err := write(dir, r, Options{Formats: stored(), Percentiles: percentiles})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +48,19 @@ func every(t *testing.T, r *result.Result) map[string]string {
 	}
 	files["terminal.txt"] = b.String()
 	return files
+}
+
+// write opens the folder and writes r into it. What was kept of requests is in it already.
+func write(dir string, r *result.Result, o Options) ([]string, error) {
+	if o.Samples != nil {
+		return (&Folder{dir: dir, o: o, own: map[string]bool{}}).Write(r, o)
+	}
+	f, err := Open(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := f.Write(r, o)
+	return paths, errors.Join(err, f.Close())
 }
 
 // Each artifact of each sample is what its golden file says, and the same again for the same input.
@@ -145,65 +158,5 @@ func checkTables(t *testing.T, text string) {
 		if strings.Contains(strings.ReplaceAll(line, "`", ""), "<script>") && !strings.Contains(line, "`") {
 			t.Errorf("markup in a cell: %s", line)
 		}
-	}
-}
-
-func TestWriteFiles(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a", "b")
-	paths, err := Write(dir, full(), Options{Formats: []string{"junit"}, Percentiles: percentiles})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{filepath.Join(dir, "result.json"), filepath.Join(dir, "junit.xml")}
-	if diff := cmp.Diff(want, paths); diff != "" {
-		t.Errorf("json is always there:\n%s", diff)
-	}
-	for _, p := range append(paths, dir) {
-		info, err := os.Stat(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s has mode %v", p, info.Mode())
-		}
-	}
-	// Writing again replaces, and leaves nothing else behind.
-	if _, err := Write(dir, interrupted(), Options{Formats: []string{"junit"}}); err != nil {
-		t.Fatal(err)
-	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
-		t.Errorf("%d files in the folder (%v)", len(entries), err)
-	}
-	text, err := os.ReadFile(paths[0])
-	if err != nil || !bytes.Contains(text, []byte(`"partial": true`)) {
-		t.Errorf("result.json was not replaced (%v)", err)
-	}
-}
-
-// One file that cannot be written does not cost the others.
-func TestWriteGoesOn(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "stages.csv", "x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	paths, err := Write(dir, full(), Options{Formats: []string{"csv", "junit", "html"}})
-	if err == nil || !strings.Contains(err.Error(), "write stages.csv") || !strings.Contains(err.Error(), `unknown format "html"`) {
-		t.Errorf("error = %v", err)
-	}
-	if diff := cmp.Diff([]string{filepath.Join(dir, "result.json"), filepath.Join(dir, "junit.xml")}, paths); diff != "" {
-		t.Error(diff)
-	}
-	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v (%v)", left, err)
-	}
-}
-
-func TestWriteWithoutAFolder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if paths, err := Write(filepath.Join(path, "out"), empty(), Options{}); err == nil || paths != nil {
-		t.Errorf("wrote %v below a file (%v)", paths, err)
 	}
 }

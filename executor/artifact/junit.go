@@ -206,7 +206,7 @@ func runCase(r *result.Result) (c testcase, wrong bool) {
 		c.Error = &problem{Type: typeInterrupted, Message: reason}
 	case r.Verdict == result.ErrorVerdict:
 		c.Error = &problem{Type: typeHarness, Message: reason}
-	case r.Partial:
+	case r.State == result.StatePartial:
 		c.Error = &problem{Type: typeInterrupted, Message: reason}
 	case len(r.Nodes) == 0:
 		c.Error = &problem{Type: typeInconclusive, Message: "nothing was measured"}

@@ -36,7 +36,7 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 	if r.Plan.Description != "" {
 		line(escape(clean(r.Plan.Description)), "\n")
 	}
-	if r.Partial {
+	if r.State == result.StatePartial {
 		line("**The run is partial: something is missing below.**\n")
 	}
 	if len(g.rows) > 0 {

@@ -91,7 +91,7 @@ func parts() *result.Result {
 	}, 56, map[string]float64{"requests.count": 60, "requests.rate": 18, "throughput": 18, "errors.ratio": 0, "latency": 0.02})
 	r := full()
 	r.Nodes, r.Assertions = []*result.Node{ramp, search, twice, ended}, nil
-	r.Partial, r.Reason = true, "2 of 2 assertions failed"
+	r.State, r.Reason = result.StatePartial, "2 of 2 assertions failed"
 	return r
 }
 

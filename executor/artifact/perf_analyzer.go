@@ -53,6 +53,17 @@ func paMode(n *result.Node) string {
 	return paRate
 }
 
+// perfAnalyzerNames are the tables' files, without those of models.
+func perfAnalyzerNames(o Options) []string {
+	names := []string{"perf_analyzer.csv", "perf_analyzer_verbose.csv"}
+	if o.Mixed {
+		for _, mode := range []string{paConcurrency, paRate} {
+			names = append(names, "perf_analyzer_"+mode+".csv", "perf_analyzer_"+mode+"_verbose.csv")
+		}
+	}
+	return names
+}
+
 // perfAnalyzerCSV writes the levels that were measured, once with the plain columns and once with those of --verbose-csv.
 // perf_analyzer has one mode a run: that of the first node gives perf_analyzer.csv, nodes of the other mode go to files of
 // their own.

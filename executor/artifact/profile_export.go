@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +38,9 @@ type exported struct {
 	held   int               // bytes of it
 }
 
+// spoolName is in the temporary names of the requests of trials.
+const spoolName = "profile_export"
+
 // maxHeld bounds the JSON of inputs that is kept for the next request of the same row.
 const maxHeld = 64 << 20
 
@@ -48,7 +50,7 @@ func (k *Kept) export(x *backends.Sample) error {
 		return nil
 	}
 	if k.out == nil {
-		s, err := newSpool(k.of.dir, "profile_export")
+		s, err := newSpool(k.of.dir, spoolName)
 		if err != nil {
 			return err
 		}
@@ -181,12 +183,11 @@ func appendFinite(b []byte, t backends.DataType, data []byte) []byte {
 }
 
 // profileExport writes the requests that were kept.
-func (s *Samples) profileExport(r *result.Result) (path string, err error) {
+func (s *Samples) profileExport(r *result.Result) (*spool, error) {
 	out, err := newSpool(s.dir, "profile_export.json")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, out.remove()) }()
 	errs := []error{out.line([]byte(`{"experiments":[`))}
 	for i, group := range sameLoad(s.trials) {
 		if i > 0 {
@@ -200,10 +201,9 @@ func (s *Samples) profileExport(r *result.Result) (path string, err error) {
 	tail = appendText(append(tail, `,"endpoint":`...), endpoint)
 	errs = append(errs, out.line(append(tail, '}')))
 	if err := errors.Join(errs...); err != nil {
-		return "", fmt.Errorf("write profile_export.json: %w", err)
+		return out, fmt.Errorf("write profile_export.json: %w", err)
 	}
-	path = filepath.Join(s.dir, "profile_export.json")
-	return path, out.rename(path)
+	return out, nil
 }
 
 // sameLoad puts trials of equal load together, in the order of the first of each.

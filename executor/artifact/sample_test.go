@@ -146,7 +146,7 @@ func full() *result.Result {
 func interrupted() *result.Result {
 	r := full()
 	r.Nodes = []*result.Node{r.Nodes[0], r.Nodes[3], r.Nodes[5]}
-	r.Partial, r.Verdict, r.ExitCode, r.Reason = true, result.Interrupted, 130, "interrupted by SIGINT after 12 s"
+	r.State, r.Verdict, r.ExitCode, r.Reason = result.StatePartial, result.Interrupted, 130, "interrupted by SIGINT after 12 s"
 	n := r.Nodes[1]
 	n.Outcome, n.Reason, n.Duration = result.InterruptedNode, "interrupted after 12 s of 60 s", 12
 	for i := range n.Assertions {

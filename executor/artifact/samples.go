@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -47,7 +46,7 @@ type Trial struct {
 //	k := s.Trial(t)            for each measurement, from any goroutine
 //	k.Write(sample) …          from one goroutine
 //	k.Close(bounds)            says what was lost
-//	s.Close()                  when nothing is measured any more; then Write makes the files
+//	s.Close()                  when nothing is measured any more; then Folder.Write makes the files
 type Samples struct {
 	dir   string
 	o     SamplesOptions
@@ -267,27 +266,54 @@ func (s *Samples) Close() {
 	<-s.ended
 }
 
+// names are the files that the requests go to.
+func (s *Samples) names(export bool) (names []string) {
+	if s == nil {
+		return nil
+	}
+	if s.o.Table != "" {
+		names = append(names, "samples."+s.o.Table)
+	}
+	if export && s.o.Export {
+		names = append(names, "profile_export.json")
+	}
+	return names
+}
+
 // files gives what was kept its names, and removes the rest. A run in which nothing was sent has its files all the same.
-func (s *Samples) files(r *result.Result, export bool) (paths []string, err error) {
+func (s *Samples) files(f *Folder, r *result.Result, export bool) (names []string, err error) {
+	if s == nil {
+		return nil, nil
+	}
 	if s.o.Table != "" && s.err == nil {
 		s.err = s.begin()
 	}
 	errs := []error{s.err}
-	if s.table != nil && s.err == nil {
-		path := filepath.Join(s.dir, "samples."+s.o.Table)
-		if err := s.table.rename(path); err != nil {
-			errs = append(errs, err)
-		} else {
-			paths = append(paths, path)
+	keep := func(p *spool, name string) error {
+		if err := p.close(); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
 		}
+		t := &temporary{name, p.file.Name()}
+		if err := f.rename(t); err != nil {
+			return err
+		}
+		p.gone = true
+		names = append(names, name)
+		return nil
+	}
+	if s.table != nil && s.err == nil {
+		errs = append(errs, keep(s.table, "samples."+s.o.Table))
 	}
 	if export && s.err == nil {
-		path, err := s.profileExport(r)
-		if errs = append(errs, err); err == nil {
-			paths = append(paths, path)
+		out, err := s.profileExport(r)
+		if err == nil {
+			err = keep(out, "profile_export.json")
+		}
+		if errs = append(errs, err); out != nil {
+			errs = append(errs, out.remove())
 		}
 	}
-	return paths, errors.Join(append(errs, s.discard())...)
+	return names, errors.Join(append(errs, s.discard())...)
 }
 
 // discard removes what is left of files that were not finished.
@@ -311,7 +337,7 @@ type spool struct {
 }
 
 func newSpool(dir, name string) (*spool, error) {
-	f, err := os.CreateTemp(dir, "."+name+".*")
+	f, err := createTemporary(dir, name, private)
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", name, err)
 	}
@@ -335,18 +361,6 @@ func (p *spool) close() error {
 	err := errors.Join(p.w.Flush(), p.file.Close())
 	if p.w, p.buffer = nil, nil; err != nil {
 		return fmt.Errorf("write samples: %w", err)
-	}
-	return nil
-}
-
-func (p *spool) rename(path string) error {
-	err := p.close()
-	if err == nil {
-		err = os.Rename(p.file.Name(), path)
-	}
-	p.gone = err == nil
-	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func finished(t *testing.T, s *Samples, dir string) map[string]string {
 	if s.o.Export {
 		o.Formats = []string{ProfileExport}
 	}
-	if _, err := Write(dir, r, o); err != nil {
+	if _, err := write(dir, r, o); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -178,7 +178,7 @@ func TestSamplesOnAFullDisk(t *testing.T) {
 		t.Errorf("%q take room on a disk that is full", left)
 	}
 	s.Close()
-	paths, err := Write(dir, &result.Result{Schema: result.Schema}, Options{Formats: []string{ProfileExport}, Samples: s})
+	paths, err := write(dir, &result.Result{Schema: result.Schema}, Options{Formats: []string{ProfileExport}, Samples: s})
 	if !errors.Is(err, syscall.ENOSPC) || strings.Count(err.Error(), "no space") != 1 || !slices.Equal(entries(t, dir), []string{"result.json"}) || len(paths) != 1 {
 		t.Errorf("wrote %q: %v", paths, err)
 	}
@@ -318,7 +318,7 @@ func TestProfileExportOfAGrowingLoad(t *testing.T) {
 	}
 	s.Close()
 	n := measure(&result.Node{ID: "s", Outcome: result.Done, Load: result.Load{Kind: "concurrency"}}, 1, map[string]float64{"in_flight.max": 5})
-	if _, err := Write(dir, &result.Result{Schema: result.Schema, Nodes: []*result.Node{n}}, Options{Formats: []string{ProfileExport}, Samples: s}); err != nil {
+	if _, err := write(dir, &result.Result{Schema: result.Schema, Nodes: []*result.Node{n}}, Options{Formats: []string{ProfileExport}, Samples: s}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(filepath.Join(dir, "profile_export.json"))

@@ -190,7 +190,7 @@ func headline(r *result.Result) string {
 	if r.Reason != "" {
 		text += ": " + clean(r.Reason)
 	}
-	if r.Partial && !strings.Contains(text, "partial") {
+	if r.State == result.StatePartial && !strings.Contains(text, "partial") {
 		text += " (partial)"
 	}
 	return strings.TrimPrefix(text, ": ")

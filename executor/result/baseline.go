@@ -47,7 +47,10 @@ func (b *Baseline) node(id string) (n *Node, why string) {
 	if why := b.Lacks(id); why != "" {
 		return nil, why
 	}
-	if b.Result.Partial || b.Result.Verdict == Interrupted || b.Result.Verdict == ErrorVerdict {
+	if b.Result.State == StateRunning {
+		return b.Node(id), fmt.Sprintf("the baseline %s is not a whole run: it goes on, or was killed", b.File)
+	}
+	if b.Result.State == StatePartial || b.Result.Verdict == Interrupted || b.Result.Verdict == ErrorVerdict {
 		return b.Node(id), fmt.Sprintf("the baseline %s is not a whole run: %s", b.File, orElse(b.Result.Reason, "it ended in error"))
 	}
 	n = b.Node(id)

@@ -2,11 +2,14 @@ package result
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluice-bench/sluice/schema"
 )
 
 func text(t testing.TB, r *Result) string {
@@ -93,6 +96,58 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestReadIsCapped(t *testing.T) {
 	if _, err := read(&endless{}, 1<<16); err == nil || !strings.Contains(err.Error(), "larger than 65536 bytes") {
 		t.Errorf("error = %v", err)
+	}
+}
+
+// TestWriteRunning: a result of a run that goes on has no verdict, nor an exit code, which would be 0.
+func TestWriteRunning(t *testing.T) {
+	r := sample()
+	r.State, r.Files, r.Nodes = StateRunning, []string{"result.json", "junit.xml"}, r.Nodes[:1]
+	first := text(t, r)
+	if err := schema.ValidateResult([]byte(first)); err != nil {
+		t.Error(err)
+	}
+	var document map[string]any
+	if err := json.Unmarshal([]byte(first), &document); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"verdict", "exit_code", "reason", "ended"} {
+		if v, ok := document[key]; ok {
+			t.Errorf("%s is %v", key, v)
+		}
+		wrong := strings.Replace(first, `"state"`, `"`+key+`": "pass", "state"`, 1)
+		if err := schema.ValidateResult([]byte(wrong)); err == nil {
+			t.Errorf("the schema lets a running result have the key %s", key)
+		}
+	}
+	back, err := Read(strings.NewReader(first))
+	if err != nil || back.State != StateRunning || len(back.Files) != 2 || len(back.Nodes) != len(r.Nodes) {
+		t.Errorf("read back: %+v, %v", back, err)
+	}
+}
+
+// TestReadEarlierForm: results had a key "partial" before they had a state.
+func TestReadEarlierForm(t *testing.T) {
+	whole := text(t, sample())
+	for old, want := range map[string]State{`"partial": true`: StatePartial, `"partial": false`: StateDone} {
+		r, err := Read(strings.NewReader(strings.Replace(whole, `"state": "done"`, old, 1)))
+		if err != nil || r.State != want {
+			t.Errorf("%s: %+v, %v", old, r, err)
+		}
+	}
+}
+
+func TestReadHeader(t *testing.T) {
+	r := sample()
+	r.Verdict, r.Files = Pass, []string{"result.json"}
+	h, err := ReadHeader(strings.NewReader(text(t, r)))
+	if err != nil || h.Verdict != Pass || !h.Started.Equal(r.Started) || h.State != StateDone || len(h.Files) != 1 {
+		t.Errorf("%+v, %v", h, err)
+	}
+	for _, wrong := range []string{"", "{}", "[]", `{"schema": "sluice/result/v1"} x`, `{"schema": "sluice/result/v1", "files": {}}`} {
+		if h, err := ReadHeader(strings.NewReader(wrong)); err == nil {
+			t.Errorf("%q was read as %+v", wrong, h)
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 var structure = strings.Fields(`
 	Schema Name Version Commit Go File Fingerprint Overlays[] Path From Variable At Value Resolved OS Arch Kernel Hostname CPUModel
 	Settings{} Verdict ID SLO Severity Unit Op Stage Point{} Target Kind Arrivals Overflow ScheduleHash Transport Outcome Class Code
-	Phase Mix Assertion
+	Phase Mix Assertion State Files[]
 `)
 
 // TestRedactReachesEveryText puts a secret into every text of a result. Whoever adds a text says here that it is

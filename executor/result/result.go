@@ -34,6 +34,16 @@ const (
 	Failed          Outcome = "failed" // set-up failure: the target could not be reached or refused
 )
 
+// State says how much of a run a result holds.
+type State string
+
+// The states. A result that says Running, of a process that has ended, is of a run that was killed.
+const (
+	StateRunning State = "running" // no verdict yet; the nodes that have ended
+	StatePartial State = "partial" // the run ended early: something is missing
+	StateDone    State = "done"
+)
+
 // Result is the whole of one run.
 type Result struct {
 	Schema      string      `json:"schema"`
@@ -42,10 +52,11 @@ type Result struct {
 	Environment Environment `json:"environment"`
 	Started     time.Time   `json:"started"` // UTC
 	Ended       time.Time   `json:"ended"`
-	Partial     bool        `json:"partial"`
+	State       State       `json:"state"`
 	Verdict     Verdict     `json:"verdict"`
 	ExitCode    int         `json:"exit_code"`
 	Reason      string      `json:"reason"` // one sentence: why this exit code
+	Files       []string    `json:"files"`  // names of the files of this run, this one included; while it runs, those it may write
 	Clients     []Client    `json:"clients"`
 	Nodes       []*Node     `json:"nodes"`
 	Assertions  []Assertion `json:"assertions"` // the plan's own

@@ -20,6 +20,7 @@ type shape struct {
 	Required    []string          `json:"required"`
 	Enum        []any             `json:"enum"`
 	Closed      bool              `json:"-"` // additionalProperties: false
+	Else        *shape            `json:"else"`
 }
 
 // UnmarshalJSON reads an object schema, and false as nothing; additionalProperties may be a schema too.
@@ -100,6 +101,9 @@ func check(t *testing.T, name string, s shape, v any) {
 	}
 	sort.Strings(want)
 	sort.Strings(got)
+	if s.Else != nil {
+		s.Required = append(s.Required, s.Else.Required...)
+	}
 	sort.Strings(required)
 	sort.Strings(s.Required)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -168,6 +172,7 @@ func TestSchemaEnums(t *testing.T) {
 		"outcome of a trial":      {defs["trial"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
 		"outcome of a repeat":     {defs["repeat"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
 		"severity of a finding":   {defs["finding"].Properties["severity"].Enum, words(Invalidating, Note)},
+		"state":                   {top.Properties["state"].Enum, words(StateRunning, StatePartial, StateDone)},
 		"unit":                    {defs["metric"].Properties["unit"].Enum, words(units...)},
 	}
 	for name, tt := range tests {

@@ -70,6 +70,26 @@ func Exit(r *result.Result, o Occasion) (code int, v result.Verdict, reason stri
 	return CodePass, result.Pass, passed(r)
 }
 
+// Unwritten enters into r why its files, or the report on it, could not be written. That is exit code 6, unless a stronger
+// one applies.
+func Unwritten(r *result.Result, why string) {
+	if WithInternal(r.ExitCode) == CodeInternal {
+		r.ExitCode, r.Verdict, r.Reason = Exit(nil, Occasion{Internal: why})
+		return
+	}
+	if !strings.Contains(r.Reason, why) {
+		r.Reason += "; " + why
+	}
+}
+
+// WithInternal is the exit code of what would have ended with code, but for an internal error.
+func WithInternal(code int) int {
+	if slices.Contains([]int{CodeInterrupt, CodeTerminate, CodePlan}, code) {
+		return code
+	}
+	return CodeInternal
+}
+
 func verdictOf(code int) result.Verdict {
 	for _, c := range Codes() {
 		if c.Code == code {

@@ -273,7 +273,7 @@ func TestBaseline(t *testing.T) {
 		{"not named", that, scenario.Assertion{}, none, result.Inconclusive, "no data: baseline.latency.p95: the plan names no baseline"},
 		{"without the node", `latency.p95 <= baseline.stage("new").latency.p95`, scenario.Assertion{}, with(func(*result.Result, *result.Node) {}), result.Inconclusive, `no data: baseline.stage("new").latency.p95: the baseline main.json has no stage "new"`},
 		{"partial", that, scenario.Assertion{}, with(func(r *result.Result, _ *result.Node) {
-			r.Partial, r.Reason = true, "interrupted by SIGINT: the result is partial"
+			r.State, r.Reason = result.StatePartial, "interrupted by SIGINT: the result is partial"
 		}), result.Inconclusive, "no data: baseline.latency.p95: the baseline main.json is not a whole run: interrupted by SIGINT: the result is partial"},
 		{"in error", that, scenario.Assertion{}, with(func(r *result.Result, _ *result.Node) { r.Verdict = result.ErrorVerdict }), result.Inconclusive, "no data: baseline.latency.p95: the baseline main.json is not a whole run: it ended in error"},
 		{"invalid", that, scenario.Assertion{}, with(func(_ *result.Result, n *result.Node) {

@@ -1,0 +1,280 @@
+package artifact
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// Modes of what a run writes. The umask takes bits away; private is for what servers and data sets said.
+const (
+	folderMode fs.FileMode = 0o777
+	fileMode   fs.FileMode = 0o666
+	private    fs.FileMode = 0o600
+)
+
+// Folder is the folder that a run writes its files into. Until Close it belongs to this run alone. From Running on its
+// result.json is of this run, and files of an earlier run are gone: a run that is killed leaves no verdict of another.
+type Folder struct {
+	dir     string
+	o       Options
+	lock    *os.File
+	own     map[string]bool // files in the folder that this run may replace: its own, and those of an earlier run
+	earlier []string        // files of an earlier run, until takeOver
+	judged  bool            // result.json holds a verdict of this run
+	sampled bool            // the requests have been written, or could not be
+	samples []string        // files of the requests
+}
+
+// Open takes the folder dir, which it makes if need be, for a run with these options. It refuses one that another run
+// writes into, one that cannot be written to, and one that holds a file which this run would replace and which no result
+// of an earlier run lists. It changes nothing but what killed runs left under temporary names.
+func Open(dir string, o Options) (*Folder, error) {
+	if err := os.MkdirAll(dir, folderMode); err != nil {
+		return nil, fmt.Errorf("make result folder: %w", err)
+	}
+	f := &Folder{dir: dir, o: o, own: make(map[string]bool)}
+	var err error
+	if f.lock, err = lockFolder(dir); err != nil {
+		return nil, err
+	}
+	if h := Earlier(dir); h != nil {
+		f.earlier = filesOf(h)
+	}
+	for _, name := range f.earlier {
+		f.own[name] = true
+	}
+	if err = f.inTheWay(); err == nil && f.lock != nil {
+		err = f.sweep()
+	}
+	if err == nil {
+		var probe *temporary
+		if probe, err = f.temporary(resultName, nil); err == nil {
+			err = probe.remove()
+		}
+		if err != nil {
+			err = fmt.Errorf("write into the result folder: %w", err)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Close lets other runs have the folder.
+func (f *Folder) Close() error {
+	if f.lock == nil {
+		return nil
+	}
+	return f.lock.Close()
+}
+
+// Earlier is the header of the result in dir; nil: there is none.
+func Earlier(dir string) *result.Header {
+	path := filepath.Join(dir, resultName)
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	stored, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer stored.Close()
+	h, err := result.ReadHeader(stored)
+	if err != nil {
+		return nil
+	}
+	return h
+}
+
+// filesOf are the files of an earlier run. One that does not list them has these two, unless it says otherwise; a list is
+// only believed as far as it names files that some run writes.
+func filesOf(h *result.Header) []string {
+	if h.Files == nil {
+		return []string{resultName, "stages.csv"}
+	}
+	return append([]string{resultName}, slices.DeleteFunc(slices.Clone(h.Files), func(name string) bool {
+		return name == resultName || !known(name)
+	})...)
+}
+
+// known reports whether a run with some options writes a file of this name.
+func known(name string) bool {
+	if name != filepath.Base(name) {
+		return false
+	}
+	if strings.HasSuffix(name, ".perf_analyzer.csv") || strings.HasSuffix(name, ".perf_analyzer_"+paRate+".csv") || strings.HasSuffix(name, ".perf_analyzer_"+paConcurrency+".csv") {
+		return true
+	}
+	all := Options{Formats: Formats(), Mixed: true}.names()
+	for _, table := range []string{"csv", "jsonl"} {
+		all = append(all, (&Samples{o: SamplesOptions{Table: table, Export: true}}).names(true)...)
+	}
+	return slices.Contains(all, name)
+}
+
+// inTheWay says which files this run would replace though they are no run's.
+func (f *Folder) inTheWay() error {
+	var b strings.Builder
+	for _, name := range f.o.names() {
+		if err := f.free(name); err != nil {
+			fmt.Fprintf(&b, "  %s: %s\n", name, err)
+		}
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return fmt.Errorf("files are in the way in %s:\n%sMove them away, or choose another folder", f.dir, &b)
+}
+
+// free reports whether the run may write a file of this name.
+func (f *Folder) free(name string) error {
+	info, err := os.Lstat(filepath.Join(f.dir, name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errors.New("it is a folder")
+	case !info.Mode().IsRegular():
+		return errors.New("it is not a regular file")
+	case !f.own[name] && name == resultName:
+		return errors.New("it is no result of sluice")
+	case !f.own[name]:
+		return errors.New("no result of an earlier run lists it")
+	}
+	return nil
+}
+
+// Running writes the result of a run that goes on. The first time, before anything is sent, it removes the files of an
+// earlier run.
+func (f *Folder) Running(r *result.Result) error {
+	r.State, r.Files = result.StateRunning, f.o.names()
+	data, err := resultJSON(r, f.o)
+	if err != nil {
+		return err
+	}
+	t, err := f.temporary(resultName, data)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", resultName, err)
+	}
+	if err := f.takeOver(); err != nil {
+		return errors.Join(err, t.remove())
+	}
+	if err := f.rename(t); err != nil {
+		return errors.Join(err, t.remove())
+	}
+	return nil
+}
+
+// takeOver removes the files of an earlier run, but for its result.json, which is replaced.
+func (f *Folder) takeOver() error {
+	var errs []error
+	for _, name := range f.earlier {
+		if name == resultName || f.free(name) != nil {
+			continue
+		}
+		if err := f.drop(name); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	f.earlier = nil
+	return errors.Join(errs...)
+}
+
+// drop removes a file of this run or an earlier one. A result.json that has no verdict of this run stays.
+func (f *Folder) drop(name string) error {
+	if !f.own[name] || name == resultName && !f.judged {
+		return nil
+	}
+	delete(f.own, name)
+	if err := os.Remove(filepath.Join(f.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// rename gives a file its name, unless somebody has put one there.
+func (f *Folder) rename(t *temporary) error {
+	err := f.free(t.name)
+	if err == nil {
+		err = os.Rename(t.path, filepath.Join(f.dir, t.name))
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", t.name, err)
+	}
+	t.path, f.own[t.name] = "", true
+	return nil
+}
+
+// temporary is a file that has not got its name yet.
+type temporary struct{ name, path string }
+
+// temporary writes data under a temporary name, with the mode of files that hold nothing private.
+func (f *Folder) temporary(name string, data []byte) (*temporary, error) {
+	file, err := createTemporary(f.dir, name, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	_, err = bytes.NewReader(data).WriteTo(file)
+	t := &temporary{name, file.Name()}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, errors.Join(err, t.remove())
+	}
+	return t, nil
+}
+
+func (t *temporary) remove() error {
+	if t.path == "" {
+		return nil
+	}
+	path := t.path
+	t.path = ""
+	return os.Remove(path)
+}
+
+// createTemporary makes a file .NAME.NUMBER that was not there. Unlike os.CreateTemp it lets the umask decide who may read it.
+func createTemporary(dir, name string, mode fs.FileMode) (*os.File, error) {
+	for tries := 0; ; tries++ {
+		path := filepath.Join(dir, fmt.Sprintf(".%s.%d", name, rand.Uint32()))
+		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if tries < 1000 && errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		return file, err
+	}
+}
+
+// sweep removes the temporary files of runs that were killed. The caller has the lock: there is no other run.
+func (f *Folder) sweep() error {
+	entries, err := os.ReadDir(f.dir)
+	errs := []error{err}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !isTemporary(e.Name()) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(f.dir, e.Name())); err != nil {
+			errs = append(errs, fmt.Errorf("remove what a killed run left: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// isTemporary reports whether createTemporary makes such a name.
+func isTemporary(name string) bool {
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 2 || name[0] != '.' || strings.Trim(name[dot+1:], "0123456789") != "" || dot == len(name)-1 {
+		return false
+	}
+	return known(name[1:dot]) || name[1:dot] == spoolName || name[1:dot] == "probe"
+}

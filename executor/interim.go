@@ -1,0 +1,106 @@
+package executor
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// Bounds of the time that goes into writing interim results, of which each costs more, the more nodes have ended.
+const (
+	interimShare = 0.02 // of the time of the run
+	interimFree  = 500 * time.Millisecond
+)
+
+// interim keeps the result of a run that goes on: what it is about, and the nodes that have ended, as they were then.
+type interim struct {
+	save func(*result.Result) error // nil: nothing is kept
+	mask func(string) string
+
+	mu    sync.Mutex
+	shown result.Result
+	began time.Time
+	spent time.Duration // by all saves
+	took  time.Duration // by the latest save
+	later *time.Timer   // saves what came too soon; nil: there is nothing
+	over  bool
+}
+
+// begin saves a result without nodes, before anything is sent. Its error says why the run must not begin.
+func (i *interim) begin(r *result.Result) error {
+	if i.save == nil {
+		return nil
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.began, i.shown = time.Now(), *r
+	i.shown.Redact(i.mask)
+	return i.write()
+}
+
+// add saves a node that has ended, now or soon.
+func (i *interim) add(n *result.Node) {
+	if i.save == nil {
+		return
+	}
+	node, err := frozen(n)
+	if err != nil {
+		return // the whole result will fail in the same way, and say so
+	}
+	node.Redact(i.mask)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.shown.Nodes = append(i.shown.Nodes, node); i.later != nil || i.over {
+		return
+	}
+	if wait := time.Duration(float64(i.spent+i.took-interimFree)/interimShare) - time.Since(i.began); wait > 0 {
+		i.later = time.AfterFunc(wait, i.catchUp)
+		return
+	}
+	_ = i.write() // the next one, or the result, may succeed
+}
+
+// catchUp saves what came too soon.
+func (i *interim) catchUp() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.later = nil; !i.over {
+		_ = i.write()
+	}
+}
+
+// write saves what there is. The caller has the lock.
+func (i *interim) write() error {
+	begin := time.Now()
+	shown := i.shown
+	err := i.save(&shown)
+	i.took = time.Since(begin)
+	i.spent += i.took
+	return err
+}
+
+// end makes sure that nothing is saved any more: what follows is the result.
+func (i *interim) end() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.over = true; i.later != nil {
+		i.later.Stop()
+	}
+}
+
+// frozen is a copy of a node that nothing changes any more.
+func frozen(n *result.Node) (*result.Node, error) {
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(n); err != nil {
+		return nil, fmt.Errorf("copy a node: %w", err)
+	}
+	var node result.Node
+	if err := json.Unmarshal(b.Bytes(), &node); err != nil {
+		return nil, fmt.Errorf("copy a node: %w", err)
+	}
+	return &node, nil
+}
