@@ -5,6 +5,7 @@ package schema
 
 import (
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,14 @@ func Language() []byte { return append([]byte(nil), languageText...) }
 
 // Plan is the schema of the plans that this version can run (JSON Schema 2020-12).
 func Plan() []byte { return append([]byte(nil), planText...) }
+
+// IsPlan reports whether text is a schema of plans, of this version or of another.
+func IsPlan(text []byte) bool {
+	var header struct {
+		ID string `json:"$id"`
+	}
+	return json.Unmarshal(text, &header) == nil && header.ID == planURL
+}
 
 // Result is the schema of result.json.
 func Result() []byte { return append([]byte(nil), resultText...) }

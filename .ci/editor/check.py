@@ -110,6 +110,11 @@ def check_valid(client, sluice, failures):
                 uri = plan.resolve().as_uri()
                 client.open(uri, plan.read_text(encoding="utf-8"))
                 checked.append((plan, uri))
+    for purpose in ("start", "smoke", "gate", "capacity", "soak", "sequence"):
+        text = subprocess.run([sluice, "init", "--for", purpose], check=True, stdout=subprocess.PIPE, text=True).stdout
+        uri = f"file:///init/{purpose}.yaml"
+        client.open(uri, text)
+        checked.append((purpose, uri))
     if len(checked) < 60:
         failures.append(f"only {len(checked)} plans were found that are valid")
     for plan, uri in checked:

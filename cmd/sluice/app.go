@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -144,6 +145,15 @@ func unknownVerb(c *cobra.Command, args []string) error {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return errors.New(text + "\nsee `sluice --help`")
+}
+
+// unknownWord refuses a word that is none of those that a flag takes.
+func unknownWord(what, word string, allowed []string) error {
+	text := fmt.Sprintf("there is no %s %q, only %s", what, word, strings.Join(allowed, ", "))
+	if near := source.Nearest(word, allowed); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return errors.New(text)
 }
 
 // onePlan wants exactly one argument, the plan.

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,80 +17,150 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/schema"
 )
 
-// initFlags are what init is told.
+// initFlags are the flags of init.
 type initFlags struct {
-	backend, url, model, out string
-	force                    bool
+	purpose, backend, url, model, out string
+	schema, force                     bool
 }
 
 func (a *app) init() *cobra.Command {
-	f := initFlags{backend: "triton", url: "builtin://http"}
-	var kinds []string
-	for _, k := range all.Kinds() {
-		if k.Open != nil {
-			kinds = append(kinds, k.Name)
+	f := initFlags{purpose: purposes()[0].name, backend: "triton", url: "builtin://http"}
+	var names []string
+	var help, example strings.Builder
+	for _, p := range purposes() {
+		names = append(names, p.name)
+		fmt.Fprintf(&help, "  %-9s %s\n", p.name, p.help)
+		if p.name != f.purpose {
+			fmt.Fprintf(&example, "\n  sluice init --for %s --out %s.yaml", p.name, p.name)
 		}
 	}
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Write a commented plan for a server, having asked it about the model",
-		Long: "Write a first plan: a concurrency sweep and a steady stage with assertions to edit. When the server answers, its\n" +
-			"inputs stand in the plan with their shapes; when it does not, the plan says so and is written all the same.",
-		Example: "  sluice init --backend triton --url grpc://localhost:8001 --model resnet50 --out plan.yaml",
+		Long: "Write a plan with limits to edit. When the server answers, its inputs stand in\nthe plan with their shapes; when it does not, the plan says so and is written\nall the same.\n\n" +
+			"Purposes\n" + help.String() + "\n" +
+			"Beside FILE, " + schemaFile + " is written, the schema of plans, which the first\nline of the plan names: editors with yaml-language-server complete and check\nplans by it. Keep it with the plan.",
+		Example: "  sluice init --url grpc://localhost:8001 --model resnet50 --out plan.yaml" + example.String(),
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.writePlan(c.Context(), f)
 		},
+		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	c.Flags().StringVar(&f.backend, "backend", f.backend, "`KIND` of server: "+strings.Join(kinds, ", "))
+	c.Flags().StringVar(&f.purpose, "for", f.purpose, "`PURPOSE` of the plan: "+strings.Join(names, ", "))
+	c.Flags().StringVar(&f.backend, "backend", f.backend, "`KIND` of server: "+strings.Join(kindsByURL(), ", "))
 	c.Flags().StringVar(&f.url, "url", f.url, "`URL` of the server; builtin://http needs none")
-	c.Flags().StringVar(&f.model, "model", "", "`NAME` of the model (default slow with builtin://)")
+	c.Flags().StringVar(&f.model, "model", "", "`NAME` of the model (default one that fits, with builtin://)")
 	c.Flags().StringVar(&f.out, "out", "", "`FILE` to write (default standard output)")
+	c.Flags().BoolVar(&f.schema, "schema", true, "write "+schemaFile+" beside FILE")
 	c.Flags().BoolVar(&f.force, "force", false, "overwrite FILE")
 	return c
 }
 
-func (a *app) writePlan(ctx context.Context, f initFlags) error {
+// kindsByURL names the kinds of backend that init can write a plan for: those that are reached by a URL.
+func kindsByURL() []string {
+	var names []string
+	for _, k := range all.Kinds() {
+		if k.Open != nil && k.Schemes != nil {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// check holds the flags against each other, and gives the model of the embedded server where none is named.
+func (f *initFlags) check() (purpose, error) {
+	p, ok := purposeOf(f.purpose)
+	scheme, _, hasScheme := strings.Cut(f.url, "://")
 	kind := kindOf(f.backend)
 	embedded := strings.HasPrefix(f.url, "builtin://")
 	switch {
-	case kind == nil:
-		return fmt.Errorf("there is no backend %q", f.backend)
-	case kind.Open == nil:
-		return fmt.Errorf("backend %s is part of the language, but this version cannot talk to it yet", f.backend)
+	case !ok:
+		return p, unknownWord("purpose", f.purpose, purposeNames())
+	case kind == nil || !slices.Contains(kindsByURL(), f.backend):
+		return p, unknownWord("backend", f.backend, kindsByURL())
+	case !hasScheme:
+		return p, fmt.Errorf("--url %s has no scheme\nwrite --url http://%s, or --url grpc://%s for gRPC", f.url, f.url, f.url)
+	case !embedded && !slices.Contains(kind.Schemes, scheme):
+		return p, fmt.Errorf("--url %s: backend %s has no scheme %s://\nallowed: %s://", f.url, f.backend, scheme, strings.Join(kind.Schemes, "://, "))
 	case f.model == "" && !embedded:
-		return fmt.Errorf("--model is needed to write a plan for %s", f.url)
+		return p, fmt.Errorf("--model is needed to write a plan for %s", f.url)
 	case f.model == "":
-		f.model = "slow"
+		f.model = p.model
+	}
+	return p, nil
+}
+
+func (a *app) writePlan(ctx context.Context, f initFlags) error {
+	p, err := f.check()
+	if err != nil {
+		return err
 	}
 	var sig backends.Signature
 	var asked error
-	if !embedded {
-		sig, asked = ask(ctx, kind, backends.Target{URL: f.url, Model: f.model, ConnectTimeout: patience})
+	if !strings.HasPrefix(f.url, "builtin://") {
+		sig, asked = ask(ctx, kindOf(f.backend), backends.Target{URL: f.url, Model: f.model, ConnectTimeout: patience})
+		if p.sequences && asked == nil && sig.Sequence == backends.NoSequences {
+			return fmt.Errorf("model %s keeps no state between requests: --for %s needs one with sequence batching", f.model, p.name)
+		}
 	}
-	text := planText(f, sig, asked)
-	if f.out == "" {
-		_, err := fmt.Fprint(a.out, text)
+	text, err := p.text(f, sig, asked)
+	if err != nil {
 		return err
 	}
-	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if f.force {
-		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if f.out == "" {
+		_, err := io.WriteString(a.out, text)
+		return err
 	}
-	file, err := os.OpenFile(f.out, mode, 0o644)
-	if err != nil {
-		return fmt.Errorf("write the plan: %w (--force overwrites)", err)
-	}
-	if _, err := file.WriteString(text); err != nil {
-		return fmt.Errorf("write the plan: %w", err)
-	}
-	if err := file.Close(); err != nil {
+	if err := f.write(text); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	fmt.Fprintf(a.err, "%s written; next: sluice validate %s && sluice run %s\n", f.out, f.out, f.out)
 	return nil
+}
+
+// write writes the plan, and the schema that its first line names.
+func (f initFlags) write(text string) error {
+	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if f.force {
+		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	if f.schema {
+		if err := writeSchema(filepath.Join(filepath.Dir(f.out), schemaFile)); err != nil {
+			return err
+		}
+	}
+	file, err := os.OpenFile(f.out, mode, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w (--force overwrites)", err)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := file.WriteString(text); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	return file.Close()
+}
+
+// schemaFile is the schema of plans beside a plan.
+const schemaFile = "sluice.schema.json"
+
+// writeSchema writes the schema of plans, over an older one. A file that is none stays.
+func writeSchema(file string) error {
+	old, err := os.ReadFile(file)
+	switch {
+	case err == nil && bytes.Equal(old, schema.Plan()):
+		return nil
+	case err == nil && !schema.IsPlan(old):
+		return fmt.Errorf("%s is in the way: it is no schema of plans\nmove it, or leave the schema out by --schema=false", file)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return os.WriteFile(file, schema.Plan(), 0o644) //nolint:gosec // for editors, whoever runs them
 }
 
 // kindOf is the kind of backend with a name; nil: there is none.
@@ -126,89 +202,4 @@ func ask(ctx context.Context, kind *backends.Kind, t backends.Target) (sig backe
 		return sig, nil
 	}
 	return d.Describe(ctx, "")
-}
-
-// planText is the plan as a person would write it.
-func planText(f initFlags, sig backends.Signature, asked error) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Run with: sluice run FILE       Explain a key: sluice explain KEY\nversion: 1\n\nvars:\n  url: {default: %q, env: SLUICE_URL, description: where the model is served}\n\n", f.url)
-	fmt.Fprintf(&b, "target:\n  backend: %s\n  url: ${url}\n  model: %s\n", f.backend, f.model)
-	if sig.Decoupled {
-		b.WriteString(decoupled(f.url))
-	}
-	b.WriteByte('\n')
-	if asked != nil {
-		fmt.Fprintf(&b, "# The server did not describe the model: %s\n\n", strings.ReplaceAll(asked.Error(), "\n", " "))
-	}
-	var shapes []string
-	for _, p := range sig.Inputs {
-		fmt.Fprintf(&b, "# input  %s %s %s\n", p.Name, p.Type, dims(p.Shape))
-		if free(p.Shape) {
-			shapes = append(shapes, fmt.Sprintf("%s: %s", p.Name, dims(fix(p.Shape))))
-		}
-	}
-	for _, p := range sig.Outputs {
-		fmt.Fprintf(&b, "# output %s %s %s\n", p.Name, p.Type, dims(p.Shape))
-	}
-	if len(sig.Inputs) > 0 && sig.MaxBatch > 0 {
-		fmt.Fprintf(&b, "# batches of at most %d\n", sig.MaxBatch)
-	}
-	b.WriteString("data: {generate: random}            # or {file: inputs.json}\n\ndefaults:\n  warmup: 1s\n")
-	if sig.Sequence > backends.NoSequences {
-		b.WriteString("  sequences: {}                     # the model keeps state: sequences of 20 requests, or as long as the data's\n")
-	}
-	if len(shapes) > 0 {
-		fmt.Fprintf(&b, "  # dimensions of any size: choose\n  shapes: {%s}\n", strings.Join(shapes, ", "))
-	}
-	b.WriteString(`
-stages:
-  # Closed loop: how latency and throughput grow with the requests in flight.
-  - id: sweep
-    load: {concurrency: [1, 2, 4, 8]}
-    for: 5s
-
-  # Open loop: requests arrive whatever the server does, so no wait is hidden.
-  - id: steady
-    load: {rate: 20/s, arrivals: poisson}
-    for: 20s
-    assert:
-      - latency.p99 < 100ms           # edit: what your users need
-      - errors.ratio < 0.1%
-      - requests.rate >= 0.9 * offered.rate
-
-output: {formats: [json, csv, junit, markdown]}
-`)
-	return b.String()
-}
-
-// decoupled is how a request may have any number of responses.
-func decoupled(url string) string {
-	if strings.HasPrefix(url, "http") {
-		return "  endpoint: generate\n  streaming: true     # a request may have any number of responses: events of generate_stream\n"
-	}
-	return "  streaming: true     # a request may have any number of responses\n"
-}
-
-func dims(shape []int64) string {
-	return strings.ReplaceAll(fmt.Sprint(shape), " ", ", ")
-}
-
-func free(shape []int64) bool {
-	for _, d := range shape {
-		if d < 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// fix gives every free dimension a size to begin with.
-func fix(shape []int64) []int64 {
-	out := append([]int64(nil), shape...)
-	for i := range out {
-		if out[i] < 0 {
-			out[i] = 16
-		}
-	}
-	return out
 }

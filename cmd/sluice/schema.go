@@ -18,7 +18,7 @@ func (a *app) schema() *cobra.Command {
 		Use:       "schema [plan|result]",
 		Short:     "Print the JSON Schema of plans or results",
 		Long:      "Print the JSON Schema (2020-12) of plans, for editors, or of result.json, for scripts.",
-		Example:   "  sluice schema > plan.schema.json     # then: # yaml-language-server: $schema=plan.schema.json",
+		Example:   "  sluice schema > sluice.schema.json\n\nand as the first line of a plan in that folder:\n\n  # yaml-language-server: $schema=sluice.schema.json",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/sluice-bench/sluice/backends"
+)
+
+// purpose is one kind of plan that init writes; its text is in purposes/NAME.yaml.tmpl, between what all have in
+// purposes/plan.yaml.tmpl.
+type purpose struct {
+	name, help string
+	model      string // of the embedded server
+	sequences  bool   // only for models that keep state
+}
+
+// purposes lists the kinds, the default first.
+func purposes() []purpose {
+	return []purpose{
+		{name: "start", help: "a first look: a sweep of concurrency, then a steady rate", model: "slow"},
+		{name: "smoke", help: "does it answer at all? A few seconds, after a deployment", model: "slow"},
+		{name: "gate", help: "is this release good enough to ship? With a profile for CI", model: "slow"},
+		{name: "capacity", help: "the largest rate at which the limits hold", model: "slow"},
+		{name: "soak", help: "a steady rate for half an hour, judged by the minute", model: "slow"},
+		{name: "sequence", help: "requests that belong together, for a model that keeps state", model: "sequence_acc", sequences: true},
+	}
+}
+
+func purposeNames() []string {
+	var names []string
+	for _, p := range purposes() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+func purposeOf(name string) (purpose, bool) {
+	for _, p := range purposes() {
+		if p.name == name {
+			return p, true
+		}
+	}
+	return purpose{}, false
+}
+
+//go:embed purposes
+var purposeFiles embed.FS
+
+// text is the plan, for a model with the signature that its server has told. asked is why there is none.
+func (p purpose) text(f initFlags, sig backends.Signature, asked error) (string, error) {
+	all := template.New("plan.yaml.tmpl").Funcs(template.FuncMap{"quoted": strconv.Quote, "scalar": scalar})
+	all, err := all.ParseFS(purposeFiles, "purposes/plan.yaml.tmpl", "purposes/"+p.name+".yaml.tmpl")
+	if err != nil {
+		return "", fmt.Errorf("read the plan of init: %w", err)
+	}
+	d := fitted(f, sig)
+	d.Sequences = d.Sequences || p.sequences
+	if asked != nil {
+		d.Failure = strings.Join(strings.Fields(asked.Error()), " ")
+	}
+	var b strings.Builder
+	if err := all.Execute(&b, d); err != nil {
+		return "", fmt.Errorf("write the plan of init: %w", err)
+	}
+	return b.String(), nil
+}
+
+// planData is what the templates show.
+type planData struct {
+	Schema              string // its file, "" for none
+	URL, Backend, Model string
+	Events, Decoupled   bool // decoupled models answer over HTTP in events
+	Failure             string
+	Inputs, Outputs     []string
+	MaxBatch            int
+	Sequences           bool
+	Shapes              []freeShape
+}
+
+// freeShape is an input of any size, with a size to begin with.
+type freeShape struct{ Name, Dims string }
+
+// fitted is the data for a model.
+func fitted(f initFlags, sig backends.Signature) planData {
+	d := planData{URL: f.url, Backend: f.backend, Model: f.model, Decoupled: sig.Decoupled, Sequences: sig.Sequence > backends.NoSequences}
+	if f.out != "" && f.schema {
+		d.Schema = schemaFile
+	}
+	d.Events = sig.Decoupled && strings.HasPrefix(f.url, "http")
+	if len(sig.Inputs) > 0 {
+		d.MaxBatch = int(sig.MaxBatch)
+	}
+	for _, p := range sig.Inputs {
+		d.Inputs = append(d.Inputs, fmt.Sprintf("%s %s %s", p.Name, p.Type, dims(p.Shape)))
+		if free(p.Shape) {
+			d.Shapes = append(d.Shapes, freeShape{p.Name, dims(fix(p.Shape))})
+		}
+	}
+	for _, p := range sig.Outputs {
+		d.Outputs = append(d.Outputs, fmt.Sprintf("%s %s %s", p.Name, p.Type, dims(p.Shape)))
+	}
+	return d
+}
+
+// scalar is text as YAML writes it: with quotes where it could be taken for something else.
+func scalar(text string) string {
+	plain := text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" &&
+		strings.Trim(text[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+	switch strings.ToLower(text) {
+	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		plain = false
+	}
+	if plain {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+func dims(shape []int64) string {
+	return strings.ReplaceAll(fmt.Sprint(shape), " ", ", ")
+}
+
+func free(shape []int64) bool {
+	for _, d := range shape {
+		if d < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// fix gives every free dimension a size to begin with.
+func fix(shape []int64) []int64 {
+	out := append([]int64(nil), shape...)
+	for i := range out {
+		if out[i] < 0 {
+			out[i] = 16
+		}
+	}
+	return out
+}
