@@ -35,6 +35,10 @@ func (r *runner) until(ctx context.Context, t *target, what string, ask func(con
 		if err == nil {
 			return nil
 		}
+		var unknown *backends.UnknownModelError
+		if errors.As(err, &unknown) { // there is nothing to wait for
+			return err
+		}
 		if last == nil || ctx.Err() == nil {
 			last = err
 		}

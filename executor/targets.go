@@ -1,14 +1,17 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // target is one open server. err says why it could not be opened; then nothing else is set.
@@ -48,9 +51,32 @@ func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends
 // about says which target an error is about, and what to do where that is known.
 func about(t *scenario.Target, err error) error {
 	if t.URL == "" { // it is in this process
-		return fmt.Errorf("target %q: %w", t.Name, err)
+		return fmt.Errorf("target %q: %w%s", t.Name, err, unknownHint(err))
 	}
-	return fmt.Errorf("target %q (%s): %w%s", t.Name, t.URL, err, connectHint(err, t.TLS))
+	return fmt.Errorf("target %q (%s): %w%s", t.Name, t.URL, err, cmp.Or(unknownHint(err), connectHint(err, t.TLS)))
+}
+
+// mostKnown is how many models of a server are shown.
+const mostKnown = 20
+
+// unknownHint is what a server has in place of a model, or a version, that it does not know.
+func unknownHint(err error) string {
+	var unknown *backends.UnknownModelError
+	if !errors.As(err, &unknown) || len(unknown.Known) == 0 {
+		return ""
+	}
+	text, wanted, what := "; ", unknown.Model, "it has "
+	if unknown.Version != "" {
+		wanted, what = unknown.Version, "it has version "
+	}
+	if near := source.Nearest(wanted, unknown.Known); near != "" {
+		text, what = text+fmt.Sprintf("did you mean %q? ", near), "I"+what[1:]
+	}
+	known := unknown.Known
+	if len(known) > mostKnown {
+		known = append(slices.Clone(known[:mostKnown]), fmt.Sprintf("and %d more", len(unknown.Known)-mostKnown))
+	}
+	return text + what + strings.Join(known, ", ")
 }
 
 // connectHint is what to do where connections cannot be had: what to write into the plan when a server's certificate is not

@@ -26,6 +26,7 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /v2", s.serverMetadata)
 	mux.HandleFunc("GET /v2/{$}", s.serverMetadata)
 	mux.HandleFunc("GET /v2/models/stats", s.allStats)
+	mux.HandleFunc("POST /v2/repository/index", s.httpIndex)
 	mux.HandleFunc("POST /v2/repository/models/{model}/load", s.httpLoad(true))
 	mux.HandleFunc("POST /v2/repository/models/{model}/unload", s.httpLoad(false))
 	for path, group := range map[string]*settings{"/v2/trace/setting": s.trace, "/v2/logging": s.logs} {

@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -30,6 +31,49 @@ func (s *Server) load(name string, loaded bool) error {
 		m.sequences.load(loaded)
 	}
 	return nil
+}
+
+// indexed is a model in the index of the repository.
+type indexed struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	State   string `json:"state"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// index lists all models, those that were unloaded among them, unless only those that are ready are wanted.
+func (s *Server) index(ready bool) []indexed {
+	list := []indexed{}
+	for _, name := range slices.Sorted(maps.Keys(s.models)) {
+		one := indexed{Name: name, Version: version, State: "READY"}
+		if s.models[name].unloaded.Load() {
+			if ready {
+				continue
+			}
+			one.State, one.Reason = "UNAVAILABLE", "unloaded"
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// httpIndex answers with the index; the body may be empty, or say that only models are wanted that are ready.
+func (s *Server) httpIndex(w http.ResponseWriter, r *http.Request) {
+	var want struct{ Ready bool }
+	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&want); err != nil && !errors.Is(err, io.EOF) {
+		writeFailure(w, &failure{http.StatusBadRequest, codes.InvalidArgument, "failed to parse the request JSON buffer: " + err.Error()})
+		return
+	}
+	writeJSON(w, http.StatusOK, s.index(want.Ready))
+}
+
+// RepositoryIndex implements the service.
+func (s grpcService) RepositoryIndex(_ context.Context, r *pb.RepositoryIndexRequest) (*pb.RepositoryIndexResponse, error) {
+	reply := &pb.RepositoryIndexResponse{}
+	for _, m := range s.index(r.Ready) {
+		reply.Models = append(reply.Models, &pb.RepositoryIndexResponse_ModelIndex{Name: m.Name, Version: m.Version, State: m.State, Reason: m.Reason})
+	}
+	return reply, nil
 }
 
 func (s *Server) httpLoad(loaded bool) http.HandlerFunc {

@@ -1,10 +1,12 @@
 package kserve_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +144,37 @@ func TestDescribeConfigurations(t *testing.T) {
 	}
 }
 
+// TestAbsent: what a server's index makes of its word that it does not know a model.
+func TestAbsent(t *testing.T) {
+	type list = []kserve.IndexedModel
+	said := errors.New("404")
+	both := list{{"a", "1", "READY", ""}, {"b", "2", "READY", ""}, {"b", "3", "LOADING", ""}}
+	for _, c := range []struct {
+		name, model, version string
+		list                 list
+		known                []string // of an UnknownModelError; nil: it is none
+		text                 string
+	}{
+		{"no index", "m", "", nil, []string{}, `the server does not know model "m": words`},
+		{"another name", "m", "", both, []string{"a", "b"}, `the server does not know model "m": words`},
+		{"another version", "a", "9", both, []string{"1"}, `the server does not know version 9 of model "a": words`},
+		{"a version that is loading", "b", "3", both, nil, "model b: it is LOADING: 404"},
+		{"loading", "m", "", list{{"m", "1", "LOADING", ""}}, nil, "model m: it is LOADING: 404"},
+		{"unloaded", "m", "", list{{"m", "1", "UNAVAILABLE", "unloaded"}}, nil, "model m: it is UNAVAILABLE: unloaded: 404"},
+		{"never loaded", "m", "", list{{Name: "m"}}, nil, "model m: it is not loaded: 404"},
+		{"never loaded, a version", "m", "2", list{{Name: "m"}}, nil, "model m: it is not loaded: 404"},
+		{"does not load", "m", "", list{{"m", "1", "UNAVAILABLE", "no file\n  model.py"}}, nil, "model m: it is UNAVAILABLE: no file model.py: 404"},
+		{"another version is loading", "m", "2", list{{"m", "1", "LOADING", ""}}, nil, "404"},
+	} {
+		err := kserve.Absent(c.list, c.model, c.version, "words", said)
+		var unknown *backends.UnknownModelError
+		is := errors.As(err, &unknown)
+		if is != (c.known != nil) || err.Error() != c.text || is && !slices.Equal(unknown.Known, c.known) {
+			t.Errorf("%s: %v (%+v), want %q", c.name, err, unknown, c.text)
+		}
+	}
+}
+
 func TestReadyAndControlErrors(t *testing.T) {
 	for _, c := range []struct {
 		pages map[string]string
@@ -150,8 +183,8 @@ func TestReadyAndControlErrors(t *testing.T) {
 		{map[string]string{"/v2/health/live": "", "/v2/health/ready": `{"ready":true}`, "/v2/models/m/ready": `{"name":"m","ready":true}`}, ""},
 		{map[string]string{"/v2/health/live": "", "/v2/health/ready": `{"ready":false}`}, `/v2/health/ready: status 200: "{\"ready\":false}"`},
 		{map[string]string{"/v2/health/live": `{"live":false}`}, "live"},
-		{map[string]string{"/v2/health/live": "", "/v2/health/ready": ""}, `/v2/models/m: status 404: "{\"error\":\"nothing here\"}"`},
-		{map[string]string{"/v2/health/live": "", "/v2/health/ready": "", "/v2/models/m": `{"name":"m"}`}, `/v2/models/m/ready: status 404: "{\"error\":\"nothing here\"}"`},
+		{map[string]string{"/v2/health/live": "", "/v2/health/ready": ""}, `the server does not know model "m": nothing here`},
+		{map[string]string{"/v2/health/live": "", "/v2/health/ready": "", "/v2/models/m": `{"name":"m"}`}, `/v2/models/m/ready: status 404: nothing here`},
 		{map[string]string{"/v2/health/live": "https://elsewhere/v2"}, "status 301, which points to \"https://elsewhere/v2\": write the right address into `url`"},
 	} {
 		url, _ := site(t, c.pages)

@@ -1,7 +1,6 @@
 package kserve
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -205,7 +204,7 @@ func (c *HTTP) Describe(ctx context.Context, model string) (backends.Signature, 
 	m.extensions = server.Extensions
 	path := ModelPath(name, version)
 	if err := c.read(ctx, path, &m.model); err != nil {
-		return backends.Signature{}, err
+		return backends.Signature{}, c.absent(ctx, name, version, err)
 	}
 	if slices.Contains(m.extensions, extConfig) {
 		if err := c.read(ctx, path+"/config", &m.config); err != nil {
@@ -230,10 +229,10 @@ func (c *HTTP) read(ctx context.Context, path string, into any) error {
 
 // Ready implements backends.Prober: live, ready, and the model loaded.
 func (c *HTTP) Ready(ctx context.Context, model string) error {
-	paths, about := []string{"/v2/health/live", "/v2/health/ready"}, ""
+	paths, about, name, version := []string{"/v2/health/live", "/v2/health/ready"}, "", "", ""
 	if model != "" {
-		name, version, err := ModelOf(&c.target, model)
-		if err != nil {
+		var err error
+		if name, version, err = ModelOf(&c.target, model); err != nil {
 			return err
 		}
 		about = ModelPath(name, version)
@@ -242,8 +241,10 @@ func (c *HTTP) Ready(ctx context.Context, model string) error {
 	for i, path := range paths {
 		body, err := c.Get(ctx, path)
 		if err != nil && i == 2 { // Triton says "not ready" of a model that it has never heard of, and more there
-			_, why := c.Get(ctx, about)
-			return cmp.Or(why, err)
+			if _, why := c.Get(ctx, about); why != nil {
+				return c.absent(ctx, name, version, why)
+			}
+			return err
 		}
 		if err != nil {
 			return err

@@ -22,7 +22,9 @@ func (c *GRPC) Describe(ctx context.Context, model string) (backends.Signature, 
 		m.extensions, err = readExtensions(reply)
 	}
 	if err == nil {
-		reply, err = c.Invoke(ctx, "ModelMetadata", ModelRequest(name, version))
+		if reply, err = c.Invoke(ctx, "ModelMetadata", ModelRequest(name, version)); err != nil {
+			err = c.absent(ctx, name, version, err)
+		}
 	}
 	if err == nil {
 		m.model, err = readModel(reply)
@@ -227,15 +229,19 @@ func (c *GRPC) Ready(ctx context.Context, model string) error {
 		request []byte
 	}
 	asks := []question{{"ServerLive", nil}, {"ServerReady", nil}}
+	name, version := "", ""
 	if model != "" {
-		name, version, err := ModelOf(&c.target, model)
-		if err != nil {
+		var err error
+		if name, version, err = ModelOf(&c.target, model); err != nil {
 			return err
 		}
 		asks = append(asks, question{"ModelReady", ModelRequest(name, version)})
 	}
 	for _, a := range asks {
 		reply, err := c.Invoke(ctx, a.method, a.request)
+		if err != nil && a.method == "ModelReady" {
+			return c.absent(ctx, name, version, err)
+		}
 		if err != nil {
 			return err
 		}
@@ -249,7 +255,7 @@ func (c *GRPC) Ready(ctx context.Context, model string) error {
 		}
 		if !yes && a.method == "ModelReady" { // of a model that it has never heard of Triton says more there
 			if _, err := c.Invoke(ctx, "ModelMetadata", a.request); err != nil {
-				return err
+				return c.absent(ctx, name, version, err)
 			}
 		}
 		if !yes {

@@ -3,11 +3,14 @@ package kserve
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
@@ -156,8 +159,24 @@ func (e *statusError) Error() string {
 			text += ": write the right address into `url`"
 		}
 	}
-	if len(e.Body) > 0 {
-		text += fmt.Sprintf(": %.*q", backends.NoteSize, e.Body)
+	if words := e.words(); words != "" {
+		text += ": " + words
+	}
+	return text
+}
+
+// words are what the server said: the text of {"error": text}, or the body, in quotes unless it is plain text; "": nothing.
+func (e *statusError) words() string {
+	var said struct{ Error string }
+	text := string(bytes.TrimSpace(e.Body))
+	if json.Unmarshal(e.Body, &said) == nil && said.Error != "" {
+		text = said.Error
+	}
+	switch {
+	case len(text) > backends.NoteSize:
+		return fmt.Sprintf("%.*q", backends.NoteSize, text)
+	case strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) || r == utf8.RuneError }) || strings.HasPrefix(text, "{"):
+		return strconv.Quote(text)
 	}
 	return text
 }

@@ -107,19 +107,32 @@ func (c *conn) Ready(_ context.Context, model string) error {
 		return err
 	}
 	yes, err := c.loaded(model, v)
-	if err == nil && !yes {
-		err = fmt.Errorf("model %s is not ready%s", model, c.why(model))
+	if err != nil || yes {
+		return err
+	}
+	err = fmt.Errorf("model %s is not ready%s", model, c.why(model))
+	var unknown *backends.UnknownModelError
+	if list := c.index(); list != nil && errors.As(kserve.Absent(list, model, v, "", err), &unknown) {
+		return unknown
 	}
 	return err
+}
+
+// index are the models of the server's repository, also those that are not loaded; nil: it cannot be read.
+func (c *conn) index() (list []kserve.IndexedModel) {
+	const flags = 0
+	text, err := c.message(c.ServerModelIndex, c.handle, flags)
+	if err != nil || json.Unmarshal(text, &list) != nil {
+		return nil
+	}
+	return list
 }
 
 // why is what the server's index of its repository says about a model that is not ready, or about the first one that could not
 // be loaded; empty: nothing.
 func (c *conn) why(model string) string {
-	const flags = 0 // also those that are not loaded
-	text, err := c.message(c.ServerModelIndex, c.handle, flags)
-	var all []struct{ Name, State, Reason string }
-	if err != nil || json.Unmarshal(text, &all) != nil {
+	all := c.index()
+	if all == nil {
 		return ""
 	}
 	more := ": the repository does not have it"

@@ -91,7 +91,7 @@ func TestModels(t *testing.T) {
 	l := connect(t, target)
 	got, err := l.conn.Describe(t.Context(), "")
 	want := backends.Signature{
-		Model: "m", Version: "1", MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true, Sequence: backends.NoSequences,
+		Model: "m", Version: "1", Configured: true, MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true, Sequence: backends.NoSequences,
 		Inputs:  []backends.Port{{Name: "INPUT0", Type: backends.Int32, Shape: []int64{1}}},
 		Outputs: []backends.Port{{Name: "OUTPUT0", Type: backends.Int32, Shape: []int64{1}}},
 	}

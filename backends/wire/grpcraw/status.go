@@ -1,10 +1,22 @@
 package grpcraw
 
 import (
+	"errors"
+
 	"github.com/sluice-bench/sluice/backends"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
+
+// Refusal is the code and the words with which the server ended a single call. False: the error is not the server's.
+func Refusal(err error) (code int32, words string, ok bool) {
+	var refused interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &refused) {
+		return 0, "", false
+	}
+	st := refused.GRPCStatus()
+	return int32(st.Code()), st.Message(), st.Code() != codes.OK
+}
 
 // fail gives the sample its class. The first row that fits counts:
 //

@@ -2168,6 +2168,102 @@ func (x *ModelStatisticsResponse) GetModelStats() []*ModelStatistics {
 	return nil
 }
 
+type RepositoryIndexRequest struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	RepositoryName string                 `protobuf:"bytes,1,opt,name=repository_name,json=repositoryName,proto3" json:"repository_name,omitempty"`
+	Ready          bool                   `protobuf:"varint,2,opt,name=ready,proto3" json:"ready,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *RepositoryIndexRequest) Reset() {
+	*x = RepositoryIndexRequest{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RepositoryIndexRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RepositoryIndexRequest) ProtoMessage() {}
+
+func (x *RepositoryIndexRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RepositoryIndexRequest.ProtoReflect.Descriptor instead.
+func (*RepositoryIndexRequest) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RepositoryIndexRequest) GetRepositoryName() string {
+	if x != nil {
+		return x.RepositoryName
+	}
+	return ""
+}
+
+func (x *RepositoryIndexRequest) GetReady() bool {
+	if x != nil {
+		return x.Ready
+	}
+	return false
+}
+
+type RepositoryIndexResponse struct {
+	state         protoimpl.MessageState                `protogen:"open.v1"`
+	Models        []*RepositoryIndexResponse_ModelIndex `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RepositoryIndexResponse) Reset() {
+	*x = RepositoryIndexResponse{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RepositoryIndexResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RepositoryIndexResponse) ProtoMessage() {}
+
+func (x *RepositoryIndexResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RepositoryIndexResponse.ProtoReflect.Descriptor instead.
+func (*RepositoryIndexResponse) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *RepositoryIndexResponse) GetModels() []*RepositoryIndexResponse_ModelIndex {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
 type RepositoryModelLoadRequest struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	RepositoryName string                 `protobuf:"bytes,1,opt,name=repository_name,json=repositoryName,proto3" json:"repository_name,omitempty"`
@@ -2178,7 +2274,7 @@ type RepositoryModelLoadRequest struct {
 
 func (x *RepositoryModelLoadRequest) Reset() {
 	*x = RepositoryModelLoadRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2190,7 +2286,7 @@ func (x *RepositoryModelLoadRequest) String() string {
 func (*RepositoryModelLoadRequest) ProtoMessage() {}
 
 func (x *RepositoryModelLoadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[31]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2203,7 +2299,7 @@ func (x *RepositoryModelLoadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelLoadRequest.ProtoReflect.Descriptor instead.
 func (*RepositoryModelLoadRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{31}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RepositoryModelLoadRequest) GetRepositoryName() string {
@@ -2228,7 +2324,7 @@ type RepositoryModelLoadResponse struct {
 
 func (x *RepositoryModelLoadResponse) Reset() {
 	*x = RepositoryModelLoadResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2240,7 +2336,7 @@ func (x *RepositoryModelLoadResponse) String() string {
 func (*RepositoryModelLoadResponse) ProtoMessage() {}
 
 func (x *RepositoryModelLoadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[32]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2253,7 +2349,7 @@ func (x *RepositoryModelLoadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelLoadResponse.ProtoReflect.Descriptor instead.
 func (*RepositoryModelLoadResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{32}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{34}
 }
 
 type RepositoryModelUnloadRequest struct {
@@ -2266,7 +2362,7 @@ type RepositoryModelUnloadRequest struct {
 
 func (x *RepositoryModelUnloadRequest) Reset() {
 	*x = RepositoryModelUnloadRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2278,7 +2374,7 @@ func (x *RepositoryModelUnloadRequest) String() string {
 func (*RepositoryModelUnloadRequest) ProtoMessage() {}
 
 func (x *RepositoryModelUnloadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[33]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2291,7 +2387,7 @@ func (x *RepositoryModelUnloadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelUnloadRequest.ProtoReflect.Descriptor instead.
 func (*RepositoryModelUnloadRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{33}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RepositoryModelUnloadRequest) GetRepositoryName() string {
@@ -2316,7 +2412,7 @@ type RepositoryModelUnloadResponse struct {
 
 func (x *RepositoryModelUnloadResponse) Reset() {
 	*x = RepositoryModelUnloadResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2328,7 +2424,7 @@ func (x *RepositoryModelUnloadResponse) String() string {
 func (*RepositoryModelUnloadResponse) ProtoMessage() {}
 
 func (x *RepositoryModelUnloadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[34]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2341,7 +2437,7 @@ func (x *RepositoryModelUnloadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RepositoryModelUnloadResponse.ProtoReflect.Descriptor instead.
 func (*RepositoryModelUnloadResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{34}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36}
 }
 
 // Settings of all models, or of one; without settings they are only read.
@@ -2355,7 +2451,7 @@ type TraceSettingRequest struct {
 
 func (x *TraceSettingRequest) Reset() {
 	*x = TraceSettingRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2367,7 +2463,7 @@ func (x *TraceSettingRequest) String() string {
 func (*TraceSettingRequest) ProtoMessage() {}
 
 func (x *TraceSettingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[35]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2380,7 +2476,7 @@ func (x *TraceSettingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceSettingRequest.ProtoReflect.Descriptor instead.
 func (*TraceSettingRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *TraceSettingRequest) GetSettings() map[string]*TraceSettingRequest_SettingValue {
@@ -2406,7 +2502,7 @@ type TraceSettingResponse struct {
 
 func (x *TraceSettingResponse) Reset() {
 	*x = TraceSettingResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2418,7 +2514,7 @@ func (x *TraceSettingResponse) String() string {
 func (*TraceSettingResponse) ProtoMessage() {}
 
 func (x *TraceSettingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[36]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2431,7 +2527,7 @@ func (x *TraceSettingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceSettingResponse.ProtoReflect.Descriptor instead.
 func (*TraceSettingResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *TraceSettingResponse) GetSettings() map[string]*TraceSettingResponse_SettingValue {
@@ -2450,7 +2546,7 @@ type LogSettingsRequest struct {
 
 func (x *LogSettingsRequest) Reset() {
 	*x = LogSettingsRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2462,7 +2558,7 @@ func (x *LogSettingsRequest) String() string {
 func (*LogSettingsRequest) ProtoMessage() {}
 
 func (x *LogSettingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[37]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2475,7 +2571,7 @@ func (x *LogSettingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsRequest.ProtoReflect.Descriptor instead.
 func (*LogSettingsRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{37}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *LogSettingsRequest) GetSettings() map[string]*LogSettingsRequest_SettingValue {
@@ -2494,7 +2590,7 @@ type LogSettingsResponse struct {
 
 func (x *LogSettingsResponse) Reset() {
 	*x = LogSettingsResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2506,7 +2602,7 @@ func (x *LogSettingsResponse) String() string {
 func (*LogSettingsResponse) ProtoMessage() {}
 
 func (x *LogSettingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[38]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2519,7 +2615,7 @@ func (x *LogSettingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsResponse.ProtoReflect.Descriptor instead.
 func (*LogSettingsResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{38}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *LogSettingsResponse) GetSettings() map[string]*LogSettingsResponse_SettingValue {
@@ -2538,7 +2634,7 @@ type SystemSharedMemoryStatusRequest struct {
 
 func (x *SystemSharedMemoryStatusRequest) Reset() {
 	*x = SystemSharedMemoryStatusRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2550,7 +2646,7 @@ func (x *SystemSharedMemoryStatusRequest) String() string {
 func (*SystemSharedMemoryStatusRequest) ProtoMessage() {}
 
 func (x *SystemSharedMemoryStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[39]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2563,7 +2659,7 @@ func (x *SystemSharedMemoryStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SystemSharedMemoryStatusRequest.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryStatusRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{39}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *SystemSharedMemoryStatusRequest) GetName() string {
@@ -2582,7 +2678,7 @@ type SystemSharedMemoryStatusResponse struct {
 
 func (x *SystemSharedMemoryStatusResponse) Reset() {
 	*x = SystemSharedMemoryStatusResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2594,7 +2690,7 @@ func (x *SystemSharedMemoryStatusResponse) String() string {
 func (*SystemSharedMemoryStatusResponse) ProtoMessage() {}
 
 func (x *SystemSharedMemoryStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[40]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2607,7 +2703,7 @@ func (x *SystemSharedMemoryStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SystemSharedMemoryStatusResponse.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryStatusResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{40}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *SystemSharedMemoryStatusResponse) GetRegions() map[string]*SystemSharedMemoryStatusResponse_RegionStatus {
@@ -2629,7 +2725,7 @@ type SystemSharedMemoryRegisterRequest struct {
 
 func (x *SystemSharedMemoryRegisterRequest) Reset() {
 	*x = SystemSharedMemoryRegisterRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2641,7 +2737,7 @@ func (x *SystemSharedMemoryRegisterRequest) String() string {
 func (*SystemSharedMemoryRegisterRequest) ProtoMessage() {}
 
 func (x *SystemSharedMemoryRegisterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[41]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2654,7 +2750,7 @@ func (x *SystemSharedMemoryRegisterRequest) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use SystemSharedMemoryRegisterRequest.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryRegisterRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{41}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *SystemSharedMemoryRegisterRequest) GetName() string {
@@ -2693,7 +2789,7 @@ type SystemSharedMemoryRegisterResponse struct {
 
 func (x *SystemSharedMemoryRegisterResponse) Reset() {
 	*x = SystemSharedMemoryRegisterResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2705,7 +2801,7 @@ func (x *SystemSharedMemoryRegisterResponse) String() string {
 func (*SystemSharedMemoryRegisterResponse) ProtoMessage() {}
 
 func (x *SystemSharedMemoryRegisterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[42]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2718,7 +2814,7 @@ func (x *SystemSharedMemoryRegisterResponse) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use SystemSharedMemoryRegisterResponse.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryRegisterResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{42}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{44}
 }
 
 type SystemSharedMemoryUnregisterRequest struct {
@@ -2730,7 +2826,7 @@ type SystemSharedMemoryUnregisterRequest struct {
 
 func (x *SystemSharedMemoryUnregisterRequest) Reset() {
 	*x = SystemSharedMemoryUnregisterRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2742,7 +2838,7 @@ func (x *SystemSharedMemoryUnregisterRequest) String() string {
 func (*SystemSharedMemoryUnregisterRequest) ProtoMessage() {}
 
 func (x *SystemSharedMemoryUnregisterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[43]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2755,7 +2851,7 @@ func (x *SystemSharedMemoryUnregisterRequest) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use SystemSharedMemoryUnregisterRequest.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryUnregisterRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{43}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *SystemSharedMemoryUnregisterRequest) GetName() string {
@@ -2773,7 +2869,7 @@ type SystemSharedMemoryUnregisterResponse struct {
 
 func (x *SystemSharedMemoryUnregisterResponse) Reset() {
 	*x = SystemSharedMemoryUnregisterResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2785,7 +2881,7 @@ func (x *SystemSharedMemoryUnregisterResponse) String() string {
 func (*SystemSharedMemoryUnregisterResponse) ProtoMessage() {}
 
 func (x *SystemSharedMemoryUnregisterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[44]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2798,7 +2894,7 @@ func (x *SystemSharedMemoryUnregisterResponse) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use SystemSharedMemoryUnregisterResponse.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryUnregisterResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{44}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{46}
 }
 
 type CudaSharedMemoryStatusRequest struct {
@@ -2810,7 +2906,7 @@ type CudaSharedMemoryStatusRequest struct {
 
 func (x *CudaSharedMemoryStatusRequest) Reset() {
 	*x = CudaSharedMemoryStatusRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2822,7 +2918,7 @@ func (x *CudaSharedMemoryStatusRequest) String() string {
 func (*CudaSharedMemoryStatusRequest) ProtoMessage() {}
 
 func (x *CudaSharedMemoryStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[45]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2835,7 +2931,7 @@ func (x *CudaSharedMemoryStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CudaSharedMemoryStatusRequest.ProtoReflect.Descriptor instead.
 func (*CudaSharedMemoryStatusRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{45}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CudaSharedMemoryStatusRequest) GetName() string {
@@ -2854,7 +2950,7 @@ type CudaSharedMemoryStatusResponse struct {
 
 func (x *CudaSharedMemoryStatusResponse) Reset() {
 	*x = CudaSharedMemoryStatusResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2866,7 +2962,7 @@ func (x *CudaSharedMemoryStatusResponse) String() string {
 func (*CudaSharedMemoryStatusResponse) ProtoMessage() {}
 
 func (x *CudaSharedMemoryStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[46]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2879,7 +2975,7 @@ func (x *CudaSharedMemoryStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CudaSharedMemoryStatusResponse.ProtoReflect.Descriptor instead.
 func (*CudaSharedMemoryStatusResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{46}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CudaSharedMemoryStatusResponse) GetRegions() map[string]*CudaSharedMemoryStatusResponse_RegionStatus {
@@ -2901,7 +2997,7 @@ type CudaSharedMemoryRegisterRequest struct {
 
 func (x *CudaSharedMemoryRegisterRequest) Reset() {
 	*x = CudaSharedMemoryRegisterRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[47]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2913,7 +3009,7 @@ func (x *CudaSharedMemoryRegisterRequest) String() string {
 func (*CudaSharedMemoryRegisterRequest) ProtoMessage() {}
 
 func (x *CudaSharedMemoryRegisterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[47]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2926,7 +3022,7 @@ func (x *CudaSharedMemoryRegisterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CudaSharedMemoryRegisterRequest.ProtoReflect.Descriptor instead.
 func (*CudaSharedMemoryRegisterRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{47}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CudaSharedMemoryRegisterRequest) GetName() string {
@@ -2965,7 +3061,7 @@ type CudaSharedMemoryRegisterResponse struct {
 
 func (x *CudaSharedMemoryRegisterResponse) Reset() {
 	*x = CudaSharedMemoryRegisterResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[48]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2977,7 +3073,7 @@ func (x *CudaSharedMemoryRegisterResponse) String() string {
 func (*CudaSharedMemoryRegisterResponse) ProtoMessage() {}
 
 func (x *CudaSharedMemoryRegisterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[48]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2990,7 +3086,7 @@ func (x *CudaSharedMemoryRegisterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CudaSharedMemoryRegisterResponse.ProtoReflect.Descriptor instead.
 func (*CudaSharedMemoryRegisterResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{48}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{50}
 }
 
 type CudaSharedMemoryUnregisterRequest struct {
@@ -3002,7 +3098,7 @@ type CudaSharedMemoryUnregisterRequest struct {
 
 func (x *CudaSharedMemoryUnregisterRequest) Reset() {
 	*x = CudaSharedMemoryUnregisterRequest{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[49]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3014,7 +3110,7 @@ func (x *CudaSharedMemoryUnregisterRequest) String() string {
 func (*CudaSharedMemoryUnregisterRequest) ProtoMessage() {}
 
 func (x *CudaSharedMemoryUnregisterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[49]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3027,7 +3123,7 @@ func (x *CudaSharedMemoryUnregisterRequest) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use CudaSharedMemoryUnregisterRequest.ProtoReflect.Descriptor instead.
 func (*CudaSharedMemoryUnregisterRequest) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{49}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *CudaSharedMemoryUnregisterRequest) GetName() string {
@@ -3045,7 +3141,7 @@ type CudaSharedMemoryUnregisterResponse struct {
 
 func (x *CudaSharedMemoryUnregisterResponse) Reset() {
 	*x = CudaSharedMemoryUnregisterResponse{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[50]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3057,7 +3153,7 @@ func (x *CudaSharedMemoryUnregisterResponse) String() string {
 func (*CudaSharedMemoryUnregisterResponse) ProtoMessage() {}
 
 func (x *CudaSharedMemoryUnregisterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[50]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3070,7 +3166,7 @@ func (x *CudaSharedMemoryUnregisterResponse) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use CudaSharedMemoryUnregisterResponse.ProtoReflect.Descriptor instead.
 func (*CudaSharedMemoryUnregisterResponse) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{50}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{52}
 }
 
 type ModelMetadataResponse_TensorMetadata struct {
@@ -3084,7 +3180,7 @@ type ModelMetadataResponse_TensorMetadata struct {
 
 func (x *ModelMetadataResponse_TensorMetadata) Reset() {
 	*x = ModelMetadataResponse_TensorMetadata{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[51]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3096,7 +3192,7 @@ func (x *ModelMetadataResponse_TensorMetadata) String() string {
 func (*ModelMetadataResponse_TensorMetadata) ProtoMessage() {}
 
 func (x *ModelMetadataResponse_TensorMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[51]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3146,7 +3242,7 @@ type ModelInferRequest_InferInputTensor struct {
 
 func (x *ModelInferRequest_InferInputTensor) Reset() {
 	*x = ModelInferRequest_InferInputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[52]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3158,7 +3254,7 @@ func (x *ModelInferRequest_InferInputTensor) String() string {
 func (*ModelInferRequest_InferInputTensor) ProtoMessage() {}
 
 func (x *ModelInferRequest_InferInputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[52]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3219,7 +3315,7 @@ type ModelInferRequest_InferRequestedOutputTensor struct {
 
 func (x *ModelInferRequest_InferRequestedOutputTensor) Reset() {
 	*x = ModelInferRequest_InferRequestedOutputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[53]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3231,7 +3327,7 @@ func (x *ModelInferRequest_InferRequestedOutputTensor) String() string {
 func (*ModelInferRequest_InferRequestedOutputTensor) ProtoMessage() {}
 
 func (x *ModelInferRequest_InferRequestedOutputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[53]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3274,7 +3370,7 @@ type ModelInferResponse_InferOutputTensor struct {
 
 func (x *ModelInferResponse_InferOutputTensor) Reset() {
 	*x = ModelInferResponse_InferOutputTensor{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[57]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3286,7 +3382,7 @@ func (x *ModelInferResponse_InferOutputTensor) String() string {
 func (*ModelInferResponse_InferOutputTensor) ProtoMessage() {}
 
 func (x *ModelInferResponse_InferOutputTensor) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[57]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3349,7 +3445,7 @@ type ModelEnsembling_Step struct {
 
 func (x *ModelEnsembling_Step) Reset() {
 	*x = ModelEnsembling_Step{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[60]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3361,7 +3457,7 @@ func (x *ModelEnsembling_Step) String() string {
 func (*ModelEnsembling_Step) ProtoMessage() {}
 
 func (x *ModelEnsembling_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[60]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3415,7 +3511,7 @@ type ModelSequenceBatching_Control struct {
 
 func (x *ModelSequenceBatching_Control) Reset() {
 	*x = ModelSequenceBatching_Control{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[63]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3427,7 +3523,7 @@ func (x *ModelSequenceBatching_Control) String() string {
 func (*ModelSequenceBatching_Control) ProtoMessage() {}
 
 func (x *ModelSequenceBatching_Control) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[63]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3467,7 +3563,7 @@ type ModelSequenceBatching_ControlInput struct {
 
 func (x *ModelSequenceBatching_ControlInput) Reset() {
 	*x = ModelSequenceBatching_ControlInput{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[64]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3479,7 +3575,7 @@ func (x *ModelSequenceBatching_ControlInput) String() string {
 func (*ModelSequenceBatching_ControlInput) ProtoMessage() {}
 
 func (x *ModelSequenceBatching_ControlInput) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[64]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3509,6 +3605,74 @@ func (x *ModelSequenceBatching_ControlInput) GetControl() []*ModelSequenceBatchi
 	return nil
 }
 
+type RepositoryIndexResponse_ModelIndex struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Version       string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"`
+	Reason        string                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RepositoryIndexResponse_ModelIndex) Reset() {
+	*x = RepositoryIndexResponse_ModelIndex{}
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[67]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RepositoryIndexResponse_ModelIndex) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RepositoryIndexResponse_ModelIndex) ProtoMessage() {}
+
+func (x *RepositoryIndexResponse_ModelIndex) ProtoReflect() protoreflect.Message {
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[67]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RepositoryIndexResponse_ModelIndex.ProtoReflect.Descriptor instead.
+func (*RepositoryIndexResponse_ModelIndex) Descriptor() ([]byte, []int) {
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{32, 0}
+}
+
+func (x *RepositoryIndexResponse_ModelIndex) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RepositoryIndexResponse_ModelIndex) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *RepositoryIndexResponse_ModelIndex) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *RepositoryIndexResponse_ModelIndex) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 type TraceSettingRequest_SettingValue struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Value         []string               `protobuf:"bytes,1,rep,name=value,proto3" json:"value,omitempty"`
@@ -3518,7 +3682,7 @@ type TraceSettingRequest_SettingValue struct {
 
 func (x *TraceSettingRequest_SettingValue) Reset() {
 	*x = TraceSettingRequest_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[65]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3530,7 +3694,7 @@ func (x *TraceSettingRequest_SettingValue) String() string {
 func (*TraceSettingRequest_SettingValue) ProtoMessage() {}
 
 func (x *TraceSettingRequest_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[65]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3543,7 +3707,7 @@ func (x *TraceSettingRequest_SettingValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TraceSettingRequest_SettingValue.ProtoReflect.Descriptor instead.
 func (*TraceSettingRequest_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{35, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{37, 0}
 }
 
 func (x *TraceSettingRequest_SettingValue) GetValue() []string {
@@ -3562,7 +3726,7 @@ type TraceSettingResponse_SettingValue struct {
 
 func (x *TraceSettingResponse_SettingValue) Reset() {
 	*x = TraceSettingResponse_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[67]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3574,7 +3738,7 @@ func (x *TraceSettingResponse_SettingValue) String() string {
 func (*TraceSettingResponse_SettingValue) ProtoMessage() {}
 
 func (x *TraceSettingResponse_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[67]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3587,7 +3751,7 @@ func (x *TraceSettingResponse_SettingValue) ProtoReflect() protoreflect.Message 
 
 // Deprecated: Use TraceSettingResponse_SettingValue.ProtoReflect.Descriptor instead.
 func (*TraceSettingResponse_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{36, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{38, 0}
 }
 
 func (x *TraceSettingResponse_SettingValue) GetValue() []string {
@@ -3611,7 +3775,7 @@ type LogSettingsRequest_SettingValue struct {
 
 func (x *LogSettingsRequest_SettingValue) Reset() {
 	*x = LogSettingsRequest_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[69]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3623,7 +3787,7 @@ func (x *LogSettingsRequest_SettingValue) String() string {
 func (*LogSettingsRequest_SettingValue) ProtoMessage() {}
 
 func (x *LogSettingsRequest_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[69]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3636,7 +3800,7 @@ func (x *LogSettingsRequest_SettingValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsRequest_SettingValue.ProtoReflect.Descriptor instead.
 func (*LogSettingsRequest_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{37, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{39, 0}
 }
 
 func (x *LogSettingsRequest_SettingValue) GetParameterChoice() isLogSettingsRequest_SettingValue_ParameterChoice {
@@ -3712,7 +3876,7 @@ type LogSettingsResponse_SettingValue struct {
 
 func (x *LogSettingsResponse_SettingValue) Reset() {
 	*x = LogSettingsResponse_SettingValue{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[71]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3724,7 +3888,7 @@ func (x *LogSettingsResponse_SettingValue) String() string {
 func (*LogSettingsResponse_SettingValue) ProtoMessage() {}
 
 func (x *LogSettingsResponse_SettingValue) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[71]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3737,7 +3901,7 @@ func (x *LogSettingsResponse_SettingValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSettingsResponse_SettingValue.ProtoReflect.Descriptor instead.
 func (*LogSettingsResponse_SettingValue) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{38, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{40, 0}
 }
 
 func (x *LogSettingsResponse_SettingValue) GetParameterChoice() isLogSettingsResponse_SettingValue_ParameterChoice {
@@ -3811,7 +3975,7 @@ type SystemSharedMemoryStatusResponse_RegionStatus struct {
 
 func (x *SystemSharedMemoryStatusResponse_RegionStatus) Reset() {
 	*x = SystemSharedMemoryStatusResponse_RegionStatus{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[73]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3823,7 +3987,7 @@ func (x *SystemSharedMemoryStatusResponse_RegionStatus) String() string {
 func (*SystemSharedMemoryStatusResponse_RegionStatus) ProtoMessage() {}
 
 func (x *SystemSharedMemoryStatusResponse_RegionStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[73]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3836,7 +4000,7 @@ func (x *SystemSharedMemoryStatusResponse_RegionStatus) ProtoReflect() protorefl
 
 // Deprecated: Use SystemSharedMemoryStatusResponse_RegionStatus.ProtoReflect.Descriptor instead.
 func (*SystemSharedMemoryStatusResponse_RegionStatus) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{40, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{42, 0}
 }
 
 func (x *SystemSharedMemoryStatusResponse_RegionStatus) GetName() string {
@@ -3878,7 +4042,7 @@ type CudaSharedMemoryStatusResponse_RegionStatus struct {
 
 func (x *CudaSharedMemoryStatusResponse_RegionStatus) Reset() {
 	*x = CudaSharedMemoryStatusResponse_RegionStatus{}
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[75]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3890,7 +4054,7 @@ func (x *CudaSharedMemoryStatusResponse_RegionStatus) String() string {
 func (*CudaSharedMemoryStatusResponse_RegionStatus) ProtoMessage() {}
 
 func (x *CudaSharedMemoryStatusResponse_RegionStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[75]
+	mi := &file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3903,7 +4067,7 @@ func (x *CudaSharedMemoryStatusResponse_RegionStatus) ProtoReflect() protoreflec
 
 // Deprecated: Use CudaSharedMemoryStatusResponse_RegionStatus.ProtoReflect.Descriptor instead.
 func (*CudaSharedMemoryStatusResponse_RegionStatus) Descriptor() ([]byte, []int) {
-	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{46, 0}
+	return file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP(), []int{48, 0}
 }
 
 func (x *CudaSharedMemoryStatusResponse_RegionStatus) GetName() string {
@@ -4145,7 +4309,18 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"batchStats\"V\n" +
 	"\x17ModelStatisticsResponse\x12;\n" +
 	"\vmodel_stats\x18\x01 \x03(\v2\x1a.inference.ModelStatisticsR\n" +
-	"modelStats\"d\n" +
+	"modelStats\"W\n" +
+	"\x16RepositoryIndexRequest\x12'\n" +
+	"\x0frepository_name\x18\x01 \x01(\tR\x0erepositoryName\x12\x14\n" +
+	"\x05ready\x18\x02 \x01(\bR\x05ready\"\xca\x01\n" +
+	"\x17RepositoryIndexResponse\x12E\n" +
+	"\x06models\x18\x01 \x03(\v2-.inference.RepositoryIndexResponse.ModelIndexR\x06models\x1ah\n" +
+	"\n" +
+	"ModelIndex\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\tR\x05state\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"d\n" +
 	"\x1aRepositoryModelLoadRequest\x12'\n" +
 	"\x0frepository_name\x18\x01 \x01(\tR\x0erepositoryName\x12\x1d\n" +
 	"\n" +
@@ -4256,7 +4431,7 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"\tTYPE_FP32\x10\v\x12\r\n" +
 	"\tTYPE_FP64\x10\f\x12\x0f\n" +
 	"\vTYPE_STRING\x10\r\x12\r\n" +
-	"\tTYPE_BF16\x10\x0e2\xb4\x0e\n" +
+	"\tTYPE_BF16\x10\x0e2\x8e\x0f\n" +
 	"\x14GRPCInferenceService\x12I\n" +
 	"\n" +
 	"ServerLive\x12\x1c.inference.ServerLiveRequest\x1a\x1d.inference.ServerLiveResponse\x12L\n" +
@@ -4269,7 +4444,8 @@ const file_backends_builtin_internal_kservepb_kserve_proto_rawDesc = "" +
 	"ModelInfer\x12\x1c.inference.ModelInferRequest\x1a\x1d.inference.ModelInferResponse\x12Y\n" +
 	"\x10ModelStreamInfer\x12\x1c.inference.ModelInferRequest\x1a#.inference.ModelStreamInferResponse(\x010\x01\x12L\n" +
 	"\vModelConfig\x12\x1d.inference.ModelConfigRequest\x1a\x1e.inference.ModelConfigResponse\x12X\n" +
-	"\x0fModelStatistics\x12!.inference.ModelStatisticsRequest\x1a\".inference.ModelStatisticsResponse\x12d\n" +
+	"\x0fModelStatistics\x12!.inference.ModelStatisticsRequest\x1a\".inference.ModelStatisticsResponse\x12X\n" +
+	"\x0fRepositoryIndex\x12!.inference.RepositoryIndexRequest\x1a\".inference.RepositoryIndexResponse\x12d\n" +
 	"\x13RepositoryModelLoad\x12%.inference.RepositoryModelLoadRequest\x1a&.inference.RepositoryModelLoadResponse\x12j\n" +
 	"\x15RepositoryModelUnload\x12'.inference.RepositoryModelUnloadRequest\x1a(.inference.RepositoryModelUnloadResponse\x12O\n" +
 	"\fTraceSetting\x12\x1e.inference.TraceSettingRequest\x1a\x1f.inference.TraceSettingResponse\x12L\n" +
@@ -4294,7 +4470,7 @@ func file_backends_builtin_internal_kservepb_kserve_proto_rawDescGZIP() []byte {
 }
 
 var file_backends_builtin_internal_kservepb_kserve_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_backends_builtin_internal_kservepb_kserve_proto_msgTypes = make([]protoimpl.MessageInfo, 77)
+var file_backends_builtin_internal_kservepb_kserve_proto_msgTypes = make([]protoimpl.MessageInfo, 80)
 var file_backends_builtin_internal_kservepb_kserve_proto_goTypes = []any{
 	(DataType)(0),                                        // 0: inference.DataType
 	(ModelInstanceGroup_Kind)(0),                         // 1: inference.ModelInstanceGroup.Kind
@@ -4330,67 +4506,70 @@ var file_backends_builtin_internal_kservepb_kserve_proto_goTypes = []any{
 	(*InferBatchStatistics)(nil),                         // 31: inference.InferBatchStatistics
 	(*ModelStatistics)(nil),                              // 32: inference.ModelStatistics
 	(*ModelStatisticsResponse)(nil),                      // 33: inference.ModelStatisticsResponse
-	(*RepositoryModelLoadRequest)(nil),                   // 34: inference.RepositoryModelLoadRequest
-	(*RepositoryModelLoadResponse)(nil),                  // 35: inference.RepositoryModelLoadResponse
-	(*RepositoryModelUnloadRequest)(nil),                 // 36: inference.RepositoryModelUnloadRequest
-	(*RepositoryModelUnloadResponse)(nil),                // 37: inference.RepositoryModelUnloadResponse
-	(*TraceSettingRequest)(nil),                          // 38: inference.TraceSettingRequest
-	(*TraceSettingResponse)(nil),                         // 39: inference.TraceSettingResponse
-	(*LogSettingsRequest)(nil),                           // 40: inference.LogSettingsRequest
-	(*LogSettingsResponse)(nil),                          // 41: inference.LogSettingsResponse
-	(*SystemSharedMemoryStatusRequest)(nil),              // 42: inference.SystemSharedMemoryStatusRequest
-	(*SystemSharedMemoryStatusResponse)(nil),             // 43: inference.SystemSharedMemoryStatusResponse
-	(*SystemSharedMemoryRegisterRequest)(nil),            // 44: inference.SystemSharedMemoryRegisterRequest
-	(*SystemSharedMemoryRegisterResponse)(nil),           // 45: inference.SystemSharedMemoryRegisterResponse
-	(*SystemSharedMemoryUnregisterRequest)(nil),          // 46: inference.SystemSharedMemoryUnregisterRequest
-	(*SystemSharedMemoryUnregisterResponse)(nil),         // 47: inference.SystemSharedMemoryUnregisterResponse
-	(*CudaSharedMemoryStatusRequest)(nil),                // 48: inference.CudaSharedMemoryStatusRequest
-	(*CudaSharedMemoryStatusResponse)(nil),               // 49: inference.CudaSharedMemoryStatusResponse
-	(*CudaSharedMemoryRegisterRequest)(nil),              // 50: inference.CudaSharedMemoryRegisterRequest
-	(*CudaSharedMemoryRegisterResponse)(nil),             // 51: inference.CudaSharedMemoryRegisterResponse
-	(*CudaSharedMemoryUnregisterRequest)(nil),            // 52: inference.CudaSharedMemoryUnregisterRequest
-	(*CudaSharedMemoryUnregisterResponse)(nil),           // 53: inference.CudaSharedMemoryUnregisterResponse
-	(*ModelMetadataResponse_TensorMetadata)(nil),         // 54: inference.ModelMetadataResponse.TensorMetadata
-	(*ModelInferRequest_InferInputTensor)(nil),           // 55: inference.ModelInferRequest.InferInputTensor
-	(*ModelInferRequest_InferRequestedOutputTensor)(nil), // 56: inference.ModelInferRequest.InferRequestedOutputTensor
-	nil, // 57: inference.ModelInferRequest.ParametersEntry
-	nil, // 58: inference.ModelInferRequest.InferInputTensor.ParametersEntry
-	nil, // 59: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
-	(*ModelInferResponse_InferOutputTensor)(nil), // 60: inference.ModelInferResponse.InferOutputTensor
-	nil,                                   // 61: inference.ModelInferResponse.ParametersEntry
-	nil,                                   // 62: inference.ModelInferResponse.InferOutputTensor.ParametersEntry
-	(*ModelEnsembling_Step)(nil),          // 63: inference.ModelEnsembling.Step
-	nil,                                   // 64: inference.ModelEnsembling.Step.InputMapEntry
-	nil,                                   // 65: inference.ModelEnsembling.Step.OutputMapEntry
-	(*ModelSequenceBatching_Control)(nil), // 66: inference.ModelSequenceBatching.Control
-	(*ModelSequenceBatching_ControlInput)(nil), // 67: inference.ModelSequenceBatching.ControlInput
-	(*TraceSettingRequest_SettingValue)(nil),   // 68: inference.TraceSettingRequest.SettingValue
-	nil,                                        // 69: inference.TraceSettingRequest.SettingsEntry
-	(*TraceSettingResponse_SettingValue)(nil),  // 70: inference.TraceSettingResponse.SettingValue
-	nil,                                      // 71: inference.TraceSettingResponse.SettingsEntry
-	(*LogSettingsRequest_SettingValue)(nil),  // 72: inference.LogSettingsRequest.SettingValue
-	nil,                                      // 73: inference.LogSettingsRequest.SettingsEntry
-	(*LogSettingsResponse_SettingValue)(nil), // 74: inference.LogSettingsResponse.SettingValue
-	nil,                                      // 75: inference.LogSettingsResponse.SettingsEntry
-	(*SystemSharedMemoryStatusResponse_RegionStatus)(nil), // 76: inference.SystemSharedMemoryStatusResponse.RegionStatus
-	nil, // 77: inference.SystemSharedMemoryStatusResponse.RegionsEntry
-	(*CudaSharedMemoryStatusResponse_RegionStatus)(nil), // 78: inference.CudaSharedMemoryStatusResponse.RegionStatus
-	nil, // 79: inference.CudaSharedMemoryStatusResponse.RegionsEntry
+	(*RepositoryIndexRequest)(nil),                       // 34: inference.RepositoryIndexRequest
+	(*RepositoryIndexResponse)(nil),                      // 35: inference.RepositoryIndexResponse
+	(*RepositoryModelLoadRequest)(nil),                   // 36: inference.RepositoryModelLoadRequest
+	(*RepositoryModelLoadResponse)(nil),                  // 37: inference.RepositoryModelLoadResponse
+	(*RepositoryModelUnloadRequest)(nil),                 // 38: inference.RepositoryModelUnloadRequest
+	(*RepositoryModelUnloadResponse)(nil),                // 39: inference.RepositoryModelUnloadResponse
+	(*TraceSettingRequest)(nil),                          // 40: inference.TraceSettingRequest
+	(*TraceSettingResponse)(nil),                         // 41: inference.TraceSettingResponse
+	(*LogSettingsRequest)(nil),                           // 42: inference.LogSettingsRequest
+	(*LogSettingsResponse)(nil),                          // 43: inference.LogSettingsResponse
+	(*SystemSharedMemoryStatusRequest)(nil),              // 44: inference.SystemSharedMemoryStatusRequest
+	(*SystemSharedMemoryStatusResponse)(nil),             // 45: inference.SystemSharedMemoryStatusResponse
+	(*SystemSharedMemoryRegisterRequest)(nil),            // 46: inference.SystemSharedMemoryRegisterRequest
+	(*SystemSharedMemoryRegisterResponse)(nil),           // 47: inference.SystemSharedMemoryRegisterResponse
+	(*SystemSharedMemoryUnregisterRequest)(nil),          // 48: inference.SystemSharedMemoryUnregisterRequest
+	(*SystemSharedMemoryUnregisterResponse)(nil),         // 49: inference.SystemSharedMemoryUnregisterResponse
+	(*CudaSharedMemoryStatusRequest)(nil),                // 50: inference.CudaSharedMemoryStatusRequest
+	(*CudaSharedMemoryStatusResponse)(nil),               // 51: inference.CudaSharedMemoryStatusResponse
+	(*CudaSharedMemoryRegisterRequest)(nil),              // 52: inference.CudaSharedMemoryRegisterRequest
+	(*CudaSharedMemoryRegisterResponse)(nil),             // 53: inference.CudaSharedMemoryRegisterResponse
+	(*CudaSharedMemoryUnregisterRequest)(nil),            // 54: inference.CudaSharedMemoryUnregisterRequest
+	(*CudaSharedMemoryUnregisterResponse)(nil),           // 55: inference.CudaSharedMemoryUnregisterResponse
+	(*ModelMetadataResponse_TensorMetadata)(nil),         // 56: inference.ModelMetadataResponse.TensorMetadata
+	(*ModelInferRequest_InferInputTensor)(nil),           // 57: inference.ModelInferRequest.InferInputTensor
+	(*ModelInferRequest_InferRequestedOutputTensor)(nil), // 58: inference.ModelInferRequest.InferRequestedOutputTensor
+	nil, // 59: inference.ModelInferRequest.ParametersEntry
+	nil, // 60: inference.ModelInferRequest.InferInputTensor.ParametersEntry
+	nil, // 61: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
+	(*ModelInferResponse_InferOutputTensor)(nil), // 62: inference.ModelInferResponse.InferOutputTensor
+	nil,                                   // 63: inference.ModelInferResponse.ParametersEntry
+	nil,                                   // 64: inference.ModelInferResponse.InferOutputTensor.ParametersEntry
+	(*ModelEnsembling_Step)(nil),          // 65: inference.ModelEnsembling.Step
+	nil,                                   // 66: inference.ModelEnsembling.Step.InputMapEntry
+	nil,                                   // 67: inference.ModelEnsembling.Step.OutputMapEntry
+	(*ModelSequenceBatching_Control)(nil), // 68: inference.ModelSequenceBatching.Control
+	(*ModelSequenceBatching_ControlInput)(nil), // 69: inference.ModelSequenceBatching.ControlInput
+	(*RepositoryIndexResponse_ModelIndex)(nil), // 70: inference.RepositoryIndexResponse.ModelIndex
+	(*TraceSettingRequest_SettingValue)(nil),   // 71: inference.TraceSettingRequest.SettingValue
+	nil,                                        // 72: inference.TraceSettingRequest.SettingsEntry
+	(*TraceSettingResponse_SettingValue)(nil),  // 73: inference.TraceSettingResponse.SettingValue
+	nil,                                      // 74: inference.TraceSettingResponse.SettingsEntry
+	(*LogSettingsRequest_SettingValue)(nil),  // 75: inference.LogSettingsRequest.SettingValue
+	nil,                                      // 76: inference.LogSettingsRequest.SettingsEntry
+	(*LogSettingsResponse_SettingValue)(nil), // 77: inference.LogSettingsResponse.SettingValue
+	nil,                                      // 78: inference.LogSettingsResponse.SettingsEntry
+	(*SystemSharedMemoryStatusResponse_RegionStatus)(nil), // 79: inference.SystemSharedMemoryStatusResponse.RegionStatus
+	nil, // 80: inference.SystemSharedMemoryStatusResponse.RegionsEntry
+	(*CudaSharedMemoryStatusResponse_RegionStatus)(nil), // 81: inference.CudaSharedMemoryStatusResponse.RegionStatus
+	nil, // 82: inference.CudaSharedMemoryStatusResponse.RegionsEntry
 }
 var file_backends_builtin_internal_kservepb_kserve_proto_depIdxs = []int32{
-	54, // 0: inference.ModelMetadataResponse.inputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
-	54, // 1: inference.ModelMetadataResponse.outputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
-	57, // 2: inference.ModelInferRequest.parameters:type_name -> inference.ModelInferRequest.ParametersEntry
-	55, // 3: inference.ModelInferRequest.inputs:type_name -> inference.ModelInferRequest.InferInputTensor
-	56, // 4: inference.ModelInferRequest.outputs:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor
-	61, // 5: inference.ModelInferResponse.parameters:type_name -> inference.ModelInferResponse.ParametersEntry
-	60, // 6: inference.ModelInferResponse.outputs:type_name -> inference.ModelInferResponse.InferOutputTensor
+	56, // 0: inference.ModelMetadataResponse.inputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
+	56, // 1: inference.ModelMetadataResponse.outputs:type_name -> inference.ModelMetadataResponse.TensorMetadata
+	59, // 2: inference.ModelInferRequest.parameters:type_name -> inference.ModelInferRequest.ParametersEntry
+	57, // 3: inference.ModelInferRequest.inputs:type_name -> inference.ModelInferRequest.InferInputTensor
+	58, // 4: inference.ModelInferRequest.outputs:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor
+	63, // 5: inference.ModelInferResponse.parameters:type_name -> inference.ModelInferResponse.ParametersEntry
+	62, // 6: inference.ModelInferResponse.outputs:type_name -> inference.ModelInferResponse.InferOutputTensor
 	16, // 7: inference.ModelStreamInferResponse.infer_response:type_name -> inference.ModelInferResponse
 	1,  // 8: inference.ModelInstanceGroup.kind:type_name -> inference.ModelInstanceGroup.Kind
 	0,  // 9: inference.ModelInput.data_type:type_name -> inference.DataType
 	0,  // 10: inference.ModelOutput.data_type:type_name -> inference.DataType
-	63, // 11: inference.ModelEnsembling.step:type_name -> inference.ModelEnsembling.Step
-	67, // 12: inference.ModelSequenceBatching.control_input:type_name -> inference.ModelSequenceBatching.ControlInput
+	65, // 11: inference.ModelEnsembling.step:type_name -> inference.ModelEnsembling.Step
+	69, // 12: inference.ModelSequenceBatching.control_input:type_name -> inference.ModelSequenceBatching.ControlInput
 	19, // 13: inference.ModelConfig.input:type_name -> inference.ModelInput
 	20, // 14: inference.ModelConfig.output:type_name -> inference.ModelOutput
 	18, // 15: inference.ModelConfig.instance_group:type_name -> inference.ModelInstanceGroup
@@ -4413,76 +4592,79 @@ var file_backends_builtin_internal_kservepb_kserve_proto_depIdxs = []int32{
 	30, // 32: inference.ModelStatistics.inference_stats:type_name -> inference.InferStatistics
 	31, // 33: inference.ModelStatistics.batch_stats:type_name -> inference.InferBatchStatistics
 	32, // 34: inference.ModelStatisticsResponse.model_stats:type_name -> inference.ModelStatistics
-	69, // 35: inference.TraceSettingRequest.settings:type_name -> inference.TraceSettingRequest.SettingsEntry
-	71, // 36: inference.TraceSettingResponse.settings:type_name -> inference.TraceSettingResponse.SettingsEntry
-	73, // 37: inference.LogSettingsRequest.settings:type_name -> inference.LogSettingsRequest.SettingsEntry
-	75, // 38: inference.LogSettingsResponse.settings:type_name -> inference.LogSettingsResponse.SettingsEntry
-	77, // 39: inference.SystemSharedMemoryStatusResponse.regions:type_name -> inference.SystemSharedMemoryStatusResponse.RegionsEntry
-	79, // 40: inference.CudaSharedMemoryStatusResponse.regions:type_name -> inference.CudaSharedMemoryStatusResponse.RegionsEntry
-	58, // 41: inference.ModelInferRequest.InferInputTensor.parameters:type_name -> inference.ModelInferRequest.InferInputTensor.ParametersEntry
-	14, // 42: inference.ModelInferRequest.InferInputTensor.contents:type_name -> inference.InferTensorContents
-	59, // 43: inference.ModelInferRequest.InferRequestedOutputTensor.parameters:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
-	13, // 44: inference.ModelInferRequest.ParametersEntry.value:type_name -> inference.InferParameter
-	13, // 45: inference.ModelInferRequest.InferInputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	13, // 46: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	62, // 47: inference.ModelInferResponse.InferOutputTensor.parameters:type_name -> inference.ModelInferResponse.InferOutputTensor.ParametersEntry
-	14, // 48: inference.ModelInferResponse.InferOutputTensor.contents:type_name -> inference.InferTensorContents
-	13, // 49: inference.ModelInferResponse.ParametersEntry.value:type_name -> inference.InferParameter
-	13, // 50: inference.ModelInferResponse.InferOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
-	64, // 51: inference.ModelEnsembling.Step.input_map:type_name -> inference.ModelEnsembling.Step.InputMapEntry
-	65, // 52: inference.ModelEnsembling.Step.output_map:type_name -> inference.ModelEnsembling.Step.OutputMapEntry
-	2,  // 53: inference.ModelSequenceBatching.Control.kind:type_name -> inference.ModelSequenceBatching.Control.Kind
-	0,  // 54: inference.ModelSequenceBatching.Control.data_type:type_name -> inference.DataType
-	66, // 55: inference.ModelSequenceBatching.ControlInput.control:type_name -> inference.ModelSequenceBatching.Control
-	68, // 56: inference.TraceSettingRequest.SettingsEntry.value:type_name -> inference.TraceSettingRequest.SettingValue
-	70, // 57: inference.TraceSettingResponse.SettingsEntry.value:type_name -> inference.TraceSettingResponse.SettingValue
-	72, // 58: inference.LogSettingsRequest.SettingsEntry.value:type_name -> inference.LogSettingsRequest.SettingValue
-	74, // 59: inference.LogSettingsResponse.SettingsEntry.value:type_name -> inference.LogSettingsResponse.SettingValue
-	76, // 60: inference.SystemSharedMemoryStatusResponse.RegionsEntry.value:type_name -> inference.SystemSharedMemoryStatusResponse.RegionStatus
-	78, // 61: inference.CudaSharedMemoryStatusResponse.RegionsEntry.value:type_name -> inference.CudaSharedMemoryStatusResponse.RegionStatus
-	3,  // 62: inference.GRPCInferenceService.ServerLive:input_type -> inference.ServerLiveRequest
-	5,  // 63: inference.GRPCInferenceService.ServerReady:input_type -> inference.ServerReadyRequest
-	7,  // 64: inference.GRPCInferenceService.ModelReady:input_type -> inference.ModelReadyRequest
-	9,  // 65: inference.GRPCInferenceService.ServerMetadata:input_type -> inference.ServerMetadataRequest
-	11, // 66: inference.GRPCInferenceService.ModelMetadata:input_type -> inference.ModelMetadataRequest
-	15, // 67: inference.GRPCInferenceService.ModelInfer:input_type -> inference.ModelInferRequest
-	15, // 68: inference.GRPCInferenceService.ModelStreamInfer:input_type -> inference.ModelInferRequest
-	26, // 69: inference.GRPCInferenceService.ModelConfig:input_type -> inference.ModelConfigRequest
-	28, // 70: inference.GRPCInferenceService.ModelStatistics:input_type -> inference.ModelStatisticsRequest
-	34, // 71: inference.GRPCInferenceService.RepositoryModelLoad:input_type -> inference.RepositoryModelLoadRequest
-	36, // 72: inference.GRPCInferenceService.RepositoryModelUnload:input_type -> inference.RepositoryModelUnloadRequest
-	38, // 73: inference.GRPCInferenceService.TraceSetting:input_type -> inference.TraceSettingRequest
-	40, // 74: inference.GRPCInferenceService.LogSettings:input_type -> inference.LogSettingsRequest
-	42, // 75: inference.GRPCInferenceService.SystemSharedMemoryStatus:input_type -> inference.SystemSharedMemoryStatusRequest
-	44, // 76: inference.GRPCInferenceService.SystemSharedMemoryRegister:input_type -> inference.SystemSharedMemoryRegisterRequest
-	46, // 77: inference.GRPCInferenceService.SystemSharedMemoryUnregister:input_type -> inference.SystemSharedMemoryUnregisterRequest
-	48, // 78: inference.GRPCInferenceService.CudaSharedMemoryStatus:input_type -> inference.CudaSharedMemoryStatusRequest
-	50, // 79: inference.GRPCInferenceService.CudaSharedMemoryRegister:input_type -> inference.CudaSharedMemoryRegisterRequest
-	52, // 80: inference.GRPCInferenceService.CudaSharedMemoryUnregister:input_type -> inference.CudaSharedMemoryUnregisterRequest
-	4,  // 81: inference.GRPCInferenceService.ServerLive:output_type -> inference.ServerLiveResponse
-	6,  // 82: inference.GRPCInferenceService.ServerReady:output_type -> inference.ServerReadyResponse
-	8,  // 83: inference.GRPCInferenceService.ModelReady:output_type -> inference.ModelReadyResponse
-	10, // 84: inference.GRPCInferenceService.ServerMetadata:output_type -> inference.ServerMetadataResponse
-	12, // 85: inference.GRPCInferenceService.ModelMetadata:output_type -> inference.ModelMetadataResponse
-	16, // 86: inference.GRPCInferenceService.ModelInfer:output_type -> inference.ModelInferResponse
-	17, // 87: inference.GRPCInferenceService.ModelStreamInfer:output_type -> inference.ModelStreamInferResponse
-	27, // 88: inference.GRPCInferenceService.ModelConfig:output_type -> inference.ModelConfigResponse
-	33, // 89: inference.GRPCInferenceService.ModelStatistics:output_type -> inference.ModelStatisticsResponse
-	35, // 90: inference.GRPCInferenceService.RepositoryModelLoad:output_type -> inference.RepositoryModelLoadResponse
-	37, // 91: inference.GRPCInferenceService.RepositoryModelUnload:output_type -> inference.RepositoryModelUnloadResponse
-	39, // 92: inference.GRPCInferenceService.TraceSetting:output_type -> inference.TraceSettingResponse
-	41, // 93: inference.GRPCInferenceService.LogSettings:output_type -> inference.LogSettingsResponse
-	43, // 94: inference.GRPCInferenceService.SystemSharedMemoryStatus:output_type -> inference.SystemSharedMemoryStatusResponse
-	45, // 95: inference.GRPCInferenceService.SystemSharedMemoryRegister:output_type -> inference.SystemSharedMemoryRegisterResponse
-	47, // 96: inference.GRPCInferenceService.SystemSharedMemoryUnregister:output_type -> inference.SystemSharedMemoryUnregisterResponse
-	49, // 97: inference.GRPCInferenceService.CudaSharedMemoryStatus:output_type -> inference.CudaSharedMemoryStatusResponse
-	51, // 98: inference.GRPCInferenceService.CudaSharedMemoryRegister:output_type -> inference.CudaSharedMemoryRegisterResponse
-	53, // 99: inference.GRPCInferenceService.CudaSharedMemoryUnregister:output_type -> inference.CudaSharedMemoryUnregisterResponse
-	81, // [81:100] is the sub-list for method output_type
-	62, // [62:81] is the sub-list for method input_type
-	62, // [62:62] is the sub-list for extension type_name
-	62, // [62:62] is the sub-list for extension extendee
-	0,  // [0:62] is the sub-list for field type_name
+	70, // 35: inference.RepositoryIndexResponse.models:type_name -> inference.RepositoryIndexResponse.ModelIndex
+	72, // 36: inference.TraceSettingRequest.settings:type_name -> inference.TraceSettingRequest.SettingsEntry
+	74, // 37: inference.TraceSettingResponse.settings:type_name -> inference.TraceSettingResponse.SettingsEntry
+	76, // 38: inference.LogSettingsRequest.settings:type_name -> inference.LogSettingsRequest.SettingsEntry
+	78, // 39: inference.LogSettingsResponse.settings:type_name -> inference.LogSettingsResponse.SettingsEntry
+	80, // 40: inference.SystemSharedMemoryStatusResponse.regions:type_name -> inference.SystemSharedMemoryStatusResponse.RegionsEntry
+	82, // 41: inference.CudaSharedMemoryStatusResponse.regions:type_name -> inference.CudaSharedMemoryStatusResponse.RegionsEntry
+	60, // 42: inference.ModelInferRequest.InferInputTensor.parameters:type_name -> inference.ModelInferRequest.InferInputTensor.ParametersEntry
+	14, // 43: inference.ModelInferRequest.InferInputTensor.contents:type_name -> inference.InferTensorContents
+	61, // 44: inference.ModelInferRequest.InferRequestedOutputTensor.parameters:type_name -> inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry
+	13, // 45: inference.ModelInferRequest.ParametersEntry.value:type_name -> inference.InferParameter
+	13, // 46: inference.ModelInferRequest.InferInputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	13, // 47: inference.ModelInferRequest.InferRequestedOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	64, // 48: inference.ModelInferResponse.InferOutputTensor.parameters:type_name -> inference.ModelInferResponse.InferOutputTensor.ParametersEntry
+	14, // 49: inference.ModelInferResponse.InferOutputTensor.contents:type_name -> inference.InferTensorContents
+	13, // 50: inference.ModelInferResponse.ParametersEntry.value:type_name -> inference.InferParameter
+	13, // 51: inference.ModelInferResponse.InferOutputTensor.ParametersEntry.value:type_name -> inference.InferParameter
+	66, // 52: inference.ModelEnsembling.Step.input_map:type_name -> inference.ModelEnsembling.Step.InputMapEntry
+	67, // 53: inference.ModelEnsembling.Step.output_map:type_name -> inference.ModelEnsembling.Step.OutputMapEntry
+	2,  // 54: inference.ModelSequenceBatching.Control.kind:type_name -> inference.ModelSequenceBatching.Control.Kind
+	0,  // 55: inference.ModelSequenceBatching.Control.data_type:type_name -> inference.DataType
+	68, // 56: inference.ModelSequenceBatching.ControlInput.control:type_name -> inference.ModelSequenceBatching.Control
+	71, // 57: inference.TraceSettingRequest.SettingsEntry.value:type_name -> inference.TraceSettingRequest.SettingValue
+	73, // 58: inference.TraceSettingResponse.SettingsEntry.value:type_name -> inference.TraceSettingResponse.SettingValue
+	75, // 59: inference.LogSettingsRequest.SettingsEntry.value:type_name -> inference.LogSettingsRequest.SettingValue
+	77, // 60: inference.LogSettingsResponse.SettingsEntry.value:type_name -> inference.LogSettingsResponse.SettingValue
+	79, // 61: inference.SystemSharedMemoryStatusResponse.RegionsEntry.value:type_name -> inference.SystemSharedMemoryStatusResponse.RegionStatus
+	81, // 62: inference.CudaSharedMemoryStatusResponse.RegionsEntry.value:type_name -> inference.CudaSharedMemoryStatusResponse.RegionStatus
+	3,  // 63: inference.GRPCInferenceService.ServerLive:input_type -> inference.ServerLiveRequest
+	5,  // 64: inference.GRPCInferenceService.ServerReady:input_type -> inference.ServerReadyRequest
+	7,  // 65: inference.GRPCInferenceService.ModelReady:input_type -> inference.ModelReadyRequest
+	9,  // 66: inference.GRPCInferenceService.ServerMetadata:input_type -> inference.ServerMetadataRequest
+	11, // 67: inference.GRPCInferenceService.ModelMetadata:input_type -> inference.ModelMetadataRequest
+	15, // 68: inference.GRPCInferenceService.ModelInfer:input_type -> inference.ModelInferRequest
+	15, // 69: inference.GRPCInferenceService.ModelStreamInfer:input_type -> inference.ModelInferRequest
+	26, // 70: inference.GRPCInferenceService.ModelConfig:input_type -> inference.ModelConfigRequest
+	28, // 71: inference.GRPCInferenceService.ModelStatistics:input_type -> inference.ModelStatisticsRequest
+	34, // 72: inference.GRPCInferenceService.RepositoryIndex:input_type -> inference.RepositoryIndexRequest
+	36, // 73: inference.GRPCInferenceService.RepositoryModelLoad:input_type -> inference.RepositoryModelLoadRequest
+	38, // 74: inference.GRPCInferenceService.RepositoryModelUnload:input_type -> inference.RepositoryModelUnloadRequest
+	40, // 75: inference.GRPCInferenceService.TraceSetting:input_type -> inference.TraceSettingRequest
+	42, // 76: inference.GRPCInferenceService.LogSettings:input_type -> inference.LogSettingsRequest
+	44, // 77: inference.GRPCInferenceService.SystemSharedMemoryStatus:input_type -> inference.SystemSharedMemoryStatusRequest
+	46, // 78: inference.GRPCInferenceService.SystemSharedMemoryRegister:input_type -> inference.SystemSharedMemoryRegisterRequest
+	48, // 79: inference.GRPCInferenceService.SystemSharedMemoryUnregister:input_type -> inference.SystemSharedMemoryUnregisterRequest
+	50, // 80: inference.GRPCInferenceService.CudaSharedMemoryStatus:input_type -> inference.CudaSharedMemoryStatusRequest
+	52, // 81: inference.GRPCInferenceService.CudaSharedMemoryRegister:input_type -> inference.CudaSharedMemoryRegisterRequest
+	54, // 82: inference.GRPCInferenceService.CudaSharedMemoryUnregister:input_type -> inference.CudaSharedMemoryUnregisterRequest
+	4,  // 83: inference.GRPCInferenceService.ServerLive:output_type -> inference.ServerLiveResponse
+	6,  // 84: inference.GRPCInferenceService.ServerReady:output_type -> inference.ServerReadyResponse
+	8,  // 85: inference.GRPCInferenceService.ModelReady:output_type -> inference.ModelReadyResponse
+	10, // 86: inference.GRPCInferenceService.ServerMetadata:output_type -> inference.ServerMetadataResponse
+	12, // 87: inference.GRPCInferenceService.ModelMetadata:output_type -> inference.ModelMetadataResponse
+	16, // 88: inference.GRPCInferenceService.ModelInfer:output_type -> inference.ModelInferResponse
+	17, // 89: inference.GRPCInferenceService.ModelStreamInfer:output_type -> inference.ModelStreamInferResponse
+	27, // 90: inference.GRPCInferenceService.ModelConfig:output_type -> inference.ModelConfigResponse
+	33, // 91: inference.GRPCInferenceService.ModelStatistics:output_type -> inference.ModelStatisticsResponse
+	35, // 92: inference.GRPCInferenceService.RepositoryIndex:output_type -> inference.RepositoryIndexResponse
+	37, // 93: inference.GRPCInferenceService.RepositoryModelLoad:output_type -> inference.RepositoryModelLoadResponse
+	39, // 94: inference.GRPCInferenceService.RepositoryModelUnload:output_type -> inference.RepositoryModelUnloadResponse
+	41, // 95: inference.GRPCInferenceService.TraceSetting:output_type -> inference.TraceSettingResponse
+	43, // 96: inference.GRPCInferenceService.LogSettings:output_type -> inference.LogSettingsResponse
+	45, // 97: inference.GRPCInferenceService.SystemSharedMemoryStatus:output_type -> inference.SystemSharedMemoryStatusResponse
+	47, // 98: inference.GRPCInferenceService.SystemSharedMemoryRegister:output_type -> inference.SystemSharedMemoryRegisterResponse
+	49, // 99: inference.GRPCInferenceService.SystemSharedMemoryUnregister:output_type -> inference.SystemSharedMemoryUnregisterResponse
+	51, // 100: inference.GRPCInferenceService.CudaSharedMemoryStatus:output_type -> inference.CudaSharedMemoryStatusResponse
+	53, // 101: inference.GRPCInferenceService.CudaSharedMemoryRegister:output_type -> inference.CudaSharedMemoryRegisterResponse
+	55, // 102: inference.GRPCInferenceService.CudaSharedMemoryUnregister:output_type -> inference.CudaSharedMemoryUnregisterResponse
+	83, // [83:103] is the sub-list for method output_type
+	63, // [63:83] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_backends_builtin_internal_kservepb_kserve_proto_init() }
@@ -4497,12 +4679,12 @@ func file_backends_builtin_internal_kservepb_kserve_proto_init() {
 		(*InferParameter_DoubleParam)(nil),
 		(*InferParameter_Uint64Param)(nil),
 	}
-	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[69].OneofWrappers = []any{
+	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[72].OneofWrappers = []any{
 		(*LogSettingsRequest_SettingValue_BoolParam)(nil),
 		(*LogSettingsRequest_SettingValue_Uint32Param)(nil),
 		(*LogSettingsRequest_SettingValue_StringParam)(nil),
 	}
-	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[71].OneofWrappers = []any{
+	file_backends_builtin_internal_kservepb_kserve_proto_msgTypes[74].OneofWrappers = []any{
 		(*LogSettingsResponse_SettingValue_BoolParam)(nil),
 		(*LogSettingsResponse_SettingValue_Uint32Param)(nil),
 		(*LogSettingsResponse_SettingValue_StringParam)(nil),
@@ -4513,7 +4695,7 @@ func file_backends_builtin_internal_kservepb_kserve_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_backends_builtin_internal_kservepb_kserve_proto_rawDesc), len(file_backends_builtin_internal_kservepb_kserve_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   77,
+			NumMessages:   80,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

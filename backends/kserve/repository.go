@@ -1,0 +1,136 @@
+package kserve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/grpcraw"
+	"github.com/sluice-bench/sluice/backends/wire/protow"
+)
+
+// IndexedModel is one version of a model in a server's index of its repository (the model repository extension).
+type IndexedModel struct {
+	Name    string `json:"name"`
+	Version string `json:"version"` // "": none is loaded
+	State   string `json:"state"`   // READY LOADING UNLOADING UNAVAILABLE, "" where it has never been loaded
+	Reason  string `json:"reason"`
+}
+
+const stateReady = "READY"
+
+// Absent says what the error of a server, asked for a model, means by its index of models (nil: it has none): one that it does not
+// know is a backends.UnknownModelError. One that it knows may yet be loaded, so the error says in which state it is.
+func Absent(list []IndexedModel, model, version, said string, err error) error {
+	var names, versions []string
+	state, ready := "", false
+	for _, m := range list {
+		if !slices.Contains(names, m.Name) {
+			names = append(names, m.Name)
+		}
+		if m.Name != model {
+			continue
+		}
+		if m.Version != "" && m.State == stateReady {
+			versions, ready = append(versions, m.Version), true
+		}
+		if m.Version == version || version == "" || m.Version == "" {
+			state = "it is not loaded"
+			if m.State != "" {
+				state = "it is " + m.State
+			}
+			if m.Reason != "" {
+				state += ": " + strings.Join(strings.Fields(m.Reason), " ")
+			}
+		}
+	}
+	switch {
+	case state != "":
+		return fmt.Errorf("model %s: %s: %w", model, state, err)
+	case ready:
+		return &backends.UnknownModelError{Model: model, Version: version, Said: said, Known: versions}
+	case slices.Contains(names, model):
+		return err
+	}
+	return &backends.UnknownModelError{Model: model, Said: said, Known: names}
+}
+
+// saysUnknown are parts of what servers say of a model that they do not know, with other codes than those for "not found".
+var saysUnknown = []string{"unknown model", "not found", "does not exist"}
+
+func isUnknown(words string) bool {
+	words = strings.ToLower(words)
+	return slices.ContainsFunc(saysUnknown, func(part string) bool { return strings.Contains(words, part) })
+}
+
+// absent is what the error of a call that names a model means: as it stands, unless it says that the model is not known.
+func (c *HTTP) absent(ctx context.Context, model, version string, err error) error {
+	var status *statusError
+	if !errors.As(err, &status) || status.Status != http.StatusNotFound && !(status.Status == http.StatusBadRequest && isUnknown(string(status.Body))) {
+		return err
+	}
+	return Absent(c.index(ctx), model, version, status.words(), err)
+}
+
+// index reads the models that the server has: from the index of its repository, or the plain list that KServe's own server has;
+// nil: it has neither.
+func (c *HTTP) index(ctx context.Context) (list []IndexedModel) {
+	if body, err := c.Post(ctx, "/v2/repository/index", []byte("{}")); err == nil && json.Unmarshal(body, &list) == nil {
+		return list
+	}
+	var plain struct{ Models []string }
+	if body, err := c.Get(ctx, "/v2/models"); err == nil && json.Unmarshal(body, &plain) == nil {
+		list = nil
+		for _, name := range plain.Models {
+			list = append(list, IndexedModel{Name: name})
+		}
+		return list
+	}
+	return nil
+}
+
+// Codes of gRPC that servers have for a model that they do not know; older versions of Triton use UNAVAILABLE.
+const (
+	codeInvalidArgument = 3
+	codeNotFound        = 5
+	codeUnavailable     = 14
+)
+
+// absent is what the error of a call that names a model means, as over HTTP.
+func (c *GRPC) absent(ctx context.Context, model, version string, err error) error {
+	code, words, refused := grpcraw.Refusal(err)
+	switch {
+	case !refused:
+		return err
+	case code == codeNotFound, (code == codeInvalidArgument || code == codeUnavailable) && isUnknown(words):
+		return Absent(c.index(ctx), model, version, words, err)
+	}
+	return err
+}
+
+// index reads a RepositoryIndexResponse: models 1, of each name 1, version 2, state 3, reason 4. nil: the server has none.
+func (c *GRPC) index(ctx context.Context) (list []IndexedModel) {
+	reply, err := c.Invoke(ctx, "RepositoryIndex", nil)
+	if err != nil {
+		return nil
+	}
+	for w := protow.Walk(reply); w.Next(); {
+		if !w.Is(1) {
+			continue
+		}
+		var m IndexedModel
+		texts := [...]*string{1: &m.Name, 2: &m.Version, 3: &m.State, 4: &m.Reason}
+		for f := protow.Walk(w.Bytes); f.Next(); {
+			if f.Type == protow.BytesType && f.Field > 0 && int(f.Field) < len(texts) {
+				*texts[f.Field] = string(f.Bytes)
+			}
+		}
+		list = append(list, m)
+	}
+	return list
+}
