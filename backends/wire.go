@@ -19,6 +19,8 @@ type Wire interface {
 	// complete (it ended with the connection). NextStale: no byte of a reply had come, the sample is untouched.
 	// NextBroken: the reply was cut, the sample has its class.
 	EOF(at int64) Next
+	// Reset makes the wire that of a new connection, which has carried nothing yet. Its buffers stay.
+	Reset()
 }
 
 // Next is what a connection may do after Feed or EOF.

@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"io"
+
+	"github.com/sluice-bench/sluice/backends/wire/buffer"
 )
 
 // Reader undoes codings, one content after the other. Its buffers grow once and are kept. The zero Reader is ready.
@@ -23,10 +25,10 @@ func (r *Reader) Read(name string, b []byte, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.out = r.out[:0]
+	r.out = buffer.Reuse(r.out)
 	for int64(len(r.out)) < limit {
 		if len(r.out) == cap(r.out) {
-			r.out = append(r.out, 0)[:len(r.out)]
+			r.out = buffer.Grow(r.out, 512, limit)
 		}
 		n, err := from.Read(r.out[len(r.out):min(int64(cap(r.out)), limit)])
 		r.out = r.out[:len(r.out)+n]

@@ -35,8 +35,8 @@ func (c compressed) Type() string { return string(c) }
 // decompressor undoes it. It works for all lanes of a connection at once.
 type decompressor struct {
 	compressed
-	most int64      // bytes that a reply may have
-	free *sync.Pool // of *undoer, shared by the connections of a target
+	most int64    // bytes that a reply may have
+	free *undoers // shared by the connections of a target
 }
 
 // undoer is what it takes to undo a coding: some 40 KiB, which are not made anew for every reply.
@@ -45,7 +45,30 @@ type undoer struct {
 	coding.Reader
 }
 
-func newUndoers() *sync.Pool { return &sync.Pool{New: func() any { return new(undoer) }} }
+// undoers are those that are not in use. The one that was used last is used next, so that there are no more, and no more large
+// buffers, than are used at one time; a sync.Pool makes new ones after each collection.
+type undoers struct {
+	mu   sync.Mutex
+	free []*undoer
+}
+
+func (l *undoers) take() *undoer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(l.free) - 1
+	if n < 0 {
+		return new(undoer)
+	}
+	u := l.free[n]
+	l.free = l.free[:n]
+	return u
+}
+
+func (l *undoers) give(u *undoer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free = append(l.free, u)
+}
 
 // Do passes on a message that is compressed already.
 func (compressed) Do(w io.Writer, p []byte) error {
@@ -56,12 +79,15 @@ func (compressed) Do(w io.Writer, p []byte) error {
 // Do gives what a reply holds, in memory of its own: grpc-go does not say when it is done with it. Of one that holds more
 // than it may there is a byte more than that, which grpc-go then refuses.
 func (d decompressor) Do(r io.Reader) ([]byte, error) {
-	u := d.free.Get().(*undoer)
-	defer d.free.Put(u)
+	u := d.free.take()
+	defer d.free.give(u)
 	u.in.Reset()
 	if _, err := u.in.ReadFrom(r); err != nil {
 		return nil, err
 	}
 	plain, err := u.Read(string(d.compressed), u.in.Bytes(), d.most+1)
+	if int64(len(plain)) > d.most {
+		return plain, err // its length is all that is looked at
+	}
 	return bytes.Clone(plain), err
 }

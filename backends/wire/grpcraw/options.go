@@ -3,7 +3,6 @@ package grpcraw
 import (
 	"crypto/tls"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -24,8 +23,8 @@ type Options struct {
 	Headers        []backends.Header // metadata of every call; names may have any case
 	Judge          func() Judge      // makes a lane's judge
 
-	undo     *sync.Pool // of *undoer; made by New
-	maxReply int64      // of what a connection carries
+	undo     *undoers // made by New
+	maxReply int64    // of what a connection carries
 }
 
 // Judge says what replies mean, for one lane. It must not allocate or block.

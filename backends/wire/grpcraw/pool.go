@@ -43,7 +43,7 @@ const controlMost = 16 << 20
 func New(o Options) (*Pool, error) {
 	p := &Pool{o: o, heads: map[headKey]*http2.Head{}}
 	p.admit(0)
-	p.o.undo = newUndoers()
+	p.o.undo = new(undoers)
 	if o.MaxMessage < 0 {
 		return nil, fmt.Errorf("max_message is %d", o.MaxMessage)
 	}

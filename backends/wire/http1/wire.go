@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/buffer"
 )
 
 // Judge says what a complete reply means; a kind implements it. It is called between the stamp of the last byte and
@@ -139,10 +140,13 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 	return w.head, c.Body
 }
 
+// Reset implements backends.Wire.
+func (w *Wire) Reset() { w.sample, w.call = nil, nil }
+
 // next makes ready for a head: the reply's, or the one after an interim reply.
 func (w *Wire) next() {
 	w.phase, w.status = inHead, 0
-	w.acc, w.body, w.h = w.acc[:0], w.body[:0], Header{}
+	w.acc, w.body, w.h = w.acc[:0], buffer.Reuse(w.body), Header{}
 	w.size, w.left, w.keep, w.wants = 0, 0, 0, 0
 	w.last = 0
 	w.flows, w.full = false, false
@@ -295,7 +299,7 @@ func (w *Wire) take(b []byte, at int64) int {
 	w.size += int64(len(b))
 	w.last = lastOf(b, w.last)
 	if room := w.keep - len(w.body); room > 0 {
-		w.body = append(w.body, b[:min(room, len(b))]...)
+		w.body = buffer.Append(w.body, b[:min(room, len(b))], min(int64(w.keep), w.most+1))
 	}
 	return len(b)
 }

@@ -2,11 +2,11 @@ package http2
 
 import (
 	"encoding/binary"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/buffer"
 	"github.com/sluice-bench/sluice/backends/wire/coding"
 	"golang.org/x/net/http2/hpack"
 )
@@ -162,7 +162,7 @@ func (w *Wire) content(p []byte) {
 		w.view = p
 	default:
 		w.keep()
-		w.body = append(w.body, p...)
+		w.body = buffer.Append(w.body, p, w.most+prefixSize)
 	}
 	have := w.message()
 	if len(have) < prefixSize {
@@ -193,7 +193,7 @@ func (w *Wire) keep() {
 	if n >= prefixSize {
 		n = max(n, prefixSize+int(binary.BigEndian.Uint32(w.view[1:])))
 	}
-	w.body = append(slices.Grow(w.body, min(n, growMost)), w.view...)
+	w.body = append(buffer.Grow(w.body, min(n, growMost), w.most+prefixSize), w.view...)
 	w.view = nil
 }
 

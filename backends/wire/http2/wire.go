@@ -34,21 +34,7 @@ const joinMost = 32 << 10
 type Wire struct {
 	o Options
 
-	// The connection.
-	heard   bool   // the server's first SETTINGS have come
-	gone    bool   // the server takes no calls after that of last
-	last    uint32 // …
-	parting string // … and this is why, if it has said so
-	broken  string // the server broke the protocol: how
-	room    int64  // content that the server takes on the connection
-	initial int64  // … and on a new stream
-	frame   int    // the longest frame that it takes
-	held    *Head  // what its table holds
-	small   bool   // its table is smaller than the default: it is not used
-	told    bool   // … and that is said
-	unpaid  int64  // content received and not given back
-	answers []byte // frames to be sent
-
+	connection
 	in incoming
 
 	// The call.
@@ -56,7 +42,6 @@ type Wire struct {
 	call   *backends.Call // nil: there is none
 	sample *backends.Sample
 	most   int64    // bytes of the reply message, also once it is decompressed
-	stream uint32   // of the call, or of the one before
 	space  int64    // content that the server takes on the stream
 	rest   [][]byte // the message, of which the first piece that is not sent …
 	at     int      // … is this one
@@ -72,6 +57,24 @@ type Wire struct {
 	pieces [][]byte
 }
 
+// connection is what a connection has come to.
+type connection struct {
+	heard   bool   // the server's first SETTINGS have come
+	gone    bool   // the server takes no calls after that of last
+	last    uint32 // …
+	parting string // … and this is why, if it has said so
+	broken  string // the server broke the protocol: how
+	room    int64  // content that the server takes on the connection
+	initial int64  // … and on a new stream
+	frame   int    // the longest frame that it takes
+	held    *Head  // what its table holds
+	small   bool   // its table is smaller than the default: it is not used
+	told    bool   // … and that is said
+	unpaid  int64  // content received and not given back
+	answers []byte // frames to be sent
+	stream  uint32 // of the call, or of the one before
+}
+
 // noTable tells a server that its table is not used (RFC 7541 section 6.3).
 const noTable = 0x20
 
@@ -79,10 +82,17 @@ const prefixSize = 5 // of a message: whether it is compressed, and its length
 
 // New makes the wire of one connection.
 func New(o Options) *Wire {
-	w := &Wire{o: o, room: windowDefault, initial: windowDefault, frame: frameLeast}
-	w.in.fields = hpack.NewDecoder(tableDefault, w.field)
-	w.in.fields.SetMaxStringLength(valueMost)
+	w := &Wire{o: o}
+	w.Reset()
 	return w
+}
+
+// Reset implements backends.Wire.
+func (w *Wire) Reset() {
+	w.connection = connection{room: windowDefault, initial: windowDefault, frame: frameLeast, answers: w.answers[:0]}
+	w.in = incoming{payload: w.in.payload[:0], block: w.in.block[:0], fields: hpack.NewDecoder(tableDefault, w.field)}
+	w.in.fields.SetMaxStringLength(valueMost)
+	w.call, w.sample = nil, nil
 }
 
 // Hello implements backends.Talker.

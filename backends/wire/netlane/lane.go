@@ -65,6 +65,7 @@ type lane struct {
 	full    bool
 	silent  int // requests in a row that met a connection closed without a word
 	links   int // dialled so far
+	wire    backends.Wire
 
 	out output // whoever sends
 

@@ -93,6 +93,16 @@ func (l *lane) drop(polite bool) {
 	}
 }
 
+// newWire gives the wire of the lane's next connection.
+func (l *lane) newWire() backends.Wire {
+	if l.wire == nil {
+		l.wire = l.o.New()
+	} else {
+		l.wire.Reset()
+	}
+	return l.wire
+}
+
 // connect dials and shakes hands, for a lane.
 func connect(ctx context.Context, o *Options, l *lane) (*link, error) {
 	var d net.Dialer
@@ -104,7 +114,7 @@ func connect(ctx context.Context, o *Options, l *lane) (*link, error) {
 		_ = raw.Close()
 		return nil, err
 	}
-	k := &link{conn: raw, raw: raw, wire: o.New()}
+	k := &link{conn: raw, raw: raw, wire: l.newWire()}
 	if o.TLS != nil {
 		secure := tls.Client(raw, o.TLS)
 		if err := secure.HandshakeContext(ctx); err != nil {
