@@ -20,6 +20,7 @@ const (
 	codeDoesNotFit  = "does-not-fit"
 	codeFewSamples  = "few-samples"
 	codeNeverProven = "never-proven"
+	codeNoLimit     = "no-error-limit"
 	codeNeverFull   = "never-reached-concurrency"
 	codeRequest     = "request"
 	codeBinary      = "no-binary-tensors"

@@ -129,7 +129,9 @@ func (b *build) passes() []pass {
 		{"sequences", b.sequences},     // requests that belong together
 		{"expressions", b.expressions}, // assertions, while, stability metrics
 		{"goodput", b.goodput},         // what makes a request good
-		{"plan", b.plan},               // requests, durations, samples
+		{"plan", b.plan},               // requests, durations
+		{"errors", b.errorsRules},      // the errors rule, where the plan leaves errors without a limit
+		{"samples", b.shares},          // requests that each check looks at
 		{"lints", b.lints},             // what is allowed and hardly meant
 		{"later", b.later},             // what cannot be run yet
 	}

@@ -25,7 +25,6 @@ func (b *build) expressions() {
 		for _, a := range n.Stage.Assert {
 			n.Checks = append(n.Checks, b.check(a, n.scope))
 		}
-		b.errorsRule(n)
 		if u, ok := n.Stage.Extent.(scenario.UntilStable); ok {
 			b.stability(n, u)
 		}

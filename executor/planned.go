@@ -14,12 +14,6 @@ func (b *build) plan() {
 	for _, n := range b.program.Nodes {
 		n.Planned = b.planned(n)
 		b.program.Graph.Label(n.ID, n.label())
-		for i := range n.Checks {
-			b.share(n, &n.Checks[i])
-		}
-	}
-	for i := range b.program.Assert {
-		b.share(nil, &b.program.Assert[i])
 	}
 }
 

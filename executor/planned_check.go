@@ -9,6 +9,18 @@ import (
 	"github.com/sluice-bench/sluice/scenario/expression"
 )
 
+// shares fills how many requests are planned for what each check looks at.
+func (b *build) shares() {
+	for _, n := range b.program.Nodes {
+		for i := range n.Checks {
+			b.share(n, &n.Checks[i])
+		}
+	}
+	for i := range b.program.Assert {
+		b.share(nil, &b.program.Assert[i])
+	}
+}
+
 // share fills how many requests are planned for what a check looks at: the smallest of its references. n is the node it
 // stands on, nil for one of the plan.
 func (b *build) share(n *Node, c *Check) {
