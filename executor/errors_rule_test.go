@@ -163,7 +163,8 @@ func TestErrorsThatNothingAllows(t *testing.T) {
 		exit         int
 	}{
 		{builtin.Config{Errors: 1}, "assert: [errors.mismatch.count == 0]", "errors.count is 40, the limit is 0 = errors.mismatch.count", 1},
-		{builtin.Config{Errors: 1}, "assert: [errors.status.ratio <= 100%]", "2 assertions passed", 0},
+		{builtin.Config{Errors: 1}, "assert: [errors.status.ratio <= 100%]", "no request of s succeeded: failures: 40 status", 3},
+		{builtin.Config{Errors: 0.5, Seed: 3}, "assert: [errors.status.ratio <= 100%]", "2 assertions passed", 0},
 		{builtin.Config{Errors: 0.5, Seed: 3}, "mix: {a: {}, b: {batch: 2}}, assert: ['mix(\"a\").errors.ratio <= 100%']", `= mix("a").errors.count`, 1},
 		{builtin.Config{}, "mix: {a: {}, b: {batch: 2}}, assert: ['mix(\"a\").errors.ratio <= 100%']", "2 assertions passed", 0},
 	} {

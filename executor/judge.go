@@ -15,22 +15,23 @@ import (
 // judge judges a node's assertions on its stored form.
 func (m *member) judge(n *Node, out *result.Node) {
 	c := circumstances(out)
-	text, holds := m.whileHolds(n, out)
-	level := !holds && out.Outcome != result.SkippedNode && !n.searches()
-	if level {
-		m.ladderEnd(n, out, text)
-	}
 	values := m.values(out)
+	m.judgeWhile(n, out, c)
+	open := m.whileOpen(n, out)
+	level := open != "" && out.Outcome != result.SkippedNode && !n.searches()
+	if level {
+		m.ladderEnd(n, out, open)
+	}
 	for _, check := range n.Checks {
 		if check.Program == nil {
 			continue
 		}
 		at := c
 		switch {
-		case level && n.first() && check.Assertion.ID != DefaultErrors:
-			at.NowhereBecause = text + " is not true at the first level already"
+		case level && n.first():
+			at.NowhereBecause = open + " at the first level already"
 		case level:
-			at.SkippedBecause = text + " is not true here: this level is shown and fails nothing"
+			at.SkippedBecause = open + " here: this level is shown and fails nothing"
 		}
 		a := m.r.program.judged(check, at, values, out)
 		if n.searches() && a.Verdict == result.Inconclusive && out.Outcome == result.Done && a.Observed == nil {
@@ -122,18 +123,39 @@ func (n *Node) searches() bool {
 	return is
 }
 
-// whileHolds evaluates a level's `while`; text is the condition that is not true, or the assertion that cut it short.
-func (m *member) whileHolds(n *Node, out *result.Node) (text string, holds bool) {
+// judgeWhile stores what the conditions of a level come to.
+func (m *member) judgeWhile(n *Node, out *result.Node, c verdict.Context) {
+	if n.searches() || out.Outcome == result.SkippedNode || out.Outcome == result.Failed {
+		return
+	}
+	values := m.values(out)
+	for _, w := range n.While {
+		if w.Program != nil {
+			out.While = append(out.While, verdict.Judge(w.Assertion, w.Program, c, values))
+		}
+	}
+}
+
+// whileOpen says why a level does not hold: "latency.p50 < 5ms is not true", of the condition that is false or not proven,
+// or of the assertion that cut the level short. "": it holds.
+func (m *member) whileOpen(n *Node, out *result.Node) string {
 	if short := m.repeats[n].short(); short.that != "" {
-		return short.that, false
+		return short.that + " is not true"
 	}
 	values := m.values(out)
 	for _, c := range n.While {
-		if c.Program != nil && c.Program.Truth(values).Is != 1 {
-			return c.Assertion.That.Text, false
+		if c.Program == nil {
+			continue
+		}
+		switch a := verdict.Judge(c.Assertion, c.Program, verdict.Context{}, values); a.Verdict {
+		case result.Pass:
+		case result.Inconclusive:
+			return fmt.Sprintf("%s is not proven (%s)", c.Assertion.That.Text, a.Reason)
+		default:
+			return c.Assertion.That.Text + " is not true"
 		}
 	}
-	return "", true
+	return ""
 }
 
 // judgePlan judges the plan's own assertions: each on the nodes that it names.

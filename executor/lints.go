@@ -266,11 +266,21 @@ func (atOnce) Quantity(expression.Ref) expression.Quantity {
 	return expression.Quantity{Known: true, N: 1}
 }
 
-// conditional warns of gates on a stage that a good run skips.
+// conditional warns of gates on a stage that a good run skips, and of stages that wait for one.
 func (b *build) conditional(s *steps) {
 	if first := s.first(); first.When == "failure" && len(first.Assert) > 0 {
 		b.warn(first.Assert[0].Use, codeSkippable, "stage %q only runs when something has failed: this never gates a good run", s.id).
 			Detail = "assert on a stage that always runs, or use `when: always`"
+	}
+	if s.first().When != "success" {
+		return
+	}
+	for _, need := range s.first().Needs {
+		if other := b.byID[need.ID]; other != nil && other.first().When == "failure" && other.first().OnFail != "continue" {
+			b.warn(s.first().IDPos, codeSkippable, "stage %q needs %q, which only runs when something has failed: a good run skips both", s.id, other.id).
+				Detail = "name what it waits for, such as `needs: [ID]`, or use `when: always`"
+			return
+		}
 	}
 }
 

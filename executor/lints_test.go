@@ -133,6 +133,16 @@ stages:
   - {id: a, load: {concurrency: 1}, for: 9s}
   - {id: b, needs: [a], when: failure, load: {concurrency: 1}, for: 9s}
 assert: ['stage("b").latency.p50 < 1s']`, `4:11 may-be-skipped stage "b" only runs when something has failed: this is skipped in a good run`},
+		{"a stage that waits for one that a good run skips", `
+stages:
+  - {id: a, load: {concurrency: 1}, for: 9s}
+  - {id: b, when: failure, load: {concurrency: 1}, for: 9s}
+  - {id: c, load: {concurrency: 1}, for: 9s}`, `4:10 may-be-skipped stage "c" needs "b", which only runs when something has failed: a good run skips both`},
+		{"a stage that names what it waits for", `
+stages:
+  - {id: a, load: {concurrency: 1}, for: 9s}
+  - {id: b, when: failure, load: {concurrency: 1}, for: 9s}
+  - {id: c, needs: [a], load: {concurrency: 1}, for: 9s}`, ``},
 		{"what never fails", `
 stages:
   - {id: a, when: never, load: {concurrency: 1}, for: 9s}

@@ -34,6 +34,9 @@ func (rs *repeats) skip(r *runner, why string) {
 	if rs.cut = why; len(rs.played) == 0 && !rs.silent {
 		out := r.blank(rs.node)
 		out.Outcome, out.Reason = result.SkippedNode, why
+		if r.needs(rs.node.Stage) == notNeeded {
+			out.Validity.Findings = append(out.Validity.Findings, result.Finding{Code: result.NotNeeded, Severity: result.Note, Text: why})
+		}
 		rs.result = out
 	}
 }

@@ -43,8 +43,8 @@ func (m *member) skip(n *Node) (why string, silent bool) {
 	if failed(before) {
 		return before.Reason, n.endless()
 	}
-	if text, holds := m.whileHolds(n.prev, before); !holds {
-		return fmt.Sprintf("%s is not true at %s", text, n.prev.ID), true
+	if open := m.whileOpen(n.prev, before); open != "" {
+		return open + " at " + n.prev.ID, true
 	}
 	return "", false
 }
@@ -55,18 +55,21 @@ func (n *Node) endless() bool {
 	return ok && levels.Open && !n.first()
 }
 
-// ladderEnd notes at a level whose `while` is not true that it is the end: it is shown, and no level that the stage came to.
-func (m *member) ladderEnd(n *Node, out *result.Node, text string) {
+// ladderEnd notes at a level whose `while` does not hold that it is the end: it is shown, and no level that the stage came to.
+func (m *member) ladderEnd(n *Node, out *result.Node, open string) {
 	more := slices.ContainsFunc(m.r.program.Nodes, func(o *Node) bool { return o.prev == n })
 	if failed(out) || len(n.While) == 0 && !more {
 		return // nothing was measured, or there are no levels
 	}
-	text = m.r.program.Plan.Mask(text) + " is not true here"
+	text := m.r.program.Plan.Mask(open) + " here"
 	if more {
 		text += ": the levels after this one did not run"
 	}
 	out.Validity.Findings = append(out.Validity.Findings, result.Finding{Code: result.LadderEnd, Severity: result.Note, Text: text})
 }
+
+// notNeeded is why a stage that waits for a failure is skipped where there was none.
+const notNeeded = "nothing that it needs has failed"
 
 // needs applies `when` to the stages that must have come before. A failure with `on_fail: continue` holds up nobody who
 // waits for success; it is still a failure for who waits for that.
@@ -81,15 +84,23 @@ func (r *runner) needs(s *scenario.Stage) string {
 		failed = failed || why != ""
 		if why != "" && dep.OnFail != "continue" {
 			blocked = fmt.Sprintf("stage %q failed (%s)", need.ID, why)
+			if r.wasSkipped(need.ID) {
+				blocked = fmt.Sprintf("stage %q was skipped (%s)", need.ID, why)
+			}
 		}
 	}
 	switch {
 	case s.When == "success" && blocked != "":
 		return blocked
 	case s.When == "failure" && !failed:
-		return "nothing that it needs has failed"
+		return notNeeded
 	}
 	return ""
+}
+
+// wasSkipped reports whether no node of a stage ran.
+func (r *runner) wasSkipped(stage string) bool {
+	return !slices.ContainsFunc(r.result.Nodes, func(n *result.Node) bool { return n.Stage == stage && n.Outcome != result.SkippedNode })
 }
 
 func (r *runner) stage(id string) *scenario.Stage {

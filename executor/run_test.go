@@ -35,13 +35,19 @@ func TestGraphRules(t *testing.T) {
 		{"inconclusive does not block", `[{id: a, load: {concurrency: 1}, for: 3 requests, assert: [latency.p99 < 10s]}, {id: b, GOOD}]`, "a done b done exit 3"},
 		{
 			"while ends the ladder, and fails nothing",
-			`[{id: a, load: {concurrency: {levels: {from: 1, to: 4, while: latency.p50 < 1ns}}}, for: 20 requests}, {id: b, GOOD}]`,
-			"a[concurrency=1] done b done exit 0",
+			`[{id: a, model: slow, load: {concurrency: {levels: {from: 1, to: 4, while: in_flight.max < 2}}}, for: 20 requests}, {id: b, GOOD}]`,
+			"a[concurrency=1] done a[concurrency=2] done b done exit 0",
 		},
 		{
-			"an open ladder", `[{id: a, load: {concurrency: {levels: {from: 1, factor: 2, while: throughput < 1/s}}}, for: 20 requests}]`,
-			"a[concurrency=1] done exit 0",
+			"an open ladder", `[{id: a, model: slow, load: {concurrency: {levels: {from: 1, factor: 2, while: in_flight.max < 2}}}, for: 20 requests}]`,
+			"a[concurrency=1] done a[concurrency=2] done exit 0",
 		},
+		{
+			"a ladder none of whose levels holds blocks nothing, and proves nothing",
+			`[{id: a, load: {concurrency: {levels: {from: 1, to: 4, while: latency.p50 < 1ns}}}, for: 20 requests}, {id: b, GOOD}]`,
+			"a[concurrency=1] done b done exit 3",
+		},
+		{"one that waits for the skipped one did not run, though nothing failed", `[{id: a, GOOD}, {id: b, GOOD, when: failure}, {id: c, GOOD}]`, "a done b skipped c skipped exit 3"},
 		{
 			"levels all run, whatever fails", `[{id: a, load: {concurrency: [1, 2]}, for: 20 requests, assert: [latency.p50 < 1ns]}]`,
 			"a[concurrency=1] done a[concurrency=2] done exit 1",

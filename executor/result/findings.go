@@ -35,6 +35,10 @@ const (
 // LadderEnd is the code of a finding at a level whose `while` is not true.
 const LadderEnd = "ladder_end"
 
+// NotNeeded is the code of a finding at a node that was skipped because it waits for a failure and there was none. A run
+// whose other nodes are skipped although nothing failed has not measured what it was to measure.
+const NotNeeded = "not_needed"
+
 // FindingCodes lists every code that a finding can have; a test finds each in the code.
 func FindingCodes() []FindingCode {
 	return []FindingCode{
@@ -175,8 +179,13 @@ func FindingCodes() []FindingCode {
 		},
 		{
 			LadderEnd, Note,
-			"A condition of `while` is not true at this level, so those after it did not run. It is no line of perf_analyzer's tables.",
-			"Nothing: that is what `while` is for.",
+			"A condition of `while` is not true at this level, or not proven, so those after it did not run. It is no line of perf_analyzer's tables.",
+			"Nothing, where a level before it holds: that is what `while` is for. Where it is the first level, the run proves nothing.",
+		},
+		{
+			NotNeeded, Note,
+			"The node has `when: failure`, and nothing that it needs has failed.",
+			"Nothing.",
 		},
 		{
 			"clean-up", Note,

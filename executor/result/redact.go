@@ -24,6 +24,7 @@ func (n *Node) Redact(mask func(string) string) {
 	m.errors(n.Errors)
 	m.findings(n.Validity.Findings)
 	m.assertions(n.Assertions)
+	m.assertions(n.While)
 	m.scopes(n.Scopes)
 	for i := range n.Repeats {
 		repeat := &n.Repeats[i]

@@ -144,6 +144,7 @@ type Node struct {
 	Windows     []Window           `json:"windows,omitempty"` // of until: stable
 	Repeats     []Repeat           `json:"repeats,omitempty"` // the repeats that Metrics are pooled from
 	Trials      []Trial            `json:"trials,omitempty"`  // the trials of a search
+	While       []Assertion        `json:"while,omitempty"`   // the conditions of a level
 	Aborted     *Abort             `json:"aborted,omitempty"`
 	Errors      []ErrorClass       `json:"errors"`
 	Validity    Validity           `json:"validity"`

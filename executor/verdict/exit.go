@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
-	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // Exit codes. Those of Codes are all that there are.
@@ -59,8 +58,8 @@ type Occasion struct {
 
 // Exit gives the exit code of a run, its verdict and one sentence that says why. r may be nil where nothing ran.
 //
-// A run passes when every gate assertion passed and every stage that ran has something to show: without an assertion
-// that was judged or a request that was answered well, it is inconclusive. Assertions of severity warn change nothing.
+// A run passes when every gate passed and every node that ran has evidence: a request that succeeded, and a gate or a
+// `while` that was judged on data. Else it is inconclusive. Assertions of severity warn change nothing.
 func Exit(r *result.Result, o Occasion) (code int, v result.Verdict, reason string) {
 	for _, rule := range rules() {
 		if reason, applies := rule.applies(r, o); applies {
@@ -179,7 +178,7 @@ func inconclusive(r *result.Result, o Occasion) (string, bool) {
 	if reason, ok := nodes(r, "was skipped for want of data", starved); ok {
 		return reason, true
 	}
-	return idle(r)
+	return empty(r)
 }
 
 // unproven: an assertion that was skipped with its stage is no longer asked for, be it the node's or the plan's; the
@@ -189,46 +188,6 @@ func unproven(_ *result.Node, a result.Assertion) bool { return a.Verdict == res
 // starved: a node that was skipped because an earlier result has no value that its load is made of.
 func starved(n *result.Node) bool {
 	return n.Outcome == result.SkippedNode && slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == result.NoData })
-}
-
-// idle finds what would be an empty pass: a stage that ran and shows nothing, or a run in which none did.
-func idle(r *result.Result) (string, bool) {
-	shows, order := map[string]bool{}, []string{}
-	ran := false
-	for _, n := range r.Nodes {
-		if n.Outcome == result.SkippedNode {
-			continue
-		}
-		ran = true
-		if _, seen := shows[n.Stage]; !seen {
-			order = append(order, n.Stage)
-		}
-		shows[n.Stage] = shows[n.Stage] || evidence(n)
-	}
-	if !ran {
-		return "every stage was skipped: nothing was measured", true
-	}
-	for _, stage := range order {
-		if !shows[stage] {
-			return fmt.Sprintf("stage %s has no samples and no assertion that was judged", stage), true
-		}
-	}
-	return nodes(r, "was interrupted", func(n *result.Node) bool { return n.Outcome == result.InterruptedNode })
-}
-
-// evidence: a gate that passed, or a request that was answered well. Where nothing was sent there is none, whatever is said
-// of the client, and whatever a plan wants where there is no data.
-func evidence(n *result.Node) bool {
-	if sent, ok := n.Metrics[metric.RequestsCount].Stat(metric.Stat{}); ok && sent == 0 {
-		return false
-	}
-	for _, a := range n.Assertions {
-		if a.Severity != result.Warn && a.Verdict == result.Pass {
-			return true
-		}
-	}
-	m := n.Metrics[metric.Latency]
-	return m != nil && m.Count != nil && *m.Count > 0
 }
 
 // assertions finds the gates that match and makes a sentence of them.
@@ -321,7 +280,7 @@ func passed(r *result.Result) string {
 		}
 	}
 	if n == 0 {
-		return "no assertion had to hold"
+		return "every `while` held on data"
 	}
 	return fmt.Sprintf("%d %s passed", n, plural(n, "assertion"))
 }

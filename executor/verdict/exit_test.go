@@ -8,7 +8,11 @@ import (
 )
 
 func assertion(id string, v result.Verdict) result.Assertion {
-	return result.Assertion{ID: id, Verdict: v, Severity: "gate", Reason: "because"}
+	a := result.Assertion{ID: id, Verdict: v, Severity: "gate", Reason: "because"}
+	if one := 1.0; v == result.Pass || v == result.Fail {
+		a.Observed = &one
+	}
+	return a
 }
 
 // node is a node of stage s that ran to its end, answered ok requests, and has the given verdicts.
@@ -25,6 +29,55 @@ func node(ok int64, verdicts ...result.Verdict) *result.Node {
 
 func with(n *result.Node, o result.Outcome, reason string) *result.Node {
 	n.Outcome, n.Reason, n.ID = o, reason, "s["+string(o)+"]"
+	return n
+}
+
+// neutral is a node that waits for a failure, and there was none.
+func neutral(n *result.Node) *result.Node {
+	n.Validity.Findings = []result.Finding{{Code: result.NotNeeded, Severity: "note"}}
+	return n
+}
+
+// level is a level of stage s with its `while` as judged; ended: it is the one at which `while` does not hold.
+func level(n *result.Node, at string, while result.Verdict, ended bool) *result.Node {
+	n.ID, n.Point, n.Load.Kind = "s[rate="+at+"]", map[string]string{"rate": at, "axis": "x"}, "rate"
+	n.While = []result.Assertion{assertion("", while)}
+	if ended {
+		n.Validity.Findings = []result.Finding{{Code: result.LadderEnd, Severity: "note", Text: "x is not true here"}}
+	}
+	return n
+}
+
+// tried is a search; found: its trial was confirmed.
+func tried(n *result.Node, found bool) *result.Node {
+	if !found {
+		n.Reason = "no level was confirmed"
+	}
+	n.Trials = []result.Trial{{Used: found, While: []result.Assertion{assertion("", result.Pass)}}}
+	return n
+}
+
+// mixed gives a node a mix of two entries of which so many requests succeeded.
+func mixed(n *result.Node, a, b int64) *result.Node {
+	for name, ok := range map[string]*int64{"a": &a, "b": &b} {
+		n.Scopes = append(n.Scopes, result.Scope{Mix: name, Metrics: map[string]*result.Metric{metric.Latency: {Unit: "s", Count: ok}}})
+	}
+	return n
+}
+
+func elsewhere(n *result.Node) *result.Node {
+	n.Point["axis"] = "y"
+	return n
+}
+
+// beside is n with the assertions of o.
+func beside(n, o *result.Node) *result.Node {
+	n.Assertions = append(n.Assertions, o.Assertions...)
+	return n
+}
+
+func unobserved(n *result.Node) *result.Node {
+	n.Assertions[0].Observed = nil
 	return n
 }
 
@@ -53,21 +106,36 @@ func TestExit(t *testing.T) {
 	}{
 		{"pass", run(node(9, result.Pass)), Occasion{}, 0, "1 assertion passed"},
 		{"passes", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Pass)), Occasion{}, 0, "2 assertions passed"},
-		{"pass beside a stage skipped on purpose", run(node(9, result.Pass), with(node(0, result.Skipped), result.SkippedNode, "when: failure")), Occasion{}, 0, "1 assertion passed"},
-		{"level where while ended", run(node(9, result.Pass), node(0, result.Skipped)), Occasion{}, 0, "1 assertion passed"},
-		{"errors allowed, none answered", run(node(0, result.Pass)), Occasion{}, 0, "1 assertion passed"},
-		{"only warnings, measured", run(warned(node(9, result.Fail))), Occasion{}, 0, "no assertion had to hold"},
-		{"warnings never change it", run(node(9, result.Pass), warned(node(9, result.Inconclusive, result.ErrorVerdict, result.Fail))), Occasion{}, 0, "1 assertion passed"},
+		{"pass beside a stage skipped on purpose", run(node(9, result.Pass), neutral(with(node(0, result.Skipped), result.SkippedNode, "when: failure"))), Occasion{}, 0, "1 assertion passed"},
+		{"level where while ended", run(level(node(9, result.Pass), "1", result.Pass, false), level(node(0, result.Skipped), "2", result.Fail, true)), Occasion{}, 0, "1 assertion passed"},
+		{"a while that held", run(level(node(9), "1", result.Pass, false), level(node(0), "2", result.Fail, true)), Occasion{}, 0, "every `while` held on data"},
+		{"a search that was confirmed", run(tried(node(9), true)), Occasion{}, 0, "every `while` held on data"},
+		{"warnings never change it", run(beside(node(9, result.Pass), warned(node(9, result.Inconclusive, result.ErrorVerdict, result.Fail)))), Occasion{}, 0, "1 assertion passed"},
 		{"fail", run(node(9, result.Pass, result.Fail)), Occasion{}, 1, "1 of 2 assertions failed: s/1: because"},
 		{"fails", run(node(9, result.Fail, result.Fail)), Occasion{}, 1, "2 of 2 assertions failed, the first is s/1: because"},
 		{"fail of the plan", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Fail)), Occasion{}, 1, "1 of 2 assertions failed: plan/1: because"},
 		{"fail on a level", run(with(node(9, result.Fail), result.Done, "")), Occasion{}, 1, "1 of 1 assertion failed: s/1 on s[done]: because"},
 		{"plan", nil, Occasion{Plan: "unknown key"}, 2, "unknown key"},
 		{"no samples", run(node(0, result.Inconclusive)), Occasion{}, 3, "1 of 1 assertion inconclusive: s/1: because"},
-		{"no samples and only warnings", run(warned(node(0, result.Inconclusive))), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
-		{"no samples and a warning that passed", run(warned(node(0, result.Pass))), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
-		{"no samples and while unknown", run(node(0, result.Skipped)), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
-		{"nothing was sent, and a gate passed", run(idle), Occasion{}, 3, "stage s has no samples and no assertion that was judged"},
+		{"no samples and only warnings", run(warned(node(0, result.Inconclusive))), Occasion{}, 3, "no request of s succeeded"},
+		{"no samples and a warning that passed", run(warned(node(0, result.Pass))), Occasion{}, 3, "no request of s succeeded"},
+		{"no samples and while unknown", run(node(0, result.Skipped)), Occasion{}, 3, "no request of s succeeded"},
+		{"nothing was sent, and a gate passed", run(idle), Occasion{}, 3, "no request of s was sent while it was measured"},
+		{"errors allowed, none answered", run(node(0, result.Pass)), Occasion{}, 3, "no request of s succeeded"},
+		{"one point answers, the other does not", run(node(9, result.Pass), with(node(0, result.Pass), result.Done, "")), Occasion{}, 3, "no request of s[done] succeeded"},
+		{"none answered, and a gate failed", run(node(0, result.Fail)), Occasion{}, 1, "1 of 1 assertion failed: s/1: because"},
+		{"only warnings, measured", run(warned(node(9, result.Fail))), Occasion{}, 3, "no gate of s was judged on data: assert something that is measured there"},
+		{"a gate that passes without data", run(unobserved(node(9, result.Pass))), Occasion{}, 3, "no gate of s was judged on data: assert something that is measured there"},
+		{"a gate of the plan alone", ofPlan(run(node(9)), assertion("plan/1", result.Pass)), Occasion{}, 3, "no gate of s was judged on data: assert something that is measured there"},
+		{"no level holds", run(level(node(9), "1", result.Fail, true)), Occasion{}, 3, "no level of s holds: s[rate=1]: because"},
+		{"no level holds, cut short by an assertion", run(level(node(9), "1", result.Pass, true)), Occasion{}, 3, "no level of s holds: s[rate=1]: x is not true here"},
+		{"no level holds at one point of two", run(elsewhere(level(node(9), "1", result.Pass, false)), level(node(9), "1", result.Fail, true)), Occasion{}, 3, "no level of s holds: s[rate=1]: because"},
+		{"a while that is not proven", run(level(node(9), "1", result.Inconclusive, false)), Occasion{}, 3, "no gate of s[rate=1] was judged on data: assert something that is measured there"},
+		{"a search that found nothing", run(tried(node(9), false)), Occasion{}, 3, "the search of s found nothing: no level was confirmed"},
+		{"an entry of the mix that no request answered", run(mixed(node(9, result.Pass), 9, 0)), Occasion{}, 3, "no request of entry \"b\" of the mix of s succeeded: send more requests, or give it a larger weight"},
+		{"entries of the mix", run(mixed(node(9, result.Pass), 8, 1)), Occasion{}, 0, "1 assertion passed"},
+		{"a stage skipped although nothing failed", run(node(9, result.Pass), with(node(0, result.Skipped), result.SkippedNode, "it needs another")), Occasion{}, 3, "s[skipped] was skipped although nothing failed: it needs another"},
+		{"a stage skipped for a failure that counts for nobody", run(node(9, result.Fail), with(node(0, result.Skipped), result.SkippedNode, "it needs another")), Occasion{}, 1, "1 of 2 assertions failed: s/1: because"},
 		{"unstable", run(with(node(9, result.Inconclusive), result.Unstable, "x")), Occasion{}, 3, "1 of 1 assertion inconclusive: s/1 on s[unstable]: because"},
 		{"plan assertion on a skipped stage", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Skipped)), Occasion{}, 0, "1 assertion passed"},
 		{"every stage skipped", run(with(node(0, result.Skipped), result.SkippedNode, "x")), Occasion{}, 3, "every stage was skipped: nothing was measured"},
@@ -134,7 +202,7 @@ func TestMeasurementsThatFailed(t *testing.T) {
 		{[]result.Verdict{result.Fail, result.ErrorVerdict, result.Inconclusive, result.Pass, result.Pass}, 6, "1 of 5 assertions could not be evaluated: s/1: because"},
 		{[]result.Verdict{result.Fail, result.Fail, result.Inconclusive, result.Pass, result.Pass}, 1, "2 of 5 assertions failed, the first is s/1: because"},
 		{[]result.Verdict{result.Pass, result.Pass, result.Pass, result.Pass, result.Inconclusive}, 3, "1 of 5 assertions inconclusive: s/1: because"},
-		{[]result.Verdict{result.Skipped, result.Skipped, result.Skipped, result.Skipped, result.Skipped}, 3, "stage s has no samples and no assertion that was judged"},
+		{[]result.Verdict{result.Skipped, result.Skipped, result.Skipped, result.Skipped, result.Skipped}, 3, "no request of s succeeded"},
 	} {
 		if code, _, reason := Exit(run(node(0, row.verdicts...)), Occasion{}); code != row.code || reason != row.reason {
 			t.Errorf("%v: exit %d, %s; want %d, %s", row.verdicts, code, reason, row.code, row.reason)

@@ -1,0 +1,137 @@
+package verdict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// empty finds what would be an empty pass: a run that measured nothing, a ladder none of whose levels holds, a node that
+// ran and shows nothing, a stage that was skipped although nothing failed.
+func empty(r *result.Result) (string, bool) {
+	if !slices.ContainsFunc(r.Nodes, func(n *result.Node) bool { return n.Outcome != result.SkippedNode }) {
+		return "every stage was skipped: nothing was measured", true
+	}
+	if reason, ok := nodes(r, "was interrupted", func(n *result.Node) bool { return n.Outcome == result.InterruptedNode }); ok {
+		return reason, true
+	}
+	if reason, ok := noLevel(r); ok {
+		return reason, true
+	}
+	for _, n := range r.Nodes {
+		if n.Outcome == result.SkippedNode || ladderEnded(n) {
+			continue
+		}
+		if reason := lacksEvidence(n); reason != "" {
+			return reason, true
+		}
+	}
+	return nodes(r, "was skipped although nothing failed", func(n *result.Node) bool {
+		return n.Outcome == result.SkippedNode && !has(n, result.NotNeeded)
+	})
+}
+
+// noLevel finds a ladder none of whose levels holds. The levels of a ladder are the nodes of one stage at one point.
+func noLevel(r *result.Result) (string, bool) {
+	type ladder struct{ stage, point string }
+	of := func(n *result.Node) ladder {
+		var point []string
+		for axis, value := range n.Point {
+			if axis != n.Load.Kind {
+				point = append(point, axis+"="+value)
+			}
+		}
+		slices.Sort(point)
+		return ladder{n.Stage, strings.Join(point, ",")}
+	}
+	holds := map[ladder]bool{}
+	for _, n := range r.Nodes {
+		holds[of(n)] = holds[of(n)] || n.Outcome != result.SkippedNode && !ladderEnded(n)
+	}
+	for _, n := range r.Nodes {
+		if ladderEnded(n) && !holds[of(n)] {
+			return fmt.Sprintf("no level of %s holds: %s: %s", n.Stage, n.ID, whyEnded(n)), true
+		}
+	}
+	return "", false
+}
+
+// ladderEnded reports whether a node is a level at which `while` does not hold: it is shown, and decides nothing.
+func ladderEnded(n *result.Node) bool { return has(n, result.LadderEnd) }
+
+func has(n *result.Node, code string) bool {
+	return slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == code })
+}
+
+// whyEnded says why `while` does not hold at a level.
+func whyEnded(n *result.Node) string {
+	for _, a := range n.While {
+		if a.Verdict != result.Pass {
+			return a.Reason
+		}
+	}
+	for _, f := range n.Validity.Findings {
+		if f.Code == result.LadderEnd {
+			return f.Text
+		}
+	}
+	return n.Reason
+}
+
+// lacksEvidence says what a node lacks that a pass rests on: a request that succeeded, of each entry of its mix, and a gate
+// or a `while` that was judged on data. "": it lacks nothing.
+func lacksEvidence(n *result.Node) string {
+	if len(n.Trials) > 0 && !slices.ContainsFunc(n.Trials, func(t result.Trial) bool { return t.Used }) {
+		return fmt.Sprintf("the search of %s found nothing: %s", n.ID, n.Reason)
+	}
+	if sent, ok := n.Metrics[metric.RequestsCount].Stat(metric.Stat{}); ok && sent == 0 {
+		return fmt.Sprintf("no request of %s was sent while it was measured", n.ID)
+	}
+	if succeeded(n.Metrics) == 0 {
+		return fmt.Sprintf("no request of %s succeeded%s", n.ID, failures(n))
+	}
+	for _, s := range n.Scopes {
+		if s.Mix != "" && s.Phase == "" && succeeded(s.Metrics) == 0 {
+			return fmt.Sprintf("no request of entry %q of the mix of %s succeeded: send more requests, or give it a larger weight", s.Mix, n.ID)
+		}
+	}
+	if !judgedOnData(n) {
+		return fmt.Sprintf("no gate of %s was judged on data: assert something that is measured there", n.ID)
+	}
+	return ""
+}
+
+// succeeded counts the requests that were answered well.
+func succeeded(metrics map[string]*result.Metric) int64 {
+	if m := metrics[metric.Latency]; m != nil && m.Count != nil {
+		return *m.Count
+	}
+	return 0
+}
+
+// failures lists the classes of a node's errors, most first.
+func failures(n *result.Node) string {
+	var classes []string
+	for _, e := range n.Errors {
+		classes = append(classes, fmt.Sprintf("%d %s", e.Count, e.Class))
+	}
+	if len(classes) == 0 {
+		return ""
+	}
+	return ": failures: " + strings.Join(classes, ", ")
+}
+
+// judgedOnData reports whether a gate passed, or `while` held, on values that were measured. A gate that passes because
+// on_no_data is pass has none.
+func judgedOnData(n *result.Node) bool {
+	passed := func(a result.Assertion) bool {
+		return a.Severity != result.Warn && a.Verdict == result.Pass && a.Observed != nil
+	}
+	if slices.ContainsFunc(n.Assertions, passed) || slices.ContainsFunc(n.While, passed) {
+		return true
+	}
+	return slices.ContainsFunc(n.Trials, func(t result.Trial) bool { return t.Used && slices.ContainsFunc(t.While, passed) })
+}
