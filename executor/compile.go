@@ -116,24 +116,25 @@ type pass struct {
 
 func (b *build) passes() []pass {
 	return []pass{
-		{"targets", b.bindTargets},     // kinds, schemes, keys
-		{"nodes", b.makeNodes},         // points and levels
-		{"amounts", b.deriveAmounts},   // loads that come from results
-		{"order", b.arrange},           // needs, groups and the list; cycles
-		{"edges", b.edges},             // who waits for whom
-		{"reach", b.reach},             // who can run at all
-		{"units", b.units},             // who runs when
-		{"actions", b.actions},         // calls before and after stages
-		{"files", b.readFiles},         // files that the plan names
-		{"baseline", b.readBaseline},   // the stored result that the plan names
-		{"sequences", b.sequences},     // requests that belong together
-		{"expressions", b.expressions}, // assertions, while, stability metrics
-		{"goodput", b.goodput},         // what makes a request good
-		{"plan", b.plan},               // requests, durations
-		{"errors", b.errorsRules},      // the errors rule, where the plan leaves errors without a limit
-		{"samples", b.shares},          // requests that each check looks at
-		{"lints", b.lints},             // what is allowed and hardly meant
-		{"later", b.later},             // what cannot be run yet
+		{"targets", b.bindTargets},      // kinds, schemes, keys
+		{"nodes", b.makeNodes},          // points and levels
+		{"amounts", b.deriveAmounts},    // loads that come from results
+		{"order", b.arrange},            // needs, groups and the list; cycles
+		{"edges", b.edges},              // who waits for whom
+		{"reach", b.reach},              // who can run at all
+		{"units", b.units},              // who runs when
+		{"actions", b.actions},          // calls before and after stages
+		{"files", b.readFiles},          // files that the plan names
+		{"baseline", b.readBaseline},    // the stored result that the plan names
+		{"sequences", b.sequences},      // requests that belong together
+		{"expressions", b.expressions},  // assertions, while, stability metrics
+		{"comparisons", b.usesBaseline}, // whether anything is compared with the baseline
+		{"goodput", b.goodput},          // what makes a request good
+		{"plan", b.plan},                // requests, durations
+		{"errors", b.errorsRules},       // the errors rule, where the plan leaves errors without a limit
+		{"samples", b.shares},           // requests that each check looks at
+		{"lints", b.lints},              // what is allowed and hardly meant
+		{"later", b.later},              // what cannot be run yet
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/sluice-bench/sluice/schema"
 )
@@ -11,10 +12,53 @@ import (
 // maxBaseline is how large a baseline may be: 3,600 slices of a node are 0.7 MB.
 const maxBaseline = 256 << 20
 
+// Named reports whether the command line names the result: it is then meant, whatever IfMissing says.
+func (b *Baseline) Named() bool { return b.File.Pos.File == FlagBaseline }
+
 // Read gives the bytes of the stored result, checked against the schema of results. An error that is fs.ErrNotExist means
 // that there is none; any other is a mistake.
 func (b *Baseline) Read() ([]byte, error) {
-	f, err := os.Open(b.File.Name)
+	data, err := readBaseline(b.File.Name)
+	if err != nil {
+		return nil, err
+	}
+	return data, schema.ValidateResult(data)
+}
+
+// Folder calls read with each result of the folder that the command line names: the JSON files in it that are results, and
+// the result.json of each folder in it. False: it names a file.
+func (b *Baseline) Folder(read func(file string, data []byte)) bool {
+	if info, err := os.Stat(b.File.Name); err != nil || !info.IsDir() || !b.Named() {
+		return false
+	}
+	for _, pattern := range []string{"*.json", filepath.Join("*", "result.json")} {
+		files, _ := filepath.Glob(filepath.Join(escaped(b.File.Name), pattern)) // it fails for bad patterns only
+		for _, file := range files {
+			if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			if data, err := readBaseline(file); err == nil && schema.ValidateResult(data) == nil {
+				read(file, data)
+			}
+		}
+	}
+	return true
+}
+
+// escaped is a path as a pattern that matches it alone.
+func escaped(path string) string {
+	var out []rune
+	for _, r := range path {
+		if r == '*' || r == '?' || r == '[' || r == '\\' {
+			out = append(out, '\\')
+		}
+		out = append(out, r)
+	}
+	return string(out)
+}
+
+func readBaseline(file string) ([]byte, error) {
+	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
@@ -26,5 +70,5 @@ func (b *Baseline) Read() ([]byte, error) {
 	if len(data) > maxBaseline {
 		return nil, fmt.Errorf("it is larger than %d MiB", maxBaseline>>20)
 	}
-	return data, schema.ValidateResult(data)
+	return data, nil
 }

@@ -191,10 +191,20 @@ func (c *checker) output() {
 	}
 }
 
-// baseline warns of a stored result that is not there: what the assertions are then, the plan says.
+// baseline warns of a stored result that is not there: what the assertions are then, the plan says. One that the command
+// line names must be there; it may be a folder of results.
 func (c *checker) baseline() {
 	b := c.raw.Baseline
 	if b == nil || b.File == nil {
+		return
+	}
+	if n := b.File.at.node; n != nil && n.Pos.File == FlagBaseline {
+		if _, err := os.Stat(n.Text); err != nil {
+			c.at(b.File.at, &mistake{
+				code: codeFile, summary: fmt.Sprintf("%s %q cannot be opened: %v", FlagBaseline, n.Text, cause(err)),
+				detail: "a result named on the command line must be there: name its result.json, or a folder of results",
+			})
+		}
 		return
 	}
 	before := len(c.diags)

@@ -32,7 +32,7 @@ type Overrides struct {
 // plan is nil. Warnings are in both results.
 //
 // What comes from the command line has the file "--set", "--var", "--var-file" or "--profile", the number of the argument
-// as its line, and the place in the argument as its column.
+// as its line, and the place in the argument as its column; or the file "--baseline" alone.
 func LoadFile(file string, o Overrides) (*Plan, source.Diagnostics) {
 	data, err := readSome(file)
 	if err != nil {
@@ -116,24 +116,36 @@ func (r *reading) read(o Overrides) *Plan {
 	return r.plan()
 }
 
-// compareWith is the --set that another baseline is; its path is relative to where the command is run, not to the plan.
-func (r *reading) compareWith(file string) []string {
+// FlagBaseline is the file of positions that mean --baseline.
+const FlagBaseline = "--baseline"
+
+// compareWith puts the stored result that the command line names in the place of the plan's baseline. Its path is relative
+// to where the command is run, not to the plan.
+func (r *reading) compareWith(file string) {
 	if file == "" {
-		return nil
+		return
 	}
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
 	}
-	if b := r.root.Get("baseline"); b != nil && b.Kind == source.Map {
-		return []string{"baseline.file=" + file}
+	at := source.Pos{File: FlagBaseline}
+	named := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Text: file, Pos: at}
+	in, key := r.root, "baseline"
+	if b := in.Get(key); b != nil && b.Kind == source.Map {
+		in, key = b, "file"
 	}
-	return []string{"baseline=" + file}
+	if e := in.Entry(key); e != nil {
+		e.Value = named
+		return
+	}
+	in.Entries = append(in.Entries, source.Entry{Key: key, KeyPos: at, Value: named})
 }
 
 // resolve applies everything from outside and merges the defaults, all on nodes.
 func (r *reading) resolve(o Overrides) {
 	r.profile(o.Profiles)
-	r.diags = append(r.diags, applySets(r.root, append(slices.Clone(o.Sets), r.compareWith(o.Baseline)...))...)
+	r.diags = append(r.diags, applySets(r.root, o.Sets)...)
+	r.compareWith(o.Baseline)
 	merged := r.layers.mergeMixes(r.layers.removed(r.layers.mergeDefaults(r.root)))
 	for _, u := range r.uppers {
 		r.layers.idle(u.tree, u.path)

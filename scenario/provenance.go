@@ -46,8 +46,8 @@ func (r *reading) origin(at place) Origin {
 // layer names what a value as it is written belongs to.
 func (r *reading) layer(written *source.Node) string {
 	switch from := r.layers.from[written]; {
-	case written.Pos.File == "--set":
-		return "--set"
+	case written.Pos.File == "--set", written.Pos.File == FlagBaseline:
+		return written.Pos.File
 	case from != "":
 		return from
 	}

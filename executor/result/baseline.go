@@ -13,6 +13,25 @@ type Baseline struct {
 	Missing string  // why there is none
 }
 
+// Unfit is why a result that the command line names cannot be compared with; "": it passed.
+func (r *Result) Unfit() string {
+	text := "its verdict is " + orElse(string(r.Verdict), "missing")
+	switch r.State {
+	case StateRunning:
+		return "it is of a run that has not ended"
+	case StatePartial:
+		text += ", and it is partial"
+	default:
+		if r.Verdict == Pass {
+			return ""
+		}
+	}
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	return text
+}
+
 // Lacks is why there is nothing to compare node id with: no result, or none of that node. What is there and cannot be
 // trusted is not lacking.
 func (b *Baseline) Lacks(id string) string {
