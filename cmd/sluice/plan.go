@@ -38,7 +38,7 @@ func (o *overrides) flags(c *cobra.Command) {
 	f.StringArrayVar(&o.Vars, "var", nil, "set a variable of the plan: `NAME=VALUE` (repeatable)")
 	f.StringArrayVar(&o.VarFiles, "var-file", nil, "set variables from `FILE`, a YAML or JSON map (repeatable; later ones win, --var wins over all)")
 	f.StringArrayVar(&o.Sets, "set", nil, "override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
-	f.StringVar(&o.Baseline, "baseline", "", "compare with the stored result in `FILE` instead of the plan's baseline")
+	f.StringVar(&o.Baseline, "baseline", "", "compare with `FILE`, a result that passed, or the newest one of a folder, instead of the plan's baseline")
 	_ = c.RegisterFlagCompletionFunc("profile", completeProfile) // fails only for flags that do not exist
 }
 

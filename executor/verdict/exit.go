@@ -37,7 +37,7 @@ func Codes() []Code {
 		{CodePass, result.Pass, "all assertions passed"},
 		{CodeFail, result.Fail, "an assertion failed"},
 		{CodePlan, result.ErrorVerdict, "the plan or the command line is wrong; nothing was sent"},
-		{CodeInconclusive, result.Inconclusive, "inconclusive: no data, too few samples, not stable, or bounds that hold the limit"},
+		{CodeInconclusive, result.Inconclusive, "inconclusive: no data, no request that succeeded, no level that holds, too few samples, not stable, or bounds around the limit"},
 		{CodeSetUp, result.ErrorVerdict, "the target could not be reached, or setting up failed"},
 		{CodeInvalid, result.Inconclusive, "the measurement is invalid: this machine could not keep up"},
 		{CodeInternal, result.ErrorVerdict, "an internal error, or an expression that could not be evaluated"},
