@@ -95,7 +95,7 @@ func junitXML(r *result.Result, _ Options) ([]byte, error) {
 	if len(r.Assertions) > 0 {
 		s := suite{Name: "plan", Time: seconds(0), Timestamp: started}
 		for _, a := range r.Assertions {
-			s.Cases = append(s.Cases, assertionCase(a, 0))
+			s.Cases = append(s.Cases, assertionCase(judged{nil, a}, 0))
 		}
 		add(s)
 	}
@@ -144,7 +144,7 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 		s.Properties.List = append(s.Properties.List, property{"label." + clean(k), clean(n.Labels[k])})
 	}
 	for _, a := range n.Assertions {
-		s.Cases = append(s.Cases, assertionCase(a, n.Duration))
+		s.Cases = append(s.Cases, assertionCase(judged{n, a}, n.Duration))
 	}
 	return s
 }
@@ -170,13 +170,17 @@ func validCase(n *result.Node) testcase {
 	return c
 }
 
-// assertionCase is one assertion. One that only warns is never red; what it found stands in its output.
-func assertionCase(a result.Assertion, time float64) testcase {
+// assertionCase is one assertion. One that only warns is never red; what it found is in its output. Why a measurement is invalid
+// is in the case of the node, once.
+func assertionCase(a judged, time float64) testcase {
 	c := testcase{Name: a.ID, Time: seconds(time)}
-	message := said(a)
-	text := fmt.Sprintf("%s\n%s at %s", message, clean(a.That), clean(a.At))
+	message := said(a.Assertion)
+	if unlessFound(a) == invalidNode {
+		message = clean(a.That) + ": the measurement is invalid"
+	}
+	text := fmt.Sprintf("%s at %s", clean(a.That), clean(a.At))
 	if a.Severity == warn && a.Verdict != result.Pass {
-		c.Out = "warning: " + text
+		c.Out = "warning: " + message + "\n" + text
 		return c
 	}
 	switch a.Verdict {

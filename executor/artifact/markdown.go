@@ -30,8 +30,8 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 	var b bytes.Buffer
 	line := func(parts ...string) { b.WriteString(strings.Join(parts, "") + "\n") }
 	line("## ", marks[r.Verdict], " ", escape(string(r.Verdict)), " — ", escape(clean(r.Plan.Name)), "\n")
-	if r.Reason != "" {
-		line(escape(clean(r.Reason)), "\n")
+	if reason := reasonOf(r); reason != "" {
+		line(escape(reason), "\n")
 	}
 	if r.Plan.Description != "" {
 		line(escape(clean(r.Plan.Description)), "\n")

@@ -191,18 +191,15 @@ func findingLines(r *result.Result) []string {
 	return lines
 }
 
-// clientLines say whether the machine that measured could have been the bottleneck: over all nodes, then of those whose
-// measurement is not valid.
+// clientLines say in which nodes the machine that measured was the bottleneck, if it was in any; the findings say why.
 func clientLines(r *result.Result) []string {
 	var lines []string
+	if !slices.ContainsFunc(r.Nodes, func(n *result.Node) bool { return !n.Validity.OK }) {
+		return nil
+	}
 	for _, c := range r.Clients {
 		if c.Summary != "" {
 			lines = append(lines, clean(c.Summary))
-		}
-	}
-	for _, n := range r.Nodes {
-		if !n.Validity.OK && n.Validity.Summary != "" {
-			lines = append(lines, clean(n.ID)+": "+clean(n.Validity.Summary))
 		}
 	}
 	return lines

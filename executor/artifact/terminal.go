@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
@@ -20,6 +21,7 @@ type SummaryOptions struct {
 	Color       bool // ANSI colours; the caller knows about NO_COLOR and pipes
 	Percentiles []float64
 	Files       []string // artifacts written
+	Brief       bool     // the verdict and its reason alone
 	// PerfAnalyzer writes the numbers in perf_analyzer's words and layout, in place of tables.
 	PerfAnalyzer bool
 }
@@ -36,11 +38,22 @@ var tints = map[result.Verdict]tint{
 	result.Skipped:      {"-", "\x1b[2m"},
 }
 
-// Summary writes what a person wants to see after a run: numbers, assertions with what was observed, why something is
-// not proven and what to do about it, findings, files, and the verdict last, where the eye is.
+// Summary writes what a person wants to see after a run: the verdict with the exit code and its reason, numbers, assertions with
+// what was observed, why something is not proven and what to do about it, findings, files, and the verdict once more, where a
+// terminal ends. Each reason is written once.
 func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 	p := &page{o: o}
+	title := p.title(r)
+	reason := reasonOf(r)
+	p.WriteString(title + "\n")
+	if reason != "" {
+		p.WriteString(fold(reason, "  ", o.Width) + "\n")
+	}
+	if o.Brief {
+		return p.flush(w)
+	}
 	if o.PerfAnalyzer {
+		p.WriteString("\n")
 		p.Write(paReport(r))
 	} else if err := p.numbers(r); err != nil {
 		return err
@@ -49,15 +62,20 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 		return err
 	}
 	p.list("errors", errorLines(r))
-	p.list("findings", findingLines(r))
+	p.list("findings", slices.DeleteFunc(findingLines(r), func(line string) bool { return givenIn(reason, line) }))
 	p.list("client", clientLines(r))
 	files := make([]string, len(o.Files))
 	for i, f := range o.Files {
 		files[i] = clean(f)
 	}
 	p.list("files", files)
-	p.verdict(r)
-	if _, err := w.Write(bytes.TrimLeft(p.Bytes(), "\n")); err != nil {
+	p.WriteString("\n" + title + "\n")
+	return p.flush(w)
+}
+
+// flush writes the page.
+func (p *page) flush(w io.Writer) error {
+	if _, err := w.Write(p.Bytes()); err != nil {
 		return fmt.Errorf("write summary: %w", err)
 	}
 	return nil
@@ -70,6 +88,7 @@ func (p *page) numbers(r *result.Result) error {
 		return err
 	}
 	if len(g.rows) > 0 {
+		p.WriteString("\n")
 		if err := p.nodes(g); err != nil {
 			return err
 		}
@@ -104,15 +123,40 @@ func (p *page) paint(text, color string) string {
 	return color + text + "\x1b[0m"
 }
 
-func (p *page) verdict(r *result.Result) {
+// title is the verdict in one line: "✗ fail, exit code 1: gate".
+func (p *page) title(r *result.Result) string {
 	t := tints[r.Verdict]
-	text := headline(r)
+	text := fmt.Sprintf("%s, exit code %d", p.paint(t.mark+" "+string(r.Verdict), t.color), r.ExitCode)
+	if name := clean(r.Plan.Name); name != "" {
+		text += ": " + name
+	}
+	if r.State == result.StatePartial {
+		text += " (partial)"
+	}
+	return text
+}
+
+// reasonOf is why the run has its verdict, without what is written below: beside an assertion, or as a finding.
+func reasonOf(r *result.Result) string {
+	text := clean(r.Reason)
 	for _, n := range r.Nodes {
 		for _, f := range n.Validity.Findings {
 			text = strings.Replace(text, ": "+clean(f.Text), ", see findings", 1)
 		}
 	}
-	fmt.Fprintf(p, "\n%s  %s, exit code %d\n", p.paint(t.mark+" "+string(r.Verdict), t.color), text, r.ExitCode)
+	for _, a := range assertions(r) {
+		if reason := unlessFound(a); reason != "" {
+			text = strings.Replace(text, ": "+reason, "", 1)
+		}
+	}
+	return text
+}
+
+// givenIn reports whether the reason of the run holds the text of a finding's line ("failed: a: TEXT").
+func givenIn(reason, line string) bool {
+	_, text, _ := strings.Cut(line, ": ")
+	_, text, found := strings.Cut(text, ": ")
+	return found && strings.Contains(reason, text)
 }
 
 func (p *page) nodes(g grid) error {
@@ -193,10 +237,13 @@ func unlessFound(a judged) string {
 	case a.node.Outcome != result.Done && a.node.Outcome != result.Invalid && a.node.Reason != "" && strings.Contains(reason, clean(a.node.Reason)):
 		return ""
 	case a.node.Outcome == result.Invalid && !a.node.Validity.OK:
-		return "the measurement is invalid, see findings"
+		return invalidNode
 	}
 	return reason
 }
+
+// invalidNode is the reason of an assertion whose node's findings say why its measurement is invalid.
+const invalidNode = "the measurement is invalid, see findings"
 
 func (p *page) list(title string, lines []string) {
 	if len(lines) == 0 {

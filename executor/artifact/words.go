@@ -184,18 +184,6 @@ func next(a result.Assertion, n *result.Node) string {
 	return "measure for about " + result.Format("s", longer) + " instead of " + result.Format("s", n.Duration)
 }
 
-// headline is the verdict of the run in one line.
-func headline(r *result.Result) string {
-	text := clean(r.Plan.Name)
-	if r.Reason != "" {
-		text += ": " + clean(r.Reason)
-	}
-	if r.State == result.StatePartial && !strings.Contains(text, "partial") {
-		text += " (partial)"
-	}
-	return strings.TrimPrefix(text, ": ")
-}
-
 // judged is an assertion and where it was judged; a nil node is the plan.
 type judged struct {
 	node *result.Node
