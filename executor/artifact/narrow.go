@@ -29,7 +29,7 @@ func (g *grid) narrow(terminal int) (left []string) {
 }
 
 // leastWanted is the column to leave out next; -1 for none. Percentiles between the first and the p99 go first, then what
-// the server says, the tail beyond, the load, which mostly stands in the node's name, and the count.
+// the server says, the tail beyond, the load, which mostly stands in the node's name, and the count; then from the right.
 func (g *grid) leastWanted() int {
 	var percentiles []int
 	server := -1
@@ -53,30 +53,68 @@ func (g *grid) leastWanted() int {
 		return percentiles[last]
 	}
 	for _, h := range []string{"load", "requests\ncount"} {
-		if i := slices.Index(g.header, h); i >= 0 {
+		if i := slices.Index(g.header, h); i >= 0 && server < 0 && len(percentiles) > 0 {
+			return i
+		}
+	}
+	for i := len(g.header) - 1; i > 0; i-- {
+		if g.header[i] != "outcome" {
 			return i
 		}
 	}
 	return -1
 }
 
-// fold breaks a text of words into lines of a terminal, those after the first two columns further in. 0: one line.
-func fold(text, indent string, terminal int) string {
-	if terminal <= 0 || twwidth.Width(indent+text) <= terminal {
-		return indent + text
+// Fold breaks the lines of a text at spaces so that none is wider than a terminal has columns; 0: it has no end. What is broken
+// off is indented: below the last column, where the line begins with columns (two spaces or more between them), else by two more
+// than the line is. A word that has no room, such as a path, stays whole.
+func Fold(text string, columns int) string {
+	if columns <= 0 {
+		return text
 	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if twwidth.Width(line) > columns {
+			lines[i] = foldLine(line, columns)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func foldLine(text string, columns int) string {
+	indent := strings.Repeat(" ", hang(text, columns))
 	var lines []string
-	line := indent
-	for i, word := range strings.Split(text, " ") {
+	line, started := text[:len(text)-len(strings.TrimLeft(text, " "))], false
+	for word := range strings.SplitSeq(text[len(line):], " ") {
 		switch {
-		case i == 0:
-			line += word
-		case twwidth.Width(line)+1+twwidth.Width(word) > terminal:
-			lines = append(lines, line)
-			line = indent + "  " + word
+		case !started:
+			line, started = line+word, true
+		case twwidth.Width(line)+1+twwidth.Width(word) > columns && strings.TrimSpace(line) != "":
+			lines = append(lines, strings.TrimRight(line, " "))
+			line = indent + word
 		default:
 			line += " " + word
 		}
 	}
 	return strings.Join(append(lines, line), "\n")
+}
+
+// hang is the column at which the rest of a line that is broken goes on.
+func hang(line string, columns int) int {
+	const gap = "  "
+	blank := len(line) - len(strings.TrimLeft(line, " "))
+	at := blank + len(gap)
+	for from := blank; ; {
+		i := strings.Index(line[from:], gap)
+		if i < 0 {
+			return at
+		}
+		from += i
+		from += len(line[from:]) - len(strings.TrimLeft(line[from:], " "))
+		width := twwidth.Width(line[:from])
+		if width > columns/2 {
+			return at
+		}
+		at = width
+	}
 }

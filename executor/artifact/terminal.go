@@ -47,7 +47,7 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 	reason := reasonOf(r)
 	p.WriteString(title + "\n")
 	if reason != "" {
-		p.WriteString(fold(reason, "  ", o.Width) + "\n")
+		p.WriteString(Fold("  "+reason, o.Width) + "\n")
 	}
 	if o.Brief {
 		return p.flush(w)
@@ -175,7 +175,7 @@ func (p *page) nodes(g grid) error {
 	}
 	p.WriteString(strings.Join(lines, "\n") + "\n")
 	if len(left) > 0 {
-		p.WriteString(gap + p.paint("no room for: "+strings.Join(left, ", "), "\x1b[2m") + "\n")
+		p.WriteString(p.paint(Fold(gap+"no room for: "+strings.Join(left, ", "), p.o.Width), "\x1b[2m") + "\n")
 	}
 	return nil
 }
@@ -215,15 +215,15 @@ func (p *page) assertions(list []judged) error {
 		p.WriteString(line + "\n")
 		a := list[i]
 		if whole := clean(a.Asked()); rows[i][text] != whole { // it was cut
-			p.WriteString("       " + p.paint(whole, "\x1b[2m") + "\n")
+			p.WriteString(p.paint(Fold("       "+whole, p.o.Width), "\x1b[2m") + "\n")
 		}
 		reason := unlessFound(a)
 		if reason != "" && reason != said { // once for all assertions of an invalid node
-			p.WriteString(p.paint(fold(reason, "       ", p.o.Width), "\x1b[2m") + "\n")
+			p.WriteString(p.paint(Fold("       "+reason, p.o.Width), "\x1b[2m") + "\n")
 		}
 		said = reason
 		if tip := next(a.Assertion, a.node); tip != "" {
-			p.WriteString("       → " + tip + "\n")
+			p.WriteString(Fold("       → "+tip, p.o.Width) + "\n")
 		}
 	}
 	return nil
@@ -251,7 +251,7 @@ func (p *page) list(title string, lines []string) {
 	}
 	p.WriteString("\n" + title + "\n")
 	for _, l := range lines {
-		p.WriteString(fold(l, "  ", p.o.Width) + "\n")
+		p.WriteString(Fold("  "+l, p.o.Width) + "\n")
 	}
 }
 
