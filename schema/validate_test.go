@@ -101,7 +101,7 @@ func TestInvalidPlans(t *testing.T) {
 func golden(t *testing.T, file string, ds source.Diagnostics, name, text string) {
 	t.Helper()
 	var b strings.Builder
-	if err := source.Render(&b, ds, func(string) []byte { return []byte(text) }, false); err != nil {
+	if err := source.Render(&b, ds, func(string) []byte { return []byte(text) }, source.Look{}); err != nil {
 		t.Fatal(err)
 	}
 	if *update {
@@ -290,7 +290,7 @@ func TestEndlessMistakesAreCut(t *testing.T) {
 		if len(ds) == 0 || len(ds) > maxFound+1 {
 			t.Errorf("%s: %d mistakes", name, len(ds))
 		}
-		if err := source.Render(io.Discard, ds, func(string) []byte { return []byte(text) }, false); err != nil {
+		if err := source.Render(io.Discard, ds, func(string) []byte { return []byte(text) }, source.Look{}); err != nil {
 			t.Error(err)
 		}
 	}

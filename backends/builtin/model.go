@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -56,6 +57,16 @@ func (m *model) shape(s spec) []int64 {
 		return s.dims
 	}
 	return append([]int64{-1}, s.dims...)
+}
+
+// Models lists the names of the models that the server has, sorted.
+func Models() []string {
+	var names []string
+	for _, m := range catalogue() {
+		names = append(names, m.name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // catalogue makes the models. Names and shapes are those of the Triton repository that the same plans run against.

@@ -26,6 +26,7 @@ type app struct {
 	env      func(string) (string, bool)
 	terminal bool           // err is a terminal
 	width    int            // of the terminal that out is, 0 when it is none
+	errWidth int            // of the terminal that err is, 0 when it is none
 	delay    func(n uint64) // test hook: holds up the pacer
 	exe      func() (string, error)
 	code     int // what Main returns unless a verb fails
@@ -45,6 +46,9 @@ func system() *app {
 	}
 	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 		a.width = w
+	}
+	if w, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil {
+		a.errWidth = w
 	}
 	return a
 }
@@ -104,35 +108,38 @@ func Main(args []string, a *app) (code int) {
 	case errors.As(err, &exit):
 		return exit.code
 	}
-	fmt.Fprintf(a.err, "error: %s\n", err)
+	a.report("error: %s\n", err)
 	return verdict.CodePlan // usage
 }
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sluice",
-		Short: "Run benchmark plans against inference servers and decide whether the numbers are good enough",
+		Short: "Run benchmark plans and decide whether the numbers are good enough",
 		Long: "Sluice runs benchmark plans (YAML) against inference servers and decides whether the numbers are good\n" +
 			"enough to ship. The exit code is the verdict.",
-		Example:       "  sluice run plans/quickstart.yaml      # needs no server\n  sluice init --url grpc://localhost:8001 --model resnet50 > plan.yaml",
+		Example: "  sluice run plans/quickstart.yaml      # needs no server\n" +
+			"  sluice init --url grpc://localhost:8001 --model resnet50 > plan.yaml",
 		Version:       tool().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          unknownVerb,
+		Args:          unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return c.Help()
 		},
 	}
 	root.AddCommand(a.run(), a.convert(), a.validate(), a.graph(), a.init(), a.explain(), a.calibrate(), a.schema(), a.serve(), a.version())
 	root.InitDefaultCompletionCmd()
+	foldHelp(root)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", helpWidth)))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nsee `%s --help`", err, c.CommandPath())
 	})
 	return root
 }
 
-// unknownVerb refuses what is no verb, and offers the one that was likely meant.
-func unknownVerb(c *cobra.Command, args []string) error {
+// unknownCommand refuses a command that does not exist, and offers the one that was likely meant.
+func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -140,7 +147,7 @@ func unknownVerb(c *cobra.Command, args []string) error {
 	for _, verb := range c.Commands() {
 		verbs = append(verbs, verb.Name())
 	}
-	text := fmt.Sprintf("there is no verb %q", args[0])
+	text := fmt.Sprintf("there is no command %q", args[0])
 	if near := source.Nearest(args[0], verbs); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
@@ -173,12 +180,4 @@ func (a *app) color(terminal bool) bool {
 		return false
 	}
 	return terminal
-}
-
-// diagnose prints diagnostics for people.
-func (a *app) diagnose(ds source.Diagnostics, o overrides) {
-	if len(ds) > 0 {
-		_ = source.Render(a.err, ds, o.Source, a.color(a.terminal)) // a broken stderr cannot be reported
-		fmt.Fprintln(a.err)
-	}
 }

@@ -118,15 +118,14 @@ func (a *app) measureMachine(quick, asJSON bool, file string) error {
 		e.SetIndent("", "  ")
 		return e.Encode(c)
 	}
-	fmt.Fprintf(a.out, "%s\nkept in %s\n", c.tables(), file)
-	return nil
+	return a.print(fmt.Sprintf("%s\nkept in %s\n", c.tables(), file))
 }
 
 // measureTransport measures a closed loop, then rising rates. A rate that was not on time is tried again where the pace
 // says so: a machine that was busy for a moment can do more than it has shown then.
 func (a *app) measureTransport(scheme string, p pace) (transportShown, error) {
 	var t transportShown
-	fmt.Fprintf(a.err, "%s, closed loop\n", scheme)
+	a.report("%s, closed loop\n", scheme)
 	r, err := a.playText(closedPlan(scheme, p))
 	if err != nil {
 		return t, err
@@ -134,7 +133,7 @@ func (a *app) measureTransport(scheme string, p pace) (transportShown, error) {
 	for _, n := range r.Nodes {
 		t.addClosed(n)
 	}
-	fmt.Fprintf(a.err, "%s, open loop\n", scheme)
+	a.report("%s, open loop\n", scheme)
 	for from, failed := p.from, 0; failed < p.tries && from <= p.to; {
 		if r, err = a.playText(openPlan(scheme, p, from)); err != nil {
 			return t, err
@@ -151,7 +150,7 @@ func (a *app) measureTransport(scheme string, p pace) (transportShown, error) {
 		}
 	}
 	if t.Rate == 0 {
-		fmt.Fprintf(a.err, "%s: no rate was sent on time, so nothing is known of open loops: calibrate again while this machine does nothing else\n", scheme)
+		a.report("%s: no rate was sent on time, so nothing is known of open loops: calibrate again while this machine does nothing else\n", scheme)
 	}
 	return t, nil
 }
@@ -182,15 +181,15 @@ func (a *app) playText(text string) (*result.Result, error) {
 	}
 	signals, deaf := listen()
 	defer deaf()
-	r, diags := a.play(program, nil, nil, signals)
+	r, diags := a.play(program, nil, outputs{}, nil, signals)
 	switch {
 	case diags.HasErrors():
 		return nil, errors.New("internal error: " + diags[0].Summary)
 	case r.ExitCode == verdict.CodeInternal, r.ExitCode == verdict.CodeSetUp:
-		fmt.Fprintf(a.err, "error: %s\n", r.Reason)
+		a.report("error: %s\n", r.Reason)
 		return nil, exitError{r.ExitCode}
 	case r.ExitCode == verdict.CodeInterrupt, r.ExitCode == verdict.CodeTerminate:
-		fmt.Fprintf(a.err, "%s; nothing was kept\n", r.Reason)
+		a.report("%s; nothing was kept\n", r.Reason)
 		return nil, exitError{r.ExitCode}
 	}
 	return r, nil

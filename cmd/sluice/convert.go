@@ -18,11 +18,11 @@ import (
 
 // convertFlags are what convert is told about the plan that it makes.
 type convertFlags struct {
-	out   string // FILE of the plan
+	out   string // FILE of the plan, or with run DIR of the artifacts
+	plan  string // with run: FILE of the plan
 	force bool
 	run   bool
 	ask   bool
-	dir   string // of the run's artifacts
 }
 
 func (a *app) convert() *cobra.Command {
@@ -31,7 +31,7 @@ func (a *app) convert() *cobra.Command {
 		Short: "Turn a command line of another load generator into a plan",
 		Long: "Turn a command line of another load generator into a commented plan. What a plan has no equal for is named in\n" +
 			"a comment and on standard error.",
-		Example: "  sluice convert perf-analyzer -- -m resnet50 --concurrency-range 1:4 > plan.yaml",
+		Example: "  sluice convert perf-analyzer -- \\\n      -m resnet50 --concurrency-range 1:4 > plan.yaml",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -51,10 +51,11 @@ func (a *app) convertPerfAnalyzer() *cobra.Command {
 			"With --run it is asked too, and the plan is run at once: the report is written in perf_analyzer's words, the files of -f\n" +
 			"and --profile-export-file where the command line wants them, and the exit code is that of the run.\n\n" +
 			"Exit 2: the command line has mistakes; all of them are shown.",
-		Example: "  sluice convert perf-analyzer -o plan.yaml -- -m resnet50 -i grpc --concurrency-range 1:4 -f perf.csv\n" +
+		Example: "  sluice convert perf-analyzer -o plan.yaml -- \\\n" +
+			"      -m resnet50 -i grpc --concurrency-range 1:4 -f perf.csv\n" +
 			"  sluice convert perf-analyzer --run -- -m resnet50 --request-count 100\n" +
 			"  sluice convert perf-analyzer 'perf_analyzer -m resnet50 --percentile=95'\n" +
-			"  sluice convert perf-analyzer -- --help      # every option, and what becomes of it",
+			"  sluice convert perf-analyzer -- --help      # what becomes of every option",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -64,11 +65,11 @@ func (a *app) convertPerfAnalyzer() *cobra.Command {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nthe options of perf_analyzer stand after --, as in `sluice convert perf-analyzer -- -m NAME`; see `%s --help`", err, c.CommandPath())
 	})
-	c.Flags().StringVarP(&f.out, "output", "o", "", "`FILE` for the plan (default standard output)")
-	c.Flags().BoolVar(&f.force, "force", false, "overwrite FILE")
+	c.Flags().StringVarP(&f.out, "out", "o", "", "`PATH`: file for the plan (default standard output); with --run, folder for the artifacts (default sluice-results/NAME-TIME)")
+	c.Flags().StringVar(&f.plan, "plan", "", "with --run: `FILE` to keep the plan in")
+	c.Flags().BoolVar(&f.force, "force", false, "overwrite the plan's file")
 	c.Flags().BoolVar(&f.run, "run", false, "run the plan")
 	c.Flags().BoolVar(&f.ask, "ask", false, "ask the server about the model, as --run and perf_analyzer do")
-	c.Flags().StringVar(&f.dir, "out", "", "`DIR` for the artifacts of --run (default sluice-results/NAME-TIME)")
 	return c
 }
 
@@ -84,32 +85,31 @@ func (a *app) convertLine(ctx context.Context, args []string, f convertFlags) er
 		}
 		args = split
 	}
+	if f.plan != "" && !f.run {
+		return errors.New("--plan is for --run: without it --out is the plan's file")
+	}
 	o := convert.Options{Args: args}
-	if f.out != "" {
-		o.Dir = filepath.Dir(f.out)
+	if file := f.file(); file != "" {
+		o.Dir = filepath.Dir(file)
 	}
 	if f.run || f.ask {
 		var err error
 		if o.Model, err = a.askModel(ctx, o); err != nil { // one that is still starting may answer the run
-			fmt.Fprintf(a.err, "the server did not say what the model takes: %s\n", err)
+			a.report("the server did not say what the model takes: %s\n", err)
 		}
 	}
 	out, diags := convert.PerfAnalyzer(o)
-	if len(diags) > 0 {
-		_ = source.Render(a.err, diags, lineSource(out), a.color(a.terminal)) // a broken stderr cannot be reported
-		fmt.Fprintln(a.err)
-	}
+	a.diagnose(diags, lineSource(out))
 	switch {
 	case out.Usage:
-		fmt.Fprint(a.out, "Options of perf_analyzer, and what becomes of them in a plan\n\n"+convert.PerfAnalyzerUsage())
-		return nil
+		return a.print("Options of perf_analyzer, and what becomes of them in a plan\n\n" + convert.PerfAnalyzerUsage())
 	case out.Version:
 		fmt.Fprintf(a.out, "sluice %s\n", tool().Version)
 		return nil
 	case diags.HasErrors():
 		return exitError{verdict.CodePlan}
 	}
-	if f.out != "" {
+	if f.file() != "" {
 		if err := a.keepPlan(f, out.Plan); err != nil {
 			return err
 		}
@@ -133,13 +133,21 @@ func lineSource(out convert.Converted) source.Sources {
 	}
 }
 
+// file is where the plan goes; "": to standard output, or with --run nowhere.
+func (f *convertFlags) file() string {
+	if f.run {
+		return f.plan
+	}
+	return f.out
+}
+
 // keepPlan writes the plan to the file that was asked for.
 func (a *app) keepPlan(f convertFlags, plan string) error {
 	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if f.force {
 		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	}
-	file, err := os.OpenFile(f.out, mode, 0o666)
+	file, err := os.OpenFile(f.file(), mode, 0o666)
 	if err != nil {
 		return fmt.Errorf("write the plan: %w (--force overwrites)", err)
 	}
@@ -148,9 +156,14 @@ func (a *app) keepPlan(f convertFlags, plan string) error {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if !f.run {
-		fmt.Fprintf(a.err, "%s written; next: sluice validate %s && sluice run %s\n", f.out, f.out, f.out)
+		a.written(f.out)
 	}
 	return nil
+}
+
+// written tells of a plan's file, and what to do with it.
+func (a *app) written(file string) {
+	a.report("%s written; next: sluice validate %s && sluice run %s\n", file, file, file)
 }
 
 // convertedPlan is what messages call a converted plan that is in no file. Its paths are relative to the working folder.
@@ -167,18 +180,19 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 			return fmt.Errorf("%s: %w; nothing was sent", f.option, err)
 		}
 	}
-	file, o := f.out, overrides{}
+	file, o := f.plan, overrides{}
 	if file == "" {
-		file, o.text = convertedPlan, []byte(out.Plan)
+		file, o.text = convertedPlan, map[string][]byte{convertedPlan: []byte(out.Plan)}
 	}
 	if name := a.unbuilt(file, o); name != "" {
-		defer fmt.Fprintf(a.err, "Nothing was sent: this version runs no target of %s. What you can do\n"+
+		defer a.report("Nothing was sent: this version runs no target of %s. What you can do\n"+
 			"  keep the plan    -o plan.yaml instead of --run: a later version may run it\n"+
-			"  measure today    run the command with perf_analyzer itself; or serve the model over KServe v2, as Triton, MLServer and\n"+
-			"                   OpenVINO Model Server do, and leave out --service-kind\n", name)
+			"  measure today    run the command with perf_analyzer itself; or serve the model\n"+
+			"                   over KServe v2, as Triton, MLServer and OpenVINO Model\n"+
+			"                   Server do, and leave out --service-kind\n", name)
 	}
 	return a.runPlan(file, o, outputs{
-		dir: f.dir, summary: "perf_analyzer",
+		dir: f.out, summary: "perf_analyzer",
 		keep: func(dir string) error { return keepConverted(dir, out) },
 	})
 }

@@ -17,7 +17,7 @@ func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, 
 	if first.Plan == "" {
 		return nil, nil
 	}
-	program, _ := a.load(convertedPlan, overrides{text: []byte(first.Plan)})
+	program, _ := a.load(convertedPlan, overrides{text: map[string][]byte{convertedPlan: []byte(first.Plan)}})
 	if program == nil {
 		return nil, nil
 	}

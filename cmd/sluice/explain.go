@@ -16,7 +16,7 @@ import (
 func (a *app) explain() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [NAME...]",
-		Short: "Explain a plan key, a metric, a diagnostic code, an exit code or a word",
+		Short: "Explain a plan key, a metric, a code or a word",
 		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`, also by the names\n" +
 			"that other tools use), a diagnostic (`unknown-key`), a finding (`client_late`), a backend (`triton`), a verdict, an\n" +
 			"exit code (`3`), a unit or a word (`open loop`). Without a name: list what can be asked.",
@@ -26,16 +26,14 @@ func (a *app) explain() *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				_, err := fmt.Fprint(a.out, contents())
-				return err
+				return a.print(contents())
 			}
 			name := strings.Join(args, " ") // some words are two
 			text := explanation(name)
 			if text == "" {
 				return unknownName(name)
 			}
-			_, err := fmt.Fprint(a.out, text)
-			return err
+			return a.print(text)
 		},
 	}
 }

@@ -20,7 +20,7 @@ func (a *app) graph() *cobra.Command {
 	formats := []string{"text", "mermaid", "dot", "json"}
 	c := &cobra.Command{
 		Use:               "graph PLAN",
-		Short:             "Show what a plan will do: nodes, order, requests, duration, samples",
+		Short:             "Show what a plan will do: nodes, order, requests, samples",
 		Long:              "Show the compiled plan: nodes in running order, what each waits for, how many requests it plans, how long it\ntakes, and the samples that each assertion needs. Nothing is sent.",
 		Example:           "  sluice graph plan.yaml\n  sluice graph plan.yaml --format mermaid",
 		Args:              onePlan,
@@ -29,8 +29,12 @@ func (a *app) graph() *cobra.Command {
 			if !slices.Contains(formats, format) {
 				return fmt.Errorf("there is no format %q, only %s", format, strings.Join(formats, ", "))
 			}
+			args, err := a.takeInput(args, &o)
+			if err != nil {
+				return err
+			}
 			program, diags := a.load(args[0], o)
-			a.diagnose(diags, o)
+			a.diagnose(diags, o.Source)
 			if program == nil {
 				return exitError{verdict.CodePlan}
 			}
@@ -54,7 +58,7 @@ func (a *app) drawGraph(p *executor.Program, format string) error {
 		e.SetIndent("", "  ")
 		return e.Encode(p.Describe())
 	default:
-		fmt.Fprint(a.out, graphText(p.Describe()))
+		return a.print(graphText(p.Describe()))
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (a *app) init() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "Write a commented plan for a server, having asked it about the model",
+		Short: "Write a commented plan for a server, which is asked",
 		Long: "Write a plan with limits to edit. When the server answers, its inputs stand in\nthe plan with their shapes; when it does not, the plan says so and is written\nall the same.\n\n" +
 			"Purposes\n" + help.String() + "\n" +
 			"Beside FILE, " + schemaFile + " is written, the schema of plans, which the first\nline of the plan names: editors with yaml-language-server complete and check\nplans by it. Keep it with the plan.",
@@ -118,7 +118,7 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	if err := f.write(text); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
-	fmt.Fprintf(a.err, "%s written; next: sluice validate %s && sluice run %s\n", f.out, f.out, f.out)
+	a.written(f.out)
 	return nil
 }
 

@@ -1,6 +1,11 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-bench/sluice/backends/all"
@@ -12,29 +17,33 @@ import (
 // overrides are the flags that change a plan.
 type overrides struct {
 	scenario.Overrides
-	only []string // stages; nil: all
-	text []byte   // of the plan, which is in no file; nil: it is
+	only []string          // stages; nil: all
+	text map[string][]byte // plans that are in no file, by the name that messages give them
 }
+
+// standardInput is what messages call a plan that was read from standard input, "-" on the command line. Its paths are relative to
+// the working folder.
+const standardInput = "stdin"
 
 // Source is the text that a position points into.
 func (o overrides) Source(file string) []byte {
-	if o.text != nil && file == convertedPlan {
-		return o.text
+	if text, ok := o.text[file]; ok {
+		return text
 	}
 	return o.Overrides.Source(file)
 }
 
 // read reads the plan.
 func (o overrides) read(file string) (*scenario.Plan, source.Diagnostics) {
-	if o.text != nil {
-		return scenario.Parse(file, o.text, o.Overrides)
+	if text, ok := o.text[file]; ok {
+		return scenario.Parse(file, text, o.Overrides)
 	}
 	return scenario.LoadFile(file, o.Overrides)
 }
 
 func (o *overrides) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringArrayVar(&o.Profiles, "profile", nil, "apply the plan's profile `NAME` (repeatable; later ones win)")
+	f.StringSliceVar(&o.Profiles, "profile", nil, "apply the plan's profiles `NAME,…` (repeatable; later ones win)")
 	f.StringArrayVar(&o.Vars, "var", nil, "set a variable of the plan: `NAME=VALUE` (repeatable)")
 	f.StringArrayVar(&o.VarFiles, "var-file", nil, "set variables from `FILE`, a YAML or JSON map (repeatable; later ones win, --var wins over all)")
 	f.StringArrayVar(&o.Sets, "set", nil, "override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
@@ -44,7 +53,7 @@ func (o *overrides) flags(c *cobra.Command) {
 
 // onlyFlag is for verbs that play a plan, or show what would be played.
 func (o *overrides) onlyFlag(c *cobra.Command) {
-	c.Flags().StringArrayVar(&o.only, "only", nil, "play `STAGE` and the stages whose results it uses, and no other (repeatable)")
+	c.Flags().StringSliceVar(&o.only, "only", nil, "play `STAGE,…` and the stages whose results they use, and no other (repeatable)")
 	_ = c.RegisterFlagCompletionFunc("only", cobra.NoFileCompletions)
 }
 
@@ -54,6 +63,25 @@ func completeProfile(_ *cobra.Command, args []string, _ string) ([]string, cobra
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return scenario.Profiles(args[0]), cobra.ShellCompDirectiveNoFileComp
+}
+
+// takeInput reads the plan from standard input where an argument is "-", and gives the arguments with its name in that place.
+func (a *app) takeInput(args []string, o *overrides) ([]string, error) {
+	i := slices.Index(args, "-")
+	if i < 0 {
+		return args, nil
+	}
+	if slices.Index(args[i+1:], "-") >= 0 {
+		return nil, errors.New("only one PLAN can be -, standard input")
+	}
+	text, err := io.ReadAll(io.LimitReader(a.in, source.MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the plan from standard input: %w", err)
+	}
+	o.text = map[string][]byte{standardInput: text}
+	args = slices.Clone(args)
+	args[i] = standardInput
+	return args, nil
 }
 
 // load reads and compiles a plan. What this version cannot run is a mistake. Warnings are in the diagnostics too; with

@@ -21,12 +21,15 @@ type view struct {
 	mu       sync.Mutex
 	w        io.Writer
 	live     bool
+	quiet    bool       // nothing but what comes from outside the run
 	columns  func() int // of the terminal, as it is now
+	now      func() time.Time
 	drawn    time.Time
-	shown    bool              // a live line stands on the terminal
-	started  map[string]string // by node that runs: the part of it whose start was said
-	running  []executor.Event  // the latest of each node that runs, in the order in which they started
-	waiting  string            // the last text of set-up that was said
+	noted    map[string]time.Time // by node, "" for set-up: when its latest line was written, where there is no live line
+	shown    bool                 // a live line stands on the terminal
+	started  map[string]string    // by node that runs: the part of it whose start was said
+	running  []executor.Event     // the latest of each node that runs, in the order in which they started
+	waiting  string               // the last text of set-up that was said
 	mask     func(string) string
 	position map[string]int
 	total    int
@@ -34,8 +37,15 @@ type view struct {
 
 const redraw = 200 * time.Millisecond
 
-func (a *app) progress(p *executor.Program) *view {
-	v := &view{w: a.err, live: a.terminal, columns: columnsOf(a.err), mask: p.Plan.Mask, position: make(map[string]int), started: make(map[string]string), total: len(p.Nodes)}
+// noteEvery is the time between two lines of a node that runs where there is no live line: some CI systems end a job that is
+// silent, and people too.
+const noteEvery = 30 * time.Second
+
+func (a *app) progress(p *executor.Program, quiet bool) *view {
+	v := &view{
+		w: a.err, live: a.terminal && !quiet, quiet: quiet, columns: columnsOf(a.err), now: time.Now, mask: p.Plan.Mask,
+		position: make(map[string]int), started: make(map[string]string), noted: make(map[string]time.Time), total: len(p.Nodes),
+	}
 	for i, n := range p.Nodes {
 		v.position[n.ID] = i + 1
 	}
@@ -47,6 +57,7 @@ func (v *view) event(e executor.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
+	case v.quiet:
 	case e.Phase == executor.PhaseDone:
 		delete(v.started, e.Node)
 		v.running = slices.DeleteFunc(v.running, func(r executor.Event) bool { return r.Node == e.Node })
@@ -54,16 +65,27 @@ func (v *view) event(e executor.Event) {
 	case e.Text != "":
 		if v.live {
 			v.draw(e.Text, false)
-		} else if e.Text != v.waiting {
-			v.line(e.Text)
+		} else if e.Text != v.waiting || v.silent("") {
+			v.note("", e.Text)
 		}
 		v.waiting = e.Text
 	case v.live:
 		v.keep(e)
 		v.draw(v.all(), e.Phase == executor.PhaseOpen)
 	case v.news(e):
-		v.line(v.head(e.Node) + partOf(e) + "started")
+		v.note(e.Node, v.head(e.Node)+partOf(e)+"started")
+	case v.silent(e.Node):
+		v.note(e.Node, status(v.head(e.Node)+partOf(e), e, v.columns()))
 	}
+}
+
+// silent reports whether nothing was written about a node for noteEvery.
+func (v *view) silent(node string) bool { return v.now().Sub(v.noted[node]) >= noteEvery }
+
+// note writes a line about a node that runs.
+func (v *view) note(node, text string) {
+	v.noted[node] = v.now()
+	v.line(text)
 }
 
 // news reports whether the start of a node, or of a part of one, is not said yet. Members of a group take turns.
@@ -162,10 +184,10 @@ func (v *view) draw(text string, now bool) {
 	v.shown = true
 }
 
-// line writes a line that stays.
+// line writes a line that stays. What has no room is in the report.
 func (v *view) line(text string) {
 	v.erase()
-	fmt.Fprintln(v.w, v.mask(text))
+	fmt.Fprintln(v.w, short(v.mask(text), v.columns()))
 }
 
 func (v *view) erase() {

@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
 func viewOf(w *bytes.Buffer, live bool, columns int) *view {
 	return &view{
 		w: w, live: live, columns: func() int { return columns }, mask: func(s string) string { return s },
-		started: make(map[string]string), position: map[string]int{"x": 1, "y": 2, "z": 3}, total: 3,
+		now: time.Now, noted: make(map[string]time.Time), started: make(map[string]string), position: map[string]int{"x": 1, "y": 2, "z": 3}, total: 3,
 	}
 }
 
@@ -57,5 +59,44 @@ func TestProgressSideBySide(t *testing.T) {
 	v.event(executor.Event{Node: "x", Phase: executor.PhaseDone, Result: &result.Node{Outcome: result.Done}})
 	if got := v.all(); strings.Contains(got, "x:") {
 		t.Errorf("x has ended: %q", got)
+	}
+}
+
+// Without a terminal a node that runs for long has a line every 30 s, with how far it is, its rate, its latency and its errors.
+func TestProgressIsNotSilent(t *testing.T) {
+	var b bytes.Buffer
+	v := viewOf(&b, false, 80)
+	at := time.Unix(1000, 0)
+	v.now = func() time.Time { return at }
+	for elapsed := time.Duration(0); elapsed <= 65*time.Second; elapsed += 100 * time.Millisecond {
+		at = time.Unix(1000, 0).Add(elapsed)
+		v.event(executor.Event{
+			Node: "x", Phase: executor.PhaseHold, Elapsed: elapsed, Total: 65 * time.Second,
+			Live: &measure.Live{At: 1, Rate: 20, N: 20, P50: 5e6, P99: 8e6, InFlight: 2},
+		})
+		v.event(executor.Event{Node: "y", Phase: executor.PhaseOpen, Text: "waiting for the server"})
+	}
+	want := `[1/3] x: started
+waiting for the server
+[1/3] x: hold  30s/1m5s  20/s  p50 5 ms  p99 8 ms  0 failed
+waiting for the server
+[1/3] x: hold  1m0s/1m5s  20/s  p50 5 ms  p99 8 ms  0 failed
+waiting for the server
+`
+	if b.String() != want {
+		t.Errorf("got:\n%swant:\n%s", b.String(), want)
+	}
+}
+
+// Quiet is the progress of a run whose verdict alone is wanted; what comes from outside is still written.
+func TestProgressQuiet(t *testing.T) {
+	var b bytes.Buffer
+	v := viewOf(&b, false, 80)
+	v.quiet = true
+	v.event(executor.Event{Node: "x", Phase: executor.PhaseHold})
+	v.event(executor.Event{Node: "x", Phase: executor.PhaseDone, Result: &result.Node{Outcome: result.Done}})
+	v.say("interrupt: ending in order")
+	if b.String() != "interrupt: ending in order\n" {
+		t.Errorf("got %q", b.String())
 	}
 }

@@ -27,13 +27,18 @@ func (a *app) run() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run PLAN",
 		Short: "Run a plan; the exit code is the verdict",
-		Long: "Run a plan: open its targets, play its stages, judge its assertions, write the artifacts.\n\n" +
+		Long: "Run a plan (-: from standard input): open its targets, play its stages, judge its assertions, write the artifacts.\n\n" +
 			"Exit codes\n" + codes(),
-		Example:           "  sluice run plan.yaml --var url=grpc://staging:8001 --set stages.steady.for=10s --out results",
+		Example: "  sluice run plan.yaml --var url=grpc://staging:8001 \\\n" +
+			"      --set stages.steady.for=10s --out results",
 		Args:              onePlan,
 		ValidArgsFunction: completePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
+				return err
+			}
+			args, err := a.takeInput(args, &o)
+			if err != nil {
 				return err
 			}
 			return profiled(profile, func() error { return a.runPlan(args[0], o, f) })
@@ -41,9 +46,10 @@ func (a *app) run() *cobra.Command {
 	}
 	o.flags(c)
 	o.onlyFlag(c)
-	c.Flags().StringVar(&f.dir, "out", "", "`DIR` for the artifacts (default sluice-results/NAME-TIME)")
+	c.Flags().StringVarP(&f.dir, "out", "o", "", "`DIR` for the artifacts (default sluice-results/NAME-TIME)")
 	c.Flags().StringVar(&profile, "cpu-profile", "", "write the CPU profile of sluice itself to `FILE`, for go tool pprof")
-	c.Flags().StringArrayVar(&f.formats, "format", nil, "artifact `FORMAT` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+" (repeatable)")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print the verdict and its reason, no progress and no numbers")
+	c.Flags().StringSliceVar(&f.formats, "format", nil, "artifact `FORMAT,…` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+" (repeatable)")
 	c.Flags().StringVar(&f.summary, "summary", summaries[0], "`WORDS` of what is printed at the end: "+strings.Join(summaries, ", "))
 	return c
 }
@@ -61,6 +67,7 @@ type outputs struct {
 	dir     string                 // of the artifacts; "": as the plan says
 	formats []string               // of the artifacts; nil: the plan's
 	summary string                 // one of summaries
+	quiet   bool                   // only the verdict and its reason are printed
 	keep    func(dir string) error // further files, made of the artifacts in dir; nil: none
 }
 
@@ -81,7 +88,7 @@ func (f outputs) check() error {
 
 func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	program, diags := a.load(file, ov)
-	a.diagnose(diags, ov)
+	a.diagnose(diags, ov.Source)
 	if program == nil {
 		a.kept(f.dir)
 		return exitError{verdict.CodePlan}
@@ -104,11 +111,11 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	}
 	defer folder.Close()
 	signals, _ := listen() // until the process ends: none may take the artifacts or the exit code away
-	r, diags := a.play(program, folder, o.Samples, signals)
+	r, diags := a.play(program, folder, f, o.Samples, signals)
 	go func() {
 		fmt.Fprintf(a.err, "%s: the artifacts are being written; SIGQUIT leaves them unfinished\n", <-signals)
 	}()
-	a.diagnose(plan.Conceal(diags, ov.Source), ov)
+	a.diagnose(plan.Conceal(diags, ov.Source), ov.Source)
 	files, err := folder.Write(r, o)
 	if err == nil && f.keep != nil {
 		err = f.keep(f.dir)
@@ -122,7 +129,7 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	}
 	_ = artifact.Summary(a.out, r, artifact.SummaryOptions{ // a.out remembers errors
 		Width: a.width, Color: a.color(a.width > 0), Percentiles: plan.Output.Percentiles, Files: files,
-		PerfAnalyzer: f.summary == "perf_analyzer",
+		Brief: f.quiet, PerfAnalyzer: f.summary == "perf_analyzer",
 	})
 	if a.out.err != nil {
 		rewrite(fmt.Errorf("write to standard output: %w", a.out.err))
@@ -142,11 +149,11 @@ func outputDir(p *scenario.Plan, now time.Time) string {
 }
 
 // play runs the program. The first signal asks it to end in order, a second one cuts everything off.
-func (a *app) play(program *executor.Program, folder *artifact.Folder, samples *artifact.Samples, signals <-chan os.Signal) (*result.Result, source.Diagnostics) {
+func (a *app) play(program *executor.Program, folder *artifact.Folder, f outputs, samples *artifact.Samples, signals <-chan os.Signal) (*result.Result, source.Diagnostics) {
 	ctx, cancel := context.WithCancel(context.Background())
 	interrupt, finished := make(chan int, 1), make(chan struct{})
 	waited := make(chan struct{})
-	view := a.progress(program)
+	view := a.progress(program, f.quiet)
 	go func() {
 		defer close(waited)
 		for n := 0; ; n++ {

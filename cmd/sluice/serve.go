@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,10 +29,11 @@ func (a *app) serve() *cobra.Command {
 		Short: "Run the embedded inference server on loopback",
 		Long: "Run the embedded inference server: KServe v2 over HTTP and gRPC, with simulated queues, service times and\n" +
 			"faults. It listens on loopback only, prints its URLs, and serves until it is interrupted.\n\n" +
-			"Models: simple (add/sub), identity and identity_TYPE, slow (20 ms), slow4 (20 ms, 4 instances).\n" +
+			"Models: " + strings.Join(builtin.Models(), ", ") + ". simple adds and subtracts, slow takes 20 ms, slow4 has four instances of it.\n\n" +
 			"GET /sim/arrivals on the control URL gives the true arrival times that it saw.",
-		Example: "  sluice serve --http 127.0.0.1:8000 --grpc 127.0.0.1:8001 --service-time 5ms --instances 2",
-		Args:    cobra.NoArgs,
+		Example: "  sluice serve --http 127.0.0.1:8000 --grpc 127.0.0.1:8001 \\\n" +
+			"      --service-time 5ms --instances 2",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.child {
 				return builtin.Main(c.Context(), a.in, a.out)
@@ -46,8 +49,8 @@ func (a *app) serve() *cobra.Command {
 	fl.IntVar(&f.config.Instances, "instances", 0, "`N` executions at the same time (default the model's own)")
 	fl.IntVar(&f.config.MaxBatch, "max-batch", 0, "`N` rows that one execution may gather")
 	fl.DurationVar(&f.config.QueueDelay, "queue-delay", 0, "`TIME` to wait for a batch to fill")
-	fl.Float64Var(&f.config.Errors, "errors", 0, "`RATIO` of requests that fail (0 to 1)")
-	fl.Float64Var(&f.config.Reset, "reset", 0, "`RATIO` of requests whose connection is cut (0 to 1)")
+	fl.Var((*ratioFlag)(&f.config.Errors), "errors", "`RATIO` of requests that fail, such as 0.1%")
+	fl.Var((*ratioFlag)(&f.config.Reset), "reset", "`RATIO` of requests whose connection is cut, such as 0.1%")
 	fl.DurationVar(&f.config.SlowBody, "slow-body", 0, "`TIME` between a reply's head and its body")
 	fl.DurationVar(&f.stall[0], "stall-at", 0, "`TIME` after the first request at which nothing is answered any more")
 	fl.DurationVar(&f.stall[1], "stall-for", 0, "`TIME` that such a stall lasts (0: no stall)")
@@ -90,5 +93,30 @@ func (a *app) serveUntilSignal(ctx context.Context, f serveFlags) error {
 	if got != nil && a.terminal {
 		fmt.Fprintf(a.err, "%s: stopped\n", got)
 	}
+	return nil
+}
+
+// ratioFlag is a share as plans write it, 0.1%, or as a number from 0 to 1.
+type ratioFlag float64
+
+func (r *ratioFlag) String() string {
+	if *r == 0 {
+		return "" // no default worth showing
+	}
+	return strconv.FormatFloat(100*float64(*r), 'g', -1, 64) + "%"
+}
+
+func (r *ratioFlag) Type() string { return "ratio" }
+
+func (r *ratioFlag) Set(text string) error {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v >= 0 && v <= 1) {
+		return fmt.Errorf("%q is no share from 0%% to 100%%", text)
+	}
+	*r = ratioFlag(v)
 	return nil
 }

@@ -63,7 +63,7 @@ func numbers(e executor.Event) []part {
 		parts = append(parts, part{"p50 " + result.Format("s", float64(l.P50)/1e9), 4}, part{"p99 " + result.Format("s", float64(l.P99)/1e9), 3})
 	}
 	parts = append(parts, part{fmt.Sprintf("%d in flight", l.InFlight), 6})
-	if l.Failed > 0 {
+	if l.Failed > 0 || l.N > 0 {
 		parts = append(parts, part{fmt.Sprintf("%d failed", l.Failed), 1})
 	}
 	return parts

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +34,10 @@ func (a *app) validate() *cobra.Command {
 		},
 		ValidArgsFunction: completePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
+			args, err := a.takeInput(args, &o)
+			if err != nil {
+				return err
+			}
 			return a.validatePlans(args, o, asJSON, explain)
 		},
 	}
@@ -42,6 +49,9 @@ func (a *app) validate() *cobra.Command {
 }
 
 func (a *app) validatePlans(files []string, o overrides, asJSON bool, explain string) error {
+	if word := explainedWord(files, explain); word != "" {
+		return fmt.Errorf("%q is no file: --explain takes its path after an equals sign, --explain=%s", word, word)
+	}
 	var everything source.Diagnostics
 	var values []planValue
 	for _, file := range files {
@@ -58,10 +68,11 @@ func (a *app) validatePlans(files []string, o overrides, asJSON bool, explain st
 		if asJSON {
 			continue
 		}
-		a.diagnose(diags, o)
+		a.diagnose(diags, o.Source)
 		if program != nil {
-			fmt.Fprintf(a.out, "%s: valid, %s\n", file, plural(len(program.Nodes), "node"))
-			fmt.Fprint(a.out, valueTable(here))
+			if err := a.print(fmt.Sprintf("%s: valid, %s\n", file, plural(len(program.Nodes), "node")) + valueTable(here)); err != nil {
+				return err
+			}
 		}
 	}
 	if asJSON {
@@ -79,4 +90,19 @@ func (a *app) validatePlans(files []string, o overrides, asJSON bool, explain st
 		return exitError{verdict.CodePlan}
 	}
 	return nil
+}
+
+// explainedWord returns the argument that was meant as the path of --explain, but is behind a space; "": none.
+func explainedWord(files []string, explain string) string {
+	if explain != everyKey {
+		return ""
+	}
+	i := slices.IndexFunc(files, func(file string) bool {
+		_, err := os.Stat(file)
+		return file != standardInput && os.IsNotExist(err) && filepath.Ext(file) != ".yaml" && filepath.Ext(file) != ".yml"
+	})
+	if i < 0 {
+		return ""
+	}
+	return files[i]
 }

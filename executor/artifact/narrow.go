@@ -67,7 +67,7 @@ func (g *grid) leastWanted() int {
 
 // Fold breaks the lines of a text at spaces so that none is wider than a terminal has columns; 0: it has no end. What is broken
 // off is indented: below the last column, where the line begins with columns (two spaces or more between them), else by two more
-// than the line is. A word that has no room, such as a path, stays whole.
+// than the line is, if it is. A word that has no room, such as a path, stays whole.
 func Fold(text string, columns int) string {
 	if columns <= 0 {
 		return text
@@ -103,7 +103,10 @@ func foldLine(text string, columns int) string {
 func hang(line string, columns int) int {
 	const gap = "  "
 	blank := len(line) - len(strings.TrimLeft(line, " "))
-	at := blank + len(gap)
+	at := 0
+	if blank > 0 {
+		at = blank + len(gap)
+	}
 	for from := blank; ; {
 		i := strings.Index(line[from:], gap)
 		if i < 0 {

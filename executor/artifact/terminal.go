@@ -54,7 +54,7 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 	}
 	if o.PerfAnalyzer {
 		p.WriteString("\n")
-		p.Write(paReport(r))
+		p.WriteString(Fold(string(paReport(r)), o.Width))
 	} else if err := p.numbers(r); err != nil {
 		return err
 	}

@@ -45,8 +45,8 @@ func TestText(t *testing.T) {
 		{"no fold", Fold("  a b", 0), "  a b"},
 		{"fold", Fold("  note: one two three", 12), "  note: one\n    two\n    three"},
 		{"fold columns", Fold("  a   one two three\n  b   x", 12), "  a   one\n      two\n      three\n  b   x"},
-		{"fold a long word", Fold("see /a/very/long/path here", 12), "see\n  /a/very/long/path\n  here"},
-		{"fold colours", Fold("\x1b[31mred\x1b[0m one two", 8), "\x1b[31mred\x1b[0m one\n  two"},
+		{"fold a long word", Fold("see /a/very/long/path here", 12), "see\n/a/very/long/path\nhere"},
+		{"fold colours", Fold("\x1b[31mred\x1b[0m one two", 8), "\x1b[31mred\x1b[0m one\ntwo"},
 		{"point", point(map[string]string{"rate": "9", "batch": "8"}), "batch=8 rate=9"},
 	}
 	for _, tt := range tests {

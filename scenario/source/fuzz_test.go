@@ -34,7 +34,7 @@ func FuzzParse(f *testing.F) {
 			root.Clone()
 		}
 		sources := func(string) []byte { return data }
-		if err := Render(&strings.Builder{}, ds, sources, false); err != nil {
+		if err := Render(&strings.Builder{}, ds, sources, Look{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := JSON(ds, sources, nil); err != nil {

@@ -9,8 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxBytes is how long a plan may be.
-const maxBytes = 1 << 20
+// MaxBytes is the size of the largest plan, in bytes.
+const MaxBytes = 1 << 20
 
 // Parse turns the text of a plan into nodes, and says all that is wrong with it as YAML: one document of at most 1 MiB,
 // keys that are text and unique, no tags, no merge keys. file is the name that positions carry. Text that cannot be read
@@ -65,7 +65,7 @@ func (p *parser) report(d Diagnostic) {
 // inside moves a position into the text: the library adds a line break at the end, and stands behind it.
 func (p *parser) inside(pos Pos) Pos {
 	if pos.Line > p.lines.count() {
-		pos.Line, pos.Column = p.lines.count(), maxBytes
+		pos.Line, pos.Column = p.lines.count(), MaxBytes
 	}
 	pos.Column = max(1, min(pos.Column, 1+len(p.lineRunes(pos.Line))))
 	return pos
@@ -73,10 +73,10 @@ func (p *parser) inside(pos Pos) Pos {
 
 // readable checks what does not need YAML: length and characters.
 func (p *parser) readable(data []byte) bool {
-	if len(data) > maxBytes {
+	if len(data) > MaxBytes {
 		p.report(Diagnostic{
 			Code: "too-large", Pos: Pos{Line: 1, Column: 1},
-			Summary: fmt.Sprintf("the plan is longer than %d bytes, which is all that is read", maxBytes),
+			Summary: fmt.Sprintf("the plan is longer than %d bytes, which is all that is read", MaxBytes),
 			Detail:  "Keep data in files of its own and name them under data.file.",
 		})
 		return false

@@ -25,7 +25,7 @@ func TestParseMistakes(t *testing.T) {
 		{"empty", "", []string{"1:1+0 empty-plan"}},
 		{"comments only", "# nothing\n\n# here\n", []string{"1:1+0 empty-plan"}},
 		{"empty document", "---\n", []string{"1:1+0 empty-plan"}},
-		{"too large", "a: " + strings.Repeat("x", maxBytes), []string{"1:1+0 too-large"}},
+		{"too large", "a: " + strings.Repeat("x", MaxBytes), []string{"1:1+0 too-large"}},
 		{"second document", "a: 1\n---\nb: 2\n", []string{"2:1+3 second-document"}},
 		{"second document, empty", "a: 1\n---\n", []string{"2:1+3 second-document"}},
 		{"second document, broken", "a: 1\n--- {b: [\n", []string{"2:1+3 second-document"}},
@@ -141,7 +141,7 @@ func TestCodesAreExplained(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "a: 1\na: 1\n1: x\n", "a: !x 010\nb: .inf\n", "<<: 1\n", "a: *b\n", "a: &x [*x]\n", "a:\n\tb\n", "a: [${x}]\n", "a: b: c\n",
-		"a: \x00\n", "a: 1\n---\n", bomb(8), "a: " + strings.Repeat("[", 101) + strings.Repeat("]", 101), strings.Repeat("x", maxBytes+1),
+		"a: \x00\n", "a: 1\n---\n", bomb(8), "a: " + strings.Repeat("[", 101) + strings.Repeat("]", 101), strings.Repeat("x", MaxBytes+1),
 	} {
 		_, ds := Parse("p", []byte(text))
 		if len(ds) == 0 {

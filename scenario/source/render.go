@@ -28,8 +28,8 @@ const (
 //	   |       ^^^
 //	   = allowed: concurrency, rate
 //	   = did you mean `rate`?
-func Render(w io.Writer, ds Diagnostics, sources Sources, color bool) error {
-	r := renderer{w: bufio.NewWriter(w), color: color, files: filesOf(sources)}
+func Render(w io.Writer, ds Diagnostics, sources Sources, look Look) error {
+	r := renderer{w: bufio.NewWriter(w), Look: look, files: filesOf(sources)}
 	for i, d := range ds {
 		if i > 0 {
 			r.line("")
@@ -39,9 +39,15 @@ func Render(w io.Writer, ds Diagnostics, sources Sources, color bool) error {
 	return r.w.Flush() //nolint:wrapcheck // the writer is the caller's
 }
 
+// Look says how diagnostics are shown.
+type Look struct {
+	Color   bool
+	Columns int // of the terminal, to which lines of a file are cut; 0: it has no end
+}
+
 type renderer struct {
+	Look
 	w     *bufio.Writer
-	color bool
 	files func(file string) (lines, bool)
 }
 
@@ -72,7 +78,7 @@ func (r *renderer) line(parts ...string) {
 }
 
 func (r *renderer) paint(color, text string) string {
-	if !r.color {
+	if !r.Color {
 		return text
 	}
 	return color + text + colorReset
@@ -109,7 +115,7 @@ func (r *renderer) snippet(d Diagnostic, margin int, shade string) {
 	if d.Hidden || !ok || d.Pos.Line < 1 || d.Pos.Line > file.count() {
 		return
 	}
-	text, column := clip(file.text(d.Pos.Line), d.Pos.Column)
+	text, column := clip(file.text(d.Pos.Line), d.Pos.Column, r.Columns-margin-len(" |  …"))
 	before := runePrefix(text, column-1)
 	marked := runePrefix(text[len(before):], max(1, d.Width))
 	bar := r.paint(colorBlue, "|")
@@ -120,13 +126,17 @@ func (r *renderer) snippet(d Diagnostic, margin int, shade string) {
 		r.paint(shade, strings.Repeat("^", max(1, cells(visible(marked))))))
 }
 
-// clip cuts a long line to the part around a column, and says which column that is in it.
-func clip(text string, column int) (string, int) {
-	const ahead, around = 60, 160
+// clip cuts a long line to the part around a column, of at most room columns where that is known, and returns which column that is
+// in it.
+func clip(text string, column, room int) (string, int) {
+	around := 160
+	if room > 0 {
+		around = min(around, max(room, 20))
+	}
 	if len(text) <= around {
 		return text, column
 	}
-	from := max(0, column-1-ahead)
+	from := max(0, column-1-around*3/8)
 	text = text[len(runePrefix(text, from)):]
 	part := runePrefix(text, around)
 	if len(part) < len(text) {

@@ -58,11 +58,11 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestRender(t *testing.T) {
 	var plain, color bytes.Buffer
-	if err := Render(&plain, samples(), shownFile, false); err != nil {
+	if err := Render(&plain, samples(), shownFile, Look{}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "render.txt", plain.Bytes())
-	if err := Render(&color, samples(), shownFile, true); err != nil {
+	if err := Render(&color, samples(), shownFile, Look{Color: true}); err != nil {
 		t.Fatal(err)
 	}
 	bare := color.String()
@@ -81,7 +81,7 @@ func TestRenderCutsLongLines(t *testing.T) {
 	text := strings.Repeat("é", 300) + "HERE" + strings.Repeat("x", 300)
 	var b strings.Builder
 	ds := Diagnostics{{Severity: Error, Summary: "s", Pos: Pos{"p", 1, 301}, Width: 4}}
-	if err := Render(&b, ds, func(string) []byte { return []byte(text) }, false); err != nil {
+	if err := Render(&b, ds, func(string) []byte { return []byte(text) }, Look{}); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -97,7 +97,7 @@ type brokenWriter struct{}
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestRenderFails(t *testing.T) {
-	if err := Render(brokenWriter{}, samples(), shownFile, false); err == nil {
+	if err := Render(brokenWriter{}, samples(), shownFile, Look{}); err == nil {
 		t.Error("an error of the writer is lost")
 	}
 }
