@@ -4,6 +4,7 @@ package scenario
 const (
 	codeValue       = "invalid-value"
 	codeType        = "wrong-type"
+	codeNoPlan      = "not-a-plan"
 	codeRange       = "out-of-range"
 	codeNotBuilt    = "not-built-yet"
 	codeUnknownKey  = "unknown-key"

@@ -36,10 +36,18 @@ type Overrides struct {
 func LoadFile(file string, o Overrides) (*Plan, source.Diagnostics) {
 	data, err := readSome(file)
 	if err != nil {
-		return nil, source.Diagnostics{{
+		d := source.Diagnostic{
 			Severity: source.Error, Code: codeFile, Summary: fmt.Sprintf("plan %q cannot be read: %v", file, cause(err)),
 			Pos: source.Pos{File: file, Line: 1, Column: 1},
-		}}
+		}
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			d.Summary = fmt.Sprintf("%q is a folder, and no plan", file)
+			d.Detail, d.Allowed = "Name the plans in it.", plansIn(file)
+			if len(d.Allowed) == 0 {
+				d.Detail = "It holds no plan."
+			}
+		}
+		return nil, source.Diagnostics{d}
 	}
 	return Parse(file, data, o)
 }
@@ -58,11 +66,11 @@ func readSome(file string) ([]byte, error) {
 // relative to.
 func Parse(file string, data []byte, o Overrides) (*Plan, source.Diagnostics) {
 	root, diags := source.Parse(file, data)
+	if !isPlan(root, data) {
+		return nil, source.Diagnostics{notAPlan(file, diags)}
+	}
 	if root == nil || slices.ContainsFunc(diags, leavesHole) {
 		return nil, diags
-	}
-	if root.Kind != source.Map {
-		return nil, append(diags, notAPlan(root))
 	}
 	r := reading{file: file, dir: filepath.Dir(file), layers: newLayers(), diags: diags, overrides: o, text: data}
 	r.root = r.extend(root, []string{file})

@@ -105,12 +105,13 @@ func (r *reading) base(e *source.Entry, name string) (*source.Node, bool) {
 		return nil, false
 	}
 	root, diags := source.Parse(name, data)
-	r.diags = append(r.diags, diags...)
-	if root == nil || slices.ContainsFunc(diags, leavesHole) {
+	if !isPlan(root, data) {
+		d := notAPlan(name, nil)
+		r.refuse(e, &mistake{code: d.Code, summary: d.Summary, detail: d.Detail})
 		return nil, false
 	}
-	if root.Kind != source.Map {
-		r.diags = append(r.diags, notAPlan(root))
+	r.diags = append(r.diags, diags...)
+	if root == nil || slices.ContainsFunc(diags, leavesHole) {
 		return nil, false
 	}
 	if v := root.Get("version"); v != nil && v.Text != "1" {
@@ -127,12 +128,6 @@ func (r *reading) refuse(e *source.Entry, m *mistake) {
 		Severity: source.Error, Code: m.code, Summary: m.summary, Detail: m.detail, Path: source.JoinPointer(e.Key), Pos: e.KeyPos,
 		Width: utf8.RuneCountInString(e.Key),
 	})
-}
-
-func notAPlan(root *source.Node) source.Diagnostic {
-	return source.Diagnostic{
-		Severity: source.Error, Code: codeType, Summary: "a plan is a map of keys, such as version, target and stages", Pos: root.Pos,
-	}
 }
 
 func without(n *source.Node, keys ...string) *source.Node {

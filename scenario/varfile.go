@@ -20,6 +20,12 @@ func (vs *variables) file(given map[string]*argument, names []string, file strin
 		return
 	}
 	root, diags := source.Parse(file, data)
+	for i := range diags { // such a message may hold a word of the file
+		if root != nil {
+			break
+		}
+		diags[i].Summary, diags[i].Detail, diags[i].Hidden = fmt.Sprintf("--var-file %q cannot be read as YAML", file), "", true
+	}
 	vs.diags = append(vs.diags, diags...)
 	switch {
 	case root == nil:

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,6 +148,9 @@ func (t *times) csv(r io.Reader) error {
 	}
 }
 
+// columnName is what the head of a table calls a column.
+var columnName = regexp.MustCompile(`^ ?[A-Za-z][A-Za-z0-9_. -]{0,40}$`)
+
 // timeColumn finds the column of the times in the first row, and whether that row is a header.
 func timeColumn(record []string) (column int, header bool, err error) {
 	if _, err := strconv.ParseFloat(strings.TrimSpace(record[0]), 64); err == nil {
@@ -160,7 +164,10 @@ func timeColumn(record []string) (column int, header bool, err error) {
 	if len(record) == 1 {
 		return 0, true, nil
 	}
-	return 0, true, fmt.Errorf("there is no column %q among %s", timestamp, strings.Join(slices.Clone(record), ", "))
+	if slices.ContainsFunc(record, func(name string) bool { return !columnName.MatchString(name) }) { // the file may be any
+		return 0, true, fmt.Errorf("there is no column %q", timestamp)
+	}
+	return 0, true, fmt.Errorf("there is no column %q among %s", timestamp, strings.Join(record, ", "))
 }
 
 // lines calls take for every line that is not empty.
@@ -193,6 +200,9 @@ func moment(text string, unit int64) (int64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	switch ns := math.Round(v * float64(unit)); {
 	case err != nil && !errors.Is(err, strconv.ErrRange), math.IsNaN(v), strings.ContainsAny(text, "xX_"):
+		if !numberLike(text) { // nothing of it is shown: the file may be any
+			return 0, errors.New("not a number")
+		}
 		return 0, fmt.Errorf("%s is not a number", quoted(text))
 	case v < 0:
 		return 0, fmt.Errorf("%s is negative", text)
@@ -203,7 +213,14 @@ func moment(text string, unit int64) (int64, error) {
 	}
 }
 
-// quoted shows the beginning of what stands in a line.
+// numberLike reports whether a text was meant as a number: 1.5ms, 1,000, 0x10.
+func numberLike(text string) bool {
+	const most = 24
+	bare := strings.TrimLeft(text, "+-.\"")
+	return len(text) <= most && bare != "" && '0' <= bare[0] && bare[0] <= '9'
+}
+
+// quoted shows the beginning of a text.
 func quoted(text string) string {
 	const most = 40
 	if len(text) > most {

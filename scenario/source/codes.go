@@ -79,6 +79,7 @@ func Codes() []Code {
 		{"not-a-condition", "The expression is a number, not a condition: compare it with something."},
 		{"not-allowed", "The word is none of those allowed here."},
 		{"not-asked-for", "The data expects an output that the request does not ask for: it is not compared. Add it to `outputs`."},
+		{"not-a-plan", "The file is no plan: it has none of the keys that begin one. Nothing of it is shown, as it may be any file."},
 		{"not-built-yet", "The key or word is part of the language, but this version cannot run it."},
 		{"not-checked", "The plan could not be checked against its schema. This is a mistake in sluice."},
 		{"not-watchable", "`abort` stands on a condition that is never certainly false before the stage is over: on a mean, a rate, what the server counts, or a limit that only the end can break."},
