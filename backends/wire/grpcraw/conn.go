@@ -115,9 +115,19 @@ func (c *conn) ready(ctx context.Context, o *Options) error {
 		c.cc.WaitForStateChange(wait, state)
 		stop()
 		if ctx.Err() != nil {
-			return fmt.Errorf("connect to %s: %w", o.Address, ctx.Err())
+			return fmt.Errorf("connect to %s: %w", o.Address, c.parted(ctx.Err()))
 		}
 	}
+}
+
+// parted is why the latest transport ended that brought nothing, which says more than that the time is over.
+func (c *conn) parted(otherwise error) error {
+	if l := c.latest.Load(); l != nil && !l.answered.Load() {
+		if err := l.err.Load(); err != nil {
+			return *err
+		}
+	}
+	return otherwise
 }
 
 // failurePoll is how often the failures of a connection are looked at, which grpc-go shows no change for.

@@ -22,11 +22,13 @@ type link struct {
 	replaces bool  // its ClientConn had another before
 	requests atomic.Uint32
 	reads    atomic.Uint32
-	answered atomic.Bool   // some reply has begun
-	foreign  atomic.Bool   // the server has sent what is no HTTP/2
-	closed   atomic.Bool   // by grpc-go
-	broken   atomic.Bool   // the peer or the network ended it, or the server has announced that it will
-	end      chan struct{} // closed with broken
+	answered atomic.Bool           // some reply has begun
+	trailed  atomic.Bool           // some reply has ended with fields, as one with a status does
+	foreign  atomic.Bool           // the server has sent what is no HTTP/2
+	closed   atomic.Bool           // by grpc-go
+	broken   atomic.Bool           // the peer or the network ended it, or the server has announced that it will
+	end      chan struct{}         // closed with broken
+	err      atomic.Pointer[error] // why it is broken; nil: the server has announced it
 
 	// Of the frame being read, by the one goroutine that reads.
 	head [frameHead]byte
@@ -38,6 +40,7 @@ const (
 	frameHead    = 9
 	frameMost    = 16 << 10 // a longer one needs a setting that grpc-go does not make
 	frameHeaders = 1
+	frameEnds    = 1 // END_STREAM
 	frameGoAway  = 7
 )
 
@@ -94,6 +97,7 @@ func (l *link) Close() error {
 // note marks the link as broken, unless err is of our own making.
 func (l *link) note(err error) {
 	if !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
+		l.err.CompareAndSwap(nil, &err)
 		l.lost()
 	}
 }
@@ -120,6 +124,9 @@ func (l *link) watch(b []byte) {
 		}
 		l.have = 0
 		l.skip = int(binary.BigEndian.Uint32(l.head[:]) >> 8)
+		if l.head[3] == frameHeaders && l.head[4]&frameEnds != 0 && !l.trailed.Load() {
+			l.trailed.Store(true)
+		}
 		switch kind := l.head[3]; {
 		case l.skip > frameMost:
 			l.foreign.Store(true)

@@ -3,6 +3,7 @@ package grpcraw
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"google.golang.org/grpc/codes"
@@ -93,6 +94,7 @@ func (l *streamLane) again(k *session, slot int, gen uint32) bool {
 //	was ended by the server, as if nothing were in flight    reset
 //	met bytes that are no HTTP/2, or frames out of order     protocol
 //	lost its connection                                      reset
+//	was cut off (RST_STREAM), or ended without a status      protocol
 //	ended with CANCELLED                                     cancelled
 //	ended with any other code                                status; ok where the call accepts that code
 func (l *streamLane) why(k *session, err error) (class backends.ErrorClass, code int32, note string) {
@@ -109,7 +111,7 @@ func (l *streamLane) why(k *session, err error) (class backends.ErrorClass, code
 		class = backends.Protocol
 	case st.Code() == codes.Unavailable && !said && link != nil && link.broken.Load():
 		class = backends.ResetByPeer
-	case st.Code() == codes.Internal && !said:
+	case st.Code() == codes.Internal && !said && (link == nil || !link.trailed.Load() || broke(st.Message())):
 		class = backends.Protocol
 	case st.Code() == codes.Canceled:
 		class = backends.Cancelled
@@ -117,6 +119,17 @@ func (l *streamLane) why(k *session, err error) (class backends.ErrorClass, code
 		class = backends.Status
 	}
 	return class, int32(st.Code()), note
+}
+
+// broke reports whether the words of an INTERNAL status are grpc-go's, about a server that broke the protocol: the trailers of
+// a stream that has had its head say nothing that tells a server's status from one that grpc-go made.
+func broke(words string) bool {
+	for _, own := range []string{"stream terminated by RST_STREAM", "server closed the stream without sending trailers", "a HEADERS frame cannot", "peer header list", "received ", "unexpected EOF", "grpc: ", "transport: ", "malformed "} {
+		if strings.HasPrefix(words, own) {
+			return true
+		}
+	}
+	return false
 }
 
 // lose ends one request that was in flight on a stream that has ended. Without effect before that is known.
