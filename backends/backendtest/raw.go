@@ -17,7 +17,7 @@ import (
 
 // RawOptions say how a raw server listens. The zero value is TCP on loopback.
 type RawOptions struct {
-	TLS  bool // with a certificate of its own, whose authority is in the Server's TLSOptions
+	TLS  bool // with a certificate of its own, whose authority is in the Server's TLSOptions, or in Raw.CA
 	Unix bool
 }
 
@@ -46,11 +46,12 @@ func StartRaw(t testing.TB, o RawOptions, config *tls.Config, script string) *Ra
 	if err != nil {
 		t.Fatal(err)
 	}
+	secure := o.TLS && config == nil || parsed.secure()
 	network, address := "tcp", Loopback()
 	switch {
 	case o.Unix:
 		network, address = "unix", t.TempDir()+"/raw"
-	case config != nil || parsed.secure():
+	case config != nil || secure:
 		address = "127.0.0.1:0" // as Certificate names it
 	}
 	listen, err := net.Listen(network, address)
@@ -58,7 +59,7 @@ func StartRaw(t testing.TB, o RawOptions, config *tls.Config, script string) *Ra
 		t.Fatal(err)
 	}
 	r := &Raw{Address: listen.Addr().String(), listen: listen, tls: config, script: parsed, open: map[net.Conn]bool{}, seen: map[string]int{}}
-	if parsed.secure() {
+	if secure {
 		r.issuer, r.CA = newIssuer(t)
 	}
 	r.start()

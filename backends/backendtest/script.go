@@ -14,8 +14,8 @@ type script struct {
 	handlers    []handler
 }
 
-// handler is what a request gets whose path ends in name, from the n-th such request of the server on. The last one that
-// applies counts.
+// handler is what a request gets whose path ends in name, from the n-th such request of the server on. Of several that apply
+// the one of the greatest n counts, of those the last.
 type handler struct {
 	name     string
 	from     int

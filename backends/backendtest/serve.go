@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,7 @@ func (r *Raw) handlers(path string) (list []handler) {
 			list = append(list, h)
 		}
 	}
+	slices.SortStableFunc(list, func(a, b handler) int { return b.from - a.from })
 	return list
 }
 
