@@ -19,13 +19,18 @@ var unavailable = [...]int32{http.StatusServiceUnavailable, 14}
 // poll is how often a server that is not ready is asked again.
 const poll = 100 * time.Millisecond
 
+// lastMoment is how long before the end of the time an error may be about nothing else: dials and calls have timers of their own
+// for the same deadline.
+const lastMoment = 10 * time.Millisecond
+
 // until repeats ask until it succeeds or the plan's patience with the target is over. The error is what came of it while
 // there was time: that the time was up explains nothing.
 func (r *runner) until(ctx context.Context, t *target, what string, ask func(context.Context) error) error {
 	if t.plan.Ready == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.plan.Ready)
+	deadline := time.Now().Add(t.plan.Ready)
+	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	again := time.NewTicker(poll)
 	defer again.Stop()
@@ -39,7 +44,7 @@ func (r *runner) until(ctx context.Context, t *target, what string, ask func(con
 		if errors.As(err, &unknown) { // there is nothing to wait for
 			return err
 		}
-		if last == nil || ctx.Err() == nil {
+		if last == nil || time.Until(deadline) > lastMoment {
 			last = err
 		}
 		if why := r.stops.now(); why != "" {
