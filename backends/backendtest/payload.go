@@ -28,6 +28,17 @@ const requestID = "<id of the request:>"
 // flatMost bounds what has to be in memory at once.
 const flatMost = 64 << 20
 
+// gathered gives the same bytes in fewer pieces, of up to gatherMost as far as n can be halved.
+func (p part) gathered() (b []byte, n int64) {
+	times := int64(1)
+	for times*2*int64(len(p.bytes)) <= gatherMost && p.n%(times*2) == 0 && p.n > 0 {
+		times *= 2
+	}
+	return bytes.Repeat(p.bytes, int(times)), p.n / times
+}
+
+const gatherMost = 64 << 10
+
 func (p payload) size() (n int64) {
 	for _, part := range p {
 		n += int64(len(part.bytes)) * part.n
@@ -205,8 +216,8 @@ func squeeze(p payload, with func(io.Writer) io.WriteCloser) (payload, error) {
 	var b bytes.Buffer
 	w := with(&b)
 	for _, part := range p {
-		for range part.n {
-			if _, err := w.Write(part.bytes); err != nil {
+		for some, n := part.gathered(); n > 0; n-- {
+			if _, err := w.Write(some); err != nil {
 				return nil, err
 			}
 		}

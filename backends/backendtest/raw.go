@@ -244,20 +244,9 @@ func (p *played) await(want []byte) bool {
 	return true
 }
 
-// sendMost is how much of a payload that repeats is written at a time.
-const sendMost = 64 << 10
-
 func (p *played) send(all payload) bool {
-	for _, part := range all {
-		b, n := p.fill(part.bytes), part.n
-		if n > 1 && len(b) > 0 && len(b) < sendMost {
-			times := min(n, int64(sendMost/len(b)))
-			if rest := n % times; rest > 0 && !p.write(bytes.Repeat(b, int(rest))) {
-				return false
-			}
-			b, n = bytes.Repeat(b, int(times)), n/times
-		}
-		for range n {
+	for _, one := range all {
+		for b, n := (part{p.fill(one.bytes), one.n}).gathered(); n > 0; n-- {
 			if !p.write(b) {
 				return false
 			}
