@@ -42,6 +42,7 @@ func (l *lane) fail(err error, k *link, why backends.Cause) {
 	switch why {
 	case backends.CauseTimeout, backends.CauseInactivity:
 		s.Ended(why, s.LastByte)
+		s.SetNote([]byte(noMessage))
 		return
 	case backends.CauseDrain, backends.CauseStop:
 		s.Class = backends.Stopped
@@ -57,6 +58,9 @@ func (l *lane) fail(err error, k *link, why backends.Cause) {
 	}
 	s.SetNote([]byte(l.note(st)))
 }
+
+// noMessage is all that is known of a call that grpc-go makes until a message is whole.
+const noMessage = "no whole message of a reply came within the timeout"
 
 func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
 	switch {

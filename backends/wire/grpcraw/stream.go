@@ -304,6 +304,9 @@ func (l *streamLane) cancelled(slot int, why backends.Cause) {
 	sl := &l.slots[slot]
 	s := sl.sample
 	s.Ended(why, l.pool.o.Clock.Now())
+	if why == backends.CauseTimeout && s.Responses == 0 {
+		s.SetNote([]byte(noMessage))
+	}
 	l.forget(sl.id.Load())
 	number, written := sl.session.Load(), sl.is(writtenBit)
 	if !written {
