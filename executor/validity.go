@@ -35,11 +35,15 @@ func (t *trial) health() *health {
 	if offered == 0 {
 		offered, _ = t.out.Metrics[metric.OfferedRate].Stat(metric.Stat{})
 	}
+	use := t.read.use
+	if !t.r.env.Alone { // others use the CPU time of this process too
+		use.Share = -1
+	}
 	return &health{
 		open: t.node.Open, transport: t.out.Load.Transport, offered: offered, slots: int64(t.course.slots),
 		steps: t.course.sequences != nil && !t.course.sequences.Begin && t.course.sequences.AtOnce == 1,
 		delay: t.dist(metric.SendDelayClient), inProcess: t.inProcess(), turn: t.dist(metric.ClientTurnaround), service: t.dist(metric.ServiceTime), limit: all.LateLimit(),
-		use: t.read.use, sockets: all.Class[backends.Client], played: t.played, still: time.Duration(t.watch.gaps.Longest),
+		use: use, sockets: all.Class[backends.Client], played: t.played, still: time.Duration(t.watch.gaps.Longest),
 		cut: t.steer.stopped != "" || t.short.that != "" || grows(t.node), machine: t.r.env.Machine,
 	}
 }

@@ -28,6 +28,7 @@ type app struct {
 	width    int            // of the terminal that out is, 0 when it is none
 	errWidth int            // of the terminal that err is, 0 when it is none
 	delay    func(n uint64) // test hook: holds up the pacer
+	beside   bool           // test hook: other things go on in this process
 	exe      func() (string, error)
 	code     int // what Main returns unless a verb fails
 }

@@ -112,8 +112,14 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	defer folder.Close()
 	signals, _ := listen() // until the process ends: none may take the artifacts or the exit code away
 	r, diags := a.play(program, folder, f, o.Samples, signals)
+	written := make(chan struct{})
+	defer close(written)
 	go func() {
-		fmt.Fprintf(a.err, "%s: the artifacts are being written; SIGQUIT leaves them unfinished\n", <-signals)
+		select {
+		case s := <-signals:
+			fmt.Fprintf(a.err, "%s: the artifacts are being written; SIGQUIT leaves them unfinished\n", s)
+		case <-written:
+		}
 	}()
 	a.diagnose(plan.Conceal(diags, ov.Source), ov.Source)
 	files, err := folder.Write(r, o)
@@ -171,7 +177,7 @@ func (a *app) play(program *executor.Program, folder *artifact.Folder, f outputs
 		}
 	}()
 	env := executor.Env{
-		Tool: tool(), Alone: true, Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay, Machine: a.machine(),
+		Tool: tool(), Alone: !a.beside, Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay, Machine: a.machine(),
 	}
 	if folder != nil {
 		env.Interim = folder.Running
