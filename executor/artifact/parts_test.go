@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,9 +96,12 @@ func parts() *result.Result {
 	return r
 }
 
-// A part of a node is a row of its own in stages.csv, with what it has of its own; the repeats of a node are pooled there.
+// A part of a node is a row of its own in stages.csv, with what it has of its own, so are its repeats and trials. Each row names the
+// plan, and a column is there only where a row has data.
 func TestPartsInStages(t *testing.T) {
-	text, err := stagesCSV(parts(), Options{Percentiles: percentiles})
+	result := parts()
+	result.Plan.Labels, result.Nodes[0].Labels = map[string]string{"team": "vision", "kind": "plan"}, map[string]string{"kind": "spike"}
+	text, err := stagesCSV(result, Options{Percentiles: percentiles})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,10 +123,22 @@ func TestPartsInStages(t *testing.T) {
 		"spike|model=pre|main||20|",
 		"spike|model=detect:2|main||20|",
 		"spike|model=crop|main||20|",
-		"find||main|1000|5|", "ab[side=canary]||canary|280|40|", "gate||main|60|3|fail",
+		"find||main|1000|5|", "find|trial=1|main|500|5|pass", "find|trial=2|main|2000|5|fail", "find|trial=3|main|1000|5|pass",
+		"find|trial=4|main|1500|5|inconclusive",
+		"ab[side=canary]||canary|280|40|", "ab[side=canary]|repeat=1|canary|150|20|", "ab[side=canary]|repeat=2|canary|130|20|",
+		"gate||main|60|3|fail",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for i, name := range rows[0] {
+		if i > at["started_at"] && !slices.ContainsFunc(rows[1:], func(r []string) bool { return r[i] != "" }) {
+			t.Errorf("no row has data in column %s", name)
+		}
+	}
+	first := rows[1]
+	if first[at["plan"]] != "release-gate" || first[at["started_at"]] == "" || first[at["labels"]] != "kind=spike team=vision" {
+		t.Errorf("plan %q, started at %q, labels %q", first[at["plan"]], first[at["started_at"]], first[at["labels"]])
 	}
 }
 

@@ -3,9 +3,11 @@ package artifact
 import (
 	"bytes"
 	"encoding/csv"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -28,6 +30,40 @@ func ofModel(n *result.Node, m result.Model) *result.Node {
 	return &row
 }
 
+// ofRepeat is n as the row of one of its repeats.
+func ofRepeat(n *result.Node, x result.Repeat) *result.Node {
+	row := *n
+	row.Started, row.Duration, row.Outcome, row.Reason, row.Metrics, row.Assertions = x.Started, x.Duration, x.Outcome, x.Reason, x.Metrics, nil
+	row.Validity.OK = x.Outcome != result.Invalid
+	return &row
+}
+
+// ofTrial is n as the row of one of the trials of its search, whose verdict is that of `while`.
+func ofTrial(n *result.Node, x result.Trial) *result.Node {
+	row := *n
+	row.Started, row.Duration, row.Outcome, row.Reason, row.Metrics = x.Started, x.Duration, x.Outcome, x.Reason, x.Metrics
+	row.Load.Value, row.Validity.OK = x.Level, x.Outcome != result.Invalid
+	row.Assertions = []result.Assertion{{Verdict: x.Verdict}}
+	return &row
+}
+
+// partsOf calls f with the node as a whole, then with each of its parts and the name of that.
+func partsOf(n *result.Node, f func(row *result.Node, scope string)) {
+	f(n, "")
+	for _, s := range n.Scopes {
+		f(inPart(n, s), scope(s))
+	}
+	for i, x := range n.Repeats {
+		f(ofRepeat(n, x), "repeat="+whole(int64(i+1)))
+	}
+	for i, x := range n.Trials {
+		f(ofTrial(n, x), "trial="+whole(int64(i+1)))
+	}
+	for _, m := range n.Models {
+		f(ofModel(n, m), strings.TrimSuffix("model="+m.Name+":"+m.Version, ":"))
+	}
+}
+
 // scope names a part of a node: "phase=base", "mix=sql", "phase=base mix=sql"; "" is the node as a whole.
 func scope(s result.Scope) string {
 	axes := map[string]string{}
@@ -43,15 +79,15 @@ func scope(s result.Scope) string {
 // stageColumns are the columns of stages.csv before the metrics.
 var stageColumns = []struct {
 	name string
-	of   func(*result.Node) string
+	of   func(*result.Result, *result.Node) string
 }{
-	{"node", func(n *result.Node) string { return n.ID }},
-	{"stage", func(n *result.Node) string { return n.Stage }},
-	{"point", func(n *result.Node) string { return point(n.Point) }},
-	{"target", func(n *result.Node) string { return n.Target }},
-	{"model", func(n *result.Node) string { return n.Load.Model }},
-	{"load", func(n *result.Node) string { return n.Load.Kind }},
-	{"level", func(n *result.Node) string {
+	{"node", func(_ *result.Result, n *result.Node) string { return n.ID }},
+	{"stage", func(_ *result.Result, n *result.Node) string { return n.Stage }},
+	{"point", func(_ *result.Result, n *result.Node) string { return point(n.Point) }},
+	{"target", func(_ *result.Result, n *result.Node) string { return n.Target }},
+	{"model", func(_ *result.Result, n *result.Node) string { return n.Load.Model }},
+	{"load", func(_ *result.Result, n *result.Node) string { return n.Load.Kind }},
+	{"level", func(_ *result.Result, n *result.Node) string {
 		switch {
 		case n.Load.Periodic != nil:
 			return whole(int64(n.Load.Periodic.To))
@@ -60,74 +96,96 @@ var stageColumns = []struct {
 		}
 		return decimal(n.Load.Value)
 	}},
-	{"batch", func(n *result.Node) string { return whole(int64(n.Load.Batch)) }},
-	{"outcome", func(n *result.Node) string { return string(n.Outcome) }},
-	{"reason", func(n *result.Node) string { return n.Reason }},
-	{"verdict", func(n *result.Node) string { return string(worst(n.Assertions)) }},
-	{"valid", func(n *result.Node) string {
+	{"batch", func(_ *result.Result, n *result.Node) string { return whole(int64(n.Load.Batch)) }},
+	{"outcome", func(_ *result.Result, n *result.Node) string { return string(n.Outcome) }},
+	{"reason", func(_ *result.Result, n *result.Node) string { return n.Reason }},
+	{"verdict", func(_ *result.Result, n *result.Node) string { return string(worst(n.Assertions)) }},
+	{"valid", func(_ *result.Result, n *result.Node) string {
 		if n.Validity.OK {
 			return "true"
 		}
 		return "false"
 	}},
-	{"started_s", func(n *result.Node) string { return decimal(n.Started) }},
-	{"duration_s", func(n *result.Node) string { return decimal(n.Duration) }},
-	{"labels", func(n *result.Node) string { return point(n.Labels) }},
+	{"started_s", func(_ *result.Result, n *result.Node) string { return decimal(n.Started) }},
+	{"duration_s", func(_ *result.Result, n *result.Node) string { return decimal(n.Duration) }},
+	{"labels", func(r *result.Result, n *result.Node) string {
+		labels := maps.Clone(r.Plan.Labels)
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		maps.Copy(labels, n.Labels)
+		return point(labels)
+	}},
+	{"plan", func(r *result.Result, _ *result.Node) string { return r.Plan.Name }},
+	{"started_at", func(r *result.Result, n *result.Node) string {
+		return r.Started.Add(time.Duration(n.Started * float64(time.Second))).UTC().Format(time.RFC3339Nano)
+	}},
 }
 
-// stagesCSV is one row for each node, in the order of the result, with a row for each of its phases and mix entries and
-// of the models that its own calls behind it. An empty cell is no data.
+// stagesCSV is one row for each node, in the order of the result, with a row for each of its phases, mix entries, repeats, trials
+// and of the models that its own calls behind it. An empty cell is no data; a statistic of which no row has data has no column.
 func stagesCSV(r *result.Result, o Options) ([]byte, error) {
+	columns, err := measuredColumns(r, o.Percentiles)
+	if err != nil {
+		return nil, err
+	}
+	header := make([]string, 0, len(stageColumns)+1+len(columns))
+	for _, c := range stageColumns {
+		header = append(header, c.name)
+	}
+	header = slices.Insert(header, 1, "scope")
+	for _, l := range columns {
+		header = append(header, l.Row.Header(l.Stat))
+	}
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write(header) // the writer keeps its error
+	for _, n := range r.Nodes {
+		partsOf(n, func(row *result.Node, scope string) {
+			record := make([]string, 0, len(header))
+			for _, c := range stageColumns {
+				record = append(record, inert(clean(c.of(r, row))))
+			}
+			record = slices.Insert(record, 1, inert(clean(scope)))
+			for _, l := range columns {
+				record = append(record, cell(row, l))
+			}
+			_ = w.Write(record)
+		})
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+// measuredColumns are the statistics that have a column and of which some row has data.
+func measuredColumns(r *result.Result, percentiles []float64) ([]metric.Leaf, error) {
 	rows, err := catalogue(r)
 	if err != nil {
 		return nil, err
 	}
 	var columns []metric.Leaf
-	var header []string
-	for _, c := range stageColumns {
-		header = append(header, c.name)
-	}
-	header = slices.Insert(header, 1, "scope")
 	for _, row := range rows {
-		for _, l := range leaves(row, o.Percentiles, true) {
-			if name := row.Header(l.Stat); name != "" {
-				columns, header = append(columns, l), append(header, name)
+		for _, l := range leaves(row, percentiles, true) {
+			if l.Row.Header(l.Stat) != "" {
+				columns = append(columns, l)
 			}
 		}
 	}
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	if err := w.Write(header); err != nil {
-		return nil, err
-	}
-	write := func(n *result.Node, scope string) error {
-		record := make([]string, 0, len(header))
-		for _, c := range stageColumns {
-			record = append(record, inert(clean(c.of(n))))
-		}
-		record = slices.Insert(record, 1, inert(clean(scope)))
-		for _, l := range columns {
-			record = append(record, cell(n, l))
-		}
-		return w.Write(record)
-	}
+	used := make([]bool, len(columns))
 	for _, n := range r.Nodes {
-		if err := write(n, ""); err != nil {
-			return nil, err
-		}
-		for _, s := range n.Scopes {
-			if err := write(inPart(n, s), scope(s)); err != nil {
-				return nil, err
+		partsOf(n, func(row *result.Node, _ string) {
+			for i, l := range columns {
+				used[i] = used[i] || cell(row, l) != ""
 			}
-		}
-		for _, m := range n.Models {
-			if err := write(ofModel(n, m), strings.TrimSuffix("model="+m.Name+":"+m.Version, ":")); err != nil {
-				return nil, err
-			}
+		})
+	}
+	kept := columns[:0]
+	for i, l := range columns {
+		if used[i] {
+			kept = append(kept, l)
 		}
 	}
-	w.Flush()
-	return b.Bytes(), w.Error()
+	return kept, nil
 }
 
 // cell is a leaf of n in the unit of its column.
