@@ -213,22 +213,33 @@ func (r *reading) lay(on *layers, plan *source.Node, profile source.Entry) *sour
 	return l.over(plan, over, reflect.TypeFor[rawPlan]())
 }
 
-// Profiles are the names of the profiles that the plan in file has, those of its bases included; none when it cannot be
-// read.
-func Profiles(file string) []string {
+// Outline has the names in a plan that a command line can mention.
+type Outline struct {
+	Profiles, Vars []string
+	Stages         []string // those of groups too
+}
+
+// OutlineOf reads the outline of the plan in file, what it extends included. Mistakes in the plan are passed over; a file that
+// cannot be read has no names.
+func OutlineOf(file string) (o Outline) {
 	data, err := readSome(file)
 	if err != nil {
-		return nil
+		return o
 	}
 	root, _ := source.Parse(file, data)
 	r := reading{file: file, dir: filepath.Dir(file), layers: newLayers()}
 	if root == nil || root.Kind != source.Map {
-		return nil
+		return o
 	}
 	root = r.extend(root, []string{file})
-	var names []string
 	for _, e := range entriesOf(root.Get("profiles")) {
-		names = append(names, e.Key)
+		o.Profiles = append(o.Profiles, e.Key)
 	}
-	return names
+	for _, e := range entriesOf(root.Get("vars")) {
+		o.Vars = append(o.Vars, e.Key)
+	}
+	if stages := root.Get("stages"); stages != nil {
+		o.Stages = stageIDs(stages)
+	}
+	return o
 }

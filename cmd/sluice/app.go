@@ -131,6 +131,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.AddCommand(a.run(), a.convert(), a.validate(), a.graph(), a.init(), a.explain(), a.calibrate(), a.schema(), a.serve(), a.version())
 	root.InitDefaultCompletionCmd()
+	a.completeBash(root)
 	foldHelp(root)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", helpWidth)))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

@@ -41,9 +41,10 @@ func (a *app) graph() *cobra.Command {
 			return a.drawGraph(program, format)
 		},
 	}
-	o.flags(c)
+	o.flags(c, a.env)
 	o.onlyFlag(c)
 	c.Flags().StringVar(&format, "format", format, "`FORMAT`: "+strings.Join(formats, ", "))
+	offer(c, "format", oneOf(formats))
 	return c
 }
 

@@ -57,6 +57,11 @@ func (a *app) init() *cobra.Command {
 	c.Flags().StringVar(&f.out, "out", "", "`FILE` to write (default standard output)")
 	c.Flags().BoolVar(&f.schema, "schema", true, "write "+schemaFile+" beside FILE")
 	c.Flags().BoolVar(&f.force, "force", false, "overwrite FILE")
+	offer(c, "for", oneOf(names))
+	offer(c, "backend", oneOf(kindsByURL()))
+	offer(c, "url", schemesOf(&f.backend))
+	offer(c, "model", cobra.NoFileCompletions)
+	offer(c, "out", completePlan)
 	return c
 }
 

@@ -96,7 +96,7 @@ func TestInitForEveryPurpose(t *testing.T) {
 					if text, err := os.ReadFile(filepath.Join(dir, strings.TrimPrefix(schemaLine, "# yaml-language-server: $schema="))); err != nil || !bytes.Equal(text, schema.Plan()) {
 						t.Errorf("%s: %v, %d bytes", schemaLine, err, len(text))
 					}
-					for _, profile := range scenario.Profiles(filepath.Join(dir, "plan.yaml")) {
+					for _, profile := range scenario.OutlineOf(filepath.Join(dir, "plan.yaml")).Profiles {
 						if out := sluiceIn(t, dir, 0, "validate", "plan.yaml", "--profile", profile); strings.Contains(out, "warning") {
 							t.Errorf("%s\n%s", out, plan)
 						}

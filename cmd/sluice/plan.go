@@ -41,28 +41,24 @@ func (o overrides) read(file string) (*scenario.Plan, source.Diagnostics) {
 	return scenario.LoadFile(file, o.Overrides)
 }
 
-func (o *overrides) flags(c *cobra.Command) {
+func (o *overrides) flags(c *cobra.Command, env func(string) (string, bool)) {
+	o.Env = env // for completion, which reads the plan
 	f := c.Flags()
 	f.StringSliceVar(&o.Profiles, "profile", nil, "apply the plan's profiles `NAME,…` (repeatable; later ones win)")
 	f.StringArrayVar(&o.Vars, "var", nil, "set a variable of the plan: `NAME=VALUE` (repeatable)")
 	f.StringArrayVar(&o.VarFiles, "var-file", nil, "set variables from `FILE`, a YAML or JSON map (repeatable; later ones win, --var wins over all)")
 	f.StringArrayVar(&o.Sets, "set", nil, "override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
 	f.StringVar(&o.Baseline, "baseline", "", "compare with `FILE`, a result that passed, or the newest one of a folder, instead of the plan's baseline")
-	_ = c.RegisterFlagCompletionFunc("profile", completeProfile) // fails only for flags that do not exist
+	offer(c, "profile", someOf(namesIn(func(p scenario.Outline) []string { return p.Profiles })))
+	offer(c, "var", completeVar)
+	offer(c, "var-file", cobra.FixedCompletions([]string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt))
+	offer(c, "set", o.completeSet)
 }
 
 // onlyFlag is for verbs that play a plan, or show what would be played.
 func (o *overrides) onlyFlag(c *cobra.Command) {
 	c.Flags().StringSliceVar(&o.only, "only", nil, "play `STAGE,…` and the stages whose results they use, and no other (repeatable)")
-	_ = c.RegisterFlagCompletionFunc("only", cobra.NoFileCompletions)
-}
-
-// completeProfile offers the profiles of the plan that stands on the command line.
-func completeProfile(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return scenario.Profiles(args[0]), cobra.ShellCompDirectiveNoFileComp
+	offer(c, "only", someOf(namesIn(func(p scenario.Outline) []string { return p.Stages })))
 }
 
 // takeInput reads the plan from standard input where an argument is "-", and gives the arguments with its name in that place.
@@ -107,9 +103,4 @@ func (a *app) load(file string, o overrides) (*executor.Program, source.Diagnost
 		return nil, diags
 	}
 	return program, diags
-}
-
-// completePlan offers YAML files to the shell.
-func completePlan(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }

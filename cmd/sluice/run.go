@@ -44,13 +44,16 @@ func (a *app) run() *cobra.Command {
 			return profiled(profile, func() error { return a.runPlan(args[0], o, f) })
 		},
 	}
-	o.flags(c)
+	o.flags(c, a.env)
 	o.onlyFlag(c)
 	c.Flags().StringVarP(&f.dir, "out", "o", "", "`DIR` for the artifacts (default sluice-results/NAME-TIME)")
 	c.Flags().StringVar(&profile, "cpu-profile", "", "write the CPU profile of sluice itself to `FILE`, for go tool pprof")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print the verdict and its reason, no progress and no numbers")
 	c.Flags().StringSliceVar(&f.formats, "format", nil, "artifact `FORMAT,…` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+" (repeatable)")
 	c.Flags().StringVar(&f.summary, "summary", summaries[0], "`WORDS` of what is printed at the end: "+strings.Join(summaries, ", "))
+	offer(c, "out", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
+	offer(c, "format", someOf(oneOf(artifact.Formats())))
+	offer(c, "summary", oneOf(summaries))
 	return c
 }
 

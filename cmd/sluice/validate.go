@@ -41,10 +41,11 @@ func (a *app) validate() *cobra.Command {
 			return a.validatePlans(args, o, asJSON, explain)
 		},
 	}
-	o.flags(c)
+	o.flags(c, a.env)
 	c.Flags().BoolVar(&asJSON, "json", false, "print diagnostics as JSON, in the shape of terraform validate -json")
 	c.Flags().StringVar(&explain, "explain", "", "print every value of the plan and where it comes from; with =`PATH`, those at and below it")
 	c.Flags().Lookup("explain").NoOptDefVal = everyKey
+	offer(c, "explain", o.completeKey)
 	return c
 }
 
