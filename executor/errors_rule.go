@@ -1,10 +1,12 @@
 package executor
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -40,11 +42,11 @@ func (b *build) errorsRule(n *Node) {
 	}
 	a := scenario.Assertion{
 		ID: DefaultErrors, Severity: result.Gate, OnNoData: "inconclusive", Use: n.Stage.IDPos,
-		Description: "built in, because nothing here says how many errors are allowed: write one, such as errors.ratio < 0.1%",
+		Description: "built in, because no gate here says how many errors are allowed: write one, such as errors.ratio < 0.1%",
 		That:        source.Text{Text: metric.ErrorsCount + " == 0", Pos: n.Stage.IDPos},
 	}
 	if len(parts) > 0 {
-		a.Description = "built in, because what is said here of errors is not said of all: write one such as errors.ratio < 0.1% besides"
+		a.Description = "built in, because the gates here limit some errors and not all: write one such as errors.ratio < 0.1% besides"
 		a.That.Text = metric.ErrorsCount + " <= " + strings.Join(parts, " + ")
 	}
 	n.Checks = append(n.Checks, b.check(a, n.scope))
@@ -191,4 +193,33 @@ func (f allFail) requests(r expression.Ref, own bool) float64 {
 		n = math.Floor(k)
 	}
 	return n + f.more*(n+1)
+}
+
+// fewErrors is the share of requests up to which a budget for errors is likely what the plan lacks. Above it the target, or
+// the server, is more likely wrong.
+const fewErrors = 0.1
+
+// whatToDo is the advice where the errors rule fails: a budget where few requests failed, else what fits most failures.
+func (n *Node) whatToDo(out *result.Node) string {
+	ratio, _ := out.Metrics[metric.ErrorsRatio].Stat(metric.Stat{})
+	target := n.Stage.Entries()[0].Request.Target
+	if ratio > fewErrors && len(out.Errors) > 0 {
+		switch most := out.Errors[0]; most.Class {
+		case backends.TimedOut.String():
+			return fmt.Sprintf("look at `timeout` of target %s, %s, or at why the server takes longer", target.Name, source.Duration(target.Timeout))
+		case backends.Dial.String(), backends.TLS.String():
+			return fmt.Sprintf("see whether the server of target %s runs, and listens at its `url`", target.Name)
+		case backends.Write.String(), backends.ResetByPeer.String():
+			return "see the server's log: it ended connections before its replies were whole"
+		case backends.Status.String(), backends.Server.String(), backends.Cancelled.String():
+			return "see what the server says"
+		case backends.Protocol.String(), backends.Decode.String():
+			return fmt.Sprintf("see whether target %s names the right server and model", target.Name)
+		case backends.Mismatch.String():
+			return "see the outputs that the data expects, and `expect`"
+		case backends.Client.String():
+			return "raise what this machine ran out of, such as `ulimit -n`"
+		}
+	}
+	return "write a budget, such as errors.ratio < 0.1%"
 }

@@ -41,7 +41,7 @@ func (m *member) judge(n *Node, out *result.Node) {
 			a.Reason += failuresOf(check, out)
 		}
 		if a.ID == DefaultErrors && a.Verdict == result.Fail {
-			a.Reason += "; nothing here says how many" + others(check) + " errors are allowed: write a budget, such as errors.ratio < 0.1%"
+			a.Reason += "; no gate here says how many" + others(check) + " errors are allowed: " + n.whatToDo(out)
 		}
 		out.Assertions = append(out.Assertions, a)
 	}
