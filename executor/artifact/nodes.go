@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -166,7 +167,7 @@ func errorLines(r *result.Result) []string {
 		for _, e := range list {
 			line := clean(n.ID) + ": " + whole(e.Count) + " × " + clean(e.Class)
 			if e.Example != "" {
-				line += ", first: " + cut(clean(e.Example), maxText)
+				line += ", " + exampleOf(e) + ": " + cut(clean(e.Example), maxText)
 			}
 			lines = append(lines, line)
 			for _, more := range e.More {
@@ -175,6 +176,14 @@ func errorLines(r *result.Result) []string {
 		}
 	}
 	return lines
+}
+
+// exampleOf is what the example of a class is among its texts. Of replies that differ each text is kept once.
+func exampleOf(e result.ErrorClass) string {
+	if e.Class == backends.Mismatch.String() && e.Count > 1 && len(e.More) == 0 {
+		return "all alike"
+	}
+	return "first"
 }
 
 // findingLines are what was found out about the measurements themselves.

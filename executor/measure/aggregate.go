@@ -22,7 +22,7 @@ type Aggregate struct {
 	Books
 	First, Last int64 // earliest due and latest completion of the requests counted, run clock; 0, 0 without any
 	Examples    [classes]string
-	// Mismatches are what the replies after the first that differed were, at most moreMismatches.
+	// Mismatches are the first texts of replies that differed, beside the example: each once, at most moreMismatches.
 	Mismatches []string
 	// Closed says that the requests are a closed loop's. One is due when its lane begins with it, so latency and service
 	// time are one distribution (due to last byte, both rows give it), and there is no send delay to tell.
@@ -163,30 +163,46 @@ func (a *Aggregate) gaps(s *backends.Sample, before *stream) {
 	}
 }
 
-// moreMismatches is how many replies that differ are kept besides the first.
+// moreMismatches is how many different texts of replies that differ are kept besides the first.
 const moreMismatches = 4
 
 // example keeps the first text of a class. Of replies that differ some more are kept, each with the row that it answers.
 func (a *Aggregate) example(s *backends.Sample) {
-	switch {
-	case s.Class != backends.Mismatch:
+	if s.Class != backends.Mismatch {
 		if a.Examples[s.Class] == "" {
 			a.Examples[s.Class] = string(s.Note)
 		}
-	case a.Examples[s.Class] == "":
-		a.Examples[s.Class] = mismatch(s)
-	case len(a.Mismatches) < moreMismatches:
-		a.Mismatches = append(a.Mismatches, mismatch(s))
+		return
+	}
+	if len(a.Mismatches) == moreMismatches {
+		return
+	}
+	var space [backends.NoteSize + 32]byte
+	text := mismatch(space[:0], s)
+	if first := a.Examples[s.Class]; first == string(text) || slices.ContainsFunc(a.Mismatches, func(m string) bool { return m == string(text) }) {
+		return
+	}
+	a.differs(string(text))
+}
+
+// differs keeps the text of a reply that differs, once.
+func (a *Aggregate) differs(text string) {
+	switch first := &a.Examples[backends.Mismatch]; {
+	case *first == "":
+		*first = text
+	case *first != text && len(a.Mismatches) < moreMismatches && !slices.Contains(a.Mismatches, text):
+		a.Mismatches = append(slices.Clip(a.Mismatches), text)
 	}
 }
 
 // mismatch says which row was answered wrongly, and how. With batches it is the number of the batch.
-func mismatch(s *backends.Sample) string {
+func mismatch(b []byte, s *backends.Sample) []byte {
 	what := "row "
 	if s.Items > 1 {
 		what = "batch "
 	}
-	return what + strconv.FormatUint(uint64(s.Row), 10) + ": " + string(s.Note)
+	b = strconv.AppendUint(append(b, what...), uint64(s.Row), 10)
+	return append(append(b, ": "...), s.Note...)
 }
 
 // some adds s to the distributions that are kept.
@@ -236,15 +252,15 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	a.PeakInFlight = max(a.PeakInFlight, o.PeakInFlight)
 	for i, n := range o.Class {
 		a.Class[i] += n
-		switch {
-		case a.Examples[i] == "":
-			a.Examples[i] = o.Examples[i]
-		case backends.ErrorClass(i) == backends.Mismatch && o.Examples[i] != "":
-			a.Mismatches = append(slices.Clip(a.Mismatches), o.Examples[i])
+		if text := o.Examples[i]; text != "" && backends.ErrorClass(i) == backends.Mismatch {
+			a.differs(text)
+		} else if a.Examples[i] == "" {
+			a.Examples[i] = text
 		}
 	}
-	a.Mismatches = append(slices.Clip(a.Mismatches), o.Mismatches...)
-	a.Mismatches = a.Mismatches[:min(len(a.Mismatches), moreMismatches)]
+	for _, text := range o.Mismatches {
+		a.differs(text)
+	}
 	a.Completed += o.Completed
 	a.GoodCompleted += o.GoodCompleted
 	a.EndedSequences += o.EndedSequences

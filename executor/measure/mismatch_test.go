@@ -31,6 +31,16 @@ func TestMismatches(t *testing.T) {
 			t.Errorf("%s: %q, %q", name, a.Examples[backends.Mismatch], a.Mismatches)
 		}
 	}
+	for _, a := range []*Aggregate{left, part(0, 1)} { // once more: nothing is kept twice
+		before := len(a.Mismatches)
+		for range 3 {
+			a.Merge(part(0, 1))
+			a.count(&backends.Sample{Class: backends.Mismatch, Row: 0, Items: 1, Note: []byte("output o[0] is 1, want 2")}, 1, known{})
+		}
+		if len(a.Mismatches) != before {
+			t.Errorf("one text is kept again: %q", a.Mismatches)
+		}
+	}
 	if len(rest.Mismatches) != moreMismatches {
 		t.Errorf("merging changed its argument: %q", rest.Mismatches)
 	}
