@@ -30,6 +30,7 @@ type build struct {
 	catalogues map[string]*metric.Catalogue
 	compiled   map[cacheKey]compiled
 	rows       map[*scenario.Dataset]int   // of those whose files were read; 0: the model decides
+	lists      map[list][]int64            // files of gaps and times that were read; nil: with a mistake
 	streams    map[*scenario.Dataset][]int // how many rows each of their sequences has; nil: they have none
 	diags      source.Diagnostics
 	unread     []string        // JSON pointers of keys that a kind does not read
@@ -141,7 +142,7 @@ func (b *build) passes() []pass {
 // readFiles opens every file that a dataset or a load in use names. What stands in data that cannot be read yet is left
 // alone; that it cannot is kept for later.
 func (b *build) readFiles() {
-	b.rows, b.streams = make(map[*scenario.Dataset]int), make(map[*scenario.Dataset][]int)
+	b.rows, b.streams, b.lists = make(map[*scenario.Dataset]int), make(map[*scenario.Dataset][]int), make(map[list][]int64)
 	for _, s := range b.stages {
 		for _, point := range s.points {
 			for _, e := range point.Entries() {

@@ -2,10 +2,11 @@ package executor
 
 import (
 	"fmt"
-	"os"
+	"io"
 
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/internal/regular"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -14,13 +15,13 @@ import (
 func (b *build) readTimes(n *Node) {
 	switch l := n.Stage.Load.(type) {
 	case scenario.Intervals:
-		b.readList(n, l.File, func(f *os.File) ([]int64, error) { return load.ReadGaps(f, int64(l.Unit)) })
+		b.readList(n, l.File, "gaps", int64(l.Unit), func(r io.Reader) ([]int64, error) { return load.ReadGaps(r, int64(l.Unit)) })
 	case scenario.Schedule:
 		if l.File == nil {
 			b.rowTimes(n)
 			return
 		}
-		b.readList(n, *l.File, func(f *os.File) ([]int64, error) { return load.ReadTimes(f, l.File.Name, int64(l.Unit)) })
+		b.readList(n, *l.File, "times", int64(l.Unit), func(r io.Reader) ([]int64, error) { return load.ReadTimes(r, l.File.Name, int64(l.Unit)) })
 		if n.recorded != nil && n.dues().count(0, -1) == 0 {
 			part := fmt.Sprintf("after `from` %s", source.Duration(l.From))
 			if l.To > 0 {
@@ -31,8 +32,24 @@ func (b *build) readTimes(n *Node) {
 	}
 }
 
-func (b *build) readList(n *Node, at scenario.Path, read func(*os.File) ([]int64, error)) {
-	f, err := os.Open(at.Name)
+// maxList is how large a file of gaps or times may be: rows of a trace carry prompts.
+const maxList = 4 << 30
+
+// list is a file of gaps or times as one unit reads it.
+type list struct {
+	name, kind string
+	unit       int64
+}
+
+// readList reads a file once for all nodes that play it.
+func (b *build) readList(n *Node, at scenario.Path, kind string, unit int64, read func(io.Reader) ([]int64, error)) {
+	key := list{at.Name, kind, unit}
+	known, done := b.lists[key]
+	if done {
+		n.recorded = known
+		return
+	}
+	f, err := regular.Open(at.Name, maxList)
 	if err == nil {
 		defer f.Close()
 		n.recorded, err = read(f)
@@ -40,6 +57,7 @@ func (b *build) readList(n *Node, at scenario.Path, read func(*os.File) ([]int64
 	if err != nil {
 		b.fail(at.Pos, codeTimes, "%s", err)
 	}
+	b.lists[key] = n.recorded
 }
 
 // rowTimes takes the timestamps of the data's rows.

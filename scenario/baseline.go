@@ -1,11 +1,10 @@
 package scenario
 
 import (
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/sluice-bench/sluice/internal/regular"
 	"github.com/sluice-bench/sluice/schema"
 )
 
@@ -58,17 +57,9 @@ func escaped(path string) string {
 }
 
 func readBaseline(file string) ([]byte, error) {
-	f, err := os.Open(file)
+	data, err := regular.Read(file, maxBaseline)
 	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBaseline+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxBaseline {
-		return nil, fmt.Errorf("it is larger than %d MiB", maxBaseline>>20)
+		return nil, cause(err)
 	}
 	return data, nil
 }

@@ -2,10 +2,12 @@ package scenario
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"unicode/utf8"
 
+	"github.com/sluice-bench/sluice/internal/regular"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -139,23 +141,29 @@ func (c *checker) opens(p *val[path], folder bool) *mistake {
 	if dir != filepath.Dir(c.planFile) {
 		m.detail = "paths are relative to the folder of the file that holds them, here " + p.at.node.Pos.File
 	}
-	f, err := os.Open(resolvePath(dir, name))
-	if err == nil {
-		defer f.Close()
-		var info os.FileInfo
-		if info, err = f.Stat(); err == nil && info.IsDir() == folder {
-			return nil
+	info, err := os.Stat(resolvePath(dir, name)) // before it is opened: a pipe may never be
+	isDir := err == nil && info.IsDir()
+	switch {
+	case err == nil && folder && !isDir:
+		m.summary = fmt.Sprintf("%q is a file, not a folder", name)
+		return m
+	case isDir && !folder:
+		m.summary = fmt.Sprintf("%q is a folder, not a file", name)
+		return m
+	case isDir:
+		_, err = os.ReadDir(resolvePath(dir, name))
+	case err == nil:
+		var f *regular.File
+		if f, err = regular.Open(resolvePath(dir, name), math.MaxInt64-1); err == nil {
+			err = f.Close()
 		}
 	}
-	switch {
-	case err != nil && folder:
+	if err == nil {
+		return nil
+	}
+	m.summary = fmt.Sprintf("file %q cannot be opened: %v", name, cause(err))
+	if folder {
 		m.summary = fmt.Sprintf("folder %q cannot be opened: %v", name, cause(err))
-	case err != nil:
-		m.summary = fmt.Sprintf("file %q cannot be opened: %v", name, cause(err))
-	case folder:
-		m.summary = fmt.Sprintf("%q is a file, not a folder", name)
-	default:
-		m.summary = fmt.Sprintf("%q is a folder, not a file", name)
 	}
 	return m
 }
@@ -206,6 +214,11 @@ func (c *checker) baseline() {
 			})
 		}
 		return
+	}
+	if p := b.File; p.at.node != nil && !p.at.implied {
+		if _, err := os.Stat(resolvePath(folderOf(c.planFile, p.at.node), string(p.V))); err == nil {
+			return // who reads it says what is wrong with it
+		}
 	}
 	before := len(c.diags)
 	c.file(b.File)

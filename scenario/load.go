@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/internal/regular"
 	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
 )
@@ -54,7 +56,7 @@ func LoadFile(file string, o Overrides) (*Plan, source.Diagnostics) {
 
 // readSome reads a file up to a little more than a plan may have, so that source can say that it is too large.
 func readSome(file string) ([]byte, error) {
-	f, err := os.Open(file)
+	f, err := regular.Open(file, math.MaxInt64-1)
 	if err != nil {
 		return nil, err
 	}

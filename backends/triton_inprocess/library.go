@@ -4,13 +4,13 @@ package inprocess
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 
 	"github.com/sluice-bench/sluice/backends/wire/native"
+	"github.com/sluice-bench/sluice/internal/regular"
 )
 
 // The version of the C API that is spoken: the library must have this major and at least this minor version, which brought
@@ -49,7 +49,7 @@ func libraryIn(dir string) string { return filepath.Join(dir, "lib", "libtritons
 
 // find says that a server directory has no library.
 func find(dir string) error {
-	if _, err := os.Stat(libraryIn(dir)); err != nil {
+	if _, err := regular.Stat(libraryIn(dir)); err != nil {
 		return &backends.KeyError{Key: "server_dir", Err: fmt.Errorf("there is no Triton in %s: %w", dir, err)}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/internal/regular"
 )
 
 // calibrationVersion is that of the file; files of another are not read.
@@ -102,14 +103,7 @@ func (a *app) machine() *executor.Machine {
 // readCalibration reads a file that calibrate has written.
 func readCalibration(file string) (*calibration, error) {
 	const most = 1 << 20
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, fmt.Errorf("read the calibration: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Size() > most {
-		return nil, fmt.Errorf("%s is no calibration", file)
-	}
-	data, err := os.ReadFile(file)
+	data, err := regular.Read(file, most)
 	if err != nil {
 		return nil, fmt.Errorf("read the calibration: %w", err)
 	}

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/internal/regular"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -214,36 +214,15 @@ func (r *reader) sequences() {
 	}
 }
 
-// readLimited reads a regular file of at most limit bytes, whatever its size is said to be.
+// readLimited reads a regular file of at most limit bytes.
 func readLimited(name string, limit int64) ([]byte, error) {
-	info, err := os.Stat(name)
+	data, err := regular.Read(name, limit)
+	var at *fs.PathError
 	switch {
-	case err != nil:
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, errors.New("there is no such file")
-	case !info.Mode().IsRegular():
-		return nil, errors.New("this is no regular file")
-	case info.Size() > limit:
-		return nil, fmt.Errorf("the file has %d bytes, no more than %d can be held", info.Size(), limit)
+	case errors.As(err, &at):
+		return nil, at.Err
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data := make([]byte, 0, info.Size()+1)
-	for {
-		if len(data) == cap(data) {
-			data = slices.Grow(data, 4096)
-		}
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		switch {
-		case int64(len(data)) > limit:
-			return nil, fmt.Errorf("the file grew beyond %d bytes", limit)
-		case errors.Is(err, io.EOF):
-			return data, nil
-		case err != nil:
-			return nil, err
-		}
-	}
+	return data, err
 }

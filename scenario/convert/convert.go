@@ -14,6 +14,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/sluice-bench/sluice/internal/regular"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -25,10 +26,14 @@ type Options struct {
 	Dir string
 	// Model is what the server says of the model; nil: nobody has asked it.
 	Model *Model
-	// Stat and Read look at the files that the command line names; nil: os.Stat, os.ReadFile.
+	// Stat and Read look at the files that the command line names; nil: os.Stat, and regular.Read up to
+	// maxRead bytes.
 	Stat func(string) (os.FileInfo, error)
 	Read func(string) ([]byte, error)
 }
+
+// maxRead is how large a file may be that is looked into; larger ones are left to who reads the plan.
+const maxRead = 1 << 30
 
 // Model is what perf_analyzer learns from the server before it sends anything, as far as it decides about the plan.
 type Model struct {
@@ -64,7 +69,7 @@ func PerfAnalyzer(o Options) (Converted, source.Diagnostics) {
 		o.Stat = os.Stat
 	}
 	if o.Read == nil {
-		o.Read = os.ReadFile
+		o.Read = func(name string) ([]byte, error) { return regular.Read(name, maxRead) }
 	}
 	l := newLine(dropProgram(o.Args))
 	out := Converted{Line: l.text}

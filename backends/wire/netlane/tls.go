@@ -5,9 +5,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/internal/regular"
 )
 
 // TLSConfig reads the files of o and gives the configuration for a connection to host (without port). o may be nil:
@@ -38,7 +38,7 @@ func TLSConfig(o *backends.TLSOptions, host string) (*tls.Config, error) {
 		return nil, errors.New("tls: a client certificate needs both cert and key")
 	}
 	if o.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		pair, err := keyPair(o.Cert, o.Key)
 		if err != nil {
 			return nil, fmt.Errorf("tls: read the client certificate: %w", err)
 		}
@@ -80,9 +80,25 @@ func verifyChain(s tls.ConnectionState, pool *x509.CertPool) error {
 	return nil
 }
 
+// maxPEM is how large a file of certificates or keys may be: the bundles of systems have 0.3 MiB.
+const maxPEM = 16 << 20
+
+// keyPair reads a certificate and its key.
+func keyPair(cert, key string) (pair tls.Certificate, err error) {
+	public, err := regular.Read(cert, maxPEM)
+	if err != nil {
+		return pair, err
+	}
+	private, err := regular.Read(key, maxPEM)
+	if err != nil {
+		return pair, err
+	}
+	return tls.X509KeyPair(public, private)
+}
+
 // roots reads a file of PEM certificates.
 func roots(file string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(file)
+	text, err := regular.Read(file, maxPEM)
 	if err != nil {
 		return nil, fmt.Errorf("tls: read the CA certificates: %w", err)
 	}
