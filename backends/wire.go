@@ -8,7 +8,8 @@ package backends
 type Wire interface {
 	// Begin starts a request and gives the bytes that send c for slot: a head with f's values in its holes, which is
 	// the wire's own and valid until the next Begin, and the shared body pieces, which nobody may change. s belongs to
-	// the wire until Feed or EOF reports the slot as finished.
+	// the wire until Feed or EOF reports the slot as finished. A nil head of a Talker: the server does not take such a request,
+	// as Why says.
 	Begin(slot int, c *Call, f Fields, s *Sample) (head []byte, body [][]byte)
 	// Feed takes what one read brought at time at. It returns the slot that finished (or None), how many bytes of b
 	// belonged to it, and what the connection may do next. While slot is None all of b has been taken; with NextFull the

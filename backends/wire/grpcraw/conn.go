@@ -152,6 +152,14 @@ func (c *conn) keep() {
 	}()
 }
 
+// streams is how many streams the server takes at once on the connection, as far as that is known.
+func (c *conn) streams() int64 {
+	if l := c.latest.Load(); l != nil {
+		return l.streams.Load()
+	}
+	return unlimited
+}
+
 // close ends the connection.
 func (c *conn) close() error {
 	err := c.cc.Close()
@@ -185,6 +193,7 @@ func (w *watched) ClientHandshake(ctx context.Context, authority string, raw net
 	}
 	w.conn.failed.Store(uint32(backends.OK))
 	l := &link{Conn: secured, born: w.conn.clock.Now(), end: make(chan struct{})}
+	l.streams.Store(unlimited)
 	l.replaces = w.conn.latest.Swap(l) != nil
 	return l, linked{AuthInfo: info, link: l}, nil
 }

@@ -29,19 +29,31 @@ type link struct {
 	broken   atomic.Bool           // the peer or the network ended it, or the server has announced that it will
 	end      chan struct{}         // closed with broken
 	err      atomic.Pointer[error] // why it is broken; nil: the server has announced it
+	streams  atomic.Int64          // that the server takes at once; unlimited: it sets no limit
 
 	// Of the frame being read, by the one goroutine that reads.
 	head [frameHead]byte
 	have int
 	skip int // bytes of its payload still to come
+
+	settings bool // the frame has the server's settings …
+	setting  [settingSize]byte
+	got      int // bytes of the setting being read
 }
 
+// unlimited is the number of streams that a server takes which does not limit them.
+const unlimited = math.MaxInt64
+
 const (
-	frameHead    = 9
-	frameMost    = 16 << 10 // a longer one needs a setting that grpc-go does not make
-	frameHeaders = 1
-	frameEnds    = 1 // END_STREAM
-	frameGoAway  = 7
+	frameHead     = 9
+	frameMost     = 16 << 10 // a longer one needs a setting that grpc-go does not make
+	frameHeaders  = 1
+	frameSettings = 4
+	frameEnds     = 1 // END_STREAM
+	frameGoAway   = 7
+
+	settingSize    = 6
+	settingStreams = 3
 )
 
 // linked carries a link to the calls on it: grpc-go gives each call its transport's AuthInfo.
@@ -113,6 +125,9 @@ func (l *link) watch(b []byte) {
 	for len(b) > 0 {
 		if l.skip > 0 {
 			n := min(l.skip, len(b))
+			if l.settings {
+				l.heed(b[:n])
+			}
 			l.skip -= n
 			b = b[n:]
 			continue
@@ -127,6 +142,7 @@ func (l *link) watch(b []byte) {
 		if l.head[3] == frameHeaders && l.head[4]&frameEnds != 0 && !l.trailed.Load() {
 			l.trailed.Store(true)
 		}
+		l.settings, l.got = l.head[3] == frameSettings && l.skip <= frameMost, 0
 		switch kind := l.head[3]; {
 		case l.skip > frameMost:
 			l.foreign.Store(true)
@@ -135,6 +151,21 @@ func (l *link) watch(b []byte) {
 			l.answered.Store(true)
 		case kind == frameGoAway:
 			l.lost()
+		}
+	}
+}
+
+// heed takes a part of the server's settings.
+func (l *link) heed(b []byte) {
+	for len(b) > 0 {
+		n := copy(l.setting[l.got:], b)
+		l.got, b = l.got+n, b[n:]
+		if l.got < settingSize {
+			return
+		}
+		l.got = 0
+		if binary.BigEndian.Uint16(l.setting[:]) == settingStreams {
+			l.streams.Store(int64(binary.BigEndian.Uint32(l.setting[2:])))
 		}
 	}
 }

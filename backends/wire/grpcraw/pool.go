@@ -34,6 +34,7 @@ type Pool struct {
 	shared  []*conn // of the lanes
 	control *conn
 	most    int64 // the largest MaxReply of a call
+	streams int64 // that the server takes at once on a connection; 0: unknown
 }
 
 // controlMost bounds the reply of a control call.
@@ -110,19 +111,90 @@ func (p *Pool) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]back
 	return lanes, backends.Limits{Depth: 1}, nil
 }
 
-// connected gives the connection of each of n new lanes, ready; none with PerRequest.
+// connected gives the connection of each of n new lanes, ready, and none more lanes than the server takes streams at once; none
+// with PerRequest. Where the server takes fewer than were put on a connection, others are made, unless the plan fixes their
+// number: then the server has until the end of the connect timeout to take more.
 func (p *Pool) connected(ctx context.Context, n int) ([]*conn, error) {
-	conns, err := p.conns(n)
-	if err == nil {
-		err = connect(ctx, &p.o, conns)
-	}
-	if err != nil {
+	waiting, cancel := context.WithTimeout(ctx, p.o.connectTimeout())
+	defer cancel()
+	for {
+		conns, err := p.conns(n)
+		if err == nil {
+			err = connect(ctx, &p.o, conns)
+		}
+		crowded := err == nil && p.crowded(conns) != nil
+		if err == nil && !crowded {
+			return conns, nil
+		}
+		if crowded {
+			err = p.crowded(conns)
+		}
 		for _, c := range conns {
 			p.release(c)
 		}
-		return nil, err
+		if !crowded || waiting.Err() != nil {
+			return nil, err
+		}
+		select {
+		case <-waiting.Done():
+		case <-time.After(failurePoll):
+		}
 	}
-	return conns, nil
+}
+
+// crowded says which of some connections carry more lanes than the server takes streams at once; nil: none does.
+func (p *Pool) crowded(conns []*conn) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range conns {
+		if most := c.streams(); int64(c.users) > most {
+			return fmt.Errorf("connect to %s: %w", p.o.Address, p.tooFew(most, c.users))
+		}
+	}
+	return nil
+}
+
+// tooFew says that the server takes fewer streams on a connection than there are lanes on it, and what to do.
+func (p *Pool) tooFew(most int64, lanes int) error {
+	s := "s"
+	if most == 1 {
+		s = ""
+	}
+	text := fmt.Sprintf("the server takes %d stream%s at once on a connection (MAX_CONCURRENT_STREAMS)", most, s)
+	switch {
+	case p.o.Connections > 0 && most > 0:
+		need := (int64(p.o.Connections)*int64(lanes) + most - 1) / most
+		return fmt.Errorf("%s, and `connections: %d` puts %d on one: write `connections: %d` or leave it out", text, p.o.Connections, lanes, need)
+	default:
+		return fmt.Errorf("%s: raise its limit", text)
+	}
+}
+
+// unopened says why a stream could not be opened in time.
+func (p *Pool) unopened(c *conn) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if most := c.streams(); most == 0 || int64(c.users) > most {
+		return p.tooFew(most, c.users)
+	}
+	return fmt.Errorf("no stream could be opened within the connect_timeout of %v", p.o.connectTimeout())
+}
+
+// settle gives the connection on which a lane is to open its next stream: the one that it is on or, where the server takes
+// fewer streams at once by now, another.
+func (p *Pool) settle(c *conn) *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if most := c.streams(); p.o.Connections > 0 || most == 0 || int64(c.users) <= most {
+		return c
+	}
+	other, err := p.pick()
+	if err != nil {
+		return c
+	}
+	c.users--
+	other.users++
+	return other
 }
 
 // conns gives the connection of each of n new lanes, made or not; none when every request makes its own.
@@ -157,9 +229,15 @@ func (p *Pool) pick() (*conn, error) {
 			continue
 		}
 		fit++
+		if streams := c.streams(); streams > 0 {
+			p.streams = streams
+		}
 		if best == nil || c.users < best.users {
 			best = c
 		}
+	}
+	if p.streams > 0 { // that a connection took, and so will others
+		share = int(min(int64(share), p.streams))
 	}
 	if best != nil && (best.users < share || fit == most) {
 		return best, nil

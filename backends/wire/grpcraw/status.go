@@ -2,6 +2,7 @@ package grpcraw
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"google.golang.org/grpc/codes"
@@ -24,6 +25,7 @@ func Refusal(err error) (code int32, words string, ok bool) {
 //	was cancelled by Cancel: timeout                          timeout, flag Timeout
 //	was cancelled by Cancel or Close: drain, stop             stopped, flag Incomplete
 //	could not be sent: no connection could be made            dial, tls, or client (out of descriptors, ports, memory)
+//	has more fields than the server takes                     write
 //	met bytes that are no HTTP/2, or frames out of order      protocol
 //	its connection broke before the reply was complete        reset
 //	had a reply message and no good end (two messages)        protocol
@@ -68,6 +70,8 @@ func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
 		return backends.Client
 	case l.stream == nil && code == codes.Unavailable:
 		return l.via.refused()
+	case l.stream == nil && code == codes.Internal:
+		return backends.Write
 	case code == codes.Unavailable && !l.said() && k != nil && k.spoiled():
 		return backends.Protocol
 	case code == codes.Unavailable && !l.said() && k != nil && k.broken.Load():
@@ -102,7 +106,15 @@ func (l *lane) note(st *status.Status) string {
 			side = " (client side, max_message)"
 		}
 	}
-	return st.Code().String() + side + ": " + st.Message()
+	return st.Code().String() + side + ": " + st.Message() + advice(st)
+}
+
+// advice is what to do about a call that grpc-go did not send.
+func advice(st *status.Status) string {
+	if st.Code() == codes.Internal && strings.HasPrefix(st.Message(), "header list size to send violates") {
+		return " (MAX_HEADER_LIST_SIZE): shorten `headers`"
+	}
+	return ""
 }
 
 // headers reports whether reply headers came apart from the status. A server that refuses a call sends none; grpc-go

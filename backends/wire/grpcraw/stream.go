@@ -46,7 +46,8 @@ type Message struct {
 type streamLane struct {
 	pool   *Pool
 	judge  StreamJudge
-	conn   *conn // nil: every request makes its own
+	shares bool  // it shares a connection, and keeps its stream; else every request makes its own of both
+	conn   *conn // the shared one; of the transmitter
 	method string
 	slots  []streamSlot
 
@@ -105,7 +106,7 @@ func (p *Pool) Streams(ctx context.Context, n, depth int, method string, judge f
 	for i := range lanes {
 		l := newStreamLane(p, depth, method, judge())
 		if len(conns) > 0 {
-			l.conn = conns[i]
+			l.shares, l.conn = true, conns[i]
 			err = errors.Join(err, l.opened(ctx))
 		}
 		l.start()

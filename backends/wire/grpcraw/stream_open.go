@@ -2,7 +2,9 @@ package grpcraw
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"google.golang.org/grpc"
@@ -179,12 +181,14 @@ func (l *streamLane) unopened(slot int, gen uint32, err error) {
 		via = l.failed
 	}
 	if via != nil {
-		class = backends.Status
-		if st.Code() == codes.Unavailable {
+		switch class = backends.Status; st.Code() {
+		case codes.Unavailable:
 			class = via.refused()
+		case codes.Internal:
+			class = backends.Write
 		}
 	}
-	l.refuse(slot, gen, class, int32(st.Code()), st.Code().String()+": "+st.Message())
+	l.refuse(slot, gen, class, int32(st.Code()), st.Code().String()+": "+st.Message()+advice(st))
 }
 
 // open makes a stream, for slot if it is not backends.None, and makes it the live one. Cancel and Close break it off.
@@ -194,7 +198,7 @@ func (l *streamLane) open(slot, set int) error {
 	if slot != backends.None && l.slots[slot].is(overBit) { // cancelled before that could be broken off
 		stop()
 	}
-	k, err := l.connect(ctx, set)
+	k, err := l.connect(ctx, set, stop)
 	l.aborts(backends.None, nil)
 	if err == nil && ctx.Err() != nil { // broken off when it stood already
 		k.discard()
@@ -223,14 +227,17 @@ func (k *session) discard() {
 	}
 }
 
-// connect makes a transport ready and a stream on it.
-func (l *streamLane) connect(ctx context.Context, set int) (*session, error) {
+// connect makes a transport ready and a stream on it. stop ends ctx.
+func (l *streamLane) connect(ctx context.Context, set int, stop context.CancelFunc) (*session, error) {
+	if l.shares {
+		l.conn = l.pool.settle(l.conn)
+	}
 	k := &session{set: set, via: l.conn, number: 1}
 	if l.last != nil {
-		k.number, k.replaces = l.last.number+1, l.conn != nil && !l.last.left.Load()
+		k.number, k.replaces = l.last.number+1, l.shares && !l.last.left.Load()
 	}
 	var err error
-	if k.via == nil {
+	if !l.shares {
 		k.own = true
 		if k.via, err = newConn(l.pool.forOne()); err != nil {
 			return nil, err
@@ -242,7 +249,12 @@ func (l *streamLane) connect(ctx context.Context, set int) (*session, error) {
 		if md := l.pool.set(set); len(md) > 0 {
 			ctx = metadata.NewOutgoingContext(ctx, md)
 		}
+		// The context is the stream's own for its whole life, so that it can have no deadline.
+		late := time.AfterFunc(l.pool.o.connectTimeout(), stop)
 		k.stream, err = k.via.cc.NewStream(ctx, bidi, l.method)
+		if !late.Stop() {
+			err = status.Error(codes.Unavailable, l.pool.unopened(k.via).Error())
+		}
 	}
 	if err != nil {
 		if l.failed = k.via; k.own {
@@ -260,6 +272,9 @@ func (l *streamLane) opened(ctx context.Context) error {
 	err := l.open(backends.None, 0)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if st := status.Convert(err); advice(st) != "" {
+		err = errors.New(st.Message() + advice(st))
 	}
 	return err
 }
@@ -288,7 +303,7 @@ func (l *streamLane) leave(k *session, again bool) {
 
 // drop takes a stream away that has ended.
 func (l *streamLane) drop(k *session, again bool) {
-	if l.live.CompareAndSwap(k, nil) && again && l.conn != nil {
+	if l.live.CompareAndSwap(k, nil) && again && l.shares {
 		l.queue.reopen.Store(true)
 		token(l.queue.wake)
 	}

@@ -62,7 +62,7 @@ func (l *streamLane) lost(k *session, err error) {
 // and had been of use, nothing of a reply has come, and it is part of no sequence.
 func (l *streamLane) again(k *session, slot int, gen uint32) bool {
 	sl := &l.slots[slot]
-	if len(l.slots) > 1 || k.class != backends.ResetByPeer || k.left.Load() || l.conn == nil || l.root.Err() != nil || !sl.hold(gen) {
+	if len(l.slots) > 1 || k.class != backends.ResetByPeer || k.left.Load() || !l.shares || l.root.Err() != nil || !sl.hold(gen) {
 		return false
 	}
 	head, _ := k.stream.Header() // once it has ended this does not wait
@@ -253,7 +253,7 @@ func (l *streamLane) next(slot int, final bool) {
 	if sl.said { // a final flag may still come
 		l.forget(sl.id.Load())
 	}
-	if l.conn == nil {
+	if !l.shares {
 		l.leave(l.from, false)
 	}
 	l.end(slot)

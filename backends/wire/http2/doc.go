@@ -23,6 +23,9 @@
 //	closed the connection within the reply                       reset        is closed
 //	says that it has not looked at it: GOAWAY, REFUSED_STREAM    stale        is closed
 //
+// A call with more fields than the server takes (MAX_HEADER_LIST_SIZE) is not sent. A server that takes no stream at once
+// (MAX_CONCURRENT_STREAMS 0) is not ready; where it says so later its connection is of no use any more.
+//
 // A note says what the server said, after the name of the status. What a connection brings after the end of a call is no part of
 // it; a server that says GOAWAY, or breaks the protocol there, gets no more calls on it.
 //

@@ -55,7 +55,7 @@ func (w *Wire) Hear(b []byte) backends.Next {
 		return backends.NextBroken
 	case !w.usable():
 		return backends.NextClose
-	case !w.heard:
+	case !w.heard || w.streams == 0:
 		return backends.NextMore
 	}
 	return backends.NextKeep
@@ -63,14 +63,21 @@ func (w *Wire) Hear(b []byte) backends.Next {
 
 // Why implements backends.Talker.
 func (w *Wire) Why() string {
-	if w.broken != "" {
+	switch {
+	case w.broken != "":
 		return w.broken
+	case w.parting == "" && w.streams == 0:
+		return noStreams
 	}
 	return w.parting
 }
 
-// usable reports whether the connection can carry another call.
-func (w *Wire) usable() bool { return w.broken == "" && !w.gone && w.stream+2 <= lastStream }
+const noStreams = "the server takes 0 streams at once on a connection (MAX_CONCURRENT_STREAMS): raise its limit"
+
+// usable reports whether the connection can carry another call. One that has carried none yet may still be allowed to.
+func (w *Wire) usable() bool {
+	return w.broken == "" && !w.gone && w.stream+2 <= lastStream && (w.streams > 0 || w.stream == 0)
+}
 
 // Owes implements backends.Talker.
 func (w *Wire) Owes() bool { return len(w.answers) > 0 || w.stuck() && min(w.room, w.space) > 0 }
@@ -318,6 +325,10 @@ func (w *Wire) settings(p []byte) {
 	}
 	for ; len(p) > 0; p = p[6:] {
 		switch v := binary.BigEndian.Uint32(p[2:]); binary.BigEndian.Uint16(p) {
+		case settingStreams:
+			w.streams = v
+		case settingHeaderList:
+			w.list = v
 		case settingWindow:
 			if v > windowMost {
 				w.broken = "the server set a window that is too large"

@@ -32,9 +32,10 @@ const (
 const (
 	settingTable      = 0x1 // bytes of its table of fields
 	settingPush       = 0x2
+	settingStreams    = 0x3 // streams at once
 	settingWindow     = 0x4 // of a new stream
 	settingFrame      = 0x5 // the longest frame
-	settingHeaderList = 0x6
+	settingHeaderList = 0x6 // bytes of a request's fields
 )
 
 // Codes of errors (section 7) that mean something of their own here.

@@ -12,6 +12,7 @@ type Head struct {
 	later []byte // the same, from the table
 	plain []byte // without the table
 	table int    // bytes of the table that it takes
+	list  int    // bytes of the fields as a peer's limit counts them
 }
 
 const (
@@ -36,6 +37,7 @@ func NewHead(fields []Field) *Head {
 	}
 	place := staticFields + entered // of the next field that enters, when all have
 	for _, f := range fields {
+		h.list += len(f.Name) + len(f.Value) + entryCost
 		if n := static[f.Name+" "+f.Value]; n > 0 {
 			h.first, h.later, h.plain = append(h.first, 0x80|byte(n)), append(h.later, 0x80|byte(n)), append(h.plain, 0x80|byte(n))
 			continue

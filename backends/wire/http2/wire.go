@@ -2,7 +2,9 @@ package http2
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
@@ -73,6 +75,8 @@ type connection struct {
 	unpaid  int64  // content received and not given back
 	answers []byte // frames to be sent
 	stream  uint32 // of the call, or of the one before
+	streams uint32 // calls that the server takes at once
+	list    uint32 // bytes of a call's fields that the server takes, as RFC 9113 section 6.5.2 counts them
 }
 
 // noTable tells a server that its table is not used (RFC 7541 section 6.3).
@@ -89,7 +93,7 @@ func New(o Options) *Wire {
 
 // Reset implements backends.Wire.
 func (w *Wire) Reset() {
-	w.connection = connection{room: windowDefault, initial: windowDefault, frame: frameLeast, answers: w.answers[:0]}
+	w.connection = connection{room: windowDefault, initial: windowDefault, frame: frameLeast, answers: w.answers[:0], streams: math.MaxUint32, list: math.MaxUint32}
 	w.in = incoming{payload: w.in.payload[:0], block: w.in.block[:0], fields: hpack.NewDecoder(tableDefault, w.field)}
 	w.in.fields.SetMaxStringLength(valueMost)
 	w.call, w.sample = nil, nil
@@ -100,13 +104,19 @@ func (w *Wire) Hello() []byte { return hello() }
 
 // Begin implements backends.Wire.
 func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) ([]byte, [][]byte) {
+	head := w.o.Head(c)
+	if uint64(head.list) > uint64(w.list) {
+		w.broken = "the fields of the request have " + strconv.Itoa(head.list) + " bytes, and the server takes " +
+			strconv.FormatUint(uint64(w.list), 10) + " (MAX_HEADER_LIST_SIZE): shorten `headers`"
+		return nil, nil
+	}
 	w.slot, w.call, w.sample = slot, c, s
 	w.stream = w.stream + 1 | 1 // 1, 3, 5 …
 	w.space = w.initial
 	w.most = min(cmp.Or(c.MaxReply, backends.ReplyLimit), windowMost)
 	w.clear()
 	w.compose(&f)
-	block, now := w.o.Head(c).block(w.held, w.table())
+	block, now := head.block(w.held, w.table())
 	w.held = now
 	w.front = w.appendFields(w.front[:0], block)
 	return w.send()

@@ -175,7 +175,11 @@ func (l *lane) transmit() {
 	if !waits { // the kernel may run the server before the write returns
 		s.SendEnd = l.o.Clock.Now()
 	}
-	s.BytesSent, l.failed = l.out.write(k, head, body)
+	if head != nil {
+		s.BytesSent, l.failed = l.out.write(k, head, body)
+	} else {
+		l.failed = errUnsent
+	}
 	if waits {
 		s.SendEnd = l.o.Clock.Now()
 	}

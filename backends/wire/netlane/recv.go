@@ -179,6 +179,9 @@ func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 	l.waitSent()
 	s := l.sample
 	s.BoundSend()
+	if l.failed == errUnsent && s.Class == backends.OK {
+		l.lose(errUnsent, at)
+	}
 	if surplus && next != backends.NextBroken && s.Class == backends.OK {
 		l.fail(backends.Protocol, "the server sent more bytes than the reply said it has", at)
 	}

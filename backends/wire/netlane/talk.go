@@ -20,6 +20,9 @@ func (e *strangeError) Error() string { return e.what }
 // errGone is the end of a request that the server says it has not looked at.
 var errGone = errors.New("the server takes no requests on the connection any more")
 
+// errUnsent is the end of a request that the server would not take.
+var errUnsent = errors.New("the request was not sent")
+
 // parted adds to what happened what the server said when it went.
 func (k *link) parted(what string) string {
 	if k.talker != nil {
@@ -40,10 +43,13 @@ func (k *link) greet(ctx context.Context, o *Options) error {
 	if stop() {
 		return err
 	}
-	if err = context.Cause(ctx); errors.Is(err, context.DeadlineExceeded) {
-		err = errors.New("the server took the connection and said nothing within the connect_timeout")
+	if err = context.Cause(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		return err
 	}
-	return err
+	if why := k.talker.Why(); why != "" {
+		return errors.New(why)
+	}
+	return errors.New("the server took the connection and said nothing within the connect_timeout")
 }
 
 // agreed checks that TLS has agreed on the protocol that was asked for.
