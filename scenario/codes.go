@@ -15,6 +15,7 @@ const (
 	codeMissing     = "missing-key"
 	codeNull        = "null-value"
 	codeSet         = "set-matches-nothing"
+	codeShortSecret = "short-secret"
 	codeVarMissing  = "variable-without-value"
 	codeVarUnknown  = "unknown-variable"
 	codeVarUnused   = "unused-variable"

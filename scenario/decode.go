@@ -169,7 +169,8 @@ func (d *decoder) scalar(s scalar, n *source.Node, path string, f field) bool {
 	if wrong == nil {
 		wrong = constraint(f, v)
 	}
-	if is := f.tag.Get("is"); wrong == nil && (is == "id" || is == "name" || is == "label") && d.subs.secret(n) {
+	is := f.tag.Get("is")
+	if wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") && d.subs.secret(n) {
 		wrong = &mistake{code: codeDoesNotFit, summary: "a secret cannot stand in a name", detail: "results and files are called by it"}
 	}
 	if wrong != nil {

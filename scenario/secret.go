@@ -1,15 +1,11 @@
 package scenario
 
 import (
-	"cmp"
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"net/url"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -20,12 +16,12 @@ type Secret struct{ open func() hidden }
 
 type hidden struct {
 	value string
-	forms []string // how the value may look where something has encoded it, the value first
+	forms []form // how the value may look where something has encoded it, the longest first
 }
 
 // NewSecret wraps a value.
 func NewSecret(value string) Secret {
-	h := hidden{value, encodings(value)}
+	h := hidden{value, formsOf(value)}
 	return Secret{func() hidden { return h }}
 }
 
@@ -42,65 +38,94 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(masked), nil }
 // Format implements fmt.Formatter for every verb.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(masked)) }
 
-// shortest is how long an encoded form must be to be masked: a shorter one could stand anywhere by chance.
-const shortest = 4
-
-// encodings lists how a value looks in a URL, in JSON, in hex, and inside a longer text in base64 (where it begins at one
-// of three places of a group of characters).
-func encodings(value string) []string {
-	if value == "" {
-		return nil
-	}
-	quoted, _ := json.Marshal(value) // a string is always encoded
-	forms := []string{
-		value, strings.Trim(string(quoted), `"`), url.QueryEscape(value), url.PathEscape(value),
-		hex.EncodeToString([]byte(value)), strings.ToUpper(hex.EncodeToString([]byte(value))),
-	}
-	for _, escaped := range forms[2:4] {
-		forms = append(forms, percent.ReplaceAllStringFunc(escaped, strings.ToLower))
-	}
-	for _, e := range [...]*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for before := range 3 {
-			text := e.EncodeToString(append(make([]byte, before), value...))
-			text = text[[...]int{0, 2, 3}[before]:] // characters that depend on what stands before
-			if (before+len(value))%3 != 0 && text != "" {
-				text = text[:len(text)-1] // and on what follows
-			}
-			forms = append(forms, text)
-		}
-	}
-	kept := forms[:1]
-	for _, f := range forms[1:] {
-		if len(f) >= shortest && !slices.Contains(kept, f) {
-			kept = append(kept, f)
-		}
-	}
-	return kept
-}
-
-var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
-
-// Mask replaces every secret value in s by ***, and every encoding of one.
+// Mask replaces every secret value in s by ***, and every encoding of one; a short secret only where it is a word.
 func (p *Plan) Mask(s string) string { return maskAll(s, p.Secrets) }
 
 // maskAll replaces the longest texts first, so that a secret that is part of another leaves nothing of it.
-func maskAll(s string, secrets []Secret) string {
-	var forms []string
+func maskAll(s string, secrets []Secret) string { return maskForms(s, allForms(secrets)) }
+
+func allForms(secrets []Secret) []form {
+	if len(secrets) == 1 {
+		return secrets[0].open().forms
+	}
+	var forms []form
 	for _, secret := range secrets {
 		forms = append(forms, secret.open().forms...)
 	}
-	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return sorted(forms)
+}
+
+func maskForms(s string, forms []form) string {
 	for _, f := range forms {
-		s = strings.ReplaceAll(s, f, masked)
+		if f.word {
+			s = maskWords(s, f.text)
+			continue
+		}
+		s = strings.ReplaceAll(s, f.text, masked)
 	}
 	for _, f := range forms { // a text that was cut may end in the middle of one
-		for n := min(len(f)-1, len(s)); n >= shortest; n-- {
-			if strings.HasSuffix(s, f[:n]) {
-				return s[:len(s)-n] + masked
-			}
+		if n := overlap(s, f.text); n > 0 && !f.word {
+			return s[:len(s)-n] + masked
 		}
 	}
 	return s
+}
+
+// overlap is how many bytes of a form s ends with, 0 if they are too few to tell.
+func overlap(s, form string) int {
+	if len(form) <= shortestForm {
+		return 0
+	}
+	for at := max(0, len(s)-len(form)+1); ; at++ {
+		next := strings.Index(s[at:], form[:shortestForm])
+		if next < 0 {
+			return 0
+		}
+		if at += next; strings.HasPrefix(form, s[at:]) {
+			return len(s) - at
+		}
+	}
+}
+
+// maskWords replaces word where nothing beside it belongs to the same word or number.
+func maskWords(s, word string) string {
+	var b strings.Builder
+	for from := 0; ; {
+		at := strings.Index(s[from:], word)
+		if at < 0 {
+			b.WriteString(s[from:])
+			return b.String()
+		}
+		at += from
+		end := at + len(word)
+		if joins(reversed(s[:at])) || joins(s[end:]) {
+			_, size := utf8.DecodeRuneInString(s[at:])
+			b.WriteString(s[from : at+size])
+			from = at + size
+			continue
+		}
+		b.WriteString(s[from:at] + masked)
+		from = end
+	}
+}
+
+// joins reports whether a text that follows a word makes that longer: a letter, a digit, or the rest of a number.
+func joins(s string) bool {
+	r, size := utf8.DecodeRuneInString(s)
+	if r == '.' && len(s) > size {
+		return s[size] >= '0' && s[size] <= '9'
+	}
+	return r == '_' || r == '%' || unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+// reversed is the end of s from back to front, as far as joins looks.
+func reversed(s string) string {
+	r, size := utf8.DecodeLastRuneInString(s)
+	before, _ := utf8.DecodeLastRuneInString(s[:len(s)-size])
+	if size == 0 {
+		return ""
+	}
+	return string([]rune{r, before})
 }
 
 // Conceal takes the plan's secrets out of diagnostics: their words are masked, and a line that holds one is not shown.

@@ -7,10 +7,14 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"html"
 	"log/slog"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // TestSecretCannotBePrinted formats a secret in every way that there is: alone, by pointer, inside of other values, in
@@ -87,16 +91,79 @@ func TestMaskKnowsEncodings(t *testing.T) {
 			t.Errorf("%s: %s became %s", name, text, got)
 		}
 	}
-	if got := maskAll("a cab, YWI= and 6162", secrets); got != "a c***, YWI= and ***" {
+	if got := maskAll("a cab, (ab) YWI= and 6162", secrets); got != "a cab, (***) YWI= and ***" {
 		t.Errorf("a short secret: %s", got)
 	}
-	for n := shortest; n < len(value); n++ {
+	for n := shortestForm; n < len(value); n++ {
 		if got := maskAll("it says "+value[:n], secrets); got != "it says "+masked {
 			t.Errorf("cut after %d bytes: %s", n, got)
 		}
 	}
 	if got := maskAll("nothing", []Secret{NewSecret("")}); got != "nothing" {
 		t.Errorf("an empty secret: %s", got)
+	}
+}
+
+// TestMaskQuotedTwice hides secrets with characters that programs escape, in all that they make of them, and of that once
+// more.
+func TestMaskQuotedTwice(t *testing.T) {
+	encoders := map[string]func(string) string{
+		"plain": func(s string) string { return s },
+		"JSON":  func(s string) string { b, _ := json.Marshal(s); return string(b[1 : len(b)-1]) },
+		"JSON without HTML": func(s string) string {
+			var b bytes.Buffer
+			e := json.NewEncoder(&b)
+			e.SetEscapeHTML(false)
+			_ = e.Encode(s)
+			return strings.TrimSuffix(b.String()[1:], "\"\n")
+		},
+		"Go":       func(s string) string { q := strconv.Quote(s); return q[1 : len(q)-1] },
+		"Go ASCII": func(s string) string { q := strconv.QuoteToASCII(s); return q[1 : len(q)-1] },
+		"query":    url.QueryEscape, "path": url.PathEscape, "HTML": html.EscapeString,
+		"Python HTML": strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;").Replace,
+		"XML":         func(s string) string { var b bytes.Buffer; _ = xml.EscapeText(&b, []byte(s)); return b.String() },
+		"CSV":         func(s string) string { return strings.ReplaceAll(s, `"`, `""`) },
+		"slashes":     func(s string) string { return strings.ReplaceAll(s, "/", `\/`) },
+	}
+	for _, value := range []string{
+		"hunter2-0451", `pa"ss&word-9`, `back\slash\`, `<a href="/x?y&z">`, `it's "both" \& <more>`, `"quoted"`, "täg/ü", "😀smile", "a\tb\nc/d", `\\"\"`,
+	} {
+		secrets := []Secret{NewSecret(value)}
+		for first, inner := range encoders {
+			for second, outer := range encoders {
+				text := outer(inner(value))
+				if got := maskAll("said: "+text+" end", secrets); strings.Contains(got, text) || got != "said: *** end" {
+					t.Errorf("%q as %s in %s, %s, became %s", value, first, second, text, got)
+				}
+			}
+		}
+	}
+}
+
+// TestShortSecrets are masked where they are words, and leave numbers and other words alone.
+func TestShortSecrets(t *testing.T) {
+	for _, c := range []struct{ value, text, want string }{
+		{"1", "[1/3] 1 of 21 took 0.1 s, 1.5 s, 1% of v1 and x_1 (1) key=1&b", "[***/3] *** of 21 took 0.1 s, 1.5 s, 1% of v1 and x_1 (***) key=***&b"},
+		{"abc", "abcd abc xabc Bearer abc, \"abc\" abc", "abcd *** xabc Bearer ***, \"***\" ***"},
+		{"é", "é été", "*** été"},
+		{"a<b", `a<b "a\u003cb" xa<b`, `*** "***" xa<b`},
+		{"12345", "123456 12345", "123456 ***"},
+		{"123456", "1234567 0123456", "***7 0***"},
+	} {
+		if got := maskAll(c.text, []Secret{NewSecret(c.value)}); got != c.want {
+			t.Errorf("%q: %s, want %s", c.value, got, c.want)
+		}
+	}
+	const plan = "version: 1\nvars: {tok: {env: TOK, secret: true}, long: {env: LONG, secret: true}, none: {env: NONE, secret: true}}\n" +
+		"target: {backend: kserve, url: \"http://h/u${tok}\", model: m, headers: {a: \"x${tok}\", b: \"${long}\", c: \"${none}\"}}\n" +
+		"stages: [{id: s, load: {concurrency: 1}, for: 1s}]\n"
+	values := map[string]string{"TOK": "zq751", "LONG": "zq7512", "NONE": ""}
+	parsed, ds := Parse("plan.yaml", []byte(plan), Overrides{Env: func(name string) (string, bool) { v, ok := values[name]; return v, ok }})
+	if len(ds) != 1 || ds[0].Code != codeShortSecret || ds[0].Severity != source.Warning || ds[0].Pos.String() != "plan.yaml:2:8" || strings.Contains(fmt.Sprint(ds), "zq") {
+		t.Errorf("diagnostics: %v", ds)
+	}
+	if text := fmt.Sprint(parsed.Resolved); strings.Contains(text, "zq7") {
+		t.Errorf("the resolved plan shows a short secret: %s", text)
 	}
 }
 

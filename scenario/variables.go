@@ -68,6 +68,7 @@ func resolveVariables(root *source.Node, o Overrides, from map[*source.Node]stri
 	for _, e := range node.Entries {
 		vs.resolve(e, given[e.Key], o.Env, from)
 	}
+	vs.warnShort()
 	vs.reportMissing()
 	return vs
 }
@@ -230,6 +231,21 @@ func (vs *variables) report(v *variable, code string, at source.Pos, summary, de
 	vs.diags = append(vs.diags, source.Diagnostic{
 		Severity: source.Error, Code: code, Summary: summary, Detail: detail, Path: v.path, Pos: at,
 	})
+}
+
+// warnShort warns of secrets that cannot be masked wherever they appear.
+func (vs *variables) warnShort() {
+	for _, v := range vs.all {
+		text := cmp.Or(v.Text, v.wrong)
+		if !v.Secret || text == "" || utf8.RuneCountInString(text) >= shortSecret {
+			continue
+		}
+		vs.diags = append(vs.diags, source.Diagnostic{
+			Severity: source.Warning, Code: codeShortSecret, Path: v.path, Pos: v.keyPos, Width: utf8.RuneCountInString(v.Name),
+			Summary: fmt.Sprintf("the secret %q has fewer than %d characters", v.Name, shortSecret),
+			Detail:  "it is masked only where it is a word of its own, and so is every other word like it: use a longer one",
+		})
+	}
 }
 
 // reportMissing lists all variables without a value in one error.

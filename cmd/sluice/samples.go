@@ -14,6 +14,9 @@ import (
 // samplesOf is where the requests of a run are kept; nil: the plan asks for none of them.
 func samplesOf(plan *scenario.Plan, f outputs) *artifact.Samples {
 	o := artifact.SamplesOptions{Table: plan.Output.Samples, Export: slices.Contains(f.formats, artifact.ProfileExport)}
+	if len(plan.Secrets) > 0 {
+		o.Mask = plan.Mask
+	}
 	if o.Table == "none" {
 		o.Table = ""
 	}

@@ -86,7 +86,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "into": into, "signal": signalled, "server": server, "requests": requests, "sequences": sequences, "result": checkResult, "killserver": killServer,
-			"echo": echo, "holds": holds, "whole": whole,
+			"echo": echo, "holds": holds, "hides": hides, "whole": whole,
 		},
 	})
 }

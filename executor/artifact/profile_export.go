@@ -31,6 +31,7 @@ import (
 
 // exported is the requests of one trial on disk: lines of due time, blank, JSON.
 type exported struct {
+	of     *Samples
 	trial  Trial
 	bounds []int64
 	spool  *spool
@@ -54,7 +55,7 @@ func (k *Kept) export(x *backends.Sample) error {
 		if err != nil {
 			return err
 		}
-		k.out = &exported{trial: k.trial, spool: s, inputs: make(map[uint64][]byte)}
+		k.out = &exported{of: k.of, trial: k.trial, spool: s, inputs: make(map[uint64][]byte)}
 		k.of.trials = append(k.of.trials, k.out)
 	}
 	b := strconv.AppendInt(k.out.spool.buffer[:0], x.Due, 10)
@@ -105,7 +106,7 @@ func (e *exported) inputsOf(x *backends.Sample) []byte {
 	if e.trial.Sent != nil {
 		tensors = e.trial.Sent(x.Entry, x.Row)
 	}
-	text := appendTensors(nil, tensors)
+	text := e.appendTensors(nil, tensors)
 	if e.held += len(text); e.held <= maxHeld {
 		e.inputs[key] = text
 	}
@@ -123,26 +124,26 @@ func (e *exported) outputs(b []byte, x *backends.Sample) []byte {
 		if i < len(replies) && e.trial.Received != nil {
 			tensors, _ = e.trial.Received(x.Entry, replies[i]) // a reply that cannot be read has no outputs
 		}
-		b = appendTensors(b, tensors)
+		b = e.appendTensors(b, tensors)
 	}
 	return b
 }
 
 // appendTensors appends {"NAME": value …}.
-func appendTensors(b []byte, tensors []backends.Tensor) []byte {
+func (e *exported) appendTensors(b []byte, tensors []backends.Tensor) []byte {
 	b = append(b, '{')
 	for i := range tensors {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendText(b, tensors[i].Name), ':')
-		b = appendTensor(b, &tensors[i])
+		b = append(appendText(b, e.of.mask(tensors[i].Name)), ':')
+		b = e.appendTensor(b, &tensors[i])
 	}
 	return append(b, '}')
 }
 
 // appendTensor appends a tensor's element, or the list of them.
-func appendTensor(b []byte, t *backends.Tensor) []byte {
+func (e *exported) appendTensor(b []byte, t *backends.Tensor) []byte {
 	start, n := len(b), 0
 	b = append(b, '[')
 	for data := t.Data; len(data) > 0; n++ {
@@ -157,7 +158,7 @@ func appendTensor(b []byte, t *backends.Tensor) []byte {
 			b = append(b, ',')
 		}
 		if t.Type == backends.Bytes {
-			b = appendText(b, string(data[4:size]))
+			b = appendText(b, e.of.mask(string(data[4:size])))
 		} else {
 			b = appendFinite(b, t.Type, data)
 		}

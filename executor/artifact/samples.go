@@ -24,6 +24,8 @@ const (
 type SamplesOptions struct {
 	Table  string // csv or jsonl: a file with a line for each request; "": none
 	Export bool   // requests for profile_export.json
+	// Mask takes secrets out of what servers and the plan say. nil: there are none.
+	Mask func(string) string
 }
 
 // Trial is one measurement whose requests are kept: a node, or a repeat of it, or a trial of its search.
@@ -57,6 +59,7 @@ type Samples struct {
 	// Of the writing goroutine, and of Close after it.
 	table  *spool
 	trials []*exported
+	masked map[string]string // texts, and what Mask made of them
 	err    error
 }
 
@@ -102,6 +105,30 @@ func (s *Samples) Replies() bool { return s.o.Export }
 
 // Trial begins to keep the samples of a trial.
 func (s *Samples) Trial(t Trial) *Kept { return &Kept{of: s, trial: t} }
+
+// Bounds of the texts whose masked form is kept for the next sample with the same one.
+const (
+	maxMasked     = 1024 // of them
+	maxMaskedText = 1024 // bytes of each
+)
+
+// mask takes secrets out of a text. It belongs to the writing goroutine: no request waits for it.
+func (s *Samples) mask(text string) string {
+	if s.o.Mask == nil || text == "" {
+		return text
+	}
+	if out, ok := s.masked[text]; ok {
+		return out
+	}
+	out := s.o.Mask(text)
+	if s.masked == nil || len(s.masked) >= maxMasked {
+		s.masked = make(map[string]string)
+	}
+	if len(text) <= maxMaskedText {
+		s.masked[text] = out
+	}
+	return out
+}
 
 // Write copies a sample. It does not block.
 func (k *Kept) Write(s *backends.Sample) error {

@@ -76,9 +76,9 @@ func (k *Kept) csvLine(b []byte, s *backends.Sample) []byte {
 	comma := func() { b = append(b, ',') }
 	number := func(n int64) { b = strconv.AppendInt(b, n, 10); comma() }
 	cell := func(text string) { b = appendCell(b, text); comma() }
-	cell(k.trial.Node)
+	cell(k.of.mask(k.trial.Node))
 	number(int64(k.trial.Number))
-	cell(k.mix(s))
+	cell(k.of.mask(k.mix(s)))
 	b = strconv.AppendUint(b, s.N, 10)
 	comma()
 	number(int64(s.Row))
@@ -107,7 +107,7 @@ func (k *Kept) csvLine(b []byte, s *backends.Sample) []byte {
 	comma()
 	b = flagWords(b, s.Flags)
 	comma()
-	b = appendCell(b, string(s.Note))
+	b = appendCell(b, k.of.mask(string(s.Note)))
 	return append(b, '\n')
 }
 
@@ -121,9 +121,9 @@ func appendCell(b []byte, text string) []byte {
 }
 
 func (k *Kept) jsonLine(b []byte, s *backends.Sample) []byte {
-	b = appendText(append(b, `{"node":`...), k.trial.Node)
+	b = appendText(append(b, `{"node":`...), k.of.mask(k.trial.Node))
 	b = strconv.AppendInt(append(b, `,"trial":`...), int64(k.trial.Number), 10)
-	if mix := k.mix(s); mix != "" {
+	if mix := k.of.mask(k.mix(s)); mix != "" {
 		b = appendText(append(b, `,"mix":`...), mix)
 	}
 	b = strconv.AppendUint(append(b, `,"n":`...), s.N, 10)
@@ -153,7 +153,7 @@ func (k *Kept) jsonLine(b []byte, s *backends.Sample) []byte {
 		b = append(append(append(b, `,"flags":["`...), strings.Join(words, `","`)...), `"]`...)
 	}
 	if len(s.Note) > 0 {
-		b = appendText(append(b, `,"note":`...), clean(string(s.Note)))
+		b = appendText(append(b, `,"note":`...), clean(k.of.mask(string(s.Note))))
 	}
 	return append(b, "}\n"...)
 }

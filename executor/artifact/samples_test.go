@@ -97,6 +97,56 @@ func TestSampleLines(t *testing.T) {
 	}
 }
 
+// TestSamplesAreMasked: what servers and the plan say passes the mask in every file, each text once.
+func TestSamplesAreMasked(t *testing.T) {
+	for _, table := range []string{"csv", "jsonl"} {
+		asked := map[string]int{}
+		o := SamplesOptions{Table: table, Export: true, Mask: func(s string) string {
+			asked[s]++
+			return strings.ReplaceAll(s, "hunter2", "***")
+		}}
+		trial := Trial{
+			Node: "s[token=hunter2]", Mix: []string{"by hunter2"},
+			Sent: func(uint16, uint32) []backends.Tensor {
+				return []backends.Tensor{tensor("in", backends.Bytes, text("a hunter2", "b")...)}
+			},
+			Received: func(_ uint16, reply []byte) ([]backends.Tensor, error) {
+				return []backends.Tensor{tensor("of hunter2", backends.Bytes, text(string(reply))...)}, nil
+			},
+		}
+		good, bad := backends.Sample{Responses: 1}, backends.Sample{Class: backends.Server, Note: []byte("denied: \"Bearer hunter2\"")}
+		good.AddText([]byte("it is hunter2"))
+		files := kept(t, o, trial, nil, bad, good, bad, good, bad)
+		for name, data := range files {
+			if strings.Contains(data, "hunter2") || !strings.Contains(data, "***") {
+				t.Errorf("%s: %s", name, data)
+			}
+		}
+		if len(files) != 2 || asked["denied: \"Bearer hunter2\""] != 1 || asked["it is hunter2"] != 1 {
+			t.Errorf("%d files, asked for %v", len(files), asked)
+		}
+	}
+}
+
+// TestMaskedTextsAreBounded: texts that never come again take no memory for ever.
+func TestMaskedTextsAreBounded(t *testing.T) {
+	s := &Samples{o: SamplesOptions{Mask: strings.ToUpper}}
+	for n := range 3 * maxMasked {
+		if text := fmt.Sprint("request x", n); s.mask(text) != strings.ToUpper(text) {
+			t.Fatal(text)
+		}
+	}
+	_ = s.mask(strings.Repeat("x", maxMaskedText+1))
+	if n := len(s.masked); n > maxMasked {
+		t.Errorf("%d texts are kept", n)
+	}
+	for text := range s.masked {
+		if len(text) > maxMaskedText {
+			t.Errorf("a text of %d bytes is kept", len(text))
+		}
+	}
+}
+
 // The events of a request that came in parts are one line; what a request before it left behind in the slot is not in it.
 func TestSamplesOfParts(t *testing.T) {
 	events := func(at ...int64) (list []backends.Event) {
@@ -359,7 +409,7 @@ func TestProfileExportValues(t *testing.T) {
 		{backends.Int32, nil, `""`},
 		{backends.Int32, []byte{1, 0, 0, 0, 9}, "1"}, // a rest that is no element
 	} {
-		got := appendTensor(nil, &backends.Tensor{Type: tt.kind, Data: tt.data})
+		got := (&exported{of: &Samples{}}).appendTensor(nil, &backends.Tensor{Type: tt.kind, Data: tt.data})
 		if string(got) != tt.want || !json.Valid(got) {
 			t.Errorf("%s %v: %s, want %s", tt.kind, tt.data, got, tt.want)
 		}

@@ -100,6 +100,7 @@ func Codes() []Code {
 		{"sequences", "The stage wants sequences that it does not have, or has some that cannot be sent so: in batches, by a backend without them, with too few ids."},
 		{"set-matches-nothing", "--set names a path that the plan does not have."},
 		{"shell-variable", "A variable of a shell stands in a command line that no shell has read. It stays as it stands."},
+		{"short-secret", "A secret of fewer than 6 characters is masked only where it is a word of its own: in every text it would hide much else. Use a longer one."},
 		{"stability-metric", "`until: stable` cannot watch this: it is unknown, or not known for a window."},
 		{"stray-argument", "An argument of a command line belongs to no option."},
 		{"tab-indentation", "YAML indents with blanks; a tab stands before the text."},
