@@ -210,7 +210,7 @@ func paWrite(columns []paColumn, nodes []*result.Node) ([]byte, error) {
 	w := csv.NewWriter(&b)
 	header := make([]string, len(columns))
 	for i, c := range columns {
-		header[i] = c.name
+		header[i] = inert(clean(c.name))
 	}
 	if err := w.Write(header); err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func paWrite(columns []paColumn, nodes []*result.Node) ([]byte, error) {
 	for _, n := range nodes {
 		record := make([]string, len(columns))
 		for i, c := range columns {
-			record[i] = c.of(n)
+			record[i] = inert(clean(c.of(n)))
 		}
 		if err := w.Write(record); err != nil {
 			return nil, err

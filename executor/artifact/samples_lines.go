@@ -113,7 +113,7 @@ func (k *Kept) csvLine(b []byte, s *backends.Sample) []byte {
 
 // appendCell appends a text as a cell of a CSV, on one line.
 func appendCell(b []byte, text string) []byte {
-	text = clean(text)
+	text = inert(clean(text))
 	if !strings.ContainsAny(text, `,"`) && text == strings.TrimSpace(text) {
 		return append(b, text...)
 	}

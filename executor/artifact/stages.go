@@ -6,8 +6,10 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -200,12 +202,16 @@ func cell(n *result.Node, l metric.Leaf) string {
 	return decimal(v * l.Row.CSV.Scale)
 }
 
-// inert keeps a spreadsheet from taking text for a formula.
+// inert keeps a spreadsheet from taking text for a formula. Numbers stay.
 func inert(s string) string {
-	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
-		return "'" + s
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, " "))
+	if !strings.ContainsRune("=+-@\t\r＝＋－＠", first) {
+		return s
 	}
-	return s
+	if _, err := strconv.ParseFloat(s, 64); err == nil {
+		return s
+	}
+	return "'" + s
 }
 
 // point writes a node's axes: "batch=8 concurrency=4".
