@@ -20,10 +20,10 @@ func TestGarbageOverGRPC(t *testing.T) {
 		"HTTP/1.1":                {send("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"), "close"},
 		"frame too large":         {"sendhex 004001000000000001" + strings.Repeat("00", 64), "hang"},
 		"frame too large, close":  {"sendhex ffffff000000000001", "close"},
-		"data on no stream":       {frame(0, 0, 0, "x"), "hang"},
-		"ping of seven bytes":     {frame(6, 0, 0, "1234567"), "hang"},
-		"settings of seven bytes": {frame(4, 0, 0, "1234567"), "hang"},
-		"lone continuation":       {frame(9, endHeaders, 1, ""), "hang"},
+		"data on no stream":       {`frame data stream=0 "x"`, "hang"},
+		"ping of seven bytes":     {`frame ping stream=0 "1234567"`, "hang"},
+		"settings of seven bytes": {`frame settings stream=0 "1234567"`, "hang"},
+		"lone continuation":       {"frame continuation flags=4 stream=1", "hang"},
 	} {
 		for _, before := range []int{0, 1} {
 			script := connection(func(n int) []string {

@@ -1,8 +1,6 @@
 package backendtest
 
 import (
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,16 +22,16 @@ func GRPC(o RawOptions, marker string, message []byte) Servers {
 		Delay:    func(n int) []string { return []string{ask, "delay " + Pause.String(), answer(n, whole)} },
 		SlowHead: func(n int) []string { return []string{ask, "split 1 200us", answer(n, whole)} },
 		SlowBody: func(n int) []string {
-			return []string{ask, headers(n, 0, replyHead), "delay " + Pause.String(), data(n, whole), headers(n, endStream, okTrailers)}
+			return []string{ask, headers(n), "delay " + Pause.String(), data(n, whole), trailers(n)}
 		},
 		ResetBefore: func(int) []string { return []string{ask, "reset"} },
 		ResetBody: func(n int) []string {
-			return []string{ask, headers(n, 0, replyHead), data(n, cut), "delay 5ms", "reset"}
+			return []string{ask, headers(n), data(n, cut), "delay 5ms", "reset"}
 		},
-		ShortBody:   func(n int) []string { return []string{ask, headers(n, 0, replyHead), data(n, cut), "close"} },
+		ShortBody:   func(n int) []string { return []string{ask, headers(n), data(n, cut), "close"} },
 		WrongLength: func(n int) []string { return []string{ask, answer(n, append(whole[:len(whole):len(whole)], whole...))} },
 		Failure: func(n int) []string {
-			return []string{ask, headers(n, endStream, append(replyHead, literal("grpc-status", "3")+literal("grpc-message", Words)...))}
+			return []string{ask, fmt.Sprintf(`headers end stream=%d ":status: 200" "content-type: application/grpc" "grpc-status: 3" "grpc-message: %s"`, n, Words)}
 		},
 		Malformed:  func(int) []string { return []string{ask, send("220 mail ready, no frames here\r\n"), "hang"} },
 		Never:      func(int) []string { return []string{"hang"} },
@@ -58,55 +56,37 @@ func GRPC(o RawOptions, marker string, message []byte) Servers {
 	return all
 }
 
+// opening accepts a connection of HTTP/2: its settings, and those of the client acknowledged.
+const opening = "accept\nawait \"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n\"\nsettings\nframe settings end stream=0"
+
 // connection is the script of one connection: settings, then what each stream gets.
 func connection(script func(stream int) []string) string {
-	lines := []string{
-		"accept", `await "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"`,
-		frame(4, 0, 0, ""), frame(4, 1, 0, ""), // our settings; theirs are acknowledged
-	}
+	lines := []string{opening}
 	for i := range streams {
 		lines = append(lines, script(2*i+1)...)
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
 
-const (
-	endStream  = 1
-	endHeaders = 4
-	statusOK   = "\x88" // :status 200, by its place in the static table (RFC 7541 appendix A)
-)
+// headers is the line that sends the head of a reply, trailers that which ends it well, and data that which sends content.
+func headers(stream int) string { return fmt.Sprintf("headers stream=%d", stream) }
 
-var (
-	replyHead  = []byte(statusOK + literal("content-type", "application/grpc+proto"))
-	okTrailers = []byte(literal("grpc-status", "0"))
-)
-
-// literal is a field that enters no table, not compressed (RFC 7541 section 6.2.2). Both parts are shorter than 127.
-func literal(name, value string) string {
-	return "\x00" + string(rune(len(name))) + name + string(rune(len(value))) + value
+func trailers(stream int) string {
+	return fmt.Sprintf(`headers end stream=%d "grpc-status: 0"`, stream)
 }
 
-// frame is the line that sends one frame.
-func frame(kind, flags byte, stream int, payload string) string {
-	head := binary.BigEndian.AppendUint32(nil, uint32(len(payload)))[1:]
-	head = binary.BigEndian.AppendUint32(append(head, kind, flags), uint32(stream))
-	return "sendhex " + hex.EncodeToString(append(head, payload...))
+func data(stream int, payload []byte) string {
+	return fmt.Sprintf("frame data stream=%d hex(%x)", stream, payload)
 }
-
-func headers(stream int, flags byte, fields []byte) string {
-	return frame(1, flags|endHeaders, stream, string(fields))
-}
-
-func data(stream int, payload []byte) string { return frame(0, 0, stream, string(payload)) }
 
 // dataFrame is a message with its prefix: not compressed, and its length.
 func dataFrame(message []byte) []byte {
-	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
+	return append(prefix(0, int64(len(message))), message...)
 }
 
 // answer is a whole reply.
 func answer(stream int, messages []byte) string {
-	return strings.Join([]string{headers(stream, 0, replyHead), data(stream, messages), headers(stream, endStream, okTrailers)}, "\n")
+	return strings.Join([]string{headers(stream), data(stream, messages), trailers(stream)}, "\n")
 }
 
 func grpcServer(t testing.TB, o RawOptions, script string) Server {

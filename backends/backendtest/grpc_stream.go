@@ -13,7 +13,7 @@ func GRPCStream(o RawOptions, marker string, message []byte) Servers {
 	ask := "await " + strconv.Quote(marker)
 	whole := dataFrame(message)
 	cut := whole[:len(whole)-1]
-	head := headers(1, 0, replyHead)
+	head := headers(1)
 	all := Servers{}
 	for fault, script := range map[Fault]func(n int) []string{
 		SlowHead: func(int) []string { return []string{ask, "split 1 200us", data(1, whole)} },
@@ -44,10 +44,7 @@ func GRPCStream(o RawOptions, marker string, message []byte) Servers {
 // streamConnection is the script of one connection with one stream: settings, the head of the replies, then what each
 // request gets.
 func streamConnection(head string, script func(n int) []string) string {
-	lines := []string{
-		"accept", `await "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"`,
-		frame(4, 0, 0, ""), frame(4, 1, 0, ""),
-	}
+	lines := []string{opening}
 	for n := range streams {
 		one := script(n)
 		if n == 0 { // the stream is open once the request is there

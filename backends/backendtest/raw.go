@@ -244,15 +244,22 @@ func (p *played) await(want []byte) bool {
 	return true
 }
 
+// send writes a payload, at once where it is short.
 func (p *played) send(all payload) bool {
+	var short []byte
 	for _, one := range all {
-		for b, n := (part{p.fill(one.bytes), one.n}).gathered(); n > 0; n-- {
-			if !p.write(b) {
+		b, n := part{p.fill(one.bytes), one.n}.gathered()
+		for ; n > 0; n-- {
+			if short = append(short, b...); len(short) < gatherMost {
+				continue
+			}
+			if !p.write(short) {
 				return false
 			}
+			short = short[:0]
 		}
 	}
-	return true
+	return len(short) == 0 || p.write(short)
 }
 
 // write sends bytes as they are, in pieces where the script wants some.

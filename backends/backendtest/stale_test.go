@@ -1,7 +1,6 @@
 package backendtest
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -24,22 +23,19 @@ func staleRequest() backends.Request {
 // leavers are servers that answer one request on each connection and end it, by the way they do so.
 func leavers() map[string]func(t testing.TB) Server {
 	ask, whole := "await "+strconv.Quote("MARK"), dataFrame([]byte(marked))
-	leaving := string(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, 1), 0)) // the last stream, NO_ERROR
 	all := map[string]func(t testing.TB) Server{}
 	for name, end := range map[string][]string{
 		"close":              {"close"},
 		"close a bit later":  {"delay 100us", "close"},
-		"go away, close":     {frame(frameGoAway, 0, 0, leaving), "close"},
-		"go away, no close":  {frame(frameGoAway, 0, 0, leaving), `await "never"`},
-		"go away, then late": {frame(frameGoAway, 0, 0, leaving), "delay 100us", "close"},
+		"go away, close":     {"goaway 1 NO_ERROR", "close"},
+		"go away, no close":  {"goaway 1 NO_ERROR", `await "never"`},
+		"go away, then late": {"goaway 1 NO_ERROR", "delay 100us", "close"},
 	} {
 		script := connection(func(n int) []string { return append([]string{ask, answer(n, whole)}, end...) })
 		all[name] = func(t testing.TB) Server { return grpcServer(t, RawOptions{}, script) }
 	}
 	return all
 }
-
-const frameGoAway = 7
 
 // Servers that end each connection after its first reply cost reconnects, never errors: at every moment at which a
 // request can meet the end, from lanes with a connection each and from lanes that share.
