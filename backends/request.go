@@ -66,6 +66,7 @@ type Output struct {
 	// Classification above 0 asks for classes in the output's place: so many of its largest values, the largest first, as BYTES
 	// "value:index" or "value:index:label". In the last dimension then stand the classes.
 	Classification int64
+	Parameters     []Parameter // as Request.Parameters
 }
 
 // Sequence makes a request one of a sequence, for a model that keeps state: the id and the marks of the first and the

@@ -53,6 +53,8 @@ type Tensor struct {
 	Type  DataType
 	Shape []int64
 	Data  []byte
+	// Parameters are those of an input that the model reads, as Request.Parameters.
+	Parameters []Parameter
 }
 
 // Elements is the product of shape, or an error for a negative dimension or more than 2^40 elements.

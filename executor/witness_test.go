@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -45,6 +46,7 @@ type request struct {
 	peer           string
 	params         map[string]any
 	outputs        []string
+	in, out        map[string]any // parameters of IN, and of the outputs, whichever they are of
 	shape          []int64
 	data           []byte // raw form of IN; nil: JSON
 	text           string // JSON form of IN's data
@@ -285,8 +287,9 @@ func readHTTP(in *http.Request, body []byte) request {
 	var doc struct {
 		Parameters map[string]any
 		Inputs     []struct {
-			Shape []int64
-			Data  json.RawMessage
+			Shape      []int64
+			Data       json.RawMessage
+			Parameters map[string]any
 		}
 		Outputs []struct {
 			Name       string
@@ -298,7 +301,7 @@ func readHTTP(in *http.Request, body []byte) request {
 	if err := d.Decode(&doc); err != nil || len(doc.Inputs) != 1 {
 		return request{text: fmt.Sprintf("unreadable: %v %q", err, body)}
 	}
-	r := request{params: doc.Parameters, shape: doc.Inputs[0].Shape, text: string(doc.Inputs[0].Data), binaryOutput: doc.Parameters["binary_data_output"] == true}
+	r := request{params: doc.Parameters, in: doc.Inputs[0].Parameters, out: map[string]any{}, shape: doc.Inputs[0].Shape, text: string(doc.Inputs[0].Data), binaryOutput: doc.Parameters["binary_data_output"] == true}
 	delete(r.params, "binary_data_output")
 	if doc.Inputs[0].Data == nil {
 		r.data = body[size:]
@@ -306,16 +309,22 @@ func readHTTP(in *http.Request, body []byte) request {
 	for _, o := range doc.Outputs {
 		r.outputs = append(r.outputs, wanted(o.Name, o.Parameters["classification"]))
 		r.binaryOutput = o.Parameters["binary_data"] == true
+		maps.Copy(r.out, o.Parameters)
 	}
-	for k, v := range r.params {
-		if n, ok := v.(json.Number); ok {
-			if i, err := n.Int64(); err == nil {
-				r.params[k] = i
-			} else if f, err := n.Float64(); err == nil {
-				r.params[k] = f
+	for _, params := range []map[string]any{r.params, r.in, r.out} {
+		for k, v := range params {
+			if n, ok := v.(json.Number); ok {
+				if i, err := n.Int64(); err == nil {
+					params[k] = i
+				} else if f, err := n.Float64(); err == nil {
+					params[k] = f
+				}
 			}
 		}
 	}
+	delete(r.in, "binary_data_size")
+	delete(r.out, "binary_data")
+	delete(r.out, "classification")
 	return r
 }
 
@@ -392,7 +401,7 @@ func fields(b []byte, visit func(n, v uint64, b []byte)) {
 }
 
 func readGRPC(message []byte) request {
-	r := request{params: map[string]any{}, binaryOutput: true}
+	r := request{params: map[string]any{}, in: map[string]any{}, out: map[string]any{}, binaryOutput: true}
 	fields(message, func(n, _ uint64, b []byte) {
 		switch n {
 		case 1:
@@ -403,6 +412,9 @@ func readGRPC(message []byte) request {
 			readParameter(b, r.params)
 		case 5:
 			fields(b, func(n, v uint64, b []byte) {
+				if n == 4 {
+					readParameter(b, r.in)
+				}
 				if n == 3 && b == nil {
 					r.shape = append(r.shape, int64(v))
 				}
@@ -421,6 +433,8 @@ func readGRPC(message []byte) request {
 				}
 			})
 			r.outputs = append(r.outputs, wanted(name, params["classification"]))
+			delete(params, "classification")
+			maps.Copy(r.out, params)
 		case 7:
 			r.data = b
 		}

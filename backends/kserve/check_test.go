@@ -87,7 +87,9 @@ func TestUncompared(t *testing.T) {
 		{"compressed other JSON", packed(t, 200, "gzip", "gzip", `{"status":"ok"}`), nil, backends.Decode, "the reply has no outputs"},
 	} {
 		for _, size := range []int{1 << 20, 13} {
-			call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: expect(&backends.Request{Outputs: c.asked}, nil)}
+			e := expect(&backends.Request{Outputs: c.asked}, nil)
+			e.packed = true // compressed replies are asked for
+			call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: e}
 			w := http1.New(&httpJudge{}, http1.Options{})
 			s := &backends.Sample{N: 1} // not one that is looked at closely
 			w.Begin(0, call, backends.Fields{}, s)

@@ -31,6 +31,22 @@ func TestHTTPShared(t *testing.T) {
 	if diff := cmp.Diff(want, strings.Replace(string(got), `"parameters":{"binary_data_output":true},`, "", 1)); diff != "" {
 		t.Error(diff)
 	}
+	r.Inputs = append([]backends.Tensor(nil), r.Inputs...)
+	r.Inputs[0].Parameters = []backends.Parameter{{Name: "content_type", Value: "np"}}
+	r.Outputs[1].Parameters = []backends.Parameter{{Name: "k", Value: int64(3)}}
+	if call, err = openFor(t, backends.Target{URL: "http://h", Model: "m"}).PrepareShared(r, p); err != nil {
+		t.Fatal(err)
+	}
+	_, got, _ = bytes.Cut(sent(new(HTTP).newWire(), call, backends.Fields{ID: 7, Region: 12}), []byte("\r\n\r\n"))
+	for _, part := range []string{`"shared_memory_byte_size":8,"content_type":"np"}},`, `"shared_memory_offset":64,"shared_memory_byte_size":32,"k":3}}]}`} {
+		if !strings.Contains(string(got), part) {
+			t.Errorf("no %s in %s", part, got)
+		}
+	}
+	r.Inputs[0].Parameters[0].Name = "binary_data_size"
+	if _, err := openFor(t, backends.Target{URL: "http://h", Model: "m"}).Prepare(r); err == nil || !strings.Contains(err.Error(), "parameter binary_data_size of input IN cannot be set") {
+		t.Errorf("a parameter of the client's own: %v", err)
+	}
 	classes := simple
 	classes.Outputs = []backends.Output{{Name: "A"}, {Name: "B", Classification: 3}}
 	for name, wrong := range map[string]backends.Request{"classes": classes, "a body": {Body: []byte("{}"), Model: "m"}, "other inputs": {Model: "m"}} {

@@ -147,7 +147,7 @@ func tensorHead(t *backends.Tensor, shared *Place) []byte {
 	if shared != nil {
 		b = shared.parameters(appendParameter(b, 4, &backends.Parameter{Name: sharedRegion, Value: shared.Region}), 4)
 	}
-	return b
+	return appendEntries(b, 4, t.Parameters)
 }
 
 // requestedOutput is an InferRequestedOutputTensor: name 1, parameters 2.
@@ -156,7 +156,15 @@ func requestedOutput(o *backends.Output) []byte {
 	if o.Classification > 0 {
 		b = appendParameter(b, 2, &backends.Parameter{Name: classification, Value: o.Classification})
 	}
-	return b
+	return appendEntries(b, 2, o.Parameters)
+}
+
+// appendEntries appends parameters as entries of map<string, InferParameter>, field number of its message.
+func appendEntries(dst []byte, number protow.Number, list []backends.Parameter) []byte {
+	for i := range list {
+		dst = appendParameter(dst, number, &list[i])
+	}
+	return dst
 }
 
 // appendParameter appends an entry of map<string, InferParameter>, field number of its message: bool 1, int64 2, string 3,

@@ -180,12 +180,17 @@ func (c *HTTP) encode(r *backends.Request, p *Places) (text holes, raw [][]byte,
 		text.text([2]string{`,"outputs":[`, ","}[min(i, 1)])
 		text.bytes = appendJSON(append(text.bytes, `{"name":`...), o.Name)
 		if place := p.output(i); place != nil {
-			text.outputPlace(p, place)
+			if err := text.outputPlace(p, place, o.Parameters); err != nil {
+				return text, nil, err
+			}
 			continue
 		}
 		text.text(fmt.Sprintf(`,"parameters":{"binary_data":%t`, !c.target.OutputJSON))
 		if o.Classification > 0 {
 			text.text(fmt.Sprintf(`,"%s":%d`, classification, o.Classification))
+		}
+		if text.bytes, err = appendOwn(text.bytes, o.Parameters); err != nil {
+			return text, nil, err
 		}
 		text.text("}}")
 	}
@@ -246,20 +251,43 @@ func (c *HTTP) appendInput(text []byte, t *backends.Tensor, shared *Place) ([]by
 		}
 		text = strconv.AppendInt(text, d, 10)
 	}
-	text = append(append(text, `],"datatype":"`...), t.Type...)
+	text = append(append(append(text, `],"datatype":"`...), t.Type...), '"')
+	var err error
 	switch {
 	case shared != nil:
-		text = appendJSON(append(text, `","parameters":{"`+sharedRegion+`":`...), shared.Region)
-		return append(text, shared.json()+"}}"...), nil
+		text = appendJSON(append(text, `,"parameters":{"`+sharedRegion+`":`...), shared.Region)
+		text, err = appendOwn(append(text, shared.json()...), t.Parameters)
+		return append(text, "}}"...), err
 	case !c.target.InputJSON:
-		text = append(text, `","parameters":{"binary_data_size":`...)
-		return append(strconv.AppendInt(text, int64(len(t.Data)), 10), "}}"...), nil
+		text = strconv.AppendInt(append(text, `,"parameters":{"binary_data_size":`...), int64(len(t.Data)), 10)
+		text, err = appendOwn(text, t.Parameters)
+		return append(text, "}}"...), err
+	case len(t.Parameters) > 0:
+		if text, err = appendOwn(append(text, `,"parameters":{`...), t.Parameters); err != nil {
+			return nil, err
+		}
+		text = append(text, '}')
 	}
-	text, err := appendData(append(text, `","data":[`...), t)
+	text, err = appendData(append(text, `,"data":[`...), t)
 	if err != nil {
 		return nil, fmt.Errorf("input %s: %w: use tensors: {input: binary}", t.Name, err)
 	}
 	return append(text, "]}"...), nil
+}
+
+// appendOwn appends the parameters of an input or output to an object of them.
+func appendOwn(text []byte, list []backends.Parameter) ([]byte, error) {
+	for i := range list {
+		p := &list[i]
+		if err := checkFinite(p); err != nil {
+			return nil, err
+		}
+		if text[len(text)-1] != '{' {
+			text = append(text, ',')
+		}
+		text = appendJSON(append(appendJSON(text, p.Name), ':'), p.Value)
+	}
+	return text, nil
 }
 
 // appendData appends a tensor's elements in row-major order, flat.

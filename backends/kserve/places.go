@@ -80,11 +80,15 @@ func (p *Place) json() string {
 }
 
 // outputPlace appends the parameters of a requested output and ends it.
-func (h *holes) outputPlace(p *Places, at *Place) {
+func (h *holes) outputPlace(p *Places, at *Place, own []backends.Parameter) (err error) {
 	front := appendJSON(nil, p.Output)
 	h.bytes = append(append(h.bytes, `,"parameters":{"`+sharedRegion+`":`...), front[:len(front)-1]...)
 	h.place(backends.FieldRegion, regionHole)
-	h.text(`"` + at.json() + "}}")
+	if h.bytes, err = appendOwn(append(h.bytes, `"`+at.json()...), own); err != nil {
+		return err
+	}
+	h.text("}}")
+	return nil
 }
 
 // parameters appends the numbers of a place to a message that has parameters as field number.
@@ -100,7 +104,7 @@ func (p *Place) parameters(dst []byte, number protow.Number) []byte {
 func (h *holes) outputs(list []backends.Output, p *Places) {
 	for i := range list {
 		var o holes
-		o.bytes = p.Outputs[i].parameters(protow.AppendString([]byte(nil), 1, list[i].Name), 2)
+		o.bytes = appendEntries(p.Outputs[i].parameters(protow.AppendString([]byte(nil), 1, list[i].Name), 2), 2, list[i].Parameters)
 		o.entry(2, sharedRegion, textParam, p.Output, backends.FieldRegion, regionHole)
 		h.bytes = protow.AppendHead(h.bytes, 6, len(o.bytes))
 		h.join(o)

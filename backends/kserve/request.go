@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
 )
@@ -37,6 +38,12 @@ func Complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 	for i := range r.Inputs {
 		errs = append(errs, checkTensor(&r.Inputs[i]))
 	}
+	for i := range r.Inputs {
+		errs = append(errs, checkOwn("input", r.Inputs[i].Name, r.Inputs[i].Parameters))
+	}
+	for i := range r.Outputs {
+		errs = append(errs, checkOwn("output", r.Outputs[i].Name, r.Outputs[i].Parameters))
+	}
 	for _, p := range r.Parameters {
 		if r.Sequence != nil && (p.Name == sequenceID || p.Name == sequenceStart || p.Name == sequenceEnd) {
 			errs = append(errs, fmt.Errorf("parameter %s cannot be set: the requests form sequences, whose ids and ends come with them", p.Name))
@@ -48,6 +55,26 @@ func Complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 		}
 	}
 	return r, errors.Join(errs...)
+}
+
+// ownParameters are those of tensors that the client decides about.
+var ownParameters = []string{"binary_data_size", "binary_data", classification, sharedRegion, sharedOffset, sharedSize}
+
+// checkOwn refuses parameters of an input or output that the client sets by itself, or that no protocol can carry.
+func checkOwn(what, name string, list []backends.Parameter) error {
+	var errs []error
+	for i := range list {
+		p := &list[i]
+		if slices.Contains(ownParameters, p.Name) {
+			errs = append(errs, fmt.Errorf("parameter %s of %s %s cannot be set: the client decides about it", p.Name, what, name))
+		}
+		switch p.Value.(type) {
+		case bool, int64, float64, string:
+		default:
+			errs = append(errs, fmt.Errorf("parameter %s of %s %s is a %T, want bool, int, number or text", p.Name, what, name, p.Value))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // mergeParameters puts over over base, by name, in base's order.

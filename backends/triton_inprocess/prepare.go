@@ -3,6 +3,7 @@
 package inprocess
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -73,6 +74,9 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 	size := 0
 	for i := range r.Inputs {
 		t := &r.Inputs[i]
+		if len(t.Parameters) > 0 {
+			return nil, fmt.Errorf("input %s cannot have parameters: %w", t.Name, errTensorParameters)
+		}
 		q.inputs = append(q.inputs, input{
 			name: c.text(q, t.Name), datatype: datatypeOf(t.Type), shape: pin(c, q, t.Shape), dims: uintptr(len(t.Shape)),
 			data: pin(c, q, t.Data), size: uintptr(len(t.Data)),
@@ -80,6 +84,9 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 		size += len(t.Data)
 	}
 	for _, o := range r.Outputs {
+		if len(o.Parameters) > 0 {
+			return nil, fmt.Errorf("output %s cannot have parameters: %w", o.Name, errTensorParameters)
+		}
 		if o.Classification > 0 {
 			return nil, fmt.Errorf("output %s cannot come as classes: Triton makes them in its HTTP and gRPC front ends only", o.Name)
 		}
@@ -92,6 +99,9 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 	}
 	return &backends.Call{Size: max(size, 1), Row: r.Row, Items: r.Items, Stateful: r.Sequence != nil, Impl: q}, nil
 }
+
+// errTensorParameters is what the library lacks.
+var errTensorParameters = errors.New("Triton's library takes those of whole requests only; over HTTP and gRPC they are sent")
 
 // pin keeps a slice where it is until the Conn is closed.
 func pin[T any](c *conn, q *request, s []T) uintptr {

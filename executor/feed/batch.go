@@ -137,7 +137,7 @@ func (b *builder) own(req *backends.Request, rows []row) error {
 	params := b.parametersOf(rec)
 	for i := range rows[1:] {
 		other := rows[i+1].rec
-		if !slices.Equal(params, b.parametersOf(other)) || !slices.Equal(rec.wanted, other.wanted) {
+		if !slices.Equal(params, b.parametersOf(other)) || !slices.EqualFunc(rec.wanted, other.wanted, sameOutput) {
 			return fmt.Errorf("the rows of a batch of %d do not have the same parameters and outputs", len(rows))
 		}
 	}
@@ -153,6 +153,11 @@ func (b *builder) own(req *backends.Request, rows []row) error {
 		req.Outputs = rec.wanted
 	}
 	return nil
+}
+
+// sameOutput reports whether two rows ask for an output in the same way.
+func sameOutput(a, b backends.Output) bool {
+	return a.Name == b.Name && a.Classification == b.Classification && slices.Equal(a.Parameters, b.Parameters)
 }
 
 // expectation is what a reply must be; nil: nothing is compared.
@@ -190,6 +195,8 @@ func (b *builder) concat(rows []row, items int64, ports []backends.Port, of func
 				return nil, fmt.Errorf("the rows of a batch of %d do not have the same tensors (%q is missing in one)", len(rows), missing(firsts, tensors))
 			case !slices.Equal(tensors[i].Shape, firsts[i].Shape):
 				return nil, fmt.Errorf("the rows of a batch of %d have %q in the shapes %v and %v", len(rows), t.Name, firsts[i].Shape, tensors[i].Shape)
+			case !slices.Equal(tensors[i].Parameters, t.Parameters):
+				return nil, fmt.Errorf("the rows of a batch of %d do not have the same parameters of %q", len(rows), t.Name)
 			case whole && !bytes.Equal(tensors[i].Data, t.Data):
 				return nil, fmt.Errorf("%q holds a shape, which is sent once for the whole batch of %d, and the rows have different ones", t.Name, len(rows))
 			case !whole:

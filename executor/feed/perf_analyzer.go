@@ -3,6 +3,7 @@ package feed
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -21,6 +22,7 @@ func (r *reader) readPerfAnalyzer(data []byte) error {
 	var rows, expected []record
 	var streams, expectedStreams []int // how many steps each has; nil: rows
 	found, validated := false, false
+	var unread []string // names of other members
 	for c.open('{'); c.more('}'); {
 		switch key := string(c.key()); key {
 		case "data":
@@ -29,11 +31,12 @@ func (r *reader) readPerfAnalyzer(data []byte) error {
 		case "validation_data":
 			c.once("validation_data", &validated)
 			expected, expectedStreams = r.steps(&c, "validation_data")
-		default: // others may hold what they like, and a slip would leave something out
+		default: // perf_analyzer takes others and does not read them, and a slip would leave something out
 			const meant = "validation_data"
 			if near := source.Nearest(key, []string{meant}); near != "" && strings.Contains(key, "data") && len(key) <= len(meant)+2 {
-				c.fail("%q is read by nobody: did you mean %q", key, near)
+				c.fail("a file of rows has no %q: did you mean %q", key, near)
 			}
+			unread = append(unread, strconv.Quote(key))
 			c.skip()
 		}
 	}
@@ -47,6 +50,13 @@ func (r *reader) readPerfAnalyzer(data []byte) error {
 		if err := align(rows, expected, streams, expectedStreams); err != nil {
 			return err
 		}
+	}
+	if len(unread) > 0 {
+		r.diags = append(r.diags, source.Diagnostic{
+			Severity: source.Warning, Code: codeUnread, Pos: r.from.pos,
+			Summary: fmt.Sprintf("%s: nothing reads %s", r.from.name, strings.Join(unread, ", ")),
+			Detail:  "rows are under \"data\", what they expect is under \"validation_data\"",
+		})
 	}
 	r.records = append(r.records, rows...)
 	return nil

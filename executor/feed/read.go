@@ -25,6 +25,7 @@ const (
 	codeUnbuilt = "not-built-yet"
 	codeClasses = "no-classes"
 	codeUnasked = "not-asked-for"
+	codeUnread  = "nothing-reads"
 )
 
 // Formats that are read as rows of tensors.

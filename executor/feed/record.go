@@ -56,8 +56,9 @@ const (
 type value struct {
 	form     form
 	text     []byte
-	typ      string  // datatype that a v2 body says
-	shape    []int64 // with the batch dimension, that a v2 body says
+	typ      string                // datatype that a v2 body says
+	shape    []int64               // with the batch dimension, that a v2 body says
+	params   *[]backends.Parameter // of the tensor; nil: none
 	array    *array
 	arrayRow int // of array; -1: all of it
 }

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ type elements struct {
 	// nested is how lists are nested; it counts only where it says more than a flat list.
 	nested []int64
 	count  int64
+	params *[]backends.Parameter // nil: none
 }
 
 // decode makes a tensor of a value, and says how many items of a batch it holds where it has the batch dimension (else 0).
@@ -56,6 +58,12 @@ func (b *builder) decode(p *backends.Port, v *value, what string) (t backends.Te
 		return t, 0, errors.New(": " + wrongCount(t.Shape, p.Type, want, e.count, v))
 	}
 	t.Data = e.data
+	if params := cmp.Or(e.params, v.params); params != nil {
+		if what == "output" {
+			return t, 0, errors.New(": an expected output has no parameters")
+		}
+		t.Parameters = *params
+	}
 	return t, items, nil
 }
 
@@ -131,6 +139,7 @@ func wrappedElements(t backends.DataType, text []byte) (e elements, err error) {
 	c := cursor{b: text}
 	var inner, b64 []byte
 	var shape []int64
+	var params *[]backends.Parameter
 	for c.open('{'); c.more('}'); {
 		switch key := string(c.key()); key {
 		case "content":
@@ -139,8 +148,12 @@ func wrappedElements(t backends.DataType, text []byte) (e elements, err error) {
 			b64 = c.value()
 		case "shape":
 			shape = c.dims()
+		case "parameters":
+			for c.open('{'); c.more('}'); {
+				params = c.parameter(params, string(c.key()))
+			}
 		default:
-			c.fail("a tensor map holds content or b64, and shape; it has %q", key)
+			c.fail("a tensor map holds content or b64, shape and parameters; it has %q", key)
 		}
 	}
 	if c.err == nil && kind(inner) == "a map" {
@@ -163,7 +176,7 @@ func wrappedElements(t backends.DataType, text []byte) (e elements, err error) {
 	default:
 		e.data, e.count, err = base64Elements(t, b64)
 	}
-	e.shape = shape
+	e.shape, e.params = shape, params
 	return e, err
 }
 

@@ -11,10 +11,11 @@ import (
 
 // readV2 reads KServe v2 bodies, one after the other, as they stand:
 //
-//	file  := body … | body raw     raw: the data of inputs with "binary_data_size", in their order
-//	body  := { "inputs": [ input, … ] [, "outputs": [ {"name": text [, "parameters": { "classification": N }]}, … ]] [, "parameters": { … }] [, "id": text] }
-//	       | [ input, … ] | input
-//	input := { "name": text, "shape": [d, …], "datatype": text, "data": [ … ] [, "parameters": { … }] }
+//	file   := body … | body raw     raw: the data of inputs with "binary_data_size", in their order
+//	body   := { "inputs": [ input, … ] [, "outputs": [ output, … ]] [, "parameters": { … }] [, "id": text] }
+//	        | [ input, … ] | input
+//	input  := { "name": text, "shape": [d, …], "datatype": text, "data": [ … ] [, "parameters": { … }] }
+//	output := { "name": text [, "parameters": { "classification": N, … }] }
 //
 // Shapes hold the batch dimension where the model has one: such a body is a request of so many items.
 func (r *reader) readV2(data []byte) error {
@@ -102,7 +103,7 @@ func (r *reader) v2Input(c *cursor) (f field, ok bool) {
 		case "data":
 			f.value.text = c.value()
 		case "parameters":
-			c.rawSize(&f.value)
+			r.inputParameters(c, &f.value)
 		default:
 			c.fail("an input has no %q: it holds name, shape, datatype, data and parameters", key)
 		}
@@ -135,18 +136,41 @@ func (c *cursor) dims() []int64 {
 	return dims
 }
 
-// rawSize reads an input's parameters for the size of data behind the JSON.
-func (c *cursor) rawSize(v *value) {
+// inputParameters reads an input's parameters: the size of data behind the JSON, and what goes to the model.
+func (r *reader) inputParameters(c *cursor, v *value) {
 	for c.open('{'); c.more('}'); {
-		switch key := string(c.key()); key {
+		switch key := r.names.of(c.key()); key {
 		case "binary_data_size":
 			v.form, v.text = v2Raw, c.value()
 		case "shared_memory_region", "shared_memory_byte_size", "shared_memory_offset":
-			c.fail("%q: the data of an input must stand in the file; `shared_memory` of a stage puts it into a region", key)
+			c.fail("%q: the data of an input must be in the file; `shared_memory` of a stage puts it into a region", key)
 		default:
-			c.skip()
+			v.params = c.parameter(v.params, key)
 		}
 	}
+}
+
+// parameter reads the value of a parameter of a tensor, and adds it to those that there are; null is none.
+func (c *cursor) parameter(list *[]backends.Parameter, name string) *[]backends.Parameter {
+	text := c.value()
+	if c.err != nil {
+		return list
+	}
+	v, ok := scalar(&value{form: jsonAny, text: text})
+	if !ok {
+		c.fail("parameter %q is %s; it must be text, a number or a bool", name, kind(text))
+	}
+	if v == nil || c.err != nil {
+		return list
+	}
+	if list == nil {
+		list = new([]backends.Parameter)
+	}
+	if slices.ContainsFunc(*list, func(p backends.Parameter) bool { return p.Name == name }) {
+		c.fail("parameter %q stands twice", name)
+	}
+	*list = append(*list, backends.Parameter{Name: name, Value: v})
+	return list
 }
 
 // v2Outputs are the outputs that a body asks for. Whether they come as raw bytes is decided by the target's `tensors`.
@@ -154,35 +178,46 @@ func (r *reader) v2Outputs(c *cursor) (list []backends.Output) {
 	for c.open('['); c.more(']'); {
 		var o backends.Output
 		for c.open('{'); c.more('}'); {
-			switch string(c.key()) {
+			switch key := string(c.key()); key {
 			case "name":
 				o.Name = r.names.of(c.text())
 			case "parameters":
-				o.Classification = c.classification()
+				r.outputParameters(c, &o)
 			default:
-				c.skip()
+				c.fail("an output has no %q: it holds name and parameters", key)
 			}
+		}
+		if c.err == nil && o.Name == "" {
+			c.fail("an output has no name")
 		}
 		list = append(list, o)
 	}
 	return list
 }
 
-// classification reads an output's parameters for the number of classes that are wanted in its place; 0: none.
-func (c *cursor) classification() (classes int64) {
+// outputParameters reads an output's parameters: the number of classes that are wanted in its place, and what goes to the model.
+func (r *reader) outputParameters(c *cursor, o *backends.Output) {
+	var list *[]backends.Parameter
 	for c.open('{'); c.more('}'); {
-		if string(c.key()) != "classification" {
+		switch key := r.names.of(c.key()); key {
+		case "classification":
+			word := c.word()
+			n, err := strconv.ParseUint(string(word), 10, 32)
+			if c.err == nil && err != nil {
+				c.fail("\"classification\" must be a whole number of classes, found %s", word)
+			}
+			o.Classification = int64(n)
+		case "binary_data": // decided by the target
 			c.skip()
-			continue
+		case "shared_memory_region", "shared_memory_byte_size", "shared_memory_offset":
+			c.fail("%q: `shared_memory` of a stage puts outputs into a region", key)
+		default:
+			list = c.parameter(list, key)
 		}
-		word := c.word()
-		n, err := strconv.ParseUint(string(word), 10, 32)
-		if c.err == nil && err != nil {
-			c.fail("\"classification\" must be a whole number of classes, found %s", word)
-		}
-		classes = int64(n)
 	}
-	return classes
+	if list != nil {
+		o.Parameters = *list
+	}
 }
 
 // rawInputs gives the inputs whose data follow the JSON their bytes.

@@ -84,6 +84,7 @@ func Codes() []Code {
 		{"not-checked", "The plan could not be checked against its schema. This is a mistake in sluice."},
 		{"not-watchable", "`abort` stands on a condition that is never certainly false before the stage is over: on a mean, a rate, what the server counts, or a limit that only the end can break."},
 		{"nothing-expected", "Outputs are to be compared within tolerances, and no row of the data has outputs to compare with: nothing could fail."},
+		{"nothing-reads", "A file of data has members that nothing reads. Remove them, or correct their names."},
 		{"null-value", "A key has no value. Leave the key out, or give it one."},
 		{"option-missing", "An option of a command line needs another one that is not there."},
 		{"option-value", "The value of an option of a command line is missing, or none that the option takes."},
