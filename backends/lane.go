@@ -63,7 +63,7 @@ type LaneOptions struct {
 type Call struct {
 	Size     int    // bytes on the wire
 	Row      uint32 // data row, to match expected outputs afterwards
-	Items    uint32 // inferences in it (batch), for throughput
+	Items    uint32 // inferences in it (batch), for throughput; 0: unknown, of a whole body
 	Entry    uint16 // which kind of request of the stage's mix; 0 without one. Set by the executor before lanes see the call
 	Stateful bool   // part of a sequence: never resent
 	// MaxReply bounds the content of a reply in bytes, also once it is decompressed; 0: ReplyLimit.

@@ -52,7 +52,7 @@ type Request struct {
 	Parameters   []Parameter
 	Headers      []Header // over the target's
 	Row          uint32
-	Items        uint32
+	Items        uint32 // inferences in it; 0: the backend reads them from Body
 	Expect       *Expect
 	Body         []byte    // the whole request as it stands (Ability Bodies); nil: it is made of the rest
 	Sequence     *Sequence // nil: the request belongs to no sequence

@@ -87,6 +87,9 @@ func (t *trial) notes() {
 // notesOnReplies say what is odd about the replies that were looked at and is no error.
 func (t *trial) notesOnReplies() {
 	all := t.read.total.Aggregate
+	if n := all.Unsized; n > 0 {
+		t.note(result.UnknownBatch, "%s answered whose batch is not known: there is no throughput", were("request", n))
+	}
 	if n := all.OtherIDs; n > 0 {
 		t.note(result.OtherIDs, "%s answered with another id than the request's, of those that were looked at", were("request", n))
 	}

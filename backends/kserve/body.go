@@ -2,6 +2,8 @@ package kserve
 
 import (
 	"errors"
+	"math"
+	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
@@ -33,6 +35,103 @@ func isInferRequest(body []byte) bool {
 		}
 	}
 	return w.Err() == nil && len(body) > 0
+}
+
+// The items of a whole body are read from the shape of its first input with a batch dimension, as the model's metadata say that it
+// has one; 0: that cannot be known.
+
+// itemsOf gives the items of a shape; named is the input's name, "" where it is not known.
+func itemsOf(sig *backends.Signature, name string, shape []int64) (items uint32, ok bool) {
+	shapeTensor := slices.ContainsFunc(sig.Inputs, func(p backends.Port) bool { return p.ShapeTensor && p.Name == name })
+	if shapeTensor || len(shape) == 0 || shape[0] < 1 || shape[0] > math.MaxUint32 {
+		return 0, false
+	}
+	return uint32(shape[0]), true
+}
+
+// batched reports whether the model of a body takes batches. items: those of a body, if it does not, or if that is not known.
+func batched(r *backends.Request) (is bool, items uint32) {
+	switch sig := r.Signature; {
+	case sig == nil || sig.Model == "":
+		return false, 0
+	case !sig.Batched:
+		return false, 1
+	}
+	return true, 0
+}
+
+// jsonItems reads the JSON of a request.
+func jsonItems(r *backends.Request) uint32 {
+	is, items := batched(r)
+	sc := scanner{b: r.Body}
+	for sc.begin('{'); is && sc.more('}'); {
+		if string(sc.key()) != "inputs" || sc.peek() != '[' {
+			sc.skip()
+			continue
+		}
+		for sc.begin('['); sc.more(']'); {
+			name, shape := "", []int64(nil)
+			for sc.begin('{'); sc.more('}'); {
+				switch key := sc.key(); {
+				case string(key) == "name" && sc.peek() == '"':
+					name = string(plain(&sc))
+				case string(key) == "shape" && sc.peek() == '[':
+					for sc.begin('['); sc.more(']'); {
+						shape = append(shape, sc.dimension())
+					}
+				default:
+					sc.skip()
+				}
+			}
+			if n, ok := itemsOf(r.Signature, name, shape); ok && items == 0 && !sc.bad {
+				items = n
+			}
+		}
+	}
+	return items
+}
+
+// messageItems reads a ModelInferRequest: inputs 5, of each name 1 and shape 3.
+func messageItems(r *backends.Request) uint32 {
+	is, items := batched(r)
+	for w := protow.Walk(r.Body); is && items == 0 && w.Next(); {
+		if !w.Is(5) {
+			continue
+		}
+		name, shape := "", []int64(nil)
+		for f := protow.Walk(w.Bytes); f.Next(); {
+			switch {
+			case f.Is(1):
+				name = string(f.Bytes)
+			case f.Field == 3:
+				var err error
+				if shape, err = f.Ints(shape); err != nil {
+					shape = nil
+				}
+			}
+		}
+		if n, ok := itemsOf(r.Signature, name, shape); ok {
+			items = n
+		}
+	}
+	return items
+}
+
+// named takes model and version from a ModelInferRequest (1 and 2). What is known of the plan's model says nothing of another one.
+func named(r *backends.Request) {
+	model := ""
+	r.ModelVersion = ""
+	for w := protow.Walk(r.Body); w.Next(); {
+		switch {
+		case w.Is(1):
+			model = string(w.Bytes)
+		case w.Is(2):
+			r.ModelVersion = string(w.Bytes)
+		}
+	}
+	if model != r.Model {
+		r.Signature = nil
+	}
 }
 
 // bodyParts are a ModelInferRequest and behind it what a stream asks for besides (see streamed), where it does not say that
@@ -70,6 +169,11 @@ func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, er
 		return nil, errors.New("the body is no JSON")
 	}
 	size := sc.at
+	if c.generates() {
+		r.Items = 1
+	} else {
+		r.Items = jsonItems(r)
+	}
 	call, err := c.call(r, path, holes{}, [][]byte{r.Body}, size, !sc.end())
 	if err != nil {
 		return nil, err

@@ -93,6 +93,8 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 		if !isInferRequest(r.Body) {
 			return nil, errors.New("the body is no ModelInferRequest: over gRPC it is the encoded message, JSON is for http://")
 		}
+		named(&r)
+		r.Items = messageItems(&r)
 		return c.call(&r, bodyParts(&r), head, nil)
 	}
 	text := ModelRequest(r.Model, r.ModelVersion)

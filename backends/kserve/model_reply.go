@@ -39,7 +39,7 @@ func newModelReply(r *backends.Request) *modelReply {
 		name: r.Model, alias: sig.Model, version: r.ModelVersion, outputs: sig.Outputs, batched: sig.Batched,
 		configured: sig.Configured, decoupled: sig.Decoupled, body: r.Body != nil,
 	}
-	if sig.Batched && r.Body == nil {
+	if sig.Batched {
 		m.batch = int64(r.Items)
 	}
 	return m

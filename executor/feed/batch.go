@@ -91,6 +91,9 @@ func (b *builder) checkItems(rows []row, size int) bool {
 func (b *builder) join(rows []row) (backends.Request, error) {
 	first := &rows[0]
 	items := max(int64(len(rows)), first.items)
+	if first.body != nil {
+		items = 0 // the backend reads them from the body
+	}
 	req := backends.Request{
 		Model: b.request.Model, Outputs: b.wantedOutputs(), Items: uint32(items), Body: first.body,
 		Parameters: parameters(b.request.Parameters), Headers: headers(b.request.Headers), Signature: &b.sig,

@@ -79,6 +79,7 @@ func (c *Counts) Failed() (n int64) {
 // Flow are sums over completions in the window. Bytes are those of every completion, the rest those of ok ones.
 type Flow struct {
 	Completed, Items, Responses int64
+	Unsized                     int64 // ok ones whose items are not known
 	EndedSequences              int64
 	GoodCompleted               int64
 	BytesSent, BytesReceived    int64
@@ -226,6 +227,9 @@ func (a *Aggregate) flow(s *backends.Sample, good bool) {
 	if ended(s) {
 		a.EndedSequences++
 	}
+	if s.Items == 0 {
+		a.Unsized++
+	}
 	a.Items += int64(s.Items)
 	a.Responses += int64(s.Responses)
 }
@@ -265,6 +269,7 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	a.GoodCompleted += o.GoodCompleted
 	a.EndedSequences += o.EndedSequences
 	a.Items += o.Items
+	a.Unsized += o.Unsized
 	a.Responses += o.Responses
 	a.BytesSent += o.BytesSent
 	a.BytesReceived += o.BytesReceived

@@ -69,7 +69,7 @@ var values = valueTable()
 
 func valueTable() map[string]func(*Aggregate) float64 {
 	t := map[string]func(*Aggregate) float64{
-		"throughput":          func(a *Aggregate) float64 { return a.perSecond(a.Items) },
+		"throughput":          func(a *Aggregate) float64 { return a.sized(a.perSecond(a.Items)) },
 		"requests.rate":       func(a *Aggregate) float64 { return a.perSecond(a.Completed) },
 		"responses.rate":      func(a *Aggregate) float64 { return a.perSecond(a.Responses) },
 		"bytes.sent.rate":     func(a *Aggregate) float64 { return a.perSecond(a.BytesSent) },
@@ -113,6 +113,14 @@ func (a *Aggregate) offered() float64 {
 		return float64(a.Arrivals)
 	}
 	return a.planned(a.Planned)
+}
+
+// sized is v, which is no data where the batch of a request is not known.
+func (a *Aggregate) sized(v float64) float64 {
+	if a.Unsized > 0 {
+		return math.NaN()
+	}
+	return v
 }
 
 // perSecond is n over the window. Without a single request there is nothing to be slow about: no data.

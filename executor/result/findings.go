@@ -23,6 +23,7 @@ const (
 	LostSamples   = "lost_samples"
 	StrayReplies  = "stray_replies"
 	OtherIDs      = "other_ids"
+	UnknownBatch  = "unknown_batch"
 	UnnamedModel  = "unnamed_model"
 )
 
@@ -76,6 +77,11 @@ func FindingCodes() []FindingCode {
 			StrayReplies, Note,
 			"Replies came on a stream that belong to no request that is in flight: the server answered under another id, or once more after the final response.",
 			"Look for a model that answers after its final response, or for a proxy that mixes streams up. The replies are in no number.",
+		},
+		{
+			UnknownBatch, Note,
+			"The batch of whole bodies cannot be read from them, or the model's metadata do not say whether it takes batches. So inferences are not counted, and throughput has no data.",
+			"Use requests.rate, or send the rows of a file instead of `bodies`.",
 		},
 		{
 			OtherIDs, Note,
