@@ -87,6 +87,9 @@ func lacksEvidence(n *result.Node) string {
 	if len(n.Trials) > 0 && !slices.ContainsFunc(n.Trials, func(t result.Trial) bool { return t.Used }) {
 		return fmt.Sprintf("the search of %s found nothing: %s", n.ID, n.Reason)
 	}
+	if i := slices.IndexFunc(n.Repeats, func(r result.Repeat) bool { return len(n.Trials) > 0 && succeeded(r.Metrics) == 0 }); i >= 0 {
+		return fmt.Sprintf("the search of %s found nothing in repeat %d of %d: %s", n.ID, i+1, len(n.Repeats), n.Repeats[i].Reason)
+	}
 	if sent, ok := n.Metrics[metric.RequestsCount].Stat(metric.Stat{}); ok && sent == 0 {
 		return fmt.Sprintf("no request of %s was sent while it was measured", n.ID)
 	}

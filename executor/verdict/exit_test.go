@@ -57,6 +57,18 @@ func tried(n *result.Node, found bool) *result.Node {
 	return n
 }
 
+// repeated gives a node repeats of which so many requests succeeded.
+func repeated(n *result.Node, succeeded ...int64) *result.Node {
+	for i, ok := range succeeded {
+		r := result.Repeat{Repeat: i, Metrics: map[string]*result.Metric{metric.Latency: {Unit: "s", Count: &ok}}}
+		if ok == 0 {
+			r.Reason = "no level was confirmed"
+		}
+		n.Repeats = append(n.Repeats, r)
+	}
+	return n
+}
+
 // mixed gives a node a mix of two entries of which so many requests succeeded.
 func mixed(n *result.Node, a, b int64) *result.Node {
 	for name, ok := range map[string]*int64{"a": &a, "b": &b} {
@@ -132,6 +144,8 @@ func TestExit(t *testing.T) {
 		{"no level holds at one point of two", run(elsewhere(level(node(9), "1", result.Pass, false)), level(node(9), "1", result.Fail, true)), Occasion{}, 3, "no level of s holds: s[rate=1]: because"},
 		{"a while that is not proven", run(level(node(9), "1", result.Inconclusive, false)), Occasion{}, 3, "no gate of s[rate=1] was judged on data: assert something that is measured there"},
 		{"a search that found nothing", run(tried(node(9), false)), Occasion{}, 3, "the search of s found nothing: no level was confirmed"},
+		{"a search that found nothing in one of its repeats", run(repeated(tried(node(9), true), 9, 0)), Occasion{}, 3, "the search of s found nothing in repeat 2 of 2: no level was confirmed"},
+		{"a search that found something in each", run(repeated(tried(node(9), true), 9, 9)), Occasion{}, 0, "every `while` held on data"},
 		{"an entry of the mix that no request answered", run(mixed(node(9, result.Pass), 9, 0)), Occasion{}, 3, "no request of entry \"b\" of the mix of s succeeded: send more requests, or give it a larger weight"},
 		{"entries of the mix", run(mixed(node(9, result.Pass), 8, 1)), Occasion{}, 0, "1 assertion passed"},
 		{"a stage skipped although nothing failed", run(node(9, result.Pass), with(node(0, result.Skipped), result.SkippedNode, "it needs another")), Occasion{}, 3, "s[skipped] was skipped although nothing failed: it needs another"},

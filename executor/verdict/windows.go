@@ -19,7 +19,7 @@ import (
 //	within        true from the end of the last false window on; the observed value is when that was, since the scope began
 //	              fail: it was later than `within`, even if all that are open were true; or the last window is false
 //	              pass: it was not, even if all that are open were false
-//	otherwise     inconclusive; and so is a pass where windows were not kept
+//	otherwise     inconclusive; and so is a pass where windows were not kept, or of errors where some are in no window
 
 // defaultEvery is the length of the windows of `within` without `every`.
 const defaultEvery = time.Second
@@ -91,7 +91,43 @@ func windows(a scenario.Assertion, p *expression.Program, v expression.Values, e
 		out.verdict = result.Inconclusive
 		out.reason = fmt.Sprintf("%d windows were not kept: use longer ones; of the others: %s", found.Missing, out.reason)
 	}
+	if n := unseen(p, v, list); out.verdict == result.Pass && n > 0 {
+		out.verdict = result.Inconclusive
+		out.reason = fmt.Sprintf("%.0f %s in no whole window of %s: let the stage be a multiple of it; of the windows: %s", n, isAre(n, "error"), length(every), out.reason)
+	}
 	return out
+}
+
+// unseen counts the errors of the scope that are in none of its windows: those after the last whole one.
+func unseen(p *expression.Program, v expression.Values, list []judged) (most float64) {
+	errors := func(v expression.Values, r expression.Ref) float64 {
+		q := v.Quantity(r)
+		switch {
+		case !q.Known:
+			return 0
+		case r.Leaf.Dim() == metric.Ratio:
+			return math.Round(q.V * float64(q.N))
+		}
+		return q.V
+	}
+	for _, r := range p.Refs {
+		if r.Baseline || !r.Leaf.Row.OfErrors() {
+			continue
+		}
+		rest := errors(v, r)
+		for _, w := range list {
+			rest -= errors(w.Values, r)
+		}
+		most = max(most, rest)
+	}
+	return most
+}
+
+func isAre(n float64, word string) string {
+	if n == 1 {
+		return word + " is"
+	}
+	return word + "s are"
 }
 
 // everyWindow weighs windows by the share of them that may be false.
