@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
 )
 
@@ -108,6 +110,10 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	var asked error
 	if !strings.HasPrefix(f.url, "builtin://") {
 		sig, asked = ask(ctx, kindOf(f.backend), backends.Target{URL: f.url, Model: f.model, ConnectTimeout: patience})
+		var unknown *backends.UnknownModelError
+		if errors.As(asked, &unknown) {
+			return fmt.Errorf("%w%s", asked, modelsOf(unknown))
+		}
 		if p.sequences && asked == nil && sig.Sequence == backends.NoSequences {
 			return fmt.Errorf("model %s keeps no state between requests: --for %s needs one with sequence batching", f.model, p.name)
 		}
@@ -125,6 +131,22 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	}
 	a.written(f.out)
 	return nil
+}
+
+// modelsOf names the models, or the versions of one, that a server has instead.
+func modelsOf(unknown *backends.UnknownModelError) string {
+	const most = 10
+	known, wanted, hint := unknown.Known, cmp.Or(unknown.Version, unknown.Model), ""
+	if near := source.Nearest(wanted, known); near != "" {
+		hint = fmt.Sprintf("\ndid you mean %q?", near)
+	}
+	switch {
+	case len(known) == 0:
+		return ""
+	case len(known) > most:
+		return fmt.Sprintf("%s\nit has %s and %d more", hint, strings.Join(known[:most], ", "), len(known)-most)
+	}
+	return hint + "\nit has " + strings.Join(known, ", ")
 }
 
 // write writes the plan, and the schema that its first line names.

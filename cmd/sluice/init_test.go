@@ -130,6 +130,8 @@ func TestInitRefuses(t *testing.T) {
 		{"--backend tritn", `there is no backend "tritn", only kserve, triton; did you mean "triton"?`},
 		{"--backend openai", `there is no backend "openai", only kserve, triton`},
 		{"--backend triton_inprocess", `there is no backend "triton_inprocess", only kserve, triton`},
+		{"--model simpl --url " + server.GRPCURL(), "the server does not know model \"simpl\""},
+		{"--model simpl --url " + server.HTTPURL(), "did you mean \"simple\"?\nit has "},
 		{"--for sequence --model simple --url " + server.HTTPURL(), "model simple keeps no state between requests: --for sequence needs one with sequence batching"},
 	} {
 		dir := t.TempDir()
