@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -186,6 +187,34 @@ func TestPublishedSchema(t *testing.T) {
 	}
 	if accepted < 30 {
 		t.Errorf("only %d plans were accepted", accepted)
+	}
+}
+
+// TestPublishedSchemaRefuses: the plans that the check of .ci/editor holds against a language server are refused by the schema
+// as it stands, by any reader of JSON Schema.
+func TestPublishedSchemaRefuses(t *testing.T) {
+	published, err := compile(planURL, planText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile("../.ci/editor/broken.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const target = "target: {backend: triton, url: http://localhost:8000, model: m}\n"
+	const stage = "stages:\n  - id: a\n    load: {concurrency: 1}\n    for: 5s\n"
+	if err := published.Validate(parse(t, "right", "version: 1\n"+target+stage).JSON()); err != nil {
+		t.Errorf("a plan without mistakes is refused: %v", err)
+	}
+	broken := regexp.MustCompile(`(?m)^-- (.*) --\n`).Split(string(data), -1)[1:]
+	for _, text := range broken {
+		text = strings.NewReplacer("TARGET\n", target, "STAGE\n", stage).Replace(text)
+		if err := published.Validate(parse(t, "broken", text).JSON()); err == nil {
+			t.Errorf("accepted:\n%s", text)
+		}
+	}
+	if len(broken) < 40 {
+		t.Errorf("only %d plans", len(broken))
 	}
 }
 

@@ -28,13 +28,14 @@ func choicesOf(definition string) []choice {
 
 func loads() []string { return []string{"concurrency", "rate", "intervals", "schedule"} }
 
-// withChoices is a definition that refuses a second key of a choice, at that key, and asks for the first.
+// withChoices is a definition that refuses a second key of a choice, at that key, and asks for the first. An enum of null, which
+// no key takes, refuses with a message; an empty one is ignored by some validators.
 func withChoices(name string, schema object) object {
 	var rules []object
 	for _, c := range choicesOf(name) {
 		for i, second := range c.keys {
 			for _, first := range c.keys[:i] {
-				excluded := object{{"enum", []any{}}, {"errorMessage", fmt.Sprintf("Only one of these may be given: %s and %s.", first, second)}}
+				excluded := object{{"enum", []any{nil}}, {"errorMessage", fmt.Sprintf("Only one of these may be given: %s and %s.", first, second)}}
 				rules = append(rules, object{
 					{"if", object{{"required", []string{first, second}}}},
 					{"then", object{{"properties", object{{second, excluded}}}}},
