@@ -36,7 +36,7 @@ func (s *scope) Variable(name string) (literal, typ string, err error) {
 		}
 		names = append(names, v.Name)
 	}
-	return "", "", expression.Missing(fmt.Sprintf("there is no variable %q", name), name, names, "")
+	return "", "", expression.NoVariable(name, names)
 }
 
 // Resolve implements expression.Scope.

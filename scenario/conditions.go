@@ -139,9 +139,7 @@ func (vs expressionNames) Variable(name string) (literal, typ string, err error)
 	}
 	switch {
 	case v == nil:
-		return "", "", &expression.NameError{
-			Summary: fmt.Sprintf("there is no variable %q", name), Allowed: names, Nearest: source.Nearest(name, names),
-		}
+		return "", "", expression.NoVariable(name, names)
 	case v.Secret:
 		return "", "", fmt.Errorf("${%s} is a secret and cannot be compared with anything", name)
 	}

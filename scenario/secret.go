@@ -138,6 +138,9 @@ func conceal(ds source.Diagnostics, secrets []Secret, sources source.Sources) so
 	lines := map[string][]string{}
 	for i := range ds {
 		d := &ds[i]
+		if maskAll(d.Summary, secrets) != d.Summary { // what is near to a secret says something of it
+			d.Nearest = ""
+		}
 		d.Summary, d.Detail, d.Nearest = maskAll(d.Summary, secrets), maskAll(d.Detail, secrets), maskAll(d.Nearest, secrets)
 		d.Allowed = slices.Clone(d.Allowed)
 		for k := range d.Allowed {

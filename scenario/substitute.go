@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -290,8 +292,9 @@ func (s *substitution) unknown(name string, pos source.Pos, width int, path stri
 	if axis, is := strings.CutPrefix(name, "matrix."); is {
 		s.unknownAxis(&d, axis)
 	} else {
-		d.Allowed = s.vars.names()
-		d.Summary, d.Nearest, d.Detail = fmt.Sprintf("unknown variable %q", name), source.Nearest(name, d.Allowed), "declare it under `vars`"
+		missing := expression.NoVariable(name, s.vars.names())
+		d.Summary, d.Allowed, d.Nearest = missing.Summary, missing.Allowed, missing.Nearest
+		d.Detail = cmp.Or(missing.Detail, "declare it under `vars`")
 	}
 	s.diags = append(s.diags, d)
 }
@@ -308,7 +311,9 @@ func (s *substitution) malformed(text string, pos source.Pos, width int, path st
 	case strings.Contains(text, ":"):
 		d.Summary, d.Detail = fmt.Sprintf("%q is no variable", text), "a default stands under `vars`: NAME: {default: …}"
 	default:
-		d.Summary, d.Detail = fmt.Sprintf("%q is no variable", text), "write ${NAME}, or $${ for a literal ${"
+		missing := expression.NoVariable(strings.Trim(text, "${} "), s.vars.names())
+		d.Summary, d.Nearest = fmt.Sprintf("%q is no variable", text), missing.Nearest
+		d.Detail = cmp.Or(missing.Detail, "write ${NAME}, or $${ for a literal ${")
 	}
 	s.diags = append(s.diags, d)
 }

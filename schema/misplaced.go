@@ -79,6 +79,13 @@ func (r *reporter) asMap(c complaint, key string) string {
 			return fmt.Sprintf("A list of values takes its place: %s: %s", above, values)
 		}
 	}
+	if keys := r.keys(c.at); len(keys) == 3 && keys[0] == "profiles" && key == "stages" && c.node.Kind == source.List {
+		id := "steady"
+		if len(c.node.Items) > 0 && c.node.Items[0].Get("id") != nil {
+			id = c.node.Items[0].Get("id").Text
+		}
+		return fmt.Sprintf("A profile changes stages by their ids: stages: {%s: {for: 10s}}", id)
+	}
 	p, ok := Lookup(strings.Join(r.keys(c.at), "."))
 	if !ok || len(p.Examples) == 0 || !strings.HasPrefix(p.Examples[0], "{") {
 		return ""

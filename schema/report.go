@@ -75,7 +75,11 @@ func (r *reporter) misspelled(leaves []leafError) {
 			if i > maxFound || properties.Get(e.Key) != nil {
 				continue
 			}
-			if near := source.Nearest(e.Key, all); near != "" {
+			near := source.Nearest(e.Key, all)
+			if f, ok := foreign(e.Key); ok && slices.Contains(all, f.ours) {
+				near = f.ours
+			}
+			if near != "" {
 				r.meant[source.JoinPointer(append(slices.Clone(c.at), near)...)] = true
 			}
 		}
@@ -160,12 +164,34 @@ func (r *reporter) unknownKeys(c complaint) {
 			Path: source.JoinPointer(append(slices.Clone(c.at), e.Key)...),
 			Pos:  e.KeyPos, Width: keyWidth(e), Allowed: all, Nearest: source.Nearest(e.Key, all),
 		}
-		if d.Nearest == "" {
-			d.Detail = r.elsewhere(c.at, e.Key)
-		}
+		r.meantKey(&d, c, e, all)
 		r.add(d, e.Value)
 	}
 }
+
+// meantKey says in d what was meant by a key that there is not: another tool's word, a key of another map, a condition.
+func (r *reporter) meantKey(d *source.Diagnostic, c complaint, e source.Entry, all []string) {
+	nowhere := e.Value == nil || e.Value.Kind == source.Null
+	if strings.ContainsAny(e.Key, "<>()=") && nowhere {
+		d.Nearest, d.Detail = "", "A comma ends a value inside { } and [ ]: write the whole text in quotes."
+		return
+	}
+	if isAssertion(c) && e.Value != nil && e.Value.Kind == source.Scalar && strings.Contains(e.Key, ".") {
+		d.Nearest, d.Allowed = "", nil
+		d.Detail = fmt.Sprintf("An assertion is one text: %s < %s.", e.Key, strings.TrimLeft(e.Value.Text, "<>= "))
+		return
+	}
+	if f, ok := foreign(e.Key); ok && (slices.Contains(all, f.ours) || !f.local() && r.elsewhere(c.at, e.Key) == "") {
+		f.translate(d, e, all)
+		return
+	}
+	if d.Nearest == "" {
+		d.Detail = r.elsewhere(c.at, e.Key)
+	}
+}
+
+// isAssertion reports whether a complaint is about an assertion that is a map.
+func isAssertion(c complaint) bool { return strings.Contains(c.def, "assertion") }
 
 // builtKeys are the keys of a map that this version can run.
 func builtKeys(properties *source.Node) []string {

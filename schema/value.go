@@ -109,6 +109,11 @@ func notAllowed(d *source.Diagnostic, c complaint, name string) {
 		return
 	}
 	d.Nearest = source.Nearest(c.node.Text, d.Allowed)
+	for _, w := range d.Allowed { // warning for warn
+		if d.Nearest == "" && len(w) > 2 && (strings.HasPrefix(strings.ToLower(c.node.Text), w) || len(c.node.Text) > 2 && strings.HasPrefix(w, strings.ToLower(c.node.Text))) {
+			d.Nearest = w
+		}
+	}
 }
 
 func bounds(schema *source.Node) string {
@@ -138,6 +143,9 @@ func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
 	switch {
 	case c.keyword == "type" && c.node.Kind == source.Map && text(c.schema.Get("type")) == "array":
 		d.Detail = "Begin each " + item(name) + " with `- `."
+		if name == "`assert`" || name == "`while`" || name == "`where`" {
+			d.Detail = "A list of conditions is wanted, such as `- " + condition(c.node) + "`."
+		}
 	case c.keyword == "type" && text(c.schema.Get("type")) == "object":
 		d.Detail = r.asMap(c, last(c.at))
 	case c.node.Kind != source.Scalar:
@@ -148,6 +156,9 @@ func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
 	case c.keyword == "pattern" && (wanted == "text" || wanted == "path" || wanted == "expression"):
 		d.Code, d.Summary = "bad-text", fmt.Sprintf("%s cannot be %s", name, written(c.node))
 		d.Detail = examples(c.schema, d.Path)
+		if meant := slug(c.node.Text); (d.Path == "/name" || strings.HasSuffix(d.Path, "/id")) && meant != c.node.Text {
+			d.Nearest = meant
+		}
 	case scalar && slices.Contains(unitDefs, c.def):
 		d.Code, d.Summary = "bad-"+c.def, fmt.Sprintf("%s: %q is not a %s", name, c.node.Text, c.def)
 		if decimal.MatchString(c.node.Text) {
@@ -155,12 +166,60 @@ func (r *reporter) form(d *source.Diagnostic, c complaint, name string) {
 		}
 		d.Detail = text(def.Get("description")) + " " + examples(def, "")
 		withUnit(d, def, c.def, c.node.Text)
+		ranged(d, c)
 	case scalar:
 		d.Detail = text(def.Get("description"))
 		d.Summary = fmt.Sprintf("%s: wanted %s, found %s", name, wanted, written(c.node))
 		d.Nearest = likely(c.def, c.node)
+		ranged(d, c)
 	}
 }
+
+// condition is what a map in the place of a list of conditions was meant as.
+func condition(n *source.Node) string {
+	if len(n.Entries) > 0 && n.Entries[0].Value.Kind == source.Scalar && len(n.Entries[0].Value.Text) < 40 {
+		e := n.Entries[0]
+		key := e.Key
+		if !strings.Contains(key, ".") {
+			key = "latency." + key
+		}
+		if stat := key[strings.IndexByte(key, '.')+1:]; strings.HasPrefix(stat, "p") || stat == "mean" || stat == "max" {
+			return key + " < " + strings.TrimLeft(e.Value.Text, "<>= ")
+		}
+	}
+	return "latency.p99 < 50ms"
+}
+
+var span = regexp.MustCompile(`^([0-9.]*[0-9])(?:\.\.\.?|:| to |-|\x{2013})([0-9.]*[0-9])(?::([0-9.]*[0-9]))?(/s)?$`)
+
+// ranged says how a range of a load is written: 1..8, 1:8:2.
+func ranged(d *source.Diagnostic, c complaint) {
+	m := span.FindStringSubmatch(c.node.Text)
+	if at := last(c.at); m == nil || at != "concurrency" && at != "rate" {
+		return
+	}
+	unit := ""
+	if last(c.at) == "rate" {
+		unit = "/s"
+	}
+	step := ""
+	if m[3] != "" {
+		step = ", step: " + m[3] + unit
+	}
+	d.Nearest = ""
+	d.Detail = fmt.Sprintf("A range is levels: {from: %s%s, to: %s%s%s}, or a list: [%[1]s%[2]s, %[3]s%[2]s].", m[1], unit, m[2], unit, step)
+}
+
+// slug is a text as a name is written.
+func slug(text string) string {
+	text = strings.Trim(unnamed.ReplaceAllString(strings.ToLower(text), "-"), "-_.")
+	if text == "" {
+		return "stage"
+	}
+	return text
+}
+
+var unnamed = regexp.MustCompile(`[^a-z0-9_]+`)
 
 // around is the name of the value of which the schema is one form.
 func around(c complaint) string {
@@ -245,6 +304,12 @@ func likely(def string, n *source.Node) string {
 			return "false"
 		}
 	case "int", "number":
+		if p, ok := strings.CutPrefix(strings.ToLower(n.Text), "p"); ok && decimal.MatchString(p) {
+			return p
+		}
+		if def == "int" && decimal.MatchString(source.NearestQuantity(n.Text)) {
+			return source.NearestQuantity(n.Text)
+		}
 		if n.Quoted && decimal.MatchString(n.Text) {
 			return n.Text
 		}

@@ -2,6 +2,8 @@ package expression
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -12,6 +14,26 @@ import (
 // Missing is an error about a name that does not exist, with the one that was likely meant among names.
 func Missing(what, name string, names []string, part Part) *NameError {
 	return &NameError{Summary: what, Allowed: names, Nearest: source.Nearest(name, names), Part: part}
+}
+
+// NoVariable is about a variable that is not declared, with the words of other tools: ${env.LIM}, ${vars.limit}.
+func NoVariable(name string, known []string) *NameError {
+	e := Missing(fmt.Sprintf("there is no variable %q", name), name, known, "")
+	first, rest, dotted := strings.Cut(name, ".")
+	if !dotted {
+		return e
+	}
+	switch strings.ToLower(first) {
+	case "env", "environ", "secrets":
+		if e.Nearest = ""; plainName.MatchString(rest) {
+			e.Detail = fmt.Sprintf("declare it: vars: {%s: {env: %s}}, and write ${%[1]s}", strings.ToLower(rest), rest)
+		}
+	default:
+		if slices.Contains(known, rest) {
+			e.Nearest = rest
+		}
+	}
+	return e
 }
 
 // NoStage is about a stage that the plan does not have.
@@ -26,6 +48,9 @@ func NeverRuns(id string) *NameError {
 
 // NoPlace is about a metric of the plan's own assertions that does not say where it is measured.
 func NoPlace(path string) *NameError {
+	if id, metricOf, ok := stagePath(path); ok {
+		return &NameError{Summary: "a stage is named with stage( )", Nearest: fmt.Sprintf("stage(%q).%s", id, metricOf)}
+	}
 	return &NameError{Summary: fmt.Sprintf(`say of which stage: stage("…").%s`, path)}
 }
 

@@ -180,7 +180,12 @@ func (c *checker) binary(n *ast.BinaryNode) operand {
 	}
 	row, ok := find(n.Operator, l.kind, r.kind)
 	if !ok {
-		return c.refuse(c.culprit(n.Operator, o, l, r), c.operatorMismatch(n, l, r))
+		p := c.operatorMismatch(n, l, r)
+		if (n.Operator == "+" || n.Operator == "-") && r.literal && r.kind == kind(metric.Ratio) && l.ref >= 0 {
+			p.nearest = factor(n.Operator, r.value) + " * " + c.source(l) // 1.1 * latency.p99 for latency.p99 + 10%
+			return c.refuse(o, p)
+		}
+		return c.refuse(c.culprit(n.Operator, o, l, r), p)
 	}
 	if bare, p := c.bareNumber(n.Operator, l, r); p.code != "" {
 		return c.refuse(bare, p)

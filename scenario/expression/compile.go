@@ -176,10 +176,28 @@ func warned(t source.Text, warnings []problem) source.Diagnostics {
 	return ds
 }
 
+// ofYAML says in p what YAML has made of the text, where that is the reason.
+func (p *problem) ofYAML(t source.Text) {
+	if t.Node == nil || t.Node.Quoted || t.Node.Block || p.detail != "" {
+		return
+	}
+	switch p.summary {
+	case atEnd:
+		if t.Node.Comment != "" {
+			p.detail = "in YAML a # after a space begins a comment: write the whole text in quotes"
+		}
+	case neverClosed, neverOpened:
+		if !strings.Contains(t.Text, ",") {
+			p.detail = "inside { } and [ ] a comma ends a text: write the whole text in quotes"
+		}
+	}
+}
+
 // diagnose puts problems into the plan.
 func diagnose(t source.Text, problems []problem) source.Diagnostics {
 	var ds source.Diagnostics
 	for _, p := range problems {
+		p.ofYAML(t)
 		ds = append(ds, source.Diagnostic{
 			Severity: source.Error, Code: p.code, Summary: p.summary, Detail: p.detail, Path: t.Path,
 			Pos: t.At(p.from), Width: max(0, p.to-p.from), Allowed: p.allowed, Nearest: p.nearest,

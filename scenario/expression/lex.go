@@ -2,6 +2,7 @@ package expression
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -119,7 +120,7 @@ func (l *lexer) variable() {
 	from := l.at
 	if l.peek(1) != '{' {
 		l.at++
-		l.refuse(from, codeSyntax, "a variable is written ${name}", "")
+		l.wrongVariable(from, l.take(func(r rune) bool { return isLetter(r) || isDigit(r) }))
 		return
 	}
 	end := slices.Index(l.text[l.at:], '}')
@@ -308,6 +309,12 @@ func (l *lexer) percentile(from int, digits string) bool {
 	p := problem{from: l.tokens[first].from, to: l.at, code: codeStat, summary: name + " has no ." + digits, detail: "a percentile is written .p99 or .p(99.9)"}
 	if _, _, ok := metric.ParseStat("p" + digits); ok {
 		p.nearest = name + ".p" + digits
+	}
+	if classes := l.take(literalPart); classes != "" || strings.HasPrefix(name, "errors") { // errors.5xx, errors.500.count
+		p.to, p.summary = l.at, fmt.Sprintf("%s has no .%s%s", name, digits, classes)
+		if p.detail, p.nearest = "", ""; name == "errors" {
+			p.detail, p.nearest = "replies with an HTTP or gRPC error status are counted in errors.status.count", "errors.status.count"
+		}
 	}
 	l.problems = append(l.problems, p)
 	return true

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -45,17 +46,103 @@ func Find(c *metric.Catalogue, path string) (metric.Leaf, error) {
 }
 
 func unknownMetric(c *metric.Catalogue, path string) *NameError {
-	e := &NameError{Code: codeName, Summary: "there is no metric " + path, Nearest: source.Nearest(path, c.Names())}
+	e := &NameError{Code: codeName, Summary: "there is no metric " + path}
+	if id, metricOf, ok := stagePath(path); ok {
+		e.Nearest = fmt.Sprintf("stage(%q).%s", id, metricOf)
+		return e
+	}
+	first, rest, _ := strings.Cut(path, ".")
+	if members := group(c, first); rest == "" && len(members) > 0 {
+		e.Nearest, e.Allowed = members[0], members
+		return e
+	}
+	if _, _, ok := metric.ParseStat(first); (ok || longPercentile(first) != "") && rest == "" {
+		e.Allowed = bareStatistic(first)
+		e.Nearest, e.Detail = e.Allowed[0], "name the metric first"
+		return e
+	}
 	if name := byAlias(c, path); name != "" {
 		e.Nearest, e.Detail = name, path+" is called "+name+" here"
+		return e
 	}
-	if unit := durationUnit(path) + sizeUnit(path) + perUnit(path); unit != 0 {
-		e.Nearest, e.Detail = "", "a unit stands after its number: 50ms, 200/s"
+	if durationUnit(path)+sizeUnit(path)+powerUnit(path)+perUnit(path) != 0 {
+		e.Detail = "a unit stands after its number: 50ms, 200/s"
+		return e
 	}
-	if e.Nearest == "" && e.Detail == "" {
-		e.Detail = "the metrics: " + strings.Join(rowNames(c), ", ")
+	if !slices.ContainsFunc(c.Rows(), func(r *metric.Row) bool { return r.From == metric.Series }) && strings.HasPrefix(path, "server.") {
+		e.Detail = "a server's own numbers are read with `backend: triton`"
+		return e
+	}
+	if e.Nearest = source.Nearest(path, builtNames(c)); e.Nearest == "" {
+		e.Detail = "`sluice explain metrics` lists them"
 	}
 	return e
+}
+
+// stagePath cuts a path that names a stage by dots, as a plan does: stages.s.latency.p50.
+func stagePath(path string) (id, metricOf string, ok bool) {
+	for _, word := range [...]string{"stages.", "stage."} {
+		if rest, found := strings.CutPrefix(path, word); found {
+			id, metricOf, _ = strings.Cut(rest, ".")
+			return id, metricOf, metricOf != ""
+		}
+	}
+	return "", "", false
+}
+
+// group are the metrics below a word, the one first that is most often meant: errors.ratio for errors.
+func group(c *metric.Catalogue, word string) []string {
+	var names []string
+	for _, r := range c.Rows() {
+		rest, ok := strings.CutPrefix(r.Name, word+".")
+		if ok && !strings.Contains(rest, ".") && !r.Later {
+			names = append(names, r.Name)
+			if r.Shape == metric.Distribution {
+				names[len(names)-1] += ".p99"
+			}
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return preferred(b) - preferred(a) })
+	return names
+}
+
+func preferred(name string) int {
+	switch name {
+	case metric.ErrorsRatio, metric.RequestsCount:
+		return 1
+	}
+	return 0
+}
+
+// bareStatistic are what a statistic without a metric may be meant of.
+func bareStatistic(word string) []string {
+	if word == "count" {
+		return []string{metric.RequestsCount, metric.ErrorsCount}
+	}
+	if p := longPercentile(word); p != "" {
+		word = p
+	}
+	return []string{metric.Latency + "." + word}
+}
+
+// longPercentile is what other tools write without the point: p999 is p99.9, p995 is p99.5. "": it is no such word.
+func longPercentile(word string) string {
+	digits, ok := strings.CutPrefix(word, "p")
+	if !ok || len(digits) < 3 || strings.Trim(digits, "0123456789") != "" || digits[0] != '9' {
+		return ""
+	}
+	return "p" + digits[:2] + "." + digits[2:]
+}
+
+// builtNames are the leaves that this version can measure.
+func builtNames(c *metric.Catalogue) []string {
+	var names []string
+	for _, r := range c.Rows() {
+		if !r.Later {
+			names = append(names, r.Leaves()...)
+		}
+	}
+	return names
 }
 
 // byAlias finds the metric that other tools call so: "request_latency", "http_req_duration.p95".
@@ -76,16 +163,6 @@ func byAlias(c *metric.Catalogue, path string) string {
 	return ""
 }
 
-func rowNames(c *metric.Catalogue) []string {
-	var names []string
-	for _, r := range c.Rows() {
-		if !r.OfErrors() || strings.Count(r.Name, ".") == 1 {
-			names = append(names, r.Name)
-		}
-	}
-	return names
-}
-
 // notALeaf is for a distribution without a statistic, or with one that there is not.
 func notALeaf(c *metric.Catalogue, r *metric.Row, path, rest string) *NameError {
 	e := &NameError{Code: codeStat, Allowed: statWords(c, r)}
@@ -96,6 +173,9 @@ func notALeaf(c *metric.Catalogue, r *metric.Row, path, rest string) *NameError 
 	}
 	if _, why, _ := metric.ParseStat(rest); why != "" {
 		e.Summary = why
+		if p := longPercentile(rest); p != "" {
+			e.Nearest = r.Name + "." + p
+		}
 		return e
 	}
 	e.Summary = r.Name + " has no ." + rest
@@ -106,7 +186,7 @@ func notALeaf(c *metric.Catalogue, r *metric.Row, path, rest string) *NameError 
 	if e.Nearest != "" {
 		e.Nearest = r.Name + "." + e.Nearest
 	} else {
-		e.Nearest = source.Nearest(path, c.Names())
+		e.Nearest = source.Nearest(path, builtNames(c))
 	}
 	return e
 }

@@ -20,6 +20,13 @@ const (
 	textMark    = "s" // a text
 )
 
+// Summaries of mistakes that YAML may be the reason of.
+const (
+	atEnd       = "something is missing at the end"
+	neverClosed = "this ( is never closed"
+	neverOpened = "this ) was never opened"
+)
+
 // emit writes the tokens for the parser. starts[i] is where token i begins in it.
 func emit(tokens []token) (text string, starts []int) {
 	var b strings.Builder
@@ -53,7 +60,7 @@ func parse(written []rune, tokens []token) (tree *parser.Tree, starts []int, p *
 		at = tokenAt(starts, located.From, len(text))
 	}
 	if at >= len(tokens) {
-		return nil, nil, &problem{from: len(written), to: len(written), code: codeSyntax, summary: "something is missing at the end"}
+		return nil, nil, &problem{from: len(written), to: len(written), code: codeSyntax, summary: atEnd}
 	}
 	wrong := misplaced(written, tokens, at)
 	return nil, nil, &wrong

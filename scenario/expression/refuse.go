@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -23,6 +24,9 @@ func mismatch(op string, l, r operand) problem {
 	case op == "+" || op == "-":
 		p.summary = map[string]string{"+": a + " and " + b + " cannot be added", "-": b + " cannot be taken from " + a}[op]
 		p.detail = unitHint(l, r)
+		if share, of := r, l; share.literal && share.kind == kind(metric.Ratio) && of.kind != share.kind {
+			p.detail = "a share of a metric is a factor of it"
+		}
 	case op == "*":
 		p.summary = a + " cannot be multiplied by " + b
 	case op == "/":
@@ -39,7 +43,13 @@ func unitHint(l, r operand) string {
 	if l.literal && l.kind == kind(metric.Number) {
 		l, r = r, l
 	}
-	if !r.literal || r.kind != kind(metric.Number) {
+	if l.literal && !r.literal {
+		l, r = r, l
+	}
+	if r.literal && r.kind != kind(metric.Number) {
+		return ownUnit(metric.Dim(l.kind))
+	}
+	if !r.literal {
 		return ""
 	}
 	n := strconv.FormatFloat(r.value, 'f', -1, 64)
@@ -53,6 +63,25 @@ func unitHint(l, r operand) string {
 	case metric.Power:
 		return "give the number a unit, such as " + n + "W"
 	case metric.Count, metric.Ratio, metric.Number:
+	}
+	return ""
+}
+
+// ownUnit says how a literal of a dimension is written.
+func ownUnit(d metric.Dim) string {
+	switch d {
+	case metric.Duration:
+		return "a duration is written 50ms"
+	case metric.Rate:
+		return "a rate is written 200/s"
+	case metric.Ratio:
+		return "a ratio is written 0.1%"
+	case metric.Bytes:
+		return "a size is written 64MiB"
+	case metric.Power:
+		return "a power is written 500W"
+	case metric.Count, metric.Number:
+		return "a " + d.String() + " has no unit"
 	}
 	return ""
 }
@@ -85,6 +114,14 @@ func (c *checker) bareNumber(op string, l, r operand) (bare operand, p problem) 
 		p.detail += ": " + c.source(bare) + " alone would be " + whole
 	}
 	return bare, p
+}
+
+// factor is what a share more or less is as a factor: 1.1 for + 10%.
+func factor(op string, share float64) string {
+	if op == "-" {
+		share = -share
+	}
+	return strconv.FormatFloat(math.Round((1+share)*1e9)/1e9, 'f', -1, 64)
 }
 
 // percent is a number as a ratio is written: 0.07 is 7%.

@@ -25,7 +25,7 @@ func shape(text []rune, tokens []token, whole bool) (match map[int]int, problems
 	}
 	for len(s.levels) > 1 {
 		open := s.top().open
-		s.refuse(tokens[open].from, tokens[open].to, codeSyntax, "this ( is never closed", "")
+		s.refuse(tokens[open].from, tokens[open].to, codeSyntax, neverClosed, "")
 		s.segment(len(tokens))
 		s.levels = s.levels[:len(s.levels)-1]
 	}
@@ -84,7 +84,7 @@ func (s *shaper) open(i int) {
 func (s *shaper) close(i int, match map[int]int) {
 	s.segment(i)
 	if len(s.levels) == 1 {
-		s.refuse(s.tokens[i].from, s.tokens[i].to, codeSyntax, "this ) was never opened", "")
+		s.refuse(s.tokens[i].from, s.tokens[i].to, codeSyntax, neverOpened, "")
 		s.top().from = i + 1
 		return
 	}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -28,11 +29,31 @@ func NearestQuantity(text string) string {
 	default:
 		return ""
 	}
-	unit, ok := nearestUnit(strings.Join(strings.Fields(m[3]), " "))
+	word := strings.Join(strings.Fields(m[3]), " ")
+	if thousands := times(word); thousands > 1 {
+		if v, err := strconv.ParseFloat(whole+m[2], 64); err == nil {
+			whole, m[2], word = strconv.FormatFloat(v*thousands, 'f', -1, 64), "", strings.TrimSpace(word[1:])
+		}
+	}
+	unit, ok := nearestUnit(word)
 	if meant := whole + m[2] + unit; ok && meant != text {
 		return meant
 	}
 	return ""
+}
+
+// times is the factor of a letter after a number: 1k/s, 5K requests, 2M. 1: there is none.
+func times(word string) float64 {
+	if len(word) > 1 && word[1] != '/' && word[1] != ' ' {
+		return 1
+	}
+	switch {
+	case strings.HasPrefix(word, "k"), strings.HasPrefix(word, "K"):
+		return 1e3
+	case strings.HasPrefix(word, "M"):
+		return 1e6
+	}
+	return 1
 }
 
 // nearestUnit is the unit that a word stands for, as it follows its number.

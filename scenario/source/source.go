@@ -33,6 +33,7 @@ type Node struct {
 	Entries []Entry // of a Map, in document order; keys are unique
 	Items   []*Node // of a List
 	Runs    []Run   // where the pieces of Text stand, unless it stands in one piece; see Text.At
+	Comment string  // of a plain scalar: the comment that ends its line
 	Anchor  Pos     // of what an alias brought: where it is written, while Pos is where it is used; else zero
 }
 

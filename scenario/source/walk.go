@@ -187,6 +187,7 @@ func (w *walker) scalar(y *yaml.Node, n *Node) {
 	if n.Quoted || n.Block || y.Style&yaml.TaggedStyle != 0 {
 		return
 	}
+	n.Comment = y.LineComment
 	n.Tag = plainTag(y.Value)
 	switch n.Tag {
 	case tagNull:
