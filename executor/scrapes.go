@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -71,7 +72,11 @@ func (r *runner) openMetrics(ctx context.Context, t *target) error {
 func (e *endpoint) read(ctx context.Context) ([]observe.Sample, error) {
 	ctx, cancel := beyond(ctx, scrapeLimit)
 	defer cancel()
-	return observe.Scrape(ctx, e.client, e.url, e.target.plan.Metrics.Match)
+	list, err := observe.Scrape(ctx, e.client, e.url, e.target.plan.Metrics.Match)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("GET %s: no answer within %v", e.url, scrapeLimit)
+	}
+	return list, err
 }
 
 // scraper reads the endpoints of a trial before its clock starts, at the start of hold, every `every`, and at the end.

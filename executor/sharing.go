@@ -83,8 +83,11 @@ func (e *entry) lay(conn backends.Conn, m *scenario.Memory, requests []backends.
 	return nil
 }
 
-// share opens the memory of the entry's requests for so many slots.
-func (e *entry) share(ctx context.Context, slots int) ([]*backends.Call, backends.Release, error) {
+// share opens the memory of the entry's requests for so many slots. The server has as long for it as for a request, and at least
+// what it has to give it back.
+func (e *entry) share(ctx context.Context, t *target, slots int) ([]*backends.Call, backends.Release, error) {
+	ctx, cancel := context.WithTimeout(ctx, max(t.plan.Timeout, cleanupLimit))
+	defer cancel()
 	calls, release, err := e.shared.Open(ctx, slots)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", e.shared.memory.Pos, err)
@@ -100,7 +103,7 @@ func (r *runner) tryShared(ctx context.Context, t *target, e *entry) error {
 	if t.plan.Ready == 0 {
 		return nil
 	}
-	calls, release, err := e.share(ctx, 1)
+	calls, release, err := e.share(ctx, t, 1)
 	if err != nil {
 		return err
 	}
@@ -119,7 +122,7 @@ func (t *trial) place(ctx context.Context) error {
 			continue
 		}
 		to := t.in.pools[e.pool]
-		calls, release, err := e.share(ctx, to.shared(t.course.slots))
+		calls, release, err := e.share(ctx, to, to.shared(t.course.slots))
 		if err != nil {
 			return about(to.plan, err)
 		}

@@ -146,6 +146,9 @@ func (p *child) greet(config []byte) (URLs, error) {
 		return URLs{}, p.explain(fmt.Errorf("hand over the configuration: %w", err))
 	}
 	line, err := bufio.NewReaderSize(io.LimitReader(p.stdout, 1<<20), 4096).ReadBytes('\n')
+	if err != nil && !late.Stop() {
+		return URLs{}, p.explain(fmt.Errorf("it did not listen within %v and was killed", startLimit))
+	}
 	if err != nil {
 		return URLs{}, p.explain(fmt.Errorf("it ended before it listened: %w", err))
 	}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -129,19 +131,36 @@ func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*
 		req.Header.Set("Content-Type", "application/json")
 	}
 	for _, h := range c.target.Headers {
+		if strings.EqualFold(h.Name, "Host") { // net/http takes it from there alone
+			req.Host = h.Value
+			continue
+		}
 		req.Header.Add(h.Name, h.Value)
 	}
+	began := time.Now()
 	resp, err := c.client.Do(req)
 	if err != nil {
-		return nil, nil, c.known.astray(&c.end, c.target.URL, method+" "+c.base+path, err)
+		call := method + " " + c.base + path
+		return nil, nil, unanswered(call, began, c.known.astray(&c.end, c.target.URL, call, err))
 	}
 	c.known.met()
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxControl+1))
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s %s: %w", method, c.base+path, err)
+		call := method + " " + c.base + path
+		return nil, nil, unanswered(call, began, fmt.Errorf("%s: %w", call, err))
 	}
 	return &statusError{Status: resp.StatusCode, Location: resp.Header.Get("Location"), Body: body}, body, nil
+}
+
+// unanswered says of a call that its deadline ended how long it had waited. Other errors, and what strayError says, stay.
+func unanswered(call string, began time.Time, err error) error {
+	var dial *net.OpError
+	var stray *strayError
+	if !errors.Is(err, context.DeadlineExceeded) || errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &stray) {
+		return err
+	}
+	return fmt.Errorf("%s: no answer within %v", call, time.Since(began).Round(10*time.Millisecond))
 }
 
 // statusError is a reply to a control call, an error where its status is not the one that was wanted.

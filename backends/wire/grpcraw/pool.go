@@ -72,6 +72,10 @@ func (p *Pool) invoke(ctx context.Context, c *conn, method string, request []byt
 	}
 	k, began := c.latest.Load(), p.o.Clock.Now()
 	err = c.cc.Invoke(metadata.NewOutgoingContext(ctx, p.set(0)), method, &request, &reply)
+	if ctx.Err() != nil && status.Code(err) == codes.DeadlineExceeded {
+		waited := time.Duration(p.o.Clock.Now() - began)
+		return nil, false, fmt.Errorf("no answer within %v", waited.Round(10*time.Millisecond))
+	}
 	return reply, status.Code(err) == codes.Unavailable && k.broken.Load() && k.seasoned(began), err
 }
 
