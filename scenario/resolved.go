@@ -126,14 +126,10 @@ func eachText(tree any, visit func(string)) {
 	}
 }
 
-// maskTree masks short secrets inside of words too: a value of the plan may be made of one.
 func maskTree(tree any, secrets []Secret) any {
 	switch t := tree.(type) {
 	case string:
-		for _, f := range allForms(secrets) {
-			t = strings.ReplaceAll(t, f.text, masked)
-		}
-		return t
+		return maskAll(t, secrets)
 	case []any:
 		for i := range t {
 			t[i] = maskTree(t[i], secrets)

@@ -56,12 +56,13 @@ func (a *app) progress(p *executor.Program, quiet bool) *view {
 func (v *view) event(e executor.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	e.Text = v.mask(e.Text)
 	switch {
 	case v.quiet:
 	case e.Phase == executor.PhaseDone:
 		delete(v.started, e.Node)
 		v.running = slices.DeleteFunc(v.running, func(r executor.Event) bool { return r.Node == e.Node })
-		v.line(v.head(e.Node) + ended(e.Result))
+		v.line(v.head(e.Node) + ended(e.Result, v.mask(e.Result.Reason)))
 	case e.Text != "":
 		if v.live {
 			v.draw(e.Text, false)
@@ -146,14 +147,14 @@ func (v *view) head(node string) string {
 	return fmt.Sprintf("[%d/%d] %s: ", v.position[node], v.total, node)
 }
 
-// ended says how a node went, in one line.
-func ended(n *result.Node) string {
+// ended says how a node went, and why, in one line.
+func ended(n *result.Node, reason string) string {
 	text := string(n.Outcome)
 	switch {
-	case strings.HasPrefix(n.Reason, text): // "interrupted after 3 s"
-		return n.Reason
-	case n.Reason != "":
-		return text + ": " + n.Reason
+	case strings.HasPrefix(reason, text): // "interrupted after 3 s"
+		return reason
+	case reason != "":
+		return text + ": " + reason
 	}
 	if rate, ok := n.Metrics[metric.RequestsRate].Stat(metric.Stat{}); ok {
 		text += ", " + result.Format("1/s", rate)
@@ -179,7 +180,6 @@ func (v *view) draw(text string, now bool) {
 		return
 	}
 	v.drawn = time.Now()
-	text = v.mask(text)
 	fmt.Fprintf(v.w, "\r\x1b[K%s", short(text, v.columns()-1)) // a line that wraps could not be erased
 	v.shown = true
 }
@@ -187,7 +187,7 @@ func (v *view) draw(text string, now bool) {
 // line writes a line that stays. What has no room is in the report.
 func (v *view) line(text string) {
 	v.erase()
-	fmt.Fprintln(v.w, short(v.mask(text), v.columns()))
+	fmt.Fprintln(v.w, short(text, v.columns()))
 }
 
 func (v *view) erase() {
