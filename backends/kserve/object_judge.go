@@ -39,10 +39,10 @@ func (j *objectJudge) Streams(_ *backends.Call, status int, h *http1.Header) boo
 func isStream(h *http1.Header) bool { return bytes.HasPrefix(h.Get("content-type"), eventStream) }
 
 // Data implements http1.Streamer. All events of one read came at one time.
-func (j *objectJudge) Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full bool) {
+func (j *objectJudge) Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full, over bool) {
 	for n < len(b) {
 		if cap(s.Events) > 0 && len(s.Events) == cap(s.Events) {
-			return n, true
+			return n, true, false
 		}
 		used, ok := j.events.Next(b[n:])
 		n += used
@@ -50,11 +50,11 @@ func (j *objectJudge) Data(c *backends.Call, b []byte, at int64, s *backends.Sam
 			j.event(c, at, s)
 		}
 	}
-	if j.events.Long() && !j.failed && !j.ended {
+	if over = j.events.Long(); over && !j.failed {
 		j.c.fail(s, backends.Decode, "an event of the stream is longer than "+strconv.Itoa(sse.MaxEvent>>20)+" MiB", nil)
 		j.failed, j.at = true, at
 	}
-	return n, cap(s.Events) > 0 && len(s.Events) == cap(s.Events)
+	return n, cap(s.Events) > 0 && len(s.Events) == cap(s.Events), over
 }
 
 var done = []byte("[DONE]")

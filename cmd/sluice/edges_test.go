@@ -41,7 +41,7 @@ backends/wire/netlane   -> backends internal/regular
 backends/wire/http2     -> backends backends/wire/coding backends/wire/protow
 backends/wire/grpcraw   -> backends backends/wire/netlane backends/wire/http2 backends/wire/coding backends/wire/protow
 backends/wire/coding    ->
-backends/wire/sse       -> backends backends/wire/http1
+backends/wire/sse       -> backends backends/wire/http1 backends/wire/buffer
 backends/wire/protow    -> backends
 backends/wire/shm       ->
 backends/kserve         -> backends backends/wire/*

@@ -26,8 +26,9 @@ type Streamer interface {
 	// Responses and FirstByte as Data has made them.
 	Streams(c *backends.Call, status int, h *Header) bool
 	// Data takes content that came with one read, at time at. full says that the sample's Events are: n is then how much of b
-	// it has taken, else all.
-	Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full bool)
+	// it has taken, else all. over ends the request, whose class and note it has set: what follows is not wanted, and the connection
+	// is of no use any more.
+	Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full, over bool)
 }
 
 // Options bound what a reply may be. The zero value has the defaults. Of content see Call.MaxReply, which does not bound
@@ -75,6 +76,7 @@ type Wire struct {
 	got    bool  // a byte of a reply has come, interim ones included
 
 	most  int64 // content bytes that a reply may have
+	given bool  // up, by the judge of a stream
 	size  int64 // content bytes so far
 	last  byte  // of them, white space aside; 0: none
 	left  int64 // bytes left of the content (fixed) or of the chunk (data)
@@ -245,10 +247,10 @@ func (w *Wire) stepFixed(b []byte, at int64) (int, backends.Next) {
 	n = w.take(b[:n], at)
 	w.left -= int64(n)
 	switch {
-	case w.left == 0:
-		return n, w.finish(w.body, at)
 	case w.isOver():
 		return n, w.tooLong(-1, at)
+	case w.left == 0:
+		return n, w.finish(w.body, at)
 	}
 	return n, backends.NextMore
 }
@@ -262,14 +264,19 @@ func (w *Wire) stepToEOF(b []byte, at int64) (int, backends.Next) {
 	return n, backends.NextMore
 }
 
-// isOver reports whether the content has passed its limit. Content that is streamed has none.
-func (w *Wire) isOver() bool { return w.size > w.most && !w.flows }
+// isOver reports whether the content has passed its limit. For content that is streamed the judge says so.
+func (w *Wire) isOver() bool { return w.size > w.most && !w.flows || w.given }
 
 // tooLong ends a reply whose content has more bytes than Call.MaxReply: size of them, or -1 where that is not known. What
 // the status says of the request stands, whatever follows it.
 func (w *Wire) tooLong(size, at int64) backends.Next {
 	w.close = true
-	if w.status >= 300 {
+	switch {
+	case w.given:
+		w.given = false
+		w.sample.LastByte, w.sample.Status = at, int32(w.status)
+		return backends.NextBroken
+	case w.status >= 300:
 		return w.finish(w.body, at)
 	}
 	what := append(w.note[:0], "the reply has "...)
@@ -290,8 +297,8 @@ func (w *Wire) tooLong(size, at int64) backends.Next {
 // take counts content and keeps, or streams, what is wanted of it. It gives how much was taken.
 func (w *Wire) take(b []byte, at int64) int {
 	if w.flows {
-		n, full := w.stream.Data(w.call, b, at, w.sample)
-		w.full = full
+		n, full, over := w.stream.Data(w.call, b, at, w.sample)
+		w.full, w.given = full, over
 		w.size += int64(n)
 		return n
 	}

@@ -15,6 +15,8 @@ package sse
 import (
 	"bytes"
 	"cmp"
+
+	"github.com/sluice-bench/sluice/backends/wire/buffer"
 )
 
 // Scanner is the state of one stream. The zero Scanner is at its start. It is allowed to allocate while its buffers grow.
@@ -28,6 +30,7 @@ type Scanner struct {
 	lines int    // data lines of the event
 	begun bool   // the stream: what is there is no BOM
 	cr    bool   // the last line ended with CR, which LF may follow
+	aside bool   // the line is a comment, of which nothing is held
 	found bool   // Data and Event are those of an event that was given out
 	long  bool
 }
@@ -38,9 +41,11 @@ const MaxEvent = 64 << 20
 // Long reports whether an event is longer than is held: nothing is found any more until Reset.
 func (s *Scanner) Long() bool { return s.long }
 
+func (s *Scanner) most() int64 { return int64(cmp.Or(s.Most, MaxEvent)) }
+
 // fits reports whether so many more bytes of an event may be held. If not, none are.
 func (s *Scanner) fits(more int) bool {
-	if len(s.line)+len(s.Data)+more > cmp.Or(s.Most, MaxEvent) {
+	if int64(len(s.line)+len(s.Data)+more) > s.most() {
 		*s = Scanner{Most: s.Most, long: true}
 	}
 	return !s.long
@@ -67,9 +72,18 @@ func (s *Scanner) Next(b []byte) (n int, ok bool) {
 			}
 		}
 		i := bytes.IndexAny(b[n:], "\r\n")
+		if s.aside = s.aside || len(s.line) == 0 && b[n] == ':'; s.aside {
+			s.begun = true
+			if i < 0 {
+				return len(b), false
+			}
+			s.aside, s.cr = false, b[n+i] == '\r'
+			n += i + 1
+			continue
+		}
 		if i < 0 {
 			if s.fits(len(b) - n) {
-				s.line = append(s.line, b[n:]...)
+				s.line = buffer.Append(s.line, b[n:], s.most())
 			}
 			return len(b), false
 		}
@@ -133,7 +147,7 @@ func (s *Scanner) take(line []byte) bool {
 		if s.lines++; s.lines > 1 {
 			s.Data = append(s.Data, '\n')
 		}
-		s.Data = append(s.Data, value...)
+		s.Data = buffer.Append(s.Data, value, s.most())
 	case "event":
 		s.Event = append(s.Event[:0], value...)
 	}

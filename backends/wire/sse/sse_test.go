@@ -108,6 +108,8 @@ func TestLongEvent(t *testing.T) {
 	}{
 		{"data: " + strings.Repeat("x", 90) + "\n\n", 3, false}, // each fits
 		{": " + strings.Repeat("x", 90) + "\n", 3, false},
+		{": " + strings.Repeat("x", 900) + "\n", 3, false}, // of a comment nothing is held
+		{"::::", 1000, false},
 		{"x", 1000, true},
 		{"data: x\n", 1000, true},
 		{"data: " + strings.Repeat("x", 101) + "\n\n", 1, true},
@@ -126,7 +128,7 @@ func TestLongEvent(t *testing.T) {
 				t.Fatalf("%q: %d bytes are held", c.piece, held)
 			}
 		}
-		if _, ok := s.Next([]byte("data: y\n\n")); s.Long() != c.long || ok == c.long || s.End() != false && c.long {
+		if _, ok := s.Next([]byte("\ndata: y\n\n")); s.Long() != c.long || ok == c.long || s.End() != false && c.long {
 			t.Errorf("%q %d times: long %t, then found %t", c.piece, c.times, s.Long(), ok)
 		}
 		if c.long && found > 0 {
