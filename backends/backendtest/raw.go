@@ -206,6 +206,12 @@ func (p *played) say(c command) bool {
 	switch c.word {
 	case "send":
 		return p.send(c.bytes)
+	case "sendraw":
+		b, err := c.bytes.flat()
+		if err == nil {
+			_, err = p.raw.Write(b)
+		}
+		return err == nil
 	case "head":
 		return p.head(c)
 	case "chunk":

@@ -41,6 +41,7 @@ type command struct {
 //	           / "await" SP PAYLOAD       ; up to and with these bytes
 //	           / "send" SP PAYLOAD
 //	           / "sendhex" SP HEX
+//	           / "sendraw" SP PAYLOAD     ; under TLS: as it is
 //	           / "split" SP NUMBER [ SP DURATION ]  ; later sends go out in pieces of so many bytes, pausing in between
 //	           / "delay" SP DURATION
 //	           / "times" SP NUMBER SP command
@@ -139,7 +140,7 @@ func parseCommand(word, value string) (c command, err error) {
 			return c, nil
 		}
 		c.n, err = strconv.Atoi(value)
-	case "await", "send", "chunk":
+	case "await", "send", "sendraw", "chunk":
 		c.bytes, err = parsePayload(value)
 	case "sendhex":
 		c.word = "send"
