@@ -129,6 +129,9 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	if err := f.write(text); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
+	if f.schema {
+		fmt.Fprintf(a.err, "%s written, for editors\n", filepath.Join(filepath.Dir(f.out), schemaFile))
+	}
 	a.written(f.out)
 	return nil
 }
@@ -187,7 +190,7 @@ func writeSchema(file string) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return os.WriteFile(file, schema.Plan(), 0o644) //nolint:gosec // for editors, whoever runs them
+	return os.WriteFile(file, schema.Plan(), 0o644)
 }
 
 // kindOf is the kind of backend with a name; nil: there is none.
