@@ -91,8 +91,12 @@ func TestInterimCost(t *testing.T) {
 	for range 40 {
 		i.add(&result.Node{})
 	}
-	if first, last := <-saved, <-saved; first != 0 || last != 40 {
-		t.Errorf("saved with %d nodes, then %d", first, last)
+	saves, last := 0, -1
+	for ; last != 40; saves++ {
+		last = <-saved
+	}
+	if saves > 20 {
+		t.Errorf("%d saves for 40 nodes", saves)
 	}
 	i.end()
 	i.add(&result.Node{})

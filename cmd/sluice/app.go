@@ -34,7 +34,8 @@ type app struct {
 }
 
 // system is the app of a process. A fatal error of the runtime aborts the process (exit code 134): the runtime's own exit
-// code, 2, would say that the plan is wrong and that nothing was sent. The core file of an abort is only written for users
+// code, 2, would say that the plan is wrong and that nothing was sent. It stays that code where the process cannot even start
+// for want of memory, threads or descriptors: nothing was sent then. The core file of an abort is only written for users
 // who ask for it by GOTRACEBACK=crash.
 func system() *app {
 	debug.SetTraceback("crash")

@@ -106,30 +106,6 @@ func (s *Samples) Replies() bool { return s.o.Export }
 // Trial begins to keep the samples of a trial.
 func (s *Samples) Trial(t Trial) *Kept { return &Kept{of: s, trial: t} }
 
-// Bounds of the texts whose masked form is kept for the next sample with the same one.
-const (
-	maxMasked     = 1024 // of them
-	maxMaskedText = 1024 // bytes of each
-)
-
-// mask takes secrets out of a text. It belongs to the writing goroutine: no request waits for it.
-func (s *Samples) mask(text string) string {
-	if s.o.Mask == nil || text == "" {
-		return text
-	}
-	if out, ok := s.masked[text]; ok {
-		return out
-	}
-	out := s.o.Mask(text)
-	if s.masked == nil || len(s.masked) >= maxMasked {
-		s.masked = make(map[string]string)
-	}
-	if len(text) <= maxMaskedText {
-		s.masked[text] = out
-	}
-	return out
-}
-
 // Write copies a sample. It does not block.
 func (k *Kept) Write(s *backends.Sample) error {
 	if k.block == nil && !k.take() {

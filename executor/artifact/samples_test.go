@@ -3,7 +3,6 @@ package artifact
 import (
 	"bufio"
 	"encoding/binary"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -96,107 +94,6 @@ func TestSampleLines(t *testing.T) {
 		if !json.Valid([]byte(line)) {
 			t.Errorf("no JSON: %s", line)
 		}
-	}
-}
-
-// TestSamplesAreMasked: what servers and the plan say passes the mask in every file, each text once.
-func TestSamplesAreMasked(t *testing.T) {
-	for _, table := range []string{"csv", "jsonl"} {
-		asked := map[string]int{}
-		o := SamplesOptions{Table: table, Export: true, Mask: func(s string) string {
-			asked[s]++
-			return strings.ReplaceAll(s, "hunter2", "***")
-		}}
-		trial := Trial{
-			Node: "s[token=hunter2]", Mix: []string{"by hunter2"},
-			Sent: func(uint16, uint32) []backends.Tensor {
-				return []backends.Tensor{tensor("in", backends.Bytes, text("a hunter2", "b")...)}
-			},
-			Received: func(_ uint16, reply []byte) ([]backends.Tensor, error) {
-				return []backends.Tensor{tensor("of hunter2", backends.Bytes, text(string(reply))...)}, nil
-			},
-		}
-		good, bad := backends.Sample{Responses: 1}, backends.Sample{Class: backends.Server, Note: []byte("denied: \"Bearer hunter2\"")}
-		good.AddText([]byte("it is hunter2"))
-		files := kept(t, o, trial, nil, bad, good, bad, good, bad)
-		for name, data := range files {
-			if strings.Contains(data, "hunter2") || !strings.Contains(data, "***") {
-				t.Errorf("%s: %s", name, data)
-			}
-		}
-		if len(files) != 2 || asked["denied: \"Bearer hunter2\""] != 1 || asked["it is hunter2"] != 1 {
-			t.Errorf("%d files, asked for %v", len(files), asked)
-		}
-	}
-}
-
-// TestMaskedTextsAreBounded: texts that never come again take no memory for ever.
-func TestMaskedTextsAreBounded(t *testing.T) {
-	s := &Samples{o: SamplesOptions{Mask: strings.ToUpper}}
-	for n := range 3 * maxMasked {
-		if text := fmt.Sprint("request x", n); s.mask(text) != strings.ToUpper(text) {
-			t.Fatal(text)
-		}
-	}
-	_ = s.mask(strings.Repeat("x", maxMaskedText+1))
-	if n := len(s.masked); n > maxMasked {
-		t.Errorf("%d texts are kept", n)
-	}
-	for text := range s.masked {
-		if len(text) > maxMaskedText {
-			t.Errorf("a text of %d bytes is kept", len(text))
-		}
-	}
-}
-
-// TestFormulas: no cell of any CSV is a formula for a spreadsheet; numbers stay what they are.
-func TestFormulas(t *testing.T) {
-	for text, want := range map[string]string{
-		"=cmd|' /C calc'!A0": "'=cmd|' /C calc'!A0", "+1+1": "'+1+1", "-1+1": "'-1+1", "@SUM(1)": "'@SUM(1)", "\t=1": "' =1", "\r@x": "' @x", "  =1": "'  =1",
-		"＝1": "'＝1", "-1": "-1", "+1.5e-3": "+1.5e-3", "": "", "a=1": "a=1", " x": " x", "'=1": "'=1", "-": "'-",
-	} {
-		if got := inert(clean(text)); got != want {
-			t.Errorf("%q became %q, want %q", text, got, want)
-		}
-		row, err := csv.NewReader(strings.NewReader("x," + string(appendCell(nil, text)) + "\n")).Read()
-		if err != nil || row[1] != want {
-			t.Errorf("%q in samples.csv is %q, %v, want %q", text, row, err, want)
-		}
-	}
-	n := measure(&result.Node{ID: "=1", Stage: "+1", Target: "@x", Reason: "-1+1", Outcome: result.Done, Load: result.Load{Kind: "concurrency", Model: "=m", Value: 1}}, 1, nil)
-	n.Models = []result.Model{{Name: "=calls", Metrics: map[string]*result.Metric{}}}
-	r := &result.Result{Schema: result.Schema, Nodes: []*result.Node{n}}
-	dir := t.TempDir()
-	paths, err := write(dir, r, Options{Formats: stored(), Percentiles: percentiles})
-	if err != nil {
-		t.Fatal(err)
-	}
-	inerted := 0
-	for _, path := range paths {
-		if filepath.Ext(path) != ".csv" {
-			continue
-		}
-		file, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := csv.NewReader(file).ReadAll()
-		if err := errors.Join(err, file.Close()); err != nil {
-			t.Fatal(err)
-		}
-		for _, cell := range slices.Concat(rows...) {
-			if strings.HasPrefix(cell, "'") {
-				inerted++
-			}
-			if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-				if _, err := strconv.ParseFloat(cell, 64); err != nil {
-					t.Errorf("%s has the cell %q", filepath.Base(path), cell)
-				}
-			}
-		}
-	}
-	if inerted < 5 {
-		t.Errorf("%d cells have an apostrophe", inerted)
 	}
 }
 
