@@ -85,3 +85,15 @@ func (f foreignKey) translate(d *source.Diagnostic, e source.Entry, all []string
 	}
 	d.Detail = fmt.Sprintf("`%s` is called `%s` here: %s", e.Key, f.ours, line)
 }
+
+// Foreign is what another tool's key is called here, and a line to write; "": it is no such key.
+func Foreign(key string) (ours, line string) {
+	f, ok := foreign(key)
+	if !ok || f.local() {
+		return "", ""
+	}
+	if strings.Contains(f.line, "%s") {
+		return f.ours, fmt.Sprintf(f.line, f.sample)
+	}
+	return f.ours, f.line
+}

@@ -19,8 +19,9 @@ func (a *app) explain() *cobra.Command {
 		Short: "Explain a plan key, a metric, a code or a word",
 		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`, also by the names\n" +
 			"that other tools use), a diagnostic (`unknown-key`), a finding (`client_late`), a backend (`triton`), a verdict, an\n" +
-			"exit code (`3`), a unit or a word (`open loop`). Without a name: list what can be asked.",
-		Example: "  sluice explain max_in_flight\n  sluice explain latency.p99\n  sluice explain 5",
+			"exit code (`3`), a unit or a word (`open loop`). `metrics`,\n" +
+			"`exit codes`, `findings` and the like list all of a kind. Without a name: list what can be asked.",
+		Example: "  sluice explain max_in_flight\n  sluice explain latency.p99\n  sluice explain metrics",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return explainable(), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -29,7 +30,7 @@ func (a *app) explain() *cobra.Command {
 				return a.print(contents())
 			}
 			name := strings.Join(args, " ") // some words are two
-			text := explanation(name)
+			text := answer(name)
 			if text == "" {
 				return unknownName(name)
 			}

@@ -111,7 +111,7 @@ func explainKey(b *strings.Builder, name string) {
 	for _, e := range p.Examples {
 		facts(b, "example", e)
 	}
-	facts(b, "also", strings.Join(same, ", "))
+	candidates(b, same)
 }
 
 // explainValue says which keys take a word as their value.

@@ -165,3 +165,53 @@ func TestExplainSchema(t *testing.T) {
 		t.Errorf("only %d names", len(asked))
 	}
 }
+
+// TestExplainWhatPeopleType: words of other tools, file names, lists and ends of paths lead to what is meant.
+func TestExplainWhatPeopleType(t *testing.T) {
+	for name, want := range map[string]string{
+		"p99": "metric latency (", "p999": "metric latency (", "p50": "metric latency (", "percentile": "plan key output.percentiles (",
+		"qps": "plan key stages.load.rate (", "rps": "plan key stages.load.rate (", "tps": "plan key stages.load.rate (", "vus": "plan key stages.load.concurrency (",
+		"users": "stages.load.concurrency (", "clients": "stages.load.concurrency (", "threads": "stages.load.concurrency (",
+		"threshold": "plan key assert (", "thresholds": "plan key assert (", "checks": "plan key assert (", "iterations": "plan key stages.for (",
+		"request-count": "plan key stages.for (", "vars.NAME.secret": "plan key vars.NAME.secret", "scenarios": "plan key stages (",
+		"exit codes": "  130  ", "exit code": "  130  ", "Exit Status": "  130  ", "validity": "outcome invalid", "junit.xml": "value junit of plan key output.formats",
+		"result.json": "output.formats", "stages.csv": "output.formats", "summary.md": "value markdown of plan key output.formats", "samples.csv": "plan key output.samples (",
+		"baseline.latency.p95": "metric latency (", `stage("s").latency.p99`: "metric latency (", `baseline.stage("s").errors.ratio`: "metric errors.ratio (",
+		"until.stable": "plan key stages.until.stable (", "search.precision": "also stages.load.rate.search.precision: ", "stable.window": "plan key stages.until.stable.window (",
+		"secrets": "plan key vars.NAME.secret (", "password": "plan key vars.NAME.secret (", "environment variable": "plan key vars.NAME.env (",
+		"metrics": "throughput (rate): ", "errors": "errors.ratio (ratio): ", "requests": "requests.rate (rate): ", "findings": "client_late: ",
+		"backends": "triton: ", "diagnostics": "unknown-key: ", "verdicts": "inconclusive: ", "error classes": "timeout: ", "exit code 5": "exit code 5 (",
+		"error rate": "metric errors.ratio (", "response time": "metric latency (", "coordinated omission": "word open loop", "spike": "plan key stages.load.concurrency.ramp (",
+		"tls": "plan key target.tls (", "https": "plan key target.tls (", "authorization": "plan key target.headers (", "poisson": "value poisson of plan key", "timeouts": "plan key target.timeout (",
+		"distribution": "plan key stages.load.arrivals (", "quality gate": "word assertion", "fail fast": "plan key slos.NAME.abort (", "plan keys": "stages.load.rate",
+	} {
+		if text := answer(name); !strings.Contains(text, want) {
+			t.Errorf("%s is explained as %s, want %s", name, text, want)
+		}
+	}
+	for _, s := range synonyms() {
+		for theirs := range strings.SplitSeq(s[0], ",") {
+			if text := answer(strings.TrimSpace(theirs)); strings.TrimSpace(strings.TrimPrefix(text, theirs+": "+s[2])) == "" {
+				t.Errorf("%s, which means %s, is explained as %q", theirs, s[1], text)
+			}
+		}
+	}
+	for _, name := range []string{"qqqqqqqq", "", "latency.nonsense", "stages.nonsense", "baseline.nonsense", "metrics.nonsense"} {
+		if text := answer(name); text != "" {
+			t.Errorf("%q is explained as %s", name, text)
+		}
+	}
+}
+
+// TestExplainAmbiguous: a name of several keys lists each with what it is.
+func TestExplainAmbiguous(t *testing.T) {
+	text := answer("while")
+	for _, want := range []string{"plan key stages.load.concurrency.levels.while (", "also stages.load.rate.levels.while: ", "also stages.load.rate.search.while: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("while is explained as %s, which lacks %q", text, want)
+		}
+	}
+	if text := answer("min"); !strings.Contains(text, "also ") {
+		t.Errorf("min is explained as %s", text)
+	}
+}
