@@ -3,6 +3,7 @@ package feed
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -126,6 +127,9 @@ func align(rows, expected []record, streams, expectedStreams []int) error {
 	}
 	if len(expected) != len(rows) {
 		return fmt.Errorf(`"validation_data" has %d rows, "data" has %d`, len(expected), len(rows))
+	}
+	if len(rows) > 0 && !slices.ContainsFunc(expected, func(r record) bool { return len(r.inputs) > 0 }) {
+		return errors.New(`no row of "validation_data" has an output: nothing would be compared`)
 	}
 	for i := range rows {
 		rows[i].outputs = expected[i].inputs
