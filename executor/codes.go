@@ -21,6 +21,7 @@ const (
 	codeFewSamples  = "few-samples"
 	codeNeverProven = "never-proven"
 	codeNoLimit     = "no-error-limit"
+	codeNoDropLimit = "no-drop-limit"
 	codeNeverFull   = "never-reached-concurrency"
 	codeRequest     = "request"
 	codeBinary      = "no-binary-tensors"

@@ -26,6 +26,7 @@ func (b *build) lints() {
 			b.undrained(n)
 			b.unseen(n)
 			b.crowded(n)
+			b.dropping(n)
 			b.modelControl(n)
 			b.sharing(n)
 			b.classes(n)
@@ -227,6 +228,24 @@ func (b *build) crowded(n *Node) {
 	b.warn(n.Stage.LoadPos, codeCrowded, "at %s %.6g requests a second may be %.0f in flight, and max_in_flight is %d",
 		inTime(limit), rate, math.Ceil(rate*limit), pool.MaxInFlight).
 		Detail = fmt.Sprintf("%s allows a latency at which requests %s: raise `max_in_flight`", c.Assertion.That.Text, what)
+}
+
+// dropping warns of open loops that may drop any share of their requests: what was never sent is no error, and no gate is
+// about it.
+func (b *build) dropping(n *Node) {
+	pool, open := scenario.Open(n.Stage.Load)
+	if !open || pool.Overflow != "drop" || b.said(n.Stage.LoadPos, codeNoDropLimit) {
+		return
+	}
+	for _, c := range n.gates() {
+		if slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool {
+			return strings.HasPrefix(r.Leaf.Row.Name, "dropped.") || slices.Contains([]string{metric.GoodputRatio, metric.OfferedRate}, r.Leaf.Row.Name)
+		}) {
+			return
+		}
+	}
+	b.warn(n.Stage.LoadPos, codeNoDropLimit, "no gate of stage %q limits the requests that it drops", n.ID).
+		Detail = "what was dropped is no error, and in no latency: assert dropped.ratio < 1%, or use `overflow: wait`"
 }
 
 // peakRate is the highest rate that the plan itself writes; 0: there is none.

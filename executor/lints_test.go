@@ -12,7 +12,7 @@ import (
 )
 
 // lintCodes are the warnings about plans that are valid and hardly meant.
-var lintCodes = []string{codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeUndrained, codeUnseen, codeCrowded, codeSkippable, codeUnreachable, codeNoEffect}
+var lintCodes = []string{codeUnused, codeFewSamples, codeNeverProven, codeNeverFull, codeFewRequests, codeRampCut, codeUndrained, codeUnseen, codeCrowded, codeSkippable, codeUnreachable, codeNoEffect, codeNoLimit, codeNoDropLimit}
 
 // TestLints: each warning stands in a plan that is valid, says what to do, and goes away when that is done.
 func TestLints(t *testing.T) {
@@ -90,7 +90,7 @@ stages:
   - {id: a, load: {rate: 10/s}, for: 60s, assert: [{that: latency.p99 < 1s, within: 10s}]}`, `2:59 few-samples stage "a" in 1s sends 10 requests that this looks at, it needs 299`},
 		{"slots that drop", `
 stages:
-  - {id: a, load: {rate: 1000/s, max_in_flight: 64, overflow: drop}, for: 9s, assert: [latency.p99 < 100ms]}`, `2:20 max-in-flight-too-low at 100ms 1000 requests a second may be 100 in flight, and max_in_flight is 64`},
+  - {id: a, load: {rate: 1000/s, max_in_flight: 64, overflow: drop}, for: 9s, assert: [latency.p99 < 100ms, dropped.ratio < 1%]}`, `2:20 max-in-flight-too-low at 100ms 1000 requests a second may be 100 in flight, and max_in_flight is 64`},
 		{"fewer where the plan says so", `
 stages:
   - {id: a, load: {rate: 10/s}, for: 29s, assert: [{that: latency.p99 < 1s, min_samples: 100}]}`, ``},
@@ -121,6 +121,13 @@ stages:
 		{"too few slots for the latency that is allowed", `
 stages:
   - {id: a, load: {rate: 1000/s, max_in_flight: 64}, for: 9s, assert: [latency.p99 < 100ms]}`, `2:20 max-in-flight-too-low at 100ms 1000 requests a second may be 100 in flight, and max_in_flight is 64`},
+		{"requests that may be dropped", `
+stages:
+  - {id: a, load: {rate: 10/s, overflow: drop}, for: 9s, assert: [{that: dropped.ratio < 1%, severity: warn}]}`, `2:20 no-drop-limit no gate of stage "a" limits the requests that it drops`},
+		{"a limit for what is dropped", `
+stages:
+  - {id: a, load: {rate: 10/s, overflow: drop}, for: 9s, assert: [dropped.ratio < 1%]}
+  - {id: b, load: {rate: 10/s, overflow: drop}, for: 9s, goodput: {latency: 1s}, assert: [goodput.ratio > 99%]}`, ``},
 		{"enough slots for the mean", `
 stages:
   - {id: a, load: {rate: 1000/s, max_in_flight: 64}, for: 9s, assert: [latency.mean < 50ms, latency.p99 < 900ms]}`, ``},

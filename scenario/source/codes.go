@@ -69,6 +69,7 @@ func Codes() []Code {
 		{"no-binary-tensors", "The server does not list the binary tensor extension; it may refuse raw tensors over HTTP."},
 		{"no-classes", "Classes are asked for in place of an output, and none can be had: of this backend or server, of this datatype, or in shared memory."},
 		{"no-drain", "`drain: 0s` cancels what is open at the end of a closed loop, so that an assertion which allows fewer errors than that is never certain."},
+		{"no-drop-limit", "The load drops requests (`overflow: drop`), and no gate limits how many: what was dropped is no error, and in no latency."},
 		{"no-effect", "A key is allowed here, and nothing follows from it."},
 		{"no-equal", "An option of another load generator says something that a plan cannot. The converted plan names it in a comment."},
 		{"no-error-limit", "The condition names errors and is not false when every request fails, so it limits none, and errors.count == 0 is asked besides: errors.count <= requests.count. `errors.ratio <= 100%` allows any share of errors."},
