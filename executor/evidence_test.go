@@ -170,7 +170,9 @@ func evidenceFiles(t *testing.T) string {
 	sixteen := strings.TrimSuffix(strings.Repeat("1,", 16), ",")
 	for file, text := range map[string]string{
 		"nothing/none.txt": "", "no-result.json": `{"hello": "world"}`, "empty.jsonl": "", "empty.json": `{"data": []}`, "empty.csv": "INPUT0,INPUT1\n", "empty.txt": "",
-		"right.json": fmt.Sprintf(`{"data":[{"INPUT0":[%[1]s],"INPUT1":[%[1]s]}],"validation_data":[{"OUTPUT0":[%[2]s]}]}`, sixteen, strings.ReplaceAll(sixteen, "1", "2")),
+		"far.txt":         "36000000\n",
+		"unexpected.json": fmt.Sprintf(`{"data":[{"INPUT0":[%[1]s],"INPUT1":[%[1]s]}],"validation_data":[{}]}`, sixteen),
+		"right.json":      fmt.Sprintf(`{"data":[{"INPUT0":[%[1]s],"INPUT1":[%[1]s]}],"validation_data":[{"OUTPUT0":[%[2]s]}]}`, sixteen, strings.ReplaceAll(sixteen, "1", "2")),
 	} {
 		writeFile(t, filepath.Join(dir, file), text)
 	}
