@@ -72,6 +72,12 @@ func (p *Pool) invoke(ctx context.Context, c *conn, method string, request []byt
 	}
 	k, began := c.latest.Load(), p.o.Clock.Now()
 	err = c.cc.Invoke(metadata.NewOutgoingContext(ctx, p.set(0)), method, &request, &reply)
+	if text := advice(status.Convert(err)); text != "" {
+		return nil, false, fmt.Errorf("%w%s", err, text)
+	}
+	if err != nil && ctx.Err() != nil && c.streams() == 0 {
+		return nil, false, p.tooFew(0, 1)
+	}
 	if ctx.Err() != nil && status.Code(err) == codes.DeadlineExceeded {
 		waited := time.Duration(p.o.Clock.Now() - began)
 		return nil, false, fmt.Errorf("no answer within %v", waited.Round(10*time.Millisecond))
