@@ -26,6 +26,7 @@ type inputs struct {
 	note   string
 	// waiting is the node whose requests are made when its stage's turn comes; nil: they have been.
 	waiting *Node
+	probes  int // requests that were sent ahead of the clock
 	err     error
 }
 

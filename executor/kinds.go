@@ -155,7 +155,7 @@ func insidePos(t *scenario.Target, name string) source.Pos {
 }
 
 // always are the target keys that the executor itself reads, whatever the backend.
-var always = []string{"backend", "url", "builtin", "ready", "metrics"}
+var always = []string{"backend", "url", "builtin", "ready", "probe", "metrics"}
 
 func (b *build) find(t *scenario.Target) *backends.Kind {
 	var names []string

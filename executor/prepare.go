@@ -104,7 +104,7 @@ func (r *runner) answered(in *inputs) {
 			k.memory, k.device = e.shared.memory.Kind, e.shared.memory.Device
 		}
 		if _, ok := r.asked[k]; !ok && e.choices() > 0 {
-			r.asked[k] = r.asksFor(k.target, e)
+			r.asked[k] = r.asksFor(k.target, e, &in.probes)
 		}
 		if err := r.asked[k]; err != nil {
 			in.err = about(k.target.plan, err)
@@ -113,12 +113,15 @@ func (r *runner) answered(in *inputs) {
 	}
 }
 
-// asksFor asks for a real answer to the first of an entry's requests.
-func (r *runner) asksFor(t *target, e *entry) error {
-	if e.shared != nil {
-		return r.tryShared(r.stops.waiting, t, e)
+// asksFor asks for a real answer to the first of an entry's requests, unless the target is not to be asked. sent counts the requests.
+func (r *runner) asksFor(t *target, e *entry, sent *int) error {
+	switch {
+	case e.shared != nil:
+		return r.tryShared(r.stops.waiting, t, e, sent)
+	case !t.plan.Probe:
+		return nil
 	}
-	return r.probe(r.stops.waiting, t, e.calls[0], e.ids)
+	return r.probe(r.stops.waiting, t, e.calls[0], e.ids, sent)
 }
 
 // decoupled refuses a model whose requests may have any number of responses where each is to have one, before the server does.

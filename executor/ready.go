@@ -61,9 +61,9 @@ func (r *runner) until(ctx context.Context, t *target, what string, ask func(con
 
 // probe sends one real request and waits until it is answered: health endpoints say "ready" before a server is. Any
 // answer but "unavailable" counts, also a failure of the model: that is for the plan's assertions.
-func (r *runner) probe(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs) error {
+func (r *runner) probe(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs, sent *int) error {
 	return r.until(ctx, t, "no request was answered", func(ctx context.Context) error {
-		s, err := r.ask(ctx, t, call, ids)
+		s, err := r.ask(ctx, t, call, ids, sent)
 		if err != nil || counts(s) {
 			return err
 		}
@@ -91,7 +91,7 @@ func counts(s *backends.Sample) bool {
 }
 
 // ask sends one request on a lane of its own, until ctx is done.
-func (r *runner) ask(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs) (*backends.Sample, error) {
+func (r *runner) ask(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs, sent *int) (*backends.Sample, error) {
 	lanes, _, err := t.conn.Lanes(ctx, 1, backends.LaneOptions{Depth: 1})
 	if err != nil {
 		return nil, err
@@ -105,9 +105,10 @@ func (r *runner) ask(ctx context.Context, t *target, call *backends.Call, ids *f
 		if !ok {
 			return nil, errors.New("all sequence ids are in use")
 		}
-		defer ids.Give(id)
+		defer func() { ids.Undo(id, s.Class == backends.OK) }()
 		fields = backends.Fields{Sequence: id, Start: true, End: true}
 	}
+	*sent++
 	lane.Send(0, call, fields, s)
 	for {
 		slot, done := lane.Recv()

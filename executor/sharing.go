@@ -98,8 +98,9 @@ func (e *entry) share(ctx context.Context, t *target, slots int) ([]*backends.Ca
 	return calls, release, nil
 }
 
-// tryShared does for one slot what every trial of the stage will do for all of its slots, and asks for a real answer.
-func (r *runner) tryShared(ctx context.Context, t *target, e *entry) error {
+// tryShared does for one slot what every trial of the stage will do for all of its slots, and asks for a real answer, unless the
+// target is not to be asked.
+func (r *runner) tryShared(ctx context.Context, t *target, e *entry, sent *int) error {
 	if t.plan.Ready == 0 {
 		return nil
 	}
@@ -107,7 +108,9 @@ func (r *runner) tryShared(ctx context.Context, t *target, e *entry) error {
 	if err != nil {
 		return err
 	}
-	err = r.probe(ctx, t, calls[0], e.ids)
+	if t.plan.Probe {
+		err = r.probe(ctx, t, calls[0], e.ids, sent)
+	}
 	ctx, cancel := beyond(ctx, cleanupLimit)
 	defer cancel()
 	return errors.Join(err, release(ctx))

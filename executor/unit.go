@@ -153,6 +153,9 @@ func (m *member) guard(then func()) {
 
 // keep judges a node that has ended.
 func (m *member) keep(n *Node, out *result.Node) {
+	if in := m.r.inputs[n.Stage]; in != nil { // of a stage with several nodes they belong to the first
+		out.Probes, in.probes = in.probes, 0
+	}
 	m.done = append(m.done, out)
 	m.judge(n, out)
 	m.r.interim.add(out)

@@ -115,7 +115,7 @@ func (r *reading) target(name string, t *rawTarget) *Target {
 		Name: name, Pos: t.At.pos(), Backend: t.Backend.V, URL: t.URL.or(""), Model: t.Model.or(""), ModelVersion: t.ModelVersion.or(""),
 		Headers: r.headers(t.Headers), Parameters: parameters(t.Parameters), TLS: r.tls(t.TLS), Timeout: t.Timeout.V,
 		ConnectTimeout: t.ConnectTimeout.V, Connections: t.Connections.V, MaxMessage: int64(t.MaxMessage.or(0)),
-		Input: t.Tensors.Input.V, Output: t.Tensors.Output.V, Ready: t.Ready.V, Statistics: t.Statistics.V, Builtin: newBuiltin(t.Builtin),
+		Input: t.Tensors.Input.V, Output: t.Tensors.Output.V, Ready: t.Ready.V, Probe: t.Probe.V, Statistics: t.Statistics.V, Builtin: newBuiltin(t.Builtin),
 	}
 	target.Compression = t.Compression.or("none")
 	target.Endpoint, target.Method, target.Streaming = t.Endpoint.or(""), t.Method.or(""), t.Streaming.or(false)

@@ -24,6 +24,7 @@ type Target struct {
 	MaxMessage     int64  // 0: what the model implies
 	Input, Output  string // tensors: "binary" or "json"
 	Ready          time.Duration
+	Probe          bool   // each model is asked for an answer before the clock starts
 	Statistics     string // auto require none
 	Endpoint       string // the shape of requests and replies; "" the kind's own
 	Method         string // HTTP verb, or package.Service/Method

@@ -54,6 +54,7 @@ type rawTarget struct {
 	MaxMessage     *val[size]          `plan:"max_message" min:"1B" max:"2GiB"`
 	Tensors        *rawTensors         `plan:"tensors" default:"{}"`
 	Ready          *val[time.Duration] `plan:"ready" default:"10s" max:"24h"`
+	Probe          *val[bool]          `plan:"probe" default:"true"`
 	Statistics     *val[string]        `plan:"statistics" default:"auto" words:"auto require none"`
 	Builtin        *rawBuiltin         `plan:"builtin"`
 

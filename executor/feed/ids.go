@@ -42,5 +42,15 @@ func (s *IDs) Take() (id uint64, ok bool) {
 	return 0, false
 }
 
+// Undo takes an id back that was taken for no sequence of the load. Where it may be the next again (the server is done with it), and
+// none was taken since, it will be.
+func (s *IDs) Undo(id uint64, again bool) {
+	s.Give(id)
+	next := s.next.Load()
+	if again && next > 0 && (next-1)%s.size == id-s.from {
+		s.next.CompareAndSwap(next, next-1)
+	}
+}
+
 // Give takes an id back.
 func (s *IDs) Give(id uint64) { s.cells[(id-s.from)%uint64(len(s.cells))].Store(false) }

@@ -146,6 +146,7 @@ type Node struct {
 	Trials      []Trial            `json:"trials,omitempty"`  // the trials of a search
 	While       []Assertion        `json:"while,omitempty"`   // the conditions of a level
 	Aborted     *Abort             `json:"aborted,omitempty"`
+	Probes      int                `json:"probes"` // requests that were sent ahead of the clock to see that the stage's models answer
 	Errors      []ErrorClass       `json:"errors"`
 	Validity    Validity           `json:"validity"`
 	Assertions  []Assertion        `json:"assertions"`

@@ -105,7 +105,11 @@ func targetKeys() []key {
 			name: "tensors", schema: ref("tensors"), dflt: object{{"input", "binary"}, {"output", "binary"}}, example: object{{"output", "json"}},
 			description: "How tensors travel over HTTP; json where the server lacks the binary extension.",
 		},
-		{name: "ready", schema: ref("duration"), dflt: "10s", example: "60s", description: "How long to wait until the server is ready; 0s does not ask."},
+		{name: "ready", schema: ref("duration"), dflt: "10s", example: "60s", description: "How long to wait until the server and its models are ready. 0s asks nothing: no health endpoints, no request of `probe`, and a server that is not there fails requests."},
+		{
+			name: "probe", schema: ref("bool"), dflt: true, example: false,
+			description: "Send the first request of the data once to each model before the clock starts, and wait for its answer: health endpoints can say ready too early. It is in no number but `probes` of result.json, and the server counts it. false asks the health endpoints only, so that the first request of a cold model, or of a response cache, is measured.",
+		},
 		{
 			name: "statistics", schema: words(list("auto require none")), dflt: "auto", example: "require",
 			description: "Whether the server's own statistics are read.",
