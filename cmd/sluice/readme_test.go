@@ -121,6 +121,9 @@ func TestExitTable(t *testing.T) {
 			t.Errorf("the README lacks %s", row)
 		}
 	}
+	if !bytes.Contains(readme, []byte("the first of "+verdict.Precedence+" wins")) {
+		t.Errorf("the README has another precedence than %s", verdict.Precedence)
+	}
 }
 
 // TestCodes: every diagnostic code in the source is explained, and every explained code is in the source.

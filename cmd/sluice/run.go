@@ -62,7 +62,7 @@ func codes() string {
 	for _, c := range verdict.Codes() {
 		fmt.Fprintf(&b, "  %3d  %s\n", c.Code, c.Meaning)
 	}
-	return b.String()
+	return b.String() + "If several apply, the first of " + verdict.Precedence + " wins."
 }
 
 // outputs are where the results of a run go.

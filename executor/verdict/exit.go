@@ -29,8 +29,11 @@ type Code struct {
 	Meaning string
 }
 
-// Codes lists every exit code, by number. If several apply: 130/143 > 2 > 6 > 4 > 1 > 5 > 3 > 0, so an assertion that was
-// proven false stays a failure. A crash ends the process before there is an exit code to choose, and its result keeps the
+// Precedence lists the exit codes by what they outweigh: where several apply, the first of them is that of the run. What was
+// proven false stays a failure.
+const Precedence = "130/143, 2, 6, 4, 1, 5, 3, 0"
+
+// Codes lists every exit code, by number. A crash ends the process before there is an exit code to choose, and its result keeps the
 // state "running".
 func Codes() []Code {
 	return []Code{

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/sluice-bench/sluice/executor/result"
@@ -200,6 +202,17 @@ func TestPrecedence(t *testing.T) {
 		if got, _, _ := Exit(run(nodes[row.from:]...), row.o); got != row.want {
 			t.Errorf("%+v with nodes from %d: %d, want %d", row.o, row.from, got, row.want)
 		}
+	}
+}
+
+// TestPrecedenceIsThatOfTheRules: what help and README say is what Exit does.
+func TestPrecedenceIsThatOfTheRules(t *testing.T) {
+	var order []string
+	for _, r := range rules() {
+		order = append(order, strconv.Itoa(r.code(Occasion{Signal: CodeInterrupt - 128})))
+	}
+	if got := strings.Replace(strings.Join(append(order, "0"), ", "), "130", "130/143", 1); got != Precedence {
+		t.Errorf("the rules have the order %s, Precedence is %s", got, Precedence)
 	}
 }
 
