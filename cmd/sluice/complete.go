@@ -55,7 +55,7 @@ func namesIn(names func(scenario.Outline) []string) cobra.CompletionFunc {
 	}
 }
 
-// completeVar offers the variables of the plan on the command line; what they are set to is the user's.
+// completeVar offers the variables of the plan on the command line, and nothing for their values.
 func completeVar(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 || strings.Contains(typed, "=") {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -94,7 +94,7 @@ func (o *overrides) completeSet(_ *cobra.Command, args []string, typed string) (
 		}
 		return offers, cobra.ShellCompDirectiveNoFileComp
 	}
-	o.Sets = nil // the one that is being typed among them
+	o.Sets = nil // they include the one that is being typed
 	for _, key := range o.keys(args) {
 		offers = append(offers, key+"=")
 	}

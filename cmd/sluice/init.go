@@ -42,7 +42,7 @@ func (a *app) init() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Write a commented plan for a server, which is asked",
-		Long: "Write a plan with limits to edit. When the server answers, its inputs stand in\nthe plan with their shapes; when it does not, the plan says so and is written\nall the same.\n\n" +
+		Long: "Write a plan with limits to edit. When the server answers, its inputs are in\nthe plan with their shapes; when it does not, the plan is written without them\nand says why.\n\n" +
 			"Purposes\n" + help.String() + "\n" +
 			"Beside FILE, " + schemaFile + " is written, the schema of plans, which the first\nline of the plan names: editors with yaml-language-server complete and check\nplans by it. Keep it with the plan.",
 		Example: "  sluice init --url grpc://localhost:8001 --model resnet50 --out plan.yaml" + example.String(),
@@ -130,7 +130,7 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if f.schema {
-		fmt.Fprintf(a.err, "%s written, for editors\n", filepath.Join(filepath.Dir(f.out), schemaFile))
+		a.report("%s written, for editors\n", filepath.Join(filepath.Dir(f.out), schemaFile))
 	}
 	a.written(f.out)
 	return nil

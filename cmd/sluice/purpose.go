@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// purpose is one kind of plan that init writes; its text is in purposes/NAME.yaml.tmpl, between what all have in
+// purpose is one kind of plan that init writes. Its parts are in purposes/NAME.yaml.tmpl, the frame of all plans is
 // purposes/plan.yaml.tmpl.
 type purpose struct {
 	name, help string
@@ -50,7 +50,7 @@ func purposeOf(name string) (purpose, bool) {
 //go:embed purposes
 var purposeFiles embed.FS
 
-// text is the plan, for a model with the signature that its server has told. asked is why there is none.
+// text writes the plan for a model with a signature. asked is the error of the server that did not describe it.
 func (p purpose) text(f initFlags, sig backends.Signature, asked error) (string, error) {
 	all := template.New("plan.yaml.tmpl").Funcs(template.FuncMap{"quoted": strconv.Quote, "scalar": scalar})
 	all, err := all.ParseFS(purposeFiles, "purposes/plan.yaml.tmpl", "purposes/"+p.name+".yaml.tmpl")
@@ -69,7 +69,7 @@ func (p purpose) text(f initFlags, sig backends.Signature, asked error) (string,
 	return b.String(), nil
 }
 
-// planData is what the templates show.
+// planData holds the values that the templates read.
 type planData struct {
 	Schema              string // its file, "" for none
 	URL, Backend, Model string

@@ -28,7 +28,7 @@ func choicesOf(definition string) []choice {
 
 func loads() []string { return []string{"concurrency", "rate", "intervals", "schedule"} }
 
-// withChoices is a definition that refuses a second key of a choice, at that key, and asks for the first. An enum of null, which
+// withChoices makes a definition refuse a second key of a choice, at that key, and require the first. An enum of null, which
 // no key takes, refuses with a message; an empty one is ignored by some validators.
 func withChoices(name string, schema object) object {
 	var rules []object

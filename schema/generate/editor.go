@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// forEditors is the schema that says the same in the form that yaml-language-server, and editors that read schemas as it
-// does, make the most of:
+// forEditors derives the published schema from that of the language, in the form that yaml-language-server reads best:
 //
-//   - It offers the words of an enum only where no condition is before them: alternatives take the place of conditions.
-//   - Of several descriptions it shows the innermost, and of examples all: types have neither, so that the key's own are shown.
-//   - What a type says of its form is the message for a value that does not have it.
-//   - A plan that extends another is not asked for the keys that the other may have.
+//   - The server offers the words of an enum only outside of conditions: alternatives take the place of conditions.
+//   - The server shows the innermost of several descriptions, and all examples: types have neither, so that those of the key
+//     are shown. The description of a type is the message for a value of another form.
+//   - A plan that extends another needs none of the keys that the other may have.
 //   - Keys that hold maps have snippets.
 //
-// It also refuses what the program refuses later, when plans are merged and variables are known, as far as one file shows it.
+// The result also refuses mistakes that the program finds after plans are merged, as far as one file shows them.
 func forEditors(root object) object {
 	whole := published(withVariants(root))
 	var defs object
@@ -29,8 +28,9 @@ func forEditors(root object) object {
 	return whole.with(member{"$defs", defs})
 }
 
-// withVariants moves the keys of a plan to a definition, and puts two others beside it. What a plan says over another that
-// it extends, or a stage over the defaults, is merged: nothing is required there, and null removes a key.
+// withVariants moves the keys of a plan to a definition, and adds two others: plans that extend another, and plans with
+// defaults. The keys of the first, and of the stages of the second, are merged with others: none is required, and null removes
+// one.
 func withVariants(root object) object {
 	defs := root.get("$defs").(object)
 	maps := map[string]bool{}

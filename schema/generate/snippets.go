@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// snippet is what an editor offers to write, with places to fill in: ${1:first}.
+// snippet is a text that editors offer, with places to fill in: ${1:first}.
 type snippet struct {
 	label, description string
 	body               any
@@ -78,7 +78,7 @@ func stageSnippets() []snippet {
 	}
 }
 
-// withSnippets is a definition with its snippets and those of its keys.
+// withSnippets adds the snippets of a definition and of its keys.
 func withSnippets(name string, schema object) object {
 	if all := snippetsOf(name, ""); all != nil {
 		schema = schema.with(member{"defaultSnippets", written(all)})
@@ -97,9 +97,9 @@ func withSnippets(name string, schema object) object {
 	return schema
 }
 
-// offered is a property with snippets in place of an example that is a map: editors would write the defaults below it, or
-// nothing. They write the only snippet of a key beside it where no other value is known on the same level, so the rest lies
-// one level deeper. A default that is empty says nothing.
+// offered adds snippets to a property; without any, an example that is a map becomes one. Without a snippet editors insert the
+// defaults of a map's keys. They insert the only snippet with the key if there is no other value on the same level, so default
+// and example move one level down. Empty defaults are left out.
 func offered(property object, all []snippet) object {
 	example, isMap := property.get("examples").([]any)[0].(object)
 	if all == nil && isMap {
