@@ -127,28 +127,37 @@ func plays(s *steps) []Play {
 
 // reach reports stages that cannot run, whatever happens.
 func (b *build) reach() {
-	for _, s := range b.stages {
+	var forFailure []int // stages that only run when something has failed
+	for i, s := range b.stages {
+		if s.first().When == "failure" {
+			forFailure = append(forFailure, i)
+		}
+	}
+	if forFailure == nil {
+		return
+	}
+	must := b.mustSucceed()
+	for i, s := range b.stages {
 		first := s.first()
 		switch {
 		case first.When == "failure" && !slices.ContainsFunc(first.Needs, func(n scenario.Need) bool { return b.byID[n.ID] != nil }):
 			b.warn(first.IDPos, codeUnreachable, "stage %q never runs: it waits for a failure, and nothing that runs is among its `needs`", s.id).
 				Detail = "name the stages whose failure it is for"
 		case first.When == "success":
-			b.contradiction(s)
+			b.contradiction(s, must, i, forFailure)
 		}
 	}
 }
 
 // contradiction reports a stage that needs the success of one that only runs when something has failed, and the success
 // of all that could have failed for it.
-func (b *build) contradiction(s *steps) {
-	must := make(map[string]bool)
-	b.mustSucceed(s, must)
-	for _, other := range b.stages {
-		if o := other.first(); !must[other.id] || o.When != "failure" || len(o.Needs) == 0 {
+func (b *build) contradiction(s *steps, must *closure, at int, forFailure []int) {
+	for _, i := range forFailure {
+		other := b.stages[i]
+		if !must.has(at, i) || len(other.first().Needs) == 0 {
 			continue
 		}
-		if fine := slices.ContainsFunc(other.first().Needs, func(n scenario.Need) bool { return b.byID[n.ID] != nil && !must[n.ID] }); fine {
+		if fine := slices.ContainsFunc(other.first().Needs, func(n scenario.Need) bool { return b.byID[n.ID] != nil && !must.has(at, must.index[n.ID]) }); fine {
 			continue
 		}
 		b.fail(s.first().IDPos, codeUnreachable, "stage %q never runs: it needs stage %q, which only runs when %s", s.id, other.id, b.failing(other)).
@@ -156,17 +165,43 @@ func (b *build) contradiction(s *steps) {
 	}
 }
 
-// mustSucceed collects the stages without whose success s does not run.
-func (b *build) mustSucceed(s *steps, must map[string]bool) {
-	if s.first().When != "success" {
-		return
+// closure says of each stage which others must have succeeded for it to run, a bit for each: sets of as many stages as a
+// plan may have grow by words.
+type closure struct {
+	index map[string]int // of a stage, by its id
+	sets  [][]uint64
+}
+
+func (c *closure) has(at, other int) bool {
+	return c.sets[at] != nil && c.sets[at][other/64]&(1<<(other%64)) != 0
+}
+
+// mustSucceed collects the stages without whose success each does not run. Stages stand in running order, so that those
+// that one needs have their sets before it.
+func (b *build) mustSucceed() *closure {
+	c := &closure{index: make(map[string]int, len(b.stages)), sets: make([][]uint64, len(b.stages))}
+	for i, s := range b.stages {
+		c.index[s.id] = i
 	}
-	for _, n := range s.first().Needs {
-		if other := b.byID[n.ID]; other != nil && !must[n.ID] && other.first().OnFail != "continue" {
-			must[n.ID] = true
-			b.mustSucceed(other, must)
+	for i, s := range b.stages {
+		if s.first().When != "success" {
+			continue
 		}
+		set := make([]uint64, (len(b.stages)+63)/64)
+		for _, n := range s.first().Needs {
+			other := b.byID[n.ID]
+			if other == nil || other.first().OnFail == "continue" {
+				continue
+			}
+			at := c.index[n.ID]
+			set[at/64] |= 1 << (at % 64)
+			for w, word := range c.sets[at] {
+				set[w] |= word
+			}
+		}
+		c.sets[i] = set
 	}
+	return c
 }
 
 // failing names what has to fail for a stage.

@@ -170,12 +170,13 @@ func known(m map[string]bool, key string) bool {
 func (p *rawPlan) stageIDs() (ids []string, never map[string]bool) {
 	never = map[string]bool{}
 	for _, s := range p.flat {
-		if s.ID != nil {
-			never[s.ID.V] = s.never()
-			if !slices.Contains(ids, s.ID.V) { // else it is a point of a matrix
-				ids = append(ids, s.ID.V)
-			}
+		if s.ID == nil {
+			continue
 		}
+		if _, point := never[s.ID.V]; !point { // else it is one of a matrix
+			ids = append(ids, s.ID.V)
+		}
+		never[s.ID.V] = s.never()
 	}
 	return ids, never
 }
