@@ -13,11 +13,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// maxLevels is how many levels a ladder without an end may climb; maxNodes how many nodes a plan may have.
-const (
-	maxLevels = 256
-	maxNodes  = 10_000
-)
+// maxLevels is how many levels a ladder without an end may climb.
+const maxLevels = 256
 
 // build is what the steps of Compile work on.
 type build struct {

@@ -13,7 +13,7 @@ import (
 // makeNodes makes the nodes of every stage that runs: one for each point of its matrix and each level there. A stage with
 // `when: never` is as if it were not there.
 func (b *build) makeNodes() {
-	count := 0
+	count, checks := 0, 0
 	for _, point := range b.program.Plan.Stages {
 		if point.When == "never" {
 			continue
@@ -27,8 +27,16 @@ func (b *build) makeNodes() {
 		s.points = append(s.points, point)
 		before := len(s.nodes)
 		b.levels(s, point)
-		if count += len(s.nodes) - before; count > maxNodes {
-			b.fail(point.LoadPos, codeTooMany, "the plan has more than %d nodes: points of matrices times levels", maxNodes)
+		made := len(s.nodes) - before
+		count, checks = count+made, checks+made*len(point.Assert)
+		if count > scenario.MaxNodes {
+			summary, detail := scenario.TooManyNodes()
+			b.fail(point.LoadPos, codeTooMany, "%s", summary).Detail = detail
+			break
+		}
+		if checks > scenario.MaxChecks {
+			summary, detail := scenario.TooManyChecks()
+			b.fail(point.LoadPos, codeTooMany, "%s", summary).Detail = detail
 			break
 		}
 	}

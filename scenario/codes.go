@@ -27,6 +27,7 @@ const (
 	codeFile        = "file-missing"
 	codeTLSUnused   = "tls-not-used"
 	codeLevels      = "invalid-levels"
+	codeTooMany     = "too-many-nodes"
 	codeVersion     = "unsupported-version"
 	codeExtends     = "extends-cycle"
 	codeProfile     = "unknown-profile"

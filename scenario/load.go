@@ -108,7 +108,10 @@ type reading struct {
 }
 
 func (r *reading) read(o Overrides) *Plan {
-	r.resolve(o)
+	if !r.resolve(o) {
+		r.diags = r.tidy()
+		return nil
+	}
 	r.decode()
 	r.diags = append(r.diags, r.vars.diags...)
 	r.diags = append(r.diags, r.conditions()...)
@@ -151,8 +154,8 @@ func (r *reading) compareWith(file string) {
 	in.Entries = append(in.Entries, source.Entry{Key: key, KeyPos: at, Value: named})
 }
 
-// resolve applies everything from outside and merges the defaults, all on nodes.
-func (r *reading) resolve(o Overrides) {
+// resolve applies everything from outside and merges the defaults, all on nodes. False: the plan is too large to go on with.
+func (r *reading) resolve(o Overrides) bool {
 	r.profile(o.Profiles)
 	r.diags = append(r.diags, applySets(r.root, o.Sets)...)
 	r.compareWith(o.Baseline)
@@ -164,6 +167,10 @@ func (r *reading) resolve(o Overrides) {
 	r.root = r.layers.removed(r.root)
 	r.vars = resolveVariables(r.root, o, r.layers.from)
 	r.subs = newSubstitution(r.vars)
+	if large := tooLarge(merged); large != nil {
+		r.diags = append(r.diags, large...)
+		return false
+	}
 	r.subs.readSLOs(r.root.Get("slos"))
 	r.resolved = r.subs.tree(merged, reflect.TypeFor[rawPlan](), "")
 	for _, n := range r.covered {
@@ -173,6 +180,7 @@ func (r *reading) resolve(o Overrides) {
 		r.subs.mentions(e.Value, "/profiles"+source.JoinPointer(e.Key))
 	}
 	r.diags = append(r.diags, r.subs.diags...)
+	return true
 }
 
 // decode checks the shape, then the meaning. What one step has reported the next ones leave alone.

@@ -115,7 +115,7 @@ func Codes() []Code {
 		{"too-large", "The plan is larger than 1 MiB."},
 		{"too-many-aliases", "Aliases would make the plan too large."},
 		{"too-many-mistakes", "There are more mistakes than are listed; the listed ones come first."},
-		{"too-many-nodes", "Points of matrices times levels make more than 10,000 nodes."},
+		{"too-many-nodes", "Points of matrices times levels make more than 10,000 nodes, or assertions times nodes more than 100,000 verdicts."},
 		{"type-mismatch", "The expression puts together what does not go together, such as a duration and a rate."},
 		{"unknown-anchor", "A YAML alias names an anchor that does not stand before it."},
 		{"unknown-backend", "There is no such backend in this build."},
