@@ -108,6 +108,10 @@ func (r *reader) step(c *cursor, stream, number int) record {
 		c.fail("%s is %s, not a map of tensors", rec.name(), kind(c.rest()))
 		return rec
 	}
+	if err := r.room(); err != nil {
+		c.fail("%s", err)
+		return rec
+	}
 	r.members(c, &rec, jsonTensor)
 	return rec
 }

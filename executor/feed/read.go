@@ -17,6 +17,9 @@ import (
 // maxFile caps the data files of a dataset: they are read whole.
 const maxFile = 1 << 30
 
+// maxRecords caps the rows that a dataset has as text: each takes some 600 bytes beside it, however short it is.
+const maxRecords = 1 << 20
+
 // maxRows caps the rows of an array, whose entries may be small, or nothing at all.
 const maxRows = 1 << 23
 
@@ -51,6 +54,8 @@ type reader struct {
 
 	from    *origin // being read
 	left    int64   // bytes that may still be read
+	rows    int     // records that were read
+	most    int     // and may be: maxRecords
 	names   names
 	scratch []field
 	block   []field
@@ -80,7 +85,15 @@ func read(d *scenario.Dataset) *reader {
 }
 
 func newReader(d *scenario.Dataset) *reader {
-	return &reader{dataset: d, columns: byColumn(d), used: map[string]bool{}, left: maxFile, names: names{}}
+	return &reader{dataset: d, columns: byColumn(d), used: map[string]bool{}, left: maxFile, most: maxRecords, names: names{}}
+}
+
+// room makes room for one more row, or says that there is none.
+func (r *reader) room() error {
+	if r.rows++; r.rows > r.most {
+		return fmt.Errorf("the dataset has more than %d rows, no more can be held: measure with a part of them", r.most)
+	}
+	return nil
 }
 
 func (r *reader) fail(pos source.Pos, code, format string, args ...any) *source.Diagnostic {

@@ -85,6 +85,10 @@ func (r *reader) row(c *cursor, number int) {
 		c.fail("a row is a map, found %s", kind(c.rest()))
 		return
 	}
+	if err := r.room(); err != nil {
+		c.fail("%s", err)
+		return
+	}
 	if r.columns != nil {
 		r.named = true
 		r.mapped(c, &rec)

@@ -38,6 +38,9 @@ func (r *reader) readTable(data []byte) error {
 		if err != nil {
 			return tableError(err)
 		}
+		if err := r.room(); err != nil {
+			return err
+		}
 		line, _ := table.FieldPos(0)
 		rec := record{from: r.from, stream: -1, number: line}
 		r.cells(&rec, fields, cells)

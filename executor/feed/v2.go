@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,7 +43,7 @@ func (r *reader) readV2(data []byte) error {
 		if c.err != nil {
 			break
 		}
-		if err := r.rawInputs(&c, &rec); err != nil {
+		if err := cmp.Or(r.rawInputs(&c, &rec), r.room()); err != nil {
 			return err
 		}
 		r.records = append(r.records, rec)

@@ -18,6 +18,12 @@ import (
 // maxLine caps one line of a file: rows of a trace carry prompts.
 const maxLine = 16 << 20
 
+// maxMoments caps the gaps or times of a file: 128 MiB, a day at 194 requests a second.
+const maxMoments = 1 << 24
+
+// errTooMany is that of a file with more than maxMoments.
+var errTooMany = fmt.Errorf("the file has more than %d entries, no more can be held: play a part of them", maxMoments)
+
 // timestamp is the name of the column, or the member of a JSON line, that a time stands in.
 const timestamp = "timestamp"
 
@@ -32,6 +38,9 @@ func ReadGaps(r io.Reader, unit int64) ([]int64, error) {
 		}
 		if gap > math.MaxInt64-sum {
 			return fmt.Errorf("the gaps up to here add up to more than %d years", math.MaxInt64/year)
+		}
+		if len(gaps) == maxMoments {
+			return errTooMany
 		}
 		sum += gap
 		gaps = append(gaps, gap)
@@ -89,6 +98,9 @@ func (t *times) add(_ int, text string) error {
 	}
 	if n := len(t.list); n > 0 && at < t.list[n-1] {
 		return fmt.Errorf("%s is before the time in front of it; times must ascend", text)
+	}
+	if len(t.list) == maxMoments {
+		return errTooMany
 	}
 	t.list = append(t.list, at)
 	return nil
