@@ -45,7 +45,9 @@ func vocabulary() [][2]string {
 		{"outcome", "What became of a node: done, skipped, unstable, invalid, interrupted, failed."},
 		{"finding", "Something about the measurement itself, such as a client that was late. Only an invalid one puts doubt on the numbers."},
 		{"baseline", "A stored result that assertions compare with."},
-		{"error budget", "An assertion that allows some errors: errors.ratio < 0.1%. Without any, none are allowed."},
+		{"error budget", "A gate, or a condition of `while`, that allows some errors: errors.ratio < 0.1%. Without any, none are allowed. errors.ratio <= 100% allows any share."},
+		{"default-errors", "The built-in errors rule: a node none of whose gates and `while` conditions limits errors has the assertion errors.count == 0. A condition limits errors if it is false when every request fails; warnings limit none."},
+		{"evidence", "What a pass rests on: at least one request that succeeded, of each entry of a mix, and a gate or a `while` that was judged on data. Without it the run is inconclusive, exit code 3."},
 		{"nearest rank", "How percentiles are taken: the p99 of 1000 values is the 990th smallest, a value that was measured."},
 		{"fingerprint", "A hash of what a plan means, not of how it is written: two results with one fingerprint measured the same."},
 	}
