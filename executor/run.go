@@ -16,13 +16,20 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
+// Embedded is an embedded server that runs.
+type Embedded struct {
+	URL   string
+	Stop  func() error
+	Ended func() string // how it ended by itself; "" while it runs
+}
+
 // Env is all that a run takes from outside: one struct, so that tests and commands differ by values only.
 type Env struct {
 	Tool result.Tool
 	// Alone: nothing else goes on in this process. Its CPU time is the client's, and its scheduler may be set for the load.
 	Alone bool
 	// Serve starts the embedded server of a builtin:// target; scheme is "http" or "grpc".
-	Serve func(ctx context.Context, scheme string, b *scenario.Builtin, seed uint64) (url string, stop func() error, err error)
+	Serve func(ctx context.Context, scheme string, b *scenario.Builtin, seed uint64) (Embedded, error)
 	// Interrupt gives the signal that asks for an orderly end: no further sends, drain, judge, artifacts. nil: never.
 	// A second one is the caller's to turn into a cancelled context: everything in flight is then cut off.
 	Interrupt <-chan int

@@ -22,6 +22,7 @@ type target struct {
 	conn       backends.Conn
 	signatures map[string]backends.Signature // by model; "" is the target's own
 	metrics    *endpoint                     // nil: the plan names none
+	ended      func() string                 // how the embedded server ended by itself, "" while it runs; nil: it is another one
 	err        error
 }
 
@@ -102,12 +103,12 @@ func (r *runner) connect(ctx context.Context, t *target) error {
 			return errors.New("there is no embedded server in this program")
 		}
 		r.tell(Event{Phase: PhaseOpen, Text: "starting the embedded server"})
-		url, stop, err := r.env.Serve(ctx, t.plan.Scheme(), t.plan.Builtin, r.program.Plan.Seed)
+		s, err := r.env.Serve(ctx, t.plan.Scheme(), t.plan.Builtin, r.program.Plan.Seed)
 		if err != nil {
 			return err
 		}
-		r.clean.push("stop the embedded server", func(context.Context) error { return stop() })
-		t.url = url
+		r.clean.push("stop the embedded server", func(context.Context) error { return s.Stop() })
+		t.url, t.ended = s.URL, s.Ended
 	}
 	values := TargetOf(t.kind, t.plan)
 	values.URL, values.KeepReplies = t.url, r.env.Replies

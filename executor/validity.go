@@ -73,6 +73,7 @@ func (t *trial) notes() {
 		t.note("incomplete", "%s still open %s and cancelled: in no latency and no error count, and in assertions slower than all others and possibly failed",
 			were("request", n), when)
 	}
+	t.notesOnServers()
 	t.notesOnReplies()
 	t.notesOnSequences()
 	if t.watch.from == beforeClock && !t.node.Stage.Warmup.IsZero() && t.in.stats != nil {
@@ -81,6 +82,18 @@ func (t *trial) notes() {
 	t.blocked()
 	if t.in.note != "" {
 		t.note("no_statistics", "no server statistics: %s", t.in.note)
+	}
+}
+
+// notesOnServers say which embedded servers ended while the node ran, or before: its requests were refused for that.
+func (t *trial) notesOnServers() {
+	for _, p := range t.in.pools {
+		if p.ended == nil {
+			continue
+		}
+		if how := p.ended(); how != "" {
+			t.note(result.ServerEnded, "the embedded server of target %q ended: %s", p.plan.Name, how)
+		}
 	}
 }
 

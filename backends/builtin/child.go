@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -65,27 +66,38 @@ func startFrom(ctx context.Context, in io.Reader) (*Server, error) {
 	return Start(ctx, c)
 }
 
+// Child is a server in a process of its own.
+type Child struct {
+	URLs
+	process *child
+	unhook  func() bool
+}
+
+// Stop ends the child and returns when it is gone. It may be called more than once.
+func (c *Child) Stop() error {
+	c.unhook()
+	return c.process.stop()
+}
+
+// Ended says how the child ended by itself, as "signal: killed" or "exit status 2"; "" while it runs, and once it was stopped.
+func (c *Child) Ended() string { return c.process.ended() }
+
 // Spawn runs exe with args, which must end up in Main with the process's stdin and stdout, and waits until it listens.
-// stop ends the child and returns when it is gone; it may be called more than once. The child also ends when ctx is
-// done, and when this process dies in whatever way.
-func Spawn(ctx context.Context, exe string, args []string, c Config) (urls URLs, stop func() error, err error) {
+// The child also ends when ctx is done, and when this process dies in whatever way.
+func Spawn(ctx context.Context, exe string, args []string, c Config) (*Child, error) {
 	config, err := json.Marshal(c)
 	if err != nil {
-		return URLs{}, nil, fmt.Errorf("write the server's configuration: %w", err)
+		return nil, fmt.Errorf("write the server's configuration: %w", err)
 	}
 	p := &child{cmd: exec.Command(exe, args...), gone: make(chan struct{})}
 	if err := p.start(); err != nil {
-		return URLs{}, nil, fmt.Errorf("start the embedded server: %w", err)
+		return nil, fmt.Errorf("start the embedded server: %w", err)
 	}
-	unhook := context.AfterFunc(ctx, func() { _ = p.stop() })
-	stop = func() error {
-		unhook()
-		return p.stop()
+	made := &Child{process: p, unhook: context.AfterFunc(ctx, func() { _ = p.stop() })}
+	if made.URLs, err = p.greet(config); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the embedded server: %w", err), made.Stop())
 	}
-	if urls, err = p.greet(config); err != nil {
-		return URLs{}, nil, errors.Join(fmt.Errorf("start the embedded server: %w", err), stop())
-	}
-	return urls, stop, nil
+	return made, nil
 }
 
 // child is a started process and its pipes.
@@ -97,6 +109,7 @@ type child struct {
 	gone   chan struct{} // closed when the process has been waited for
 	once   sync.Once
 	killed bool
+	wanted atomic.Bool // its end: stop was called
 }
 
 // start runs the process from a thread that lives as long as it does: the kernel's parent-death signal follows the
@@ -174,6 +187,7 @@ func (p *child) explain(err error) error {
 // stop closes stdin, waits, and kills a child that does not listen.
 func (p *child) stop() error {
 	p.once.Do(func() {
+		p.wanted.Store(true)
 		p.stdin.Close()
 		t := time.AfterFunc(stopLimit, func() { _ = p.cmd.Process.Kill() })
 		<-p.gone
@@ -184,6 +198,19 @@ func (p *child) stop() error {
 		return fmt.Errorf("the embedded server did not end within %v and was killed", stopLimit)
 	}
 	return nil
+}
+
+// ended says how the process ended that nobody has stopped.
+func (p *child) ended() string {
+	select {
+	case <-p.gone:
+	default:
+		return ""
+	}
+	if p.wanted.Load() {
+		return ""
+	}
+	return p.cmd.ProcessState.String()
 }
 
 // tail keeps the last bytes written to it.

@@ -23,10 +23,11 @@ func as(t *testing.T, role string) {
 
 func TestSpawn(t *testing.T) {
 	as(t, "serve")
-	urls, stop, err := Spawn(t.Context(), os.Args[0], nil, Config{Instances: 3, TLS: true})
+	c, err := Spawn(t.Context(), os.Args[0], nil, Config{Instances: 3, TLS: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	urls := c.URLs
 	if !strings.HasPrefix(urls.HTTP, "https://127.0.0.1:") || !strings.HasPrefix(urls.GRPC, "grpcs://127.0.0.1:") || !strings.Contains(urls.CA, "BEGIN CERTIFICATE") {
 		t.Errorf("%+v", urls)
 	}
@@ -34,25 +35,45 @@ func TestSpawn(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	for range 2 {
-		if err := stop(); err != nil {
+		if err := c.Stop(); err != nil {
 			t.Error(err)
 		}
 	}
 	if answers(urls.Control) {
-		t.Error("it still answers after stop")
+		t.Error("it still answers after Stop")
 	}
+	if how := c.Ended(); how != "" {
+		t.Errorf("it was stopped, and is said to have ended: %s", how)
+	}
+}
+
+// TestChildThatEnds: a child that ends by itself is known to have, and how.
+func TestChildThatEnds(t *testing.T) {
+	as(t, "serve")
+	c, err := Spawn(t.Context(), os.Args[0], nil, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if how := c.Ended(); how != "" {
+		t.Errorf("it runs, and is said to have ended: %s", how)
+	}
+	if err := c.process.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the end of the child is known", func() bool { return c.Ended() == "signal: killed" })
+	_ = c.Stop()
 }
 
 func TestSpawnEndsWithItsContext(t *testing.T) {
 	as(t, "serve")
 	ctx, cancel := context.WithCancel(t.Context())
-	urls, stop, err := Spawn(ctx, os.Args[0], nil, Config{})
+	c, err := Spawn(ctx, os.Args[0], nil, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	eventually(t, "the child ends with its context", func() bool { return !answers(urls.Control) })
-	if err := stop(); err != nil {
+	eventually(t, "the child ends with its context", func() bool { return !answers(c.Control) })
+	if err := c.Stop(); err != nil {
 		t.Error(err)
 	}
 }
@@ -68,9 +89,9 @@ func TestSpawnSaysWhyNot(t *testing.T) {
 		{"serve", "/nonexistent/server", "no such file", Config{}},
 	} {
 		as(t, c.role)
-		_, stop, err := Spawn(t.Context(), c.exe, nil, c.config)
+		child, err := Spawn(t.Context(), c.exe, nil, c.config)
 		if err == nil {
-			_ = stop()
+			_ = child.Stop()
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
@@ -81,12 +102,12 @@ func TestSpawnSaysWhyNot(t *testing.T) {
 // playParent spawns a child, prints its URLs and waits to be killed.
 func playParent() {
 	os.Setenv(childRole, "serve")
-	urls, _, err := Spawn(context.Background(), os.Args[0], nil, Config{})
+	c, err := Spawn(context.Background(), os.Args[0], nil, Config{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	_ = json.NewEncoder(os.Stdout).Encode(urls)
+	_ = json.NewEncoder(os.Stdout).Encode(c.URLs)
 	time.Sleep(time.Hour)
 }
 

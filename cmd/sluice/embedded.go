@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -12,19 +13,20 @@ import (
 var childArgs = [...]string{"serve", "--child"}
 
 // embedded starts the embedded server as a child of this process, so that the client's CPU time stays its own.
-func (a *app) embedded(ctx context.Context, scheme string, b *scenario.Builtin, seed uint64) (string, func() error, error) {
+func (a *app) embedded(ctx context.Context, scheme string, b *scenario.Builtin, seed uint64) (executor.Embedded, error) {
 	exe, err := a.exe()
 	if err != nil {
-		return "", nil, fmt.Errorf("find this program: %w", err)
+		return executor.Embedded{}, fmt.Errorf("find this program: %w", err)
 	}
-	urls, stop, err := builtin.Spawn(ctx, exe, childArgs[:], serverConfig(b, seed))
+	child, err := builtin.Spawn(ctx, exe, childArgs[:], serverConfig(b, seed))
 	if err != nil {
-		return "", nil, err
+		return executor.Embedded{}, err
 	}
+	s := executor.Embedded{URL: child.HTTP, Stop: child.Stop, Ended: child.Ended}
 	if scheme == "grpc" {
-		return urls.GRPC, stop, nil
+		s.URL = child.GRPC
 	}
-	return urls.HTTP, stop, nil
+	return s, nil
 }
 
 // serverConfig is the plan's `builtin` as the server reads it. A target without one gets the server as it is.

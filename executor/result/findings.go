@@ -24,6 +24,7 @@ const (
 	StrayReplies  = "stray_replies"
 	OtherIDs      = "other_ids"
 	UnknownBatch  = "unknown_batch"
+	ServerEnded   = "embedded_server_ended"
 	UnnamedModel  = "unnamed_model"
 )
 
@@ -77,6 +78,11 @@ func FindingCodes() []FindingCode {
 			StrayReplies, Note,
 			"Replies came on a stream that belong to no request that is in flight: the server answered under another id, or once more after the final response.",
 			"Look for a model that answers after its final response, or for a proxy that mixes streams up. The replies are in no number.",
+		},
+		{
+			ServerEnded, Note,
+			"The embedded server, a process of its own, ended while the node ran, or before. What was sent from then on was refused.",
+			"See how it ended: it may have been killed for its memory.",
 		},
 		{
 			UnknownBatch, Note,
