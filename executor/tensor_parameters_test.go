@@ -21,11 +21,12 @@ func TestTensorParameters(t *testing.T) {
 	}
 	in := map[string]any{"content_type": "np", "n": int64(3), "f": 0.5, "ok": true}
 	for from, c := range map[string]struct {
-		data string
-		out  map[string]any
+		data, stage string
+		out         map[string]any
 	}{
-		"file": {fmt.Sprintf("{file: %q}", file), map[string]any{"content_type": "str"}},
-		"row":  {`{rows: [{inputs: {IN: {content: [1, 2], parameters: {content_type: np, n: 3, f: 0.5, ok: true}}}}]}`, map[string]any{}},
+		"file": {fmt.Sprintf("{file: %q}", file), "", map[string]any{"content_type": "str"}},
+		"row":  {`{rows: [{inputs: {IN: {content: [1, 2], parameters: {content_type: np, n: 3, f: 0.5, ok: true}}}}]}`, "", map[string]any{}},
+		"plan": {`{rows: [{IN: {content: [1, 2], parameters: {content_type: np, n: 3, f: 0.5, ok: true}}}]}`, `, outputs: [{name: OUT, parameters: {content_type: str, k: 2}}]`, map[string]any{"content_type": "str", "k": int64(2)}},
 	} {
 		for over, target := range map[string]string{
 			"json": `"http://HOST", tensors: {input: json, output: json}`, "binary": `"http://HOST"`, "grpc": `"grpc://HOST"`,
@@ -37,8 +38,8 @@ func TestTensorParameters(t *testing.T) {
 version: 1
 target: {backend: kserve, model: m, url: %s}
 data: %s
-stages: [{id: s, load: {concurrency: 1}, for: 5 requests}]
-`, strings.Replace(target, "HOST", strings.TrimPrefix(w.URL, "http://"), 1), c.data), "", Env{})
+stages: [{id: s, load: {concurrency: 1}, for: 5 requests%s}]
+`, strings.Replace(target, "HOST", strings.TrimPrefix(w.URL, "http://"), 1), c.data, c.stage), "", Env{})
 				if len(r.Nodes[0].Errors) > 0 {
 					t.Error(r.Nodes[0].Errors)
 				}

@@ -360,7 +360,7 @@ func (r *reading) request(q rawRequest, p *Plan) Request {
 		request.Shapes = append(request.Shapes, Shape{e.Key, dims, e.Value.At.pos()})
 	}
 	for _, o := range q.Outputs {
-		request.Outputs = append(request.Outputs, Wanted{Name: o.Name.or(""), Classification: o.Classification.or(0), Pos: o.At.pos()})
+		request.Outputs = append(request.Outputs, Wanted{Name: o.Name.or(""), Classification: o.Classification.or(0), Parameters: parameters(o.Parameters), Pos: o.At.pos()})
 	}
 	if x := q.Expect; x != nil {
 		request.Expect = &Expect{Pos: x.At.pos(), Outputs: x.Outputs.V, Relative: float64(x.Relative.V), Absolute: float64(x.Absolute.V)}

@@ -227,6 +227,7 @@ type Request struct {
 type Wanted struct {
 	Name           string
 	Classification int64
+	Parameters     []Parameter // that the model reads
 	Pos            source.Pos
 }
 

@@ -29,8 +29,9 @@ type rawShape struct {
 // rawOutputWanted is an output to ask for: its name, or a map with more.
 type rawOutputWanted struct {
 	At             place
-	Name           *val[string] `plan:"name" form:"scalar" required:"true"`
-	Classification *val[int64]  `plan:"classification" min:"1" max:"4294967295"`
+	Name           *val[string]    `plan:"name" form:"scalar" required:"true"`
+	Classification *val[int64]     `plan:"classification" min:"1" max:"4294967295"`
+	Parameters     *dict[val[any]] `plan:"parameters"`
 }
 
 type rawExpect struct {

@@ -28,7 +28,7 @@ func asClasses(p backends.Port, classes int64) backends.Port {
 func (b *builder) wantedOutputs() []backends.Output {
 	var list []backends.Output
 	for _, o := range b.request.Outputs {
-		list = append(list, backends.Output{Name: o.Name, Classification: o.Classification})
+		list = append(list, backends.Output{Name: o.Name, Classification: o.Classification, Parameters: parameters(o.Parameters)})
 	}
 	return list
 }

@@ -31,6 +31,7 @@ func stageDefs() []definition {
 					name: "classification", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 4294967295}), example: 3,
 					description: "Ask for so many classes in place of the output: its largest values, the largest first, as texts VALUE:INDEX or VALUE:INDEX:LABEL.",
 				},
+				key{name: "parameters", schema: mapOf(ref("any"), ""), dflt: object{}, example: object{{"content_type", "np"}}, description: "Parameters of the output, for servers that read them; those that the client sets itself are refused."},
 			)
 		}},
 		{"stable", "map", func() object { return closed("map", stableKeys()...) }},
