@@ -82,6 +82,9 @@ func (b *build) limitedErrors(n *Node) (parts []string, all bool) {
 
 // limits lists the counts of the errors on n that a condition limits: of all, of a class, or of a part of the node.
 func (c Check) limits(n *Node) (parts []string) {
+	if !slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return ofErrors(r, n) }) {
+		return nil
+	}
 	classes := c.falseFor(n)
 	for _, r := range c.Program.Refs {
 		if !ofErrors(r, n) {
@@ -103,10 +106,27 @@ func (c Check) limits(n *Node) (parts []string) {
 	return parts
 }
 
-// falseFor lists the classes of errors for which a condition is false when every request of n fails with that class.
+// falseFor lists the classes of errors for which a condition is false when every request of n fails with that class. All
+// that the condition does not name are alike to it.
 func (c Check) falseFor(n *Node) (classes []string) {
+	named, others := map[string]bool{}, int8(0)
+	for _, r := range c.Program.Refs {
+		named[classOf(r.Leaf.Row.Name)] = r.Leaf.Row.OfErrors()
+	}
+	is := func(class string) int8 {
+		return max(c.Program.Truth(allFail{n, c, class, 0}).Is, c.Program.Truth(allFail{n, c, class, 1}).Is)
+	}
+	known := false
 	for _, class := range metric.ErrorClasses() {
-		if c.Program.Truth(allFail{n, c, class, 0}).Is < 0 && c.Program.Truth(allFail{n, c, class, 1}).Is < 0 {
+		truth := others
+		switch {
+		case named[class]:
+			truth = is(class)
+		case !known:
+			others, known = is(class), true
+			truth = others
+		}
+		if truth < 0 {
 			classes = append(classes, class)
 		}
 	}
