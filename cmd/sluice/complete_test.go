@@ -55,6 +55,7 @@ func TestCompletionOffersWords(t *testing.T) {
 		{"run " + environments + " --set output.samples=", []string{"output.samples=none", "output.samples=csv", "output.samples=jsonl"}},
 		{"init --for ", purposeNames()},
 		{"init --backend ", kindsByURL()},
+		{"init --backend kserve --url ", []string{"builtin://http", "builtin://grpc", "http://", "https://", "http+unix://", "grpc://", "grpcs://", "grpc+unix://"}},
 		{"run " + broken + " --only ", []string{"x", "y", "z"}},
 		{"run " + broken + " --var ", []string{"a="}},
 		{"run " + broken + " --profile ", []string{"p"}},
