@@ -22,6 +22,7 @@ type watcher struct {
 	client   [3]observe.Client
 	server   [3]tally
 	errs     [3]error
+	behind   string // what the counters at the end of hold lack; "": nothing
 	snapshots
 	scraper scraper
 	// from is the snapshot that growth counts from: the one at the start of hold, or the one before the clock where there
@@ -89,13 +90,24 @@ func (w *watcher) take(ctx context.Context, t *trial, i moment) {
 	if i == holdEnds {
 		group = &w.last
 	}
+	settles, want := t.readsServer(), int64(-1)
+	if settles && i == holdEnds {
+		want = t.counted()
+	}
 	group.Go(func() {
 		if i == holdEnds {
 			w.asking.Wait()
 		}
 		ctx, cancel := beyond(ctx, statsLimit)
 		defer cancel()
-		w.server[i], w.errs[i] = t.in.count(ctx)
+		switch {
+		case settles && i == beforeClock:
+			w.server[i], _, w.errs[i] = settled(ctx, t.in.count, unchanged())
+		case want >= 0:
+			w.server[i], w.errs[i] = w.settleEnd(ctx, t, want)
+		default:
+			w.server[i], w.errs[i] = t.in.count(ctx)
+		}
 	})
 }
 
@@ -121,6 +133,9 @@ func (t *trial) counters(hold int64, reported measure.Span) (began, ended tally)
 	if err := errors.Join(w.errs[:]...); err != nil {
 		t.note("no_statistics", "%s", err)
 		return nil, nil
+	}
+	if w.behind != "" {
+		t.note("server_counts", "%s", w.behind)
 	}
 	if t.steer.accepted != nil {
 		moments := w.moments()

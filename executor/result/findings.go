@@ -70,6 +70,11 @@ func FindingCodes() []FindingCode {
 			"Lower the load, or allow the process more cores.",
 		},
 		{
+			"server_counts", Note,
+			"The server had counted fewer requests, a second after the last was answered, than this client got answers for.",
+			"Do not compare server.requests.count with what the client counts: a proxy may send some to another server, or the server counts others late.",
+		},
+		{
 			StoodStill, Invalidating,
 			"The whole process did nothing for over a second: it was stopped or swapped out, or its machine was suspended.",
 			"Measure again on a machine that does nothing else.",
