@@ -295,7 +295,7 @@ func (b *build) conditional(s *steps) {
 		return
 	}
 	for _, need := range s.first().Needs {
-		if other := b.byID[need.ID]; other != nil && other.first().When == "failure" && other.first().OnFail != "continue" {
+		if other := b.byID[need.ID]; other != nil && other.first().When == "failure" && other.first().OnFail != "continue" && !b.said(s.first().IDPos, codeUnreachable) {
 			b.warn(s.first().IDPos, codeSkippable, "stage %q needs %q, which only runs when something has failed: a good run skips both", s.id, other.id).
 				Detail = "name what it waits for, such as `needs: [ID]`, or use `when: always`"
 			return
