@@ -203,6 +203,7 @@ func synonyms() [][3]string {
 		{"tls, ssl, https, certificate, certificates, mtls", "target.tls", "how secure connections are made"},
 		{"header, authorization, bearer, auth", "target.headers", "sent with every request"},
 		{"timeouts", "timeout", "the longest time of one request"},
+		{"preflight, readiness, health check, hidden request, cold start", "target.probe", "one request goes to each model before the clock starts"},
 		{"dataset, data file, input data, prompts", "data", "where inputs come from"},
 		{"sequence, stateful, correlation id", "sequences", "requests that belong together"},
 		{"cpu, memory, gpu, power", "metrics", "metrics of the client and of the server's devices"},
