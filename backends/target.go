@@ -44,8 +44,16 @@ func (t Target) GRPC() bool { return strings.HasPrefix(t.URL, "grpc") || t.URL =
 // PerRequest as Target.Connections asks for a fresh connection for every request.
 const PerRequest = -1
 
-// Header is one HTTP header or gRPC metadata pair.
+// Header is one HTTP header or gRPC metadata pair. Host is whom a request is for, over gRPC its authority.
 type Header struct{ Name, Value string }
+
+// CheckHost says why a text cannot be whom a request is for: host or host:port.
+func CheckHost(host string) error {
+	if host == "" || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("host %q is empty or holds other than visible characters", host)
+	}
+	return nil
+}
 
 // Parameter is one request parameter, or a setting of a server; Value is bool, int64, float64 or string, of a setting also
 // a list of strings.

@@ -116,6 +116,12 @@ func checkHeader(h backends.Header) error {
 			return fmt.Errorf("header %s cannot be set: the client decides about it", h.Name)
 		}
 	}
+	if strings.EqualFold(h.Name, "Host") {
+		return backends.CheckHost(h.Value)
+	}
+	if h.Name == ":authority" {
+		return fmt.Errorf("header %q cannot be set: write Host", h.Name)
+	}
 	return http1.CheckField(h)
 }
 

@@ -84,7 +84,7 @@ func targetKeys() []key {
 		},
 		{
 			name: "headers", schema: mapOf(ref("text"), ""), dflt: object{}, example: object{{"Authorization", "Bearer ${token}"}},
-			description: "Sent with every request; metadata over gRPC.",
+			description: "Sent with every request, over gRPC as metadata. Host is whom requests are for, over gRPC the `:authority`: a model behind Istio, Knative or Envoy is reached by it at any address. What TLS checks is tls.server_name.",
 		},
 		{
 			name: "parameters", schema: mapOf(ref("any"), ""), dflt: object{}, example: object{{"priority", 1}},

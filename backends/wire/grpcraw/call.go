@@ -1,24 +1,27 @@
 package grpcraw
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/coding"
 	"github.com/sluice-bench/sluice/backends/wire/http2"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 )
 
 // message is a Call's form here.
 type message struct {
-	method string
-	set    int // number of its metadata in the pool
-	body   mem.BufferSlice
-	whole  mem.BufferSlice // body and head, when the head has no holes
-	head   *http2.Head     // its fields where it has a connection of its own
-	expect any
+	method  string
+	set     int               // number of its callSet in the pool
+	options []grpc.CallOption // of that
+	body    mem.BufferSlice
+	whole   mem.BufferSlice // body and head, when the head has no holes
+	head    *http2.Head     // its fields where it has a connection of its own
+	expect  any
 }
 
 // Call makes a Call of one encoded message: the pieces of body, then head with its holes. The head comes last because
@@ -50,6 +53,7 @@ func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, hea
 	if m.set, err = p.metadataSet(headers); err != nil {
 		return nil, err
 	}
+	m.options = p.set(m.set).options
 	m.head = p.callHead(method, m.set)
 	if len(holes) == 0 && call.Seal == nil {
 		m.whole = append(append(m.whole, m.body...), mem.SliceBuffer(head))
@@ -71,12 +75,16 @@ func Expected(c *backends.Call) any { return c.Impl.(*message).expect }
 // metadataSet gives the number of the pool's headers with headers over them. Equal sets have one number, so that lanes
 // keep one context for each.
 func (p *Pool) metadataSet(headers []backends.Header) (int, error) {
-	md := metadata.MD{}
+	md, authority := metadata.MD{}, p.o.defaultAuthority()
 	for _, list := range [][]backends.Header{p.o.Headers, headers} {
 		own := metadata.MD{}
 		for _, h := range list {
 			if err := CheckHeader(h); err != nil {
 				return 0, err
+			}
+			if strings.EqualFold(h.Name, "Host") {
+				authority = h.Value
+				continue
 			}
 			own.Append(strings.ToLower(h.Name), h.Value)
 		}
@@ -87,17 +95,39 @@ func (p *Pool) metadataSet(headers []backends.Header) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, have := range p.sets {
-		if equalMetadata(have, md) {
+		if equalMetadata(have.md, md) && have.authority == authority {
 			return i, nil
 		}
 	}
-	p.sets = append(p.sets, md)
+	set := callSet{md: md, authority: authority}
+	if len(p.sets) > 0 && authority != p.sets[0].authority {
+		set.options = []grpc.CallOption{grpc.CallAuthority(authority)}
+	}
+	p.sets = append(p.sets, set)
 	return len(p.sets) - 1, nil
+}
+
+// callSet is what the headers of a call come to.
+type callSet struct {
+	md        metadata.MD
+	authority string
+	options   []grpc.CallOption // of grpc-go, where the authority is not the connection's
+}
+
+// context adds the metadata to a call's context.
+func (s callSet) context(ctx context.Context) context.Context {
+	if len(s.md) == 0 {
+		return ctx
+	}
+	return metadata.NewOutgoingContext(ctx, s.md)
 }
 
 // CheckHeader says why a header cannot be metadata. The value is left out of the text: it may be secret.
 func CheckHeader(h backends.Header) error {
 	name, value := strings.ToLower(h.Name), h.Value
+	if name == ":authority" {
+		return fmt.Errorf("header %q cannot be set: write Host, which is the authority over gRPC", h.Name)
+	}
 	if name == "" || strings.HasPrefix(name, "grpc-") {
 		return fmt.Errorf("header %q cannot be set over gRPC: names that start with grpc- are the protocol's own", name)
 	}
@@ -107,7 +137,9 @@ func CheckHeader(h backends.Header) error {
 		}
 	}
 	switch name {
-	case "host", "content-type", "te", "connection", "content-length", "transfer-encoding", "upgrade", "user-agent":
+	case "host":
+		return backends.CheckHost(value)
+	case "content-type", "te", "connection", "content-length", "transfer-encoding", "upgrade", "user-agent":
 		return fmt.Errorf("header %s cannot be set over gRPC: the client decides about it", name)
 	}
 	for i := range len(value) {

@@ -1,6 +1,7 @@
 package grpcraw
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,13 +39,14 @@ type conn struct {
 // newConn makes a connection that is not yet made: see ready.
 func newConn(o *Options) (*conn, error) {
 	c := &conn{clock: o.Clock, maxReply: o.maxReply}
-	secure := insecure.NewCredentials()
+	secure, name := insecure.NewCredentials(), ""
 	if o.TLS != nil {
-		secure = credentials.NewTLS(o.TLS)
+		secure, name = credentials.NewTLS(o.TLS), o.TLS.ServerName
 	}
 	retry := backoff.Config{BaseDelay: retryFirst, Multiplier: 1.6, Jitter: 0.2, MaxDelay: retryMost}
 	options := []grpc.DialOption{
-		grpc.WithTransportCredentials(&watched{TransportCredentials: secure, conn: c}),
+		grpc.WithAuthority(o.authority),
+		grpc.WithTransportCredentials(&watched{TransportCredentials: secure, conn: c, name: name}),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return c.dial(ctx, o) }),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})),
 		// The receive limit as a call option would be an allocation in every call. The send limit is Call's.
@@ -54,9 +56,6 @@ func newConn(o *Options) (*conn, error) {
 		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithDisableHealthCheck(), grpc.WithIdleTimeout(0),
 	}
 	options = append(options, compression(o)...)
-	if o.TLS == nil || o.TLS.ServerName == "" {
-		options = append(options, grpc.WithAuthority(o.Authority))
-	}
 	var err error
 	// The dialer knows the address; the resolver must only pass something through.
 	c.cc, err = grpc.NewClient("passthrough:///"+o.Authority, options...)
@@ -182,11 +181,12 @@ func (c *conn) why() error {
 type watched struct {
 	credentials.TransportCredentials
 	conn *conn
+	name string // that TLS checks; "": the authority
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
 func (w *watched) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	secured, info, err := w.TransportCredentials.ClientHandshake(ctx, authority, raw)
+	secured, info, err := w.TransportCredentials.ClientHandshake(ctx, cmp.Or(w.name, authority), raw)
 	if err != nil {
 		w.conn.note(backends.TLS, err)
 		return nil, nil, err
@@ -198,7 +198,15 @@ func (w *watched) ClientHandshake(ctx context.Context, authority string, raw net
 	return l, linked{AuthInfo: info, link: l}, nil
 }
 
+// Info implements credentials.TransportCredentials. It names no server, so that calls may have another authority than the name
+// that TLS checks.
+func (w *watched) Info() credentials.ProtocolInfo {
+	info := w.TransportCredentials.Info()
+	info.ServerName = "" //nolint:staticcheck // grpc-go compares it with the authority
+	return info
+}
+
 // Clone implements credentials.TransportCredentials.
 func (w *watched) Clone() credentials.TransportCredentials {
-	return &watched{TransportCredentials: w.TransportCredentials.Clone(), conn: w.conn}
+	return &watched{TransportCredentials: w.TransportCredentials.Clone(), conn: w.conn, name: w.name}
 }

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/mem"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
 
@@ -67,10 +66,8 @@ func (l *lane) context(n int) context.Context {
 		l.contexts = append(l.contexts, nil)
 	}
 	if l.contexts[n] == nil {
-		l.contexts[n] = l.base
-		if md := l.pool.set(n); len(md) > 0 {
-			l.contexts[n] = metadata.NewOutgoingContext(l.base, md)
-		}
+		set := l.pool.set(n)
+		l.contexts[n] = set.context(l.base)
 	}
 	return l.contexts[n]
 }
@@ -100,7 +97,7 @@ func (l *lane) transmit() error {
 			return err
 		}
 	}
-	stream, err := l.via.cc.NewStream(l.context(m.set), unary, m.method)
+	stream, err := l.via.cc.NewStream(l.context(m.set), unary, m.method, m.options...)
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,12 @@ type Options struct {
 	Connections    int               // as backends.Target.Connections
 	Compression    string            // of messages: "gzip", "deflate", "" none
 	MaxMessage     int64             // bytes, each way; 0: 2 GiB - 1 of a request, the most that gRPC has, and see Call.MaxReply
-	Headers        []backends.Header // metadata of every call; names may have any case
+	Headers        []backends.Header // metadata of every call; names may have any case, and Host is the authority
 	Judge          func() Judge      // makes a lane's judge
 
-	undo     *undoers // made by New
-	maxReply int64    // of what a connection carries
+	undo      *undoers // made by New
+	authority string   // of calls
+	maxReply  int64    // of what a connection carries
 }
 
 // Judge says what replies mean, for one lane. It must not allocate or block.
@@ -40,6 +41,14 @@ const (
 	connWindow            = 16 << 20
 	prefixSize            = 5 // of a message on the wire
 )
+
+// defaultAuthority is that of calls without a Host header: with TLS the name that the certificate is checked against.
+func (o *Options) defaultAuthority() string {
+	if o.TLS != nil && o.TLS.ServerName != "" {
+		return o.TLS.ServerName
+	}
+	return o.Authority
+}
 
 func (o *Options) connectTimeout() time.Duration {
 	if o.ConnectTimeout > 0 {

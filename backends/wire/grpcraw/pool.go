@@ -13,7 +13,6 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http2"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
 
@@ -29,7 +28,7 @@ type Pool struct {
 	o Options
 
 	mu      sync.Mutex
-	sets    []metadata.MD // by number; see metadataSet
+	sets    []callSet // by number; see metadataSet
 	heads   map[headKey]*http2.Head
 	shared  []*conn // of the lanes
 	control *conn
@@ -49,6 +48,9 @@ func New(o Options) (*Pool, error) {
 		return nil, fmt.Errorf("max_message is %d", o.MaxMessage)
 	}
 	_, err := p.metadataSet(nil)
+	if err == nil {
+		p.o.authority = p.sets[0].authority
+	}
 	return p, err
 }
 
@@ -71,7 +73,7 @@ func (p *Pool) invoke(ctx context.Context, c *conn, method string, request []byt
 		return nil, false, err
 	}
 	k, began := c.latest.Load(), p.o.Clock.Now()
-	err = c.cc.Invoke(metadata.NewOutgoingContext(ctx, p.set(0)), method, &request, &reply)
+	err = c.cc.Invoke(p.set(0).context(ctx), method, &request, &reply)
 	if text := advice(status.Convert(err)); text != "" {
 		return nil, false, fmt.Errorf("%w%s", err, text)
 	}
@@ -97,7 +99,7 @@ func (p *Pool) controlConn() (*conn, error) {
 	return p.control, err
 }
 
-func (p *Pool) set(n int) metadata.MD {
+func (p *Pool) set(n int) callSet {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.sets[n]

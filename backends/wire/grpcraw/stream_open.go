@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
 
@@ -246,12 +245,11 @@ func (l *streamLane) connect(ctx context.Context, set int, stop context.CancelFu
 	if err = k.via.ready(ctx, &l.pool.o); err != nil {
 		err = status.Error(codes.Unavailable, err.Error())
 	} else {
-		if md := l.pool.set(set); len(md) > 0 {
-			ctx = metadata.NewOutgoingContext(ctx, md)
-		}
+		with := l.pool.set(set)
+		ctx = with.context(ctx)
 		// The context is the stream's own for its whole life, so that it can have no deadline.
 		late := time.AfterFunc(l.pool.o.connectTimeout(), stop)
-		k.stream, err = k.via.cc.NewStream(ctx, bidi, l.method)
+		k.stream, err = k.via.cc.NewStream(ctx, bidi, l.method, with.options...)
 		if !late.Stop() {
 			err = status.Error(codes.Unavailable, l.pool.unopened(k.via).Error())
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http2"
 	"github.com/sluice-bench/sluice/backends/wire/netlane"
-	"google.golang.org/grpc/metadata"
 )
 
 // own opens n unary lanes that have a connection each, or one for every request.
@@ -38,7 +37,7 @@ func (p *Pool) callHead(method string, n int) *http2.Head {
 	defer p.mu.Unlock()
 	key := headKey{method, n}
 	if p.heads[key] == nil {
-		p.heads[key] = http2.NewHead(p.fields(method, p.sets[n]))
+		p.heads[key] = http2.NewHead(p.fields(method, &p.sets[n]))
 	}
 	return p.heads[key]
 }
@@ -49,19 +48,16 @@ type headKey struct {
 }
 
 // fields are those of a call, in the order and with the values of grpc-go's.
-func (p *Pool) fields(method string, md metadata.MD) []http2.Field {
-	scheme, authority, replies := "http", p.o.Authority, "gzip"
+func (p *Pool) fields(method string, set *callSet) []http2.Field {
+	scheme, replies, md := "http", "gzip", set.md
 	if p.o.TLS != nil {
 		scheme = "https"
-		if p.o.TLS.ServerName != "" {
-			authority = p.o.TLS.ServerName
-		}
 	}
 	list := []http2.Field{
 		{Name: ":method", Value: "POST"},
 		{Name: ":scheme", Value: scheme},
 		{Name: ":path", Value: method},
-		{Name: ":authority", Value: authority},
+		{Name: ":authority", Value: set.authority},
 		{Name: "content-type", Value: "application/grpc+proto"},
 		{Name: "user-agent", Value: "sluice"},
 		{Name: "te", Value: "trailers"},

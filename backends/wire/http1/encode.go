@@ -83,8 +83,8 @@ func (r *Request) check() error {
 	if r.Method == "CONNECT" {
 		errs = append(errs, errors.New("method CONNECT makes a tunnel"))
 	}
-	if r.Host == "" || !visible(r.Host) {
-		errs = append(errs, fmt.Errorf("host %q is empty or holds other than visible characters", r.Host))
+	if err := backends.CheckHost(r.Host); err != nil {
+		errs = append(errs, err)
 	}
 	if r.Path == "" || r.Path[0] != '/' && r.Path != "*" || !visible(r.Path) {
 		errs = append(errs, fmt.Errorf("path %q does not start with / or holds other than visible characters", r.Path))
