@@ -14,6 +14,7 @@ func proven() map[string]string {
 		"TestNames":                    "version name description labels stages stages.id stages.description stages.labels",
 		"TestSeed":                     "seed",
 		"TestSecrets":                  "vars.NAME.env vars.NAME.secret",
+		"TestRequired":                 "vars.NAME.required", // of scenario
 		"TestTLS":                      "target.tls target.tls.ca target.tls.cert target.tls.key target.tls.server_name target.tls.verify target.tls.min_version",
 		"TestTimeouts":                 "target.timeout target.connect_timeout target.ready",
 		"TestConnections":              "target.connections",

@@ -132,13 +132,18 @@ func longVariable(under, over *source.Node) (longUnder, longOver *source.Node) {
 		}
 		return &source.Node{Kind: source.Map, Pos: n.Pos, Entries: []source.Entry{{Key: "default", KeyPos: n.Pos, Value: n}}}
 	}
-	if over.Kind != source.Scalar || under.Kind != source.Scalar && under.Kind != source.Map {
+	if under.Kind != source.Scalar && under.Kind != source.Map {
 		return long(under), long(over)
 	}
 	longUnder, longOver = long(under), long(over)
+	if longOver.Get("default") == nil || longOver.Get("type") != nil {
+		return longUnder, longOver
+	}
 	if before := longUnder.Get("default"); before != nil && before.Kind == source.Scalar && longUnder.Get("type") == nil {
 		word := source.Plain(typeOfForm(before), before.Pos)
-		longOver.Entries = append(longOver.Entries, source.Entry{Key: "type", KeyPos: before.Pos, Value: word})
+		typed := *longOver // the profile itself stays as it is written
+		longOver = &typed
+		longOver.Entries = append(slices.Clone(longOver.Entries), source.Entry{Key: "type", KeyPos: before.Pos, Value: word})
 	}
 	return longUnder, longOver
 }

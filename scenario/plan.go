@@ -54,6 +54,7 @@ type Origin struct {
 	From     string
 	Variable string     // the variables in it; "" none
 	Pos      source.Pos // of the value as it was written; the zero Pos for a default of the language
+	LeftOut  bool       // a header that is not sent: it holds an empty secret
 }
 
 // Plain reports whether the value stands in the plan's own file, or nowhere.

@@ -13,6 +13,9 @@ func (e encoder) note(at spot, o Origin) {
 		return
 	}
 	o.Path, o.Key = at.pointer, at.key
+	if tokens := source.SplitPointer(at.pointer); len(tokens) < 2 || tokens[len(tokens)-2] != "headers" {
+		o.LeftOut = false
+	}
 	*e.origins = append(*e.origins, o)
 }
 
@@ -25,7 +28,7 @@ func (r *reading) origin(at place) Origin {
 	if original := r.subs.original[written]; original != nil {
 		written = original
 	}
-	o := Origin{From: r.layer(written), Pos: written.Pos}
+	o := Origin{From: r.layer(written), Pos: written.Pos, LeftOut: r.subs.empty[at.node]}
 	var from, names []string
 	for _, v := range r.subs.used[at.node] {
 		if !v.ofMatrix() {

@@ -36,6 +36,7 @@ type rawVar struct {
 	Type        *val[string] `plan:"type" words:"text int number bool duration rate ratio size power"`
 	Env         *val[string] `plan:"env"`
 	Secret      *val[bool]   `plan:"secret" default:"false"`
+	Required    *val[bool]   `plan:"required" default:"false"`
 	Description *val[string] `plan:"description"`
 }
 

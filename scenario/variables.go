@@ -18,6 +18,8 @@ type variable struct {
 	keyPos   source.Pos
 	path     string
 	known    bool // it has a value
+	required bool // a default is none, and empty text neither
+	env      string
 	declared bool // its type was written, or follows from a default
 	used     bool
 	plain    *source.Node // as the plan writes it; nil: the value comes from outside
@@ -109,10 +111,13 @@ func (vs *variables) resolve(e source.Entry, given *argument, env func(string) (
 		v.known = true // what it is cannot be said; its own mistake is reported by the decoder
 		return
 	}
-	v.Secret = raw.Secret.or(false)
+	v.Secret, v.required = raw.Secret.or(false), raw.Required.or(false)
+	if raw.Env != nil {
+		v.env = raw.Env.V
+	}
 	v.setType(raw)
 	v.at = v.Pos
-	if raw.Default != nil {
+	if raw.Default != nil && !v.required {
 		v.plain = raw.Default.at.node
 		v.Text, v.From, v.known, v.at = v.plain.Text, cmp.Or(from[v.plain], "default"), true, v.plain.Pos
 		if v.at.File == "--set" {
@@ -131,6 +136,9 @@ func (vs *variables) resolve(e source.Entry, given *argument, env func(string) (
 		vs.report(v, codeVarSyntax, v.at, fmt.Sprintf("the default of %q holds another variable", v.Name), "write its value, or use both where they are needed")
 		v.broken()
 		return
+	}
+	if v.required && v.Text == "" {
+		v.known = false
 	}
 	vs.check(v)
 }
@@ -251,6 +259,7 @@ func (vs *variables) warnShort() {
 // reportMissing lists all variables without a value in one error.
 func (vs *variables) reportMissing() {
 	var names, ways []string
+	required := false
 	var first *variable
 	for _, v := range vs.all {
 		if v.known {
@@ -260,7 +269,12 @@ func (vs *variables) reportMissing() {
 			first = v
 		}
 		names = append(names, v.Name)
-		ways = append(ways, fmt.Sprintf("--var %s=…", v.Name))
+		way := fmt.Sprintf("--var %s=…", v.Name)
+		if v.env != "" {
+			way += " or set " + v.env
+		}
+		ways = append(ways, way)
+		required = required || v.required
 	}
 	if first == nil {
 		return
@@ -269,10 +283,14 @@ func (vs *variables) reportMissing() {
 	if len(names) > 1 {
 		noun = "variables"
 	}
+	detail := "give " + strings.Join(ways, ", ") + ", or write a default"
+	if required {
+		detail = "give " + strings.Join(ways, ", ") + "; where it is required a default does not count, and empty text is missing"
+	}
 	vs.diags = append(vs.diags, source.Diagnostic{
 		Severity: source.Error, Code: codeVarMissing, Path: first.path, Pos: first.keyPos, Width: utf8.RuneCountInString(first.Name),
 		Summary: fmt.Sprintf("no value for %s %s", noun, quoteAll(names, "and")),
-		Detail:  "give " + strings.Join(ways, " ") + ", set the environment variable that the plan names, or write a default",
+		Detail:  detail,
 	})
 }
 

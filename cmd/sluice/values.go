@@ -20,6 +20,7 @@ type planValue struct {
 	From     string `json:"from"`     // plan, default, profile NAME …
 	Variable string `json:"variable"` // the variables in it
 	At       string `json:"at"`       // file:line:column
+	LeftOut  bool   `json:"left_out"` // a header that is not sent: its secret is empty
 }
 
 // valuesOf lists the values at and below a path, all for everyKey.
@@ -30,6 +31,9 @@ func valuesOf(p *scenario.Plan, path string) []planValue {
 			continue
 		}
 		v := planValue{Plan: p.File, Path: o.Key, Pointer: o.Path, Value: at(p.Resolved, o.Path), From: o.From, Variable: o.Variable}
+		if o.LeftOut {
+			v.Value, v.LeftOut = "", true
+		}
 		if o.Pos != (source.Pos{}) {
 			v.At = o.Pos.String()
 		}
@@ -68,7 +72,11 @@ func valueTable(values []planValue) string {
 		if v.Variable != "" {
 			from += " (variable " + v.Variable + ")"
 		}
-		rows = append(rows, []string{v.Path, shortValue(v.Value), from, v.At})
+		value := shortValue(v.Value)
+		if v.LeftOut {
+			value = "empty: left out"
+		}
+		rows = append(rows, []string{v.Path, value, from, v.At})
 	}
 	var widths [4]int
 	for _, row := range rows {

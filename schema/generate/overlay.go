@@ -130,8 +130,9 @@ func profileKeys() []key {
 			k.schema, k.example = mapOf(ref("stage"), ""), object{{"steady", object{{"for", "20s"}}}}
 			k.description = "Changes to stages, by id."
 		case "vars":
-			k.schema, k.example = mapOf(ref("any"), varName), object{{"limit", "80ms"}}
-			k.description = "Values of variables."
+			k.schema = mapOf(either("scalar or map", ref("any"), nil, ref("profile_variable")), varName)
+			k.example = object{{"limit", "80ms"}, {"token", object{{"env", "PROD_TOKEN"}, {"required", true}}}}
+			k.description = "Variables: a value, which is the default, or a map of default, env and required."
 		}
 		k.required = false
 		keys = append(keys, k)

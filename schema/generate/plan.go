@@ -176,7 +176,18 @@ func planDefs() []definition {
 				},
 				key{name: "env", schema: ref("text"), example: "TRITON_URL", description: "Environment variable that sets it; set but empty is empty text."},
 				key{name: "secret", schema: ref("bool"), dflt: false, example: true, description: "Shown as *** everywhere."},
+				key{
+					name: "required", schema: ref("bool"), dflt: false, example: true,
+					description: "The value must come from outside: a default does not count, and empty text is missing.",
+				},
 				key{name: "description", schema: ref("text"), example: "where the model is served", description: "What the variable is for."},
+			)
+		}},
+		{"profile_variable", "map", func() object {
+			return closed("map",
+				key{name: "default", schema: ref("any"), example: "50ms", description: "The value when nothing sets it."},
+				key{name: "env", schema: ref("text"), example: "PROD_TOKEN", description: "Environment variable that sets it."},
+				key{name: "required", schema: ref("bool"), example: true, description: "The value must come from outside: a default does not count, and empty text is missing."},
 			)
 		}},
 		{"baseline", "map", func() object {
