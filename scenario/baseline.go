@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sluice-bench/sluice/internal/regular"
+	"github.com/sluice-bench/sluice/scenario/regular"
 	"github.com/sluice-bench/sluice/schema"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
-	"github.com/sluice-bench/sluice/internal/regular"
+	"github.com/sluice-bench/sluice/scenario/regular"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 
 	"github.com/sluice-bench/sluice/backends/wire/native"
-	"github.com/sluice-bench/sluice/internal/regular"
+	"github.com/sluice-bench/sluice/scenario/regular"
 )
 
 // The version of the C API that is spoken: the library must have this major and at least this minor version, which brought

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/executor"
-	"github.com/sluice-bench/sluice/internal/regular"
+	"github.com/sluice-bench/sluice/scenario/regular"
 )
 
 // calibrationVersion is that of the file; files of another are not read.

@@ -16,31 +16,32 @@ const module = "github.com/sluice-bench/sluice/"
 
 // edges is who may import whom inside the module; what is not here is not allowed. Tests may import anything.
 const edges = `
-internal/regular        ->
 scenario/source         ->
 scenario/metric         ->
+scenario/regular        ->
 schema                  -> scenario/source
 schema/generate         ->
 scenario/expression     -> scenario/metric scenario/source
-scenario                -> scenario/source schema scenario/expression internal/regular
-scenario/convert        -> scenario/source internal/regular
+scenario                -> scenario/source schema scenario/expression scenario/regular
+scenario/convert        -> scenario/source scenario/regular
 executor/graph          ->
 executor/load           ->
 executor/stats          ->
-executor/feed           -> backends scenario scenario/source internal/regular
+executor/feed           -> backends scenario scenario/source scenario/regular
 executor/drive          -> backends executor/load executor/feed
 executor/measure        -> backends scenario/metric executor/stats
 executor/observe        -> backends backends/wire/netlane scenario/metric
 executor/result         -> scenario/metric scenario/expression executor/stats
 executor/verdict        -> scenario scenario/source scenario/expression scenario/metric executor/result executor/stats
 executor/artifact       -> executor/result scenario/metric backends
-executor                -> scenario scenario/source scenario/metric scenario/expression executor/graph executor/load executor/feed executor/drive executor/measure executor/observe executor/stats executor/result executor/verdict backends internal/regular
+executor                -> scenario scenario/source scenario/metric scenario/expression executor/graph executor/load executor/feed executor/drive executor/measure executor/observe executor/stats executor/result executor/verdict backends scenario/regular
 backends                ->
-backends/wire/http1     -> backends backends/wire/coding
-backends/wire/netlane   -> backends internal/regular
-backends/wire/http2     -> backends backends/wire/coding backends/wire/protow
+backends/wire/http1     -> backends backends/wire/coding backends/wire/buffer
+backends/wire/netlane   -> backends scenario/regular
+backends/wire/http2     -> backends backends/wire/coding backends/wire/protow backends/wire/buffer
 backends/wire/grpcraw   -> backends backends/wire/netlane backends/wire/http2 backends/wire/coding backends/wire/protow
-backends/wire/coding    ->
+backends/wire/buffer    ->
+backends/wire/coding    -> backends/wire/buffer
 backends/wire/sse       -> backends backends/wire/http1 backends/wire/buffer
 backends/wire/protow    -> backends
 backends/wire/shm       ->
@@ -48,7 +49,7 @@ backends/kserve         -> backends backends/wire/*
 backends/triton         -> backends backends/wire/* backends/kserve
 backends/wire/native    ->
 backends/wire/cuda      -> backends/wire/native backends/wire/shm
-backends/triton_inprocess -> backends backends/wire/* backends/kserve backends/triton internal/regular
+backends/triton_inprocess -> backends backends/wire/* backends/kserve backends/triton scenario/regular
 backends/tfserving      -> backends backends/wire/*
 backends/torchserve     -> backends backends/wire/*
 backends/openai         -> backends backends/wire/*

@@ -14,7 +14,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/sluice-bench/sluice/internal/regular"
+	"github.com/sluice-bench/sluice/scenario/regular"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 

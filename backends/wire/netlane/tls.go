@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/internal/regular"
+	"github.com/sluice-bench/sluice/scenario/regular"
 )
 
 // TLSConfig reads the files of o and gives the configuration for a connection to host (without port). o may be nil:
