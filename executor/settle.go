@@ -55,11 +55,10 @@ func (t *trial) readsServer() bool {
 
 // requestsIn is the counter of requests that a server has finished; -1: it keeps none.
 func (in *inputs) requestsIn() int {
-	return slices.IndexFunc(in.series, func(s backends.Series) bool { return metric.SeriesRow(s.Name, "", "1", false).Name == serverRequests })
+	return slices.IndexFunc(in.series, func(s backends.Series) bool {
+		return metric.SeriesRow(s.Name, "", "1", false).Name == metric.ServerRequests
+	})
 }
-
-// serverRequests is the row of the requests that the server finished with success.
-const serverRequests = "server.requests.count"
 
 // counted is how many requests the server must have counted since the clock started; -1: that is not known, because some were
 // sent in a warm-up, or may still be in the server.

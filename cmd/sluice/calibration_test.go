@@ -71,7 +71,7 @@ func TestMachine(t *testing.T) {
 	if m := bench(filepath.Join(t.TempDir(), "none.json")).machine(); m != nil {
 		t.Errorf("no calibration: %+v", m)
 	}
-	if m := bench(t.TempDir()).machine(); m == nil || !strings.Contains(m.Other, "is no calibration") {
+	if m := bench(t.TempDir()).machine(); m == nil || !strings.Contains(m.Other, "it is a folder, not a file") {
 		t.Errorf("a folder: %+v", m)
 	}
 }

@@ -313,7 +313,8 @@ func (l *lexer) percentile(from int, digits string) bool {
 	if classes := l.take(literalPart); classes != "" || strings.HasPrefix(name, "errors") { // errors.5xx, errors.500.count
 		p.to, p.summary = l.at, fmt.Sprintf("%s has no .%s%s", name, digits, classes)
 		if p.detail, p.nearest = "", ""; name == "errors" {
-			p.detail, p.nearest = "replies with an HTTP or gRPC error status are counted in errors.status.count", "errors.status.count"
+			p.nearest = metric.ErrorsOf("status")
+			p.detail = "replies with an HTTP or gRPC error status are counted in " + p.nearest
 		}
 	}
 	l.problems = append(l.problems, p)

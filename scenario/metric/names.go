@@ -17,6 +17,7 @@ const (
 	Incomplete      = "incomplete.count"
 	ErrorsCount     = "errors.count"
 	ErrorsRatio     = "errors.ratio"
+	ServerRequests  = "server.requests.count" // that the server finished with success, where it keeps statistics
 	ClientCPU       = "client.cpu"
 	ClientPerSent   = "client.cpu_per_request"
 	// ClientTurnaround is measured in closed loops whose server runs in the client's process.
