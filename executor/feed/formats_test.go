@@ -83,7 +83,7 @@ func show(built Built) string {
 			}
 			fmt.Fprintf(&b, " %v", names)
 		}
-		if r.Items != 1 {
+		if r.Items > 1 {
 			fmt.Fprintf(&b, " items %d", r.Items)
 		}
 		if r.Body != nil {
