@@ -17,7 +17,7 @@ type Sample struct {
 	// Free is when a slot was there for this request (open loop): Free-Due is the pool's share of the send delay,
 	// SendStart-max(Due, Free) the client's. Closed loop: Free = Due, or with Followed the LastByte of the slot's request before.
 	Free      int64
-	Connect   int64  // ns spent dialling and shaking hands for this request; 0: none
+	Connect   int64  // ns spent dialling and shaking hands for this request, or ahead of it (Ahead); 0: none
 	N         uint64 // number of the arrival in its schedule
 	ID        uint64 // Fields.ID
 	BytesSent int64
@@ -157,7 +157,7 @@ type Flags uint16
 // What can be flagged.
 const (
 	Reused        Flags = 1 << iota // went out on a connection that had carried a request before
-	Redialled                       // the connection was stale and the request was sent once more
+	Redialled                       // the first on a connection that replaced another
 	Warmup                          // due before the hold phase
 	Timeout                         // ended by our own timeout
 	Incomplete                      // still open when the drain ended
@@ -170,6 +170,8 @@ const (
 	Followed                        // closed loop: sent at once after the slot's request before, whose reply the server stamped (SharesProcess)
 	OtherID                         // a reply that was looked at has another id than its request
 	Unnamed                         // a reply that was looked at does not name its model
+	Resent                          // its connection had been closed without saying so, and it was sent once more
+	Ahead                           // its connection was made before it was to be sent: Connect is no part of its latency
 )
 
 // ErrorClass says what kind of failure ended a request (design: time and measurement).

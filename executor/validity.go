@@ -103,6 +103,10 @@ func (t *trial) notesOnReplies() {
 	if n := all.Unsized; n > 0 {
 		t.note(result.UnknownBatch, "%s answered whose batch is not known: there is no throughput", were("request", n))
 	}
+	if n := all.Ahead; n > 1 && 2*n >= all.Sent {
+		t.note(result.ClosesConnections, "the server closes connections after replies: of %d requests %d went out on a new one; it was made before they were due, "+
+			"so that `connect` is not in latency", all.Sent, n)
+	}
 	if n := all.OtherIDs; n > 0 {
 		t.note(result.OtherIDs, "%s answered with another id than the request's, of those that were looked at", were("request", n))
 	}

@@ -142,7 +142,7 @@ func checkCloseUnder(t testing.TB, s Suite) {
 			continue
 		}
 		b.class(CloseUnder, sample)
-		if sample.Flags&backends.Redialled == 0 || sample.Flags&backends.Reused != 0 {
+		if sample.Flags&(backends.Redialled|backends.Resent) != backends.Redialled|backends.Resent || sample.Flags&backends.Reused != 0 {
 			t.Errorf("flags %b of a request that was sent again", sample.Flags)
 		}
 		b = newBench(t, &s, CloseUnder) // lanes of one Conn may share a connection

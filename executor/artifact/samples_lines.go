@@ -41,6 +41,8 @@ var sampleFlags = []struct {
 	{backends.Closing, "closing"},
 	{backends.OtherID, "other_id"},
 	{backends.Unnamed, "unnamed"},
+	{backends.Resent, "resent"},
+	{backends.Ahead, "ahead"},
 }
 
 func samplesHeader() []byte {

@@ -37,7 +37,8 @@ type Aggregate struct {
 type Counts struct {
 	Sent       int64
 	Class      [classes]int64
-	Reconnects int64
+	Reconnects int64 // sent once more
+	Ahead      int64 // on a connection that was made for each between it and the one before
 	Good       int64 // answered well and within every bound of goodput
 	Coalesced  int64 // answered well, with responses that came together
 	OtherIDs   int64 // with a reply that has another id
@@ -101,8 +102,11 @@ func (a *Aggregate) count(s *backends.Sample, end int64, k known) {
 		a.Coalesced++
 	}
 	a.Class[s.Class]++
-	if s.Flags&backends.Redialled != 0 {
+	if s.Flags&backends.Resent != 0 {
 		a.Reconnects++
+	}
+	if s.Flags&backends.Ahead != 0 {
+		a.Ahead++
 	}
 	if s.Flags&backends.OtherID != 0 {
 		a.OtherIDs++
@@ -240,6 +244,7 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	a.Window += o.Window
 	a.Sent += o.Sent
 	a.Reconnects += o.Reconnects
+	a.Ahead += o.Ahead
 	a.Good += o.Good
 	a.Coalesced += o.Coalesced
 	a.OtherIDs += o.OtherIDs

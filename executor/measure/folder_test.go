@@ -66,7 +66,7 @@ func TestMeasurement(t *testing.T) {
 	n.end = n.start + 1000*ms
 	n.done(0, 20)
 	n.done(100, 140, func(s *backends.Sample) { s.Items, s.Responses = 8, 3 })
-	n.done(200, 230, func(s *backends.Sample) { s.Free, s.SendStart = s.Due+4*ms, s.Due+6*ms; s.Flags = backends.Redialled })
+	n.done(200, 230, func(s *backends.Sample) { s.Free, s.SendStart = s.Due+4*ms, s.Due+6*ms; s.Flags = backends.Resent })
 	n.done(300, 900, failed(backends.TimedOut, "first"))
 	n.done(400, 950, failed(backends.TimedOut, "second"))
 	n.done(500, 510, failed(backends.Status, "busy | now"))

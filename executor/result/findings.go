@@ -26,6 +26,8 @@ const (
 	UnknownBatch  = "unknown_batch"
 	ServerEnded   = "embedded_server_ended"
 	UnnamedModel  = "unnamed_model"
+	// ClosesConnections is the code of a note at nodes whose requests each needed a new connection.
+	ClosesConnections = "server_closes_connections"
 )
 
 // Codes of findings about sequences.
@@ -93,6 +95,11 @@ func FindingCodes() []FindingCode {
 			UnknownBatch, Note,
 			"The batch of whole bodies cannot be read from them, or the model's metadata do not say whether it takes batches. So inferences are not counted, and throughput has no data.",
 			"Use requests.rate, or send the rows of a file instead of `bodies`.",
+		},
+		{
+			ClosesConnections, Note,
+			"The server closes the connection after each reply, or after most. The next one is made between requests, so that latency is without the time that `connect` shows.",
+			"If clients of the server connect for each request, measure that with `connections: per_request`; else let the server keep connections.",
 		},
 		{
 			OtherIDs, Note,

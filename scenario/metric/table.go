@@ -61,7 +61,7 @@ func times() []Row {
 		{
 			Name: "connect", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms(),
 			Aliases: []string{"http_req_connecting"},
-			Help:    "Time spent dialling and shaking hands for a request. Only requests that needed a new connection are in it.",
+			Help:    "Time spent dialling and shaking hands for a request, or between requests where the server had closed the connection, which is in no latency. Only requests on a new connection are in it.",
 		},
 		{
 			Name: "send_time", Dim: Duration, Shape: Distribution, From: Sample, Better: Lower, CSV: ms(),

@@ -30,6 +30,7 @@ type conn struct {
 	failed   atomic.Uint32        // ErrorClass of the last attempt to make one; OK after a success
 	kept     chan struct{}        // closed when keep has ended; nil without it
 
+	dialled  atomic.Int64  // when the last attempt began
 	failures atomic.Uint32 // attempts that failed
 
 	mu   sync.Mutex
@@ -64,6 +65,7 @@ func newConn(o *Options) (*conn, error) {
 
 func (c *conn) dial(ctx context.Context, o *Options) (net.Conn, error) {
 	var d net.Dialer
+	c.dialled.Store(c.clock.Now())
 	raw, err := d.DialContext(ctx, o.Network, o.Address)
 	if err != nil {
 		c.note(classOfDial(err), err)
@@ -194,6 +196,7 @@ func (w *watched) ClientHandshake(ctx context.Context, authority string, raw net
 	w.conn.failed.Store(uint32(backends.OK))
 	l := &link{Conn: secured, born: w.conn.clock.Now(), end: make(chan struct{})}
 	l.streams.Store(unlimited)
+	l.took = l.born - w.conn.dialled.Load()
 	l.replaces = w.conn.latest.Swap(l) != nil
 	return l, linked{AuthInfo: info, link: l}, nil
 }

@@ -149,6 +149,10 @@ func (l *lane) account(k *link) {
 		s.Flags |= backends.Reused
 	case k.replaces:
 		s.Flags |= backends.Redialled
+		if s.Connect == 0 {
+			s.Connect = k.took
+			s.Flags |= backends.Ahead
+		}
 	}
 }
 
@@ -156,7 +160,7 @@ func (l *lane) account(k *link) {
 // get there first.
 func (l *lane) again() error {
 	s := l.sample
-	s.Flags = s.Flags&^backends.Reused | backends.Redialled
+	s.Flags = s.Flags&^backends.Reused | backends.Redialled | backends.Resent
 	if l.pool.alone(l.conn) {
 		start := l.pool.o.Clock.Now()
 		if err := l.conn.ready(l.base, &l.pool.o); err != nil {
@@ -230,7 +234,7 @@ const (
 // it has closed) and for another transport, before the slot is free.
 func (l *lane) replace(k *link) {
 	switch flags := l.sample.Flags; {
-	case flags&backends.Redialled != 0:
+	case flags&backends.Resent != 0:
 		l.silent++
 	case flags&backends.Reused != 0:
 		l.silent = 0

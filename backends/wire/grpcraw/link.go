@@ -20,6 +20,7 @@ type link struct {
 	net.Conn
 	born     int64 // end of its handshake
 	replaces bool  // its ClientConn had another before
+	took     int64 // ns from its dial to its handshake's end
 	requests atomic.Uint32
 	reads    atomic.Uint32
 	answered atomic.Bool           // some reply has begun

@@ -178,6 +178,10 @@ func (l *streamLane) sendOn(k *session, slot int) {
 		sl.flags |= backends.Reused
 	case k.replaces:
 		sl.flags |= backends.Redialled
+		if took := k.took.Load(); took > 0 {
+			s.Connect += took
+			sl.flags |= backends.Ahead
+		}
 	}
 	size := int64(sl.call.Size)
 	sl.session.Store(k.number)
@@ -185,7 +189,7 @@ func (l *streamLane) sendOn(k *session, slot int) {
 	if errors.Is(err, io.EOF) && !sl.resent && !sl.is(overBit) {
 		l.drop(k, false)
 		sl.resent = true
-		sl.flags = sl.flags&^backends.Reused | backends.Redialled
+		sl.flags = sl.flags&^backends.Reused | backends.Redialled | backends.Resent
 		sl.session.Store(0)
 		l.queue.put(slot)
 		return

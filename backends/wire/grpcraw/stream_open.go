@@ -21,7 +21,8 @@ type session struct {
 	via      *conn
 	own      bool // via is this stream's alone
 	born     int64
-	replaces bool // the lane had another before
+	replaces bool         // the lane had another before
+	took     atomic.Int64 // ns that it took to open it ahead of the request that goes out on it first
 	requests atomic.Uint32
 	answered atomic.Bool // a message has come
 	left     atomic.Bool // this side wants it no more
@@ -83,7 +84,10 @@ func (l *streamLane) transmit() {
 			return
 		case l.queue.reopen.Swap(false):
 			if l.live.Load() == nil {
-				_ = l.open(backends.None, l.lastSet())
+				start := l.pool.o.Clock.Now()
+				if l.open(backends.None, l.lastSet()) == nil {
+					l.last.took.Store(l.pool.o.Clock.Now() - start)
+				}
 			}
 		default:
 			select {

@@ -75,7 +75,7 @@ func (l *streamLane) again(k *session, slot int, gen uint32) bool {
 		return false
 	}
 	sl.resent = true
-	sl.flags = sl.flags&^backends.Reused | backends.Redialled
+	sl.flags = sl.flags&^backends.Reused | backends.Redialled | backends.Resent
 	sl.session.Store(0)
 	sl.word.And(^writtenBit)
 	if why := sl.release(); why != 0 {

@@ -16,7 +16,8 @@
 // is not replaced before the next Send, and neither is one that could not be dialled, so a server that is down costs
 // one attempt a request.
 //
-// The first request on a replacement has the flag Redialled. SendStart is when the lane began with the request, which
+// The first request on a replacement has the flag Redialled, one that was sent again the flag Resent. Connect of the first is the
+// time that the replacement took; with the flag Ahead it was made between requests, and is in no latency. SendStart is when the lane began with the request, which
 // is before dialling if it had to; Connect tells the time of that.
 //
 // A Talker's connection is ready when both sides have greeted each other, which Connect tells too. What its wire owes the

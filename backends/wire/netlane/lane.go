@@ -167,6 +167,10 @@ func (l *lane) transmit() {
 		s.Flags |= backends.Reused
 	case k.replaces:
 		s.Flags = s.Flags&^backends.Reused | backends.Redialled
+		if k.took > 0 {
+			s.Connect += k.took
+			s.Flags |= backends.Ahead
+		}
 	}
 	k.used = true
 	l.active.Store(s.SendStart)

@@ -102,8 +102,11 @@ func TestTwoSilentClosesMoveConnectsOutOfLatency(t *testing.T) {
 		if s.Class != backends.OK {
 			t.Fatalf("request %d: %v %q", i, s.Class, s.Note)
 		}
-		if stale := s.Connect > 0; stale != (i == 1 || i == 2) {
+		if (s.Connect > 0) != (i > 0) {
 			t.Errorf("request %d: %d ns of connect", i, s.Connect)
+		}
+		if resent, ahead := s.Flags&backends.Resent != 0, s.Flags&backends.Ahead != 0; resent != (i == 1 || i == 2) || ahead != (i > 2) {
+			t.Errorf("request %d: sent again %v, connected ahead %v", i, resent, ahead)
 		}
 		if again := s.Flags&backends.Redialled != 0; again != (i > 0) {
 			t.Errorf("request %d: redialled %v", i, again)
@@ -115,7 +118,8 @@ func TestTwoSilentClosesMoveConnectsOutOfLatency(t *testing.T) {
 func TestAnnouncedCloses(t *testing.T) {
 	r := newRig(t, "accept\nread size\n"+strings.Replace(good, "Content", `Connection: close\r\nContent`, 1)+"close", 10, nil)
 	for i := range 5 {
-		if s := r.do(); s.Class != backends.OK || s.Connect != 0 || (s.Flags&backends.Redialled != 0) != (i > 0) {
+		s := r.do()
+		if s.Class != backends.OK || (s.Connect > 0) != (i > 0) || (s.Flags&backends.Redialled != 0) != (i > 0) || (s.Flags&backends.Ahead != 0) != (i > 0) || s.Flags&backends.Resent != 0 {
 			t.Errorf("request %d: %v, connect %d, flags %b", i, s.Class, s.Connect, s.Flags)
 		}
 	}

@@ -16,8 +16,9 @@ type link struct {
 	wire     backends.Wire
 	talker   backends.Talker // the wire, if it is one; else nil
 	born     int64
-	used     bool // has carried a request
-	replaces bool // the lane had a connection before
+	used     bool  // has carried a request
+	replaces bool  // the lane had a connection before
+	took     int64 // ns that it took to replace that one, ahead of the request that goes out on it first
 }
 
 // past is a deadline that ends reads and writes at once.
@@ -34,6 +35,7 @@ func (l *lane) dial(limit time.Duration) error {
 	}
 	l.abort = cancel
 	l.mu.Unlock()
+	start := l.o.Clock.Now()
 	k, err := l.connect(ctx)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,7 +47,9 @@ func (l *lane) dial(limit time.Duration) error {
 		_ = k.raw.Close()
 		return context.Canceled
 	}
-	k.replaces = l.links > 0 && !l.o.PerRequest
+	if k.replaces = l.links > 0 && !l.o.PerRequest; k.replaces {
+		k.took = k.born - start
+	}
 	l.links++
 	l.link = k
 	return nil

@@ -151,6 +151,7 @@ func (l *lane) dispatch() bool {
 		if err != nil {
 			return l.undialled(err)
 		}
+		l.link.took = 0
 	}
 	l.transmit()
 	return false
@@ -241,6 +242,7 @@ func (l *lane) broken(err error, at int64) bool {
 func (l *lane) stale(err error, at int64) bool {
 	if l.old && !l.call.Stateful && (l.failed == nil || peerGone(l.failed)) {
 		l.silent++
+		l.sample.Flags |= backends.Resent
 		l.drop(false)
 		l.failed = nil
 		l.move(posted)
