@@ -104,7 +104,7 @@ func (o Options) check() error {
 // Write writes the files of r and returns the paths of those that were written. Each appears whole or not at all. One that
 // cannot be written does not keep the others from being written, and none of them says anything else than the result does
 // after Options.Fail: all are made before the first gets its name, and made again after a failure. result.json is the
-// last. Write may be called again when the result has changed.
+// last; without one, no file stays: no later run could replace it. Write may be called again when the result has changed.
 func (f *Folder) Write(r *result.Result, o Options) ([]string, error) {
 	var errs []error
 	fail := func(err error) {
@@ -139,7 +139,9 @@ func (f *Folder) Write(r *result.Result, o Options) ([]string, error) {
 	}
 	var paths []string
 	for _, name := range r.Files {
-		if !skip[name] {
+		if !f.own[resultName] {
+			errs = append(errs, f.drop(name))
+		} else if !skip[name] {
 			paths = append(paths, filepath.Join(f.dir, name))
 		}
 	}
@@ -164,6 +166,9 @@ func (f *Folder) stage(r *result.Result, o Options, skip map[string]bool) (all [
 		files, err := w.render(r, o)
 		if err != nil {
 			skip[w.format] = true
+			for _, name := range w.names(o) {
+				skip[name] = true
+			}
 			errs = append(errs, err)
 		}
 		for _, x := range files {

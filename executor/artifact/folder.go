@@ -29,6 +29,7 @@ type Folder struct {
 	lock    *os.File
 	own     map[string]bool // files in the folder that this run may replace: its own, and those of an earlier run
 	earlier []string        // files of an earlier run, until takeOver
+	running bool            // result.json is of this run: Running has written it
 	judged  bool            // result.json holds a verdict of this run
 	sampled bool            // the requests have been written, or could not be
 	samples []string        // files of the requests
@@ -174,6 +175,7 @@ func (f *Folder) Running(r *result.Result) error {
 	if err := f.rename(t); err != nil {
 		return errors.Join(err, t.remove())
 	}
+	f.running = true
 	return nil
 }
 
@@ -192,9 +194,9 @@ func (f *Folder) takeOver() error {
 	return errors.Join(errs...)
 }
 
-// drop removes a file of this run or an earlier one. A result.json that has no verdict of this run stays.
+// drop removes a file of this run or an earlier one. A result.json that says that this run goes on stays.
 func (f *Folder) drop(name string) error {
-	if !f.own[name] || name == resultName && !f.judged {
+	if !f.own[name] || name == resultName && f.running && !f.judged {
 		return nil
 	}
 	delete(f.own, name)

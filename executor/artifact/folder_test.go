@@ -306,6 +306,49 @@ func TestWriteAgain(t *testing.T) {
 	}
 }
 
+// TestNoResult: if result.json cannot be written, no verdict of an earlier run stays, nor a file that would be in the way of
+// a later run. A folder that says "running" keeps its files.
+func TestNoResult(t *testing.T) {
+	for _, running := range []bool{false, true} {
+		for _, earlier := range []bool{false, true} {
+			dir := t.TempDir()
+			if earlier {
+				if _, err := write(dir, passed(), all()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f := open(t, dir, all())
+			if running {
+				if err := f.Running(&result.Result{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			broken := passed()
+			broken.Plan.Resolved = func() {} // has no JSON form
+			if !running && f.Running(broken) == nil {
+				t.Error("no error")
+			}
+			paths, err := f.Write(broken, all())
+			if err == nil || broken.ExitCode != 6 || slices.Contains(paths, filepath.Join(dir, "result.json")) {
+				t.Errorf("running %t: exit code %d, paths %q, %v", running, broken.ExitCode, paths, err)
+			}
+			json, junit, markdown := verdicts(t, dir)
+			if got, want := json+" "+junit+" "+markdown, map[bool]string{true: "running  error error", false: "  "}[running]; got != want {
+				t.Errorf("running %t, earlier %t: the files say %q, want %q", running, earlier, got, want)
+			}
+			if got := entries(t, dir); !running && (len(got) > 0 || len(paths) > 0) {
+				t.Errorf("earlier %t: left %q, paths %q", earlier, got, paths)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := write(dir, passed(), all()); err != nil {
+				t.Errorf("running %t, earlier %t: the next run: %v", running, earlier, err)
+			}
+		}
+	}
+}
+
 // TestUnknownFormat: what is no format fails the run, and costs no file.
 func TestUnknownFormat(t *testing.T) {
 	dir := t.TempDir()
