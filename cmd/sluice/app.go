@@ -126,6 +126,9 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownCommand,
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			return refuseEmpty(c)
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			return c.Help()
 		},
