@@ -108,6 +108,12 @@ func (h *health) starved() float64 {
 	return float64(h.use.Starved) / float64(h.use.Wall)
 }
 
+// busyMachine reports whether other load may be in the numbers. In a hold of a few requests a single wait is a large share,
+// and says nothing.
+func (h *health) busyMachine() bool {
+	return h.starved() > starvedShare && h.use.Wall >= int64(cpuWindow)
+}
+
 // invalid finds what makes the numbers the client's own.
 func (h *health) invalid() (list []result.Finding) {
 	add := func(code, format string, args ...any) {
@@ -187,7 +193,7 @@ func (h *health) notes() (list []result.Finding) {
 	if !h.open && p.PeakInFlight < h.slots && !h.cut {
 		add("never_reached_concurrency", "at most %d of %d were in flight at the same time", p.PeakInFlight, h.slots)
 	}
-	if h.starved() > starvedShare {
+	if h.busyMachine() {
 		add(result.BusyMachine, "programs on this machine waited for a CPU during %.0f %% of the hold: other load may be in these numbers", 100*h.starved())
 	}
 	return list

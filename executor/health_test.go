@@ -59,6 +59,7 @@ func TestJudge(t *testing.T) {
 		{"CPU unknown", func(h *health) { h.use.Share = -1 }, "", []string{"CPU time is not known"}, nil},
 		{"late for want of CPU", func(h *health) { h.use.Share, h.delay = 0.99, same(1000, 5*ms) }, "client_late! client_cpu!", []string{"because its CPU time was used up; it used 99 %", "What to change: lower the load or use more cores. "}, []string{"quieter"}},
 		{"late because of others", func(h *health) { h.use.Starved, h.delay = int64(2*time.Second), same(1000, 5*ms) }, "client_late! busy_machine", []string{"because other programs had the CPU", "a machine that does nothing else"}, []string{"lower the rate"}},
+		{"others for a moment", func(h *health) { h.use = observe.Use{Wall: int64(30 * ms), Starved: int64(15 * ms)} }, "", []string{"was not the bottleneck"}, nil},
 		{"others alone", func(h *health) { h.use.Starved = int64(2 * time.Second) }, "busy_machine", []string{"This machine may be part of these numbers: its programs waited for a CPU during 40 % of hold"}, nil},
 		{"out of sockets", func(h *health) { h.sockets = 7 }, "sockets!", []string{"was the bottleneck", "descriptors, ports or memory for 7 requests", "ulimit -n"}, nil},
 		{"paused", func(h *health) { h.played.Paused = 3 }, "paused!", []string{"paused sending 3 times", "it paused 3 times"}, []string{"nothing paused"}},

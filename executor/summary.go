@@ -25,7 +25,7 @@ func (h *health) summary() string {
 		say = append(say, "This client was the bottleneck, so these numbers may be its own: "+h.reasons()+".", "What to change: "+h.changes()+".")
 	case h.near() != "":
 		say = append(say, "This client may be part of these numbers: "+h.near()+".", "What to change: "+moreCores+".")
-	case h.starved() > starvedShare:
+	case h.busyMachine():
 		say = append(say, fmt.Sprintf("This machine may be part of these numbers: its programs waited for a CPU during %.0f %% of hold.", 100*h.starved()),
 			"What to change: "+quietMachine+".")
 	default:
