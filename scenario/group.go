@@ -96,6 +96,10 @@ func (c *checker) needsOf(needs []*val[string], s *rawStage, g *rawGroup) {
 	}
 	ids, never := c.raw.stageIDs()
 	c.unique(needs, "need")
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { // neither itself nor what starts with it
+		return s != nil && s.ID != nil && s.ID.V == id ||
+			g != nil && slices.ContainsFunc(g.Parallel, func(m *rawStage) bool { return m.ID != nil && m.ID.V == id })
+	})
 	for _, need := range needs {
 		inside := g != nil && slices.ContainsFunc(g.Parallel, func(m *rawStage) bool { return m.ID != nil && m.ID.V == need.V })
 		switch {
