@@ -183,7 +183,13 @@ func newBuiltin(b *rawBuiltin) *Builtin {
 func (r *reading) dataset(name string, d *rawDataset) *Dataset {
 	ds := &Dataset{
 		Name: name, Pos: d.At.pos(), Format: r.format(d), Order: d.Order.V, AtEnd: d.AtEnd.V, TimeUnit: unitOf(d.TimeUnit),
-		StringLength: *newDist(d.StringLength), Source: d.source(),
+		Source: d.source(),
+	}
+	if d.TimeUnit != nil {
+		ds.TimeUnitPos = d.TimeUnit.at.pos()
+	}
+	if d.StringLength != nil {
+		ds.StringLength = *newDist(d.StringLength)
 	}
 	r.sourceOf(ds, d)
 	if d.Generate == nil {

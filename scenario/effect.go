@@ -2,6 +2,8 @@ package scenario
 
 import (
 	"fmt"
+
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // effects warns of what a plan says and nothing can follow from. It is asked when the plan has no mistakes, which may
@@ -10,6 +12,7 @@ func (c *checker) effects() {
 	for _, t := range c.targets() {
 		c.targetEffects(t.Value)
 	}
+	c.besideBodies()
 	for _, s := range c.raw.flat {
 		for _, r := range s.requests() {
 			ds, _ := pick(c.datasets(), r.Data, "main")
@@ -21,6 +24,53 @@ func (c *checker) effects() {
 	for _, s := range c.raw.SLOs.items() {
 		if !c.used[s.Key] {
 			c.warn(c.raw.SLOs.At, s.Key, codeIdle, fmt.Sprintf("slo %q is not used: it gates nothing", s.Key), "")
+		}
+	}
+}
+
+// besideBodies refuses keys that say how tensors are sent where all that they are for sends whole bodies, as they stand in
+// their files. Keys of `defaults` may be for other stages.
+func (c *checker) besideBodies() {
+	type use struct {
+		at     place
+		key    string
+		bodies bool // in all its uses
+	}
+	var order []source.Pos
+	uses := map[source.Pos]*use{}
+	note := func(at place, key string, bodies bool) {
+		e := at.node.Entry(key)
+		if e == nil {
+			return
+		}
+		if uses[e.KeyPos] == nil {
+			uses[e.KeyPos], order = &use{at, key, true}, append(order, e.KeyPos)
+		}
+		uses[e.KeyPos].bodies = uses[e.KeyPos].bodies && bodies
+	}
+	for _, s := range c.raw.flat {
+		list := []place{s.At}
+		if s.Mix != nil {
+			list = nil
+			for _, e := range s.Mix.items() {
+				list = append(list, e.Value.At)
+			}
+		}
+		for i, r := range s.requests() {
+			ds, _ := pick(c.datasets(), r.Data, "main")
+			bodies := ds != nil && ds.Bodies != nil
+			note(list[i], "shapes", bodies)
+			if t, _ := pick(c.targets(), r.Target, ""); t != nil {
+				note(t.At, "tensors", bodies)
+			}
+		}
+	}
+	for _, pos := range order {
+		if u := uses[pos]; u.bodies {
+			c.under(u.at, u.key, &mistake{
+				code: codeNoEffect, summary: fmt.Sprintf("%q has no effect beside `bodies`", u.key),
+				detail: "a body is sent as it stands in its file: leave the key out, or read the file with `file` and `format: v2`",
+			})
 		}
 	}
 }

@@ -27,6 +27,7 @@ type Dataset struct {
 	Columns      []Column
 	Format       string        // as written; "" by extension and content
 	TimeUnit     time.Duration // of the rows' timestamps; 0: that of the format
+	TimeUnitPos  source.Pos    // of the key; the zero Pos: it is not written
 	Order        string        // sequential shuffle random
 	AtEnd        string        // repeat stop
 	Count        int           // rows that generate draws

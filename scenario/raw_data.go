@@ -20,7 +20,7 @@ type rawDataset struct {
 	Order        *val[string]            `plan:"order" default:"sequential" words:"sequential shuffle random"`
 	AtEnd        *val[string]            `plan:"at_end" default:"repeat" words:"repeat stop"`
 	Count        *val[int64]             `plan:"count" with:"generate" default:"16" min:"1" max:"1000000"`
-	StringLength *rawDist[int64, number] `plan:"string_length" default:"128"`
+	StringLength *rawDist[int64, number] `plan:"string_length" with:"generate" default:"128"`
 }
 
 type rawFiles struct {
