@@ -170,7 +170,9 @@ func (p *played) do(c command) bool {
 		b, err := c.bytes.flat()
 		return err == nil && p.await(b)
 	case "split":
+		p.writing.Lock() // a gRPC connection is written to from two sides
 		p.piece, p.pause = c.n, c.wait
+		p.writing.Unlock()
 		return true
 	case "delay":
 		return p.wait(c.wait)
