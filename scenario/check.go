@@ -193,7 +193,7 @@ func (c *checker) output() {
 				detail: "percentiles count from 0 to 100",
 			})
 		case seen[p.V]:
-			c.at(p.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("percentile %s stands here twice", p.at.node.Text)})
+			c.at(p.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("duplicate percentile %s", p.at.node.Text)})
 		}
 		seen[p.V] = true
 	}
@@ -236,7 +236,7 @@ func (c *checker) unique(words []*val[string], what string) {
 	seen := map[string]bool{}
 	for _, w := range words {
 		if seen[w.V] {
-			c.at(w.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("%s %q stands here twice", what, w.V)})
+			c.at(w.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("duplicate %s %q", what, w.V)})
 		}
 		seen[w.V] = true
 	}

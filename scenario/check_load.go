@@ -54,7 +54,7 @@ func checkQuantity[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimens
 	for _, v := range q.Many {
 		checkAmount(c, v, dim)
 		if seen[v.V] {
-			c.at(v.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("%s %s stands here twice", dim.name, v.at.node.Text)})
+			c.at(v.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("duplicate %s %s", dim.name, v.at.node.Text)})
 		}
 		seen[v.V] = true
 	}

@@ -15,7 +15,7 @@ func (c *checker) stages() {
 		if s.ID != nil && !c.again(s) {
 			if at, twice := first[s.ID.V]; twice {
 				c.at(s.ID.at, &mistake{
-					code: codeDuplicate, summary: fmt.Sprintf("stage %q stands here twice; the first is at %d:%d", s.ID.V, at.Line, at.Column),
+					code: codeDuplicate, summary: fmt.Sprintf("duplicate stage %q; the first is at %d:%d", s.ID.V, at.Line, at.Column),
 				})
 			} else {
 				first[s.ID.V] = s.ID.at.pos()

@@ -199,7 +199,7 @@ func (c *checker) headers(h *dict[val[string]]) {
 		case slices.Contains(ownHeaders, name):
 			wrong("", "header %q is set by the client", e.Key)
 		case seen[name]:
-			wrong("upper and lower case count as the same", "header %q stands here twice", e.Key)
+			wrong("upper and lower case count as the same", "duplicate header %q", e.Key)
 		}
 		seen[name] = true
 		if strings.ContainsFunc(e.Value.V, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {

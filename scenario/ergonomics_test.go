@@ -48,7 +48,7 @@ func TestWhatOthersGotWrong(t *testing.T) {
 			clause: "a merge key is refused and not guessed", files: one("defaults: &d {warmup: 1s}\nlabels: {<<: *d, warmup: 2s}\n" + stage), mistake: "merge keys (<<) are not part of plans",
 		},
 		{
-			clause: "a key that stands twice is refused", files: one("labels: {a: x, a: y}\n" + stage), mistake: `key "a" stands here for the second time`,
+			clause: "a key that stands twice is refused", files: one("labels: {a: x, a: y}\n" + stage), mistake: `duplicate key "a"`,
 		},
 		{
 			clause: "an override that matches nothing is refused: an index of a list", files: one(stage), args: overrides{sets: []string{"stages.0.for=9s"}},

@@ -295,7 +295,7 @@ func (m *matrix) add(n *source.Node) {
 		}
 	}
 	if slices.ContainsFunc(m.points, func(o *point) bool { return o.id() == p.id() }) {
-		m.refuse(n.Pos, 0, "include", fmt.Sprintf("the point %s stands here twice", p.id()), "")
+		m.refuse(n.Pos, 0, "include", fmt.Sprintf("duplicate point %s", p.id()), "")
 		return
 	}
 	m.points = append(m.points, p)

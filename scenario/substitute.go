@@ -306,10 +306,10 @@ func (s *substitution) malformed(text string, pos source.Pos, width int, path st
 	case !strings.HasSuffix(text, "}"):
 		d.Summary, d.Detail = fmt.Sprintf("%q has no closing }", text), "write ${NAME}, or $${ for a literal ${"
 	case strings.Contains(text, "stage("):
-		d.Code, d.Summary = codeDoesNotFit, "a value from an earlier stage cannot stand here"
+		d.Code, d.Summary = codeDoesNotFit, "a value from an earlier stage is not allowed here"
 		d.Detail = "it can be all of a load's rate or concurrency, the `to` of a ramp's step, and a search's `from` and `to`"
 	case strings.Contains(text, ":"):
-		d.Summary, d.Detail = fmt.Sprintf("%q is no variable", text), "a default stands under `vars`: NAME: {default: …}"
+		d.Summary, d.Detail = fmt.Sprintf("%q is no variable", text), "a default is given under `vars`: NAME: {default: …}"
 	default:
 		missing := expression.NoVariable(strings.Trim(text, "${} "), s.vars.names())
 		d.Summary, d.Nearest = fmt.Sprintf("%q is no variable", text), missing.Nearest

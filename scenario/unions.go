@@ -192,7 +192,7 @@ func (d *decoder) severalNamed(u union, found []source.Entry, path string) {
 	d.diags = append(d.diags, source.Diagnostic{
 		Severity: source.Error, Code: codeExactlyOne, Path: path + source.JoinPointer(second.Key), Pos: second.KeyPos,
 		Width: utf8.RuneCountInString(second.Key), Allowed: u.keys(),
-		Summary: "only one of these may stand here: " + strings.Join(named, ", "), Detail: "keep one of them",
+		Summary: "only one of these is allowed here: " + strings.Join(named, ", "), Detail: "keep one of them",
 	})
 }
 

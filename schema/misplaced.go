@@ -28,12 +28,12 @@ func (r *reporter) elsewhere(at []string, key string) string {
 		}
 	}
 	if 0 < len(under) && len(under) <= mostPlaces {
-		return fmt.Sprintf("It stands under %s.", choice(under))
+		return fmt.Sprintf("It belongs under %s.", choice(under))
 	}
 	for n := len(base) - 1; n >= 0; n-- {
 		outer := append(slices.Clone(base[:n]), key)
 		if slices.ContainsFunc(properties(), func(p place) bool { return matches(strings.Split(p.Path, "."), outer) }) {
-			return fmt.Sprintf("It stands beside `%s`, not in it.", base[n])
+			return fmt.Sprintf("It belongs beside `%s`, not in it.", base[n])
 		}
 	}
 	if only := onlyPlace(key); only != "" && only != strings.Join(base, ".") {

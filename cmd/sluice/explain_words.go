@@ -11,7 +11,7 @@ func vocabulary() [][2]string {
 		{"session", "Requests of one conversation: each turn is sent when the one before is answered."},
 		{"decoupled", "A model that answers a request with any number of responses, at any time."},
 		{"plan", "A YAML file that says what to send, how hard, for how long, and what must hold of the result."},
-		{"profile", "Changes to a plan under a name, for one environment; --profile applies them. They stand under `profiles`."},
+		{"profile", "Changes to a plan under a name, for one environment; --profile applies them. They are defined under `profiles`."},
 		{"variable", "A value of a plan under a name, which ${name} stands for. Declared under `vars`, set by a profile, the environment or --var."},
 		{"quantity", "How much load: one value, a list of levels, or a map with one of levels, ramp, search."},
 		{"dist", "A number that is drawn: a constant, or a map such as {min: 5, max: 80}, {mean: 550, std: 150} or {values: [1, 8]}."},

@@ -73,7 +73,7 @@ func TestFile(t *testing.T) {
 		{"wrong count", `{"data":[{"a":[1,2]}]}`, []backends.Port{port("a", backends.FP32, 3)}, nil, "has 3 elements, 2 found"},
 		{"wrong rank", `{"data":[{"a":{"content":[1,2],"shape":[1,2]}}]}`, []backends.Port{a}, nil, "has 2 dimensions"},
 		{"ragged", `{"data":[{"a":[[1,2],[3]]}]}`, []backends.Port{port("a", backends.FP32, -1, -1)}, nil, "2 and 1 entries"},
-		{"element beside lists", `{"data":[{"a":[[1,2],3]}]}`, []backends.Port{port("a", backends.FP32, -1, -1)}, nil, "an element stands beside lists"},
+		{"element beside lists", `{"data":[{"a":[[1,2],3]}]}`, []backends.Port{port("a", backends.FP32, -1, -1)}, nil, "an element is mixed with lists"},
 		{"two free dimensions", `{"data":[{"a":[1,2]}]}`, []backends.Port{port("a", backends.FP32, -1, -1)}, nil, "say which under `shapes`"},
 		{"no rows", `{"data":[]}`, []backends.Port{a}, nil, "no rows"},
 		{"no data", `{}`, []backends.Port{a}, nil, "no rows"},

@@ -256,14 +256,14 @@ func (f *flattener) list(depth int) {
 		inner := f.peek() == '['
 		switch {
 		case inner && f.leaf == depth+1:
-			f.fail("a list stands beside elements")
+			f.fail("a list is mixed with elements")
 		case inner:
 			f.list(depth + 1)
 		case f.leaf == 0:
 			f.leaf = depth + 1
 			f.element()
 		case f.leaf != depth+1:
-			f.fail("an element stands beside lists")
+			f.fail("an element is mixed with lists")
 		default:
 			f.element()
 		}

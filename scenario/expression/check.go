@@ -55,7 +55,7 @@ func (c *checker) walk(n ast.Node) operand {
 		return c.binary(n)
 	case *ast.StringNode:
 		i, _ := tokenOf(n.Value, textMark)
-		return c.refuse(at(i), problem{code: codeSyntax, summary: "a text cannot stand here", detail: `texts name stages: stage("id").latency.p99`})
+		return c.refuse(at(i), problem{code: codeSyntax, summary: "a text is not allowed here", detail: `texts name stages: stage("id").latency.p99`})
 	}
 	return c.refuse(c.where(n), problem{code: codeSyntax, summary: "this is not part of the language"})
 }

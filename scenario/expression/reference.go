@@ -115,7 +115,7 @@ func (c *checker) place(list []segment) (p Place, parts map[Part]operand, rest [
 		case r == last:
 			return fail(s, name+" stands twice", "a metric is measured in one "+name)
 		case r < last:
-			return fail(s, name+" must stand before "+places()[last], placeOrder)
+			return fail(s, name+" must come before "+places()[last], placeOrder)
 		}
 		arg, text := c.argument(s)
 		if arg.kind == 0 {
@@ -151,7 +151,7 @@ func (c *checker) path(rest []segment) (string, bool) {
 			})
 			return "", false
 		case rank(name) >= 0:
-			c.refuse(at(s.at), problem{code: codeSyntax, summary: name + " must stand before the metric", detail: placeOrder})
+			c.refuse(at(s.at), problem{code: codeSyntax, summary: name + " must come before the metric", detail: placeOrder})
 			return "", false
 		default:
 			c.refuse(at(s.at), problem{code: codeSyntax, summary: "a metric is not called with brackets", detail: "a percentile is written .p99 or .p(99.9)"})

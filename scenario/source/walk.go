@@ -116,7 +116,7 @@ func (w *walker) entries(y *yaml.Node, n *Node, depth int) {
 		if before, ok := first[key.Value]; ok {
 			w.complain(Diagnostic{
 				Code: "duplicate-key", Pos: pos, Width: keyWidth(key.Value),
-				Summary: fmt.Sprintf("key %q stands here for the second time", key.Value),
+				Summary: fmt.Sprintf("duplicate key %q", key.Value),
 				Detail:  fmt.Sprintf("It was first written at line %d, column %d.", before.Line, before.Column),
 			})
 			continue

@@ -132,7 +132,7 @@ func planKeys() []key {
 		{
 			name: "assert", schema: listOf(ref("assertion")), dflt: []any{},
 			example:     []any{`stage("b").latency.p50 <= 2 * stage("a").latency.p50`},
-			description: "What must hold over all stages; metrics stand under stage(\"id\").",
+			description: "What must hold over all stages; metrics are named stage(\"id\").METRIC.",
 		},
 		{
 			name: "baseline", schema: either("path or map", ref("path"), nil, ref("baseline")),

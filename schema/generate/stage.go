@@ -185,7 +185,7 @@ func stableKeys() []key {
 func assertionKeys() []key {
 	return []key{
 		{name: "that", schema: ref("expression"), example: "latency.p99 < 50ms", description: "What must be true. Exactly one of that, slo."},
-		{name: "slo", schema: ref("text"), example: "fast", description: "A name under `slos`, whose assertions stand here."},
+		{name: "slo", schema: ref("text"), example: "fast", description: "A name under `slos`, whose assertions apply here."},
 		{name: "id", schema: ref("text"), example: "p99", description: "A stable name in results and JUnit; stage/N without it."},
 		{name: "description", schema: ref("text"), example: "What the contract says.", description: "Why it must hold."},
 		{name: "severity", schema: words(list("gate warn")), dflt: "gate", example: "warn", description: "warn is shown and fails nothing."},
