@@ -91,12 +91,25 @@ func quotings() []func(string) string {
 		func(s string) string { return inner(strconv.Quote(s)) },
 		func(s string) string { return inner(strconv.QuoteToASCII(s)) },
 		url.QueryEscape, url.PathEscape, lower(url.QueryEscape), lower(url.PathEscape),
+		escapeAllBut("/"), lower(escapeAllBut("/")), // urllib.parse.quote
+		escapeAllBut("!'()*"), lower(escapeAllBut("!'()*")), // encodeURIComponent
+		escapeAllBut(";,/?:@&=+$!*'()#"), lower(escapeAllBut(";,/?:@&=+$!*'()#")), // encodeURI
 		html.EscapeString, quotes("&quot;", "&#39;"), quotes("&quot;", "&#x27;"), quotes("&quot;", "&#039;"), quotes("&quot;", "&apos;"),
 		replace("&", "&amp;", "<", "&lt;", ">", "&gt;"),
 		replace("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\t", "&#x9;", "\n", "&#xA;", "\r", "&#xD;"), // encoding/xml
 		replace("/", `\/`),
 		replace(`"`, `""`), // CSV
 	}
+}
+
+// escapeAllBut writes a text as it is in a URL, where an encoder leaves the characters of keep as they are.
+func escapeAllBut(keep string) func(string) string {
+	pairs := []string{"+", "%20"}
+	for _, c := range []byte(keep) {
+		pairs = append(pairs, url.QueryEscape(string(c)), string(c))
+	}
+	undo := strings.NewReplacer(pairs...)
+	return func(s string) string { return undo.Replace(url.QueryEscape(s)) }
 }
 
 var percent = regexp.MustCompile(`%[0-9A-F]{2}`)

@@ -117,9 +117,17 @@ func TestMaskQuotedTwice(t *testing.T) {
 			_ = e.Encode(s)
 			return strings.TrimSuffix(b.String()[1:], "\"\n")
 		},
-		"Go":       func(s string) string { q := strconv.Quote(s); return q[1 : len(q)-1] },
-		"Go ASCII": func(s string) string { q := strconv.QuoteToASCII(s); return q[1 : len(q)-1] },
-		"query":    url.QueryEscape, "path": url.PathEscape, "HTML": html.EscapeString,
+		"Go":         func(s string) string { q := strconv.Quote(s); return q[1 : len(q)-1] },
+		"Go ASCII":   func(s string) string { q := strconv.QuoteToASCII(s); return q[1 : len(q)-1] },
+		"Python URL": func(s string) string { return strings.NewReplacer("+", "%20", "%2F", "/").Replace(url.QueryEscape(s)) },
+		"encodeURIComponent": func(s string) string {
+			return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(s))
+		},
+		"encodeURI": func(s string) string {
+			return strings.NewReplacer("+", "%20", "%3B", ";", "%2C", ",", "%2F", "/", "%3F", "?", "%3A", ":", "%40", "@", "%26", "&", "%3D", "=", "%2B", "+", "%24", "$",
+				"%21", "!", "%2A", "*", "%27", "'", "%28", "(", "%29", ")", "%23", "#").Replace(url.QueryEscape(s))
+		},
+		"query": url.QueryEscape, "path": url.PathEscape, "HTML": html.EscapeString,
 		"Python HTML": strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;").Replace,
 		"XML":         func(s string) string { var b bytes.Buffer; _ = xml.EscapeText(&b, []byte(s)); return b.String() },
 		"CSV":         func(s string) string { return strings.ReplaceAll(s, `"`, `""`) },
@@ -127,6 +135,7 @@ func TestMaskQuotedTwice(t *testing.T) {
 	}
 	for _, value := range []string{
 		"hunter2-0451", `pa"ss&word-9`, `back\slash\`, `<a href="/x?y&z">`, `it's "both" \& <more>`, `"quoted"`, "täg/ü", "😀smile", "a\tb\nc/d", `\\"\"`,
+		"wJalr/K7+MDENG=bPx", "a b(c)*d!e'f/g;h,i?j:k@l&m=n+o$p#q",
 	} {
 		secrets := []Secret{NewSecret(value)}
 		for first, inner := range encoders {
