@@ -13,17 +13,17 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// over plays a plan over both protocols, with URL in it, and checks each result.
+// over plays a plan over both protocols, with URL in it, and GONE for the codes of a model that is not there, and checks each result.
 func over(t *testing.T, plan string, check func(t *testing.T, s *builtin.Server, r *result.Result)) {
 	t.Helper()
 	for _, protocol := range []string{"http", "grpc"} {
 		t.Run(protocol, func(t *testing.T) {
 			s := serve(t, builtin.Config{})
-			url := s.HTTPURL()
+			url, gone := s.HTTPURL(), "[400, 404]"
 			if protocol == "grpc" {
-				url = s.GRPCURL()
+				url, gone = s.GRPCURL(), "[5, 14]"
 			}
-			check(t, s, play(t, plan, url, Env{}))
+			check(t, s, play(t, strings.ReplaceAll(plan, "GONE", gone), url, Env{}))
 		})
 	}
 }
@@ -180,7 +180,7 @@ target: {backend: triton, url: URL, model: slow4}
 stages:
   - {id: off, model: simple, load: {concurrency: 1}, for: 3 requests, after: [{unload_model: slow4}]}
   - {id: on, load: {concurrency: 1}, for: 3 requests, before: [{load_model: slow4}], after: [{unload_model: slow4}]}
-  - {id: gone, load: {concurrency: 1}, for: 3 requests, expect: {status: [400, 404, 5, 14]}}
+  - {id: gone, load: {concurrency: 1}, for: 3 requests, expect: {status: GONE}}
   - {id: not, when: always, load: {concurrency: 1}, for: 3 requests, before: [{load_model: nosuch}]}
 `, func(t *testing.T, s *builtin.Server, r *result.Result) {
 		for id, want := range map[string]result.Outcome{"off": result.Done, "on": result.Done, "gone": result.Failed, "not": result.Failed} {

@@ -98,6 +98,7 @@ func TestAbortOfEveryMetric(t *testing.T) {
 				}
 			case i >= 0 && diags[i].Code == codeUnwatched && diags[i].Pos.Line == 10 && strings.Contains(diags[i].Summary, name):
 				refused = append(refused, name)
+			case i >= 0 && strings.Contains(diags[i].Summary, "has no server in this process"): // as its kind of server is not here
 			case i >= 0 && !row.Later:
 				t.Errorf("%s: %v", name, diags)
 			}
