@@ -17,7 +17,7 @@ func TestNoEffectOfData(t *testing.T) {
 	const head = "version: 1\ntargets: {m: {backend: kserve, url: \"http://h:1\", model: m}, j: {backend: kserve, url: \"http://h:1\", model: m, tensors: {input: json}}}\n" +
 		"datasets: {b: {bodies: b.json}, g: {generate: random}}\ndefaults: {target: m, load: {concurrency: 1}, for: 1s}\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"shapes beside bodies", head + "stages:\n- {id: a, data: b, shapes: {x: [1]}}\n", `6:18 no-effect "shapes" has no effect beside ` + "`bodies`"},
+		{"shapes beside bodies", head + "stages:\n- {id: a, data: b, shapes: {x: [1]}}\n", `6:20 no-effect "shapes" has no effect beside ` + "`bodies`"},
 		{"shapes of a mix entry", head + "stages:\n- {id: a, mix: {b: {data: b, shapes: {x: [1]}}, g: {data: g}}}\n", `6:30 no-effect "shapes" has no effect beside ` + "`bodies`"},
 		{"shapes of defaults that another stage needs", head + "stages:\n- {id: a, data: b}\n- {id: c, data: g, shapes: {x: [1]}}\n", ""},
 		{"tensors beside bodies", head + "stages:\n- {id: a, data: b, target: j}\n", `2:112 no-effect "tensors" has no effect beside ` + "`bodies`"},
