@@ -71,6 +71,7 @@ github.com/santhosh-tekuri/jsonschema/v5  schema
 github.com/HdrHistogram/hdrhistogram-go   executor/stats
 github.com/olekukonko/tablewriter         executor/artifact
 github.com/spf13/cobra                    cmd/sluice
+github.com/spf13/pflag                    cmd/sluice
 golang.org/x/term                         cmd/sluice
 github.com/prometheus/common              executor/observe
 github.com/prometheus/client_model        executor/observe
