@@ -225,7 +225,7 @@ func (s *steering) over(kept int) bool {
 func (s *steering) accept(closed []*measure.Window) {
 	need := s.stable.Windows
 	if !measure.Stable(s.tracks(), s.stable.Within, need) && s.hopeless < need {
-		s.unstable = fmt.Sprintf("not stable within %.3g %% after %d windows: %s; the last %d are reported",
+		s.unstable = fmt.Sprintf("no agreement within %.3g %% after %d windows: %s; the last %d are reported",
 			100*s.stable.Within, len(s.history), s.disagreement(need), need)
 	}
 	s.accepted = closed[len(closed)-need:]

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -136,6 +137,8 @@ func checkURL(text string) *mistake {
 			if near := source.Nearest(scheme, names); near != "" {
 				m.nearest = near + "://"
 			}
+		} else if host, port, err := net.SplitHostPort(text); err == nil && host != "" && port != "" {
+			m.detail = fmt.Sprintf("write http://%s, or grpc://%[1]s for gRPC", text)
 		}
 		return m
 	}
@@ -194,6 +197,8 @@ func (c *checker) headers(h *dict[val[string]]) {
 			c.under(h.At, e.Key, m)
 		}
 		switch {
+		case name == ":authority":
+			wrong("the header Host is the :authority over gRPC: headers: {Host: NAME}", "header name %q is not allowed", e.Key)
 		case !isToken(e.Key):
 			wrong("a name is made of letters, digits and !#$%&'*+-.^_`|~", "header name %q is not allowed", e.Key)
 		case slices.Contains(ownHeaders, name):

@@ -65,8 +65,12 @@ func unknownMetric(c *metric.Catalogue, path string) *NameError {
 		e.Nearest, e.Detail = name, path+" is called "+name+" here"
 		return e
 	}
+	if slices.Contains([]string{"rps", "qps", "tps"}, strings.ToLower(path)) {
+		e.Nearest, e.Detail = metric.RequestsRate, path+" is called "+metric.RequestsRate+" here"
+		return e
+	}
 	if durationUnit(path)+sizeUnit(path)+powerUnit(path)+perUnit(path) != 0 {
-		e.Detail = "a unit stands after its number: 50ms, 200/s"
+		e.Detail = "a unit comes after its number: 50ms, 200/s"
 		return e
 	}
 	if !slices.ContainsFunc(c.Rows(), func(r *metric.Row) bool { return r.From == metric.Series }) && strings.HasPrefix(path, "server.") {
