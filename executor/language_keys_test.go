@@ -67,7 +67,9 @@ func proven() map[string]string {
 		"cmd/sluice: TestServerConfig": "target.builtin target.builtin.service_time target.builtin.service_time.mean target.builtin.service_time.std target.builtin.service_time.min target.builtin.service_time.max target.builtin.service_time.shape target.builtin.service_time.values target.builtin.instances target.builtin.max_batch target.builtin.queue_delay target.builtin.errors target.builtin.reset target.builtin.stall target.builtin.stall.at target.builtin.stall.for target.builtin.stall.every target.builtin.slow_body",
 		"scenario: TestMergeRule":      "extends profiles",
 		// What a variable is for is read by people, in the plan.
-		"nobody": "vars.NAME.description",
+		"TestProbes":           "target.probe",
+		"TestTensorParameters": "stages.outputs.parameters",
+		"nobody":               "vars.NAME.description",
 	} {
 		for _, k := range strings.Fields(list) {
 			keys[k] = test
