@@ -16,7 +16,8 @@ import (
 //	is longer                                                       begins as an object, has a list of outputs in it, and ends as an
 //	                                                                object where nothing follows it, as far as it is there
 //
-// What is read must hold a list of outputs, each with name, datatype, shape and data, as much as these take, and those
+// What is read must hold no error, but a list of outputs, each with name, datatype, shape and data, as much as these take, no
+// texts where the datatype has numbers, and those
 // that the request names among them; and raw tensors must be as long as it says, all together; and it must be what the model's
 // metadata allow (see modelReply). Else the reply is class decode.
 
@@ -85,8 +86,7 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 		e.identify(text[j.seen.id[0]:j.seen.id[1]], j.seen.named, s)
 		return
 	}
-	if !j.parse(text) {
-		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
+	if !j.parsed(text, s) {
 		return
 	}
 	if !j.listed {
@@ -114,6 +114,19 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 	}
 }
 
+// parsed parses a reply's JSON, and fails one that cannot be read or says that the server failed.
+func (j *httpJudge) parsed(text []byte, s *backends.Sample) bool {
+	switch {
+	case !j.parse(text):
+		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
+	case j.failed:
+		j.c.fail(s, backends.Server, "", text)
+	default:
+		return true
+	}
+	return false
+}
+
 // sound fails a reply of which an output lacks what each must have.
 func (j *httpJudge) sound(e *expectation, o *output, s *backends.Sample) bool {
 	if o.name == nil || o.datatype == nil || o.written == nil {
@@ -133,6 +146,8 @@ func (j *httpJudge) sound(e *expectation, o *output, s *backends.Sample) bool {
 		j.unsound(s, o, " has data that are no list", nil)
 	case o.size == noRaw && o.data != nil && o.values != takes:
 		j.unlike(s, o, o.values, takes, " values")
+	case o.size == noRaw && o.texts && each > 0:
+		j.unsound(s, o, " has texts as data, wanted numbers of ", o.datatype)
 	case o.size == noRaw && o.data == nil && !o.elsewhere && e.shared == nil && !e.body:
 		j.unsound(s, o, " has no data", nil)
 	default:

@@ -48,6 +48,15 @@ func TestUncompared(t *testing.T) {
 		{"no values", shaped("[0]", "[]"), named, backends.OK, ""},
 		{"no values in lists", shaped("[2,0]", "[[],[]]"), named, backends.OK, ""},
 
+		{"an error that is empty", jsonReply(200, `{"error":"",`+text[1:]), nil, backends.OK, ""},
+
+		{"an error behind the outputs", jsonReply(200, text[:len(text)-1]+`,"error":"out of memory"}`), nil, backends.Server, `"error":"out of memory"`},
+		{"an error behind another key", jsonReply(200, `{"id":"7","error":"out of memory"}`), nil, backends.Server, `"error":"out of memory"`},
+		{"an error behind raw tensors' outputs", binaryReply(head[:len(head)-1]+`,"error":"x"}`, four, len(head)+12), nil, backends.Server, `"error":"x"`},
+		{"texts for numbers", shaped("[2]", `["a","b"]`), nil, backends.Decode, "output A has texts as data, wanted numbers of FP32"},
+		{"a text behind a number", shaped("[2]", `[1,"2"]`), nil, backends.Decode, "output A has texts as data"},
+		{"a text in lists", shaped("[2,1]", `[[1],["2"]]`), nil, backends.Decode, "output A has texts as data"},
+		{"an object for a number", shaped("[1]", `[{}]`), nil, backends.Decode, "output A has texts as data"},
 		{"a comma too many", shaped("[2]", "[1,2,]"), nil, backends.Decode, "cannot be read"},
 		{"a comma too few", shaped("[2]", "[1 2]"), nil, backends.Decode, "cannot be read"},
 		{"a number that does not end", shaped("[2]", "[1,2e]"), nil, backends.Decode, "cannot be read"},

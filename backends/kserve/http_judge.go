@@ -27,7 +27,7 @@ const (
 //
 //	status is not 200, nor one that the plan names     status; the note is the server's words, or where it points to
 //	a status that the plan names, other than 2xx       ok
-//	a body that is {"error": …}                        server; the note is the body
+//	a body that is {"error": …}, or has such a key     server; the note is the body
 //	a body that is no inference reply                  decode; see check
 //	expected outputs or fields missing or different    mismatch; the note names output and element, or field
 //
@@ -38,6 +38,7 @@ type httpJudge struct {
 	c       comparison
 	outputs []output
 	listed  bool   // there is a list of outputs
+	failed  bool   // there is an "error"
 	id      [2]int // where the value of "id" lies
 	model   []byte // that the reply names; nil: none
 	version []byte
@@ -224,8 +225,7 @@ func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole 
 		return
 	}
 	j.c.begin(e)
-	if !j.parse(body[:size]) {
-		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", body[:size])
+	if !j.parsed(body[:size], s) {
 		return
 	}
 	if !j.identity(e, body, s) {

@@ -18,13 +18,14 @@ type output struct {
 	size           int64  // of raw data; noRaw: it has none; less: it does not say
 	data           []byte // JSON
 	values         int64  // in it; -1: it is no list
+	texts          bool   // some values are texts or objects
 	elsewhere      bool   // it lies in shared memory
 }
 
-// parse finds the outputs, the id, and who answered.
+// parse finds the outputs, the id, who answered, and whether it says that it could not.
 func (j *httpJudge) parse(text []byte) bool {
 	j.outputs, j.c.shape = j.outputs[:0], j.c.shape[:0]
-	j.listed, j.id, j.model, j.version = false, [2]int{}, nil, nil
+	j.listed, j.failed, j.id, j.model, j.version = false, false, [2]int{}, nil, nil
 	sc := scanner{b: text}
 	for sc.begin('{'); sc.more('}'); {
 		switch key := sc.key(); {
@@ -42,6 +43,12 @@ func (j *httpJudge) parse(text []byte) bool {
 			j.model = j.names[0].read(&sc)
 		case string(key) == "model_version" && sc.peek() == '"':
 			j.version = j.names[1].read(&sc)
+		case string(key) == "error":
+			sc.peek()
+			start := sc.at
+			sc.skip()
+			value := string(sc.b[start:sc.at])
+			j.failed = value != "null" && value != `""`
 		default:
 			sc.skip()
 		}
@@ -64,7 +71,9 @@ func (j *httpJudge) output(sc *scanner) output {
 		case "data":
 			sc.peek()
 			start := sc.at
+			sc.texts = false
 			o.values = sc.count()
+			o.texts = sc.texts
 			o.data = sc.b[start:sc.at]
 		default:
 			sc.skip()

@@ -20,6 +20,7 @@ type scanner struct {
 	at    int
 	first bool // no member of the innermost object or array has been read yet
 	bad   bool
+	texts bool // count has met texts or objects
 }
 
 // maxDepth bounds nesting; replies nest as deep as tensors have dimensions.
@@ -175,10 +176,12 @@ func (s *scanner) countAt(depth int) (n int64) {
 	}
 	s.begin('[')
 	for n = s.numbers(); s.more(']'); {
-		if s.peek() == '[' {
+		c := s.peek()
+		if c == '[' {
 			n += s.countAt(depth + 1)
 			continue
 		}
+		s.texts = s.texts || c == '"' || c == '{'
 		s.skipAt(depth)
 		n++
 	}
