@@ -55,7 +55,7 @@ func TestNamedBaselineIsThere(t *testing.T) {
 func TestBaselineRead(t *testing.T) {
 	dir := t.TempDir()
 	for text, want := range map[string]string{
-		"{}": "missing properties", "nonsense": "read result", "": "read result",
+		"{}": "missing properties", "nonsense": "read result", "": "it is empty",
 		`{"schema": "sluice/result/v2"}`: "",
 	} {
 		file := filepath.Join(dir, "r.json")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"reflect"
 	"slices"
@@ -79,7 +80,12 @@ func ValidateResult(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var v any
-	if err := dec.Decode(&v); err != nil {
+	switch err := dec.Decode(&v); {
+	case errors.Is(err, io.EOF):
+		return errors.New("it is empty")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("its JSON is cut short")
+	case err != nil:
 		return fmt.Errorf("read result: %w", err)
 	}
 	leaves, err := check(resultSchema, v)
@@ -88,6 +94,10 @@ func ValidateResult(data []byte) error {
 	}
 	var all []error
 	for _, l := range leaves {
+		if len(l.at) == 0 {
+			all = append(all, errors.New(l.message))
+			continue
+		}
 		all = append(all, fmt.Errorf("%s: %s", source.JoinPointer(l.at...), l.message))
 	}
 	return errors.Join(all...)

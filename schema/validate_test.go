@@ -353,14 +353,19 @@ func TestCodesAreExplained(t *testing.T) {
 }
 
 func TestValidateResult(t *testing.T) {
-	if err := ValidateResult([]byte(`{`)); err == nil {
-		t.Error("half a document is accepted")
-	}
-	if err := ValidateResult([]byte(`[]`)); err == nil {
-		t.Error("a list is accepted")
-	}
-	if err := ValidateResult([]byte(`{"schema": "other", "nodes": 3}`)); err == nil || !strings.Contains(err.Error(), "/nodes") {
-		t.Errorf("the place of the mistake is missing: %v", err)
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing", "", "it is empty"},
+		{"white space", " \n", "it is empty"},
+		{"half a document", `{`, "its JSON is cut short"},
+		{"no JSON", "schema: x", "invalid character"},
+		{"a list", `[]`, "expected object, but got array"},
+		{"an object", `{}`, "missing properties: 'schema', 'tool'"},
+		{"a place in it", `{"schema": "other", "nodes": 3}`, "/nodes: expected array, but got number"},
+	} {
+		err := ValidateResult([]byte(c.text))
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.HasPrefix(err.Error(), ": ") {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
 	}
 }
 
