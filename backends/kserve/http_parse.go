@@ -44,11 +44,8 @@ func (j *httpJudge) parse(text []byte) bool {
 		case string(key) == "model_version" && sc.peek() == '"':
 			j.version = j.names[1].read(&sc)
 		case string(key) == "error":
-			sc.peek()
-			start := sc.at
+			j.failed = sc.peek() != 'n' // null is none, as in isError
 			sc.skip()
-			value := string(sc.b[start:sc.at])
-			j.failed = value != "null" && value != `""`
 		default:
 			sc.skip()
 		}
