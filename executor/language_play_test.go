@@ -206,7 +206,7 @@ stages:
 	}
 }
 
-// TestMismatchSaysWhere: of a reply that differs the row is named as it stands in its file, over both protocols.
+// TestMismatchSaysWhere: of a reply that differs the row is named as it is in its file, over both protocols.
 func TestMismatchSaysWhere(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})

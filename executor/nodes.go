@@ -89,7 +89,7 @@ func (b *build) name(n *Node) {
 	}
 	switch len(n.Point) - len(n.Stage.Point) {
 	case 1:
-		b.fail(n.Level.Pos, codeDuplicate, "level %s stands twice in stage %q", n.Level.Text, n.Stage.ID)
+		b.fail(n.Level.Pos, codeDuplicate, "duplicate level %s in stage %q", n.Level.Text, n.Stage.ID)
 	default:
 		b.fail(n.Stage.Pos, codeAxis, "two points of stage %q are %s", n.Stage.ID, n.ID).
 			Detail = "results are told apart by these names: make the values differ"

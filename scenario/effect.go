@@ -69,7 +69,7 @@ func (c *checker) besideBodies() {
 		if u := uses[pos]; u.bodies {
 			c.under(u.at, u.key, &mistake{
 				code: codeNoEffect, summary: fmt.Sprintf("%q has no effect beside `bodies`", u.key),
-				detail: "a body is sent as it stands in its file: leave the key out, or read the file with `file` and `format: v2`",
+				detail: "a body is sent as it is in its file: leave the key out, or read the file with `file` and `format: v2`",
 			})
 		}
 	}

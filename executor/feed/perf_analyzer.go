@@ -66,7 +66,7 @@ func (r *reader) readPerfAnalyzer(data []byte) error {
 // once notes that a key stands here, where it must not stand again.
 func (c *cursor) once(key string, stands *bool) {
 	if *stands {
-		c.fail("%q stands twice", key)
+		c.fail("duplicate %q", key)
 	}
 	*stands = true
 }

@@ -52,7 +52,7 @@ const (
 	arrayRow               // one row, or all, of an array
 )
 
-// value is the data of one tensor, or of one parameter, as it stands in its file.
+// value is the data of one tensor, or of one parameter, as it is in its file.
 type value struct {
 	form     form
 	text     []byte

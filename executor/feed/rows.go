@@ -173,7 +173,7 @@ func (r *reader) fields(c *cursor, form form) []field {
 // put adds a field to those read since start, whose names must differ.
 func (r *reader) put(c *cursor, start int, f field) {
 	if there, _ := find(r.scratch[start:], f.name); there != nil {
-		c.fail("%q stands twice", f.name)
+		c.fail("duplicate %q", f.name)
 	}
 	r.scratch = append(r.scratch, f)
 }

@@ -58,7 +58,7 @@ func (r *reader) columnFields(head []string) ([][]string, error) {
 	for i, name := range head {
 		name = strings.TrimSpace(name)
 		if slices.Contains(head[:i], name) {
-			return nil, fmt.Errorf("line 1: the column %q stands twice", name)
+			return nil, fmt.Errorf("line 1: duplicate column %q", name)
 		}
 		if r.columns == nil {
 			fields[i] = []string{fieldOf(name)}

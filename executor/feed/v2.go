@@ -168,7 +168,7 @@ func (c *cursor) parameter(list *[]backends.Parameter, name string) *[]backends.
 		list = new([]backends.Parameter)
 	}
 	if slices.ContainsFunc(*list, func(p backends.Parameter) bool { return p.Name == name }) {
-		c.fail("parameter %q stands twice", name)
+		c.fail("duplicate parameter %q", name)
 	}
 	*list = append(*list, backends.Parameter{Name: name, Value: v})
 	return list

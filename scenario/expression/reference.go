@@ -113,7 +113,7 @@ func (c *checker) place(list []segment) (p Place, parts map[Part]operand, rest [
 		case s.call == nil:
 			return fail(s, placeHint(name), "")
 		case r == last:
-			return fail(s, name+" stands twice", "a metric is measured in one "+name)
+			return fail(s, "duplicate "+name, "a metric is measured in one "+name)
 		case r < last:
 			return fail(s, name+" must come before "+places()[last], placeOrder)
 		}

@@ -97,7 +97,7 @@ func quantityKeys(leaf string, from, to any) []key {
 	if leaf == "int" {
 		keys = append(keys, key{
 			name: "periodic", schema: ref("periodic"), example: object{{"from", 1}, {"to", 16}},
-			description: "Streaming: more each time the newest requests have so many responses.",
+			description: "Streaming: more requests in flight each time the newest ones have `responses` responses.",
 		})
 	}
 	return keys

@@ -29,7 +29,7 @@ func stageDefs() []definition {
 				key{name: "name", schema: ref("text"), required: true, example: "logits", description: "The output."},
 				key{
 					name: "classification", schema: ref("int").with(member{"minimum", 1}, member{"maximum", 4294967295}), example: 3,
-					description: "Ask for so many classes in place of the output: its largest values, the largest first, as texts VALUE:INDEX or VALUE:INDEX:LABEL.",
+					description: "Number of classes to ask for in place of the output: its largest values, the largest first, as texts VALUE:INDEX or VALUE:INDEX:LABEL.",
 				},
 				key{name: "parameters", schema: mapOf(ref("any"), ""), dflt: object{}, example: object{{"content_type", "np"}}, description: "Parameters of the output, for servers that read them; those that the client sets itself are refused."},
 			)
@@ -177,7 +177,7 @@ func stableKeys() []key {
 		{name: "windows", schema: ref("int").with(member{"minimum", 2}, member{"maximum", 1000}), dflt: 3, example: 3, description: "How many windows must agree."},
 		{name: "window", schema: ref("span"), dflt: "5s", example: "50 requests", description: "How long one is."},
 		{name: "within", schema: ref("ratio"), dflt: "10%", example: "10%", description: "How far they may be apart."},
-		{name: "max_windows", schema: ref("int").with(member{"minimum", 2}, member{"maximum", 100_000}), dflt: 10, example: 20, description: "After so many the stage ends as unstable."},
+		{name: "max_windows", schema: ref("int").with(member{"minimum", 2}, member{"maximum", 100_000}), dflt: 10, example: 20, description: "After this number of windows the stage ends as unstable."},
 		{name: "metrics", schema: listOf(ref("expression")), dflt: []any{"throughput", "latency.p95"}, example: []any{"throughput"}, description: "The metrics that must agree."},
 	}
 }

@@ -43,7 +43,7 @@ func targetDefs() []definition {
 		{"trace", "map", func() object {
 			return closed("map",
 				key{name: "level", schema: listOf(words(list("TIMESTAMPS TENSORS"))), example: []any{"TIMESTAMPS"}, description: "What the server traces."},
-				key{name: "rate", schema: ref("int").with(member{"minimum", 1}), dflt: 1000, example: 1000, description: "One of so many requests is traced."},
+				key{name: "rate", schema: ref("int").with(member{"minimum", 1}), dflt: 1000, example: 1000, description: "One request in this number is traced."},
 				key{name: "count", schema: ref("int").with(member{"minimum", -1}), dflt: -1, example: 100, description: "How many traces at most; -1 for all."},
 				key{name: "log_frequency", schema: ref("int").with(member{"minimum", 0}), dflt: 0, example: 10, description: "How many traces go to one file; 0 for all."},
 			)
@@ -95,7 +95,7 @@ func targetKeys() []key {
 		{name: "connect_timeout", schema: ref("duration"), dflt: "5s", example: "1s", description: "For making a connection."},
 		{
 			name: "connections", schema: ref("connections"), dflt: "per_slot", example: 4,
-			description: "per_slot: one for each slot; with streaming over gRPC one for up to 64 streams. per_request: a new one for each. A number: so many, shared by all slots, over gRPC with many requests at once on each; with streaming one stream on each, which carries the requests of several slots at once (as each thread of perf_analyzer has with --streaming: `--max-threads N`), else each slot has a stream of its own.",
+			description: "per_slot: one for each slot; with streaming over gRPC one for up to 64 streams. per_request: a new one for each. A number: that many connections, shared by all slots, over gRPC with many requests at once on each; with streaming one stream on each, which carries the requests of several slots at once (as each thread of perf_analyzer has with --streaming: `--max-threads N`), else each slot has a stream of its own.",
 		},
 		{
 			name: "max_message", schema: ref("size"), example: "256MiB",
