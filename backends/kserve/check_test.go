@@ -198,6 +198,8 @@ func TestUncomparedMessages(t *testing.T) {
 		{"typed, not packed", typed("A", "UINT64", 2, protow.AppendUint(protow.AppendUint(nil, 5, 1), 5, 1<<60)), nil, "", true},
 		{"typed floats", join(typed("A", "FP32", 3, field(6, make([]byte, 12))), typed("B", "FP64", 2, field(7, make([]byte, 16)))), nil, "", true},
 		{"typed nothing", typed("A", "FP32", 0, nil), nil, "", true},
+		{"texts for numbers", typed("A", "INT32", 1, field(8, []byte("x"))), nil, "output A has texts as data, wanted numbers of INT32", false},
+		{"texts for floats", typed("A", "FP64", 2, join(field(8, nil), field(8, nil))), nil, "output A has texts as data, wanted numbers of FP64", false},
 		{"fewer typed", typed("A", "INT64", 3, protow.AppendInts(nil, 3, []int64{7, 1 << 40})), nil, "an output has 2 values, its shape takes 3", false},
 		{"more typed", typed("A", "BYTES", 1, join(field(8, nil), field(8, nil))), nil, "an output has 2 values, its shape takes 1", false},
 		{"fewer typed floats", typed("A", "FP32", 3, field(6, make([]byte, 8))), nil, "an output has 2 values, its shape takes 3", false},

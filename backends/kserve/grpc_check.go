@@ -27,6 +27,7 @@ type grpcCheck struct {
 	found bool   // an output is one of the model's
 	wrong []byte // of an output, that the model does not give so
 	dims  []int64
+	texts bool // the output that was looked at last has bytes_contents
 }
 
 // typed are the values of an output that come as numbers and texts of protobuf.
@@ -154,6 +155,7 @@ func (g *grpcCheck) contents() (n int64) {
 	s := &g.scan
 	s.Enter()
 	for s.Next() {
+		g.texts = g.texts || s.Field == contentsField[backends.Bytes]
 		switch {
 		case s.Type != protow.BytesType || s.Field == contentsField[backends.Bytes]:
 			n++
@@ -172,7 +174,7 @@ func (g *grpcCheck) contents() (n int64) {
 // output looks at an InferOutputTensor: name 1, datatype 2, shape 3, contents 5. size is what its data take, -1 where that is not said; what
 // is what is wrong with it.
 func (g *grpcCheck) output(e *expectation) (size int64, what string) {
-	g.name, g.typ, g.dims = g.name[:0], g.typ[:0], g.dims[:0]
+	g.name, g.typ, g.dims, g.texts = g.name[:0], g.typ[:0], g.dims[:0], false
 	each := 0
 	named, shaped, values := false, true, int64(0)
 	s := &g.scan
@@ -199,6 +201,8 @@ func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 		return 0, "the reply lacks name or datatype of an output"
 	case !shaped || err != nil:
 		return 0, "an output has a shape that no tensor can have: " + fmt.Sprint(g.dims)
+	case g.texts && contentsField[backends.DataType(g.typ)] > 0 && string(g.typ) != string(backends.Bytes):
+		return 0, "output " + string(g.name) + " has texts as data, wanted numbers of " + string(g.typ)
 	}
 	g.typed = append(g.typed, typed{values, n})
 	g.known(e)
