@@ -43,3 +43,24 @@ stages: [{id: s, load: {concurrency: 1}, for: 50 requests}]
 		}
 	}
 }
+
+// TestTimeoutsAreNoClosingServer: the connections of requests that timed out are closed by the client, and the server is
+// not said to close them.
+func TestTimeoutsAreNoClosingServer(t *testing.T) {
+	t.Parallel()
+	s := serve(t, builtin.Config{ServiceTime: &builtin.Dist{Mean: 0.5}})
+	n := node(t, play(t, `
+version: 1
+target: {backend: kserve, url: URL, model: slow, timeout: 20ms, probe: false}
+stages: [{id: s, load: {concurrency: 1}, for: 20 requests}]
+`, s.HTTPURL(), Env{}), "s")
+	m := n.Metrics["connect"]
+	if failed := count(n, "errors.count"); failed != 20 || m == nil || m.Dist == nil || m.Dist.N() < 10 {
+		t.Fatalf("%d of 20 requests failed; connect: %+v", failed, m)
+	}
+	for _, f := range n.Validity.Findings {
+		if f.Code == result.ClosesConnections {
+			t.Errorf("after timeouts: %s", f.Text)
+		}
+	}
+}

@@ -103,7 +103,8 @@ func (t *trial) notesOnReplies() {
 	if n := all.Unsized; n > 0 {
 		t.note(result.UnknownBatch, "%s answered whose batch is not known: there is no throughput", were("request", n))
 	}
-	if n := all.Ahead; n > 1 && 2*n >= all.Sent {
+	// After a request that failed, of a timeout for instance, the client itself may have closed the connection.
+	if n := all.Ahead; n-all.Failed() > 1 && 2*(n-all.Failed()) >= all.Sent {
 		t.note(result.ClosesConnections, "the server closes connections after replies: of %d requests %d went out on a new one; it was made before they were due, "+
 			"so that `connect` is not in latency", all.Sent, n)
 	}
