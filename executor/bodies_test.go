@@ -32,10 +32,10 @@ func TestBodyBatches(t *testing.T) {
 			w := watch(t, func(w *witness) { w.dim = 4 })
 			r := play(t, fmt.Sprintf(`
 version: 1
-target: {backend: kserve, url: URL, model: m, tensors: {output: %s}}
+target: {backend: kserve, url: URL, model: m}
 data: {bodies: %q}
 stages: [{id: s, load: {concurrency: 1}, for: 20 requests}]
-`, map[string]string{"http": "json", "grpc": "binary"}[c.over], file), w.url(c.over), Env{})
+`, file), w.url(c.over), Env{})
 			n := r.Nodes[0]
 			noted := false
 			for _, f := range n.Validity.Findings {

@@ -53,8 +53,8 @@ func findings(t *testing.T, file string, used map[string]bool) {
 	constants := map[string]string{
 		"ClientLate": result.ClientLate, "ClientCPU": result.ClientCPU, "ClientNear": result.ClientNear, "Sockets": result.Sockets,
 		"Paused": result.Paused, "StoodStill": result.StoodStill, "PoolFull": result.PoolFull, "BusyMachine": result.BusyMachine, "LostSamples": result.LostSamples,
-		"SharedProcess": result.SharedProcess,
-		"NoData":        result.NoData, "StrayReplies": result.StrayReplies, "OtherIDs": result.OtherIDs, "UnknownBatch": result.UnknownBatch, "ServerEnded": result.ServerEnded, "UnnamedModel": result.UnnamedModel, "LeftOpen": result.LeftOpen, "StepsDropped": result.StepsDropped, "LadderEnd": result.LadderEnd, "NotNeeded": result.NotNeeded,
+		"SharedProcess": result.SharedProcess, "ClosesConnections": result.ClosesConnections,
+		"NoData": result.NoData, "StrayReplies": result.StrayReplies, "OtherIDs": result.OtherIDs, "UnknownBatch": result.UnknownBatch, "ServerEnded": result.ServerEnded, "UnnamedModel": result.UnnamedModel, "LeftOpen": result.LeftOpen, "StepsDropped": result.StepsDropped, "LadderEnd": result.LadderEnd, "NotNeeded": result.NotNeeded,
 	}
 	code := func(e ast.Expr) {
 		switch e := e.(type) {
