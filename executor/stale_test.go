@@ -108,8 +108,8 @@ func leaveGRPC(url string) func(net.Conn) {
 	}
 }
 
-// TestStale: a server that closes after each reply without having said so costs reconnects and no errors, and in a
-// closed loop the reconnects are outside of the latencies.
+// TestStale: a server that closes after each reply without having said so costs a connect for nearly each request, and no errors;
+// where the close is seen before the next request is sent, nothing is sent again.
 func TestStale(t *testing.T) {
 	t.Parallel()
 	for _, load := range []string{"{concurrency: 1}", "{concurrency: 4}", "{rate: 200/s, max_in_flight: 32}"} {
@@ -132,16 +132,13 @@ stages:
 `, load), protocol+"://"+address, Env{})
 				n := node(t, r, "s")
 				sent, failed, again := count(n, "requests.count"), count(n, "errors.count"), count(n, "reconnects.count")
-				var waited int64
+				var connects int64
 				if d := n.Metrics["connect"]; d.Count != nil {
-					waited = *d.Count
+					connects = *d.Count
 				}
-				t.Logf("%d sent, %d failed, %d reconnects, %d of them in a latency", sent, failed, again, waited)
-				if sent != 400 || failed != 0 || again == 0 {
-					t.Errorf("%d sent, %d failed, %d reconnects: %+v", sent, failed, again, n.Errors)
-				}
-				if strings.Contains(load, "concurrency") && (again < sent*9/10 || waited > sent/10) {
-					t.Errorf("%d of %d requests waited for a connection, %d reconnects", waited, sent, again)
+				t.Logf("%d sent, %d failed, %d connects, %d sent again", sent, failed, connects, again)
+				if sent != 400 || failed != 0 || connects < sent*9/10 || again > connects {
+					t.Errorf("%d sent, %d failed, %d connects, %d sent again: %+v", sent, failed, connects, again, n.Errors)
 				}
 			})
 		}
