@@ -43,10 +43,12 @@ func (s *Scanner) Long() bool { return s.long }
 
 func (s *Scanner) most() int64 { return int64(cmp.Or(s.Most, MaxEvent)) }
 
-// fits reports whether so many more bytes of an event may be held. If not, none are.
+// fits reports whether more bytes of an event may be held. If not, none are; the buffers stay, as the next stream may need as much
+// and garbage of their size is collected late.
 func (s *Scanner) fits(more int) bool {
 	if int64(len(s.line)+len(s.Data)+more) > s.most() {
-		*s = Scanner{Most: s.Most, long: true}
+		s.Reset()
+		s.long = true
 	}
 	return !s.long
 }
