@@ -24,6 +24,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/schema"
 )
 
@@ -47,8 +48,9 @@ type faultEnd struct {
 }
 
 const (
-	faultBound    = 30 * time.Second // for a whole run, whatever its server does
-	faultParallel = 16               // runs at a time; most wait for a timeout
+	faultBound     = 30 * time.Second // for a whole run, whatever its server does
+	faultParallel  = 16               // runs at a time; most wait for a timeout
+	memoryParallel = 2                // of those that are processes of their own, which are busy all the time
 )
 
 // TestServerFaults: whatever a server sends, and wherever it stops, a run ends in time and in bounded memory, its requests in
@@ -59,17 +61,32 @@ func TestServerFaults(t *testing.T) {
 		t.Fatal("no faults", err)
 	}
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	var running sync.WaitGroup
-	defer running.Wait()
-	free := make(chan struct{}, faultParallel)
+	var waiting, busy []*serverFault
 	for _, file := range files {
 		for _, f := range readFaults(t, file) {
-			free <- struct{}{}
-			running.Go(func() {
-				defer func() { <-free }()
-				t.Run(f.name, f.test)
-			})
+			if f.memory > 0 {
+				busy = append(busy, f)
+			} else {
+				waiting = append(waiting, f)
+			}
 		}
+	}
+	testFaults(t, waiting, faultParallel)
+	testFaults(t, busy, memoryParallel)
+}
+
+// testFaults tests faults, n at a time.
+func testFaults(t *testing.T, faults []*serverFault, n int) {
+	t.Helper()
+	var running sync.WaitGroup
+	defer running.Wait()
+	free := make(chan struct{}, n)
+	for _, f := range faults {
+		free <- struct{}{}
+		running.Go(func() {
+			defer func() { <-free }()
+			t.Run(f.name, f.test)
+		})
 	}
 }
 
@@ -212,7 +229,8 @@ func (f *serverFault) test(t *testing.T) {
 	select {
 	case code := <-ended:
 		t.Logf("%v, %s\n%s", time.Since(began), f.at, printed.String())
-		if code != f.code {
+		// On a machine that is too busy a run that fails can say, besides, that its client was held up: then it proves nothing.
+		if heldUp := code == verdict.CodeInvalid && f.code == verdict.CodeFail; code != f.code && !heldUp {
 			t.Errorf("exit code %d, want %d", code, f.code)
 		}
 		f.check(t, out, code)
