@@ -97,8 +97,9 @@ func (s *Sample) BoundSend() {
 	}
 }
 
-// Ended gives the sample of a request that we cancel at time at what follows from why.
-func (s *Sample) Ended(why Cause, at int64) {
+// Ended gives the sample of a request that we cancel at time at what follows from why. Whether it was sent is the caller's to know: Send
+// may still be writing SendEnd.
+func (s *Sample) Ended(why Cause, at int64, sent bool) {
 	s.LastByte, s.Class, s.Note = at, Stopped, s.Note[:0]
 	s.Flags |= Incomplete
 	if why == CauseTimeout || why == CauseInactivity {
@@ -110,12 +111,12 @@ func (s *Sample) Ended(why Cause, at int64) {
 	}
 	if s.Class == TimedOut {
 		var text [NoteSize]byte
-		s.SetNote(s.overdue(text[:0], why))
+		s.SetNote(s.overdue(text[:0], why, sent))
 	}
 }
 
 // overdue appends how far a request had come that we waited too long for.
-func (s *Sample) overdue(text []byte, why Cause) []byte {
+func (s *Sample) overdue(text []byte, why Cause, sent bool) []byte {
 	counted := func(n int64, what string) { text = append(strconv.AppendInt(text, n, 10), what...) }
 	n := int64(s.Responses)
 	switch {
@@ -125,7 +126,7 @@ func (s *Sample) overdue(text []byte, why Cause) []byte {
 		text = append(text, "no final flag came: after "...)
 		counted(n, " responses nothing came within the inactivity_timeout")
 		return text
-	case s.SendEnd == 0:
+	case !sent:
 		return append(text, "the request could not be sent within the timeout"...)
 	case s.BytesReceived == 0:
 		return append(text, "no byte of a reply came within the timeout"...)
