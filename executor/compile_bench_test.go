@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -78,7 +79,7 @@ func manyStages(n int) []byte {
 func BenchmarkStages(b *testing.B) {
 	for _, n := range []int{1000, 4000, 8000} {
 		text := manyStages(n)
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			for b.Loop() {
 				plan, ds := scenario.Parse("stages.yaml", text, scenario.Overrides{})
 				if plan == nil {

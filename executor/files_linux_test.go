@@ -2,7 +2,6 @@ package executor
 
 import (
 	"encoding/json"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -154,7 +153,7 @@ func diagnosed(t *testing.T, limit time.Duration, text string) source.Diagnostic
 	case diags := <-out:
 		return diags
 	case <-time.After(limit):
-		t.Fatal(fmt.Sprintf("nothing came of %s", text))
+		t.Fatalf("nothing came of %s", text)
 		return nil
 	}
 }

@@ -137,15 +137,15 @@ func TestSilentServer(t *testing.T) {
 
 // heard is all that a result says of what went wrong.
 func heard(r *result.Result) string {
-	text := r.Reason + "\n"
+	lines := []string{r.Reason}
 	for _, n := range r.Nodes {
-		text += n.Reason + "\n"
+		lines = append(lines, n.Reason)
 		for _, f := range n.Validity.Findings {
-			text += f.Text + "\n"
+			lines = append(lines, f.Text)
 		}
 		for _, e := range n.Errors {
-			text += e.Class + ": " + e.Example + "\n"
+			lines = append(lines, e.Class+": "+e.Example)
 		}
 	}
-	return text
+	return strings.Join(lines, "\n")
 }

@@ -3,6 +3,7 @@ package scenario
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -26,13 +27,13 @@ func TestNoEffectOfData(t *testing.T) {
 		{"string_length beside generate", "version: 1\ntarget: {backend: kserve, url: \"http://h:1\", model: m}\ndata: {generate: random, string_length: 4}\nstages:\n- {id: a, load: {concurrency: 1}, for: 1s}\n", ""},
 	} {
 		_, diags := Parse(filepath.Join(dir, "plan.yaml"), []byte(c.text), Overrides{})
-		got := ""
+		var list []string
 		for _, d := range diags {
 			if d.Severity == source.Error {
-				got += d.Pos.String()[len(filepath.Join(dir, "plan.yaml:")):] + " " + d.Code + " " + d.Summary
+				list = append(list, d.Pos.String()[len(filepath.Join(dir, "plan.yaml:")):]+" "+d.Code+" "+d.Summary)
 			}
 		}
-		if got != c.want {
+		if got := strings.Join(list, ""); got != c.want {
 			t.Errorf("%s\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}

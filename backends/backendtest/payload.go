@@ -121,7 +121,7 @@ func (l *lexer) want(token string) error {
 
 // payload reads terms up to the end or, inside, the closing parenthesis.
 func (l *lexer) payload(inside bool) (p payload, err error) {
-	for t := l.peek(); t != "" && !(inside && t == ")"); t = l.peek() {
+	for t := l.peek(); t != "" && (!inside || t != ")"); t = l.peek() {
 		term, err := l.term()
 		if err != nil {
 			return nil, err

@@ -155,10 +155,9 @@ func parseCommand(word, value string) (c command, err error) {
 	case "times":
 		n, step, _ := strings.Cut(value, " ")
 		if c.n, err = strconv.Atoi(n); err == nil {
-			inner := command{}
 			word, value, _ := strings.Cut(step, " ")
-			inner, err = parseCommand(word, strings.TrimSpace(value))
-			c.repeats = &inner
+			c.repeats = new(command)
+			*c.repeats, err = parseCommand(word, strings.TrimSpace(value))
 		}
 	case "tls", "serve":
 		c.word = word + " " + value

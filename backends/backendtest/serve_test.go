@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -138,7 +139,7 @@ on Stream; trailers 0`)
 		}
 	}
 	_ = s.CloseSend()
-	if err := s.RecvMsg(&wrapperspb.StringValue{}); err != io.EOF {
+	if err := s.RecvMsg(&wrapperspb.StringValue{}); !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 }

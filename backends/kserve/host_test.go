@@ -41,7 +41,7 @@ func (h *hosts) of(call string) []string {
 		if len(list) > 0 {
 			return slices.Compact(list)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // between two looks at what came
 	}
 	return nil
 }

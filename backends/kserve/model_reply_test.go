@@ -46,7 +46,7 @@ func (a *answered) overHTTP(json bool) string {
 			members = append(members, fmt.Sprintf(`"%s":"%s"`, m[0], m[1]))
 		}
 	}
-	raw := ""
+	var raw []byte
 	for i := range a.outputs {
 		g := &a.outputs[i]
 		content := fmt.Sprintf(`"parameters":{"binary_data_size":%d}`, len(g.data()))
@@ -57,7 +57,7 @@ func (a *answered) overHTTP(json bool) string {
 			}
 			content = `"data":[` + strings.TrimSuffix(strings.Repeat(value+",", g.values()), ",") + `]`
 		} else {
-			raw += string(g.data())
+			raw = append(raw, g.data()...)
 		}
 		outputs = append(outputs, fmt.Sprintf(`{"name":"%s","datatype":"%s","shape":%s,%s}`, g.name, g.datatype, dims(g.shape), content))
 	}
@@ -65,7 +65,7 @@ func (a *answered) overHTTP(json bool) string {
 	if json {
 		return jsonReply(200, text)
 	}
-	return binaryReply(text, raw, len(text))
+	return binaryReply(text, string(raw), len(text))
 }
 
 // message is the reply as a ModelInferResponse.

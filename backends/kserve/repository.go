@@ -71,7 +71,7 @@ func isUnknown(words string) bool {
 // absent is what the error of a call that names a model means: as it stands, unless it says that the model is not known.
 func (c *HTTP) absent(ctx context.Context, model, version string, err error) error {
 	var status *statusError
-	if !errors.As(err, &status) || status.Status != http.StatusNotFound && !(status.Status == http.StatusBadRequest && isUnknown(string(status.Body))) {
+	if !errors.As(err, &status) || status.Status != http.StatusNotFound && (status.Status != http.StatusBadRequest || !isUnknown(string(status.Body))) {
 		return err
 	}
 	return Absent(c.index(ctx), model, version, status.words(), err)

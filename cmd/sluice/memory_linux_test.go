@@ -105,9 +105,9 @@ func (v *vast) call(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/grpc")
 	w.Header().Set("Trailer", "Grpc-Status")
 	message, size := []byte{}, -1
-	switch method := filepath.Base(r.URL.Path); {
-	case method == "ServerMetadata":
-	case method == "ModelMetadata":
+	switch filepath.Base(r.URL.Path) {
+	case "ServerMetadata":
+	case "ModelMetadata":
 		message = []byte(field(1, "m") + field(4, tensor("IN")) + field(5, tensor("OUT")))
 	default:
 		_, _ = r.Body.Read(make([]byte, 1024)) // a request, of a stream that goes on

@@ -351,7 +351,7 @@ func TestHeaderListLimit(t *testing.T) {
 			if x = s.ask(p, lanes[0], 20*time.Second); x.Class == backends.OK {
 				break
 			}
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) //nolint:forbidigo // between two tries
 		}
 		if x.Class != backends.OK {
 			t.Errorf("connections %d, limit raised: %v %s", connections, x.Class, x.Note)

@@ -27,7 +27,7 @@ func TestSendEnd(t *testing.T) {
 	for size, waits := range map[int]bool{100: false, streamInline: false, streamInline + 1: true} {
 		s := &backends.Sample{SendStart: clock.Now()}
 		o := outgoing{call: &backends.Call{Size: size}}
-		if err := o.pass(&eagerStream{run: func() { time.Sleep(serving) }}, &clock, s); err != nil {
+		if err := o.pass(&eagerStream{run: func() { time.Sleep(serving) }}, &clock, s); err != nil { //nolint:forbidigo // the server's own time
 			t.Fatal(err)
 		}
 		if took := time.Duration(s.SendEnd - s.SendStart); took < 0 || waits != (took >= serving) {

@@ -180,7 +180,7 @@ func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 	l.waitSent()
 	s := l.sample
 	s.BoundSend()
-	if l.failed == errUnsent && s.Class == backends.OK {
+	if errors.Is(l.failed, errUnsent) && s.Class == backends.OK {
 		l.lose(errUnsent, at)
 	}
 	if surplus && next != backends.NextBroken && s.Class == backends.OK {

@@ -52,7 +52,7 @@ func TestSendEnd(t *testing.T) {
 			if c.reply {
 				s.FirstByte = clock.Now()
 			}
-			time.Sleep(serving)
+			time.Sleep(serving) //nolint:forbidigo // the server's own time
 		}}
 		l := newLane(&Options{Clock: clock})
 		l.link = &link{conn: conn, raw: conn, wire: wire, born: clock.Now()}
