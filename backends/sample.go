@@ -51,7 +51,7 @@ func (s *Sample) Reset() {
 	*s = Sample{Events: events, Text: text, Note: note}
 }
 
-// MaxText is how much of a request's replies a sample keeps. Of one that would pass it no more than its place is kept.
+// MaxText is the limit, in bytes, of the replies that a sample keeps of a request. Of one that would pass it no more than its place is kept.
 const MaxText = 1 << 20
 
 // AddText keeps a reply that comes in pieces.

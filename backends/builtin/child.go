@@ -200,7 +200,7 @@ func (p *child) stop() error {
 	return nil
 }
 
-// ended says how the process ended that nobody has stopped.
+// ended reports how a process ended that was not stopped.
 func (p *child) ended() string {
 	select {
 	case <-p.gone:

@@ -144,7 +144,7 @@ func askOnce(t *testing.T, target backends.Target, headers []backends.Header) {
 	}
 }
 
-// TestAuthorityIsHost: what is no Host is refused, and who writes the name that HTTP/2 has is told the one to write.
+// TestAuthorityIsHost: a bad Host is refused, and :authority gets the hint to write Host.
 func TestAuthorityIsHost(t *testing.T) {
 	for _, scheme := range []string{"http", "grpc"} {
 		for header, want := range map[backends.Header]string{

@@ -221,7 +221,7 @@ func TestRightAnswers(t *testing.T) {
 		{"metadata without a shape", any4(func(s *backends.Signature) { s.Batched, s.Outputs[0].Shape = false, nil }), nil, "", fromM(given{"OUT", "FP32", []int64{3, 4}})},
 		{"metadata that say [-1] of any shape", any4(func(s *backends.Signature) { s.Batched, s.Outputs[0].Shape = false, []int64{-1} }), nil, "", fromM(given{"OUT", "FP32", []int64{1, 1}})},
 		{"metadata without outputs", any4(func(s *backends.Signature) { s.Outputs = nil }), nil, "", fromM()},
-		{"metadata with a datatype that nobody knows", any4(func(s *backends.Signature) { s.Outputs[0].Type = "FLOAT" }), nil, "", fromM(out)},
+		{"metadata with an unknown datatype", any4(func(s *backends.Signature) { s.Outputs[0].Type = "FLOAT" }), nil, "", fromM(out)},
 		{"no metadata", &backends.Signature{}, nil, "", answered{model: "x", outputs: []given{{"X", "INT8", []int64{1}}}}},
 	} {
 		r := backends.Request{Items: 1}

@@ -14,7 +14,7 @@ import (
 
 const plansOfTests = "../../plans/"
 
-// completed is what the shell's script is told for a command line; the last word is the one that is being typed.
+// completed returns what the shell's script gets for a command line, whose last word is being typed.
 func completed(t *testing.T, args ...string) []string {
 	t.Helper()
 	out := sluiceIn(t, ".", 0, append([]string{"__complete"}, args...)...)

@@ -87,7 +87,7 @@ func unbreakable(line string) bool {
 	})
 }
 
-// testApp is an app on two terminals of so many columns, without colours.
+// testApp is an app on two terminals of n columns, without colours.
 func testApp(out, errs *bytes.Buffer, columns int) *app {
 	return &app{
 		in: strings.NewReader(""), out: &checked{w: out}, err: errs, width: columns, errWidth: columns,
