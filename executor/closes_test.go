@@ -56,7 +56,7 @@ stages: [{id: s, load: {concurrency: 1}, for: 20 requests}]
 `, s.HTTPURL(), Env{}), "s")
 	m := n.Metrics["connect"]
 	if failed := count(n, "errors.count"); failed != 20 || m == nil || m.Dist == nil || m.Dist.N() < 10 {
-		t.Fatalf("%d of 20 requests failed; connect: %+v", failed, m)
+		t.Fatalf("%d of 20 requests failed; connect: %+v; %s", failed, m, n.Reason)
 	}
 	for _, f := range n.Validity.Findings {
 		if f.Code == result.ClosesConnections {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
@@ -134,6 +135,9 @@ func (r *runner) await(ctx context.Context, t *target) error {
 	return r.until(ctx, t, "not ready", func(ctx context.Context) error { return prober.Ready(ctx, model) })
 }
 
+// describeLimit is the least time that a server has to describe a model: a plan's timeout may be shorter, as it is about requests.
+const describeLimit = 2 * time.Second
+
 // describe asks once for each model what it takes and gives.
 func (r *runner) describe(ctx context.Context, t *target, model string) (backends.Signature, error) {
 	if sig, ok := t.signatures[model]; ok {
@@ -143,7 +147,7 @@ func (r *runner) describe(ctx context.Context, t *target, model string) (backend
 	d, ok := t.conn.(backends.Describer)
 	if ok && (model != "" || t.plan.Model != "") {
 		var err error
-		ctx, cancel := context.WithTimeout(ctx, t.plan.Timeout)
+		ctx, cancel := context.WithTimeout(ctx, max(t.plan.Timeout, describeLimit))
 		defer cancel()
 		if sig, err = d.Describe(ctx, model); err != nil {
 			return sig, err
