@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -14,102 +15,164 @@ import (
 
 const module = "github.com/sluice-bench/sluice/"
 
-// edges is who may import whom inside the module; what is not here is not allowed. Tests may import anything.
+// edges lists the imports inside the module: for each package those that its files name, tests aside. A line that begins
+// with a tab continues the one above. The table is exact: an import that it lacks fails, and so does an entry that no
+// file needs any more.
 const edges = `
-scenario/source         ->
-scenario/metric         ->
-scenario/regular        ->
-schema                  -> scenario/source
-schema/generate         ->
-scenario/expression     -> scenario/metric scenario/source
-scenario                -> scenario/source schema scenario/expression scenario/regular
-scenario/convert        -> scenario/source scenario/regular
-executor/graph          ->
-executor/load           ->
-executor/stats          ->
-executor/feed           -> backends scenario scenario/source scenario/regular
-executor/drive          -> backends executor/load executor/feed
-executor/measure        -> backends scenario/metric executor/stats
-executor/observe        -> backends backends/wire/netlane scenario/metric
-executor/result         -> scenario/metric scenario/expression executor/stats
-executor/verdict        -> scenario scenario/source scenario/expression scenario/metric executor/result executor/stats
-executor/artifact       -> executor/result scenario/metric backends
-executor                -> scenario scenario/source scenario/metric scenario/expression executor/graph executor/load executor/feed executor/drive executor/measure executor/observe executor/stats executor/result executor/verdict backends scenario/regular
-backends                ->
-backends/wire/http1     -> backends backends/wire/coding backends/wire/buffer
-backends/wire/netlane   -> backends scenario/regular
-backends/wire/http2     -> backends backends/wire/coding backends/wire/protow backends/wire/buffer
-backends/wire/grpcraw   -> backends backends/wire/netlane backends/wire/http2 backends/wire/coding backends/wire/protow
-backends/wire/buffer    ->
-backends/wire/coding    -> backends/wire/buffer
-backends/wire/sse       -> backends backends/wire/http1 backends/wire/buffer
-backends/wire/protow    -> backends
-backends/wire/shm       ->
-backends/kserve         -> backends backends/wire/*
-backends/triton         -> backends backends/wire/* backends/kserve
-backends/wire/native    ->
-backends/wire/cuda      -> backends/wire/native backends/wire/shm
-backends/triton_inprocess -> backends backends/wire/* backends/kserve backends/triton scenario/regular
-backends/tfserving      -> backends backends/wire/*
-backends/torchserve     -> backends backends/wire/*
-backends/openai         -> backends backends/wire/*
-backends/grpc           -> backends backends/wire/*
-backends/http           -> backends backends/wire/*
-backends/all            -> backends backends/kserve backends/triton backends/triton_inprocess backends/tfserving backends/torchserve backends/openai backends/grpc backends/http
-backends/builtin        -> backends/builtin/*
-backends/builtin/*      ->
-backends/backendtest    -> backends backends/builtin backends/backendtest/*
-backends/backendtest/*  ->
-cmd/sluice              -> *
+backends ->
+backends/all -> backends backends/grpc backends/http backends/kserve backends/openai
+	backends/tfserving backends/torchserve backends/triton backends/triton_inprocess
+backends/backendtest -> backends
+backends/backendtest/cudatest ->
+backends/builtin -> backends/builtin/internal/kservepb
+backends/builtin/internal/kservepb ->
+backends/grpc -> backends
+backends/http -> backends
+backends/kserve -> backends backends/wire/coding backends/wire/grpcraw backends/wire/http1
+	backends/wire/netlane backends/wire/protow backends/wire/sse
+backends/openai -> backends
+backends/tfserving -> backends
+backends/torchserve -> backends
+backends/triton -> backends backends/kserve backends/wire/cuda backends/wire/protow
+	backends/wire/shm
+backends/triton_inprocess -> backends backends/kserve backends/triton backends/wire/native
+	scenario/regular
+backends/wire/buffer ->
+backends/wire/coding -> backends/wire/buffer
+backends/wire/cuda -> backends/wire/native backends/wire/shm
+backends/wire/grpcraw -> backends backends/wire/coding backends/wire/http2 backends/wire/netlane
+	backends/wire/protow
+backends/wire/http1 -> backends backends/wire/buffer backends/wire/coding
+backends/wire/http2 -> backends backends/wire/buffer backends/wire/coding backends/wire/protow
+backends/wire/native ->
+backends/wire/netlane -> backends scenario/regular
+backends/wire/protow -> backends
+backends/wire/shm ->
+backends/wire/sse -> backends/wire/buffer
+cmd/sluice -> backends backends/all backends/builtin executor executor/artifact executor/result
+	executor/stats executor/verdict scenario scenario/convert scenario/expression scenario/metric
+	scenario/regular scenario/source schema
+executor -> backends executor/drive executor/feed executor/graph executor/load executor/measure
+	executor/observe executor/result executor/stats executor/verdict scenario scenario/expression
+	scenario/metric scenario/regular scenario/source
+executor/artifact -> backends executor/result scenario/metric
+executor/drive -> backends executor/feed executor/load
+executor/feed -> backends scenario scenario/regular scenario/source
+executor/graph ->
+executor/load ->
+executor/measure -> backends executor/stats scenario/metric
+executor/observe -> backends backends/wire/netlane scenario/metric
+executor/result -> executor/stats scenario/expression scenario/metric
+executor/stats ->
+executor/verdict -> executor/result executor/stats scenario scenario/expression scenario/metric
+	scenario/source
+scenario -> scenario/expression scenario/regular scenario/source schema
+scenario/convert -> scenario/regular scenario/source
+scenario/expression -> scenario/metric scenario/source
+scenario/metric ->
+scenario/regular ->
+scenario/source ->
+schema -> scenario/source
+schema/generate ->
 `
 
-// owners is which packages may import a third-party module.
+// owners lists the third-party modules, and for each the packages that import it, in the same form and as exactly.
 const owners = `
-gopkg.in/yaml.v3                          scenario/source
-github.com/expr-lang/expr                 scenario/expression
-github.com/santhosh-tekuri/jsonschema/v5  schema
-github.com/HdrHistogram/hdrhistogram-go   executor/stats
-github.com/olekukonko/tablewriter         executor/artifact
-github.com/spf13/cobra                    cmd/sluice
-github.com/spf13/pflag                    cmd/sluice
-golang.org/x/term                         cmd/sluice
-github.com/prometheus/common              executor/observe
-github.com/prometheus/client_model        executor/observe
-golang.org/x/text                         scenario/source
-go.uber.org/goleak                        backends/backendtest
-google.golang.org/grpc                    backends/wire/grpcraw backends/builtin backends/builtin/* testdata/bench/*
-golang.org/x/net                          backends/wire/http2 backends/backendtest
-google.golang.org/protobuf                backends/wire/* backends/builtin backends/builtin/* backends/kserve backends/triton testdata/bench/*
-github.com/ebitengine/purego               backends/wire/native
-golang.org/x/sys                          executor/drive backends/wire/* backends/builtin executor/observe testdata/bench/*
+github.com/HdrHistogram/hdrhistogram-go -> executor/stats
+github.com/ebitengine/purego -> backends/wire/native
+github.com/expr-lang/expr -> scenario/expression
+github.com/olekukonko/tablewriter -> executor/artifact
+github.com/prometheus/client_model -> executor/observe
+github.com/prometheus/common -> executor/observe
+github.com/santhosh-tekuri/jsonschema/v5 -> schema
+github.com/spf13/cobra -> cmd/sluice
+github.com/spf13/pflag -> cmd/sluice
+go.uber.org/goleak -> backends/backendtest
+golang.org/x/net -> backends/backendtest backends/wire/http2
+golang.org/x/sys -> backends/builtin backends/wire/shm executor/drive
+golang.org/x/term -> cmd/sluice
+golang.org/x/text -> scenario/source
+google.golang.org/grpc -> backends/builtin backends/builtin/internal/kservepb backends/wire/grpcraw
+google.golang.org/protobuf -> backends/builtin backends/builtin/internal/kservepb
+	backends/wire/protow
+gopkg.in/yaml.v3 -> scenario/source
 `
 
 func TestImports(t *testing.T) {
-	allowed, owned := table(edges), ownerTable()
+	inside, outside := imports(t, table(owners))
+	compareTables(t, "edges", table(edges), inside)
+	compareTables(t, "owners", table(owners), outside)
+}
+
+// imports reads the imports of all files that are no tests: those inside the module by importing package, and those of
+// other modules by module. A module is the longest key of modules that begins the import's path, or else the path.
+func imports(t *testing.T, modules map[string][]string) (inside, outside map[string][]string) {
+	t.Helper()
+	inside, outside = make(map[string][]string), make(map[string][]string)
+	add := func(rules map[string][]string, key, value string) {
+		if !slices.Contains(rules[key], value) {
+			rules[key] = append(rules[key], value)
+		}
+	}
 	for file, pkg := range sources(t) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rule, ok := lookup(allowed, pkg)
-		if !ok {
-			t.Errorf("%s: package %s is not in the table of edges", file, pkg)
-			continue
+		if _, ok := inside[pkg]; !ok {
+			inside[pkg] = nil
 		}
 		for _, spec := range parsed.Imports {
 			name, _ := strconv.Unquote(spec.Path.Value)
-			if inside, ours := strings.CutPrefix(name, module); ours {
-				if inside != pkg && !matches(rule, inside) {
-					t.Errorf("%s: %s may not import %s", file, pkg, inside)
-				}
-			} else if strings.Contains(strings.Split(name, "/")[0], ".") && !owns(owned, name, pkg) {
-				t.Errorf("%s: %s may not import %s", file, pkg, name)
+			if other, ok := strings.CutPrefix(name, module); ok {
+				add(inside, pkg, other)
+			} else if strings.Contains(strings.Split(name, "/")[0], ".") {
+				add(outside, moduleOf(name, modules), pkg)
 			}
+		}
+	}
+	return inside, outside
+}
+
+func moduleOf(name string, modules map[string][]string) string {
+	longest := name
+	for mod := range modules {
+		if strings.HasPrefix(name, mod+"/") && (longest == name || len(mod) > len(longest)) {
+			longest = mod
+		}
+	}
+	return longest
+}
+
+// compareTables reports every difference between a table above and the code, as the line to write there.
+func compareTables(t *testing.T, name string, have, want map[string][]string) {
+	t.Helper()
+	keys := slices.Sorted(maps.Keys(have))
+	for key := range want {
+		if _, ok := have[key]; !ok {
+			keys = append(keys, key)
+		}
+	}
+	for _, key := range keys {
+		list, exists := want[key]
+		if !exists {
+			t.Errorf("%s: remove the line %q: there is no such package or import", name, key)
+			continue
+		}
+		slices.Sort(list)
+		if listed, ok := have[key]; !ok || !slices.Equal(slices.Sorted(slices.Values(listed)), list) {
+			t.Errorf("%s: the table lacks %v and has too many of %v; the line is\n%s -> %s",
+				name, without(list, listed), without(listed, list), key, strings.Join(list, " "))
 		}
 	}
 }
 
-// sources is every Go file that is no test, with its package's path in the module.
+// without returns the elements of a that b does not have.
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+}
+
+// sources returns every Go file that is no test, with its package's path in the module.
 func sources(t *testing.T) map[string]string {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -137,61 +200,28 @@ func sources(t *testing.T) map[string]string {
 	return files
 }
 
+// table parses edges or owners.
 func table(text string) map[string][]string {
 	rules := make(map[string][]string)
-	for line := range strings.Lines(strings.TrimSpace(text)) {
+	for line := range strings.Lines(strings.ReplaceAll(strings.TrimSpace(text), "\n\t", " ")) {
 		from, to, _ := strings.Cut(line, "->")
 		rules[strings.TrimSpace(from)] = strings.Fields(to)
 	}
 	return rules
 }
 
-func ownerTable() map[string][]string {
-	rules := make(map[string][]string)
-	for line := range strings.Lines(strings.TrimSpace(owners)) {
-		f := strings.Fields(line)
-		rules[f[0]] = f[1:]
-	}
-	return rules
-}
-
-func lookup(rules map[string][]string, pkg string) ([]string, bool) {
-	if r, ok := rules[pkg]; ok {
-		return r, true
-	}
-	for from, r := range rules {
-		if base, ok := strings.CutSuffix(from, "/*"); ok && strings.HasPrefix(pkg, base+"/") {
-			return r, true
-		}
-	}
-	return nil, false
-}
-
-func matches(rule []string, pkg string) bool {
-	return slices.ContainsFunc(rule, func(r string) bool {
-		base, wild := strings.CutSuffix(r, "/*")
-		return r == pkg || r == "*" || wild && strings.HasPrefix(pkg, base+"/")
-	})
-}
-
-func owns(owned map[string][]string, name, pkg string) bool {
-	for mod, users := range owned {
-		if name == mod || strings.HasPrefix(name, mod+"/") {
-			return matches(users, pkg)
-		}
-	}
-	return false
-}
-
 // TestTopLevel holds the fixed layout of the repository.
 func TestTopLevel(t *testing.T) {
-	want := []string{"LICENSE", "README.md", "backends", "cmd", "executor", "go.mod", "go.sum", "plans", "scenario", "schema", "testdata"}
+	want := []string{
+		"LICENSE", "README.md", "backends", "cmd", "executor", "go.mod", "go.sum", "plans", "scenario", "schema", "testdata",
+	}
 	entries, err := filepath.Glob(filepath.Join("..", "..", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name := path.Base(filepath.ToSlash(e)); !slices.Contains(want, name) && !strings.HasPrefix(name, ".") && name != "sluice-results" {
+		name := path.Base(filepath.ToSlash(e))
+		if !slices.Contains(want, name) && !strings.HasPrefix(name, ".") && name != "sluice-results" {
 			t.Errorf("%s does not belong at the top of the repository", name)
 		}
 	}
