@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
@@ -15,35 +14,6 @@ import (
 
 // afterLimit is how long all that a stage does afterwards may take: it is done also when the run is to end.
 const afterLimit = 30 * time.Second
-
-// actions refuses what no target of a stage can do before or after it.
-func (b *build) actions() {
-	for _, s := range b.program.Plan.Stages {
-		t := s.Request.Target
-		for _, a := range slices.Concat(s.Before, s.After) {
-			if a.Call != nil && t != nil && (t.GRPC() || t.URL == "") {
-				b.fail(a.Pos, codeScheme, "a call goes over HTTP, and the URL of target %q is %s", t.Name, cmp.Or(t.URL, "missing")).
-					Detail = "give the stage a target with an http URL, or make the call outside of the plan"
-			}
-		}
-	}
-}
-
-// loads reports whether some stage loads a model on a target before it starts: until then nobody knows what it takes.
-func (p *Program) loads(t *scenario.Target, model string) bool {
-	return model != "" && slices.ContainsFunc(p.Plan.Stages, func(s *scenario.Stage) bool {
-		return s.Request.Target == t && slices.ContainsFunc(s.Before, func(a scenario.Action) bool { return a.LoadModel == model })
-	})
-}
-
-// postponed reports whether a stage's requests can only be made when its turn comes, as it or a stage before it loads the
-// model.
-func (p *Program) postponed(s *scenario.Stage) bool {
-	return slices.ContainsFunc(s.Entries(), func(e scenario.Entry) bool {
-		t := e.Request.Target
-		return t != nil && p.loads(t, cmp.Or(e.Request.Model, t.Model))
-	})
-}
 
 // before does what a stage wants done first, then asks its models for a real answer. What fails fails the stage.
 func (m *member) before(s *scenario.Stage) {

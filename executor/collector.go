@@ -2,9 +2,6 @@ package executor
 
 import (
 	"runtime/debug"
-	"slices"
-
-	"github.com/sluice-bench/sluice/scenario"
 )
 
 const (
@@ -30,14 +27,4 @@ func (r *runner) collectOften(u *Unit) (restore func()) {
 		debug.SetGCPercent(before) // the user asked for even more
 	}
 	return func() { debug.SetGCPercent(before) }
-}
-
-// stages are the points of a member, each once.
-func (m *Member) stages() (list []*scenario.Stage) {
-	for _, p := range m.Plays {
-		if !slices.Contains(list, p.Node.Stage) {
-			list = append(list, p.Node.Stage)
-		}
-	}
-	return list
 }

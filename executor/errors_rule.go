@@ -1,12 +1,10 @@
 package executor
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -213,33 +211,4 @@ func (f allFail) requests(r expression.Ref, own bool) float64 {
 		n = math.Floor(k)
 	}
 	return n + f.more*(n+1)
-}
-
-// fewErrors is the share of requests up to which a budget for errors is likely what the plan lacks. Above it the target, or
-// the server, is more likely wrong.
-const fewErrors = 0.1
-
-// whatToDo is the advice where the errors rule fails: a budget where few requests failed, else what fits most failures.
-func (n *Node) whatToDo(out *result.Node) string {
-	ratio, _ := out.Metrics[metric.ErrorsRatio].Stat(metric.Stat{})
-	target := n.Stage.Entries()[0].Request.Target
-	if ratio > fewErrors && len(out.Errors) > 0 {
-		switch most := out.Errors[0]; most.Class {
-		case backends.TimedOut.String():
-			return fmt.Sprintf("look at `timeout` of target %s, %s, or at why the server takes longer", target.Name, source.Duration(target.Timeout))
-		case backends.Dial.String(), backends.TLS.String():
-			return fmt.Sprintf("see whether the server of target %s runs, and listens at its `url`", target.Name)
-		case backends.Write.String(), backends.ResetByPeer.String():
-			return "see the server's log: it ended connections before its replies were whole"
-		case backends.Status.String(), backends.Server.String(), backends.Cancelled.String():
-			return "see what the server says"
-		case backends.Protocol.String(), backends.Decode.String():
-			return fmt.Sprintf("see whether target %s names the right server and model", target.Name)
-		case backends.Mismatch.String():
-			return "see the outputs that the data expects, and `expect`"
-		case backends.Client.String():
-			return "raise what this machine ran out of, such as `ulimit -n`"
-		}
-	}
-	return "write a budget, such as errors.ratio < 0.1%"
 }

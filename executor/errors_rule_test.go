@@ -198,13 +198,13 @@ func TestAdviceOnErrors(t *testing.T) {
 		}
 	}
 	for _, class := range metric.ErrorClasses() {
-		few, many := p.Nodes[0].whatToDo(out(class, 4)), p.Nodes[0].whatToDo(out(class, 93))
+		few, many := whatToDo(p.Nodes[0], out(class, 4)), whatToDo(p.Nodes[0], out(class, 93))
 		if !strings.Contains(few, "write a budget") || many == few {
 			t.Errorf("%s: few %q, many %q", class, few, many)
 		}
 	}
 	for class, want := range map[string]string{"timeout": "`timeout` of target main, 5ms", "dial": "`url`", "status": "what the server says", "mismatch": "`expect`"} {
-		if got := p.Nodes[0].whatToDo(out(class, 93)); !strings.Contains(got, want) {
+		if got := whatToDo(p.Nodes[0], out(class, 93)); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", class, got, want)
 		}
 	}

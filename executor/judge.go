@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
-	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // judge judges a node's assertions on its stored form.
@@ -33,7 +35,7 @@ func (m *member) judge(n *Node, out *result.Node) {
 		case level:
 			at.SkippedBecause = open + " here: this level is shown and fails nothing"
 		}
-		a := m.r.program.judged(check, at, values, out)
+		a := judgeCheck(m.r.program, check, at, values, out)
 		if n.searches() && a.Verdict == result.Inconclusive && out.Outcome == result.Done && a.Observed == nil {
 			a.Reason = cmp.Or(prefix("no data", nothingFound(out)), a.Reason)
 		}
@@ -41,7 +43,7 @@ func (m *member) judge(n *Node, out *result.Node) {
 			a.Reason += failuresOf(check, out)
 		}
 		if a.ID == DefaultErrors && a.Verdict == result.Fail {
-			a.Reason += "; no gate here says how many" + others(check) + " errors are allowed: " + n.whatToDo(out)
+			a.Reason += "; no gate here says how many" + others(check) + " errors are allowed: " + whatToDo(n, out)
 		}
 		out.Assertions = append(out.Assertions, a)
 	}
@@ -52,8 +54,8 @@ func (m *member) values(out *result.Node) result.Stored {
 	return result.Values(m.view(), out).Against(m.r.program.Baseline)
 }
 
-// judged is the verdict of one check; on is the judged node, nil for the plan's own checks.
-func (p *Program) judged(check Check, c verdict.Context, values result.Stored, on *result.Node) result.Assertion {
+// judgeCheck returns the verdict of one check; on is the judged node, nil for the plan's own checks.
+func judgeCheck(p *Program, check Check, c verdict.Context, values result.Stored, on *result.Node) result.Assertion {
 	id := ""
 	if on != nil {
 		id = on.ID
@@ -117,12 +119,6 @@ func circumstances(n *result.Node) verdict.Context {
 	return c
 }
 
-// searches reports whether the node's `while` judges trials: what is reported then holds, or there is nothing to report.
-func (n *Node) searches() bool {
-	_, is := quantity(n.Stage).(scenario.Search)
-	return is
-}
-
 // judgeWhile stores what the conditions of a level come to.
 func (m *member) judgeWhile(n *Node, out *result.Node, c verdict.Context) {
 	if n.searches() || out.Outcome == result.SkippedNode || out.Outcome == result.Failed {
@@ -169,7 +165,7 @@ func (r *runner) judgePlan() {
 		for _, n := range r.result.Nodes {
 			c.CertainBecause = cmp.Or(c.CertainBecause, prefix(n.ID, certain(check, n)))
 		}
-		r.result.Assertions = append(r.result.Assertions, r.program.judged(check, c, values, nil))
+		r.result.Assertions = append(r.result.Assertions, judgeCheck(r.program, check, c, values, nil))
 	}
 }
 
@@ -229,4 +225,33 @@ func (r *runner) finish() {
 	r.result.Clients = []result.Client{r.health()}
 	r.result.ExitCode, r.result.Verdict, r.result.Reason = verdict.Exit(r.result, r.occasion)
 	r.result.Redact(r.program.Plan.Mask)
+}
+
+// fewErrors is the share of requests up to which a budget for errors is likely what the plan lacks. Above it the target, or
+// the server, is more likely wrong.
+const fewErrors = 0.1
+
+// whatToDo is the advice where the errors rule fails: a budget where few requests failed, else what fits most failures.
+func whatToDo(n *Node, out *result.Node) string {
+	ratio, _ := out.Metrics[metric.ErrorsRatio].Stat(metric.Stat{})
+	target := n.Stage.Entries()[0].Request.Target
+	if ratio > fewErrors && len(out.Errors) > 0 {
+		switch most := out.Errors[0]; most.Class {
+		case backends.TimedOut.String():
+			return fmt.Sprintf("look at `timeout` of target %s, %s, or at why the server takes longer", target.Name, source.Duration(target.Timeout))
+		case backends.Dial.String(), backends.TLS.String():
+			return fmt.Sprintf("see whether the server of target %s runs, and listens at its `url`", target.Name)
+		case backends.Write.String(), backends.ResetByPeer.String():
+			return "see the server's log: it ended connections before its replies were whole"
+		case backends.Status.String(), backends.Server.String(), backends.Cancelled.String():
+			return "see what the server says"
+		case backends.Protocol.String(), backends.Decode.String():
+			return fmt.Sprintf("see whether target %s names the right server and model", target.Name)
+		case backends.Mismatch.String():
+			return "see the outputs that the data expects, and `expect`"
+		case backends.Client.String():
+			return "raise what this machine ran out of, such as `ulimit -n`"
+		}
+	}
+	return "write a budget, such as errors.ratio < 0.1%"
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/scenario"
 )
 
 // layout is how many lanes of a pool are open when the clock starts, and how many requests each may have in flight.
@@ -30,11 +29,6 @@ func (t *trial) layout(to *target) (lanes, depth int) {
 		lanes = homes
 	}
 	return lanes, (homes + lanes - 1) / lanes * atOnce
-}
-
-// carriesSeveral reports whether one lane to a target can carry several requests, in their order.
-func carriesSeveral(t *scenario.Target) bool {
-	return t.Streaming && t.GRPC() && !t.Connections.PerRequest
 }
 
 // homes is how many slots there may be that have one request in flight each, or of sequences that have up to atOnce.

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -99,35 +98,6 @@ func (b *build) laterMetrics(checks []Check) {
 			}
 		}
 	}
-}
-
-// laterActions gathers what a backend can do before and after a stage, though not yet here.
-func (b *build) laterActions(n *Node) {
-	for _, a := range models(n.Stage) {
-		for _, k := range n.entries {
-			if k != nil && k.abilities.Has(backends.ModelControl) && k.kind.Later.Has(backends.ModelControl) {
-				b.notYet(a.Pos, fmt.Sprintf("backend %s does not load and unload models yet", k.kind.Name))
-			}
-		}
-	}
-}
-
-// modelControl refuses what no target of a stage can do before or after it.
-func (b *build) modelControl(n *Node) {
-	for _, a := range models(n.Stage) {
-		for _, k := range n.entries {
-			if k != nil && !k.abilities.Has(backends.ModelControl) {
-				b.fail(a.Pos, codeAction, "backend %s cannot load and unload models for this target", k.kind.Name)
-			}
-		}
-	}
-}
-
-// models are the actions of a stage that load and unload models.
-func models(s *scenario.Stage) []scenario.Action {
-	return slices.DeleteFunc(slices.Concat(s.Before, s.After), func(a scenario.Action) bool {
-		return a.LoadModel == "" && a.UnloadModel == ""
-	})
 }
 
 // notYet says once what cannot be run, however many nodes share the place, and not where the plan's own list has it.

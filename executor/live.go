@@ -55,7 +55,7 @@ func (l *live) Quantity(ref expression.Ref) expression.Quantity {
 		q.Need = stats.MinSamples(ref.Leaf.Stat.P)
 	}
 	a := l.of(ref)
-	if a == nil || !summed(ref.Leaf.Row) || l.until != 0 && ref.Leaf.Stat.Kind != metric.Percentile {
+	if a == nil || !ref.Leaf.Row.Summed() || l.until != 0 && ref.Leaf.Stat.Kind != metric.Percentile {
 		return q
 	}
 	sofar := *a

@@ -23,28 +23,6 @@ type Shown struct {
 	Highest float64 // closed loop: the most requests a second
 }
 
-// sentence compares what a node asked for with what the machine has shown; "" where nothing is known.
-func (m *Machine) sentence(h *health) string {
-	if m == nil {
-		return ""
-	}
-	if m.Other != "" {
-		return "The calibration that there is says nothing here: " + m.Other + "."
-	}
-	shown, ok := m.Shown[h.transport]
-	switch {
-	case !ok || h.open && shown.Rate == 0:
-		return ""
-	case h.open && h.offered > shown.Rate:
-		return fmt.Sprintf("It asked for %s, and this machine has shown no more than %s over %s.", result.Format("1/s", h.offered), result.Format("1/s", shown.Rate), h.transport)
-	case h.open:
-		return fmt.Sprintf("This machine has shown that it sends up to %s over %s on time.", result.Format("1/s", shown.Rate), h.transport)
-	case h.slots > int64(shown.Slots):
-		return fmt.Sprintf("It asked for %d requests in flight, and this machine has shown no more than %d over %s.", h.slots, shown.Slots, h.transport)
-	}
-	return fmt.Sprintf("This machine has shown that it drives up to %s over %s in a closed loop.", result.Format("1/s", shown.Highest), h.transport)
-}
-
 // Exceeded warns, at the line of each load, of what is more than the machine has shown: a rate that it has not sent on
 // time, more requests in flight than it has had; and of groups whose members ask for too much together. What comes from
 // the results of earlier stages or stands in files is not known before a run.

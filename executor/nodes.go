@@ -180,3 +180,15 @@ func (b *build) checkConnections(n *Node) {
 
 // where says in words where a thing of the plan stands.
 func where(pos source.Pos) string { return fmt.Sprintf("%d:%d", pos.Line, pos.Column) }
+
+// endless reports whether n is a level above the first of a ladder without an end.
+func (n *Node) endless() bool {
+	levels, ok := quantity(n.Stage).(scenario.Levels)
+	return ok && levels.Open && !n.first()
+}
+
+// searches reports whether the node's `while` judges trials: what is reported then holds, or there is nothing to report.
+func (n *Node) searches() bool {
+	_, is := quantity(n.Stage).(scenario.Search)
+	return is
+}

@@ -314,3 +314,6 @@ func probesTo(s load.Search, limit float64) int {
 	}
 	return len(history)
 }
+
+// tries is how often a trial is measured until it is valid.
+const tries = 3

@@ -32,7 +32,7 @@ func (b *build) share(n *Node, c *Check) {
 		if r.Node != "" {
 			at = b.byNode[r.Node]
 		}
-		if at == nil || r.Baseline || r.Model != "" || !summed(r.Leaf.Row) {
+		if at == nil || r.Baseline || r.Model != "" || !r.Leaf.Row.Summed() {
 			continue
 		}
 		if k := at.planFor(r.Place, c.Assertion); k >= 0 && (c.Planned < 0 || k < c.Planned) {
@@ -89,7 +89,7 @@ func length(spans []measure.Span, end int64) float64 {
 	for _, s := range spans {
 		total += max(min(s.To, end)-s.From, 0)
 	}
-	return seconds(total)
+	return float64(total) / 1e9
 }
 
 // weight is the share of an entry in the mix.

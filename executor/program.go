@@ -11,6 +11,8 @@
 package executor
 
 import (
+	"slices"
+
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/graph"
 	"github.com/sluice-bench/sluice/executor/measure"
@@ -118,3 +120,13 @@ type Planned struct {
 
 // first reports whether n is the first level at its point.
 func (n *Node) first() bool { return n.prev == nil }
+
+// stages are the points of a member, each once.
+func (m *Member) stages() (list []*scenario.Stage) {
+	for _, p := range m.Plays {
+		if !slices.Contains(list, p.Node.Stage) {
+			list = append(list, p.Node.Stage)
+		}
+	}
+	return list
+}

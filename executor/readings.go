@@ -178,7 +178,7 @@ func (m *readings) fill(n *Node, out *result.Node) {
 	}
 	out.Scopes, out.Series = nil, nil
 	for i, at := range m.parts.places {
-		out.Scopes = append(out.Scopes, n.scopeOf(at, m.total.Scopes[i], m.percentiles))
+		out.Scopes = append(out.Scopes, scopeOf(n, at, m.total.Scopes[i], m.percentiles))
 	}
 	for i, w := range m.parts.series {
 		out.Series = append(out.Series, storedSeries(w, m.total.Series[i]))
@@ -199,7 +199,7 @@ func (m *readings) growth() []observe.Reading {
 
 // read puts one row into the result. A row without data stands there without a value: it was asked for and not had.
 func (m *readings) read(row *metric.Row, growth []observe.Reading, out map[string]*result.Metric) {
-	if summed(row) {
+	if row.Summed() {
 		out[row.Name] = reading(row, m.total.Aggregate, m.percentiles)
 		return
 	}
@@ -225,7 +225,7 @@ func (m *readings) read(row *metric.Row, growth []observe.Reading, out map[strin
 }
 
 // scopeOf is what is stored of a part of a node. Rows that only the node as a whole has are left out.
-func (n *Node) scopeOf(at expression.Place, a *measure.Aggregate, percentiles []float64) result.Scope {
+func scopeOf(n *Node, at expression.Place, a *measure.Aggregate, percentiles []float64) result.Scope {
 	out := result.Scope{
 		Phase: at.Phase, Mix: at.Mix, Duration: seconds(a.Window), Metrics: make(map[string]*result.Metric), Errors: failures(a),
 	}
@@ -235,18 +235,12 @@ func (n *Node) scopeOf(at expression.Place, a *measure.Aggregate, percentiles []
 		}
 	}
 	for _, row := range n.Catalogue.Rows() {
-		if apart(row) && !row.Later && n.lacks(row, nil) == "" {
+		if row.OfPart() && !row.Later && n.lacks(row, nil) == "" {
 			out.Metrics[row.Name] = reading(row, a, percentiles)
 		}
 	}
 	return out
 }
-
-// apart reports whether a part of a node has a row of its own.
-func apart(row *metric.Row) bool { return summed(row) && row.Name != metric.InFlightMax }
-
-// summed reports whether a row is read from sums over requests: it is known for a part of a node as for the whole.
-func summed(row *metric.Row) bool { return row.From == metric.Sample || row.From.Counted() }
 
 // reading is a row of a, with the percentiles named.
 func reading(row *metric.Row, a *measure.Aggregate, percentiles []float64) *result.Metric {

@@ -260,7 +260,7 @@ func (n *Node) composing() []string {
 func (n *Node) lacksAt(at expression.Place, leaf metric.Leaf) string {
 	scraped := expression.Ref{Leaf: leaf}.Scraped()
 	switch {
-	case (at.Phase != "" || at.Mix != "") && !apart(leaf.Row):
+	case (at.Phase != "" || at.Mix != "") && !leaf.Row.OfPart():
 		return "it is known for the whole node only, not for a phase or an entry of the mix"
 	case at.Model != "" && (leaf.Row.From != metric.Series || scraped):
 		return `of a composing model only the server's own numbers are known, such as server.queue.mean`

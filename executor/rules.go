@@ -49,12 +49,6 @@ func (m *member) skip(n *Node) (why string, silent bool) {
 	return "", false
 }
 
-// endless reports whether n is a level above the first of a ladder without an end.
-func (n *Node) endless() bool {
-	levels, ok := quantity(n.Stage).(scenario.Levels)
-	return ok && levels.Open && !n.first()
-}
-
 // ladderEnd notes at a level whose `while` does not hold that it is the end: it is shown, and no level that the stage came to.
 func (m *member) ladderEnd(n *Node, out *result.Node, open string) {
 	more := slices.ContainsFunc(m.r.program.Nodes, func(o *Node) bool { return o.prev == n })

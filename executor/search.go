@@ -54,9 +54,6 @@ func (m *member) search(ctx context.Context, first *trial) *repeat {
 	}
 }
 
-// tries is how often a trial is measured until it is valid.
-const tries = 3
-
 // try measures at a level, again while that is not valid: what a busy client measures says nothing of the server.
 func (m *member) try(ctx context.Context, first *trial, level float64, tried *[]*judged) (p *judged) {
 	for range tries {

@@ -216,3 +216,19 @@ func (q *sequencing) passes(passes int64, entries []scenario.Entry, seed uint64)
 	}
 	return feed.Passes(passes, shares, seed)
 }
+
+// carriesSeveral reports whether one lane to a target can carry several requests, in their order.
+func carriesSeveral(t *scenario.Target) bool {
+	return t.Streaming && t.GRPC() && !t.Connections.PerRequest
+}
+
+// atOnce is how many requests of a sequence of an open loop may be in flight, so that those of all are most: one where their
+// order could be lost on the way, or the plan says so.
+func (n *Node) atOnce(most int) int {
+	for _, e := range n.Stage.Entries() {
+		if n.sequences.Serial || !carriesSeveral(e.Request.Target) {
+			return 1
+		}
+	}
+	return max(most/n.sequences.Live, 1)
+}

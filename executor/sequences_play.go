@@ -40,17 +40,6 @@ func (t *trial) sequenced(c *course) {
 	}
 }
 
-// atOnce is how many requests of a sequence of an open loop may be in flight, so that those of all are most: one where their
-// order could be lost on the way, or the plan says so.
-func (n *Node) atOnce(most int) int {
-	for _, e := range n.Stage.Entries() {
-		if n.sequences.Serial || !carriesSeveral(e.Request.Target) {
-			return 1
-		}
-	}
-	return max(most/n.sequences.Live, 1)
-}
-
 // stream is the source of a node whose requests form sequences. Its ids are given back when it has been played.
 func (t *trial) stream() *feed.Sequences {
 	q := t.node.sequences

@@ -35,7 +35,7 @@ func (h *health) summary() string {
 	if p.WaitedPool+p.DroppedPool > 0 {
 		say = append(say, h.poolSentence())
 	}
-	if s := h.machine.sentence(h); s != "" {
+	if s := h.shown(); s != "" {
 		say = append(say, s)
 	}
 	return strings.Join(say, " ")
@@ -198,4 +198,27 @@ func joinSummaries(repeats []result.Validity) string {
 		return fmt.Sprintf("In %d of %d measurements: %s", broken, len(repeats), summary)
 	}
 	return fmt.Sprintf("The first of %d measurements, the others alike: %s", len(repeats), summary)
+}
+
+// shown compares what a node asked for with what the machine has shown; "" where nothing is known.
+func (h *health) shown() string {
+	m := h.machine
+	if m == nil {
+		return ""
+	}
+	if m.Other != "" {
+		return "The calibration that there is says nothing here: " + m.Other + "."
+	}
+	shown, ok := m.Shown[h.transport]
+	switch {
+	case !ok || h.open && shown.Rate == 0:
+		return ""
+	case h.open && h.offered > shown.Rate:
+		return fmt.Sprintf("It asked for %s, and this machine has shown no more than %s over %s.", result.Format("1/s", h.offered), result.Format("1/s", shown.Rate), h.transport)
+	case h.open:
+		return fmt.Sprintf("This machine has shown that it sends up to %s over %s on time.", result.Format("1/s", shown.Rate), h.transport)
+	case h.slots > int64(shown.Slots):
+		return fmt.Sprintf("It asked for %d requests in flight, and this machine has shown no more than %d over %s.", h.slots, shown.Slots, h.transport)
+	}
+	return fmt.Sprintf("This machine has shown that it drives up to %s over %s in a closed loop.", result.Format("1/s", shown.Highest), h.transport)
 }

@@ -117,6 +117,12 @@ func (r *Row) Leaves() []string {
 // OfErrors reports whether r says how many requests failed, of all classes or of one.
 func (r *Row) OfErrors() bool { return strings.HasPrefix(r.Name, "errors.") }
 
+// Summed reports whether a row is read from sums over requests: it is known for a part of a stage as for the whole.
+func (r *Row) Summed() bool { return r.From == Sample || r.From.Counted() }
+
+// OfPart reports whether a part of a stage, a phase or an entry of its mix, has a row of its own.
+func (r *Row) OfPart() bool { return r.Summed() && r.Name != InFlightMax }
+
 // column derives the name of the row's CSV column: that of the metric, as one word. Rows without a Scale have none, and
 // none that nothing measures.
 func (r *Row) column() {
