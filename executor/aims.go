@@ -23,7 +23,7 @@ func (m *member) aim(n *Node) (a aims, why string) {
 		}
 		return v
 	}
-	switch q := quantity(n.Stage).(type) {
+	switch q := scenario.QuantityOf(n.Stage.Load).(type) {
 	case scenario.Ramp:
 		for _, s := range q.Steps {
 			a.steps = append(a.steps, load.Step{To: amount(s.To), Over: int64(s.Over), Hold: int64(s.Hold)})

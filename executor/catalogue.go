@@ -58,6 +58,9 @@ func (n *Node) inProcess() bool {
 	return slices.ContainsFunc(n.entries, func(k *kind) bool { return k != nil && k.abilities.Has(backends.SharesProcess) })
 }
 
+// Lacks says why a node cannot produce a row whatever its targets can, or "".
+func (n *Node) Lacks(r *metric.Row) string { return n.lacks(r, nil) }
+
 // lacks says why a node cannot produce a row, or "". k is what its target can do; nil: whatever it needs.
 func (n *Node) lacks(r *metric.Row, k *kind) string {
 	switch {

@@ -1,6 +1,6 @@
 package executor
 
-// Codes of the diagnostics that compiling and preparing report; source.Codes says what they mean.
+// Codes of the diagnostics that compiling reports; source.Codes says what they mean.
 const (
 	codeCycle       = "needs-cycle"
 	codeBackend     = "unknown-backend"
@@ -23,8 +23,6 @@ const (
 	codeNoLimit     = "no-error-limit"
 	codeNoDropLimit = "no-drop-limit"
 	codeNeverFull   = "never-reached-concurrency"
-	codeRequest     = "request"
-	codeBinary      = "no-binary-tensors"
 	codeNotBuilt    = "not-built-yet"
 	codeTooMany     = "too-many-nodes"
 	codeAxis        = "axis-clash"

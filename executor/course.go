@@ -56,7 +56,7 @@ func (t *trial) plot() *course {
 func (t *trial) closed(c *course) {
 	c.slots = int(t.level)
 	c.profile = load.Level(c.slots)
-	if q, ok := quantity(t.node.Stage).(scenario.Periodic); ok {
+	if q, ok := scenario.QuantityOf(t.node.Stage.Load).(scenario.Periodic); ok {
 		c.slots, c.ends = q.To, true
 		c.profile = drive.NewSteps(q.From, q.To, q.Step, q.Responses)
 		return
@@ -179,6 +179,6 @@ func (p *fromHold) Slots(t int64) int {
 
 // grows reports whether the load of a node grows by what comes back.
 func grows(n *Node) bool {
-	_, ok := quantity(n.Stage).(scenario.Periodic)
+	_, ok := scenario.QuantityOf(n.Stage.Load).(scenario.Periodic)
 	return ok
 }

@@ -175,7 +175,7 @@ stages: [{id: s, load: {concurrency: 2}, for: 100 requests, assert: [` + that + 
 		t.Fatal(err)
 	}
 	diags := checked(t, strings.ReplaceAll(plan("baseline: "+broken, that), "URL", "http://localhost:1"))
-	if d := diags[0]; !diags.HasErrors() || d.Code != codeBaseline || d.Pos.Line != 2 || d.Pos.Column != 11 || !strings.Contains(d.Summary, "is not a result that can be read") {
+	if d := diags[0]; !diags.HasErrors() || d.Code != "bad-baseline" || d.Pos.Line != 2 || d.Pos.Column != 11 || !strings.Contains(d.Summary, "is not a result that can be read") {
 		t.Errorf("a broken baseline: %+v", diags)
 	}
 }

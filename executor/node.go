@@ -195,7 +195,7 @@ func (t *trial) open() error {
 // many responses looks just then.
 func (t *trial) events() int {
 	const usual, most = 256, 4096
-	q, ok := quantity(t.node.Stage).(scenario.Periodic)
+	q, ok := scenario.QuantityOf(t.node.Stage.Load).(scenario.Periodic)
 	if !ok {
 		return usual
 	}

@@ -8,6 +8,12 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
+// Codes of the diagnostics that preparing reports; source.Codes lists their meanings.
+const (
+	codeRequest = "request"
+	codeBinary  = "no-binary-tensors"
+)
+
 // maxCalls caps the encoded requests of all stages together: they stay in memory as long as the run.
 const maxCalls = 4 << 30
 

@@ -172,7 +172,7 @@ func bothSnapshots(end, from, to observe.Snapshot) observe.Snapshot {
 func (m *readings) fill(n *Node, out *result.Node) {
 	growth := m.growth()
 	for _, row := range n.Catalogue.Rows() {
-		if !row.Later && n.lacks(row, nil) == "" {
+		if !row.Later && n.Lacks(row) == "" {
 			m.read(row, growth, out.Metrics)
 		}
 	}
@@ -235,7 +235,7 @@ func scopeOf(n *Node, at expression.Place, a *measure.Aggregate, percentiles []f
 		}
 	}
 	for _, row := range n.Catalogue.Rows() {
-		if row.OfPart() && !row.Later && n.lacks(row, nil) == "" {
+		if row.OfPart() && !row.Later && n.Lacks(row) == "" {
 			out.Metrics[row.Name] = reading(row, a, percentiles)
 		}
 	}

@@ -130,10 +130,10 @@ func loadOf(n *Node) result.Load {
 	if pool, open := scenario.Open(s.Load); open {
 		l.MaxInFlight, l.Overflow = pool.MaxInFlight, pool.Overflow
 	}
-	if p, ok := quantity(s).(scenario.Periodic); ok {
+	if p, ok := scenario.QuantityOf(s.Load).(scenario.Periodic); ok {
 		l.Periodic = &result.Periodic{From: p.From, To: p.To, Step: p.Step, Responses: p.Responses}
 	}
-	if ramp, ok := quantity(s).(scenario.Ramp); ok {
+	if ramp, ok := scenario.QuantityOf(s.Load).(scenario.Ramp); ok {
 		for _, step := range ramp.Steps {
 			l.Ramp = append(l.Ramp, result.RampStep{
 				To: step.To.Value, Over: step.Over.Seconds(), Hold: step.Hold.Seconds(), Name: step.Name,

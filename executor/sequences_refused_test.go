@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends/all"
-	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -64,22 +63,5 @@ stages:
 `)
 	if want := `ids 50 to 90 have some in common with those of stage "a"`; !strings.Contains(got, want) || strings.Count(got, "have some in common") != 1 {
 		t.Errorf("%s", got)
-	}
-}
-
-// TestStatefulModels: what a model says of itself is compared with what is sent.
-func TestStatefulModels(t *testing.T) {
-	t.Parallel()
-	s := serve(t, builtin.Config{})
-	for model, want := range map[string]string{
-		"sequence_acc":                                   `model "sequence_acc" keeps state between those of a sequence`,
-		"slow}, defaults: {sequences: {}":                `model "slow" says that it keeps no state`,
-		"sequence_acc_string}, defaults: {sequences: {}": "",
-	} {
-		p := compile(t, `{version: 1, target: {backend: kserve, url: "URL", model: `+model+`}, stages: [{id: s, load: {concurrency: 1}, for: 2 requests}]}`, s.HTTPURL())
-		r, diags := p.Run(t.Context(), Env{})
-		if text := fmt.Sprint(diags); want == "" && (len(diags) > 0 || r.Verdict != "pass") || !strings.Contains(text, want) {
-			t.Errorf("%s: %s, %v", model, r.Verdict, diags)
-		}
 	}
 }
