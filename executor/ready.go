@@ -75,7 +75,7 @@ func (r *runner) probe(ctx context.Context, t *target, call *backends.Call, ids 
 // long the others take.
 func counts(s *backends.Sample) bool {
 	switch {
-	case s.Class == backends.Status && s.Status == unavailable[0]: // over HTTP a refusal is a response
+	case s.Status == unavailable[0]: // over HTTP a refusal is a response, also one that ends with the time
 		return false
 	case s.Responses > 0:
 		return true
@@ -110,6 +110,9 @@ func (r *runner) ask(ctx context.Context, t *target, call *backends.Call, ids *f
 	}
 	*sent++
 	lane.Send(0, call, fields, s)
+	if ctx.Err() != nil { // its cancel may have come before there was a request
+		lane.Cancel(0, s.Gen, backends.CauseTimeout)
+	}
 	for {
 		slot, done := lane.Recv()
 		if slot != backends.None == done { // its answer, or the end
