@@ -2,6 +2,10 @@
 # What Sluice costs and how punctual it is, beside wrk and a bare grpc-go loop, in a table with the bars it is held to.
 #
 #   testdata/bench/run.sh [--quick] [--only http,grpc,open,start,memory]
+#   testdata/bench/run.sh --quick --old REVISION
+#
+# The second form compares this tree with another revision of it: fifteen pairs of turns for each figure, with the 95%
+# interval of their ratio, in about ten minutes.
 #
 # Quick takes under three minutes; the whole about six. Figures mean something on a machine with nothing else to do;
 # ratios hold elsewhere too. Needs: go, wrk.
@@ -9,10 +13,22 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 command -v wrk >/dev/null || { echo "wrk is not installed (Debian: apt-get install wrk)" >&2; exit 1; }
 bin=$(mktemp -d)
-trap 'rm -rf "$bin"' EXIT
+trap 'rm -rf "$bin"; git worktree prune' EXIT
 cd "$here/../.."
 CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o "$bin/sluice" ./cmd/sluice
 for program in refserver grpcloop speed; do
   go build -o "$bin/$program" "./testdata/bench/$program"
 done
-"$bin/speed" -bin "$bin" "$@"
+options=()
+while [ $# -gt 0 ]; do
+  if [ "$1" = --old ]; then
+    git worktree add --quiet --detach "$bin/tree" "$2"
+    (cd "$bin/tree" && CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o "$bin/old" ./cmd/sluice)
+    options+=(-old "$bin/old")
+    shift
+  else
+    options+=("$1")
+  fi
+  shift
+done
+"$bin/speed" -bin "$bin" "${options[@]}"

@@ -144,8 +144,16 @@ output: {formats: [json]}
 // loop is here to make).
 const invalid = 5
 
+// program returns the path of the Sluice that is measured.
+func (b *bench) program() string { return filepath.Join(b.bin, "sluice") }
+
 // sluice runs a plan and makes sure that no request failed.
 func (b *bench) sluice(url, load, extent string) (cost, error) {
+	return b.sluiceOf(b.program(), url, load, extent)
+}
+
+// sluiceOf does the same with another program.
+func (b *bench) sluiceOf(program, url, load, extent string) (cost, error) {
 	file, out := filepath.Join(b.work, "plan.yaml"), filepath.Join(b.work, "result")
 	if err := os.WriteFile(file, fmt.Appendf(nil, plan, url, load, extent), 0o600); err != nil {
 		return cost{}, err
@@ -153,7 +161,7 @@ func (b *bench) sluice(url, load, extent string) (cost, error) {
 	if err := os.RemoveAll(out); err != nil {
 		return cost{}, err
 	}
-	c, err := b.measure(exec.Command(filepath.Join(b.bin, "sluice"), "run", file, "--out", out), invalid)
+	c, err := b.measure(exec.Command(program, "run", file, "--out", out), invalid)
 	if err != nil {
 		return c, err
 	}

@@ -151,6 +151,11 @@ func median(list []cost, of func(cost) float64) float64 {
 	for i, c := range list {
 		values[i] = of(c)
 	}
+	return middle(values)
+}
+
+// middle returns the median of the values and sorts them.
+func middle(values []float64) float64 {
 	slices.Sort(values)
 	if n := len(values); n%2 == 0 {
 		return (values[n/2-1] + values[n/2]) / 2

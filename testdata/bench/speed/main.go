@@ -20,6 +20,7 @@ import (
 // bench is what every measurement needs.
 type bench struct {
 	bin    string // folder of the built programs
+	old    string // the other Sluice, for versions; "": there is none
 	work   string // a folder that is thrown away
 	server *server
 	out    *table
@@ -33,26 +34,35 @@ type bench struct {
 var steps = []struct {
 	name string
 	run  func(*bench) error
-}{{"http", (*bench).http}, {"grpc", (*bench).grpc}, {"open", (*bench).open}, {"start", (*bench).start}, {"memory", (*bench).memory}}
+}{
+	{"http", (*bench).http},
+	{"grpc", (*bench).grpc},
+	{"open", (*bench).open},
+	{"start", (*bench).start},
+	{"memory", (*bench).memory},
+	{"versions", (*bench).versionsStep},
+}
 
 func main() {
 	bin := flag.String("bin", "", "folder with sluice, refserver and grpcloop")
+	old := flag.String("old", "", "another Sluice, which the step versions compares with")
 	quick := flag.Bool("quick", false, "shorter turns and fewer requests")
-	only := flag.String("only", "", "steps, separated by commas: http,grpc,open,start,memory")
+	only := flag.String("only", "", "steps, separated by commas: http,grpc,open,start,memory,versions;\n"+
+		"default: all but the last, or with -old the last alone")
 	flag.Parse()
-	if err := run(*bin, *quick, *only); err != nil {
+	if err := run(*bin, *old, *quick, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "speed:", err)
 		os.Exit(1)
 	}
 }
 
-func run(bin string, quick bool, only string) (err error) {
+func run(bin, old string, quick bool, only string) (err error) {
 	work, err := os.MkdirTemp("", "speed-*")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	b := &bench{bin: bin, work: work, out: &table{}, rounds: 7, each: 4 * time.Second, paced: 10 * time.Second, many: 5_000_000}
+	b := &bench{bin: bin, old: old, work: work, out: &table{}, rounds: 7, each: 4 * time.Second, paced: 10 * time.Second, many: 5_000_000}
 	if quick {
 		b.rounds, b.each, b.paced, b.many = 5, 2*time.Second, 4*time.Second, 500_000
 	}
@@ -65,8 +75,14 @@ func run(bin string, quick bool, only string) (err error) {
 	fmt.Printf("%d cores; %s per turn, %d pairs of turns, who goes first changing; medians, ratios by pair (least–most); CPU is that of whole processes, start-up included, for "+
 		"both of a pair; load of this machine by others: see the last column\n",
 		runtime.NumCPU(), b.each, b.rounds)
+	if only == "" {
+		only = "http,grpc,open,start,memory"
+		if old != "" {
+			only = "versions"
+		}
+	}
 	for _, s := range steps {
-		if only != "" && !strings.Contains(","+only+",", ","+s.name+",") {
+		if !strings.Contains(","+only+",", ","+s.name+",") {
 			continue
 		}
 		if err := s.run(b); err != nil {
