@@ -151,7 +151,7 @@ func TestGuideCommands(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(plansDir)); err != nil {
 		t.Fatal(err)
 	}
-	if commands := tour(t, dir, string(text)); commands < 12 {
+	if commands := tour(t, dir, "plans/README.md", string(text)); commands < 12 {
 		t.Errorf("the guide has %d commands", commands)
 	}
 }
