@@ -43,19 +43,19 @@ const None = -1
 
 // Limits says how a lane may be driven.
 type Limits struct {
-	Depth  int  // requests in flight on one lane
-	Inline int  // largest Call.Size that Send passes without blocking on an idle slot; 0: always hand over
-	Holds  bool // the lanes keep their goroutine's processor while they wait, as LaneOptions.Hold allows
+	Depth        int  // requests in flight on one lane
+	Inline       int  // largest Call.Size that Send passes without blocking on an idle slot; 0: always hand over
+	BlocksThread bool // the lanes keep their goroutine's processor while they wait, as LaneOptions.MaxBlocked allows
 }
 
 // LaneOptions are the executor's wishes for the lanes of one node.
 type LaneOptions struct {
 	Depth int // wanted depth; the lane may give less
-	// Hold is how many goroutines may keep their processors while they wait for the server; 0: none may. One drives each lane,
+	// MaxBlocked is how many goroutines may keep their processors while they wait for the server; 0: none may. One drives each lane,
 	// Send and then Recv. Where they are fewer than the lanes wanted, these may be put together: lane i of Hold is then those
 	// that are i modulo Hold, a slot each.
-	Hold    int
-	Largest int // size of the largest call, bytes, where Hold is not 0: one that blocks would hold up all of a lane's slots
+	MaxBlocked  int
+	LargestCall int // size of the largest call, bytes, where Hold is not 0: one that blocks would hold up all of a lane's slots
 }
 
 // Call is an encoded request. Immutable. Holes are fixed-width places in Head that Send fills per request.

@@ -79,7 +79,7 @@ type Sequence struct {
 type Expect struct {
 	Status  []int    // statuses that count as ok; nil: 200 (gRPC: 0)
 	Outputs []Tensor // compared by name; those not named are not looked at
-	Of      string   // where they stand, for whoever reads of a miss; "": Row says it
+	Source  string   // where they stand, for whoever reads of a miss; "": Row says it
 	Fields  []Field  // values that the reply holds besides tensors
 	Share   Share    // of the replies whose outputs and fields are compared
 	// Tolerances for floats: |got-want| <= Absolute + Relative*|want|. Both 0: bit for bit.

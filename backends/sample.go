@@ -24,7 +24,7 @@ type Sample struct {
 	// BytesReceived counts reply bytes, head included.
 	BytesReceived int64
 	Sequence      uint64 // id of the sequence that it is a request of; 0: of none
-	Begun         int64  // of the last request of a sequence: when the first was due
+	SequenceDue   int64  // of the last request of a sequence: when the first was due
 	Row, Items    uint32
 	Responses     uint32 // an empty message that only says that nothing more comes is none
 	Status        int32  // HTTP or gRPC code
@@ -97,9 +97,9 @@ func (s *Sample) BoundSend() {
 	}
 }
 
-// Ended gives the sample of a request that we cancel at time at what follows from why. Whether it was sent is the caller's to know: Send
+// SetCancelled gives the sample of a request that we cancel at time at what follows from why. Whether it was sent is the caller's to know: Send
 // may still be writing SendEnd.
-func (s *Sample) Ended(why Cause, at int64, sent bool) {
+func (s *Sample) SetCancelled(why Cause, at int64, sent bool) {
 	s.LastByte, s.Class, s.Note = at, Stopped, s.Note[:0]
 	s.Flags |= Incomplete
 	if why == CauseTimeout || why == CauseInactivity {
@@ -164,7 +164,7 @@ const (
 	Incomplete                      // still open when the drain ended
 	Coalesced                       // some of its events carry EventCoalesced
 	NoFinal                         // responses came, and it ended without the final one
-	Part                            // no finished request: the events of one that goes on (Lane.Recv)
+	Partial                         // no finished request: the events of one that goes on (Lane.Recv)
 	SequenceStart                   // the first request of its sequence
 	SequenceEnd                     // the last request of its sequence
 	Closing                         // not of the load: it ended a sequence that could not go on, and is in no number
@@ -195,11 +195,11 @@ const (
 	Server
 	Client
 	Stopped
-	classes
+	classCount
 )
 
 // ClassNames are the words of the classes in plans and artifacts, by ErrorClass. "ok" and "stopped" are no failures.
-var ClassNames = [classes]string{
+var ClassNames = [classCount]string{
 	"ok", "dial", "tls", "write", "timeout", "reset", "status", "protocol", "decode", "mismatch", "cancelled",
 	"server", "client", "stopped",
 }

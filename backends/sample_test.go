@@ -19,11 +19,11 @@ func TestOverdue(t *testing.T) {
 		{CauseStop, Sample{SendEnd: 5}, Stopped, ""},
 	} {
 		s := &c.sample
-		s.Ended(c.why, 9, s.SendEnd != 0)
+		s.SetCancelled(c.why, 9, s.SendEnd != 0)
 		if s.Class != c.class || string(s.Note) != c.note || s.LastByte != 9 {
 			t.Errorf("%v %+v: class %v, note %q, want %v, %q", c.why, c.sample, s.Class, s.Note, c.class, c.note)
 		}
-		note := testing.AllocsPerRun(10, func() { s.Ended(c.why, 9, s.SendEnd != 0) })
+		note := testing.AllocsPerRun(10, func() { s.SetCancelled(c.why, 9, s.SendEnd != 0) })
 		if note != 0 {
 			t.Errorf("%s: %v allocations", c.note, note)
 		}

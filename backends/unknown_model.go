@@ -5,7 +5,7 @@ import "fmt"
 // UnknownModelError is the error of a server that is live and does not know a model, or a version of it: waiting does not help.
 type UnknownModelError struct {
 	Model, Version string   // Version "": the model as a whole
-	Said           string   // in the server's words; "": it said no more
+	ServerText     string   // in the server's words; "": it said no more
 	Known          []string // the models, or the versions of the model, that the server has; nil: it does not say
 }
 
@@ -14,8 +14,8 @@ func (e *UnknownModelError) Error() string {
 	if e.Version != "" {
 		text = fmt.Sprintf("the server does not know version %s of model %q", e.Version, e.Model)
 	}
-	if e.Said != "" {
-		text += ": " + e.Said
+	if e.ServerText != "" {
+		text += ": " + e.ServerText
 	}
 	return text
 }

@@ -8,7 +8,7 @@ package backends
 type Wire interface {
 	// Begin starts a request and gives the bytes that send c for slot: a head with f's values in its holes, which is
 	// the wire's own and valid until the next Begin, and the shared body pieces, which nobody may change. s belongs to
-	// the wire until Feed or EOF reports the slot as finished. A nil head of a Talker: the server does not take such a request,
+	// the wire until Feed or EOF reports the slot as finished. A nil head of a ConnWire: the server does not take such a request,
 	// as Why says.
 	Begin(slot int, c *Call, f Fields, s *Sample) (head []byte, body [][]byte)
 	// Feed takes what one read brought at time at. It returns the slot that finished (or None), how many bytes of b
@@ -37,21 +37,21 @@ const (
 	NextFull               // the sample's Events are full: once they are drained, Feed goes on with the rest of b
 )
 
-// Talker is a Wire of a protocol whose connections carry bytes that belong to no request: what both sides say at first, and
+// ConnWire is a Wire of a protocol whose connections carry bytes that belong to no request: what both sides say at first, and
 // what has to be answered at any time. Feed takes all that it is given, as what follows a reply is the connection's.
-type Talker interface {
+type ConnWire interface {
 	Wire
-	// Hello gives what the client says first.
-	Hello() []byte
-	// Hear takes what came while no request was in flight. NextKeep: the connection can carry requests. NextMore: not yet.
+	// Preface gives what the client says first.
+	Preface() []byte
+	// FeedIdle takes what came while no request was in flight. NextKeep: the connection can carry requests. NextMore: not yet.
 	// NextClose: not any more. NextBroken: the server does not speak the protocol, or broke it.
-	Hear(b []byte) Next
-	// Why is what the server broke, or what it said when it went; "" where it did neither.
-	Why() string
-	// Owes reports, after Hear and Feed, whether there is something to be written: answers, or what the server did not take
+	FeedIdle(b []byte) Next
+	// CloseReason is what the server broke, or what it said when it went; "" where it did neither.
+	CloseReason() string
+	// WantsWrite reports, after Hear and Feed, whether there is something to be written: answers, or what the server did not take
 	// before of the request in flight.
-	Owes() bool
-	// Answer gives it, in the form of Begin; part says that a part of the request is in it. It is called when what was given
+	WantsWrite() bool
+	// PendingWrite gives it, in the form of Begin; part says that a part of the request is in it. It is called when what was given
 	// before has been written.
-	Answer() (head []byte, body [][]byte, part bool)
+	PendingWrite() (head []byte, body [][]byte, part bool)
 }

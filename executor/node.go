@@ -38,7 +38,7 @@ type trial struct {
 	calls    [][]*backends.Call // by entry
 	releases []backends.Release
 	pools    []drive.Pool
-	holds    bool // the lanes keep their processors: backends.Limits.Holds
+	holds    bool // the lanes keep their processors: backends.Limits.BlocksThread
 	rings    *measure.Rings
 	folder   *measure.Folder
 	keeper   Recorder // of its samples; nil: nobody keeps them
@@ -160,12 +160,12 @@ func (t *trial) open() error {
 	rings, events := 0, 0
 	for _, to := range t.in.pools {
 		n, depth := t.layout(to)
-		lanes, limits, err := to.conn.Lanes(t.r.stops.waiting, n, backends.LaneOptions{Depth: depth, Hold: t.mayHold(), Largest: t.largest()})
+		lanes, limits, err := to.conn.Lanes(t.r.stops.waiting, n, backends.LaneOptions{Depth: depth, MaxBlocked: t.mayHold(), LargestCall: t.largest()})
 		if err != nil {
 			t.leave()
 			return fmt.Errorf("open %d connections: %w%s", n, err, connectHint(err, to.plan.TLS))
 		}
-		t.holds = limits.Holds
+		t.holds = limits.BlocksThread
 		p := drive.Pool{Lanes: lanes, Limits: limits, Most: to.shared(t.course.slots), Timeout: int64(to.plan.Timeout), InProcess: abilities(to.kind, to.plan).Has(backends.SharesProcess)}
 		if to.plan.Streaming {
 			p.Inactivity, events = int64(to.plan.InactivityTimeout), t.events()

@@ -183,11 +183,11 @@ func (b *bench) lanes(n int) ([]backends.Lane, error) {
 	defer cancel()
 	o, ask := backends.LaneOptions{Depth: b.s.depth()}, n
 	if b.s.Hold {
-		o.Depth, o.Hold, ask = 1, n, n*b.s.depth()
+		o.Depth, o.MaxBlocked, ask = 1, n, n*b.s.depth()
 	}
 	lanes, limits, err := b.conn.Lanes(ctx, ask, o)
-	if err == nil && limits.Holds != (b.s.Hold && b.server.TLS == nil && runtime.GOOS == "linux") {
-		b.t.Errorf("the lanes hold: %v", limits.Holds)
+	if err == nil && limits.BlocksThread != (b.s.Hold && b.server.TLS == nil && runtime.GOOS == "linux") {
+		b.t.Errorf("the lanes hold: %v", limits.BlocksThread)
 	}
 	if err == nil && (len(lanes) != n || limits.Depth < b.s.depth()) {
 		b.t.Errorf("%d lanes of depth %d, wanted %d of %d", len(lanes), limits.Depth, n, b.s.depth())

@@ -56,9 +56,9 @@ func (g *grpcCheck) streamed(e *expectation, pieces [][]byte, sample *backends.S
 	s := &g.scan
 	for s.Begin(pieces); s.Next() && what == ""; {
 		if s.Is(2) {
-			s.Enter()
+			s.EnterMessage()
 			what = g.response(e, sample)
-			s.Leave()
+			s.LeaveMessage()
 		}
 	}
 	return what
@@ -87,9 +87,9 @@ func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 		case s.Field == 3:
 			g.id = s.Append(g.id[:0])
 		case s.Field == 5:
-			s.Enter()
+			s.EnterMessage()
 			size, what := g.output(e)
-			s.Leave()
+			s.LeaveMessage()
 			if what != "" {
 				return what
 			}
@@ -153,7 +153,7 @@ func (g *grpcCheck) unlikeValues(elsewhere bool) string {
 // contents counts the values of an InferTensorContents, of whatever type.
 func (g *grpcCheck) contents() (n int64) {
 	s := &g.scan
-	s.Enter()
+	s.EnterMessage()
 	for s.Next() {
 		g.texts = g.texts || s.Field == contentsField[backends.Bytes]
 		switch {
@@ -167,7 +167,7 @@ func (g *grpcCheck) contents() (n int64) {
 			n += int64(s.Varints())
 		}
 	}
-	s.Leave()
+	s.LeaveMessage()
 	return n
 }
 

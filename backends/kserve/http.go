@@ -57,7 +57,7 @@ func (c *HTTP) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]back
 	}
 	lanes, limits, err := netlane.Dial(ctx, netlane.Options{
 		Network: c.end.network, Address: c.end.address, TLS: c.end.tls, Clock: c.clock, ConnectTimeout: c.target.ConnectTimeout,
-		Hold: o.Hold, Largest: o.Largest, PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
+		MaxBlocked: o.MaxBlocked, LargestCall: o.LargestCall, PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
 	}, n)
 	if c.end.secure { // else there is nothing but TCP to it
 		err = c.known.astray(&c.end, c.target.URL, "connect to "+c.end.address, err)

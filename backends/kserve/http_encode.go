@@ -75,7 +75,7 @@ func (c *HTTP) call(r *backends.Request, path string, prefix holes, body [][]byt
 		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers, Prefix: prefix.bytes, Holes: prefix.list, Body: body,
 	}
 	if name := c.target.Compression; name != "" {
-		if q.Coding, err = coding.Front(name, len(q.Prefix), q.Body); err != nil {
+		if q.Coding, err = coding.WithPrefix(name, len(q.Prefix), q.Body); err != nil {
 			return nil, err
 		}
 		q.Body = [][]byte{q.Coding.After}

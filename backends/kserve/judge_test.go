@@ -295,7 +295,7 @@ func TestLengthOfEveryReply(t *testing.T) {
 // packed is a reply in a coding, of which the client asks for the first most bytes at a time.
 func packed(t *testing.T, status int, name, coded, text string) string {
 	t.Helper()
-	s, err := coding.Back(coded, 0, [][]byte{[]byte(text)})
+	s, err := coding.WithSuffix(coded, 0, [][]byte{[]byte(text)})
 	if err != nil {
 		t.Fatal(err)
 	}

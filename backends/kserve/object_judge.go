@@ -50,7 +50,7 @@ func (j *objectJudge) Data(c *backends.Call, b []byte, at int64, s *backends.Sam
 			j.event(c, at, s)
 		}
 	}
-	if over = j.events.Long() && !j.ended; over && !j.failed {
+	if over = j.events.TooLong() && !j.ended; over && !j.failed {
 		j.c.fail(s, backends.Decode, "an event of the stream is longer than "+strconv.Itoa(sse.MaxEvent>>20)+" MiB", nil)
 		j.failed, j.at = true, at
 	}

@@ -159,7 +159,7 @@ func TestLongEvents(t *testing.T) {
 			{"data: {\"error\":\"boom\"}\n\n" + long, backends.Server, 0},
 		} {
 			j := &objectJudge{}
-			j.events.Most = 100
+			j.events.Limit = 100
 			s := feed(j, eventReply("", c.text), size, nil)
 			if s.Class != c.class || int32(s.Responses) != c.responses || c.class == backends.Decode && string(s.Note) != "an event of the stream is longer than 64 MiB" {
 				t.Errorf("%q in pieces of %d: %v %q, %d responses", c.text, size, s.Class, s.Note, s.Responses)

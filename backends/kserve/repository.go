@@ -53,11 +53,11 @@ func Absent(list []IndexedModel, model, version, said string, err error) error {
 	case state != "":
 		return fmt.Errorf("model %s: %s: %w", model, state, err)
 	case ready:
-		return &backends.UnknownModelError{Model: model, Version: version, Said: said, Known: versions}
+		return &backends.UnknownModelError{Model: model, Version: version, ServerText: said, Known: versions}
 	case slices.Contains(names, model):
 		return err
 	}
-	return &backends.UnknownModelError{Model: model, Said: said, Known: names}
+	return &backends.UnknownModelError{Model: model, ServerText: said, Known: names}
 }
 
 // saysUnknown are parts of what servers say of a model that they do not know, with other codes than those for "not found".

@@ -161,7 +161,7 @@ func expect(r *backends.Request, shared *Places) *expectation {
 	e := &expectation{shared: shared, asked: r.Outputs, body: r.Body != nil, model: newModelReply(r)}
 	if x := r.Expect; x != nil {
 		e.statuses, e.outputs, e.relative, e.absolute = x.Status, x.Outputs, x.Relative, x.Absolute
-		e.fields, e.share, e.of = wantedFields(x.Fields), x.Share, x.Of
+		e.fields, e.share, e.of = wantedFields(x.Fields), x.Share, x.Source
 	}
 	return e
 }

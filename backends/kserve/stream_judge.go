@@ -45,9 +45,9 @@ func (j *streamJudge) Read(pieces [][]byte) (m grpcraw.Message) {
 			}
 		case s.Is(2):
 			answers = true
-			s.Enter()
+			s.EnterMessage()
 			outputs += j.response(s, &m)
-			s.Leave()
+			s.LeaveMessage()
 		}
 	}
 	m.Broken = s.Err() != nil || !answers && m.Error == nil
@@ -63,11 +63,11 @@ func (j *streamJudge) response(s *protow.Scanner, m *grpcraw.Message) (outputs i
 			j.id = s.Append(j.id[:0])
 			m.ID, m.Named = number(j.id)
 		case s.Is(4):
-			s.Enter()
+			s.EnterMessage()
 			if last, ok := j.final(s); ok {
 				m.Final = last
 			}
-			s.Leave()
+			s.LeaveMessage()
 		case s.Is(5):
 			outputs++
 		}
@@ -83,11 +83,11 @@ func (j *streamJudge) final(s *protow.Scanner) (last, ok bool) {
 			j.key = s.Append(j.key[:0])
 			ok = string(j.key) == isFinal
 		case s.Is(2):
-			s.Enter()
+			s.EnterMessage()
 			for s.Next() {
 				last = last || s.Field == 1 && s.Varint == 1
 			}
-			s.Leave()
+			s.LeaveMessage()
 		}
 	}
 	return last, ok

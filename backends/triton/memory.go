@@ -18,8 +18,8 @@ type memory struct {
 
 // source is where regions come from.
 type source interface {
-	// Room reports that there is not as much, before any of it is taken.
-	Room(size int64) error
+	// CheckFree reports that there is not as much, before any of it is taken.
+	CheckFree(size int64) error
 	// Make makes a region, all zero. The name is its own.
 	Make(name string, size int64) (region, error)
 }

@@ -20,8 +20,8 @@ func systemMemory() *memory {
 
 type system struct{}
 
-// Room implements source.
-func (system) Room(size int64) error { return shm.Room(size) }
+// CheckFree implements source.
+func (system) CheckFree(size int64) error { return shm.CheckFree(size) }
 
 // Make implements source.
 func (system) Make(name string, size int64) (region, error) {

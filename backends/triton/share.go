@@ -196,7 +196,7 @@ func (s *share) outputSize(name string, items int64) int64 {
 // room says at once, and what to do, where the memory is not to be had.
 func (s *share) room(input, output int64) error {
 	all := page(input) + page(output)*int64(s.count)
-	if err := s.memory.Room(all); err != nil {
+	if err := s.memory.CheckFree(all); err != nil {
 		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower `output_size`, `max_in_flight` or the data, or %s", err, input, output, s.count, s.memory.more)
 	}
 	return nil

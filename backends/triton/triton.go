@@ -33,7 +33,7 @@ func Kind() backends.Kind {
 
 // absent is what this binary was built without.
 func absent() map[backends.Ability]string {
-	if why := cuda.Missing(); why != "" {
+	if why := cuda.MissingReason(); why != "" {
 		return map[backends.Ability]string{backends.CUDAShm: why}
 	}
 	return nil

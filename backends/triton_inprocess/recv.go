@@ -103,7 +103,7 @@ func (l *lane) end() {
 	}
 	switch {
 	case why != 0:
-		s.Ended(why, l.conn.clock.Now(), s.SendEnd != 0)
+		s.SetCancelled(why, l.conn.clock.Now(), s.SendEnd != 0)
 	case l.err != nil:
 		l.refuse(l.err)
 	}

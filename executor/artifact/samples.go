@@ -212,7 +212,7 @@ type part struct {
 // keep writes one sample. What came in parts is joined first.
 func (k *Kept) keep(x *backends.Sample) error {
 	key := uint64(x.Lane)<<16 | uint64(x.Slot)
-	if x.Flags&backends.Part != 0 {
+	if x.Flags&backends.Partial != 0 {
 		if k.parts == nil {
 			k.parts = make(map[uint64]*part)
 		}

@@ -106,10 +106,10 @@ func TestSamplesOfParts(t *testing.T) {
 		return list
 	}
 	got := kept(t, SamplesOptions{Table: "csv"}, Trial{Node: "s"}, nil,
-		backends.Sample{Lane: 2, Gen: 1, Flags: backends.Part, Events: events(1, 2)}, // its request never ended
-		backends.Sample{Lane: 2, Gen: 2, Flags: backends.Part, Events: events(3, 4)},
-		backends.Sample{Lane: 3, Gen: 2, Flags: backends.Part, Events: events(7)},
-		backends.Sample{Lane: 2, Gen: 2, Flags: backends.Part, Events: events(5)},
+		backends.Sample{Lane: 2, Gen: 1, Flags: backends.Partial, Events: events(1, 2)}, // its request never ended
+		backends.Sample{Lane: 2, Gen: 2, Flags: backends.Partial, Events: events(3, 4)},
+		backends.Sample{Lane: 3, Gen: 2, Flags: backends.Partial, Events: events(7)},
+		backends.Sample{Lane: 2, Gen: 2, Flags: backends.Partial, Events: events(5)},
 		backends.Sample{Lane: 2, Gen: 2, Events: events(6), Responses: 4},
 		backends.Sample{Lane: 2, Gen: 3, Events: events(9), Responses: 1},
 	)

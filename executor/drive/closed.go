@@ -34,7 +34,7 @@ func Closed(ctx context.Context, p load.Profile, src feed.Source, pools []Pool, 
 		cl.slots[i].floor.Store(o.Start)
 		workers[i] = worker{closed: cl, home: &cl.slots[i]}
 	}
-	if len(pools) == 1 && pools[0].Limits.Holds && o.Sequences == nil && cl.steps == nil {
+	if len(pools) == 1 && pools[0].Limits.BlocksThread && o.Sequences == nil && cl.steps == nil {
 		for _, l := range cl.pools[0].lines {
 			l.goOn = func(sl *slot) bool { return workers[sl.index].goOn(sl) }
 		}

@@ -26,7 +26,7 @@ func (w *world) closed() []Pool {
 		return one(w.given(), inline)
 	}
 	pool := w.share(len(w.lanes), 1)
-	pool.Limits.Holds = true
+	pool.Limits.BlocksThread = true
 	return []Pool{pool}
 }
 

@@ -14,7 +14,7 @@ import (
 //	sends      who has a request puts it into the queue; who finds nobody sending there sends all that the queue holds. So
 //	           requests go out in the order in which they were queued, nobody waits, and a Send never blocks (backends.Lane)
 //	receives   one goroutine, the reader, that gives each reply to its slot's own; or, where the lane keeps the reader's processor
-//	           (backends.Limits.Holds), does itself what follows
+//	           (backends.Limits.BlocksThread), does itself what follows
 type line struct {
 	lane  backends.Lane
 	slots []*slot // by place

@@ -67,7 +67,7 @@ func (q *sequence) enter(s *backends.Sample, t *feed.Turn) {
 		s.Flags |= backends.SequenceStart
 	}
 	if t.Fields.End && s.Flags&backends.Closing == 0 {
-		s.Begun = q.begun
+		s.SequenceDue = q.begun
 		s.Flags |= backends.SequenceEnd
 	}
 }

@@ -51,8 +51,8 @@ func (w *world) checkSequences(t *testing.T, p Played) {
 			t.Errorf("slot %d: a request of %d, which is open %t, on %d", s.Lane, s.Sequence, open, home[s.Sequence])
 		}
 		if s.Flags&backends.SequenceEnd != 0 {
-			if ends++; s.Begun != begun[s.Sequence] {
-				t.Errorf("sequence %d began at %d, says its end, not %d", s.Sequence, begun[s.Sequence], s.Begun)
+			if ends++; s.SequenceDue != begun[s.Sequence] {
+				t.Errorf("sequence %d began at %d, says its end, not %d", s.Sequence, begun[s.Sequence], s.SequenceDue)
 			}
 			delete(begun, s.Sequence)
 		}

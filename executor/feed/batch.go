@@ -111,7 +111,7 @@ func (b *builder) join(rows []row) (backends.Request, error) {
 	}
 	req.Expect = expectation(b.request.Expect, outputs)
 	if req.Expect != nil && req.Expect.Outputs != nil {
-		req.Expect.Of = standing(rows)
+		req.Expect.Source = standing(rows)
 	}
 	return req, nil
 }

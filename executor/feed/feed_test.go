@@ -148,7 +148,7 @@ func TestWhereItStands(t *testing.T) {
 		built, diags := Build(files(t, c.files...), &scenario.Request{Batch: 1}, signature(true, 8, port("a", backends.FP32, 1)), 0)
 		var got []string
 		for _, r := range built.Requests {
-			got = append(got, r.Expect.Of)
+			got = append(got, r.Expect.Source)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%v: %v\n%s", c.files, diags, diff)
@@ -165,7 +165,7 @@ func TestExpectedOutputs(t *testing.T) {
 	}
 	want := &backends.Expect{
 		Outputs: []backends.Tensor{{Name: "OUT", Type: backends.FP32, Shape: []int64{2, 1}, Data: floats(10, 20)}},
-		Of:      "data.json, row 0 and those after it",
+		Source:  "data.json, row 0 and those after it",
 	}
 	if diff := cmp.Diff(want, built.Requests[0].Expect); diff != "" {
 		t.Error(diff)

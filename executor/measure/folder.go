@@ -94,7 +94,7 @@ func (f *Folder) Drain(now int64) (folded int) {
 	for i := range f.c.Rings.lanes {
 		l := &f.c.Rings.lanes[i]
 		for s := l.full.pop(); s != nil; s = l.full.pop() {
-			if s.Flags&backends.Part != 0 {
+			if s.Flags&backends.Partial != 0 {
 				f.streams.part(s)
 				f.keep(s)
 				l.spare.push(s)

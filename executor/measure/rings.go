@@ -80,7 +80,7 @@ func (r *Rings) Part(lane int, s *backends.Sample) bool {
 		return false
 	}
 	p.Due, p.N, p.Lane, p.Slot, p.Gen, p.Entry = s.Due, s.N, s.Lane, s.Slot, s.Gen, s.Entry
-	p.Flags = s.Flags | backends.Part
+	p.Flags = s.Flags | backends.Partial
 	p.Events, s.Events = s.Events, p.Events[:0]
 	l.full.push(p)
 	return true

@@ -34,7 +34,7 @@ var extracts = [...]struct {
 	{"first_response", func(s *backends.Sample) (int64, bool) {
 		return s.FirstByte - s.SendStart, answered(s) && s.FirstByte != 0
 	}},
-	{"sequences.latency", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.Begun, ended(s) }},
+	{"sequences.latency", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.SequenceDue, ended(s) }},
 	{"client.turnaround", func(s *backends.Sample) (int64, bool) {
 		return s.SendStart - s.Free, s.Flags&backends.Followed != 0 && s.SendStart != 0
 	}},

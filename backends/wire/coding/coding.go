@@ -41,13 +41,13 @@ type Stream struct {
 	shift         [32]uint32
 }
 
-// Front makes a stream whose first part bytes change.
-func Front(name string, part int, rest [][]byte) (*Stream, error) {
+// WithPrefix makes a stream whose first part bytes change.
+func WithPrefix(name string, part int, rest [][]byte) (*Stream, error) {
 	return newStream(name, part, rest, true)
 }
 
-// Back makes a stream whose last part bytes change.
-func Back(name string, part int, rest [][]byte) (*Stream, error) {
+// WithSuffix makes a stream whose last part bytes change.
+func WithSuffix(name string, part int, rest [][]byte) (*Stream, error) {
 	return newStream(name, part, rest, false)
 }
 

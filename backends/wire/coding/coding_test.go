@@ -74,10 +74,10 @@ func TestStreams(t *testing.T) {
 }
 
 func TestStreamRefuses(t *testing.T) {
-	if _, err := Front("br", 1, nil); err == nil {
+	if _, err := WithPrefix("br", 1, nil); err == nil {
 		t.Error("br: taken")
 	}
-	if _, err := Back(Gzip, maxPart+1, nil); err == nil {
+	if _, err := WithSuffix(Gzip, maxPart+1, nil); err == nil {
 		t.Error("a part that is too long: taken")
 	}
 }
@@ -85,8 +85,8 @@ func TestStreamRefuses(t *testing.T) {
 func TestTrailerAllocatesNothing(t *testing.T) {
 	for _, name := range []string{Gzip, Deflate} {
 		part, dst := []byte(`{"id":"00000000000000000042"`), make([]byte, 0, 16)
-		f, _ := Front(name, len(part), [][]byte{make([]byte, 4<<20)})
-		b, _ := Back(name, len(part), [][]byte{make([]byte, 4<<20)})
+		f, _ := WithPrefix(name, len(part), [][]byte{make([]byte, 4<<20)})
+		b, _ := WithSuffix(name, len(part), [][]byte{make([]byte, 4<<20)})
 		if n := testing.AllocsPerRun(100, func() { _, _ = f.AppendTrailer(dst, part), b.AppendTrailer(dst, part) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
@@ -98,7 +98,7 @@ func TestReader(t *testing.T) {
 	var r Reader
 	for range 2 {
 		for _, name := range []string{Gzip, Deflate} {
-			s, _ := Back(name, 3, [][]byte{text})
+			s, _ := WithSuffix(name, 3, [][]byte{text})
 			stream := s.AppendTrailer(append(append(bytes.Clone(s.Before), "abc"...), s.After...), []byte("abc"))
 			if got, err := r.Read(name, stream, 1<<20); err != nil || string(got) != string(text)+"abc" {
 				t.Errorf("%s: %d bytes, %v", name, len(got), err)
@@ -122,7 +122,7 @@ func TestReader(t *testing.T) {
 
 // FuzzReader must not panic, nor give more than was asked for.
 func FuzzReader(f *testing.F) {
-	s, _ := Front(Gzip, 1, [][]byte{[]byte("abc")})
+	s, _ := WithPrefix(Gzip, 1, [][]byte{[]byte("abc")})
 	f.Add(s.AppendTrailer(append(append(bytes.Clone(s.Before), 'x'), s.After...), []byte("x")), true)
 	f.Add([]byte{0x78, 0x9c, 1}, false)
 	var r Reader

@@ -7,8 +7,8 @@ import (
 	"runtime"
 )
 
-// Missing says why this binary shares no memory of a GPU, and how to get one that does.
-func Missing() string {
+// MissingReason says why this binary shares no memory of a GPU, and how to get one that does.
+func MissingReason() string {
 	if runtime.GOOS != "linux" {
 		return "memory of a GPU can be shared on Linux only, not on " + runtime.GOOS
 	}
@@ -19,13 +19,13 @@ func Missing() string {
 type Device struct{}
 
 // Open says why there is none.
-func Open(int) (*Device, error) { return nil, errors.New("shared memory of a GPU: " + Missing()) }
+func Open(int) (*Device, error) { return nil, errors.New("shared memory of a GPU: " + MissingReason()) }
 
-// Room is of no use here.
-func (d *Device) Room(int64) error { return errors.New(Missing()) }
+// CheckFree is of no use here.
+func (d *Device) CheckFree(int64) error { return errors.New(MissingReason()) }
 
 // New is of no use here.
-func (d *Device) New(int64) (*Region, error) { return nil, errors.New(Missing()) }
+func (d *Device) New(int64) (*Region, error) { return nil, errors.New(MissingReason()) }
 
 // Close is of no use here.
 func (d *Device) Close() error { return nil }
@@ -40,10 +40,10 @@ func (r *Region) Size() int64 { return 0 }
 func (r *Region) Handle() []byte { return nil }
 
 // Write is of no use here.
-func (r *Region) Write(int64, []byte) error { return errors.New(Missing()) }
+func (r *Region) Write(int64, []byte) error { return errors.New(MissingReason()) }
 
 // Read is of no use here.
-func (r *Region) Read(int64, []byte) error { return errors.New(Missing()) }
+func (r *Region) Read(int64, []byte) error { return errors.New(MissingReason()) }
 
 // Close is of no use here.
 func (r *Region) Close() error { return nil }

@@ -10,10 +10,10 @@ import (
 
 // TestAbsent: a binary without it says so, and what to do.
 func TestAbsent(t *testing.T) {
-	if g, err := Open(0); err == nil || g != nil || !strings.Contains(err.Error(), Missing()) {
+	if g, err := Open(0); err == nil || g != nil || !strings.Contains(err.Error(), MissingReason()) {
 		t.Errorf("opened: %v", err)
 	}
-	if runtime.GOOS == "linux" && !strings.Contains(Missing(), "-tags cuda") {
-		t.Error(Missing())
+	if runtime.GOOS == "linux" && !strings.Contains(MissingReason(), "-tags cuda") {
+		t.Error(MissingReason())
 	}
 }

@@ -25,7 +25,7 @@ func use(number int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close(), g.Close()) }()
-	if err := g.Room(100); err != nil {
+	if err := g.CheckFree(100); err != nil {
 		return err
 	}
 	r, err := g.New(100)
@@ -165,8 +165,8 @@ func refused(t *testing.T, d *cudatest.Driver) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	var none *shm.NoRoom
-	if err := g.Room(1 << 40); !errors.As(err, &none) || none.Where != "GPU 0" || none.Free != 64<<20 {
+	var none *shm.NoMemoryError
+	if err := g.CheckFree(1 << 40); !errors.As(err, &none) || none.Where != "GPU 0" || none.Free != 64<<20 {
 		t.Errorf("room for all and more: %v", err)
 	}
 	r, err := g.New(10)

@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/native"
 )
 
-// Missing says why this binary shares no memory of a GPU: it does.
-func Missing() string { return "" }
+// MissingReason says why this binary shares no memory of a GPU: it does.
+func MissingReason() string { return "" }
 
 // library is the driver's name, as the system's loader finds it.
 const library = "libcuda.so.1"

@@ -11,12 +11,12 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/shm"
 )
 
-// Room reports as shm.NoRoom that the GPU does not have size bytes left.
-func (g *Device) Room(size int64) error {
+// CheckFree reports as shm.NoMemoryError that the GPU does not have size bytes left.
+func (g *Device) CheckFree(size int64) error {
 	out := make([]uintptr, 2) // free, total
 	err := g.within(new(scratch), func() error { return g.driver.call(memoryInfo, native.Address(out), native.Address(out[1:])) })
 	if free := int64(out[0]); err == nil && free < size {
-		return &shm.NoRoom{Want: size, Free: free, Where: fmt.Sprintf("GPU %d", g.number)}
+		return &shm.NoMemoryError{Want: size, Free: free, Where: fmt.Sprintf("GPU %d", g.number)}
 	}
 	return err
 }

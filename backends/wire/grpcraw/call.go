@@ -37,7 +37,7 @@ func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, hea
 		return nil, fmt.Errorf("a request of %d bytes is over max_message, %d", size, p.o.maxRequest())
 	}
 	if p.o.Compression != "" {
-		seal, err := coding.Back(p.o.Compression, len(head), body)
+		seal, err := coding.WithSuffix(p.o.Compression, len(head), body)
 		if err != nil {
 			return nil, err
 		}

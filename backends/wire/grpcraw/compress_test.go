@@ -11,7 +11,7 @@ import (
 // packed is text in a coding.
 func packed(t testing.TB, name string, text []byte) []byte {
 	t.Helper()
-	s, err := coding.Back(name, 0, [][]byte{text})
+	s, err := coding.WithSuffix(name, 0, [][]byte{text})
 	if err != nil {
 		t.Fatal(err)
 	}

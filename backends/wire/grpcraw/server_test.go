@@ -87,7 +87,7 @@ func open(t testing.TB, o Options) *fixture {
 	return openHeld(t, o, false)
 }
 
-// openHeld is open, with LaneOptions.Hold.
+// openHeld is open, with LaneOptions.MaxBlocked.
 func openHeld(t testing.TB, o Options, hold bool) *fixture {
 	t.Helper()
 	f := &fixture{judge: &recorder{accept: -1}}
@@ -105,7 +105,7 @@ func openHeld(t testing.TB, o Options, hold bool) *fixture {
 	}
 	var want backends.LaneOptions
 	if hold {
-		want.Hold = 1
+		want.MaxBlocked = 1
 	}
 	lanes, limits, err := f.pool.Lanes(t.Context(), 1, want)
 	if err != nil {

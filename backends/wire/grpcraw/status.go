@@ -43,7 +43,7 @@ func (l *lane) fail(err error, k *link, why backends.Cause) {
 	}
 	switch why {
 	case backends.CauseTimeout, backends.CauseInactivity:
-		s.Ended(why, s.LastByte, s.SendEnd != 0)
+		s.SetCancelled(why, s.LastByte, s.SendEnd != 0)
 		s.SetNote([]byte(noMessage))
 		return
 	case backends.CauseDrain, backends.CauseStop:

@@ -308,7 +308,7 @@ func (l *streamLane) cancel(slot int, gen uint32, why backends.Cause) {
 func (l *streamLane) cancelled(slot int, why backends.Cause) {
 	sl := &l.slots[slot]
 	s := sl.sample
-	s.Ended(why, l.pool.o.Clock.Now(), sl.is(writtenBit))
+	s.SetCancelled(why, l.pool.o.Clock.Now(), sl.is(writtenBit))
 	if why == backends.CauseTimeout && s.Responses == 0 {
 		s.SetNote([]byte(noMessage))
 	}

@@ -15,7 +15,7 @@ import (
 func (p *Pool) own(ctx context.Context, n int, want backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
 	o := netlane.Options{
 		Network: p.o.Network, Address: p.o.Address, Clock: p.o.Clock, ConnectTimeout: p.o.ConnectTimeout,
-		Hold: want.Hold, Largest: want.Largest, PerRequest: p.o.Connections == backends.PerRequest, New: func() backends.Wire { return http2.New(p.wire()) },
+		MaxBlocked: want.MaxBlocked, LargestCall: want.LargestCall, PerRequest: p.o.Connections == backends.PerRequest, New: func() backends.Wire { return http2.New(p.wire()) },
 	}
 	if p.o.TLS != nil {
 		o.TLS = p.o.TLS.Clone()

@@ -1,4 +1,4 @@
-// Package http2 is HTTP/2 (RFC 9113) for unary gRPC calls, one at a time on a connection: a backends.Talker. It knows bytes
+// Package http2 is HTTP/2 (RFC 9113) for unary gRPC calls, one at a time on a connection: a backends.ConnWire. It knows bytes
 // only; wire/netlane has the sockets.
 //
 // It is not: a client of HTTP/2 in general (no server push, no priorities, no second stream at the same time), a place that

@@ -47,8 +47,8 @@ func (w *Wire) Feed(b []byte, at int64) (slot, n int, next backends.Next) {
 	return slot, len(b), next
 }
 
-// Hear implements backends.Talker.
-func (w *Wire) Hear(b []byte) backends.Next {
+// FeedIdle implements backends.ConnWire.
+func (w *Wire) FeedIdle(b []byte) backends.Next {
 	w.take(b)
 	switch {
 	case w.broken != "":
@@ -61,8 +61,8 @@ func (w *Wire) Hear(b []byte) backends.Next {
 	return backends.NextKeep
 }
 
-// Why implements backends.Talker.
-func (w *Wire) Why() string {
+// CloseReason implements backends.ConnWire.
+func (w *Wire) CloseReason() string {
 	switch {
 	case w.broken != "":
 		return w.broken
@@ -79,14 +79,14 @@ func (w *Wire) usable() bool {
 	return w.broken == "" && !w.gone && w.stream+2 <= lastStream && (w.streams > 0 || w.stream == 0)
 }
 
-// Owes implements backends.Talker.
-func (w *Wire) Owes() bool { return len(w.answers) > 0 || w.stuck() && min(w.room, w.space) > 0 }
+// WantsWrite implements backends.ConnWire.
+func (w *Wire) WantsWrite() bool { return len(w.answers) > 0 || w.stuck() && min(w.room, w.space) > 0 }
 
 // stuck reports whether a part of the call has not been sent.
 func (w *Wire) stuck() bool { return w.call != nil && w.unsent > 0 }
 
-// Answer implements backends.Talker.
-func (w *Wire) Answer() (head []byte, body [][]byte, part bool) {
+// PendingWrite implements backends.ConnWire.
+func (w *Wire) PendingWrite() (head []byte, body [][]byte, part bool) {
 	w.front, w.answers = append(w.front[:0], w.answers...), w.answers[:0]
 	if !w.stuck() {
 		return w.front, nil, false

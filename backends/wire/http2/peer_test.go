@@ -179,10 +179,10 @@ func newPairOf(t testing.TB, o Options, settings ...http2.Setting) *pair {
 	}
 	p := &pair{Wire: New(o), peer: newPeer(t), judge: judge}
 	p.must(p.framer.WriteSettings(settings...))
-	if next := p.Hear(p.says()); next != backends.NextKeep {
+	if next := p.FeedIdle(p.says()); next != backends.NextKeep {
 		t.Fatalf("after SETTINGS: %v", next)
 	}
-	hello, ok := strings.CutPrefix(string(p.Hello()), preface)
+	hello, ok := strings.CutPrefix(string(p.Preface()), preface)
 	if !ok {
 		t.Fatal("no preface")
 	}
@@ -196,8 +196,8 @@ func newPairOf(t testing.TB, o Options, settings ...http2.Setting) *pair {
 
 // answers passes on what the wire owes.
 func (p *pair) passAnswers() {
-	if p.Owes() {
-		head, body, _ := p.Answer()
+	if p.WantsWrite() {
+		head, body, _ := p.PendingWrite()
 		p.hears(head, body)
 	}
 }

@@ -167,7 +167,7 @@ func TestReplies(t *testing.T) {
 				n := min(step, len(b))
 				part := bytes.Clone(b[:n])
 				if ends > 0 {
-					p.Hear(part)
+					p.FeedIdle(part)
 				} else if slot, used, next := p.Feed(part, at); next != backends.NextMore {
 					got = outcome(s, next, p.judge.reply)
 					ends++

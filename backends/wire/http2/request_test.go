@@ -130,7 +130,7 @@ func TestEarlyReply(t *testing.T) {
 	if _, _, next := p.Feed(p.says(), 5); next != backends.NextClose || s.Class != backends.Status || string(s.Note) != "ResourceExhausted (server side): too long: %zz%" {
 		t.Errorf("%v %v %q", next, s.Class, s.Note)
 	}
-	if p.Owes() {
+	if p.WantsWrite() {
 		t.Error("the rest of the message is still to be sent")
 	}
 }

@@ -27,8 +27,8 @@ func TestFirstWords(t *testing.T) {
 		for _, word := range split(says) {
 			p.write(word)
 		}
-		if next := w.Hear(p.says()); next != want.next || w.Why() != want.why {
-			t.Errorf("%q: %v %q", says, next, w.Why())
+		if next := w.FeedIdle(p.says()); next != want.next || w.CloseReason() != want.why {
+			t.Errorf("%q: %v %q", says, next, w.CloseReason())
 		}
 	}
 }
@@ -60,14 +60,14 @@ func TestAnswers(t *testing.T) {
 		if within {
 			p.Feed(p.says(), 1)
 		} else {
-			p.Hear(p.says())
+			p.FeedIdle(p.says())
 		}
 		p.passAnswers()
 		r := p.reads()
 		if len(r.other) != 3 || r.other[0].(*http2.PingFrame).Data != [8]byte{1} || !r.other[0].(*http2.PingFrame).IsAck() || !r.other[1].(*http2.SettingsFrame).IsAck() || r.other[2].(*http2.PingFrame).Data != [8]byte{3} {
 			t.Errorf("within %t: %v", within, r.other)
 		}
-		if p.Owes() {
+		if p.WantsWrite() {
 			t.Error("there is more to answer")
 		}
 	}
@@ -84,8 +84,8 @@ func TestReceiveWindow(t *testing.T) {
 		if window -= frameLeast; window < 0 {
 			t.Fatal("the server has no window any more")
 		}
-		p.Hear(p.says())
-		if p.Owes() {
+		p.FeedIdle(p.says())
+		if p.WantsWrite() {
 			p.passAnswers()
 			if more := int64(p.reads().other[0].(*http2.WindowUpdateFrame).Increment); more < refill {
 				t.Errorf("%d bytes are given back", more)
@@ -117,7 +117,7 @@ func TestNoAllocations(t *testing.T) {
 		p := newPair(t, http2.Setting{ID: http2.SettingInitialWindowSize, Val: windowMost})
 		c, s := call(string(make([]byte, size))), &backends.Sample{}
 		p.must(p.framer.WriteWindowUpdate(0, windowMost-windowDefault))
-		p.Hear(p.says())
+		p.FeedIdle(p.says())
 		stream := uint32(1)
 		next := func() {
 			p.out.Reset()
@@ -203,9 +203,9 @@ func play(t *testing.T, b []byte, step int) (got string, left int) {
 	for len(b) > 0 {
 		n := min(step, len(b))
 		_, _, next := p.Feed(b[:n], 1)
-		p.Owes()
-		if p.Owes() {
-			p.Answer()
+		p.WantsWrite()
+		if p.WantsWrite() {
+			p.PendingWrite()
 		}
 		if b = b[n:]; next == backends.NextMore {
 			continue

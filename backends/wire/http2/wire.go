@@ -29,7 +29,7 @@ type Options struct {
 // joinMost is how much of a call is copied into one piece; more is given from where it lies.
 const joinMost = 32 << 10
 
-// Wire is HTTP/2 on one connection: a backends.Talker whose calls come one after the other.
+// Wire is HTTP/2 on one connection: a backends.ConnWire whose calls come one after the other.
 //
 // A call is its Body, then its Head with the holes filled, then what its Seal appends: one message, which is sent behind its
 // prefix of five bytes.
@@ -99,8 +99,8 @@ func (w *Wire) Reset() {
 	w.call, w.sample = nil, nil
 }
 
-// Hello implements backends.Talker.
-func (w *Wire) Hello() []byte { return hello() }
+// Preface implements backends.ConnWire.
+func (w *Wire) Preface() []byte { return hello() }
 
 // Begin implements backends.Wire.
 func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) ([]byte, [][]byte) {

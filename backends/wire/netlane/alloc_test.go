@@ -60,7 +60,7 @@ func end(l backends.Lane) {
 
 // loop gives a function that plays one request on a lane to an answerer, on one slot after the other.
 func loop(t testing.TB, size int, way string) func() *backends.Sample {
-	o := netlane.Options{Hold: ways[way].hold, Network: "tcp", Clock: backends.Clock{Origin: time.Now()}, New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) }}
+	o := netlane.Options{MaxBlocked: ways[way].hold, Network: "tcp", Clock: backends.Clock{Origin: time.Now()}, New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) }}
 	call, err := conn{o}.Prepare(request(size))
 	if err != nil {
 		t.Fatal(err)

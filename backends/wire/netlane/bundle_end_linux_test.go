@@ -61,7 +61,7 @@ func TestBundleLeavesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, known := files(t), goleak.IgnoreCurrent()
-			o := Options{Network: "tcp", Address: c.address, Hold: c.hold, Clock: backends.Clock{Origin: time.Now()}}
+			o := Options{Network: "tcp", Address: c.address, MaxBlocked: c.hold, Clock: backends.Clock{Origin: time.Now()}}
 			o.New = func() backends.Wire { return http1.New(plainJudge{}, http1.Options{}) }
 			lanes, _, err := Dial(t.Context(), o, c.n)
 			if (err != nil) != (c.address == nobody) {

@@ -35,7 +35,7 @@ func responder(t *testing.T, leave int) string {
 // bundleOf dials one bundle of n connections, and makes a call for it.
 func bundleOf(t *testing.T, address string, n int) (*bundle, *backends.Call) {
 	t.Helper()
-	o := Options{Network: "tcp", Address: address, Hold: 1, Clock: backends.Clock{Origin: time.Now()}}
+	o := Options{Network: "tcp", Address: address, MaxBlocked: 1, Clock: backends.Clock{Origin: time.Now()}}
 	o.New = func() backends.Wire { return http1.New(plainJudge{}, http1.Options{}) }
 	lanes, limits, err := Dial(t.Context(), o, n)
 	if err != nil || limits.Depth != n {

@@ -45,7 +45,7 @@ func dialClass(err error) backends.ErrorClass {
 	switch {
 	case ours(err):
 		return backends.Client
-	case errors.As(err, &shake), secure(err): // a Talker's greeting may be the first to meet an alert
+	case errors.As(err, &shake), secure(err): // a ConnWire's greeting may be the first to meet an alert
 		return backends.TLS
 	case errors.As(err, &strange):
 		return backends.Protocol

@@ -12,14 +12,14 @@ import (
 
 // Options say where lanes go and how.
 type Options struct {
-	Network        string      // "tcp" or "unix"
-	Address        string      // host:port or the socket's path
-	TLS            *tls.Config // nil: plain; see TLSConfig
-	Clock          backends.Clock
-	ConnectTimeout time.Duration        // for TCP and TLS together; 0: 10 s
-	Hold, Largest  int                  // where the connection is plain: as in backends.LaneOptions
-	PerRequest     bool                 // a new connection for every request, its set-up counted in Sample.Connect
-	New            func() backends.Wire // the wire of a new connection
+	Network                 string      // "tcp" or "unix"
+	Address                 string      // host:port or the socket's path
+	TLS                     *tls.Config // nil: plain; see TLSConfig
+	Clock                   backends.Clock
+	ConnectTimeout          time.Duration        // for TCP and TLS together; 0: 10 s
+	MaxBlocked, LargestCall int                  // where the connection is plain: as in backends.LaneOptions
+	PerRequest              bool                 // a new connection for every request, its set-up counted in Sample.Connect
+	New                     func() backends.Wire // the wire of a new connection
 }
 
 // atOnce is how many handshakes of one Dial are under way at a time: few enough for a listen backlog.
@@ -31,18 +31,18 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 	if o.ConnectTimeout <= 0 {
 		o.ConnectTimeout = 10 * time.Second
 	}
-	if o.TLS != nil || !canHold() || o.Hold < n && (o.PerRequest || o.Largest > inline) {
-		o.Hold = 0
+	if o.TLS != nil || !canHold() || o.MaxBlocked < n && (o.PerRequest || o.LargestCall > inline) {
+		o.MaxBlocked = 0
 	}
 	all := make([]*lane, n)
 	for i := range all {
 		all[i] = newLane(&o)
 	}
-	lanes, depth, err := combine(all, o.Hold)
+	lanes, depth, err := combine(all, o.MaxBlocked)
 	if err != nil {
 		return nil, backends.Limits{}, err
 	}
-	limits := backends.Limits{Depth: depth, Inline: inline, Holds: o.Hold > 0}
+	limits := backends.Limits{Depth: depth, Inline: inline, BlocksThread: o.MaxBlocked > 0}
 	if o.PerRequest {
 		return lanes, limits, nil
 	}

@@ -20,13 +20,13 @@
 // time that the replacement took; with the flag Ahead it was made between requests, and is in no latency. SendStart is when the lane began with the request, which
 // is before dialling if it had to; Connect tells the time of that.
 //
-// A Talker's connection is ready when both sides have greeted each other, which Connect tells too. What its wire owes the
+// A ConnWire's connection is ready when both sides have greeted each other, which Connect tells too. What its wire owes the
 // server is written by Recv: while a request is in flight, and between requests before the next may go out. A request that
 // the server says it has not looked at is sent again as one is whose connection turned out closed.
 //
 // # Who waits
 //
-// Recv waits in the runtime's poller: a read in vain, a wait for events, a read. With Options.Hold it waits in the read
+// Recv waits in the runtime's poller: a read in vain, a wait for events, a read. With Options.MaxBlocked it waits in the read
 // itself, see held: two system calls a request in place of 4.6 (strace, one in flight over HTTP). Where that takes more
 // goroutines than may hold, connections are put together and one waits for the events of all, see bundle: a write, a read and
 // a part of a wait for each request, and no change of goroutines. Beside a real Triton on the same two cores, with 16 in

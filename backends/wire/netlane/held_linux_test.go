@@ -191,19 +191,19 @@ func TestWhoHolds(t *testing.T) {
 		depth int
 	}{
 		{n: 3, lanes: 3, depth: 1},
-		{o: Options{Hold: 1, PerRequest: true}, n: 1, holds: true, lanes: 1, depth: 1},
-		{o: Options{Hold: 3, Largest: 1 << 20}, n: 3, holds: true, lanes: 3, depth: 1},
-		{o: Options{Hold: 2, Largest: inline}, n: 7, holds: true, lanes: 2, depth: 4},
-		{o: Options{Hold: 2, Largest: inline + 1}, n: 7, lanes: 7, depth: 1},
-		{o: Options{Hold: 2, PerRequest: true}, n: 7, lanes: 7, depth: 1},
-		{o: Options{Hold: 1, TLS: &tls.Config{}, PerRequest: true}, n: 1, lanes: 1, depth: 1},
-		{o: Options{Hold: 2}, n: 7, debug: "x=1,asyncpreemptoff=1", lanes: 7, depth: 1},
+		{o: Options{MaxBlocked: 1, PerRequest: true}, n: 1, holds: true, lanes: 1, depth: 1},
+		{o: Options{MaxBlocked: 3, LargestCall: 1 << 20}, n: 3, holds: true, lanes: 3, depth: 1},
+		{o: Options{MaxBlocked: 2, LargestCall: inline}, n: 7, holds: true, lanes: 2, depth: 4},
+		{o: Options{MaxBlocked: 2, LargestCall: inline + 1}, n: 7, lanes: 7, depth: 1},
+		{o: Options{MaxBlocked: 2, PerRequest: true}, n: 7, lanes: 7, depth: 1},
+		{o: Options{MaxBlocked: 1, TLS: &tls.Config{}, PerRequest: true}, n: 1, lanes: 1, depth: 1},
+		{o: Options{MaxBlocked: 2}, n: 7, debug: "x=1,asyncpreemptoff=1", lanes: 7, depth: 1},
 	} {
 		t.Setenv("GODEBUG", c.debug)
 		c.o.Network, c.o.Address = "tcp", l.Addr().String()
 		c.o.New = func() backends.Wire { return http1.New(nil, http1.Options{}) }
 		lanes, limits, err := Dial(t.Context(), c.o, c.n)
-		if err != nil || limits.Holds != c.holds || len(lanes) != c.lanes || limits.Depth != c.depth {
+		if err != nil || limits.BlocksThread != c.holds || len(lanes) != c.lanes || limits.Depth != c.depth {
 			t.Errorf("%+v: %d lanes, %+v, %v", c, len(lanes), limits, err)
 		}
 		for _, l := range lanes {

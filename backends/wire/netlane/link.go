@@ -14,7 +14,7 @@ type link struct {
 	conn     net.Conn // TLS or raw itself
 	raw      net.Conn
 	wire     backends.Wire
-	talker   backends.Talker // the wire, if it is one; else nil
+	talker   backends.ConnWire // the wire, if it is one; else nil
 	born     int64
 	used     bool  // has carried a request
 	replaces bool  // the lane had a connection before
@@ -127,13 +127,13 @@ func connect(ctx context.Context, o *Options, l *lane) (*link, error) {
 		}
 		k.conn = secure
 	}
-	if k.talker, _ = k.wire.(backends.Talker); k.talker != nil {
+	if k.talker, _ = k.wire.(backends.ConnWire); k.talker != nil {
 		if err := k.greet(ctx, o); err != nil {
 			_ = raw.Close()
 			return nil, err
 		}
 	}
-	if o.Hold > 0 {
+	if o.MaxBlocked > 0 {
 		if k.raw, err = hold(raw, l); err != nil {
 			_ = raw.Close()
 			return nil, err

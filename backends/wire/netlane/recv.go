@@ -275,7 +275,7 @@ func (l *lane) cancelled(at int64) bool {
 	l.mu.Unlock()
 	s, why := l.sample, causeOf(w)
 	l.full = false
-	s.Ended(why, at, s.SendEnd != 0)
+	s.SetCancelled(why, at, s.SendEnd != 0)
 	late := s.Class == backends.TimedOut
 	l.renew(false, late)
 	return true

@@ -26,7 +26,7 @@ var errUnsent = errors.New("the request was not sent")
 // parted adds to what happened what the server said when it went.
 func (k *link) parted(what string) string {
 	if k.talker != nil {
-		if why := k.talker.Why(); why != "" {
+		if why := k.talker.CloseReason(); why != "" {
 			return what + ": " + why
 		}
 	}
@@ -46,7 +46,7 @@ func (k *link) greet(ctx context.Context, o *Options) error {
 	if err = context.Cause(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if why := k.talker.Why(); why != "" {
+	if why := k.talker.CloseReason(); why != "" {
 		return errors.New(why)
 	}
 	return errors.New("the server took the connection and said nothing within the connect_timeout")
@@ -65,7 +65,7 @@ func (k *link) agreed(o *Options) error {
 }
 
 func (k *link) hail() error {
-	if _, err := k.conn.Write(k.talker.Hello()); err != nil {
+	if _, err := k.conn.Write(k.talker.Preface()); err != nil {
 		return err
 	}
 	buf := make([]byte, 4<<10)
@@ -73,13 +73,13 @@ func (k *link) hail() error {
 		n, err := k.conn.Read(buf)
 		next := backends.NextMore
 		if n > 0 {
-			next = k.talker.Hear(buf[:n])
+			next = k.talker.FeedIdle(buf[:n])
 		}
 		switch {
 		case next == backends.NextKeep:
 			return k.reply(&output{})
 		case next == backends.NextBroken:
-			return &strangeError{k.talker.Why()}
+			return &strangeError{k.talker.CloseReason()}
 		case next == backends.NextClose:
 			return errors.New(k.parted(errGone.Error()))
 		case errors.Is(err, io.EOF):
@@ -92,10 +92,10 @@ func (k *link) hail() error {
 
 // reply writes what the wire owes the server.
 func (k *link) reply(out *output) error {
-	if !k.talker.Owes() {
+	if !k.talker.WantsWrite() {
 		return nil
 	}
-	head, body, _ := k.talker.Answer()
+	head, body, _ := k.talker.PendingWrite()
 	_, err := out.write(k, head, body)
 	return err
 }
@@ -106,7 +106,7 @@ func (l *lane) hear(w uint64, n int, err error, at int64) bool {
 	if !l.word.CompareAndSwap(w, newWord(genOf(w), repair)) { // Send took the connection just now; its reply is yet to come
 		return l.came(n, err, at)
 	}
-	if l.link.talker.Hear(l.buf[:n]) == backends.NextKeep && err == nil && l.link.reply(&l.out) == nil {
+	if l.link.talker.FeedIdle(l.buf[:n]) == backends.NextKeep && err == nil && l.link.reply(&l.out) == nil {
 		l.swap(repair, idle) // else one was posted meanwhile: it goes out on this connection
 		return false
 	}
@@ -116,11 +116,11 @@ func (l *lane) hear(w uint64, n int, err error, at int64) bool {
 // answer writes what the wire owes while a request is in flight. A failure shows at the next read.
 func (l *lane) answer() {
 	k := l.link
-	if k.talker == nil || !k.talker.Owes() {
+	if k.talker == nil || !k.talker.WantsWrite() {
 		return
 	}
 	l.awaitSent(false)
-	head, body, part := k.talker.Answer()
+	head, body, part := k.talker.PendingWrite()
 	n, err := l.out.write(k, head, body)
 	if part {
 		l.sample.BytesSent += n
@@ -136,7 +136,7 @@ func (l *lane) unseen(at int64) bool {
 	if causeOf(l.word.Load()) != 0 {
 		return l.cancelled(at)
 	}
-	refused, silent := l.link.talker != nil && l.link.talker.Hear(nil) == backends.NextKeep, l.silent
+	refused, silent := l.link.talker != nil && l.link.talker.FeedIdle(nil) == backends.NextKeep, l.silent
 	ended := l.stale(errGone, at)
 	if refused { // the request, not the connection: that is no sign of a server that closes after every reply
 		l.silent = silent

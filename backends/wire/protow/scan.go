@@ -106,8 +106,8 @@ func (s *Scanner) fixed(n int) (v uint64, ok bool) {
 // Is reports whether this is a length-delimited field with number n.
 func (s *Scanner) Is(n Number) bool { return s.Field == n && s.Type == protowire.BytesType }
 
-// Enter goes into the length-delimited field that Next has found.
-func (s *Scanner) Enter() {
+// EnterMessage goes into the length-delimited field that Next has found.
+func (s *Scanner) EnterMessage() {
 	if s.depth+1 == maxDepth {
 		s.failed = true
 		return
@@ -116,8 +116,8 @@ func (s *Scanner) Enter() {
 	s.ends[s.depth], s.stop = s.stop, 0
 }
 
-// Leave passes over what is left of the field that was entered last.
-func (s *Scanner) Leave() {
+// LeaveMessage passes over what is left of the field that was entered last.
+func (s *Scanner) LeaveMessage() {
 	s.stop = s.ends[s.depth]
 	s.depth = max(s.depth-1, 0)
 }

@@ -24,9 +24,9 @@ func fields(pieces [][]byte) (list []string, err error) {
 			if (s.Is(2) || s.Is(4)) && depth < maxDepth-1 {
 				list = append(list, fmt.Sprintf("%d{", s.Field))
 				depth++
-				s.Enter()
+				s.EnterMessage()
 				walk()
-				s.Leave()
+				s.LeaveMessage()
 				depth--
 				list = append(list, "}")
 				continue

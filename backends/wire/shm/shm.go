@@ -22,13 +22,13 @@ func (r *Region) Key() string { return r.key }
 // Bytes are those of the region; not to be touched after Close.
 func (r *Region) Bytes() []byte { return r.bytes }
 
-// NoRoom is the error of a system that does not have the memory.
-type NoRoom struct {
+// NoMemoryError is the error of a system that does not have the memory.
+type NoMemoryError struct {
 	Want, Free int64 // bytes
 	Where      string
 }
 
-func (e *NoRoom) Error() string {
+func (e *NoMemoryError) Error() string {
 	return fmt.Sprintf("shared memory: %s wanted, %s has %s free", sizeText(e.Want), e.Where, sizeText(e.Free))
 }
 

@@ -18,7 +18,7 @@ func New(key string, size int64) (*Region, error) {
 	if !ok || name == "" || strings.ContainsAny(name, "/\x00") || size <= 0 {
 		return nil, fmt.Errorf("shared memory: key %q of %d bytes", key, size)
 	}
-	if err := Room(size); err != nil { // asking for pages takes all that there are before it fails
+	if err := CheckFree(size); err != nil { // asking for pages takes all that there are before it fails
 		return nil, err
 	}
 	file, err := os.OpenFile(folder+key, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -41,7 +41,7 @@ func New(key string, size int64) (*Region, error) {
 func allocation(err error, size int64) error {
 	if errors.Is(err, unix.ENOSPC) {
 		if free, have := available(); have == nil {
-			return &NoRoom{Want: size, Free: free, Where: folder}
+			return &NoMemoryError{Want: size, Free: free, Where: folder}
 		}
 	}
 	return fmt.Errorf("shared memory: %s in %s: %w", sizeText(size), folder, err)
@@ -78,11 +78,11 @@ func available() (int64, error) {
 	return int64(fs.Bavail) * fs.Bsize, nil
 }
 
-// Room reports as NoRoom that there are not size bytes of shared memory.
-func Room(size int64) error {
+// CheckFree reports as NoMemoryError that there are not size bytes of shared memory.
+func CheckFree(size int64) error {
 	free, err := available()
 	if err == nil && free < size {
-		return &NoRoom{Want: size, Free: free, Where: folder}
+		return &NoMemoryError{Want: size, Free: free, Where: folder}
 	}
 	return err
 }

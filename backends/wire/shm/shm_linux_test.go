@@ -67,7 +67,7 @@ func TestRegionRefused(t *testing.T) {
 			_ = r.Close()
 			t.Errorf("%s: made", name)
 		}
-		var none *NoRoom
+		var none *NoMemoryError
 		if big := name == "more than there is"; big != errors.As(err, &none) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -75,11 +75,11 @@ func TestRegionRefused(t *testing.T) {
 	if _, err := os.Stat(folder + key(t)); !os.IsNotExist(err) {
 		t.Errorf("a region that was refused left its name: %v", err)
 	}
-	var none *NoRoom
-	if err := Room(free * 2); !errors.As(err, &none) || none.Free <= 0 {
+	var none *NoMemoryError
+	if err := CheckFree(free * 2); !errors.As(err, &none) || none.Free <= 0 {
 		t.Errorf("room for all and more: %v", err)
 	}
-	if err := Room(1); err != nil {
+	if err := CheckFree(1); err != nil {
 		t.Error(err)
 	}
 }
@@ -127,7 +127,7 @@ func TestSizeText(t *testing.T) {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
-	if text := (&NoRoom{Want: 200 << 20, Free: 64 << 20, Where: folder}).Error(); text != "shared memory: 200MiB wanted, /dev/shm has 64MiB free" {
+	if text := (&NoMemoryError{Want: 200 << 20, Free: 64 << 20, Where: folder}).Error(); text != "shared memory: 200MiB wanted, /dev/shm has 64MiB free" {
 		t.Error(text)
 	}
 }

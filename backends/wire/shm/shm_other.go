@@ -18,5 +18,5 @@ func (r *Region) Unlink() error { return nil }
 // Close is for Linux only.
 func (r *Region) Close() error { return nil }
 
-// Room is for Linux only.
-func Room(int64) error { return errSystem }
+// CheckFree is for Linux only.
+func CheckFree(int64) error { return errSystem }

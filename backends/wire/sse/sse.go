@@ -24,7 +24,7 @@ type Scanner struct {
 	// Data of the event that Next has found: its data lines with LF between them. Event is its type, empty where none is
 	// named. Both are valid until the next call.
 	Data, Event []byte
-	Most        int // bytes that are held of one event; 0: MaxEvent
+	Limit       int // bytes that are held of one event; 0: MaxEvent
 
 	line  []byte // the part of a line that has come, when it came in pieces
 	lines int    // data lines of the event
@@ -38,10 +38,10 @@ type Scanner struct {
 // MaxEvent is how many bytes are held of one event where nothing else is said.
 const MaxEvent = 64 << 20
 
-// Long reports whether an event is longer than is held: nothing is found any more until Reset.
-func (s *Scanner) Long() bool { return s.long }
+// TooLong reports whether an event is longer than is held: nothing is found any more until Reset.
+func (s *Scanner) TooLong() bool { return s.long }
 
-func (s *Scanner) most() int64 { return int64(cmp.Or(s.Most, MaxEvent)) }
+func (s *Scanner) most() int64 { return int64(cmp.Or(s.Limit, MaxEvent)) }
 
 // fits reports whether more bytes of an event may be held. If not, none are; the buffers stay, as the next stream may need as much
 // and garbage of their size is collected late.
@@ -55,7 +55,7 @@ func (s *Scanner) fits(more int) bool {
 
 // Reset goes to the start of another stream.
 func (s *Scanner) Reset() {
-	*s = Scanner{Data: s.Data[:0], Event: s.Event[:0], Most: s.Most, line: s.line[:0]}
+	*s = Scanner{Data: s.Data[:0], Event: s.Event[:0], Limit: s.Limit, line: s.line[:0]}
 }
 
 // Next eats b up to the end of the next event. It gives how many bytes that were, and whether an event has ended; if not,
