@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Writes cmd/sluice/default.pgo anew: what sluice spends its CPU time on while it sends, which `go build` then compiles for.
+# Writes cmd/sluice/default.pgo: a CPU profile of sluice while it sends, which `go build` optimizes for.
 #
 #   testdata/bench/profile.sh
 #
-# To be run after a change of the load path, with nothing else on the machine; takes two minutes. Needs: go, python3.
+# Run it after a change of the load path, on an idle machine; it takes two minutes. Needs: go, python3.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=$(mktemp -d)
@@ -11,7 +11,7 @@ trap 'exec 3>&-; rm -rf "$work"' EXIT
 go build -trimpath -pgo=off -o "$work/sluice" ./cmd/sluice
 go build -o "$work/refserver" ./testdata/bench/refserver
 
-mkfifo "$work/life" "$work/said" # the server lives as long as somebody holds its standard input open
+mkfifo "$work/life" "$work/said" # the server runs while its standard input is open
 "$work/refserver" <"$work/life" >"$work/said" &
 exec 3>"$work/life"
 read -r said <"$work/said"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What Sluice costs and how punctual it is, beside wrk and a bare grpc-go loop, in a table with the bars it is held to.
+# Measures the cost and the punctuality of Sluice beside wrk and a bare grpc-go loop, in a table with limits.
 #
 #   testdata/bench/run.sh [--quick] [--only http,grpc,open,start,memory]
 #   testdata/bench/run.sh --quick --old REVISION
@@ -7,8 +7,8 @@
 # The second form compares this tree with another revision of it: fifteen pairs of turns for each figure, with the 95%
 # interval of their ratio, in about ten minutes.
 #
-# Quick takes under three minutes; the whole about six. Figures mean something on a machine with nothing else to do;
-# ratios hold elsewhere too. Needs: go, wrk.
+# --quick takes less than three minutes, the whole about six. Absolute figures need an idle machine; ratios hold on others
+# too. Needs: go, wrk.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 command -v wrk >/dev/null || { echo "wrk is not installed (Debian: apt-get install wrk)" >&2; exit 1; }

@@ -1,6 +1,6 @@
-# Shared by the scripts that start real servers: one process, its log, its end.
+# Functions of the scripts that start and stop real servers.
 
-# spawn NAME FOLDER COMMAND...: starts a server in a process group of its own, log in FOLDER/log.
+# spawn NAME FOLDER COMMAND...: starts a server in a process group of its own, with its log in FOLDER/log.
 spawn() {
   local name=$1 work=$2
   shift 2
@@ -8,7 +8,7 @@ spawn() {
   echo $! >"$work/pid"
 }
 
-# await NAME FOLDER URL SECONDS: waits until URL answers with success; shows the log if it never does.
+# await NAME FOLDER URL SECONDS: waits until URL answers with success; prints the log if it does not.
 await() {
   local name=$1 work=$2 url=$3 deadline=$((SECONDS + $4))
   until curl --silent --fail --output /dev/null --max-time 2 "$url"; do
@@ -21,7 +21,7 @@ await() {
   done
 }
 
-# terminate NAME FOLDER [SECONDS]: ends the server and all that it started; says so if it had to be killed after SECONDS (15).
+# terminate NAME FOLDER [SECONDS]: ends the server and its children; prints a note if they were killed after SECONDS (15).
 terminate() {
   local name=$1 work=$2 limit=${3:-15} pid
   [ -e "$work/pid" ] || return 0

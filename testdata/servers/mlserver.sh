@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A real MLServer from PyPI, with the models of mlserver/: KServe v2 without Triton's extensions.
+# Runs a real MLServer from PyPI with the models of mlserver/: KServe v2 without Triton's extensions.
 #
-#   testdata/servers/mlserver.sh start     installs what is missing, starts, prints the URLs
+#   testdata/servers/mlserver.sh start     installs missing parts, starts, prints the URLs
 #   testdata/servers/mlserver.sh stop
 #
-# Everything is put under $SLUICE_SERVERS (default .ci/work). Ports: 18100 HTTP, 18101 gRPC, 18102 metrics, on loopback.
+# All files are below $SLUICE_SERVERS (default .ci/work). Ports: 18100 HTTP, 18101 gRPC, 18102 metrics, on loopback.
 # Needs: python3 with venv, curl.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The real perf_analyzer from PyPI, to compare with. It needs newer libraries than Debian 12 has: those of Debian 13 are
-# unpacked beside it, and the system stays as it is.
+# Installs the real perf_analyzer from PyPI, for comparison. It needs newer libraries than Debian 12 has: those of Debian 13
+# are unpacked in its folder; the system is not changed.
 #
-#   testdata/servers/perf_analyzer.sh            installs what is missing, prints the path of a command that runs it
+#   testdata/servers/perf_analyzer.sh            installs missing parts, prints the path of the command
 #
-# Everything is put under $SLUICE_SERVERS (default .ci/work). Needs: Debian with apt, python3 with pip.
+# All files are below $SLUICE_SERVERS (default .ci/work). Needs: Debian with apt, python3 with pip.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=${SLUICE_SERVERS:-$here/../../.ci/work}/perf_analyzer
@@ -19,7 +19,7 @@ install() {
   chmod +x unpacked/perf_analyzer/bin/perf_analyzer
   touch apt/status
   local mirror options
-  mirror=$(grep -hm1 '^URIs:' /etc/apt/sources.list.d/*.sources | cut -d' ' -f2) # the mirror that this machine already uses
+  mirror=$(grep -hm1 '^URIs:' /etc/apt/sources.list.d/*.sources | cut -d' ' -f2) # the mirror of this machine
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >apt/sources.list
   options=(-qq -o "Dir::Etc::sourcelist=$PWD/apt/sources.list" -o "Dir::Etc::sourceparts=/dev/null" -o "Dir::State::lists=$PWD/apt/lists"
     -o "Dir::Cache=$PWD/apt/cache" -o "Dir::State::status=$PWD/apt/status")
@@ -28,7 +28,7 @@ install() {
   local deb
   for deb in apt/debs/*.deb; do dpkg-deb -x "$deb" libraries; done
   rm -rf apt ./*.whl
-  # Shared memory, even the system's, needs a CUDA runtime to load; Triton's wheel brings one, where it is installed.
+  # Shared memory, even of the system, needs a CUDA runtime to load; the wheel of Triton has one, where it is installed.
   mkdir -p cuda
   local runtime
   runtime=$(echo "$work"/../triton/venv/lib/python3.*/site-packages/nvidia_pytriton.libs/libcudart-*.so.12.*)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A real Triton Inference Server from PyPI, with the models of triton/models and the C backend of triton/backend.
+# Runs a real Triton Inference Server from PyPI with the models of triton/models and the C backend of triton/backend.
 #
-#   testdata/servers/triton.sh start     installs what is missing, starts, prints the URLs
-#   testdata/servers/triton.sh secure    beside it, one more with a model in C that wants TLS over gRPC, and a certificate
+#   testdata/servers/triton.sh start     installs missing parts, starts, prints the URLs
+#   testdata/servers/triton.sh secure    starts a second one, with gRPC over TLS and client certificates
 #   testdata/servers/triton.sh stop
 #
-# Everything is put under $SLUICE_SERVERS (default .ci/work). Ports: 18000 HTTP, 18001 gRPC, 18002 metrics, on loopback; 18010 HTTP
-# and 18011 gRPC with TLS, whose certificates are made anew in triton-secure/tls.
+# All files are below $SLUICE_SERVERS (default .ci/work). Ports on loopback: 18000 HTTP, 18001 gRPC, 18002 metrics; of the
+# second server 18010 HTTP and 18011 gRPC. Its certificates are made at each start, in triton-secure/tls.
 # Needs: python3 with venv and its shared library, gcc, curl; openssl.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -47,7 +47,7 @@ start() {
 
 packages() { echo "$work"/venv/lib/python3.*/site-packages; }
 
-# serve NAME FOLDER ARGS...: starts a server that finds its libraries, on loopback.
+# serve NAME FOLDER ARGS...: starts a server on loopback, with the paths of its libraries.
 serve() {
   local name=$1 folder=$2 site libpython
   shift 2
@@ -57,7 +57,7 @@ serve() {
     "$site/pytriton/tritonserver/bin/tritonserver" --http-address=127.0.0.1 --grpc-address=127.0.0.1 "$@"
 }
 
-# secure needs what start has made.
+# secure uses files that start makes.
 secure() {
   rm -rf "$secure" && mkdir -p "$secure/models" "$secure/tls"
   cp -r "$here/triton/models/identity_fp32" "$secure/models/"
@@ -70,8 +70,8 @@ secure() {
   echo "triton: grpcs://localhost:18011, certificates in $secure/tls"
 }
 
-# certificates are one that signs itself, two that it has signed, and one that neither knows. Each step says itself whether it failed:
-# where a function's failure is looked at, -e ends nothing in it.
+# certificates makes a CA, two certificates that it signs, and one that is unknown to both sides. Each step handles its own
+# failure: bash ignores -e in a function whose result is tested.
 certificates() (
   cd "$secure/tls" && certificate ca -x509 && certificate stranger -x509 || return 1
   for name in server client; do
@@ -82,12 +82,12 @@ certificates() (
   done
 )
 
-# certificate NAME [-x509]: a key, and a request for a certificate or one that it signs itself.
+# certificate NAME [-x509]: makes a key and a certificate request, or with -x509 a self-signed certificate.
 certificate() {
   openssl req -newkey rsa:2048 -nodes -days 2 -subj "/CN=$1" -keyout "$1.key" -out "$1.pem" "${@:2}"
 }
 
-# finish NAME FOLDER: ends a server, which unloads its models for as long as its log says.
+# finish NAME FOLDER: ends a server, with the time for unloading models that its log names.
 finish() {
   local limit
   limit=$(awk '$2 == "exit_timeout" { print $4 }' "$2/log" 2>/dev/null || true)
@@ -97,7 +97,7 @@ finish() {
 stop() {
   finish triton-secure "$secure"
   finish triton "$work"
-  # What a Python model that was killed may have left behind.
+  # Regions of Python models that were killed.
   rm -f /dev/shm/triton_python_backend_shm_region_*
 }
 
