@@ -35,7 +35,7 @@ func (t *trial) layout(to *target) (lanes, depth int) {
 func (c *course) homes() (n, atOnce int) {
 	atOnce = 1
 	if c.sequences != nil {
-		atOnce = max(c.sequences.AtOnce, 1)
+		atOnce = max(c.sequences.PipelineDepth, 1)
 	}
 	return c.slots / atOnce, atOnce
 }
@@ -43,7 +43,7 @@ func (c *course) homes() (n, atOnce int) {
 // first is how many lanes of a pool are open when the clock starts, where they carry one request each: all of a closed loop;
 // of an open loop what its rate is likely to need at once, the rest is opened in the background when it is needed.
 func (t *trial) first() int {
-	if t.course.profile != nil || t.course.sequences != nil && (!t.course.sequences.Begin || len(t.in.pools) > 1) {
+	if t.course.profile != nil || t.course.sequences != nil && (!t.course.sequences.ArrivalBegins || len(t.in.pools) > 1) {
 		return t.course.slots
 	}
 	const window = 5e-3 // s

@@ -135,8 +135,8 @@ func (l *live) waiting(at expression.Place, limit float64) (n int64) {
 		if to <= from {
 			continue
 		}
-		before := l.t.control.OlderOf(from, entry) // first, so that what ends meanwhile makes the difference smaller
-		n += max(l.t.control.OlderOf(to, entry)-before, 0)
+		before := l.t.control.UnansweredBefore(from, entry) // first, so that what ends meanwhile makes the difference smaller
+		n += max(l.t.control.UnansweredBefore(to, entry)-before, 0)
 	}
 	return n
 }

@@ -166,14 +166,14 @@ func (t *trial) open() error {
 			return fmt.Errorf("open %d connections: %w%s", n, err, connectHint(err, to.plan.TLS))
 		}
 		t.holds = limits.BlocksThread
-		p := drive.Pool{Lanes: lanes, Limits: limits, Most: to.shared(t.course.slots), Timeout: int64(to.plan.Timeout), InProcess: abilities(to.kind, to.plan).Has(backends.SharesProcess)}
+		p := drive.Pool{Lanes: lanes, Limits: limits, MaxSlots: to.shared(t.course.slots), Timeout: int64(to.plan.Timeout), InProcess: abilities(to.kind, to.plan).Has(backends.SharesProcess)}
 		if to.plan.Streaming {
 			p.Inactivity, events = int64(to.plan.InactivityTimeout), t.events()
 		}
 		if t.course.profile == nil && depth == 1 {
 			p.Grow = to.grow
 		}
-		t.pools, rings = append(t.pools, p), rings+p.Most
+		t.pools, rings = append(t.pools, p), rings+p.MaxSlots
 	}
 	t.rings = measure.NewRings(rings, t.buffers(rings, events), events)
 	t.steer = t.steering()
@@ -293,7 +293,7 @@ func (t *trial) play(ctx context.Context) {
 		}
 	}
 	t.played = drive.Open(ctx, c.arrivals(), t.sends, t.pools, t.rings, &t.control, drive.OpenOptions{
-		Options: o, Drop: c.overflow == "drop", Spin: int64(spin), MaxInFlight: t.most(), Delay: t.r.env.Delay, Again: again, Kind: kind,
+		Options: o, Drop: c.overflow == "drop", Spin: int64(spin), MaxInFlight: t.most(), Delay: t.r.env.Delay, Replay: again, EntryOf: kind,
 	})
 }
 
@@ -301,7 +301,7 @@ func (t *trial) play(ctx context.Context) {
 func (t *trial) most() int {
 	lanes := 0
 	for _, p := range t.pools {
-		lanes += p.Most
+		lanes += p.MaxSlots
 	}
 	return min(t.course.slots, lanes)
 }

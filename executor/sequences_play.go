@@ -18,7 +18,7 @@ func (t *trial) sequenced(c *course) {
 	if q == nil {
 		return
 	}
-	c.sequences = &drive.Sequences{Begin: q.begin}
+	c.sequences = &drive.Sequences{ArrivalBegins: q.begin}
 	s := t.node.Stage
 	count := func(span scenario.Span) int64 {
 		if span.Passes > 0 {
@@ -27,16 +27,16 @@ func (t *trial) sequenced(c *course) {
 		return span.Sequences
 	}
 	if n := count(s.Warmup); n > 0 {
-		c.sequences.CountsWarm, c.warmCount = true, n
+		c.sequences.WarmCountsSequences, c.warmCount = true, n
 	}
 	if e, ok := s.Extent.(scenario.For); ok {
 		if n := count(e.Span); n > 0 {
-			c.sequences.CountsLimit, c.limit = true, n
+			c.sequences.LimitCountsSequences, c.limit = true, n
 		}
 	}
 	if t.node.Open && !q.begin {
-		c.sequences.AtOnce = t.node.atOnce(c.slots)
-		c.slots = q.Live * c.sequences.AtOnce
+		c.sequences.PipelineDepth = t.node.atOnce(c.slots)
+		c.slots = q.Live * c.sequences.PipelineDepth
 	}
 }
 
@@ -62,7 +62,7 @@ func (t *trial) stream() *feed.Sequences {
 // 0: that is not known, or an arrival would find no sequence to go on with, and what is open at the end is closed beside them.
 func (t *trial) budget() int64 {
 	c := t.course
-	if q := c.sequences; q == nil || t.node.Open || q.CountsLimit || q.CountsWarm || c.limit == 0 || c.warm > 0 {
+	if q := c.sequences; q == nil || t.node.Open || q.LimitCountsSequences || q.WarmCountsSequences || c.limit == 0 || c.warm > 0 {
 		return 0
 	}
 	return c.warmCount + c.limit
@@ -129,9 +129,9 @@ func (r *runner) keepsState(n *Node, e *entry) source.Diagnostics {
 func (t *trial) sequenceSpan(hold int64) int64 {
 	c, q := t.course, t.course.sequences
 	switch {
-	case q.Begin && q.CountsLimit && (q.CountsWarm || c.warmCount == 0):
+	case q.ArrivalBegins && q.LimitCountsSequences && (q.WarmCountsSequences || c.warmCount == 0):
 		return planSpan(c.arrivals(), c.warm, c.warmCount, t.played.Arrivals)
-	case !q.Begin && !q.CountsLimit && !q.CountsWarm:
+	case !q.ArrivalBegins && !q.LimitCountsSequences && !q.WarmCountsSequences:
 		return planSpan(c.arrivals(), c.warm, c.warmCount, t.played.Planned)
 	}
 	return hold

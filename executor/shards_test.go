@@ -71,7 +71,7 @@ func shard(t *testing.T, clock backends.Clock, part load.Shard, start, length in
 	for range lanes {
 		pool.Lanes = append(pool.Lanes, &echo{done: make(chan struct{}, 1), closed: make(chan struct{})})
 	}
-	pool.Limits, pool.Most = backends.Limits{Depth: 1, Inline: 1 << 20}, lanes
+	pool.Limits, pool.MaxSlots = backends.Limits{Depth: 1, Inline: 1 << 20}, lanes
 	calls := func(entry uint16) *feed.Calls {
 		return feed.NewCalls([]*backends.Call{{Size: 1, Items: 1, Entry: entry}}, feed.Sequential, false, 1, 0)
 	}

@@ -41,7 +41,7 @@ func (t *trial) health() *health {
 	}
 	return &health{
 		open: t.node.Open, transport: t.out.Load.Transport, offered: offered, slots: int64(t.course.slots),
-		steps: t.course.sequences != nil && !t.course.sequences.Begin && t.course.sequences.AtOnce == 1,
+		steps: t.course.sequences != nil && !t.course.sequences.ArrivalBegins && t.course.sequences.PipelineDepth == 1,
 		delay: t.dist(metric.SendDelayClient), inProcess: t.inProcess(), turn: t.dist(metric.ClientTurnaround), service: t.dist(metric.ServiceTime), limit: all.LateLimit(),
 		use: use, sockets: all.Class[backends.Client], played: t.played, still: time.Duration(t.watch.gaps.Longest),
 		cut: t.steer.stopped != "" || t.short.that != "" || grows(t.node), machine: t.r.env.Machine,
@@ -123,9 +123,9 @@ func (t *trial) blocked() {
 		return
 	}
 	for i, n := range t.played.Waits {
-		if p := t.pools[i]; n > 0 && p.Most < t.most() {
+		if p := t.pools[i]; n > 0 && p.MaxSlots < t.most() {
 			t.note(result.PoolFull, "%s kept waiting for one of the %d connections to target %q; what was due to other targets meanwhile waited too: allow it more `connections`",
-				were("request", n), p.Most, t.in.pools[i].plan.Name)
+				were("request", n), p.MaxSlots, t.in.pools[i].plan.Name)
 		}
 	}
 }

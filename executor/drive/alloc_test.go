@@ -28,7 +28,8 @@ func mallocs(play func(each func(n uint64))) uint64 {
 	return after.Mallocs - before.Mallocs
 }
 
-// What is left to the runtime in 10,000 requests (a sudog, a thread) is far from one allocation in a hundred.
+// What is left to the runtime in 10,000 requests (a sudog, a thread) is far from one allocation in
+// a hundred.
 const noise = 100
 
 func TestClosedDoesNotAllocate(t *testing.T) {

@@ -9,42 +9,45 @@ import (
 	"github.com/sluice-bench/sluice/executor/feed"
 )
 
-// mostHeld is how many arrivals wait for a pool beside those in flight (some 8 MB); with more the pacer waits for it.
-const mostHeld = 1 << 16
+// maxBacklog limits the arrivals that wait for one pool beside those in flight (about 8 MB); at the
+// limit the pacer itself waits.
+const maxBacklog = 1 << 16
 
-// backlog holds the arrivals of an open loop that found no idle slot in their pool while other pools may have some: the
-// pacer goes on with what is due for those. First in, first out: who frees a slot of the pool sends the oldest on it.
+// backlog holds the arrivals of an open loop that found no idle slot in their pool while other
+// pools may have one: the pacer goes on with what is due for those. First in, first out: whoever
+// frees a slot of the pool sends the oldest arrival on it.
 //
 //	pacer   no slot idle        → push, then look again, as a slot may have become idle meanwhile
-//	lane    answered            → pop, and send in its own goroutine; nothing there: the slot is idle
-//	pacer   while it waits      → idle slots (opened, or missed by the two above) take what waits
+//	lane    reply received      → pop and send in its own goroutine; else the slot becomes idle
+//	pacer   while it waits      → idle slots (new, or missed by the two above) take waiting arrivals
 //
-// A pool that is alone has none (nil): its pacer waits, as nothing else could be sent, and so nothing is locked.
+// A single pool has no backlog (nil): its pacer waits, as nothing else could be sent, so no lock is
+// needed.
 type backlog struct {
-	count  atomic.Int32 // length, so that nobody locks for nothing
-	paused atomic.Int64 // that waited for an empty sample buffer
+	count  atomic.Int32 // length of list, so that an empty backlog takes no lock
+	paused atomic.Int64 // arrivals that waited for an empty sample buffer
 	mu     sync.Mutex
-	list   []held // ascending by due
+	list   []waitingArrival // in ascending order of due
 }
 
-// held is an arrival that waits for a slot.
-type held struct {
+// waitingArrival is an arrival that waits for a slot.
+type waitingArrival struct {
 	arrival
 	turn feed.Turn
-	full bool // its pool had as many lanes as it may have: the wait is for the server, and not for the client
+	full bool // the pool had all the lanes it may have: the wait is the server's, not the client's
 }
 
-// waits reports whether there is anything.
-func (b *backlog) waits() bool { return b != nil && b.count.Load() > 0 }
+// nonEmpty reports whether an arrival waits.
+func (b *backlog) nonEmpty() bool { return b != nil && b.count.Load() > 0 }
 
-// push is false where b holds as many as it may, or there is none.
-func (b *backlog) push(h held) bool {
+// push adds an arrival and reports whether there was room; a nil backlog has none.
+func (b *backlog) push(h waitingArrival) bool {
 	if b == nil {
 		return false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.list) >= mostHeld {
+	if len(b.list) >= maxBacklog {
 		return false
 	}
 	b.list = append(b.list, h)
@@ -52,31 +55,33 @@ func (b *backlog) push(h held) bool {
 	return true
 }
 
-// pop takes the oldest for sl, whose floor it becomes before it is missing here.
-func (b *backlog) pop(sl *slot) (h held, ok bool) {
+// pop removes the oldest arrival for sl. It lowers sl's floor to the due time before the arrival
+// leaves the list.
+func (b *backlog) pop(sl *slot) (h waitingArrival, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.list) == 0 {
-		return held{}, false
+		return waitingArrival{}, false
 	}
 	h = b.list[0]
 	sl.floor.Store(h.due)
-	b.list = b.list[1:] // append moves what is left when the room is used up
+	b.list = b.list[1:] // append reallocates when the capacity is used up
 	b.count.Store(int32(len(b.list)))
 	return h, true
 }
 
-// unpop puts back what pop gave.
-func (b *backlog) unpop(h held) {
+// pushFront puts back an arrival that pop returned.
+func (b *backlog) pushFront(h waitingArrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.list = append([]held{h}, b.list...)
+	b.list = append([]waitingArrival{h}, b.list...)
 	b.count.Store(int32(len(b.list)))
 }
 
-// older is how many were due before due, of one entry of the mix; -1: of all.
-func (b *backlog) older(due int64, entry int) (n int64) {
-	if !b.waits() {
+// countBefore counts the arrivals with a due time before due, of one entry of the mix or, with -1,
+// of all.
+func (b *backlog) countBefore(due int64, entry int) (n int64) {
+	if !b.nonEmpty() {
 		return 0
 	}
 	b.mu.Lock()
@@ -93,9 +98,9 @@ func (b *backlog) older(due int64, entry int) (n int64) {
 	return n
 }
 
-// oldest is the first due time, never when nothing waits.
-func (b *backlog) oldest() int64 {
-	if !b.waits() {
+// oldestDue returns the first due time, never if nothing waits.
+func (b *backlog) oldestDue() int64 {
+	if !b.nonEmpty() {
 		return never
 	}
 	b.mu.Lock()
@@ -106,11 +111,11 @@ func (b *backlog) oldest() int64 {
 	return b.list[0].due
 }
 
-// resume makes the oldest arrival that waits for sl's pool its request in flight, which counts as such already. False:
-// there is none, or nothing is sent any more.
-func (op *open) resume(sl *slot) bool {
+// takeWaiting makes the oldest waiting arrival of sl's pool the request in flight of sl, which
+// already counts as in flight. It returns false if nothing waits or nothing is sent any more.
+func (op *open) takeWaiting(sl *slot) bool {
 	b := sl.pool.backlog
-	if !b.waits() || op.halt.Load() {
+	if !b.nonEmpty() || op.halt.Load() {
 		return false
 	}
 	h, ok := b.pop(sl)
@@ -122,24 +127,25 @@ func (op *open) resume(sl *slot) bool {
 		b.paused.Add(1)
 	}
 	for s == nil && !op.halt.Load() {
-		nap(int64(retry))
+		threadSleep(int64(bufferRetry))
 		s = op.out.Get(sl.index)
 	}
 	if s == nil {
-		b.unpop(h)
+		b.pushFront(h)
 		return false
 	}
 	if h.full {
 		h.free = max(h.due, op.o.Clock.Now())
 	}
 	op.take(sl, h.arrival, s, &h.turn)
-	if op.waiting.Load() && op.waiting.CompareAndSwap(true, false) {
-		op.wakePacer() // there is room for one more
+	if op.pacerWaits.Load() && op.pacerWaits.CompareAndSwap(true, false) {
+		op.wakePacer() // the backlog has room for one more
 	}
 	return true
 }
 
-// dispatch puts a slot's request on the wire, without blocking where the lane has a goroutine for that.
+// dispatch sends a slot's request. It does not block if the lane has a goroutine for requests that
+// could block.
 func (op *open) dispatch(sl *slot) {
 	if inline := sl.pool.inline; inline > 0 && sl.call.Size <= inline {
 		sl.send()
@@ -148,35 +154,38 @@ func (op *open) dispatch(sl *slot) {
 	op.handOver(sl)
 }
 
-// park lets an arrival wait for its pool while the pacer goes on. False: the pacer has to wait.
-func (p *pacer) park(g *pool, a arrival, full bool) bool {
-	a.parked = true
-	if g.backlog == nil || g.backlog.count.Load() >= mostHeld {
+// pushBacklog queues an arrival for its pool while the pacer goes on. It returns false if the pacer
+// itself has to wait.
+func (p *pacer) pushBacklog(g *pool, a arrival, full bool) bool {
+	a.queued = true
+	if g.backlog == nil || g.backlog.count.Load() >= maxBacklog {
 		return false
 	}
-	p.c.Sent.Add(1) // before it is in the backlog, so that nobody sees it there and among those to come
-	if !g.backlog.push(held{arrival: a, turn: p.turn, full: full}) {
+	// before the push, so that the arrival is not counted both as waiting and as not yet due
+	p.c.Sent.Add(1)
+	if !g.backlog.push(waitingArrival{arrival: a, turn: p.turn, full: full}) {
 		p.c.Sent.Add(-1)
 		return false
 	}
-	if a.flags&backends.Warmup == 0 && !full && a.due < p.poolFree {
-		p.WaitedPool++ // behind those that waited for a place
+	if a.flags&backends.Warmup == 0 && !full && a.due < p.poolFreeAt {
+		p.WaitedPool++ // behind arrivals that waited for a slot
 	}
-	p.match()
+	p.sendBacklogs()
 	return true
 }
 
-// match gives what waits to slots that are idle all the same, and reports whether anything still waits.
-func (p *pacer) match() (waits bool) {
+// sendBacklogs sends waiting arrivals on slots that are idle nevertheless, and reports whether any
+// still wait.
+func (p *pacer) sendBacklogs() (waiting bool) {
 	for i := range p.pools {
 		g := &p.pools[i]
-		for g.backlog.waits() && !p.halt.Load() && p.c.InFlight.Load() < p.most {
+		for g.backlog.nonEmpty() && !p.halt.Load() && p.c.InFlight.Load() < p.maxInFlight {
 			sl := g.idle.pop()
 			if sl == nil {
 				break
 			}
-			p.c.enter()
-			if !p.resume(sl) {
+			p.c.beginRequest()
+			if !p.takeWaiting(sl) {
 				p.c.InFlight.Add(-1)
 				sl.floor.Store(never)
 				g.idle.push(sl)
@@ -184,24 +193,24 @@ func (p *pacer) match() (waits bool) {
 			}
 			p.dispatch(sl)
 		}
-		if g.backlog.waits() {
-			waits = true
+		if g.backlog.nonEmpty() {
+			waiting = true
 			p.considerGrowth(g)
 		}
 	}
-	return waits
+	return waiting
 }
 
-// settle lets what waits be sent when nothing more becomes due.
-func (p *pacer) settle() {
-	p.pending.Store(never)
-	for p.match() && !p.halt.Load() {
-		nap(int64(napMost))
+// drainBacklogs sends what waits once nothing more becomes due.
+func (p *pacer) drainBacklogs() {
+	p.nextDue.Store(never)
+	for p.sendBacklogs() && !p.halt.Load() {
+		threadSleep(int64(maxThreadSleep))
 	}
 }
 
-// unsettled takes back what was never sent. All goroutines have ended.
-func (p *pacer) unsettled() {
+// discardBacklogs counts the arrivals that were never sent as dropped. All goroutines have ended.
+func (p *pacer) discardBacklogs() {
 	for i := range p.pools {
 		b := p.pools[i].backlog
 		if b == nil {

@@ -26,17 +26,18 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// BenchmarkPacer plays constant rates over 64 loopback connections against a process that keeps the kernel's receive
-// time of every request, and reports how late they were: arrival minus due. An operation is an arrival; the time of one
-// is the schedule's. The figures mean something on an idle machine and -benchtime of seconds only.
+// BenchmarkPacer plays constant rates over 64 loopback connections against a process that keeps the
+// kernel's receive time of every request, and reports how late they were: arrival minus due. An
+// operation is an arrival; the time of one is the schedule's. The figures mean something on an idle
+// machine and -benchtime of seconds only.
 func BenchmarkPacer(b *testing.B) {
 	for _, rate := range []float64{1000, 5000, 20000} {
 		b.Run(fmt.Sprintf("rate=%v", rate), func(b *testing.B) { benchPacer(b, rate, 64) })
 	}
 }
 
-// BenchmarkSaturated compares what 16 connections carry in a closed loop with an open loop that asks for more than they
-// can carry, so that each arrival waits for a slot.
+// BenchmarkSaturated compares what 16 connections carry in a closed loop with an open loop that
+// asks for more than they can carry, so that each arrival waits for a slot.
 func BenchmarkSaturated(b *testing.B) {
 	b.Run("closed", func(b *testing.B) {
 		w, lanes, server := tcpWorld(b, 16)
@@ -49,7 +50,8 @@ func BenchmarkSaturated(b *testing.B) {
 	b.Run("open", func(b *testing.B) {
 		w, lanes, server := tcpWorld(b, 16)
 		b.ResetTimer()
-		Open(context.Background(), burst(int64(b.N)), &fakeFeed{}, one(lanes, inline), w.out, &w.c, OpenOptions{Options: w.options()})
+		Open(context.Background(), burst(int64(b.N)), &fakeFeed{}, one(lanes, inline), w.out, &w.c,
+			OpenOptions{Options: w.options()})
 		server.stop(b)
 	})
 }
@@ -75,7 +77,8 @@ func benchPacer(b *testing.B, rate float64, connections int) {
 	o := OpenOptions{Options: w.options(), Spin: int64(30 * time.Microsecond)}
 	o.Start += int64(50 * time.Millisecond)
 	b.ResetTimer()
-	p := Open(context.Background(), limit(load.Constant(rate), int64(b.N)), &fakeFeed{}, one(lanes, inline), w.out, &w.c, o)
+	p := Open(context.Background(), limit(load.Constant(rate), int64(b.N)), &fakeFeed{},
+		one(lanes, inline), w.out, &w.c, o)
 	b.StopTimer()
 	stamps := server.stop(b)
 	if p.Sent != int64(b.N) || len(stamps) != b.N {
@@ -97,7 +100,8 @@ func benchPacer(b *testing.B, rate float64, connections int) {
 	}
 }
 
-// BenchmarkClosed is what the closed loop costs per request beside the lane: a lane that answers at once.
+// BenchmarkClosed is what the closed loop costs per request beside the lane: a lane that answers at
+// once.
 func BenchmarkClosed(b *testing.B) {
 	w := &world{t: b, clock: backends.Clock{Origin: time.Now()}}
 	w.out = &fakeOut{w: w, light: true, lanes: make([]outLane, 1)}
@@ -105,7 +109,8 @@ func BenchmarkClosed(b *testing.B) {
 	o.Limit = int64(b.N)
 	b.ReportAllocs()
 	b.ResetTimer()
-	Closed(context.Background(), load.Level(1), &fakeFeed{}, one([]backends.Lane{&echoLane{}}, inline), w.out, &w.c, o)
+	Closed(context.Background(), load.Level(1), &fakeFeed{}, one([]backends.Lane{&echoLane{}}, inline),
+		w.out, &w.c, o)
 }
 
 // echoLane answers without a wire.

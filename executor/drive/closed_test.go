@@ -20,7 +20,8 @@ func playClosed(ctx context.Context, w *world, p load.Profile, src *fakeFeed, o 
 	return played
 }
 
-// closed is the pool of a closed loop: its slots have a lane each or, held, one lane together, whose reader plays them.
+// closed is the pool of a closed loop: its slots have a lane each or, held, one lane together,
+// whose reader plays them.
 func (w *world) closed() []Pool {
 	if !w.held {
 		return one(w.given(), inline)
@@ -61,7 +62,8 @@ func TestClosedSendsExactlyTheLimit(t *testing.T) {
 						t.Errorf("request %d is flagged as warm-up", n)
 					}
 				}
-				if s.Free != s.Due || s.SendStart < s.Due || s.Row != 7 || s.Items != 3 || s.Class != backends.OK {
+				if s.Free != s.Due || s.SendStart < s.Due || s.Row != 7 || s.Items != 3 ||
+					s.Class != backends.OK {
 					t.Errorf("request %d: %+v", n, s)
 				}
 			}
@@ -219,14 +221,20 @@ func TestClosedCancels(t *testing.T) {
 			{"timeout", func(_ *world, o *Options, _ func()) {
 				o.Timeout, o.Limit = int64(time.Millisecond), 2 // one may be over before the other begins
 			}, backends.TimedOut, backends.Timeout, 0},
-			{"drain over", func(_ *world, o *Options, _ func()) { o.Drain = time.Millisecond }, backends.Stopped, backends.Incomplete, backends.CauseDrain},
+			{
+				"drain over", func(_ *world, o *Options, _ func()) { o.Drain = time.Millisecond },
+				backends.Stopped, backends.Incomplete, backends.CauseDrain,
+			},
 			{"drain over after the limit", func(w *world, o *Options, _ func()) {
 				o.Drain = time.Millisecond
 				w.onSend = nil
 				o.Limit = 2
 				w.more(1)
 			}, backends.Stopped, backends.Incomplete, backends.CauseDrain},
-			{"no drain at all", func(_ *world, o *Options, _ func()) { o.Drain = 0 }, backends.Stopped, backends.Incomplete, backends.CauseDrain},
+			{
+				"no drain at all", func(_ *world, o *Options, _ func()) { o.Drain = 0 }, backends.Stopped,
+				backends.Incomplete, backends.CauseDrain,
+			},
 			{"interrupted", func(w *world, _ *Options, cancel func()) {
 				w.onSend = func(*backends.Sample) {
 					if w.c.InFlight.Load() == 2 {
@@ -280,8 +288,8 @@ func TestClosedWaitsForBuffers(t *testing.T) {
 	})
 }
 
-// TestClosedWithoutBufferHoldsUpNobody: a slot that waits for its buffer keeps no other from its replies, even where one
-// goroutine reads those of all.
+// TestClosedWithoutBufferHoldsUpNobody: a slot that waits for its buffer keeps no other from its
+// replies, even where one goroutine reads those of all.
 func TestClosedWithoutBufferHoldsUpNobody(t *testing.T) {
 	closedWays(t, func(t *testing.T, fresh func(int) *world) {
 		w := fresh(4)

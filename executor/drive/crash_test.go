@@ -18,8 +18,8 @@ func (b brittle) Recv() (int, bool) {
 	panic("a reply too much")
 }
 
-// TestPanic: a panic on a lane, in the data or while lanes are opened ends the player, which passes it on; all other lanes are
-// closed and no goroutine is left (goleak).
+// TestPanic: a panic on a lane, in the data or while lanes are opened ends the player, which passes
+// it on; all other lanes are closed and no goroutine is left (goleak).
 func TestPanic(t *testing.T) {
 	for name, c := range map[string]struct {
 		inline int
@@ -66,7 +66,8 @@ func TestPanic(t *testing.T) {
 						}
 					}()
 					if loop == "open" {
-						Open(t.Context(), load.Constant(5000), src, pools, w.out, &w.c, OpenOptions{Options: w.options(), MaxInFlight: 4})
+						Open(t.Context(), load.Constant(5000), src, pools, w.out, &w.c,
+							OpenOptions{Options: w.options(), MaxInFlight: 4})
 						return
 					}
 					Closed(t.Context(), load.Level(4), src, pools, w.out, &w.c, w.options())

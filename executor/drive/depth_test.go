@@ -10,12 +10,17 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
-// shares are players of requests that stand alone, on lanes that slots share: so many slots, and depth of the lanes.
-var shares = map[string]func(ctx context.Context, w *world, slots, depth int, src *fakeFeed, o Options) Played{
+// shares are players of requests that stand alone, on lanes that slots share: so many slots, and
+// depth of the lanes.
+var shares = map[string]func(ctx context.Context, w *world, slots, depth int, src *fakeFeed,
+	o Options) Played{
 	"closed": func(ctx context.Context, w *world, slots, depth int, src *fakeFeed, o Options) Played {
 		w.more(slots)
 		pool := w.share(depth, 1)
-		return within(w.t, func() Played { return Closed(ctx, load.Level(slots), src, []Pool{pool}, w.out, &w.c, o) })
+		return within(w.t, func() Played {
+			return Closed(ctx, load.Level(slots), src, []Pool{pool},
+				w.out, &w.c, o)
+		})
 	},
 	"open": func(ctx context.Context, w *world, slots, depth int, src *fakeFeed, o Options) Played {
 		w.more(slots)
@@ -27,15 +32,22 @@ var shares = map[string]func(ctx context.Context, w *world, slots, depth int, sr
 	},
 }
 
-// TestSharedLanes: as many requests in flight as there are slots, on fewer lanes, each answered once; whatever the size of a
-// request, nothing is handed over, as no Send blocks.
+// TestSharedLanes: as many requests in flight as there are slots, on fewer lanes, each answered
+// once; whatever the size of a request, nothing is handed over, as no Send blocks.
 func TestSharedLanes(t *testing.T) {
 	for name, play := range shares {
-		for _, c := range []struct{ slots, depth, lanes int }{{1, 4, 1}, {8, 8, 1}, {16, 4, 4}, {16, 5, 4}, {5, 2, 3}} {
+		for _, c := range []struct{ slots, depth, lanes int }{
+			{1, 4, 1},
+			{8, 8, 1},
+			{16, 4, 4},
+			{16, 5, 4},
+			{5, 2, 3},
+		} {
 			w := newWorld(t, 0)
 			o := w.options()
 			o.Limit, o.WarmCount = 2000, 100
-			p := play(background, w, c.slots, c.depth, &fakeFeed{size: func(n uint64) int { return int(n%3) * 1000 }}, o)
+			p := play(background, w, c.slots, c.depth,
+				&fakeFeed{size: func(n uint64) int { return int(n%3) * 1000 }}, o)
 			w.finished(p)
 			if p.Sent != 2000 || p.WarmSent != 100 || p.Lanes != c.lanes || len(w.out.samples()) != 2100 {
 				t.Errorf("%s %+v: %+v, %d samples", name, c, p, len(w.out.samples()))
@@ -44,7 +56,8 @@ func TestSharedLanes(t *testing.T) {
 	}
 }
 
-// TestSharedLanesAreFull: with replies outstanding every slot of every lane is in use, and no more than the slots.
+// TestSharedLanesAreFull: with replies outstanding every slot of every lane is in use, and no more
+// than the slots.
 func TestSharedLanesAreFull(t *testing.T) {
 	for name, play := range shares {
 		w := newWorld(t, 0)
@@ -73,8 +86,8 @@ func TestSharedLanesAreFull(t *testing.T) {
 	}
 }
 
-// TestSharedLanesEnd: drain, timeout and interrupt end what is in flight on a lane, each request once and for its cause; a
-// lane that hears nothing is closed.
+// TestSharedLanesEnd: drain, timeout and interrupt end what is in flight on a lane, each request
+// once and for its cause; a lane that hears nothing is closed.
 func TestSharedLanesEnd(t *testing.T) {
 	for name, play := range shares {
 		for what, c := range map[string]struct {
@@ -127,7 +140,10 @@ func TestSharedRamp(t *testing.T) {
 			w.c.StopAt.Store(w.clock.Now())
 		}
 	}
-	w.finished(within(t, func() Played { return Closed(background, load.Level(3), &fakeFeed{}, []Pool{pool}, w.out, &w.c, o) }))
+	w.finished(within(t, func() Played {
+		return Closed(background, load.Level(3), &fakeFeed{},
+			[]Pool{pool}, w.out, &w.c, o)
+	}))
 	for i, l := range w.lanes {
 		if l.sends.Load() == 0 {
 			t.Errorf("three slots on three lanes leave lane %d idle", i)
@@ -155,12 +171,12 @@ func (w *world) atOnce(ctx context.Context, live, atOnce int, length float64, o 
 	w.more(live)
 	w.server.atOnce = atOnce
 	q := *o.Sequences
-	q.AtOnce, o.Sequences = atOnce, &q
+	q.PipelineDepth, o.Sequences = atOnce, &q
 	return opened(ctx, w, stream(live, 1, exactly(length), false), o, false, w.share(2*atOnce, atOnce))
 }
 
-// TestAtOnce: how many requests of a sequence are in flight while nothing is answered (perf_analyzer's table, 86), and that
-// sequences take turns.
+// TestAtOnce: how many requests of a sequence are in flight while nothing is answered
+// (perf_analyzer's table, 86), and that sequences take turns.
 func TestAtOnce(t *testing.T) {
 	for _, most := range []int{1, 2, 5} {
 		w := keeping(t, 0)
@@ -177,7 +193,8 @@ func TestAtOnce(t *testing.T) {
 		p := w.atOnce(ctx, 3, most, 1000, o)
 		w.balanced(p)
 		if p.Sent != int64(3*most) || w.server.deepest != most || w.server.begun != 3 || p.Closed != 3 {
-			t.Errorf("%d at once: %d sent of %d sequences, %d deep, %d closed", most, p.Sent, w.server.begun, w.server.deepest, p.Closed)
+			t.Errorf("%d at once: %d sent of %d sequences, %d deep, %d closed", most, p.Sent,
+				w.server.begun, w.server.deepest, p.Closed)
 		}
 		for i, s := range w.out.inOrder()[:p.Sent] {
 			if want := uint64(i%3 + 1); s.Sequence != want {
@@ -187,7 +204,8 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// TestFailsAbreast has what becomes of a sequence of six, of which four requests are in flight when some fail (from 1).
+// TestFailsAbreast has what becomes of a sequence of six, of which four requests are in flight when
+// some fail (from 1).
 func TestFailsAbreast(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -197,20 +215,42 @@ func TestFailsAbreast(t *testing.T) {
 		closed int64
 		drops  uint32
 	}{
-		{name: "the first", length: 6, fails: map[uint64]backends.ErrorClass{0: backends.Status}, closed: 1, drops: 2},
-		{name: "one of them", length: 6, fails: map[uint64]backends.ErrorClass{2: backends.TimedOut}, closed: 1, drops: 2},
-		{name: "all", length: 6, fails: map[uint64]backends.ErrorClass{0: backends.ResetByPeer, 1: backends.ResetByPeer, 2: backends.ResetByPeer, 3: backends.ResetByPeer}, closed: 1, drops: 2},
-		{name: "one, and END is answered", length: 4, fails: map[uint64]backends.ErrorClass{1: backends.Status}, closed: 0},
+		{
+			name: "the first", length: 6, fails: map[uint64]backends.ErrorClass{0: backends.Status},
+			closed: 1, drops: 2,
+		},
+		{
+			name: "one of them", length: 6, fails: map[uint64]backends.ErrorClass{2: backends.TimedOut},
+			closed: 1, drops: 2,
+		},
+		{name: "all", length: 6, fails: map[uint64]backends.ErrorClass{
+			0: backends.ResetByPeer,
+			1: backends.ResetByPeer, 2: backends.ResetByPeer, 3: backends.ResetByPeer,
+		}, closed: 1, drops: 2},
+		{
+			name: "one, and END is answered", length: 4,
+			fails: map[uint64]backends.ErrorClass{1: backends.Status}, closed: 0,
+		},
 		{name: "END", length: 4, fails: map[uint64]backends.ErrorClass{3: backends.TimedOut}, closed: 1},
-		{name: "END is refused", length: 4, fails: map[uint64]backends.ErrorClass{3: backends.Status}, closed: 0},
+		{
+			name: "END is refused", length: 4, fails: map[uint64]backends.ErrorClass{3: backends.Status},
+			closed: 0,
+		},
 		{name: "none was sent", length: 6, lost: 4, closed: 0, drops: 2},
 		{name: "none was sent, nor END", length: 4, lost: 4, closed: 0},
-		{name: "a mismatch", length: 4, fails: map[uint64]backends.ErrorClass{1: backends.Mismatch}, closed: 0},
+		{
+			name: "a mismatch", length: 4, fails: map[uint64]backends.ErrorClass{1: backends.Mismatch},
+			closed: 0,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := keeping(t, 0)
 			w.gate, w.closes = make(chan struct{}, 200), true
-			w.server.fails = func(f backends.Fields, s *backends.Sample) backends.ErrorClass { return c.fails[s.N] }
+			w.server.fails = func(f backends.Fields,
+				s *backends.Sample,
+			) backends.ErrorClass {
+				return c.fails[s.N]
+			}
 			bad := func(s *backends.Sample) bool { return c.fails[s.N] != backends.OK || s.N < c.lost }
 			release := func(answers int) {
 				for range answers {
@@ -220,7 +260,8 @@ func TestFailsAbreast(t *testing.T) {
 			w.early = bad
 			var failed atomic.Int64
 			ill := int64(len(c.fails)) + int64(c.lost)
-			w.out.onPut = func(s *backends.Sample) { // the others are answered when it is known which failed
+			// the others are answered when it is known which failed
+			w.out.onPut = func(s *backends.Sample) {
 				if bad(s) && failed.Add(1) == ill {
 					release(100)
 				}
@@ -233,7 +274,7 @@ func TestFailsAbreast(t *testing.T) {
 				}
 			}
 			o := w.options()
-			o.Sequences, o.Limit = &Sequences{CountsWarm: true, CountsLimit: true}, 2
+			o.Sequences, o.Limit = &Sequences{WarmCountsSequences: true, LimitCountsSequences: true}, 2
 			p := w.atOnce(background, 1, 4, c.length, o)
 			if c.fails[3] != backends.TimedOut { // else the server had that END, and is asked again
 				w.balanced(p)
@@ -249,21 +290,23 @@ func TestFailsAbreast(t *testing.T) {
 			if c.lost > 0 {
 				begun = 1
 			}
-			if p.Closed != c.closed || drops != c.drops || w.server.begun != begun || after != int(c.length) {
+			if p.Closed != c.closed || drops != c.drops || w.server.begun != begun ||
+				after != int(c.length) {
 				t.Errorf("%d closed, %d dropped, %d begun, %d requests of the next sequence; want %d, %d, %d and %v", p.Closed, drops, w.server.begun, after, c.closed, c.drops, begun, c.length)
 			}
 		})
 	}
 }
 
-// TestAbreastOnTwoPools: the requests of a sequence stay on the lane that has its place, whichever target it goes to.
+// TestAbreastOnTwoPools: the requests of a sequence stay on the lane that has its place, whichever
+// target it goes to.
 func TestAbreastOnTwoPools(t *testing.T) {
 	w := keeping(t, 4)
 	first := w.share(6, 3)
 	lanes := w.more(len(first.Lanes))
 	w.server.atOnce = 3
 	o := w.options()
-	o.Sequences, o.Limit = &Sequences{AtOnce: 3}, 600
+	o.Sequences, o.Limit = &Sequences{PipelineDepth: 3}, 600
 	second := first
 	second.Lanes = lanes
 	p := opened(background, w, stream(4, 2, some, false), o, false, first, second)

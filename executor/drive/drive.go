@@ -1,22 +1,3 @@
-// Package drive plays a schedule or a profile on lanes. It owns the pacer, the slots, the reaper and nothing else.
-//
-// It is not: a histogram, a verdict, a decision about when to stop (it obeys Control).
-//
-// Open sends each arrival of a schedule at its due time on an idle lane, whatever the replies do; Closed keeps as many
-// requests in flight as a profile says. Both return when every request that was sent has been answered and Put, and
-// close the lanes that they were given and those that they opened: only so does a lane's parked Recv end.
-//
-// How a player ends:
-//
-//	schedule, feed or Limit exhausted  → nothing more is sent; drain from then
-//	Control.StopAt reached             → what is due before it is still sent; drain from StopAt
-//	drain over                         → arrivals still waiting for a slot are dropped; requests end with CauseDrain
-//	ctx done                           → the same at once, with CauseStop
-//
-// Before a player ends it closes the sequences that are open on the server (see Sequences).
-//
-// A lane carries as many requests at once as its pool's Limits.Depth says. A request's timeout counts from its due time:
-// an arrival that waited for a slot has the less left on the wire.
 package drive
 
 import (
@@ -28,125 +9,136 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
-// Handoff is the one place where samples leave a slot: two single-producer rings for each, full ones out, empty ones back.
-// No lock, no channel, no allocation. Get is called only by whoever picks the arrival (the pacer in open loop, the slot's
-// goroutine in closed loop), Put only by the slot's goroutine. Neither blocks: without an empty buffer Get gives nil, the
-// slot pauses and the pause is counted.
+// Handoff moves samples out of the slots: two single-producer rings per slot, full samples out,
+// empty ones back, without lock, channel or allocation. Get is called only by whoever picks the
+// arrival (the pacer of an open loop, the slot's goroutine of a closed loop), Put only by the
+// slot's goroutine. Neither blocks: Get returns nil if no empty sample is there; the slot then
+// waits, and the wait is counted.
 type Handoff interface {
 	Get(slot int) *backends.Sample
 	Put(slot int, s *backends.Sample)
-	// Part takes the events of a request that goes on, and leaves s without any. Only who receives calls it, and not at the
-	// same time as Put. False: the folder is behind, nothing was taken.
-	Part(slot int, s *backends.Sample) bool
+	// PutEvents takes the events of an unfinished request and leaves s without any. Only the
+	// receiving goroutine calls it, never concurrently with Put. It returns false, and takes
+	// nothing, if the folder is behind.
+	PutEvents(slot int, s *backends.Sample) bool
 }
 
-// Pool is the lanes to one of the targets of a node: a request goes out on the pool that its Turn names. A slot is room for one
-// request on a lane, which has Limits.Depth of them. Handoff numbers the slots of all pools through: those of a pool stand
-// behind the most that the pools before it may have.
+// Pool holds the lanes to one target of a node: a request goes out on the pool that its Turn names.
+// A slot is room for one request on a lane, which has Limits.Depth of them. Handoff numbers the
+// slots of all pools consecutively; each pool takes as many numbers as it may have slots.
 type Pool struct {
-	Lanes  []backends.Lane // closed loop: with room for each slot, so all pools have as much
+	Lanes  []backends.Lane // in a closed loop with room for every slot, so all pools have the same room
 	Limits backends.Limits
-	// Grow opens n more lanes of an open loop, of depth 1, in the background, when few are idle; nil or an error: the pool
-	// stays as it is.
+	// Grow opens n more lanes, of depth 1, in the background of an open loop when few are idle. If
+	// it is nil or fails, the pool keeps its size.
 	Grow func(ctx context.Context, n int) ([]backends.Lane, error)
-	Most int // slots at most with those that Grow opens; 0: MaxInFlight, or those of shared lanes. Not less than Lanes
-	// Timeout is that of one request on this pool, ns from due to last byte; 0: that of Options.
+	// maximum of slots, including those that Grow opens, at least len(Lanes); 0: MaxInFlight, or
+	// all slots of shared lanes
+	MaxSlots int
+	// Timeout of a request of this pool, in ns from due time to last byte; 0: Options.Timeout.
 	Timeout int64
-	// Inactivity is how long a request may neither send nor receive anything, ns, where lanes tell of that; 0: for ever.
+	// Inactivity limits the time, in ns, in which a request neither sends nor receives a byte, on
+	// lanes that report activity; 0: no limit.
 	Inactivity int64
-	// InProcess says that the server stamps its replies itself (backends.SharesProcess): a closed loop then records how long it takes
-	// to send the next one.
+	// InProcess says that the server stamps its replies itself (backends.SharesProcess): a closed
+	// loop then records the time from a reply to the next send.
 	InProcess bool
 }
 
-// Control is how the node's procedure steers a running player, and what it can see of it. All fields are atomic.
+// Control steers a running player and shows its state. All fields are atomic.
 type Control struct {
-	// StopAt, run clock: nothing that is due at or after it is sent; 0 or math.MaxInt64 while open. A time that has
-	// passed does not recall what was sent just before it was set.
+	// StopAt is the time on the run clock from which no due time is sent; 0 or math.MaxInt64 while
+	// unknown. A time in the past does not recall what was sent before it was set.
 	StopAt    atomic.Int64
-	HoldStart atomic.Int64 // run clock: due time from which requests count; 0 until known
+	HoldStart atomic.Int64 // on the run clock: due time from which requests are measured; 0 until known
 	InFlight  atomic.Int64
-	Peak      atomic.Int64 // the largest InFlight so far, warm-up included
-	Sent      atomic.Int64 // warm-up included
+	Peak      atomic.Int64 // largest InFlight so far, including warm-up
+	Sent      atomic.Int64 // including warm-up
 	Dropped   atomic.Int64 // Played.DroppedPool so far
-	// OldestDue is a lower bound of the due times still in flight or to come: the samples of what is due before it have
-	// all been Put. math.MaxInt64 when the player has ended.
+	// OldestDue is a lower bound of the due times in flight and to come: all samples due before it
+	// have been Put. math.MaxInt64 when the player has ended.
 	OldestDue atomic.Int64
 
 	player atomic.Pointer[player]
 }
 
-// enter counts one more request in flight. Beside the add, which takes the cache line, Peak costs a load; it is written
-// only as it grows.
-func (c *Control) enter() {
+// beginRequest counts one more request in flight. Beyond the add, which takes the cache line, Peak
+// costs a load; it is written only when it grows.
+func (c *Control) beginRequest() {
 	n := c.InFlight.Add(1)
 	for peak := c.Peak.Load(); n > peak && !c.Peak.CompareAndSwap(peak, n); peak = c.Peak.Load() {
 	}
 }
 
-// Older is how many requests that have no outcome were due before due: those in flight, and those that wait for a slot.
-// With OpenOptions.Again all of these are counted, at a moment when one is just being sent one less; without it only the
-// first, be its time come or not. One caller at a time.
-func (c *Control) Older(due int64) int64 { return c.OlderOf(due, -1) }
-
-// OlderOf counts only the requests of one kind of a mix, by Call.Entry; -1: all. Without OpenOptions.Kind it counts of those
-// that wait for a slot what has been given a kind already.
-func (c *Control) OlderOf(due int64, entry int) int64 {
+// UnansweredBefore counts the requests without an outcome that were due before due: those in flight
+// and those that wait for a slot. entry selects one kind of a mix, by Call.Entry; -1 counts all.
+// With OpenOptions.Replay all waiting arrivals are counted (one less while it is being sent),
+// without it only the first, due or not. Without OpenOptions.EntryOf a waiting arrival counts for
+// an entry only once its call is chosen. It must not be called concurrently.
+func (c *Control) UnansweredBefore(due int64, entry int) int64 {
 	if p := c.player.Load(); p != nil {
-		return p.older(due, entry)
+		return p.unansweredBefore(due, entry)
 	}
 	return 0
 }
 
 // Options are common to both players. Times are ns on the run clock.
 type Options struct {
-	Clock   backends.Clock
-	Start   int64 // when the node starts: due = Start + schedule's due
-	Timeout int64 // one request, due to last byte, where its pool has none of its own; the reaper cancels beyond it; 0: never
-	// WarmUntil (time) or WarmCount (arrivals) end the warm-up; requests of it carry backends.Warmup. 0, 0: none.
+	Clock backends.Clock
+	Start int64 // of the node: due = Start + due time of the schedule
+	// of one request, from due time to last byte, in pools without a timeout of their own; 0: none
+	Timeout int64
+	// WarmUntil (a time) or WarmCount (arrivals) ends the warm-up, whose requests carry
+	// backends.Warmup; 0, 0: no warm-up.
 	WarmUntil int64
 	WarmCount int64
-	// Limit is how many requests that are not warm-up are sent; 0: no limit.
+	// Limit is the number of measured requests to send; 0: no limit.
 	Limit int64
-	Drain time.Duration // how long open requests may take after StopAt or the last arrival; then they are cancelled
-	// IDBase | N is the request's id.
+	Drain time.Duration // time for open requests after StopAt or the last arrival; then they are cancelled
+	// IDBase | N is the id of request N.
 	IDBase uint64
-	// Shard says which part of the whole the schedule is: arrivals carry their number in the whole.
+	// Shard selects the part of the whole that the schedule plays: arrivals carry their number in
+	// the whole.
 	Shard load.Shard
-	// Sequences says that the feed's requests belong to sequences; nil: each stands alone.
+	// Sequences describes how the feed's requests form sequences; nil: requests are independent.
 	Sequences *Sequences
 }
 
-// OpenOptions are those of the open loop.
+// OpenOptions are the options of the open loop.
 type OpenOptions struct {
 	Options
-	Drop        bool  // no idle slot: drop the arrival (counted) instead of waiting
-	Spin        int64 // ns of final spin before a due time, 0 … 80 µs
-	MaxInFlight int   // requests in flight at most, over all pools
-	// Again is the schedule once more, from its beginning, by which Control.Older counts what waits for a slot; nil: only
-	// the first of these is counted.
-	Again load.Schedule
-	// Kind is the entry of the mix, as in Call.Entry, that an arrival will be by its number; nil: that shows only when it is sent.
-	Kind func(n uint64) int
-	// Delay is a test hook: called by the pacer before each send; nil in production.
+	Drop        bool  // drop (and count) an arrival that finds no idle slot instead of waiting
+	Spin        int64 // final busy wait before a due time, 0 … 80 µs, in ns
+	MaxInFlight int   // maximum of requests in flight over all pools
+	// Replay is a second copy of the schedule, from its beginning, with which
+	// Control.UnansweredBefore counts waiting arrivals; nil: only the first waiting arrival is
+	// counted.
+	Replay load.Schedule
+	// EntryOf returns the entry of the mix, as in Call.Entry, of the arrival with number n; nil:
+	// unknown until the arrival is sent.
+	EntryOf func(n uint64) int
+	// Delay is a test hook that the pacer calls before each send; nil in production.
 	Delay func(n uint64)
 }
 
-// Played is what the player itself knows. Warm-up is not in it, except where said.
+// Played holds the player's own counts, without warm-up unless stated.
 type Played struct {
-	Planned      int64 // arrivals due in hold that the schedule gave (closed loop: sent)
-	Sent         int64
-	DroppedPool  int64 // no idle slot, overflow: drop
-	DroppedStop  int64 // due, but the node was stopped before it could be sent
-	WaitedPool   int64 // arrivals that waited for a slot
-	Paused       int64 // requests that waited for an empty sample buffer: measure was behind; warm-up included
+	Planned     int64 // measured arrivals that the schedule had due (closed loop: sent)
+	Sent        int64
+	DroppedPool int64 // no idle slot, overflow: drop
+	DroppedStop int64 // due, but the node was stopped before it could be sent
+	WaitedPool  int64 // arrivals that waited for a slot
+	// requests that waited for an empty sample buffer because measure was behind, including warm-up
+	Paused       int64
 	Strays       int64 // replies that belong to no request
 	WarmSent     int64
-	PeakInFlight int64   // warm-up included
-	Closed       int64   // requests sent to close sequences that could not go on: in no other number
-	LeftOpen     int64   // sequences for which that failed
-	Arrivals     int64   // of hold, where each begins a sequence: those that the schedule gave; else 0
-	Waits        []int64 // of WaitedPool, those that waited for a slot of a pool itself, and not behind others; by pool
-	Lanes        int     // lanes at the end
-	Hash         uint64  // FNV-1a over the due times played, warm-up included (same seed, same hash); closed loop: 0
+	PeakInFlight int64 // including warm-up
+	Closed       int64 // requests sent to close sequences that could not go on; in no other count
+	LeftOpen     int64 // sequences that could not be closed
+	Arrivals     int64 // measured arrivals of the schedule where each begins a sequence; else 0
+	// by pool: arrivals of WaitedPool that waited for a slot of the pool, not behind others
+	Waits []int64
+	Lanes int // lanes at the end
+	// FNV-1a over the due times played, including warm-up (same seed, same hash); closed loop: 0
+	Hash uint64
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
-// world is one player's surroundings: a clock, lanes that reply when the gate lets them, and a record of everything.
+// world is one player's surroundings: a clock, lanes that reply when the gate lets them, and a
+// record of everything.
 type world struct {
 	t     testing.TB
 	clock backends.Clock
@@ -48,7 +49,10 @@ func newWorld(t testing.TB, lanes int) *world {
 func (w *world) more(n int) []backends.Lane {
 	var lanes []backends.Lane
 	for range n {
-		l := &fakeLane{w: w, kick: make(chan struct{}, 1), closed: make(chan struct{}), flights: make([]flight, max(w.depth, 1)), open: make([]int, 0, max(w.depth, 1))}
+		l := &fakeLane{
+			w: w, kick: make(chan struct{}, 1), closed: make(chan struct{}),
+			flights: make([]flight, max(w.depth, 1)), open: make([]int, 0, max(w.depth, 1)),
+		}
 		w.lanes = append(w.lanes, l)
 		lanes = append(lanes, l)
 	}
@@ -63,16 +67,17 @@ func (w *world) given() []backends.Lane {
 	return lanes
 }
 
-// share makes the world's lanes fewer, with room for depth requests each and per of them for every lane that there was. The
-// pool has no more slots than that.
+// share makes the world's lanes fewer, with room for depth requests each and per of them for every
+// lane that there was. The pool has no more slots than that.
 func (w *world) share(depth, per int) Pool {
 	slots := len(w.lanes) * per
 	w.lanes, w.depth = nil, depth
 	w.more((slots + depth - 1) / depth)
-	return Pool{Lanes: w.given(), Limits: backends.Limits{Depth: depth, Inline: 50}, Most: slots}
+	return Pool{Lanes: w.given(), Limits: backends.Limits{Depth: depth, Inline: 50}, MaxSlots: slots}
 }
 
-// answerWaits lets a request be answered whenever the pacer waits for a slot, so often, and rest more in the end.
+// answerWaits lets a request be answered whenever the pacer waits for a slot, so often, and rest
+// more in the end.
 func (w *world) answerWaits(waits, rest int) {
 	for range waits {
 		w.pacerWaits()
@@ -85,7 +90,7 @@ func (w *world) answerWaits(waits, rest int) {
 
 // pacerWaits returns when the pacer waits for a slot.
 func (w *world) pacerWaits() {
-	for p := w.c.player.Load(); p == nil || !p.waiting.Load(); p = w.c.player.Load() {
+	for p := w.c.player.Load(); p == nil || !p.pacerWaits.Load(); p = w.c.player.Load() {
 		runtime.Gosched()
 	}
 }
@@ -111,10 +116,12 @@ func (w *world) finished(p Played) {
 		puts += w.out.lanes[i].puts
 	}
 	if sends != puts || sends != p.Sent+p.WarmSent || w.c.Sent.Load() != sends {
-		w.t.Errorf("%d sends, %d samples put, played %d and %d warm, control %d", sends, puts, p.Sent, p.WarmSent, w.c.Sent.Load())
+		w.t.Errorf("%d sends, %d samples put, played %d and %d warm, control %d", sends, puts, p.Sent,
+			p.WarmSent, w.c.Sent.Load())
 	}
 	if p.Planned != p.Sent+p.DroppedPool+p.DroppedStop {
-		w.t.Errorf("planned %d is not sent %d + dropped %d + %d", p.Planned, p.Sent, p.DroppedPool, p.DroppedStop)
+		w.t.Errorf("planned %d is not sent %d + dropped %d + %d", p.Planned, p.Sent, p.DroppedPool,
+			p.DroppedStop)
 	}
 	if w.c.InFlight.Load() != 0 || w.c.OldestDue.Load() != math.MaxInt64 {
 		w.t.Errorf("in flight %d, oldest due %d", w.c.InFlight.Load(), w.c.OldestDue.Load())
@@ -124,8 +131,8 @@ func (w *world) finished(p Played) {
 	}
 }
 
-// fakeLane answers in memory, not always in the order of the requests. It follows the law of Lane and counts when its caller
-// does not.
+// fakeLane answers in memory, not always in the order of the requests. It follows the law of Lane
+// and counts when its caller does not.
 type fakeLane struct {
 	w        *world
 	closed   chan struct{}
@@ -317,14 +324,15 @@ func (o *fakeOut) Get(lane int) *backends.Sample {
 }
 
 // Part implements Handoff.
-func (o *fakeOut) Part(_ int, s *backends.Sample) bool {
+func (o *fakeOut) PutEvents(_ int, s *backends.Sample) bool {
 	s.Events = s.Events[:0]
 	return true
 }
 
 func (o *fakeOut) Put(lane int, s *backends.Sample) {
 	if oldest := o.w.c.OldestDue.Load(); s.Due < oldest {
-		o.w.t.Errorf("put a sample due at %d, although all before %d were said to be complete", s.Due, oldest)
+		o.w.t.Errorf("put a sample due at %d, although all before %d were said to be complete",
+			s.Due, oldest)
 	}
 	if o.onPut != nil {
 		o.onPut(s)

@@ -56,10 +56,12 @@ func (k *keeper) take(f backends.Fields, s *backends.Sample) {
 		k.begun++
 		k.open[f.Sequence] = 0
 	case !open:
-		k.wrong = append(k.wrong, fmt.Sprintf("a request of %d, which is not open (end %t)", f.Sequence, f.End))
+		k.wrong = append(k.wrong, fmt.Sprintf("a request of %d, which is not open (end %t)",
+			f.Sequence, f.End))
 	}
-	if n := s.N &^ closer; s.Flags&backends.Closing == 0 && !f.Start && n <= k.last[f.Sequence] {
-		k.wrong = append(k.wrong, fmt.Sprintf("request %d of sequence %d after %d", n, f.Sequence, k.last[f.Sequence]))
+	if n := s.N &^ closingNumber; s.Flags&backends.Closing == 0 && !f.Start && n <= k.last[f.Sequence] {
+		k.wrong = append(k.wrong, fmt.Sprintf("request %d of sequence %d after %d", n, f.Sequence,
+			k.last[f.Sequence]))
 	}
 	k.last[f.Sequence] = s.N
 	k.open[f.Sequence]++
@@ -84,13 +86,17 @@ func (k *keeper) answer(f backends.Fields, s *backends.Sample) {
 	}
 }
 
-// inOrder are all samples in the order in which the server took their requests. That of their numbers is another: a closed
-// loop's slot has its number first and then its sequence, whose id may be that of one which another slot ends meanwhile.
+// inOrder are all samples in the order in which the server took their requests. That of their
+// numbers is another: a closed loop's slot has its number first and then its sequence, whose id may
+// be that of one which another slot ends meanwhile.
 func (k *keeper) inOrder(o *fakeOut) []backends.Sample {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	all := o.inOrder()
-	slices.SortStableFunc(all, func(a, b backends.Sample) int { return cmp.Compare(k.order[a.N], k.order[b.N]) })
+	slices.SortStableFunc(all, func(a, b backends.Sample) int {
+		return cmp.Compare(k.order[a.N],
+			k.order[b.N])
+	})
 	return all
 }
 
@@ -117,7 +123,10 @@ func stream(slots, kinds int, length scenario.Dist, once bool, streams ...[]int)
 		o.Length = nil
 	}
 	for i := range kinds {
-		o.Entries = append(o.Entries, feed.SequenceEntry{Calls: []*backends.Call{&small, &small, &small, &small}, Pool: i, Streams: streams, Once: once})
+		o.Entries = append(o.Entries, feed.SequenceEntry{Calls: []*backends.Call{
+			&small, &small, &small,
+			&small,
+		}, Pool: i, Streams: streams, Once: once})
 	}
 	return feed.NewSequences(o)
 }
@@ -150,7 +159,8 @@ func (w *world) balanced(p Played) {
 var players = map[string]func(ctx context.Context, w *world, src feed.Source, o Options) Played{
 	"closed": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
 		return within(w.t, func() Played {
-			return Closed(ctx, load.Level(len(w.lanes)), src, []Pool{{Lanes: w.given(), Limits: inline}}, w.out, &w.c, o)
+			return Closed(ctx, load.Level(len(w.lanes)), src, []Pool{{Lanes: w.given(), Limits: inline}},
+				w.out, &w.c, o)
 		})
 	},
 	"open": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
@@ -161,7 +171,10 @@ var players = map[string]func(ctx context.Context, w *world, src feed.Source, o 
 	},
 	"closed, shared": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
 		pool := w.share(3, 1)
-		return within(w.t, func() Played { return Closed(ctx, load.Level(pool.Most), src, []Pool{pool}, w.out, &w.c, o) })
+		return within(w.t, func() Played {
+			return Closed(ctx, load.Level(pool.MaxSlots), src, []Pool{pool},
+				w.out, &w.c, o)
+		})
 	},
 	"open, shared": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
 		return opened(ctx, w, src, o, false, w.share(3, 1))
@@ -175,7 +188,7 @@ var players = map[string]func(ctx context.Context, w *world, src feed.Source, o 
 			w.server.atOnce = atOnce
 		}
 		q := *o.Sequences
-		q.AtOnce, o.Sequences = atOnce, &q
+		q.PipelineDepth, o.Sequences = atOnce, &q
 		return opened(ctx, w, src, o, false, w.share(2*atOnce, atOnce))
 	},
 	"begin": func(ctx context.Context, w *world, src feed.Source, o Options) Played {
@@ -185,9 +198,10 @@ var players = map[string]func(ctx context.Context, w *world, src feed.Source, o 
 
 func opened(ctx context.Context, w *world, src feed.Source, o Options, begin bool, pools ...Pool) Played {
 	q := *o.Sequences
-	q.Begin = begin
+	q.ArrivalBegins = begin
 	o.Sequences = &q
 	return within(w.t, func() Played {
-		return Open(ctx, load.Poisson(60_000, [2]uint64{1, 2}), src, pools, w.out, &w.c, OpenOptions{Options: o, MaxInFlight: len(w.lanes) * max(w.depth, 1)})
+		return Open(ctx, load.Poisson(60_000, [2]uint64{1, 2}), src, pools, w.out, &w.c,
+			OpenOptions{Options: o, MaxInFlight: len(w.lanes) * max(w.depth, 1)})
 	})
 }

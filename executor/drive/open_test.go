@@ -11,7 +11,9 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
-func playOpen(ctx context.Context, w *world, s load.Schedule, src *fakeFeed, lim backends.Limits, o OpenOptions) Played {
+func playOpen(ctx context.Context, w *world, s load.Schedule, src *fakeFeed, lim backends.Limits,
+	o OpenOptions,
+) Played {
 	w.t.Helper()
 	played := within(w.t, func() Played { return Open(ctx, s, src, one(w.given(), lim), w.out, &w.c, o) })
 	w.finished(played)
@@ -39,10 +41,12 @@ func TestOpenPlaysTheSchedule(t *testing.T) {
 				hash = hash.Add(after)
 				got := samples[n]
 				if got.Due != o.Start+after {
-					t.Fatalf("%s, %d lanes: arrival %d due at %d, want %d", name, lanes, n, got.Due-o.Start, after)
+					t.Fatalf("%s, %d lanes: arrival %d due at %d, want %d", name, lanes, n,
+						got.Due-o.Start, after)
 				}
 				if got.SendStart < got.Due || got.Free < got.Due || got.SendStart < got.Free {
-					t.Errorf("%s, %d lanes: arrival %d due %d free %d sent %d", name, lanes, n, got.Due, got.Free, got.SendStart)
+					t.Errorf("%s, %d lanes: arrival %d due %d free %d sent %d", name, lanes, n, got.Due,
+						got.Free, got.SendStart)
 				}
 			}
 			if p.Hash != uint64(hash) {
@@ -122,7 +126,10 @@ func TestOpenGrowsThePool(t *testing.T) {
 		}
 	}
 	given := w.given()
-	p := within(t, func() Played { return Open(background, burst(7), &fakeFeed{}, growing(given, grow), w.out, &w.c, o) })
+	p := within(t, func() Played {
+		return Open(background, burst(7), &fakeFeed{}, growing(given, grow),
+			w.out, &w.c, o)
+	})
 	w.finished(p)
 	if p.Lanes != 7 || p.PeakInFlight != 7 || asked.Load() != 5 || p.Sent != 7 {
 		t.Errorf("asked for %d: %+v", asked.Load(), p)
@@ -163,7 +170,10 @@ func TestOpenEndsWhileGrowing(t *testing.T) {
 		return w.more(1), nil
 	}
 	given := w.given()
-	p := within(t, func() Played { return Open(background, burst(50), &fakeFeed{}, growing(given, grow), w.out, &w.c, o) })
+	p := within(t, func() Played {
+		return Open(background, burst(50), &fakeFeed{}, growing(given, grow),
+			w.out, &w.c, o)
+	})
 	w.finished(p)
 	if p.Sent != 50 {
 		t.Errorf("%+v", p)
@@ -181,11 +191,13 @@ func TestOpenStopsAtTheTime(t *testing.T) {
 	}
 }
 
-// A stop that comes while the pacer sleeps ends it long before the next due time, and leaves nothing behind.
+// A stop that comes while the pacer sleeps ends it long before the next due time, and leaves
+// nothing behind.
 func TestOpenStopsInItsSleep(t *testing.T) {
 	w := newWorld(t, 1)
 	w.onSend = func(*backends.Sample) { w.c.StopAt.Store(w.clock.Now()) }
-	p := playOpen(background, w, load.Constant(0.001), &fakeFeed{}, inline, OpenOptions{Options: w.options()})
+	p := playOpen(background, w, load.Constant(0.001), &fakeFeed{}, inline,
+		OpenOptions{Options: w.options()})
 	if p.Planned != 1 || p.Sent != 1 {
 		t.Errorf("%+v", p)
 	}
@@ -206,7 +218,8 @@ func TestOpenCountsToTheLimit(t *testing.T) {
 
 func TestOpenEndsWithTheFeed(t *testing.T) {
 	w := newWorld(t, 4)
-	p := playOpen(background, w, load.Constant(1e9), &fakeFeed{end: 57}, inline, OpenOptions{Options: w.options()})
+	p := playOpen(background, w, load.Constant(1e9), &fakeFeed{end: 57}, inline,
+		OpenOptions{Options: w.options()})
 	if p.Planned != 57 || p.Sent != 57 {
 		t.Errorf("%+v", p)
 	}
@@ -254,7 +267,8 @@ func TestOpenInterruptedLeavesTheFutureOut(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
 	w.onSend = func(*backends.Sample) { cancel() }
-	p := playOpen(ctx, w, limit(load.Constant(0.001), 100), &fakeFeed{}, inline, OpenOptions{Options: w.options()})
+	p := playOpen(ctx, w, limit(load.Constant(0.001), 100), &fakeFeed{}, inline,
+		OpenOptions{Options: w.options()})
 	if p.Planned != 1 || p.Sent != 1 {
 		t.Errorf("%+v", p)
 	}
@@ -276,7 +290,8 @@ func TestOpenTimesOut(t *testing.T) {
 	}
 }
 
-// Large calls are sent by a goroutine of their lane, small ones by the pacer, on the same lanes and never two at once.
+// Large calls are sent by a goroutine of their lane, small ones by the pacer, on the same lanes and
+// never two at once.
 func TestOpenHandsLargeCallsOver(t *testing.T) {
 	w := newWorld(t, 3)
 	src := &fakeFeed{size: func(n uint64) int { return int(n%3) * 100 }}
@@ -329,7 +344,8 @@ func TestOpenLatePacerSkipsNothing(t *testing.T) {
 			t.Fatalf("arrival %d is due at %d", n, got)
 		}
 	}
-	// 20 µs each at 10 µs apart: the last is late by 5 ms of its own client, which Free does not excuse.
+	// 20 µs each at 10 µs apart: the last is late by 5 ms of its own client, which Free does not
+	// excuse.
 	if late := samples[499].SendStart - samples[499].Due; late < int64(4*time.Millisecond) {
 		t.Errorf("the last is late by %d ns only", late)
 	}

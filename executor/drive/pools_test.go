@@ -33,7 +33,7 @@ func (*mixedFeed) Finish(int, *feed.Turn) bool { return false }
 func (w *world) split(most int, lanes ...int) []Pool {
 	all, pools := w.given(), []Pool{}
 	for _, n := range lanes {
-		pools = append(pools, Pool{Lanes: all[:n:n], Limits: inline, Most: most})
+		pools = append(pools, Pool{Lanes: all[:n:n], Limits: inline, MaxSlots: most})
 		all = all[n:]
 	}
 	return pools
@@ -47,7 +47,8 @@ func TestOpenSendsOnTheTurnsPool(t *testing.T) {
 		pools := w.split(4, 2, 3)
 		pools[1].Limits = lim
 		p := within(t, func() Played {
-			return Open(background, burst(3000), &mixedFeed{pool: alternate}, pools, w.out, &w.c, OpenOptions{Options: w.options(), MaxInFlight: 100})
+			return Open(background, burst(3000), &mixedFeed{pool: alternate}, pools, w.out, &w.c,
+				OpenOptions{Options: w.options(), MaxInFlight: 100})
 		})
 		w.finished(p)
 		if p.Sent != 3000 || p.Lanes != 5 {
@@ -62,8 +63,8 @@ func TestOpenSendsOnTheTurnsPool(t *testing.T) {
 	}
 }
 
-// Requests in flight are bounded over all pools, however many lanes each has: an arrival that finds as many waits, or is
-// dropped, for want of a place and not of a lane.
+// Requests in flight are bounded over all pools, however many lanes each has: an arrival that finds
+// as many waits, or is dropped, for want of a place and not of a lane.
 func TestOpenBoundsAllPoolsTogether(t *testing.T) {
 	for _, drop := range []bool{false, true} {
 		w := newWorld(t, 8)
@@ -84,20 +85,22 @@ func TestOpenBoundsAllPoolsTogether(t *testing.T) {
 			return Open(background, burst(20), &mixedFeed{pool: alternate}, w.split(0, 4, 4), w.out, &w.c, o)
 		})
 		w.finished(p)
-		if drop && (p.Sent != 3 || p.DroppedPool != 17) || !drop && (p.Sent != 20 || p.WaitedPool != 17) || p.PeakInFlight != 3 {
+		if drop && (p.Sent != 3 || p.DroppedPool != 17) || !drop && (p.Sent != 20 || p.WaitedPool != 17) ||
+			p.PeakInFlight != 3 {
 			t.Errorf("drop %v: %+v", drop, p)
 		}
 	}
 }
 
-// A reply can come before the pacer has left the Send of its request. Whoever receives it then sends nothing on that lane, be
-// there something that waits.
+// A reply can come before the pacer has left the Send of its request. Whoever receives it then
+// sends nothing on that lane, be there something that waits.
 func TestOpenLeavesALaneBeforeTheNext(t *testing.T) {
 	w := newWorld(t, 2)
 	w.gate = make(chan struct{})
 	pools := w.split(1, 1, 1)
 	grown := w.more(1)
-	pools[0].Most, pools[0].Grow = 2, func(context.Context, int) ([]backends.Lane, error) { return grown, nil }
+	pools[0].MaxSlots, pools[0].Grow = 2,
+		func(context.Context, int) ([]backends.Lane, error) { return grown, nil }
 	var answered atomic.Bool
 	w.out.onPut = func(s *backends.Sample) {
 		if s.Lane == 1 {
@@ -123,7 +126,8 @@ func TestOpenLeavesALaneBeforeTheNext(t *testing.T) {
 		close(w.gate)
 	}
 	p := within(t, func() Played {
-		return Open(background, burst(200), &mixedFeed{}, pools, w.out, &w.c, OpenOptions{Options: w.options(), MaxInFlight: 100})
+		return Open(background, burst(200), &mixedFeed{}, pools, w.out, &w.c,
+			OpenOptions{Options: w.options(), MaxInFlight: 100})
 	})
 	w.finished(p)
 	if p.Sent != 200 || met.Load() == 0 {
@@ -139,7 +143,7 @@ func TestOpenGrowsEachPool(t *testing.T) {
 	var asked [2]int
 	pools := w.split(0, 1, 1)
 	for i := range pools {
-		pools[i].Most = []int{2, 6}[i]
+		pools[i].MaxSlots = []int{2, 6}[i]
 		pools[i].Grow = func(_ context.Context, n int) ([]backends.Lane, error) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -152,9 +156,11 @@ func TestOpenGrowsEachPool(t *testing.T) {
 			close(w.gate)
 		}
 	}
-	src := &mixedFeed{pool: func(n uint64) int { return min(int(n/2), 1) }} // 2 to the first, 6 to the second
+	// 2 to the first, 6 to the second
+	src := &mixedFeed{pool: func(n uint64) int { return min(int(n/2), 1) }}
 	p := within(t, func() Played {
-		return Open(background, burst(8), src, pools, w.out, &w.c, OpenOptions{Options: w.options(), MaxInFlight: 100})
+		return Open(background, burst(8), src, pools, w.out, &w.c,
+			OpenOptions{Options: w.options(), MaxInFlight: 100})
 	})
 	w.finished(p)
 	if p.Sent != 8 || p.PeakInFlight != 8 || asked != [2]int{1, 5} || p.WaitedPool != 0 {
@@ -162,7 +168,8 @@ func TestOpenGrowsEachPool(t *testing.T) {
 	}
 }
 
-// One pool that is full does not excuse the other: only arrivals that wait for it have waited for a full pool.
+// One pool that is full does not excuse the other: only arrivals that wait for it have waited for a
+// full pool.
 func TestOpenFullPoolsAreToldApart(t *testing.T) {
 	w := newWorld(t, 3)
 	w.gate = make(chan struct{})
@@ -177,33 +184,40 @@ func TestOpenFullPoolsAreToldApart(t *testing.T) {
 	}
 }
 
-// A pool that is full and answers nothing holds up its own arrivals only: those of the other are sent on time, and what
-// waits is sent in order as soon as a slot of its own is free.
+// A pool that is full and answers nothing holds up its own arrivals only: those of the other are
+// sent on time, and what waits is sent in order as soon as a slot of its own is free.
 func TestOpenFullPoolHoldsUpItsOwn(t *testing.T) {
 	for name, lim := range map[string]backends.Limits{"inline": inline, "handed over": {Depth: 1}} {
 		const each = 50
 		w := newWorld(t, 2+each)
 		w.gate = make(chan struct{})
 		pools := w.split(0, 2, each)
-		pools[0].Limits, pools[0].Most = lim, 2
+		pools[0].Limits, pools[0].MaxSlots = lim, 2
 		var second atomic.Int64
 		w.onSend = func(s *backends.Sample) {
 			if s.Lane < 2 {
 				return
 			}
-			if second.Add(1) == each { // the last one of the second pool: the first has two in flight, and the rest waits
-				if n := w.c.Older(never); n < each {
-					t.Errorf("%s: %d have no outcome, at least %d of the first pool have none", name, n, each)
+			// the last one of the second pool: the first has two in flight, and the rest waits
+			if second.Add(1) == each {
+				if n := w.c.UnansweredBefore(never, -1); n < each {
+					t.Errorf("%s: %d have no outcome, at least %d of the first pool have none",
+						name, n, each)
 				}
 				if oldest := w.c.OldestDue.Load(); oldest > s.Due-int64(10*time.Millisecond) {
-					t.Errorf("%s: all before %d are said to be complete, the first of all is not", name, oldest)
+					t.Errorf("%s: all before %d are said to be complete, the first of all is not",
+						name, oldest)
 				}
 				close(w.gate)
 			}
 		}
-		o := OpenOptions{Options: w.options(), MaxInFlight: 2 * each, Again: limit(load.Constant(1000), 2*each)}
+		o := OpenOptions{
+			Options: w.options(), MaxInFlight: 2 * each,
+			Replay: limit(load.Constant(1000), 2*each),
+		}
 		p := within(t, func() Played {
-			return Open(background, limit(load.Constant(1000), 2*each), &mixedFeed{pool: alternate}, pools, w.out, &w.c, o)
+			return Open(background, limit(load.Constant(1000), 2*each), &mixedFeed{pool: alternate}, pools,
+				w.out, &w.c, o)
 		})
 		w.finished(p)
 		samples := w.out.samples()
@@ -214,14 +228,17 @@ func TestOpenFullPoolHoldsUpItsOwn(t *testing.T) {
 		for n := uint64(0); n < 2*each; n += 2 {
 			s := samples[n]
 			if n >= 4 && (s.Free <= s.Due || s.SendStart < s.Free) {
-				t.Errorf("%s: arrival %d, due %d, could go at %d and went at %d", name, n, s.Due, s.Free, s.SendStart)
+				t.Errorf("%s: arrival %d, due %d, could go at %d and went at %d", name, n, s.Due,
+					s.Free, s.SendStart)
 			}
 			begun = max(begun, s.SendStart)
 		}
-		// Those of the second went while the first answered nothing: all before any of the first but two.
+		// Those of the second went while the first answered nothing: all before any of the first
+		// but two.
 		for n := uint64(1); n < 2*each; n += 2 {
 			if s := samples[n]; s.SendStart > samples[4].SendStart {
-				t.Errorf("%s: arrival %d of the second pool went after one that waited for the first", name, n)
+				t.Errorf("%s: arrival %d of the second pool went after one that waited for the first",
+					name, n)
 			}
 		}
 	}
@@ -240,18 +257,23 @@ func TestOpenHaltLeavesWhatWaits(t *testing.T) {
 		}
 		return 0
 	}}
-	p := within(t, func() Played { return Open(ctx, limit(load.Constant(1000), 20), src, w.split(0, 1, 2), w.out, &w.c, o) })
+	p := within(t, func() Played {
+		return Open(ctx, limit(load.Constant(1000), 20), src, w.split(0, 1, 2),
+			w.out, &w.c, o)
+	})
 	w.finished(p)
 	if p.Sent != 0 || p.WarmSent != 1 || p.DroppedStop < 16 || p.DroppedStop > 17 {
 		t.Errorf("%+v", p)
 	}
 }
 
-// Each pool has its own timeout: one request is cancelled by its own, and the other beside it goes on until it is answered.
+// Each pool has its own timeout: one request is cancelled by its own, and the other beside it goes
+// on until it is answered.
 func TestTimeoutOfEachPool(t *testing.T) {
 	play := map[string]func(w *world, src feed.Source, pools []Pool, o Options) Played{
 		"open": func(w *world, src feed.Source, pools []Pool, o Options) Played {
-			return Open(background, burst(2), src, pools, w.out, &w.c, OpenOptions{Options: o, MaxInFlight: 100})
+			return Open(background, burst(2), src, pools, w.out, &w.c,
+				OpenOptions{Options: o, MaxInFlight: 100})
 		},
 		"closed": func(w *world, src feed.Source, pools []Pool, o Options) Played {
 			o.Limit = 2
@@ -279,7 +301,8 @@ func TestTimeoutOfEachPool(t *testing.T) {
 			w.finished(p)
 			for n, s := range w.out.samples() {
 				if (s.Class == backends.TimedOut) != (n%2 == short) {
-					t.Errorf("%s: request %d, of which %d has the short timeout, ended as %v", name, n, short, s.Class)
+					t.Errorf("%s: request %d, of which %d has the short timeout, ended as %v", name, n,
+						short, s.Class)
 				}
 			}
 		}
@@ -291,7 +314,8 @@ func TestClosedSendsOnTheTurnsPool(t *testing.T) {
 	o := w.options()
 	o.Limit = 3001
 	p := within(t, func() Played {
-		return Closed(background, load.Level(3), &mixedFeed{pool: alternate}, w.split(0, 3, 3), w.out, &w.c, o)
+		return Closed(background, load.Level(3), &mixedFeed{pool: alternate}, w.split(0, 3, 3),
+			w.out, &w.c, o)
 	})
 	w.finished(p)
 	if p.Sent != 3001 || p.PeakInFlight > 3 || p.Lanes != 6 {
@@ -304,14 +328,16 @@ func TestClosedSendsOnTheTurnsPool(t *testing.T) {
 	}
 }
 
-// A reply on a second pool's lane is waited for when the node ends, timed out and cancelled like any other.
+// A reply on a second pool's lane is waited for when the node ends, timed out and cancelled like
+// any other.
 func TestClosedCancelsOnEveryPool(t *testing.T) {
 	w := newWorld(t, 4)
 	w.gate = make(chan struct{})
 	o := w.options()
 	o.Timeout, o.Limit = int64(time.Millisecond), 8
 	p := within(t, func() Played {
-		return Closed(background, load.Level(2), &mixedFeed{pool: alternate}, w.split(0, 2, 2), w.out, &w.c, o)
+		return Closed(background, load.Level(2), &mixedFeed{pool: alternate}, w.split(0, 2, 2),
+			w.out, &w.c, o)
 	})
 	w.finished(p)
 	for n, s := range w.out.samples() {
@@ -324,10 +350,10 @@ func TestClosedCancelsOnEveryPool(t *testing.T) {
 	}
 }
 
-func TestOlder(t *testing.T) {
+func TestUnansweredBefore(t *testing.T) {
 	w := newWorld(t, 4)
 	w.gate = make(chan struct{})
-	if n := w.c.Older(never); n != 0 {
+	if n := w.c.UnansweredBefore(never, -1); n != 0 {
 		t.Errorf("%d before there is a player", n)
 	}
 	o := OpenOptions{Options: w.options()}
@@ -340,32 +366,36 @@ func TestOlder(t *testing.T) {
 	}
 	go func() {
 		<-asked
-		// Arrivals are due at 0, 1, 2 and 3 ms and none is answered; a fifth waits for a slot, or for its time.
+		// Arrivals are due at 0, 1, 2 and 3 ms and none is answered; a fifth waits for a slot, or
+		// for its time.
 		for ms, want := range map[int64]int64{0: 0, 1: 1, 2: 2, 3: 3} {
-			if n := w.c.Older(o.Start + ms*int64(time.Millisecond)); n != want {
+			if n := w.c.UnansweredBefore(o.Start+ms*int64(time.Millisecond), -1); n != want {
 				t.Errorf("%d older than %d ms, want %d", n, ms, want)
 			}
 		}
-		if n := w.c.Older(never); n < 4 || n > 5 {
+		if n := w.c.UnansweredBefore(never, -1); n < 4 || n > 5 {
 			t.Errorf("%d in all", n)
 		}
 		close(w.gate)
 	}()
 	p := playOpen(background, w, limit(load.Constant(1000), 5), &fakeFeed{}, inline, o)
-	if p.Sent != 5 || w.c.Older(never) != 0 {
-		t.Errorf("%d older at the end: %+v", w.c.Older(never), p)
+	if p.Sent != 5 || w.c.UnansweredBefore(never, -1) != 0 {
+		t.Errorf("%d older at the end: %+v", w.c.UnansweredBefore(never, -1), p)
 	}
 }
 
-// Shards of one schedule, played by players of their own on pools of their own, are together the whole: every arrival is
-// sent once, at its own time, with the call of its own number.
+// Shards of one schedule, played by players of their own on pools of their own, are together the
+// whole: every arrival is sent once, at its own time, with the call of its own number.
 func TestShardsPlayTheWhole(t *testing.T) {
 	seed := [2]uint64{1, 2}
 	ramp := load.NewRamp([]load.Step{{To: 40_000, Over: int64(50 * time.Millisecond)}})
 	for name, fresh := range map[string]func() load.Schedule{
 		"constant": func() load.Schedule { return limit(load.Constant(20_000), 1001) },
 		"poisson":  func() load.Schedule { return limit(load.Poisson(20_000, seed), 1001) },
-		"ramp":     func() load.Schedule { return limit(ramp.Arrivals(0, seed), ramp.Length()/int64(time.Millisecond)*20+1) },
+		"ramp": func() load.Schedule {
+			return limit(ramp.Arrivals(0, seed),
+				ramp.Length()/int64(time.Millisecond)*20+1)
+		},
 	} {
 		whole := map[uint64]int64{}
 		s := fresh()
@@ -381,12 +411,14 @@ func TestShardsPlayTheWhole(t *testing.T) {
 				calls := []*backends.Call{{Row: 0}, {Row: 1}, {Row: 2}}
 				src := feed.NewCalls(calls, feed.Sequential, false, 0, 0)
 				p := within(t, func() Played {
-					return Open(background, load.Sharded(fresh(), o.Shard), src, one(w.given(), inline), w.out, &w.c, o)
+					return Open(background, load.Sharded(fresh(), o.Shard), src, one(w.given(), inline),
+						w.out, &w.c, o)
 				})
 				w.finished(p)
 				for n, sample := range w.out.samples() {
 					if _, twice := seen[n]; twice || sample.Row != uint32(n%3) {
-						t.Errorf("%s: arrival %d is sent twice (%v) or has row %d", name, n, twice, sample.Row)
+						t.Errorf("%s: arrival %d is sent twice (%v) or has row %d", name, n,
+							twice, sample.Row)
 					}
 					seen[n] = sample.Due - o.Start
 				}

@@ -2,18 +2,19 @@ package drive
 
 import "sync/atomic"
 
-// ring holds the idle slots, first in first out: every connection is used in turn, so idle ones are rare and the load
-// behind a balancer is even. Many push, one pops; nothing blocks or allocates.
+// ring holds the idle slots, first in, first out: every connection is used in turn, so idle ones
+// are rare and the load behind a balancer is even. Many goroutines push, one pops; nothing blocks
+// or allocates.
 //
-// There are never more slots than cells, so a push needs no check: pushes exceed pops by at most the number of slots,
-// hence the cell that is written has been read.
+// There are never more slots than cells, so a push needs no check: pushes exceed pops by at most
+// the number of slots, hence the cell that is written has been read.
 type ring struct {
 	cells []cell
 	mask  uint64
-	_     [64]byte // head and tail on lines of their own
+	_     [64]byte // head and tail on their own cache lines
 	tail  atomic.Uint64
 	_     [64]byte
-	head  uint64 // of the one who pops
+	head  uint64 // used by the popping goroutine
 }
 
 // cell holds the slot pushed as number turn-1.
@@ -37,7 +38,7 @@ func (r *ring) push(s *slot) {
 	c.turn.Store(at + 1)
 }
 
-// pop is nil when no slot is idle.
+// pop returns nil if no slot is idle.
 func (r *ring) pop() *slot {
 	c := &r.cells[r.head&r.mask]
 	if c.turn.Load() != r.head+1 {
@@ -48,5 +49,5 @@ func (r *ring) pop() *slot {
 	return s
 }
 
-// idle is how many slots wait, for the one who pops.
-func (r *ring) idle() int { return int(r.tail.Load() - r.head) }
+// length counts the idle slots. Called by the popping goroutine.
+func (r *ring) length() int { return int(r.tail.Load() - r.head) }

@@ -10,15 +10,15 @@ func TestRingKeepsTheOrder(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5, 64} {
 		slots := make([]slot, n)
 		r := newRing(n)
-		if r.pop() != nil || r.idle() != 0 {
+		if r.pop() != nil || r.length() != 0 {
 			t.Fatalf("%d slots: something in a new ring", n)
 		}
 		for i := range slots {
 			r.push(&slots[i])
 		}
 		for round := range 10 * n {
-			if r.idle() != n {
-				t.Fatalf("%d slots: %d idle", n, r.idle())
+			if r.length() != n {
+				t.Fatalf("%d slots: %d idle", n, r.length())
 			}
 			s := r.pop()
 			if s != &slots[round%n] {

@@ -6,228 +6,234 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// begins reports whether an arrival begins a sequence, which then goes on by itself.
-func (op *open) begins() bool { return op.o.Sequences != nil && op.o.Sequences.Begin }
+// arrivalBegins reports whether an arrival begins a sequence, which then goes on by itself.
+func (op *open) arrivalBegins() bool { return op.o.Sequences != nil && op.o.Sequences.ArrivalBegins }
 
-// holds reports whether arrival k, which may not be sent, counts.
-func (p *pacer) holds(k uint64, due int64) bool {
-	if q := p.o.Sequences; q != nil && (q.CountsWarm || q.Begin) && p.o.WarmCount > 0 {
-		return p.c.HoldStart.Load() != 0 // what is counted is something else
+// isMeasured reports whether arrival k is measured, sent or not.
+func (p *pacer) isMeasured(k uint64, due int64) bool {
+	if q := p.o.Sequences; q != nil && (q.WarmCountsSequences || q.ArrivalBegins) && p.o.WarmCount > 0 {
+		return p.c.HoldStart.Load() != 0 // WarmCount counts sequences or requests, not arrivals
 	}
-	return !p.warm(k, due)
+	return !p.isWarmup(k, due)
 }
 
-// step plays an arrival of a load of sequences. The slot comes first: it decides which sequence goes on. False: nothing
-// more is to be sent.
-func (p *pacer) step(due, after, now int64) bool {
-	k, hold := p.k, p.holds(p.k, due)
-	p.k++
+// playStep plays an arrival of a load of sequences. The slot comes first: it decides which sequence
+// goes on. It returns false if nothing more is to be sent.
+func (p *pacer) playStep(due, after, now int64) bool {
+	k, hold := p.arrivals, p.isMeasured(p.arrivals, due)
+	p.arrivals++
 	p.hash = p.hash.Add(after)
 	for {
-		home, free := p.place(hold)
+		primary, free := p.claimPrimary(hold)
 		switch {
-		case home == nil && p.retired > 0:
-			return !p.halt.Load() // the sequences that are left are fewer than the schedule was made for
-		case home == nil:
-			return p.unsent(hold)
+		case primary == nil && p.retired > 0:
+			return !p.halt.Load() // fewer sequences are left than the schedule assumes
+		case primary == nil:
+			return p.countUnsent(hold)
 		case free != 0:
-			p.poolFree = free
-		case hold && due < p.poolFree:
-			p.WaitedPool++ // behind those that waited, and as long
+			p.poolFreeAt = free
+		case hold && due < p.poolFreeAt:
+			p.WaitedPool++ // waited as long as the arrivals before it
 		}
 		if p.halt.Load() { // it may be idle only because its request was cancelled
-			p.pools[0].idle.push(home)
-			return p.unsent(hold)
+			p.pools[0].idle.push(primary)
+			return p.countUnsent(hold)
 		}
-		if !p.joins(home) {
+		if !p.claimStep(primary) {
 			continue
 		}
-		if p.begins() {
+		if p.arrivalBegins() {
 			k = p.steps.Add(1) - 1
 		}
-		a := arrival{n: p.o.Shard.Number(k), due: due, free: max(due, p.poolFree)}
-		flags, ok := p.admit(home, k, due)
+		a := arrival{n: p.o.Shard.Number(k), due: due, free: max(due, p.poolFreeAt)}
+		flags, ok := p.admit(primary, k, due)
 		a.flags = flags
-		if !ok && !p.o.Sequences.CountsLimit {
-			p.quits(home)
-			p.exhausted()
+		if !ok && !p.o.Sequences.LimitCountsSequences {
+			p.unclaimStep(primary)
+			p.markExhausted()
 			return false
 		}
-		if ok && p.src.Next(home.live.number, a.n, &p.turn) {
-			return p.launch(home, a, max(now, free))
+		if ok && p.src.Next(primary.seq.number, a.n, &p.turn) {
+			return p.sendStep(primary, a, max(now, free))
 		}
-		if p.begins() {
-			p.pools[0].idle.push(home)
+		if p.arrivalBegins() {
+			p.pools[0].idle.push(primary)
 			return false
 		}
-		home.live.over()
-		home.live.retired = true
-		if p.retired++; p.retired == p.homes() {
+		primary.seq.reset()
+		primary.seq.retired = true
+		if p.retired++; p.retired == p.sequenceSlots() {
 			return false
 		}
 	}
 }
 
-// homes is how many sequences there can be at a time.
-func (p *pacer) homes() int { return (int(p.pools[0].count.Load()) + p.atOnce - 1) / p.atOnce }
+// sequenceSlots returns the maximum of concurrent sequences.
+func (p *pacer) sequenceSlots() int {
+	return (int(p.pools[0].attached.Load()) + p.pipelineDepth - 1) / p.pipelineDepth
+}
 
-// place is the slot that an arrival goes out on. Once the first has no sequence any more, what finds none idle does not
-// wait: the rest of the sequences cannot keep up the rate.
-func (p *pacer) place(hold bool) (home *slot, free int64) {
+// claimPrimary returns the slot that an arrival goes out on. Once a slot has no sequence left,
+// arrivals that find none idle do not wait: the remaining sequences cannot keep up the rate.
+func (p *pacer) claimPrimary(hold bool) (primary *slot, free int64) {
 	if p.turn.Pool = 0; p.retired == 0 {
-		home, free, _ = p.idleSlot(arrival{}, hold)
-		return home, free
+		primary, free, _ = p.awaitSlot(arrival{}, hold)
+		return primary, free
 	}
-	home, _ = p.claim(&p.pools[0])
-	return home, 0
+	primary, _ = p.claimSlot(&p.pools[0])
+	return primary, 0
 }
 
-// launch sends the turn. False: that was the last.
-func (p *pacer) launch(home *slot, a arrival, now int64) bool {
-	sl := &p.pools[p.turn.Pool].slots[home.index]
+// sendStep sends the turn. It returns false after the last.
+func (p *pacer) sendStep(primary *slot, a arrival, now int64) bool {
+	sl := &p.pools[p.turn.Pool].slots[primary.index]
 	hold := a.flags&backends.Warmup == 0
-	s := p.buffer(sl)
+	s := p.emptySample(sl)
 	if s == nil {
-		p.quits(home)
-		return p.unsent(hold)
+		p.unclaimStep(primary)
+		return p.countUnsent(hold)
 	}
-	if p.atOnce > 1 && p.turn.Fields.Start {
-		home.live.word.Add(uint64(p.turn.Left) * oneLeft)
+	if p.pipelineDepth > 1 && p.turn.Fields.Start {
+		primary.seq.word.Add(uint64(p.turn.Left) * oneStep)
 	}
 	p.send(sl, a, s, now)
 	switch {
 	case !hold:
 		p.WarmSent++
-	case p.begins():
+	case p.arrivalBegins():
 		p.Arrivals++
 		fallthrough
 	default:
 		p.Planned++
 		p.Sent++
 	}
-	if p.o.Limit == 0 || p.held.Load() < p.o.Limit {
+	if p.o.Limit == 0 || p.limitCount.Load() < p.o.Limit {
 		return true
 	}
-	if !p.o.Sequences.CountsLimit {
-		p.exhausted()
+	if !p.o.Sequences.LimitCountsSequences {
+		p.markExhausted()
 		return false
 	}
-	return !p.begins()
+	return !p.arrivalBegins()
 }
 
-// follow hands off the answered request of a sequence, and plays what comes of it. Of the goroutine that received it.
-func (op *open) follow(home, sl *slot) {
-	op.returns(sl)
+// finishSequenceStep hands off the answered request of a sequence and plays what follows. Called by
+// the receiving goroutine.
+func (op *open) finishSequenceStep(primary, sl *slot) {
+	op.awaitSendReturn(sl)
 	switch {
 	case sl.closing.Load():
-		op.settled(sl)
+		op.finishClosing(sl)
 		return
-	case op.atOnce > 1:
-		op.leaves(sl)
+	case op.pipelineDepth > 1:
+		op.finishPipelined(sl)
 		return
 	}
-	op.conclude(sl, op.src, &sl.turn)
-	for home.live.open && op.begins() && op.goOn(home, sl) {
-		op.conclude(sl, op.src, &sl.turn)
+	op.finishStep(sl, op.src, &sl.turn)
+	for primary.seq.open && op.arrivalBegins() && op.sendNextStep(primary, sl) {
+		op.finishStep(sl, op.src, &sl.turn)
 	}
 }
 
-// returns waits until the pacer has left the Send of the answered request: a lane takes one at a time.
-func (op *open) returns(sl *slot) {
-	for !sl.line.shared() && !sl.returned.Load() && !op.crashed() {
-		runtime.Gosched() // it is on its way
+// awaitSendReturn waits until the pacer has returned from the Send of the answered request: a lane
+// takes one Send at a time.
+func (op *open) awaitSendReturn(sl *slot) {
+	for !sl.mux.shared() && !sl.sendReturned.Load() && !op.crashed() {
+		runtime.Gosched() // it is about to return
 	}
 }
 
-// goOn sends the next step of a sequence that an arrival began, and waits for its end. False: it does not go on. Of the
-// goroutine that received the step before.
-func (op *open) goOn(home, sl *slot) bool {
+// sendNextStep sends the next step of a sequence that an arrival began, and waits for its reply. It
+// returns false if the sequence does not go on. Called by the goroutine that received the step
+// before.
+func (op *open) sendNextStep(primary, sl *slot) bool {
 	now := op.o.Clock.Now()
-	if op.halt.Load() || now >= op.c.StopAt.Load() || op.over.Load() != 0 {
-		op.closeOpen(home, op.src, &sl.turn)
+	if op.halt.Load() || now >= op.c.StopAt.Load() || op.exhaustedAt.Load() != 0 {
+		op.endOpenSequence(primary, op.src, &sl.turn)
 		return false
 	}
 	k := op.steps.Add(1) - 1
 	a := arrival{n: op.o.Shard.Number(k), due: now, free: now}
 	var ok bool
-	if a.flags, ok = op.admit(home, k, now); !ok {
-		op.exhausted()
-		op.closeOpen(home, op.src, &sl.turn)
+	if a.flags, ok = op.admit(primary, k, now); !ok {
+		op.markExhausted()
+		op.endOpenSequence(primary, op.src, &sl.turn)
 		return false
 	}
 	s := op.out.Get(sl.index)
 	if s == nil {
 		op.paused.Add(1)
-		s = op.spare(sl)
+		s = op.spareSample(sl)
 	}
-	if s == nil || !op.src.Next(home.live.number, a.n, &sl.turn) {
-		op.closeOpen(home, op.src, &sl.turn)
+	if s == nil || !op.src.Next(primary.seq.number, a.n, &sl.turn) {
+		op.endOpenSequence(primary, op.src, &sl.turn)
 		return false
 	}
 	if a.flags&backends.Warmup != 0 {
-		op.warmed.Add(1)
+		op.warmStepsSent.Add(1)
 	} else {
-		op.sent.Add(1)
+		op.stepsSent.Add(1)
 	}
 	op.take(sl, a, s, &sl.turn)
-	sl.handed = false
+	sl.handedOver = false
 	sl.send()
 	return sl.receive()
 }
 
-// closeSequences ends what the slots are in the middle of, each when it is idle.
+// closeSequences ends the open sequences, each when its slot is idle.
 func (p *pacer) closeSequences() {
 	if p.o.Sequences == nil {
 		return
 	}
-	homes := p.homes()
-	for left := homes - p.retired; left > 0; {
-		home := p.nextIdle()
-		if home == nil {
+	slots := p.sequenceSlots()
+	for left := slots - p.retired; left > 0; {
+		primary := p.awaitIdle()
+		if primary == nil {
 			return
 		}
-		q := home.live
-		if q.retired || q.number >= homes {
+		q := primary.seq
+		if q.retired || q.number >= slots {
 			continue
 		}
 		q.retired = true
 		left--
-		if p.atOnce > 1 && !q.stop() {
-			continue // whoever leaves it last closes it
+		if p.pipelineDepth > 1 && !q.stop() {
+			continue // the last to release it closes it
 		}
 		if q.open && p.src.Finish(q.number, &p.turn) {
-			p.close(home)
+			p.closeSequence(primary)
 		}
 	}
 }
 
-// nextIdle waits for a slot to become idle, whatever the state of the player. nil: it broke.
-func (p *pacer) nextIdle() *slot {
+// awaitIdle waits for a slot to become idle, whatever the state of the player. It returns nil after
+// a panic.
+func (p *pacer) awaitIdle() *slot {
 	g := &p.pools[0]
 	for !p.crashed() {
-		if sl := p.pop(g); sl != nil {
+		if sl := p.popSlot(g); sl != nil {
 			return sl
 		}
-		p.waiting.Store(true)
-		if sl := p.pop(g); sl != nil {
-			p.waiting.Store(false)
+		p.pacerWaits.Store(true)
+		if sl := p.popSlot(g); sl != nil {
+			p.pacerWaits.Store(false)
 			return sl
 		}
-		<-p.freed
+		<-p.slotFreed
 	}
 	return nil
 }
 
-// close sends what closes a sequence. Its reply is the lane's goroutine's.
-func (p *pacer) close(home *slot) {
-	home.live.open = false
-	sl := &p.pools[p.turn.Pool].slots[home.index]
-	s := p.spare(sl)
+// closeSequence sends the request that closes a sequence. The lane's goroutine receives its reply.
+func (p *pacer) closeSequence(primary *slot) {
+	primary.seq.open = false
+	sl := &p.pools[p.turn.Pool].slots[primary.index]
+	s := p.spareSample(sl)
 	if s == nil {
 		p.leftOpen.Add(1)
 		return
 	}
 	p.c.InFlight.Add(1)
-	p.take(sl, p.closing(sl), s, &p.turn)
+	p.take(sl, p.closingArrival(sl), s, &p.turn)
 	p.dispatch(sl)
 }

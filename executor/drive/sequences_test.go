@@ -36,7 +36,7 @@ func TestSequencesAreBalanced(t *testing.T) {
 func (w *world) checkSequences(t *testing.T, p Played) {
 	t.Helper()
 	starts, ends, closing := 0, 0, int64(0)
-	begun, home := map[uint64]int64{}, map[uint64]uint32{}
+	begun, primary := map[uint64]int64{}, map[uint64]uint32{}
 	for _, s := range w.server.inOrder(w.out) {
 		at := s.Lane / uint32(w.server.atOnce)
 		_, open := begun[s.Sequence]
@@ -46,19 +46,22 @@ func (w *world) checkSequences(t *testing.T, p Played) {
 			continue
 		case s.Flags&backends.SequenceStart != 0:
 			starts++
-			begun[s.Sequence], home[s.Sequence] = s.Due, at
-		case s.Sequence == 0 || !open || home[s.Sequence] != at:
-			t.Errorf("slot %d: a request of %d, which is open %t, on %d", s.Lane, s.Sequence, open, home[s.Sequence])
+			begun[s.Sequence], primary[s.Sequence] = s.Due, at
+		case s.Sequence == 0 || !open || primary[s.Sequence] != at:
+			t.Errorf("slot %d: a request of %d, which is open %t, on %d", s.Lane, s.Sequence, open,
+				primary[s.Sequence])
 		}
 		if s.Flags&backends.SequenceEnd != 0 {
 			if ends++; s.SequenceDue != begun[s.Sequence] {
-				t.Errorf("sequence %d began at %d, says its end, not %d", s.Sequence, begun[s.Sequence], s.SequenceDue)
+				t.Errorf("sequence %d began at %d, says its end, not %d", s.Sequence,
+					begun[s.Sequence], s.SequenceDue)
 			}
 			delete(begun, s.Sequence)
 		}
 	}
 	if starts != w.server.begun || ends+int(p.Closed) != w.server.ended || closing != p.Closed {
-		t.Errorf("samples: %d starts, %d ends, %d closing; server: %d begun, %d ended; closed %d", starts, ends, closing, w.server.begun, w.server.ended, p.Closed)
+		t.Errorf("samples: %d starts, %d ends, %d closing; server: %d begun, %d ended; closed %d", starts,
+			ends, closing, w.server.begun, w.server.ended, p.Closed)
 	}
 }
 
@@ -67,7 +70,10 @@ func TestCountedSequences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := keeping(t, 4)
 			o := w.options()
-			o.Sequences, o.Limit, o.WarmCount = &Sequences{CountsWarm: true, CountsLimit: true}, 20, 5
+			o.Sequences, o.Limit, o.WarmCount = &Sequences{
+				WarmCountsSequences:  true,
+				LimitCountsSequences: true,
+			}, 20, 5
 			p := play(background, w, stream(4, 1, some, false), o)
 			w.balanced(p)
 			if w.server.begun != 25 || p.Closed != 0 {
@@ -97,16 +103,19 @@ func TestStreamsPlayedOnce(t *testing.T) {
 			w := keeping(t, 3)
 			o := w.options()
 			o.Sequences = &Sequences{}
-			p := play(background, w, stream(3, 1, some, true, []int{0, 1}, []int{2}, []int{3, 0, 1}, []int{1, 2}, []int{3}), o)
+			p := play(background, w, stream(3, 1, some, true, []int{0, 1}, []int{2}, []int{3, 0, 1},
+				[]int{1, 2}, []int{3}), o)
 			w.balanced(p)
 			if w.server.begun != 5 || p.Sent != 9 || p.Closed != 0 {
-				t.Errorf("%d begun, %d sent, %d closed, want 5, 9 and none", w.server.begun, p.Sent, p.Closed)
+				t.Errorf("%d begun, %d sent, %d closed, want 5, 9 and none", w.server.begun,
+					p.Sent, p.Closed)
 			}
 		})
 	}
 }
 
-// TestFailedSteps has what becomes of a sequence of four whose request number at (from 1) ends in a class.
+// TestFailedSteps has what becomes of a sequence of four whose request number at (from 1) ends in a
+// class.
 func TestFailedSteps(t *testing.T) {
 	for _, c := range []struct {
 		at     uint32
@@ -140,11 +149,15 @@ func TestFailedSteps(t *testing.T) {
 					return backends.OK
 				}
 				if c.lost {
-					w.server.lost = func(backends.Fields, *backends.Sample) bool { return sent.Add(1) == c.at }
+					w.server.lost = func(backends.Fields,
+						*backends.Sample,
+					) bool {
+						return sent.Add(1) == c.at
+					}
 					w.server.fails = nil
 				}
 				o := w.options()
-				o.Sequences, o.Limit = &Sequences{CountsWarm: true, CountsLimit: true}, 2
+				o.Sequences, o.Limit = &Sequences{WarmCountsSequences: true, LimitCountsSequences: true}, 2
 				p := play(background, w, stream(1, 1, exactly(4), false), o)
 				w.balanced(p)
 				drops := uint32(0)
@@ -152,14 +165,16 @@ func TestFailedSteps(t *testing.T) {
 					drops += s.Dropped
 				}
 				if p.Closed != c.closed || w.server.begun != c.begun || drops != c.drops {
-					t.Errorf("%d closed, %d begun, %d dropped, want %d, %d and %d", p.Closed, w.server.begun, drops, c.closed, c.begun, c.drops)
+					t.Errorf("%d closed, %d begun, %d dropped, want %d, %d and %d", p.Closed,
+						w.server.begun, drops, c.closed, c.begun, c.drops)
 				}
 			})
 		}
 	}
 }
 
-// TestDoubtfulEnd: an END that nothing came back of is sent once more, whether the server had it or not.
+// TestDoubtfulEnd: an END that nothing came back of is sent once more, whether the server had it or
+// not.
 func TestDoubtfulEnd(t *testing.T) {
 	w := keeping(t, 1)
 	var ends int
@@ -173,7 +188,7 @@ func TestDoubtfulEnd(t *testing.T) {
 		return backends.OK
 	}
 	o := w.options()
-	o.Sequences, o.Limit = &Sequences{CountsWarm: true, CountsLimit: true}, 1
+	o.Sequences, o.Limit = &Sequences{WarmCountsSequences: true, LimitCountsSequences: true}, 1
 	p := players["closed"](background, w, stream(1, 1, exactly(2), false), o)
 	if ends != 2 || p.Closed != 1 || p.LeftOpen != 0 || p.Sent != 2 {
 		t.Errorf("%d ends, played %+v", ends, p)
@@ -191,13 +206,15 @@ func TestLeftOpenIsCounted(t *testing.T) {
 		}
 		o := w.options()
 		o.Sequences, o.Limit = &Sequences{}, 5
-		if p := play(background, w, stream(2, 1, exactly(100), false), o); p.LeftOpen != p.Closed || p.Closed < 1 {
+		if p := play(background, w, stream(2, 1, exactly(100), false), o); p.LeftOpen != p.Closed ||
+			p.Closed < 1 {
 			t.Errorf("%s: %d left open, %d closed, want those that were open", name, p.LeftOpen, p.Closed)
 		}
 	}
 }
 
-// TestStopsCloseSequences: at the end of hold, at the end of the drain with replies outstanding, and at an interrupt.
+// TestStopsCloseSequences: at the end of hold, at the end of the drain with replies outstanding,
+// and at an interrupt.
 func TestStopsCloseSequences(t *testing.T) {
 	for name, play := range players {
 		t.Run(name+", stop", func(t *testing.T) {
@@ -234,7 +251,8 @@ func TestStopsCloseSequences(t *testing.T) {
 				o.Sequences, o.Drain = &Sequences{}, drain
 				p := play(ctx, w, stream(3, 1, exactly(1000), false), o)
 				w.balanced(p)
-				if p.Closed != 3 || p.Sent != 3 && name != "abreast" { // which sends on while nothing comes back
+				// which sends on while nothing comes back
+				if p.Closed != 3 || p.Sent != 3 && name != "abreast" {
 					t.Errorf("%d sent, %d closed, want 3 each", p.Sent, p.Closed)
 				}
 			})
@@ -242,8 +260,8 @@ func TestStopsCloseSequences(t *testing.T) {
 	}
 }
 
-// TestEndsOutlastTheTimeout: a server that stands still for longer than requests may take gets the ends of what they began
-// when it goes on.
+// TestEndsOutlastTheTimeout: a server that stands still for longer than requests may take gets the
+// ends of what they began when it goes on.
 func TestEndsOutlastTheTimeout(t *testing.T) {
 	for name, play := range players {
 		t.Run(name, func(t *testing.T) {
@@ -251,7 +269,8 @@ func TestEndsOutlastTheTimeout(t *testing.T) {
 			w := keeping(t, 3)
 			w.gate = make(chan struct{})
 			o := w.options()
-			o.Sequences, o.Limit, o.Timeout = &Sequences{CountsLimit: true}, 3, int64(20*time.Millisecond)
+			o.Sequences, o.Limit, o.Timeout = &Sequences{LimitCountsSequences: true}, 3,
+				int64(20*time.Millisecond)
 			var once sync.Once
 			w.onSend = func(s *backends.Sample) {
 				if s.Flags&backends.Closing != 0 {
@@ -291,8 +310,8 @@ func TestServerThatAnswersNothing(t *testing.T) {
 	}
 }
 
-// TestRampClosesSequences: a slot that the profile closes ends its sequence then, not at the end of the node, and what is
-// open after that is said to be complete no later for it.
+// TestRampClosesSequences: a slot that the profile closes ends its sequence then, not at the end of
+// the node, and what is open after that is said to be complete no later for it.
 func TestRampClosesSequences(t *testing.T) {
 	for _, targets := range []int{1, 2} {
 		w := keeping(t, 4*targets)
@@ -315,7 +334,8 @@ func TestRampClosesSequences(t *testing.T) {
 			pools = append(pools, Pool{Lanes: lanes, Limits: inline})
 		}
 		p := within(t, func() Played {
-			return Closed(background, &falling{w.server}, stream(4, targets, exactly(1e9), false), pools, w.out, &w.c, o)
+			return Closed(background, &falling{w.server}, stream(4, targets, exactly(1e9), false), pools,
+				w.out, &w.c, o)
 		})
 		w.balanced(p)
 		if p.Closed != 4 || w.server.begun != 4 {
@@ -342,7 +362,8 @@ func TestSequencesOnTwoPools(t *testing.T) {
 		w := keeping(t, 6)
 		o := w.options()
 		o.Sequences, o.Limit = &Sequences{}, 300
-		p := opened(background, w, stream(3, 2, some, false), o, begin, Pool{Lanes: w.given()[:3], Limits: inline, Most: 3}, Pool{Lanes: w.given()[3:], Most: 3})
+		p := opened(background, w, stream(3, 2, some, false), o, begin,
+			Pool{Lanes: w.given()[:3], Limits: inline, MaxSlots: 3}, Pool{Lanes: w.given()[3:], MaxSlots: 3})
 		w.balanced(p)
 		w.checkSequences(t, p)
 		for _, first := range []int{0, 3} {
@@ -355,7 +376,9 @@ func TestSequencesOnTwoPools(t *testing.T) {
 	o := w.options()
 	o.Sequences, o.Limit = &Sequences{}, 300
 	p := within(t, func() Played {
-		return Closed(background, load.Level(3), stream(3, 2, some, false), []Pool{{Lanes: w.given()[:3], Limits: inline}, {Lanes: w.given()[3:], Limits: inline}}, w.out, &w.c, o)
+		return Closed(background, load.Level(3), stream(3, 2, some, false),
+			[]Pool{{Lanes: w.given()[:3], Limits: inline}, {Lanes: w.given()[3:], Limits: inline}},
+			w.out, &w.c, o)
 	})
 	w.balanced(p)
 	w.checkSequences(t, p)
@@ -381,20 +404,25 @@ func TestSlowSequence(t *testing.T) {
 	p := players["open"](background, w, stream(4, 1, exactly(1e6), false), o)
 	w.balanced(p)
 	for i := range w.out.lanes {
-		if kept := w.out.lanes[i].kept; len(kept) > 1 && kept[0].Sequence == 1 && kept[1].SendStart < kept[0].LastByte {
+		if kept := w.out.lanes[i].kept; len(kept) > 1 && kept[0].Sequence == 1 &&
+			kept[1].SendStart < kept[0].LastByte {
 			t.Error("the slow sequence had two requests in flight")
 		}
 	}
 }
 
-// TestFailuresNeverHang has perf_analyzer's matrix of failures: players stop in time and leave nothing open.
+// TestFailuresNeverHang has perf_analyzer's matrix of failures: players stop in time and leave
+// nothing open.
 func TestFailuresNeverHang(t *testing.T) {
 	for name, play := range players {
 		for every := uint64(1); every <= 7; every += 2 {
 			t.Run(fmt.Sprintf("%s, every %d", name, every), func(t *testing.T) {
 				w := keeping(t, 10)
 				var n atomic.Uint64
-				classes := []backends.ErrorClass{backends.TimedOut, backends.Status, backends.Server, backends.Decode}
+				classes := []backends.ErrorClass{
+					backends.TimedOut, backends.Status, backends.Server,
+					backends.Decode,
+				}
 				w.server.fails = func(_ backends.Fields, s *backends.Sample) backends.ErrorClass {
 					if k := n.Add(1); k%every == 0 && s.Flags&(backends.Closing|backends.SequenceEnd) == 0 {
 						return classes[k/every%4]

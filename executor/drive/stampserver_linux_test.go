@@ -8,13 +8,15 @@ import (
 	"syscall"
 )
 
-// stampServer in the environment makes the test binary a server that answers every message with one of the same size
-// and, when its standard input ends, writes the kernel's receive time of each (8 bytes, wall clock ns).
+// stampServer in the environment makes the test binary a server that answers every message with one
+// of the same size and, when its standard input ends, writes the kernel's receive time of each (8
+// bytes, wall clock ns).
 const stampServer = "SLUICE_STAMP_SERVER"
 
 const soTimestampNS = 35
 
-// serveStamps is one thread with epoll, so that it disturbs the client's cores as little as a server can.
+// serveStamps is one thread with epoll, so that it disturbs the client's cores as little as a
+// server can.
 func serveStamps() int {
 	s, err := listenStamps()
 	if err != nil {
@@ -43,7 +45,8 @@ type stamper struct {
 func listenStamps() (*stamper, error) {
 	s := &stamper{stamps: make([]int64, 0, 1<<20)}
 	var err error
-	if s.listener, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0); err != nil {
+	if s.listener, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC,
+		0); err != nil {
 		return nil, err
 	}
 	// Accepted sockets inherit it, so that a connection's first message has a time too.
@@ -71,7 +74,8 @@ func listenStamps() (*stamper, error) {
 }
 
 func (s *stamper) watch(fd int) error {
-	return syscall.EpollCtl(s.epoll, syscall.EPOLL_CTL_ADD, fd, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(fd)})
+	return syscall.EpollCtl(s.epoll, syscall.EPOLL_CTL_ADD, fd,
+		&syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(fd)})
 }
 
 // wait serves what is ready. False: standard input has ended.
@@ -106,7 +110,8 @@ func (s *stamper) answer(fd int) {
 	}
 	// cmsghdr: length 8 bytes, level 4, type 4; then seconds 8, nanoseconds 8.
 	if c := s.control[:control]; len(c) >= 32 && binary.NativeEndian.Uint32(c[12:]) == soTimestampNS {
-		s.stamps = append(s.stamps, int64(binary.NativeEndian.Uint64(c[16:])*1e9+binary.NativeEndian.Uint64(c[24:])))
+		s.stamps = append(s.stamps, int64(binary.NativeEndian.Uint64(c[16:])*1e9+
+			binary.NativeEndian.Uint64(c[24:])))
 	}
 	_, _ = syscall.Write(fd, s.buffer[:])
 }

@@ -13,8 +13,8 @@ import (
 
 const ms = int64(time.Millisecond)
 
-// A pause comes after each reply, never before a slot's first request, and the next request is due when it is over: not
-// before, and not when the sleep happened to end.
+// A pause comes after each reply, never before a slot's first request, and the next request is due
+// when it is over: not before, and not when the sleep happened to end.
 func TestClosedPauses(t *testing.T) {
 	closedWays(t, func(t *testing.T, fresh func(int) *world) {
 		for _, think := range []int64{ms / 2, 5 * ms} {
@@ -22,7 +22,8 @@ func TestClosedPauses(t *testing.T) {
 			o := w.options()
 			o.Limit = 20
 			p := within(t, func() Played {
-				return Closed(background, load.Level(2), &mixedFeed{think: think}, w.closed(), w.out, &w.c, o)
+				return Closed(background, load.Level(2), &mixedFeed{think: think}, w.closed(),
+					w.out, &w.c, o)
 			})
 			w.finished(p)
 			if p.Sent != 20 {
@@ -83,7 +84,8 @@ func TestClosedPausesEnd(t *testing.T) {
 		o := w.options()
 		tune(w, &o, cancel)
 		p := within(t, func() Played {
-			return Closed(ctx, load.Level(3), &mixedFeed{think: hour}, one(w.given(), inline), w.out, &w.c, o)
+			return Closed(ctx, load.Level(3), &mixedFeed{think: hour}, one(w.given(), inline),
+				w.out, &w.c, o)
 		})
 		cancel()
 		w.finished(p)
@@ -99,7 +101,8 @@ func TestClosedManyPauses(t *testing.T) {
 	o := w.options()
 	o.Limit = 1536
 	p := within(t, func() Played {
-		return Closed(background, load.Level(512), &mixedFeed{think: ms}, one(w.given(), inline), w.out, &w.c, o)
+		return Closed(background, load.Level(512), &mixedFeed{think: ms}, one(w.given(), inline),
+			w.out, &w.c, o)
 	})
 	w.finished(p)
 	if p.Sent != 1536 {
@@ -107,7 +110,8 @@ func TestClosedManyPauses(t *testing.T) {
 	}
 }
 
-// A profile of slots: those that it opens begin, those that it closes end with their reply, or with the pause after it.
+// A profile of slots: those that it opens begin, those that it closes end with their reply, or with
+// the pause after it.
 func TestClosedFollowsTheSlots(t *testing.T) {
 	const most, least = 8, 2
 	w := newWorld(t, most)
@@ -134,12 +138,14 @@ func TestClosedFollowsTheSlots(t *testing.T) {
 		}
 	}
 	p := within(t, func() Played {
-		return Closed(background, profile, &mixedFeed{think: ms / 4}, one(w.given(), inline), w.out, &w.c, w.options())
+		return Closed(background, profile, &mixedFeed{think: ms / 4}, one(w.given(), inline), w.out,
+			&w.c, w.options())
 	})
 	w.finished(p)
 	for i := range most {
 		if open[i].Load() == 0 || late[i].Load() > 1 || i < least && late[i].Load() > 0 {
-			t.Errorf("slot %d: %d requests while it was open, %d after it was closed", i, open[i].Load(), late[i].Load())
+			t.Errorf("slot %d: %d requests while it was open, %d after it was closed", i, open[i].Load(),
+				late[i].Load())
 		}
 	}
 	if p.PeakInFlight > most {
@@ -159,7 +165,8 @@ func TestClosedSendsExactlyTheLimitWithPauses(t *testing.T) {
 		o := w.options()
 		o.Limit, o.WarmCount = 500, 30
 		p := within(t, func() Played {
-			return Closed(background, load.Level(slots), &mixedFeed{think: 20_000}, one(w.given(), inline), w.out, &w.c, o)
+			return Closed(background, load.Level(slots), &mixedFeed{think: 20_000}, one(w.given(), inline),
+				w.out, &w.c, o)
 		})
 		w.finished(p)
 		if p.Sent != 500 || p.WarmSent != 30 {
@@ -168,13 +175,15 @@ func TestClosedSendsExactlyTheLimitWithPauses(t *testing.T) {
 	}
 }
 
-// A stop that lies in the past ends the sending and leaves open requests the time that the drain gives, from now.
+// A stop that lies in the past ends the sending and leaves open requests the time that the drain
+// gives, from now.
 func TestStopInThePast(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		w := newWorld(t, 1)
 		w.gate = make(chan struct{})
 		o := w.options()
-		o.Drain = 10 * time.Second // longer than the gate is shut, on a busy machine too; far shorter than the hour
+		// longer than the gate is shut, on a busy machine too; far shorter than the hour
+		o.Drain = 10 * time.Second
 		w.onSend = func(*backends.Sample) {
 			time.AfterFunc(50*time.Millisecond, func() {
 				w.c.StopAt.Store(o.Start - int64(time.Hour))
@@ -183,7 +192,8 @@ func TestStopInThePast(t *testing.T) {
 		}
 		p := within(t, func() Played {
 			if open {
-				return Open(background, load.Constant(0.001), &mixedFeed{}, one(w.given(), inline), w.out, &w.c, OpenOptions{Options: o})
+				return Open(background, load.Constant(0.001), &mixedFeed{}, one(w.given(), inline), w.out,
+					&w.c, OpenOptions{Options: o})
 			}
 			return Closed(background, load.Level(1), &mixedFeed{}, one(w.given(), inline), w.out, &w.c, o)
 		})
@@ -196,10 +206,14 @@ func TestStopInThePast(t *testing.T) {
 	}
 }
 
-// A slot whose connection was refused waits before it tries again; one that was answered otherwise does not.
+// A slot whose connection was refused waits before it tries again; one that was answered otherwise
+// does not.
 func TestClosedPausesAfterARefusal(t *testing.T) {
 	closedWays(t, func(t *testing.T, fresh func(int) *world) {
-		for class, least := range map[backends.ErrorClass]int64{backends.Dial: dialPause, backends.TLS: dialPause, backends.Status: 0} {
+		for class, least := range map[backends.ErrorClass]int64{
+			backends.Dial: dialPause,
+			backends.TLS:  dialPause, backends.Status: 0,
+		} {
 			w := fresh(2)
 			w.onSend = func(s *backends.Sample) { s.Class = class }
 			o := w.options()

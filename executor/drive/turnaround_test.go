@@ -7,8 +7,9 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 )
 
-// TestClosedTurnaround checks that a closed loop records when the slot's request before was answered, only where the server stamps
-// its replies in this process, and where nothing but the client lay between the two: no pause, no failure.
+// TestClosedTurnaround checks that a closed loop records when the slot's request before was
+// answered, only where the server stamps its replies in this process, and where nothing but the
+// client lay between the two: no pause, no failure.
 func TestClosedTurnaround(t *testing.T) {
 	closedWays(t, func(t *testing.T, fresh func(int) *world) {
 		for name, c := range map[string]struct {
@@ -41,7 +42,8 @@ func TestClosedTurnaround(t *testing.T) {
 					}
 					followed++
 					if j == 0 || s.Free != kept[j-1].LastByte || s.SendStart < s.Free {
-						t.Errorf("%s: request %d, number %d of its slot, is free at %d and sent at %d", name, s.N, j, s.Free, s.SendStart)
+						t.Errorf("%s: request %d, number %d of its slot, is free at %d and sent at %d",
+							name, s.N, j, s.Free, s.SendStart)
 					}
 				}
 			}

@@ -73,7 +73,7 @@ func NewRings(lanes, perLane, events int) *Rings {
 }
 
 // Part takes the events of s, a request that goes on, in exchange for empty ones. False: the folder is behind.
-func (r *Rings) Part(lane int, s *backends.Sample) bool {
+func (r *Rings) PutEvents(lane int, s *backends.Sample) bool {
 	l := &r.lanes[lane]
 	p := l.spare.pop()
 	if p == nil {

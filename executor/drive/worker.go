@@ -1,0 +1,265 @@
+package drive
+
+import (
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed"
+)
+
+// dialPause is the wait of a slot after a failed connection, in ns. Without it a server that is
+// gone gets tens of thousands of attempts a second, and the client drowns in its own failures; with
+// it each slot still finds the server within 10 ms of its return. An open loop has its schedule.
+const dialPause = int64(10 * time.Millisecond)
+
+// worker plays one slot. The padding separates the counters of neighbours.
+type worker struct {
+	*closed
+	// in the first pool: its floor is that of all pools' slots, and it is woken there
+	primary    *slot
+	turn       feed.Turn
+	longTimer  *time.Timer // for long pauses
+	shortTimer *shortTimer // for short pauses; nil before the first
+	// its sequence could not go on: the steps that are left over may serve another
+	sequenceBroke bool
+	finished      bool // nothing follows the request that the mux's reader has ended
+	// when the server completed the reply that the next request follows at once; 0: unknown
+	repliedAt            int64
+	sent, warmed, paused int64
+	_                    [64]byte
+}
+
+func (w *worker) addTo(p *Played) {
+	p.Sent += w.sent
+	p.WarmSent += w.warmed
+	p.Paused += w.paused
+}
+
+func (w *worker) run() {
+	defer w.senderDone()
+	defer w.closeTimers()
+	w.play()
+	w.closeSequence()
+	w.primary.floor.Store(never) // not after a panic: the mux's reader may still hand off what is in flight
+}
+
+func (w *worker) play() {
+	if ahead := w.o.Start - w.o.Clock.Now(); ahead > 0 {
+		w.sleep(ahead)
+	}
+	ready := int64(0)
+	for {
+		due, ok := w.awaitAdmission(ready)
+		if !ok {
+			return
+		}
+		if sl := w.sendNext(due, nil); sl == nil || !w.awaitReply(sl) {
+			return
+		}
+		if w.steps != nil {
+			w.markServed(w.primary.index)
+			return
+		}
+		ready = 0
+		if w.turn.Think > 0 {
+			ready = w.think(w.turn.Think)
+		}
+	}
+}
+
+// sleep waits for the start, in steps so that a stop is noticed.
+func (w *worker) sleep(ahead int64) {
+	for ahead > 0 && !w.halt.Load() {
+		time.Sleep(min(time.Duration(ahead), scanPeriod))
+		ahead = w.o.Start - w.o.Clock.Now()
+	}
+}
+
+// awaitAdmission waits while the profile has no place for this slot. It returns the due time of the
+// next request: ready (0: now) if there is a place at once, else the time at which there is one. It
+// returns false at the end.
+func (w *worker) awaitAdmission(ready int64) (due int64, ok bool) {
+	for !w.halt.Load() && w.exhaustedAt.Load() == 0 &&
+		(w.primary.seq.open || w.sequenceBroke || !w.beginsNoSequence.Load()) {
+		now := w.o.Clock.Now()
+		due = now
+		if ready != 0 {
+			due = ready
+		}
+		if due >= w.c.StopAt.Load() {
+			return 0, false
+		}
+		if w.primary.index < w.profile.Slots(now-w.o.Start) {
+			return due, true
+		}
+		ready, w.repliedAt = 0, 0
+		w.closeSequence()
+		// A later due time is after the scan that reads never here.
+		w.primary.floor.Store(never)
+		w.primary.awaitsProfile.Store(true)
+		<-w.primary.wake
+		w.primary.awaitsProfile.Store(false)
+		w.primary.floor.Store(w.o.Clock.Now())
+	}
+	return 0, false
+}
+
+// sendNext sends a request with the sample s; with nil it gets one. From then on the worker belongs
+// to the mux's reader, if there is one. It returns nil if nothing more is to be sent on this slot.
+func (w *worker) sendNext(due int64, s *backends.Sample) *slot {
+	k := w.nextNumber.Add(1) - 1
+	a := arrival{n: w.o.Shard.Number(k), due: due, free: due}
+	var ok bool
+	if a.flags, ok = w.admit(w.primary, k, due); !ok {
+		w.stopSending(w.o.Sequences != nil && w.o.Sequences.LimitCountsSequences)
+		return nil
+	}
+	if !w.src.Next(w.primary.seq.number, a.n, &w.turn) {
+		w.stopSending(w.o.Sequences != nil)
+		return nil
+	}
+	if w.repliedAt != 0 {
+		a.free, a.flags, w.repliedAt = w.repliedAt, a.flags|backends.Followed, 0
+	}
+	sl := &w.pools[w.turn.Pool].slots[w.primary.index]
+	if s == nil {
+		if s = w.emptySample(sl); s == nil {
+			return nil
+		}
+	}
+	w.countSent(a)
+	w.take(sl, a, s, &w.turn)
+	if sl != w.primary {
+		w.primary.floor.Store(due)
+	}
+	sl.send()
+	return sl
+}
+
+// awaitReply waits for a request's reply and hands it off, unless the mux's reader does. It returns
+// false if nothing more is to be sent on this slot.
+func (w *worker) awaitReply(sl *slot) bool {
+	switch answered := sl.receive(); {
+	case answered && sl.mux.onReply != nil:
+		return !w.finished
+	case answered:
+		w.finishReply(sl)
+		return true
+	}
+	if sl != w.primary {
+		sl.floor.Store(never)
+	}
+	w.endRequest()
+	return false
+}
+
+// finishReply hands an answered request off.
+func (w *worker) finishReply(sl *slot) {
+	think := w.turn.Think
+	if class := sl.sample.Class; class == backends.Dial || class == backends.TLS {
+		think = max(think, dialPause)
+	}
+	w.repliedAt = 0
+	if sl.pool.inProcess && think == 0 && sl.sample.Class == backends.OK {
+		w.repliedAt = sl.sample.LastByte
+	}
+	w.sequenceBroke = sl.fields.Sequence != 0 && outcomeOf(sl.sample, &sl.fields).dropsSteps()
+	w.finishStep(sl, w.src, &w.turn)
+	w.turn.Think = think
+	if sl != w.primary {
+		sl.floor.Store(never)
+	}
+	w.endRequest()
+}
+
+// sendFollowing does awaitReply and the next sendNext in the mux's reader. It returns false if the
+// next request has to wait for something, or there is none; then the worker goes on from
+// awaitReply.
+func (w *worker) sendFollowing(sl *slot) bool {
+	w.finishReply(sl)
+	now := w.o.Clock.Now()
+	if w.turn.Think > 0 || w.halt.Load() || w.exhaustedAt.Load() != 0 || now >= w.c.StopAt.Load() ||
+		sl.index >= w.profile.Slots(now-w.o.Start) {
+		return false
+	}
+	s := w.out.Get(sl.index)
+	if s == nil {
+		return false
+	}
+	w.finished = w.sendNext(now, s) == nil
+	return !w.finished
+}
+
+// closeSequence ends the slot's open sequence when the slot sends nothing more, or nothing for a
+// while.
+func (w *worker) closeSequence() {
+	if w.primary.seq.open {
+		w.c.InFlight.Add(1)
+		w.endOpenSequence(w.primary, w.src, &w.turn)
+		w.endRequest()
+	}
+}
+
+func (w *worker) countSent(a arrival) {
+	w.c.beginRequest()
+	if a.flags&backends.Warmup != 0 {
+		w.warmed++
+	} else {
+		w.sent++
+	}
+}
+
+// emptySample returns an empty sample, nil if the player was halted before there was one.
+func (w *worker) emptySample(sl *slot) *backends.Sample {
+	s := w.out.Get(sl.index)
+	if s != nil {
+		return s
+	}
+	w.paused++
+	for s == nil && !w.halt.Load() {
+		time.Sleep(coarseSleep)
+		s = w.out.Get(sl.index)
+	}
+	return s
+}
+
+// think waits for the think time between a reply and the slot's next request. It returns the time
+// at which the pause is over, at that time or when nothing more is to be sent.
+func (w *worker) think(think int64) (until int64) {
+	until = w.o.Clock.Now() + think
+	w.primary.floor.Store(until)
+	if w.shortTimer == nil {
+		w.shortTimer, w.longTimer = newShortTimer(), time.NewTimer(time.Hour)
+	}
+	for !w.halt.Load() && w.exhaustedAt.Load() == 0 {
+		now := w.o.Clock.Now()
+		left := until - now
+		switch {
+		case left <= 0 || now >= w.c.StopAt.Load():
+			return until
+		case left > int64(coarseSleep):
+			w.sleepOrWake(time.Duration(left) - coarseSleep)
+		default:
+			w.shortTimer.wait(left)
+		}
+	}
+	return until
+}
+
+// sleepOrWake waits on the runtime's timer, or until the worker is woken.
+func (w *worker) sleepOrWake(d time.Duration) {
+	w.longTimer.Reset(d)
+	select {
+	case <-w.longTimer.C:
+	case <-w.primary.wake:
+		w.longTimer.Stop()
+	}
+}
+
+// closeTimers releases the timers of think.
+func (w *worker) closeTimers() {
+	if w.shortTimer != nil {
+		w.shortTimer.close()
+		w.longTimer.Stop()
+	}
+}
