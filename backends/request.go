@@ -1,5 +1,7 @@
 package backends
 
+import "github.com/sluice-bench/sluice/backends/tensor"
+
 // Signature is what a model takes and gives.
 type Signature struct {
 	Model           string
@@ -36,11 +38,26 @@ type Called struct{ Model, Version string }
 // Port is one input or output of a model. Shape holds no batch dimension; -1 is any size.
 type Port struct {
 	Name     string
-	Type     DataType
+	Type     tensor.DataType
 	Shape    []int64
 	Optional bool
 	// ShapeTensor: its elements are a shape. It has no batch dimension and goes once for all items of a batch.
 	ShapeTensor bool
+}
+
+// Tensor is one named tensor of a request or a reply.
+type Tensor struct {
+	Name  string
+	Type  tensor.DataType
+	Shape []int64
+	Data  []byte // as tensor.Array holds it
+	// Parameters are those of an input that the model reads, as Request.Parameters.
+	Parameters []Parameter
+}
+
+// Array returns the elements of t without its name and parameters.
+func (t *Tensor) Array() tensor.Array {
+	return tensor.Array{Type: t.Type, Shape: t.Shape, Data: t.Data}
 }
 
 // Request is one inference request before encoding.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // witness is a KServe server by net/http alone that writes down what it is sent: over HTTP/1.1, and over gRPC as plain
@@ -172,16 +172,16 @@ func wanted(name string, classes any) string {
 // replied is a reply, whatever the protocol.
 type replied struct {
 	model, version, id string
-	outputs            []tensor
+	outputs            []replyTensor
 }
 
-type tensor struct {
+type replyTensor struct {
 	name, typ string
 	shape     []int64
 }
 
-// values is how many elements a tensor has.
-func (t *tensor) values() int {
+// values is how many elements a replyTensor has.
+func (t *replyTensor) values() int {
 	n := 1
 	for _, d := range t.shape {
 		n *= int(d)
@@ -190,11 +190,11 @@ func (t *tensor) values() int {
 }
 
 // data are zeros, or texts, in raw form.
-func (t *tensor) data() []byte {
+func (t *replyTensor) data() []byte {
 	if t.typ == "BYTES" {
 		return []byte(strings.Repeat("\x01\x00\x00\x00a", t.values()))
 	}
-	return make([]byte, t.values()*backends.DataType(t.typ).Size())
+	return make([]byte, t.values()*tensor.DataType(t.typ).Size())
 }
 
 // answers gives the right reply to a request, or what alter makes of it.
@@ -209,10 +209,10 @@ func (w *witness) answers(r *request) replied {
 	}
 	for _, o := range names {
 		name, classes, best := strings.Cut(o, "/")
-		t := tensor{name, "INT32", []int64{batch, 1}}
+		t := replyTensor{name, "INT32", []int64{batch, 1}}
 		if best {
 			n, _ := strconv.ParseInt(classes, 10, 64)
-			t = tensor{name, "BYTES", []int64{batch, n}}
+			t = replyTensor{name, "BYTES", []int64{batch, n}}
 		}
 		a.outputs = append(a.outputs, t)
 	}

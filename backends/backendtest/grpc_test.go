@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -54,7 +55,7 @@ func testGRPC(t *testing.T, connections int, servers backendtest.Servers, withou
 	servers[backendtest.None], servers[backendtest.Refused] = embedded, embedded
 	backendtest.Run(t, backendtest.Suite{
 		Kind: kserve.Kind(), Target: backends.Target{Model: "identity_int32", Connections: connections}, Servers: servers,
-		Request: backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte("MARK")}}},
+		Request: backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte("MARK")}}},
 		Without: without,
 	})
 }

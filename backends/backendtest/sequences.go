@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // Sequences puts a backend that has sequences to the test: requests of several, one after the other, against a model of the
@@ -93,5 +94,5 @@ func checkSequences(t *testing.T, kind backends.Kind, target backends.Target, wa
 
 // number is an INT32 tensor of one element.
 func number(name string, v int32) backends.Tensor {
-	return backends.Tensor{Name: name, Type: backends.Int32, Shape: []int64{1, 1}, Data: binary.LittleEndian.AppendUint32(nil, uint32(v))}
+	return backends.Tensor{Name: name, Type: tensor.Int32, Shape: []int64{1, 1}, Data: binary.LittleEndian.AppendUint32(nil, uint32(v))}
 }

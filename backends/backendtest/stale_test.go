@@ -11,13 +11,14 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // marked ends every request of staleRequest, and is a ModelInferResponse that names no output.
 const marked = "\x0a\x04MARK"
 
 func staleRequest() backends.Request {
-	return backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte("MARK")}}}
+	return backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte("MARK")}}}
 }
 
 // leavers are servers that answer one request on each connection and end it, by the way they do so.

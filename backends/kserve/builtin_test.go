@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // start runs the embedded server until the test ends.
@@ -87,25 +88,25 @@ func urls(t testing.TB) map[string]backends.Target {
 }
 
 // values are some elements of each datatype.
-func values(t testing.TB, d backends.DataType) backends.Tensor {
+func values(t testing.TB, d tensor.DataType) backends.Tensor {
 	t.Helper()
 	list := []any{int64(0), int64(1), int64(100)}
 	switch d {
-	case backends.Bool:
+	case tensor.Bool:
 		list = []any{true, false, true}
-	case backends.Bytes:
+	case tensor.Bytes:
 		list = []any{"a", "", "é\"\n"}
-	case backends.FP16, backends.BF16, backends.FP32, backends.FP64:
+	case tensor.FP16, tensor.BF16, tensor.FP32, tensor.FP64:
 		list = []any{0.5, -2.0, 0.0}
-	case backends.Int64:
+	case tensor.Int64:
 		list = []any{int64(-1), int64(1 << 62), int64(9007199254740993)}
-	case backends.Uint64:
+	case tensor.Uint64:
 		list = []any{uint64(1<<64 - 1), uint64(0), uint64(9007199254740993)}
 	}
 	out := backends.Tensor{Name: "INPUT0", Type: d, Shape: []int64{1, 3}}
 	for _, v := range list {
 		var err error
-		if out.Data, err = backends.AppendElement(out.Data, d, v); err != nil {
+		if out.Data, err = tensor.AppendElement(out.Data, d, v); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,8 +115,8 @@ func values(t testing.TB, d backends.DataType) backends.Tensor {
 
 func TestEveryDatatypeComesBack(t *testing.T) {
 	for name, target := range urls(t) {
-		for _, d := range backends.DataTypes() {
-			if half := d == backends.FP16 || d == backends.BF16; half && (target.InputJSON || target.OutputJSON) {
+		for _, d := range tensor.DataTypes() {
+			if half := d == tensor.FP16 || d == tensor.BF16; half && (target.InputJSON || target.OutputJSON) {
 				continue // no JSON form
 			}
 			target.Model = "identity_" + strings.ToLower(string(d))
@@ -143,12 +144,12 @@ func TestClasses(t *testing.T) {
 	for name, target := range urls(t) {
 		target.Model = "simple"
 		c, l := dial(t, target)
-		in := backends.Tensor{Name: "INPUT0", Type: backends.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)}
+		in := backends.Tensor{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)}
 		in.Data[4*3], in.Data[4*20] = 7, 9
 		other := in
 		other.Name = "INPUT1"
-		zero := backends.Tensor{Name: "OUTPUT1", Type: backends.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)}
-		want := backends.Tensor{Name: "OUTPUT0", Type: backends.Bytes, Shape: []int64{2, 2}, Data: []byte("\x04\x00\x00\x0014:3\x03\x00\x00\x000:0\x04\x00\x00\x0018:4\x03\x00\x00\x000:0")}
+		zero := backends.Tensor{Name: "OUTPUT1", Type: tensor.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)}
+		want := backends.Tensor{Name: "OUTPUT0", Type: tensor.Bytes, Shape: []int64{2, 2}, Data: []byte("\x04\x00\x00\x0014:3\x03\x00\x00\x000:0\x04\x00\x00\x0018:4\x03\x00\x00\x000:0")}
 		r := backends.Request{
 			Inputs: []backends.Tensor{in, other}, Outputs: []backends.Output{{Name: "OUTPUT0", Classification: 2}, {Name: "OUTPUT1"}},
 			Expect: &backends.Expect{Outputs: []backends.Tensor{want, zero}},
@@ -166,7 +167,7 @@ func TestClasses(t *testing.T) {
 func TestDescribeAndReady(t *testing.T) {
 	ports := func(names ...string) (out []backends.Port) {
 		for _, n := range names {
-			out = append(out, backends.Port{Name: n, Type: backends.Int32, Shape: []int64{16}})
+			out = append(out, backends.Port{Name: n, Type: tensor.Int32, Shape: []int64{16}})
 		}
 		return out
 	}
@@ -199,7 +200,7 @@ func TestDescribeAndReady(t *testing.T) {
 		if err := c.(backends.Prober).Ready(t.Context(), "nosuch"); err == nil || !strings.Contains(err.Error(), "nosuch' is not found") {
 			t.Errorf("%s: an unknown model: %v", name, err)
 		}
-		if s := one(t, c, l, backends.Request{Inputs: []backends.Tensor{values(t, backends.Int32)}}); s.Class != backends.Status || !strings.Contains(string(s.Note), "nosuch") {
+		if s := one(t, c, l, backends.Request{Inputs: []backends.Tensor{values(t, tensor.Int32)}}); s.Class != backends.Status || !strings.Contains(string(s.Note), "nosuch") {
 			t.Errorf("%s: unknown model: %v %q", name, s.Class, s.Note)
 		}
 	}

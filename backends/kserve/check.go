@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 )
 
@@ -133,8 +134,8 @@ func (j *httpJudge) sound(e *expectation, o *output, s *backends.Sample) bool {
 		j.c.fail(s, backends.Decode, "the reply lacks name, datatype or shape of output ", o.name)
 		return false
 	}
-	takes, err := backends.Elements(j.c.shape[o.shape[0]:o.shape[1]])
-	each := int64(backends.DataType(o.datatype).Size())
+	takes, err := tensor.Elements(j.c.shape[o.shape[0]:o.shape[1]])
+	each := int64(tensor.DataType(o.datatype).Size())
 	switch {
 	case err != nil:
 		j.unsound(s, o, " has a shape that no tensor can have: ", o.written)

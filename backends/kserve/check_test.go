@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
@@ -290,7 +291,7 @@ func TestElsewhere(t *testing.T) {
 // Looking at replies allocates nothing.
 func TestLookingAllocatesNothing(t *testing.T) {
 	port := func(name string) backends.Port {
-		return backends.Port{Name: name, Type: backends.Int32, Shape: []int64{16}}
+		return backends.Port{Name: name, Type: tensor.Int32, Shape: []int64{16}}
 	}
 	request := &backends.Request{
 		Model: "simple", ModelVersion: "1", Items: 1, Outputs: []backends.Output{{Name: "OUTPUT1"}},

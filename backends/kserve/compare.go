@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // comparison holds a reply's outputs against the expected ones, for one lane: its buffers grow once and are kept.
@@ -38,11 +39,12 @@ func (c *comparison) find(e *expectation, name []byte) *backends.Tensor {
 
 // output compares one output. The datatype is that of want when it has the same name, so that it costs no string.
 func (c *comparison) output(e *expectation, want *backends.Tensor, datatype []byte, shape []int64, data []byte) (equal bool) {
-	got := backends.Tensor{Name: want.Name, Type: want.Type, Shape: shape, Data: data}
+	expected := want.Array()
+	got := tensor.Array{Type: want.Type, Shape: shape, Data: data}
 	if string(datatype) != string(want.Type) {
-		got.Type = backends.DataType(datatype)
+		got.Type = tensor.DataType(datatype)
 	}
-	c.note = backends.AppendMismatch(c.note, &got, want, e.relative, e.absolute)
+	c.note = tensor.AppendMismatch(c.note, want.Name, &got, &expected, e.relative, e.absolute)
 	return len(c.note) == 0
 }
 

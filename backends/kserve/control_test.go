@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // site answers control calls by path; others get a 404 with the protocol's error.
@@ -57,9 +58,9 @@ func TestDescribeOthers(t *testing.T) {
 	})
 	c := openSite(t, backends.Target{URL: url + "/p/", Model: "a/b", Headers: []backends.Header{{Name: "Authorization", Value: "Bearer s3cret"}}}).(backends.Describer)
 	for model, want := range map[string]backends.Signature{
-		"":      {Model: "a/b", Batched: true, Inputs: []backends.Port{{Name: "INPUT0", Type: backends.FP32, Shape: []int64{4}}}, Outputs: []backends.Port{{Name: "OUTPUT0", Type: backends.FP32, Shape: []int64{4}}}},
+		"":      {Model: "a/b", Batched: true, Inputs: []backends.Port{{Name: "INPUT0", Type: tensor.FP32, Shape: []int64{4}}}, Outputs: []backends.Port{{Name: "OUTPUT0", Type: tensor.FP32, Shape: []int64{4}}}},
 		"ident": {Model: "ident", Inputs: []backends.Port{}, Outputs: []backends.Port{}},
-		"t":     {Model: "t", Inputs: []backends.Port{{Name: "A", Type: backends.Int64, Shape: []int64{-1, 2}}, {Name: "B", Type: backends.Bytes, Shape: []int64{-1}}}, Outputs: []backends.Port{}},
+		"t":     {Model: "t", Inputs: []backends.Port{{Name: "A", Type: tensor.Int64, Shape: []int64{-1, 2}}, {Name: "B", Type: tensor.Bytes, Shape: []int64{-1}}}, Outputs: []backends.Port{}},
 	} {
 		got, err := c.Describe(t.Context(), model)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -91,8 +92,8 @@ func TestDescribeTriton(t *testing.T) {
 	got, err := openSite(t, backends.Target{URL: url, Model: "m"}).(backends.Describer).Describe(t.Context(), "")
 	want := backends.Signature{
 		Model: "m", Version: "1", Configured: true, MaxBatch: 16, Batched: true, Statistics: true, BinaryTensors: true, Sequence: backends.NoSequences,
-		Inputs:  []backends.Port{{Name: "A", Type: backends.Int64, Shape: []int64{2}}, {Name: "B", Type: backends.Bytes, Shape: []int64{1}, Optional: true}},
-		Outputs: []backends.Port{{Name: "C", Type: backends.FP16, Shape: []int64{}}},
+		Inputs:  []backends.Port{{Name: "A", Type: tensor.Int64, Shape: []int64{2}}, {Name: "B", Type: tensor.Bytes, Shape: []int64{1}, Optional: true}},
+		Outputs: []backends.Port{{Name: "C", Type: tensor.FP16, Shape: []int64{}}},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)

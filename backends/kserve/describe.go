@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // metadata is what the protocol tells of a server and a model, and Triton's configuration of the model, over HTTP or
@@ -172,7 +173,7 @@ func ports(list []tensorMetadata, batched bool) []backends.Port {
 		if batched && len(shape) > 0 {
 			shape = shape[1:]
 		}
-		out = append(out, backends.Port{Name: t.Name, Type: backends.DataType(t.Datatype), Shape: shape})
+		out = append(out, backends.Port{Name: t.Name, Type: tensor.DataType(t.Datatype), Shape: shape})
 	}
 	return out
 }

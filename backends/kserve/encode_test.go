@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/coding"
 )
 
@@ -40,8 +41,8 @@ func wireBytes(c *backends.Call, headLast bool) []byte {
 
 var simple = backends.Request{
 	Inputs: []backends.Tensor{
-		{Name: "IN", Type: backends.Int32, Shape: []int64{1, 2}, Data: []byte{1, 0, 0, 0, 254, 255, 255, 255}},
-		{Name: `t"é`, Type: backends.Bytes, Shape: []int64{2}, Data: []byte("\x02\x00\x00\x00ab\x00\x00\x00\x00")},
+		{Name: "IN", Type: tensor.Int32, Shape: []int64{1, 2}, Data: []byte{1, 0, 0, 0, 254, 255, 255, 255}},
+		{Name: `t"é`, Type: tensor.Bytes, Shape: []int64{2}, Data: []byte("\x02\x00\x00\x00ab\x00\x00\x00\x00")},
 	},
 }
 
@@ -120,7 +121,7 @@ func TestGRPCBytes(t *testing.T) {
 	if diff := cmp.Diff(want, hex.EncodeToString(wireBytes(call, true))); diff != "" {
 		t.Error(diff)
 	}
-	big := backends.Request{Inputs: []backends.Tensor{{Name: "I", Type: backends.Uint8, Shape: []int64{5000}, Data: make([]byte, 5000)}}}
+	big := backends.Request{Inputs: []backends.Tensor{{Name: "I", Type: tensor.Uint8, Shape: []int64{5000}, Data: make([]byte, 5000)}}}
 	if call, err = openFor(t, backends.Target{URL: "grpc://h:1", Model: "m"}).Prepare(big); err != nil {
 		t.Fatal(err)
 	}
@@ -158,10 +159,10 @@ func TestGRPCBody(t *testing.T) {
 }
 
 func TestPrepareRefuses(t *testing.T) {
-	f16 := backends.Tensor{Name: "H", Type: backends.FP16, Shape: []int64{1}, Data: []byte{0, 0x3c}}
-	nan := backends.Tensor{Name: "F", Type: backends.FP32, Shape: []int64{2}, Data: []byte{0, 0, 0, 0, 0, 0, 0xc0, 0x7f}}
-	inf := backends.Tensor{Name: "F", Type: backends.FP64, Shape: []int64{1}, Data: []byte{0, 0, 0, 0, 0, 0, 0xf0, 0xff}}
-	latin := backends.Tensor{Name: "S", Type: backends.Bytes, Shape: []int64{1}, Data: []byte("\x01\x00\x00\x00\xe9")}
+	f16 := backends.Tensor{Name: "H", Type: tensor.FP16, Shape: []int64{1}, Data: []byte{0, 0x3c}}
+	nan := backends.Tensor{Name: "F", Type: tensor.FP32, Shape: []int64{2}, Data: []byte{0, 0, 0, 0, 0, 0, 0xc0, 0x7f}}
+	inf := backends.Tensor{Name: "F", Type: tensor.FP64, Shape: []int64{1}, Data: []byte{0, 0, 0, 0, 0, 0, 0xf0, 0xff}}
+	latin := backends.Tensor{Name: "S", Type: tensor.Bytes, Shape: []int64{1}, Data: []byte("\x01\x00\x00\x00\xe9")}
 	json := backends.Target{URL: "http://h", Model: "m", InputJSON: true}
 	plain := backends.Target{URL: "http://h", Model: "m"}
 	object := backends.Target{URL: "http://h", Model: "m", Endpoint: Generate}
@@ -181,9 +182,9 @@ func TestPrepareRefuses(t *testing.T) {
 		{object, backends.Request{Parameters: []backends.Parameter{{Name: "p", Value: math.Inf(1)}}}, "parameter p is +Inf"},
 		{object, backends.Request{Outputs: []backends.Output{{Name: "O"}}}, "outputs cannot be asked for at endpoint generate"},
 		{plain, tensors(backends.Tensor{Name: "A", Type: "FP99"}), `input "A" has the unknown datatype "FP99"`},
-		{plain, tensors(backends.Tensor{Name: "A", Type: backends.FP32, Shape: []int64{2}, Data: make([]byte, 4)}), "input A has 4 bytes, its shape [2] of FP32 takes 8"},
-		{plain, tensors(backends.Tensor{Name: "A", Type: backends.FP32, Shape: []int64{-1}}), "input A: dimension 0 is -1"},
-		{plain, tensors(backends.Tensor{Name: "S", Type: backends.Bytes, Shape: []int64{2}, Data: []byte("\x01\x00\x00\x00x\x09")}), "input S has 1 whole strings"},
+		{plain, tensors(backends.Tensor{Name: "A", Type: tensor.FP32, Shape: []int64{2}, Data: make([]byte, 4)}), "input A has 4 bytes, its shape [2] of FP32 takes 8"},
+		{plain, tensors(backends.Tensor{Name: "A", Type: tensor.FP32, Shape: []int64{-1}}), "input A: dimension 0 is -1"},
+		{plain, tensors(backends.Tensor{Name: "S", Type: tensor.Bytes, Shape: []int64{2}, Data: []byte("\x01\x00\x00\x00x\x09")}), "input S has 1 whole strings"},
 		{backends.Target{URL: "http://h"}, backends.Request{}, "no model is named"},
 		{plain, backends.Request{Parameters: []backends.Parameter{{Name: "p", Value: 1}}}, "parameter p is a int"},
 		{plain, backends.Request{Parameters: []backends.Parameter{{Name: "binary_data_output", Value: true}}}, "binary_data_output cannot be set"},
@@ -212,9 +213,9 @@ func TestPrepareObject(t *testing.T) {
 	call, err := openFor(t, backends.Target{URL: "http://h", Model: "m", Endpoint: Generate, Streaming: true}).Prepare(backends.Request{
 		Row: 3, Items: 2,
 		Inputs: []backends.Tensor{
-			{Name: "text", Type: backends.Bytes, Shape: []int64{1, 1}, Data: []byte("\x02\x00\x00\x00\"<")},
-			{Name: "list", Type: backends.Int8, Shape: []int64{2, 1}, Data: []byte{1, 255}},
-			{Name: "none", Type: backends.FP32, Shape: []int64{0}},
+			{Name: "text", Type: tensor.Bytes, Shape: []int64{1, 1}, Data: []byte("\x02\x00\x00\x00\"<")},
+			{Name: "list", Type: tensor.Int8, Shape: []int64{2, 1}, Data: []byte{1, 255}},
+			{Name: "none", Type: tensor.FP32, Shape: []int64{0}},
 		},
 		Parameters: []backends.Parameter{{Name: "a", Value: int64(1)}, {Name: "b", Value: "c"}},
 	})

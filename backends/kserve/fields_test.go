@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
@@ -88,7 +89,7 @@ func TestComparingAllocatesNothing(t *testing.T) {
 	json := []byte(text)
 	e := expect(&backends.Request{Expect: &backends.Expect{
 		Fields:  []backends.Field{{Path: "outputs.1.name", Want: "p"}, {Path: "parameters.f", Want: 1.5}, {Path: "parameters.n", Want: int64(-3)}},
-		Outputs: []backends.Tensor{{Name: "o", Type: backends.FP32, Shape: []int64{1, 2}, Data: floats(1, 2.0001)}, {Name: "p", Type: backends.Int8, Shape: []int64{}, Data: []byte{3}}},
+		Outputs: []backends.Tensor{{Name: "o", Type: tensor.FP32, Shape: []int64{1, 2}, Data: floats(1, 2.0001)}, {Name: "p", Type: tensor.Int8, Shape: []int64{}, Data: []byte{3}}},
 		// The first output differs in its bits, so that every element is looked at.
 		Absolute: 0.001,
 	}}, nil)

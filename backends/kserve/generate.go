@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // Generate is the endpoint that takes inputs, and gives outputs, as members of a JSON object.
@@ -85,6 +86,6 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 
 // alone reports whether a shape is that of one element.
 func alone(shape []int64) bool {
-	n, err := backends.Elements(shape)
+	n, err := tensor.Elements(shape)
 	return err == nil && n == 1
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
@@ -155,13 +156,13 @@ func (g *grpcCheck) contents() (n int64) {
 	s := &g.scan
 	s.EnterMessage()
 	for s.Next() {
-		g.texts = g.texts || s.Field == contentsField[backends.Bytes]
+		g.texts = g.texts || s.Field == contentsField[tensor.Bytes]
 		switch {
-		case s.Type != protow.BytesType || s.Field == contentsField[backends.Bytes]:
+		case s.Type != protow.BytesType || s.Field == contentsField[tensor.Bytes]:
 			n++
-		case s.Field == contentsField[backends.FP32]:
+		case s.Field == contentsField[tensor.FP32]:
 			n += int64(s.Size() / 4)
-		case s.Field == contentsField[backends.FP64]:
+		case s.Field == contentsField[tensor.FP64]:
 			n += int64(s.Size() / 8)
 		default:
 			n += int64(s.Varints())
@@ -184,7 +185,7 @@ func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 			g.name = s.Append(g.name)
 		case s.Is(2):
 			g.typ, named = s.Append(g.typ[:0]), true
-			each = backends.DataType(g.typ).Size()
+			each = tensor.DataType(g.typ).Size()
 		case s.Field == 3:
 			shaped = g.shape() && shaped
 		case s.Is(5):
@@ -194,14 +195,14 @@ func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 	for i := range e.asked {
 		g.seen[i] = g.seen[i] || e.asked[i].Name == string(g.name)
 	}
-	n, err := backends.Elements(g.dims)
+	n, err := tensor.Elements(g.dims)
 	switch {
 	case s.Err() != nil: // which is told for the whole
 	case !named || len(g.name) == 0:
 		return 0, "the reply lacks name or datatype of an output"
 	case !shaped || err != nil:
 		return 0, "an output has a shape that no tensor can have: " + fmt.Sprint(g.dims)
-	case g.texts && contentsField[backends.DataType(g.typ)] > 0 && string(g.typ) != string(backends.Bytes):
+	case g.texts && contentsField[tensor.DataType(g.typ)] > 0 && string(g.typ) != string(tensor.Bytes):
 		return 0, "output " + string(g.name) + " has texts as data, wanted numbers of " + string(g.typ)
 	}
 	g.typed = append(g.typed, typed{values, n})

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/grpcraw"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
@@ -168,7 +169,7 @@ func (j *grpcJudge) head(message []byte) (name, datatype, contents []byte, ok bo
 
 // typed turns InferTensorContents into raw form: bool 1, int32 2, int64 3, uint32 4, uint64 5, float 6, double 7,
 // bytes 8. Only the field of the datatype is read; numbers may be packed or not.
-func (j *grpcJudge) typed(contents []byte, t backends.DataType) ([]byte, bool) {
+func (j *grpcJudge) typed(contents []byte, t tensor.DataType) ([]byte, bool) {
 	field := contentsField[t]
 	j.c.data = j.c.data[:0]
 	w := protow.Walk(contents)
@@ -177,10 +178,10 @@ func (j *grpcJudge) typed(contents []byte, t backends.DataType) ([]byte, bool) {
 			continue
 		}
 		switch t {
-		case backends.Bytes:
+		case tensor.Bytes:
 			j.c.data = binary.LittleEndian.AppendUint32(j.c.data, uint32(len(w.Bytes)))
 			j.c.data = append(j.c.data, w.Bytes...)
-		case backends.FP32, backends.FP64: // fixed width, little-endian: packed ones are raw already
+		case tensor.FP32, tensor.FP64: // fixed width, little-endian: packed ones are raw already
 			j.c.data = append(j.c.data, w.Bytes...)
 			if w.Type != protow.BytesType {
 				j.c.data = appendSized(j.c.data, w.Varint, t.Size())
@@ -195,9 +196,9 @@ func (j *grpcJudge) typed(contents []byte, t backends.DataType) ([]byte, bool) {
 }
 
 // contentsField is the field of InferTensorContents that holds a datatype. FP16 and BF16 have none.
-var contentsField = map[backends.DataType]protow.Number{
-	backends.Bool: 1, backends.Int8: 2, backends.Int16: 2, backends.Int32: 2, backends.Int64: 3, backends.Uint8: 4,
-	backends.Uint16: 4, backends.Uint32: 4, backends.Uint64: 5, backends.FP32: 6, backends.FP64: 7, backends.Bytes: 8,
+var contentsField = map[tensor.DataType]protow.Number{
+	tensor.Bool: 1, tensor.Int8: 2, tensor.Int16: 2, tensor.Int32: 2, tensor.Int64: 3, tensor.Uint8: 4,
+	tensor.Uint16: 4, tensor.Uint32: 4, tensor.Uint64: 5, tensor.FP32: 6, tensor.FP64: 7, tensor.Bytes: 8,
 }
 
 // varints appends the integers of the field that w is at.

@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // hosts is a server that notes whom requests are for, by the last part of their path, over HTTP and gRPC.
@@ -128,7 +129,7 @@ func askOnce(t *testing.T, target backends.Target, headers []backends.Header) {
 		t.Fatal(err)
 	}
 	_ = conn.Ready(t.Context(), "")
-	call, err := conn.Prepare(backends.Request{Headers: headers, Inputs: []backends.Tensor{{Name: "A", Type: backends.Int32, Shape: []int64{1}, Data: make([]byte, 4)}}})
+	call, err := conn.Prepare(backends.Request{Headers: headers, Inputs: []backends.Tensor{{Name: "A", Type: tensor.Int32, Shape: []int64{1}, Data: make([]byte, 4)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/coding"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 )
@@ -298,15 +299,15 @@ func appendOwn(text []byte, list []backends.Parameter) ([]byte, error) {
 
 // appendData appends a tensor's elements in row-major order, flat.
 func appendData(text []byte, t *backends.Tensor) ([]byte, error) {
-	if t.Type == backends.FP16 || t.Type == backends.BF16 {
+	if t.Type == tensor.FP16 || t.Type == tensor.BF16 {
 		return nil, fmt.Errorf("%s has no JSON form", t.Type)
 	}
 	for i, b := 0, t.Data; len(b) > 0; i++ {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		if t.Type != backends.Bytes {
-			text = backends.AppendValue(text, t.Type, b)
+		if t.Type != tensor.Bytes {
+			text = tensor.AppendValue(text, t.Type, b)
 			if c := text[len(text)-1]; c == 'N' || c == 'f' {
 				return nil, fmt.Errorf("element %d is %s, which JSON does not have", i, text[len(text)-3:])
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // What is read of a reply's JSON, where it lies: the outputs, the id, and the model and its version.
@@ -156,7 +157,7 @@ func (j *httpJudge) elements(want *backends.Tensor, o *output) ([]byte, backends
 	return j.c.data, backends.OK
 }
 
-func (j *httpJudge) flatten(sc *scanner, t backends.DataType, depth int) {
+func (j *httpJudge) flatten(sc *scanner, t tensor.DataType, depth int) {
 	if sc.peek() == '[' && depth < maxDepth {
 		for sc.begin('['); sc.more(']'); {
 			j.flatten(sc, t, depth+1)
@@ -167,11 +168,11 @@ func (j *httpJudge) flatten(sc *scanner, t backends.DataType, depth int) {
 	switch {
 	case sc.bad || depth == 0:
 		sc.bad = true
-	case t == backends.Bytes:
+	case t == tensor.Bytes:
 		text := plain(sc)
 		n := len(text)
 		j.c.data = append(append(j.c.data, byte(n), byte(n>>8), byte(n>>16), byte(n>>24)), text...)
-	case t == backends.Bool:
+	case t == tensor.Bool:
 		switch string(sc.scalar()) {
 		case "true":
 			j.c.data = append(j.c.data, 1)
@@ -182,7 +183,7 @@ func (j *httpJudge) flatten(sc *scanner, t backends.DataType, depth int) {
 		}
 	default:
 		if word := sc.scalar(); !sc.bad {
-			j.c.data, err = backends.AppendNumber(j.c.data, t, word)
+			j.c.data, err = tensor.AppendNumber(j.c.data, t, word)
 			sc.bad = err != nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/coding"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
@@ -55,14 +56,14 @@ func capture(t testing.TB, name string) string {
 }
 
 func TestCaptures(t *testing.T) {
-	four := []backends.Tensor{{Name: "OUTPUT0", Type: backends.FP32, Shape: []int64{1, 4}, Data: floats(1, 2, 3, 4)}}
-	off := []backends.Tensor{{Name: "OUTPUT0", Type: backends.FP32, Shape: []int64{1, 4}, Data: floats(1, 2, 3.5, 4)}}
-	texts := []backends.Tensor{{Name: "OUTPUT0", Type: backends.Bytes, Shape: []int64{2}, Data: []byte("\x02\x00\x00\x00ab\x03\x00\x00\x00cé")}}
+	four := []backends.Tensor{{Name: "OUTPUT0", Type: tensor.FP32, Shape: []int64{1, 4}, Data: floats(1, 2, 3, 4)}}
+	off := []backends.Tensor{{Name: "OUTPUT0", Type: tensor.FP32, Shape: []int64{1, 4}, Data: floats(1, 2, 3.5, 4)}}
+	texts := []backends.Tensor{{Name: "OUTPUT0", Type: tensor.Bytes, Shape: []int64{2}, Data: []byte("\x02\x00\x00\x00ab\x03\x00\x00\x00cé")}}
 	longs := []byte{}
 	for _, v := range []uint64{1, 2, 3, 9007199254740993} {
 		longs = binary.LittleEndian.AppendUint64(longs, v)
 	}
-	nested := []backends.Tensor{{Name: "OUTPUT0", Type: backends.Int64, Shape: []int64{2, 2}, Data: longs}}
+	nested := []backends.Tensor{{Name: "OUTPUT0", Type: tensor.Int64, Shape: []int64{2, 2}, Data: longs}}
 	for _, c := range []struct {
 		name    string
 		outputs []backends.Tensor
@@ -103,9 +104,9 @@ func jsonReply(status int, text string) string {
 }
 
 func TestHTTPJudge(t *testing.T) {
-	one := []backends.Tensor{{Name: "A", Type: backends.Int32, Shape: []int64{1}, Data: []byte{7, 0, 0, 0}}}
-	truth := []backends.Tensor{{Name: "A", Type: backends.Bool, Shape: []int64{2}, Data: []byte{1, 0}}}
-	two := append(one, backends.Tensor{Name: "B", Type: backends.Uint8, Shape: []int64{2}, Data: []byte{1, 2}})
+	one := []backends.Tensor{{Name: "A", Type: tensor.Int32, Shape: []int64{1}, Data: []byte{7, 0, 0, 0}}}
+	truth := []backends.Tensor{{Name: "A", Type: tensor.Bool, Shape: []int64{2}, Data: []byte{1, 0}}}
+	two := append(one, backends.Tensor{Name: "B", Type: tensor.Uint8, Shape: []int64{2}, Data: []byte{1, 2}})
 	head := `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"parameters":{"binary_data_size":4}}]}`
 	both := `{"id":"1","outputs":[{"name":"X","datatype":"UINT8","shape":[1],"parameters":{"binary_data_size":1}},{"parameters":{"binary_data_size":4},"shape":[ 1 ],"name":"\u0041","datatype":"INT32"},{"name":"B","shape":[2],"datatype":"UINT8","data":[[1],[2]]}],"x":[{},null,-1.5e3,"\"]"]}`
 	for _, c := range []struct {
@@ -163,12 +164,12 @@ func outputMessage(name, datatype string, shape []int64, contents []byte) []byte
 }
 
 func TestGRPCJudge(t *testing.T) {
-	one := []backends.Tensor{{Name: "A", Type: backends.Int32, Shape: []int64{1}, Data: []byte{254, 255, 255, 255}}}
+	one := []backends.Tensor{{Name: "A", Type: tensor.Int32, Shape: []int64{1}, Data: []byte{254, 255, 255, 255}}}
 	raw := protow.AppendString(protow.AppendString([]byte(nil), 5, outputMessage("A", "INT32", []int64{1}, nil)), 6, "\xfe\xff\xff\xff")
-	typed := func(t backends.DataType, contents []byte) []byte {
+	typed := func(t tensor.DataType, contents []byte) []byte {
 		return protow.AppendString([]byte(nil), 5, outputMessage("A", string(t), []int64{1}, contents))
 	}
-	want := func(t backends.DataType, data string) *backends.Expect {
+	want := func(t tensor.DataType, data string) *backends.Expect {
 		return &backends.Expect{Outputs: []backends.Tensor{{Name: "A", Type: t, Shape: []int64{1}, Data: []byte(data)}}}
 	}
 	for _, c := range []struct {
@@ -186,17 +187,17 @@ func TestGRPCJudge(t *testing.T) {
 		{"malformed, compared", raw[:len(raw)-1], &backends.Expect{Outputs: one}, backends.Decode, "no ModelInferResponse"},
 		{"fewer raw", protow.AppendString(raw, 5, outputMessage("B", "INT32", nil, nil)), &backends.Expect{Outputs: one}, backends.Decode, "no ModelInferResponse"},
 		{"broken tensor", protow.AppendString([]byte(nil), 5, "\x0a\x05x"), &backends.Expect{Outputs: one}, backends.Decode, "tensor cannot be read"},
-		{"other", raw, want(backends.Int32, "\x01\x00\x00\x00"), backends.Mismatch, "output A [0] is -2, want 1"},
-		{"int32 contents", typed(backends.Int32, protow.AppendInts(nil, 2, []int64{-2})), &backends.Expect{Outputs: one}, backends.OK, ""},
-		{"int32 contents, not packed", typed(backends.Int32, protow.AppendUint(nil, 2, math.MaxUint64-1)), &backends.Expect{Outputs: one}, backends.OK, ""},
-		{"bool", typed(backends.Bool, protow.AppendInts(nil, 1, []int64{1})), want(backends.Bool, "\x01"), backends.OK, ""},
-		{"int64", typed(backends.Int64, protow.AppendInts(nil, 3, []int64{-1})), want(backends.Int64, "\xff\xff\xff\xff\xff\xff\xff\xff"), backends.OK, ""},
-		{"uint8", typed(backends.Uint8, protow.AppendInts(nil, 4, []int64{200})), want(backends.Uint8, "\xc8"), backends.OK, ""},
-		{"uint64", typed(backends.Uint64, protow.AppendInts(nil, 5, []int64{-1})), want(backends.Uint64, "\xff\xff\xff\xff\xff\xff\xff\xff"), backends.OK, ""},
-		{"fp32", typed(backends.FP32, protow.AppendString([]byte(nil), 6, floats(1))), want(backends.FP32, "\x00\x00\x80\x3f"), backends.OK, ""},
-		{"fp64, not packed", typed(backends.FP64, protow.AppendFixed64(nil, 7, math.Float64bits(1))), want(backends.FP64, "\x00\x00\x00\x00\x00\x00\xf0\x3f"), backends.OK, ""},
-		{"bytes", typed(backends.Bytes, protow.AppendString([]byte(nil), 8, "ab")), want(backends.Bytes, "\x02\x00\x00\x00ab"), backends.OK, ""},
-		{"cut varint", typed(backends.Int32, protow.AppendString([]byte(nil), 2, "\xff")), &backends.Expect{Outputs: one}, backends.Decode, "contents cannot be read of output A"},
+		{"other", raw, want(tensor.Int32, "\x01\x00\x00\x00"), backends.Mismatch, "output A [0] is -2, want 1"},
+		{"int32 contents", typed(tensor.Int32, protow.AppendInts(nil, 2, []int64{-2})), &backends.Expect{Outputs: one}, backends.OK, ""},
+		{"int32 contents, not packed", typed(tensor.Int32, protow.AppendUint(nil, 2, math.MaxUint64-1)), &backends.Expect{Outputs: one}, backends.OK, ""},
+		{"bool", typed(tensor.Bool, protow.AppendInts(nil, 1, []int64{1})), want(tensor.Bool, "\x01"), backends.OK, ""},
+		{"int64", typed(tensor.Int64, protow.AppendInts(nil, 3, []int64{-1})), want(tensor.Int64, "\xff\xff\xff\xff\xff\xff\xff\xff"), backends.OK, ""},
+		{"uint8", typed(tensor.Uint8, protow.AppendInts(nil, 4, []int64{200})), want(tensor.Uint8, "\xc8"), backends.OK, ""},
+		{"uint64", typed(tensor.Uint64, protow.AppendInts(nil, 5, []int64{-1})), want(tensor.Uint64, "\xff\xff\xff\xff\xff\xff\xff\xff"), backends.OK, ""},
+		{"fp32", typed(tensor.FP32, protow.AppendString([]byte(nil), 6, floats(1))), want(tensor.FP32, "\x00\x00\x80\x3f"), backends.OK, ""},
+		{"fp64, not packed", typed(tensor.FP64, protow.AppendFixed64(nil, 7, math.Float64bits(1))), want(tensor.FP64, "\x00\x00\x00\x00\x00\x00\xf0\x3f"), backends.OK, ""},
+		{"bytes", typed(tensor.Bytes, protow.AppendString([]byte(nil), 8, "ab")), want(tensor.Bytes, "\x02\x00\x00\x00ab"), backends.OK, ""},
+		{"cut varint", typed(tensor.Int32, protow.AppendString([]byte(nil), 2, "\xff")), &backends.Expect{Outputs: one}, backends.Decode, "contents cannot be read of output A"},
 		{"OK not expected", raw, &backends.Expect{Status: []int{5}}, backends.Status, "not expected"},
 	} {
 		s := judgeGRPC(t, c.message, c.expect)
@@ -230,7 +231,7 @@ func FuzzHTTPReply(f *testing.F) {
 	}
 	f.Add(`{"outputs":[{"name":"OUTPUT0","datatype":"BYTES","shape":[1],"parameters":{"binary_data_size":5}}]}`+"\x01\x00\x00\x00x", uint16(97), "BYTES")
 	f.Fuzz(func(t *testing.T, body string, size uint16, datatype string) {
-		e := &backends.Expect{Relative: 0.1, Outputs: []backends.Tensor{{Name: "OUTPUT0", Type: backends.DataType(datatype), Shape: []int64{1, 4}, Data: floats(1, 2, 3, 4)}}}
+		e := &backends.Expect{Relative: 0.1, Outputs: []backends.Tensor{{Name: "OUTPUT0", Type: tensor.DataType(datatype), Shape: []int64{1, 4}, Data: floats(1, 2, 3, 4)}}}
 		for _, expect := range []*backends.Expect{nil, e} {
 			s := judgeHTTP(t, binaryReply(body, "", int(size)), expect)
 			if (s.Class == backends.OK) != (len(s.Note) == 0) {
@@ -257,7 +258,7 @@ func FuzzGRPCReply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, message []byte, datatype string) {
 		j := &grpcJudge{}
-		for _, outputs := range [][]backends.Tensor{nil, {{Name: "A", Type: backends.DataType(datatype), Shape: []int64{1}, Data: []byte{1, 2, 3, 4}}}} {
+		for _, outputs := range [][]backends.Tensor{nil, {{Name: "A", Type: tensor.DataType(datatype), Shape: []int64{1}, Data: []byte{1, 2, 3, 4}}}} {
 			call, err := conn.Prepare(backends.Request{Expect: &backends.Expect{Outputs: outputs}})
 			if err != nil {
 				t.Fatal(err)
@@ -309,7 +310,7 @@ func TestCompressedReplies(t *testing.T) {
 		noise[i] = byte(i*i>>3) ^ byte(i*7919>>5)
 	}
 	long := `{"model_name":"m","outputs":[],"x":"` + base64.StdEncoding.EncodeToString(noise) + `"}`
-	want := &backends.Expect{Outputs: []backends.Tensor{{Name: "A", Type: backends.Int32, Shape: []int64{1}, Data: []byte{5, 0, 0, 0}}}}
+	want := &backends.Expect{Outputs: []backends.Tensor{{Name: "A", Type: tensor.Int32, Shape: []int64{1}, Data: []byte{5, 0, 0, 0}}}}
 	five := `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":[5]}]}`
 	six := strings.Replace(five, "5", "6", 1)
 	for _, c := range []struct {
@@ -338,7 +339,7 @@ func TestCompressedReplies(t *testing.T) {
 // TestCompressionIsAskedFor: a reply is decompressed only if its request asks for that, by the target's `compression` or a
 // header of its own, and no further than the call allows.
 func TestCompressionIsAskedFor(t *testing.T) {
-	seven := &backends.Expect{Outputs: []backends.Tensor{{Name: "A", Type: backends.Int32, Shape: []int64{1}, Data: []byte{7, 0, 0, 0}}}}
+	seven := &backends.Expect{Outputs: []backends.Tensor{{Name: "A", Type: tensor.Int32, Shape: []int64{1}, Data: []byte{7, 0, 0, 0}}}}
 	good := packed(t, 200, "gzip", "gzip", `{"outputs":[{"name":"A","datatype":"INT32","shape":[1],"data":[7]}]}`)
 	bomb := packed(t, 200, "gzip", "gzip", strings.Repeat(" ", 64<<20))
 	failed := packed(t, 503, "gzip", "gzip", `{"error":"busy"}`)
@@ -385,8 +386,8 @@ func TestCompressionIsAskedFor(t *testing.T) {
 // TestReplyLimits: a reply may have max_message bytes, or the larger of 64 MiB and four times what the metadata imply.
 func TestReplyLimits(t *testing.T) {
 	const mib = 1 << 20
-	fp32 := func(shape ...int64) backends.Port { return backends.Port{Type: backends.FP32, Shape: shape} }
-	big := backends.Signature{Batched: true, Outputs: []backends.Port{fp32(4 * mib), {Type: backends.Int8, Shape: []int64{mib}}}}
+	fp32 := func(shape ...int64) backends.Port { return backends.Port{Type: tensor.FP32, Shape: shape} }
+	big := backends.Signature{Batched: true, Outputs: []backends.Port{fp32(4 * mib), {Type: tensor.Int8, Shape: []int64{mib}}}}
 	for _, c := range []struct {
 		name  string
 		plan  int64
@@ -402,7 +403,7 @@ func TestReplyLimits(t *testing.T) {
 		{"a batch of a model without that dimension", 0, backends.Signature{Outputs: big.Outputs}, 8, false, 4 * 17 * mib},
 		{"as JSON", 0, big, 1, true, 4 * 26 * 5 * mib},
 		{"a dimension is free", 0, backends.Signature{Outputs: []backends.Port{fp32(-1, mib)}}, 1, false, 64 * mib},
-		{"texts", 0, backends.Signature{Outputs: []backends.Port{{Type: backends.Bytes, Shape: []int64{100 * mib}}}}, 1, false, 64 * mib},
+		{"texts", 0, backends.Signature{Outputs: []backends.Port{{Type: tensor.Bytes, Shape: []int64{100 * mib}}}}, 1, false, 64 * mib},
 		{"the plan says", 3, big, 1, false, 3},
 	} {
 		if got := replyLimit(&backends.Request{Signature: &c.model, Items: c.items}, &backends.Target{MaxMessage: c.plan}, c.json); got != c.want {
@@ -437,7 +438,7 @@ func FuzzObject(f *testing.F) {
 	f.Add([]byte(`{"error":"x"}`))
 	f.Add([]byte(`{"OUTPUT0":[[7]]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, e := range []*expectation{{}, {outputs: []backends.Tensor{{Name: "OUTPUT0", Type: backends.Int32, Shape: []int64{1}, Data: []byte{7, 0, 0, 0}}}}} {
+		for _, e := range []*expectation{{}, {outputs: []backends.Tensor{{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{1}, Data: []byte{7, 0, 0, 0}}}}} {
 			s := &backends.Sample{}
 			if bad := (&objectJudge{}).object(&backends.Call{Impl: e}, text, s); bad == (s.Class == backends.OK) && s.Class != backends.Mismatch {
 				t.Errorf("bad %v, class %v, note %q", bad, s.Class, s.Note)

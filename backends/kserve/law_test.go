@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"go.uber.org/goleak"
 )
 
@@ -16,8 +17,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // ask is a small request whose one output is compared.
 var ask = backends.Request{
-	Inputs: []backends.Tensor{{Name: "INPUT0", Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}},
-	Expect: &backends.Expect{Outputs: []backends.Tensor{{Name: "OUTPUT0", Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}}},
+	Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}},
+	Expect: &backends.Expect{Outputs: []backends.Tensor{{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}}},
 }
 
 func httpReply() string {

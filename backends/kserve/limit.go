@@ -1,6 +1,9 @@
 package kserve
 
-import "github.com/sluice-bench/sluice/backends"
+import (
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
+)
 
 const (
 	headroom = 4
@@ -26,7 +29,7 @@ func replyLimit(r *backends.Request, t *backends.Target, json bool) int64 {
 		if json && each > 0 {
 			each = jsonItem
 		}
-		if n, err := backends.Elements(out.Shape); err == nil { // else a dimension is free
+		if n, err := tensor.Elements(out.Shape); err == nil { // else a dimension is free
 			size += n * items * max(each, 0)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // modelReply is what the metadata of a model say about the reply to a request:
@@ -125,8 +126,8 @@ func (m *modelReply) output(dst, name, datatype []byte, shape []int64, classes b
 		return dst, false
 	}
 	want := p.Type
-	if classes || m.body && string(datatype) == string(backends.Bytes) {
-		want, classes = backends.Bytes, true
+	if classes || m.body && string(datatype) == string(tensor.Bytes) {
+		want, classes = tensor.Bytes, true
 	}
 	switch {
 	case want.Size() >= 0 && string(datatype) != string(want):

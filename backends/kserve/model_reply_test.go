@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
@@ -33,7 +34,7 @@ func (g *given) data() []byte {
 	if g.datatype == "BYTES" {
 		return []byte(strings.Repeat("\x01\x00\x00\x00a", g.values()))
 	}
-	return make([]byte, g.values()*backends.DataType(g.datatype).Size())
+	return make([]byte, g.values()*tensor.DataType(g.datatype).Size())
 }
 
 func dims(shape []int64) string { return strings.ReplaceAll(fmt.Sprint(shape), " ", ",") }
@@ -122,7 +123,7 @@ func (a *answered) judged(t *testing.T, r *backends.Request, target backends.Tar
 func ofM(change func(*backends.Signature)) *backends.Signature {
 	s := &backends.Signature{
 		Model: "m", Configured: true, Batched: true, MaxBatch: 8,
-		Outputs: []backends.Port{{Name: "OUT", Type: backends.FP32, Shape: []int64{4}}, {Name: "LABEL", Type: backends.Bytes, Shape: []int64{-1}}},
+		Outputs: []backends.Port{{Name: "OUT", Type: tensor.FP32, Shape: []int64{4}}, {Name: "LABEL", Type: tensor.Bytes, Shape: []int64{-1}}},
 	}
 	if change != nil {
 		change(s)
@@ -172,7 +173,7 @@ func TestWrongAnswers(t *testing.T) {
 		for _, compared := range []bool{false, true} {
 			r := &backends.Request{Signature: sig, Items: c.items}
 			if compared {
-				r.Expect = &backends.Expect{Outputs: []backends.Tensor{{Name: "OUT", Type: backends.FP32, Shape: []int64{1, 4}, Data: make([]byte, 16)}}, Share: backends.ShareOf(1)}
+				r.Expect = &backends.Expect{Outputs: []backends.Tensor{{Name: "OUT", Type: tensor.FP32, Shape: []int64{1, 4}, Data: make([]byte, 16)}}, Share: backends.ShareOf(1)}
 			}
 			for over, s := range c.reply.judged(t, r, backends.Target{Model: "m", ModelVersion: "1"}, 7) {
 				if s.Class != backends.Decode || string(s.Note) != c.want {

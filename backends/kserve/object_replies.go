@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // aboutReply are the members of a response of the generate extension that are no outputs.
@@ -34,7 +35,7 @@ func objectOutputs(reply []byte) ([]backends.Tensor, error) {
 
 // objectTensor makes a tensor of a JSON value or a list of them. False: it is none, as it holds an object or nothing.
 func objectTensor(name string, text []byte) (backends.Tensor, bool) {
-	for _, typ := range [...]backends.DataType{backends.Bytes, backends.Bool, backends.Int64, backends.FP64} {
+	for _, typ := range [...]tensor.DataType{tensor.Bytes, tensor.Bool, tensor.Int64, tensor.FP64} {
 		var j httpJudge
 		sc := scanner{b: text}
 		depth := 1
@@ -46,7 +47,7 @@ func objectTensor(name string, text []byte) (backends.Tensor, bool) {
 			continue
 		}
 		n := int64(len(j.c.data) / max(typ.Size(), 1))
-		if typ == backends.Bytes {
+		if typ == tensor.Bytes {
 			n, _ = countStrings(j.c.data)
 		}
 		return backends.Tensor{Name: name, Type: typ, Shape: []int64{n}, Data: j.c.data}, true

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 )
 
@@ -95,7 +96,7 @@ func TestKeptReplies(t *testing.T) {
 
 // TestCompressedObjects: an object is what it is without its coding; of a stream of responses none could be told apart.
 func TestCompressedObjects(t *testing.T) {
-	seven := &backends.Expect{Outputs: []backends.Tensor{{Name: "OUT", Type: backends.Int32, Shape: []int64{1}, Data: []byte{7, 0, 0, 0}}}}
+	seven := &backends.Expect{Outputs: []backends.Tensor{{Name: "OUT", Type: tensor.Int32, Shape: []int64{1}, Data: []byte{7, 0, 0, 0}}}}
 	long := `{"OUT":7,"TEXT":"` + strings.Repeat("xyz", 3000) + `"}`
 	for _, c := range []struct {
 		what, reply string

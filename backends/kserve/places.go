@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
@@ -116,21 +117,21 @@ var errNoOutput = errors.New("it is not in its place")
 
 // sharedOutput gives the bytes of output name that the server has left in its place, as many as its shape has or its texts
 // take. errNoOutput: it was not asked for, or they cannot be there.
-func (e *expectation) sharedOutput(name string, t backends.DataType, shape []int64, region uint32) (data []byte, err error) {
+func (e *expectation) sharedOutput(name string, t tensor.DataType, shape []int64, region uint32) (data []byte, err error) {
 	i := slices.IndexFunc(e.asked, func(o backends.Output) bool { return o.Name == name })
-	n, bad := backends.Elements(shape)
+	n, bad := tensor.Elements(shape)
 	if i < 0 || bad != nil {
 		return nil, errNoOutput
 	}
 	at := e.shared.Outputs[i]
 	size := at.Size // texts say themselves how many bytes they take
-	if t != backends.Bytes {
+	if t != tensor.Bytes {
 		size = n * int64(max(t.Size(), 0))
 	}
 	if size < 0 || size > at.Size {
 		return nil, errNoOutput
 	}
-	if data, err = e.shared.Read(region, at.At, size); err != nil || t != backends.Bytes {
+	if data, err = e.shared.Read(region, at.At, size); err != nil || t != tensor.Bytes {
 		return data, err
 	}
 	if size = textsSize(data, n); size < 0 {

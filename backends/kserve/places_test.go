@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 )
 
@@ -17,8 +18,8 @@ func TestSharedOutputs(t *testing.T) {
 	memory := make([]byte, 72)
 	copy(memory, "\x02\x00\x00\x00ab\x02\x00\x00\x00\xc3\xa9")
 	copy(memory[64:], "\x01\x00\x00\x00\x02\x00\x00\x00")
-	texts := backends.Tensor{Name: "T", Type: backends.Bytes, Shape: []int64{2}, Data: memory[:12]}
-	numbers := backends.Tensor{Name: "N", Type: backends.Int32, Shape: []int64{2}, Data: memory[64:]}
+	texts := backends.Tensor{Name: "T", Type: tensor.Bytes, Shape: []int64{2}, Data: memory[:12]}
+	numbers := backends.Tensor{Name: "N", Type: tensor.Int32, Shape: []int64{2}, Data: memory[64:]}
 	for _, c := range []struct {
 		name, reply string
 		wrong       error // of what reads

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
@@ -46,8 +47,8 @@ func (c *HTTP) Outputs(reply []byte) ([]backends.Tensor, error) {
 	var list []backends.Tensor
 	for i := range j.outputs {
 		o := &j.outputs[i]
-		t := backends.Tensor{Name: string(o.name), Type: backends.DataType(o.datatype), Shape: slices.Clone(j.c.shape[o.shape[0]:o.shape[1]])}
-		_, err := backends.Elements(t.Shape)
+		t := backends.Tensor{Name: string(o.name), Type: tensor.DataType(o.datatype), Shape: slices.Clone(j.c.shape[o.shape[0]:o.shape[1]])}
+		_, err := tensor.Elements(t.Shape)
 		switch {
 		case t.Type.Size() < 0 || err != nil || o.size < noRaw || o.size > int64(len(raw)):
 			return nil, errReply
@@ -74,7 +75,7 @@ func (c *GRPC) Outputs(reply []byte) ([]backends.Tensor, error) {
 	var list []backends.Tensor
 	for i, message := range j.outputs {
 		name, datatype, contents, ok := j.head(message)
-		t := backends.Tensor{Name: string(name), Type: backends.DataType(datatype), Shape: slices.Clone(j.c.shape)}
+		t := backends.Tensor{Name: string(name), Type: tensor.DataType(datatype), Shape: slices.Clone(j.c.shape)}
 		if !ok || t.Type.Size() < 0 {
 			return nil, errReply
 		}

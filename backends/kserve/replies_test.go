@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
@@ -25,12 +26,12 @@ func TestOutputsOfReplies(t *testing.T) {
 		want  []backends.Tensor
 	}{
 		{"raw and JSON", body(len(head), head+"\x01\x00\x00\x00\x02\x00\x00\x00"), []backends.Tensor{
-			{Name: "A", Type: backends.Int32, Shape: []int64{1, 2}, Data: []byte{1, 0, 0, 0, 2, 0, 0, 0}},
-			{Name: "B", Type: backends.Bool, Shape: []int64{1}, Data: []byte{1}},
+			{Name: "A", Type: tensor.Int32, Shape: []int64{1, 2}, Data: []byte{1, 0, 0, 0, 2, 0, 0, 0}},
+			{Name: "B", Type: tensor.Bool, Shape: []int64{1}, Data: []byte{1}},
 		}},
 		{"shared memory", body(83, `{"outputs":[{"name":"A","datatype":"INT32","shape":[2],"parameters":{"x":"region"}}]}`)[:4+85], nil},
 		{"what JSON has no numbers for", body(88, `{"outputs":[{"name":"A","datatype":"FP32","shape":[3],"data":[NaN,Infinity,-Infinity]}]}`), []backends.Tensor{
-			{Name: "A", Type: backends.FP32, Shape: []int64{3}, Data: floats(float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)))},
+			{Name: "A", Type: tensor.FP32, Shape: []int64{3}, Data: floats(float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)))},
 		}},
 		{"cut", body(len(head), head+"\x01"), nil},
 		{"no JSON", body(3, "{]}"), nil},
@@ -46,7 +47,7 @@ func TestOutputsOfReplies(t *testing.T) {
 	output := protow.AppendString(protow.AppendString(nil, 1, "A"), 2, "INT16")
 	output = protow.AppendInts(output, 3, []int64{2})
 	contents := protow.AppendString(nil, 5, protow.AppendInts(nil, 2, []int64{7, -8}))
-	want := []backends.Tensor{{Name: "A", Type: backends.Int16, Shape: []int64{2}, Data: []byte{7, 0, 0xf8, 0xff}}}
+	want := []backends.Tensor{{Name: "A", Type: tensor.Int16, Shape: []int64{2}, Data: []byte{7, 0, 0xf8, 0xff}}}
 	for name, reply := range map[string][]byte{
 		"raw":   protow.AppendString(protow.AppendString(nil, 5, output), 6, "\x07\x00\xf8\xff"),
 		"typed": protow.AppendString(nil, 5, append(append([]byte(nil), output...), contents...)),

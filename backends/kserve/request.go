@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // The parameters that make a request one of a sequence.
@@ -99,7 +100,7 @@ func checkTensor(t *backends.Tensor) error {
 	if t.Name == "" || size < 0 {
 		return fmt.Errorf("input %q has the unknown datatype %q", t.Name, t.Type)
 	}
-	n, err := backends.Elements(t.Shape)
+	n, err := tensor.Elements(t.Shape)
 	if err != nil {
 		return fmt.Errorf("input %s: %w", t.Name, err)
 	}

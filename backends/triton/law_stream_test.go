@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/backendtest"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/triton"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -19,8 +20,8 @@ import (
 
 // ask is a small request whose one output is compared.
 var ask = backends.Request{
-	Inputs: []backends.Tensor{{Name: "INPUT0", Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}},
-	Expect: &backends.Expect{Outputs: []backends.Tensor{{Name: "OUTPUT0", Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}}},
+	Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}},
+	Expect: &backends.Expect{Outputs: []backends.Tensor{{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}}},
 }
 
 // outputs are those of a ModelInferResponse, byte by byte: outputs 5 {name 1, datatype 2, shape 3}, raw_output_contents 6.

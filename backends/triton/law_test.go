@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/backendtest"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 func TestLaw(t *testing.T) {
@@ -14,8 +15,8 @@ func TestLaw(t *testing.T) {
 	backendtest.Run(t, backendtest.Suite{
 		Kind: Kind(), Target: backends.Target{Model: "m"}, Servers: backendtest.HTTP(backendtest.RawOptions{}, reply),
 		Request: backends.Request{
-			Inputs: []backends.Tensor{{Name: "I", Type: backends.Uint8, Shape: []int64{1}, Data: []byte{7}}},
-			Expect: &backends.Expect{Outputs: []backends.Tensor{{Name: "O", Type: backends.Uint8, Shape: []int64{1}, Data: []byte{7}}}},
+			Inputs: []backends.Tensor{{Name: "I", Type: tensor.Uint8, Shape: []int64{1}, Data: []byte{7}}},
+			Expect: &backends.Expect{Outputs: []backends.Tensor{{Name: "O", Type: tensor.Uint8, Shape: []int64{1}, Data: []byte{7}}}},
 		},
 	})
 }

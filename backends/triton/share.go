@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/cuda"
 )
 
@@ -186,7 +187,7 @@ func (s *share) outputSize(name string, items int64) int64 {
 	i := slices.IndexFunc(s.o.Model.Outputs, func(p backends.Port) bool { return p.Name == name })
 	if i >= 0 {
 		port := s.o.Model.Outputs[i]
-		if n, err := backends.Elements(port.Shape); err == nil && port.Type.Size() > 0 && n > 0 {
+		if n, err := tensor.Elements(port.Shape); err == nil && port.Type.Size() > 0 && n > 0 {
 			return n * items * int64(port.Type.Size())
 		}
 	}

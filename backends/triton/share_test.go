@@ -14,21 +14,22 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/shm"
 )
 
 var addSub = backends.Request{
 	Items: 2,
 	Inputs: []backends.Tensor{
-		{Name: "INPUT0", Type: backends.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)},
-		{Name: "INPUT1", Type: backends.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)},
+		{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)},
+		{Name: "INPUT1", Type: tensor.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)},
 	},
 }
 
 var sharing = backends.Sharing{
 	Memory: "system", OutputSize: 1000,
 	Model: backends.Signature{Outputs: []backends.Port{
-		{Name: "OUTPUT0", Type: backends.Int32, Shape: []int64{16}}, {Name: "OUTPUT1", Type: backends.Bytes, Shape: []int64{16}},
+		{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{16}}, {Name: "OUTPUT1", Type: tensor.Bytes, Shape: []int64{16}},
 	}},
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/triton"
 )
 
@@ -29,7 +30,7 @@ func openLane(t testing.TB, h func(talk) error, depth, bytes int) *lane {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := backends.Request{Inputs: []backends.Tensor{{Name: "IN", Type: backends.Uint8, Shape: []int64{int64(bytes)}, Data: make([]byte, bytes)}}}
+	request := backends.Request{Inputs: []backends.Tensor{{Name: "IN", Type: tensor.Uint8, Shape: []int64{int64(bytes)}, Data: make([]byte, bytes)}}}
 	if l.call, err = c.Prepare(request); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 	"go.uber.org/goleak"
 )
@@ -78,7 +79,7 @@ func TestStatistics(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			call, err := c.Prepare(backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: backends.FP32, Shape: []int64{1}, Data: make([]byte, 4)}}})
+			call, err := c.Prepare(backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.FP32, Shape: []int64{1}, Data: make([]byte, 4)}}})
 			if err != nil {
 				t.Fatal(err)
 			}

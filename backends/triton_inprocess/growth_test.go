@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // resident is how much memory this process has, C's part included.
@@ -48,7 +49,7 @@ func TestGrowth(t *testing.T) {
 	for model := range models {
 		r := ask()
 		r.Model = model
-		r.Inputs[0] = backends.Tensor{Name: "INPUT0", Type: backends.Int32, Shape: []int64{256, 1}, Data: make([]byte, 1024)}
+		r.Inputs[0] = backends.Tensor{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{256, 1}, Data: make([]byte, 1024)}
 		r.Expect = nil
 		calls[model] = l.prepare(r)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/kserve"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/native"
 )
 
@@ -37,12 +38,12 @@ type parameter struct {
 }
 
 // datatypes are TRITONSERVER_DataType.
-var datatypes = [...]backends.DataType{
-	"", backends.Bool, backends.Uint8, backends.Uint16, backends.Uint32, backends.Uint64, backends.Int8, backends.Int16,
-	backends.Int32, backends.Int64, backends.FP16, backends.FP32, backends.FP64, backends.Bytes, backends.BF16,
+var datatypes = [...]tensor.DataType{
+	"", tensor.Bool, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Int8, tensor.Int16,
+	tensor.Int32, tensor.Int64, tensor.FP16, tensor.FP32, tensor.FP64, tensor.Bytes, tensor.BF16,
 }
 
-func datatypeOf(t backends.DataType) uintptr {
+func datatypeOf(t tensor.DataType) uintptr {
 	for i, d := range datatypes {
 		if d == t {
 			return uintptr(i)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/native"
 )
 
@@ -180,11 +181,11 @@ func (l *lane) outputs(r uintptr, compare bool) error {
 			return err
 		}
 		s.BytesReceived += int64(g[5])
-		datatype, shape := backends.DataType(""), native.Slice[int64](g[2], int(g[3]))
+		datatype, shape := tensor.DataType(""), native.Slice[int64](g[2], int(g[3]))
 		if at := uint32(g[1]); at < uint32(len(datatypes)) {
 			datatype = datatypes[at]
 		}
-		if n, err := backends.Elements(shape); err != nil || datatype.Size() > 0 && n*int64(datatype.Size()) != int64(g[5]) {
+		if n, err := tensor.Elements(shape); err != nil || datatype.Size() > 0 && n*int64(datatype.Size()) != int64(g[5]) {
 			return errSize
 		}
 		if judge {

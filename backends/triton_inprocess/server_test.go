@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/triton"
 )
 
@@ -92,8 +93,8 @@ func TestModels(t *testing.T) {
 	got, err := l.conn.Describe(t.Context(), "")
 	want := backends.Signature{
 		Model: "m", Version: "1", Configured: true, MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true, Sequence: backends.NoSequences,
-		Inputs:  []backends.Port{{Name: "INPUT0", Type: backends.Int32, Shape: []int64{1}}},
-		Outputs: []backends.Port{{Name: "OUTPUT0", Type: backends.Int32, Shape: []int64{1}}},
+		Inputs:  []backends.Port{{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1}}},
+		Outputs: []backends.Port{{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{1}}},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)

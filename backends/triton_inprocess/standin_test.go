@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/backends/wire/native"
 )
 
@@ -143,7 +144,7 @@ func (s *standin) target(t testing.TB, script string) backends.Target {
 
 // number is an INT32 tensor of one element.
 func number(name string, v byte) backends.Tensor {
-	return backends.Tensor{Name: name, Type: backends.Int32, Shape: []int64{1, 1}, Data: []byte{v, 0, 0, 0}}
+	return backends.Tensor{Name: name, Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{v, 0, 0, 0}}
 }
 
 // ask is a small request whose one output is compared.

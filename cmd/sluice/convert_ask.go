@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/executor"
 	"github.com/sluice-bench/sluice/scenario/convert"
 )
@@ -33,7 +34,7 @@ func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, 
 	}
 	m := &convert.Model{Alone: sig.Sequence == backends.NoSequences}
 	for _, in := range sig.Inputs {
-		m.Inputs = append(m.Inputs, convert.Input{Name: in.Name, Text: in.Type == backends.Bytes})
+		m.Inputs = append(m.Inputs, convert.Input{Name: in.Name, Text: in.Type == tensor.Bytes})
 	}
 	m.Sequences, err = keepsSequences(ctx, kind, target, sig, map[string]bool{})
 	return m, err

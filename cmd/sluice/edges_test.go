@@ -19,24 +19,25 @@ const module = "github.com/sluice-bench/sluice/"
 // with a tab continues the one above. The table is exact: an import that it lacks fails, and so does an entry that no
 // file needs any more.
 const edges = `
-backends ->
+backends -> backends/tensor
 backends/all -> backends backends/grpc backends/http backends/kserve backends/openai
 	backends/tfserving backends/torchserve backends/triton backends/triton_inprocess
-backends/backendtest -> backends
+backends/backendtest -> backends backends/tensor
 backends/backendtest/cudatest ->
 backends/builtin -> backends/builtin/internal/kservepb
 backends/builtin/internal/kservepb ->
 backends/grpc -> backends
 backends/http -> backends
-backends/kserve -> backends backends/wire/coding backends/wire/grpcraw backends/wire/http1
-	backends/wire/netlane backends/wire/protow backends/wire/sse
+backends/kserve -> backends backends/tensor backends/wire/coding backends/wire/grpcraw
+	backends/wire/http1 backends/wire/netlane backends/wire/protow backends/wire/sse
 backends/openai -> backends
+backends/tensor ->
 backends/tfserving -> backends
 backends/torchserve -> backends
-backends/triton -> backends backends/kserve backends/wire/cuda backends/wire/protow
-	backends/wire/shm
-backends/triton_inprocess -> backends backends/kserve backends/triton backends/wire/native
-	scenario/regular
+backends/triton -> backends backends/kserve backends/tensor backends/wire/cuda
+	backends/wire/protow backends/wire/shm
+backends/triton_inprocess -> backends backends/kserve backends/tensor backends/triton
+	backends/wire/native scenario/regular
 backends/wire/buffer ->
 backends/wire/coding -> backends/wire/buffer
 backends/wire/cuda -> backends/wire/native backends/wire/shm
@@ -49,15 +50,15 @@ backends/wire/netlane -> backends scenario/regular
 backends/wire/protow -> backends
 backends/wire/shm ->
 backends/wire/sse -> backends/wire/buffer
-cmd/sluice -> backends backends/all backends/builtin executor executor/artifact executor/result
-	executor/stats executor/verdict scenario scenario/convert scenario/expression scenario/metric
-	scenario/regular scenario/source schema
+cmd/sluice -> backends backends/all backends/builtin backends/tensor executor executor/artifact
+	executor/result executor/stats executor/verdict scenario scenario/convert scenario/expression
+	scenario/metric scenario/regular scenario/source schema
 executor -> backends executor/drive executor/feed executor/graph executor/load executor/measure
 	executor/observe executor/result executor/stats executor/verdict scenario scenario/expression
 	scenario/metric scenario/regular scenario/source
-executor/artifact -> backends executor/result scenario/metric
+executor/artifact -> backends backends/tensor executor/result scenario/metric
 executor/drive -> backends executor/feed executor/load
-executor/feed -> backends scenario scenario/regular scenario/source
+executor/feed -> backends backends/tensor scenario scenario/regular scenario/source
 executor/graph ->
 executor/load ->
 executor/measure -> backends executor/stats scenario/metric
@@ -92,7 +93,8 @@ golang.org/x/net -> backends/backendtest backends/wire/http2
 golang.org/x/sys -> backends/builtin backends/wire/shm executor/drive
 golang.org/x/term -> cmd/sluice
 golang.org/x/text -> scenario/source
-google.golang.org/grpc -> backends/builtin backends/builtin/internal/kservepb backends/wire/grpcraw
+google.golang.org/grpc -> backends/builtin backends/builtin/internal/kservepb
+	backends/wire/grpcraw
 google.golang.org/protobuf -> backends/builtin backends/builtin/internal/kservepb
 	backends/wire/protow
 gopkg.in/yaml.v3 -> scenario/source

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
@@ -148,7 +149,7 @@ func (e *exported) appendTensor(b []byte, t *backends.Tensor) []byte {
 	b = append(b, '[')
 	for data := t.Data; len(data) > 0; n++ {
 		size := t.Type.Size()
-		if t.Type == backends.Bytes && len(data) >= 4 {
+		if t.Type == tensor.Bytes && len(data) >= 4 {
 			size = 4 + int(binary.LittleEndian.Uint32(data))
 		}
 		if size <= 0 || size > len(data) {
@@ -157,7 +158,7 @@ func (e *exported) appendTensor(b []byte, t *backends.Tensor) []byte {
 		if n > 0 {
 			b = append(b, ',')
 		}
-		if t.Type == backends.Bytes {
+		if t.Type == tensor.Bytes {
 			b = appendText(b, e.of.mask(string(data[4:size])))
 		} else {
 			b = appendFinite(b, t.Type, data)
@@ -174,9 +175,9 @@ func (e *exported) appendTensor(b []byte, t *backends.Tensor) []byte {
 }
 
 // appendFinite appends a number or truth; null for a float that JSON does not have.
-func appendFinite(b []byte, t backends.DataType, data []byte) []byte {
+func appendFinite(b []byte, t tensor.DataType, data []byte) []byte {
 	at := len(b)
-	b = backends.AppendValue(b, t, data)
+	b = tensor.AppendValue(b, t, data)
 	if last := b[len(b)-1]; last == 'N' || last == 'f' {
 		return append(b[:at], "null"...)
 	}

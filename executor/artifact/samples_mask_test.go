@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // TestSamplesAreMasked: what servers and the plan say passes the mask in every file, each text once.
@@ -19,10 +20,10 @@ func TestSamplesAreMasked(t *testing.T) {
 		trial := Trial{
 			Node: "s[token=hunter2]", Mix: []string{"by hunter2"},
 			Sent: func(uint16, uint32) []backends.Tensor {
-				return []backends.Tensor{tensor("in", backends.Bytes, text("a hunter2", "b")...)}
+				return []backends.Tensor{tensorOf("in", tensor.Bytes, text("a hunter2", "b")...)}
 			},
 			Received: func(_ uint16, reply []byte) ([]backends.Tensor, error) {
-				return []backends.Tensor{tensor("of hunter2", backends.Bytes, text(string(reply))...)}, nil
+				return []backends.Tensor{tensorOf("of hunter2", tensor.Bytes, text(string(reply))...)}, nil
 			},
 		}
 		good, bad := backends.Sample{Responses: 1}, backends.Sample{Class: backends.Server, Note: []byte("denied: \"Bearer hunter2\"")}

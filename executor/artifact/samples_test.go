@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
@@ -225,7 +226,7 @@ func entries(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-func tensor(name string, kind backends.DataType, data ...byte) backends.Tensor {
+func tensorOf(name string, kind tensor.DataType, data ...byte) backends.Tensor {
 	return backends.Tensor{Name: name, Type: kind, Data: data}
 }
 
@@ -239,10 +240,10 @@ func text(list ...string) (data []byte) {
 // The shape of the file, with the values of perf_analyzer's own test of it: one request with two replies.
 func TestProfileExport(t *testing.T) {
 	inputs := []backends.Tensor{
-		tensor("in_bytes", backends.Bytes, text("abc123")...), tensor("in_int32", backends.Int32, 0xc8, 1, 0, 0), tensor("in_bool", backends.Bool, 1),
+		tensorOf("in_bytes", tensor.Bytes, text("abc123")...), tensorOf("in_int32", tensor.Int32, 0xc8, 1, 0, 0), tensorOf("in_bool", tensor.Bool, 1),
 	}
 	outputs := map[string][]backends.Tensor{
-		"a": {tensor("out", backends.Int32, 3, 0, 0, 0)}, "bb": {tensor("out", backends.Int32, 4, 0, 0, 0), tensor("pair", backends.Uint8, 1, 2)},
+		"a": {tensorOf("out", tensor.Int32, 3, 0, 0, 0)}, "bb": {tensorOf("out", tensor.Int32, 4, 0, 0, 0), tensorOf("pair", tensor.Uint8, 1, 2)},
 	}
 	trial := Trial{
 		Node: "s", Closed: true, Value: 10, Started: time.Unix(0, 1000),
@@ -336,28 +337,28 @@ func TestProfileExportValues(t *testing.T) {
 		return data
 	}
 	for _, tt := range []struct {
-		kind backends.DataType
+		kind tensor.DataType
 		data []byte
 		want string
 	}{
-		{backends.Bool, []byte{1, 0, 1}, "[true,false,true]"},
-		{backends.Uint8, []byte{1, 2, 255}, "[1,2,255]"},
-		{backends.Uint16, []byte{4, 0, 255, 255}, "[4,65535]"},
-		{backends.Uint32, []byte{1, 2, 0, 0}, "513"},
-		{backends.Uint64, slices.Repeat([]byte{255}, 8), "18446744073709551615"},
-		{backends.Int8, []byte{1, 254, 3}, "[1,-2,3]"},
-		{backends.Int16, []byte{4, 0, 251, 255}, "[4,-5]"},
-		{backends.Int32, []byte{7, 0, 0, 0, 248, 255, 255, 255}, "[7,-8]"},
-		{backends.Int64, slices.Repeat([]byte{255}, 8), "-1"},
-		{backends.FP16, []byte{0, 0x3e}, "1.5"},
-		{backends.BF16, []byte{0xc0, 0x3f, 0, 0}, "[1.5,0]"},
-		{backends.FP32, float(1.5, float32(math.NaN()), float32(math.Inf(-1))), "[1.5,null,null]"},
-		{backends.FP64, make([]byte, 8), "0"},
-		{backends.Bytes, text("abc123"), `"abc123"`},
-		{backends.Bytes, text("a", "", `b"`+"\xff"), `["a","","b\"` + "\ufffd" + `"]`},
-		{backends.Bytes, nil, `""`},
-		{backends.Int32, nil, `""`},
-		{backends.Int32, []byte{1, 0, 0, 0, 9}, "1"}, // a rest that is no element
+		{tensor.Bool, []byte{1, 0, 1}, "[true,false,true]"},
+		{tensor.Uint8, []byte{1, 2, 255}, "[1,2,255]"},
+		{tensor.Uint16, []byte{4, 0, 255, 255}, "[4,65535]"},
+		{tensor.Uint32, []byte{1, 2, 0, 0}, "513"},
+		{tensor.Uint64, slices.Repeat([]byte{255}, 8), "18446744073709551615"},
+		{tensor.Int8, []byte{1, 254, 3}, "[1,-2,3]"},
+		{tensor.Int16, []byte{4, 0, 251, 255}, "[4,-5]"},
+		{tensor.Int32, []byte{7, 0, 0, 0, 248, 255, 255, 255}, "[7,-8]"},
+		{tensor.Int64, slices.Repeat([]byte{255}, 8), "-1"},
+		{tensor.FP16, []byte{0, 0x3e}, "1.5"},
+		{tensor.BF16, []byte{0xc0, 0x3f, 0, 0}, "[1.5,0]"},
+		{tensor.FP32, float(1.5, float32(math.NaN()), float32(math.Inf(-1))), "[1.5,null,null]"},
+		{tensor.FP64, make([]byte, 8), "0"},
+		{tensor.Bytes, text("abc123"), `"abc123"`},
+		{tensor.Bytes, text("a", "", `b"`+"\xff"), `["a","","b\"` + "\ufffd" + `"]`},
+		{tensor.Bytes, nil, `""`},
+		{tensor.Int32, nil, `""`},
+		{tensor.Int32, []byte{1, 0, 0, 0, 9}, "1"}, // a rest that is no element
 	} {
 		got := (&exported{of: &Samples{}}).appendTensor(nil, &backends.Tensor{Type: tt.kind, Data: tt.data})
 		if string(got) != tt.want || !json.Valid(got) {

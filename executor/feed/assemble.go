@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -143,7 +144,7 @@ func (b *builder) side(r *row, list []field, ports []backends.Port, what string)
 func absent(p *backends.Port, v *value, what string) bool {
 	switch v.form {
 	case cell:
-		return len(strings.TrimSpace(string(v.text))) == 0 && (p.Type != backends.Bytes || p.Optional || what == "output")
+		return len(strings.TrimSpace(string(v.text))) == 0 && (p.Type != tensor.Bytes || p.Optional || what == "output")
 	case jsonAny:
 		return string(v.text) == "null"
 	case jsonTensor, content, v2JSON, v2Raw, arrayRow:

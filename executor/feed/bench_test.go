@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -35,7 +35,7 @@ func benchFile(b *testing.B, name, head, join, tail string) *scenario.Dataset {
 }
 
 func benchBuild(b *testing.B, d *scenario.Dataset) {
-	sig := signature(true, 8, port("INPUT0", backends.Int32, 16), port("INPUT1", backends.FP32, 16))
+	sig := signature(true, 8, port("INPUT0", tensor.Int32, 16), port("INPUT1", tensor.FP32, 16))
 	b.ReportAllocs()
 	for b.Loop() {
 		built, diags := Build(d, &scenario.Request{Batch: 1}, sig, 0)

@@ -5,23 +5,24 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // classifiable are the datatypes whose values a server puts in order. Others it refuses; classes of strings end some versions
 // of Triton.
-var classifiable = []backends.DataType{
-	backends.Uint8, backends.Uint16, backends.Uint32, backends.Uint64, backends.Int8, backends.Int16, backends.Int32, backends.Int64,
-	backends.FP32, backends.FP64,
+var classifiable = []tensor.DataType{
+	tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64,
+	tensor.FP32, tensor.FP64,
 }
 
 // asClasses is an output of which classes are asked for, as it comes: texts, of which there are no more than it has elements.
 func asClasses(p backends.Port, classes int64) backends.Port {
 	n := int64(-1)
-	if elements, err := backends.Elements(p.Shape); err == nil {
+	if elements, err := tensor.Elements(p.Shape); err == nil {
 		n = min(classes, elements)
 	}
-	return backends.Port{Name: p.Name, Type: backends.Bytes, Shape: []int64{n}}
+	return backends.Port{Name: p.Name, Type: tensor.Bytes, Shape: []int64{n}}
 }
 
 // wantedOutputs are the outputs that the plan asks for.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // contentElements reads a file that holds one tensor: raw row-major little-endian bytes; for BYTES, by how many elements
@@ -17,7 +18,7 @@ import (
 //	one, or any number     the whole file, as it is; a text of one line loses the end of the line
 //	several                one a line
 func (b *builder) contentElements(p *backends.Port, file []byte) (e elements, err error) {
-	if p.Type != backends.Bytes {
+	if p.Type != tensor.Bytes {
 		e.data = file
 		e.count, err = count(p.Type, file)
 		return e, err
@@ -29,7 +30,7 @@ func (b *builder) contentElements(p *backends.Port, file []byte) (e elements, er
 		}
 	}
 	for _, part := range parts {
-		if e.data, err = backends.AppendElement(e.data, p.Type, part); err != nil {
+		if e.data, err = tensor.AppendElement(e.data, p.Type, part); err != nil {
 			return e, fmt.Errorf(": %w", err)
 		}
 	}
@@ -48,7 +49,7 @@ func (b *builder) fixedElements(p *backends.Port) int64 {
 	if slices.Contains(shape, -1) {
 		return -1
 	}
-	n, _ := backends.Elements(shape)
+	n, _ := tensor.Elements(shape)
 	return n
 }
 
@@ -74,7 +75,7 @@ func lines(file []byte) [][]byte {
 }
 
 // arrayElements gives one row of an array, or all of it, as elements of type t. Values that t cannot hold are mistakes.
-func arrayElements(t backends.DataType, a *array, row int) (e elements, err error) {
+func arrayElements(t tensor.DataType, a *array, row int) (e elements, err error) {
 	data, shape := a.part(row)
 	e.shape, e.count = shape, 1
 	for _, d := range shape {
@@ -84,13 +85,13 @@ func arrayElements(t backends.DataType, a *array, row int) (e elements, err erro
 		e.data = data
 		return e, nil
 	}
-	if a.typ == backends.Bytes || a.typ == backends.Bool || t == backends.Bytes || t == backends.Bool {
+	if a.typ == tensor.Bytes || a.typ == tensor.Bool || t == tensor.Bytes || t == tensor.Bool {
 		return e, fmt.Errorf(": the array holds %s, the model takes %s", a.typ, t)
 	}
 	size := a.typ.Size()
 	e.data = make([]byte, 0, int(e.count)*t.Size())
 	for i := range int(e.count) {
-		if e.data, err = backends.AppendElement(e.data, t, elementAt(a.typ, data[i*size:])); err != nil {
+		if e.data, err = tensor.AppendElement(e.data, t, elementAt(a.typ, data[i*size:])); err != nil {
 			return e, fmt.Errorf("[%d]: %w", i, err)
 		}
 	}
@@ -98,26 +99,26 @@ func arrayElements(t backends.DataType, a *array, row int) (e elements, err erro
 }
 
 // elementAt is the number at the front of b.
-func elementAt(t backends.DataType, b []byte) any {
+func elementAt(t tensor.DataType, b []byte) any {
 	switch t {
-	case backends.Uint8:
+	case tensor.Uint8:
 		return uint64(b[0])
-	case backends.Uint16:
+	case tensor.Uint16:
 		return uint64(binary.LittleEndian.Uint16(b))
-	case backends.Uint32:
+	case tensor.Uint32:
 		return uint64(binary.LittleEndian.Uint32(b))
-	case backends.Uint64:
+	case tensor.Uint64:
 		return binary.LittleEndian.Uint64(b)
-	case backends.Int8:
+	case tensor.Int8:
 		return int64(int8(b[0]))
-	case backends.Int16:
+	case tensor.Int16:
 		return int64(int16(binary.LittleEndian.Uint16(b)))
-	case backends.Int32:
+	case tensor.Int32:
 		return int64(int32(binary.LittleEndian.Uint32(b)))
-	case backends.Int64:
+	case tensor.Int64:
 		return int64(binary.LittleEndian.Uint64(b))
-	case backends.FP32:
+	case tensor.FP32:
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}
-	return backends.FloatAt(t, b)
+	return tensor.FloatAt(t, b)
 }

@@ -11,16 +11,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-func port(name string, t backends.DataType, shape ...int64) backends.Port {
+func port(name string, t tensor.DataType, shape ...int64) backends.Port {
 	return backends.Port{Name: name, Type: t, Shape: shape}
 }
 
 func signature(batched bool, maxBatch int, inputs ...backends.Port) backends.Signature {
-	return backends.Signature{Model: "m", Inputs: inputs, Outputs: []backends.Port{port("OUT", backends.FP32, -1)}, Batched: batched, MaxBatch: maxBatch}
+	return backends.Signature{Model: "m", Inputs: inputs, Outputs: []backends.Port{port("OUT", tensor.FP32, -1)}, Batched: batched, MaxBatch: maxBatch}
 }
 
 // dataset writes text to a file and names it.
@@ -37,7 +38,7 @@ func dataset(t *testing.T, text string) *scenario.Dataset {
 
 // TestFile reads rows for one FP32 input "a" (shape -1, batched) unless the case says otherwise.
 func TestFile(t *testing.T) {
-	a := port("a", backends.FP32, -1)
+	a := port("a", tensor.FP32, -1)
 	for _, c := range []struct {
 		name, text string
 		inputs     []backends.Port
@@ -52,13 +53,13 @@ func TestFile(t *testing.T) {
 		{"model key is ignored", `{"data":[{"a":[1],"model":"x"}]}`, []backends.Port{a}, []int64{1, 1}, ""},
 		{
 			"nested lists with a colon in the name", `{"data":[{"input_1:0":[[[[1,2,3],[4,5,6]],[[7,8,9],[10,11,12]]]]}]}`,
-			[]backends.Port{port("input_1:0", backends.FP32, -1, -1, 3)},
+			[]backends.Port{port("input_1:0", tensor.FP32, -1, -1, 3)},
 			[]int64{1, 2, 2, 3},
 			"",
 		},
 		{
 			"optional input missing", `{"data":[{"a":[1],"b":[2]},{"a":[3]}]}`,
-			[]backends.Port{a, {Name: "b", Type: backends.FP32, Shape: []int64{-1}, Optional: true}},
+			[]backends.Port{a, {Name: "b", Type: tensor.FP32, Shape: []int64{-1}, Optional: true}},
 			[]int64{1, 1},
 			"",
 		},
@@ -67,14 +68,14 @@ func TestFile(t *testing.T) {
 		{"misplaced shape", `{"data":[{"a":[0.5,0.5],"shape":[1,26]}]}`, []backends.Port{a}, nil, `has no input "shape"`},
 		{"unknown tensor", `{"data":[{"a":[1],"bb":[1]}]}`, []backends.Port{a}, nil, `has no input "bb"`},
 		{"missing tensor", `{"data":[{}]}`, []backends.Port{a}, nil, `row 0 has no data for "a"`},
-		{"wrong literal", `{"data":[{"input2":[1.84,2]}]}`, []backends.Port{port("input2", backends.Int32, -1)}, nil, `input "input2"[0]: `},
-		{"whole float for an integer", `{"data":[{"a":[1.0,2]}]}`, []backends.Port{port("a", backends.Int32, -1)}, []int64{1, 2}, ""},
+		{"wrong literal", `{"data":[{"input2":[1.84,2]}]}`, []backends.Port{port("input2", tensor.Int32, -1)}, nil, `input "input2"[0]: `},
+		{"whole float for an integer", `{"data":[{"a":[1.0,2]}]}`, []backends.Port{port("a", tensor.Int32, -1)}, []int64{1, 2}, ""},
 		{"string for a number", `{"data":[{"a":["x"]}]}`, []backends.Port{a}, nil, `"a"[0]`},
-		{"wrong count", `{"data":[{"a":[1,2]}]}`, []backends.Port{port("a", backends.FP32, 3)}, nil, "has 3 elements, 2 found"},
+		{"wrong count", `{"data":[{"a":[1,2]}]}`, []backends.Port{port("a", tensor.FP32, 3)}, nil, "has 3 elements, 2 found"},
 		{"wrong rank", `{"data":[{"a":{"content":[1,2],"shape":[1,2]}}]}`, []backends.Port{a}, nil, "has 2 dimensions"},
-		{"ragged", `{"data":[{"a":[[1,2],[3]]}]}`, []backends.Port{port("a", backends.FP32, -1, -1)}, nil, "2 and 1 entries"},
-		{"element beside lists", `{"data":[{"a":[[1,2],3]}]}`, []backends.Port{port("a", backends.FP32, -1, -1)}, nil, "an element is mixed with lists"},
-		{"two free dimensions", `{"data":[{"a":[1,2]}]}`, []backends.Port{port("a", backends.FP32, -1, -1)}, nil, "say which under `shapes`"},
+		{"ragged", `{"data":[{"a":[[1,2],[3]]}]}`, []backends.Port{port("a", tensor.FP32, -1, -1)}, nil, "2 and 1 entries"},
+		{"element beside lists", `{"data":[{"a":[[1,2],3]}]}`, []backends.Port{port("a", tensor.FP32, -1, -1)}, nil, "an element is mixed with lists"},
+		{"two free dimensions", `{"data":[{"a":[1,2]}]}`, []backends.Port{port("a", tensor.FP32, -1, -1)}, nil, "say which under `shapes`"},
 		{"no rows", `{"data":[]}`, []backends.Port{a}, nil, "no rows"},
 		{"no data", `{}`, []backends.Port{a}, nil, "no rows"},
 		{"rows beside lists of rows", `{"data":[[{"a":[1]}],{"a":[1]}]}`, []backends.Port{a}, nil, "stand side by side"},
@@ -86,7 +87,7 @@ func TestFile(t *testing.T) {
 		{"null", `{"data":[{"a":null}]}`, []backends.Port{a}, nil, "a tensor is a list"},
 		{"b64 is no base64", `{"data":[{"a":{"b64":"?"}}]}`, []backends.Port{a}, nil, "not base64"},
 		{"b64 of a part of an element", `{"data":[{"a":{"b64":"AAA="}}]}`, []backends.Port{a}, nil, "no whole number of FP32"},
-		{"lying length of a string", `{"data":[{"a":{"b64":"/////wA="}}]}`, []backends.Port{port("a", backends.Bytes, -1)}, nil, "does not fit the data"},
+		{"lying length of a string", `{"data":[{"a":{"b64":"/////wA="}}]}`, []backends.Port{port("a", tensor.Bytes, -1)}, nil, "does not fit the data"},
 		{"unknown key in a tensor", `{"data":[{"a":{"contents":[1]}}]}`, []backends.Port{a}, nil, `content or b64`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,7 +112,7 @@ func TestFile(t *testing.T) {
 func TestStreams(t *testing.T) {
 	d := dataset(t, `{"data":[[{"a":[1]},{"a":[2]}],[{"a":[3]}]],"validation_data":[[{"OUT":[1]},{"OUT":[2]}],[{"OUT":[3]}]]}`)
 	d.Files = append(d.Files, dataset(t, `{"data":[[{"a":[4]},{"a":[5]},{"a":[6]}]]}`).Files...)
-	sig := signature(true, 8, port("a", backends.FP32, 1))
+	sig := signature(true, 8, port("a", tensor.FP32, 1))
 	built, diags := Build(d, &scenario.Request{Batch: 1}, sig, 0)
 	if len(diags) > 0 {
 		t.Fatal(diags)
@@ -145,7 +146,7 @@ func TestWhereItStands(t *testing.T) {
 		{[]string{"r.json", row, "s.json", row}, []string{"r.json, row 0", "r.json, row 1", "s.json, row 0", "s.json, row 1"}},
 		{[]string{"s.json", streams}, []string{"s.json, stream 0, step 0", "s.json, stream 1, step 0", "s.json, stream 1, step 1"}},
 	} {
-		built, diags := Build(files(t, c.files...), &scenario.Request{Batch: 1}, signature(true, 8, port("a", backends.FP32, 1)), 0)
+		built, diags := Build(files(t, c.files...), &scenario.Request{Batch: 1}, signature(true, 8, port("a", tensor.FP32, 1)), 0)
 		var got []string
 		for _, r := range built.Requests {
 			got = append(got, r.Expect.Source)
@@ -158,13 +159,13 @@ func TestWhereItStands(t *testing.T) {
 
 func TestExpectedOutputs(t *testing.T) {
 	d := dataset(t, `{"data":[{"a":[1]},{"a":[2]}],"validation_data":[{"OUT":[10]},{"OUT":[20]}]}`)
-	sig := signature(true, 8, port("a", backends.FP32, 1))
+	sig := signature(true, 8, port("a", tensor.FP32, 1))
 	built, diags := Build(d, &scenario.Request{Batch: 2}, sig, 0)
 	if len(diags) > 0 || len(built.Requests) != 1 {
 		t.Fatalf("%d requests, %v", len(built.Requests), diags)
 	}
 	want := &backends.Expect{
-		Outputs: []backends.Tensor{{Name: "OUT", Type: backends.FP32, Shape: []int64{2, 1}, Data: floats(10, 20)}},
+		Outputs: []backends.Tensor{{Name: "OUT", Type: tensor.FP32, Shape: []int64{2, 1}, Data: floats(10, 20)}},
 		Source:  "data.json, row 0 and those after it",
 	}
 	if diff := cmp.Diff(want, built.Requests[0].Expect); diff != "" {
@@ -187,7 +188,7 @@ func floats(list ...float32) []byte {
 // TestBatches: request i takes rows i*B … wrapping, until they repeat; with at_end stop only whole batches.
 func TestBatches(t *testing.T) {
 	d := dataset(t, `{"data":[{"a":[0]},{"a":[1]},{"a":[2]}]}`)
-	sig := signature(true, 8, port("a", backends.FP32, 1))
+	sig := signature(true, 8, port("a", tensor.FP32, 1))
 	for _, c := range []struct {
 		batch int
 		atEnd string
@@ -228,9 +229,9 @@ func TestBatchLimits(t *testing.T) {
 		sig   backends.Signature
 		want  string
 	}{
-		{16, signature(true, 1, port("a", backends.FP32, 1, 32)), "takes at most 1"},
-		{2, signature(false, 0, port("a", backends.FP32, 1)), "takes no batches"},
-		{1 << 10, signature(true, 0, port("a", backends.FP32, 1)), ""}, // batched, no limit told
+		{16, signature(true, 1, port("a", tensor.FP32, 1, 32)), "takes at most 1"},
+		{2, signature(false, 0, port("a", tensor.FP32, 1)), "takes no batches"},
+		{1 << 10, signature(true, 0, port("a", tensor.FP32, 1)), ""}, // batched, no limit told
 	} {
 		_, diags := Build(d, &scenario.Request{Batch: c.batch}, c.sig, 0)
 		if got := len(diags); got > 1 || (got == 1) != (c.want != "") || got == 1 && !strings.Contains(diags[0].Summary, c.want) {
@@ -241,7 +242,7 @@ func TestBatchLimits(t *testing.T) {
 
 func TestUnknownNames(t *testing.T) {
 	d := &scenario.Dataset{Name: "main", Generate: &scenario.Generate{Default: "random", Inputs: []scenario.Generator{{Input: "imput", Word: "zero"}}}, Count: 1}
-	_, diags := Build(d, &scenario.Request{Batch: 1, Shapes: []scenario.Shape{{Input: "inputt", Dims: []int64{1}}}}, signature(false, 0, port("input", backends.FP32, 1)), 0)
+	_, diags := Build(d, &scenario.Request{Batch: 1, Shapes: []scenario.Shape{{Input: "inputt", Dims: []int64{1}}}}, signature(false, 0, port("input", tensor.FP32, 1)), 0)
 	var got []string
 	for _, d := range diags {
 		got = append(got, d.Summary+" → "+d.Nearest)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -42,7 +43,7 @@ func model(t *testing.T, maxBatch int, text string) backends.Signature {
 		}
 		at := strings.LastIndex(word, ":")
 		typ, dims, _ := strings.Cut(strings.TrimSuffix(word[at+1:], "]"), "[")
-		p := backends.Port{Name: strings.TrimRight(word[:at], "?!"), Type: backends.DataType(typ), Shape: []int64{}}
+		p := backends.Port{Name: strings.TrimRight(word[:at], "?!"), Type: tensor.DataType(typ), Shape: []int64{}}
 		p.Optional, p.ShapeTensor = strings.HasSuffix(word[:at], "?"), strings.HasSuffix(word[:at], "!")
 		for d := range strings.SplitSeq(dims, ",") {
 			if d == "" {
@@ -111,7 +112,7 @@ func tensors(list []backends.Tensor) string {
 				values, rest = append(values, strconv.Quote(string(rest[4:n]))), rest[n:]
 				continue
 			}
-			values, rest = append(values, string(backends.AppendValue(nil, t.Type, rest))), rest[size:]
+			values, rest = append(values, string(tensor.AppendValue(nil, t.Type, rest))), rest[size:]
 		}
 		all = append(all, text+strings.Join(values, ","))
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -26,7 +26,7 @@ func FuzzFile(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, format int, data []byte) {
-		for _, typ := range []backends.DataType{backends.FP32, backends.Bytes, backends.Bool, backends.Int8, backends.FP16} {
+		for _, typ := range []tensor.DataType{tensor.FP32, tensor.Bytes, tensor.Bool, tensor.Int8, tensor.FP16} {
 			d := &scenario.Dataset{Source: "file", Format: fuzzed[uint(format)%uint(len(fuzzed))]}
 			r := newReader(d)
 			r.from = &origin{name: "file"}
@@ -37,11 +37,11 @@ func FuzzFile(f *testing.F) {
 			sig := signature(true, 8, port("a", typ, -1))
 			b := &builder{dataset: d, request: &scenario.Request{Batch: 1}, sig: sig}
 			for _, row := range b.rows(r) {
-				for _, tensor := range row.inputs {
-					n, err := backends.Elements(tensor.Shape)
-					have, countErr := count(typ, tensor.Data)
+				for _, in := range row.inputs {
+					n, err := tensor.Elements(in.Shape)
+					have, countErr := count(typ, in.Data)
 					if n *= max(row.items, 1); err != nil || countErr != nil || have != n {
-						t.Errorf("shape %v, %d elements of data (%v, %v)", tensor.Shape, have, err, countErr)
+						t.Errorf("shape %v, %d elements of data (%v, %v)", in.Shape, have, err, countErr)
 					}
 				}
 			}

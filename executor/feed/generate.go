@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -85,7 +86,7 @@ func (b *builder) tensor(p backends.Port, g scenario.Generator, draw draw, i int
 	if err != nil {
 		return backends.Tensor{}, err
 	}
-	n, err := backends.Elements(shape)
+	n, err := tensor.Elements(shape)
 	if err != nil {
 		return backends.Tensor{}, err
 	}
@@ -166,22 +167,22 @@ func hash(s string) uint64 {
 // draw appends element k in the protocol's raw form.
 type draw func(dst []byte, rng *rand.Rand, k int64) ([]byte, error)
 
-// drawValues draws what backends.AppendElement takes; floats and integers are those that large tensors are made of.
-func drawValues(t backends.DataType, of func(rng *rand.Rand, k int64) any) draw {
+// drawValues draws what tensor.AppendElement takes; floats and integers are those that large tensors are made of.
+func drawValues(t tensor.DataType, of func(rng *rand.Rand, k int64) any) draw {
 	return func(dst []byte, rng *rand.Rand, k int64) ([]byte, error) {
-		return backends.AppendElement(dst, t, of(rng, k))
+		return tensor.AppendElement(dst, t, of(rng, k))
 	}
 }
 
-func drawFloats(t backends.DataType, of func(rng *rand.Rand) float64) draw {
+func drawFloats(t tensor.DataType, of func(rng *rand.Rand) float64) draw {
 	return func(dst []byte, rng *rand.Rand, _ int64) ([]byte, error) {
-		return backends.AppendFloat(dst, t, of(rng))
+		return tensor.AppendFloat(dst, t, of(rng))
 	}
 }
 
-func drawIntegers(t backends.DataType, of func(rng *rand.Rand) int64) draw {
+func drawIntegers(t tensor.DataType, of func(rng *rand.Rand) int64) draw {
 	return func(dst []byte, rng *rand.Rand, _ int64) ([]byte, error) {
-		return backends.AppendInteger(dst, t, of(rng))
+		return tensor.AppendInteger(dst, t, of(rng))
 	}
 }
 
@@ -196,7 +197,7 @@ func (b *builder) drawer(g scenario.Generator, p backends.Port) (draw, error) {
 	case g.File != nil:
 		return nil, nil
 	case g.Dist != nil:
-		if p.Type == backends.Bytes {
+		if p.Type == tensor.Bytes {
 			return nil, fmt.Errorf("a number cannot be drawn for strings; use {length: …} or {one_of: […]}")
 		}
 		return numbers(*g.Dist, p.Type)
@@ -206,24 +207,24 @@ func (b *builder) drawer(g scenario.Generator, p backends.Port) (draw, error) {
 	return b.random(p.Type), nil
 }
 
-func zero(t backends.DataType) any {
+func zero(t tensor.DataType) any {
 	switch t {
-	case backends.Bool:
+	case tensor.Bool:
 		return false
-	case backends.Bytes:
+	case tensor.Bytes:
 		return ""
 	}
 	return int64(0)
 }
 
 // random draws floats uniform in [0, 1), integers uniform in [0, 100], both booleans, printable strings.
-func (b *builder) random(t backends.DataType) draw {
+func (b *builder) random(t tensor.DataType) draw {
 	switch t {
-	case backends.Bool:
+	case tensor.Bool:
 		return drawValues(t, func(rng *rand.Rand, _ int64) any { return rng.IntN(2) == 1 })
-	case backends.Bytes:
+	case tensor.Bytes:
 		return drawValues(t, words(b.dataset.StringLength, printable))
-	case backends.FP16, backends.BF16, backends.FP32, backends.FP64:
+	case tensor.FP16, tensor.BF16, tensor.FP32, tensor.FP64:
 		return drawFloats(t, (*rand.Rand).Float64)
 	}
 	return drawIntegers(t, func(rng *rand.Rand) int64 { return int64(rng.IntN(101)) })
@@ -246,11 +247,11 @@ func words(length scenario.Dist, alphabet string) func(rng *rand.Rand, _ int64) 
 
 // numbers draws from a dist; integers are rounded, except that {min, max} alone means every integer from min to max
 // alike.
-func numbers(d scenario.Dist, t backends.DataType) (draw, error) {
+func numbers(d scenario.Dist, t tensor.DataType) (draw, error) {
 	switch t {
-	case backends.FP16, backends.BF16, backends.FP32, backends.FP64:
+	case tensor.FP16, tensor.BF16, tensor.FP32, tensor.FP64:
 		return drawFloats(t, func(rng *rand.Rand) float64 { return drawFrom(d, rng) }), nil
-	case backends.Bool:
+	case tensor.Bool:
 		return drawValues(t, func(rng *rand.Rand, _ int64) any { return drawFrom(d, rng) >= 0.5 }), nil
 	}
 	if d.Shape != "uniform" {

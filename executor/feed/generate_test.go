@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -26,7 +27,7 @@ func constantDist(v float64) *scenario.Dist { return &scenario.Dist{Shape: "cons
 
 // TestRandomValues: every datatype gets valid, finite values in its range, the same for the same seed.
 func TestRandomValues(t *testing.T) {
-	for _, typ := range backends.DataTypes() {
+	for _, typ := range tensor.DataTypes() {
 		sig := signature(false, 0, port("x", typ, 32))
 		d := generated(&scenario.Generate{Default: "random"}, 4)
 		a, diags := Build(d, &scenario.Request{Batch: 1}, sig, 1)
@@ -47,19 +48,19 @@ func TestRandomValues(t *testing.T) {
 		data := a.Requests[0].Inputs[0].Data
 		for i := range 32 {
 			switch typ {
-			case backends.Bool:
+			case tensor.Bool:
 				if data[i] > 1 {
 					t.Errorf("BOOL byte %d", data[i])
 				}
-			case backends.Int8, backends.Uint8:
+			case tensor.Int8, tensor.Uint8:
 				if data[i] > 100 {
 					t.Errorf("%s %d", typ, data[i])
 				}
-			case backends.FP32:
+			case tensor.FP32:
 				if v := math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])); !(v >= 0 && v <= 1) {
 					t.Errorf("FP32 %v", v)
 				}
-			case backends.Bytes:
+			case tensor.Bytes:
 				if n := binary.LittleEndian.Uint32(data[12*i:]); n != 8 {
 					t.Errorf("a string of %d bytes", n)
 				}
@@ -70,7 +71,7 @@ func TestRandomValues(t *testing.T) {
 
 // TestGenerators: each form for an INT32 input of 6 elements (BYTES for strings).
 func TestGenerators(t *testing.T) {
-	ints := port("x", backends.Int32, 6)
+	ints := port("x", tensor.Int32, 6)
 	for _, c := range []struct {
 		name  string
 		g     scenario.Generator
@@ -93,8 +94,8 @@ func TestGenerators(t *testing.T) {
 		{"one of", scenario.Generator{OneOf: []any{int64(4), int64(9)}}, ints, func(_ int, v int32) bool { return v == 4 || v == 9 }, ""},
 		{"float into an integer", scenario.Generator{Constant: []any{1.5}}, ints, nil, "element 0"},
 		{"text into an integer", scenario.Generator{Constant: []any{"x"}}, ints, nil, "element 0"},
-		{"number for strings", scenario.Generator{Dist: constantDist(1)}, port("x", backends.Bytes, 6), nil, "cannot be drawn for strings"},
-		{"open shape", scenario.Generator{Word: "zero"}, port("x", backends.Int32, -1), nil, "say which under `shapes`"},
+		{"number for strings", scenario.Generator{Dist: constantDist(1)}, port("x", tensor.Bytes, 6), nil, "cannot be drawn for strings"},
+		{"open shape", scenario.Generator{Word: "zero"}, port("x", tensor.Int32, -1), nil, "say which under `shapes`"},
 	} {
 		c.g.Input = "x"
 		d := generated(&scenario.Generate{Default: "random", Inputs: []scenario.Generator{c.g}}, 3)
@@ -121,9 +122,9 @@ func TestGenerators(t *testing.T) {
 
 // TestWholeRange: integers are drawn from all that their datatype holds.
 func TestWholeRange(t *testing.T) {
-	for typ, limits := range map[backends.DataType][2]float64{
-		backends.Uint8: {0, math.MaxUint8}, backends.Int8: {math.MinInt8, math.MaxInt8}, backends.Uint16: {0, math.MaxUint16}, backends.Int16: {math.MinInt16, math.MaxInt16},
-		backends.Uint32: {0, math.MaxUint32}, backends.Int32: {math.MinInt32, math.MaxInt32}, backends.Uint64: {0, math.MaxUint64}, backends.Int64: {math.MinInt64, math.MaxInt64},
+	for typ, limits := range map[tensor.DataType][2]float64{
+		tensor.Uint8: {0, math.MaxUint8}, tensor.Int8: {math.MinInt8, math.MaxInt8}, tensor.Uint16: {0, math.MaxUint16}, tensor.Int16: {math.MinInt16, math.MaxInt16},
+		tensor.Uint32: {0, math.MaxUint32}, tensor.Int32: {math.MinInt32, math.MaxInt32}, tensor.Uint64: {0, math.MaxUint64}, tensor.Int64: {math.MinInt64, math.MaxInt64},
 	} {
 		d := generated(&scenario.Generate{Inputs: []scenario.Generator{{
 			Input: "x", Dist: &scenario.Dist{Shape: "uniform", Min: limits[0], Max: limits[1], HasMin: true, HasMax: true},

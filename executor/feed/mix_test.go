@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -310,8 +311,8 @@ func TestTimestamps(t *testing.T) {
 		ports []backends.Port
 		want  int
 	}{
-		{[]backends.Port{port("a", backends.FP32, -1)}, 1},
-		{[]backends.Port{port("a", backends.FP32, -1), port("timestamp", backends.Uint64, 1)}, 2},
+		{[]backends.Port{port("a", tensor.FP32, -1)}, 1},
+		{[]backends.Port{port("a", tensor.FP32, -1), port("timestamp", tensor.Uint64, 1)}, 2},
 	} {
 		built, diags := Build(dataset(t, text), &scenario.Request{Batch: 1}, signature(true, 0, c.ports...), 1)
 		if len(diags) > 0 || len(built.Requests[0].Inputs) != c.want {

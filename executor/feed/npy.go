@@ -12,13 +12,13 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // array is what a NumPy file (.npy) holds, row-major and little-endian. Strings are length-prefixed, as BYTES are; starts
 // are where each begins, and the end.
 type array struct {
-	typ    backends.DataType
+	typ    tensor.DataType
 	shape  []int64
 	data   []byte
 	starts []int
@@ -50,7 +50,7 @@ func parseNpy(file []byte) (*array, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := backends.Elements(shape)
+	n, err := tensor.Elements(shape)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func parseNpy(file []byte) (*array, error) {
 		data = rowMajor(data, shape, width)
 	}
 	a.data = data
-	if a.typ == backends.Bytes {
+	if a.typ == tensor.Bytes {
 		a.strings(head[1], width, int(n))
 	}
 	return a, nil
@@ -96,10 +96,10 @@ func npyShape(text string) ([]int64, error) {
 
 // dtype reads a type as NumPy writes it, such as <f4: the datatype and the bytes of an element.
 func (a *array) dtype(descr string) (width int, err error) {
-	known := map[string]backends.DataType{
-		"b1": backends.Bool, "u1": backends.Uint8, "u2": backends.Uint16, "u4": backends.Uint32, "u8": backends.Uint64,
-		"i1": backends.Int8, "i2": backends.Int16, "i4": backends.Int32, "i8": backends.Int64,
-		"f2": backends.FP16, "f4": backends.FP32, "f8": backends.FP64, "V2": backends.BF16,
+	known := map[string]tensor.DataType{
+		"b1": tensor.Bool, "u1": tensor.Uint8, "u2": tensor.Uint16, "u4": tensor.Uint32, "u8": tensor.Uint64,
+		"i1": tensor.Int8, "i2": tensor.Int16, "i4": tensor.Int32, "i8": tensor.Int64,
+		"f2": tensor.FP16, "f4": tensor.FP32, "f8": tensor.FP64, "V2": tensor.BF16,
 	}
 	if len(descr) < 3 || !strings.ContainsRune("<>|=", rune(descr[0])) {
 		return 0, fmt.Errorf("the dtype %q has no datatype of the protocol", descr)
@@ -112,10 +112,10 @@ func (a *array) dtype(descr string) (width int, err error) {
 	switch {
 	case descr[1] == 'O':
 	case err == nil && descr[1] == 'S' && chars <= 1<<30:
-		a.typ = backends.Bytes
+		a.typ = tensor.Bytes
 		return chars, nil
 	case err == nil && descr[1] == 'U' && chars <= 1<<28:
-		a.typ = backends.Bytes
+		a.typ = tensor.Bytes
 		return 4 * chars, nil
 	}
 	return 0, fmt.Errorf("the dtype %q has no datatype of the protocol; strings are S or U arrays, such as numpy.array([b\"a\"])", descr)
@@ -204,8 +204,8 @@ func (a *array) part(i int) (data []byte, shape []int64) {
 		return a.data, a.shape
 	}
 	shape = a.shape[1:]
-	n, _ := backends.Elements(shape) // no more than all of them
-	if a.typ == backends.Bytes {
+	n, _ := tensor.Elements(shape) // no more than all of them
+	if a.typ == tensor.Bytes {
 		return a.data[a.starts[i*int(n)]:a.starts[(i+1)*int(n)]], shape
 	}
 	size := int(n) * a.typ.Size()

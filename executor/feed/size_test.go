@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -23,7 +24,7 @@ func TestTooMuch(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	fp32, text := port("x", backends.FP32, -1), port("x", backends.Bytes, -1)
+	fp32, text := port("x", tensor.FP32, -1), port("x", tensor.Bytes, -1)
 	file := func(name string) *scenario.Dataset {
 		return &scenario.Dataset{Name: "main", Source: "file", Files: []scenario.Path{{Name: name}}, Order: "sequential", AtEnd: "repeat"}
 	}
@@ -66,7 +67,7 @@ func TestFileOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := generated(&scenario.Generate{Inputs: []scenario.Generator{{Input: "x", File: &scenario.Path{Name: name}}}}, 3)
-	built, diags := Build(d, &scenario.Request{Batch: 1}, signature(true, 0, port("x", backends.FP32, -1)), 1)
+	built, diags := Build(d, &scenario.Request{Batch: 1}, signature(true, 0, port("x", tensor.FP32, -1)), 1)
 	if len(diags) > 0 || len(built.Requests) != 3 {
 		t.Fatal(len(built.Requests), diags)
 	}
@@ -77,7 +78,7 @@ func TestFileOnce(t *testing.T) {
 
 // TestNothingExpected: tolerances for outputs that no row has are no silent pass.
 func TestNothingExpected(t *testing.T) {
-	sig := signature(true, 0, port("x", backends.FP32, -1))
+	sig := signature(true, 0, port("x", tensor.FP32, -1))
 	for text, refused := range map[string]bool{
 		`{"data":[{"x":[1]}]}`: true, `{"data":[{"x":[1]}],"validation_data":[{"OUT":[1]}]}`: false,
 	} {

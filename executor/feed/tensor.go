@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
 // elements are a tensor's before its shape is settled.
@@ -50,7 +51,7 @@ func (b *builder) decode(p *backends.Port, v *value, what string) (t backends.Te
 	if err != nil {
 		return t, 0, fmt.Errorf(": %w", err)
 	}
-	want, err := backends.Elements(t.Shape)
+	want, err := tensor.Elements(t.Shape)
 	if err != nil {
 		return t, 0, fmt.Errorf(": %w", err)
 	}
@@ -68,7 +69,7 @@ func (b *builder) decode(p *backends.Port, v *value, what string) (t backends.Te
 }
 
 // wrongCount says what a shape takes and what there is. A file that was meant to be read in another way is told.
-func wrongCount(shape []int64, t backends.DataType, want, got int64, v *value) string {
+func wrongCount(shape []int64, t tensor.DataType, want, got int64, v *value) string {
 	text := fmt.Sprintf("shape %v has %d elements, %d found", shape, want, got)
 	if size := int64(t.Size()); size > 0 {
 		text += fmt.Sprintf(" (%d bytes of %s, %d found)", want*size, t, got*size)
@@ -135,7 +136,7 @@ func (b *builder) fromNesting(p *backends.Port, nested []int64) []int64 {
 }
 
 // wrappedElements reads {"content": …, "shape": …} and {"b64": …, "shape": …}.
-func wrappedElements(t backends.DataType, text []byte) (e elements, err error) {
+func wrappedElements(t tensor.DataType, text []byte) (e elements, err error) {
 	c := cursor{b: text}
 	var inner, b64 []byte
 	var shape []int64
@@ -195,7 +196,7 @@ func innerB64(c *cursor, text []byte) (b64 []byte) {
 	return b64
 }
 
-func base64Elements(t backends.DataType, text []byte) (data []byte, n int64, err error) {
+func base64Elements(t tensor.DataType, text []byte) (data []byte, n int64, err error) {
 	if text[0] != '"' {
 		return nil, 0, fmt.Errorf(": b64 is a string, found %s", kind(text))
 	}
@@ -208,7 +209,7 @@ func base64Elements(t backends.DataType, text []byte) (data []byte, n int64, err
 }
 
 // listElements reads nested lists of elements.
-func listElements(t backends.DataType, text []byte) (elements, error) {
+func listElements(t tensor.DataType, text []byte) (elements, error) {
 	f := flattener{typ: t, cursor: cursor{b: text}}
 	if size := t.Size(); size > 0 {
 		f.data = make([]byte, 0, size*(bytes.Count(text, []byte(","))+1))
@@ -223,7 +224,7 @@ func listElements(t backends.DataType, text []byte) (elements, error) {
 // flattener reads elements, and how lists are nested around them.
 type flattener struct {
 	cursor
-	typ   backends.DataType
+	typ   tensor.DataType
 	data  []byte
 	shape []int64 // sizes of the first list at each depth
 	leaf  int     // depth of the elements, once known
@@ -285,9 +286,9 @@ func (f *flattener) element() {
 	case b == '"':
 		text := f.text()
 		if f.err == nil {
-			f.data, err = backends.AppendElement(f.data, f.typ, textValue(f.typ, text))
+			f.data, err = tensor.AppendElement(f.data, f.typ, textValue(f.typ, text))
 		}
-	case b == '{' && f.typ == backends.Bytes:
+	case b == '{' && f.typ == tensor.Bytes:
 		err = f.binary()
 	case b == '{':
 		f.fail("a map is not a %s", f.typ)
@@ -303,8 +304,8 @@ func (f *flattener) element() {
 }
 
 // textValue is a string as AppendElement takes it: for strings without a copy.
-func textValue(t backends.DataType, text []byte) any {
-	if t == backends.Bytes {
+func textValue(t tensor.DataType, text []byte) any {
+	if t == tensor.Bytes {
 		return text
 	}
 	return string(text)
@@ -321,7 +322,7 @@ func (f *flattener) binary() error {
 	if err != nil {
 		return err
 	}
-	f.data, err = backends.AppendElement(f.data, f.typ, data)
+	f.data, err = tensor.AppendElement(f.data, f.typ, data)
 	return err
 }
 
@@ -333,19 +334,19 @@ func (f *flattener) word() (err error) {
 	}
 	switch w[0] {
 	case 't', 'f':
-		f.data, err = backends.AppendElement(f.data, f.typ, w[0] == 't')
+		f.data, err = tensor.AppendElement(f.data, f.typ, w[0] == 't')
 	case 'n':
-		f.data, err = backends.AppendElement(f.data, f.typ, nil)
+		f.data, err = tensor.AppendElement(f.data, f.typ, nil)
 	default:
-		f.data, err = backends.AppendNumber(f.data, f.typ, w)
+		f.data, err = tensor.AppendNumber(f.data, f.typ, w)
 	}
 	return err
 }
 
 // cellElements reads a cell of a table: a string as it stands, one number or bool, or a JSON list of them.
-func cellElements(t backends.DataType, text []byte) (e elements, err error) {
-	if t == backends.Bytes {
-		e.data, err = backends.AppendElement(nil, t, text)
+func cellElements(t tensor.DataType, text []byte) (e elements, err error) {
+	if t == tensor.Bytes {
+		e.data, err = tensor.AppendElement(nil, t, text)
 		e.count = 1
 		return e, err
 	}
@@ -358,16 +359,16 @@ func cellElements(t backends.DataType, text []byte) (e elements, err error) {
 			return e, fmt.Errorf(": %w", c.err)
 		}
 		return listElements(t, text)
-	case t == backends.Bool:
+	case t == tensor.Bool:
 		b, wrong := strconv.ParseBool(string(text)) // true True TRUE t 1 …
 		if wrong != nil {
 			return e, fmt.Errorf(": %.64q is not a bool", text)
 		}
-		e.data, err = backends.AppendElement(nil, t, b)
+		e.data, err = tensor.AppendElement(nil, t, b)
 	case !isNumber(text) && string(text) != "NaN" && string(text) != "Infinity" && string(text) != "-Infinity":
 		return e, fmt.Errorf(": %.64q does not fit %s: it is no number", text, t)
 	default:
-		e.data, err = backends.AppendNumber(nil, t, text)
+		e.data, err = tensor.AppendNumber(nil, t, text)
 	}
 	if err != nil {
 		return e, fmt.Errorf(": %w", err)
@@ -377,7 +378,7 @@ func cellElements(t backends.DataType, text []byte) (e elements, err error) {
 }
 
 // count is the number of elements in raw bytes. BYTES elements carry their length in front, and must fill the data.
-func count(t backends.DataType, data []byte) (int64, error) {
+func count(t tensor.DataType, data []byte) (int64, error) {
 	if size := int64(t.Size()); size > 0 {
 		if int64(len(data))%size != 0 {
 			return 0, fmt.Errorf(": %d bytes are no whole number of %s", len(data), t)

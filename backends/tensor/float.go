@@ -1,4 +1,4 @@
-package backends
+package tensor
 
 import "math"
 
@@ -10,7 +10,8 @@ var (
 	bf16 = narrow{exponent: 8, mantissa: 7}
 )
 
-// bits rounds v to the format, to nearest, ties to even. infinite says that v is finite and its rounded form is not.
+// bits rounds v to the format, to nearest, ties to even. infinite says that v is finite and its
+// rounded form is not.
 func (f narrow) bits(v float64) (bits uint16, infinite bool) {
 	raw := math.Float64bits(v)
 	sign := uint16(raw>>63) << 15
@@ -30,8 +31,8 @@ func (f narrow) bits(v float64) (bits uint16, infinite bool) {
 	}
 }
 
-// round gives exponent and mantissa fields of significand * 2^(exponent-52). A carry out of the mantissa runs into the
-// exponent field, as it should.
+// round gives exponent and mantissa fields of significand * 2^(exponent-52). A carry out of the
+// mantissa runs into the exponent field, as it should.
 func (f narrow) round(significand uint64, exponent int) uint64 {
 	field := exponent + 1<<(f.exponent-1) - 1
 	if field >= 1<<f.exponent {
@@ -54,7 +55,7 @@ func (f narrow) round(significand uint64, exponent int) uint64 {
 	return uint64(field)<<f.mantissa + kept
 }
 
-// float64 is the value of bits.
+// float64 returns the value of bits.
 func (f narrow) float64(bits uint16) float64 {
 	mantissa := float64(bits & (1<<f.mantissa - 1))
 	field := int(bits >> f.mantissa & (1<<f.exponent - 1))

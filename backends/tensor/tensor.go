@@ -1,8 +1,10 @@
-package backends
+// Package tensor knows the datatypes of the KServe v2 protocol: how elements are written in raw
+// form, printed and compared.
+package tensor
 
 import "fmt"
 
-// DataType is the element type of a tensor, in the words of the KServe v2 protocol.
+// DataType names the element type of a tensor as the KServe v2 protocol does.
 type DataType string
 
 // The datatypes of the KServe v2 protocol.
@@ -23,8 +25,8 @@ const (
 	Bytes  DataType = "BYTES"
 )
 
-// Size is the bytes of one element, 0 for BYTES (each element has its own 4-byte little-endian length in front) and
-// -1 for a type that the protocol does not have.
+// Size returns the bytes of one element: 0 for BYTES, whose elements carry a 4-byte little-endian
+// length each, and -1 for an unknown datatype.
 func (t DataType) Size() int {
 	switch t {
 	case Bool, Uint8, Int8:
@@ -41,23 +43,22 @@ func (t DataType) Size() int {
 	return -1
 }
 
-// DataTypes lists every datatype, for diagnostics and tests.
+// DataTypes returns every datatype.
 func DataTypes() []DataType {
-	return []DataType{Bool, Uint8, Uint16, Uint32, Uint64, Int8, Int16, Int32, Int64, FP16, BF16, FP32, FP64, Bytes}
+	return []DataType{
+		Bool, Uint8, Uint16, Uint32, Uint64, Int8, Int16, Int32, Int64, FP16, BF16, FP32, FP64, Bytes,
+	}
 }
 
-// Tensor is one named tensor. Data is row-major little-endian, as the protocol's raw form: BYTES elements carry a
-// 4-byte little-endian length each.
-type Tensor struct {
-	Name  string
+// Array holds the elements of a tensor in row-major order, little-endian, as the raw form of the
+// protocol: each BYTES element carries a 4-byte little-endian length.
+type Array struct {
 	Type  DataType
 	Shape []int64
 	Data  []byte
-	// Parameters are those of an input that the model reads, as Request.Parameters.
-	Parameters []Parameter
 }
 
-// Elements is the product of shape, or an error for a negative dimension or more than 2^40 elements.
+// Elements returns the product of shape. A negative dimension and more than 2^40 elements are errors.
 func Elements(shape []int64) (int64, error) {
 	n := int64(1)
 	for i, d := range shape {

@@ -1,4 +1,4 @@
-package backends
+package tensor
 
 import (
 	"bytes"
@@ -8,23 +8,23 @@ import (
 	"strconv"
 )
 
-// AppendMismatch appends to dst how got differs from want, and nothing when they are equal (which allocates nothing).
-// Type, shape and bytes are compared; floats may differ by absolute + relative*|want| when one of the two is not 0. A NaN
-// equals a NaN, whatever its bits, when a tolerance is given, and only the same bits when none is; an infinity equals
-// only itself.
-func AppendMismatch(dst []byte, got, want *Tensor, relative, absolute float64) []byte {
+// AppendMismatch appends to dst how the output called name differs from want: nothing when they are
+// equal, and then it allocates nothing. Type, shape and bytes are compared. Floats may differ by
+// absolute + relative*|want| when one of the two is not 0. A NaN equals any NaN when a tolerance is
+// given, else only the same bits; an infinity equals only itself.
+func AppendMismatch(dst []byte, name string, got, want *Array, relative, absolute float64) []byte {
 	switch {
 	case got.Type != want.Type:
-		return appendPair(appendOutput(dst, want), "datatype ", string(got.Type), string(want.Type))
+		return appendPair(appendOutput(dst, name), "datatype ", string(got.Type), string(want.Type))
 	case !slices.Equal(got.Shape, want.Shape):
-		dst = appendShape(append(appendOutput(dst, want), "shape "...), got.Shape)
+		dst = appendShape(append(appendOutput(dst, name), "shape "...), got.Shape)
 		return appendShape(append(dst, ", want "...), want.Shape)
 	case bytes.Equal(got.Data, want.Data):
 		return dst
 	case want.Type == Bytes:
-		return appendBytesMismatch(dst, got, want)
+		return appendBytesMismatch(dst, name, got, want)
 	case len(got.Data) != len(want.Data) || len(want.Data)%max(want.Type.Size(), 1) != 0:
-		dst = strconv.AppendInt(append(appendOutput(dst, want), "has "...), int64(len(got.Data)), 10)
+		dst = strconv.AppendInt(append(appendOutput(dst, name), "has "...), int64(len(got.Data)), 10)
 		return append(strconv.AppendInt(append(dst, " bytes, want "...), int64(len(want.Data)), 10), " bytes"...)
 	}
 	i := firstDifference(got, want, relative, absolute)
@@ -32,13 +32,14 @@ func AppendMismatch(dst []byte, got, want *Tensor, relative, absolute float64) [
 		return dst
 	}
 	size := want.Type.Size()
-	dst = appendIndex(appendOutput(dst, want), i)
+	dst = appendIndex(appendOutput(dst, name), i)
 	dst = AppendValue(append(dst, " is "...), want.Type, got.Data[i*size:])
 	return AppendValue(append(dst, ", want "...), want.Type, want.Data[i*size:])
 }
 
-// firstDifference is the index of the first element that differs, -1 when none does. Both hold as many whole elements.
-func firstDifference(got, want *Tensor, relative, absolute float64) int {
+// firstDifference returns the index of the first element that differs, -1 when none does. Both hold
+// whole elements and the same number of them.
+func firstDifference(got, want *Array, relative, absolute float64) int {
 	size := want.Type.Size()
 	if size <= 0 {
 		return 0
@@ -64,7 +65,7 @@ func near(got, want, relative, absolute float64) bool {
 	return math.Abs(got-want) <= absolute+relative*math.Abs(want)
 }
 
-// FloatAt is the float at the front of b.
+// FloatAt returns the float of type t at the front of b.
 func FloatAt(t DataType, b []byte) float64 {
 	switch t {
 	case FP16:
@@ -77,8 +78,8 @@ func FloatAt(t DataType, b []byte) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
-// appendBytesMismatch finds the first string that differs; data without a whole element is told as such.
-func appendBytesMismatch(dst []byte, got, want *Tensor) []byte {
+// appendBytesMismatch finds the first string that differs; data without a whole element is reported as that.
+func appendBytesMismatch(dst []byte, name string, got, want *Array) []byte {
 	g, w := got.Data, want.Data
 	for i := 0; ; i++ {
 		one, restG, okG := cutElement(g)
@@ -87,7 +88,7 @@ func appendBytesMismatch(dst []byte, got, want *Tensor) []byte {
 			g, w = restG, restW
 			continue
 		}
-		dst = append(appendIndex(appendOutput(dst, want), i), " is "...)
+		dst = append(appendIndex(appendOutput(dst, name), i), " is "...)
 		dst = appendQuoted(dst, one, okG)
 		return appendQuoted(append(dst, ", want "...), two, okW)
 	}
@@ -119,8 +120,8 @@ func appendQuoted(dst, element []byte, ok bool) []byte {
 	return dst
 }
 
-// AppendValue appends the element at the front of b as JSON writes it, except for infinities, NaNs and BYTES. b holds at
-// least one element.
+// AppendValue appends the element at the front of b as JSON writes it, except for infinities, NaNs
+// and BYTES. b holds at least one element.
 func AppendValue(dst []byte, t DataType, b []byte) []byte {
 	switch t {
 	case Bool:
@@ -149,8 +150,8 @@ func AppendValue(dst []byte, t DataType, b []byte) []byte {
 	return append(dst, '?')
 }
 
-func appendOutput(dst []byte, t *Tensor) []byte {
-	return append(append(append(dst, "output "...), t.Name...), ' ')
+func appendOutput(dst []byte, name string) []byte {
+	return append(append(append(dst, "output "...), name...), ' ')
 }
 
 func appendPair(dst []byte, what, got, want string) []byte {

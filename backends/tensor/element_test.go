@@ -1,4 +1,4 @@
-package backends
+package tensor
 
 import (
 	"encoding/hex"
@@ -96,7 +96,8 @@ func hasAll(text, words string) bool {
 	return true
 }
 
-// Every 16-bit pattern survives the way to float64 and back, so widening and narrowing agree over the whole format.
+// Every 16-bit pattern survives the way to float64 and back, so widening and narrowing agree over
+// the whole format.
 func TestNarrowRoundTrip(t *testing.T) {
 	for _, f := range []narrow{fp16, bf16} {
 		for i := range 1 << 16 {

@@ -1,4 +1,4 @@
-package backends
+package tensor
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// appendNumber appends the element that text, a JSON number, stands for. Integers are exact over their whole range,
-// however they are written (1e3, 18446744073709551615.0); text does not escape.
+// appendNumber appends the element that text, a JSON number, means. Integers are exact over
+// their whole range, however they are written (1e3, 18446744073709551615.0); text does not escape.
 func appendNumber(dst []byte, t DataType, text string) ([]byte, error) {
 	switch kindOf(t) {
 	case whole:
@@ -36,7 +36,8 @@ func appendWholeText(dst []byte, t DataType, text string) ([]byte, error) {
 // literal prints without quotes in an error.
 type literal string
 
-// appendFraction takes 1.0 and 1e3. The float is looked at first, so that an exponent of a million costs nothing.
+// appendFraction takes 1.0 and 1e3. It parses the float first, so that an exponent of a million
+// costs nothing.
 func appendFraction(dst []byte, t DataType, text string) ([]byte, error) {
 	near, err := strconv.ParseFloat(text, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {

@@ -1,4 +1,4 @@
-package backends
+package tensor
 
 import (
 	"encoding/binary"
@@ -7,10 +7,11 @@ import (
 	"math"
 )
 
-// AppendElement appends one element of type t, in the protocol's raw form, to dst. v is a bool, int64, uint64, float64,
-// json.Number or string; BYTES take a string (or []byte) and get their 4-byte little-endian length in front. A value that
-// t cannot hold exactly (out of range, a fraction for an integer, another kind of value) is an error; floats are rounded
-// to nearest, ties to even, and refused when they would become infinite.
+// AppendElement appends one element of type t, in the protocol's raw form, to dst. v is a bool,
+// int64, uint64, float64, json.Number or string; BYTES take a string (or []byte) and get their
+// 4-byte little-endian length in front. A value that t cannot hold exactly (out of range, a
+// fraction for an integer, another kind of value) is an error; floats are rounded to nearest, ties
+// to even, and refused when they would become infinite.
 func AppendElement(dst []byte, t DataType, v any) ([]byte, error) {
 	if t.Size() < 0 {
 		return dst, fmt.Errorf("unknown datatype %s", t)
@@ -83,8 +84,8 @@ func appendSigned(dst []byte, t DataType, negative bool, size uint64, near float
 
 func unlike(v any, t DataType) string { return "is " + kindName(v) + ", not " + kindOf(t).word() }
 
-// AppendNumber appends one element of type t written as a JSON number, or as Triton and Python write what JSON has no number
-// for. It allocates only when it refuses.
+// AppendNumber appends one element of type t written as a JSON number, or as Triton and Python
+// write what JSON has no number for. It allocates only when it refuses.
 func AppendNumber(dst []byte, t DataType, text []byte) ([]byte, error) {
 	switch string(text) {
 	case "NaN":
@@ -97,7 +98,7 @@ func AppendNumber(dst []byte, t DataType, text []byte) ([]byte, error) {
 	return appendNumber(dst, t, string(text))
 }
 
-// valueKind is what kind of value a datatype takes.
+// valueKind is the kind of value that a datatype takes.
 type valueKind uint8
 
 const (
@@ -160,7 +161,8 @@ func magnitude(v int64) uint64 {
 
 func appendBytes[T string | []byte](dst []byte, v T) ([]byte, error) {
 	if uint64(len(v)) > math.MaxUint32 {
-		return dst, fmt.Errorf("a BYTES element of %d bytes is over the limit of %d", len(v), uint32(math.MaxUint32))
+		const limit = uint32(math.MaxUint32)
+		return dst, fmt.Errorf("a BYTES element of %d bytes is over the limit of %d", len(v), limit)
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v)))
 	return append(dst, v...), nil
