@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -26,7 +27,7 @@ type cutShort struct{ that, why string }
 
 // doomed is one of them. Where it is judged on windows, those that are complete are judged once each.
 type doomed struct {
-	Check
+	program.Check
 	series int // of its windows, in scopes.series; -1: it is judged as a whole
 	seen   int // windows judged so far
 	wrong  int // of those, how many are false
@@ -37,15 +38,15 @@ type doomed struct {
 // one that does not hold, and the node goes on.
 func (t *trial) doom() doom {
 	var d doom
-	for _, c := range t.r.program.checksOn(t.node) {
+	for _, c := range t.r.program.ChecksOn(t.node) {
 		if !c.Assertion.Abort {
 			continue
 		}
 		x := &doomed{Check: c.Check, series: -1}
-		if every := c.window(); every > 0 {
-			at := expression.Place{Phase: c.refs[0].Phase, Mix: c.refs[0].Mix}
-			for i, w := range t.parts.series {
-				if w.place == at && w.every == every {
+		if every := c.Window(); every > 0 {
+			at := expression.Place{Phase: c.Refs[0].Phase, Mix: c.Refs[0].Mix}
+			for i, w := range t.parts.Series {
+				if w.Place == at && w.Every == every {
 					x.series = i
 				}
 			}
@@ -89,14 +90,14 @@ func (c *doomed) windows(l *live) string {
 	t := l.t
 	done := t.folder.Complete(c.series)
 	for ; c.seen < len(done); c.seen++ {
-		w := t.parts.series[c.series]
+		w := t.parts.Series[c.series]
 		s := storedSeries(w, measure.Series{From: t.scopeStart(w), Windows: done[c.seen : c.seen+1]})
 		within := c.Assertion.Within.Seconds()
 		if within > 0 && s.Windows[0].To-s.From <= within+1e-9 {
 			continue // it may still be false
 		}
 		one := c.Assertion
-		one.Every, one.Within, one.Allow = time.Duration(w.every), 0, 0
+		one.Every, one.Within, one.Allow = time.Duration(w.Every), 0, 0
 		n := *t.out
 		n.Series = []result.Series{s}
 		a := verdict.Judge(one, c.Program, verdict.Context{}, result.Values(t.m.view(), &n).Against(t.r.program.Baseline))
@@ -113,14 +114,14 @@ func (c *doomed) windows(l *live) string {
 // hanging looks at the windows that have ended and still wait for replies: with a server that answers nothing none is ever
 // complete. Requests that have been open for longer than the limit are over it.
 func (c *doomed) hanging(l *live) string {
-	t, w := l.t, l.t.parts.series[c.series]
+	t, w := l.t, l.t.parts.Series[c.series]
 	wrong, one, within := c.wrong, c.Assertion, int64(c.Assertion.Within)
 	one.Every, one.Within, one.Allow = 0, 0, 0
 	for _, s := range t.folder.Open(c.series, l.now-l.begin) {
 		if within > 0 && s.To-t.scopeStart(w) <= within {
 			continue // it may still be false
 		}
-		x := &live{t: t, now: l.now, begin: l.begin + s.From, until: l.begin + s.To, place: w.place, all: s.Aggregate}
+		x := &live{t: t, now: l.now, begin: l.begin + s.From, until: l.begin + s.To, place: w.Place, all: s.Aggregate}
 		why := verdict.Abort(one, c.Program, x)
 		if why == "" {
 			continue
@@ -134,7 +135,7 @@ func (c *doomed) hanging(l *live) string {
 }
 
 // allowed is how many windows of the whole scope may be false.
-func (c *doomed) allowed(t *trial, w windowed) int {
+func (c *doomed) allowed(t *trial, w program.WindowSeries) int {
 	if c.Assertion.Allow == 0 {
 		return 0
 	}

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 )
@@ -14,7 +15,7 @@ type aims struct {
 }
 
 // aim finds out what a node aims at. why says why it cannot be known; then the node is not to run.
-func (m *member) aim(n *Node) (a aims, why string) {
+func (m *member) aim(n *program.Node) (a aims, why string) {
 	view := result.Values(m.view(), nil)
 	amount := func(l scenario.Level) float64 {
 		v, because := n.Amount(l, view)

@@ -177,7 +177,7 @@ version: 1
 target: {backend: kserve, url: URL, model: m, ready: 0s}
 stages: [{id: s, `+load+`}]
 `, w.url("http"))
-		if _, diags := p.Run(context.Background(), Env{}); diags.HasErrors() {
+		if _, diags := Run(context.Background(), p, Env{}); diags.HasErrors() {
 			t.Fatal(diags)
 		}
 		if w.peak != 9 {

@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
 // awakeTogether keeps Go's scheduler awake while members of a unit play side by side, some of them in closed loops. The pacer
 // of an open loop does so by itself.
-func (r *runner) awakeTogether(u *Unit) (asleep func()) {
-	closed := slices.ContainsFunc(u.Members, func(m *Member) bool {
-		return slices.ContainsFunc(m.Plays, func(p Play) bool { return !p.Node.Open })
+func (r *runner) awakeTogether(u *program.Unit) (asleep func()) {
+	closed := slices.ContainsFunc(u.Members, func(m *program.Member) bool {
+		return slices.ContainsFunc(m.Plays, func(p program.Play) bool { return !p.Node.Open })
 	})
 	if !r.env.Alone || len(u.Members) == 1 || !closed {
 		return func() {}
@@ -75,7 +76,7 @@ func (t *trial) threads() int {
 // inProcess reports whether the server of the trial, or of one beside it, runs in this process.
 func (t *trial) inProcess() bool {
 	return slices.ContainsFunc(t.m.group.members, func(m *member) bool {
-		return slices.ContainsFunc(m.plays, func(p Play) bool { return p.Node.inProcess() })
+		return slices.ContainsFunc(m.plays, func(p program.Play) bool { return p.Node.InProcess() })
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -36,7 +37,7 @@ func TestMayHold(t *testing.T) {
 		tr := &trial{
 			r:      &runner{env: Env{Alone: true}, cpus: 8},
 			m:      &member{group: &group{members: []*member{{}}}},
-			node:   &Node{Stage: &scenario.Stage{Load: scenario.Concurrency{}}},
+			node:   &program.Node{Stage: &scenario.Stage{Load: scenario.Concurrency{}}},
 			in:     &inputs{pools: make([]*target, 1)},
 			course: &course{slots: c.slots, profile: load.Level(c.slots)},
 		}

@@ -9,17 +9,17 @@ import (
 // are about, ns since it began.
 func (t *trial) books(total *measure.Total, reported measure.Span) {
 	p, all := t.played, total.Aggregate
-	if t.steer.accepted == nil && t.parts.parts.Holds == nil {
+	if t.steer.accepted == nil && t.parts.Measured.Holds == nil {
 		all.Books = measure.Books{Planned: p.Planned, DroppedPool: p.DroppedPool, DroppedStop: p.DroppedStop, Arrivals: p.Arrivals}
 		if t.node.Open {
 			all.Offered = max(t.span(total.To-total.From), 0)
 		}
 	} else {
-		t.share(all, measure.Scope{Spans: t.parts.parts.Holds, Entry: -1}, total.From, reported)
+		t.share(all, measure.Scope{Spans: t.parts.Measured.Holds, Entry: -1}, total.From, reported)
 	}
 	all.PeakInFlight = p.PeakInFlight
 	for i, a := range total.Scopes {
-		t.share(a, t.parts.parts.Scopes[i], total.From, reported)
+		t.share(a, t.parts.Measured.Scopes[i], total.From, reported)
 	}
 }
 

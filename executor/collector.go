@@ -2,6 +2,8 @@ package executor
 
 import (
 	"runtime/debug"
+
+	"github.com/sluice-bench/sluice/executor/program"
 )
 
 const (
@@ -12,10 +14,10 @@ const (
 // collectOften lets the collector run as often as Go's own default asks for while a unit holds many bytes of requests:
 // a program may be started with less (cmd/sluice is), and a multiple of what is held would be too much memory. restore
 // undoes it.
-func (r *runner) collectOften(u *Unit) (restore func()) {
+func (r *runner) collectOften(u *program.Unit) (restore func()) {
 	held := 0
 	for _, m := range u.Members {
-		for _, s := range m.stages() {
+		for _, s := range m.Stages() {
 			held += r.inputs[s].held()
 		}
 	}

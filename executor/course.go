@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -178,7 +179,7 @@ func (p *fromHold) Slots(t int64) int {
 }
 
 // grows reports whether the load of a node grows by what comes back.
-func grows(n *Node) bool {
+func grows(n *program.Node) bool {
 	_, ok := scenario.QuantityOf(n.Stage.Load).(scenario.Periodic)
 	return ok
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -83,15 +84,15 @@ func (c evidenceCase) run(t *testing.T, dir string) (code int, text string) {
 		return 2, firstError(diags)
 	}
 	if c.only != nil {
-		if err := Only(plan, all.Kinds(), c.only); err != nil {
+		if err := program.Only(plan, all.Kinds(), c.only); err != nil {
 			return 2, err.Error()
 		}
 	}
-	program, diags := Compile(plan, all.Kinds())
+	compiled, diags := program.Compile(plan, all.Kinds())
 	if diags.HasErrors() {
 		return 2, firstError(diags)
 	}
-	r, diags := program.Run(t.Context(), Env{})
+	r, diags := Run(t.Context(), compiled, Env{})
 	if diags.HasErrors() {
 		return r.ExitCode, firstError(diags)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -33,7 +34,7 @@ type stable struct {
 	left    bool // it plays no more
 }
 
-func newGroup(r *runner, u *Unit) *group {
+func newGroup(r *runner, u *program.Unit) *group {
 	g := &group{r: r, started: make(chan struct{}), away: len(u.Members), stable: make(map[*member]stable)}
 	for _, of := range u.Members {
 		m := newMember(r, g, of)

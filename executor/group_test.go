@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 )
@@ -108,7 +109,7 @@ func TestAgree(t *testing.T) {
 		members := map[byte]*member{}
 		for _, name := range []byte("ab") {
 			if strings.Contains(c.steps, string(name)) {
-				members[name] = &member{group: g, plays: []Play{{Node: &Node{Stage: &scenario.Stage{Extent: scenario.UntilStable{}}}}}, came: true}
+				members[name] = &member{group: g, plays: []program.Play{{Node: &program.Node{Stage: &scenario.Stage{Extent: scenario.UntilStable{}}}}}, came: true}
 				g.stable[members[name]] = stable{}
 			}
 		}

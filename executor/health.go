@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -43,7 +44,7 @@ type health struct {
 	played    drive.Played
 	still     time.Duration // longest time in which this process did nothing
 	cut       bool          // the node ended early, or its load grew, so that it may not have reached the most
-	machine   *Machine
+	machine   *program.Machine
 }
 
 // judge gives the findings about the client, those that make the measurement invalid first, and the paragraph.

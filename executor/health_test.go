@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
 )
@@ -101,7 +102,7 @@ func TestJudge(t *testing.T) {
 			h.machine, h.open, h.delay, h.slots, h.played.PeakInFlight = shown(), false, new(stats.Dist), 300, 300
 		}, "", []string{"It asked for 300 requests in flight, and this machine has shown no more than 256 over http"}, nil},
 		{"another transport than was shown", func(h *health) { h.machine, h.transport = shown(), "grpc" }, "", nil, []string{"shown"}},
-		{"another machine's calibration", func(h *health) { h.machine = &Machine{Other: "it was made on a machine with 64 cores"} }, "", []string{"The calibration that there is says nothing here: it was made on a machine with 64 cores."}, nil},
+		{"another machine's calibration", func(h *health) { h.machine = &program.Machine{Other: "it was made on a machine with 64 cores"} }, "", []string{"The calibration that there is says nothing here: it was made on a machine with 64 cores."}, nil},
 	} {
 		h := fit()
 		row.is(h)
@@ -131,8 +132,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func shown() *Machine {
-	return &Machine{Shown: map[string]Shown{"http": {Rate: 5000, Slots: 256, Highest: 30000}}}
+func shown() *program.Machine {
+	return &program.Machine{Shown: map[string]program.Shown{"http": {Rate: 5000, Slots: 256, Highest: 30000}}}
 }
 
 // TestClientSummary is the paragraph over all nodes.

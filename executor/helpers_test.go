@@ -17,6 +17,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -51,13 +52,13 @@ func serve(t *testing.T, c builtin.Config) *builtin.Server {
 }
 
 // compile makes a program of a plan's text, which must have no mistake. "URL" in it is replaced.
-func compile(t *testing.T, text, url string) *Program {
+func compile(t *testing.T, text, url string) *program.Program {
 	t.Helper()
 	plan, diags := scenario.Parse("plan.yaml", []byte(strings.ReplaceAll(text, "URL", url)), scenario.Overrides{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	p, diags := Compile(plan, all.Kinds())
+	p, diags := program.Compile(plan, all.Kinds())
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -67,7 +68,7 @@ func compile(t *testing.T, text, url string) *Program {
 // play runs a plan and checks what must hold for every result.
 func play(t *testing.T, text, url string, env Env) *result.Result {
 	t.Helper()
-	r, diags := compile(t, text, url).Run(context.Background(), env)
+	r, diags := Run(context.Background(), compile(t, text, url), env)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -124,7 +125,7 @@ func value(t *testing.T, n *result.Node, name string) float64 {
 
 func mustCatalogue(t *testing.T) *metric.Catalogue {
 	t.Helper()
-	c, err := Catalogue(all.Kinds()[1])
+	c, err := program.Catalogue(all.Kinds()[1])
 	if err != nil {
 		t.Fatal(err)
 	}

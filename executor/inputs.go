@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -25,7 +26,7 @@ type inputs struct {
 	called []called
 	note   string
 	// waiting is the node whose requests are made when its stage's turn comes; nil: they have been.
-	waiting *Node
+	waiting *program.Node
 	probes  int // requests that were sent ahead of the clock
 	err     error
 }
@@ -98,7 +99,7 @@ func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 		}
 		in := &inputs{}
 		r.inputs[n.Stage] = in
-		if r.program.postponed(n.Stage) {
+		if r.program.Postponed(n.Stage) {
 			in.waiting = n
 			r.openAll(ctx, n, in)
 			continue
@@ -112,7 +113,7 @@ func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 }
 
 // openAll opens the targets of a node's stage.
-func (r *runner) openAll(ctx context.Context, n *Node, in *inputs) {
+func (r *runner) openAll(ctx context.Context, n *program.Node, in *inputs) {
 	for i, plan := range n.Stage.Entries() {
 		if t := r.open(ctx, plan.Request.Target, n.Kinds[i]); in.err == nil {
 			in.err = t.err
@@ -138,7 +139,7 @@ func (r *runner) gatherNow(s *scenario.Stage, in *inputs) {
 }
 
 // gather makes the inputs of a node's stage.
-func (r *runner) gather(ctx context.Context, n *Node, in *inputs) (diags source.Diagnostics) {
+func (r *runner) gather(ctx context.Context, n *program.Node, in *inputs) (diags source.Diagnostics) {
 	for i, plan := range n.Stage.Entries() {
 		t := r.open(ctx, plan.Request.Target, n.Kinds[i])
 		if in.err = t.err; in.err != nil {
@@ -155,13 +156,13 @@ func (r *runner) gather(ctx context.Context, n *Node, in *inputs) (diags source.
 		}
 		in.entries = append(in.entries, e)
 		diags = append(diags, r.tensors(t, e.sig)...)
-		if n.sequences != nil {
-			e.ids = r.ids.of(n.sequences)
+		if n.Sequences != nil {
+			e.ids = r.ids.of(n.Sequences)
 		}
 		diags = append(diags, r.keepsState(n, e)...)
 		diags = append(diags, e.encode(t.conn, n, r.program.Plan.Seed, &r.room, r.env.Record != nil)...)
 	}
-	in.err, in.recorded = r.statistics(r.stops.waiting, in), n.recorded
+	in.err, in.recorded = r.statistics(r.stops.waiting, in), n.Recorded
 	return diags
 }
 

@@ -71,7 +71,7 @@ version: 1
 target: {backend: kserve, url: URL, model: m, %s}
 stages: [{id: s, load: {%s}, %s}, {id: t, load: {concurrency: 1}, for: 60s}]
 `, c.target, c.load, c.stage), url)
-				r, diags := p.Run(ctx, Env{Interrupt: interrupt, Events: func(e Event) {
+				r, diags := Run(ctx, p, Env{Interrupt: interrupt, Events: func(e Event) {
 					if e.Phase == c.at && e.Node == "s" && e.Live != nil {
 						ask()
 					}
@@ -130,7 +130,7 @@ func TestCutOffAtOnce(t *testing.T) {
 		interrupt := make(chan int, 1)
 		ctx, cut := context.WithCancel(t.Context())
 		p := compile(t, "version: 1\ntarget: {backend: kserve, url: URL, model: simple}\nstages: [{id: s, load: {"+load+", assert: [requests.rate > 1000000/s]}]\n", s.HTTPURL())
-		r, diags := p.Run(ctx, Env{Interrupt: interrupt, Events: func(e Event) {
+		r, diags := Run(ctx, p, Env{Interrupt: interrupt, Events: func(e Event) {
 			if e.Phase == PhaseHold && ctx.Err() == nil {
 				interrupt <- 2
 				cut()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -15,12 +16,12 @@ import (
 )
 
 // judge judges a node's assertions on its stored form.
-func (m *member) judge(n *Node, out *result.Node) {
+func (m *member) judge(n *program.Node, out *result.Node) {
 	c := circumstances(out)
 	values := m.values(out)
 	m.judgeWhile(n, out, c)
 	open := m.whileOpen(n, out)
-	level := open != "" && out.Outcome != result.SkippedNode && !n.searches()
+	level := open != "" && out.Outcome != result.SkippedNode && !n.Searches()
 	if level {
 		m.ladderEnd(n, out, open)
 	}
@@ -30,19 +31,19 @@ func (m *member) judge(n *Node, out *result.Node) {
 		}
 		at := c
 		switch {
-		case level && n.first():
+		case level && n.First():
 			at.NowhereBecause = open + " at the first level already"
 		case level:
 			at.SkippedBecause = open + " here: this level is shown and fails nothing"
 		}
 		a := judgeCheck(m.r.program, check, at, values, out)
-		if n.searches() && a.Verdict == result.Inconclusive && out.Outcome == result.Done && a.Observed == nil {
+		if n.Searches() && a.Verdict == result.Inconclusive && out.Outcome == result.Done && a.Observed == nil {
 			a.Reason = cmp.Or(prefix("no data", nothingFound(out)), a.Reason)
 		}
 		if a.Verdict == result.Fail {
 			a.Reason += failuresOf(check, out)
 		}
-		if a.ID == DefaultErrors && a.Verdict == result.Fail {
+		if a.ID == program.DefaultErrors && a.Verdict == result.Fail {
 			a.Reason += "; no gate here says how many" + others(check) + " errors are allowed: " + whatToDo(n, out)
 		}
 		out.Assertions = append(out.Assertions, a)
@@ -55,22 +56,22 @@ func (m *member) values(out *result.Node) result.Stored {
 }
 
 // judgeCheck returns the verdict of one check; on is the judged node, nil for the plan's own checks.
-func judgeCheck(p *Program, check Check, c verdict.Context, values result.Stored, on *result.Node) result.Assertion {
+func judgeCheck(p *program.Program, check program.Check, c verdict.Context, values result.Stored, on *result.Node) result.Assertion {
 	id := ""
 	if on != nil {
 		id = on.ID
 		c.CertainBecause = certain(check, on)
 	}
-	c.SkippedBecause = cmp.Or(c.SkippedBecause, p.unmatched(check, id))
+	c.SkippedBecause = cmp.Or(c.SkippedBecause, p.Unmatched(check, id))
 	a := verdict.Judge(check.Assertion, check.Program, c, values)
 	if a.Verdict != result.Skipped {
-		a.Reason = p.compared(check, a.Reason)
+		a.Reason = p.Compared(check, a.Reason)
 	}
 	return a
 }
 
 // others is "other" where the errors rule leaves some out.
-func others(rule Check) string {
+func others(rule program.Check) string {
 	if len(rule.Program.Refs) > 1 {
 		return " other"
 	}
@@ -78,7 +79,7 @@ func others(rule Check) string {
 }
 
 // failuresOf says what failed, where a check about errors does: the classes, most first, and what the server said.
-func failuresOf(c Check, on *result.Node) string {
+func failuresOf(c program.Check, on *result.Node) string {
 	about := slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return r.Leaf.Row.OfErrors() && !r.Baseline })
 	if !about || len(on.Errors) == 0 {
 		return ""
@@ -95,7 +96,7 @@ func failuresOf(c Check, on *result.Node) string {
 }
 
 // certain says why a check was certainly false before the end of the node that it ended, "" where it ended none.
-func certain(check Check, n *result.Node) string {
+func certain(check program.Check, n *result.Node) string {
 	if n.Aborted == nil || n.Aborted.Assertion != check.Assertion.ID {
 		return ""
 	}
@@ -120,8 +121,8 @@ func circumstances(n *result.Node) verdict.Context {
 }
 
 // judgeWhile stores what the conditions of a level come to.
-func (m *member) judgeWhile(n *Node, out *result.Node, c verdict.Context) {
-	if n.searches() || out.Outcome == result.SkippedNode || out.Outcome == result.Failed {
+func (m *member) judgeWhile(n *program.Node, out *result.Node, c verdict.Context) {
+	if n.Searches() || out.Outcome == result.SkippedNode || out.Outcome == result.Failed {
 		return
 	}
 	values := m.values(out)
@@ -134,7 +135,7 @@ func (m *member) judgeWhile(n *Node, out *result.Node, c verdict.Context) {
 
 // whileOpen says why a level does not hold: "latency.p50 < 5ms is not true", of the condition that is false or not proven,
 // or of the assertion that cut the level short. "": it holds.
-func (m *member) whileOpen(n *Node, out *result.Node) string {
+func (m *member) whileOpen(n *program.Node, out *result.Node) string {
 	if short := m.repeats[n].short(); short.that != "" {
 		return short.that + " is not true"
 	}
@@ -171,7 +172,7 @@ func (r *runner) judgePlan() {
 
 // worst joins the contexts of the nodes that a check refers to: the first of each kind of trouble. One that ended the run
 // itself stands at the node that ran by then.
-func (r *runner) worst(check Check) verdict.Context {
+func (r *runner) worst(check program.Check) verdict.Context {
 	var all verdict.Context
 	for _, n := range r.result.Nodes {
 		if n.Aborted != nil && n.Aborted.Assertion == check.Assertion.ID {
@@ -232,7 +233,7 @@ func (r *runner) finish() {
 const fewErrors = 0.1
 
 // whatToDo is the advice where the errors rule fails: a budget where few requests failed, else what fits most failures.
-func whatToDo(n *Node, out *result.Node) string {
+func whatToDo(n *program.Node, out *result.Node) string {
 	ratio, _ := out.Metrics[metric.ErrorsRatio].Stat(metric.Stat{})
 	target := n.Stage.Entries()[0].Request.Target
 	if ratio > fewErrors && len(out.Errors) > 0 {

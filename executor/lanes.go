@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/program"
 )
 
 // layout is how many lanes of a pool are open when the clock starts, and how many requests each may have in flight.
@@ -21,7 +22,7 @@ func (t *trial) layout(to *target) (lanes, depth int) {
 	homes, atOnce := t.course.homes()
 	shared := to.plan.Connections.Shared
 	switch {
-	case !carriesSeveral(to.plan) || shared == 0 && atOnce == 1:
+	case !program.CarriesSeveral(to.plan) || shared == 0 && atOnce == 1:
 		return to.shared(t.first()), 1
 	case shared > 0:
 		lanes = min(homes, shared)

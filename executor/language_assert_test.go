@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -84,7 +85,7 @@ func whole(t *testing.T, text, url string) *result.Result {
 	t.Helper()
 	p := compile(t, text, url)
 	p.Later = nil
-	r, diags := p.Run(context.Background(), Env{})
+	r, diags := Run(context.Background(), p, Env{})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -187,7 +188,7 @@ func checked(t *testing.T, plan string) source.Diagnostics {
 	if p == nil {
 		t.Fatal(diags)
 	}
-	_, diags = Compile(p, all.Kinds())
+	_, diags = program.Compile(p, all.Kinds())
 	return diags
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/all"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -108,7 +109,7 @@ func TestWords(t *testing.T) {
 		t.Errorf("classes of backends and of metrics: %s", diff)
 	}
 	for _, k := range all.Kinds() {
-		c, err := Catalogue(k)
+		c, err := program.Catalogue(k)
 		if err != nil {
 			t.Fatal(err)
 		}

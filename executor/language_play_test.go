@@ -157,11 +157,11 @@ func TestMaxMessage(t *testing.T) {
 	t.Parallel()
 	s := serve(t, builtin.Config{})
 	for limit, want := range map[string]string{"2KiB": "over max_message, 2048", "1MiB": ""} {
-		r, diags := compile(t, `
+		r, diags := Run(context.Background(), compile(t, `
 version: 1
 target: {backend: kserve, url: URL, model: identity, ready: 0s, max_message: `+limit+`}
 stages: [{id: s, load: {concurrency: 1}, shapes: {INPUT0: [1024]}, for: 5 requests}]
-`, s.GRPCURL()).Run(context.Background(), Env{})
+`, s.GRPCURL()), Env{})
 		if (want != "") != diags.HasErrors() || want != "" && (!strings.Contains(diags[0].Summary, want) || r.ExitCode != 2) {
 			t.Errorf("max_message %s: exit %d, %v", limit, r.ExitCode, diags)
 		}

@@ -130,11 +130,11 @@ func TestTLS(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, diags := compile(t, `
+			r, diags := Run(context.Background(), compile(t, `
 version: 1
 target: {backend: kserve, url: URL, model: m, ready: 0s, connect_timeout: 3s, tls: {`+c.tls+`}}
 stages: [{id: s, load: {concurrency: 2}, for: 6 requests}]
-`, scheme+"://127.0.0.1:"+port).Run(context.Background(), Env{})
+`, scheme+"://127.0.0.1:"+port), Env{})
 			if len(diags) > 0 {
 				t.Fatal(c.name, diags)
 			}

@@ -39,7 +39,7 @@ func (l *live) of(ref expression.Ref) *measure.Aggregate {
 	if l.until != 0 || at == (expression.Place{}) {
 		return l.all
 	}
-	if i := slices.Index(l.t.parts.places, at); i >= 0 {
+	if i := slices.Index(l.t.parts.Places, at); i >= 0 {
 		return l.scopes[i]
 	}
 	return nil
@@ -120,7 +120,7 @@ func (l *live) Above(ref expression.Ref, limit float64) (over, n int64, ok bool)
 // waiting is how many requests of a place that were due in hold have no outcome after limit, s.
 func (l *live) waiting(at expression.Place, limit float64) (n int64) {
 	since := l.now - limitOf(limit)
-	spans, entry := l.t.parts.reach(at)
+	spans, entry := l.t.parts.Covers(at)
 	if l.until != 0 {
 		since, spans = min(since, l.until), nil
 	}

@@ -226,7 +226,7 @@ version: 1
 target: {backend: kserve, url: URL, model: m, ready: 0s}
 stages: [{id: s, load: {rate: 1000/s}, sequences: {live: 5, length: 50, serial: true}, for: 50ms, drain: 30s}]
 `, w.url(transport))
-		r, _ := p.Run(context.Background(), Env{Events: func(e Event) {
+		r, _ := Run(context.Background(), p, Env{Events: func(e Event) {
 			if e.Phase == PhaseDrain {
 				once.Do(func() {
 					seen = len(w.all())

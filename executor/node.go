@@ -11,11 +11,12 @@ import (
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// Spin is the final spin of the pacer before a due time: a sleep that ends on time costs a context switch too late.
+// spin is the final spin of the pacer before a due time: a sleep that ends on time costs a context switch too late.
 const spin = 30 * time.Microsecond
 
 // headStart is the time between now and a node's first due time, so that the first arrival is not late by set-up.
@@ -25,7 +26,7 @@ const headStart = 2 * time.Millisecond
 type trial struct {
 	r      *runner
 	m      *member
-	node   *Node
+	node   *program.Node
 	number int // of the repeat, from 0
 	tried  int // of the repeat's trials, from 0: schedules and data differ by both
 	serial int // of all the node's trials: request ids differ by it
@@ -42,7 +43,7 @@ type trial struct {
 	rings    *measure.Rings
 	folder   *measure.Folder
 	keeper   Recorder // of its samples; nil: nobody keeps them
-	parts    scopes
+	parts    program.Parts
 	fate     doom
 	short    cutShort
 	start    int64 // run clock: due times count from here
@@ -58,7 +59,7 @@ type trial struct {
 }
 
 // repeat plays a node once.
-func (m *member) repeat(ctx context.Context, p Play) *repeat {
+func (m *member) repeat(ctx context.Context, p program.Play) *repeat {
 	t := &trial{r: m.r, m: m, node: p.Node, number: p.Repeat, serial: m.earlier(p.Node, p.Repeat), out: m.r.blank(p.Node), in: m.r.inputs[p.Node.Stage]}
 	if limit := p.Node.Stage.MaxDuration; limit > 0 {
 		t.deadline = m.r.clock.Now() + int64(limit)
@@ -166,7 +167,7 @@ func (t *trial) open() error {
 			return fmt.Errorf("open %d connections: %w%s", n, err, connectHint(err, to.plan.TLS))
 		}
 		t.holds = limits.BlocksThread
-		p := drive.Pool{Lanes: lanes, Limits: limits, MaxSlots: to.shared(t.course.slots), Timeout: int64(to.plan.Timeout), InProcess: abilities(to.kind, to.plan).Has(backends.SharesProcess)}
+		p := drive.Pool{Lanes: lanes, Limits: limits, MaxSlots: to.shared(t.course.slots), Timeout: int64(to.plan.Timeout), InProcess: program.Abilities(to.kind, to.plan).Has(backends.SharesProcess)}
 		if to.plan.Streaming {
 			p.Inactivity, events = int64(to.plan.InactivityTimeout), t.events()
 		}
@@ -177,14 +178,14 @@ func (t *trial) open() error {
 	}
 	t.rings = measure.NewRings(rings, t.buffers(rings, events), events)
 	t.steer = t.steering()
-	t.parts = t.r.program.scopes(t.node)
+	t.parts = t.r.program.Parts(t.node)
 	t.fate = t.doom()
 	var sink measure.Sink
 	if t.keeper = t.recorder(); t.keeper != nil {
 		sink = t.keeper
 	}
 	t.folder = measure.New(measure.Config{
-		Parts: t.parts.parts, Settled: t.control.OldestDue.Load,
+		Parts: t.parts.Measured, Settled: t.control.OldestDue.Load,
 		Rings: t.rings, HoldStart: t.control.HoldStart.Load, HoldEnd: t.control.StopAt.Load, InFlight: t.control.InFlight.Load,
 		Slice: t.steer.slice(), Windows: t.steer.windows(), Closed: t.course.profile != nil, Sink: sink,
 	})

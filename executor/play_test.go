@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -347,11 +348,11 @@ stages:
 			t.Fatal(diags)
 		}
 		plan.Targets[0].Backend = "brittle"
-		p, diags := Compile(plan, kinds)
+		p, diags := program.Compile(plan, kinds)
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
-		r, diags := p.Run(context.Background(), Env{})
+		r, diags := Run(context.Background(), p, Env{})
 		if len(diags) > 0 && diags.HasErrors() {
 			t.Fatal(diags)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -19,7 +20,7 @@ const maxCalls = 4 << 30
 
 // encode makes the calls of one kind of request of a stage, or gives its tensors their places in shared memory.
 // left is the room for both, which gets smaller. keep: the requests are wanted afterwards as well.
-func (e *entry) encode(conn backends.Conn, n *Node, seed uint64, left *int64, keep bool) source.Diagnostics {
+func (e *entry) encode(conn backends.Conn, n *program.Node, seed uint64, left *int64, keep bool) source.Diagnostics {
 	s, sequence := n.Stage, e.sequence(n)
 	built, diags := feed.Build(e.plan.Request.Data, &e.plan.Request, e.sig, seed)
 	what := fmt.Sprintf("stage %q", s.ID)
@@ -29,7 +30,7 @@ func (e *entry) encode(conn backends.Conn, n *Node, seed uint64, left *int64, ke
 	e.rows, e.delays, e.streams = built.Rows, built.Delays, built.Streams
 	if n.Open && e.delays != nil {
 		diags = append(diags, source.Diagnostic{
-			Severity: source.Warning, Code: codeNoEffect, Pos: s.LoadPos,
+			Severity: source.Warning, Code: program.CodeNoEffect, Pos: s.LoadPos,
 			Summary: fmt.Sprintf("%s: the rows' \"delay\" has no effect, as the load says when each request is due", what),
 			Detail:  "only a closed loop (`concurrency`) pauses after a reply",
 		})

@@ -5,21 +5,22 @@ import (
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/program"
 )
 
 // TestPausesOfOpenLoops: where the load says when requests are due, pauses that rows ask for are told to mean nothing.
 func TestPausesOfOpenLoops(t *testing.T) {
 	s := serve(t, builtin.Config{})
 	for load, told := range map[string]bool{"concurrency: 1": false, "rate: 100/s": true, "intervals: {file: testdata/gaps.txt, unit: ms}": true} {
-		_, diags := compile(t, `
+		_, diags := Run(context.Background(), compile(t, `
 version: 1
 target: {backend: kserve, url: URL, model: identity_fp32}
 data: {rows: [{INPUT0: [1], delay: 1}], time_unit: ms}
 stages: [{id: s, load: {`+load+`}, for: 3 requests}]
-`, s.HTTPURL()).Run(context.Background(), Env{})
+`, s.HTTPURL()), Env{})
 		found := false
 		for _, d := range diags {
-			found = found || d.Code == codeNoEffect && d.Pos.Line == 5
+			found = found || d.Code == program.CodeNoEffect && d.Pos.Line == 5
 		}
 		if found != told || diags.HasErrors() {
 			t.Errorf("%s: %v", load, diags)

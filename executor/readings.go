@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
 	"github.com/sluice-bench/sluice/scenario/expression"
@@ -87,7 +88,7 @@ func (t *trial) ranOut() bool {
 // readings is what the metrics of a node are read from, as plain sums: those of one trial, or of several repeats joined.
 type readings struct {
 	total       measure.Total // what metrics without a scope cover, the parts, the windows
-	parts       scopes        // what total.Scopes and total.Series are of
+	parts       program.Parts // what total.Scopes and total.Series are of
 	stopped     int64         // requests of hold that we cancelled ourselves
 	sent        int64         // those due on a ramp's way included
 	repeats     int
@@ -169,7 +170,7 @@ func bothSnapshots(end, from, to observe.Snapshot) observe.Snapshot {
 }
 
 // fill puts every row that the node can produce into its result, its parts, its windows, its slices and its failures.
-func (m *readings) fill(n *Node, out *result.Node) {
+func (m *readings) fill(n *program.Node, out *result.Node) {
 	growth := m.growth()
 	for _, row := range n.Catalogue.Rows() {
 		if !row.Later && n.Lacks(row) == "" {
@@ -177,10 +178,10 @@ func (m *readings) fill(n *Node, out *result.Node) {
 		}
 	}
 	out.Scopes, out.Series = nil, nil
-	for i, at := range m.parts.places {
+	for i, at := range m.parts.Places {
 		out.Scopes = append(out.Scopes, scopeOf(n, at, m.total.Scopes[i], m.percentiles))
 	}
-	for i, w := range m.parts.series {
+	for i, w := range m.parts.Series {
 		out.Series = append(out.Series, storedSeries(w, m.total.Series[i]))
 	}
 	out.Slices = slices.Concat([]result.Slice{}, onSlices(resultSlices(m.total.Slices), m.server))
@@ -225,7 +226,7 @@ func (m *readings) read(row *metric.Row, growth []observe.Reading, out map[strin
 }
 
 // scopeOf is what is stored of a part of a node. Rows that only the node as a whole has are left out.
-func scopeOf(n *Node, at expression.Place, a *measure.Aggregate, percentiles []float64) result.Scope {
+func scopeOf(n *program.Node, at expression.Place, a *measure.Aggregate, percentiles []float64) result.Scope {
 	out := result.Scope{
 		Phase: at.Phase, Mix: at.Mix, Duration: seconds(a.Window), Metrics: make(map[string]*result.Metric), Errors: failures(a),
 	}
@@ -263,10 +264,10 @@ func (t *trial) notesOnReadings() {
 			break // one cause, many rows
 		}
 	}
-	for i, w := range t.parts.series {
+	for i, w := range t.parts.Series {
 		if s := t.read.total.Series[i]; s.Missing > 0 {
 			t.note("windows", "%d windows of %s are more than the %d that are kept: an assertion on them cannot pass; use a longer `every`",
-				s.Missing+len(s.Windows), source.Duration(time.Duration(w.every)), measure.MaxWindows)
+				s.Missing+len(s.Windows), source.Duration(time.Duration(w.Every)), measure.MaxWindows)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -85,10 +86,10 @@ func (r *runner) now() time.Time {
 }
 
 // blank is a node's result before it has run: what was asked of it.
-func (r *runner) blank(n *Node) *result.Node {
+func (r *runner) blank(n *program.Node) *result.Node {
 	s := n.Stage
 	out := &result.Node{
-		ID: n.ID, Stage: s.ID, Description: s.Description, Labels: make(map[string]string), Target: strings.Join(n.targetNames(), ", "), Metrics: make(map[string]*result.Metric),
+		ID: n.ID, Stage: s.ID, Description: s.Description, Labels: make(map[string]string), Target: strings.Join(n.TargetNames(), ", "), Metrics: make(map[string]*result.Metric),
 		Slices: []result.Slice{}, Errors: []result.ErrorClass{}, Assertions: []result.Assertion{},
 		Validity: result.Validity{OK: true, Findings: []result.Finding{}},
 		Load:     loadOf(n),
@@ -106,7 +107,7 @@ func (r *runner) blank(n *Node) *result.Node {
 }
 
 // loadOf is what a node is asked to play. What comes from an earlier result is filled in when it starts.
-func loadOf(n *Node) result.Load {
+func loadOf(n *program.Node) result.Load {
 	s := n.Stage
 	l := result.Load{
 		Value: n.Level.Value, Batch: s.Request.Batch, Model: cmp.Or(s.Request.Model, s.Request.Target.Model),

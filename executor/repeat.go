@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -19,7 +20,7 @@ type repeat struct {
 
 // repeats collects the plays of a node. Their numbers are pooled when the last has ended.
 type repeats struct {
-	node    *Node
+	node    *program.Node
 	planned int
 	played  []*repeat
 	cut     string       // why repeats were left out

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 )
@@ -29,29 +30,29 @@ func failed(n *result.Node) bool {
 
 // skip says why a node is not to run, or "". Silent ones leave no trace: the rest of a ladder that `while` ended, and of one
 // without an end, for nobody knows how far it would have gone.
-func (m *member) skip(n *Node) (why string, silent bool) {
+func (m *member) skip(n *program.Node) (why string, silent bool) {
 	if why := cmp.Or(m.r.unfit, m.r.stops.now()); why != "" {
-		return why, n.endless()
+		return why, n.Endless()
 	}
-	if n.first() {
+	if n.First() {
 		return m.r.needs(n.Stage), false
 	}
-	before := m.repeats[n.prev].sofar()
+	before := m.repeats[n.Prev].sofar()
 	if before == nil {
 		return "the level before was not reached", true
 	}
 	if failed(before) {
-		return before.Reason, n.endless()
+		return before.Reason, n.Endless()
 	}
-	if open := m.whileOpen(n.prev, before); open != "" {
-		return open + " at " + n.prev.ID, true
+	if open := m.whileOpen(n.Prev, before); open != "" {
+		return open + " at " + n.Prev.ID, true
 	}
 	return "", false
 }
 
 // ladderEnd notes at a level whose `while` does not hold that it is the end: it is shown, and no level that the stage came to.
-func (m *member) ladderEnd(n *Node, out *result.Node, open string) {
-	more := slices.ContainsFunc(m.r.program.Nodes, func(o *Node) bool { return o.prev == n })
+func (m *member) ladderEnd(n *program.Node, out *result.Node, open string) {
+	more := slices.ContainsFunc(m.r.program.Nodes, func(o *program.Node) bool { return o.Prev == n })
 	if failed(out) || len(n.While) == 0 && !more {
 		return // nothing was measured, or there are no levels
 	}

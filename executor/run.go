@@ -1,3 +1,12 @@
+// Package executor runs a compiled plan: targets, set-up, the node procedure, judgement, clean-up. Everything it decides
+// while the clock runs is a function of slices and windows; everything it measures is data in a result.Result.
+//
+// It is not: a compiler of plans (executor/program), a printer, a writer of files, a place that knows a wire format or
+// which backend can do what.
+//
+// A program is played from run.go by way of unit.go (a stage, or a group) and repeat.go (the repeats of a node) to node.go
+// (the node procedure, a trial), which search.go plays several of. What a trial is made of: course.go what is due, steer.go
+// when it ends, watch.go what others count, readings.go its numbers, health.go whether they count; judge.go judges the node.
 package executor
 
 import (
@@ -10,6 +19,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
@@ -46,7 +56,7 @@ type Env struct {
 	Record  func(Recording) Recorder
 	Replies bool
 	// Machine is what this machine has shown it can drive; nil: not known.
-	Machine *Machine
+	Machine *program.Machine
 }
 
 // Event is one piece of progress.
@@ -76,7 +86,7 @@ const (
 // runner is one run of a program. While a unit runs its members only read it; what they have found out is taken over
 // when all have ended.
 type runner struct {
-	program  *Program
+	program  *program.Program
 	env      Env
 	clock    backends.Clock
 	result   *result.Result
@@ -96,9 +106,9 @@ type runner struct {
 	occasion verdict.Occasion
 }
 
-// Run plays the program. The result is never nil and complete on every way out; diagnostics are mistakes of the plan
+// Run plays a program. The result is never nil and complete on every way out; diagnostics are mistakes of the plan
 // that only the server could reveal, found before anything was sent.
-func (p *Program) Run(ctx context.Context, e Env) (*result.Result, source.Diagnostics) {
+func Run(ctx context.Context, p *program.Program, e Env) (*result.Result, source.Diagnostics) {
 	r := &runner{
 		program: p, env: e, clock: backends.Clock{Origin: time.Now()},
 		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs), failed: make(map[string]string),

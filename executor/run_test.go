@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -136,11 +137,11 @@ stages: [{id: s, load: {concurrency: 1}, for: 5 requests}]
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	p, diags := Compile(plan, all.Kinds())
+	p, diags := program.Compile(plan, all.Kinds())
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	r, _ := p.Run(context.Background(), Env{})
+	r, _ := Run(context.Background(), p, Env{})
 	var b bytes.Buffer
 	if err := result.Write(&b, r); err != nil {
 		t.Fatal(err)
@@ -165,7 +166,7 @@ stages:
   - {id: t, load: {concurrency: 1}, shapes: {INPUT7: [1]}, for: 5 requests}
   - {id: u, load: {concurrency: {levels: {from: 1, while: latency.mean < 5s}}}, for: 5 requests}
 `, s.HTTPURL())
-	r, diags := p.Run(context.Background(), Env{})
+	r, diags := Run(context.Background(), p, Env{})
 	if len(diags) != 2 || r.ExitCode != 2 {
 		t.Errorf("exit %d, %v", r.ExitCode, diags)
 	}

@@ -77,7 +77,7 @@ stages:
 			s := serve(t, builtin.Config{})
 			text := strings.ReplaceAll(plan, "SEED", seed)
 			p := compile(t, text, s.HTTPURL())
-			r, _ := p.Run(context.Background(), Env{})
+			r, _ := Run(context.Background(), p, Env{})
 			n := node(t, r, "s")
 			if old := hashes[seed]; old != "" && old != n.Load.ScheduleHash {
 				t.Errorf("seed %s: schedules %s and %s", seed, old, n.Load.ScheduleHash)

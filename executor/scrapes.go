@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -55,7 +56,7 @@ func (r *runner) openMetrics(ctx context.Context, t *target) error {
 		return err
 	}
 	e := &endpoint{target: t, url: where}
-	if e.client, err = observe.ClientFor(where, TargetOf(t.kind, t.plan).TLS); err != nil {
+	if e.client, err = observe.ClientFor(where, program.TargetOf(t.kind, t.plan).TLS); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
 	r.clean.push("close the metrics endpoint of target "+t.plan.Name, func(context.Context) error {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
@@ -150,7 +151,7 @@ stages:
 	})
 	n := node(t, play(t, strings.ReplaceAll(plan, "AT", url), w.URL, Env{}), "s")
 	for _, a := range n.Assertions {
-		if a.ID != DefaultErrors && a.Verdict != result.Pass {
+		if a.ID != program.DefaultErrors && a.Verdict != result.Pass {
 			t.Errorf("%s: %s: %s", a.That, a.Verdict, a.Reason)
 		}
 	}
@@ -196,7 +197,7 @@ stages:
 			t.Errorf("%s: the use of the GPU is known: %t", c.name, known)
 		}
 		for _, a := range n.Assertions {
-			if a.ID == DefaultErrors {
+			if a.ID == program.DefaultErrors {
 				continue
 			}
 			if a.Verdict != c.verdict || c.verdict != result.Pass && !strings.Contains(a.Reason, "readings of the metrics endpoint failed, and there is none of the start or the end") {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
@@ -48,7 +49,7 @@ func (m *member) search(ctx context.Context, first *trial) *repeat {
 			return m.given(first, tried, at+": "+p.out.Reason)
 		case o == result.Invalid:
 			return m.given(first, tried, fmt.Sprintf("%s, was no valid measurement in %d tries: the client, not the server, was the limit: %s",
-				at, tries, p.out.Reason))
+				at, program.MaxAttempts, p.out.Reason))
 		}
 		history = append(history, load.Trial{Level: d.Level, Holds: p.holds})
 	}
@@ -56,7 +57,7 @@ func (m *member) search(ctx context.Context, first *trial) *repeat {
 
 // try measures at a level, again while that is not valid: what a busy client measures says nothing of the server.
 func (m *member) try(ctx context.Context, first *trial, level float64, tried *[]*judged) (p *judged) {
-	for range tries {
+	for range program.MaxAttempts {
 		if len(*tried) > 0 {
 			m.number++ // what its group agreed on was about the trial before
 		}
@@ -71,8 +72,8 @@ func (m *member) try(ctx context.Context, first *trial, level float64, tried *[]
 }
 
 // earlier is how many trials of a node came before a repeat: those of the repeats before, which had a trial or more each.
-func (m *member) earlier(n *Node, repeat int) int {
-	if !n.searches() {
+func (m *member) earlier(n *program.Node, repeat int) int {
+	if !n.Searches() {
 		return repeat
 	}
 	count := 0

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -209,7 +210,7 @@ stages:
 	}
 	t.Run("always", func(t *testing.T) {
 		r, find := search(t, busy(1000))
-		if _, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{}); ok || len(find.Trials) != tries || find.Outcome != result.Invalid {
+		if _, ok := find.Metrics[metric.Capacity].Stat(metric.Stat{}); ok || len(find.Trials) != program.MaxAttempts || find.Outcome != result.Invalid {
 			t.Errorf("%s after %d trials", find.Outcome, len(find.Trials))
 		}
 		if r.ExitCode != 5 || !strings.Contains(r.Reason, "trial 3, at 100/s") || !strings.Contains(r.Reason, "the client, not the server") {

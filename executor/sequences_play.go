@@ -7,6 +7,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -14,15 +15,15 @@ import (
 
 // sequenced fills in what sequences mean for the course of a trial.
 func (t *trial) sequenced(c *course) {
-	q := t.node.sequences
+	q := t.node.Sequences
 	if q == nil {
 		return
 	}
-	c.sequences = &drive.Sequences{ArrivalBegins: q.begin}
+	c.sequences = &drive.Sequences{ArrivalBegins: q.Begin}
 	s := t.node.Stage
 	count := func(span scenario.Span) int64 {
 		if span.Passes > 0 {
-			return q.passes(span.Passes, s.Entries(), t.seed()[1])
+			return q.Passes(span.Passes, s.Entries(), t.seed()[1])
 		}
 		return span.Sequences
 	}
@@ -34,18 +35,18 @@ func (t *trial) sequenced(c *course) {
 			c.sequences.LimitCountsSequences, c.limit = true, n
 		}
 	}
-	if t.node.Open && !q.begin {
-		c.sequences.PipelineDepth = t.node.atOnce(c.slots)
+	if t.node.Open && !q.Begin {
+		c.sequences.PipelineDepth = t.node.AtOnce(c.slots)
 		c.slots = q.Live * c.sequences.PipelineDepth
 	}
 }
 
 // stream is the source of a node whose requests form sequences. Its ids are given back when it has been played.
 func (t *trial) stream() *feed.Sequences {
-	q := t.node.sequences
+	q := t.node.Sequences
 	homes, _ := t.course.homes()
 	o := feed.SequenceOptions{
-		Length: q.drawn(), IDs: t.r.ids.of(q), Slots: homes, Seed: t.seed()[1], IDBase: t.idBase(), Budget: t.budget(),
+		Length: q.Drawn(), IDs: t.r.ids.of(q), Slots: homes, Seed: t.seed()[1], IDBase: t.idBase(), Budget: t.budget(),
 	}
 	for i, e := range t.in.entries {
 		d := e.plan.Request.Data
@@ -75,7 +76,7 @@ type ranges struct {
 }
 
 // of is the ids of a stage's range.
-func (r *ranges) of(q *sequencing) *feed.IDs {
+func (r *ranges) of(q *program.Sequencing) *feed.IDs {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := [2]uint64{q.From, q.To}
@@ -100,23 +101,23 @@ func (t *trial) notesOnSequences() {
 }
 
 // sequence is what makes the requests of an entry those of a sequence; nil: they stand alone.
-func (e *entry) sequence(n *Node) *backends.Sequence {
-	if n.sequences == nil {
+func (e *entry) sequence(n *program.Node) *backends.Sequence {
+	if n.Sequences == nil {
 		return nil
 	}
-	return &backends.Sequence{Text: n.sequences.Text || e.sig.Sequence == backends.TextSequences}
+	return &backends.Sequence{Text: n.Sequences.Text || e.sig.Sequence == backends.TextSequences}
 }
 
 // keepsState compares what a model says of itself with what the stage sends: a model that keeps state takes no request that
 // belongs to no sequence.
-func (r *runner) keepsState(n *Node, e *entry) source.Diagnostics {
-	what := source.Diagnostic{Severity: source.Error, Code: codeSequences, Pos: n.Stage.IDPos}
+func (r *runner) keepsState(n *program.Node, e *entry) source.Diagnostics {
+	what := source.Diagnostic{Severity: source.Error, Code: program.CodeSequences, Pos: n.Stage.IDPos}
 	switch {
-	case n.sequences == nil && e.sig.Sequence > backends.NoSequences:
+	case n.Sequences == nil && e.sig.Sequence > backends.NoSequences:
 		what.Summary = fmt.Sprintf("stage %q sends requests that stand alone, and model %q keeps state between those of a sequence", n.Stage.ID, e.sig.Model)
 		what.Detail = "add `sequences: {}`: sequences of 20 requests, or as long as the data's own"
-	case n.sequences != nil && e.sig.Sequence == backends.NoSequences:
-		what.Severity, what.Pos = source.Warning, n.sequences.Pos
+	case n.Sequences != nil && e.sig.Sequence == backends.NoSequences:
+		what.Severity, what.Pos = source.Warning, n.Sequences.Pos
 		what.Summary = fmt.Sprintf("model %q says that it keeps no state between requests: the sequences of stage %q mean nothing to it", e.sig.Model, n.Stage.ID)
 	default:
 		return nil

@@ -342,7 +342,7 @@ func TestStatefulModels(t *testing.T) {
 		"sequence_acc_string}, defaults: {sequences: {}": "",
 	} {
 		p := compile(t, `{version: 1, target: {backend: kserve, url: "URL", model: `+model+`}, stages: [{id: s, load: {concurrency: 1}, for: 2 requests}]}`, s.HTTPURL())
-		r, diags := p.Run(t.Context(), Env{})
+		r, diags := Run(t.Context(), p, Env{})
 		if text := fmt.Sprint(diags); want == "" && (len(diags) > 0 || r.Verdict != "pass") || !strings.Contains(text, want) {
 			t.Errorf("%s: %s, %v", model, r.Verdict, diags)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario/expression"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -48,8 +49,8 @@ func unchanged() func(tally) bool {
 
 // readsServer reports whether an assertion or condition on the node reads what the server counts.
 func (t *trial) readsServer() bool {
-	return slices.ContainsFunc(t.r.program.checksOn(t.node), func(c asking) bool {
-		return slices.ContainsFunc(c.refs, func(r expression.Ref) bool { return r.Leaf.Row.From == metric.Series })
+	return slices.ContainsFunc(t.r.program.ChecksOn(t.node), func(c program.AskedCheck) bool {
+		return slices.ContainsFunc(c.Refs, func(r expression.Ref) bool { return r.Leaf.Row.From == metric.Series })
 	})
 }
 
@@ -64,7 +65,7 @@ func (in *inputs) requestsIn() int {
 // sent in a warm-up, or may still be in the server.
 func (t *trial) counted() int64 {
 	open := t.control.StopAt.Load() != math.MaxInt64 || t.control.InFlight.Load() > 0
-	if open || t.watch.from != beforeClock || t.in.requestsIn() < 0 || t.parts.parts.Holds != nil {
+	if open || t.watch.from != beforeClock || t.in.requestsIn() < 0 || t.parts.Measured.Holds != nil {
 		return -1
 	}
 	all, _ := t.folder.Sofar()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 )
@@ -186,7 +187,7 @@ stages: [{id: s, load: {concurrency: 1}, shared_memory: system, for: 5 requests}
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	_, diags = Compile(plan, all.Kinds())
+	_, diags = program.Compile(plan, all.Kinds())
 	if len(diags) != 1 || diags[0].Code != "no-shared-memory" || diags[0].Pos.Line != 4 {
 		t.Errorf("%v", diags)
 	}
@@ -199,11 +200,11 @@ func TestSharedMistakes(t *testing.T) {
 		"parameters: {binary_data_output: true}": `row 0: parameter binary_data_output cannot be set`,
 		`headers: {Content-Type: text}`:          `row 0: header Content-Type cannot be set`,
 	} {
-		_, diags := compile(t, `
+		_, diags := Run(t.Context(), compile(t, `
 version: 1
 target: {backend: triton, url: URL, model: simple, ready: 0s}
 stages: [{id: s, load: {concurrency: 1}, shared_memory: system, for: 5 requests, `+keys+`}]
-`, s.HTTPURL()).Run(t.Context(), Env{})
+`, s.HTTPURL()), Env{})
 		if len(diags) != 1 || !strings.HasPrefix(diags[0].Summary, `stage "s": the requests cannot be encoded for shared memory: `+want) || diags[0].Pos.Line != 4 {
 			t.Errorf("%s: %v", keys, diags)
 		}
@@ -244,7 +245,7 @@ stages: [{id: s, load: {concurrency: 4}, shared_memory: system, for: 1h, drain: 
 					}
 				}}
 				text := strings.NewReplacer("FILE", file, "DRAIN", "30s").Replace(plan)
-				r, _ := compile(t, text, url).Run(ctx, env)
+				r, _ := Run(ctx, compile(t, text, url), env)
 				if n := node(t, r, "s"); name == "signal" && n.Outcome != result.InterruptedNode {
 					t.Errorf("%s: %s", n.Outcome, n.Reason)
 				}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -111,7 +112,7 @@ func (r *runner) connect(ctx context.Context, t *target) error {
 		r.clean.push("stop the embedded server", func(context.Context) error { return s.Stop() })
 		t.url, t.ended = s.URL, s.Ended
 	}
-	values := TargetOf(t.kind, t.plan)
+	values := program.TargetOf(t.kind, t.plan)
 	values.URL, values.KeepReplies = t.url, r.env.Replies
 	conn, err := t.kind.Open(ctx, values, r.clock)
 	if err != nil {
@@ -129,7 +130,7 @@ func (r *runner) await(ctx context.Context, t *target) error {
 		return nil
 	}
 	model := t.plan.Model
-	if r.program.loads(t.plan, model) {
+	if r.program.Loads(t.plan, model) {
 		model = "" // its stage asks for it
 	}
 	return r.until(ctx, t, "not ready", func(ctx context.Context) error { return prober.Ready(ctx, model) })

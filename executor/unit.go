@@ -7,11 +7,12 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
 // unit plays the members of a unit side by side, then takes over what they found out, in the order of the document.
-func (r *runner) unit(ctx context.Context, u *Unit) {
+func (r *runner) unit(ctx context.Context, u *program.Unit) {
 	g := newGroup(r, u)
 	defer r.collectOften(u)()
 	defer r.awakeTogether(u)()
@@ -49,10 +50,10 @@ type member struct {
 	r       *runner
 	group   *group
 	stage   string
-	plays   []Play
+	plays   []program.Play
 	number  int  // of the play, or of the trial in it, from 0: how often it has begun to measure
 	came    bool // to the group's start
-	repeats map[*Node]*repeats
+	repeats map[*program.Node]*repeats
 	done    []*result.Node // whose last repeat has ended
 
 	failed   string // why the stage counts as failed, beside what its nodes say
@@ -60,8 +61,8 @@ type member struct {
 	internal string // a mistake of this program
 }
 
-func newMember(r *runner, g *group, m *Member) *member {
-	out := &member{r: r, group: g, stage: m.Stage, plays: m.Plays, repeats: make(map[*Node]*repeats)}
+func newMember(r *runner, g *group, m *program.Member) *member {
+	out := &member{r: r, group: g, stage: m.Stage, plays: m.Plays, repeats: make(map[*program.Node]*repeats)}
 	for _, p := range m.Plays {
 		rs := out.repeats[p.Node]
 		if rs == nil {
@@ -91,7 +92,7 @@ func (m *member) play(ctx context.Context) {
 
 // stretch plays what follows each other at one point of the stage. Once `before` has begun, `after` is done whatever
 // happens.
-func (m *member) stretch(ctx context.Context, plays []Play) {
+func (m *member) stretch(ctx context.Context, plays []program.Play) {
 	stage, began := plays[0].Node.Stage, false
 	defer func() {
 		if began {
@@ -110,13 +111,13 @@ func (m *member) stretch(ctx context.Context, plays []Play) {
 }
 
 // due reports whether a play is going to run.
-func (m *member) due(p Play) bool {
+func (m *member) due(p program.Play) bool {
 	why, _ := m.skip(p.Node)
 	return why == "" && !m.repeats[p.Node].complete()
 }
 
 // step runs or skips one repeat of a node; with its last one the node's result is complete.
-func (m *member) step(ctx context.Context, p Play) {
+func (m *member) step(ctx context.Context, p program.Play) {
 	rs := m.repeats[p.Node]
 	if rs.complete() {
 		return // it was skipped with an earlier repeat
@@ -133,7 +134,7 @@ func (m *member) step(ctx context.Context, p Play) {
 }
 
 // guarded plays a repeat. A mistake of this program costs that repeat, not what was measured before.
-func (m *member) guarded(ctx context.Context, p Play) (out *repeat) {
+func (m *member) guarded(ctx context.Context, p program.Play) (out *repeat) {
 	defer m.guard(func() {
 		out = &repeat{out: m.r.blank(p.Node)}
 		out.out.Outcome, out.out.Reason = result.Failed, "internal error: "+m.internal
@@ -152,7 +153,7 @@ func (m *member) guard(then func()) {
 }
 
 // keep judges a node that has ended.
-func (m *member) keep(n *Node, out *result.Node) {
+func (m *member) keep(n *program.Node, out *result.Node) {
 	if in := m.r.inputs[n.Stage]; in != nil { // of a stage with several nodes they belong to the first
 		out.Probes, in.probes = in.probes, 0
 	}

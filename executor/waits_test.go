@@ -123,7 +123,7 @@ func TestSilentServer(t *testing.T) {
 				"stages: [{id: s, load: {concurrency: 1}, for: 3 requests, drain: 1s%s}]\n", strings.ReplaceAll(target, "ADDRESS", address), c.stage)
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, errors.New("the run did not end"))
 			defer cancel()
-			r, diags := compile(t, text, c.scheme+"://"+address).Run(ctx, Env{})
+			r, diags := Run(ctx, compile(t, text, c.scheme+"://"+address), Env{})
 			if ctx.Err() != nil {
 				t.Error(context.Cause(ctx))
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -22,7 +23,7 @@ func TestNobodyWaitsForStatistics(t *testing.T) {
 		var mu sync.Mutex
 		var asked []time.Duration
 		x := &trial{
-			r: &runner{clock: backends.Clock{Origin: began}, program: &Program{}}, node: &Node{Stage: &scenario.Stage{}},
+			r: &runner{clock: backends.Clock{Origin: began}, program: &program.Program{}}, node: &program.Node{Stage: &scenario.Stage{}},
 			in: &inputs{stats: func(_ context.Context, _ []int64) (int64, error) {
 				mu.Lock()
 				asked = append(asked, time.Since(began))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends/all"
 	"github.com/sluice-bench/sluice/backends/builtin"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -89,7 +90,7 @@ func TestAbortOfEveryMetric(t *testing.T) {
 			if diags.HasErrors() {
 				t.Fatal(diags)
 			}
-			_, diags = Compile(plan, all.Kinds())
+			_, diags = program.Compile(plan, all.Kinds())
 			i := slices.IndexFunc(diags, func(d source.Diagnostic) bool { return d.Severity == source.Error })
 			switch {
 			case i < 0 && !row.Later:

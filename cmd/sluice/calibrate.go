@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-bench/sluice/backends/all"
-	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
@@ -175,13 +175,13 @@ func (a *app) playText(text string) (*result.Result, error) {
 	if plan == nil || diags.HasErrors() {
 		return nil, fmt.Errorf("internal error: the calibration's plan is wrong: %s", diags[0].Summary)
 	}
-	program, diags := executor.Compile(plan, all.Kinds())
+	compiled, diags := program.Compile(plan, all.Kinds())
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("internal error: the calibration's plan is wrong: %s", diags[0].Summary)
 	}
 	signals, deaf := listen()
 	defer deaf()
-	r, diags := a.play(program, nil, outputs{}, nil, signals)
+	r, diags := a.play(compiled, nil, outputs{}, nil, signals)
 	switch {
 	case diags.HasErrors():
 		return nil, errors.New("internal error: " + diags[0].Summary)

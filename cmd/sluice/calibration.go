@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario/regular"
 )
 
@@ -78,7 +79,7 @@ func (a *app) calibrationFile() (string, error) {
 }
 
 // machine is what this machine has shown it can drive. nil: nobody has calibrated it.
-func (a *app) machine() *executor.Machine {
+func (a *app) machine() *program.Machine {
 	file, err := a.calibrationFile()
 	if err != nil {
 		return nil
@@ -88,14 +89,14 @@ func (a *app) machine() *executor.Machine {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return &executor.Machine{Other: err.Error()}
+		return &program.Machine{Other: err.Error()}
 	}
 	if why := c.Machine.differs(thisMachine()); why != "" {
-		return &executor.Machine{Other: why}
+		return &program.Machine{Other: why}
 	}
-	m := &executor.Machine{Shown: make(map[string]executor.Shown)}
+	m := &program.Machine{Shown: make(map[string]program.Shown)}
 	for name, t := range c.Transports {
-		m.Shown[name] = executor.Shown{Rate: t.Rate, Slots: t.Slots, Highest: t.Highest}
+		m.Shown[name] = program.Shown{Rate: t.Rate, Slots: t.Slots, Highest: t.Highest}
 	}
 	return m
 }

@@ -164,8 +164,8 @@ func TestCalibrationPlans(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			program, diags := bench("").load(file, overrides{})
-			if program == nil || len(diags) > 0 {
+			compiled, diags := bench("").load(file, overrides{})
+			if compiled == nil || len(diags) > 0 {
 				t.Errorf("%s\n%v", text, diags)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
-	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario/convert"
 )
 
@@ -18,16 +18,16 @@ func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, 
 	if first.Plan == "" {
 		return nil, nil
 	}
-	program, _ := a.load(convertedPlan, overrides{text: map[string][]byte{convertedPlan: []byte(first.Plan)}})
-	if program == nil {
+	compiled, _ := a.load(convertedPlan, overrides{text: map[string][]byte{convertedPlan: []byte(first.Plan)}})
+	if compiled == nil {
 		return nil, nil
 	}
-	t := program.Plan.Targets[0]
+	t := compiled.Plan.Targets[0]
 	kind := kindOf(t.Backend)
 	if kind == nil || kind.Open == nil || t.Model == "" || strings.HasPrefix(t.URL, "builtin://") {
 		return nil, nil
 	}
-	target := executor.TargetOf(kind, t)
+	target := program.TargetOf(kind, t)
 	sig, err := ask(ctx, kind, target)
 	if err != nil {
 		return nil, err

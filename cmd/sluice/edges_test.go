@@ -51,11 +51,11 @@ backends/wire/protow -> backends
 backends/wire/shm ->
 backends/wire/sse -> backends/wire/buffer
 cmd/sluice -> backends backends/all backends/builtin backends/tensor executor executor/artifact
-	executor/result executor/stats executor/verdict scenario scenario/convert scenario/expression
-	scenario/metric scenario/regular scenario/source schema
-executor -> backends executor/drive executor/feed executor/graph executor/load executor/measure
-	executor/observe executor/result executor/stats executor/verdict scenario scenario/expression
-	scenario/metric scenario/regular scenario/source
+	executor/program executor/result executor/stats executor/verdict scenario scenario/convert
+	scenario/expression scenario/metric scenario/regular scenario/source schema
+executor -> backends executor/drive executor/feed executor/load executor/measure executor/observe
+	executor/program executor/result executor/stats executor/verdict scenario scenario/expression
+	scenario/metric scenario/source
 executor/artifact -> backends backends/tensor executor/result scenario/metric
 executor/drive -> backends executor/feed executor/load
 executor/feed -> backends backends/tensor scenario scenario/regular scenario/source
@@ -63,6 +63,9 @@ executor/graph ->
 executor/load ->
 executor/measure -> backends executor/stats scenario/metric
 executor/observe -> backends backends/wire/netlane scenario/metric
+executor/program -> backends executor/feed executor/graph executor/load executor/measure
+	executor/observe executor/result executor/verdict scenario scenario/expression scenario/metric
+	scenario/regular scenario/source
 executor/result -> executor/stats scenario/expression scenario/metric
 executor/stats ->
 executor/verdict -> executor/result executor/stats scenario scenario/expression scenario/metric

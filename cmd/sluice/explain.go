@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-bench/sluice/backends/all"
-	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
@@ -65,7 +65,7 @@ func metrics() []*metric.Row {
 	var rows []*metric.Row
 	seen := make(map[string]bool)
 	for _, k := range all.Kinds() {
-		c, err := executor.Catalogue(k)
+		c, err := program.Catalogue(k)
 		if err != nil {
 			continue // a test compiles every kind's catalogue
 		}

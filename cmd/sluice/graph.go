@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -33,12 +33,12 @@ func (a *app) graph() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			program, diags := a.load(args[0], o)
+			compiled, diags := a.load(args[0], o)
 			a.diagnose(diags, o.Source)
-			if program == nil {
+			if compiled == nil {
 				return exitError{verdict.CodePlan}
 			}
-			return a.drawGraph(program, format)
+			return a.drawGraph(compiled, format)
 		},
 	}
 	o.flags(c, a.env)
@@ -48,7 +48,7 @@ func (a *app) graph() *cobra.Command {
 	return c
 }
 
-func (a *app) drawGraph(p *executor.Program, format string) error {
+func (a *app) drawGraph(p *program.Program, format string) error {
 	switch format {
 	case "mermaid":
 		fmt.Fprint(a.out, p.Graph.Mermaid())

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends/all"
-	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
 )
@@ -73,7 +73,7 @@ func TestGraphFormats(t *testing.T) {
 func TestGraphJSON(t *testing.T) {
 	d := json.NewDecoder(strings.NewReader(graphOf(t, absolute(t, "testdata/graph/rich.yaml"), "json")))
 	d.DisallowUnknownFields()
-	var got executor.Description
+	var got program.Description
 	if err := d.Decode(&got); err != nil {
 		t.Fatal(err)
 	}
@@ -98,19 +98,19 @@ func TestGraphOfExamples(t *testing.T) {
 			if read == nil {
 				t.Fatal(diags)
 			}
-			program, diags := executor.Compile(read, all.Kinds())
+			compiled, diags := program.Compile(read, all.Kinds())
 			if diags.HasErrors() {
 				t.Fatal(diags)
 			}
-			golden(t, want, graphText(program.Describe()))
+			golden(t, want, graphText(compiled.Describe()))
 			for _, verb := range []string{"validate", "graph", "run"} {
-				if len(program.Later) == 0 && verb == "run" {
+				if len(compiled.Later) == 0 && verb == "run" {
 					continue // it would be sent
 				}
 				var out, errs bytes.Buffer
 				a := &app{out: &checked{w: &out}, err: &errs, env: func(string) (string, bool) { return "", false }}
 				code := Main([]string{verb, filepath.Base(plan)}, a)
-				if wants := len(program.Later) > 0; wants != (code == verdict.CodePlan) || wants != strings.Contains(errs.String(), "yet\n") {
+				if wants := len(compiled.Later) > 0; wants != (code == verdict.CodePlan) || wants != strings.Contains(errs.String(), "yet\n") {
 					t.Errorf("%s: exit code %d\n%s", verb, code, errs.String())
 				}
 			}

@@ -5,12 +5,12 @@ import (
 	"math"
 	"strings"
 
-	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
 // graphText is the graph for people: what runs, in order, and whether it can prove what is asserted.
-func graphText(d executor.Description) string {
+func graphText(d program.Description) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %s", d.Plan, plural(len(d.Nodes), "node"), lasts(d.Shortest, d.Longest))
 	if d.InFlight != nil {
@@ -34,8 +34,8 @@ func graphText(d executor.Description) string {
 }
 
 // firsts are the units by their first node.
-func firsts(d executor.Description) map[string]*executor.UnitDescription {
-	units := make(map[string]*executor.UnitDescription)
+func firsts(d program.Description) map[string]*program.UnitDescription {
+	units := make(map[string]*program.UnitDescription)
 	for i := range d.Units {
 		for _, n := range d.Nodes {
 			if n.Stage == d.Units[i].Stages[0] {
@@ -48,7 +48,7 @@ func firsts(d executor.Description) map[string]*executor.UnitDescription {
 }
 
 // unitText says what is special about what runs at one time: a group, or the order of repeats.
-func unitText(b *strings.Builder, u *executor.UnitDescription) {
+func unitText(b *strings.Builder, u *program.UnitDescription) {
 	if len(u.Stages) > 1 {
 		fmt.Fprintf(b, "\n    together: %s, %s\n", strings.Join(u.Stages, ", "), lasts(u.Shortest, u.Longest))
 	}
@@ -58,7 +58,7 @@ func unitText(b *strings.Builder, u *executor.UnitDescription) {
 }
 
 // repeats shows the order of the first two repeats, which all others repeat.
-func repeats(u *executor.UnitDescription) string {
+func repeats(u *program.UnitDescription) string {
 	const most = 8 // nodes that a line has room for
 	if len(u.Repeats[0]) == 1 {
 		return fmt.Sprintf("%d of %s", len(u.Repeats), u.Repeats[0][0])
@@ -80,7 +80,7 @@ func repeats(u *executor.UnitDescription) string {
 	return strings.Join(parts, "; ")
 }
 
-func nodeText(b *strings.Builder, n executor.NodeDescription) {
+func nodeText(b *strings.Builder, n program.NodeDescription) {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(b, "    %-7s %s\n", name, fmt.Sprintf(format, args...))
 	}
@@ -106,7 +106,7 @@ func nodeText(b *strings.Builder, n executor.NodeDescription) {
 }
 
 // plans is how many requests a node sends, and how long it takes.
-func plans(n executor.NodeDescription) string {
+func plans(n program.NodeDescription) string {
 	text, again := "as many requests as the server answers", ""
 	switch n.Decides {
 	case "result":
@@ -154,7 +154,7 @@ func plans(n executor.NodeDescription) string {
 
 // checkTable lists assertions, with the samples that they need and that are planned beside them. Long expressions do not
 // push the others out.
-func checkTable(b *strings.Builder, list []executor.CheckText) {
+func checkTable(b *strings.Builder, list []program.CheckText) {
 	const widest = 60
 	width := 0
 	for _, c := range list {
@@ -168,13 +168,13 @@ func checkTable(b *strings.Builder, list []executor.CheckText) {
 }
 
 // asked is an assertion in the words of results.
-func asked(c executor.CheckText) string {
+func asked(c program.CheckText) string {
 	a := result.Assertion{That: c.That, Confidence: c.Confidence, Every: c.Every, Allow: c.Allow, Within: c.Within}
 	return a.Asked()
 }
 
 // need is how many samples an assertion needs, and has where that is not enough.
-func need(c executor.CheckText) string {
+func need(c program.CheckText) string {
 	text := "needs " + plural(int(max(c.Needed, 1)), "sample")
 	switch {
 	case c.Planned == nil:

@@ -110,14 +110,14 @@ func TestGuideShowsPlans(t *testing.T) {
 func compiles(t *testing.T, file string) {
 	t.Helper()
 	a := &app{env: func(string) (string, bool) { return "", false }}
-	program, diags := a.load(file, overrides{})
+	compiled, diags := a.load(file, overrides{})
 	for _, d := range diags {
 		if strings.Contains(d.Detail, "assertions with `baseline` will be skipped") {
 			continue
 		}
 		t.Errorf("%s: %s %s", d.Pos, d.Summary, d.Detail)
 	}
-	if program == nil {
+	if compiled == nil {
 		t.FailNow()
 	}
 }

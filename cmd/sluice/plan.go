@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-bench/sluice/backends/all"
-	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -82,25 +82,25 @@ func (a *app) takeInput(args []string, o *overrides) ([]string, error) {
 
 // load reads and compiles a plan. What this version cannot run is a mistake. Warnings are in the diagnostics too; with
 // errors the program is nil.
-func (a *app) load(file string, o overrides) (*executor.Program, source.Diagnostics) {
+func (a *app) load(file string, o overrides) (*program.Program, source.Diagnostics) {
 	o.Env = a.env
 	plan, diags := o.read(file)
 	if plan == nil || diags.HasErrors() {
 		return nil, diags
 	}
 	if o.only != nil {
-		if err := executor.Only(plan, all.Kinds(), o.only); err != nil {
+		if err := program.Only(plan, all.Kinds(), o.only); err != nil {
 			return nil, append(diags, source.Diagnostic{Severity: source.Error, Code: "unknown-name", Summary: "--only: " + err.Error(), Pos: source.Pos{File: "--only", Line: 1, Column: 1}})
 		}
 	}
-	program, more := executor.Compile(plan, all.Kinds())
-	diags = append(diags, append(more, program.Later...)...)
+	compiled, more := program.Compile(plan, all.Kinds())
+	diags = append(diags, append(more, compiled.Later...)...)
 	if !diags.HasErrors() {
-		diags = append(diags, a.machine().Exceeded(program)...)
+		diags = append(diags, a.machine().Exceeded(compiled)...)
 	}
 	diags = plan.Conceal(diags, o.Source).Sorted()
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	return program, diags
+	return compiled, diags
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -41,7 +42,7 @@ const redraw = 200 * time.Millisecond
 // silent, and people too.
 const noteEvery = 30 * time.Second
 
-func (a *app) progress(p *executor.Program, quiet bool) *view {
+func (a *app) progress(p *program.Program, quiet bool) *view {
 	v := &view{
 		w: a.err, live: a.terminal && !quiet, quiet: quiet, columns: columnsOf(a.err), now: time.Now, mask: p.Plan.Mask,
 		position: make(map[string]int), started: make(map[string]string), noted: make(map[string]time.Time), total: len(p.Nodes),

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluice-bench/sluice/executor"
 	"github.com/sluice-bench/sluice/executor/artifact"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
@@ -90,13 +91,13 @@ func (f outputs) check() error {
 }
 
 func (a *app) runPlan(file string, ov overrides, f outputs) error {
-	program, diags := a.load(file, ov)
+	compiled, diags := a.load(file, ov)
 	a.diagnose(diags, ov.Source)
-	if program == nil {
+	if compiled == nil {
 		a.kept(f.dir)
 		return exitError{verdict.CodePlan}
 	}
-	plan := program.Plan
+	plan := compiled.Plan
 	if f.dir == "" {
 		f.dir = outputDir(plan, time.Now())
 	}
@@ -104,7 +105,7 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 		f.formats = plan.Output.Formats
 	}
 	o := artifact.Options{
-		Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: samplesOf(plan, f), Mixed: mixed(program),
+		Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: samplesOf(plan, f), Mixed: mixed(compiled),
 		Fail: func(r *result.Result, err error) { verdict.Unwritten(r, plan.Mask(err.Error())) },
 	}
 	folder, err := artifact.Open(f.dir, o)
@@ -114,7 +115,7 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	}
 	defer folder.Close()
 	signals, _ := listen() // until the process ends: none may take the artifacts or the exit code away
-	r, diags := a.play(program, folder, f, o.Samples, signals)
+	r, diags := a.play(compiled, folder, f, o.Samples, signals)
 	written := make(chan struct{})
 	defer close(written)
 	go func() {
@@ -158,11 +159,11 @@ func outputDir(p *scenario.Plan, now time.Time) string {
 }
 
 // play runs the program. The first signal asks it to end in order, a second one cuts everything off.
-func (a *app) play(program *executor.Program, folder *artifact.Folder, f outputs, samples *artifact.Samples, signals <-chan os.Signal) (*result.Result, source.Diagnostics) {
+func (a *app) play(compiled *program.Program, folder *artifact.Folder, f outputs, samples *artifact.Samples, signals <-chan os.Signal) (*result.Result, source.Diagnostics) {
 	ctx, cancel := context.WithCancel(context.Background())
 	interrupt, finished := make(chan int, 1), make(chan struct{})
 	waited := make(chan struct{})
-	view := a.progress(program, f.quiet)
+	view := a.progress(compiled, f.quiet)
 	go func() {
 		defer close(waited)
 		for n := 0; ; n++ {
@@ -188,7 +189,7 @@ func (a *app) play(program *executor.Program, folder *artifact.Folder, f outputs
 	if samples != nil {
 		env.Record, env.Replies = recordInto(samples), samples.Replies()
 	}
-	r, diags := program.Run(ctx, env)
+	r, diags := executor.Run(ctx, compiled, env)
 	if samples != nil {
 		samples.Close()
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-bench/sluice/executor"
 	"github.com/sluice-bench/sluice/executor/artifact"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario"
 )
@@ -27,8 +28,8 @@ func samplesOf(plan *scenario.Plan, f outputs) *artifact.Samples {
 }
 
 // mixed reports whether the plan has closed and open loops.
-func mixed(p *executor.Program) bool {
-	return slices.ContainsFunc(p.Nodes, func(n *executor.Node) bool { return n.Open != p.Nodes[0].Open })
+func mixed(p *program.Program) bool {
+	return slices.ContainsFunc(p.Nodes, func(n *program.Node) bool { return n.Open != p.Nodes[0].Open })
 }
 
 // kept says that dir still has the result of an earlier run, if it does: a script that reads it must not take it for this

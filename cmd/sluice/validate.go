@@ -56,11 +56,11 @@ func (a *app) validatePlans(files []string, o overrides, asJSON bool, explain st
 	var everything source.Diagnostics
 	var values []planValue
 	for _, file := range files {
-		program, diags := a.load(file, o)
+		compiled, diags := a.load(file, o)
 		everything = append(everything, diags...)
 		var here []planValue
-		if program != nil && explain != "" {
-			here = valuesOf(program.Plan, explain)
+		if compiled != nil && explain != "" {
+			here = valuesOf(compiled.Plan, explain)
 			values = append(values, here...)
 			if len(here) == 0 {
 				return fmt.Errorf("%s has no value at %q: leave out the path for all of them", file, explain)
@@ -70,8 +70,8 @@ func (a *app) validatePlans(files []string, o overrides, asJSON bool, explain st
 			continue
 		}
 		a.diagnose(diags, o.Source)
-		if program != nil {
-			if err := a.print(fmt.Sprintf("%s: valid, %s\n", file, plural(len(program.Nodes), "node")) + valueTable(here)); err != nil {
+		if compiled != nil {
+			if err := a.print(fmt.Sprintf("%s: valid, %s\n", file, plural(len(compiled.Nodes), "node")) + valueTable(here)); err != nil {
 				return err
 			}
 		}

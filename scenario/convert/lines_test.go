@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluice-bench/sluice/backends/all"
-	"github.com/sluice-bench/sluice/executor"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/convert"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -124,7 +124,7 @@ func valid(t *testing.T, text string) {
 	t.Helper()
 	plan, diags := scenario.Parse("plan.yaml", []byte(text), scenario.Overrides{})
 	if plan != nil && !diags.HasErrors() {
-		_, more := executor.Compile(plan, all.Kinds())
+		_, more := program.Compile(plan, all.Kinds())
 		diags = append(diags, more...)
 	}
 	for _, d := range diags {

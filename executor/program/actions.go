@@ -1,0 +1,68 @@
+package program
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// actions refuses what no target of a stage can do before or after it.
+func (b *build) actions() {
+	for _, s := range b.program.Plan.Stages {
+		t := s.Request.Target
+		for _, a := range slices.Concat(s.Before, s.After) {
+			if a.Call != nil && t != nil && (t.GRPC() || t.URL == "") {
+				b.fail(a.Pos, codeScheme, "a call goes over HTTP, and the URL of target %q is %s", t.Name, cmp.Or(t.URL, "missing")).
+					Detail = "give the stage a target with an http URL, or make the call outside of the plan"
+			}
+		}
+	}
+}
+
+// modelControl refuses what no target of a stage can do before or after it.
+func (b *build) modelControl(n *Node) {
+	for _, a := range models(n.Stage) {
+		for _, k := range n.entries {
+			if k != nil && !k.abilities.Has(backends.ModelControl) {
+				b.fail(a.Pos, codeAction, "backend %s cannot load and unload models for this target", k.kind.Name)
+			}
+		}
+	}
+}
+
+// laterActions gathers what a backend can do before and after a stage, though not yet here.
+func (b *build) laterActions(n *Node) {
+	for _, a := range models(n.Stage) {
+		for _, k := range n.entries {
+			if k != nil && k.abilities.Has(backends.ModelControl) && k.kind.Later.Has(backends.ModelControl) {
+				b.notYet(a.Pos, fmt.Sprintf("backend %s does not load and unload models yet", k.kind.Name))
+			}
+		}
+	}
+}
+
+// models are the actions of a stage that load and unload models.
+func models(s *scenario.Stage) []scenario.Action {
+	return slices.DeleteFunc(slices.Concat(s.Before, s.After), func(a scenario.Action) bool {
+		return a.LoadModel == "" && a.UnloadModel == ""
+	})
+}
+
+// Loads reports whether some stage loads a model on a target before it starts: until then its inputs are unknown.
+func (p *Program) Loads(t *scenario.Target, model string) bool {
+	return model != "" && slices.ContainsFunc(p.Plan.Stages, func(s *scenario.Stage) bool {
+		return s.Request.Target == t && slices.ContainsFunc(s.Before, func(a scenario.Action) bool { return a.LoadModel == model })
+	})
+}
+
+// Postponed reports whether a stage's requests can only be made when its turn comes, as it or a stage before it loads the
+// model.
+func (p *Program) Postponed(s *scenario.Stage) bool {
+	return slices.ContainsFunc(s.Entries(), func(e scenario.Entry) bool {
+		t := e.Request.Target
+		return t != nil && p.Loads(t, cmp.Or(e.Request.Model, t.Model))
+	})
+}

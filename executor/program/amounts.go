@@ -1,0 +1,124 @@
+package program
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// The bounds of a load that comes from a result: those of one that is written.
+const (
+	mostSlots = 65536 // requests in flight
+	mostRate  = 1e7   // requests a second
+)
+
+// amount is a compiled value of a load that comes from earlier results.
+type amount struct {
+	program *expression.Program
+	open    bool // a rate; else requests in flight
+}
+
+// derived is an earlier node that a load is taken from, what of the load, and where that stands.
+type derived struct {
+	from *Node
+	what string
+	pos  source.Pos
+}
+
+// deriveAmounts compiles every value of a load that comes from earlier results. Which stages these are decides about the
+// order, so that any other stage may be named; a circle is found there.
+func (b *build) deriveAmounts() {
+	for _, n := range b.program.Nodes {
+		if n.Catalogue == nil {
+			continue
+		}
+		for _, l := range amountsOf(n.Stage, n.Level) {
+			b.derive(n, l)
+		}
+	}
+}
+
+// amountsOf are the values of a node's load that are written as expressions.
+func amountsOf(s *scenario.Stage, level scenario.Level) []scenario.Level {
+	all := []scenario.Level{level}
+	switch q := quantity(s).(type) {
+	case scenario.Ramp:
+		for _, step := range q.Steps {
+			all = append(all, step.To)
+		}
+	case scenario.Search:
+		all = append(all, q.From, q.To)
+	}
+	return slices.DeleteFunc(all, func(l scenario.Level) bool { return l.Expr == nil })
+}
+
+func (b *build) derive(n *Node, l scenario.Level) {
+	s := &scope{build: b, node: n, early: true}
+	p, diags := expression.CompileQuantity(*l.Expr, s)
+	b.add(diags)
+	if p == nil {
+		return
+	}
+	want, like := metric.Count, "a count"
+	if n.Open {
+		want, like = metric.Rate, "a rate"
+	}
+	if _, dim := p.Quantity(nothing{}); dim != want && (n.Open || dim != metric.Number) {
+		b.fail(l.Expr.Pos, codeAmount, "this load is %s, and ${%s} is not", like, l.Expr.Text).
+			Detail = fmt.Sprintf("write an expression that gives %s, such as 0.8 * stage(\"find\").capacity of a search for one", like)
+		return
+	}
+	if n.amounts == nil {
+		n.amounts = make(map[*source.Text]*amount)
+	}
+	n.amounts[l.Expr] = &amount{program: p, open: n.Open}
+	what := "its concurrency"
+	if n.Open {
+		what = "its rate"
+	}
+	for i, r := range p.Refs {
+		from, err := s.named(r.Node)
+		if err != nil {
+			continue
+		}
+		p.Refs[i].Node = from.ID
+		if !slices.ContainsFunc(n.takes, func(d derived) bool { return d.from == from }) {
+			n.takes = append(n.takes, derived{from: from, what: what, pos: l.Expr.Pos})
+		}
+	}
+}
+
+// nothing is what is known before anything has run.
+type nothing struct{}
+
+func (nothing) Quantity(expression.Ref) expression.Quantity { return expression.Quantity{} }
+
+// Amount is the value of one of the node's levels, ramp steps or search bounds when it starts: as written, or computed
+// from what earlier nodes gave. why says why there is none; then the node cannot run.
+func (n *Node) Amount(l scenario.Level, v expression.Values) (value float64, why string) {
+	if l.Expr == nil {
+		return l.Value, ""
+	}
+	a := n.amounts[l.Expr]
+	if a == nil {
+		return 0, fmt.Sprintf("${%s} was not understood", l.Expr.Text)
+	}
+	q, _ := a.program.Quantity(v)
+	switch {
+	case !q.Known:
+		return 0, fmt.Sprintf("${%s} has no value: %s", l.Expr.Text, q.Why)
+	case a.open && !(q.V > 0 && q.V <= mostRate):
+		return 0, fmt.Sprintf("${%s} is %.6g/s here; a rate is above 0 and at most %.0f/s", l.Expr.Text, q.V, mostRate)
+	case a.open:
+		return q.V, ""
+	}
+	if value = math.Round(q.V); !(value >= 1 && value <= mostSlots) {
+		return 0, fmt.Sprintf("${%s} is %.6g here; requests in flight are from 1 to %d", l.Expr.Text, q.V, mostSlots)
+	}
+	return value, ""
+}

@@ -1,0 +1,239 @@
+package program
+
+import "github.com/sluice-bench/sluice/scenario"
+
+// Description is a program as plain data, for `graph --format json` and its text. Times in seconds, null: no bound.
+type Description struct {
+	Plan        string            `json:"plan"`
+	Fingerprint string            `json:"fingerprint"`
+	Seed        uint64            `json:"seed"`
+	Shortest    float64           `json:"shortest"`
+	Longest     *float64          `json:"longest"`
+	InFlight    *int              `json:"in_flight"` // null: an earlier result decides
+	Units       []UnitDescription `json:"units"`     // what runs one after the other
+	Nodes       []NodeDescription `json:"nodes"`
+	Assertions  []CheckText       `json:"assertions"`
+}
+
+// UnitDescription is what runs at one time.
+type UnitDescription struct {
+	Stages   []string   `json:"stages"`
+	Repeats  [][]string `json:"repeats,omitempty"` // the nodes of each repeat in their order, where there is more than one repeat
+	Shortest float64    `json:"shortest"`
+	Longest  *float64   `json:"longest"`
+}
+
+// NodeDescription is one node of a Description: its numbers are those of one repeat.
+type NodeDescription struct {
+	ID          string            `json:"id"`
+	Stage       string            `json:"stage"`
+	Point       map[string]string `json:"point,omitempty"`
+	Targets     []string          `json:"targets"`
+	Load        string            `json:"load"`
+	From        string            `json:"from_result,omitempty"` // the formula of a load that comes from an earlier result
+	After       []EdgeText        `json:"after"`
+	Warmup      string            `json:"warmup,omitempty"`
+	Delay       float64           `json:"delay,omitempty"`
+	MaxDuration float64           `json:"max_duration,omitempty"`
+	Repeats     int               `json:"repeats"`
+	Requests    *float64          `json:"requests"` // in hold; null: not known
+	RequestsSD  float64           `json:"requests_sd"`
+	Sequences   *float64          `json:"sequences,omitempty"`  // that the requests form, on average; absent: none, or not known
+	Decides     string            `json:"decided_by,omitempty"` // what requests depend on where they are null: server, result, data, group
+	Outside     *float64          `json:"requests_outside"`     // in warm-up and between holds
+	Trials      []int             `json:"trials,omitempty"`     // of a search: at least and at most
+	Shortest    float64           `json:"shortest"`
+	Longest     *float64          `json:"longest"`
+	InFlight    *int              `json:"in_flight"`
+	While       []string          `json:"while,omitempty"`
+	Goodput     []string          `json:"goodput,omitempty"`
+	Assertions  []CheckText       `json:"assertions"`
+}
+
+// EdgeText is whom a node waits for, and why. Without When it is where a number is taken from.
+type EdgeText struct {
+	Node   string `json:"node"`
+	When   string `json:"when,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// CheckText is an assertion, the samples that it needs and the requests that are planned for what it looks at.
+type CheckText struct {
+	ID        string   `json:"id"`
+	That      string   `json:"that"`
+	At        string   `json:"at"`
+	Needed    int64    `json:"needed"`
+	Planned   *float64 `json:"planned"` // null: depends on the server
+	PlannedSD float64  `json:"planned_sd"`
+
+	// How it is judged, as in result.Assertion.
+	Confidence float64 `json:"confidence,omitempty"`
+	Every      float64 `json:"every,omitempty"` // s
+	Allow      float64 `json:"allow,omitempty"`
+	Within     float64 `json:"within,omitempty"` // s
+}
+
+// Describe gives the program as plain data.
+func (p *Program) Describe() Description {
+	d := Description{
+		Plan: p.Plan.Name, Fingerprint: p.Plan.Fingerprint, Seed: p.Plan.Seed,
+		Units: []UnitDescription{}, Nodes: []NodeDescription{}, Assertions: texts(p.Assert),
+	}
+	total, peak := exactly(0), 0
+	for _, u := range p.Units {
+		took, open := unitBounds(u)
+		total = total.plus(took)
+		if peak >= 0 {
+			if peak = max(peak, open); open < 0 {
+				peak = -1
+			}
+		}
+		d.Units = append(d.Units, describeUnit(u, took))
+	}
+	if most := p.Plan.MaxDuration.Seconds(); most > 0 {
+		total.least = min(total.least, most)
+		if total.most < 0 || total.most > most {
+			total.most = most
+		}
+	}
+	d.Shortest, d.Longest, d.InFlight = total.least, bound(total.most), known(peak)
+	for _, n := range p.Nodes {
+		d.Nodes = append(d.Nodes, p.describe(n))
+	}
+	return d
+}
+
+// unitBounds is how long a unit takes and how many requests are open in it, at most; -1: not known.
+func unitBounds(u *Unit) (took bounds, peak int) {
+	for i, m := range u.Members {
+		length, open := exactly(0), 0
+		for _, play := range m.Plays {
+			n := play.Node
+			one := bounds{n.Planned.Shortest, n.Planned.Longest}
+			if n.Stage.When == "failure" || !n.First() && n.Planned.climbs {
+				one.least = 0 // a good run, or one whose first level is too much, skips it
+			}
+			length = length.plus(one)
+			if open >= 0 {
+				if open = max(open, n.Planned.InFlight); n.Planned.InFlight < 0 {
+					open = -1
+				}
+			}
+		}
+		if delay := m.Plays[0].Node.Stage.Delay.Seconds(); delay > 0 {
+			length = length.plus(exactly(delay))
+		}
+		if took.least = max(took.least, length.least); i == 0 || took.most >= 0 {
+			if took.most = max(took.most, length.most); length.most < 0 && !waits(m) {
+				took.most = -1
+			}
+		}
+		if peak >= 0 {
+			if peak += open; open < 0 {
+				peak = -1
+			}
+		}
+	}
+	return took, peak
+}
+
+// waits reports whether a member lasts as long as the others, which then bound it.
+func waits(m *Member) bool {
+	_, is := m.Plays[0].Node.Stage.Extent.(scenario.UntilOthers)
+	return is
+}
+
+func describeUnit(u *Unit, took bounds) UnitDescription {
+	d := UnitDescription{Shortest: took.least, Longest: bound(took.most)}
+	for _, m := range u.Members {
+		d.Stages = append(d.Stages, m.Stage)
+		if m.Plays[len(m.Plays)-1].Repeat == 0 || len(u.Members) > 1 {
+			continue
+		}
+		for _, play := range m.Plays {
+			if play.Repeat == len(d.Repeats) {
+				d.Repeats = append(d.Repeats, nil)
+			}
+			d.Repeats[play.Repeat] = append(d.Repeats[play.Repeat], play.Node.ID)
+		}
+	}
+	return d
+}
+
+func bound(v float64) *float64 {
+	if v < 0 {
+		return nil
+	}
+	return &v
+}
+
+func positive(v float64) *float64 {
+	if v <= 0 {
+		return nil
+	}
+	return &v
+}
+
+func known(n int) *int {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+func (p *Program) describe(n *Node) NodeDescription {
+	s, plan := n.Stage, n.Planned
+	d := NodeDescription{
+		ID: n.ID, Stage: s.ID, Targets: n.TargetNames(), Load: n.label(), From: plan.Formula, After: []EdgeText{},
+		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Repeats: plan.Repeats,
+		Sequences: positive(plan.Sequences), Requests: bound(plan.Requests), RequestsSD: plan.SD, Decides: plan.Decides, Outside: bound(plan.Outside),
+		Shortest: plan.Shortest, Longest: bound(plan.Longest), InFlight: known(plan.InFlight), Assertions: texts(n.Checks),
+	}
+	if !s.Warmup.IsZero() {
+		d.Warmup = spanText(s.Warmup)
+	}
+	if plan.MostTrials > 0 {
+		d.Trials = []int{plan.Trials, plan.MostTrials}
+	}
+	for _, axis := range n.Point {
+		if d.Point == nil {
+			d.Point = make(map[string]string)
+		}
+		d.Point[axis.Key] = axis.Value
+	}
+	for _, e := range p.Graph.Into(n.ID) {
+		d.After = append(d.After, EdgeText{Node: e.From, When: e.When, Reason: e.Reason})
+	}
+	for _, c := range n.While {
+		d.While = append(d.While, c.Assertion.That.Text)
+	}
+	for _, b := range s.Goodput {
+		d.Goodput = append(d.Goodput, b.Metric.Text+" "+b.Limit.Text)
+	}
+	return d
+}
+
+// TargetNames are the targets of a node's entries, each once.
+func (n *Node) TargetNames() []string {
+	var names []string
+	seen := make(map[string]bool)
+	for _, e := range n.Stage.Entries() {
+		if name := e.Request.Target.Name; !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func texts(checks []Check) []CheckText {
+	list := []CheckText{}
+	for _, c := range checks {
+		list = append(list, CheckText{
+			ID: c.Assertion.ID, That: c.Assertion.That.Text, At: c.Assertion.That.Pos.String(), Needed: c.Needed,
+			Planned: bound(c.Planned), PlannedSD: c.SD, Confidence: c.Assertion.Confidence,
+			Every: c.Assertion.Every.Seconds(), Allow: c.Assertion.Allow, Within: c.Assertion.Within.Seconds(),
+		})
+	}
+	return list
+}

@@ -1,0 +1,214 @@
+package program
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// DefaultErrors is the id of the built-in errors rule: no plan passes with failures that it did not allow. What a node's
+// gates and its `while` limit decides what the rule still asks:
+//
+//	nothing                                 errors.count == 0
+//	all errors: count, ratio                nothing
+//	errors of a class, a phase, an entry    errors.count <= the sum of those counts: no failure beside them
+//
+// A condition limits the errors that it names if it is false when every request fails with one of them: errors.count >= 0
+// limits none. `errors.ratio <= 100%` limits none either, and is how a plan allows any share. Assertions of severity warn
+// limit nothing, nor does one that compares with a baseline that is not there and is skipped for it.
+const DefaultErrors = "default-errors"
+
+// errorsRules adds the rule to each node where it asks something. It reads how many requests are planned.
+func (b *build) errorsRules() {
+	for _, n := range b.program.Nodes {
+		if n.scope != nil {
+			b.errorsRule(n)
+		}
+	}
+}
+
+func (b *build) errorsRule(n *Node) {
+	parts, all := b.limitedErrors(n)
+	if all {
+		return
+	}
+	a := scenario.Assertion{
+		ID: DefaultErrors, Severity: result.Gate, OnNoData: "inconclusive", Use: n.Stage.IDPos,
+		Description: "built in, because no gate here says how many errors are allowed: write one, such as errors.ratio < 0.1%",
+		That:        source.Text{Text: metric.ErrorsCount + " == 0", Pos: n.Stage.IDPos},
+	}
+	if len(parts) > 0 {
+		a.Description = "built in, because the gates here limit some errors and not all: write one such as errors.ratio < 0.1% besides"
+		a.That.Text = metric.ErrorsCount + " <= " + strings.Join(parts, " + ")
+	}
+	n.Checks = append(n.Checks, b.check(a, n.scope))
+	for _, c := range n.gates() {
+		b.limitsNoErrors(n, c)
+	}
+}
+
+// gates are the conditions that decide about a node: assertions that gate, and its `while`.
+func (n *Node) gates() []Check {
+	return slices.DeleteFunc(slices.Concat(n.Checks, n.While), func(c Check) bool {
+		return c.Program == nil || c.Assertion.Severity == result.Warn || c.Assertion.ID == DefaultErrors
+	})
+}
+
+// limitedErrors lists the counts of the errors that a node's gates limit; all: they limit every error.
+func (b *build) limitedErrors(n *Node) (parts []string, all bool) {
+	for _, c := range n.gates() {
+		if b.program.Unmatched(c, n.ID) != "" {
+			continue
+		}
+		for _, part := range c.limits(n) {
+			if part == metric.ErrorsCount {
+				return nil, true
+			}
+			if !slices.Contains(parts, part) {
+				parts = append(parts, part)
+			}
+		}
+	}
+	return parts, false
+}
+
+// limits lists the counts of the errors on n that a condition limits: of all, of a class, or of a part of the node.
+func (c Check) limits(n *Node) (parts []string) {
+	if !slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return ofErrors(r, n) }) {
+		return nil
+	}
+	classes := c.falseFor(n)
+	for _, r := range c.Program.Refs {
+		if !ofErrors(r, n) {
+			continue
+		}
+		at, class := r.Place, classOf(r.Leaf.Row.Name)
+		at.Node = ""
+		switch {
+		case c.allowsAny(n), class == "" && len(classes) == len(metric.ErrorClasses()):
+			parts = append(parts, at.String()+countOf(r.Leaf.Row.Name))
+		case class == "":
+			for _, one := range classes {
+				parts = append(parts, at.String()+metric.ErrorsOf(one))
+			}
+		case slices.Contains(classes, class):
+			parts = append(parts, at.String()+metric.ErrorsOf(class))
+		}
+	}
+	return parts
+}
+
+// falseFor lists the classes of errors for which a condition is false when every request of n fails with that class. All
+// that the condition does not name are alike to it.
+func (c Check) falseFor(n *Node) (classes []string) {
+	named, others := map[string]bool{}, int8(0)
+	for _, r := range c.Program.Refs {
+		named[classOf(r.Leaf.Row.Name)] = r.Leaf.Row.OfErrors()
+	}
+	is := func(class string) int8 {
+		return max(c.Program.Truth(allFail{n, c, class, 0}).Is, c.Program.Truth(allFail{n, c, class, 1}).Is)
+	}
+	known := false
+	for _, class := range metric.ErrorClasses() {
+		truth := others
+		switch {
+		case named[class]:
+			truth = is(class)
+		case !known:
+			others, known = is(class), true
+			truth = others
+		}
+		if truth < 0 {
+			classes = append(classes, class)
+		}
+	}
+	return classes
+}
+
+// allowsAny reports whether a condition says in so many words that any share of some errors is fine: errors.ratio <= 100%.
+func (c Check) allowsAny(n *Node) bool {
+	t := c.Program.Truth(allFail{n, c, "", 0})
+	return len(c.Program.Refs) == 1 && t.Ref != nil && t.Ref.Leaf.Row.Dim == metric.Ratio && t.Op == "<=" && t.Limit.Need == 0 && t.Limit.V == 1
+}
+
+// limitsNoErrors warns of a condition that names errors of n and limits none.
+func (b *build) limitsNoErrors(n *Node, c Check) {
+	at := slices.IndexFunc(c.Program.Refs, func(r expression.Ref) bool { return ofErrors(r, n) })
+	if at < 0 || b.program.Unmatched(c, n.ID) != "" || len(c.limits(n)) > 0 {
+		return
+	}
+	if pos := c.Assertion.That.At(0); !b.alreadyReported(pos, codeNoLimit) {
+		b.warn(pos, codeNoLimit, "this is not false when every request fails: it limits no errors").
+			Detail = "errors.count == 0 is asked besides: write a budget, such as errors.ratio < 1%"
+	}
+}
+
+// ofErrors reports whether a reference is to errors of node n.
+func ofErrors(r expression.Ref, n *Node) bool {
+	return !r.Baseline && (r.Node == "" || r.Node == n.ID) && r.Leaf.Row.OfErrors()
+}
+
+// classOf is the class whose errors a row counts; "": all.
+func classOf(row string) string {
+	class, _ := strings.CutPrefix(row, "errors.")
+	class, _, one := strings.Cut(class, ".")
+	if !one {
+		return ""
+	}
+	return class
+}
+
+// countOf is the row that counts the errors that a row is about.
+func countOf(row string) string {
+	if class := classOf(row); class != "" {
+		return metric.ErrorsOf(class)
+	}
+	return metric.ErrorsCount
+}
+
+// allFail answers references as if every request of a node failed with one class, and none of any other node. What is made
+// of replies, or of this machine, is unknown.
+type allFail struct {
+	node  *Node
+	check Check
+	class string
+	more  float64 // further requests, so that no condition is about one number alone
+}
+
+// manyRequests is how many requests are taken to fail where their number is not planned.
+const manyRequests = 1000
+
+// Quantity implements expression.Values.
+func (f allFail) Quantity(r expression.Ref) expression.Quantity {
+	unknown := expression.Quantity{Need: 1, Why: "no request succeeds"}
+	row := r.Leaf.Row
+	own := !r.Baseline && (r.Node == "" || r.Node == f.node.ID)
+	failed := row.OfErrors() && own && (classOf(row.Name) == "" || classOf(row.Name) == f.class)
+	v := 0.0
+	switch {
+	case failed && row.Dim == metric.Ratio:
+		v = 1
+	case failed, row.Name == metric.RequestsCount:
+		v = f.requests(r, own)
+	case row.OfErrors():
+	case own && slices.Contains([]string{metric.RequestsRate, metric.Throughput, metric.Goodput, metric.GoodputRatio}, row.Name):
+	default:
+		return unknown
+	}
+	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: manyRequests, Need: 1}
+}
+
+// requests is how many requests a reference looks at: those that are planned where the plan fixes their number.
+func (f allFail) requests(r expression.Ref, own bool) float64 {
+	n := float64(manyRequests)
+	if k := f.node.planFor(r.Place, f.check.Assertion); own && k >= 1 {
+		n = math.Floor(k)
+	}
+	return n + f.more*(n+1)
+}

@@ -1,0 +1,188 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// Only cuts a plan down to the stages that are named and those whose results they use, in assertions, conditions or
+// loads. What else they need is as if absent: a stage that was to wait for another's failure runs, and so does one with
+// `when: never`. The plan's own assertions stay where all that they read is left.
+func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
+	var known []string
+	for _, s := range p.Stages {
+		known = append(known, s.ID)
+		if slices.Contains(ids, s.ID) && s.When == "never" {
+			s.When = "success"
+		}
+	}
+	for _, id := range ids {
+		if !slices.Contains(known, id) {
+			return unknownStage(id, slices.Compact(known))
+		}
+	}
+	program, _ := Compile(p, kinds) // its diagnostics are told by who compiles what is left
+	kept := program.used(ids)
+	var list []*scenario.Stage
+	var needs [][]scenario.Need // set when all have been looked through: they go through those that are dropped
+	for _, s := range p.Stages {
+		if !slices.Contains(kept, s.ID) {
+			continue
+		}
+		need := needsAmong(p.Stages, s, kept)
+		if s.When == "failure" && len(need) == 0 {
+			s.When = "success"
+		}
+		list, needs = append(list, s), append(needs, need)
+	}
+	for i := range list {
+		list[i].Needs = needs[i]
+	}
+	p.Stages = list
+	var assert []scenario.Assertion
+	for _, c := range program.Assert {
+		if c.Program != nil && subset(program.reads(c), kept) {
+			assert = append(assert, c.Assertion)
+		}
+	}
+	p.Assert = assert
+	dropUnused(p)
+	p.Overlays = append(p.Overlays, "--only "+strings.Join(ids, ", "))
+	return nil
+}
+
+// dropUnused leaves out the targets and datasets that no stage of p uses any more, and what this version cannot run of
+// them and of the stages that are gone.
+func dropUnused(p *scenario.Plan) {
+	targets, datasets, stages := make(map[*scenario.Target]bool), make(map[*scenario.Dataset]bool), make(map[source.Pos]bool)
+	for _, s := range p.Stages {
+		stages[s.Pos] = true
+		for _, e := range s.Entries() {
+			targets[e.Request.Target], datasets[e.Request.Data] = true, true
+		}
+	}
+	gone := []string{}
+	for _, t := range p.Targets {
+		if !targets[t] {
+			gone = append(gone, "/targets"+source.JoinPointer(t.Name)+"/")
+		}
+	}
+	for _, d := range p.Datasets {
+		if !datasets[d] {
+			gone = append(gone, "/datasets"+source.JoinPointer(d.Name)+"/", "/data/")
+		}
+	}
+	p.Targets = slices.DeleteFunc(p.Targets, func(t *scenario.Target) bool { return !targets[t] })
+	p.Datasets = slices.DeleteFunc(p.Datasets, func(d *scenario.Dataset) bool { return !datasets[d] })
+	p.Later = slices.DeleteFunc(p.Later, func(d source.Diagnostic) bool {
+		if at := p.Source.At(stagePath(d.Path)); at != nil && stagePath(d.Path) != "" && !stages[at.Pos] {
+			return true
+		}
+		return slices.ContainsFunc(gone, func(above string) bool { return strings.HasPrefix(d.Path, above) })
+	})
+}
+
+// stagePath is the part of a JSON pointer that names a stage, of a group or alone; "" none.
+func stagePath(path string) string {
+	steps := strings.Split(path, "/") // "", "stages", "0", "parallel", "1", …
+	switch {
+	case len(steps) < 3 || steps[1] != "stages":
+		return ""
+	case len(steps) > 4 && steps[3] == "parallel":
+		return strings.Join(steps[:5], "/")
+	}
+	return strings.Join(steps[:3], "/")
+}
+
+// needsAmong are the needs of a stage among those that are kept: its own, and through one that is dropped those of that.
+func needsAmong(all []*scenario.Stage, s *scenario.Stage, kept []string) (list []scenario.Need) {
+	seen := map[string]bool{s.ID: true}
+	for rest := slices.Clone(s.Needs); len(rest) > 0; rest = rest[1:] {
+		n := rest[0]
+		if seen[n.ID] {
+			continue
+		}
+		seen[n.ID] = true
+		if slices.Contains(kept, n.ID) {
+			list = append(list, n)
+			continue
+		}
+		for _, o := range all {
+			if o.ID == n.ID {
+				rest = append(rest, o.Needs...)
+			}
+		}
+	}
+	return list
+}
+
+func unknownStage(id string, known []string) error {
+	if near := source.Nearest(id, known); near != "" {
+		return fmt.Errorf("there is no stage %q; did you mean %q?", id, near)
+	}
+	return fmt.Errorf("there is no stage %q, only %s", id, strings.Join(known, ", "))
+}
+
+// used are the stages ids and those whose results they read, over any number of steps, and the rest of a group one of
+// whose members lasts as long as the others.
+func (p *Program) used(ids []string) []string {
+	kept := slices.Clone(ids)
+	for i := 0; i < len(kept); i++ { // it grows
+		for _, n := range p.Nodes {
+			if n.Stage.ID != kept[i] {
+				continue
+			}
+			for _, id := range p.stagesOf(n) {
+				if !slices.Contains(kept, id) {
+					kept = append(kept, id)
+				}
+			}
+		}
+	}
+	return kept
+}
+
+// stagesOf are the stages that a node cannot do without.
+func (p *Program) stagesOf(n *Node) (ids []string) {
+	for _, c := range slices.Concat(n.Checks, n.While) {
+		ids = append(ids, p.reads(c)...)
+	}
+	for _, d := range n.takes {
+		ids = append(ids, d.from.Stage.ID)
+	}
+	if _, waits := n.Stage.Extent.(scenario.UntilOthers); waits && n.Stage.Group != nil {
+		for _, other := range p.Nodes {
+			if g := other.Stage.Group; g != nil && g.Index == n.Stage.Group.Index {
+				ids = append(ids, other.Stage.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// reads are the stages that an expression names.
+func (p *Program) reads(c Check) (ids []string) {
+	if c.Program == nil {
+		return nil
+	}
+	for _, r := range c.Program.Refs {
+		if r.Baseline {
+			continue // of another result
+		}
+		for _, n := range p.Nodes {
+			if r.Node != "" && (n.ID == r.Node || n.Stage.ID == r.Node) {
+				ids = append(ids, n.Stage.ID)
+			}
+		}
+	}
+	return ids
+}
+
+func subset(list, of []string) bool {
+	return !slices.ContainsFunc(list, func(s string) bool { return !slices.Contains(of, s) })
+}

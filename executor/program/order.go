@@ -1,0 +1,113 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/graph"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// wait is why a stage comes after another.
+type wait struct {
+	from, to string // stages
+	pos      source.Pos
+	derived  bool // a load comes from a result; else `needs`
+}
+
+// arrange puts the stages into running order, the members of a group beside each other, and reports cycles.
+func (b *build) arrange() {
+	g := new(graph.Graph)
+	inUnit := make(map[string][]*stagePoints)
+	for _, s := range b.stages {
+		u := unitOf(s.first())
+		if inUnit[u] == nil {
+			_ = g.Add(graph.Node{ID: u})
+		}
+		inUnit[u] = append(inUnit[u], s)
+	}
+	waits := b.waits()
+	for _, w := range waits {
+		from, to := unitOf(b.byID[w.from].first()), unitOf(b.byID[w.to].first())
+		if from == to && w.from != w.to {
+			b.together(w)
+			continue
+		}
+		_ = g.Connect(graph.Edge{From: from, To: to})
+	}
+	order, cycle := g.Order()
+	if cycle != nil {
+		b.cycle(cycle, waits)
+		order = nil
+		for _, n := range g.Nodes() {
+			order = append(order, n.ID)
+		}
+	}
+	b.stages, b.program.Nodes = nil, nil
+	for _, u := range order {
+		for _, s := range inUnit[u] {
+			b.stages = append(b.stages, s)
+			b.program.Nodes = append(b.program.Nodes, s.nodes...)
+		}
+	}
+}
+
+// unitOf names what runs at one time: a stage, or the group that it is in. No stage has a blank in its id.
+func unitOf(s *scenario.Stage) string {
+	if s.Group == nil {
+		return s.ID
+	}
+	return "group " + strconv.Itoa(s.Group.Index)
+}
+
+// waits are all that the order of stages has to respect, in the order of the plan.
+func (b *build) waits() []wait {
+	var all []wait
+	for _, s := range b.stages {
+		for _, n := range s.first().Needs {
+			if b.byID[n.ID] != nil { // a stage that never runs is as if absent
+				all = append(all, wait{from: n.ID, to: s.id, pos: n.Pos})
+			}
+		}
+		for _, n := range s.nodes {
+			for _, d := range n.takes {
+				if d.from.Stage.ID != s.id {
+					all = append(all, wait{from: d.from.Stage.ID, to: s.id, pos: d.pos, derived: true})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// together refuses a member of a group whose load comes from another one. That one needs another is refused earlier.
+func (b *build) together(w wait) {
+	b.fail(w.pos, codeCycle, "stage %q takes its load from stage %q, which starts together with it", w.to, w.from).
+		Detail = "take one of them out of `parallel`"
+}
+
+// cycle reports that units wait for each other in a circle: its path, and where each of its steps stands.
+func (b *build) cycle(units []string, waits []wait) {
+	var path, steps []string
+	var pos source.Pos
+	for i := range len(units) - 1 {
+		k := slices.IndexFunc(waits, func(w wait) bool {
+			return unitOf(b.byID[w.from].first()) == units[i] && unitOf(b.byID[w.to].first()) == units[i+1]
+		})
+		w := waits[k]
+		if path = append(path, w.from); pos == (source.Pos{}) || w.pos.Line < pos.Line {
+			pos = w.pos
+		}
+		verb := "needs"
+		if w.derived {
+			verb = "takes its load from"
+		}
+		steps = append(steps, fmt.Sprintf("%s %s %s at %s", w.to, verb, w.from, where(w.pos)))
+	}
+	path = append(path, path[0])
+	b.fail(pos, codeCycle, "the stages need each other in a circle: %s", strings.Join(path, " → ")).
+		Detail = "each comes after the one before it: " + strings.Join(steps, ", ") + "; remove one of these"
+}

@@ -1,0 +1,108 @@
+package program
+
+import (
+	"math"
+
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+)
+
+// shares fills how many requests are planned for what each check looks at.
+func (b *build) shares() {
+	for _, n := range b.program.Nodes {
+		for i := range n.Checks {
+			b.share(n, &n.Checks[i])
+		}
+	}
+	for i := range b.program.Assert {
+		b.share(nil, &b.program.Assert[i])
+	}
+}
+
+// share fills how many requests are planned for what a check looks at: the smallest of its references. n is the node it
+// stands on, nil for one of the plan.
+func (b *build) share(n *Node, c *Check) {
+	if c.Program == nil {
+		return
+	}
+	for _, r := range c.Program.Refs {
+		at := n
+		if r.Node != "" {
+			at = b.byNode[r.Node]
+		}
+		if at == nil || r.Baseline || r.Model != "" || !r.Leaf.Row.Summed() {
+			continue
+		}
+		if k := at.planFor(r.Place, c.Assertion); k >= 0 && (c.Planned < 0 || k < c.Planned) {
+			c.Planned, c.SD = k, at.spread(r.Place, k)
+		}
+	}
+}
+
+// planFor is how many requests are planned for a place of the node, over all its repeats; of assertions with `every` or
+// `within`, for one of its windows. -1: not known.
+func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
+	k, a := n.Planned.Requests, n.dues()
+	hold := n.hold(a, k)
+	if at.Phase != "" {
+		k = -1
+		for _, p := range n.phases() {
+			if end := inNs(hold.most); p.name == at.Phase && a.ramp != nil && hold.most > 0 {
+				k, hold = a.within(n, p.spans, end, math.MaxInt64), exactly(length(p.spans, end))
+			}
+		}
+	}
+	if k < 0 {
+		return -1
+	}
+	if at.Mix != "" {
+		k *= n.weight(at.Mix)
+	}
+	if every := verdict.Every(as).Seconds(); every > 0 {
+		if hold.most <= 0 {
+			return -1
+		}
+		return k * every / max(hold.most, every)
+	}
+	return k * float64(n.Planned.Repeats)
+}
+
+// spread is the standard deviation of k requests at a place: that of the arrivals, and of the draw of a mix.
+func (n *Node) spread(at expression.Place, k float64) float64 {
+	a, variance := n.dues(), 0.0
+	if at.Mix == "" {
+		return a.sd(k)
+	}
+	w := n.weight(at.Mix)
+	if n.Stage.Mix[0].Weight > 0 {
+		variance = k * (1 - w)
+	}
+	sd := w * a.sd(k/w)
+	return math.Sqrt(variance + sd*sd)
+}
+
+// length is how long spans are together that end at the latest at end, s.
+func length(spans []measure.Span, end int64) float64 {
+	total := int64(0)
+	for _, s := range spans {
+		total += max(min(s.To, end)-s.From, 0)
+	}
+	return float64(total) / 1e9
+}
+
+// weight is the share of an entry in the mix.
+func (n *Node) weight(name string) float64 {
+	sum, own := 0.0, 0.0
+	for _, e := range n.Stage.Mix {
+		sum += e.Weight
+		if e.Name == name {
+			own = e.Weight
+		}
+	}
+	if sum == 0 {
+		return 1 / float64(len(n.Stage.Mix))
+	}
+	return own / sum
+}

@@ -1,0 +1,127 @@
+// Package program compiles a plan into a Program: the nodes, in which order they run, what each sends and how long it
+// takes as far as that is known before the run, and the compiled assertions. It sends nothing; the same plan gives the
+// same program, and Describe gives a program as plain data to print.
+//
+// Begin with compile.go, which lists the passes of Compile in order; each has a file of its own.
+package program
+
+import (
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/graph"
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// Program is a plan that has been understood: printable, with nothing sent. Compile is deterministic.
+type Program struct {
+	Plan  *scenario.Plan
+	Nodes []*Node // in the order in which they first run
+	Units []*Unit // what runs one after the other
+	Graph *graph.Graph
+	// Assert are the plan's own assertions, judged when all nodes have ended.
+	Assert []Check
+	// Baseline is the stored result that the plan compares with; nil: it names none.
+	Baseline *result.Baseline
+	// Warnings found while compiling; the plan's own are in Plan.Warnings.
+	Warnings source.Diagnostics
+	// Later is everything that this program needs and that this version cannot run yet, the plan's own included. The
+	// command line refuses a plan with these, at their lines; tests of the compiler read programs without running them.
+	Later source.Diagnostics
+}
+
+// Unit is what runs at one time: one stage, or the members of a group side by side.
+type Unit struct{ Members []*Member }
+
+// Member is one stage of a unit with what it plays, in order: its points and levels, in as many repeats as it repeats.
+type Member struct {
+	Stage string
+	Plays []Play
+}
+
+// Play is one repeat of a node, from 0. A node with several repeats has one result, in which they are pooled.
+type Play struct {
+	Node   *Node
+	Repeat int
+}
+
+// Node is what has a result of its own: one stage at one point of its matrix and one level.
+type Node struct {
+	ID    string          // steady, sweep[concurrency=4], ab[side=canary,rate=100/s]
+	Stage *scenario.Stage // at this node's point of the matrix
+	// Point is every axis that tells this node from the others of its stage, outermost first: those of the matrix, then
+	// concurrency or rate where the stage has levels.
+	Point []scenario.Pair
+	// Level is the value of a fixed load or of one of several levels. Ramps, searches and files of times have none: only
+	// its Pos is set.
+	Level     scenario.Level
+	Open      bool             // open loop: Level is a rate
+	Kind      *backends.Kind   // of the target of the first entry
+	Kinds     []*backends.Kind // of the target of each of Stage.Entries()
+	Catalogue *metric.Catalogue
+	Checks    []Check
+	While     []Check         // of levels: all true, the next level runs; of a search: all true, the trial holds
+	Stability []metric.Leaf   // what windows are compared by, with until: stable
+	Goodput   []measure.Bound // what makes a request good; nil: nothing does
+	Planned   Planned
+
+	Prev     *Node // the level before at the same point, nil for the first
+	scope    *scope
+	sort     string                   // see sortOf
+	takes    []derived                // where its load comes from
+	Recorded []int64                  // gaps or times, ns, that its load plays from a file or from its data
+	entries  []*boundTarget           // what the target of each entry can do; nil in it: its target is wrong
+	amounts  map[*source.Text]*amount // by Level.Expr, see Amount
+	// sequences is how its requests form sequences; nil: each stands alone.
+	Sequences *Sequencing
+}
+
+// Check is a compiled assertion or condition.
+type Check struct {
+	Assertion scenario.Assertion
+	Program   *expression.Program
+	Needed    int64 // samples that its percentiles need, the largest
+	// Planned is how many requests are planned for where it looks: its phase, its entry of the mix, one of its windows; the
+	// smallest. -1: depends on the server.
+	Planned float64
+	SD      float64 // standard deviation of Planned
+}
+
+// Planned is what a node will do, as far as it can be known before it runs. Times in seconds, of one repeat.
+type Planned struct {
+	Requests float64 // due in hold; -1: depends on the server
+	// Sequences are those that the requests form, on average; 0: they form none, -1: not known.
+	Sequences float64
+	SD        float64 // standard deviation of Requests; 0: exact
+	Outside   float64 // due in warm-up and on the way between holds, on average; -1: depends on the server
+	Shortest  float64 // the node's duration, warm-up included
+	Longest   float64 // with the drain; -1: no bound
+	InFlight  int     // most requests open at the same time; -1: depends on a result
+	Repeats   int     // how often it is played
+	// Trials are how many measurements a search makes, at least and at most; 0: it is none.
+	Trials, MostTrials int
+	// Formula is the load's value where it comes from an earlier result.
+	Formula string
+	// Decides is what the number of requests depends on where it is not known: "server", "result", "data" or "group".
+	Decides string
+
+	climbs bool // a level that only runs while the conditions of the one before hold
+}
+
+// First reports whether n is the first level at its point.
+func (n *Node) First() bool { return n.Prev == nil }
+
+// Stages lists the points of a member, each once.
+func (m *Member) Stages() (list []*scenario.Stage) {
+	for _, p := range m.Plays {
+		if !slices.Contains(list, p.Node.Stage) {
+			list = append(list, p.Node.Stage)
+		}
+	}
+	return list
+}

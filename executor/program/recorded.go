@@ -1,0 +1,72 @@
+package program
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/regular"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// readTimes reads the gaps or times (ns) that the load of a node plays, from a file or from the rows of its data.
+func (b *build) readTimes(n *Node) {
+	switch l := n.Stage.Load.(type) {
+	case scenario.Intervals:
+		b.readList(n, l.File, "gaps", int64(l.Unit), func(r io.Reader) ([]int64, error) { return load.ReadGaps(r, int64(l.Unit)) })
+	case scenario.Schedule:
+		if l.File == nil {
+			b.rowTimes(n)
+			return
+		}
+		b.readList(n, *l.File, "times", int64(l.Unit), func(r io.Reader) ([]int64, error) { return load.ReadTimes(r, l.File.Name, int64(l.Unit)) })
+		if n.Recorded != nil && n.dues().count(0, -1) == 0 {
+			part := fmt.Sprintf("after `from` %s", source.Duration(l.From))
+			if l.To > 0 {
+				part = fmt.Sprintf("between `from` %s and `to` %s", source.Duration(l.From), source.Duration(l.To))
+			}
+			b.fail(l.File.Pos, codeTimes, "no time of %s is %s", l.File.Name, part)
+		}
+	}
+}
+
+// maxList is how large a file of gaps or times may be: rows of a trace carry prompts.
+const maxList = 4 << 30
+
+// list is a file of gaps or times as one unit reads it.
+type list struct {
+	name, kind string
+	unit       int64
+}
+
+// readList reads a file once for all nodes that play it.
+func (b *build) readList(n *Node, at scenario.Path, kind string, unit int64, read func(io.Reader) ([]int64, error)) {
+	key := list{at.Name, kind, unit}
+	known, done := b.lists[key]
+	if done {
+		n.Recorded = known
+		return
+	}
+	f, err := regular.Open(at.Name, maxList)
+	if err == nil {
+		defer f.Close()
+		n.Recorded, err = read(f)
+	}
+	if err != nil {
+		b.fail(at.Pos, codeTimes, "%s", err)
+	}
+	b.lists[key] = n.Recorded
+}
+
+// rowTimes takes the timestamps of the data's rows.
+func (b *build) rowTimes(n *Node) {
+	data := n.Stage.Entries()[0].Request.Data
+	if b.unreadable(data) && data.Format != feed.Mooncake {
+		return
+	}
+	var ds source.Diagnostics
+	n.Recorded, ds = feed.Times(data)
+	b.add(ds)
+}

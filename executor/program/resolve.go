@@ -1,0 +1,277 @@
+package program
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// scope is what names mean where an expression stands: on a node, or nowhere (the plan's own assertions).
+type scope struct {
+	build *build
+	node  *Node // whose expression it is; nil: the plan's
+	here  bool  // a metric without stage("…") is one of node
+	// early says that every stage can be named: for the loads that come from results, which make the order.
+	early bool
+	reach map[string]bool // ids of the nodes that have run by then; nil: not asked for yet
+}
+
+// Variable implements expression.Scope.
+func (s *scope) Variable(name string) (literal, typ string, err error) {
+	var names []string
+	vars := s.build.program.Plan.Vars
+	if s.node != nil {
+		vars = slices.Concat(vars, s.node.Stage.Axes)
+	}
+	for _, v := range vars {
+		if v.Name == name {
+			if v.Secret {
+				return "", "", fmt.Errorf("${%s} is a secret and cannot be compared with anything", name)
+			}
+			return v.Text, v.Type, nil
+		}
+		names = append(names, v.Name)
+	}
+	return "", "", expression.NoVariable(name, names)
+}
+
+// Resolve implements expression.Scope.
+func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
+	if s.build.elsewhere(at) {
+		return s.build.stored(at, path)
+	}
+	n, err := s.at(at)
+	if err != nil {
+		return metric.Leaf{}, err
+	}
+	if n == nil {
+		return metric.Leaf{}, expression.NoPlace(path)
+	}
+	if err := n.has(at, s.build.program.Plan); err != nil {
+		return metric.Leaf{}, err
+	}
+	from := n.Catalogue
+	if i := n.entry(at.Mix); at.Mix != "" && n.entries[i] != nil {
+		from = n.entries[i].catalogue
+	}
+	if from == nil {
+		return metric.Leaf{}, &expression.NameError{
+			Part: expression.InStage, Summary: fmt.Sprintf("stage %q has no usable target", n.Stage.ID),
+		}
+	}
+	leaf, err := expression.Find(from, path)
+	if err != nil {
+		return metric.Leaf{}, n.without(path, err)
+	}
+	if why := n.lacksAt(at, leaf); why != "" {
+		return metric.Leaf{}, fmt.Errorf("%s cannot be measured here: %s", leaf.Row.Name, why)
+	}
+	return leaf, nil
+}
+
+// without says why the node has no metric that only some stages have; else what is wrong with path already.
+func (n *Node) without(path string, err error) error {
+	name, _, _ := strings.Cut(path, ".")
+	_, has := n.row(name)
+	switch {
+	case name == metric.Capacity && !has:
+		return &expression.NameError{
+			Summary: fmt.Sprintf("stage %q has no capacity: it is what a search finds", n.Stage.ID),
+			Detail:  "such as load: {rate: {search: {from: 10/s, to: 2000/s, while: latency.p99 < 50ms}}}",
+		}
+	case name == metric.Goodput && !has:
+		return &expression.NameError{
+			Summary: fmt.Sprintf("stage %q has no goodput: it does not say which requests are good", n.Stage.ID),
+			Detail:  "such as goodput: {latency: 50ms}",
+		}
+	}
+	return err
+}
+
+// at is the node that a place is of; nil without an error: none was named where one must be.
+func (s *scope) at(at expression.Place) (*Node, error) {
+	if at.Node != "" {
+		return s.find(at.Node, at.Baseline)
+	}
+	if s.here {
+		return s.node, nil
+	}
+	return nil, nil
+}
+
+// find is the node that stage("id") means. A stored result was there before, whatever runs when.
+func (s *scope) find(id string, stored bool) (*Node, error) {
+	n, err := s.named(id)
+	if err != nil || stored || s.node == nil || s.here && n == s.node {
+		return n, err
+	}
+	if n.Stage.ID == s.node.Stage.ID && s.early {
+		return nil, &expression.NameError{
+			Part: expression.InStage, Summary: fmt.Sprintf("stage %q cannot take its load from its own result", id),
+		}
+	}
+	if s.early {
+		return n, nil
+	}
+	if s.reach == nil {
+		s.reach = s.build.program.Graph.Ancestors(s.node.ID)
+	}
+	if !s.reach[n.ID] {
+		return nil, &expression.NameError{
+			Part: expression.InStage, Summary: fmt.Sprintf("stage %q may not have run by then: add it to `needs`", id),
+		}
+	}
+	return n, nil
+}
+
+// named finds a node by its id, or by that of its stage where this leaves no doubt: it has one node, or its nodes are the
+// points of an equal matrix, of which it is the same one.
+func (s *scope) named(id string) (*Node, error) {
+	b := s.build
+	if n := b.byNode[id]; n != nil {
+		return n, nil
+	}
+	if st := b.byID[id]; st != nil {
+		if n := b.samePoint(s.node, st); n != nil {
+			return n, nil
+		}
+		names := ids(st.nodes)
+		return nil, &expression.NameError{
+			Part: expression.InStage, Summary: fmt.Sprintf("stage %q has %d nodes: name one of them", id, len(names)), Allowed: names,
+		}
+	}
+	for _, st := range b.program.Plan.Stages {
+		if st.ID == id {
+			return nil, expression.NeverRuns(id)
+		}
+	}
+	stage, _, _ := strings.Cut(id, "[")
+	if st := b.byID[stage]; st != nil && stage != id {
+		names := ids(st.nodes)
+		return nil, expression.Missing(fmt.Sprintf("stage %q has no node %q", stage, id), id, names, expression.InStage)
+	}
+	return nil, expression.NoStage(id, ids(b.program.Nodes))
+}
+
+func ids(nodes []*Node) []string {
+	var names []string
+	for _, n := range nodes {
+		names = append(names, n.ID)
+	}
+	return names
+}
+
+// samePoint is the node of a stage that stands where n stands in a matrix that is equal; nil: there is no such one.
+func (b *build) samePoint(n *Node, other *stagePoints) *Node {
+	if n == nil {
+		return nil
+	}
+	if own := b.byID[n.Stage.ID]; own.axes() == other.axes() {
+		i := slices.IndexFunc(other.nodes, func(o *Node) bool { return slices.Equal(o.Point, n.Point) })
+		return other.nodes[i]
+	} else if own.matrix() != other.matrix() {
+		return nil
+	}
+	var same *Node
+	for _, o := range other.nodes {
+		if slices.Equal(o.Stage.Point, n.Stage.Point) {
+			if same != nil {
+				return nil
+			}
+			same = o
+		}
+	}
+	return same
+}
+
+// axes spells the points of a stage with their levels, matrix those without.
+func (s *stagePoints) axes() string {
+	var text strings.Builder
+	for _, n := range s.nodes {
+		text.WriteString(nodeID("", n.Point))
+	}
+	return text.String()
+}
+
+func (s *stagePoints) matrix() string {
+	var text strings.Builder
+	for _, p := range s.points {
+		text.WriteString(nodeID("", p.Point))
+	}
+	return text.String()
+}
+
+// has says what part of a place a node does not have.
+func (n *Node) has(at expression.Place, p *scenario.Plan) error {
+	if at.Baseline && p.Baseline == nil {
+		return expression.NoBaseline()
+	}
+	if names := n.phaseNames(); at.Phase != "" && !slices.Contains(names, at.Phase) {
+		return expression.NoPhase(n.Stage.ID, at.Phase, names)
+	}
+	if at.Mix != "" && n.entry(at.Mix) < 0 {
+		var names []string
+		for _, e := range n.Stage.Mix {
+			names = append(names, e.Name)
+		}
+		return expression.NoMix(n.Stage.ID, at.Mix, names)
+	}
+	if names := n.composing(); at.Model != "" && !slices.Contains(names, at.Model) {
+		what := fmt.Sprintf("no target of stage %q names %q among its composing models", n.Stage.ID, at.Model)
+		if len(names) == 0 {
+			return &expression.NameError{Part: expression.InModel, Summary: what, Detail: "list the models that it calls under the target's `composing_models`"}
+		}
+		return expression.Missing(what, at.Model, names, expression.InModel)
+	}
+	return nil
+}
+
+// phaseNames are the names of the parts of a ramp.
+func (n *Node) phaseNames() []string {
+	var names []string
+	for _, p := range n.phases() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// entry is the index of an entry of the mix; -1: there is none of that name.
+func (n *Node) entry(name string) int {
+	return slices.IndexFunc(n.Stage.Mix, func(e scenario.Entry) bool { return e.Name == name })
+}
+
+// composing are the models whose statistics can be asked for beside those of the target's own.
+func (n *Node) composing() []string {
+	var names []string
+	for _, e := range n.Stage.Entries() {
+		for _, model := range e.Request.Target.Composing {
+			name, _, _ := strings.Cut(model, ":")
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// lacksAt says why a leaf has no value at a place of the node, or "".
+func (n *Node) lacksAt(at expression.Place, leaf metric.Leaf) string {
+	scraped := expression.Ref{Leaf: leaf}.Scraped()
+	switch {
+	case (at.Phase != "" || at.Mix != "") && !leaf.Row.OfPart():
+		return "it is known for the whole node only, not for a phase or an entry of the mix"
+	case at.Model != "" && (leaf.Row.From != metric.Series || scraped):
+		return `of a composing model only the server's own numbers are known, such as server.queue.mean`
+	case scraped && !slices.ContainsFunc(n.Stage.Entries(), func(e scenario.Entry) bool { return e.Request.Target.Metrics != nil }):
+		return "its target names no metrics endpoint: add `metrics: {url: …}`"
+	case scraped:
+		return ""
+	}
+	var k *boundTarget
+	if i := max(n.entry(at.Mix), 0); i < len(n.entries) {
+		k = n.entries[i]
+	}
+	return n.lacks(leaf.Row, k)
+}
