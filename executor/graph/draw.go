@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Mermaid is the graph as a Mermaid flow chart: a frame for each group, solid arrows with their conditions, dotted ones
-// for numbers that are read.
+// Mermaid draws the graph as a Mermaid flow chart: a frame for each group, solid arrows with their
+// conditions, dotted arrows for numbers that are read.
 func (g *Graph) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
-	g.framed(func(i int, group string) {
+	g.visitGroups(func(i int, group string) {
 		fmt.Fprintf(&b, "  subgraph g%d[\"%s\"]\n", i, mermaidText(group))
 	}, func(i int, n Node, indent string) {
 		text := n.ID
@@ -24,51 +24,59 @@ func (g *Graph) Mermaid() string {
 		if e.Reads {
 			arrow = "-.->"
 		}
-		fmt.Fprintf(&b, "  n%d %s|\"%s\"| n%d\n", g.index[e.From], arrow, mermaidText(e.text()), g.index[e.To])
+		fmt.Fprintf(&b, "  n%d %s|\"%s\"| n%d\n", g.index[e.From], arrow, mermaidText(e.label()),
+			g.index[e.To])
 	}
 	return b.String()
 }
 
-// text is what stands at an edge of a drawing.
-func (e Edge) text() string {
+// label returns the text at an edge of a drawing.
+func (e Edge) label() string {
 	if e.Reads {
 		return e.Reason
 	}
 	return e.When
 }
 
-// mermaidText is text that may stand between quotes: Mermaid reads entities, in its own spelling, and HTML.
+// mermaidText escapes text for use between quotes: Mermaid reads entities, in its own spelling, and
+// HTML.
 func mermaidText(s string) string {
-	return strings.NewReplacer(`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;", "\n", "<br/>").Replace(s)
+	return strings.NewReplacer(`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "&", "#amp;",
+		"`", "#96;", "\n", "<br/>").Replace(s)
 }
 
-// DOT is the graph in Graphviz's language.
+// DOT draws the graph in Graphviz's language.
 func (g *Graph) DOT() string {
 	var b strings.Builder
 	b.WriteString("digraph plan {\n  node [shape=box];\n")
-	g.framed(func(i int, group string) {
+	g.visitGroups(func(i int, group string) {
 		fmt.Fprintf(&b, "  subgraph cluster_%d {\n    label=%s;\n", i, dotText(group))
 	}, func(_ int, n Node, indent string) {
-		fmt.Fprintf(&b, "  %s%s [label=%s];\n", indent, dotText(n.ID), dotText(strings.TrimSuffix(n.ID+"\n"+n.Label, "\n")))
+		fmt.Fprintf(&b, "  %s%s [label=%s];\n", indent, dotText(n.ID),
+			dotText(strings.TrimSuffix(n.ID+"\n"+n.Label, "\n")))
 	}, func() { b.WriteString("  }\n") })
 	for _, e := range g.edges {
 		style := ""
 		if e.Reads {
 			style = ", style=dashed"
 		}
-		fmt.Fprintf(&b, "  %s -> %s [label=%s%s];\n", dotText(e.From), dotText(e.To), dotText(e.text()), style)
+		fmt.Fprintf(&b, "  %s -> %s [label=%s%s];\n", dotText(e.From), dotText(e.To),
+			dotText(e.label()), style)
 	}
 	b.WriteString("}\n")
 	return b.String()
 }
 
-// dotText is a quoted string of DOT, which knows two escapes of its own and takes all else as it is.
+// dotText quotes a string for DOT, which knows two escapes and takes all other characters
+// literally.
 func dotText(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// framed visits all nodes, those of one group between begin and end.
-func (g *Graph) framed(begin func(i int, group string), node func(i int, n Node, indent string), end func()) {
+// visitGroups visits all nodes, those of one group between begin and end.
+func (g *Graph) visitGroups(begin func(i int, group string), node func(i int, n Node, indent string),
+	end func(),
+) {
 	group := ""
 	for i, n := range g.nodes {
 		if n.Group != group && group != "" {

@@ -1,29 +1,29 @@
-// Package graph is a directed graph of names: who comes after whom, in which order to go, where a cycle is, and how it
-// looks in Mermaid and DOT. It imports nothing of ours.
-//
-// It is not: a scheduler; it does not know what a stage is.
+// Package graph implements a directed graph of names with a topological order, cycle detection, and
+// drawings in Mermaid and DOT. It imports no other package of this module and knows nothing of
+// stages.
 package graph
 
 import "fmt"
 
-// Graph keeps nodes and edges in the order in which they were added. The zero Graph is empty and ready.
+// Graph keeps nodes and edges in the order in which they were added. The zero Graph is empty and
+// ready to use.
 type Graph struct {
 	nodes   []Node
 	index   map[string]int
 	edges   []Edge
-	in, out [][]int // edges by node
+	in, out [][]int // indexes of edges, by node
 }
 
-// Node is a vertex: ID names it, Label says more about it ("rate 200/s, 60s"). Nodes of one Group are drawn in one frame;
-// they follow each other. "" is none.
+// Node is a vertex: ID names it, Label describes it ("rate 200/s, 60s"). Nodes of one Group, if
+// any, are drawn in one frame and must be added consecutively.
 type Node struct {
 	ID    string
 	Label string
 	Group string
 }
 
-// Edge says that To comes after From, under the condition When ("success", "failure", "always"), because of Reason. An
-// edge that Reads stands for a number that To takes from From; it has no condition.
+// Edge says that To comes after From, under the condition When ("success", "failure", "always"),
+// because of Reason. With Reads, To takes a number from From; such an edge has no condition.
 type Edge struct {
 	From, To string
 	When     string
@@ -31,7 +31,7 @@ type Edge struct {
 	Reads    bool
 }
 
-// Add puts in a node. A second node of one name is refused.
+// Add adds a node. It returns an error if the ID exists.
 func (g *Graph) Add(n Node) error {
 	if _, ok := g.index[n.ID]; ok {
 		return fmt.Errorf("two nodes are named %q", n.ID)
@@ -45,7 +45,7 @@ func (g *Graph) Add(n Node) error {
 	return nil
 }
 
-// Connect puts in an edge between two nodes that exist.
+// Connect adds an edge. It returns an error if one of its nodes does not exist.
 func (g *Graph) Connect(e Edge) error {
 	for _, id := range []string{e.From, e.To} {
 		if _, ok := g.index[id]; !ok {
@@ -58,18 +58,18 @@ func (g *Graph) Connect(e Edge) error {
 	return nil
 }
 
-// Label says more about a node that exists.
+// Label sets the label of a node, if the node exists.
 func (g *Graph) Label(id, label string) {
 	if i, ok := g.index[id]; ok {
 		g.nodes[i].Label = label
 	}
 }
 
-// Nodes are all nodes, as added.
+// Nodes returns all nodes in the order in which they were added.
 func (g *Graph) Nodes() []Node { return g.nodes }
 
-// Into are the edges that end at id, as added.
-func (g *Graph) Into(id string) []Edge {
+// Incoming returns the edges that end at id, in the order in which they were added.
+func (g *Graph) Incoming(id string) []Edge {
 	i, ok := g.index[id]
 	if !ok {
 		return nil
@@ -81,7 +81,7 @@ func (g *Graph) Into(id string) []Edge {
 	return in
 }
 
-// Ancestors are the nodes that must have come before id.
+// Ancestors returns the nodes from which id can be reached.
 func (g *Graph) Ancestors(id string) map[string]bool {
 	found := make(map[string]bool)
 	at, ok := g.index[id]

@@ -66,7 +66,7 @@ func closed(g *Graph, path []string) bool {
 	}
 	for i := range len(path) - 1 {
 		found := false
-		for _, e := range g.Into(path[i+1]) {
+		for _, e := range g.Incoming(path[i+1]) {
 			found = found || e.From == path[i]
 		}
 		if !found {

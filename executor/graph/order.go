@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// Order is a sequence in which every node comes after those it waits for; among those that could be next, the one added
-// first. When there is none, cycle is a closed path (its first name is its last).
+// Order returns the nodes in topological order; among those that could be next, the one added
+// first. If there is a cycle, order is nil and cycle a closed path (its first name is also its
+// last).
 func (g *Graph) Order() (order, cycle []string) {
 	waits := make([]int, len(g.nodes))
-	var ready queue
+	var ready intHeap
 	for i := range g.nodes {
 		if waits[i] = len(g.in[i]); waits[i] == 0 {
-			ready = append(ready, i) // ascending: a heap already
+			ready = append(ready, i) // ascending, so already a heap
 		}
 	}
 	for ready.Len() > 0 {
@@ -31,8 +32,8 @@ func (g *Graph) Order() (order, cycle []string) {
 	return order, nil
 }
 
-// cycle walks backwards from a node that cannot start: each has a predecessor that cannot start either, so the walk
-// must meet itself.
+// cycle walks backwards from a node that cannot start: each has a predecessor that cannot start
+// either, so the walk must return to a node it has seen.
 func (g *Graph) cycle(waits []int) []string {
 	at := slices.IndexFunc(waits, func(n int) bool { return n > 0 })
 	seen := make(map[int]int)
@@ -54,15 +55,15 @@ func (g *Graph) cycle(waits []int) []string {
 	}
 }
 
-// queue gives the smallest number first.
-type queue []int
+// intHeap is a min-heap for container/heap.
+type intHeap []int
 
-func (q queue) Len() int           { return len(q) }
-func (q queue) Less(i, j int) bool { return q[i] < q[j] }
-func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)        { *q = append(*q, x.(int)) }
+func (q intHeap) Len() int           { return len(q) }
+func (q intHeap) Less(i, j int) bool { return q[i] < q[j] }
+func (q intHeap) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *intHeap) Push(x any)        { *q = append(*q, x.(int)) }
 
-func (q *queue) Pop() any {
+func (q *intHeap) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last

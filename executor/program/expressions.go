@@ -49,7 +49,7 @@ func conditions(s *scenario.Stage) []scenario.Condition {
 // reads draws where a node's expressions take numbers from other nodes, unless it comes directly after them anyway.
 func (b *build) reads(n *Node) {
 	drawn := make(map[string]bool)
-	for _, e := range b.program.Graph.Into(n.ID) {
+	for _, e := range b.program.Graph.Incoming(n.ID) {
 		drawn[e.From] = true
 	}
 	for _, c := range slices.Concat(n.Checks, n.While) {
