@@ -82,7 +82,7 @@ func (t *trial) paced(c *course, a scenario.Arrivals) {
 		if first := t.steps[0].To; c.warmCount > 0 && first > 0 {
 			c.warm, c.warmCount = int64(math.Ceil(float64(c.warmCount)/first*1e9)), 0 // the ramp begins at a time
 		}
-		arrivals = func() load.Schedule { return c.ramp.After(c.warm).Arrivals(a.CV, t.seed()) }
+		arrivals = func() load.Schedule { return c.ramp.AfterWarmUp(c.warm).Arrivals(a.CV, t.seed()) }
 	}
 	c.arrivals = arrivals
 	if cuts := c.cuts(); a.Exact && cuts != nil {

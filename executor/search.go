@@ -51,7 +51,7 @@ func (m *member) search(ctx context.Context, first *trial) *repeat {
 			return m.given(first, tried, fmt.Sprintf("%s, was no valid measurement in %d tries: the client, not the server, was the limit: %s",
 				at, program.MaxAttempts, p.out.Reason))
 		}
-		history = append(history, load.Trial{Level: d.Level, Holds: p.holds})
+		history = append(history, load.Trial{Level: d.Level, Met: p.holds})
 	}
 }
 
@@ -137,7 +137,7 @@ func (m *member) found(first *trial, tried []*judged, d load.Decision) *repeat {
 			best = i
 		}
 	}
-	why := d.Why + open(first, tried)
+	why := d.Reason + open(first, tried)
 	if best < 0 {
 		if p := lowest(tried); p != nil && p.stored.Verdict == result.Fail {
 			why += ": " + p.stored.Reason

@@ -6,12 +6,13 @@ import (
 	"sort"
 )
 
-// highestRate keeps the arithmetic within 128 bits; it is nine million arrivals a nanosecond.
+// highestRate, nine million arrivals per ns, keeps the arithmetic within 128 bits.
 const highestRate = 1 << 53
 
-// Constant has arrival k due at k/rate seconds, rounded to the nearest nanosecond: the first at 0, 900 of them in 30 s
-// at 30/s. The time is computed from k and the very value of rate in 128-bit integers, never by adding gaps. Rates
-// above 10⁹ put several arrivals into one nanosecond. A rate that is not positive has no arrivals.
+// Constant returns a schedule whose arrival k is due at k/rate seconds, rounded to the nearest
+// nanosecond: the first at 0, 900 in 30 s at 30/s. The time is computed from k and the exact value
+// of rate in 128-bit integers, never by adding gaps. Rates above 10⁹ put several arrivals into one
+// nanosecond. A rate that is not positive has no arrivals.
 func Constant(rate float64) Schedule {
 	c := &constant{}
 	if !(rate > 0) {
@@ -23,7 +24,7 @@ func Constant(rate float64) Schedule {
 	return c
 }
 
-// constant has rate per/2^shift; per 0 is no arrivals.
+// constant has the rate per/2^shift; per 0 means no arrivals.
 type constant struct {
 	per   uint64
 	shift uint
@@ -38,10 +39,12 @@ func (c *constant) Next() (int64, bool) {
 	return due, ok
 }
 
-// due is k·10⁹·2^shift / per, rounded. False beyond the 292 years that nanoseconds in an int64 span.
+// due returns k·10⁹·2^shift / per, rounded. It returns false beyond the 292 years that an int64 of
+// nanoseconds spans.
 func (c *constant) due(k uint64) (int64, bool) {
 	hi, lo := bits.Mul64(k, 1e9)
-	// A quotient below 2⁶³ needs a numerator below 2⁶³·per < 2¹¹⁶: what the shift would push out of 128 bits is too late.
+	// A quotient below 2⁶³ needs a numerator below 2⁶³·per < 2¹¹⁶: a due time whose shift exceeds
+	// 128 bits is too late.
 	if c.per == 0 || (hi|lo) != 0 && bitLen(hi, lo)+c.shift > 117 {
 		return 0, false
 	}
@@ -66,8 +69,8 @@ func bitLen(hi, lo uint64) uint {
 	return uint(bits.Len64(lo))
 }
 
-// before is how many arrivals are due before t.
-func (c *constant) before(t int64) int64 {
+// countBefore counts the arrivals due before t.
+func (c *constant) countBefore(t int64) int64 {
 	return int64(sort.Search(math.MaxInt64, func(k int) bool {
 		due, ok := c.due(uint64(k))
 		return !ok || due >= t

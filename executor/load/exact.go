@@ -2,17 +2,18 @@ package load
 
 import "math"
 
-// Exact is s with a fixed number of arrivals: between two neighbours of 0 and cuts (ns, ascending) just as many as the
-// same rate or ramp has without chance; after the last cut none. Of a Poisson process those are that many times drawn
-// uniformly and sorted. The gaps keep their proportions, so their variation stays. A schedule without chance only ends at
-// the last cut. s must be fresh.
+// Exact gives s a fixed number of arrivals: between neighbours of 0 and cuts (ns, ascending)
+// exactly as many as the deterministic schedule of the same rate or ramp, after the last cut none.
+// For a Poisson process this equals that many times drawn uniformly and sorted. Gaps keep their
+// proportions and so their variation. A deterministic schedule only ends at the last cut. s must be
+// unplayed.
 func Exact(s Schedule, cuts ...int64) Schedule {
 	if len(cuts) == 0 {
 		return s
 	}
 	switch s := s.(type) {
 	case *random:
-		return s.exact(cuts)
+		return s.withFixedCounts(cuts)
 	case *joined:
 		first, second := s.split(cuts)
 		rest := Limit(s.second, 0)
@@ -21,22 +22,25 @@ func Exact(s Schedule, cuts ...int64) Schedule {
 		}
 		return &joined{first: Exact(s.first, first...), at: s.at, second: rest}
 	}
-	if n, ok := before(s, cuts[len(cuts)-1]); ok {
+	if n, ok := countBefore(s, cuts[len(cuts)-1]); ok {
 		return Limit(s, n)
 	}
 	return s
 }
 
-func (r *random) exact(cuts []int64) Schedule {
+func (r *random) withFixedCounts(cuts []int64) Schedule {
 	e := &exact{curve: r.curve, gaps: newGaps(r.cv, r.seed)}
-	even, from, scan := r.curve.even(), int64(0), newGaps(r.cv, r.seed)
+	even, from, scan := r.curve.deterministic(), int64(0), newGaps(r.cv, r.seed)
 	for _, until := range cuts {
 		if until <= from {
 			continue
 		}
-		part := section{from: from, until: until, left: even.before(until) - even.before(from), base: r.curve.count(from)}
+		part := section{
+			from: from, until: until, left: even.countBefore(until) - even.countBefore(from),
+			base: r.curve.count(from),
+		}
 		sum := 0.0
-		for range part.left + 1 { // the gap behind the last arrival reaches to the cut
+		for range part.left + 1 { // the gap after the last arrival reaches to the cut
 			sum += scan.next()
 		}
 		part.scale = (r.curve.count(until) - part.base) / sum
@@ -50,10 +54,11 @@ type exact struct {
 	curve curve
 	gaps  gaps
 	parts []section
-	sum   float64 // in the first of parts
+	sum   float64 // of gaps in parts[0]
 }
 
-// section is a window with a known number of arrivals: scale maps its sum of gaps to counts of the curve.
+// section is a window with a known number of arrivals: scale maps its sum of gaps to counts of the
+// curve.
 type section struct {
 	from, until int64
 	left        int64
@@ -76,7 +81,7 @@ func (e *exact) Next() (int64, bool) {
 	return 0, false
 }
 
-// Limit is the first n arrivals of s.
+// Limit returns the first n arrivals of s.
 func Limit(s Schedule, n int64) Schedule { return &limited{s: s, left: n} }
 
 type limited struct {

@@ -1,28 +1,46 @@
-// Package load says when to send. Pure: no clock, no goroutine, no I/O beyond the reader of a recording; same seed, same
-// bytes.
+// Package load computes when requests are due. It is pure: no clock, no goroutine, no I/O except
+// the reader of a recording; the same seed gives the same bytes. Schedules are played by drive;
+// what is sent is chosen by feed.
 //
-// It is not: the player of schedules (drive), the choice of data (feed).
-//
-// Deterministic shapes compute the k-th due time from k; random ones add unit exponentials and map the sum to time, so
-// nothing drifts however long a node runs. A schedule goes on for as long as nanoseconds last; its player ends it:
+// Deterministic shapes compute the k-th due time from k; random ones add unit exponentials and map
+// the sum to time, so nothing drifts however long a node runs. A schedule does not end before its
+// int64 of nanoseconds does; its player ends it:
 //
 //	s := load.Poisson(200, load.Seed(seed, "steady", ""))
 //	for due, ok := s.Next(); ok && due < int64(time.Minute); due, ok = s.Next() { … }
 package load
 
-// Schedule yields due times, ns from the start of the node, non-decreasing. It allocates nothing.
+// Schedule yields due times in ns from the start of the node, non-decreasing. Next does not
+// allocate.
 type Schedule interface {
 	Next() (due int64, ok bool)
 }
 
-// Profile is how many slots are open at t (ns from the start of the node), for closed loops.
+// Profile returns the number of slots of a closed loop that are open at t, in ns from the start of
+// the node.
 type Profile interface {
 	Slots(t int64) int
 }
 
-// Level is the profile that keeps n slots open.
+// Level is the profile with a constant number of slots.
 func Level(n int) Profile { return level(n) }
 
 type level int
 
 func (l level) Slots(int64) int { return int(l) }
+
+// Hash is the FNV-1a hash of due times, eight little-endian bytes each: same seed, same hash. Start
+// with EmptyHash.
+type Hash uint64
+
+// EmptyHash is the hash of no due times.
+const EmptyHash Hash = 14695981039346656037
+
+// Add returns the hash of the due times of h followed by due.
+func (h Hash) Add(due int64) Hash {
+	for range 8 {
+		h = (h ^ Hash(due&0xff)) * 1099511628211
+		due >>= 8
+	}
+	return h
+}

@@ -99,12 +99,16 @@ func TestConstantDoesNotDrift(t *testing.T) {
 	}
 }
 
-// TestMeanGap: perf_analyzer's row 76: the mean of a million gaps is that of the rate to half a percent, of a constant rate
-// exactly. (Asked for 100/s, perf_analyzer itself sends 94.5 in every run.)
+// TestMeanGap: perf_analyzer's row 76: the mean of a million gaps is that of the rate to half a
+// percent, of a constant rate exactly. (Asked for 100/s, perf_analyzer itself sends 94.5 in every
+// run.)
 func TestMeanGap(t *testing.T) {
 	const n = 1_000_000
 	for _, rate := range []float64{10, 100, 1000, 10_000} {
-		for name, s := range map[string]Schedule{"constant": Constant(rate), "poisson": Poisson(rate, Seed(1, "s", ""))} {
+		for name, s := range map[string]Schedule{
+			"constant": Constant(rate),
+			"poisson":  Poisson(rate, Seed(1, "s", "")),
+		} {
 			last := int64(0)
 			for range n {
 				last, _ = s.Next()
@@ -142,9 +146,9 @@ func TestConstantEnds(t *testing.T) {
 	}
 }
 
-// Ten thousand gaps at 100/s: mean, variation, dispersion of counts, and their whole distribution. The tolerances are
-// five standard errors: of the mean 1/√n, of the coefficient of variation of exponentials about 1/√n, of the dispersion
-// index √(2/windows).
+// Ten thousand gaps at 100/s: mean, variation, dispersion of counts, and their whole distribution.
+// The tolerances are five standard errors: of the mean 1/√n, of the coefficient of variation of
+// exponentials about 1/√n, of the dispersion index √(2/windows).
 func TestPoisson(t *testing.T) {
 	const n, rate = 10_000, 100.0
 	for seed := range uint64(3) {
@@ -173,7 +177,8 @@ func TestPoisson(t *testing.T) {
 			t.Errorf("seed %d: variance of counts per second %v, want about %v", seed, variance, rate)
 		}
 		slices.Sort(gaps)
-		if d := stats.KS(gaps, func(x float64) float64 { return 1 - math.Exp(-x) }); d > stats.KSCritical(n, 0.01) {
+		if d := stats.KS(gaps,
+			func(x float64) float64 { return 1 - math.Exp(-x) }); d > stats.KSCritical(n, 0.01) {
 			t.Errorf("seed %d: distance %v to the exponential", seed, d)
 		}
 		// Given their number, the arrivals are uniform over time.
@@ -242,8 +247,8 @@ func shapes() map[string]func() Schedule {
 	return s
 }
 
-// The shards of any schedule, as many as there are, are together the whole: no arrival is missing, none doubled, and each
-// knows its number in it.
+// The shards of any schedule, as many as there are, are together the whole: no arrival is missing,
+// none doubled, and each knows its number in it.
 func TestShardsAreTheWhole(t *testing.T) {
 	for name, fresh := range shapes() {
 		whole := upTo(fresh(), 15*second)
@@ -259,7 +264,8 @@ func TestShardsAreTheWhole(t *testing.T) {
 				counted += Count(Sharded(fresh(), part), 0, 15*second)
 			}
 			if n != len(whole) || int(counted) != n || !slices.Equal(got, whole) {
-				t.Errorf("%s in %d shards: %d arrivals, counted %d, the whole has %d", name, count, n, counted, len(whole))
+				t.Errorf("%s in %d shards: %d arrivals, counted %d, the whole has %d", name, count, n,
+					counted, len(whole))
 			}
 		}
 	}
@@ -280,7 +286,14 @@ func TestShardsOfARampKeepItsRate(t *testing.T) {
 
 func TestCount(t *testing.T) {
 	for name, s := range shapes() {
-		for _, span := range [][2]int64{{0, second}, {second, 11 * second}, {3, 3}, {5, 2}, {0, 1}, {1, second}} {
+		for _, span := range [][2]int64{
+			{0, second},
+			{second, 11 * second},
+			{3, 3},
+			{5, 2},
+			{0, 1},
+			{1, second},
+		} {
 			var want int64
 			for _, due := range upTo(s(), 20*second) {
 				if due >= span[0] && due < span[1] {
@@ -328,7 +341,8 @@ func TestNextDoesNotAllocate(t *testing.T) {
 
 func BenchmarkNext(b *testing.B) {
 	for name, s := range map[string]Schedule{
-		"constant": Constant(20000), "poisson": Poisson(20000, [2]uint64{1, 2}), "gamma": Gamma(20000, 2, [2]uint64{1, 2}),
+		"constant": Constant(20000), "poisson": Poisson(20000, [2]uint64{1, 2}),
+		"gamma":       Gamma(20000, 2, [2]uint64{1, 2}),
 		"ramp":        NewRamp([]Step{{To: 20000, Over: second}}).Arrivals(0, [2]uint64{}),
 		"random ramp": NewRamp([]Step{{To: 20000, Over: second}}).Arrivals(1, [2]uint64{}),
 	} {

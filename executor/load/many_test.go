@@ -21,7 +21,8 @@ func (e endless) Read(p []byte) (int, error) {
 // TestManyMoments: a file of more gaps or times than can be held is refused where it goes over.
 func TestManyMoments(t *testing.T) {
 	gaps, err := ReadGaps(endless{"1\n"}, 1)
-	if !errors.Is(err, errTooMany) || gaps != nil || !strings.HasPrefix(err.Error(), "line 16777217: the file has more than 16777216 entries") {
+	if !errors.Is(err, errTooMany) || gaps != nil ||
+		!strings.HasPrefix(err.Error(), "line 16777217: the file has more than 16777216 entries") {
 		t.Errorf("gaps: %d, %v", len(gaps), err)
 	}
 	times, err := ReadTimes(io.MultiReader(strings.NewReader("0\n"), endless{"7\n"}), "times.txt", 1)

@@ -15,7 +15,8 @@ func from0(rate float64, steps ...Step) []Step { return append([]Step{{To: rate}
 
 func secs(s float64) int64 { return int64(math.Round(s * 1e9)) }
 
-// The k-th arrival of a straight ramp solves r0·t + (r1-r0)·t²/2D = k; its number in all is D·(r0+r1)/2.
+// The k-th arrival of a straight ramp solves r0·t + (r1-r0)·t²/2D = k; its number in all is
+// D·(r0+r1)/2.
 func TestRampVectors(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -40,13 +41,23 @@ func TestRampVectors(t *testing.T) {
 			50,
 		},
 		{"flat 1.4", from0(1.4, Step{To: 1.4, Hold: secs(60)}), map[int]float64{1: 0.7143, 84: 60}, 84},
-		{"down to 0 and up again", []Step{{To: 10, Over: secs(1)}, {To: 0, Hold: secs(2)}, {To: 10, Over: secs(1)}}, map[int]float64{1: 0.4472, 5: 1, 6: 3.4472, 10: 4}, 10},
-		{"fractions are carried", []Step{{To: 1, Over: secs(1)}, {To: 0, Over: secs(1)}}, map[int]float64{1: 2}, 1},
+		{"down to 0 and up again", []Step{
+			{To: 10, Over: secs(1)},
+			{To: 0, Hold: secs(2)},
+			{To: 10, Over: secs(1)},
+		}, map[int]float64{1: 0.4472, 5: 1, 6: 3.4472, 10: 4}, 10},
+		{
+			"fractions are carried",
+			[]Step{{To: 1, Over: secs(1)}, {To: 0, Over: secs(1)}},
+			map[int]float64{1: 2},
+			1,
+		},
 	} {
 		r := NewRamp(c.steps)
 		dues := upTo(r.Arrivals(0, [2]uint64{}), r.Length())
 		if int64(len(dues)) != c.total || Count(r.Arrivals(0, [2]uint64{}), 0, r.Length()) != c.total {
-			t.Errorf("%s: %d arrivals, counted %d, want %d", c.name, len(dues), Count(r.Arrivals(0, [2]uint64{}), 0, r.Length()), c.total)
+			t.Errorf("%s: %d arrivals, counted %d, want %d", c.name, len(dues),
+				Count(r.Arrivals(0, [2]uint64{}), 0, r.Length()), c.total)
 			continue
 		}
 		for k, at := range c.want {
@@ -65,18 +76,53 @@ func TestRampCauses(t *testing.T) {
 		from, to float64 // s
 		count    int64
 	}{
-		{"120 s from 1 to 2: the total is duration times the mean rate", from0(1, Step{To: 2, Over: secs(120)}), 0, 120, 180},
-		{"20 s from 100 to 2000 is no 30 % of it", from0(100, Step{To: 2000, Over: secs(20)}), 0, 20, 21_000},
+		{
+			"120 s from 1 to 2: the total is duration times the mean rate",
+			from0(1, Step{To: 2, Over: secs(120)}), 0, 120, 180,
+		},
+		{
+			"20 s from 100 to 2000 is no 30 % of it", from0(100, Step{To: 2000, Over: secs(20)}),
+			0, 20, 21_000,
+		},
 		{"a ramp from 0 is no pause", []Step{{To: 10, Over: secs(10)}}, 0, 10, 50},
 		{"a ramp from 0 sends in its first half", []Step{{To: 10, Over: secs(10)}}, 0, 5, 12},
-		{"a first step from 0 is not skipped", []Step{{To: 100, Over: secs(10)}, {To: 100, Hold: secs(5)}}, 0, 10, 500},
-		{"from 0 to 0 has no arrivals and an end", []Step{{To: 0, Over: secs(10), Hold: secs(10)}}, 0, 20, 0},
-		{"0 to 0.4, then 0.4 held: the fractional plateau", []Step{{To: 0.4, Over: secs(100), Hold: secs(2000)}}, 0, 2100, 820},
-		{"0 to 0.4 in 5 min, then 0.4 held to the end of 35 min, and no shorter", []Step{{To: 0.4, Over: secs(300), Hold: secs(1800)}}, 0, 2100, 780},
+		{
+			"a first step from 0 is not skipped",
+			[]Step{{To: 100, Over: secs(10)}, {To: 100, Hold: secs(5)}},
+			0, 10, 500,
+		},
+		{
+			"from 0 to 0 has no arrivals and an end",
+			[]Step{{To: 0, Over: secs(10), Hold: secs(10)}},
+			0, 20,
+			0,
+		},
+		{
+			"0 to 0.4, then 0.4 held: the fractional plateau",
+			[]Step{{To: 0.4, Over: secs(100), Hold: secs(2000)}},
+			0, 2100, 820,
+		},
+		{
+			"0 to 0.4 in 5 min, then 0.4 held to the end of 35 min, and no shorter",
+			[]Step{{To: 0.4, Over: secs(300), Hold: secs(1800)}},
+			0, 2100, 780,
+		},
 		{"the plateau alone is 0.4/s", []Step{{To: 0.4, Over: secs(100), Hold: secs(2000)}}, 100, 2100, 800},
-		{"a fraction before a jump is not lost", []Step{{To: 1, Over: secs(1)}, {To: 3, Hold: secs(0.5)}}, 0, 1.5, 2},
-		{"rate 0 in the middle sends nothing", []Step{{To: 50, Hold: secs(2)}, {To: 0, Hold: secs(5)}, {To: 50, Hold: secs(2)}}, 2, 7, 0},
-		{"and the rest goes on after it", []Step{{To: 50, Hold: secs(2)}, {To: 0, Hold: secs(5)}, {To: 50, Hold: secs(2)}}, 7, 9, 100},
+		{
+			"a fraction before a jump is not lost",
+			[]Step{{To: 1, Over: secs(1)}, {To: 3, Hold: secs(0.5)}},
+			0, 1.5, 2,
+		},
+		{
+			"rate 0 in the middle sends nothing",
+			[]Step{{To: 50, Hold: secs(2)}, {To: 0, Hold: secs(5)}, {To: 50, Hold: secs(2)}},
+			2, 7, 0,
+		},
+		{
+			"and the rest goes on after it",
+			[]Step{{To: 50, Hold: secs(2)}, {To: 0, Hold: secs(5)}, {To: 50, Hold: secs(2)}},
+			7, 9, 100,
+		},
 		{"a hold begins without a burst", []Step{{To: 50, Hold: secs(2)}}, 0, 0.1, 5},
 		{"the last value is held when the node lasts longer", []Step{{To: 10, Over: secs(10)}}, 10, 20, 100},
 	} {
@@ -99,12 +145,20 @@ func TestRampCauses(t *testing.T) {
 
 func ramps() map[string]*Ramp {
 	return map[string]*Ramp{
-		"up":         NewRamp([]Step{{To: 300, Over: secs(3)}}),
-		"jagged":     NewRamp([]Step{{To: 50, Over: secs(1), Hold: secs(1)}, {To: 200, Hold: secs(0.5)}, {To: 10.5, Over: secs(0.7)}}),
+		"up": NewRamp([]Step{{To: 300, Over: secs(3)}}),
+		"jagged": NewRamp([]Step{
+			{To: 50, Over: secs(1), Hold: secs(1)},
+			{To: 200, Hold: secs(0.5)},
+			{To: 10.5, Over: secs(0.7)},
+		}),
 		"fractional": NewRamp([]Step{{To: 1.4, Hold: secs(10)}, {To: 0.3, Over: secs(7)}}),
-		"with a gap": NewRamp([]Step{{To: 100, Over: secs(0.5)}, {To: 0, Over: secs(0.5), Hold: secs(3)}, {To: 80, Over: secs(1)}}),
+		"with a gap": NewRamp([]Step{
+			{To: 100, Over: secs(0.5)},
+			{To: 0, Over: secs(0.5), Hold: secs(3)},
+			{To: 80, Over: secs(1)},
+		}),
 		"to nothing": NewRamp([]Step{{To: 100, Over: secs(0.5)}, {To: 0, Over: secs(0.5)}}),
-		"warm":       NewRamp([]Step{{To: 50, Over: secs(1), Hold: secs(1)}}).After(secs(1.5)),
+		"warm":       NewRamp([]Step{{To: 50, Over: secs(1), Hold: secs(1)}}).AfterWarmUp(secs(1.5)),
 		"no steps":   NewRamp(nil),
 		"negative":   NewRamp([]Step{{To: -5, Hold: secs(1)}, {To: math.NaN(), Hold: secs(1)}}),
 	}
@@ -131,7 +185,8 @@ func TestRampCountsAnyWindow(t *testing.T) {
 			}
 			area += float64(Count(Constant(r.first()), 0, min(at, r.warm)))
 			if math.Abs(area-float64(n)) > 1.2 {
-				t.Fatalf("%s: %d arrivals up to %v, the ramp's integral is %v", name, n, time.Duration(at), area)
+				t.Fatalf("%s: %d arrivals up to %v, the ramp's integral is %v", name, n,
+					time.Duration(at), area)
 			}
 		}
 	}
@@ -150,7 +205,7 @@ func TestRampAsSlots(t *testing.T) {
 	if r.Peak() != 64 || r.Length() != secs(47) {
 		t.Errorf("peak %v, length %v", r.Peak(), r.Length())
 	}
-	warm := r.After(secs(2))
+	warm := r.AfterWarmUp(secs(2))
 	for at, want := range map[float64]int{0: 64, 1.9: 64, 2: 0, 18: 32} {
 		if got := warm.Profile().Slots(secs(at)); got != want {
 			t.Errorf("with a warm-up, at %v s: %d slots, want %d", at, got, want)
@@ -159,7 +214,12 @@ func TestRampAsSlots(t *testing.T) {
 }
 
 func TestRampHolds(t *testing.T) {
-	r := NewRamp([]Step{{To: 500, Over: secs(30), Hold: secs(60)}, {To: 700, Over: secs(5)}, {To: 2000, Hold: secs(10)}, {To: 500, Hold: secs(60)}})
+	r := NewRamp([]Step{
+		{To: 500, Over: secs(30), Hold: secs(60)},
+		{To: 700, Over: secs(5)},
+		{To: 2000, Hold: secs(10)},
+		{To: 500, Hold: secs(60)},
+	})
 	for _, c := range []struct {
 		end  float64
 		want string
@@ -178,14 +238,18 @@ func TestRampHolds(t *testing.T) {
 		}
 	}
 	// A ramp without a hold of its own has one when the node lasts longer.
-	if h := NewRamp([]Step{{To: 64, Over: secs(30)}}).Holds(secs(300)); len(h) != 1 || h[0] != (Hold{From: secs(30), To: secs(300)}) {
+	if h := NewRamp([]Step{{To: 64, Over: secs(30)}}).Holds(secs(300)); len(h) != 1 ||
+		h[0] != (Hold{From: secs(30), To: secs(300)}) {
 		t.Errorf("%v", h)
 	}
 }
 
 // Random arrivals follow the ramp: mapped through its integral they are the process of rate 1.
 func TestRandomRamp(t *testing.T) {
-	for name, r := range map[string]*Ramp{"up": NewRamp([]Step{{To: 2000, Over: secs(10)}}), "jagged": ramps()["jagged"]} {
+	for name, r := range map[string]*Ramp{
+		"up":     NewRamp([]Step{{To: 2000, Over: secs(10)}}),
+		"jagged": ramps()["jagged"],
+	} {
 		dues := take(r.Arrivals(1, Seed(7, name, "")), 5000)
 		c := cumulative{ramp: r}
 		gaps, last := make([]float64, len(dues)), 0.0
@@ -194,7 +258,8 @@ func TestRandomRamp(t *testing.T) {
 			gaps[i], last = count-last, count
 		}
 		slices.Sort(gaps)
-		if d := stats.KS(gaps, func(x float64) float64 { return 1 - math.Exp(-x) }); d > stats.KSCritical(len(gaps), 0.01) {
+		if d := stats.KS(gaps,
+			func(x float64) float64 { return 1 - math.Exp(-x) }); d > stats.KSCritical(len(gaps), 0.01) {
 			t.Errorf("%s: distance %v to the exponential", name, d)
 		}
 	}
@@ -221,7 +286,8 @@ func TestRampDoesNotDrift(t *testing.T) {
 		{0, day, 864_000_000}, {day, 2 * day, 1_728_000_000}, {2 * day, 2*day + secs(1), 20_000},
 	} {
 		if got := Count(s, c.from, c.until); got != c.want {
-			t.Errorf("from %v to %v: %d, want %d", time.Duration(c.from), time.Duration(c.until), got, c.want)
+			t.Errorf("from %v to %v: %d, want %d", time.Duration(c.from),
+				time.Duration(c.until), got, c.want)
 		}
 	}
 }

@@ -2,9 +2,10 @@ package load
 
 import "math"
 
-// Arrivals is the ramp as a rate. With cv 0 arrival k is due in the last nanosecond in which the cumulative count is below
-// k, k from 1, so that any window from 0 to T has exactly as many arrivals as the count reached at T: duration × (r0+r1)/2
-// of a straight ramp, fractions carried over all steps. Otherwise gaps vary as those of Gamma, on the same curve.
+// Arrivals returns the ramp as a schedule of rates. With cv 0 arrival k, from 1, is due in the last
+// nanosecond in which the cumulative count is below k: a window from 0 to T has exactly as many
+// arrivals as the count reached at T, duration × (r0+r1)/2 for a straight ramp, with fractions
+// carried over all steps. Otherwise gaps vary as those of Gamma, on the same curve.
 func (r *Ramp) Arrivals(cv float64, seed [2]uint64) Schedule {
 	var s Schedule = &ramped{c: cumulative{ramp: r}}
 	if cv > 0 {
@@ -30,7 +31,7 @@ func (r *ramped) Next() (int64, bool) {
 	return due, ok
 }
 
-func (r *ramped) before(t int64) int64 {
+func (r *ramped) countBefore(t int64) int64 {
 	c := cumulative{ramp: r.c.ramp}
 	if t <= 0 {
 		return 0
@@ -44,7 +45,7 @@ func (r *ramped) before(t int64) int64 {
 		n++
 	}
 	for n > 0 {
-		c.line = 0
+		c.segment = 0
 		if due, ok := c.due(n); ok && due < t {
 			break
 		}
@@ -53,14 +54,16 @@ func (r *ramped) before(t int64) int64 {
 	return n
 }
 
-// cumulative is the curve of a ramp, and its place: counts must not decrease.
+// cumulative is the cumulative count of a ramp. It remembers its segment: the counts passed to at
+// must not decrease.
 type cumulative struct {
-	ramp *Ramp
-	line int
+	ramp    *Ramp
+	segment int
 }
 
-// slack is by how much a count may be missed by rounding: 1.4/s for 60 s are 84 arrivals, whatever 1.4 is in binary.
-func slack(count float64) float64 { return 1e-9 + 1e-15*count }
+// countTolerance allows for rounding of a count: 1.4/s for 60 s are 84 arrivals, whatever 1.4 is in
+// binary.
+func countTolerance(count float64) float64 { return 1e-9 + 1e-15*count }
 
 func (c *cumulative) due(k int64) (int64, bool) {
 	at := math.Round(c.at(float64(k)))
@@ -70,48 +73,48 @@ func (c *cumulative) due(k int64) (int64, bool) {
 	return max(int64(at)-1, 0), true
 }
 
-// at solves a·t + (b-a)·t²/2D = count for t within the line in which the count is reached.
+// at solves a·t + (b-a)·t²/2D = count for t within the segment in which the count is reached.
 func (c *cumulative) at(count float64) float64 {
-	lines := c.ramp.lines
-	for c.line < len(lines)-1 && count > lines[c.line+1].count+slack(count) {
-		c.line++
+	lines := c.ramp.segments
+	for c.segment < len(lines)-1 && count > lines[c.segment+1].count+countTolerance(count) {
+		c.segment++
 	}
-	l := &lines[c.line]
+	l := &lines[c.segment]
 	more := max(count-l.count, 0)
-	length := float64(l.length) / 1e9 // s
+	length := float64(l.length) / 1e9 // in s
 	slope := (l.b - l.a) / length
 	root := math.Sqrt(max(l.a*l.a+2*slope*more, 0))
 	if more == 0 {
 		return float64(l.from)
 	}
-	t := 2 * more / (l.a + root) // the form that loses no digits, and has no case for a flat line
-	if c.line < len(lines)-1 {
+	t := 2 * more / (l.a + root) // this form loses no digits and needs no case for a constant rate
+	if c.segment < len(lines)-1 {
 		t = min(t, length)
 	}
 	return float64(l.from) + t*1e9
 }
 
 func (c *cumulative) count(t int64) float64 {
-	l := c.ramp.line(t)
+	l := c.ramp.segmentAt(t)
 	x := float64(max(t-l.from, 0)) / 1e9
 	return l.count + l.a*x + (l.b-l.a)*x*x/2/(float64(l.length)/1e9)
 }
 
-func (c *cumulative) even() counter { return &ramped{c: cumulative{ramp: c.ramp}} }
+func (c *cumulative) deterministic() counter { return &ramped{c: cumulative{ramp: c.ramp}} }
 
 // joined plays first until at, then second from there.
 type joined struct {
 	first, second Schedule
 	at            int64
-	over          bool
+	inSecond      bool
 }
 
 func (j *joined) Next() (int64, bool) {
-	if !j.over {
+	if !j.inSecond {
 		if due, ok := j.first.Next(); ok && due < j.at {
 			return due, true
 		}
-		j.over = true
+		j.inSecond = true
 	}
 	due, ok := j.second.Next()
 	if due > math.MaxInt64-j.at {

@@ -7,13 +7,15 @@ import (
 	"math/rand/v2"
 )
 
-// Poisson is a Poisson process: independent exponential gaps with mean 1/rate seconds, the first arrival after the first
-// gap, a random number of arrivals in any window (free Poisson; for a fixed number see Exact). Same seed, same bytes; the
-// seed alone decides the gaps, the rate only scales them. A rate that is not positive has no arrivals.
+// Poisson returns a Poisson process: independent exponential gaps with mean 1/rate seconds, the
+// first arrival after the first gap, a random number of arrivals in any window (for a fixed number
+// see Exact). The seed alone decides the gaps, the rate only scales them. A rate that is not
+// positive has no arrivals.
 func Poisson(rate float64, seed [2]uint64) Schedule { return newRandom(perSecond(rate), 1, seed) }
 
-// Gamma has independent gaps with mean 1/rate seconds and a coefficient of variation of cv: 0 is Constant, 1 is Poisson to
-// the bit, more than 1 comes in bursts. The gaps are gamma distributed with the shape 1/cv².
+// Gamma returns a schedule of independent gaps with mean 1/rate seconds and coefficient of
+// variation cv: 0 equals Constant, 1 equals Poisson bit for bit, more than 1 gives bursts. The gaps
+// are gamma distributed with shape 1/cv².
 func Gamma(rate, cv float64, seed [2]uint64) Schedule {
 	if !(cv > 0) {
 		return Constant(rate)
@@ -21,12 +23,12 @@ func Gamma(rate, cv float64, seed [2]uint64) Schedule {
 	return newRandom(perSecond(rate), cv, seed)
 }
 
-// curve is a cumulative number of arrivals over time. Its at may keep a place, so the counts it is asked for must not
-// decrease.
+// curve is a cumulative number of arrivals over time. at may remember its position, so the counts
+// passed to it must not decrease.
 type curve interface {
-	at(count float64) float64 // ns at which the count is reached; +Inf: never
-	count(t int64) float64    // reached at t
-	even() counter            // the arrivals without chance
+	at(count float64) float64 // time at which the count is reached, ns; +Inf: never
+	count(t int64) float64    // count reached at t
+	deterministic() counter   // the arrivals of the curve without randomness
 }
 
 // perSecond is the curve of a constant rate.
@@ -39,11 +41,11 @@ func (r perSecond) at(count float64) float64 {
 	return count / float64(r) * 1e9
 }
 
-func (r perSecond) count(t int64) float64 { return max(float64(r), 0) * float64(t) / 1e9 }
-func (r perSecond) even() counter         { return Constant(float64(r)).(*constant) }
+func (r perSecond) count(t int64) float64  { return max(float64(r), 0) * float64(t) / 1e9 }
+func (r perSecond) deterministic() counter { return Constant(float64(r)).(*constant) }
 
-// random adds gaps of mean 1 and maps the sum to time through the inverse of a curve, so that a constant rate and a ramp
-// share one generator and nothing drifts.
+// random adds gaps of mean 1 and maps the sum to time through the inverse of a curve, so that a
+// constant rate and a ramp share one generator and nothing drifts.
 type random struct {
 	curve curve
 	cv    float64
@@ -65,13 +67,15 @@ func (r *random) Next() (int64, bool) {
 	return int64(due), true
 }
 
-// gaps draws from a gamma distribution of mean 1, by the method of Marsaglia and Tsang (2000).
+// gaps draws from a gamma distribution of mean 1, with the method of Marsaglia and Tsang (2000).
 type gaps struct {
 	random      *rand.Rand
 	exponential bool
-	d, c        float64 // of a shape of at least 1
-	power       float64 // 1/shape where the shape is below 1: the draw is of shape + 1, times a uniform to this power
-	scale       float64
+	d, c        float64 // for a shape of at least 1
+	// 1/shape if the shape is below 1: the draw has shape + 1 and is multiplied by a uniform to
+	// this power
+	power float64
+	scale float64
 }
 
 func newGaps(cv float64, seed [2]uint64) gaps {
@@ -113,8 +117,8 @@ func (g *gaps) gamma() float64 {
 	}
 }
 
-// Seed derives a node's seed from the plan's, the stage's id and the point (level, matrix, repetition) that the node
-// is. Lanes and machines have no part in it.
+// Seed derives a node's seed from the seed of the plan, the id of the stage and the point (level,
+// matrix, repetition). It does not depend on lanes or machines.
 func Seed(planSeed uint64, stage, point string) [2]uint64 {
 	var b []byte
 	b = binary.LittleEndian.AppendUint64(b, planSeed)

@@ -20,8 +20,8 @@ func moments(dues []int64, rate float64) (mean, cv float64) {
 	return mean, math.Sqrt(squares/n-mean*mean) / mean
 }
 
-// The gaps have the mean of the rate and the variation asked for. The standard error of the mean is cv/√n; that of the
-// variation of gamma gaps is about cv·√((1/2+2cv²)/n).
+// The gaps have the mean of the rate and the variation asked for. The standard error of the mean is
+// cv/√n; that of the variation of gamma gaps is about cv·√((1/2+2cv²)/n).
 func TestGamma(t *testing.T) {
 	const n, rate = 50_000, 1000.0
 	for _, cv := range []float64{0.1, 0.5, 0.9, 1, 1.1, 2, 4} {
@@ -70,7 +70,8 @@ func TestArrivalProcessesByName(t *testing.T) {
 	if !slices.Equal(take(Gamma(5, 1, seed), 3000), take(Poisson(5, seed), 3000)) {
 		t.Error("variation 1 is not Poisson")
 	}
-	// Constant 5/s for 600 s is 3,000, and so is Poisson with an exact number: normalised exponentials, not constant.
+	// Constant 5/s for 600 s is 3,000, and so is Poisson with an exact number: normalised
+	// exponentials, not constant.
 	if n := len(upTo(Constant(5), 600*second)); n != 3000 {
 		t.Errorf("constant: %d", n)
 	}
@@ -96,11 +97,31 @@ func TestExact(t *testing.T) {
 		{"a fraction", Poisson(1.4, seed), []int64{60 * second}, Constant(1.4)},
 		{"warm-up and hold each", Gamma(100, 2, seed), []int64{second, 2*second + 5e8}, Constant(100)},
 		{"less than one", Poisson(0.1, seed), []int64{second, 2 * second}, Constant(0.1)},
-		{"a cut twice, one out of order", Poisson(10, seed), []int64{second, second, 5e8, 3 * second}, Constant(10)},
-		{"a ramp", ramps()["jagged"].Arrivals(1, seed), []int64{3 * second}, ramps()["jagged"].Arrivals(0, seed)},
-		{"a ramp with a warm-up", ramps()["warm"].Arrivals(1, seed), []int64{15e8, 35e8}, ramps()["warm"].Arrivals(0, seed)},
-		{"a cut at the end of the warm-up", ramps()["warm"].Arrivals(1, seed), []int64{15e8}, ramps()["warm"].Arrivals(0, seed)},
-		{"a cut inside the warm-up only", ramps()["warm"].Arrivals(1, seed), []int64{second}, ramps()["warm"].Arrivals(0, seed)},
+		{
+			"a cut twice, one out of order", Poisson(10, seed),
+			[]int64{second, second, 5e8, 3 * second},
+			Constant(10),
+		},
+		{
+			"a ramp", ramps()["jagged"].Arrivals(1, seed),
+			[]int64{3 * second},
+			ramps()["jagged"].Arrivals(0, seed),
+		},
+		{
+			"a ramp with a warm-up", ramps()["warm"].Arrivals(1, seed),
+			[]int64{15e8, 35e8},
+			ramps()["warm"].Arrivals(0, seed),
+		},
+		{
+			"a cut at the end of the warm-up", ramps()["warm"].Arrivals(1, seed),
+			[]int64{15e8},
+			ramps()["warm"].Arrivals(0, seed),
+		},
+		{
+			"a cut inside the warm-up only", ramps()["warm"].Arrivals(1, seed),
+			[]int64{second},
+			ramps()["warm"].Arrivals(0, seed),
+		},
 		{"nothing at rate 0", Poisson(0, seed), []int64{second}, Constant(0)},
 		{"no chance in it", Constant(30), []int64{30 * second}, Constant(30)},
 	} {
@@ -174,7 +195,9 @@ func TestLimit(t *testing.T) {
 // Stored plans play the arrivals that they played before: a changed hash is a changed meaning.
 func TestHashesArePinned(t *testing.T) {
 	for name, want := range map[string]Hash{
-		"constant": 2948842711112140958, "gamma": 14374928846622653056, "exact": 1130764896621188729, "gaps": 18261236676283046258, "ramp up": 14920197569812370066, "random ramp jagged": 8514375277789601399, "exact ramp warm": 11386162597481551216,
+		"constant": 2948842711112140958, "gamma": 14374928846622653056, "exact": 1130764896621188729,
+		"gaps": 18261236676283046258, "ramp up": 14920197569812370066,
+		"random ramp jagged": 8514375277789601399, "exact ramp warm": 11386162597481551216,
 	} {
 		h := EmptyHash
 		for _, due := range upTo(shapes()[name](), 10*second) {

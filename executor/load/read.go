@@ -15,31 +15,33 @@ import (
 	"strings"
 )
 
-// maxLine caps one line of a file: rows of a trace carry prompts.
+// maxLine limits the bytes of one line of a file: rows of a trace carry prompts.
 const maxLine = 16 << 20
 
-// maxMoments caps the gaps or times of a file: 128 MiB, a day at 194 requests a second.
-const maxMoments = 1 << 24
+// maxTimes limits the gaps or times of a file: 128 MiB, a day at 194 requests a second.
+const maxTimes = 1 << 24
 
-// errTooMany is that of a file with more than maxMoments.
-var errTooMany = fmt.Errorf("the file has more than %d entries, no more can be held: play a part of them", maxMoments)
+// errTooMany reports a file with more than maxTimes entries.
+var errTooMany = fmt.Errorf("the file has more than %d entries, no more can be held: play a part of them",
+	maxTimes)
 
-// timestamp is the name of the column, or the member of a JSON line, that a time stands in.
+// timestamp names the column, or the member of a JSON line, that holds a time.
 const timestamp = "timestamp"
 
-// ReadGaps reads one gap a line, in units of unit ns. Empty lines are skipped. Errors name the line.
+// ReadGaps reads one gap per line, in units of unit ns, and returns ns. Empty lines are skipped.
+// Errors name the line.
 func ReadGaps(r io.Reader, unit int64) ([]int64, error) {
 	var gaps []int64
 	sum := int64(0)
-	err := lines(r, func(number int, text string) error {
-		gap, err := moment(text, unit)
+	err := eachLine(r, func(number int, text string) error {
+		gap, err := parseTime(text, unit)
 		if err != nil {
 			return err
 		}
 		if gap > math.MaxInt64-sum {
 			return fmt.Errorf("the gaps up to here add up to more than %d years", math.MaxInt64/year)
 		}
-		if len(gaps) == maxMoments {
+		if len(gaps) == maxTimes {
 			return errTooMany
 		}
 		sum += gap
@@ -59,9 +61,9 @@ func ReadGaps(r io.Reader, unit int64) ([]int64, error) {
 
 const year = 31_556_952 * int64(1e9)
 
-// ReadTimes reads ascending times, in units of unit ns, from a file called name: JSON lines with a "timestamp" (.jsonl, or
-// the first line is a map), CSV with a column "timestamp" (.csv, or the first line has commas), or one number a line.
-// Errors name the line.
+// ReadTimes reads ascending times, in units of unit ns, and returns ns. name selects the format:
+// JSON lines with a "timestamp" (.jsonl, or the first line is a map), CSV with a column "timestamp"
+// (.csv, or the first line has commas), or one number per line. Errors name the line.
 func ReadTimes(r io.Reader, name string, unit int64) ([]int64, error) {
 	t := &times{unit: unit}
 	b := bufio.NewReaderSize(r, 64<<10)
@@ -70,11 +72,11 @@ func ReadTimes(r io.Reader, name string, unit int64) ([]int64, error) {
 	var err error
 	switch ext := strings.ToLower(path.Ext(name)); {
 	case ext == ".jsonl" || ext == ".ndjson" || strings.HasPrefix(first, "{"):
-		err = lines(b, t.jsonLine)
+		err = eachLine(b, t.jsonLine)
 	case ext == ".csv" || strings.ContainsRune(first, ','):
 		err = t.csv(b)
 	default:
-		err = lines(b, t.add)
+		err = eachLine(b, t.add)
 	}
 	if err == nil && len(t.list) == 0 {
 		err = errors.New("line 1: there are no times in this file")
@@ -92,21 +94,22 @@ type times struct {
 }
 
 func (t *times) add(_ int, text string) error {
-	at, err := moment(text, t.unit)
+	at, err := parseTime(text, t.unit)
 	if err != nil {
 		return err
 	}
 	if n := len(t.list); n > 0 && at < t.list[n-1] {
 		return fmt.Errorf("%s is before the time in front of it; times must ascend", text)
 	}
-	if len(t.list) == maxMoments {
+	if len(t.list) == maxTimes {
 		return errTooMany
 	}
 	t.list = append(t.list, at)
 	return nil
 }
 
-// jsonLine takes the timestamp of one row, whatever else is in it. perf_analyzer writes it as a list of one.
+// jsonLine reads the timestamp of one row and ignores other members. perf_analyzer writes it as a
+// list of one.
 func (t *times) jsonLine(number int, text string) error {
 	var row struct {
 		Timestamp json.RawMessage `json:"timestamp"`
@@ -124,7 +127,8 @@ func (t *times) jsonLine(number int, text string) error {
 	return t.add(number, value)
 }
 
-// csv takes the column "timestamp", or the only one, below a header; without a header the first column.
+// csv reads the column "timestamp", or the only column, below a header; without a header the first
+// column.
 func (t *times) csv(r io.Reader) error {
 	c := csv.NewReader(r)
 	c.FieldsPerRecord, c.ReuseRecord, c.TrimLeadingSpace = -1, true, true
@@ -160,10 +164,10 @@ func (t *times) csv(r io.Reader) error {
 	}
 }
 
-// columnName is what the head of a table calls a column.
+// columnName matches a plausible column name in a header.
 var columnName = regexp.MustCompile(`^ ?[A-Za-z][A-Za-z0-9_. -]{0,40}$`)
 
-// timeColumn finds the column of the times in the first row, and whether that row is a header.
+// timeColumn finds the column of the times from the first row, and whether that row is a header.
 func timeColumn(record []string) (column int, header bool, err error) {
 	if _, err := strconv.ParseFloat(strings.TrimSpace(record[0]), 64); err == nil {
 		return 0, false, nil
@@ -176,14 +180,15 @@ func timeColumn(record []string) (column int, header bool, err error) {
 	if len(record) == 1 {
 		return 0, true, nil
 	}
-	if slices.ContainsFunc(record, func(name string) bool { return !columnName.MatchString(name) }) { // the file may be any
+	// any file could be given: do not show its content
+	if slices.ContainsFunc(record, func(name string) bool { return !columnName.MatchString(name) }) {
 		return 0, true, fmt.Errorf("there is no column %q", timestamp)
 	}
 	return 0, true, fmt.Errorf("there is no column %q among %s", timestamp, strings.Join(record, ", "))
 }
 
-// lines calls take for every line that is not empty.
-func lines(r io.Reader, take func(number int, text string) error) error {
+// eachLine calls take for every non-empty line. Its errors name the line.
+func eachLine(r io.Reader, take func(number int, text string) error) error {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 0, 64<<10), maxLine)
 	number := 0
@@ -203,16 +208,17 @@ func lines(r io.Reader, take func(number int, text string) error) error {
 	return nil
 }
 
-// moment reads a number of units as ns, rounded to the nearest. Whole numbers keep all their digits.
-func moment(text string, unit int64) (int64, error) {
+// parseTime reads a number of units as ns, rounded to the nearest. Integers keep all their digits.
+func parseTime(text string, unit int64) (int64, error) {
 	text, unit = strings.TrimSpace(text), max(unit, 1)
-	if whole, err := strconv.ParseInt(text, 10, 64); err == nil && whole >= 0 && whole <= math.MaxInt64/unit {
+	if whole, err := strconv.ParseInt(text, 10, 64); err == nil && whole >= 0 &&
+		whole <= math.MaxInt64/unit {
 		return whole * unit, nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	switch ns := math.Round(v * float64(unit)); {
 	case err != nil && !errors.Is(err, strconv.ErrRange), math.IsNaN(v), strings.ContainsAny(text, "xX_"):
-		if !numberLike(text) { // nothing of it is shown: the file may be any
+		if !numberLike(text) { // any file could be given: do not show its content
 			return 0, errors.New("not a number")
 		}
 		return 0, fmt.Errorf("%s is not a number", quoted(text))
@@ -232,7 +238,7 @@ func numberLike(text string) bool {
 	return len(text) <= most && bare != "" && '0' <= bare[0] && bare[0] <= '9'
 }
 
-// quoted shows the beginning of a text.
+// quoted quotes the beginning of a text.
 func quoted(text string) string {
 	const most = 40
 	if len(text) > most {

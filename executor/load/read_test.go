@@ -32,11 +32,16 @@ func TestReadGaps(t *testing.T) {
 		{"hexadecimal", "0x10\n", micro, nil, `line 1: "0x10" is not a number`},
 		{"two on a line", "1 2\n", micro, nil, `line 1: "1 2" is not a number`},
 		{"overflow", "1\n1e30\n", micro, nil, `line 2: "1e30" is more than 292 years`},
-		{"overflow of the sum", "9000000000\n9000000000\n", second, nil, "line 2: the gaps up to here add up to more than 292 years"},
-		{"a long line", strings.Repeat("7", 100), second, nil, `line 1: "` + strings.Repeat("7", 40) + `…" is more than 292 years`},
+		{
+			"overflow of the sum", "9000000000\n9000000000\n", second, nil,
+			"line 2: the gaps up to here add up to more than 292 years",
+		},
+		{"a long line", strings.Repeat("7", 100), second, nil, `line 1: "` + strings.Repeat("7", 40) +
+			`…" is more than 292 years`},
 	} {
 		got, err := ReadGaps(strings.NewReader(c.text), c.unit)
-		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") || err != nil && err.Error() != c.err {
+		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") || err != nil &&
+			err.Error() != c.err {
 			t.Errorf("%s: %v %v, want %v %q", c.name, got, err, c.want, c.err)
 		}
 	}
@@ -50,9 +55,18 @@ func TestReadTimes(t *testing.T) {
 		err              string
 	}{
 		{"numbers", "t.txt", "0\n0.5\n0.5\n2\n", second, []int64{0, 5e8, 5e8, 2e9}, ""},
-		{"JSON lines", "t.jsonl", `{"timestamp": 0, "x": [1]}` + "\n\n" + `{"timestamp":[1500]}`, milli, []int64{0, 15e8}, ""},
-		{"a mooncake trace", "t.jsonl", `{"timestamp": 0, "input_length": 6955, "output_length": 52, "hash_ids": [46, 47]}` + "\n" +
-			`{"timestamp": 3052, "input_length": 6472, "output_length": 26, "hash_ids": [46]}`, milli, []int64{0, 3_052_000_000}, ""},
+		{
+			"JSON lines", "t.jsonl", `{"timestamp": 0, "x": [1]}` + "\n\n" + `{"timestamp":[1500]}`, milli,
+			[]int64{0, 15e8},
+			"",
+		},
+		{
+			"a mooncake trace", "t.jsonl",
+			`{"timestamp": 0, "input_length": 6955, "output_length": 52, "hash_ids": [46, 47]}` + "\n" +
+				`{"timestamp": 3052, "input_length": 6472, "output_length": 26, "hash_ids": [46]}`, milli,
+			[]int64{0, 3_052_000_000},
+			"",
+		},
 		{"JSON by content", "trace", ` {"timestamp": 7}`, milli, []int64{7e6}, ""},
 		{"CSV with a header", "t.csv", "id,Timestamp\na,1\nb,2.5\n", second, []int64{1e9, 25e8}, ""},
 		{"CSV without a header", "t.csv", "1,a\n2,b\n", second, []int64{1e9, 2e9}, ""},
@@ -60,28 +74,51 @@ func TestReadTimes(t *testing.T) {
 		{"CSV by content", "trace", "timestamp,id\n1,a\n", second, []int64{1e9}, ""},
 		{"empty", "t.txt", "", second, nil, "line 1: there are no times in this file"},
 		{"only a header", "t.csv", "timestamp\n", second, nil, "line 1: there are no times in this file"},
-		{"unsorted", "t.txt", "1\n3\n2\n", second, nil, "line 3: 2 is before the time in front of it; times must ascend"},
-		{"unsorted CSV", "t.csv", "timestamp,x\n2,1\n1,1\n", second, nil, "line 3: 1 is before the time in front of it; times must ascend"},
-		{"no column", "t.csv", "a,b\n2,1\n", second, nil, `line 1: there is no column "timestamp" among a, b`},
-		{"short row", "t.csv", "a,timestamp\n2,1\n3\n", second, nil, `line 3: there is no column 2 in this row`},
-		{"a broken quote", "t.csv", "timestamp\n\"1\n", second, nil, `line 2: extraneous or missing " in quoted-field`},
+		{
+			"unsorted", "t.txt", "1\n3\n2\n", second, nil,
+			"line 3: 2 is before the time in front of it; times must ascend",
+		},
+		{
+			"unsorted CSV", "t.csv", "timestamp,x\n2,1\n1,1\n", second, nil,
+			"line 3: 1 is before the time in front of it; times must ascend",
+		},
+		{
+			"no column", "t.csv", "a,b\n2,1\n", second, nil,
+			`line 1: there is no column "timestamp" among a, b`,
+		},
+		{
+			"short row", "t.csv", "a,timestamp\n2,1\n3\n", second, nil,
+			`line 3: there is no column 2 in this row`,
+		},
+		{
+			"a broken quote", "t.csv", "timestamp\n\"1\n", second, nil,
+			`line 2: extraneous or missing " in quoted-field`,
+		},
 		{"negative", "t.jsonl", `{"timestamp": -1}`, milli, nil, "line 1: -1 is negative"},
-		{"no timestamp", "t.jsonl", `{"timestamp": 1}` + "\n" + `{"at": 2}`, milli, nil, `line 2: there is no "timestamp" in this row`},
+		{
+			"no timestamp", "t.jsonl", `{"timestamp": 1}` + "\n" + `{"at": 2}`, milli, nil,
+			`line 2: there is no "timestamp" in this row`,
+		},
 		{"null", "t.jsonl", `{"timestamp": null}`, milli, nil, `line 1: not a number`},
 		{"a list of two", "t.jsonl", `{"timestamp": [1,2]}`, milli, nil, `line 1: "1,2" is not a number`},
 		{"a text", "t.jsonl", `{"timestamp": "1"}`, milli, nil, `line 1: "\"1\"" is not a number`},
 		{"no JSON", "t.jsonl", "1\n", milli, nil, "line 1: this is no JSON map: "},
 	} {
 		got, err := ReadTimes(strings.NewReader(c.text), c.file, c.unit)
-		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
+		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") || err != nil &&
+			!strings.HasPrefix(err.Error(), c.err) {
 			t.Errorf("%s: %v %v, want %v %q", c.name, got, err, c.want, c.err)
 		}
 	}
 }
 
-// Whatever bytes a file holds, it is an error that names a line, or times that ascend and play to their end.
+// Whatever bytes a file holds, it is an error that names a line, or times that ascend and play to
+// their end.
 func FuzzReadTimes(f *testing.F) {
-	for _, seed := range []string{"1\n2\n", `{"timestamp":[1]}`, "timestamp,a\n1,2\n", "\"", "{", "1e308\n", "-0\n", "0x1p4\n", "1,\n\n2,\n"} {
+	for _, seed := range []string{
+		"1\n2\n", `{"timestamp":[1]}`, "timestamp,a\n1,2\n", "\"", "{",
+		"1e308\n", "-0\n", "0x1p4\n", "1,\n\n2,\n",
+	} {
 		for _, name := range []string{"a.txt", "a.csv", "a.jsonl", ""} {
 			f.Add([]byte(seed), name)
 		}
@@ -115,7 +152,8 @@ func FuzzReadGaps(f *testing.F) {
 			}
 			return
 		}
-		if dues := take(Gaps(gaps, false, true), 3*len(gaps)); !slices.IsSorted(dues) || len(dues) == 0 || dues[0] < 0 {
+		if dues := take(Gaps(gaps, false, true), 3*len(gaps)); !slices.IsSorted(dues) || len(dues) == 0 ||
+			dues[0] < 0 {
 			t.Errorf("%v gives %v", gaps, dues)
 		}
 	})
@@ -134,10 +172,25 @@ func TestGaps(t *testing.T) {
 		{"the first request at once", file, true, true, 6, []float64{0, .1, .3, .8, .9, 1.1}},
 		{"stops", file, false, false, 9, []float64{.1, .3, .8}},
 		{"stops, the first at once", file, true, false, 9, []float64{0, .1, .3, .8}},
-		{"row 79: 100, 110, 130 ms", []int64{100 * milli, 110 * milli, 130 * milli}, false, true, 7, []float64{.1, .21, .34, .44, .55, .68, .78}},
+		{
+			"row 79: 100, 110, 130 ms",
+			[]int64{100 * milli, 110 * milli, 130 * milli},
+			false, true, 7,
+			[]float64{.1, .21, .34, .44, .55, .68, .78},
+		},
 		{"row 79: 150 ms", []int64{150 * milli}, false, true, 3, []float64{.15, .3, .45}},
-		{"row 79: five gaps", []int64{100 * milli, 110 * milli, 120 * milli, 130 * milli, 140 * milli}, false, true, 6, []float64{.1, .21, .33, .46, .6, .7}},
-		{"gaps of 0 are bursts", []int64{0, 0, 100 * milli}, false, true, 7, []float64{0, 0, .1, .1, .1, .2, .2}},
+		{
+			"row 79: five gaps",
+			[]int64{100 * milli, 110 * milli, 120 * milli, 130 * milli, 140 * milli},
+			false, true, 6,
+			[]float64{.1, .21, .33, .46, .6, .7},
+		},
+		{
+			"gaps of 0 are bursts",
+			[]int64{0, 0, 100 * milli},
+			false, true, 7,
+			[]float64{0, 0, .1, .1, .1, .2, .2},
+		},
 		{"only zeros do not go on for ever", []int64{0, 0}, false, true, 9, []float64{0, 0}},
 		{"none", nil, false, true, 9, nil},
 	} {
@@ -156,7 +209,8 @@ func TestGaps(t *testing.T) {
 	if n := Count(Gaps([]int64{100 * milli, 110 * milli, 130 * milli}, false, true), 0, second); n != 8 {
 		t.Errorf("%d in the first second, want 8", n)
 	}
-	if n := Count(Gaps([]int64{30 * milli, 10 * milli, 40 * milli, 20 * milli, 25 * milli}, false, true), 0, second+1); n != 40 {
+	if n := Count(Gaps([]int64{30 * milli, 10 * milli, 40 * milli, 20 * milli, 25 * milli}, false, true),
+		0, second+1); n != 40 {
 		t.Errorf("%d in the first second, want 40", n)
 	}
 	// The end of time is an end.
@@ -194,7 +248,13 @@ func TestTimes(t *testing.T) {
 		}
 	}
 	// perf_analyzer's row 81: the recorded times are the sends.
-	for _, ms := range [][]int64{{1000, 2000, 3000, 4000, 5000}, {500, 2000, 3500}, {100, 300, 800, 1500}, {0, 5000, 10000}, {1000}} {
+	for _, ms := range [][]int64{
+		{1000, 2000, 3000, 4000, 5000},
+		{500, 2000, 3500},
+		{100, 300, 800, 1500},
+		{0, 5000, 10000},
+		{1000},
+	} {
 		if got := all(Times(ms, 1, 0, 0)); !slices.Equal(got, ms) {
 			t.Errorf("%v play as %v", ms, got)
 		}

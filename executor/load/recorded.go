@@ -5,30 +5,31 @@ import (
 	"sort"
 )
 
-// Gaps plays recorded gaps (ns, not negative): the first arrival comes after the first gap, with zeroFirst at once, with
-// the first gap behind it. repeat starts over after the last gap, without one in between; else the schedule ends there.
+// Gaps plays recorded gaps (ns, not negative). The first arrival comes after the first gap; with
+// zeroFirst at 0, and the next after the first gap. With repeat the gaps start over after the last
+// one; otherwise the schedule ends there.
 func Gaps(gaps []int64, zeroFirst, repeat bool) Schedule {
-	g := &gapped{ends: make([]int64, len(gaps)), repeat: repeat}
+	g := &gapped{sums: make([]int64, len(gaps)), repeat: repeat}
 	sum := int64(0)
 	for i, gap := range gaps {
 		sum += max(gap, 0)
-		g.ends[i] = sum
+		g.sums[i] = sum
 	}
 	if zeroFirst {
-		g.zero = 1
+		g.leading = 1
 	}
 	if sum == 0 {
-		g.repeat = false // for ever at one moment
+		g.repeat = false // an endless schedule would not advance
 	}
 	return g
 }
 
-// gapped has arrival k of a round at ends[k]; zero is 1 where one at 0 comes before all.
+// gapped has arrival k of a round at sums[k], after leading arrivals (0 or 1) at 0.
 type gapped struct {
-	ends   []int64
-	repeat bool
-	zero   int64
-	k      int64
+	sums    []int64
+	repeat  bool
+	leading int64
+	k       int64
 }
 
 func (g *gapped) Next() (int64, bool) {
@@ -40,29 +41,29 @@ func (g *gapped) Next() (int64, bool) {
 }
 
 func (g *gapped) due(k int64) (int64, bool) {
-	if k -= g.zero; k < 0 {
+	if k -= g.leading; k < 0 {
 		return 0, true
 	}
-	n := int64(len(g.ends))
+	n := int64(len(g.sums))
 	if n == 0 || !g.repeat && k >= n {
 		return 0, false
 	}
-	total, round := g.ends[n-1], k/n
-	if total > 0 && round > (math.MaxInt64-g.ends[k%n])/total {
+	total, round := g.sums[n-1], k/n
+	if total > 0 && round > (math.MaxInt64-g.sums[k%n])/total {
 		return 0, false
 	}
-	return round*total + g.ends[k%n], true
+	return round*total + g.sums[k%n], true
 }
 
-func (g *gapped) before(t int64) int64 {
+func (g *gapped) countBefore(t int64) int64 {
 	return int64(sort.Search(math.MaxInt64, func(k int) bool {
 		due, ok := g.due(int64(k))
 		return !ok || due >= t
 	}))
 }
 
-// Times plays recorded times (ns, ascending): those from from and before to (0: no end), speed times as fast, counted
-// from from.
+// Times plays the recorded times (ns, ascending) in [from, to), speed times as fast, relative to
+// from; to 0 means no end.
 func Times(times []int64, speed float64, from, to int64) Schedule {
 	first := sort.Search(len(times), func(i int) bool { return times[i] >= from })
 	last := len(times)
@@ -103,6 +104,6 @@ func (s *timed) due(k int) int64 {
 	return int64(due)
 }
 
-func (s *timed) before(t int64) int64 {
+func (s *timed) countBefore(t int64) int64 {
 	return int64(sort.Search(len(s.times), func(k int) bool { return s.due(k) >= t }))
 }

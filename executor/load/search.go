@@ -6,72 +6,79 @@ import (
 	"strconv"
 )
 
-// Search looks for the largest level for which a condition holds. It is a pure function of what was found so far:
+// Search finds the largest level that meets a condition. It is a pure function of the trials so
+// far:
 //
-//	bracket   from From, twice as much each time, until one level does not hold or To is reached
-//	halve     what lies between the largest level that holds and the smallest that does not, down to the precision
-//	confirm   the largest that holds, until it has held Confirm times
+//	bracket   from From, doubling, until a level does not meet the condition or To is reached
+//	halve     between the largest level that met it and the smallest that did not, down to the precision
+//	confirm   the largest level that met it, until it has met it Confirm times
 //
-// A level that does not hold when it is to be confirmed is the new upper end, and the next smaller one that held is looked
-// at. Noise cannot keep this going: each trial narrows what is left or confirms, and each failed confirmation makes the
-// precision twice as coarse, as the limit is then not known better.
+// A level that fails its confirmation becomes the new upper end, and the next smaller one that met
+// the condition is tried. Noise cannot prolong this for ever: each trial narrows the bracket or
+// confirms, and each failed confirmation doubles the precision, as the limit is then not known
+// better.
 type Search struct {
 	From, To          float64
-	Precision, Amount float64 // one of them: a share of the level, or a difference; both 0: 2 %
-	Confirm           int     // how often the best level must hold, the first time included
-	Whole             bool    // levels are whole numbers
-	Unit              string  // behind levels in texts: "/s"
+	Precision, Amount float64 // one is set: a share of the level, or a difference; both 0: 2 %
+	Confirm           int     // number of times the best level must meet the condition, including the first
+	Whole             bool    // levels are integers
+	Unit              string  // suffix of levels in texts: "/s"
 }
 
-// Trial is one level that was tried, and what came out.
+// Trial is one level that was tried, and whether it met the condition.
 type Trial struct {
 	Level float64
-	Holds bool
+	Met   bool
 }
 
-// Decision is what to try next, or the end.
+// Decision is the next level to try, or the end.
 type Decision struct {
-	Level float64
-	Done  bool
-	Best  float64 // the largest level that was confirmed; 0: none
-	Why   string  // one sentence at the end: "the limit lies between 420/s and 428/s"
+	Level  float64
+	Done   bool
+	Best   float64 // largest confirmed level; 0: none
+	Reason string  // at the end, one sentence: "the limit lies between 420/s and 428/s"
 }
 
-// bracket is what is known after some trials.
+// bracket summarizes the trials so far.
 type bracket struct {
-	low    float64 // the largest level that held and is below high; 0: none
-	held   int     // how often it held
-	high   float64 // the smallest level that did not hold; +Inf: none
-	missed int     // confirmations that failed
+	low            float64 // largest level below high that met the condition; 0: none
+	metCount       int     // trials in which low met it
+	high           float64 // smallest level that did not meet it; +Inf: none
+	failedConfirms int
 }
 
-// Next decides what follows after history, oldest first.
+// Next returns the decision after history, oldest first.
 func (s Search) Next(history []Trial) Decision {
-	s = s.tidy()
+	s = s.withDefaults()
 	if !(s.From > 0) || !(s.To >= s.From) || math.IsInf(s.To, 0) {
-		return Decision{Done: true, Why: fmt.Sprintf("there is nothing to search from %s to %s", s.text(s.From), s.text(s.To))}
+		return Decision{Done: true, Reason: fmt.Sprintf("there is nothing to search from %s to %s",
+			s.format(s.From), s.format(s.To))}
 	}
-	b := know(history)
+	b := summarize(history)
 	switch {
 	case len(history) == 0:
 		return Decision{Level: s.From}
 	case b.low == 0:
-		return Decision{Done: true, Why: fmt.Sprintf("it does not hold at %s, where the search begins", s.text(s.From))}
+		return Decision{Done: true, Reason: fmt.Sprintf("it does not hold at %s, where the search begins",
+			s.format(s.From))}
 	case math.IsInf(b.high, 1) && b.low < s.To:
 		return Decision{Level: min(2*b.low, s.To)}
 	case b.high-b.low > s.tolerance(b) && b.low < s.To:
-		return Decision{Level: s.middle(b)}
-	case b.held < s.Confirm:
+		return Decision{Level: s.midpoint(b)}
+	case b.metCount < s.Confirm:
 		return Decision{Level: b.low}
 	}
-	d := Decision{Done: true, Best: b.low, Why: fmt.Sprintf("the limit lies between %s and %s", s.text(b.low), s.text(b.high))}
+	d := Decision{
+		Done: true, Best: b.low,
+		Reason: fmt.Sprintf("the limit lies between %s and %s", s.format(b.low), s.format(b.high)),
+	}
 	if b.low >= s.To {
-		d.Why = fmt.Sprintf("it holds at %s, where the search ends", s.text(s.To))
+		d.Reason = fmt.Sprintf("it holds at %s, where the search ends", s.format(s.To))
 	}
 	return d
 }
 
-func (s Search) tidy() Search {
+func (s Search) withDefaults() Search {
 	if s.Whole {
 		s.From, s.To = math.Round(s.From), math.Round(s.To)
 	}
@@ -82,57 +89,57 @@ func (s Search) tidy() Search {
 	return s
 }
 
-func know(history []Trial) bracket {
+func summarize(history []Trial) bracket {
 	b := bracket{high: math.Inf(1)}
 	for i, p := range history {
-		if p.Holds {
+		if p.Met {
 			continue
 		}
-		if held(history[:i], p.Level) > 0 {
-			b.missed++
+		if countMet(history[:i], p.Level) > 0 {
+			b.failedConfirms++
 		}
 		b.high = min(b.high, p.Level)
 	}
 	for _, p := range history {
-		if p.Holds && p.Level < b.high {
+		if p.Met && p.Level < b.high {
 			b.low = max(b.low, p.Level)
 		}
 	}
-	b.held = held(history, b.low)
+	b.metCount = countMet(history, b.low)
 	return b
 }
 
-// held is how often a level held.
-func held(history []Trial, level float64) (n int) {
+// countMet counts the trials in which a level met the condition.
+func countMet(history []Trial, level float64) (n int) {
 	for _, p := range history {
-		if p.Holds && p.Level == level {
+		if p.Met && p.Level == level {
 			n++
 		}
 	}
 	return n
 }
 
-// tolerance is how far both ends may lie apart.
+// tolerance returns the distance between both ends at which halving stops.
 func (s Search) tolerance(b bracket) float64 {
 	t := s.Amount
 	if t == 0 {
 		t = s.Precision * b.low
 	}
-	t = math.Ldexp(t, min(b.missed, 1000))
+	t = math.Ldexp(t, min(b.failedConfirms, 1000))
 	if s.Whole {
 		return max(t, 1)
 	}
-	return max(t, 1e-9*b.low) // below it, halves are no longer different numbers
+	return max(t, 1e-9*b.low) // below that, midpoints are no longer distinct numbers
 }
 
-// middle is between both ends, with no more digits than it needs.
-func (s Search) middle(b bracket) float64 {
+// midpoint returns a level between both ends with no more digits than needed.
+func (s Search) midpoint(b bracket) float64 {
 	half := (b.low + b.high) / 2
 	if s.Whole {
 		return math.Floor(half)
 	}
-	// A quarter of the distance or less: the rounded middle stays inside. Dividing by a power of ten that is a whole number
-	// keeps decimal fractions as they are written.
+	// A quarter of the distance or less: the rounded midpoint stays inside. Dividing by an integral
+	// power of ten keeps decimal fractions as they are written.
 	digits := -math.Floor(math.Log10((b.high - b.low) / 4))
 	if digits > 0 {
 		scale := math.Pow(10, digits)
@@ -142,7 +149,7 @@ func (s Search) middle(b bracket) float64 {
 	return math.Round(half/scale) * scale
 }
 
-func (s Search) text(level float64) string {
+func (s Search) format(level float64) string {
 	short, _ := strconv.ParseFloat(strconv.FormatFloat(level, 'g', 6, 64), 64)
 	return strconv.FormatFloat(short, 'f', -1, 64) + s.Unit
 }

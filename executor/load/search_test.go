@@ -42,7 +42,8 @@ func TestSearch(t *testing.T) {
 			"two per cent",
 			Search{From: 10, To: 2000, Precision: 0.02, Confirm: 1, Unit: "/s"},
 			425,
-			"[10 20 40 80 160 320 640 480 400 440 420 430 425]", 425, "the limit lies between 425/s and 430/s",
+			"[10 20 40 80 160 320 640 480 400 440 420 430 425]", 425,
+			"the limit lies between 425/s and 430/s",
 		},
 		{
 			"holds at the end",
@@ -68,17 +69,33 @@ func TestSearch(t *testing.T) {
 			11,
 			"[4 4 4]", 4, "it holds at 4, where the search ends",
 		},
-		{"no range", Search{From: 5, To: 4, Unit: "/s"}, 11, "[]", 0, "there is nothing to search from 5/s to 4/s"},
-		{"from nothing", Search{From: 0, To: 4, Unit: "/s"}, 11, "[]", 0, "there is nothing to search from 0/s to 4/s"},
-		{"not a number", Search{From: math.NaN(), To: 4}, 11, "[]", 0, "there is nothing to search from NaN to 4"},
+		{
+			"no range",
+			Search{From: 5, To: 4, Unit: "/s"},
+			11, "[]", 0,
+			"there is nothing to search from 5/s to 4/s",
+		},
+		{
+			"from nothing",
+			Search{From: 0, To: 4, Unit: "/s"},
+			11, "[]", 0,
+			"there is nothing to search from 0/s to 4/s",
+		},
+		{
+			"not a number",
+			Search{From: math.NaN(), To: 4},
+			11, "[]", 0,
+			"there is nothing to search from NaN to 4",
+		},
 	} {
 		history, d := c.search.run(t, func(level float64) bool { return level <= c.limit })
 		levels := []float64{}
 		for _, p := range history {
 			levels = append(levels, p.Level)
 		}
-		if got := fmt.Sprint(levels); got != c.levels || d.Best != c.best || d.Why != c.why {
-			t.Errorf("%s: trials %s best %v %q\nwant %s best %v %q", c.name, got, d.Best, d.Why, c.levels, c.best, c.why)
+		if got := fmt.Sprint(levels); got != c.levels || d.Best != c.best || d.Reason != c.why {
+			t.Errorf("%s: trials %s best %v %q\nwant %s best %v %q", c.name, got, d.Best, d.Reason,
+				c.levels, c.best, c.why)
 		}
 	}
 }
@@ -91,18 +108,20 @@ func TestSearchTakesAFailedConfirmation(t *testing.T) {
 		seen[level]++
 		return level < 650 && (level != 600 || seen[level] == 1)
 	})
-	if d.Best != 400 || d.Why != "the limit lies between 400/s and 600/s" {
-		t.Errorf("%v %q after %v", d.Best, d.Why, history)
+	if d.Best != 400 || d.Reason != "the limit lies between 400/s and 600/s" {
+		t.Errorf("%v %q after %v", d.Best, d.Reason, history)
 	}
 }
 
-// Ten thousand searches with an oracle that errs the more the closer a level is to the limit: all end after few trials,
-// what they call best has held as often as asked for and lies below everything that failed.
+// Ten thousand searches with an oracle that errs the more the closer a level is to the limit: all
+// end after few trials, what they call best has held as often as asked for and lies below
+// everything that failed.
 func TestSearchEndsWhateverTheNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	most := 0
 	for i := range 10_000 {
-		s := Search{From: math.Exp(8*rng.Float64() - 2), Precision: 0.001 + 0.1*rng.Float64(), Confirm: 1 + rng.IntN(5), Whole: i%2 == 0}
+		s := Search{From: math.Exp(8*rng.Float64() - 2), Precision: 0.001 + 0.1*rng.Float64(), Confirm: 1 +
+			rng.IntN(5), Whole: i%2 == 0}
 		if s.Whole {
 			s.From = math.Ceil(s.From)
 		}
@@ -123,7 +142,8 @@ func TestSearchEndsWhateverTheNoise(t *testing.T) {
 		})
 		most = max(most, len(history))
 		checkSearch(t, s, history, d)
-		if width == 0 && d.Best > 0 && (d.Best > limit || d.Best < min(limit, math.Floor(s.To))-max(s.tolerance(know(history)), 1)) {
+		if width == 0 && d.Best > 0 && (d.Best > limit ||
+			d.Best < min(limit, math.Floor(s.To))-max(s.tolerance(summarize(history)), 1)) {
 			t.Fatalf("%+v with the limit %v: %v", s, limit, d)
 		}
 	}
@@ -137,20 +157,21 @@ func checkSearch(t *testing.T, s Search, history []Trial, d Decision) {
 	t.Helper()
 	high := math.Inf(1)
 	for i, p := range history {
-		if p.Level < s.tidy().From || p.Level > math.Ceil(s.To) || p.Level >= high || s.Whole && p.Level != math.Round(p.Level) {
+		if p.Level < s.withDefaults().From || p.Level > math.Ceil(s.To) || p.Level >= high || s.Whole &&
+			p.Level != math.Round(p.Level) {
 			t.Fatalf("%+v: trial %d at %v of %v", s, i, p.Level, history)
 		}
-		if !p.Holds {
+		if !p.Met {
 			high = p.Level
 		}
 	}
-	if n := held(history, d.Best); d.Best > 0 && (n < s.Confirm || d.Best >= high) {
+	if n := countMet(history, d.Best); d.Best > 0 && (n < s.Confirm || d.Best >= high) {
 		t.Fatalf("%+v: best %v held %d times in %v", s, d.Best, n, history)
 	}
 	if d.Best == 0 && high > math.Ceil(s.From) {
 		t.Fatalf("%+v: no best level although %v held", s, history)
 	}
-	if d.Why == "" {
+	if d.Reason == "" {
 		t.Fatalf("%+v: no reason", s)
 	}
 }

@@ -1,9 +1,10 @@
 package load
 
-// Shard is one part of Count; {0, 1} is the whole, and so is the zero Shard. Arrival k belongs to shard k mod Count.
+// Shard is part Index of Count; {0, 1} and the zero Shard are the whole. Arrival k belongs to shard
+// k mod Count.
 type Shard struct{ Index, Count int }
 
-// Number is the number in the whole of the n-th arrival of the shard.
+// Number returns the number in the whole of the n-th arrival of the shard.
 func (s Shard) Number(n uint64) uint64 {
 	if s.Count <= 1 {
 		return n
@@ -11,8 +12,8 @@ func (s Shard) Number(n uint64) uint64 {
 	return uint64(s.Index) + n*uint64(s.Count)
 }
 
-// Sharded is the part of s that belongs to a shard. The shards of equal schedules have no arrival in common and their
-// union is exactly the whole.
+// Sharded returns the arrivals of s that belong to a shard. Shards of equal schedules are disjoint,
+// and their union is the whole.
 func Sharded(s Schedule, part Shard) Schedule {
 	if part.Count <= 1 {
 		return s
@@ -22,7 +23,7 @@ func Sharded(s Schedule, part Shard) Schedule {
 
 type sharded struct {
 	s           Schedule
-	skip, count int // arrivals of others before the next of ours
+	skip, count int // arrivals of other shards before the next own one
 }
 
 func (p *sharded) Next() (int64, bool) {
@@ -35,8 +36,9 @@ func (p *sharded) Next() (int64, bool) {
 	return p.s.Next()
 }
 
-// part is how many of the first n arrivals of the whole belong to the shard. Of a fresh one.
-func (p *sharded) part(n int64) int64 {
+// countOwn counts the shard's arrivals among the first n of the whole. The schedule must be
+// unplayed.
+func (p *sharded) countOwn(n int64) int64 {
 	count := int64(p.count)
 	return max(n-int64(p.skip)+count-1, 0) / count
 }

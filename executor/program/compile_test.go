@@ -38,10 +38,10 @@ func saidOf(ds source.Diagnostics) string {
 func edgesOf(p *Program) string {
 	var lines []string
 	for _, n := range p.Nodes {
-		if len(p.Graph.Into(n.ID)) == 0 {
+		if len(p.Graph.Incoming(n.ID)) == 0 {
 			lines = append(lines, n.ID)
 		}
-		for _, e := range p.Graph.Into(n.ID) {
+		for _, e := range p.Graph.Incoming(n.ID) {
 			when := e.When
 			if e.Reads {
 				when = "reads"

@@ -201,7 +201,7 @@ func (p *Program) describe(n *Node) NodeDescription {
 		}
 		d.Point[axis.Key] = axis.Value
 	}
-	for _, e := range p.Graph.Into(n.ID) {
+	for _, e := range p.Graph.Incoming(n.ID) {
 		d.After = append(d.After, EdgeText{Node: e.From, When: e.When, Reason: e.Reason})
 	}
 	for _, c := range n.While {

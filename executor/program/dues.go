@@ -65,7 +65,7 @@ func (n *Node) rated(l scenario.Rate, warm int64) dues {
 			return dues{}
 		}
 		a.end = a.ramp.Length()
-		a.even = func() load.Schedule { return a.ramp.After(warm).Arrivals(0, [2]uint64{}) }
+		a.even = func() load.Schedule { return a.ramp.AfterWarmUp(warm).Arrivals(0, [2]uint64{}) }
 	default:
 		return dues{}
 	}

@@ -310,7 +310,7 @@ func probesTo(s load.Search, limit float64) int {
 		if d.Done {
 			break
 		}
-		history = append(history, load.Trial{Level: d.Level, Holds: d.Level <= limit*(1+1e-12)})
+		history = append(history, load.Trial{Level: d.Level, Met: d.Level <= limit*(1+1e-12)})
 	}
 	return len(history)
 }
