@@ -31,7 +31,7 @@ func (c *counted) Write(b []byte) (int, error) {
 // head.
 func TestCopies(t *testing.T) {
 	for _, size := range []int{64 << 10, 1 << 20, 4 << 20} {
-		if copied := copies(t, size); copied > record {
+		if copied := copies(t, size); copied > tlsRecord {
 			t.Errorf("%d of %d bytes were copied", copied, size)
 		}
 	}
@@ -78,10 +78,10 @@ func (k *kept) Write(b []byte) (int, error) {
 
 // TestRecords: on TLS many pieces, frames of HTTP/2 say, make no record each, and arrive as they are.
 func TestRecords(t *testing.T) {
-	for _, last := range []int{0, 1, together, 3 * together} {
+	for _, last := range []int{0, 1, tlsBatch, 3 * tlsBatch} {
 		var body [][]byte
 		for i := range 200 {
-			body = append(body, bytes.Repeat([]byte{byte(i)}, 9), bytes.Repeat([]byte{byte(i)}, record), nil)
+			body = append(body, bytes.Repeat([]byte{byte(i)}, 9), bytes.Repeat([]byte{byte(i)}, tlsRecord), nil)
 		}
 		body = append(body, make([]byte, last))
 		head, c := []byte("head"), &kept{}
@@ -91,7 +91,7 @@ func TestRecords(t *testing.T) {
 		if err != nil || int(n) != len(want) || !bytes.Equal(c.got, want) {
 			t.Errorf("%d: %d of %d bytes, %d arrived: %v", last, n, len(want), len(c.got), err)
 		}
-		if most := len(want)/together + 2; c.calls > most {
+		if most := len(want)/tlsBatch + 2; c.calls > most {
 			t.Errorf("%d: %d writes, want %d at most", last, c.calls, most)
 		}
 	}

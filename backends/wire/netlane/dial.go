@@ -22,8 +22,8 @@ type Options struct {
 	New                     func() backends.Wire // the wire of a new connection
 }
 
-// atOnce is how many handshakes of one Dial are under way at a time: few enough for a listen backlog.
-const atOnce = 64
+// maxHandshakes is how many handshakes of one Dial are under way at a time: few enough for a listen backlog.
+const maxHandshakes = 64
 
 // Dial opens n lanes and completes every handshake, many at a time. If one fails, all are closed and the first error
 // is returned. With PerRequest nothing is dialled yet.
@@ -31,18 +31,18 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 	if o.ConnectTimeout <= 0 {
 		o.ConnectTimeout = 10 * time.Second
 	}
-	if o.TLS != nil || !canHold() || o.MaxBlocked < n && (o.PerRequest || o.LargestCall > inline) {
+	if o.TLS != nil || !canBlock() || o.MaxBlocked < n && (o.PerRequest || o.LargestCall > inlineLimit) {
 		o.MaxBlocked = 0
 	}
 	all := make([]*lane, n)
 	for i := range all {
 		all[i] = newLane(&o)
 	}
-	lanes, depth, err := combine(all, o.MaxBlocked)
+	lanes, depth, err := bundleLanes(all, o.MaxBlocked)
 	if err != nil {
 		return nil, backends.Limits{}, err
 	}
-	limits := backends.Limits{Depth: depth, Inline: inline, BlocksThread: o.MaxBlocked > 0}
+	limits := backends.Limits{Depth: depth, Inline: inlineLimit, BlocksThread: o.MaxBlocked > 0}
 	if o.PerRequest {
 		return lanes, limits, nil
 	}
@@ -53,8 +53,8 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 	return lanes, limits, nil
 }
 
-// combine is lanes as the caller gets them: each by itself, or in bundles bundles.
-func combine(all []*lane, bundles int) (lanes []backends.Lane, depth int, err error) {
+// bundleLanes is lanes as the caller gets them: each by itself, or in bundles bundles.
+func bundleLanes(all []*lane, bundles int) (lanes []backends.Lane, depth int, err error) {
 	if bundles == 0 || bundles >= len(all) {
 		for _, l := range all {
 			lanes = append(lanes, l)
@@ -70,7 +70,7 @@ func combine(all []*lane, bundles int) (lanes []backends.Lane, depth int, err er
 			lanes, depth = append(lanes, some[0]), max(depth, 1)
 			continue
 		}
-		b, err := bundled(some)
+		b, err := newBundle(some)
 		if err != nil {
 			closeAll(lanes)
 			return nil, 0, err
@@ -91,7 +91,7 @@ func connectAll(ctx context.Context, o *Options, lanes []*lane) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
-	turn := make(chan struct{}, atOnce)
+	turn := make(chan struct{}, maxHandshakes)
 	for _, l := range lanes {
 		turn <- struct{}{}
 		wg.Go(func() {
@@ -103,7 +103,7 @@ func connectAll(ctx context.Context, o *Options, lanes []*lane) error {
 				cancel(err)
 				return
 			}
-			l.link, l.links = k, 1
+			l.link, l.dials = k, 1
 			l.word.Store(newWord(0, idle))
 		})
 	}

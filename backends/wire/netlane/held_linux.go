@@ -12,20 +12,20 @@ import (
 	"unsafe"
 )
 
-// held is a connection whose reads and writes hold the processor of their goroutine: the scheduler does not see that they
+// blockingConn is a connection whose reads and writes hold the processor of their goroutine: the scheduler does not see that they
 // wait. A reply then wakes the thread that wants it, by itself; through the runtime's poller it costs a read in vain, a wait
 // for events, and often a second thread.
 //
 // A signal, such as that of a scheduler that wants to stop the goroutine, ends a wait early (see signal(7): the socket has
 // time limits), and the goroutine stops where it calls a function: pass must stay a call. What ends a wait for good is
 // shutdown: a deadline has no other use here than to be over at once, and the connection is not used again.
-type held struct {
+type blockingConn struct {
 	net.Conn // the addresses
 	file     *os.File
 	raw      syscall.RawConn
 	in, out  transfer
-	gathered transfer // of vector
-	vector   []syscall.Iovec
+	writev   transfer // of vector
+	iovecs   []syscall.Iovec
 	lane     *lane // of a bundle: reads give way to the others of it until there is something; else nil
 }
 
@@ -40,16 +40,16 @@ type transfer struct {
 	do    func(fd uintptr)
 }
 
-// canHold reports whether a goroutine in a system call that the scheduler does not see can be stopped: by signals, which
+// canBlock reports whether a goroutine in a system call that the scheduler does not see can be stopped: by signals, which
 // GODEBUG can forbid. Without them one wait would keep the collector, and with it the program, waiting.
-func canHold() bool { return !strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1") }
+func canBlock() bool { return !strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1") }
 
-// sliceLimit is how long one wait may be.
-var sliceLimit = syscall.Timeval{Sec: 3600}
+// waitLimit is how long one wait may be.
+var waitLimit = syscall.Timeval{Sec: 3600}
 
-// hold makes conn a held one, of l if that is one of a bundle. Other kinds of connections stay as they are. Where it fails,
+// makeBlocking makes conn a held one, of l if that is one of a bundle. Other kinds of connections stay as they are. Where it fails,
 // conn is still the caller's.
-func hold(conn net.Conn, l *lane) (net.Conn, error) {
+func makeBlocking(conn net.Conn, l *lane) (net.Conn, error) {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
 		return conn, nil
@@ -71,15 +71,15 @@ func hold(conn net.Conn, l *lane) (net.Conn, error) {
 	_ = conn.Close() // and the poller knows it no longer
 	err = errors.Join(
 		syscall.SetNonblock(int(fd), false),
-		syscall.SetsockoptTimeval(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &sliceLimit),
-		syscall.SetsockoptTimeval(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &sliceLimit))
-	h := &held{Conn: conn, file: os.NewFile(fd, "socket")}
+		syscall.SetsockoptTimeval(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &waitLimit),
+		syscall.SetsockoptTimeval(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &waitLimit))
+	h := &blockingConn{Conn: conn, file: os.NewFile(fd, "socket")}
 	if err == nil {
 		h.raw, err = h.file.SyscallConn()
 	}
-	if err == nil && l != nil && l.enlist != nil {
+	if err == nil && l != nil && l.register != nil {
 		h.lane, h.in.flags = l, syscall.MSG_DONTWAIT
-		err = l.enlist(fd)
+		err = l.register(fd)
 	}
 	if err != nil {
 		_ = h.file.Close()
@@ -87,22 +87,22 @@ func hold(conn net.Conn, l *lane) (net.Conn, error) {
 	}
 	h.in.init(syscall.SYS_RECVFROM)
 	h.out.init(syscall.SYS_WRITE)
-	h.gathered.init(syscall.SYS_WRITEV)
+	h.writev.init(syscall.SYS_WRITEV)
 	return h, nil
 }
 
 func (t *transfer) init(call uintptr) {
 	t.call = call
 	t.do = func(fd uintptr) {
-		for t.pass(fd) {
+		for t.syscallOnce(fd) {
 		}
 	}
 }
 
-// pass makes one system call; true: it was ended by a signal or the limit, and is to be made again.
+// syscallOnce makes one system call; true: it was ended by a signal or the limit, and is to be made again.
 //
 //go:noinline
-func (t *transfer) pass(fd uintptr) (again bool) {
+func (t *transfer) syscallOnce(fd uintptr) (again bool) {
 	n, _, err := syscall.RawSyscall6(t.call, fd, uintptr(t.from), uintptr(t.size), t.flags, 0, 0)
 	t.n, t.err = int(n), err
 	if err != 0 {
@@ -123,7 +123,7 @@ func (t *transfer) run(raw syscall.RawConn, from unsafe.Pointer, size int) (int,
 }
 
 // Read implements net.Conn.
-func (h *held) Read(b []byte) (int, error) {
+func (h *blockingConn) Read(b []byte) (int, error) {
 	if h.lane != nil {
 		h.lane.awaitBytes()
 	}
@@ -142,7 +142,7 @@ func (h *held) Read(b []byte) (int, error) {
 }
 
 // Write implements net.Conn.
-func (h *held) Write(b []byte) (done int, err error) {
+func (h *blockingConn) Write(b []byte) (done int, err error) {
 	for done < len(b) {
 		n, err := h.out.run(h.raw, unsafe.Pointer(&b[done]), len(b)-done)
 		if err != nil {
@@ -153,17 +153,17 @@ func (h *held) Write(b []byte) (done int, err error) {
 	return done, nil
 }
 
-// piecesMost is how many pieces one call takes (IOV_MAX).
-const piecesMost = 1024
+// maxIovecs is how many pieces one call takes (IOV_MAX).
+const maxIovecs = 1024
 
-// gather implements gatherer.
-func (h *held) gather(pieces [][]byte) (done int64, err error) {
-	defer func() { clear(h.vector[:cap(h.vector)]) }() // others' content is not ours to keep
+// writeVector implements gatherer.
+func (h *blockingConn) writeVector(pieces [][]byte) (done int64, err error) {
+	defer func() { clear(h.iovecs[:cap(h.iovecs)]) }() // others' content is not ours to keep
 	for skip := 0; len(pieces) > 0; {                  // bytes of the first piece that are written
-		h.fill(pieces[:min(len(pieces), piecesMost)], skip)
+		h.fillIovecs(pieces[:min(len(pieces), maxIovecs)], skip)
 		n := 0
-		if len(h.vector) > 0 {
-			if n, err = h.gathered.run(h.raw, unsafe.Pointer(&h.vector[0]), len(h.vector)); err != nil {
+		if len(h.iovecs) > 0 {
+			if n, err = h.writev.run(h.raw, unsafe.Pointer(&h.iovecs[0]), len(h.iovecs)); err != nil {
 				return done, &net.OpError{Op: "write", Net: "socket", Err: err}
 			}
 		}
@@ -176,33 +176,33 @@ func (h *held) gather(pieces [][]byte) (done int64, err error) {
 	return done, nil
 }
 
-// fill makes the vector of pieces, but for the first skip bytes.
-func (h *held) fill(pieces [][]byte, skip int) {
-	h.vector = h.vector[:0]
+// fillIovecs makes the vector of pieces, but for the first skip bytes.
+func (h *blockingConn) fillIovecs(pieces [][]byte, skip int) {
+	h.iovecs = h.iovecs[:0]
 	for _, p := range pieces {
 		if p, skip = p[skip:], 0; len(p) > 0 {
 			v := syscall.Iovec{Base: &p[0]}
 			v.SetLen(len(p))
-			h.vector = append(h.vector, v)
+			h.iovecs = append(h.iovecs, v)
 		}
 	}
 }
 
 // Close implements net.Conn.
-func (h *held) Close() error {
+func (h *blockingConn) Close() error {
 	h.shutdown(syscall.SHUT_RDWR)
 	return h.file.Close()
 }
 
-func (h *held) shutdown(how int) {
+func (h *blockingConn) shutdown(how int) {
 	_ = h.raw.Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), how) })
 }
 
 // SetDeadline implements net.Conn, for deadlines that are over.
-func (h *held) SetDeadline(time.Time) error { h.shutdown(syscall.SHUT_RDWR); return nil }
+func (h *blockingConn) SetDeadline(time.Time) error { h.shutdown(syscall.SHUT_RDWR); return nil }
 
 // SetReadDeadline implements net.Conn, as SetDeadline.
-func (h *held) SetReadDeadline(time.Time) error { h.shutdown(syscall.SHUT_RD); return nil }
+func (h *blockingConn) SetReadDeadline(time.Time) error { h.shutdown(syscall.SHUT_RD); return nil }
 
 // SetWriteDeadline implements net.Conn, as SetDeadline.
-func (h *held) SetWriteDeadline(time.Time) error { h.shutdown(syscall.SHUT_WR); return nil }
+func (h *blockingConn) SetWriteDeadline(time.Time) error { h.shutdown(syscall.SHUT_WR); return nil }

@@ -31,7 +31,7 @@ func heldPair(t *testing.T) (h, other net.Conn) {
 	if other, err = l.Accept(); err != nil {
 		t.Fatal(err)
 	}
-	if h, err = hold(conn, nil); err != nil {
+	if h, err = makeBlocking(conn, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = h.Close(), other.Close() })
@@ -44,7 +44,7 @@ func TestHeldStops(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)
 	for name, end := range map[string]func(h net.Conn){
-		"close": func(h net.Conn) { _ = h.Close() }, "deadline": func(h net.Conn) { _ = h.SetDeadline(past) },
+		"close": func(h net.Conn) { _ = h.Close() }, "deadline": func(h net.Conn) { _ = h.SetDeadline(pastDeadline) },
 	} {
 		h, _ := heldPair(t)
 		var wrote atomic.Int64
@@ -92,7 +92,7 @@ func TestHeldTransfers(t *testing.T) {
 		if n, err := h.Write(sent); n != len(sent) || err != nil {
 			t.Errorf("%d bytes, %v", n, err)
 		}
-		_ = h.SetWriteDeadline(past)
+		_ = h.SetWriteDeadline(pastDeadline)
 	}()
 	got, err := io.ReadAll(h)
 	if err != nil || !bytes.Equal(got, sent) {
@@ -112,7 +112,7 @@ func TestHeldGathers(t *testing.T) {
 	h, other := heldPair(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	var pieces [][]byte
-	for range 2*piecesMost + 100 {
+	for range 2*maxIovecs + 100 {
 		size := random.IntN(3) * random.IntN(5000)
 		pieces = append(pieces, bytes.Repeat([]byte{byte(random.Uint32())}, size))
 	}
@@ -122,18 +122,18 @@ func TestHeldGathers(t *testing.T) {
 	go func() {
 		defer close(done)
 		for _, p := range [][][]byte{pieces, nil, {nil}} {
-			if n, err := h.(gatherer).gather(p); n != int64(len(bytes.Join(p, nil))) || err != nil {
+			if n, err := h.(vectorWriter).writeVector(p); n != int64(len(bytes.Join(p, nil))) || err != nil {
 				t.Errorf("%d bytes, %v", n, err)
 			}
 		}
-		_ = h.SetWriteDeadline(past)
+		_ = h.SetWriteDeadline(pastDeadline)
 	}()
 	got, err := io.ReadAll(other)
 	if err != nil || !bytes.Equal(got, sent) {
 		t.Errorf("%d of %d bytes, %v", len(got), len(sent), err)
 	}
 	<-done
-	if n, err := h.(gatherer).gather(pieces); n != 0 || err == nil {
+	if n, err := h.(vectorWriter).writeVector(pieces); n != 0 || err == nil {
 		t.Errorf("after the end: %d, %v", n, err)
 	}
 }
@@ -145,8 +145,8 @@ func TestHeldWrites(t *testing.T) {
 	for range 200 {
 		pieces = append(pieces, make([]byte, 9), make([]byte, 100))
 	}
-	counted := &counting{RawConn: h.(*held).raw}
-	h.(*held).raw = counted
+	counted := &counting{RawConn: h.(*blockingConn).raw}
+	h.(*blockingConn).raw = counted
 	k := &link{conn: h, raw: h}
 	var o output
 	if n, err := o.write(k, nil, pieces); n != 200*109 || err != nil {
@@ -155,13 +155,13 @@ func TestHeldWrites(t *testing.T) {
 	if _, err := io.ReadFull(other, make([]byte, 200*109)); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := o.rest(k, nil, pieces); n != 200*109 || err != nil {
+	if n, err := o.writeRest(k, nil, pieces); n != 200*109 || err != nil {
 		t.Fatal(n, err)
 	}
 	if counted.calls > 3 {
 		t.Errorf("%d calls", counted.calls)
 	}
-	h.(*held).raw = counted.RawConn
+	h.(*blockingConn).raw = counted.RawConn
 }
 
 // counting counts the calls that are made on a connection.
@@ -193,8 +193,8 @@ func TestWhoHolds(t *testing.T) {
 		{n: 3, lanes: 3, depth: 1},
 		{o: Options{MaxBlocked: 1, PerRequest: true}, n: 1, holds: true, lanes: 1, depth: 1},
 		{o: Options{MaxBlocked: 3, LargestCall: 1 << 20}, n: 3, holds: true, lanes: 3, depth: 1},
-		{o: Options{MaxBlocked: 2, LargestCall: inline}, n: 7, holds: true, lanes: 2, depth: 4},
-		{o: Options{MaxBlocked: 2, LargestCall: inline + 1}, n: 7, lanes: 7, depth: 1},
+		{o: Options{MaxBlocked: 2, LargestCall: inlineLimit}, n: 7, holds: true, lanes: 2, depth: 4},
+		{o: Options{MaxBlocked: 2, LargestCall: inlineLimit + 1}, n: 7, lanes: 7, depth: 1},
 		{o: Options{MaxBlocked: 2, PerRequest: true}, n: 7, lanes: 7, depth: 1},
 		{o: Options{MaxBlocked: 1, TLS: &tls.Config{}, PerRequest: true}, n: 1, lanes: 1, depth: 1},
 		{o: Options{MaxBlocked: 2}, n: 7, debug: "x=1,asyncpreemptoff=1", lanes: 7, depth: 1},

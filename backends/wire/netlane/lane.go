@@ -9,9 +9,9 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// inline is the largest request that an idle connection takes without blocking: its send buffer is empty and four
+// inlineLimit is the largest request that an idle connection takes without blocking: its send buffer is empty and four
 // times as large.
-const inline = 32 << 10
+const inlineLimit = 32 << 10
 
 // lane is one connection at a time.
 //
@@ -32,23 +32,23 @@ const inline = 32 << 10
 // In the last four a request is in flight and Cancel may set its cause; whoever ends the request does so with a
 // compare-and-swap that fails if a cause has come.
 type lane struct {
-	o    *Options
-	word atomic.Uint64
-	wake chan struct{} // a token: a request was posted, or the lane closed
+	o      *Options
+	word   atomic.Uint64
+	wakeup chan struct{} // a token: a request was posted, or the lane closed
 
 	// The request. Written by Send before the word says that it is there.
-	slot   int
-	call   *backends.Call
-	fields backends.Fields
-	sample *backends.Sample
-	old    bool  // its connection may have been closed before it came
-	failed error // what the write met; Send writes it before the state sent
+	slot       int
+	call       *backends.Call
+	fields     backends.Fields
+	sample     *backends.Sample
+	maybeStale bool  // its connection may have been closed before it came
+	writeErr   error // what the write met; Send writes it before the state sent
 
 	active atomic.Int64 // when it last sent or received something
 
-	waits atomic.Bool   // Recv waits for the end of Send's write …
-	wrote chan struct{} // … and gets a token
-	grace *time.Timer   // bounds the wait; made on first use
+	recvWaits atomic.Bool   // Recv waits for the end of Send's write …
+	sendDone  chan struct{} // … and gets a token
+	grace     *time.Timer   // bounds the wait; made on first use
 
 	mu     sync.Mutex // held for assignments and deadlines only, never on the path of a request that goes well
 	link   *link      // written by Recv under mu
@@ -58,13 +58,13 @@ type lane struct {
 	// Recv's own.
 	buf    []byte
 	redial bool   // the connection that was lost while idle deserves another
-	rest   []byte // read and not fed yet
+	unfed  []byte // read and not fed yet
 	readAt int64
 	// readErr is what that read met; full says that the wire waits for the sample's events to be taken away.
 	readErr error
 	full    bool
 	silent  int // requests in a row that met a connection closed without a word
-	links   int // dialled so far
+	dials   int // dialled so far
 	wire    backends.Wire
 
 	out output // whoever sends
@@ -74,20 +74,20 @@ type lane struct {
 
 // member is what makes a lane one of several that one goroutine serves; where it is none, all is nil.
 type member struct {
-	give   func()                     // lets the others go on, until there is a reason for this one to
-	rouse  func()                     // gives it a reason; from any goroutine
-	enlist func(socket uintptr) error // bytes that come are a reason
-	roused atomic.Bool
-	ready  bool // there may be something to read
+	yield    func()                     // lets the others go on, until there is a reason for this one to
+	wake     func()                     // gives it a reason; from any goroutine
+	register func(socket uintptr) error // bytes that come are a reason
+	woken    atomic.Bool
+	readable bool // there may be something to read
 }
 
 // awaitBytes gives way until there may be something to read. At the end of the bundle, when there is nobody to give way to, its
 // connection is closed, and reads say so.
 func (l *lane) awaitBytes() {
-	for !l.ready && l.give != nil {
-		l.give()
+	for !l.readable && l.yield != nil {
+		l.yield()
 	}
-	l.ready = false
+	l.readable = false
 }
 
 // graceTime is how long a server that has answered may still read the request.
@@ -112,11 +112,11 @@ func inFlight(w uint64) bool          { return stateOf(w) >= posted }
 func newWord(gen uint32, state uint64) uint64 { return uint64(gen)<<32 | state }
 
 func newLane(o *Options) *lane {
-	return &lane{o: o, wake: make(chan struct{}, 1), wrote: make(chan struct{}, 1), buf: make([]byte, 8<<10)}
+	return &lane{o: o, wakeup: make(chan struct{}, 1), sendDone: make(chan struct{}, 1), buf: make([]byte, 8<<10)}
 }
 
-// move changes the state and keeps the generation and a cause that may have come.
-func (l *lane) move(to uint64) {
+// setState changes the state and keeps the generation and a cause that may have come.
+func (l *lane) setState(to uint64) {
 	for {
 		w := l.word.Load()
 		if l.word.CompareAndSwap(w, w&^0xff|to) {
@@ -125,15 +125,15 @@ func (l *lane) move(to uint64) {
 	}
 }
 
-// settle ends the request and goes to state to, unless it was cancelled.
-func (l *lane) settle(to uint64) bool {
+// tryComplete ends the request and goes to state to, unless it was cancelled.
+func (l *lane) tryComplete(to uint64) bool {
 	w := l.word.Load()
 	return causeOf(w) == 0 && l.word.CompareAndSwap(w, newWord(genOf(w), to))
 }
 
 // Send implements backends.Lane. On a lane without a connection it leaves the request to Recv.
 func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) {
-	l.slot, l.call, l.fields, l.sample, l.failed = slot, c, f, s, nil
+	l.slot, l.call, l.fields, l.sample, l.writeErr = slot, c, f, s, nil
 	for {
 		w := l.word.Load()
 		switch stateOf(w) {
@@ -145,7 +145,7 @@ func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.S
 		case cold, repair:
 			s.SendStart = l.o.Clock.Now()
 			if l.word.CompareAndSwap(w, newWord(s.Gen, posted)) {
-				l.poke()
+				l.wakeRecv()
 				return
 			}
 		default:
@@ -160,64 +160,64 @@ func (l *lane) transmit() {
 	if s.SendStart == 0 {
 		s.SendStart = l.o.Clock.Now()
 	}
-	l.old = k.used || l.o.Clock.Now()-k.born >= settled
+	l.maybeStale = k.used || l.o.Clock.Now()-k.connectedAt >= settledAge
 	head, body := k.wire.Begin(l.slot, l.call, l.fields, s)
 	switch {
 	case k.used:
 		s.Flags |= backends.Reused
 	case k.replaces:
 		s.Flags = s.Flags&^backends.Reused | backends.Redialled
-		if k.took > 0 {
-			s.Connect += k.took
+		if k.connectTime > 0 {
+			s.Connect += k.connectTime
 			s.Flags |= backends.Ahead
 		}
 	}
 	k.used = true
 	l.active.Store(s.SendStart)
-	l.move(sending)
-	waits := l.call.Size > inline
+	l.setState(sending)
+	waits := l.call.Size > inlineLimit
 	if !waits { // the kernel may run the server before the write returns
 		s.SendEnd = l.o.Clock.Now()
 	}
 	if head != nil {
-		s.BytesSent, l.failed = l.out.write(k, head, body)
+		s.BytesSent, l.writeErr = l.out.write(k, head, body)
 	} else {
-		l.failed = errUnsent
+		l.writeErr = errUnsent
 	}
 	if waits {
 		s.SendEnd = l.o.Clock.Now()
 	}
-	if l.failed != nil && !peerGone(l.failed) {
-		_ = k.conn.SetReadDeadline(past) // the peer will not end Recv's read
+	if l.writeErr != nil && !peerClosed(l.writeErr) {
+		_ = k.conn.SetReadDeadline(pastDeadline) // the peer will not end Recv's read
 	}
-	l.move(sent)
-	if l.waits.CompareAndSwap(true, false) {
-		l.wrote <- struct{}{}
+	l.setState(sent)
+	if l.recvWaits.CompareAndSwap(true, false) {
+		l.sendDone <- struct{}{}
 	}
 }
 
-// poke wakes a Recv that waits without a connection.
-func (l *lane) poke() {
+// wakeRecv wakes a Recv that waits without a connection.
+func (l *lane) wakeRecv() {
 	select {
-	case l.wake <- struct{}{}:
+	case l.wakeup <- struct{}{}:
 	default:
 	}
-	if l.rouse != nil {
-		l.rouse()
+	if l.wake != nil {
+		l.wake()
 	}
 }
 
-// await waits for a poke.
-func (l *lane) await() {
-	for l.give != nil {
+// awaitWakeup waits for a poke.
+func (l *lane) awaitWakeup() {
+	for l.yield != nil {
 		select {
-		case <-l.wake:
+		case <-l.wakeup:
 			return
 		default:
-			l.give()
+			l.yield()
 		}
 	}
-	<-l.wake
+	<-l.wakeup
 }
 
 // Activity implements backends.Lane.
@@ -248,12 +248,12 @@ func (l *lane) cancel(why backends.Cause) {
 		l.abort()
 	}
 	if l.link != nil {
-		_ = l.link.conn.SetDeadline(past)
+		_ = l.link.conn.SetDeadline(pastDeadline)
 	}
 }
 
-// stopped gives a request that met a closed lane its cause.
-func (l *lane) stopped() {
+// setStopped gives a request that met a closed lane its cause.
+func (l *lane) setStopped() {
 	if l.closed.Load() {
 		l.mu.Lock()
 		l.cancel(backends.CauseStop)
@@ -275,6 +275,6 @@ func (l *lane) Close() error {
 	if l.link != nil {
 		_ = l.link.raw.Close() // whoever is in a read or write returns
 	}
-	l.poke()
+	l.wakeRecv()
 	return nil
 }

@@ -11,25 +11,25 @@ import (
 
 // link is one connection with its wire.
 type link struct {
-	conn     net.Conn // TLS or raw itself
-	raw      net.Conn
-	wire     backends.Wire
-	talker   backends.ConnWire // the wire, if it is one; else nil
-	born     int64
-	used     bool  // has carried a request
-	replaces bool  // the lane had a connection before
-	took     int64 // ns that it took to replace that one, ahead of the request that goes out on it first
+	conn        net.Conn // TLS or raw itself
+	raw         net.Conn
+	wire        backends.Wire
+	talker      backends.ConnWire // the wire, if it is one; else nil
+	connectedAt int64
+	used        bool  // has carried a request
+	replaces    bool  // the lane had a connection before
+	connectTime int64 // ns that it took to replace that one, ahead of the request that goes out on it first
 }
 
-// past is a deadline that ends reads and writes at once.
-var past = time.Unix(1, 0)
+// pastDeadline is a deadline that ends reads and writes at once.
+var pastDeadline = time.Unix(1, 0)
 
 // dial makes the lane's connection. Cancel and Close break it off.
 func (l *lane) dial(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	l.mu.Lock()
-	if l.unwanted() {
+	if l.abandoned() {
 		l.mu.Unlock()
 		return context.Canceled
 	}
@@ -43,41 +43,41 @@ func (l *lane) dial(limit time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if l.unwanted() {
+	if l.abandoned() {
 		_ = k.raw.Close()
 		return context.Canceled
 	}
-	if k.replaces = l.links > 0 && !l.o.PerRequest; k.replaces {
-		k.took = k.born - start
+	if k.replaces = l.dials > 0 && !l.o.PerRequest; k.replaces {
+		k.connectTime = k.connectedAt - start
 	}
-	l.links++
+	l.dials++
 	l.link = k
 	return nil
 }
 
 // connect makes a connection for the lane. One of a bundle gives way meanwhile.
 func (l *lane) connect(ctx context.Context) (k *link, err error) {
-	if l.give == nil {
+	if l.yield == nil {
 		return connect(ctx, l.o, l)
 	}
 	made := make(chan struct{})
 	go func() {
 		k, err = connect(ctx, l.o, l)
 		close(made)
-		l.rouse()
+		l.wake()
 	}()
 	for {
 		select {
 		case <-made:
 			return k, err
 		default:
-			l.give()
+			l.yield()
 		}
 	}
 }
 
-// unwanted says that a connection would have no use: the lane is closed, or its request cancelled. mu is held.
-func (l *lane) unwanted() bool {
+// abandoned says that a connection would have no use: the lane is closed, or its request cancelled. mu is held.
+func (l *lane) abandoned() bool {
 	w := l.word.Load()
 	return l.closed.Load() || inFlight(w) && causeOf(w) != 0
 }
@@ -114,7 +114,7 @@ func connect(ctx context.Context, o *Options, l *lane) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sendBuffer(raw, 4*inline); err != nil {
+	if err := sendBuffer(raw, 4*inlineLimit); err != nil {
 		_ = raw.Close()
 		return nil, err
 	}
@@ -128,18 +128,18 @@ func connect(ctx context.Context, o *Options, l *lane) (*link, error) {
 		k.conn = secure
 	}
 	if k.talker, _ = k.wire.(backends.ConnWire); k.talker != nil {
-		if err := k.greet(ctx, o); err != nil {
+		if err := k.handshake(ctx, o); err != nil {
 			_ = raw.Close()
 			return nil, err
 		}
 	}
 	if o.MaxBlocked > 0 {
-		if k.raw, err = hold(raw, l); err != nil {
+		if k.raw, err = makeBlocking(raw, l); err != nil {
 			_ = raw.Close()
 			return nil, err
 		}
 		k.conn = k.raw
 	}
-	k.born = o.Clock.Now()
+	k.connectedAt = o.Clock.Now()
 	return k, nil
 }

@@ -3,16 +3,16 @@ package netlane
 import "net"
 
 const (
-	// oneWrite is the most that goes out with one write. Above it the first page goes alone and then the rest: at
+	// maxSingleWrite is the most that goes out with one write. Above it the first page goes alone and then the rest: at
 	// 1 MiB that took half the time and two thirds of the CPU of one large write.
-	oneWrite  = 256 << 10
-	firstPage = 4096
-	// record is the most that one TLS record holds: head and body share the first.
-	record = 16 << 10
-	// together is how much of many pieces is copied for one write on TLS: four records.
-	together = 4 * record
-	// few pieces are worth a write each.
-	few = 2
+	maxSingleWrite = 256 << 10
+	firstPage      = 4096
+	// tlsRecord is the most that one TLS record holds: head and body share the first.
+	tlsRecord = 16 << 10
+	// tlsBatch is how much of many pieces is copied for one write on TLS: four records.
+	tlsBatch = 4 * tlsRecord
+	// fewPieces pieces are worth a write each.
+	fewPieces = 2
 )
 
 // output writes requests. Its buffers are reused.
@@ -22,9 +22,9 @@ type output struct {
 	vector net.Buffers
 }
 
-// gatherer is a connection of our own that writes pieces with one call. Those of package net do so for net.Buffers.
-type gatherer interface {
-	gather(pieces [][]byte) (int64, error)
+// vectorWriter is a connection of our own that writes pieces with one call. Those of package net do so for net.Buffers.
+type vectorWriter interface {
+	writeVector(pieces [][]byte) (int64, error)
 }
 
 // write sends head and body. Small requests are joined, which costs less than a vector; others go out from where they
@@ -35,25 +35,25 @@ func (o *output) write(k *link, head []byte, body [][]byte) (int64, error) {
 		size += len(b)
 	}
 	first := size
-	if size > inline {
+	if size > inlineLimit {
 		switch {
 		case k.conn != k.raw:
-			first = record
-		case size > oneWrite:
+			first = tlsRecord
+		case size > maxSingleWrite:
 			first = firstPage
 		default:
 			first = 0
 		}
 	}
 	if first == 0 || size == len(head) {
-		return o.rest(k, head, body)
+		return o.writeRest(k, head, body)
 	}
 	start, skip := o.join(head, body, first)
 	n, err := k.conn.Write(start)
 	if err != nil || n == size {
 		return int64(n), err
 	}
-	more, err := o.rest(k, nil, o.after(body, skip))
+	more, err := o.writeRest(k, nil, o.skipBytes(body, skip))
 	return int64(n) + more, err
 }
 
@@ -71,8 +71,8 @@ func (o *output) join(head []byte, body [][]byte, want int) ([]byte, int) {
 	return o.joined, len(o.joined) - len(head)
 }
 
-// after gives body without its first skip bytes.
-func (o *output) after(body [][]byte, skip int) [][]byte {
+// skipBytes gives body without its first skip bytes.
+func (o *output) skipBytes(body [][]byte, skip int) [][]byte {
 	o.store = o.store[:0]
 	for _, b := range body {
 		n := min(skip, len(b))
@@ -83,8 +83,8 @@ func (o *output) after(body [][]byte, skip int) [][]byte {
 	return o.store
 }
 
-// rest writes pieces from where they lie: with one call on a socket, one by one on TLS unless they are many.
-func (o *output) rest(k *link, head []byte, body [][]byte) (int64, error) {
+// writeRest writes pieces from where they lie: with one call on a socket, one by one on TLS unless they are many.
+func (o *output) writeRest(k *link, head []byte, body [][]byte) (int64, error) {
 	if len(body) == 0 {
 		n, err := k.conn.Write(head)
 		return int64(n), err
@@ -95,13 +95,13 @@ func (o *output) rest(k *link, head []byte, body [][]byte) (int64, error) {
 	}
 	pieces = append(pieces, body...)
 	o.vector = pieces
-	if g, ok := k.conn.(gatherer); ok {
-		n, err := g.gather(pieces)
+	if g, ok := k.conn.(vectorWriter); ok {
+		n, err := g.writeVector(pieces)
 		clear(pieces)
 		return n, err
 	}
-	if k.conn != k.raw && len(pieces) > few {
-		n, err := o.records(k, pieces)
+	if k.conn != k.raw && len(pieces) > fewPieces {
+		n, err := o.writeRecords(k, pieces)
 		clear(pieces)
 		return n, err
 	}
@@ -110,13 +110,13 @@ func (o *output) rest(k *link, head []byte, body [][]byte) (int64, error) {
 	return n, err
 }
 
-// records writes many pieces on TLS, which would make a record, and a system call, of each: they are copied together.
-func (o *output) records(k *link, pieces [][]byte) (done int64, err error) {
+// writeRecords writes many pieces on TLS, which would make a record, and a system call, of each: they are copied together.
+func (o *output) writeRecords(k *link, pieces [][]byte) (done int64, err error) {
 	o.joined = o.joined[:0]
 	for _, p := range pieces {
 		for len(p) > 0 {
-			n := min(len(p), together-len(o.joined))
-			if o.joined, p = append(o.joined, p[:n]...), p[n:]; len(o.joined) < together {
+			n := min(len(p), tlsBatch-len(o.joined))
+			if o.joined, p = append(o.joined, p[:n]...), p[n:]; len(o.joined) < tlsBatch {
 				continue
 			}
 			n, err := k.conn.Write(o.joined)

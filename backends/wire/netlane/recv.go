@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// eagerDial bounds the dialling at the end of Recv, which holds back a finished sample.
-	eagerDial = 250 * time.Millisecond
-	// settled is how long an unused connection must have stood to be replaced when it is closed.
-	settled = int64(time.Second)
+	// redialLimit bounds the dialling at the end of Recv, which holds back a finished sample.
+	redialLimit = 250 * time.Millisecond
+	// settledAge is how long an unused connection must have stood to be replaced when it is closed.
+	settledAge = int64(time.Second)
 	// silentCloses in a row make a server one that closes after every reply.
 	silentCloses = 2
 	maxBuffer    = 256 << 10
@@ -34,8 +34,8 @@ func (l *lane) Recv() (slot int, done bool) {
 				return backends.None, false
 			}
 			if !l.redial {
-				l.await()
-			} else if l.replace() {
+				l.awaitWakeup()
+			} else if l.redialIdle() {
 				return l.slot, true
 			}
 		case posted:
@@ -59,86 +59,86 @@ func (l *lane) read() bool {
 	w := l.word.Load()
 	switch {
 	case stateOf(w) != idle:
-		return l.came(n, err, at)
+		return l.handleRead(n, err, at)
 	case k.talker != nil && n > 0:
-		return l.hear(w, n, err, at)
+		return l.feedIdle(w, n, err, at)
 	}
-	return l.lost(w, at)
+	return l.dropLost(w, at)
 }
 
-// came gives what one read brought to the wire.
-func (l *lane) came(n int, err error, at int64) bool {
+// handleRead gives what one read brought to the wire.
+func (l *lane) handleRead(n int, err error, at int64) bool {
 	for stateOf(l.word.Load()) == claimed {
 		runtime.Gosched() // Send is patching the head
 	}
 	l.active.Store(at)
-	l.rest, l.readAt, l.readErr = l.buf[:n], at, err
+	l.unfed, l.readAt, l.readErr = l.buf[:n], at, err
 	return l.feed()
 }
 
 // feed gives what was read to the wire.
 func (l *lane) feed() bool {
-	if n := len(l.rest); n > 0 {
-		_, used, next := l.link.wire.Feed(l.rest, l.readAt)
-		l.rest = l.rest[used:]
+	if n := len(l.unfed); n > 0 {
+		_, used, next := l.link.wire.Feed(l.unfed, l.readAt)
+		l.unfed = l.unfed[used:]
 		switch {
 		case next == backends.NextFull:
 			l.full = true
 			return true
 		case next == backends.NextStale:
-			return l.unseen(l.readAt)
+			return l.retryUnprocessed(l.readAt)
 		case next != backends.NextMore:
 			return l.finish(next, used < n, l.readAt)
 		}
-		l.answer()
+		l.writePending()
 		if n == len(l.buf) && n < maxBuffer {
 			l.buf = make([]byte, 2*n)
 		}
 	}
 	if l.readErr != nil {
-		return l.broken(l.readErr, l.readAt)
+		return l.handleBroken(l.readErr, l.readAt)
 	}
 	return false
 }
 
-// lost drops a connection that ended, or brought bytes that nobody asked for, while no request was in flight.
-func (l *lane) lost(w uint64, at int64) bool {
+// dropLost drops a connection that ended, or brought bytes that nobody asked for, while no request was in flight.
+func (l *lane) dropLost(w uint64, at int64) bool {
 	if !l.word.CompareAndSwap(w, newWord(genOf(w), repair)) {
 		l.waitSent() // Send took the connection just now
-		return l.stale(io.EOF, at)
+		return l.retryStale(io.EOF, at)
 	}
-	return l.leave(at)
+	return l.dropIdle(at)
 }
 
-// leave drops a connection that is of no use any more, while no request is in flight.
-func (l *lane) leave(at int64) bool {
-	l.redial = l.link.used || at-l.link.born >= settled
+// dropIdle drops a connection that is of no use any more, while no request is in flight.
+func (l *lane) dropIdle(at int64) bool {
+	l.redial = l.link.used || at-l.link.connectedAt >= settledAge
 	l.drop(false)
-	if !l.swap(repair, cold) {
+	if !l.transition(repair, cold) {
 		l.redial = false // posted: dispatch dials
 	}
 	return false
 }
 
-// swap changes the state if it is from.
-func (l *lane) swap(from, to uint64) bool {
+// transition changes the state if it is from.
+func (l *lane) transition(from, to uint64) bool {
 	w := l.word.Load()
 	return stateOf(w) == from && l.word.CompareAndSwap(w, newWord(genOf(w), to))
 }
 
-// replace dials while no request is in flight. If one is posted meanwhile, it goes out on the new connection, or ends
+// redialIdle dials while no request is in flight. If one is posted meanwhile, it goes out on the new connection, or ends
 // with what dialling met, which is then reported.
-func (l *lane) replace() bool {
+func (l *lane) redialIdle() bool {
 	l.redial = false
-	if !l.swap(cold, repair) {
+	if !l.transition(cold, repair) {
 		return false
 	}
 	err := l.dial(l.o.ConnectTimeout)
 	if err == nil {
-		l.swap(repair, idle)
+		l.transition(repair, idle)
 		return false
 	}
-	return !l.swap(repair, cold) && l.undialled(err)
+	return !l.transition(repair, cold) && l.failDial(err)
 }
 
 // dispatch sends a posted request, dialling first if there is no connection. It reports whether the request has
@@ -149,21 +149,21 @@ func (l *lane) dispatch() bool {
 		err := l.dial(l.o.ConnectTimeout)
 		l.sample.Connect += l.o.Clock.Now() - start
 		if err != nil {
-			return l.undialled(err)
+			return l.failDial(err)
 		}
-		l.link.took = 0
+		l.link.connectTime = 0
 	}
 	l.transmit()
 	return false
 }
 
-// undialled ends a request for which there is no connection.
-func (l *lane) undialled(err error) bool {
+// failDial ends a request for which there is no connection.
+func (l *lane) failDial(err error) bool {
 	at := l.o.Clock.Now()
-	l.stopped()
+	l.setStopped()
 	l.fail(dialClass(err), err.Error(), at)
-	if !l.settle(cold) {
-		return l.cancelled(at)
+	if !l.tryComplete(cold) {
+		return l.finishCancelled(at)
 	}
 	return true
 }
@@ -180,92 +180,92 @@ func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 	l.waitSent()
 	s := l.sample
 	s.BoundSend()
-	if errors.Is(l.failed, errUnsent) && s.Class == backends.OK {
-		l.lose(errUnsent, at)
+	if errors.Is(l.writeErr, errUnsent) && s.Class == backends.OK {
+		l.failBroken(errUnsent, at)
 	}
 	if surplus && next != backends.NextBroken && s.Class == backends.OK {
 		l.fail(backends.Protocol, "the server sent more bytes than the reply said it has", at)
 	}
-	keep := next == backends.NextKeep && !surplus && l.failed == nil && !l.o.PerRequest && l.silent < silentCloses
+	keep := next == backends.NextKeep && !surplus && l.writeErr == nil && !l.o.PerRequest && l.silent < silentCloses
 	if !keep {
-		if !l.settle(repair) {
-			return l.cancelled(at)
+		if !l.tryComplete(repair) {
+			return l.finishCancelled(at)
 		}
-		l.renew(next != backends.NextBroken, true)
+		l.reconnect(next != backends.NextBroken, true)
 		return true
 	}
-	l.answer()
+	l.writePending()
 	if s.Flags&backends.Reused != 0 {
 		l.silent = 0
 	}
-	if !l.settle(idle) {
-		return l.cancelled(at)
+	if !l.tryComplete(idle) {
+		return l.finishCancelled(at)
 	}
 	return true
 }
 
-// renew drops the connection and, if again is set, dials another before the slot is free. The state is repair and no
+// reconnect drops the connection and, if again is set, dials another before the slot is free. The state is repair and no
 // request can come.
-func (l *lane) renew(polite, again bool) {
+func (l *lane) reconnect(polite, again bool) {
 	l.drop(polite)
 	l.redial = false
 	to := cold
-	if again && !l.o.PerRequest && l.dial(min(eagerDial, l.o.ConnectTimeout)) == nil {
+	if again && !l.o.PerRequest && l.dial(min(redialLimit, l.o.ConnectTimeout)) == nil {
 		to = idle
 	}
-	l.swap(repair, to)
+	l.transition(repair, to)
 }
 
-// broken ends, or sends again, a request whose connection met err while the reply was not complete.
-func (l *lane) broken(err error, at int64) bool {
+// handleBroken ends, or sends again, a request whose connection met err while the reply was not complete.
+func (l *lane) handleBroken(err error, at int64) bool {
 	l.waitSent()
-	l.stopped()
+	l.setStopped()
 	switch {
 	case causeOf(l.word.Load()) != 0:
-		return l.cancelled(at)
+		return l.finishCancelled(at)
 	case errors.Is(err, io.EOF):
 		switch next := l.link.wire.EOF(at); next {
 		case backends.NextStale:
-			return l.stale(err, at)
+			return l.retryStale(err, at)
 		default:
 			return l.finish(next, false, at)
 		}
 	case l.sample.BytesReceived == 0:
-		return l.stale(err, at)
+		return l.retryStale(err, at)
 	}
-	l.lose(err, at)
+	l.failBroken(err, at)
 	return l.finish(backends.NextBroken, false, at)
 }
 
-// stale handles a connection that ended before any byte of a reply. If it is not a new one, the server may well have
+// retryStale handles a connection that ended before any byte of a reply. If it is not a new one, the server may well have
 // closed it before this request came: it is sent once more, on a new connection.
-func (l *lane) stale(err error, at int64) bool {
-	if l.old && !l.call.Stateful && (l.failed == nil || peerGone(l.failed)) {
+func (l *lane) retryStale(err error, at int64) bool {
+	if l.maybeStale && !l.call.Stateful && (l.writeErr == nil || peerClosed(l.writeErr)) {
 		l.silent++
 		l.sample.Flags |= backends.Resent
 		l.drop(false)
-		l.failed = nil
-		l.move(posted)
+		l.writeErr = nil
+		l.setState(posted)
 		return false
 	}
-	l.lose(err, at)
+	l.failBroken(err, at)
 	return l.finish(backends.NextBroken, false, at)
 }
 
-// lose fills the sample of a request whose connection met err; what its write met counts first.
-func (l *lane) lose(err error, at int64) {
+// failBroken fills the sample of a request whose connection met err; what its write met counts first.
+func (l *lane) failBroken(err error, at int64) {
 	switch {
-	case l.failed != nil:
-		l.fail(writeClass(l.failed), l.link.parted(l.failed.Error()), at)
+	case l.writeErr != nil:
+		l.fail(writeClass(l.writeErr), l.link.withCloseReason(l.writeErr.Error()), at)
 	case errors.Is(err, io.EOF):
-		l.fail(backends.ResetByPeer, l.link.parted("the connection was closed before a reply"), at)
+		l.fail(backends.ResetByPeer, l.link.withCloseReason("the connection was closed before a reply"), at)
 	default:
-		l.fail(readClass(err), l.link.parted(err.Error()), at)
+		l.fail(readClass(err), l.link.withCloseReason(err.Error()), at)
 	}
 }
 
-// cancelled ends a request that has a cause. The connection may still bring its reply, so it is thrown away.
-func (l *lane) cancelled(at int64) bool {
+// finishCancelled ends a request that has a cause. The connection may still bring its reply, so it is thrown away.
+func (l *lane) finishCancelled(at int64) bool {
 	if stateOf(l.word.Load()) == sending {
 		l.waitSent()
 	}
@@ -277,6 +277,6 @@ func (l *lane) cancelled(at int64) bool {
 	l.full = false
 	s.SetCancelled(why, at, s.SendEnd != 0)
 	late := s.Class == backends.TimedOut
-	l.renew(false, late)
+	l.reconnect(false, late)
 	return true
 }

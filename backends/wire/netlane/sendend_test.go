@@ -42,9 +42,9 @@ func TestSendEnd(t *testing.T) {
 	}{
 		{name: "small", size: 100},
 		{name: "small, answered within the write", size: 100, reply: true},
-		{name: "as large as what does not wait", size: inline},
-		{name: "large", size: inline + 1, waits: true},
-		{name: "large, answered within the write", size: inline + 1, reply: true},
+		{name: "as large as what does not wait", size: inlineLimit},
+		{name: "large", size: inlineLimit + 1, waits: true},
+		{name: "large, answered within the write", size: inlineLimit + 1, reply: true},
 	} {
 		clock := backends.Clock{Origin: time.Now().Add(-time.Second)}
 		s, wire := &backends.Sample{Gen: 1}, &echoWire{}
@@ -55,7 +55,7 @@ func TestSendEnd(t *testing.T) {
 			time.Sleep(serving) //nolint:forbidigo // the server's own time
 		}}
 		l := newLane(&Options{Clock: clock})
-		l.link = &link{conn: conn, raw: conn, wire: wire, born: clock.Now()}
+		l.link = &link{conn: conn, raw: conn, wire: wire, connectedAt: clock.Now()}
 		l.word.Store(newWord(0, idle))
 		l.Send(0, &backends.Call{Size: c.size, Head: make([]byte, c.size)}, backends.Fields{}, s)
 		s.BoundSend() // as Recv does

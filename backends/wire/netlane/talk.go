@@ -12,19 +12,19 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// strangeError says that a connection was made and what answers there speaks another protocol.
-type strangeError struct{ what string }
+// wrongProtocolError says that a connection was made and what answers there speaks another protocol.
+type wrongProtocolError struct{ what string }
 
-func (e *strangeError) Error() string { return e.what }
+func (e *wrongProtocolError) Error() string { return e.what }
 
-// errGone is the end of a request that the server says it has not looked at.
-var errGone = errors.New("the server takes no requests on the connection any more")
+// errNotProcessed is the end of a request that the server says it has not looked at.
+var errNotProcessed = errors.New("the server takes no requests on the connection any more")
 
 // errUnsent is the end of a request that the server would not take.
 var errUnsent = errors.New("the request was not sent")
 
-// parted adds to what happened what the server said when it went.
-func (k *link) parted(what string) string {
+// withCloseReason adds to what happened what the server said when it went.
+func (k *link) withCloseReason(what string) string {
 	if k.talker != nil {
 		if why := k.talker.CloseReason(); why != "" {
 			return what + ": " + why
@@ -33,13 +33,13 @@ func (k *link) parted(what string) string {
 	return what
 }
 
-// greet says hello and waits until the server has, so that the connection can carry a request.
-func (k *link) greet(ctx context.Context, o *Options) error {
-	if err := k.agreed(o); err != nil {
+// handshake says hello and waits until the server has, so that the connection can carry a request.
+func (k *link) handshake(ctx context.Context, o *Options) error {
+	if err := k.checkALPN(o); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = k.conn.SetDeadline(past) })
-	err := k.hail()
+	stop := context.AfterFunc(ctx, func() { _ = k.conn.SetDeadline(pastDeadline) })
+	err := k.exchangePrefaces()
 	if stop() {
 		return err
 	}
@@ -52,8 +52,8 @@ func (k *link) greet(ctx context.Context, o *Options) error {
 	return errors.New("the server took the connection and said nothing within the connect_timeout")
 }
 
-// agreed checks that TLS has agreed on the protocol that was asked for.
-func (k *link) agreed(o *Options) error {
+// checkALPN checks that TLS has agreed on the protocol that was asked for.
+func (k *link) checkALPN(o *Options) error {
 	secure, ok := k.conn.(*tls.Conn)
 	if !ok || len(o.TLS.NextProtos) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func (k *link) agreed(o *Options) error {
 	return nil
 }
 
-func (k *link) hail() error {
+func (k *link) exchangePrefaces() error {
 	if _, err := k.conn.Write(k.talker.Preface()); err != nil {
 		return err
 	}
@@ -77,21 +77,21 @@ func (k *link) hail() error {
 		}
 		switch {
 		case next == backends.NextKeep:
-			return k.reply(&output{})
+			return k.writePending(&output{})
 		case next == backends.NextBroken:
-			return &strangeError{k.talker.CloseReason()}
+			return &wrongProtocolError{k.talker.CloseReason()}
 		case next == backends.NextClose:
-			return errors.New(k.parted(errGone.Error()))
+			return errors.New(k.withCloseReason(errNotProcessed.Error()))
 		case errors.Is(err, io.EOF):
-			return errors.New(k.parted("the server closed the connection before it said a word"))
+			return errors.New(k.withCloseReason("the server closed the connection before it said a word"))
 		case err != nil:
 			return err
 		}
 	}
 }
 
-// reply writes what the wire owes the server.
-func (k *link) reply(out *output) error {
+// writePending writes what the wire owes the server.
+func (k *link) writePending(out *output) error {
 	if !k.talker.WantsWrite() {
 		return nil
 	}
@@ -100,21 +100,21 @@ func (k *link) reply(out *output) error {
 	return err
 }
 
-// hear takes what came while no request was in flight, on a connection that also carries other things. err is what the read
+// feedIdle takes what came while no request was in flight, on a connection that also carries other things. err is what the read
 // met beside.
-func (l *lane) hear(w uint64, n int, err error, at int64) bool {
+func (l *lane) feedIdle(w uint64, n int, err error, at int64) bool {
 	if !l.word.CompareAndSwap(w, newWord(genOf(w), repair)) { // Send took the connection just now; its reply is yet to come
-		return l.came(n, err, at)
+		return l.handleRead(n, err, at)
 	}
-	if l.link.talker.FeedIdle(l.buf[:n]) == backends.NextKeep && err == nil && l.link.reply(&l.out) == nil {
-		l.swap(repair, idle) // else one was posted meanwhile: it goes out on this connection
+	if l.link.talker.FeedIdle(l.buf[:n]) == backends.NextKeep && err == nil && l.link.writePending(&l.out) == nil {
+		l.transition(repair, idle) // else one was posted meanwhile: it goes out on this connection
 		return false
 	}
-	return l.leave(at)
+	return l.dropIdle(at)
 }
 
-// answer writes what the wire owes while a request is in flight. A failure shows at the next read.
-func (l *lane) answer() {
+// writePending writes what the wire owes while a request is in flight. A failure shows at the next read.
+func (l *lane) writePending() {
 	k := l.link
 	if k.talker == nil || !k.talker.WantsWrite() {
 		return
@@ -125,19 +125,19 @@ func (l *lane) answer() {
 	if part {
 		l.sample.BytesSent += n
 		l.sample.SendEnd = l.o.Clock.Now() // finish keeps it from being after the first byte
-		l.failed = errors.Join(l.failed, err)
+		l.writeErr = errors.Join(l.writeErr, err)
 	}
 }
 
-// unseen ends, or sends again, a request that the server says it has not looked at.
-func (l *lane) unseen(at int64) bool {
+// retryUnprocessed ends, or sends again, a request that the server says it has not looked at.
+func (l *lane) retryUnprocessed(at int64) bool {
 	l.waitSent()
-	l.stopped()
+	l.setStopped()
 	if causeOf(l.word.Load()) != 0 {
-		return l.cancelled(at)
+		return l.finishCancelled(at)
 	}
 	refused, silent := l.link.talker != nil && l.link.talker.FeedIdle(nil) == backends.NextKeep, l.silent
-	ended := l.stale(errGone, at)
+	ended := l.retryStale(errNotProcessed, at)
 	if refused { // the request, not the connection: that is no sign of a server that closes after every reply
 		l.silent = silent
 	}
@@ -156,12 +156,12 @@ func (l *lane) awaitSent(hurry bool) {
 		}
 		runtime.Gosched()
 	}
-	l.waits.Store(true)
-	if stateOf(l.word.Load()) == sent && l.waits.CompareAndSwap(true, false) {
+	l.recvWaits.Store(true)
+	if stateOf(l.word.Load()) == sent && l.recvWaits.CompareAndSwap(true, false) {
 		return
 	}
 	if !hurry {
-		<-l.wrote
+		<-l.sendDone
 		return
 	}
 	if l.grace == nil {
@@ -171,12 +171,12 @@ func (l *lane) awaitSent(hurry bool) {
 	}
 	defer l.grace.Stop()
 	select {
-	case <-l.wrote:
+	case <-l.sendDone:
 	case <-l.grace.C:
-		_ = l.link.conn.SetWriteDeadline(past)
-		<-l.wrote
-		if l.failed == nil {
-			l.failed = errBrokenOff // the deadline stands: nothing more can be written here
+		_ = l.link.conn.SetWriteDeadline(pastDeadline)
+		<-l.sendDone
+		if l.writeErr == nil {
+			l.writeErr = errWriteAborted // the deadline stands: nothing more can be written here
 		}
 	}
 }
