@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// sendBuffer makes the send buffer size bytes, so that an inline write cannot block.
+// sendBuffer sets the send buffer to size bytes, so that an inline write cannot block.
 func sendBuffer(conn net.Conn, size int) error {
 	c, ok := conn.(interface{ SetWriteBuffer(bytes int) error })
 	if !ok {

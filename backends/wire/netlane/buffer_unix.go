@@ -9,8 +9,9 @@ import (
 	"syscall"
 )
 
-// sendBuffer makes the send buffer at least size bytes, so that an inline write cannot block. A larger one is left
-// alone: setting it would end the kernel's own tuning. TCP_NODELAY is Go's default.
+// sendBuffer makes the send buffer at least size bytes, so that an inline write cannot block. A
+// larger buffer is left unchanged: setting it would end the kernel's autotuning. TCP_NODELAY is
+// Go's default.
 func sendBuffer(conn net.Conn, size int) error {
 	c, ok := conn.(syscall.Conn)
 	if !ok {

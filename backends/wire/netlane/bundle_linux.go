@@ -12,47 +12,49 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// bundle is several lanes as one, each with a slot of it: one goroutine waits for all of their connections.
+// bundle joins several lanes into one with a slot for each: one goroutine waits for all their
+// connections.
 //
-// What Recv of a lane does is then a coroutine that gives way wherever it would wait, and goes on when there is a reason:
+// The Recv of each lane is a coroutine. It yields wherever it would wait and is resumed on an
+// event:
 //
-//	it waits for …                        goes on when …
-//	bytes                                 the kernel says that there are some, or the end
-//	a request, without a connection       Send or Close rouses it
-//	a connection that is being made       the goroutine that makes it rouses it
-//	the caller, whom it told something    Recv is called again, unless all it has to do is to read
+//	it waits for …                   resumed when …
+//	bytes                            the kernel reports bytes, or the end of the connection
+//	a request, without a connection  Send or Close wakes it
+//	a connection being dialled       the dialling goroutine wakes it
+//	the caller, after a report       Recv is called again, unless the lane only has to read
 type bundle struct {
 	lanes       []*lane
-	epoll       *os.File // epoll: level-triggered, so that nothing is lost that is not read at once
+	epoll       *os.File // level-triggered: bytes that are not read at once are reported again
 	raw         syscall.RawConn
 	await       transfer
 	epollEvents []syscall.EpollEvent
-	wakeFD      *os.File // eventfd, to end a wait
+	wakeFD      *os.File // eventfd that ends a wait
 
 	waiting   atomic.Bool // Recv waits, or is about to
-	laneWoken atomic.Bool // a lane is
-	started   atomic.Bool // Recv was called, or Close before it, which then gives back what a wait needs
+	laneWoken atomic.Bool // the woken flag of some lane is set
+	started   atomic.Bool // Recv was called, or Close before it, which then releases epoll and wakeFD
 
-	// Recv's own.
-	resume     []func() (struct{}, bool) // by lane: lets it go on until it gives way; nil: it has ended. Made by the first Recv
-	running    int                       // lanes that have not; without any nothing waits any more
-	hasReport  []bool                    // by lane: what it told stands in told
+	// The fields below belong to Recv.
+	resume     []func() (struct{}, bool)
+	running    int    // lanes that have not ended; at 0 nothing waits any more
+	hasReport  []bool // by lane: a report of it is in reports
 	reports    []report
-	nextReport int   // in told: the next that Recv gives
-	runnable   []int // lanes that go on without a reason from outside
+	nextReport int   // index in reports that Recv returns next
+	runnable   []int // lanes that go on without an event
 	turns      []int
 }
 
-// report is what a lane told, as Recv gives it.
+// report holds one result of a lane's Recv.
 type report struct {
 	lane, slot int
 	done       bool
 }
 
-// wakeIndex is the bell's place among the lanes.
+// wakeIndex marks events of wakeFD, where other events have the index of a lane.
 const wakeIndex = -1
 
-// newBundle puts lanes together.
+// newBundle joins lanes.
 func newBundle(lanes []*lane) (backends.Lane, error) {
 	n := len(lanes)
 	b := &bundle{
@@ -84,7 +86,7 @@ func newBundle(lanes []*lane) (backends.Lane, error) {
 	return b, nil
 }
 
-// add makes a lane one of the bundle.
+// add connects lane i to the bundle's events.
 func (b *bundle) add(i int, l *lane) {
 	l.register = func(fd uintptr) error { return b.register(fd, i) }
 	l.wake = func() {
@@ -96,7 +98,7 @@ func (b *bundle) add(i int, l *lane) {
 	}
 }
 
-// runLane is the Recv of a lane, again and again to its end.
+// runLane returns a coroutine that repeats Recv of lane i until the lane ends.
 func (b *bundle) runLane(i int, l *lane) func() (struct{}, bool) {
 	resume, _ := iter.Pull(func(yield func(struct{}) bool) {
 		l.yield = func() { yield(struct{}{}) }
@@ -112,7 +114,7 @@ func (b *bundle) runLane(i int, l *lane) func() (struct{}, bool) {
 	return resume
 }
 
-// register has the wait end when a file can be read.
+// register ends waits when fd becomes readable; at is the index of its lane.
 func (b *bundle) register(fd uintptr, at int) error {
 	var failed error
 	err := b.raw.Control(func(events uintptr) {
@@ -125,10 +127,10 @@ func (b *bundle) register(fd uintptr, at int) error {
 }
 
 func (b *bundle) signal() {
-	_, _ = b.wakeFD.Write([]byte{7: 1, 0: 1}) // any number but 0, in any order of bytes
+	_, _ = b.wakeFD.Write([]byte{7: 1, 0: 1}) // any number but 0, in either byte order
 }
 
-// release gives back what the kernel has of the bundle.
+// release closes epoll and wakeFD.
 func (b *bundle) release() { _, _ = b.epoll.Close(), b.wakeFD.Close() }
 
 // Send implements backends.Lane.
@@ -147,7 +149,7 @@ func (b *bundle) Activity(slot int) int64 { return b.lanes[slot].Activity(slot) 
 // Close implements backends.Lane.
 func (b *bundle) Close() error {
 	for _, l := range b.lanes {
-		_ = l.Close() // gives no error
+		_ = l.Close() // returns no error
 	}
 	if b.started.CompareAndSwap(false, true) {
 		b.release()
@@ -155,7 +157,7 @@ func (b *bundle) Close() error {
 	return nil
 }
 
-// begin gives each lane its coroutine, unless all were closed before.
+// begin makes the coroutine of each lane, unless all were closed before.
 func (b *bundle) begin() {
 	b.resume = make([]func() (struct{}, bool), len(b.lanes))
 	if !b.started.CompareAndSwap(false, true) {
@@ -167,7 +169,8 @@ func (b *bundle) begin() {
 	}
 }
 
-// recvEnded is Recv where all lanes have ended: what was sent since, or before Recv was ever called, is answered without a wait.
+// recvEnded implements Recv after the end of all lanes: a request sent since then, or before Recv
+// was ever called, is answered without a wait.
 func (b *bundle) recvEnded() (slot int, done bool) {
 	for _, l := range b.lanes {
 		if l.yield = nil; inFlight(l.word.Load()) {
@@ -177,7 +180,8 @@ func (b *bundle) recvEnded() (slot int, done bool) {
 	return backends.None, false
 }
 
-// Recv implements backends.Lane. Of what comes at the same time all is read before any of it is given.
+// Recv implements backends.Lane. Everything that arrived at the same time is read before any of it
+// is reported.
 func (b *bundle) Recv() (slot int, done bool) {
 	if b.resume == nil {
 		b.begin()
@@ -207,7 +211,7 @@ func (b *bundle) Recv() (slot int, done bool) {
 	}
 }
 
-// resumeLane lets a lane go on until it gives way, unless Recv has to give first what it has told.
+// resumeLane runs a lane until it yields, unless its last report has not been returned yet.
 func (b *bundle) resumeLane(i int) {
 	if b.hasReport[i] || b.resume[i] == nil {
 		return
@@ -218,7 +222,7 @@ func (b *bundle) resumeLane(i int) {
 	}
 }
 
-// wait returns when some lanes had reason to go on, and did.
+// wait blocks until at least one lane has an event, and resumes those lanes.
 func (b *bundle) wait() {
 	b.await.flags = ^uintptr(0) // ms: no limit
 	b.waiting.Store(true)
@@ -228,7 +232,7 @@ func (b *bundle) wait() {
 	n, err := b.await.run(b.raw, unsafe.Pointer(&b.epollEvents[0]), len(b.epollEvents))
 	b.waiting.Store(false)
 	if err != nil {
-		panic("netlane: wait for events: " + err.Error()) // they are ours, and open
+		panic("netlane: wait for events: " + err.Error()) // the descriptors are our own and open
 	}
 	for _, e := range b.epollEvents[:n] {
 		if e.Fd == wakeIndex {
@@ -245,10 +249,10 @@ func (b *bundle) wait() {
 		switch {
 		case !l.woken.Load():
 		case b.hasReport[i]:
-			b.laneWoken.Store(true) // once it has been heard
+			b.laneWoken.Store(true) // again once its report is returned
 		default:
 			l.woken.Store(false)
-			l.readable = true // to look whether its connection still is
+			l.readable = true // to check whether its connection still exists
 			b.resumeLane(i)
 		}
 	}

@@ -9,16 +9,17 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// errWriteAborted is the failure of a write that we ended because the reply had come before the request was read.
+// errWriteAborted is the error of a write that was ended because the reply arrived before the
+// request was written.
 var errWriteAborted = errors.New("the server answered and did not read the rest of the request")
 
-// handshakeError says that TCP connected and TLS did not.
+// handshakeError reports a failed TLS handshake on an established TCP connection.
 type handshakeError struct{ err error }
 
 func (e *handshakeError) Error() string { return e.err.Error() }
 func (e *handshakeError) Unwrap() error { return e.err }
 
-// isErrno says whether err is one of codes.
+// isErrno reports whether err is one of codes.
 func isErrno(err error, codes ...syscall.Errno) bool {
 	for _, code := range codes {
 		if errors.Is(err, code) {
@@ -28,24 +29,26 @@ func isErrno(err error, codes ...syscall.Errno) bool {
 	return false
 }
 
-// localExhaustion says that this machine had no more of something: descriptors, ports, memory.
+// localExhaustion reports whether this machine ran out of descriptors, ports or memory.
 func localExhaustion(err error) bool {
 	return isErrno(err, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL)
 }
 
-// peerClosed says that the peer, or the way to it, ended the connection: a read will end as well.
+// peerClosed reports whether the peer or the network ended the connection: a read will fail as
+// well.
 func peerClosed(err error) bool {
 	return isErrno(err, syscall.EPIPE, syscall.ECONNRESET, syscall.ECONNABORTED, syscall.ETIMEDOUT)
 }
 
-// dialClass is the class of a request that got no connection.
+// dialClass returns the class of a request that got no connection.
 func dialClass(err error) backends.ErrorClass {
 	var shake *handshakeError
 	var strange *wrongProtocolError
 	switch {
 	case localExhaustion(err):
 		return backends.Client
-	case errors.As(err, &shake), isTLSError(err): // a ConnWire's greeting may be the first to meet an alert
+	// the preface of a ConnWire may be the first to meet an alert
+	case errors.As(err, &shake), isTLSError(err):
 		return backends.TLS
 	case errors.As(err, &strange):
 		return backends.Protocol
@@ -53,7 +56,8 @@ func dialClass(err error) backends.ErrorClass {
 	return backends.Dial
 }
 
-// readClass is the class of a request whose connection met err where a reply was to come.
+// readClass returns the class of a request whose connection failed with err before its reply was
+// complete.
 func readClass(err error) backends.ErrorClass {
 	switch {
 	case localExhaustion(err):
@@ -64,7 +68,7 @@ func readClass(err error) backends.ErrorClass {
 	return backends.ResetByPeer
 }
 
-// writeClass is the class of a request whose write met err.
+// writeClass returns the class of a request whose write failed with err.
 func writeClass(err error) backends.ErrorClass {
 	switch {
 	case localExhaustion(err):
@@ -77,8 +81,8 @@ func writeClass(err error) backends.ErrorClass {
 	return backends.Write
 }
 
-// isTLSError says that TLS ended the connection: an alert, ours or the peer's (in TLS 1.3 a refused client certificate
-// comes only now), or bytes that are no TLS.
+// isTLSError reports whether TLS ended the connection: an alert of either side (in TLS 1.3 a
+// refused client certificate is reported only now), or bytes that are not TLS.
 func isTLSError(err error) bool {
 	var op *net.OpError
 	var record tls.RecordHeaderError

@@ -10,23 +10,23 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// Options say where lanes go and how.
+// Options configures the connections of lanes.
 type Options struct {
 	Network                 string      // "tcp" or "unix"
-	Address                 string      // host:port or the socket's path
+	Address                 string      // host:port, or the path of the socket
 	TLS                     *tls.Config // nil: plain; see TLSConfig
 	Clock                   backends.Clock
 	ConnectTimeout          time.Duration        // for TCP and TLS together; 0: 10 s
-	MaxBlocked, LargestCall int                  // where the connection is plain: as in backends.LaneOptions
-	PerRequest              bool                 // a new connection for every request, its set-up counted in Sample.Connect
-	New                     func() backends.Wire // the wire of a new connection
+	MaxBlocked, LargestCall int                  // for plain connections: as in backends.LaneOptions
+	PerRequest              bool                 // a new connection for every request; Sample.Connect holds its set-up time
+	New                     func() backends.Wire // returns the wire of a new connection
 }
 
-// maxHandshakes is how many handshakes of one Dial are under way at a time: few enough for a listen backlog.
+// maxHandshakes bounds the concurrent handshakes of one Dial: few enough for a listen backlog.
 const maxHandshakes = 64
 
-// Dial opens n lanes and completes every handshake, many at a time. If one fails, all are closed and the first error
-// is returned. With PerRequest nothing is dialled yet.
+// Dial opens n lanes and completes every handshake, up to maxHandshakes at a time. If one fails,
+// all lanes are closed and the first error is returned. With PerRequest nothing is dialled yet.
 func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limits, error) {
 	if o.ConnectTimeout <= 0 {
 		o.ConnectTimeout = 10 * time.Second
@@ -53,7 +53,8 @@ func Dial(ctx context.Context, o Options, n int) ([]backends.Lane, backends.Limi
 	return lanes, limits, nil
 }
 
-// bundleLanes is lanes as the caller gets them: each by itself, or in bundles bundles.
+// bundleLanes returns the lanes that the caller drives: each lane by itself, or all joined into the
+// given number of bundles.
 func bundleLanes(all []*lane, bundles int) (lanes []backends.Lane, depth int, err error) {
 	if bundles == 0 || bundles >= len(all) {
 		for _, l := range all {
@@ -66,7 +67,7 @@ func bundleLanes(all []*lane, bundles int) (lanes []backends.Lane, depth int, er
 		for at := i; at < len(all); at += bundles {
 			some = append(some, all[at])
 		}
-		if len(some) == 1 { // has nothing to wait for beside its own connection
+		if len(some) == 1 { // a single lane has only its own connection to wait for
 			lanes, depth = append(lanes, some[0]), max(depth, 1)
 			continue
 		}
@@ -82,11 +83,11 @@ func bundleLanes(all []*lane, bundles int) (lanes []backends.Lane, depth int, er
 
 func closeAll(lanes []backends.Lane) {
 	for _, l := range lanes {
-		_ = l.Close() // gives no error
+		_ = l.Close() // returns no error
 	}
 }
 
-// connectAll gives every lane its first connection. The first error stops the rest.
+// connectAll dials the first connection of every lane. The first error stops the others.
 func connectAll(ctx context.Context, o *Options, lanes []*lane) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -12,43 +12,46 @@ import (
 	"unsafe"
 )
 
-// blockingConn is a connection whose reads and writes hold the processor of their goroutine: the scheduler does not see that they
-// wait. A reply then wakes the thread that wants it, by itself; through the runtime's poller it costs a read in vain, a wait
-// for events, and often a second thread.
+// blockingConn is a connection whose reads and writes block their thread: the scheduler does not
+// see that they wait. A reply wakes the right thread directly. Through the runtime's poller it
+// costs a read in vain, a wait for events, and often a second thread.
 //
-// A signal, such as that of a scheduler that wants to stop the goroutine, ends a wait early (see signal(7): the socket has
-// time limits), and the goroutine stops where it calls a function: pass must stay a call. What ends a wait for good is
-// shutdown: a deadline has no other use here than to be over at once, and the connection is not used again.
+// A signal, such as that of a scheduler that wants to stop the goroutine, ends a wait early (see
+// signal(7): the socket has time limits), and the goroutine stops at its next function call:
+// syscallOnce must stay a call. Shutdown ends a wait for good: a deadline is used only to end waits
+// at once, and the connection is not used again.
 type blockingConn struct {
-	net.Conn // the addresses
+	net.Conn // used for its addresses
 	file     *os.File
 	raw      syscall.RawConn
 	in, out  transfer
-	writev   transfer // of vector
+	writev   transfer // for iovecs
 	iovecs   []syscall.Iovec
-	lane     *lane // of a bundle: reads give way to the others of it until there is something; else nil
+	lane     *lane // in a bundle: reads yield to the other lanes until bytes arrive; else nil
 }
 
-// transfer is one direction of a held connection, or one form of it.
+// transfer holds the arguments and result of one system call of a blockingConn.
 type transfer struct {
 	call  uintptr
 	flags uintptr        // of recvfrom
-	from  unsafe.Pointer // what it is of …
-	size  int            // … in bytes, or pieces
+	from  unsafe.Pointer // the buffer, or the iovecs
+	size  int            // bytes, or iovecs
 	n     int
 	err   syscall.Errno
 	do    func(fd uintptr)
 }
 
-// canBlock reports whether a goroutine in a system call that the scheduler does not see can be stopped: by signals, which
-// GODEBUG can forbid. Without them one wait would keep the collector, and with it the program, waiting.
+// canBlock reports whether signals can stop a goroutine in a system call that the scheduler does
+// not see; GODEBUG can forbid them. Without signals a single wait would block the garbage
+// collector, and with it the program.
 func canBlock() bool { return !strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1") }
 
-// waitLimit is how long one wait may be.
+// waitLimit bounds one wait.
 var waitLimit = syscall.Timeval{Sec: 3600}
 
-// makeBlocking makes conn a held one, of l if that is one of a bundle. Other kinds of connections stay as they are. Where it fails,
-// conn is still the caller's.
+// makeBlocking wraps conn in a blockingConn; l is its lane if that is in a bundle, else nil.
+// Connections that are neither TCP nor unix sockets are returned unchanged. On an error conn stays
+// the caller's.
 func makeBlocking(conn net.Conn, l *lane) (net.Conn, error) {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
@@ -68,7 +71,7 @@ func makeBlocking(conn net.Conn, l *lane) (net.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take the socket: %w", err)
 	}
-	_ = conn.Close() // and the poller knows it no longer
+	_ = conn.Close() // the poller does not know it any more
 	err = errors.Join(
 		syscall.SetNonblock(int(fd), false),
 		syscall.SetsockoptTimeval(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &waitLimit),
@@ -99,7 +102,8 @@ func (t *transfer) init(call uintptr) {
 	}
 }
 
-// syscallOnce makes one system call; true: it was ended by a signal or the limit, and is to be made again.
+// syscallOnce makes one system call. True: a signal or the limit ended it, and it has to be
+// repeated.
 //
 //go:noinline
 func (t *transfer) syscallOnce(fd uintptr) (again bool) {
@@ -111,7 +115,7 @@ func (t *transfer) syscallOnce(fd uintptr) (again bool) {
 	return err == syscall.EINTR || err == syscall.EAGAIN && t.flags == 0
 }
 
-// run transfers once. The file cannot be closed, and its number be given to another, meanwhile.
+// run makes the transfer. Meanwhile the file cannot be closed and its descriptor reused.
 func (t *transfer) run(raw syscall.RawConn, from unsafe.Pointer, size int) (int, error) {
 	t.from, t.size, t.n, t.err = from, size, 0, 0
 	err := raw.Control(t.do)
@@ -128,7 +132,7 @@ func (h *blockingConn) Read(b []byte) (int, error) {
 		h.lane.awaitBytes()
 	}
 	n, err := h.in.run(h.raw, unsafe.Pointer(unsafe.SliceData(b)), len(b))
-	for h.in.err == syscall.EAGAIN { // the kernel has been wrong, or the lane was roused
+	for h.in.err == syscall.EAGAIN { // spurious readiness, or the lane was woken
 		h.lane.awaitBytes()
 		n, err = h.in.run(h.raw, unsafe.Pointer(unsafe.SliceData(b)), len(b))
 	}
@@ -153,13 +157,13 @@ func (h *blockingConn) Write(b []byte) (done int, err error) {
 	return done, nil
 }
 
-// maxIovecs is how many pieces one call takes (IOV_MAX).
+// maxIovecs is the largest number of iovecs in one call (IOV_MAX).
 const maxIovecs = 1024
 
-// writeVector implements gatherer.
+// writeVector implements vectorWriter.
 func (h *blockingConn) writeVector(pieces [][]byte) (done int64, err error) {
-	defer func() { clear(h.iovecs[:cap(h.iovecs)]) }() // others' content is not ours to keep
-	for skip := 0; len(pieces) > 0; {                  // bytes of the first piece that are written
+	defer func() { clear(h.iovecs[:cap(h.iovecs)]) }() // do not keep the callers' bodies alive
+	for skip := 0; len(pieces) > 0; {                  // skip: bytes of the first piece that are written
 		h.fillIovecs(pieces[:min(len(pieces), maxIovecs)], skip)
 		n := 0
 		if len(h.iovecs) > 0 {
@@ -176,7 +180,7 @@ func (h *blockingConn) writeVector(pieces [][]byte) (done int64, err error) {
 	return done, nil
 }
 
-// fillIovecs makes the vector of pieces, but for the first skip bytes.
+// fillIovecs points the iovecs to pieces, without the first skip bytes.
 func (h *blockingConn) fillIovecs(pieces [][]byte, skip int) {
 	h.iovecs = h.iovecs[:0]
 	for _, p := range pieces {
@@ -198,11 +202,11 @@ func (h *blockingConn) shutdown(how int) {
 	_ = h.raw.Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), how) })
 }
 
-// SetDeadline implements net.Conn, for deadlines that are over.
+// SetDeadline implements net.Conn, for deadlines in the past only.
 func (h *blockingConn) SetDeadline(time.Time) error { h.shutdown(syscall.SHUT_RDWR); return nil }
 
-// SetReadDeadline implements net.Conn, as SetDeadline.
+// SetReadDeadline implements net.Conn; see SetDeadline.
 func (h *blockingConn) SetReadDeadline(time.Time) error { h.shutdown(syscall.SHUT_RD); return nil }
 
-// SetWriteDeadline implements net.Conn, as SetDeadline.
+// SetWriteDeadline implements net.Conn; see SetDeadline.
 func (h *blockingConn) SetWriteDeadline(time.Time) error { h.shutdown(syscall.SHUT_WR); return nil }

@@ -11,8 +11,8 @@ import (
 
 func canBlock() bool { return false }
 
-// makeBlocking leaves conn as it is: this needs Linux.
+// makeBlocking returns conn unchanged: blocking connections need Linux.
 func makeBlocking(conn net.Conn, _ *lane) (net.Conn, error) { return conn, nil }
 
-// newBundle is of no use where nothing can be held.
+// newBundle is unsupported: bundles need blocking connections.
 func newBundle([]*lane) (backends.Lane, error) { return nil, errors.ErrUnsupported }

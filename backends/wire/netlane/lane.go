@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// inlineLimit is the largest request that an idle connection takes without blocking: its send buffer is empty and four
-// times as large.
+// inlineLimit is the largest request, in bytes, that an idle connection takes without blocking: its
+// send buffer is empty and four times as large.
 const inlineLimit = 32 << 10
 
 // lane is one connection at a time.
@@ -34,55 +34,57 @@ const inlineLimit = 32 << 10
 type lane struct {
 	o      *Options
 	word   atomic.Uint64
-	wakeup chan struct{} // a token: a request was posted, or the lane closed
+	wakeup chan struct{} // one token: a request was posted, or the lane was closed
 
-	// The request. Written by Send before the word says that it is there.
+	// The request. Send writes it before it sets a state in which Recv reads it.
 	slot       int
 	call       *backends.Call
 	fields     backends.Fields
 	sample     *backends.Sample
-	maybeStale bool  // its connection may have been closed before it came
-	writeErr   error // what the write met; Send writes it before the state sent
+	maybeStale bool  // the connection may have been closed before this request was written
+	writeErr   error // error of the write; set by Send before the state sent
 
-	active atomic.Int64 // when it last sent or received something
+	active atomic.Int64 // time of the last byte sent or received
 
 	recvWaits atomic.Bool   // Recv waits for the end of Send's write …
-	sendDone  chan struct{} // … and gets a token
-	grace     *time.Timer   // bounds the wait; made on first use
+	sendDone  chan struct{} // … and receives a token
+	grace     *time.Timer   // bounds that wait; made on first use
 
-	mu     sync.Mutex // held for assignments and deadlines only, never on the path of a request that goes well
-	link   *link      // written by Recv under mu
+	// locked for assignments and deadlines only, never on the path of a request that succeeds
+	mu     sync.Mutex
+	link   *link // written by Recv under mu
 	abort  context.CancelFunc
 	closed atomic.Bool
 
-	// Recv's own.
+	// The fields below belong to Recv.
 	buf    []byte
-	redial bool   // the connection that was lost while idle deserves another
-	unfed  []byte // read and not fed yet
+	redial bool   // replace the connection that was lost while idle
+	unfed  []byte // read but not fed to the wire yet
 	readAt int64
-	// readErr is what that read met; full says that the wire waits for the sample's events to be taken away.
+	// readErr is the error of that read. full: the wire waits until the caller has taken the sample's
+	// events.
 	readErr error
 	full    bool
-	silent  int // requests in a row that met a connection closed without a word
-	dials   int // dialled so far
+	silent  int // consecutive requests whose connection was closed without a reply byte
+	dials   int // connections dialled so far
 	wire    backends.Wire
 
-	out output // whoever sends
+	out output // belongs to the goroutine that sends
 
-	member // of a bundle
+	member // set in a bundle
 }
 
-// member is what makes a lane one of several that one goroutine serves; where it is none, all is nil.
+// member connects a lane to its bundle; outside a bundle all fields are zero.
 type member struct {
-	yield    func()                     // lets the others go on, until there is a reason for this one to
-	wake     func()                     // gives it a reason; from any goroutine
-	register func(socket uintptr) error // bytes that come are a reason
+	yield    func()                     // lets the other lanes run until this one has an event
+	wake     func()                     // makes such an event; from any goroutine
+	register func(socket uintptr) error // makes readable bytes such an event
 	woken    atomic.Bool
 	readable bool // there may be something to read
 }
 
-// awaitBytes gives way until there may be something to read. At the end of the bundle, when there is nobody to give way to, its
-// connection is closed, and reads say so.
+// awaitBytes yields until there may be something to read. When the bundle has ended and yield is
+// nil, the connection is closed and reads fail.
 func (l *lane) awaitBytes() {
 	for !l.readable && l.yield != nil {
 		l.yield()
@@ -90,7 +92,8 @@ func (l *lane) awaitBytes() {
 	l.readable = false
 }
 
-// graceTime is how long a server that has answered may still read the request.
+// graceTime is the time that a server which has already answered gets to read the rest of the
+// request.
 const graceTime = 20 * time.Millisecond
 
 // States of a lane.
@@ -115,7 +118,7 @@ func newLane(o *Options) *lane {
 	return &lane{o: o, wakeup: make(chan struct{}, 1), sendDone: make(chan struct{}, 1), buf: make([]byte, 8<<10)}
 }
 
-// setState changes the state and keeps the generation and a cause that may have come.
+// setState changes the state and keeps the generation and a cause that may have been set.
 func (l *lane) setState(to uint64) {
 	for {
 		w := l.word.Load()
@@ -125,13 +128,14 @@ func (l *lane) setState(to uint64) {
 	}
 }
 
-// tryComplete ends the request and goes to state to, unless it was cancelled.
+// tryComplete ends the request and changes to state to. It returns false if the request was
+// cancelled.
 func (l *lane) tryComplete(to uint64) bool {
 	w := l.word.Load()
 	return causeOf(w) == 0 && l.word.CompareAndSwap(w, newWord(genOf(w), to))
 }
 
-// Send implements backends.Lane. On a lane without a connection it leaves the request to Recv.
+// Send implements backends.Lane. Without a connection it leaves the request to Recv.
 func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) {
 	l.slot, l.call, l.fields, l.sample, l.writeErr = slot, c, f, s, nil
 	for {
@@ -207,7 +211,7 @@ func (l *lane) wakeRecv() {
 	}
 }
 
-// awaitWakeup waits for a poke.
+// awaitWakeup waits for wakeRecv.
 func (l *lane) awaitWakeup() {
 	for l.yield != nil {
 		select {
@@ -232,8 +236,9 @@ func (l *lane) Cancel(_ int, gen uint32, why backends.Cause) {
 	}
 }
 
-// cancel gives the request in flight a cause and breaks off what Recv or Send is in. mu is held, so that Recv cannot
-// go on to another connection before this one has been kicked.
+// cancel sets the cause of the request in flight and interrupts the read or write of Recv or Send.
+// The caller holds mu, so that Recv cannot go on to another connection before this one is
+// interrupted.
 func (l *lane) cancel(why backends.Cause) {
 	for {
 		w := l.word.Load()
@@ -252,7 +257,7 @@ func (l *lane) cancel(why backends.Cause) {
 	}
 }
 
-// setStopped gives a request that met a closed lane its cause.
+// setStopped sets the cause of a request that was sent on a closed lane.
 func (l *lane) setStopped() {
 	if l.closed.Load() {
 		l.mu.Lock()
@@ -273,7 +278,7 @@ func (l *lane) Close() error {
 		l.abort()
 	}
 	if l.link != nil {
-		_ = l.link.raw.Close() // whoever is in a read or write returns
+		_ = l.link.raw.Close() // ends reads and writes in progress
 	}
 	l.wakeRecv()
 	return nil

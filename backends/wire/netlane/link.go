@@ -9,22 +9,22 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// link is one connection with its wire.
+// link is one connection and its wire.
 type link struct {
-	conn        net.Conn // TLS or raw itself
+	conn        net.Conn // TLS, or raw itself
 	raw         net.Conn
 	wire        backends.Wire
-	talker      backends.ConnWire // the wire, if it is one; else nil
+	talker      backends.ConnWire // the wire, if it is a ConnWire; else nil
 	connectedAt int64
 	used        bool  // has carried a request
 	replaces    bool  // the lane had a connection before
-	connectTime int64 // ns that it took to replace that one, ahead of the request that goes out on it first
+	connectTime int64 // ns that the replacement of that one took, before the first request on this one
 }
 
 // pastDeadline is a deadline that ends reads and writes at once.
 var pastDeadline = time.Unix(1, 0)
 
-// dial makes the lane's connection. Cancel and Close break it off.
+// dial makes the lane's connection. Cancel and Close interrupt it.
 func (l *lane) dial(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -55,7 +55,7 @@ func (l *lane) dial(limit time.Duration) error {
 	return nil
 }
 
-// connect makes a connection for the lane. One of a bundle gives way meanwhile.
+// connect makes a connection for the lane. In a bundle the lane yields meanwhile.
 func (l *lane) connect(ctx context.Context) (k *link, err error) {
 	if l.yield == nil {
 		return connect(ctx, l.o, l)
@@ -76,13 +76,14 @@ func (l *lane) connect(ctx context.Context) (k *link, err error) {
 	}
 }
 
-// abandoned says that a connection would have no use: the lane is closed, or its request cancelled. mu is held.
+// abandoned reports whether a connection is useless: the lane is closed, or its request cancelled.
+// The caller holds mu.
 func (l *lane) abandoned() bool {
 	w := l.word.Load()
 	return l.closed.Load() || inFlight(w) && causeOf(w) != 0
 }
 
-// drop closes the connection; polite says that TLS may take its leave.
+// drop closes the connection; polite allows a TLS close_notify.
 func (l *lane) drop(polite bool) {
 	l.mu.Lock()
 	k := l.link
@@ -97,7 +98,7 @@ func (l *lane) drop(polite bool) {
 	}
 }
 
-// newWire gives the wire of the lane's next connection.
+// newWire returns the wire of the lane's next connection.
 func (l *lane) newWire() backends.Wire {
 	if l.wire == nil {
 		l.wire = l.o.New()
@@ -107,7 +108,7 @@ func (l *lane) newWire() backends.Wire {
 	return l.wire
 }
 
-// connect dials and shakes hands, for a lane.
+// connect dials and makes the handshakes of a connection for a lane.
 func connect(ctx context.Context, o *Options, l *lane) (*link, error) {
 	var d net.Dialer
 	raw, err := d.DialContext(ctx, o.Network, o.Address)

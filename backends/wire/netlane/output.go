@@ -3,15 +3,16 @@ package netlane
 import "net"
 
 const (
-	// maxSingleWrite is the most that goes out with one write. Above it the first page goes alone and then the rest: at
-	// 1 MiB that took half the time and two thirds of the CPU of one large write.
+	// maxSingleWrite is the largest request in bytes that is sent with one write. For a larger one the
+	// first page is written alone and then the rest: at 1 MiB that took half the time and two thirds
+	// of the CPU of one large write.
 	maxSingleWrite = 256 << 10
 	firstPage      = 4096
-	// tlsRecord is the most that one TLS record holds: head and body share the first.
+	// tlsRecord is the payload of one TLS record in bytes: head and body share the first.
 	tlsRecord = 16 << 10
-	// tlsBatch is how much of many pieces is copied for one write on TLS: four records.
+	// tlsBatch bounds the bytes of many pieces that are copied for one write on TLS: four records.
 	tlsBatch = 4 * tlsRecord
-	// fewPieces pieces are worth a write each.
+	// fewPieces is the largest number of pieces that are written one by one on TLS.
 	fewPieces = 2
 )
 
@@ -22,13 +23,14 @@ type output struct {
 	vector net.Buffers
 }
 
-// vectorWriter is a connection of our own that writes pieces with one call. Those of package net do so for net.Buffers.
+// vectorWriter is a connection of this package that writes several pieces with one call.
+// Connections of package net do that for net.Buffers.
 type vectorWriter interface {
 	writeVector(pieces [][]byte) (int64, error)
 }
 
-// write sends head and body. Small requests are joined, which costs less than a vector; others go out from where they
-// lie.
+// write sends head and body. Small requests are joined, which costs less than a vector; larger ones
+// are sent without a copy.
 func (o *output) write(k *link, head []byte, body [][]byte) (int64, error) {
 	size := len(head)
 	for _, b := range body {
@@ -57,8 +59,8 @@ func (o *output) write(k *link, head []byte, body [][]byte) (int64, error) {
 	return int64(n) + more, err
 }
 
-// join gives head and the beginning of body in one piece of at least want bytes where there are as many, and how much
-// of body is in it.
+// join copies head and the beginning of body into one piece of want bytes, or fewer if there are
+// not as many. It returns that piece and the number of bytes of body in it.
 func (o *output) join(head []byte, body [][]byte, want int) ([]byte, int) {
 	o.joined = append(o.joined[:0], head...)
 	for _, b := range body {
@@ -71,7 +73,7 @@ func (o *output) join(head []byte, body [][]byte, want int) ([]byte, int) {
 	return o.joined, len(o.joined) - len(head)
 }
 
-// skipBytes gives body without its first skip bytes.
+// skipBytes returns body without its first skip bytes.
 func (o *output) skipBytes(body [][]byte, skip int) [][]byte {
 	o.store = o.store[:0]
 	for _, b := range body {
@@ -83,7 +85,8 @@ func (o *output) skipBytes(body [][]byte, skip int) [][]byte {
 	return o.store
 }
 
-// writeRest writes pieces from where they lie: with one call on a socket, one by one on TLS unless they are many.
+// writeRest writes pieces without a copy: with one call on a socket; on TLS one by one if they are
+// few, else copied together.
 func (o *output) writeRest(k *link, head []byte, body [][]byte) (int64, error) {
 	if len(body) == 0 {
 		n, err := k.conn.Write(head)
@@ -106,11 +109,12 @@ func (o *output) writeRest(k *link, head []byte, body [][]byte) (int64, error) {
 		return n, err
 	}
 	n, err := o.vector.WriteTo(k.conn)
-	o.vector = pieces[:0] // WriteTo moved it on and cleared the pieces
+	o.vector = pieces[:0] // WriteTo advanced the slice and cleared the pieces
 	return n, err
 }
 
-// writeRecords writes many pieces on TLS, which would make a record, and a system call, of each: they are copied together.
+// writeRecords writes many pieces on TLS. Each would become a record and a system call of its own,
+// so they are copied together.
 func (o *output) writeRecords(k *link, pieces [][]byte) (done int64, err error) {
 	o.joined = o.joined[:0]
 	for _, p := range pieces {

@@ -10,11 +10,13 @@ import (
 )
 
 const (
-	// redialLimit bounds the dialling at the end of Recv, which holds back a finished sample.
+	// redialLimit bounds the dialling at the end of Recv, which delays a finished sample.
 	redialLimit = 250 * time.Millisecond
-	// settledAge is how long an unused connection must have stood to be replaced when it is closed.
+	// settledAge is the least age in ns at which an unused connection is replaced when the server
+	// closes it.
 	settledAge = int64(time.Second)
-	// silentCloses in a row make a server one that closes after every reply.
+	// silentCloses is the number of consecutive requests that must find their connection closed before
+	// the server is taken for one that closes after every reply.
 	silentCloses = 2
 	maxBuffer    = 256 << 10
 )
@@ -50,8 +52,8 @@ func (l *lane) Recv() (slot int, done bool) {
 	}
 }
 
-// read waits for bytes and gives them to the wire. It reports whether there is something to say of the request: that it has
-// finished or, with full set, that its events are to be taken away.
+// read waits for bytes and feeds them to the wire. It reports whether Recv has to return: the
+// request has finished or, with full set, its events have to be taken.
 func (l *lane) read() bool {
 	k := l.link
 	n, err := k.conn.Read(l.buf)
@@ -66,7 +68,7 @@ func (l *lane) read() bool {
 	return l.dropLost(w, at)
 }
 
-// handleRead gives what one read brought to the wire.
+// handleRead passes the result of one read to the wire.
 func (l *lane) handleRead(n int, err error, at int64) bool {
 	for stateOf(l.word.Load()) == claimed {
 		runtime.Gosched() // Send is patching the head
@@ -76,7 +78,7 @@ func (l *lane) handleRead(n int, err error, at int64) bool {
 	return l.feed()
 }
 
-// feed gives what was read to the wire.
+// feed passes the bytes that were read to the wire.
 func (l *lane) feed() bool {
 	if n := len(l.unfed); n > 0 {
 		_, used, next := l.link.wire.Feed(l.unfed, l.readAt)
@@ -101,7 +103,8 @@ func (l *lane) feed() bool {
 	return false
 }
 
-// dropLost drops a connection that ended, or brought bytes that nobody asked for, while no request was in flight.
+// dropLost drops a connection that ended, or received unexpected bytes, while no request was in
+// flight.
 func (l *lane) dropLost(w uint64, at int64) bool {
 	if !l.word.CompareAndSwap(w, newWord(genOf(w), repair)) {
 		l.waitSent() // Send took the connection just now
@@ -110,7 +113,7 @@ func (l *lane) dropLost(w uint64, at int64) bool {
 	return l.dropIdle(at)
 }
 
-// dropIdle drops a connection that is of no use any more, while no request is in flight.
+// dropIdle drops a connection that cannot be used any more, while no request is in flight.
 func (l *lane) dropIdle(at int64) bool {
 	l.redial = l.link.used || at-l.link.connectedAt >= settledAge
 	l.drop(false)
@@ -126,8 +129,8 @@ func (l *lane) transition(from, to uint64) bool {
 	return stateOf(w) == from && l.word.CompareAndSwap(w, newWord(genOf(w), to))
 }
 
-// redialIdle dials while no request is in flight. If one is posted meanwhile, it goes out on the new connection, or ends
-// with what dialling met, which is then reported.
+// redialIdle dials while no request is in flight. A request that is posted meanwhile goes out on
+// the new connection, or ends with the error of dialling, which is then reported.
 func (l *lane) redialIdle() bool {
 	l.redial = false
 	if !l.transition(cold, repair) {
@@ -141,8 +144,8 @@ func (l *lane) redialIdle() bool {
 	return !l.transition(repair, cold) && l.failDial(err)
 }
 
-// dispatch sends a posted request, dialling first if there is no connection. It reports whether the request has
-// finished already.
+// dispatch sends a posted request and dials first if there is no connection. It reports whether the
+// request has already finished.
 func (l *lane) dispatch() bool {
 	if l.link == nil {
 		start := l.o.Clock.Now()
@@ -157,7 +160,7 @@ func (l *lane) dispatch() bool {
 	return false
 }
 
-// failDial ends a request for which there is no connection.
+// failDial ends a request that got no connection.
 func (l *lane) failDial(err error) bool {
 	at := l.o.Clock.Now()
 	l.setStopped()
@@ -168,14 +171,15 @@ func (l *lane) failDial(err error) bool {
 	return true
 }
 
-// fail fills the sample of a request that the wire had no part in ending.
+// fail fills in the sample of a request that the wire did not end.
 func (l *lane) fail(class backends.ErrorClass, note string, at int64) {
 	l.sample.Class, l.sample.LastByte = class, at
 	l.sample.SetNote([]byte(note))
 }
 
-// finish ends a request that the wire has judged. With surplus the server sent more than the reply said it had: what
-// the rest belongs to cannot be known, so neither reply nor connection is trusted.
+// finish ends a request whose reply the wire has judged. surplus: the server sent more bytes than
+// the reply announced. They cannot be attributed, so neither the reply nor the connection is
+// trusted.
 func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 	l.waitSent()
 	s := l.sample
@@ -204,8 +208,8 @@ func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 	return true
 }
 
-// reconnect drops the connection and, if again is set, dials another before the slot is free. The state is repair and no
-// request can come.
+// reconnect drops the connection and, if again is set, dials another before the slot is free. In
+// the state repair no request can arrive.
 func (l *lane) reconnect(polite, again bool) {
 	l.drop(polite)
 	l.redial = false
@@ -216,7 +220,8 @@ func (l *lane) reconnect(polite, again bool) {
 	l.transition(repair, to)
 }
 
-// handleBroken ends, or sends again, a request whose connection met err while the reply was not complete.
+// handleBroken ends a request, or sends it again, when its connection failed with err before the
+// reply was complete.
 func (l *lane) handleBroken(err error, at int64) bool {
 	l.waitSent()
 	l.setStopped()
@@ -237,8 +242,9 @@ func (l *lane) handleBroken(err error, at int64) bool {
 	return l.finish(backends.NextBroken, false, at)
 }
 
-// retryStale handles a connection that ended before any byte of a reply. If it is not a new one, the server may well have
-// closed it before this request came: it is sent once more, on a new connection.
+// retryStale handles a connection that ended before any byte of a reply. Unless it is new, the
+// server may have closed it before this request arrived: the request is sent once more, on a new
+// connection.
 func (l *lane) retryStale(err error, at int64) bool {
 	if l.maybeStale && !l.call.Stateful && (l.writeErr == nil || peerClosed(l.writeErr)) {
 		l.silent++
@@ -252,7 +258,8 @@ func (l *lane) retryStale(err error, at int64) bool {
 	return l.finish(backends.NextBroken, false, at)
 }
 
-// failBroken fills the sample of a request whose connection met err; what its write met counts first.
+// failBroken fills in the sample of a request whose connection failed with err; an error of its
+// write takes precedence.
 func (l *lane) failBroken(err error, at int64) {
 	switch {
 	case l.writeErr != nil:
@@ -264,12 +271,13 @@ func (l *lane) failBroken(err error, at int64) {
 	}
 }
 
-// finishCancelled ends a request that has a cause. The connection may still bring its reply, so it is thrown away.
+// finishCancelled ends a request that has a cause. Its reply may still arrive, so the connection is
+// closed.
 func (l *lane) finishCancelled(at int64) bool {
 	if stateOf(l.word.Load()) == sending {
 		l.waitSent()
 	}
-	l.mu.Lock() // after this, Cancel has done with the connection
+	l.mu.Lock() // after this, Cancel has finished with the connection
 	w := l.word.Load()
 	l.word.Store(newWord(genOf(w), repair))
 	l.mu.Unlock()

@@ -12,18 +12,18 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// wrongProtocolError says that a connection was made and what answers there speaks another protocol.
+// wrongProtocolError reports that the peer of an established connection speaks another protocol.
 type wrongProtocolError struct{ what string }
 
 func (e *wrongProtocolError) Error() string { return e.what }
 
-// errNotProcessed is the end of a request that the server says it has not looked at.
+// errNotProcessed is the error of a request that the server declares unprocessed.
 var errNotProcessed = errors.New("the server takes no requests on the connection any more")
 
-// errUnsent is the end of a request that the server would not take.
+// errUnsent is the error of a request that the server would not take.
 var errUnsent = errors.New("the request was not sent")
 
-// withCloseReason adds to what happened what the server said when it went.
+// withCloseReason appends to what the reason that the server gave for closing, if any.
 func (k *link) withCloseReason(what string) string {
 	if k.talker != nil {
 		if why := k.talker.CloseReason(); why != "" {
@@ -33,7 +33,8 @@ func (k *link) withCloseReason(what string) string {
 	return what
 }
 
-// handshake says hello and waits until the server has, so that the connection can carry a request.
+// handshake sends the client's preface and waits for the server's, after which the connection can
+// carry a request.
 func (k *link) handshake(ctx context.Context, o *Options) error {
 	if err := k.checkALPN(o); err != nil {
 		return err
@@ -52,7 +53,7 @@ func (k *link) handshake(ctx context.Context, o *Options) error {
 	return errors.New("the server took the connection and said nothing within the connect_timeout")
 }
 
-// checkALPN checks that TLS has agreed on the protocol that was asked for.
+// checkALPN checks that TLS has negotiated the protocol that was offered.
 func (k *link) checkALPN(o *Options) error {
 	secure, ok := k.conn.(*tls.Conn)
 	if !ok || len(o.TLS.NextProtos) == 0 {
@@ -90,7 +91,7 @@ func (k *link) exchangePrefaces() error {
 	}
 }
 
-// writePending writes what the wire owes the server.
+// writePending writes the bytes that the wire itself wants to send.
 func (k *link) writePending(out *output) error {
 	if !k.talker.WantsWrite() {
 		return nil
@@ -100,20 +101,22 @@ func (k *link) writePending(out *output) error {
 	return err
 }
 
-// feedIdle takes what came while no request was in flight, on a connection that also carries other things. err is what the read
-// met beside.
+// feedIdle takes the n bytes that arrived while no request was in flight, on a connection that also
+// carries bytes of its own. err is the error of the same read.
 func (l *lane) feedIdle(w uint64, n int, err error, at int64) bool {
-	if !l.word.CompareAndSwap(w, newWord(genOf(w), repair)) { // Send took the connection just now; its reply is yet to come
+	// Send took the connection just now; its reply is yet to come
+	if !l.word.CompareAndSwap(w, newWord(genOf(w), repair)) {
 		return l.handleRead(n, err, at)
 	}
 	if l.link.talker.FeedIdle(l.buf[:n]) == backends.NextKeep && err == nil && l.link.writePending(&l.out) == nil {
-		l.transition(repair, idle) // else one was posted meanwhile: it goes out on this connection
+		l.transition(repair, idle) // else a request was posted meanwhile: it goes out on this connection
 		return false
 	}
 	return l.dropIdle(at)
 }
 
-// writePending writes what the wire owes while a request is in flight. A failure shows at the next read.
+// writePending writes the bytes that the wire itself wants to send while a request is in flight. An
+// error shows at the next read.
 func (l *lane) writePending() {
 	k := l.link
 	if k.talker == nil || !k.talker.WantsWrite() {
@@ -129,7 +132,7 @@ func (l *lane) writePending() {
 	}
 }
 
-// retryUnprocessed ends, or sends again, a request that the server says it has not looked at.
+// retryUnprocessed sends a request again that the server declares unprocessed, or ends it.
 func (l *lane) retryUnprocessed(at int64) bool {
 	l.waitSent()
 	l.setStopped()
@@ -138,17 +141,19 @@ func (l *lane) retryUnprocessed(at int64) bool {
 	}
 	refused, silent := l.link.talker != nil && l.link.talker.FeedIdle(nil) == backends.NextKeep, l.silent
 	ended := l.retryStale(errNotProcessed, at)
-	if refused { // the request, not the connection: that is no sign of a server that closes after every reply
+	// it refused the request, not the connection: no sign of a server that closes after every reply
+	if refused {
 		l.silent = silent
 	}
 	return ended
 }
 
-// waitSent waits for the end of a write that another goroutine is in. A server may answer before it has read the
-// request to its end; it gets a moment to read the rest, then the write is broken off.
+// waitSent waits for the end of a write by another goroutine. A server may answer before it has
+// read the whole request; it gets graceTime to read the rest, then the write is aborted.
 func (l *lane) waitSent() { l.awaitSent(true) }
 
-// awaitSent waits for the end of a write that another goroutine is in; with hurry not much longer than graceTime.
+// awaitSent waits for the end of a write by another goroutine; with hurry for little longer than
+// graceTime.
 func (l *lane) awaitSent(hurry bool) {
 	for range 100 {
 		if stateOf(l.word.Load()) == sent {
@@ -176,7 +181,7 @@ func (l *lane) awaitSent(hurry bool) {
 		_ = l.link.conn.SetWriteDeadline(pastDeadline)
 		<-l.sendDone
 		if l.writeErr == nil {
-			l.writeErr = errWriteAborted // the deadline stands: nothing more can be written here
+			l.writeErr = errWriteAborted // the deadline stays in the past: nothing more can be written here
 		}
 	}
 }
