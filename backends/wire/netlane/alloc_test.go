@@ -15,8 +15,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/netlane"
 )
 
-// answerer answers every size bytes of each connection with reply. It allocates nothing after its first request, so
-// what is counted is the lane's.
+// answerer answers every size bytes of each connection with reply. It allocates nothing after its
+// first request, so what is counted is the lane's.
 func answerer(t testing.TB, size int, reply []byte) string {
 	listen, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -60,7 +60,10 @@ func end(l backends.Lane) {
 
 // loop gives a function that plays one request on a lane to an answerer, on one slot after the other.
 func loop(t testing.TB, size int, way string) func() *backends.Sample {
-	o := netlane.Options{MaxBlocked: ways[way].hold, Network: "tcp", Clock: backends.Clock{Origin: time.Now()}, New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) }}
+	o := netlane.Options{
+		MaxBlocked: ways[way].hold, Network: "tcp", Clock: backends.Clock{Origin: time.Now()},
+		New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) },
+	}
 	call, err := conn{o}.Prepare(request(size))
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +84,9 @@ func loop(t testing.TB, size int, way string) func() *backends.Sample {
 	}
 }
 
-// mallocs is how many allocations so many requests take, in the best of three tries: on a busy machine the runtime makes threads
-// meanwhile. testing.AllocsPerRun would leave them one processor, which a lane that holds keeps from the server.
+// mallocs is how many allocations so many requests take, in the best of three tries: on a busy
+// machine the runtime makes threads meanwhile. testing.AllocsPerRun would leave them one processor,
+// which a lane that holds keeps from the server.
 func mallocs(requests int, do func() *backends.Sample) uint64 {
 	least := uint64(math.MaxUint64)
 	for range 3 {

@@ -29,8 +29,8 @@ func files(t *testing.T) (n int) {
 	return n
 }
 
-// TestBundleLeavesNothing: whatever becomes of lanes, their goroutines and files are given back at the end, and not by the
-// collector.
+// TestBundleLeavesNothing: whatever becomes of lanes, their goroutines and files are given back at
+// the end, and not by the collector.
 func TestBundleLeavesNothing(t *testing.T) {
 	address := responder(t, 0)
 	gone, err := net.Listen("tcp", backendtest.Loopback())
@@ -61,7 +61,9 @@ func TestBundleLeavesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, known := files(t), goleak.IgnoreCurrent()
-			o := Options{Network: "tcp", Address: c.address, MaxBlocked: c.hold, Clock: backends.Clock{Origin: time.Now()}}
+			o := Options{
+				Network: "tcp", Address: c.address, MaxBlocked: c.hold, Clock: backends.Clock{Origin: time.Now()},
+			}
 			o.New = func() backends.Wire { return http1.New(plainJudge{}, http1.Options{}) }
 			lanes, _, err := Dial(t.Context(), o, c.n)
 			if (err != nil) != (c.address == nobody) {
@@ -78,8 +80,8 @@ func TestBundleLeavesNothing(t *testing.T) {
 	}
 }
 
-// useUp sends on a lane so many times, and closes it. One of several slots that was read from is read to its end; who has a lane
-// for one slot need not do so.
+// useUp sends on a lane so many times, and closes it. One of several slots that was read from is
+// read to its end; who has a lane for one slot need not do so.
 func useUp(t *testing.T, l backends.Lane, call *backends.Call, sends int, read, unserved bool) {
 	t.Helper()
 	s := &backends.Sample{}

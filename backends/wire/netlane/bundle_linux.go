@@ -118,7 +118,8 @@ func (b *bundle) runLane(i int, l *lane) func() (struct{}, bool) {
 func (b *bundle) register(fd uintptr, at int) error {
 	var failed error
 	err := b.raw.Control(func(events uintptr) {
-		failed = syscall.EpollCtl(int(events), syscall.EPOLL_CTL_ADD, int(fd), &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(at)})
+		failed = syscall.EpollCtl(int(events), syscall.EPOLL_CTL_ADD, int(fd),
+			&syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(at)})
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return fmt.Errorf("wait for several connections: %w", err)

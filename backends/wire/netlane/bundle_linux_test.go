@@ -22,7 +22,8 @@ func (plainJudge) Reply(*backends.Call, int, *http1.Header, []byte, *backends.Sa
 // answered is a script that answers one request.
 const answered = "read head\n" + `send "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"` + "\n"
 
-// responder answers every request on every connection or, with leave above 0, closes each without a word on that request.
+// responder answers every request on every connection or, with leave above 0, closes each without a
+// word on that request.
 func responder(t *testing.T, leave int) string {
 	t.Helper()
 	script := "accept\n" + answered + "repeat"
@@ -48,7 +49,8 @@ func bundleOf(t *testing.T, address string, n int) (*bundle, *backends.Call) {
 	return lanes[0].(*bundle), &backends.Call{Head: head, Holes: holes, Size: len(head)}
 }
 
-// TestBundleStops: a wait for several connections keeps the collector from nothing, and ends when the lane does.
+// TestBundleStops: a wait for several connections keeps the collector from nothing, and ends when
+// the lane does.
 func TestBundleStops(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)
@@ -75,8 +77,8 @@ func TestBundleStops(t *testing.T) {
 	}
 }
 
-// TestBundleFromEverywhere: requests come from other goroutines than the one that receives, are cancelled from a third, and
-// connections end now and then: each is answered once, for its slot.
+// TestBundleFromEverywhere: requests come from other goroutines than the one that receives, are
+// cancelled from a third, and connections end now and then: each is answered once, for its slot.
 func TestBundleFromEverywhere(t *testing.T) {
 	const slots, each = 4, 300
 	before := runtime.GOMAXPROCS(4)

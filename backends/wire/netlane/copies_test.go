@@ -27,8 +27,8 @@ func (c *counted) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestCopies: of a large tensor no more is copied in user space than the first page, or TLS record, which goes out with the
-// head.
+// TestCopies: of a large tensor no more is copied in user space than the first page, or TLS record,
+// which goes out with the head.
 func TestCopies(t *testing.T) {
 	for _, size := range []int{64 << 10, 1 << 20, 4 << 20} {
 		if copied := copies(t, size); copied > tlsRecord {

@@ -16,10 +16,11 @@ type Options struct {
 	Address                 string      // host:port, or the path of the socket
 	TLS                     *tls.Config // nil: plain; see TLSConfig
 	Clock                   backends.Clock
-	ConnectTimeout          time.Duration        // for TCP and TLS together; 0: 10 s
-	MaxBlocked, LargestCall int                  // for plain connections: as in backends.LaneOptions
-	PerRequest              bool                 // a new connection for every request; Sample.Connect holds its set-up time
-	New                     func() backends.Wire // returns the wire of a new connection
+	ConnectTimeout          time.Duration // for TCP and TLS together; 0: 10 s
+	MaxBlocked, LargestCall int           // for plain connections: as in backends.LaneOptions
+	// a new connection for every request; Sample.Connect holds its set-up time
+	PerRequest bool
+	New        func() backends.Wire // returns the wire of a new connection
 }
 
 // maxHandshakes bounds the concurrent handshakes of one Dial: few enough for a listen backlog.

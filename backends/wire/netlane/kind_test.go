@@ -36,14 +36,17 @@ func (judge) Reply(_ *backends.Call, status int, _ *http1.Header, body []byte, s
 var hello = []byte("hello")
 
 // kind is the least that a kind can be: lanes, and one POST.
-var kind = backends.Kind{Name: "test", Open: func(_ context.Context, t backends.Target, c backends.Clock) (backends.Conn, error) {
+var kind = backends.Kind{Name: "test", Open: open}
+
+func open(_ context.Context, t backends.Target, c backends.Clock) (backends.Conn, error) {
 	u, err := url.Parse(t.URL)
 	if err != nil {
 		return nil, err
 	}
 	o := netlane.Options{
-		Network: "tcp", Address: u.Host, Clock: c, ConnectTimeout: t.ConnectTimeout, PerRequest: t.Connections == backends.PerRequest,
-		New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) },
+		Network: "tcp", Address: u.Host, Clock: c, ConnectTimeout: t.ConnectTimeout,
+		PerRequest: t.Connections == backends.PerRequest,
+		New:        func() backends.Wire { return http1.New(judge{}, http1.Options{}) },
 	}
 	if strings.HasSuffix(u.Scheme, "+unix") {
 		o.Network, o.Address = "unix", u.Path
@@ -58,7 +61,7 @@ var kind = backends.Kind{Name: "test", Open: func(_ context.Context, t backends.
 		}
 	}
 	return conn{o}, nil
-}}
+}
 
 type conn struct{ o netlane.Options }
 
@@ -68,7 +71,9 @@ func (c conn) Prepare(r backends.Request) (*backends.Call, error) {
 	return &backends.Call{Head: head, Holes: holes, Body: body, Size: len(head) + len(body[0])}, err
 }
 
-func (c conn) Lanes(ctx context.Context, n int, _ backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+func (c conn) Lanes(
+	ctx context.Context, n int, _ backends.LaneOptions,
+) ([]backends.Lane, backends.Limits, error) {
 	return netlane.Dial(ctx, c.o, n)
 }
 

@@ -29,8 +29,8 @@ const inlineLimit = 32 << 10
 //	sending  Send, in its write          Send → sent
 //	sent     Recv, waiting for a reply   Recv → idle, repair or cold; posted when stale
 //
-// In the last four a request is in flight and Cancel may set its cause; whoever ends the request does so with a
-// compare-and-swap that fails if a cause has come.
+// In the last four a request is in flight and Cancel may set its cause; whoever ends the request
+// does so with a compare-and-swap that fails if a cause has come.
 type lane struct {
 	o      *Options
 	word   atomic.Uint64
@@ -115,7 +115,9 @@ func inFlight(w uint64) bool          { return stateOf(w) >= posted }
 func newWord(gen uint32, state uint64) uint64 { return uint64(gen)<<32 | state }
 
 func newLane(o *Options) *lane {
-	return &lane{o: o, wakeup: make(chan struct{}, 1), sendDone: make(chan struct{}, 1), buf: make([]byte, 8<<10)}
+	return &lane{
+		o: o, wakeup: make(chan struct{}, 1), sendDone: make(chan struct{}, 1), buf: make([]byte, 8<<10),
+	}
 }
 
 // setState changes the state and keeps the generation and a cause that may have been set.

@@ -32,7 +32,10 @@ func newRig(t *testing.T, script string, size int, change func(*netlane.Options)
 func newRigOn(t *testing.T, raw *backendtest.Raw, size int, change func(*netlane.Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, raw: raw, clock: backends.Clock{Origin: time.Now().Add(-time.Second)}}
-	o := netlane.Options{Network: "tcp", Address: raw.Address, Clock: r.clock, New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) }}
+	o := netlane.Options{
+		Network: "tcp", Address: raw.Address, Clock: r.clock,
+		New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) },
+	}
 	if change != nil {
 		change(&o)
 	}
@@ -93,8 +96,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// With one goroutine each silent close hits a request, until two in a row have shown what the server does: from then
-// on connects lie between requests.
+// With one goroutine each silent close hits a request, until two in a row have shown what the
+// server does: from then on connects lie between requests.
 func TestTwoSilentClosesMoveConnectsOutOfLatency(t *testing.T) {
 	r := newRig(t, "accept\nread size\n"+good+"close", 10, nil)
 	for i := range 10 {
@@ -105,7 +108,8 @@ func TestTwoSilentClosesMoveConnectsOutOfLatency(t *testing.T) {
 		if (s.Connect > 0) != (i > 0) {
 			t.Errorf("request %d: %d ns of connect", i, s.Connect)
 		}
-		if resent, ahead := s.Flags&backends.Resent != 0, s.Flags&backends.Ahead != 0; resent != (i == 1 || i == 2) || ahead != (i > 2) {
+		if resent, ahead := s.Flags&backends.Resent != 0, s.Flags&backends.Ahead != 0; resent != (i == 1 ||
+			i == 2) || ahead != (i > 2) {
 			t.Errorf("request %d: sent again %v, connected ahead %v", i, resent, ahead)
 		}
 		if again := s.Flags&backends.Redialled != 0; again != (i > 0) {
@@ -116,10 +120,12 @@ func TestTwoSilentClosesMoveConnectsOutOfLatency(t *testing.T) {
 
 // A close that the server announces never costs a request its connect.
 func TestAnnouncedCloses(t *testing.T) {
-	r := newRig(t, "accept\nread size\n"+strings.Replace(good, "Content", `Connection: close\r\nContent`, 1)+"close", 10, nil)
+	r := newRig(t,
+		"accept\nread size\n"+strings.Replace(good, "Content", `Connection: close\r\nContent`, 1)+"close", 10, nil)
 	for i := range 5 {
 		s := r.do()
-		if s.Class != backends.OK || (s.Connect > 0) != (i > 0) || (s.Flags&backends.Redialled != 0) != (i > 0) || (s.Flags&backends.Ahead != 0) != (i > 0) || s.Flags&backends.Resent != 0 {
+		if s.Class != backends.OK || (s.Connect > 0) != (i > 0) || (s.Flags&backends.Redialled != 0) != (i > 0) ||
+			(s.Flags&backends.Ahead != 0) != (i > 0) || s.Flags&backends.Resent != 0 {
 			t.Errorf("request %d: %v, connect %d, flags %b", i, s.Class, s.Connect, s.Flags)
 		}
 	}
@@ -136,7 +142,8 @@ func TestPerRequest(t *testing.T) {
 			t.Errorf("%v %q, connect %d, flags %b", s.Class, s.Note, s.Connect, s.Flags)
 		}
 		if s.SendStart < s.Due || s.SendEnd-s.SendStart < s.Connect {
-			t.Errorf("due %d, send %d to %d, connect %d: the connect is not part of the request", s.Due, s.SendStart, s.SendEnd, s.Connect)
+			t.Errorf("due %d, send %d to %d, connect %d: the connect is not part of the request",
+				s.Due, s.SendStart, s.SendEnd, s.Connect)
 		}
 	}
 	if n := r.raw.Accepted(); n != 4 {
@@ -193,15 +200,18 @@ func TestNoSpinOnAServerThatHangsUp(t *testing.T) {
 	<-answered
 }
 
-// The server may answer without having read the request: the reply counts, the rest of the write is broken off.
+// The server may answer without having read the request: the reply counts, the rest of the write is
+// broken off.
 func TestEarlyReply(t *testing.T) {
-	r := newRig(t, "accept\nread head\nsend \"HTTP/1.1 413 No\\r\\nContent-Length: 3\\r\\n\\r\\nbig\"\nhang", 64<<20, nil)
+	r := newRig(t, "accept\nread head\nsend \"HTTP/1.1 413 No\\r\\nContent-Length: 3\\r\\n\\r\\nbig\"\nhang",
+		64<<20, nil)
 	for range 2 {
 		done := make(chan bool)
 		go func() { r.recv(); close(done) }()
 		s := r.send()
 		<-done
-		if s.Class != backends.Status || s.Status != 413 || string(s.Note) != "big" || s.BytesSent >= int64(r.call.Size) {
+		if s.Class != backends.Status || s.Status != 413 || string(s.Note) != "big" ||
+			s.BytesSent >= int64(r.call.Size) {
 			t.Errorf("%v %d %q, %d of %d bytes sent", s.Class, s.Status, s.Note, s.BytesSent, r.call.Size)
 		}
 	}
@@ -267,7 +277,12 @@ func TestPieces(t *testing.T) {
 func TestDialReportsWhoRefused(t *testing.T) {
 	raw := backendtest.StartRaw(t, backendtest.RawOptions{}, nil, "accept\nhang")
 	raw.Down()
-	_, _, err := netlane.Dial(context.Background(), netlane.Options{Network: "tcp", Address: raw.Address, New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) }}, 100)
+	_, _, err := netlane.Dial(context.Background(),
+		netlane.Options{
+			Network: "tcp", Address: raw.Address,
+			New: func() backends.Wire { return http1.New(judge{}, http1.Options{}) },
+		},
+		100)
 	if err == nil || !strings.Contains(err.Error(), "connect to "+raw.Address) {
 		t.Errorf("%v", err)
 	}

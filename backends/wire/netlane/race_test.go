@@ -27,8 +27,8 @@ func (r *rig) answers() <-chan int {
 	return got
 }
 
-// Cancels at every moment against servers that misbehave at every moment: each request is answered once, with a class
-// that either of the two could have caused.
+// Cancels at every moment against servers that misbehave at every moment: each request is answered
+// once, with a class that either of the two could have caused.
 func TestCancelRacesWithFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		script  string
@@ -37,9 +37,11 @@ func TestCancelRacesWithFaults(t *testing.T) {
 		"closes after":  {"accept\nread size\n" + good + "close", []backends.ErrorClass{backends.OK}},
 		"closes under":  {"accept\nread size\n" + good + "read size\nclose", []backends.ErrorClass{backends.OK}},
 		"resets before": {"accept\nread size\nreset", []backends.ErrorClass{backends.ResetByPeer}},
-		"resets within": {"accept\nread size\nsend \"HTTP/1.1 2\"\nreset", []backends.ErrorClass{backends.ResetByPeer}},
-		"hangs up":      {"accept\nclose", []backends.ErrorClass{backends.ResetByPeer, backends.Write}},
-		"drips":         {"accept\nsplit 9\nread size\n" + good + "repeat", []backends.ErrorClass{backends.OK}},
+		"resets within": {
+			"accept\nread size\nsend \"HTTP/1.1 2\"\nreset", []backends.ErrorClass{backends.ResetByPeer},
+		},
+		"hangs up": {"accept\nclose", []backends.ErrorClass{backends.ResetByPeer, backends.Write}},
+		"drips":    {"accept\nsplit 9\nread size\n" + good + "repeat", []backends.ErrorClass{backends.OK}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, c.script, 2000, nil)

@@ -190,7 +190,8 @@ func (l *lane) finish(next backends.Next, surplus bool, at int64) bool {
 	if surplus && next != backends.NextBroken && s.Class == backends.OK {
 		l.fail(backends.Protocol, "the server sent more bytes than the reply said it has", at)
 	}
-	keep := next == backends.NextKeep && !surplus && l.writeErr == nil && !l.o.PerRequest && l.silent < silentCloses
+	keep := next == backends.NextKeep && !surplus && l.writeErr == nil && !l.o.PerRequest &&
+		l.silent < silentCloses
 	if !keep {
 		if !l.tryComplete(repair) {
 			return l.finishCancelled(at)

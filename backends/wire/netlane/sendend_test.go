@@ -8,7 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// eager is a connection on which the server runs before a write returns, as on a loopback connection of one CPU.
+// eager is a connection on which the server runs before a write returns, as on a loopback
+// connection of one CPU.
 type eager struct {
 	net.Conn
 	run func()
@@ -30,8 +31,8 @@ func (w *echoWire) Begin(_ int, c *backends.Call, _ backends.Fields, s *backends
 	return c.Head, c.Body
 }
 
-// TestSendEnd: a server that runs while a request is being written is not in the time of sending. The time of a request
-// that fills the socket's buffer is, up to the first byte of the reply.
+// TestSendEnd: a server that runs while a request is being written is not in the time of sending.
+// The time of a request that fills the socket's buffer is, up to the first byte of the reply.
 func TestSendEnd(t *testing.T) {
 	const serving = 20 * time.Millisecond
 	for _, c := range []struct {
@@ -61,7 +62,8 @@ func TestSendEnd(t *testing.T) {
 		s.BoundSend() // as Recv does
 		took := time.Duration(s.SendEnd - s.SendStart)
 		if took < 0 || c.waits != (took >= serving) || s.FirstByte != 0 && s.SendEnd > s.FirstByte {
-			t.Errorf("%s: sending took %v, first byte %v after its end; the server ran for %v", c.name, took, time.Duration(s.FirstByte-s.SendEnd), serving)
+			t.Errorf("%s: sending took %v, first byte %v after its end; the server ran for %v",
+				c.name, took, time.Duration(s.FirstByte-s.SendEnd), serving)
 		}
 	}
 }

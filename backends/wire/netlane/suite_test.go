@@ -24,7 +24,8 @@ func TestLawUnix(t *testing.T) { backendtest.Run(t, suite(backendtest.RawOptions
 func TestLawLarge(t *testing.T) {
 	t.Run("vector", func(t *testing.T) { backendtest.Run(t, suite(backendtest.RawOptions{}, 100<<10)) })
 	t.Run("page", func(t *testing.T) { backendtest.Run(t, suite(backendtest.RawOptions{}, 1<<20)) })
-	t.Run("records", func(t *testing.T) { backendtest.Run(t, suite(backendtest.RawOptions{TLS: true}, 300<<10)) })
+	t.Run("records",
+		func(t *testing.T) { backendtest.Run(t, suite(backendtest.RawOptions{TLS: true}, 300<<10)) })
 }
 
 func TestLawPerRequest(t *testing.T) {
@@ -202,7 +203,10 @@ var defects = []struct {
 		}}
 	}},
 	{"mixes up causes", "cancel by cause", func(l backends.Lane) *broken {
-		return &broken{Lane: l, cancel: func(l backends.Lane, gen uint32, _ backends.Cause) { l.Cancel(0, gen, backends.CauseTimeout) }}
+		return &broken{
+			Lane:   l,
+			cancel: func(l backends.Lane, gen uint32, _ backends.Cause) { l.Cancel(0, gen, backends.CauseTimeout) },
+		}
 	}},
 	{"cancels whatever is in flight", "cancel of another generation", func(l backends.Lane) *broken {
 		return &broken{Lane: l, cancel: func(l backends.Lane, gen uint32, why backends.Cause) {
@@ -250,7 +254,9 @@ type badConn struct {
 	make func(backends.Lane) *broken
 }
 
-func (c badConn) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+func (c badConn) Lanes(
+	ctx context.Context, n int, o backends.LaneOptions,
+) ([]backends.Lane, backends.Limits, error) {
 	lanes, limits, err := c.Conn.Lanes(ctx, n, o)
 	for i, l := range lanes {
 		lanes[i] = c.make(l)

@@ -10,8 +10,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/regular"
 )
 
-// TLSConfig reads the files of o and gives the configuration for a connection to host (without port). o may be nil:
-// system roots, host name verified, TLS 1.2 or later. A gRPC caller adds its NextProtos.
+// TLSConfig reads the files of o and gives the configuration for a connection to host (without
+// port). o may be nil: system roots, host name verified, TLS 1.2 or later. A gRPC caller adds its
+// NextProtos.
 func TLSConfig(o *backends.TLSOptions, host string) (*tls.Config, error) {
 	if o == nil {
 		o = &backends.TLSOptions{}

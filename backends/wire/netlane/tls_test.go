@@ -44,18 +44,34 @@ func TestVerify(t *testing.T) {
 		host   string
 		want   string // part of the error, "" for none
 	}{
-		"system roots":                    {server, nil, "localhost", "unknown authority"},
-		"full by default":                 {server, &backends.TLSOptions{CA: cert}, "localhost", ""},
-		"address":                         {server, &backends.TLSOptions{CA: cert, Verify: "full"}, "127.0.0.1", ""},
-		"full: another name":              {server, &backends.TLSOptions{CA: cert, Verify: "full"}, "models.example", "not models.example"},
-		"server name of the options":      {server, &backends.TLSOptions{CA: cert, ServerName: "localhost"}, "models.example", ""},
-		"ca: another name":                {server, &backends.TLSOptions{CA: cert, Verify: "ca"}, "models.example", ""},
-		"ca: another authority":           {server, &backends.TLSOptions{CA: other, Verify: "ca"}, "localhost", "unknown authority"},
-		"none":                            {server, &backends.TLSOptions{Verify: "none"}, "models.example", ""},
-		"1.2 against an old server":       {old, &backends.TLSOptions{CA: cert}, "localhost", ""},
-		"1.3 against an old server":       {old, &backends.TLSOptions{CA: cert, MinVersion: "1.3"}, "localhost", "protocol version"},
-		"full: another authority, 1.3":    {server, &backends.TLSOptions{CA: other, MinVersion: "1.3"}, "localhost", "unknown authority"},
-		"none, but the version still has": {old, &backends.TLSOptions{Verify: "none", MinVersion: "1.3"}, "localhost", "protocol version"},
+		"system roots":    {server, nil, "localhost", "unknown authority"},
+		"full by default": {server, &backends.TLSOptions{CA: cert}, "localhost", ""},
+		"address": {
+			server, &backends.TLSOptions{CA: cert, Verify: "full"}, "127.0.0.1", "",
+		},
+		"full: another name": {
+			server, &backends.TLSOptions{CA: cert, Verify: "full"}, "models.example", "not models.example",
+		},
+		"server name of the options": {
+			server, &backends.TLSOptions{CA: cert, ServerName: "localhost"}, "models.example", "",
+		},
+		"ca: another name": {
+			server, &backends.TLSOptions{CA: cert, Verify: "ca"}, "models.example", "",
+		},
+		"ca: another authority": {
+			server, &backends.TLSOptions{CA: other, Verify: "ca"}, "localhost", "unknown authority",
+		},
+		"none":                      {server, &backends.TLSOptions{Verify: "none"}, "models.example", ""},
+		"1.2 against an old server": {old, &backends.TLSOptions{CA: cert}, "localhost", ""},
+		"1.3 against an old server": {
+			old, &backends.TLSOptions{CA: cert, MinVersion: "1.3"}, "localhost", "protocol version",
+		},
+		"full: another authority, 1.3": {
+			server, &backends.TLSOptions{CA: other, MinVersion: "1.3"}, "localhost", "unknown authority",
+		},
+		"none, but the version still has": {
+			old, &backends.TLSOptions{Verify: "none", MinVersion: "1.3"}, "localhost", "protocol version",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := handshake(t, c.server, c.o, c.host)
@@ -66,8 +82,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// A client certificate is sent; a server that refuses the lack of one is told apart as TLS, which in TLS 1.3 shows at
-// the first read only.
+// A client certificate is sent; a server that refuses the lack of one is told apart as TLS, which
+// in TLS 1.3 shows at the first read only.
 func TestClientCertificate(t *testing.T) {
 	server, cert, key := backendtest.Certificate(t)
 	server.ClientAuth = tls.RequireAndVerifyClientCert

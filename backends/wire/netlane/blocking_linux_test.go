@@ -38,13 +38,14 @@ func heldPair(t *testing.T) (h, other net.Conn) {
 	return h, other
 }
 
-// TestHeldStops: a read that waits, and a write that cannot go on, keep neither the collector nor other goroutines of the
-// program from their work, and end when the connection does.
+// TestHeldStops: a read that waits, and a write that cannot go on, keep neither the collector nor
+// other goroutines of the program from their work, and end when the connection does.
 func TestHeldStops(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)
 	for name, end := range map[string]func(h net.Conn){
-		"close": func(h net.Conn) { _ = h.Close() }, "deadline": func(h net.Conn) { _ = h.SetDeadline(pastDeadline) },
+		"close":    func(h net.Conn) { _ = h.Close() },
+		"deadline": func(h net.Conn) { _ = h.SetDeadline(pastDeadline) },
 	} {
 		h, _ := heldPair(t)
 		var wrote atomic.Int64
@@ -83,7 +84,8 @@ func TestHeldStops(t *testing.T) {
 	}
 }
 
-// TestHeldTransfers: bytes arrive whole in both directions, whatever their number, and the end is io.EOF.
+// TestHeldTransfers: bytes arrive whole in both directions, whatever their number, and the end is
+// io.EOF.
 func TestHeldTransfers(t *testing.T) {
 	h, other := heldPair(t)
 	sent := bytes.Repeat([]byte("0123456789"), 500_000)
@@ -175,7 +177,8 @@ func (c *counting) Control(f func(fd uintptr)) error {
 	return c.RawConn.Control(f)
 }
 
-// TestWhoHolds: lanes hold where it is asked for, the connection is plain, and a waiting goroutine can be stopped.
+// TestWhoHolds: lanes hold where it is asked for, the connection is plain, and a waiting goroutine
+// can be stopped.
 func TestWhoHolds(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // its backlog takes them all
 	if err != nil {

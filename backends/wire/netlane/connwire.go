@@ -108,7 +108,8 @@ func (l *lane) feedIdle(w uint64, n int, err error, at int64) bool {
 	if !l.word.CompareAndSwap(w, newWord(genOf(w), repair)) {
 		return l.handleRead(n, err, at)
 	}
-	if l.link.talker.FeedIdle(l.buf[:n]) == backends.NextKeep && err == nil && l.link.writePending(&l.out) == nil {
+	if l.link.talker.FeedIdle(l.buf[:n]) == backends.NextKeep && err == nil &&
+		l.link.writePending(&l.out) == nil {
 		l.transition(repair, idle) // else a request was posted meanwhile: it goes out on this connection
 		return false
 	}
