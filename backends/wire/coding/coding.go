@@ -26,19 +26,19 @@ const (
 	Deflate = "deflate"
 )
 
-// maxPart is the most that the part that changes can hold.
-const maxPart = 1<<16 - 1
+// maxPartSize is the most that the part that changes can hold.
+const maxPartSize = 1<<16 - 1
 
 // Stream is compressed content. Immutable.
 type Stream struct {
 	// Before comes in front of the part that changes, After behind it; then the trailer.
-	Before, After []byte
-	gzip, front   bool
-	part          int
-	sum           uint32 // of the rest
-	rest          int64  // bytes of the rest, uncompressed
-	size          int64  // all bytes, uncompressed
-	shift         [32]uint32
+	Before, After   []byte
+	gzip, partFirst bool
+	partSize        int
+	restSum         uint32 // of the rest
+	restSize        int64  // bytes of the rest, uncompressed
+	totalSize       int64  // all bytes, uncompressed
+	shift           [32]uint32
 }
 
 // WithPrefix makes a stream whose first part bytes change.
@@ -55,28 +55,28 @@ func newStream(name string, part int, rest [][]byte, front bool) (*Stream, error
 	if name != Gzip && name != Deflate {
 		return nil, fmt.Errorf("there is no compression %q", name)
 	}
-	if part > maxPart {
-		return nil, fmt.Errorf("%d bytes that change with each request are too many to compress: at most %d", part, maxPart)
+	if part > maxPartSize {
+		return nil, fmt.Errorf("%d bytes that change with each request are too many to compress: at most %d", part, maxPartSize)
 	}
-	s := &Stream{gzip: name == Gzip, front: front, part: part}
-	s.sum = s.start()
+	s := &Stream{gzip: name == Gzip, partFirst: front, partSize: part}
+	s.restSum = s.initialSum()
 	var packed bytes.Buffer
 	w, err := flate.NewWriter(&packed, flate.DefaultCompression)
 	if err != nil {
 		return nil, err
 	}
 	for _, b := range rest {
-		s.sum = s.update(s.sum, b)
-		s.rest += int64(len(b))
+		s.restSum = s.updateSum(s.restSum, b)
+		s.restSize += int64(len(b))
 		if _, err := w.Write(b); err != nil {
 			return nil, err
 		}
 	}
-	s.size = s.rest + int64(part)
+	s.totalSize = s.restSize + int64(part)
 	head := []byte{0x78, 0x9c} // zlib: deflate, 32 KiB window, default level
 	if s.gzip {
 		head = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff} // no name, no time, system unknown
-		s.shift = shiftBy(s.rest)
+		s.shift = shiftBy(s.restSize)
 	}
 	end := w.Close
 	if !front {
@@ -86,15 +86,15 @@ func newStream(name string, part int, rest [][]byte, front bool) (*Stream, error
 		return nil, err
 	}
 	if front {
-		s.Before, s.After = stored(head, part, false), packed.Bytes()
+		s.Before, s.After = appendStoredHead(head, part, false), packed.Bytes()
 	} else {
-		s.Before = stored(append(head, packed.Bytes()...), part, true)
+		s.Before = appendStoredHead(append(head, packed.Bytes()...), part, true)
 	}
 	return s, nil
 }
 
-// stored appends the head of a stored block.
-func stored(dst []byte, n int, final bool) []byte {
+// appendStoredHead appends the head of a stored block.
+func appendStoredHead(dst []byte, n int, final bool) []byte {
 	kind := byte(0)
 	if final {
 		kind = 1
@@ -112,30 +112,30 @@ func (s *Stream) TrailerSize() int {
 
 // AppendTrailer appends the end of the stream. head ends with the part that changes. It allocates nothing.
 func (s *Stream) AppendTrailer(dst, head []byte) []byte {
-	part := head[len(head)-s.part:]
-	sum := s.sum
+	part := head[len(head)-s.partSize:]
+	sum := s.restSum
 	switch {
-	case !s.front:
-		sum = s.update(sum, part)
+	case !s.partFirst:
+		sum = s.updateSum(sum, part)
 	case s.gzip:
-		sum = times(&s.shift, crc32.ChecksumIEEE(part)) ^ sum
+		sum = multiply(&s.shift, crc32.ChecksumIEEE(part)) ^ sum
 	default:
-		sum = adlerJoin(adler32.Checksum(part), sum, s.rest)
+		sum = adlerJoin(adler32.Checksum(part), sum, s.restSize)
 	}
 	if s.gzip {
-		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, sum), uint32(s.size))
+		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, sum), uint32(s.totalSize))
 	}
 	return binary.BigEndian.AppendUint32(dst, sum)
 }
 
-func (s *Stream) start() uint32 {
+func (s *Stream) initialSum() uint32 {
 	if s.gzip {
 		return 0
 	}
 	return 1
 }
 
-func (s *Stream) update(sum uint32, b []byte) uint32 {
+func (s *Stream) updateSum(sum uint32, b []byte) uint32 {
 	if s.gzip {
 		return crc32.Update(sum, crc32.IEEETable, b)
 	}
@@ -176,7 +176,7 @@ func shiftBy(n int64) (m [32]uint32) {
 	for ; n > 0; n >>= 1 {
 		if n&1 == 1 {
 			for i, column := range m {
-				m[i] = times(&power, column)
+				m[i] = multiply(&power, column)
 			}
 		}
 		power = square(&power)
@@ -186,12 +186,12 @@ func shiftBy(n int64) (m [32]uint32) {
 
 func square(m *[32]uint32) (out [32]uint32) {
 	for i, column := range m {
-		out[i] = times(m, column)
+		out[i] = multiply(m, column)
 	}
 	return out
 }
 
-func times(m *[32]uint32, v uint32) (sum uint32) {
+func multiply(m *[32]uint32, v uint32) (sum uint32) {
 	for i := 0; v != 0; i, v = i+1, v>>1 {
 		if v&1 == 1 {
 			sum ^= m[i]

@@ -42,7 +42,7 @@ func TestStreams(t *testing.T) {
 	for _, name := range []string{Gzip, Deflate} {
 		for what, rest := range rests {
 			all := bytes.Join(rest, nil)
-			for _, part := range [][]byte{nil, []byte(`{"id":"00000000000000000000"`), noise[:maxPart]} {
+			for _, part := range [][]byte{nil, []byte(`{"id":"00000000000000000000"`), noise[:maxPartSize]} {
 				for _, front := range []bool{true, false} {
 					s, err := newStream(name, len(part), rest, front)
 					if err != nil {
@@ -77,7 +77,7 @@ func TestStreamRefuses(t *testing.T) {
 	if _, err := WithPrefix("br", 1, nil); err == nil {
 		t.Error("br: taken")
 	}
-	if _, err := WithSuffix(Gzip, maxPart+1, nil); err == nil {
+	if _, err := WithSuffix(Gzip, maxPartSize+1, nil); err == nil {
 		t.Error("a part that is too long: taken")
 	}
 }

@@ -54,7 +54,7 @@ func (f function) symbol() string {
 }
 
 // driver is NVIDIA's, loaded.
-type driver struct{ at [functions]uintptr }
+type driver struct{ functions [functions]uintptr }
 
 // load finds the driver and its functions, and starts it. It stays in the process, so that a second time costs nothing.
 func load() (*driver, error) {
@@ -64,7 +64,7 @@ func load() (*driver, error) {
 	}
 	d := new(driver)
 	for f := range functions {
-		if d.at[f], err = n.Function(f.symbol()); err != nil {
+		if d.functions[f], err = n.Function(f.symbol()); err != nil {
 			return nil, fmt.Errorf("NVIDIA's driver: %w: one for CUDA 11 or later is needed", err)
 		}
 	}
@@ -73,7 +73,7 @@ func load() (*driver, error) {
 
 // call calls a function that gives a CUresult. What args point to is on the heap, and kept alive by the caller.
 func (d *driver) call(f function, args ...uintptr) error {
-	code := int32(native.Call(d.at[f], args...))
+	code := int32(native.Call(d.functions[f], args...))
 	if code == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (d *driver) call(f function, args ...uintptr) error {
 // text is what the driver calls a code.
 func (d *driver) text(f function, code int32) string {
 	out := make([]uintptr, 1)
-	if native.Call(d.at[f], uintptr(code), native.Address(out)) != 0 {
+	if native.Call(d.functions[f], uintptr(code), native.Address(out)) != 0 {
 		return ""
 	}
 	return string(native.String(out[0]))
@@ -109,7 +109,7 @@ func Open(number int) (*Device, error) {
 		return nil, err
 	}
 	if n := int(out[0]); number < 0 || number >= n {
-		return nil, absent(number, n)
+		return nil, noSuchGPU(number, n)
 	}
 	if err := d.call(deviceGet, native.Address(out), uintptr(number)); err != nil {
 		return nil, fmt.Errorf("GPU %d: %w", number, err)
@@ -123,8 +123,8 @@ func Open(number int) (*Device, error) {
 	return g, nil
 }
 
-// absent is the error of a GPU that is none of n.
-func absent(number, n int) error {
+// noSuchGPU is the error of a GPU that is none of n.
+func noSuchGPU(number, n int) error {
 	text := fmt.Sprintf("there is no GPU %d: the driver shows %d, 0 to %d", number, n, n-1)
 	switch n {
 	case 0:
@@ -144,10 +144,10 @@ func (g *Device) Close() error {
 		return nil
 	}
 	g.context = 0
-	return g.wrap(g.driver.call(contextRelease, g.handle))
+	return g.wrapError(g.driver.call(contextRelease, g.handle))
 }
 
-func (g *Device) wrap(err error) error {
+func (g *Device) wrapError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -157,19 +157,19 @@ func (g *Device) wrap(err error) error {
 // scratch is what the calls of one goroutine at a time are put together in, on the heap.
 type scratch [6]uintptr
 
-// within does what needs the context, which belongs to a thread of the system. The thread has none before, and none after.
+// withContext does what needs the context, which belongs to a thread of the system. The thread has none before, and none after.
 // The first two of the scratch are its own.
-func (g *Device) within(s *scratch, do func() error) error {
+func (g *Device) withContext(s *scratch, do func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	s[0] = g.context
 	if err := g.driver.call(contextPush, s[:1]...); err != nil {
-		return g.wrap(err)
+		return g.wrapError(err)
 	}
 	err := do()
 	s[0] = native.Address(s[1:2])
 	if popped := g.driver.call(contextPop, s[:1]...); popped != nil {
 		err = errors.Join(err, popped)
 	}
-	return g.wrap(err)
+	return g.wrapError(err)
 }

@@ -14,7 +14,7 @@ import (
 // CheckFree reports as shm.NoMemoryError that the GPU does not have size bytes left.
 func (g *Device) CheckFree(size int64) error {
 	out := make([]uintptr, 2) // free, total
-	err := g.within(new(scratch), func() error { return g.driver.call(memoryInfo, native.Address(out), native.Address(out[1:])) })
+	err := g.withContext(new(scratch), func() error { return g.driver.call(memoryInfo, native.Address(out), native.Address(out[1:])) })
 	if free := int64(out[0]); err == nil && free < size {
 		return &shm.NoMemoryError{Want: size, Free: free, Where: fmt.Sprintf("GPU %d", g.number)}
 	}
@@ -39,7 +39,7 @@ func (g *Device) New(size int64) (*Region, error) {
 		return nil, fmt.Errorf("a region of %d bytes", size)
 	}
 	r := &Region{device: g, size: size, handle: make([]byte, handleSize)}
-	err := g.within(&r.scratch, func() error {
+	err := g.withContext(&r.scratch, func() error {
 		d, out := g.driver, make([]uintptr, 1)
 		if err := d.call(memoryAlloc, native.Address(out), uintptr(size)); err != nil {
 			return err
@@ -67,11 +67,11 @@ func (r *Region) Handle() []byte { return r.handle }
 
 // Write copies data to the region, from offset at.
 func (r *Region) Write(at int64, data []byte) error {
-	if err := inside(at, int64(len(data)), r.size); err != nil || len(data) == 0 {
+	if err := rangeError(at, int64(len(data)), r.size); err != nil || len(data) == 0 {
 		return err
 	}
 	defer runtime.KeepAlive(data)
-	return r.device.within(&r.scratch, func() error {
+	return r.device.withContext(&r.scratch, func() error {
 		if err := r.device.driver.call(copyToDevice, r.at+uintptr(at), native.Address(data), uintptr(len(data))); err != nil {
 			return err
 		}
@@ -81,11 +81,11 @@ func (r *Region) Write(at int64, data []byte) error {
 
 // Read copies what lies from offset at. It allocates nothing.
 func (r *Region) Read(at int64, into []byte) error {
-	if err := inside(at, int64(len(into)), r.size); err != nil || len(into) == 0 {
+	if err := rangeError(at, int64(len(into)), r.size); err != nil || len(into) == 0 {
 		return err
 	}
 	defer runtime.KeepAlive(into)
-	return r.device.within(&r.scratch, func() error {
+	return r.device.withContext(&r.scratch, func() error {
 		args := r.scratch[2:5]
 		args[0], args[1], args[2] = native.Address(into), r.at+uintptr(at), uintptr(len(into))
 		return r.device.driver.call(copyToHost, args...)
@@ -99,11 +99,11 @@ func (r *Region) Close() error {
 	}
 	at := r.at
 	r.at = 0
-	return r.device.within(&r.scratch, func() error { return r.device.driver.call(memoryFree, at) })
+	return r.device.withContext(&r.scratch, func() error { return r.device.driver.call(memoryFree, at) })
 }
 
-// inside is the error of a place that a region does not have.
-func inside(at, size, whole int64) error {
+// rangeError is the error of a place that a region does not have.
+func rangeError(at, size, whole int64) error {
 	if at < 0 || size < 0 || at > whole || size > whole-at {
 		return fmt.Errorf("%d bytes at %d of a region of %d", size, at, whole)
 	}

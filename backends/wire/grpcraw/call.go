@@ -15,13 +15,13 @@ import (
 
 // message is a Call's form here.
 type message struct {
-	method  string
-	set     int               // number of its callSet in the pool
-	options []grpc.CallOption // of that
-	body    mem.BufferSlice
-	whole   mem.BufferSlice // body and head, when the head has no holes
-	head    *http2.Head     // its fields where it has a connection of its own
-	expect  any
+	method   string
+	metadata int               // number of its callSet in the pool
+	options  []grpc.CallOption // of that
+	body     mem.BufferSlice
+	whole    mem.BufferSlice // body and head, when the head has no holes
+	head     *http2.Head     // its fields where it has a connection of its own
+	expect   any
 }
 
 // Call makes a Call of one encoded message: the pieces of body, then head with its holes. The head comes last because
@@ -31,7 +31,7 @@ type message struct {
 // Expected.
 func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole, maxReply int64, expect any) (*backends.Call, error) {
 	m := &message{method: method, expect: expect}
-	call := &backends.Call{Head: head, Holes: holes, MaxReply: p.admit(maxReply), Impl: m}
+	call := &backends.Call{Head: head, Holes: holes, MaxReply: p.admitReplySize(maxReply), Impl: m}
 	size := sizeOf(body) + len(head)
 	if size > p.o.maxRequest() {
 		return nil, fmt.Errorf("a request of %d bytes is over max_message, %d", size, p.o.maxRequest())
@@ -50,11 +50,11 @@ func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, hea
 		}
 	}
 	var err error
-	if m.set, err = p.metadataSet(headers); err != nil {
+	if m.metadata, err = p.internMetadata(headers); err != nil {
 		return nil, err
 	}
-	m.options = p.set(m.set).options
-	m.head = p.callHead(method, m.set)
+	m.options = p.metadata(m.metadata).options
+	m.head = p.callHead(method, m.metadata)
 	if len(holes) == 0 && call.Seal == nil {
 		m.whole = append(append(m.whole, m.body...), mem.SliceBuffer(head))
 	}
@@ -72,9 +72,9 @@ func sizeOf(pieces [][]byte) (n int) {
 // Expected is what Call was given for the judge.
 func Expected(c *backends.Call) any { return c.Impl.(*message).expect }
 
-// metadataSet gives the number of the pool's headers with headers over them. Equal sets have one number, so that lanes
+// internMetadata gives the number of the pool's headers with headers over them. Equal sets have one number, so that lanes
 // keep one context for each.
-func (p *Pool) metadataSet(headers []backends.Header) (int, error) {
+func (p *Pool) internMetadata(headers []backends.Header) (int, error) {
 	md, authority := metadata.MD{}, p.o.defaultAuthority()
 	for _, list := range [][]backends.Header{p.o.Headers, headers} {
 		own := metadata.MD{}
@@ -94,28 +94,28 @@ func (p *Pool) metadataSet(headers []backends.Header) (int, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, have := range p.sets {
+	for i, have := range p.metadataSets {
 		if equalMetadata(have.md, md) && have.authority == authority {
 			return i, nil
 		}
 	}
-	set := callSet{md: md, authority: authority}
-	if len(p.sets) > 0 && authority != p.sets[0].authority {
+	set := callMetadata{md: md, authority: authority}
+	if len(p.metadataSets) > 0 && authority != p.metadataSets[0].authority {
 		set.options = []grpc.CallOption{grpc.CallAuthority(authority)}
 	}
-	p.sets = append(p.sets, set)
-	return len(p.sets) - 1, nil
+	p.metadataSets = append(p.metadataSets, set)
+	return len(p.metadataSets) - 1, nil
 }
 
-// callSet is what the headers of a call come to.
-type callSet struct {
+// callMetadata is what the headers of a call come to.
+type callMetadata struct {
 	md        metadata.MD
 	authority string
 	options   []grpc.CallOption // of grpc-go, where the authority is not the connection's
 }
 
 // context adds the metadata to a call's context.
-func (s callSet) context(ctx context.Context) context.Context {
+func (s callMetadata) context(ctx context.Context) context.Context {
 	if len(s.md) == 0 {
 		return ctx
 	}

@@ -22,7 +22,7 @@ func packed(t testing.TB, name string, text []byte) []byte {
 // allocations and 40 KiB; what is left is the reader of the test and the reply itself.
 func TestUndoing(t *testing.T) {
 	for _, name := range []string{coding.Gzip, coding.Deflate} {
-		d := decompressor{compressed(name), 1 << 20, new(undoers)}
+		d := decompressor{passCompressor(name), 1 << 20, new(decoderPool)}
 		small, large := packed(t, name, []byte("small")), packed(t, name, bytes.Repeat([]byte("large "), 10_000))
 		undo := func(b []byte) []byte {
 			got, err := d.Do(bytes.NewReader(b))
@@ -52,7 +52,7 @@ func TestUndoing(t *testing.T) {
 
 // TestUndoingTogether: the replies of several lanes are undone at the same time.
 func TestUndoingTogether(t *testing.T) {
-	d := decompressor{compressed(coding.Gzip), 1 << 20, new(undoers)}
+	d := decompressor{passCompressor(coding.Gzip), 1 << 20, new(decoderPool)}
 	var all sync.WaitGroup
 	for i := range 8 {
 		want := bytes.Repeat([]byte{byte(i)}, 5000+i)
@@ -69,7 +69,7 @@ func TestUndoingTogether(t *testing.T) {
 }
 
 func BenchmarkUndo(b *testing.B) {
-	d := decompressor{compressed(coding.Gzip), 1 << 20, new(undoers)}
+	d := decompressor{passCompressor(coding.Gzip), 1 << 20, new(decoderPool)}
 	reply := packed(b, coding.Gzip, bytes.Repeat([]byte("reply"), 50))
 	b.ReportAllocs()
 	for b.Loop() {

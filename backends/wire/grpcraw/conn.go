@@ -22,19 +22,19 @@ import (
 // conn is one ClientConn and what grpc-go does not tell about its transports: the last one, and why none could be made.
 // This, and not the text of errors, tells failures apart.
 type conn struct {
-	cc       *grpc.ClientConn
-	clock    backends.Clock
-	maxReply int64                // bytes of a reply message
-	users    int                  // lanes on it; guarded by the pool
-	latest   atomic.Pointer[link] // nil until there was one
-	failed   atomic.Uint32        // ErrorClass of the last attempt to make one; OK after a success
-	kept     chan struct{}        // closed when keep has ended; nil without it
+	cc        *grpc.ClientConn
+	clock     backends.Clock
+	maxReply  int64                // bytes of a reply message
+	users     int                  // lanes on it; guarded by the pool
+	latest    atomic.Pointer[link] // nil until there was one
+	lastClass atomic.Uint32        // ErrorClass of the last attempt to make one; OK after a success
+	keepDone  chan struct{}        // closed when keep has ended; nil without it
 
 	dialled  atomic.Int64  // when the last attempt began
 	failures atomic.Uint32 // attempts that failed
 
-	mu   sync.Mutex
-	last error // of the last attempt
+	mu         sync.Mutex
+	attemptErr error // of the last attempt
 }
 
 // newConn makes a connection that is not yet made: see ready.
@@ -44,10 +44,10 @@ func newConn(o *Options) (*conn, error) {
 	if o.TLS != nil {
 		secure, name = credentials.NewTLS(o.TLS), o.TLS.ServerName
 	}
-	retry := backoff.Config{BaseDelay: retryFirst, Multiplier: 1.6, Jitter: 0.2, MaxDelay: retryMost}
+	retry := backoff.Config{BaseDelay: retryMin, Multiplier: 1.6, Jitter: 0.2, MaxDelay: retryMax}
 	options := []grpc.DialOption{
 		grpc.WithAuthority(o.authority),
-		grpc.WithTransportCredentials(&watched{TransportCredentials: secure, conn: c, name: name}),
+		grpc.WithTransportCredentials(&linkCredentials{TransportCredentials: secure, conn: c, serverName: name}),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return c.dial(ctx, o) }),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})),
 		// The receive limit as a call option would be an allocation in every call. The send limit is Call's.
@@ -68,7 +68,7 @@ func (c *conn) dial(ctx context.Context, o *Options) (net.Conn, error) {
 	c.dialled.Store(c.clock.Now())
 	raw, err := d.DialContext(ctx, o.Network, o.Address)
 	if err != nil {
-		c.note(classOfDial(err), err)
+		c.recordAttempt(classOfDial(err), err)
 	}
 	return raw, err
 }
@@ -83,11 +83,11 @@ func classOfDial(err error) backends.ErrorClass {
 	return backends.Dial
 }
 
-func (c *conn) note(class backends.ErrorClass, err error) {
+func (c *conn) recordAttempt(class backends.ErrorClass, err error) {
 	c.mu.Lock()
-	c.last = err
+	c.attemptErr = err
 	c.mu.Unlock()
-	c.failed.Store(uint32(class))
+	c.lastClass.Store(uint32(class))
 	c.failures.Add(1)
 }
 
@@ -108,7 +108,7 @@ func (c *conn) ready(ctx context.Context, o *Options) error {
 		case state == connectivity.Ready && !c.latest.Load().broken.Load(): // if it is, grpc-go will see that too
 			return nil
 		case state == connectivity.TransientFailure && (patience != failurePoll || c.failures.Load() != failures), state == connectivity.Shutdown:
-			return fmt.Errorf("connect to %s: %w", o.Address, c.why())
+			return fmt.Errorf("connect to %s: %w", o.Address, c.lastError())
 		case state == connectivity.Idle:
 			c.cc.Connect()
 		}
@@ -116,13 +116,13 @@ func (c *conn) ready(ctx context.Context, o *Options) error {
 		c.cc.WaitForStateChange(wait, state)
 		stop()
 		if ctx.Err() != nil {
-			return fmt.Errorf("connect to %s: %w", o.Address, c.parted(ctx.Err()))
+			return fmt.Errorf("connect to %s: %w", o.Address, c.withCloseReason(ctx.Err()))
 		}
 	}
 }
 
-// parted is why the latest transport ended that brought nothing, which says more than that the time is over.
-func (c *conn) parted(otherwise error) error {
+// withCloseReason is why the latest transport ended that brought nothing, which says more than that the time is over.
+func (c *conn) withCloseReason(otherwise error) error {
 	if l := c.latest.Load(); l != nil && !l.answered.Load() {
 		if err := l.err.Load(); err != nil {
 			return *err
@@ -134,18 +134,18 @@ func (c *conn) parted(otherwise error) error {
 // failurePoll is how often the failures of a connection are looked at, which grpc-go shows no change for.
 const failurePoll = 5 * time.Millisecond
 
-// keep makes another transport whenever one was lost, without waiting for a request. One that brought nothing is not
+// keepConnected makes another transport whenever one was lost, without waiting for a request. One that brought nothing is not
 // replaced: a server that closes at once would be dialled without end.
-func (c *conn) keep() {
-	c.kept = make(chan struct{})
+func (c *conn) keepConnected() {
+	c.keepDone = make(chan struct{})
 	go func() {
-		defer close(c.kept)
+		defer close(c.keepDone)
 		for {
 			state := c.cc.GetState()
 			if state == connectivity.Shutdown {
 				return
 			}
-			if l := c.latest.Load(); state == connectivity.Idle && l != nil && l.seasoned(c.clock.Now()) {
+			if l := c.latest.Load(); state == connectivity.Idle && l != nil && l.proven(c.clock.Now()) {
 				c.cc.Connect()
 			}
 			c.cc.WaitForStateChange(context.Background(), state)
@@ -153,10 +153,10 @@ func (c *conn) keep() {
 	}()
 }
 
-// streams is how many streams the server takes at once on the connection, as far as that is known.
-func (c *conn) streams() int64 {
+// streamLimit is how many streams the server takes at once on the connection, as far as that is known.
+func (c *conn) streamLimit() int64 {
 	if l := c.latest.Load(); l != nil {
-		return l.streams.Load()
+		return l.streamLimit.Load()
 	}
 	return unlimited
 }
@@ -164,52 +164,52 @@ func (c *conn) streams() int64 {
 // close ends the connection.
 func (c *conn) close() error {
 	err := c.cc.Close()
-	if c.kept != nil {
-		<-c.kept
+	if c.keepDone != nil {
+		<-c.keepDone
 	}
 	return err
 }
 
-func (c *conn) why() error {
-	if c.failed.Load() != uint32(backends.OK) {
+func (c *conn) lastError() error {
+	if c.lastClass.Load() != uint32(backends.OK) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		return c.last
+		return c.attemptErr
 	}
 	return errors.New("the server does not answer as HTTP/2 does")
 }
 
-// watched puts a link around every connection that has shaken hands.
-type watched struct {
+// linkCredentials puts a link around every connection that has shaken hands.
+type linkCredentials struct {
 	credentials.TransportCredentials
-	conn *conn
-	name string // that TLS checks; "": the authority
+	conn       *conn
+	serverName string // that TLS checks; "": the authority
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
-func (w *watched) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	secured, info, err := w.TransportCredentials.ClientHandshake(ctx, cmp.Or(w.name, authority), raw)
+func (w *linkCredentials) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	secured, info, err := w.TransportCredentials.ClientHandshake(ctx, cmp.Or(w.serverName, authority), raw)
 	if err != nil {
-		w.conn.note(backends.TLS, err)
+		w.conn.recordAttempt(backends.TLS, err)
 		return nil, nil, err
 	}
-	w.conn.failed.Store(uint32(backends.OK))
-	l := &link{Conn: secured, born: w.conn.clock.Now(), end: make(chan struct{})}
-	l.streams.Store(unlimited)
-	l.took = l.born - w.conn.dialled.Load()
+	w.conn.lastClass.Store(uint32(backends.OK))
+	l := &link{Conn: secured, connectedAt: w.conn.clock.Now(), end: make(chan struct{})}
+	l.streamLimit.Store(unlimited)
+	l.connectTime = l.connectedAt - w.conn.dialled.Load()
 	l.replaces = w.conn.latest.Swap(l) != nil
-	return l, linked{AuthInfo: info, link: l}, nil
+	return l, linkInfo{AuthInfo: info, link: l}, nil
 }
 
 // Info implements credentials.TransportCredentials. It names no server, so that calls may have another authority than the name
 // that TLS checks.
-func (w *watched) Info() credentials.ProtocolInfo {
+func (w *linkCredentials) Info() credentials.ProtocolInfo {
 	info := w.TransportCredentials.Info()
 	info.ServerName = "" //nolint:staticcheck // grpc-go compares it with the authority
 	return info
 }
 
 // Clone implements credentials.TransportCredentials.
-func (w *watched) Clone() credentials.TransportCredentials {
-	return &watched{TransportCredentials: w.TransportCredentials.Clone(), conn: w.conn, name: w.name}
+func (w *linkCredentials) Clone() credentials.TransportCredentials {
+	return &linkCredentials{TransportCredentials: w.TransportCredentials.Clone(), conn: w.conn, serverName: w.serverName}
 }

@@ -38,10 +38,10 @@ type outgoing struct {
 	heads  []*head
 }
 
-// pass gives the message to the transport and stamps the end of sending. One that the transport takes without waiting is
+// send gives the message to the transport and stamps the end of sending. One that the transport takes without waiting is
 // stamped before: its writer, and with it the server, may run before SendMsg returns.
-func (o *outgoing) pass(stream grpc.ClientStream, clock *backends.Clock, s *backends.Sample) error {
-	waits := o.call.Size > streamInline
+func (o *outgoing) send(stream grpc.ClientStream, clock *backends.Clock, s *backends.Sample) error {
+	waits := o.call.Size > maxInlineRequest
 	if !waits {
 		s.SendEnd = clock.Now()
 	}
@@ -101,8 +101,8 @@ type incoming struct {
 	joined []byte
 }
 
-// take holds on to the pieces of data and gives their size.
-func (i *incoming) take(data mem.BufferSlice) (size int64) {
+// keep holds on to the pieces of data and gives their size.
+func (i *incoming) keep(data mem.BufferSlice) (size int64) {
 	i.pieces = i.pieces[:0]
 	for _, b := range data {
 		i.pieces = append(i.pieces, b.ReadOnlyData())

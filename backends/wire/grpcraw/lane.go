@@ -23,23 +23,23 @@ type lane struct {
 	judge Judge
 	conn  *conn
 
-	flight   flight
-	handover handover
-	root     context.Context // over when the lane is closed
-	over     context.CancelFunc
-	closing  sync.Once
-	base     context.Context // of the requests until one is cancelled
-	contexts []context.Context
+	flight      flight
+	handover    handover
+	closeCtx    context.Context // over when the lane is closed
+	closeCancel context.CancelFunc
+	closing     sync.Once
+	base        context.Context // of the requests until one is cancelled
+	contexts    []context.Context
 
 	// Of the request in flight: Send's until handover, then Recv's.
 	outgoing
-	slot   int
-	sample *backends.Sample
-	stream grpc.ClientStream
-	via    *conn // conn, or one of the request's own when it is sent again
-	began  int64 // when it was first transmitted
-	err    error // of sending
-	got    bool  // a reply message has come
+	slot       int
+	sample     *backends.Sample
+	stream     grpc.ClientStream
+	via        *conn // conn, or one of the request's own when it is sent again
+	firstSent  int64 // when it was first transmitted
+	err        error // of sending
+	gotMessage bool  // a reply message has come
 
 	silent int // requests in a row that met a transport closed without a word
 
@@ -49,14 +49,14 @@ type lane struct {
 func newLane(p *Pool, c *conn) *lane {
 	l := &lane{pool: p, judge: p.o.Judge(), conn: c}
 	l.handover.wake = make(chan struct{}, 1)
-	l.root, l.over = context.WithCancel(context.Background())
-	l.renew()
+	l.closeCtx, l.closeCancel = context.WithCancel(context.Background())
+	l.renewContext()
 	return l
 }
 
-// renew makes the context that requests run on: at first, and after a request was cancelled.
-func (l *lane) renew() {
-	l.base, l.flight.stop = context.WithCancel(l.root)
+// renewContext makes the context that requests run on: at first, and after a request was cancelled.
+func (l *lane) renewContext() {
+	l.base, l.flight.cancelCtx = context.WithCancel(l.closeCtx)
 	clear(l.contexts)
 }
 
@@ -66,7 +66,7 @@ func (l *lane) context(n int) context.Context {
 		l.contexts = append(l.contexts, nil)
 	}
 	if l.contexts[n] == nil {
-		set := l.pool.set(n)
+		set := l.pool.metadata(n)
 		l.contexts[n] = set.context(l.base)
 	}
 	return l.contexts[n]
@@ -74,13 +74,13 @@ func (l *lane) context(n int) context.Context {
 
 // Send implements backends.Lane.
 func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) {
-	if l.base.Err() != nil && l.root.Err() == nil {
-		l.renew()
+	if l.base.Err() != nil && l.closeCtx.Err() == nil {
+		l.renewContext()
 	}
-	l.slot, l.call, l.fields, l.sample, l.via, l.got = slot, c, f, s, l.conn, false
+	l.slot, l.call, l.fields, l.sample, l.via, l.gotMessage = slot, c, f, s, l.conn, false
 	l.flight.begin(s.Gen)
 	s.SendStart = l.pool.o.Clock.Now()
-	l.began = s.SendStart
+	l.firstSent = s.SendStart
 	l.err = l.transmit()
 	if l.err == nil {
 		s.BytesSent = int64(c.Size)
@@ -97,18 +97,18 @@ func (l *lane) transmit() error {
 			return err
 		}
 	}
-	stream, err := l.via.cc.NewStream(l.context(m.set), unary, m.method, m.options...)
+	stream, err := l.via.cc.NewStream(l.context(m.metadata), unary, m.method, m.options...)
 	if err != nil {
 		return err
 	}
 	l.stream = stream
-	return l.pass(stream, &l.pool.o.Clock, l.sample)
+	return l.send(stream, &l.pool.o.Clock, l.sample)
 }
 
 // connectOne makes the connection of one request.
 func (l *lane) connectOne() (err error) {
 	start := l.pool.o.Clock.Now()
-	if l.via, err = newConn(l.pool.forOne()); err != nil {
+	if l.via, err = newConn(l.pool.singleUse()); err != nil {
 		return err
 	}
 	err = l.via.ready(l.base, &l.pool.o)
@@ -121,28 +121,28 @@ func (l *lane) connectOne() (err error) {
 
 // Recv implements backends.Lane.
 func (l *lane) Recv() (slot int, done bool) {
-	if !l.handover.take(l.root.Done(), l.flight.isIdle) {
+	if !l.handover.take(l.closeCtx.Done(), l.flight.isIdle) {
 		return backends.None, false
 	}
 	err := l.receive()
 	k := linkOf(l.stream)
-	l.account(k)
+	l.recordConnection(k)
 	if err != nil && l.stale(err, k) {
-		err = l.again()
+		err = l.resend()
 		k = linkOf(l.stream)
 	}
 	l.finish(err, k, l.flight.end())
 	return l.slot, true
 }
 
-// account notes in the sample what the request's transport had been through before.
-func (l *lane) account(k *link) {
+// recordConnection notes in the sample what the request's transport had been through before.
+func (l *lane) recordConnection(k *link) {
 	if k == nil {
 		return
 	}
 	s := l.sample
-	if k.born > l.began && l.via == l.conn { // it was made while this request waited
-		s.Connect += max(k.born, s.SendEnd) - l.began
+	if k.connectedAt > l.firstSent && l.via == l.conn { // it was made while this request waited
+		s.Connect += max(k.connectedAt, s.SendEnd) - l.firstSent
 	}
 	switch {
 	case k.requests.Add(1) > 1:
@@ -150,18 +150,18 @@ func (l *lane) account(k *link) {
 	case k.replaces:
 		s.Flags |= backends.Redialled
 		if s.Connect == 0 {
-			s.Connect = k.took
+			s.Connect = k.connectTime
 			s.Flags |= backends.Ahead
 		}
 	}
 }
 
-// again sends a request that met a stale connection once more, on a fresh one: that of the lane, if no other lane can
+// resend sends a request that met a stale connection once more, on a fresh one: that of the lane, if no other lane can
 // get there first.
-func (l *lane) again() error {
+func (l *lane) resend() error {
 	s := l.sample
 	s.Flags = s.Flags&^backends.Reused | backends.Redialled | backends.Resent
-	if l.pool.alone(l.conn) {
+	if l.pool.isSoleUser(l.conn) {
 		start := l.pool.o.Clock.Now()
 		if err := l.conn.ready(l.base, &l.pool.o); err != nil {
 			l.stream = nil
@@ -174,7 +174,7 @@ func (l *lane) again() error {
 	if err := l.transmit(); err != nil {
 		return err
 	}
-	err := l.reply()
+	err := l.awaitStatus()
 	if k := linkOf(l.stream); k != nil {
 		k.requests.Add(1)
 	}
@@ -185,12 +185,12 @@ func (l *lane) receive() error {
 	if l.err != nil {
 		return l.err
 	}
-	return l.reply()
+	return l.awaitStatus()
 }
 
-// reply waits for the end of the call. Where grpc-go repeats a call by itself and loses that transport too while sending,
+// awaitStatus waits for the end of the call. Where grpc-go repeats a call by itself and loses that transport too while sending,
 // it says io.EOF, and only when asked again how the call ended.
-func (l *lane) reply() error {
+func (l *lane) awaitStatus() error {
 	err := l.stream.RecvMsg(l)
 	if errors.Is(err, io.EOF) {
 		err = l.stream.RecvMsg(l)
@@ -215,14 +215,14 @@ func (l *lane) finish(err error, k *link, why backends.Cause) {
 		k = nil
 	}
 	if s.Class == backends.OK {
-		l.replace(k)
+		l.awaitReplacement(k)
 	}
 	l.stream, l.call, l.sample, l.err = nil, nil, nil, nil
 }
 
 const (
-	// settled is how long an unused transport must have stood to be replaced when it is closed.
-	settled = int64(time.Second)
+	// settledAge is how long an unused transport must have stood to be replaced when it is closed.
+	settledAge = int64(time.Second)
 	// silentCloses in a row make a server one that closes after every reply.
 	silentCloses = 2
 	// closeTime is how long such a server may take for it; eagerDial bounds the dialling that follows.
@@ -230,9 +230,9 @@ const (
 	eagerDial = 250 * time.Millisecond
 )
 
-// replace keeps connects out of latencies when the server closes after every reply: it waits for the close of k (nil:
+// awaitReplacement keeps connects out of latencies when the server closes after every reply: it waits for the close of k (nil:
 // it has closed) and for another transport, before the slot is free.
-func (l *lane) replace(k *link) {
+func (l *lane) awaitReplacement(k *link) {
 	switch flags := l.sample.Flags; {
 	case flags&backends.Resent != 0:
 		l.silent++
@@ -242,7 +242,7 @@ func (l *lane) replace(k *link) {
 	if l.silent < silentCloses {
 		return
 	}
-	ctx, cancel := context.WithTimeout(l.root, eagerDial)
+	ctx, cancel := context.WithTimeout(l.closeCtx, eagerDial)
 	defer cancel()
 	if k != nil {
 		patience := time.NewTimer(closeTime)
@@ -265,8 +265,8 @@ func (l *lane) unmarshal(data mem.BufferSlice) {
 	s.LastByte = l.pool.o.Clock.Now()
 	s.FirstByte = s.LastByte
 	s.Responses, s.Status = 1, 0
-	l.got = true
-	s.BytesReceived += l.take(data) + prefixSize
+	l.gotMessage = true
+	s.BytesReceived += l.keep(data) + prefixSize
 	if l.judge.Whole(l.call, s) {
 		l.join()
 	}
@@ -284,7 +284,7 @@ func (l *lane) Cancel(_ int, gen uint32, why backends.Cause) { l.flight.cancel(g
 func (l *lane) Close() error {
 	l.closing.Do(func() {
 		l.flight.cancel(l.flight.gen(), backends.CauseStop)
-		l.over()
+		l.closeCancel()
 		l.pool.release(l.conn)
 	})
 	return nil

@@ -374,7 +374,7 @@ func TestStreamsShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.connected(t.Context(), lanes); err != nil || len(p.shared) != want {
+		if _, err := p.connectLanes(t.Context(), lanes); err != nil || len(p.shared) != want {
 			t.Errorf("%d streams: %d connections, %v", lanes, len(p.shared), err)
 		}
 		_ = p.Close()

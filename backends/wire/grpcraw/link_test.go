@@ -17,7 +17,7 @@ func newLink() *link { return &link{end: make(chan struct{})} }
 type seen struct{ answered, broken, foreign bool }
 
 func (l *link) seen() seen {
-	return seen{l.answered.Load(), l.broken.Load(), l.foreign.Load()}
+	return seen{l.answered.Load(), l.broken.Load(), l.notHTTP2.Load()}
 }
 
 func TestWatch(t *testing.T) {
@@ -38,7 +38,7 @@ func TestWatch(t *testing.T) {
 		settings + "\x00\x40\x00\x00\x00\x00\x00\x00\x01":          {},
 	} {
 		l := newLink()
-		l.watch([]byte(text))
+		l.watchFrames([]byte(text))
 		if l.seen() != want {
 			t.Errorf("%q: %+v, want %+v", text, l.seen(), want)
 		}
@@ -52,9 +52,9 @@ func FuzzWatch(f *testing.F) {
 	f.Add([]byte("\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00"), uint8(8))
 	f.Fuzz(func(t *testing.T, b []byte, step uint8) {
 		whole, cut := newLink(), newLink()
-		whole.watch(b)
+		whole.watchFrames(b)
 		for n := int(step) + 1; len(b) > 0; b = b[min(n, len(b)):] {
-			cut.watch(b[:min(n, len(b))])
+			cut.watchFrames(b[:min(n, len(b))])
 		}
 		if whole.seen() != cut.seen() {
 			t.Errorf("%+v at once, %+v in pieces of %d", whole.seen(), cut.seen(), int(step)+1)
@@ -65,8 +65,8 @@ func FuzzWatch(f *testing.F) {
 func TestNote(t *testing.T) {
 	for err, want := range map[error]bool{io.EOF: true, io.ErrUnexpectedEOF: true, net.ErrClosed: false, os.ErrDeadlineExceeded: false} {
 		l := newLink()
-		l.note(err)
-		l.note(err)
+		l.noteError(err)
+		l.noteError(err)
 		if l.broken.Load() != want {
 			t.Errorf("%v: broken %v", err, !want)
 		}
@@ -79,7 +79,7 @@ func TestLinkIn(t *testing.T) {
 	}
 	l := newLink()
 	_, info, _ := insecure.NewCredentials().ClientHandshake(context.Background(), "", nil)
-	if linkIn(peer.NewContext(context.Background(), &peer.Peer{AuthInfo: linked{info, l}})) != l {
+	if linkIn(peer.NewContext(context.Background(), &peer.Peer{AuthInfo: linkInfo{info, l}})) != l {
 		t.Error("the link is lost")
 	}
 }

@@ -23,9 +23,9 @@ type Options struct {
 	Headers        []backends.Header // metadata of every call; names may have any case, and Host is the authority
 	Judge          func() Judge      // makes a lane's judge
 
-	undo      *undoers // made by New
-	authority string   // of calls
-	maxReply  int64    // of what a connection carries
+	decoders  *decoderPool // made by New
+	authority string       // of calls
+	maxReply  int64        // of what a connection carries
 }
 
 // Judge says what replies mean, for one lane. It must not allocate or block.

@@ -17,39 +17,39 @@ import (
 )
 
 const (
-	retryFirst = 20 * time.Millisecond // after a failed connect; failures are seen in samples, not hidden by waiting
-	retryMost  = time.Second
-	together   = 64 // connections that are made at a time: a listen queue is finite
-	lanesEach  = 64 // streams on one connection unless the plan gives a number; servers allow 100 or more
+	retryMin      = 20 * time.Millisecond // after a failed connect; failures are seen in samples, not hidden by waiting
+	retryMax      = time.Second
+	maxConnecting = 64 // connections that are made at a time: a listen queue is finite
+	lanesPerConn  = 64 // streams on one connection unless the plan gives a number; servers allow 100 or more
 )
 
 // Pool is the connections to one target.
 type Pool struct {
 	o Options
 
-	mu      sync.Mutex
-	sets    []callSet // by number; see metadataSet
-	heads   map[headKey]*http2.Head
-	shared  []*conn // of the lanes
-	control *conn
-	most    int64 // the largest MaxReply of a call
-	streams int64 // that the server takes at once on a connection; 0: unknown
+	mu           sync.Mutex
+	metadataSets []callMetadata // by number; see metadataSet
+	heads        map[headKey]*http2.Head
+	shared       []*conn // of the lanes
+	control      *conn
+	largestReply int64 // the largest MaxReply of a call
+	streamLimit  int64 // that the server takes at once on a connection; 0: unknown
 }
 
-// controlMost bounds the reply of a control call.
-const controlMost = 16 << 20
+// maxControlReply bounds the reply of a control call.
+const maxControlReply = 16 << 20
 
 // New checks the headers and connects nothing.
 func New(o Options) (*Pool, error) {
 	p := &Pool{o: o, heads: map[headKey]*http2.Head{}}
-	p.admit(0)
-	p.o.undo = new(undoers)
+	p.admitReplySize(0)
+	p.o.decoders = new(decoderPool)
 	if o.MaxMessage < 0 {
 		return nil, fmt.Errorf("max_message is %d", o.MaxMessage)
 	}
-	_, err := p.metadataSet(nil)
+	_, err := p.internMetadata(nil)
 	if err == nil {
-		p.o.authority = p.sets[0].authority
+		p.o.authority = p.metadataSets[0].authority
 	}
 	return p, err
 }
@@ -73,18 +73,18 @@ func (p *Pool) invoke(ctx context.Context, c *conn, method string, request []byt
 		return nil, false, err
 	}
 	k, began := c.latest.Load(), p.o.Clock.Now()
-	err = c.cc.Invoke(p.set(0).context(ctx), method, &request, &reply)
+	err = c.cc.Invoke(p.metadata(0).context(ctx), method, &request, &reply)
 	if text := advice(status.Convert(err)); text != "" {
 		return nil, false, fmt.Errorf("%w%s", err, text)
 	}
-	if err != nil && ctx.Err() != nil && c.streams() == 0 {
-		return nil, false, p.tooFew(0, 1)
+	if err != nil && ctx.Err() != nil && c.streamLimit() == 0 {
+		return nil, false, p.streamLimitError(0, 1)
 	}
 	if ctx.Err() != nil && status.Code(err) == codes.DeadlineExceeded {
 		waited := time.Duration(p.o.Clock.Now() - began)
 		return nil, false, fmt.Errorf("no answer within %v", waited.Round(10*time.Millisecond))
 	}
-	return reply, status.Code(err) == codes.Unavailable && k.broken.Load() && k.seasoned(began), err
+	return reply, status.Code(err) == codes.Unavailable && k.broken.Load() && k.proven(began), err
 }
 
 func (p *Pool) controlConn() (*conn, error) {
@@ -93,16 +93,16 @@ func (p *Pool) controlConn() (*conn, error) {
 	var err error
 	if p.control == nil {
 		plain := p.o
-		plain.Compression, plain.maxReply = "", controlMost // what Invoke sends is not compressed
+		plain.Compression, plain.maxReply = "", maxControlReply // what Invoke sends is not compressed
 		p.control, err = newConn(&plain)
 	}
 	return p.control, err
 }
 
-func (p *Pool) set(n int) callSet {
+func (p *Pool) metadata(n int) callMetadata {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.sets[n]
+	return p.metadataSets[n]
 }
 
 // Lanes opens n unary lanes and returns when their connections are ready. If one cannot be made, those of this call are
@@ -110,9 +110,9 @@ func (p *Pool) set(n int) callSet {
 // is of no concern to them.
 func (p *Pool) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
 	if p.o.Connections <= 0 {
-		return p.own(ctx, n, o)
+		return p.dedicatedLanes(ctx, n, o)
 	}
-	conns, err := p.connected(ctx, n)
+	conns, err := p.connectLanes(ctx, n)
 	if err != nil {
 		return nil, backends.Limits{}, err
 	}
@@ -123,23 +123,23 @@ func (p *Pool) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]back
 	return lanes, backends.Limits{Depth: 1}, nil
 }
 
-// connected gives the connection of each of n new lanes, ready, and none more lanes than the server takes streams at once; none
+// connectLanes gives the connection of each of n new lanes, ready, and none more lanes than the server takes streams at once; none
 // with PerRequest. Where the server takes fewer than were put on a connection, others are made, unless the plan fixes their
 // number: then the server has until the end of the connect timeout to take more.
-func (p *Pool) connected(ctx context.Context, n int) ([]*conn, error) {
+func (p *Pool) connectLanes(ctx context.Context, n int) ([]*conn, error) {
 	waiting, cancel := context.WithTimeout(ctx, p.o.connectTimeout())
 	defer cancel()
 	for {
-		conns, err := p.conns(n)
+		conns, err := p.assignConns(n)
 		if err == nil {
 			err = connect(ctx, &p.o, conns)
 		}
-		crowded := err == nil && p.crowded(conns) != nil
+		crowded := err == nil && p.checkStreamLimit(conns) != nil
 		if err == nil && !crowded {
 			return conns, nil
 		}
 		if crowded {
-			err = p.crowded(conns)
+			err = p.checkStreamLimit(conns)
 		}
 		for _, c := range conns {
 			p.release(c)
@@ -154,20 +154,20 @@ func (p *Pool) connected(ctx context.Context, n int) ([]*conn, error) {
 	}
 }
 
-// crowded says which of some connections carry more lanes than the server takes streams at once; nil: none does.
-func (p *Pool) crowded(conns []*conn) error {
+// checkStreamLimit says which of some connections carry more lanes than the server takes streams at once; nil: none does.
+func (p *Pool) checkStreamLimit(conns []*conn) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range conns {
-		if most := c.streams(); int64(c.users) > most {
-			return fmt.Errorf("connect to %s: %w", p.o.Address, p.tooFew(most, c.users))
+		if most := c.streamLimit(); int64(c.users) > most {
+			return fmt.Errorf("connect to %s: %w", p.o.Address, p.streamLimitError(most, c.users))
 		}
 	}
 	return nil
 }
 
-// tooFew says that the server takes fewer streams on a connection than there are lanes on it, and what to do.
-func (p *Pool) tooFew(most int64, lanes int) error {
+// streamLimitError says that the server takes fewer streams on a connection than there are lanes on it, and what to do.
+func (p *Pool) streamLimitError(most int64, lanes int) error {
 	s := "s"
 	if most == 1 {
 		s = ""
@@ -182,25 +182,25 @@ func (p *Pool) tooFew(most int64, lanes int) error {
 	}
 }
 
-// unopened says why a stream could not be opened in time.
-func (p *Pool) unopened(c *conn) error {
+// openTimeoutError says why a stream could not be opened in time.
+func (p *Pool) openTimeoutError(c *conn) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if most := c.streams(); most == 0 || int64(c.users) > most {
-		return p.tooFew(most, c.users)
+	if most := c.streamLimit(); most == 0 || int64(c.users) > most {
+		return p.streamLimitError(most, c.users)
 	}
 	return fmt.Errorf("no stream could be opened within the connect_timeout of %v", p.o.connectTimeout())
 }
 
-// settle gives the connection on which a lane is to open its next stream: the one that it is on or, where the server takes
+// connForStream gives the connection on which a lane is to open its next stream: the one that it is on or, where the server takes
 // fewer streams at once by now, another.
-func (p *Pool) settle(c *conn) *conn {
+func (p *Pool) connForStream(c *conn) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if most := c.streams(); p.o.Connections > 0 || most == 0 || int64(c.users) <= most {
+	if most := c.streamLimit(); p.o.Connections > 0 || most == 0 || int64(c.users) <= most {
 		return c
 	}
-	other, err := p.pick()
+	other, err := p.leastUsedConn()
 	if err != nil {
 		return c
 	}
@@ -209,8 +209,8 @@ func (p *Pool) settle(c *conn) *conn {
 	return other
 }
 
-// conns gives the connection of each of n new lanes, made or not; none when every request makes its own.
-func (p *Pool) conns(n int) ([]*conn, error) {
+// assignConns gives the connection of each of n new lanes, made or not; none when every request makes its own.
+func (p *Pool) assignConns(n int) ([]*conn, error) {
 	if p.o.Connections == backends.PerRequest {
 		return nil, nil
 	}
@@ -218,7 +218,7 @@ func (p *Pool) conns(n int) ([]*conn, error) {
 	defer p.mu.Unlock()
 	conns := make([]*conn, 0, n)
 	for range n {
-		c, err := p.pick()
+		c, err := p.leastUsedConn()
 		if err != nil {
 			return conns, err
 		}
@@ -228,44 +228,44 @@ func (p *Pool) conns(n int) ([]*conn, error) {
 	return conns, nil
 }
 
-// pick gives the connection with the fewest lanes, or a new one while there may be more and each has its share.
-func (p *Pool) pick() (*conn, error) {
-	share, most := lanesEach, math.MaxInt
+// leastUsedConn gives the connection with the fewest lanes, or a new one while there may be more and each has its share.
+func (p *Pool) leastUsedConn() (*conn, error) {
+	share, most := lanesPerConn, math.MaxInt
 	if p.o.Connections > 0 {
 		share, most = 1, p.o.Connections
 	}
 	var best *conn
 	fit := 0
 	for _, c := range p.shared {
-		if c.maxReply < p.most { // grpc-go sets it once for a connection
+		if c.maxReply < p.largestReply { // grpc-go sets it once for a connection
 			continue
 		}
 		fit++
-		if streams := c.streams(); streams > 0 {
-			p.streams = streams
+		if streams := c.streamLimit(); streams > 0 {
+			p.streamLimit = streams
 		}
 		if best == nil || c.users < best.users {
 			best = c
 		}
 	}
-	if p.streams > 0 { // that a connection took, and so will others
-		share = int(min(int64(share), p.streams))
+	if p.streamLimit > 0 { // that a connection took, and so will others
+		share = int(min(int64(share), p.streamLimit))
 	}
 	if best != nil && (best.users < share || fit == most) {
 		return best, nil
 	}
 	o := p.o
-	o.maxReply = p.most
+	o.maxReply = p.largestReply
 	c, err := newConn(&o)
 	if err == nil {
-		c.keep()
+		c.keepConnected()
 		p.shared = append(p.shared, c)
 	}
 	return c, err
 }
 
-// alone reports whether only one lane is on c.
-func (p *Pool) alone(c *conn) bool {
+// isSoleUser reports whether only one lane is on c.
+func (p *Pool) isSoleUser(c *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return c.users == 1
@@ -275,7 +275,7 @@ func (p *Pool) alone(c *conn) bool {
 func (p *Pool) release(c *conn) {
 	p.mu.Lock()
 	c.users--
-	idle := c.users == 0 && c.maxReply < p.most && slices.Contains(p.shared, c)
+	idle := c.users == 0 && c.maxReply < p.largestReply && slices.Contains(p.shared, c)
 	if idle {
 		p.shared = slices.DeleteFunc(p.shared, func(o *conn) bool { return o == c })
 	}
@@ -285,21 +285,21 @@ func (p *Pool) release(c *conn) {
 	}
 }
 
-// admit gives the limit of a call's replies. Connections that are made from now on take replies that large.
-func (p *Pool) admit(maxReply int64) int64 {
+// admitReplySize gives the limit of a call's replies. Connections that are made from now on take replies that large.
+func (p *Pool) admitReplySize(maxReply int64) int64 {
 	limit := min(cmp.Or(maxReply, p.o.MaxMessage, backends.ReplyLimit), math.MaxInt32)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.most = max(p.most, limit)
+	p.largestReply = max(p.largestReply, limit)
 	return limit
 }
 
-// forOne gives the options of a connection that belongs to one request or stream.
-func (p *Pool) forOne() *Options {
+// singleUse gives the options of a connection that belongs to one request or stream.
+func (p *Pool) singleUse() *Options {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o := p.o
-	o.maxReply = p.most
+	o.maxReply = p.largestReply
 	return &o
 }
 
@@ -308,7 +308,7 @@ func connect(ctx context.Context, o *Options, conns []*conn) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
-	free := make(chan struct{}, together)
+	free := make(chan struct{}, maxConnecting)
 	for i, c := range conns {
 		if slices.Contains(conns[:i], c) {
 			continue

@@ -24,10 +24,10 @@ func (e *eagerStream) SendMsg(any) error {
 func TestSendEnd(t *testing.T) {
 	const serving = 20 * time.Millisecond
 	clock := backends.Clock{Origin: time.Now().Add(-time.Second)}
-	for size, waits := range map[int]bool{100: false, streamInline: false, streamInline + 1: true} {
+	for size, waits := range map[int]bool{100: false, maxInlineRequest: false, maxInlineRequest + 1: true} {
 		s := &backends.Sample{SendStart: clock.Now()}
 		o := outgoing{call: &backends.Call{Size: size}}
-		if err := o.pass(&eagerStream{run: func() { time.Sleep(serving) }}, &clock, s); err != nil { //nolint:forbidigo // the server's own time
+		if err := o.send(&eagerStream{run: func() { time.Sleep(serving) }}, &clock, s); err != nil { //nolint:forbidigo // the server's own time
 			t.Fatal(err)
 		}
 		if took := time.Duration(s.SendEnd - s.SendStart); took < 0 || waits != (took >= serving) {

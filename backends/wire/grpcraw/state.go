@@ -20,9 +20,9 @@ import (
 // end waits while the state is cancelling, a few instructions long, so that a cancellation can never meet the context
 // of a later request. why and stop change hands with the word.
 type flight struct {
-	word atomic.Uint64
-	why  backends.Cause
-	stop context.CancelFunc // of the context that the request runs on
+	word      atomic.Uint64
+	cause     backends.Cause
+	cancelCtx context.CancelFunc // of the context that the request runs on
 }
 
 const (
@@ -45,8 +45,8 @@ func (f *flight) cancel(gen uint32, why backends.Cause) {
 	if !f.word.CompareAndSwap(at|inFlight, at|cancelling) {
 		return
 	}
-	f.why = why
-	f.stop()
+	f.cause = why
+	f.cancelCtx()
 	f.word.Store(at | cancelled)
 }
 
@@ -61,7 +61,7 @@ func (f *flight) end() backends.Cause {
 				return 0
 			}
 		case cancelled:
-			why := f.why
+			why := f.cause
 			f.word.Store(gen)
 			return why
 		default:

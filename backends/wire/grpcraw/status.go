@@ -38,7 +38,7 @@ func Refusal(err error) (code int32, words string, ok bool) {
 // in its note whether the client's max_message or the server is the one that limits.
 func (l *lane) fail(err error, k *link, why backends.Cause) {
 	s := l.sample
-	if why == 0 && l.root.Err() != nil {
+	if why == 0 && l.closeCtx.Err() != nil {
 		why = backends.CauseStop
 	}
 	switch why {
@@ -58,7 +58,7 @@ func (l *lane) fail(err error, k *link, why backends.Cause) {
 		s.Responses = 1
 		return
 	}
-	s.SetNote([]byte(l.note(st)))
+	s.SetNote([]byte(l.statusNote(st)))
 }
 
 // noMessage is all that is known of a call that grpc-go makes until a message is whole.
@@ -69,14 +69,14 @@ func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
 	case l.via == nil:
 		return backends.Client
 	case l.stream == nil && code == codes.Unavailable:
-		return l.via.refused()
+		return l.via.dialClass()
 	case l.stream == nil && code == codes.Internal:
 		return backends.Write
-	case code == codes.Unavailable && !l.said() && k != nil && k.spoiled():
+	case code == codes.Unavailable && !l.hasServerStatus() && k != nil && k.protocolBroken():
 		return backends.Protocol
-	case code == codes.Unavailable && !l.said() && k != nil && k.broken.Load():
+	case code == codes.Unavailable && !l.hasServerStatus() && k != nil && k.broken.Load():
 		return backends.ResetByPeer
-	case code == codes.Internal && (l.got || !l.said()):
+	case code == codes.Internal && (l.gotMessage || !l.hasServerStatus()):
 		return backends.Protocol
 	case code == codes.Canceled:
 		return backends.Cancelled
@@ -86,23 +86,23 @@ func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
 	return backends.Status
 }
 
-// refused is the class of a call that got no transport.
-func (c *conn) refused() backends.ErrorClass {
-	if failed := backends.ErrorClass(c.failed.Load()); failed != backends.OK {
+// dialClass is the class of a call that got no transport.
+func (c *conn) dialClass() backends.ErrorClass {
+	if failed := backends.ErrorClass(c.lastClass.Load()); failed != backends.OK {
 		return failed
 	}
-	if last := c.latest.Load(); last != nil && last.foreign.Load() {
+	if last := c.latest.Load(); last != nil && last.notHTTP2.Load() {
 		return backends.Protocol
 	}
 	return backends.Dial
 }
 
-// note is the server's own words, after its code.
-func (l *lane) note(st *status.Status) string {
+// statusNote is the server's own words, after its code.
+func (l *lane) statusNote(st *status.Status) string {
 	side := ""
 	if st.Code() == codes.ResourceExhausted {
 		side = " (server side)"
-		if l.headers() && !l.got {
+		if l.hasHeaders() && !l.gotMessage {
 			side = " (client side, max_message)"
 		}
 	}
@@ -117,9 +117,9 @@ func advice(st *status.Status) string {
 	return ""
 }
 
-// headers reports whether reply headers came apart from the status. A server that refuses a call sends none; grpc-go
+// hasHeaders reports whether reply headers came apart from the status. A server that refuses a call sends none; grpc-go
 // sees them before it refuses a reply that is too large.
-func (l *lane) headers() bool {
+func (l *lane) hasHeaders() bool {
 	if l.stream == nil {
 		return false
 	}
@@ -127,14 +127,14 @@ func (l *lane) headers() bool {
 	return md != nil
 }
 
-// said reports whether the server has ended the call with a status of its own. grpc-go gives a call whose transport was
+// hasServerStatus reports whether the server has ended the call with a status of its own. grpc-go gives a call whose transport was
 // lost neither headers nor trailers.
-func (l *lane) said() bool { return l.stream != nil && len(l.stream.Trailer()) > 0 }
+func (l *lane) hasServerStatus() bool { return l.stream != nil && len(l.stream.Trailer()) > 0 }
 
 // stale reports whether the request should go out once more: it was on a connection that had been of use, that
 // connection was closed, and nothing of a reply has come.
 func (l *lane) stale(err error, k *link) bool {
 	return k != nil && status.Code(err) == codes.Unavailable &&
-		k.broken.Load() && !k.foreign.Load() && k.seasoned(l.began) &&
-		!l.call.Stateful && !l.got && l.root.Err() == nil && l.base.Err() == nil && !l.said() && !l.headers()
+		k.broken.Load() && !k.notHTTP2.Load() && k.proven(l.firstSent) &&
+		!l.call.Stateful && !l.gotMessage && l.closeCtx.Err() == nil && l.base.Err() == nil && !l.hasServerStatus() && !l.hasHeaders()
 }

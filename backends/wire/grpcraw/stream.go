@@ -46,38 +46,38 @@ type Message struct {
 type streamLane struct {
 	pool   *Pool
 	judge  StreamJudge
-	shares bool  // it shares a connection, and keeps its stream; else every request makes its own of both
+	shared bool  // it shares a connection, and keeps its stream; else every request makes its own of both
 	conn   *conn // the shared one; of the transmitter
 	method string
 	slots  []streamSlot
 
-	root    context.Context // over when the lane is closed
-	over    context.CancelFunc
-	closing sync.Once
-	group   sync.WaitGroup // receiver and transmitter
+	closeCtx    context.Context // over when the lane is closed
+	closeCancel context.CancelFunc
+	closing     sync.Once
+	group       sync.WaitGroup // receiver and transmitter
 
-	// live is the stream that requests go out on; nil: none. Of the transmitter, but for who takes a broken one away.
-	live  atomic.Pointer[session]
-	fresh chan *session // each of them, for the receiver
-	queue queue         // slots that wait for the transmitter
-	// weight are the bytes of the requests in flight: below writeQuota none waits for the transport.
-	weight atomic.Int64
-	last   *session   // of the transmitter
-	failed *conn      // its last try to open a stream failed on; of the transmitter
-	ending sync.Mutex // who empties the queue of a closed lane
+	// current is the stream that requests go out on; nil: none. Of the transmitter, but for who takes a broken one away.
+	current atomic.Pointer[session]
+	opened  chan *session // each of them, for the receiver
+	queue   queue         // slots that wait for the transmitter
+	// bytesInFlight are the bytes of the requests in flight: below writeQuota none waits for the transport.
+	bytesInFlight atomic.Int64
+	last          *session   // of the transmitter
+	failedConn    *conn      // its last try to open a stream failed on; of the transmitter
+	drainMu       sync.Mutex // who empties the queue of a closed lane
 
 	// What Recv is to report: a bit for each slot, and replies that belong to none.
-	ready    []atomic.Uint64
-	strays   atomic.Int64
-	handover handover
-	taken    int           // the slot whose events the caller has; backends.None: none
-	emptied  chan struct{} // a token: they are empty again
+	ready         []atomic.Uint64
+	strays        atomic.Int64
+	handover      handover
+	eventsSlot    int           // the slot whose events the caller has; backends.None: none
+	eventsDrained chan struct{} // a token: they are empty again
 
-	mu        sync.Mutex // never held across a system call, nor on the path of a request that goes well
-	abort     context.CancelFunc
-	opening   int      // the slot that a stream is opened for; backends.None: none
-	forgotten []uint64 // ids of requests that are over, of which replies may still come; a ring
-	oldest    int
+	mu            sync.Mutex // never held across a system call, nor on the path of a request that goes well
+	abort         context.CancelFunc
+	openingSlot   int      // the slot that a stream is opened for; backends.None: none
+	cancelledIDs  []uint64 // ids of requests that are over, of which replies may still come; a ring
+	nextCancelled int
 
 	incoming // of the receiver
 	from     *session
@@ -87,14 +87,14 @@ type streamLane struct {
 // writeQuota is what grpc-go takes for a stream before it makes SendMsg wait for the socket.
 const writeQuota = 64 << 10
 
-// streamInline is the largest request that goes out in Send itself where several may be in flight.
-const streamInline = writeQuota / 2
+// maxInlineRequest is the largest request that goes out in Send itself where several may be in flight.
+const maxInlineRequest = writeQuota / 2
 
 // Streams opens n lanes of depth requests each on bidirectional streams of method, and returns when the streams stand. If
 // one cannot be opened, all of this call are closed and the first error is returned. With PerRequest nothing is opened yet
 // and the depth is 1.
 func (p *Pool) Streams(ctx context.Context, n, depth int, method string, judge func() StreamJudge) ([]backends.Lane, backends.Limits, error) {
-	conns, err := p.connected(ctx, n)
+	conns, err := p.connectLanes(ctx, n)
 	if err != nil {
 		return nil, backends.Limits{}, err
 	}
@@ -106,8 +106,8 @@ func (p *Pool) Streams(ctx context.Context, n, depth int, method string, judge f
 	for i := range lanes {
 		l := newStreamLane(p, depth, method, judge())
 		if len(conns) > 0 {
-			l.shares, l.conn = true, conns[i]
-			err = errors.Join(err, l.opened(ctx))
+			l.shared, l.conn = true, conns[i]
+			err = errors.Join(err, l.openFirst(ctx))
 		}
 		l.start()
 		lanes[i] = l
@@ -118,24 +118,24 @@ func (p *Pool) Streams(ctx context.Context, n, depth int, method string, judge f
 		}
 		return nil, backends.Limits{}, err
 	}
-	return lanes, backends.Limits{Depth: depth, Inline: streamInline / depth}, nil
+	return lanes, backends.Limits{Depth: depth, Inline: maxInlineRequest / depth}, nil
 }
 
 func newStreamLane(p *Pool, depth int, method string, judge StreamJudge) *streamLane {
 	l := &streamLane{
 		pool: p, judge: judge, method: method, slots: make([]streamSlot, depth), ready: make([]atomic.Uint64, (depth+63)/64),
-		fresh: make(chan *session, 1), emptied: make(chan struct{}, 1), taken: backends.None, opening: backends.None,
-		forgotten: make([]uint64, remembered(depth)),
+		opened: make(chan *session, 1), eventsDrained: make(chan struct{}, 1), eventsSlot: backends.None, openingSlot: backends.None,
+		cancelledIDs: make([]uint64, cancelledIDsKept(depth)),
 	}
 	l.queue.init(depth)
 	l.handover.wake = make(chan struct{}, 1)
-	l.root, l.over = context.WithCancel(context.Background())
+	l.closeCtx, l.closeCancel = context.WithCancel(context.Background())
 	return l
 }
 
-// remembered is of how many cancelled requests a lane knows the ids. A lane of depth 1 ends the stream with its request; else
+// cancelledIDsKept is of how many cancelled requests a lane knows the ids. A lane of depth 1 ends the stream with its request; else
 // the stream goes on, and a server that hung for a while answers all that was given up meanwhile.
-func remembered(depth int) int {
+func cancelledIDsKept(depth int) int {
 	if depth == 1 {
 		return 64
 	}
@@ -152,15 +152,15 @@ func (l *streamLane) Send(slot int, c *backends.Call, f backends.Fields, s *back
 	sl := &l.slots[slot]
 	s.SendStart = l.pool.o.Clock.Now()
 	sl.begin(c, f, s)
-	inFlight := l.weight.Add(int64(c.Size))
+	inFlight := l.bytesInFlight.Add(int64(c.Size))
 	m := c.Impl.(*message)
-	switch k := l.live.Load(); {
-	case l.root.Err() != nil:
+	switch k := l.current.Load(); {
+	case l.closeCtx.Err() != nil:
 		l.cancel(slot, s.Gen, backends.CauseStop)
-		l.wrote(slot)
-	case k == nil || k.set != m.set || l.queue.waiting.Load() > 0 || len(l.slots) > 1 && inFlight > streamInline:
+		l.sendDone(slot)
+	case k == nil || k.metadata != m.metadata || l.queue.waiting.Load() > 0 || len(l.slots) > 1 && inFlight > maxInlineRequest:
 		l.queue.put(slot)
-		if l.root.Err() != nil {
+		if l.closeCtx.Err() != nil {
 			l.abandonQueue()
 		}
 	default:
@@ -178,16 +178,16 @@ func (l *streamLane) sendOn(k *session, slot int) {
 		sl.flags |= backends.Reused
 	case k.replaces:
 		sl.flags |= backends.Redialled
-		if took := k.took.Load(); took > 0 {
+		if took := k.openTime.Load(); took > 0 {
 			s.Connect += took
 			sl.flags |= backends.Ahead
 		}
 	}
 	size := int64(sl.call.Size)
 	sl.session.Store(k.number)
-	err := sl.pass(k.stream, &l.pool.o.Clock, s)
-	if errors.Is(err, io.EOF) && !sl.resent && !sl.is(overBit) {
-		l.drop(k, false)
+	err := sl.send(k.stream, &l.pool.o.Clock, s)
+	if errors.Is(err, io.EOF) && !sl.resent && !sl.has(settledBit) {
+		l.remove(k, false)
 		sl.resent = true
 		sl.flags = sl.flags&^backends.Reused | backends.Redialled | backends.Resent
 		sl.session.Store(0)
@@ -197,21 +197,21 @@ func (l *streamLane) sendOn(k *session, slot int) {
 	if err == nil {
 		s.BytesSent = size
 	}
-	l.wrote(slot)
+	l.sendDone(slot)
 	if k.ended.Load() { // before the receiver could see that this one was written
-		l.lose(k, slot, gen)
+		l.failInFlight(k, slot, gen)
 	}
 }
 
-// wrote ends the sender's part of a request.
-func (l *streamLane) wrote(slot int) {
-	if l.slots[slot].wrote() {
+// sendDone ends the sender's part of a request.
+func (l *streamLane) sendDone(slot int) {
+	if l.slots[slot].sendDone() {
 		l.report(slot)
 	}
 }
 
-// end settles a slot that the caller holds.
-func (l *streamLane) end(slot int) {
+// settle settles a slot that the caller holds.
+func (l *streamLane) settle(slot int) {
 	if l.slots[slot].settle() {
 		l.report(slot)
 	}
@@ -225,10 +225,10 @@ func (l *streamLane) report(slot int) {
 
 // Recv implements backends.Lane.
 func (l *streamLane) Recv() (slot int, done bool) {
-	if l.taken != backends.None {
-		l.slots[l.taken].drained()
-		l.taken = backends.None
-		token(l.emptied)
+	if l.eventsSlot != backends.None {
+		l.slots[l.eventsSlot].clearFull()
+		l.eventsSlot = backends.None
+		putToken(l.eventsDrained)
 	}
 	for {
 		for i := range l.ready {
@@ -244,7 +244,7 @@ func (l *streamLane) Recv() (slot int, done bool) {
 			l.strays.Add(-1)
 			return backends.None, true
 		}
-		if !l.handover.take(l.root.Done(), l.idle) && l.quiet() {
+		if !l.handover.take(l.closeCtx.Done(), l.idle) && l.isDrained() {
 			return backends.None, false
 		}
 	}
@@ -254,14 +254,14 @@ func (l *streamLane) Recv() (slot int, done bool) {
 func (l *streamLane) outcome(slot int) (_ int, done, ok bool) {
 	sl := &l.slots[slot]
 	switch w := sl.word.Load(); {
-	case slotIn(w, liveBit|writtenBit|overBit):
-		l.weight.Add(-int64(sl.call.Size))
+	case hasBits(w, liveBit|writtenBit|settledBit):
+		l.bytesInFlight.Add(-int64(sl.call.Size))
 		sl.sample.Flags |= sl.flags
 		sl.sample.BoundSend()
 		sl.free()
 		return slot, true, true
-	case slotIn(w, liveBit|fullBit):
-		l.taken = slot
+	case hasBits(w, liveBit|fullBit):
+		l.eventsSlot = slot
 		return slot, false, true
 	}
 	return 0, false, false
@@ -270,15 +270,15 @@ func (l *streamLane) outcome(slot int) (_ int, done, ok bool) {
 // idle reports whether nothing is in flight.
 func (l *streamLane) idle() bool {
 	for i := range l.slots {
-		if l.slots[i].is(liveBit) {
+		if l.slots[i].has(liveBit) {
 			return false
 		}
 	}
 	return true
 }
 
-// quiet reports whether nothing is in flight or to be reported.
-func (l *streamLane) quiet() bool {
+// isDrained reports whether nothing is in flight or to be reported.
+func (l *streamLane) isDrained() bool {
 	for i := range l.ready {
 		if l.ready[i].Load() != 0 {
 			return false
@@ -297,45 +297,45 @@ func (l *streamLane) Cancel(slot int, gen uint32, why backends.Cause) { l.cancel
 
 func (l *streamLane) cancel(slot int, gen uint32, why backends.Cause) {
 	sl := &l.slots[slot]
-	if sl.seize(gen, why) {
+	if sl.lockForCancel(gen, why) {
 		l.cancelled(slot, why)
 		return
 	}
-	token(l.emptied) // its holder may wait for the caller, and now has a cause not to
+	putToken(l.eventsDrained) // its holder may wait for the caller, and now has a cause not to
 }
 
 // cancelled ends a request for a cause. The caller holds the slot.
 func (l *streamLane) cancelled(slot int, why backends.Cause) {
 	sl := &l.slots[slot]
 	s := sl.sample
-	s.SetCancelled(why, l.pool.o.Clock.Now(), sl.is(writtenBit))
+	s.SetCancelled(why, l.pool.o.Clock.Now(), sl.has(writtenBit))
 	if why == backends.CauseTimeout && s.Responses == 0 {
 		s.SetNote([]byte(noMessage))
 	}
-	l.forget(sl.id.Load())
-	number, written := sl.session.Load(), sl.is(writtenBit)
+	l.rememberCancelled(sl.id.Load())
+	number, written := sl.session.Load(), sl.has(writtenBit)
 	if !written {
-		l.abortFor(slot)
+		l.abortOpening(slot)
 	}
-	if k := l.live.Load(); k != nil && k.number == number && (len(l.slots) == 1 || !written) {
-		l.leave(k, s.Class == backends.TimedOut) // before another request can go out on it
+	if k := l.current.Load(); k != nil && k.number == number && (len(l.slots) == 1 || !written) {
+		l.abandon(k, s.Class == backends.TimedOut) // before another request can go out on it
 	}
-	l.end(slot)
+	l.settle(slot)
 }
 
-// forget notes that replies to id are to be passed over.
-func (l *streamLane) forget(id uint64) {
+// rememberCancelled notes that replies to id are to be passed over.
+func (l *streamLane) rememberCancelled(id uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.forgotten[l.oldest] = id
-	l.oldest = (l.oldest + 1) % len(l.forgotten)
+	l.cancelledIDs[l.nextCancelled] = id
+	l.nextCancelled = (l.nextCancelled + 1) % len(l.cancelledIDs)
 }
 
-// late reports whether a message is for a request that is over.
-func (l *streamLane) late(id uint64) bool {
+// isLateReply reports whether a message is for a request that is over.
+func (l *streamLane) isLateReply(id uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, have := range l.forgotten {
+	for _, have := range l.cancelledIDs {
 		if have == id {
 			return true
 		}
@@ -346,7 +346,7 @@ func (l *streamLane) late(id uint64) bool {
 // Close implements backends.Lane.
 func (l *streamLane) Close() error {
 	l.closing.Do(func() {
-		l.over()
+		l.closeCancel()
 		for i := range l.slots {
 			l.cancel(i, slotGen(l.slots[i].word.Load()), backends.CauseStop)
 		}
@@ -358,8 +358,8 @@ func (l *streamLane) Close() error {
 	return nil
 }
 
-// token puts a token into a channel that has room for one.
-func token(c chan struct{}) {
+// putToken puts a token into a channel that has room for one.
+func putToken(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

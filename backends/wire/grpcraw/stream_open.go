@@ -14,19 +14,19 @@ import (
 
 // session is one stream of a lane, from its opening to its end.
 type session struct {
-	number   uint32 // of the lane, from 1
-	set      int    // of metadata
-	stream   grpc.ClientStream
-	stop     context.CancelFunc
-	via      *conn
-	own      bool // via is this stream's alone
-	born     int64
-	replaces bool         // the lane had another before
-	took     atomic.Int64 // ns that it took to open it ahead of the request that goes out on it first
-	requests atomic.Uint32
-	answered atomic.Bool // a message has come
-	left     atomic.Bool // this side wants it no more
-	link     *link       // of the receiver; nil before the first message
+	number    uint32 // of the lane, from 1
+	metadata  int    // of metadata
+	stream    grpc.ClientStream
+	stop      context.CancelFunc
+	via       *conn
+	ownConn   bool // via is this stream's alone
+	openedAt  int64
+	replaces  bool         // the lane had another before
+	openTime  atomic.Int64 // ns that it took to open it ahead of the request that goes out on it first
+	requests  atomic.Uint32
+	answered  atomic.Bool // a message has come
+	abandoned atomic.Bool // this side wants it no more
+	link      *link       // of the receiver; nil before the first message
 
 	// How it ended. Written by the receiver before ended is set.
 	ended  atomic.Bool
@@ -35,8 +35,8 @@ type session struct {
 	note   string
 }
 
-// seasoned reports whether losing the session is no sign of a server that takes no streams.
-func (k *session) seasoned(now int64) bool { return k.answered.Load() || now-k.born >= settled }
+// proven reports whether losing the session is no sign of a server that takes no streams.
+func (k *session) proven(now int64) bool { return k.answered.Load() || now-k.openedAt >= settledAge }
 
 // queue holds the slots that wait for the transmitter: one producer at a time, one consumer.
 type queue struct {
@@ -56,7 +56,7 @@ func (q *queue) put(slot int) {
 	q.waiting.Add(1)
 	t := q.tail.Add(1) - 1
 	q.slots[t%uint64(len(q.slots))].Store(int32(slot + 1))
-	token(q.wake)
+	putToken(q.wake)
 }
 
 // take gives the next slot; backends.None: there is none.
@@ -79,20 +79,20 @@ func (l *streamLane) transmit() {
 		case slot != backends.None:
 			l.dispatch(slot)
 			l.queue.waiting.Add(-1)
-		case l.root.Err() != nil:
+		case l.closeCtx.Err() != nil:
 			l.abandonQueue()
 			return
 		case l.queue.reopen.Swap(false):
-			if l.live.Load() == nil {
+			if l.current.Load() == nil {
 				start := l.pool.o.Clock.Now()
-				if l.open(backends.None, l.lastSet()) == nil {
-					l.last.took.Store(l.pool.o.Clock.Now() - start)
+				if l.open(backends.None, l.lastMetadata()) == nil {
+					l.last.openTime.Store(l.pool.o.Clock.Now() - start)
 				}
 			}
 		default:
 			select {
 			case <-l.queue.wake:
-			case <-l.root.Done():
+			case <-l.closeCtx.Done():
 			}
 		}
 	}
@@ -100,39 +100,39 @@ func (l *streamLane) transmit() {
 
 // abandonQueue ends what is queued on a closed lane. Whoever queues something after the transmitter has left does so too.
 func (l *streamLane) abandonQueue() {
-	l.ending.Lock()
-	defer l.ending.Unlock()
+	l.drainMu.Lock()
+	defer l.drainMu.Unlock()
 	for slot := l.queue.take(); slot != backends.None; slot = l.queue.take() {
 		l.cancel(slot, slotGen(l.slots[slot].word.Load()), backends.CauseStop)
-		l.wrote(slot)
+		l.sendDone(slot)
 		l.queue.waiting.Add(-1)
 	}
 }
 
-// lastSet is the metadata of the stream before.
-func (l *streamLane) lastSet() int {
+// lastMetadata is the metadata of the stream before.
+func (l *streamLane) lastMetadata() int {
 	if l.last == nil {
 		return 0
 	}
-	return l.last.set
+	return l.last.metadata
 }
 
 // dispatch sends one queued request, on a new stream if need be.
 func (l *streamLane) dispatch(slot int) {
 	sl := &l.slots[slot]
-	if sl.is(overBit) { // cancelled while it waited
-		l.wrote(slot)
+	if sl.has(settledBit) { // cancelled while it waited
+		l.sendDone(slot)
 		return
 	}
 	gen := slotGen(sl.word.Load())
-	k := l.live.Load()
-	set := sl.call.Impl.(*message).set
-	if k != nil && k.set != set {
-		if l.crowded(slot) {
-			l.refuse(slot, gen, backends.Client, 0, "requests that share a stream must have the same headers")
+	k := l.current.Load()
+	set := sl.call.Impl.(*message).metadata
+	if k != nil && k.metadata != set {
+		if l.othersInFlight(slot) {
+			l.failUnsent(slot, gen, backends.Client, 0, "requests that share a stream must have the same headers")
 			return
 		}
-		l.leave(k, false)
+		l.abandon(k, false)
 		k = nil
 	}
 	if k == nil {
@@ -140,71 +140,71 @@ func (l *streamLane) dispatch(slot int) {
 		err := l.open(slot, set)
 		sl.sample.Connect += l.pool.o.Clock.Now() - start
 		if err != nil {
-			l.unopened(slot, gen, err)
+			l.failUnopened(slot, gen, err)
 			return
 		}
-		k = l.live.Load()
+		k = l.current.Load()
 	}
 	if k == nil { // lost already, or the lane is closed
-		l.refuse(slot, gen, backends.ResetByPeer, 0, "the stream was closed as soon as it was opened")
+		l.failUnsent(slot, gen, backends.ResetByPeer, 0, "the stream was closed as soon as it was opened")
 		return
 	}
 	l.sendOn(k, slot)
 }
 
-// crowded reports whether another request than slot's is in flight.
-func (l *streamLane) crowded(slot int) bool {
+// othersInFlight reports whether another request than slot's is in flight.
+func (l *streamLane) othersInFlight(slot int) bool {
 	for i := range l.slots {
-		if i != slot && l.slots[i].is(liveBit) && l.slots[i].session.Load() != 0 {
+		if i != slot && l.slots[i].has(liveBit) && l.slots[i].session.Load() != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// refuse ends a request that was not sent.
-func (l *streamLane) refuse(slot int, gen uint32, class backends.ErrorClass, code int32, note string) {
-	if sl := &l.slots[slot]; sl.hold(gen) {
+// failUnsent ends a request that was not sent.
+func (l *streamLane) failUnsent(slot int, gen uint32, class backends.ErrorClass, code int32, note string) {
+	if sl := &l.slots[slot]; sl.lock(gen) {
 		s := sl.sample
 		s.LastByte, s.Class, s.Status = l.pool.o.Clock.Now(), class, code
 		s.SetNote([]byte(note))
-		l.end(slot)
+		l.settle(slot)
 	}
-	l.wrote(slot)
+	l.sendDone(slot)
 }
 
-// unopened ends a request for which there is no stream.
-func (l *streamLane) unopened(slot int, gen uint32, err error) {
-	if l.root.Err() != nil {
+// failUnopened ends a request for which there is no stream.
+func (l *streamLane) failUnopened(slot int, gen uint32, err error) {
+	if l.closeCtx.Err() != nil {
 		l.cancel(slot, gen, backends.CauseStop)
 	}
 	class, via := backends.Client, l.conn
 	st := status.Convert(err)
 	if via == nil {
-		via = l.failed
+		via = l.failedConn
 	}
 	if via != nil {
 		switch class = backends.Status; st.Code() {
 		case codes.Unavailable:
-			class = via.refused()
+			class = via.dialClass()
 		case codes.Internal:
 			class = backends.Write
 		}
 	}
-	l.refuse(slot, gen, class, int32(st.Code()), st.Code().String()+": "+st.Message()+advice(st))
+	l.failUnsent(slot, gen, class, int32(st.Code()), st.Code().String()+": "+st.Message()+advice(st))
 }
 
 // open makes a stream, for slot if it is not backends.None, and makes it the live one. Cancel and Close break it off.
 func (l *streamLane) open(slot, set int) error {
-	ctx, stop := context.WithCancel(l.root)
-	l.aborts(slot, stop)
-	if slot != backends.None && l.slots[slot].is(overBit) { // cancelled before that could be broken off
+	ctx, stop := context.WithCancel(l.closeCtx)
+	l.setAbort(slot, stop)
+	if slot != backends.None && l.slots[slot].has(settledBit) { // cancelled before that could be broken off
 		stop()
 	}
 	k, err := l.connect(ctx, set, stop)
-	l.aborts(backends.None, nil)
+	l.setAbort(backends.None, nil)
 	if err == nil && ctx.Err() != nil { // broken off when it stood already
-		k.discard()
+		k.closeOwn()
 		err = status.FromContextError(ctx.Err()).Err()
 	}
 	if err != nil {
@@ -213,64 +213,64 @@ func (l *streamLane) open(slot, set int) error {
 	}
 	k.stop = stop
 	select {
-	case l.fresh <- k:
+	case l.opened <- k:
 		l.last = k
-		l.live.Store(k)
-	case <-l.root.Done():
+		l.current.Store(k)
+	case <-l.closeCtx.Done():
 		stop()
-		k.discard()
+		k.closeOwn()
 	}
 	return nil
 }
 
-// discard lets go of what a stream had for itself.
-func (k *session) discard() {
-	if k.own {
+// closeOwn lets go of what a stream had for itself.
+func (k *session) closeOwn() {
+	if k.ownConn {
 		_ = k.via.close()
 	}
 }
 
 // connect makes a transport ready and a stream on it. stop ends ctx.
 func (l *streamLane) connect(ctx context.Context, set int, stop context.CancelFunc) (*session, error) {
-	if l.shares {
-		l.conn = l.pool.settle(l.conn)
+	if l.shared {
+		l.conn = l.pool.connForStream(l.conn)
 	}
-	k := &session{set: set, via: l.conn, number: 1}
+	k := &session{metadata: set, via: l.conn, number: 1}
 	if l.last != nil {
-		k.number, k.replaces = l.last.number+1, l.shares && !l.last.left.Load()
+		k.number, k.replaces = l.last.number+1, l.shared && !l.last.abandoned.Load()
 	}
 	var err error
-	if !l.shares {
-		k.own = true
-		if k.via, err = newConn(l.pool.forOne()); err != nil {
+	if !l.shared {
+		k.ownConn = true
+		if k.via, err = newConn(l.pool.singleUse()); err != nil {
 			return nil, err
 		}
 	}
 	if err = k.via.ready(ctx, &l.pool.o); err != nil {
 		err = status.Error(codes.Unavailable, err.Error())
 	} else {
-		with := l.pool.set(set)
+		with := l.pool.metadata(set)
 		ctx = with.context(ctx)
 		// The context is the stream's own for its whole life, so that it can have no deadline.
 		late := time.AfterFunc(l.pool.o.connectTimeout(), stop)
 		k.stream, err = k.via.cc.NewStream(ctx, bidi, l.method, with.options...)
 		if !late.Stop() {
-			err = status.Error(codes.Unavailable, l.pool.unopened(k.via).Error())
+			err = status.Error(codes.Unavailable, l.pool.openTimeoutError(k.via).Error())
 		}
 	}
 	if err != nil {
-		if l.failed = k.via; k.own {
+		if l.failedConn = k.via; k.ownConn {
 			_ = k.via.close()
 		}
 		return nil, err
 	}
-	k.born = l.pool.o.Clock.Now()
+	k.openedAt = l.pool.o.Clock.Now()
 	return k, nil
 }
 
-// opened opens the first stream of a lane that nobody uses yet.
-func (l *streamLane) opened(ctx context.Context) error {
-	defer context.AfterFunc(ctx, l.over)()
+// openFirst opens the first stream of a lane that nobody uses yet.
+func (l *streamLane) openFirst(ctx context.Context) error {
+	defer context.AfterFunc(ctx, l.closeCancel)()
 	err := l.open(backends.None, 0)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -281,33 +281,33 @@ func (l *streamLane) opened(ctx context.Context) error {
 	return err
 }
 
-// aborts says how the opening of a stream for slot is broken off.
-func (l *streamLane) aborts(slot int, how context.CancelFunc) {
+// setAbort says how the opening of a stream for slot is broken off.
+func (l *streamLane) setAbort(slot int, how context.CancelFunc) {
 	l.mu.Lock()
-	l.opening, l.abort = slot, how
+	l.openingSlot, l.abort = slot, how
 	l.mu.Unlock()
 }
 
-// abortFor breaks off the opening of a stream for slot.
-func (l *streamLane) abortFor(slot int) {
+// abortOpening breaks off the opening of a stream for slot.
+func (l *streamLane) abortOpening(slot int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.opening == slot && l.abort != nil {
+	if l.openingSlot == slot && l.abort != nil {
 		l.abort()
 	}
 }
 
-// leave ends a stream from this side, and lets the transmitter open another if again is set.
-func (l *streamLane) leave(k *session, again bool) {
-	k.left.Store(true)
-	l.drop(k, again)
+// abandon ends a stream from this side, and lets the transmitter open another if again is set.
+func (l *streamLane) abandon(k *session, again bool) {
+	k.abandoned.Store(true)
+	l.remove(k, again)
 }
 
-// drop takes a stream away that has ended.
-func (l *streamLane) drop(k *session, again bool) {
-	if l.live.CompareAndSwap(k, nil) && again && l.shares {
+// remove takes a stream away that has ended.
+func (l *streamLane) remove(k *session, again bool) {
+	if l.current.CompareAndSwap(k, nil) && again && l.shared {
 		l.queue.reopen.Store(true)
-		token(l.queue.wake)
+		putToken(l.queue.wake)
 	}
 	k.stop()
 }

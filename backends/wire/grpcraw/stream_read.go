@@ -15,12 +15,12 @@ import (
 func (l *streamLane) receive() {
 	for {
 		select {
-		case l.from = <-l.fresh:
+		case l.from = <-l.opened:
 			l.read(l.from)
-		case <-l.root.Done():
+		case <-l.closeCtx.Done():
 			select {
-			case k := <-l.fresh:
-				k.discard()
+			case k := <-l.opened:
+				k.closeOwn()
 			default:
 			}
 			return
@@ -32,7 +32,7 @@ func (l *streamLane) receive() {
 func (l *streamLane) read(k *session) {
 	for {
 		if err := k.stream.RecvMsg(l); err != nil {
-			l.lost(k, err)
+			l.endSession(k, err)
 			return
 		}
 		if k.link == nil {
@@ -43,33 +43,33 @@ func (l *streamLane) read(k *session) {
 	}
 }
 
-// lost ends what was in flight on a stream, and has another opened unless the server takes none.
-func (l *streamLane) lost(k *session, err error) {
-	k.class, k.status, k.note = l.why(k, err)
+// endSession ends what was in flight on a stream, and has another opened unless the server takes none.
+func (l *streamLane) endSession(k *session, err error) {
+	k.class, k.status, k.note = l.outcomeOf(k, err)
 	k.ended.Store(true)
-	l.drop(k, k.seasoned(l.pool.o.Clock.Now()))
+	l.remove(k, k.proven(l.pool.o.Clock.Now()))
 	for i := range l.slots {
-		if w := l.slots[i].word.Load(); slotIn(w, liveBit|writtenBit) && l.slots[i].session.Load() == k.number {
-			if gen := slotGen(w); !l.again(k, i, gen) {
-				l.lose(k, i, gen)
+		if w := l.slots[i].word.Load(); hasBits(w, liveBit|writtenBit) && l.slots[i].session.Load() == k.number {
+			if gen := slotGen(w); !l.resend(k, i, gen) {
+				l.failInFlight(k, i, gen)
 			}
 		}
 	}
-	k.discard()
+	k.closeOwn()
 }
 
-// again sends a request once more that met a stream which the server had given up, if it may: the stream was its own alone
+// resend sends a request once more that met a stream which the server had given up, if it may: the stream was its own alone
 // and had been of use, nothing of a reply has come, and it is part of no sequence.
-func (l *streamLane) again(k *session, slot int, gen uint32) bool {
+func (l *streamLane) resend(k *session, slot int, gen uint32) bool {
 	sl := &l.slots[slot]
-	if len(l.slots) > 1 || k.class != backends.ResetByPeer || k.left.Load() || !l.shares || l.root.Err() != nil || !sl.hold(gen) {
+	if len(l.slots) > 1 || k.class != backends.ResetByPeer || k.abandoned.Load() || !l.shared || l.closeCtx.Err() != nil || !sl.lock(gen) {
 		return false
 	}
 	head, _ := k.stream.Header() // once it has ended this does not wait
 	link := linkOf(k.stream)
-	stale := k.answered.Load() || sl.sent.Load()-k.born >= settled || head == nil && link != nil && link.answered.Load()
+	stale := k.answered.Load() || sl.sent.Load()-k.openedAt >= settledAge || head == nil && link != nil && link.answered.Load()
 	if !stale || sl.resent || sl.call.Stateful || sl.sample.BytesReceived > 0 {
-		if why := sl.release(); why != 0 {
+		if why := sl.unlock(); why != 0 {
 			l.cancelled(slot, why)
 		}
 		return false
@@ -78,16 +78,16 @@ func (l *streamLane) again(k *session, slot int, gen uint32) bool {
 	sl.flags = sl.flags&^backends.Reused | backends.Redialled | backends.Resent
 	sl.session.Store(0)
 	sl.word.And(^writtenBit)
-	if why := sl.release(); why != 0 {
+	if why := sl.unlock(); why != 0 {
 		l.cancelled(slot, why)
-		l.wrote(slot)
+		l.sendDone(slot)
 		return true
 	}
 	l.queue.put(slot)
 	return true
 }
 
-// why is how the requests ended that were in flight when a stream did. The first row that fits counts:
+// outcomeOf is how the requests ended that were in flight when a stream did. The first row that fits counts:
 //
 //	the stream                                               class
 //	was ended by this side, to get rid of another request    reset
@@ -97,7 +97,7 @@ func (l *streamLane) again(k *session, slot int, gen uint32) bool {
 //	was cut off (RST_STREAM), or ended without a status      protocol
 //	ended with CANCELLED                                     cancelled
 //	ended with any other code                                status; ok where the call accepts that code
-func (l *streamLane) why(k *session, err error) (class backends.ErrorClass, code int32, note string) {
+func (l *streamLane) outcomeOf(k *session, err error) (class backends.ErrorClass, code int32, note string) {
 	st := status.Convert(err)
 	note = st.Code().String() + ": " + st.Message()
 	link := linkOf(k.stream)
@@ -105,13 +105,13 @@ func (l *streamLane) why(k *session, err error) (class backends.ErrorClass, code
 	switch {
 	case errors.Is(err, io.EOF):
 		return backends.ResetByPeer, 0, "the server ended the stream before the reply was complete"
-	case k.left.Load() && st.Code() == codes.Canceled:
+	case k.abandoned.Load() && st.Code() == codes.Canceled:
 		return backends.ResetByPeer, int32(st.Code()), "the stream was ended because another request on it could not be sent"
-	case st.Code() == codes.Unavailable && !said && link != nil && link.spoiled():
+	case st.Code() == codes.Unavailable && !said && link != nil && link.protocolBroken():
 		class = backends.Protocol
 	case st.Code() == codes.Unavailable && !said && link != nil && link.broken.Load():
 		class = backends.ResetByPeer
-	case st.Code() == codes.Internal && !said && (link == nil || !link.trailed.Load() || broke(st.Message())):
+	case st.Code() == codes.Internal && !said && (link == nil || !link.sawTrailers.Load() || isLocalProtocolError(st.Message())):
 		class = backends.Protocol
 	case st.Code() == codes.Canceled:
 		class = backends.Cancelled
@@ -121,9 +121,9 @@ func (l *streamLane) why(k *session, err error) (class backends.ErrorClass, code
 	return class, int32(st.Code()), note
 }
 
-// broke reports whether the words of an INTERNAL status are grpc-go's, about a server that broke the protocol: the trailers of
+// isLocalProtocolError reports whether the words of an INTERNAL status are grpc-go's, about a server that broke the protocol: the trailers of
 // a stream that has had its head say nothing that tells a server's status from one that grpc-go made.
-func broke(words string) bool {
+func isLocalProtocolError(words string) bool {
 	for _, own := range []string{"stream terminated by RST_STREAM", "server closed the stream without sending trailers", "a HEADERS frame cannot", "peer header list", "received ", "unexpected EOF", "grpc: ", "transport: ", "malformed "} {
 		if strings.HasPrefix(words, own) {
 			return true
@@ -132,23 +132,23 @@ func broke(words string) bool {
 	return false
 }
 
-// lose ends one request that was in flight on a stream that has ended. Without effect before that is known.
-func (l *streamLane) lose(k *session, slot int, gen uint32) {
+// failInFlight ends one request that was in flight on a stream that has ended. Without effect before that is known.
+func (l *streamLane) failInFlight(k *session, slot int, gen uint32) {
 	sl := &l.slots[slot]
 	if !k.ended.Load() {
 		return
 	}
-	if k.class == backends.Cancelled && l.root.Err() != nil { // by Close, which has not come to this request yet
+	if k.class == backends.Cancelled && l.closeCtx.Err() != nil { // by Close, which has not come to this request yet
 		l.cancel(slot, gen, backends.CauseStop)
 		return
 	}
-	if !sl.hold(gen) {
+	if !sl.lock(gen) {
 		return
 	}
 	s := sl.sample
 	s.LastByte, s.Status = l.pool.o.Clock.Now(), k.status
 	switch {
-	case sl.said: // an error that came in the stream says more
+	case sl.errorSeen: // an error that came in the stream says more
 	case k.class == backends.Status && l.judge.Accepts(sl.call, k.status):
 		s.Responses = max(s.Responses, 1)
 	default:
@@ -158,35 +158,35 @@ func (l *streamLane) lose(k *session, slot int, gen uint32) {
 	if s.Responses > 0 && s.Class != backends.OK {
 		s.Flags |= backends.NoFinal
 	}
-	l.end(slot)
+	l.settle(slot)
 }
 
 // unmarshal is given a message by the codec. Of the receiver.
 func (l *streamLane) unmarshal(data mem.BufferSlice) {
 	at := l.pool.o.Clock.Now()
-	size := l.take(data) + prefixSize
+	size := l.keep(data) + prefixSize
 	l.from.answered.Store(true)
 	m := l.judge.Read(l.pieces)
-	slot, gen := l.find(m)
+	slot, gen := l.slotFor(m)
 	switch {
 	case slot != backends.None:
-		l.message(slot, gen, m, at, size)
-	case !m.Named || !l.late(m.ID):
+		l.handleMessage(slot, gen, m, at, size)
+	case !m.Named || !l.isLateReply(m.ID):
 		l.strays.Add(1)
 		l.handover.put()
 	}
 	clear(l.pieces)
 }
 
-// find is the request that a message is for. One that names none is about the oldest: servers say so of a request that they
+// slotFor is the request that a message is for. One that names none is about the oldest: servers say so of a request that they
 // could not even read, in the order of the stream.
-func (l *streamLane) find(m Message) (slot int, gen uint32) {
+func (l *streamLane) slotFor(m Message) (slot int, gen uint32) {
 	if !m.Named {
-		return l.first()
+		return l.oldestInFlight()
 	}
 	for range l.slots {
 		sl := &l.slots[l.hint]
-		if w := sl.word.Load(); slotIn(w, liveBit) && !slotIn(w, overBit) && sl.id.Load() == m.ID {
+		if w := sl.word.Load(); hasBits(w, liveBit) && !hasBits(w, settledBit) && sl.id.Load() == m.ID {
 			return l.hint, slotGen(w)
 		}
 		l.hint = (l.hint + 1) % len(l.slots)
@@ -194,14 +194,14 @@ func (l *streamLane) find(m Message) (slot int, gen uint32) {
 	return backends.None, 0
 }
 
-// first is the request that was sent first of those in flight on this stream.
-func (l *streamLane) first() (oldest int, gen uint32) {
+// oldestInFlight is the request that was sent first of those in flight on this stream.
+func (l *streamLane) oldestInFlight() (oldest int, gen uint32) {
 	oldest = backends.None
 	var since int64
 	for i := range l.slots {
 		sl := &l.slots[i]
 		w := sl.word.Load()
-		if !slotIn(w, liveBit) || slotIn(w, overBit) || sl.session.Load() != l.from.number {
+		if !hasBits(w, liveBit) || hasBits(w, settledBit) || sl.session.Load() != l.from.number {
 			continue
 		}
 		if sent := sl.sent.Load(); oldest == backends.None || sent < since {
@@ -211,11 +211,11 @@ func (l *streamLane) first() (oldest int, gen uint32) {
 	return oldest, gen
 }
 
-// message takes one message for a request.
-func (l *streamLane) message(slot int, gen uint32, m Message, at, size int64) {
+// handleMessage takes one message for a request.
+func (l *streamLane) handleMessage(slot int, gen uint32, m Message, at, size int64) {
 	sl := &l.slots[slot]
 	sl.active.Store(at)
-	if !sl.hold(gen) {
+	if !sl.lock(gen) {
 		return
 	}
 	s := sl.sample
@@ -223,10 +223,10 @@ func (l *streamLane) message(slot int, gen uint32, m Message, at, size int64) {
 	switch {
 	case m.Broken:
 		m.Final = true
-		l.says(sl, backends.Decode, []byte("a message of the stream cannot be read"))
+		l.keepError(sl, backends.Decode, []byte("a message of the stream cannot be read"))
 	case m.Error != nil:
-		l.says(sl, backends.Server, m.Error)
-	case !m.Empty && !l.response(slot, at):
+		l.keepError(sl, backends.Server, m.Error)
+	case !m.Empty && !l.addResponse(slot, at):
 		return // cancelled
 	}
 	if !m.Empty && s.FirstByte == 0 {
@@ -235,40 +235,40 @@ func (l *streamLane) message(slot int, gen uint32, m Message, at, size int64) {
 	if !m.Empty || s.LastByte == 0 {
 		s.LastByte = at // what only says that nothing more comes is none of the reply
 	}
-	if !sl.said && (!m.Empty || m.Final && s.Responses == 0) {
-		l.judged(sl, m.Empty)
+	if !sl.errorSeen && (!m.Empty || m.Final && s.Responses == 0) {
+		l.judgeResponse(sl, m.Empty)
 	}
-	l.next(slot, m.Final)
+	l.finishOrRelease(slot, m.Final)
 }
 
-// next ends the request, or lets go of its slot.
-func (l *streamLane) next(slot int, final bool) {
+// finishOrRelease ends the request, or lets go of its slot.
+func (l *streamLane) finishOrRelease(slot int, final bool) {
 	sl := &l.slots[slot]
 	if !final {
-		if why := sl.release(); why != 0 {
+		if why := sl.unlock(); why != 0 {
 			l.cancelled(slot, why)
 		}
 		return
 	}
-	if sl.said { // a final flag may still come
-		l.forget(sl.id.Load())
+	if sl.errorSeen { // a final flag may still come
+		l.rememberCancelled(sl.id.Load())
 	}
-	if !l.shares {
-		l.leave(l.from, false)
+	if !l.shared {
+		l.abandon(l.from, false)
 	}
-	l.end(slot)
+	l.settle(slot)
 }
 
-// says keeps an error that came in the stream: the first one stands.
-func (l *streamLane) says(sl *streamSlot, class backends.ErrorClass, text []byte) {
-	if !sl.said {
-		sl.sample.Class, sl.said = class, true
+// keepError keeps an error that came in the stream: the first one stands.
+func (l *streamLane) keepError(sl *streamSlot, class backends.ErrorClass, text []byte) {
+	if !sl.errorSeen {
+		sl.sample.Class, sl.errorSeen = class, true
 		sl.sample.SetNote(text)
 	}
 }
 
-// judged lets the judge look at a response, or at none: what it says replaces what it said of the one before.
-func (l *streamLane) judged(sl *streamSlot, empty bool) {
+// judgeResponse lets the judge look at a response, or at none: what it says replaces what it said of the one before.
+func (l *streamLane) judgeResponse(sl *streamSlot, empty bool) {
 	s := sl.sample
 	s.Class, s.Note = backends.OK, s.Note[:0]
 	if empty {
@@ -279,18 +279,18 @@ func (l *streamLane) judged(sl *streamSlot, empty bool) {
 		l.join()
 	}
 	l.judge.Reply(sl.call, l.pieces, s)
-	sl.said = s.Class == backends.Decode // no later response makes up for it
+	sl.errorSeen = s.Class == backends.Decode // no later response makes up for it
 }
 
-// response counts a response and notes when it came. It waits while the caller has the events: false if the request was
+// addResponse counts a response and notes when it came. It waits while the caller has the events: false if the request was
 // cancelled meanwhile.
-func (l *streamLane) response(slot int, at int64) bool {
+func (l *streamLane) addResponse(slot int, at int64) bool {
 	sl := &l.slots[slot]
 	s := sl.sample
-	for sl.is(fullBit) {
+	for sl.has(fullBit) {
 		select {
-		case <-l.emptied:
-		case <-l.root.Done():
+		case <-l.eventsDrained:
+		case <-l.closeCtx.Done():
 			l.cancelled(slot, backends.CauseStop)
 			return false
 		}

@@ -32,29 +32,29 @@ type streamSlot struct {
 	flags  backends.Flags // for the sample, which Cancel may have meanwhile
 	resent bool           // it met a session that was over, and is sent once more
 	// Of the holder.
-	said  bool // an error has come in the stream; the class is set
-	reads uint32
-	_     [32]byte
+	errorSeen bool // an error has come in the stream; the class is set
+	reads     uint32
+	_         [32]byte
 }
 
 const (
 	liveBit uint64 = 1 << iota
 	writtenBit
-	heldBit
-	overBit
+	lockedBit
+	settledBit
 	fullBit
 	causeShift = 8
 	genShift   = 32
 )
 
-func slotGen(w uint64) uint32            { return uint32(w >> genShift) }
-func slotCause(w uint64) backends.Cause  { return backends.Cause(w >> causeShift) }
-func slotIn(w uint64, bits uint64) bool  { return w&bits == bits }
-func (s *streamSlot) is(bit uint64) bool { return s.word.Load()&bit != 0 }
+func slotGen(w uint64) uint32             { return uint32(w >> genShift) }
+func slotCause(w uint64) backends.Cause   { return backends.Cause(w >> causeShift) }
+func hasBits(w uint64, bits uint64) bool  { return w&bits == bits }
+func (s *streamSlot) has(bit uint64) bool { return s.word.Load()&bit != 0 }
 
 // begin puts a request into an idle slot. Of Send.
 func (s *streamSlot) begin(c *backends.Call, f backends.Fields, x *backends.Sample) {
-	s.sample, s.call, s.fields, s.flags, s.resent, s.said = x, c, f, 0, false, false
+	s.sample, s.call, s.fields, s.flags, s.resent, s.errorSeen = x, c, f, 0, false, false
 	s.id.Store(f.ID)
 	s.session.Store(0)
 	s.sent.Store(x.SendStart)
@@ -62,49 +62,49 @@ func (s *streamSlot) begin(c *backends.Call, f backends.Fields, x *backends.Samp
 	s.word.Store(uint64(x.Gen)<<genShift | liveBit)
 }
 
-// hold takes the slot for what ends or answers the request of generation gen, unless that is over. It waits while another
+// lock takes the slot for what ends or answers the request of generation gen, unless that is over. It waits while another
 // holds it, which takes no time.
-func (s *streamSlot) hold(gen uint32) bool {
+func (s *streamSlot) lock(gen uint32) bool {
 	for {
 		w := s.word.Load()
 		switch {
-		case slotGen(w) != gen || !slotIn(w, liveBit) || slotIn(w, overBit):
+		case slotGen(w) != gen || !hasBits(w, liveBit) || hasBits(w, settledBit):
 			return false
-		case slotIn(w, heldBit):
+		case hasBits(w, lockedBit):
 			runtime.Gosched()
-		case s.word.CompareAndSwap(w, w|heldBit):
+		case s.word.CompareAndSwap(w, w|lockedBit):
 			return true
 		}
 	}
 }
 
-// seize takes the slot of generation gen for a cancellation. False with a request that goes on means that its holder will
+// lockForCancel takes the slot of generation gen for a cancellation. False with a request that goes on means that its holder will
 // see to it.
-func (s *streamSlot) seize(gen uint32, why backends.Cause) bool {
+func (s *streamSlot) lockForCancel(gen uint32, why backends.Cause) bool {
 	for {
 		w := s.word.Load()
 		switch {
-		case slotGen(w) != gen || !slotIn(w, liveBit) || slotIn(w, overBit) || slotCause(w) != 0:
+		case slotGen(w) != gen || !hasBits(w, liveBit) || hasBits(w, settledBit) || slotCause(w) != 0:
 			return false
-		case slotIn(w, heldBit):
+		case hasBits(w, lockedBit):
 			if s.word.CompareAndSwap(w, w|uint64(why)<<causeShift) {
 				return false
 			}
-		case s.word.CompareAndSwap(w, w|uint64(why)<<causeShift|heldBit):
+		case s.word.CompareAndSwap(w, w|uint64(why)<<causeShift|lockedBit):
 			return true
 		}
 	}
 }
 
-// release lets go of a slot whose request goes on. A cause that has come meanwhile is for the caller, who then still holds
+// unlock lets go of a slot whose request goes on. A cause that has come meanwhile is for the caller, who then still holds
 // the slot.
-func (s *streamSlot) release() backends.Cause {
+func (s *streamSlot) unlock() backends.Cause {
 	for {
 		w := s.word.Load()
 		if why := slotCause(w); why != 0 {
 			return why
 		}
-		if s.word.CompareAndSwap(w, w&^heldBit) {
+		if s.word.CompareAndSwap(w, w&^lockedBit) {
 			return 0
 		}
 	}
@@ -114,17 +114,17 @@ func (s *streamSlot) release() backends.Cause {
 func (s *streamSlot) settle() bool {
 	for {
 		w := s.word.Load()
-		if s.word.CompareAndSwap(w, w&^heldBit|overBit) {
-			return slotIn(w, writtenBit)
+		if s.word.CompareAndSwap(w, w&^lockedBit|settledBit) {
+			return hasBits(w, writtenBit)
 		}
 	}
 }
 
-// wrote ends the sender's part. It reports whether the slot is to be reported.
-func (s *streamSlot) wrote() bool { return slotIn(s.word.Or(writtenBit), overBit) }
+// sendDone ends the sender's part. It reports whether the slot is to be reported.
+func (s *streamSlot) sendDone() bool { return hasBits(s.word.Or(writtenBit), settledBit) }
 
-// drained takes the events back from the caller.
-func (s *streamSlot) drained() { s.word.And(^fullBit) }
+// clearFull takes the events back from the caller.
+func (s *streamSlot) clearFull() { s.word.And(^fullBit) }
 
 // free makes the slot idle. Of Recv.
 func (s *streamSlot) free() {

@@ -36,10 +36,10 @@ func TestStreamCloseInFlight(t *testing.T) {
 		s := &backends.Sample{Gen: 1}
 		lane.Send(0, f.call(t, "x"), backends.Fields{ID: 1}, s)
 		<-started
-		for len(lane.fresh) > 0 { // the receiver has the stream
+		for len(lane.opened) > 0 { // the receiver has the stream
 			runtime.Gosched()
 		}
-		lane.over() // as Close begins
+		lane.closeCancel() // as Close begins
 		if slot, done := lane.Recv(); slot != 0 || !done || s.Class != backends.Stopped || s.Flags&backends.Incomplete == 0 {
 			t.Errorf("depth %d: slot %d, done %v, class %v, flags %b, note %q", depth, slot, done, s.Class, s.Flags, s.Note)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/netlane"
 )
 
-// own opens n unary lanes that have a connection each, or one for every request.
-func (p *Pool) own(ctx context.Context, n int, want backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+// dedicatedLanes opens n unary lanes that have a connection each, or one for every request.
+func (p *Pool) dedicatedLanes(ctx context.Context, n int, want backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
 	o := netlane.Options{
 		Network: p.o.Network, Address: p.o.Address, Clock: p.o.Clock, ConnectTimeout: p.o.ConnectTimeout,
 		MaxBlocked: want.MaxBlocked, LargestCall: want.LargestCall, PerRequest: p.o.Connections == backends.PerRequest, New: func() backends.Wire { return http2.New(p.wire()) },
@@ -37,18 +37,18 @@ func (p *Pool) callHead(method string, n int) *http2.Head {
 	defer p.mu.Unlock()
 	key := headKey{method, n}
 	if p.heads[key] == nil {
-		p.heads[key] = http2.NewHead(p.fields(method, &p.sets[n]))
+		p.heads[key] = http2.NewHead(p.fields(method, &p.metadataSets[n]))
 	}
 	return p.heads[key]
 }
 
 type headKey struct {
-	method string
-	set    int
+	method   string
+	metadata int
 }
 
 // fields are those of a call, in the order and with the values of grpc-go's.
-func (p *Pool) fields(method string, set *callSet) []http2.Field {
+func (p *Pool) fields(method string, set *callMetadata) []http2.Field {
 	scheme, replies, md := "http", "gzip", set.md
 	if p.o.TLS != nil {
 		scheme = "https"

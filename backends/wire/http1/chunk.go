@@ -7,12 +7,12 @@ import "github.com/sluice-bench/sluice/backends"
 //
 //	size-line = 1*HEXDIG *( SP / HTAB ) [ ";" extension ] CR LF
 type chunkLine struct {
-	size   int64
-	digits int
-	length int  // bytes of the line
-	past   bool // behind the digits
-	ext    bool // within an extension
-	cr     bool // the CR has come
+	size        int64
+	digits      int
+	length      int  // bytes of the line
+	afterDigits bool // behind the digits
+	inExtension bool // within an extension
+	gotCR       bool // the CR has come
 }
 
 // maxChunkLine bounds a size line with its extensions, which nobody reads.
@@ -24,27 +24,27 @@ func (w *Wire) stepSize(b []byte, at int64) (int, backends.Next) {
 	for i, ch := range b {
 		c.length++
 		switch {
-		case c.cr && ch == '\n' && c.digits > 0:
+		case c.gotCR && ch == '\n' && c.digits > 0:
 			return i + 1, w.chunkStart(at)
-		case c.cr || ch == '\n' || c.length > maxChunkLine || !c.take(ch):
+		case c.gotCR || ch == '\n' || c.length > maxChunkLine || !c.accept(ch):
 			return i + 1, w.fail(at, backends.Protocol, "the size of a chunk is malformed", b[:i+1])
 		}
 	}
 	return len(b), backends.NextMore
 }
 
-// take takes one character of the size line before its LF.
-func (c *chunkLine) take(ch byte) bool {
+// accept takes one character of the size line before its LF.
+func (c *chunkLine) accept(ch byte) bool {
 	v, hex := unhex(ch)
 	switch {
 	case ch == '\r':
-		c.cr = true
-	case c.ext:
+		c.gotCR = true
+	case c.inExtension:
 	case ch == ';':
-		c.ext, c.past = true, true
+		c.inExtension, c.afterDigits = true, true
 	case ch == ' ' || ch == '\t':
-		c.past = true
-	case !hex || c.past || c.size >= 1<<58:
+		c.afterDigits = true
+	case !hex || c.afterDigits || c.size >= 1<<58:
 		return false
 	default:
 		c.size = c.size<<4 | v
@@ -55,7 +55,7 @@ func (c *chunkLine) take(ch byte) bool {
 
 func unhex(ch byte) (int64, bool) {
 	switch {
-	case digit(ch):
+	case isDigit(ch):
 		return int64(ch - '0'), true
 	case ch >= 'a' && ch <= 'f':
 		return int64(ch-'a') + 10, true
@@ -69,10 +69,10 @@ func unhex(ch byte) (int64, bool) {
 func (w *Wire) chunkStart(at int64) backends.Next {
 	size := w.chunk.size
 	w.chunk = chunkLine{}
-	if size > w.most-w.size && w.status < 300 && !w.flows {
+	if size > w.maxContent-w.size && w.status < 300 && !w.streaming {
 		return w.tooLong(-1, at)
 	}
-	w.left, w.phase = size, inData
+	w.bytesLeft, w.phase = size, inData
 	if size == 0 {
 		w.phase = inTrailer
 	}
@@ -81,11 +81,11 @@ func (w *Wire) chunkStart(at int64) backends.Next {
 
 // stepData eats a chunk.
 func (w *Wire) stepData(b []byte, at int64) (int, backends.Next) {
-	n := w.take(b[:min(w.left, int64(len(b)))], at)
-	if w.left -= int64(n); w.left == 0 {
+	n := w.take(b[:min(w.bytesLeft, int64(len(b)))], at)
+	if w.bytesLeft -= int64(n); w.bytesLeft == 0 {
 		w.phase = inDataEnd
 	}
-	if w.isOver() {
+	if w.overLimit() {
 		return n, w.tooLong(-1, at)
 	}
 	return n, backends.NextMore
@@ -94,9 +94,9 @@ func (w *Wire) stepData(b []byte, at int64) (int, backends.Next) {
 // stepDataEnd eats the CR LF behind a chunk.
 func (w *Wire) stepDataEnd(b []byte, at int64) (int, backends.Next) {
 	switch {
-	case !w.chunk.cr && b[0] == '\r':
-		w.chunk.cr = true
-	case w.chunk.cr && b[0] == '\n':
+	case !w.chunk.gotCR && b[0] == '\r':
+		w.chunk.gotCR = true
+	case w.chunk.gotCR && b[0] == '\n':
 		w.chunk = chunkLine{}
 		w.phase = inSize
 	default:
@@ -108,16 +108,16 @@ func (w *Wire) stepDataEnd(b []byte, at int64) (int, backends.Next) {
 // stepTrailer passes over trailer fields (RFC 9112 section 7.1.2) up to the empty line.
 func (w *Wire) stepTrailer(b []byte, at int64) (int, backends.Next) {
 	for i, ch := range b {
-		w.total++
+		w.trailerSize++
 		switch {
-		case w.total > w.o.MaxHead:
+		case w.trailerSize > w.o.MaxHead:
 			return i + 1, w.fail(at, backends.Protocol, "the trailers are longer than the limit", nil)
-		case ch == '\n' && w.line == 0:
+		case ch == '\n' && w.trailerLine == 0:
 			return i + 1, w.finish(w.body, at)
 		case ch == '\n':
-			w.line = 0
+			w.trailerLine = 0
 		case ch != '\r':
-			w.line++
+			w.trailerLine++
 		}
 	}
 	return len(b), backends.NextMore

@@ -77,7 +77,7 @@ func Encode(r Request) (head []byte, holes []backends.Hole, err error) {
 // check collects what is wrong with r.
 func (r *Request) check() error {
 	var errs []error
-	if !token(r.Method) {
+	if !isToken(r.Method) {
 		errs = append(errs, fmt.Errorf("method %q is not a token", r.Method))
 	}
 	if r.Method == "CONNECT" {
@@ -86,7 +86,7 @@ func (r *Request) check() error {
 	if err := backends.CheckHost(r.Host); err != nil {
 		errs = append(errs, err)
 	}
-	if r.Path == "" || r.Path[0] != '/' && r.Path != "*" || !visible(r.Path) {
+	if r.Path == "" || r.Path[0] != '/' && r.Path != "*" || !isVisible(r.Path) {
 		errs = append(errs, fmt.Errorf("path %q does not start with / or holds other than visible characters", r.Path))
 	}
 	for _, h := range r.Headers {
@@ -103,7 +103,7 @@ var ownFields = []string{"content-length", "transfer-encoding", "upgrade", "te",
 
 // CheckField says what is wrong with one header of a request. The value is left out of the text: it may be secret.
 func CheckField(h backends.Header) error {
-	if !token(h.Name) {
+	if !isToken(h.Name) {
 		return fmt.Errorf("header name %q is not a token", h.Name)
 	}
 	for _, own := range ownFields {
@@ -119,26 +119,26 @@ func CheckField(h backends.Header) error {
 			return fmt.Errorf("the value of header %s holds a control character at byte %d", h.Name, i)
 		}
 	}
-	if len(h.Value) > 0 && (trimmable(h.Value[0]) || trimmable(h.Value[len(h.Value)-1])) {
+	if len(h.Value) > 0 && (isSpace(h.Value[0]) || isSpace(h.Value[len(h.Value)-1])) {
 		return fmt.Errorf("the value of header %s starts or ends with white space", h.Name)
 	}
 	return nil
 }
 
-func trimmable(c byte) bool { return c == ' ' || c == '\t' }
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
-// token says whether s is a token of RFC 9110 section 5.6.2.
-func token(s string) bool {
+// isToken says whether s is a token of RFC 9110 section 5.6.2.
+func isToken(s string) bool {
 	for i := range len(s) {
-		if !tokenChar(s[i]) {
+		if !isTokenChar(s[i]) {
 			return false
 		}
 	}
 	return s != ""
 }
 
-// visible says whether s is all visible ASCII characters.
-func visible(s string) bool {
+// isVisible says whether s is all visible ASCII characters.
+func isVisible(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] >= 0x7f {
 			return false

@@ -81,7 +81,7 @@ func split(line []byte) (name, value []byte, ok bool) {
 		return nil, nil, false
 	}
 	for _, c := range line[:colon] {
-		if !tokenChar(c) {
+		if !isTokenChar(c) {
 			return nil, nil, false
 		}
 	}
@@ -112,7 +112,7 @@ func items(list []byte) func(yield func([]byte) bool) {
 // decimal reads 1*DIGIT below 2^62.
 func decimal(b []byte) (n int64, ok bool) {
 	for _, c := range b {
-		if !digit(c) || n >= 1<<58 {
+		if !isDigit(c) || n >= 1<<58 {
 			return 0, false
 		}
 		n = n*10 + int64(c-'0')
@@ -148,10 +148,10 @@ func equalFold[T []byte | string](b T, lower string) bool {
 	return true
 }
 
-// tokenChar says whether c may be in a token (RFC 9110 section 5.6.2).
-func tokenChar(c byte) bool {
+// isTokenChar says whether c may be in a token (RFC 9110 section 5.6.2).
+func isTokenChar(c byte) bool {
 	switch {
-	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', digit(c):
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', isDigit(c):
 		return true
 	}
 	return bytes.IndexByte([]byte("!#$%&'*+-.^_`|~"), c) >= 0

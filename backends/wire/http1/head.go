@@ -13,8 +13,8 @@ import (
 func (w *Wire) stepHead(b []byte, at int64) (int, backends.Next) {
 	had := len(w.acc)
 	if had == 0 {
-		w.first = at
-		if k := &w.known; len(k.head) > 0 && bytes.HasPrefix(b, k.head) {
+		w.firstByte = at
+		if k := &w.cached; len(k.head) > 0 && bytes.HasPrefix(b, k.head) {
 			n := len(k.head)
 			return n, w.accept(k.status, k.minor, k.framing, b[:n], b[k.fields:n], b[n:], at)
 		}
@@ -79,9 +79,9 @@ type framing struct {
 	close, keepAlive bool  // Connection
 }
 
-// known is the last head that was in order and what it said. Servers answer again and again with the same bytes, but for
+// cachedHead is the last head that was in order and what it said. Servers answer again and again with the same bytes, but for
 // a date, and to see that they are the same costs a tenth of parsing them.
-type known struct {
+type cachedHead struct {
 	head          []byte
 	fields        int // where they begin
 	status, minor int
@@ -95,7 +95,7 @@ func (w *Wire) parse(head, rest []byte, at int64) backends.Next {
 	if status < 100 {
 		return w.fail(at, backends.Protocol, "the status line is malformed", firstLine(head))
 	}
-	if folded(fields) {
+	if isFolded(fields) {
 		head = w.unfold(head)
 		fields = head[len(head)-len(fields):]
 	}
@@ -107,15 +107,15 @@ func (w *Wire) parse(head, rest []byte, at int64) backends.Next {
 	if status < 200 {
 		return w.interim(at)
 	}
-	w.known = known{head: append(w.known.head[:0], head...), fields: len(head) - len(fields), status: status, minor: minor, framing: f, edition: w.known.edition + 1}
+	w.cached = cachedHead{head: append(w.cached.head[:0], head...), fields: len(head) - len(fields), status: status, minor: minor, framing: f, edition: w.cached.edition + 1}
 	return w.accept(status, minor, f, head, fields, rest, at)
 }
 
 // accept takes a head that is in order.
 func (w *Wire) accept(status, minor int, f framing, head, fields, rest []byte, at int64) backends.Next {
 	w.status = status
-	w.sample.FirstByte = w.first // not of an interim reply, which says nothing about the work asked for
-	w.h = Header{text: fields, edition: w.known.edition}
+	w.sample.FirstByte = w.firstByte // not of an interim reply, which says nothing about the work asked for
+	w.h = Header{text: fields, edition: w.cached.edition}
 	w.close = w.close || f.close || minor == 0 && !f.keepAlive
 	return w.frame(f, minor, head, fields, rest, at)
 }
@@ -126,7 +126,7 @@ func (w *Wire) interim(at int64) backends.Next {
 	if w.status == 101 {
 		return w.fail(at, backends.Protocol, "the server switched protocols without being asked", nil)
 	}
-	w.next()
+	w.startHead()
 	return backends.NextMore
 }
 
@@ -134,14 +134,14 @@ func (w *Wire) interim(at int64) backends.Next {
 // Transfer-Encoding and Content-Length the former wins, and the connection is not used again, since another reader of
 // it may have seen another end; likewise for Transfer-Encoding in HTTP/1.0 (section 6.1).
 func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) backends.Next {
-	w.flows = w.stream != nil && w.stream.Streams(w.call, w.status, &w.h)
-	w.wants = 0
-	if !w.flows {
-		w.wants = max(0, w.judge.Keep(w.call, w.status, w.sample))
+	w.streaming = w.stream != nil && w.stream.Streams(w.call, w.status, &w.h)
+	w.judgeBytes = 0
+	if !w.streaming {
+		w.judgeBytes = max(0, w.judge.Keep(w.call, w.status, w.sample))
 	}
-	w.keep = w.wants
+	w.keepBytes = w.judgeBytes
 	if w.status >= 400 {
-		w.keep = max(w.keep, backends.NoteSize)
+		w.keepBytes = max(w.keepBytes, backends.NoteSize)
 	}
 	switch {
 	case w.noBody || w.status == 204 || w.status == 304:
@@ -149,23 +149,23 @@ func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) 
 	case f.coded:
 		w.close = w.close || f.length >= 0 || minor == 0
 		w.phase = inSize
-	case f.length > w.most && w.status < 300 && !w.flows:
+	case f.length > w.maxContent && w.status < 300 && !w.streaming:
 		return w.tooLong(f.length, at)
 	case f.length == 0:
 		return w.finish(nil, at)
 	case f.length > 0:
-		w.phase, w.left = inFixed, f.length
+		w.phase, w.bytesLeft = inFixed, f.length
 	default:
 		w.phase, w.close = inToEOF, true
 	}
-	if w.phase != inFixed || w.left > int64(len(rest)) {
-		w.hold(head, fields)
+	if w.phase != inFixed || w.bytesLeft > int64(len(rest)) {
+		w.keepHead(head, fields)
 	}
 	return backends.NextMore
 }
 
-// hold keeps the head past this read, in acc unless it already lies there.
-func (w *Wire) hold(head, fields []byte) {
+// keepHead keeps the head past this read, in acc unless it already lies there.
+func (w *Wire) keepHead(head, fields []byte) {
 	if len(w.acc) == 0 {
 		w.acc = append(w.acc, head...)
 	} else {
@@ -179,17 +179,17 @@ func (w *Wire) hold(head, fields []byte) {
 func statusLine(head []byte) (status, minor int, fields []byte) {
 	line := firstLine(head)
 	fields = head[bytes.IndexByte(head, '\n')+1:]
-	if len(line) < len("HTTP/1.1 200") || string(line[:len(magic)]) != magic || !digit(line[7]) || line[8] != ' ' {
+	if len(line) < len("HTTP/1.1 200") || string(line[:len(magic)]) != magic || !isDigit(line[7]) || line[8] != ' ' {
 		return 0, 0, nil
 	}
 	code := line[9:12]
-	if !digit(code[0]) || !digit(code[1]) || !digit(code[2]) || len(line) > 12 && line[12] != ' ' {
+	if !isDigit(code[0]) || !isDigit(code[1]) || !isDigit(code[2]) || len(line) > 12 && line[12] != ' ' {
 		return 0, 0, nil
 	}
 	return int(code[0]-'0')*100 + int(code[1]-'0')*10 + int(code[2]-'0'), int(line[7] - '0'), fields
 }
 
-func digit(c byte) bool { return c >= '0' && c <= '9' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // firstLine is b up to its first line end, without it.
 func firstLine(b []byte) []byte {
@@ -197,8 +197,8 @@ func firstLine(b []byte) []byte {
 	return bytes.TrimSuffix(line, []byte{'\r'})
 }
 
-// folded says whether a field goes on in a line that starts with white space (obs-fold).
-func folded(fields []byte) bool {
+// isFolded says whether a field goes on in a line that starts with white space (obs-fold).
+func isFolded(fields []byte) bool {
 	for i, c := range fields {
 		if (c == ' ' || c == '\t') && (i == 0 || fields[i-1] == '\n') {
 			return true

@@ -9,7 +9,7 @@ import (
 // Widths of holes: any uint64, and the longer of true and false.
 const (
 	numberWidth = 20
-	truthWidth  = len("false")
+	boolWidth   = len("false")
 )
 
 // fill writes a field's value into its hole: digits as they are, numbers and truths as JSON, with spaces beside them.
@@ -18,7 +18,7 @@ func fill(to []byte, field uint8, f *backends.Fields) {
 	case backends.FieldSequence:
 		putNumber(to, v)
 	case backends.FieldStart, backends.FieldEnd:
-		putTruth(to, v == 1)
+		putBool(to, v == 1)
 	default:
 		backends.PutDigits(to, v)
 	}
@@ -35,7 +35,7 @@ func putNumber(to []byte, v uint64) {
 	}
 }
 
-func putTruth(to []byte, v bool) {
+func putBool(to []byte, v bool) {
 	if v {
 		copy(to, "true ")
 		return
@@ -50,7 +50,7 @@ func checkHole(h backends.Hole, size int) error {
 	case backends.FieldSequence:
 		narrow = numberWidth
 	case backends.FieldStart, backends.FieldEnd:
-		narrow = truthWidth
+		narrow = boolWidth
 	case backends.FieldID, backends.FieldSequenceText, backends.FieldRegion:
 	default:
 		return fmt.Errorf("hole %+v has no known field", h)

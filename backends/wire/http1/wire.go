@@ -56,40 +56,40 @@ type Wire struct {
 	stream Streamer // the judge, if it is one
 	o      Options
 
-	call   *backends.Call
-	sample *backends.Sample
-	slot   int
-	head   []byte // own copy of headOf's head, holes patched
-	headOf *backends.Call
-	tail   []byte // of the request, with sealed: its body and the tail behind it
-	sealed [][]byte
-	noBody bool // the request is a HEAD: its reply has no content (RFC 9110 section 9.3.2)
-	leaves bool // the request says close (RFC 9112 section 9.6)
-	close  bool // this connection must not be used after the reply
+	call         *backends.Call
+	sample       *backends.Sample
+	slot         int
+	head         []byte // own copy of headOf's head, holes patched
+	headOf       *backends.Call
+	tail         []byte // of the request, with sealed: its body and the tail behind it
+	sealed       [][]byte
+	noBody       bool // the request is a HEAD: its reply has no content (RFC 9110 section 9.3.2)
+	requestClose bool // the request says close (RFC 9112 section 9.6)
+	close        bool // this connection must not be used after the reply
 
-	phase  phase
-	acc    []byte // head, or the part of it that has come
-	known  known
-	h      Header
-	status int
-	first  int64 // when the first byte of this head came
-	got    bool  // a byte of a reply has come, interim ones included
+	phase     phase
+	acc       []byte // head, or the part of it that has come
+	cached    cachedHead
+	h         Header
+	status    int
+	firstByte int64 // when the first byte of this head came
+	gotByte   bool  // a byte of a reply has come, interim ones included
 
-	most  int64 // content bytes that a reply may have
-	given bool  // up, by the judge of a stream
-	size  int64 // content bytes so far
-	last  byte  // of them, white space aside; 0: none
-	left  int64 // bytes left of the content (fixed) or of the chunk (data)
-	keep  int   // content bytes wanted: the judge's or the note's
-	wants int   // content bytes that the judge asked for
-	body  []byte
-	flows bool // the streamer has the content
-	full  bool // … and cannot take more of it now
+	maxContent int64 // content bytes that a reply may have
+	abandoned  bool  // up, by the judge of a stream
+	size       int64 // content bytes so far
+	last       byte  // of them, white space aside; 0: none
+	bytesLeft  int64 // bytes left of the content (fixed) or of the chunk (data)
+	keepBytes  int   // content bytes wanted: the judge's or the note's
+	judgeBytes int   // content bytes that the judge asked for
+	body       []byte
+	streaming  bool // the streamer has the content
+	eventsFull bool // … and cannot take more of it now
 
-	chunk chunkLine
-	line  int // trailer: bytes of the line so far that are not line ends
-	total int // trailer: bytes
-	note  [backends.NoteSize]byte
+	chunk       chunkLine
+	trailerLine int // trailer: bytes of the line so far that are not line ends
+	trailerSize int // trailer: bytes
+	note        [backends.NoteSize]byte
 }
 
 type phase uint8
@@ -125,15 +125,15 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 		w.head = append(w.head[:0], c.Head...)
 		w.headOf = c
 		w.noBody = bytes.HasPrefix(c.Head, headMethod)
-		w.leaves = bytes.Contains(fieldsOf(c.Head), connectionClose)
+		w.requestClose = bytes.Contains(fieldsOf(c.Head), connectionClose)
 	}
 	for _, h := range c.Holes {
 		fill(w.head[h.At:int(h.At)+int(h.Width)], h.Field, &f)
 	}
 	w.call, w.sample, w.slot = c, s, slot
-	w.most = cmp.Or(c.MaxReply, backends.ReplyLimit)
-	w.got, w.close = false, w.leaves
-	w.next()
+	w.maxContent = cmp.Or(c.MaxReply, backends.ReplyLimit)
+	w.gotByte, w.close = false, w.requestClose
+	w.startHead()
 	if c.Seal != nil {
 		w.tail = c.Seal.AppendTrailer(w.tail[:0], w.head)
 		w.sealed = append(append(w.sealed[:0], c.Body...), w.tail)
@@ -145,15 +145,15 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 // Reset implements backends.Wire.
 func (w *Wire) Reset() { w.sample, w.call = nil, nil }
 
-// next makes ready for a head: the reply's, or the one after an interim reply.
-func (w *Wire) next() {
+// startHead makes ready for a head: the reply's, or the one after an interim reply.
+func (w *Wire) startHead() {
 	w.phase, w.status = inHead, 0
 	w.acc, w.body, w.h = w.acc[:0], buffer.Reuse(w.body), Header{}
-	w.size, w.left, w.keep, w.wants = 0, 0, 0, 0
+	w.size, w.bytesLeft, w.keepBytes, w.judgeBytes = 0, 0, 0, 0
 	w.last = 0
-	w.flows, w.full = false, false
+	w.streaming, w.eventsFull = false, false
 	w.chunk = chunkLine{}
-	w.line, w.total = 0, 0
+	w.trailerLine, w.trailerSize = 0, 0
 }
 
 // fieldsOf is the part of a request that can hold fields: all before the first empty line.
@@ -173,12 +173,12 @@ func (w *Wire) Feed(b []byte, at int64) (slot, n int, next backends.Next) {
 		used, verb := w.step(b[n:], at)
 		n += used
 		w.sample.BytesReceived += int64(used)
-		w.got = w.got || used > 0
+		w.gotByte = w.gotByte || used > 0
 		if verb != backends.NextMore {
 			return w.done(), n, verb
 		}
-		if w.full {
-			w.full = false
+		if w.eventsFull {
+			w.eventsFull = false
 			return w.slot, n, backends.NextFull
 		}
 	}
@@ -217,7 +217,7 @@ func (w *Wire) EOF(at int64) backends.Next {
 	if w.sample == nil {
 		return backends.NextBroken
 	}
-	if !w.got {
+	if !w.gotByte {
 		w.done()
 		return backends.NextStale
 	}
@@ -225,13 +225,13 @@ func (w *Wire) EOF(at int64) backends.Next {
 	if w.phase == inToEOF {
 		w.finish(w.body, at)
 	} else {
-		verb = w.fail(at, backends.ResetByPeer, "the connection was closed "+whereCut[w.phase], nil)
+		verb = w.fail(at, backends.ResetByPeer, "the connection was closed "+cutPlace[w.phase], nil)
 	}
 	w.done()
 	return verb
 }
 
-var whereCut = [...]string{
+var cutPlace = [...]string{
 	inHead: "within the head of the reply", inFixed: "before the whole content had come",
 	inSize: "before the last chunk", inData: "within a chunk", inDataEnd: "before the last chunk",
 	inTrailer: "within the trailers",
@@ -239,17 +239,17 @@ var whereCut = [...]string{
 
 // stepFixed eats content that has a length. Content that came with one read is judged where it lies.
 func (w *Wire) stepFixed(b []byte, at int64) (int, backends.Next) {
-	n := int(min(w.left, int64(len(b))))
-	if w.left == int64(n) && w.size == 0 && !w.flows && w.left <= w.most {
-		w.left, w.size, w.last = 0, int64(n), lastOf(b[:n], 0)
+	n := int(min(w.bytesLeft, int64(len(b))))
+	if w.bytesLeft == int64(n) && w.size == 0 && !w.streaming && w.bytesLeft <= w.maxContent {
+		w.bytesLeft, w.size, w.last = 0, int64(n), lastOf(b[:n], 0)
 		return n, w.finish(b[:n], at)
 	}
 	n = w.take(b[:n], at)
-	w.left -= int64(n)
+	w.bytesLeft -= int64(n)
 	switch {
-	case w.isOver():
+	case w.overLimit():
 		return n, w.tooLong(-1, at)
-	case w.left == 0:
+	case w.bytesLeft == 0:
 		return n, w.finish(w.body, at)
 	}
 	return n, backends.NextMore
@@ -258,22 +258,22 @@ func (w *Wire) stepFixed(b []byte, at int64) (int, backends.Next) {
 // stepToEOF eats content that ends with the connection.
 func (w *Wire) stepToEOF(b []byte, at int64) (int, backends.Next) {
 	n := w.take(b, at)
-	if w.isOver() {
+	if w.overLimit() {
 		return n, w.tooLong(-1, at)
 	}
 	return n, backends.NextMore
 }
 
-// isOver reports whether the content has passed its limit. For content that is streamed the judge says so.
-func (w *Wire) isOver() bool { return w.size > w.most && !w.flows || w.given }
+// overLimit reports whether the content has passed its limit. For content that is streamed the judge says so.
+func (w *Wire) overLimit() bool { return w.size > w.maxContent && !w.streaming || w.abandoned }
 
 // tooLong ends a reply whose content has more bytes than Call.MaxReply: size of them, or -1 where that is not known. What
 // the status says of the request stands, whatever follows it.
 func (w *Wire) tooLong(size, at int64) backends.Next {
 	w.close = true
 	switch {
-	case w.given:
-		w.given = false
+	case w.abandoned:
+		w.abandoned = false
 		w.sample.LastByte, w.sample.Status = at, int32(w.status)
 		return backends.NextBroken
 	case w.status >= 300:
@@ -286,7 +286,7 @@ func (w *Wire) tooLong(size, at int64) backends.Next {
 	} else {
 		what = append(what, "more bytes than the limit of "...)
 	}
-	what = strconv.AppendInt(what, w.most, 10)
+	what = strconv.AppendInt(what, w.maxContent, 10)
 	what = append(what, ": raise `max_message` if it should be taken"...)
 	s := w.sample
 	s.LastByte, s.Status, s.Class = at, int32(w.status), backends.Decode
@@ -296,17 +296,17 @@ func (w *Wire) tooLong(size, at int64) backends.Next {
 
 // take counts content and keeps, or streams, what is wanted of it. It gives how much was taken.
 func (w *Wire) take(b []byte, at int64) int {
-	if w.flows {
+	if w.streaming {
 		n, full, over := w.stream.Data(w.call, b, at, w.sample)
-		w.full, w.given = full, over
+		w.eventsFull, w.abandoned = full, over
 		w.size += int64(n)
 		return n
 	}
-	b = b[:min(int64(len(b)), w.most+1-w.size)] // the first byte too many ends the reply
+	b = b[:min(int64(len(b)), w.maxContent+1-w.size)] // the first byte too many ends the reply
 	w.size += int64(len(b))
 	w.last = lastOf(b, w.last)
-	if room := w.keep - len(w.body); room > 0 {
-		w.body = buffer.Append(w.body, b[:min(room, len(b))], min(int64(w.keep), w.most+1))
+	if room := w.keepBytes - len(w.body); room > 0 {
+		w.body = buffer.Append(w.body, b[:min(room, len(b))], min(int64(w.keepBytes), w.maxContent+1))
 	}
 	return len(b)
 }
@@ -325,15 +325,15 @@ func lastOf(b []byte, before byte) byte {
 func (w *Wire) finish(body []byte, at int64) backends.Next {
 	s := w.sample
 	s.LastByte, s.Status = at, int32(w.status)
-	w.full = false
-	if !w.flows {
+	w.eventsFull = false
+	if !w.streaming {
 		s.Responses = 1
 	}
 	if w.status >= 400 {
 		s.SetNote(body)
 	}
 	w.h.size, w.h.last = w.size, w.last
-	w.judge.Reply(w.call, w.status, &w.h, body[:min(len(body), w.wants)], s)
+	w.judge.Reply(w.call, w.status, &w.h, body[:min(len(body), w.judgeBytes)], s)
 	if w.close {
 		return backends.NextClose
 	}

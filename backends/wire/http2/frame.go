@@ -46,20 +46,20 @@ const (
 )
 
 const (
-	headSize      = 9          // of a frame
-	frameLeast    = 16 << 10   // every peer takes frames that long
-	frameMost     = 1<<24 - 1  // no peer may allow more
-	windowMost    = 1<<31 - 1  // of a stream, and of the connection
-	windowDefault = 1<<16 - 1  // of both, until the peer says otherwise
-	tableDefault  = 4 << 10    // of the fields' table
-	lastStream    = windowMost // the highest number that a stream can have
-	refill        = 1 << 30    // so much content of the connection's window is given back at a time
-	blockMost     = 256 << 10  // of the fields of one reply, compressed
-	valueMost     = 64 << 10   // of one field
-	debugMost     = 120        // of what a server adds to GOAWAY, in a note
+	headSize      = 9         // of a frame
+	minFrameLimit = 16 << 10  // every peer takes frames that long
+	maxFrameLimit = 1<<24 - 1 // no peer may allow more
+	maxWindow     = 1<<31 - 1 // of a stream, and of the connection
+	defaultWindow = 1<<16 - 1 // of both, until the peer says otherwise
+	defaultTable  = 4 << 10   // of the fields' table
+	maxStreamID   = maxWindow // the highest number that a stream can have
+	windowRefill  = 1 << 30   // so much content of the connection's window is given back at a time
+	maxBlock      = 256 << 10 // of the fields of one reply, compressed
+	maxFieldValue = 64 << 10  // of one field
+	maxDebugText  = 120       // of what a server adds to GOAWAY, in a note
 )
 
-const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+const clientMagic = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 // codeNames are the names of errors by code (section 7).
 var codeNames = [...]string{
@@ -75,14 +75,14 @@ func codeName(code uint32) string {
 	return "an unknown error"
 }
 
-// parting is what a GOAWAY frame says of its reason; "" where a server just goes.
-func parting(code uint32, debug []byte) string {
+// goAwayText is what a GOAWAY frame says of its reason; "" where a server just goes.
+func goAwayText(code uint32, debug []byte) string {
 	if code == errorNone && len(debug) == 0 {
 		return ""
 	}
 	text := "the server sent GOAWAY with " + codeName(code)
 	if len(debug) > 0 {
-		text += " " + strconv.Quote(string(debug[:min(len(debug), debugMost)]))
+		text += " " + strconv.Quote(string(debug[:min(len(debug), maxDebugText)]))
 	}
 	return text
 }
@@ -103,9 +103,9 @@ func appendSetting(dst []byte, name uint16, value uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(dst, name), value)
 }
 
-// hello is what a client says first: no push, and windows that no reply fills.
-func hello() []byte {
-	settings := appendSetting(appendSetting(appendSetting(nil, settingPush, 0), settingWindow, windowMost), settingHeaderList, blockMost)
-	b := append(appendHead([]byte(preface), len(settings), typeSettings, 0, 0), settings...)
-	return appendWindow(b, 0, windowMost-windowDefault)
+// clientPreface is what a client says first: no push, and windows that no reply fills.
+func clientPreface() []byte {
+	settings := appendSetting(appendSetting(appendSetting(nil, settingPush, 0), settingWindow, maxWindow), settingHeaderList, maxBlock)
+	b := append(appendHead([]byte(clientMagic), len(settings), typeSettings, 0, 0), settings...)
+	return appendWindow(b, 0, maxWindow-defaultWindow)
 }

@@ -8,11 +8,11 @@ type Field struct{ Name, Value string }
 // A connection's first Head goes into the server's table, field by field, and is a byte for each from then on. Another on
 // the same connection is written out each time.
 type Head struct {
-	first []byte // with what enters the table
-	later []byte // the same, from the table
-	plain []byte // without the table
-	table int    // bytes of the table that it takes
-	list  int    // bytes of the fields as a peer's limit counts them
+	entering  []byte // with what enters the table
+	indexed   []byte // the same, from the table
+	literal   []byte // without the table
+	tableSize int    // bytes of the table that it takes
+	listSize  int    // bytes of the fields as a peer's limit counts them
 }
 
 const (
@@ -37,15 +37,15 @@ func NewHead(fields []Field) *Head {
 	}
 	place := staticFields + entered // of the next field that enters, when all have
 	for _, f := range fields {
-		h.list += len(f.Name) + len(f.Value) + entryCost
+		h.listSize += len(f.Name) + len(f.Value) + entryCost
 		if n := static[f.Name+" "+f.Value]; n > 0 {
-			h.first, h.later, h.plain = append(h.first, 0x80|byte(n)), append(h.later, 0x80|byte(n)), append(h.plain, 0x80|byte(n))
+			h.entering, h.indexed, h.literal = append(h.entering, 0x80|byte(n)), append(h.indexed, 0x80|byte(n)), append(h.literal, 0x80|byte(n))
 			continue
 		}
-		h.table += len(f.Name) + len(f.Value) + entryCost
-		h.first = appendLiteral(h.first, 0x40, 6, f)
-		h.plain = appendLiteral(h.plain, 0, 4, f)
-		h.later = appendNumber(h.later, 0x80, 7, place)
+		h.tableSize += len(f.Name) + len(f.Value) + entryCost
+		h.entering = appendLiteral(h.entering, 0x40, 6, f)
+		h.literal = appendLiteral(h.literal, 0, 4, f)
+		h.indexed = appendNumber(h.indexed, 0x80, 7, place)
 		place--
 	}
 	return h
@@ -79,9 +79,9 @@ func appendNumber(dst []byte, kind byte, bits, n int) []byte {
 func (h *Head) block(held *Head, table int) (block []byte, now *Head) {
 	switch {
 	case held == h:
-		return h.later, h
-	case held == nil && h.table <= table:
-		return h.first, h
+		return h.indexed, h
+	case held == nil && h.tableSize <= table:
+		return h.entering, h
 	}
-	return h.plain, held
+	return h.literal, held
 }

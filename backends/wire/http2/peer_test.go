@@ -31,7 +31,7 @@ func newPeer(t testing.TB) *peer {
 	p.framer.AllowIllegalWrites = true
 	p.fields = hpack.NewEncoder(&p.block)
 	p.reader = http2.NewFramer(nil, &p.in)
-	p.known = hpack.NewDecoder(tableDefault, nil)
+	p.known = hpack.NewDecoder(defaultTable, nil)
 	return p
 }
 
@@ -182,7 +182,7 @@ func newPairOf(t testing.TB, o Options, settings ...http2.Setting) *pair {
 	if next := p.FeedIdle(p.says()); next != backends.NextKeep {
 		t.Fatalf("after SETTINGS: %v", next)
 	}
-	hello, ok := strings.CutPrefix(string(p.Preface()), preface)
+	hello, ok := strings.CutPrefix(string(p.Preface()), clientMagic)
 	if !ok {
 		t.Fatal("no preface")
 	}

@@ -21,109 +21,109 @@ import (
 //
 // What comes after the end is of no call.
 type reply struct {
-	now      int64         // of the read
+	readAt   int64         // of the read
 	verdict  backends.Next // NextMore until the end
-	got      bool          // a frame has come
-	headed   bool          // the head has come
+	gotFrame bool          // a frame has come
+	gotHead  bool          // the head has come
 	encoding string        // of the message
 	view     []byte        // content that lies where it was read …
 	body     []byte        // … or, of several reads, here
-	one      [1][]byte     // the message, for the judge
-	undo     coding.Reader
-	found    found
+	single   [1][]byte     // the message, for the judge
+	decoder  coding.Reader
+	parsed   blockFields
 }
 
 // clear makes ready for the next call.
 func (r *reply) clear() {
-	r.verdict, r.got, r.headed, r.encoding, r.view, r.body = backends.NextMore, false, false, "", nil, r.body[:0]
-	if cap(r.body) > bodyKept {
+	r.verdict, r.gotFrame, r.gotHead, r.encoding, r.view, r.body = backends.NextMore, false, false, "", nil, r.body[:0]
+	if cap(r.body) > maxKeptBody {
 		r.body = nil
 	}
 }
 
-// bodyKept is the largest buffer that stays from one call to the next.
-const bodyKept = 64 << 20
+// maxKeptBody is the largest buffer that stays from one call to the next.
+const maxKeptBody = 64 << 20
 
-// found is what the fields of one block say.
-type found struct {
+// blockFields is what the fields of one block say.
+type blockFields struct {
 	status, contentType, encoding, code, message string
-	coded                                        bool // there is a grpc-status
-	plain                                        bool // there is a field that is no pseudo-header
+	hasStatus                                    bool // there is a grpc-status
+	sawRegular                                   bool // there is a field that is no pseudo-header
 	malformed                                    bool // pseudo-headers are not as they must be (RFC 9113 section 8.3)
 }
 
-func (f *found) clear() { *f = found{} }
+func (f *blockFields) clear() { *f = blockFields{} }
 
 // field takes a field of the block that is being read.
 func (w *Wire) field(f hpack.HeaderField) {
 	if f.IsPseudo() {
-		w.found.malformed = w.found.malformed || w.found.plain || w.found.status != "" || f.Name != ":status"
+		w.parsed.malformed = w.parsed.malformed || w.parsed.sawRegular || w.parsed.status != "" || f.Name != ":status"
 	} else {
-		w.found.plain = true
+		w.parsed.sawRegular = true
 	}
 	switch f.Name {
 	case ":status":
-		w.found.status = f.Value
+		w.parsed.status = f.Value
 	case "content-type":
-		w.found.contentType = f.Value
+		w.parsed.contentType = f.Value
 	case "grpc-encoding":
-		w.found.encoding = f.Value
+		w.parsed.encoding = f.Value
 	case "grpc-status":
-		w.found.code, w.found.coded = f.Value, true
+		w.parsed.code, w.parsed.hasStatus = f.Value, true
 	case "grpc-message":
-		w.found.message = f.Value
+		w.parsed.message = f.Value
 	}
 }
 
-// began stamps the first frame of a reply.
-func (w *Wire) began() {
-	if !w.got {
-		w.got = true
-		w.sample.FirstByte = w.now
+// stampFirst stamps the first frame of a reply.
+func (w *Wire) stampFirst() {
+	if !w.gotFrame {
+		w.gotFrame = true
+		w.sample.FirstByte = w.readAt
 	}
 }
 
-// section takes the fields of the call's reply: its head, its trailers, or both in one.
-func (w *Wire) section() {
-	f := &w.found
+// handleFields takes the fields of the call's reply: its head, its trailers, or both in one.
+func (w *Wire) handleFields() {
+	f := &w.parsed
 	switch {
 	case w.verdict != backends.NextMore:
-	case f.malformed, !w.headed && f.status == "", w.headed && w.in.ends && f.status != "":
+	case f.malformed, !w.gotHead && f.status == "", w.gotHead && w.in.blockEnds && f.status != "":
 		w.fail(backends.Protocol, "the server sent fields without one :status in front, or trailers with one")
-	case w.in.ends && (w.headed || f.coded):
+	case w.in.blockEnds && (w.gotHead || f.hasStatus):
 		w.trailers()
-	case w.headed:
+	case w.gotHead:
 		w.fail(backends.Protocol, "the server sent trailers that do not end the reply")
-	case len(f.status) == 3 && f.status[0] == '1' && !w.in.ends:
+	case len(f.status) == 3 && f.status[0] == '1' && !w.in.blockEnds:
 	case f.status != "200":
-		w.plainHTTP(f.status)
+		w.failHTTP(f.status)
 	case !strings.HasPrefix(f.contentType, "application/grpc"):
 		w.fail(backends.Protocol, "the reply is no gRPC: its content-type is "+strconv.Quote(f.contentType))
-	case w.in.ends:
+	case w.in.blockEnds:
 		w.fail(backends.Protocol, "the server ended the call without a status")
 	default:
-		w.headed, w.encoding = true, f.encoding
+		w.gotHead, w.encoding = true, f.encoding
 	}
 }
 
 // trailers ends the call with the server's status.
 func (w *Wire) trailers() {
-	code, err := strconv.ParseInt(w.found.code, 10, 32)
+	code, err := strconv.ParseInt(w.parsed.code, 10, 32)
 	switch {
-	case !w.found.coded:
+	case !w.parsed.hasStatus:
 		w.fail(backends.Protocol, "the server ended the call without a status")
 	case err != nil || code < 0:
-		w.fail(backends.Protocol, "the server ended the call with a status that is no number: "+strconv.Quote(w.found.code))
+		w.fail(backends.Protocol, "the server ended the call with a status that is no number: "+strconv.Quote(w.parsed.code))
 	case code != 0:
-		w.refused(int32(code), unescape(w.found.message))
+		w.finishStatus(int32(code), unescape(w.parsed.message))
 	default:
-		w.answered()
+		w.finishOK()
 	}
 }
 
-// plainHTTP ends a call that an HTTP server, a proxy say, has answered. The codes are those of gRPC's mapping
+// failHTTP ends a call that an HTTP server, a proxy say, has answered. The codes are those of gRPC's mapping
 // (http-grpc-status-mapping.md of the gRPC project).
-func (w *Wire) plainHTTP(status string) {
+func (w *Wire) failHTTP(status string) {
 	code := int32(unknown)
 	switch status {
 	case "400":
@@ -137,14 +137,14 @@ func (w *Wire) plainHTTP(status string) {
 	case "429", "502", "503", "504":
 		code = unavailable
 	}
-	w.refused(code, "the reply is no gRPC: HTTP status "+status)
+	w.finishStatus(code, "the reply is no gRPC: HTTP status "+status)
 	if w.verdict == backends.NextKeep {
 		w.verdict = backends.NextClose // its content, if there is any, is of no use
 	}
 }
 
-// end takes the end of the content, which a call's reply does not have.
-func (w *Wire) end() {
+// contentEnd takes the end of the content, which a call's reply does not have.
+func (w *Wire) contentEnd() {
 	if w.verdict == backends.NextMore {
 		w.fail(backends.Protocol, "the server ended the call without a status")
 	}
@@ -155,21 +155,21 @@ func (w *Wire) content(p []byte) {
 	switch {
 	case w.verdict != backends.NextMore:
 		return
-	case !w.headed:
+	case !w.gotHead:
 		w.fail(backends.Protocol, "the server sent content before the head of the reply")
 		return
 	case w.view == nil && len(w.body) == 0:
 		w.view = p
 	default:
-		w.keep()
-		w.body = buffer.Append(w.body, p, w.most+prefixSize)
+		w.keepView()
+		w.body = buffer.Append(w.body, p, w.maxReply+prefixSize)
 	}
 	have := w.message()
 	if len(have) < prefixSize {
 		return
 	}
 	switch size := int64(binary.BigEndian.Uint32(have[1:])); {
-	case size > w.most:
+	case size > w.maxReply:
 		w.tooLarge("has " + strconv.FormatInt(size, 10) + " bytes")
 	case size < int64(len(have)-prefixSize): // told now: what comes without an end is not to be kept
 		w.fail(backends.Protocol, "the server sent more than one message")
@@ -184,8 +184,8 @@ func (w *Wire) message() []byte {
 	return w.view
 }
 
-// keep copies what lies in the buffer of a read that is over.
-func (w *Wire) keep() {
+// keepView copies what lies in the buffer of a read that is over.
+func (w *Wire) keepView() {
 	if len(w.view) == 0 {
 		return
 	}
@@ -193,15 +193,15 @@ func (w *Wire) keep() {
 	if n >= prefixSize {
 		n = max(n, prefixSize+int(binary.BigEndian.Uint32(w.view[1:])))
 	}
-	w.body = append(buffer.Grow(w.body, min(n, growMost), w.most+prefixSize), w.view...)
+	w.body = append(buffer.Grow(w.body, min(n, maxGrow), w.maxReply+prefixSize), w.view...)
 	w.view = nil
 }
 
-// growMost is the room that is made at once for a message that says it is long: of more it is better to see some first.
-const growMost = 1 << 20
+// maxGrow is the room that is made at once for a message that says it is long: of more it is better to see some first.
+const maxGrow = 1 << 20
 
-// answered ends a call whose status is OK.
-func (w *Wire) answered() {
+// finishOK ends a call whose status is OK.
+func (w *Wire) finishOK() {
 	have := w.message()
 	if len(have) < prefixSize {
 		w.fail(backends.Protocol, "the server answered OK without a whole message")
@@ -221,24 +221,24 @@ func (w *Wire) answered() {
 		return
 	case packed == 1:
 		var ok bool
-		if have, ok = w.unpacked(have); !ok {
+		if have, ok = w.decompress(have); !ok {
 			return
 		}
 	}
 	s := w.sample
-	s.LastByte, s.Responses, s.Status, w.verdict = w.now, 1, 0, backends.NextKeep
-	w.one[0] = have
-	w.o.Judge.Reply(w.call, w.one[:], s)
-	w.one[0] = nil
+	s.LastByte, s.Responses, s.Status, w.verdict = w.readAt, 1, 0, backends.NextKeep
+	w.single[0] = have
+	w.o.Judge.Reply(w.call, w.single[:], s)
+	w.single[0] = nil
 }
 
-// unpacked undoes the message's compression; false where that cannot be, which ends the call.
-func (w *Wire) unpacked(packed []byte) (plain []byte, ok bool) {
-	plain, err := w.undo.Read(w.encoding, packed, w.most+1)
+// decompress undoes the message's compression; false where that cannot be, which ends the call.
+func (w *Wire) decompress(packed []byte) (plain []byte, ok bool) {
+	plain, err := w.decoder.Read(w.encoding, packed, w.maxReply+1)
 	switch {
 	case err != nil:
 		w.fail(backends.Protocol, "the message cannot be decompressed: "+err.Error())
-	case int64(len(plain)) > w.most:
+	case int64(len(plain)) > w.maxReply:
 		w.tooLarge("has more bytes when it is decompressed")
 	default:
 		return plain, true
@@ -248,26 +248,26 @@ func (w *Wire) unpacked(packed []byte) (plain []byte, ok bool) {
 
 // tooLarge ends a call whose reply is over the client's limit.
 func (w *Wire) tooLarge(what string) {
-	w.status(resourceExhausted, " (client side, max_message)", "the reply "+what+", the limit is "+strconv.FormatInt(w.most, 10))
+	w.failStatus(resourceExhausted, " (client side, max_message)", "the reply "+what+", the limit is "+strconv.FormatInt(w.maxReply, 10))
 	w.verdict = backends.NextBroken
 }
 
-// refused ends a call with a status of the server's that is not OK.
-func (w *Wire) refused(code int32, message string) {
+// finishStatus ends a call with a status of the server's that is not OK.
+func (w *Wire) finishStatus(code int32, message string) {
 	if code != cancelled && w.o.Judge.Accepts(w.call, code) {
 		s := w.sample
-		s.LastByte, s.Responses, s.Status, w.verdict = w.now, 1, code, backends.NextKeep
+		s.LastByte, s.Responses, s.Status, w.verdict = w.readAt, 1, code, backends.NextKeep
 		return
 	}
 	side := ""
 	if code == resourceExhausted {
 		side = " (server side)"
 	}
-	w.status(code, side, message)
+	w.failStatus(code, side, message)
 }
 
-// status ends a call with a status that is not OK, and its words.
-func (w *Wire) status(code int32, side, message string) {
+// failStatus ends a call with a status that is not OK, and its words.
+func (w *Wire) failStatus(code int32, side, message string) {
 	w.fail(backends.Status, statusName(code)+side+": "+message)
 	w.sample.Status, w.verdict = code, backends.NextKeep
 	if code == cancelled {
@@ -275,13 +275,13 @@ func (w *Wire) status(code int32, side, message string) {
 	}
 }
 
-// aborted ends a call that the server cut off.
-func (w *Wire) aborted(code uint32) {
+// failReset ends a call that the server cut off.
+func (w *Wire) failReset(code uint32) {
 	switch {
-	case code == errorRefused && !w.headed:
+	case code == errorRefused && !w.gotHead:
 		w.verdict = backends.NextStale
 	case code == errorCancel:
-		w.status(cancelled, "", "the server sent RST_STREAM with "+codeName(code))
+		w.failStatus(cancelled, "", "the server sent RST_STREAM with "+codeName(code))
 	default:
 		w.fail(backends.Protocol, "the server cut the call off: RST_STREAM with "+codeName(code))
 		w.sample.Status, w.verdict = internal, backends.NextKeep
@@ -291,7 +291,7 @@ func (w *Wire) aborted(code uint32) {
 // fail ends a call; the connection is of no use any more.
 func (w *Wire) fail(class backends.ErrorClass, note string) {
 	s := w.sample
-	s.LastByte, s.Class = w.now, class
+	s.LastByte, s.Class = w.readAt, class
 	s.SetNote([]byte(note))
 	w.verdict = backends.NextBroken
 }

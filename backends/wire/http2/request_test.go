@@ -33,8 +33,8 @@ func TestFields(t *testing.T) {
 			if len(settings) > 0 {
 				p.known.SetMaxDynamicTableSize(0)
 				p.known.SetAllowedMaxDynamicTableSize(settings[0].Val)
-				if settings[0].Val > tableDefault {
-					p.known.SetMaxDynamicTableSize(tableDefault)
+				if settings[0].Val > defaultTable {
+					p.known.SetMaxDynamicTableSize(defaultTable)
 				}
 			}
 			made := map[string]*Head{}
@@ -62,10 +62,10 @@ func TestFields(t *testing.T) {
 // TestLaterFields: from its second call on a connection a head takes a byte for each field.
 func TestLaterFields(t *testing.T) {
 	h := NewHead(plainFields)
-	if _, now := h.block(nil, tableDefault); now != h {
+	if _, now := h.block(nil, defaultTable); now != h {
 		t.Error("the first head does not enter the table")
 	}
-	if block, _ := h.block(h, tableDefault); len(block) != len(plainFields) {
+	if block, _ := h.block(h, defaultTable); len(block) != len(plainFields) {
 		t.Errorf("%d bytes", len(block))
 	}
 }
@@ -76,7 +76,7 @@ func TestWindows(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {
 		size := random.IntN(400_000)
-		window, frame := uint32(random.IntN(100_000)), uint32(frameLeast+random.IntN(60_000))
+		window, frame := uint32(random.IntN(100_000)), uint32(minFrameLimit+random.IntN(60_000))
 		p := newPair(t, http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}, http2.Setting{ID: http2.SettingMaxFrameSize, Val: frame})
 		p.reader.SetMaxReadFrameSize(frame)
 		body := make([]byte, size)
@@ -84,7 +84,7 @@ func TestWindows(t *testing.T) {
 			body[i] = byte(random.Uint32())
 		}
 		r, _ := p.begins(&backends.Call{Body: [][]byte{body[:size/3], nil, body[size/3:]}, Head: []byte("end")})
-		stream, room := int64(window), int64(windowDefault)
+		stream, room := int64(window), int64(defaultWindow)
 		got, frames, ended := r.data, r.frames, r.ended
 		if int64(len(got)) > min(stream, room) {
 			t.Fatalf("%d: %d bytes at first", i, len(got))

@@ -76,24 +76,24 @@ func TestAnswers(t *testing.T) {
 // TestReceiveWindow: content is given back before the server has used up the connection's window.
 func TestReceiveWindow(t *testing.T) {
 	p := newPair(t)
-	content := make([]byte, frameLeast)
-	p.unpaid, p.stream = refill-10*frameLeast, 9
-	window := int64(refill) // of the rest of it
+	content := make([]byte, minFrameLimit)
+	p.unreturned, p.stream = windowRefill-10*minFrameLimit, 9
+	window := int64(windowRefill) // of the rest of it
 	for range 20 {
 		p.must(p.framer.WriteData(9, false, content)) // of a call that is over: it counts all the same
-		if window -= frameLeast; window < 0 {
+		if window -= minFrameLimit; window < 0 {
 			t.Fatal("the server has no window any more")
 		}
 		p.FeedIdle(p.says())
 		if p.WantsWrite() {
 			p.passAnswers()
-			if more := int64(p.reads().other[0].(*http2.WindowUpdateFrame).Increment); more < refill {
+			if more := int64(p.reads().other[0].(*http2.WindowUpdateFrame).Increment); more < windowRefill {
 				t.Errorf("%d bytes are given back", more)
 			}
-			window += refill
+			window += windowRefill
 		}
 	}
-	if window != 2*refill-20*frameLeast {
+	if window != 2*windowRefill-20*minFrameLimit {
 		t.Errorf("%d bytes of the window are left", window)
 	}
 }
@@ -101,7 +101,7 @@ func TestReceiveWindow(t *testing.T) {
 // TestLastStream: a connection is not used beyond the numbers that streams can have.
 func TestLastStream(t *testing.T) {
 	p := newPair(t)
-	p.stream = lastStream - 4
+	p.stream = maxStreamID - 4
 	for _, want := range []backends.Next{backends.NextKeep, backends.NextClose} {
 		r, _ := p.begins(call("x"))
 		p.sayReply(r.stream, "fine")
@@ -114,9 +114,9 @@ func TestLastStream(t *testing.T) {
 // TestNoAllocations: a call costs none, whatever its size.
 func TestNoAllocations(t *testing.T) {
 	for _, size := range []int{10, 60_000} {
-		p := newPair(t, http2.Setting{ID: http2.SettingInitialWindowSize, Val: windowMost})
+		p := newPair(t, http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow})
 		c, s := call(string(make([]byte, size))), &backends.Sample{}
-		p.must(p.framer.WriteWindowUpdate(0, windowMost-windowDefault))
+		p.must(p.framer.WriteWindowUpdate(0, maxWindow-defaultWindow))
 		p.FeedIdle(p.says())
 		stream := uint32(1)
 		next := func() {
@@ -156,7 +156,7 @@ func BenchmarkCall(b *testing.B) {
 	one := func() {
 		s.Reset()
 		p.Begin(0, c, backends.Fields{ID: 7}, s)
-		p.room = windowDefault
+		p.connWindow = defaultWindow
 		if _, _, next := p.Feed(said[i], 1); next != backends.NextKeep {
 			b.Fatalf("%v %q", next, s.Note)
 		}

@@ -26,8 +26,8 @@ type Options struct {
 	Head       func(c *backends.Call) *Head // the fields of a call
 }
 
-// joinMost is how much of a call is copied into one piece; more is given from where it lies.
-const joinMost = 32 << 10
+// maxJoin is how much of a call is copied into one piece; more is given from where it lies.
+const maxJoin = 32 << 10
 
 // Wire is HTTP/2 on one connection: a backends.ConnWire whose calls come one after the other.
 //
@@ -40,43 +40,43 @@ type Wire struct {
 	in incoming
 
 	// The call.
-	slot   int
-	call   *backends.Call // nil: there is none
-	sample *backends.Sample
-	most   int64    // bytes of the reply message, also once it is decompressed
-	space  int64    // content that the server takes on the stream
-	rest   [][]byte // the message, of which the first piece that is not sent …
-	at     int      // … is this one
-	unsent int      // bytes of it
-	prefix [prefixSize]byte
-	head   []byte // of the call, holes filled
-	tail   []byte
+	slot         int
+	call         *backends.Call // nil: there is none
+	sample       *backends.Sample
+	maxReply     int64    // bytes of the reply message, also once it is decompressed
+	streamWindow int64    // content that the server takes on the stream
+	pieces       [][]byte // the message, of which the first piece that is not sent …
+	firstPiece   int      // … is this one
+	unsent       int      // bytes of it
+	prefix       [prefixSize]byte
+	head         []byte // of the call, holes filled
+	tail         []byte
 	reply
 
 	// What is given to be written.
-	front  []byte
-	heads  []byte // of frames, where the message is not copied
-	pieces [][]byte
+	front      []byte
+	heads      []byte // of frames, where the message is not copied
+	writeBatch [][]byte
 }
 
 // connection is what a connection has come to.
 type connection struct {
-	heard   bool   // the server's first SETTINGS have come
-	gone    bool   // the server takes no calls after that of last
-	last    uint32 // …
-	parting string // … and this is why, if it has said so
-	broken  string // the server broke the protocol: how
-	room    int64  // content that the server takes on the connection
-	initial int64  // … and on a new stream
-	frame   int    // the longest frame that it takes
-	held    *Head  // what its table holds
-	small   bool   // its table is smaller than the default: it is not used
-	told    bool   // … and that is said
-	unpaid  int64  // content received and not given back
-	answers []byte // frames to be sent
-	stream  uint32 // of the call, or of the one before
-	streams uint32 // calls that the server takes at once
-	list    uint32 // bytes of a call's fields that the server takes, as RFC 9113 section 6.5.2 counts them
+	gotSettings      bool   // the server's first SETTINGS have come
+	goingAway        bool   // the server takes no calls after that of last
+	lastAccepted     uint32 // …
+	goAwayReason     string // … and this is why, if it has said so
+	broken           string // the server broke the protocol: how
+	connWindow       int64  // content that the server takes on the connection
+	initialWindow    int64  // … and on a new stream
+	maxFrame         int    // the longest frame that it takes
+	tableHead        *Head  // what its table holds
+	tableDisabled    bool   // its table is smaller than the default: it is not used
+	tableDisableSent bool   // … and that is said
+	unreturned       int64  // content received and not given back
+	pendingFrames    []byte // frames to be sent
+	stream           uint32 // of the call, or of the one before
+	maxStreams       uint32 // calls that the server takes at once
+	maxHeaderList    uint32 // bytes of a call's fields that the server takes, as RFC 9113 section 6.5.2 counts them
 }
 
 // noTable tells a server that its table is not used (RFC 7541 section 6.3).
@@ -93,51 +93,51 @@ func New(o Options) *Wire {
 
 // Reset implements backends.Wire.
 func (w *Wire) Reset() {
-	w.connection = connection{room: windowDefault, initial: windowDefault, frame: frameLeast, answers: w.answers[:0], streams: math.MaxUint32, list: math.MaxUint32}
-	w.in = incoming{payload: w.in.payload[:0], block: w.in.block[:0], fields: hpack.NewDecoder(tableDefault, w.field)}
-	w.in.fields.SetMaxStringLength(valueMost)
+	w.connection = connection{connWindow: defaultWindow, initialWindow: defaultWindow, maxFrame: minFrameLimit, pendingFrames: w.pendingFrames[:0], maxStreams: math.MaxUint32, maxHeaderList: math.MaxUint32}
+	w.in = incoming{payload: w.in.payload[:0], block: w.in.block[:0], fields: hpack.NewDecoder(defaultTable, w.field)}
+	w.in.fields.SetMaxStringLength(maxFieldValue)
 	w.call, w.sample = nil, nil
 }
 
 // Preface implements backends.ConnWire.
-func (w *Wire) Preface() []byte { return hello() }
+func (w *Wire) Preface() []byte { return clientPreface() }
 
 // Begin implements backends.Wire.
 func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) ([]byte, [][]byte) {
 	head := w.o.Head(c)
-	if uint64(head.list) > uint64(w.list) {
-		w.broken = "the fields of the request have " + strconv.Itoa(head.list) + " bytes, and the server takes " +
-			strconv.FormatUint(uint64(w.list), 10) + " (MAX_HEADER_LIST_SIZE): shorten `headers`"
+	if uint64(head.listSize) > uint64(w.maxHeaderList) {
+		w.broken = "the fields of the request have " + strconv.Itoa(head.listSize) + " bytes, and the server takes " +
+			strconv.FormatUint(uint64(w.maxHeaderList), 10) + " (MAX_HEADER_LIST_SIZE): shorten `headers`"
 		return nil, nil
 	}
 	w.slot, w.call, w.sample = slot, c, s
 	w.stream = w.stream + 1 | 1 // 1, 3, 5 …
-	w.space = w.initial
-	w.most = min(cmp.Or(c.MaxReply, backends.ReplyLimit), windowMost)
+	w.streamWindow = w.initialWindow
+	w.maxReply = min(cmp.Or(c.MaxReply, backends.ReplyLimit), maxWindow)
 	w.clear()
 	w.compose(&f)
-	block, now := head.block(w.held, w.table())
-	w.held = now
+	block, now := head.block(w.tableHead, w.tableSize())
+	w.tableHead = now
 	w.front = w.appendFields(w.front[:0], block)
-	return w.send()
+	return w.appendCall()
 }
 
-// table is how many bytes of the server's table there are for us.
-func (w *Wire) table() int {
-	if w.small {
+// tableSize is how many bytes of the server's table there are for us.
+func (w *Wire) tableSize() int {
+	if w.tableDisabled {
 		return 0
 	}
-	return tableDefault
+	return defaultTable
 }
 
 // appendFields appends the head of the call: one frame, and more where that is too short.
 func (w *Wire) appendFields(dst, block []byte) []byte {
-	if w.small && !w.told {
-		w.told = true
+	if w.tableDisabled && !w.tableDisableSent {
+		w.tableDisableSent = true
 		block = append([]byte{noTable}, block...)
 	}
 	for kind := typeHeaders; ; kind = typeContinuation {
-		n := min(len(block), w.frame)
+		n := min(len(block), w.maxFrame)
 		flags := byte(0)
 		if n == len(block) {
 			flags = flagEndHeaders
@@ -160,9 +160,9 @@ func (w *Wire) compose(f *backends.Fields) {
 	if c.Seal != nil {
 		w.tail = c.Seal.AppendTrailer(w.tail, w.head)
 	}
-	w.rest = append(append(append(w.rest[:0], w.prefix[:]), c.Body...), w.head, w.tail)
-	w.at, w.unsent = 0, 0
-	for _, p := range w.rest {
+	w.pieces = append(append(append(w.pieces[:0], w.prefix[:]), c.Body...), w.head, w.tail)
+	w.firstPiece, w.unsent = 0, 0
+	for _, p := range w.pieces {
 		w.unsent += len(p)
 	}
 	n := w.unsent - prefixSize
@@ -172,36 +172,36 @@ func (w *Wire) compose(f *backends.Fields) {
 	}
 }
 
-// send gives what may be sent of the call, behind what front holds already.
-func (w *Wire) send() ([]byte, [][]byte) {
-	n := int(min(int64(w.unsent), w.room, w.space))
+// appendCall gives what may be sent of the call, behind what front holds already.
+func (w *Wire) appendCall() ([]byte, [][]byte) {
+	n := int(min(int64(w.unsent), w.connWindow, w.streamWindow))
 	if n <= 0 {
 		return w.front, nil
 	}
-	w.room, w.space = w.room-int64(n), w.space-int64(n)
-	if n <= joinMost {
+	w.connWindow, w.streamWindow = w.connWindow-int64(n), w.streamWindow-int64(n)
+	if n <= maxJoin {
 		for n > 0 {
-			size := min(n, w.frame)
+			size := min(n, w.maxFrame)
 			n -= size
-			w.front = appendHead(w.front, size, typeData, w.ends(size), w.stream)
+			w.front = appendHead(w.front, size, typeData, w.endFlags(size), w.stream)
 			w.front = w.copyTo(w.front, size)
 		}
 		return w.front, nil
 	}
-	w.heads, w.pieces = slices.Grow(w.heads[:0], headSize*(n/w.frame+1)), w.pieces[:0]
+	w.heads, w.writeBatch = slices.Grow(w.heads[:0], headSize*(n/w.maxFrame+1)), w.writeBatch[:0]
 	for n > 0 {
-		size := min(n, w.frame)
+		size := min(n, w.maxFrame)
 		n -= size
 		at := len(w.heads)
-		w.heads = appendHead(w.heads, size, typeData, w.ends(size), w.stream)
-		w.pieces = append(w.pieces, w.heads[at:])
-		w.share(size)
+		w.heads = appendHead(w.heads, size, typeData, w.endFlags(size), w.stream)
+		w.writeBatch = append(w.writeBatch, w.heads[at:])
+		w.sharePieces(size)
 	}
-	return w.front, w.pieces
+	return w.front, w.writeBatch
 }
 
-// ends are the flags of a frame with so much of what is unsent.
-func (w *Wire) ends(size int) byte {
+// endFlags are the flags of a frame with so much of what is unsent.
+func (w *Wire) endFlags(size int) byte {
 	if size == w.unsent {
 		return flagEndStream
 	}
@@ -211,27 +211,27 @@ func (w *Wire) ends(size int) byte {
 // copyTo appends n bytes of the rest.
 func (w *Wire) copyTo(dst []byte, n int) []byte {
 	for n > 0 {
-		p := w.next(n)
+		p := w.takePiece(n)
 		dst, n = append(dst, p...), n-len(p)
 	}
 	return dst
 }
 
-// share puts n bytes of the rest among the pieces, from where they lie.
-func (w *Wire) share(n int) {
+// sharePieces puts n bytes of the rest among the pieces, from where they lie.
+func (w *Wire) sharePieces(n int) {
 	for n > 0 {
-		p := w.next(n)
-		w.pieces, n = append(w.pieces, p), n-len(p)
+		p := w.takePiece(n)
+		w.writeBatch, n = append(w.writeBatch, p), n-len(p)
 	}
 }
 
-// next takes up to n bytes, all of one piece, from the rest, which has as many.
-func (w *Wire) next(n int) []byte {
-	for len(w.rest[w.at]) == 0 {
-		w.at++
+// takePiece takes up to n bytes, all of one piece, from the rest, which has as many.
+func (w *Wire) takePiece(n int) []byte {
+	for len(w.pieces[w.firstPiece]) == 0 {
+		w.firstPiece++
 	}
-	p := w.rest[w.at][:min(n, len(w.rest[w.at]))]
-	w.rest[w.at] = w.rest[w.at][len(p):]
+	p := w.pieces[w.firstPiece][:min(n, len(w.pieces[w.firstPiece]))]
+	w.pieces[w.firstPiece] = w.pieces[w.firstPiece][len(p):]
 	w.unsent -= len(p)
 	return p
 }

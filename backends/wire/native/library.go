@@ -96,12 +96,12 @@ func Address[T any](s []T) uintptr {
 	if len(s) == 0 {
 		return 0
 	}
-	return heap(uintptr(unsafe.Pointer(&s[0])))
+	return escape(uintptr(unsafe.Pointer(&s[0])))
 }
 
-// heap gives an address back. Its directive makes the compiler put what lies there on the heap: the stack of a goroutine may
+// escape gives an address back. Its directive makes the compiler put what lies there on the heap: the stack of a goroutine may
 // move on the way to C.
 //
 //go:uintptrescapes
 //go:noinline
-func heap(at uintptr) uintptr { return at }
+func escape(at uintptr) uintptr { return at }

@@ -6,8 +6,8 @@ type cursor struct {
 	at     int // in the first piece
 }
 
-// more drops what was read and reports whether a byte is left.
-func (c *cursor) more() bool {
+// skipEmpty drops what was read and reports whether a byte is left.
+func (c *cursor) skipEmpty() bool {
 	for len(c.pieces) > 0 && c.at == len(c.pieces[0]) {
 		c.pieces, c.at = c.pieces[1:], 0
 	}
@@ -17,7 +17,7 @@ func (c *cursor) more() bool {
 // varint reads at most ten bytes, as the encoding allows, and refuses what does not fit 64 bits.
 func (c *cursor) varint() (v uint64, ok bool) {
 	for shift := uint(0); shift < 70; shift += 7 {
-		if !c.more() {
+		if !c.skipEmpty() {
 			return 0, false
 		}
 		b := c.pieces[0][c.at]
@@ -36,7 +36,7 @@ func (c *cursor) varint() (v uint64, ok bool) {
 // advance skips n bytes.
 func (c *cursor) advance(n uint64) bool {
 	for n > 0 {
-		if !c.more() {
+		if !c.skipEmpty() {
 			return false
 		}
 		step := min(n, uint64(len(c.pieces[0])-c.at))

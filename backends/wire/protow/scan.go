@@ -93,7 +93,7 @@ func (s *Scanner) value() (ok bool) {
 
 func (s *Scanner) fixed(n int) (v uint64, ok bool) {
 	for i := range n {
-		if !s.c.more() {
+		if !s.c.skipEmpty() {
 			return 0, false
 		}
 		v |= uint64(s.c.pieces[0][s.c.at]) << (8 * i)
@@ -127,7 +127,7 @@ func (s *Scanner) Size() int { return s.stop - s.pos() }
 
 // Varints is how many numbers the length-delimited field holds that Next has found, packed as varints.
 func (s *Scanner) Varints() (n int) {
-	for left := s.stop - s.pos(); left > 0 && s.c.more(); {
+	for left := s.stop - s.pos(); left > 0 && s.c.skipEmpty(); {
 		piece := s.c.pieces[0][s.c.at:]
 		piece = piece[:min(left, len(piece))]
 		for _, b := range piece {
@@ -141,7 +141,7 @@ func (s *Scanner) Varints() (n int) {
 
 // Append appends the bytes of the length-delimited field that Next has found.
 func (s *Scanner) Append(dst []byte) []byte {
-	for n := s.stop - s.pos(); n > 0 && s.c.more(); {
+	for n := s.stop - s.pos(); n > 0 && s.c.skipEmpty(); {
 		piece := s.c.pieces[0][s.c.at:]
 		piece = piece[:min(n, len(piece))]
 		dst = append(dst, piece...)

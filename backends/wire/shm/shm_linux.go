@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folder is where the system keeps names of shared memory, as shm_open(3) has it.
-const folder = "/dev/shm"
+// dir is where the system keeps names of shared memory, as shm_open(3) has it.
+const dir = "/dev/shm"
 
 // New makes a region of size bytes, all zero. Its key must be new and have one slash, at its beginning.
 func New(key string, size int64) (*Region, error) {
@@ -21,14 +21,14 @@ func New(key string, size int64) (*Region, error) {
 	if err := CheckFree(size); err != nil { // asking for pages takes all that there are before it fails
 		return nil, err
 	}
-	file, err := os.OpenFile(folder+key, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := os.OpenFile(dir+key, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("shared memory: %w", err)
 	}
 	defer func() { _ = file.Close() }() // the mapping stays
 	r := &Region{key: key, linked: true}
 	if err := unix.Fallocate(int(file.Fd()), 0, 0, size); err != nil {
-		return nil, errors.Join(allocation(err, size), r.Close())
+		return nil, errors.Join(allocationError(err, size), r.Close())
 	}
 	r.bytes, err = unix.Mmap(int(file.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
@@ -37,14 +37,14 @@ func New(key string, size int64) (*Region, error) {
 	return r, nil
 }
 
-// allocation is why pages were not to be had.
-func allocation(err error, size int64) error {
+// allocationError is why pages were not to be had.
+func allocationError(err error, size int64) error {
 	if errors.Is(err, unix.ENOSPC) {
 		if free, have := available(); have == nil {
-			return &NoMemoryError{Want: size, Free: free, Where: folder}
+			return &NoMemoryError{Want: size, Free: free, Where: dir}
 		}
 	}
-	return fmt.Errorf("shared memory: %s in %s: %w", sizeText(size), folder, err)
+	return fmt.Errorf("shared memory: %s in %s: %w", sizeText(size), dir, err)
 }
 
 // Unlink takes the region's name away. Who has it mapped keeps it.
@@ -53,8 +53,8 @@ func (r *Region) Unlink() error {
 		return nil
 	}
 	r.linked = false
-	if err := unix.Unlink(folder + r.key); err != nil && !errors.Is(err, unix.ENOENT) {
-		return fmt.Errorf("shared memory: remove %s: %w", folder+r.key, err)
+	if err := unix.Unlink(dir + r.key); err != nil && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("shared memory: remove %s: %w", dir+r.key, err)
 	}
 	return nil
 }
@@ -72,8 +72,8 @@ func (r *Region) Close() error {
 // available is the bytes of shared memory that are to be had.
 func available() (int64, error) {
 	var fs unix.Statfs_t
-	if err := unix.Statfs(folder, &fs); err != nil {
-		return 0, fmt.Errorf("shared memory: %s: %w", folder, err)
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return 0, fmt.Errorf("shared memory: %s: %w", dir, err)
 	}
 	return int64(fs.Bavail) * fs.Bsize, nil
 }
@@ -82,7 +82,7 @@ func available() (int64, error) {
 func CheckFree(size int64) error {
 	free, err := available()
 	if err == nil && free < size {
-		return &NoMemoryError{Want: size, Free: free, Where: folder}
+		return &NoMemoryError{Want: size, Free: free, Where: dir}
 	}
 	return err
 }

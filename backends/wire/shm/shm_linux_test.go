@@ -26,7 +26,7 @@ func TestRegion(t *testing.T) {
 		t.Errorf("%d bytes, not all zero", len(r.Bytes()))
 	}
 	copy(r.Bytes(), "from here")
-	other, err := os.OpenFile(folder+r.Key(), os.O_RDWR, 0)
+	other, err := os.OpenFile(dir+r.Key(), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestRegion(t *testing.T) {
 	if err := r.Unlink(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(folder + r.Key()); !os.IsNotExist(err) {
+	if _, err := os.Stat(dir + r.Key()); !os.IsNotExist(err) {
 		t.Errorf("the name is still there: %v", err)
 	}
 	copy(mapped, "from there") // both keep the memory without its name
@@ -72,7 +72,7 @@ func TestRegionRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := os.Stat(folder + key(t)); !os.IsNotExist(err) {
+	if _, err := os.Stat(dir + key(t)); !os.IsNotExist(err) {
 		t.Errorf("a region that was refused left its name: %v", err)
 	}
 	var none *NoMemoryError
@@ -116,7 +116,7 @@ func TestKilled(t *testing.T) {
 	if err == nil || child.ProcessState.ExitCode() != -1 {
 		t.Fatalf("the child was not killed: %v\n%s", err, out)
 	}
-	if _, err := os.Stat(folder + key(t)); !os.IsNotExist(err) {
+	if _, err := os.Stat(dir + key(t)); !os.IsNotExist(err) {
 		t.Errorf("left behind: %v", err)
 	}
 }
@@ -127,7 +127,7 @@ func TestSizeText(t *testing.T) {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
-	if text := (&NoMemoryError{Want: 200 << 20, Free: 64 << 20, Where: folder}).Error(); text != "shared memory: 200MiB wanted, /dev/shm has 64MiB free" {
+	if text := (&NoMemoryError{Want: 200 << 20, Free: 64 << 20, Where: dir}).Error(); text != "shared memory: 200MiB wanted, /dev/shm has 64MiB free" {
 		t.Error(text)
 	}
 }

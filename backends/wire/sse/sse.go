@@ -26,31 +26,31 @@ type Scanner struct {
 	Data, Event []byte
 	Limit       int // bytes that are held of one event; 0: MaxEvent
 
-	line  []byte // the part of a line that has come, when it came in pieces
-	lines int    // data lines of the event
-	begun bool   // the stream: what is there is no BOM
-	cr    bool   // the last line ended with CR, which LF may follow
-	aside bool   // the line is a comment, of which nothing is held
-	found bool   // Data and Event are those of an event that was given out
-	long  bool
+	line      []byte // the part of a line that has come, when it came in pieces
+	lines     int    // data lines of the event
+	started   bool   // the stream: what is there is no BOM
+	afterCR   bool   // the last line ended with CR, which LF may follow
+	inComment bool   // the line is a comment, of which nothing is held
+	found     bool   // Data and Event are those of an event that was given out
+	tooLong   bool
 }
 
 // MaxEvent is how many bytes are held of one event where nothing else is said.
 const MaxEvent = 64 << 20
 
 // TooLong reports whether an event is longer than is held: nothing is found any more until Reset.
-func (s *Scanner) TooLong() bool { return s.long }
+func (s *Scanner) TooLong() bool { return s.tooLong }
 
-func (s *Scanner) most() int64 { return int64(cmp.Or(s.Limit, MaxEvent)) }
+func (s *Scanner) limit() int64 { return int64(cmp.Or(s.Limit, MaxEvent)) }
 
 // fits reports whether more bytes of an event may be held. If not, none are; the buffers stay, as the next stream may need as much
 // and garbage of their size is collected late.
 func (s *Scanner) fits(more int) bool {
-	if int64(len(s.line)+len(s.Data)+more) > s.most() {
+	if int64(len(s.line)+len(s.Data)+more) > s.limit() {
 		s.Reset()
-		s.long = true
+		s.tooLong = true
 	}
-	return !s.long
+	return !s.tooLong
 }
 
 // Reset goes to the start of another stream.
@@ -61,31 +61,31 @@ func (s *Scanner) Reset() {
 // Next eats b up to the end of the next event. It gives how many bytes that were, and whether an event has ended; if not,
 // all of b has been taken.
 func (s *Scanner) Next(b []byte) (n int, ok bool) {
-	s.forget()
+	s.dropFound()
 	for n < len(b) {
-		if s.long {
+		if s.tooLong {
 			return len(b), false
 		}
-		if s.cr {
-			s.cr = false
+		if s.afterCR {
+			s.afterCR = false
 			if b[n] == '\n' {
 				n++
 				continue
 			}
 		}
 		i := bytes.IndexAny(b[n:], "\r\n")
-		if s.aside = s.aside || len(s.line) == 0 && b[n] == ':'; s.aside {
-			s.begun = true
+		if s.inComment = s.inComment || len(s.line) == 0 && b[n] == ':'; s.inComment {
+			s.started = true
 			if i < 0 {
 				return len(b), false
 			}
-			s.aside, s.cr = false, b[n+i] == '\r'
+			s.inComment, s.afterCR = false, b[n+i] == '\r'
 			n += i + 1
 			continue
 		}
 		if i < 0 {
 			if s.fits(len(b) - n) {
-				s.line = buffer.Append(s.line, b[n:], s.most())
+				s.line = buffer.Append(s.line, b[n:], s.limit())
 			}
 			return len(b), false
 		}
@@ -93,13 +93,13 @@ func (s *Scanner) Next(b []byte) (n int, ok bool) {
 			continue
 		}
 		line := b[n : n+i]
-		s.cr = b[n+i] == '\r'
+		s.afterCR = b[n+i] == '\r'
 		n += i + 1
 		if len(s.line) > 0 {
 			s.line = append(s.line, line...)
 			line = s.line
 		}
-		ok = s.take(line)
+		ok = s.readLine(line)
 		s.line = s.line[:0]
 		if ok {
 			return n, true
@@ -110,16 +110,16 @@ func (s *Scanner) Next(b []byte) (n int, ok bool) {
 
 // End is for the end of the stream: it gives out an event that lacks the empty line behind it, which servers forget.
 func (s *Scanner) End() (ok bool) {
-	s.forget()
+	s.dropFound()
 	if len(s.line) > 0 {
-		s.take(s.line)
+		s.readLine(s.line)
 		s.line = s.line[:0]
 	}
-	return s.take(nil)
+	return s.readLine(nil)
 }
 
-// forget drops the event that was given out.
-func (s *Scanner) forget() {
+// dropFound drops the event that was given out.
+func (s *Scanner) dropFound() {
 	if s.found {
 		s.Data, s.Event, s.lines, s.found = s.Data[:0], s.Event[:0], 0, false
 	}
@@ -127,10 +127,10 @@ func (s *Scanner) forget() {
 
 var bom = []byte("\xef\xbb\xbf")
 
-// take reads one line, and reports whether it ended an event.
-func (s *Scanner) take(line []byte) bool {
-	if !s.begun {
-		s.begun = true
+// readLine reads one line, and reports whether it ended an event.
+func (s *Scanner) readLine(line []byte) bool {
+	if !s.started {
+		s.started = true
 		line = bytes.TrimPrefix(line, bom)
 	}
 	if len(line) == 0 {
@@ -149,7 +149,7 @@ func (s *Scanner) take(line []byte) bool {
 		if s.lines++; s.lines > 1 {
 			s.Data = append(s.Data, '\n')
 		}
-		s.Data = buffer.Append(s.Data, value, s.most())
+		s.Data = buffer.Append(s.Data, value, s.limit())
 	case "event":
 		s.Event = append(s.Event[:0], value...)
 	}
