@@ -15,6 +15,11 @@ var busy = map[string][]string{
 		"run plan.yaml --out out", // 50 requests a second
 		"run plan.yaml --var limit=1ms",
 	},
+	"plans/README.md": {
+		"run tutorial.yaml --out", // 50 requests a second
+		"run tutorial.yaml --var limit=1ms",
+		"run tutorial.yaml --profile ci",
+	},
 	"testdata/script/quickstart.txtar": {"run $ROOT/plans/quickstart.yaml"}, // the first plan that a reader runs
 	"testdata/script/profiles.txtar": {
 		"run plan.yaml --profile ci", // 200 requests a second
@@ -36,7 +41,7 @@ func mayBeInvalid(page, command string) bool {
 func TestBusy(t *testing.T) {
 	for page, commands := range busy {
 		file := page
-		if page == "README.md" {
+		if strings.HasSuffix(page, ".md") {
 			file = filepath.Join("..", "..", page)
 		}
 		text, err := os.ReadFile(file)

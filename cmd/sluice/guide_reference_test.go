@@ -12,9 +12,12 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// The reference of the guide is made from the schema, the catalogue and the table of operators. It stands after this
-// line; UPDATE_GUIDE=1 go test ./cmd/sluice -run TestReference writes it.
-const referenceBegin = "<!-- From here on: written by `UPDATE_GUIDE=1 go test ./cmd/sluice -run TestReference`. -->\n"
+// The reference of the guide is made from the schema, the catalogue and the table of operators. It is between these two
+// lines; UPDATE_GUIDE=1 go test ./cmd/sluice -run TestReference writes it.
+const (
+	referenceBegin = "<!-- reference: begin -->\n"
+	referenceEnd   = "<!-- reference: end -->\n"
+)
 
 // TestReference: the guide's reference is what is built.
 func TestReference(t *testing.T) {
@@ -22,13 +25,14 @@ func TestReference(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, have, found := strings.Cut(string(data), referenceBegin)
-	if !found {
-		t.Fatalf("the guide lacks the line %s", referenceBegin)
+	before, rest, begins := strings.Cut(string(data), referenceBegin)
+	have, after, ends := strings.Cut(rest, referenceEnd)
+	if !begins || !ends {
+		t.Fatalf("the guide lacks the line %s or %s", referenceBegin, referenceEnd)
 	}
 	want := reference(t)
 	if os.Getenv("UPDATE_GUIDE") != "" {
-		if err := os.WriteFile(guide, []byte(before+referenceBegin+want), 0o644); err != nil {
+		if err := os.WriteFile(guide, []byte(before+referenceBegin+want+referenceEnd+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -108,7 +112,7 @@ func drawn(key string) bool {
 
 func reference(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("\n## Every key\n\nTypes: a **duration** is `50ms`, `1.5s` or `1h30m`; a **rate** `200/s` or `90/min`; a **ratio** `0.1%`; a **size** `64MiB`; a **power** `500W`; a **span** a\n" +
+	b.WriteString("\n### Every key\n\nTypes: a **duration** is `50ms`, `1.5s` or `1h30m`; a **rate** `200/s` or `90/min`; a **ratio** `0.1%`; a **size** `64MiB`; a **power** `500W`; a **span** a\n" +
 		"duration, `N requests` or `N passes`; a **dist** a constant or a map of `mean std min max shape values`. Minutes are `m` or `min`, and a space may\n" +
 		"stand before a unit, so that a value of the report can be copied: `36.81 ms`, `0.1 %`. Paths are relative to the plan.\n")
 	for _, s := range sections() {
@@ -145,7 +149,7 @@ func keyRow(t *testing.T, key, name string) string {
 
 func metricTables() string {
 	var b, classes strings.Builder
-	b.WriteString("\n## Every metric\n\nDistributions have `.p50` … any `.p(99.9)`, `.mean` `.min` `.max` `.std` `.count`. Percentiles are nearest-rank.\n\n" +
+	b.WriteString("\n### Every metric\n\nDistributions have `.p50` … any `.p(99.9)`, `.mean` `.min` `.max` `.std` `.count`. Percentiles are nearest-rank.\n\n" +
 		"| metric | dimension | |\n| --- | --- | --- |\n")
 	for _, r := range metrics() {
 		dim := r.Dim.String()
@@ -181,7 +185,7 @@ func sentence(text string) string {
 func operators() string {
 	type line struct{ right, result string }
 	var b strings.Builder
-	b.WriteString("\n## What expressions can do\n\nAlso `and`, `or`, `not` on conditions, and brackets. No data on one side makes a comparison unknown; false beats unknown, unknown\n" +
+	b.WriteString("\n### What expressions can do\n\nAlso `and`, `or`, `not` on conditions, and brackets. No data on one side makes a comparison unknown; false beats unknown, unknown\n" +
 		"beats true. There is no chained comparison: write `20ms <= latency.p50 and latency.p50 < 30ms`.\n\n| operators | left | right | gives |\n| --- | --- | --- | --- |\n")
 	var order []line
 	ops := map[line][]string{}

@@ -183,3 +183,32 @@ func TestPlans(t *testing.T) {
 		})
 	}
 }
+
+var (
+	link    = regexp.MustCompile(`\]\(([^):]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+)
+
+// TestLinks: each link of the README and of the guide inside the repository leads to a file or a heading.
+func TestLinks(t *testing.T) {
+	for _, page := range []string{filepath.Join("..", "..", "README.md"), guide} {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		anchors := make(map[string]bool)
+		for _, m := range heading.FindAllStringSubmatch(string(data), -1) {
+			plain := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+			anchors["#"+strings.ReplaceAll(plain, " ", "-")] = true
+		}
+		for _, m := range link.FindAllStringSubmatch(string(data), -1) {
+			if strings.HasPrefix(m[1], "#") {
+				if !anchors[m[1]] {
+					t.Errorf("%s: no heading has the anchor %s", page, m[1])
+				}
+			} else if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+}
