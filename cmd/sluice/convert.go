@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/convert"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -287,4 +290,56 @@ func copyFile(from, to string) error {
 		return fmt.Errorf("write %s: %w", to, err)
 	}
 	return nil
+}
+
+// askModel asks the server of a command line what perf_analyzer asks it first: whether the model keeps sequences, and which of
+// its inputs hold texts. Nil without an error: the command line has mistakes, or its kind of server is not asked.
+func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, error) {
+	o.Dir = "" // read here, wherever the plan goes
+	first, _ := convert.PerfAnalyzer(o)
+	if first.Plan == "" {
+		return nil, nil
+	}
+	compiled, _ := a.load(convertedPlan, overrides{text: map[string][]byte{convertedPlan: []byte(first.Plan)}})
+	if compiled == nil {
+		return nil, nil
+	}
+	t := compiled.Plan.Targets[0]
+	kind := kindOf(t.Backend)
+	if kind == nil || kind.Open == nil || t.Model == "" || strings.HasPrefix(t.URL, "builtin://") {
+		return nil, nil
+	}
+	target := program.TargetOf(kind, t)
+	sig, err := ask(ctx, kind, target)
+	if err != nil {
+		return nil, err
+	}
+	m := &convert.Model{Alone: sig.Sequence == backends.NoSequences}
+	for _, in := range sig.Inputs {
+		m.Inputs = append(m.Inputs, convert.Input{Name: in.Name, Text: in.Type == tensor.Bytes})
+	}
+	m.Sequences, err = keepsSequences(ctx, kind, target, sig, map[string]bool{})
+	return m, err
+}
+
+// keepsSequences reports whether a model keeps sequences, or one that it calls as its configuration says.
+func keepsSequences(ctx context.Context, kind *backends.Kind, t backends.Target, sig backends.Signature, seen map[string]bool) (bool, error) {
+	if sig.Sequence > backends.NoSequences {
+		return true, nil
+	}
+	for _, c := range sig.Calls {
+		if seen[c.Model] {
+			continue
+		}
+		seen[c.Model] = true
+		t.Model, t.ModelVersion = c.Model, c.Version
+		child, err := ask(ctx, kind, t)
+		if err != nil {
+			return false, err
+		}
+		if keeps, err := keepsSequences(ctx, kind, t, child, seen); keeps || err != nil {
+			return keeps, err
+		}
+	}
+	return false, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -73,3 +75,200 @@ func plural(n int, word string) string {
 
 // seconds is a time for people.
 func seconds(s float64) string { return source.About(time.Duration(s * float64(time.Second))) }
+
+// graphText is the graph for people: what runs, in order, and whether it can prove what is asserted.
+func graphText(d program.Description) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s, %s", d.Plan, plural(len(d.Nodes), "node"), lasts(d.Shortest, d.Longest))
+	if d.InFlight != nil {
+		fmt.Fprintf(&b, ", %d in flight at most", *d.InFlight)
+	}
+	fmt.Fprintf(&b, ", seed %d\n", d.Seed)
+	first, number := firsts(d), 0
+	for _, n := range d.Nodes {
+		number++
+		if u := first[n.ID]; u != nil {
+			unitText(&b, u)
+		}
+		fmt.Fprintf(&b, "\n%2d  %s\n", number, n.ID)
+		nodeText(&b, n)
+	}
+	if len(d.Assertions) > 0 {
+		b.WriteString("\nplan\n")
+		checkTable(&b, d.Assertions)
+	}
+	return b.String()
+}
+
+// firsts are the units by their first node.
+func firsts(d program.Description) map[string]*program.UnitDescription {
+	units := make(map[string]*program.UnitDescription)
+	for i := range d.Units {
+		for _, n := range d.Nodes {
+			if n.Stage == d.Units[i].Stages[0] {
+				units[n.ID] = &d.Units[i]
+				break
+			}
+		}
+	}
+	return units
+}
+
+// unitText says what is special about what runs at one time: a group, or the order of repeats.
+func unitText(b *strings.Builder, u *program.UnitDescription) {
+	if len(u.Stages) > 1 {
+		fmt.Fprintf(b, "\n    together: %s, %s\n", strings.Join(u.Stages, ", "), lasts(u.Shortest, u.Longest))
+	}
+	if len(u.Repeats) > 0 {
+		fmt.Fprintf(b, "\n    repeats: %s, %s\n", repeats(u), lasts(u.Shortest, u.Longest))
+	}
+}
+
+// repeats shows the order of the first two repeats, which all others repeat.
+func repeats(u *program.UnitDescription) string {
+	const most = 8 // nodes that a line has room for
+	if len(u.Repeats[0]) == 1 {
+		return fmt.Sprintf("%d of %s", len(u.Repeats), u.Repeats[0][0])
+	}
+	var parts []string
+	for i, nodes := range u.Repeats[:2] {
+		var names []string
+		for _, id := range nodes {
+			names = append(names, strings.TrimSuffix(strings.TrimPrefix(id, u.Stages[0]+"["), "]"))
+		}
+		if more := len(names) - most; more > 0 {
+			names = append(names[:most], fmt.Sprintf("%d more", more))
+		}
+		parts = append(parts, fmt.Sprintf("%d: %s", i+1, strings.Join(names, ", ")))
+	}
+	if more := len(u.Repeats) - 2; more > 0 {
+		parts = append(parts, fmt.Sprintf("… %d in all", len(u.Repeats)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func nodeText(b *strings.Builder, n program.NodeDescription) {
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(b, "    %-7s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("load", "%s → %s", n.Load, strings.Join(n.Targets, ", "))
+	for _, e := range n.After {
+		if e.When == "" {
+			row("reads", "%s: %s", e.Node, e.Reason)
+			continue
+		}
+		row("after", "%s (%s): %s", e.Node, e.When, e.Reason)
+	}
+	if n.Delay > 0 {
+		row("delay", "%s", seconds(n.Delay))
+	}
+	row("plans", "%s", plans(n))
+	for _, w := range n.While {
+		row("while", "%s", w)
+	}
+	if n.Goodput != nil {
+		row("good", "%s", strings.Join(n.Goodput, ", "))
+	}
+	checkTable(b, n.Assertions)
+}
+
+// plans is how many requests a node sends, and how long it takes.
+func plans(n program.NodeDescription) string {
+	text, again := "as many requests as the server answers", ""
+	switch n.Decides {
+	case "result":
+		text = "as many requests as " + n.From + " makes"
+	case "data":
+		text = "as many requests as the data has"
+	case "group":
+		text = "requests until the others are done"
+	}
+	if n.Requests != nil {
+		text = count(*n.Requests, n.RequestsSD) + " requests"
+	}
+	if n.Sequences != nil {
+		text += fmt.Sprintf(" of %.0f sequences", *n.Sequences)
+	}
+	if n.Trials != nil {
+		text = fmt.Sprintf("%d to %d trials", n.Trials[0], n.Trials[1])
+		if n.Longest != nil {
+			again = ", each up to three times while it is not valid"
+		}
+		if n.Requests != nil {
+			text += fmt.Sprintf(" of %s requests", count(*n.Requests, n.RequestsSD))
+		}
+	}
+	if n.Shortest > 0 {
+		text += " in " + seconds(n.Shortest)
+	}
+	if n.Longest != nil && *n.Longest > n.Shortest {
+		text += fmt.Sprintf(" (at most %s with the drain%s)", seconds(*n.Longest), again)
+	}
+	if n.Warmup != "" {
+		text += ", after a warm-up of " + n.Warmup
+	}
+	if n.Outside != nil && *n.Outside > 0 {
+		text += fmt.Sprintf(", %.0f more outside of the measurement", *n.Outside)
+	}
+	if n.Repeats > 1 {
+		text += fmt.Sprintf(", %d times", n.Repeats)
+	}
+	if n.InFlight == nil {
+		return text + ", in flight what the result allows"
+	}
+	return text + fmt.Sprintf(", %d in flight at most", *n.InFlight)
+}
+
+// checkTable lists assertions, with the samples that they need and that are planned beside them. Long expressions do not
+// push the others out.
+func checkTable(b *strings.Builder, list []program.CheckText) {
+	const widest = 60
+	width := 0
+	for _, c := range list {
+		if n := len([]rune(asked(c))); n <= widest {
+			width = max(width, n)
+		}
+	}
+	for _, c := range list {
+		fmt.Fprintf(b, "    %-7s %-*s  %s, %s\n", "assert", width, asked(c), c.ID, need(c))
+	}
+}
+
+// asked is an assertion in the words of results.
+func asked(c program.CheckText) string {
+	a := result.Assertion{That: c.That, Confidence: c.Confidence, Every: c.Every, Allow: c.Allow, Within: c.Within}
+	return a.Asked()
+}
+
+// need is how many samples an assertion needs, and has where that is not enough.
+func need(c program.CheckText) string {
+	text := "needs " + plural(int(max(c.Needed, 1)), "sample")
+	switch {
+	case c.Planned == nil:
+	case float64(c.Needed) > *c.Planned:
+		text += fmt.Sprintf(", more than the %s planned", count(math.Floor(*c.Planned), c.PlannedSD))
+	case c.Needed > 1:
+		text += fmt.Sprintf(" of %s", count(math.Floor(*c.Planned), c.PlannedSD))
+	}
+	return text
+}
+
+// lasts is how long something takes, in words.
+func lasts(shortest float64, longest *float64) string {
+	switch {
+	case longest == nil && shortest == 0:
+		return "as long as the server takes"
+	case longest == nil:
+		return "at least " + seconds(shortest)
+	case *longest <= shortest:
+		return seconds(shortest)
+	}
+	return fmt.Sprintf("%s to %s", seconds(shortest), seconds(*longest))
+}
+
+func count(n, sd float64) string {
+	if sd > 0 {
+		return fmt.Sprintf("%.0f ± %.0f", n, 2*sd)
+	}
+	return fmt.Sprintf("%.0f", n)
+}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"syscall"
@@ -206,4 +208,65 @@ func number(s os.Signal) int {
 		return int(n)
 	}
 	return int(syscall.SIGTERM)
+}
+
+// profiled runs f and writes what it spent its CPU time on to a file; "" is no profile. Not on standard output, which is
+// the result's.
+func profiled(file string, f func() error) (err error) {
+	if file == "" {
+		return f()
+	}
+	w, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("nothing was sent: %w", err)
+	}
+	if err := pprof.StartCPUProfile(w); err != nil {
+		return errors.Join(err, w.Close())
+	}
+	defer func() {
+		pprof.StopCPUProfile()
+		if e := w.Close(); e != nil && err == nil {
+			err = fmt.Errorf("the CPU profile is not whole: %w", e)
+		}
+	}()
+	return f()
+}
+
+// samplesOf is where the requests of a run are kept; nil: the plan asks for none of them.
+func samplesOf(plan *scenario.Plan, f outputs) *artifact.Samples {
+	o := artifact.SamplesOptions{Table: plan.Output.Samples, Export: slices.Contains(f.formats, artifact.ProfileExport)}
+	if len(plan.Secrets) > 0 {
+		o.Mask = plan.Mask
+	}
+	if o.Table == "none" {
+		o.Table = ""
+	}
+	if o.Table == "" && !o.Export {
+		return nil
+	}
+	return artifact.NewSamples(f.dir, o)
+}
+
+// mixed reports whether the plan has closed and open loops.
+func mixed(p *program.Program) bool {
+	return slices.ContainsFunc(p.Nodes, func(n *program.Node) bool { return n.Open != p.Nodes[0].Open })
+}
+
+// kept says that dir still has the result of an earlier run, if it does: a script that reads it must not take it for this
+// run's.
+func (a *app) kept(dir string) {
+	h := artifact.Earlier(dir)
+	if dir == "" || h == nil || h.State == result.StateRunning {
+		return
+	}
+	fmt.Fprintf(a.err, "note: %s still holds the result of an earlier run\n  (%s, %s UTC)\n", dir, h.Verdict, h.Started.UTC().Format(time.DateTime))
+}
+
+// recordInto hands the samples of every trial to the artifacts.
+func recordInto(s *artifact.Samples) func(executor.Recording) executor.Recorder {
+	return func(r executor.Recording) executor.Recorder {
+		return s.Trial(artifact.Trial{
+			Node: r.Node, Number: r.Number, Mix: r.Mix, Closed: r.Closed, Value: r.Value, Started: r.Started, Sent: r.Sent, Received: r.Received,
+		})
+	}
 }
