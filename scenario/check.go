@@ -49,8 +49,8 @@ func (c *checker) plan() {
 
 func (c *checker) version() {
 	if v := c.raw.Version; v != nil && v.V != 1 {
-		c.at(v.at, &mistake{
-			code: codeVersion, summary: fmt.Sprintf("version %d of the plan language is not known", v.V), allowed: []string{"1"},
+		c.at(v.at, &source.Diagnostic{
+			Code: codeVersion, Summary: fmt.Sprintf("version %d of the plan language is not known", v.V), Allowed: []string{"1"},
 		})
 	}
 }
@@ -80,12 +80,12 @@ func checkNames[T any](c *checker, what string, m *dict[T]) {
 		c.under(m.At, e.Key, invalid("use letters, digits, '.', _ and -, first a letter, a digit or _", "%s name %q is not allowed", what, e.Key))
 	}
 	if m != nil && len(m.Entries) == 0 && !c.doubtful(m.At.path) {
-		c.at(m.At, &mistake{code: codeMissing, summary: fmt.Sprintf("%s holds no %s", lastKey(m.At.path), what)})
+		c.at(m.At, &source.Diagnostic{Code: codeMissing, Summary: fmt.Sprintf("%s holds no %s", lastKey(m.At.path), what)})
 	}
 }
 
 // at reports a mistake about a value.
-func (c *checker) at(p place, m *mistake) {
+func (c *checker) at(p place, m *source.Diagnostic) {
 	if p.node == nil || c.known[p.path] {
 		return
 	}
@@ -93,22 +93,22 @@ func (c *checker) at(p place, m *mistake) {
 }
 
 // under reports a mistake about a key of a map, at the key if it is there, else at the map.
-func (c *checker) under(p place, key string, m *mistake) {
+func (c *checker) under(p place, key string, m *source.Diagnostic) {
 	e := p.node.Entry(key)
 	if e == nil {
 		c.at(p, m)
 		return
 	}
 	c.diags = append(c.diags, source.Diagnostic{
-		Severity: source.Error, Code: m.code, Summary: m.summary, Detail: m.detail, Path: p.path + source.JoinPointer(key),
-		Pos: e.KeyPos, Width: utf8.RuneCountInString(key), Allowed: m.allowed, Nearest: m.nearest,
+		Severity: source.Error, Code: m.Code, Summary: m.Summary, Detail: m.Detail, Path: p.path + source.JoinPointer(key),
+		Pos: e.KeyPos, Width: utf8.RuneCountInString(key), Allowed: m.Allowed, Nearest: m.Nearest,
 	})
 }
 
 // warn reports what a plan may say but hardly means, at a key of a map.
 func (c *checker) warn(p place, key, code, summary, detail string) {
 	before := len(c.diags)
-	c.under(p, key, &mistake{code: code, summary: summary, detail: detail})
+	c.under(p, key, &source.Diagnostic{Code: code, Summary: summary, Detail: detail})
 	for i := range c.diags[before:] {
 		c.diags[before+i].Severity = source.Warning
 	}
@@ -135,20 +135,20 @@ func (c *checker) folder(p *val[path]) {
 }
 
 // opens says why a file or folder cannot be opened; nil: it can.
-func (c *checker) opens(p *val[path], folder bool) *mistake {
-	name, m := string(p.V), &mistake{code: codeFile, detail: "paths are relative to the folder of the plan"}
+func (c *checker) opens(p *val[path], folder bool) *source.Diagnostic {
+	name, m := string(p.V), &source.Diagnostic{Code: codeFile, Detail: "paths are relative to the folder of the plan"}
 	dir := folderOf(c.planFile, p.at.node)
 	if dir != filepath.Dir(c.planFile) {
-		m.detail = "paths are relative to the folder of the file that holds them, here " + p.at.node.Pos.File
+		m.Detail = "paths are relative to the folder of the file that holds them, here " + p.at.node.Pos.File
 	}
 	info, err := os.Stat(resolvePath(dir, name)) // before it is opened: a pipe may never be
 	isDir := err == nil && info.IsDir()
 	switch {
 	case err == nil && folder && !isDir:
-		m.summary = fmt.Sprintf("%q is a file, not a folder", name)
+		m.Summary = fmt.Sprintf("%q is a file, not a folder", name)
 		return m
 	case isDir && !folder:
-		m.summary = fmt.Sprintf("%q is a folder, not a file", name)
+		m.Summary = fmt.Sprintf("%q is a folder, not a file", name)
 		return m
 	case isDir:
 		_, err = os.ReadDir(resolvePath(dir, name))
@@ -161,9 +161,9 @@ func (c *checker) opens(p *val[path], folder bool) *mistake {
 	if err == nil {
 		return nil
 	}
-	m.summary = fmt.Sprintf("file %q cannot be opened: %v", name, cause(err))
+	m.Summary = fmt.Sprintf("file %q cannot be opened: %v", name, cause(err))
 	if folder {
-		m.summary = fmt.Sprintf("folder %q cannot be opened: %v", name, cause(err))
+		m.Summary = fmt.Sprintf("folder %q cannot be opened: %v", name, cause(err))
 	}
 	return m
 }
@@ -186,14 +186,14 @@ func (c *checker) output() {
 	for _, p := range o.Percentiles {
 		switch {
 		case p.V <= 0 || p.V > 100:
-			c.at(p.at, &mistake{code: codeRange, summary: fmt.Sprintf("percentile %s is not above 0 and at most 100", p.at.node.Text)})
+			c.at(p.at, &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("percentile %s is not above 0 and at most 100", p.at.node.Text)})
 		case p.V >= 0.5 && p.V < 1:
-			c.at(p.at, &mistake{
-				code: codeRange, summary: fmt.Sprintf("percentile %s is below 1", p.at.node.Text), nearest: fmt.Sprint(round(float64(p.V) * 100)),
-				detail: "percentiles count from 0 to 100",
+			c.at(p.at, &source.Diagnostic{
+				Code: codeRange, Summary: fmt.Sprintf("percentile %s is below 1", p.at.node.Text), Nearest: fmt.Sprint(round(float64(p.V) * 100)),
+				Detail: "percentiles count from 0 to 100",
 			})
 		case seen[p.V]:
-			c.at(p.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("duplicate percentile %s", p.at.node.Text)})
+			c.at(p.at, &source.Diagnostic{Code: codeDuplicate, Summary: fmt.Sprintf("duplicate percentile %s", p.at.node.Text)})
 		}
 		seen[p.V] = true
 	}
@@ -208,9 +208,9 @@ func (c *checker) baseline() {
 	}
 	if n := b.File.at.node; n != nil && n.Pos.File == FlagBaseline {
 		if _, err := os.Stat(n.Text); err != nil {
-			c.at(b.File.at, &mistake{
-				code: codeFile, summary: fmt.Sprintf("%s %q cannot be opened: %v", FlagBaseline, n.Text, cause(err)),
-				detail: "a result named on the command line must be there: name its result.json, or a folder of results",
+			c.at(b.File.at, &source.Diagnostic{
+				Code: codeFile, Summary: fmt.Sprintf("%s %q cannot be opened: %v", FlagBaseline, n.Text, cause(err)),
+				Detail: "a result named on the command line must be there: name its result.json, or a folder of results",
 			})
 		}
 		return
@@ -236,7 +236,7 @@ func (c *checker) unique(words []*val[string], what string) {
 	seen := map[string]bool{}
 	for _, w := range words {
 		if seen[w.V] {
-			c.at(w.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("duplicate %s %q", what, w.V)})
+			c.at(w.at, &source.Diagnostic{Code: codeDuplicate, Summary: fmt.Sprintf("duplicate %s %q", what, w.V)})
 		}
 		seen[w.V] = true
 	}
@@ -249,8 +249,8 @@ func (c *checker) nulls(n *source.Node, path string) {
 		if c.known[path] {
 			return
 		}
-		c.mistake(n, path, &mistake{
-			code: codeNull, summary: lastKey(path) + " has no value", detail: "write a value, or remove the key; \"\" is the empty text",
+		c.mistake(n, path, &source.Diagnostic{
+			Code: codeNull, Summary: lastKey(path) + " has no value", Detail: "write a value, or remove the key; \"\" is the empty text",
 		})
 	case source.Map:
 		for _, e := range n.Entries {

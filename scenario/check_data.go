@@ -39,7 +39,7 @@ func (c *checker) length(d *rawDist[int64, number], shortest int64) {
 	if d == nil {
 		return
 	}
-	wrong := &mistake{code: codeRange, summary: fmt.Sprintf("a length must be from %d to %d", shortest, longest)}
+	wrong := &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("a length must be from %d to %d", shortest, longest)}
 	if v := d.Constant; v != nil && (v.V < shortest || v.V > longest) {
 		c.at(v.at, wrong)
 	}
@@ -60,7 +60,7 @@ func (c *checker) generator(g *rawGenerator) {
 	c.length(g.Length, 0)
 	if g.At.node.Kind != source.Map {
 		if g.Constant == nil && len(flatten(g.List)) == 0 && !c.doubtful(g.At.path) {
-			c.at(g.At, &mistake{code: codeMissing, summary: lastKey(g.At.path) + " has no elements"})
+			c.at(g.At, &source.Diagnostic{Code: codeMissing, Summary: lastKey(g.At.path) + " has no elements"})
 		}
 		return
 	}
@@ -71,11 +71,11 @@ func (c *checker) generator(g *rawGenerator) {
 	case own == "":
 		checkSpread(c, g.At, g.Spread)
 	case len(others) > 0:
-		c.under(g.At, others[0].Key, &mistake{
-			code: codeDoesNotFit, summary: fmt.Sprintf("%q does not fit %q", others[0].Key, own), detail: "keep one of them",
+		c.under(g.At, others[0].Key, &source.Diagnostic{
+			Code: codeDoesNotFit, Summary: fmt.Sprintf("%q does not fit %q", others[0].Key, own), Detail: "keep one of them",
 		})
 	case own == "one_of" && len(g.OneOf) == 0 && !c.doubtful(g.At.path+"/one_of"):
-		c.under(g.At, "one_of", &mistake{code: codeMissing, summary: "one_of is empty"})
+		c.under(g.At, "one_of", &source.Diagnostic{Code: codeMissing, Summary: "one_of is empty"})
 	}
 }
 
@@ -103,7 +103,7 @@ func flatten(list []*rawElement) []any {
 
 // dims reads a shape. "3,640,640" and [3,640,640] are the same; text after a comma that is no number is a slip, such as
 // two shapes in one text.
-func (s *rawShape) dims() ([]int64, *mistake) {
+func (s *rawShape) dims() ([]int64, *source.Diagnostic) {
 	if s.Text == nil {
 		var dims []int64
 		for _, d := range s.Dims {
@@ -141,9 +141,9 @@ func (c *checker) shapes(shapes *dict[rawShape]) {
 			if e.Value.Text == nil {
 				at = e.Value.Dims[i].at
 			}
-			c.at(at, &mistake{
-				code: codeRange, summary: fmt.Sprintf("dimension %d of %q is %d", i+1, e.Key, n),
-				detail: "give the size that requests have; -1 stands only in a model's configuration",
+			c.at(at, &source.Diagnostic{
+				Code: codeRange, Summary: fmt.Sprintf("dimension %d of %q is %d", i+1, e.Key, n),
+				Detail: "give the size that requests have; -1 stands only in a model's configuration",
 			})
 		}
 	}

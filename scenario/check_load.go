@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // amount is what a quantity is made of.
@@ -54,12 +56,12 @@ func checkQuantity[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimens
 	for _, v := range q.Many {
 		checkAmount(c, v, dim)
 		if seen[v.V] {
-			c.at(v.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("duplicate %s %s", dim.name, v.at.node.Text)})
+			c.at(v.at, &source.Diagnostic{Code: codeDuplicate, Summary: fmt.Sprintf("duplicate %s %s", dim.name, v.at.node.Text)})
 		}
 		seen[v.V] = true
 	}
 	if q.Many != nil && len(q.At.node.Items) == 0 {
-		c.at(q.At, &mistake{code: codeLevels, summary: dim.name + " has no values"})
+		c.at(q.At, &source.Diagnostic{Code: codeLevels, Summary: dim.name + " has no values"})
 	}
 	if len(q.Many) > maxLevels {
 		c.at(q.At, tooMany(len(q.Many)))
@@ -75,8 +77,8 @@ func checkQuantity[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimens
 	}
 }
 
-func tooMany(n int) *mistake {
-	return &mistake{code: codeLevels, summary: fmt.Sprintf("%d levels are more than %d", n, maxLevels), detail: "use a larger step, or `factor`"}
+func tooMany(n int) *source.Diagnostic {
+	return &source.Diagnostic{Code: codeLevels, Summary: fmt.Sprintf("%d levels are more than %d", n, maxLevels), Detail: "use a larger step, or `factor`"}
 }
 
 // checkAmount checks one value of a quantity.
@@ -94,23 +96,23 @@ func checkDerived[T amount](c *checker, v *val[derived[T]], dim dimension[T]) {
 }
 
 // within reports the mistake if there is one.
-func (c *checker) within(at place, m *mistake) {
+func (c *checker) within(at place, m *source.Diagnostic) {
 	if m != nil {
 		c.at(at, m)
 	}
 }
 
 // wrong says what is wrong with a value of the quantity; nil: nothing.
-func (dim dimension[T]) wrong(v T) *mistake {
+func (dim dimension[T]) wrong(v T) *source.Diagnostic {
 	switch {
 	case v < dim.min || v <= 0:
-		m := &mistake{code: codeRange, summary: fmt.Sprintf("%s must be above 0", dim.name)}
+		m := &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("%s must be above 0", dim.name)}
 		if dim.min > 0 {
-			m.summary = fmt.Sprintf("%s must be from %s to %s", dim.name, dim.write(float64(dim.min)), dim.write(float64(dim.max)))
+			m.Summary = fmt.Sprintf("%s must be from %s to %s", dim.name, dim.write(float64(dim.min)), dim.write(float64(dim.max)))
 		}
 		return m
 	case v > dim.max:
-		return &mistake{code: codeRange, summary: fmt.Sprintf("%s must be at most %s", dim.name, dim.write(float64(dim.max)))}
+		return &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("%s must be at most %s", dim.name, dim.write(float64(dim.max)))}
 	}
 	return nil
 }
@@ -119,23 +121,23 @@ func checkLevels[T amount](c *checker, l *rawLevels[T], dim dimension[T]) {
 	checkAmount(c, l.From, dim)
 	checkAmount(c, l.To, dim)
 	if l.Step != nil && l.Step.V <= 0 {
-		c.at(l.Step.at, &mistake{code: codeLevels, summary: "step must be above 0"})
+		c.at(l.Step.at, &source.Diagnostic{Code: codeLevels, Summary: "step must be above 0"})
 	}
 	if l.Factor != nil && l.Factor.V <= 1 {
-		c.at(l.Factor.at, &mistake{code: codeLevels, summary: "factor must be above 1"})
+		c.at(l.Factor.at, &source.Diagnostic{Code: codeLevels, Summary: "factor must be above 1"})
 	}
 	switch {
 	case l.From == nil:
 		if c.absent(l.At, "from") && !c.lacks[l.At.path] {
-			c.at(l.At, &mistake{code: codeMissing, summary: "levels need \"from\""})
+			c.at(l.At, &source.Diagnostic{Code: codeMissing, Summary: "levels need \"from\""})
 		}
 	case c.absent(l.At, "to") && c.absent(l.At, "while"):
-		c.at(l.At, &mistake{
-			code: codeLevels, summary: "levels without \"to\" never end", detail: "add `to`, or `while` with the condition for going on",
+		c.at(l.At, &source.Diagnostic{
+			Code: codeLevels, Summary: "levels without \"to\" never end", Detail: "add `to`, or `while` with the condition for going on",
 		})
 	case l.To == nil:
 	case l.To.V < l.From.V:
-		c.at(l.To.at, &mistake{code: codeLevels, summary: "levels must ascend: \"to\" is below \"from\""})
+		c.at(l.To.at, &source.Diagnostic{Code: codeLevels, Summary: "levels must ascend: \"to\" is below \"from\""})
 	case l.sound():
 		if n := l.count(); n > maxLevels {
 			c.at(l.At, tooMany(n))

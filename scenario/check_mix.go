@@ -3,6 +3,8 @@ package scenario
 import (
 	"fmt"
 	"time"
+
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // mix checks the kinds of request that share a stage.
@@ -12,7 +14,7 @@ func (c *checker) mix(s *rawStage) {
 	}
 	entries := s.Mix.items()
 	if len(entries) == 0 {
-		c.under(s.At, "mix", &mistake{code: codeMissing, summary: "mix has no entries"})
+		c.under(s.At, "mix", &source.Diagnostic{Code: codeMissing, Summary: "mix has no entries"})
 	}
 	var weighted, bare []item[rawMix]
 	for _, e := range entries {
@@ -22,14 +24,14 @@ func (c *checker) mix(s *rawStage) {
 		} else {
 			weighted = append(weighted, e)
 			if w.V <= 0 {
-				c.at(w.at, &mistake{code: codeRange, summary: "a weight must be above 0"})
+				c.at(w.at, &source.Diagnostic{Code: codeRange, Summary: "a weight must be above 0"})
 			}
 		}
 	}
 	if len(weighted) > 0 && len(bare) > 0 {
-		c.under(s.Mix.At, bare[0].Key, &mistake{
-			code: codeMissing, summary: fmt.Sprintf("%q has no weight, and %q has one", bare[0].Key, weighted[0].Key),
-			detail: "give all entries a weight, which are drawn then, or none, which take turns",
+		c.under(s.Mix.At, bare[0].Key, &source.Diagnostic{
+			Code: codeMissing, Summary: fmt.Sprintf("%q has no weight, and %q has one", bare[0].Key, weighted[0].Key),
+			Detail: "give all entries a weight, which are drawn then, or none, which take turns",
 		})
 	}
 }
@@ -44,18 +46,18 @@ func (c *checker) sequences(s *rawStage) {
 	c.length(q.Length, 1)
 	c.identities(s, q)
 	if q.At.node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Concurrency != nil {
-		c.under(q.At, "live", &mistake{
-			code: codeDoesNotFit, summary: "\"live\" does not fit \"concurrency\"", detail: "in a closed loop the concurrency is the number of live sequences",
+		c.under(q.At, "live", &source.Diagnostic{
+			Code: codeDoesNotFit, Summary: "\"live\" does not fit \"concurrency\"", Detail: "in a closed loop the concurrency is the number of live sequences",
 		})
 	}
 	if q.At.node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Of.or("") == "sequences" {
-		c.under(q.At, "live", &mistake{
-			code: codeDoesNotFit, summary: "\"live\" does not fit `of: sequences`",
-			detail: "there the rate decides how many are open at a time, `max_in_flight` at most",
+		c.under(q.At, "live", &source.Diagnostic{
+			Code: codeDoesNotFit, Summary: "\"live\" does not fit `of: sequences`",
+			Detail: "there the rate decides how many are open at a time, `max_in_flight` at most",
 		})
 	}
 	if q.IDs != nil && q.IDs.From != nil && q.IDs.To != nil && q.IDs.To.V < q.IDs.From.V {
-		c.at(q.IDs.To.at, &mistake{code: codeRange, summary: "\"to\" is below \"from\""})
+		c.at(q.IDs.To.at, &source.Diagnostic{Code: codeRange, Summary: "\"to\" is below \"from\""})
 	}
 }
 
@@ -74,9 +76,9 @@ func (c *checker) identities(s *rawStage, q *rawSequences) {
 		most = q.Live.V
 	}
 	if size < most {
-		c.at(q.IDs.At, &mistake{
-			code: codeRange, summary: fmt.Sprintf("%d ids are fewer than the %d %s: two would have one id", size, most, what),
-			detail: "widen the range with `from` and `to`",
+		c.at(q.IDs.At, &source.Diagnostic{
+			Code: codeRange, Summary: fmt.Sprintf("%d ids are fewer than the %d %s: two would have one id", size, most, what),
+			Detail: "widen the range with `from` and `to`",
 		})
 	}
 }
@@ -112,9 +114,9 @@ func (c *checker) stableRamp(s *rawStage) {
 		q := load.At.node.Get(key)
 		for _, form := range [...]string{"ramp", "periodic"} {
 			if q.Get(form) != nil {
-				c.at(s.Play.Until.At, &mistake{
-					code: codeDoesNotFit, summary: fmt.Sprintf("`until: stable` does not fit %q: its load changes all the time", form),
-					detail: "leave out `until`, or cut the load with `for`",
+				c.at(s.Play.Until.At, &source.Diagnostic{
+					Code: codeDoesNotFit, Summary: fmt.Sprintf("`until: stable` does not fit %q: its load changes all the time", form),
+					Detail: "leave out `until`, or cut the load with `for`",
 				})
 			}
 		}
@@ -135,12 +137,12 @@ func (c *checker) assertions(s *rawStage) {
 // assertion checks one assertion; length is that of its stage, 0 where it is not known.
 func (c *checker) assertion(a *rawAssertion, length time.Duration) {
 	if v := a.Confidence; v != nil && (v.V < 0.5 || v.V >= 1) {
-		c.at(v.at, &mistake{code: codeRange, summary: "confidence must be from 50% to below 100%", detail: "95% is usual"})
+		c.at(v.at, &source.Diagnostic{Code: codeRange, Summary: "confidence must be from 50% to below 100%", Detail: "95% is usual"})
 	}
 	if v := a.Allow; v != nil && v.V >= 1 {
-		c.at(v.at, &mistake{code: codeRange, summary: "allow must be below 100%: nothing could fail"})
+		c.at(v.at, &source.Diagnostic{Code: codeRange, Summary: "allow must be below 100%: nothing could fail"})
 	} else if v != nil && v.V > 0 && a.Within != nil { // what is true from then on is true in each window
-		c.at(v.at, &mistake{code: codeDoesNotFit, summary: "`allow` does not fit `within`, which is true in every window from then on", detail: "use `every` with `allow`, or `within` with or without `every`"})
+		c.at(v.at, &source.Diagnostic{Code: codeDoesNotFit, Summary: "`allow` does not fit `within`, which is true in every window from then on", Detail: "use `every` with `allow`, or `within` with or without `every`"})
 	}
 	for _, option := range [...]struct {
 		key string
@@ -149,9 +151,9 @@ func (c *checker) assertion(a *rawAssertion, length time.Duration) {
 		switch {
 		case option.v == nil:
 		case option.key == "within" && option.v.V == 0:
-			c.at(option.v.at, &mistake{code: codeRange, summary: "within must be above 0s"})
+			c.at(option.v.at, &source.Diagnostic{Code: codeRange, Summary: "within must be above 0s"})
 		case length > 0 && option.v.V > length:
-			c.at(option.v.at, &mistake{code: codeRange, summary: fmt.Sprintf("%s %s is longer than the stage's %s", option.key, option.v.V, length)})
+			c.at(option.v.at, &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("%s %s is longer than the stage's %s", option.key, option.v.V, length)})
 		}
 	}
 }

@@ -3,6 +3,8 @@ package scenario
 import (
 	"fmt"
 	"time"
+
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // The checks of loads that change while they last, and of those whose times are recorded.
@@ -14,11 +16,11 @@ func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[
 		return
 	}
 	if len(q.Ramp) == 0 {
-		c.under(q.At, "ramp", &mistake{code: codeMissing, summary: "the ramp has no steps"})
+		c.under(q.At, "ramp", &source.Diagnostic{Code: codeMissing, Summary: "the ramp has no steps"})
 		return
 	}
 	if len(q.Ramp) > maxSteps {
-		c.under(q.At, "ramp", &mistake{code: codeLevels, summary: fmt.Sprintf("%d steps are more than %d", len(q.Ramp), maxSteps)})
+		c.under(q.At, "ramp", &source.Diagnostic{Code: codeLevels, Summary: fmt.Sprintf("%d steps are more than %d", len(q.Ramp), maxSteps)})
 		return
 	}
 	var length time.Duration
@@ -44,16 +46,16 @@ func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[
 	}
 	for _, step := range q.Ramp {
 		if step.Name != nil && step.Name.V == HoldPhase && unnamed {
-			c.at(step.Name.at, &mistake{
-				code: codeDuplicate, summary: fmt.Sprintf("%q is what the holds without a name are called together", HoldPhase), detail: "name the other holds, or this one otherwise",
+			c.at(step.Name.at, &source.Diagnostic{
+				Code: codeDuplicate, Summary: fmt.Sprintf("%q is what the holds without a name are called together", HoldPhase), Detail: "name the other holds, or this one otherwise",
 			})
 		}
 	}
 	switch {
 	case !moves:
-		c.under(q.At, "ramp", &mistake{code: codeRange, summary: "the ramp never leaves 0"})
+		c.under(q.At, "ramp", &source.Diagnostic{Code: codeRange, Summary: "the ramp never leaves 0"})
 	case length == 0 && !lasts:
-		c.under(q.At, "ramp", &mistake{code: codeRange, summary: "the ramp takes no time", detail: "give its steps `over` or `hold`, or the stage `for`"})
+		c.under(q.At, "ramp", &source.Diagnostic{Code: codeRange, Summary: "the ramp takes no time", Detail: "give its steps `over` or `hold`, or the stage `for`"})
 	}
 }
 
@@ -63,17 +65,17 @@ func (c *checker) stepName(name *val[string], names map[string]bool, holds bool)
 		return
 	}
 	if names[name.V] {
-		c.at(name.at, &mistake{code: codeDuplicate, summary: fmt.Sprintf("two holds are named %q", name.V)})
+		c.at(name.at, &source.Diagnostic{Code: codeDuplicate, Summary: fmt.Sprintf("two holds are named %q", name.V)})
 	}
 	names[name.V] = true
 	if name.V == RampPhase {
-		c.at(name.at, &mistake{
-			code: codeDuplicate, summary: fmt.Sprintf("%q is the phase between the holds of every ramp", name.V), detail: "give the hold another name",
+		c.at(name.at, &source.Diagnostic{
+			Code: codeDuplicate, Summary: fmt.Sprintf("%q is the phase between the holds of every ramp", name.V), Detail: "give the hold another name",
 		})
 	}
 	if !holds {
-		c.at(name.at, &mistake{
-			code: codeDoesNotFit, summary: fmt.Sprintf("%q names a hold, and this step holds nothing", name.V), detail: "give the step `hold`",
+		c.at(name.at, &source.Diagnostic{
+			Code: codeDoesNotFit, Summary: fmt.Sprintf("%q names a hold, and this step holds nothing", name.V), Detail: "give the step `hold`",
 		})
 	}
 }
@@ -82,29 +84,29 @@ func checkSearch[T amount](c *checker, s *rawSearch[T], dim dimension[T]) {
 	checkDerived(c, s.From, dim)
 	checkDerived(c, s.To, dim)
 	if s.From != nil && s.To != nil && s.From.V.Expr == nil && s.To.V.Expr == nil && s.To.V.V <= s.From.V.V {
-		c.at(s.To.at, &mistake{code: codeRange, summary: "a search goes up: \"to\" must be above \"from\""})
+		c.at(s.To.at, &source.Diagnostic{Code: codeRange, Summary: "a search goes up: \"to\" must be above \"from\""})
 	}
 	p := s.Precision
 	switch {
 	case p == nil:
 	case p.V.Ratio == 0 && p.V.Amount <= 0:
-		c.at(p.at, &mistake{code: codeRange, summary: "precision must be above 0"})
+		c.at(p.at, &source.Diagnostic{Code: codeRange, Summary: "precision must be above 0"})
 	case p.V.Ratio > 1:
-		c.at(p.at, &mistake{code: codeRange, summary: "precision must be at most 100%"})
+		c.at(p.at, &source.Diagnostic{Code: codeRange, Summary: "precision must be at most 100%"})
 	}
 }
 
 func (c *checker) periodic(p *rawPeriodic) {
 	if p != nil && p.From != nil && p.To != nil && p.To.V <= p.From.V {
-		c.at(p.To.at, &mistake{code: codeRange, summary: "\"to\" must be above \"from\""})
+		c.at(p.To.at, &source.Diagnostic{Code: codeRange, Summary: "\"to\" must be above \"from\""})
 	}
 }
 
 func (c *checker) arrivals(a *rawArrivals) {
 	const most = 100
 	if a != nil && a.CV != nil && (a.CV.V < 0 || a.CV.V > most) {
-		c.at(a.CV.at, &mistake{
-			code: codeRange, summary: fmt.Sprintf("cv must be from 0 to %d", most), detail: "0 is constant, 1 is poisson, more comes in bursts",
+		c.at(a.CV.at, &source.Diagnostic{
+			Code: codeRange, Summary: fmt.Sprintf("cv must be from 0 to %d", most), Detail: "0 is constant, 1 is poisson, more comes in bursts",
 		})
 	}
 }
@@ -116,13 +118,13 @@ func (c *checker) schedule(s *rawStage, r *rawSchedule) {
 	}
 	c.file(r.File)
 	if r.File != nil && c.absent(r.At, "unit") {
-		c.under(r.At, "file", &mistake{code: codeMissing, summary: "the times of a file need \"unit\"", detail: "add `unit: ns`, us, ms or s"})
+		c.under(r.At, "file", &source.Diagnostic{Code: codeMissing, Summary: "the times of a file need \"unit\"", Detail: "add `unit: ns`, us, ms or s"})
 	}
 	if r.Speed != nil && r.Speed.V <= 0 {
-		c.at(r.Speed.at, &mistake{code: codeRange, summary: "speed must be above 0"})
+		c.at(r.Speed.at, &source.Diagnostic{Code: codeRange, Summary: "speed must be above 0"})
 	}
 	if r.From != nil && r.To != nil && r.To.V <= r.From.V {
-		c.at(r.To.at, &mistake{code: codeRange, summary: "\"to\" must be above \"from\""})
+		c.at(r.To.at, &source.Diagnostic{Code: codeRange, Summary: "\"to\" must be above \"from\""})
 	}
 	if !c.absent(r.At, "file") {
 		return
@@ -130,8 +132,8 @@ func (c *checker) schedule(s *rawStage, r *rawSchedule) {
 	for _, q := range s.requests() {
 		ds, _ := pick(c.datasets(), q.Data, "main")
 		if ds != nil && ds.Generate != nil {
-			c.at(r.At, &mistake{
-				code: codeDoesNotFit, summary: "generated data has no times to follow", detail: "name a `file` of times here, or one with timestamps in `data`",
+			c.at(r.At, &source.Diagnostic{
+				Code: codeDoesNotFit, Summary: "generated data has no times to follow", Detail: "name a `file` of times here, or one with timestamps in `data`",
 			})
 			return
 		}

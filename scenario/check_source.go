@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // source is the key that says where a dataset's rows come from.
@@ -31,15 +33,15 @@ func (c *checker) source(ds *rawDataset) {
 		c.file(f)
 	}
 	if ds.File != nil && ds.File.One == nil && len(ds.File.Many) == 0 && !c.doubtful(ds.File.At.path) {
-		c.at(ds.File.At, &mistake{code: codeMissing, summary: "file names no file"})
+		c.at(ds.File.At, &source.Diagnostic{Code: codeMissing, Summary: "file names no file"})
 	}
 	c.folder(ds.Dir)
 	c.bodies(ds.Bodies)
 	if ds.Rows != nil && len(ds.Rows) == 0 && !c.doubtful(ds.At.path+"/rows") {
-		c.under(ds.At, "rows", &mistake{code: codeMissing, summary: "rows is empty"})
+		c.under(ds.At, "rows", &source.Diagnostic{Code: codeMissing, Summary: "rows is empty"})
 	}
 	if ds.Command != nil && len(ds.Command) == 0 && !c.doubtful(ds.At.path+"/command") {
-		c.under(ds.At, "command", &mistake{code: codeMissing, summary: "command names no program"})
+		c.under(ds.At, "command", &source.Diagnostic{Code: codeMissing, Summary: "command names no program"})
 	}
 	for _, e := range ds.Columns.items() {
 		if m := columnField(e.Key); m != nil {
@@ -61,12 +63,12 @@ func (c *checker) bodies(pattern *val[string]) {
 	case err != nil:
 		c.at(pattern.at, invalid("* is any text, ? any character, [a-z] one of them", "%q is no pattern of files", pattern.V))
 	case len(found) == 0:
-		c.at(pattern.at, &mistake{code: codeFile, summary: fmt.Sprintf("no file matches %q", pattern.V), detail: "paths are relative to the folder of the plan"})
+		c.at(pattern.at, &source.Diagnostic{Code: codeFile, Summary: fmt.Sprintf("no file matches %q", pattern.V), Detail: "paths are relative to the folder of the plan"})
 	}
 }
 
 // columnField says what is wrong with a field that a column is read as; nil: nothing.
-func columnField(name string) *mistake {
+func columnField(name string) *source.Diagnostic {
 	fields := strings.Fields("prompt messages input output_tokens image session_id delay timestamp id")
 	for _, open := range [...]string{"parameters.", "inputs.", "outputs."} {
 		if rest, ok := strings.CutPrefix(name, open); ok && rest != "" {
@@ -75,7 +77,7 @@ func columnField(name string) *mistake {
 	}
 	m := oneWord(name, "columns", fields)
 	if m != nil {
-		m.summary, m.detail = fmt.Sprintf("%q is no field of a row", name), "or parameters.NAME, inputs.NAME, outputs.NAME"
+		m.Summary, m.Detail = fmt.Sprintf("%q is no field of a row", name), "or parameters.NAME, inputs.NAME, outputs.NAME"
 	}
 	return m
 }
@@ -96,6 +98,6 @@ func (c *checker) prompts(p *rawPrompts) {
 		checkDist(c, a.Seconds)
 	}
 	if p.ExactOutput.or(false) && p.OutputTokens == nil && c.absent(p.At, "output_tokens") {
-		c.under(p.At, "exact_output", &mistake{code: codeMissing, summary: "\"exact_output\" needs \"output_tokens\" beside it"})
+		c.under(p.At, "exact_output", &source.Diagnostic{Code: codeMissing, Summary: "\"exact_output\" needs \"output_tokens\" beside it"})
 	}
 }

@@ -14,8 +14,8 @@ func (c *checker) stages() {
 	for _, s := range c.raw.flat {
 		if s.ID != nil && !c.again(s) {
 			if at, twice := first[s.ID.V]; twice {
-				c.at(s.ID.at, &mistake{
-					code: codeDuplicate, summary: fmt.Sprintf("duplicate stage %q; the first is at %d:%d", s.ID.V, at.Line, at.Column),
+				c.at(s.ID.at, &source.Diagnostic{
+					Code: codeDuplicate, Summary: fmt.Sprintf("duplicate stage %q; the first is at %d:%d", s.ID.V, at.Line, at.Column),
 				})
 			} else {
 				first[s.ID.V] = s.ID.at.pos()
@@ -29,9 +29,9 @@ func (c *checker) stages() {
 	switch n := c.raw.At.node.Get("stages"); {
 	case n == nil || c.doubtful("/stages"):
 	case len(c.raw.Stages) == 0:
-		c.under(c.raw.At, "stages", &mistake{code: codeMissing, summary: "the plan has no stages"})
+		c.under(c.raw.At, "stages", &source.Diagnostic{Code: codeMissing, Summary: "the plan has no stages"})
 	case !running:
-		c.under(c.raw.At, "stages", &mistake{code: codeMissing, summary: "no stage ever runs: each has `when: never`"})
+		c.under(c.raw.At, "stages", &source.Diagnostic{Code: codeMissing, Summary: "no stage ever runs: each has `when: never`"})
 	}
 	c.assertionIDs()
 }
@@ -56,8 +56,8 @@ func (c *checker) stage(s *rawStage) {
 // memory refuses what one kind of shared memory has and another has not.
 func (c *checker) memory(m *rawMemory) {
 	if m != nil && m.Kind != nil && m.Kind.V == "system" && m.Device.or(0) != 0 {
-		c.under(m.At, "device", &mistake{
-			code: codeDoesNotFit, summary: "\"device\" does not fit `kind: system`", detail: "it chooses the GPU of `kind: cuda`; memory of the system has none",
+		c.under(m.At, "device", &source.Diagnostic{
+			Code: codeDoesNotFit, Summary: "\"device\" does not fit `kind: system`", Detail: "it chooses the GPU of `kind: cuda`; memory of the system has none",
 		})
 	}
 }
@@ -75,16 +75,16 @@ func (c *checker) request(s *rawStage, at place, r rawRequest, whole bool) {
 	target := findTarget(c, at, r.Target)
 	c.useStatuses(r.Expect, target)
 	if _, wrong := pick(c.datasets(), r.Data, "main"); wrong != nil && !c.known["/datasets"] && !c.known["/data"] {
-		wrong.about("dataset", "data")
+		about(wrong, "dataset", "data")
 		c.where(at, r.Data, wrong)
 	}
 	if target == nil || s.never() || !c.absent(at, "model") || !c.absent(target.At, "model") || c.modelless[target] || !target.needsModel() {
 		return
 	}
 	c.modelless[target] = true // one stage is enough
-	c.at(target.At, &mistake{
-		code: codeMissing, summary: fmt.Sprintf("no \"model\" here, and %s names none", subject(s.At.node, s.At.path)),
-		detail: "add `model: NAME` to the target",
+	c.at(target.At, &source.Diagnostic{
+		Code: codeMissing, Summary: fmt.Sprintf("no \"model\" here, and %s names none", subject(s.At.node, s.At.path)),
+		Detail: "add `model: NAME` to the target",
 	})
 }
 
@@ -105,7 +105,7 @@ func (c *checker) expect(x *rawExpect) {
 		return
 	}
 	if x.Sample != nil && x.Sample.V == 0 && x.At.node.Entry("sample") != nil {
-		c.at(x.Sample.at, &mistake{code: codeRange, summary: "\"sample\" must be above 0%", detail: "to compare no outputs write `outputs: false`"})
+		c.at(x.Sample.at, &source.Diagnostic{Code: codeRange, Summary: "\"sample\" must be above 0%", Detail: "to compare no outputs write `outputs: false`"})
 	}
 	for _, f := range x.Fields.items() {
 		if slices.Contains(strings.Split(f.Key, "."), "") {
@@ -117,14 +117,14 @@ func (c *checker) expect(x *rawExpect) {
 func findTarget(c *checker, at place, name *val[string]) *rawTarget {
 	t, wrong := pick(c.targets(), name, "")
 	if wrong != nil && !c.known["/targets"] && !c.known["/target"] {
-		wrong.about("target", "target")
+		about(wrong, "target", "target")
 		c.where(at, name, wrong)
 	}
 	return t
 }
 
 // where reports a mistake at a value, or at the map that lacks it.
-func (c *checker) where(lacks place, v *val[string], m *mistake) {
+func (c *checker) where(lacks place, v *val[string], m *source.Diagnostic) {
 	switch {
 	case v != nil:
 		c.at(v.at, m)
@@ -134,17 +134,17 @@ func (c *checker) where(lacks place, v *val[string], m *mistake) {
 }
 
 // about words the mistake of pick.
-func (m *mistake) about(what, key string) {
-	if m.summary == "" {
-		m.summary = fmt.Sprintf("the plan has several %ss; say which with `%s`", what, key)
+func about(m *source.Diagnostic, what, key string) {
+	if m.Summary == "" {
+		m.Summary = fmt.Sprintf("the plan has several %ss; say which with `%s`", what, key)
 		return
 	}
-	m.summary = fmt.Sprintf("no %s is named %s", what, m.summary)
+	m.Summary = fmt.Sprintf("no %s is named %s", what, m.Summary)
 }
 
 // pick finds the named entry; without a name the only one, or the one called usual. The mistake's summary is the
 // quoted name that was not found, or empty when a name is needed.
-func pick[T any](all []item[T], name *val[string], usual string) (*T, *mistake) {
+func pick[T any](all []item[T], name *val[string], usual string) (*T, *source.Diagnostic) {
 	var names []string
 	for _, e := range all {
 		names = append(names, e.Key)
@@ -156,9 +156,9 @@ func pick[T any](all []item[T], name *val[string], usual string) (*T, *mistake) 
 		return nil, nil
 	}
 	if name == nil {
-		return nil, &mistake{code: codeMissing, allowed: names}
+		return nil, &source.Diagnostic{Code: codeMissing, Allowed: names}
 	}
-	return nil, &mistake{code: codeUnknownName, summary: fmt.Sprintf("%q", name.V), allowed: names, nearest: source.Nearest(name.V, names)}
+	return nil, &source.Diagnostic{Code: codeUnknownName, Summary: fmt.Sprintf("%q", name.V), Allowed: names, Nearest: source.Nearest(name.V, names)}
 }
 
 func known(m map[string]bool, key string) bool {
@@ -199,7 +199,7 @@ func (p *rawPlan) unread() bool {
 func (c *checker) extent(s *rawStage) {
 	p := s.Play
 	if p.For != nil && p.For.V.IsZero() {
-		c.at(p.For.at, &mistake{code: codeRange, summary: "for must be above 0s"})
+		c.at(p.For.at, &source.Diagnostic{Code: codeRange, Summary: "for must be above 0s"})
 	}
 	if p.Until == nil || p.Until.Stable == nil {
 		return
@@ -207,22 +207,22 @@ func (c *checker) extent(s *rawStage) {
 	c.stableRamp(s)
 	stable := p.Until.Stable
 	if stable.Window != nil && stable.Window.V.IsZero() {
-		c.at(stable.Window.at, &mistake{code: codeRange, summary: "window must be above 0s"})
+		c.at(stable.Window.at, &source.Diagnostic{Code: codeRange, Summary: "window must be above 0s"})
 	}
 	if stable.Within != nil && stable.Within.V <= 0 {
-		c.at(stable.Within.at, &mistake{code: codeRange, summary: "within must be above 0%"})
+		c.at(stable.Within.at, &source.Diagnostic{Code: codeRange, Summary: "within must be above 0%"})
 	}
 	if stable.Windows != nil && stable.MaxWindows != nil && stable.MaxWindows.V < stable.Windows.V {
 		at := stable.MaxWindows.at
 		if at.implied {
 			at = stable.Windows.at
 		}
-		c.at(at, &mistake{
-			code: codeRange, summary: fmt.Sprintf("max_windows %d is below windows %d", stable.MaxWindows.V, stable.Windows.V),
+		c.at(at, &source.Diagnostic{
+			Code: codeRange, Summary: fmt.Sprintf("max_windows %d is below windows %d", stable.MaxWindows.V, stable.Windows.V),
 		})
 	}
 	if stable.Metrics != nil && len(stable.Metrics) == 0 && !c.doubtful(stable.At.path+"/metrics") {
-		c.under(stable.At, "metrics", &mistake{code: codeMissing, summary: "metrics names no metric"})
+		c.under(stable.At, "metrics", &source.Diagnostic{Code: codeMissing, Summary: "metrics names no metric"})
 	}
 }
 
@@ -237,8 +237,8 @@ func (c *checker) assertionIDs() {
 				at = a.ID.at
 			}
 			if first, twice := seen[id]; twice {
-				c.at(at, &mistake{
-					code: codeDuplicate, summary: fmt.Sprintf("two assertions have the id %q; the first is at %d:%d", id, first.Line, first.Column),
+				c.at(at, &source.Diagnostic{
+					Code: codeDuplicate, Summary: fmt.Sprintf("two assertions have the id %q; the first is at %d:%d", id, first.Line, first.Column),
 				})
 				continue
 			}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // Statuses have two tables: those of HTTP, and the codes of gRPC.
@@ -69,10 +71,10 @@ func (c *checker) checkStatuses() {
 		}
 		const none = "no code here is one of %s, which target %q answers with"
 		if u.http != nil && u.grpc != nil && !http {
-			c.at(u.list[0].at, &mistake{code: codeRange, summary: fmt.Sprintf(none, "HTTP", c.nameOf(u.http)), detail: bothTables()})
+			c.at(u.list[0].at, &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf(none, "HTTP", c.nameOf(u.http)), Detail: bothTables()})
 		}
 		if u.http != nil && u.grpc != nil && !grpc {
-			c.at(u.list[0].at, &mistake{code: codeRange, summary: fmt.Sprintf(none, "gRPC", c.nameOf(u.grpc)), detail: bothTables()})
+			c.at(u.list[0].at, &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf(none, "gRPC", c.nameOf(u.grpc)), Detail: bothTables()})
 		}
 	}
 }
@@ -101,19 +103,19 @@ func bothTables() string {
 	return fmt.Sprintf("over HTTP statuses are %d to %d, over gRPC codes are 0 to %d", leastHTTP, mostHTTP, mostGRPC)
 }
 
-func notGRPC(n int64, target string) *mistake {
-	m := &mistake{code: codeRange, summary: fmt.Sprintf("%d is no code of gRPC, which target %q answers with", n, target), detail: bothTables()}
+func notGRPC(n int64, target string) *source.Diagnostic {
+	m := &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("%d is no code of gRPC, which target %q answers with", n, target), Detail: bothTables()}
 	if i := slices.Index(likeHTTP[:], n); i >= 0 {
-		m.nearest = strconv.Itoa(i)
-		m.detail += fmt.Sprintf("; %d means %s", i, strings.ToLower(strings.ReplaceAll(grpcCodes[i], "_", " ")))
+		m.Nearest = strconv.Itoa(i)
+		m.Detail += fmt.Sprintf("; %d means %s", i, strings.ToLower(strings.ReplaceAll(grpcCodes[i], "_", " ")))
 	}
 	return m
 }
 
-func notHTTP(n int64, target string) *mistake {
-	m := &mistake{code: codeRange, summary: fmt.Sprintf("%d is no status of HTTP, which target %q answers with", n, target), detail: bothTables()}
+func notHTTP(n int64, target string) *source.Diagnostic {
+	m := &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("%d is no status of HTTP, which target %q answers with", n, target), Detail: bothTables()}
 	if n <= mostGRPC && likeHTTP[n] != 0 {
-		m.nearest = strconv.FormatInt(likeHTTP[n], 10)
+		m.Nearest = strconv.FormatInt(likeHTTP[n], 10)
 	}
 	return m
 }

@@ -34,9 +34,9 @@ func (c *checker) target(t *rawTarget) {
 	}
 	scheme, _, _ := strings.Cut(t.URL.V, "://")
 	if t.Builtin != nil && scheme != "builtin" {
-		c.under(t.At, "builtin", &mistake{
-			code: codeDoesNotFit, summary: fmt.Sprintf("\"builtin\" does not fit %s://", scheme),
-			detail: "it configures the embedded server; remove it, or use builtin://http or builtin://grpc",
+		c.under(t.At, "builtin", &source.Diagnostic{
+			Code: codeDoesNotFit, Summary: fmt.Sprintf("\"builtin\" does not fit %s://", scheme),
+			Detail: "it configures the embedded server; remove it, or use builtin://http or builtin://grpc",
 		})
 	}
 	if overGRPC(t.URL.V) {
@@ -58,7 +58,7 @@ func (c *checker) server(t *rawTarget) {
 			c.folder(f)
 		}
 		if p.Include != nil && p.DescriptorSet != nil {
-			c.under(p.At, "include", &mistake{code: codeDoesNotFit, summary: "\"include\" does not fit \"descriptor_set\"", detail: "it is where the imports of `files` are"})
+			c.under(p.At, "include", &source.Diagnostic{Code: codeDoesNotFit, Summary: "\"include\" does not fit \"descriptor_set\"", Detail: "it is where the imports of `files` are"})
 		}
 	}
 	inside := t.Backend != nil && t.Backend.V == "triton_inprocess"
@@ -67,12 +67,12 @@ func (c *checker) server(t *rawTarget) {
 		c.folder(in.Repository)
 	}
 	if inside && !c.doubtful(t.At.path) && c.absent(t.At, "inprocess") {
-		c.at(t.At, &mistake{code: codeMissing, summary: "backend triton_inprocess needs `inprocess` with the models' `repository`"})
+		c.at(t.At, &source.Diagnostic{Code: codeMissing, Summary: "backend triton_inprocess needs `inprocess` with the models' `repository`"})
 	} else if inside && t.InProcess != nil && c.absent(t.InProcess.At, "repository") {
-		c.at(t.InProcess.At, &mistake{code: codeMissing, summary: "inprocess needs the models' `repository`"})
+		c.at(t.InProcess.At, &source.Diagnostic{Code: codeMissing, Summary: "inprocess needs the models' `repository`"})
 	}
 	if inside && t.URL != nil {
-		c.under(t.At, "url", &mistake{code: codeDoesNotFit, summary: "\"url\" does not fit triton_inprocess", detail: "its server is loaded into the client"})
+		c.under(t.At, "url", &source.Diagnostic{Code: codeDoesNotFit, Summary: "\"url\" does not fit triton_inprocess", Detail: "its server is loaded into the client"})
 	}
 	c.metricsURL(t)
 }
@@ -86,9 +86,9 @@ func (c *checker) metricsURL(t *rawTarget) {
 	switch target := t.URL.or(""); {
 	case strings.HasPrefix(url, "http://"), strings.HasPrefix(url, "https://"):
 	case !strings.HasPrefix(url, "/"):
-		c.at(at, &mistake{code: codeURL, summary: fmt.Sprintf("metrics are read over HTTP, not from %q", url), allowed: []string{"http://", "https://", "/PATH of the target's host"}})
+		c.at(at, &source.Diagnostic{Code: codeURL, Summary: fmt.Sprintf("metrics are read over HTTP, not from %q", url), Allowed: []string{"http://", "https://", "/PATH of the target's host"}})
 	case !strings.HasPrefix(target, "http://") && !strings.HasPrefix(target, "https://") && target != "builtin://http":
-		c.at(at, &mistake{code: codeURL, summary: fmt.Sprintf("%q is a path on the target's host, which is not reached over HTTP", url), detail: "give a whole URL, such as http://localhost:8002/metrics"})
+		c.at(at, &source.Diagnostic{Code: codeURL, Summary: fmt.Sprintf("%q is a path on the target's host, which is not reached over HTTP", url), Detail: "give a whole URL, such as http://localhost:8002/metrics"})
 	}
 }
 
@@ -104,7 +104,7 @@ func (c *checker) tensorsOverGRPC(t *rawTensors) {
 	}
 	for _, form := range []*val[string]{t.Input, t.Output} {
 		if form != nil && form.V == "json" {
-			c.at(form.at, &mistake{code: codeDoesNotFit, summary: "tensors as JSON do not fit gRPC", detail: "over gRPC they are always raw bytes; remove `tensors`, or use http://"})
+			c.at(form.at, &source.Diagnostic{Code: codeDoesNotFit, Summary: "tensors as JSON do not fit gRPC", Detail: "over gRPC they are always raw bytes; remove `tensors`, or use http://"})
 		}
 	}
 }
@@ -119,10 +119,10 @@ func secure(scheme string) bool {
 }
 
 // checkURL says what is wrong with the URL of a target.
-func checkURL(text string) *mistake {
-	wrong := func(detail, format string, args ...any) *mistake {
+func checkURL(text string) *source.Diagnostic {
+	wrong := func(detail, format string, args ...any) *source.Diagnostic {
 		m := invalid(detail, format, args...)
-		m.code = codeURL
+		m.Code = codeURL
 		return m
 	}
 	scheme, rest, found := strings.Cut(text, "://")
@@ -132,13 +132,13 @@ func checkURL(text string) *mistake {
 	}
 	if !found || !slices.Contains(names, scheme) {
 		m := wrong("", "URL %q has no scheme", text)
-		if m.allowed = allowed; found {
-			m.summary = fmt.Sprintf("URL scheme %q is not known", scheme)
+		if m.Allowed = allowed; found {
+			m.Summary = fmt.Sprintf("URL scheme %q is not known", scheme)
 			if near := source.Nearest(scheme, names); near != "" {
-				m.nearest = near + "://"
+				m.Nearest = near + "://"
 			}
 		} else if host, port, err := net.SplitHostPort(text); err == nil && host != "" && port != "" {
-			m.detail = fmt.Sprintf("write http://%s, or grpc://%[1]s for gRPC", text)
+			m.Detail = fmt.Sprintf("write http://%s, or grpc://%[1]s for gRPC", text)
 		}
 		return m
 	}
@@ -150,8 +150,8 @@ func checkURL(text string) *mistake {
 			return nil
 		}
 		m := wrong("", "%q is no embedded server", text)
-		m.allowed = []string{"builtin://http", "builtin://grpc"}
-		m.nearest = source.Nearest(text, m.allowed)
+		m.Allowed = []string{"builtin://http", "builtin://grpc"}
+		m.Nearest = source.Nearest(text, m.Allowed)
 		return m
 	case strings.HasSuffix(scheme, "+unix"):
 		if len(rest) < 2 || rest[0] != '/' {
@@ -163,7 +163,7 @@ func checkURL(text string) *mistake {
 }
 
 // checkHost checks what follows the scheme of a network URL: host, port, path prefix and nothing else.
-func checkHost(text, rest string, wrong func(detail, format string, args ...any) *mistake) *mistake {
+func checkHost(text, rest string, wrong func(detail, format string, args ...any) *source.Diagnostic) *source.Diagnostic {
 	u, err := url.Parse("http://" + rest)
 	if err != nil || u.Hostname() == "" {
 		return wrong("write SCHEME://HOST:PORT, with a path if the server is below one", "URL %q has no host that can be read", text)
@@ -193,7 +193,7 @@ func (c *checker) headers(h *dict[val[string]]) {
 		name := strings.ToLower(e.Key)
 		wrong := func(detail, format string, args ...any) {
 			m := invalid(detail, format, args...)
-			m.code = codeHeader
+			m.Code = codeHeader
 			c.under(h.At, e.Key, m)
 		}
 		switch {
@@ -232,7 +232,7 @@ func (c *checker) tls(t *rawTLS) {
 		if cert {
 			has, needs = needs, has
 		}
-		c.under(t.At, has, &mistake{code: codeMissing, summary: fmt.Sprintf("%q needs %q beside it", has, needs)})
+		c.under(t.At, has, &source.Diagnostic{Code: codeMissing, Summary: fmt.Sprintf("%q needs %q beside it", has, needs)})
 	}
 	if t.Verify != nil && t.Verify.V == "none" && t.CA != nil {
 		c.warn(t.At, "ca", codeTLSUnused, "\"ca\" has no effect with verify: none", "")
@@ -248,10 +248,10 @@ func (c *checker) builtin(b *rawBuiltin) {
 	}
 	if s := b.Stall; s != nil {
 		if s.For != nil && s.For.V == 0 {
-			c.at(s.At, &mistake{code: codeRange, summary: "stall needs a time above 0s in `for`"})
+			c.at(s.At, &source.Diagnostic{Code: codeRange, Summary: "stall needs a time above 0s in `for`"})
 		}
 		if s.Every != nil && s.For != nil && s.Every.V != 0 && s.Every.V <= s.For.V {
-			c.at(s.Every.at, &mistake{code: codeRange, summary: "every must be longer than for"})
+			c.at(s.Every.at, &source.Diagnostic{Code: codeRange, Summary: "every must be longer than for"})
 		}
 	}
 }

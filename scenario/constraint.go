@@ -20,7 +20,7 @@ var (
 )
 
 // constraint checks a decoded scalar against the words, min, max and is tags of its field.
-func constraint(f field, v any) *mistake {
+func constraint(f field, v any) *source.Diagnostic {
 	if words := f.words; len(words) > 0 {
 		return oneWord(fmt.Sprint(v), f.key, words)
 	}
@@ -38,16 +38,16 @@ func constraint(f field, v any) *mistake {
 	return nil
 }
 
-func outOfRange(f field) *mistake {
+func outOfRange(f field) *source.Diagnostic {
 	low, high := f.tag.Get("min"), f.tag.Get("max")
-	m := &mistake{code: codeRange}
+	m := &source.Diagnostic{Code: codeRange}
 	switch {
 	case high == "":
-		m.summary = fmt.Sprintf("%s must be at least %s", f.key, low)
+		m.Summary = fmt.Sprintf("%s must be at least %s", f.key, low)
 	case low == "":
-		m.summary = fmt.Sprintf("%s must be at most %s", f.key, high)
+		m.Summary = fmt.Sprintf("%s must be at most %s", f.key, high)
 	default:
-		m.summary = fmt.Sprintf("%s must be from %s to %s", f.key, low, high)
+		m.Summary = fmt.Sprintf("%s must be from %s to %s", f.key, low, high)
 	}
 	return m
 }
@@ -56,7 +56,7 @@ func outOfRange(f field) *mistake {
 func limit(t reflect.Type, text string) float64 {
 	v, wrong := leafOf(t).parse(source.Plain(text, source.Pos{}), "")
 	if wrong != nil {
-		panic("scenario: limit " + text + " of a field: " + wrong.summary)
+		panic("scenario: limit " + text + " of a field: " + wrong.Summary)
 	}
 	return magnitude(v)
 }
@@ -72,17 +72,17 @@ func magnitude(v any) float64 {
 	return 0
 }
 
-func oneWord(word, key string, words []string) *mistake {
+func oneWord(word, key string, words []string) *source.Diagnostic {
 	if slices.Contains(words, word) {
 		return nil
 	}
-	m := &mistake{code: codeValue, summary: fmt.Sprintf("%q is no value of %s", word, key), allowed: words}
-	m.nearest = source.Nearest(word, words)
+	m := &source.Diagnostic{Code: codeValue, Summary: fmt.Sprintf("%q is no value of %s", word, key), Allowed: words}
+	m.Nearest = source.Nearest(word, words)
 	return m
 }
 
 // textForm checks a text with a special form.
-func textForm(is, s string) *mistake {
+func textForm(is, s string) *source.Diagnostic {
 	switch is {
 	case "id":
 		if !idForm.MatchString(s) {

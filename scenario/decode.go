@@ -152,7 +152,7 @@ func (d *decoder) required(t reflect.Type, n *source.Node, path string) {
 		if !f.required || n.Entry(f.key) != nil {
 			continue
 		}
-		d.mistake(n, path, &mistake{code: codeMissing, summary: fmt.Sprintf("%s needs the key %q", subject(n, path), f.key)})
+		d.mistake(n, path, &source.Diagnostic{Code: codeMissing, Summary: fmt.Sprintf("%s needs the key %q", subject(n, path), f.key)})
 	}
 }
 
@@ -171,7 +171,7 @@ func (d *decoder) scalar(s scalar, n *source.Node, path string, f field) bool {
 	}
 	is := f.tag.Get("is")
 	if wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") && d.subs.secret(n) {
-		wrong = &mistake{code: codeDoesNotFit, summary: "a secret cannot stand in a name", detail: "results and files are called by it"}
+		wrong = &source.Diagnostic{Code: codeDoesNotFit, Summary: "a secret cannot stand in a name", Detail: "results and files are called by it"}
 	}
 	if wrong != nil {
 		d.mistake(n, path, wrong)
@@ -199,7 +199,7 @@ func (d *decoder) wrongKind(n *source.Node, path, want string) {
 		return // a null is reported by nulls
 	}
 	found := map[source.Kind]string{source.Scalar: "a scalar", source.List: "a list", source.Map: "a map"}[n.Kind]
-	d.mistake(n, path, &mistake{code: codeType, summary: fmt.Sprintf("%s wants %s, found %s", lastKey(path), want, found)})
+	d.mistake(n, path, &source.Diagnostic{Code: codeType, Summary: fmt.Sprintf("%s wants %s, found %s", lastKey(path), want, found)})
 }
 
 func (d *decoder) unknownKey(t reflect.Type, e source.Entry, path, child string) {
@@ -219,14 +219,14 @@ func (d *decoder) unknownKey(t reflect.Type, e source.Entry, path, child string)
 }
 
 // mistake reports what is wrong with the value n.
-func (d *decoder) mistake(n *source.Node, path string, m *mistake) {
-	detail := m.detail
+func (d *decoder) mistake(n *source.Node, path string, m *source.Diagnostic) {
+	detail := m.Detail
 	if name := d.subs.from[n]; name != "" {
 		detail = strings.TrimPrefix(detail+"; the value comes from "+name, "; ")
 	}
 	d.diags = append(d.diags, source.Diagnostic{
-		Severity: source.Error, Code: m.code, Summary: m.summary, Detail: detail, Path: path, Pos: n.Pos, Width: d.width(n),
-		Allowed: m.allowed, Nearest: m.nearest,
+		Severity: source.Error, Code: m.Code, Summary: m.Summary, Detail: detail, Path: path, Pos: n.Pos, Width: d.width(n),
+		Allowed: m.Allowed, Nearest: m.Nearest,
 	})
 }
 

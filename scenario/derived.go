@@ -46,7 +46,7 @@ func fromStage(text string) bool {
 	return depth == 0
 }
 
-func parseDerived[T amount](n *source.Node, path string) (any, *mistake) {
+func parseDerived[T amount](n *source.Node, path string) (any, *source.Diagnostic) {
 	if fromStage(n.Text) {
 		whole := n.AsText(path)
 		inner := whole.Slice(2, len([]rune(n.Text))-1)
@@ -65,14 +65,14 @@ type precision[T amount] struct {
 	Amount T
 }
 
-func parsePrecision[T amount](n *source.Node, path string) (any, *mistake) {
+func parsePrecision[T amount](n *source.Node, path string) (any, *source.Diagnostic) {
 	if strings.HasSuffix(n.Text, "%") {
 		share, wrong := parseRatio(n.Text)
 		return precision[T]{Ratio: share}, wrong
 	}
 	v, wrong := leafOf(reflect.TypeFor[T]()).parse(n, path)
 	if wrong != nil {
-		wrong.detail = "write a share such as 2%, or an amount"
+		wrong.Detail = "write a share such as 2%, or an amount"
 		return nil, wrong
 	}
 	return precision[T]{Amount: v.(T)}, nil

@@ -45,22 +45,22 @@ func checkSpread[T any](c *checker, at place, s rawSpread[T]) {
 	}
 	shape := shapeOf(s)
 	if shape == "" {
-		c.at(at, &mistake{
-			code: codeMissing, summary: fmt.Sprintf("%s is no complete distribution", lastKey(at.path)),
-			detail: "write a constant, {min, max}, {mean, std}, {mean, shape: exponential}, or {values: […]}",
+		c.at(at, &source.Diagnostic{
+			Code: codeMissing, Summary: fmt.Sprintf("%s is no complete distribution", lastKey(at.path)),
+			Detail: "write a constant, {min, max}, {mean, std}, {mean, shape: exponential}, or {values: […]}",
 		})
 		return
 	}
 	for _, key := range needs[shape] {
 		key, must := strings.CutPrefix(key, "!")
 		if must && !given[key] {
-			c.at(at, &mistake{code: codeMissing, summary: fmt.Sprintf("shape %s needs %q", shape, key)})
+			c.at(at, &source.Diagnostic{Code: codeMissing, Summary: fmt.Sprintf("shape %s needs %q", shape, key)})
 		}
 		delete(given, key)
 	}
 	for _, key := range [...]string{"mean", "std", "min", "max"} {
 		if given[key] {
-			c.under(at, key, &mistake{code: codeDoesNotFit, summary: fmt.Sprintf("%q does not fit shape %s", key, shape)})
+			c.under(at, key, &source.Diagnostic{Code: codeDoesNotFit, Summary: fmt.Sprintf("%q does not fit shape %s", key, shape)})
 		}
 	}
 	checkOrder(c, at, s, shape)
@@ -69,20 +69,20 @@ func checkSpread[T any](c *checker, at place, s rawSpread[T]) {
 // checkOrder checks the numbers of a distribution against each other.
 func checkOrder[T any](c *checker, at place, s rawSpread[T], shape string) {
 	if s.Min != nil && s.Max != nil && inUnit(s.Min.V) > inUnit(s.Max.V) {
-		c.at(s.Max.at, &mistake{code: codeRange, summary: "max is below min"})
+		c.at(s.Max.at, &source.Diagnostic{Code: codeRange, Summary: "max is below min"})
 	}
 	if s.Std != nil && inUnit(s.Std.V) < 0 {
-		c.at(s.Std.at, &mistake{code: codeRange, summary: "std must be at least 0"})
+		c.at(s.Std.at, &source.Diagnostic{Code: codeRange, Summary: "std must be at least 0"})
 	}
 	if s.Mean == nil {
 		return
 	}
 	mean := inUnit(s.Mean.V)
 	if (shape == "exponential" || shape == "lognormal") && mean <= 0 {
-		c.at(s.Mean.at, &mistake{code: codeRange, summary: fmt.Sprintf("shape %s needs a mean above 0", shape)})
+		c.at(s.Mean.at, &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("shape %s needs a mean above 0", shape)})
 	}
 	if s.Min != nil && mean < inUnit(s.Min.V) || s.Max != nil && mean > inUnit(s.Max.V) {
-		c.at(s.Mean.at, &mistake{code: codeRange, summary: "mean is not between min and max"})
+		c.at(s.Mean.at, &source.Diagnostic{Code: codeRange, Summary: "mean is not between min and max"})
 	}
 }
 
@@ -104,18 +104,18 @@ func checkValues[T any](c *checker, s rawSpread[T], given map[string]bool) {
 	at := s.Values.At
 	for _, key := range [...]string{"mean", "std", "min", "max"} {
 		if given[key] {
-			c.at(at, &mistake{code: codeDoesNotFit, summary: fmt.Sprintf("\"values\" and %q do not fit together", key)})
+			c.at(at, &source.Diagnostic{Code: codeDoesNotFit, Summary: fmt.Sprintf("\"values\" and %q do not fit together", key)})
 		}
 	}
 	if s.Shape != nil {
-		c.at(s.Shape.at, &mistake{code: codeDoesNotFit, summary: "\"shape\" does not fit \"values\""})
+		c.at(s.Shape.at, &source.Diagnostic{Code: codeDoesNotFit, Summary: "\"shape\" does not fit \"values\""})
 	}
 	if len(s.Values.List) == 0 && len(s.Values.Weights.items()) == 0 {
-		c.at(at, &mistake{code: codeMissing, summary: "values is empty"})
+		c.at(at, &source.Diagnostic{Code: codeMissing, Summary: "values is empty"})
 	}
 	for _, e := range s.Values.Weights.items() {
 		if e.Value.at.node != nil && !(e.Value.V > 0) {
-			c.at(e.Value.at, &mistake{code: codeRange, summary: "a weight must be above 0"})
+			c.at(e.Value.at, &source.Diagnostic{Code: codeRange, Summary: "a weight must be above 0"})
 		}
 		if _, wrong := parseKey[T](e.Key); wrong != nil {
 			c.under(s.Values.Weights.At, e.Key, wrong)
@@ -124,7 +124,7 @@ func checkValues[T any](c *checker, s rawSpread[T], given map[string]bool) {
 }
 
 // parseKey reads a key of `values` as one of the values.
-func parseKey[T any](key string) (any, *mistake) {
+func parseKey[T any](key string) (any, *source.Diagnostic) {
 	return leafOf(reflect.TypeFor[T]()).parse(source.Plain(key, source.Pos{}), "")
 }
 

@@ -67,9 +67,9 @@ func (c *checker) besideBodies() {
 	}
 	for _, pos := range order {
 		if u := uses[pos]; u.bodies {
-			c.under(u.at, u.key, &mistake{
-				code: codeNoEffect, summary: fmt.Sprintf("%q has no effect beside `bodies`", u.key),
-				detail: "a body is sent as it is in its file: leave the key out, or read the file with `file` and `format: v2`",
+			c.under(u.at, u.key, &source.Diagnostic{
+				Code: codeNoEffect, Summary: fmt.Sprintf("%q has no effect beside `bodies`", u.key),
+				Detail: "a body is sent as it is in its file: leave the key out, or read the file with `file` and `format: v2`",
 			})
 		}
 	}

@@ -15,7 +15,7 @@ func (c *checker) expand() {
 	for _, s := range slos {
 		for _, a := range *s.Value {
 			if a.SLO != nil {
-				c.at(a.SLO.at, &mistake{code: codeDoesNotFit, summary: "an slo cannot use another one"})
+				c.at(a.SLO.at, &source.Diagnostic{Code: codeDoesNotFit, Summary: "an slo cannot use another one"})
 			}
 		}
 	}
@@ -73,10 +73,10 @@ func (c *checker) slo(name *val[string]) []*rawAssertion {
 		names = append(names, s.Key)
 	}
 	if !c.known["/slos"] {
-		m := &mistake{code: codeUnknownName, summary: fmt.Sprintf("no slo is named %q", name.V), allowed: names}
-		m.nearest = source.Nearest(name.V, names)
+		m := &source.Diagnostic{Code: codeUnknownName, Summary: fmt.Sprintf("no slo is named %q", name.V), Allowed: names}
+		m.Nearest = source.Nearest(name.V, names)
 		if len(names) == 0 {
-			m.detail = "the plan has no `slos`"
+			m.Detail = "the plan has no `slos`"
 		}
 		c.at(name.at, m)
 	}
@@ -132,11 +132,11 @@ func (c *checker) conditions(w *rawConditions) {
 				}
 			}
 		case !c.doubtful(e.At.path):
-			c.at(e.At, &mistake{code: codeMissing, summary: "a condition is an expression or {slo: NAME}"})
+			c.at(e.At, &source.Diagnostic{Code: codeMissing, Summary: "a condition is an expression or {slo: NAME}"})
 		}
 	}
 	if w.At.node.Kind == source.List && len(w.At.node.Items) == 0 && !c.doubtful(w.At.path) {
-		c.at(w.At, &mistake{code: codeMissing, summary: "while has no condition"})
+		c.at(w.At, &source.Diagnostic{Code: codeMissing, Summary: "while has no condition"})
 	}
 	w.Many = all
 }

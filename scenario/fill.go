@@ -74,7 +74,7 @@ func defaultLeaf(t reflect.Type, text string) reflect.Value {
 	s := v.Interface().(scalar)
 	value, wrong := leafOf(s.value().Type()).parse(n, "")
 	if wrong != nil {
-		panic("scenario: default " + text + ": " + wrong.summary)
+		panic("scenario: default " + text + ": " + wrong.Summary)
 	}
 	if expression, ok := value.(source.Text); ok {
 		value = source.Text{Text: expression.Text}

@@ -59,13 +59,13 @@ func (c *checker) groups() {
 	}
 	for _, s := range c.raw.flat {
 		if u := s.Play.Until; u != nil && u.Word != nil && u.Word.V == "others" && s.Play.Load.searches() {
-			c.at(u.Word.at, &mistake{
-				code: codeDoesNotFit, summary: "a search does not last until the others have ended: it ends by itself", detail: "say with `for` how long each trial lasts",
+			c.at(u.Word.at, &source.Diagnostic{
+				Code: codeDoesNotFit, Summary: "a search does not last until the others have ended: it ends by itself", Detail: "say with `for` how long each trial lasts",
 			})
 		}
 		if u := s.Play.Until; s.group == nil && u != nil && u.Word != nil && u.Word.V == "others" {
-			c.at(u.Word.at, &mistake{
-				code: codeDoesNotFit, summary: "`until: others` stands in a group only", detail: "put the stage into `parallel`, or say how long it lasts with `for`",
+			c.at(u.Word.at, &source.Diagnostic{
+				Code: codeDoesNotFit, Summary: "`until: others` stands in a group only", Detail: "put the stage into `parallel`, or say how long it lasts with `for`",
 			})
 		}
 	}
@@ -74,7 +74,7 @@ func (c *checker) groups() {
 func (c *checker) group(g *rawGroup) {
 	if len(g.Parallel) == 0 && g.At.node.Get("parallel") != nil {
 		if !c.doubtful(g.At.path + "/parallel") {
-			c.under(g.At, "parallel", &mistake{code: codeMissing, summary: "the group has no stages"})
+			c.under(g.At, "parallel", &source.Diagnostic{Code: codeMissing, Summary: "the group has no stages"})
 		}
 		return
 	}
@@ -84,7 +84,7 @@ func (c *checker) group(g *rawGroup) {
 		ends = ends || s.never() || c.doubtful(s.At.path) || u == nil || u.Word == nil || u.Word.V != "others"
 	}
 	if !ends {
-		c.under(g.At, "parallel", &mistake{code: codeDoesNotFit, summary: "every member of the group lasts until the others have ended", detail: "say of one how long it lasts"})
+		c.under(g.At, "parallel", &source.Diagnostic{Code: codeDoesNotFit, Summary: "every member of the group lasts until the others have ended", Detail: "say of one how long it lasts"})
 	}
 	c.needsOf(g.Needs, nil, g)
 }
@@ -104,21 +104,21 @@ func (c *checker) needsOf(needs []*val[string], s *rawStage, g *rawGroup) {
 		inside := g != nil && slices.ContainsFunc(g.Parallel, func(m *rawStage) bool { return m.ID != nil && m.ID.V == need.V })
 		switch {
 		case s != nil && s.ID != nil && need.V == s.ID.V:
-			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q needs itself", need.V)})
+			c.at(need.at, &source.Diagnostic{Code: codeUnknownName, Summary: fmt.Sprintf("stage %q needs itself", need.V)})
 		case inside && s == nil:
-			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q is a member of this group", need.V)})
+			c.at(need.at, &source.Diagnostic{Code: codeUnknownName, Summary: fmt.Sprintf("stage %q is a member of this group", need.V)})
 		case inside:
-			c.at(need.at, &mistake{
-				code: codeDoesNotFit, summary: fmt.Sprintf("stage %q is a member of the same group, and members start together", need.V),
-				detail: "take one of them out of the group, or let it start later with `delay`",
+			c.at(need.at, &source.Diagnostic{
+				Code: codeDoesNotFit, Summary: fmt.Sprintf("stage %q is a member of the same group, and members start together", need.V),
+				Detail: "take one of them out of the group, or let it start later with `delay`",
 			})
 		case !known(never, need.V) && !c.raw.unread():
-			c.at(need.at, &mistake{
-				code: codeUnknownName, summary: fmt.Sprintf("no stage is named %q", need.V), allowed: ids, nearest: source.Nearest(need.V, ids),
+			c.at(need.at, &source.Diagnostic{
+				Code: codeUnknownName, Summary: fmt.Sprintf("no stage is named %q", need.V), Allowed: ids, Nearest: source.Nearest(need.V, ids),
 			})
 		case never[need.V]:
 			before := len(c.diags)
-			c.at(need.at, &mistake{code: codeUnknownName, summary: fmt.Sprintf("stage %q never runs; nothing waits for it", need.V)})
+			c.at(need.at, &source.Diagnostic{Code: codeUnknownName, Summary: fmt.Sprintf("stage %q never runs; nothing waits for it", need.V)})
 			for i := range c.diags[before:] {
 				c.diags[before+i].Severity = source.Warning
 			}

@@ -22,30 +22,25 @@ type (
 	path   string // as written
 )
 
-// mistake is what is wrong with one scalar; the walk adds where it stands.
-type mistake struct {
-	code, summary, detail, nearest string
-	allowed                        []string
-}
-
-func invalid(detail, format string, args ...any) *mistake {
-	return &mistake{code: codeValue, summary: fmt.Sprintf(format, args...), detail: detail}
+// invalid is a mistake about a scalar; who knows where the scalar is adds that.
+func invalid(detail, format string, args ...any) *source.Diagnostic {
+	return &source.Diagnostic{Code: codeValue, Summary: fmt.Sprintf(format, args...), Detail: detail}
 }
 
 // leaf reads one type of scalar.
 type leaf struct {
 	def   string // its name in the schema's $defs
-	parse func(n *source.Node, path string) (any, *mistake)
+	parse func(n *source.Node, path string) (any, *source.Diagnostic)
 }
 
 // leafOf is the table of leaf types; nil: t is none.
 func leafOf(t reflect.Type) *leaf {
-	ofText := func(parse func(string) (any, *mistake)) func(*source.Node, string) (any, *mistake) {
-		return func(n *source.Node, _ string) (any, *mistake) { return parse(n.Text) }
+	ofText := func(parse func(string) (any, *source.Diagnostic)) func(*source.Node, string) (any, *source.Diagnostic) {
+		return func(n *source.Node, _ string) (any, *source.Diagnostic) { return parse(n.Text) }
 	}
 	switch t {
 	case reflect.TypeFor[string]():
-		return &leaf{"text", ofText(func(s string) (any, *mistake) { return s, nil })}
+		return &leaf{"text", ofText(func(s string) (any, *source.Diagnostic) { return s, nil })}
 	case reflect.TypeFor[path]():
 		return &leaf{"path", ofText(parsePath)}
 	case reflect.TypeFor[int64]():
@@ -55,17 +50,17 @@ func leafOf(t reflect.Type) *leaf {
 	case reflect.TypeFor[number]():
 		return &leaf{"number", parseNumber}
 	case reflect.TypeFor[time.Duration]():
-		return &leaf{"duration", ofText(func(s string) (any, *mistake) { return box(parseDuration(s)) })}
+		return &leaf{"duration", ofText(func(s string) (any, *source.Diagnostic) { return box(parseDuration(s)) })}
 	case reflect.TypeFor[rate]():
-		return &leaf{"rate", ofText(func(s string) (any, *mistake) { return box(parseRate(s)) })}
+		return &leaf{"rate", ofText(func(s string) (any, *source.Diagnostic) { return box(parseRate(s)) })}
 	case reflect.TypeFor[ratio]():
-		return &leaf{"ratio", ofText(func(s string) (any, *mistake) { return box(parseRatio(s)) })}
+		return &leaf{"ratio", ofText(func(s string) (any, *source.Diagnostic) { return box(parseRatio(s)) })}
 	case reflect.TypeFor[size]():
-		return &leaf{"size", ofText(func(s string) (any, *mistake) { return box(parseSize(s)) })}
+		return &leaf{"size", ofText(func(s string) (any, *source.Diagnostic) { return box(parseSize(s)) })}
 	case reflect.TypeFor[power]():
-		return &leaf{"power", ofText(func(s string) (any, *mistake) { return box(parsePower(s)) })}
+		return &leaf{"power", ofText(func(s string) (any, *source.Diagnostic) { return box(parsePower(s)) })}
 	case reflect.TypeFor[Span]():
-		return &leaf{"span", ofText(func(s string) (any, *mistake) { return box(parseSpan(s)) })}
+		return &leaf{"span", ofText(func(s string) (any, *source.Diagnostic) { return box(parseSpan(s)) })}
 	case reflect.TypeFor[Connections]():
 		return &leaf{"connections", ofText(parseConnections)}
 	case reflect.TypeFor[source.Text]():
@@ -86,7 +81,7 @@ func leafOf(t reflect.Type) *leaf {
 	return nil
 }
 
-func box[T any](v T, m *mistake) (any, *mistake) { return v, m }
+func box[T any](v T, m *source.Diagnostic) (any, *source.Diagnostic) { return v, m }
 
 // Grammar of the scalars with a unit:
 //
@@ -105,14 +100,14 @@ var (
 	intForm     = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 )
 
-func parseDuration(s string) (time.Duration, *mistake) {
+func parseDuration(s string) (time.Duration, *source.Diagnostic) {
 	const detail = "a duration is a number with a unit, such as 50ms, 1.5s, 2m or 1h30m"
 	if !source.IsDuration(s) {
 		m := invalid(detail, "%q is not a duration", s)
 		if decimalForm.MatchString(s) {
-			m.summary, m.nearest = fmt.Sprintf("duration %q has no unit", s), s+"s"
+			m.Summary, m.Nearest = fmt.Sprintf("duration %q has no unit", s), s+"s"
 		} else if meant := source.NearestQuantity(s); source.IsDuration(meant) {
-			m.nearest = meant
+			m.Nearest = meant
 		}
 		return 0, m
 	}
@@ -123,7 +118,7 @@ func parseDuration(s string) (time.Duration, *mistake) {
 	return d, nil
 }
 
-func parseRate(s string) (rate, *mistake) {
+func parseRate(s string) (rate, *source.Diagnostic) {
 	const detail = "a rate is a number and a time, such as 200/s, 90/min or 12/h"
 	per := map[string]float64{"s": 1, "min": 60, "h": 3600}
 	n, unit, found := strings.Cut(s, "/")
@@ -131,20 +126,20 @@ func parseRate(s string) (rate, *mistake) {
 	if !decimalForm.MatchString(n) {
 		m := invalid(detail, "%q is not a rate", s)
 		if meant := source.NearestQuantity(s); strings.Contains(meant, "/") {
-			m.nearest = meant
+			m.Nearest = meant
 		}
 		return 0, m
 	}
 	if !found {
 		m := invalid(detail, "rate %q has no unit", s)
-		m.nearest = s + "/s"
+		m.Nearest = s + "/s"
 		return 0, m
 	}
 	if per[unit] == 0 {
 		m := invalid(detail, "rate %q has an unknown unit", s)
-		m.allowed = []string{n + "/s", n + "/min", n + "/h"}
+		m.Allowed = []string{n + "/s", n + "/min", n + "/h"}
 		if meant := source.NearestQuantity(n + "/" + unit); strings.Contains(meant, "/") {
-			m.nearest = meant
+			m.Nearest = meant
 		}
 		return 0, m
 	}
@@ -152,7 +147,7 @@ func parseRate(s string) (rate, *mistake) {
 	return rate(v / per[unit]), nil
 }
 
-func parseRatio(s string) (ratio, *mistake) {
+func parseRatio(s string) (ratio, *source.Diagnostic) {
 	const detail = "a ratio is written in percent, such as 0.1% or 95%"
 	n, found := strings.CutSuffix(s, "%")
 	n = strings.TrimRight(n, " ")
@@ -162,7 +157,7 @@ func parseRatio(s string) (ratio, *mistake) {
 	v, _ := strconv.ParseFloat(n, 64)
 	if !found {
 		m := invalid(detail, "ratio %q has no unit", s)
-		m.nearest = strconv.FormatFloat(math.Round(v*1e10)/1e8, 'f', -1, 64) + "%"
+		m.Nearest = strconv.FormatFloat(math.Round(v*1e10)/1e8, 'f', -1, 64) + "%"
 		return 0, m
 	}
 	if math.IsInf(v, 0) {
@@ -171,7 +166,7 @@ func parseRatio(s string) (ratio, *mistake) {
 	return ratio(v / 100), nil
 }
 
-func parseSize(s string) (size, *mistake) {
+func parseSize(s string) (size, *source.Diagnostic) {
 	const detail = "a size is a number with a unit, such as 512B, 100KiB, 64MiB or 1MB"
 	units := map[string]float64{
 		"B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
@@ -180,10 +175,10 @@ func parseSize(s string) (size, *mistake) {
 	if m == nil || units[m[2]] == 0 {
 		wrong := invalid(detail, "%q is not a size", s)
 		if decimalForm.MatchString(s) {
-			wrong.summary, wrong.nearest = fmt.Sprintf("size %q has no unit", s), s+"B"
+			wrong.Summary, wrong.Nearest = fmt.Sprintf("size %q has no unit", s), s+"B"
 		} else if m != nil {
-			wrong.allowed = []string{"B", "kB", "MB", "GB", "KiB", "MiB", "GiB"}
-			wrong.nearest = source.Nearest(m[2], wrong.allowed)
+			wrong.Allowed = []string{"B", "kB", "MB", "GB", "KiB", "MiB", "GiB"}
+			wrong.Nearest = source.Nearest(m[2], wrong.Allowed)
 		}
 		return 0, wrong
 	}
@@ -195,15 +190,15 @@ func parseSize(s string) (size, *mistake) {
 }
 
 // parsePower reads watts.
-func parsePower(s string) (power, *mistake) {
+func parsePower(s string) (power, *source.Diagnostic) {
 	const detail = "a power is a number with a unit, such as 300mW, 500W or 0.5kW"
 	m := powerForm.FindStringSubmatch(s)
 	if m == nil {
 		wrong := invalid(detail, "%q is not a power", s)
 		if decimalForm.MatchString(s) {
-			wrong.summary, wrong.nearest = fmt.Sprintf("power %q has no unit", s), s+"W"
+			wrong.Summary, wrong.Nearest = fmt.Sprintf("power %q has no unit", s), s+"W"
 		} else if meant := source.NearestQuantity(s); powerForm.MatchString(meant) {
-			wrong.nearest = meant
+			wrong.Nearest = meant
 		}
 		return 0, wrong
 	}
@@ -215,7 +210,7 @@ func parsePower(s string) (power, *mistake) {
 	return power(v), nil
 }
 
-func parseSpan(s string) (Span, *mistake) {
+func parseSpan(s string) (Span, *source.Diagnostic) {
 	const detail = "a span is a duration such as 60s, or a number such as 1000 requests or 2 passes"
 	if m := spanForm.FindStringSubmatch(s); m != nil && !source.IsDuration(s) {
 		return parseCount(s, m[1], m[2])
@@ -227,17 +222,17 @@ func parseSpan(s string) (Span, *mistake) {
 	if source.IsDuration(s) {
 		return Span{}, wrong // it is too long
 	}
-	wrong.detail = detail
-	wrong.summary = fmt.Sprintf("%q is not a span", s)
+	wrong.Detail = detail
+	wrong.Summary = fmt.Sprintf("%q is not a span", s)
 	if decimalForm.MatchString(s) {
-		wrong.summary, wrong.nearest = fmt.Sprintf("span %q has no unit", s), ""
-		wrong.allowed = []string{s + "s", s + " requests"}
+		wrong.Summary, wrong.Nearest = fmt.Sprintf("span %q has no unit", s), ""
+		wrong.Allowed = []string{s + "s", s + " requests"}
 	}
 	return Span{}, wrong
 }
 
 // parseCount reads the form of a span that is a number of things.
-func parseCount(s, digits, unit string) (Span, *mistake) {
+func parseCount(s, digits, unit string) (Span, *source.Diagnostic) {
 	n, err := strconv.ParseInt(digits, 10, 64)
 	var span Span
 	switch unit {
@@ -251,8 +246,8 @@ func parseCount(s, digits, unit string) (Span, *mistake) {
 		span.Passes = n
 	default:
 		m := invalid("counts are in requests, sequences, sessions or passes", "span %q has an unknown unit", s)
-		m.allowed = []string{"requests", "sequences", "sessions", "passes"}
-		m.nearest = source.Nearest(unit, m.allowed)
+		m.Allowed = []string{"requests", "sequences", "sessions", "passes"}
+		m.Nearest = source.Nearest(unit, m.Allowed)
 		return Span{}, m
 	}
 	if err != nil {
@@ -264,7 +259,7 @@ func parseCount(s, digits, unit string) (Span, *mistake) {
 	return span, nil
 }
 
-func parseConnections(s string) (any, *mistake) {
+func parseConnections(s string) (any, *source.Diagnostic) {
 	switch s {
 	case "per_slot":
 		return Connections{}, nil
@@ -274,21 +269,21 @@ func parseConnections(s string) (any, *mistake) {
 	n, err := strconv.Atoi(s)
 	if err != nil || !intForm.MatchString(s) || n < 1 || n > maxSlots {
 		m := invalid(fmt.Sprintf("or a number from 1 to %d, shared by all slots", maxSlots), "%q is no way to connect", s)
-		m.allowed = []string{"per_slot", "per_request"}
-		m.nearest = source.Nearest(s, m.allowed)
+		m.Allowed = []string{"per_slot", "per_request"}
+		m.Nearest = source.Nearest(s, m.Allowed)
 		return nil, m
 	}
 	return Connections{Shared: n}, nil
 }
 
-func parsePath(s string) (any, *mistake) {
+func parsePath(s string) (any, *source.Diagnostic) {
 	if s == "" || strings.ContainsRune(s, 0) {
 		return nil, invalid("", "a path is empty or holds a NUL")
 	}
 	return path(s), nil
 }
 
-func parseInt(n *source.Node, _ string) (any, *mistake) {
+func parseInt(n *source.Node, _ string) (any, *source.Diagnostic) {
 	if n.Tag == "!!int" {
 		v, err := strconv.ParseInt(n.Text, 10, 64)
 		if err != nil {
@@ -298,14 +293,14 @@ func parseInt(n *source.Node, _ string) (any, *mistake) {
 	}
 	m := invalid("an integer is written with digits only, such as 16", "%q is not an integer", n.Text)
 	if intForm.MatchString(n.Text) {
-		m.detail = "leave out the quotes, or declare the variable with `type: int`"
+		m.Detail = "leave out the quotes, or declare the variable with `type: int`"
 	} else if v, err := strconv.ParseFloat(n.Text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		m.nearest = strconv.FormatFloat(v, 'f', 0, 64)
+		m.Nearest = strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	return nil, m
 }
 
-func parseNumber(n *source.Node, _ string) (any, *mistake) {
+func parseNumber(n *source.Node, _ string) (any, *source.Diagnostic) {
 	v, err := strconv.ParseFloat(n.Text, 64)
 	if (n.Tag == "!!int" || n.Tag == "!!float") && err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
 		return number(v), nil
@@ -313,17 +308,17 @@ func parseNumber(n *source.Node, _ string) (any, *mistake) {
 	return nil, invalid("a number has no unit and no quotes, such as 0.5 or 20", "%q is not a number", n.Text)
 }
 
-func parseBool(n *source.Node, _ string) (any, *mistake) {
+func parseBool(n *source.Node, _ string) (any, *source.Diagnostic) {
 	if n.Tag == "!!bool" {
 		return n.Text == "true", nil
 	}
 	m := invalid("", "%q is not a bool", n.Text)
-	m.allowed = []string{"true", "false"}
-	m.nearest = map[string]string{"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}[strings.ToLower(n.Text)]
+	m.Allowed = []string{"true", "false"}
+	m.Nearest = map[string]string{"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}[strings.ToLower(n.Text)]
 	return nil, m
 }
 
-func parseExpression(n *source.Node, path string) (any, *mistake) {
+func parseExpression(n *source.Node, path string) (any, *source.Diagnostic) {
 	if strings.TrimSpace(n.Text) == "" {
 		return nil, invalid("write a comparison, such as latency.p99 < 50ms", "the expression is empty")
 	}
@@ -333,7 +328,7 @@ func parseExpression(n *source.Node, path string) (any, *mistake) {
 // element is one of a tensor: what parseAny gives, or an integer that only an unsigned one of 64 bits holds, as uint64.
 type element any
 
-func parseElement(n *source.Node, path string) (any, *mistake) {
+func parseElement(n *source.Node, path string) (any, *source.Diagnostic) {
 	if n.Tag == "!!int" {
 		if v, err := strconv.ParseUint(n.Text, 10, 64); err == nil && v > math.MaxInt64 {
 			return v, nil
@@ -343,7 +338,7 @@ func parseElement(n *source.Node, path string) (any, *mistake) {
 }
 
 // parseAny types a scalar as YAML does: bool, int64, float64 or string.
-func parseAny(n *source.Node, path string) (any, *mistake) {
+func parseAny(n *source.Node, path string) (any, *source.Diagnostic) {
 	switch n.Tag {
 	case "!!bool":
 		return parseBool(n, path)

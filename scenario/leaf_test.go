@@ -131,8 +131,8 @@ func TestLeaves(t *testing.T) {
 		got := fmt.Sprint(v)
 		if wrong != nil {
 			got = "no"
-			if wrong.nearest != "" {
-				got += " " + wrong.nearest
+			if wrong.Nearest != "" {
+				got += " " + wrong.Nearest
 			}
 		}
 		if got != tt.want {
@@ -190,7 +190,7 @@ func TestPrintedValuesCanBeTyped(t *testing.T) {
 			text := expression.Format(dim, v)
 			got, wrong := leafOf(typ).parse(source.Plain(text, source.Pos{}), "")
 			if wrong != nil {
-				t.Fatalf("%s %q: %s", dim, text, wrong.summary)
+				t.Fatalf("%s %q: %s", dim, text, wrong.Summary)
 			}
 			read := map[metric.Dim]func() float64{
 				metric.Duration: func() float64 { return got.(time.Duration).Seconds() }, metric.Rate: func() float64 { return float64(got.(rate)) },

@@ -64,23 +64,23 @@ type upper struct {
 }
 
 // extended is the file that an `extends` names.
-func extended(e *source.Entry) (string, *mistake) {
+func extended(e *source.Entry) (string, *source.Diagnostic) {
 	const detail = "it names one plan, relative to this file: extends: base.yaml"
 	switch text := e.Value.Text; {
 	case e.Value.Kind != source.Scalar || text == "":
-		return "", &mistake{code: codeType, summary: "extends names no file", detail: detail}
+		return "", &source.Diagnostic{Code: codeType, Summary: "extends names no file", Detail: detail}
 	case strings.Contains(text, "${"):
-		return "", &mistake{code: codeVarSyntax, summary: "extends cannot hold a variable", detail: "plans are merged before variables are known"}
+		return "", &source.Diagnostic{Code: codeVarSyntax, Summary: "extends cannot hold a variable", Detail: "plans are merged before variables are known"}
 	}
 	return e.Value.Text, nil
 }
 
 // circle reports a chain whose last file is one of those above it.
-func circle(chain []string) *mistake {
+func circle(chain []string) *source.Diagnostic {
 	last := len(chain) - 1
 	for i, file := range chain[:last] {
 		if identity(file) == identity(chain[last]) {
-			return &mistake{code: codeExtends, summary: "plans extend each other in a circle: " + strings.Join(chain[i:], " → ")}
+			return &source.Diagnostic{Code: codeExtends, Summary: "plans extend each other in a circle: " + strings.Join(chain[i:], " → ")}
 		}
 	}
 	return nil
@@ -101,13 +101,13 @@ func identity(file string) string {
 func (r *reading) base(e *source.Entry, name string) (*source.Node, bool) {
 	data, err := readSome(name)
 	if err != nil {
-		r.refuse(e, &mistake{code: codeFile, summary: fmt.Sprintf("plan %q cannot be read: %v", name, cause(err)), detail: "a path is relative to the file that holds it"})
+		r.refuse(e, &source.Diagnostic{Code: codeFile, Summary: fmt.Sprintf("plan %q cannot be read: %v", name, cause(err)), Detail: "a path is relative to the file that holds it"})
 		return nil, false
 	}
 	root, diags := source.Parse(name, data)
 	if !isPlan(root, data) {
 		d := notAPlan(name, nil)
-		r.refuse(e, &mistake{code: d.Code, summary: d.Summary, detail: d.Detail})
+		r.refuse(e, &source.Diagnostic{Code: d.Code, Summary: d.Summary, Detail: d.Detail})
 		return nil, false
 	}
 	r.diags = append(r.diags, diags...)
@@ -123,9 +123,9 @@ func (r *reading) base(e *source.Entry, name string) (*source.Node, bool) {
 }
 
 // refuse reports a mistake about the value of an entry of the root.
-func (r *reading) refuse(e *source.Entry, m *mistake) {
+func (r *reading) refuse(e *source.Entry, m *source.Diagnostic) {
 	r.diags = append(r.diags, source.Diagnostic{
-		Severity: source.Error, Code: m.code, Summary: m.summary, Detail: m.detail, Path: source.JoinPointer(e.Key), Pos: e.KeyPos,
+		Severity: source.Error, Code: m.Code, Summary: m.Summary, Detail: m.Detail, Path: source.JoinPointer(e.Key), Pos: e.KeyPos,
 		Width: utf8.RuneCountInString(e.Key),
 	})
 }

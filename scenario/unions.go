@@ -212,7 +212,7 @@ func (d *decoder) fits(t reflect.Type, n *source.Node, path string) {
 		if e == nil || len(with) == 0 || slices.ContainsFunc(with, func(key string) bool { return n.Get(key) != nil }) {
 			continue
 		}
-		m, member := &mistake{}, "" // the key of the union that stands there instead
+		m, member := &source.Diagnostic{}, "" // the key of the union that stands there instead
 		for _, u := range unionsOf(t) {
 			if found := u.named(n); len(found) > 0 && slices.Contains(u.keys(), with[0]) {
 				member = found[0].Key
@@ -224,14 +224,14 @@ func (d *decoder) fits(t reflect.Type, n *source.Node, path string) {
 		case m == nil || slices.ContainsFunc(d.stray[path], func(s source.Diagnostic) bool { return slices.Contains(with, s.Nearest) }):
 			continue
 		case member != "":
-			m.summary = fmt.Sprintf("%q does not fit %q", f.key, member)
-			m.detail = fmt.Sprintf("it goes with %s; remove it, or use %s", quoteAll(with, "or"), oneOf(with))
+			m.Summary = fmt.Sprintf("%q does not fit %q", f.key, member)
+			m.Detail = fmt.Sprintf("it goes with %s; remove it, or use %s", quoteAll(with, "or"), oneOf(with))
 		default:
-			m.summary = fmt.Sprintf("%q needs %s beside it", f.key, quoteAll(with, "or"))
+			m.Summary = fmt.Sprintf("%q needs %s beside it", f.key, quoteAll(with, "or"))
 		}
 		d.diags = append(d.diags, source.Diagnostic{
 			Severity: source.Error, Code: codeDoesNotFit, Path: path + source.JoinPointer(f.key), Pos: e.KeyPos,
-			Width: utf8.RuneCountInString(f.key), Summary: m.summary, Detail: m.detail,
+			Width: utf8.RuneCountInString(f.key), Summary: m.Summary, Detail: m.Detail,
 		})
 	}
 }

@@ -217,13 +217,13 @@ func (vs *variables) check(v *variable) {
 	if wrong == nil {
 		return
 	}
-	summary := fmt.Sprintf("variable %q (from %s): %s", v.Name, v.From, wrong.summary)
+	summary := fmt.Sprintf("variable %q (from %s): %s", v.Name, v.From, wrong.Summary)
 	if v.Secret {
 		summary = fmt.Sprintf("variable %q (from %s) is no %s", v.Name, v.From, v.Type)
 	}
-	vs.report(v, codeValue, v.at, summary, wrong.detail)
+	vs.report(v, codeValue, v.at, summary, wrong.Detail)
 	if !v.Secret {
-		vs.diags[len(vs.diags)-1].Nearest = wrong.nearest
+		vs.diags[len(vs.diags)-1].Nearest = wrong.Nearest
 	}
 	v.known, v.Type = true, "text"
 	v.broken()
