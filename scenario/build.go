@@ -19,7 +19,7 @@ import (
 func (r *reading) plan() *Plan {
 	p := &Plan{
 		File: r.file, Dir: r.dir, Name: r.name(), Description: r.raw.Description.or(""), Labels: sortedPairs(r.raw.Labels),
-		Seed: uint64(r.raw.Seed.V), MaxDuration: r.raw.MaxDuration.or(0), Source: r.root, Secrets: r.vars.secrets(), Warnings: r.diags, Assert: newAssertions("plan", r.raw.Assert),
+		Seed: uint64(r.raw.Seed.V), MaxDuration: r.raw.MaxDuration.or(0), Source: r.root, Secrets: secretsOf(r.vars), Warnings: r.diags, Assert: newAssertions("plan", r.raw.Assert),
 	}
 	for _, v := range r.vars.all {
 		public := v.Var
@@ -28,14 +28,14 @@ func (r *reading) plan() *Plan {
 		}
 		p.Vars = append(p.Vars, public)
 	}
-	c := checker{decoder: newDecoder(nil, r.subs), raw: &r.raw}
+	c := checker{decoder: newDecoder(nil, r.subs), raw: &r.raw, values: r.subs}
 	for _, t := range c.targets() {
 		p.Targets = append(p.Targets, r.target(t.Key, t.Value))
 	}
 	for _, ds := range c.datasets() {
 		p.Datasets = append(p.Datasets, r.dataset(ds.Key, ds.Value))
 	}
-	needs := r.raw.needs()
+	needs := needsOf(&r.raw)
 	groups := map[*rawGroup]*Group{nil: nil}
 	for i, s := range r.raw.flat {
 		if g := s.group; groups[g] == nil && g != nil {
@@ -51,7 +51,7 @@ func (r *reading) plan() *Plan {
 	p.Output = r.output(r.raw.Output)
 	p.Later = r.later.Sorted()
 	p.Resolved, p.Origins = r.resolvedTree(p.Name)
-	p.Overlays = r.layers.names
+	p.Overlays = r.overlays()
 	p.Fingerprint = r.fingerprint()
 	return p
 }
@@ -87,7 +87,7 @@ func sortedPairs(m *dict[val[string]]) []Pair {
 func (r *reading) headers(m *dict[val[string]]) []Pair {
 	var all []Pair
 	for _, e := range m.items() {
-		if !r.subs.empty[e.Value.at.node] {
+		if !r.subs.isEmpty(e.Value.at.node) {
 			all = append(all, Pair{e.Key, e.Value.V})
 		}
 	}
@@ -294,12 +294,12 @@ func newAssertions(owner string, list []*rawAssertion) []Assertion {
 	var all []Assertion
 	for i, a := range list {
 		out := Assertion{
-			ID: a.id(owner, i), Description: a.Description.or(""), That: a.That.V, SLO: a.slo, Use: a.That.V.Pos, Severity: a.Severity.V,
+			ID: a.id(owner, i), Description: a.Description.or(""), That: a.That.V, SLO: a.fromSLO, Use: a.That.V.Pos, Severity: a.Severity.V,
 			MinSamples: int(a.MinSamples.or(0)), OnNoData: a.OnNoData.V, Confidence: float64(a.Confidence.or(0)), Every: a.Every.or(0),
 			Allow: float64(a.Allow.or(0)), Within: a.Within.or(0), Abort: a.Abort.V,
 		}
-		if a.slo != "" {
-			out.Use = a.use
+		if a.fromSLO != "" {
+			out.Use = a.usedAt
 		}
 		all = append(all, out)
 	}
@@ -310,14 +310,14 @@ func (r *reading) stage(s *rawStage, p *Plan) *Stage {
 	play := s.Play
 	stage := &Stage{
 		ID: s.ID.V, Description: play.Description.or(""), Labels: sortedPairs(play.Labels), Pos: s.At.pos(), IDPos: s.ID.at.pos(),
-		When: s.When.V, OnFail: play.OnFail.V, Delay: s.delay(), MaxDuration: play.MaxDuration.or(0), Repeat: int(play.Repeat.V),
+		When: s.When.V, OnFail: play.OnFail.V, Delay: delayOf(s), MaxDuration: play.MaxDuration.or(0), Repeat: int(play.Repeat.V),
 		Warmup: play.Warmup.V, WarmupPos: play.Warmup.at.pos(), Drain: play.Drain.V, DrainPos: play.Drain.at.pos(), Before: newActions(play.Before), After: newActions(play.After),
 		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
 	}
 	if m := play.Memory; m != nil {
 		stage.Memory = &Memory{Pos: m.Kind.at.pos(), Kind: m.Kind.V, OutputSize: int64(m.OutputSize.V), Device: int(m.Device.V)}
 	}
-	if at := r.subs.points[s.At.node]; at != nil {
+	if at := r.subs.pointOf(s.At.node); at != nil {
 		stage.Point = at.at
 		for _, v := range at.values {
 			stage.Axes = append(stage.Axes, v.Var)
@@ -362,7 +362,7 @@ func (r *reading) request(q rawRequest, p *Plan) Request {
 		Headers: r.headers(q.Headers),
 	}
 	for _, e := range q.Shapes.items() {
-		dims, _ := e.Value.dims()
+		dims, _ := e.Value.sizes()
 		request.Shapes = append(request.Shapes, Shape{e.Key, dims, e.Value.At.pos()})
 	}
 	for _, o := range q.Outputs {

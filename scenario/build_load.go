@@ -124,7 +124,7 @@ func newLevels[T amount](l *rawLevels[T], dim dimension[T]) Levels {
 	levels := Levels{While: newConditions(l.While)}
 	if l.To == nil {
 		levels.Values = []Level{{Value: magnitude(l.From.V), Text: dim.write(magnitude(l.From.V)), Pos: l.From.at.pos()}}
-		levels.Open, levels.Step = true, l.step()
+		levels.Open, levels.Step = true, l.increment()
 		if l.Factor != nil {
 			levels.Factor = float64(l.Factor.V)
 		}

@@ -16,6 +16,7 @@ import (
 type checker struct {
 	*decoder
 	raw       *rawPlan
+	values    *substitution
 	planFile  string
 	modelless map[*rawTarget]bool // targets whose lack of a model is reported
 	used      map[string]bool     // slos, by name
@@ -168,14 +169,6 @@ func (c *checker) opens(p *val[path], folder bool) *source.Diagnostic {
 	return m
 }
 
-// resolvePath makes a path of the plan relative to the plan's folder.
-func resolvePath(dir, name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(dir, name)
-}
-
 func (c *checker) output() {
 	o := c.raw.Output
 	if o == nil {
@@ -258,7 +251,7 @@ func (c *checker) nulls(n *source.Node, path string) {
 		}
 	case source.List:
 		for i, item := range n.Items {
-			c.nulls(item, c.subs.at(item, path, i))
+			c.nulls(item, c.subs.itemPath(item, path, i))
 		}
 	case source.Scalar:
 	}

@@ -3,9 +3,6 @@ package scenario
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -20,17 +17,6 @@ func (c *checker) dataset(ds *rawDataset) {
 	for _, g := range ds.Generate.Inputs.items() {
 		c.generator(g.Value)
 	}
-}
-
-// all are the files of a dataset.
-func (f *rawFiles) all() []*val[path] {
-	switch {
-	case f == nil:
-		return nil
-	case f.One != nil:
-		return []*val[path]{f.One}
-	}
-	return f.Many
 }
 
 // length checks a distribution of lengths: none may be below the shortest or fill the memory.
@@ -79,56 +65,12 @@ func (c *checker) generator(g *rawGenerator) {
 	}
 }
 
-// own is the key that makes a generator other than a distribution.
-func (g *rawGenerator) own() string {
-	for _, key := range [...]string{"length", "one_of", "file"} {
-		if g.At.node.Entry(key) != nil {
-			return key
-		}
-	}
-	return ""
-}
-
-// flatten lists the elements of nested lists in row-major order.
-func flatten(list []*rawElement) []any {
-	var all []any
-	for _, e := range list {
-		if e.One != nil {
-			all = append(all, e.One.V)
-		}
-		all = append(all, flatten(e.List)...)
-	}
-	return all
-}
-
-// dims reads a shape. "3,640,640" and [3,640,640] are the same; text after a comma that is no number is a slip, such as
-// two shapes in one text.
-func (s *rawShape) dims() ([]int64, *source.Diagnostic) {
-	if s.Text == nil {
-		var dims []int64
-		for _, d := range s.Dims {
-			dims = append(dims, d.V)
-		}
-		return dims, nil
-	}
-	const detail = "a shape is a list of integers, such as [3, 640, 640]"
-	var dims []int64
-	for _, part := range strings.Split(s.Text.V, ",") {
-		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
-		if err != nil || utf8.RuneCountInString(part) > 20 {
-			return nil, invalid(detail, "%q is no shape", s.Text.V)
-		}
-		dims = append(dims, n)
-	}
-	return dims, nil
-}
-
 func (c *checker) shapes(shapes *dict[rawShape]) {
 	for _, e := range shapes.items() {
 		if e.Value.At.node == nil || c.doubtful(e.Value.At.path) {
 			continue
 		}
-		dims, wrong := e.Value.dims()
+		dims, wrong := e.Value.sizes()
 		if wrong != nil {
 			c.at(e.Value.At, wrong)
 			continue

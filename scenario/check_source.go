@@ -8,25 +8,6 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// source is the key that says where a dataset's rows come from.
-func (ds *rawDataset) source() string {
-	switch {
-	case ds.File != nil:
-		return "file"
-	case ds.Dir != nil:
-		return "dir"
-	case ds.Bodies != nil:
-		return "bodies"
-	case ds.Rows != nil:
-		return "rows"
-	case ds.Prompts != nil:
-		return "prompts"
-	case ds.Command != nil:
-		return "command"
-	}
-	return "generate"
-}
-
 // source checks where the rows of a dataset come from, generated ones aside.
 func (c *checker) source(ds *rawDataset) {
 	for _, f := range ds.File.all() {

@@ -38,7 +38,7 @@ func (c *checker) stages() {
 
 // again reports whether the stage is another point of the one before.
 func (c *checker) again(s *rawStage) bool {
-	p := c.subs.points[s.At.node]
+	p := c.values.pointOf(s.At.node)
 	return p != nil && !p.first
 }
 
@@ -46,7 +46,7 @@ func (c *checker) stage(s *rawStage) {
 	c.load(s)
 	c.request(s, s.At, s.Play.Request, s.Mix == nil)
 	c.mix(s)
-	c.needsOf(s.Needs, s, s.group)
+	c.checkNeeds(s.Needs, s, s.group)
 	c.extent(s)
 	c.sequences(s)
 	c.memory(s.Play.Memory)
@@ -78,7 +78,7 @@ func (c *checker) request(s *rawStage, at place, r rawRequest, whole bool) {
 		about(wrong, "dataset", "data")
 		c.where(at, r.Data, wrong)
 	}
-	if target == nil || s.never() || !c.absent(at, "model") || !c.absent(target.At, "model") || c.modelless[target] || !target.needsModel() {
+	if target == nil || s.never() || !c.absent(at, "model") || !c.absent(target.At, "model") || c.modelless[target] || !needsModel(target) {
 		return
 	}
 	c.modelless[target] = true // one stage is enough
@@ -166,35 +166,6 @@ func known(m map[string]bool, key string) bool {
 	return ok
 }
 
-// stageIDs lists the ids of the stages in document order, and says of each whether it never runs.
-func (p *rawPlan) stageIDs() (ids []string, never map[string]bool) {
-	never = map[string]bool{}
-	for _, s := range p.flat {
-		if s.ID == nil {
-			continue
-		}
-		if _, point := never[s.ID.V]; !point { // else it is one of a matrix
-			ids = append(ids, s.ID.V)
-		}
-		never[s.ID.V] = s.never()
-	}
-	return ids, never
-}
-
-// unread reports whether the ids of some stages could not be read, so that an id that is not found may be theirs.
-func (p *rawPlan) unread() bool {
-	list := p.At.node.Get("stages")
-	unread := list == nil || len(list.Items) != len(p.Stages) ||
-		slices.ContainsFunc(p.flat, func(s *rawStage) bool { return s.ID == nil })
-	for _, e := range p.Stages {
-		if g := e.Group; g != nil {
-			members := g.At.node.Get("parallel")
-			unread = unread || members == nil || len(members.Items) != len(g.Parallel)
-		}
-	}
-	return unread
-}
-
 // extent checks how long a stage lasts.
 func (c *checker) extent(s *rawStage) {
 	p := s.Play
@@ -233,7 +204,7 @@ func (c *checker) assertionIDs() {
 		for i, a := range list {
 			id := a.id(owner, i)
 			at := a.At
-			if a.ID != nil && a.slo == "" {
+			if a.ID != nil && a.fromSLO == "" {
 				at = a.ID.at
 			}
 			if first, twice := seen[id]; twice {
@@ -251,12 +222,4 @@ func (c *checker) assertionIDs() {
 		}
 	}
 	check("plan", c.raw.Assert)
-}
-
-// id is the assertion's stable name: as written, else by its place.
-func (a *rawAssertion) id(owner string, index int) string {
-	if a.ID != nil {
-		return a.ID.V
-	}
-	return fmt.Sprintf("%s/%d", owner, index+1)
 }

@@ -37,7 +37,7 @@ func (c *checker) useStatuses(x *rawExpect, t *rawTarget) {
 	if x == nil || t == nil || len(x.Status) == 0 || slices.Contains(x.Status, nil) {
 		return
 	}
-	grpc, known := t.grpcCodes()
+	grpc, known := answersInGRPC(t)
 	if !known {
 		return
 	}
@@ -79,9 +79,9 @@ func (c *checker) checkStatuses() {
 	}
 }
 
-// grpcCodes reports whether replies of a target have the codes of gRPC; what runs inside the client has them too. known: its URL says
+// answersInGRPC reports whether replies of a target have the codes of gRPC; what runs inside the client has them too. known: its URL says
 // which.
-func (t *rawTarget) grpcCodes() (grpc, known bool) {
+func answersInGRPC(t *rawTarget) (grpc, known bool) {
 	if t.URL == nil {
 		return true, t.Backend != nil && t.Backend.V == "triton_inprocess"
 	}

@@ -93,7 +93,7 @@ func (c *checker) metricsURL(t *rawTarget) {
 }
 
 // needsModel reports whether requests to the target name a model.
-func (t *rawTarget) needsModel() bool {
+func needsModel(t *rawTarget) bool {
 	return t.Backend == nil || t.Backend.V != "grpc" && t.Backend.V != "http"
 }
 

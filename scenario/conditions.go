@@ -16,7 +16,7 @@ func (r *reading) conditions() source.Diagnostics {
 	c := conditions{reading: r, names: places{reading: r}, all: r.diags.HasErrors(), used: map[string]bool{}}
 	for _, s := range r.raw.flat {
 		never := s.never()
-		c.at, c.names.stage, c.names.idle = r.subs.points[s.At.node], s, never
+		c.at, c.names.stage, c.names.idle = r.subs.pointOf(s.At.node), s, never
 		c.assertions(s.Play.Assert, never)
 		if l := s.Play.Load; l != nil {
 			quantityOf(&c, l.Concurrency, never)
@@ -51,7 +51,7 @@ type conditions struct {
 // assertions looks at a list of them. idle: nobody else will.
 func (c *conditions) assertions(list []*rawAssertion, idle bool) {
 	for _, a := range list {
-		c.used[a.slo] = c.used[a.slo] || !idle
+		c.used[a.fromSLO] = c.used[a.fromSLO] || !idle
 		if a.That != nil && (idle || c.all) {
 			c.look(a.That, expression.Check)
 		}

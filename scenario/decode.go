@@ -21,16 +21,41 @@ type decoder struct {
 	stray map[string][]source.Diagnostic   // by map: its keys that do not exist, or not yet
 	odd   map[source.Pos]source.Diagnostic // the same by place in the file, for what the defaults bring into a stage
 	spots map[source.Pos]bool
-	subs  *substitution
+	subs  replaced
 }
 
-func newDecoder(known source.Diagnostics, subs *substitution) *decoder {
+// replaced tells what became of the nodes whose text holds variables.
+type replaced interface {
+	// writtenAs gives the node as the plan writes it, which is n where nothing was replaced.
+	writtenAs(n *source.Node) *source.Node
+	// gaveAll names what gave the whole value, for messages; "": nothing.
+	gaveAll(n *source.Node) string
+	// isUnset reports whether a text holds a variable without a value.
+	isUnset(n *source.Node) bool
+	// isSecret reports whether a text holds a secret.
+	isSecret(n *source.Node) bool
+	// itemPath is the path in the plan of item i of the list at path.
+	itemPath(item *source.Node, path string, i int) string
+}
+
+func newDecoder(known source.Diagnostics, subs replaced) *decoder {
 	d := &decoder{
 		known: map[string]bool{}, above: map[string]bool{}, lacks: map[string]bool{}, spots: map[source.Pos]bool{},
 		stray: map[string][]source.Diagnostic{}, odd: map[source.Pos]source.Diagnostic{}, subs: subs,
 	}
 	d.learn(known)
 	return d
+}
+
+// decodeVar reads the declaration of a variable; mistakes in it are reported when the plan is decoded.
+func decodeVar(n *source.Node, path string, subs replaced) (raw rawVar, ok bool) {
+	ok = newDecoder(nil, subs).decode(reflect.ValueOf(&raw).Elem(), n, path, field{})
+	return raw, ok
+}
+
+// decodePlan fills p from the tree of a plan.
+func (d *decoder) decodePlan(p *rawPlan, root *source.Node) {
+	d.structure(reflect.ValueOf(p).Elem(), root, "")
 }
 
 // learn notes the places of mistakes, so that no consequence of them is reported.
@@ -63,7 +88,7 @@ func (d *decoder) learn(known source.Diagnostics) {
 // settled reports whether nothing more is to be said about the value n: a mistake is known, at its path or, for what
 // came from the defaults, at its place in the file; or it holds a variable whose own mistake is reported.
 func (d *decoder) settled(n *source.Node, path string) bool {
-	return d.known[path] || d.subs.unset[n] || n.Kind == source.Scalar && d.spots[n.Pos]
+	return d.known[path] || d.subs.isUnset(n) || n.Kind == source.Scalar && d.spots[n.Pos]
 }
 
 // doubtful reports whether a mistake is known at path or below it: then what seems to be missing there may not be.
@@ -100,7 +125,7 @@ func (d *decoder) list(v reflect.Value, n *source.Node, path string, f field) bo
 	v.Set(reflect.MakeSlice(v.Type(), 0, len(n.Items)))
 	for i, item := range n.Items {
 		e := reflect.New(v.Type().Elem()).Elem()
-		if d.decode(e, item, d.subs.at(item, path, i), f) {
+		if d.decode(e, item, d.subs.itemPath(item, path, i), f) {
 			v.Set(reflect.Append(v, e))
 		}
 	}
@@ -170,7 +195,7 @@ func (d *decoder) scalar(s scalar, n *source.Node, path string, f field) bool {
 		wrong = constraint(f, v)
 	}
 	is := f.tag.Get("is")
-	if wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") && d.subs.secret(n) {
+	if wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") && d.subs.isSecret(n) {
 		wrong = &source.Diagnostic{Code: codeDoesNotFit, Summary: "a secret cannot stand in a name", Detail: "results and files are called by it"}
 	}
 	if wrong != nil {
@@ -221,7 +246,7 @@ func (d *decoder) unknownKey(t reflect.Type, e source.Entry, path, child string)
 // mistake reports what is wrong with the value n.
 func (d *decoder) mistake(n *source.Node, path string, m *source.Diagnostic) {
 	detail := m.Detail
-	if name := d.subs.from[n]; name != "" {
+	if name := d.subs.gaveAll(n); name != "" {
 		detail = strings.TrimPrefix(detail+"; the value comes from "+name, "; ")
 	}
 	d.diags = append(d.diags, source.Diagnostic{
@@ -230,16 +255,16 @@ func (d *decoder) mistake(n *source.Node, path string, m *source.Diagnostic) {
 	})
 }
 
-// width is how many characters of its line n takes.
-func (d *decoder) width(n *source.Node) int {
+// width counts the characters of its line that n takes.
+func (d *decoder) width(n *source.Node) int { return widthOf(n, d.subs.writtenAs(n)) }
+
+// widthOf counts the characters of its line that a value takes as it is written.
+func widthOf(n, written *source.Node) int {
 	if n.Kind != source.Scalar || n.Block || strings.Contains(n.Text, "\n") {
 		return 0
 	}
-	if original := d.subs.original[n]; original != nil {
-		n = original
-	}
-	w := utf8.RuneCountInString(n.Text)
-	if n.Quoted {
+	w := utf8.RuneCountInString(written.Text)
+	if written.Quoted {
 		w += 2
 	}
 	return w

@@ -2,8 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"math"
-	"reflect"
 	"strings"
 	"time"
 
@@ -117,15 +115,10 @@ func checkValues[T any](c *checker, s rawSpread[T], given map[string]bool) {
 		if e.Value.at.node != nil && !(e.Value.V > 0) {
 			c.at(e.Value.at, &source.Diagnostic{Code: codeRange, Summary: "a weight must be above 0"})
 		}
-		if _, wrong := parseKey[T](e.Key); wrong != nil {
+		if _, wrong := readKey[T](e.Key); wrong != nil {
 			c.under(s.Values.Weights.At, e.Key, wrong)
 		}
 	}
-}
-
-// parseKey reads a key of `values` as one of the values.
-func parseKey[T any](key string) (any, *source.Diagnostic) {
-	return leafOf(reflect.TypeFor[T]()).parse(source.Plain(key, source.Pos{}), "")
 }
 
 // newDist is the plain form of a drawn number that was checked; nil stays nil.
@@ -161,21 +154,9 @@ func newValues[T any](v rawValues[T]) *Dist {
 		d.Values = append(d.Values, inUnit(e.V))
 	}
 	for _, e := range v.Weights.items() {
-		value, _ := parseKey[T](e.Key)
+		value, _ := readKey[T](e.Key)
 		d.Values = append(d.Values, inUnit(value))
 		d.Weights = append(d.Weights, float64(e.Value.V))
 	}
 	return d
-}
-
-// round removes the noise of binary fractions from a number that a person reads.
-func round(v float64) float64 {
-	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-		return v
-	}
-	scale := math.Pow(10, 12-math.Ceil(math.Log10(math.Abs(v))))
-	if math.IsInf(scale, 0) || math.IsInf(v*scale, 0) {
-		return v
-	}
-	return math.Round(v*scale) / scale
 }

@@ -3,11 +3,7 @@ package scenario
 import (
 	"encoding/json"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -178,7 +174,7 @@ func (w *schemaWalk) keys(t reflect.Type, m, properties map[string]any, path str
 		w.required(m, required, path)
 	}
 	for _, u := range unionsOf(t) {
-		for _, key := range u.keys() {
+		for _, key := range u.keys {
 			if !slices.Contains(known, key) {
 				w.t.Errorf("%s: %s is a member of %q but not in the schema", path, key, u.name)
 			}
@@ -284,46 +280,6 @@ func (w *schemaWalk) def(t reflect.Type, ref string, s map[string]any, path stri
 	title, _ := s["title"].(string)
 	if ref != want && title != want && (want != "text" || title != "int or text") {
 		w.t.Errorf("%s: the schema says %q (%s), the struct %s", path, ref, title, want)
-	}
-}
-
-// TestUnionsNameAllMembers finds the types with a marker method in the source and compares them with the table.
-func TestUnionsNameAllMembers(t *testing.T) {
-	found := map[string][]string{}
-	files, _ := filepath.Glob("plan*.go")
-	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range file.Decls {
-			method, ok := d.(*ast.FuncDecl)
-			if ok && method.Recv != nil && method.Body != nil && len(method.Body.List) == 0 && method.Type.Params.NumFields() == 0 {
-				receiver := method.Recv.List[0].Type.(*ast.Ident).Name
-				found[method.Name.Name] = append(found[method.Name.Name], receiver)
-			}
-		}
-	}
-	listed := map[string][]string{}
-	for _, u := range unions() {
-		if u.sum == nil {
-			continue
-		}
-		for _, m := range u.members {
-			if !m.typ.Implements(u.sum) {
-				t.Errorf("%s is no %s", m.typ, u.sum)
-			}
-			marker := u.sum.Method(0).Name
-			listed[marker] = append(listed[marker], m.typ.Name())
-		}
-	}
-	for _, all := range []map[string][]string{listed, found} {
-		for _, names := range all {
-			slices.Sort(names)
-		}
-	}
-	if diff := cmp.Diff(found, listed); diff != "" {
-		t.Errorf("members by marker (-source +table):\n%s", diff)
 	}
 }
 

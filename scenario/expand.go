@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -81,23 +80,6 @@ func (c *checker) slo(name *val[string]) []*rawAssertion {
 		c.at(name.at, m)
 	}
 	return nil
-}
-
-// usedBy is a copy of an slo's assertion as a stage uses it: what the use writes beside the name wins. An id gets the
-// stage's name before it, because several stages may use the slo.
-func (a *rawAssertion) usedBy(use *rawAssertion, owner string) *rawAssertion {
-	copied := *a
-	if a.ID != nil {
-		copied.ID = &val[string]{owner + "/" + a.ID.V, a.ID.at}
-	}
-	copied.SLO, copied.slo, copied.use = nil, use.SLO.V, use.SLO.at.pos()
-	from, to := reflect.ValueOf(use).Elem(), reflect.ValueOf(&copied).Elem()
-	for _, f := range fields(from.Type()) {
-		if v := from.FieldByIndex(f.index); f.key != "slo" && f.key != "that" && !v.IsNil() {
-			to.FieldByIndex(f.index).Set(v)
-		}
-	}
-	return &copied
 }
 
 // expandWhile replaces the uses of slos in the conditions of levels and searches.

@@ -7,6 +7,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
+// fillDefaults puts the defaults of the language into a plan.
+func fillDefaults(p *rawPlan) { fill(reflect.ValueOf(p)) }
+
 // fill puts the defaults of the tags into the fields of a raw struct that were not written, all the way down. An
 // option that does not fit the member that was chosen stays out.
 func fill(v reflect.Value) {

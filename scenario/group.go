@@ -11,45 +11,6 @@ import (
 
 // A group of stages is one entry of `stages`; here its members are told apart from it and from each other.
 
-// flatten lists the stages with the members of groups in their places, each with its group.
-func (p *rawPlan) flatten() {
-	for i, e := range p.Stages {
-		switch {
-		case e.Stage != nil:
-			e.Stage.index = i
-			p.flat = append(p.flat, e.Stage)
-		case e.Group != nil:
-			for _, s := range e.Group.Parallel {
-				s.group, s.index = e.Group, i
-				if s.When == nil && e.Group.When != nil {
-					s.When = e.Group.When
-				}
-				p.flat = append(p.flat, s)
-			}
-		}
-	}
-}
-
-// never reports whether the stage is as if absent.
-func (s *rawStage) never() bool { return s.When != nil && s.When.V == "never" }
-
-// requests are the kinds of request of a stage: those of its mix, else its own.
-func (s *rawStage) requests() []rawRequest {
-	if s.Mix == nil {
-		return []rawRequest{s.Play.Request}
-	}
-	var all []rawRequest
-	for _, e := range s.Mix.items() {
-		all = append(all, e.Value.Request)
-	}
-	return all
-}
-
-// searches reports whether the load is looked for.
-func (l *rawLoad) searches() bool {
-	return l != nil && (l.Concurrency != nil && l.Concurrency.Search != nil || l.Rate != nil && l.Rate.Search != nil)
-}
-
 // groups checks the groups of a plan.
 func (c *checker) groups() {
 	for _, e := range c.raw.Stages {
@@ -86,11 +47,11 @@ func (c *checker) group(g *rawGroup) {
 	if !ends {
 		c.under(g.At, "parallel", &source.Diagnostic{Code: codeDoesNotFit, Summary: "every member of the group lasts until the others have ended", Detail: "say of one how long it lasts"})
 	}
-	c.needsOf(g.Needs, nil, g)
+	c.checkNeeds(g.Needs, nil, g)
 }
 
-// needsOf checks the names that a stage, or a group when s is nil, waits for.
-func (c *checker) needsOf(needs []*val[string], s *rawStage, g *rawGroup) {
+// checkNeeds checks the names that a stage, or a group when s is nil, waits for.
+func (c *checker) checkNeeds(needs []*val[string], s *rawStage, g *rawGroup) {
 	if len(needs) == 0 {
 		return
 	}
@@ -139,14 +100,14 @@ func nested(shape source.Diagnostics) source.Diagnostics {
 	return slices.DeleteFunc(shape, func(d source.Diagnostic) bool { return d.Code == codeMissing && inner[d.Path] })
 }
 
-// needs are the stages that each stage waits for, in the order of flat: those that it and its group wrote, without stages
+// needsOf lists the stages that each stage waits for, in the order of flat: those that it and its group wrote, without stages
 // that never run; else the entry before.
-func (p *rawPlan) needs() [][]Need {
+func needsOf(p *rawPlan) [][]Need {
 	_, never := p.stageIDs()
 	all := make([][]Need, len(p.flat))
 	var before, entry []string // ids of the entry before, and of this one
 	for i, s := range p.flat {
-		if i > 0 && !s.beside(p.flat[i-1]) && len(entry) > 0 {
+		if i > 0 && !beside(s, p.flat[i-1]) && len(entry) > 0 {
 			before, entry = entry, nil
 		}
 		if s.never() {
@@ -175,12 +136,12 @@ func (p *rawPlan) needs() [][]Need {
 }
 
 // beside reports whether two stages are of one entry: members of a group, or points of one matrix.
-func (s *rawStage) beside(other *rawStage) bool {
+func beside(s, other *rawStage) bool {
 	return s.index == other.index || s.ID.V == other.ID.V
 }
 
-// delay is how long after its entry could start the stage does.
-func (s *rawStage) delay() time.Duration {
+// delayOf is the time after which a stage starts once its entry could.
+func delayOf(s *rawStage) time.Duration {
 	if s.group == nil {
 		return s.Play.Delay.V
 	}

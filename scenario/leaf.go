@@ -22,6 +22,24 @@ type (
 	path   string // as written
 )
 
+// Span is a duration or a number of things; at most one is not zero, and all are for `0s`.
+type Span struct {
+	Duration  time.Duration
+	Requests  int64
+	Sequences int64
+	Sessions  int64
+	Passes    int64 // over all rows of the data
+}
+
+// IsZero reports whether the span is empty.
+func (s Span) IsZero() bool { return s == Span{} }
+
+// Connections is `per_slot`, `per_request`, or a number shared by all slots.
+type Connections struct {
+	PerRequest bool
+	Shared     int // 0: one for each slot
+}
+
 // invalid is a mistake about a scalar; who knows where the scalar is adds that.
 func invalid(detail, format string, args ...any) *source.Diagnostic {
 	return &source.Diagnostic{Code: codeValue, Summary: fmt.Sprintf(format, args...), Detail: detail}
@@ -99,6 +117,9 @@ var (
 	spanForm    = regexp.MustCompile(`^([0-9]+) +([a-z]+)$`)
 	intForm     = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 )
+
+// isDecimal reports whether a text is a number without a sign and a unit.
+func isDecimal(s string) bool { return decimalForm.MatchString(s) }
 
 func parseDuration(s string) (time.Duration, *source.Diagnostic) {
 	const detail = "a duration is a number with a unit, such as 50ms, 1.5s, 2m or 1h30m"
@@ -352,4 +373,37 @@ func parseAny(n *source.Node, path string) (any, *source.Diagnostic) {
 		return float64(v.(number)), nil
 	}
 	return n.Text, nil
+}
+
+// variableType is what a type of variable is read as.
+func variableType(name string) reflect.Type {
+	switch name {
+	case "int":
+		return reflect.TypeFor[int64]()
+	case "number":
+		return reflect.TypeFor[number]()
+	case "bool":
+		return reflect.TypeFor[bool]()
+	case "duration":
+		return reflect.TypeFor[time.Duration]()
+	case "rate":
+		return reflect.TypeFor[rate]()
+	case "ratio":
+		return reflect.TypeFor[ratio]()
+	case "size":
+		return reflect.TypeFor[size]()
+	case "power":
+		return reflect.TypeFor[power]()
+	}
+	return reflect.TypeFor[string]()
+}
+
+// readAs reads a scalar as a type of variable; for "text" it is its text.
+func readAs(typ string, n *source.Node) (any, *source.Diagnostic) {
+	return leafOf(variableType(typ)).parse(n, "")
+}
+
+// readKey reads a key of `values` as one of the values.
+func readKey[T any](key string) (any, *source.Diagnostic) {
+	return leafOf(reflect.TypeFor[T]()).parse(source.Plain(key, source.Pos{}), "")
 }

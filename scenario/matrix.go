@@ -13,6 +13,9 @@ import (
 // maxPoints is how many points a matrix may have.
 const maxPoints = 256
 
+// Pair is one entry of a map whose order is fixed.
+type Pair struct{ Key, Value string }
+
 // point is one point of a matrix: what tells it from the others, and all of its values. They are read as variables
 // with the name matrix.AXIS.
 type point struct {
@@ -167,8 +170,8 @@ func (m *matrix) value(n *source.Node, path string, named bool) bool {
 	return false
 }
 
-// width is how many characters of its line a scalar takes.
-func (m *matrix) width(n *source.Node) int { return (&decoder{subs: m.subs}).width(n) }
+// width counts the characters of its line that a scalar takes.
+func (m *matrix) width(n *source.Node) int { return widthOf(n, m.subs.writtenAs(n)) }
 
 // product lists all combinations, the first axis outermost.
 func (m *matrix) product() []*point {

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"unicode/utf8"
 
@@ -39,43 +38,40 @@ type layer struct {
 }
 
 // over gives the tree under with the tree over laid on it, both of raw type t. Neither is changed.
-func (l layer) over(under, over *source.Node, t reflect.Type) *source.Node {
+func (l layer) over(under, over *source.Node, t Type) *source.Node {
 	if _, is := l.nulls[over]; is {
 		l.nulls[over] = true
 		return over
 	}
-	if t == reflect.TypeFor[rawVar]() {
+	if t == typeOf[rawVar]() {
 		under, over = longVariable(under, over)
 	}
-	if isStages(t) && under.Kind == source.List {
+	if t.isStages() && under.Kind == source.List {
 		return l.stages(under, over)
 	}
-	t = inForm(t, source.Map)
-	if under.Kind != source.Map || over.Kind != source.Map || t == nil {
+	t = t.asMap()
+	if under.Kind != source.Map || over.Kind != source.Map || !t.isKnown() {
 		return over
 	}
 	return l.maps(under, over, t)
 }
 
-func (l layer) maps(under, over *source.Node, t reflect.Type) *source.Node {
+func (l layer) maps(under, over *source.Node, t Type) *source.Node {
 	c := *over
 	if l.below {
 		c.Pos, c.Anchor = under.Pos, under.Anchor
 	}
-	if t == reflect.TypeFor[rawPlan]() {
+	if t == typeOf[rawPlan]() {
 		over = l.oneForSeveral(under, over)
 	}
-	gone := map[string]bool{}
-	if t.Kind() == reflect.Struct {
-		gone = displaced(t, l.named(over))
-	}
+	gone := t.displaced(l.named(over))
 	c.Entries = nil
 	for _, e := range under.Entries {
 		switch upper := over.Entry(e.Key); {
 		case gone[e.Key] && upper == nil:
 			continue
 		case upper != nil:
-			value := l.over(e.Value, upper.Value, childType(t, e.Key))
+			value := l.over(e.Value, upper.Value, t.key(e.Key))
 			if !l.below || value.Pos != e.Value.Pos {
 				e.KeyPos = upper.KeyPos
 			}
@@ -87,7 +83,7 @@ func (l layer) maps(under, over *source.Node, t reflect.Type) *source.Node {
 		if under.Entry(e.Key) != nil {
 			continue
 		}
-		if isStages(childType(t, e.Key)) && e.Value.Kind == source.Map { // of a profile
+		if t.key(e.Key).isStages() && e.Value.Kind == source.Map { // of a profile
 			e.Value = l.stages(&source.Node{Kind: source.List, Pos: e.Value.Pos}, e.Value)
 		}
 		c.Entries = append(c.Entries, e)
@@ -226,7 +222,7 @@ func (l *layers) mergeDefaults(root *source.Node) *source.Node {
 	}
 	keys := l.stageKeys(defaults)
 	merged := eachStage(stages, func(stage *source.Node) []*source.Node {
-		return []*source.Node{layer{layers: l}.over(keys, stage, reflect.TypeFor[rawStage]())}
+		return []*source.Node{layer{layers: l}.over(keys, stage, typeOf[rawStage]())}
 	})
 	plan := *root
 	plan.Entries = slices.Clone(root.Entries)
@@ -249,13 +245,13 @@ func (l *layers) mergeMixes(root *source.Node) *source.Node {
 		}
 		keys, merged, whole := &source.Node{Kind: source.Map}, *mix, *stage
 		for _, e := range stage.Entries {
-			if _, ok := fieldOfKey(reflect.TypeFor[rawRequest](), e.Key); ok {
+			if typeOf[rawRequest]().hasKey(e.Key) {
 				keys.Entries = append(keys.Entries, e)
 			}
 		}
 		merged.Entries = nil
 		for _, e := range mix.Entries {
-			e.Value = layer{layers: l}.over(keys, e.Value, reflect.TypeFor[rawMix]())
+			e.Value = layer{layers: l}.over(keys, e.Value, typeOf[rawMix]())
 			merged.Entries = append(merged.Entries, e)
 		}
 		whole.Entries = slices.Clone(stage.Entries)
@@ -270,7 +266,7 @@ func (l *layers) stageKeys(defaults *source.Node) *source.Node {
 	c := *defaults
 	c.Entries = nil
 	for _, e := range defaults.Entries {
-		if _, ok := fieldOfKey(reflect.TypeFor[rawDefaults](), e.Key); ok {
+		if typeOf[rawDefaults]().hasKey(e.Key) {
 			c.Entries = append(c.Entries, e)
 			l.fromDefaults(e.Value)
 		}

@@ -2,17 +2,10 @@ package scenario
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
-
-// isStages reports whether t is the list of a plan's stages.
-func isStages(t reflect.Type) bool {
-	f, _ := reflect.TypeFor[rawPlan]().FieldByName("Stages")
-	return t == deref(f.Type)
-}
 
 // eachStage replaces every stage of a list, those of groups included, by others.
 func eachStage(stages *source.Node, replace func(*source.Node) []*source.Node) *source.Node {
@@ -105,7 +98,7 @@ func (l layer) stage(under *source.Node, id string, over *source.Node) *source.N
 			l.nulls[over] = true
 			return nil
 		}
-		return []*source.Node{l.over(stage, over, reflect.TypeFor[rawStage]())}
+		return []*source.Node{l.over(stage, over, typeOf[rawStage]())}
 	})
 }
 

@@ -3,7 +3,6 @@ package scenario
 import (
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,7 +13,7 @@ import (
 // extend gives root merged over the plan that it extends, and that over its own base, and so on. chain holds the files
 // above, as they were named. The result has no `extends`. Where a file on the way cannot be read, which is reported, it is
 // what is there: the rest is checked as far as that goes (fromBase).
-func (r *reading) extend(root *source.Node, chain []string) *source.Node {
+func (r *document) extend(root *source.Node, chain []string) *source.Node {
 	e := root.Entry("extends")
 	if e == nil {
 		return root
@@ -40,15 +39,17 @@ func (r *reading) extend(root *source.Node, chain []string) *source.Node {
 	r.layers.learn(base, label, false)
 	own := without(root, "extends")
 	r.layers.learn(own, "", true)
-	merged := layer{layers: r.layers, below: true}.over(base, own, reflect.TypeFor[rawPlan]())
+	merged := layer{layers: r.layers, below: true}.over(base, own, typeOf[rawPlan]())
 	merged.Pos, merged.Anchor = root.Pos, root.Anchor
 	r.uppers = append(r.uppers, upper{own, ""})
 	return merged
 }
 
-// fromBase reports whether a mistake of this kind may be that of a plan whose base could not be read: what it misses may
-// stand there.
-func fromBase(code string) bool {
+// mayBeInBase reports whether a mistake may follow from a base that could not be read: what the plan lacks may be there.
+func (r *document) mayBeInBase(code string) bool {
+	if !r.layers.partial {
+		return false
+	}
 	switch code {
 	case codeMissing, codeExactlyOne, codeDoesNotFit, codeUnknownName, codeVarMissing, codeVarUnknown, codeVarUnused, codeIdle,
 		codeNoEffect, codeProfile, codeOverlay, codeSet:
@@ -98,7 +99,7 @@ func identity(file string) string {
 }
 
 // base reads the plan that is extended.
-func (r *reading) base(e *source.Entry, name string) (*source.Node, bool) {
+func (r *document) base(e *source.Entry, name string) (*source.Node, bool) {
 	data, err := readSome(name)
 	if err != nil {
 		r.refuse(e, &source.Diagnostic{Code: codeFile, Summary: fmt.Sprintf("plan %q cannot be read: %v", name, cause(err)), Detail: "a path is relative to the file that holds it"})
@@ -123,7 +124,7 @@ func (r *reading) base(e *source.Entry, name string) (*source.Node, bool) {
 }
 
 // refuse reports a mistake about the value of an entry of the root.
-func (r *reading) refuse(e *source.Entry, m *source.Diagnostic) {
+func (r *document) refuse(e *source.Entry, m *source.Diagnostic) {
 	r.diags = append(r.diags, source.Diagnostic{
 		Severity: source.Error, Code: m.Code, Summary: m.Summary, Detail: m.Detail, Path: source.JoinPointer(e.Key), Pos: e.KeyPos,
 		Width: utf8.RuneCountInString(e.Key),
@@ -138,7 +139,7 @@ func without(n *source.Node, keys ...string) *source.Node {
 
 // profile lays the chosen profiles over the plan, in order, and takes `profiles` out of it. Those that nobody chose are
 // looked at too: their stages and variables must be there.
-func (r *reading) profile(chosen []string) {
+func (r *document) profile(chosen []string) {
 	r.covered = append(r.covered, r.root)
 	r.profiles = r.root.Get("profiles")
 	plan := without(r.root, "profiles")
@@ -191,7 +192,7 @@ func noProfile(name string, i int, names []string) source.Diagnostic {
 }
 
 // lay puts one profile over a plan.
-func (r *reading) lay(on *layers, plan *source.Node, profile source.Entry) *source.Node {
+func (r *document) lay(on *layers, plan *source.Node, profile source.Entry) *source.Node {
 	if profile.Value.Kind != source.Map {
 		return plan // its kind is reported
 	}
@@ -210,7 +211,7 @@ func (r *reading) lay(on *layers, plan *source.Node, profile source.Entry) *sour
 			})
 		}
 	}
-	return l.over(plan, over, reflect.TypeFor[rawPlan]())
+	return l.over(plan, over, typeOf[rawPlan]())
 }
 
 // Outline has the names in a plan that a command line can mention.
@@ -227,7 +228,7 @@ func OutlineOf(file string) (o Outline) {
 		return o
 	}
 	root, _ := source.Parse(file, data)
-	r := reading{file: file, dir: filepath.Dir(file), layers: newLayers()}
+	r := document{file: file, dir: filepath.Dir(file), layers: newLayers()}
 	if root == nil || root.Kind != source.Map {
 		return o
 	}

@@ -21,7 +21,7 @@ type places struct {
 
 // Has implements expression.Names.
 func (p places) Has(at expression.Place, path string) error {
-	if p.layers.partial {
+	if p.isPartial() {
 		return nil // the base may have it
 	}
 	if at.Baseline && p.raw.Baseline == nil && !p.idle && p.sound(nil, "/baseline") {

@@ -45,35 +45,6 @@ type Plan struct {
 	Warnings source.Diagnostics
 }
 
-// Origin is where one value of the plan comes from.
-type Origin struct {
-	Path string // JSON pointer into Plan.Resolved
-	Key  string // the same as --set takes it: stages.steady.for
-	// From is what gave it: "plan", "default" (of the language), "extends FILE", "profile NAME", "--set", "vars" (a variable's
-	// own default), "env NAME", "--var NAME", "--var-file FILE"; after "defaults, " when it came to a stage through these.
-	From     string
-	Variable string     // the variables in it; "" none
-	Pos      source.Pos // of the value as it was written; the zero Pos for a default of the language
-	LeftOut  bool       // a header that is not sent: it holds an empty secret
-}
-
-// Plain reports whether the value stands in the plan's own file, or nowhere.
-func (o Origin) Plain() bool { return o.Variable == "" && (o.From == "plan" || o.From == "default") }
-
-// Pair is one entry of a map whose order is fixed.
-type Pair struct{ Key, Value string }
-
-// Var is a variable with its final value. In an expression ${name} stands for Text as one literal of Type. The Text of a
-// secret is ***; no expression may mention one.
-type Var struct {
-	Name   string
-	Type   string // text int number bool duration rate ratio size power
-	Text   string
-	Secret bool
-	From   string // "default", "extends FILE", "profile NAME", "--set", "env NAME", "--var-file FILE", "--var"
-	Pos    source.Pos
-}
-
 // Key is a key that stands in the plan.
 type Key struct {
 	Name string

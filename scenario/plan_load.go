@@ -181,15 +181,3 @@ func (For) extent()         {}
 func (UntilStable) extent() {}
 func (UntilOthers) extent() {}
 func (ByLoad) extent()      {}
-
-// Span is a duration or a number of things; at most one is not zero, and all are for `0s`.
-type Span struct {
-	Duration  time.Duration
-	Requests  int64
-	Sequences int64
-	Sessions  int64
-	Passes    int64 // over all rows of the data
-}
-
-// IsZero reports whether the span is empty.
-func (s Span) IsZero() bool { return s == Span{} }

@@ -77,12 +77,6 @@ type Log struct {
 	Format               string
 }
 
-// Connections is `per_slot`, `per_request`, or a number shared by all slots.
-type Connections struct {
-	PerRequest bool
-	Shared     int // 0: one for each slot
-}
-
 // Builtin configures the embedded server of a builtin:// target.
 type Builtin struct {
 	ServiceTime *Dist // nil: the model's own

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +46,7 @@ func (s *substitution) find(name string) *variable {
 }
 
 // within replaces the references of a tree that stands at a point.
-func (s *substitution) within(p *point, n *source.Node, t reflect.Type, path string) *source.Node {
+func (s *substitution) within(p *point, n *source.Node, t Type, path string) *source.Node {
 	before := s.scope
 	defer func() { s.scope = before }()
 	s.scope = p
@@ -56,7 +55,7 @@ func (s *substitution) within(p *point, n *source.Node, t reflect.Type, path str
 
 // stageList replaces the references of a list of stages, of which those with a matrix become several. path is that of the
 // list in the plan, to that in the tree which is made.
-func (s *substitution) stageList(list *source.Node, t reflect.Type, path, to string) *source.Node {
+func (s *substitution) stageList(list *source.Node, t Type, path, to string) *source.Node {
 	c := *list
 	c.Items = nil
 	put := func(n *source.Node, at string) {
@@ -68,10 +67,10 @@ func (s *substitution) stageList(list *source.Node, t reflect.Type, path, to str
 		at := path + "/" + strconv.Itoa(i)
 		e := item.Entry("matrix")
 		if e == nil || e.Value.Kind == source.Null {
-			put(s.group(item, itemType(t), at, to+"/"+strconv.Itoa(len(c.Items))), at)
+			put(s.group(item, t.item(), at, to+"/"+strconv.Itoa(len(c.Items))), at)
 			continue
 		}
-		for _, n := range s.expanded(item, e, itemType(t), at) {
+		for _, n := range s.expanded(item, e, t.item(), at) {
 			put(n, at)
 		}
 	}
@@ -79,14 +78,14 @@ func (s *substitution) stageList(list *source.Node, t reflect.Type, path, to str
 }
 
 // group replaces the references of a stage without a matrix, or of a group, whose members may have one.
-func (s *substitution) group(item *source.Node, t reflect.Type, path, to string) *source.Node {
+func (s *substitution) group(item *source.Node, t Type, path, to string) *source.Node {
 	members := item.Get("parallel")
 	if members == nil || members.Kind != source.List {
 		return s.tree(item, t, path)
 	}
 	c := *s.tree(without(item, "parallel"), t, path)
 	e := *item.Entry("parallel")
-	e.Value = s.stageList(members, reflect.TypeFor[[]*rawStage](), path+"/parallel", to+"/parallel")
+	e.Value = s.stageList(members, typeOf[[]*rawStage](), path+"/parallel", to+"/parallel")
 	c.Entries = append(c.Entries, e)
 	return &c
 }
@@ -109,8 +108,8 @@ func (s *substitution) readSLOs(n *source.Node) {
 	}
 }
 
-// at is the path of an item of a list: of a stage the one in the plan.
-func (s *stages) at(item *source.Node, path string, i int) string {
+// itemPath is the path of an item of a list: of a stage the one in the plan.
+func (s *stages) itemPath(item *source.Node, path string, i int) string {
 	if p, ok := s.paths[item]; ok {
 		return p
 	}
@@ -128,14 +127,14 @@ func (s *stages) inPlan(path string) string {
 }
 
 // expanded gives a stage for each point of its matrix.
-func (s *substitution) expanded(item *source.Node, e *source.Entry, t reflect.Type, path string) []*source.Node {
+func (s *substitution) expanded(item *source.Node, e *source.Entry, t Type, path string) []*source.Node {
 	if id := item.Entry("id"); id != nil && strings.Contains(id.Value.Text, "${matrix.") {
 		s.diags = append(s.diags, source.Diagnostic{
 			Severity: source.Error, Code: codeMatrix, Summary: "the points of a stage share its id", Path: path + "/id", Pos: id.Value.Pos,
 			Detail: "write the id alone; results are named by id and point",
 		})
 	}
-	rules := s.tree(e.Value, reflect.TypeFor[opaque](), path+"/matrix")
+	rules := s.tree(e.Value, typeOf[opaque](), path+"/matrix")
 	s.peers = s.pointsOf(rules, path+"/matrix")
 	var all []*source.Node
 	for _, p := range s.peers {

@@ -7,30 +7,30 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// note keeps where a value of the resolved plan comes from.
-func (e encoder) note(at spot, o Origin) {
-	if e.origins == nil {
-		return
-	}
-	o.Path, o.Key = at.pointer, at.key
-	if tokens := source.SplitPointer(at.pointer); len(tokens) < 2 || tokens[len(tokens)-2] != "headers" {
-		o.LeftOut = false
-	}
-	*e.origins = append(*e.origins, o)
+// Origin is where one value of the plan comes from.
+type Origin struct {
+	Path string // JSON pointer into Plan.Resolved
+	Key  string // the same as --set takes it: stages.steady.for
+	// From is what gave it: "plan", "default" (of the language), "extends FILE", "profile NAME", "--set", "vars" (a variable's
+	// own default), "env NAME", "--var NAME", "--var-file FILE"; after "defaults, " when it came to a stage through these.
+	From     string
+	Variable string     // the variables in it; "" none
+	Pos      source.Pos // of the value as it was written; the zero Pos for a default of the language
+	LeftOut  bool       // a header that is not sent: it holds an empty secret
 }
 
+// Plain reports whether the value stands in the plan's own file, or nowhere.
+func (o Origin) Plain() bool { return o.Variable == "" && (o.From == "plan" || o.From == "default") }
+
 // origin says where a decoded value comes from.
-func (r *reading) origin(at place) Origin {
+func (r *document) origin(at place) Origin {
 	if at.implied || at.node == nil {
 		return Origin{From: "default"}
 	}
-	written := at.node
-	if original := r.subs.original[written]; original != nil {
-		written = original
-	}
-	o := Origin{From: r.layer(written), Pos: written.Pos, LeftOut: r.subs.empty[at.node]}
+	written := r.subs.writtenAs(at.node)
+	o := Origin{From: r.layer(written), Pos: written.Pos, LeftOut: r.subs.isEmpty(at.node)}
 	var from, names []string
-	for _, v := range r.subs.used[at.node] {
+	for _, v := range r.subs.usedIn(at.node) {
 		if !v.ofMatrix() {
 			from, names = append(from, v.source()), append(names, v.Name)
 			o.Pos = v.at
@@ -47,7 +47,7 @@ func (r *reading) origin(at place) Origin {
 }
 
 // layer names what a value as it is written belongs to.
-func (r *reading) layer(written *source.Node) string {
+func (r *document) layer(written *source.Node) string {
 	switch from := r.layers.from[written]; {
 	case written.Pos.File == "--set", written.Pos.File == FlagBaseline:
 		return written.Pos.File
@@ -78,7 +78,7 @@ func folderOf(plan string, n *source.Node) string {
 }
 
 // fromPlan is a path as the plan itself would write it, so that the resolved plan stands alone.
-func (r *reading) fromPlan(n *source.Node, name string) string {
+func (r *document) fromPlan(n *source.Node, name string) string {
 	here := folderOf(r.file, n)
 	if here == r.dir || filepath.IsAbs(name) {
 		return name

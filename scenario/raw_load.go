@@ -6,6 +6,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
+// amount is a number of requests in flight, or of requests a second.
+type amount interface{ int64 | rate }
+
 type rawLoad struct {
 	At          place
 	Concurrency *rawSlots                              `plan:"concurrency"`

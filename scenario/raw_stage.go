@@ -169,6 +169,6 @@ type rawAssertion struct {
 	Within     *val[time.Duration] `plan:"within"`
 	Abort      *val[bool]          `plan:"abort" default:"false"`
 
-	slo string     // the name that it came from; "" when it was written in place
-	use source.Pos // where that name was used
+	fromSLO string     // the name that it came from; "" when it was written in place
+	usedAt  source.Pos // where that name was used
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -43,6 +42,18 @@ func (s spot) item(i int, id string) spot {
 	return spot{pointer: s.pointer + "/" + n, key: s.key + "." + cmp.Or(id, n)}
 }
 
+// note keeps where a value of the resolved plan comes from.
+func (e encoder) note(at spot, o Origin) {
+	if e.origins == nil {
+		return
+	}
+	o.Path, o.Key = at.pointer, at.key
+	if tokens := source.SplitPointer(at.pointer); len(tokens) < 2 || tokens[len(tokens)-2] != "headers" {
+		o.LeftOut = false
+	}
+	*e.origins = append(*e.origins, o)
+}
+
 // resolvedTree is the plan after variables and defaults, and where its values come from.
 func (r *reading) resolvedTree(name string) (any, []Origin) {
 	e := encoder{reading: r, origins: &[]Origin{}}
@@ -50,7 +61,7 @@ func (r *reading) resolvedTree(name string) (any, []Origin) {
 	tree["name"] = name
 	vars := map[string]any{}
 	for _, v := range r.vars.all {
-		entry := map[string]any{"type": v.Type, "default": v.literal()}
+		entry := map[string]any{"type": v.Type, "default": literal(v)}
 		if v.Secret {
 			entry["secret"], entry["default"], entry["type"] = true, masked, "text"
 		}
@@ -58,11 +69,11 @@ func (r *reading) resolvedTree(name string) (any, []Origin) {
 		e.note(spot{}.child("vars").child(v.Name).child("default"), Origin{From: v.source(), Variable: v.Name, Pos: v.at})
 	}
 	tree["vars"] = vars
-	return maskTree(tree, r.vars.secrets()), *e.origins
+	return maskTree(tree, secretsOf(r.vars)), *e.origins
 }
 
 // literal is the variable's value as JSON-like data of its type.
-func (v *variable) literal() any {
+func literal(v *variable) any {
 	switch v.Type {
 	case "int", "number", "bool":
 		return source.Plain(v.Text, source.Pos{}).JSON()
@@ -94,7 +105,7 @@ func (r *reading) mentioned(tree any) map[string]string {
 		for _, at := range referenceForm.FindAllString(s, -1) {
 			if m := nameInside.FindStringSubmatch(at); m != nil {
 				if v := r.vars.find(m[1]); v != nil && !v.Secret {
-					all[v.Name] = v.meaning()
+					all[v.Name] = meaning(v)
 				}
 			}
 		}
@@ -103,8 +114,8 @@ func (r *reading) mentioned(tree any) map[string]string {
 }
 
 // meaning is the variable's value in one spelling.
-func (v *variable) meaning() string {
-	value, wrong := leafOf(variableType(v.Type)).parse(source.Plain(v.Text, source.Pos{}), "")
+func meaning(v *variable) string {
+	value, wrong := readAs(v.Type, source.Plain(v.Text, source.Pos{}))
 	if wrong != nil {
 		value = v.Text
 	}
@@ -155,17 +166,17 @@ func (e encoder) plan(p *rawPlan) map[string]any {
 	}
 	long.Target, long.Data = nil, nil
 	long.Extends, long.Profiles = nil, nil
-	tree := e.encode(reflect.ValueOf(&long).Elem(), spot{idle: e.origins == nil}).(map[string]any)
+	tree := e.encode(partOf(&long), spot{idle: e.origins == nil}).(map[string]any)
 	if e.origins != nil {
 		for i, o := range *e.origins {
-			(*e.origins)[i].Key = p.asWritten(o.Key)
+			(*e.origins)[i].Key = asWritten(p, o.Key)
 		}
 	}
 	return tree
 }
 
 // asWritten is the key of a place in the long form as the plan has it.
-func (p *rawPlan) asWritten(key string) string {
+func asWritten(p *rawPlan, key string) string {
 	for long, short := range map[string]string{"targets.main.": "target.", "datasets.main.": "data."} {
 		rest, ok := strings.CutPrefix(key, long)
 		if ok && (p.Target != nil && short == "target." || p.Data != nil && short == "data.") {
@@ -175,38 +186,36 @@ func (p *rawPlan) asWritten(key string) string {
 	return key
 }
 
-// encode gives a raw value as data; nil: it is not there.
-func (e encoder) encode(v reflect.Value, at spot) any {
-	switch {
-	case v.Kind() == reflect.Pointer:
-		if v.IsNil() {
-			return nil
-		}
-		return e.encode(v.Elem(), at)
-	case v.Kind() == reflect.Slice:
-		if v.IsNil() {
-			return nil
-		}
-		return e.list(v, at)
-	case isLeaf(v.Type()):
-		return e.leaf(v.Addr().Interface().(scalar), at)
-	case v.Type() == reflect.TypeFor[opaque]():
-		return e.asWritten(v.Interface().(opaque).At.node, at)
-	case isDict(v.Type()):
+// encode gives a part of a plan as data; nil: it is not there.
+func (e encoder) encode(p part, at spot) any {
+	switch p.kind() {
+	case partAbsent:
+		return nil
+	case partScalar:
+		return e.leaf(p, at)
+	case partList:
+		return e.list(p, at)
+	case partOpaque:
+		return e.asWritten(p.node(), at)
+	case partDict:
 		m := map[string]any{}
-		v.Addr().Interface().(mapping).each(func(key string, value reflect.Value) { m[key] = e.encode(value, at.child(key)) })
+		p.entries(func(key string, value part) bool {
+			m[key] = e.encode(value, at.child(key))
+			return true
+		})
 		return m
+	case partMap:
 	}
-	return e.structure(v, at)
+	return e.structure(p, at)
 }
 
 // list leaves out the points of a matrix but the first, which stands for all: its texts keep their references.
-func (e encoder) list(v reflect.Value, at spot) []any {
-	list := make([]any, 0, v.Len())
-	for i := range v.Len() {
-		n := standsAt(v.Index(i))
-		if p := e.subs.points[n]; p != nil && !p.first {
-			continue
+func (e encoder) list(p part, at spot) []any {
+	list := []any{}
+	p.items(func(_ int, item part) {
+		n := item.node()
+		if p := e.subs.pointOf(n); p != nil && !p.first {
+			return
 		}
 		id := ""
 		if own := n.Get("id"); own != nil {
@@ -216,60 +225,54 @@ func (e encoder) list(v reflect.Value, at spot) []any {
 		if id != "" && strings.HasPrefix(at.pointer, "/stages/") && strings.HasSuffix(at.pointer, "/parallel") {
 			to.key = "stages." + id // members of groups are named like other stages
 		}
-		list = append(list, e.encode(v.Index(i), to))
-	}
+		list = append(list, e.encode(item, to))
+	})
 	return list
 }
 
-// standsAt is the node of a raw struct; nil: a scalar or a list, or a default.
-func standsAt(v reflect.Value) *source.Node {
-	for v.Kind() == reflect.Pointer && !v.IsNil() {
-		v = v.Elem()
-	}
-	if v.Kind() != reflect.Struct || isLeaf(v.Type()) {
-		return nil
-	}
-	at, _ := v.FieldByName("At").Interface().(place)
-	return at.node
-}
-
 // inOneForm gives what can be written as a scalar or a list in the same form; nil: it has one meaning for each.
-func (e encoder) inOneForm(v reflect.Value, at spot) any {
-	switch raw := v.Addr().Interface().(type) {
+func (e encoder) inOneForm(p part) any {
+	switch raw := p.pointer().(type) {
 	case *rawFiles:
 		var all []any
 		for _, f := range raw.all() {
-			all = append(all, e.leaf(f, at))
+			all = append(all, e.value(f.V, f.at))
 		}
 		return all
 	case *rawShape:
-		if dims, wrong := raw.dims(); wrong == nil && len(e.subs.used[raw.At.node]) == 0 {
+		if dims, wrong := raw.sizes(); wrong == nil && len(e.subs.usedIn(raw.At.node)) == 0 {
 			return dims
 		}
 	}
 	return nil
 }
 
-func (e encoder) structure(v reflect.Value, at spot) any {
+func (e encoder) structure(p part, at spot) any {
 	if e.canonical {
-		if data := e.inOneForm(v, at); data != nil {
+		if data := e.inOneForm(p); data != nil {
 			return data
 		}
 	}
 	m := map[string]any{}
-	for _, f := range fields(v.Type()) {
+	var form any // the one that was written, where it is no map
+	p.entries(func(key string, value part) bool {
 		below := at
-		if f.key != "" {
-			below = at.child(f.key)
+		if key != "" {
+			below = at.child(key)
 		}
-		data := e.encode(v.FieldByIndex(f.index), below)
+		data := e.encode(value, below)
 		switch {
 		case data == nil:
-		case f.key == "":
-			return data // the form that was written
+		case key == "":
+			form = data
+			return false
 		default:
-			m[f.key] = data
+			m[key] = data
 		}
+		return true
+	})
+	if form != nil {
+		return form
 	}
 	return m
 }
@@ -292,7 +295,7 @@ func (e encoder) asWritten(n *source.Node, at spot) any {
 	case source.Scalar, source.Null:
 	}
 	e.note(at, e.origin(place{node: n}))
-	if shown, ok := e.subs.shown[n]; ok {
+	if shown, ok := e.subs.shownAs(n); ok {
 		return shown
 	}
 	if s, ok := n.JSON().(string); ok {
@@ -301,13 +304,17 @@ func (e encoder) asWritten(n *source.Node, at spot) any {
 	return n.JSON()
 }
 
-func (e encoder) leaf(s scalar, to spot) any {
-	at := s.place()
-	e.note(to, e.origin(*at))
-	if shown, ok := e.subs.shown[at.node]; ok {
+func (e encoder) leaf(p part, to spot) any {
+	v, at := p.scalar()
+	e.note(to, e.origin(at))
+	return e.value(v, at)
+}
+
+// value is a scalar as the resolved plan writes it.
+func (e encoder) value(v any, at place) any {
+	if shown, ok := e.subs.shownAs(at.node); ok {
 		return shown
 	}
-	v := s.value().Interface()
 	if p, ok := v.(path); ok {
 		v = path(e.fromPlan(at.node, string(p)))
 	}
@@ -327,9 +334,6 @@ func (e encoder) leaf(s scalar, to spot) any {
 	}
 	return at.node.JSON()
 }
-
-// escape keeps a literal ${ from becoming a reference when the plan is read again.
-func escape(s string) string { return strings.ReplaceAll(s, "${", "$${") }
 
 // canonical is a value in one spelling: durations in nanoseconds, sizes in bytes, everything else as its Go value.
 func canonical(v any) any {

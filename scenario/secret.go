@@ -25,8 +25,6 @@ func NewSecret(value string) Secret {
 	return Secret{func() hidden { return h }}
 }
 
-const masked = "***"
-
 func (Secret) String() string { return masked }
 
 // GoString implements fmt.GoStringer.
@@ -159,4 +157,31 @@ func conceal(ds source.Diagnostics, secrets []Secret, sources source.Sources) so
 		}
 	}
 	return ds
+}
+
+// secretsOf lists the values that must not be shown.
+func secretsOf(vs *variables) []Secret {
+	var all []Secret
+	for _, v := range vs.all {
+		if text := v.given(); v.Secret && text != "" {
+			all = append(all, NewSecret(text))
+		}
+	}
+	return all
+}
+
+// warnShort warns of secrets that cannot be masked wherever they appear.
+func warnShort(vs *variables) (found source.Diagnostics) {
+	for _, v := range vs.all {
+		text := v.given()
+		if !v.Secret || text == "" || utf8.RuneCountInString(text) >= shortSecret {
+			continue
+		}
+		found = append(found, source.Diagnostic{
+			Severity: source.Warning, Code: codeShortSecret, Path: v.path, Pos: v.keyPos, Width: utf8.RuneCountInString(v.Name),
+			Summary: fmt.Sprintf("the secret %q has fewer than %d characters", v.Name, shortSecret),
+			Detail:  "it is masked only where it is a word of its own, and so is every other word like it: use a longer one",
+		})
+	}
+	return found
 }

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -46,11 +45,11 @@ func (s *setter) apply(root *source.Node) *source.Diagnostic {
 	if n.Kind == source.Null {
 		n = &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Text: value, Pos: pos}
 	}
-	return s.into(root, reflect.TypeFor[rawPlan](), s.steps, n)
+	return s.into(root, typeOf[rawPlan](), s.steps, n)
 }
 
 // into puts value at the end of the steps below n, whose raw type is t.
-func (s *setter) into(n *source.Node, t reflect.Type, steps []string, value *source.Node) *source.Diagnostic {
+func (s *setter) into(n *source.Node, t Type, steps []string, value *source.Node) *source.Diagnostic {
 	switch n.Kind {
 	case source.Map:
 		return s.intoMap(n, t, steps, value)
@@ -61,7 +60,7 @@ func (s *setter) into(n *source.Node, t reflect.Type, steps []string, value *sou
 	return s.failed("leads into a scalar", "leave out the last part of the path", nil)
 }
 
-func (s *setter) intoMap(n *source.Node, t reflect.Type, steps []string, value *source.Node) *source.Diagnostic {
+func (s *setter) intoMap(n *source.Node, t Type, steps []string, value *source.Node) *source.Diagnostic {
 	for k := len(steps); k > 0; k-- {
 		key := strings.Join(steps[:k], ".")
 		e := n.Entry(key)
@@ -70,12 +69,12 @@ func (s *setter) intoMap(n *source.Node, t reflect.Type, steps []string, value *
 		}
 		s.done += utf8.RuneCountInString(key) + 1
 		if k < len(steps) {
-			return s.into(e.Value, childType(t, key), steps[k:], value)
+			return s.into(e.Value, t.key(key), steps[k:], value)
 		}
 		s.replace(t, e, value)
 		return nil
 	}
-	if child := childType(t, steps[0]); child != nil && !isDict(inForm(t, source.Map)) {
+	if child := t.key(steps[0]); child.isKnown() && !t.isFree() {
 		return s.create(n, t, steps, value)
 	}
 	var keys []string
@@ -86,8 +85,8 @@ func (s *setter) intoMap(n *source.Node, t reflect.Type, steps []string, value *
 }
 
 // replace puts value in the place of an entry; a scalar for a variable is its default.
-func (s *setter) replace(t reflect.Type, e *source.Entry, value *source.Node) {
-	if variable := reflect.TypeFor[rawVar](); childType(t, e.Key) == variable && e.Value.Kind == source.Map {
+func (s *setter) replace(t Type, e *source.Entry, value *source.Node) {
+	if variable := typeOf[rawVar](); t.key(e.Key) == variable && e.Value.Kind == source.Map {
 		inner := e.Value.Entry("default")
 		if inner == nil {
 			s.add(e.Value, variable, "default", value)
@@ -100,7 +99,7 @@ func (s *setter) replace(t reflect.Type, e *source.Entry, value *source.Node) {
 
 // create puts value under a key that the language knows and the plan does not write, such as one that comes from the
 // defaults.
-func (s *setter) create(n *source.Node, t reflect.Type, steps []string, value *source.Node) *source.Diagnostic {
+func (s *setter) create(n *source.Node, t Type, steps []string, value *source.Node) *source.Diagnostic {
 	if len(steps) == 1 {
 		s.add(n, t, steps[0], value)
 		return nil
@@ -108,14 +107,14 @@ func (s *setter) create(n *source.Node, t reflect.Type, steps []string, value *s
 	inner := &source.Node{Kind: source.Map, Pos: value.Pos}
 	s.add(n, t, steps[0], inner)
 	s.done += utf8.RuneCountInString(steps[0]) + 1
-	return s.into(inner, childType(t, steps[0]), steps[1:], value)
+	return s.into(inner, t.key(steps[0]), steps[1:], value)
 }
 
 // add writes a new key; naming a member of a union removes the others.
-func (s *setter) add(n *source.Node, t reflect.Type, key string, value *source.Node) {
+func (s *setter) add(n *source.Node, t Type, key string, value *source.Node) {
 	fresh := source.Entry{Key: key, KeyPos: source.Pos{File: "--set", Line: s.line, Column: s.done + 1}, Value: value}
 	over := &source.Node{Kind: source.Map, Entries: []source.Entry{fresh}}
-	gone := displaced(inForm(t, source.Map), over)
+	gone := t.asMap().displaced(over)
 	var kept []source.Entry
 	for _, e := range n.Entries {
 		if !gone[e.Key] {
@@ -125,7 +124,7 @@ func (s *setter) add(n *source.Node, t reflect.Type, key string, value *source.N
 	n.Entries = append(kept, fresh)
 }
 
-func (s *setter) intoList(n *source.Node, t reflect.Type, steps []string, value *source.Node) *source.Diagnostic {
+func (s *setter) intoList(n *source.Node, t Type, steps []string, value *source.Node) *source.Diagnostic {
 	var ids []string
 	for _, item := range withMembers(n.Items, t) {
 		id := item.Get("id")
@@ -140,10 +139,10 @@ func (s *setter) intoList(n *source.Node, t reflect.Type, steps []string, value 
 		if len(steps) == 1 {
 			return s.failed("names an item of a list, not a key in it", "add the key: --set "+strings.Join(s.steps, ".")+".KEY=VALUE", nil)
 		}
-		if isStages(t) {
-			return s.into(item, reflect.TypeFor[rawStage](), steps[1:], value)
+		if t.isStages() {
+			return s.into(item, typeOf[rawStage](), steps[1:], value)
 		}
-		return s.into(item, itemType(t), steps[1:], value)
+		return s.into(item, t.item(), steps[1:], value)
 	}
 	if len(ids) == 0 {
 		return s.failed("leads into a list whose items have no id", "set the whole list in the plan, or use a variable", nil)
@@ -152,8 +151,8 @@ func (s *setter) intoList(n *source.Node, t reflect.Type, steps []string, value 
 }
 
 // withMembers are the items of a list; of stages, those of groups in the place of these.
-func withMembers(items []*source.Node, t reflect.Type) []*source.Node {
-	if !isStages(t) {
+func withMembers(items []*source.Node, t Type) []*source.Node {
+	if !t.isStages() {
 		return items
 	}
 	var all []*source.Node

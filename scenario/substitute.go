@@ -3,7 +3,6 @@ package scenario
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -43,16 +42,16 @@ func newSubstitution(vars *variables) *substitution {
 
 // tree gives n with its references replaced; n itself stays as it is. t is the raw type that n fills, nil where the
 // language knows none: there unknown references are left to the mistake that is reported anyway.
-func (s *substitution) tree(n *source.Node, t reflect.Type, path string) *source.Node {
+func (s *substitution) tree(n *source.Node, t Type, path string) *source.Node {
 	switch n.Kind {
 	case source.Map:
 		c := *n
 		c.Entries = nil
 		for _, e := range n.Entries {
 			child := path + source.JoinPointer(e.Key)
-			switch inner := childType(t, e.Key); {
+			switch inner := t.key(e.Key); {
 			case child == "/vars":
-			case isStages(inner) && e.Value.Kind == source.List:
+			case inner.isStages() && e.Value.Kind == source.List:
 				e.Value = s.stageList(e.Value, inner, child, child)
 			case child == "/defaults" || child == "/slos": // a stage that uses them may have a matrix
 				e.Value = s.within(&point{open: true}, e.Value, inner, child)
@@ -66,23 +65,22 @@ func (s *substitution) tree(n *source.Node, t reflect.Type, path string) *source
 		c := *n
 		c.Items = nil
 		for i, item := range n.Items {
-			c.Items = append(c.Items, s.tree(item, itemType(t), path+"/"+strconv.Itoa(i)))
+			c.Items = append(c.Items, s.tree(item, t.item(), path+"/"+strconv.Itoa(i)))
 		}
 		return &c
 	case source.Scalar:
 		if !strings.Contains(n.Text, "${") {
 			return n
 		}
-		leaf := scalarLeaf(t)
-		if leaf == reflect.TypeFor[source.Text]() {
+		if t.takesExpression() {
 			s.expression(n, 0, path)
 			return n
 		}
-		if isDerived(leaf) && fromStage(n.Text) {
+		if t.takesResult() && fromStage(n.Text) {
 			s.expression(n, len("${"), path)
 			return n
 		}
-		return s.scalar(n, leaf, path)
+		return s.scalar(n, t, path)
 	case source.Null:
 	}
 	return n
@@ -157,14 +155,14 @@ func (s *substitution) expression(n *source.Node, from int, path string) {
 }
 
 // scalar replaces the references of one text.
-func (s *substitution) scalar(n *source.Node, leaf reflect.Type, path string) *source.Node {
+func (s *substitution) scalar(n *source.Node, t Type, path string) *source.Node {
 	if strings.HasPrefix(path, "/slos/") && strings.Contains(n.Text, "${matrix.") {
 		s.diags = append(s.diags, source.Diagnostic{
 			Severity: source.Error, Code: codeDoesNotFit, Summary: "the value of an axis can stand only in the expressions of an slo", Path: path, Pos: n.Pos,
 		})
 	}
 	if m := nameInside.FindStringSubmatch(n.Text); m != nil {
-		return s.whole(n, m[1], leaf, path)
+		return s.whole(n, m[1], t, path)
 	}
 	fresh := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos}
 	s.original[fresh] = n
@@ -221,6 +219,9 @@ func (s *substitution) reference(fresh, n *source.Node, at []int, path string) (
 	return v, ""
 }
 
+// escape keeps a literal ${ from becoming a reference when the plan is read again.
+func escape(s string) string { return strings.ReplaceAll(s, "${", "$${") }
+
 // use notes that a text holds a variable.
 func (s *substitution) use(v *variable, in *source.Node) {
 	v.used = true
@@ -228,10 +229,34 @@ func (s *substitution) use(v *variable, in *source.Node) {
 	s.empty[in] = s.empty[in] || v.Secret && v.Text == "" && v.usable()
 }
 
-// secret reports whether a text holds a secret.
-func (s *substitution) secret(n *source.Node) bool {
+// isSecret reports whether a text holds a secret.
+func (s *substitution) isSecret(n *source.Node) bool {
 	return slices.ContainsFunc(s.used[n], func(v *variable) bool { return v.Secret })
 }
+
+// writtenAs gives the node as the plan writes it, which is n where nothing was replaced.
+func (s *substitution) writtenAs(n *source.Node) *source.Node { return cmp.Or(s.original[n], n) }
+
+// gaveAll names what gave the whole value, for messages; "": nothing.
+func (s *substitution) gaveAll(n *source.Node) string { return s.from[n] }
+
+// isUnset reports whether a text holds a variable without a value.
+func (s *substitution) isUnset(n *source.Node) bool { return s.unset[n] }
+
+// isEmpty reports whether a text holds an empty secret.
+func (s *substitution) isEmpty(n *source.Node) bool { return s.empty[n] }
+
+// shownAs gives the text that the resolved plan shows for a text that holds a secret or differs by point.
+func (s *substitution) shownAs(n *source.Node) (text string, differs bool) {
+	text, differs = s.shown[n]
+	return text, differs
+}
+
+// usedIn lists the variables that a text is made of.
+func (s *substitution) usedIn(n *source.Node) []*variable { return s.used[n] }
+
+// pointOf is the point of its matrix that a stage is; nil: the stage has none.
+func (s *substitution) pointOf(stage *source.Node) *point { return s.points[stage] }
 
 // shown is the variable's value as the resolved plan writes it inside a text.
 func (v *variable) shown() string {
@@ -245,7 +270,7 @@ func (v *variable) shown() string {
 }
 
 // whole replaces a scalar that is one reference by a scalar of the variable's type.
-func (s *substitution) whole(n *source.Node, name string, leaf reflect.Type, path string) *source.Node {
+func (s *substitution) whole(n *source.Node, name string, t Type, path string) *source.Node {
 	fresh := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Pos: n.Pos, Text: n.Text}
 	s.original[fresh] = n
 	v := s.find(name)
@@ -259,7 +284,7 @@ func (s *substitution) whole(n *source.Node, name string, leaf reflect.Type, pat
 		s.unset[fresh] = true
 		return fresh
 	}
-	if plain := source.Plain(v.Text, n.Pos); plain.Kind == source.Scalar && plainly(v, leaf) {
+	if plain := source.Plain(v.Text, n.Pos); plain.Kind == source.Scalar && plainly(v, t) {
 		fresh = plain
 		s.original[fresh] = n
 	}
@@ -277,12 +302,12 @@ func (s *substitution) whole(n *source.Node, name string, leaf reflect.Type, pat
 
 // plainly reports whether a variable's text counts as if it were written in its place without quotes. One without a
 // declared type takes the type of its place.
-func plainly(v *variable, leaf reflect.Type) bool {
+func plainly(v *variable, t Type) bool {
 	switch v.Type {
 	case "int", "number", "bool":
 		return true
 	case "text":
-		return !v.declared && leaf != reflect.TypeFor[string]() && leaf != reflect.TypeFor[any]() && leaf != reflect.TypeFor[element]()
+		return !v.declared && !t.takesText()
 	}
 	return false
 }

@@ -11,96 +11,59 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// member is one choice of a union: its key ("" when it is no key: a scalar), and the type it becomes in the Plan.
-type member struct {
-	key string
-	typ reflect.Type
-}
-
 // union is a set of keys of which a map may name one.
 type union struct {
 	name     string         // as a person calls it
-	in       []reflect.Type // the raw structs that hold the keys
-	sum      reflect.Type   // the sealed interface of the Plan; nil: none
-	members  []member
-	optional bool   // none may be named too
-	none     string // what to do when none is named
+	in       []reflect.Type // the structs that hold the keys
+	keys     []string       // of the members that are keys
+	optional bool           // none may be named too
+	none     string         // what to do when none is named
 }
 
-// unions is the only list of the choices of a plan. The decoder, the merge of defaults and the drift test read it.
+// unions lists the choices of a plan. The decoder and the merge of layers read it.
 func unions() []union {
+	of := func(types ...reflect.Type) []reflect.Type { return types }
 	return []union{
 		{
-			name: "load", in: []reflect.Type{reflect.TypeFor[rawLoad]()}, sum: reflect.TypeFor[Load](),
-			members: []member{
-				{"concurrency", reflect.TypeFor[Concurrency]()},
-				{"rate", reflect.TypeFor[Rate]()},
-				{"intervals", reflect.TypeFor[Intervals]()},
-				{"schedule", reflect.TypeFor[Schedule]()},
-			},
+			name: "load", in: of(reflect.TypeFor[rawLoad]()), keys: []string{"concurrency", "rate", "intervals", "schedule"},
 			none: "write one of these:\n  load: {concurrency: 4}\n  load: {rate: 100/s}",
 		},
 		{
-			name: "quantity", in: []reflect.Type{reflect.TypeFor[rawSlots](), reflect.TypeFor[rawRate]()}, sum: reflect.TypeFor[Quantity](),
-			members: []member{
-				{"", reflect.TypeFor[Fixed]()},
-				{"levels", reflect.TypeFor[Levels]()},
-				{"ramp", reflect.TypeFor[Ramp]()},
-				{"search", reflect.TypeFor[Search]()},
-				{"periodic", reflect.TypeFor[Periodic]()},
-			},
+			name: "quantity", in: of(reflect.TypeFor[rawSlots](), reflect.TypeFor[rawRate]()),
+			keys: []string{"levels", "ramp", "search", "periodic"},
 			none: "write a value, a list of values, or {levels: {from: 1, to: 8}}",
 		},
 		{
-			name: "extent", in: []reflect.Type{reflect.TypeFor[rawStage](), reflect.TypeFor[rawDefaults]()},
-			sum: reflect.TypeFor[Extent](),
-			members: []member{
-				{"for", reflect.TypeFor[For]()},
-				{"until", reflect.TypeFor[UntilStable]()},
-				{"until", reflect.TypeFor[UntilOthers]()},
-				{"", reflect.TypeFor[ByLoad]()},
-			},
+			name: "extent", in: of(reflect.TypeFor[rawStage](), reflect.TypeFor[rawDefaults]()), keys: []string{"for", "until"},
 			none: "write one of these:\n  for: 60s\n  for: 1000 requests\n  until: stable",
 		},
 		{
-			name: "source", in: []reflect.Type{reflect.TypeFor[rawDataset]()},
-			members: []member{
-				{"generate", nil}, {"file", nil}, {"dir", nil}, {"bodies", nil}, {"rows", nil}, {"prompts", nil}, {"command", nil},
-			},
+			name: "source", in: of(reflect.TypeFor[rawDataset]()),
+			keys: []string{"generate", "file", "dir", "bodies", "rows", "prompts", "command"},
 			none: "write one of these:\n  generate: random\n  file: rows.json",
 		},
 		{
-			name: "target", in: []reflect.Type{reflect.TypeFor[rawPlan]()}, members: []member{{"target", nil}, {"targets", nil}},
+			name: "target", in: of(reflect.TypeFor[rawPlan]()), keys: []string{"target", "targets"},
 			none: "write where to send requests:\n  target: {backend: triton, url: \"grpc://localhost:8001\", model: NAME}",
 		},
+		{name: "data", in: of(reflect.TypeFor[rawPlan]()), keys: []string{"data", "datasets"}, optional: true},
 		{
-			name: "data", in: []reflect.Type{reflect.TypeFor[rawPlan]()}, members: []member{{"data", nil}, {"datasets", nil}},
-			optional: true,
-		},
-		{
-			name: "assertion", in: []reflect.Type{reflect.TypeFor[rawAssertion]()}, members: []member{{"that", nil}, {"slo", nil}},
+			name: "assertion", in: of(reflect.TypeFor[rawAssertion]()), keys: []string{"that", "slo"},
 			none: "write `that: EXPRESSION`, or `slo: NAME` with a name from `slos`",
 		},
 		{
-			name: "action", in: []reflect.Type{reflect.TypeFor[rawAction]()},
-			members: []member{{"load_model", nil}, {"unload_model", nil}, {"call", nil}},
-			none:    "write one of these:\n  - load_model: NAME\n  - unload_model: NAME\n  - call: POST /path",
+			name: "action", in: of(reflect.TypeFor[rawAction]()), keys: []string{"load_model", "unload_model", "call"},
+			none: "write one of these:\n  - load_model: NAME\n  - unload_model: NAME\n  - call: POST /path",
 		},
 		{
-			name: "protos", in: []reflect.Type{reflect.TypeFor[rawProtos]()}, members: []member{{"files", nil}, {"descriptor_set", nil}},
+			name: "protos", in: of(reflect.TypeFor[rawProtos]()), keys: []string{"files", "descriptor_set"},
 			none: "write one of these:\n  files: [service.proto]\n  descriptor_set: service.pb",
 		},
 		{
-			name:     "step",
-			in:       []reflect.Type{reflect.TypeFor[rawLevels[int64]](), reflect.TypeFor[rawLevels[rate]]()},
-			members:  []member{{"step", nil}, {"factor", nil}},
-			optional: true,
+			name: "step", in: of(reflect.TypeFor[rawLevels[int64]](), reflect.TypeFor[rawLevels[rate]]()),
+			keys: []string{"step", "factor"}, optional: true,
 		},
-		{
-			name: "generator", in: []reflect.Type{reflect.TypeFor[rawGenerator]()},
-			members:  []member{{"length", nil}, {"one_of", nil}, {"file", nil}},
-			optional: true,
-		},
+		{name: "generator", in: of(reflect.TypeFor[rawGenerator]()), keys: []string{"length", "one_of", "file"}, optional: true},
 	}
 }
 
@@ -111,8 +74,8 @@ func readUnions(t reflect.Type, own []field) []union {
 	var all []union
 	for _, u := range unions() {
 		if slices.Contains(u.in, t) {
-			u.members = slices.DeleteFunc(u.members, func(m member) bool {
-				return m.key != "" && !slices.ContainsFunc(own, func(f field) bool { return f.key == m.key })
+			u.keys = slices.DeleteFunc(u.keys, func(key string) bool {
+				return !slices.ContainsFunc(own, func(f field) bool { return f.key == key })
 			})
 			all = append(all, u)
 		}
@@ -120,23 +83,11 @@ func readUnions(t reflect.Type, own []field) []union {
 	return all
 }
 
-// keys are the keys of the union.
-func (u union) keys() []string {
-	var keys []string
-	for _, m := range u.members {
-		if m.key != "" && !slices.Contains(keys, m.key) {
-			keys = append(keys, m.key)
-		}
-	}
-	return keys
-}
-
 // named lists the entries of n that are members of the union.
 func (u union) named(n *source.Node) []source.Entry {
 	var found []source.Entry
-	keys := u.keys()
 	for _, e := range n.Entries {
-		if slices.Contains(keys, e.Key) {
+		if slices.Contains(u.keys, e.Key) {
 			found = append(found, e)
 		}
 	}
@@ -173,14 +124,14 @@ func (d *decoder) noneNamed(u union, n *source.Node, path string) {
 		}
 	}
 	d.diags = append(d.diags, source.Diagnostic{
-		Severity: source.Error, Code: codeExactlyOne, Path: path, Pos: n.Pos, Allowed: u.keys(),
-		Summary: fmt.Sprintf("%s has none of %s", subject(n, path), quoteAll(u.keys(), "and")), Detail: u.none,
+		Severity: source.Error, Code: codeExactlyOne, Path: path, Pos: n.Pos, Allowed: u.keys,
+		Summary: fmt.Sprintf("%s has none of %s", subject(n, path), quoteAll(u.keys, "and")), Detail: u.none,
 	})
 }
 
 // mayBe reports whether a key that does not exist was meant to be a member.
 func (u union) mayBe(stray source.Diagnostic) bool {
-	return stray.Nearest == "" || slices.Contains(u.keys(), stray.Nearest)
+	return stray.Nearest == "" || slices.Contains(u.keys, stray.Nearest)
 }
 
 func (d *decoder) severalNamed(u union, found []source.Entry, path string) {
@@ -191,17 +142,9 @@ func (d *decoder) severalNamed(u union, found []source.Entry, path string) {
 	second := found[1]
 	d.diags = append(d.diags, source.Diagnostic{
 		Severity: source.Error, Code: codeExactlyOne, Path: path + source.JoinPointer(second.Key), Pos: second.KeyPos,
-		Width: utf8.RuneCountInString(second.Key), Allowed: u.keys(),
+		Width: utf8.RuneCountInString(second.Key), Allowed: u.keys,
 		Summary: "only one of these is allowed here: " + strings.Join(named, ", "), Detail: "keep one of them",
 	})
-}
-
-// short is a position in the plan without the file's name, or one on the command line with it.
-func short(p source.Pos) string {
-	if strings.HasPrefix(p.File, "--") {
-		return p.String()
-	}
-	return fmt.Sprintf("%d:%d", p.Line, p.Column)
 }
 
 // fits reports options without a key that reads them.
@@ -214,9 +157,9 @@ func (d *decoder) fits(t reflect.Type, n *source.Node, path string) {
 		}
 		m, member := &source.Diagnostic{}, "" // the key of the union that stands there instead
 		for _, u := range unionsOf(t) {
-			if found := u.named(n); len(found) > 0 && slices.Contains(u.keys(), with[0]) {
+			if found := u.named(n); len(found) > 0 && slices.Contains(u.keys, with[0]) {
 				member = found[0].Key
-			} else if slices.Contains(u.keys(), with[0]) {
+			} else if slices.Contains(u.keys, with[0]) {
 				m = nil // that none is named is reported, or comes from the defaults
 			}
 		}
@@ -255,27 +198,6 @@ func endsByItself(load *source.Node) bool {
 	return load.Get("schedule") != nil || end != nil && end.Text == "stop"
 }
 
-// displaced lists the keys of an earlier map that a later map removes by naming another member of a union.
-func displaced(t reflect.Type, later *source.Node) map[string]bool {
-	gone := map[string]bool{}
-	for _, u := range unionsOf(t) {
-		found := u.named(later)
-		if len(found) != 1 {
-			continue
-		}
-		for _, key := range u.keys() {
-			gone[key] = gone[key] || key != found[0].Key
-		}
-		for _, f := range fields(t) {
-			with := f.with
-			if len(with) > 0 && slices.Contains(u.keys(), with[0]) && !slices.Contains(with, found[0].Key) {
-				gone[f.key] = true
-			}
-		}
-	}
-	return gone
-}
-
 // subject names a map for a person: a stage by its id, an item by its list, anything else by its key.
 func subject(n *source.Node, path string) string {
 	above, last := path[:max(strings.LastIndexByte(path, '/'), 0)], path[strings.LastIndexByte(path, '/')+1:]
@@ -290,19 +212,4 @@ func subject(n *source.Node, path string) string {
 		return "a stage"
 	}
 	return fmt.Sprintf("stage %q", id.Text)
-}
-
-// quoteAll joins words: "a", "b" and "c".
-func quoteAll(words []string, last string) string {
-	var b strings.Builder
-	for i, w := range words {
-		switch {
-		case i > 0 && i == len(words)-1:
-			b.WriteString(" " + last + " ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q", w)
-	}
-	return b.String()
 }

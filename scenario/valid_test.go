@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -44,49 +43,6 @@ func TestValidPlans(t *testing.T) {
 				t.Errorf("typed plan (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// TestEverythingIsWritten: the plan that is to hold every key of the language does.
-func TestEverythingIsWritten(t *testing.T) {
-	p := readPlanFile(t, "../testdata/plans/valid/everything.yaml")
-	root, _ := source.Parse(p.path, []byte(p.text))
-	plain := func(t reflect.Type) string { name, _, _ := strings.Cut(t.Name(), "["); return name } // of all its instances
-	written := map[string]bool{}
-	var walk func(n *source.Node, t reflect.Type)
-	walk = func(n *source.Node, t reflect.Type) {
-		if in := inForm(t, n.Kind); in != nil && in.Kind() == reflect.Struct {
-			for _, e := range n.Entries {
-				written[plain(in)+"."+e.Key] = true
-			}
-		}
-		for _, e := range n.Entries {
-			if child := childType(t, e.Key); child != nil {
-				if e.Key == "parallel" {
-					written["rawGroup.parallel"] = true
-				}
-				walk(e.Value, child)
-			}
-		}
-		for _, item := range n.Items {
-			if child := itemType(t); child != nil {
-				walk(item, child)
-			}
-		}
-	}
-	walk(root, reflect.TypeFor[rawPlan]())
-	elsewhere := "rawPlan.extends rawPlan.profiles rawPlan.target rawPlan.data rawGroup.needs rawGroup.when rawGroup.delay"
-	for typ, own := range layouts() {
-		switch typ {
-		case reflect.TypeFor[rawDefaults](), reflect.TypeFor[rawMix](), reflect.TypeFor[rawPlay](), reflect.TypeFor[rawRequest](), reflect.TypeFor[rawPeriodicForm]():
-			continue // their keys stand in other maps
-		}
-		for _, f := range own.fields {
-			id := plain(typ) + "." + f.key
-			if f.key != "" && plain(typ) != "rawSpread" && !written[id] && !slices.Contains(strings.Fields(elsewhere), id) {
-				t.Errorf("%s stands nowhere", id)
-			}
-		}
 	}
 }
 

@@ -3,14 +3,15 @@ package scenario
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
+
+// masked is shown in the place of a secret.
+const masked = "***"
 
 // variable is a declared variable with its final value.
 type variable struct {
@@ -25,6 +26,17 @@ type variable struct {
 	plain    *source.Node // as the plan writes it; nil: the value comes from outside
 	at       source.Pos   // of the value
 	wrong    string       // the value of a variable whose mistake is reported
+}
+
+// Var is a variable with its final value. In an expression ${name} stands for Text as one literal of Type. The Text of a
+// secret is ***; no expression may mention one.
+type Var struct {
+	Name   string
+	Type   string // text int number bool duration rate ratio size power
+	Text   string
+	Secret bool
+	From   string // "default", "extends FILE", "profile NAME", "--set", "env NAME", "--var-file FILE", "--var"
+	Pos    source.Pos
 }
 
 // variables are the declared variables in document order.
@@ -70,7 +82,6 @@ func resolveVariables(root *source.Node, o Overrides, from map[*source.Node]stri
 	for _, e := range node.Entries {
 		vs.resolve(e, given[e.Key], o.Env, from)
 	}
-	vs.warnShort()
 	vs.reportMissing()
 	return vs
 }
@@ -105,16 +116,13 @@ func (vs *variables) arguments(given map[string]*argument, names, args []string)
 func (vs *variables) resolve(e source.Entry, given *argument, env func(string) (string, bool), from map[*source.Node]string) {
 	v := &variable{Var: Var{Name: e.Key, Type: "text", Pos: e.Value.Pos}, keyPos: e.KeyPos, path: "/vars" + source.JoinPointer(e.Key)}
 	vs.all = append(vs.all, v)
-	var raw rawVar
-	d := newDecoder(nil, newSubstitution(nil))
-	if !d.decode(reflect.ValueOf(&raw).Elem(), e.Value, v.path, field{}) {
+	raw, ok := decodeVar(e.Value, v.path, newSubstitution(nil))
+	if !ok {
 		v.known = true // what it is cannot be said; its own mistake is reported by the decoder
 		return
 	}
 	v.Secret, v.required = raw.Secret.or(false), raw.Required.or(false)
-	if raw.Env != nil {
-		v.env = raw.Env.V
-	}
+	v.env = raw.Env.or("")
 	v.setType(raw)
 	v.at = v.Pos
 	if raw.Default != nil && !v.required {
@@ -153,29 +161,6 @@ func (v *variable) setType(raw rawVar) {
 	}
 }
 
-// variableTypes is what each type of variable is read as.
-func variableType(name string) reflect.Type {
-	switch name {
-	case "int":
-		return reflect.TypeFor[int64]()
-	case "number":
-		return reflect.TypeFor[number]()
-	case "bool":
-		return reflect.TypeFor[bool]()
-	case "duration":
-		return reflect.TypeFor[time.Duration]()
-	case "rate":
-		return reflect.TypeFor[rate]()
-	case "ratio":
-		return reflect.TypeFor[ratio]()
-	case "size":
-		return reflect.TypeFor[size]()
-	case "power":
-		return reflect.TypeFor[power]()
-	}
-	return reflect.TypeFor[string]()
-}
-
 // typeOfForm is the type that a default has by the way it is written.
 func typeOfForm(n *source.Node) string {
 	switch n.Tag {
@@ -190,7 +175,7 @@ func typeOfForm(n *source.Node) string {
 		return "text"
 	}
 	for _, name := range [...]string{"duration", "rate", "ratio", "size", "power"} {
-		if _, wrong := leafOf(variableType(name)).parse(n, ""); wrong == nil {
+		if _, wrong := readAs(name, n); wrong == nil {
 			return name
 		}
 	}
@@ -198,7 +183,7 @@ func typeOfForm(n *source.Node) string {
 }
 
 // hasUnit reports whether a text can only be meant as a quantity; "50ms" is one with and without quotes, "4" is not.
-func hasUnit(s string) bool { return s != "" && !decimalForm.MatchString(s) }
+func hasUnit(s string) bool { return s != "" && !isDecimal(s) }
 
 // check reports a value that is not of the variable's type. The value of a secret is never shown.
 func (vs *variables) check(v *variable) {
@@ -209,11 +194,7 @@ func (vs *variables) check(v *variable) {
 	if n == nil {
 		n = source.Plain(v.Text, v.at)
 	}
-	t := variableType(v.Type)
-	if t == reflect.TypeFor[string]() {
-		return
-	}
-	_, wrong := leafOf(t).parse(n, "")
+	_, wrong := readAs(v.Type, n)
 	if wrong == nil {
 		return
 	}
@@ -232,6 +213,9 @@ func (vs *variables) check(v *variable) {
 // broken marks a variable whose mistake is reported, so that its uses are left alone.
 func (v *variable) broken() { v.wrong, v.Text, v.declared, v.From = v.Text, "", false, "" }
 
+// given is the text that the variable was given, also where it is no value of the type.
+func (v *variable) given() string { return cmp.Or(v.Text, v.wrong) }
+
 // usable reports whether the variable's uses can be replaced.
 func (v *variable) usable() bool { return v.known && v.From != "" }
 
@@ -239,21 +223,6 @@ func (vs *variables) report(v *variable, code string, at source.Pos, summary, de
 	vs.diags = append(vs.diags, source.Diagnostic{
 		Severity: source.Error, Code: code, Summary: summary, Detail: detail, Path: v.path, Pos: at,
 	})
-}
-
-// warnShort warns of secrets that cannot be masked wherever they appear.
-func (vs *variables) warnShort() {
-	for _, v := range vs.all {
-		text := cmp.Or(v.Text, v.wrong)
-		if !v.Secret || text == "" || utf8.RuneCountInString(text) >= shortSecret {
-			continue
-		}
-		vs.diags = append(vs.diags, source.Diagnostic{
-			Severity: source.Warning, Code: codeShortSecret, Path: v.path, Pos: v.keyPos, Width: utf8.RuneCountInString(v.Name),
-			Summary: fmt.Sprintf("the secret %q has fewer than %d characters", v.Name, shortSecret),
-			Detail:  "it is masked only where it is a word of its own, and so is every other word like it: use a longer one",
-		})
-	}
 }
 
 // reportMissing lists all variables without a value in one error.
@@ -307,15 +276,4 @@ func (vs *variables) unused() source.Diagnostics {
 		})
 	}
 	return diags
-}
-
-// secrets are the values that must not be shown.
-func (vs *variables) secrets() []Secret {
-	var all []Secret
-	for _, v := range vs.all {
-		if text := cmp.Or(v.Text, v.wrong); v.Secret && text != "" {
-			all = append(all, NewSecret(text))
-		}
-	}
-	return all
 }

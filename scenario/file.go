@@ -1,0 +1,38 @@
+package scenario
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"github.com/sluice-bench/sluice/scenario/regular"
+)
+
+// readSome reads a file up to a little more than a plan may have, so that source can say that it is too large.
+func readSome(file string) ([]byte, error) {
+	f, err := regular.Open(file, math.MaxInt64-1)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 2<<20))
+}
+
+// cause is an error of the file system without the path, which the message names already.
+func cause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// resolvePath makes a path of the plan relative to the plan's folder.
+func resolvePath(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
