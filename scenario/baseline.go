@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/regular"
 	"github.com/sluice-bench/sluice/schema"
 )
@@ -59,7 +60,7 @@ func escaped(path string) string {
 func readBaseline(file string) ([]byte, error) {
 	data, err := regular.Read(file, maxBaseline)
 	if err != nil {
-		return nil, cause(err)
+		return nil, layer.Cause(err)
 	}
 	return data, nil
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
 )
@@ -18,17 +20,17 @@ import (
 // plan makes the plain Plan of a raw plan without mistakes whose defaults are filled in.
 func (r *reading) plan() *Plan {
 	p := &Plan{
-		File: r.file, Dir: r.dir, Name: r.name(), Description: r.raw.Description.or(""), Labels: sortedPairs(r.raw.Labels),
-		Seed: uint64(r.raw.Seed.V), MaxDuration: r.raw.MaxDuration.or(0), Source: r.root, Secrets: secretsOf(r.vars), Warnings: r.diags, Assert: newAssertions("plan", r.raw.Assert),
+		File: r.File, Dir: r.Dir, Name: r.name(), Description: r.raw.Description.Or(""), Labels: sortedPairs(r.raw.Labels),
+		Seed: uint64(r.raw.Seed.V), MaxDuration: r.raw.MaxDuration.Or(0), Source: r.Root, Secrets: secretsOf(r.Vars), Warnings: r.Diags, Assert: newAssertions("plan", r.raw.Assert),
 	}
-	for _, v := range r.vars.all {
+	for _, v := range r.Vars.All {
 		public := v.Var
 		if public.Secret {
-			public.Text = masked
+			public.Text = layer.Masked
 		}
 		p.Vars = append(p.Vars, public)
 	}
-	c := checker{decoder: newDecoder(nil, r.subs), raw: &r.raw, values: r.subs}
+	c := checker{Decoder: language.NewDecoder(nil, r.Subs), raw: &r.raw, values: r.Subs}
 	for _, t := range c.targets() {
 		p.Targets = append(p.Targets, r.target(t.Key, t.Value))
 	}
@@ -36,13 +38,13 @@ func (r *reading) plan() *Plan {
 		p.Datasets = append(p.Datasets, r.dataset(ds.Key, ds.Value))
 	}
 	needs := needsOf(&r.raw)
-	groups := map[*rawGroup]*Group{nil: nil}
-	for i, s := range r.raw.flat {
-		if g := s.group; groups[g] == nil && g != nil {
-			groups[g] = &Group{Pos: g.At.pos(), Index: s.index}
+	groups := map[*language.Group]*Group{nil: nil}
+	for i, s := range r.raw.Flat {
+		if g := s.Group; groups[g] == nil && g != nil {
+			groups[g] = &Group{Pos: g.At.Pos(), Index: s.Index}
 		}
 		stage := r.stage(s, p)
-		stage.Needs, stage.Group = needs[i], groups[s.group]
+		stage.Needs, stage.Group = needs[i], groups[s.Group]
 		p.Stages = append(p.Stages, stage)
 	}
 	if b := r.raw.Baseline; b != nil {
@@ -51,7 +53,7 @@ func (r *reading) plan() *Plan {
 	p.Output = r.output(r.raw.Output)
 	p.Later = r.later.Sorted()
 	p.Resolved, p.Origins = r.resolvedTree(p.Name)
-	p.Overlays = r.overlays()
+	p.Overlays = r.Overlays()
 	p.Fingerprint = r.fingerprint()
 	return p
 }
@@ -63,38 +65,38 @@ func (r *reading) name() string {
 	if r.raw.Name != nil {
 		return r.raw.Name.V
 	}
-	base := filepath.Base(r.file)
+	base := filepath.Base(r.File)
 	base = strings.ToLower(strings.TrimSuffix(base, filepath.Ext(base)))
 	return cmp.Or(strings.TrimLeft(notInName.ReplaceAllString(base, "-"), "._-"), "plan")
 }
 
 // texts are the entries of a map of text, in document order.
-func texts(m *dict[val[string]]) []Pair {
+func texts(m *language.Dict[language.Val[string]]) []Pair {
 	var all []Pair
-	for _, e := range m.items() {
-		all = append(all, Pair{e.Key, e.Value.V})
+	for _, e := range m.Items() {
+		all = append(all, Pair{Key: e.Key, Value: e.Value.V})
 	}
 	return all
 }
 
-func sortedPairs(m *dict[val[string]]) []Pair {
+func sortedPairs(m *language.Dict[language.Val[string]]) []Pair {
 	all := texts(m)
 	slices.SortFunc(all, func(a, b Pair) int { return cmp.Compare(a.Key, b.Key) })
 	return all
 }
 
 // headers leaves out those that hold an empty secret.
-func (r *reading) headers(m *dict[val[string]]) []Pair {
+func (r *reading) headers(m *language.Dict[language.Val[string]]) []Pair {
 	var all []Pair
-	for _, e := range m.items() {
-		if !r.subs.isEmpty(e.Value.at.node) {
-			all = append(all, Pair{e.Key, e.Value.V})
+	for _, e := range m.Items() {
+		if !r.Subs.IsEmpty(e.Value.At.Node) {
+			all = append(all, Pair{Key: e.Key, Value: e.Value.V})
 		}
 	}
 	return all
 }
 
-func wordsOf(list []*val[string]) []string {
+func wordsOf(list []*language.Val[string]) []string {
 	var all []string
 	for _, w := range list {
 		all = append(all, w.V)
@@ -102,35 +104,35 @@ func wordsOf(list []*val[string]) []string {
 	return all
 }
 
-func parameters(m *dict[val[any]]) []Parameter {
+func parameters(m *language.Dict[language.Val[any]]) []Parameter {
 	var all []Parameter
-	for _, e := range m.items() {
+	for _, e := range m.Items() {
 		all = append(all, Parameter{e.Key, e.Value.V})
 	}
 	return all
 }
 
-func (r *reading) target(name string, t *rawTarget) *Target {
+func (r *reading) target(name string, t *language.Target) *Target {
 	target := &Target{
-		Name: name, Pos: t.At.pos(), Backend: t.Backend.V, URL: t.URL.or(""), Model: t.Model.or(""), ModelVersion: t.ModelVersion.or(""),
+		Name: name, Pos: t.At.Pos(), Backend: t.Backend.V, URL: t.URL.Or(""), Model: t.Model.Or(""), ModelVersion: t.ModelVersion.Or(""),
 		Headers: r.headers(t.Headers), Parameters: parameters(t.Parameters), TLS: r.tls(t.TLS), Timeout: t.Timeout.V,
-		ConnectTimeout: t.ConnectTimeout.V, Connections: t.Connections.V, MaxMessage: int64(t.MaxMessage.or(0)),
+		ConnectTimeout: t.ConnectTimeout.V, Connections: t.Connections.V, MaxMessage: int64(t.MaxMessage.Or(0)),
 		Input: t.Tensors.Input.V, Output: t.Tensors.Output.V, Ready: t.Ready.V, Probe: t.Probe.V, Statistics: t.Statistics.V, Builtin: newBuiltin(t.Builtin),
 	}
-	target.Compression = t.Compression.or("none")
-	target.Endpoint, target.Method, target.Streaming = t.Endpoint.or(""), t.Method.or(""), t.Streaming.or(false)
+	target.Compression = t.Compression.Or("none")
+	target.Endpoint, target.Method, target.Streaming = t.Endpoint.Or(""), t.Method.Or(""), t.Streaming.Or(false)
 	if t.Tokenizer != nil {
 		file := r.path(t.Tokenizer)
 		target.Tokenizer = &file
 	}
 	if p := t.InProcess; p != nil && p.Repository != nil {
 		target.InProcess = &InProcess{ServerDir: r.path(p.ServerDir), Repository: r.path(p.Repository), Options: parameters(p.Options)}
-		for _, e := range p.Options.items() {
+		for _, e := range p.Options.Items() {
 			target.InProcess.Keys = append(target.InProcess.Keys, Key{e.Key, e.KeyPos})
 		}
 	}
 	if target.Streaming {
-		target.InactivityTimeout = t.InactivityTimeout.or(30 * time.Second)
+		target.InactivityTimeout = t.InactivityTimeout.Or(30 * time.Second)
 	}
 	target.Composing = wordsOf(t.ComposingModels)
 	if m := t.Metrics; m != nil {
@@ -140,38 +142,38 @@ func (r *reading) target(name string, t *rawTarget) *Target {
 		target.Trace = &Trace{Levels: wordsOf(x.Level), Rate: x.Rate.V, Count: x.Count.V, LogFrequency: x.LogFrequency.V}
 	}
 	if l := t.Log; l != nil {
-		target.Log = &Log{Info: l.Info.ptr(), Warning: l.Warning.ptr(), Error: l.Error.ptr(), Verbose: l.Verbose.ptr(), Format: l.Format.or("")}
+		target.Log = &Log{Info: l.Info.Ptr(), Warning: l.Warning.Ptr(), Error: l.Error.Ptr(), Verbose: l.Verbose.Ptr(), Format: l.Format.Or("")}
 	}
-	for _, e := range t.At.node.Entries {
+	for _, e := range t.At.Node.Entries {
 		target.Keys = append(target.Keys, Key{e.Key, e.KeyPos})
 	}
 	return target
 }
 
-func (r *reading) tls(t *rawTLS) *TLS {
+func (r *reading) tls(t *language.TLS) *TLS {
 	if t == nil {
 		return nil
 	}
 	return &TLS{
-		CA: r.path(t.CA).Name, Cert: r.path(t.Cert).Name, Key: r.path(t.Key).Name, ServerName: t.ServerName.or(""),
+		CA: r.path(t.CA).Name, Cert: r.path(t.Cert).Name, Key: r.path(t.Key).Name, ServerName: t.ServerName.Or(""),
 		Verify: t.Verify.V, MinVersion: t.MinVersion.V,
 	}
 }
 
 // path resolves a path of the plan; none stays empty.
-func (r *reading) path(p *val[path]) Path {
+func (r *reading) path(p *language.Val[language.Path]) Path {
 	if p == nil {
 		return Path{}
 	}
-	return Path{resolvePath(folderOf(r.file, p.at.node), string(p.V)), p.at.pos()}
+	return Path{layer.ResolvePath(layer.FolderOf(r.File, p.At.Node), string(p.V)), p.At.Pos()}
 }
 
-func newBuiltin(b *rawBuiltin) *Builtin {
+func newBuiltin(b *language.Builtin) *Builtin {
 	if b == nil {
 		return nil
 	}
 	builtin := &Builtin{
-		ServiceTime: newDist(b.ServiceTime), Instances: int(b.Instances.or(0)), MaxBatch: int(b.MaxBatch.V), QueueDelay: b.QueueDelay.V,
+		ServiceTime: newDist(b.ServiceTime), Instances: int(b.Instances.Or(0)), MaxBatch: int(b.MaxBatch.V), QueueDelay: b.QueueDelay.V,
 		Errors: float64(b.Errors.V), Reset: float64(b.Reset.V), SlowBody: b.SlowBody.V,
 	}
 	if s := b.Stall; s != nil {
@@ -180,13 +182,13 @@ func newBuiltin(b *rawBuiltin) *Builtin {
 	return builtin
 }
 
-func (r *reading) dataset(name string, d *rawDataset) *Dataset {
+func (r *reading) dataset(name string, d *language.Dataset) *Dataset {
 	ds := &Dataset{
-		Name: name, Pos: d.At.pos(), Format: r.format(d), Order: d.Order.V, AtEnd: d.AtEnd.V, TimeUnit: unitOf(d.TimeUnit),
-		Source: d.source(),
+		Name: name, Pos: d.At.Pos(), Format: r.format(d), Order: d.Order.V, AtEnd: d.AtEnd.V, TimeUnit: unitOf(d.TimeUnit),
+		Source: d.Source(),
 	}
 	if d.TimeUnit != nil {
-		ds.TimeUnitPos = d.TimeUnit.at.pos()
+		ds.TimeUnitPos = d.TimeUnit.At.Pos()
 	}
 	if d.StringLength != nil {
 		ds.StringLength = *newDist(d.StringLength)
@@ -200,15 +202,15 @@ func (r *reading) dataset(name string, d *rawDataset) *Dataset {
 	if d.Generate.Word != nil {
 		ds.Generate.Default = d.Generate.Word.V
 	}
-	for _, e := range d.Generate.Inputs.items() {
+	for _, e := range d.Generate.Inputs.Items() {
 		ds.Generate.Inputs = append(ds.Generate.Inputs, r.generator(e.Key, e.Value))
 	}
 	return ds
 }
 
 // sourceOf takes over where the rows of a dataset come from, generated ones aside.
-func (r *reading) sourceOf(ds *Dataset, d *rawDataset) {
-	for _, f := range d.File.all() {
+func (r *reading) sourceOf(ds *Dataset, d *language.Dataset) {
+	for _, f := range d.File.All() {
 		ds.Files = append(ds.Files, r.path(f))
 	}
 	if d.Dir != nil {
@@ -216,35 +218,35 @@ func (r *reading) sourceOf(ds *Dataset, d *rawDataset) {
 		ds.Dir = &dir
 	}
 	if d.Bodies != nil {
-		found, _ := filepath.Glob(resolvePath(folderOf(r.file, d.Bodies.at.node), d.Bodies.V)) // checked before
+		found, _ := filepath.Glob(layer.ResolvePath(layer.FolderOf(r.File, d.Bodies.At.Node), d.Bodies.V)) // checked before
 		slices.Sort(found)
 		for _, name := range found {
-			ds.Files = append(ds.Files, Path{name, d.Bodies.at.pos()})
+			ds.Files = append(ds.Files, Path{name, d.Bodies.At.Pos()})
 		}
 	}
 	for _, row := range d.Rows {
-		text, _ := json.Marshal(row.At.node.JSON()) // numbers, texts, bools, lists and maps: it cannot fail
-		ds.Rows = append(ds.Rows, Row{row.At.pos(), string(text)})
+		text, _ := json.Marshal(row.At.Node.JSON()) // numbers, texts, bools, lists and maps: it cannot fail
+		ds.Rows = append(ds.Rows, Row{row.At.Pos(), string(text)})
 	}
-	for _, e := range d.Columns.items() {
-		ds.Columns = append(ds.Columns, Column{e.Key, e.Value.V, e.Value.at.pos()})
+	for _, e := range d.Columns.Items() {
+		ds.Columns = append(ds.Columns, Column{e.Key, e.Value.V, e.Value.At.Pos()})
 	}
 }
 
 // format is the form of a dataset's files, as written. A file whose extension stands for a form that cannot be read yet is
 // noted.
-func (r *reading) format(d *rawDataset) string {
+func (r *reading) format(d *language.Dataset) string {
 	if d.Format != nil {
 		return d.Format.V
 	}
-	for _, f := range d.File.all() {
+	for _, f := range d.File.All() {
 		format := map[string]string{".textproto": "textproto", ".pbtxt": "textproto"}[strings.ToLower(filepath.Ext(string(f.V)))]
 		if format == "" {
 			continue
 		}
 		if key, ok := schema.Lookup("data.format"); ok && !slices.Contains(key.Allowed, format) {
 			r.later = append(r.later, source.Diagnostic{
-				Severity: source.Error, Code: codeNotBuilt, Path: f.at.path, Pos: f.at.pos(), Width: utf8.RuneCountInString(f.at.node.Text),
+				Severity: source.Error, Code: source.CodeNotBuilt, Path: f.At.Path, Pos: f.At.Pos(), Width: utf8.RuneCountInString(f.At.Node.Text),
 				Summary: fmt.Sprintf("this version cannot read `%s` files yet", format), Allowed: key.Allowed,
 			})
 		}
@@ -253,15 +255,15 @@ func (r *reading) format(d *rawDataset) string {
 	return ""
 }
 
-func (r *reading) generator(input string, g *rawGenerator) Generator {
-	out := Generator{Input: input, Pos: g.At.pos(), Alphabet: g.Alphabet.or("")}
+func (r *reading) generator(input string, g *language.Generator) Generator {
+	out := Generator{Input: input, Pos: g.At.Pos(), Alphabet: g.Alphabet.Or("")}
 	switch {
 	case g.Constant != nil && (g.Constant.V == "random" || g.Constant.V == "zero"):
 		out.Word = g.Constant.V.(string)
 	case g.Constant != nil:
 		out.Constant = []any{g.Constant.V}
 	case g.List != nil:
-		out.Constant = flatten(g.List)
+		out.Constant = language.Flatten(g.List)
 	case g.Length != nil:
 		out.Length = newDist(g.Length)
 	case g.OneOf != nil:
@@ -277,7 +279,7 @@ func (r *reading) generator(input string, g *rawGenerator) Generator {
 	return out
 }
 
-func (r *reading) output(o *rawOutput) Output {
+func (r *reading) output(o *language.Output) Output {
 	out := Output{Dir: r.path(o.Dir).Name, Formats: []string{"json"}, Samples: o.Samples.V}
 	for _, f := range o.Formats {
 		if f.V != "json" {
@@ -290,61 +292,61 @@ func (r *reading) output(o *rawOutput) Output {
 	return out
 }
 
-func newAssertions(owner string, list []*rawAssertion) []Assertion {
+func newAssertions(owner string, list []*language.Assertion) []Assertion {
 	var all []Assertion
 	for i, a := range list {
 		out := Assertion{
-			ID: a.id(owner, i), Description: a.Description.or(""), That: a.That.V, SLO: a.fromSLO, Use: a.That.V.Pos, Severity: a.Severity.V,
-			MinSamples: int(a.MinSamples.or(0)), OnNoData: a.OnNoData.V, Confidence: float64(a.Confidence.or(0)), Every: a.Every.or(0),
-			Allow: float64(a.Allow.or(0)), Within: a.Within.or(0), Abort: a.Abort.V,
+			ID: a.StableID(owner, i), Description: a.Description.Or(""), That: a.That.V, SLO: a.FromSLO, Use: a.That.V.Pos, Severity: a.Severity.V,
+			MinSamples: int(a.MinSamples.Or(0)), OnNoData: a.OnNoData.V, Confidence: float64(a.Confidence.Or(0)), Every: a.Every.Or(0),
+			Allow: float64(a.Allow.Or(0)), Within: a.Within.Or(0), Abort: a.Abort.V,
 		}
-		if a.fromSLO != "" {
-			out.Use = a.usedAt
+		if a.FromSLO != "" {
+			out.Use = a.UsedAt
 		}
 		all = append(all, out)
 	}
 	return all
 }
 
-func (r *reading) stage(s *rawStage, p *Plan) *Stage {
+func (r *reading) stage(s *language.Stage, p *Plan) *Stage {
 	play := s.Play
 	stage := &Stage{
-		ID: s.ID.V, Description: play.Description.or(""), Labels: sortedPairs(play.Labels), Pos: s.At.pos(), IDPos: s.ID.at.pos(),
-		When: s.When.V, OnFail: play.OnFail.V, Delay: delayOf(s), MaxDuration: play.MaxDuration.or(0), Repeat: int(play.Repeat.V),
-		Warmup: play.Warmup.V, WarmupPos: play.Warmup.at.pos(), Drain: play.Drain.V, DrainPos: play.Drain.at.pos(), Before: newActions(play.Before), After: newActions(play.After),
+		ID: s.ID.V, Description: play.Description.Or(""), Labels: sortedPairs(play.Labels), Pos: s.At.Pos(), IDPos: s.ID.At.Pos(),
+		When: s.When.V, OnFail: play.OnFail.V, Delay: delayOf(s), MaxDuration: play.MaxDuration.Or(0), Repeat: int(play.Repeat.V),
+		Warmup: play.Warmup.V, WarmupPos: play.Warmup.At.Pos(), Drain: play.Drain.V, DrainPos: play.Drain.At.Pos(), Before: newActions(play.Before), After: newActions(play.After),
 		Assert: newAssertions(s.ID.V, play.Assert), Request: r.request(play.Request, p),
 	}
 	if m := play.Memory; m != nil {
-		stage.Memory = &Memory{Pos: m.Kind.at.pos(), Kind: m.Kind.V, OutputSize: int64(m.OutputSize.V), Device: int(m.Device.V)}
+		stage.Memory = &Memory{Pos: m.Kind.At.Pos(), Kind: m.Kind.V, OutputSize: int64(m.OutputSize.V), Device: int(m.Device.V)}
 	}
-	if at := r.subs.pointOf(s.At.node); at != nil {
-		stage.Point = at.at
-		for _, v := range at.values {
+	if at := r.Subs.PointOf(s.At.Node); at != nil {
+		stage.Point = at.At
+		for _, v := range at.Values {
 			stage.Axes = append(stage.Axes, v.Var)
 		}
 	}
 	stage.Load, stage.LoadPos = r.newLoad(play.Load)
 	stage.Extent, stage.ExtentPos = newExtent(s, stage.LoadPos)
-	for _, e := range s.Mix.items() {
-		entry := Entry{Name: e.Key, Pos: e.Value.At.pos(), Weight: float64(e.Value.Weight.or(0)), Request: r.request(e.Value.Request, p)}
+	for _, e := range s.Mix.Items() {
+		entry := Entry{Name: e.Key, Pos: e.Value.At.Pos(), Weight: float64(e.Value.Weight.Or(0)), Request: r.request(e.Value.Request, p)}
 		stage.Mix = append(stage.Mix, entry)
 	}
 	if stage.Mix != nil {
 		stage.Request = stage.Mix[0].Request
 	}
 	stage.Sequences = newSequences(s)
-	for _, e := range play.Goodput.items() {
-		path := play.Goodput.At.path + source.JoinPointer(e.Key)
+	for _, e := range play.Goodput.Items() {
+		path := play.Goodput.At.Path + source.JoinPointer(e.Key)
 		metric := source.Text{Text: e.Key, Pos: e.KeyPos, Path: path}
-		stage.Goodput = append(stage.Goodput, Bound{Metric: metric, Limit: e.Value.at.node.AsText(path)})
+		stage.Goodput = append(stage.Goodput, Bound{Metric: metric, Limit: e.Value.At.Node.AsText(path)})
 	}
 	return stage
 }
 
-func newActions(list []*rawAction) []Action {
+func newActions(list []*language.Action) []Action {
 	var all []Action
 	for _, a := range list {
-		action := Action{Pos: a.At.pos(), LoadModel: a.Load.or(""), UnloadModel: a.Unload.or("")}
+		action := Action{Pos: a.At.Pos(), LoadModel: a.Load.Or(""), UnloadModel: a.Unload.Or("")}
 		if a.Call != nil {
 			method, path, _ := strings.Cut(a.Call.V, " ")
 			action.Call = &Call{method, path}
@@ -354,22 +356,22 @@ func newActions(list []*rawAction) []Action {
 	return all
 }
 
-func (r *reading) request(q rawRequest, p *Plan) Request {
+func (r *reading) request(q language.Request, p *Plan) Request {
 	request := Request{
 		Target: byName(p.Targets, func(t *Target) string { return t.Name }, q.Target, ""),
 		Data:   byName(p.Datasets, func(d *Dataset) string { return d.Name }, q.Data, "main"),
-		Model:  q.Model.or(""), Batch: int(q.Batch.V), BatchPos: q.Batch.at.pos(), Parameters: parameters(q.Parameters),
+		Model:  q.Model.Or(""), Batch: int(q.Batch.V), BatchPos: q.Batch.At.Pos(), Parameters: parameters(q.Parameters),
 		Headers: r.headers(q.Headers),
 	}
-	for _, e := range q.Shapes.items() {
-		dims, _ := e.Value.sizes()
-		request.Shapes = append(request.Shapes, Shape{e.Key, dims, e.Value.At.pos()})
+	for _, e := range q.Shapes.Items() {
+		dims, _ := e.Value.Sizes()
+		request.Shapes = append(request.Shapes, Shape{e.Key, dims, e.Value.At.Pos()})
 	}
 	for _, o := range q.Outputs {
-		request.Outputs = append(request.Outputs, Wanted{Name: o.Name.or(""), Classification: o.Classification.or(0), Parameters: parameters(o.Parameters), Pos: o.At.pos()})
+		request.Outputs = append(request.Outputs, Wanted{Name: o.Name.Or(""), Classification: o.Classification.Or(0), Parameters: parameters(o.Parameters), Pos: o.At.Pos()})
 	}
 	if x := q.Expect; x != nil {
-		request.Expect = &Expect{Pos: x.At.pos(), Outputs: x.Outputs.V, Relative: float64(x.Relative.V), Absolute: float64(x.Absolute.V)}
+		request.Expect = &Expect{Pos: x.At.Pos(), Outputs: x.Outputs.V, Relative: float64(x.Relative.V), Absolute: float64(x.Absolute.V)}
 		request.Expect.Sample, request.Expect.Fields = float64(x.Sample.V), parameters(x.Fields)
 		for _, code := range x.Status {
 			request.Expect.Status = append(request.Expect.Status, int(code.V))
@@ -379,7 +381,7 @@ func (r *reading) request(q rawRequest, p *Plan) Request {
 }
 
 // byName finds what pick found before.
-func byName[T any](all []*T, name func(*T) string, want *val[string], usual string) *T {
+func byName[T any](all []*T, name func(*T) string, want *language.Val[string], usual string) *T {
 	for _, e := range all {
 		if want != nil && name(e) == want.V || want == nil && (len(all) == 1 || name(e) == usual) {
 			return e

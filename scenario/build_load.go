@@ -4,12 +4,13 @@ import (
 	"math"
 	"time"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // newLoad is the plain form of a load that was checked.
-func (r *reading) newLoad(l *rawLoad) (Load, source.Pos) {
-	at := func(key string) source.Pos { return l.At.node.Entry(key).KeyPos }
+func (r *reading) newLoad(l *language.Load) (Load, source.Pos) {
+	at := func(key string) source.Pos { return l.At.Node.Entry(key).KeyPos }
 	switch {
 	case l.Concurrency != nil:
 		think := newDist(l.Think)
@@ -22,7 +23,7 @@ func (r *reading) newLoad(l *rawLoad) (Load, source.Pos) {
 		return Intervals{File: r.path(i.File), Unit: unitOf(i.Unit), First: i.First.V, AtEnd: i.AtEnd.V, Pool: newPool(l)}, at("intervals")
 	case l.Schedule != nil:
 		s := l.Schedule
-		schedule := Schedule{Unit: unitOf(s.Unit), Speed: float64(s.Speed.V), From: s.From.V, To: s.To.or(0), Pool: newPool(l)}
+		schedule := Schedule{Unit: unitOf(s.Unit), Speed: float64(s.Speed.V), From: s.From.V, To: s.To.Or(0), Pool: newPool(l)}
 		if s.File != nil {
 			file := r.path(s.File)
 			schedule.File = &file
@@ -33,18 +34,18 @@ func (r *reading) newLoad(l *rawLoad) (Load, source.Pos) {
 }
 
 // newSequences is how a stage says that its requests form sequences, nil where it does not.
-func newSequences(s *rawStage) *Sequences {
+func newSequences(s *language.Stage) *Sequences {
 	q := s.Play.Sequences
 	if q == nil {
 		return nil
 	}
-	pos := s.At.node.Entry("sequences").KeyPos
+	pos := s.At.Node.Entry("sequences").KeyPos
 	out := &Sequences{Pos: pos, IDsPos: pos, Live: int(q.Live.V), From: 1, To: lastID, Serial: q.Serial.V}
-	if q.At.node.Entry("length") != nil {
+	if q.At.Node.Entry("length") != nil {
 		out.Length = newDist(q.Length)
 	}
 	if ids := q.IDs; ids != nil {
-		out.From, out.To, out.Text, out.IDsPos = uint64(ids.From.V), uint64(ids.To.V), ids.Text.V, ids.At.pos()
+		out.From, out.To, out.Text, out.IDsPos = uint64(ids.From.V), uint64(ids.To.V), ids.Text.V, ids.At.Pos()
 	}
 	return out
 }
@@ -55,11 +56,13 @@ const (
 	lastID      = math.MaxUint32
 )
 
-func newPool(l *rawLoad) Pool { return Pool{MaxInFlight: int(l.MaxInFlight.V), Overflow: l.Overflow.V} }
+func newPool(l *language.Load) Pool {
+	return Pool{MaxInFlight: int(l.MaxInFlight.V), Overflow: l.Overflow.V}
+}
 
 // unitOf is a unit of time by its word; 0 without one.
-func unitOf(word *val[string]) time.Duration {
-	switch word.or("") {
+func unitOf(word *language.Val[string]) time.Duration {
+	switch word.Or("") {
 	case "ns":
 		return time.Nanosecond
 	case "us":
@@ -72,7 +75,7 @@ func unitOf(word *val[string]) time.Duration {
 	return 0
 }
 
-func newArrivals(a *rawArrivals) Arrivals {
+func newArrivals(a *language.Arrivals) Arrivals {
 	switch {
 	case a.Word == nil:
 		return Arrivals{CV: float64(a.CV.V), Exact: a.Exact.V}
@@ -83,7 +86,7 @@ func newArrivals(a *rawArrivals) Arrivals {
 }
 
 // newQuantity is the plain form of a quantity that was checked.
-func newQuantity[T amount, X any](q *rawQuantity[T, X], dim dimension[T]) Quantity {
+func newQuantity[T language.Amount, X any](q *language.Quantity[T, X], dim dimension[T]) Quantity {
 	switch {
 	case q.One != nil:
 		return Fixed{newLevel(q.One)}
@@ -94,49 +97,49 @@ func newQuantity[T amount, X any](q *rawQuantity[T, X], dim dimension[T]) Quanti
 	case q.Search != nil:
 		s := q.Search
 		return Search{
-			From: newLevel(s.From), To: newLevel(s.To), Precision: float64(s.Precision.V.Ratio), Amount: magnitude(s.Precision.V.Amount),
+			From: newLevel(s.From), To: newLevel(s.To), Precision: float64(s.Precision.V.Ratio), Amount: language.Magnitude(s.Precision.V.Amount),
 			Confirm: int(s.Confirm.V), While: newConditions(s.While),
 		}
 	}
-	if m, ok := any(q.More).(rawPeriodicForm); ok && m.Periodic != nil {
+	if m, ok := any(q.More).(language.PeriodicForm); ok && m.Periodic != nil {
 		p := m.Periodic
 		return Periodic{From: int(p.From.V), To: int(p.To.V), Step: int(p.Step.V), Responses: int(p.Responses.V)}
 	}
 	var l Levels
 	for _, v := range q.Many {
-		l.Values = append(l.Values, Level{Value: magnitude(v.V), Text: v.at.node.Text, Pos: v.at.pos()})
+		l.Values = append(l.Values, Level{Value: language.Magnitude(v.V), Text: v.At.Node.Text, Pos: v.At.Pos()})
 	}
 	return l
 }
 
-func rampSteps[T amount](steps []*rawStep[T]) (all []RampStep) {
+func rampSteps[T language.Amount](steps []*language.RampStep[T]) (all []RampStep) {
 	for _, s := range steps {
-		all = append(all, RampStep{To: newLevel(s.To), Over: s.Over.V, Hold: s.Hold.V, Name: s.Name.or("")})
+		all = append(all, RampStep{To: newLevel(s.To), Over: s.Over.V, Hold: s.Hold.V, Name: s.Name.Or("")})
 	}
 	return all
 }
 
-func newLevel[T amount](v *val[derived[T]]) Level {
-	return Level{Value: magnitude(v.V.V), Text: v.at.node.Text, Pos: v.at.pos(), Expr: v.V.Expr}
+func newLevel[T language.Amount](v *language.Val[language.Derived[T]]) Level {
+	return Level{Value: language.Magnitude(v.V.V), Text: v.At.Node.Text, Pos: v.At.Pos(), Expr: v.V.Expr}
 }
 
-func newLevels[T amount](l *rawLevels[T], dim dimension[T]) Levels {
+func newLevels[T language.Amount](l *language.Levels[T], dim dimension[T]) Levels {
 	levels := Levels{While: newConditions(l.While)}
 	if l.To == nil {
-		levels.Values = []Level{{Value: magnitude(l.From.V), Text: dim.write(magnitude(l.From.V)), Pos: l.From.at.pos()}}
-		levels.Open, levels.Step = true, l.increment()
+		levels.Values = []Level{{Value: language.Magnitude(l.From.V), Text: dim.write(language.Magnitude(l.From.V)), Pos: l.From.At.Pos()}}
+		levels.Open, levels.Step = true, l.Increment()
 		if l.Factor != nil {
 			levels.Factor = float64(l.Factor.V)
 		}
 		return levels
 	}
-	for _, v := range l.values() {
-		levels.Values = append(levels.Values, Level{Value: v, Text: dim.write(v), Pos: l.From.at.pos()})
+	for _, v := range l.Values() {
+		levels.Values = append(levels.Values, Level{Value: v, Text: dim.write(v), Pos: l.From.At.Pos()})
 	}
 	return levels
 }
 
-func newConditions(r *rawConditions) []Condition {
+func newConditions(r *language.Conditions) []Condition {
 	var all []Condition
 	if r == nil {
 		return nil
@@ -151,9 +154,9 @@ func newConditions(r *rawConditions) []Condition {
 }
 
 // newExtent is how long a stage lasts, and where that is said: at the load where it ends by itself.
-func newExtent(s *rawStage, load source.Pos) (Extent, source.Pos) {
+func newExtent(s *language.Stage, load source.Pos) (Extent, source.Pos) {
 	p := s.Play
-	at := func(key string) source.Pos { return s.At.node.Entry(key).KeyPos }
+	at := func(key string) source.Pos { return s.At.Node.Entry(key).KeyPos }
 	switch {
 	case p.For != nil:
 		return For{Span: p.For.V}, at("for")

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/regular"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -14,13 +16,13 @@ import (
 // checker says what is wrong with the meaning of a plan whose shape was decoded. It works on what was written and
 // leaves out what is absent because of a mistake that is already reported.
 type checker struct {
-	*decoder
-	raw       *rawPlan
-	values    *substitution
+	*language.Decoder
+	raw       *language.Plan
+	values    *layer.Substitution
 	planFile  string
-	modelless map[*rawTarget]bool // targets whose lack of a model is reported
-	used      map[string]bool     // slos, by name
-	statuses  []*statusUse        // lists of codes in `expect`
+	modelless map[*language.Target]bool // targets whose lack of a model is reported
+	used      map[string]bool           // slos, by name
+	statuses  []*statusUse              // lists of codes in `expect`
 }
 
 // plan runs all checks.
@@ -39,7 +41,7 @@ func (c *checker) plan() {
 	for _, a := range c.raw.Assert {
 		c.assertion(a, 0)
 	}
-	for _, s := range c.raw.SLOs.items() {
+	for _, s := range c.raw.SLOs.Items() {
 		for _, a := range *s.Value {
 			c.assertion(a, 0) // where it is used it is looked at with the length of the stage
 		}
@@ -50,99 +52,99 @@ func (c *checker) plan() {
 
 func (c *checker) version() {
 	if v := c.raw.Version; v != nil && v.V != 1 {
-		c.at(v.at, &source.Diagnostic{
-			Code: codeVersion, Summary: fmt.Sprintf("version %d of the plan language is not known", v.V), Allowed: []string{"1"},
+		c.at(v.At, &source.Diagnostic{
+			Code: source.CodeVersion, Summary: fmt.Sprintf("version %d of the plan language is not known", v.V), Allowed: []string{"1"},
 		})
 	}
 }
 
 // targets are the targets by name; `target` is one named main.
-func (c *checker) targets() []item[rawTarget] {
+func (c *checker) targets() []language.Item[language.Target] {
 	if c.raw.Target != nil {
-		return []item[rawTarget]{{"main", c.raw.Target.At.pos(), c.raw.Target}}
+		return []language.Item[language.Target]{{Key: "main", KeyPos: c.raw.Target.At.Pos(), Value: c.raw.Target}}
 	}
-	return c.raw.Targets.items()
+	return c.raw.Targets.Items()
 }
 
 // datasets are the datasets by name; `data` is one named main.
-func (c *checker) datasets() []item[rawDataset] {
+func (c *checker) datasets() []language.Item[language.Dataset] {
 	if c.raw.Data != nil {
-		return []item[rawDataset]{{"main", c.raw.Data.At.pos(), c.raw.Data}}
+		return []language.Item[language.Dataset]{{Key: "main", KeyPos: c.raw.Data.At.Pos(), Value: c.raw.Data}}
 	}
-	return c.raw.Datasets.items()
+	return c.raw.Datasets.Items()
 }
 
 // checkNames checks the names that the plan chose for the entries of a map.
-func checkNames[T any](c *checker, what string, m *dict[T]) {
-	for _, e := range m.items() {
-		if keyForm.MatchString(e.Key) || c.doubtful(m.At.path+source.JoinPointer(e.Key)) {
+func checkNames[T any](c *checker, what string, m *language.Dict[T]) {
+	for _, e := range m.Items() {
+		if language.KeyForm.MatchString(e.Key) || c.Doubtful(m.At.Path+source.JoinPointer(e.Key)) {
 			continue
 		}
-		c.under(m.At, e.Key, invalid("use letters, digits, '.', _ and -, first a letter, a digit or _", "%s name %q is not allowed", what, e.Key))
+		c.under(m.At, e.Key, language.Invalid("use letters, digits, '.', _ and -, first a letter, a digit or _", "%s name %q is not allowed", what, e.Key))
 	}
-	if m != nil && len(m.Entries) == 0 && !c.doubtful(m.At.path) {
-		c.at(m.At, &source.Diagnostic{Code: codeMissing, Summary: fmt.Sprintf("%s holds no %s", lastKey(m.At.path), what)})
+	if m != nil && len(m.Entries) == 0 && !c.Doubtful(m.At.Path) {
+		c.at(m.At, &source.Diagnostic{Code: source.CodeMissing, Summary: fmt.Sprintf("%s holds no %s", language.LastKey(m.At.Path), what)})
 	}
 }
 
 // at reports a mistake about a value.
-func (c *checker) at(p place, m *source.Diagnostic) {
-	if p.node == nil || c.known[p.path] {
+func (c *checker) at(p language.Place, m *source.Diagnostic) {
+	if p.Node == nil || c.Known[p.Path] {
 		return
 	}
-	c.mistake(p.node, p.path, m)
+	c.Report(p.Node, p.Path, m)
 }
 
 // under reports a mistake about a key of a map, at the key if it is there, else at the map.
-func (c *checker) under(p place, key string, m *source.Diagnostic) {
-	e := p.node.Entry(key)
+func (c *checker) under(p language.Place, key string, m *source.Diagnostic) {
+	e := p.Node.Entry(key)
 	if e == nil {
 		c.at(p, m)
 		return
 	}
-	c.diags = append(c.diags, source.Diagnostic{
-		Severity: source.Error, Code: m.Code, Summary: m.Summary, Detail: m.Detail, Path: p.path + source.JoinPointer(key),
+	c.Diags = append(c.Diags, source.Diagnostic{
+		Severity: source.Error, Code: m.Code, Summary: m.Summary, Detail: m.Detail, Path: p.Path + source.JoinPointer(key),
 		Pos: e.KeyPos, Width: utf8.RuneCountInString(key), Allowed: m.Allowed, Nearest: m.Nearest,
 	})
 }
 
 // warn reports what a plan may say but hardly means, at a key of a map.
-func (c *checker) warn(p place, key, code, summary, detail string) {
-	before := len(c.diags)
+func (c *checker) warn(p language.Place, key, code, summary, detail string) {
+	before := len(c.Diags)
 	c.under(p, key, &source.Diagnostic{Code: code, Summary: summary, Detail: detail})
-	for i := range c.diags[before:] {
-		c.diags[before+i].Severity = source.Warning
+	for i := range c.Diags[before:] {
+		c.Diags[before+i].Severity = source.Warning
 	}
 }
 
 // file checks that a file named by the plan is there.
-func (c *checker) file(p *val[path]) {
-	if p == nil || p.at.implied || p.at.node == nil {
+func (c *checker) file(p *language.Val[language.Path]) {
+	if p == nil || p.At.Implied || p.At.Node == nil {
 		return
 	}
 	if m := c.opens(p, false); m != nil {
-		c.at(p.at, m)
+		c.at(p.At, m)
 	}
 }
 
 // folder checks that a folder named by the plan is there.
-func (c *checker) folder(p *val[path]) {
-	if p == nil || p.at.implied || p.at.node == nil {
+func (c *checker) folder(p *language.Val[language.Path]) {
+	if p == nil || p.At.Implied || p.At.Node == nil {
 		return
 	}
 	if m := c.opens(p, true); m != nil {
-		c.at(p.at, m)
+		c.at(p.At, m)
 	}
 }
 
 // opens says why a file or folder cannot be opened; nil: it can.
-func (c *checker) opens(p *val[path], folder bool) *source.Diagnostic {
-	name, m := string(p.V), &source.Diagnostic{Code: codeFile, Detail: "paths are relative to the folder of the plan"}
-	dir := folderOf(c.planFile, p.at.node)
+func (c *checker) opens(p *language.Val[language.Path], folder bool) *source.Diagnostic {
+	name, m := string(p.V), &source.Diagnostic{Code: source.CodeFile, Detail: "paths are relative to the folder of the plan"}
+	dir := layer.FolderOf(c.planFile, p.At.Node)
 	if dir != filepath.Dir(c.planFile) {
-		m.Detail = "paths are relative to the folder of the file that holds them, here " + p.at.node.Pos.File
+		m.Detail = "paths are relative to the folder of the file that holds them, here " + p.At.Node.Pos.File
 	}
-	info, err := os.Stat(resolvePath(dir, name)) // before it is opened: a pipe may never be
+	info, err := os.Stat(layer.ResolvePath(dir, name)) // before it is opened: a pipe may never be
 	isDir := err == nil && info.IsDir()
 	switch {
 	case err == nil && folder && !isDir:
@@ -152,19 +154,19 @@ func (c *checker) opens(p *val[path], folder bool) *source.Diagnostic {
 		m.Summary = fmt.Sprintf("%q is a folder, not a file", name)
 		return m
 	case isDir:
-		_, err = os.ReadDir(resolvePath(dir, name))
+		_, err = os.ReadDir(layer.ResolvePath(dir, name))
 	case err == nil:
 		var f *regular.File
-		if f, err = regular.Open(resolvePath(dir, name), math.MaxInt64-1); err == nil {
+		if f, err = regular.Open(layer.ResolvePath(dir, name), math.MaxInt64-1); err == nil {
 			err = f.Close()
 		}
 	}
 	if err == nil {
 		return nil
 	}
-	m.Summary = fmt.Sprintf("file %q cannot be opened: %v", name, cause(err))
+	m.Summary = fmt.Sprintf("file %q cannot be opened: %v", name, layer.Cause(err))
 	if folder {
-		m.Summary = fmt.Sprintf("folder %q cannot be opened: %v", name, cause(err))
+		m.Summary = fmt.Sprintf("folder %q cannot be opened: %v", name, layer.Cause(err))
 	}
 	return m
 }
@@ -175,18 +177,18 @@ func (c *checker) output() {
 		return
 	}
 	c.unique(o.Formats, "format")
-	seen := map[number]bool{}
+	seen := map[language.Number]bool{}
 	for _, p := range o.Percentiles {
 		switch {
 		case p.V <= 0 || p.V > 100:
-			c.at(p.at, &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("percentile %s is not above 0 and at most 100", p.at.node.Text)})
+			c.at(p.At, &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("percentile %s is not above 0 and at most 100", p.At.Node.Text)})
 		case p.V >= 0.5 && p.V < 1:
-			c.at(p.at, &source.Diagnostic{
-				Code: codeRange, Summary: fmt.Sprintf("percentile %s is below 1", p.at.node.Text), Nearest: fmt.Sprint(round(float64(p.V) * 100)),
+			c.at(p.At, &source.Diagnostic{
+				Code: source.CodeRange, Summary: fmt.Sprintf("percentile %s is below 1", p.At.Node.Text), Nearest: fmt.Sprint(language.Round(float64(p.V) * 100)),
 				Detail: "percentiles count from 0 to 100",
 			})
 		case seen[p.V]:
-			c.at(p.at, &source.Diagnostic{Code: codeDuplicate, Summary: fmt.Sprintf("duplicate percentile %s", p.at.node.Text)})
+			c.at(p.At, &source.Diagnostic{Code: source.CodeDuplicate, Summary: fmt.Sprintf("duplicate percentile %s", p.At.Node.Text)})
 		}
 		seen[p.V] = true
 	}
@@ -199,37 +201,37 @@ func (c *checker) baseline() {
 	if b == nil || b.File == nil {
 		return
 	}
-	if n := b.File.at.node; n != nil && n.Pos.File == FlagBaseline {
+	if n := b.File.At.Node; n != nil && n.Pos.File == FlagBaseline {
 		if _, err := os.Stat(n.Text); err != nil {
-			c.at(b.File.at, &source.Diagnostic{
-				Code: codeFile, Summary: fmt.Sprintf("%s %q cannot be opened: %v", FlagBaseline, n.Text, cause(err)),
+			c.at(b.File.At, &source.Diagnostic{
+				Code: source.CodeFile, Summary: fmt.Sprintf("%s %q cannot be opened: %v", FlagBaseline, n.Text, layer.Cause(err)),
 				Detail: "a result named on the command line must be there: name its result.json, or a folder of results",
 			})
 		}
 		return
 	}
-	if p := b.File; p.at.node != nil && !p.at.implied {
-		if _, err := os.Stat(resolvePath(folderOf(c.planFile, p.at.node), string(p.V))); err == nil {
+	if p := b.File; p.At.Node != nil && !p.At.Implied {
+		if _, err := os.Stat(layer.ResolvePath(layer.FolderOf(c.planFile, p.At.Node), string(p.V))); err == nil {
 			return // who reads it says what is wrong with it
 		}
 	}
-	before := len(c.diags)
+	before := len(c.Diags)
 	c.file(b.File)
-	for i := range c.diags[before:] {
-		d := &c.diags[before+i]
-		if d.Code == codeFile {
+	for i := range c.Diags[before:] {
+		d := &c.Diags[before+i]
+		if d.Code == source.CodeFile {
 			d.Severity = source.Warning
-			d.Detail = "assertions with `baseline` will be " + map[bool]string{true: "skipped", false: "inconclusive"}[b.IfMissing.or("") == "skip"]
+			d.Detail = "assertions with `baseline` will be " + map[bool]string{true: "skipped", false: "inconclusive"}[b.IfMissing.Or("") == "skip"]
 		}
 	}
 }
 
 // unique reports words that stand twice in a list.
-func (c *checker) unique(words []*val[string], what string) {
+func (c *checker) unique(words []*language.Val[string], what string) {
 	seen := map[string]bool{}
 	for _, w := range words {
 		if seen[w.V] {
-			c.at(w.at, &source.Diagnostic{Code: codeDuplicate, Summary: fmt.Sprintf("duplicate %s %q", what, w.V)})
+			c.at(w.At, &source.Diagnostic{Code: source.CodeDuplicate, Summary: fmt.Sprintf("duplicate %s %q", what, w.V)})
 		}
 		seen[w.V] = true
 	}
@@ -239,11 +241,11 @@ func (c *checker) unique(words []*val[string], what string) {
 func (c *checker) nulls(n *source.Node, path string) {
 	switch n.Kind {
 	case source.Null:
-		if c.known[path] {
+		if c.Known[path] {
 			return
 		}
-		c.mistake(n, path, &source.Diagnostic{
-			Code: codeNull, Summary: lastKey(path) + " has no value", Detail: "write a value, or remove the key; \"\" is the empty text",
+		c.Report(n, path, &source.Diagnostic{
+			Code: source.CodeNull, Summary: language.LastKey(path) + " has no value", Detail: "write a value, or remove the key; \"\" is the empty text",
 		})
 	case source.Map:
 		for _, e := range n.Entries {
@@ -251,7 +253,7 @@ func (c *checker) nulls(n *source.Node, path string) {
 		}
 	case source.List:
 		for i, item := range n.Items {
-			c.nulls(item, c.subs.itemPath(item, path, i))
+			c.nulls(item, c.values.ItemPath(item, path, i))
 		}
 	case source.Scalar:
 	}

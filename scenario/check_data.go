@@ -4,73 +4,74 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-func (c *checker) dataset(ds *rawDataset) {
+func (c *checker) dataset(ds *language.Dataset) {
 	c.source(ds)
 	checkDist(c, ds.StringLength)
 	c.length(ds.StringLength, 0)
 	if ds.Generate == nil {
 		return
 	}
-	for _, g := range ds.Generate.Inputs.items() {
+	for _, g := range ds.Generate.Inputs.Items() {
 		c.generator(g.Value)
 	}
 }
 
 // length checks a distribution of lengths: none may be below the shortest or fill the memory.
-func (c *checker) length(d *rawDist[int64, number], shortest int64) {
+func (c *checker) length(d *language.Dist[int64, language.Number], shortest int64) {
 	const longest = 1 << 24
 	if d == nil {
 		return
 	}
-	wrong := &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("a length must be from %d to %d", shortest, longest)}
+	wrong := &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("a length must be from %d to %d", shortest, longest)}
 	if v := d.Constant; v != nil && (v.V < shortest || v.V > longest) {
-		c.at(v.at, wrong)
+		c.at(v.At, wrong)
 	}
-	for _, v := range []*val[number]{d.Spread.Mean, d.Spread.Min, d.Spread.Max} {
-		if v != nil && (v.V < number(shortest) || v.V > longest) {
-			c.at(v.at, wrong)
+	for _, v := range []*language.Val[language.Number]{d.Spread.Mean, d.Spread.Min, d.Spread.Max} {
+		if v != nil && (v.V < language.Number(shortest) || v.V > longest) {
+			c.at(v.At, wrong)
 		}
 	}
 }
 
 // generator checks how one input is drawn: length, one_of, file, or else a distribution.
-func (c *checker) generator(g *rawGenerator) {
-	if g.At.node == nil {
+func (c *checker) generator(g *language.Generator) {
+	if g.At.Node == nil {
 		return
 	}
 	c.file(g.File)
 	checkDist(c, g.Length)
 	c.length(g.Length, 0)
-	if g.At.node.Kind != source.Map {
-		if g.Constant == nil && len(flatten(g.List)) == 0 && !c.doubtful(g.At.path) {
-			c.at(g.At, &source.Diagnostic{Code: codeMissing, Summary: lastKey(g.At.path) + " has no elements"})
+	if g.At.Node.Kind != source.Map {
+		if g.Constant == nil && len(language.Flatten(g.List)) == 0 && !c.Doubtful(g.At.Path) {
+			c.at(g.At, &source.Diagnostic{Code: source.CodeMissing, Summary: language.LastKey(g.At.Path) + " has no elements"})
 		}
 		return
 	}
-	others := slices.DeleteFunc(slices.Clone(g.At.node.Entries), func(e source.Entry) bool {
+	others := slices.DeleteFunc(slices.Clone(g.At.Node.Entries), func(e source.Entry) bool {
 		return !slices.Contains([]string{"mean", "std", "min", "max", "shape", "values"}, e.Key)
 	})
-	switch own := g.own(); {
+	switch own := g.Own(); {
 	case own == "":
 		checkSpread(c, g.At, g.Spread)
 	case len(others) > 0:
 		c.under(g.At, others[0].Key, &source.Diagnostic{
-			Code: codeDoesNotFit, Summary: fmt.Sprintf("%q does not fit %q", others[0].Key, own), Detail: "keep one of them",
+			Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("%q does not fit %q", others[0].Key, own), Detail: "keep one of them",
 		})
-	case own == "one_of" && len(g.OneOf) == 0 && !c.doubtful(g.At.path+"/one_of"):
-		c.under(g.At, "one_of", &source.Diagnostic{Code: codeMissing, Summary: "one_of is empty"})
+	case own == "one_of" && len(g.OneOf) == 0 && !c.Doubtful(g.At.Path+"/one_of"):
+		c.under(g.At, "one_of", &source.Diagnostic{Code: source.CodeMissing, Summary: "one_of is empty"})
 	}
 }
 
-func (c *checker) shapes(shapes *dict[rawShape]) {
-	for _, e := range shapes.items() {
-		if e.Value.At.node == nil || c.doubtful(e.Value.At.path) {
+func (c *checker) shapes(shapes *language.Dict[language.Shape]) {
+	for _, e := range shapes.Items() {
+		if e.Value.At.Node == nil || c.Doubtful(e.Value.At.Path) {
 			continue
 		}
-		dims, wrong := e.Value.sizes()
+		dims, wrong := e.Value.Sizes()
 		if wrong != nil {
 			c.at(e.Value.At, wrong)
 			continue
@@ -81,10 +82,10 @@ func (c *checker) shapes(shapes *dict[rawShape]) {
 			}
 			at := e.Value.At
 			if e.Value.Text == nil {
-				at = e.Value.Dims[i].at
+				at = e.Value.Dims[i].At
 			}
 			c.at(at, &source.Diagnostic{
-				Code: codeRange, Summary: fmt.Sprintf("dimension %d of %q is %d", i+1, e.Key, n),
+				Code: source.CodeRange, Summary: fmt.Sprintf("dimension %d of %q is %d", i+1, e.Key, n),
 				Detail: "give the size that requests have; -1 stands only in a model's configuration",
 			})
 		}

@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // mix checks the kinds of request that share a stage.
-func (c *checker) mix(s *rawStage) {
-	if s.Mix == nil || c.doubtful(s.Mix.At.path) {
+func (c *checker) mix(s *language.Stage) {
+	if s.Mix == nil || c.Doubtful(s.Mix.At.Path) {
 		return
 	}
-	entries := s.Mix.items()
+	entries := s.Mix.Items()
 	if len(entries) == 0 {
-		c.under(s.At, "mix", &source.Diagnostic{Code: codeMissing, Summary: "mix has no entries"})
+		c.under(s.At, "mix", &source.Diagnostic{Code: source.CodeMissing, Summary: "mix has no entries"})
 	}
-	var weighted, bare []item[rawMix]
+	var weighted, bare []language.Item[language.Mix]
 	for _, e := range entries {
 		c.request(s, e.Value.At, e.Value.Request, true)
 		if w := e.Value.Weight; w == nil {
@@ -24,20 +25,20 @@ func (c *checker) mix(s *rawStage) {
 		} else {
 			weighted = append(weighted, e)
 			if w.V <= 0 {
-				c.at(w.at, &source.Diagnostic{Code: codeRange, Summary: "a weight must be above 0"})
+				c.at(w.At, &source.Diagnostic{Code: source.CodeRange, Summary: "a weight must be above 0"})
 			}
 		}
 	}
 	if len(weighted) > 0 && len(bare) > 0 {
 		c.under(s.Mix.At, bare[0].Key, &source.Diagnostic{
-			Code: codeMissing, Summary: fmt.Sprintf("%q has no weight, and %q has one", bare[0].Key, weighted[0].Key),
+			Code: source.CodeMissing, Summary: fmt.Sprintf("%q has no weight, and %q has one", bare[0].Key, weighted[0].Key),
 			Detail: "give all entries a weight, which are drawn then, or none, which take turns",
 		})
 	}
 }
 
 // sequences checks how requests form sequences.
-func (c *checker) sequences(s *rawStage) {
+func (c *checker) sequences(s *language.Stage) {
 	q := s.Play.Sequences
 	if q == nil {
 		return
@@ -45,24 +46,24 @@ func (c *checker) sequences(s *rawStage) {
 	checkDist(c, q.Length)
 	c.length(q.Length, 1)
 	c.identities(s, q)
-	if q.At.node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Concurrency != nil {
+	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Concurrency != nil {
 		c.under(q.At, "live", &source.Diagnostic{
-			Code: codeDoesNotFit, Summary: "\"live\" does not fit \"concurrency\"", Detail: "in a closed loop the concurrency is the number of live sequences",
+			Code: source.CodeDoesNotFit, Summary: "\"live\" does not fit \"concurrency\"", Detail: "in a closed loop the concurrency is the number of live sequences",
 		})
 	}
-	if q.At.node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Of.or("") == "sequences" {
+	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Of.Or("") == "sequences" {
 		c.under(q.At, "live", &source.Diagnostic{
-			Code: codeDoesNotFit, Summary: "\"live\" does not fit `of: sequences`",
+			Code: source.CodeDoesNotFit, Summary: "\"live\" does not fit `of: sequences`",
 			Detail: "there the rate decides how many are open at a time, `max_in_flight` at most",
 		})
 	}
 	if q.IDs != nil && q.IDs.From != nil && q.IDs.To != nil && q.IDs.To.V < q.IDs.From.V {
-		c.at(q.IDs.To.at, &source.Diagnostic{Code: codeRange, Summary: "\"to\" is below \"from\""})
+		c.at(q.IDs.To.At, &source.Diagnostic{Code: source.CodeRange, Summary: "\"to\" is below \"from\""})
 	}
 }
 
 // identities refuses a range of ids that has fewer than there are sequences at a time, where both are written.
-func (c *checker) identities(s *rawStage, q *rawSequences) {
+func (c *checker) identities(s *language.Stage, q *language.Sequences) {
 	if q.IDs == nil || q.IDs.From == nil || q.IDs.To == nil || s.Play.Load == nil || q.IDs.To.V < q.IDs.From.V {
 		return
 	}
@@ -70,14 +71,14 @@ func (c *checker) identities(s *rawStage, q *rawSequences) {
 	switch l := s.Play.Load; {
 	case l.Concurrency != nil:
 		most = int64(highest(newQuantity(l.Concurrency, inFlight())))
-	case l.Of.or("") == "sequences" && l.MaxInFlight != nil:
+	case l.Of.Or("") == "sequences" && l.MaxInFlight != nil:
 		most, what = l.MaxInFlight.V, "of `max_in_flight`"
 	case q.Live != nil:
 		most = q.Live.V
 	}
 	if size < most {
 		c.at(q.IDs.At, &source.Diagnostic{
-			Code: codeRange, Summary: fmt.Sprintf("%d ids are fewer than the %d %s: two would have one id", size, most, what),
+			Code: source.CodeRange, Summary: fmt.Sprintf("%d ids are fewer than the %d %s: two would have one id", size, most, what),
 			Detail: "widen the range with `from` and `to`",
 		})
 	}
@@ -105,17 +106,17 @@ func highest(q Quantity) (most float64) {
 }
 
 // stableRamp refuses to wait for a load to settle that is meant to change.
-func (c *checker) stableRamp(s *rawStage) {
+func (c *checker) stableRamp(s *language.Stage) {
 	load := s.Play.Load
 	if load == nil {
 		return
 	}
 	for _, key := range [...]string{"concurrency", "rate"} {
-		q := load.At.node.Get(key)
+		q := load.At.Node.Get(key)
 		for _, form := range [...]string{"ramp", "periodic"} {
 			if q.Get(form) != nil {
 				c.at(s.Play.Until.At, &source.Diagnostic{
-					Code: codeDoesNotFit, Summary: fmt.Sprintf("`until: stable` does not fit %q: its load changes all the time", form),
+					Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("`until: stable` does not fit %q: its load changes all the time", form),
 					Detail: "leave out `until`, or cut the load with `for`",
 				})
 			}
@@ -124,7 +125,7 @@ func (c *checker) stableRamp(s *rawStage) {
 }
 
 // assertions checks the options of a stage's assertions against what the stage is.
-func (c *checker) assertions(s *rawStage) {
+func (c *checker) assertions(s *language.Stage) {
 	var length time.Duration
 	if s.Play.For != nil {
 		length = s.Play.For.V.Duration
@@ -135,25 +136,25 @@ func (c *checker) assertions(s *rawStage) {
 }
 
 // assertion checks one assertion; length is that of its stage, 0 where it is not known.
-func (c *checker) assertion(a *rawAssertion, length time.Duration) {
+func (c *checker) assertion(a *language.Assertion, length time.Duration) {
 	if v := a.Confidence; v != nil && (v.V < 0.5 || v.V >= 1) {
-		c.at(v.at, &source.Diagnostic{Code: codeRange, Summary: "confidence must be from 50% to below 100%", Detail: "95% is usual"})
+		c.at(v.At, &source.Diagnostic{Code: source.CodeRange, Summary: "confidence must be from 50% to below 100%", Detail: "95% is usual"})
 	}
 	if v := a.Allow; v != nil && v.V >= 1 {
-		c.at(v.at, &source.Diagnostic{Code: codeRange, Summary: "allow must be below 100%: nothing could fail"})
+		c.at(v.At, &source.Diagnostic{Code: source.CodeRange, Summary: "allow must be below 100%: nothing could fail"})
 	} else if v != nil && v.V > 0 && a.Within != nil { // what is true from then on is true in each window
-		c.at(v.at, &source.Diagnostic{Code: codeDoesNotFit, Summary: "`allow` does not fit `within`, which is true in every window from then on", Detail: "use `every` with `allow`, or `within` with or without `every`"})
+		c.at(v.At, &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "`allow` does not fit `within`, which is true in every window from then on", Detail: "use `every` with `allow`, or `within` with or without `every`"})
 	}
 	for _, option := range [...]struct {
 		key string
-		v   *val[time.Duration]
+		v   *language.Val[time.Duration]
 	}{{"every", a.Every}, {"within", a.Within}} {
 		switch {
 		case option.v == nil:
 		case option.key == "within" && option.v.V == 0:
-			c.at(option.v.at, &source.Diagnostic{Code: codeRange, Summary: "within must be above 0s"})
+			c.at(option.v.At, &source.Diagnostic{Code: source.CodeRange, Summary: "within must be above 0s"})
 		case length > 0 && option.v.V > length:
-			c.at(option.v.at, &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("%s %s is longer than the stage's %s", option.key, option.v.V, length)})
+			c.at(option.v.At, &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("%s %s is longer than the stage's %s", option.key, option.v.V, length)})
 		}
 	}
 }

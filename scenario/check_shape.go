@@ -4,23 +4,24 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // The checks of loads that change while they last, and of those whose times are recorded.
 
 // checkRamp checks the steps of a ramp. lasts: the stage says how long it lasts, so the last value is held.
-func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[T], lasts bool) {
-	at := q.At.path + "/ramp"
-	if c.doubtful(at) {
+func checkRamp[T language.Amount, X any](c *checker, q *language.Quantity[T, X], dim dimension[T], lasts bool) {
+	at := q.At.Path + "/ramp"
+	if c.Doubtful(at) {
 		return
 	}
 	if len(q.Ramp) == 0 {
-		c.under(q.At, "ramp", &source.Diagnostic{Code: codeMissing, Summary: "the ramp has no steps"})
+		c.under(q.At, "ramp", &source.Diagnostic{Code: source.CodeMissing, Summary: "the ramp has no steps"})
 		return
 	}
-	if len(q.Ramp) > maxSteps {
-		c.under(q.At, "ramp", &source.Diagnostic{Code: codeLevels, Summary: fmt.Sprintf("%d steps are more than %d", len(q.Ramp), maxSteps)})
+	if len(q.Ramp) > language.MaxSteps {
+		c.under(q.At, "ramp", &source.Diagnostic{Code: source.CodeLevels, Summary: fmt.Sprintf("%d steps are more than %d", len(q.Ramp), language.MaxSteps)})
 		return
 	}
 	var length time.Duration
@@ -31,7 +32,7 @@ func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[
 		if to := step.To; to != nil {
 			moves = moves || to.V.Expr != nil || to.V.V > 0
 			if to.V.Expr == nil && to.V.V != 0 { // a ramp may go down to nothing
-				c.within(to.at, dim.wrong(to.V.V))
+				c.within(to.At, dim.wrong(to.V.V))
 			}
 		}
 		hold := lasts && i == len(q.Ramp)-1
@@ -46,94 +47,94 @@ func checkRamp[T amount, X any](c *checker, q *rawQuantity[T, X], dim dimension[
 	}
 	for _, step := range q.Ramp {
 		if step.Name != nil && step.Name.V == HoldPhase && unnamed {
-			c.at(step.Name.at, &source.Diagnostic{
-				Code: codeDuplicate, Summary: fmt.Sprintf("%q is what the holds without a name are called together", HoldPhase), Detail: "name the other holds, or this one otherwise",
+			c.at(step.Name.At, &source.Diagnostic{
+				Code: source.CodeDuplicate, Summary: fmt.Sprintf("%q is what the holds without a name are called together", HoldPhase), Detail: "name the other holds, or this one otherwise",
 			})
 		}
 	}
 	switch {
 	case !moves:
-		c.under(q.At, "ramp", &source.Diagnostic{Code: codeRange, Summary: "the ramp never leaves 0"})
+		c.under(q.At, "ramp", &source.Diagnostic{Code: source.CodeRange, Summary: "the ramp never leaves 0"})
 	case length == 0 && !lasts:
-		c.under(q.At, "ramp", &source.Diagnostic{Code: codeRange, Summary: "the ramp takes no time", Detail: "give its steps `over` or `hold`, or the stage `for`"})
+		c.under(q.At, "ramp", &source.Diagnostic{Code: source.CodeRange, Summary: "the ramp takes no time", Detail: "give its steps `over` or `hold`, or the stage `for`"})
 	}
 }
 
 // stepName checks the name of a hold.
-func (c *checker) stepName(name *val[string], names map[string]bool, holds bool) {
+func (c *checker) stepName(name *language.Val[string], names map[string]bool, holds bool) {
 	if name == nil {
 		return
 	}
 	if names[name.V] {
-		c.at(name.at, &source.Diagnostic{Code: codeDuplicate, Summary: fmt.Sprintf("two holds are named %q", name.V)})
+		c.at(name.At, &source.Diagnostic{Code: source.CodeDuplicate, Summary: fmt.Sprintf("two holds are named %q", name.V)})
 	}
 	names[name.V] = true
 	if name.V == RampPhase {
-		c.at(name.at, &source.Diagnostic{
-			Code: codeDuplicate, Summary: fmt.Sprintf("%q is the phase between the holds of every ramp", name.V), Detail: "give the hold another name",
+		c.at(name.At, &source.Diagnostic{
+			Code: source.CodeDuplicate, Summary: fmt.Sprintf("%q is the phase between the holds of every ramp", name.V), Detail: "give the hold another name",
 		})
 	}
 	if !holds {
-		c.at(name.at, &source.Diagnostic{
-			Code: codeDoesNotFit, Summary: fmt.Sprintf("%q names a hold, and this step holds nothing", name.V), Detail: "give the step `hold`",
+		c.at(name.At, &source.Diagnostic{
+			Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("%q names a hold, and this step holds nothing", name.V), Detail: "give the step `hold`",
 		})
 	}
 }
 
-func checkSearch[T amount](c *checker, s *rawSearch[T], dim dimension[T]) {
+func checkSearch[T language.Amount](c *checker, s *language.Search[T], dim dimension[T]) {
 	checkDerived(c, s.From, dim)
 	checkDerived(c, s.To, dim)
 	if s.From != nil && s.To != nil && s.From.V.Expr == nil && s.To.V.Expr == nil && s.To.V.V <= s.From.V.V {
-		c.at(s.To.at, &source.Diagnostic{Code: codeRange, Summary: "a search goes up: \"to\" must be above \"from\""})
+		c.at(s.To.At, &source.Diagnostic{Code: source.CodeRange, Summary: "a search goes up: \"to\" must be above \"from\""})
 	}
 	p := s.Precision
 	switch {
 	case p == nil:
 	case p.V.Ratio == 0 && p.V.Amount <= 0:
-		c.at(p.at, &source.Diagnostic{Code: codeRange, Summary: "precision must be above 0"})
+		c.at(p.At, &source.Diagnostic{Code: source.CodeRange, Summary: "precision must be above 0"})
 	case p.V.Ratio > 1:
-		c.at(p.at, &source.Diagnostic{Code: codeRange, Summary: "precision must be at most 100%"})
+		c.at(p.At, &source.Diagnostic{Code: source.CodeRange, Summary: "precision must be at most 100%"})
 	}
 }
 
-func (c *checker) periodic(p *rawPeriodic) {
+func (c *checker) periodic(p *language.Periodic) {
 	if p != nil && p.From != nil && p.To != nil && p.To.V <= p.From.V {
-		c.at(p.To.at, &source.Diagnostic{Code: codeRange, Summary: "\"to\" must be above \"from\""})
+		c.at(p.To.At, &source.Diagnostic{Code: source.CodeRange, Summary: "\"to\" must be above \"from\""})
 	}
 }
 
-func (c *checker) arrivals(a *rawArrivals) {
+func (c *checker) arrivals(a *language.Arrivals) {
 	const most = 100
 	if a != nil && a.CV != nil && (a.CV.V < 0 || a.CV.V > most) {
-		c.at(a.CV.at, &source.Diagnostic{
-			Code: codeRange, Summary: fmt.Sprintf("cv must be from 0 to %d", most), Detail: "0 is constant, 1 is poisson, more comes in bursts",
+		c.at(a.CV.At, &source.Diagnostic{
+			Code: source.CodeRange, Summary: fmt.Sprintf("cv must be from 0 to %d", most), Detail: "0 is constant, 1 is poisson, more comes in bursts",
 		})
 	}
 }
 
 // schedule checks recorded times: those of a file need a unit, those of the data need rows that have some.
-func (c *checker) schedule(s *rawStage, r *rawSchedule) {
+func (c *checker) schedule(s *language.Stage, r *language.Schedule) {
 	if r == nil {
 		return
 	}
 	c.file(r.File)
-	if r.File != nil && c.absent(r.At, "unit") {
-		c.under(r.At, "file", &source.Diagnostic{Code: codeMissing, Summary: "the times of a file need \"unit\"", Detail: "add `unit: ns`, us, ms or s"})
+	if r.File != nil && c.Absent(r.At, "unit") {
+		c.under(r.At, "file", &source.Diagnostic{Code: source.CodeMissing, Summary: "the times of a file need \"unit\"", Detail: "add `unit: ns`, us, ms or s"})
 	}
 	if r.Speed != nil && r.Speed.V <= 0 {
-		c.at(r.Speed.at, &source.Diagnostic{Code: codeRange, Summary: "speed must be above 0"})
+		c.at(r.Speed.At, &source.Diagnostic{Code: source.CodeRange, Summary: "speed must be above 0"})
 	}
 	if r.From != nil && r.To != nil && r.To.V <= r.From.V {
-		c.at(r.To.at, &source.Diagnostic{Code: codeRange, Summary: "\"to\" must be above \"from\""})
+		c.at(r.To.At, &source.Diagnostic{Code: source.CodeRange, Summary: "\"to\" must be above \"from\""})
 	}
-	if !c.absent(r.At, "file") {
+	if !c.Absent(r.At, "file") {
 		return
 	}
-	for _, q := range s.requests() {
+	for _, q := range s.Requests() {
 		ds, _ := pick(c.datasets(), q.Data, "main")
 		if ds != nil && ds.Generate != nil {
 			c.at(r.At, &source.Diagnostic{
-				Code: codeDoesNotFit, Summary: "generated data has no times to follow", Detail: "name a `file` of times here, or one with timestamps in `data`",
+				Code: source.CodeDoesNotFit, Summary: "generated data has no times to follow", Detail: "name a `file` of times here, or one with timestamps in `data`",
 			})
 			return
 		}

@@ -5,26 +5,28 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // source checks where the rows of a dataset come from, generated ones aside.
-func (c *checker) source(ds *rawDataset) {
-	for _, f := range ds.File.all() {
+func (c *checker) source(ds *language.Dataset) {
+	for _, f := range ds.File.All() {
 		c.file(f)
 	}
-	if ds.File != nil && ds.File.One == nil && len(ds.File.Many) == 0 && !c.doubtful(ds.File.At.path) {
-		c.at(ds.File.At, &source.Diagnostic{Code: codeMissing, Summary: "file names no file"})
+	if ds.File != nil && ds.File.One == nil && len(ds.File.Many) == 0 && !c.Doubtful(ds.File.At.Path) {
+		c.at(ds.File.At, &source.Diagnostic{Code: source.CodeMissing, Summary: "file names no file"})
 	}
 	c.folder(ds.Dir)
 	c.bodies(ds.Bodies)
-	if ds.Rows != nil && len(ds.Rows) == 0 && !c.doubtful(ds.At.path+"/rows") {
-		c.under(ds.At, "rows", &source.Diagnostic{Code: codeMissing, Summary: "rows is empty"})
+	if ds.Rows != nil && len(ds.Rows) == 0 && !c.Doubtful(ds.At.Path+"/rows") {
+		c.under(ds.At, "rows", &source.Diagnostic{Code: source.CodeMissing, Summary: "rows is empty"})
 	}
-	if ds.Command != nil && len(ds.Command) == 0 && !c.doubtful(ds.At.path+"/command") {
-		c.under(ds.At, "command", &source.Diagnostic{Code: codeMissing, Summary: "command names no program"})
+	if ds.Command != nil && len(ds.Command) == 0 && !c.Doubtful(ds.At.Path+"/command") {
+		c.under(ds.At, "command", &source.Diagnostic{Code: source.CodeMissing, Summary: "command names no program"})
 	}
-	for _, e := range ds.Columns.items() {
+	for _, e := range ds.Columns.Items() {
 		if m := columnField(e.Key); m != nil {
 			c.under(ds.Columns.At, e.Key, m)
 		}
@@ -35,16 +37,16 @@ func (c *checker) source(ds *rawDataset) {
 }
 
 // bodies checks that a pattern finds files.
-func (c *checker) bodies(pattern *val[string]) {
+func (c *checker) bodies(pattern *language.Val[string]) {
 	if pattern == nil {
 		return
 	}
-	found, err := filepath.Glob(resolvePath(folderOf(c.planFile, pattern.at.node), pattern.V))
+	found, err := filepath.Glob(layer.ResolvePath(layer.FolderOf(c.planFile, pattern.At.Node), pattern.V))
 	switch {
 	case err != nil:
-		c.at(pattern.at, invalid("* is any text, ? any character, [a-z] one of them", "%q is no pattern of files", pattern.V))
+		c.at(pattern.At, language.Invalid("* is any text, ? any character, [a-z] one of them", "%q is no pattern of files", pattern.V))
 	case len(found) == 0:
-		c.at(pattern.at, &source.Diagnostic{Code: codeFile, Summary: fmt.Sprintf("no file matches %q", pattern.V), Detail: "paths are relative to the folder of the plan"})
+		c.at(pattern.At, &source.Diagnostic{Code: source.CodeFile, Summary: fmt.Sprintf("no file matches %q", pattern.V), Detail: "paths are relative to the folder of the plan"})
 	}
 }
 
@@ -56,7 +58,7 @@ func columnField(name string) *source.Diagnostic {
 			return nil
 		}
 	}
-	m := oneWord(name, "columns", fields)
+	m := language.OneWord(name, "columns", fields)
 	if m != nil {
 		m.Summary, m.Detail = fmt.Sprintf("%q is no field of a row", name), "or parameters.NAME, inputs.NAME, outputs.NAME"
 	}
@@ -64,8 +66,8 @@ func columnField(name string) *source.Diagnostic {
 }
 
 // prompts checks synthetic text.
-func (c *checker) prompts(p *rawPrompts) {
-	for _, d := range [...]*rawDist[int64, number]{p.InputTokens, p.OutputTokens, p.Turns} {
+func (c *checker) prompts(p *language.Prompts) {
+	for _, d := range [...]*language.Dist[int64, language.Number]{p.InputTokens, p.OutputTokens, p.Turns} {
 		checkDist(c, d)
 		c.length(d, 0)
 	}
@@ -78,7 +80,7 @@ func (c *checker) prompts(p *rawPrompts) {
 	if a := p.Audio; a != nil {
 		checkDist(c, a.Seconds)
 	}
-	if p.ExactOutput.or(false) && p.OutputTokens == nil && c.absent(p.At, "output_tokens") {
-		c.under(p.At, "exact_output", &source.Diagnostic{Code: codeMissing, Summary: "\"exact_output\" needs \"output_tokens\" beside it"})
+	if p.ExactOutput.Or(false) && p.OutputTokens == nil && c.Absent(p.At, "output_tokens") {
+		c.under(p.At, "exact_output", &source.Diagnostic{Code: source.CodeMissing, Summary: "\"exact_output\" needs \"output_tokens\" beside it"})
 	}
 }

@@ -5,48 +5,49 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 func (c *checker) stages() {
 	first := map[string]source.Pos{}
 	running := false
-	for _, s := range c.raw.flat {
+	for _, s := range c.raw.Flat {
 		if s.ID != nil && !c.again(s) {
 			if at, twice := first[s.ID.V]; twice {
-				c.at(s.ID.at, &source.Diagnostic{
-					Code: codeDuplicate, Summary: fmt.Sprintf("duplicate stage %q; the first is at %d:%d", s.ID.V, at.Line, at.Column),
+				c.at(s.ID.At, &source.Diagnostic{
+					Code: source.CodeDuplicate, Summary: fmt.Sprintf("duplicate stage %q; the first is at %d:%d", s.ID.V, at.Line, at.Column),
 				})
 			} else {
-				first[s.ID.V] = s.ID.at.pos()
+				first[s.ID.V] = s.ID.At.Pos()
 			}
 		}
-		running = running || !s.never()
+		running = running || !s.Never()
 		c.stage(s)
 	}
 	c.checkStatuses()
 	c.groups()
-	switch n := c.raw.At.node.Get("stages"); {
-	case n == nil || c.doubtful("/stages"):
+	switch n := c.raw.At.Node.Get("stages"); {
+	case n == nil || c.Doubtful("/stages"):
 	case len(c.raw.Stages) == 0:
-		c.under(c.raw.At, "stages", &source.Diagnostic{Code: codeMissing, Summary: "the plan has no stages"})
+		c.under(c.raw.At, "stages", &source.Diagnostic{Code: source.CodeMissing, Summary: "the plan has no stages"})
 	case !running:
-		c.under(c.raw.At, "stages", &source.Diagnostic{Code: codeMissing, Summary: "no stage ever runs: each has `when: never`"})
+		c.under(c.raw.At, "stages", &source.Diagnostic{Code: source.CodeMissing, Summary: "no stage ever runs: each has `when: never`"})
 	}
 	c.assertionIDs()
 }
 
 // again reports whether the stage is another point of the one before.
-func (c *checker) again(s *rawStage) bool {
-	p := c.values.pointOf(s.At.node)
-	return p != nil && !p.first
+func (c *checker) again(s *language.Stage) bool {
+	p := c.values.PointOf(s.At.Node)
+	return p != nil && !p.First
 }
 
-func (c *checker) stage(s *rawStage) {
+func (c *checker) stage(s *language.Stage) {
 	c.load(s)
 	c.request(s, s.At, s.Play.Request, s.Mix == nil)
 	c.mix(s)
-	c.checkNeeds(s.Needs, s, s.group)
+	c.checkNeeds(s.Needs, s, s.Group)
 	c.extent(s)
 	c.sequences(s)
 	c.memory(s.Play.Memory)
@@ -54,17 +55,17 @@ func (c *checker) stage(s *rawStage) {
 }
 
 // memory refuses what one kind of shared memory has and another has not.
-func (c *checker) memory(m *rawMemory) {
-	if m != nil && m.Kind != nil && m.Kind.V == "system" && m.Device.or(0) != 0 {
+func (c *checker) memory(m *language.Memory) {
+	if m != nil && m.Kind != nil && m.Kind.V == "system" && m.Device.Or(0) != 0 {
 		c.under(m.At, "device", &source.Diagnostic{
-			Code: codeDoesNotFit, Summary: "\"device\" does not fit `kind: system`", Detail: "it chooses the GPU of `kind: cuda`; memory of the system has none",
+			Code: source.CodeDoesNotFit, Summary: "\"device\" does not fit `kind: system`", Detail: "it chooses the GPU of `kind: cuda`; memory of the system has none",
 		})
 	}
 }
 
 // request checks what is asked for: target and dataset by name, and that some model is named. at is the stage or the entry
 // of its mix; whole: the entry says everything itself.
-func (c *checker) request(s *rawStage, at place, r rawRequest, whole bool) {
+func (c *checker) request(s *language.Stage, at language.Place, r language.Request, whole bool) {
 	c.headers(r.Headers)
 	c.shapes(r.Shapes)
 	c.outputs(r.Outputs)
@@ -74,23 +75,23 @@ func (c *checker) request(s *rawStage, at place, r rawRequest, whole bool) {
 	}
 	target := findTarget(c, at, r.Target)
 	c.useStatuses(r.Expect, target)
-	if _, wrong := pick(c.datasets(), r.Data, "main"); wrong != nil && !c.known["/datasets"] && !c.known["/data"] {
+	if _, wrong := pick(c.datasets(), r.Data, "main"); wrong != nil && !c.Known["/datasets"] && !c.Known["/data"] {
 		about(wrong, "dataset", "data")
 		c.where(at, r.Data, wrong)
 	}
-	if target == nil || s.never() || !c.absent(at, "model") || !c.absent(target.At, "model") || c.modelless[target] || !needsModel(target) {
+	if target == nil || s.Never() || !c.Absent(at, "model") || !c.Absent(target.At, "model") || c.modelless[target] || !needsModel(target) {
 		return
 	}
 	c.modelless[target] = true // one stage is enough
 	c.at(target.At, &source.Diagnostic{
-		Code: codeMissing, Summary: fmt.Sprintf("no \"model\" here, and %s names none", subject(s.At.node, s.At.path)),
+		Code: source.CodeMissing, Summary: fmt.Sprintf("no \"model\" here, and %s names none", language.Subject(s.At.Node, s.At.Path)),
 		Detail: "add `model: NAME` to the target",
 	})
 }
 
 // outputs refuses an output that is asked for twice.
-func (c *checker) outputs(list []*rawOutputWanted) {
-	var names []*val[string]
+func (c *checker) outputs(list []*language.OutputWanted) {
+	var names []*language.Val[string]
 	for _, o := range list {
 		if o.Name != nil {
 			names = append(names, o.Name)
@@ -100,23 +101,23 @@ func (c *checker) outputs(list []*rawOutputWanted) {
 }
 
 // expect refuses to compare nothing, and paths that lead nowhere.
-func (c *checker) expect(x *rawExpect) {
+func (c *checker) expect(x *language.Expect) {
 	if x == nil {
 		return
 	}
-	if x.Sample != nil && x.Sample.V == 0 && x.At.node.Entry("sample") != nil {
-		c.at(x.Sample.at, &source.Diagnostic{Code: codeRange, Summary: "\"sample\" must be above 0%", Detail: "to compare no outputs write `outputs: false`"})
+	if x.Sample != nil && x.Sample.V == 0 && x.At.Node.Entry("sample") != nil {
+		c.at(x.Sample.At, &source.Diagnostic{Code: source.CodeRange, Summary: "\"sample\" must be above 0%", Detail: "to compare no outputs write `outputs: false`"})
 	}
-	for _, f := range x.Fields.items() {
+	for _, f := range x.Fields.Items() {
 		if slices.Contains(strings.Split(f.Key, "."), "") {
-			c.under(x.Fields.At, f.Key, invalid("a path is names and indexes with dots between them, such as outputs.0.datatype", "%q is no path", f.Key))
+			c.under(x.Fields.At, f.Key, language.Invalid("a path is names and indexes with dots between them, such as outputs.0.datatype", "%q is no path", f.Key))
 		}
 	}
 }
 
-func findTarget(c *checker, at place, name *val[string]) *rawTarget {
+func findTarget(c *checker, at language.Place, name *language.Val[string]) *language.Target {
 	t, wrong := pick(c.targets(), name, "")
-	if wrong != nil && !c.known["/targets"] && !c.known["/target"] {
+	if wrong != nil && !c.Known["/targets"] && !c.Known["/target"] {
 		about(wrong, "target", "target")
 		c.where(at, name, wrong)
 	}
@@ -124,11 +125,11 @@ func findTarget(c *checker, at place, name *val[string]) *rawTarget {
 }
 
 // where reports a mistake at a value, or at the map that lacks it.
-func (c *checker) where(lacks place, v *val[string], m *source.Diagnostic) {
+func (c *checker) where(lacks language.Place, v *language.Val[string], m *source.Diagnostic) {
 	switch {
 	case v != nil:
-		c.at(v.at, m)
-	case !c.doubtful(lacks.path):
+		c.at(v.At, m)
+	case !c.Doubtful(lacks.Path):
 		c.at(lacks, m)
 	}
 }
@@ -144,7 +145,7 @@ func about(m *source.Diagnostic, what, key string) {
 
 // pick finds the named entry; without a name the only one, or the one called usual. The mistake's summary is the
 // quoted name that was not found, or empty when a name is needed.
-func pick[T any](all []item[T], name *val[string], usual string) (*T, *source.Diagnostic) {
+func pick[T any](all []language.Item[T], name *language.Val[string], usual string) (*T, *source.Diagnostic) {
 	var names []string
 	for _, e := range all {
 		names = append(names, e.Key)
@@ -156,9 +157,9 @@ func pick[T any](all []item[T], name *val[string], usual string) (*T, *source.Di
 		return nil, nil
 	}
 	if name == nil {
-		return nil, &source.Diagnostic{Code: codeMissing, Allowed: names}
+		return nil, &source.Diagnostic{Code: source.CodeMissing, Allowed: names}
 	}
-	return nil, &source.Diagnostic{Code: codeUnknownName, Summary: fmt.Sprintf("%q", name.V), Allowed: names, Nearest: source.Nearest(name.V, names)}
+	return nil, &source.Diagnostic{Code: source.CodeUnknownName, Summary: fmt.Sprintf("%q", name.V), Allowed: names, Nearest: source.Nearest(name.V, names)}
 }
 
 func known(m map[string]bool, key string) bool {
@@ -167,10 +168,10 @@ func known(m map[string]bool, key string) bool {
 }
 
 // extent checks how long a stage lasts.
-func (c *checker) extent(s *rawStage) {
+func (c *checker) extent(s *language.Stage) {
 	p := s.Play
 	if p.For != nil && p.For.V.IsZero() {
-		c.at(p.For.at, &source.Diagnostic{Code: codeRange, Summary: "for must be above 0s"})
+		c.at(p.For.At, &source.Diagnostic{Code: source.CodeRange, Summary: "for must be above 0s"})
 	}
 	if p.Until == nil || p.Until.Stable == nil {
 		return
@@ -178,45 +179,45 @@ func (c *checker) extent(s *rawStage) {
 	c.stableRamp(s)
 	stable := p.Until.Stable
 	if stable.Window != nil && stable.Window.V.IsZero() {
-		c.at(stable.Window.at, &source.Diagnostic{Code: codeRange, Summary: "window must be above 0s"})
+		c.at(stable.Window.At, &source.Diagnostic{Code: source.CodeRange, Summary: "window must be above 0s"})
 	}
 	if stable.Within != nil && stable.Within.V <= 0 {
-		c.at(stable.Within.at, &source.Diagnostic{Code: codeRange, Summary: "within must be above 0%"})
+		c.at(stable.Within.At, &source.Diagnostic{Code: source.CodeRange, Summary: "within must be above 0%"})
 	}
 	if stable.Windows != nil && stable.MaxWindows != nil && stable.MaxWindows.V < stable.Windows.V {
-		at := stable.MaxWindows.at
-		if at.implied {
-			at = stable.Windows.at
+		at := stable.MaxWindows.At
+		if at.Implied {
+			at = stable.Windows.At
 		}
 		c.at(at, &source.Diagnostic{
-			Code: codeRange, Summary: fmt.Sprintf("max_windows %d is below windows %d", stable.MaxWindows.V, stable.Windows.V),
+			Code: source.CodeRange, Summary: fmt.Sprintf("max_windows %d is below windows %d", stable.MaxWindows.V, stable.Windows.V),
 		})
 	}
-	if stable.Metrics != nil && len(stable.Metrics) == 0 && !c.doubtful(stable.At.path+"/metrics") {
-		c.under(stable.At, "metrics", &source.Diagnostic{Code: codeMissing, Summary: "metrics names no metric"})
+	if stable.Metrics != nil && len(stable.Metrics) == 0 && !c.Doubtful(stable.At.Path+"/metrics") {
+		c.under(stable.At, "metrics", &source.Diagnostic{Code: source.CodeMissing, Summary: "metrics names no metric"})
 	}
 }
 
 // assertionIDs reports ids that two assertions of the plan share.
 func (c *checker) assertionIDs() {
 	seen := map[string]source.Pos{}
-	check := func(owner string, list []*rawAssertion) {
+	check := func(owner string, list []*language.Assertion) {
 		for i, a := range list {
-			id := a.id(owner, i)
+			id := a.StableID(owner, i)
 			at := a.At
-			if a.ID != nil && a.fromSLO == "" {
-				at = a.ID.at
+			if a.ID != nil && a.FromSLO == "" {
+				at = a.ID.At
 			}
 			if first, twice := seen[id]; twice {
 				c.at(at, &source.Diagnostic{
-					Code: codeDuplicate, Summary: fmt.Sprintf("two assertions have the id %q; the first is at %d:%d", id, first.Line, first.Column),
+					Code: source.CodeDuplicate, Summary: fmt.Sprintf("two assertions have the id %q; the first is at %d:%d", id, first.Line, first.Column),
 				})
 				continue
 			}
-			seen[id] = at.pos()
+			seen[id] = at.Pos()
 		}
 	}
-	for _, s := range c.raw.flat {
+	for _, s := range c.raw.Flat {
 		if s.ID != nil && !c.again(s) {
 			check(s.ID.V, s.Play.Assert)
 		}

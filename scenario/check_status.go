@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -28,12 +29,12 @@ var likeHTTP = [mostGRPC + 1]int64{200, 499, 0, 400, 504, 404, 409, 403, 429, 0,
 // statusUse is a list of codes in `expect`, and a target of each protocol whose replies are held against it: entries of a mix may
 // share a list, and so may the stages.
 type statusUse struct {
-	list       []*val[int64]
-	http, grpc *rawTarget
+	list       []*language.Val[int64]
+	http, grpc *language.Target
 }
 
 // useStatuses notes which protocol the codes of an `expect` are for.
-func (c *checker) useStatuses(x *rawExpect, t *rawTarget) {
+func (c *checker) useStatuses(x *language.Expect, t *language.Target) {
 	if x == nil || t == nil || len(x.Status) == 0 || slices.Contains(x.Status, nil) {
 		return
 	}
@@ -41,8 +42,8 @@ func (c *checker) useStatuses(x *rawExpect, t *rawTarget) {
 	if !known {
 		return
 	}
-	at := x.Status[0].at.pos()
-	i := slices.IndexFunc(c.statuses, func(u *statusUse) bool { return u.list[0].at.pos() == at })
+	at := x.Status[0].At.Pos()
+	i := slices.IndexFunc(c.statuses, func(u *statusUse) bool { return u.list[0].At.Pos() == at })
 	if i < 0 {
 		i, c.statuses = len(c.statuses), append(c.statuses, &statusUse{list: x.Status})
 	}
@@ -64,24 +65,24 @@ func (c *checker) checkStatuses() {
 			switch {
 			case isHTTP && u.http != nil || isGRPC && u.grpc != nil:
 			case u.grpc != nil:
-				c.at(code.at, notGRPC(code.V, c.nameOf(u.grpc)))
+				c.at(code.At, notGRPC(code.V, c.nameOf(u.grpc)))
 			default:
-				c.at(code.at, notHTTP(code.V, c.nameOf(u.http)))
+				c.at(code.At, notHTTP(code.V, c.nameOf(u.http)))
 			}
 		}
 		const none = "no code here is one of %s, which target %q answers with"
 		if u.http != nil && u.grpc != nil && !http {
-			c.at(u.list[0].at, &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf(none, "HTTP", c.nameOf(u.http)), Detail: bothTables()})
+			c.at(u.list[0].At, &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf(none, "HTTP", c.nameOf(u.http)), Detail: bothTables()})
 		}
 		if u.http != nil && u.grpc != nil && !grpc {
-			c.at(u.list[0].at, &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf(none, "gRPC", c.nameOf(u.grpc)), Detail: bothTables()})
+			c.at(u.list[0].At, &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf(none, "gRPC", c.nameOf(u.grpc)), Detail: bothTables()})
 		}
 	}
 }
 
 // answersInGRPC reports whether replies of a target have the codes of gRPC; what runs inside the client has them too. known: its URL says
 // which.
-func answersInGRPC(t *rawTarget) (grpc, known bool) {
+func answersInGRPC(t *language.Target) (grpc, known bool) {
 	if t.URL == nil {
 		return true, t.Backend != nil && t.Backend.V == "triton_inprocess"
 	}
@@ -89,7 +90,7 @@ func answersInGRPC(t *rawTarget) (grpc, known bool) {
 }
 
 // nameOf is the name of a target.
-func (c *checker) nameOf(t *rawTarget) string {
+func (c *checker) nameOf(t *language.Target) string {
 	for _, e := range c.targets() {
 		if e.Value == t {
 			return e.Key
@@ -104,7 +105,7 @@ func bothTables() string {
 }
 
 func notGRPC(n int64, target string) *source.Diagnostic {
-	m := &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("%d is no code of gRPC, which target %q answers with", n, target), Detail: bothTables()}
+	m := &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("%d is no code of gRPC, which target %q answers with", n, target), Detail: bothTables()}
 	if i := slices.Index(likeHTTP[:], n); i >= 0 {
 		m.Nearest = strconv.Itoa(i)
 		m.Detail += fmt.Sprintf("; %d means %s", i, strings.ToLower(strings.ReplaceAll(grpcCodes[i], "_", " ")))
@@ -113,7 +114,7 @@ func notGRPC(n int64, target string) *source.Diagnostic {
 }
 
 func notHTTP(n int64, target string) *source.Diagnostic {
-	m := &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("%d is no status of HTTP, which target %q answers with", n, target), Detail: bothTables()}
+	m := &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("%d is no status of HTTP, which target %q answers with", n, target), Detail: bothTables()}
 	if n <= mostGRPC && likeHTTP[n] != 0 {
 		m.Nearest = strconv.FormatInt(likeHTTP[n], 10)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -20,7 +21,7 @@ var schemes = []struct {
 	{"http", false}, {"https", true}, {"grpc", false}, {"grpcs", true}, {"http+unix", false}, {"grpc+unix", false}, {"builtin", false},
 }
 
-func (c *checker) target(t *rawTarget) {
+func (c *checker) target(t *language.Target) {
 	c.headers(t.Headers)
 	c.tls(t.TLS)
 	c.builtin(t.Builtin)
@@ -29,13 +30,13 @@ func (c *checker) target(t *rawTarget) {
 		return
 	}
 	if wrong := checkURL(t.URL.V); wrong != nil {
-		c.at(t.URL.at, wrong)
+		c.at(t.URL.At, wrong)
 		return
 	}
 	scheme, _, _ := strings.Cut(t.URL.V, "://")
 	if t.Builtin != nil && scheme != "builtin" {
 		c.under(t.At, "builtin", &source.Diagnostic{
-			Code: codeDoesNotFit, Summary: fmt.Sprintf("\"builtin\" does not fit %s://", scheme),
+			Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("\"builtin\" does not fit %s://", scheme),
 			Detail: "it configures the embedded server; remove it, or use builtin://http or builtin://grpc",
 		})
 	}
@@ -43,12 +44,12 @@ func (c *checker) target(t *rawTarget) {
 		c.tensorsOverGRPC(t.Tensors)
 	}
 	if t.TLS != nil && !secure(scheme) {
-		c.warn(t.At, "tls", codeTLSUnused, fmt.Sprintf("\"tls\" has no effect with %s://", scheme), "use https:// or grpcs:// for a secure connection")
+		c.warn(t.At, "tls", source.CodeTLSUnused, fmt.Sprintf("\"tls\" has no effect with %s://", scheme), "use https:// or grpcs:// for a secure connection")
 	}
 }
 
 // server checks what is special to some kinds of server.
-func (c *checker) server(t *rawTarget) {
+func (c *checker) server(t *language.Target) {
 	c.file(t.Tokenizer)
 	if p := t.Protos; p != nil {
 		for _, f := range append(slices.Clone(p.Files), p.DescriptorSet) {
@@ -58,7 +59,7 @@ func (c *checker) server(t *rawTarget) {
 			c.folder(f)
 		}
 		if p.Include != nil && p.DescriptorSet != nil {
-			c.under(p.At, "include", &source.Diagnostic{Code: codeDoesNotFit, Summary: "\"include\" does not fit \"descriptor_set\"", Detail: "it is where the imports of `files` are"})
+			c.under(p.At, "include", &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "\"include\" does not fit \"descriptor_set\"", Detail: "it is where the imports of `files` are"})
 		}
 	}
 	inside := t.Backend != nil && t.Backend.V == "triton_inprocess"
@@ -66,45 +67,45 @@ func (c *checker) server(t *rawTarget) {
 		c.folder(in.ServerDir)
 		c.folder(in.Repository)
 	}
-	if inside && !c.doubtful(t.At.path) && c.absent(t.At, "inprocess") {
-		c.at(t.At, &source.Diagnostic{Code: codeMissing, Summary: "backend triton_inprocess needs `inprocess` with the models' `repository`"})
-	} else if inside && t.InProcess != nil && c.absent(t.InProcess.At, "repository") {
-		c.at(t.InProcess.At, &source.Diagnostic{Code: codeMissing, Summary: "inprocess needs the models' `repository`"})
+	if inside && !c.Doubtful(t.At.Path) && c.Absent(t.At, "inprocess") {
+		c.at(t.At, &source.Diagnostic{Code: source.CodeMissing, Summary: "backend triton_inprocess needs `inprocess` with the models' `repository`"})
+	} else if inside && t.InProcess != nil && c.Absent(t.InProcess.At, "repository") {
+		c.at(t.InProcess.At, &source.Diagnostic{Code: source.CodeMissing, Summary: "inprocess needs the models' `repository`"})
 	}
 	if inside && t.URL != nil {
-		c.under(t.At, "url", &source.Diagnostic{Code: codeDoesNotFit, Summary: "\"url\" does not fit triton_inprocess", Detail: "its server is loaded into the client"})
+		c.under(t.At, "url", &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "\"url\" does not fit triton_inprocess", Detail: "its server is loaded into the client"})
 	}
 	c.metricsURL(t)
 }
 
 // metricsURL wants a URL of HTTP, or a path on a host that is reached over HTTP.
-func (c *checker) metricsURL(t *rawTarget) {
+func (c *checker) metricsURL(t *language.Target) {
 	if t.Metrics == nil || t.Metrics.URL == nil {
 		return
 	}
-	at, url := t.Metrics.URL.at, t.Metrics.URL.V
-	switch target := t.URL.or(""); {
+	at, url := t.Metrics.URL.At, t.Metrics.URL.V
+	switch target := t.URL.Or(""); {
 	case strings.HasPrefix(url, "http://"), strings.HasPrefix(url, "https://"):
 	case !strings.HasPrefix(url, "/"):
-		c.at(at, &source.Diagnostic{Code: codeURL, Summary: fmt.Sprintf("metrics are read over HTTP, not from %q", url), Allowed: []string{"http://", "https://", "/PATH of the target's host"}})
+		c.at(at, &source.Diagnostic{Code: source.CodeURL, Summary: fmt.Sprintf("metrics are read over HTTP, not from %q", url), Allowed: []string{"http://", "https://", "/PATH of the target's host"}})
 	case !strings.HasPrefix(target, "http://") && !strings.HasPrefix(target, "https://") && target != "builtin://http":
-		c.at(at, &source.Diagnostic{Code: codeURL, Summary: fmt.Sprintf("%q is a path on the target's host, which is not reached over HTTP", url), Detail: "give a whole URL, such as http://localhost:8002/metrics"})
+		c.at(at, &source.Diagnostic{Code: source.CodeURL, Summary: fmt.Sprintf("%q is a path on the target's host, which is not reached over HTTP", url), Detail: "give a whole URL, such as http://localhost:8002/metrics"})
 	}
 }
 
 // needsModel reports whether requests to the target name a model.
-func needsModel(t *rawTarget) bool {
+func needsModel(t *language.Target) bool {
 	return t.Backend == nil || t.Backend.V != "grpc" && t.Backend.V != "http"
 }
 
 // tensorsOverGRPC refuses tensors as JSON: the protocol has raw bytes.
-func (c *checker) tensorsOverGRPC(t *rawTensors) {
+func (c *checker) tensorsOverGRPC(t *language.Tensors) {
 	if t == nil {
 		return
 	}
-	for _, form := range []*val[string]{t.Input, t.Output} {
+	for _, form := range []*language.Val[string]{t.Input, t.Output} {
 		if form != nil && form.V == "json" {
-			c.at(form.at, &source.Diagnostic{Code: codeDoesNotFit, Summary: "tensors as JSON do not fit gRPC", Detail: "over gRPC they are always raw bytes; remove `tensors`, or use http://"})
+			c.at(form.At, &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "tensors as JSON do not fit gRPC", Detail: "over gRPC they are always raw bytes; remove `tensors`, or use http://"})
 		}
 	}
 }
@@ -121,8 +122,8 @@ func secure(scheme string) bool {
 // checkURL says what is wrong with the URL of a target.
 func checkURL(text string) *source.Diagnostic {
 	wrong := func(detail, format string, args ...any) *source.Diagnostic {
-		m := invalid(detail, format, args...)
-		m.Code = codeURL
+		m := language.Invalid(detail, format, args...)
+		m.Code = source.CodeURL
 		return m
 	}
 	scheme, rest, found := strings.Cut(text, "://")
@@ -187,13 +188,13 @@ func checkHost(text, rest string, wrong func(detail, format string, args ...any)
 // ownHeaders are set by the client; a plan that sets them would break its own requests.
 var ownHeaders = []string{"content-length", "transfer-encoding", "connection"}
 
-func (c *checker) headers(h *dict[val[string]]) {
+func (c *checker) headers(h *language.Dict[language.Val[string]]) {
 	seen := map[string]bool{}
-	for _, e := range h.items() {
+	for _, e := range h.Items() {
 		name := strings.ToLower(e.Key)
 		wrong := func(detail, format string, args ...any) {
-			m := invalid(detail, format, args...)
-			m.Code = codeHeader
+			m := language.Invalid(detail, format, args...)
+			m.Code = source.CodeHeader
 			c.under(h.At, e.Key, m)
 		}
 		switch {
@@ -220,38 +221,38 @@ func isToken(s string) bool {
 	})
 }
 
-func (c *checker) tls(t *rawTLS) {
+func (c *checker) tls(t *language.TLS) {
 	if t == nil {
 		return
 	}
 	c.file(t.CA)
 	c.file(t.Cert)
 	c.file(t.Key)
-	if cert, key := c.absent(t.At, "cert"), c.absent(t.At, "key"); cert != key {
+	if cert, key := c.Absent(t.At, "cert"), c.Absent(t.At, "key"); cert != key {
 		has, needs := "cert", "key"
 		if cert {
 			has, needs = needs, has
 		}
-		c.under(t.At, has, &source.Diagnostic{Code: codeMissing, Summary: fmt.Sprintf("%q needs %q beside it", has, needs)})
+		c.under(t.At, has, &source.Diagnostic{Code: source.CodeMissing, Summary: fmt.Sprintf("%q needs %q beside it", has, needs)})
 	}
 	if t.Verify != nil && t.Verify.V == "none" && t.CA != nil {
-		c.warn(t.At, "ca", codeTLSUnused, "\"ca\" has no effect with verify: none", "")
+		c.warn(t.At, "ca", source.CodeTLSUnused, "\"ca\" has no effect with verify: none", "")
 	}
 }
 
-func (c *checker) builtin(b *rawBuiltin) {
+func (c *checker) builtin(b *language.Builtin) {
 	if b == nil {
 		return
 	}
-	for _, d := range [...]*rawDist[time.Duration, time.Duration]{b.ServiceTime, b.TTFT, b.ITL} {
+	for _, d := range [...]*language.Dist[time.Duration, time.Duration]{b.ServiceTime, b.TTFT, b.ITL} {
 		checkDist(c, d)
 	}
 	if s := b.Stall; s != nil {
 		if s.For != nil && s.For.V == 0 {
-			c.at(s.At, &source.Diagnostic{Code: codeRange, Summary: "stall needs a time above 0s in `for`"})
+			c.at(s.At, &source.Diagnostic{Code: source.CodeRange, Summary: "stall needs a time above 0s in `for`"})
 		}
 		if s.Every != nil && s.For != nil && s.Every.V != 0 && s.Every.V <= s.For.V {
-			c.at(s.Every.at, &source.Diagnostic{Code: codeRange, Summary: "every must be longer than for"})
+			c.at(s.Every.At, &source.Diagnostic{Code: source.CodeRange, Summary: "every must be longer than for"})
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -13,10 +15,10 @@ import (
 // so that these do not hide them; else those of stages that never run and of slos that nobody uses. What depends on
 // targets and on the order of stages stays for the compiler.
 func (r *reading) conditions() source.Diagnostics {
-	c := conditions{reading: r, names: places{reading: r}, all: r.diags.HasErrors(), used: map[string]bool{}}
-	for _, s := range r.raw.flat {
-		never := s.never()
-		c.at, c.names.stage, c.names.idle = r.subs.pointOf(s.At.node), s, never
+	c := conditions{reading: r, names: places{reading: r}, all: r.Diags.HasErrors(), used: map[string]bool{}}
+	for _, s := range r.raw.Flat {
+		never := s.Never()
+		c.at, c.names.stage, c.names.idle = r.Subs.PointOf(s.At.Node), s, never
 		c.assertions(s.Play.Assert, never)
 		if l := s.Play.Load; l != nil {
 			quantityOf(&c, l.Concurrency, never)
@@ -24,7 +26,7 @@ func (r *reading) conditions() source.Diagnostics {
 		}
 		if u := s.Play.Until; u != nil && u.Stable != nil && c.all {
 			for _, m := range u.Stable.Metrics {
-				if m.at.node != nil && !m.at.implied {
+				if m.At.Node != nil && !m.At.Implied {
 					c.look(m, expression.CheckQuantity)
 				}
 			}
@@ -33,7 +35,7 @@ func (r *reading) conditions() source.Diagnostics {
 	c.at, c.names.stage, c.names.idle = nil, nil, false
 	c.assertions(r.raw.Assert, false)
 	c.names.free = true
-	for _, s := range r.raw.SLOs.items() {
+	for _, s := range r.raw.SLOs.Items() {
 		c.assertions(*s.Value, !c.used[s.Key])
 	}
 	return c.diags
@@ -44,27 +46,27 @@ type conditions struct {
 	all   bool            // the plan has other mistakes
 	used  map[string]bool // slos, by name
 	names places
-	at    *point // of the stage at hand
+	at    *layer.Point // of the stage at hand
 	diags source.Diagnostics
 }
 
 // assertions looks at a list of them. idle: nobody else will.
-func (c *conditions) assertions(list []*rawAssertion, idle bool) {
+func (c *conditions) assertions(list []*language.Assertion, idle bool) {
 	for _, a := range list {
-		c.used[a.fromSLO] = c.used[a.fromSLO] || !idle
+		c.used[a.FromSLO] = c.used[a.FromSLO] || !idle
 		if a.That != nil && (idle || c.all) {
 			c.look(a.That, expression.Check)
 		}
 	}
 }
 
-func quantityOf[T amount, X any](c *conditions, q *rawQuantity[T, X], idle bool) {
+func quantityOf[T language.Amount, X any](c *conditions, q *language.Quantity[T, X], idle bool) {
 	if !idle && !c.all {
 		return
 	}
 	for _, v := range amounts(q) {
 		if v != nil && v.V.Expr != nil {
-			c.look(&val[source.Text]{*v.V.Expr, v.at}, expression.CheckQuantity)
+			c.look(&language.Val[source.Text]{V: *v.V.Expr, At: v.At}, expression.CheckQuantity)
 		}
 	}
 	for _, w := range whiles(q) {
@@ -80,11 +82,11 @@ func quantityOf[T amount, X any](c *conditions, q *rawQuantity[T, X], idle bool)
 }
 
 // amounts are the values of a quantity that may come from an earlier result.
-func amounts[T amount, X any](q *rawQuantity[T, X]) []*val[derived[T]] {
+func amounts[T language.Amount, X any](q *language.Quantity[T, X]) []*language.Val[language.Derived[T]] {
 	if q == nil {
 		return nil
 	}
-	all := []*val[derived[T]]{q.One}
+	all := []*language.Val[language.Derived[T]]{q.One}
 	for _, step := range q.Ramp {
 		all = append(all, step.To)
 	}
@@ -94,48 +96,48 @@ func amounts[T amount, X any](q *rawQuantity[T, X]) []*val[derived[T]] {
 	return all
 }
 
-func (c *conditions) look(e *val[source.Text], check func(source.Text, expression.Names) source.Diagnostics) {
+func (c *conditions) look(e *language.Val[source.Text], check func(source.Text, expression.Names) source.Diagnostics) {
 	if c.reported(func(d source.Diagnostic) bool {
-		return d.Pos == e.at.node.Pos || d.Path == "" && d.Pos.Line == e.at.node.Pos.Line // of the YAML
+		return d.Pos == e.At.Node.Pos || d.Path == "" && d.Pos.Line == e.At.Node.Pos.Line // of the YAML
 	}) {
 		return
 	}
-	for _, at := range referenceForm.FindAllString(e.V.Text, -1) {
-		m := nameInside.FindStringSubmatch(at)
+	for _, at := range layer.ReferenceForm.FindAllString(e.V.Text, -1) {
+		m := layer.NameInside.FindStringSubmatch(at)
 		if m == nil {
 			continue
 		}
-		if strings.HasPrefix(m[1], "matrix.") && (c.at == nil || c.at.open) {
+		if strings.HasPrefix(m[1], "matrix.") && (c.at == nil || c.at.Open) {
 			return // what it is depends on the stage, or is reported
 		}
-		if v := c.vars.find(m[1]); v != nil && (!v.known || c.wrong(v)) {
+		if v := c.Vars.Find(m[1]); v != nil && (!v.Known || c.wrong(v)) {
 			return // what follows from its value is not known
 		}
 	}
-	c.diags = append(c.diags, check(e.V, expressionNames{c.names, c.vars, c.at})...)
+	c.diags = append(c.diags, check(e.V, expressionNames{c.names, c.Vars, c.at})...)
 }
 
 // wrong reports whether a mistake in the declaration of v is known.
-func (c *conditions) wrong(v *variable) bool {
-	return c.reported(func(d source.Diagnostic) bool { return d.Path == v.path || strings.HasPrefix(d.Path, v.path+"/") })
+func (c *conditions) wrong(v *layer.Variable) bool {
+	return c.reported(func(d source.Diagnostic) bool { return d.Path == v.Path || strings.HasPrefix(d.Path, v.Path+"/") })
 }
 
 func (c *conditions) reported(which func(source.Diagnostic) bool) bool {
-	return slices.ContainsFunc(c.reading.diags, func(d source.Diagnostic) bool { return d.Severity == source.Error && which(d) })
+	return slices.ContainsFunc(c.reading.Diags, func(d source.Diagnostic) bool { return d.Severity == source.Error && which(d) })
 }
 
 // expressionNames are the places, the plan's variables and the values of a point as expressions see them.
 type expressionNames struct {
 	places
-	*variables
-	at *point
+	*layer.Variables
+	at *layer.Point
 }
 
 // Variable implements expression.Names.
 func (vs expressionNames) Variable(name string) (literal, typ string, err error) {
-	v, names := vs.find(name), vs.names()
+	v, names := vs.Find(name), vs.Names()
 	if strings.HasPrefix(name, "matrix.") && vs.at != nil {
-		v, names = vs.at.find(name), vs.at.names()
+		v, names = vs.at.Find(name), vs.at.Names()
 	}
 	switch {
 	case v == nil:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -13,10 +14,10 @@ func inUnit(v any) float64 {
 	if d, ok := v.(time.Duration); ok {
 		return d.Seconds()
 	}
-	return magnitude(v)
+	return language.Magnitude(v)
 }
 
-func checkDist[C, T any](c *checker, d *rawDist[C, T]) {
+func checkDist[C, T any](c *checker, d *language.Dist[C, T]) {
 	if d == nil || d.Constant != nil {
 		return
 	}
@@ -32,8 +33,8 @@ var needs = map[string][]string{
 }
 
 // checkSpread checks the map form of a drawn number.
-func checkSpread[T any](c *checker, at place, s rawSpread[T]) {
-	if c.doubtful(at.path) || at.node == nil {
+func checkSpread[T any](c *checker, at language.Place, s language.Spread[T]) {
+	if c.Doubtful(at.Path) || at.Node == nil {
 		return
 	}
 	given := map[string]bool{"mean": s.Mean != nil, "std": s.Std != nil, "min": s.Min != nil, "max": s.Max != nil}
@@ -44,7 +45,7 @@ func checkSpread[T any](c *checker, at place, s rawSpread[T]) {
 	shape := shapeOf(s)
 	if shape == "" {
 		c.at(at, &source.Diagnostic{
-			Code: codeMissing, Summary: fmt.Sprintf("%s is no complete distribution", lastKey(at.path)),
+			Code: source.CodeMissing, Summary: fmt.Sprintf("%s is no complete distribution", language.LastKey(at.Path)),
 			Detail: "write a constant, {min, max}, {mean, std}, {mean, shape: exponential}, or {values: […]}",
 		})
 		return
@@ -52,40 +53,40 @@ func checkSpread[T any](c *checker, at place, s rawSpread[T]) {
 	for _, key := range needs[shape] {
 		key, must := strings.CutPrefix(key, "!")
 		if must && !given[key] {
-			c.at(at, &source.Diagnostic{Code: codeMissing, Summary: fmt.Sprintf("shape %s needs %q", shape, key)})
+			c.at(at, &source.Diagnostic{Code: source.CodeMissing, Summary: fmt.Sprintf("shape %s needs %q", shape, key)})
 		}
 		delete(given, key)
 	}
 	for _, key := range [...]string{"mean", "std", "min", "max"} {
 		if given[key] {
-			c.under(at, key, &source.Diagnostic{Code: codeDoesNotFit, Summary: fmt.Sprintf("%q does not fit shape %s", key, shape)})
+			c.under(at, key, &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("%q does not fit shape %s", key, shape)})
 		}
 	}
 	checkOrder(c, at, s, shape)
 }
 
 // checkOrder checks the numbers of a distribution against each other.
-func checkOrder[T any](c *checker, at place, s rawSpread[T], shape string) {
+func checkOrder[T any](c *checker, at language.Place, s language.Spread[T], shape string) {
 	if s.Min != nil && s.Max != nil && inUnit(s.Min.V) > inUnit(s.Max.V) {
-		c.at(s.Max.at, &source.Diagnostic{Code: codeRange, Summary: "max is below min"})
+		c.at(s.Max.At, &source.Diagnostic{Code: source.CodeRange, Summary: "max is below min"})
 	}
 	if s.Std != nil && inUnit(s.Std.V) < 0 {
-		c.at(s.Std.at, &source.Diagnostic{Code: codeRange, Summary: "std must be at least 0"})
+		c.at(s.Std.At, &source.Diagnostic{Code: source.CodeRange, Summary: "std must be at least 0"})
 	}
 	if s.Mean == nil {
 		return
 	}
 	mean := inUnit(s.Mean.V)
 	if (shape == "exponential" || shape == "lognormal") && mean <= 0 {
-		c.at(s.Mean.at, &source.Diagnostic{Code: codeRange, Summary: fmt.Sprintf("shape %s needs a mean above 0", shape)})
+		c.at(s.Mean.At, &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("shape %s needs a mean above 0", shape)})
 	}
 	if s.Min != nil && mean < inUnit(s.Min.V) || s.Max != nil && mean > inUnit(s.Max.V) {
-		c.at(s.Mean.at, &source.Diagnostic{Code: codeRange, Summary: "mean is not between min and max"})
+		c.at(s.Mean.At, &source.Diagnostic{Code: source.CodeRange, Summary: "mean is not between min and max"})
 	}
 }
 
 // shapeOf is the shape written, else the one that the keys stand for; "" when they stand for none.
-func shapeOf[T any](s rawSpread[T]) string {
+func shapeOf[T any](s language.Spread[T]) string {
 	switch {
 	case s.Shape != nil:
 		return s.Shape.V
@@ -98,31 +99,31 @@ func shapeOf[T any](s rawSpread[T]) string {
 }
 
 // checkValues checks a distribution that is a list of values.
-func checkValues[T any](c *checker, s rawSpread[T], given map[string]bool) {
+func checkValues[T any](c *checker, s language.Spread[T], given map[string]bool) {
 	at := s.Values.At
 	for _, key := range [...]string{"mean", "std", "min", "max"} {
 		if given[key] {
-			c.at(at, &source.Diagnostic{Code: codeDoesNotFit, Summary: fmt.Sprintf("\"values\" and %q do not fit together", key)})
+			c.at(at, &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("\"values\" and %q do not fit together", key)})
 		}
 	}
 	if s.Shape != nil {
-		c.at(s.Shape.at, &source.Diagnostic{Code: codeDoesNotFit, Summary: "\"shape\" does not fit \"values\""})
+		c.at(s.Shape.At, &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "\"shape\" does not fit \"values\""})
 	}
-	if len(s.Values.List) == 0 && len(s.Values.Weights.items()) == 0 {
-		c.at(at, &source.Diagnostic{Code: codeMissing, Summary: "values is empty"})
+	if len(s.Values.List) == 0 && len(s.Values.Weights.Items()) == 0 {
+		c.at(at, &source.Diagnostic{Code: source.CodeMissing, Summary: "values is empty"})
 	}
-	for _, e := range s.Values.Weights.items() {
-		if e.Value.at.node != nil && !(e.Value.V > 0) {
-			c.at(e.Value.at, &source.Diagnostic{Code: codeRange, Summary: "a weight must be above 0"})
+	for _, e := range s.Values.Weights.Items() {
+		if e.Value.At.Node != nil && !(e.Value.V > 0) {
+			c.at(e.Value.At, &source.Diagnostic{Code: source.CodeRange, Summary: "a weight must be above 0"})
 		}
-		if _, wrong := readKey[T](e.Key); wrong != nil {
+		if _, wrong := language.ReadKey[T](e.Key); wrong != nil {
 			c.under(s.Values.Weights.At, e.Key, wrong)
 		}
 	}
 }
 
 // newDist is the plain form of a drawn number that was checked; nil stays nil.
-func newDist[C, T any](d *rawDist[C, T]) *Dist {
+func newDist[C, T any](d *language.Dist[C, T]) *Dist {
 	switch {
 	case d == nil:
 		return nil
@@ -132,11 +133,11 @@ func newDist[C, T any](d *rawDist[C, T]) *Dist {
 	return newSpread(d.Spread)
 }
 
-func newSpread[T any](s rawSpread[T]) *Dist {
+func newSpread[T any](s language.Spread[T]) *Dist {
 	if s.Values != nil {
 		return newValues(*s.Values)
 	}
-	number := func(v *val[T]) float64 {
+	number := func(v *language.Val[T]) float64 {
 		if v == nil {
 			return 0
 		}
@@ -148,13 +149,13 @@ func newSpread[T any](s rawSpread[T]) *Dist {
 	}
 }
 
-func newValues[T any](v rawValues[T]) *Dist {
+func newValues[T any](v language.Values[T]) *Dist {
 	d := &Dist{Shape: "values"}
 	for _, e := range v.List {
 		d.Values = append(d.Values, inUnit(e.V))
 	}
-	for _, e := range v.Weights.items() {
-		value, _ := readKey[T](e.Key)
+	for _, e := range v.Weights.Items() {
+		value, _ := language.ReadKey[T](e.Key)
 		d.Values = append(d.Values, inUnit(value))
 		d.Weights = append(d.Weights, float64(e.Value.V))
 	}

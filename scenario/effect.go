@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -13,17 +14,17 @@ func (c *checker) effects() {
 		c.targetEffects(t.Value)
 	}
 	c.besideBodies()
-	for _, s := range c.raw.flat {
-		for _, r := range s.requests() {
+	for _, s := range c.raw.Flat {
+		for _, r := range s.Requests() {
 			ds, _ := pick(c.datasets(), r.Data, "main")
 			if ds != nil && r.Expect != nil && ds.Generate != nil {
 				c.nothingExpected(r.Expect)
 			}
 		}
 	}
-	for _, s := range c.raw.SLOs.items() {
+	for _, s := range c.raw.SLOs.Items() {
 		if !c.used[s.Key] {
-			c.warn(c.raw.SLOs.At, s.Key, codeIdle, fmt.Sprintf("slo %q is not used: it gates nothing", s.Key), "")
+			c.warn(c.raw.SLOs.At, s.Key, source.CodeIdle, fmt.Sprintf("slo %q is not used: it gates nothing", s.Key), "")
 		}
 	}
 }
@@ -32,14 +33,14 @@ func (c *checker) effects() {
 // their files. Keys of `defaults` may be for other stages.
 func (c *checker) besideBodies() {
 	type use struct {
-		at     place
+		at     language.Place
 		key    string
 		bodies bool // in all its uses
 	}
 	var order []source.Pos
 	uses := map[source.Pos]*use{}
-	note := func(at place, key string, bodies bool) {
-		e := at.node.Entry(key)
+	note := func(at language.Place, key string, bodies bool) {
+		e := at.Node.Entry(key)
 		if e == nil {
 			return
 		}
@@ -48,15 +49,15 @@ func (c *checker) besideBodies() {
 		}
 		uses[e.KeyPos].bodies = uses[e.KeyPos].bodies && bodies
 	}
-	for _, s := range c.raw.flat {
-		list := []place{s.At}
+	for _, s := range c.raw.Flat {
+		list := []language.Place{s.At}
 		if s.Mix != nil {
 			list = nil
-			for _, e := range s.Mix.items() {
+			for _, e := range s.Mix.Items() {
 				list = append(list, e.Value.At)
 			}
 		}
-		for i, r := range s.requests() {
+		for i, r := range s.Requests() {
 			ds, _ := pick(c.datasets(), r.Data, "main")
 			bodies := ds != nil && ds.Bodies != nil
 			note(list[i], "shapes", bodies)
@@ -68,7 +69,7 @@ func (c *checker) besideBodies() {
 	for _, pos := range order {
 		if u := uses[pos]; u.bodies {
 			c.under(u.at, u.key, &source.Diagnostic{
-				Code: codeNoEffect, Summary: fmt.Sprintf("%q has no effect beside `bodies`", u.key),
+				Code: source.CodeNoEffect, Summary: fmt.Sprintf("%q has no effect beside `bodies`", u.key),
 				Detail: "a body is sent as it is in its file: leave the key out, or read the file with `file` and `format: v2`",
 			})
 		}
@@ -76,22 +77,22 @@ func (c *checker) besideBodies() {
 }
 
 // targetEffects are keys of a target that its URL or its other keys leave without effect.
-func (c *checker) targetEffects(t *rawTarget) {
+func (c *checker) targetEffects(t *language.Target) {
 	if t.URL == nil {
 		return
 	}
-	if t.At.node.Entry("model_version") != nil && t.Model == nil {
-		c.warn(t.At, "model_version", codeNoEffect, "\"model_version\" has no effect without \"model\"", "it is the version of the target's model; a stage's own model is asked for without one")
+	if t.At.Node.Entry("model_version") != nil && t.Model == nil {
+		c.warn(t.At, "model_version", source.CodeNoEffect, "\"model_version\" has no effect without \"model\"", "it is the version of the target's model; a stage's own model is asked for without one")
 	}
 }
 
 // nothingExpected warns where outputs are to be compared and generated inputs have none to compare with.
-func (c *checker) nothingExpected(x *rawExpect) {
+func (c *checker) nothingExpected(x *language.Expect) {
 	for _, key := range [...]string{"outputs", "relative", "absolute", "sample"} {
-		e := x.At.node.Entry(key)
-		if e == nil || key == "outputs" && !x.Outputs.V || key == "sample" && len(x.Fields.items()) > 0 {
+		e := x.At.Node.Entry(key)
+		if e == nil || key == "outputs" && !x.Outputs.V || key == "sample" && len(x.Fields.Items()) > 0 {
 			continue
 		}
-		c.warn(x.At, key, codeNoEffect, fmt.Sprintf("%q has no effect: generated data has no outputs to compare with", key), "give the outputs in a file, under \"validation_data\"")
+		c.warn(x.At, key, source.CodeNoEffect, fmt.Sprintf("%q has no effect: generated data has no outputs to compare with", key), "give the outputs in a file, under \"validation_data\"")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/source"
 	"github.com/sluice-bench/sluice/schema"
 )
@@ -16,15 +18,15 @@ import (
 // What comes from the command line has the file "--set", "--var", "--var-file" or "--profile", the number of the argument
 // as its line, and the place in the argument as its column; or the file "--baseline" alone.
 func LoadFile(file string, o Overrides) (*Plan, source.Diagnostics) {
-	data, err := readSome(file)
+	data, err := layer.ReadSome(file)
 	if err != nil {
 		d := source.Diagnostic{
-			Severity: source.Error, Code: codeFile, Summary: fmt.Sprintf("plan %q cannot be read: %v", file, cause(err)),
+			Severity: source.Error, Code: source.CodeFile, Summary: fmt.Sprintf("plan %q cannot be read: %v", file, layer.Cause(err)),
 			Pos: source.Pos{File: file, Line: 1, Column: 1},
 		}
 		if info, err := os.Stat(file); err == nil && info.IsDir() {
 			d.Summary = fmt.Sprintf("%q is a folder, and no plan", file)
-			d.Detail, d.Allowed = "Name the plans in it.", plansIn(file)
+			d.Detail, d.Allowed = "Name the plans in it.", layer.PlansIn(file)
 			if len(d.Allowed) == 0 {
 				d.Detail = "It holds no plan."
 			}
@@ -37,39 +39,42 @@ func LoadFile(file string, o Overrides) (*Plan, source.Diagnostics) {
 // Parse is LoadFile for a plan that is in memory. file is its name in messages and the place that its paths are
 // relative to.
 func Parse(file string, data []byte, o Overrides) (*Plan, source.Diagnostics) {
-	doc, diags := readDocument(file, data, o)
+	doc, diags := layer.ReadDocument(file, data, o)
 	if doc == nil {
 		return nil, diags
 	}
-	r := reading{document: doc}
-	return r.read(), r.diags
+	r := reading{Document: doc}
+	return r.read(), r.Diags
 }
 
 // reading is one plan on its way from a document to a Plan.
 type reading struct {
-	*document
-	raw   rawPlan
+	*layer.Document
+	raw   language.Plan
 	later source.Diagnostics // what cannot be run that the schema cannot see
 }
 
 func (r *reading) read() *Plan {
-	if !r.resolve() {
-		r.diags = r.tidy()
+	merged := r.Merge()
+	if large := tooLarge(merged); large != nil {
+		r.Diags = append(r.Diags, large...)
+		r.Diags = r.tidy()
 		return nil
 	}
+	r.Substitute(merged)
 	r.decode()
-	r.diags = append(r.diags, r.vars.diags...)
-	r.diags = append(r.diags, warnShort(r.vars)...)
-	r.diags = append(r.diags, r.conditions()...)
-	if !r.diags.HasErrors() { // a mistake may hide the place that uses a variable
-		r.diags = append(r.diags, r.vars.unused()...)
-		r.diags = append(r.diags, r.subs.idle...)
+	r.Diags = append(r.Diags, r.Vars.Diags...)
+	r.Diags = append(r.Diags, warnShort(r.Vars)...)
+	r.Diags = append(r.Diags, r.conditions()...)
+	if !r.Diags.HasErrors() { // a mistake may hide the place that uses a variable
+		r.Diags = append(r.Diags, r.Vars.Unused()...)
+		r.Diags = append(r.Diags, r.Subs.Idle...)
 	}
-	if r.diags.HasErrors() {
-		r.diags = append(r.diags, r.later...)
+	if r.Diags.HasErrors() {
+		r.Diags = append(r.Diags, r.later...)
 	}
-	r.diags = r.tidy()
-	if r.diags.HasErrors() {
+	r.Diags = r.tidy()
+	if r.Diags.HasErrors() {
 		return nil
 	}
 	return r.plan()
@@ -77,44 +82,44 @@ func (r *reading) read() *Plan {
 
 // decode checks the shape, then the meaning. What one step has reported the next ones leave alone.
 func (r *reading) decode() {
-	d := newDecoder(nil, r.subs)
-	c := &checker{decoder: d, raw: &r.raw, values: r.subs, planFile: r.file, modelless: map[*rawTarget]bool{}, used: map[string]bool{}}
-	d.learn(r.diags)
+	d := language.NewDecoder(nil, r.Subs)
+	c := &checker{Decoder: d, raw: &r.raw, values: r.Subs, planFile: r.File, modelless: map[*language.Target]bool{}, used: map[string]bool{}}
+	d.Learn(r.Diags)
 	shape := slices.DeleteFunc(r.shape(), func(s source.Diagnostic) bool {
-		return d.spots[s.Pos] || r.subs.isUnset(r.resolved.At(s.Path)) // its own mistake is reported
+		return d.Spots[s.Pos] || r.Subs.IsUnset(r.Resolved.At(s.Path)) // its own mistake is reported
 	})
-	d.learn(shape)
-	c.nulls(r.resolved, "")
-	d.learn(d.diags)
-	d.decodePlan(&r.raw, r.resolved)
-	d.learn(d.diags)
+	d.Learn(shape)
+	c.nulls(r.Resolved, "")
+	d.Learn(d.Diags)
+	d.DecodePlan(&r.raw, r.Resolved)
+	d.Learn(d.Diags)
 	c.expand()
-	fillDefaults(&r.raw)
+	language.FillDefaults(&r.raw)
 	c.plan()
-	r.diags = append(r.diags, shape...)
-	r.diags = append(r.diags, d.diags...)
-	if !r.diags.HasErrors() && !r.vars.diags.HasErrors() {
-		d.diags = nil
+	r.Diags = append(r.Diags, shape...)
+	r.Diags = append(r.Diags, d.Diags...)
+	if !r.Diags.HasErrors() && !r.Vars.Diags.HasErrors() {
+		d.Diags = nil
 		c.effects()
-		r.diags = append(r.diags, d.diags...)
+		r.Diags = append(r.Diags, d.Diags...)
 	}
 }
 
 // shape checks the tree against the schema, together with all profiles. What a profile brought into the plan is said once.
 func (r *reading) shape() source.Diagnostics {
-	whole := *r.resolved
-	if e := r.profiles; e != nil {
+	whole := *r.Resolved
+	if e := r.Profiles; e != nil {
 		whole.Entries = append(slices.Clone(whole.Entries), source.Entry{Key: "profiles", KeyPos: e.Pos, Value: e})
 	}
 	found, later := schema.Check(&whole)
 	found, r.later = nested(found), later
 	for i := range r.later {
-		r.later[i].Path = r.subs.inPlan(r.later[i].Path)
+		r.later[i].Path = r.Subs.InPlan(r.later[i].Path)
 	}
 	inPlan := map[source.Pos]bool{}
 	ofProfile := func(d source.Diagnostic) bool { return strings.HasPrefix(d.Path, "/profiles") }
 	for i, d := range found {
-		found[i].Path = r.subs.inPlan(d.Path)
+		found[i].Path = r.Subs.InPlan(d.Path)
 		inPlan[d.Pos] = inPlan[d.Pos] || !ofProfile(d)
 	}
 	return slices.DeleteFunc(found, func(d source.Diagnostic) bool { return ofProfile(d) && inPlan[d.Pos] })
@@ -128,20 +133,20 @@ func (r *reading) tidy() source.Diagnostics {
 	}
 	seen := map[key]bool{}
 	var all source.Diagnostics
-	for _, d := range r.diags.Sorted() {
-		if r.mayBeInBase(d.Code) {
+	for _, d := range r.Diags.Sorted() {
+		if r.MayBeInBase(d.Code) {
 			continue
 		}
 		if d.Pos == (source.Pos{}) {
-			d.Pos = source.Pos{File: r.file, Line: 1, Column: 1}
+			d.Pos = source.Pos{File: r.File, Line: 1, Column: 1}
 		}
 		k := key{d.Pos, d.Code, d.Summary}
 		if seen[k] {
 			continue
 		}
 		seen[k] = true
-		d.Hidden = d.Hidden || r.overrides.mayBeSecret(d)
+		d.Hidden = d.Hidden || r.Overrides.MayBeSecret(d)
 		all = append(all, d)
 	}
-	return conceal(all, secretsOf(r.vars), r.textOf)
+	return conceal(all, secretsOf(r.Vars), r.TextOf)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // mustParse reads a plan that has to be accepted.
@@ -203,7 +204,7 @@ func TestLoadFile(t *testing.T) {
 		t.Error(diff)
 	}
 	plan, ds = LoadFile("no-such-plan.yaml", Overrides{})
-	if plan != nil || len(ds) != 1 || ds[0].Code != codeFile || strings.Count(ds[0].Summary, "no-such-plan") != 1 {
+	if plan != nil || len(ds) != 1 || ds[0].Code != source.CodeFile || strings.Count(ds[0].Summary, "no-such-plan") != 1 {
 		t.Errorf("got %v", ds)
 	}
 	if _, ds = LoadFile("../testdata", Overrides{}); !ds.HasErrors() {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -12,7 +13,7 @@ import (
 // mistake leaves open is said to be there: what follows from a mistake is not reported.
 type places struct {
 	*reading
-	stage *rawStage // whose expression it is; nil: of the plan, or of nobody yet
+	stage *language.Stage // whose expression it is; nil: of the plan, or of nobody yet
 	// free: it is judged where it is used, so that a metric need not say of which stage it is.
 	free bool
 	// idle: the stage never runs, so it may name others that never run.
@@ -21,7 +22,7 @@ type places struct {
 
 // Has implements expression.Names.
 func (p places) Has(at expression.Place, path string) error {
-	if p.isPartial() {
+	if p.IsPartial() {
 		return nil // the base may have it
 	}
 	if at.Baseline && p.raw.Baseline == nil && !p.idle && p.sound(nil, "/baseline") {
@@ -49,25 +50,25 @@ func (p places) Has(at expression.Place, path string) error {
 }
 
 // named is the stage that stage("…") is about; nil: it cannot be told.
-func (p places) named(at expression.Place) (*rawStage, error) {
+func (p places) named(at expression.Place) (*language.Stage, error) {
 	id, _, _ := strings.Cut(at.Node, "[")
-	ids, never := p.raw.stageIDs()
+	ids, never := p.raw.StageIDs()
 	switch {
 	case at.Baseline: // a stored result may have other stages
-	case !slices.Contains(ids, id) && p.raw.unread():
+	case !slices.Contains(ids, id) && p.raw.Unread():
 	case !slices.Contains(ids, id):
 		return nil, expression.NoStage(at.Node, ids)
 	case never[id] && !p.idle:
 		return nil, expression.NeverRuns(id)
 	default:
-		i := slices.IndexFunc(p.raw.flat, func(s *rawStage) bool { return s.ID != nil && s.ID.V == id })
-		return p.raw.flat[i], nil
+		i := slices.IndexFunc(p.raw.Flat, func(s *language.Stage) bool { return s.ID != nil && s.ID.V == id })
+		return p.raw.Flat[i], nil
 	}
 	return nil, nil
 }
 
 // phases are the names of the phases of a stage's load, and whether they are known.
-func (p places) phases(s *rawStage) (names []string, known bool) {
+func (p places) phases(s *language.Stage) (names []string, known bool) {
 	l := s.Play.Load
 	if l == nil || !p.sound(s, "/load/concurrency", "/load/rate", "/for", "/until") {
 		return nil, false
@@ -87,8 +88,8 @@ func (p places) phases(s *rawStage) (names []string, known bool) {
 }
 
 // entries are the names of the entries of a stage's mix, and whether they are known.
-func (p places) entries(s *rawStage) (names []string, known bool) {
-	for _, e := range s.Mix.items() {
+func (p places) entries(s *language.Stage) (names []string, known bool) {
+	for _, e := range s.Mix.Items() {
 		names = append(names, e.Key)
 	}
 	return names, p.sound(s, "/mix")
@@ -96,20 +97,20 @@ func (p places) entries(s *rawStage) (names []string, known bool) {
 
 // sound reports whether no mistake is known at the keys of a stage, or of the plan, nor in what may give them: what they
 // stand in, keys in whose place they were likely meant, the defaults, profiles.
-func (p places) sound(s *rawStage, keys ...string) bool {
+func (p places) sound(s *language.Stage, keys ...string) bool {
 	var at string
 	if s != nil {
-		at = s.At.path
+		at = s.At.Path
 	}
-	return !slices.ContainsFunc(p.diags, func(d source.Diagnostic) bool {
+	return !slices.ContainsFunc(p.Diags, func(d source.Diagnostic) bool {
 		if d.Severity != source.Error || d.Path == "" {
 			return false
 		}
 		path := d.Path
-		if d.Code == codeUnknownKey {
+		if d.Code == source.CodeUnknownKey {
 			path = path[:strings.LastIndexByte(path, '/')+1] + d.Nearest
 		}
-		lacks := path == at && (d.Code == codeMissing || d.Code == codeExactlyOne) // some other key
+		lacks := path == at && (d.Code == source.CodeMissing || d.Code == source.CodeExactlyOne) // some other key
 		return strings.HasPrefix(path, "/defaults/") || strings.HasPrefix(path, "/profiles/") ||
 			slices.ContainsFunc(keys, func(key string) bool { return !lacks && (within(at+key, path) || within(path, at+key)) })
 	})

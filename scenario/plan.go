@@ -1,14 +1,45 @@
 // Package scenario is the meaning of a plan: text in, a typed Plan or all of its mistakes out.
 //
 // It is not: a network client, an expander of levels, a compiler of assertions, a place that knows which backend
-// can do what. The shape of a plan is in package schema, positions are in package source.
+// can do what. Positions are in package source, the shape of a plan in package schema, its keys in package language,
+// and what is laid over it in package layer.
+//
+// Read load.go for the way from text to Plan, plan.go and the files beside it for what a Plan has, check.go for the
+// checks of meaning, build.go for how a Plan is made, and resolved.go for how one is written out again.
 package scenario
 
 import (
 	"time"
 
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
+
+// What language and layer define and a Plan has, under the names that those who read plans know.
+type (
+	// Span is a duration or a number of things.
+	Span = language.Span
+	// Connections is `per_slot`, `per_request`, or a number shared by all slots.
+	Connections = language.Connections
+	// Var is a variable with its final value.
+	Var = layer.Var
+	// Pair is one entry of a map whose order is fixed.
+	Pair = layer.Pair
+	// Origin tells where one value of the plan comes from.
+	Origin = layer.Origin
+	// Overrides are what the command line and the environment change in a plan.
+	Overrides = layer.Overrides
+	// Outline has the names in a plan that a command line can mention.
+	Outline = layer.Outline
+)
+
+// FlagBaseline is the file of positions that mean --baseline.
+const FlagBaseline = layer.FlagBaseline
+
+// OutlineOf reads the outline of the plan in file, with what it extends. Mistakes in the plan are passed over; a file
+// that cannot be read has no names.
+func OutlineOf(file string) Outline { return layer.OutlineOf(file) }
 
 // Plan is a plan with defaults filled in, variables applied and references checked. Only this form leaves the package.
 type Plan struct {

@@ -3,6 +3,8 @@ package scenario
 import (
 	"strings"
 	"testing"
+
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // TestRequired: a required variable has no value without one from outside, whatever its default, and an empty text is none.
@@ -48,7 +50,7 @@ func TestRequired(t *testing.T) {
 		got := "!"
 		if plan != nil {
 			got = plan.Vars[0].Text
-		} else if len(diags) != 1 || diags[0].Code != codeVarMissing {
+		} else if len(diags) != 1 || diags[0].Code != source.CodeVarMissing {
 			t.Errorf("%+v: %v", row, diags)
 		}
 		if got != row.want {

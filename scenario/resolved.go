@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -60,20 +62,20 @@ func (r *reading) resolvedTree(name string) (any, []Origin) {
 	tree := e.plan(&r.raw)
 	tree["name"] = name
 	vars := map[string]any{}
-	for _, v := range r.vars.all {
+	for _, v := range r.Vars.All {
 		entry := map[string]any{"type": v.Type, "default": literal(v)}
 		if v.Secret {
-			entry["secret"], entry["default"], entry["type"] = true, masked, "text"
+			entry["secret"], entry["default"], entry["type"] = true, layer.Masked, "text"
 		}
 		vars[v.Name] = entry
-		e.note(spot{}.child("vars").child(v.Name).child("default"), Origin{From: v.source(), Variable: v.Name, Pos: v.at})
+		e.note(spot{}.child("vars").child(v.Name).child("default"), Origin{From: v.Source(), Variable: v.Name, Pos: v.At})
 	}
 	tree["vars"] = vars
-	return maskTree(tree, secretsOf(r.vars)), *e.origins
+	return maskTree(tree, secretsOf(r.Vars)), *e.origins
 }
 
 // literal is the variable's value as JSON-like data of its type.
-func literal(v *variable) any {
+func literal(v *layer.Variable) any {
 	switch v.Type {
 	case "int", "number", "bool":
 		return source.Plain(v.Text, source.Pos{}).JSON()
@@ -102,9 +104,9 @@ func (r *reading) fingerprint() string {
 func (r *reading) mentioned(tree any) map[string]string {
 	all := map[string]string{}
 	eachText(tree, func(s string) {
-		for _, at := range referenceForm.FindAllString(s, -1) {
-			if m := nameInside.FindStringSubmatch(at); m != nil {
-				if v := r.vars.find(m[1]); v != nil && !v.Secret {
+		for _, at := range layer.ReferenceForm.FindAllString(s, -1) {
+			if m := layer.NameInside.FindStringSubmatch(at); m != nil {
+				if v := r.Vars.Find(m[1]); v != nil && !v.Secret {
 					all[v.Name] = meaning(v)
 				}
 			}
@@ -114,8 +116,8 @@ func (r *reading) mentioned(tree any) map[string]string {
 }
 
 // meaning is the variable's value in one spelling.
-func meaning(v *variable) string {
-	value, wrong := readAs(v.Type, source.Plain(v.Text, source.Pos{}))
+func meaning(v *layer.Variable) string {
+	value, wrong := language.ReadAs(v.Type, source.Plain(v.Text, source.Pos{}))
 	if wrong != nil {
 		value = v.Text
 	}
@@ -155,18 +157,18 @@ func maskTree(tree any, secrets []Secret) any {
 
 // plan encodes a plan with the short forms of the language made long: one map of targets, one of datasets, defaults and
 // slos in their places.
-func (e encoder) plan(p *rawPlan) map[string]any {
+func (e encoder) plan(p *language.Plan) map[string]any {
 	long := *p
 	long.Vars, long.Defaults, long.SLOs = nil, nil, nil
 	if long.Target != nil {
-		long.Targets = &dict[rawTarget]{Entries: []item[rawTarget]{{Key: "main", Value: long.Target}}}
+		long.Targets = &language.Dict[language.Target]{Entries: []language.Item[language.Target]{{Key: "main", Value: long.Target}}}
 	}
 	if long.Data != nil {
-		long.Datasets = &dict[rawDataset]{Entries: []item[rawDataset]{{Key: "main", Value: long.Data}}}
+		long.Datasets = &language.Dict[language.Dataset]{Entries: []language.Item[language.Dataset]{{Key: "main", Value: long.Data}}}
 	}
 	long.Target, long.Data = nil, nil
 	long.Extends, long.Profiles = nil, nil
-	tree := e.encode(partOf(&long), spot{idle: e.origins == nil}).(map[string]any)
+	tree := e.encode(language.PartOf(&long), spot{idle: e.origins == nil}).(map[string]any)
 	if e.origins != nil {
 		for i, o := range *e.origins {
 			(*e.origins)[i].Key = asWritten(p, o.Key)
@@ -176,7 +178,7 @@ func (e encoder) plan(p *rawPlan) map[string]any {
 }
 
 // asWritten is the key of a place in the long form as the plan has it.
-func asWritten(p *rawPlan, key string) string {
+func asWritten(p *language.Plan, key string) string {
 	for long, short := range map[string]string{"targets.main.": "target.", "datasets.main.": "data."} {
 		rest, ok := strings.CutPrefix(key, long)
 		if ok && (p.Target != nil && short == "target." || p.Data != nil && short == "data.") {
@@ -187,34 +189,34 @@ func asWritten(p *rawPlan, key string) string {
 }
 
 // encode gives a part of a plan as data; nil: it is not there.
-func (e encoder) encode(p part, at spot) any {
-	switch p.kind() {
-	case partAbsent:
+func (e encoder) encode(p language.Part, at spot) any {
+	switch p.Kind() {
+	case language.PartAbsent:
 		return nil
-	case partScalar:
+	case language.PartScalar:
 		return e.leaf(p, at)
-	case partList:
+	case language.PartList:
 		return e.list(p, at)
-	case partOpaque:
-		return e.asWritten(p.node(), at)
-	case partDict:
+	case language.PartOpaque:
+		return e.asWritten(p.Node(), at)
+	case language.PartDict:
 		m := map[string]any{}
-		p.entries(func(key string, value part) bool {
+		p.Entries(func(key string, value language.Part) bool {
 			m[key] = e.encode(value, at.child(key))
 			return true
 		})
 		return m
-	case partMap:
+	case language.PartMap:
 	}
 	return e.structure(p, at)
 }
 
 // list leaves out the points of a matrix but the first, which stands for all: its texts keep their references.
-func (e encoder) list(p part, at spot) []any {
+func (e encoder) list(p language.Part, at spot) []any {
 	list := []any{}
-	p.items(func(_ int, item part) {
-		n := item.node()
-		if p := e.subs.pointOf(n); p != nil && !p.first {
+	p.Items(func(_ int, item language.Part) {
+		n := item.Node()
+		if p := e.Subs.PointOf(n); p != nil && !p.First {
 			return
 		}
 		id := ""
@@ -231,23 +233,23 @@ func (e encoder) list(p part, at spot) []any {
 }
 
 // inOneForm gives what can be written as a scalar or a list in the same form; nil: it has one meaning for each.
-func (e encoder) inOneForm(p part) any {
-	switch raw := p.pointer().(type) {
-	case *rawFiles:
+func (e encoder) inOneForm(p language.Part) any {
+	switch raw := p.Pointer().(type) {
+	case *language.Files:
 		var all []any
-		for _, f := range raw.all() {
-			all = append(all, e.value(f.V, f.at))
+		for _, f := range raw.All() {
+			all = append(all, e.value(f.V, f.At))
 		}
 		return all
-	case *rawShape:
-		if dims, wrong := raw.sizes(); wrong == nil && len(e.subs.usedIn(raw.At.node)) == 0 {
+	case *language.Shape:
+		if dims, wrong := raw.Sizes(); wrong == nil && len(e.Subs.UsedIn(raw.At.Node)) == 0 {
 			return dims
 		}
 	}
 	return nil
 }
 
-func (e encoder) structure(p part, at spot) any {
+func (e encoder) structure(p language.Part, at spot) any {
 	if e.canonical {
 		if data := e.inOneForm(p); data != nil {
 			return data
@@ -255,7 +257,7 @@ func (e encoder) structure(p part, at spot) any {
 	}
 	m := map[string]any{}
 	var form any // the one that was written, where it is no map
-	p.entries(func(key string, value part) bool {
+	p.Entries(func(key string, value language.Part) bool {
 		below := at
 		if key != "" {
 			below = at.child(key)
@@ -294,56 +296,56 @@ func (e encoder) asWritten(n *source.Node, at spot) any {
 		return list
 	case source.Scalar, source.Null:
 	}
-	e.note(at, e.origin(place{node: n}))
-	if shown, ok := e.subs.shownAs(n); ok {
+	e.note(at, e.Origin(language.Place{Node: n}))
+	if shown, ok := e.Subs.ShownAs(n); ok {
 		return shown
 	}
 	if s, ok := n.JSON().(string); ok {
-		return escape(s)
+		return layer.Escape(s)
 	}
 	return n.JSON()
 }
 
-func (e encoder) leaf(p part, to spot) any {
-	v, at := p.scalar()
-	e.note(to, e.origin(at))
+func (e encoder) leaf(p language.Part, to spot) any {
+	v, at := p.Scalar()
+	e.note(to, e.Origin(at))
 	return e.value(v, at)
 }
 
 // value is a scalar as the resolved plan writes it.
-func (e encoder) value(v any, at place) any {
-	if shown, ok := e.subs.shownAs(at.node); ok {
+func (e encoder) value(v any, at language.Place) any {
+	if shown, ok := e.Subs.ShownAs(at.Node); ok {
 		return shown
 	}
-	if p, ok := v.(path); ok {
-		v = path(e.fromPlan(at.node, string(p)))
+	if p, ok := v.(language.Path); ok {
+		v = language.Path(e.FromPlan(at.Node, string(p)))
 	}
 	if e.canonical {
 		return canonical(v)
 	}
 	switch v := v.(type) {
 	case string:
-		return escape(v)
+		return layer.Escape(v)
 	case source.Text:
 		return v.Text
-	case path:
-		return escape(string(v))
+	case language.Path:
+		return layer.Escape(string(v))
 	}
-	if at.node.Tag == "!!str" {
-		return at.node.Text
+	if at.Node.Tag == "!!str" {
+		return at.Node.Text
 	}
-	return at.node.JSON()
+	return at.Node.JSON()
 }
 
 // canonical is a value in one spelling: durations in nanoseconds, sizes in bytes, everything else as its Go value.
 func canonical(v any) any {
 	switch v := v.(type) {
-	case string, bool, int64, uint64, float64, rate, ratio, number, size, path:
+	case string, bool, int64, uint64, float64, language.Rate, language.Ratio, language.Number, language.Size, language.Path:
 		return v
 	case source.Text:
 		return strings.Join(strings.Fields(v.Text), " ")
-	case interface{ plain() any }:
-		return v.plain()
+	case interface{ Plain() any }:
+		return v.Plain()
 	}
 	return fmt.Sprintf("%+v", v)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -25,16 +26,16 @@ func NewSecret(value string) Secret {
 	return Secret{func() hidden { return h }}
 }
 
-func (Secret) String() string { return masked }
+func (Secret) String() string { return layer.Masked }
 
 // GoString implements fmt.GoStringer.
-func (Secret) GoString() string { return masked }
+func (Secret) GoString() string { return layer.Masked }
 
 // MarshalText implements encoding.TextMarshaler.
-func (Secret) MarshalText() ([]byte, error) { return []byte(masked), nil }
+func (Secret) MarshalText() ([]byte, error) { return []byte(layer.Masked), nil }
 
 // Format implements fmt.Formatter for every verb.
-func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(masked)) }
+func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(layer.Masked)) }
 
 // Mask replaces every secret value in s by ***, and every encoding of one; a short secret only where it is a word.
 func (p *Plan) Mask(s string) string { return maskAll(s, p.Secrets) }
@@ -59,11 +60,11 @@ func maskForms(s string, forms []form) string {
 			s = maskWords(s, f.text)
 			continue
 		}
-		s = strings.ReplaceAll(s, f.text, masked)
+		s = strings.ReplaceAll(s, f.text, layer.Masked)
 	}
 	for _, f := range forms { // a text that was cut may end in the middle of one
 		if n := overlap(s, f.text); n > 0 && !f.word {
-			return s[:len(s)-n] + masked
+			return s[:len(s)-n] + layer.Masked
 		}
 	}
 	return s
@@ -102,7 +103,7 @@ func maskWords(s, word string) string {
 			from = at + size
 			continue
 		}
-		b.WriteString(s[from:at] + masked)
+		b.WriteString(s[from:at] + layer.Masked)
 		from = end
 	}
 }
@@ -160,10 +161,10 @@ func conceal(ds source.Diagnostics, secrets []Secret, sources source.Sources) so
 }
 
 // secretsOf lists the values that must not be shown.
-func secretsOf(vs *variables) []Secret {
+func secretsOf(vs *layer.Variables) []Secret {
 	var all []Secret
-	for _, v := range vs.all {
-		if text := v.given(); v.Secret && text != "" {
+	for _, v := range vs.All {
+		if text := v.Given(); v.Secret && text != "" {
 			all = append(all, NewSecret(text))
 		}
 	}
@@ -171,14 +172,14 @@ func secretsOf(vs *variables) []Secret {
 }
 
 // warnShort warns of secrets that cannot be masked wherever they appear.
-func warnShort(vs *variables) (found source.Diagnostics) {
-	for _, v := range vs.all {
-		text := v.given()
+func warnShort(vs *layer.Variables) (found source.Diagnostics) {
+	for _, v := range vs.All {
+		text := v.Given()
 		if !v.Secret || text == "" || utf8.RuneCountInString(text) >= shortSecret {
 			continue
 		}
 		found = append(found, source.Diagnostic{
-			Severity: source.Warning, Code: codeShortSecret, Path: v.path, Pos: v.keyPos, Width: utf8.RuneCountInString(v.Name),
+			Severity: source.Warning, Code: source.CodeShortSecret, Path: v.Path, Pos: v.KeyPos, Width: utf8.RuneCountInString(v.Name),
 			Summary: fmt.Sprintf("the secret %q has fewer than %d characters", v.Name, shortSecret),
 			Detail:  "it is masked only where it is a word of its own, and so is every other word like it: use a longer one",
 		})

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluice-bench/sluice/scenario/layer"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -87,7 +88,7 @@ func TestMaskKnowsEncodings(t *testing.T) {
 	}
 	for name, text := range texts {
 		got := maskAll("<"+text+">", secrets)
-		if !strings.Contains(got, masked) || strings.Contains(got, text) || !strings.HasPrefix(got, "<") || !strings.HasSuffix(got, ">") {
+		if !strings.Contains(got, layer.Masked) || strings.Contains(got, text) || !strings.HasPrefix(got, "<") || !strings.HasSuffix(got, ">") {
 			t.Errorf("%s: %s became %s", name, text, got)
 		}
 	}
@@ -95,7 +96,7 @@ func TestMaskKnowsEncodings(t *testing.T) {
 		t.Errorf("a short secret: %s", got)
 	}
 	for n := shortestForm; n < len(value); n++ {
-		if got := maskAll("it says "+value[:n], secrets); got != "it says "+masked {
+		if got := maskAll("it says "+value[:n], secrets); got != "it says "+layer.Masked {
 			t.Errorf("cut after %d bytes: %s", n, got)
 		}
 	}
@@ -168,7 +169,7 @@ func TestShortSecrets(t *testing.T) {
 		"stages: [{id: s, load: {concurrency: 1}, for: 1s}]\n"
 	values := map[string]string{"TOK": "zq751", "LONG": "zq7512", "NONE": ""}
 	parsed, ds := Parse("plan.yaml", []byte(plan), Overrides{Env: func(name string) (string, bool) { v, ok := values[name]; return v, ok }})
-	if len(ds) != 1 || ds[0].Code != codeShortSecret || ds[0].Severity != source.Warning || ds[0].Pos.String() != "plan.yaml:2:8" || strings.Contains(fmt.Sprint(ds), "zq") {
+	if len(ds) != 1 || ds[0].Code != source.CodeShortSecret || ds[0].Severity != source.Warning || ds[0].Pos.String() != "plan.yaml:2:8" || strings.Contains(fmt.Sprint(ds), "zq") {
 		t.Errorf("diagnostics: %v", ds)
 	}
 	if text := fmt.Sprint(parsed.Resolved); strings.Contains(text, "zq7") {

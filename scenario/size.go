@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -42,7 +43,7 @@ func tooLarge(root *source.Node) source.Diagnostics {
 
 // over says what there is too much of.
 func (s *planSize) over(at source.Pos) (d source.Diagnostic, over bool) {
-	d = source.Diagnostic{Severity: source.Error, Code: codeTooMany, Pos: at}
+	d = source.Diagnostic{Severity: source.Error, Code: source.CodeTooMany, Pos: at}
 	switch {
 	case s.nodes > MaxNodes:
 		d.Summary, d.Detail = TooManyNodes()
@@ -127,7 +128,7 @@ func steps(levels *source.Node) int {
 	if f, ok := plainAmount(levels.Get("factor")); ok && f > 1 {
 		n = math.Log(to/from)/math.Log(f) + 1
 	}
-	return int(min(n+1e-9, maxLevels))
+	return int(min(n+1e-9, language.MaxLevels))
 }
 
 // plainAmount reads an amount or a rate.
@@ -135,8 +136,8 @@ func plainAmount(n *source.Node) (float64, bool) {
 	if n == nil || n.Kind != source.Scalar {
 		return 0, false
 	}
-	if r, wrong := parseRate(n.Text); wrong == nil {
-		return float64(r), true
+	if r, wrong := language.ReadAs("rate", n); wrong == nil {
+		return language.Magnitude(r), true
 	}
 	v, err := strconv.ParseFloat(n.Text, 64)
 	return v, err == nil

@@ -71,9 +71,12 @@ executor/result -> executor/stats scenario/expression scenario/metric
 executor/stats ->
 executor/verdict -> executor/result executor/stats scenario scenario/expression scenario/metric
 	scenario/source
-scenario -> scenario/expression scenario/regular scenario/source schema
+scenario -> scenario/expression scenario/language scenario/layer scenario/regular scenario/source
+	schema
 scenario/convert -> scenario/regular scenario/source
 scenario/expression -> scenario/metric scenario/source
+scenario/language -> scenario/source
+scenario/layer -> scenario/expression scenario/language scenario/regular scenario/source
 scenario/metric ->
 scenario/regular ->
 scenario/source ->

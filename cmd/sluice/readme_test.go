@@ -154,7 +154,7 @@ func TestCodes(t *testing.T) {
 			t.Errorf("code %q has no help", c.Name)
 		}
 	}
-	used := regexp.MustCompile(`(?:\bCode: +|\bcode[A-Z]\w* +(?:string )?= |\.fail\([^"\n]*, )"([a-z]+(?:-[a-z]+)*)"`)
+	used := regexp.MustCompile(`(?:\bCode: +|\b[Cc]ode[A-Z]\w* +(?:string )?= |\.fail\([^"\n]*, )"([a-z]+(?:-[a-z]+)*)"`)
 	for _, m := range used.FindAllStringSubmatch(all.String(), -1) {
 		if !known[m[1]] {
 			t.Errorf("diagnostic code %q is not explained in source.Codes", m[1])

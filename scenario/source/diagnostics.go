@@ -64,3 +64,38 @@ func (p Pos) String() string {
 	}
 	return fmt.Sprintf("%s:%d:%d", cmp.Or(p.File, "-"), p.Line, p.Column)
 }
+
+// Codes that several packages report.
+const (
+	CodeValue       = "invalid-value"
+	CodeType        = "wrong-type"
+	CodeNoPlan      = "not-a-plan"
+	CodeRange       = "out-of-range"
+	CodeNotBuilt    = "not-built-yet"
+	CodeUnknownKey  = "unknown-key"
+	CodeUnknownName = "unknown-name"
+	CodeDuplicate   = "duplicate-name"
+	CodeExactlyOne  = "exactly-one-of"
+	CodeDoesNotFit  = "does-not-fit"
+	CodeMissing     = "missing-key"
+	CodeNull        = "null-value"
+	CodeSet         = "set-matches-nothing"
+	CodeShortSecret = "short-secret"
+	CodeVarMissing  = "variable-without-value"
+	CodeVarUnknown  = "unknown-variable"
+	CodeVarUnused   = "unused-variable"
+	CodeIdle        = "unused-entry"
+	CodeNoEffect    = "no-effect"
+	CodeVarSyntax   = "variable-syntax"
+	CodeURL         = "invalid-url"
+	CodeHeader      = "invalid-header"
+	CodeFile        = "file-missing"
+	CodeTLSUnused   = "tls-not-used"
+	CodeLevels      = "invalid-levels"
+	CodeTooMany     = "too-many-nodes"
+	CodeVersion     = "unsupported-version"
+	CodeExtends     = "extends-cycle"
+	CodeProfile     = "unknown-profile"
+	CodeOverlay     = "overlay-matches-nothing"
+	CodeMatrix      = "invalid-matrix"
+)

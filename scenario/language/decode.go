@@ -1,0 +1,289 @@
+package language
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// Decoder walks nodes and the structs of the language side by side. It reports what it cannot take, unless a mistake is
+// already known at the same place, and goes on.
+type Decoder struct {
+	Diags source.Diagnostics
+	Known map[string]bool                  // paths at which a mistake was reported before
+	above map[string]bool                  // paths above those
+	Lacks map[string]bool                  // maps that are known to lack a key
+	stray map[string][]source.Diagnostic   // by map: its keys that do not exist, or not yet
+	odd   map[source.Pos]source.Diagnostic // the same by place in the file, for what the defaults bring into a stage
+	Spots map[source.Pos]bool
+	subs  Replaced
+}
+
+// Replaced tells what became of the nodes whose text holds variables.
+type Replaced interface {
+	// WrittenAs gives the node as the plan writes it, which is n where nothing was replaced.
+	WrittenAs(n *source.Node) *source.Node
+	// GaveAll names what gave the whole value, for messages; "": nothing.
+	GaveAll(n *source.Node) string
+	// IsUnset reports whether a text holds a variable without a value.
+	IsUnset(n *source.Node) bool
+	// IsSecret reports whether a text holds a secret.
+	IsSecret(n *source.Node) bool
+	// ItemPath is the path in the plan of item i of the list at path.
+	ItemPath(item *source.Node, path string, i int) string
+}
+
+// NewDecoder returns a decoder that knows of the mistakes found before.
+func NewDecoder(known source.Diagnostics, subs Replaced) *Decoder {
+	d := &Decoder{
+		Known: map[string]bool{}, above: map[string]bool{}, Lacks: map[string]bool{}, Spots: map[source.Pos]bool{},
+		stray: map[string][]source.Diagnostic{}, odd: map[source.Pos]source.Diagnostic{}, subs: subs,
+	}
+	d.Learn(known)
+	return d
+}
+
+// DecodeVar reads the declaration of a variable; mistakes in it are reported when the plan is decoded.
+func DecodeVar(n *source.Node, path string, subs Replaced) (raw Var, ok bool) {
+	ok = NewDecoder(nil, subs).decode(reflect.ValueOf(&raw).Elem(), n, path, field{})
+	return raw, ok
+}
+
+// DecodePlan fills p from the tree of a plan.
+func (d *Decoder) DecodePlan(p *Plan, root *source.Node) {
+	d.structure(reflect.ValueOf(p).Elem(), root, "")
+}
+
+// Learn notes the places of mistakes, so that no consequence of them is reported.
+func (d *Decoder) Learn(known source.Diagnostics) {
+	for _, k := range known {
+		switch {
+		case k.Severity != source.Error:
+			continue
+		case k.Code == source.CodeMissing:
+			d.Lacks[k.Path] = true // the rest of the map is as it should be
+			continue
+		}
+		d.Spots[k.Pos] = true
+		if k.Path == "" { // a mistake of the YAML or of the command line
+			continue
+		}
+		d.Known[k.Path] = true
+		if k.Code == source.CodeUnknownKey || k.Code == source.CodeNotBuilt {
+			parent := k.Path[:strings.LastIndexByte(k.Path, '/')]
+			d.stray[parent] = append(d.stray[parent], k)
+			d.odd[k.Pos] = k
+		}
+		for p := k.Path; p != ""; {
+			p = p[:strings.LastIndexByte(p, '/')]
+			d.above[p] = true
+		}
+	}
+}
+
+// settled reports whether nothing more is to be said about the value n: a mistake is known, at its path or, for what
+// came from the defaults, at its place in the file; or it holds a variable whose own mistake is reported.
+func (d *Decoder) settled(n *source.Node, path string) bool {
+	return d.Known[path] || d.subs.IsUnset(n) || n.Kind == source.Scalar && d.Spots[n.Pos]
+}
+
+// Doubtful reports whether a mistake is known at path or below it: then what seems to be missing there may not be.
+func (d *Decoder) Doubtful(path string) bool { return d.Known[path] || d.above[path] }
+
+// decode fills v, a field of a struct or an item of a list, from n. It reports whether v holds a value now.
+func (d *Decoder) decode(v reflect.Value, n *source.Node, path string, f field) bool {
+	switch {
+	case v.Kind() == reflect.Pointer:
+		fresh := reflect.New(v.Type().Elem())
+		if !d.decode(fresh.Elem(), n, path, f) {
+			return false
+		}
+		v.Set(fresh)
+		return true
+	case v.Kind() == reflect.Slice:
+		return d.list(v, n, path, f)
+	case isLeaf(v.Type()):
+		return d.scalar(v.Addr().Interface().(scalarValue), n, path, f)
+	case isDict(v.Type()):
+		return d.dict(v, n, path, f)
+	case v.Type() == reflect.TypeFor[Opaque]():
+		v.Set(reflect.ValueOf(Opaque{Place{Node: n, Path: path}}))
+		return true
+	}
+	return d.structure(v, n, path)
+}
+
+func (d *Decoder) list(v reflect.Value, n *source.Node, path string, f field) bool {
+	if n.Kind != source.List {
+		d.wrongKind(n, path, "a list")
+		return false
+	}
+	v.Set(reflect.MakeSlice(v.Type(), 0, len(n.Items)))
+	for i, item := range n.Items {
+		e := reflect.New(v.Type().Elem()).Elem()
+		if d.decode(e, item, d.subs.ItemPath(item, path, i), f) {
+			v.Set(reflect.Append(v, e))
+		}
+	}
+	return true
+}
+
+func (d *Decoder) dict(v reflect.Value, n *source.Node, path string, f field) bool {
+	if n.Kind != source.Map {
+		d.wrongKind(n, path, "a map")
+		return false
+	}
+	v.FieldByName("At").Set(reflect.ValueOf(Place{Node: n, Path: path}))
+	m := v.Addr().Interface().(mapping)
+	for _, e := range n.Entries {
+		d.decode(reflect.ValueOf(m.add(e.Key, e.KeyPos)).Elem(), e.Value, path+source.JoinPointer(e.Key), f)
+	}
+	return true
+}
+
+func (d *Decoder) structure(v reflect.Value, n *source.Node, path string) bool {
+	t := v.Type()
+	v.FieldByName("At").Set(reflect.ValueOf(Place{Node: n, Path: path}))
+	if f, ok := fieldOfNode(t, n); ok {
+		return d.decode(v.FieldByIndex(f.index), n, path, f)
+	}
+	if n.Kind != source.Map {
+		d.wrongKind(n, path, wanted(t))
+		return false
+	}
+	for _, e := range n.Entries {
+		child := path + source.JoinPointer(e.Key)
+		if f, ok := fieldOfKey(t, e.Key); ok {
+			d.decode(v.FieldByIndex(f.index), e.Value, child, f)
+			continue
+		}
+		d.unknownKey(t, e, path, child)
+	}
+	d.required(t, n, path)
+	d.exclusive(t, n, path)
+	return true
+}
+
+// required reports the keys that must be there and are not.
+func (d *Decoder) required(t reflect.Type, n *source.Node, path string) {
+	if t == reflect.TypeFor[Defaults]() || d.Lacks[path] || d.Doubtful(path) {
+		return
+	}
+	for _, f := range fields(t) {
+		if !f.required || n.Entry(f.key) != nil {
+			continue
+		}
+		d.Report(n, path, &source.Diagnostic{Code: source.CodeMissing, Summary: fmt.Sprintf("%s needs the key %q", Subject(n, path), f.key)})
+	}
+}
+
+func (d *Decoder) scalar(s scalarValue, n *source.Node, path string, f field) bool {
+	t := s.value().Type()
+	if n.Kind != source.Scalar {
+		d.wrongKind(n, path, "a "+leafOf(t).def)
+		return false
+	}
+	if d.settled(n, path) {
+		return false
+	}
+	v, wrong := leafOf(t).parse(n, path)
+	if wrong == nil {
+		wrong = constraint(f, v)
+	}
+	is := f.tag.Get("is")
+	if wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") && d.subs.IsSecret(n) {
+		wrong = &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "a secret cannot stand in a name", Detail: "results and files are called by it"}
+	}
+	if wrong != nil {
+		d.Report(n, path, wrong)
+		return false
+	}
+	s.value().Set(reflect.ValueOf(v))
+	*s.place() = Place{Node: n, Path: path}
+	return true
+}
+
+// wanted says which forms a struct can be written in.
+func wanted(t reflect.Type) string {
+	var forms []string
+	for _, f := range [...]struct{ form, name string }{{"scalar", "a scalar"}, {"list", "a list"}, {"map", "a map"}} {
+		_, ok := fieldOfForm(t, f.form)
+		if ok || f.form == "map" {
+			forms = append(forms, f.name)
+		}
+	}
+	return strings.Join(forms, " or ")
+}
+
+func (d *Decoder) wrongKind(n *source.Node, path, want string) {
+	if n.Kind == source.Null || d.settled(n, path) {
+		return // a null is reported by nulls
+	}
+	found := map[source.Kind]string{source.Scalar: "a scalar", source.List: "a list", source.Map: "a map"}[n.Kind]
+	d.Report(n, path, &source.Diagnostic{Code: source.CodeType, Summary: fmt.Sprintf("%s wants %s, found %s", LastKey(path), want, found)})
+}
+
+func (d *Decoder) unknownKey(t reflect.Type, e source.Entry, path, child string) {
+	if d.Known[child] || d.Known[path] || d.Spots[e.KeyPos] {
+		return
+	}
+	var keys []string
+	for _, f := range fields(t) {
+		if f.key != "" {
+			keys = append(keys, f.key)
+		}
+	}
+	d.Diags = append(d.Diags, source.Diagnostic{
+		Severity: source.Error, Code: source.CodeUnknownKey, Summary: fmt.Sprintf("unknown key %q", e.Key), Path: child,
+		Pos: e.KeyPos, Width: utf8.RuneCountInString(e.Key), Allowed: keys, Nearest: source.Nearest(e.Key, keys),
+	})
+}
+
+// Report reports what is wrong with the value n.
+func (d *Decoder) Report(n *source.Node, path string, m *source.Diagnostic) {
+	detail := m.Detail
+	if name := d.subs.GaveAll(n); name != "" {
+		detail = strings.TrimPrefix(detail+"; the value comes from "+name, "; ")
+	}
+	d.Diags = append(d.Diags, source.Diagnostic{
+		Severity: source.Error, Code: m.Code, Summary: m.Summary, Detail: detail, Path: path, Pos: n.Pos, Width: d.width(n),
+		Allowed: m.Allowed, Nearest: m.Nearest,
+	})
+}
+
+// width counts the characters of its line that n takes.
+func (d *Decoder) width(n *source.Node) int { return WidthOf(n, d.subs.WrittenAs(n)) }
+
+// WidthOf counts the characters of its line that a value takes as it is written.
+func WidthOf(n, written *source.Node) int {
+	if n.Kind != source.Scalar || n.Block || strings.Contains(n.Text, "\n") {
+		return 0
+	}
+	w := utf8.RuneCountInString(written.Text)
+	if written.Quoted {
+		w += 2
+	}
+	return w
+}
+
+// Absent reports whether a key is not in a map, nor a misspelling of it.
+func (d *Decoder) Absent(at Place, key string) bool {
+	return at.Node != nil && at.Node.Entry(key) == nil &&
+		!slices.ContainsFunc(d.stray[at.Path], func(s source.Diagnostic) bool { return s.Nearest == key })
+}
+
+// LastKey names a place for a person: the last key of a path.
+func LastKey(path string) string {
+	tokens := source.SplitPointer(path)
+	for _, t := range slices.Backward(tokens) {
+		if _, err := strconv.Atoi(t); err != nil {
+			return t
+		}
+	}
+	return "the plan"
+}

@@ -1,0 +1,88 @@
+package language
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// FillDefaults puts the defaults of the language into a plan.
+func FillDefaults(p *Plan) { fill(reflect.ValueOf(p)) }
+
+// fill puts the defaults of the tags into the fields of a struct that were not written, all the way down. An
+// option that does not fit the member that was chosen stays out.
+func fill(v reflect.Value) {
+	switch {
+	case v.Kind() == reflect.Pointer:
+		if !v.IsNil() {
+			fill(v.Elem())
+		}
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			fill(v.Index(i))
+		}
+	case v.Kind() != reflect.Struct || isLeaf(v.Type()) || v.Type() == reflect.TypeFor[Opaque]():
+	case isDict(v.Type()):
+		v.Addr().Interface().(mapping).each(func(_ string, e reflect.Value) { fill(e) })
+	default:
+		fillStruct(v)
+	}
+}
+
+func fillStruct(v reflect.Value) {
+	for _, f := range fields(v.Type()) {
+		at := v.FieldByIndex(f.index)
+		if f.filled && at.IsNil() && wantsDefault(v, f) {
+			at.Set(defaultValue(f.typ, f.dflt))
+		}
+		fill(at)
+	}
+}
+
+// wantsDefault reports whether a key that an option goes with is there.
+func wantsDefault(v reflect.Value, f field) bool {
+	with := f.with
+	for _, key := range with {
+		if beside, _ := fieldOfKey(v.Type(), key); !v.FieldByIndex(beside.index).IsNil() {
+			return true
+		}
+	}
+	return len(with) == 0
+}
+
+// defaultValue makes the value of a default tag: a scalar, the words of a list, or an empty map.
+func defaultValue(t reflect.Type, text string) reflect.Value {
+	switch {
+	case t.Kind() == reflect.Slice:
+		list := reflect.MakeSlice(t, 0, 0)
+		for _, word := range strings.Fields(text) {
+			list = reflect.Append(list, defaultValue(t.Elem(), word))
+		}
+		return list
+	case isLeaf(t.Elem()):
+		return defaultLeaf(t, text)
+	}
+	v := reflect.New(t.Elem())
+	v.Elem().FieldByName("At").Set(reflect.ValueOf(Place{Implied: true}))
+	if f, ok := fieldOfForm(t.Elem(), "scalar"); ok && text != "{}" {
+		v.Elem().FieldByIndex(f.index).Set(defaultValue(f.typ, text))
+	}
+	return v
+}
+
+func defaultLeaf(t reflect.Type, text string) reflect.Value {
+	n := source.Plain(text, source.Pos{})
+	v := reflect.New(t.Elem())
+	s := v.Interface().(scalarValue)
+	value, wrong := leafOf(s.value().Type()).parse(n, "")
+	if wrong != nil {
+		panic("scenario: default " + text + ": " + wrong.Summary)
+	}
+	if expression, ok := value.(source.Text); ok {
+		value = source.Text{Text: expression.Text}
+	}
+	s.value().Set(reflect.ValueOf(value))
+	*s.place() = Place{Node: n, Implied: true}
+	return v
+}

@@ -1,0 +1,300 @@
+package language
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// The tags of the structs are all that decoding, merging, replacing of variables, defaults and the written-out plan
+// know of the language:
+//
+//	plan:"key"       the key of a map
+//	form:"scalar"    what the value is when it is written as a scalar, a list, or a map (with free keys, or told by has)
+//	has:"key"        of several forms that are maps: the one that has this key
+//	inline:"true"    the fields of that struct stand in this one
+//	words:"a b"      the words allowed
+//	default:"text"   the value when the key is absent: plan text; words of a list; {} for an empty map
+//	usual:"text"     the same, for a key that not every kind of target reads: it is not filled in
+//	min:"1" max:"9"  the range allowed
+//	with:"rate"      the option makes sense only beside one of these keys
+//	is:"name"        a special kind of text (constraint.go)
+//	required:"true"  the key must be there
+
+// Place tells where a decoded value is. A value that a default gave has Implied set and a node without position.
+type Place struct {
+	Node    *source.Node
+	Path    string
+	Implied bool
+}
+
+// Pos is the zero Pos for a default.
+func (p Place) Pos() source.Pos {
+	if p.Node == nil {
+		return source.Pos{}
+	}
+	return p.Node.Pos
+}
+
+// Val is one decoded scalar. A nil *Val is a key that is not there.
+type Val[T any] struct {
+	V  T
+	At Place
+}
+
+// scalarValue is what every *Val is to the walks.
+type scalarValue interface {
+	place() *Place
+	value() reflect.Value // of T, settable
+}
+
+func (v *Val[T]) place() *Place        { return &v.At }
+func (v *Val[T]) value() reflect.Value { return reflect.ValueOf(&v.V).Elem() }
+
+// Or gives the value, or other when the key is not there.
+func (v *Val[T]) Or(other T) T {
+	if v == nil {
+		return other
+	}
+	return v.V
+}
+
+// Ptr points to the value, or is nil when the key is not there.
+func (v *Val[T]) Ptr() *T {
+	if v == nil {
+		return nil
+	}
+	return &v.V
+}
+
+// Dict is a map with free keys, in document order.
+type Dict[T any] struct {
+	At      Place
+	Entries []Item[T]
+}
+
+// Item is one entry of a dict. Value is never nil.
+type Item[T any] struct {
+	Key    string
+	KeyPos source.Pos
+	Value  *T
+}
+
+// mapping is what every *Dict is to the walks.
+type mapping interface {
+	add(key string, pos source.Pos) any // a pointer to the new entry's value
+	each(visit func(key string, value reflect.Value))
+	elem() reflect.Type
+}
+
+func (m *Dict[T]) add(key string, pos source.Pos) any {
+	v := new(T)
+	m.Entries = append(m.Entries, Item[T]{key, pos, v})
+	return v
+}
+
+func (m *Dict[T]) each(visit func(string, reflect.Value)) {
+	for _, e := range m.Entries {
+		visit(e.Key, reflect.ValueOf(e.Value))
+	}
+}
+
+func (m *Dict[T]) elem() reflect.Type { return reflect.TypeFor[T]() }
+
+// Items are the entries of a dict that may be absent.
+func (m *Dict[T]) Items() []Item[T] {
+	if m == nil {
+		return nil
+	}
+	return m.Entries
+}
+
+// Opaque is a part of the plan that is kept as it stands: what it means is known where it is used.
+type Opaque struct{ At Place }
+
+var (
+	scalarType  = reflect.TypeFor[scalarValue]()
+	mappingType = reflect.TypeFor[mapping]()
+)
+
+// field is one field of a struct of the language.
+type field struct {
+	key   string // plan key; "" for a form
+	form  string
+	index []int
+	typ   reflect.Type
+	tag   reflect.StructTag
+
+	// What the tag says, read once.
+	has, dflt        string
+	required, filled bool // filled: dflt is put in
+	words, with      []string
+}
+
+// layout is what the walks know of one struct.
+type layout struct {
+	fields []field
+	unions []union // those whose keys it has, each with the members that it has
+}
+
+// layouts is the plan language by struct, read from the tags once.
+var layouts = sync.OnceValue(func() map[reflect.Type]layout {
+	all := map[reflect.Type]layout{}
+	var learn func(reflect.Type)
+	learn = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		switch _, known := all[t]; {
+		case known || isLeaf(t) || t.Kind() != reflect.Struct:
+			return
+		case isDict(t):
+			learn(reflect.New(t).Interface().(mapping).elem())
+			return
+		}
+		own := layout{fields: readFields(t)}
+		own.unions = readUnions(t, own.fields)
+		all[t] = own
+		for _, f := range own.fields {
+			learn(f.typ)
+		}
+		for i := range t.NumField() {
+			if t.Field(i).Tag.Get("inline") != "" {
+				learn(t.Field(i).Type)
+			}
+		}
+	}
+	learn(reflect.TypeFor[Plan]())
+	return all
+})
+
+// fields lists the fields of t that the plan can fill, inlined ones included.
+func fields(t reflect.Type) []field { return layouts()[t].fields }
+
+func readFields(t reflect.Type) []field {
+	var all []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Tag.Get("inline") != "" {
+			for _, inner := range readFields(f.Type) {
+				inner.index = append([]int{i}, inner.index...)
+				all = append(all, inner)
+			}
+			continue
+		}
+		own := field{key: f.Tag.Get("plan"), form: f.Tag.Get("form"), index: []int{i}, typ: f.Type, tag: f.Tag}
+		if own.key == "" && own.form == "" {
+			continue
+		}
+		own.has, own.required = f.Tag.Get("has"), f.Tag.Get("required") != ""
+		own.dflt, own.filled = f.Tag.Lookup("default")
+		own.words, own.with = strings.Fields(f.Tag.Get("words")), strings.Fields(f.Tag.Get("with"))
+		all = append(all, own)
+	}
+	return all
+}
+
+// fieldOfKey finds the field for a key.
+func fieldOfKey(t reflect.Type, key string) (field, bool) {
+	for _, f := range fields(t) {
+		if f.key == key {
+			return f, true
+		}
+	}
+	return field{}, false
+}
+
+// fieldOfForm finds the field that holds a value written as a scalar, list, or map. Of several maps it is the one that is
+// told by no key.
+func fieldOfForm(t reflect.Type, form string) (field, bool) {
+	for _, f := range fields(t) {
+		if f.form == form && f.has == "" {
+			return f, true
+		}
+	}
+	return field{}, false
+}
+
+// fieldOfNode finds the field that holds n.
+func fieldOfNode(t reflect.Type, n *source.Node) (field, bool) {
+	for _, f := range fields(t) {
+		if f.has != "" && n.Kind == source.Map && n.Entry(f.has) != nil {
+			return f, true
+		}
+	}
+	return fieldOfForm(t, map[source.Kind]string{source.Scalar: "scalar", source.List: "list", source.Map: "map"}[n.Kind])
+}
+
+// deref removes pointers.
+func deref(t reflect.Type) reflect.Type {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+func isLeaf(t reflect.Type) bool { return reflect.PointerTo(t).Implements(scalarType) }
+func isDict(t reflect.Type) bool { return reflect.PointerTo(t).Implements(mappingType) }
+
+// leafType is T of a val[T].
+func leafType(t reflect.Type) reflect.Type { return t.Field(0).Type }
+
+// inForm goes from a union written by YAML type to the type of the form at hand; nil: no such form.
+func inForm(t reflect.Type, kind source.Kind) reflect.Type {
+	t = deref(t)
+	if t == nil || isLeaf(t) || isDict(t) || t.Kind() != reflect.Struct {
+		return t
+	}
+	form := map[source.Kind]string{source.Scalar: "scalar", source.List: "list", source.Map: "map"}[kind]
+	if f, ok := fieldOfForm(t, form); ok {
+		return deref(f.typ)
+	}
+	if kind == source.Map {
+		return t
+	}
+	return nil
+}
+
+// childType is the type of the value under key in a value of type t; nil: not known.
+func childType(t reflect.Type, key string) reflect.Type {
+	if t = deref(t); t != nil && t.Kind() == reflect.Struct {
+		for _, f := range fields(t) {
+			if f.has == key {
+				return childType(f.typ, key)
+			}
+		}
+	}
+	t = inForm(t, source.Map)
+	switch {
+	case t == nil || isLeaf(t):
+		return nil
+	case isDict(t):
+		return deref(reflect.New(t).Interface().(mapping).elem())
+	case t.Kind() != reflect.Struct:
+		return nil
+	}
+	if f, ok := fieldOfKey(t, key); ok {
+		return deref(f.typ)
+	}
+	return nil
+}
+
+// itemType is the type of a list's items in a value of type t; nil: not known.
+func itemType(t reflect.Type) reflect.Type {
+	t = inForm(t, source.List)
+	if t == nil || t.Kind() != reflect.Slice {
+		return nil
+	}
+	return deref(t.Elem())
+}
+
+// scalarLeaf is T of the val[T] that a scalar in a value of type t fills; nil: not known.
+func scalarLeaf(t reflect.Type) reflect.Type {
+	t = inForm(t, source.Scalar)
+	if t == nil || !isLeaf(t) {
+		return nil
+	}
+	return leafType(t)
+}

@@ -1,0 +1,75 @@
+package language
+
+import (
+	"math"
+)
+
+// Sound reports whether step and factor lead upwards.
+func (l *Levels[T]) Sound() bool {
+	return (l.Step == nil || Magnitude(l.Step.V) > 0) && (l.Factor == nil || l.Factor.V > 1) && Magnitude(l.From.V) > 0
+}
+
+// level is level i, by the closed form, so that no error adds up.
+func (l *Levels[T]) level(i int) float64 {
+	from := Magnitude(l.From.V)
+	if l.Factor != nil {
+		v := from * math.Pow(float64(l.Factor.V), float64(i))
+		if _, whole := any(l.From.V).(int64); whole {
+			return math.Round(v)
+		}
+		return v
+	}
+	return Round(from + float64(i)*l.Increment())
+}
+
+// Increment is added from level to level: as written, else 1, for rates else from.
+func (l *Levels[T]) Increment() float64 {
+	switch {
+	case l.Step != nil:
+		return Magnitude(l.Step.V)
+	case l.Factor != nil:
+		return 0
+	}
+	if _, whole := any(l.From.V).(int64); whole {
+		return 1
+	}
+	return Magnitude(l.From.V)
+}
+
+// Values are the levels up to and including `to`. It stops one above the limit, which count tells.
+func (l *Levels[T]) Values() []float64 {
+	to := Magnitude(l.To.V) * (1 + 1e-9)
+	var all []float64
+	for i := 0; len(all) <= MaxLevels; i++ {
+		v := l.level(i)
+		if v > to {
+			break
+		}
+		if len(all) == 0 || v > all[len(all)-1] {
+			all = append(all, v)
+		}
+		if i > 1<<20 {
+			break
+		}
+	}
+	return all
+}
+
+func (l *Levels[T]) Count() int {
+	if l.Factor == nil {
+		return int(min((Magnitude(l.To.V)-Magnitude(l.From.V))/l.Increment()+1, math.MaxInt32))
+	}
+	return len(l.Values())
+}
+
+// Round removes the noise of binary fractions from a number that a person reads.
+func Round(v float64) float64 {
+	if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+		return v
+	}
+	scale := math.Pow(10, 12-math.Ceil(math.Log10(math.Abs(v))))
+	if math.IsInf(scale, 0) || math.IsInf(v*scale, 0) {
+		return v
+	}
+	return math.Round(v*scale) / scale
+}

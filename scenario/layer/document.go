@@ -1,0 +1,166 @@
+// Package layer makes one document of all that a plan is written in: the plans that it extends, its profiles, the
+// command line, `defaults`, mixes, matrices and variables. It works on nodes, and what it knows of keys it asks package
+// language. Each value of the document knows where it came from.
+//
+// It is not: a check of what the document says (package scenario), a reader of values (package language).
+//
+// Read document.go first, then in the order in which layers come: extends.go, merge.go, merge_stages.go, sets.go,
+// variables.go, varfile.go, substitute.go, points.go with matrix.go, and origin.go.
+package layer
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// Overrides are what the command line and the environment change in a plan. The zero value changes nothing.
+//
+// Precedence, weakest first: extends, the plan, Profiles in order, Sets; for a variable: its default so far, Env, VarFiles
+// in order, Vars.
+type Overrides struct {
+	Profiles []string                    // names, of --profile
+	Vars     []string                    // "name=value", of --var
+	VarFiles []string                    // YAML or JSON maps from name to value, of --var-file
+	Sets     []string                    // "path=value", of --set
+	Baseline string                      // a stored result in place of the plan's baseline, of --baseline; "": the plan's
+	Env      func(string) (string, bool) // os.LookupEnv; nil: no environment
+}
+
+// Document is a plan on its way from the files that it is written in to one tree.
+type Document struct {
+	File, Dir string // as named by the user, and its folder
+	Overrides Overrides
+	Profiles  *source.Node // all of them; nil: none
+	Root      *source.Node // after extends, profiles and --set
+	Resolved  *source.Node // after defaults and variables
+	Vars      *Variables
+	Subs      *Substitution
+	Diags     source.Diagnostics
+
+	text    []byte // of the file
+	layers  *layers
+	uppers  []upper        // trees that were laid over others
+	covered []*source.Node // trees that something was laid over
+}
+
+// ReadDocument reads the text of a plan, and the plans that it extends. Without a document the diagnostics say why.
+func ReadDocument(file string, data []byte, o Overrides) (*Document, source.Diagnostics) {
+	root, diags := source.Parse(file, data)
+	if !isPlan(root, data) {
+		return nil, source.Diagnostics{notAPlan(file, diags)}
+	}
+	if root == nil || slices.ContainsFunc(diags, leavesHole) {
+		return nil, diags
+	}
+	r := &Document{File: file, Dir: filepath.Dir(file), layers: newLayers(), Diags: diags, Overrides: o, text: data}
+	r.Root = r.extend(root, []string{file})
+	return r, nil
+}
+
+// leavesHole reports whether a mistake in the YAML means that keys or values are missing from the tree.
+func leavesHole(d source.Diagnostic) bool {
+	switch d.Code {
+	case "merge-key", "alias-loop", "too-deep", "too-many-aliases":
+		return true
+	}
+	return false
+}
+
+// Merge applies profiles and the command line and merges the defaults, all on nodes. Variables are still in the tree
+// that it returns.
+func (r *Document) Merge() *source.Node {
+	o := r.Overrides
+	r.profile(o.Profiles)
+	r.Diags = append(r.Diags, applySets(r.Root, o.Sets)...)
+	r.compareWith(o.Baseline)
+	merged := r.layers.mergeMixes(r.layers.removed(r.layers.mergeDefaults(r.Root)))
+	for _, u := range r.uppers {
+		r.layers.idle(u.tree, u.path)
+	}
+	r.Diags = append(r.Diags, r.layers.diags...)
+	r.Root = r.layers.removed(r.Root)
+	r.Vars = resolveVariables(r.Root, o, r.layers.from)
+	r.Subs = newSubstitution(r.Vars)
+	return merged
+}
+
+// Substitute replaces the variables of a merged tree.
+func (r *Document) Substitute(merged *source.Node) {
+	r.Subs.readSLOs(r.Root.Get("slos"))
+	r.Resolved = r.Subs.tree(merged, language.TypeOf[language.Plan](), "")
+	for _, n := range r.covered {
+		r.Subs.mark(n)
+	}
+	for _, e := range entriesOf(r.Profiles) {
+		r.Subs.mentions(e.Value, "/profiles"+source.JoinPointer(e.Key))
+	}
+	r.Diags = append(r.Diags, r.Subs.diags...)
+}
+
+// FlagBaseline is the file of positions that mean --baseline.
+const FlagBaseline = "--baseline"
+
+// compareWith puts the stored result that the command line names in the place of the plan's baseline. Its path is relative
+// to where the command is run, not to the plan.
+func (r *Document) compareWith(file string) {
+	if file == "" {
+		return
+	}
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	at := source.Pos{File: FlagBaseline}
+	named := &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Text: file, Pos: at}
+	in, key := r.Root, "baseline"
+	if b := in.Get(key); b != nil && b.Kind == source.Map {
+		in, key = b, "file"
+	}
+	if e := in.Entry(key); e != nil {
+		e.Value = named
+		return
+	}
+	in.Entries = append(in.Entries, source.Entry{Key: key, KeyPos: at, Value: named})
+}
+
+// MayBeSecret reports whether what stands at a mistake may be the value of a secret that is not known as one: a file of
+// variables, or a --var with a wrong name.
+func (o Overrides) MayBeSecret(d source.Diagnostic) bool {
+	return slices.Contains(o.VarFiles, d.Pos.File) || d.Pos.File == "--var" && d.Code == source.CodeVarUnknown
+}
+
+// Source is the text that a position names: a file, or what was said on the command line, an argument a line.
+func (o Overrides) Source(file string) []byte {
+	switch file {
+	case "--set":
+		return []byte(strings.Join(o.Sets, "\n"))
+	case "--var":
+		return []byte(strings.Join(o.Vars, "\n"))
+	case "--var-file":
+		return []byte(strings.Join(o.VarFiles, "\n"))
+	case "--profile":
+		return []byte(strings.Join(o.Profiles, "\n"))
+	}
+	data, err := ReadSome(file)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// TextOf is the text that a position of this document names.
+func (r *Document) TextOf(file string) []byte {
+	if file == r.File {
+		return r.text
+	}
+	return r.Overrides.Source(file)
+}
+
+// Overlays names what was merged, weakest first.
+func (r *Document) Overlays() []string { return r.layers.names }
+
+// IsPartial reports whether a plan that this one extends could not be read.
+func (r *Document) IsPartial() bool { return r.layers.partial }

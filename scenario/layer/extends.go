@@ -1,0 +1,247 @@
+package layer
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// extend gives root merged over the plan that it extends, and that over its own base, and so on. chain holds the files
+// above, as they were named. The result has no `extends`. Where a file on the way cannot be read, which is reported, it is
+// what is there: the rest is checked as far as that goes (fromBase).
+func (r *Document) extend(root *source.Node, chain []string) *source.Node {
+	e := root.Entry("extends")
+	if e == nil {
+		return root
+	}
+	file := chain[len(chain)-1]
+	name, wrong := extended(e)
+	if wrong == nil {
+		name = ResolvePath(filepath.Dir(file), name)
+		wrong = circle(append(slices.Clone(chain), name))
+	}
+	base := &source.Node{Kind: source.Map, Pos: root.Pos}
+	if wrong != nil {
+		r.refuse(e, wrong)
+		r.layers.partial = true
+	} else if read, ok := r.base(e, name); ok {
+		base = r.extend(read, append(chain, name))
+	} else {
+		r.layers.partial = true
+	}
+	r.covered = append(r.covered, base)
+	label := "extends " + e.Value.Text
+	r.layers.names = append(r.layers.names, label)
+	r.layers.learn(base, label, false)
+	own := without(root, "extends")
+	r.layers.learn(own, "", true)
+	merged := layer{layers: r.layers, below: true}.over(base, own, language.TypeOf[language.Plan]())
+	merged.Pos, merged.Anchor = root.Pos, root.Anchor
+	r.uppers = append(r.uppers, upper{own, ""})
+	return merged
+}
+
+// MayBeInBase reports whether a mistake may follow from a base that could not be read: what the plan lacks may be there.
+func (r *Document) MayBeInBase(code string) bool {
+	if !r.layers.partial {
+		return false
+	}
+	switch code {
+	case source.CodeMissing, source.CodeExactlyOne, source.CodeDoesNotFit, source.CodeUnknownName, source.CodeVarMissing, source.CodeVarUnknown, source.CodeVarUnused, source.CodeIdle,
+		source.CodeNoEffect, source.CodeProfile, source.CodeOverlay, source.CodeSet:
+		return true
+	}
+	return false
+}
+
+// upper is a tree that was laid over another, and where it stands in its file.
+type upper struct {
+	tree *source.Node
+	path string
+}
+
+// extended is the file that an `extends` names.
+func extended(e *source.Entry) (string, *source.Diagnostic) {
+	const detail = "it names one plan, relative to this file: extends: base.yaml"
+	switch text := e.Value.Text; {
+	case e.Value.Kind != source.Scalar || text == "":
+		return "", &source.Diagnostic{Code: source.CodeType, Summary: "extends names no file", Detail: detail}
+	case strings.Contains(text, "${"):
+		return "", &source.Diagnostic{Code: source.CodeVarSyntax, Summary: "extends cannot hold a variable", Detail: "plans are merged before variables are known"}
+	}
+	return e.Value.Text, nil
+}
+
+// circle reports a chain whose last file is one of those above it.
+func circle(chain []string) *source.Diagnostic {
+	last := len(chain) - 1
+	for i, file := range chain[:last] {
+		if identity(file) == identity(chain[last]) {
+			return &source.Diagnostic{Code: source.CodeExtends, Summary: "plans extend each other in a circle: " + strings.Join(chain[i:], " → ")}
+		}
+	}
+	return nil
+}
+
+// identity is the same for all names of one file.
+func identity(file string) string {
+	if full, err := filepath.Abs(file); err == nil {
+		file = full
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	return file
+}
+
+// base reads the plan that is extended.
+func (r *Document) base(e *source.Entry, name string) (*source.Node, bool) {
+	data, err := ReadSome(name)
+	if err != nil {
+		r.refuse(e, &source.Diagnostic{Code: source.CodeFile, Summary: fmt.Sprintf("plan %q cannot be read: %v", name, Cause(err)), Detail: "a path is relative to the file that holds it"})
+		return nil, false
+	}
+	root, diags := source.Parse(name, data)
+	if !isPlan(root, data) {
+		d := notAPlan(name, nil)
+		r.refuse(e, &source.Diagnostic{Code: d.Code, Summary: d.Summary, Detail: d.Detail})
+		return nil, false
+	}
+	r.Diags = append(r.Diags, diags...)
+	if root == nil || slices.ContainsFunc(diags, leavesHole) {
+		return nil, false
+	}
+	if v := root.Get("version"); v != nil && v.Text != "1" {
+		r.Diags = append(r.Diags, source.Diagnostic{
+			Severity: source.Error, Code: source.CodeVersion, Summary: fmt.Sprintf("version %s of the plan language is not known", v.Text), Path: "/version", Pos: v.Pos, Allowed: []string{"1"},
+		})
+	}
+	return root, true
+}
+
+// refuse reports a mistake about the value of an entry of the root.
+func (r *Document) refuse(e *source.Entry, m *source.Diagnostic) {
+	r.Diags = append(r.Diags, source.Diagnostic{
+		Severity: source.Error, Code: m.Code, Summary: m.Summary, Detail: m.Detail, Path: source.JoinPointer(e.Key), Pos: e.KeyPos,
+		Width: utf8.RuneCountInString(e.Key),
+	})
+}
+
+func without(n *source.Node, keys ...string) *source.Node {
+	c := *n
+	c.Entries = slices.DeleteFunc(slices.Clone(n.Entries), func(e source.Entry) bool { return slices.Contains(keys, e.Key) })
+	return &c
+}
+
+// profile lays the chosen profiles over the plan, in order, and takes `profiles` out of it. Those that nobody chose are
+// looked at too: their stages and variables must be there.
+func (r *Document) profile(chosen []string) {
+	r.covered = append(r.covered, r.Root)
+	r.Profiles = r.Root.Get("profiles")
+	plan := without(r.Root, "profiles")
+	if r.Profiles != nil && r.Profiles.Kind != source.Map {
+		r.Root = plan
+		return // its kind is reported
+	}
+	var names []string
+	for _, e := range entriesOf(r.Profiles) {
+		names = append(names, e.Key)
+		if !slices.Contains(chosen, e.Key) {
+			trial := newLayers()
+			trial.learn(e.Value, "", true)
+			r.lay(trial, plan, e)
+			r.Diags = append(r.Diags, trial.diags...)
+		}
+	}
+	for i, name := range chosen {
+		e := r.Profiles.Entry(name)
+		if e == nil {
+			r.Diags = append(r.Diags, noProfile(name, i, names))
+			continue
+		}
+		label := "profile " + name
+		r.layers.names = append(r.layers.names, label)
+		r.layers.learn(e.Value, label, true)
+		plan = r.lay(r.layers, plan, *e)
+		r.uppers = append(r.uppers, upper{e.Value, "/profiles" + source.JoinPointer(name)})
+	}
+	r.Root = plan
+}
+
+func entriesOf(n *source.Node) []source.Entry {
+	if n == nil {
+		return nil
+	}
+	return n.Entries
+}
+
+func noProfile(name string, i int, names []string) source.Diagnostic {
+	d := source.Diagnostic{
+		Severity: source.Error, Code: source.CodeProfile, Summary: fmt.Sprintf("--profile %s: the plan has no such profile", name),
+		Pos: source.Pos{File: "--profile", Line: i + 1, Column: 1}, Width: utf8.RuneCountInString(name), Allowed: names,
+		Nearest: source.Nearest(name, names),
+	}
+	if len(names) == 0 {
+		d.Detail = "it has no `profiles`"
+	}
+	return d
+}
+
+// lay puts one profile over a plan.
+func (r *Document) lay(on *layers, plan *source.Node, profile source.Entry) *source.Node {
+	if profile.Value.Kind != source.Map {
+		return plan // its kind is reported
+	}
+	l := layer{layers: on, path: "/profiles" + source.JoinPointer(profile.Key), below: true}
+	over := without(profile.Value, "version", "name", "extends", "profiles")
+	declared := plan.Get("vars")
+	var names []string
+	for _, e := range entriesOf(declared) {
+		names = append(names, e.Key)
+	}
+	for _, e := range entriesOf(over.Get("vars")) {
+		if !slices.Contains(names, e.Key) {
+			l.report(source.CodeOverlay, "/vars"+source.JoinPointer(e.Key), e.KeyPos, e.Key, source.Diagnostic{
+				Summary: fmt.Sprintf("the plan has no variable %q", e.Key), Detail: "a profile sets variables that the plan declares",
+				Allowed: names, Nearest: source.Nearest(e.Key, names),
+			})
+		}
+	}
+	return l.over(plan, over, language.TypeOf[language.Plan]())
+}
+
+// Outline has the names in a plan that a command line can mention.
+type Outline struct {
+	Profiles, Vars []string
+	Stages         []string // those of groups too
+}
+
+// OutlineOf reads the outline of the plan in file, what it extends included. Mistakes in the plan are passed over; a file that
+// cannot be read has no names.
+func OutlineOf(file string) (o Outline) {
+	data, err := ReadSome(file)
+	if err != nil {
+		return o
+	}
+	root, _ := source.Parse(file, data)
+	r := Document{File: file, Dir: filepath.Dir(file), layers: newLayers()}
+	if root == nil || root.Kind != source.Map {
+		return o
+	}
+	root = r.extend(root, []string{file})
+	for _, e := range entriesOf(root.Get("profiles")) {
+		o.Profiles = append(o.Profiles, e.Key)
+	}
+	for _, e := range entriesOf(root.Get("vars")) {
+		o.Vars = append(o.Vars, e.Key)
+	}
+	if stages := root.Get("stages"); stages != nil {
+		o.Stages = stageIDs(stages)
+	}
+	return o
+}

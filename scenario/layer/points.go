@@ -1,0 +1,189 @@
+package layer
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// stages is what substitution knows of the stages of a plan: a stage with a matrix becomes one for each point.
+type stages struct {
+	scope  *Point                  // of the stage at hand; nil: it has no matrix
+	peers  []*Point                // all of its points
+	points map[*source.Node]*Point // by the stage's node
+	paths  map[*source.Node]string // where a stage stands in the plan, whatever the matrices above make of the list
+	moved  [][2]string             // paths of stages in the list that matrices made, and in the plan
+	slos   map[string]bool         // values that slos mention
+	Idle   source.Diagnostics      // warnings of values that nothing uses
+}
+
+func newStages() *stages {
+	return &stages{points: map[*source.Node]*Point{}, paths: map[*source.Node]string{}, slos: map[string]bool{}}
+}
+
+// ofMatrix reports whether the variable is a value of a point.
+func (v *Variable) ofMatrix() bool { return strings.HasPrefix(v.Name, "matrix.") }
+
+func (v *Variable) axis() string { return strings.TrimPrefix(v.Name, "matrix.") }
+
+// find is the variable or the point's value of a name. Where the points are not known yet, any may be meant: its value
+// is then not usable.
+func (s *Substitution) find(name string) *Variable {
+	if !strings.HasPrefix(name, "matrix.") {
+		return s.vars.Find(name)
+	}
+	switch {
+	case s.scope == nil:
+		return nil
+	case s.scope.Open:
+		return &Variable{Var: Var{Name: name}, Known: true}
+	}
+	return s.scope.Find(name)
+}
+
+// within replaces the references of a tree that stands at a point.
+func (s *Substitution) within(p *Point, n *source.Node, t language.Type, path string) *source.Node {
+	before := s.scope
+	defer func() { s.scope = before }()
+	s.scope = p
+	return s.tree(n, t, path)
+}
+
+// stageList replaces the references of a list of stages, of which those with a matrix become several. path is that of the
+// list in the plan, to that in the tree which is made.
+func (s *Substitution) stageList(list *source.Node, t language.Type, path, to string) *source.Node {
+	c := *list
+	c.Items = nil
+	put := func(n *source.Node, at string) {
+		s.paths[n] = at
+		s.moved = append(s.moved, [2]string{to + "/" + strconv.Itoa(len(c.Items)), at})
+		c.Items = append(c.Items, n)
+	}
+	for i, item := range list.Items {
+		at := path + "/" + strconv.Itoa(i)
+		e := item.Entry("matrix")
+		if e == nil || e.Value.Kind == source.Null {
+			put(s.group(item, t.Item(), at, to+"/"+strconv.Itoa(len(c.Items))), at)
+			continue
+		}
+		for _, n := range s.expanded(item, e, t.Item(), at) {
+			put(n, at)
+		}
+	}
+	return &c
+}
+
+// group replaces the references of a stage without a matrix, or of a group, whose members may have one.
+func (s *Substitution) group(item *source.Node, t language.Type, path, to string) *source.Node {
+	members := item.Get("parallel")
+	if members == nil || members.Kind != source.List {
+		return s.tree(item, t, path)
+	}
+	c := *s.tree(without(item, "parallel"), t, path)
+	e := *item.Entry("parallel")
+	e.Value = s.stageList(members, language.TypeOf[[]*language.Stage](), path+"/parallel", to+"/parallel")
+	c.Entries = append(c.Entries, e)
+	return &c
+}
+
+// readSLOs notes which values of matrices the slos mention: a stage that uses one may need them.
+func (s *Substitution) readSLOs(n *source.Node) {
+	if n == nil {
+		return
+	}
+	for _, at := range ReferenceForm.FindAllString(n.Text, -1) {
+		if m := NameInside.FindStringSubmatch(at); m != nil {
+			s.slos[m[1]] = true
+		}
+	}
+	for _, e := range n.Entries {
+		s.readSLOs(e.Value)
+	}
+	for _, item := range n.Items {
+		s.readSLOs(item)
+	}
+}
+
+// ItemPath is the path of an item of a list: of a stage the one in the plan.
+func (s *stages) ItemPath(item *source.Node, path string, i int) string {
+	if p, ok := s.paths[item]; ok {
+		return p
+	}
+	return path + "/" + strconv.Itoa(i)
+}
+
+// InPlan turns a path of the expanded tree into one of the plan.
+func (s *stages) InPlan(path string) string {
+	for _, m := range s.moved { // members come before their group
+		if rest, ok := strings.CutPrefix(path, m[0]); ok && (rest == "" || rest[0] == '/') {
+			return m[1] + rest
+		}
+	}
+	return path
+}
+
+// expanded gives a stage for each point of its matrix.
+func (s *Substitution) expanded(item *source.Node, e *source.Entry, t language.Type, path string) []*source.Node {
+	if id := item.Entry("id"); id != nil && strings.Contains(id.Value.Text, "${matrix.") {
+		s.diags = append(s.diags, source.Diagnostic{
+			Severity: source.Error, Code: source.CodeMatrix, Summary: "the points of a stage share its id", Path: path + "/id", Pos: id.Value.Pos,
+			Detail: "write the id alone; results are named by id and point",
+		})
+	}
+	rules := s.tree(e.Value, language.TypeOf[language.Opaque](), path+"/matrix")
+	s.peers = s.pointsOf(rules, path+"/matrix")
+	var all []*source.Node
+	for _, p := range s.peers {
+		c := *s.within(p, without(item, "matrix"), t, path)
+		own := *e
+		own.Value = rules
+		c.Entries = append(c.Entries, own)
+		s.points[&c] = p
+		all = append(all, &c)
+	}
+	s.idleAxes(e)
+	s.peers = nil
+	return all
+}
+
+// idleAxes warns of values that nothing in the stage uses.
+func (s *Substitution) idleAxes(e *source.Entry) {
+	for _, axis := range e.Value.Entries {
+		if axis.Key == "include" || axis.Key == "exclude" || s.peers[0].Open || s.slos["matrix."+axis.Key] {
+			continue
+		}
+		used := slices.ContainsFunc(s.peers, func(p *Point) bool { v := p.Find("matrix." + axis.Key); return v != nil && v.used })
+		if !used {
+			s.Idle = append(s.Idle, source.Diagnostic{
+				Severity: source.Warning, Code: source.CodeVarUnused, Summary: fmt.Sprintf("the stage uses ${matrix.%s} nowhere: its points differ in name only", axis.Key),
+				Pos: axis.KeyPos, Width: utf8.RuneCountInString(axis.Key), Detail: "use it, or write `repeat` to measure the same thing several times",
+			})
+		}
+	}
+}
+
+// unknownAxis says what is wrong with a reference to an axis.
+func (s *Substitution) unknownAxis(d *source.Diagnostic, axis string) {
+	if s.scope == nil {
+		d.Summary, d.Detail = fmt.Sprintf("${matrix.%s} stands outside of a stage with a matrix", axis), "it is the value of an axis in the stage that has it"
+		return
+	}
+	elsewhere := slices.ContainsFunc(s.peers, func(p *Point) bool { return p.Find("matrix."+axis) != nil })
+	if elsewhere {
+		d.Summary, d.Detail = fmt.Sprintf("the point %s has no value for ${matrix.%s}", s.scope.id(), axis), "give every point one, with `include`"
+		return
+	}
+	for _, p := range s.peers {
+		for _, name := range p.Names() {
+			if !slices.Contains(d.Allowed, name) {
+				d.Allowed = append(d.Allowed, name)
+			}
+		}
+	}
+	d.Summary, d.Nearest = fmt.Sprintf("the matrix has no axis %q", axis), source.Nearest(axis, d.Allowed)
+}

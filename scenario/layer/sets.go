@@ -1,0 +1,179 @@
+package layer
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// applySets changes root by --set arguments, in order:
+//
+//	set  = path "=" value
+//	path = step *( "." step )      ; a key of a map, or the id of an item of a list; a key may hold dots
+//
+// A key may be new where the language knows it, because it may come from the defaults. A name that the plan chose may
+// not: a path that leads nowhere is an error.
+func applySets(root *source.Node, sets []string) source.Diagnostics {
+	var diags source.Diagnostics
+	for i, arg := range sets {
+		s := setter{arg: arg, line: i + 1}
+		if d := s.apply(root); d != nil {
+			diags = append(diags, *d)
+		}
+	}
+	return diags
+}
+
+// setter applies one --set.
+type setter struct {
+	arg   string
+	line  int
+	steps []string
+	done  int // characters of the path that matched
+}
+
+func (s *setter) apply(root *source.Node) *source.Diagnostic {
+	path, value, found := strings.Cut(s.arg, "=")
+	if !found || path == "" {
+		return s.failed("has no path and value", "write --set PATH=VALUE, such as --set stages.steady.for=10s", nil)
+	}
+	s.steps = strings.Split(path, ".")
+	pos := source.Pos{File: "--set", Line: s.line, Column: utf8.RuneCountInString(path) + 2}
+	n := source.Plain(value, pos)
+	if n.Kind == source.Null {
+		n = &source.Node{Kind: source.Scalar, Tag: "!!str", Quoted: true, Text: value, Pos: pos}
+	}
+	return s.into(root, language.TypeOf[language.Plan](), s.steps, n)
+}
+
+// into puts value at the end of the steps below n, whose type is t.
+func (s *setter) into(n *source.Node, t language.Type, steps []string, value *source.Node) *source.Diagnostic {
+	switch n.Kind {
+	case source.Map:
+		return s.intoMap(n, t, steps, value)
+	case source.List:
+		return s.intoList(n, t, steps, value)
+	case source.Null, source.Scalar:
+	}
+	return s.failed("leads into a scalar", "leave out the last part of the path", nil)
+}
+
+func (s *setter) intoMap(n *source.Node, t language.Type, steps []string, value *source.Node) *source.Diagnostic {
+	for k := len(steps); k > 0; k-- {
+		key := strings.Join(steps[:k], ".")
+		e := n.Entry(key)
+		if e == nil {
+			continue
+		}
+		s.done += utf8.RuneCountInString(key) + 1
+		if k < len(steps) {
+			return s.into(e.Value, t.Key(key), steps[k:], value)
+		}
+		s.replace(t, e, value)
+		return nil
+	}
+	if child := t.Key(steps[0]); child.IsKnown() && !t.IsFree() {
+		return s.create(n, t, steps, value)
+	}
+	var keys []string
+	for _, e := range n.Entries {
+		keys = append(keys, e.Key)
+	}
+	return s.failed(fmt.Sprintf("matches nothing: there is no %q", steps[0]), "", keys)
+}
+
+// replace puts value in the place of an entry; a scalar for a variable is its default.
+func (s *setter) replace(t language.Type, e *source.Entry, value *source.Node) {
+	if variable := language.TypeOf[language.Var](); t.Key(e.Key) == variable && e.Value.Kind == source.Map {
+		inner := e.Value.Entry("default")
+		if inner == nil {
+			s.add(e.Value, variable, "default", value)
+			return
+		}
+		e = inner
+	}
+	e.Value = value
+}
+
+// create puts value under a key that the language knows and the plan does not write, such as one that comes from the
+// defaults.
+func (s *setter) create(n *source.Node, t language.Type, steps []string, value *source.Node) *source.Diagnostic {
+	if len(steps) == 1 {
+		s.add(n, t, steps[0], value)
+		return nil
+	}
+	inner := &source.Node{Kind: source.Map, Pos: value.Pos}
+	s.add(n, t, steps[0], inner)
+	s.done += utf8.RuneCountInString(steps[0]) + 1
+	return s.into(inner, t.Key(steps[0]), steps[1:], value)
+}
+
+// add writes a new key; naming a member of a union removes the others.
+func (s *setter) add(n *source.Node, t language.Type, key string, value *source.Node) {
+	fresh := source.Entry{Key: key, KeyPos: source.Pos{File: "--set", Line: s.line, Column: s.done + 1}, Value: value}
+	over := &source.Node{Kind: source.Map, Entries: []source.Entry{fresh}}
+	gone := t.AsMap().Displaced(over)
+	var kept []source.Entry
+	for _, e := range n.Entries {
+		if !gone[e.Key] {
+			kept = append(kept, e)
+		}
+	}
+	n.Entries = append(kept, fresh)
+}
+
+func (s *setter) intoList(n *source.Node, t language.Type, steps []string, value *source.Node) *source.Diagnostic {
+	var ids []string
+	for _, item := range withMembers(n.Items, t) {
+		id := item.Get("id")
+		if id == nil {
+			continue
+		}
+		ids = append(ids, id.Text)
+		if id.Text != steps[0] {
+			continue
+		}
+		s.done += utf8.RuneCountInString(id.Text) + 1
+		if len(steps) == 1 {
+			return s.failed("names an item of a list, not a key in it", "add the key: --set "+strings.Join(s.steps, ".")+".KEY=VALUE", nil)
+		}
+		if t.IsStages() {
+			return s.into(item, language.TypeOf[language.Stage](), steps[1:], value)
+		}
+		return s.into(item, t.Item(), steps[1:], value)
+	}
+	if len(ids) == 0 {
+		return s.failed("leads into a list whose items have no id", "set the whole list in the plan, or use a variable", nil)
+	}
+	return s.failed(fmt.Sprintf("matches nothing: no item has the id %q", steps[0]), "", ids)
+}
+
+// withMembers are the items of a list; of stages, those of groups in the place of these.
+func withMembers(items []*source.Node, t language.Type) []*source.Node {
+	if !t.IsStages() {
+		return items
+	}
+	var all []*source.Node
+	for _, item := range items {
+		if members := item.Get("parallel"); members != nil {
+			all = append(all, members.Items...)
+			continue
+		}
+		all = append(all, item)
+	}
+	return all
+}
+
+func (s *setter) failed(what, detail string, allowed []string) *source.Diagnostic {
+	path, _, _ := strings.Cut(s.arg, "=")
+	rest := string([]rune(path)[min(s.done, utf8.RuneCountInString(path)):])
+	step, _, _ := strings.Cut(rest, ".")
+	return &source.Diagnostic{
+		Severity: source.Error, Code: source.CodeSet, Summary: fmt.Sprintf("--set %s %s", path, what), Detail: detail, Allowed: allowed,
+		Nearest: source.Nearest(step, allowed), Pos: source.Pos{File: "--set", Line: s.line, Column: s.done + 1},
+		Width: utf8.RuneCountInString(step),
+	}
+}

@@ -1,0 +1,280 @@
+package layer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-bench/sluice/scenario/language"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// Masked is shown in the place of a secret.
+const Masked = "***"
+
+// Variable is a declared variable with its final value.
+type Variable struct {
+	Var
+	KeyPos   source.Pos
+	Path     string
+	Known    bool // it has a value
+	required bool // a default is none, and empty text neither
+	env      string
+	declared bool // its type was written, or follows from a default
+	used     bool
+	plain    *source.Node // as the plan writes it; nil: the value comes from outside
+	At       source.Pos   // of the value
+	wrong    string       // the value of a variable whose mistake is reported
+}
+
+// Var is a variable with its final value. In an expression ${name} stands for Text as one literal of Type. The Text of a
+// secret is ***; no expression may mention one.
+type Var struct {
+	Name   string
+	Type   string // text int number bool duration rate ratio size power
+	Text   string
+	Secret bool
+	From   string // "default", "extends FILE", "profile NAME", "--set", "env NAME", "--var-file FILE", "--var"
+	Pos    source.Pos
+}
+
+// Variables are the declared variables in document order.
+type Variables struct {
+	All   []*Variable
+	Diags source.Diagnostics
+}
+
+func (vs *Variables) Find(name string) *Variable {
+	for _, v := range vs.All {
+		if v.Name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+func (vs *Variables) Names() []string {
+	var names []string
+	for _, v := range vs.All {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+// resolveVariables gives every variable its value: default, then the environment, then --var-file, then --var. from names
+// the layers that defaults stand in.
+func resolveVariables(root *source.Node, o Overrides, from map[*source.Node]string) *Variables {
+	vs := &Variables{}
+	node := root.Get("vars")
+	if node == nil || node.Kind != source.Map {
+		node = &source.Node{Kind: source.Map}
+	}
+	var names []string
+	for _, e := range node.Entries {
+		names = append(names, e.Key)
+	}
+	given := map[string]*argument{}
+	for i, file := range o.VarFiles {
+		vs.file(given, names, file, i)
+	}
+	vs.arguments(given, names, o.Vars)
+	for _, e := range node.Entries {
+		vs.resolve(e, given[e.Key], o.Env, from)
+	}
+	vs.reportMissing()
+	return vs
+}
+
+// argument is a value from the command line, and where it stands there.
+type argument struct {
+	text, from string
+	pos        source.Pos
+}
+
+// arguments reads those of --var; the last one of a name wins.
+func (vs *Variables) arguments(given map[string]*argument, names, args []string) {
+	for i, arg := range args {
+		name, value, found := strings.Cut(arg, "=")
+		pos := source.Pos{File: "--var", Line: i + 1, Column: 1}
+		d := source.Diagnostic{Severity: source.Error, Code: source.CodeVarUnknown, Pos: pos, Width: utf8.RuneCountInString(name)}
+		switch {
+		case !found:
+			d.Summary, d.Detail = fmt.Sprintf("--var %q has no value", name), "write --var NAME=VALUE"
+		case !slices.Contains(names, name):
+			d.Summary, d.Allowed, d.Nearest = fmt.Sprintf("--var %s: the plan has no such variable", name), names, source.Nearest(name, names)
+		default:
+			pos.Column += utf8.RuneCountInString(name) + 1
+			given[name] = &argument{value, "--var", pos}
+			continue
+		}
+		vs.Diags = append(vs.Diags, d)
+	}
+}
+
+// resolve finds the value of one variable.
+func (vs *Variables) resolve(e source.Entry, given *argument, env func(string) (string, bool), from map[*source.Node]string) {
+	v := &Variable{Var: Var{Name: e.Key, Type: "text", Pos: e.Value.Pos}, KeyPos: e.KeyPos, Path: "/vars" + source.JoinPointer(e.Key)}
+	vs.All = append(vs.All, v)
+	raw, ok := language.DecodeVar(e.Value, v.Path, newSubstitution(nil))
+	if !ok {
+		v.Known = true // what it is cannot be said; its own mistake is reported by the decoder
+		return
+	}
+	v.Secret, v.required = raw.Secret.Or(false), raw.Required.Or(false)
+	v.env = raw.Env.Or("")
+	v.setType(raw)
+	v.At = v.Pos
+	if raw.Default != nil && !v.required {
+		v.plain = raw.Default.At.Node
+		v.Text, v.From, v.Known, v.At = v.plain.Text, cmp.Or(from[v.plain], "default"), true, v.plain.Pos
+		if v.At.File == "--set" {
+			v.From = "--set"
+		}
+	}
+	if raw.Env != nil && env != nil {
+		if text, ok := env(raw.Env.V); ok {
+			v.Text, v.From, v.Known, v.At, v.plain = text, "env "+raw.Env.V, true, raw.Env.At.Node.Pos, nil
+		}
+	}
+	if given != nil {
+		v.Text, v.From, v.Known, v.At, v.plain = given.text, given.from, true, given.pos, nil
+	}
+	if v.plain != nil && strings.Contains(v.Text, "${") {
+		vs.report(v, source.CodeVarSyntax, v.At, fmt.Sprintf("the default of %q holds another variable", v.Name), "write its value, or use both where they are needed")
+		v.broken()
+		return
+	}
+	if v.required && v.Text == "" {
+		v.Known = false
+	}
+	vs.check(v)
+}
+
+// setType takes the type that was written, else that of the default's form, else text.
+func (v *Variable) setType(raw language.Var) {
+	switch {
+	case raw.Type != nil:
+		v.Type, v.declared = raw.Type.V, true
+	case raw.Default != nil:
+		v.Type, v.declared = typeOfForm(raw.Default.At.Node), true
+	}
+}
+
+// typeOfForm is the type that a default has by the way it is written.
+func typeOfForm(n *source.Node) string {
+	switch n.Tag {
+	case "!!int":
+		return "int"
+	case "!!float":
+		return "number"
+	case "!!bool":
+		return "bool"
+	}
+	if n.Quoted && !hasUnit(n.Text) || n.Block {
+		return "text"
+	}
+	for _, name := range [...]string{"duration", "rate", "ratio", "size", "power"} {
+		if _, wrong := language.ReadAs(name, n); wrong == nil {
+			return name
+		}
+	}
+	return "text"
+}
+
+// hasUnit reports whether a text can only be meant as a quantity; "50ms" is one with and without quotes, "4" is not.
+func hasUnit(s string) bool { return s != "" && !language.IsDecimal(s) }
+
+// check reports a value that is not of the variable's type. The value of a secret is never shown.
+func (vs *Variables) check(v *Variable) {
+	if !v.Known {
+		return
+	}
+	n := v.plain
+	if n == nil {
+		n = source.Plain(v.Text, v.At)
+	}
+	_, wrong := language.ReadAs(v.Type, n)
+	if wrong == nil {
+		return
+	}
+	summary := fmt.Sprintf("variable %q (from %s): %s", v.Name, v.From, wrong.Summary)
+	if v.Secret {
+		summary = fmt.Sprintf("variable %q (from %s) is no %s", v.Name, v.From, v.Type)
+	}
+	vs.report(v, source.CodeValue, v.At, summary, wrong.Detail)
+	if !v.Secret {
+		vs.Diags[len(vs.Diags)-1].Nearest = wrong.Nearest
+	}
+	v.Known, v.Type = true, "text"
+	v.broken()
+}
+
+// broken marks a variable whose mistake is reported, so that its uses are left alone.
+func (v *Variable) broken() { v.wrong, v.Text, v.declared, v.From = v.Text, "", false, "" }
+
+// Given is the text that the variable was given, also where it is no value of the type.
+func (v *Variable) Given() string { return cmp.Or(v.Text, v.wrong) }
+
+// usable reports whether the variable's uses can be replaced.
+func (v *Variable) usable() bool { return v.Known && v.From != "" }
+
+func (vs *Variables) report(v *Variable, code string, at source.Pos, summary, detail string) {
+	vs.Diags = append(vs.Diags, source.Diagnostic{
+		Severity: source.Error, Code: code, Summary: summary, Detail: detail, Path: v.Path, Pos: at,
+	})
+}
+
+// reportMissing lists all variables without a value in one error.
+func (vs *Variables) reportMissing() {
+	var names, ways []string
+	required := false
+	var first *Variable
+	for _, v := range vs.All {
+		if v.Known {
+			continue
+		}
+		if first == nil {
+			first = v
+		}
+		names = append(names, v.Name)
+		way := fmt.Sprintf("--var %s=…", v.Name)
+		if v.env != "" {
+			way += " or set " + v.env
+		}
+		ways = append(ways, way)
+		required = required || v.required
+	}
+	if first == nil {
+		return
+	}
+	noun := "variable"
+	if len(names) > 1 {
+		noun = "variables"
+	}
+	detail := "give " + strings.Join(ways, ", ") + ", or write a default"
+	if required {
+		detail = "give " + strings.Join(ways, ", ") + "; where it is required a default does not count, and empty text is missing"
+	}
+	vs.Diags = append(vs.Diags, source.Diagnostic{
+		Severity: source.Error, Code: source.CodeVarMissing, Path: first.Path, Pos: first.KeyPos, Width: utf8.RuneCountInString(first.Name),
+		Summary: fmt.Sprintf("no value for %s %s", noun, source.QuoteAll(names, "and")),
+		Detail:  detail,
+	})
+}
+
+// Unused warns of variables that nothing mentions.
+func (vs *Variables) Unused() source.Diagnostics {
+	var diags source.Diagnostics
+	for _, v := range vs.All {
+		if v.used {
+			continue
+		}
+		diags = append(diags, source.Diagnostic{
+			Severity: source.Warning, Code: source.CodeVarUnused, Summary: fmt.Sprintf("variable %q is not used", v.Name), Path: v.Path,
+			Pos: v.KeyPos, Width: utf8.RuneCountInString(v.Name),
+		})
+	}
+	return diags
+}
