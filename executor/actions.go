@@ -32,7 +32,7 @@ func (m *member) before(s *scenario.Stage) {
 
 // after undoes it, on every way out and with a deadline of its own.
 func (m *member) after(ctx context.Context, s *scenario.Stage) {
-	ctx, cancel := beyond(ctx, afterLimit)
+	ctx, cancel := withGrace(ctx, afterLimit)
 	defer cancel()
 	for _, a := range s.After {
 		if err := m.r.act(ctx, s, a); err != nil {

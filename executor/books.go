@@ -1,62 +1,79 @@
 package executor
 
 import (
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/measure"
 )
 
-// books enters what the player knows into the sums of the node and of its parts. reported is the part of hold that they
-// are about, ns since it began.
-func (t *trial) books(total *measure.Total, reported measure.Span) {
-	p, all := t.played, total.Aggregate
-	if t.steer.accepted == nil && t.parts.Measured.Holds == nil {
-		all.Books = measure.Books{Planned: p.Planned, DroppedPool: p.DroppedPool, DroppedStop: p.DroppedStop, Arrivals: p.Arrivals}
-		if t.node.Open {
-			all.Offered = max(t.span(total.To-total.From), 0)
+// bookkeeper holds the player's counts of a trial, of which those of its parts are made.
+type bookkeeper struct {
+	in       *Input
+	plan     *loadPlan
+	calls    [][]*backends.Call
+	played   drive.Played
+	offset   int64        // from the start of hold to the trial's own, ns
+	reported measure.Span // the part of hold that is reported, ns since it began
+}
+
+// enterBooks enters what the player knows into the sums of a node and of its parts.
+func enterBooks(m *measured, in *Input, p *loadPlan, calls [][]*backends.Call) {
+	total, all := &m.total, m.total.Aggregate
+	b := bookkeeper{in: in, plan: p, calls: calls, played: m.played, offset: m.start - total.From, reported: m.reported}
+	if m.end.accepted == nil && in.Parts.Measured.Holds == nil {
+		all.Books = measure.Books{
+			Planned: m.played.Planned, DroppedPool: m.played.DroppedPool, DroppedStop: m.played.DroppedStop,
+			Arrivals: m.played.Arrivals,
+		}
+		if in.Node.Open {
+			all.Offered = max(p.offeredSpan(m.played, total.To-total.From, m.end.early()), 0)
 		}
 	} else {
-		t.share(all, measure.Scope{Spans: t.parts.Measured.Holds, Entry: -1}, total.From, reported)
+		b.share(all, measure.Scope{Spans: in.Parts.Measured.Holds, Entry: -1})
 	}
-	all.PeakInFlight = p.PeakInFlight
+	all.PeakInFlight = m.played.PeakInFlight
 	for i, a := range total.Scopes {
-		t.share(a, t.parts.Measured.Scopes[i], total.From, reported)
+		b.share(a, in.Parts.Measured.Scopes[i])
 	}
 }
 
-// share enters into the sums of a part of what was played how many requests were due there, and how many of those were
-// never sent. The player keeps one book for all; only where something was dropped is the schedule gone through once more.
-func (t *trial) share(a *measure.Aggregate, s measure.Scope, begin int64, reported measure.Span) {
+// share enters into the sums of a part of what was played how many requests were due there, and how
+// many of those were never sent. The player keeps one book for all; only where something was
+// dropped is the schedule gone through once more.
+func (b *bookkeeper) share(a *measure.Aggregate, s measure.Scope) {
 	a.Planned = a.Sent
-	if t.played.DroppedPool+t.played.DroppedStop > 0 {
-		a.Planned = max(a.Sent, t.plannedIn(s, begin, reported))
+	if b.played.DroppedPool+b.played.DroppedStop > 0 {
+		a.Planned = max(a.Sent, b.plannedIn(s))
 	}
 	dropped := a.Planned - a.Sent
-	if t.played.DroppedPool > 0 {
+	if b.played.DroppedPool > 0 {
 		a.DroppedPool = dropped
 	} else {
 		a.DroppedStop = dropped
 	}
-	if t.node.Open {
+	if b.in.Node.Open {
 		a.Offered = a.Window
 	}
-	if t.played.Arrivals > 0 {
+	if b.played.Arrivals > 0 {
 		a.Arrivals = -1
 	}
 }
 
-// plannedIn is how many arrivals of the schedule were due in a part of what is reported; begin is the start of hold.
-func (t *trial) plannedIn(s measure.Scope, begin int64, reported measure.Span) (n int64) {
-	if t.course.arrivals == nil || t.course.sequences != nil {
-		return 0 // a closed loop drops nothing; which sequence an arrival would have found nobody knows
+// plannedIn counts the arrivals of the schedule that were due in a part of what is reported.
+func (b *bookkeeper) plannedIn(s measure.Scope) (n int64) {
+	if b.plan.arrivals == nil || b.plan.sequences != nil {
+		return 0 // a closed loop drops nothing; which sequence an arrival would have found is unknown
 	}
-	schedule, source, turn := t.course.arrivals(), t.source(), feed.Turn{}
+	schedule, turn := b.plan.arrivals(), feed.Turn{}
+	source, _ := newSource(b.in, b.plan, b.calls)
 	for number := uint64(0); ; number++ {
 		due, ok := schedule.Next()
-		at := due + t.start - begin
-		if !ok || at >= reported.To || t.course.limit > 0 && int64(number) >= t.played.WarmSent+t.played.Planned {
+		at := due + b.offset
+		if !ok || at >= b.reported.To || b.plan.limit > 0 && int64(number) >= b.played.WarmSent+b.played.Planned {
 			return n
 		}
-		if at < max(reported.From, 0) || !s.Within(at) {
+		if at < max(b.reported.From, 0) || !s.Within(at) {
 			continue
 		}
 		if s.Entry >= 0 && (!source.Next(0, number, &turn) || int(turn.Call.Entry) != s.Entry) {

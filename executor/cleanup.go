@@ -7,17 +7,19 @@ import (
 	"time"
 )
 
-// cleanupLimit is how long undoing all of a run's set-up may take.
+// cleanupLimit bounds the time in which all of a run's set-up is undone.
 const cleanupLimit = 10 * time.Second
 
-// hurry is how long what must still be asked of a server, or undone there, may take once the run was cut off, by a second signal.
-const hurry = 2 * time.Second
+// cancelGrace bounds what must still be asked of a server, or undone there, once the run was cut
+// off by a second signal.
+const cancelGrace = 2 * time.Second
 
-// beyond is a context for what has to be asked although ctx may be done, for as long as limit, or hurry from then on.
-func beyond(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+// withGrace returns a context for what has to be asked although ctx may be done. It ends after
+// limit, or cancelGrace after ctx.
+func withGrace(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	asked, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	kept := context.AfterFunc(ctx, func() {
-		t := time.NewTimer(hurry)
+		t := time.NewTimer(cancelGrace)
 		defer t.Stop()
 		select {
 		case <-t.C:
@@ -46,9 +48,10 @@ func (c *cleanup) push(what string, undo func(context.Context) error) {
 	c.steps = append(c.steps, step{what, undo})
 }
 
-// run undoes everything, newest first, also after a step has failed, and also when the run's own context is done.
+// run undoes everything, newest first, also after a step has failed, and also when the run's own
+// context is done.
 func (c *cleanup) run(ctx context.Context) error {
-	ctx, cancel := beyond(ctx, cleanupLimit)
+	ctx, cancel := withGrace(ctx, cleanupLimit)
 	defer cancel()
 	var errs []error
 	for i := len(c.steps) - 1; i >= 0; i-- {

@@ -22,7 +22,7 @@ func TestFindingCodes(t *testing.T) {
 	}
 	for _, file := range files {
 		if !strings.HasSuffix(file, "_test.go") {
-			findings(t, file, used)
+			usedCodes(t, file, used)
 		}
 	}
 	var codes []string
@@ -44,8 +44,8 @@ func TestFindingCodes(t *testing.T) {
 	}
 }
 
-// findings collects the codes in calls of note, invalid and add, and in Finding literals.
-func findings(t *testing.T, file string, used map[string]bool) {
+// usedCodes collects the codes in calls of note, invalid and add, and in Finding literals.
+func usedCodes(t *testing.T, file string, used map[string]bool) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 	if err != nil {
 		t.Fatal(err)

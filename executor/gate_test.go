@@ -199,10 +199,9 @@ func once(f func()) func(Event) {
 // TestLostSamples: a request that was sent and left no sample makes the measurement invalid.
 func TestLostSamples(t *testing.T) {
 	for lost, valid := range map[int64]bool{0: true, 1: false, -1: false} {
-		tr := &trial{out: &result.Node{Validity: result.Validity{OK: true}}, folded: 20 - lost}
-		tr.control.Sent.Store(20)
-		if tr.complete(); tr.out.Validity.OK != valid {
-			t.Errorf("%d lost: valid is %v", lost, tr.out.Validity.OK)
+		out := &result.Node{Validity: result.Validity{OK: true}}
+		if lostSamples(20, 20-lost).addTo(out); out.Validity.OK != valid {
+			t.Errorf("%d lost: valid is %v", lost, out.Validity.OK)
 		}
 	}
 }

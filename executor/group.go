@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,11 +10,16 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// lead is how long before its time a delayed member asks the server for its counters.
-const lead = 100 * time.Millisecond
+const (
+	// headStart is the time between now and a node's first due time, so that the first arrival is
+	// not late by set-up.
+	headStart = 2 * time.Millisecond
+	// lead is how long before its time a delayed member asks the server for its counters.
+	lead = 100 * time.Millisecond
+)
 
-// group is what the members of a unit know of each other: when they start, who still runs, who is stable. A stage that
-// runs alone is a group of one.
+// group is what the members of a unit know of each other: when they start, who still runs, who is
+// stable. A stage that runs alone is a group of one.
 type group struct {
 	r       *runner
 	members []*member
@@ -27,7 +33,8 @@ type group struct {
 	agreed int                // their plays that all have agreed on
 }
 
-// stable is what a member says of its latest play, or trial: that its windows agree, or that waiting longer is of no use.
+// stable is what a member says of its latest play, or trial: that its windows agree, or that
+// waiting longer is of no use.
 type stable struct {
 	play    int
 	settled bool
@@ -56,8 +63,8 @@ func (m *member) waits() bool {
 	return ok
 }
 
-// come says that a member has come to the start, or never will. Only its first call counts.
-func (g *group) come(m *member) {
+// arrive says that a member has come to the start, or never will. Only its first call counts.
+func (g *group) arrive(m *member) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if m.came {
@@ -70,9 +77,9 @@ func (g *group) come(m *member) {
 	}
 }
 
-// leave is a member's end: nobody waits for it any more.
-func (g *group) leave(m *member) {
-	g.come(m)
+// depart is the end of a member: it is not waited for any more.
+func (g *group) depart(m *member) {
+	g.arrive(m)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !m.waits() {
@@ -91,8 +98,8 @@ func (g *group) alone() bool {
 	return g.busy == 0
 }
 
-// agree notes whether a member's play is settled, and reports whether all are that say `until: stable`: those that are at
-// the same play, as the others have been there before or have left.
+// agree notes whether a member's play is settled, and reports whether all are that say `until:
+// stable`: those that are at the same play, as the others have been there before or have left.
 func (g *group) agree(m *member, settled bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -109,47 +116,45 @@ func (g *group) agree(m *member, settled bool) bool {
 	return true
 }
 
-// ready waits for the start of a trial: the common one of the group with the first play, at once with any other. It takes
-// the first look at the server just before. False: the run is to end.
-func (t *trial) ready(ctx context.Context) bool {
-	g, delay := t.m.group, t.node.Stage.Delay
-	if t.m.number > 0 || t.m.came {
-		t.watch.begin(ctx, t)
-		t.start = t.r.clock.Now() + int64(headStart)
-		return true
+// begin waits for the start of a trial: the common one of the group with the first play, at once
+// with any other. It takes the first look at the server just before, and returns when the load
+// starts, on the run's clock. False: the run is to end.
+func (m *member) begin(ctx context.Context, delay time.Duration, look func(context.Context)) (start int64, ok bool) {
+	g := m.group
+	if m.number > 0 || m.came {
+		look(ctx)
+		return m.r.clock.Now() + int64(headStart), true
 	}
-	if !t.m.grouped() || delay == 0 {
-		t.watch.begin(ctx, t)
-		g.come(t.m)
+	if !m.grouped() || delay == 0 {
+		look(ctx)
+		g.arrive(m)
 		<-g.started
-		t.start = g.start
-		return true
+		return g.start, true
 	}
-	g.come(t.m)
+	g.arrive(m)
 	<-g.started
-	if !t.r.stops.sleep(ctx, delay-lead-time.Duration(t.r.clock.Now()-g.start)) {
-		return false
+	if !m.r.stops.sleep(ctx, delay-lead-time.Duration(m.r.clock.Now()-g.start)) {
+		return 0, false
 	}
-	t.watch.begin(ctx, t)
-	t.start = max(g.start+int64(delay), t.r.clock.Now()+int64(headStart))
-	return true
+	look(ctx)
+	return max(g.start+int64(delay), m.r.clock.Now()+int64(headStart)), true
 }
 
-// sitOut waits for the end of hold where a schedule has no arrival in what is left of it: others last as long as this one.
-func (t *trial) sitOut(ctx context.Context) {
-	left := t.control.StopAt.Load() - t.r.clock.Now()
-	if len(t.m.group.members) > 1 && t.course.length > 0 && left > 0 && left <= t.course.length && !t.course.ends && !t.ranOut() {
-		t.r.stops.sleep(ctx, time.Duration(left))
-	}
+// inProcess reports whether a server of one of the members runs in this process.
+func (g *group) inProcess() bool {
+	return slices.ContainsFunc(g.members, func(m *member) bool {
+		return slices.ContainsFunc(m.plays, func(p program.Play) bool { return p.Node.InProcess() })
+	})
 }
 
-// grouped reports whether the stage stands in a `parallel`.
+// grouped reports whether the stage is part of a `parallel`.
 func (m *member) grouped() bool { return m.plays[0].Node.Stage.Group != nil }
 
-// delay waits before a stage that runs alone; in a group the wait is for the start, see ready.
+// delay waits before a stage that runs alone; in a group the wait is for the start, see begin.
 func (m *member) delay(ctx context.Context) {
 	if d := m.plays[0].Node.Stage.Delay; d > 0 && !m.grouped() && m.due(m.plays[0]) {
-		m.r.tell(Event{Node: m.plays[0].Node.ID, Phase: PhaseOpen, Text: "waiting " + d.String() + " before stage " + m.stage})
+		text := "waiting " + d.String() + " before stage " + m.stage
+		m.r.tell(Event{Node: m.plays[0].Node.ID, Phase: PhaseOpen, Text: text})
 		m.r.stops.sleep(ctx, d)
 	}
 }

@@ -118,7 +118,7 @@ func TestAgree(t *testing.T) {
 			m := members[step[0]]
 			switch step[1] {
 			case '!':
-				g.leave(m)
+				g.depart(m)
 			case '>':
 				m.number++
 			default:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
@@ -255,4 +256,24 @@ func added(readers []counters) counters {
 		}
 		return at, nil
 	}
+}
+
+// ranges holds the ids of a run's sequences: stages that name the same range take of the same.
+type ranges struct {
+	mu  sync.Mutex // members of a group ask at the same time
+	all map[[2]uint64]*feed.IDs
+}
+
+// of returns the ids of a stage's range.
+func (r *ranges) of(q *program.Sequencing) *feed.IDs {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := [2]uint64{q.From, q.To}
+	if r.all == nil {
+		r.all = make(map[[2]uint64]*feed.IDs)
+	}
+	if r.all[key] == nil {
+		r.all[key] = feed.NewIDs(q.From, q.To, 0, 0)
+	}
+	return r.all[key]
 }

@@ -136,8 +136,8 @@ func (m *member) judgeWhile(n *program.Node, out *result.Node, c verdict.Context
 // whileOpen says why a level does not hold: "latency.p50 < 5ms is not true", of the condition that is false or not proven,
 // or of the assertion that cut the level short. "": it holds.
 func (m *member) whileOpen(n *program.Node, out *result.Node) string {
-	if short := m.repeats[n].short(); short.that != "" {
-		return short.that + " is not true"
+	if short := m.repeats[n].short(); short.That != "" {
+		return short.That + " is not true"
 	}
 	values := m.values(out)
 	for _, c := range n.While {

@@ -159,3 +159,30 @@ func (r *runner) tensors(t *target, sig backends.Signature) source.Diagnostics {
 		Detail:  "if requests fail, send JSON: tensors: {input: json, output: json}",
 	}}
 }
+
+// sequence returns what makes the requests of an entry part of a sequence; nil: each stands alone.
+func (e *entry) sequence(n *program.Node) *backends.Sequence {
+	if n.Sequences == nil {
+		return nil
+	}
+	return &backends.Sequence{Text: n.Sequences.Text || e.sig.Sequence == backends.TextSequences}
+}
+
+// keepsState compares what a model says of itself with what the stage sends: a model that keeps state takes no request that
+// belongs to no sequence.
+func (r *runner) keepsState(n *program.Node, e *entry) source.Diagnostics {
+	what := source.Diagnostic{Severity: source.Error, Code: program.CodeSequences, Pos: n.Stage.IDPos}
+	switch {
+	case n.Sequences == nil && e.sig.Sequence > backends.NoSequences:
+		what.Summary = fmt.Sprintf("stage %q sends requests that stand alone, and model %q keeps state between those of "+
+			"a sequence", n.Stage.ID, e.sig.Model)
+		what.Detail = "add `sequences: {}`: sequences of 20 requests, or as long as the data's own"
+	case n.Sequences != nil && e.sig.Sequence == backends.NoSequences:
+		what.Severity, what.Pos = source.Warning, n.Sequences.Pos
+		what.Summary = fmt.Sprintf("model %q says that it keeps no state between requests: the sequences of stage %q mean "+
+			"nothing to it", e.sig.Model, n.Stage.ID)
+	default:
+		return nil
+	}
+	return source.Diagnostics{what}
+}

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
@@ -154,20 +152,4 @@ func (r *runner) health() result.Client {
 		}
 	}
 	return c
-}
-
-// failures lists the classes of failed requests, most first.
-func failures(a *measure.Aggregate) []result.ErrorClass {
-	list := []result.ErrorClass{}
-	for i, name := range backends.ClassNames {
-		if n := a.Class[i]; n > 0 && backends.ErrorClass(i).Failed() {
-			e := result.ErrorClass{Class: name, Count: n, Example: a.Examples[i]}
-			if backends.ErrorClass(i) == backends.Mismatch {
-				e.More = a.Mismatches
-			}
-			list = append(list, e)
-		}
-	}
-	slices.SortStableFunc(list, func(a, b result.ErrorClass) int { return cmp.Compare(b.Count, a.Count) })
-	return list
 }

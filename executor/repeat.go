@@ -12,10 +12,8 @@ import (
 
 // repeat is what one play of a node gave.
 type repeat struct {
-	out      *result.Node
-	read     *readings // nil: nothing was measured
-	capacity float64   // of a search; 0: none
-	short    cutShort
+	Output
+	capacity float64 // of a search; 0: none
 }
 
 // repeats collects the plays of a node. Their numbers are pooled when the last has ended.
@@ -36,20 +34,21 @@ func (rs *repeats) skip(r *runner, why string) {
 		out := r.blank(rs.node)
 		out.Outcome, out.Reason = result.SkippedNode, why
 		if r.needs(rs.node.Stage) == notNeeded {
-			out.Validity.Findings = append(out.Validity.Findings, result.Finding{Code: result.NotNeeded, Severity: result.Note, Text: why})
+			found := result.Finding{Code: result.NotNeeded, Severity: result.Note, Text: why}
+			out.Validity.Findings = append(out.Validity.Findings, found)
 		}
 		rs.result = out
 	}
 }
 
 // short is that of the first repeat that has one.
-func (rs *repeats) short() (s cutShort) {
+func (rs *repeats) short() (s CutShort) {
 	if rs == nil {
 		return s
 	}
 	for _, r := range rs.played {
-		if s == (cutShort{}) {
-			s = r.short
+		if s == (CutShort{}) {
+			s = r.Short
 		}
 	}
 	return s
@@ -74,35 +73,35 @@ func (rs *repeats) sofar() *result.Node {
 	case len(rs.played) == 0:
 		return nil
 	case rs.planned == 1:
-		return rs.played[0].out
+		return rs.played[0].Node
 	}
 	return rs.joined()
 }
 
-// joined is one result of several repeats: their numbers pooled, the worst of their outcomes, their findings.
+// joined is one result of several repeats: their numbers pooled, the worst of their outcomes, their
+// findings.
 func (rs *repeats) joined() *result.Node {
-	first := rs.played[0].out
+	first := rs.played[0].Node
 	out := *first
 	out.Metrics, out.Labels = make(map[string]*result.Metric), maps.Clone(first.Labels)
 	out.Duration, out.Reason, out.Windows, out.Trials = 0, "", nil, nil
 	out.Validity = result.Validity{OK: true, Findings: []result.Finding{}}
 	out.Outcome = result.Done
-	var read *readings
+	var read *Readings
 	var fared []result.Validity
 	for i, r := range rs.played {
 		rs.take(&out, i, r)
-		fared = append(fared, r.out.Validity)
-		if r.read == nil {
+		fared = append(fared, r.Node.Validity)
+		if r.Readings == nil {
 			continue
 		}
 		if read == nil {
-			read = r.read.before()
+			read = r.Readings.Before()
 		}
-		read.repeats = i
-		read.join(r.read)
+		read.Join(r.Readings, i)
 	}
 	if read != nil {
-		read.fill(rs.node, &out)
+		read.Fill(rs.node, &out)
 	}
 	out.Validity.Summary = joinSummaries(fared)
 	out.Validity.Findings = rs.findings()
@@ -116,7 +115,7 @@ func (rs *repeats) joined() *result.Node {
 
 // take enters one repeat into the list, and what it means for all.
 func (rs *repeats) take(out *result.Node, i int, r *repeat) {
-	n := r.out
+	n := r.Node
 	out.Repeats = append(out.Repeats, result.Repeat{
 		Repeat: i, Started: n.Started, Duration: n.Duration, Outcome: n.Outcome, Reason: n.Reason, Metrics: n.Metrics,
 		Scopes: n.Scopes, Findings: n.Validity.Findings,

@@ -7,15 +7,15 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// findings are those of all repeats. What several repeats found alike, but for the numbers, is said once with the text of the
-// first of them; each repeat keeps its own.
+// findings are those of all repeats. What several repeats found alike, but for the numbers, is said
+// once with the text of the first of them; each repeat keeps its own.
 func (rs *repeats) findings() []result.Finding {
 	list := []result.Finding{}
 	var keys []string
 	var at [][]int // by finding: its repeats, from 1
 	var first []string
 	for i, r := range rs.played {
-		for _, f := range r.out.Validity.Findings {
+		for _, f := range r.Node.Validity.Findings {
 			key := f.Code + " " + f.Severity + " " + withoutNumbers(f.Text)
 			known := -1
 			for j, k := range keys {

@@ -17,7 +17,7 @@ func TestRepeatsFindings(t *testing.T) {
 		for _, text := range texts {
 			out.Validity.Findings = append(out.Validity.Findings, result.Finding{Code: "c", Severity: result.Note, Text: text})
 		}
-		rs.add(&repeat{out: out})
+		rs.add(&repeat{Output: Output{Node: out}})
 	}
 	var got []string
 	for _, f := range rs.findings() {

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/measure"
 )
 
-// Recording is a trial whose samples somebody keeps.
+// Recording is a trial whose samples are kept.
 type Recording struct {
 	Node    string
 	Number  int       // of all the node's trials, from 0: its repeats, and those of a search in each
@@ -24,35 +24,30 @@ type Recording struct {
 // Recorder keeps the samples of one trial.
 type Recorder interface {
 	measure.Sink
-	// Close ends the trial. bounds are the edges of its windows, ns on the run's clock: where hold began, and each end. The
-	// error says what is missing.
+	// Close ends the trial. bounds are the edges of its windows, ns on the run's clock: where hold
+	// began, and each end. The error says what is missing.
 	Close(bounds []int64) error
 }
 
-// recorder is who keeps the trial's samples; nil: nobody.
-func (t *trial) recorder() Recorder {
-	if t.r.env.Record == nil {
+// newRecorder returns who keeps the samples of a trial; nil: they are not kept.
+func newRecorder(h *Host, in *Input, p *loadPlan) Recorder {
+	if h.Record == nil {
 		return nil
 	}
 	r := Recording{
-		Node: t.node.ID, Number: t.serial, Closed: t.course.profile != nil, Value: t.value(), Started: t.r.result.Started,
-		Sent: t.in.sent, Received: t.in.received,
+		Node: in.Node.ID, Number: in.Number, Closed: p.profile != nil, Value: p.level, Started: h.Clock.Origin.UTC(),
+		Sent: in.Requests.sent, Received: in.Requests.received,
 	}
-	for _, e := range t.node.Stage.Mix {
+	if r.Closed {
+		r.Value = in.Result.Load.Setting()
+	}
+	for _, e := range in.Node.Stage.Mix {
 		r.Mix = append(r.Mix, e.Name)
 	}
-	return t.r.env.Record(r)
+	return h.Record(r)
 }
 
-// value is the load as one number; 0: a rate that changes.
-func (t *trial) value() float64 {
-	if t.course.profile != nil {
-		return t.out.Load.Setting()
-	}
-	return t.level
-}
-
-// sent are the tensors of a request.
+// sent returns the tensors of a request.
 func (in *inputs) sent(entry uint16, row uint32) []backends.Tensor {
 	if int(entry) >= len(in.entries) || int(row) >= len(in.entries[entry].built) {
 		return nil
@@ -60,7 +55,7 @@ func (in *inputs) sent(entry uint16, row uint32) []backends.Tensor {
 	return in.entries[entry].built[row].Inputs
 }
 
-// received are the tensors of a reply.
+// received returns the tensors of a reply.
 func (in *inputs) received(entry uint16, reply []byte) ([]backends.Tensor, error) {
 	if int(entry) >= len(in.entries) {
 		return nil, nil
@@ -72,19 +67,21 @@ func (in *inputs) received(entry uint16, reply []byte) ([]backends.Tensor, error
 	return r.Outputs(reply)
 }
 
-// recorded ends the recording of a trial that has been measured.
-func (t *trial) recorded(total *measure.Total) {
-	if t.keeper == nil {
-		return
+// closeRecorder ends the recording of a trial that has been measured. The edges of its windows are
+// those of hold where it has none.
+func closeRecorder(r Recorder, m *measured) (notes findings) {
+	if r == nil {
+		return nil
 	}
-	bounds := []int64{total.From}
-	for _, w := range t.steer.history {
+	bounds := []int64{m.total.From}
+	for _, w := range m.history {
 		bounds = append(bounds, int64(w.To*1e9))
 	}
 	if len(bounds) == 1 {
-		bounds = append(bounds, total.To)
+		bounds = append(bounds, m.total.To)
 	}
-	if err := t.keeper.Close(bounds); err != nil {
-		t.note("samples", "the samples file is incomplete: %s", err)
+	if err := r.Close(bounds); err != nil {
+		notes.note("samples", "the samples file is incomplete: %s", err)
 	}
+	return notes
 }

@@ -6,21 +6,18 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
-	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
-	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// scrapeLimit is how long one answer of a metrics endpoint may take.
+// scrapeLimit bounds one answer of a metrics endpoint.
 const scrapeLimit = 5 * time.Second
 
 // maxScraped caps the values that are kept of one endpoint for one node.
@@ -33,45 +30,9 @@ type endpoint struct {
 	client *http.Client
 }
 
-// metricsURL is where the metrics of a target are: its own URL, or a path on the target's host.
-func metricsURL(t *scenario.Target, at string) (string, error) {
-	if !strings.HasPrefix(t.Metrics.URL, "/") {
-		return t.Metrics.URL, nil
-	}
-	u, err := url.Parse(at)
-	if err != nil {
-		return "", err
-	}
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("the metrics of target %q are at a path, and its URL is not of HTTP: give a whole URL", t.Name)
-	}
-	u.Path, u.RawQuery = "", ""
-	return strings.TrimSuffix(u.String(), "/") + t.Metrics.URL, nil
-}
-
-// openMetrics opens the metrics endpoint of a target and reads it once: one that cannot be read fails the target.
-func (r *runner) openMetrics(ctx context.Context, t *target) error {
-	where, err := metricsURL(t.plan, t.url)
-	if err != nil {
-		return err
-	}
-	e := &endpoint{target: t, url: where}
-	if e.client, err = observe.ClientFor(where, program.TargetOf(t.kind, t.plan).TLS); err != nil {
-		return fmt.Errorf("metrics: %w", err)
-	}
-	r.clean.push("close the metrics endpoint of target "+t.plan.Name, func(context.Context) error {
-		e.client.CloseIdleConnections()
-		return nil
-	})
-	if _, err := e.read(ctx); err != nil {
-		return fmt.Errorf("metrics: %w", err)
-	}
-	t.metrics = e
-	return nil
-}
-
+// read reads the endpoint once.
 func (e *endpoint) read(ctx context.Context) ([]observe.Sample, error) {
-	ctx, cancel := beyond(ctx, scrapeLimit)
+	ctx, cancel := withGrace(ctx, scrapeLimit)
 	defer cancel()
 	list, err := observe.Scrape(ctx, e.client, e.url, e.target.plan.Metrics.Match)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -80,19 +41,14 @@ func (e *endpoint) read(ctx context.Context) ([]observe.Sample, error) {
 	return list, err
 }
 
-// scraper reads the endpoints of a trial before its clock starts, at the start of hold, every `every`, and at the end.
-type scraper struct {
-	list []*scraping
-}
-
-// scraping is what one endpoint said.
+// scraping is what one endpoint reported.
 type scraping struct {
 	*endpoint
 	due    int64 // run clock
-	held   bool  // hold has begun
+	began  bool  // hold has
 	behind bool  // a reading is due while one is open
 	left   int   // readings that were left out so
-	asking sync.Mutex
+	busy   sync.Mutex
 	taken  []scraped // by one question at a time, as all below; to be read when none is open
 	values int
 	missed int // readings that were not kept
@@ -107,24 +63,25 @@ type scraped struct {
 	samples []observe.Sample
 }
 
-// look reads what is due. last: hold is over.
-func (s *scraper) look(ctx context.Context, t *trial, now int64, last bool) {
-	if s.list == nil {
-		for _, to := range t.in.pools {
+// scrape reads what is due of the endpoints: before the clock starts, at the start of hold, every
+// `every`, and at the end. last: hold is over.
+func (o *observer) scrape(ctx context.Context, now int64, last bool) {
+	if o.scrapings == nil {
+		for _, to := range o.requests.pools {
 			if to.metrics != nil {
-				s.list = append(s.list, &scraping{endpoint: to.metrics, due: now})
+				o.scrapings = append(o.scrapings, &scraping{endpoint: to.metrics, due: now})
 			}
 		}
 	}
-	hold := t.control.HoldStart.Load()
-	for _, x := range s.list {
-		if !x.held && hold > 0 && now >= hold {
-			x.held, x.due = true, now
+	hold := o.control.HoldStart.Load()
+	for _, x := range o.scrapings {
+		if !x.began && hold > 0 && now >= hold {
+			x.began, x.due = true, now
 		}
 		if now < x.due && !last {
 			continue
 		}
-		if !last && !x.asking.TryLock() {
+		if !last && !x.busy.TryLock() {
 			x.behind = true // the endpoint is slower than `every`
 			continue
 		}
@@ -134,21 +91,21 @@ func (s *scraper) look(ctx context.Context, t *trial, now int64, last bool) {
 			}
 		}
 		x.behind = false
-		t.watch.asking.Go(func() {
+		o.asking.Go(func() {
 			if last { // after the one that is open
-				x.asking.Lock()
+				x.busy.Lock()
 			}
-			defer x.asking.Unlock()
-			x.take(ctx, t)
+			defer x.busy.Unlock()
+			x.take(ctx, o.clock)
 		})
 	}
 }
 
 // take reads once.
-func (x *scraping) take(ctx context.Context, t *trial) {
-	from := t.r.clock.Now()
+func (x *scraping) take(ctx context.Context, clock backends.Clock) {
+	from := clock.Now()
 	samples, err := x.read(ctx)
-	took := t.r.clock.Now() - from
+	took := clock.Now() - from
 	at := from + took/2
 	x.most = max(x.most, took)
 	switch {
@@ -162,7 +119,7 @@ func (x *scraping) take(ctx context.Context, t *trial) {
 	}
 }
 
-// result is what is stored of the readings in a span of hold. warm: requests were sent before it.
+// result returns what is stored of the readings in a span of hold. warm: requests were sent before it.
 func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrape {
 	out := result.Scrape{Target: x.target.plan.Name, Missing: x.missed, At: []float64{}}
 	index := map[string]int{}
@@ -217,19 +174,21 @@ func (x *scraping) covers(list []scraped, from, to int64) bool {
 	return len(list) > 0 && list[0].at <= from+int64(x.target.plan.Metrics.Every) && list[len(list)-1].at >= to
 }
 
-// scrapes are the readings of a trial, and notes about those that failed.
-func (t *trial) scrapes(hold int64, span measure.Span) (list []result.Scrape) {
-	for _, x := range t.watch.scraper.list {
+// scraped returns the readings in a span of a hold that began at hold, and notes about those that failed.
+func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape, notes findings) {
+	for _, x := range o.scrapings {
+		name, every := x.target.plan.Name, x.target.plan.Metrics.Every
 		if x.failed > 0 {
-			t.note("metrics", "%d of %d readings of the metrics endpoint of target %s failed, the last: %s", x.failed, x.failed+len(x.taken), x.target.plan.Name, x.err)
+			notes.note("metrics", "%d of %d readings of the metrics endpoint of target %s failed, the last: %s",
+				x.failed, x.failed+len(x.taken), name, x.err)
 		}
-		if every := x.target.plan.Metrics.Every; x.left > 0 && time.Duration(x.most) > every {
-			t.note("metrics", "the metrics endpoint of target %s took up to %v to answer, and is to be read every %s: %d readings were left out",
-				x.target.plan.Name, time.Duration(x.most).Round(time.Millisecond), source.Duration(every), x.left)
+		if x.left > 0 && time.Duration(x.most) > every {
+			notes.note("metrics", "the metrics endpoint of target %s took up to %v to answer, and is to be read every %s: "+
+				"%d readings were left out", name, time.Duration(x.most).Round(time.Millisecond), source.Duration(every), x.left)
 		}
-		list = append(list, x.result(hold, span, !t.node.Stage.Warmup.IsZero() || span.From > 0))
+		list = append(list, x.result(hold, span, o.warm || span.From > 0))
 	}
-	return list
+	return list, notes
 }
 
 // joinScrapes adds those of the next repeat.
@@ -251,10 +210,13 @@ func joinScrapes(all, next []result.Scrape, repeat int) []result.Scrape {
 			a.Repeats = append(a.Repeats, repeat)
 		}
 		for _, s := range b.Series {
-			k := slices.IndexFunc(a.Series, func(o result.Scraped) bool { return o.String() == s.String() })
+			name := s.String()
+			k := slices.IndexFunc(a.Series, func(o result.Scraped) bool { return o.String() == name })
 			if k < 0 {
 				k = len(a.Series)
-				a.Series = append(a.Series, result.Scraped{Name: s.Name, Labels: s.Labels, Type: s.Type, Values: make([]*float64, before)})
+				a.Series = append(a.Series, result.Scraped{
+					Name: s.Name, Labels: s.Labels, Type: s.Type, Values: make([]*float64, before),
+				})
 			}
 			a.Series[k].Values = append(a.Series[k].Values, s.Values...)
 		}

@@ -16,14 +16,15 @@ import (
 
 // judged is one trial of a search with what its `while` says.
 type judged struct {
-	*repeat
+	Output
 	level  float64
 	holds  bool         // as far as it was measured: what the search goes by
 	stored result.Trial // as judged: what may be reported
 }
 
-// search looks for the largest level at which `while` holds: a trial of its own at each level that load.Search asks for,
-// until it is sure. What is reported is the confirmed trial; without one there is no capacity.
+// search looks for the largest level at which `while` holds: a trial of its own at each level that
+// load.Search asks for, until it is sure. What is reported is the confirmed trial; without one
+// there is no capacity.
 //
 //	trial                        the search goes on as if it      reported
 //	holds                        holds                            pass
@@ -34,7 +35,7 @@ type judged struct {
 //	invalid                      is measured again, twice at      inconclusive; the node is invalid when it stays so:
 //	                             most; then it ends               the client was the limit, and not the server
 //	interrupted, failed          ends                             as the node's outcome
-func (m *member) search(ctx context.Context, first *trial) *repeat {
+func (m *member) search(ctx context.Context, first attempt) *repeat {
 	var tried []*judged
 	var history []load.Trial
 	for {
@@ -43,84 +44,78 @@ func (m *member) search(ctx context.Context, first *trial) *repeat {
 			return m.found(first, tried, d)
 		}
 		p := m.try(ctx, first, d.Level, &tried)
-		at := fmt.Sprintf("trial %d, at %s", len(tried), first.again(d.Level, 0).at())
-		switch o := p.out.Outcome; {
+		at := fmt.Sprintf("trial %d, at %s", len(tried), first.at(d.Level))
+		switch o := p.Node.Outcome; {
 		case o == result.Failed || o == result.InterruptedNode || m.r.stops.now() != "":
-			return m.given(first, tried, at+": "+p.out.Reason)
+			return m.given(first, tried, at+": "+p.Node.Reason)
 		case o == result.Invalid:
-			return m.given(first, tried, fmt.Sprintf("%s, was no valid measurement in %d tries: the client, not the server, was the limit: %s",
-				at, program.MaxAttempts, p.out.Reason))
+			return m.given(first, tried, fmt.Sprintf("%s, was no valid measurement in %d tries: "+
+				"the client, not the server, was the limit: %s", at, program.MaxAttempts, p.Node.Reason))
 		}
 		history = append(history, load.Trial{Level: d.Level, Met: p.holds})
 	}
 }
 
-// try measures at a level, again while that is not valid: what a busy client measures says nothing of the server.
-func (m *member) try(ctx context.Context, first *trial, level float64, tried *[]*judged) (p *judged) {
+// try measures at a level, again while that is not valid: what a busy client measures says nothing
+// of the server.
+func (m *member) try(ctx context.Context, first attempt, level float64, tried *[]*judged) (p *judged) {
 	for range program.MaxAttempts {
 		if len(*tried) > 0 {
 			m.number++ // what its group agreed on was about the trial before
 		}
-		t := first.again(level, len(*tried))
-		p = m.weigh(t, t.run(ctx))
+		a := first.again(level, len(*tried))
+		p = m.weigh(a, m.measure(ctx, a))
 		*tried = append(*tried, p)
-		if p.out.Outcome != result.Invalid || m.r.stops.now() != "" {
+		if p.Node.Outcome != result.Invalid || m.r.stops.now() != "" {
 			break
 		}
 	}
 	return p
 }
 
-// earlier is how many trials of a node came before a repeat: those of the repeats before, which had a trial or more each.
+// earlier is how many trials of a node came before a repeat: those of the repeats before, which had
+// a trial or more each.
 func (m *member) earlier(n *program.Node, repeat int) int {
 	if !n.Searches() {
 		return repeat
 	}
 	count := 0
 	for _, r := range m.repeats[n].played {
-		count += len(r.out.Trials)
+		count += len(r.Node.Trials)
 	}
 	return count
 }
 
-// again is a fresh trial of the same node and repeat.
-func (t *trial) again(level float64, tried int) *trial {
-	next := &trial{r: t.r, m: t.m, node: t.node, number: t.number, tried: tried, serial: t.serial + tried, aims: t.aims, deadline: t.deadline, in: t.in, out: t.r.blank(t.node)}
-	next.level = level
-	return next
-}
-
-// at is the trial's level in words.
-func (t *trial) at() string {
-	if t.node.Open {
-		return fmt.Sprintf("%.6g/s", t.level)
-	}
-	return fmt.Sprintf("%.0f in flight", t.level)
+// again is another attempt at the same node and repeat.
+func (a attempt) again(level float64, tried int) attempt {
+	a.load.Level, a.tried, a.serial = level, tried, a.serial+tried
+	return a
 }
 
 // weigh judges a trial by the conditions of its search.
-func (m *member) weigh(t *trial, r *repeat) *judged {
-	p := &judged{repeat: r, level: t.level, holds: r.out.Outcome == result.Done}
+func (m *member) weigh(a attempt, o Output) *judged {
+	n := o.Node
+	p := &judged{Output: o, level: a.load.Level, holds: n.Outcome == result.Done}
 	p.stored = result.Trial{
-		Level: t.level, Started: r.out.Started, Duration: r.out.Duration, Outcome: r.out.Outcome, Metrics: r.out.Metrics,
-		Verdict: result.Pass, Reason: r.out.Reason,
+		Level: p.level, Started: n.Started, Duration: n.Duration, Outcome: n.Outcome, Metrics: n.Metrics,
+		Verdict: result.Pass, Reason: n.Reason,
 	}
-	values := result.Values(m.view(), r.out)
-	for _, c := range t.node.While {
+	values := result.Values(m.view(), n)
+	for _, c := range a.node.While {
 		if c.Program == nil {
 			continue
 		}
-		a := verdict.Judge(c.Assertion, c.Program, circumstances(r.out), values)
+		a := verdict.Judge(c.Assertion, c.Program, circumstances(n), values)
 		p.stored.While = append(p.stored.While, a)
 		p.holds = p.holds && a.Verdict == result.Pass
 		if a.Verdict != result.Pass && p.stored.Verdict == result.Pass {
 			p.stored.Verdict, p.stored.Reason = a.Verdict, a.Reason
 		}
 	}
-	if r.short.that != "" {
-		p.holds, p.stored.Verdict, p.stored.Reason = false, result.Fail, r.short.why
+	if o.Short.That != "" {
+		p.holds, p.stored.Verdict, p.stored.Reason = false, result.Fail, o.Short.Why
 	}
-	if d := r.out.Metrics[metric.Latency]; d == nil || d.Count == nil || *d.Count == 0 {
+	if d := n.Metrics[metric.Latency]; d == nil || d.Count == nil || *d.Count == 0 {
 		p.holds = false
 		if p.stored.Verdict == result.Pass {
 			p.stored.Verdict, p.stored.Reason = result.Inconclusive, "no request was answered well"
@@ -129,8 +124,9 @@ func (m *member) weigh(t *trial, r *repeat) *judged {
 	return p
 }
 
-// found makes the repeat of a search that came to its end: the numbers of the best trial that was confirmed.
-func (m *member) found(first *trial, tried []*judged, d load.Decision) *repeat {
+// found makes the repeat of a search that came to its end: the numbers of the best trial that was
+// confirmed.
+func (m *member) found(first attempt, tried []*judged, d load.Decision) *repeat {
 	best := -1
 	for i, p := range tried {
 		if d.Best > 0 && p.level == d.Best && p.holds {
@@ -143,16 +139,16 @@ func (m *member) found(first *trial, tried []*judged, d load.Decision) *repeat {
 			why += ": " + p.stored.Reason
 		}
 		out := m.given(first, tried, "no level was confirmed: "+why)
-		out.out.Outcome, out.out.Validity.OK = result.Done, true
-		out.note("search", out.out.Reason)
+		out.Node.Outcome, out.Node.Validity.OK = result.Done, true
+		out.note("search", out.Node.Reason)
 		return out
 	}
 	tried[best].stored.Used = true
-	r := &repeat{out: tried[best].out, read: tried[best].read, capacity: d.Best}
-	if c := r.out.Metrics[metric.Capacity]; c != nil {
+	r := &repeat{Output: tried[best].Output, capacity: d.Best}
+	if c := r.Node.Metrics[metric.Capacity]; c != nil {
 		c.Value = &r.capacity
 	}
-	r.out.Trials = trials(tried)
+	r.Node.Trials = trials(tried)
 	r.note("search", fmt.Sprintf("%d trials: %s", len(tried), why))
 	return r
 }
@@ -160,39 +156,40 @@ func (m *member) found(first *trial, tried []*judged, d load.Decision) *repeat {
 // lowest is the trial at the lowest level that was taken for one that does not hold; nil: there is none.
 func lowest(tried []*judged) (low *judged) {
 	for _, p := range tried {
-		if p.out.Outcome != result.Invalid && !p.holds && (low == nil || p.level < low.level) {
+		if p.Node.Outcome != result.Invalid && !p.holds && (low == nil || p.level < low.level) {
 			low = p
 		}
 	}
 	return low
 }
 
-// open says what the lowest trial that was taken for one that does not hold lacks, where nothing is known to be false
-// there, and what to change: the limit may be higher. "": it is false.
-func open(t *trial, tried []*judged) string {
+// open says what the lowest trial that was taken for one that does not hold lacks, where nothing is
+// proven false there, and what to change: the limit may be higher. "": it is false.
+func open(a attempt, tried []*judged) string {
 	low := lowest(tried)
 	if low == nil || low.stored.Verdict != result.Inconclusive {
 		return ""
 	}
 	text := "; there nothing is proven: " + low.stored.Reason
-	for _, a := range low.stored.While {
-		if a.Verdict == result.Inconclusive && a.Samples > 0 && a.Samples < a.Needed {
-			return text + ": " + t.enough(low.level, float64(a.Needed)/float64(a.Samples))
+	for _, w := range low.stored.While {
+		if w.Verdict == result.Inconclusive && w.Samples > 0 && w.Samples < w.Needed {
+			return text + ": " + a.enough(low.level, float64(w.Needed)/float64(w.Samples))
 		}
 	}
 	return text
 }
 
-// enough says what to change so that a trial has so many times as many samples.
-func (t *trial) enough(level, times float64) string {
+// enough says what to change so that a trial has times as many samples.
+func (a attempt) enough(level, times float64) string {
 	text := fmt.Sprintf("use a longer `for`, of about %.3g times", times)
-	if e, ok := t.node.Stage.Extent.(scenario.For); ok && e.Span.Duration > 0 {
-		text = fmt.Sprintf("use a longer `for`, of %v", time.Duration(math.Ceil(e.Span.Duration.Seconds()*times*10)/10*float64(time.Second)))
-		if t.node.Open {
+	if e, ok := a.node.Stage.Extent.(scenario.For); ok && e.Span.Duration > 0 {
+		seconds := math.Ceil(e.Span.Duration.Seconds()*times*10) / 10
+		text = fmt.Sprintf("use a longer `for`, of %v", time.Duration(seconds*float64(time.Second)))
+		if a.node.Open {
 			text += fmt.Sprintf(", or search from %.3g/s", math.Ceil(level*times))
 		}
 	}
-	if e, ok := t.node.Stage.Extent.(scenario.For); ok && e.Span.Requests > 0 {
+	if e, ok := a.node.Stage.Extent.(scenario.For); ok && e.Span.Requests > 0 {
 		text = fmt.Sprintf("use a longer `for`, of %.0f requests", math.Ceil(float64(e.Span.Requests)*times))
 	}
 	return text
@@ -209,12 +206,12 @@ func nothingFound(out *result.Node) string {
 }
 
 // given makes the repeat of a search that has no best trial.
-func (m *member) given(first *trial, tried []*judged, why string) *repeat {
+func (m *member) given(first attempt, tried []*judged, why string) *repeat {
 	out := m.r.blank(first.node)
 	out.Outcome, out.Reason = result.InterruptedNode, why
 	if n := len(tried); n > 0 {
-		last := tried[n-1].out
-		out.Started = tried[0].out.Started
+		last := tried[n-1].Node
+		out.Started = tried[0].Node.Started
 		if last.Outcome == result.Failed || last.Outcome == result.Invalid {
 			out.Outcome = last.Outcome
 		}
@@ -226,20 +223,21 @@ func (m *member) given(first *trial, tried []*judged, why string) *repeat {
 	}
 	var fared []result.Validity
 	for _, p := range tried {
-		fared = append(fared, p.out.Validity)
+		fared = append(fared, p.Node.Validity)
 	}
 	out.Validity.Summary = joinSummaries(fared)
 	if out.Outcome == result.Invalid {
-		for _, f := range tried[len(tried)-1].out.Validity.Findings {
+		for _, f := range tried[len(tried)-1].Node.Validity.Findings {
 			if f.Severity == result.Invalidating {
-				out.Validity.Findings = append(out.Validity.Findings, result.Finding{Code: f.Code, Severity: f.Severity, Text: why})
+				f.Text = why
+				out.Validity.Findings = append(out.Validity.Findings, f)
 				break
 			}
 		}
 		out.Validity.OK = false
 	}
 	out.Trials = trials(tried)
-	return &repeat{out: out}
+	return &repeat{Output: Output{Node: out}}
 }
 
 func trials(tried []*judged) (list []result.Trial) {
@@ -251,5 +249,6 @@ func trials(tried []*judged) (list []result.Trial) {
 
 // note adds a finding to a repeat's result.
 func (r *repeat) note(code, text string) {
-	r.out.Validity.Findings = append(r.out.Validity.Findings, result.Finding{Code: code, Severity: result.Note, Text: text})
+	v := &r.Node.Validity
+	v.Findings = append(v.Findings, result.Finding{Code: code, Severity: result.Note, Text: text})
 }

@@ -309,13 +309,12 @@ stages:
 // TestTrialsShareNothing: no two trials of a node have one seed or one range of request ids, however many trials a repeat has.
 func TestTrialsShareNothing(t *testing.T) {
 	p := compile(t, "\nversion: 1\ntarget: {backend: kserve, url: URL, model: m}\nstages: [{id: s, repeat: 3, load: {concurrency: {search: {from: 1, to: 9, while: errors.count == 0}}}, for: 9 requests}]\n", "http://localhost:1")
-	r := &runner{program: p}
 	seeds, ids := map[[2]uint64]bool{}, map[uint64]bool{}
 	serial := 0
 	for repeat := range 3 {
 		for tried := range 100 {
-			tr := &trial{r: r, node: p.Nodes[0], number: repeat, tried: tried, serial: serial}
-			seeds[tr.seed()], ids[tr.idBase()] = true, true
+			a := attempt{node: p.Nodes[0], repeat: repeat, tried: tried, serial: serial}
+			seeds[a.seed(p.Plan.Seed)], ids[a.idBase(p)] = true, true
 			serial++
 		}
 	}

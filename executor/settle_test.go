@@ -32,12 +32,11 @@ func TestSettleEnd(t *testing.T) {
 			looks++
 			return 0, nil
 		}
-		w := &watcher{}
-		w.server[beforeClock] = tally{observe.Snapshot{Values: []int64{0, 100}}}
+		from := tally{observe.Snapshot{Values: []int64{0, 100}}}
 		begun := time.Now()
-		got, err := w.settleEnd(context.Background(), &trial{in: in}, c.want)
-		if err != nil || got[0].Values[1] != c.counts[len(c.counts)-1] || (w.behind != "") != c.behind {
-			t.Errorf("%s: %v, %v, %q", name, got, err, w.behind)
+		got, behind, err := settleEnd(context.Background(), in, from, c.want)
+		if err != nil || got[0].Values[1] != c.counts[len(c.counts)-1] || (behind != "") != c.behind {
+			t.Errorf("%s: %v, %v, %q", name, got, err, behind)
 		}
 		if c.looks > 0 && looks != c.looks {
 			t.Errorf("%s: %d looks, want %d", name, looks, c.looks)

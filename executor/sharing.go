@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/scenario"
@@ -72,47 +71,7 @@ func (r *runner) tryShared(ctx context.Context, t *target, e *entry, sent *int) 
 	if t.plan.Probe {
 		err = r.probe(ctx, t, calls[0], e.ids, sent)
 	}
-	ctx, cancel := beyond(ctx, cleanupLimit)
+	ctx, cancel := withGrace(ctx, cleanupLimit)
 	defer cancel()
 	return errors.Join(err, release(ctx))
-}
-
-// place makes the calls of the trial, those of shared memory for as many slots as it can have in flight.
-func (t *trial) place(ctx context.Context) error {
-	t.calls = make([][]*backends.Call, len(t.in.entries))
-	for i, e := range t.in.entries {
-		t.calls[i] = e.calls
-		if e.shared == nil {
-			continue
-		}
-		to := t.in.pools[e.pool]
-		calls, release, err := e.share(ctx, to, to.shared(t.course.slots))
-		if err != nil {
-			return about(to.plan, err)
-		}
-		t.calls[i], t.releases = calls, append(t.releases, release)
-	}
-	return nil
-}
-
-// tooSmall says what to do where outputs did not fit their room.
-func (t *trial) tooSmall() {
-	for _, e := range t.out.Errors {
-		if t.node.Stage.Memory != nil && strings.Contains(e.Example, "shared memory size specified") {
-			t.note("shared_memory", "an output is larger than its room: raise `output_size` of `shared_memory`")
-			return
-		}
-	}
-}
-
-// release gives shared memory back, when nothing is in flight any more. What cannot be undone is noted.
-func (t *trial) release(ctx context.Context) {
-	ctx, cancel := beyond(ctx, cleanupLimit)
-	defer cancel()
-	for _, release := range t.releases {
-		if err := release(ctx); err != nil {
-			t.note("shared_memory", "shared memory could not be given back: %s", err)
-		}
-	}
-	t.releases = nil
 }

@@ -10,54 +10,80 @@ import (
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
 )
 
 // snapshotEvery is the least time between two questions for a server's counters while a node runs.
 const snapshotEvery = 250 * time.Millisecond
 
-// snapshots are the server's counters near the edges of slices, so that what it did in a slice, or in the windows that
-// stand for a stable stage, can be told. A server that answers more slowly than that has fewer.
+// snapshots are the server's counters near the edges of slices, so that what it did in a slice, or
+// in the windows that are reported of a stable stage, can be told. A server that answers more
+// slowly than that has fewer.
 type snapshots struct {
 	due    int64 // run clock; when the next is to be taken
-	passed int   // windows of so many requests that were over at the last look
+	passed int   // windows of n requests that were over at the last look
 	at     int64 // run clock; the last end of one at which there was a question
-	asking sync.Mutex
+	busy   sync.Mutex
 	taken  []tally // by one question at a time; to be read when none is open
 }
 
-// look takes the counters when it is time, unless the last question is still open. What is due before the next look waits for
-// its moment in the background.
-func (s *snapshots) look(ctx context.Context, t *trial, now int64) {
-	if t.in.stats == nil {
+// cutting is how hold is cut: in slices for charts, ns, and in the windows of `until: stable`.
+type cutting struct {
+	slice   int64
+	windows measure.Windows
+}
+
+// cutHold returns how a hold of length ns is cut, 0: of any. A slice is a second, or less where the
+// node is short.
+func cutHold(length int64, stable *scenario.UntilStable) cutting {
+	c := cutting{slice: int64(time.Second)}
+	if length > 0 && length < 10*c.slice {
+		c.slice = max(length/10, int64(10*time.Millisecond))
+	}
+	if stable != nil {
+		w := stable.Window
+		c.windows = measure.Windows{Length: int64(w.Duration), Requests: w.Requests, Keep: stable.Windows}
+	}
+	return c
+}
+
+// snapshot takes the counters when it is time, unless the last question is still open. What is due
+// before the next look waits for its moment in the background.
+func (o *observer) snapshot(ctx context.Context, now int64) {
+	if o.requests.stats == nil {
 		return
 	}
-	hold := t.control.HoldStart.Load()
+	s, hold := &o.snapshots, o.control.HoldStart.Load()
 	if s.due == 0 {
-		s.due = edge(hold, hold, t.steer.slice(), t.steer.windows().Length)
+		s.due = edge(hold, hold, o.cutting.slice, o.cutting.windows.Length)
 	}
-	wait, is := s.wait(now, t.passed())
-	if !is || !s.asking.TryLock() {
+	passed := 0
+	if o.cutting.windows.Requests > 0 {
+		passed = windowsOver(o.folder.Closed())
+	}
+	wait, is := s.wait(now, passed)
+	if !is || !s.busy.TryLock() {
 		return
 	}
 	for s.due <= now+int64(tick) {
-		s.due = edge(hold, s.due, t.steer.slice(), t.steer.windows().Length)
+		s.due = edge(hold, s.due, o.cutting.slice, o.cutting.windows.Length)
 	}
-	t.watch.asking.Go(func() {
-		defer s.asking.Unlock()
+	o.asking.Go(func() {
+		defer s.busy.Unlock()
 		select {
 		case <-time.After(time.Duration(wait)):
 		case <-ctx.Done():
 		}
-		ctx, cancel := beyond(ctx, statsLimit)
+		ctx, cancel := withGrace(ctx, statsLimit)
 		defer cancel()
-		if c, err := t.in.count(ctx); err == nil { // the ends of hold say what is wrong
+		if c, err := o.requests.count(ctx); err == nil { // the ends of hold say what is wrong
 			s.taken = append(s.taken, c)
 		}
 	})
 }
 
-// wait is for how long a question is to wait that is due before the next look. A window of so many requests ends when that is
-// seen, and then the question is due at once.
+// wait returns for how long a question is to wait that is due before the next look. A window of n
+// requests ends when that is seen, and then the question is due at once.
 func (s *snapshots) wait(now int64, passed int) (wait int64, is bool) {
 	ends := passed > s.passed && now-s.at >= int64(snapshotEvery)
 	s.passed = passed
@@ -71,20 +97,16 @@ func (s *snapshots) wait(now int64, passed int) (wait int64, is bool) {
 	return 0, false
 }
 
-// passed is how many windows of so many requests are over; 0 where windows are of another kind.
-func (t *trial) passed() int {
-	if t.steer.windows().Requests == 0 {
-		return 0
-	}
-	closed := t.folder.Closed()
+// windowsOver counts the windows that are over, of which closed are the last.
+func windowsOver(closed []*measure.Window) int {
 	if len(closed) == 0 {
 		return 0
 	}
 	return closed[len(closed)-1].Index + 1
 }
 
-// edge is the first edge after at of slices or windows that follow each other from hold, of those that are shorter than
-// snapshotEvery every second, third … one.
+// edge returns the first edge after at of slices or windows that follow each other from hold, of
+// those that are shorter than snapshotEvery every second, third … one.
 func edge(hold, at int64, lengths ...int64) int64 {
 	next := int64(math.MaxInt64)
 	for _, length := range lengths {
@@ -97,15 +119,15 @@ func edge(hold, at int64, lengths ...int64) int64 {
 	return next
 }
 
-// moments are all snapshots in the order of their times, once all questions have been answered.
-func (w *watcher) moments() []tally {
-	list := slices.Concat([]tally{w.server[w.from]}, w.taken, []tally{w.server[holdEnds]})
+// moments returns all snapshots in the order of their times, once all questions have been answered.
+func (o *observer) moments() []tally {
+	list := slices.Concat([]tally{o.counts[o.from].server}, o.taken, []tally{o.counts[holdEnds].server})
 	list = slices.DeleteFunc(list, func(c tally) bool { return len(c) == 0 })
 	slices.SortFunc(list, func(a, b tally) int { return int(a[0].At - b[0].At) })
 	return list
 }
 
-// nearest is the snapshot nearest to a moment; nil: there is none.
+// nearest returns the snapshot nearest to a moment; nil: there is none.
 func nearest(list []tally, at int64) (best tally) {
 	for _, c := range list {
 		if best == nil || apartBy(c, at) < apartBy(best, at) {
@@ -115,7 +137,7 @@ func nearest(list []tally, at int64) (best tally) {
 	return best
 }
 
-// apartBy is how far a snapshot is from a moment, ns.
+// apartBy returns how far a snapshot is from a moment, ns.
 func apartBy(c tally, at int64) int64 { return max(c[0].At-at, at-c[0].At) }
 
 // serverSlice is what the server did in one slice, as far as that is known.
@@ -125,20 +147,21 @@ type serverSlice struct {
 	readings []observe.Reading
 }
 
-// serverSlices is what the server did in each slice of a trial. Where it was not asked near both edges of a slice, nothing
-// is known of that slice.
-func (t *trial) serverSlices(list []measure.Slice, hold int64) (out []serverSlice) {
-	if t.in.stats == nil {
+// serverSlices returns what the server did in each slice of a hold that began at hold on the run's
+// clock. A slice is left out if the server was not asked near both of its edges.
+func (o *observer) serverSlices(list []measure.Slice, hold int64) (out []serverSlice) {
+	if o.requests.stats == nil {
 		return nil
 	}
-	moments := t.watch.moments()
+	moments := o.moments()
 	for _, s := range list {
 		a, b := nearest(moments, hold+s.From), nearest(moments, hold+s.To)
 		near := (s.To - s.From) / 4
 		if a == nil || apartBy(a, hold+s.From) > near || apartBy(b, hold+s.To) > near {
 			continue
 		}
-		out = append(out, serverSlice{repeat: s.Repeat, from: s.From, readings: observe.Growth(t.in.series, a[0], b[0])})
+		growth := observe.Growth(o.requests.series, a[0], b[0])
+		out = append(out, serverSlice{repeat: s.Repeat, from: s.From, readings: growth})
 	}
 	return out
 }
@@ -146,7 +169,9 @@ func (t *trial) serverSlices(list []measure.Slice, hold int64) (out []serverSlic
 // onSlices adds what the server did to slices of the result.
 func onSlices(list []result.Slice, server []serverSlice) []result.Slice {
 	for _, s := range server {
-		i := slices.IndexFunc(list, func(o result.Slice) bool { return o.Repeat == s.repeat && o.From == seconds(s.from) })
+		i := slices.IndexFunc(list, func(o result.Slice) bool {
+			return o.Repeat == s.repeat && o.From == seconds(s.from)
+		})
 		if i < 0 {
 			continue
 		}

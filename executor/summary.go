@@ -2,14 +2,14 @@ package executor
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// summary is one paragraph: whether the client could have been the bottleneck, by which figures, and what to change.
+// summary is one paragraph: whether the client could have been the bottleneck, by which figures,
+// and what to change.
 //
 //	was      a limit was passed: the numbers may be the client's
 //	may be   it came near a limit, or other programs had the CPU
@@ -22,12 +22,13 @@ func (h *health) summary() string {
 	var say []string
 	switch broken := h.invalid(); {
 	case len(broken) > 0:
-		say = append(say, "This client was the bottleneck, so these numbers may be its own: "+h.reasons()+".", "What to change: "+h.changes()+".")
+		say = append(say, "This client was the bottleneck, so these numbers may be its own: "+h.reasons()+".",
+			"What to change: "+h.changes()+".")
 	case h.near() != "":
 		say = append(say, "This client may be part of these numbers: "+h.near()+".", "What to change: "+moreCores+".")
 	case h.busyMachine():
-		say = append(say, fmt.Sprintf("This machine may be part of these numbers: its programs waited for a CPU during %.0f %% of hold.", 100*h.starved()),
-			"What to change: "+quietMachine+".")
+		say = append(say, fmt.Sprintf("This machine may be part of these numbers: its programs waited for a CPU during "+
+			"%.0f %% of hold.", 100*h.starved()), "What to change: "+quietMachine+".")
 	default:
 		say = append(say, "This client was not the bottleneck.")
 	}
@@ -49,9 +50,11 @@ func (h *health) reasons() string {
 		case result.ClientLate:
 			late, what, _ := h.late()
 			why, _ := h.cause()
-			list = append(list, fmt.Sprintf("it sent late by itself (%s %s, allowed %s), because %s", what, ns(late), ns(h.limit), why))
+			list = append(list, fmt.Sprintf("it sent late by itself (%s %s, allowed %s), because %s",
+				what, ns(late), ns(h.limit), why))
 		case result.ClientCPU:
-			list = append(list, fmt.Sprintf("it used %.0f %% of its CPU time (allowed %.0f %%)", 100*h.use.Share, 100*cpuLimit))
+			list = append(list, fmt.Sprintf("it used %.0f %% of its CPU time (allowed %.0f %%)",
+				100*h.use.Share, 100*cpuLimit))
 		case result.Sockets:
 			list = append(list, fmt.Sprintf("it ran out of descriptors, ports or memory for %d requests", h.sockets))
 		case result.Paused:
@@ -119,87 +122,6 @@ func (h *health) poolSentence() string {
 	return fmt.Sprintf("%d of %d requests %s, which is not the client's doing: %s.", n, p.Planned, what, h.pool())
 }
 
-// clientSummary is the paragraph about the client over all nodes that measured something.
-func clientSummary(nodes []*result.Node) string {
-	var measured int
-	var was, may []string
-	for _, n := range nodes {
-		if n.Validity.Summary == "" {
-			continue
-		}
-		measured++
-		switch {
-		case !n.Validity.OK:
-			was = append(was, n.ID)
-		case hasFinding(n, result.ClientNear, result.BusyMachine):
-			may = append(may, n.ID)
-		}
-	}
-	switch {
-	case measured == 0:
-		return "Nothing was measured, so nothing can be said about this client."
-	case len(was) > 0:
-		return fmt.Sprintf("This client was the bottleneck in %s: the numbers there may be its own, see their validity for what to change.%s",
-			among(was, measured), also(may))
-	case len(may) > 0:
-		return fmt.Sprintf("This client, or its machine, may be part of the numbers in %s; nowhere was a limit passed.", among(may, measured))
-	}
-	if measured == 1 {
-		return "This client was not the bottleneck."
-	}
-	return fmt.Sprintf("This client was not the bottleneck in any of %d nodes.", measured)
-}
-
-func hasFinding(n *result.Node, codes ...string) bool {
-	return slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return slices.Contains(codes, f.Code) })
-}
-
-// among names nodes, with how many there are where they are not alone.
-func among(nodes []string, all int) string {
-	if all == 1 {
-		return nodes[0]
-	}
-	return fmt.Sprintf("%d of %d nodes (%s)", len(nodes), all, few(nodes))
-}
-
-// also names the nodes in which the client may have mattered, "" for none.
-func also(nodes []string) string {
-	if len(nodes) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" It may be part of the numbers in %d more (%s).", len(nodes), few(nodes))
-}
-
-// few is the first names of a list.
-func few(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
-}
-
-// joinSummaries is the paragraph about a node that was measured several times, in repeats or in the trials of a search: what
-// is to be said of the worst.
-func joinSummaries(repeats []result.Validity) string {
-	summary, broken := "", 0
-	for _, r := range repeats {
-		if summary == "" || !r.OK && broken == 0 {
-			summary = r.Summary
-		}
-		if !r.OK {
-			broken++
-		}
-	}
-	switch {
-	case len(repeats) < 2 || summary == "":
-		return summary
-	case broken > 0:
-		return fmt.Sprintf("In %d of %d measurements: %s", broken, len(repeats), summary)
-	}
-	return fmt.Sprintf("The first of %d measurements, the others alike: %s", len(repeats), summary)
-}
-
 // shown compares what a node asked for with what the machine has shown; "" where nothing is known.
 func (h *health) shown() string {
 	m := h.machine
@@ -214,11 +136,15 @@ func (h *health) shown() string {
 	case !ok || h.open && shown.Rate == 0:
 		return ""
 	case h.open && h.offered > shown.Rate:
-		return fmt.Sprintf("It asked for %s, and this machine has shown no more than %s over %s.", result.Format("1/s", h.offered), result.Format("1/s", shown.Rate), h.transport)
+		return fmt.Sprintf("It asked for %s, and this machine has shown no more than %s over %s.",
+			result.Format("1/s", h.offered), result.Format("1/s", shown.Rate), h.transport)
 	case h.open:
-		return fmt.Sprintf("This machine has shown that it sends up to %s over %s on time.", result.Format("1/s", shown.Rate), h.transport)
+		return fmt.Sprintf("This machine has shown that it sends up to %s over %s on time.",
+			result.Format("1/s", shown.Rate), h.transport)
 	case h.slots > int64(shown.Slots):
-		return fmt.Sprintf("It asked for %d requests in flight, and this machine has shown no more than %d over %s.", h.slots, shown.Slots, h.transport)
+		return fmt.Sprintf("It asked for %d requests in flight, and this machine has shown no more than %d over %s.",
+			h.slots, shown.Slots, h.transport)
 	}
-	return fmt.Sprintf("This machine has shown that it drives up to %s over %s in a closed loop.", result.Format("1/s", shown.Highest), h.transport)
+	return fmt.Sprintf("This machine has shown that it drives up to %s over %s in a closed loop.",
+		result.Format("1/s", shown.Highest), h.transport)
 }

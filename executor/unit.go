@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
+	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// unit plays the members of a unit side by side, then takes over what they found out, in the order of the document.
+// unit plays the members of a unit side by side, then takes over what they found out, in the order
+// of the document.
 func (r *runner) unit(ctx context.Context, u *program.Unit) {
 	g := newGroup(r, u)
 	defer r.collectOften(u)()
@@ -24,6 +27,18 @@ func (r *runner) unit(ctx context.Context, u *program.Unit) {
 	for _, m := range g.members {
 		r.adopt(m)
 	}
+}
+
+// awakeTogether keeps Go's scheduler awake while members of a unit play side by side, some of them
+// in closed loops. The pacer of an open loop does so by itself.
+func (r *runner) awakeTogether(u *program.Unit) (asleep func()) {
+	closed := slices.ContainsFunc(u.Members, func(m *program.Member) bool {
+		return slices.ContainsFunc(m.Plays, func(p program.Play) bool { return !p.Node.Open })
+	})
+	if !r.env.Alone || len(u.Members) == 1 || !closed {
+		return func() {}
+	}
+	return drive.StayAwake(math.MaxInt)
 }
 
 // adopt takes over a member's results, in the program's order, and whether its stage counts as failed.
@@ -44,8 +59,8 @@ func (r *runner) adopt(m *member) {
 	r.occasion.SetUp = cmp.Or(r.occasion.SetUp, m.setUp)
 }
 
-// member is a stage while its unit runs. It sees the results of the units before and its own, never those of the others
-// beside it, so that what it decides does not depend on who was faster.
+// member is a stage while its unit runs. It sees the results of the units before and its own, never
+// those of the others beside it, so that what it decides does not depend on who was faster.
 type member struct {
 	r       *runner
 	group   *group
@@ -74,10 +89,10 @@ func newMember(r *runner, g *group, m *program.Member) *member {
 	return out
 }
 
-// play goes through the member's plays. Those that follow each other at one point of the stage share its `before` and
-// `after`.
+// play goes through the member's plays. Those that follow each other at one point of the stage
+// share its `before` and `after`.
 func (m *member) play(ctx context.Context) {
-	defer m.group.leave(m)
+	defer m.group.depart(m)
 	defer m.guard(nil)
 	m.delay(ctx)
 	for rest := m.plays; len(rest) > 0; {
@@ -85,14 +100,14 @@ func (m *member) play(ctx context.Context) {
 		for n < len(rest) && rest[n].Node.Stage == rest[0].Node.Stage {
 			n++
 		}
-		m.stretch(ctx, rest[:n])
+		m.playSequence(ctx, rest[:n])
 		rest = rest[n:]
 	}
 }
 
-// stretch plays what follows each other at one point of the stage. Once `before` has begun, `after` is done whatever
-// happens.
-func (m *member) stretch(ctx context.Context, plays []program.Play) {
+// playSequence plays what follows each other at one point of the stage. Once `before` has begun,
+// `after` is done whatever happens.
+func (m *member) playSequence(ctx context.Context, plays []program.Play) {
 	stage, began := plays[0].Node.Stage, false
 	defer func() {
 		if began {
@@ -105,7 +120,7 @@ func (m *member) stretch(ctx context.Context, plays []program.Play) {
 			m.before(stage)
 		}
 		m.step(ctx, p)
-		m.group.come(m)
+		m.group.arrive(m)
 		m.number++
 	}
 }
@@ -136,8 +151,8 @@ func (m *member) step(ctx context.Context, p program.Play) {
 // guarded plays a repeat. A mistake of this program costs that repeat, not what was measured before.
 func (m *member) guarded(ctx context.Context, p program.Play) (out *repeat) {
 	defer m.guard(func() {
-		out = &repeat{out: m.r.blank(p.Node)}
-		out.out.Outcome, out.out.Reason = result.Failed, "internal error: "+m.internal
+		out = &repeat{Output: Output{Node: m.r.blank(p.Node)}}
+		out.Node.Outcome, out.Node.Reason = result.Failed, "internal error: "+m.internal
 	})
 	return m.repeat(ctx, p)
 }

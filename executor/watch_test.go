@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/executor/program"
-	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/executor/drive"
 )
 
 // TestNobodyWaitsForStatistics: a server that is slow to tell its counters holds up neither the folding of samples nor the end
@@ -22,9 +21,9 @@ func TestNobodyWaitsForStatistics(t *testing.T) {
 		began := time.Now()
 		var mu sync.Mutex
 		var asked []time.Duration
-		x := &trial{
-			r: &runner{clock: backends.Clock{Origin: began}, program: &program.Program{}}, node: &program.Node{Stage: &scenario.Stage{}},
-			in: &inputs{stats: func(_ context.Context, _ []int64) (int64, error) {
+		o := &observer{
+			clock: backends.Clock{Origin: began}, control: new(drive.Control), cutting: cutHold(0, nil),
+			requests: &inputs{stats: func(_ context.Context, _ []int64) (int64, error) {
 				mu.Lock()
 				asked = append(asked, time.Since(began))
 				mu.Unlock()
@@ -32,35 +31,35 @@ func TestNobodyWaitsForStatistics(t *testing.T) {
 				return int64(time.Since(began)), nil
 			}},
 		}
-		x.control.HoldStart.Store(1)
-		x.control.StopAt.Store(math.MaxInt64)
+		o.control.HoldStart.Store(1)
+		o.control.StopAt.Store(math.MaxInt64)
 		for range 30 { // 1.5 s: one snapshot is asked for on the way, at the edge of a slice
 			time.Sleep(50 * time.Millisecond)
-			x.watch.look(context.Background(), x, x.r.clock.Now(), false)
+			o.look(context.Background(), o.clock.Now(), false)
 		}
 		before := time.Since(began)
-		x.watch.look(context.Background(), x, x.r.clock.Now(), true)
+		o.look(context.Background(), o.clock.Now(), true)
 		if waited := time.Since(began) - before; waited > 0 {
 			t.Errorf("the end of hold waited %v for an answer", waited)
 		}
-		if still := time.Duration(x.watch.gaps.Longest); still > 50*time.Millisecond {
+		if still := time.Duration(o.gaps.Longest); still > 50*time.Millisecond {
 			t.Errorf("stood still for %v", still)
 		}
-		x.watch.wait()
+		o.wait()
 		if want := []time.Duration{time.Second + 1, time.Second + 1 + slow}; !slices.Equal(asked, want) {
 			t.Errorf("asked at %v, want %v", asked, want)
 		}
 	})
 }
 
-// TestBeyond: what must be asked is not cut off with the run, nor waited for long after that.
-func TestBeyond(t *testing.T) {
+// TestWithGrace: what must be asked is not cut off with the run, nor waited for long after that.
+func TestWithGrace(t *testing.T) {
 	for name, c := range map[string]struct {
 		cutOff, want time.Duration // cutOff 0: not at all
 	}{
 		"the limit":               {0, 10 * time.Second},
-		"cut off on the way":      {3 * time.Second, 3*time.Second + hurry},
-		"cut off before":          {1, 1 + hurry},
+		"cut off on the way":      {3 * time.Second, 3*time.Second + cancelGrace},
+		"cut off before":          {1, 1 + cancelGrace},
 		"cut off near its limit":  {9 * time.Second, 10 * time.Second},
 		"cut off after its limit": {11 * time.Second, 10 * time.Second},
 	} {
@@ -72,7 +71,7 @@ func TestBeyond(t *testing.T) {
 				if c.cutOff > 0 {
 					time.AfterFunc(c.cutOff, cutOff)
 				}
-				asked, cancel := beyond(ctx, 10*time.Second)
+				asked, cancel := withGrace(ctx, 10*time.Second)
 				defer cancel()
 				<-asked.Done()
 				if took := time.Since(began); took != c.want {
@@ -88,7 +87,7 @@ func TestCleanUpOfACutOffRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		cutOff bool
 		want   time.Duration
-	}{"ended": {false, cleanupLimit}, "cut off": {true, hurry}} {
+	}{"ended": {false, cleanupLimit}, "cut off": {true, cancelGrace}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()

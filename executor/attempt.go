@@ -1,0 +1,161 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// attempt names one trial of a node: a repeat of it, or a trial of its search in one.
+type attempt struct {
+	node   *program.Node
+	repeat int // from 0
+	tried  int // of the repeat's trials, from 0: schedules and data differ by both
+	serial int // of all the node's trials, from 0: request ids differ by it
+	load   Amounts
+	search *load.Search // what the node's search looks for; nil: it is none
+
+	deadline int64 // run clock, by max_duration, for all trials of a repeat; 0: none
+}
+
+// repeat plays a node once.
+func (m *member) repeat(ctx context.Context, p program.Play) *repeat {
+	a := attempt{node: p.Node, repeat: p.Repeat, serial: m.earlier(p.Node, p.Repeat)}
+	if limit := p.Node.Stage.MaxDuration; limit > 0 {
+		a.deadline = m.r.clock.Now() + int64(limit)
+	}
+	var why string
+	if a.load, a.search, why = m.amounts(p.Node); why != "" {
+		return m.without(p.Node, why)
+	}
+	if a.search != nil {
+		return m.search(ctx, a)
+	}
+	return &repeat{Output: m.measure(ctx, a)}
+}
+
+// without skips a repeat for want of data that its load is made of.
+func (m *member) without(n *program.Node, why string) *repeat {
+	r := &repeat{Output: Output{Node: m.r.blank(n)}}
+	r.Node.Outcome, r.Node.Reason = result.SkippedNode, why
+	r.note(result.NoData, why)
+	return r
+}
+
+// measure makes one attempt at a node.
+func (m *member) measure(ctx context.Context, a attempt) Output {
+	r, in, out := m.r, m.r.inputs[a.node.Stage], m.r.blank(a.node)
+	out.Load.Value, out.Load.Formula = a.load.Level, a.node.Planned.Formula
+	for i, step := range a.load.Steps {
+		out.Load.Ramp[i].To = step.To
+	}
+	if in.err != nil {
+		return NotSetUp(out, in.err, r.stops.now())
+	}
+	r.tell(Event{Node: a.node.ID, Part: a.part(), Phase: PhaseOpen})
+	p := r.program
+	return runTrial(ctx, m.host(a), Input{
+		Node: a.node, Load: a.load, Requests: in, Seed: a.seed(p.Plan.Seed), IDBase: a.idBase(p), Number: a.serial,
+		Deadline: a.deadline, Parts: p.Parts(a.node), Checks: p.ChecksOn(a.node), Values: m.values,
+		Percentiles: p.Plan.Output.Percentiles, Mask: p.Plan.Mask, Result: out,
+	})
+}
+
+// host is what the run lends an attempt.
+func (m *member) host(a attempt) Host {
+	r, g := m.r, m.group
+	return Host{
+		Clock: r.clock, Alone: r.env.Alone, CPUs: r.cpus, Machine: r.env.Machine,
+		Waiting: r.stops.waiting, Stopped: r.stops.now, Abort: r.stops.abort,
+		Begin: func(ctx context.Context, look func(context.Context)) (start int64, ok bool) {
+			return m.begin(ctx, a.node.Stage.Delay, look)
+		},
+		Beside: len(g.members) > 1, InProcess: g.inProcess(), OthersEnded: g.alone,
+		Agree: func(stable bool) bool { return g.agree(m, stable) },
+		Report: func(p Progress) {
+			r.tell(Event{
+				Node: a.node.ID, Part: a.part(), Phase: p.Phase, Elapsed: p.Elapsed, Total: p.Total, Live: p.Counts,
+			})
+		},
+		Record: r.env.Record, Delay: r.env.Delay, Lost: r.env.lost,
+	}
+}
+
+// part names the attempt among those of its node.
+func (a attempt) part() string {
+	text := ""
+	if a.search != nil {
+		text = fmt.Sprintf("trial %d, %s", a.tried+1, a.at(a.load.Level))
+	}
+	if of := a.node.Stage.Repeat; of > 1 {
+		text = strings.TrimSuffix(fmt.Sprintf("repeat %d of %d, %s", a.repeat+1, of, text), ", ")
+	}
+	return text
+}
+
+// at is a level of the attempt's node in words.
+func (a attempt) at(level float64) string {
+	if a.node.Open {
+		return fmt.Sprintf("%.6g/s", level)
+	}
+	return fmt.Sprintf("%.0f in flight", level)
+}
+
+// seed returns the attempt's seed: of the plan, the stage, the point, the repeat and the trial.
+func (a attempt) seed(plan uint64) [2]uint64 {
+	point := a.node.ID
+	if a.repeat > 0 {
+		point += fmt.Sprintf("#%d", a.repeat)
+	}
+	if a.tried > 0 {
+		point += fmt.Sprintf(".%d", a.tried)
+	}
+	return load.Seed(plan, a.node.Stage.ID, point)
+}
+
+// idBase makes request ids unique in the run: the node's number, 10 bits for its trials, 40 bits
+// for their arrivals.
+func (a attempt) idBase(p *program.Program) uint64 {
+	for i, n := range p.Nodes {
+		if n == a.node {
+			return uint64(i+1)<<50 | uint64(a.serial&(1<<10-1))<<40
+		}
+	}
+	return 0
+}
+
+// amounts finds out what a node is to be loaded with, or what its search looks for. why says why it
+// cannot be known; then the node does not run.
+func (m *member) amounts(n *program.Node) (a Amounts, search *load.Search, why string) {
+	view := result.Values(m.view(), nil)
+	amount := func(l scenario.Level) float64 {
+		v, because := n.Amount(l, view)
+		if why == "" {
+			why = because
+		}
+		return v
+	}
+	switch q := scenario.QuantityOf(n.Stage.Load).(type) {
+	case scenario.Ramp:
+		for _, s := range q.Steps {
+			a.Steps = append(a.Steps, load.Step{To: amount(s.To), Over: int64(s.Over), Hold: int64(s.Hold)})
+		}
+	case scenario.Search:
+		search = &load.Search{
+			From: amount(q.From), To: amount(q.To), Precision: q.Precision, Amount: q.Amount, Confirm: q.Confirm,
+			Whole: !n.Open,
+		}
+		if n.Open {
+			search.Unit = "/s"
+		}
+	case nil: // times of a file
+	default:
+		a.Level = amount(n.Level)
+	}
+	return a, search, why
+}
