@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/backends/wire/netlane"
+	"github.com/sluice-bench/sluice/backends/wire/tlsconf"
 )
 
 // endpoint is a target's URL taken apart.
@@ -69,7 +69,7 @@ func parseURL(text string) (endpoint, error) {
 
 // secured reads the files of TLS.
 func (e *endpoint) secured(o *backends.TLSOptions) (err error) {
-	if e.tls, err = netlane.TLSConfig(o, e.host); err != nil {
+	if e.tls, err = tlsconf.New(o, e.host); err != nil {
 		return err
 	}
 	wanted, own := new(atomic.Bool), e.tls.Certificates

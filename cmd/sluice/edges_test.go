@@ -31,6 +31,7 @@ backends/grpc -> backends
 backends/http -> backends
 backends/kserve -> backends backends/tensor backends/wire/coding backends/wire/grpcraw
 	backends/wire/http1 backends/wire/netlane backends/wire/protow backends/wire/sse
+	backends/wire/tlsconf
 backends/openai -> backends
 backends/tensor ->
 backends/tfserving -> backends
@@ -47,10 +48,11 @@ backends/wire/grpcraw -> backends backends/wire/coding backends/wire/http2 backe
 backends/wire/http1 -> backends backends/wire/buffer backends/wire/coding
 backends/wire/http2 -> backends backends/wire/buffer backends/wire/coding backends/wire/protow
 backends/wire/native ->
-backends/wire/netlane -> backends scenario/regular
+backends/wire/netlane -> backends
 backends/wire/protow -> backends
 backends/wire/shm ->
 backends/wire/sse -> backends/wire/buffer
+backends/wire/tlsconf -> backends scenario/regular
 cmd/sluice -> backends backends/all backends/builtin backends/tensor executor executor/artifact
 	executor/program executor/result executor/stats executor/verdict scenario scenario/convert
 	scenario/expression scenario/metric scenario/regular scenario/source schema
@@ -63,7 +65,7 @@ executor/feed -> backends backends/tensor scenario scenario/regular scenario/sou
 executor/graph ->
 executor/load ->
 executor/measure -> backends executor/stats scenario/metric
-executor/observe -> backends backends/wire/netlane scenario/metric
+executor/observe -> backends backends/wire/tlsconf scenario/metric
 executor/program -> backends executor/feed executor/graph executor/load executor/measure
 	executor/observe executor/result executor/verdict scenario scenario/expression scenario/metric
 	scenario/regular scenario/source

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
-	"github.com/sluice-bench/sluice/backends/wire/netlane"
+	"github.com/sluice-bench/sluice/backends/wire/tlsconf"
 )
 
 // ClientFor makes the HTTP client that reads an endpoint; o says how a secure connection is made.
@@ -22,7 +22,7 @@ func ClientFor(endpoint string, o *backends.TLSOptions) (*http.Client, error) {
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1}
 	if u.Scheme == "https" {
 		host, _, _ := strings.Cut(u.Hostname(), "%") // an IPv6 zone is in no certificate
-		if t.TLSClientConfig, err = netlane.TLSConfig(o, host); err != nil {
+		if t.TLSClientConfig, err = tlsconf.New(o, host); err != nil {
 			return nil, err
 		}
 	}

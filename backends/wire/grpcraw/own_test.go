@@ -14,7 +14,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/backendtest"
-	"github.com/sluice-bench/sluice/backends/wire/netlane"
+	"github.com/sluice-bench/sluice/backends/wire/tlsconf"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 	"google.golang.org/grpc"
@@ -233,7 +233,7 @@ func TestLargeMessages(t *testing.T) {
 
 func trusting(t *testing.T, cert string) *tls.Config {
 	t.Helper()
-	c, err := netlane.TLSConfig(&backends.TLSOptions{CA: cert}, "localhost")
+	c, err := tlsconf.New(&backends.TLSOptions{CA: cert}, "localhost")
 	if err != nil {
 		t.Fatal(err)
 	}

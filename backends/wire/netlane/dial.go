@@ -14,7 +14,7 @@ import (
 type Options struct {
 	Network                 string      // "tcp" or "unix"
 	Address                 string      // host:port, or the path of the socket
-	TLS                     *tls.Config // nil: plain; see TLSConfig
+	TLS                     *tls.Config // nil: plain; see tlsconf.New
 	Clock                   backends.Clock
 	ConnectTimeout          time.Duration // for TCP and TLS together; 0: 10 s
 	MaxBlocked, LargestCall int           // for plain connections: as in backends.LaneOptions

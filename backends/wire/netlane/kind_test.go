@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 	"github.com/sluice-bench/sluice/backends/wire/netlane"
+	"github.com/sluice-bench/sluice/backends/wire/tlsconf"
 	"go.uber.org/goleak"
 )
 
@@ -56,7 +57,7 @@ func open(_ context.Context, t backends.Target, c backends.Clock) (backends.Conn
 		if err != nil {
 			return nil, err
 		}
-		if o.TLS, err = netlane.TLSConfig(t.TLS, host); err != nil {
+		if o.TLS, err = tlsconf.New(t.TLS, host); err != nil {
 			return nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/backendtest"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 	"github.com/sluice-bench/sluice/backends/wire/netlane"
+	"github.com/sluice-bench/sluice/backends/wire/tlsconf"
 )
 
 // rig is one lane to a raw server, driven by one goroutine.
@@ -79,7 +80,7 @@ func (r *rig) recv() {
 func newSecureRig(t *testing.T, script string, size int) *rig {
 	t.Helper()
 	server, cert, _ := backendtest.Certificate(t)
-	client, err := netlane.TLSConfig(&backends.TLSOptions{CA: cert}, "127.0.0.1")
+	client, err := tlsconf.New(&backends.TLSOptions{CA: cert}, "127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}

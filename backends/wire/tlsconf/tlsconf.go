@@ -1,4 +1,5 @@
-package netlane
+// Package tlsconf makes the TLS configuration of a client from the settings of a target.
+package tlsconf
 
 import (
 	"crypto/tls"
@@ -10,10 +11,10 @@ import (
 	"github.com/sluice-bench/sluice/scenario/regular"
 )
 
-// TLSConfig reads the files of o and gives the configuration for a connection to host (without
-// port). o may be nil: system roots, host name verified, TLS 1.2 or later. A gRPC caller adds its
-// NextProtos.
-func TLSConfig(o *backends.TLSOptions, host string) (*tls.Config, error) {
+// New reads the files of o and returns the configuration of connections to host, which has no port.
+// Without o it is the system's roots, the verified host name and TLS 1.2 or later. A caller that
+// speaks gRPC adds its NextProtos.
+func New(o *backends.TLSOptions, host string) (*tls.Config, error) {
 	if o == nil {
 		o = &backends.TLSOptions{}
 	}
@@ -51,7 +52,7 @@ func TLSConfig(o *backends.TLSOptions, host string) (*tls.Config, error) {
 	return c, nil
 }
 
-// verify sets what is checked of the server's certificate.
+// verify sets which parts of the server's certificate are checked.
 func verify(c *tls.Config, what string) error {
 	switch what {
 	case "", "full":
@@ -81,7 +82,7 @@ func verifyChain(s tls.ConnectionState, pool *x509.CertPool) error {
 	return nil
 }
 
-// maxPEM is how large a file of certificates or keys may be: the bundles of systems have 0.3 MiB.
+// maxPEM bounds the bytes of a file of certificates or keys: the bundles of systems have 0.3 MiB.
 const maxPEM = 16 << 20
 
 // keyPair reads a certificate and its key.
