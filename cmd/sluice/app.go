@@ -21,17 +21,17 @@ import (
 
 // app is one invocation: everything that it takes from outside.
 type app struct {
-	in       io.Reader
-	out      *checked  // results
-	err      io.Writer // progress and diagnostics
-	env      func(string) (string, bool)
-	terminal bool           // err is a terminal
-	width    int            // of the terminal that out is, 0 when it is none
-	errWidth int            // of the terminal that err is, 0 when it is none
-	delay    func(n uint64) // test hook: holds up the pacer
-	beside   bool           // test hook: other things go on in this process
-	exe      func() (string, error)
-	code     int // what Main returns unless a verb fails
+	in            io.Reader
+	out           *errorWriter // results
+	err           io.Writer    // progress and diagnostics
+	env           func(string) (string, bool)
+	terminal      bool           // err is a terminal
+	width         int            // of the terminal that out is, 0 when it is none
+	errWidth      int            // of the terminal that err is, 0 when it is none
+	delay         func(n uint64) // test hook: holds up the pacer
+	sharesProcess bool           // test hook: other things go on in this process
+	exe           func() (string, error)
+	code          int // what Main returns unless a verb fails
 }
 
 // system is the app of a process. A fatal error of the runtime aborts the process (exit code 134): the runtime's own exit
@@ -44,7 +44,7 @@ func system() *app {
 		disableCoreFile()
 	}
 	a := &app{
-		in: os.Stdin, out: &checked{w: os.Stdout}, err: os.Stderr, env: os.LookupEnv, exe: os.Executable,
+		in: os.Stdin, out: &errorWriter{w: os.Stdout}, err: os.Stderr, env: os.LookupEnv, exe: os.Executable,
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
@@ -56,22 +56,22 @@ func system() *app {
 	return a
 }
 
-// listen hears the signals that end a run or a server in order. A reader that has gone must not end them: what is left to
+// notifySignals hears the signals that end a run or a server in order. A reader that has gone must not end them: what is left to
 // write is in files. Other verbs keep the system's ways.
-func listen() (signals <-chan os.Signal, deaf func()) {
+func notifySignals() (signals <-chan os.Signal, deaf func()) {
 	c := make(chan os.Signal, 2)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Ignore(syscall.SIGPIPE)
 	return c, func() { signal.Stop(c) }
 }
 
-// checked is standard output with a memory: a verb whose result could not be written has not done its work.
-type checked struct {
+// errorWriter is standard output with a memory: a verb whose result could not be written has not done its work.
+type errorWriter struct {
 	w   io.Writer
 	err error
 }
 
-func (c *checked) Write(p []byte) (int, error) {
+func (c *errorWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	if err != nil && !errors.Is(err, syscall.EPIPE) && c.err == nil {
 		c.err = err

@@ -60,7 +60,7 @@ type pace struct {
 	tries  int           // how often a rate is tried that is not on time
 }
 
-func paceOf(quick bool) pace {
+func paceFor(quick bool) pace {
 	if quick {
 		return pace{slots: []string{"1", "16"}, each: 400 * time.Millisecond, from: 250, factor: 4, to: 4000, tries: 2}
 	}
@@ -86,8 +86,8 @@ type openRow struct {
 	Why      string   `json:"why,omitempty"` // not on time
 }
 
-// transportShown is what was found out over one transport.
-type transportShown struct {
+// transportResult is what was found out over one transport.
+type transportResult struct {
 	Closed  []closedRow `json:"closed_loop"`
 	Open    []openRow   `json:"open_loop"`
 	Rate    float64     `json:"on_time_rate_per_s"` // the highest rate that was sent on time
@@ -99,13 +99,13 @@ type transportShown struct {
 func (a *app) measureMachine(quick, asJSON bool, file string) error {
 	c := &calibration{
 		Version: calibrationVersion, Tool: tool().Version, Measured: time.Now().UTC().Truncate(time.Second), Quick: quick,
-		Machine: thisMachine(), Transports: make(map[string]transportShown),
+		Machine: thisMachine(), Transports: make(map[string]transportResult),
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil { // said before minutes are spent
 		return fmt.Errorf("write the calibration: %w", err)
 	}
 	for _, scheme := range []string{"http", "grpc"} {
-		shown, err := a.measureTransport(scheme, paceOf(quick))
+		shown, err := a.measureTransport(scheme, paceFor(quick))
 		if err != nil {
 			return err
 		}
@@ -124,8 +124,8 @@ func (a *app) measureMachine(quick, asJSON bool, file string) error {
 
 // measureTransport measures a closed loop, then rising rates. A rate that was not on time is tried again where the pace
 // says so: a machine that was busy for a moment can do more than it has shown then.
-func (a *app) measureTransport(scheme string, p pace) (transportShown, error) {
-	var t transportShown
+func (a *app) measureTransport(scheme string, p pace) (transportResult, error) {
+	var t transportResult
 	a.report("%s, closed loop\n", scheme)
 	r, err := a.playText(closedPlan(scheme, p))
 	if err != nil {
@@ -180,7 +180,7 @@ func (a *app) playText(text string) (*result.Result, error) {
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("internal error: the calibration's plan is wrong: %s", diags[0].Summary)
 	}
-	signals, deaf := listen()
+	signals, deaf := notifySignals()
 	defer deaf()
 	r, diags := a.play(compiled, nil, outputs{}, nil, signals)
 	switch {
@@ -202,7 +202,7 @@ func value(n *result.Node, name string) float64 {
 	return v
 }
 
-func (t *transportShown) addClosed(n *result.Node) {
+func (t *transportResult) addClosed(n *result.Node) {
 	row := closedRow{
 		Slots: int(n.Load.Value), Rate: value(n, metric.RequestsRate), CPUPerRequest: value(n, metric.ClientPerSent),
 		CPUShare: value(n, metric.ClientCPU), Errors: value(n, metric.ErrorsCount),
@@ -215,7 +215,7 @@ func (t *transportShown) addClosed(n *result.Node) {
 }
 
 // addOpen judges a rate: on time, without errors, and answered; a measurement that is not valid shows nothing.
-func (t *transportShown) addOpen(n *result.Node) {
+func (t *transportResult) addOpen(n *result.Node) {
 	if n.Outcome == result.SkippedNode {
 		return
 	}

@@ -23,12 +23,12 @@ const calibrationVariable = "SLUICE_CALIBRATION"
 
 // calibration is what calibrate found out about a machine and keeps for later runs.
 type calibration struct {
-	Version    int                       `json:"version"`
-	Tool       string                    `json:"tool"`
-	Measured   time.Time                 `json:"measured"`
-	Quick      bool                      `json:"quick"`
-	Machine    machineIdentity           `json:"machine"`
-	Transports map[string]transportShown `json:"transports"` // http, grpc
+	Version    int                        `json:"version"`
+	Tool       string                     `json:"tool"`
+	Measured   time.Time                  `json:"measured"`
+	Quick      bool                       `json:"quick"`
+	Machine    machineIdentity            `json:"machine"`
+	Transports map[string]transportResult `json:"transports"` // http, grpc
 }
 
 // machineIdentity tells machines apart: a calibration counts on no other.

@@ -19,7 +19,7 @@ import (
 // bench is an app that keeps its calibration at file.
 func bench(file string) *app {
 	return &app{
-		out: &checked{w: new(bytes.Buffer)}, err: new(bytes.Buffer),
+		out: &errorWriter{w: new(bytes.Buffer)}, err: new(bytes.Buffer),
 		env: func(name string) (string, bool) { return file, name == calibrationVariable },
 	}
 }
@@ -28,7 +28,7 @@ func bench(file string) *app {
 func kept() *calibration {
 	return &calibration{
 		Version: calibrationVersion, Measured: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Machine: thisMachine(),
-		Transports: map[string]transportShown{"http": {Rate: 4000, Slots: 16, Highest: 9000, Closed: []closedRow{{Slots: 16, Rate: 9000, CPUPerRequest: 1.5e-5, CPUShare: 0.31}}}},
+		Transports: map[string]transportResult{"http": {Rate: 4000, Slots: 16, Highest: 9000, Closed: []closedRow{{Slots: 16, Rate: 9000, CPUPerRequest: 1.5e-5, CPUShare: 0.31}}}},
 	}
 }
 
@@ -49,7 +49,7 @@ func TestMachine(t *testing.T) {
 		{"another version", func(c *calibration) { c.Version = 9 }, "", "has version 9, this program reads 1", false},
 		{"not JSON", nil, "{", "is no calibration", false},
 		{"other JSON", nil, "[]", "is no calibration", false},
-		{"below zero", func(c *calibration) { c.Transports["http"] = transportShown{Rate: -1} }, "", "numbers below zero", false},
+		{"below zero", func(c *calibration) { c.Transports["http"] = transportResult{Rate: -1} }, "", "numbers below zero", false},
 	} {
 		file := filepath.Join(t.TempDir(), "deep", "c.json")
 		if row.change != nil {
@@ -148,7 +148,7 @@ func TestOnTime(t *testing.T) {
 		{"nothing sent", level(1000, 0, -1, 0, true), "nothing was sent", 0, 1},
 		{"skipped", skipped, "", 0, 0},
 	} {
-		var shown transportShown
+		var shown transportResult
 		shown.addOpen(row.node)
 		if len(shown.Open) != row.rows || shown.Rate != row.rate || row.rows > 0 && (shown.Open[0].Why != row.why || shown.Open[0].OnTime != (row.why == "")) {
 			t.Errorf("%s: %+v", row.name, shown)
@@ -159,7 +159,7 @@ func TestOnTime(t *testing.T) {
 // TestCalibrationPlans: the plans are right at either pace, and the rates reach where they should.
 func TestCalibrationPlans(t *testing.T) {
 	for _, quick := range []bool{true, false} {
-		for _, text := range []string{closedPlan("http", paceOf(quick)), openPlan("grpc", paceOf(quick), paceOf(quick).from), openPlan("http", paceOf(quick), 150_000.5)} {
+		for _, text := range []string{closedPlan("http", paceFor(quick)), openPlan("grpc", paceFor(quick), paceFor(quick).from), openPlan("http", paceFor(quick), 150_000.5)} {
 			file := filepath.Join(t.TempDir(), "p.yaml")
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)

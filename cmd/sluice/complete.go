@@ -119,7 +119,7 @@ func (o *overrides) completeKey(_ *cobra.Command, args []string, _ string) ([]st
 func schemesOf(backend *string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		offers := []string{"builtin://http", "builtin://grpc"}
-		if kind := kindOf(*backend); kind != nil {
+		if kind := backendKind(*backend); kind != nil {
 			for _, scheme := range kind.Schemes {
 				offers = append(offers, scheme+"://")
 			}

@@ -159,13 +159,13 @@ func (a *app) keepPlan(f convertFlags, plan string) error {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if !f.run {
-		a.written(f.out)
+		a.reportWritten(f.out)
 	}
 	return nil
 }
 
-// written tells of a plan's file, and what to do with it.
-func (a *app) written(file string) {
+// reportWritten tells of a plan's file, and what to do with it.
+func (a *app) reportWritten(file string) {
 	a.report("%s written; next: sluice validate %s && sluice run %s\n", file, file, file)
 }
 
@@ -185,9 +185,9 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 	}
 	file, o := f.plan, overrides{}
 	if file == "" {
-		file, o.text = convertedPlan, map[string][]byte{convertedPlan: []byte(out.Plan)}
+		file, o.texts = convertedPlan, map[string][]byte{convertedPlan: []byte(out.Plan)}
 	}
-	if name := a.unbuilt(file, o); name != "" {
+	if name := a.unbuiltBackend(file, o); name != "" {
 		defer a.report("Nothing was sent: this version runs no target of %s. What you can do\n"+
 			"  keep the plan    -o plan.yaml instead of --run: a later version may run it\n"+
 			"  measure today    run the command with perf_analyzer itself; or serve the model\n"+
@@ -196,7 +196,7 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 	}
 	return a.runPlan(file, o, outputs{
 		dir: f.out, summary: "perf_analyzer",
-		keep: func(dir string) error { return keepConverted(dir, out) },
+		afterWrite: func(dir string) error { return keepConverted(dir, out) },
 	})
 }
 
@@ -223,15 +223,15 @@ func writable(path string) error {
 	return os.Remove(path)
 }
 
-// unbuilt is the backend of a plan that no version has yet, or "".
-func (a *app) unbuilt(file string, o overrides) string {
+// unbuiltBackend is the backend of a plan that no version has yet, or "".
+func (a *app) unbuiltBackend(file string, o overrides) string {
 	o.Env = a.env
 	plan, _ := o.read(file) // its mistakes are shown by whoever runs it
 	if plan == nil {
 		return ""
 	}
 	for _, t := range plan.Targets {
-		if k := kindOf(t.Backend); k != nil && k.Open == nil && k.Missing == "" {
+		if k := backendKind(t.Backend); k != nil && k.Open == nil && k.Missing == "" {
 			return k.Name
 		}
 	}
@@ -300,17 +300,17 @@ func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, 
 	if first.Plan == "" {
 		return nil, nil
 	}
-	compiled, _ := a.load(convertedPlan, overrides{text: map[string][]byte{convertedPlan: []byte(first.Plan)}})
+	compiled, _ := a.load(convertedPlan, overrides{texts: map[string][]byte{convertedPlan: []byte(first.Plan)}})
 	if compiled == nil {
 		return nil, nil
 	}
 	t := compiled.Plan.Targets[0]
-	kind := kindOf(t.Backend)
+	kind := backendKind(t.Backend)
 	if kind == nil || kind.Open == nil || t.Model == "" || strings.HasPrefix(t.URL, "builtin://") {
 		return nil, nil
 	}
 	target := program.TargetOf(kind, t)
-	sig, err := ask(ctx, kind, target)
+	sig, err := describeModel(ctx, kind, target)
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +333,7 @@ func keepsSequences(ctx context.Context, kind *backends.Kind, t backends.Target,
 		}
 		seen[c.Model] = true
 		t.Model, t.ModelVersion = c.Model, c.Version
-		child, err := ask(ctx, kind, t)
+		child, err := describeModel(ctx, kind, t)
 		if err != nil {
 			return false, err
 		}

@@ -30,7 +30,7 @@ func (a *app) explain() *cobra.Command {
 				return a.print(contents())
 			}
 			name := strings.Join(args, " ") // some words are two
-			text := answer(name)
+			text := answerFor(name)
 			if text == "" {
 				return unknownName(name)
 			}
@@ -82,9 +82,9 @@ func metrics() []*metric.Row {
 	return rows
 }
 
-// explanation gathers what every source says about a name; "" when none knows it. A word of expressions may be asked for
+// explainName gathers what every source says about a name; "" when none knows it. A word of expressions may be asked for
 // as it is written there: stage("x"), p99, 50ms are not words, stage( ) is.
-func explanation(name string) string {
+func explainName(name string) string {
 	var b strings.Builder
 	word, _, called := strings.Cut(name, "(")
 	if !called {
@@ -101,7 +101,7 @@ func explanation(name string) string {
 		}
 	}
 	if _, ok := schema.Lookup(name + "s"); ok && b.Len() == 0 { // one of several: an output, a label, a shape
-		return explanation(name + "s")
+		return explainName(name + "s")
 	}
 	return b.String()
 }

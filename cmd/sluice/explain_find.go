@@ -10,39 +10,39 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// answer is what explain prints for a name, whatever way it is asked for: as we call it, as a list of all of a kind, as another
+// answerFor is what explain prints for a name, whatever way it is asked for: as we call it, as a list of all of a kind, as another
 // tool calls it, by the end of a key's path, or with the place of a metric before it. "": nothing is known of it.
-func answer(name string) string {
+func answerFor(name string) string {
 	for _, words := range [...]string{"exit code ", "exit "} {
 		if code, ok := strings.CutPrefix(strings.ToLower(name), words); ok && code != "" && strings.Trim(code, "0123456789") == "" {
-			return explanation(code)
+			return explainName(code)
 		}
 	}
-	text := explanation(name)
-	if place, rest := placed(name); rest != "" && (text == "" || strings.Contains(name, ").")) {
-		inner := answer(rest)
+	text := explainName(name)
+	if place, rest := cutPlace(name); rest != "" && (text == "" || strings.Contains(name, ").")) {
+		inner := answerFor(rest)
 		if inner == "" {
 			return ""
 		}
-		return bothTexts(explanation(place), inner)
+		return joinTexts(explainName(place), inner)
 	}
 	if list := listOf(name); list != "" {
-		return bothTexts(text, list)
+		return joinTexts(text, list)
 	}
 	if members := metricsBelow(name); members != "" {
-		return bothTexts(text, members)
+		return joinTexts(text, members)
 	}
 	if text != "" {
 		return text
 	}
 	if ours, why := synonym(name); ours != "" {
-		return fmt.Sprintf("%s: %s\n\n%s", name, why, cmp.Or(listOf(ours), explanation(ours)))
+		return fmt.Sprintf("%s: %s\n\n%s", name, why, cmp.Or(listOf(ours), explainName(ours)))
 	}
-	return byEnding(name)
+	return bySuffix(name)
 }
 
-// bothTexts puts a blank line between two texts.
-func bothTexts(a, b string) string {
+// joinTexts puts a blank line between two texts.
+func joinTexts(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}
@@ -84,7 +84,7 @@ func topicList(g group) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: `sluice explain %s` says more of one\n", strings.ToLower(g.title), g.example)
 	if g.title == "Exit codes" {
-		return b.String() + codes()
+		return b.String() + exitCodeList()
 	}
 	for _, t := range g.topics {
 		first, _, _ := strings.Cut(t.facts[1], ". ")
@@ -109,8 +109,8 @@ func metricsBelow(name string) string {
 	return b.String()
 }
 
-// byEnding finds the keys whose path ends in a dotted name: until.stable, search.precision.
-func byEnding(name string) string {
+// bySuffix finds the keys whose path ends in a dotted name: until.stable, search.precision.
+func bySuffix(name string) string {
 	var found []string
 	for _, key := range schema.Keys() {
 		if strings.HasSuffix(key, "."+name) {
@@ -123,7 +123,7 @@ func byEnding(name string) string {
 	if len(found) == 0 {
 		return ""
 	}
-	text := explanation(found[0])
+	text := explainName(found[0])
 	var b strings.Builder
 	candidates(&b, found[1:])
 	return text + b.String()
@@ -143,8 +143,8 @@ func candidates(b *strings.Builder, keys []string) {
 	}
 }
 
-// placed cuts the place from a metric: baseline.latency.p95, stage("s").latency.
-func placed(name string) (place, rest string) {
+// cutPlace cuts the place from a metric: baseline.latency.p95, stage("s").latency.
+func cutPlace(name string) (place, rest string) {
 	for _, word := range [...]string{"baseline", "steady"} {
 		if rest, ok := strings.CutPrefix(name, word+"."); ok {
 			return word, rest

@@ -20,13 +20,13 @@ func facts(b *strings.Builder, pairs ...string) {
 			if pairs[i] != "" {
 				text = pairs[i] + ": " + text
 			}
-			b.WriteString(broken(text, "  ", 2))
+			b.WriteString(wrapText(text, "  ", 2))
 		}
 	}
 }
 
-// broken breaks a text at spaces. All lines begin with indent, those after the first hang columns further in.
-func broken(text, indent string, hang int) string {
+// wrapText breaks a text at spaces. All lines begin with indent, those after the first hang columns further in.
+func wrapText(text, indent string, hang int) string {
 	var b strings.Builder
 	line := indent
 	for i, word := range strings.Fields(text) {
@@ -43,8 +43,8 @@ func broken(text, indent string, hang int) string {
 	return b.String() + line + "\n"
 }
 
-// above cuts the last word off a dotted path.
-func above(path string) (parent, name string) {
+// cutLast cuts the last word off a dotted path.
+func cutLast(path string) (parent, name string) {
 	i := strings.LastIndexByte(path, '.')
 	if i < 0 {
 		return "", path
@@ -64,7 +64,7 @@ func ofStage(key string) int {
 func namesakes(name string) []string {
 	var found []string
 	for _, key := range schema.Keys() {
-		if _, last := above(key); last == name {
+		if _, last := cutLast(key); last == name {
 			found = append(found, key)
 		}
 	}

@@ -18,7 +18,7 @@ func contents() string {
 	for _, g := range groups() {
 		fmt.Fprintf(&b, "\n%-13s sluice explain %s\n\n", g.title, g.example)
 		if g.title == "Exit codes" { // numbers alone say nothing
-			b.WriteString(codes())
+			b.WriteString(exitCodeList())
 			continue
 		}
 		b.WriteString(named(g.topics))
@@ -39,13 +39,13 @@ func named(topics []topic) string {
 			}
 		}
 	}
-	return strings.ReplaceAll(broken(strings.Join(names, comma), "  ", 0), hard, " ")
+	return strings.ReplaceAll(wrapText(strings.Join(names, comma), "  ", 0), hard, " ")
 }
 
 // label is a line of a group: its name, and what is in it broken to the right of the name.
 func label(b *strings.Builder, name string, items []string) {
 	const column = 30
-	text := broken(strings.Join(items, " "), strings.Repeat(" ", column), 0)
+	text := wrapText(strings.Join(items, " "), strings.Repeat(" ", column), 0)
 	if len(name) > column-4 { // no room beside it
 		fmt.Fprintf(b, "  %s\n%s", name, text)
 		return
@@ -58,7 +58,7 @@ func keyGroups(b *strings.Builder) {
 	var order []string
 	groups := map[string][]string{}
 	for _, key := range schema.Keys() {
-		parent, name := above(key)
+		parent, name := cutLast(key)
 		if parent == "" {
 			parent = "(the plan)"
 		}
@@ -94,7 +94,7 @@ func metricGroups(b *strings.Builder) {
 			single = append(single, first)
 		}
 	}
-	b.WriteString(broken(strings.Join(single, " "), "  ", 0))
+	b.WriteString(wrapText(strings.Join(single, " "), "  ", 0))
 	for _, first := range order {
 		if groups[first] != nil {
 			label(b, first, groups[first])

@@ -12,7 +12,7 @@ import (
 func TestExplain(t *testing.T) {
 	list := contents()
 	for _, name := range explainable() {
-		text := explanation(name)
+		text := explainName(name)
 		if text == "" {
 			t.Errorf("%s is offered and not explained", name)
 		}
@@ -40,7 +40,7 @@ func TestExplainEverything(t *testing.T) {
 				t.Errorf("%s is there twice", topic.heading)
 			}
 			seen[topic.heading] = true
-			text := explanation(topic.name)
+			text := explainName(topic.name)
 			if !strings.Contains(text, topic.heading+"\n  ") || len(topic.facts) < 2 || topic.facts[1] == "" {
 				t.Errorf("%s is explained as %s", topic.heading, text)
 			}
@@ -48,13 +48,13 @@ func TestExplainEverything(t *testing.T) {
 				t.Errorf("the list lacks %s", topic.name)
 			}
 		}
-		if text := explanation(strings.Trim(g.example, `"`)); text == "" {
+		if text := explainName(strings.Trim(g.example, `"`)); text == "" {
 			t.Errorf("the example of %s is not explained: %s", g.title, g.example)
 		}
 	}
 	for _, r := range metrics() {
 		for _, name := range append(r.Leaves(), r.Aliases...) {
-			text := explanation(name)
+			text := explainName(name)
 			if !strings.Contains(text, "metric "+r.Name+" (") {
 				t.Errorf("%s is explained as %q, not as %s", name, text, r.Name)
 			}
@@ -71,7 +71,7 @@ func TestExplainPaths(t *testing.T) {
 		"slos.fast.that": "slos.NAME.that", "stages.until.stable.windows": "stages.until.stable.windows", "stages.mix.sql.weight": "stages.mix.NAME.weight",
 		"datasets.talk.columns": "datasets.NAME.columns", "vars.url.env": "vars.NAME.env", "output.formats": "output.formats",
 	} {
-		if text := explanation(name); !strings.HasPrefix(text, "plan key "+want+" (") {
+		if text := explainName(name); !strings.HasPrefix(text, "plan key "+want+" (") {
 			t.Errorf("%s is explained as %s", name, text)
 		}
 	}
@@ -87,12 +87,12 @@ func TestExplainWords(t *testing.T) {
 		`phase("spike")`: "the name of one hold of a ramp", "baseline": "the stored result", "scrape": `one series of the server, as a text: scrape("name{label='v'}"), and behind it one of .mean .min`,
 		"triton": "endpoints: infer, generate target keys: model, ", "reset": "error class reset", "capacity": "metric capacity", "goodput.ratio": "metric goodput.ratio",
 	} {
-		if text := strings.Join(strings.Fields(explanation(name)), " "); !strings.Contains(text, want) {
+		if text := strings.Join(strings.Fields(explainName(name)), " "); !strings.Contains(text, want) {
 			t.Errorf("%s is explained as %s, want %s", name, text, want)
 		}
 	}
 	for name, want := range map[string]string{"latncy": `did you mean "latency"`, "clientlate": `did you mean "client_late"`, "inconclusve": `did you mean "inconclusive"`, "qqqqqqqqqq": "lists what can be asked"} {
-		if text := explanation(name); text != "" || !strings.Contains(unknownName(name).Error(), want) {
+		if text := explainName(name); text != "" || !strings.Contains(unknownName(name).Error(), want) {
 			t.Errorf("%s: %s%v", name, text, unknownName(name))
 		}
 	}
@@ -104,7 +104,7 @@ func TestExplainBareName(t *testing.T) {
 		"rate": "stages.load.rate", "assert": "assert", "target": "target", "max_in_flight": "stages.load.max_in_flight",
 		"within": "slos.NAME.within", "stages.load.rate": "stages.load.rate", "targets.a.url": "target.url",
 	} {
-		text := explanation(name)
+		text := explainName(name)
 		if !strings.HasPrefix(text, "plan key "+want+" ") && !strings.HasPrefix(text, "plan key "+strings.Replace(want, "target.", "targets.NAME.", 1)+" ") {
 			t.Errorf("%s is explained as %s", name, text)
 		}
@@ -144,7 +144,7 @@ func TestExplainSchema(t *testing.T) {
 	}
 	for _, key := range schema.Keys() {
 		asked[key] = true
-		if parent, name := above(key); parent == "" {
+		if parent, name := cutLast(key); parent == "" {
 			asked[strings.TrimSuffix(name, "s")] = true
 		}
 	}
@@ -157,7 +157,7 @@ func TestExplainSchema(t *testing.T) {
 		}
 	}
 	for name := range asked {
-		if explanation(name) == "" {
+		if explainName(name) == "" {
 			t.Errorf("%q is not explained", name)
 		}
 	}
@@ -185,19 +185,19 @@ func TestExplainWhatPeopleType(t *testing.T) {
 		"tls": "plan key target.tls (", "https": "plan key target.tls (", "authorization": "plan key target.headers (", "poisson": "value poisson of plan key", "timeouts": "plan key target.timeout (",
 		"distribution": "plan key stages.load.arrivals (", "quality gate": "word assertion", "fail fast": "plan key slos.NAME.abort (", "plan keys": "stages.load.rate",
 	} {
-		if text := answer(name); !strings.Contains(text, want) {
+		if text := answerFor(name); !strings.Contains(text, want) {
 			t.Errorf("%s is explained as %s, want %s", name, text, want)
 		}
 	}
 	for _, s := range synonyms() {
 		for theirs := range strings.SplitSeq(s[0], ",") {
-			if text := answer(strings.TrimSpace(theirs)); strings.TrimSpace(strings.TrimPrefix(text, theirs+": "+s[2])) == "" {
+			if text := answerFor(strings.TrimSpace(theirs)); strings.TrimSpace(strings.TrimPrefix(text, theirs+": "+s[2])) == "" {
 				t.Errorf("%s, which means %s, is explained as %q", theirs, s[1], text)
 			}
 		}
 	}
 	for _, name := range []string{"qqqqqqqq", "", "latency.nonsense", "stages.nonsense", "baseline.nonsense", "metrics.nonsense"} {
-		if text := answer(name); text != "" {
+		if text := answerFor(name); text != "" {
 			t.Errorf("%q is explained as %s", name, text)
 		}
 	}
@@ -205,13 +205,13 @@ func TestExplainWhatPeopleType(t *testing.T) {
 
 // TestExplainAmbiguous: a name of several keys lists each with what it is.
 func TestExplainAmbiguous(t *testing.T) {
-	text := answer("while")
+	text := answerFor("while")
 	for _, want := range []string{"plan key stages.load.concurrency.levels.while (", "also stages.load.rate.levels.while: ", "also stages.load.rate.search.while: "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("while is explained as %s, which lacks %q", text, want)
 		}
 	}
-	if text := answer("min"); !strings.Contains(text, "also ") {
+	if text := answerFor("min"); !strings.Contains(text, "also ") {
 		t.Errorf("min is explained as %s", text)
 	}
 }

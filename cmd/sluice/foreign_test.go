@@ -48,7 +48,7 @@ func TestNothingOfOtherFilesIsShown(t *testing.T) {
 	said := 0
 	run := func(what string, args ...string) {
 		var out, errs bytes.Buffer
-		a := &app{out: &checked{w: &out}, err: &errs, env: func(string) (string, bool) { return "", false }}
+		a := &app{out: &errorWriter{w: &out}, err: &errs, env: func(string) (string, bool) { return "", false }}
 		Main(args, a)
 		said += out.Len() + errs.Len()
 		if text := out.String() + errs.String(); strings.Contains(text, secret) {

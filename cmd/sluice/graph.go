@@ -31,7 +31,7 @@ func (a *app) graph() *cobra.Command {
 			if !slices.Contains(formats, format) {
 				return fmt.Errorf("there is no format %q, only %s", format, strings.Join(formats, ", "))
 			}
-			args, err := a.takeInput(args, &o)
+			args, err := a.readStdin(args, &o)
 			if err != nil {
 				return err
 			}
@@ -79,12 +79,12 @@ func seconds(s float64) string { return source.About(time.Duration(s * float64(t
 // graphText is the graph for people: what runs, in order, and whether it can prove what is asserted.
 func graphText(d program.Description) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s, %s", d.Plan, plural(len(d.Nodes), "node"), lasts(d.Shortest, d.Longest))
+	fmt.Fprintf(&b, "%s: %s, %s", d.Plan, plural(len(d.Nodes), "node"), durationText(d.Shortest, d.Longest))
 	if d.InFlight != nil {
 		fmt.Fprintf(&b, ", %d in flight at most", *d.InFlight)
 	}
 	fmt.Fprintf(&b, ", seed %d\n", d.Seed)
-	first, number := firsts(d), 0
+	first, number := unitsByFirstNode(d), 0
 	for _, n := range d.Nodes {
 		number++
 		if u := first[n.ID]; u != nil {
@@ -100,8 +100,8 @@ func graphText(d program.Description) string {
 	return b.String()
 }
 
-// firsts are the units by their first node.
-func firsts(d program.Description) map[string]*program.UnitDescription {
+// unitsByFirstNode are the units by their first node.
+func unitsByFirstNode(d program.Description) map[string]*program.UnitDescription {
 	units := make(map[string]*program.UnitDescription)
 	for i := range d.Units {
 		for _, n := range d.Nodes {
@@ -117,10 +117,10 @@ func firsts(d program.Description) map[string]*program.UnitDescription {
 // unitText says what is special about what runs at one time: a group, or the order of repeats.
 func unitText(b *strings.Builder, u *program.UnitDescription) {
 	if len(u.Stages) > 1 {
-		fmt.Fprintf(b, "\n    together: %s, %s\n", strings.Join(u.Stages, ", "), lasts(u.Shortest, u.Longest))
+		fmt.Fprintf(b, "\n    together: %s, %s\n", strings.Join(u.Stages, ", "), durationText(u.Shortest, u.Longest))
 	}
 	if len(u.Repeats) > 0 {
-		fmt.Fprintf(b, "\n    repeats: %s, %s\n", repeats(u), lasts(u.Shortest, u.Longest))
+		fmt.Fprintf(b, "\n    repeats: %s, %s\n", repeats(u), durationText(u.Shortest, u.Longest))
 	}
 }
 
@@ -162,7 +162,7 @@ func nodeText(b *strings.Builder, n program.NodeDescription) {
 	if n.Delay > 0 {
 		row("delay", "%s", seconds(n.Delay))
 	}
-	row("plans", "%s", plans(n))
+	row("plans", "%s", planText(n))
 	for _, w := range n.While {
 		row("while", "%s", w)
 	}
@@ -172,8 +172,8 @@ func nodeText(b *strings.Builder, n program.NodeDescription) {
 	checkTable(b, n.Assertions)
 }
 
-// plans is how many requests a node sends, and how long it takes.
-func plans(n program.NodeDescription) string {
+// planText is how many requests a node sends, and how long it takes.
+func planText(n program.NodeDescription) string {
 	text, again := "as many requests as the server answers", ""
 	switch n.Decides {
 	case "result":
@@ -184,7 +184,7 @@ func plans(n program.NodeDescription) string {
 		text = "requests until the others are done"
 	}
 	if n.Requests != nil {
-		text = count(*n.Requests, n.RequestsSD) + " requests"
+		text = countText(*n.Requests, n.RequestsSD) + " requests"
 	}
 	if n.Sequences != nil {
 		text += fmt.Sprintf(" of %.0f sequences", *n.Sequences)
@@ -195,7 +195,7 @@ func plans(n program.NodeDescription) string {
 			again = ", each up to three times while it is not valid"
 		}
 		if n.Requests != nil {
-			text += fmt.Sprintf(" of %s requests", count(*n.Requests, n.RequestsSD))
+			text += fmt.Sprintf(" of %s requests", countText(*n.Requests, n.RequestsSD))
 		}
 	}
 	if n.Shortest > 0 {
@@ -225,36 +225,36 @@ func checkTable(b *strings.Builder, list []program.CheckText) {
 	const widest = 60
 	width := 0
 	for _, c := range list {
-		if n := len([]rune(asked(c))); n <= widest {
+		if n := len([]rune(assertionText(c))); n <= widest {
 			width = max(width, n)
 		}
 	}
 	for _, c := range list {
-		fmt.Fprintf(b, "    %-7s %-*s  %s, %s\n", "assert", width, asked(c), c.ID, need(c))
+		fmt.Fprintf(b, "    %-7s %-*s  %s, %s\n", "assert", width, assertionText(c), c.ID, neededText(c))
 	}
 }
 
-// asked is an assertion in the words of results.
-func asked(c program.CheckText) string {
+// assertionText is an assertion in the words of results.
+func assertionText(c program.CheckText) string {
 	a := result.Assertion{That: c.That, Confidence: c.Confidence, Every: c.Every, Allow: c.Allow, Within: c.Within}
 	return a.Asked()
 }
 
-// need is how many samples an assertion needs, and has where that is not enough.
-func need(c program.CheckText) string {
+// neededText is how many samples an assertion needs, and has where that is not enough.
+func neededText(c program.CheckText) string {
 	text := "needs " + plural(int(max(c.Needed, 1)), "sample")
 	switch {
 	case c.Planned == nil:
 	case float64(c.Needed) > *c.Planned:
-		text += fmt.Sprintf(", more than the %s planned", count(math.Floor(*c.Planned), c.PlannedSD))
+		text += fmt.Sprintf(", more than the %s planned", countText(math.Floor(*c.Planned), c.PlannedSD))
 	case c.Needed > 1:
-		text += fmt.Sprintf(" of %s", count(math.Floor(*c.Planned), c.PlannedSD))
+		text += fmt.Sprintf(" of %s", countText(math.Floor(*c.Planned), c.PlannedSD))
 	}
 	return text
 }
 
-// lasts is how long something takes, in words.
-func lasts(shortest float64, longest *float64) string {
+// durationText is how long something takes, in words.
+func durationText(shortest float64, longest *float64) string {
 	switch {
 	case longest == nil && shortest == 0:
 		return "as long as the server takes"
@@ -266,7 +266,7 @@ func lasts(shortest float64, longest *float64) string {
 	return fmt.Sprintf("%s to %s", seconds(shortest), seconds(*longest))
 }
 
-func count(n, sd float64) string {
+func countText(n, sd float64) string {
 	if sd > 0 {
 		return fmt.Sprintf("%.0f ± %.0f", n, 2*sd)
 	}

@@ -21,7 +21,7 @@ func graphOf(t *testing.T, file, format string) string {
 	t.Helper()
 	t.Chdir(filepath.Dir(file))
 	var out, errs bytes.Buffer
-	a := &app{out: &checked{w: &out}, err: &errs, env: func(string) (string, bool) { return "", false }}
+	a := &app{out: &errorWriter{w: &out}, err: &errs, env: func(string) (string, bool) { return "", false }}
 	if code := Main([]string{"graph", filepath.Base(file), "--format", format}, a); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, errs.String())
 	}
@@ -108,7 +108,7 @@ func TestGraphOfExamples(t *testing.T) {
 					continue // it would be sent
 				}
 				var out, errs bytes.Buffer
-				a := &app{out: &checked{w: &out}, err: &errs, env: func(string) (string, bool) { return "", false }}
+				a := &app{out: &errorWriter{w: &out}, err: &errs, env: func(string) (string, bool) { return "", false }}
 				code := Main([]string{verb, filepath.Base(plan)}, a)
 				if wants := len(compiled.Later) > 0; wants != (code == verdict.CodePlan) || wants != strings.Contains(errs.String(), "yet\n") {
 					t.Errorf("%s: exit code %d\n%s", verb, code, errs.String())

@@ -50,7 +50,7 @@ func TestReferenceIsComplete(t *testing.T) {
 	}
 	_, text, _ := strings.Cut(string(data), referenceBegin)
 	for _, key := range schema.Keys() {
-		if _, name := above(key); !strings.Contains(text, name+"`") {
+		if _, name := cutLast(key); !strings.Contains(text, name+"`") {
 			t.Errorf("the guide lacks %s", key)
 		}
 	}
@@ -95,7 +95,7 @@ func (s section) rows() (keys []string) {
 
 // sectionOf is the deepest section above a key.
 func sectionOf(key string) string {
-	for up, _ := above(key); up != ""; up, _ = above(up) {
+	for up, _ := cutLast(key); up != ""; up, _ = cutLast(up) {
 		if slices.ContainsFunc(sections(), func(s section) bool { return s.path == up }) {
 			return up
 		}
@@ -105,7 +105,7 @@ func sectionOf(key string) string {
 
 // drawn is a key of a dist, which is explained once.
 func drawn(key string) bool {
-	up, name := above(key)
+	up, name := cutLast(key)
 	p, ok := schema.Lookup(up)
 	return ok && p.Path == up && strings.HasSuffix(p.Type, "dist") && slices.Contains([]string{"mean", "std", "min", "max", "shape", "values"}, name)
 }

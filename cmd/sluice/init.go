@@ -82,7 +82,7 @@ func kindsByURL() []string {
 func (f *initFlags) check() (purpose, error) {
 	p, ok := purposeOf(f.purpose)
 	scheme, _, hasScheme := strings.Cut(f.url, "://")
-	kind := kindOf(f.backend)
+	kind := backendKind(f.backend)
 	embedded := strings.HasPrefix(f.url, "builtin://")
 	switch {
 	case !ok:
@@ -109,7 +109,7 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	var sig backends.Signature
 	var asked error
 	if !strings.HasPrefix(f.url, "builtin://") {
-		sig, asked = ask(ctx, kindOf(f.backend), backends.Target{URL: f.url, Model: f.model, ConnectTimeout: patience})
+		sig, asked = describeModel(ctx, backendKind(f.backend), backends.Target{URL: f.url, Model: f.model, ConnectTimeout: describeTimeout})
 		var unknown *backends.UnknownModelError
 		if errors.As(asked, &unknown) {
 			return fmt.Errorf("%w%s", asked, modelsOf(unknown))
@@ -132,7 +132,7 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	if f.schema {
 		a.report("%s written, for editors\n", filepath.Join(filepath.Dir(f.out), schemaFile))
 	}
-	a.written(f.out)
+	a.reportWritten(f.out)
 	return nil
 }
 
@@ -193,8 +193,8 @@ func writeSchema(file string) error {
 	return os.WriteFile(file, schema.Plan(), 0o644)
 }
 
-// kindOf is the kind of backend with a name; nil: there is none.
-func kindOf(name string) *backends.Kind {
+// backendKind is the kind of backend with a name; nil: there is none.
+func backendKind(name string) *backends.Kind {
 	for _, k := range all.Kinds() {
 		if k.Name == name {
 			return &k
@@ -206,15 +206,15 @@ func kindOf(name string) *backends.Kind {
 // patience is how long a server has to say what its model takes. One that runs in this process loads its models first, and
 // cannot be left halfway.
 const (
-	patience        = 5 * time.Second
-	patienceToStart = 10 * time.Minute
+	describeTimeout = 5 * time.Second
+	startTimeout    = 10 * time.Minute
 )
 
-// ask describes the model of a target.
-func ask(ctx context.Context, kind *backends.Kind, t backends.Target) (sig backends.Signature, err error) {
-	limit := patience
+// describeModel describes the model of a target.
+func describeModel(ctx context.Context, kind *backends.Kind, t backends.Target) (sig backends.Signature, err error) {
+	limit := describeTimeout
 	if t.InProcess != nil {
-		limit = patienceToStart
+		limit = startTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -17,8 +17,8 @@ import (
 // overrides are the flags that change a plan.
 type overrides struct {
 	scenario.Overrides
-	only []string          // stages; nil: all
-	text map[string][]byte // plans that are in no file, by the name that messages give them
+	only  []string          // stages; nil: all
+	texts map[string][]byte // plans that are in no file, by the name that messages give them
 }
 
 // standardInput is what messages call a plan that was read from standard input, "-" on the command line. Its paths are relative to
@@ -27,7 +27,7 @@ const standardInput = "stdin"
 
 // Source is the text that a position points into.
 func (o overrides) Source(file string) []byte {
-	if text, ok := o.text[file]; ok {
+	if text, ok := o.texts[file]; ok {
 		return text
 	}
 	return o.Overrides.Source(file)
@@ -35,7 +35,7 @@ func (o overrides) Source(file string) []byte {
 
 // read reads the plan.
 func (o overrides) read(file string) (*scenario.Plan, source.Diagnostics) {
-	if text, ok := o.text[file]; ok {
+	if text, ok := o.texts[file]; ok {
 		return scenario.Parse(file, text, o.Overrides)
 	}
 	return scenario.LoadFile(file, o.Overrides)
@@ -61,8 +61,8 @@ func (o *overrides) onlyFlag(c *cobra.Command) {
 	offer(c, "only", someOf(namesIn(func(p scenario.Outline) []string { return p.Stages })))
 }
 
-// takeInput reads the plan from standard input where an argument is "-", and gives the arguments with its name in that place.
-func (a *app) takeInput(args []string, o *overrides) ([]string, error) {
+// readStdin reads the plan from standard input where an argument is "-", and gives the arguments with its name in that place.
+func (a *app) readStdin(args []string, o *overrides) ([]string, error) {
 	i := slices.Index(args, "-")
 	if i < 0 {
 		return args, nil
@@ -74,7 +74,7 @@ func (a *app) takeInput(args []string, o *overrides) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the plan from standard input: %w", err)
 	}
-	o.text = map[string][]byte{standardInput: text}
+	o.texts = map[string][]byte{standardInput: text}
 	args = slices.Clone(args)
 	args[i] = standardInput
 	return args, nil

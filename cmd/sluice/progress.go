@@ -19,21 +19,21 @@ import (
 
 // view shows progress on stderr: one line that is redrawn on a terminal, a line for each event elsewhere.
 type view struct {
-	mu       sync.Mutex
-	w        io.Writer
-	live     bool
-	quiet    bool       // nothing but what comes from outside the run
-	columns  func() int // of the terminal, as it is now
-	now      func() time.Time
-	drawn    time.Time
-	noted    map[string]time.Time // by node, "" for set-up: when its latest line was written, where there is no live line
-	shown    bool                 // a live line stands on the terminal
-	started  map[string]string    // by node that runs: the part of it whose start was said
-	running  []executor.Event     // the latest of each node that runs, in the order in which they started
-	waiting  string               // the last text of set-up that was said
-	mask     func(string) string
-	position map[string]int
-	total    int
+	mu           sync.Mutex
+	w            io.Writer
+	redraws      bool
+	quiet        bool       // nothing but what comes from outside the run
+	columns      func() int // of the terminal, as it is now
+	now          func() time.Time
+	drawnAt      time.Time
+	lastLine     map[string]time.Time // by node, "" for set-up: when its latest line was written, where there is no live line
+	drawn        bool                 // a live line stands on the terminal
+	startedParts map[string]string    // by node that runs: the part of it whose start was said
+	running      []executor.Event     // the latest of each node that runs, in the order in which they started
+	lastSetUp    string               // the last text of set-up that was said
+	mask         func(string) string
+	position     map[string]int
+	total        int
 }
 
 const redraw = 200 * time.Millisecond
@@ -44,8 +44,8 @@ const noteEvery = 30 * time.Second
 
 func (a *app) progress(p *program.Program, quiet bool) *view {
 	v := &view{
-		w: a.err, live: a.terminal && !quiet, quiet: quiet, columns: columnsOf(a.err), now: time.Now, mask: p.Plan.Mask,
-		position: make(map[string]int), started: make(map[string]string), noted: make(map[string]time.Time), total: len(p.Nodes),
+		w: a.err, redraws: a.terminal && !quiet, quiet: quiet, columns: columnsOf(a.err), now: time.Now, mask: p.Plan.Mask,
+		position: make(map[string]int), startedParts: make(map[string]string), lastLine: make(map[string]time.Time), total: len(p.Nodes),
 	}
 	for i, n := range p.Nodes {
 		v.position[n.ID] = i + 1
@@ -61,44 +61,44 @@ func (v *view) event(e executor.Event) {
 	switch {
 	case v.quiet:
 	case e.Phase == executor.PhaseDone:
-		delete(v.started, e.Node)
+		delete(v.startedParts, e.Node)
 		v.running = slices.DeleteFunc(v.running, func(r executor.Event) bool { return r.Node == e.Node })
-		v.line(v.head(e.Node) + ended(e.Result, v.mask(e.Result.Reason)))
+		v.line(v.head(e.Node) + nodeSummary(e.Result, v.mask(e.Result.Reason)))
 	case e.Text != "":
-		if v.live {
+		if v.redraws {
 			v.draw(e.Text, false)
-		} else if e.Text != v.waiting || v.silent("") {
-			v.note("", e.Text)
+		} else if e.Text != v.lastSetUp || v.silent("") {
+			v.nodeLine("", e.Text)
 		}
-		v.waiting = e.Text
-	case v.live:
-		v.keep(e)
-		v.draw(v.all(), e.Phase == executor.PhaseOpen)
-	case v.news(e):
-		v.note(e.Node, v.head(e.Node)+partOf(e)+"started")
+		v.lastSetUp = e.Text
+	case v.redraws:
+		v.remember(e)
+		v.draw(v.progressLine(), e.Phase == executor.PhaseOpen)
+	case v.startsPart(e):
+		v.nodeLine(e.Node, v.head(e.Node)+partOf(e)+"started")
 	case v.silent(e.Node):
-		v.note(e.Node, status(v.head(e.Node)+partOf(e), e, v.columns()))
+		v.nodeLine(e.Node, status(v.head(e.Node)+partOf(e), e, v.columns()))
 	}
 }
 
 // silent reports whether nothing was written about a node for noteEvery.
-func (v *view) silent(node string) bool { return v.now().Sub(v.noted[node]) >= noteEvery }
+func (v *view) silent(node string) bool { return v.now().Sub(v.lastLine[node]) >= noteEvery }
 
-// note writes a line about a node that runs.
-func (v *view) note(node, text string) {
-	v.noted[node] = v.now()
+// nodeLine writes a line about a node that runs.
+func (v *view) nodeLine(node, text string) {
+	v.lastLine[node] = v.now()
 	v.line(text)
 }
 
-// news reports whether the start of a node, or of a part of one, is not said yet. Members of a group take turns.
-func (v *view) news(e executor.Event) bool {
-	part, said := v.started[e.Node]
-	v.started[e.Node] = e.Part
+// startsPart reports whether the start of a node, or of a part of one, is not said yet. Members of a group take turns.
+func (v *view) startsPart(e executor.Event) bool {
+	part, said := v.startedParts[e.Node]
+	v.startedParts[e.Node] = e.Part
 	return !said || part != e.Part
 }
 
-// keep remembers what a node that runs said last.
-func (v *view) keep(e executor.Event) {
+// remember remembers what a node that runs said last.
+func (v *view) remember(e executor.Event) {
 	if i := slices.IndexFunc(v.running, func(r executor.Event) bool { return r.Node == e.Node }); i >= 0 {
 		v.running[i] = e
 		return
@@ -106,8 +106,8 @@ func (v *view) keep(e executor.Event) {
 	v.running = append(v.running, e)
 }
 
-// all is the live line: side by side what runs, as far as there is room.
-func (v *view) all() string {
+// progressLine is the live line: side by side what runs, as far as there is room.
+func (v *view) progressLine() string {
 	const least, between = 36, " | "
 	columns := v.columns() - 1
 	n := max(min(len(v.running), (columns+len(between))/(least+len(between))), 1)
@@ -148,8 +148,8 @@ func (v *view) head(node string) string {
 	return fmt.Sprintf("[%d/%d] %s: ", v.position[node], v.total, node)
 }
 
-// ended says how a node went, and why, in one line.
-func ended(n *result.Node, reason string) string {
+// nodeSummary says how a node went, and why, in one line.
+func nodeSummary(n *result.Node, reason string) string {
 	text := string(n.Outcome)
 	switch {
 	case strings.HasPrefix(reason, text): // "interrupted after 3 s"
@@ -177,12 +177,12 @@ func ended(n *result.Node, reason string) string {
 
 // draw replaces the live line, at most five times a second unless it must be seen.
 func (v *view) draw(text string, now bool) {
-	if !now && time.Since(v.drawn) < redraw {
+	if !now && time.Since(v.drawnAt) < redraw {
 		return
 	}
-	v.drawn = time.Now()
+	v.drawnAt = time.Now()
 	fmt.Fprintf(v.w, "\r\x1b[K%s", short(text, v.columns()-1)) // a line that wraps could not be erased
-	v.shown = true
+	v.drawn = true
 }
 
 // line writes a line that stays. What has no room is in the report.
@@ -192,14 +192,14 @@ func (v *view) line(text string) {
 }
 
 func (v *view) erase() {
-	if v.shown {
+	if v.drawn {
 		fmt.Fprint(v.w, "\r\x1b[K")
-		v.shown = false
+		v.drawn = false
 	}
 }
 
-// say writes a line from outside the run.
-func (v *view) say(format string, args ...any) {
+// message writes a line from outside the run.
+func (v *view) message(format string, args ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.line(fmt.Sprintf(format, args...))
@@ -220,18 +220,18 @@ type part struct {
 
 // status is the live line of a node that is running, in at most so many columns.
 func status(head string, e executor.Event, columns int) string {
-	parts := append([]part{{head + string(e.Phase), 0}}, progressed(e)...)
-	parts = append(parts, numbers(e)...)
+	parts := append([]part{{head + string(e.Phase), 0}}, phaseParts(e)...)
+	parts = append(parts, numberParts(e)...)
 	for rank := 9; rank > 0; rank-- {
-		if text := joined(parts, rank); len([]rune(text)) <= columns {
+		if text := joinParts(parts, rank); len([]rune(text)) <= columns {
 			return text
 		}
 	}
-	return short(joined(parts, 0), columns)
+	return short(joinParts(parts, 0), columns)
 }
 
-// joined are the parts up to a rank.
-func joined(parts []part, rank int) string {
+// joinParts are the parts up to a rank.
+func joinParts(parts []part, rank int) string {
 	var texts []string
 	for _, p := range parts {
 		if p.rank <= rank && p.text != "" {
@@ -241,8 +241,8 @@ func joined(parts []part, rank int) string {
 	return strings.Join(texts, "  ")
 }
 
-// progressed says how far the phase is.
-func progressed(e executor.Event) []part {
+// phaseParts says how far the phase is.
+func phaseParts(e executor.Event) []part {
 	switch {
 	case e.Total > 0:
 		const cells = 20
@@ -255,8 +255,8 @@ func progressed(e executor.Event) []part {
 	return nil
 }
 
-// numbers are those of the last second.
-func numbers(e executor.Event) []part {
+// numberParts are those of the last second.
+func numberParts(e executor.Event) []part {
 	l := e.Live
 	if l == nil || l.At == 0 {
 		return nil

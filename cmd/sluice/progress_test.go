@@ -13,8 +13,8 @@ import (
 
 func viewOf(w *bytes.Buffer, live bool, columns int) *view {
 	return &view{
-		w: w, live: live, columns: func() int { return columns }, mask: func(s string) string { return s },
-		now: time.Now, noted: make(map[string]time.Time), started: make(map[string]string), position: map[string]int{"x": 1, "y": 2, "z": 3}, total: 3,
+		w: w, redraws: live, columns: func() int { return columns }, mask: func(s string) string { return s },
+		now: time.Now, lastLine: make(map[string]time.Time), startedParts: make(map[string]string), position: map[string]int{"x": 1, "y": 2, "z": 3}, total: 3,
 	}
 }
 
@@ -46,9 +46,9 @@ func TestProgressSideBySide(t *testing.T) {
 		var b bytes.Buffer
 		v := viewOf(&b, true, columns)
 		for _, n := range []string{"x", "y", "z"} {
-			v.keep(executor.Event{Node: n, Phase: executor.PhaseHold})
+			v.remember(executor.Event{Node: n, Phase: executor.PhaseHold})
 		}
-		if got := v.all(); got != want || len([]rune(got)) >= columns {
+		if got := v.progressLine(); got != want || len([]rune(got)) >= columns {
 			t.Errorf("%d columns: %q, want %q", columns, got, want)
 		}
 	}
@@ -57,7 +57,7 @@ func TestProgressSideBySide(t *testing.T) {
 	v.event(executor.Event{Node: "x", Phase: executor.PhaseOpen})
 	v.event(executor.Event{Node: "y", Phase: executor.PhaseOpen})
 	v.event(executor.Event{Node: "x", Phase: executor.PhaseDone, Result: &result.Node{Outcome: result.Done}})
-	if got := v.all(); strings.Contains(got, "x:") {
+	if got := v.progressLine(); strings.Contains(got, "x:") {
 		t.Errorf("x has ended: %q", got)
 	}
 }
@@ -95,7 +95,7 @@ func TestProgressQuiet(t *testing.T) {
 	v.quiet = true
 	v.event(executor.Event{Node: "x", Phase: executor.PhaseHold})
 	v.event(executor.Event{Node: "x", Phase: executor.PhaseDone, Result: &result.Node{Outcome: result.Done}})
-	v.say("interrupt: ending in order")
+	v.message("interrupt: ending in order")
 	if b.String() != "interrupt: ending in order\n" {
 		t.Errorf("got %q", b.String())
 	}

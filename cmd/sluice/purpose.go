@@ -57,7 +57,7 @@ func (p purpose) text(f initFlags, sig backends.Signature, asked error) (string,
 	if err != nil {
 		return "", fmt.Errorf("read the plan of init: %w", err)
 	}
-	d := fitted(f, sig)
+	d := planDataFor(f, sig)
 	d.Sequences = d.Sequences || p.sequences
 	if asked != nil {
 		d.Failure = strings.Join(strings.Fields(asked.Error()), " ")
@@ -84,8 +84,8 @@ type planData struct {
 // freeShape is an input of any size, with a size to begin with.
 type freeShape struct{ Name, Dims string }
 
-// fitted is the data for a model.
-func fitted(f initFlags, sig backends.Signature) planData {
+// planDataFor is the data for a model.
+func planDataFor(f initFlags, sig backends.Signature) planData {
 	d := planData{URL: f.url, Backend: f.backend, Model: f.model, Decoupled: sig.Decoupled, Sequences: sig.Sequence > backends.NoSequences}
 	if f.out != "" && f.schema {
 		d.Schema = schemaFile
@@ -96,8 +96,8 @@ func fitted(f initFlags, sig backends.Signature) planData {
 	}
 	for _, p := range sig.Inputs {
 		d.Inputs = append(d.Inputs, fmt.Sprintf("%s %s %s", p.Name, p.Type, dims(p.Shape)))
-		if free(p.Shape) {
-			d.Shapes = append(d.Shapes, freeShape{p.Name, dims(fix(p.Shape))})
+		if hasFreeDim(p.Shape) {
+			d.Shapes = append(d.Shapes, freeShape{p.Name, dims(fillDims(p.Shape))})
 		}
 	}
 	for _, p := range sig.Outputs {
@@ -124,7 +124,7 @@ func dims(shape []int64) string {
 	return strings.ReplaceAll(fmt.Sprint(shape), " ", ", ")
 }
 
-func free(shape []int64) bool {
+func hasFreeDim(shape []int64) bool {
 	for _, d := range shape {
 		if d < 0 {
 			return true
@@ -133,8 +133,8 @@ func free(shape []int64) bool {
 	return false
 }
 
-// fix gives every free dimension a size to begin with.
-func fix(shape []int64) []int64 {
+// fillDims gives every free dimension a size to begin with.
+func fillDims(shape []int64) []int64 {
 	out := append([]int64(nil), shape...)
 	for i := range out {
 		if out[i] < 0 {

@@ -31,7 +31,7 @@ func (a *app) run() *cobra.Command {
 		Use:   "run PLAN",
 		Short: "Run a plan; the exit code is the verdict",
 		Long: "Run a plan (-: from standard input): open its targets, play its stages, judge its assertions, write the artifacts.\n\n" +
-			"Exit codes\n" + codes(),
+			"Exit codes\n" + exitCodeList(),
 		Example: "  sluice run plan.yaml --var url=grpc://staging:8001 \\\n" +
 			"      --set stages.steady.for=10s --out results",
 		Args:              onePlan,
@@ -40,11 +40,11 @@ func (a *app) run() *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			args, err := a.takeInput(args, &o)
+			args, err := a.readStdin(args, &o)
 			if err != nil {
 				return err
 			}
-			return profiled(profile, func() error { return a.runPlan(args[0], o, f) })
+			return withCPUProfile(profile, func() error { return a.runPlan(args[0], o, f) })
 		},
 	}
 	o.flags(c, a.env)
@@ -60,7 +60,7 @@ func (a *app) run() *cobra.Command {
 	return c
 }
 
-func codes() string {
+func exitCodeList() string {
 	var b strings.Builder
 	for _, c := range verdict.Codes() {
 		fmt.Fprintf(&b, "  %3d  %s\n", c.Code, c.Meaning)
@@ -70,11 +70,11 @@ func codes() string {
 
 // outputs are where the results of a run go.
 type outputs struct {
-	dir     string                 // of the artifacts; "": as the plan says
-	formats []string               // of the artifacts; nil: the plan's
-	summary string                 // one of summaries
-	quiet   bool                   // only the verdict and its reason are printed
-	keep    func(dir string) error // further files, made of the artifacts in dir; nil: none
+	dir        string                 // of the artifacts; "": as the plan says
+	formats    []string               // of the artifacts; nil: the plan's
+	summary    string                 // one of summaries
+	quiet      bool                   // only the verdict and its reason are printed
+	afterWrite func(dir string) error // further files, made of the artifacts in dir; nil: none
 }
 
 // summaries are the words in which the numbers of a run can be printed at its end.
@@ -96,7 +96,7 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	compiled, diags := a.load(file, ov)
 	a.diagnose(diags, ov.Source)
 	if compiled == nil {
-		a.kept(f.dir)
+		a.noteEarlierResult(f.dir)
 		return exitError{verdict.CodePlan}
 	}
 	plan := compiled.Plan
@@ -107,16 +107,16 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 		f.formats = plan.Output.Formats
 	}
 	o := artifact.Options{
-		Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: samplesOf(plan, f), Mixed: mixed(compiled),
+		Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: newSamples(plan, f), Mixed: mixesLoops(compiled),
 		Fail: func(r *result.Result, err error) { verdict.Unwritten(r, plan.Mask(err.Error())) },
 	}
 	folder, err := artifact.Open(f.dir, o)
 	if err != nil {
-		a.kept(f.dir)
+		a.noteEarlierResult(f.dir)
 		return fmt.Errorf("nothing was sent: %w", err)
 	}
 	defer folder.Close()
-	signals, _ := listen() // until the process ends: none may take the artifacts or the exit code away
+	signals, _ := notifySignals() // until the process ends: none may take the artifacts or the exit code away
 	r, diags := a.play(compiled, folder, f, o.Samples, signals)
 	written := make(chan struct{})
 	defer close(written)
@@ -129,8 +129,8 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	}()
 	a.diagnose(plan.Conceal(diags, ov.Source), ov.Source)
 	files, err := folder.Write(r, o)
-	if err == nil && f.keep != nil {
-		err = f.keep(f.dir)
+	if err == nil && f.afterWrite != nil {
+		err = f.afterWrite(f.dir)
 	}
 	rewrite := func(err error) {
 		o.Fail(r, err)
@@ -175,21 +175,21 @@ func (a *app) play(compiled *program.Program, folder *artifact.Folder, f outputs
 					cancel()
 					continue
 				}
-				view.say("%s: ending in order, open requests may finish; once more to cut them off", s)
-				interrupt <- number(s)
+				view.message("%s: ending in order, open requests may finish; once more to cut them off", s)
+				interrupt <- signalNumber(s)
 			case <-finished:
 				return
 			}
 		}
 	}()
 	env := executor.Env{
-		Tool: tool(), Alone: !a.beside, Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay, Machine: a.machine(),
+		Tool: tool(), Alone: !a.sharesProcess, Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay, Machine: a.machine(),
 	}
 	if folder != nil {
 		env.Interim = folder.Running
 	}
 	if samples != nil {
-		env.Record, env.Replies = recordInto(samples), samples.Replies()
+		env.Record, env.Replies = recorderFor(samples), samples.Replies()
 	}
 	r, diags := executor.Run(ctx, compiled, env)
 	if samples != nil {
@@ -202,17 +202,17 @@ func (a *app) play(compiled *program.Program, folder *artifact.Folder, f outputs
 	return r, diags
 }
 
-// number is that of a signal which listen hears.
-func number(s os.Signal) int {
+// signalNumber is that of a signal which listen hears.
+func signalNumber(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
 		return int(n)
 	}
 	return int(syscall.SIGTERM)
 }
 
-// profiled runs f and writes what it spent its CPU time on to a file; "" is no profile. Not on standard output, which is
+// withCPUProfile runs f and writes what it spent its CPU time on to a file; "" is no profile. Not on standard output, which is
 // the result's.
-func profiled(file string, f func() error) (err error) {
+func withCPUProfile(file string, f func() error) (err error) {
 	if file == "" {
 		return f()
 	}
@@ -232,8 +232,8 @@ func profiled(file string, f func() error) (err error) {
 	return f()
 }
 
-// samplesOf is where the requests of a run are kept; nil: the plan asks for none of them.
-func samplesOf(plan *scenario.Plan, f outputs) *artifact.Samples {
+// newSamples is where the requests of a run are kept; nil: the plan asks for none of them.
+func newSamples(plan *scenario.Plan, f outputs) *artifact.Samples {
 	o := artifact.SamplesOptions{Table: plan.Output.Samples, Export: slices.Contains(f.formats, artifact.ProfileExport)}
 	if len(plan.Secrets) > 0 {
 		o.Mask = plan.Mask
@@ -247,14 +247,14 @@ func samplesOf(plan *scenario.Plan, f outputs) *artifact.Samples {
 	return artifact.NewSamples(f.dir, o)
 }
 
-// mixed reports whether the plan has closed and open loops.
-func mixed(p *program.Program) bool {
+// mixesLoops reports whether the plan has closed and open loops.
+func mixesLoops(p *program.Program) bool {
 	return slices.ContainsFunc(p.Nodes, func(n *program.Node) bool { return n.Open != p.Nodes[0].Open })
 }
 
-// kept says that dir still has the result of an earlier run, if it does: a script that reads it must not take it for this
+// noteEarlierResult says that dir still has the result of an earlier run, if it does: a script that reads it must not take it for this
 // run's.
-func (a *app) kept(dir string) {
+func (a *app) noteEarlierResult(dir string) {
 	h := artifact.Earlier(dir)
 	if dir == "" || h == nil || h.State == result.StateRunning {
 		return
@@ -262,8 +262,8 @@ func (a *app) kept(dir string) {
 	fmt.Fprintf(a.err, "note: %s still holds the result of an earlier run\n  (%s, %s UTC)\n", dir, h.Verdict, h.Started.UTC().Format(time.DateTime))
 }
 
-// recordInto hands the samples of every trial to the artifacts.
-func recordInto(s *artifact.Samples) func(executor.Recording) executor.Recorder {
+// recorderFor hands the samples of every trial to the artifacts.
+func recorderFor(s *artifact.Samples) func(executor.Recording) executor.Recorder {
 	return func(r executor.Recording) executor.Recorder {
 		return s.Trial(artifact.Trial{
 			Node: r.Node, Number: r.Number, Mix: r.Mix, Closed: r.Closed, Value: r.Value, Started: r.Started, Sent: r.Sent, Received: r.Received,

@@ -82,7 +82,7 @@ func (a *app) serveUntilSignal(ctx context.Context, f serveFlags) error {
 	if a.terminal {
 		fmt.Fprintf(a.err, "serving; try: sluice init --url %s --model simple > plan.yaml\nCtrl-C ends it\n", s.HTTPURL())
 	}
-	signals, deaf := listen()
+	signals, deaf := notifySignals()
 	defer deaf()
 	var got os.Signal
 	select {

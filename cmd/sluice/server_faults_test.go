@@ -222,8 +222,8 @@ func (f *serverFault) test(t *testing.T) {
 			return
 		}
 		a := system()
-		a.in, a.out, a.err = strings.NewReader(""), &checked{w: &printed}, &printed
-		a.terminal, a.width, a.beside = false, 0, true
+		a.in, a.out, a.err = strings.NewReader(""), &errorWriter{w: &printed}, &printed
+		a.terminal, a.width, a.sharesProcess = false, 0, true
 		ended <- Main(args, a)
 	}()
 	select {

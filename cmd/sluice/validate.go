@@ -34,7 +34,7 @@ func (a *app) validate() *cobra.Command {
 		},
 		ValidArgsFunction: completePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
-			args, err := a.takeInput(args, &o)
+			args, err := a.readStdin(args, &o)
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func (a *app) validate() *cobra.Command {
 }
 
 func (a *app) validatePlans(files []string, o overrides, asJSON bool, explain string) error {
-	if word := explainedWord(files, explain); word != "" {
+	if word := misplacedPath(files, explain); word != "" {
 		return fmt.Errorf("%q is no file: --explain takes its path after an equals sign, --explain=%s", word, word)
 	}
 	var everything source.Diagnostics
@@ -93,8 +93,8 @@ func (a *app) validatePlans(files []string, o overrides, asJSON bool, explain st
 	return nil
 }
 
-// explainedWord returns the argument that was meant as the path of --explain, but is behind a space; "": none.
-func explainedWord(files []string, explain string) string {
+// misplacedPath returns the argument that was meant as the path of --explain, but is behind a space; "": none.
+func misplacedPath(files []string, explain string) string {
 	if explain != everyKey {
 		return ""
 	}

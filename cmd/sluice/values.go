@@ -30,7 +30,7 @@ func valuesOf(p *scenario.Plan, path string) []planValue {
 		if path != everyKey && o.Key != path && !strings.HasPrefix(o.Key, path+".") {
 			continue
 		}
-		v := planValue{Plan: p.File, Path: o.Key, Pointer: o.Path, Value: at(p.Resolved, o.Path), From: o.From, Variable: o.Variable}
+		v := planValue{Plan: p.File, Path: o.Key, Pointer: o.Path, Value: lookupPointer(p.Resolved, o.Path), From: o.From, Variable: o.Variable}
 		if o.LeftOut {
 			v.Value, v.LeftOut = "", true
 		}
@@ -42,8 +42,8 @@ func valuesOf(p *scenario.Plan, path string) []planValue {
 	return values
 }
 
-// at is what a JSON pointer leads to in JSON-like data.
-func at(v any, pointer string) any {
+// lookupPointer is what a JSON pointer leads to in JSON-like data.
+func lookupPointer(v any, pointer string) any {
 	for _, token := range source.SplitPointer(pointer) {
 		switch in := v.(type) {
 		case map[string]any:

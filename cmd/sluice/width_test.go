@@ -90,7 +90,7 @@ func unbreakable(line string) bool {
 // testApp is an app on two terminals of n columns, without colours.
 func testApp(out, errs *bytes.Buffer, columns int) *app {
 	return &app{
-		in: strings.NewReader(""), out: &checked{w: out}, err: errs, width: columns, errWidth: columns,
+		in: strings.NewReader(""), out: &errorWriter{w: out}, err: errs, width: columns, errWidth: columns,
 		env: func(name string) (string, bool) { return "1", name == "NO_COLOR" },
 	}
 }
