@@ -35,7 +35,9 @@ func child() bool {
 	}
 	fmt.Println(l.Addr())
 	reply := mem.BufferSlice{mem.SliceBuffer(make([]byte, 1024))}
-	s := grpc.NewServer(grpc.ForceServerCodecV2(fixed{reply}), grpc.MaxRecvMsgSize(1<<30), grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+	s := grpc.NewServer(grpc.ForceServerCodecV2(fixed{
+		reply,
+	}), grpc.MaxRecvMsgSize(1<<30), grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
 		if err := stream.RecvMsg(nil); err != nil {
 			return err
 		}
@@ -117,9 +119,10 @@ func spend(b testing.TB, c *cost, n, total int, one func(worker int) error) {
 	c.requests += int64(total)
 }
 
-// BenchmarkUnary compares lanes with a bare loop over grpc-go (same connection options, message built once, reply not
-// looked at), against a server in another process. The two take turns in slices of 2000 requests, so that what else the
-// machine does falls on both. ns/op is of no interest here: it is the time of a request of each.
+// BenchmarkUnary compares lanes with a bare loop over grpc-go (same connection options, message
+// built once, reply not looked at), against a server in another process. The two take turns in
+// slices of 2000 requests, so that what else the machine does falls on both. ns/op is of no
+// interest here: it is the time of a request of each.
 func BenchmarkUnary(b *testing.B) {
 	address := startChild(b)
 	for _, n := range []int{1, 16, 64} {
@@ -150,8 +153,10 @@ func BenchmarkUnary(b *testing.B) {
 
 func bareLoop(b testing.TB, address string) (one func(int) error, end func()) {
 	message := fixed{mem.BufferSlice{mem.SliceBuffer(make([]byte, 1024))}}
-	cc, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(message)), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithNoProxy(),
+	cc, err := grpc.NewClient("passthrough:///"+address,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(message)), grpc.WithDisableServiceConfig(),
+		grpc.WithDisableRetry(), grpc.WithNoProxy(),
 		grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connWindow))
 	if err != nil {
 		b.Fatal(err)
@@ -172,7 +177,10 @@ func bareLoop(b testing.TB, address string) (one func(int) error, end func()) {
 
 func laneLoop(b testing.TB, address string, n, connections int) func(int) error {
 	judge := func() Judge { return &recorder{} }
-	pool, err := New(Options{Network: "tcp", Address: address, Authority: address, Connections: connections, Clock: backends.Clock{Origin: time.Now()}, Judge: judge})
+	pool, err := New(Options{
+		Network: "tcp", Address: address, Authority: address, Connections: connections,
+		Clock: backends.Clock{Origin: time.Now()}, Judge: judge,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -186,7 +194,8 @@ func laneLoop(b testing.TB, address string, n, connections int) func(int) error 
 		}
 		_ = pool.Close()
 	})
-	c, err := pool.Call(method, nil, [][]byte{make([]byte, 1000)}, make([]byte, 24), []backends.Hole{{At: 2, Width: 20, Field: backends.FieldID}}, 0, nil)
+	c, err := pool.Call(method, nil, [][]byte{make([]byte, 1000)}, make([]byte, 24),
+		[]backends.Hole{{At: 2, Width: 20, Field: backends.FieldID}}, 0, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -204,8 +213,8 @@ func laneLoop(b testing.TB, address string, n, connections int) func(int) error 
 	}
 }
 
-// A call costs no more allocations than a bare loop over grpc-go where it shares a connection, and none where it has its own; the
-// half is for what other goroutines do meanwhile.
+// A call costs no more allocations than a bare loop over grpc-go where it shares a connection, and
+// none where it has its own; the half is for what other goroutines do meanwhile.
 func TestAllocations(t *testing.T) {
 	address := startChild(t)
 	bare, end := bareLoop(t, address)
@@ -222,6 +231,7 @@ func TestAllocations(t *testing.T) {
 	_, mallocsShared := costs["shared"].each()
 	_, mallocsOwn := costs["own"].each()
 	if mallocsShared > mallocsBare+0.5 || mallocsOwn > 0.5 {
-		t.Errorf("%.2f and %.2f allocations for each call, shared and own; a bare loop has %.2f", mallocsShared, mallocsOwn, mallocsBare)
+		t.Errorf("%.2f and %.2f allocations for each call, shared and own; a bare loop has %.2f",
+			mallocsShared, mallocsOwn, mallocsBare)
 	}
 }

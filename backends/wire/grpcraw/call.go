@@ -13,23 +13,28 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// message is a Call's form here.
+// message is the form that Call.Impl has in this package.
 type message struct {
 	method   string
-	metadata int               // number of its callSet in the pool
-	options  []grpc.CallOption // of that
+	metadata int               // index of its metadata in the pool
+	options  []grpc.CallOption // of that metadata
 	body     mem.BufferSlice
-	whole    mem.BufferSlice // body and head, when the head has no holes
-	head     *http2.Head     // its fields where it has a connection of its own
+	whole    mem.BufferSlice // body and head, if the head has no holes
+	head     *http2.Head     // its header fields, on a dedicated connection
 	expect   any
 }
 
-// Call makes a Call of one encoded message: the pieces of body, then head with its holes. The head comes last because
-// protobuf fields may stand in any order and grpc-go lets go of pieces in order: when it has let go of the patched one,
-// it has let go of all, and the lane may use that buffer again. Headers come over the pool's own.
-// A reply may have maxReply bytes (0: Options.MaxMessage, or backends.ReplyLimit). expect is for the judge, which gets it back by
-// Expected.
-func (p *Pool) Call(method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole, maxReply int64, expect any) (*backends.Call, error) {
+// Call returns a Call of one encoded message: the pieces of body, then head with its holes. The
+// head comes last because protobuf fields may have any order and grpc-go releases pieces in order:
+// once it has released the patched one, it has released all, and the lane may reuse that buffer.
+// Headers override the pool's own. A reply may have maxReply bytes (0: Options.MaxMessage, or
+// backends.ReplyLimit). expect is for the judge, which reads it with Expected.
+//
+// It returns an error for a header that gRPC cannot carry and for a message over max_message.
+func (p *Pool) Call(
+	method string, headers []backends.Header, body [][]byte, head []byte, holes []backends.Hole, maxReply int64,
+	expect any,
+) (*backends.Call, error) {
 	m := &message{method: method, expect: expect}
 	call := &backends.Call{Head: head, Holes: holes, MaxReply: p.admitReplySize(maxReply), Impl: m}
 	size := sizeOf(body) + len(head)
@@ -69,11 +74,11 @@ func sizeOf(pieces [][]byte) (n int) {
 	return n
 }
 
-// Expected is what Call was given for the judge.
+// Expected returns the expect argument of Pool.Call, for the judge.
 func Expected(c *backends.Call) any { return c.Impl.(*message).expect }
 
-// internMetadata gives the number of the pool's headers with headers over them. Equal sets have one number, so that lanes
-// keep one context for each.
+// internMetadata returns the index of the pool's headers overridden by headers. Equal sets have one
+// index, so that lanes keep one context for each.
 func (p *Pool) internMetadata(headers []backends.Header) (int, error) {
 	md, authority := metadata.MD{}, p.o.defaultAuthority()
 	for _, list := range [][]backends.Header{p.o.Headers, headers} {
@@ -107,14 +112,14 @@ func (p *Pool) internMetadata(headers []backends.Header) (int, error) {
 	return len(p.metadataSets) - 1, nil
 }
 
-// callMetadata is what the headers of a call come to.
+// callMetadata is the metadata of a call, built from its headers.
 type callMetadata struct {
 	md        metadata.MD
 	authority string
-	options   []grpc.CallOption // of grpc-go, where the authority is not the connection's
+	options   []grpc.CallOption // for grpc-go, if the authority differs from the connection's
 }
 
-// context adds the metadata to a call's context.
+// context returns ctx with the metadata.
 func (s callMetadata) context(ctx context.Context) context.Context {
 	if len(s.md) == 0 {
 		return ctx
@@ -122,18 +127,21 @@ func (s callMetadata) context(ctx context.Context) context.Context {
 	return metadata.NewOutgoingContext(ctx, s.md)
 }
 
-// CheckHeader says why a header cannot be metadata. The value is left out of the text: it may be secret.
+// CheckHeader returns an error that says why a header cannot be sent as metadata. The error does
+// not show the value, which may be secret.
 func CheckHeader(h backends.Header) error {
 	name, value := strings.ToLower(h.Name), h.Value
 	if name == ":authority" {
 		return fmt.Errorf("header %q cannot be set: write Host, which is the authority over gRPC", h.Name)
 	}
 	if name == "" || strings.HasPrefix(name, "grpc-") {
-		return fmt.Errorf("header %q cannot be set over gRPC: names that start with grpc- are the protocol's own", name)
+		return fmt.Errorf("header %q cannot be set over gRPC: names that start with grpc- are the protocol's own",
+			name)
 	}
 	for _, c := range []byte(name) {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.' {
-			return fmt.Errorf("header %q cannot be sent over gRPC: only letters, digits, hyphen, underscore and dot can be in a name", name)
+			return fmt.Errorf("header %q cannot be sent over gRPC: only letters, digits, hyphen, underscore and "+
+				"dot can be in a name", name)
 		}
 	}
 	switch name {
@@ -144,7 +152,8 @@ func CheckHeader(h backends.Header) error {
 	}
 	for i := range len(value) {
 		if c := value[i]; (c < ' ' || c > '~') && !strings.HasSuffix(name, "-bin") {
-			return fmt.Errorf("the value of header %s holds byte %#02x at %d, which gRPC metadata cannot carry", name, c, i)
+			return fmt.Errorf("the value of header %s holds byte %#02x at %d, which gRPC metadata cannot carry",
+				name, c, i)
 		}
 	}
 	return nil

@@ -6,10 +6,10 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// receiver takes a reply message, which is valid only during the call.
+// receiver takes a reply message, which is valid during the call only.
 type receiver interface{ unmarshal(mem.BufferSlice) }
 
-// codec passes bytes through. Its name is what the wire says (application/grpc+proto), as servers expect.
+// codec passes bytes through. Its name is the one that servers expect (application/grpc+proto).
 type codec struct{}
 
 // Name implements encoding.CodecV2.
@@ -26,7 +26,7 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 	return nil, fmt.Errorf("cannot encode a %T", v)
 }
 
-// Unmarshal implements encoding.CodecV2. data is let go when it returns.
+// Unmarshal implements encoding.CodecV2. data is released when it returns.
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {
 	switch v := v.(type) {
 	case receiver:

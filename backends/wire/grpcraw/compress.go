@@ -6,47 +6,52 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
-	_ "google.golang.org/grpc/encoding/gzip" // tells servers that replies may be compressed, as other clients of gRPC do
+	// tells servers that replies may be compressed, as other clients of gRPC do
+	_ "google.golang.org/grpc/encoding/gzip"
 
 	"github.com/sluice-bench/sluice/backends/wire/coding"
 )
 
-// Messages are compressed when they are encoded, see Call, so that a sending costs no compression. grpc-go's registry of
-// compressors is that of the process and wants plain bytes; these two are a connection's own.
+// Messages are compressed when they are encoded (see Call), so that sending costs no compression.
+// grpc-go's registry of compressors belongs to the process and expects plain bytes; these two
+// belong to a connection.
 
-// compression are the options of a connection whose messages are compressed; none for "".
+// compression returns the dial options of a connection with compressed messages; nil for "".
 func compression(o *Options) []grpc.DialOption {
 	if o.Compression == "" {
 		return nil
 	}
 	name := passCompressor(o.Compression)
+	undo := decompressor{name, o.maxReply, o.decoders}
 	return []grpc.DialOption{
-		grpc.WithCompressor(name), //nolint:staticcheck // the registry is that of the process, see above
-		grpc.WithDecompressor(decompressor{name, o.maxReply, o.decoders}), //nolint:staticcheck // as above; the registry has no deflate
+		grpc.WithCompressor(name),   //nolint:staticcheck // the registry belongs to the process, see above
+		grpc.WithDecompressor(undo), //nolint:staticcheck // as above; the registry has no deflate
 	}
 }
 
-// passCompressor is the coding of a connection.
+// passCompressor is the name of a connection's coding. Its messages are already compressed.
 type passCompressor string
 
-// Type names the coding to the server.
+// Type returns the name of the coding, for the server.
 func (c passCompressor) Type() string { return string(c) }
 
-// decompressor undoes it. It works for all lanes of a connection at once.
+// decompressor decodes replies. It serves all lanes of a connection at once.
 type decompressor struct {
 	passCompressor
-	limit    int64        // bytes that a reply may have
+	limit    int64        // bytes of a reply
 	decoders *decoderPool // shared by the connections of a target
 }
 
-// decoder is what it takes to undo a coding: some 40 KiB, which are not made anew for every reply.
+// decoder holds the buffers to decode one reply: about 40 KiB, which are not allocated for every
+// reply.
 type decoder struct {
 	in bytes.Buffer
 	coding.Reader
 }
 
-// decoderPool are those that are not in use. The one that was used last is used next, so that there are no more, and no more large
-// buffers, than are used at one time; a sync.Pool makes new ones after each collection.
+// decoderPool holds the decoders that are not in use. The one used last is reused first, so that
+// there are no more of them, and no more large buffers, than are in use at one time; a sync.Pool
+// would allocate new ones after each collection.
 type decoderPool struct {
 	mu   sync.Mutex
 	free []*decoder
@@ -70,14 +75,15 @@ func (l *decoderPool) put(u *decoder) {
 	l.free = append(l.free, u)
 }
 
-// Do passes on a message that is compressed already.
+// Do writes a message that is already compressed.
 func (passCompressor) Do(w io.Writer, p []byte) error {
 	_, err := w.Write(p)
 	return err
 }
 
-// Do gives what a reply holds, in memory of its own: grpc-go does not say when it is done with it. Of one that holds more
-// than it may there is a byte more than that, which grpc-go then refuses.
+// Do returns the decoded reply in memory of its own: grpc-go does not say when it has finished with
+// it. A reply over the limit is returned with one byte more than the limit, which grpc-go then
+// refuses.
 func (d decompressor) Do(r io.Reader) ([]byte, error) {
 	u := d.decoders.get()
 	defer d.decoders.put(u)
@@ -87,7 +93,7 @@ func (d decompressor) Do(r io.Reader) ([]byte, error) {
 	}
 	plain, err := u.Read(string(d.passCompressor), u.in.Bytes(), d.limit+1)
 	if int64(len(plain)) > d.limit {
-		return plain, err // its length is all that is looked at
+		return plain, err // grpc-go only checks its length
 	}
 	return bytes.Clone(plain), err
 }

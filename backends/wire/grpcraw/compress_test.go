@@ -18,8 +18,9 @@ func packed(t testing.TB, name string, text []byte) []byte {
 	return s.AppendTrailer(bytes.Clone(s.Before), nil)
 }
 
-// TestUndoing: what undoes a coding is used again, and what it gave before stays as it was. A fresh one is a dozen
-// allocations and 40 KiB; what is left is the reader of the test and the reply itself.
+// TestUndoing: what undoes a coding is used again, and what it gave before stays as it was. A fresh
+// one is a dozen allocations and 40 KiB; what is left is the reader of the test and the reply
+// itself.
 func TestUndoing(t *testing.T) {
 	for _, name := range []string{coding.Gzip, coding.Deflate} {
 		d := decompressor{passCompressor(name), 1 << 20, new(decoderPool)}
@@ -41,7 +42,8 @@ func TestUndoing(t *testing.T) {
 		if got := undo(small); string(got) != "small" {
 			t.Errorf("%s: after a reply that is cut: %q", name, got)
 		}
-		if got := undo(packed(t, name, make([]byte, 64<<20))); len(got) != 1<<20+1 { // grpc-go says that it is too large
+		// grpc-go says that it is too large
+		if got := undo(packed(t, name, make([]byte, 64<<20))); len(got) != 1<<20+1 {
 			t.Errorf("%s: of a reply over the limit of 1 MiB %d bytes were made", name, len(got))
 		}
 		if n := testing.AllocsPerRun(200, func() { undo(small) }); n > 6 {

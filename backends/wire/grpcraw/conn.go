@@ -19,25 +19,26 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// conn is one ClientConn and what grpc-go does not tell about its transports: the last one, and why none could be made.
-// This, and not the text of errors, tells failures apart.
+// conn is one ClientConn, with what grpc-go does not report about its transports: the latest one,
+// and why an attempt to make one failed. Failures are told apart by this and not by the text of
+// errors.
 type conn struct {
 	cc        *grpc.ClientConn
 	clock     backends.Clock
 	maxReply  int64                // bytes of a reply message
 	users     int                  // lanes on it; guarded by the pool
-	latest    atomic.Pointer[link] // nil until there was one
-	lastClass atomic.Uint32        // ErrorClass of the last attempt to make one; OK after a success
-	keepDone  chan struct{}        // closed when keep has ended; nil without it
+	latest    atomic.Pointer[link] // nil before the first transport
+	lastClass atomic.Uint32        // ErrorClass of the last attempt to make a transport; OK after a success
+	keepDone  chan struct{}        // closed when keepConnected has ended; nil without it
 
-	dialled  atomic.Int64  // when the last attempt began
-	failures atomic.Uint32 // attempts that failed
+	dialled  atomic.Int64  // time of the last attempt
+	failures atomic.Uint32 // failed attempts
 
 	mu         sync.Mutex
-	attemptErr error // of the last attempt
+	attemptErr error // error of the last attempt
 }
 
-// newConn makes a connection that is not yet made: see ready.
+// newConn returns a connection that is not made yet: see ready.
 func newConn(o *Options) (*conn, error) {
 	c := &conn{clock: o.Clock, maxReply: o.maxReply}
 	secure, name := insecure.NewCredentials(), ""
@@ -50,15 +51,18 @@ func newConn(o *Options) (*conn, error) {
 		grpc.WithTransportCredentials(&linkCredentials{TransportCredentials: secure, conn: c, serverName: name}),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return c.dial(ctx, o) }),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec{})),
-		// The receive limit as a call option would be an allocation in every call. The send limit is Call's.
-		grpc.WithDefaultServiceConfig(fmt.Sprintf(`{"methodConfig": [{"name": [{}], "maxResponseMessageBytes": %d}]}`, o.maxReply)),
+		// As a call option the receive limit would be an allocation in every call. Call checks the send
+		// limit.
+		grpc.WithDefaultServiceConfig(fmt.Sprintf(
+			`{"methodConfig": [{"name": [{}], "maxResponseMessageBytes": %d}]}`, o.maxReply)),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: retry, MinConnectTimeout: o.connectTimeout()}),
 		grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connWindow),
-		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithDisableHealthCheck(), grpc.WithIdleTimeout(0),
+		grpc.WithNoProxy(), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(), grpc.WithDisableHealthCheck(),
+		grpc.WithIdleTimeout(0),
 	}
 	options = append(options, compression(o)...)
 	var err error
-	// The dialer knows the address; the resolver must only pass something through.
+	// The dialer knows the address; the resolver only has to pass something through.
 	c.cc, err = grpc.NewClient("passthrough:///"+o.Authority, options...)
 	return c, err
 }
@@ -73,9 +77,11 @@ func (c *conn) dial(ctx context.Context, o *Options) (net.Conn, error) {
 	return raw, err
 }
 
-// classOfDial tells what this machine lacks from what the target refuses.
+// classOfDial separates a shortage on this machine from a refusal by the target.
 func classOfDial(err error) backends.ErrorClass {
-	for _, lack := range []error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOMEM, syscall.ENOBUFS} {
+	for _, lack := range []error{
+		syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOMEM, syscall.ENOBUFS,
+	} {
 		if errors.Is(err, lack) {
 			return backends.Client
 		}
@@ -91,9 +97,10 @@ func (c *conn) recordAttempt(class backends.ErrorClass, err error) {
 	c.failures.Add(1)
 }
 
-// ready waits until the connection can carry calls: TCP, TLS and HTTP/2 SETTINGS are done. An earlier failure, after
-// which grpc-go waits before it tries again, does not count: it tries at once. grpc-go shows the state of that failure
-// until a connection is there, so that only the count of failures tells that the new attempt has failed too.
+// ready waits until the connection can carry calls: TCP, TLS and HTTP/2 SETTINGS are done. It tries
+// at once, even if grpc-go would still wait after an earlier failure. grpc-go keeps reporting the
+// state of that failure until a connection is made, so only the number of failures shows that the
+// new attempt has failed too.
 func (c *conn) ready(ctx context.Context, o *Options) error {
 	ctx, cancel := context.WithTimeout(ctx, o.connectTimeout())
 	defer cancel()
@@ -107,7 +114,8 @@ func (c *conn) ready(ctx context.Context, o *Options) error {
 		switch {
 		case state == connectivity.Ready && !c.latest.Load().broken.Load(): // if it is, grpc-go will see that too
 			return nil
-		case state == connectivity.TransientFailure && (patience != failurePoll || c.failures.Load() != failures), state == connectivity.Shutdown:
+		case state == connectivity.TransientFailure && (patience != failurePoll || c.failures.Load() != failures),
+			state == connectivity.Shutdown:
 			return fmt.Errorf("connect to %s: %w", o.Address, c.lastError())
 		case state == connectivity.Idle:
 			c.cc.Connect()
@@ -121,7 +129,8 @@ func (c *conn) ready(ctx context.Context, o *Options) error {
 	}
 }
 
-// withCloseReason is why the latest transport ended that brought nothing, which says more than that the time is over.
+// withCloseReason returns the reason for which the latest transport ended if it never answered: it
+// says more than that the time is over.
 func (c *conn) withCloseReason(otherwise error) error {
 	if l := c.latest.Load(); l != nil && !l.answered.Load() {
 		if err := l.err.Load(); err != nil {
@@ -131,11 +140,13 @@ func (c *conn) withCloseReason(otherwise error) error {
 	return otherwise
 }
 
-// failurePoll is how often the failures of a connection are looked at, which grpc-go shows no change for.
+// failurePoll is the interval at which failures of a connection are polled: grpc-go reports no
+// change for them.
 const failurePoll = 5 * time.Millisecond
 
-// keepConnected makes another transport whenever one was lost, without waiting for a request. One that brought nothing is not
-// replaced: a server that closes at once would be dialled without end.
+// keepConnected makes another transport whenever one is lost, without waiting for a request. A
+// transport that never answered is not replaced: a server that closes at once would be dialled
+// without end.
 func (c *conn) keepConnected() {
 	c.keepDone = make(chan struct{})
 	go func() {
@@ -153,7 +164,8 @@ func (c *conn) keepConnected() {
 	}()
 }
 
-// streamLimit is how many streams the server takes at once on the connection, as far as that is known.
+// streamLimit returns the number of concurrent streams that the server allows on the connection, as
+// far as it is known.
 func (c *conn) streamLimit() int64 {
 	if l := c.latest.Load(); l != nil {
 		return l.streamLimit.Load()
@@ -179,15 +191,17 @@ func (c *conn) lastError() error {
 	return errors.New("the server does not answer as HTTP/2 does")
 }
 
-// linkCredentials puts a link around every connection that has shaken hands.
+// linkCredentials wraps every connection in a link after its handshake.
 type linkCredentials struct {
 	credentials.TransportCredentials
 	conn       *conn
-	serverName string // that TLS checks; "": the authority
+	serverName string // checked by TLS; "": the authority
 }
 
 // ClientHandshake implements credentials.TransportCredentials.
-func (w *linkCredentials) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (w *linkCredentials) ClientHandshake(
+	ctx context.Context, authority string, raw net.Conn,
+) (net.Conn, credentials.AuthInfo, error) {
 	secured, info, err := w.TransportCredentials.ClientHandshake(ctx, cmp.Or(w.serverName, authority), raw)
 	if err != nil {
 		w.conn.recordAttempt(backends.TLS, err)
@@ -201,8 +215,8 @@ func (w *linkCredentials) ClientHandshake(ctx context.Context, authority string,
 	return l, linkInfo{AuthInfo: info, link: l}, nil
 }
 
-// Info implements credentials.TransportCredentials. It names no server, so that calls may have another authority than the name
-// that TLS checks.
+// Info implements credentials.TransportCredentials. It names no server, so that calls may have
+// another authority than the name that TLS checks.
 func (w *linkCredentials) Info() credentials.ProtocolInfo {
 	info := w.TransportCredentials.Info()
 	info.ServerName = "" //nolint:staticcheck // grpc-go compares it with the authority
@@ -211,5 +225,7 @@ func (w *linkCredentials) Info() credentials.ProtocolInfo {
 
 // Clone implements credentials.TransportCredentials.
 func (w *linkCredentials) Clone() credentials.TransportCredentials {
-	return &linkCredentials{TransportCredentials: w.TransportCredentials.Clone(), conn: w.conn, serverName: w.serverName}
+	return &linkCredentials{
+		TransportCredentials: w.TransportCredentials.Clone(), conn: w.conn, serverName: w.serverName,
+	}
 }

@@ -9,8 +9,9 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// head is a lane's own copy of a Call's head, and the list of pieces that ends with it. grpc-go writes a message after
-// SendMsg has returned, and may still do so when the call is over already; it says by Put that it has let go.
+// head is a lane's own copy of a Call's head, and the list of pieces that ends with it. grpc-go
+// writes a message after SendMsg has returned, and may still do so after the end of the call; it
+// calls Put when it has finished with the head.
 type head struct {
 	bytes []byte
 	list  mem.BufferSlice
@@ -18,28 +19,30 @@ type head struct {
 }
 
 const (
-	// headSize is over grpc-go's threshold of 1 KiB, below which it does not count references.
+	// headSize exceeds grpc-go's threshold of 1 KiB, below which it does not count references.
 	headSize = 1<<10 + 64
 	maxHeads = 16
-	// joinSize is the largest message that is copied into one piece: cheaper for grpc-go than pieces are.
+	// joinSize is the largest message in bytes that is copied into one piece, which costs grpc-go less
+	// than several pieces.
 	joinSize = 8 << 10
 )
 
-// Get implements mem.BufferPool; grpc-go only gives back.
+// Get implements mem.BufferPool; grpc-go only calls Put.
 func (h *head) Get(int) *[]byte { return &h.bytes }
 
 // Put implements mem.BufferPool.
 func (h *head) Put(*[]byte) { h.busy.Store(false) }
 
-// outgoing is a message as it is given to SendMsg: a call with the values of its holes.
+// outgoing is a message for SendMsg: a call and the values of its holes.
 type outgoing struct {
 	call   *backends.Call
 	fields backends.Fields
 	heads  []*head
 }
 
-// send gives the message to the transport and stamps the end of sending. One that the transport takes without waiting is
-// stamped before: its writer, and with it the server, may run before SendMsg returns.
+// send passes the message to the transport and sets SendEnd. If the transport takes it without
+// waiting, SendEnd is taken before: its writer, and with it the server, may run before SendMsg
+// returns.
 func (o *outgoing) send(stream grpc.ClientStream, clock *backends.Clock, s *backends.Sample) error {
 	waits := o.call.Size > maxInlineRequest
 	if !waits {
@@ -52,7 +55,7 @@ func (o *outgoing) send(stream grpc.ClientStream, clock *backends.Clock, s *back
 	return err
 }
 
-// marshal gives the pieces of the message to the codec.
+// marshal returns the pieces of the message, for the codec.
 func (o *outgoing) marshal() mem.BufferSlice {
 	m := o.call.Impl.(*message)
 	if m.whole != nil {
@@ -81,7 +84,7 @@ func (o *outgoing) marshal() mem.BufferSlice {
 	return h.list
 }
 
-// freeHead is a head that the transport does not hold: nearly always the first one.
+// freeHead returns a head that the transport does not use: nearly always the first one.
 func (o *outgoing) freeHead() *head {
 	for _, h := range o.heads {
 		if !h.busy.Load() {
@@ -95,13 +98,13 @@ func (o *outgoing) freeHead() *head {
 	return h
 }
 
-// incoming is a reply message as it came.
+// incoming is a reply message as received.
 type incoming struct {
-	pieces [][]byte // valid while the codec's call lasts
+	pieces [][]byte // valid during the codec's call
 	joined []byte
 }
 
-// keep holds on to the pieces of data and gives their size.
+// keep stores the pieces of data and returns their size in bytes.
 func (i *incoming) keep(data mem.BufferSlice) (size int64) {
 	i.pieces = i.pieces[:0]
 	for _, b := range data {
@@ -111,7 +114,7 @@ func (i *incoming) keep(data mem.BufferSlice) (size int64) {
 	return size
 }
 
-// join makes one piece of all, by a copy if there are several.
+// join makes one piece of several by copying them.
 func (i *incoming) join() {
 	if len(i.pieces) < 2 {
 		return

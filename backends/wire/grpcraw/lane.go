@@ -17,7 +17,8 @@ import (
 // unary describes a call with one request and one reply.
 var unary = &grpc.StreamDesc{}
 
-// lane is a unary caller on a connection that it shares: one request at a time, each a stream of its own.
+// lane is a unary caller on a shared connection: one request at a time, each on a stream of its
+// own.
 type lane struct {
 	pool  *Pool
 	judge Judge
@@ -25,23 +26,23 @@ type lane struct {
 
 	flight      flight
 	handover    handover
-	closeCtx    context.Context // over when the lane is closed
+	closeCtx    context.Context // done when the lane is closed
 	closeCancel context.CancelFunc
 	closing     sync.Once
-	base        context.Context // of the requests until one is cancelled
+	base        context.Context // parent of request contexts until one is cancelled
 	contexts    []context.Context
 
-	// Of the request in flight: Send's until handover, then Recv's.
+	// The request in flight: Send's until handover, then Recv's.
 	outgoing
 	slot       int
 	sample     *backends.Sample
 	stream     grpc.ClientStream
-	via        *conn // conn, or one of the request's own when it is sent again
-	firstSent  int64 // when it was first transmitted
+	via        *conn // conn, or the request's own connection when it is sent again
+	firstSent  int64 // time of the first transmission
 	err        error // of sending
-	gotMessage bool  // a reply message has come
+	gotMessage bool  // a reply message was received
 
-	silent int // requests in a row that met a transport closed without a word
+	silent int // consecutive requests whose transport was closed without a reply byte
 
 	incoming
 }
@@ -54,13 +55,13 @@ func newLane(p *Pool, c *conn) *lane {
 	return l
 }
 
-// renewContext makes the context that requests run on: at first, and after a request was cancelled.
+// renewContext makes the context of requests: at first, and after a request was cancelled.
 func (l *lane) renewContext() {
 	l.base, l.flight.cancelCtx = context.WithCancel(l.closeCtx)
 	clear(l.contexts)
 }
 
-// context is the base with metadata set n, made once.
+// context returns the base context with the metadata of index n, made once.
 func (l *lane) context(n int) context.Context {
 	for len(l.contexts) <= n {
 		l.contexts = append(l.contexts, nil)
@@ -88,7 +89,7 @@ func (l *lane) Send(slot int, c *backends.Call, f backends.Fields, s *backends.S
 	l.handover.put()
 }
 
-// transmit opens the stream and hands the message to the transport.
+// transmit opens the stream and passes the message to the transport.
 func (l *lane) transmit() error {
 	m := l.call.Impl.(*message)
 	l.stream = nil
@@ -105,7 +106,7 @@ func (l *lane) transmit() error {
 	return l.send(stream, &l.pool.o.Clock, l.sample)
 }
 
-// connectOne makes the connection of one request.
+// connectOne makes a connection for a single request.
 func (l *lane) connectOne() (err error) {
 	start := l.pool.o.Clock.Now()
 	if l.via, err = newConn(l.pool.singleUse()); err != nil {
@@ -135,13 +136,14 @@ func (l *lane) Recv() (slot int, done bool) {
 	return l.slot, true
 }
 
-// recordConnection notes in the sample what the request's transport had been through before.
+// recordConnection notes in the sample whether the request's transport was new or reused, and its
+// connect time.
 func (l *lane) recordConnection(k *link) {
 	if k == nil {
 		return
 	}
 	s := l.sample
-	if k.connectedAt > l.firstSent && l.via == l.conn { // it was made while this request waited
+	if k.connectedAt > l.firstSent && l.via == l.conn { // made while this request waited
 		s.Connect += max(k.connectedAt, s.SendEnd) - l.firstSent
 	}
 	switch {
@@ -156,8 +158,8 @@ func (l *lane) recordConnection(k *link) {
 	}
 }
 
-// resend sends a request that met a stale connection once more, on a fresh one: that of the lane, if no other lane can
-// get there first.
+// resend sends a request that met a stale connection once more, on a fresh connection: that of the
+// lane if no other lane can use it first.
 func (l *lane) resend() error {
 	s := l.sample
 	s.Flags = s.Flags&^backends.Reused | backends.Redialled | backends.Resent
@@ -188,8 +190,9 @@ func (l *lane) receive() error {
 	return l.awaitStatus()
 }
 
-// awaitStatus waits for the end of the call. Where grpc-go repeats a call by itself and loses that transport too while sending,
-// it says io.EOF, and only when asked again how the call ended.
+// awaitStatus waits for the end of the call. If grpc-go repeats a call and loses the second
+// transport too while sending, SendMsg returns io.EOF and only a further RecvMsg returns the
+// status.
 func (l *lane) awaitStatus() error {
 	err := l.stream.RecvMsg(l)
 	if errors.Is(err, io.EOF) {
@@ -221,17 +224,20 @@ func (l *lane) finish(err error, k *link, why backends.Cause) {
 }
 
 const (
-	// settledAge is how long an unused transport must have stood to be replaced when it is closed.
+	// settledAge is the least age in ns at which an unused transport is replaced when the server
+	// closes it.
 	settledAge = int64(time.Second)
-	// silentCloses in a row make a server one that closes after every reply.
+	// silentCloses is the number of consecutive requests that must find their transport closed before
+	// the server is taken for one that closes after every reply.
 	silentCloses = 2
-	// closeTime is how long such a server may take for it; eagerDial bounds the dialling that follows.
+	// closeTime is the time that such a server gets for its close; eagerDial bounds the dialling that
+	// follows.
 	closeTime = 50 * time.Millisecond
 	eagerDial = 250 * time.Millisecond
 )
 
-// awaitReplacement keeps connects out of latencies when the server closes after every reply: it waits for the close of k (nil:
-// it has closed) and for another transport, before the slot is free.
+// awaitReplacement keeps connects out of latencies if the server closes after every reply: it waits
+// for the close of k (nil: it is closed) and for another transport, before the slot is free.
 func (l *lane) awaitReplacement(k *link) {
 	switch flags := l.sample.Flags; {
 	case flags&backends.Resent != 0:
@@ -256,10 +262,10 @@ func (l *lane) awaitReplacement(k *link) {
 			return
 		}
 	}
-	_ = l.conn.ready(ctx, &l.pool.o) // if not, the next request finds out
+	_ = l.conn.ready(ctx, &l.pool.o) // on an error the next request dials
 }
 
-// unmarshal is given the reply message by the codec.
+// unmarshal implements receiver.
 func (l *lane) unmarshal(data mem.BufferSlice) {
 	s := l.sample
 	s.LastByte = l.pool.o.Clock.Now()
@@ -274,7 +280,7 @@ func (l *lane) unmarshal(data mem.BufferSlice) {
 	clear(l.pieces)
 }
 
-// Activity implements backends.Lane: a unary call has one reply.
+// Activity implements backends.Lane. It is always 0: a unary call has a single reply.
 func (*lane) Activity(int) int64 { return 0 }
 
 // Cancel implements backends.Lane.

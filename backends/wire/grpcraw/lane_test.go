@@ -25,16 +25,22 @@ func testRequest(t *testing.T, connections int) {
 		names, kinds = headerOf(ctx, "x-key"), headerOf(ctx, "content-type")
 		return append([]byte("got "), request...), nil
 	})
-	f := open(t, Options{Connections: connections, Address: l.Addr().String(), Headers: []backends.Header{{Name: "X-Key", Value: "v"}}})
+	f := open(t,
+		Options{
+			Connections: connections, Address: l.Addr().String(),
+			Headers: []backends.Header{{Name: "X-Key", Value: "v"}},
+		})
 	for i := range 3 {
 		s := f.do(t, f.call(t, "body"))
 		if want := fmt.Sprintf("got body%04d", i+1); string(f.judge.reply) != want {
 			t.Errorf("reply %q, want %q", f.judge.reply, want)
 		}
-		if s.Class != backends.OK || s.Status != 0 || s.Responses != 1 || s.BytesSent < 4+4+5 || s.BytesReceived < 12+5 || connections > 0 && s.BytesSent+s.BytesReceived != 13+17 {
+		if s.Class != backends.OK || s.Status != 0 || s.Responses != 1 || s.BytesSent < 4+4+5 ||
+			s.BytesReceived < 12+5 || connections > 0 && s.BytesSent+s.BytesReceived != 13+17 {
 			t.Errorf("sample %+v", s)
 		}
-		if s.SendStart == 0 || s.SendEnd < s.SendStart || s.LastByte < s.SendStart || s.FirstByte > s.LastByte || connections > 0 && s.FirstByte != s.LastByte || s.Connect != 0 {
+		if s.SendStart == 0 || s.SendEnd < s.SendStart || s.LastByte < s.SendStart || s.FirstByte > s.LastByte ||
+			connections > 0 && s.FirstByte != s.LastByte || s.Connect != 0 {
 			t.Errorf("stamps %+v", s)
 		}
 		if reused := s.Flags&backends.Reused != 0; reused != (i > 0) {
@@ -53,8 +59,13 @@ func testHeadersOfCalls(t *testing.T, connections int) {
 	serve(t, l, func(ctx context.Context, _ []byte) ([]byte, error) {
 		return []byte(strings.Join(headerOf(ctx, "a"), ",") + ";" + strings.Join(headerOf(ctx, "b"), ",")), nil
 	})
-	f := open(t, Options{Connections: connections, Address: l.Addr().String(), Headers: []backends.Header{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}}})
-	over, err := f.pool.Call(method, []backends.Header{{Name: "B", Value: "3"}, {Name: "b", Value: "4"}}, nil, []byte("x"), nil, 0, nil)
+	f := open(t,
+		Options{
+			Connections: connections, Address: l.Addr().String(),
+			Headers: []backends.Header{{Name: "a", Value: "1"}, {Name: "b", Value: "2"}},
+		})
+	over, err := f.pool.Call(method, []backends.Header{{Name: "B", Value: "3"}, {Name: "b", Value: "4"}}, nil,
+		[]byte("x"), nil, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +76,14 @@ func testHeadersOfCalls(t *testing.T, connections int) {
 			}
 		}
 	}
-	for _, h := range []backends.Header{{Name: "grpc-timeout", Value: "1S"}, {Name: "", Value: "x"}, {Name: "a b", Value: "x"}, {Name: "Content-Type", Value: "x"}, {Name: "x", Value: "é"}, {Name: "x", Value: "a\nb"}} {
+	for _, h := range []backends.Header{
+		{Name: "grpc-timeout", Value: "1S"},
+		{Name: "", Value: "x"},
+		{Name: "a b", Value: "x"},
+		{Name: "Content-Type", Value: "x"},
+		{Name: "x", Value: "é"},
+		{Name: "x", Value: "a\nb"},
+	} {
 		if _, err := f.pool.Call(method, []backends.Header{h}, nil, nil, nil, 0, nil); err == nil {
 			t.Errorf("header %q accepted", h)
 		} else if h.Value != "x" && strings.Contains(err.Error(), h.Value) {
@@ -96,7 +114,8 @@ func testStatus(t *testing.T, connections int) {
 		if s.Class != want || s.Status != int32(code) || s.LastByte == 0 {
 			t.Errorf("%v: class %v, want %v; status %d", code, s.Class, want, s.Status)
 		}
-		if note := string(s.Note); want != backends.OK && (!strings.HasPrefix(note, code.String()) || !strings.HasSuffix(note, ": said by the server")) {
+		if note := string(s.Note); want != backends.OK &&
+			(!strings.HasPrefix(note, code.String()) || !strings.HasSuffix(note, ": said by the server")) {
 			t.Errorf("%v: note %q", code, note)
 		}
 	}
@@ -112,24 +131,29 @@ func testMessageSizes(t *testing.T, connections int) {
 	big := strings.Repeat("x", 8<<20)
 
 	f := open(t, Options{Connections: connections, Address: l.Addr().String()})
-	if s := f.do(t, f.call(t, big)); s.Class != backends.OK || (f.judge.pieces < 2) != (connections == 0) || len(f.judge.reply) != len(big)+4 {
+	if s := f.do(t, f.call(t, big)); s.Class != backends.OK || (f.judge.pieces < 2) != (connections == 0) ||
+		len(f.judge.reply) != len(big)+4 {
 		t.Errorf("8 MiB: %v %s, %d pieces", s.Class, s.Note, f.judge.pieces)
 	}
 	f.judge.whole = true
-	if s := f.do(t, f.call(t, big)); s.Class != backends.OK || f.judge.pieces != 1 || len(f.judge.reply) != len(big)+4 {
+	if s := f.do(t, f.call(t, big)); s.Class != backends.OK || f.judge.pieces != 1 ||
+		len(f.judge.reply) != len(big)+4 {
 		t.Errorf("8 MiB whole: %v %s, %d pieces", s.Class, s.Note, f.judge.pieces)
 	}
 	f = open(t, Options{Connections: connections, Address: small.Addr().String()})
-	if s := f.do(t, f.call(t, big)); s.Class != backends.Status || !bytes.Contains(s.Note, []byte("server side")) {
+	if s := f.do(t, f.call(t, big)); s.Class != backends.Status ||
+		!bytes.Contains(s.Note, []byte("server side")) {
 		t.Errorf("server limit: %v %s", s.Class, s.Note)
 	}
 	serveBig := listen(t)
 	serve(t, serveBig, func(context.Context, []byte) ([]byte, error) { return []byte(big), nil })
 	f = open(t, Options{Connections: connections, Address: serveBig.Addr().String(), MaxMessage: 1 << 20})
-	if s := f.do(t, f.call(t, "x")); s.Class != backends.Status || !bytes.Contains(s.Note, []byte("client side")) || !bytes.Contains(s.Note, []byte("1048576")) {
+	if s := f.do(t, f.call(t, "x")); s.Class != backends.Status ||
+		!bytes.Contains(s.Note, []byte("client side")) || !bytes.Contains(s.Note, []byte("1048576")) {
 		t.Errorf("client limit: %v %s", s.Class, s.Note)
 	}
-	if _, err := f.pool.Call(method, nil, [][]byte{[]byte(big)}, nil, nil, 0, nil); err == nil || !strings.Contains(err.Error(), "max_message, 1048576") {
+	if _, err := f.pool.Call(method, nil, [][]byte{[]byte(big)}, nil, nil, 0, nil); err == nil ||
+		!strings.Contains(err.Error(), "max_message, 1048576") {
 		t.Errorf("request over the limit: %v", err)
 	}
 }
@@ -251,11 +275,14 @@ func testStale(t *testing.T, connections int) {
 	if s := f.do(t, c); s.Class != backends.ResetByPeer || s.Flags&backends.Redialled != 0 {
 		t.Errorf("a fresh connection is not stale: %v %s %b", s.Class, s.Note, s.Flags)
 	}
-	if s := f.do(t, c); s.Class != backends.OK || s.Connect == 0 || s.Flags&backends.Resent != 0 || connections == 0 && s.Flags&backends.Ahead == 0 { // one of its own is made again at once
+	// one of its own is made again at once
+	if s := f.do(t, c); s.Class != backends.OK || s.Connect == 0 || s.Flags&backends.Resent != 0 ||
+		connections == 0 && s.Flags&backends.Ahead == 0 {
 		t.Errorf("reconnect: %v %s, connect %d", s.Class, s.Note, s.Connect)
 	}
 	p.arm()
-	if s := f.do(t, c); s.Class != backends.OK || s.Flags&backends.Redialled == 0 || s.Flags&backends.Resent == 0 || s.Connect == 0 {
+	if s := f.do(t, c); s.Class != backends.OK || s.Flags&backends.Redialled == 0 ||
+		s.Flags&backends.Resent == 0 || s.Connect == 0 {
 		t.Errorf("stale: %v %s %b", s.Class, s.Note, s.Flags)
 	}
 	stateful := *c
@@ -296,7 +323,8 @@ func testServerGoes(t *testing.T, connections int) {
 		t.Fatal(err)
 	}
 	serve(t, again, echo)
-	more, _, err := f.pool.Lanes(t.Context(), 1, backends.LaneOptions{}) // at once, without the wait after a failure
+	// at once, without the wait after a failure
+	more, _, err := f.pool.Lanes(t.Context(), 1, backends.LaneOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +341,9 @@ func testServerGoes(t *testing.T, connections int) {
 func TestConnections(t *testing.T) {
 	l := listen(t)
 	serve(t, l, echo)
-	for _, c := range []struct{ connections, lanes, want int }{{0, 65, 65}, {2, 5, 2}, {3, 3, 3}, {backends.PerRequest, 3, 0}} {
+	for _, c := range []struct{ connections, lanes, want int }{
+		{0, 65, 65}, {2, 5, 2}, {3, 3, 3}, {backends.PerRequest, 3, 0},
+	} {
 		p := proxy(t, l.Addr().String())
 		f := open(t, Options{Address: p.Addr().String(), Connections: c.connections})
 		lanes, _, err := f.pool.Lanes(t.Context(), c.lanes-1, backends.LaneOptions{}) // one is there already
@@ -334,7 +364,8 @@ func TestConnections(t *testing.T) {
 		for _, lane := range lanes {
 			_ = lane.Close()
 		}
-		again, _, err := f.pool.Lanes(t.Context(), len(lanes), backends.LaneOptions{}) // on the connections that are there
+		// on the connections that are there
+		again, _, err := f.pool.Lanes(t.Context(), len(lanes), backends.LaneOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -370,7 +401,9 @@ func TestStreamsShare(t *testing.T) {
 	l := listen(t)
 	serve(t, l, echo)
 	for lanes, want := range map[int]int{64: 1, 65: 2} {
-		p, err := New(Options{Network: "tcp", Address: l.Addr().String(), Authority: "a", Judge: func() Judge { return &recorder{} }})
+		p, err := New(Options{
+			Network: "tcp", Address: l.Addr().String(), Authority: "a", Judge: func() Judge { return &recorder{} },
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -405,11 +438,15 @@ func TestCannotConnect(t *testing.T) {
 // cannotConnect checks that lanes to address fail and say what and where.
 func cannotConnect(t *testing.T, connections int, address, want string) {
 	t.Helper()
-	p, err := New(Options{Connections: connections, Network: "tcp", Address: address, Authority: address, Judge: func() Judge { return &recorder{} }})
+	p, err := New(Options{
+		Connections: connections, Network: "tcp", Address: address, Authority: address,
+		Judge: func() Judge { return &recorder{} },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Lanes(t.Context(), 2, backends.LaneOptions{}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), address) {
+	if _, _, err := p.Lanes(t.Context(), 2, backends.LaneOptions{}); err == nil ||
+		!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), address) {
 		t.Errorf("%s: %v", want, err)
 	}
 	if err := p.Close(); err != nil {

@@ -16,7 +16,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// limited is a server that echoes messages and says how many streams and how many bytes of fields it takes.
+// limited is a server that echoes messages and says how many streams and how many bytes of fields
+// it takes.
 type limited struct {
 	t        *testing.T
 	address  string
@@ -125,7 +126,8 @@ func (s *limited) take(p *limitedPeer, f http2.Frame) {
 			for _, field := range f.Fields {
 				size += int(field.Size())
 			}
-			if set.ID == http2.SettingMaxConcurrentStreams && len(p.open) > int(set.Val) || set.ID == http2.SettingMaxHeaderListSize && size > int(set.Val) {
+			if set.ID == http2.SettingMaxConcurrentStreams && len(p.open) > int(set.Val) ||
+				set.ID == http2.SettingMaxHeaderListSize && size > int(set.Val) {
 				s.over++
 			}
 		}
@@ -149,7 +151,9 @@ func (p *limitedPeer) fields(stream uint32, end bool, pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		_ = e.WriteField(hpack.HeaderField{Name: pairs[i], Value: pairs[i+1]})
 	}
-	_ = p.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndStream: end, EndHeaders: true})
+	_ = p.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: stream, BlockFragment: block.Bytes(), EndStream: end, EndHeaders: true,
+	})
 }
 
 // echoed is a judge of streams whose messages end with the id of their request.
@@ -165,7 +169,8 @@ func (*echoed) Read(pieces [][]byte) Message {
 func (s *limited) pool(connections int, headers ...backends.Header) *Pool {
 	s.t.Helper()
 	p, err := New(Options{
-		Network: "tcp", Address: s.address, Authority: "localhost", Clock: backends.Clock{Origin: time.Now()}, Connections: connections,
+		Network: "tcp", Address: s.address, Authority: "localhost", Clock: backends.Clock{Origin: time.Now()},
+		Connections:    connections,
 		ConnectTimeout: time.Second, Judge: func() Judge { return &recorder{accept: -1} }, Headers: headers,
 	})
 	if err != nil {
@@ -210,8 +215,8 @@ func (s *limited) ask(p *Pool, l backends.Lane, patience time.Duration) *backend
 	return x
 }
 
-// TestStreamLimit: no lane opens more streams on a connection than the server takes. Other connections are opened, or set-up
-// fails within the connect timeout and says what the limit is.
+// TestStreamLimit: no lane opens more streams on a connection than the server takes. Other
+// connections are opened, or set-up fails within the connect timeout and says what the limit is.
 func TestStreamLimit(t *testing.T) {
 	for _, c := range []struct {
 		limit       uint32
@@ -225,16 +230,24 @@ func TestStreamLimit(t *testing.T) {
 		{limit: 2, streams: true, lanes: 4, want: 2},
 		{limit: 2, streams: true, lanes: 5, want: 3},
 		{limit: 100, streams: true, lanes: 5, want: 1},
-		{limit: 0, streams: true, lanes: 1, err: "the server takes 0 streams at once on a connection (MAX_CONCURRENT_STREAMS): raise its limit"},
+		{
+			limit: 0, streams: true, lanes: 1,
+			err: "the server takes 0 streams at once on a connection (MAX_CONCURRENT_STREAMS): raise its limit",
+		},
 		{limit: 1, streams: true, connections: 4, lanes: 4, want: 4},
-		{limit: 1, streams: true, connections: 1, lanes: 4, err: "takes 1 stream at once on a connection (MAX_CONCURRENT_STREAMS), and `connections: 1` puts 4 on one: write `connections: 4` or leave it out"},
+		{
+			limit: 1, streams: true, connections: 1, lanes: 4,
+			err: "takes 1 stream at once on a connection (MAX_CONCURRENT_STREAMS), and `connections: 1` puts 4 on " +
+				"one: write `connections: 4` or leave it out",
+		},
 		{limit: 2, connections: 2, lanes: 4, want: 2},
 		{limit: 2, connections: 1, lanes: 4, err: "and `connections: 1` puts 4 on one: write `connections: 2`"},
 		{limit: 0, connections: 1, lanes: 1, err: "takes 0 streams at once"},
 		{limit: 1, lanes: 4, want: 4},
 		{limit: 0, lanes: 4, err: "takes 0 streams at once"},
 	} {
-		t.Run(fmt.Sprintf("limit %d, streams %v, connections %d, lanes %d", c.limit, c.streams, c.connections, c.lanes), func(t *testing.T) {
+		t.Run(fmt.Sprintf("limit %d, streams %v, connections %d, lanes %d",
+			c.limit, c.streams, c.connections, c.lanes), func(t *testing.T) {
 			s := newLimited(t, streamsLimit(c.limit))
 			p := s.pool(c.connections)
 			lanes, err := s.lanes(p, c.streams, c.lanes)
@@ -255,7 +268,8 @@ func TestStreamLimit(t *testing.T) {
 	}
 }
 
-// TestStreamLimitRaised: a server that takes no stream at first, as some do while they start, has the connect timeout for it.
+// TestStreamLimitRaised: a server that takes no stream at first, as some do while they start, has
+// the connect timeout for it.
 func TestStreamLimitRaised(t *testing.T) {
 	for _, c := range []struct {
 		streams     bool
@@ -277,8 +291,8 @@ func TestStreamLimitRaised(t *testing.T) {
 	}
 }
 
-// TestStreamLimitLowered: streams that are opened in mid-run heed the limit of that time, on other connections. Where the server
-// takes none any more each request ends, and says why.
+// TestStreamLimitLowered: streams that are opened in mid-run heed the limit of that time, on other
+// connections. Where the server takes none any more each request ends, and says why.
 func TestStreamLimitLowered(t *testing.T) {
 	for _, streams := range []bool{true, false} {
 		s := newLimited(t, streamsLimit(100))
@@ -328,7 +342,8 @@ func TestStreamLimitLowered(t *testing.T) {
 	}
 }
 
-// TestHeaderListLimit: a request whose fields have more bytes than the server takes is not sent, and says so.
+// TestHeaderListLimit: a request whose fields have more bytes than the server takes is not sent,
+// and says so.
 func TestHeaderListLimit(t *testing.T) {
 	const note = "(MAX_HEADER_LIST_SIZE): shorten `headers`"
 	long := backends.Header{Name: "x-long", Value: strings.Repeat("x", 1000)}
@@ -341,7 +356,8 @@ func TestHeaderListLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			if x := s.ask(p, lanes[0], 20*time.Second); x.Class != backends.Write || !strings.Contains(string(x.Note), note) || x.BytesSent != 0 {
+			if x := s.ask(p, lanes[0], 20*time.Second); x.Class != backends.Write ||
+				!strings.Contains(string(x.Note), note) || x.BytesSent != 0 {
 				t.Errorf("connections %d: %v %s, %d bytes sent", connections, x.Class, x.Note, x.BytesSent)
 			}
 		}
@@ -359,7 +375,8 @@ func TestHeaderListLimit(t *testing.T) {
 		if _, _, over := s.count(); over > 0 {
 			t.Errorf("connections %d: %d requests beyond the limit", connections, over)
 		}
-		if _, err := s.lanes(newLimited(t, setting).pool(connections, long), true, 1); err == nil || !strings.Contains(err.Error(), note) {
+		if _, err := s.lanes(newLimited(t, setting).pool(connections, long), true, 1); err == nil ||
+			!strings.Contains(err.Error(), note) {
 			t.Errorf("connections %d: streams: %v", connections, err)
 		}
 	}

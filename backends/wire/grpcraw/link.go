@@ -14,40 +14,41 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// link is one transport: a connection that has shaken hands. It notes what grpc-go does not tell a call about the
-// transport that the call was on, before grpc-go itself knows of it, so that a call that has failed can ask.
+// link is one transport: a connection after its handshake. It notes what grpc-go does not report to
+// a call about its transport, before grpc-go itself handles it, so that a failed call can look it
+// up.
 type link struct {
 	net.Conn
 	connectedAt int64 // end of its handshake
-	replaces    bool  // its ClientConn had another before
-	connectTime int64 // ns from its dial to its handshake's end
+	replaces    bool  // its ClientConn had another transport before
+	connectTime int64 // ns from its dial to the end of its handshake
 	requests    atomic.Uint32
 	reads       atomic.Uint32
-	answered    atomic.Bool           // some reply has begun
-	sawTrailers atomic.Bool           // some reply has ended with fields, as one with a status does
-	notHTTP2    atomic.Bool           // the server has sent what is no HTTP/2
+	answered    atomic.Bool           // the first frame of some reply was read
+	sawTrailers atomic.Bool           // some reply ended with header fields, as one with a status does
+	notHTTP2    atomic.Bool           // the server sent bytes that are not HTTP/2
 	closed      atomic.Bool           // by grpc-go
-	broken      atomic.Bool           // the peer or the network ended it, or the server has announced that it will
-	end         chan struct{}         // closed with broken
-	err         atomic.Pointer[error] // why it is broken; nil: the server has announced it
-	streamLimit atomic.Int64          // that the server takes at once; unlimited: it sets no limit
+	broken      atomic.Bool           // ended by the peer or the network, or announced by GOAWAY
+	end         chan struct{}         // closed when broken is set
+	err         atomic.Pointer[error] // why it is broken; nil: the server announced it
+	streamLimit atomic.Int64          // concurrent streams that the server allows; unlimited: no limit
 
-	// Of the frame being read, by the one goroutine that reads.
+	// The frame being read, by the single reading goroutine.
 	head        [frameHeadSize]byte
 	headLen     int
 	payloadLeft int // bytes of its payload still to come
 
-	settings   bool // the frame has the server's settings …
+	settings   bool // the frame holds the server's settings …
 	setting    [settingSize]byte
-	settingLen int // bytes of the setting being read
+	settingLen int // bytes of the setting read so far
 }
 
-// unlimited is the number of streams that a server takes which does not limit them.
+// unlimited is the streamLimit of a server that sets no limit.
 const unlimited = math.MaxInt64
 
 const (
 	frameHeadSize = 9
-	maxFrame      = 16 << 10 // a longer one needs a setting that grpc-go does not make
+	maxFrame      = 16 << 10 // a longer frame needs a setting that grpc-go does not send
 	frameHeaders  = 1
 	frameSettings = 4
 	flagEndStream = 1 // END_STREAM
@@ -57,18 +58,20 @@ const (
 	settingStreams = 3
 )
 
-// linkInfo carries a link to the calls on it: grpc-go gives each call its transport's AuthInfo.
+// linkInfo gives calls access to their link: grpc-go passes each call the AuthInfo of its
+// transport.
 type linkInfo struct {
 	credentials.AuthInfo
 	link *link
 }
 
-// ValidateAuthority implements credentials.AuthorityValidator: what TLS checks is the server's name, whatever the authority of
-// a call.
+// ValidateAuthority implements credentials.AuthorityValidator: TLS checks the server's name,
+// whatever the authority of a call.
 func (linkInfo) ValidateAuthority(string) error { return nil }
 
-// linkOf is the transport that a call is or was on; nil if it never got one. Asking commits the call to it, so that
-// grpc-go repeats it nowhere else: it is for calls that are over.
+// linkOf returns the transport that a call is or was on; nil if it never got one. The lookup
+// commits the call to that transport, so that grpc-go does not repeat it on another: it is for
+// finished calls only.
 func linkOf(s grpc.ClientStream) *link {
 	if s == nil {
 		return nil
@@ -111,7 +114,7 @@ func (l *link) Close() error {
 	return l.Conn.Close()
 }
 
-// noteError marks the link as broken, unless err is of our own making.
+// noteError marks the link as broken unless this side caused err.
 func (l *link) noteError(err error) {
 	if !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
 		l.err.CompareAndSwap(nil, &err)
@@ -125,7 +128,7 @@ func (l *link) setBroken() {
 	}
 }
 
-// watchFrames looks at the heads of the frames in b.
+// watchFrames reads the headers of the frames in b.
 func (l *link) watchFrames(b []byte) {
 	for len(b) > 0 {
 		if l.payloadLeft > 0 {
@@ -160,7 +163,7 @@ func (l *link) watchFrames(b []byte) {
 	}
 }
 
-// readSettings takes a part of the server's settings.
+// readSettings reads a part of the server's settings.
 func (l *link) readSettings(b []byte) {
 	for len(b) > 0 {
 		n := copy(l.setting[l.settingLen:], b)
@@ -175,11 +178,11 @@ func (l *link) readSettings(b []byte) {
 	}
 }
 
-// protocolBroken reports whether what the server sent made grpc-go give the link up.
+// protocolBroken reports whether grpc-go gave up the link because of what the server sent.
 func (l *link) protocolBroken() bool { return l.notHTTP2.Load() || l.closed.Load() && !l.broken.Load() }
 
-// proven reports whether the link has been of use, or has stood for a while: losing it then is no sign of a server
-// that takes no requests.
+// proven reports whether the link has been used successfully or has lasted for a while: losing it
+// then is no sign of a server that accepts no requests.
 func (l *link) proven(now int64) bool {
 	return l.answered.Load() || l.requests.Load() > 1 || now-l.connectedAt >= settledAge
 }

@@ -47,7 +47,8 @@ func TestWatch(t *testing.T) {
 
 // However the bytes are cut, the same is seen.
 func FuzzWatch(f *testing.F) {
-	f.Add([]byte("\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64\x00\x00\x01\x01\x05\x00\x00\x00\x01\x88"), uint8(3))
+	f.Add([]byte("\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64"+
+		"\x00\x00\x01\x01\x05\x00\x00\x00\x01\x88"), uint8(3))
 	f.Add([]byte("HTTP/1.1 200 OK\r\n\r\n"), uint8(1))
 	f.Add([]byte("\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00"), uint8(8))
 	f.Fuzz(func(t *testing.T, b []byte, step uint8) {
@@ -63,7 +64,9 @@ func FuzzWatch(f *testing.F) {
 }
 
 func TestNote(t *testing.T) {
-	for err, want := range map[error]bool{io.EOF: true, io.ErrUnexpectedEOF: true, net.ErrClosed: false, os.ErrDeadlineExceeded: false} {
+	for err, want := range map[error]bool{
+		io.EOF: true, io.ErrUnexpectedEOF: true, net.ErrClosed: false, os.ErrDeadlineExceeded: false,
+	} {
 		l := newLink()
 		l.noteError(err)
 		l.noteError(err)
@@ -74,7 +77,8 @@ func TestNote(t *testing.T) {
 }
 
 func TestLinkIn(t *testing.T) {
-	if linkIn(context.Background()) != nil || linkIn(peer.NewContext(context.Background(), &peer.Peer{})) != nil {
+	if linkIn(context.Background()) != nil ||
+		linkIn(peer.NewContext(context.Background(), &peer.Peer{})) != nil {
 		t.Error("a link out of nothing")
 	}
 	l := newLink()

@@ -9,29 +9,32 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/http2"
 )
 
-// Options say where connections go and how.
+// Options configures the connections to a target.
 type Options struct {
 	Network        string      // "tcp" or "unix"
-	Address        string      // host:port or the socket's path
-	Authority      string      // host or host:port told to the server
+	Address        string      // host:port, or the path of the socket
+	Authority      string      // host or host:port, sent to the server
 	TLS            *tls.Config // nil: plain
 	Clock          backends.Clock
-	ConnectTimeout time.Duration     // TCP, TLS and HTTP/2 set-up together; 0: 10 s
-	Connections    int               // as backends.Target.Connections
-	Compression    string            // of messages: "gzip", "deflate", "" none
-	MaxMessage     int64             // bytes, each way; 0: 2 GiB - 1 of a request, the most that gRPC has, and see Call.MaxReply
-	Headers        []backends.Header // metadata of every call; names may have any case, and Host is the authority
-	Judge          func() Judge      // makes a lane's judge
+	ConnectTimeout time.Duration // for TCP, TLS and HTTP/2 set-up together; 0: 10 s
+	Connections    int           // as backends.Target.Connections
+	Compression    string        // of messages: "gzip", "deflate", "": none
+	// bytes, each way; 0: 2 GiB - 1 for a request, the limit of gRPC; for replies see Call.MaxReply
+	MaxMessage int64
+	// metadata of every call; names may have any case, Host sets the authority
+	Headers []backends.Header
+	Judge   func() Judge // returns the judge of a lane
 
-	decoders  *decoderPool // made by New
+	decoders  *decoderPool // set by New
 	authority string       // of calls
-	maxReply  int64        // of what a connection carries
+	maxReply  int64        // limit of a connection's replies, in bytes
 }
 
-// Judge says what replies mean, for one lane. It must not allocate or block.
+// Judge classifies replies, for one lane. It must not allocate or block.
 type Judge interface {
 	http2.Judge
-	// Whole reports whether Reply needs the message in one piece, which may cost a copy. s is the request's.
+	// Whole reports whether Reply needs the message in one piece, which may cost a copy. s belongs to
+	// the request.
 	Whole(c *backends.Call, s *backends.Sample) bool
 }
 
@@ -39,10 +42,11 @@ const (
 	defaultConnectTimeout = 10 * time.Second
 	streamWindow          = 1 << 20
 	connWindow            = 16 << 20
-	prefixSize            = 5 // of a message on the wire
+	prefixSize            = 5 // bytes before a message on the wire
 )
 
-// defaultAuthority is that of calls without a Host header: with TLS the name that the certificate is checked against.
+// defaultAuthority returns the authority of calls without a Host header: with TLS the name that the
+// certificate is checked against.
 func (o *Options) defaultAuthority() string {
 	if o.TLS != nil && o.TLS.ServerName != "" {
 		return o.TLS.ServerName
@@ -57,7 +61,7 @@ func (o *Options) connectTimeout() time.Duration {
 	return defaultConnectTimeout
 }
 
-// maxRequest bounds a request message.
+// maxRequest returns the limit of a request message in bytes.
 func (o *Options) maxRequest() int {
 	if o.MaxMessage > 0 && o.MaxMessage < math.MaxInt32 {
 		return int(o.MaxMessage)

@@ -30,7 +30,8 @@ type framed struct {
 	block  bytes.Buffer
 }
 
-// frames serves every connection with script until the test ends; when it returns the connection is closed.
+// frames serves every connection with script until the test ends; when it returns the connection is
+// closed.
 func frames(t *testing.T, script func(c *framed)) (address string) {
 	l := listen(t)
 	var wg sync.WaitGroup
@@ -109,7 +110,9 @@ func (c *framed) head(stream uint32, end bool, fields ...string) {
 	for i := 0; i < len(fields); i += 2 {
 		_ = c.fields.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]})
 	}
-	_ = c.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: c.block.Bytes(), EndStream: end, EndHeaders: true})
+	_ = c.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: stream, BlockFragment: c.block.Bytes(), EndStream: end, EndHeaders: true,
+	})
 }
 
 // TestPings: a server that wants to know whether the client lives is told, between calls and within one.
@@ -144,8 +147,8 @@ func TestPings(t *testing.T) {
 	<-received
 }
 
-// TestGoAway: a server that takes its leave between calls is left, before the next; one that does so under a call gets it
-// again on another connection, if it says that it has not looked at it.
+// TestGoAway: a server that takes its leave between calls is left, before the next; one that does
+// so under a call gets it again on another connection, if it says that it has not looked at it.
 func TestGoAway(t *testing.T) {
 	left := make(chan struct{}, 1)
 	for name, c := range map[string]struct {
@@ -205,7 +208,8 @@ func TestGoAway(t *testing.T) {
 	}
 }
 
-// TestLargeMessages: more than the windows of another implementation hold, with and without TLS, compressed and not.
+// TestLargeMessages: more than the windows of another implementation hold, with and without TLS,
+// compressed and not.
 func TestLargeMessages(t *testing.T) {
 	secure, cert, _ := backendtest.Certificate(t)
 	for name, o := range map[string]Options{"plain": {}, "tls": {}, "gzip": {Compression: "gzip"}} {
@@ -221,7 +225,8 @@ func TestLargeMessages(t *testing.T) {
 		for _, size := range []int{1, 16 << 10, 65_530, 66_000, 1 << 20, 9 << 20} {
 			body := strings.Repeat("0123456789abcdef", size/16+1)[:size]
 			s := f.do(t, f.call(t, body))
-			if s.Class != backends.OK || !strings.HasPrefix(string(f.judge.reply), body) || len(f.judge.reply) != size+4 {
+			if s.Class != backends.OK || !strings.HasPrefix(string(f.judge.reply), body) ||
+				len(f.judge.reply) != size+4 {
 				t.Errorf("%s, %d bytes: %v %s, %d bytes came back", name, size, s.Class, s.Note, len(f.judge.reply))
 			}
 			if name != "gzip" && s.BytesSent < int64(size) || s.SendEnd <= s.SendStart || s.LastByte < s.SendEnd {
@@ -257,17 +262,22 @@ func TestNoHTTP2OverTLS(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { _ = l.Close(); wg.Wait() })
-	p, err := New(Options{Network: "tcp", Address: raw.Addr().String(), Authority: "a", TLS: trusting(t, cert), Judge: func() Judge { return &recorder{} }})
+	p, err := New(Options{
+		Network: "tcp", Address: raw.Addr().String(), Authority: "a", TLS: trusting(t, cert),
+		Judge: func() Judge { return &recorder{} },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := p.Lanes(t.Context(), 1, backends.LaneOptions{}); err == nil || !strings.Contains(err.Error(), "does not agree to speak h2 (ALPN)") {
+	if _, _, err := p.Lanes(t.Context(), 1, backends.LaneOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "does not agree to speak h2 (ALPN)") {
 		t.Error(err)
 	}
 	_ = p.Close()
 }
 
-// TestRefusedCertificate: in TLS 1.3 a server refuses a client's certificate after the handshake. That is a failure of TLS too.
+// TestRefusedCertificate: in TLS 1.3 a server refuses a client's certificate after the handshake.
+// That is a failure of TLS too.
 func TestRefusedCertificate(t *testing.T) {
 	secure, cert, _ := backendtest.Certificate(t)
 	secure = secure.Clone()
@@ -276,7 +286,8 @@ func TestRefusedCertificate(t *testing.T) {
 	serve(t, l, echo, grpc.Creds(credentials.NewTLS(secure)))
 	f := open(t, Options{Address: l.Addr().String(), TLS: trusting(t, cert), Connections: backends.PerRequest})
 	for range 2 {
-		if s := f.do(t, f.call(t, "x")); s.Class != backends.TLS || !strings.Contains(string(s.Note), "certificate required") {
+		if s := f.do(t, f.call(t, "x")); s.Class != backends.TLS ||
+			!strings.Contains(string(s.Note), "certificate required") {
 			t.Errorf("%v %s", s.Class, s.Note)
 		}
 	}
@@ -286,16 +297,21 @@ func TestRefusedCertificate(t *testing.T) {
 func TestSilentServer(t *testing.T) {
 	l := listen(t)
 	t.Cleanup(func() { _ = l.Close() })
-	f := open(t, Options{Address: l.Addr().String(), Connections: backends.PerRequest, ConnectTimeout: 20 * time.Millisecond})
+	f := open(t,
+		Options{
+			Address: l.Addr().String(), Connections: backends.PerRequest, ConnectTimeout: 20 * time.Millisecond,
+		})
 	for _, hold := range []bool{false, true} {
-		if s := f.do(t, f.call(t, "x")); s.Class != backends.Dial || !strings.Contains(string(s.Note), "said nothing within the connect_timeout") || s.Connect == 0 {
+		if s := f.do(t, f.call(t, "x")); s.Class != backends.Dial ||
+			!strings.Contains(string(s.Note), "said nothing within the connect_timeout") || s.Connect == 0 {
 			t.Errorf("hold %t: %v %s, connect %d", hold, s.Class, s.Note, s.Connect)
 		}
 		f = openHeld(t, f.pool.o, true)
 	}
 }
 
-// TestRefusals: requests that a server refuses, with others between them, do not make it one that closes after every reply.
+// TestRefusals: requests that a server refuses, with others between them, do not make it one that
+// closes after every reply.
 func TestRefusals(t *testing.T) {
 	var made atomic.Int32
 	f := open(t, Options{Address: frames(t, func(c *framed) {

@@ -17,29 +17,30 @@ import (
 )
 
 const (
-	retryMin      = 20 * time.Millisecond // after a failed connect; failures are seen in samples, not hidden by waiting
+	// after a failed connect; failures show in samples and are not hidden by waiting
+	retryMin      = 20 * time.Millisecond
 	retryMax      = time.Second
-	maxConnecting = 64 // connections that are made at a time: a listen queue is finite
-	lanesPerConn  = 64 // streams on one connection unless the plan gives a number; servers allow 100 or more
+	maxConnecting = 64 // concurrent connects: a listen queue is finite
+	lanesPerConn  = 64 // streams per connection unless the plan sets a number; servers allow 100 or more
 )
 
-// Pool is the connections to one target.
+// Pool holds the connections to one target.
 type Pool struct {
 	o Options
 
 	mu           sync.Mutex
-	metadataSets []callMetadata // by number; see metadataSet
+	metadataSets []callMetadata // by index; see internMetadata
 	heads        map[headKey]*http2.Head
-	shared       []*conn // of the lanes
+	shared       []*conn // used by lanes
 	control      *conn
 	largestReply int64 // the largest MaxReply of a call
-	streamLimit  int64 // that the server takes at once on a connection; 0: unknown
+	streamLimit  int64 // concurrent streams that the server allows per connection; 0: unknown
 }
 
-// maxControlReply bounds the reply of a control call.
+// maxControlReply bounds the reply of a control call, in bytes.
 const maxControlReply = 16 << 20
 
-// New checks the headers and connects nothing.
+// New checks the options and headers. It connects nothing.
 func New(o Options) (*Pool, error) {
 	p := &Pool{o: o, heads: map[headKey]*http2.Head{}}
 	p.admitReplySize(0)
@@ -54,8 +55,8 @@ func New(o Options) (*Pool, error) {
 	return p, err
 }
 
-// Invoke makes one control call and gives the reply message, which the caller may keep. Control calls only read, so one
-// that met a stale connection is made once more.
+// Invoke makes one control call and returns the reply message, which the caller may keep. Control
+// calls only read, so a call that met a stale connection is repeated once.
 func (p *Pool) Invoke(ctx context.Context, method string, request []byte) ([]byte, error) {
 	c, err := p.controlConn()
 	if err != nil {
@@ -68,7 +69,9 @@ func (p *Pool) Invoke(ctx context.Context, method string, request []byte) ([]byt
 	return reply, err
 }
 
-func (p *Pool) invoke(ctx context.Context, c *conn, method string, request []byte) (reply []byte, stale bool, err error) {
+func (p *Pool) invoke(
+	ctx context.Context, c *conn, method string, request []byte,
+) (reply []byte, stale bool, err error) {
 	if err := c.ready(ctx, &p.o); err != nil {
 		return nil, false, err
 	}
@@ -93,7 +96,7 @@ func (p *Pool) controlConn() (*conn, error) {
 	var err error
 	if p.control == nil {
 		plain := p.o
-		plain.Compression, plain.maxReply = "", maxControlReply // what Invoke sends is not compressed
+		plain.Compression, plain.maxReply = "", maxControlReply // Invoke does not compress
 		p.control, err = newConn(&plain)
 	}
 	return p.control, err
@@ -105,10 +108,12 @@ func (p *Pool) metadata(n int) callMetadata {
 	return p.metadataSets[n]
 }
 
-// Lanes opens n unary lanes and returns when their connections are ready. If one cannot be made, those of this call are
-// closed and the first error is returned. With PerRequest nothing is connected yet. Depth
-// is of no concern to them.
-func (p *Pool) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+// Lanes opens n unary lanes and returns when their connections are ready. If one cannot be made,
+// the lanes of this call are closed and the first error is returned. With PerRequest nothing is
+// connected yet. LaneOptions.Depth has no effect.
+func (p *Pool) Lanes(
+	ctx context.Context, n int, o backends.LaneOptions,
+) ([]backends.Lane, backends.Limits, error) {
 	if p.o.Connections <= 0 {
 		return p.dedicatedLanes(ctx, n, o)
 	}
@@ -123,9 +128,10 @@ func (p *Pool) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]back
 	return lanes, backends.Limits{Depth: 1}, nil
 }
 
-// connectLanes gives the connection of each of n new lanes, ready, and none more lanes than the server takes streams at once; none
-// with PerRequest. Where the server takes fewer than were put on a connection, others are made, unless the plan fixes their
-// number: then the server has until the end of the connect timeout to take more.
+// connectLanes returns the ready connection of each of n new lanes, or nil with PerRequest. No
+// connection gets more lanes than the server allows concurrent streams: further connections are
+// made, unless the plan fixes their number; then the server has until the end of the connect
+// timeout to raise its limit.
 func (p *Pool) connectLanes(ctx context.Context, n int) ([]*conn, error) {
 	waiting, cancel := context.WithTimeout(ctx, p.o.connectTimeout())
 	defer cancel()
@@ -154,7 +160,8 @@ func (p *Pool) connectLanes(ctx context.Context, n int) ([]*conn, error) {
 	}
 }
 
-// checkStreamLimit says which of some connections carry more lanes than the server takes streams at once; nil: none does.
+// checkStreamLimit returns an error if one of conns carries more lanes than the server allows
+// concurrent streams.
 func (p *Pool) checkStreamLimit(conns []*conn) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,7 +173,8 @@ func (p *Pool) checkStreamLimit(conns []*conn) error {
 	return nil
 }
 
-// streamLimitError says that the server takes fewer streams on a connection than there are lanes on it, and what to do.
+// streamLimitError returns the error of a server that allows fewer streams on a connection than
+// there are lanes on it; it says what to change.
 func (p *Pool) streamLimitError(most int64, lanes int) error {
 	s := "s"
 	if most == 1 {
@@ -176,13 +184,14 @@ func (p *Pool) streamLimitError(most int64, lanes int) error {
 	switch {
 	case p.o.Connections > 0 && most > 0:
 		need := (int64(p.o.Connections)*int64(lanes) + most - 1) / most
-		return fmt.Errorf("%s, and `connections: %d` puts %d on one: write `connections: %d` or leave it out", text, p.o.Connections, lanes, need)
+		return fmt.Errorf("%s, and `connections: %d` puts %d on one: write `connections: %d` or leave it out",
+			text, p.o.Connections, lanes, need)
 	default:
 		return fmt.Errorf("%s: raise its limit", text)
 	}
 }
 
-// openTimeoutError says why a stream could not be opened in time.
+// openTimeoutError returns the reason why a stream could not be opened in time.
 func (p *Pool) openTimeoutError(c *conn) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -192,8 +201,8 @@ func (p *Pool) openTimeoutError(c *conn) error {
 	return fmt.Errorf("no stream could be opened within the connect_timeout of %v", p.o.connectTimeout())
 }
 
-// connForStream gives the connection on which a lane is to open its next stream: the one that it is on or, where the server takes
-// fewer streams at once by now, another.
+// connForStream returns the connection on which a lane opens its next stream: c, or another one if
+// the server now allows fewer concurrent streams.
 func (p *Pool) connForStream(c *conn) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -209,7 +218,8 @@ func (p *Pool) connForStream(c *conn) *conn {
 	return other
 }
 
-// assignConns gives the connection of each of n new lanes, made or not; none when every request makes its own.
+// assignConns returns the connection of each of n new lanes, connected or not; nil if every request
+// makes its own.
 func (p *Pool) assignConns(n int) ([]*conn, error) {
 	if p.o.Connections == backends.PerRequest {
 		return nil, nil
@@ -228,7 +238,8 @@ func (p *Pool) assignConns(n int) ([]*conn, error) {
 	return conns, nil
 }
 
-// leastUsedConn gives the connection with the fewest lanes, or a new one while there may be more and each has its share.
+// leastUsedConn returns the connection with the fewest lanes, or a new one while more are allowed
+// and each has its share of lanes.
 func (p *Pool) leastUsedConn() (*conn, error) {
 	share, most := lanesPerConn, math.MaxInt
 	if p.o.Connections > 0 {
@@ -237,7 +248,7 @@ func (p *Pool) leastUsedConn() (*conn, error) {
 	var best *conn
 	fit := 0
 	for _, c := range p.shared {
-		if c.maxReply < p.largestReply { // grpc-go sets it once for a connection
+		if c.maxReply < p.largestReply { // grpc-go sets it once per connection
 			continue
 		}
 		fit++
@@ -248,7 +259,7 @@ func (p *Pool) leastUsedConn() (*conn, error) {
 			best = c
 		}
 	}
-	if p.streamLimit > 0 { // that a connection took, and so will others
+	if p.streamLimit > 0 { // the limit of an earlier connection, which later ones will have too
 		share = int(min(int64(share), p.streamLimit))
 	}
 	if best != nil && (best.users < share || fit == most) {
@@ -264,14 +275,15 @@ func (p *Pool) leastUsedConn() (*conn, error) {
 	return c, err
 }
 
-// isSoleUser reports whether only one lane is on c.
+// isSoleUser reports whether c carries a single lane.
 func (p *Pool) isSoleUser(c *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return c.users == 1
 }
 
-// release takes a closed lane off its connection, which stays for others unless replies have outgrown it.
+// release removes a closed lane from its connection, which stays open for others unless its limit
+// of replies is too low by now.
 func (p *Pool) release(c *conn) {
 	p.mu.Lock()
 	c.users--
@@ -285,7 +297,8 @@ func (p *Pool) release(c *conn) {
 	}
 }
 
-// admitReplySize gives the limit of a call's replies. Connections that are made from now on take replies that large.
+// admitReplySize returns the limit of a call's replies in bytes. Connections made from now on
+// accept replies of that size.
 func (p *Pool) admitReplySize(maxReply int64) int64 {
 	limit := min(cmp.Or(maxReply, p.o.MaxMessage, backends.ReplyLimit), math.MaxInt32)
 	p.mu.Lock()
@@ -294,7 +307,7 @@ func (p *Pool) admitReplySize(maxReply int64) int64 {
 	return limit
 }
 
-// singleUse gives the options of a connection that belongs to one request or stream.
+// singleUse returns the options of a connection that belongs to a single request or stream.
 func (p *Pool) singleUse() *Options {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -303,7 +316,7 @@ func (p *Pool) singleUse() *Options {
 	return &o
 }
 
-// connect makes all connections ready, some at a time.
+// connect makes all connections ready, up to maxConnecting at a time.
 func connect(ctx context.Context, o *Options, conns []*conn) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

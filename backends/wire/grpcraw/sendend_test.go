@@ -19,15 +19,16 @@ func (e *eagerStream) SendMsg(any) error {
 	return nil
 }
 
-// TestSendEnd: a server that runs while a message is given to the transport is not in the time of sending, unless the
-// message is one that waits for the transport.
+// TestSendEnd: a server that runs while a message is given to the transport is not in the time of
+// sending, unless the message is one that waits for the transport.
 func TestSendEnd(t *testing.T) {
 	const serving = 20 * time.Millisecond
 	clock := backends.Clock{Origin: time.Now().Add(-time.Second)}
 	for size, waits := range map[int]bool{100: false, maxInlineRequest: false, maxInlineRequest + 1: true} {
 		s := &backends.Sample{SendStart: clock.Now()}
 		o := outgoing{call: &backends.Call{Size: size}}
-		if err := o.send(&eagerStream{run: func() { time.Sleep(serving) }}, &clock, s); err != nil { //nolint:forbidigo // the server's own time
+		stream := &eagerStream{run: func() { time.Sleep(serving) }} //nolint:forbidigo // the server's own time
+		if err := o.send(stream, &clock, s); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Duration(s.SendEnd - s.SendStart); took < 0 || waits != (took >= serving) {

@@ -22,7 +22,7 @@ type handler func(ctx context.Context, request []byte) ([]byte, error)
 // serve runs a server on l until the test ends.
 func serve(t testing.TB, l net.Listener, h handler, options ...grpc.ServerOption) *grpc.Server {
 	t.Helper()
-	options = append(options, grpc.ForceServerCodecV2(codec{}), grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+	handle := func(_ any, stream grpc.ServerStream) error {
 		var request []byte
 		if err := stream.RecvMsg(&request); err != nil {
 			return err
@@ -32,7 +32,8 @@ func serve(t testing.TB, l net.Listener, h handler, options ...grpc.ServerOption
 			return err
 		}
 		return stream.SendMsg(&reply)
-	}))
+	}
+	options = append(options, grpc.ForceServerCodecV2(codec{}), grpc.UnknownServiceHandler(handle))
 	s := grpc.NewServer(options...)
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = s.Serve(l) })
@@ -68,7 +69,8 @@ func (r *recorder) Reply(_ *backends.Call, pieces [][]byte, _ *backends.Sample) 
 	}
 }
 
-// both runs a test with lanes that share a connection, which is grpc-go's, and with lanes that have one each.
+// both runs a test with lanes that share a connection, which is grpc-go's, and with lanes that have
+// one each.
 func both(t *testing.T, test func(t *testing.T, connections int)) {
 	t.Run("shared", func(t *testing.T) { test(t, 1) })
 	t.Run("own", func(t *testing.T) { test(t, 0) })
@@ -121,7 +123,8 @@ func openHeld(t testing.TB, o Options, hold bool) *fixture {
 
 func (f *fixture) call(t testing.TB, body string) *backends.Call {
 	t.Helper()
-	c, err := f.pool.Call(method, nil, [][]byte{[]byte(body)}, []byte("0000"), []backends.Hole{{At: 0, Width: 4, Field: backends.FieldID}}, 0, nil)
+	c, err := f.pool.Call(method, nil, [][]byte{[]byte(body)}, []byte("0000"),
+		[]backends.Hole{{At: 0, Width: 4, Field: backends.FieldID}}, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

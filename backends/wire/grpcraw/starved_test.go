@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// TestStarved: a request that waits for the server's windows ends once, whatever becomes of it, and the lane goes on. The
-// connection of the first request gives no room beyond the first 64 KiB.
+// TestStarved: a request that waits for the server's windows ends once, whatever becomes of it, and
+// the lane goes on. The connection of the first request gives no room beyond the first 64 KiB.
 func TestStarved(t *testing.T) {
 	body := strings.Repeat("x", 300_000)
 	for _, c := range []struct {
@@ -20,13 +20,24 @@ func TestStarved(t *testing.T) {
 		want   backends.ErrorClass
 		note   string
 	}{
-		{"timeout", func(c *framed, _ uint32, act func()) { act(); c.request() }, func(f *fixture) { f.lane.Cancel(0, 1, backends.CauseTimeout) }, backends.TimedOut, "no byte of a reply came within the timeout"},
-		{"close", func(c *framed, _ uint32, act func()) { act(); c.request() }, func(f *fixture) { _ = f.lane.Close() }, backends.Stopped, ""},
+		{
+			"timeout", func(c *framed, _ uint32, act func()) { act(); c.request() },
+			func(f *fixture) { f.lane.Cancel(0, 1, backends.CauseTimeout) }, backends.TimedOut,
+			"no byte of a reply came within the timeout",
+		},
+		{
+			"close", func(c *framed, _ uint32, act func()) { act(); c.request() },
+			func(f *fixture) { _ = f.lane.Close() }, backends.Stopped, "",
+		},
 		{"early status", func(c *framed, stream uint32, _ func()) {
-			c.head(stream, true, ":status", "200", "content-type", "application/grpc", "grpc-status", "8", "grpc-message", "full")
+			c.head(stream, true, ":status", "200", "content-type", "application/grpc", "grpc-status", "8",
+				"grpc-message", "full")
 			c.request()
 		}, nil, backends.Status, "ResourceExhausted (server side): full"},
-		{"early reply", func(c *framed, stream uint32, _ func()) { c.reply(stream, "soon"); c.request() }, nil, backends.OK, ""},
+		{
+			"early reply", func(c *framed, stream uint32, _ func()) { c.reply(stream, "soon"); c.request() }, nil,
+			backends.OK, "",
+		},
 		{"cut off", func(c *framed, stream uint32, _ func()) {
 			_ = c.WriteRSTStream(stream, http2.ErrCodeFlowControl)
 			c.request()
@@ -42,13 +53,19 @@ func TestStarved(t *testing.T) {
 			"gone", func(c *framed, _ uint32, _ func()) {
 				_ = c.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, []byte("too_many_pings"))
 			},
-			nil, backends.ResetByPeer, `the server takes no requests on the connection any more: the server sent GOAWAY with ENHANCE_YOUR_CALM "too_many_pings"`,
+			nil, backends.ResetByPeer,
+			"the server takes no requests on the connection any more: " +
+				`the server sent GOAWAY with ENHANCE_YOUR_CALM "too_many_pings"`,
 		},
 		{
 			"gone and dead", func(c *framed, _ uint32, _ func()) { _ = c.WriteGoAway(1, http2.ErrCodeProtocol, nil) },
-			nil, backends.ResetByPeer, "the connection was closed before a reply: the server sent GOAWAY with PROTOCOL_ERROR",
+			nil, backends.ResetByPeer,
+			"the connection was closed before a reply: the server sent GOAWAY with PROTOCOL_ERROR",
 		},
-		{"dead", func(*framed, uint32, func()) {}, nil, backends.ResetByPeer, "the connection was closed before a reply"},
+		{
+			"dead", func(*framed, uint32, func()) {}, nil, backends.ResetByPeer,
+			"the connection was closed before a reply",
+		},
 	} {
 		for _, way := range []string{"plain", "held", "parked"} {
 			act := make(chan struct{})
@@ -97,7 +114,8 @@ func TestStarved(t *testing.T) {
 	}
 }
 
-// aside gives a do whose replies another goroutine receives, which is there before the request, as in an open loop.
+// aside gives a do whose replies another goroutine receives, which is there before the request, as
+// in an open loop.
 func aside(f *fixture) func(t testing.TB, c *backends.Call) *backends.Sample {
 	received := make(chan int, 1)
 	go func() {

@@ -8,21 +8,21 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// flight is the state of a lane's one slot, a word of {generation, state}:
+// flight is the state of a lane's single slot, a word of {generation, state}:
 //
 //	state       next         by
 //	idle        inFlight     begin (Send)
 //	inFlight    idle         end (Recv): the transport finished first
-//	inFlight    cancelling   cancel (anybody): the generation fits
+//	inFlight    cancelling   cancel (any goroutine): the generation matches
 //	cancelling  cancelled    the same caller, once the context is cancelled
 //	cancelled   idle         end (Recv)
 //
-// end waits while the state is cancelling, a few instructions long, so that a cancellation can never meet the context
-// of a later request. why and stop change hands with the word.
+// end waits while the state is cancelling, a few instructions long, so that a cancellation never
+// reaches the context of a later request. Whoever changes the word owns cause and cancelCtx.
 type flight struct {
 	word      atomic.Uint64
 	cause     backends.Cause
-	cancelCtx context.CancelFunc // of the context that the request runs on
+	cancelCtx context.CancelFunc // cancels the context of the request
 }
 
 const (
@@ -37,7 +37,7 @@ func (f *flight) begin(gen uint32) { f.word.Store(uint64(gen)<<stateBits | inFli
 
 func (f *flight) isIdle() bool { return f.word.Load()&(1<<stateBits-1) == idle }
 
-// gen is the generation that was last begun.
+// gen returns the generation of the last begin.
 func (f *flight) gen() uint32 { return uint32(f.word.Load() >> stateBits) }
 
 func (f *flight) cancel(gen uint32, why backends.Cause) {
@@ -50,7 +50,7 @@ func (f *flight) cancel(gen uint32, why backends.Cause) {
 	f.word.Store(at | cancelled)
 }
 
-// end makes the slot idle and gives the cause for which its request was cancelled, 0 for none.
+// end makes the slot idle and returns the cause of a cancellation, 0 if there was none.
 func (f *flight) end() backends.Cause {
 	for {
 		w := f.word.Load()
@@ -70,8 +70,8 @@ func (f *flight) end() backends.Cause {
 	}
 }
 
-// handover tells a Recv that a Send is through, when the two are on different goroutines. On one goroutine it is two
-// atomic operations.
+// handover signals to Recv that a Send has finished, if the two are on different goroutines. On one
+// goroutine it costs two atomic operations.
 type handover struct {
 	state atomic.Int32
 	wake  chan struct{} // capacity 1
@@ -89,7 +89,7 @@ func (h *handover) put() {
 	}
 }
 
-// take waits for a put. False: over was closed and no Send is under way.
+// take waits for a put. It returns false if over was closed and no Send is under way.
 func (h *handover) take(over <-chan struct{}, idle func() bool) bool {
 	for {
 		if h.state.CompareAndSwap(sent, nothing) {

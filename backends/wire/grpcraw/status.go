@@ -9,7 +9,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Refusal is the code and the words with which the server ended a single call. False: the error is not the server's.
+// Refusal returns the code and the message with which the server ended a single call. ok is false
+// if the error is not the server's.
 func Refusal(err error) (code int32, words string, ok bool) {
 	var refused interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &refused) {
@@ -19,23 +20,23 @@ func Refusal(err error) (code int32, words string, ok bool) {
 	return int32(st.Code()), st.Message(), st.Code() != codes.OK
 }
 
-// fail gives the sample its class. The first row that fits counts:
+// fail sets the class of the sample. The first matching row applies:
 //
 //	the request                                               class
 //	was cancelled by Cancel: timeout                          timeout, flag Timeout
 //	was cancelled by Cancel or Close: drain, stop             stopped, flag Incomplete
-//	could not be sent: no connection could be made            dial, tls, or client (out of descriptors, ports, memory)
-//	has more fields than the server takes                     write
-//	met bytes that are no HTTP/2, or frames out of order      protocol
-//	its connection broke before the reply was complete        reset
+//	could not be sent: no connection could be made            dial, tls; client (no descriptors, ports, memory)
+//	has more header bytes than the server allows              write
+//	met bytes that are not HTTP/2, or frames out of order     protocol
+//	lost its connection before the reply was complete         reset
 //	had a reply message and no good end (two messages)        protocol
-//	was cut off without a word (RST_STREAM)                   protocol
+//	was cut off without a status (RST_STREAM)                 protocol
 //	ended with CANCELLED                                      cancelled
 //	ended with a code that the call accepts (Expect.Status)   ok
 //	ended with any other code                                 status
 //
-// Codes are the server's, or grpc-go's where the server broke the protocol (INTERNAL, UNKNOWN). RESOURCE_EXHAUSTED says
-// in its note whether the client's max_message or the server is the one that limits.
+// Codes are the server's, or grpc-go's if the server broke the protocol (INTERNAL, UNKNOWN). The
+// note of RESOURCE_EXHAUSTED says whether the client's max_message or the server set the limit.
 func (l *lane) fail(err error, k *link, why backends.Cause) {
 	s := l.sample
 	if why == 0 && l.closeCtx.Err() != nil {
@@ -61,7 +62,8 @@ func (l *lane) fail(err error, k *link, why backends.Cause) {
 	s.SetNote([]byte(l.statusNote(st)))
 }
 
-// noMessage is all that is known of a call that grpc-go makes until a message is whole.
+// noMessage is the note of a timeout: a call of grpc-go reports no progress until a message is
+// whole.
 const noMessage = "no whole message of a reply came within the timeout"
 
 func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
@@ -86,7 +88,7 @@ func (l *lane) class(code codes.Code, k *link) backends.ErrorClass {
 	return backends.Status
 }
 
-// dialClass is the class of a call that got no transport.
+// dialClass returns the class of a call that got no transport.
 func (c *conn) dialClass() backends.ErrorClass {
 	if failed := backends.ErrorClass(c.lastClass.Load()); failed != backends.OK {
 		return failed
@@ -97,7 +99,7 @@ func (c *conn) dialClass() backends.ErrorClass {
 	return backends.Dial
 }
 
-// statusNote is the server's own words, after its code.
+// statusNote returns the code and the server's message.
 func (l *lane) statusNote(st *status.Status) string {
 	side := ""
 	if st.Code() == codes.ResourceExhausted {
@@ -109,7 +111,7 @@ func (l *lane) statusNote(st *status.Status) string {
 	return st.Code().String() + side + ": " + st.Message() + advice(st)
 }
 
-// advice is what to do about a call that grpc-go did not send.
+// advice returns what to do about a call that grpc-go did not send, "" if unknown.
 func advice(st *status.Status) string {
 	if st.Code() == codes.Internal && strings.HasPrefix(st.Message(), "header list size to send violates") {
 		return " (MAX_HEADER_LIST_SIZE): shorten `headers`"
@@ -117,8 +119,8 @@ func advice(st *status.Status) string {
 	return ""
 }
 
-// hasHeaders reports whether reply headers came apart from the status. A server that refuses a call sends none; grpc-go
-// sees them before it refuses a reply that is too large.
+// hasHeaders reports whether reply headers arrived apart from the status. A server that refuses a
+// call sends none; grpc-go reads them before it refuses a reply that is too large.
 func (l *lane) hasHeaders() bool {
 	if l.stream == nil {
 		return false
@@ -127,14 +129,15 @@ func (l *lane) hasHeaders() bool {
 	return md != nil
 }
 
-// hasServerStatus reports whether the server has ended the call with a status of its own. grpc-go gives a call whose transport was
-// lost neither headers nor trailers.
+// hasServerStatus reports whether the server ended the call with a status of its own. grpc-go gives
+// a call whose transport was lost neither headers nor trailers.
 func (l *lane) hasServerStatus() bool { return l.stream != nil && len(l.stream.Trailer()) > 0 }
 
-// stale reports whether the request should go out once more: it was on a connection that had been of use, that
-// connection was closed, and nothing of a reply has come.
+// stale reports whether the request should be sent once more: its connection had been used
+// successfully, was closed, and no byte of a reply arrived.
 func (l *lane) stale(err error, k *link) bool {
 	return k != nil && status.Code(err) == codes.Unavailable &&
 		k.broken.Load() && !k.notHTTP2.Load() && k.proven(l.firstSent) &&
-		!l.call.Stateful && !l.gotMessage && l.closeCtx.Err() == nil && l.base.Err() == nil && !l.hasServerStatus() && !l.hasHeaders()
+		!l.call.Stateful && !l.gotMessage && l.closeCtx.Err() == nil && l.base.Err() == nil &&
+		!l.hasServerStatus() && !l.hasHeaders()
 }

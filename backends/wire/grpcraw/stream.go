@@ -15,85 +15,93 @@ import (
 // bidi describes a call with any number of requests and replies.
 var bidi = &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}
 
-// StreamJudge says what the messages of a bidirectional stream mean, for one lane. It must not allocate or block.
+// StreamJudge classifies the messages of a bidirectional stream, for one lane. It must not allocate
+// or block.
 type StreamJudge interface {
-	// Accepts reports whether a stream that ended with code, not OK, is nevertheless a good answer to c.
+	// Accepts reports whether a stream that ended with code, not OK, is a good answer to c.
 	Accepts(c *backends.Call, code int32) bool
-	// Read says whose reply a message is, and of what kind. What it gives is valid until its next call.
+	// Read returns the request and kind of a message. The result is valid until its next call.
 	Read(pieces [][]byte) Message
-	// Whole reports whether Reply needs the message in one piece, which may cost a copy. s is the request's.
+	// Whole reports whether Reply needs the message in one piece, which may cost a copy. s belongs to
+	// the request.
 	Whole(c *backends.Call, s *backends.Sample) bool
-	// Reply sets s.Class and the note from a response that the server gave without an error. Of several responses the last
-	// one stands.
+	// Reply sets s.Class and the note from a response that carries no error. Of several responses the
+	// last one counts.
 	Reply(c *backends.Call, pieces [][]byte, s *backends.Sample)
 }
 
-// Message is what a message of a stream is about.
+// Message describes a message of a stream.
 type Message struct {
 	ID     uint64 // of the request that it answers
-	Named  bool   // there is an ID
-	Broken bool   // it cannot be read
+	Named  bool   // ID is set
+	Broken bool   // it cannot be parsed
 	Final  bool   // the request has no further reply
-	Empty  bool   // it holds no response, and is only there to be final
-	Error  []byte // what the server says went wrong; nil: nothing
+	Empty  bool   // it holds no response and only marks the end
+	Error  []byte // error text of the server; nil: no error
 }
 
 // streamLane is one bidirectional stream at a time, with up to len(slots) requests in flight.
 //
-// Beside who calls Send and Recv it has two goroutines. The receiver reads the stream's messages, so that no Send that
-// waits for the transport can keep a server waiting that writes before it reads. The transmitter opens the stream, and
-// sends what Send must not wait for.
+// It has two goroutines besides the callers of Send and Recv. The receiver reads the stream's
+// messages, so that a Send that waits for the transport cannot block a server that writes before it
+// reads. The transmitter opens the stream, and sends requests that Send must not wait for.
 type streamLane struct {
 	pool   *Pool
 	judge  StreamJudge
-	shared bool  // it shares a connection, and keeps its stream; else every request makes its own of both
-	conn   *conn // the shared one; of the transmitter
+	shared bool  // it shares a connection and keeps its stream; else every request makes both
+	conn   *conn // the shared connection; used by the transmitter
 	method string
 	slots  []streamSlot
 
-	closeCtx    context.Context // over when the lane is closed
+	closeCtx    context.Context // done when the lane is closed
 	closeCancel context.CancelFunc
 	closing     sync.Once
 	group       sync.WaitGroup // receiver and transmitter
 
-	// current is the stream that requests go out on; nil: none. Of the transmitter, but for who takes a broken one away.
+	// current is the stream for new requests, or nil. Set by the transmitter; whoever removes a broken
+	// stream clears it.
 	current atomic.Pointer[session]
-	opened  chan *session // each of them, for the receiver
+	opened  chan *session // each new stream, for the receiver
 	queue   queue         // slots that wait for the transmitter
-	// bytesInFlight are the bytes of the requests in flight: below writeQuota none waits for the transport.
+	// bytesInFlight counts the bytes of the requests in flight: below writeQuota they do not wait for
+	// the transport.
 	bytesInFlight atomic.Int64
-	last          *session   // of the transmitter
-	failedConn    *conn      // its last try to open a stream failed on; of the transmitter
-	drainMu       sync.Mutex // who empties the queue of a closed lane
+	last          *session   // used by the transmitter
+	failedConn    *conn      // connection of its last failed attempt to open a stream; used by the transmitter
+	drainMu       sync.Mutex // locked to empty the queue of a closed lane
 
-	// What Recv is to report: a bit for each slot, and replies that belong to none.
+	// Results for Recv: a bit for each slot, and the number of replies without a request.
 	ready         []atomic.Uint64
 	strays        atomic.Int64
 	handover      handover
-	eventsSlot    int           // the slot whose events the caller has; backends.None: none
-	eventsDrained chan struct{} // a token: they are empty again
+	eventsSlot    int           // slot whose events the caller has, or backends.None
+	eventsDrained chan struct{} // one token: those events are empty again
 
-	mu            sync.Mutex // never held across a system call, nor on the path of a request that goes well
+	mu            sync.Mutex // never held across a system call, nor on the path of a request that succeeds
 	abort         context.CancelFunc
-	openingSlot   int      // the slot that a stream is opened for; backends.None: none
-	cancelledIDs  []uint64 // ids of requests that are over, of which replies may still come; a ring
+	openingSlot   int      // slot that a stream is opened for, or backends.None
+	cancelledIDs  []uint64 // ring of the ids of cancelled requests, whose replies may still arrive
 	nextCancelled int
 
-	incoming // of the receiver
+	incoming // used by the receiver
 	from     *session
 	hint     int
 }
 
-// writeQuota is what grpc-go takes for a stream before it makes SendMsg wait for the socket.
+// writeQuota is the number of bytes that grpc-go buffers per stream before SendMsg waits for the
+// socket.
 const writeQuota = 64 << 10
 
-// maxInlineRequest is the largest request that goes out in Send itself where several may be in flight.
+// maxInlineRequest is the largest request in bytes that Send itself writes on a lane with several
+// slots.
 const maxInlineRequest = writeQuota / 2
 
-// Streams opens n lanes of depth requests each on bidirectional streams of method, and returns when the streams stand. If
-// one cannot be opened, all of this call are closed and the first error is returned. With PerRequest nothing is opened yet
-// and the depth is 1.
-func (p *Pool) Streams(ctx context.Context, n, depth int, method string, judge func() StreamJudge) ([]backends.Lane, backends.Limits, error) {
+// Streams opens n lanes of depth requests each on bidirectional streams of method, and returns when
+// the streams are open. If one cannot be opened, all lanes of this call are closed and the first
+// error is returned. With PerRequest nothing is opened yet and the depth is 1.
+func (p *Pool) Streams(
+	ctx context.Context, n, depth int, method string, judge func() StreamJudge,
+) ([]backends.Lane, backends.Limits, error) {
 	conns, err := p.connectLanes(ctx, n)
 	if err != nil {
 		return nil, backends.Limits{}, err
@@ -123,8 +131,10 @@ func (p *Pool) Streams(ctx context.Context, n, depth int, method string, judge f
 
 func newStreamLane(p *Pool, depth int, method string, judge StreamJudge) *streamLane {
 	l := &streamLane{
-		pool: p, judge: judge, method: method, slots: make([]streamSlot, depth), ready: make([]atomic.Uint64, (depth+63)/64),
-		opened: make(chan *session, 1), eventsDrained: make(chan struct{}, 1), eventsSlot: backends.None, openingSlot: backends.None,
+		pool: p, judge: judge, method: method, slots: make([]streamSlot, depth),
+		ready:  make([]atomic.Uint64, (depth+63)/64),
+		opened: make(chan *session, 1), eventsDrained: make(chan struct{}, 1), eventsSlot: backends.None,
+		openingSlot:  backends.None,
 		cancelledIDs: make([]uint64, cancelledIDsKept(depth)),
 	}
 	l.queue.init(depth)
@@ -133,8 +143,9 @@ func newStreamLane(p *Pool, depth int, method string, judge StreamJudge) *stream
 	return l
 }
 
-// cancelledIDsKept is of how many cancelled requests a lane knows the ids. A lane of depth 1 ends the stream with its request; else
-// the stream goes on, and a server that hung for a while answers all that was given up meanwhile.
+// cancelledIDsKept returns the number of cancelled requests whose ids a lane remembers. A lane of
+// depth 1 ends the stream with its request; on deeper lanes the stream goes on, and a server that
+// hung for a while answers all requests that were cancelled meanwhile.
 func cancelledIDsKept(depth int) int {
 	if depth == 1 {
 		return 64
@@ -158,7 +169,8 @@ func (l *streamLane) Send(slot int, c *backends.Call, f backends.Fields, s *back
 	case l.closeCtx.Err() != nil:
 		l.cancel(slot, s.Gen, backends.CauseStop)
 		l.sendDone(slot)
-	case k == nil || k.metadata != m.metadata || l.queue.waiting.Load() > 0 || len(l.slots) > 1 && inFlight > maxInlineRequest:
+	case k == nil || k.metadata != m.metadata || l.queue.waiting.Load() > 0 ||
+		len(l.slots) > 1 && inFlight > maxInlineRequest:
 		l.queue.put(slot)
 		if l.closeCtx.Err() != nil {
 			l.abandonQueue()
@@ -168,8 +180,8 @@ func (l *streamLane) Send(slot int, c *backends.Call, f backends.Fields, s *back
 	}
 }
 
-// sendOn sends a slot's request on a stream. One goroutine at a time. The stream may be over by then: a request that it did
-// not take goes out on another, once.
+// sendOn sends a slot's request on a stream. One goroutine at a time. The stream may have ended by
+// then: a request that it did not take goes out on another one, once.
 func (l *streamLane) sendOn(k *session, slot int) {
 	sl := &l.slots[slot]
 	s, gen := sl.sample, slotGen(sl.word.Load())
@@ -210,14 +222,14 @@ func (l *streamLane) sendDone(slot int) {
 	}
 }
 
-// settle settles a slot that the caller holds.
+// settle ends a slot that the caller has locked.
 func (l *streamLane) settle(slot int) {
 	if l.slots[slot].settle() {
 		l.report(slot)
 	}
 }
 
-// report lets Recv give a slot.
+// report lets Recv return a slot.
 func (l *streamLane) report(slot int) {
 	l.ready[slot/64].Or(1 << (slot % 64))
 	l.handover.put()
@@ -250,7 +262,7 @@ func (l *streamLane) Recv() (slot int, done bool) {
 	}
 }
 
-// outcome is what to report of a slot whose bit was set; a bit may outlive its reason.
+// outcome returns the result of a slot whose bit was set; ok is false if there is none any more.
 func (l *streamLane) outcome(slot int) (_ int, done, ok bool) {
 	sl := &l.slots[slot]
 	switch w := sl.word.Load(); {
@@ -277,7 +289,7 @@ func (l *streamLane) idle() bool {
 	return true
 }
 
-// isDrained reports whether nothing is in flight or to be reported.
+// isDrained reports whether nothing is in flight or left to be reported.
 func (l *streamLane) isDrained() bool {
 	for i := range l.ready {
 		if l.ready[i].Load() != 0 {
@@ -290,9 +302,9 @@ func (l *streamLane) isDrained() bool {
 // Activity implements backends.Lane.
 func (l *streamLane) Activity(slot int) int64 { return l.slots[slot].active.Load() }
 
-// Cancel implements backends.Lane. What the server still sends for the request is passed over. On a lane of depth 1 its
-// stream is ended, which tells the server; else others are on that stream, and only a request that is stuck in being sent
-// costs them the stream.
+// Cancel implements backends.Lane. Later messages for the request are skipped. On a lane of depth 1
+// its stream is ended, which tells the server; on a deeper lane the other requests are on the same
+// stream, which is ended only if the request is stuck while being sent.
 func (l *streamLane) Cancel(slot int, gen uint32, why backends.Cause) { l.cancel(slot, gen, why) }
 
 func (l *streamLane) cancel(slot int, gen uint32, why backends.Cause) {
@@ -304,7 +316,7 @@ func (l *streamLane) cancel(slot int, gen uint32, why backends.Cause) {
 	putToken(l.eventsDrained) // its holder may wait for the caller, and now has a cause not to
 }
 
-// cancelled ends a request for a cause. The caller holds the slot.
+// cancelled ends a request with a cause. The caller has locked the slot.
 func (l *streamLane) cancelled(slot int, why backends.Cause) {
 	sl := &l.slots[slot]
 	s := sl.sample
@@ -323,7 +335,7 @@ func (l *streamLane) cancelled(slot int, why backends.Cause) {
 	l.settle(slot)
 }
 
-// rememberCancelled notes that replies to id are to be passed over.
+// rememberCancelled notes that replies to id are to be skipped.
 func (l *streamLane) rememberCancelled(id uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -331,7 +343,7 @@ func (l *streamLane) rememberCancelled(id uint64) {
 	l.nextCancelled = (l.nextCancelled + 1) % len(l.cancelledIDs)
 }
 
-// isLateReply reports whether a message is for a request that is over.
+// isLateReply reports whether a message belongs to a cancelled request.
 func (l *streamLane) isLateReply(id uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -358,7 +370,7 @@ func (l *streamLane) Close() error {
 	return nil
 }
 
-// putToken puts a token into a channel that has room for one.
+// putToken puts a token into a channel of capacity 1.
 func putToken(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

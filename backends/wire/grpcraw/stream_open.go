@@ -14,37 +14,38 @@ import (
 
 // session is one stream of a lane, from its opening to its end.
 type session struct {
-	number    uint32 // of the lane, from 1
-	metadata  int    // of metadata
+	number    uint32 // in the lane, from 1
+	metadata  int    // index in the pool
 	stream    grpc.ClientStream
 	stop      context.CancelFunc
 	via       *conn
-	ownConn   bool // via is this stream's alone
+	ownConn   bool // via belongs to this stream alone
 	openedAt  int64
-	replaces  bool         // the lane had another before
-	openTime  atomic.Int64 // ns that it took to open it ahead of the request that goes out on it first
+	replaces  bool         // the lane had another stream before
+	openTime  atomic.Int64 // ns to open it before the first request on it
 	requests  atomic.Uint32
-	answered  atomic.Bool // a message has come
-	abandoned atomic.Bool // this side wants it no more
-	link      *link       // of the receiver; nil before the first message
+	answered  atomic.Bool // a message was received
+	abandoned atomic.Bool // this side ended it
+	link      *link       // used by the receiver; nil before the first message
 
-	// How it ended. Written by the receiver before ended is set.
+	// How it ended. The receiver writes these before it sets ended.
 	ended  atomic.Bool
 	class  backends.ErrorClass
 	status int32
 	note   string
 }
 
-// proven reports whether losing the session is no sign of a server that takes no streams.
+// proven reports whether the session was used successfully or has lasted for a while: losing it is
+// no sign of a server that accepts no streams.
 func (k *session) proven(now int64) bool { return k.answered.Load() || now-k.openedAt >= settledAge }
 
 // queue holds the slots that wait for the transmitter: one producer at a time, one consumer.
 type queue struct {
 	slots   []atomic.Int32
 	tail    atomic.Uint64
-	head    uint64       // of the transmitter
-	waiting atomic.Int32 // slots in it, with the one that is being sent
-	reopen  atomic.Bool  // a stream is wanted even though nothing waits for it
+	head    uint64       // used by the transmitter
+	waiting atomic.Int32 // slots in it, including the one being sent
+	reopen  atomic.Bool  // a stream is wanted although no slot waits for it
 	wake    chan struct{}
 }
 
@@ -59,7 +60,7 @@ func (q *queue) put(slot int) {
 	putToken(q.wake)
 }
 
-// take gives the next slot; backends.None: there is none.
+// take returns the next slot, or backends.None.
 func (q *queue) take() int {
 	at := &q.slots[q.head%uint64(len(q.slots))]
 	slot := at.Load()
@@ -71,7 +72,7 @@ func (q *queue) take() int {
 	return int(slot) - 1
 }
 
-// transmit is the goroutine that opens streams and sends what is queued.
+// transmit is the goroutine that opens streams and sends queued requests.
 func (l *streamLane) transmit() {
 	for {
 		slot := l.queue.take()
@@ -98,7 +99,8 @@ func (l *streamLane) transmit() {
 	}
 }
 
-// abandonQueue ends what is queued on a closed lane. Whoever queues something after the transmitter has left does so too.
+// abandonQueue ends the queued requests of a closed lane. A Send that queues a request after the
+// transmitter's end calls it too.
 func (l *streamLane) abandonQueue() {
 	l.drainMu.Lock()
 	defer l.drainMu.Unlock()
@@ -109,7 +111,7 @@ func (l *streamLane) abandonQueue() {
 	}
 }
 
-// lastMetadata is the metadata of the stream before.
+// lastMetadata returns the metadata index of the previous stream.
 func (l *streamLane) lastMetadata() int {
 	if l.last == nil {
 		return 0
@@ -117,7 +119,7 @@ func (l *streamLane) lastMetadata() int {
 	return l.last.metadata
 }
 
-// dispatch sends one queued request, on a new stream if need be.
+// dispatch sends one queued request, on a new stream if necessary.
 func (l *streamLane) dispatch(slot int) {
 	sl := &l.slots[slot]
 	if sl.has(settledBit) { // cancelled while it waited
@@ -152,7 +154,7 @@ func (l *streamLane) dispatch(slot int) {
 	l.sendOn(k, slot)
 }
 
-// othersInFlight reports whether another request than slot's is in flight.
+// othersInFlight reports whether a request of another slot is in flight.
 func (l *streamLane) othersInFlight(slot int) bool {
 	for i := range l.slots {
 		if i != slot && l.slots[i].has(liveBit) && l.slots[i].session.Load() != 0 {
@@ -173,7 +175,7 @@ func (l *streamLane) failUnsent(slot int, gen uint32, class backends.ErrorClass,
 	l.sendDone(slot)
 }
 
-// failUnopened ends a request for which there is no stream.
+// failUnopened ends a request whose stream could not be opened.
 func (l *streamLane) failUnopened(slot int, gen uint32, err error) {
 	if l.closeCtx.Err() != nil {
 		l.cancel(slot, gen, backends.CauseStop)
@@ -194,16 +196,17 @@ func (l *streamLane) failUnopened(slot int, gen uint32, err error) {
 	l.failUnsent(slot, gen, class, int32(st.Code()), st.Code().String()+": "+st.Message()+advice(st))
 }
 
-// open makes a stream, for slot if it is not backends.None, and makes it the live one. Cancel and Close break it off.
+// open makes a stream, for slot unless that is backends.None, and makes it the current one. Cancel
+// and Close interrupt it.
 func (l *streamLane) open(slot, set int) error {
 	ctx, stop := context.WithCancel(l.closeCtx)
 	l.setAbort(slot, stop)
-	if slot != backends.None && l.slots[slot].has(settledBit) { // cancelled before that could be broken off
+	if slot != backends.None && l.slots[slot].has(settledBit) { // cancelled before it could be interrupted
 		stop()
 	}
 	k, err := l.connect(ctx, set, stop)
 	l.setAbort(backends.None, nil)
-	if err == nil && ctx.Err() != nil { // broken off when it stood already
+	if err == nil && ctx.Err() != nil { // interrupted after it was open
 		k.closeOwn()
 		err = status.FromContextError(ctx.Err()).Err()
 	}
@@ -223,14 +226,14 @@ func (l *streamLane) open(slot, set int) error {
 	return nil
 }
 
-// closeOwn lets go of what a stream had for itself.
+// closeOwn closes the connection that belongs to the stream alone.
 func (k *session) closeOwn() {
 	if k.ownConn {
 		_ = k.via.close()
 	}
 }
 
-// connect makes a transport ready and a stream on it. stop ends ctx.
+// connect makes a transport ready and opens a stream on it. stop ends ctx.
 func (l *streamLane) connect(ctx context.Context, set int, stop context.CancelFunc) (*session, error) {
 	if l.shared {
 		l.conn = l.pool.connForStream(l.conn)
@@ -251,7 +254,7 @@ func (l *streamLane) connect(ctx context.Context, set int, stop context.CancelFu
 	} else {
 		with := l.pool.metadata(set)
 		ctx = with.context(ctx)
-		// The context is the stream's own for its whole life, so that it can have no deadline.
+		// The context lives as long as the stream, so it cannot have a deadline.
 		late := time.AfterFunc(l.pool.o.connectTimeout(), stop)
 		k.stream, err = k.via.cc.NewStream(ctx, bidi, l.method, with.options...)
 		if !late.Stop() {
@@ -268,7 +271,7 @@ func (l *streamLane) connect(ctx context.Context, set int, stop context.CancelFu
 	return k, nil
 }
 
-// openFirst opens the first stream of a lane that nobody uses yet.
+// openFirst opens the first stream of a lane that is not in use yet.
 func (l *streamLane) openFirst(ctx context.Context) error {
 	defer context.AfterFunc(ctx, l.closeCancel)()
 	err := l.open(backends.None, 0)
@@ -281,14 +284,14 @@ func (l *streamLane) openFirst(ctx context.Context) error {
 	return err
 }
 
-// setAbort says how the opening of a stream for slot is broken off.
+// setAbort sets the function that interrupts the opening of a stream for slot.
 func (l *streamLane) setAbort(slot int, how context.CancelFunc) {
 	l.mu.Lock()
 	l.openingSlot, l.abort = slot, how
 	l.mu.Unlock()
 }
 
-// abortOpening breaks off the opening of a stream for slot.
+// abortOpening interrupts the opening of a stream for slot.
 func (l *streamLane) abortOpening(slot int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -297,13 +300,13 @@ func (l *streamLane) abortOpening(slot int) {
 	}
 }
 
-// abandon ends a stream from this side, and lets the transmitter open another if again is set.
+// abandon ends a stream from this side, and has the transmitter open another if again is set.
 func (l *streamLane) abandon(k *session, again bool) {
 	k.abandoned.Store(true)
 	l.remove(k, again)
 }
 
-// remove takes a stream away that has ended.
+// remove clears current after the end of its stream.
 func (l *streamLane) remove(k *session, again bool) {
 	if l.current.CompareAndSwap(k, nil) && again && l.shared {
 		l.queue.reopen.Store(true)

@@ -28,7 +28,7 @@ func (l *streamLane) receive() {
 	}
 }
 
-// read gives out the messages of a stream until its end.
+// read handles the messages of a stream until its end.
 func (l *streamLane) read(k *session) {
 	for {
 		if err := k.stream.RecvMsg(l); err != nil {
@@ -43,7 +43,8 @@ func (l *streamLane) read(k *session) {
 	}
 }
 
-// endSession ends what was in flight on a stream, and has another opened unless the server takes none.
+// endSession ends the requests in flight on a stream, and has another opened unless the server
+// accepts none.
 func (l *streamLane) endSession(k *session, err error) {
 	k.class, k.status, k.note = l.outcomeOf(k, err)
 	k.ended.Store(true)
@@ -58,16 +59,18 @@ func (l *streamLane) endSession(k *session, err error) {
 	k.closeOwn()
 }
 
-// resend sends a request once more that met a stream which the server had given up, if it may: the stream was its own alone
-// and had been of use, nothing of a reply has come, and it is part of no sequence.
+// resend sends a request of a stale stream once more if it may: the stream was its own and had been
+// used successfully, no reply byte arrived, and the request belongs to no sequence.
 func (l *streamLane) resend(k *session, slot int, gen uint32) bool {
 	sl := &l.slots[slot]
-	if len(l.slots) > 1 || k.class != backends.ResetByPeer || k.abandoned.Load() || !l.shared || l.closeCtx.Err() != nil || !sl.lock(gen) {
+	if len(l.slots) > 1 || k.class != backends.ResetByPeer || k.abandoned.Load() || !l.shared ||
+		l.closeCtx.Err() != nil || !sl.lock(gen) {
 		return false
 	}
-	head, _ := k.stream.Header() // once it has ended this does not wait
+	head, _ := k.stream.Header() // after the end of the stream this does not wait
 	link := linkOf(k.stream)
-	stale := k.answered.Load() || sl.sent.Load()-k.openedAt >= settledAge || head == nil && link != nil && link.answered.Load()
+	stale := k.answered.Load() || sl.sent.Load()-k.openedAt >= settledAge ||
+		head == nil && link != nil && link.answered.Load()
 	if !stale || sl.resent || sl.call.Stateful || sl.sample.BytesReceived > 0 {
 		if why := sl.unlock(); why != 0 {
 			l.cancelled(slot, why)
@@ -87,16 +90,17 @@ func (l *streamLane) resend(k *session, slot int, gen uint32) bool {
 	return true
 }
 
-// outcomeOf is how the requests ended that were in flight when a stream did. The first row that fits counts:
+// outcomeOf returns the outcome of the requests in flight when a stream ended. The first matching
+// row applies:
 //
 //	the stream                                               class
 //	was ended by this side, to get rid of another request    reset
 //	was ended by the server, as if nothing were in flight    reset
-//	met bytes that are no HTTP/2, or frames out of order     protocol
+//	met bytes that are not HTTP/2, or frames out of order    protocol
 //	lost its connection                                      reset
 //	was cut off (RST_STREAM), or ended without a status      protocol
 //	ended with CANCELLED                                     cancelled
-//	ended with any other code                                status; ok where the call accepts that code
+//	ended with any other code                                status; ok if the call accepts that code
 func (l *streamLane) outcomeOf(k *session, err error) (class backends.ErrorClass, code int32, note string) {
 	st := status.Convert(err)
 	note = st.Code().String() + ": " + st.Message()
@@ -106,12 +110,14 @@ func (l *streamLane) outcomeOf(k *session, err error) (class backends.ErrorClass
 	case errors.Is(err, io.EOF):
 		return backends.ResetByPeer, 0, "the server ended the stream before the reply was complete"
 	case k.abandoned.Load() && st.Code() == codes.Canceled:
-		return backends.ResetByPeer, int32(st.Code()), "the stream was ended because another request on it could not be sent"
+		return backends.ResetByPeer, int32(st.Code()),
+			"the stream was ended because another request on it could not be sent"
 	case st.Code() == codes.Unavailable && !said && link != nil && link.protocolBroken():
 		class = backends.Protocol
 	case st.Code() == codes.Unavailable && !said && link != nil && link.broken.Load():
 		class = backends.ResetByPeer
-	case st.Code() == codes.Internal && !said && (link == nil || !link.sawTrailers.Load() || isLocalProtocolError(st.Message())):
+	case st.Code() == codes.Internal && !said &&
+		(link == nil || !link.sawTrailers.Load() || isLocalProtocolError(st.Message())):
 		class = backends.Protocol
 	case st.Code() == codes.Canceled:
 		class = backends.Cancelled
@@ -121,10 +127,15 @@ func (l *streamLane) outcomeOf(k *session, err error) (class backends.ErrorClass
 	return class, int32(st.Code()), note
 }
 
-// isLocalProtocolError reports whether the words of an INTERNAL status are grpc-go's, about a server that broke the protocol: the trailers of
-// a stream that has had its head say nothing that tells a server's status from one that grpc-go made.
+// isLocalProtocolError reports whether the text of an INTERNAL status is grpc-go's, about a server
+// that broke the protocol: after the header of a stream its trailers do not tell a server's status
+// from one made by grpc-go.
 func isLocalProtocolError(words string) bool {
-	for _, own := range []string{"stream terminated by RST_STREAM", "server closed the stream without sending trailers", "a HEADERS frame cannot", "peer header list", "received ", "unexpected EOF", "grpc: ", "transport: ", "malformed "} {
+	for _, own := range []string{
+		"stream terminated by RST_STREAM", "server closed the stream without sending trailers",
+		"a HEADERS frame cannot", "peer header list", "received ", "unexpected EOF", "grpc: ", "transport: ",
+		"malformed ",
+	} {
 		if strings.HasPrefix(words, own) {
 			return true
 		}
@@ -132,13 +143,15 @@ func isLocalProtocolError(words string) bool {
 	return false
 }
 
-// failInFlight ends one request that was in flight on a stream that has ended. Without effect before that is known.
+// failInFlight ends one request that was in flight on an ended stream. It has no effect on a
+// session that has not ended.
 func (l *streamLane) failInFlight(k *session, slot int, gen uint32) {
 	sl := &l.slots[slot]
 	if !k.ended.Load() {
 		return
 	}
-	if k.class == backends.Cancelled && l.closeCtx.Err() != nil { // by Close, which has not come to this request yet
+	// by Close, which has not reached this request yet
+	if k.class == backends.Cancelled && l.closeCtx.Err() != nil {
 		l.cancel(slot, gen, backends.CauseStop)
 		return
 	}
@@ -148,7 +161,7 @@ func (l *streamLane) failInFlight(k *session, slot int, gen uint32) {
 	s := sl.sample
 	s.LastByte, s.Status = l.pool.o.Clock.Now(), k.status
 	switch {
-	case sl.errorSeen: // an error that came in the stream says more
+	case sl.errorSeen: // an error received on the stream is more specific
 	case k.class == backends.Status && l.judge.Accepts(sl.call, k.status):
 		s.Responses = max(s.Responses, 1)
 	default:
@@ -161,7 +174,7 @@ func (l *streamLane) failInFlight(k *session, slot int, gen uint32) {
 	l.settle(slot)
 }
 
-// unmarshal is given a message by the codec. Of the receiver.
+// unmarshal implements receiver. Called by the receiver goroutine.
 func (l *streamLane) unmarshal(data mem.BufferSlice) {
 	at := l.pool.o.Clock.Now()
 	size := l.keep(data) + prefixSize
@@ -178,8 +191,8 @@ func (l *streamLane) unmarshal(data mem.BufferSlice) {
 	clear(l.pieces)
 }
 
-// slotFor is the request that a message is for. One that names none is about the oldest: servers say so of a request that they
-// could not even read, in the order of the stream.
+// slotFor returns the slot and generation that a message is for. A message without an id is about
+// the oldest request: servers report requests that they could not parse in the order of the stream.
 func (l *streamLane) slotFor(m Message) (slot int, gen uint32) {
 	if !m.Named {
 		return l.oldestInFlight()
@@ -194,7 +207,7 @@ func (l *streamLane) slotFor(m Message) (slot int, gen uint32) {
 	return backends.None, 0
 }
 
-// oldestInFlight is the request that was sent first of those in flight on this stream.
+// oldestInFlight returns the first request sent of those in flight on this stream.
 func (l *streamLane) oldestInFlight() (oldest int, gen uint32) {
 	oldest = backends.None
 	var since int64
@@ -211,7 +224,7 @@ func (l *streamLane) oldestInFlight() (oldest int, gen uint32) {
 	return oldest, gen
 }
 
-// handleMessage takes one message for a request.
+// handleMessage applies one message to its request.
 func (l *streamLane) handleMessage(slot int, gen uint32, m Message, at, size int64) {
 	sl := &l.slots[slot]
 	sl.active.Store(at)
@@ -233,7 +246,7 @@ func (l *streamLane) handleMessage(slot int, gen uint32, m Message, at, size int
 		s.FirstByte = at
 	}
 	if !m.Empty || s.LastByte == 0 {
-		s.LastByte = at // what only says that nothing more comes is none of the reply
+		s.LastByte = at // a message that only marks the end is not part of the reply
 	}
 	if !sl.errorSeen && (!m.Empty || m.Final && s.Responses == 0) {
 		l.judgeResponse(sl, m.Empty)
@@ -241,7 +254,7 @@ func (l *streamLane) handleMessage(slot int, gen uint32, m Message, at, size int
 	l.finishOrRelease(slot, m.Final)
 }
 
-// finishOrRelease ends the request, or lets go of its slot.
+// finishOrRelease ends the request, or unlocks its slot.
 func (l *streamLane) finishOrRelease(slot int, final bool) {
 	sl := &l.slots[slot]
 	if !final {
@@ -259,7 +272,7 @@ func (l *streamLane) finishOrRelease(slot int, final bool) {
 	l.settle(slot)
 }
 
-// keepError keeps an error that came in the stream: the first one stands.
+// keepError stores the first error received on the stream.
 func (l *streamLane) keepError(sl *streamSlot, class backends.ErrorClass, text []byte) {
 	if !sl.errorSeen {
 		sl.sample.Class, sl.errorSeen = class, true
@@ -267,7 +280,8 @@ func (l *streamLane) keepError(sl *streamSlot, class backends.ErrorClass, text [
 	}
 }
 
-// judgeResponse lets the judge look at a response, or at none: what it says replaces what it said of the one before.
+// judgeResponse classifies a response, or an empty reply. Its verdict replaces that of the previous
+// response.
 func (l *streamLane) judgeResponse(sl *streamSlot, empty bool) {
 	s := sl.sample
 	s.Class, s.Note = backends.OK, s.Note[:0]
@@ -279,11 +293,11 @@ func (l *streamLane) judgeResponse(sl *streamSlot, empty bool) {
 		l.join()
 	}
 	l.judge.Reply(sl.call, l.pieces, s)
-	sl.errorSeen = s.Class == backends.Decode // no later response makes up for it
+	sl.errorSeen = s.Class == backends.Decode // no later response changes this
 }
 
-// addResponse counts a response and notes when it came. It waits while the caller has the events: false if the request was
-// cancelled meanwhile.
+// addResponse counts a response and records its time. It waits while the caller has the events, and
+// returns false if the request was cancelled meanwhile.
 func (l *streamLane) addResponse(slot int, at int64) bool {
 	sl := &l.slots[slot]
 	s := sl.sample

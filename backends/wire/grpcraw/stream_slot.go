@@ -7,32 +7,33 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// streamSlot is one request in flight on a stream. Its word is {generation, cause, bits}; a request passes through them so:
+// streamSlot is one request in flight on a stream. Its word is {generation, cause, bits}; a request
+// passes through the bits in this order:
 //
 //	bit       set by                                   means
 //	live      begin (Send)                             there is a request
-//	written   whoever sent it                          the sender has done with the sample
-//	held      receiver or Cancel, by compare-and-swap  the holder alone may touch what a reply fills in
-//	over      the holder, as it lets go                the outcome stands: no reply and no cancellation counts any more
-//	full      receiver                                 the events are the caller's until Recv is called again
+//	written   the sender                               the sender has finished with the sample
+//	locked    receiver or Cancel, by compare-and-swap  only the locker may touch what a reply fills in
+//	settled   the locker, as it unlocks                the outcome is final; later replies are ignored
+//	full      receiver                                 the caller owns the events until it calls Recv again
 //
-// A slot is reported when both written and over are set, by whoever set the second of them: a reply may be complete before
-// the call that sent the request has returned. A Cancel that meets a held slot leaves its cause there; the holder then ends
-// the request as cancelled.
+// A slot is reported when both written and settled are set, by whoever sets the second of them: a
+// reply may be complete before the call that sent the request has returned. A Cancel that meets a
+// locked slot leaves its cause there; the locker then ends the request as cancelled.
 type streamSlot struct {
 	word    atomic.Uint64
 	id      atomic.Uint64 // of the request; valid while it is live
-	session atomic.Uint32 // number of the session that it went out on; 0: none yet
-	sent    atomic.Int64  // when Send was called
+	session atomic.Uint32 // number of the session that carried it; 0: not sent
+	sent    atomic.Int64  // time of the Send
 	active  atomic.Int64
 
 	sample *backends.Sample
-	// Of who sends.
+	// Used by the sender.
 	outgoing
-	flags  backends.Flags // for the sample, which Cancel may have meanwhile
-	resent bool           // it met a session that was over, and is sent once more
-	// Of the holder.
-	errorSeen bool // an error has come in the stream; the class is set
+	flags  backends.Flags // for the sample, which Cancel may own meanwhile
+	resent bool           // its session had ended; it is sent once more
+	// Used by the locker.
+	errorSeen bool // an error was received on the stream; the class is set
 	reads     uint32
 	_         [32]byte
 }
@@ -52,7 +53,7 @@ func slotCause(w uint64) backends.Cause   { return backends.Cause(w >> causeShif
 func hasBits(w uint64, bits uint64) bool  { return w&bits == bits }
 func (s *streamSlot) has(bit uint64) bool { return s.word.Load()&bit != 0 }
 
-// begin puts a request into an idle slot. Of Send.
+// begin puts a request into an idle slot. Called by Send.
 func (s *streamSlot) begin(c *backends.Call, f backends.Fields, x *backends.Sample) {
 	s.sample, s.call, s.fields, s.flags, s.resent, s.errorSeen = x, c, f, 0, false, false
 	s.id.Store(f.ID)
@@ -62,8 +63,8 @@ func (s *streamSlot) begin(c *backends.Call, f backends.Fields, x *backends.Samp
 	s.word.Store(uint64(x.Gen)<<genShift | liveBit)
 }
 
-// lock takes the slot for what ends or answers the request of generation gen, unless that is over. It waits while another
-// holds it, which takes no time.
+// lock locks the slot for the request of generation gen. It returns false if that request is
+// settled. It spins while another goroutine has the lock, which takes no time.
 func (s *streamSlot) lock(gen uint32) bool {
 	for {
 		w := s.word.Load()
@@ -78,8 +79,8 @@ func (s *streamSlot) lock(gen uint32) bool {
 	}
 }
 
-// lockForCancel takes the slot of generation gen for a cancellation. False with a request that goes on means that its holder will
-// see to it.
+// lockForCancel locks the slot of generation gen for a cancellation. If it returns false and the
+// request goes on, the current locker cancels it.
 func (s *streamSlot) lockForCancel(gen uint32, why backends.Cause) bool {
 	for {
 		w := s.word.Load()
@@ -96,8 +97,8 @@ func (s *streamSlot) lockForCancel(gen uint32, why backends.Cause) bool {
 	}
 }
 
-// unlock lets go of a slot whose request goes on. A cause that has come meanwhile is for the caller, who then still holds
-// the slot.
+// unlock unlocks a slot whose request goes on. If a cause was set meanwhile, it returns the cause
+// and the caller keeps the lock.
 func (s *streamSlot) unlock() backends.Cause {
 	for {
 		w := s.word.Load()
@@ -110,7 +111,7 @@ func (s *streamSlot) unlock() backends.Cause {
 	}
 }
 
-// settle ends the request. It reports whether the slot is to be reported.
+// settle ends the request. It reports whether the slot has to be reported.
 func (s *streamSlot) settle() bool {
 	for {
 		w := s.word.Load()
@@ -120,13 +121,13 @@ func (s *streamSlot) settle() bool {
 	}
 }
 
-// sendDone ends the sender's part. It reports whether the slot is to be reported.
+// sendDone ends the sender's part. It reports whether the slot has to be reported.
 func (s *streamSlot) sendDone() bool { return hasBits(s.word.Or(writtenBit), settledBit) }
 
 // clearFull takes the events back from the caller.
 func (s *streamSlot) clearFull() { s.word.And(^fullBit) }
 
-// free makes the slot idle. Of Recv.
+// free makes the slot idle. Called by Recv.
 func (s *streamSlot) free() {
 	s.sample, s.call = nil, nil
 	s.word.Store(s.word.Load() &^ (1<<genShift - 1))

@@ -16,8 +16,9 @@ func (noReply) Read([][]byte) Message                                  { return 
 func (noReply) Whole(*backends.Call, *backends.Sample) bool            { return false }
 func (noReply) Reply(_ *backends.Call, _ [][]byte, _ *backends.Sample) {}
 
-// TestStreamCloseInFlight: the stream that Close ends can be seen to have ended before Close has come to the request that is in
-// flight on it. The request was stopped on this side all the same, not cancelled by the server.
+// TestStreamCloseInFlight: the stream that Close ends can be seen to have ended before Close has
+// come to the request that is in flight on it. The request was stopped on this side all the same,
+// not cancelled by the server.
 func TestStreamCloseInFlight(t *testing.T) {
 	for _, depth := range []int{1, 4} {
 		l := listen(t)
@@ -40,8 +41,10 @@ func TestStreamCloseInFlight(t *testing.T) {
 			runtime.Gosched()
 		}
 		lane.closeCancel() // as Close begins
-		if slot, done := lane.Recv(); slot != 0 || !done || s.Class != backends.Stopped || s.Flags&backends.Incomplete == 0 {
-			t.Errorf("depth %d: slot %d, done %v, class %v, flags %b, note %q", depth, slot, done, s.Class, s.Flags, s.Note)
+		if slot, done := lane.Recv(); slot != 0 || !done || s.Class != backends.Stopped ||
+			s.Flags&backends.Incomplete == 0 {
+			t.Errorf("depth %d: slot %d, done %v, class %v, flags %b, note %q",
+				depth, slot, done, s.Class, s.Flags, s.Note)
 		}
 		if err := lane.Close(); err != nil {
 			t.Error(err)

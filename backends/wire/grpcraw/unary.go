@@ -12,10 +12,14 @@ import (
 )
 
 // dedicatedLanes opens n unary lanes that have a connection each, or one for every request.
-func (p *Pool) dedicatedLanes(ctx context.Context, n int, want backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+func (p *Pool) dedicatedLanes(
+	ctx context.Context, n int, want backends.LaneOptions,
+) ([]backends.Lane, backends.Limits, error) {
 	o := netlane.Options{
 		Network: p.o.Network, Address: p.o.Address, Clock: p.o.Clock, ConnectTimeout: p.o.ConnectTimeout,
-		MaxBlocked: want.MaxBlocked, LargestCall: want.LargestCall, PerRequest: p.o.Connections == backends.PerRequest, New: func() backends.Wire { return http2.New(p.wire()) },
+		MaxBlocked: want.MaxBlocked, LargestCall: want.LargestCall,
+		PerRequest: p.o.Connections == backends.PerRequest,
+		New:        func() backends.Wire { return http2.New(p.wire()) },
 	}
 	if p.o.TLS != nil {
 		o.TLS = p.o.TLS.Clone()
@@ -31,7 +35,7 @@ func (p *Pool) wire() http2.Options {
 	}
 }
 
-// callHead is what calls of a method with metadata set n have in common, made once.
+// callHead returns the encoded header fields of calls of a method with metadata index n, made once.
 func (p *Pool) callHead(method string, n int) *http2.Head {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,7 +51,7 @@ type headKey struct {
 	metadata int
 }
 
-// fields are those of a call, in the order and with the values of grpc-go's.
+// fields returns the header fields of a call, in grpc-go's order and with its values.
 func (p *Pool) fields(method string, set *callMetadata) []http2.Field {
 	scheme, replies, md := "http", "gzip", set.md
 	if p.o.TLS != nil {
