@@ -1,4 +1,4 @@
-// Package buffer grows the buffers in which replies are gathered.
+// Package buffer grows the buffers that collect replies.
 //
 // It is not: a pool (a lane keeps its buffers).
 package buffer
@@ -6,8 +6,9 @@ package buffer
 import "slices"
 
 const (
-	// large is the size from which a buffer grows by a factor of four: of a reply of 64 MiB a third is left behind as garbage on
-	// the way, where append leaves behind four times as much. What is not used of a large buffer takes no memory.
+	// large is the size in bytes from which a buffer grows by factor: for a reply of 64 MiB that
+	// leaves a third of its size as garbage, where append leaves four times as much. The unused part
+	// of a large buffer takes no memory.
 	large  = 1 << 20
 	factor = 4
 )
@@ -15,7 +16,7 @@ const (
 // Append appends p to b, whose content has at most limit bytes.
 func Append(b, p []byte, limit int64) []byte { return append(Grow(b, len(p), limit), p...) }
 
-// Grow gives b with room for n bytes more.
+// Grow returns b with capacity for n more bytes; limit bounds its content.
 func Grow(b []byte, n int, limit int64) []byte {
 	size := len(b) + n
 	if size <= cap(b) {
@@ -34,8 +35,8 @@ func Grow(b []byte, n int, limit int64) []byte {
 	return append(make([]byte, 0, room), b...)
 }
 
-// Reuse gives b without its content; nil for a large one of which the content took little. One that is empty stays, as it may
-// not have come to be used.
+// Reuse returns b without its content; nil for a large buffer whose content was small. An empty
+// buffer is kept, as it may not have been used yet.
 func Reuse(b []byte) []byte {
 	if cap(b) > large && len(b) > 0 && len(b) < cap(b)/factor {
 		return nil

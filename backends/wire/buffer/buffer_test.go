@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestAppend: a buffer holds what was appended, has no room beyond its limit, and little is left behind as it grows.
+// TestAppend: a buffer holds what was appended, has no room beyond its limit, and little is left
+// behind as it grows.
 func TestAppend(t *testing.T) {
 	const limit = 20<<20 + 1
 	piece := bytes.Repeat([]byte("0123456789abcdef"), 4096)
@@ -35,7 +36,14 @@ func TestReuse(t *testing.T) {
 	for _, c := range []struct {
 		size, room int
 		kept       bool
-	}{{0, 0, true}, {1, large, true}, {0, 4 * large, true}, {1, 4 * large, false}, {large - 1, 4 * large, false}, {large, 4 * large, true}} {
+	}{
+		{0, 0, true},
+		{1, large, true},
+		{0, 4 * large, true},
+		{1, 4 * large, false},
+		{large - 1, 4 * large, false},
+		{large, 4 * large, true},
+	} {
 		b := Reuse(make([]byte, c.size, c.room))
 		if len(b) != 0 || (cap(b) == c.room) != c.kept {
 			t.Errorf("%d of %d bytes: room for %d, kept: %v", c.size, c.room, cap(b), c.kept)

@@ -1,13 +1,13 @@
-// Package coding compresses content once although a part of it changes with each sending: gzip (RFC 1952) and zlib, which
-// HTTP and gRPC call deflate (RFC 1950).
+// Package coding compresses content once although a part of it changes with each request: gzip (RFC
+// 1952) and zlib, which HTTP and gRPC call deflate (RFC 1950).
 //
-// It is not: a compressor for the time between due and last byte (a sending costs a checksum of the part that changes), a
-// server's side.
+// It is not: a compressor for the time between due and last byte (a request only costs a checksum
+// of the changing part), a server's side.
 //
-// The part that changes goes as a stored block of the deflate format, beside the compressed rest:
+// The changing part is a stored block of the deflate format, next to the compressed rest:
 //
-//	Front   header, stored(part), deflate(rest) final, trailer of part and rest
-//	Back    header, deflate(rest), stored(part) final, trailer of rest and part
+//	WithPrefix   header, stored(part), deflate(rest) final, trailer of part and rest
+//	WithSuffix   header, deflate(rest), stored(part) final, trailer of rest and part
 package coding
 
 import (
@@ -20,33 +20,34 @@ import (
 	"hash/crc32"
 )
 
-// Names of the codings, as both protocols have them.
+// Names of the codings in both protocols.
 const (
 	Gzip    = "gzip"
 	Deflate = "deflate"
 )
 
-// maxPartSize is the most that the part that changes can hold.
+// maxPartSize is the largest changing part in bytes.
 const maxPartSize = 1<<16 - 1
 
-// Stream is compressed content. Immutable.
+// Stream is compressed content with a part that changes. Immutable.
 type Stream struct {
-	// Before comes in front of the part that changes, After behind it; then the trailer.
+	// Before precedes the changing part, After follows it; the trailer comes last.
 	Before, After   []byte
 	gzip, partFirst bool
 	partSize        int
-	restSum         uint32 // of the rest
+	restSum         uint32 // checksum of the rest
 	restSize        int64  // bytes of the rest, uncompressed
 	totalSize       int64  // all bytes, uncompressed
 	shift           [32]uint32
 }
 
-// WithPrefix makes a stream whose first part bytes change.
+// WithPrefix returns a stream whose first part bytes change. It returns an error for an unknown
+// name, or a part that is too large.
 func WithPrefix(name string, part int, rest [][]byte) (*Stream, error) {
 	return newStream(name, part, rest, true)
 }
 
-// WithSuffix makes a stream whose last part bytes change.
+// WithSuffix returns a stream whose last part bytes change; errors as WithPrefix.
 func WithSuffix(name string, part int, rest [][]byte) (*Stream, error) {
 	return newStream(name, part, rest, false)
 }
@@ -56,7 +57,9 @@ func newStream(name string, part int, rest [][]byte, front bool) (*Stream, error
 		return nil, fmt.Errorf("there is no compression %q", name)
 	}
 	if part > maxPartSize {
-		return nil, fmt.Errorf("%d bytes that change with each request are too many to compress: at most %d", part, maxPartSize)
+		return nil,
+			fmt.Errorf("%d bytes that change with each request are too many to compress: at most %d",
+				part, maxPartSize)
 	}
 	s := &Stream{gzip: name == Gzip, partFirst: front, partSize: part}
 	s.restSum = s.initialSum()
@@ -80,7 +83,7 @@ func newStream(name string, part int, rest [][]byte, front bool) (*Stream, error
 	}
 	end := w.Close
 	if !front {
-		end = w.Flush // to the next byte
+		end = w.Flush // to a byte boundary
 	}
 	if err := end(); err != nil {
 		return nil, err
@@ -93,7 +96,7 @@ func newStream(name string, part int, rest [][]byte, front bool) (*Stream, error
 	return s, nil
 }
 
-// appendStoredHead appends the head of a stored block.
+// appendStoredHead appends the header of a stored block of n bytes.
 func appendStoredHead(dst []byte, n int, final bool) []byte {
 	kind := byte(0)
 	if final {
@@ -102,7 +105,7 @@ func appendStoredHead(dst []byte, n int, final bool) []byte {
 	return append(dst, kind, byte(n), byte(n>>8), ^byte(n), ^byte(n>>8))
 }
 
-// TrailerSize is how many bytes AppendTrailer appends.
+// TrailerSize returns the number of bytes that AppendTrailer appends.
 func (s *Stream) TrailerSize() int {
 	if s.gzip {
 		return 8
@@ -110,7 +113,8 @@ func (s *Stream) TrailerSize() int {
 	return 4
 }
 
-// AppendTrailer appends the end of the stream. head ends with the part that changes. It allocates nothing.
+// AppendTrailer appends the end of the stream. head ends with the changing part. It allocates
+// nothing.
 func (s *Stream) AppendTrailer(dst, head []byte) []byte {
 	part := head[len(head)-s.partSize:]
 	sum := s.restSum
@@ -145,12 +149,12 @@ func (s *Stream) updateSum(sum uint32, b []byte) uint32 {
 // adlerPrime is the modulus of Adler-32.
 const adlerPrime = 65521
 
-// adlerUpdate goes on with a sum over b.
+// adlerUpdate returns sum extended by b.
 func adlerUpdate(sum uint32, b []byte) uint32 {
 	return adlerJoin(sum, adler32.Checksum(b), int64(len(b)))
 }
 
-// adlerJoin is the sum of two texts one behind the other; the second has n bytes.
+// adlerJoin returns the sum of two consecutive texts; the second has n bytes.
 func adlerJoin(first, second uint32, n int64) uint32 {
 	a1, b1 := uint64(first&0xffff), uint64(first>>16)
 	a2, b2 := uint64(second&0xffff), uint64(second>>16)
@@ -159,8 +163,9 @@ func adlerJoin(first, second uint32, n int64) uint32 {
 	return uint32(b<<16 | a)
 }
 
-// shiftBy is the matrix over GF(2), by columns, that takes a CRC-32 to that of the same text with n zero bytes behind it,
-// but for what the zeros themselves add, which the sum of what really follows has.
+// shiftBy returns the matrix over GF(2), by columns, that maps a CRC-32 to that of the same text
+// followed by n zero bytes, except for the contribution of the zeros themselves, which is in the
+// sum of the real following text.
 func shiftBy(n int64) (m [32]uint32) {
 	var power [32]uint32 // one zero bit
 	power[0] = crc32.IEEE

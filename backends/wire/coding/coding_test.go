@@ -87,7 +87,8 @@ func TestTrailerAllocatesNothing(t *testing.T) {
 		part, dst := []byte(`{"id":"00000000000000000042"`), make([]byte, 0, 16)
 		f, _ := WithPrefix(name, len(part), [][]byte{make([]byte, 4<<20)})
 		b, _ := WithSuffix(name, len(part), [][]byte{make([]byte, 4<<20)})
-		if n := testing.AllocsPerRun(100, func() { _, _ = f.AppendTrailer(dst, part), b.AppendTrailer(dst, part) }); n != 0 {
+		if n := testing.AllocsPerRun(100,
+			func() { _, _ = f.AppendTrailer(dst, part), b.AppendTrailer(dst, part) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/buffer"
 )
 
-// Reader undoes codings, one content after the other. Its buffers grow once and are kept. The zero Reader is ready.
+// Reader decodes contents, one after the other. Its buffers grow once and are kept. The zero Reader
+// is ready.
 type Reader struct {
 	from bytes.Reader
 	gzip gzip.Reader
@@ -17,8 +18,8 @@ type Reader struct {
 	out  []byte
 }
 
-// Read gives what b holds in the coding name, at most limit bytes of it, until the next call. A content that is cut is an
-// error, unless what there is of it is enough.
+// Read returns the decoded content of b, at most limit bytes of it, valid until the next call.
+// Truncated content is an error, unless limit is reached before.
 func (r *Reader) Read(name string, b []byte, limit int64) ([]byte, error) {
 	r.from.Reset(b)
 	from, err := r.open(name)
@@ -42,7 +43,7 @@ func (r *Reader) Read(name string, b []byte, limit int64) ([]byte, error) {
 	return r.out, nil
 }
 
-// Cap is the size of the buffer that contents are put in.
+// Cap returns the capacity of the output buffer in bytes.
 func (r *Reader) Cap() int { return cap(r.out) }
 
 func (r *Reader) open(name string) (io.Reader, error) {

@@ -7,43 +7,44 @@ import (
 	"runtime"
 )
 
-// MissingReason says why this binary shares no memory of a GPU, and how to get one that does.
+// MissingReason says why this binary cannot share GPU memory, and how to get one that can.
 func MissingReason() string {
 	if runtime.GOOS != "linux" {
 		return "memory of a GPU can be shared on Linux only, not on " + runtime.GOOS
 	}
-	return "it loads NVIDIA's driver, which a static binary cannot: build with `go build -tags cuda ./cmd/sluice`"
+	return "it loads NVIDIA's driver, which a static binary cannot: build with `go build -tags cuda " +
+		"./cmd/sluice`"
 }
 
-// Device is a GPU. There is none in this binary.
+// Device is a GPU. This binary has none.
 type Device struct{}
 
-// Open says why there is none.
+// Open returns the reason as an error.
 func Open(int) (*Device, error) { return nil, errors.New("shared memory of a GPU: " + MissingReason()) }
 
-// CheckFree is of no use here.
+// CheckFree is unsupported in this binary.
 func (d *Device) CheckFree(int64) error { return errors.New(MissingReason()) }
 
-// New is of no use here.
+// New is unsupported in this binary.
 func (d *Device) New(int64) (*Region, error) { return nil, errors.New(MissingReason()) }
 
-// Close is of no use here.
+// Close does nothing in this binary.
 func (d *Device) Close() error { return nil }
 
-// Region is memory of a GPU. There is none in this binary.
+// Region is a piece of GPU memory. This binary has none.
 type Region struct{}
 
-// Size is of no use here.
+// Size returns 0 in this binary.
 func (r *Region) Size() int64 { return 0 }
 
-// Handle is of no use here.
+// Handle returns nil in this binary.
 func (r *Region) Handle() []byte { return nil }
 
-// Write is of no use here.
+// Write is unsupported in this binary.
 func (r *Region) Write(int64, []byte) error { return errors.New(MissingReason()) }
 
-// Read is of no use here.
+// Read is unsupported in this binary.
 func (r *Region) Read(int64, []byte) error { return errors.New(MissingReason()) }
 
-// Close is of no use here.
+// Close does nothing in this binary.
 func (r *Region) Close() error { return nil }

@@ -18,7 +18,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/shm"
 )
 
-// use does all there is: a region of a GPU that is written, read and given back, with what came of every step.
+// use does all there is: a region of a GPU that is written, read and given back, with what came of
+// every step.
 func use(number int) (err error) {
 	g, err := Open(number)
 	if err != nil {
@@ -81,7 +82,8 @@ cuDevicePrimaryCtxRelease_v2(1)
 // TestDriver is all of one process, as the driver can be loaded but once.
 func TestDriver(t *testing.T) {
 	d := cudatest.Compile(t)
-	if _, err := Open(0); err == nil || !strings.Contains(err.Error(), "libcuda.so.1") || !strings.Contains(err.Error(), "install it") {
+	if _, err := Open(0); err == nil || !strings.Contains(err.Error(), "libcuda.so.1") ||
+		!strings.Contains(err.Error(), "install it") {
 		t.Fatalf("without a driver: %v", err)
 	}
 	if _, err := native.Open(d.Library()); err != nil {
@@ -104,14 +106,15 @@ func TestDriver(t *testing.T) {
 	t.Run("threads", func(t *testing.T) { threads(t, d) })
 }
 
-// failures lets each of the calls fail in turn: the error has the driver's own words, and nothing stays but what the failing
-// call was to give back.
+// failures lets each of the calls fail in turn: the error has the driver's own words, and nothing
+// stays but what the failing call was to give back.
 func failures(t *testing.T, d *cudatest.Driver) {
 	for i, line := range strings.Split(strings.TrimSpace(calls), "\n") {
 		d.Reset(t, fmt.Sprintf("* %d 700", i+1), 2)
 		function, _, _ := strings.Cut(line, "(")
 		err := use(1)
-		if want := function + ": CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access"; err == nil || !strings.Contains(err.Error(), want) {
+		if want := function + ": CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access"; err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%d %s: %v", i, function, err)
 		}
 		want := ""
@@ -135,7 +138,10 @@ func refused(t *testing.T, d *cudatest.Driver) {
 		visible         string
 		want            string
 	}{
-		{"cuInit 1 100", 2, 0, "", "cuInit: CUDA_ERROR_NO_DEVICE (100): no CUDA-capable device is detected; no GPU is seen"},
+		{
+			"cuInit 1 100", 2, 0, "",
+			"cuInit: CUDA_ERROR_NO_DEVICE (100): no CUDA-capable device is detected; no GPU is seen",
+		},
 		{"cuInit 1 803", 2, 0, "", "restart the machine"},
 		{"cuInit 1 34", 2, 0, "", "CUDA_ERROR_STUB_LIBRARY (34): CUDA driver is a stub library; a stub was found"},
 		{"cuInit 1 999", 2, 0, "", "CUDA_ERROR_UNKNOWN (999)"},
@@ -144,9 +150,20 @@ func refused(t *testing.T, d *cudatest.Driver) {
 		{"", 1, 1, "", "there is no GPU 1: the driver shows one, 0"},
 		{"", 2, 2, "", "there is no GPU 2: the driver shows 2, 0 to 1"},
 		{"", 1, 1, "3", `there is no GPU 1: the driver shows one, 0, as CUDA_VISIBLE_DEVICES="3" lets it`},
-		{"cuDevicePrimaryCtxRetain 1 46", 2, 1, "", "GPU 1: cuDevicePrimaryCtxRetain: CUDA_ERROR_DEVICE_UNAVAILABLE (46): CUDA-capable device(s) is/are busy or unavailable; another process has the GPU for itself"},
-		{"cuMemAlloc_v2 1 2", 2, 0, "", "GPU 0: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory; the GPU's memory is taken"},
-		{"cuIpcGetMemHandle 1 801", 2, 0, "", "GPU 0: cuIpcGetMemHandle: CUDA_ERROR_NOT_SUPPORTED (801): operation not supported; memory of this GPU cannot be shared"},
+		{
+			"cuDevicePrimaryCtxRetain 1 46", 2, 1, "",
+			"GPU 1: cuDevicePrimaryCtxRetain: CUDA_ERROR_DEVICE_UNAVAILABLE (46): CUDA-capable device(s) is/are " +
+				"busy or unavailable; another process has the GPU for itself",
+		},
+		{
+			"cuMemAlloc_v2 1 2", 2, 0, "",
+			"GPU 0: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory; the GPU's memory is taken",
+		},
+		{
+			"cuIpcGetMemHandle 1 801", 2, 0, "",
+			"GPU 0: cuIpcGetMemHandle: CUDA_ERROR_NOT_SUPPORTED (801): operation not supported; memory of this " +
+				"GPU cannot be shared",
+		},
 	} {
 		d.Reset(t, c.fail, c.devices)
 		if c.visible != "" {
@@ -179,7 +196,8 @@ func refused(t *testing.T, d *cudatest.Driver) {
 		t.Errorf("%v allocations for what is read: %v", n, err)
 	}
 	for name, err := range map[string]error{
-		"no size": second(g.New(0)), "behind": r.Write(10, []byte{1}), "before": r.Read(-1, []byte{1}), "too long": r.Read(0, make([]byte, 11)),
+		"no size": second(g.New(0)), "behind": r.Write(10, []byte{1}), "before": r.Read(-1, []byte{1}),
+		"too long": r.Read(0, make([]byte, 11)),
 	} {
 		if err == nil {
 			t.Errorf("%s: taken", name)

@@ -11,13 +11,13 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/native"
 )
 
-// MissingReason says why this binary shares no memory of a GPU: it does.
+// MissingReason returns "": this binary can share GPU memory.
 func MissingReason() string { return "" }
 
-// library is the driver's name, as the system's loader finds it.
+// library is the name by which the system's loader finds the driver.
 const library = "libcuda.so.1"
 
-// function is one of the driver's.
+// function identifies a function of the driver.
 type function int
 
 const (
@@ -41,26 +41,31 @@ const (
 	functions
 )
 
-// symbol is a function's name in the library. Those that end in _v2 are what cuda.h calls by the name without.
+// symbol returns a function's name in the library. Names with the suffix _v2 are the functions that
+// cuda.h calls by the name without it.
 func (f function) symbol() string {
 	return [functions]string{
 		initialize: "cuInit", deviceCount: "cuDeviceGetCount", deviceGet: "cuDeviceGet",
 		contextRetain: "cuDevicePrimaryCtxRetain", contextRelease: "cuDevicePrimaryCtxRelease_v2",
 		contextPush: "cuCtxPushCurrent_v2", contextPop: "cuCtxPopCurrent_v2", contextWait: "cuCtxSynchronize",
-		memoryInfo: "cuMemGetInfo_v2", memoryAlloc: "cuMemAlloc_v2", memoryFree: "cuMemFree_v2", memorySet: "cuMemsetD8_v2",
+		memoryInfo: "cuMemGetInfo_v2", memoryAlloc: "cuMemAlloc_v2", memoryFree: "cuMemFree_v2",
+		memorySet:    "cuMemsetD8_v2",
 		copyToDevice: "cuMemcpyHtoD_v2", copyToHost: "cuMemcpyDtoH_v2", ipcHandle: "cuIpcGetMemHandle",
 		errorName: "cuGetErrorName", errorText: "cuGetErrorString",
 	}[f]
 }
 
-// driver is NVIDIA's, loaded.
+// driver is the loaded driver of NVIDIA.
 type driver struct{ functions [functions]uintptr }
 
-// load finds the driver and its functions, and starts it. It stays in the process, so that a second time costs nothing.
+// load loads the driver and its functions, and initializes it. The driver stays in the process, so
+// that further loads cost nothing.
 func load() (*driver, error) {
 	n, err := native.Open(library)
 	if err != nil {
-		return nil, fmt.Errorf("NVIDIA's driver: %w; install it on this machine, or give the container its GPUs with --gpus", err)
+		return nil,
+			fmt.Errorf("NVIDIA's driver: %w; install it on this machine, or give the container its GPUs with --gpus",
+				err)
 	}
 	d := new(driver)
 	for f := range functions {
@@ -71,16 +76,19 @@ func load() (*driver, error) {
 	return d, d.call(initialize, 0)
 }
 
-// call calls a function that gives a CUresult. What args point to is on the heap, and kept alive by the caller.
+// call calls a function that returns a CUresult. What args point to is on the heap, and kept alive
+// by the caller.
 func (d *driver) call(f function, args ...uintptr) error {
 	code := int32(native.Call(d.functions[f], args...))
 	if code == 0 {
 		return nil
 	}
-	return &failure{call: f.symbol(), code: int(code), name: d.text(errorName, code), text: d.text(errorText, code)}
+	return &failure{
+		call: f.symbol(), code: int(code), name: d.text(errorName, code), text: d.text(errorText, code),
+	}
 }
 
-// text is what the driver calls a code.
+// text returns the driver's name or description of a code.
 func (d *driver) text(f function, code int32) string {
 	out := make([]uintptr, 1)
 	if native.Call(d.functions[f], uintptr(code), native.Address(out)) != 0 {
@@ -89,16 +97,16 @@ func (d *driver) text(f function, code int32) string {
 	return string(native.String(out[0]))
 }
 
-// Device is a GPU whose primary context is held: the one that the whole process shares, with what this process has on it.
+// Device is a GPU whose primary context is retained: the context that the whole process shares.
 type Device struct {
 	driver  *driver
 	number  int
 	handle  uintptr // CUdevice
-	context uintptr // CUcontext; 0: it was given back
+	context uintptr // CUcontext; 0: released
 }
 
-// Open holds the context of a GPU, by the number that the driver gives it. It makes the context where there is none yet,
-// which takes some 100 ms and some 100 MB of the GPU.
+// Open retains the context of a GPU, by its number in the driver. It creates the context if there
+// is none yet, which takes about 100 ms and 100 MB of the GPU.
 func Open(number int) (*Device, error) {
 	d, err := load()
 	if err != nil {
@@ -123,7 +131,7 @@ func Open(number int) (*Device, error) {
 	return g, nil
 }
 
-// noSuchGPU is the error of a GPU that is none of n.
+// noSuchGPU returns the error of a GPU number that does not exist among n GPUs.
 func noSuchGPU(number, n int) error {
 	text := fmt.Sprintf("there is no GPU %d: the driver shows %d, 0 to %d", number, n, n-1)
 	switch n {
@@ -138,7 +146,7 @@ func noSuchGPU(number, n int) error {
 	return errors.New(text)
 }
 
-// Close gives the context back. Its regions must be closed.
+// Close releases the context. Its regions must be closed.
 func (g *Device) Close() error {
 	if g.context == 0 {
 		return nil
@@ -154,11 +162,11 @@ func (g *Device) wrapError(err error) error {
 	return fmt.Errorf("GPU %d: %w", g.number, err)
 }
 
-// scratch is what the calls of one goroutine at a time are put together in, on the heap.
+// scratch holds the arguments of the calls of one goroutine at a time, on the heap.
 type scratch [6]uintptr
 
-// withContext does what needs the context, which belongs to a thread of the system. The thread has none before, and none after.
-// The first two of the scratch are its own.
+// withContext calls do with the context, which belongs to an OS thread, and detaches it afterwards.
+// It uses the first two words of the scratch.
 func (g *Device) withContext(s *scratch, do func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

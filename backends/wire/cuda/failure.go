@@ -4,11 +4,11 @@ package cuda
 
 import "fmt"
 
-// failure is what the driver said about one of its functions.
+// failure is an error of a driver function.
 type failure struct {
-	call string // the function
-	code int    // the number that cuda.h gives it
-	name string // of the code, "" where the driver does not know it
+	call string // name of the function
+	code int    // its number in cuda.h
+	name string // name of the code, "" if the driver does not know it
 	text string
 }
 
@@ -23,7 +23,7 @@ func (e *failure) Error() string {
 	return text
 }
 
-// Codes that a user can do something about, as cuda.h numbers them.
+// Codes that a user can act on, with their numbers in cuda.h.
 const (
 	codeOutOfMemory       = 2
 	codeStub              = 34
@@ -35,11 +35,12 @@ const (
 	codeUnknown           = 999
 )
 
-// advice is what to do about a code.
+// advice returns what to do about a code, "" if unknown.
 func (e *failure) advice() string {
 	switch e.code {
 	case codeOutOfMemory:
-		return "the GPU's memory is taken: lower `output_size`, `max_in_flight` or the data, or give the server less"
+		return "the GPU's memory is taken: lower `output_size`, `max_in_flight` or the data, or give the " +
+			"server less"
 	case codeStub:
 		return "a stub was found in the driver's place: take the folder of CUDA's stubs from LD_LIBRARY_PATH"
 	case codeDeviceUnavailable:
@@ -49,7 +50,8 @@ func (e *failure) advice() string {
 	case codeNotSupported:
 		return "memory of this GPU cannot be shared between processes: use `shared_memory: system`"
 	case codeDriverMismatch, codeCompatibility:
-		return "the driver's library does not fit the one in the kernel: restart the machine after a change of driver"
+		return "the driver's library does not fit the one in the kernel: restart the machine after a change of " +
+			"driver"
 	case codeUnknown:
 		return "the kernel's part of the driver may not be there: look at nvidia-smi; a container needs --gpus"
 	}

@@ -11,29 +11,30 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/shm"
 )
 
-// CheckFree reports as shm.NoMemoryError that the GPU does not have size bytes left.
+// CheckFree returns a shm.NoMemoryError if the GPU has fewer than size bytes left.
 func (g *Device) CheckFree(size int64) error {
 	out := make([]uintptr, 2) // free, total
-	err := g.withContext(new(scratch), func() error { return g.driver.call(memoryInfo, native.Address(out), native.Address(out[1:])) })
+	err := g.withContext(new(scratch),
+		func() error { return g.driver.call(memoryInfo, native.Address(out), native.Address(out[1:])) })
 	if free := int64(out[0]); err == nil && free < size {
 		return &shm.NoMemoryError{Want: size, Free: free, Where: fmt.Sprintf("GPU %d", g.number)}
 	}
 	return err
 }
 
-// handleSize is the bytes of a handle by which another process finds a region.
+// handleSize is the size in bytes of the handle by which another process opens a region.
 const handleSize = 64
 
-// Region is one allocation of a GPU's memory. It is used by one goroutine at a time.
+// Region is one allocation of GPU memory, used by one goroutine at a time.
 type Region struct {
 	device *Device
-	at     uintptr // CUdeviceptr; 0: it was given back
+	at     uintptr // CUdeviceptr; 0: released
 	size   int64
 	handle []byte
 	scratch
 }
 
-// New makes a region of size bytes, all zero.
+// New allocates a region of size bytes, all zero.
 func (g *Device) New(size int64) (*Region, error) {
 	if size <= 0 {
 		return nil, fmt.Errorf("a region of %d bytes", size)
@@ -59,27 +60,28 @@ func (g *Device) New(size int64) (*Region, error) {
 	return r, nil
 }
 
-// Size is the region's, in bytes.
+// Size returns the size of the region in bytes.
 func (r *Region) Size() int64 { return r.size }
 
-// Handle is what another process opens the region by. This one cannot.
+// Handle returns the handle by which another process opens the region. This process cannot.
 func (r *Region) Handle() []byte { return r.handle }
 
-// Write copies data to the region, from offset at.
+// Write copies data to the region at offset at.
 func (r *Region) Write(at int64, data []byte) error {
 	if err := rangeError(at, int64(len(data)), r.size); err != nil || len(data) == 0 {
 		return err
 	}
 	defer runtime.KeepAlive(data)
 	return r.device.withContext(&r.scratch, func() error {
-		if err := r.device.driver.call(copyToDevice, r.at+uintptr(at), native.Address(data), uintptr(len(data))); err != nil {
+		if err := r.device.driver.call(copyToDevice, r.at+uintptr(at), native.Address(data),
+			uintptr(len(data))); err != nil {
 			return err
 		}
-		return r.device.driver.call(contextWait) // the driver may only have taken note of the bytes
+		return r.device.driver.call(contextWait) // the driver may only have queued the copy
 	})
 }
 
-// Read copies what lies from offset at. It allocates nothing.
+// Read copies from the region at offset at. It allocates nothing.
 func (r *Region) Read(at int64, into []byte) error {
 	if err := rangeError(at, int64(len(into)), r.size); err != nil || len(into) == 0 {
 		return err
@@ -92,7 +94,7 @@ func (r *Region) Read(at int64, into []byte) error {
 	})
 }
 
-// Close gives the region back. A process that has opened it must have let go of it before.
+// Close frees the region. Processes that opened it must have closed it before.
 func (r *Region) Close() error {
 	if r.at == 0 {
 		return nil
@@ -102,7 +104,7 @@ func (r *Region) Close() error {
 	return r.device.withContext(&r.scratch, func() error { return r.device.driver.call(memoryFree, at) })
 }
 
-// rangeError is the error of a place that a region does not have.
+// rangeError returns an error unless size bytes at offset at lie in a region of whole bytes.
 func rangeError(at, size, whole int64) error {
 	if at < 0 || size < 0 || at > whole || size > whole-at {
 		return fmt.Errorf("%d bytes at %d of a region of %d", size, at, whole)

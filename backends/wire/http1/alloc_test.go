@@ -8,15 +8,24 @@ import (
 )
 
 var exchanges = map[string][][]byte{
-	"length":   {[]byte("HTTP/1.1 200 OK\r\nServer: x\r\nConnection: keep-alive\r\nContent-Length: 256\r\n\r\n" + strings.Repeat("x", 256))},
-	"chunked":  {[]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100\r\n" + strings.Repeat("x", 256) + "\r\n0\r\n\r\n")},
-	"in two":   {[]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r"), []byte("\n\r\nab"), []byte("cd")},
+	"length": {[]byte("HTTP/1.1 200 OK\r\nServer: x\r\nConnection: keep-alive\r\nContent-Length: 256\r\n\r\n" +
+		strings.Repeat("x", 256))},
+	"chunked": {[]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100\r\n" + strings.Repeat("x",
+		256) + "\r\n0\r\n\r\n")},
+	"in two": {
+		[]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r"), []byte("\n\r\nab"),
+		[]byte("cd"),
+	},
 	"status":   {[]byte("HTTP/1.1 503 No\r\nContent-Length: 4\r\n\r\nbusy")},
 	"protocol": {[]byte("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n")},
 }
 
 func exchange(t testing.TB) (*Wire, func([][]byte)) {
-	c := encodeCall(t, Request{Method: "POST", Host: "localhost:8000", Path: "/v2/models/m/infer", Prefix: []byte(`{"id":"00000000"}`), Holes: []backends.Hole{{At: 7, Width: 8, Field: backends.FieldID}}, Body: [][]byte{make([]byte, 1024)}})
+	c := encodeCall(t,
+		Request{
+			Method: "POST", Host: "localhost:8000", Path: "/v2/models/m/infer", Prefix: []byte(`{"id":"00000000"}`),
+			Holes: []backends.Hole{{At: 7, Width: 8, Field: backends.FieldID}}, Body: [][]byte{make([]byte, 1024)},
+		})
 	w := New(&recorder{keep: 1 << 10}, Options{})
 	s := &backends.Sample{}
 	return w, func(reads [][]byte) {

@@ -2,23 +2,23 @@ package http1
 
 import "github.com/sluice-bench/sluice/backends"
 
-// chunkLine is the state of one line of chunk framing (RFC 9112 section 7.1). Unlike fields, chunk framing must have
-// its CR: leniency here lets two readers see two ends.
+// chunkLine is the state of one line of chunk framing (RFC 9112 section 7.1). Unlike fields, chunk
+// framing needs its CR: leniency here would let two readers see two ends.
 //
 //	size-line = 1*HEXDIG *( SP / HTAB ) [ ";" extension ] CR LF
 type chunkLine struct {
 	size        int64
 	digits      int
 	length      int  // bytes of the line
-	afterDigits bool // behind the digits
+	afterDigits bool // the digits have ended
 	inExtension bool // within an extension
-	gotCR       bool // the CR has come
+	gotCR       bool // the CR was read
 }
 
-// maxChunkLine bounds a size line with its extensions, which nobody reads.
+// maxChunkLine bounds a size line in bytes; its extensions are ignored.
 const maxChunkLine = 4096
 
-// stepSize eats a size line.
+// stepSize reads a size line.
 func (w *Wire) stepSize(b []byte, at int64) (int, backends.Next) {
 	c := &w.chunk
 	for i, ch := range b {
@@ -33,7 +33,7 @@ func (w *Wire) stepSize(b []byte, at int64) (int, backends.Next) {
 	return len(b), backends.NextMore
 }
 
-// accept takes one character of the size line before its LF.
+// accept reads one character of the size line before its LF; false: it is malformed.
 func (c *chunkLine) accept(ch byte) bool {
 	v, hex := unhex(ch)
 	switch {
@@ -65,7 +65,7 @@ func unhex(ch byte) (int64, bool) {
 	return 0, false
 }
 
-// chunkStart goes from a size line to its chunk, or from the last one to the trailers.
+// chunkStart goes from a size line to its chunk, or from the last size line to the trailers.
 func (w *Wire) chunkStart(at int64) backends.Next {
 	size := w.chunk.size
 	w.chunk = chunkLine{}
@@ -79,7 +79,7 @@ func (w *Wire) chunkStart(at int64) backends.Next {
 	return backends.NextMore
 }
 
-// stepData eats a chunk.
+// stepData reads a chunk.
 func (w *Wire) stepData(b []byte, at int64) (int, backends.Next) {
 	n := w.take(b[:min(w.bytesLeft, int64(len(b)))], at)
 	if w.bytesLeft -= int64(n); w.bytesLeft == 0 {
@@ -91,7 +91,7 @@ func (w *Wire) stepData(b []byte, at int64) (int, backends.Next) {
 	return n, backends.NextMore
 }
 
-// stepDataEnd eats the CR LF behind a chunk.
+// stepDataEnd reads the CR LF after a chunk.
 func (w *Wire) stepDataEnd(b []byte, at int64) (int, backends.Next) {
 	switch {
 	case !w.chunk.gotCR && b[0] == '\r':
@@ -105,7 +105,7 @@ func (w *Wire) stepDataEnd(b []byte, at int64) (int, backends.Next) {
 	return 1, backends.NextMore
 }
 
-// stepTrailer passes over trailer fields (RFC 9112 section 7.1.2) up to the empty line.
+// stepTrailer skips trailer fields (RFC 9112 section 7.1.2) up to the empty line.
 func (w *Wire) stepTrailer(b []byte, at int64) (int, backends.Next) {
 	for i, ch := range b {
 		w.trailerSize++

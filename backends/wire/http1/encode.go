@@ -11,29 +11,33 @@ import (
 
 // Request is an HTTP request before encoding.
 type Request struct {
-	Method  string // a token; POST, GET …
-	Host    string // host or host:port as in the URL; a Host among Headers replaces it
+	Method  string // a token: POST, GET …
+	Host    string // host or host:port as in the URL; a Host in Headers replaces it
 	Path    string // origin-form, escaped: /v2/models/m/infer?x=y
 	Headers []backends.Header
-	// Prefix is the first part of the content, copied into the head so that holes can lie in it.
+	// Prefix is the first part of the content. It is copied into the head, so that it can contain
+	// holes.
 	Prefix []byte
-	// Holes are places in Prefix: At counts from its first byte.
+	// Holes are places in Prefix; At is an offset in it.
 	Holes []backends.Hole
-	// Body is the rest of the content. Only its length is used here: it goes into backends.Call.Body as it is.
+	// Body is the rest of the content. Only its length is used here: it goes into backends.Call.Body
+	// unchanged.
 	Body [][]byte
-	// Coding has Prefix go out as the changing part of a stream whose compressed rest is Body; nil: all goes as it is. It is
-	// then also backends.Call.Seal.
+	// Coding makes Prefix the changing part of a compressed stream whose rest is Body; nil: no
+	// compression. It also has to be backends.Call.Seal.
 	Coding *coding.Stream
 }
 
-// closeField is how a request that ends its connection says so; Begin looks for it.
+// closeField is the field with which a request ends its connection; Begin looks for it.
 const closeField = "connection: close\r\n"
 
-// Encode gives the head (request line, fields, Prefix) and the holes with At counted from its start, ready for
-// backends.Call. Content-Length is written by Encode and refused in Headers, as are Transfer-Encoding, Upgrade, TE and
-// Trailer, which would change what the wire has to do; of Connection only close and keep-alive are taken. An Expect
-// goes out as it is, and the content follows at once, without waiting for the 100 (RFC 9110 section 10.1.1). Names must be tokens and values hold no control characters (RFC 9110 section 5), so no header can split
-// the request. All mistakes are reported.
+// Encode returns the head (request line, fields, Prefix) and the holes with At as an offset in it,
+// ready for backends.Call. Encode writes Content-Length and refuses it in Headers, as it refuses
+// Transfer-Encoding, Upgrade, TE and Trailer, which would change what the wire has to do;
+// Connection may only be close or keep-alive. An Expect is sent unchanged, and the content follows
+// at once, without waiting for the 100 (RFC 9110 section 10.1.1). Names must be tokens and values
+// must not contain control characters (RFC 9110 section 5), so that no header can split the
+// request. The error joins all mistakes.
 func Encode(r Request) (head []byte, holes []backends.Hole, err error) {
 	for _, h := range r.Headers {
 		if equalFold(h.Name, "host") {
@@ -74,7 +78,7 @@ func Encode(r Request) (head []byte, holes []backends.Hole, err error) {
 	return append(head, r.Prefix...), holes, nil
 }
 
-// check collects what is wrong with r.
+// check returns all mistakes of r.
 func (r *Request) check() error {
 	var errs []error
 	if !isToken(r.Method) {
@@ -87,7 +91,8 @@ func (r *Request) check() error {
 		errs = append(errs, err)
 	}
 	if r.Path == "" || r.Path[0] != '/' && r.Path != "*" || !isVisible(r.Path) {
-		errs = append(errs, fmt.Errorf("path %q does not start with / or holds other than visible characters", r.Path))
+		errs = append(errs,
+			fmt.Errorf("path %q does not start with / or holds other than visible characters", r.Path))
 	}
 	for _, h := range r.Headers {
 		errs = append(errs, CheckField(h))
@@ -98,10 +103,11 @@ func (r *Request) check() error {
 	return errors.Join(errs...)
 }
 
-// ownFields are those that Encode or the wire decides about.
+// ownFields are the fields that Encode or the wire sets.
 var ownFields = []string{"content-length", "transfer-encoding", "upgrade", "te", "trailer"}
 
-// CheckField says what is wrong with one header of a request. The value is left out of the text: it may be secret.
+// CheckField returns an error that says why a header cannot be sent. The error does not show the
+// value, which may be secret.
 func CheckField(h backends.Header) error {
 	if !isToken(h.Name) {
 		return fmt.Errorf("header name %q is not a token", h.Name)
@@ -127,7 +133,7 @@ func CheckField(h backends.Header) error {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
-// isToken says whether s is a token of RFC 9110 section 5.6.2.
+// isToken reports whether s is a token of RFC 9110 section 5.6.2.
 func isToken(s string) bool {
 	for i := range len(s) {
 		if !isTokenChar(s[i]) {
@@ -137,7 +143,7 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// isVisible says whether s is all visible ASCII characters.
+// isVisible reports whether s contains visible ASCII characters only.
 func isVisible(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] >= 0x7f {

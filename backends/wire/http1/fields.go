@@ -2,8 +2,8 @@ package http1
 
 import "bytes"
 
-// read checks the field lines and takes from them what frames the message. what says the first mistake, about its
-// line.
+// read checks the field lines and stores what frames the message. what describes the first mistake
+// and about is its line; "" if there is none.
 func (f *framing) read(fields []byte) (what string, about []byte) {
 	for len(fields) > 0 {
 		line := firstLine(fields)
@@ -22,7 +22,7 @@ func (f *framing) read(fields []byte) (what string, about []byte) {
 	return "", nil
 }
 
-// field takes one field.
+// field reads one field.
 func (f *framing) field(name, value []byte) string {
 	switch {
 	case equalFold(name, "content-length"):
@@ -38,8 +38,8 @@ func (f *framing) field(name, value []byte) string {
 	return ""
 }
 
-// contentLength takes a Content-Length (RFC 9110 section 8.6). The same number more than once, in a list or in
-// several fields, is one number; different ones leave the end of the message unknown.
+// contentLength reads a Content-Length (RFC 9110 section 8.6). The same number more than once, in a
+// list or in several fields, is one number; different ones leave the end of the message unknown.
 func (f *framing) contentLength(value []byte) string {
 	some := false
 	for item := range items(value) {
@@ -58,7 +58,7 @@ func (f *framing) contentLength(value []byte) string {
 	return ""
 }
 
-// transferEncoding takes a Transfer-Encoding. The only coding that a client takes without having asked for it is
+// transferEncoding reads a Transfer-Encoding. The only coding that a client accepts unasked is
 // chunked, once (RFC 9112 sections 6.1 and 7.4).
 func (f *framing) transferEncoding(value []byte) string {
 	for item := range items(value) {
@@ -73,8 +73,8 @@ func (f *framing) transferEncoding(value []byte) string {
 	return ""
 }
 
-// split cuts a field line into name and value (RFC 9112 section 5): no white space before the colon, no NUL or CR in
-// the value.
+// split cuts a field line into name and value (RFC 9112 section 5): no white space before the
+// colon, no NUL or CR in the value.
 func split(line []byte) (name, value []byte, ok bool) {
 	colon := bytes.IndexByte(line, ':')
 	if colon <= 0 {
@@ -92,7 +92,7 @@ func split(line []byte) (name, value []byte, ok bool) {
 	return line[:colon], value, true
 }
 
-// items gives the elements of a comma list, trimmed, empty ones left out (RFC 9110 section 5.6.1).
+// items yields the elements of a comma list, trimmed, without empty ones (RFC 9110 section 5.6.1).
 func items(list []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for len(list) > 0 {
@@ -131,7 +131,7 @@ func trim(b []byte) []byte {
 	return b
 }
 
-// equalFold compares b with a lower-case ASCII word.
+// equalFold compares b with a lower-case ASCII word, ignoring case.
 func equalFold[T []byte | string](b T, lower string) bool {
 	if len(b) != len(lower) {
 		return false
@@ -148,7 +148,7 @@ func equalFold[T []byte | string](b T, lower string) bool {
 	return true
 }
 
-// isTokenChar says whether c may be in a token (RFC 9110 section 5.6.2).
+// isTokenChar reports whether c may be in a token (RFC 9110 section 5.6.2).
 func isTokenChar(c byte) bool {
 	switch {
 	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', isDigit(c):

@@ -11,13 +11,15 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// FuzzReply: whatever a server sends, the wire does not panic, takes no more than it was given, and comes to the same
-// end however the bytes are cut and whatever came before; and what both it and net/http take for a whole reply, they read alike.
+// FuzzReply: whatever a server sends, the wire does not panic, takes no more than it was given, and
+// comes to the same end however the bytes are cut and whatever came before; and what both it and
+// net/http take for a whole reply, they read alike.
 func FuzzReply(f *testing.F) {
 	for _, c := range readCaptures(f) {
 		f.Add(c.reply, uint8(5), bytes.HasPrefix(c.request, []byte("HEAD")))
 	}
-	f.Add([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nhi\r\n0\r\nX: y\r\n\r\n"), uint8(3), false)
+	f.Add([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nhi\r\n0\r\nX: y\r\n\r\n"),
+		uint8(3), false)
 	f.Add([]byte("HTTP/1.1 103 x\r\n\r\nHTTP/1.0 200\nA:\n\tb\nContent-Length: 1, 1\n\n!?"), uint8(1), false)
 	f.Fuzz(func(t *testing.T, reply []byte, size uint8, head bool) {
 		method := "POST"
@@ -43,7 +45,8 @@ func FuzzReply(f *testing.F) {
 		if cut, _ := play(w, r, call, pieces(reply, 1+int(size)), true); cut != whole {
 			t.Fatalf("in pieces of %d (-whole +cut):\n%s", 1+int(size), cmp.Diff(whole, cut))
 		}
-		if after, _ := play(w, r, call, pieces(reply[:min(len(reply), int(size))], 0), true); after != fresh(t, r, call, reply[:min(len(reply), int(size))]) {
+		if after, _ := play(w, r, call, pieces(reply[:min(len(reply), int(size))], 0),
+			true); after != fresh(t, r, call, reply[:min(len(reply), int(size))]) {
 			t.Fatalf("a part of it differs after the whole: %+v", after)
 		}
 		if whole.Next == backends.NextKeep || whole.Next == backends.NextClose {
@@ -59,8 +62,8 @@ func fresh(t *testing.T, r *recorder, call *backends.Call, reply []byte) outcome
 	return got
 }
 
-// crossCheck reads a reply that the wire took with net/http. What net/http refuses is passed over: it is stricter in
-// places where RFC 9112 lets a client choose.
+// crossCheck reads a reply that the wire took with net/http. What net/http refuses is passed over:
+// it is stricter in places where RFC 9112 lets a client choose.
 func crossCheck(t *testing.T, reply []byte, method string, got outcome) {
 	in := bufio.NewReader(bytes.NewReader(reply))
 	for {
@@ -78,8 +81,10 @@ func crossCheck(t *testing.T, reply []byte, method string, got outcome) {
 		if err != nil {
 			return
 		}
-		if int(got.Status) != res.StatusCode || got.Size != int64(len(body)) || !bytes.HasPrefix(body, []byte(got.Body)) {
-			t.Fatalf("status %d, %d bytes %q; net/http: %d, %d bytes %q", got.Status, got.Size, got.Body, res.StatusCode, len(body), body)
+		if int(got.Status) != res.StatusCode || got.Size != int64(len(body)) ||
+			!bytes.HasPrefix(body, []byte(got.Body)) {
+			t.Fatalf("status %d, %d bytes %q; net/http: %d, %d bytes %q",
+				got.Status, got.Size, got.Body, res.StatusCode, len(body), body)
 		}
 		return
 	}
@@ -94,7 +99,8 @@ func TestAgreesWithNetHTTP(t *testing.T) {
 		if got.Next != backends.NextKeep && got.Next != backends.NextClose {
 			continue
 		}
-		res, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(finalReply(c.reply))), &http.Request{Method: string(bytes.Fields(c.request)[0])})
+		res, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(finalReply(c.reply))),
+			&http.Request{Method: string(bytes.Fields(c.request)[0])})
 		if err != nil {
 			t.Errorf("%s: net/http: %v", c.name, err)
 			continue

@@ -20,7 +20,8 @@ type capture struct {
 	request, reply []byte
 }
 
-// readCaptures reads testdata/golden: blobs framed by byte counts, each followed by one LF that is not counted.
+// readCaptures reads testdata/golden: blobs framed by byte counts, each followed by one LF that is
+// not counted.
 //
 //	=== CASE name after=STATE [request-body-cut=N]
 //	=== READS seconds:bytes …
@@ -80,7 +81,8 @@ func (c *capture) take(t testing.TB, word []string, rest []byte) []byte {
 	return rest[n+1:]
 }
 
-// asRead cuts the reply as the capture's reads came; where an edit changed a length, the last read takes the rest.
+// asRead cuts the reply as the capture's reads came; where an edit changed a length, the last read
+// takes the rest.
 func (c *capture) asRead() (cut [][]byte) {
 	rest := c.reply
 	for _, n := range c.reads[:len(c.reads)-1] {
@@ -96,7 +98,8 @@ func (c *capture) want() string {
 	status := string(head[9:12])
 	low := strings.ToLower(string(head))
 	verb := "keep"
-	if strings.Contains(low, "\r\nconnection: close") || strings.Contains(strings.ToLower(string(c.request)), "\r\nconnection: close") {
+	if strings.Contains(low, "\r\nconnection: close") ||
+		strings.Contains(strings.ToLower(string(c.request)), "\r\nconnection: close") {
 		verb = "close"
 	}
 	switch {
@@ -134,7 +137,10 @@ func TestGolden(t *testing.T) {
 	if len(captures) < 141 {
 		t.Errorf("only %d captures", len(captures))
 	}
-	words := map[backends.Next]string{backends.NextKeep: "keep", backends.NextClose: "close", backends.NextBroken: "broken", backends.NextStale: "stale"}
+	words := map[backends.Next]string{
+		backends.NextKeep: "keep", backends.NextClose: "close", backends.NextBroken: "broken",
+		backends.NextStale: "stale",
+	}
 	r := &recorder{keep: 1 << 20}
 	w := New(r, Options{})
 	for _, c := range captures {
@@ -149,7 +155,9 @@ func TestGolden(t *testing.T) {
 			if c.after == "kept-open" && whole.Next == backends.NextBroken {
 				t.Errorf("the server kept the connection, the wire did not: %s", s.Note)
 			}
-			for cut, reads := range map[string][][]byte{"bytes": pieces(c.reply, 1), "sevens": pieces(c.reply, 7), "reads": c.asRead()} {
+			for cut, reads := range map[string][][]byte{
+				"bytes": pieces(c.reply, 1), "sevens": pieces(c.reply, 7), "reads": c.asRead(),
+			} {
 				if parts, _ := play(w, r, call, reads, true); parts != whole {
 					t.Errorf("in %s (-whole +cut):\n%s", cut, cmp.Diff(whole, parts))
 				}
@@ -182,7 +190,8 @@ func TestGoldenByName(t *testing.T) {
 			r := &recorder{keep: 1 << 20}
 			got, s := play(New(r, Options{}), r, &backends.Call{Head: c.request}, pieces(c.reply, 0), true)
 			text := fmt.Sprintf("%d %v", got.Status, got.Class)
-			if !strings.HasPrefix(want, text) || !strings.Contains(string(s.Note), strings.TrimPrefix(strings.TrimPrefix(want, text), " ")) {
+			if !strings.HasPrefix(want, text) ||
+				!strings.Contains(string(s.Note), strings.TrimPrefix(strings.TrimPrefix(want, text), " ")) {
 				t.Errorf("%s: %s %q, want %s", name, text, s.Note, want)
 			}
 		}

@@ -6,10 +6,11 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// stepHead eats bytes of a head. A head that came with one read is parsed where it lies; else it is gathered in acc.
+// stepHead reads bytes of a head. A head that arrived in one read is parsed in place; else it is
+// gathered in acc.
 //
-// What is no HTTP/1 is refused at its first wrong byte, so that a server of another protocol fails at once and not by
-// timeout.
+// Bytes that are not HTTP/1 are refused at the first wrong one, so that a server of another
+// protocol fails at once and not by timeout.
 func (w *Wire) stepHead(b []byte, at int64) (int, backends.Next) {
 	had := len(w.acc)
 	if had == 0 {
@@ -20,7 +21,8 @@ func (w *Wire) stepHead(b []byte, at int64) (int, backends.Next) {
 		}
 	}
 	if i := notHTTP(b, had); i >= 0 {
-		return i + 1, w.fail(at, backends.Protocol, "the reply is not HTTP/1", append(w.acc, b[:min(len(b), 64)]...))
+		return i + 1,
+			w.fail(at, backends.Protocol, "the reply is not HTTP/1", append(w.acc, b[:min(len(b), 64)]...))
 	}
 	text, from := b, 0
 	if had > 0 {
@@ -30,7 +32,8 @@ func (w *Wire) stepHead(b []byte, at int64) (int, backends.Next) {
 	end := headEnd(text, from)
 	switch {
 	case end > w.o.MaxHead || end < 0 && len(text) > w.o.MaxHead:
-		return w.o.MaxHead + 1 - had, w.fail(at, backends.Protocol, "the head of the reply is longer than the limit", nil)
+		return w.o.MaxHead + 1 - had,
+			w.fail(at, backends.Protocol, "the head of the reply is longer than the limit", nil)
 	case end < 0 && had == 0:
 		w.acc = append(w.acc, b...)
 		return len(b), backends.NextMore
@@ -42,8 +45,8 @@ func (w *Wire) stepHead(b []byte, at int64) (int, backends.Next) {
 
 const magic = "HTTP/1."
 
-// notHTTP is the index in b of the first byte that cannot be in a status line, -1 if there is none; had bytes of the
-// line came before.
+// notHTTP returns the index in b of the first byte that cannot be in a status line, or -1; had is
+// the number of bytes of the line before b.
 func notHTTP(b []byte, had int) int {
 	for i := 0; i < len(b) && had+i < len(magic); i++ {
 		if b[i] != magic[had+i] {
@@ -53,8 +56,8 @@ func notHTTP(b []byte, had int) int {
 	return -1
 }
 
-// headEnd is the length of the head in b with its empty line, -1 if that has not come. A line may end with a bare LF
-// (RFC 9112 section 2.2).
+// headEnd returns the length of the head in b including its empty line, or -1 if that has not
+// arrived. A line may end with a bare LF (RFC 9112 section 2.2).
 func headEnd(b []byte, from int) int {
 	for {
 		i := bytes.IndexByte(b[from:], '\n')
@@ -72,24 +75,24 @@ func headEnd(b []byte, from int) int {
 	}
 }
 
-// framing is what the fields of a head say about the end of the message and of the connection.
+// framing holds what the fields of a head say about the end of the message and of the connection.
 type framing struct {
 	length           int64 // Content-Length; -1: none
-	chunked, coded   bool  // Transfer-Encoding: has chunked; is there at all
+	chunked, coded   bool  // Transfer-Encoding: contains chunked; is present
 	close, keepAlive bool  // Connection
 }
 
-// cachedHead is the last head that was in order and what it said. Servers answer again and again with the same bytes, but for
-// a date, and to see that they are the same costs a tenth of parsing them.
+// cachedHead is the last valid head and its parsed values. Servers send the same bytes again and
+// again, except for a date, and a comparison costs a tenth of parsing them.
 type cachedHead struct {
 	head          []byte
-	fields        int // where they begin
+	fields        int // offset of the fields
 	status, minor int
 	framing       framing
-	edition       uint64 // how many heads have been parsed
+	edition       uint64 // number of heads parsed so far
 }
 
-// parse reads a whole head and sets the phase of what follows; rest is what the read brought behind it.
+// parse reads a whole head and sets the next phase; rest is what the same read brought after it.
 func (w *Wire) parse(head, rest []byte, at int64) backends.Next {
 	status, minor, fields := statusLine(head)
 	if status < 100 {
@@ -107,21 +110,24 @@ func (w *Wire) parse(head, rest []byte, at int64) backends.Next {
 	if status < 200 {
 		return w.interim(at)
 	}
-	w.cached = cachedHead{head: append(w.cached.head[:0], head...), fields: len(head) - len(fields), status: status, minor: minor, framing: f, edition: w.cached.edition + 1}
+	w.cached = cachedHead{
+		head: append(w.cached.head[:0], head...), fields: len(head) - len(fields), status: status, minor: minor,
+		framing: f, edition: w.cached.edition + 1,
+	}
 	return w.accept(status, minor, f, head, fields, rest, at)
 }
 
-// accept takes a head that is in order.
+// accept takes a valid head.
 func (w *Wire) accept(status, minor int, f framing, head, fields, rest []byte, at int64) backends.Next {
 	w.status = status
-	w.sample.FirstByte = w.firstByte // not of an interim reply, which says nothing about the work asked for
+	w.sample.FirstByte = w.firstByte // not of an interim reply, which says nothing about the result
 	w.h = Header{text: fields, edition: w.cached.edition}
 	w.close = w.close || f.close || minor == 0 && !f.keepAlive
 	return w.frame(f, minor, head, fields, rest, at)
 }
 
-// interim passes over a 1xx reply (RFC 9110 section 15.2): any number may come before the reply. 101 would make the
-// connection speak something else, which nobody asked for.
+// interim skips a 1xx reply (RFC 9110 section 15.2): any number may precede the reply. 101 would
+// switch the connection to another protocol, which is never requested.
 func (w *Wire) interim(at int64) backends.Next {
 	if w.status == 101 {
 		return w.fail(at, backends.Protocol, "the server switched protocols without being asked", nil)
@@ -130,9 +136,10 @@ func (w *Wire) interim(at int64) backends.Next {
 	return backends.NextMore
 }
 
-// frame chooses how the end of the content is found, by the rules of RFC 9112 section 6.3 in their order. With both
-// Transfer-Encoding and Content-Length the former wins, and the connection is not used again, since another reader of
-// it may have seen another end; likewise for Transfer-Encoding in HTTP/1.0 (section 6.1).
+// frame chooses how the end of the content is found, by the rules of RFC 9112 section 6.3 in their
+// order. If both Transfer-Encoding and Content-Length are present the former applies and the
+// connection is not used again, since another reader of it may have seen another end; likewise for
+// Transfer-Encoding in HTTP/1.0 (section 6.1).
 func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) backends.Next {
 	w.streaming = w.stream != nil && w.stream.Streams(w.call, w.status, &w.h)
 	w.judgeBytes = 0
@@ -164,7 +171,7 @@ func (w *Wire) frame(f framing, minor int, head, fields, rest []byte, at int64) 
 	return backends.NextMore
 }
 
-// keepHead keeps the head past this read, in acc unless it already lies there.
+// keepHead keeps the head beyond this read, in acc unless it is there already.
 func (w *Wire) keepHead(head, fields []byte) {
 	if len(w.acc) == 0 {
 		w.acc = append(w.acc, head...)
@@ -174,12 +181,13 @@ func (w *Wire) keepHead(head, fields []byte) {
 	w.h.text = w.acc[len(head)-len(fields):]
 }
 
-// statusLine reads HTTP-version SP 3DIGIT [SP reason] (RFC 9112 section 4). The reason may be empty, and the space
-// before it missing. status is 0 if the line is malformed.
+// statusLine parses HTTP-version SP 3DIGIT [SP reason] (RFC 9112 section 4). The reason may be
+// empty, and the space before it missing. status is 0 if the line is malformed.
 func statusLine(head []byte) (status, minor int, fields []byte) {
 	line := firstLine(head)
 	fields = head[bytes.IndexByte(head, '\n')+1:]
-	if len(line) < len("HTTP/1.1 200") || string(line[:len(magic)]) != magic || !isDigit(line[7]) || line[8] != ' ' {
+	if len(line) < len("HTTP/1.1 200") || string(line[:len(magic)]) != magic || !isDigit(line[7]) ||
+		line[8] != ' ' {
 		return 0, 0, nil
 	}
 	code := line[9:12]
@@ -191,13 +199,13 @@ func statusLine(head []byte) (status, minor int, fields []byte) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// firstLine is b up to its first line end, without it.
+// firstLine returns b up to its first line end, without it.
 func firstLine(b []byte) []byte {
 	line, _, _ := bytes.Cut(b, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'})
 }
 
-// isFolded says whether a field goes on in a line that starts with white space (obs-fold).
+// isFolded reports whether a field continues on a line that starts with white space (obs-fold).
 func isFolded(fields []byte) bool {
 	for i, c := range fields {
 		if (c == ' ' || c == '\t') && (i == 0 || fields[i-1] == '\n') {
@@ -207,8 +215,8 @@ func isFolded(fields []byte) bool {
 	return false
 }
 
-// unfold gives a copy of the head in acc with every obs-fold replaced by spaces, as a user agent must (RFC 9112
-// section 5.2).
+// unfold returns a copy of the head in acc with every obs-fold replaced by spaces, as a user agent
+// must (RFC 9112 section 5.2).
 func (w *Wire) unfold(head []byte) []byte {
 	if len(w.acc) == 0 {
 		w.acc = append(w.acc, head...)

@@ -2,7 +2,7 @@ package http1
 
 import "bytes"
 
-// Header gives the fields of a reply's head, in place.
+// Header gives access to the fields of a reply's head, in place.
 type Header struct {
 	text    []byte // field lines, checked
 	size    int64
@@ -10,12 +10,12 @@ type Header struct {
 	edition uint64
 }
 
-// Edition is a number, never 0, that differs between two replies of one wire whenever their heads do: who has looked at
-// the fields of an edition need not look again.
+// Edition returns a number, never 0, that differs between two replies of one wire whenever their
+// heads differ: a reader that has seen the fields of an edition need not read them again.
 func (h *Header) Edition() uint64 { return h.edition }
 
-// Get is the value of the first field with this name (given in lower case), without white space around it; nil if
-// there is none, empty but not nil if the field is empty.
+// Get returns the value of the first field with this name (in lower case), without white space
+// around it; nil if there is no such field, empty but not nil if it is empty.
 func (h *Header) Get(lowerName string) []byte {
 	for text := h.text; len(text) > 0; {
 		line := firstLine(text)
@@ -31,8 +31,8 @@ func (h *Header) Get(lowerName string) []byte {
 	return nil
 }
 
-// BodySize is how many bytes of content the reply had, kept or not.
+// BodySize returns the number of content bytes of the reply, kept or not.
 func (h *Header) BodySize() int64 { return h.size }
 
-// Last is the last byte of the content that is no white space, kept or not; 0: there is none.
+// Last returns the last content byte that is not white space, kept or not; 0 if there is none.
 func (h *Header) Last() byte { return h.last }

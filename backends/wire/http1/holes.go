@@ -12,7 +12,8 @@ const (
 	boolWidth   = len("false")
 )
 
-// fill writes a field's value into its hole: digits as they are, numbers and truths as JSON, with spaces beside them.
+// fill writes a field's value into its hole: digits as they are, numbers and booleans as JSON
+// padded with spaces.
 func fill(to []byte, field uint8, f *backends.Fields) {
 	switch v := f.Value(field); field {
 	case backends.FieldSequence:
@@ -43,7 +44,7 @@ func putBool(to []byte, v bool) {
 	copy(to, "false")
 }
 
-// checkHole says what is wrong with a hole in a prefix of size bytes.
+// checkHole returns an error if a hole is not valid in a prefix of size bytes.
 func checkHole(h backends.Hole, size int) error {
 	narrow := 1
 	switch h.Field {

@@ -163,7 +163,10 @@ func (c *replyCase) call(t testing.TB) *backends.Call {
 func TestReplies(t *testing.T) {
 	r := &recorder{keep: 1 << 20}
 	w := New(r, Options{}) // one wire for all: nothing of a reply may outlive it
-	words := map[backends.Next]string{backends.NextMore: "more", backends.NextKeep: "keep", backends.NextClose: "close", backends.NextBroken: "broken", backends.NextStale: "stale"}
+	words := map[backends.Next]string{
+		backends.NextMore: "more", backends.NextKeep: "keep", backends.NextClose: "close",
+		backends.NextBroken: "broken", backends.NextStale: "stale",
+	}
 	for _, c := range readCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			call := c.call(t)
@@ -173,7 +176,8 @@ func TestReplies(t *testing.T) {
 				got += fmt.Sprintf(" %q", whole.Body)
 			}
 			if got != c.want || whole.Rest != c.rest || !strings.Contains(string(s.Note), c.note) {
-				t.Errorf("testdata/replies.txt:%d: got %s, rest %d, note %q; want %s, rest %d", c.line, got, whole.Rest, s.Note, c.want, c.rest)
+				t.Errorf("testdata/replies.txt:%d: got %s, rest %d, note %q; want %s, rest %d",
+					c.line, got, whole.Rest, s.Note, c.want, c.rest)
 			}
 			judged := whole.Next == backends.NextKeep || whole.Next == backends.NextClose
 			if judged != (whole.Replies == 1) || whole.Slot != 3 {
@@ -197,7 +201,8 @@ func TestStampsAreThoseOfTheReads(t *testing.T) {
 	w := New(r, Options{})
 	c := encodeCall(t, Request{Method: "POST", Host: "h", Path: "/"})
 	_, s := play(w, r, c, [][]byte{
-		[]byte("HTTP/1.1 100 Continue\r\n\r\n"), []byte("HTTP/1.1 200 OK\r\nContent-"), []byte("Length: 4\r\n\r\nab"), []byte("c"), []byte("d"),
+		[]byte("HTTP/1.1 100 Continue\r\n\r\n"), []byte("HTTP/1.1 200 OK\r\nContent-"),
+		[]byte("Length: 4\r\n\r\nab"), []byte("c"), []byte("d"),
 	}, false)
 	if s.FirstByte != 2 || s.LastByte != 5 || s.Responses != 1 {
 		t.Errorf("first byte at %d, last at %d, %d responses; want 2, 5, 1", s.FirstByte, s.LastByte, s.Responses)
@@ -244,8 +249,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestContentLimit: content that has more bytes than the call allows ends the reply as soon as that is known. What a status
-// other than 2xx says stands, but the connection does not.
+// TestContentLimit: content that has more bytes than the call allows ends the reply as soon as that
+// is known. What a status other than 2xx says stands, but the connection does not.
 func TestContentLimit(t *testing.T) {
 	const most = 60
 	long, spaces := strings.Repeat("x", 100), strings.Repeat(" ", 1000)
@@ -260,7 +265,10 @@ func TestContentLimit(t *testing.T) {
 		{"spaces to EOF", "HTTP/1.1 200 OK\r\n\r\n" + spaces, "decode 3 939"},
 		{"HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\n" + long, "decode 3 39"},
 		{"chunks", "HTTP/1.1 200 OK\r\n" + chunked + "1E\r\n" + long[:30] + "\r\n1F\r\n" + long, "decode 3 100"},
-		{"small chunks without end", "HTTP/1.1 200 OK\r\n" + chunked + strings.Repeat("1\r\nx\r\n", 100), "decode 3 237"},
+		{
+			"small chunks without end", "HTTP/1.1 200 OK\r\n" + chunked + strings.Repeat("1\r\nx\r\n", 100),
+			"decode 3 237",
+		},
 		{"a huge chunk", "HTTP/1.1 200 OK\r\n" + chunked + "fffffffffff\r\n", "decode 3 0"},
 		{"status, length", "HTTP/1.1 500 No\r\nContent-Length: 3000000000\r\n\r\n" + long, "status 2 39"},
 		{"status, in one read", "HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\n" + long, "status 2 39"},
@@ -289,19 +297,24 @@ func TestContentLimit(t *testing.T) {
 	}
 }
 
-// A server may answer before the request is written to its end, and a wire may be begun anew after a cut reply.
+// A server may answer before the request is written to its end, and a wire may be begun anew after
+// a cut reply.
 func TestBeginForgets(t *testing.T) {
 	r := &recorder{keep: 100}
 	w := New(r, Options{})
 	c := encodeCall(t, Request{Method: "POST", Host: "h", Path: "/"})
-	for _, cut := range []string{"", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3;a\r\nab"} {
+	for _, cut := range []string{
+		"", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab",
+		"HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3;a\r\nab",
+	} {
 		play(w, r, c, [][]byte{[]byte(cut)}, false)
 		got, _ := play(w, r, c, [][]byte{[]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")}, false)
 		if got.Class != backends.OK || got.Body != "hi" || got.Next != backends.NextKeep {
 			t.Errorf("after %q: %+v", cut, got)
 		}
 	}
-	if slot, n, next := w.Feed([]byte("surplus"), 1); slot != backends.None || n != 0 || next != backends.NextBroken {
+	if slot, n, next := w.Feed([]byte("surplus"), 1); slot != backends.None || n != 0 ||
+		next != backends.NextBroken {
 		t.Errorf("bytes that belong to no request: slot %d, n %d, next %d", slot, n, next)
 	}
 }

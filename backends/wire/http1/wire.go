@@ -1,3 +1,15 @@
+// Package http1 speaks HTTP/1.1 (RFC 9112) as a client, without I/O: prebuilt requests go out,
+// replies are parsed from whatever pieces the reads bring, in place where possible, without
+// allocation after warm-up.
+//
+// It is not: a socket, a clock, a connection pool, a judge of statuses (a kind supplies that), a
+// redirect or cookie engine, a decompressor. A redirect is a reply like any other.
+//
+//	head, holes, err := http1.Encode(http1.Request{
+//		Method: "POST", Host: "localhost:8000", Path: "/v2/models/m/infer", Body: body,
+//	})
+//	call := &backends.Call{Head: head, Holes: holes, Body: body, Size: …}
+//	wire := http1.New(judge, http1.Options{})
 package http1
 
 import (
@@ -9,37 +21,38 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/buffer"
 )
 
-// Judge says what a complete reply means; a kind implements it. It is called between the stamp of the last byte and
-// the report that the request has finished, and must not allocate or block.
+// Judge classifies a complete reply; a kind implements it. It is called between the stamp of the
+// last byte and the report that the request has finished, and must not allocate or block.
 type Judge interface {
-	// Keep says how many body bytes of a reply with this status are wanted by Reply (0: they are only counted). s is that
-	// of the request.
+	// Keep returns the number of body bytes of a reply with this status that Reply needs (0: they are
+	// only counted). s belongs to the request.
 	Keep(c *backends.Call, status int, s *backends.Sample) int
-	// Reply sets s.Class (and the note) from a complete reply. body holds the first Keep bytes of the content; body
-	// and h are valid during the call only. For status 400 and above the note already holds the start of the body.
+	// Reply sets s.Class (and the note) from a complete reply. body holds the first Keep bytes of the
+	// content; body and h are valid during the call only. For status 400 and above the note already
+	// holds the start of the body.
 	Reply(c *backends.Call, status int, h *Header, body []byte, s *backends.Sample)
 }
 
-// Streamer is a Judge that also reads content as it comes.
+// Streamer is a Judge that also reads content as it arrives.
 type Streamer interface {
-	// Streams reports whether Data is to have the content of this reply. Reply is then called with none of it, and leaves
-	// Responses and FirstByte as Data has made them.
+	// Streams reports whether Data gets the content of this reply. Reply is then called without
+	// content, and leaves Responses and FirstByte as Data has set them.
 	Streams(c *backends.Call, status int, h *Header) bool
-	// Data takes content that came with one read, at time at. full says that the sample's Events are: n is then how much of b
-	// it has taken, else all. over ends the request, whose class and note it has set: what follows is not wanted, and the connection
-	// is of no use any more.
+	// Data takes content that arrived in one read, at time at. full: the sample's Events are full, and
+	// n is the number of bytes of b taken so far; else all of b is taken. over ends the request, whose
+	// class and note are set: the rest is unwanted and the connection is closed.
 	Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full, over bool)
 }
 
-// Options bound what a reply may be. The zero value has the defaults. Of content see Call.MaxReply, which does not bound
-// what a Streamer takes as it comes.
+// Options bounds replies. The zero value means the defaults. For content see Call.MaxReply, which
+// does not bound content that a Streamer takes as it arrives.
 type Options struct {
 	MaxHead int // bytes of one head (status line and fields), and of trailers; 0: 64 KiB
 }
 
 // Wire is HTTP/1.1 on one connection: a backends.Wire of depth 1.
 //
-// A reply goes through these phases; each eats its bytes and names the next one:
+// A reply goes through these phases; each reads its bytes and sets the next one:
 //
 //	phase     bytes                                        then
 //	head      up to and with the empty line                head (after 1xx), fixed, size, toEOF or finished
@@ -50,10 +63,10 @@ type Options struct {
 //	trailer   field lines up to and with the empty line    finished
 //	toEOF     all                                          finished at EOF
 //
-// Which bytes a phase eats depends on the bytes alone, never on how reads cut them.
+// The bytes that a phase reads depend on the bytes alone, never on how reads split them.
 type Wire struct {
 	judge  Judge
-	stream Streamer // the judge, if it is one
+	stream Streamer // the judge, if it is a Streamer
 	o      Options
 
 	call         *backends.Call
@@ -61,30 +74,30 @@ type Wire struct {
 	slot         int
 	head         []byte // own copy of headOf's head, holes patched
 	headOf       *backends.Call
-	tail         []byte // of the request, with sealed: its body and the tail behind it
+	tail         []byte // end of a sealed request; sealed holds its body and this tail
 	sealed       [][]byte
 	noBody       bool // the request is a HEAD: its reply has no content (RFC 9110 section 9.3.2)
 	requestClose bool // the request says close (RFC 9112 section 9.6)
-	close        bool // this connection must not be used after the reply
+	close        bool // the connection must not be used after the reply
 
 	phase     phase
-	acc       []byte // head, or the part of it that has come
+	acc       []byte // the head, or the part of it that has arrived
 	cached    cachedHead
 	h         Header
 	status    int
-	firstByte int64 // when the first byte of this head came
-	gotByte   bool  // a byte of a reply has come, interim ones included
+	firstByte int64 // time of the first byte of this head
+	gotByte   bool  // a byte of a reply has arrived, interim replies included
 
-	maxContent int64 // content bytes that a reply may have
-	abandoned  bool  // up, by the judge of a stream
+	maxContent int64 // limit of content bytes
+	abandoned  bool  // the judge of a stream has ended the request
 	size       int64 // content bytes so far
-	last       byte  // of them, white space aside; 0: none
+	last       byte  // last content byte that is not white space; 0: none
 	bytesLeft  int64 // bytes left of the content (fixed) or of the chunk (data)
-	keepBytes  int   // content bytes wanted: the judge's or the note's
+	keepBytes  int   // content bytes to keep, for the judge or the note
 	judgeBytes int   // content bytes that the judge asked for
 	body       []byte
-	streaming  bool // the streamer has the content
-	eventsFull bool // … and cannot take more of it now
+	streaming  bool // the streamer takes the content
+	eventsFull bool // … and its events are full
 
 	chunk       chunkLine
 	trailerLine int // trailer: bytes of the line so far that are not line ends
@@ -104,7 +117,7 @@ const (
 	inToEOF
 )
 
-// New makes the wire of one connection.
+// New returns the wire of one connection.
 func New(j Judge, o Options) *Wire {
 	if o.MaxHead == 0 {
 		o.MaxHead = 64 << 10
@@ -119,7 +132,7 @@ var (
 	connectionClose = []byte("\r\n" + closeField)
 )
 
-// Begin implements backends.Wire. It forgets whatever an unfinished request left behind.
+// Begin implements backends.Wire. It clears the state of an unfinished request.
 func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) ([]byte, [][]byte) {
 	if w.headOf != c {
 		w.head = append(w.head[:0], c.Head...)
@@ -145,7 +158,7 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 // Reset implements backends.Wire.
 func (w *Wire) Reset() { w.sample, w.call = nil, nil }
 
-// startHead makes ready for a head: the reply's, or the one after an interim reply.
+// startHead prepares for a head: the reply's, or the one after an interim reply.
 func (w *Wire) startHead() {
 	w.phase, w.status = inHead, 0
 	w.acc, w.body, w.h = w.acc[:0], buffer.Reuse(w.body), Header{}
@@ -156,7 +169,7 @@ func (w *Wire) startHead() {
 	w.trailerLine, w.trailerSize = 0, 0
 }
 
-// fieldsOf is the part of a request that can hold fields: all before the first empty line.
+// fieldsOf returns the part of a request that can contain fields: all before the first empty line.
 func fieldsOf(head []byte) []byte {
 	if i := bytes.Index(head, []byte("\r\n\r\n")); i >= 0 {
 		return head[:i+2]
@@ -185,7 +198,7 @@ func (w *Wire) Feed(b []byte, at int64) (slot, n int, next backends.Next) {
 	return backends.None, n, backends.NextMore
 }
 
-// step lets the phase eat from b, which is not empty.
+// step passes b, which is not empty, to the current phase.
 func (w *Wire) step(b []byte, at int64) (int, backends.Next) {
 	switch w.phase {
 	case inHead:
@@ -205,14 +218,14 @@ func (w *Wire) step(b []byte, at int64) (int, backends.Next) {
 	}
 }
 
-// done lets go of the request and gives its slot.
+// done releases the request and returns its slot.
 func (w *Wire) done() int {
 	w.sample, w.call = nil, nil
 	return w.slot
 }
 
-// EOF implements backends.Wire. Content without a length ends legally here (RFC 9112 section 6.3, rule 8); any other
-// reply is incomplete (section 8).
+// EOF implements backends.Wire. Content without a length ends legally here (RFC 9112 section 6.3,
+// rule 8); any other reply is incomplete (section 8).
 func (w *Wire) EOF(at int64) backends.Next {
 	if w.sample == nil {
 		return backends.NextBroken
@@ -237,7 +250,7 @@ var cutPlace = [...]string{
 	inTrailer: "within the trailers",
 }
 
-// stepFixed eats content that has a length. Content that came with one read is judged where it lies.
+// stepFixed reads content that has a length. Content that arrived in one read is judged in place.
 func (w *Wire) stepFixed(b []byte, at int64) (int, backends.Next) {
 	n := int(min(w.bytesLeft, int64(len(b))))
 	if w.bytesLeft == int64(n) && w.size == 0 && !w.streaming && w.bytesLeft <= w.maxContent {
@@ -255,7 +268,7 @@ func (w *Wire) stepFixed(b []byte, at int64) (int, backends.Next) {
 	return n, backends.NextMore
 }
 
-// stepToEOF eats content that ends with the connection.
+// stepToEOF reads content that ends with the connection.
 func (w *Wire) stepToEOF(b []byte, at int64) (int, backends.Next) {
 	n := w.take(b, at)
 	if w.overLimit() {
@@ -264,11 +277,12 @@ func (w *Wire) stepToEOF(b []byte, at int64) (int, backends.Next) {
 	return n, backends.NextMore
 }
 
-// overLimit reports whether the content has passed its limit. For content that is streamed the judge says so.
+// overLimit reports whether the content has exceeded its limit. For streamed content the judge
+// decides.
 func (w *Wire) overLimit() bool { return w.size > w.maxContent && !w.streaming || w.abandoned }
 
-// tooLong ends a reply whose content has more bytes than Call.MaxReply: size of them, or -1 where that is not known. What
-// the status says of the request stands, whatever follows it.
+// tooLong ends a reply whose content exceeds Call.MaxReply: size is its length in bytes, -1 if
+// unknown. The class that follows from the status is kept.
 func (w *Wire) tooLong(size, at int64) backends.Next {
 	w.close = true
 	switch {
@@ -294,7 +308,7 @@ func (w *Wire) tooLong(size, at int64) backends.Next {
 	return backends.NextBroken
 }
 
-// take counts content and keeps, or streams, what is wanted of it. It gives how much was taken.
+// take counts content and keeps, or streams, the wanted part. It returns the number of bytes taken.
 func (w *Wire) take(b []byte, at int64) int {
 	if w.streaming {
 		n, full, over := w.stream.Data(w.call, b, at, w.sample)
@@ -302,7 +316,7 @@ func (w *Wire) take(b []byte, at int64) int {
 		w.size += int64(n)
 		return n
 	}
-	b = b[:min(int64(len(b)), w.maxContent+1-w.size)] // the first byte too many ends the reply
+	b = b[:min(int64(len(b)), w.maxContent+1-w.size)] // the first byte over the limit ends the reply
 	w.size += int64(len(b))
 	w.last = lastOf(b, w.last)
 	if room := w.keepBytes - len(w.body); room > 0 {
@@ -311,7 +325,7 @@ func (w *Wire) take(b []byte, at int64) int {
 	return len(b)
 }
 
-// lastOf is the last byte of b that is no white space, before if there is none.
+// lastOf returns the last byte of b that is not white space, before if there is none.
 func lastOf(b []byte, before byte) byte {
 	for i := len(b) - 1; i >= 0; i-- {
 		if c := b[i]; c > ' ' {
@@ -321,7 +335,7 @@ func lastOf(b []byte, before byte) byte {
 	return before
 }
 
-// finish stamps a complete reply and has it judged. body is at least what was to be kept.
+// finish stamps a complete reply and has it judged. body has at least the bytes to keep.
 func (w *Wire) finish(body []byte, at int64) backends.Next {
 	s := w.sample
 	s.LastByte, s.Status = at, int32(w.status)
@@ -340,7 +354,7 @@ func (w *Wire) finish(body []byte, at int64) backends.Next {
 	return backends.NextKeep
 }
 
-// fail ends the request with class and a note of what and the bytes it is about.
+// fail ends the request with class and a note: what, and the bytes that it is about.
 func (w *Wire) fail(at int64, class backends.ErrorClass, what string, about []byte) backends.Next {
 	s := w.sample
 	s.LastByte, s.Status, s.Class = at, int32(w.status), class

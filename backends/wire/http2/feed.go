@@ -7,26 +7,26 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// incoming is the frame that is being read, and the head that it is a part of.
+// incoming is the frame being read, and the header block that it belongs to.
 type incoming struct {
 	head        [headSize]byte
 	headLen     int // bytes of head
 	kind        byte
 	flags       byte
 	stream      uint32
-	payloadLeft int  // bytes of the payload to come
-	padSize     int  // … of which are padding, at the end
+	payloadLeft int  // bytes of the payload still to come
+	padSize     int  // … of which padding, at the end
 	padded      bool // the length of the padding is still to come
 
-	payload     []byte // of a frame that is taken whole: what has come
-	block       []byte // of fields, without END_HEADERS yet …
-	blockStream uint32 // … of this stream; 0: there is none
+	payload     []byte // received part of a frame that is handled as a whole
+	block       []byte // header fields without END_HEADERS yet …
+	blockStream uint32 // … of this stream; 0: none
 	blockEnds   bool   // … which ends with it
 
 	fields *hpack.Decoder
 }
 
-// Feed implements backends.Wire. It takes all of b: what follows the reply belongs to the connection.
+// Feed implements backends.Wire. It takes all of b: bytes after the reply belong to the connection.
 func (w *Wire) Feed(b []byte, at int64) (slot, n int, next backends.Next) {
 	w.readAt = at
 	w.readFrames(b)
@@ -72,9 +72,11 @@ func (w *Wire) CloseReason() string {
 	return w.goAwayReason
 }
 
-const noStreams = "the server takes 0 streams at once on a connection (MAX_CONCURRENT_STREAMS): raise its limit"
+const noStreams = "the server takes 0 streams at once on a connection (MAX_CONCURRENT_STREAMS): raise " +
+	"its limit"
 
-// usable reports whether the connection can carry another call. One that has carried none yet may still be allowed to.
+// usable reports whether the connection can carry another call. A connection without a call so far
+// may still get a stream limit above 0.
 func (w *Wire) usable() bool {
 	return w.broken == "" && !w.goingAway && w.stream+2 <= maxStreamID && (w.maxStreams > 0 || w.stream == 0)
 }
@@ -133,10 +135,11 @@ func (w *Wire) readFrames(b []byte) {
 	}
 }
 
-// startFrame reads the head of a frame.
+// startFrame parses the header of a frame.
 func (w *Wire) startFrame() {
 	in := &w.in
-	in.payloadLeft, in.kind, in.flags = int(in.head[0])<<16|int(in.head[1])<<8|int(in.head[2]), in.head[3], in.head[4]
+	in.payloadLeft = int(in.head[0])<<16 | int(in.head[1])<<8 | int(in.head[2])
+	in.kind, in.flags = in.head[3], in.head[4]
 	in.stream = binary.BigEndian.Uint32(in.head[5:]) &^ (1 << 31)
 	in.padSize, in.padded, in.payload = 0, in.kind == typeData && in.flags&flagPadded != 0, in.payload[:0]
 	switch {
@@ -161,23 +164,25 @@ func (w *Wire) startFrame() {
 	}
 }
 
-// isCallStream reports whether the frame is of the call in flight.
+// isCallStream reports whether the frame belongs to the call in flight.
 func (w *Wire) isCallStream() bool { return w.call != nil && w.in.stream == w.stream }
 
-// isIdleStream reports whether the frame is about a stream that no call has had (RFC 9113 section 5.1). Types that are not known
-// are passed over, and a priority means nothing.
+// isIdleStream reports whether the frame is about a stream that has carried no call (RFC 9113
+// section 5.1). Unknown types are skipped, and priorities are ignored.
 func (w *Wire) isIdleStream() bool {
 	k := w.in.kind
-	return w.in.stream != 0 && (w.in.stream > w.stream || w.in.stream&1 == 0) && (k == typeData || k == typeHeaders || k == typeReset || k == typeWindow)
+	return w.in.stream != 0 && (w.in.stream > w.stream || w.in.stream&1 == 0) &&
+		(k == typeData || k == typeHeaders || k == typeReset || k == typeWindow)
 }
 
 // isReply reports whether the frame is a part of the reply to the call in flight.
 func (w *Wire) isReply() bool {
-	return w.isCallStream() && (w.in.kind == typeData || w.in.kind == typeHeaders || w.in.kind == typeContinuation)
+	return w.isCallStream() &&
+		(w.in.kind == typeData || w.in.kind == typeHeaders || w.in.kind == typeContinuation)
 }
 
-// returnWindow gives the server room for as much content as it has sent, a lot at a time. A stream has more room than a message can
-// fill.
+// returnWindow gives the server window for n more received bytes, in large batches. The window of a
+// stream is larger than any message.
 func (w *Wire) returnWindow(n int) {
 	if w.unreturned += int64(n); w.unreturned >= windowRefill {
 		w.pendingFrames = appendWindow(w.pendingFrames, 0, uint32(w.unreturned))
@@ -185,7 +190,7 @@ func (w *Wire) returnWindow(n int) {
 	}
 }
 
-// takePayload takes what b has of the frame's payload, and gives the rest of b.
+// takePayload reads the frame's payload from b, and returns the rest of b.
 func (w *Wire) takePayload(b []byte) []byte {
 	in := &w.in
 	n := min(in.payloadLeft, len(b))
@@ -226,7 +231,7 @@ func (w *Wire) data(p []byte) {
 	}
 }
 
-// endFrame handles a frame that is complete; p is its payload, but for content.
+// endFrame handles a complete frame; p is its payload, except for content.
 func (w *Wire) endFrame(p []byte) {
 	in := &w.in
 	switch in.kind {
@@ -253,7 +258,7 @@ func (w *Wire) endFrame(p []byte) {
 	}
 }
 
-// headers takes the fields of a reply, or the first part of them.
+// headers takes the header fields of a reply, or the first part of them.
 func (w *Wire) headers(p []byte) {
 	in := &w.in
 	pad := 0
@@ -291,7 +296,8 @@ func (w *Wire) continuation(p []byte) {
 	}
 }
 
-// decode reads a block of fields. That of another stream than the call's is read too: the table is the connection's.
+// decode reads a block of header fields. A block of another stream is read too: the table belongs
+// to the connection.
 func (w *Wire) decode(block []byte) {
 	w.parsed.clear()
 	_, err := w.in.fields.Write(block)
@@ -307,7 +313,7 @@ func (w *Wire) decode(block []byte) {
 	}
 }
 
-// reset takes RST_STREAM.
+// reset handles RST_STREAM.
 func (w *Wire) reset(p []byte) {
 	switch {
 	case len(p) != 4 || w.in.stream == 0:
@@ -373,13 +379,14 @@ func (w *Wire) goAway(p []byte) {
 	switch {
 	case w.call == nil || w.verdict != backends.NextMore || w.stream <= w.lastAccepted:
 	case w.gotFrame:
-		w.fail(backends.Protocol, "the server said that it does not take the call, whose reply had begun"+w.withGoAwayReason())
+		w.fail(backends.Protocol,
+			"the server said that it does not take the call, whose reply had begun"+w.withGoAwayReason())
 	default:
 		w.verdict = backends.NextStale
 	}
 }
 
-// withGoAwayReason is how a note goes on where the server has said why it goes.
+// withGoAwayReason returns the end of a note: the reason that the server gave in GOAWAY, or "".
 func (w *Wire) withGoAwayReason() string {
 	if w.goAwayReason == "" {
 		return ""

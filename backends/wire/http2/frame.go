@@ -28,46 +28,48 @@ const (
 	flagPriority   byte = 0x20
 )
 
-// Settings that a peer may make (section 6.5.2); of others the client takes no notice.
+// Settings that a peer can send (section 6.5.2); the client ignores others.
 const (
-	settingTable      = 0x1 // bytes of its table of fields
+	settingTable      = 0x1 // bytes of its header table
 	settingPush       = 0x2
-	settingStreams    = 0x3 // streams at once
+	settingStreams    = 0x3 // concurrent streams
 	settingWindow     = 0x4 // of a new stream
 	settingFrame      = 0x5 // the longest frame
-	settingHeaderList = 0x6 // bytes of a request's fields
+	settingHeaderList = 0x6 // bytes of a request's header fields
 )
 
-// Codes of errors (section 7) that mean something of their own here.
+// Error codes (section 7) that are handled specially.
 const (
 	errorNone    = 0x0
-	errorRefused = 0x7 // REFUSED_STREAM: the server has done nothing with the request
+	errorRefused = 0x7 // REFUSED_STREAM: the server has not processed the request
 	errorCancel  = 0x8
 )
 
 const (
 	headSize      = 9         // of a frame
-	minFrameLimit = 16 << 10  // every peer takes frames that long
+	minFrameLimit = 16 << 10  // every peer accepts frames of this length
 	maxFrameLimit = 1<<24 - 1 // no peer may allow more
 	maxWindow     = 1<<31 - 1 // of a stream, and of the connection
-	defaultWindow = 1<<16 - 1 // of both, until the peer says otherwise
-	defaultTable  = 4 << 10   // of the fields' table
-	maxStreamID   = maxWindow // the highest number that a stream can have
-	windowRefill  = 1 << 30   // so much content of the connection's window is given back at a time
-	maxBlock      = 256 << 10 // of the fields of one reply, compressed
+	defaultWindow = 1<<16 - 1 // of both, until the peer sets another
+	defaultTable  = 4 << 10   // of the header table
+	maxStreamID   = maxWindow // the highest stream number
+	windowRefill  = 1 << 30   // bytes of the connection's window that are returned at a time
+	maxBlock      = 256 << 10 // header fields of one reply, compressed
 	maxFieldValue = 64 << 10  // of one field
-	maxDebugText  = 120       // of what a server adds to GOAWAY, in a note
+	maxDebugText  = 120       // of the server's debug text of GOAWAY in a note
 )
 
 const clientMagic = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-// codeNames are the names of errors by code (section 7).
+// codeNames are the names of error codes (section 7).
 var codeNames = [...]string{
-	"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED", "FRAME_SIZE_ERROR",
-	"REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+	"NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+	"FRAME_SIZE_ERROR",
+	"REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY",
+	"HTTP_1_1_REQUIRED",
 }
 
-// codeName is the name of an error.
+// codeName returns the name of an error code.
 func codeName(code uint32) string {
 	if int(code) < len(codeNames) {
 		return codeNames[code]
@@ -75,7 +77,7 @@ func codeName(code uint32) string {
 	return "an unknown error"
 }
 
-// goAwayText is what a GOAWAY frame says of its reason; "" where a server just goes.
+// goAwayText describes the reason in a GOAWAY frame; "" if the server just closes.
 func goAwayText(code uint32, debug []byte) string {
 	if code == errorNone && len(debug) == 0 {
 		return ""
@@ -87,7 +89,7 @@ func goAwayText(code uint32, debug []byte) string {
 	return text
 }
 
-// appendHead appends the head of a frame.
+// appendHead appends the header of a frame.
 func appendHead(dst []byte, size int, kind, flags byte, stream uint32) []byte {
 	dst = append(dst, byte(size>>16), byte(size>>8), byte(size), kind, flags)
 	return binary.BigEndian.AppendUint32(dst, stream)
@@ -103,9 +105,10 @@ func appendSetting(dst []byte, name uint16, value uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint16(dst, name), value)
 }
 
-// clientPreface is what a client says first: no push, and windows that no reply fills.
+// clientPreface returns the client's connection preface: no push, and windows that no reply fills.
 func clientPreface() []byte {
-	settings := appendSetting(appendSetting(appendSetting(nil, settingPush, 0), settingWindow, maxWindow), settingHeaderList, maxBlock)
+	settings := appendSetting(appendSetting(appendSetting(nil, settingPush, 0), settingWindow, maxWindow),
+		settingHeaderList, maxBlock)
 	b := append(appendHead([]byte(clientMagic), len(settings), typeSettings, 0, 0), settings...)
 	return appendWindow(b, 0, maxWindow-defaultWindow)
 }

@@ -1,28 +1,30 @@
 package http2
 
-// Field is one field of a request's head: a name in lower case, and its value.
+// Field is one header field of a request: a name in lower case, and its value.
 type Field struct{ Name, Value string }
 
-// Head is the fields of calls, encoded (RFC 7541). Immutable.
+// Head holds the encoded header fields of calls (RFC 7541). Immutable.
 //
-// A connection's first Head goes into the server's table, field by field, and is a byte for each from then on. Another on
-// the same connection is written out each time.
+// A connection's first Head enters the server's table, field by field, and takes a byte per field
+// from then on. Any other Head on the same connection is written in full each time.
 type Head struct {
-	entering  []byte // with what enters the table
-	indexed   []byte // the same, from the table
+	entering  []byte // enters the fields in the table
+	indexed   []byte // refers to the table
 	literal   []byte // without the table
-	tableSize int    // bytes of the table that it takes
+	tableSize int    // bytes of the table that it needs
 	listSize  int    // bytes of the fields as a peer's limit counts them
 }
 
 const (
-	staticFields = 61 // of the table that all have (RFC 7541 appendix A)
-	entryCost    = 32 // of a field in the table, beside its text (section 4.1)
+	staticFields = 61 // entries of the static table (RFC 7541 appendix A)
+	entryCost    = 32 // of a field in the table, in addition to its text (section 4.1)
 )
 
-// static are the fields, or names of fields, of the static table that calls use: their number; negative: only the name.
+// static maps fields, or names of fields, that calls use to their index in the static table;
+// negative: only the name matches.
 var static = map[string]int{
-	":method POST": 3, ":path": -4, ":authority": -1, ":scheme http": 6, ":scheme https": 7, "content-type": -31, "user-agent": -58,
+	":method POST": 3, ":path": -4, ":authority": -1, ":scheme http": 6, ":scheme https": 7, "content-type": -31,
+	"user-agent":    -58,
 	"authorization": -23, "cookie": -32, "accept-encoding": -16,
 }
 
@@ -35,11 +37,12 @@ func NewHead(fields []Field) *Head {
 			entered++
 		}
 	}
-	place := staticFields + entered // of the next field that enters, when all have
+	place := staticFields + entered // index of the next field that enters, once all have
 	for _, f := range fields {
 		h.listSize += len(f.Name) + len(f.Value) + entryCost
 		if n := static[f.Name+" "+f.Value]; n > 0 {
-			h.entering, h.indexed, h.literal = append(h.entering, 0x80|byte(n)), append(h.indexed, 0x80|byte(n)), append(h.literal, 0x80|byte(n))
+			h.entering, h.indexed, h.literal = append(h.entering,
+				0x80|byte(n)), append(h.indexed, 0x80|byte(n)), append(h.literal, 0x80|byte(n))
 			continue
 		}
 		h.tableSize += len(f.Name) + len(f.Value) + entryCost
@@ -51,8 +54,8 @@ func NewHead(fields []Field) *Head {
 	return h
 }
 
-// appendLiteral appends a field in full, in the form that the bits of kind stand for, whose number has so many bits
-// (sections 6.2.1 and 6.2.2).
+// appendLiteral appends a field in full, in the form selected by kind, whose index has the given
+// number of bits (sections 6.2.1 and 6.2.2).
 func appendLiteral(dst []byte, kind byte, bits int, f Field) []byte {
 	n := -static[f.Name]
 	dst = appendNumber(dst, kind, bits, n)
@@ -62,7 +65,7 @@ func appendLiteral(dst []byte, kind byte, bits int, f Field) []byte {
 	return append(appendNumber(dst, 0, 7, len(f.Value)), f.Value...)
 }
 
-// appendNumber appends a number whose first bits share a byte with kind (section 5.1).
+// appendNumber appends an integer whose first bits share a byte with kind (section 5.1).
 func appendNumber(dst []byte, kind byte, bits, n int) []byte {
 	most := 1<<bits - 1
 	if n < most {
@@ -75,7 +78,8 @@ func appendNumber(dst []byte, kind byte, bits, n int) []byte {
 	return append(dst, byte(n))
 }
 
-// block gives the fields for the next call on a connection, and what the server's table holds afterwards.
+// block returns the fields for the next call on a connection, and the Head that the server's table
+// holds afterwards.
 func (h *Head) block(held *Head, table int) (block []byte, now *Head) {
 	switch {
 	case held == h:

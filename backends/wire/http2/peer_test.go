@@ -13,7 +13,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// peer is the server's side of a wire, by another implementation of HTTP/2: it reads what the wire sends and encodes replies.
+// peer is the server's side of a wire, by another implementation of HTTP/2: it reads what the wire
+// sends and encodes replies.
 type peer struct {
 	t      testing.TB
 	out    bytes.Buffer // what the peer has said
@@ -52,7 +53,9 @@ func (p *peer) must(err error) {
 // sayFields says the fields "name: value" of a stream.
 func (p *peer) sayFields(stream uint32, end bool, fields ...string) {
 	p.t.Helper()
-	p.must(p.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: p.encode(fields), EndStream: end, EndHeaders: true}))
+	p.must(p.framer.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: stream, BlockFragment: p.encode(fields), EndStream: end, EndHeaders: true,
+	}))
 }
 
 func (p *peer) encode(fields []string) []byte {
@@ -151,11 +154,21 @@ func (r *recorder) Reply(_ *backends.Call, pieces [][]byte, _ *backends.Sample) 
 	}
 }
 
-var plainFields = []Field{{":method", "POST"}, {":scheme", "http"}, {":path", "/p.S/M"}, {":authority", "host:1"}, {"te", "trailers"}, {"x-key", "v"}}
+var plainFields = []Field{
+	{":method", "POST"},
+	{":scheme", "http"},
+	{":path", "/p.S/M"},
+	{":authority", "host:1"},
+	{"te", "trailers"},
+	{"x-key", "v"},
+}
 
 // call is one of a body, with an id of four digits at its end.
 func call(body string) *backends.Call {
-	return &backends.Call{Body: [][]byte{[]byte(body)}, Head: []byte("0000"), Holes: []backends.Hole{{Width: 4, Field: backends.FieldID}}}
+	return &backends.Call{
+		Body: [][]byte{[]byte(body)}, Head: []byte("0000"),
+		Holes: []backends.Hole{{Width: 4, Field: backends.FieldID}},
+	}
 }
 
 // pair is a wire and its peer, which have greeted each other.
@@ -188,7 +201,8 @@ func newPairOf(t testing.TB, o Options, settings ...http2.Setting) *pair {
 	}
 	p.hears([]byte(hello), nil)
 	p.passAnswers()
-	if r := p.reads(); len(r.other) != 3 || r.other[0].Header().Type != http2.FrameSettings || !r.other[2].Header().Flags.Has(http2.FlagSettingsAck) {
+	if r := p.reads(); len(r.other) != 3 || r.other[0].Header().Type != http2.FrameSettings ||
+		!r.other[2].Header().Flags.Has(http2.FlagSettingsAck) {
 		t.Fatalf("hello: %v", r.other)
 	}
 	return p

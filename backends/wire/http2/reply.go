@@ -11,53 +11,55 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// reply is what has come of a call's.
+// reply is the received part of a call's reply.
 //
 //	phase    frames of the call's stream                       then
 //	head     HEADERS (1xx: again)                              content; the end, with END_STREAM
 //	content  DATA                                              content; the end, with END_STREAM
-//	         HEADERS with END_STREAM: the trailers             the end
+//	HEADERS with END_STREAM: the trailers             the end
 //	any      RST_STREAM                                        the end
 //
-// What comes after the end is of no call.
+// Frames after the end belong to no call.
 type reply struct {
-	readAt   int64         // of the read
+	readAt   int64         // time of the read
 	verdict  backends.Next // NextMore until the end
-	gotFrame bool          // a frame has come
-	gotHead  bool          // the head has come
+	gotFrame bool          // a frame was received
+	gotHead  bool          // the head was received
 	encoding string        // of the message
-	view     []byte        // content that lies where it was read …
-	body     []byte        // … or, of several reads, here
+	view     []byte        // content in the buffer of the read …
+	body     []byte        // … or, from several reads, here
 	single   [1][]byte     // the message, for the judge
 	decoder  coding.Reader
 	parsed   blockFields
 }
 
-// clear makes ready for the next call.
+// clear prepares for the next call.
 func (r *reply) clear() {
-	r.verdict, r.gotFrame, r.gotHead, r.encoding, r.view, r.body = backends.NextMore, false, false, "", nil, r.body[:0]
+	r.verdict, r.gotFrame, r.gotHead = backends.NextMore, false, false
+	r.encoding, r.view, r.body = "", nil, r.body[:0]
 	if cap(r.body) > maxKeptBody {
 		r.body = nil
 	}
 }
 
-// maxKeptBody is the largest buffer that stays from one call to the next.
+// maxKeptBody is the largest buffer in bytes that is kept for the next call.
 const maxKeptBody = 64 << 20
 
-// blockFields is what the fields of one block say.
+// blockFields holds the parsed fields of one block.
 type blockFields struct {
 	status, contentType, encoding, code, message string
 	hasStatus                                    bool // there is a grpc-status
-	sawRegular                                   bool // there is a field that is no pseudo-header
-	malformed                                    bool // pseudo-headers are not as they must be (RFC 9113 section 8.3)
+	sawRegular                                   bool // there is a field that is not a pseudo-header
+	malformed                                    bool // pseudo-headers violate RFC 9113 section 8.3
 }
 
 func (f *blockFields) clear() { *f = blockFields{} }
 
-// field takes a field of the block that is being read.
+// field takes a field of the block being read.
 func (w *Wire) field(f hpack.HeaderField) {
 	if f.IsPseudo() {
-		w.parsed.malformed = w.parsed.malformed || w.parsed.sawRegular || w.parsed.status != "" || f.Name != ":status"
+		w.parsed.malformed = w.parsed.malformed || w.parsed.sawRegular || w.parsed.status != "" ||
+			f.Name != ":status"
 	} else {
 		w.parsed.sawRegular = true
 	}
@@ -83,7 +85,7 @@ func (w *Wire) stampFirst() {
 	}
 }
 
-// handleFields takes the fields of the call's reply: its head, its trailers, or both in one.
+// handleFields handles a block of the call's reply: its head, its trailers, or both in one.
 func (w *Wire) handleFields() {
 	f := &w.parsed
 	switch {
@@ -113,7 +115,8 @@ func (w *Wire) trailers() {
 	case !w.parsed.hasStatus:
 		w.fail(backends.Protocol, "the server ended the call without a status")
 	case err != nil || code < 0:
-		w.fail(backends.Protocol, "the server ended the call with a status that is no number: "+strconv.Quote(w.parsed.code))
+		w.fail(backends.Protocol,
+			"the server ended the call with a status that is no number: "+strconv.Quote(w.parsed.code))
 	case code != 0:
 		w.finishStatus(int32(code), unescape(w.parsed.message))
 	default:
@@ -121,8 +124,8 @@ func (w *Wire) trailers() {
 	}
 }
 
-// failHTTP ends a call that an HTTP server, a proxy say, has answered. The codes are those of gRPC's mapping
-// (http-grpc-status-mapping.md of the gRPC project).
+// failHTTP ends a call that was answered by plain HTTP, by a proxy for example. The codes follow
+// gRPC's mapping (http-grpc-status-mapping.md of the gRPC project).
 func (w *Wire) failHTTP(status string) {
 	code := int32(unknown)
 	switch status {
@@ -139,11 +142,11 @@ func (w *Wire) failHTTP(status string) {
 	}
 	w.finishStatus(code, "the reply is no gRPC: HTTP status "+status)
 	if w.verdict == backends.NextKeep {
-		w.verdict = backends.NextClose // its content, if there is any, is of no use
+		w.verdict = backends.NextClose // its content, if any, is unused
 	}
 }
 
-// contentEnd takes the end of the content, which a call's reply does not have.
+// contentEnd handles END_STREAM on content, which a valid reply does not have.
 func (w *Wire) contentEnd() {
 	if w.verdict == backends.NextMore {
 		w.fail(backends.Protocol, "the server ended the call without a status")
@@ -171,12 +174,12 @@ func (w *Wire) content(p []byte) {
 	switch size := int64(binary.BigEndian.Uint32(have[1:])); {
 	case size > w.maxReply:
 		w.tooLarge("has " + strconv.FormatInt(size, 10) + " bytes")
-	case size < int64(len(have)-prefixSize): // told now: what comes without an end is not to be kept
+	case size < int64(len(have)-prefixSize): // fails at once: what arrives without an end is not to be kept
 		w.fail(backends.Protocol, "the server sent more than one message")
 	}
 }
 
-// message is what has come of it, with its prefix.
+// message returns the received part of the message, with its prefix.
 func (w *Wire) message() []byte {
 	if len(w.body) > 0 {
 		return w.body
@@ -184,7 +187,7 @@ func (w *Wire) message() []byte {
 	return w.view
 }
 
-// keepView copies what lies in the buffer of a read that is over.
+// keepView copies content from the buffer of a finished read.
 func (w *Wire) keepView() {
 	if len(w.view) == 0 {
 		return
@@ -197,7 +200,8 @@ func (w *Wire) keepView() {
 	w.view = nil
 }
 
-// maxGrow is the room that is made at once for a message that says it is long: of more it is better to see some first.
+// maxGrow is the most bytes that are allocated at once for an announced message: more only after
+// bytes of it have arrived.
 const maxGrow = 1 << 20
 
 // finishOK ends a call whose status is OK.
@@ -217,7 +221,8 @@ func (w *Wire) finishOK() {
 		w.fail(backends.Protocol, "the message has a prefix that cannot be read")
 		return
 	case packed == 1 && w.encoding != coding.Gzip && w.encoding != coding.Deflate:
-		w.fail(backends.Protocol, "the message is compressed in a way that nobody asked for: "+strconv.Quote(w.encoding))
+		w.fail(backends.Protocol,
+			"the message is compressed in a way that nobody asked for: "+strconv.Quote(w.encoding))
 		return
 	case packed == 1:
 		var ok bool
@@ -232,7 +237,7 @@ func (w *Wire) finishOK() {
 	w.single[0] = nil
 }
 
-// decompress undoes the message's compression; false where that cannot be, which ends the call.
+// decompress decodes the message; ok is false on an error, which ends the call.
 func (w *Wire) decompress(packed []byte) (plain []byte, ok bool) {
 	plain, err := w.decoder.Read(w.encoding, packed, w.maxReply+1)
 	switch {
@@ -248,7 +253,8 @@ func (w *Wire) decompress(packed []byte) (plain []byte, ok bool) {
 
 // tooLarge ends a call whose reply is over the client's limit.
 func (w *Wire) tooLarge(what string) {
-	w.failStatus(resourceExhausted, " (client side, max_message)", "the reply "+what+", the limit is "+strconv.FormatInt(w.maxReply, 10))
+	w.failStatus(resourceExhausted, " (client side, max_message)",
+		"the reply "+what+", the limit is "+strconv.FormatInt(w.maxReply, 10))
 	w.verdict = backends.NextBroken
 }
 
@@ -266,7 +272,7 @@ func (w *Wire) finishStatus(code int32, message string) {
 	w.failStatus(code, side, message)
 }
 
-// failStatus ends a call with a status that is not OK, and its words.
+// failStatus ends a call with a status that is not OK, and its message.
 func (w *Wire) failStatus(code int32, side, message string) {
 	w.fail(backends.Status, statusName(code)+side+": "+message)
 	w.sample.Status, w.verdict = code, backends.NextKeep
@@ -275,7 +281,7 @@ func (w *Wire) failStatus(code int32, side, message string) {
 	}
 }
 
-// failReset ends a call that the server cut off.
+// failReset ends a call that the server cut off with RST_STREAM.
 func (w *Wire) failReset(code uint32) {
 	switch {
 	case code == errorRefused && !w.gotHead:
@@ -288,7 +294,7 @@ func (w *Wire) failReset(code uint32) {
 	}
 }
 
-// fail ends a call; the connection is of no use any more.
+// fail ends a call; the connection is closed.
 func (w *Wire) fail(class backends.ErrorClass, note string) {
 	s := w.sample
 	s.LastByte, s.Class = w.readAt, class

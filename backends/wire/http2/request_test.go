@@ -18,16 +18,27 @@ func texts(fields []Field) (list []string) {
 	return list
 }
 
-// TestFields: another implementation reads the fields of every call on a connection, whatever is in the server's table.
+// TestFields: another implementation reads the fields of every call on a connection, whatever is in
+// the server's table.
 func TestFields(t *testing.T) {
 	long := strings.Repeat("v", 5000)
 	heads := map[string][]Field{
-		"a": plainFields, "b": append(slices.Clone(plainFields), Field{"authorization", "Bearer x"}, Field{"x-empty", ""}),
+		"a": plainFields,
+		"b": append(slices.Clone(plainFields), Field{"authorization", "Bearer x"},
+			Field{"x-empty", ""}),
 		"over the table": append(slices.Clone(plainFields), Field{"x-long", long}),
 		"over a frame":   append(slices.Clone(plainFields), Field{"x-long", strings.Repeat("w", 40_000)}),
 	}
-	for _, order := range [][]string{{"a", "a", "a"}, {"a", "b", "a", "b"}, {"b", "b", "a"}, {"over the table", "a", "a"}, {"over a frame", "a", "over a frame"}} {
-		for _, settings := range [][]http2.Setting{nil, {{ID: http2.SettingHeaderTableSize, Val: 100}}, {{ID: http2.SettingHeaderTableSize, Val: 8 << 10}}} {
+	for _, order := range [][]string{
+		{"a", "a", "a"},
+		{"a", "b", "a", "b"},
+		{"b", "b", "a"},
+		{"over the table", "a", "a"},
+		{"over a frame", "a", "over a frame"},
+	} {
+		for _, settings := range [][]http2.Setting{
+			nil, {{ID: http2.SettingHeaderTableSize, Val: 100}}, {{ID: http2.SettingHeaderTableSize, Val: 8 << 10}},
+		} {
 			var now *Head
 			p := newPairOf(t, Options{Head: func(*backends.Call) *Head { return now }}, settings...)
 			if len(settings) > 0 {
@@ -70,14 +81,15 @@ func TestLaterFields(t *testing.T) {
 	}
 }
 
-// TestWindows: a message goes out as the server's windows allow, in frames that are no longer than it takes, and arrives
-// whole whatever they are.
+// TestWindows: a message goes out as the server's windows allow, in frames that are no longer than
+// it takes, and arrives whole whatever they are.
 func TestWindows(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {
 		size := random.IntN(400_000)
 		window, frame := uint32(random.IntN(100_000)), uint32(minFrameLimit+random.IntN(60_000))
-		p := newPair(t, http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}, http2.Setting{ID: http2.SettingMaxFrameSize, Val: frame})
+		p := newPair(t, http2.Setting{ID: http2.SettingInitialWindowSize, Val: window},
+			http2.Setting{ID: http2.SettingMaxFrameSize, Val: frame})
 		p.reader.SetMaxReadFrameSize(frame)
 		body := make([]byte, size)
 		for i := range body {
@@ -126,8 +138,10 @@ func TestWindows(t *testing.T) {
 func TestEarlyReply(t *testing.T) {
 	p := newPair(t)
 	_, s := p.begins(call(strings.Repeat("x", 100_000)))
-	p.sayFields(1, true, ":status: 200", "content-type: application/grpc", "grpc-status: 8", "grpc-message: too%20long%3a %zz%")
-	if _, _, next := p.Feed(p.says(), 5); next != backends.NextClose || s.Class != backends.Status || string(s.Note) != "ResourceExhausted (server side): too long: %zz%" {
+	p.sayFields(1, true, ":status: 200", "content-type: application/grpc", "grpc-status: 8",
+		"grpc-message: too%20long%3a %zz%")
+	if _, _, next := p.Feed(p.says(), 5); next != backends.NextClose || s.Class != backends.Status ||
+		string(s.Note) != "ResourceExhausted (server side): too long: %zz%" {
 		t.Errorf("%v %v %q", next, s.Class, s.Note)
 	}
 	if p.WantsWrite() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Codes of gRPC that mean something of their own here.
+// Codes of gRPC that are handled specially.
 const (
 	cancelled         = 1
 	unknown           = 2
@@ -19,8 +19,10 @@ const (
 
 // statusNames are the names of gRPC's codes, as its libraries print them.
 var statusNames = [...]string{
-	"OK", "Canceled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists", "PermissionDenied",
-	"ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Unimplemented", "Internal", "Unavailable", "DataLoss",
+	"OK", "Canceled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists",
+	"PermissionDenied",
+	"ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange", "Unimplemented", "Internal",
+	"Unavailable", "DataLoss",
 	"Unauthenticated",
 }
 
@@ -31,7 +33,7 @@ func statusName(code int32) string {
 	return "Code(" + strconv.Itoa(int(code)) + ")"
 }
 
-// unescape undoes the percent-encoding of grpc-message. What is none stays as it is.
+// unescape decodes the percent-encoding of grpc-message. Invalid escapes are left unchanged.
 func unescape(text string) string {
 	if !strings.Contains(text, "%") {
 		return text

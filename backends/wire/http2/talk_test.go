@@ -13,14 +13,22 @@ func TestFirstWords(t *testing.T) {
 		next backends.Next
 		why  string
 	}{
-		"frame 4 0 0 ":                                   {backends.NextKeep, ""},
-		"frame 4 0 0 000300000064":                       {backends.NextKeep, ""},
-		"frame 4 0 0 |frame 8 0 0 00010000":              {backends.NextKeep, ""},
-		"frame 4 1 0 ":                                   {backends.NextBroken, "the server does not answer as HTTP/2 does"},
-		"frame 6 0 0 0102030405060708":                   {backends.NextBroken, "the server does not answer as HTTP/2 does"},
-		"raw HTTP/1.1 400 Bad Request":                   {backends.NextBroken, "the server does not answer as HTTP/2 does, but as HTTP/1"},
-		"raw 220 mail ready":                             {backends.NextBroken, "the server does not answer as HTTP/2 does"},
-		"raw \x00":                                       {backends.NextMore, ""},
+		"frame 4 0 0 ":                      {backends.NextKeep, ""},
+		"frame 4 0 0 000300000064":          {backends.NextKeep, ""},
+		"frame 4 0 0 |frame 8 0 0 00010000": {backends.NextKeep, ""},
+		"frame 4 1 0 ": {
+			backends.NextBroken, "the server does not answer as HTTP/2 does",
+		},
+		"frame 6 0 0 0102030405060708": {
+			backends.NextBroken, "the server does not answer as HTTP/2 does",
+		},
+		"raw HTTP/1.1 400 Bad Request": {
+			backends.NextBroken, "the server does not answer as HTTP/2 does, but as HTTP/1",
+		},
+		"raw 220 mail ready": {
+			backends.NextBroken, "the server does not answer as HTTP/2 does",
+		},
+		"raw \x00": {backends.NextMore, ""},
 		"frame 4 0 0 |frame 7 0 0 " + "0000000000000000": {backends.NextClose, ""},
 	} {
 		w, p := New(Options{}), newPeer(t)
@@ -45,7 +53,8 @@ func split(says string) (words []string) {
 	return words
 }
 
-// TestAnswers: settings and pings are answered in order, between calls and within one; acknowledgements are not.
+// TestAnswers: settings and pings are answered in order, between calls and within one;
+// acknowledgements are not.
 func TestAnswers(t *testing.T) {
 	for _, within := range []bool{false, true} {
 		p := newPair(t)
@@ -64,7 +73,9 @@ func TestAnswers(t *testing.T) {
 		}
 		p.passAnswers()
 		r := p.reads()
-		if len(r.other) != 3 || r.other[0].(*http2.PingFrame).Data != [8]byte{1} || !r.other[0].(*http2.PingFrame).IsAck() || !r.other[1].(*http2.SettingsFrame).IsAck() || r.other[2].(*http2.PingFrame).Data != [8]byte{3} {
+		if len(r.other) != 3 || r.other[0].(*http2.PingFrame).Data != [8]byte{1} ||
+			!r.other[0].(*http2.PingFrame).IsAck() || !r.other[1].(*http2.SettingsFrame).IsAck() ||
+			r.other[2].(*http2.PingFrame).Data != [8]byte{3} {
 			t.Errorf("within %t: %v", within, r.other)
 		}
 		if p.WantsWrite() {
@@ -173,7 +184,8 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// FuzzFeed: whatever a server sends, the wire neither panics nor ends a call twice, and says the same however reads cut it.
+// FuzzFeed: whatever a server sends, the wire neither panics nor ends a call twice, and says the
+// same however reads cut it.
 func FuzzFeed(f *testing.F) {
 	for _, c := range replies {
 		p := newPeer(f)

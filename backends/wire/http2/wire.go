@@ -11,80 +11,83 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// Judge says what replies mean. It must not allocate or block.
+// Judge classifies replies. It must not allocate or block.
 type Judge interface {
-	// Accepts reports whether a call that ended with code, not OK, is nevertheless a good answer to c.
+	// Accepts reports whether a call that ended with code, not OK, is a good answer to c.
 	Accepts(c *backends.Call, code int32) bool
-	// Reply sets s.Class and the note from a reply message, which is valid only during the call. Here it comes in one piece.
+	// Reply sets s.Class and the note from a reply message, which is valid during the call only. Here
+	// it comes in one piece.
 	Reply(c *backends.Call, pieces [][]byte, s *backends.Sample)
 }
 
-// Options say what a wire's calls are.
+// Options configures a wire.
 type Options struct {
 	Judge      Judge
-	Compressed bool                         // messages of requests are
-	Head       func(c *backends.Call) *Head // the fields of a call
+	Compressed bool                         // messages of requests are compressed
+	Head       func(c *backends.Call) *Head // returns the header fields of a call
 }
 
-// maxJoin is how much of a call is copied into one piece; more is given from where it lies.
+// maxJoin is the number of bytes of a call that are copied into one piece; longer ones are written
+// without a copy.
 const maxJoin = 32 << 10
 
-// Wire is HTTP/2 on one connection: a backends.ConnWire whose calls come one after the other.
+// Wire is HTTP/2 on one connection: a backends.ConnWire that carries one call after the other.
 //
-// A call is its Body, then its Head with the holes filled, then what its Seal appends: one message, which is sent behind its
-// prefix of five bytes.
+// A call is its Body, then its Head with the holes filled, then what its Seal appends: one message,
+// which is sent after its prefix of five bytes.
 type Wire struct {
 	o Options
 
 	connection
 	in incoming
 
-	// The call.
+	// The call in flight.
 	slot         int
-	call         *backends.Call // nil: there is none
+	call         *backends.Call // nil: none
 	sample       *backends.Sample
-	maxReply     int64    // bytes of the reply message, also once it is decompressed
-	streamWindow int64    // content that the server takes on the stream
+	maxReply     int64    // limit of the reply message in bytes, compressed and decoded
+	streamWindow int64    // bytes that the server accepts on the stream
 	pieces       [][]byte // the message, of which the first piece that is not sent …
-	firstPiece   int      // … is this one
-	unsent       int      // bytes of it
+	firstPiece   int      // … has this index
+	unsent       int      // bytes not sent yet
 	prefix       [prefixSize]byte
 	head         []byte // of the call, holes filled
 	tail         []byte
 	reply
 
-	// What is given to be written.
+	// The bytes to write next.
 	front      []byte
-	heads      []byte // of frames, where the message is not copied
+	heads      []byte // of frames, if the message is not copied
 	writeBatch [][]byte
 }
 
-// connection is what a connection has come to.
+// connection is the state of the connection.
 type connection struct {
-	gotSettings      bool   // the server's first SETTINGS have come
-	goingAway        bool   // the server takes no calls after that of last
-	lastAccepted     uint32 // …
-	goAwayReason     string // … and this is why, if it has said so
-	broken           string // the server broke the protocol: how
-	connWindow       int64  // content that the server takes on the connection
+	gotSettings      bool // the server's first SETTINGS were received
+	goingAway        bool // GOAWAY: the server accepts no calls after lastAccepted
+	lastAccepted     uint32
+	goAwayReason     string // "" if it gave none
+	broken           string // how the server broke the protocol; "" if it did not
+	connWindow       int64  // bytes that the server accepts on the connection
 	initialWindow    int64  // … and on a new stream
-	maxFrame         int    // the longest frame that it takes
-	tableHead        *Head  // what its table holds
-	tableDisabled    bool   // its table is smaller than the default: it is not used
-	tableDisableSent bool   // … and that is said
-	unreturned       int64  // content received and not given back
+	maxFrame         int    // the longest frame that it accepts
+	tableHead        *Head  // held by the server's table
+	tableDisabled    bool   // its table is smaller than the default, so it is not used
+	tableDisableSent bool   // … and the server was notified
+	unreturned       int64  // content bytes received and not returned to the window
 	pendingFrames    []byte // frames to be sent
-	stream           uint32 // of the call, or of the one before
-	maxStreams       uint32 // calls that the server takes at once
-	maxHeaderList    uint32 // bytes of a call's fields that the server takes, as RFC 9113 section 6.5.2 counts them
+	stream           uint32 // number of the call's stream, or of the one before
+	maxStreams       uint32 // concurrent streams that the server allows
+	// Bytes of a call's header fields that the server allows, as RFC 9113 section 6.5.2 counts them
+	maxHeaderList uint32
 }
 
 // noTable tells a server that its table is not used (RFC 7541 section 6.3).
 const noTable = 0x20
 
-const prefixSize = 5 // of a message: whether it is compressed, and its length
+const prefixSize = 5 // of a message: a compression flag and its length
 
-// New makes the wire of one connection.
+// New returns the wire of one connection.
 func New(o Options) *Wire {
 	w := &Wire{o: o}
 	w.Reset()
@@ -93,8 +96,13 @@ func New(o Options) *Wire {
 
 // Reset implements backends.Wire.
 func (w *Wire) Reset() {
-	w.connection = connection{connWindow: defaultWindow, initialWindow: defaultWindow, maxFrame: minFrameLimit, pendingFrames: w.pendingFrames[:0], maxStreams: math.MaxUint32, maxHeaderList: math.MaxUint32}
-	w.in = incoming{payload: w.in.payload[:0], block: w.in.block[:0], fields: hpack.NewDecoder(defaultTable, w.field)}
+	w.connection = connection{
+		connWindow: defaultWindow, initialWindow: defaultWindow, maxFrame: minFrameLimit,
+		pendingFrames: w.pendingFrames[:0], maxStreams: math.MaxUint32, maxHeaderList: math.MaxUint32,
+	}
+	w.in = incoming{
+		payload: w.in.payload[:0], block: w.in.block[:0], fields: hpack.NewDecoder(defaultTable, w.field),
+	}
 	w.in.fields.SetMaxStringLength(maxFieldValue)
 	w.call, w.sample = nil, nil
 }
@@ -106,7 +114,8 @@ func (w *Wire) Preface() []byte { return clientPreface() }
 func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.Sample) ([]byte, [][]byte) {
 	head := w.o.Head(c)
 	if uint64(head.listSize) > uint64(w.maxHeaderList) {
-		w.broken = "the fields of the request have " + strconv.Itoa(head.listSize) + " bytes, and the server takes " +
+		w.broken = "the fields of the request have " + strconv.Itoa(head.listSize) +
+			" bytes, and the server takes " +
 			strconv.FormatUint(uint64(w.maxHeaderList), 10) + " (MAX_HEADER_LIST_SIZE): shorten `headers`"
 		return nil, nil
 	}
@@ -122,7 +131,7 @@ func (w *Wire) Begin(slot int, c *backends.Call, f backends.Fields, s *backends.
 	return w.appendCall()
 }
 
-// tableSize is how many bytes of the server's table there are for us.
+// tableSize returns the bytes of the server's table that the client may use.
 func (w *Wire) tableSize() int {
 	if w.tableDisabled {
 		return 0
@@ -130,7 +139,8 @@ func (w *Wire) tableSize() int {
 	return defaultTable
 }
 
-// appendFields appends the head of the call: one frame, and more where that is too short.
+// appendFields appends the header block of the call: one frame, and CONTINUATION frames if that is
+// too short.
 func (w *Wire) appendFields(dst, block []byte) []byte {
 	if w.tableDisabled && !w.tableDisableSent {
 		w.tableDisableSent = true
@@ -149,7 +159,7 @@ func (w *Wire) appendFields(dst, block []byte) []byte {
 	}
 }
 
-// compose makes the message ready: prefix, body, head, tail.
+// compose builds the message: prefix, body, head, tail.
 func (w *Wire) compose(f *backends.Fields) {
 	c := w.call
 	w.head = append(w.head[:0], c.Head...)
@@ -172,7 +182,7 @@ func (w *Wire) compose(f *backends.Fields) {
 	}
 }
 
-// appendCall gives what may be sent of the call, behind what front holds already.
+// appendCall returns the frames that may be sent of the call, after the bytes already in front.
 func (w *Wire) appendCall() ([]byte, [][]byte) {
 	n := int(min(int64(w.unsent), w.connWindow, w.streamWindow))
 	if n <= 0 {
@@ -200,7 +210,7 @@ func (w *Wire) appendCall() ([]byte, [][]byte) {
 	return w.front, w.writeBatch
 }
 
-// endFlags are the flags of a frame with so much of what is unsent.
+// endFlags returns the flags of a frame with size bytes of the unsent part.
 func (w *Wire) endFlags(size int) byte {
 	if size == w.unsent {
 		return flagEndStream
@@ -208,7 +218,7 @@ func (w *Wire) endFlags(size int) byte {
 	return 0
 }
 
-// copyTo appends n bytes of the rest.
+// copyTo appends n bytes of the unsent part to dst.
 func (w *Wire) copyTo(dst []byte, n int) []byte {
 	for n > 0 {
 		p := w.takePiece(n)
@@ -217,7 +227,7 @@ func (w *Wire) copyTo(dst []byte, n int) []byte {
 	return dst
 }
 
-// sharePieces puts n bytes of the rest among the pieces, from where they lie.
+// sharePieces adds n bytes of the unsent part to the write, without a copy.
 func (w *Wire) sharePieces(n int) {
 	for n > 0 {
 		p := w.takePiece(n)
@@ -225,7 +235,8 @@ func (w *Wire) sharePieces(n int) {
 	}
 }
 
-// takePiece takes up to n bytes, all of one piece, from the rest, which has as many.
+// takePiece removes and returns up to n bytes, all of one piece, of the unsent part, which has at
+// least n.
 func (w *Wire) takePiece(n int) []byte {
 	for len(w.pieces[w.firstPiece]) == 0 {
 		w.firstPiece++

@@ -10,15 +10,15 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Library is one that is loaded into this process, for as long as that lives: its threads and what it registered with others
-// cannot be taken back.
+// Library is a C library that is loaded into this process for the rest of its life: its threads and
+// what it registered elsewhere cannot be undone.
 type Library struct {
 	path   string
 	handle uintptr
 }
 
-// Open loads a library by its path, or by its name as the system's loader finds it. Libraries that come later may use its
-// symbols.
+// Open loads a library by its path, or by its name as the system's loader finds it. Libraries that
+// are loaded later may use its symbols.
 func Open(path string) (*Library, error) {
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
@@ -27,7 +27,7 @@ func Open(path string) (*Library, error) {
 	return &Library{path: path, handle: handle}, nil
 }
 
-// Function is the address of a function.
+// Function returns the address of a function.
 func (l *Library) Function(name string) (uintptr, error) {
 	at, err := purego.Dlsym(l.handle, name)
 	if err != nil {
@@ -36,21 +36,22 @@ func (l *Library) Function(name string) (uintptr, error) {
 	return at, nil
 }
 
-// Bind makes *function, of a Go type that fits, call the function at an address: the way for what takes floating-point
-// numbers, and slower than Call.
+// Bind makes *function, of a matching Go type, call the C function at an address. It supports
+// floating-point numbers and is slower than Call.
 func Bind(function any, at uintptr) { purego.RegisterFunc(function, at) }
 
-// Call calls a function that takes and gives integers and pointers. Pointers to Go's memory are Address's; what C keeps must be
-// pinned by the caller.
+// Call calls a function with integer and pointer arguments and result. Use Address for pointers to
+// Go memory; the caller pins what C keeps.
 func Call(function uintptr, args ...uintptr) uintptr {
 	result, _, _ := purego.SyscallN(function, args...)
 	return result
 }
 
-// Frame is the place for the arguments of a call, which else is made for each. Who calls often keeps one; one call at a time.
+// Frame is reusable memory for the arguments of a call; without it each call allocates. One call at
+// a time.
 type Frame [12]uintptr
 
-// Call is as the function Call.
+// Call is the function Call without its allocation.
 func (f *Frame) Call(function uintptr, args ...uintptr) uintptr {
 	if len(args) > len(f) {
 		panic("native: too many arguments")
@@ -58,16 +59,17 @@ func (f *Frame) Call(function uintptr, args ...uintptr) uintptr {
 	return Call(function, f[:copy(f[:], args)]...)
 }
 
-// Callback makes a Go function callable from C, from any thread. There is room for 2000 in a process, and none is given back.
+// Callback makes a Go function callable from C, from any thread. A process can have 2000 of them;
+// they are never released.
 func Callback(function any) uintptr { return purego.NewCallback(function) }
 
-// pointer is an address that C gave.
+// pointer converts an address from C.
 func pointer(at uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&at)) }
 
-// At is what lies at an address that C gave.
+// At returns a pointer to the T at an address from C.
 func At[T any](at uintptr) *T { return (*T)(pointer(at)) }
 
-// Slice is n elements at an address that C gave. They are C's: valid as long as it says.
+// Slice returns n elements at an address from C. C owns them and decides how long they are valid.
 func Slice[T any](at uintptr, n int) []T {
 	if at == 0 || n <= 0 {
 		return nil
@@ -75,7 +77,7 @@ func Slice[T any](at uintptr, n int) []T {
 	return unsafe.Slice((*T)(pointer(at)), n)
 }
 
-// String is the text at an address, without the zero byte that ends it. It is C's, as Slice's elements are.
+// String returns the text at an address, without its terminating zero byte. C owns it.
 func String(at uintptr) []byte {
 	if at == 0 {
 		return nil
@@ -87,11 +89,11 @@ func String(at uintptr) []byte {
 	return Slice[byte](at, n)
 }
 
-// Text is a text as C wants it. The address is Address's.
+// Text returns s as a C string. Pass it with Address.
 func Text(s string) []byte { return append([]byte(s), 0) }
 
-// Address is that of the first element, 0 where there is none. Who passes it to C keeps the slice alive, and pins it where C
-// keeps the address.
+// Address returns the address of the first element, 0 if there is none. The caller keeps the slice
+// alive during the call, and pins it if C keeps the address.
 func Address[T any](s []T) uintptr {
 	if len(s) == 0 {
 		return 0
@@ -99,8 +101,8 @@ func Address[T any](s []T) uintptr {
 	return escape(uintptr(unsafe.Pointer(&s[0])))
 }
 
-// escape gives an address back. Its directive makes the compiler put what lies there on the heap: the stack of a goroutine may
-// move on the way to C.
+// escape returns the address. Its directive makes the compiler allocate the memory on the heap: the
+// stack of a goroutine may move on the way to C.
 //
 //go:uintptrescapes
 //go:noinline

@@ -30,7 +30,8 @@ func TestViews(t *testing.T) {
 	if got := string(native.String(at)); got != "words" {
 		t.Errorf("text %q", got)
 	}
-	if got := native.Slice[byte](at, 3); string(got) != "wor" || native.Slice[byte](0, 3) != nil || native.Slice[byte](at, 0) != nil || native.String(0) != nil {
+	if got := native.Slice[byte](at, 3); string(got) != "wor" || native.Slice[byte](0, 3) != nil ||
+		native.Slice[byte](at, 0) != nil || native.String(0) != nil {
 		t.Errorf("slice %q", got)
 	}
 	*native.At[byte](at) = 'W'

@@ -1,5 +1,7 @@
-// Package native calls the functions of C libraries that are loaded when a plan needs them, without cgo.
+// Package native calls functions of C libraries that are loaded when a plan needs them, without
+// cgo.
 //
-// It is not: a binding of any library, a place for C's types, part of the plain binary: with it a program is no longer
-// statically linked, so it is only there with one of the build tags inprocess and cuda.
+// It is not: a binding of any library, a place for C's types, part of the plain binary: a program
+// that uses it is no longer statically linked, so only the build tags inprocess and cuda include
+// it.
 package native

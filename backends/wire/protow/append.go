@@ -1,6 +1,9 @@
 package protow
 
-import "google.golang.org/protobuf/encoding/protowire"
+import (
+	"github.com/sluice-bench/sluice/backends"
+	"google.golang.org/protobuf/encoding/protowire"
+)
 
 // AppendString appends a string or bytes field.
 func AppendString[T string | []byte](dst []byte, n protowire.Number, v T) []byte {
@@ -8,7 +11,7 @@ func AppendString[T string | []byte](dst []byte, n protowire.Number, v T) []byte
 	return append(dst, v...)
 }
 
-// AppendHead appends the tag and length of a length-delimited field whose size bytes follow.
+// AppendHead appends the tag and length of a length-delimited field of size bytes.
 func AppendHead(dst []byte, n protowire.Number, size int) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(dst, n, protowire.BytesType), uint64(size))
 }
@@ -23,7 +26,7 @@ func AppendFixed64(dst []byte, n protowire.Number, v uint64) []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(dst, n, protowire.Fixed64Type), v)
 }
 
-// AppendInts appends a packed field of integers, and nothing for none.
+// AppendInts appends a packed field of integers, or nothing if v is empty.
 func AppendInts(dst []byte, n protowire.Number, v []int64) []byte {
 	if len(v) == 0 {
 		return dst
@@ -37,4 +40,24 @@ func AppendInts(dst []byte, n protowire.Number, v []int64) []byte {
 		dst = protowire.AppendVarint(dst, uint64(x))
 	}
 	return dst
+}
+
+// Fill writes a field's value into its hole: digits, or a varint as wide as the hole.
+func Fill(to []byte, field uint8, f *backends.Fields) {
+	switch v := f.Value(field); field {
+	case backends.FieldSequence, backends.FieldStart, backends.FieldEnd:
+		putVarint(to, v)
+	default:
+		backends.PutDigits(to, v)
+	}
+}
+
+// putVarint writes v as a varint of len(to) bytes; a varint may be longer than its value needs.
+func putVarint(to []byte, v uint64) {
+	last := len(to) - 1
+	for i := range last {
+		to[i] = byte(v) | 0x80
+		v >>= 7
+	}
+	to[last] = byte(v) & 0x7f
 }

@@ -3,10 +3,10 @@ package protow
 // cursor reads bytes across pieces.
 type cursor struct {
 	pieces [][]byte
-	at     int // in the first piece
+	at     int // offset in the first piece
 }
 
-// skipEmpty drops what was read and reports whether a byte is left.
+// skipEmpty drops pieces that were read and reports whether a byte is left.
 func (c *cursor) skipEmpty() bool {
 	for len(c.pieces) > 0 && c.at == len(c.pieces[0]) {
 		c.pieces, c.at = c.pieces[1:], 0
@@ -14,7 +14,7 @@ func (c *cursor) skipEmpty() bool {
 	return len(c.pieces) > 0
 }
 
-// varint reads at most ten bytes, as the encoding allows, and refuses what does not fit 64 bits.
+// varint reads at most ten bytes, as the encoding allows, and refuses values over 64 bits.
 func (c *cursor) varint() (v uint64, ok bool) {
 	for shift := uint(0); shift < 70; shift += 7 {
 		if !c.skipEmpty() {

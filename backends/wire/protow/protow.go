@@ -1,7 +1,8 @@
-// Package protow walks and writes protobuf messages without descriptors: enough for requests that are encoded once and
-// replies that are looked at in place.
+// Package protow walks and writes protobuf messages without descriptors: enough for requests that
+// are encoded once and replies that are looked at in place.
 //
-// It is not: a codec of messages, a validator of schemas, a reader of groups' content (they are skipped).
+// It is not: a codec of messages, a validator of schemas, a reader of groups' content (they are
+// skipped).
 //
 //	for w := protow.Walk(message); w.Next(); {
 //		switch w.Field {
@@ -25,15 +26,16 @@ type Number = protowire.Number
 // BytesType is the wire type of length-delimited fields: strings, bytes, messages, packed numbers.
 const BytesType = protowire.BytesType
 
-// errMalformed is the error of a message that is no protobuf.
+// errMalformed reports a message that is not valid protobuf.
 var errMalformed = errors.New("malformed protobuf message")
 
-// Walker steps through the fields of one message. It allocates nothing; Bytes lie in the message.
+// Walker steps through the fields of one message. It allocates nothing; Bytes point into the
+// message.
 type Walker struct {
 	Field  Number
 	Type   protowire.Type
-	Varint uint64 // of varints and fixed 32 and 64 bit fields
-	Bytes  []byte // of length-delimited fields
+	Varint uint64 // value of varint, fixed32 and fixed64 fields
+	Bytes  []byte // content of length-delimited fields
 	rest   []byte
 	failed bool
 }
@@ -41,7 +43,7 @@ type Walker struct {
 // Walk starts at the first field of message.
 func Walk(message []byte) Walker { return Walker{rest: message} }
 
-// Next goes to the next field. False: the end, or a malformed message (Err).
+// Next goes to the next field. It returns false at the end, or on a malformed message (Err).
 func (w *Walker) Next() bool {
 	if len(w.rest) == 0 || w.failed {
 		return false
@@ -79,7 +81,7 @@ func (w *Walker) fail() bool {
 	return false
 }
 
-// Err is not nil after a Next that found no field where one should be.
+// Err returns an error if Next ended at a malformed field.
 func (w *Walker) Err() error {
 	if w.failed {
 		return errMalformed
@@ -92,7 +94,8 @@ func (w *Walker) Is(n Number) bool {
 	return w.Field == n && w.Type == BytesType
 }
 
-// Ints steps through a repeated integer field, packed or not: call it for every occurrence.
+// Ints appends the numbers of a repeated integer field, packed or not, to dst: call it for every
+// occurrence.
 func (w *Walker) Ints(dst []int64) ([]int64, error) {
 	if w.Type == protowire.VarintType {
 		return append(dst, int64(w.Varint)), nil

@@ -33,14 +33,16 @@ func TestAppend(t *testing.T) {
 }
 
 func TestWalk(t *testing.T) {
-	message, _ := hex.DecodeString("0a026162" + "089601" + "21000000000000f03f" + "2d01000000" + "1b08011c" + "1a0301ac02")
+	message, _ := hex.DecodeString("0a026162" + "089601" + "21000000000000f03f" + "2d01000000" + "1b08011c" +
+		"1a0301ac02")
 	w := Walk(message)
 	var fields []protowire.Number
 	var ints []int64
 	for w.Next() {
 		fields = append(fields, w.Field)
 		switch {
-		case w.Is(1) && string(w.Bytes) != "ab", w.Field == 4 && w.Varint != 0x3ff0000000000000, w.Field == 5 && w.Varint != 1:
+		case w.Is(1) && string(w.Bytes) != "ab", w.Field == 4 && w.Varint != 0x3ff0000000000000,
+			w.Field == 5 && w.Varint != 1:
 			t.Errorf("field %d: %x %x", w.Field, w.Varint, w.Bytes)
 		case w.Is(3):
 			ints, _ = w.Ints(ints)
@@ -48,13 +50,17 @@ func TestWalk(t *testing.T) {
 			ints, _ = w.Ints(ints)
 		}
 	}
-	if w.Err() != nil || !slices.Equal(fields, []protowire.Number{1, 1, 4, 5, 3, 3}) || !slices.Equal(ints, []int64{150, 1, 300}) {
+	if w.Err() != nil || !slices.Equal(fields, []protowire.Number{1, 1, 4, 5, 3, 3}) ||
+		!slices.Equal(ints, []int64{150, 1, 300}) {
 		t.Errorf("fields %v, ints %v, error %v", fields, ints, w.Err())
 	}
 }
 
 func TestMalformed(t *testing.T) {
-	for _, text := range []string{"0a", "0a0561", "08", "08ffffffffffffffffff7f", "0d0101", "090101", "00", "0f", "0c", "3affffffffffffffffff01"} {
+	for _, text := range []string{
+		"0a", "0a0561", "08", "08ffffffffffffffffff7f", "0d0101", "090101", "00", "0f", "0c",
+		"3affffffffffffffffff01",
+	} {
 		message, _ := hex.DecodeString(text)
 		w := Walk(message)
 		for w.Next() {
@@ -101,14 +107,15 @@ func split(b []byte, n int) (pieces [][]byte) {
 	return pieces
 }
 
-// FuzzWalk holds the walker against the library's own field consumer, and the walk over pieces against the one over
-// the whole.
+// FuzzWalk holds the walker against the library's own field consumer, and the walk over pieces
+// against the one over the whole.
 func FuzzWalk(f *testing.F) {
 	f.Add([]byte("\n\x07testing"), uint8(1))
 	f.Add(AppendInts(AppendFixed64(nil, 4, 1), 3, []int64{1, -1}), uint8(3))
 	f.Add([]byte{0x1b, 0x08, 0x01, 0x1c}, uint8(2))
 	f.Add([]byte{0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02}, uint8(4))
-	f.Add([]byte("\xd5\xb3\xa5\xf4\x3000000"), uint8(5)) // a field number that is too large, which the library takes
+	// a field number that is too large, which the library takes
+	f.Add([]byte("\xd5\xb3\xa5\xf4\x3000000"), uint8(5))
 	f.Fuzz(func(t *testing.T, message []byte, cut uint8) {
 		w := Walk(message)
 		total, groups := 0, false

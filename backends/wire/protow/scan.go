@@ -4,11 +4,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// maxDepth is how deep a Scanner can go into messages in messages.
+// maxDepth is the deepest nesting of messages that a Scanner can enter.
 const maxDepth = 4
 
-// Scanner steps through the fields of a message that lies in pieces, as it came off a transport, without joining them: what
-// is not wanted is skipped whatever its size. It allocates nothing but what Append needs.
+// Scanner steps through the fields of a message that lies in pieces, as it came off a transport,
+// without joining them: what is not wanted is skipped whatever its size. It allocates nothing but
+// what Append needs.
 //
 //	s.Begin(pieces)
 //	for s.Next() {
@@ -24,12 +25,12 @@ const maxDepth = 4
 type Scanner struct {
 	Field  Number
 	Type   protowire.Type
-	Varint uint64 // of varints and fixed 32 and 64 bit fields
+	Varint uint64 // value of varint, fixed32 and fixed64 fields
 
 	c      cursor
 	size   int           // bytes of the message
-	stop   int           // where the value of this field ends
-	ends   [maxDepth]int // of the messages that were entered, the whole first
+	stop   int           // end of this field's value
+	ends   [maxDepth]int // ends of the entered messages, the whole message first
 	depth  int
 	failed bool
 }
@@ -43,7 +44,7 @@ func (s *Scanner) Begin(pieces [][]byte) {
 	s.ends[0] = s.size
 }
 
-// pos is how many bytes have been read.
+// pos returns the number of bytes read.
 func (s *Scanner) pos() int {
 	left := -s.c.at
 	for _, p := range s.c.pieces {
@@ -52,7 +53,8 @@ func (s *Scanner) pos() int {
 	return s.size - left
 }
 
-// Next goes to the next field of the message entered last. False: its end, or a malformed message (Err).
+// Next goes to the next field of the innermost entered message. It returns false at its end, or on
+// a malformed message (Err).
 func (s *Scanner) Next() bool {
 	at := s.pos()
 	if s.failed || s.stop > at && !s.c.advance(uint64(s.stop-at)) {
@@ -64,13 +66,14 @@ func (s *Scanner) Next() bool {
 		return false
 	}
 	tag, ok := s.c.varint()
-	if s.Field, s.Type = protowire.DecodeTag(tag); !ok || s.Field < protowire.MinValidNumber || !s.value() || s.stop > end {
+	if s.Field, s.Type = protowire.DecodeTag(tag); !ok || s.Field < protowire.MinValidNumber || !s.value() ||
+		s.stop > end {
 		s.failed = true
 	}
 	return !s.failed
 }
 
-// value reads a number, or finds where the value ends.
+// value reads a number, or finds the end of the value.
 func (s *Scanner) value() (ok bool) {
 	s.Varint = 0
 	switch s.Type {
@@ -106,7 +109,7 @@ func (s *Scanner) fixed(n int) (v uint64, ok bool) {
 // Is reports whether this is a length-delimited field with number n.
 func (s *Scanner) Is(n Number) bool { return s.Field == n && s.Type == protowire.BytesType }
 
-// EnterMessage goes into the length-delimited field that Next has found.
+// EnterMessage goes into the length-delimited field that Next found.
 func (s *Scanner) EnterMessage() {
 	if s.depth+1 == maxDepth {
 		s.failed = true
@@ -116,22 +119,23 @@ func (s *Scanner) EnterMessage() {
 	s.ends[s.depth], s.stop = s.stop, 0
 }
 
-// LeaveMessage passes over what is left of the field that was entered last.
+// LeaveMessage skips the rest of the innermost entered message.
 func (s *Scanner) LeaveMessage() {
 	s.stop = s.ends[s.depth]
 	s.depth = max(s.depth-1, 0)
 }
 
-// Size is how many bytes the length-delimited field has that Next has found, and of which none was read.
+// Size returns the number of bytes of the length-delimited field that Next found, before any of it
+// is read.
 func (s *Scanner) Size() int { return s.stop - s.pos() }
 
-// Varints is how many numbers the length-delimited field holds that Next has found, packed as varints.
+// Varints returns the number of packed varints in the length-delimited field that Next found.
 func (s *Scanner) Varints() (n int) {
 	for left := s.stop - s.pos(); left > 0 && s.c.skipEmpty(); {
 		piece := s.c.pieces[0][s.c.at:]
 		piece = piece[:min(left, len(piece))]
 		for _, b := range piece {
-			n += int(b>>7 ^ 1) // the last byte of each has no bit there
+			n += int(b>>7 ^ 1) // the last byte of each varint has this bit clear
 		}
 		s.c.at += len(piece)
 		left -= len(piece)
@@ -139,7 +143,7 @@ func (s *Scanner) Varints() (n int) {
 	return n
 }
 
-// Append appends the bytes of the length-delimited field that Next has found.
+// Append appends the bytes of the length-delimited field that Next found.
 func (s *Scanner) Append(dst []byte) []byte {
 	for n := s.stop - s.pos(); n > 0 && s.c.skipEmpty(); {
 		piece := s.c.pieces[0][s.c.at:]
@@ -151,7 +155,7 @@ func (s *Scanner) Append(dst []byte) []byte {
 	return dst
 }
 
-// Err says whether the message was malformed as far as it was read.
+// Err returns an error if the message was malformed in the part read so far.
 func (s *Scanner) Err() error {
 	if s.failed {
 		return errMalformed

@@ -55,7 +55,10 @@ func TestScan(t *testing.T) {
 }
 
 func TestScanMalformed(t *testing.T) {
-	for _, text := range []string{"0a", "0a0561", "08", "08ffffffffffffffffff7f", "0d0101", "090101", "00", "0f", "0c", "3affffffffffffffffff01", "12021a05"} {
+	for _, text := range []string{
+		"0a", "0a0561", "08", "08ffffffffffffffffff7f", "0d0101", "090101", "00", "0f", "0c",
+		"3affffffffffffffffff01", "12021a05",
+	} {
 		message, _ := hex.DecodeString(text)
 		for size := 1; size <= len(message); size++ {
 			if _, err := fields(cutAt(message, size)); err == nil {

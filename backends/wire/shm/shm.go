@@ -1,28 +1,30 @@
-// Package shm is memory of the system that this process shares with a server on the same machine.
+// Package shm allocates system memory that this process shares with a server on the same machine.
 //
-// It is not: a register of regions (servers keep their own), memory of a GPU, a lock between readers and writers.
+// It is not: a registry of regions (servers keep their own), GPU memory, a lock between readers and
+// writers.
 //
-// A region has a name only as long as the server needs it to find the memory. Once both have it mapped the name can go
-// (Unlink), so that nothing is left behind however this process ends. All of its pages are there from the beginning: a
-// server that writes into a region cannot be killed for want of memory.
+// A region has a name only until the server has found the memory. Once both processes have it
+// mapped the name can be removed (Unlink), so that nothing is left behind however this process
+// ends. All of its pages are allocated at the start: a server that writes into a region cannot be
+// killed for lack of memory.
 package shm
 
 import "fmt"
 
-// Region is one piece of shared memory, mapped here.
+// Region is one piece of shared memory, mapped in this process.
 type Region struct {
 	key    string
 	bytes  []byte
 	linked bool
 }
 
-// Key is what a server opens the region by: a name that begins with a slash.
+// Key returns the name by which a server opens the region; it begins with a slash.
 func (r *Region) Key() string { return r.key }
 
-// Bytes are those of the region; not to be touched after Close.
+// Bytes returns the content of the region; it must not be used after Close.
 func (r *Region) Bytes() []byte { return r.bytes }
 
-// NoMemoryError is the error of a system that does not have the memory.
+// NoMemoryError reports that the system does not have enough memory.
 type NoMemoryError struct {
 	Want, Free int64 // bytes
 	Where      string
@@ -32,7 +34,7 @@ func (e *NoMemoryError) Error() string {
 	return fmt.Sprintf("shared memory: %s wanted, %s has %s free", sizeText(e.Want), e.Where, sizeText(e.Free))
 }
 
-// sizeText is a number of bytes as plans write it, never more than there are.
+// sizeText formats a number of bytes with a unit of plans, rounded down.
 func sizeText(n int64) string {
 	const units = "KMGT"
 	at := -1

@@ -9,16 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dir is where the system keeps names of shared memory, as shm_open(3) has it.
+// dir is the directory of shared memory names, as in shm_open(3).
 const dir = "/dev/shm"
 
-// New makes a region of size bytes, all zero. Its key must be new and have one slash, at its beginning.
+// New allocates a region of size bytes, all zero. Its key must be new and start with a slash, its
+// only one. It returns a NoMemoryError if there is not enough memory.
 func New(key string, size int64) (*Region, error) {
 	name, ok := strings.CutPrefix(key, "/")
 	if !ok || name == "" || strings.ContainsAny(name, "/\x00") || size <= 0 {
 		return nil, fmt.Errorf("shared memory: key %q of %d bytes", key, size)
 	}
-	if err := CheckFree(size); err != nil { // asking for pages takes all that there are before it fails
+	if err := CheckFree(size); err != nil { // an allocation would take all free pages before it fails
 		return nil, err
 	}
 	file, err := os.OpenFile(dir+key, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -37,7 +38,7 @@ func New(key string, size int64) (*Region, error) {
 	return r, nil
 }
 
-// allocationError is why pages were not to be had.
+// allocationError explains why pages could not be allocated.
 func allocationError(err error, size int64) error {
 	if errors.Is(err, unix.ENOSPC) {
 		if free, have := available(); have == nil {
@@ -47,7 +48,7 @@ func allocationError(err error, size int64) error {
 	return fmt.Errorf("shared memory: %s in %s: %w", sizeText(size), dir, err)
 }
 
-// Unlink takes the region's name away. Who has it mapped keeps it.
+// Unlink removes the region's name. Processes that have mapped it keep it.
 func (r *Region) Unlink() error {
 	if !r.linked {
 		return nil
@@ -59,7 +60,7 @@ func (r *Region) Unlink() error {
 	return nil
 }
 
-// Close gives the region back.
+// Close unmaps the region and removes its name.
 func (r *Region) Close() error {
 	err := r.Unlink()
 	if r.bytes != nil {
@@ -69,7 +70,7 @@ func (r *Region) Close() error {
 	return err
 }
 
-// available is the bytes of shared memory that are to be had.
+// available returns the free bytes of shared memory.
 func available() (int64, error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
@@ -78,7 +79,7 @@ func available() (int64, error) {
 	return int64(fs.Bavail) * fs.Bsize, nil
 }
 
-// CheckFree reports as NoMemoryError that there are not size bytes of shared memory.
+// CheckFree returns a NoMemoryError if fewer than size bytes of shared memory are free.
 func CheckFree(size int64) error {
 	free, err := available()
 	if err == nil && free < size {

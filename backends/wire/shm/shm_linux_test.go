@@ -60,7 +60,8 @@ func TestRegionRefused(t *testing.T) {
 		key  string
 		size int64
 	}{
-		"no slash": {"x", 1}, "two slashes": {"/a/b", 1}, "no name": {"/", 1}, "no size": {key(t), 0}, "more than there is": {key(t), free + 1<<30},
+		"no slash": {"x", 1}, "two slashes": {"/a/b", 1}, "no name": {"/", 1}, "no size": {key(t), 0},
+		"more than there is": {key(t), free + 1<<30},
 	} {
 		r, err := New(c.key, c.size)
 		if err == nil {
@@ -122,12 +123,16 @@ func TestKilled(t *testing.T) {
 }
 
 func TestSizeText(t *testing.T) {
-	for n, want := range map[int64]string{0: "0B", 10239: "10239B", 10240: "10KiB", 64 << 20: "64MiB", 10<<20 - 1: "10239KiB", 3 << 40: "3072GiB"} {
+	for n, want := range map[int64]string{
+		0: "0B", 10239: "10239B", 10240: "10KiB", 64 << 20: "64MiB", 10<<20 - 1: "10239KiB", 3 << 40: "3072GiB",
+	} {
 		if got := sizeText(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
-	if text := (&NoMemoryError{Want: 200 << 20, Free: 64 << 20, Where: dir}).Error(); text != "shared memory: 200MiB wanted, /dev/shm has 64MiB free" {
+	if text := (&NoMemoryError{
+		Want: 200 << 20, Free: 64 << 20, Where: dir,
+	}).Error(); text != "shared memory: 200MiB wanted, /dev/shm has 64MiB free" {
 		t.Error(text)
 	}
 }

@@ -9,14 +9,14 @@ import (
 
 var errSystem = errors.New("shared memory is only to be had on Linux, not on " + runtime.GOOS)
 
-// New is for Linux only.
+// New is unsupported: it needs Linux.
 func New(string, int64) (*Region, error) { return nil, errSystem }
 
-// Unlink is for Linux only.
+// Unlink does nothing: there are no regions.
 func (r *Region) Unlink() error { return nil }
 
-// Close is for Linux only.
+// Close does nothing: there are no regions.
 func (r *Region) Close() error { return nil }
 
-// CheckFree is for Linux only.
+// CheckFree is unsupported: it needs Linux.
 func CheckFree(int64) error { return errSystem }

@@ -1,4 +1,5 @@
-// Package sse finds the events in a stream of server-sent events (WHATWG HTML, section 9.2.6) as its bytes come.
+// Package sse finds the events in a stream of server-sent events (WHATWG HTML, section 9.2.6) as
+// its bytes arrive.
 //
 // It is not: a reader of a connection (http1), a place that knows what events mean.
 //
@@ -8,8 +9,8 @@
 //	field   = name [ ":" [ space ] *any-char ] end-of-line
 //	end-of-line = CR LF / LF / CR
 //
-// Of the fields "data" and "event" are read; "id" and "retry" are for clients that connect again. An event without data is
-// none.
+// The fields "data" and "event" are read; "id" and "retry" are for clients that reconnect. An event
+// without data is ignored.
 package sse
 
 import (
@@ -19,32 +20,33 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/buffer"
 )
 
-// Scanner is the state of one stream. The zero Scanner is at its start. It is allowed to allocate while its buffers grow.
+// Scanner is the state of one stream. The zero Scanner is at its start. It allocates only to grow
+// its buffers.
 type Scanner struct {
-	// Data of the event that Next has found: its data lines with LF between them. Event is its type, empty where none is
-	// named. Both are valid until the next call.
+	// Data holds the data lines of the event that Next found, with LF between them. Event is its type,
+	// empty if it has none. Both are valid until the next call.
 	Data, Event []byte
-	Limit       int // bytes that are held of one event; 0: MaxEvent
+	Limit       int // bytes kept of one event; 0: MaxEvent
 
-	line      []byte // the part of a line that has come, when it came in pieces
+	line      []byte // the received part of a line that arrived in pieces
 	lines     int    // data lines of the event
-	started   bool   // the stream: what is there is no BOM
+	started   bool   // bytes of the stream were read: a BOM is content now
 	afterCR   bool   // the last line ended with CR, which LF may follow
-	inComment bool   // the line is a comment, of which nothing is held
-	found     bool   // Data and Event are those of an event that was given out
+	inComment bool   // the line is a comment, which is not kept
+	found     bool   // Data and Event belong to a returned event
 	tooLong   bool
 }
 
-// MaxEvent is how many bytes are held of one event where nothing else is said.
+// MaxEvent is the default limit of an event in bytes.
 const MaxEvent = 64 << 20
 
-// TooLong reports whether an event is longer than is held: nothing is found any more until Reset.
+// TooLong reports whether an event exceeded the limit: no further events are found until Reset.
 func (s *Scanner) TooLong() bool { return s.tooLong }
 
 func (s *Scanner) limit() int64 { return int64(cmp.Or(s.Limit, MaxEvent)) }
 
-// fits reports whether more bytes of an event may be held. If not, none are; the buffers stay, as the next stream may need as much
-// and garbage of their size is collected late.
+// fits reports whether more bytes of an event may be kept. If not, all are dropped; the buffers
+// stay, as the next stream may need as much and garbage of that size is collected late.
 func (s *Scanner) fits(more int) bool {
 	if int64(len(s.line)+len(s.Data)+more) > s.limit() {
 		s.Reset()
@@ -58,8 +60,8 @@ func (s *Scanner) Reset() {
 	*s = Scanner{Data: s.Data[:0], Event: s.Event[:0], Limit: s.Limit, line: s.line[:0]}
 }
 
-// Next eats b up to the end of the next event. It gives how many bytes that were, and whether an event has ended; if not,
-// all of b has been taken.
+// Next reads b up to the end of the next event. It returns the number of bytes read and whether an
+// event ended; if not, all of b was read.
 func (s *Scanner) Next(b []byte) (n int, ok bool) {
 	s.dropFound()
 	for n < len(b) {
@@ -108,7 +110,8 @@ func (s *Scanner) Next(b []byte) (n int, ok bool) {
 	return n, false
 }
 
-// End is for the end of the stream: it gives out an event that lacks the empty line behind it, which servers forget.
+// End handles the end of the stream. It reports whether that ended an event: servers omit the last
+// empty line.
 func (s *Scanner) End() (ok bool) {
 	s.dropFound()
 	if len(s.line) > 0 {
@@ -118,7 +121,7 @@ func (s *Scanner) End() (ok bool) {
 	return s.readLine(nil)
 }
 
-// dropFound drops the event that was given out.
+// dropFound clears the event that was returned.
 func (s *Scanner) dropFound() {
 	if s.found {
 		s.Data, s.Event, s.lines, s.found = s.Data[:0], s.Event[:0], 0, false

@@ -98,7 +98,8 @@ func FuzzPieces(f *testing.F) {
 	})
 }
 
-// An event that never ends is held up to a limit, and nothing of it or after it is given out; a stream after it is read again.
+// An event that never ends is held up to a limit, and nothing of it or after it is given out; a
+// stream after it is read again.
 func TestLongEvent(t *testing.T) {
 	s := Scanner{Limit: 100}
 	for _, c := range []struct {
@@ -128,7 +129,8 @@ func TestLongEvent(t *testing.T) {
 				t.Fatalf("%q: %d bytes are held", c.piece, held)
 			}
 		}
-		if _, ok := s.Next([]byte("\ndata: y\n\n")); s.TooLong() != c.long || ok == c.long || s.End() != false && c.long {
+		if _, ok := s.Next([]byte("\ndata: y\n\n")); s.TooLong() != c.long || ok == c.long ||
+			s.End() != false && c.long {
 			t.Errorf("%q %d times: long %t, then found %t", c.piece, c.times, s.TooLong(), ok)
 		}
 		if c.long && found > 0 {

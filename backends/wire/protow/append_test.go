@@ -19,7 +19,8 @@ func TestFill(t *testing.T) {
 	}
 	f := backends.Fields{ID: 42, Sequence: 9, Region: 7, Start: true}
 	for field, want := range map[uint8]string{
-		backends.FieldID: "0042", backends.FieldSequenceText: "0009", backends.FieldRegion: "0007", backends.FieldStart: "\x81\x80\x80\x00", backends.FieldEnd: "\x80\x80\x80\x00",
+		backends.FieldID: "0042", backends.FieldSequenceText: "0009", backends.FieldRegion: "0007",
+		backends.FieldStart: "\x81\x80\x80\x00", backends.FieldEnd: "\x80\x80\x80\x00",
 	} {
 		got := []byte("xxxx")
 		if Fill(got, field, &f); string(got) != want {
