@@ -60,7 +60,7 @@ func checkQuantity[T language.Amount, X any](c *checker, q *language.Quantity[T,
 	if q.Many != nil && len(q.At.Node.Items) == 0 {
 		c.at(q.At, &source.Diagnostic{Code: source.CodeLevels, Summary: dim.name + " has no values"})
 	}
-	if len(q.Many) > language.MaxLevels {
+	if len(q.Many) > language.MaxValues {
 		c.at(q.At, tooMany(len(q.Many)))
 	}
 	if q.Levels != nil {
@@ -75,7 +75,7 @@ func checkQuantity[T language.Amount, X any](c *checker, q *language.Quantity[T,
 }
 
 func tooMany(n int) *source.Diagnostic {
-	return &source.Diagnostic{Code: source.CodeLevels, Summary: fmt.Sprintf("%d levels are more than %d", n, language.MaxLevels), Detail: "use a larger step, or `factor`"}
+	return &source.Diagnostic{Code: source.CodeLevels, Summary: fmt.Sprintf("%d levels are more than %d", n, language.MaxValues), Detail: "use a larger step, or `factor`"}
 }
 
 // checkAmount checks one value of a quantity.
@@ -136,7 +136,7 @@ func checkLevels[T language.Amount](c *checker, l *language.Levels[T], dim dimen
 	case l.To.V < l.From.V:
 		c.at(l.To.At, &source.Diagnostic{Code: source.CodeLevels, Summary: "levels must ascend: \"to\" is below \"from\""})
 	case l.Sound():
-		if n := l.Count(); n > language.MaxLevels {
+		if n := l.Count(); n > language.MaxValues {
 			c.at(l.At, tooMany(n))
 		}
 	}

@@ -128,7 +128,7 @@ func steps(levels *source.Node) int {
 	if f, ok := plainAmount(levels.Get("factor")); ok && f > 1 {
 		n = math.Log(to/from)/math.Log(f) + 1
 	}
-	return int(min(n+1e-9, language.MaxLevels))
+	return int(min(n+1e-9, language.MaxValues))
 }
 
 // plainAmount reads an amount or a rate.

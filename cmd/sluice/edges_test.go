@@ -67,8 +67,8 @@ executor/load ->
 executor/measure -> backends executor/stats scenario/metric
 executor/observe -> backends backends/wire/tlsconf scenario/metric
 executor/program -> backends executor/feed executor/graph executor/load executor/measure
-	executor/observe executor/result executor/verdict scenario scenario/expression scenario/metric
-	scenario/regular scenario/source
+	executor/observe executor/result executor/verdict scenario scenario/expression
+	scenario/language scenario/metric scenario/regular scenario/source
 executor/result -> executor/stats scenario/expression scenario/metric
 executor/stats ->
 executor/verdict -> executor/result executor/stats scenario scenario/expression scenario/metric

@@ -9,36 +9,36 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// actions refuses what no target of a stage can do before or after it.
-func (b *build) actions() {
-	for _, s := range b.program.Plan.Stages {
+// checkActions refuses what no target of a stage can do before or after it.
+func checkActions(d *draft) {
+	for _, s := range d.program.Plan.Stages {
 		t := s.Request.Target
 		for _, a := range slices.Concat(s.Before, s.After) {
 			if a.Call != nil && t != nil && (t.GRPC() || t.URL == "") {
-				b.fail(a.Pos, codeScheme, "a call goes over HTTP, and the URL of target %q is %s", t.Name, cmp.Or(t.URL, "missing")).
+				d.fail(a.Pos, codeScheme, "a call goes over HTTP, and the URL of target %q is %s", t.Name, cmp.Or(t.URL, "missing")).
 					Detail = "give the stage a target with an http URL, or make the call outside of the plan"
 			}
 		}
 	}
 }
 
-// modelControl refuses what no target of a stage can do before or after it.
-func (b *build) modelControl(n *Node) {
+// checkModelControl refuses what no target of a stage can do before or after it.
+func checkModelControl(d *draft, n *Node) {
 	for _, a := range models(n.Stage) {
 		for _, k := range n.entries {
 			if k != nil && !k.abilities.Has(backends.ModelControl) {
-				b.fail(a.Pos, codeAction, "backend %s cannot load and unload models for this target", k.kind.Name)
+				d.fail(a.Pos, codeAction, "backend %s cannot load and unload models for this target", k.kind.Name)
 			}
 		}
 	}
 }
 
 // laterActions gathers what a backend can do before and after a stage, though not yet here.
-func (b *build) laterActions(n *Node) {
+func laterActions(d *draft, n *Node) {
 	for _, a := range models(n.Stage) {
 		for _, k := range n.entries {
 			if k != nil && k.abilities.Has(backends.ModelControl) && k.kind.Later.Has(backends.ModelControl) {
-				b.notYet(a.Pos, fmt.Sprintf("backend %s does not load and unload models yet", k.kind.Name))
+				notYet(d, a.Pos, fmt.Sprintf("backend %s does not load and unload models yet", k.kind.Name))
 			}
 		}
 	}

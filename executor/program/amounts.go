@@ -7,14 +7,9 @@ import (
 
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
-)
-
-// The bounds of a load that comes from a result: those of one that is written.
-const (
-	mostSlots = 65536 // requests in flight
-	mostRate  = 1e7   // requests a second
 )
 
 // amount is a compiled value of a load that comes from earlier results.
@@ -30,15 +25,15 @@ type derived struct {
 	pos  source.Pos
 }
 
-// deriveAmounts compiles every value of a load that comes from earlier results. Which stages these are decides about the
+// compileAmounts compiles every value of a load that comes from earlier results. Which stages these are decides about the
 // order, so that any other stage may be named; a circle is found there.
-func (b *build) deriveAmounts() {
-	for _, n := range b.program.Nodes {
+func compileAmounts(d *draft) {
+	for _, n := range d.program.Nodes {
 		if n.Catalogue == nil {
 			continue
 		}
 		for _, l := range amountsOf(n.Stage, n.Level) {
-			b.derive(n, l)
+			compileAmount(d, n, l)
 		}
 	}
 }
@@ -57,10 +52,10 @@ func amountsOf(s *scenario.Stage, level scenario.Level) []scenario.Level {
 	return slices.DeleteFunc(all, func(l scenario.Level) bool { return l.Expr == nil })
 }
 
-func (b *build) derive(n *Node, l scenario.Level) {
-	s := &scope{build: b, node: n, early: true}
+func compileAmount(d *draft, n *Node, l scenario.Level) {
+	s := &scope{draft: d, node: n, early: true}
 	p, diags := expression.CompileQuantity(*l.Expr, s)
-	b.add(diags)
+	d.add(diags)
 	if p == nil {
 		return
 	}
@@ -69,7 +64,7 @@ func (b *build) derive(n *Node, l scenario.Level) {
 		want, like = metric.Rate, "a rate"
 	}
 	if _, dim := p.Quantity(nothing{}); dim != want && (n.Open || dim != metric.Number) {
-		b.fail(l.Expr.Pos, codeAmount, "this load is %s, and ${%s} is not", like, l.Expr.Text).
+		d.fail(l.Expr.Pos, codeAmount, "this load is %s, and ${%s} is not", like, l.Expr.Text).
 			Detail = fmt.Sprintf("write an expression that gives %s, such as 0.8 * stage(\"find\").capacity of a search for one", like)
 		return
 	}
@@ -87,7 +82,7 @@ func (b *build) derive(n *Node, l scenario.Level) {
 			continue
 		}
 		p.Refs[i].Node = from.ID
-		if !slices.ContainsFunc(n.takes, func(d derived) bool { return d.from == from }) {
+		if !slices.ContainsFunc(n.takes, func(take derived) bool { return take.from == from }) {
 			n.takes = append(n.takes, derived{from: from, what: what, pos: l.Expr.Pos})
 		}
 	}
@@ -112,13 +107,13 @@ func (n *Node) Amount(l scenario.Level, v expression.Values) (value float64, why
 	switch {
 	case !q.Known:
 		return 0, fmt.Sprintf("${%s} has no value: %s", l.Expr.Text, q.Why)
-	case a.open && !(q.V > 0 && q.V <= mostRate):
-		return 0, fmt.Sprintf("${%s} is %.6g/s here; a rate is above 0 and at most %.0f/s", l.Expr.Text, q.V, mostRate)
+	case a.open && !(q.V > 0 && q.V <= language.MaxRate):
+		return 0, fmt.Sprintf("${%s} is %.6g/s here; a rate is above 0 and at most %d/s", l.Expr.Text, q.V, language.MaxRate)
 	case a.open:
 		return q.V, ""
 	}
-	if value = math.Round(q.V); !(value >= 1 && value <= mostSlots) {
-		return 0, fmt.Sprintf("${%s} is %.6g here; requests in flight are from 1 to %d", l.Expr.Text, q.V, mostSlots)
+	if value = math.Round(q.V); !(value >= 1 && value <= language.MaxSlots) {
+		return 0, fmt.Sprintf("${%s} is %.6g here; requests in flight are from 1 to %d", l.Expr.Text, q.V, language.MaxSlots)
 	}
 	return value, ""
 }

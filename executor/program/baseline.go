@@ -20,14 +20,14 @@ const ifMissingSkip = "skip"
 // readBaseline opens the stored result that the plan or the command line compares with. One of the plan that is not there
 // leaves its assertions to if_missing; one that cannot be read, or is no result, is a mistake. One that the command line
 // names must have passed.
-func (b *build) readBaseline() {
-	base := b.program.Plan.Baseline
+func readBaseline(d *draft) {
+	base := d.program.Plan.Baseline
 	if base == nil {
 		return
 	}
 	out := &result.Baseline{File: base.File.Name}
-	b.program.Baseline = out
-	if b.newestPassed(base, out) {
+	d.program.Baseline = out
+	if newestPassed(d, base, out) {
 		return
 	}
 	data, err := base.Read()
@@ -38,28 +38,28 @@ func (b *build) readBaseline() {
 	case errors.Is(err, fs.ErrNotExist):
 		out.Missing = "there is no such file" // the plan's own check has reported it
 	case err != nil:
-		b.notAResult(base, err)
+		reportNoResult(d, base, err)
 	case base.Named() && out.Result.Unfit() != "":
-		b.fail(base.File.Pos, codeBaseline, "the baseline %s did not pass: %s", base.File.Name, out.Result.Unfit()).
+		d.fail(base.File.Pos, codeBaseline, "the baseline %s did not pass: %s", base.File.Name, out.Result.Unfit()).
 			Detail = "name the result.json of a run that passed, or a folder: its newest result that passed is taken"
 	}
 }
 
-func (b *build) notAResult(base *scenario.Baseline, err error) {
+func reportNoResult(d *draft, base *scenario.Baseline, err error) {
 	first, rest, more := strings.Cut(err.Error(), "\n")
-	d := b.fail(base.File.Pos, codeBaseline, "the baseline %s is not a result that can be read: %s", base.File.Name, first)
-	if d.Detail = "a baseline is the result.json of an earlier run"; more {
-		d.Detail += fmt.Sprintf("; %d more mistakes in it", 1+strings.Count(rest, "\n"))
+	diag := d.fail(base.File.Pos, codeBaseline, "the baseline %s is not a result that can be read: %s", base.File.Name, first)
+	if diag.Detail = "a baseline is the result.json of an earlier run"; more {
+		diag.Detail += fmt.Sprintf("; %d more mistakes in it", 1+strings.Count(rest, "\n"))
 	}
 }
 
 // newestPassed takes the newest result of this plan that passed, where the command line names a folder. Without one the
 // assertions are left to if_missing. False: it names no folder.
-func (b *build) newestPassed(base *scenario.Baseline, out *result.Baseline) bool {
+func newestPassed(d *draft, base *scenario.Baseline, out *result.Baseline) bool {
 	found := 0
 	isFolder := base.Folder(func(file string, data []byte) {
 		r, err := result.Read(bytes.NewReader(data))
-		if err != nil || r.Plan.Name != b.program.Plan.Name {
+		if err != nil || r.Plan.Name != d.program.Plan.Name {
 			return
 		}
 		if found++; r.Unfit() != "" || out.Result != nil && !r.Started.After(out.Result.Started) {
@@ -68,42 +68,42 @@ func (b *build) newestPassed(base *scenario.Baseline, out *result.Baseline) bool
 		out.File, out.Result = file, r
 	})
 	if isFolder && out.Result == nil {
-		out.Missing = fmt.Sprintf("of its %d results of plan %q none passed", found, b.program.Plan.Name)
-		b.warn(base.File.Pos, codeBaseline, "folder %s holds no result of plan %q that passed", base.File.Name, b.program.Plan.Name).
+		out.Missing = fmt.Sprintf("of its %d results of plan %q none passed", found, d.program.Plan.Name)
+		d.warn(base.File.Pos, codeBaseline, "folder %s holds no result of plan %q that passed", base.File.Name, d.program.Plan.Name).
 			Detail = fmt.Sprintf("assertions with `baseline` will be %s", map[bool]string{true: "skipped", false: "inconclusive"}[base.IfMissing == ifMissingSkip])
 	}
 	return isFolder
 }
 
-// usesBaseline reports a baseline that nothing is compared with: one that the command line names is a mistake, for the gate
+// checkComparisons reports a baseline that nothing is compared with: one that the command line names is a mistake, for the gate
 // that it is meant for is missing. So is one that has none of the stages that are compared with it.
-func (b *build) usesBaseline() {
-	base := b.program.Plan.Baseline
-	if base == nil || b.diags.HasErrors() {
+func checkComparisons(d *draft) {
+	base := d.program.Plan.Baseline
+	if base == nil || d.diags.HasErrors() {
 		return
 	}
 	compared, ids := 0, []string{}
-	for _, c := range b.program.comparisons() {
+	for _, c := range comparisonsOf(d.program) {
 		for _, ref := range c.refs {
 			id := cmp.Or(ref.Node, c.node)
-			if compared++; b.program.Baseline.Node(id) == nil && !slices.Contains(ids, id) {
+			if compared++; d.program.Baseline.Node(id) == nil && !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
-			if b.program.Baseline.Node(id) != nil {
+			if d.program.Baseline.Node(id) != nil {
 				return
 			}
 		}
 	}
 	switch {
 	case compared == 0 && base.Named():
-		b.fail(base.File.Pos, codeBaseline, "nothing in the plan compares with a baseline").
+		d.fail(base.File.Pos, codeBaseline, "nothing in the plan compares with a baseline").
 			Detail = "leave --baseline out, or assert something, such as latency.p95 <= 1.1 * baseline.latency.p95"
 	case compared == 0:
-		b.warn(base.File.Pos, codeUnused, "nothing in the plan compares with the baseline").
+		d.warn(base.File.Pos, codeUnused, "nothing in the plan compares with the baseline").
 			Detail = "remove it, or assert something, such as latency.p95 <= 1.1 * baseline.latency.p95"
-	case base.Named() && b.program.Baseline.Result != nil:
-		b.fail(base.File.Pos, codeBaseline, "the baseline %s has none of the stages that are compared with it: %s", b.program.Baseline.File, strings.Join(ids, ", ")).
-			Detail = fmt.Sprintf("it is a result of plan %q", b.program.Baseline.Result.Plan.Name)
+	case base.Named() && d.program.Baseline.Result != nil:
+		d.fail(base.File.Pos, codeBaseline, "the baseline %s has none of the stages that are compared with it: %s", d.program.Baseline.File, strings.Join(ids, ", ")).
+			Detail = fmt.Sprintf("it is a result of plan %q", d.program.Baseline.Result.Plan.Name)
 	}
 }
 
@@ -113,8 +113,8 @@ type comparison struct {
 	refs []expression.Ref
 }
 
-// comparisons lists all that the plan compares with the baseline.
-func (p *Program) comparisons() (list []comparison) {
+// comparisonsOf lists all that the plan compares with the baseline.
+func comparisonsOf(p *Program) (list []comparison) {
 	gather := func(node string, checks []Check) {
 		for _, c := range checks {
 			if c.Program == nil {

@@ -13,10 +13,10 @@ import (
 
 // catalogueOf is what can be measured at a node whose targets are all known: the table, what its server keeps, and the
 // rows that its stage brings with it. Nodes that have the same share one.
-func (b *build) catalogueOf(n *Node) *metric.Catalogue {
+func catalogueOf(d *draft, n *Node) *metric.Catalogue {
 	var rows []metric.Row
 	key := ""
-	if k := n.keeper(); k != nil && k.abilities.Has(backends.ServerStats) {
+	if k := keeperOf(n); k != nil && k.abilities.Has(backends.ServerStats) {
 		rows, key = observe.Rows(k.kind.Series), k.kind.Name
 	}
 	if _, ok := quantity(n.Stage).(scenario.Search); ok {
@@ -29,21 +29,21 @@ func (b *build) catalogueOf(n *Node) *metric.Catalogue {
 	if len(n.Stage.Goodput) > 0 {
 		rows, key = append(rows, metric.GoodputRows()...), key+" goodput"
 	}
-	if c := b.catalogues[key]; c != nil {
+	if c := d.catalogues[key]; c != nil {
 		return c
 	}
 	c, err := metric.New(rows...)
 	if err != nil {
-		b.fail(n.Stage.Pos, codeCatalogue, "stage %q: %s", n.Stage.ID, err)
+		d.fail(n.Stage.Pos, codeCatalogue, "stage %q: %s", n.Stage.ID, err)
 		return nil
 	}
-	b.catalogues[key] = c
+	d.catalogues[key] = c
 	return c
 }
 
-// keeper is what the server can do whose own numbers are those of the node: all entries must ask one model of one target.
+// keeperOf is what the server can do whose own numbers are those of the node: all entries must ask one model of one target.
 // nil: there is no such server.
-func (n *Node) keeper() *boundTarget {
+func keeperOf(n *Node) *boundTarget {
 	all := n.Stage.Entries()
 	for _, e := range all[1:] {
 		if e.Request.Target != all[0].Request.Target || e.Request.Model != all[0].Request.Model {
@@ -59,16 +59,16 @@ func (n *Node) InProcess() bool {
 }
 
 // Lacks says why a node cannot produce a row whatever its targets can, or "".
-func (n *Node) Lacks(r *metric.Row) string { return n.lacks(r, nil) }
+func (n *Node) Lacks(r *metric.Row) string { return lacksRow(n, r, nil) }
 
-// lacks says why a node cannot produce a row, or "". k is what its target can do; nil: whatever it needs.
-func (n *Node) lacks(r *metric.Row, k *boundTarget) string {
+// lacksRow says why a node cannot produce a row, or "". k is what its target can do; nil: whatever it needs.
+func lacksRow(n *Node, r *metric.Row, k *boundTarget) string {
 	switch {
 	case r.Loads == metric.OpenLoop && !n.Open:
 		return "it needs an open loop (`rate`)"
 	case r.Loads == metric.ClosedLoop && n.Open:
 		return "it needs a closed loop (`concurrency`)"
-	case r.From == metric.Series && n.target().Statistics == "none":
+	case r.From == metric.Series && firstTarget(n).Statistics == "none":
 		return "the target says `statistics: none`"
 	case backends.AbilityOf(r.Needs) == backends.Sequences && n.Sequences == nil && (k == nil || k.lacks(r.Needs) == ""):
 		return "its requests form no sequences: it needs `sequences`, or data whose rows stand in lists"
@@ -82,15 +82,15 @@ func (n *Node) lacks(r *metric.Row, k *boundTarget) string {
 	return ""
 }
 
-// target is where the first kind of request goes.
-func (n *Node) target() *scenario.Target { return n.Stage.Entries()[0].Request.Target }
+// firstTarget is where the first kind of request goes.
+func firstTarget(n *Node) *scenario.Target { return n.Stage.Entries()[0].Request.Target }
 
 // sortOf spells what decides how an expression is understood on a node, besides other nodes: nodes of one sort share
 // their compiled expressions.
 func sortOf(n *Node) string {
 	var text strings.Builder
-	fmt.Fprint(&text, n.Open, n.target().Name)
-	for _, name := range n.phaseNames() {
+	fmt.Fprint(&text, n.Open, firstTarget(n).Name)
+	for _, name := range phaseNames(n) {
 		text.WriteString(" phase " + name)
 	}
 	for _, e := range n.Stage.Mix {

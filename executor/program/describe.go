@@ -98,7 +98,7 @@ func (p *Program) Describe() Description {
 	}
 	d.Shortest, d.Longest, d.InFlight = total.least, bound(total.most), known(peak)
 	for _, n := range p.Nodes {
-		d.Nodes = append(d.Nodes, p.describe(n))
+		d.Nodes = append(d.Nodes, describeNode(p, n))
 	}
 	return d
 }
@@ -181,10 +181,10 @@ func known(n int) *int {
 	return &n
 }
 
-func (p *Program) describe(n *Node) NodeDescription {
+func describeNode(p *Program, n *Node) NodeDescription {
 	s, plan := n.Stage, n.Planned
 	d := NodeDescription{
-		ID: n.ID, Stage: s.ID, Targets: n.TargetNames(), Load: n.label(), From: plan.Formula, After: []EdgeText{},
+		ID: n.ID, Stage: s.ID, Targets: n.TargetNames(), Load: labelOf(n), From: plan.Formula, After: []EdgeText{},
 		Delay: s.Delay.Seconds(), MaxDuration: s.MaxDuration.Seconds(), Repeats: plan.Repeats,
 		Sequences: positive(plan.Sequences), Requests: bound(plan.Requests), RequestsSD: plan.SD, Decides: plan.Decides, Outside: bound(plan.Outside),
 		Shortest: plan.Shortest, Longest: bound(plan.Longest), InFlight: known(plan.InFlight), Assertions: texts(n.Checks),

@@ -19,12 +19,12 @@ type dues struct {
 // mostWalked is how many arrivals are played to find out when one of them is due.
 const mostWalked = 1 << 20
 
-// dues are those of a node with an open loop whose values are written in the plan.
-func (n *Node) dues() dues {
+// duesOf are those of a node with an open loop whose values are written in the plan.
+func duesOf(n *Node) dues {
 	warm := int64(n.Stage.Warmup.Duration)
 	switch l := n.Stage.Load.(type) {
 	case scenario.Rate:
-		return n.rated(l, warm)
+		return ratedDues(n, l, warm)
 	case scenario.Intervals:
 		a := dues{even: func() load.Schedule { return load.Gaps(n.Recorded, l.First == "zero", l.AtEnd != "stop") }}
 		if n.Recorded == nil {
@@ -49,7 +49,7 @@ func (n *Node) dues() dues {
 	return dues{}
 }
 
-func (n *Node) rated(l scenario.Rate, warm int64) dues {
+func ratedDues(n *Node, l scenario.Rate, warm int64) dues {
 	a := dues{cv: l.Arrivals.CV}
 	if l.Arrivals.Exact {
 		a.cv = 0

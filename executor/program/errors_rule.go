@@ -24,17 +24,17 @@ import (
 // limit nothing, nor does one that compares with a baseline that is not there and is skipped for it.
 const DefaultErrors = "default-errors"
 
-// errorsRules adds the rule to each node where it asks something. It reads how many requests are planned.
-func (b *build) errorsRules() {
-	for _, n := range b.program.Nodes {
+// addErrorsRules adds the rule to each node where it asks something. It reads how many requests are planned.
+func addErrorsRules(d *draft) {
+	for _, n := range d.program.Nodes {
 		if n.scope != nil {
-			b.errorsRule(n)
+			addErrorsRule(d, n)
 		}
 	}
 }
 
-func (b *build) errorsRule(n *Node) {
-	parts, all := b.limitedErrors(n)
+func addErrorsRule(d *draft, n *Node) {
+	parts, all := limitedErrors(d, n)
 	if all {
 		return
 	}
@@ -47,26 +47,26 @@ func (b *build) errorsRule(n *Node) {
 		a.Description = "built in, because the gates here limit some errors and not all: write one such as errors.ratio < 0.1% besides"
 		a.That.Text = metric.ErrorsCount + " <= " + strings.Join(parts, " + ")
 	}
-	n.Checks = append(n.Checks, b.check(a, n.scope))
-	for _, c := range n.gates() {
-		b.limitsNoErrors(n, c)
+	n.Checks = append(n.Checks, compileCheck(d, a, n.scope))
+	for _, c := range gatesOf(n) {
+		lintNoLimit(d, n, c)
 	}
 }
 
-// gates are the conditions that decide about a node: assertions that gate, and its `while`.
-func (n *Node) gates() []Check {
+// gatesOf are the conditions that decide about a node: assertions that gate, and its `while`.
+func gatesOf(n *Node) []Check {
 	return slices.DeleteFunc(slices.Concat(n.Checks, n.While), func(c Check) bool {
 		return c.Program == nil || c.Assertion.Severity == result.Warn || c.Assertion.ID == DefaultErrors
 	})
 }
 
 // limitedErrors lists the counts of the errors that a node's gates limit; all: they limit every error.
-func (b *build) limitedErrors(n *Node) (parts []string, all bool) {
-	for _, c := range n.gates() {
-		if b.program.Unmatched(c, n.ID) != "" {
+func limitedErrors(d *draft, n *Node) (parts []string, all bool) {
+	for _, c := range gatesOf(n) {
+		if d.program.Unmatched(c, n.ID) != "" {
 			continue
 		}
-		for _, part := range c.limits(n) {
+		for _, part := range limitedBy(c, n) {
 			if part == metric.ErrorsCount {
 				return nil, true
 			}
@@ -78,12 +78,12 @@ func (b *build) limitedErrors(n *Node) (parts []string, all bool) {
 	return parts, false
 }
 
-// limits lists the counts of the errors on n that a condition limits: of all, of a class, or of a part of the node.
-func (c Check) limits(n *Node) (parts []string) {
+// limitedBy lists the counts of the errors on n that a condition limits: of all, of a class, or of a part of the node.
+func limitedBy(c Check, n *Node) (parts []string) {
 	if !slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return ofErrors(r, n) }) {
 		return nil
 	}
-	classes := c.falseFor(n)
+	classes := falseFor(c, n)
 	for _, r := range c.Program.Refs {
 		if !ofErrors(r, n) {
 			continue
@@ -91,7 +91,7 @@ func (c Check) limits(n *Node) (parts []string) {
 		at, class := r.Place, classOf(r.Leaf.Row.Name)
 		at.Node = ""
 		switch {
-		case c.allowsAny(n), class == "" && len(classes) == len(metric.ErrorClasses()):
+		case allowsAny(c, n), class == "" && len(classes) == len(metric.ErrorClasses()):
 			parts = append(parts, at.String()+countOf(r.Leaf.Row.Name))
 		case class == "":
 			for _, one := range classes {
@@ -106,7 +106,7 @@ func (c Check) limits(n *Node) (parts []string) {
 
 // falseFor lists the classes of errors for which a condition is false when every request of n fails with that class. All
 // that the condition does not name are alike to it.
-func (c Check) falseFor(n *Node) (classes []string) {
+func falseFor(c Check, n *Node) (classes []string) {
 	named, others := map[string]bool{}, int8(0)
 	for _, r := range c.Program.Refs {
 		named[classOf(r.Leaf.Row.Name)] = r.Leaf.Row.OfErrors()
@@ -132,19 +132,19 @@ func (c Check) falseFor(n *Node) (classes []string) {
 }
 
 // allowsAny reports whether a condition says in so many words that any share of some errors is fine: errors.ratio <= 100%.
-func (c Check) allowsAny(n *Node) bool {
+func allowsAny(c Check, n *Node) bool {
 	t := c.Program.Truth(allFail{n, c, "", 0})
 	return len(c.Program.Refs) == 1 && t.Ref != nil && t.Ref.Leaf.Row.Dim == metric.Ratio && t.Op == "<=" && t.Limit.Need == 0 && t.Limit.V == 1
 }
 
-// limitsNoErrors warns of a condition that names errors of n and limits none.
-func (b *build) limitsNoErrors(n *Node, c Check) {
+// lintNoLimit warns of a condition that names errors of n and limits none.
+func lintNoLimit(d *draft, n *Node, c Check) {
 	at := slices.IndexFunc(c.Program.Refs, func(r expression.Ref) bool { return ofErrors(r, n) })
-	if at < 0 || b.program.Unmatched(c, n.ID) != "" || len(c.limits(n)) > 0 {
+	if at < 0 || d.program.Unmatched(c, n.ID) != "" || len(limitedBy(c, n)) > 0 {
 		return
 	}
-	if pos := c.Assertion.That.At(0); !b.alreadyReported(pos, codeNoLimit) {
-		b.warn(pos, codeNoLimit, "this is not false when every request fails: it limits no errors").
+	if pos := c.Assertion.That.At(0); !d.alreadyReported(pos, codeNoLimit) {
+		d.warn(pos, codeNoLimit, "this is not false when every request fails: it limits no errors").
 			Detail = "errors.count == 0 is asked besides: write a budget, such as errors.ratio < 1%"
 	}
 }
@@ -207,7 +207,7 @@ func (f allFail) Quantity(r expression.Ref) expression.Quantity {
 // requests is how many requests a reference looks at: those that are planned where the plan fixes their number.
 func (f allFail) requests(r expression.Ref, own bool) float64 {
 	n := float64(manyRequests)
-	if k := f.node.planFor(r.Place, f.check.Assertion); own && k >= 1 {
+	if k := plannedFor(f.node, r.Place, f.check.Assertion); own && k >= 1 {
 		n = math.Floor(k)
 	}
 	return n + f.more*(n+1)

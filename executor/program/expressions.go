@@ -12,26 +12,26 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// expressions compiles every assertion, condition and stability metric.
-func (b *build) expressions() {
-	for _, n := range b.program.Nodes {
+// compileExpressions compiles every assertion, condition and stability metric.
+func compileExpressions(d *draft) {
+	for _, n := range d.program.Nodes {
 		if slices.Contains(n.entries, nil) || n.Catalogue == nil {
 			continue // its target is wrong, which has been reported
 		}
-		n.scope = &scope{build: b, node: n, here: true}
+		n.scope = &scope{draft: d, node: n, here: true}
 		for _, c := range conditions(n.Stage) {
-			n.While = append(n.While, b.check(scenario.Assertion{That: c.That}, n.scope))
+			n.While = append(n.While, compileCheck(d, scenario.Assertion{That: c.That}, n.scope))
 		}
 		for _, a := range n.Stage.Assert {
-			n.Checks = append(n.Checks, b.check(a, n.scope))
+			n.Checks = append(n.Checks, compileCheck(d, a, n.scope))
 		}
 		if u, ok := n.Stage.Extent.(scenario.UntilStable); ok {
-			b.stability(n, u)
+			compileStability(d, n, u)
 		}
-		b.reads(n)
+		connectReads(d, n)
 	}
-	for _, a := range b.program.Plan.Assert {
-		b.program.Assert = append(b.program.Assert, b.check(a, &scope{build: b}))
+	for _, a := range d.program.Plan.Assert {
+		d.program.Assert = append(d.program.Assert, compileCheck(d, a, &scope{draft: d}))
 	}
 }
 
@@ -46,10 +46,10 @@ func conditions(s *scenario.Stage) []scenario.Condition {
 	return nil
 }
 
-// reads draws where a node's expressions take numbers from other nodes, unless it comes directly after them anyway.
-func (b *build) reads(n *Node) {
+// connectReads draws where a node's expressions take numbers from other nodes, unless it comes directly after them anyway.
+func connectReads(d *draft, n *Node) {
 	drawn := make(map[string]bool)
-	for _, e := range b.program.Graph.Incoming(n.ID) {
+	for _, e := range d.program.Graph.Incoming(n.ID) {
 		drawn[e.From] = true
 	}
 	for _, c := range slices.Concat(n.Checks, n.While) {
@@ -65,7 +65,7 @@ func (b *build) reads(n *Node) {
 			if c.Assertion.ID != "" {
 				reason = "assertion " + c.Assertion.ID
 			}
-			_ = b.program.Graph.Connect(graph.Edge{From: r.Node, To: n.ID, Reason: reason, Reads: true})
+			_ = d.program.Graph.Connect(graph.Edge{From: r.Node, To: n.ID, Reason: reason, Reads: true})
 		}
 	}
 }
@@ -80,18 +80,18 @@ type cacheKey struct {
 // compiled is a program that nodes of one sort share: it reads no other node, and there was nothing to say about it.
 type compiled struct{ program *expression.Program }
 
-// compile compiles an expression in a scope. References to other nodes are written out: stage("s") of an equal matrix is
+// compileText compiles an expression in a scope. References to other nodes are written out: stage("s") of an equal matrix is
 // its node.
-func (b *build) compile(t source.Text, s *scope) *expression.Program {
+func compileText(d *draft, t source.Text, s *scope) *expression.Program {
 	var key cacheKey
 	if s.here && s.node != nil {
 		key = cacheKey{t.Text, s.node.sort, s.node.Catalogue}
-		if c, ok := b.compiled[key]; ok {
+		if c, ok := d.compiled[key]; ok {
 			return c.program
 		}
 	}
 	p, diags := expression.Compile(t, s)
-	b.add(diags)
+	d.add(diags)
 	if p == nil {
 		return nil
 	}
@@ -106,37 +106,37 @@ func (b *build) compile(t source.Text, s *scope) *expression.Program {
 		}
 	}
 	if own && len(diags) == 0 && s.here {
-		b.compiled[key] = compiled{p}
+		d.compiled[key] = compiled{p}
 	}
 	return p
 }
 
-func (b *build) check(a scenario.Assertion, s *scope) Check {
-	c := Check{Assertion: a, Program: b.compile(a.That, s), Planned: -1}
+func compileCheck(d *draft, a scenario.Assertion, s *scope) Check {
+	c := Check{Assertion: a, Program: compileText(d, a.That, s), Planned: -1}
 	if c.Program == nil {
 		return c
 	}
 	possible := false
 	if c.Needed, possible = verdict.Needed(a, c.Program); !possible {
-		b.warn(a.That.Pos, codeNeverProven, "no number of requests can prove %s with a confidence", a.That.Text).
+		d.warn(a.That.Pos, codeNeverProven, "no number of requests can prove %s with a confidence", a.That.Text).
 			Detail = "allow a share, however small, or compare a count: errors.count == 0"
 	}
-	b.watched(c, s)
-	b.hintHolds(c, s.node)
-	b.oneTime(c)
-	b.warnStored(c)
+	checkWatched(d, c, s)
+	lintAllHolds(d, c, s.node)
+	checkOneTime(d, c)
+	lintStored(d, c)
 	return c
 }
 
-// stability resolves the metrics that windows are compared by.
-func (b *build) stability(n *Node, u scenario.UntilStable) {
+// compileStability resolves the metrics that windows are compared by.
+func compileStability(d *draft, n *Node, u scenario.UntilStable) {
 	for _, m := range u.Metrics {
 		leaf, err := n.scope.Resolve(expression.Place{}, strings.TrimSpace(m.Text))
 		switch {
 		case err != nil:
-			b.fail(m.Pos, codeMetric, "%s", err)
+			d.fail(m.Pos, codeMetric, "%s", err)
 		case !leaf.Row.From.OfRequests():
-			b.fail(m.Pos, codeMetric, "%s is not known for a window, only for the whole node", leaf.String())
+			d.fail(m.Pos, codeMetric, "%s is not known for a window, only for the whole node", leaf.String())
 		default:
 			n.Stability = append(n.Stability, leaf)
 		}

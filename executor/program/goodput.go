@@ -8,28 +8,28 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// goodput compiles what makes a request good: a metric that every request has a value of, and a limit of its dimension.
-func (b *build) goodput() {
-	for _, n := range b.program.Nodes {
+// compileGoodput compiles what makes a request good: a metric that every request has a value of, and a limit of its dimension.
+func compileGoodput(d *draft) {
+	for _, n := range d.program.Nodes {
 		if n.Catalogue == nil {
 			continue // its target is wrong, which has been reported
 		}
 		for _, x := range n.Stage.Goodput {
-			if row, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && row.Later && row.From == metric.Sample && n.lacks(row, n.entries[0]) == "" {
+			if row, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && row.Later && row.From == metric.Sample && lacksRow(n, row, n.entries[0]) == "" {
 				continue // see later
 			}
-			row := b.bindable(n, x.Metric.Text)
+			row := bindableRow(d, n, x.Metric.Text)
 			if row == nil {
 				why := "not every request has a value of it"
-				if known, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && n.lacks(known, n.entries[0]) != "" {
-					why = n.lacks(known, n.entries[0])
+				if known, ok := n.Catalogue.Row(strings.TrimSpace(x.Metric.Text)); ok && lacksRow(n, known, n.entries[0]) != "" {
+					why = lacksRow(n, known, n.entries[0])
 				}
-				b.fail(x.Metric.Pos, codeGoodput, "goodput cannot be bound by %s: %s", x.Metric.Text, why).Allowed = boundRows(n)
+				d.fail(x.Metric.Pos, codeGoodput, "goodput cannot be bound by %s: %s", x.Metric.Text, why).Allowed = boundRows(n)
 				continue
 			}
 			dim, limit, ok := expression.Literal(strings.TrimSpace(x.Limit.Text))
 			if !ok || dim != row.Dim {
-				b.fail(x.Limit.Pos, codeGoodput, "%s is a %s: its bound is written like %s", row.Name, row.Dim, example(row.Dim))
+				d.fail(x.Limit.Pos, codeGoodput, "%s is a %s: its bound is written like %s", row.Name, row.Dim, example(row.Dim))
 				continue
 			}
 			n.Goodput = append(n.Goodput, measure.Bound{Row: row, Limit: limit})
@@ -37,10 +37,10 @@ func (b *build) goodput() {
 	}
 }
 
-// bindable is the row that a goodput condition names, nil where there is none that fits.
-func (b *build) bindable(n *Node, name string) *metric.Row {
+// bindableRow is the row that a goodput condition names, nil where there is none that fits.
+func bindableRow(d *draft, n *Node, name string) *metric.Row {
 	row, ok := n.Catalogue.Row(strings.TrimSpace(name))
-	if !ok || row.Later || !measure.Bindable(row) || n.lacks(row, nil) != "" {
+	if !ok || row.Later || !measure.Bindable(row) || lacksRow(n, row, nil) != "" {
 		return nil
 	}
 	return row
@@ -48,7 +48,7 @@ func (b *build) bindable(n *Node, name string) *metric.Row {
 
 func boundRows(n *Node) (names []string) {
 	for _, row := range n.Catalogue.Rows() {
-		if !row.Later && measure.Bindable(row) && n.lacks(row, nil) == "" {
+		if !row.Later && measure.Bindable(row) && lacksRow(n, row, nil) == "" {
 			names = append(names, row.Name)
 		}
 	}

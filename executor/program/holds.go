@@ -9,14 +9,14 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// hintHolds warns where a distribution or a rate is taken over several holds of a ramp together: a percentile of a base
+// lintAllHolds warns where a distribution or a rate is taken over several holds of a ramp together: a percentile of a base
 // load and a spike is that of neither. Ratios and counts are sums, which mean the same over all.
-func (b *build) hintHolds(c Check, n *Node) {
+func lintAllHolds(d *draft, c Check, n *Node) {
 	if n == nil {
 		return
 	}
 	spans, detail := 0, "with names, phase(\"…\") takes one of them"
-	for _, p := range n.phases() {
+	for _, p := range phasesOf(n) {
 		if p.name == scenario.RampPhase {
 			continue
 		}
@@ -30,15 +30,15 @@ func (b *build) hintHolds(c Check, n *Node) {
 	for _, ref := range c.Program.Refs {
 		from := ref.Leaf.Row.From
 		pos := c.Assertion.That.At(ref.At[0])
-		if ref.Node != "" || ref.Phase != "" || ref.Baseline || from != metric.Sample && from != metric.Flow || b.alreadyReported(pos, codeAllHolds) {
+		if ref.Node != "" || ref.Phase != "" || ref.Baseline || from != metric.Sample && from != metric.Flow || d.alreadyReported(pos, codeAllHolds) {
 			continue
 		}
-		b.warn(pos, codeAllHolds, "%s is taken over all %d holds together", ref, spans).Detail = detail
+		d.warn(pos, codeAllHolds, "%s is taken over all %d holds together", ref, spans).Detail = detail
 	}
 }
 
-// oneTime refuses windows of two phases: no window lies in both.
-func (b *build) oneTime(c Check) {
+// checkOneTime refuses windows of two phases: no window lies in both.
+func checkOneTime(d *draft, c Check) {
 	if verdict.Every(c.Assertion) == 0 {
 		return
 	}
@@ -50,8 +50,8 @@ func (b *build) oneTime(c Check) {
 			first = i
 		case ref.Node == c.Program.Refs[first].Node && ref.Phase != c.Program.Refs[first].Phase:
 			pos := c.Assertion.That.At(ref.At[0])
-			if !b.alreadyReported(pos, codeDoesNotFit) {
-				b.fail(pos, codeDoesNotFit, "windows of %s cannot be compared with windows of %s", phaseWords(c.Program.Refs[first].Phase), phaseWords(ref.Phase)).
+			if !d.alreadyReported(pos, codeDoesNotFit) {
+				d.fail(pos, codeDoesNotFit, "windows of %s cannot be compared with windows of %s", phaseWords(c.Program.Refs[first].Phase), phaseWords(ref.Phase)).
 					Detail = "`every` and `within` judge windows of one phase, or of the whole stage: leave them out here"
 			}
 		}

@@ -21,49 +21,49 @@ type boundTarget struct {
 }
 
 // bindTargets finds the backend of every target and refuses what it does not read.
-func (b *build) bindTargets() {
-	for _, t := range b.program.Plan.Targets {
-		k := b.find(t)
+func bindTargets(d *draft) {
+	for _, t := range d.program.Plan.Targets {
+		k := findKind(d, t)
 		if k == nil {
 			continue
 		}
-		b.checkKeys(k, t)
-		b.checkTarget(k, t)
+		checkKeys(d, k, t)
+		checkTarget(d, k, t)
 		bound := &boundTarget{kind: k, abilities: Abilities(k, t), streaming: t.Streaming}
 		var err error
 		if bound.catalogue, err = catalogue(k, bound.abilities); err != nil {
-			b.fail(t.Pos, codeCatalogue, "target %q: %s", t.Name, err)
+			d.fail(t.Pos, codeCatalogue, "target %q: %s", t.Name, err)
 			continue
 		}
-		b.targets[t] = bound
+		d.targets[t] = bound
 	}
 }
 
 // checkKeys refuses what the backend does not read: keys, the scheme of the URL, the word of `endpoint`.
-func (b *build) checkKeys(k *backends.Kind, t *scenario.Target) {
+func checkKeys(d *draft, k *backends.Kind, t *scenario.Target) {
 	url, endpoint := keyPos(t, "url"), keyPos(t, "endpoint")
 	switch s := t.Scheme(); {
 	case k.Schemes == nil && t.URL == "" || t.URL != "" && slices.Contains(k.Schemes, s):
 	case k.Schemes == nil:
-		b.fail(url, codeScheme, "target %q: backend %s has no URL", t.Name, k.Name)
+		d.fail(url, codeScheme, "target %q: backend %s has no URL", t.Name, k.Name)
 	case t.URL == "":
-		b.fail(t.Pos, codeNoURL, "target %q has no `url`", t.Name)
+		d.fail(t.Pos, codeNoURL, "target %q has no `url`", t.Name)
 	default:
-		d := b.fail(url, codeScheme, "target %q: backend %s does not speak %s://", t.Name, k.Name, s)
-		d.Allowed, d.Nearest = k.Schemes, source.Nearest(s, k.Schemes)
+		diag := d.fail(url, codeScheme, "target %q: backend %s does not speak %s://", t.Name, k.Name, s)
+		diag.Allowed, diag.Nearest = k.Schemes, source.Nearest(s, k.Schemes)
 	}
 	for _, key := range t.Keys {
 		if !slices.Contains(always, key.Name) && !slices.Contains(k.Keys, key.Name) {
-			d := b.fail(key.Pos, codeKeyUnread, "backend %s does not read %q", k.Name, key.Name)
-			d.Allowed = scenario.Built("target", k.Keys)
-			d.Nearest = source.Nearest(key.Name, d.Allowed)
-			b.unread = append(b.unread, targetPaths(t, key.Name)...)
+			diag := d.fail(key.Pos, codeKeyUnread, "backend %s does not read %q", k.Name, key.Name)
+			diag.Allowed = scenario.Built("target", k.Keys)
+			diag.Nearest = source.Nearest(key.Name, diag.Allowed)
+			d.unread = append(d.unread, targetPaths(t, key.Name)...)
 		}
 	}
 	if t.Endpoint != "" && k.Endpoints != nil && !slices.Contains(k.Endpoints, t.Endpoint) {
-		d := b.fail(endpoint, codeEndpoint, "target %q: backend %s has no endpoint %q", t.Name, k.Name, t.Endpoint)
-		d.Allowed = scenario.Built("target.endpoint", k.Endpoints)
-		d.Nearest = source.Nearest(t.Endpoint, d.Allowed)
+		diag := d.fail(endpoint, codeEndpoint, "target %q: backend %s has no endpoint %q", t.Name, k.Name, t.Endpoint)
+		diag.Allowed = scenario.Built("target.endpoint", k.Endpoints)
+		diag.Nearest = source.Nearest(t.Endpoint, diag.Allowed)
 	}
 }
 
@@ -104,8 +104,8 @@ func (k *boundTarget) lacks(need string) string {
 
 // checkTarget refuses what opening the target would refuse without asking anybody. What is wrong with its files stands at
 // its `tls`, or at the key that the error names.
-func (b *build) checkTarget(k *backends.Kind, t *scenario.Target) {
-	if k.Check == nil || b.diags.HasErrors() {
+func checkTarget(d *draft, k *backends.Kind, t *scenario.Target) {
+	if k.Check == nil || d.diags.HasErrors() {
 		return // a scheme that the kind does not speak has been reported
 	}
 	values := TargetOf(k, t)
@@ -128,11 +128,11 @@ func (b *build) checkTarget(k *backends.Kind, t *scenario.Target) {
 		}
 		var at *backends.KeyError
 		if !errors.As(err, &at) {
-			b.fail(pos, codeTarget, "target %q: %s", t.Name, err)
+			d.fail(pos, codeTarget, "target %q: %s", t.Name, err)
 			continue
 		}
-		d := b.fail(insidePos(t, at.Key), codeTarget, "target %q: %s", t.Name, err)
-		d.Allowed, d.Nearest = at.Allowed, source.Nearest(at.Key, at.Allowed)
+		diag := d.fail(insidePos(t, at.Key), codeTarget, "target %q: %s", t.Name, err)
+		diag.Allowed, diag.Nearest = at.Allowed, source.Nearest(at.Key, at.Allowed)
 	}
 }
 
@@ -157,17 +157,17 @@ func insidePos(t *scenario.Target, name string) source.Pos {
 // always are the target keys that the executor itself reads, whatever the backend.
 var always = []string{"backend", "url", "builtin", "ready", "probe", "metrics"}
 
-func (b *build) find(t *scenario.Target) *backends.Kind {
+func findKind(d *draft, t *scenario.Target) *backends.Kind {
 	var names []string
-	for i := range b.kinds {
-		if b.kinds[i].Name == t.Backend {
-			return &b.kinds[i]
+	for i := range d.kinds {
+		if d.kinds[i].Name == t.Backend {
+			return &d.kinds[i]
 		}
-		names = append(names, b.kinds[i].Name)
+		names = append(names, d.kinds[i].Name)
 	}
 	names = scenario.Built("target.backend", names)
-	d := b.fail(t.Pos, codeBackend, "target %q: there is no backend %q in this build", t.Name, t.Backend)
-	d.Allowed, d.Nearest = names, source.Nearest(t.Backend, names)
+	diag := d.fail(t.Pos, codeBackend, "target %q: there is no backend %q in this build", t.Name, t.Backend)
+	diag.Allowed, diag.Nearest = names, source.Nearest(t.Backend, names)
 	return nil
 }
 

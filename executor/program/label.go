@@ -11,9 +11,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// label is a node in a few words, for graphs and tables.
-func (n *Node) label() string {
-	what := n.load()
+// labelOf is a node in a few words, for graphs and tables.
+func labelOf(n *Node) string {
+	what := loadText(n)
 	if r, ok := n.Stage.Load.(scenario.Rate); ok {
 		what += arrivalText(r.Arrivals)
 		if r.Of != "requests" && r.Of != "" {
@@ -35,8 +35,8 @@ func (n *Node) label() string {
 	return what
 }
 
-// load is what a node is driven by, without its extent.
-func (n *Node) load() string {
+// loadText is what a node is driven by, without its extent.
+func loadText(n *Node) string {
 	unit := ""
 	if !n.Open {
 		unit = " in flight"

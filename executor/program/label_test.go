@@ -24,7 +24,7 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%s: %v", stage, diags)
 			continue
 		}
-		if got := p.Nodes[0].label(); got != want {
+		if got := labelOf(p.Nodes[0]); got != want {
 			t.Errorf("%s\n got %s\nwant %s", stage, got, want)
 		}
 	}

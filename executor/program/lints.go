@@ -14,58 +14,58 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// lints warns of what is allowed and hardly meant. Each says what to do.
-func (b *build) lints() {
-	b.unused()
-	for _, s := range b.stages {
+// lintPlan warns of what is allowed and hardly meant. Each says what to do.
+func lintPlan(d *draft) {
+	lintUnused(d)
+	for _, s := range d.stages {
 		for _, n := range s.nodes {
-			b.few(n)
-			b.fewTried(n)
-			b.sparse(n)
-			b.cut(n)
-			b.undrained(n)
-			b.unseen(n)
-			b.crowded(n)
-			b.dropping(n)
-			b.modelControl(n)
-			b.sharing(n)
-			b.classes(n)
+			lintFewSamples(d, n)
+			lintFewTried(d, n)
+			lintSparse(d, n)
+			lintRampCut(d, n)
+			lintUndrained(d, n)
+			lintUnseen(d, n)
+			lintCrowded(d, n)
+			lintDrops(d, n)
+			checkModelControl(d, n)
+			checkMemory(d, n)
+			checkClasses(d, n)
 		}
-		b.conditional(s)
+		lintConditional(d, s)
 	}
-	b.unreached()
+	lintUnreached(d)
 }
 
-// unused warns of datasets that no stage names, not even one that never runs.
-func (b *build) unused() {
-	data := make(map[*scenario.Dataset]bool)
-	for _, s := range b.program.Plan.Stages {
+// lintUnused warns of datasets that no stage names, not even one that never runs.
+func lintUnused(d *draft) {
+	used := make(map[*scenario.Dataset]bool)
+	for _, s := range d.program.Plan.Stages {
 		for _, e := range s.Entries() {
-			data[e.Request.Data] = true
+			used[e.Request.Data] = true
 		}
 	}
-	for _, d := range b.program.Plan.Datasets {
-		if !data[d] && d.Pos.Line > 0 {
-			b.warn(d.Pos, codeUnused, "dataset %q is used by no stage", d.Name).Detail = "remove it, or name it with `data`"
+	for _, data := range d.program.Plan.Datasets {
+		if !used[data] && data.Pos.Line > 0 {
+			d.warn(data.Pos, codeUnused, "dataset %q is used by no stage", data.Name).Detail = "remove it, or name it with `data`"
 		}
 	}
 }
 
-// few says where a node cannot gather the samples that an assertion needs.
-func (b *build) few(n *Node) {
+// lintFewSamples says where a node cannot gather the samples that an assertion needs.
+func lintFewSamples(d *draft, n *Node) {
 	for _, c := range n.Checks {
-		b.fewFor(c, fmt.Sprintf("stage %q", n.ID))
+		fewSamplesFor(d, c, fmt.Sprintf("stage %q", n.ID))
 	}
-	if n == b.program.Nodes[len(b.program.Nodes)-1] {
-		for _, c := range b.program.Assert {
-			b.fewFor(c, "the plan")
+	if n == d.program.Nodes[len(d.program.Nodes)-1] {
+		for _, c := range d.program.Assert {
+			fewSamplesFor(d, c, "the plan")
 		}
 	}
 }
 
-// fewTried says where the lowest trial of a search cannot gather the samples that its `while` needs: it then counts as one
+// lintFewTried says where the lowest trial of a search cannot gather the samples that its `while` needs: it then counts as one
 // that does not hold, and the search ends there.
-func (b *build) fewTried(n *Node) {
+func lintFewTried(d *draft, n *Node) {
 	q, is := quantity(n.Stage).(scenario.Search)
 	e, until := n.Stage.Extent.(scenario.For)
 	if !is || !until {
@@ -80,14 +80,14 @@ func (b *build) fewTried(n *Node) {
 		sd = r.Arrivals.CV * math.Sqrt(planned)
 	}
 	for _, c := range n.While {
-		if planned == 0 || c.Program == nil || float64(c.Needed) <= planned-2*sd || b.alreadyReported(c.Assertion.That.Pos, codeFewSamples) {
+		if planned == 0 || c.Program == nil || float64(c.Needed) <= planned-2*sd || d.alreadyReported(c.Assertion.That.Pos, codeFewSamples) {
 			continue
 		}
 		change := fmt.Sprintf("`for: %d requests`", c.Needed)
 		if e.Span.Duration > 0 {
 			change += fmt.Sprintf(", or begin at %.0f/s", math.Ceil((float64(c.Needed)+3*sd)/e.Span.Duration.Seconds()))
 		}
-		b.warn(c.Assertion.That.Pos, codeFewSamples, "a trial at %s sends %.0f requests%s, %s needs %d", valueText(q.From), math.Floor(planned), byChance(sd), c.Assertion.That.Text, c.Needed).
+		d.warn(c.Assertion.That.Pos, codeFewSamples, "a trial at %s sends %.0f requests%s, %s needs %d", valueText(q.From), math.Floor(planned), byChance(sd), c.Assertion.That.Text, c.Needed).
 			Detail = "it is inconclusive there, which counts as false, and the search ends: use " + change
 	}
 }
@@ -100,67 +100,67 @@ func byChance(sd float64) string {
 	return fmt.Sprintf(" ± %.0f", 2*sd)
 }
 
-func (b *build) fewFor(c Check, who string) {
-	if p := c.Program; p != nil && c.Assertion.MinSamples > 0 && !verdict.Counted(p) && !b.alreadyReported(c.Assertion.That.Pos, CodeNoEffect) {
-		b.warn(c.Assertion.That.Pos, CodeNoEffect, "\"min_samples\" has no effect: %s is not made of requests", c.Assertion.That.Text).Detail = "it is read once, so there are no samples that could be too few: leave the key out"
+func fewSamplesFor(d *draft, c Check, who string) {
+	if p := c.Program; p != nil && c.Assertion.MinSamples > 0 && !verdict.Counted(p) && !d.alreadyReported(c.Assertion.That.Pos, CodeNoEffect) {
+		d.warn(c.Assertion.That.Pos, CodeNoEffect, "\"min_samples\" has no effect: %s is not made of requests", c.Assertion.That.Text).Detail = "it is read once, so there are no samples that could be too few: leave the key out"
 	}
 	most := c.Planned + 2*c.SD
-	if c.Planned < 0 || float64(c.Needed) <= most || b.alreadyReported(c.Assertion.That.Pos, codeFewSamples) {
+	if c.Planned < 0 || float64(c.Needed) <= most || d.alreadyReported(c.Assertion.That.Pos, codeFewSamples) {
 		return
 	}
 	place := "sends"
 	if every := verdict.Every(c.Assertion); every > 0 {
 		place = fmt.Sprintf("in %s sends", source.Duration(every))
 	}
-	b.warn(c.Assertion.That.Pos, codeFewSamples, "%s %s %.0f requests that this looks at, it needs %d", who, place, math.Floor(c.Planned), c.Needed).
+	d.warn(c.Assertion.That.Pos, codeFewSamples, "%s %s %.0f requests that this looks at, it needs %d", who, place, math.Floor(c.Planned), c.Needed).
 		Detail = "the verdict will be inconclusive: run longer, or set `min_samples`"
 }
 
-// sparse warns of closed loops whose slots have hardly anything to do.
-func (b *build) sparse(n *Node) {
+// lintSparse warns of closed loops whose slots have hardly anything to do.
+func lintSparse(d *draft, n *Node) {
 	requests, slots := n.Planned.Requests, n.Level.Value
 	e, counted := n.Stage.Extent.(scenario.For)
 	if n.Open || !counted || e.Span.Duration > 0 || requests < 0 || slots == 0 || requests >= 3*slots {
 		return
 	}
 	if requests < slots {
-		if !b.alreadyReported(n.Level.Pos, codeNeverFull) {
-			b.warn(n.Level.Pos, codeNeverFull, "stage %q sends %.0f requests, so %.0f are never in flight at once", n.ID, requests, slots).
+		if !d.alreadyReported(n.Level.Pos, codeNeverFull) {
+			d.warn(n.Level.Pos, codeNeverFull, "stage %q sends %.0f requests, so %.0f are never in flight at once", n.ID, requests, slots).
 				Detail = fmt.Sprintf("ask for at least %.0f requests, or fewer in flight", 3*slots)
 		}
 		return
 	}
-	if !b.alreadyReported(n.Level.Pos, codeFewRequests) {
-		b.warn(n.Level.Pos, codeFewRequests, "stage %q sends %.0f requests with %.0f in flight: start and end are most of what is measured", n.ID, requests, slots).
+	if !d.alreadyReported(n.Level.Pos, codeFewRequests) {
+		d.warn(n.Level.Pos, codeFewRequests, "stage %q sends %.0f requests with %.0f in flight: start and end are most of what is measured", n.ID, requests, slots).
 			Detail = fmt.Sprintf("ask for at least %.0f requests, three for each slot", 3*slots)
 	}
 }
 
-// cut warns of ramps that end before they are over.
-func (b *build) cut(n *Node) {
+// lintRampCut warns of ramps that end before they are over.
+func lintRampCut(d *draft, n *Node) {
 	r, ok := quantity(n.Stage).(scenario.Ramp)
 	e, isFor := n.Stage.Extent.(scenario.For)
 	if !ok || !isFor || e.Span.Duration == 0 {
 		return
 	}
 	if length, end := rampLength(r), e.Span.Duration.Seconds(); length > end {
-		b.warn(n.Stage.ExtentPos, codeRampCut, "the ramp of stage %q takes %s and is cut after %s", n.ID, inTime(length), inTime(end)).
+		d.warn(n.Stage.ExtentPos, codeRampCut, "the ramp of stage %q takes %s and is cut after %s", n.ID, inTime(length), inTime(end)).
 			Detail = "what comes later is never reached: lengthen `for`, shorten the steps, or leave `for` out"
 	}
 }
 
-// undrained warns of closed loops in time whose open requests are cancelled at the end: with all slots taken, so many requests
+// lintUndrained warns of closed loops in time whose open requests are cancelled at the end: with all slots taken, so many requests
 // have no outcome, and an assertion that allows no more errors than that is not certain.
-func (b *build) undrained(n *Node) {
+func lintUndrained(d *draft, n *Node) {
 	if e, is := n.Stage.Extent.(scenario.For); n.Open || n.Stage.Drain > 0 || is && e.Span.Duration == 0 {
 		return
 	}
 	slots := max(n.Level.Value, 1)
 	for _, c := range n.Checks {
-		if p := c.Program; p == nil || slices.ContainsFunc(p.Refs, func(r expression.Ref) bool { return !counted(r) }) || p.Truth(openAtEnd(slots)).Is != 0 || b.alreadyReported(n.Stage.DrainPos, codeUndrained) {
+		if p := c.Program; p == nil || slices.ContainsFunc(p.Refs, func(r expression.Ref) bool { return !counted(r) }) || p.Truth(openAtEnd(slots)).Is != 0 || d.alreadyReported(n.Stage.DrainPos, codeUndrained) {
 			continue
 		}
-		b.warn(n.Stage.DrainPos, codeUndrained, "stage %q cancels the requests that are open at its end, up to %.0f: whether %s holds is then not known", n.ID, slots, c.Assertion.That.Text).
+		d.warn(n.Stage.DrainPos, codeUndrained, "stage %q cancels the requests that are open at its end, up to %.0f: whether %s holds is then not known", n.ID, slots, c.Assertion.That.Text).
 			Detail = "the verdict will be inconclusive: leave `drain` out, end with `for: N requests`, or allow some, as in errors.ratio < 1%"
 	}
 }
@@ -177,24 +177,24 @@ func (n openAtEnd) Quantity(expression.Ref) expression.Quantity {
 	return expression.Quantity{Known: true, Hi: float64(n), N: 1}
 }
 
-// unseen warns of assertions on windows that leave the end of their scope out: only whole windows are judged.
-func (b *build) unseen(n *Node) {
+// lintUnseen warns of assertions on windows that leave the end of their scope out: only whole windows are judged.
+func lintUnseen(d *draft, n *Node) {
 	for _, c := range n.Checks {
 		every := verdict.Every(c.Assertion)
 		if every == 0 || c.Program == nil || len(c.Program.Refs) == 0 {
 			continue
 		}
-		rest := n.lengthOf(c.Program.Refs[0].Phase) % every
-		if rest == 0 || b.alreadyReported(c.Assertion.That.Pos, codeUnseen) {
+		rest := phaseLength(n, c.Program.Refs[0].Phase) % every
+		if rest == 0 || d.alreadyReported(c.Assertion.That.Pos, codeUnseen) {
 			continue
 		}
-		b.warn(c.Assertion.That.Pos, codeUnseen, "the last %v are in no window of %v: nothing here looks at them", source.Duration(rest), source.Duration(every)).
+		d.warn(c.Assertion.That.Pos, codeUnseen, "the last %v are in no window of %v: nothing here looks at them", source.Duration(rest), source.Duration(every)).
 			Detail = "let the length be a multiple of `every`, which is 1s where `within` stands alone"
 	}
 }
 
-// lengthOf is how long a phase lasts, "" the whole of hold; 0 where that is not written.
-func (n *Node) lengthOf(phase string) time.Duration {
+// phaseLength is how long a phase lasts, "" the whole of hold; 0 where that is not written.
+func phaseLength(n *Node, phase string) time.Duration {
 	if r, ramp := quantity(n.Stage).(scenario.Ramp); ramp {
 		for _, s := range r.Steps {
 			if phase != "" && s.Name == phase {
@@ -213,11 +213,11 @@ func inTime(seconds float64) string {
 	return source.Duration(time.Duration(seconds * float64(time.Second)))
 }
 
-// crowded warns of open loops that would fill their slots before their own limit of latency is reached.
-func (b *build) crowded(n *Node) {
+// lintCrowded warns of open loops that would fill their slots before their own limit of latency is reached.
+func lintCrowded(d *draft, n *Node) {
 	pool, open := scenario.Open(n.Stage.Load)
-	rate := n.peakRate()
-	limit, c := n.slowest()
+	rate := peakRate(n)
+	limit, c := smallestLimit(n)
 	if !open || rate == 0 || limit == 0 || rate*limit <= float64(pool.MaxInFlight) {
 		return
 	}
@@ -225,31 +225,31 @@ func (b *build) crowded(n *Node) {
 	if pool.Overflow == "drop" {
 		what = "are dropped"
 	}
-	b.warn(n.Stage.LoadPos, codeCrowded, "at %s %.6g requests a second may be %.0f in flight, and max_in_flight is %d",
+	d.warn(n.Stage.LoadPos, codeCrowded, "at %s %.6g requests a second may be %.0f in flight, and max_in_flight is %d",
 		inTime(limit), rate, math.Ceil(rate*limit), pool.MaxInFlight).
 		Detail = fmt.Sprintf("%s allows a latency at which requests %s: raise `max_in_flight`", c.Assertion.That.Text, what)
 }
 
-// dropping warns of open loops that may drop any share of their requests: what was never sent is no error, and no gate is
+// lintDrops warns of open loops that may drop any share of their requests: what was never sent is no error, and no gate is
 // about it.
-func (b *build) dropping(n *Node) {
+func lintDrops(d *draft, n *Node) {
 	pool, open := scenario.Open(n.Stage.Load)
-	if !open || pool.Overflow != "drop" || b.alreadyReported(n.Stage.LoadPos, codeNoDropLimit) {
+	if !open || pool.Overflow != "drop" || d.alreadyReported(n.Stage.LoadPos, codeNoDropLimit) {
 		return
 	}
-	for _, c := range n.gates() {
+	for _, c := range gatesOf(n) {
 		if slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool {
 			return strings.HasPrefix(r.Leaf.Row.Name, "dropped.") || slices.Contains([]string{metric.GoodputRatio, metric.OfferedRate}, r.Leaf.Row.Name)
 		}) {
 			return
 		}
 	}
-	b.warn(n.Stage.LoadPos, codeNoDropLimit, "no gate of stage %q limits the requests that it drops", n.ID).
+	d.warn(n.Stage.LoadPos, codeNoDropLimit, "no gate of stage %q limits the requests that it drops", n.ID).
 		Detail = "what was dropped is no error, and in no latency: assert dropped.ratio < 1%, or use `overflow: wait`"
 }
 
 // peakRate is the highest rate that the plan itself writes; 0: there is none.
-func (n *Node) peakRate() float64 {
+func peakRate(n *Node) float64 {
 	peak := n.Level.Value
 	if r, ok := quantity(n.Stage).(scenario.Ramp); ok {
 		for _, s := range r.Steps {
@@ -261,8 +261,8 @@ func (n *Node) peakRate() float64 {
 	return peak
 }
 
-// slowest is the smallest limit that an assertion of the node sets on its latency, in seconds; 0: none does.
-func (n *Node) slowest() (limit float64, by Check) {
+// smallestLimit is the smallest limit that an assertion of the node sets on its latency, in seconds; 0: none does.
+func smallestLimit(n *Node) (limit float64, by Check) {
 	for _, c := range n.Checks {
 		if c.Program == nil || len(c.Program.Refs) != 1 || c.Program.Refs[0].Node != "" {
 			continue
@@ -285,37 +285,37 @@ func (atOnce) Quantity(expression.Ref) expression.Quantity {
 	return expression.Quantity{Known: true, N: 1}
 }
 
-// conditional warns of gates on a stage that a good run skips, and of stages that wait for one.
-func (b *build) conditional(s *stagePoints) {
+// lintConditional warns of gates on a stage that a good run skips, and of stages that wait for one.
+func lintConditional(d *draft, s *stagePoints) {
 	if first := s.first(); first.When == "failure" && len(first.Assert) > 0 {
-		b.warn(first.Assert[0].Use, codeSkippable, "stage %q only runs when something has failed: this never gates a good run", s.id).
+		d.warn(first.Assert[0].Use, codeSkippable, "stage %q only runs when something has failed: this never gates a good run", s.id).
 			Detail = "assert on a stage that always runs, or use `when: always`"
 	}
 	if s.first().When != "success" {
 		return
 	}
 	for _, need := range s.first().Needs {
-		if other := b.byID[need.ID]; other != nil && other.first().When == "failure" && other.first().OnFail != "continue" && !b.alreadyReported(s.first().IDPos, codeUnreachable) {
-			b.warn(s.first().IDPos, codeSkippable, "stage %q needs %q, which only runs when something has failed: a good run skips both", s.id, other.id).
+		if other := d.byID[need.ID]; other != nil && other.first().When == "failure" && other.first().OnFail != "continue" && !d.alreadyReported(s.first().IDPos, codeUnreachable) {
+			d.warn(s.first().IDPos, codeSkippable, "stage %q needs %q, which only runs when something has failed: a good run skips both", s.id, other.id).
 				Detail = "name what it waits for, such as `needs: [ID]`, or use `when: always`"
 			return
 		}
 	}
 }
 
-// unreached warns of the plan's assertions on nodes that a good run may skip.
-func (b *build) unreached() {
-	for _, c := range b.program.Assert {
+// lintUnreached warns of the plan's assertions on nodes that a good run may skip.
+func lintUnreached(d *draft) {
+	for _, c := range d.program.Assert {
 		if c.Program == nil {
 			continue
 		}
 		for _, r := range c.Program.Refs {
-			n := b.byNode[r.Node]
+			n := d.byNode[r.Node]
 			if n == nil || r.Baseline {
 				continue
 			}
 			if n.Stage.When == "failure" {
-				b.warn(c.Assertion.That.At(r.At[0]), codeSkippable, "stage %q only runs when something has failed: this is skipped in a good run", n.Stage.ID).
+				d.warn(c.Assertion.That.At(r.At[0]), codeSkippable, "stage %q only runs when something has failed: this is skipped in a good run", n.Stage.ID).
 					Detail = "assert on a stage that always runs"
 			}
 		}

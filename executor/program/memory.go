@@ -15,21 +15,21 @@ func memoryOf(m *scenario.Memory) backends.Ability {
 	return backends.SystemShm
 }
 
-// sharing refuses shared memory that a target of the stage does not have.
-func (b *build) sharing(n *Node) {
+// checkMemory refuses shared memory that a target of the stage does not have.
+func checkMemory(d *draft, n *Node) {
 	m := n.Stage.Memory
 	if m == nil {
 		return
 	}
 	for _, k := range n.entries {
 		if need := memoryOf(m).Names()[0]; k != nil && k.lacks(need) != "" {
-			b.fail(m.Pos, codeMemory, "%s", k.lacks(need)).Detail = "remove `shared_memory`: tensors then go over the network"
+			d.fail(m.Pos, codeMemory, "%s", k.lacks(need)).Detail = "remove `shared_memory`: tensors then go over the network"
 		}
 	}
 }
 
 // laterMemory gathers shared memory that a backend does not have yet, or not in this binary.
-func (b *build) laterMemory(n *Node) {
+func laterMemory(d *draft, n *Node) {
 	m := n.Stage.Memory
 	if m == nil {
 		return
@@ -39,9 +39,9 @@ func (b *build) laterMemory(n *Node) {
 		switch {
 		case k == nil:
 		case k.kind.Later.Has(need):
-			b.notYet(m.Pos, fmt.Sprintf("backend %s has no %s yet", k.kind.Name, need.Names()[0]))
+			notYet(d, m.Pos, fmt.Sprintf("backend %s has no %s yet", k.kind.Name, need.Names()[0]))
 		case k.abilities.Has(need) && k.kind.Absent[need] != "":
-			b.without(m.Pos, need.Names()[0], k.kind.Absent[need])
+			notInBinary(d, m.Pos, need.Names()[0], k.kind.Absent[need])
 		}
 	}
 }

@@ -7,53 +7,54 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // makeNodes makes the nodes of every stage that runs: one for each point of its matrix and each level there. A stage with
 // `when: never` is as if it were not there.
-func (b *build) makeNodes() {
+func makeNodes(d *draft) {
 	count, checks := 0, 0
-	for _, point := range b.program.Plan.Stages {
+	for _, point := range d.program.Plan.Stages {
 		if point.When == "never" {
 			continue
 		}
-		s := b.byID[point.ID]
+		s := d.byID[point.ID]
 		if s == nil {
 			s = &stagePoints{id: point.ID}
-			b.byID[point.ID] = s
-			b.stages = append(b.stages, s)
+			d.byID[point.ID] = s
+			d.stages = append(d.stages, s)
 		}
 		s.points = append(s.points, point)
 		before := len(s.nodes)
-		b.levels(s, point)
+		makeLevels(d, s, point)
 		made := len(s.nodes) - before
 		count, checks = count+made, checks+made*len(point.Assert)
 		if count > scenario.MaxNodes {
 			summary, detail := scenario.TooManyNodes()
-			b.fail(point.LoadPos, codeTooMany, "%s", summary).Detail = detail
+			d.fail(point.LoadPos, codeTooMany, "%s", summary).Detail = detail
 			break
 		}
 		if checks > scenario.MaxChecks {
 			summary, detail := scenario.TooManyChecks()
-			b.fail(point.LoadPos, codeTooMany, "%s", summary).Detail = detail
+			d.fail(point.LoadPos, codeTooMany, "%s", summary).Detail = detail
 			break
 		}
 	}
-	for _, s := range b.stages {
+	for _, s := range d.stages {
 		for _, n := range s.nodes {
-			b.name(n)
+			registerNode(d, n)
 		}
-		b.program.Nodes = append(b.program.Nodes, s.nodes...)
+		d.program.Nodes = append(d.program.Nodes, s.nodes...)
 	}
 }
 
-// levels makes the nodes of a stage at one point.
-func (b *build) levels(s *stagePoints, point *scenario.Stage) {
+// makeLevels makes the nodes of a stage at one point.
+func makeLevels(d *draft, s *stagePoints, point *scenario.Stage) {
 	_, open := scenario.Open(point.Load)
 	values, axis := levelsOf(point)
 	if axis != "" && slices.ContainsFunc(point.Point, func(p scenario.Pair) bool { return p.Key == axis }) {
-		b.fail(point.LoadPos, codeAxis, "stage %q has an axis %s in its matrix and levels of %s", point.ID, axis, axis).
+		d.fail(point.LoadPos, codeAxis, "stage %q has an axis %s in its matrix and levels of %s", point.ID, axis, axis).
 			Detail = "each becomes an axis of the node ids: give the matrix's axis another name"
 	}
 	var prev *Node
@@ -65,8 +66,8 @@ func (b *build) levels(s *stagePoints, point *scenario.Stage) {
 		if len(n.Point) > 0 {
 			n.ID = nodeID(point.ID, n.Point)
 		}
-		b.bind(n)
-		b.checkConnections(n)
+		bindNode(d, n)
+		checkConnections(d, n)
 		s.nodes = append(s.nodes, n)
 		prev = n
 	}
@@ -81,25 +82,25 @@ func nodeID(stage string, point []scenario.Pair) string {
 	return stage + "[" + strings.Join(axes, ",") + "]"
 }
 
-// name registers a node under its id, which must be its own.
-func (b *build) name(n *Node) {
-	if b.byNode[n.ID] == nil {
-		b.byNode[n.ID] = n
+// registerNode registers a node under its id, which must be its own.
+func registerNode(d *draft, n *Node) {
+	if d.byNode[n.ID] == nil {
+		d.byNode[n.ID] = n
 		return
 	}
 	switch len(n.Point) - len(n.Stage.Point) {
 	case 1:
-		b.fail(n.Level.Pos, codeDuplicate, "duplicate level %s in stage %q", n.Level.Text, n.Stage.ID)
+		d.fail(n.Level.Pos, codeDuplicate, "duplicate level %s in stage %q", n.Level.Text, n.Stage.ID)
 	default:
-		b.fail(n.Stage.Pos, codeAxis, "two points of stage %q are %s", n.Stage.ID, n.ID).
+		d.fail(n.Stage.Pos, codeAxis, "two points of stage %q are %s", n.Stage.ID, n.ID).
 			Detail = "results are told apart by these names: make the values differ"
 	}
 }
 
-// bind finds what the targets of a node can do, and what can be measured there.
-func (b *build) bind(n *Node) {
+// bindNode finds what the targets of a node can do, and what can be measured there.
+func bindNode(d *draft, n *Node) {
 	for _, e := range n.Stage.Entries() {
-		k := b.targets[e.Request.Target]
+		k := d.targets[e.Request.Target]
 		n.entries = append(n.entries, k)
 		if k == nil {
 			n.Kinds = append(n.Kinds, nil)
@@ -109,14 +110,17 @@ func (b *build) bind(n *Node) {
 	}
 	n.Kind = n.Kinds[0]
 	if !slices.Contains(n.entries, nil) {
-		n.Catalogue, n.sort = b.catalogueOf(n), sortOf(n)
+		n.Catalogue, n.sort = catalogueOf(d, n), sortOf(n)
 	}
 }
+
+// maxClimb bounds the levels of a ladder without an end.
+const maxClimb = 256
 
 func quantity(s *scenario.Stage) scenario.Quantity { return scenario.QuantityOf(s.Load) }
 
 // levelsOf are the values that a stage runs at, one node each, and the axis that tells them apart; "" where there is one.
-// An open ladder climbs at most maxLevels steps.
+// A ladder without an end has maxClimb.
 func levelsOf(s *scenario.Stage) (values []scenario.Level, axis string) {
 	switch q := quantity(s).(type) {
 	case scenario.Fixed:
@@ -126,7 +130,7 @@ func levelsOf(s *scenario.Stage) (values []scenario.Level, axis string) {
 			axis = "rate"
 		}
 		values = slices.Clone(q.Values)
-		for q.Open && len(values) < maxLevels {
+		for q.Open && len(values) < maxClimb {
 			next, ok := climb(q, values[len(values)-1], isRate(s))
 			if !ok {
 				break
@@ -150,16 +154,16 @@ func climb(q scenario.Levels, l scenario.Level, rate bool) (scenario.Level, bool
 	} else {
 		l.Value += q.Step
 	}
-	most, unit := float64(mostSlots), ""
+	most, unit := float64(language.MaxSlots), ""
 	if rate {
-		most, unit = mostRate, "/s"
+		most, unit = language.MaxRate, "/s"
 	}
 	l.Text = strconv.FormatFloat(l.Value, 'f', -1, 64) + unit
 	return l, l.Value <= most
 }
 
 // checkConnections refuses a closed loop that HTTP/1.1 cannot carry over the connections that the target allows.
-func (b *build) checkConnections(n *Node) {
+func checkConnections(d *draft, n *Node) {
 	most, pos := n.Level.Value, n.Level.Pos
 	if r, ok := quantity(n.Stage).(scenario.Ramp); ok {
 		for _, s := range r.Steps {
@@ -173,7 +177,7 @@ func (b *build) checkConnections(n *Node) {
 		if n.Open || shared == 0 || e.Request.Target.GRPC() || int(most) <= shared {
 			continue
 		}
-		b.fail(pos, codeConnections, "%d requests in flight do not fit %d connections", int(most), shared).
+		d.fail(pos, codeConnections, "%d requests in flight do not fit %d connections", int(most), shared).
 			Detail = "HTTP/1.1 carries one request at a time on a connection: raise the target's `connections` or leave it out"
 	}
 }

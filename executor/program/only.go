@@ -27,7 +27,7 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 		}
 	}
 	program, _ := Compile(p, kinds) // its diagnostics are told by who compiles what is left
-	kept := program.used(ids)
+	kept := usedStages(program, ids)
 	var list []*scenario.Stage
 	var needs [][]scenario.Need // set when all have been looked through: they go through those that are dropped
 	for _, s := range p.Stages {
@@ -46,7 +46,7 @@ func Only(p *scenario.Plan, kinds []backends.Kind, ids []string) error {
 	p.Stages = list
 	var assert []scenario.Assertion
 	for _, c := range program.Assert {
-		if c.Program != nil && subset(program.reads(c), kept) {
+		if c.Program != nil && subset(stagesRead(program, c), kept) {
 			assert = append(assert, c.Assertion)
 		}
 	}
@@ -128,16 +128,16 @@ func unknownStage(id string, known []string) error {
 	return fmt.Errorf("there is no stage %q, only %s", id, strings.Join(known, ", "))
 }
 
-// used are the stages ids and those whose results they read, over any number of steps, and the rest of a group one of
+// usedStages are the stages ids and those whose results they read, over any number of steps, and the rest of a group one of
 // whose members lasts as long as the others.
-func (p *Program) used(ids []string) []string {
+func usedStages(p *Program, ids []string) []string {
 	kept := slices.Clone(ids)
 	for i := 0; i < len(kept); i++ { // it grows
 		for _, n := range p.Nodes {
 			if n.Stage.ID != kept[i] {
 				continue
 			}
-			for _, id := range p.stagesOf(n) {
+			for _, id := range neededStages(p, n) {
 				if !slices.Contains(kept, id) {
 					kept = append(kept, id)
 				}
@@ -147,10 +147,10 @@ func (p *Program) used(ids []string) []string {
 	return kept
 }
 
-// stagesOf are the stages that a node cannot do without.
-func (p *Program) stagesOf(n *Node) (ids []string) {
+// neededStages are the stages that a node cannot do without.
+func neededStages(p *Program, n *Node) (ids []string) {
 	for _, c := range slices.Concat(n.Checks, n.While) {
-		ids = append(ids, p.reads(c)...)
+		ids = append(ids, stagesRead(p, c)...)
 	}
 	for _, d := range n.takes {
 		ids = append(ids, d.from.Stage.ID)
@@ -165,8 +165,8 @@ func (p *Program) stagesOf(n *Node) (ids []string) {
 	return ids
 }
 
-// reads are the stages that an expression names.
-func (p *Program) reads(c Check) (ids []string) {
+// stagesRead are the stages that an expression names.
+func stagesRead(p *Program, c Check) (ids []string) {
 	if c.Program == nil {
 		return nil
 	}

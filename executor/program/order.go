@@ -18,39 +18,39 @@ type wait struct {
 	derived  bool // a load comes from a result; else `needs`
 }
 
-// arrange puts the stages into running order, the members of a group beside each other, and reports cycles.
-func (b *build) arrange() {
+// orderStages puts the stages into running order, the members of a group beside each other, and reports cycles.
+func orderStages(d *draft) {
 	g := new(graph.Graph)
 	inUnit := make(map[string][]*stagePoints)
-	for _, s := range b.stages {
+	for _, s := range d.stages {
 		u := unitOf(s.first())
 		if inUnit[u] == nil {
 			_ = g.Add(graph.Node{ID: u})
 		}
 		inUnit[u] = append(inUnit[u], s)
 	}
-	waits := b.waits()
+	waits := stageWaits(d)
 	for _, w := range waits {
-		from, to := unitOf(b.byID[w.from].first()), unitOf(b.byID[w.to].first())
+		from, to := unitOf(d.byID[w.from].first()), unitOf(d.byID[w.to].first())
 		if from == to && w.from != w.to {
-			b.together(w)
+			reportTogether(d, w)
 			continue
 		}
 		_ = g.Connect(graph.Edge{From: from, To: to})
 	}
 	order, cycle := g.Order()
 	if cycle != nil {
-		b.cycle(cycle, waits)
+		reportCycle(d, cycle, waits)
 		order = nil
 		for _, n := range g.Nodes() {
 			order = append(order, n.ID)
 		}
 	}
-	b.stages, b.program.Nodes = nil, nil
+	d.stages, d.program.Nodes = nil, nil
 	for _, u := range order {
 		for _, s := range inUnit[u] {
-			b.stages = append(b.stages, s)
-			b.program.Nodes = append(b.program.Nodes, s.nodes...)
+			d.stages = append(d.stages, s)
+			d.program.Nodes = append(d.program.Nodes, s.nodes...)
 		}
 	}
 }
@@ -63,19 +63,19 @@ func unitOf(s *scenario.Stage) string {
 	return "group " + strconv.Itoa(s.Group.Index)
 }
 
-// waits are all that the order of stages has to respect, in the order of the plan.
-func (b *build) waits() []wait {
+// stageWaits are all that the order of stages has to respect, in the order of the plan.
+func stageWaits(d *draft) []wait {
 	var all []wait
-	for _, s := range b.stages {
+	for _, s := range d.stages {
 		for _, n := range s.first().Needs {
-			if b.byID[n.ID] != nil { // a stage that never runs is as if absent
+			if d.byID[n.ID] != nil { // a stage that never runs is as if absent
 				all = append(all, wait{from: n.ID, to: s.id, pos: n.Pos})
 			}
 		}
 		for _, n := range s.nodes {
-			for _, d := range n.takes {
-				if d.from.Stage.ID != s.id {
-					all = append(all, wait{from: d.from.Stage.ID, to: s.id, pos: d.pos, derived: true})
+			for _, take := range n.takes {
+				if take.from.Stage.ID != s.id {
+					all = append(all, wait{from: take.from.Stage.ID, to: s.id, pos: take.pos, derived: true})
 				}
 			}
 		}
@@ -83,19 +83,19 @@ func (b *build) waits() []wait {
 	return all
 }
 
-// together refuses a member of a group whose load comes from another one. That one needs another is refused earlier.
-func (b *build) together(w wait) {
-	b.fail(w.pos, codeCycle, "stage %q takes its load from stage %q, which starts together with it", w.to, w.from).
+// reportTogether refuses a member of a group whose load comes from another one. That one needs another is refused earlier.
+func reportTogether(d *draft, w wait) {
+	d.fail(w.pos, codeCycle, "stage %q takes its load from stage %q, which starts together with it", w.to, w.from).
 		Detail = "take one of them out of `parallel`"
 }
 
-// cycle reports that units wait for each other in a circle: its path, and where each of its steps stands.
-func (b *build) cycle(units []string, waits []wait) {
+// reportCycle reports that units wait for each other in a circle: its path, and where each of its steps stands.
+func reportCycle(d *draft, units []string, waits []wait) {
 	var path, steps []string
 	var pos source.Pos
 	for i := range len(units) - 1 {
 		k := slices.IndexFunc(waits, func(w wait) bool {
-			return unitOf(b.byID[w.from].first()) == units[i] && unitOf(b.byID[w.to].first()) == units[i+1]
+			return unitOf(d.byID[w.from].first()) == units[i] && unitOf(d.byID[w.to].first()) == units[i+1]
 		})
 		w := waits[k]
 		if path = append(path, w.from); pos == (source.Pos{}) || w.pos.Line < pos.Line {
@@ -108,6 +108,6 @@ func (b *build) cycle(units []string, waits []wait) {
 		steps = append(steps, fmt.Sprintf("%s %s %s at %s", w.to, verb, w.from, where(w.pos)))
 	}
 	path = append(path, path[0])
-	b.fail(pos, codeCycle, "the stages need each other in a circle: %s", strings.Join(path, " → ")).
+	d.fail(pos, codeCycle, "the stages need each other in a circle: %s", strings.Join(path, " → ")).
 		Detail = "each comes after the one before it: " + strings.Join(steps, ", ") + "; remove one of these"
 }

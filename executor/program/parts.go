@@ -18,9 +18,9 @@ type phase struct {
 	spans []measure.Span
 }
 
-// phases cuts a ramp in its named holds, those without a name, and what lies between; in the order in which they begin.
+// phasesOf cuts a ramp in its named holds, those without a name, and what lies between; in the order in which they begin.
 // `for` and `until: others` hold the last value until the node is over. nil: the node is no ramp.
-func (n *Node) phases() []phase {
+func phasesOf(n *Node) []phase {
 	ramp, ok := scenario.QuantityOf(n.Stage.Load).(scenario.Ramp)
 	if !ok {
 		return nil
@@ -70,7 +70,7 @@ type WindowSeries struct {
 // Parts lists what is to be measured apart on node n of p.
 func (p *Program) Parts(n *Node) Parts {
 	var s Parts
-	phases := n.phases()
+	phases := phasesOf(n)
 	s.Measured.Holds = holds(phases)
 	for _, ph := range phases {
 		s.add(n, expression.Place{Phase: ph.name}, phases)

@@ -24,17 +24,17 @@ func TestPasses(t *testing.T) {
 		if plan == nil {
 			continue // it needs flags
 		}
-		b := newBuild(plan, all.Kinds())
-		for _, pass := range b.passes() {
-			pass.do()
-			if text := b.program.Graph.Mermaid() + b.program.Graph.DOT(); text == "" {
+		d := newDraft(plan, all.Kinds())
+		for _, pass := range passes() {
+			pass.do(d)
+			if text := d.program.Graph.Mermaid() + d.program.Graph.DOT(); text == "" {
 				t.Errorf("%s: nothing is drawn after %s", file, pass.name)
 			}
-			if _, err := json.Marshal(b.program.Describe()); err != nil {
+			if _, err := json.Marshal(d.program.Describe()); err != nil {
 				t.Errorf("%s: after %s: %v", file, pass.name, err)
 			}
 		}
-		first, second := b.program.Describe(), compileAgain(plan)
+		first, second := d.program.Describe(), compileAgain(plan)
 		if diff := cmp.Diff(first, second); diff != "" {
 			t.Errorf("%s: two compilations differ: %s", file, diff)
 		}

@@ -9,11 +9,11 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// plan fills what each node will do, and labels the graph.
-func (b *build) plan() {
-	for _, n := range b.program.Nodes {
-		n.Planned = b.planned(n)
-		b.program.Graph.Label(n.ID, n.label())
+// planNodes fills what each node will do, and labels the graph.
+func planNodes(d *draft) {
+	for _, n := range d.program.Nodes {
+		n.Planned = planNode(d, n)
+		d.program.Graph.Label(n.ID, labelOf(n))
 	}
 }
 
@@ -29,15 +29,15 @@ func (a bounds) plus(b bounds) bounds {
 	return bounds{a.least + b.least, a.most + b.most}
 }
 
-// planned is what one repeat of a node will do.
-func (b *build) planned(n *Node) Planned {
+// planNode is what one repeat of a node will do.
+func planNode(d *draft, n *Node) Planned {
 	p := Planned{Requests: -1, Outside: -1, Longest: -1, Repeats: max(n.Stage.Repeat, 1), InFlight: inFlight(n), Formula: formula(n)}
 	if n.Stage.Warmup.IsZero() {
 		p.Outside = 0
 	}
 	p.climbs = len(conditions(n.Stage)) > 0
-	a, known := n.dues(), b.requests(n)
-	warm, hold := n.warmup(a), n.hold(a, known)
+	a, known := duesOf(n), plannedRequests(d, n)
+	warm, hold := warmupBounds(n, a), holdBounds(n, a, known)
 	switch {
 	case known > 0:
 		p.Requests = known
@@ -68,18 +68,18 @@ func (b *build) planned(n *Node) Planned {
 			length.most = -1
 		}
 	}
-	p.Shortest, p.Longest = n.limited(length)
+	p.Shortest, p.Longest = withLimits(n, length)
 	if n.Sequences != nil {
-		n.sequenced(&p, b.sequencesOf(n))
+		planSequences(n, &p, plannedSequences(d, n))
 	}
 	if p.Requests < 0 {
-		p.Decides = n.decides()
+		p.Decides = decidedBy(n)
 	}
 	return p
 }
 
-// decides is what the number of requests depends on that nobody knows before the run.
-func (n *Node) decides() string {
+// decidedBy is what the number of requests depends on that nobody knows before the run.
+func decidedBy(n *Node) string {
 	_, others := n.Stage.Extent.(scenario.UntilOthers)
 	switch {
 	case others:
@@ -99,8 +99,8 @@ func isStable(n *Node) bool {
 	return is
 }
 
-// limited adds the drain and the delay to what a node takes, within its max_duration.
-func (n *Node) limited(b bounds) (shortest, longest float64) {
+// withLimits adds the drain and the delay to what a node takes, within its max_duration.
+func withLimits(n *Node, b bounds) (shortest, longest float64) {
 	drain := n.Stage.Drain.Seconds()
 	shortest, longest = b.least, -1
 	if b.most >= 0 {
@@ -115,8 +115,8 @@ func (n *Node) limited(b bounds) (shortest, longest float64) {
 	return shortest, longest
 }
 
-// warmup is how long the warm-up takes, s.
-func (n *Node) warmup(a dues) bounds {
+// warmupBounds is how long the warm-up takes, s.
+func warmupBounds(n *Node, a dues) bounds {
 	w := n.Stage.Warmup
 	switch {
 	case w.Requests > 0 && n.Open:
@@ -130,8 +130,8 @@ func (n *Node) warmup(a dues) bounds {
 	return exactly(w.Duration.Seconds())
 }
 
-// hold is how long the measurement takes, s. requests is after how many it ends; -1: not by their number.
-func (n *Node) hold(a dues, requests float64) bounds {
+// holdBounds is how long the measurement takes, s. requests is after how many it ends; -1: not by their number.
+func holdBounds(n *Node, a dues, requests float64) bounds {
 	switch e := n.Stage.Extent.(type) {
 	case scenario.For:
 		if e.Span.Duration > 0 {
@@ -176,15 +176,15 @@ func rampLength(r scenario.Ramp) float64 {
 	return length
 }
 
-// requests is the number after which a node's measurement ends; -1: it ends otherwise, or nobody knows.
-func (b *build) requests(n *Node) float64 {
+// plannedRequests is the number after which a node's measurement ends; -1: it ends otherwise, or nobody knows.
+func plannedRequests(d *draft, n *Node) float64 {
 	e, ok := n.Stage.Extent.(scenario.For)
 	switch {
 	case !ok:
 		return -1
 	case n.Sequences != nil && e.Span.Requests == 0:
-		if count := b.sequencesOf(n); count > 0 {
-			return n.arrivalsOf(count)
+		if count := plannedSequences(d, n); count > 0 {
+			return arrivalsOf(n, count)
 		}
 		return -1
 	case e.Span.Requests > 0:
@@ -192,13 +192,13 @@ func (b *build) requests(n *Node) float64 {
 	case e.Span.Passes > 0:
 		var shares []feed.Share
 		for _, entry := range n.Stage.Entries() {
-			rows := b.rows[entry.Request.Data]
+			rows := d.rows[entry.Request.Data]
 			if rows == 0 {
 				return -1
 			}
 			shares = append(shares, feed.Share{Rows: rows, Batch: max(entry.Request.Batch, 1), Weight: entry.Weight})
 		}
-		seed := load.Seed(b.program.Plan.Seed, n.Stage.ID, n.ID)
+		seed := load.Seed(d.program.Plan.Seed, n.Stage.ID, n.ID)
 		return float64(feed.Passes(e.Span.Passes, shares, seed[1]))
 	}
 	return -1
@@ -224,7 +224,7 @@ func (a dues) measured(n *Node, warm, hold bounds) float64 {
 
 // held is how many requests are due in the holds of a ramp that lasts until end (ns), most of all that it sends.
 func (a dues) held(n *Node, end, most int64) float64 {
-	spans := holds(n.phases())
+	spans := holds(phasesOf(n))
 	if spans == nil {
 		spans = []measure.Span{{From: 0, To: math.MaxInt64}} // without a hold everything counts
 	}

@@ -9,46 +9,46 @@ import (
 	"github.com/sluice-bench/sluice/scenario/expression"
 )
 
-// shares fills how many requests are planned for what each check looks at.
-func (b *build) shares() {
-	for _, n := range b.program.Nodes {
+// planChecks fills how many requests are planned for what each check looks at.
+func planChecks(d *draft) {
+	for _, n := range d.program.Nodes {
 		for i := range n.Checks {
-			b.share(n, &n.Checks[i])
+			planCheck(d, n, &n.Checks[i])
 		}
 	}
-	for i := range b.program.Assert {
-		b.share(nil, &b.program.Assert[i])
+	for i := range d.program.Assert {
+		planCheck(d, nil, &d.program.Assert[i])
 	}
 }
 
-// share fills how many requests are planned for what a check looks at: the smallest of its references. n is the node it
+// planCheck fills how many requests are planned for what a check looks at: the smallest of its references. n is the node it
 // stands on, nil for one of the plan.
-func (b *build) share(n *Node, c *Check) {
+func planCheck(d *draft, n *Node, c *Check) {
 	if c.Program == nil {
 		return
 	}
 	for _, r := range c.Program.Refs {
 		at := n
 		if r.Node != "" {
-			at = b.byNode[r.Node]
+			at = d.byNode[r.Node]
 		}
 		if at == nil || r.Baseline || r.Model != "" || !r.Leaf.Row.Summed() {
 			continue
 		}
-		if k := at.planFor(r.Place, c.Assertion); k >= 0 && (c.Planned < 0 || k < c.Planned) {
-			c.Planned, c.SD = k, at.spread(r.Place, k)
+		if k := plannedFor(at, r.Place, c.Assertion); k >= 0 && (c.Planned < 0 || k < c.Planned) {
+			c.Planned, c.SD = k, spreadOf(at, r.Place, k)
 		}
 	}
 }
 
-// planFor is how many requests are planned for a place of the node, over all its repeats; of assertions with `every` or
+// plannedFor is how many requests are planned for a place of the node, over all its repeats; of assertions with `every` or
 // `within`, for one of its windows. -1: not known.
-func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
-	k, a := n.Planned.Requests, n.dues()
-	hold := n.hold(a, k)
+func plannedFor(n *Node, at expression.Place, as scenario.Assertion) float64 {
+	k, a := n.Planned.Requests, duesOf(n)
+	hold := holdBounds(n, a, k)
 	if at.Phase != "" {
 		k = -1
-		for _, p := range n.phases() {
+		for _, p := range phasesOf(n) {
 			if end := inNs(hold.most); p.name == at.Phase && a.ramp != nil && hold.most > 0 {
 				k, hold = a.within(n, p.spans, end, math.MaxInt64), exactly(length(p.spans, end))
 			}
@@ -58,7 +58,7 @@ func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
 		return -1
 	}
 	if at.Mix != "" {
-		k *= n.weight(at.Mix)
+		k *= mixWeight(n, at.Mix)
 	}
 	if every := verdict.Every(as).Seconds(); every > 0 {
 		if hold.most <= 0 {
@@ -69,13 +69,13 @@ func (n *Node) planFor(at expression.Place, as scenario.Assertion) float64 {
 	return k * float64(n.Planned.Repeats)
 }
 
-// spread is the standard deviation of k requests at a place: that of the arrivals, and of the draw of a mix.
-func (n *Node) spread(at expression.Place, k float64) float64 {
-	a, variance := n.dues(), 0.0
+// spreadOf is the standard deviation of k requests at a place: that of the arrivals, and of the draw of a mix.
+func spreadOf(n *Node, at expression.Place, k float64) float64 {
+	a, variance := duesOf(n), 0.0
 	if at.Mix == "" {
 		return a.sd(k)
 	}
-	w := n.weight(at.Mix)
+	w := mixWeight(n, at.Mix)
 	if n.Stage.Mix[0].Weight > 0 {
 		variance = k * (1 - w)
 	}
@@ -92,8 +92,8 @@ func length(spans []measure.Span, end int64) float64 {
 	return float64(total) / 1e9
 }
 
-// weight is the share of an entry in the mix.
-func (n *Node) weight(name string) float64 {
+// mixWeight is the share of an entry in the mix.
+func mixWeight(n *Node, name string) float64 {
 	sum, own := 0.0, 0.0
 	for _, e := range n.Stage.Mix {
 		sum += e.Weight

@@ -12,22 +12,22 @@ import (
 )
 
 // readTimes reads the gaps or times (ns) that the load of a node plays, from a file or from the rows of its data.
-func (b *build) readTimes(n *Node) {
+func readTimes(d *draft, n *Node) {
 	switch l := n.Stage.Load.(type) {
 	case scenario.Intervals:
-		b.readList(n, l.File, "gaps", int64(l.Unit), func(r io.Reader) ([]int64, error) { return load.ReadGaps(r, int64(l.Unit)) })
+		readList(d, n, l.File, "gaps", int64(l.Unit), func(r io.Reader) ([]int64, error) { return load.ReadGaps(r, int64(l.Unit)) })
 	case scenario.Schedule:
 		if l.File == nil {
-			b.rowTimes(n)
+			rowTimes(d, n)
 			return
 		}
-		b.readList(n, *l.File, "times", int64(l.Unit), func(r io.Reader) ([]int64, error) { return load.ReadTimes(r, l.File.Name, int64(l.Unit)) })
-		if n.Recorded != nil && n.dues().count(0, -1) == 0 {
+		readList(d, n, *l.File, "times", int64(l.Unit), func(r io.Reader) ([]int64, error) { return load.ReadTimes(r, l.File.Name, int64(l.Unit)) })
+		if n.Recorded != nil && duesOf(n).count(0, -1) == 0 {
 			part := fmt.Sprintf("after `from` %s", source.Duration(l.From))
 			if l.To > 0 {
 				part = fmt.Sprintf("between `from` %s and `to` %s", source.Duration(l.From), source.Duration(l.To))
 			}
-			b.fail(l.File.Pos, codeTimes, "no time of %s is %s", l.File.Name, part)
+			d.fail(l.File.Pos, codeTimes, "no time of %s is %s", l.File.Name, part)
 		}
 	}
 }
@@ -42,9 +42,9 @@ type list struct {
 }
 
 // readList reads a file once for all nodes that play it.
-func (b *build) readList(n *Node, at scenario.Path, kind string, unit int64, read func(io.Reader) ([]int64, error)) {
+func readList(d *draft, n *Node, at scenario.Path, kind string, unit int64, read func(io.Reader) ([]int64, error)) {
 	key := list{at.Name, kind, unit}
-	known, done := b.lists[key]
+	known, done := d.lists[key]
 	if done {
 		n.Recorded = known
 		return
@@ -55,18 +55,18 @@ func (b *build) readList(n *Node, at scenario.Path, kind string, unit int64, rea
 		n.Recorded, err = read(f)
 	}
 	if err != nil {
-		b.fail(at.Pos, codeTimes, "%s", err)
+		d.fail(at.Pos, codeTimes, "%s", err)
 	}
-	b.lists[key] = n.Recorded
+	d.lists[key] = n.Recorded
 }
 
 // rowTimes takes the timestamps of the data's rows.
-func (b *build) rowTimes(n *Node) {
+func rowTimes(d *draft, n *Node) {
 	data := n.Stage.Entries()[0].Request.Data
-	if b.unreadable(data) && data.Format != feed.Mooncake {
+	if unreadable(d, data) && data.Format != feed.Mooncake {
 		return
 	}
 	var ds source.Diagnostics
 	n.Recorded, ds = feed.Times(data)
-	b.add(ds)
+	d.add(ds)
 }

@@ -12,7 +12,7 @@ import (
 
 // scope is what names mean where an expression stands: on a node, or nowhere (the plan's own assertions).
 type scope struct {
-	build *build
+	draft *draft
 	node  *Node // whose expression it is; nil: the plan's
 	here  bool  // a metric without stage("…") is one of node
 	// early says that every stage can be named: for the loads that come from results, which make the order.
@@ -23,7 +23,7 @@ type scope struct {
 // Variable implements expression.Scope.
 func (s *scope) Variable(name string) (literal, typ string, err error) {
 	var names []string
-	vars := s.build.program.Plan.Vars
+	vars := s.draft.program.Plan.Vars
 	if s.node != nil {
 		vars = slices.Concat(vars, s.node.Stage.Axes)
 	}
@@ -41,8 +41,8 @@ func (s *scope) Variable(name string) (literal, typ string, err error) {
 
 // Resolve implements expression.Scope.
 func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
-	if s.build.elsewhere(at) {
-		return s.build.stored(at, path)
+	if onlyStored(s.draft, at) {
+		return resolveStored(s.draft, at, path)
 	}
 	n, err := s.at(at)
 	if err != nil {
@@ -51,11 +51,11 @@ func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
 	if n == nil {
 		return metric.Leaf{}, expression.NoPlace(path)
 	}
-	if err := n.has(at, s.build.program.Plan); err != nil {
+	if err := checkPlace(n, at, s.draft.program.Plan); err != nil {
 		return metric.Leaf{}, err
 	}
 	from := n.Catalogue
-	if i := n.entry(at.Mix); at.Mix != "" && n.entries[i] != nil {
+	if i := mixEntry(n, at.Mix); at.Mix != "" && n.entries[i] != nil {
 		from = n.entries[i].catalogue
 	}
 	if from == nil {
@@ -65,18 +65,18 @@ func (s *scope) Resolve(at expression.Place, path string) (metric.Leaf, error) {
 	}
 	leaf, err := expression.Find(from, path)
 	if err != nil {
-		return metric.Leaf{}, n.without(path, err)
+		return metric.Leaf{}, noSuchMetric(n, path, err)
 	}
-	if why := n.lacksAt(at, leaf); why != "" {
+	if why := lacksAt(n, at, leaf); why != "" {
 		return metric.Leaf{}, fmt.Errorf("%s cannot be measured here: %s", leaf.Row.Name, why)
 	}
 	return leaf, nil
 }
 
-// without says why the node has no metric that only some stages have; else what is wrong with path already.
-func (n *Node) without(path string, err error) error {
+// noSuchMetric says why the node has no metric that only some stages have; else what is wrong with path already.
+func noSuchMetric(n *Node, path string, err error) error {
 	name, _, _ := strings.Cut(path, ".")
-	_, has := n.row(name)
+	_, has := rowOf(n, name)
 	switch {
 	case name == metric.Capacity && !has:
 		return &expression.NameError{
@@ -118,7 +118,7 @@ func (s *scope) find(id string, stored bool) (*Node, error) {
 		return n, nil
 	}
 	if s.reach == nil {
-		s.reach = s.build.program.Graph.Ancestors(s.node.ID)
+		s.reach = s.draft.program.Graph.Ancestors(s.node.ID)
 	}
 	if !s.reach[n.ID] {
 		return nil, &expression.NameError{
@@ -131,12 +131,12 @@ func (s *scope) find(id string, stored bool) (*Node, error) {
 // named finds a node by its id, or by that of its stage where this leaves no doubt: it has one node, or its nodes are the
 // points of an equal matrix, of which it is the same one.
 func (s *scope) named(id string) (*Node, error) {
-	b := s.build
-	if n := b.byNode[id]; n != nil {
+	d := s.draft
+	if n := d.byNode[id]; n != nil {
 		return n, nil
 	}
-	if st := b.byID[id]; st != nil {
-		if n := b.samePoint(s.node, st); n != nil {
+	if st := d.byID[id]; st != nil {
+		if n := samePoint(d, s.node, st); n != nil {
 			return n, nil
 		}
 		names := ids(st.nodes)
@@ -144,17 +144,17 @@ func (s *scope) named(id string) (*Node, error) {
 			Part: expression.InStage, Summary: fmt.Sprintf("stage %q has %d nodes: name one of them", id, len(names)), Allowed: names,
 		}
 	}
-	for _, st := range b.program.Plan.Stages {
+	for _, st := range d.program.Plan.Stages {
 		if st.ID == id {
 			return nil, expression.NeverRuns(id)
 		}
 	}
 	stage, _, _ := strings.Cut(id, "[")
-	if st := b.byID[stage]; st != nil && stage != id {
+	if st := d.byID[stage]; st != nil && stage != id {
 		names := ids(st.nodes)
 		return nil, expression.Missing(fmt.Sprintf("stage %q has no node %q", stage, id), id, names, expression.InStage)
 	}
-	return nil, expression.NoStage(id, ids(b.program.Nodes))
+	return nil, expression.NoStage(id, ids(d.program.Nodes))
 }
 
 func ids(nodes []*Node) []string {
@@ -166,14 +166,14 @@ func ids(nodes []*Node) []string {
 }
 
 // samePoint is the node of a stage that stands where n stands in a matrix that is equal; nil: there is no such one.
-func (b *build) samePoint(n *Node, other *stagePoints) *Node {
+func samePoint(d *draft, n *Node, other *stagePoints) *Node {
 	if n == nil {
 		return nil
 	}
-	if own := b.byID[n.Stage.ID]; own.axes() == other.axes() {
+	if own := d.byID[n.Stage.ID]; axesText(own) == axesText(other) {
 		i := slices.IndexFunc(other.nodes, func(o *Node) bool { return slices.Equal(o.Point, n.Point) })
 		return other.nodes[i]
-	} else if own.matrix() != other.matrix() {
+	} else if matrixText(own) != matrixText(other) {
 		return nil
 	}
 	var same *Node
@@ -188,8 +188,8 @@ func (b *build) samePoint(n *Node, other *stagePoints) *Node {
 	return same
 }
 
-// axes spells the points of a stage with their levels, matrix those without.
-func (s *stagePoints) axes() string {
+// axesText spells the points of a stage with their levels, matrix those without.
+func axesText(s *stagePoints) string {
 	var text strings.Builder
 	for _, n := range s.nodes {
 		text.WriteString(nodeID("", n.Point))
@@ -197,7 +197,7 @@ func (s *stagePoints) axes() string {
 	return text.String()
 }
 
-func (s *stagePoints) matrix() string {
+func matrixText(s *stagePoints) string {
 	var text strings.Builder
 	for _, p := range s.points {
 		text.WriteString(nodeID("", p.Point))
@@ -205,22 +205,22 @@ func (s *stagePoints) matrix() string {
 	return text.String()
 }
 
-// has says what part of a place a node does not have.
-func (n *Node) has(at expression.Place, p *scenario.Plan) error {
+// checkPlace says what part of a place a node does not have.
+func checkPlace(n *Node, at expression.Place, p *scenario.Plan) error {
 	if at.Baseline && p.Baseline == nil {
 		return expression.NoBaseline()
 	}
-	if names := n.phaseNames(); at.Phase != "" && !slices.Contains(names, at.Phase) {
+	if names := phaseNames(n); at.Phase != "" && !slices.Contains(names, at.Phase) {
 		return expression.NoPhase(n.Stage.ID, at.Phase, names)
 	}
-	if at.Mix != "" && n.entry(at.Mix) < 0 {
+	if at.Mix != "" && mixEntry(n, at.Mix) < 0 {
 		var names []string
 		for _, e := range n.Stage.Mix {
 			names = append(names, e.Name)
 		}
 		return expression.NoMix(n.Stage.ID, at.Mix, names)
 	}
-	if names := n.composing(); at.Model != "" && !slices.Contains(names, at.Model) {
+	if names := composingModels(n); at.Model != "" && !slices.Contains(names, at.Model) {
 		what := fmt.Sprintf("no target of stage %q names %q among its composing models", n.Stage.ID, at.Model)
 		if len(names) == 0 {
 			return &expression.NameError{Part: expression.InModel, Summary: what, Detail: "list the models that it calls under the target's `composing_models`"}
@@ -231,21 +231,21 @@ func (n *Node) has(at expression.Place, p *scenario.Plan) error {
 }
 
 // phaseNames are the names of the parts of a ramp.
-func (n *Node) phaseNames() []string {
+func phaseNames(n *Node) []string {
 	var names []string
-	for _, p := range n.phases() {
+	for _, p := range phasesOf(n) {
 		names = append(names, p.name)
 	}
 	return names
 }
 
-// entry is the index of an entry of the mix; -1: there is none of that name.
-func (n *Node) entry(name string) int {
+// mixEntry is the index of an entry of the mix; -1: there is none of that name.
+func mixEntry(n *Node, name string) int {
 	return slices.IndexFunc(n.Stage.Mix, func(e scenario.Entry) bool { return e.Name == name })
 }
 
-// composing are the models whose statistics can be asked for beside those of the target's own.
-func (n *Node) composing() []string {
+// composingModels are the models whose statistics can be asked for beside those of the target's own.
+func composingModels(n *Node) []string {
 	var names []string
 	for _, e := range n.Stage.Entries() {
 		for _, model := range e.Request.Target.Composing {
@@ -257,7 +257,7 @@ func (n *Node) composing() []string {
 }
 
 // lacksAt says why a leaf has no value at a place of the node, or "".
-func (n *Node) lacksAt(at expression.Place, leaf metric.Leaf) string {
+func lacksAt(n *Node, at expression.Place, leaf metric.Leaf) string {
 	scraped := expression.Ref{Leaf: leaf}.Scraped()
 	switch {
 	case (at.Phase != "" || at.Mix != "") && !leaf.Row.OfPart():
@@ -270,8 +270,8 @@ func (n *Node) lacksAt(at expression.Place, leaf metric.Leaf) string {
 		return ""
 	}
 	var k *boundTarget
-	if i := max(n.entry(at.Mix), 0); i < len(n.entries) {
+	if i := max(mixEntry(n, at.Mix), 0); i < len(n.entries) {
 		k = n.entries[i]
 	}
-	return n.lacks(leaf.Row, k)
+	return lacksRow(n, leaf.Row, k)
 }

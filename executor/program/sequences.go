@@ -20,14 +20,14 @@ type Sequencing struct {
 	streams [][]int // of each entry, how many requests each sequence of its data has; nil in it: they stand alone
 }
 
-// sequences finds the nodes whose requests form sequences: those that say so, and those whose data is made of them. It
+// formSequences finds the nodes whose requests form sequences: those that say so, and those whose data is made of them. It
 // refuses what does not fit them.
-func (b *build) sequences() {
-	for _, n := range b.program.Nodes {
+func formSequences(d *draft) {
+	for _, n := range d.program.Nodes {
 		q := &Sequencing{Sequences: n.Stage.Sequencing()}
 		formed := n.Stage.Sequences != nil
 		for i, e := range n.Stage.Entries() {
-			streams := b.streams[e.Request.Data]
+			streams := d.streams[e.Request.Data]
 			q.streams = append(q.streams, streams)
 			k := n.entries[i]
 			formed = formed || streams != nil && k != nil && k.abilities.Has(backends.Sequences) // else they are conversations
@@ -39,45 +39,45 @@ func (b *build) sequences() {
 			n.Sequences = q
 			n.sort += " sequences"
 		}
-		b.checkSequences(n, q)
+		checkSequences(d, n, q)
 	}
-	b.checkIDs()
+	checkIDs(d)
 }
 
 // checkSequences refuses what wants sequences where there are none, and what sequences cannot have.
-func (b *build) checkSequences(n *Node, q *Sequencing) {
+func checkSequences(d *draft, n *Node, q *Sequencing) {
 	s := n.Stage
 	if n.Sequences == nil {
-		b.wantsSequences(n, q)
+		wantsSequences(d, n, q)
 		return
 	}
 	for _, k := range n.entries {
 		if k != nil && !k.abilities.Has(backends.Sequences) {
-			b.fail(q.Pos, CodeSequences, "stage %q sends sequences, and backend %s has none here", s.ID, k.kind.Name)
+			d.fail(q.Pos, CodeSequences, "stage %q sends sequences, and backend %s has none here", s.ID, k.kind.Name)
 		}
 	}
 	for _, e := range s.Entries() {
 		if e.Request.Batch > 1 {
-			b.fail(e.Request.BatchPos, CodeSequences, "batch is %d, but the requests form sequences, whose steps are sent one by one", e.Request.Batch)
+			d.fail(e.Request.BatchPos, CodeSequences, "batch is %d, but the requests form sequences, whose steps are sent one by one", e.Request.Batch)
 		}
 	}
 	if u, ok := s.Extent.(scenario.UntilStable); ok && u.Window.Sequences > 0 {
-		b.fail(s.ExtentPos, CodeSequences, "a window cannot be a number of sequences").Detail = "write a duration, or a number of requests"
+		d.fail(s.ExtentPos, CodeSequences, "a window cannot be a number of sequences").Detail = "write a duration, or a number of requests"
 	}
 	if l, ok := s.Load.(scenario.Schedule); ok && l.File == nil {
-		b.fail(s.LoadPos, CodeSequences, "the times of the data's rows say when each is due, and sequences when each can be").
+		d.fail(s.LoadPos, CodeSequences, "the times of the data's rows say when each is due, and sequences when each can be").
 			Detail = "give the times in a file of their own: schedule: {file: times.txt, unit: ms}"
 	}
 }
 
 // wantsSequences refuses what only sequences have.
-func (b *build) wantsSequences(n *Node, q *Sequencing) {
+func wantsSequences(d *draft, n *Node, q *Sequencing) {
 	s, detail := n.Stage, "add `sequences: {}`, or data whose rows stand in lists"
 	if q.Begin {
-		b.fail(s.LoadPos, CodeSequences, "the rate of stage %q counts sequences, and its requests form none", s.ID).Detail = detail
+		d.fail(s.LoadPos, CodeSequences, "the rate of stage %q counts sequences, and its requests form none", s.ID).Detail = detail
 	}
 	if s.Warmup.Sequences > 0 {
-		b.fail(s.WarmupPos, CodeSequences, "the warm-up of stage %q lasts for sequences, and its requests form none", s.ID).Detail = detail
+		d.fail(s.WarmupPos, CodeSequences, "the warm-up of stage %q lasts for sequences, and its requests form none", s.ID).Detail = detail
 	}
 	counts := false
 	switch e := s.Extent.(type) {
@@ -87,23 +87,23 @@ func (b *build) wantsSequences(n *Node, q *Sequencing) {
 		counts = e.Window.Sequences > 0
 	}
 	if counts {
-		b.fail(s.ExtentPos, CodeSequences, "stage %q lasts for sequences, and its requests form none", s.ID).Detail = detail
+		d.fail(s.ExtentPos, CodeSequences, "stage %q lasts for sequences, and its requests form none", s.ID).Detail = detail
 	}
 }
 
 // checkIDs refuses ranges of ids that have fewer than the sequences that are open at a time, and different ranges with
 // ids in common in stages that run side by side.
-func (b *build) checkIDs() {
-	for _, n := range b.program.Nodes {
+func checkIDs(d *draft) {
+	for _, n := range d.program.Nodes {
 		q := n.Sequences
 		if q == nil {
 			continue
 		}
-		if size, most := q.To-q.From+1, b.openWith(n); q.To >= q.From && size < uint64(max(most, 0)) {
-			b.fail(q.IDsPos, CodeSequences, "%d ids are fewer than the %d sequences that can be open at a time", size, most).
+		if size, most := q.To-q.From+1, openSequences(d, n); q.To >= q.From && size < uint64(max(most, 0)) {
+			d.fail(q.IDsPos, CodeSequences, "%d ids are fewer than the %d sequences that can be open at a time", size, most).
 				Detail = "two would have one id: widen the range"
 		}
-		for _, o := range b.program.Nodes {
+		for _, o := range d.program.Nodes {
 			if o == n {
 				break
 			}
@@ -111,19 +111,19 @@ func (b *build) checkIDs() {
 			if p == nil || n.Stage.Group == nil || n.Stage.Group != o.Stage.Group || p.From == q.From && p.To == q.To || p.To < q.From || q.To < p.From {
 				continue
 			}
-			b.fail(q.IDsPos, CodeSequences, "ids %d to %d have some in common with those of stage %q, which runs at the same time", q.From, q.To, o.Stage.ID).
+			d.fail(q.IDsPos, CodeSequences, "ids %d to %d have some in common with those of stage %q, which runs at the same time", q.From, q.To, o.Stage.ID).
 				Detail = "give both the same range, which they then share, or ranges apart"
 		}
 	}
 }
 
-// openWith is how many sequences can be open at a time that take their ids from the range of n: its own, and those of the
+// openSequences is how many sequences can be open at a time that take their ids from the range of n: its own, and those of the
 // stages of its group. -1: an earlier result decides.
-func (b *build) openWith(n *Node) int {
-	most := map[string]int{n.Stage.ID: n.open()}
-	for _, o := range b.program.Nodes {
+func openSequences(d *draft, n *Node) int {
+	most := map[string]int{n.Stage.ID: openAtOnce(n)}
+	for _, o := range d.program.Nodes {
 		if p := o.Sequences; p != nil && n.Stage.Group != nil && o.Stage.Group == n.Stage.Group && o.Stage.ID != n.Stage.ID && p.From == n.Sequences.From && p.To == n.Sequences.To {
-			most[o.Stage.ID] = max(most[o.Stage.ID], o.open())
+			most[o.Stage.ID] = max(most[o.Stage.ID], openAtOnce(o))
 		}
 	}
 	sum := 0
@@ -136,8 +136,8 @@ func (b *build) openWith(n *Node) int {
 	return sum
 }
 
-// open is how many sequences of a node can be open at a time; -1: an earlier result decides.
-func (n *Node) open() int {
+// openAtOnce is how many sequences of a node can be open at a time; -1: an earlier result decides.
+func openAtOnce(n *Node) int {
 	if n.Open && !n.Sequences.Begin {
 		return n.Sequences.Live
 	}
@@ -162,18 +162,18 @@ func (q *Sequencing) expected() (mean, sd float64) {
 	return mean, math.Sqrt(max(squares/n-mean*mean, 0))
 }
 
-// sequencesOf is after how many sequences the measurement of a node ends; 0: it ends otherwise.
-func (b *build) sequencesOf(n *Node) float64 {
+// plannedSequences is after how many sequences the measurement of a node ends; 0: it ends otherwise.
+func plannedSequences(d *draft, n *Node) float64 {
 	e, ok := n.Stage.Extent.(scenario.For)
 	if ok && e.Span.Passes > 0 {
-		seed := load.Seed(b.program.Plan.Seed, n.Stage.ID, n.ID)
+		seed := load.Seed(d.program.Plan.Seed, n.Stage.ID, n.ID)
 		return float64(n.Sequences.Passes(e.Span.Passes, n.Stage.Entries(), seed[1]))
 	}
 	return float64(e.Span.Sequences)
 }
 
 // arrivalsOf is how many arrivals of the load so many sequences are: of a load in which each begins one, as many.
-func (n *Node) arrivalsOf(sequences float64) float64 {
+func arrivalsOf(n *Node, sequences float64) float64 {
 	if n.Sequences.Begin {
 		return sequences
 	}
@@ -181,9 +181,9 @@ func (n *Node) arrivalsOf(sequences float64) float64 {
 	return sequences * mean
 }
 
-// sequenced fills in how many sequences are planned, and where arrivals begin them how many requests. count is after how
+// planSequences fills in how many sequences are planned, and where arrivals begin them how many requests. count is after how
 // many the measurement ends; 0: otherwise.
-func (n *Node) sequenced(p *Planned, count float64) {
+func planSequences(n *Node, p *Planned, count float64) {
 	mean, sd := n.Sequences.expected()
 	switch {
 	case p.Requests < 0:

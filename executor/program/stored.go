@@ -11,18 +11,18 @@ import (
 
 // What baseline.stage("id") means where the plan has no such node: the stored result has its own.
 
-// elsewhere reports whether a place is of the stored result alone: this plan has no node of that id.
-func (b *build) elsewhere(at expression.Place) bool {
-	if !at.Baseline || at.Node == "" || b.byNode[at.Node] != nil {
+// onlyStored reports whether a place is of the stored result alone: this plan has no node of that id.
+func onlyStored(d *draft, at expression.Place) bool {
+	if !at.Baseline || at.Node == "" || d.byNode[at.Node] != nil {
 		return false
 	}
-	return b.byID[at.Node] == nil || b.program.Baseline.Node(at.Node) != nil
+	return d.byID[at.Node] == nil || d.program.Baseline.Node(at.Node) != nil
 }
 
-// stored finds a metric of a node that only the stored result has. Where there is no result yet every name may be right:
+// resolveStored finds a metric of a node that only the stored result has. Where there is no result yet every name may be right:
 // what it lacks is no data then.
-func (b *build) stored(at expression.Place, path string) (metric.Leaf, error) {
-	base := b.program.Baseline
+func resolveStored(d *draft, at expression.Place, path string) (metric.Leaf, error) {
+	base := d.program.Baseline
 	if base == nil {
 		return metric.Leaf{}, expression.NoBaseline()
 	}
@@ -80,14 +80,14 @@ func storedCatalogue(n *result.Node) (*metric.Catalogue, error) {
 	return result.Catalogue(n)
 }
 
-// warnStored warns of what cannot be checked while there is no stored result.
-func (b *build) warnStored(c Check) {
-	if b.program.Baseline == nil || b.program.Baseline.Result != nil {
+// lintStored warns of what cannot be checked while there is no stored result.
+func lintStored(d *draft, c Check) {
+	if d.program.Baseline == nil || d.program.Baseline.Result != nil {
 		return
 	}
 	for _, ref := range c.Program.Refs {
-		if pos := c.Assertion.That.At(ref.At[0]); b.elsewhere(ref.Place) && !b.alreadyReported(pos, codeUnknown) {
-			b.warn(pos, codeUnknown, "the plan has no stage %q", ref.Node).Detail = "the baseline may have one: it is not there yet, so nobody can tell"
+		if pos := c.Assertion.That.At(ref.At[0]); onlyStored(d, ref.Place) && !d.alreadyReported(pos, codeUnknown) {
+			d.warn(pos, codeUnknown, "the plan has no stage %q", ref.Node).Detail = "the baseline may have one: it is not there yet, so nobody can tell"
 		}
 	}
 }

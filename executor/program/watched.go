@@ -11,28 +11,28 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// watched refuses an `abort` that can never end a run, and `every` or `within` on what is not known for a window.
-func (b *build) watched(c Check, s *scope) {
+// checkWatched refuses an `abort` that can never end a run, and `every` or `within` on what is not known for a window.
+func checkWatched(d *draft, c Check, s *scope) {
 	if c.Program == nil {
 		return
 	}
 	a := c.Assertion
 	if verdict.Every(a) > 0 {
-		b.inWindows(a, c.Program)
+		checkWindowed(d, a, c.Program)
 		return
 	}
 	if !a.Abort {
 		return
 	}
 	var why *unwatched
-	for _, n := range b.readBy(c.Program, s.node) {
-		own := func(r expression.Ref) bool { return !r.Baseline && b.of(r, s.node) == n }
-		if why = n.unwatched(a, c.Program, own); why == nil {
+	for _, n := range nodesReadBy(d, c.Program, s.node) {
+		own := func(r expression.Ref) bool { return !r.Baseline && nodeOf(d, r, s.node) == n }
+		if why = whyUnwatchable(n, a, c.Program, own); why == nil {
 			return
 		}
 	}
 	if why != nil {
-		b.fail(why.pos, codeUnwatched, "%s", why.text).Detail = why.detail
+		d.fail(why.pos, codeUnwatched, "%s", why.text).Detail = why.detail
 	}
 }
 
@@ -42,13 +42,13 @@ type unwatched struct {
 	text, detail string
 }
 
-// unwatched is nil where the assertion can become certainly false while n runs.
-func (n *Node) unwatched(a scenario.Assertion, p *expression.Program, own func(expression.Ref) bool) *unwatched {
+// whyUnwatchable is nil where the assertion can become certainly false while n runs.
+func whyUnwatchable(n *Node, a scenario.Assertion, p *expression.Program, own func(expression.Ref) bool) *unwatched {
 	for _, r := range p.Refs {
 		if !own(r) {
 			continue
 		}
-		if why := n.unknownLive(r); why != "" {
+		if why := unknownWhileRunning(n, r); why != "" {
 			return &unwatched{
 				a.That.At(r.At[0]), fmt.Sprintf("`abort` cannot watch %s: %s", r, why),
 				"it can watch: counts, in_flight.max; .min, .max and .count of times; ratios of requests; percentiles against a constant. " +
@@ -65,8 +65,8 @@ func (n *Node) unwatched(a scenario.Assertion, p *expression.Program, own func(e
 	}
 }
 
-// unknownLive says why a reference to the node has no number that counts while it runs; "": it has.
-func (n *Node) unknownLive(r expression.Ref) string {
+// unknownWhileRunning says why a reference to the node has no number that counts while it runs; "": it has.
+func unknownWhileRunning(n *Node, r expression.Ref) string {
 	row := r.Leaf.Row
 	dropped := row.Name == metric.DroppedCount || row.Name == metric.DroppedRatio
 	switch pool, open := scenario.Open(n.Stage.Load); {
@@ -78,42 +78,42 @@ func (n *Node) unknownLive(r expression.Ref) string {
 		return "it can come back until the stage is over"
 	case dropped && open && pool.Overflow != "drop":
 		return "nothing is dropped before the end where `overflow` is wait"
-	case dropped && (r.Phase != "" || r.Mix != "" || holds(n.phases()) != nil):
+	case dropped && (r.Phase != "" || r.Mix != "" || holds(phasesOf(n)) != nil):
 		return "drops are counted for a stage as a whole, not for its parts"
 	}
 	return ""
 }
 
-// inWindows refuses `every` and `within` on metrics that have no value for a window. Windows are those of the node that is
+// checkWindowed refuses `every` and `within` on metrics that have no value for a window. Windows are those of the node that is
 // named first; others answer as a whole.
-func (b *build) inWindows(a scenario.Assertion, p *expression.Program) {
+func checkWindowed(d *draft, a scenario.Assertion, p *expression.Program) {
 	node := ""
 	for _, r := range p.Refs {
 		if !r.Baseline && node == "" {
 			node = r.Node + "/"
 		}
 		if !r.Baseline && r.Node+"/" == node && !r.Leaf.Row.From.OfRequests() {
-			b.fail(a.That.At(r.At[0]), codeWindow, "%s is not known for a window, only for a stage as a whole", r).
+			d.fail(a.That.At(r.At[0]), codeWindow, "%s is not known for a window, only for a stage as a whole", r).
 				Detail = "leave out `every` and `within`"
 			return
 		}
 	}
 }
 
-// readBy lists the nodes that an expression on n reads.
-func (b *build) readBy(p *expression.Program, n *Node) (list []*Node) {
+// nodesReadBy lists the nodes that an expression on n reads.
+func nodesReadBy(d *draft, p *expression.Program, n *Node) (list []*Node) {
 	for _, r := range p.Refs {
-		if at := b.of(r, n); at != nil && !r.Baseline && !slices.Contains(list, at) {
+		if at := nodeOf(d, r, n); at != nil && !r.Baseline && !slices.Contains(list, at) {
 			list = append(list, at)
 		}
 	}
 	return list
 }
 
-// of is the node that a reference of an expression on n is to.
-func (b *build) of(r expression.Ref, n *Node) *Node {
+// nodeOf is the node that a reference of an expression on n is to.
+func nodeOf(d *draft, r expression.Ref, n *Node) *Node {
 	if r.Node == "" {
 		return n
 	}
-	return b.byNode[r.Node]
+	return d.byNode[r.Node]
 }

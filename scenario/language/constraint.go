@@ -116,6 +116,6 @@ func textForm(is, s string) *source.Diagnostic {
 const (
 	MaxSlots  = 65536      // requests in flight
 	MaxRate   = 10_000_000 // requests a second
-	MaxLevels = 1000       // values of one quantity
+	MaxValues = 1000       // written or stepped values of one quantity
 	MaxSteps  = 1000       // of one ramp
 )

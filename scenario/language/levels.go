@@ -40,7 +40,7 @@ func (l *Levels[T]) Increment() float64 {
 func (l *Levels[T]) Values() []float64 {
 	to := Magnitude(l.To.V) * (1 + 1e-9)
 	var all []float64
-	for i := 0; len(all) <= MaxLevels; i++ {
+	for i := 0; len(all) <= MaxValues; i++ {
 		v := l.level(i)
 		if v > to {
 			break

@@ -1,0 +1,51 @@
+package program
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// readFiles opens every file that a dataset or a load in use names. What stands in data that cannot be read yet is left
+// alone; that it cannot is kept for later.
+func readFiles(d *draft) {
+	for _, s := range d.stages {
+		for _, point := range s.points {
+			for _, e := range point.Entries() {
+				readRows(d, e.Request)
+			}
+		}
+		for _, n := range s.nodes {
+			readTimes(d, n)
+		}
+	}
+}
+
+// readRows reads the rows of a request's data, once.
+func readRows(d *draft, r scenario.Request) {
+	data, k := r.Data, d.targets[r.Target]
+	if data == nil {
+		return
+	}
+	if data.Source == "bodies" && k != nil {
+		if why := k.lacks("request bodies"); why != "" {
+			d.fail(data.Pos, codeDoesNotFit, "target %q takes no whole bodies: %s", r.Target.Name, why)
+		}
+	}
+	if _, done := d.rows[data]; done || unreadable(d, data) {
+		return
+	}
+	n, streams, diags := feed.Check(data)
+	d.rows[data], d.streams[data] = n, streams
+	d.add(diags)
+}
+
+// unreadable reports whether the plan's own list says that a dataset cannot be read yet.
+func unreadable(d *draft, data *scenario.Dataset) bool {
+	return slices.ContainsFunc(d.program.Plan.Later, func(l source.Diagnostic) bool {
+		return strings.HasPrefix(l.Path+"/", "/datasets/"+data.Name+"/") || data.Name == "main" && strings.HasPrefix(l.Path, "/data/")
+	})
+}
