@@ -83,7 +83,7 @@ func (w *abortWatch) look(now int64) *abortion {
 	}
 	w.looked = now
 	p := &progress{abortWatch: w, now: now, begin: begin}
-	p.all, p.scopes = w.folder.Sofar()
+	p.all, p.scopes = w.folder.Current()
 	for _, c := range w.checks {
 		var why string
 		if c.series >= 0 {
@@ -103,7 +103,7 @@ func (w *abortWatch) look(now int64) *abortion {
 // may have.
 func (c *abortCheck) windows(p *progress) string {
 	w := p.parts.Series[c.series]
-	done, start := p.folder.Complete(c.series), seriesStart(p.parts, w)
+	done, start := p.folder.CompleteSeries(c.series), seriesStart(p.parts, w)
 	for ; c.seen < len(done); c.seen++ {
 		s := storedSeries(w, measure.Series{From: start, Windows: done[c.seen : c.seen+1]})
 		within := c.Assertion.Within.Seconds()
@@ -132,7 +132,7 @@ func (c *abortCheck) openWindows(p *progress) string {
 	w := p.parts.Series[c.series]
 	wrong, one, within := c.wrong, c.Assertion, int64(c.Assertion.Within)
 	one.Every, one.Within, one.Allow = 0, 0, 0
-	for _, s := range p.folder.Open(c.series, p.now-p.begin) {
+	for _, s := range p.folder.OpenSeries(c.series, p.now-p.begin) {
 		if within > 0 && s.To-seriesStart(p.parts, w) <= within {
 			continue // it may still be false
 		}

@@ -22,7 +22,7 @@ func enterBooks(m *measured, in *Input, p *loadPlan, calls [][]*backends.Call) {
 	total, all := &m.total, m.total.Aggregate
 	b := bookkeeper{in: in, plan: p, calls: calls, played: m.played, offset: m.start - total.From, reported: m.reported}
 	if m.end.accepted == nil && in.Parts.Measured.Holds == nil {
-		all.Books = measure.Books{
+		all.PlayerCounts = measure.PlayerCounts{
 			Planned: m.played.Planned, DroppedPool: m.played.DroppedPool, DroppedStop: m.played.DroppedStop,
 			Arrivals: m.played.Arrivals,
 		}

@@ -21,15 +21,15 @@ type observer struct {
 	requests *inputs
 	control  *drive.Control
 	folder   *measure.Folder
-	warm     bool           // requests are sent before hold
-	cutting  cutting        // of hold in slices and windows
-	settles  bool           // an assertion reads the server's counters: see settled
-	parted   bool           // hold has parts that are not measured
-	gaps     observe.Gaps   // in which this process did nothing
-	began    bool           // hold has
-	ended    bool           // hold is over
-	counts   [3]countsTaken // by moment
-	behind   string         // what the counters at the end of hold lack; "": nothing
+	warm     bool             // requests are sent before hold
+	cutting  cutting          // of hold in slices and windows
+	settles  bool             // an assertion reads the server's counters: see settled
+	parted   bool             // hold has parts that are not measured
+	gaps     observe.GapMeter // in which this process did nothing
+	began    bool             // hold has
+	ended    bool             // hold is over
+	counts   [3]countsTaken   // by moment
+	behind   string           // what the counters at the end of hold lack; "": nothing
 	snapshots
 	scrapings []*scraping
 	// from is the snapshot that growth counts from: the one at the start of hold, or the one before

@@ -60,11 +60,11 @@ func (p *progress) Quantity(ref expression.Ref) expression.Quantity {
 	sofar := *a
 	sofar.Planned = a.Sent + p.notGood(ref)
 	p.books(&sofar, ref.Leaf.Row)
-	v, ok := sofar.Leaf(ref.Leaf)
+	v, ok := sofar.LeafValue(ref.Leaf)
 	if !ok || math.IsNaN(v) {
 		return q
 	}
-	n := sofar.Of(ref.Leaf.Row)
+	n := sofar.Denominator(ref.Leaf.Row)
 	if d := a.Dist(ref.Leaf.Row); d != nil {
 		n = d.N()
 	}

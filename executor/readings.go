@@ -36,7 +36,7 @@ func (m *measured) cutToWindows(out *result.Node) {
 		first, last := accepted[0], accepted[len(accepted)-1]
 		total.Aggregate, total.Scopes = measure.MergeWindows(accepted)
 		m.reported = measure.Span{From: first.From - total.From, To: last.To - total.From}
-		total.Keep(m.reported.From, m.reported.To)
+		total.KeepWithin(m.reported.From, m.reported.To)
 		out.Duration = seconds(last.To - first.From)
 	}
 	out.Windows = m.history
@@ -88,7 +88,7 @@ func (m *Readings) Before() *Readings {
 
 // Join adds those of a repeat, counted from 0.
 func (m *Readings) Join(o *Readings, repeat int) {
-	m.total.Join(&o.total, repeat)
+	m.total.AddRepeat(&o.total, repeat)
 	m.stopped += o.stopped
 	m.sent += o.sent
 	m.use = bothUses(m.use, o.use)

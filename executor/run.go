@@ -66,9 +66,9 @@ type Event struct {
 	Phase Phase
 	// Elapsed is the time since the node's phase began; Total how long the phase will last, 0 where that is open.
 	Elapsed, Total time.Duration
-	Live           *measure.Live // nil outside warm-up, hold and drain
-	Result         *result.Node  // with PhaseDone
-	Text           string        // with PhaseOpen: what is being waited for
+	Live           *measure.Progress // nil outside warm-up, hold and drain
+	Result         *result.Node      // with PhaseDone
+	Text           string            // with PhaseOpen: what is being waited for
 }
 
 // Phase is what a node is doing.
@@ -112,7 +112,7 @@ func Run(ctx context.Context, p *program.Program, e Env) (*result.Result, source
 	r := &runner{
 		program: p, env: e, clock: backends.Clock{Origin: time.Now()},
 		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs), failed: make(map[string]string),
-		asked: make(map[model]error), room: maxCalls, cpus: observe.Allowed(),
+		asked: make(map[model]error), room: maxCalls, cpus: observe.AvailableCPUs(),
 	}
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
 	r.interim.save, r.interim.mask = e.Interim, p.Plan.Mask

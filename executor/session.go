@@ -37,7 +37,7 @@ func newSession(h *Host, in *Input, p *loadPlan, lanes lanePools, calls [][]*bac
 	}
 	cut, c := cutHold(p.length, stable), s.player.control
 	config := measure.Config{
-		Parts: in.Parts.Measured, Settled: c.OldestDue.Load, Rings: s.player.rings, HoldStart: c.HoldStart.Load,
+		Breakdown: in.Parts.Measured, Settled: c.OldestDue.Load, Rings: s.player.rings, HoldStart: c.HoldStart.Load,
 		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Slice: cut.slice, Windows: cut.windows, Closed: p.profile != nil,
 	}
 	if s.recorder != nil {
@@ -99,7 +99,7 @@ func (s *session) loop(ctx context.Context, start int64, done <-chan struct{}) (
 
 // report reports progress.
 func (s *session) report(start, now int64) {
-	p := Progress{Counts: s.folder.Live()}
+	p := Progress{Counts: s.folder.Progress()}
 	begin, stop := s.player.control.HoldStart.Load(), s.player.control.StopAt.Load()
 	switch {
 	case begin == 0 || now < begin:

@@ -72,7 +72,7 @@ func (o *observer) answered() int64 {
 	if open || o.from != beforeClock || o.requests.requestsIn() < 0 || o.parted {
 		return -1
 	}
-	all, _ := o.folder.Sofar()
+	all, _ := o.folder.Current()
 	return all.OK() + all.Class[backends.Mismatch] + all.Class[backends.Decode]
 }
 

@@ -62,7 +62,7 @@ func shard(t *testing.T, clock backends.Clock, part load.Shard, start, length in
 	f := measure.New(measure.Config{
 		Rings: rings, HoldStart: control.HoldStart.Load, HoldEnd: control.StopAt.Load, Settled: control.OldestDue.Load,
 		Slice: length / 5,
-		Parts: measure.Parts{
+		Breakdown: measure.Breakdown{
 			Scopes: []measure.Scope{{Entry: 0}, {Entry: 1}}, Goodput: []measure.Bound{{Row: latency, Limit: 3600}},
 			Every: []measure.Every{{Length: length / 4, Scope: -1, Rows: []*metric.Row{latency}}},
 		},
@@ -87,7 +87,7 @@ func shard(t *testing.T, clock backends.Clock, part load.Shard, start, length in
 		select {
 		case p := <-done:
 			total := f.Finish(max(clock.Now(), start+length))
-			total.Aggregate.Books = measure.Books{Planned: p.Planned, DroppedPool: p.DroppedPool, DroppedStop: p.DroppedStop}
+			total.Aggregate.PlayerCounts = measure.PlayerCounts{Planned: p.Planned, DroppedPool: p.DroppedPool, DroppedStop: p.DroppedStop}
 			return total
 		case <-time.After(time.Millisecond):
 			f.Drain(clock.Now())
@@ -125,7 +125,7 @@ func TestShards(t *testing.T) {
 			if part.Aggregate.Sent == 0 || part.Aggregate.Sent >= whole.Aggregate.Sent {
 				t.Errorf("shard %d of %d sent %d of %d", i, n, part.Aggregate.Sent, whole.Aggregate.Sent)
 			}
-			all.Unite(&part)
+			all.MergeShard(&part)
 		}
 		if got, want := books(all), books(whole); got != want {
 			t.Errorf("%d shards\n%s\nwhole\n%s", n, got, want)
@@ -133,7 +133,7 @@ func TestShards(t *testing.T) {
 	}
 	a := whole.Aggregate
 	if a.Failed() == 0 || a.Good != a.OK() || a.Planned != a.Sent || len(whole.Series[0].Windows) != 4 {
-		t.Errorf("whole: %+v, %+v, %d windows", a.Counts, a.Books, len(whole.Series[0].Windows))
+		t.Errorf("whole: %+v, %+v, %d windows", a.Counts, a.PlayerCounts, len(whole.Series[0].Windows))
 	}
 }
 

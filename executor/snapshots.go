@@ -59,7 +59,7 @@ func (o *observer) snapshot(ctx context.Context, now int64) {
 	}
 	passed := 0
 	if o.cutting.windows.Requests > 0 {
-		passed = windowsOver(o.folder.Closed())
+		passed = windowsOver(o.folder.CompleteWindows())
 	}
 	wait, is := s.wait(now, passed)
 	if !is || !s.busy.TryLock() {

@@ -59,7 +59,7 @@ type windowValues struct{ of *measure.Aggregate }
 
 // Quantity implements expression.Values.
 func (v windowValues) Quantity(ref expression.Ref) expression.Quantity {
-	value, ok := v.of.Leaf(ref.Leaf)
+	value, ok := v.of.LeafValue(ref.Leaf)
 	if ref.Place != (expression.Place{}) || !ok {
 		return expression.Quantity{Why: "not known for a window"}
 	}
@@ -94,7 +94,7 @@ func (s *stability) read(w *measure.Window) result.Window {
 	out := result.Window{From: seconds(w.From), To: seconds(w.To), Values: make(map[string]*float64)}
 	for _, leaf := range s.leaves {
 		out.Values[leaf.String()] = nil
-		if v, ok := w.Completed.Leaf(leaf); ok {
+		if v, ok := w.Completed.LeafValue(leaf); ok {
 			out.Values[leaf.String()] = &v
 		}
 	}
@@ -105,7 +105,7 @@ func (s *stability) read(w *measure.Window) result.Window {
 func (s *stability) tracks() []measure.Track {
 	var tracks []measure.Track
 	for _, leaf := range s.leaves {
-		track := measure.Track{ZeroIsNone: leaf.Row.From != metric.Counts}
+		track := measure.Track{ZeroIsNoData: leaf.Row.From != metric.Counts}
 		for _, w := range s.history {
 			v := math.NaN()
 			if p := w.Values[leaf.String()]; p != nil {

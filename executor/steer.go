@@ -91,9 +91,9 @@ func (s *steering) decide(now int64) {
 	case begin == 0:
 	case s.plan.length > 0:
 		s.control.StopAt.Store(begin + s.plan.length)
-	case s.stable != nil && s.host.Agree(s.judge(s.folder.Closed())):
+	case s.stable != nil && s.host.Agree(s.judge(s.folder.CompleteWindows())):
 		s.stop()
-		s.end.accepted, s.end.unstable = s.accept(s.folder.Closed())
+		s.end.accepted, s.end.unstable = s.accept(s.folder.CompleteWindows())
 	case others && s.host.OthersEnded():
 		s.stop()
 	}

@@ -52,7 +52,7 @@ type Progress struct {
 	Phase Phase
 	// Elapsed is the time since the phase began; Total how long it will last, 0 where that is open.
 	Elapsed, Total time.Duration
-	Counts         *measure.Live
+	Counts         *measure.Progress
 }
 
 // Input is what one trial is about.

@@ -142,8 +142,8 @@ func notesOnWaits(targets []*target, p *player, waits []int64) (list findings) {
 // notesOnReadings says what a reader must know of the numbers.
 func notesOnReadings(m *Readings) (list findings) {
 	for _, r := range m.growth() {
-		if r.Why != "" {
-			list.note("statistics", "%s: %s", r.Row.Name, r.Why)
+		if r.Reason != "" {
+			list.note("statistics", "%s: %s", r.Row.Name, r.Reason)
 			break // one cause, many rows
 		}
 	}

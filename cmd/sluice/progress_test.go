@@ -72,7 +72,7 @@ func TestProgressIsNotSilent(t *testing.T) {
 		at = time.Unix(1000, 0).Add(elapsed)
 		v.event(executor.Event{
 			Node: "x", Phase: executor.PhaseHold, Elapsed: elapsed, Total: 65 * time.Second,
-			Live: &measure.Live{At: 1, Rate: 20, N: 20, P50: 5e6, P99: 8e6, InFlight: 2},
+			Live: &measure.Progress{At: 1, Rate: 20, N: 20, P50: 5e6, P99: 8e6, InFlight: 2},
 		})
 		v.event(executor.Event{Node: "y", Phase: executor.PhaseOpen, Text: "waiting for the server"})
 	}
@@ -104,7 +104,7 @@ func TestProgressQuiet(t *testing.T) {
 func TestStatus(t *testing.T) {
 	hold := executor.Event{
 		Node: "sweep", Phase: executor.PhaseHold, Elapsed: 1250 * time.Millisecond, Total: 2 * time.Second,
-		Live: &measure.Live{At: 1, Rate: 365.1, N: 9, P50: 5_200_000, P99: 7_340_000, InFlight: 2, Failed: 3},
+		Live: &measure.Progress{At: 1, Rate: 365.1, N: 9, P50: 5_200_000, P99: 7_340_000, InFlight: 2, Failed: 3},
 	}
 	open := executor.Event{Node: "sweep", Phase: executor.PhaseHold, Elapsed: 75 * time.Second}
 	for _, c := range []struct {

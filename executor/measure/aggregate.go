@@ -11,7 +11,7 @@ import (
 )
 
 // classes is the number of error classes, the two that are no failure included.
-const classes = len(backends.ClassNames)
+const classCount = len(backends.ClassNames)
 
 // Aggregate is what is known about a set of requests over a stretch of time: plain sums and distributions, so that
 // Merge is associative and windows, shards and slices all add up the same way.
@@ -19,24 +19,24 @@ type Aggregate struct {
 	Window int64 // ns that the flow sums cover; merged by adding
 	Counts
 	Flow
-	Books
+	PlayerCounts
 	First, Last int64 // earliest due and latest completion of the requests counted, run clock; 0, 0 without any
-	Examples    [classes]string
+	Examples    [classCount]string
 	// Mismatches are the first texts of replies that differed, beside the example: each once, at most moreMismatches.
 	Mismatches []string
 	// Closed says that the requests are a closed loop's. One is due when its lane begins with it, so latency and service
 	// time are one distribution (due to last byte, both rows give it), and there is no send delay to tell.
 	Closed bool
 	// Judged says that goodput was asked for, so that Good is a number and not merely zero.
-	Judged bool
-	only   []int                     // rows of extracts that have a distribution; nil: all
-	dists  [len(extracts)]stats.Dist // by index of extracts
+	HasGoodput bool
+	kept       []int                     // rows of extracts that have a distribution; nil: all
+	dists      [len(extracts)]stats.Dist // by index of extracts
 }
 
 // Counts are over requests due in the window. Sent is the sum of Class.
 type Counts struct {
 	Sent       int64
-	Class      [classes]int64
+	Class      [classCount]int64
 	Reconnects int64 // sent once more
 	Ahead      int64 // on a connection that was made for each between it and the one before
 	Good       int64 // answered well and within every bound of goodput
@@ -48,8 +48,8 @@ type Counts struct {
 	Sequences, StepsDropped int64
 }
 
-// Books are what only the player knows: requests that were due and never sent. Who plays fills them in.
-type Books struct {
+// PlayerCounts are what only the player knows: requests that were due and never sent. Who plays fills them in.
+type PlayerCounts struct {
 	Planned      int64 // due in the window: sent and dropped
 	DroppedPool  int64 // no slot was free
 	DroppedStop  int64 // the node ended before a slot was free
@@ -59,7 +59,7 @@ type Books struct {
 }
 
 // Dropped is how many requests were due and never sent.
-func (b *Books) Dropped() int64 { return b.DroppedPool + b.DroppedStop }
+func (b *PlayerCounts) Dropped() int64 { return b.DroppedPool + b.DroppedStop }
 
 // OK is how many requests were answered rightly.
 func (c *Counts) OK() int64 { return c.Class[backends.OK] }
@@ -87,13 +87,13 @@ type Flow struct {
 }
 
 // known is what the folder has found out about a finished request, once for all that count it.
-type known struct {
-	good   bool // for goodput
-	before *stream
+type requestInfo struct {
+	good    bool // for goodput
+	partial *partialRequest
 }
 
 // count takes s as one of the requests due in the window. end is when it ended.
-func (a *Aggregate) count(s *backends.Sample, end int64, k known) {
+func (a *Aggregate) count(s *backends.Sample, end int64, k requestInfo) {
 	a.Sent++
 	if k.good {
 		a.Good++
@@ -115,7 +115,7 @@ func (a *Aggregate) count(s *backends.Sample, end int64, k known) {
 		a.Unnamed++
 	}
 	a.StepsDropped += int64(s.Dropped)
-	if ended(s) {
+	if endsSequence(s) {
 		a.Sequences++
 	}
 	if a.First == 0 || s.Due < a.First {
@@ -125,10 +125,10 @@ func (a *Aggregate) count(s *backends.Sample, end int64, k known) {
 		a.Last = end
 	}
 	if s.Class.Failed() && len(s.Note) > 0 {
-		a.example(s)
+		a.keepExample(s)
 	}
-	if a.only != nil {
-		a.some(s, k)
+	if a.kept != nil {
+		a.addKept(s, k)
 		return
 	}
 	rows := extracts[:]
@@ -141,23 +141,23 @@ func (a *Aggregate) count(s *backends.Sample, end int64, k known) {
 }
 
 // add enters s in the distribution of row i.
-func (a *Aggregate) add(i int, s *backends.Sample, k known) {
+func (a *Aggregate) add(i int, s *backends.Sample, k requestInfo) {
 	if i == responseGap {
-		a.gaps(s, k.before)
+		a.addGaps(s, k.partial)
 	} else if v, ok := extracts[i].of(s); ok {
 		a.dists[i].Add(v)
 	}
 }
 
 // gaps enters the times between the responses of s, with those that came in parts before.
-func (a *Aggregate) gaps(s *backends.Sample, before *stream) {
+func (a *Aggregate) addGaps(s *backends.Sample, partial *partialRequest) {
 	if !answered(s) {
 		return
 	}
 	last, d := int64(0), &a.dists[responseGap]
-	if before != nil {
-		d.Merge(&before.gaps)
-		last = before.last
+	if partial != nil {
+		d.Merge(&partial.gaps)
+		last = partial.last
 	}
 	for i := range s.Events {
 		at := s.Events[i].At
@@ -172,7 +172,7 @@ func (a *Aggregate) gaps(s *backends.Sample, before *stream) {
 const moreMismatches = 4
 
 // example keeps the first text of a class. Of replies that differ some more are kept, each with the row that it answers.
-func (a *Aggregate) example(s *backends.Sample) {
+func (a *Aggregate) keepExample(s *backends.Sample) {
 	if s.Class != backends.Mismatch {
 		if a.Examples[s.Class] == "" {
 			a.Examples[s.Class] = string(s.Note)
@@ -183,15 +183,15 @@ func (a *Aggregate) example(s *backends.Sample) {
 		return
 	}
 	var space [backends.NoteSize + 32]byte
-	text := mismatch(space[:0], s)
+	text := mismatchText(space[:0], s)
 	if first := a.Examples[s.Class]; first == string(text) || slices.ContainsFunc(a.Mismatches, func(m string) bool { return m == string(text) }) {
 		return
 	}
-	a.differs(string(text))
+	a.addMismatch(string(text))
 }
 
 // differs keeps the text of a reply that differs, once.
-func (a *Aggregate) differs(text string) {
+func (a *Aggregate) addMismatch(text string) {
 	switch first := &a.Examples[backends.Mismatch]; {
 	case *first == "":
 		*first = text
@@ -201,7 +201,7 @@ func (a *Aggregate) differs(text string) {
 }
 
 // mismatch says which row was answered wrongly, and how. With batches it is the number of the batch.
-func mismatch(b []byte, s *backends.Sample) []byte {
+func mismatchText(b []byte, s *backends.Sample) []byte {
 	what := "row "
 	if s.Items > 1 {
 		what = "batch "
@@ -211,14 +211,14 @@ func mismatch(b []byte, s *backends.Sample) []byte {
 }
 
 // some adds s to the distributions that are kept.
-func (a *Aggregate) some(s *backends.Sample, k known) {
-	for _, i := range a.only {
+func (a *Aggregate) addKept(s *backends.Sample, k requestInfo) {
+	for _, i := range a.kept {
 		a.add(i, s, k)
 	}
 }
 
 // flow takes s as one of the completions in the window.
-func (a *Aggregate) flow(s *backends.Sample, good bool) {
+func (a *Aggregate) countFlow(s *backends.Sample, good bool) {
 	a.BytesSent += s.BytesSent
 	a.BytesReceived += s.BytesReceived
 	if s.Class != backends.OK {
@@ -228,7 +228,7 @@ func (a *Aggregate) flow(s *backends.Sample, good bool) {
 	if good {
 		a.GoodCompleted++
 	}
-	if ended(s) {
+	if endsSequence(s) {
 		a.EndedSequences++
 	}
 	if s.Items == 0 {
@@ -240,7 +240,7 @@ func (a *Aggregate) flow(s *backends.Sample, good bool) {
 
 // Merge adds o, which covers other requests and another stretch of time.
 func (a *Aggregate) Merge(o *Aggregate) {
-	a.Closed, a.Judged = a.Closed || o.Closed, a.Judged || o.Judged
+	a.Closed, a.HasGoodput = a.Closed || o.Closed, a.HasGoodput || o.HasGoodput
 	a.Window += o.Window
 	a.Sent += o.Sent
 	a.Reconnects += o.Reconnects
@@ -262,13 +262,13 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	for i, n := range o.Class {
 		a.Class[i] += n
 		if text := o.Examples[i]; text != "" && backends.ErrorClass(i) == backends.Mismatch {
-			a.differs(text)
+			a.addMismatch(text)
 		} else if a.Examples[i] == "" {
 			a.Examples[i] = text
 		}
 	}
 	for _, text := range o.Mismatches {
-		a.differs(text)
+		a.addMismatch(text)
 	}
 	a.Completed += o.Completed
 	a.GoodCompleted += o.GoodCompleted
@@ -311,7 +311,7 @@ func (a *Aggregate) Value(row *metric.Row) (float64, bool) {
 }
 
 // Of counts the requests that the value of a row is a share of: those sent where it is of no others.
-func (a *Aggregate) Of(row *metric.Row) int64 {
+func (a *Aggregate) Denominator(row *metric.Row) int64 {
 	switch row.Name {
 	case metric.CoalescedRatio:
 		return a.OK()
@@ -322,7 +322,7 @@ func (a *Aggregate) Of(row *metric.Row) int64 {
 }
 
 // Leaf is the value of any leaf measured here in base units: what a stability window is judged by.
-func (a *Aggregate) Leaf(l metric.Leaf) (float64, bool) {
+func (a *Aggregate) LeafValue(l metric.Leaf) (float64, bool) {
 	d := a.Dist(l.Row)
 	if d == nil {
 		return a.Value(l.Row)

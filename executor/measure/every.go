@@ -21,12 +21,12 @@ type Every struct {
 // Series are the whole windows of one Every, oldest first; what is left of a span at its end is no window.
 type Series struct {
 	From, To int64 // of the scope, ns since hold began
-	Windows  []Stretch
+	Windows  []SeriesWindow
 	Missing  int // windows that lay beyond MaxWindows
 }
 
 // Stretch is one window of a series. Requests count by their due time, completions by theirs, as in hold.
-type Stretch struct {
+type SeriesWindow struct {
 	Repeat    int   // of a node that repeats
 	From, To  int64 // ns since hold began
 	Aggregate *Aggregate
@@ -34,19 +34,19 @@ type Stretch struct {
 
 // series is one Every while it is folded. Windows are numbered through the spans of the scope.
 type series struct {
-	length  int64
-	entry   int // -1: all
-	spans   []Span
-	first   []int // number of the first window of each span
-	like    maker
-	windows []*Aggregate // by number; nil: nothing yet
-	packed  int          // windows before this number are complete, and small
-	at      int          // span that was found last
+	length      int64
+	entry       int // -1: all
+	spans       []Span
+	firstWindow []int // number of the first window of each span
+	template    template
+	windows     []*Aggregate // by number; nil: nothing yet
+	packed      int          // windows before this number are complete, and small
+	lastSpan    int          // span that was found last
 }
 
-func newSeries(e Every, p Parts, like maker) *series {
-	s := &series{length: e.Length, entry: -1, spans: p.Holds, like: like}
-	s.like.only = []int{}
+func newSeries(e Every, p Breakdown, template template) *series {
+	s := &series{length: e.Length, entry: -1, spans: p.Holds, template: template}
+	s.template.kept = []int{}
 	if e.Scope >= 0 {
 		s.entry, s.spans = p.Scopes[e.Scope].Entry, p.Scopes[e.Scope].Spans
 		if s.spans == nil {
@@ -58,37 +58,37 @@ func newSeries(e Every, p Parts, like maker) *series {
 	}
 	n := 0
 	for _, span := range s.spans {
-		s.first = append(s.first, n)
+		s.firstWindow = append(s.firstWindow, n)
 		if span.To != math.MaxInt64 {
 			n += int((span.To - span.From) / s.length)
 		}
 	}
 	for _, row := range e.Rows {
 		i := extractOf(row.Name)
-		if like.closed && i == serviceTime {
+		if template.closed && i == serviceTime {
 			i = latency
 		}
-		if i >= 0 && !slices.Contains(s.like.only, i) {
-			s.like.only = append(s.like.only, i)
+		if i >= 0 && !slices.Contains(s.template.kept, i) {
+			s.template.kept = append(s.template.kept, i)
 		}
 	}
 	return s
 }
 
 // of is the window that t belongs to, ns since hold began; nil where there is none.
-func (s *series) of(t int64) *Aggregate {
-	if span := s.spans[s.at]; t < span.From || t >= span.To {
-		if s.at = s.find(t); s.at < 0 {
-			s.at = 0
+func (s *series) windowAt(t int64) *Aggregate {
+	if span := s.spans[s.lastSpan]; t < span.From || t >= span.To {
+		if s.lastSpan = s.findSpan(t); s.lastSpan < 0 {
+			s.lastSpan = 0
 			return nil
 		}
 	}
-	span := s.spans[s.at]
+	span := s.spans[s.lastSpan]
 	k := (t - span.From) / s.length
 	if span.To != math.MaxInt64 && span.From+(k+1)*s.length > span.To {
 		return nil // no whole window
 	}
-	n := s.first[s.at] + int(k)
+	n := s.firstWindow[s.lastSpan] + int(k)
 	if n >= MaxWindows {
 		return nil
 	}
@@ -96,13 +96,13 @@ func (s *series) of(t int64) *Aggregate {
 		s.windows = append(s.windows, nil)
 	}
 	if s.windows[n] == nil {
-		s.windows[n] = s.like.aggregate()
+		s.windows[n] = s.template.newAggregate()
 		s.windows[n].Window = s.length
 	}
 	return s.windows[n]
 }
 
-func (s *series) find(t int64) int {
+func (s *series) findSpan(t int64) int {
 	for i, span := range s.spans {
 		if t >= span.From && t < span.To {
 			return i
@@ -112,60 +112,60 @@ func (s *series) find(t int64) int {
 }
 
 // fold takes a sample. Times are ns since hold began.
-func (s *series) fold(x *backends.Sample, due, completed bool, start, ended int64, about known) {
+func (s *series) fold(x *backends.Sample, due, completed bool, start, ended int64, info requestInfo) {
 	if s.entry >= 0 && int(x.Entry) != s.entry {
 		return
 	}
 	if due {
-		if a := s.of(x.Due - start); a != nil {
-			a.count(x, ended, about)
+		if a := s.windowAt(x.Due - start); a != nil {
+			a.count(x, ended, info)
 		}
 	}
 	if completed {
-		if a := s.of(ended - start); a != nil {
-			a.flow(x, about.good)
+		if a := s.windowAt(ended - start); a != nil {
+			a.countFlow(x, info.good)
 		}
 	}
 }
 
 // span is where window n lies.
-func (s *series) span(n int) Span {
-	i := len(s.first) - 1
-	for i > 0 && s.first[i] > n {
+func (s *series) windowSpan(n int) Span {
+	i := len(s.firstWindow) - 1
+	for i > 0 && s.firstWindow[i] > n {
 		i--
 	}
-	from := s.spans[i].From + int64(n-s.first[i])*s.length
+	from := s.spans[i].From + int64(n-s.firstWindow[i])*s.length
 	return Span{from, from + s.length}
 }
 
 // pack makes the windows small that end before settled: everything that was due before it has been folded.
-func (s *series) pack(settled int64) {
-	for ; s.packed < len(s.windows) && s.span(s.packed).To <= settled; s.packed++ {
+func (s *series) packComplete(settled int64) {
+	for ; s.packed < len(s.windows) && s.windowSpan(s.packed).To <= settled; s.packed++ {
 		if a := s.windows[s.packed]; a != nil {
-			a.pack()
+			a.packDists()
 		}
 	}
 }
 
 // complete are the windows that are packed.
-func (s *series) complete() []Stretch {
-	var out []Stretch
+func (s *series) completeWindows() []SeriesWindow {
+	var out []SeriesWindow
 	for n := range s.packed {
-		at := s.span(n)
-		out = append(out, Stretch{From: at.From, To: at.To, Aggregate: s.aggregate(n)})
+		at := s.windowSpan(n)
+		out = append(out, SeriesWindow{From: at.From, To: at.To, Aggregate: s.aggregate(n)})
 	}
 	return out
 }
 
 // open are the windows after the complete ones that ended by then: requests due in them are still on their way.
-func (s *series) open(by int64) []Stretch {
-	var out []Stretch
+func (s *series) openWindows(by int64) []SeriesWindow {
+	var out []SeriesWindow
 	for n := s.packed; n < MaxWindows; n++ {
-		at := s.span(n)
+		at := s.windowSpan(n)
 		if at.To > by || at.To > s.spans[len(s.spans)-1].To {
 			break
 		}
-		out = append(out, Stretch{From: at.From, To: at.To, Aggregate: s.aggregate(n)})
+		out = append(out, SeriesWindow{From: at.From, To: at.To, Aggregate: s.aggregate(n)})
 	}
 	return out
 }
@@ -175,7 +175,7 @@ func (s *series) aggregate(n int) *Aggregate {
 	if n < len(s.windows) && s.windows[n] != nil {
 		return s.windows[n]
 	}
-	a := s.like.aggregate()
+	a := s.template.newAggregate()
 	a.Window = s.length
 	return a
 }
@@ -184,43 +184,43 @@ func (s *series) aggregate(n int) *Aggregate {
 func (s *series) finish(hold int64) Series {
 	out := Series{From: s.spans[0].From, To: min(s.spans[len(s.spans)-1].To, hold)}
 	for i, span := range s.spans {
-		whole := int(span.length(hold) / s.length)
+		whole := int(span.lengthBefore(hold) / s.length)
 		for k := range whole {
-			n := s.first[i] + k
+			n := s.firstWindow[i] + k
 			if n >= MaxWindows {
 				out.Missing += whole - k
 				break
 			}
 			a := s.aggregate(n)
-			a.pack()
-			at := s.span(n)
-			out.Windows = append(out.Windows, Stretch{From: at.From, To: at.To, Aggregate: a})
+			a.packDists()
+			at := s.windowSpan(n)
+			out.Windows = append(out.Windows, SeriesWindow{From: at.From, To: at.To, Aggregate: a})
 		}
 	}
 	return out
 }
 
 // pack makes a small: nothing is added to it any more.
-func (a *Aggregate) pack() {
-	for _, i := range a.only {
+func (a *Aggregate) packDists() {
+	for _, i := range a.kept {
 		a.dists[i].Pack()
 	}
 }
 
 // maker makes aggregates of one form.
-type maker struct {
-	closed, judged bool
-	only           []int
-	entries        [][]int // scopes by entry; of stability windows
+type template struct {
+	closed, goodput bool
+	kept            []int
+	scopesByEntry   [][]int // scopes by entry; of stability windows
 }
 
-func (m maker) aggregate() *Aggregate {
-	return &Aggregate{Closed: m.closed, Judged: m.judged, only: m.only}
+func (m template) newAggregate() *Aggregate {
+	return &Aggregate{Closed: m.closed, HasGoodput: m.goodput, kept: m.kept}
 }
 
 // scopes is how many scopes there are.
-func (m maker) scopes() (n int) {
-	for _, list := range m.entries {
+func (m template) scopeCount() (n int) {
+	for _, list := range m.scopesByEntry {
 		for _, k := range list {
 			n = max(n, k+1)
 		}
@@ -229,9 +229,9 @@ func (m maker) scopes() (n int) {
 }
 
 // of are the scopes of a request of entry.
-func (m maker) of(entry uint16) []int {
-	if m.entries == nil {
+func (m template) scopesOf(entry uint16) []int {
+	if m.scopesByEntry == nil {
 		return nil
 	}
-	return m.entries[min(int(entry), len(m.entries)-1)]
+	return m.scopesByEntry[min(int(entry), len(m.scopesByEntry)-1)]
 }

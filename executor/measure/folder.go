@@ -20,7 +20,7 @@ type Config struct {
 	InFlight func() int64
 	Slice    int64 // length of a slice; 0: 1 s. It doubles while a node has more than 3,600
 	Windows  Windows
-	Parts
+	Breakdown
 	// Settled is a time, run clock, before whose due times everything has been handed over (drive's
 	// Control.OldestDue.Load); nil: not known. Windows before it become small.
 	Settled func() int64
@@ -29,7 +29,7 @@ type Config struct {
 }
 
 // Live is what a progress display shows. Immutable once published.
-type Live struct {
+type Progress struct {
 	At               int64 // run clock
 	Sent, OK, Failed int64 // finished requests that were due in hold
 	InFlight         int64
@@ -50,22 +50,22 @@ type Total struct {
 
 // Folder folds finished samples of one node. All methods but Live belong to one goroutine.
 type Folder struct {
-	c       Config
-	hold    *Aggregate
-	parts   *parts    // nil without scopes
-	ramp    Aggregate // what is in no unscoped number; sums only
-	every   []*series
-	bounds  []bound
-	slices  *slicer // nil until hold began
-	streams streams
-	windows *windows // nil without Config.Windows or until hold began
-	last    int64    // time of the drain before this one
-	sinkErr error
+	c        Config
+	hold     *Aggregate
+	scopes   *scopeSums // nil without scopes
+	ramp     Aggregate  // what is in no unscoped number; sums only
+	series   []*series
+	bounds   []bound
+	slices   *slicer // nil until hold began
+	partials partialRequests
+	windows  *windows // nil without Config.Windows or until hold began
+	last     int64    // time of the drain before this one
+	sinkErr  error
 
-	live     atomic.Pointer[Live]
-	recent   stats.Dist // latencies since the last Live
-	recentOK int64
-	liveAt   int64
+	progress   atomic.Pointer[Progress]
+	recent     stats.Dist // latencies since the last Live
+	recentOK   int64
+	progressAt int64
 }
 
 // New makes the folder of one node.
@@ -73,16 +73,16 @@ func New(c Config) *Folder {
 	if c.Slice <= 0 {
 		c.Slice = nsPerSecond
 	}
-	like := maker{closed: c.Closed, judged: c.Goodput != nil}
-	f := &Folder{c: c, hold: like.aggregate(), parts: newParts(c.Parts, like), bounds: newBounds(c.Goodput)}
-	f.ramp.only = []int{}
+	template := template{closed: c.Closed, goodput: c.Goodput != nil}
+	f := &Folder{c: c, hold: template.newAggregate(), scopes: newScopeSums(c.Breakdown, template), bounds: newBounds(c.Goodput)}
+	f.ramp.kept = []int{}
 	for _, e := range c.Every {
-		f.every = append(f.every, newSeries(e, c.Parts, like))
+		f.series = append(f.series, newSeries(e, c.Breakdown, template))
 	}
-	if f.c.Windows.like = like; f.parts != nil {
-		f.c.Windows.like.entries = f.parts.cuts[0].in // a load with `until: stable` has one piece
+	if f.c.Windows.template = template; f.scopes != nil {
+		f.c.Windows.template.scopesByEntry = f.scopes.pieces[0].scopesByEntry // a load with `until: stable` has one piece
 	}
-	f.live.Store(&Live{})
+	f.progress.Store(&Progress{})
 	return f
 }
 
@@ -95,9 +95,9 @@ func (f *Folder) Drain(now int64) (folded int) {
 		l := &f.c.Rings.lanes[i]
 		for s := l.full.pop(); s != nil; s = l.full.pop() {
 			if s.Flags&backends.Partial != 0 {
-				f.streams.part(s)
-				f.keep(s)
-				l.spare.push(s)
+				f.partials.add(s)
+				f.writeSink(s)
+				l.eventBuffers.push(s)
 				continue
 			}
 			if start == 0 && s.Flags&backends.Warmup == 0 {
@@ -118,8 +118,8 @@ func (f *Folder) Drain(now int64) (folded int) {
 		f.windows.advance(f.last, now, end)
 	}
 	if start != 0 {
-		for _, s := range f.every {
-			s.pack(settled - start)
+		for _, s := range f.series {
+			s.packComplete(settled - start)
 		}
 	}
 	f.publish(now)
@@ -163,10 +163,10 @@ func (f *Folder) begin(start, t int64) {
 
 func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 	if s.Flags&backends.Closing != 0 { // no part of the load
-		f.streams.done(f.streams.take(s))
+		f.partials.recycle(f.partials.take(s))
 		return
 	}
-	f.keep(s)
+	f.writeSink(s)
 	ended := s.LastByte
 	if ended == 0 {
 		ended = now // a failure that left no stamp ended since the last drain
@@ -180,30 +180,30 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 	}
 	due := s.Flags&backends.Warmup == 0 && s.Due >= start && s.Due < end
 	completed := ended >= start && ended < end
-	k := known{good: f.bounds != nil && good(f.bounds, s), before: f.streams.take(s)}
+	k := requestInfo{good: f.bounds != nil && good(f.bounds, s), partial: f.partials.take(s)}
 	if due {
-		f.of(s.Due-start).count(s, ended, k)
+		f.aggregateAt(s.Due-start).count(s, ended, k)
 		f.slices.sent(s.Due)
 	}
 	if completed {
-		f.of(ended-start).flow(s, k.good)
+		f.aggregateAt(ended-start).countFlow(s, k.good)
 		f.slices.completed(s, ended)
 	}
-	if f.parts != nil {
-		f.parts.fold(s, due, completed, start, ended, k)
+	if f.scopes != nil {
+		f.scopes.fold(s, due, completed, start, ended, k)
 	}
-	for _, e := range f.every {
+	for _, e := range f.series {
 		e.fold(s, due, completed, start, ended, k)
 	}
 	if f.windows != nil {
 		f.windows.fold(s, due, completed, ended, k)
 	}
-	f.streams.done(k.before)
+	f.partials.recycle(k.partial)
 }
 
 // of are the sums in which what was due, or ended, at t since hold began counts for the node as a whole.
-func (f *Folder) of(t int64) *Aggregate {
-	if f.parts != nil && !f.parts.piece(t).hold {
+func (f *Folder) aggregateAt(t int64) *Aggregate {
+	if f.scopes != nil && !f.scopes.pieceAt(t).hold {
 		return &f.ramp
 	}
 	return f.hold
@@ -218,29 +218,29 @@ func (f *Folder) inFlight() int64 {
 
 // publish replaces the live view once a second.
 func (f *Folder) publish(now int64) {
-	if f.liveAt == 0 { // the node begins: there is no second behind it
-		f.liveAt = now
+	if f.progressAt == 0 { // the node begins: there is no second behind it
+		f.progressAt = now
 	}
-	if now-f.liveAt < nsPerSecond {
+	if now-f.progressAt < nsPerSecond {
 		return
 	}
-	l := &Live{
+	l := &Progress{
 		At: now, Sent: f.hold.Sent + f.ramp.Sent, OK: f.hold.OK() + f.ramp.OK(), Failed: f.hold.Failed() + f.ramp.Failed(),
 		InFlight: f.inFlight(),
-		Rate:     float64(f.recentOK) / (float64(now-f.liveAt) / nsPerSecond), N: f.recent.N(),
+		Rate:     float64(f.recentOK) / (float64(now-f.progressAt) / nsPerSecond), N: f.recent.N(),
 	}
 	l.P50, _ = f.recent.Rank(50)
 	l.P99, _ = f.recent.Rank(99)
-	f.live.Store(l)
+	f.progress.Store(l)
 	f.recent.Reset()
-	f.recentOK, f.liveAt = 0, now
+	f.recentOK, f.progressAt = 0, now
 }
 
 // Live is the latest live view; from any goroutine, never nil.
-func (f *Folder) Live() *Live { return f.live.Load() }
+func (f *Folder) Progress() *Progress { return f.progress.Load() }
 
 // keep hands a sample to the sink.
-func (f *Folder) keep(s *backends.Sample) {
+func (f *Folder) writeSink(s *backends.Sample) {
 	if f.c.Sink != nil && f.sinkErr == nil {
 		f.sinkErr = f.c.Sink.Write(s)
 	}
@@ -251,27 +251,27 @@ func (f *Folder) SinkErr() error { return f.sinkErr }
 
 // Closed are the latest Config.Windows.Keep complete stability windows, oldest first. They go on collecting the ends
 // of requests due in them until Finish.
-func (f *Folder) Closed() []*Window {
+func (f *Folder) CompleteWindows() []*Window {
 	if f.windows == nil {
 		return nil
 	}
-	return f.windows.closed()
+	return f.windows.complete()
 }
 
 // Sofar are the sums by now, of hold and of each of Config.Scopes: for decisions between two drains. They go on growing.
 // Their windows, and so their rates, are not known before Finish.
-func (f *Folder) Sofar() (hold *Aggregate, scopes []*Aggregate) {
-	if f.parts != nil {
-		scopes = f.parts.scopes
+func (f *Folder) Current() (hold *Aggregate, scopes []*Aggregate) {
+	if f.scopes != nil {
+		scopes = f.scopes.scopes
 	}
 	return f.hold, scopes
 }
 
 // Complete are the windows of Config.Every[i] to which nothing comes any more, oldest first.
-func (f *Folder) Complete(i int) []Stretch { return f.every[i].complete() }
+func (f *Folder) CompleteSeries(i int) []SeriesWindow { return f.series[i].completeWindows() }
 
 // Open are the windows of Config.Every[i] that ended by then, ns since hold began, and still wait for replies, oldest first.
-func (f *Folder) Open(i int, by int64) []Stretch { return f.every[i].open(by) }
+func (f *Folder) OpenSeries(i int, by int64) []SeriesWindow { return f.series[i].openWindows(by) }
 
 // Finish folds what is left, after the player has ended, and gives the node's measurement. An open hold window ends
 // with the last completion.
@@ -279,8 +279,8 @@ func (f *Folder) Finish(now int64) Total {
 	f.Drain(now)
 	start, end := f.window()
 	t := Total{Aggregate: f.hold}
-	if f.parts != nil {
-		t.Scopes = f.parts.scopes
+	if f.scopes != nil {
+		t.Scopes = f.scopes.scopes
 	}
 	if f.slices == nil {
 		return t
@@ -295,7 +295,7 @@ func (f *Folder) Finish(now int64) Total {
 	for i, s := range f.c.Scopes {
 		t.Scopes[i].Window = s.Length(length)
 	}
-	for _, s := range f.every {
+	for _, s := range f.series {
 		t.Series = append(t.Series, s.finish(length))
 	}
 	return t

@@ -121,7 +121,7 @@ func TestHoldNeverBegan(t *testing.T) {
 	n.done(0, 5, warm)
 	n.at(10)
 	total := n.Finish(1010 * ms)
-	if total.From != 0 || total.To != 0 || total.Aggregate.Sent != 0 || total.Aggregate.Completed != 0 || len(total.Slices) != 0 || n.Closed() != nil {
+	if total.From != 0 || total.To != 0 || total.Aggregate.Sent != 0 || total.Aggregate.Completed != 0 || len(total.Slices) != 0 || n.CompleteWindows() != nil {
 		t.Errorf("total = %+v", total)
 	}
 }
@@ -196,7 +196,7 @@ func TestMergeIsAssociative(t *testing.T) {
 	bc.Merge(part(2))
 	right.Merge(part(0))
 	right.Merge(bc)
-	if left.Counts != right.Counts || left.Books != right.Books || left.Flow != right.Flow || left.Window != right.Window || left.Examples != right.Examples {
+	if left.Counts != right.Counts || left.PlayerCounts != right.PlayerCounts || left.Flow != right.Flow || left.Window != right.Window || left.Examples != right.Examples {
 		t.Errorf("left %+v %+v\nright %+v %+v", left.Counts, left.Flow, right.Counts, right.Flow)
 	}
 	for i := range left.dists {
@@ -227,7 +227,7 @@ func TestSinkErrorStopsTheSinkOnly(t *testing.T) {
 
 func TestLive(t *testing.T) {
 	n := newNode(t, Config{InFlight: func() int64 { return 5 }})
-	if l := n.Live(); l == nil || l.Sent != 0 {
+	if l := n.Progress(); l == nil || l.Sent != 0 {
 		t.Fatalf("live before the start = %+v", l)
 	}
 	n.at(0)
@@ -236,16 +236,16 @@ func TestLive(t *testing.T) {
 	}
 	n.done(1, 5, failed(backends.Status, ""))
 	n.at(500)
-	if l := n.Live(); l.Sent != 0 {
+	if l := n.Progress(); l.Sent != 0 {
 		t.Errorf("published before a second was over: %+v", l)
 	}
 	n.at(1000)
-	want := &Live{At: 2000 * ms, Sent: 21, OK: 20, Failed: 1, InFlight: 5, Rate: 20, N: 20, P50: 10 * ms, P99: 10 * ms}
-	if diff := cmp.Diff(want, n.Live()); diff != "" {
+	want := &Progress{At: 2000 * ms, Sent: 21, OK: 20, Failed: 1, InFlight: 5, Rate: 20, N: 20, P50: 10 * ms, P99: 10 * ms}
+	if diff := cmp.Diff(want, n.Progress()); diff != "" {
 		t.Error(diff)
 	}
 	n.at(2000)
-	if l := n.Live(); l.N != 0 || l.Rate != 0 || l.Sent != 21 {
+	if l := n.Progress(); l.N != 0 || l.Rate != 0 || l.Sent != 21 {
 		t.Errorf("live of a silent second = %+v", l)
 	}
 }
@@ -272,9 +272,9 @@ func BenchmarkFold(b *testing.B) {
 	latency, _ := catalogue(b).Row("latency")
 	for name, c := range map[string]Config{
 		"hold": {}, "windows": {Windows: Windows{Length: 1 << 40, Keep: 3}},
-		"goodput": {Parts: Parts{Goodput: []Bound{{latency, 1}}}},
-		"mix":     {Parts: Parts{Scopes: []Scope{{Entry: 0}, {Entry: 1}}}},
-		"every":   {Parts: Parts{Every: []Every{{Length: 1 << 40, Scope: -1, Rows: []*metric.Row{latency}}}}},
+		"goodput": {Breakdown: Breakdown{Goodput: []Bound{{latency, 1}}}},
+		"mix":     {Breakdown: Breakdown{Scopes: []Scope{{Entry: 0}, {Entry: 1}}}},
+		"every":   {Breakdown: Breakdown{Every: []Every{{Length: 1 << 40, Scope: -1, Rows: []*metric.Row{latency}}}}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			rings := NewRings(1, 256, 0)
@@ -305,7 +305,7 @@ func TestClosedLoop(t *testing.T) {
 	n.done(80, 90, failed(backends.Status, "503"))
 	n.at(150)
 	n.at(300)
-	closed := n.Closed()
+	closed := n.CompleteWindows()
 	if len(closed) != 1 {
 		t.Fatalf("%d windows", len(closed))
 	}

@@ -23,9 +23,9 @@ func Bindable(row *metric.Row) bool {
 
 // bound is a Bound made ready for the fold.
 type bound struct {
-	of    func(*backends.Sample) (int64, bool)
-	limit int64 // in the sample's unit
-	least bool  // the value must be at least limit
+	of      func(*backends.Sample) (int64, bool)
+	limit   int64 // in the sample's unit
+	atLeast bool  // the value must be at least limit
 }
 
 func newBounds(list []Bound) []bound {
@@ -36,7 +36,7 @@ func newBounds(list []Bound) []bound {
 			unit = nsPerSecond
 		}
 		out = append(out, bound{
-			of: extracts[extractOf(b.Row.Name)].of, least: b.Row.Better == metric.Higher,
+			of: extracts[extractOf(b.Row.Name)].of, atLeast: b.Row.Better == metric.Higher,
 			limit: int64(math.Round(b.Limit * unit)), // 0.0312 × 10⁹ is not always whole
 		})
 	}
@@ -51,7 +51,7 @@ func good(bounds []bound, s *backends.Sample) bool {
 	for i := range bounds {
 		b := &bounds[i]
 		v, ok := b.of(s)
-		if !ok || !b.least && v > b.limit || b.least && v < b.limit {
+		if !ok || !b.atLeast && v > b.limit || b.atLeast && v < b.limit {
 			return false
 		}
 	}

@@ -4,7 +4,7 @@ import "slices"
 
 // Join adds another repeat of the same node: sums over sums, distributions pooled, windows and slices behind those that are
 // there, with the number of their repeat. It is associative; o is not to be used any more.
-func (t *Total) Join(o *Total, repeat int) {
+func (t *Total) AddRepeat(o *Total, repeat int) {
 	if t.Aggregate == nil {
 		t.Aggregate = &Aggregate{}
 		t.From, t.To = o.From, o.To
@@ -20,7 +20,7 @@ func (t *Total) Join(o *Total, repeat int) {
 		if i == len(t.Series) {
 			t.Series = append(t.Series, Series{From: s.From, To: s.To})
 		}
-		t.Series[i].join(s, repeat)
+		t.Series[i].addRepeat(s, repeat)
 	}
 	for _, s := range o.Slices {
 		s.Repeat = repeat
@@ -28,7 +28,7 @@ func (t *Total) Join(o *Total, repeat int) {
 	}
 }
 
-func (s *Series) join(o Series, repeat int) {
+func (s *Series) addRepeat(o Series, repeat int) {
 	s.To = max(s.To, o.To)
 	s.Missing += o.Missing
 	for _, w := range o.Windows {
@@ -38,10 +38,10 @@ func (s *Series) join(o Series, repeat int) {
 }
 
 // Keep drops the windows that do not lie within [from, to), ns since hold began: those outside of what is reported.
-func (t *Total) Keep(from, to int64) {
+func (t *Total) KeepWithin(from, to int64) {
 	for i := range t.Series {
 		s := &t.Series[i]
-		s.Windows = slices.DeleteFunc(s.Windows, func(w Stretch) bool { return w.From < from || w.To > to })
+		s.Windows = slices.DeleteFunc(s.Windows, func(w SeriesWindow) bool { return w.From < from || w.To > to })
 		s.From, s.To = max(s.From, from), min(s.To, to)
 	}
 }

@@ -74,5 +74,5 @@ func value(t testing.TB, a *Aggregate, path string) (float64, bool) {
 	if !ok {
 		t.Fatalf("no leaf %s", path)
 	}
-	return a.Leaf(l)
+	return a.LeafValue(l)
 }

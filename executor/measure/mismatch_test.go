@@ -15,7 +15,7 @@ func TestMismatches(t *testing.T) {
 		a := &Aggregate{}
 		for i := from; i < to; i++ {
 			s := &backends.Sample{Class: backends.Mismatch, Row: i, Items: 1 + i%2, Note: fmt.Appendf(nil, "output o[%d] is 1, want 2", i)}
-			a.count(s, 1, known{})
+			a.count(s, 1, requestInfo{})
 		}
 		return a
 	}
@@ -35,7 +35,7 @@ func TestMismatches(t *testing.T) {
 		before := len(a.Mismatches)
 		for range 3 {
 			a.Merge(part(0, 1))
-			a.count(&backends.Sample{Class: backends.Mismatch, Row: 0, Items: 1, Note: []byte("output o[0] is 1, want 2")}, 1, known{})
+			a.count(&backends.Sample{Class: backends.Mismatch, Row: 0, Items: 1, Note: []byte("output o[0] is 1, want 2")}, 1, requestInfo{})
 		}
 		if len(a.Mismatches) != before {
 			t.Errorf("one text is kept again: %q", a.Mismatches)

@@ -27,14 +27,14 @@ type Rings struct {
 // between two drains needs.
 type lane struct {
 	full, empty ring
-	fresh       []backends.Sample // of the one who gets
+	unused      []backends.Sample // of the one who gets
 	// spare are the buffers that carry events away from requests that go on: lane → full, folder → spare.
-	spare ring
+	eventBuffers ring
 }
 
 // spares is how many buffers for parts a lane has: 4 MB of events in all, and on one lane no more than come between two
 // drains even of the fastest stream.
-func spares(lanes, events int) int {
+func eventBufferCount(lanes, events int) int {
 	if events == 0 {
 		return 0
 	}
@@ -51,22 +51,22 @@ func NewRings(lanes, perLane, events int) *Rings {
 		}
 		perLane = min(max(samples/max(lanes, 1), minPerLane), maxPerLane)
 	}
-	parts := spares(lanes, events)
+	parts := eventBufferCount(lanes, events)
 	r := &Rings{lanes: make([]lane, lanes), perLane: perLane}
 	for i := range r.lanes {
 		l := &r.lanes[i]
 		l.full.init(perLane + parts)
 		l.empty.init(perLane)
-		l.fresh = make([]backends.Sample, perLane)
+		l.unused = make([]backends.Sample, perLane)
 		if events == 0 {
 			continue
 		}
-		for j := range l.fresh {
-			l.fresh[j].Events = make([]backends.Event, 0, events)
+		for j := range l.unused {
+			l.unused[j].Events = make([]backends.Event, 0, events)
 		}
-		l.spare.init(parts)
+		l.eventBuffers.init(parts)
 		for range parts {
-			l.spare.push(&backends.Sample{Events: make([]backends.Event, 0, events)})
+			l.eventBuffers.push(&backends.Sample{Events: make([]backends.Event, 0, events)})
 		}
 	}
 	return r
@@ -75,7 +75,7 @@ func NewRings(lanes, perLane, events int) *Rings {
 // Part takes the events of s, a request that goes on, in exchange for empty ones. False: the folder is behind.
 func (r *Rings) PutEvents(lane int, s *backends.Sample) bool {
 	l := &r.lanes[lane]
-	p := l.spare.pop()
+	p := l.eventBuffers.pop()
 	if p == nil {
 		return false
 	}
@@ -93,11 +93,11 @@ func (r *Rings) Get(lane int) *backends.Sample {
 		s.Reset()
 		return s
 	}
-	if len(l.fresh) == 0 {
+	if len(l.unused) == 0 {
 		return nil
 	}
-	s := &l.fresh[0]
-	l.fresh = l.fresh[1:]
+	s := &l.unused[0]
+	l.unused = l.unused[1:]
 	return s
 }
 

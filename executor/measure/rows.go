@@ -34,7 +34,7 @@ var extracts = [...]struct {
 	{"first_response", func(s *backends.Sample) (int64, bool) {
 		return s.FirstByte - s.SendStart, answered(s) && s.FirstByte != 0
 	}},
-	{"sequences.latency", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.SequenceDue, ended(s) }},
+	{"sequences.latency", func(s *backends.Sample) (int64, bool) { return s.LastByte - s.SequenceDue, endsSequence(s) }},
 	{"client.turnaround", func(s *backends.Sample) (int64, bool) {
 		return s.SendStart - s.Free, s.Flags&backends.Followed != 0 && s.SendStart != 0
 	}},
@@ -50,7 +50,7 @@ var extracts = [...]struct {
 func answered(s *backends.Sample) bool { return s.Class == backends.OK && s.LastByte != 0 }
 
 // ended reports whether s is the last request of a sequence, and was answered well.
-func ended(s *backends.Sample) bool {
+func endsSequence(s *backends.Sample) bool {
 	return s.Flags&backends.SequenceEnd != 0 && s.Class == backends.OK
 }
 
@@ -69,54 +69,54 @@ var values = valueTable()
 
 func valueTable() map[string]func(*Aggregate) float64 {
 	t := map[string]func(*Aggregate) float64{
-		"throughput":          func(a *Aggregate) float64 { return a.sized(a.perSecond(a.Items)) },
+		"throughput":          func(a *Aggregate) float64 { return a.ifSized(a.perSecond(a.Items)) },
 		"requests.rate":       func(a *Aggregate) float64 { return a.perSecond(a.Completed) },
 		"responses.rate":      func(a *Aggregate) float64 { return a.perSecond(a.Responses) },
 		"bytes.sent.rate":     func(a *Aggregate) float64 { return a.perSecond(a.BytesSent) },
 		"bytes.received.rate": func(a *Aggregate) float64 { return a.perSecond(a.BytesReceived) },
 		"requests.count":      func(a *Aggregate) float64 { return float64(a.Sent) },
-		"errors.count":        func(a *Aggregate) float64 { return a.ended(a.counted(a.Failed())) },
-		"errors.ratio":        func(a *Aggregate) float64 { return a.ended(a.share(a.Failed())) },
-		"late.count":          func(a *Aggregate) float64 { return a.counted(a.Late()) },
-		"late.ratio":          func(a *Aggregate) float64 { return a.share(a.Late()) },
-		"coalesced.ratio":     func(a *Aggregate) float64 { return a.streamed(float64(a.Coalesced) / float64(a.OK())) },
-		"reconnects.count":    func(a *Aggregate) float64 { return a.counted(a.Reconnects) },
-		"goodput":             func(a *Aggregate) float64 { return a.judged(a.perSecond(a.GoodCompleted)) },
-		"goodput.ratio":       func(a *Aggregate) float64 { return a.judged(a.planned(a.Good) / float64(a.Planned)) },
+		"errors.count":        func(a *Aggregate) float64 { return a.ifAnswered(a.ifSent(a.Failed())) },
+		"errors.ratio":        func(a *Aggregate) float64 { return a.ifAnswered(a.shareOfSent(a.Failed())) },
+		"late.count":          func(a *Aggregate) float64 { return a.ifSent(a.Late()) },
+		"late.ratio":          func(a *Aggregate) float64 { return a.shareOfSent(a.Late()) },
+		"coalesced.ratio":     func(a *Aggregate) float64 { return a.ifStreamed(float64(a.Coalesced) / float64(a.OK())) },
+		"reconnects.count":    func(a *Aggregate) float64 { return a.ifSent(a.Reconnects) },
+		"goodput":             func(a *Aggregate) float64 { return a.ifGoodput(a.perSecond(a.GoodCompleted)) },
+		"goodput.ratio":       func(a *Aggregate) float64 { return a.ifGoodput(a.ifPlanned(a.Good) / float64(a.Planned)) },
 		"sequences.rate":      func(a *Aggregate) float64 { return a.perSecond(a.EndedSequences) },
-		"sequences.count":     func(a *Aggregate) float64 { return a.counted(a.Sequences) },
+		"sequences.count":     func(a *Aggregate) float64 { return a.ifSent(a.Sequences) },
 		"dropped.sequence.count": func(a *Aggregate) float64 {
-			return a.counted(a.StepsDropped)
+			return a.ifSent(a.StepsDropped)
 		},
-		"offered.rate":     func(a *Aggregate) float64 { return a.offered() / (float64(a.Offered) / nsPerSecond) },
-		"dropped.count":    func(a *Aggregate) float64 { return a.planned(a.Dropped()) },
-		"dropped.ratio":    func(a *Aggregate) float64 { return a.planned(a.Dropped()) / float64(a.Planned) },
-		"incomplete.count": func(a *Aggregate) float64 { return a.planned(a.DroppedStop + a.Stopped()) },
-		"in_flight.max":    func(a *Aggregate) float64 { return a.known(a.PeakInFlight) },
+		"offered.rate":     func(a *Aggregate) float64 { return a.arrivalsOffered() / (float64(a.Offered) / nsPerSecond) },
+		"dropped.count":    func(a *Aggregate) float64 { return a.ifPlanned(a.Dropped()) },
+		"dropped.ratio":    func(a *Aggregate) float64 { return a.ifPlanned(a.Dropped()) / float64(a.Planned) },
+		"incomplete.count": func(a *Aggregate) float64 { return a.ifPlanned(a.DroppedStop + a.Stopped()) },
+		"in_flight.max":    func(a *Aggregate) float64 { return a.ifNonZero(a.PeakInFlight) },
 	}
 	for i, name := range backends.ClassNames {
 		if !backends.ErrorClass(i).Failed() {
 			continue
 		}
-		t["errors."+name+".count"] = func(a *Aggregate) float64 { return a.ended(a.counted(a.Class[i])) }
-		t["errors."+name+".ratio"] = func(a *Aggregate) float64 { return a.ended(a.share(a.Class[i])) }
+		t["errors."+name+".count"] = func(a *Aggregate) float64 { return a.ifAnswered(a.ifSent(a.Class[i])) }
+		t["errors."+name+".ratio"] = func(a *Aggregate) float64 { return a.ifAnswered(a.shareOfSent(a.Class[i])) }
 	}
 	return t
 }
 
 // offered is how many arrivals the schedule wanted.
-func (a *Aggregate) offered() float64 {
+func (a *Aggregate) arrivalsOffered() float64 {
 	switch {
 	case a.Arrivals < 0:
 		return math.NaN()
 	case a.Arrivals > 0:
 		return float64(a.Arrivals)
 	}
-	return a.planned(a.Planned)
+	return a.ifPlanned(a.Planned)
 }
 
 // sized is v, which is no data where the batch of a request is not known.
-func (a *Aggregate) sized(v float64) float64 {
+func (a *Aggregate) ifSized(v float64) float64 {
 	if a.Unsized > 0 {
 		return math.NaN()
 	}
@@ -132,7 +132,7 @@ func (a *Aggregate) perSecond(n int64) float64 {
 }
 
 // counted is n, and no data when nothing was sent: zero errors of zero requests prove nothing.
-func (a *Aggregate) counted(n int64) float64 {
+func (a *Aggregate) ifSent(n int64) float64 {
 	if a.Sent == 0 {
 		return math.NaN()
 	}
@@ -140,7 +140,7 @@ func (a *Aggregate) counted(n int64) float64 {
 }
 
 // ended is v, and no data when we gave up every request: none of them shows whether the server makes errors.
-func (a *Aggregate) ended(v float64) float64 {
+func (a *Aggregate) ifAnswered(v float64) float64 {
 	if a.Sent == a.Stopped() {
 		return math.NaN()
 	}
@@ -148,7 +148,7 @@ func (a *Aggregate) ended(v float64) float64 {
 }
 
 // planned is n, and no data when nothing was due.
-func (a *Aggregate) planned(n int64) float64 {
+func (a *Aggregate) ifPlanned(n int64) float64 {
 	if a.Planned == 0 {
 		return math.NaN()
 	}
@@ -156,7 +156,7 @@ func (a *Aggregate) planned(n int64) float64 {
 }
 
 // streamed is v where requests were answered with responses of their own times.
-func (a *Aggregate) streamed(v float64) float64 {
+func (a *Aggregate) ifStreamed(v float64) float64 {
 	if a.dists[responses].N() == 0 {
 		return math.NaN()
 	}
@@ -164,18 +164,18 @@ func (a *Aggregate) streamed(v float64) float64 {
 }
 
 // judged is v where goodput was asked for.
-func (a *Aggregate) judged(v float64) float64 {
-	if !a.Judged {
+func (a *Aggregate) ifGoodput(v float64) float64 {
+	if !a.HasGoodput {
 		return math.NaN()
 	}
 	return v
 }
 
-func (a *Aggregate) known(n int64) float64 {
+func (a *Aggregate) ifNonZero(n int64) float64 {
 	if n == 0 {
 		return math.NaN()
 	}
 	return float64(n)
 }
 
-func (a *Aggregate) share(n int64) float64 { return float64(n) / float64(a.Sent) }
+func (a *Aggregate) shareOfSent(n int64) float64 { return float64(n) / float64(a.Sent) }

@@ -12,7 +12,7 @@ import (
 type Span struct{ From, To int64 }
 
 // length is that of the part of s that lies before end.
-func (s Span) length(end int64) int64 { return max(min(s.To, end)-s.From, 0) }
+func (s Span) lengthBefore(end int64) int64 { return max(min(s.To, end)-s.From, 0) }
 
 // Scope is a part of a node's requests that has numbers of its own: those due in a phase of a ramp, those of one entry of
 // a mix, or both. Its rates count the completions within its spans, over their length.
@@ -23,7 +23,7 @@ type Scope struct {
 }
 
 // Parts say what is kept beside the numbers of the whole hold window. The zero Parts are nothing.
-type Parts struct {
+type Breakdown struct {
 	// Holds are the spans that count in the unscoped numbers, in order; nil: all of hold. What lies between them is the
 	// ramp: a scope may show it, but it is in no number of the node.
 	Holds []Span
@@ -36,21 +36,21 @@ type Parts struct {
 }
 
 // parts are a node's scopes while it is folded: hold cut in pieces within which a request counts in the same sums.
-type parts struct {
-	scopes []*Aggregate
-	cuts   []cut
-	at     int // of the piece that was found last: times come nearly in order
+type scopeSums struct {
+	scopes    []*Aggregate
+	pieces    []piece
+	lastPiece int // of the piece that was found last: times come nearly in order
 }
 
 // cut is one piece of hold.
-type cut struct {
+type piece struct {
 	Span
-	hold bool    // it is in the unscoped numbers
-	in   [][]int // scopes by entry; the last is for entries that no scope names
+	hold          bool    // it is in the unscoped numbers
+	scopesByEntry [][]int // scopes by entry; the last is for entries that no scope names
 }
 
 // newParts is nil where a node has nothing but its whole hold window.
-func newParts(p Parts, like maker) *parts {
+func newScopeSums(p Breakdown, template template) *scopeSums {
 	if p.Holds == nil && len(p.Scopes) == 0 {
 		return nil
 	}
@@ -61,42 +61,42 @@ func newParts(p Parts, like maker) *parts {
 		}
 	}
 	collect(p.Holds)
-	out := &parts{}
+	out := &scopeSums{}
 	for _, s := range p.Scopes {
 		collect(s.Spans)
 		entries = max(entries, s.Entry+1)
-		out.scopes = append(out.scopes, like.aggregate())
+		out.scopes = append(out.scopes, template.newAggregate())
 	}
 	slices.Sort(edges)
 	edges = slices.Compact(edges)
 	for i := range edges[1:] {
-		c := cut{Span: Span{edges[i], edges[i+1]}, in: make([][]int, entries+1)}
+		c := piece{Span: Span{edges[i], edges[i+1]}, scopesByEntry: make([][]int, entries+1)}
 		c.hold = p.Holds == nil || covers(p.Holds, c.From)
 		for k, s := range p.Scopes {
 			if s.Spans != nil && !covers(s.Spans, c.From) {
 				continue
 			}
-			for entry := range c.in {
+			for entry := range c.scopesByEntry {
 				if s.Entry < 0 || s.Entry == entry {
-					c.in[entry] = append(c.in[entry], k)
+					c.scopesByEntry[entry] = append(c.scopesByEntry[entry], k)
 				}
 			}
 		}
-		out.cuts = append(out.cuts, c)
+		out.pieces = append(out.pieces, c)
 	}
 	return out
 }
 
 // fold counts a sample in its scopes.
-func (p *parts) fold(s *backends.Sample, due, completed bool, start, ended int64, about known) {
+func (p *scopeSums) fold(s *backends.Sample, due, completed bool, start, ended int64, info requestInfo) {
 	if due {
-		for _, k := range p.piece(s.Due - start).of(s.Entry) {
-			p.scopes[k].count(s, ended, about)
+		for _, k := range p.pieceAt(s.Due - start).scopesOf(s.Entry) {
+			p.scopes[k].count(s, ended, info)
 		}
 	}
 	if completed {
-		for _, k := range p.piece(ended - start).of(s.Entry) {
-			p.scopes[k].flow(s, about.good)
+		for _, k := range p.pieceAt(ended - start).scopesOf(s.Entry) {
+			p.scopes[k].countFlow(s, info.good)
 		}
 	}
 }
@@ -106,20 +106,22 @@ func covers(list []Span, t int64) bool {
 }
 
 // piece is the cut that t belongs to, ns since hold began and not below 0.
-func (p *parts) piece(t int64) *cut {
-	if c := &p.cuts[p.at]; t >= c.From && t < c.To {
+func (p *scopeSums) pieceAt(t int64) *piece {
+	if c := &p.pieces[p.lastPiece]; t >= c.From && t < c.To {
 		return c
 	}
-	i, found := slices.BinarySearchFunc(p.cuts, t, func(c cut, t int64) int { return cmp.Compare(c.From, t) })
+	i, found := slices.BinarySearchFunc(p.pieces, t, func(c piece, t int64) int { return cmp.Compare(c.From, t) })
 	if !found {
 		i--
 	}
-	p.at = i
-	return &p.cuts[i]
+	p.lastPiece = i
+	return &p.pieces[i]
 }
 
 // of are the scopes of a request of entry.
-func (c *cut) of(entry uint16) []int { return c.in[min(int(entry), len(c.in)-1)] }
+func (c *piece) scopesOf(entry uint16) []int {
+	return c.scopesByEntry[min(int(entry), len(c.scopesByEntry)-1)]
+}
 
 // Within reports whether t, ns since hold began, lies in the scope's spans.
 func (s Scope) Within(t int64) bool { return s.Spans == nil || covers(s.Spans, t) }
@@ -132,7 +134,7 @@ func lengthOf(spans []Span, hold int64) (n int64) {
 		return hold
 	}
 	for _, s := range spans {
-		n += s.length(hold)
+		n += s.lengthBefore(hold)
 	}
 	return n
 }

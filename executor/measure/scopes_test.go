@@ -69,7 +69,7 @@ func TestScopes(t *testing.T) {
 	}
 	for seed := range uint64(5) {
 		list := random(seed, 400, 4)
-		n := newNode(t, Config{Parts: Parts{Holds: rampHolds(), Scopes: scopes}})
+		n := newNode(t, Config{Breakdown: Breakdown{Holds: rampHolds(), Scopes: scopes}})
 		n.end = n.start + 1000*ms
 		n.play(list)
 		total := n.Finish(n.start + 2000*ms)
@@ -114,7 +114,7 @@ func TestScopes(t *testing.T) {
 
 // A phase that the hold window does not reach is as long as nothing, and its rates are no data.
 func TestScopeBeyondTheEnd(t *testing.T) {
-	n := newNode(t, Config{Parts: Parts{Holds: rampHolds(), Scopes: []Scope{{Phase: "top", Spans: ramp.top, Entry: -1}}}})
+	n := newNode(t, Config{Breakdown: Breakdown{Holds: rampHolds(), Scopes: []Scope{{Phase: "top", Spans: ramp.top, Entry: -1}}}})
 	n.end = n.start + 550*ms
 	n.done(400, 410)
 	n.done(520, 530)
@@ -132,13 +132,13 @@ func TestScopeBeyondTheEnd(t *testing.T) {
 
 // The live view counts the ramp as well: who looks wants to see that something happens.
 func TestLiveCountsTheRamp(t *testing.T) {
-	n := newNode(t, Config{Parts: Parts{Holds: ramp.base}})
+	n := newNode(t, Config{Breakdown: Breakdown{Holds: ramp.base}})
 	n.at(0)
 	n.done(10, 20)
 	n.done(400, 410)
 	n.done(420, 430, failed(backends.Status, ""))
 	n.at(1000)
-	if l := n.Live(); l.Sent != 3 || l.OK != 2 || l.Failed != 1 {
+	if l := n.Progress(); l.Sent != 3 || l.OK != 2 || l.Failed != 1 {
 		t.Errorf("live: %+v", l)
 	}
 }
@@ -146,14 +146,14 @@ func TestLiveCountsTheRamp(t *testing.T) {
 // Stability windows have the scopes' numbers too, so that what is reported of a mix is that of the accepted windows.
 func TestScopesOfStabilityWindows(t *testing.T) {
 	n := newNode(t, Config{
-		Windows: Windows{Length: 100 * ms, Keep: 2},
-		Parts:   Parts{Scopes: []Scope{{Entry: 0}, {Entry: 1}}},
+		Windows:   Windows{Length: 100 * ms, Keep: 2},
+		Breakdown: Breakdown{Scopes: []Scope{{Entry: 0}, {Entry: 1}}},
 	})
 	list := random(3, 200, 2)
 	n.play(list)
 	n.at(1001)
 	n.at(1002)
-	all, scopes := MergeWindows(n.Closed())
+	all, scopes := MergeWindows(n.CompleteWindows())
 	var want [2]int64
 	for _, r := range list {
 		if r.due >= 800 && r.due < 1000 {
@@ -173,7 +173,7 @@ func TestScopesOfStabilityWindows(t *testing.T) {
 // as missing. Packing what is settled changes nothing.
 func TestEvery(t *testing.T) {
 	latency, _ := catalogue(t).Row("latency")
-	parts := Parts{
+	parts := Breakdown{
 		Holds:  rampHolds(),
 		Scopes: []Scope{{Phase: "top", Spans: ramp.top, Entry: -1}, {Spans: rampHolds(), Entry: 1}, {Entry: 1}},
 		Every: []Every{
@@ -197,7 +197,7 @@ func TestEvery(t *testing.T) {
 	list := random(7, 600, 3)
 	settled := int64(0)
 	for name, f := range map[string]func() int64{"never settled": nil, "settled": func() int64 { return settled }} {
-		n := newNode(t, Config{Parts: parts, Settled: f})
+		n := newNode(t, Config{Breakdown: parts, Settled: f})
 		n.end = n.start + 1000*ms
 		for i, r := range list {
 			n.done(r.due, r.end, func(s *backends.Sample) { s.Entry, s.Class = r.entry, r.class })
@@ -239,7 +239,7 @@ func TestEvery(t *testing.T) {
 }
 
 func TestEveryIsBounded(t *testing.T) {
-	n := newNode(t, Config{Parts: Parts{Every: []Every{{Length: ms, Scope: -1}}}})
+	n := newNode(t, Config{Breakdown: Breakdown{Every: []Every{{Length: ms, Scope: -1}}}})
 	n.end = n.start + (MaxWindows+50)*ms
 	n.done(5, 6)
 	n.at(10)
@@ -276,7 +276,7 @@ func TestGoodput(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n := newNode(t, Config{Parts: Parts{Goodput: tt.bounds, Scopes: []Scope{{Entry: 0}, {Entry: 1}}}})
+			n := newNode(t, Config{Breakdown: Breakdown{Goodput: tt.bounds, Scopes: []Scope{{Entry: 0}, {Entry: 1}}}})
 			n.end = n.start + 1000*ms
 			first := func(s *backends.Sample) { s.FirstByte = s.SendStart + 12*ms }
 			if tt.change == nil {
@@ -294,7 +294,7 @@ func TestGoodput(t *testing.T) {
 // goodput.ratio is over what was planned: what failed and what was dropped is not good either.
 func TestGoodputRatio(t *testing.T) {
 	latency, _ := catalogue(t).Row("latency")
-	n := newNode(t, Config{Parts: Parts{Goodput: []Bound{{latency, 0.015}}}})
+	n := newNode(t, Config{Breakdown: Breakdown{Goodput: []Bound{{latency, 0.015}}}})
 	n.end = n.start + 1000*ms
 	n.done(0, 10)
 	n.done(100, 115)
@@ -302,7 +302,7 @@ func TestGoodputRatio(t *testing.T) {
 	n.done(300, 310, failed(backends.Status, ""))
 	n.done(995, 1005) // good, and completed after hold: in the ratio, not in the rate
 	total := n.Finish(n.start + 2000*ms)
-	total.Aggregate.Books = Books{Planned: 8, DroppedPool: 2, DroppedStop: 1, Offered: 1000 * ms, PeakInFlight: 3}
+	total.Aggregate.PlayerCounts = PlayerCounts{Planned: 8, DroppedPool: 2, DroppedStop: 1, Offered: 1000 * ms, PeakInFlight: 3}
 	for path, want := range map[string]float64{
 		"goodput": 2, "goodput.ratio": 3.0 / 8, "offered.rate": 8, "dropped.count": 3, "dropped.ratio": 3.0 / 8, "incomplete.count": 1, "in_flight.max": 3,
 	} {
@@ -318,16 +318,16 @@ func TestGoodputRatio(t *testing.T) {
 // Repeats that are joined, and shards that are joined, are the sum of their parts, however they are put together.
 func TestJoin(t *testing.T) {
 	latency, _ := catalogue(t).Row("latency")
-	parts := Parts{
+	parts := Breakdown{
 		Scopes: []Scope{{Entry: 0}, {Entry: 1}}, Goodput: []Bound{{latency, 0.05}},
 		Every: []Every{{Length: 200 * ms, Scope: -1, Rows: []*metric.Row{latency}}},
 	}
 	part := func(seed uint64) Total {
-		n := newNode(t, Config{Parts: parts, Slice: 500 * ms})
+		n := newNode(t, Config{Breakdown: parts, Slice: 500 * ms})
 		n.end = n.start + 1000*ms
 		n.play(random(seed, 150, 2))
 		total := n.Finish(n.start + 2000*ms)
-		total.Aggregate.Books = Books{Planned: 151, DroppedStop: 1, PeakInFlight: int64(seed), Offered: 1000 * ms}
+		total.Aggregate.PlayerCounts = PlayerCounts{Planned: 151, DroppedStop: 1, PeakInFlight: int64(seed), Offered: 1000 * ms}
 		return total
 	}
 	joined := func(groups ...[]uint64) Total {
@@ -336,7 +336,7 @@ func TestJoin(t *testing.T) {
 		for _, g := range groups {
 			for _, seed := range g {
 				p := part(seed)
-				all.Join(&p, repeat)
+				all.AddRepeat(&p, repeat)
 				repeat++
 			}
 		}
@@ -350,7 +350,7 @@ func TestJoin(t *testing.T) {
 	}
 	a := all.Aggregate
 	if a.Sent != sent || a.Good != good || good == 0 || a.Planned != 453 || a.PeakInFlight != 3 || a.Window != 3000*ms || a.Offered != 3000*ms {
-		t.Errorf("joined: sent %d of %d, good %d of %d, books %+v", a.Sent, sent, a.Good, good, a.Books)
+		t.Errorf("joined: sent %d of %d, good %d of %d, books %+v", a.Sent, sent, a.Good, good, a.PlayerCounts)
 	}
 	if all.Scopes[0].Sent+all.Scopes[1].Sent != sent || len(all.Series[0].Windows) != 15 || len(all.Slices) != 6 {
 		t.Errorf("scopes %d + %d, %d windows, %d slices", all.Scopes[0].Sent, all.Scopes[1].Sent, len(all.Series[0].Windows), len(all.Slices))
@@ -373,7 +373,7 @@ func TestJoin(t *testing.T) {
 func form(t *testing.T, a *Aggregate) string {
 	t.Helper()
 	var text strings.Builder
-	fmt.Fprint(&text, a.Counts, a.Flow, a.Books, a.Window)
+	fmt.Fprint(&text, a.Counts, a.Flow, a.PlayerCounts, a.Window)
 	for i := range a.dists {
 		stored, err := json.Marshal(&a.dists[i])
 		if err != nil {
@@ -386,7 +386,7 @@ func form(t *testing.T, a *Aggregate) string {
 
 func TestFoldOfPartsDoesNotAllocate(t *testing.T) {
 	latency, _ := catalogue(t).Row("latency")
-	n := newNode(t, Config{Parts: Parts{
+	n := newNode(t, Config{Breakdown: Breakdown{
 		Holds: []Span{{0, 1 << 40}, {1 << 41, math.MaxInt64}}, Goodput: []Bound{{latency, 1}},
 		Scopes: []Scope{{Phase: "a", Spans: []Span{{0, 1 << 40}}, Entry: -1}, {Entry: 1}},
 		Every:  []Every{{Length: 1 << 39, Scope: -1, Rows: []*metric.Row{latency}}},

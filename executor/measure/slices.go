@@ -35,7 +35,7 @@ type slicer struct {
 func newSlicer(start, width int64) *slicer { return &slicer{start: start, width: width} }
 
 // at is the slice that t belongs to. It grows the list up to it and halves the list when that makes it too long.
-func (s *slicer) at(t int64) (*Slice, int) {
+func (s *slicer) sliceAt(t int64) (*Slice, int) {
 	k := int((t - s.start) / s.width)
 	for k >= maxSlices {
 		s.coarsen()
@@ -48,19 +48,19 @@ func (s *slicer) at(t int64) (*Slice, int) {
 }
 
 func (s *slicer) sent(due int64) {
-	slice, _ := s.at(due)
+	slice, _ := s.sliceAt(due)
 	slice.Sent++
 }
 
 func (s *slicer) inFlight(now, n int64) {
 	if now >= s.start {
-		slice, _ := s.at(now)
+		slice, _ := s.sliceAt(now)
 		slice.InFlight = n
 	}
 }
 
 func (s *slicer) completed(x *backends.Sample, ended int64) {
-	slice, k := s.at(ended)
+	slice, k := s.sliceAt(ended)
 	if x.Class.Failed() {
 		slice.Failed++
 		return
@@ -74,7 +74,7 @@ func (s *slicer) completed(x *backends.Sample, ended int64) {
 	v := ended - x.Due
 	slice.Max = max(slice.Max, v)
 	for s.newest < k {
-		s.next(k)
+		s.advance(k)
 	}
 	if k >= s.newest-1 {
 		s.dists[k%2].Add(v)
@@ -82,17 +82,17 @@ func (s *slicer) completed(x *backends.Sample, ended int64) {
 }
 
 // next moves on towards slice k: the older of the two distributions is read out and emptied for a new slice.
-func (s *slicer) next(k int) {
-	s.read(s.newest - 1)
+func (s *slicer) advance(k int) {
+	s.storePercentiles(s.newest - 1)
 	if k > s.newest+1 { // a gap: the newer one is complete as well
-		s.read(s.newest)
+		s.storePercentiles(s.newest)
 		s.newest = k - 2
 	}
 	s.newest++
 }
 
 // read writes the percentiles of slice k, which then has no distribution any more.
-func (s *slicer) read(k int) {
+func (s *slicer) storePercentiles(k int) {
 	if k < 0 {
 		return
 	}
@@ -107,13 +107,13 @@ func (s *slicer) read(k int) {
 
 // coarsen makes one slice of every two.
 func (s *slicer) coarsen() {
-	s.read(s.newest - 1)
-	s.read(s.newest)
+	s.storePercentiles(s.newest - 1)
+	s.storePercentiles(s.newest)
 	half := s.list[:(len(s.list)+1)/2]
 	for i := range half {
 		a := s.list[2*i]
 		if 2*i+1 < len(s.list) {
-			a = a.join(s.list[2*i+1])
+			a = a.merge(s.list[2*i+1])
 		} else {
 			a.To += s.width
 		}
@@ -122,7 +122,7 @@ func (s *slicer) coarsen() {
 	s.list, s.width, s.newest = half, 2*s.width, s.newest/2
 }
 
-func (a Slice) join(b Slice) Slice {
+func (a Slice) merge(b Slice) Slice {
 	return Slice{
 		From: a.From, To: b.To, Sent: a.Sent + b.Sent, OK: a.OK + b.OK, Failed: a.Failed + b.Failed,
 		Items: a.Items + b.Items, InFlight: b.InFlight,
@@ -132,8 +132,8 @@ func (a Slice) join(b Slice) Slice {
 
 // finish gives the slices of a hold window that ended at end.
 func (s *slicer) finish(end int64) []Slice {
-	s.read(s.newest - 1)
-	s.read(s.newest)
+	s.storePercentiles(s.newest - 1)
+	s.storePercentiles(s.newest)
 	length := end - s.start
 	list := slices.Clone(s.list)
 	for len(list) > 0 && list[len(list)-1].From >= max(length, 1) {

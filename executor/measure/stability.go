@@ -7,7 +7,7 @@ type Track struct {
 	Values []float64
 	// ZeroIsNone says that 0 means that nothing happened (throughput, latency) and is never stable. Otherwise zeros
 	// agree with zeros only (errors.ratio).
-	ZeroIsNone bool
+	ZeroIsNoData bool
 }
 
 // Stable reports whether the last need windows agree: for every track the largest value is at most 1+within times the
@@ -40,7 +40,7 @@ type Spread struct {
 func (t Track) Spread(n int) Spread {
 	s := Spread{Lo: math.Inf(1), Hi: math.Inf(-1)}
 	for _, v := range t.Values[len(t.Values)-n:] {
-		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || (v == 0 && t.ZeroIsNone) {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || (v == 0 && t.ZeroIsNoData) {
 			s.Empty++
 			continue
 		}

@@ -36,9 +36,9 @@ func TestStable(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			tracks := []Track{{Values: tt.ips, ZeroIsNone: true}}
+			tracks := []Track{{Values: tt.ips, ZeroIsNoData: true}}
 			if tt.latency != nil {
-				tracks = append(tracks, Track{Values: tt.latency, ZeroIsNone: true})
+				tracks = append(tracks, Track{Values: tt.latency, ZeroIsNoData: true})
 			}
 			if got := Stable(tracks, tt.within, tt.need); got != tt.want {
 				t.Errorf("Stable = %v, want %v", got, tt.want)
@@ -74,7 +74,7 @@ func TestStableOnTwoTracks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			ips, latency := Track{Values: tt.ips, ZeroIsNone: true}, Track{Values: tt.latency, ZeroIsNone: true}
+			ips, latency := Track{Values: tt.ips, ZeroIsNoData: true}, Track{Values: tt.latency, ZeroIsNoData: true}
 			if stable := Stable([]Track{ips, latency}, 0.1, 3); stable != tt.stable {
 				t.Errorf("stable = %v, want %v", stable, tt.stable)
 			}

@@ -7,31 +7,31 @@ import (
 
 // stream is what came in parts of a request that goes on: its responses were too many for the events of one sample. Whether
 // they count is known when it ends.
-type stream struct {
+type partialRequest struct {
 	gen  uint32
 	gaps stats.Dist
 	last int64 // when its latest response came, run clock
 }
 
 // streams are the requests of which parts have come, by lane and slot. The zero streams are none.
-type streams struct {
-	open map[uint64]*stream
-	free []*stream // to be used again: a distribution of many values is large
+type partialRequests struct {
+	open map[uint64]*partialRequest
+	free []*partialRequest // to be used again: a distribution of many values is large
 }
 
 func streamKey(s *backends.Sample) uint64 { return uint64(s.Lane)<<16 | uint64(s.Slot) }
 
 // part takes the events of a request that goes on.
-func (m *streams) part(s *backends.Sample) {
+func (m *partialRequests) add(s *backends.Sample) {
 	if m.open == nil {
-		m.open = map[uint64]*stream{}
+		m.open = map[uint64]*partialRequest{}
 	}
 	x := m.open[streamKey(s)]
 	switch n := len(m.free); {
 	case x == nil && n > 0:
 		x, m.free = m.free[n-1], m.free[:n-1]
 	case x == nil:
-		x = &stream{}
+		x = &partialRequest{}
 	}
 	m.open[streamKey(s)] = x
 	if x.gen != s.Gen {
@@ -48,7 +48,7 @@ func (m *streams) part(s *backends.Sample) {
 }
 
 // take gives what came before of a request that has ended; nil: nothing.
-func (m *streams) take(s *backends.Sample) *stream {
+func (m *partialRequests) take(s *backends.Sample) *partialRequest {
 	if len(m.open) == 0 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (m *streams) take(s *backends.Sample) *stream {
 }
 
 // done gives back what take gave.
-func (m *streams) done(x *stream) {
+func (m *partialRequests) recycle(x *partialRequest) {
 	if x == nil {
 		return
 	}

@@ -11,7 +11,7 @@ type Windows struct {
 	Length   int64 // ns
 	Requests int64 // completions, failed ones included; a window ends with the drain that sees the last of them
 	Keep     int   // complete windows in memory
-	like     maker
+	template template
 }
 
 // Window is one stability window. Windows follow each other without a gap from the start of hold.
@@ -29,9 +29,9 @@ type Window struct {
 // windows are consecutive stability windows. The last is being filled. A window is complete when its end lay before
 // the previous drain, so that whoever had a completion in hand has handed it over.
 type windows struct {
-	c     Windows
-	list  []*Window
-	ready int // the first of list that are complete
+	c             Windows
+	list          []*Window
+	completeCount int // the first of list that are complete
 }
 
 func newWindows(c Windows, start int64) *windows {
@@ -41,9 +41,9 @@ func newWindows(c Windows, start int64) *windows {
 }
 
 func (w *windows) open(from int64) {
-	x := &Window{From: from, To: math.MaxInt64, Completed: w.c.like.aggregate(), Due: w.c.like.aggregate()}
-	for range w.c.like.scopes() {
-		x.Scopes = append(x.Scopes, w.c.like.aggregate())
+	x := &Window{From: from, To: math.MaxInt64, Completed: w.c.template.newAggregate(), Due: w.c.template.newAggregate()}
+	for range w.c.template.scopeCount() {
+		x.Scopes = append(x.Scopes, w.c.template.newAggregate())
 	}
 	if n := len(w.list); n > 0 {
 		x.Index = w.list[n-1].Index + 1
@@ -70,7 +70,7 @@ func (w *windows) extend(t int64) {
 }
 
 // at is the window that t belongs to, nil when it is no longer kept.
-func (w *windows) at(t int64) *Window {
+func (w *windows) windowAt(t int64) *Window {
 	for i := len(w.list) - 1; i >= 0; i-- {
 		if x := w.list[i]; t >= x.From {
 			if t < x.To {
@@ -82,25 +82,25 @@ func (w *windows) at(t int64) *Window {
 	return nil
 }
 
-func (w *windows) fold(s *backends.Sample, due, completed bool, ended int64, about known) {
+func (w *windows) fold(s *backends.Sample, due, completed bool, ended int64, info requestInfo) {
 	if due {
-		if x := w.at(s.Due); x != nil {
-			x.Due.count(s, ended, about)
-			for _, k := range w.c.like.of(s.Entry) {
-				x.Scopes[k].count(s, ended, about)
+		if x := w.windowAt(s.Due); x != nil {
+			x.Due.count(s, ended, info)
+			for _, k := range w.c.template.scopesOf(s.Entry) {
+				x.Scopes[k].count(s, ended, info)
 			}
 		}
 	}
 	if !completed {
 		return
 	}
-	if x := w.at(ended); x != nil {
-		x.Due.flow(s, about.good)
-		for _, k := range w.c.like.of(s.Entry) {
-			x.Scopes[k].flow(s, about.good)
+	if x := w.windowAt(ended); x != nil {
+		x.Due.countFlow(s, info.good)
+		for _, k := range w.c.template.scopesOf(s.Entry) {
+			x.Scopes[k].countFlow(s, info.good)
 		}
-		x.Completed.count(s, ended, about)
-		x.Completed.flow(s, about.good)
+		x.Completed.count(s, ended, info)
+		x.Completed.countFlow(s, info.good)
 	}
 }
 
@@ -115,15 +115,15 @@ func (w *windows) advance(last, now, end int64) {
 		w.end(x, now)
 		w.open(now)
 	}
-	for w.ready < len(w.list)-1 && w.list[w.ready].To <= last {
-		w.ready++
+	for w.completeCount < len(w.list)-1 && w.list[w.completeCount].To <= last {
+		w.completeCount++
 	}
-	if old := w.ready - w.c.Keep; old > 0 {
-		w.list, w.ready = w.list[old:], w.c.Keep
+	if old := w.completeCount - w.c.Keep; old > 0 {
+		w.list, w.completeCount = w.list[old:], w.c.Keep
 	}
 }
 
-func (w *windows) closed() []*Window { return w.list[:w.ready] }
+func (w *windows) complete() []*Window { return w.list[:w.completeCount] }
 
 // MergeWindows is the measurement of several windows as one: sums over sums, distributions pooled, those of the scopes
 // beside them. It does not change the windows.

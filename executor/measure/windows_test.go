@@ -33,7 +33,7 @@ func TestWindowAttribution(t *testing.T) {
 			}
 			n.at(tt.to)
 			n.at(tt.to + 1)
-			closed := n.Closed()
+			closed := n.CompleteWindows()
 			if len(closed) != 1 {
 				t.Fatalf("%d windows are complete", len(closed))
 			}
@@ -94,7 +94,7 @@ func TestWindowsFollowEachOther(t *testing.T) {
 		n.at(i + 1)
 	}
 	n.at(102)
-	closed := n.Closed()
+	closed := n.CompleteWindows()
 	if len(closed) != 3 {
 		t.Fatalf("%d windows, want 3", len(closed))
 	}
@@ -117,7 +117,7 @@ func TestWindowAwaitsItsRequests(t *testing.T) {
 	n.done(1, 2)
 	n.at(10)
 	n.at(11)
-	accepted := n.Closed()
+	accepted := n.CompleteWindows()
 	n.end = n.start + 11*ms
 	n.done(5, 500)
 	n.Finish(n.start + 600*ms)
@@ -139,7 +139,7 @@ func TestWindowsSurviveTheDrain(t *testing.T) {
 				n.done(i, i+1)
 				n.at(i + 1)
 			}
-			accepted := n.Closed()
+			accepted := n.CompleteWindows()
 			if len(accepted) != 2 {
 				t.Fatalf("%d windows", len(accepted))
 			}
@@ -150,7 +150,7 @@ func TestWindowsSurviveTheDrain(t *testing.T) {
 				n.at(23 + i)
 			}
 			n.Finish(n.start + 200*ms)
-			if got := n.Closed(); len(got) != 2 || got[0] != accepted[0] || got[1] != accepted[1] {
+			if got := n.CompleteWindows(); len(got) != 2 || got[0] != accepted[0] || got[1] != accepted[1] {
 				t.Errorf("other windows after the drain: %v", got)
 			}
 			merged, _ := MergeWindows(accepted)
@@ -168,7 +168,7 @@ func TestWindowsAreNotReused(t *testing.T) {
 	for i := range int64(60) {
 		n.done(i, i+1)
 		n.at(i + 1)
-		if c := n.Closed(); first == nil && len(c) > 0 {
+		if c := n.CompleteWindows(); first == nil && len(c) > 0 {
 			first = c[0]
 		}
 	}
@@ -186,7 +186,7 @@ func TestWindowsOfALateDrain(t *testing.T) {
 	n.at(50)
 	n.at(51)
 	var got []string
-	for _, w := range n.Closed() {
+	for _, w := range n.CompleteWindows() {
 		got = append(got, fmt.Sprint(w.Index, w.Completed.Sent))
 	}
 	if diff := cmp.Diff([]string{"0 1", "1 1", "2 1", "3 1", "4 1"}, got); diff != "" {
@@ -200,7 +200,7 @@ func TestCountWindows(t *testing.T) {
 		n.done(i, i+1)
 		n.at(i + 1)
 	}
-	closed := n.Closed()
+	closed := n.CompleteWindows()
 	if len(closed) != 2 || closed[1].Index != 2 {
 		t.Fatalf("%d windows, want the last two of three", len(closed))
 	}

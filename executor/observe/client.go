@@ -29,7 +29,7 @@ func readClient(at int64, proc string) Client {
 		c.PeakRSS = kilobytes(text, "VmHWM:")
 	}
 	if text, err := os.ReadFile(proc + "/pressure/cpu"); err == nil {
-		c.Starved = starved(text)
+		c.Starved = pressureTotal(text)
 	}
 	return c
 }
@@ -51,7 +51,7 @@ func kilobytes(text []byte, key string) int64 {
 }
 
 // starved reads "some avg10=… total=45068762", in µs.
-func starved(text []byte) int64 {
+func pressureTotal(text []byte) int64 {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	if !bytes.HasPrefix(line, []byte("some ")) {
 		return -1
@@ -76,8 +76,8 @@ type Use struct {
 // Between is what was used from a to b by a process that may use cpus CPUs.
 func Between(a, b Client, cpus float64) Use {
 	u := Use{
-		Wall: b.At - a.At, User: grown(a.User, b.User), System: grown(a.System, b.System), Share: -1,
-		Memory: b.PeakRSS, Starved: grown(a.Starved, b.Starved),
+		Wall: b.At - a.At, User: increase(a.User, b.User), System: increase(a.System, b.System), Share: -1,
+		Memory: b.PeakRSS, Starved: increase(a.Starved, b.Starved),
 	}
 	if u.Wall > 0 && cpus > 0 && u.User >= 0 && u.System >= 0 {
 		u.Share = float64(u.User+u.System) / (float64(u.Wall) * cpus)
@@ -94,7 +94,7 @@ func (u Use) CPU() int64 {
 }
 
 // grown is b-a; -1 when either is unknown or the counter went back.
-func grown(a, b int64) int64 {
+func increase(a, b int64) int64 {
 	if a < 0 || b < a {
 		return -1
 	}
@@ -102,12 +102,12 @@ func grown(a, b int64) int64 {
 }
 
 // Allowed is how many CPUs this process may use at once: the least of its affinity, its container's quota and GOMAXPROCS.
-func Allowed() float64 {
+func AvailableCPUs() float64 {
 	// runtime.NumCPU is the affinity of this process when it started (sched_getaffinity).
-	return allowed(float64(min(runtime.NumCPU(), runtime.GOMAXPROCS(0))), "/proc", "/sys/fs/cgroup")
+	return availableCPUs(float64(min(runtime.NumCPU(), runtime.GOMAXPROCS(0))), "/proc", "/sys/fs/cgroup")
 }
 
-func allowed(cpus float64, proc, cgroup string) float64 {
+func availableCPUs(cpus float64, proc, cgroup string) float64 {
 	if q := quota(proc, cgroup); q > 0 {
 		return min(cpus, q)
 	}

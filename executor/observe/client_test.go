@@ -67,7 +67,7 @@ func TestReadClientOfThisProcess(t *testing.T) {
 	if u.CPU() < 20e6 || u.Share < 0.2 || u.Memory < 1<<20 {
 		t.Errorf("use = %+v", u)
 	}
-	if got := Allowed(); got <= 0 || got > float64(runtime.NumCPU()) {
+	if got := AvailableCPUs(); got <= 0 || got > float64(runtime.NumCPU()) {
 		t.Errorf("Allowed() = %v of %d CPUs", got, runtime.NumCPU())
 	}
 }
@@ -122,18 +122,18 @@ func TestQuota(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			proc := tree(t, map[string]string{"self/cgroup": tt.self})
-			if got := allowed(8, proc, tree(t, tt.cgroup)); got != tt.want {
+			if got := availableCPUs(8, proc, tree(t, tt.cgroup)); got != tt.want {
 				t.Errorf("allowed = %v, want %v", got, tt.want)
 			}
 		})
 	}
-	if got := allowed(8, t.TempDir(), t.TempDir()); got != 8 {
+	if got := availableCPUs(8, t.TempDir(), t.TempDir()); got != 8 {
 		t.Errorf("allowed without any file = %v", got)
 	}
 }
 
 func TestGaps(t *testing.T) {
-	var g Gaps
+	var g GapMeter
 	for _, now := range []int64{5, 15, 25, 325, 335} {
 		g.Tick(now)
 	}

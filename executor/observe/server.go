@@ -29,10 +29,10 @@ func Take(ctx context.Context, n int, stats func(ctx context.Context, into []int
 // Reading is a catalogue row and what a server said about it between two snapshots. OK false: no data; Why says why
 // where that is worth a finding.
 type Reading struct {
-	Row metric.Row
-	V   float64 // base unit of the row
-	OK  bool
-	Why string
+	Row    metric.Row
+	V      float64 // base unit of the row
+	OK     bool
+	Reason string
 }
 
 // Series that the derived rows are made of.
@@ -44,7 +44,7 @@ const (
 )
 
 // parts are the times within request; what is left of it is overhead.
-var parts = [...]string{"queue", "compute_input", "compute_infer", "compute_output", "cache.hit", "cache.miss"}
+var requestParts = [...]string{"queue", "compute_input", "compute_infer", "compute_output", "cache.hit", "cache.miss"}
 
 // Rows are the catalogue rows that series give: one for each, then those derived from several.
 func Rows(series []backends.Series) []metric.Row {
@@ -57,17 +57,17 @@ func Rows(series []backends.Series) []metric.Row {
 		rows = append(rows, metric.SeriesRow("overhead",
 			"time in the server that is neither queue nor compute, of requests that succeeded", "ns", true))
 	}
-	if find(series, inferences) >= 0 && find(series, executions) >= 0 {
+	if indexOf(series, inferences) >= 0 && indexOf(series, executions) >= 0 {
 		rows = append(rows, metric.SeriesRow("batch", "inferences in one execution of the model", "1", true))
 	}
 	return rows
 }
 
 func hasOverhead(series []backends.Series) bool {
-	return find(series, request) >= 0 && find(series, requests) >= 0 && find(series, parts[0]) >= 0
+	return indexOf(series, request) >= 0 && indexOf(series, requests) >= 0 && indexOf(series, requestParts[0]) >= 0
 }
 
-func find(series []backends.Series, name string) int {
+func indexOf(series []backends.Series, name string) int {
 	for i, s := range series {
 		if s.Name == name {
 			return i
@@ -82,12 +82,12 @@ func Growth(series []backends.Series, a, b Snapshot) []Reading {
 	g := growth{series: series, delta: make([]int64, len(series))}
 	for i := range series {
 		if len(a.Values) != len(series) || len(b.Values) != len(series) {
-			g.why = "the server's statistics are incomplete"
+			g.reason = "the server's statistics are incomplete"
 			break
 		}
 		g.delta[i] = b.Values[i] - a.Values[i]
 		if g.delta[i] < 0 || a.Values[i] < 0 {
-			g.why = fmt.Sprintf("the server's counter %s went back from %d to %d: was it restarted?",
+			g.reason = fmt.Sprintf("the server's counter %s went back from %d to %d: was it restarted?",
 				series[i].Name, a.Values[i], b.Values[i])
 			break
 		}
@@ -95,15 +95,15 @@ func Growth(series []backends.Series, a, b Snapshot) []Reading {
 	rows := Rows(series)
 	out := make([]Reading, len(rows))
 	for i, row := range rows {
-		out[i] = Reading{Row: row, Why: g.why}
-		if g.why != "" {
+		out[i] = Reading{Row: row, Reason: g.reason}
+		if g.reason != "" {
 			continue
 		}
 		if i < len(series) {
-			out[i].V, out[i].OK = g.one(i)
+			out[i].V, out[i].OK = g.seriesValue(i)
 			continue
 		}
-		out[i].V, out[i].OK, out[i].Why = g.derived(row.Name)
+		out[i].V, out[i].OK, out[i].Reason = g.derivedValue(row.Name)
 	}
 	return out
 }
@@ -112,44 +112,44 @@ func Growth(series []backends.Series, a, b Snapshot) []Reading {
 type growth struct {
 	series []backends.Series
 	delta  []int64
-	why    string
+	reason string
 }
 
 // one is the growth of a series, or its mean.
-func (g growth) one(i int) (float64, bool) {
+func (g growth) seriesValue(i int) (float64, bool) {
 	s := g.series[i]
-	v := float64(g.delta[i]) * base(s.Unit)
+	v := float64(g.delta[i]) * unitFactor(s.Unit)
 	if s.Per == "" {
 		return v, true
 	}
-	n, ok := g.of(s.Per)
+	n, ok := g.increaseOf(s.Per)
 	if !ok || n == 0 {
 		return 0, false
 	}
 	return v / float64(n), true
 }
 
-func (g growth) of(name string) (int64, bool) {
-	if i := find(g.series, name); i >= 0 {
+func (g growth) increaseOf(name string) (int64, bool) {
+	if i := indexOf(g.series, name); i >= 0 {
 		return g.delta[i], true
 	}
 	return 0, false
 }
 
-func (g growth) derived(row string) (v float64, ok bool, why string) {
+func (g growth) derivedValue(row string) (v float64, ok bool, why string) {
 	if row == metric.SeriesRow("batch", "", "1", true).Name {
-		n, _ := g.of(executions)
-		of, _ := g.of(inferences)
+		n, _ := g.increaseOf(executions)
+		of, _ := g.increaseOf(inferences)
 		if n == 0 {
 			return 0, false, ""
 		}
 		return float64(of) / float64(n), true, ""
 	}
-	total, _ := g.of(request)
-	n, _ := g.of(requests)
+	total, _ := g.increaseOf(request)
+	n, _ := g.increaseOf(requests)
 	rest := total
-	for _, p := range parts {
-		ns, _ := g.of(p)
+	for _, p := range requestParts {
+		ns, _ := g.increaseOf(p)
 		rest -= ns
 	}
 	switch {
@@ -158,11 +158,11 @@ func (g growth) derived(row string) (v float64, ok bool, why string) {
 	case rest < 0:
 		return 0, false, fmt.Sprintf("the server's queue and compute times (%d ns) add up to more than its request time (%d ns)", total-rest, total)
 	}
-	return float64(rest) * base(g.series[find(g.series, request)].Unit) / float64(n), true, ""
+	return float64(rest) * unitFactor(g.series[indexOf(g.series, request)].Unit) / float64(n), true, ""
 }
 
 // base is the factor from a series' unit to the base unit of its dimension.
-func base(unit string) float64 {
+func unitFactor(unit string) float64 {
 	switch unit {
 	case "ns":
 		return 1e-9

@@ -83,8 +83,8 @@ func TestGrowth(t *testing.T) {
 			}
 			why := ""
 			for i, r := range readings {
-				if r.Why != "" {
-					why = r.Why
+				if r.Reason != "" {
+					why = r.Reason
 				}
 				if row := Rows(series)[i].Name; r.Row.Name != row {
 					t.Errorf("reading %d is of %s, want %s", i, r.Row.Name, row)

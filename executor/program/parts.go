@@ -57,7 +57,7 @@ func holds(list []phase) []measure.Span {
 type Parts struct {
 	Places   []expression.Place // Phase and Mix of each part
 	Series   []WindowSeries
-	Measured measure.Parts
+	Measured measure.Breakdown
 }
 
 // WindowSeries holds one series of windows and the rows that are stored of each.

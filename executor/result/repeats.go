@@ -140,7 +140,7 @@ func (s Stored) Compare(t expression.Truth) (expression.Decision, bool) {
 		sizes = append(sizes, g.n)
 	}
 	d := t.Observed.V - t.Limit.V
-	err, df, ok := stats.LeftOut(apart, sizes)
+	err, df, ok := stats.Jackknife(apart, sizes)
 	if !ok {
 		return expression.Decision{Why: "the difference has no value in some repeats"}, true
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // AtLeast is P(B >= k) for B binomial(n, q).
-func AtLeast(k, n int64, q float64) float64 {
+func BinomialTail(k, n int64, q float64) float64 {
 	switch {
 	case k <= 0:
 		return 1
@@ -19,7 +19,7 @@ func AtLeast(k, n int64, q float64) float64 {
 }
 
 // atMost is P(B <= k) for B binomial(n, q).
-func atMost(k, n int64, q float64) float64 {
+func binomialHead(k, n int64, q float64) float64 {
 	switch {
 	case k < 0:
 		return 0
@@ -40,10 +40,10 @@ func ClopperPearson(k, n int64, confidence float64) (lo, hi float64, ok bool) {
 	half := (1 - confidence) / 2
 	lo, hi = 0, 1
 	if k > 0 {
-		lo = solve(0, 1, func(q float64) bool { return AtLeast(k, n, q) > half })
+		lo = solve(0, 1, func(q float64) bool { return BinomialTail(k, n, q) > half })
 	}
 	if k < n {
-		hi = solve(0, 1, func(q float64) bool { return atMost(k, n, q) <= half })
+		hi = solve(0, 1, func(q float64) bool { return binomialHead(k, n, q) <= half })
 	}
 	return lo, hi, true
 }
@@ -87,7 +87,7 @@ func solve(lo, hi float64, above func(float64) bool) float64 {
 }
 
 // most is where a search for a number of samples gives up.
-const most = int64(1) << 40
+const maxSamples = int64(1) << 40
 
 // Samples is the smallest number of samples of which `over` may be beyond the p-quantile (0 < p < 1) and still prove,
 // with the given confidence, that at least p of all are within: the early stopping of MLPerf without tolerance. 0: none.
@@ -97,41 +97,41 @@ func Samples(p, confidence float64, over int64) int64 {
 	if !(p > 0 && p < 1) || !(confidence > 0 && confidence < 1) || over < 0 {
 		return 0
 	}
-	return smallest(over+1, func(n int64) bool { return atMost(over, n, 1-p) <= 1-confidence })
+	return smallestWith(over+1, func(n int64) bool { return binomialHead(over, n, 1-p) <= 1-confidence })
 }
 
 // MostOver is how many of n samples may be beyond the p-quantile and still prove, with the given confidence, that at
 // least p of all are within. False: n are too few even with none.
-func MostOver(n int64, p, confidence float64) (over int64, ok bool) {
+func MaxExceeding(n int64, p, confidence float64) (over int64, ok bool) {
 	if n <= 0 || !(p > 0 && p < 1) || !(confidence > 0 && confidence < 1) {
 		return 0, false
 	}
-	k := int64(sort.Search(int(n), func(k int) bool { return atMost(int64(k), n, 1-p) > 1-confidence }))
+	k := int64(sort.Search(int(n), func(k int) bool { return binomialHead(int64(k), n, 1-p) > 1-confidence }))
 	return k - 1, k > 0
 }
 
 // Proves is how many samples in all would prove that the share of which k of n were seen lies on its side of q, if it
 // stays what it is. False: it is at q, as far as one can see.
-func Proves(k, n int64, q, confidence float64) (total int64, ok bool) {
+func SamplesToDecide(k, n int64, q, confidence float64) (total int64, ok bool) {
 	if n <= 0 || k < 0 || k > n || !(q > 0 && q < 1) || !(confidence > 0 && confidence < 1) {
 		return 0, false
 	}
 	share := float64(k) / float64(n)
-	total = smallest(n, func(m int64) bool {
+	total = smallestWith(n, func(m int64) bool {
 		if share < q {
-			return atMost(int64(math.Ceil(share*float64(m)-1e-9)), m, q) <= 1-confidence
+			return binomialHead(int64(math.Ceil(share*float64(m)-1e-9)), m, q) <= 1-confidence
 		}
-		return AtLeast(int64(math.Floor(share*float64(m)+1e-9)), m, q) <= 1-confidence
+		return BinomialTail(int64(math.Floor(share*float64(m)+1e-9)), m, q) <= 1-confidence
 	})
 	return total, total > 0
 }
 
 // smallest is the first number from `from` on for which enough is true, 0 above most. Between two steps of doubling it
 // takes enough to be monotone, which tails of binomials are but for the last sample.
-func smallest(from int64, enough func(int64) bool) int64 {
+func smallestWith(from int64, enough func(int64) bool) int64 {
 	lo, hi := from-1, from
 	for !enough(hi) {
-		if lo, hi = hi, hi*2; hi > most {
+		if lo, hi = hi, hi*2; hi > maxSamples {
 			return 0
 		}
 	}

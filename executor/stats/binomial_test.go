@@ -59,7 +59,7 @@ func TestMostOver(t *testing.T) {
 	} {
 		for i, p := range ps {
 			for confidence, want := range map[float64]int64{.95: row.want[i], .99: row.at[i]} {
-				got, ok := MostOver(row.n, p, confidence)
+				got, ok := MaxExceeding(row.n, p, confidence)
 				if got != want || ok != (want != none) {
 					t.Errorf("n %d p%v at %v: %d over (%v), want %d", row.n, p, confidence, got, ok, want)
 				}
@@ -70,7 +70,7 @@ func TestMostOver(t *testing.T) {
 		}
 	}
 	// Far beyond what a product of factorials holds.
-	if got, ok := MostOver(100_000_000, .99, .95); !ok || math.Abs(float64(got)-998_363) > 3 {
+	if got, ok := MaxExceeding(100_000_000, .99, .95); !ok || math.Abs(float64(got)-998_363) > 3 {
 		t.Errorf("of 100 million at most %d may be over p99, want about 998,363", got)
 	}
 }
@@ -128,12 +128,12 @@ func TestProves(t *testing.T) {
 		{100, 10_000, .01, .95, 0},
 		{10, 100, .01, .95, 100}, // proven to be above already
 	} {
-		if got, ok := Proves(row.k, row.n, row.q, row.confidence); got != row.want || ok != (row.want > 0) {
+		if got, ok := SamplesToDecide(row.k, row.n, row.q, row.confidence); got != row.want || ok != (row.want > 0) {
 			t.Errorf("%d of %d against %v at %v: %d %v, want %d", row.k, row.n, row.q, row.confidence, got, ok, row.want)
 		}
 	}
 	for _, k := range []int64{3, 5, 8, 13, 20} { // of 1000, against 1 %
-		n, ok := Proves(k, 1000, .01, .95)
+		n, ok := SamplesToDecide(k, 1000, .01, .95)
 		if !ok {
 			t.Fatalf("%d of 1000 never proves anything", k)
 		}
@@ -166,7 +166,7 @@ func TestAtLeast(t *testing.T) {
 		{1, 1_000_000, 0.5, 1},
 		{600_000, 1_000_000, 0.5, 0},
 	} {
-		if got := AtLeast(row.k, row.n, row.q); math.Abs(got-row.want) > 1e-9 {
+		if got := BinomialTail(row.k, row.n, row.q); math.Abs(got-row.want) > 1e-9 {
 			t.Errorf("P(B(%d, %v) >= %d) = %v, want %v", row.n, row.q, row.k, got, row.want)
 		}
 	}

@@ -15,7 +15,7 @@ func (d *Dist) Bounds(p, confidence float64, beyond int64) (lo, hi int64, ok boo
 	}
 	l, u := boundRanks(d.n+beyond, p/100, confidence)
 	lo, hi = math.MinInt64, math.MaxInt64
-	d = d.open()
+	d = d.unpacked()
 	if l >= 1 {
 		lo = d.at(min(l, d.n)) // at least as large as all, if it is one of those beyond
 	}
@@ -71,22 +71,22 @@ func betaRegularised(a, b, x float64) float64 {
 // about √max(a, b) steps.
 func betaFraction(a, b, x float64) float64 {
 	const tiny, precision = 1e-300, 1e-14
-	away := func(v float64) float64 { // keeps divisors off 0
+	offZero := func(v float64) float64 { // keeps divisors off 0
 		if math.Abs(v) < tiny {
 			return tiny
 		}
 		return v
 	}
-	c, d := 1.0, 1/away(1-(a+b)*x/(a+1))
+	c, d := 1.0, 1/offZero(1-(a+b)*x/(a+1))
 	f := d
 	for m := 1.0; m < 1e6; m++ {
 		even := m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m))
-		d = 1 / away(1+even*d)
-		c = away(1 + even/c)
+		d = 1 / offZero(1+even*d)
+		c = offZero(1 + even/c)
 		f *= d * c
 		odd := -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))
-		d = 1 / away(1+odd*d)
-		c = away(1 + odd/c)
+		d = 1 / offZero(1+odd*d)
+		c = offZero(1 + odd/c)
 		f *= d * c
 		if math.Abs(d*c-1) < precision {
 			break

@@ -84,7 +84,7 @@ func (d *Dist) form() string {
 // Add counts v. It allocates only while the exact values grow and once when the form changes.
 func (d *Dist) Add(v int64) {
 	if d.packed != nil {
-		*d = *d.open()
+		*d = *d.unpacked()
 	}
 	if d.n == 0 || v < d.min {
 		d.min = v
@@ -135,9 +135,9 @@ func (d *Dist) Merge(o *Dist) {
 		o = o.Clone()
 	}
 	if d.packed != nil {
-		*d = *d.open()
+		*d = *d.unpacked()
 	}
-	o = o.open()
+	o = o.unpacked()
 	if d.n == 0 {
 		d.min, d.max = o.min, o.max
 	}

@@ -39,7 +39,7 @@ func (d *Dist) MarshalJSON() ([]byte, error) {
 	if d.n > 0 {
 		s.Min, s.Max = &d.min, &d.max
 	}
-	text, err := d.values()
+	text, err := d.encodeValues()
 	if err != nil {
 		return nil, fmt.Errorf("encode histogram: %w", err)
 	}

@@ -13,7 +13,7 @@ func (d *Dist) Pack() {
 	if d.packed != nil || d.n == 0 {
 		return
 	}
-	text, err := d.values()
+	text, err := d.encodeValues()
 	if err != nil {
 		return // it stays as it is
 	}
@@ -21,7 +21,7 @@ func (d *Dist) Pack() {
 }
 
 // values is what is stored of the values in d's form.
-func (d *Dist) values() ([]byte, error) {
+func (d *Dist) encodeValues() ([]byte, error) {
 	switch {
 	case d.packed != nil:
 		return d.packed, nil
@@ -33,7 +33,7 @@ func (d *Dist) values() ([]byte, error) {
 }
 
 // open is d with its values at hand: d itself, or a copy of it that is not packed.
-func (d *Dist) open() *Dist {
+func (d *Dist) unpacked() *Dist {
 	if d.packed == nil {
 		return d
 	}

@@ -26,7 +26,7 @@ func (d *Dist) Rank(p float64) (int64, bool) {
 	if d.n == 0 || !(p > 0 && p <= 100) {
 		return 0, false
 	}
-	return d.open().at(rank(p, d.n)), true
+	return d.unpacked().at(rank(p, d.n)), true
 }
 
 // at is the r-th smallest value, 1 <= r <= n.
@@ -63,7 +63,7 @@ func (d *Dist) Above(v int64) int64 {
 	if v < d.min {
 		return d.n
 	}
-	d = d.open()
+	d = d.unpacked()
 	// The first rank whose value exceeds v, by bisection: at is monotone.
 	low, high := int64(1), d.n // at(low) <= v < at(high)
 	for high-low > 1 {

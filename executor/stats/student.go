@@ -38,7 +38,7 @@ func MeanBounds(mean, std float64, n int64, confidence float64) (lo, hi float64,
 // LeftOut is the standard error of a statistic, and its degrees of freedom, from its values with one unit of each group
 // left out in turn (the jackknife). Groups are independent of each other; of means it gives Welch's test exactly. False:
 // a group has fewer than two units, or the values are not as many as the units.
-func LeftOut(values []float64, groups []int) (err, df float64, ok bool) {
+func Jackknife(values []float64, groups []int) (err, df float64, ok bool) {
 	var total, below float64
 	for _, n := range groups {
 		if n < 2 || n > len(values) {
@@ -46,7 +46,7 @@ func LeftOut(values []float64, groups []int) (err, df float64, ok bool) {
 		}
 		part := values[:n]
 		values = values[n:]
-		v := spreadOf(part) * float64(n-1) / float64(n)
+		v := squaredDeviations(part) * float64(n-1) / float64(n)
 		total += v
 		below += v * v / float64(n-1)
 	}
@@ -60,7 +60,7 @@ func LeftOut(values []float64, groups []int) (err, df float64, ok bool) {
 }
 
 // spreadOf is the sum of the squared deviations from the mean.
-func spreadOf(values []float64) (sum float64) {
+func squaredDeviations(values []float64) (sum float64) {
 	mean := 0.0
 	for _, v := range values {
 		mean += v / float64(len(values))

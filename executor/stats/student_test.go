@@ -61,7 +61,7 @@ func TestWelch(t *testing.T) {
 		{[]float64{50.1, 49.8, 50.5, 50.2, 49.9, 50.0}, []float64{52.0, 53.5, 51.2, 54.1, 52.7, 50.9}, 4.391615, 5.38294, 1.32753},
 	} {
 		values := append(means(row.a, -1, mean(row.b)), means(row.b, 1, -mean(row.a))...)
-		err, df, ok := LeftOut(values, []int{len(row.a), len(row.b)})
+		err, df, ok := Jackknife(values, []int{len(row.a), len(row.b)})
 		diff := mean(row.b) - mean(row.a)
 		if !ok || math.Abs(diff/err-row.t) > 1e-5 || math.Abs(df-row.df) > 1e-4 {
 			t.Errorf("t %.6f df %.5f %v, want %v %v", diff/err, df, ok, row.t, row.df)
@@ -71,11 +71,11 @@ func TestWelch(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]int{{1}, {2, 2}, {}, {4}} {
-		if _, _, ok := LeftOut([]float64{1, 2, 3}, bad); ok {
+		if _, _, ok := Jackknife([]float64{1, 2, 3}, bad); ok {
 			t.Errorf("groups %v of three values are ok", bad)
 		}
 	}
-	if err, _, ok := LeftOut([]float64{2, 2, 2}, []int{3}); !ok || err != 0 {
+	if err, _, ok := Jackknife([]float64{2, 2, 2}, []int{3}); !ok || err != 0 {
 		t.Errorf("no spread: %v %v", err, ok)
 	}
 }

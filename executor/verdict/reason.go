@@ -85,7 +85,7 @@ func allowed(a scenario.Assertion, t expression.Truth, v expression.Values) stri
 	if !ok || a.Confidence <= 0 || t.Op != "<" && t.Op != "<=" {
 		return ""
 	}
-	most, ok := stats.MostOver(n, t.Ref.Leaf.Stat.P/100, a.Confidence)
+	most, ok := stats.MaxExceeding(n, t.Ref.Leaf.Stat.P/100, a.Confidence)
 	if !ok {
 		return ""
 	}
@@ -117,7 +117,7 @@ func likely(a scenario.Assertion, t expression.Truth, v expression.Values) strin
 		half := math.Max(t.Observed.Hi-t.Observed.V, t.Observed.V-t.Observed.Lo)
 		return moreOf(t.Observed.N, scaled(t.Observed.N, half, math.Abs(t.Observed.V-t.Limit.V)), "request")
 	}
-	total, ok := stats.Proves(k, n, q, a.Confidence)
+	total, ok := stats.SamplesToDecide(k, n, q, a.Confidence)
 	if !ok {
 		total = -1
 	}

@@ -127,9 +127,9 @@ func refuted(t expression.Truth, v expression.Values, risk float64) bool {
 	p := t.Ref.Leaf.Stat.P / 100
 	switch t.Op {
 	case "<", "<=":
-		return stats.AtLeast(over, n, 1-p) <= risk
+		return stats.BinomialTail(over, n, 1-p) <= risk
 	case ">", ">=":
-		return stats.AtLeast(n-over, n, p) <= risk
+		return stats.BinomialTail(n-over, n, p) <= risk
 	}
 	return false
 }
