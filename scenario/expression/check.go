@@ -1,50 +1,79 @@
 package expression
 
 import (
+	"strings"
+
 	"github.com/expr-lang/expr/ast"
 	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// operand is a part of the tree that was checked: what computes it, what it is, and the tokens from … to it is. Of
-// quantity and truth the one of its kind is set.
+// operand is a checked part of the tree: what computes it, its kind and its place. Of quantity and
+// truth the one of its kind is set.
 type operand struct {
+	span
 	quantity func(*run) Quantity
 	truth    func(*run) Truth
-	kind     kind // 0: a mistake in it was reported
-	from, to int
-	refs     int  // references in it
-	ref      int  // index of the one reference that it is; -1
-	literal  bool // one literal of the plan, whose value is value
-	value    float64
-	fixed    bool // made of literals alone, whose value is value
-	negated  bool // begins with a not that has no condition after it
+	kind     kind    // 0: a mistake in it was reported
+	refs     int     // references in it
+	ref      int     // index of the one reference that it is; -1
+	literal  bool    // one literal or variable of the plan
+	constant bool    // made of literals alone
+	value    float64 // of a literal or constant
+	negated  bool    // begins with a not that has no condition after it
 }
 
-// checker walks the tree once, bottom up: it refuses nodes that are not of the language, resolves names, chooses
-// overloads and makes a function of every part.
+// checker walks the tree once, bottom up: it refuses what is not of the language, resolves names,
+// chooses rules and makes a function of every part.
 type checker struct {
-	text      []rune
-	tokens    []token
-	match     map[int]int
-	starts    []int
+	parser
 	scope     Scope
 	condition bool // the whole must be a condition
-	problems  []problem
-	warnings  []problem
 	refs      []Ref
 }
 
-func (c *checker) refuse(o operand, p problem) operand {
-	p.from, p.to = c.tokens[o.from].from, c.tokens[o.to].to
-	c.problems = append(c.problems, p)
+func at(s span) operand { return operand{span: s, ref: -1} }
+
+// place returns the token of a node.
+func place(n ast.Node) span {
+	l := n.Location()
+	return span{l.From, l.To}
+}
+
+// refuse reports a mistake at an operand, whose kind is unknown from then on.
+func (c *checker) refuse(o operand, code, summary, detail string) operand {
+	c.mistake(o.span, code, summary, detail)
 	o.kind = 0
+	return o
+}
+
+func (c *checker) reject(o operand, d source.Diagnostic) operand {
+	c.problem(o.span, d)
+	o.kind = 0
+	return o
+}
+
+// root checks the whole: it must be a condition, or one quantity that is measured.
+func (c *checker) root(o operand) operand {
+	whole := at(span{c.tokens[0].from, c.tokens[len(c.tokens)-1].to})
+	switch {
+	case o.kind == 0:
+	case o.refs == 0:
+		c.refuse(whole, codeConstant, "this reads no metric: it says nothing about the run", "")
+	case c.condition && o.kind != truth:
+		c.refuse(whole, codeResult, "this is "+o.kind.an()+", not a condition",
+			"compare it with a limit, such as "+c.part(whole.span)+" < "+example(o.kind))
+	case !c.condition && o.kind == truth:
+		c.refuse(whole, codeResult, "this is a condition, not a quantity",
+			"name a metric, such as latency.p95")
+	}
 	return o
 }
 
 func (c *checker) walk(n ast.Node) operand {
 	switch n := n.(type) {
-	case *ast.IdentifierNode:
-		return c.identifier(n)
+	case *ast.IdentifierNode, *ast.StringNode:
+		return c.leaf(n)
 	case *ast.MemberNode:
 		return c.chain(n)
 	case *ast.CallNode:
@@ -52,98 +81,87 @@ func (c *checker) walk(n ast.Node) operand {
 	case *ast.UnaryNode:
 		return c.unary(n)
 	case *ast.BinaryNode:
+		if chain := c.comparisons(n); len(chain) > 1 {
+			return c.chained(chain)
+		}
 		return c.binary(n)
-	case *ast.StringNode:
-		i, _ := tokenOf(n.Value, textMark)
-		return c.refuse(at(i), problem{code: codeSyntax, summary: "a text is not allowed here", detail: `texts name stages: stage("id").latency.p99`})
 	}
-	return c.refuse(c.where(n), problem{code: codeSyntax, summary: "this is not part of the language"})
+	return c.refuse(at(place(n)), codeSyntax, "this is not part of the language", "")
 }
 
-// where is the token at which a node stands.
-func (c *checker) where(n ast.Node) operand {
-	i := tokenAt(c.starts, n.Location().From, int(^uint(0)>>1))
-	return at(max(0, min(i, len(c.tokens)-1)))
-}
-
-func at(i int) operand { return operand{from: i, to: i, ref: -1} }
-
-// identifier is a literal, a variable, or a name that stands alone.
-func (c *checker) identifier(n *ast.IdentifierNode) operand {
-	if i, ok := tokenOf(n.Value, literalMark); ok {
-		return c.constant(i)
+// leaf is a literal, a variable, or a name without a dot.
+func (c *checker) leaf(n ast.Node) operand {
+	o := at(place(n))
+	i := c.tokenAt(o.from)
+	switch t := c.tokens[i]; t.kind {
+	case literalToken:
+		return constant(o, t.dim, t.value)
+	case variableToken:
+		return c.variable(o)
+	case textToken:
+		return c.refuse(o, codeSyntax, "a text is not allowed here",
+			`texts name stages: stage("id").latency.p99`)
+	case nameToken, symbolToken:
 	}
-	i, ok := tokenOf(n.Value, nameMark)
-	if !ok {
-		return c.refuse(c.where(n), problem{code: codeSyntax, summary: "this is not part of the language"})
-	}
-	if meant := c.spacedRate(i); meant != "" {
-		o := at(i)
-		o.from = i - 2
-		return c.refuse(o, problem{code: codeLiteral, summary: "a rate has no space after its /", nearest: meant})
+	if i > 1 && c.tokens[i-1].is("/") && c.tokens[i-2].kind == literalToken { // 200 / s
+		rate := at(span{c.tokens[i-2].from, o.to})
+		if meant := nearestLiteral(c.part(rate.span)); meant != "" {
+			return c.reject(rate, source.Diagnostic{
+				Code: codeLiteral, Summary: "a rate has no space after its /", Nearest: meant,
+			})
+		}
 	}
 	return c.chain(n)
 }
 
-// spacedRate is the rate that is meant where token i is the time of one: 200 / s.
-func (c *checker) spacedRate(i int) string {
-	if i < 2 || c.tokens[i-1].text != "/" || c.tokens[i-2].kind != tokLiteral {
-		return ""
-	}
-	return nearestLiteral(string(c.text[c.tokens[i-2].from:c.tokens[i].to]))
-}
-
-// constant is a literal, or the literal that a variable stands for.
-func (c *checker) constant(i int) operand {
-	o, t := at(i), c.tokens[i]
-	dim, v := t.dim, t.value
-	if t.kind == tokVariable {
-		var p problem
-		if dim, v, p = c.variable(t.text); p.code != "" {
-			return c.refuse(o, p)
-		}
-	}
-	o.kind, o.literal, o.fixed, o.value = kind(dim), true, true, v
-	q := Quantity{Known: true, V: v, Lo: v, Hi: v}
+func constant(o operand, dim metric.Dim, v float64) operand {
+	o.kind, o.literal, o.constant, o.value = kind(dim), true, true, v
+	q := exactly(v)
 	o.quantity = func(*run) Quantity { return q }
 	return o
 }
 
-func (c *checker) variable(name string) (metric.Dim, float64, problem) {
+// variable is the literal that a variable is replaced by. A message does not show it: it may be secret.
+func (c *checker) variable(o operand) operand {
+	name := c.variableName(o)
 	literal, typ, err := c.scope.Variable(name)
 	if err != nil {
-		p := problem{code: codeVariable, summary: err.Error()}
-		describe(&p, err)
-		return 0, 0, p
+		d, _ := nameMistake(err, codeVariable)
+		return c.reject(o, d)
 	}
-	dim, v, ok := parseLiteral(literal)
-	switch {
-	case typ == "text" || typ == "bool":
-		return 0, 0, problem{
-			code: codeText, summary: "${" + name + "} is " + map[string]string{"text": "a text", "bool": "a bool"}[typ] + ", which cannot stand in an expression",
-			detail: "an operand is a number, duration, rate, ratio, size or power; give the variable such a type and value",
-		}
-	case !ok:
-		return 0, 0, problem{code: codeText, summary: "the value of ${" + name + "} is not one literal", detail: "it may be secret, so it is not shown here"}
+	if typ == "text" || typ == "bool" {
+		return c.refuse(o, codeText, "${"+name+"} is a "+typ+", which cannot stand in an expression",
+			"an operand is a number, duration, rate, ratio, size or power; "+
+				"give the variable such a type and value")
 	}
-	return dim, v, problem{}
+	dim, v, ok := Literal(literal)
+	if !ok {
+		return c.refuse(o, codeText, "the value of ${"+name+"} is not one literal",
+			"it may be secret, so it is not shown here")
+	}
+	return constant(o, dim, v)
+}
+
+// variableName returns the name in ${name}.
+func (c *checker) variableName(o operand) string {
+	return strings.TrimSpace(c.part(span{o.from + len("${"), o.to - len("}")}))
 }
 
 // unary is -x or not x.
 func (c *checker) unary(n *ast.UnaryNode) operand {
-	o, x := c.where(n), c.walk(n.Node)
+	o, x := at(place(n)), c.walk(n.Node)
 	if n.Operator != "not" {
 		x = c.negation(x)
 	}
-	o.to = c.widen(o.from, x.to, 1)
+	o.to = c.balanced(span{o.from, x.to}).to
 	if x.kind == 0 {
 		return o
 	}
 	if n.Operator == "+" {
-		return c.refuse(o, problem{code: codeSyntax, summary: "a number has no + before it"})
+		return c.refuse(o, codeSyntax, "a number has no + before it", "")
 	}
-	if row, ok := find(n.Operator, x.kind, 0); ok {
-		o = c.apply(o, row, x)
+	if r, ok := ruleOf(n.Operator, x.kind, 0); ok {
+		o = apply(o, n.Operator, r, x)
 		o.literal, o.value = x.literal, -x.value
 		return o
 	}
@@ -151,8 +169,7 @@ func (c *checker) unary(n *ast.UnaryNode) operand {
 		o.negated, o.kind = true, x.kind // a comparison around it knows what to offer
 		return o
 	}
-	summary := n.Operator + " needs a number or a quantity; this is " + x.kind.an()
-	return c.refuse(o, problem{code: codeType, summary: summary})
+	return c.refuse(o, codeType, n.Operator+" needs a number or a quantity; this is "+x.kind.an(), "")
 }
 
 // negation refuses a not before something that is no condition.
@@ -161,185 +178,187 @@ func (c *checker) negation(o operand) operand {
 		return o
 	}
 	o.negated = false
-	return c.refuse(o, problem{code: codeType, summary: "not needs a condition; this is " + o.kind.an(), detail: "write not (a < b)"})
+	return c.refuse(o, codeType, "not needs a condition; this is "+o.kind.an(), "write not (a < b)")
 }
 
 func (c *checker) binary(n *ast.BinaryNode) operand {
-	l, r := c.walk(n.Left), c.negation(c.walk(n.Right))
-	o := operand{from: c.widen(l.from, r.to, -1), ref: -1}
-	o.to = c.widen(l.from, r.to, 1)
-	if l.negated {
-		if l.kind != 0 && r.kind != 0 && isComparison(token{kind: tokOperator, text: n.Operator}) {
-			inner := string(c.text[c.tokens[l.from+1].from:c.tokens[o.to].to])
-			return c.refuse(o, problem{code: codeType, summary: "not needs a condition", detail: "write not (" + inner + ")"})
-		}
-		l = c.negation(l)
+	op, l, r := n.Operator, c.walk(n.Left), c.negation(c.walk(n.Right))
+	o := at(c.balanced(span{l.from, r.to}))
+	if l.negated && l.kind != 0 && r.kind != 0 && isComparison(op) {
+		inner := strings.TrimSpace(c.part(span{l.from + len("not"), o.to}))
+		return c.refuse(o, codeType, "not needs a condition", "write not ("+inner+")")
 	}
-	if l.kind == 0 || r.kind == 0 {
+	if l = c.negation(l); l.kind == 0 || r.kind == 0 {
 		return o
 	}
-	row, ok := find(n.Operator, l.kind, r.kind)
+	row, ok := ruleOf(op, l.kind, r.kind)
 	if !ok {
-		p := c.operatorMismatch(n, l, r)
-		if (n.Operator == "+" || n.Operator == "-") && r.literal && r.kind == kind(metric.Ratio) && l.ref >= 0 {
-			p.nearest = factor(n.Operator, r.value) + " * " + c.source(l) // 1.1 * latency.p99 for latency.p99 + 10%
-			return c.refuse(o, p)
-		}
-		return c.refuse(c.culprit(n.Operator, o, l, r), p)
+		return c.mismatch(op, o, l, r)
 	}
-	if bare, p := c.bareNumber(n.Operator, l, r); p.code != "" {
-		return c.refuse(bare, p)
+	if c.bareNumber(op, l, r) {
+		return o
 	}
-	if isComparison(token{kind: tokOperator, text: n.Operator}) {
-		return c.comparison(o, row, l, r)
+	if isComparison(op) {
+		return c.comparison(o, op, row, l, r)
 	}
-	if n.Operator == "/" && r.fixed && r.value == 0 {
-		return c.refuse(r, problem{code: codeConstant, summary: "this divides by zero: it never has a value"})
+	if op == "/" && r.constant && r.value == 0 {
+		c.mistake(r.span, codeConstant, "this divides by zero: it never has a value", "")
+		return o
 	}
-	return c.apply(o, row, l, r)
+	return apply(o, op, row, l, r)
 }
 
-func (c *checker) operatorMismatch(n *ast.BinaryNode, l, r operand) problem {
-	if n.Operator == "and" || n.Operator == "or" {
-		x := l
-		if l.kind == truth {
-			x = r
-		}
-		return problem{code: codeType, summary: n.Operator + " joins conditions; this is " + x.kind.an(), detail: "compare it with a limit"}
-	}
-	if c.unequal(n.Operator, l, r) {
-		shown := l.kind
-		if shown == kind(metric.Number) {
-			shown = r.kind
-		}
-		return problem{
-			code: codeType, summary: shown.an() + " cannot be compared with " + n.Operator,
-			detail: "two measured values are equal by chance only: use <= or >=, or a count",
+// balanced widens a span over the other halves of the brackets that it cuts apart.
+func (c *checker) balanced(s span) span {
+	closing, opening := 0, 0 // brackets of the span without their other half
+	for _, r := range c.mask[s.from:s.to] {
+		switch {
+		case r == '(':
+			opening++
+		case r == ')' && opening > 0:
+			opening--
+		case r == ')':
+			closing++
 		}
 	}
-	return mismatch(n.Operator, l, r)
+	for ; opening > 0; s.to++ {
+		opening += depth(c.mask[s.to])
+	}
+	for closing > 0 {
+		s.from--
+		closing -= depth(c.mask[s.from])
+	}
+	return s
 }
 
-// unequal reports whether l and r can be compared, but not with == and !=.
-func (c *checker) unequal(op string, l, r operand) bool {
-	_, ok := find("<", l.kind, r.kind)
-	return ok && (op == "==" || op == "!=")
+// depth is 1 for an opening bracket and -1 for a closing one.
+func depth(r byte) int {
+	switch r {
+	case '(':
+		return 1
+	case ')':
+		return -1
+	}
+	return 0
 }
 
-// culprit is what a mismatch is marked at: the side that is a condition, or is none under and/or, the bare number, else
-// the whole.
-func (c *checker) culprit(op string, o, l, r operand) operand {
-	number := kind(metric.Number)
-	joins := op == "and" || op == "or"
-	switch {
-	case l.kind == truth && r.kind == truth, c.unequal(op, l, r):
-	case (l.kind == truth) != (r.kind == truth):
-		if (l.kind == truth) == joins {
-			return r
+// written returns an operand as it is written, with its brackets.
+func (c *checker) written(o operand) string { return c.part(c.balanced(o.span)) }
+
+// comparisons returns the comparisons of a < b < c, which the parser takes for a < b && b < c,
+// first to last.
+func (c *checker) comparisons(n *ast.BinaryNode) []*ast.BinaryNode {
+	left, ok := n.Left.(*ast.BinaryNode)
+	if n.Operator == "&&" && ok {
+		if right, ok := n.Right.(*ast.BinaryNode); ok {
+			return append(c.comparisons(left), right)
 		}
-		return l
-	case r.literal && r.kind == number:
-		return r
-	case l.literal && l.kind == number:
-		return l
 	}
+	if !isComparison(n.Operator) || !ok || left.Operator != "&&" && !isComparison(left.Operator) {
+		return []*ast.BinaryNode{n}
+	}
+	begin := place(left).from
+	if bracketed := c.balanced(span{begin, place(n).from}).from < begin; bracketed {
+		return []*ast.BinaryNode{n}
+	}
+	return append(c.comparisons(left), n)
+}
+
+// chained refuses a < b < c and offers a < b and b < c.
+func (c *checker) chained(list []*ast.BinaryNode) operand {
+	first := c.walk(list[0].Left)
+	if first.negated {
+		first.from += len("not")
+	}
+	o := at(c.balanced(span{first.from, place(list[0]).from}))
+	parts, from := make([]string, 0, len(list)+1), o.from
+	for _, n := range list {
+		operator := place(n)
+		parts = append(parts, strings.TrimSpace(c.part(span{from, operator.from})))
+		from = operator.to
+		o.to = c.balanced(span{from, c.walk(n.Right).to}).to
+	}
+	parts = append(parts, strings.TrimSpace(c.part(span{from, o.to})))
+	offer := make([]string, 0, len(list))
+	for i, n := range list {
+		offer = append(offer, parts[i]+" "+n.Operator+" "+parts[i+1])
+	}
+	c.refuse(at(place(list[1])), codeChained, "comparisons cannot be chained",
+		"write "+strings.Join(offer, " and "))
 	return o
 }
 
-// widen gives the first (step -1) or last (step 1) token of from … to, moved outwards over brackets that belong to it.
-func (c *checker) widen(from, to, step int) int {
-	for changed := true; changed; {
-		changed = false
-		for i := from; i <= to; i++ {
-			if m, ok := c.match[i]; ok && (m < from || m > to) {
-				from, to, changed = min(from, m), max(to, m), true
-			}
-		}
-	}
-	if step < 0 {
-		return from
-	}
-	return to
-}
-
-// comparison rewrites a comparison to a function that knows its texts. The side that is measured comes first.
-func (c *checker) comparison(o operand, row overload, l, r operand) operand {
+// comparison makes a truth that knows its texts. The side that is measured comes first.
+func (c *checker) comparison(o operand, op string, row rule, l, r operand) operand {
 	if l.refs+r.refs == 0 {
-		return c.refuse(o, problem{
-			code: codeConstant, summary: "this compares two constants: it says nothing about the run",
-			detail: "one side must be a metric, such as latency.p99",
-		})
+		return c.refuse(o, codeConstant, "this compares two constants: it says nothing about the run",
+			"one side must be a metric, such as latency.p99")
 	}
-	t := Truth{Op: row.op, Dim: row.shown, What: c.source(l), Against: c.source(r)}
-	swap := l.refs == 0
-	if swap {
-		t.Op, t.What, t.Against, l.ref = turned(t.Op), t.Against, t.What, r.ref
+	o.kind, o.refs = truth, l.refs+r.refs
+	if l.refs == 0 {
+		l, r, op = r, l, turned(op)
 	}
-	ref := l.ref
-	if limit := r; ref >= 0 {
-		if swap {
-			limit = l
-		}
-		if limit.fixed {
-			c.vacuous(o, c.refs[ref].Leaf, t.Op, limit.value)
-		}
+	t := Truth{Op: op, Dim: row.shown, What: c.written(l), Against: c.written(r)}
+	if l.ref >= 0 && r.constant {
+		c.vacuous(o, c.refs[l.ref].Leaf, op, r.value)
 	}
-	o.kind, o.ref, o.refs = truth, -1, l.refs+r.refs
-	left, right := l.quantity, r.quantity
-	if swap {
-		left, right = right, left
-	}
+	ref, observed, against := l.ref, l.quantity, r.quantity
 	o.truth = func(r *run) Truth {
 		decided := t
 		if ref >= 0 {
 			decided.Ref = &r.program.Refs[ref]
 		}
-		return decided.compare(left(r), right(r), r.judge)
+		return decided.compare(observed(r), against(r), r.judge)
 	}
 	return o
 }
 
-// source is an operand as it is written.
-func (c *checker) source(o operand) string {
-	from, to := c.widen(o.from, o.to, -1), c.widen(o.from, o.to, 1)
-	return string(c.text[c.tokens[from].from:c.tokens[to].to])
+// vacuous warns of a comparison of one metric with a constant that no run can change: errors.ratio
+// < 150%.
+func (c *checker) vacuous(o operand, leaf metric.Leaf, op string, limit float64) {
+	least, most := bounds(leaf)
+	if leaf.Row.OfErrors() && op == "<=" && limit == most {
+		return // how a plan allows any number of errors
+	}
+	d := source.Diagnostic{Severity: source.Warning, Code: codeVacuous, Summary: "this is always true"}
+	switch Decide(op, Quantity{Lo: least, Hi: most}, exactly(limit)) {
+	case 0:
+		return
+	case -1:
+		d.Summary = "this is never true"
+	}
+	d.Detail = leaf.String() + " is never negative"
+	if limit > least {
+		d.Detail = leaf.String() + " is never above 100%"
+	}
+	c.problem(o.span, d)
 }
 
-// apply makes o what an operator or function gives of its operands.
-func (c *checker) apply(o operand, row overload, xs ...operand) operand {
-	o.kind, o.ref, o.refs = row.result, -1, 0
+// apply makes o the result of an operator or function.
+func apply(o operand, op string, row rule, xs ...operand) operand {
+	o.kind, o.ref, o.refs, o.constant = row.result, -1, 0, true
 	for _, x := range xs {
 		o.refs += x.refs
+		o.constant = o.constant && x.constant
 	}
 	if row.result == truth {
-		o.truth = logic(row.op, xs)
+		o.truth = logic(op, xs)
 		return o
 	}
-	o.fixed, o.value = fold(row, xs)
-	a := xs[0].quantity
-	if len(xs) == 1 {
-		o.quantity = func(r *run) Quantity { return row.apply(a(r), Quantity{}) }
-		return o
+	f, a, b := row.apply, xs[0].quantity, func(*run) Quantity { return Quantity{} }
+	if len(xs) > 1 {
+		b = xs[1].quantity
 	}
-	b := xs[1].quantity
-	o.quantity = func(r *run) Quantity { return row.apply(a(r), b(r)) }
+	o.quantity = func(r *run) Quantity { return f(a(r), b(r)) }
+	if o.constant {
+		q := o.quantity(nil)
+		o.constant, o.value = q.Known, q.V
+	}
 	return o
 }
 
-// fold is the value of an operator that is applied to constants.
-func fold(row overload, xs []operand) (fixed bool, value float64) {
-	var q [2]Quantity
-	for i, x := range xs {
-		if !x.fixed {
-			return false, 0
-		}
-		q[i] = Quantity{Known: true, V: x.value, Lo: x.value, Hi: x.value}
-	}
-	out := row.apply(q[0], q[1])
-	return out.Known, out.V
-}
-
-// logic is and, or and not. Both sides are always computed: the one that decides is the one that is shown.
+// logic is and, or and not. Both sides are always computed: the one that decides is the one that is
+// shown.
 func logic(op string, xs []operand) func(*run) Truth {
 	a := xs[0].truth
 	if op == "not" {

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -8,7 +9,168 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Program is a compiled expression. Safe for concurrent use.
+// The codes of the diagnostics that this package reports.
+const (
+	codeSyntax   = "expression-syntax"
+	codeLiteral  = "invalid-literal"
+	codeChained  = "chained-comparison"
+	codeTooLong  = "expression-too-long"
+	codeName     = "unknown-metric"
+	codeStat     = "unknown-statistic"
+	codeVariable = "unknown-variable"
+	codeText     = "text-in-expression"
+	codeType     = "type-mismatch"
+	codeConstant = "constant-expression"
+	codeVacuous  = "never-in-doubt"
+	codeResult   = "not-a-condition"
+)
+
+// The limits of one expression. They bound the parser's recursion, whose overflow would end the
+// process.
+const (
+	maxBytes = 4096
+	maxDepth = 64 // brackets and signs around one operand
+)
+
+// Compile makes a program of an expression that is true or false, and reports every mistake at its
+// place in the plan.
+func Compile(t source.Text, s Scope) (*Program, source.Diagnostics) { return compile(t, s, true) }
+
+// CompileQuantity makes a program of an expression that is one number with a dimension.
+func CompileQuantity(t source.Text, s Scope) (*Program, source.Diagnostics) {
+	return compile(t, s, false)
+}
+
+// Check reports the mistakes of a condition that do not depend on the plan's targets: syntax, names
+// of places and metrics, dimensions. It is for plans that cannot be compiled, so that these are not
+// reported one run later. Any metric server.NAME exists with any dimension; capacity has that of
+// what was searched.
+func Check(t source.Text, names Names) source.Diagnostics { return check(t, names, true) }
+
+// CheckQuantity is Check for an expression that is one number.
+func CheckQuantity(t source.Text, names Names) source.Diagnostics { return check(t, names, false) }
+
+// Names is what is known of the names in an expression of a plan that cannot be compiled.
+type Names interface {
+	// Variable returns the literal that a variable is replaced by, as Scope does.
+	Variable(name string) (literal, typ string, err error)
+	// Has returns a *NameError for a part of the place of a metric that does not exist; nil: it
+	// exists, or is unknown.
+	Has(at Place, path string) error
+}
+
+func check(t source.Text, names Names, condition bool) source.Diagnostics {
+	catalogue, err := metric.New(metric.GoodputRows()...)
+	if err != nil {
+		return nil // a mistake of the program, which its tests find
+	}
+	_, ds := compile(t, looseScope{names, catalogue}, condition)
+	return ds
+}
+
+// looseScope is the Scope of Check.
+type looseScope struct {
+	Names
+	catalogue *metric.Catalogue
+}
+
+// errOpen is the error for a metric that only the server or the search can confirm: it is unknown
+// and no mistake.
+var errOpen = errors.New("known to the server only")
+
+// Resolve implements Scope.
+func (s looseScope) Resolve(at Place, path string) (metric.Leaf, error) {
+	if err := s.Has(at, path); err != nil {
+		return metric.Leaf{}, err
+	}
+	if strings.HasPrefix(path, "server.") || at.Model != "" || path == metric.CapacityRow(metric.Rate).Name {
+		return metric.Leaf{}, errOpen
+	}
+	return Find(s.catalogue, path)
+}
+
+// compile runs the steps of the package comment. It stops after the first that found mistakes.
+func compile(t source.Text, scope Scope, condition bool) (p *Program, ds source.Diagnostics) {
+	r := report{source: t, text: []rune(t.Text)}
+	whole := span{0, len(r.text)}
+	defer func() {
+		if v := recover(); v != nil {
+			r.found = nil
+			r.mistake(whole, codeSyntax, fmt.Sprintf("this cannot be read: %v", v), "")
+			p, ds = nil, r.found
+		}
+	}()
+	if len(t.Text) > maxBytes {
+		summary := fmt.Sprintf("an expression has at most %d bytes, this has %d", maxBytes, len(t.Text))
+		r.mistake(span{0, 1}, codeTooLong, summary, "")
+		return nil, r.found
+	}
+	s := scanner{report: r}
+	s.scan()
+	parsed := parser{report: s.report, tokens: s.tokens}
+	tree := parsed.parse()
+	if tree == nil {
+		return nil, parsed.found.Sorted()
+	}
+	c := checker{parser: parsed, scope: scope, condition: condition}
+	root := c.root(c.negation(c.walk(tree)))
+	if ds = c.found.Sorted(); ds.HasErrors() {
+		return nil, ds
+	}
+	return &Program{Text: t.Text, Refs: c.refs, whole: root}, ds
+}
+
+// span is a range of characters of the text: from the first up to, not including, the last.
+type span struct{ from, to int }
+
+// report collects the diagnostics of one text.
+type report struct {
+	source source.Text
+	text   []rune
+	found  source.Diagnostics
+}
+
+// part returns the characters of a span.
+func (r *report) part(s span) string { return string(r.text[s.from:s.to]) }
+
+// problem reports d at a span of the text, as an error unless d says otherwise.
+func (r *report) problem(s span, d source.Diagnostic) {
+	if d.Severity == "" {
+		d.Severity = source.Error
+	}
+	if d.Detail == "" {
+		d.Detail = r.yamlReason(d.Summary)
+	}
+	d.Path, d.Pos, d.Width = r.source.Path, r.source.At(s.from), max(0, s.to-s.from)
+	r.found = append(r.found, d)
+}
+
+// mistake reports an error that has no more than a summary and a detail.
+func (r *report) mistake(s span, code, summary, detail string) {
+	r.problem(s, source.Diagnostic{Code: code, Summary: summary, Detail: detail})
+}
+
+// Summaries of mistakes that YAML may be the reason of.
+const (
+	atEnd       = "something is missing at the end"
+	neverClosed = "this ( is never closed"
+	neverOpened = "this ) was never opened"
+)
+
+// yamlReason returns how YAML cut the text, where that explains the mistake.
+func (r *report) yamlReason(summary string) string {
+	n := r.source.Node
+	switch {
+	case n == nil || n.Quoted || n.Block:
+	case summary == atEnd && n.Comment != "":
+		return "in YAML a # after a space begins a comment: write the whole text in quotes"
+	case (summary == neverClosed || summary == neverOpened) && !strings.Contains(r.source.Text, ","):
+		return "inside { } and [ ] a comma ends a text: write the whole text in quotes"
+	}
+	return ""
+}
+
+// Program is a compiled expression. It is safe for concurrent use.
 type Program struct {
 	Text string // as written
 	Refs []Ref  // every metric that it reads, in the order of the text
@@ -23,112 +185,20 @@ type run struct {
 	judge   Judge      // nil: comparisons are decided by bounds
 }
 
-// Compile makes a program of an expression that is true or false. Every mistake found is positioned in the plan.
-func Compile(t source.Text, s Scope) (*Program, source.Diagnostics) {
-	return build(t, s, true)
-}
-
-// CompileQuantity makes a program of an expression that is one number with a dimension.
-func CompileQuantity(t source.Text, s Scope) (*Program, source.Diagnostics) {
-	return build(t, s, false)
-}
-
-func build(t source.Text, s Scope, condition bool) (p *Program, ds source.Diagnostics) {
-	text := []rune(t.Text)
-	defer func() {
-		if r := recover(); r != nil {
-			p, ds = nil, diagnose(t, []problem{{to: len(text), code: codeSyntax, summary: fmt.Sprintf("this cannot be read: %v", r)}})
-		}
-	}()
-	p, warnings, problems := compile(t.Text, text, s, condition)
-	ds = append(warned(t, warnings), diagnose(t, problems)...).Sorted()
-	if len(problems) > 0 {
-		return nil, ds
-	}
-	return p, ds
-}
-
-// compile is the pipeline of the package comment. It stops after the first step that found mistakes.
-func compile(raw string, text []rune, s Scope, condition bool) (p *Program, warnings, problems []problem) {
-	c, root, problems := understand(raw, text, s, condition)
-	if c != nil {
-		warnings = c.warnings
-	}
-	if len(problems) > 0 {
-		return nil, warnings, problems
-	}
-	return &Program{Text: raw, Refs: c.refs, whole: root}, warnings, nil
-}
-
-// understand is the pipeline up to the last of our own steps.
-func understand(raw string, text []rune, s Scope, condition bool) (*checker, operand, []problem) {
-	if len(raw) > maxBytes {
-		return nil, operand{}, []problem{{to: 1, code: codeTooLong, summary: fmt.Sprintf("an expression has at most %d bytes, this has %d", maxBytes, len(raw))}}
-	}
-	tokens, problems := lex(raw)
-	match, misshapen := shape(text, tokens, len(problems) == 0)
-	if problems = append(problems, misshapen...); len(problems) > 0 {
-		return nil, operand{}, problems
-	}
-	if len(tokens) == 0 {
-		return nil, operand{}, []problem{{to: len(text), code: codeSyntax, summary: "the expression is empty", detail: "write a comparison, such as latency.p99 < 50ms"}}
-	}
-	tree, starts, p := parse(text, tokens)
-	if p != nil {
-		return nil, operand{}, []problem{*p}
-	}
-	c := &checker{text: text, tokens: tokens, match: match, starts: starts, scope: s, condition: condition}
-	root := c.root(c.negation(c.walk(tree.Node)), condition)
-	return c, root, c.problems
-}
-
-// root checks what the whole is: a condition, or one quantity that is measured.
-func (c *checker) root(o operand, condition bool) operand {
-	whole := operand{from: 0, to: len(c.tokens) - 1, ref: -1}
-	switch {
-	case o.kind == 0:
-	case o.refs == 0:
-		c.refuse(whole, problem{code: codeConstant, summary: "this reads no metric: it says nothing about the run"})
-	case condition && o.kind != truth:
-		c.refuse(whole, problem{
-			code: codeResult, summary: "this is " + o.kind.an() + ", not a condition",
-			detail: "compare it with a limit, such as " + c.source(whole) + " < " + example(o.kind),
-		})
-	case !condition && o.kind == truth:
-		c.refuse(whole, problem{code: codeResult, summary: "this is a condition, not a quantity", detail: "name a metric, such as latency.p95"})
-	}
-	return o
-}
-
-// example is a limit of the kind.
-func example(k kind) string {
-	switch metric.Dim(k) {
-	case metric.Duration:
-		return "50ms"
-	case metric.Rate:
-		return "200/s"
-	case metric.Ratio:
-		return "0.1%"
-	case metric.Bytes:
-		return "64MiB"
-	case metric.Power:
-		return "300W"
-	case metric.Count, metric.Number:
-	}
-	return "10"
-}
-
 // Truth judges the expression on values.
 func (p *Program) Truth(v Values) (t Truth) {
+	fail := func(format string, args ...any) Truth {
+		return Truth{Why: "the expression could not be evaluated", Err: fmt.Errorf(format, args...)}
+	}
 	defer func() {
 		if r := recover(); r != nil {
-			t = Truth{Why: "the expression could not be evaluated", Err: fmt.Errorf("evaluating %s: %v", p.Text, r)}
+			t = fail("evaluating %s: %v", p.Text, r)
 		}
 	}()
 	if p.whole.truth == nil {
-		return Truth{Why: "the expression could not be evaluated", Err: fmt.Errorf("%s is %s, not a condition", p.Text, p.whole.kind.an())}
+		return fail("%s is %s, not a condition", p.Text, p.whole.kind.an())
 	}
-	return p.whole.truth(p.on(v))
+	return p.whole.truth(p.run(v))
 }
 
 // Quantity computes the expression on values; the dimension is known even where the quantity is not.
@@ -142,66 +212,19 @@ func (p *Program) Quantity(v Values) (q Quantity, dim metric.Dim) {
 	if p.whole.quantity == nil {
 		return Quantity{Why: p.Text + " is " + p.whole.kind.an() + ", not a quantity"}, dim
 	}
-	return p.whole.quantity(p.on(v)), dim
+	return p.whole.quantity(p.run(v)), dim
 }
 
-// on asks for everything that the program reads, once.
-func (p *Program) on(v Values) *run {
+// run reads every reference once.
+func (p *Program) run(v Values) *run {
 	r := &run{program: p, refs: make([]Quantity, len(p.Refs))}
 	r.judge, _ = v.(Judge)
 	for i, ref := range p.Refs {
 		q := clean(v.Quantity(ref))
-		if !q.Known {
-			q.Why = named(q.Why, ref)
+		if !q.Known && !strings.Contains(q.Why, ref.Leaf.Row.Name) {
+			q.Why = ref.String() + ": " + q.Why
 		}
 		r.refs[i] = q
 	}
 	return r
-}
-
-// named says of which metric something is not known, unless the reason says so itself.
-func named(why string, ref Ref) string {
-	if strings.Contains(why, ref.Leaf.Row.Name) {
-		return why
-	}
-	return ref.String() + ": " + why
-}
-
-// warned puts what is worth a warning into the plan.
-func warned(t source.Text, warnings []problem) source.Diagnostics {
-	ds := diagnose(t, warnings)
-	for i := range ds {
-		ds[i].Severity = source.Warning
-	}
-	return ds
-}
-
-// ofYAML says in p what YAML has made of the text, where that is the reason.
-func (p *problem) ofYAML(t source.Text) {
-	if t.Node == nil || t.Node.Quoted || t.Node.Block || p.detail != "" {
-		return
-	}
-	switch p.summary {
-	case atEnd:
-		if t.Node.Comment != "" {
-			p.detail = "in YAML a # after a space begins a comment: write the whole text in quotes"
-		}
-	case neverClosed, neverOpened:
-		if !strings.Contains(t.Text, ",") {
-			p.detail = "inside { } and [ ] a comma ends a text: write the whole text in quotes"
-		}
-	}
-}
-
-// diagnose puts problems into the plan.
-func diagnose(t source.Text, problems []problem) source.Diagnostics {
-	var ds source.Diagnostics
-	for _, p := range problems {
-		p.ofYAML(t)
-		ds = append(ds, source.Diagnostic{
-			Severity: source.Error, Code: p.code, Summary: p.summary, Detail: p.detail, Path: t.Path,
-			Pos: t.At(p.from), Width: max(0, p.to-p.from), Allowed: p.allowed, Nearest: p.nearest,
-		})
-	}
-	return ds.Sorted()
 }

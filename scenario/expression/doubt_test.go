@@ -6,7 +6,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestNeverInDoubt is comparisons that no run can change: each is warned of where it stands, and works all the same.
+// TestNeverInDoubt is comparisons that no run can change: each is warned of where it stands, and
+// works all the same.
 func TestNeverInDoubt(t *testing.T) {
 	for _, row := range []struct{ expr, marked, want, why string }{
 		{"errors.ratio < 150%", "errors.ratio < 150%", "this is always true", "errors.ratio is never above 100%"},

@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/errors.txt anew")
 
-// TestErrors compares every mistake's code, text and exact place with testdata/errors.txt: expressions that must be
-// refused, one a block, with carets under what is marked.
+// TestErrors compares every mistake's code, text and exact place with testdata/errors.txt:
+// expressions that must be refused, one a block, with carets under what is marked.
 func TestErrors(t *testing.T) {
 	want, err := os.ReadFile("testdata/errors.txt")
 	if err != nil {

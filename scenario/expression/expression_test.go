@@ -9,7 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// testScope resolves against the whole catalogue, with stages "a" and "sweep[concurrency=1]" and a few variables.
+// testScope resolves against the whole catalogue, with stages "a" and "sweep[concurrency=1]" and a
+// few variables.
 type testScope struct{ catalogue *metric.Catalogue }
 
 func newScope(t testing.TB) testScope {

@@ -11,7 +11,8 @@ import (
 // digits are the significant digits of a number for people; whole digits are never rounded away.
 const digits = 4
 
-// Format writes a value in base units for people: "31.2 ms", "199.6/s", "0.12 %". It is the one place that does.
+// Format writes a value in base units for people: "31.2 ms", "199.6/s", "0.12 %". It is the one
+// place that does.
 func Format(d metric.Dim, v float64) string { return format(d, v, digits) }
 
 // FormatApart writes two values that differ so that they also look different: "50.004 ms", "50 ms".
@@ -73,7 +74,8 @@ func bytesScale(v float64) (scale float64, unit string) {
 	return 1 << 30, "GiB"
 }
 
-// decimal writes v with n significant digits, more where it has more before the point, and no zeros at its end.
+// decimal writes v with n significant digits, more where it has more before the point, and no zeros
+// at its end.
 func decimal(v float64, n int) string {
 	if v == 0 {
 		return "0"

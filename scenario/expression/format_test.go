@@ -68,8 +68,8 @@ func TestFormatApart(t *testing.T) {
 	}
 }
 
-// TestPrintedValuesCanBeTyped: every value that Format prints is a literal of an expression, with the same value but for
-// rounding: alone, on the right of a comparison, and as a variable's value.
+// TestPrintedValuesCanBeTyped: every value that Format prints is a literal of an expression, with
+// the same value but for rounding: alone, on the right of a comparison, and as a variable's value.
 func TestPrintedValuesCanBeTyped(t *testing.T) {
 	scope := newScope(t)
 	random := rand.New(rand.NewPCG(3, 4))

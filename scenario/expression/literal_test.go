@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestEveryDimensionHasLiterals: what can be measured can be compared with a limit that is written in the plan, with the unit
-// that messages propose and as a person reads it.
+// TestEveryDimensionHasLiterals: what can be measured can be compared with a limit that is written
+// in the plan, with the unit that messages propose and as a person reads it.
 func TestEveryDimensionHasLiterals(t *testing.T) {
 	dims := 0
 	for d := metric.Dim(1); d.String() != "nothing"; d++ {
@@ -17,7 +17,7 @@ func TestEveryDimensionHasLiterals(t *testing.T) {
 		if d == metric.Count { // a count is compared with a plain number
 			want = metric.Number
 		}
-		if got, v, ok := parseLiteral(example(kind(d))); !ok || got != want || v <= 0 {
+		if got, v, ok := Literal(example(kind(d))); !ok || got != want || v <= 0 {
 			t.Errorf("%s: the example %q is %v of %s, %v", d, example(kind(d)), v, got, ok)
 		}
 	}
@@ -38,12 +38,12 @@ func TestEveryDimensionHasLiterals(t *testing.T) {
 
 func TestPowerLiterals(t *testing.T) {
 	for text, want := range map[string]float64{"500W": 500, "0.5kW": 500, "300mW": 0.3, "0.5 kW": 500, "-1W": -1} {
-		if d, v, ok := parseLiteral(text); !ok || d != metric.Power || v != want {
+		if d, v, ok := Literal(text); !ok || d != metric.Power || v != want {
 			t.Errorf("%s: %v of %s, %v", text, v, d, ok)
 		}
 	}
 	for _, text := range []string{"500MW", "500w", "5W/s", "5Wh", "W"} {
-		if d, v, ok := parseLiteral(text); ok {
+		if d, v, ok := Literal(text); ok {
 			t.Errorf("%s is taken for %v of %s", text, v, d)
 		}
 	}

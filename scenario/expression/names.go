@@ -1,6 +1,8 @@
 package expression
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,17 +11,31 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// NameError says which part of a reference is wrong and what was likely meant. A Scope gives one from Resolve.
+// NameError says which part of a reference is wrong and what was likely meant. A Scope returns one
+// from Resolve.
 type NameError struct {
 	Summary string
 	Detail  string
 	Allowed []string
 	Nearest string
-	Part    Part   // what of the place is wrong; "": the metric
+	Part    Part   // of the place; "": the metric
 	Code    string // "" is unknown-metric
 }
 
 func (e *NameError) Error() string { return e.Summary }
+
+// nameMistake returns the diagnostic of an error about a name, and the part of the place that is
+// wrong; "" is the metric.
+func nameMistake(err error, code string) (source.Diagnostic, Part) {
+	var e *NameError
+	if !errors.As(err, &e) {
+		return source.Diagnostic{Code: code, Summary: err.Error()}, ""
+	}
+	return source.Diagnostic{
+		Code: cmp.Or(e.Code, code), Summary: e.Summary, Detail: e.Detail,
+		Allowed: e.Allowed, Nearest: e.Nearest,
+	}, e.Part
+}
 
 // Find is a Scope's Resolve for one catalogue: the leaf that path names, or a *NameError.
 func Find(c *metric.Catalogue, path string) (metric.Leaf, error) {
@@ -34,7 +50,7 @@ func Find(c *metric.Catalogue, path string) (metric.Leaf, error) {
 	case r == nil:
 		return metric.Leaf{}, unknownMetric(c, path)
 	case r.Shape == metric.Distribution:
-		return metric.Leaf{}, notALeaf(c, r, path, rest)
+		return metric.Leaf{}, unknownStatistic(c, r, path, rest)
 	}
 	if e := unknownMetric(c, path); e.Nearest != "" && e.Nearest != r.Name {
 		return metric.Leaf{}, e
@@ -47,78 +63,67 @@ func Find(c *metric.Catalogue, path string) (metric.Leaf, error) {
 
 func unknownMetric(c *metric.Catalogue, path string) *NameError {
 	e := &NameError{Code: codeName, Summary: "there is no metric " + path}
-	if id, metricOf, ok := stagePath(path); ok {
-		e.Nearest = fmt.Sprintf("stage(%q).%s", id, metricOf)
+	if e.Nearest = stageWritten(path); e.Nearest != "" {
 		return e
 	}
-	first, rest, _ := strings.Cut(path, ".")
-	if members := group(c, first); rest == "" && len(members) > 0 {
+	if members := group(c, path); len(members) > 0 {
 		e.Nearest, e.Allowed = members[0], members
 		return e
 	}
-	if _, _, ok := metric.ParseStat(first); (ok || longPercentile(first) != "") && rest == "" {
-		e.Allowed = bareStatistic(first)
+	if _, _, ok := metric.ParseStat(path); ok || longPercentile(path) != "" {
+		e.Allowed = bareStatistic(path)
 		e.Nearest, e.Detail = e.Allowed[0], "name the metric first"
 		return e
 	}
-	if name := byAlias(c, path); name != "" {
-		e.Nearest, e.Detail = name, path+" is called "+name+" here"
+	if e.Nearest = byAlias(c, path); e.Nearest != "" {
+		e.Detail = path + " is called " + e.Nearest + " here"
 		return e
 	}
-	if slices.Contains([]string{"rps", "qps", "tps"}, strings.ToLower(path)) {
-		e.Nearest, e.Detail = metric.RequestsRate, path+" is called "+metric.RequestsRate+" here"
-		return e
-	}
-	if durationUnit(path)+sizeUnit(path)+powerUnit(path)+perUnit(path) != 0 {
+	ofServer := func(r *metric.Row) bool { return r.From == metric.Series }
+	if unit, _ := unitOf(path); unit != 0 {
 		e.Detail = "a unit comes after its number: 50ms, 200/s"
-		return e
-	}
-	if !slices.ContainsFunc(c.Rows(), func(r *metric.Row) bool { return r.From == metric.Series }) && strings.HasPrefix(path, "server.") {
+	} else if strings.HasPrefix(path, "server.") && !slices.ContainsFunc(c.Rows(), ofServer) {
 		e.Detail = "a server's own numbers are read with `backend: triton`"
-		return e
-	}
-	if e.Nearest = source.Nearest(path, builtNames(c)); e.Nearest == "" {
+	} else if e.Nearest = source.Nearest(path, builtNames(c)); e.Nearest == "" {
 		e.Detail = "`sluice explain metrics` lists them"
 	}
 	return e
 }
 
-// stagePath cuts a path that names a stage by dots, as a plan does: stages.s.latency.p50.
-func stagePath(path string) (id, metricOf string, ok bool) {
-	for _, word := range [...]string{"stages.", "stage."} {
-		if rest, found := strings.CutPrefix(path, word); found {
-			id, metricOf, _ = strings.Cut(rest, ".")
-			return id, metricOf, metricOf != ""
-		}
+// stageWritten returns how a metric of a stage is written that is named by dots, as in a plan:
+// stages.s.latency.p50. "" for every other path.
+func stageWritten(path string) string {
+	rest, ok := strings.CutPrefix(path, "stages.")
+	if !ok {
+		rest, ok = strings.CutPrefix(path, "stage.")
 	}
-	return "", "", false
+	id, name, _ := strings.Cut(rest, ".")
+	if !ok || name == "" {
+		return ""
+	}
+	return fmt.Sprintf("stage(%q).%s", id, name)
 }
 
-// group are the metrics below a word, the one first that is most often meant: errors.ratio for errors.
+// group lists the metrics below a word, the most common first: errors.ratio for errors.
 func group(c *metric.Catalogue, word string) []string {
 	var names []string
 	for _, r := range c.Rows() {
 		rest, ok := strings.CutPrefix(r.Name, word+".")
-		if ok && !strings.Contains(rest, ".") && !r.Later {
+		ok = ok && !strings.Contains(word, ".")
+		switch {
+		case !ok || strings.Contains(rest, ".") || r.Later:
+		case r.Name == metric.ErrorsRatio || r.Name == metric.RequestsCount:
+			names = slices.Insert(names, 0, r.Name)
+		case r.Shape == metric.Distribution:
+			names = append(names, r.Name+".p99")
+		default:
 			names = append(names, r.Name)
-			if r.Shape == metric.Distribution {
-				names[len(names)-1] += ".p99"
-			}
 		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return preferred(b) - preferred(a) })
 	return names
 }
 
-func preferred(name string) int {
-	switch name {
-	case metric.ErrorsRatio, metric.RequestsCount:
-		return 1
-	}
-	return 0
-}
-
-// bareStatistic are what a statistic without a metric may be meant of.
+// bareStatistic lists the metrics that a statistic without one may be meant of.
 func bareStatistic(word string) []string {
 	if word == "count" {
 		return []string{metric.RequestsCount, metric.ErrorsCount}
@@ -129,7 +134,8 @@ func bareStatistic(word string) []string {
 	return []string{metric.Latency + "." + word}
 }
 
-// longPercentile is what other tools write without the point: p999 is p99.9, p995 is p99.5. "": it is no such word.
+// longPercentile returns the percentile that other tools write without its point: p99.9 for p999,
+// p99.5 for p995. "" for every other word.
 func longPercentile(word string) string {
 	digits, ok := strings.CutPrefix(word, "p")
 	if !ok || len(digits) < 3 || strings.Trim(digits, "0123456789") != "" || digits[0] != '9' {
@@ -138,7 +144,7 @@ func longPercentile(word string) string {
 	return "p" + digits[:2] + "." + digits[2:]
 }
 
-// builtNames are the leaves that this version can measure.
+// builtNames lists the leaves that this version measures.
 func builtNames(c *metric.Catalogue) []string {
 	var names []string
 	for _, r := range c.Rows() {
@@ -149,7 +155,8 @@ func builtNames(c *metric.Catalogue) []string {
 	return names
 }
 
-// byAlias finds the metric that other tools call so: "request_latency", "http_req_duration.p95".
+// byAlias returns the metric that other tools call by another name: "request_latency",
+// "http_req_duration.p95", "rps".
 func byAlias(c *metric.Catalogue, path string) string {
 	base, stat, _ := strings.Cut(path, ".")
 	for _, r := range c.Rows() {
@@ -164,63 +171,132 @@ func byAlias(c *metric.Catalogue, path string) string {
 		}
 		return r.Name + "." + stat
 	}
+	if slices.Contains([]string{"rps", "qps", "tps"}, strings.ToLower(path)) {
+		return metric.RequestsRate
+	}
 	return ""
 }
 
-// notALeaf is for a distribution without a statistic, or with one that there is not.
-func notALeaf(c *metric.Catalogue, r *metric.Row, path, rest string) *NameError {
-	e := &NameError{Code: codeStat, Allowed: statWords(c, r)}
+// unknownStatistic is the error for a distribution without a statistic, or with one that does not
+// exist.
+func unknownStatistic(c *metric.Catalogue, r *metric.Row, path, rest string) *NameError {
+	e := &NameError{Code: codeStat, Allowed: metric.StatNames()}
+	for _, other := range c.Rows() { // the parts that are metrics of their own: send_delay.client
+		if part, ok := strings.CutPrefix(other.Name, r.Name+"."); ok {
+			e.Allowed = append(e.Allowed, part)
+		}
+	}
 	if rest == "" {
 		e.Summary = r.Name + " is a distribution: say which statistic of it"
 		e.Detail = "such as " + r.Name + ".p99 or " + r.Name + ".mean"
 		return e
 	}
+	near := ""
 	if _, why, _ := metric.ParseStat(rest); why != "" {
-		e.Summary = why
-		if p := longPercentile(rest); p != "" {
-			e.Nearest = r.Name + "." + p
-		}
-		return e
-	}
-	e.Summary = r.Name + " has no ." + rest
-	e.Nearest = synonym(rest)
-	if e.Nearest == "" {
-		e.Nearest = source.Nearest(rest, e.Allowed)
-	}
-	if e.Nearest != "" {
-		e.Nearest = r.Name + "." + e.Nearest
+		e.Summary, near = why, longPercentile(rest)
 	} else {
+		e.Summary, near = r.Name+" has no ."+rest, nearestStatistic(rest, e.Allowed)
 		e.Nearest = source.Nearest(path, builtNames(c))
+	}
+	if near != "" {
+		e.Nearest = r.Name + "." + near
 	}
 	return e
 }
 
-// statWords are the statistics of a distribution, and the parts that are metrics of their own (send_delay.client).
-func statWords(c *metric.Catalogue, r *metric.Row) []string {
-	words := metric.StatNames()
-	for _, other := range c.Rows() {
-		if part, ok := strings.CutPrefix(other.Name, r.Name+"."); ok {
-			words = append(words, part)
-		}
-	}
-	return words
-}
-
-// synonym gives our word for a statistic that others call differently.
-func synonym(word string) string {
+// nearestStatistic returns the statistic that was likely meant by another word for it, or by one
+// that is misspelt.
+func nearestStatistic(word string, allowed []string) string {
+	same := ""
 	switch strings.ToLower(word) {
 	case "avg", "average":
-		return "mean"
+		same = "mean"
 	case "med", "median":
-		return "p50"
+		same = "p50"
 	case "stddev", "stdev", "sd", "sigma":
-		return "std"
+		same = "std"
 	case "n", "samples", "total":
-		return "count"
+		same = "count"
 	case "minimum":
-		return "min"
+		same = "min"
 	case "maximum", "worst":
-		return "max"
+		same = "max"
 	}
-	return ""
+	if slices.Contains(allowed, same) {
+		return same
+	}
+	return source.Nearest(word, allowed)
+}
+
+// The errors about places and variables. A Scope knows which exist; the words are the same whether
+// a plan can be compiled or not.
+
+// Missing is the error for a name that does not exist, with the one of names that was likely meant.
+func Missing(what, name string, names []string, part Part) *NameError {
+	return &NameError{Summary: what, Allowed: names, Nearest: source.Nearest(name, names), Part: part}
+}
+
+// NoVariable is the error for an undeclared variable. It knows the words of other tools:
+// ${env.LIM}, ${vars.limit}.
+func NoVariable(name string, known []string) *NameError {
+	e := Missing(fmt.Sprintf("there is no variable %q", name), name, known, "")
+	first, rest, dotted := strings.Cut(name, ".")
+	switch strings.ToLower(first) {
+	case "env", "environ", "secrets":
+		if dotted && plainName(rest) {
+			lower := strings.ToLower(rest)
+			e.Detail = fmt.Sprintf("declare it: vars: {%s: {env: %s}}, and write ${%[1]s}", lower, rest)
+		}
+		if dotted {
+			e.Nearest = ""
+		}
+	default:
+		if dotted && slices.Contains(known, rest) {
+			e.Nearest = rest
+		}
+	}
+	return e
+}
+
+// NoStage is the error for a stage that the plan does not have.
+func NoStage(id string, known []string) *NameError {
+	return Missing(fmt.Sprintf("there is no stage %q", id), id, known, InStage)
+}
+
+// NeverRuns is the error for a stage of the plan that never runs.
+func NeverRuns(id string) *NameError {
+	return &NameError{Part: InStage, Summary: fmt.Sprintf("stage %q never runs (when: never)", id)}
+}
+
+// NoPlace is the error for a metric of the plan's own assertions without a stage.
+func NoPlace(path string) *NameError {
+	if written := stageWritten(path); written != "" {
+		return &NameError{Summary: "a stage is named with stage( )", Nearest: written}
+	}
+	return &NameError{Summary: fmt.Sprintf(`say of which stage: stage("…").%s`, path)}
+}
+
+// NoPhase is the error for a phase that a stage does not have.
+func NoPhase(stage, name string, known []string) *NameError {
+	e := Missing(fmt.Sprintf("stage %q has no phase named %q", stage, name), name, known, InPhase)
+	if len(known) == 0 {
+		e.Detail = "a phase is a step of a ramp that has a `name`: {to: 500/s, hold: 60s, name: base}"
+	}
+	return e
+}
+
+// NoMix is the error for an entry that the mix of a stage does not have.
+func NoMix(stage, name string, known []string) *NameError {
+	if len(known) == 0 {
+		return &NameError{Part: InMix, Summary: fmt.Sprintf("stage %q has no mix", stage)}
+	}
+	return Missing(fmt.Sprintf("stage %q has no entry %q in its mix", stage, name), name, known, InMix)
+}
+
+// NoBaseline is the error for a comparison with a baseline that the plan does not name.
+func NoBaseline() *NameError {
+	return &NameError{
+		Part: InBaseline, Summary: "the plan names no baseline",
+		Detail: "add `baseline: FILE`, the result.json of an earlier run, or give it with --baseline FILE",
+	}
 }

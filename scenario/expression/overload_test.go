@@ -23,8 +23,8 @@ func written(op, l, r string) string {
 	return l + " " + op + " " + r
 }
 
-// TestOverloads compiles every row of the table and every combination that is not in it: the rows give what they say,
-// the others are refused. So the table in the documentation is the language.
+// TestOverloads compiles every row of the table and every combination that is not in it: the rows
+// give what they say, the others are refused. So the table in the documentation is the language.
 func TestOverloads(t *testing.T) {
 	scope := newScope(t)
 	rows := map[string]string{}

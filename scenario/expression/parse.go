@@ -3,135 +3,148 @@ package expression
 import (
 	"errors"
 	"sort"
-	"strconv"
-	"strings"
 
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser"
+	exprparser "github.com/expr-lang/expr/parser"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Placeholders stand for tokens in what the parser sees: nothing that a user writes can be one of its keywords,
-// builtins or literals, and every node leads back to its token.
-const (
-	nameMark    = "m" // a name
-	literalMark = "k" // a literal or a variable
-	textMark    = "s" // a text
-)
-
-// Summaries of mistakes that YAML may be the reason of.
-const (
-	atEnd       = "something is missing at the end"
-	neverClosed = "this ( is never closed"
-	neverOpened = "this ) was never opened"
-)
-
-// emit writes the tokens for the parser. starts[i] is where token i begins in it.
-func emit(tokens []token) (text string, starts []int) {
-	var b strings.Builder
-	for i, t := range tokens {
-		starts = append(starts, b.Len())
-		switch t.kind {
-		case tokName:
-			b.WriteString(nameMark + strconv.Itoa(i))
-		case tokLiteral, tokVariable:
-			b.WriteString(literalMark + strconv.Itoa(i))
-		case tokText:
-			b.WriteString(strconv.Quote(textMark + strconv.Itoa(i)))
-		case tokWord, tokOperator, tokBracket:
-			b.WriteString(t.text)
-		}
-		b.WriteByte(' ')
-	}
-	return b.String(), starts
+// parser makes a tree of the tokens with expr-lang's parser. That parser reads a mask of the text:
+// as long as the text, with operators and brackets as they are, and with names and operands that
+// are none of its words. So a place in its tree is a place in the text, whatever the operand is.
+type parser struct {
+	report
+	tokens []token
+	mask   string // for latency.p99 < 5ms: _______.___ < "_"
 }
 
-// parse gives expr-lang's tree of the tokens of what was written.
-func parse(written []rune, tokens []token) (tree *parser.Tree, starts []int, p *problem) {
-	text, starts := emit(tokens)
-	tree, err := parser.ParseWithConfig(text, &conf.Config{MaxNodes: 2 * maxBytes})
+// parse returns the root of the tree; nil where it or the scanner found mistakes.
+func (p *parser) parse() ast.Node {
+	if p.brackets(); len(p.found) > 0 {
+		return nil
+	}
+	if len(p.tokens) == 0 {
+		p.mistake(span{0, len(p.text)}, codeSyntax, "the expression is empty",
+			"write a comparison, such as latency.p99 < 50ms")
+		return nil
+	}
+	p.cover()
+	tree, err := exprparser.Parse(p.mask)
 	if err == nil {
-		return tree, starts, nil
+		return tree.Node
 	}
-	at := len(tokens)
-	var located *file.Error
-	if errors.As(err, &located) {
-		at = tokenAt(starts, located.From, len(text))
+	at := len(p.text)
+	if located := (*file.Error)(nil); errors.As(err, &located) {
+		at = located.From
 	}
-	if at >= len(tokens) {
-		return nil, nil, &problem{from: len(written), to: len(written), code: codeSyntax, summary: atEnd}
-	}
-	wrong := misplaced(written, tokens, at)
-	return nil, nil, &wrong
+	p.misplaced(at)
+	return nil
 }
 
-// tokenAt is the token that offset of the emitted text lies in; as many as there are tokens: after the last one.
-func tokenAt(starts []int, offset, length int) int {
-	if offset >= length-1 {
-		return len(starts)
+// cover writes the mask.
+func (p *parser) cover() {
+	mask := make([]byte, len(p.text)+1) // the space at the end keeps the end apart from the last token
+	for i := range mask {
+		mask[i] = ' '
 	}
-	return sort.SearchInts(starts, offset+1) - 1
+	for _, t := range p.tokens {
+		covered := mask[t.from:t.to]
+		if t.kind == symbolToken {
+			copy(covered, t.text)
+			continue
+		}
+		for i := range covered {
+			covered[i] = '_'
+		}
+		if t.kind != nameToken && len(covered) > 1 { // two in a row must stay two
+			covered[0], covered[len(covered)-1] = '"', '"'
+		}
+	}
+	p.mask = string(mask)
 }
 
-// misplaced says what is wrong about a token that the grammar does not allow where it stands.
-func misplaced(text []rune, tokens []token, at int) problem {
-	t := tokens[at]
-	p := problem{from: t.from, to: t.to, code: codeSyntax, summary: "this does not fit here"}
+// brackets checks that every bracket has its other half, which the parser would report at the wrong
+// place, and that neither they nor signs are nested deeper than the parser's recursion may go.
+func (p *parser) brackets() {
+	var open []token
+	signs, tooDeep := 0, false
+	for _, t := range p.tokens {
+		signs++
+		switch {
+		case t.is("-"), t.is("not"):
+		case t.is("("):
+			signs, open = 0, append(open, t)
+		case t.is(")") && len(open) == 0:
+			p.mistake(t.span, codeSyntax, neverOpened, "")
+		case t.is(")"):
+			signs, open = 0, open[:len(open)-1]
+		default:
+			signs = 0
+		}
+		if !tooDeep && (signs > maxDepth || len(open) > maxDepth) {
+			tooDeep = true
+			p.mistake(t.span, codeTooLong, "this is nested too deep", "")
+		}
+	}
+	for _, t := range open {
+		p.mistake(t.span, codeSyntax, neverClosed, "")
+	}
+}
+
+// tokenAt returns the index of the token that character offset is in; the number of tokens after
+// the last.
+func (p *parser) tokenAt(offset int) int {
+	return sort.Search(len(p.tokens), func(i int) bool { return p.tokens[i].to > offset })
+}
+
+// misplaced reports the token at offset, which the grammar does not allow there.
+func (p *parser) misplaced(offset int) {
+	at := p.tokenAt(offset)
+	if at > 1 && p.tokens[at-2].is(".") && p.tokens[at-1].kind != nameToken { // reported one token too late
+		at--
+	}
+	if at == len(p.tokens) {
+		p.mistake(span{len(p.text), len(p.text)}, codeSyntax, atEnd, "")
+		return
+	}
+	t, before, next := p.tokens[at], token{}, token{}
+	if at > 0 {
+		before = p.tokens[at-1]
+	}
+	if at+1 < len(p.tokens) {
+		next = p.tokens[at+1]
+	}
+	d := source.Diagnostic{Code: codeSyntax, Summary: "this does not fit here"}
+	begins := t.isOperand() || t.is("(")
+	follows := before.isOperand() || before.is(")")
+	place := t.span
 	switch {
-	case at > 0 && startsOperand(t) && endsOperand(tokens[at-1]):
-		return unjoined(text, tokens, at)
-	case at > 0 && !startsOperand(t) && !endsOperand(tokens[at-1]):
-		p.summary = "something is missing before this"
+	case begins && follows:
+		place.from = p.unjoined(before, t, &d)
 	case at == 0:
-		p.summary = "an expression cannot begin with this"
-	case t.text == "," && at+1 < len(tokens) && tokens[at-1].kind == tokLiteral && tokens[at+1].kind == tokLiteral:
-		if meant := nearestLiteral(string(text[tokens[at-1].from:tokens[at+1].to])); meant != "" {
-			p.from, p.to, p.nearest = tokens[at-1].from, tokens[at+1].to, meant
-			p.summary = "a number has no commas"
+		d.Summary = "an expression cannot begin with this"
+	case !begins && !follows:
+		d.Summary = "something is missing before this"
+	case t.is(",") && before.kind == literalToken && next.kind == literalToken:
+		whole := span{before.from, next.to}
+		if meant := nearestLiteral(p.part(whole)); meant != "" {
+			place, d.Nearest, d.Summary = whole, meant, "a number has no commas"
 		}
 	}
-	return p
+	p.problem(place, d)
 }
 
-// unjoined says that nothing joins a token with the one before it: an operator, or a unit and its number.
-func unjoined(text []rune, tokens []token, at int) problem {
-	t, before := tokens[at], tokens[at-1]
-	p := problem{from: t.from, to: t.to, code: codeSyntax, summary: "an operator is missing before this"}
-	if before.kind == tokLiteral && t.kind == tokName {
-		if meant := nearestLiteral(string(text[before.from:t.to])); meant != "" {
-			p.from, p.nearest = before.from, meant
-			p.summary, p.detail = "unknown unit "+t.text, "literals are written 50ms, 200/s, 0.1% or 64MiB"
-			return p
+// unjoined describes in d that nothing joins two operands: an operator is missing, or a word is no
+// unit of the number before it. It returns where the mistake begins.
+func (p *parser) unjoined(before, t token, d *source.Diagnostic) (from int) {
+	if before.kind == literalToken && t.kind == nameToken {
+		if meant := nearestLiteral(p.part(span{before.from, t.to})); meant != "" {
+			d.Summary, d.Detail, d.Nearest = "unknown unit "+p.part(t.span), literalForms, meant
+			return before.from
 		}
 	}
-	p.detail = "quantities are compared with < <= > >=, conditions are joined with and, or"
-	return p
-}
-
-func startsOperand(t token) bool {
-	return t.kind == tokName || t.kind == tokLiteral || t.kind == tokVariable || t.kind == tokText || t.text == "("
-}
-
-func endsOperand(t token) bool {
-	return t.kind == tokName || t.kind == tokLiteral || t.kind == tokVariable || t.kind == tokText || t.text == ")"
-}
-
-// tokenOf is the token that a placeholder stands for.
-func tokenOf(placeholder, mark string) (int, bool) {
-	digits, ok := strings.CutPrefix(placeholder, mark)
-	if !ok {
-		return 0, false
-	}
-	i, err := strconv.Atoi(digits)
-	return i, err == nil
-}
-
-// property is the token of a member's name.
-func property(n *ast.MemberNode) (int, bool) {
-	s, ok := n.Property.(*ast.StringNode)
-	if !ok {
-		return 0, false
-	}
-	return tokenOf(s.Value, nameMark)
+	d.Summary = "an operator is missing before this"
+	d.Detail = "quantities are compared with < <= > >=, conditions are joined with and, or"
+	return t.from
 }

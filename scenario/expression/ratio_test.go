@@ -9,8 +9,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestBareNumberBesideRatio: no ratio of the catalogue is compared with, added to or subtracted from a constant without a
-// unit, on either side of an operator. Measured numbers and factors have no unit and stay.
+// TestBareNumberBesideRatio: no ratio of the catalogue is compared with, added to or subtracted
+// from a constant without a unit, on either side of an operator. Measured numbers and factors have
+// no unit and stay.
 func TestBareNumberBesideRatio(t *testing.T) {
 	catalogue, err := metric.New(metric.GoodputRows()...)
 	if err != nil {

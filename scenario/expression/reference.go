@@ -2,38 +2,139 @@ package expression
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/sluice-bench/sluice/scenario/metric"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// segment is one part of a chain of members: a name, or a word that is called.
-type segment struct {
-	at, end int           // tokens: of its name, of its last
-	call    *ast.CallNode // nil: a name
+// Ref is one reference to a metric in an expression.
+type Ref struct {
+	Place
+	Leaf metric.Leaf
+	At   [2]int // character offsets in the text: start, end
 }
 
-// segments cuts a chain of members and calls into its parts, first to last: stage("id").latency.p99. False: it begins
-// with something that is neither a name nor called, which is base.
+// String spells the reference: `stage("s").phase("spike").latency.p99`.
+func (r Ref) String() string { return r.Place.String() + r.Leaf.String() }
+
+// Place names the measurement that a metric is read from: the part of a reference before the metric.
+type Place struct {
+	Baseline bool   // of the stored result that the plan names
+	Node     string // "" = the node that is judged; else the id inside stage("…")
+	Phase    string // a named hold of a ramp; "": all of hold
+	Mix      string // an entry of the stage's mix; "": all
+	Model    string // a composing model; "": the target's own
+}
+
+// Part is a part of a place. A NameError names the one that is wrong.
+type Part string
+
+// The parts of a place, in the order in which they are written.
+const (
+	InBaseline Part = "baseline"
+	InStage    Part = "stage"
+	InPhase    Part = "phase"
+	InMix      Part = "mix"
+	InModel    Part = "model"
+)
+
+// scrapeWord begins a metric that the server's own endpoint reports: scrape("name{label='v'}").max.
+const scrapeWord = "scrape"
+
+const placeOrder = `the order is baseline.stage("id").phase("name").mix("name").model("name"), ` +
+	`each of them optional`
+
+// places lists the parts that are called with one text, in the order in which they may follow one
+// another.
+func places() []string { return []string{"stage", "phase", "mix", "model"} }
+
+// functions lists the words that may be called.
+func functions() []string { return append(places(), scrapeWord, "min", "max", "abs") }
+
+// placeHint says how a word that is called with one text is written.
+func placeHint(word string) string {
+	what, example := "", "name"
+	switch word {
+	case "stage":
+		what, example = "the id of one stage", "id"
+	case "phase":
+		what = "the name of one hold of a ramp"
+	case "mix":
+		what = "the name of one entry of the mix"
+	case "model":
+		what = "the name of one composing model"
+	case scrapeWord:
+		what, example = "one series of the server", "name{label='v'}"
+	}
+	return word + " takes " + what + `, as a text: ` + word + `("` + example + `")`
+}
+
+// field returns the name of a part of the place.
+func (p *Place) field(part Part) *string {
+	switch part {
+	case InStage:
+		return &p.Node
+	case InPhase:
+		return &p.Phase
+	case InMix:
+		return &p.Mix
+	case InModel, InBaseline:
+	}
+	return &p.Model
+}
+
+// String spells the place before a metric, with its last dot:
+// `baseline.stage("s").phase("spike").`; "" is the node that is judged.
+func (p Place) String() string {
+	var b strings.Builder
+	if p.Baseline {
+		b.WriteString(string(InBaseline) + ".")
+	}
+	for _, part := range [...]Part{InStage, InPhase, InMix, InModel} {
+		if name := *p.field(part); name != "" {
+			b.WriteString(string(part) + "(" + strconv.Quote(name) + ").")
+		}
+	}
+	return b.String()
+}
+
+// segment is one part of a chain of members: a name, or a word that is called.
+type segment struct {
+	span      // with its brackets
+	name      operand
+	text      string // the name
+	called    bool
+	arguments []ast.Node
+}
+
+// segments cuts a chain of members and calls into its parts, first to last:
+// stage("id").latency.p99. base is the node that it begins with if that is neither a name nor
+// called.
 func (c *checker) segments(n ast.Node) (list []segment, base ast.Node) {
+	add := func(name ast.Node) ([]segment, ast.Node) {
+		o := at(place(name))
+		return append(list, segment{span: o.span, name: o, text: c.part(o.span)}), nil
+	}
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
-		if i, ok := tokenOf(n.Value, nameMark); ok {
-			return []segment{{at: i, end: i}}, nil
+		if c.tokens[c.tokenAt(place(n).from)].kind == nameToken {
+			return add(n)
 		}
 	case *ast.MemberNode:
-		list, base = c.segments(n.Node)
-		if i, ok := property(n); ok && base == nil {
-			return append(list, segment{at: i, end: i}), nil
+		if list, base = c.segments(n.Node); base == nil {
+			return add(n.Property)
 		}
 	case *ast.CallNode:
-		list, base = c.segments(n.Callee)
-		if base != nil || len(list) == 0 {
+		if list, base = c.segments(n.Callee); base != nil {
 			break
 		}
-		if last := &list[len(list)-1]; last.call == nil {
-			last.call, last.end = n, max(last.end, c.match[last.end+1])
+		if last := &list[len(list)-1]; !last.called {
+			last.called, last.arguments = true, n.Arguments
+			last.to = c.closing(last.to)
 			return list, nil
 		}
 	}
@@ -43,20 +144,26 @@ func (c *checker) segments(n ast.Node) (list []segment, base ast.Node) {
 	return nil, base
 }
 
-// chain resolves the longest chain of members: latency.p99, stage("id").phase("spike").latency.p99. It is called at its
-// last part.
+// closing returns the end of the first pair of brackets after offset.
+func (c *checker) closing(offset int) int {
+	open := offset + strings.IndexByte(c.mask[offset:], '(')
+	return c.balanced(span{open, open + 1}).to
+}
+
+// chain resolves a chain of members: latency.p99, stage("id").phase("spike").latency.p99.
 func (c *checker) chain(n ast.Node) operand {
 	list, base := c.segments(n)
 	if base != nil {
 		return c.baseless(n, base)
 	}
-	o := operand{from: list[0].at, to: list[len(list)-1].end, ref: -1}
-	for i := 1; i < len(list); i++ {
-		if list[i].at != list[i-1].end+2 {
-			return c.refuse(o, problem{code: codeSyntax, summary: "brackets do not belong into a name"})
+	last := list[len(list)-1]
+	o := at(span{list[0].from, last.to})
+	for i, s := range list[1:] {
+		if strings.ContainsAny(c.mask[list[i].to:s.from], "()") {
+			return c.refuse(o, codeSyntax, "brackets do not belong into a name", "")
 		}
 	}
-	place, parts, rest, ok := c.place(list)
+	where, parts, rest, ok := c.place(list)
 	if !ok {
 		return o
 	}
@@ -65,96 +172,91 @@ func (c *checker) chain(n ast.Node) operand {
 		return o
 	}
 	if path == "" {
-		what := map[Part]string{InStage: "a stage", InPhase: "a phase", InMix: "an entry of the mix", InModel: "a model", InBaseline: "the baseline"}
-		last := Part(c.tokens[list[len(list)-1].at].text)
-		return c.refuse(o, problem{code: codeName, summary: what[last] + " is not a value: name a metric of it", detail: "such as " + c.source(o) + ".latency.p99"})
+		what := map[Part]string{
+			InStage: "a stage", InPhase: "a phase", InMix: "an entry of the mix", InModel: "a model",
+			InBaseline: "the baseline",
+		}[Part(last.text)]
+		return c.refuse(o, codeName, what+" is not a value: name a metric of it",
+			"such as "+c.part(o.span)+".latency.p99")
 	}
-	return c.reference(o, parts, place, path)
+	return c.reference(o, parts, where, path)
 }
 
-// baseless is a chain that begins with what has no parts.
+// baseless refuses a chain that begins with something that has no parts.
 func (c *checker) baseless(n, base ast.Node) operand {
 	if base == n {
-		if _, ok := n.(*ast.CallNode); ok {
-			return c.refuse(c.where(n), problem{code: codeSyntax, summary: "this cannot be called"})
-		}
-		return c.refuse(c.where(n), problem{code: codeSyntax, summary: "this is not part of the language"})
+		return c.refuse(at(place(n)), codeSyntax, "this cannot be called", "")
 	}
-	inner := c.walk(base)
-	o := at(c.where(n).from)
+	inner, o := c.walk(base), at(place(n))
 	if o.from = inner.from; inner.kind == 0 {
-		return operand{from: o.from, to: o.to, ref: -1}
+		return o
 	}
-	return c.refuse(o, problem{code: codeSyntax, summary: "only stages and metrics have parts"})
+	return c.refuse(o, codeSyntax, "only stages and metrics have parts", "")
 }
 
-// place reads the parts of a chain that say where its metric is measured, and gives the others. parts is where each
-// stands. False: a mistake was reported.
+// place reads the segments that say where a metric is measured, and returns the others. parts holds
+// the place of each part. False: a mistake was reported.
 func (c *checker) place(list []segment) (p Place, parts map[Part]operand, rest []segment, ok bool) {
-	parts = map[Part]operand{}
 	fail := func(s segment, summary, detail string) (Place, map[Part]operand, []segment, bool) {
-		c.refuse(at(s.at), problem{code: codeSyntax, summary: summary, detail: detail})
+		c.refuse(s.name, codeSyntax, summary, detail)
 		return p, nil, nil, false
 	}
-	last := -1
+	parts = make(map[Part]operand)
+	before := -1
 	for i, s := range list {
-		name := c.tokens[s.at].text
-		r := rank(name)
+		name, rank := s.text, slices.Index(places(), s.text)
 		switch {
-		case name == string(InBaseline) && s.call != nil:
+		case name == string(InBaseline) && s.called:
 			return fail(s, "baseline is written without brackets", "such as baseline.latency.p99")
 		case name == string(InBaseline) && i > 0:
-			return fail(s, "baseline stands first, and once", placeOrder)
+			return fail(s, "baseline comes first, and once", placeOrder)
 		case name == string(InBaseline):
-			p.Baseline, parts[InBaseline] = true, at(s.at)
+			p.Baseline, parts[InBaseline] = true, s.name
 			continue
-		case r < 0:
+		case rank < 0:
 			return p, parts, list[i:], true
-		case s.call == nil:
+		case !s.called:
 			return fail(s, placeHint(name), "")
-		case r == last:
+		case rank == before:
 			return fail(s, "duplicate "+name, "a metric is measured in one "+name)
-		case r < last:
-			return fail(s, name+" must come before "+places()[last], placeOrder)
+		case rank < before:
+			return fail(s, name+" must come before "+places()[before], placeOrder)
 		}
-		arg, text := c.argument(s)
-		if arg.kind == 0 {
-			c.refuse(arg, problem{code: codeSyntax, summary: placeHint(name)})
-			return p, nil, nil, false
+		argument, text := c.argument(s)
+		if text == "" {
+			s.name = argument
+			return fail(s, placeHint(name), "")
 		}
-		last, parts[Part(name)] = r, arg
-		p.put(name, text)
+		before, parts[Part(name)] = rank, argument
+		*p.field(Part(name)) = text
 	}
 	return p, parts, nil, true
 }
 
-const placeOrder = `the order is baseline.stage("id").phase("name").mix("name").model("name"), each of them optional`
-
-// path spells the parts of a chain that name its metric. False: a mistake was reported.
+// path spells the segments that name a metric. False: a mistake was reported.
 func (c *checker) path(rest []segment) (string, bool) {
-	var words []string
+	words := make([]string, 0, len(rest))
 	for i, s := range rest {
-		name := c.tokens[s.at].text
+		name, d := s.text, source.Diagnostic{Code: codeSyntax}
 		switch {
-		case s.call == nil:
+		case !s.called:
 		case i == 0 && name == scrapeWord:
-			arg, text := c.argument(s)
-			if arg.kind == 0 || strings.Contains(text, `"`) {
-				c.refuse(arg, problem{code: codeSyntax, summary: placeHint(scrapeWord)})
-				return "", false
+			argument, text := c.argument(s)
+			if text == "" || strings.Contains(text, `"`) {
+				d.Summary, s.name = placeHint(scrapeWord), argument
 			}
 			name += `("` + text + `")`
 		case i == 0:
-			c.refuse(at(s.at), problem{
-				code: codeSyntax, summary: "there is no function " + name,
-				allowed: functions(), nearest: source.Nearest(name, functions()),
-			})
-			return "", false
-		case rank(name) >= 0:
-			c.refuse(at(s.at), problem{code: codeSyntax, summary: name + " must come before the metric", detail: placeOrder})
-			return "", false
+			d.Summary, d.Allowed = "there is no function "+name, functions()
+			d.Nearest = source.Nearest(name, functions())
+		case slices.Contains(places(), name):
+			d.Summary, d.Detail = name+" must come before the metric", placeOrder
 		default:
-			c.refuse(at(s.at), problem{code: codeSyntax, summary: "a metric is not called with brackets", detail: "a percentile is written .p99 or .p(99.9)"})
+			d.Summary = "a metric is not called with brackets"
+			d.Detail = "a percentile is written .p99 or .p(99.9)"
+		}
+		if d.Summary != "" {
+			c.reject(s.name, d)
 			return "", false
 		}
 		words = append(words, name)
@@ -162,127 +264,95 @@ func (c *checker) path(rest []segment) (string, bool) {
 	return strings.Join(words, "."), true
 }
 
-// argument is the one text between the brackets of a call. Its kind is 0 where there is something else.
+// argument returns the one text between the brackets of a call and its place; "" and the whole call
+// if it has another.
 func (c *checker) argument(s segment) (operand, string) {
-	whole := operand{from: s.at, to: s.end, ref: -1}
-	if s.call == nil || len(s.call.Arguments) != 1 {
-		return whole, ""
+	if len(s.arguments) == 1 {
+		text, ok := s.arguments[0].(*ast.StringNode)
+		if ok && c.tokens[c.tokenAt(place(text).from)].kind == textToken {
+			if o := at(place(text)); o.to-o.from > 2 {
+				return o, c.part(span{o.from + 1, o.to - 1})
+			}
+		}
 	}
-	t, ok := s.call.Arguments[0].(*ast.StringNode)
-	if !ok {
-		return whole, ""
-	}
-	i, ok := tokenOf(t.Value, textMark)
-	if !ok || c.tokens[i].text == "" {
-		return whole, ""
-	}
-	o := at(i)
-	o.kind = truth // any but 0
-	return o, c.tokens[i].text
+	return at(s.span), ""
 }
 
 // call is min, max or abs, or a chain that ends in brackets.
 func (c *checker) call(n *ast.CallNode) operand {
-	id, ok := n.Callee.(*ast.IdentifierNode)
-	if !ok {
+	if _, ok := n.Callee.(*ast.IdentifierNode); !ok {
 		return c.chain(n)
 	}
-	i, ok := tokenOf(id.Value, nameMark)
-	if !ok {
-		return c.refuse(c.where(n), problem{code: codeSyntax, summary: "this cannot be called"})
+	o := at(place(n))
+	name := c.part(o.span)
+	if name != "min" && name != "max" && name != "abs" {
+		return c.chain(n)
 	}
-	o := operand{from: i, to: max(i, c.match[i+1]), ref: -1}
-	switch name := c.tokens[i].text; name {
-	case "min", "max":
-		return c.fold(o, name, n.Arguments)
-	case "abs":
-		return c.absolute(o, n.Arguments)
+	o.to = c.closing(o.to)
+	xs, whole := make([]operand, 0, len(n.Arguments)), true
+	for _, a := range n.Arguments {
+		x := c.negation(c.walk(a))
+		xs, whole = append(xs, x), whole && x.kind != 0
 	}
-	return c.chain(n)
+	switch {
+	case name == "abs" && len(xs) != 1:
+		return c.refuse(o, codeSyntax, "abs takes one quantity", "")
+	case !whole:
+		return o
+	case name == "abs":
+		r, ok := ruleOf(name, xs[0].kind, 0)
+		if !ok {
+			c.mistake(xs[0].span, codeType, "abs needs a quantity; this is "+xs[0].kind.an(), "")
+			return o
+		}
+		return apply(o, name, r, xs[0])
+	case len(xs) < 2:
+		return c.refuse(o, codeSyntax, name+" takes two quantities or more", "")
+	}
+	return c.fold(o, name, xs)
 }
 
 // fold applies min or max to its operands, two by two.
-func (c *checker) fold(o operand, name string, arguments []ast.Node) operand {
-	xs := make([]operand, 0, len(arguments))
-	whole := true
-	for _, a := range arguments {
-		x := c.negation(c.walk(a))
-		whole = whole && x.kind != 0
-		xs = append(xs, x)
-	}
-	if !whole {
-		return o
-	}
-	if len(xs) < 2 {
-		return c.refuse(o, problem{code: codeSyntax, summary: name + " takes two quantities or more"})
-	}
+func (c *checker) fold(o operand, name string, xs []operand) operand {
 	folded := xs[0]
 	for _, x := range xs[1:] {
-		row, ok := find(name, folded.kind, x.kind)
+		r, ok := ruleOf(name, folded.kind, x.kind)
 		if !ok {
-			return c.refuse(c.culprit(name, o, folded, x), mismatch(name, folded, x))
+			return c.mismatch(name, o, folded, x)
 		}
-		if bare, p := c.bareNumber(name, folded, x); p.code != "" {
-			return c.refuse(bare, p)
+		if c.bareNumber(name, folded, x) {
+			return o
 		}
-		folded = c.apply(operand{from: o.from, to: o.to}, row, folded, x)
+		folded = apply(at(o.span), name, r, folded, x)
 	}
 	return folded
 }
 
-func (c *checker) absolute(o operand, arguments []ast.Node) operand {
-	if len(arguments) != 1 {
-		return c.refuse(o, problem{code: codeSyntax, summary: "abs takes one quantity"})
+// reference resolves path at a place, whose parts are written at parts.
+func (c *checker) reference(o operand, parts map[Part]operand, where Place, path string) operand {
+	if where.Baseline && !c.condition {
+		return c.refuse(o, codeName, "only conditions are compared with the baseline",
+			"the amounts of a load must have been measured in this run")
 	}
-	x := c.negation(c.walk(arguments[0]))
-	if x.kind == 0 {
-		return o
-	}
-	row, ok := find("abs", x.kind, 0)
-	if !ok {
-		return c.refuse(x, problem{code: codeType, summary: "abs needs a quantity; this is " + x.kind.an()})
-	}
-	return c.apply(o, row, x)
-}
-
-// reference resolves path at a place, whose parts stand at parts, and makes o the reference.
-func (c *checker) reference(o operand, parts map[Part]operand, place Place, path string) operand {
-	if place.Baseline && !c.condition {
-		return c.refuse(o, problem{
-			code: codeName, summary: "only conditions are compared with the baseline",
-			detail: "what a load is made of must have been measured in this run",
-		})
-	}
-	leaf, err := c.scope.Resolve(place, path)
+	leaf, err := c.scope.Resolve(where, path)
 	if errors.Is(err, errOpen) {
-		return operand{from: o.from, to: o.to, ref: -1} // as after a mistake: nothing follows from it
+		return o // as after a mistake: nothing follows from it
 	}
 	if err == nil && (leaf.Row == nil || leaf.Dim() == 0) {
 		err = errors.New("there is no metric " + path)
 	}
 	if err != nil {
-		p := problem{code: codeName, summary: err.Error()}
-		if part, ok := parts[describe(&p, err)]; ok {
-			o = part
+		d, part := nameMistake(err, codeName)
+		wrong, ok := parts[part]
+		if !ok {
+			wrong = o
 		}
-		return c.refuse(o, p)
+		c.problem(wrong.span, d)
+		return o
 	}
 	o.kind, o.refs, o.ref = kind(leaf.Dim()), 1, len(c.refs)
-	c.refs = append(c.refs, Ref{Place: place, Leaf: leaf, At: [2]int{c.tokens[o.from].from, c.tokens[o.to].to}})
+	c.refs = append(c.refs, Ref{Place: where, Leaf: leaf, At: [2]int{o.from, o.to}})
 	i := o.ref
 	o.quantity = func(r *run) Quantity { return r.refs[i] }
 	return o
-}
-
-// describe takes what a NameError knows. It gives the part of the place that is wrong; "" is the metric.
-func describe(p *problem, err error) Part {
-	var e *NameError
-	if !errors.As(err, &e) {
-		return ""
-	}
-	p.summary, p.detail, p.allowed, p.nearest = e.Summary, e.Detail, e.Allowed, e.Nearest
-	if e.Code != "" {
-		p.code = e.Code
-	}
-	return e.Part
 }

@@ -1,55 +1,12 @@
 package expression
 
 import (
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/sluice-bench/sluice/scenario/metric"
-	"github.com/sluice-bench/sluice/scenario/source"
 )
-
-// scrapeStats are what may be asked of a scraped series.
-func scrapeStats() []string { return []string{"mean", "min", "max", "last", "increase", "rate"} }
-
-// scraped is the leaf of `scrape("selector").stat`: a number, whose row is named as it is written. False: path is another
-// metric.
-//
-//	selector = name [ "{" [ label "='" value "'" { "," label "='" value "'" } ] "}" ]
-//	name     = ( letter | "_" | ":" ) { letter | digit | "_" | ":" }
-//	label    = ( letter | "_" ) { letter | digit | "_" }
-//	value    = any characters but ' and control characters
-func scraped(path string) (leaf metric.Leaf, is bool, err error) {
-	rest, ok := strings.CutPrefix(path, scrapeWord+`("`)
-	if !ok {
-		return metric.Leaf{}, false, nil
-	}
-	end := strings.LastIndex(rest, `")`)
-	if end < 0 {
-		return metric.Leaf{}, true, &NameError{Code: codeSyntax, Summary: placeHint(scrapeWord)}
-	}
-	selector, stat := rest[:end], strings.TrimPrefix(rest[end+2:], ".")
-	if why := selectorMistake(selector); why != "" {
-		return metric.Leaf{}, true, &NameError{Code: codeSyntax, Summary: why, Detail: `a series is written as Prometheus does: scrape("name{label='v'}")`}
-	}
-	if stat == "" {
-		return metric.Leaf{}, true, &NameError{
-			Code: codeStat, Summary: "a scraped series has many values: say which statistic of it", Allowed: scrapeStats(),
-		}
-	}
-	for _, s := range scrapeStats() {
-		if s == stat {
-			return metric.Leaf{Row: &metric.Row{
-				Name: path, Dim: metric.Number, Shape: metric.Value, From: metric.Series,
-				Help: "The ." + stat + " of the server's own series " + selector + ".",
-			}}, true, nil
-		}
-	}
-	e := &NameError{Code: codeStat, Summary: "a scraped series has no ." + stat, Allowed: scrapeStats()}
-	if e.Nearest = synonym(stat); !contains(e.Allowed, e.Nearest) {
-		e.Nearest = source.Nearest(stat, e.Allowed)
-	}
-	return metric.Leaf{}, true, e
-}
 
 // Selector says which series of a Prometheus endpoint a reference reads, and which statistic of them.
 type Selector struct {
@@ -58,24 +15,96 @@ type Selector struct {
 	Stat   string // mean min max last increase rate
 }
 
-// Selector is what a reference selects; false: it is no scrape("…").
-func (r Ref) Selector() (s Selector, ok bool) {
-	rest, ok := strings.CutPrefix(r.Leaf.Row.Name, scrapeWord+`("`)
+// scrapeStats lists the statistics of a scraped series.
+func scrapeStats() []string { return []string{"mean", "min", "max", "last", "increase", "rate"} }
+
+// scraped returns the leaf of `scrape("selector").stat`: a number, whose row is named as it is
+// written. False: path is another metric.
+func scraped(path string) (leaf metric.Leaf, is bool, err error) {
+	selector, stat, is := cutScrape(path)
+	if !is {
+		return metric.Leaf{}, false, nil
+	}
+	e := &NameError{Code: codeStat, Allowed: scrapeStats()}
+	_, mistake := parseSelector(selector)
+	switch {
+	case mistake != "":
+		e = &NameError{
+			Code: codeSyntax, Summary: mistake,
+			Detail: `a series is written as Prometheus does: scrape("name{label='v'}")`,
+		}
+	case stat == "":
+		e.Summary = "a scraped series has many values: say which statistic of it"
+	case slices.Contains(e.Allowed, stat):
+		return metric.Leaf{Row: &metric.Row{
+			Name: path, Dim: metric.Number, Shape: metric.Value, From: metric.Series,
+			Help: "The ." + stat + " of the server's own series " + selector + ".",
+		}}, true, nil
+	default:
+		e.Summary, e.Nearest = "a scraped series has no ."+stat, nearestStatistic(stat, e.Allowed)
+	}
+	return metric.Leaf{}, true, e
+}
+
+// cutScrape cuts `scrape("selector").stat` into its parts. False: path is another metric.
+func cutScrape(path string) (selector, stat string, ok bool) {
+	rest, ok := strings.CutPrefix(path, scrapeWord+`("`)
 	end := strings.LastIndex(rest, `")`)
 	if !ok || end < 0 {
-		return s, false
+		return "", "", false
 	}
-	s.Stat = strings.TrimPrefix(rest[end+2:], ".")
-	name, labels, _ := strings.Cut(rest[:end], "{")
-	s.Name, s.Labels = strings.TrimSpace(name), map[string]string{}
-	for labels = strings.TrimSuffix(labels, "}"); labels != ""; {
-		label, value, _ := strings.Cut(labels, "=")
-		value = strings.TrimPrefix(value, "'")
-		value, labels, _ = strings.Cut(value, "'")
-		s.Labels[strings.TrimSpace(label)] = value
-		labels = strings.TrimPrefix(strings.TrimLeft(labels, " "), ",")
+	return rest[:end], strings.TrimPrefix(rest[end+len(`")`):], "."), true
+}
+
+// parseSelector reads a selector, and says what is wrong with it; "" where nothing is.
+//
+//	selector = name [ "{" [ label "='" value "'" { "," label "='" value "'" } ] "}" ]
+//	name     = ( letter | "_" | ":" ) { letter | digit | "_" | ":" }
+//	label    = ( letter | "_" ) { letter | digit | "_" }
+//	value    = any characters but ' and control characters
+func parseSelector(text string) (s Selector, mistake string) {
+	name, labels, braced := strings.Cut(text, "{")
+	s = Selector{Name: strings.TrimSpace(name), Labels: make(map[string]string)}
+	if !plainName(strings.ReplaceAll(s.Name, ":", "_")) {
+		return s, "this is not the name of a series: " + name
 	}
-	return s, true
+	labels, closed := strings.CutSuffix(labels, "}")
+	if braced && !closed {
+		return s, "the } of the labels is missing"
+	}
+	for labels != "" {
+		label, rest, ok := strings.Cut(labels, "=")
+		label = strings.TrimSpace(label)
+		if !ok || !plainName(label) {
+			return s, "this is not a label: " + label
+		}
+		if rest, ok = strings.CutPrefix(rest, "'"); !ok {
+			return s, "labels are compared with = and a value in ', such as {" + label + "='v'}"
+		}
+		if s.Labels[label], rest, ok = strings.Cut(rest, "'"); !ok {
+			return s, "the closing ' of " + label + " is missing"
+		}
+		if labels, ok = strings.CutPrefix(strings.TrimLeft(rest, " "), ","); !ok && labels != "" {
+			return s, "labels are separated by commas"
+		}
+	}
+	return s, ""
+}
+
+// Scraped reports whether the reference is one of scrape("…").
+func (r Ref) Scraped() bool {
+	_, _, ok := cutScrape(r.Leaf.Row.Name)
+	return ok
+}
+
+// Selector returns the series that a reference reads; false: it is no scrape("…").
+func (r Ref) Selector() (s Selector, ok bool) {
+	selector, stat, ok := cutScrape(r.Leaf.Row.Name)
+	if ok {
+		s, _ = parseSelector(selector)
+		s.Stat = stat
+	}
+	return s, ok
 }
 
 // Matches reports whether a series is selected: it has the name, and each label that is named.
@@ -91,69 +120,14 @@ func (s Selector) Matches(name string, labels map[string]string) bool {
 	return true
 }
 
-// String spells the selector as it is written.
+// String spells the selector as it is written, with its labels in order.
 func (s Selector) String() string {
 	if len(s.Labels) == 0 {
 		return s.Name
 	}
-	var labels []string
-	for k, v := range s.Labels {
-		labels = append(labels, k+"='"+v+"'")
+	labels := slices.Sorted(maps.Keys(s.Labels))
+	for i, k := range labels {
+		labels[i] = k + "='" + s.Labels[k] + "'"
 	}
-	sort.Strings(labels)
 	return s.Name + "{" + strings.Join(labels, ",") + "}"
-}
-
-func contains(words []string, w string) bool {
-	for _, x := range words {
-		if x == w {
-			return true
-		}
-	}
-	return false
-}
-
-// selectorMistake says what is wrong with a selector; "" where nothing is.
-func selectorMistake(s string) string {
-	name, labels, braced := strings.Cut(s, "{")
-	if !word(name, true) {
-		return "this is not the name of a series: " + name
-	}
-	if !braced {
-		return ""
-	}
-	labels, ok := strings.CutSuffix(labels, "}")
-	if !ok {
-		return "the } of the labels is missing"
-	}
-	for labels != "" {
-		label, rest, ok := strings.Cut(labels, "=")
-		if !ok || !word(label, false) {
-			return "this is not a label: " + strings.TrimSpace(label)
-		}
-		rest, ok = strings.CutPrefix(rest, "'")
-		if !ok {
-			return "labels are compared with = and a value in ', such as {" + strings.TrimSpace(label) + "='v'}"
-		}
-		_, rest, ok = strings.Cut(rest, "'")
-		if !ok {
-			return "the closing ' of " + strings.TrimSpace(label) + " is missing"
-		}
-		if labels, ok = strings.CutPrefix(strings.TrimLeft(rest, " "), ","); !ok && labels != "" {
-			return "labels are separated by commas"
-		}
-	}
-	return ""
-}
-
-// word reports whether s is a name of Prometheus; colons are for names of series.
-func word(s string, colons bool) bool {
-	s = strings.TrimSpace(s)
-	for i, r := range s {
-		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || colons && r == ':'
-		if !letter && (i == 0 || !isDigit(r)) {
-			return false
-		}
-	}
-	return s != ""
 }

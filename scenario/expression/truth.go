@@ -1,8 +1,41 @@
 package expression
 
-import "cmp"
+import (
+	"cmp"
 
-// Decide compares two known quantities by their bounds: 1 and -1 where every value within them agrees, else 0.
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// Truth is the value of comparisons and of and, or, not (Kleene): false beats unknown, unknown
+// beats true. It keeps the comparison that decided it, whose sides are the observed value and the
+// limit.
+type Truth struct {
+	Is              int8 // -1 false, 0 unknown, 1 true
+	Observed, Limit Quantity
+	Dim             metric.Dim // of Observed and Limit
+	Op              string     // of Observed Op Limit: turned where the limit is written on the left
+	What, Against   string     // Observed and Limit as they are written
+	Ref             *Ref       // the one metric that Observed is; nil: it is computed
+	Margin          *Quantity  // Observed - Limit, where a Judge decided by that
+	Why             string     // why it is unknown
+	Err             error      // the evaluation itself failed; Is is 0 then
+}
+
+// Judge is optionally implemented by Values: it decides comparisons that bounds cannot. t is
+// undecided; either side may be unknown. False leaves the decision to the bounds.
+type Judge interface {
+	Compare(t Truth) (Decision, bool)
+}
+
+// Decision is the answer of a Judge.
+type Decision struct {
+	Is     int8      // -1 false, 0 unknown, 1 true
+	Margin *Quantity // Observed - Limit with its bounds; nil: it decided by something else
+	Why    string    // why it is unknown
+}
+
+// Decide compares two known quantities by their bounds: 1 and -1 where every value within them
+// agrees, else 0.
 func Decide(op string, a, b Quantity) int8 {
 	switch op {
 	case "<":
@@ -14,8 +47,8 @@ func Decide(op string, a, b Quantity) int8 {
 	case ">=":
 		return Decide("<=", b, a)
 	case "==":
-		point := a.Lo == a.Hi && b.Lo == b.Hi
-		return sure(point && a.V == b.V, a.Hi < b.Lo || b.Hi < a.Lo)
+		exact := a.Lo == a.Hi && b.Lo == b.Hi
+		return sure(exact && a.V == b.V, a.Hi < b.Lo || b.Hi < a.Lo)
 	case "!=":
 		return -Decide("==", a, b)
 	}
@@ -32,7 +65,7 @@ func sure(yes, no bool) int8 {
 	return 0
 }
 
-// turned is op with its sides changed: a < b says what b > a says.
+// turned returns op for exchanged sides: a < b is b > a.
 func turned(op string) string {
 	switch op {
 	case "<":
@@ -47,26 +80,20 @@ func turned(op string) string {
 	return op
 }
 
-// opposite is what holds where op does not.
+// opposite returns the operator that is true where op is false.
 func opposite(op string) string {
 	switch op {
-	case "<":
-		return ">="
-	case "<=":
-		return ">"
-	case ">":
-		return "<="
-	case ">=":
-		return "<"
+	case "<", ">":
+		return turned(op) + "="
+	case "<=", ">=":
+		return turned(op)[:1]
 	case "==":
 		return "!="
-	case "!=":
-		return "=="
 	}
-	return op
+	return "=="
 }
 
-// compare fills in the truth of a comparison whose texts and dimension are known already.
+// compare fills in the truth of a comparison whose texts and dimension are set.
 func (t Truth) compare(a, b Quantity, j Judge) Truth {
 	t.Observed, t.Limit = a, b
 	if j != nil {
@@ -85,10 +112,11 @@ func (t Truth) compare(a, b Quantity, j Judge) Truth {
 	return t
 }
 
-// Samples are those of the side of the deciding comparison that lacks most: how many there are and how many it needs.
+// Samples returns the samples of the side of the deciding comparison that lacks most, and the
+// samples that it needs.
 func (t Truth) Samples() (n, need int64) { return samples(t.Observed, t.Limit) }
 
-// Lacks is how many samples are missing; not above 0: none.
+// Lacks counts the missing samples; not above 0: none.
 func (t Truth) Lacks() int64 {
 	n, need := t.Samples()
 	return need - n
@@ -99,36 +127,23 @@ func not(a Truth) Truth {
 	return a
 }
 
-// and is false where one is false, else unknown where one is unknown. Of two that decide alike it keeps the one that
-// matters for the samples: true needs both, so the worse proven; one false is enough, so the better proven.
+// and is false where one is false, else unknown where one is unknown. Of two that decide alike it
+// keeps the one that matters for the samples: true needs both, so the worse proven; one false is
+// enough, so the better proven.
 func and(a, b Truth) Truth {
+	second := false
 	switch {
-	case a.Is < 0 && b.Is < 0:
-		return better(a, b)
+	case a.Is != b.Is:
+		second = b.Is < a.Is
 	case a.Is < 0:
-		return a
-	case b.Is < 0:
-		return b
-	case a.Is == 0:
-		return a
-	case b.Is == 0:
+		second = b.Lacks() < a.Lacks() && a.Lacks() > 0
+	case a.Is > 0:
+		second = b.Lacks() > a.Lacks() && b.Lacks() > 0
+	}
+	if second {
 		return b
 	}
-	return worse(a, b)
+	return a
 }
 
 func or(a, b Truth) Truth { return not(and(not(a), not(b))) }
-
-func better(a, b Truth) Truth {
-	if b.Lacks() < a.Lacks() && a.Lacks() > 0 {
-		return b
-	}
-	return a
-}
-
-func worse(a, b Truth) Truth {
-	if b.Lacks() > a.Lacks() && b.Lacks() > 0 {
-		return b
-	}
-	return a
-}

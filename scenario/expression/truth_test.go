@@ -193,8 +193,8 @@ func TestDecided(t *testing.T) {
 	}
 }
 
-// TestLatencyThreshold is what becomes of perf_analyzer's --latency-threshold (its row 42): a mean at the threshold or above it
-// is outside. It compares whole ms there, and takes 1.99 ms for 1.
+// TestLatencyThreshold is what becomes of perf_analyzer's --latency-threshold (its row 42): a mean
+// at the threshold or above it is outside. It compares whole ms there, and takes 1.99 ms for 1.
 func TestLatencyThreshold(t *testing.T) {
 	for ns, want := range map[float64]int8{2_000_000: -1, 1_990_000: -1, 1_000_000: -1, 999_999: 1, 100_000: 1} {
 		if got := mustCompile(t, "latency.mean < 1ms").Truth(values{"latency.mean": point(ns / 1e9)}).Is; got != want {
@@ -290,7 +290,8 @@ func TestQuantity(t *testing.T) {
 	}
 }
 
-// TestUnknownIsNeverTrue builds random conditions whose metrics all lack data: none may be true, nor false.
+// TestUnknownIsNeverTrue builds random conditions whose metrics all lack data: none may be true,
+// nor false.
 func TestUnknownIsNeverTrue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -301,7 +302,8 @@ func TestUnknownIsNeverTrue(t *testing.T) {
 	}
 }
 
-// TestPartlyUnknown: whatever value the unknown metrics had, a condition that is decided without them must be the same.
+// TestPartlyUnknown: whatever value the unknown metrics had, a condition that is decided without
+// them must be the same.
 func TestPartlyUnknown(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	decided := 0

@@ -8,8 +8,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestVacuous holds the known ways in which gates of other tools passed without having looked: what cannot be read is
-// refused at its place before anything is sent, and what has no data is never true.
+// TestVacuous holds the known ways in which gates of other tools passed without having looked: what
+// cannot be read is refused at its place before anything is sent, and what has no data is never
+// true.
 func TestVacuous(t *testing.T) {
 	for _, row := range []struct {
 		from, expr string
@@ -53,8 +54,8 @@ func TestVacuous(t *testing.T) {
 	}
 }
 
-// TestPositiveSense: what passes reads as passed, and what failed as failed; true never stands for a limit that was
-// crossed.
+// TestPositiveSense: what passes reads as passed, and what failed as failed; true never stands for
+// a limit that was crossed.
 func TestPositiveSense(t *testing.T) {
 	for _, row := range []struct {
 		from, expr string
@@ -111,7 +112,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestPositions: carets follow the text's own place in the plan, over lines of a block scalar and past wide characters.
+// TestPositions: carets follow the text's own place in the plan, over lines of a block scalar and
+// past wide characters.
 func TestPositions(t *testing.T) {
 	root, ds := source.Parse("plan.yaml", []byte("a: |-\n  latency.p50 < 10µs and\n    latecny.p99 < 5ms\nb: \"latecny.p99 < 5ms\"\n"))
 	if ds.HasErrors() || root == nil {
@@ -143,7 +145,8 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// FuzzCompile: no text makes Compile panic; it gives a program that evaluates, or errors that stand in the text.
+// FuzzCompile: no text makes Compile panic; it gives a program that evaluates, or errors that stand
+// in the text.
 func FuzzCompile(f *testing.F) {
 	for _, s := range []string{
 		"latency.p99 < 50ms", `stage("a").latency.p(99.9) <= 1.1 * latency.p50`, "not (errors.ratio >= 0.1%) or ${n} < errors.count",

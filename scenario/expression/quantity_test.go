@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestIntervals is arithmetic on bounds: the result's bounds hold every value that the operands may have.
+// TestIntervals is arithmetic on bounds: the result's bounds hold every value that the operands may
+// have.
 func TestIntervals(t *testing.T) {
 	a, b, across := within(2, 3, 5), within(-4, -2, -1), within(-6, 1, 2)
 	for _, row := range []struct {
