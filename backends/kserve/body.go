@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
@@ -63,27 +64,27 @@ func batched(r *backends.Request) (is bool, items uint32) {
 // jsonItems reads the JSON of a request.
 func jsonItems(r *backends.Request) uint32 {
 	is, items := batched(r)
-	sc := scanner{b: r.Body}
-	for sc.begin('{'); is && sc.more('}'); {
-		if string(sc.key()) != "inputs" || sc.peek() != '[' {
-			sc.skip()
+	sc := jsonscan.Lenient(r.Body)
+	for sc.Enter('{'); is && sc.More('}'); {
+		if string(sc.Key()) != "inputs" || sc.Peek() != '[' {
+			sc.Skip()
 			continue
 		}
-		for sc.begin('['); sc.more(']'); {
+		for sc.Enter('['); sc.More(']'); {
 			name, shape := "", []int64(nil)
-			for sc.begin('{'); sc.more('}'); {
-				switch key := sc.key(); {
-				case string(key) == "name" && sc.peek() == '"':
-					name = string(plain(&sc))
-				case string(key) == "shape" && sc.peek() == '[':
-					for sc.begin('['); sc.more(']'); {
-						shape = append(shape, sc.dimension())
+			for sc.Enter('{'); sc.More('}'); {
+				switch key := sc.Key(); {
+				case string(key) == "name" && sc.Peek() == '"':
+					name = string(sc.Text())
+				case string(key) == "shape" && sc.Peek() == '[':
+					for sc.Enter('['); sc.More(']'); {
+						shape = append(shape, sc.Dimension())
 					}
 				default:
-					sc.skip()
+					sc.Skip()
 				}
 			}
-			if n, ok := itemsOf(r.Signature, name, shape); ok && items == 0 && !sc.bad {
+			if n, ok := itemsOf(r.Signature, name, shape); ok && items == 0 && sc.OK() {
 				items = n
 			}
 		}
@@ -163,18 +164,18 @@ func hasParameter(message []byte, name string) bool {
 
 // prepareBody encodes a whole body.
 func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, error) {
-	sc := scanner{b: r.Body}
-	sc.skip()
-	if sc.bad {
+	sc := jsonscan.Lenient(r.Body)
+	sc.Skip()
+	if !sc.OK() {
 		return nil, errors.New("the body is no JSON")
 	}
-	size := sc.at
+	size := sc.Offset()
 	if c.generates() {
 		r.Items = 1
 	} else {
 		r.Items = jsonItems(r)
 	}
-	call, err := c.call(r, path, holes{}, [][]byte{r.Body}, size, !sc.end())
+	call, err := c.call(r, path, holes{}, [][]byte{r.Body}, size, !sc.AtEnd())
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package kserve
 
 import (
 	"errors"
+	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
@@ -93,4 +94,15 @@ func (c *comparison) mismatch(s *backends.Sample) {
 		c.note = append(append(c.note, by...), c.of...)
 	}
 	s.SetNote(c.note)
+}
+
+// printable cuts b for a note, on the boundary of a character.
+func printable(b []byte, most int) []byte {
+	if len(b) <= most {
+		return b
+	}
+	for most > 0 && !utf8.RuneStart(b[most]) {
+		most--
+	}
+	return b[:most]
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
 // wantedField is a value that a reply must hold:
@@ -28,19 +29,19 @@ func wantedFields(list []backends.Field) []wantedField {
 func (c *comparison) fields(e *expectation, text []byte) (equal bool) {
 	for i := range e.fields {
 		f := &e.fields[i]
-		sc := scanner{b: text}
-		if !sc.walk(f.steps) {
+		sc := jsonscan.Lenient(text)
+		if !walk(&sc, f.steps) {
 			c.note = append(append(append(c.note, "field "...), f.path...), " is missing"...)
 			return false
 		}
-		start := sc.at
-		if sc.equals(f.want) && !sc.bad {
+		found := sc
+		if equals(&sc, f.want) && sc.OK() {
 			continue
 		}
-		sc = scanner{b: text, at: start}
-		sc.skip()
+		start := found.Offset()
+		found.Skip()
 		c.note = append(append(append(c.note, "field "...), f.path...), " is "...)
-		c.note = append(c.note, printable(text[start:sc.at], fieldShown)...)
+		c.note = append(c.note, printable(found.Since(start), fieldShown)...)
 		c.note = appendWanted(append(c.note, ", want "...), f.want)
 		return false
 	}
@@ -50,51 +51,46 @@ func (c *comparison) fields(e *expectation, text []byte) (equal bool) {
 // fieldShown is how much of a field's value a note shows.
 const fieldShown = 80
 
-// walk goes to the value that the steps lead to. False: there is none.
-func (s *scanner) walk(steps []string) bool {
+// walk goes to the value that the steps lead to, and reports whether there is one.
+func walk(s *jsonscan.Scanner, steps []string) bool {
 	for _, step := range steps {
 		found := false
-		switch s.peek() {
+		switch s.Peek() {
 		case '{':
-			for s.begin('{'); s.more('}'); s.skip() {
-				if found = string(s.key()) == step; found {
+			for s.Enter('{'); s.More('}'); s.Skip() {
+				if found = string(s.Key()) == step; found {
 					break
 				}
 			}
 		case '[':
 			index, err := strconv.Atoi(step)
-			for s.begin('['); err == nil && s.more(']'); s.skip() {
+			for s.Enter('['); err == nil && s.More(']'); s.Skip() {
 				if found = index == 0; found {
 					break
 				}
 				index--
 			}
 		}
-		if !found || s.bad {
+		if !found || !s.OK() {
 			return false
 		}
 	}
-	s.peek()
-	return !s.bad && s.at < len(s.b)
+	return s.OK() && !s.AtEnd()
 }
 
 // equals reads a value and reports whether it is want. Numbers are equal by value: 1 is 1.0.
-func (s *scanner) equals(want any) bool {
+func equals(s *jsonscan.Scanner, want any) bool {
 	if text, is := want.(string); is {
-		if s.peek() != '"' {
+		if s.Peek() != '"' {
 			return false
 		}
-		got, escaped := s.text()
-		if escaped {
-			got = unescape(got)
-		}
-		return string(got) == text
+		return string(s.Text()) == text
 	}
-	switch s.peek() {
+	switch s.Peek() {
 	case '"', '{', '[':
 		return false
 	}
-	word := s.scalar()
+	word := s.Word()
 	switch v := want.(type) {
 	case bool:
 		return string(word) == strconv.FormatBool(v)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
 const (
@@ -190,9 +191,9 @@ func isError(body []byte) bool {
 	if len(body) > 2 && body[1] == '"' && body[2] != 'e' && body[2] != '\\' {
 		return false // the first key is another one
 	}
-	sc := scanner{b: body}
-	sc.begin('{')
-	return sc.more('}') && string(sc.key()) == "error" && sc.peek() != 'n' && !sc.bad
+	sc := jsonscan.Lenient(body)
+	sc.Enter('{')
+	return sc.More('}') && string(sc.Key()) == "error" && sc.Peek() != 'n' && sc.OK()
 }
 
 // jsonSize is the length of the JSON in front of raw tensors; -1 when all of the body is JSON. A head that says again

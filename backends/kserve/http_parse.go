@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
 // What is read of a reply's JSON, where it lies: the outputs, the id, and the model and its version.
@@ -27,117 +28,107 @@ type output struct {
 func (j *httpJudge) parse(text []byte) bool {
 	j.outputs, j.c.shape = j.outputs[:0], j.c.shape[:0]
 	j.listed, j.failed, j.id, j.model, j.version = false, false, [2]int{}, nil, nil
-	sc := scanner{b: text}
-	for sc.begin('{'); sc.more('}'); {
-		switch key := sc.key(); {
-		case string(key) == "outputs" && sc.peek() == '[':
+	sc := jsonscan.Lenient(text)
+	for sc.Enter('{'); sc.More('}'); {
+		switch key := sc.Key(); {
+		case string(key) == "outputs" && sc.Peek() == '[':
 			j.listed = true
-			for sc.begin('['); sc.more(']'); {
+			for sc.Enter('['); sc.More(']'); {
 				j.outputs = append(j.outputs, j.output(&sc))
 			}
-		case string(key) == "id" && sc.peek() == '"':
-			start := sc.at + 1
-			if _, escaped := sc.text(); !escaped && !sc.bad {
-				j.id = [2]int{start, sc.at - 1}
+		case string(key) == "id" && sc.Peek() == '"':
+			start := sc.Offset() + 1
+			if _, escaped := sc.Raw(); !escaped && sc.OK() {
+				j.id = [2]int{start, sc.Offset() - 1}
 			}
-		case string(key) == "model_name" && sc.peek() == '"':
+		case string(key) == "model_name" && sc.Peek() == '"':
 			j.model = j.names[0].read(&sc)
-		case string(key) == "model_version" && sc.peek() == '"':
+		case string(key) == "model_version" && sc.Peek() == '"':
 			j.version = j.names[1].read(&sc)
 		case string(key) == "error":
-			j.failed = sc.peek() != 'n' // null is none, as in isError
-			sc.skip()
+			j.failed = sc.Peek() != 'n' // null is none, as in isError
+			sc.Skip()
 		default:
-			sc.skip()
+			sc.Skip()
 		}
 	}
-	return sc.end()
+	return sc.AtEnd()
 }
 
-func (j *httpJudge) output(sc *scanner) output {
+func (j *httpJudge) output(sc *jsonscan.Scanner) output {
 	o := output{size: noRaw}
-	for sc.begin('{'); sc.more('}'); {
-		switch string(sc.key()) {
+	for sc.Enter('{'); sc.More('}'); {
+		switch string(sc.Key()) {
 		case "name":
-			o.name = plain(sc)
+			o.name = sc.Text()
 		case "datatype":
-			o.datatype = plain(sc)
+			o.datatype = sc.Text()
 		case "shape":
 			j.shape(sc, &o)
 		case "parameters":
 			o.size, o.elsewhere = rawSize(sc)
 		case "data":
-			sc.peek()
-			start := sc.at
-			sc.texts = false
-			o.values = sc.count()
-			o.texts = sc.texts
-			o.data = sc.b[start:sc.at]
+			sc.Peek()
+			start := sc.Offset()
+			o.values, o.texts = sc.Count()
+			o.data = sc.Since(start)
 		default:
-			sc.skip()
+			sc.Skip()
 		}
 	}
 	return o
 }
 
 // shape reads a shape, with -1 for what is no dimension.
-func (j *httpJudge) shape(sc *scanner, o *output) {
+func (j *httpJudge) shape(sc *jsonscan.Scanner, o *output) {
 	o.shape[0] = len(j.c.shape)
-	c := sc.peek()
-	start := sc.at
+	c := sc.Peek()
+	start := sc.Offset()
 	if c == '[' {
-		for sc.begin('['); sc.more(']'); {
-			j.c.shape = append(j.c.shape, sc.dimension())
+		for sc.Enter('['); sc.More(']'); {
+			j.c.shape = append(j.c.shape, sc.Dimension())
 		}
 	} else {
-		sc.skip()
+		sc.Skip()
 		j.c.shape = append(j.c.shape, -1)
 	}
-	o.shape[1], o.written = len(j.c.shape), sc.b[start:sc.at]
-}
-
-// plain reads a string without escapes.
-func plain(sc *scanner) []byte {
-	text, escaped := sc.text()
-	if escaped {
-		return unescape(text)
-	}
-	return text
+	o.shape[1], o.written = len(j.c.shape), sc.Since(start)
 }
 
 // escapedText is a string with escapes that is the same in most replies, undone of them once.
 type escapedText struct{ text, plain []byte }
 
 // read reads a string.
-func (e *escapedText) read(sc *scanner) []byte {
-	text, escaped := sc.text()
+func (e *escapedText) read(sc *jsonscan.Scanner) []byte {
+	text, escaped := sc.Raw()
 	switch {
 	case !escaped:
 		return text
 	case !bytes.Equal(text, e.text):
-		e.text, e.plain = append(e.text[:0], text...), unescape(text)
+		e.text = append(e.text[:0], text...)
+		e.plain, _ = jsonscan.Unescape(text)
 	}
 	return e.plain
 }
 
 // rawSize reads an output's parameters (an object or null) for binary_data_size, and whether it lies in shared memory.
-func rawSize(sc *scanner) (size int64, elsewhere bool) {
+func rawSize(sc *jsonscan.Scanner) (size int64, elsewhere bool) {
 	size = noRaw
-	if sc.peek() != '{' {
-		sc.skip()
+	if sc.Peek() != '{' {
+		sc.Skip()
 		return size, false
 	}
-	for sc.begin('{'); sc.more('}'); {
-		switch key := sc.key(); string(key) {
+	for sc.Enter('{'); sc.More('}'); {
+		switch key := sc.Key(); string(key) {
 		case "binary_data_size":
-			if size = sc.dimension(); size < 0 {
+			if size = sc.Dimension(); size < 0 {
 				size = noRaw - 1
 			}
 		case sharedRegion:
 			elsewhere = true
-			sc.skip()
+			sc.Skip()
 		default:
-			sc.skip()
+			sc.Skip()
 		}
 	}
 	return size, elsewhere
@@ -149,42 +140,44 @@ func (j *httpJudge) elements(want *backends.Tensor, o *output) ([]byte, backends
 		return nil, backends.OK // the comparison names both
 	}
 	j.c.data = j.c.data[:0]
-	sc := scanner{b: o.data}
+	sc := jsonscan.Lenient(o.data)
 	j.flatten(&sc, want.Type, 0)
-	if !sc.end() {
+	if !sc.AtEnd() {
 		return nil, backends.Decode
 	}
 	return j.c.data, backends.OK
 }
 
-func (j *httpJudge) flatten(sc *scanner, t tensor.DataType, depth int) {
-	if sc.peek() == '[' && depth < maxDepth {
-		for sc.begin('['); sc.more(']'); {
+func (j *httpJudge) flatten(sc *jsonscan.Scanner, t tensor.DataType, depth int) {
+	if sc.Peek() == '[' && depth < jsonscan.MaxDepth {
+		for sc.Enter('['); sc.More(']'); {
 			j.flatten(sc, t, depth+1)
 		}
 		return
 	}
 	var err error
 	switch {
-	case sc.bad || depth == 0:
-		sc.bad = true
+	case !sc.OK() || depth == 0:
+		sc.Reject()
 	case t == tensor.Bytes:
-		text := plain(sc)
+		text := sc.Text()
 		n := len(text)
 		j.c.data = append(append(j.c.data, byte(n), byte(n>>8), byte(n>>16), byte(n>>24)), text...)
 	case t == tensor.Bool:
-		switch string(sc.scalar()) {
+		switch string(sc.Word()) {
 		case "true":
 			j.c.data = append(j.c.data, 1)
 		case "false":
 			j.c.data = append(j.c.data, 0)
 		default:
-			sc.bad = true
+			sc.Reject()
 		}
 	default:
-		if word := sc.scalar(); !sc.bad {
+		if word := sc.Word(); sc.OK() {
 			j.c.data, err = tensor.AppendNumber(j.c.data, t, word)
-			sc.bad = err != nil
+			if err != nil {
+				sc.Reject()
+			}
 		}
 	}
 }

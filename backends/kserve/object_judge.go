@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/wire/http1"
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/backends/wire/sse"
 )
 
@@ -107,21 +108,21 @@ func (j *objectJudge) object(c *backends.Call, text []byte, s *backends.Sample) 
 // datatypes and shapes.
 func (j *objectJudge) ofModelObject(e *expectation, text []byte, s *backends.Sample) bool {
 	j.model, j.version, j.other, j.found = nil, nil, nil, e.model == nil
-	sc := scanner{b: text}
-	for sc.begin('{'); sc.more('}'); {
-		switch key := sc.key(); {
-		case string(key) == "model_name" && sc.peek() == '"':
+	sc := jsonscan.Lenient(text)
+	for sc.Enter('{'); sc.More('}'); {
+		switch key := sc.Key(); {
+		case string(key) == "model_name" && sc.Peek() == '"':
 			j.model = j.names[0].read(&sc)
-		case string(key) == "model_version" && sc.peek() == '"':
+		case string(key) == "model_version" && sc.Peek() == '"':
 			j.version = j.names[1].read(&sc)
 		default:
 			if !j.found && e.model.port(key) != nil {
 				j.found = true
 			}
-			sc.skip()
+			sc.Skip()
 		}
 	}
-	if !sc.end() {
+	if !sc.AtEnd() {
 		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
 		return false
 	}
@@ -136,16 +137,16 @@ func (j *objectJudge) ofModelObject(e *expectation, text []byte, s *backends.Sam
 // members holds an object against the expected outputs. It has no shapes, so these are taken as expected.
 func (j *objectJudge) members(e *expectation, text []byte, s *backends.Sample) (bad bool) {
 	j.c.begin(e)
-	sc := scanner{b: text}
-	for sc.begin('{'); sc.more('}'); {
-		want := j.c.find(e, sc.key())
-		sc.peek()
-		start := sc.at
-		sc.skip()
-		if want == nil || sc.bad {
+	sc := jsonscan.Lenient(text)
+	for sc.Enter('{'); sc.More('}'); {
+		want := j.c.find(e, sc.Key())
+		sc.Peek()
+		start := sc.Offset()
+		sc.Skip()
+		if want == nil || !sc.OK() {
 			continue
 		}
-		data, ok := j.values(want, sc.b[start:sc.at])
+		data, ok := j.values(want, sc.Since(start))
 		if !ok {
 			j.c.fail(s, backends.Decode, "the data cannot be read of output ", []byte(want.Name))
 			return true
@@ -156,7 +157,7 @@ func (j *objectJudge) members(e *expectation, text []byte, s *backends.Sample) (
 		}
 	}
 	switch {
-	case !sc.end():
+	case !sc.AtEnd():
 		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
 		return true
 	case !j.c.end(e) || !j.c.fields(e, text):
@@ -168,13 +169,13 @@ func (j *objectJudge) members(e *expectation, text []byte, s *backends.Sample) (
 // values turns a value, or a list of them, into raw form.
 func (j *objectJudge) values(want *backends.Tensor, text []byte) ([]byte, bool) {
 	j.c.data = j.c.data[:0]
-	sc := scanner{b: text}
+	sc := jsonscan.Lenient(text)
 	depth := 1 // as if in a list
-	if sc.peek() == '[' {
+	if sc.Peek() == '[' {
 		depth = 0
 	}
 	j.flatten(&sc, want.Type, depth)
-	return j.c.data, sc.end()
+	return j.c.data, sc.AtEnd()
 }
 
 // Reply implements http1.Judge.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
 // aboutReply are the members of a response of the generate extension that are no outputs.
@@ -14,20 +15,20 @@ var aboutReply = []string{"id", "model_name", "model_version"}
 // those of the JSON: BYTES, BOOL, INT64 where all numbers are whole, else FP64; one dimension.
 func objectOutputs(reply []byte) ([]backends.Tensor, error) {
 	var list []backends.Tensor
-	sc := scanner{b: reply}
-	for sc.begin('{'); sc.more('}'); {
-		name := string(sc.key())
-		sc.peek()
-		start := sc.at
-		sc.skip()
-		if sc.bad || slices.Contains(aboutReply, name) {
+	sc := jsonscan.Lenient(reply)
+	for sc.Enter('{'); sc.More('}'); {
+		name := string(sc.Key())
+		sc.Peek()
+		start := sc.Offset()
+		sc.Skip()
+		if !sc.OK() || slices.Contains(aboutReply, name) {
 			continue
 		}
-		if t, ok := objectTensor(name, sc.b[start:sc.at]); ok {
+		if t, ok := objectTensor(name, sc.Since(start)); ok {
 			list = append(list, t)
 		}
 	}
-	if !sc.end() {
+	if !sc.AtEnd() {
 		return nil, errReply
 	}
 	return list, nil
@@ -37,13 +38,13 @@ func objectOutputs(reply []byte) ([]backends.Tensor, error) {
 func objectTensor(name string, text []byte) (backends.Tensor, bool) {
 	for _, typ := range [...]tensor.DataType{tensor.Bytes, tensor.Bool, tensor.Int64, tensor.FP64} {
 		var j httpJudge
-		sc := scanner{b: text}
+		sc := jsonscan.Lenient(text)
 		depth := 1
-		if sc.peek() == '[' {
+		if sc.Peek() == '[' {
 			depth = 0
 		}
 		j.flatten(&sc, typ, depth)
-		if !sc.end() {
+		if !sc.AtEnd() {
 			continue
 		}
 		n := int64(len(j.c.data) / max(typ.Size(), 1))

@@ -30,8 +30,8 @@ backends/builtin/internal/kservepb ->
 backends/grpc -> backends
 backends/http -> backends
 backends/kserve -> backends backends/tensor backends/wire/coding backends/wire/grpcraw
-	backends/wire/http1 backends/wire/netlane backends/wire/protow backends/wire/sse
-	backends/wire/tlsconf
+	backends/wire/http1 backends/wire/jsonscan backends/wire/netlane backends/wire/protow
+	backends/wire/sse backends/wire/tlsconf
 backends/openai -> backends
 backends/tensor ->
 backends/tfserving -> backends
@@ -47,6 +47,7 @@ backends/wire/grpcraw -> backends backends/wire/coding backends/wire/http2 backe
 	backends/wire/protow
 backends/wire/http1 -> backends backends/wire/buffer backends/wire/coding
 backends/wire/http2 -> backends backends/wire/buffer backends/wire/coding backends/wire/protow
+backends/wire/jsonscan ->
 backends/wire/native ->
 backends/wire/netlane -> backends
 backends/wire/protow -> backends
@@ -61,14 +62,15 @@ executor -> backends executor/drive executor/feed executor/load executor/measure
 	scenario/metric scenario/source
 executor/artifact -> backends backends/tensor executor/result scenario/metric
 executor/drive -> backends executor/feed executor/load
-executor/feed -> backends backends/tensor scenario scenario/regular scenario/source
+executor/feed -> backends backends/tensor backends/wire/jsonscan scenario scenario/regular
+	scenario/source
 executor/graph ->
 executor/load ->
 executor/measure -> backends executor/stats scenario/metric
 executor/observe -> backends backends/wire/tlsconf scenario/metric
 executor/program -> backends executor/feed executor/graph executor/load executor/measure
-	executor/observe executor/result executor/verdict scenario scenario/expression
-	scenario/language scenario/metric scenario/regular scenario/source
+	executor/observe executor/result executor/verdict scenario scenario/expression scenario/language
+	scenario/metric scenario/regular scenario/source
 executor/result -> executor/stats scenario/expression scenario/metric
 executor/stats ->
 executor/verdict -> executor/result executor/stats scenario scenario/expression scenario/metric

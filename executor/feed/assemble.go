@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -189,7 +190,7 @@ func (b *builder) parametersOf(rec *record) []backends.Parameter {
 		case float && isWhole(f.value.text) && math.Abs(n) >= 1<<63:
 			b.fail(rec.from.pos, "parameter", "%s: parameter %q is %s, which 64 bits with a sign do not hold", rec.name(), f.name, f.value.text)
 		case !ok:
-			b.fail(rec.from.pos, "parameter", "%s: parameter %q is %s; it must be text, a number or a bool", rec.name(), f.name, kind(f.value.text))
+			b.fail(rec.from.pos, "parameter", "%s: parameter %q is %s; it must be text, a number or a bool", rec.name(), f.name, jsonscan.Kind(f.value.text))
 		}
 		if v != nil {
 			out = append(out, backends.Parameter{Name: f.name, Value: v})
@@ -210,7 +211,7 @@ func scalar(v *value) (any, bool) {
 	switch {
 	case text == "true" || text == "false":
 		return text == "true", true
-	case isNumber(v.text):
+	case jsonscan.IsNumber(v.text):
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			return n, true
 		}
@@ -223,7 +224,7 @@ func scalar(v *value) (any, bool) {
 		return text, true
 	case text == "null":
 		return nil, true
-	case kind(v.text) == "a string":
+	case jsonscan.Kind(v.text) == "a string":
 		return plainText(v.text), true
 	}
 	return nil, false

@@ -1,8 +1,6 @@
 package feed
 
 import (
-	"bytes"
-	"encoding/json"
 	"testing"
 
 	"github.com/sluice-bench/sluice/backends/tensor"
@@ -50,21 +48,3 @@ func FuzzFile(f *testing.F) {
 }
 
 var fuzzed = []string{"", formatPerfAnalyzer, formatV2, formatLines, formatList, formatTable, formatNpy, formatRaw}
-
-// FuzzCursor: what is passed over without a mistake is JSON, and nothing else is.
-func FuzzCursor(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-0.5e+7,"x\n",true,null]}`, `[01]`, `[1,]`, `{"a"}`, `"\x"`, `[[]]`, "\"\x01\"", `-`, `1e`} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		c := cursor{b: data}
-		c.skip()
-		c.end()
-		if bytes.Contains(data, []byte("NaN")) || bytes.Contains(data, []byte("Infinity")) || bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > maxNesting {
-			return // more is taken, or less
-		}
-		if valid := json.Valid(data); valid != (c.err == nil) {
-			t.Errorf("%q: JSON %v, read %v", data, valid, c.err)
-		}
-	})
-}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -19,32 +20,32 @@ import (
 //
 // Arrays are flat in row-major order, or nested as the shape.
 func (r *reader) readPerfAnalyzer(data []byte) error {
-	c := cursor{b: data}
+	c := jsonscan.Strict(data)
 	var rows, expected []record
 	var streams, expectedStreams []int // how many steps each has; nil: rows
 	found, validated := false, false
 	var unread []string // names of other members
-	for c.open('{'); c.more('}'); {
-		switch key := string(c.key()); key {
+	for c.Enter('{'); c.More('}'); {
+		switch key := string(c.Key()); key {
 		case "data":
-			c.once("data", &found)
+			once(&c, "data", &found)
 			rows, streams = r.steps(&c, "data")
 		case "validation_data":
-			c.once("validation_data", &validated)
+			once(&c, "validation_data", &validated)
 			expected, expectedStreams = r.steps(&c, "validation_data")
 		default: // perf_analyzer takes others and does not read them, and a slip would leave something out
 			const meant = "validation_data"
 			if near := source.Nearest(key, []string{meant}); near != "" && strings.Contains(key, "data") && len(key) <= len(meant)+2 {
-				c.fail("a file of rows has no %q: did you mean %q", key, near)
+				c.Fail("a file of rows has no %q: did you mean %q", key, near)
 			}
 			unread = append(unread, strconv.Quote(key))
-			c.skip()
+			c.Skip()
 		}
 	}
-	c.end()
+	c.End()
 	switch {
-	case c.err != nil:
-		return c.mistake()
+	case !c.OK():
+		return c.Mistake()
 	case !found || len(rows) == 0:
 		return errors.New(`there are no rows under "data"`)
 	case validated:
@@ -64,25 +65,25 @@ func (r *reader) readPerfAnalyzer(data []byte) error {
 }
 
 // once notes that a key stands here, where it must not stand again.
-func (c *cursor) once(key string, stands *bool) {
+func once(c *jsonscan.Scanner, key string, stands *bool) {
 	if *stands {
-		c.fail("duplicate %q", key)
+		c.Fail("duplicate %q", key)
 	}
 	*stands = true
 }
 
 // steps reads the list under a key: of rows, or of streams, then with the number of steps of each.
-func (r *reader) steps(c *cursor, key string) (rows []record, streams []int) {
-	if c.peek() != '[' {
-		c.fail("%q must be a list of rows, found %s", key, kind(c.rest()))
+func (r *reader) steps(c *jsonscan.Scanner, key string) (rows []record, streams []int) {
+	if c.Peek() != '[' {
+		c.Fail("%q must be a list of rows, found %s", key, jsonscan.Kind(c.Rest()))
 		return nil, nil
 	}
 	nested := false
 	n := 0
-	for c.open('['); c.more(']'); n++ {
-		list := c.peek() == '['
+	for c.Enter('['); c.More(']'); n++ {
+		list := c.Peek() == '['
 		if n > 0 && list != nested {
-			c.fail("entry %d of %q: rows and lists of rows stand side by side: either all rows are in lists, which are sequences, or none", n, key)
+			c.Fail("entry %d of %q: rows and lists of rows stand side by side: either all rows are in lists, which are sequences, or none", n, key)
 			return nil, nil
 		}
 		if nested = list; !nested {
@@ -90,11 +91,11 @@ func (r *reader) steps(c *cursor, key string) (rows []record, streams []int) {
 			continue
 		}
 		count := 0
-		for c.open('['); c.more(']'); count++ {
+		for c.Enter('['); c.More(']'); count++ {
 			rows = append(rows, r.step(c, n, count))
 		}
 		if count == 0 {
-			c.fail("stream %d of %q has no steps", n, key)
+			c.Fail("stream %d of %q has no steps", n, key)
 		}
 		streams = append(streams, count)
 	}
@@ -102,14 +103,14 @@ func (r *reader) steps(c *cursor, key string) (rows []record, streams []int) {
 }
 
 // step reads a row.
-func (r *reader) step(c *cursor, stream, number int) record {
+func (r *reader) step(c *jsonscan.Scanner, stream, number int) record {
 	rec := record{from: r.from, stream: stream, number: number}
-	if c.peek() != '{' {
-		c.fail("%s is %s, not a map of tensors", rec.name(), kind(c.rest()))
+	if c.Peek() != '{' {
+		c.Fail("%s is %s, not a map of tensors", rec.name(), jsonscan.Kind(c.Rest()))
 		return rec
 	}
 	if err := r.room(); err != nil {
-		c.fail("%s", err)
+		c.Fail("%s", err)
 		return rec
 	}
 	r.members(c, &rec, jsonTensor)
@@ -139,10 +140,4 @@ func align(rows, expected []record, streams, expectedStreams []int) error {
 		rows[i].outputs = expected[i].inputs
 	}
 	return nil
-}
-
-// rest is what stands at the cursor.
-func (c *cursor) rest() []byte {
-	c.peek()
-	return c.b[min(c.at, len(c.b)):]
 }

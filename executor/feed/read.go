@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/regular"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -161,11 +162,11 @@ func formatOf(name string, data []byte) (string, error) {
 	if strings.HasPrefix(string(data[:min(len(data), len(npyMagic))]), npyMagic) {
 		return formatNpy, nil
 	}
-	c := cursor{b: data}
-	switch c.peek() {
+	c := jsonscan.Strict(data)
+	switch c.Peek() {
 	case '[':
-		c.open('[')
-		if c.more(']') && c.peek() == '{' && isInput(c.rest()) {
+		c.Enter('[')
+		if c.More(']') && c.Peek() == '{' && isInput(c.Rest()) {
 			return formatV2, nil
 		}
 		return formatList, nil
@@ -176,25 +177,25 @@ func formatOf(name string, data []byte) (string, error) {
 }
 
 // mapFormat tells what a file that begins with a map holds.
-func mapFormat(c *cursor) (string, error) {
-	switch key := firstOf(c.rest(), "data", "validation_data", "inputs", "datatype"); key {
+func mapFormat(c *jsonscan.Scanner) (string, error) {
+	switch key := firstOf(c.Rest(), "data", "validation_data", "inputs", "datatype"); key {
 	case "data", "validation_data":
 		return formatPerfAnalyzer, nil
 	case "datatype":
 		return formatV2, nil
 	case "inputs":
-		for c.open('{'); c.more('}'); c.skip() {
-			if string(c.key()) == key && c.peek() == '[' && startsMap(c.rest()[1:]) {
+		for c.Enter('{'); c.More('}'); c.Skip() {
+			if string(c.Key()) == key && c.Peek() == '[' && startsMap(c.Rest()[1:]) {
 				return formatV2, nil
 			}
 		}
 	default:
-		c.skip()
+		c.Skip()
 	}
 	switch {
-	case c.err != nil:
-		return "", c.mistake()
-	case c.peek() == '{':
+	case !c.OK():
+		return "", c.Mistake()
+	case c.Peek() == '{':
 		return formatLines, nil
 	}
 	return "", errors.New(`there are no rows: the file must hold {"data": [row, …]}, [row, …], or a row a line`)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -34,11 +35,11 @@ func (r *reader) readLines(data []byte) error {
 			continue
 		}
 		found = true
-		c := cursor{b: line}
+		c := jsonscan.Strict(line)
 		r.row(&c, number)
-		c.end()
-		if c.err != nil {
-			return fmt.Errorf("line %d, column %d: %w", number, c.at+1, c.err)
+		c.End()
+		if !c.OK() {
+			return fmt.Errorf("line %d, column %d: %w", number, c.Offset()+1, c.Err())
 		}
 	}
 	if !found {
@@ -50,43 +51,43 @@ func (r *reader) readLines(data []byte) error {
 // readList reads a JSON list of rows.
 func (r *reader) readList(data []byte) error {
 	r.from.unit = "row"
-	c := cursor{b: data}
-	if c.peek() != '[' {
-		c.fail("the file must be a list of rows, found %s", kind(c.rest()))
+	c := jsonscan.Strict(data)
+	if c.Peek() != '[' {
+		c.Fail("the file must be a list of rows, found %s", jsonscan.Kind(c.Rest()))
 	}
 	number := 0
-	for c.open('['); c.more(']'); number++ {
+	for c.Enter('['); c.More(']'); number++ {
 		r.row(&c, number)
 	}
-	c.end()
-	if c.err == nil && number == 0 {
+	c.End()
+	if c.OK() && number == 0 {
 		return errors.New("there are no rows in this file")
 	}
-	return c.mistake()
+	return c.Mistake()
 }
 
 // readPlan reads the rows that stand in the plan.
 func (r *reader) readPlan(rows []scenario.Row) {
 	for i, row := range rows {
 		r.from = &origin{name: "rows", pos: row.Pos, unit: "row"}
-		c := cursor{b: []byte(row.JSON)}
+		c := jsonscan.Strict([]byte(row.JSON))
 		r.row(&c, i)
-		c.end()
-		if c.err != nil {
-			r.fail(row.Pos, codeFile, "row %d: %s", i, c.err)
+		c.End()
+		if !c.OK() {
+			r.fail(row.Pos, codeFile, "row %d: %s", i, c.Err())
 		}
 	}
 }
 
 // row reads a row.
-func (r *reader) row(c *cursor, number int) {
+func (r *reader) row(c *jsonscan.Scanner, number int) {
 	rec := record{from: r.from, stream: -1, number: number}
-	if c.peek() != '{' {
-		c.fail("a row is a map, found %s", kind(c.rest()))
+	if c.Peek() != '{' {
+		c.Fail("a row is a map, found %s", jsonscan.Kind(c.Rest()))
 		return
 	}
 	if err := r.room(); err != nil {
-		c.fail("%s", err)
+		c.Fail("%s", err)
 		return
 	}
 	if r.columns != nil {
@@ -96,20 +97,20 @@ func (r *reader) row(c *cursor, number int) {
 		r.members(c, &rec, jsonAny)
 	}
 	if slices.ContainsFunc(rec.inputs, func(f field) bool { return f.value.form == v2Raw }) {
-		c.fail("binary_data_size: only a file of one body with `format: v2` has raw data behind its JSON")
+		c.Fail("binary_data_size: only a file of one body with `format: v2` has raw data behind its JSON")
 	}
 	r.records = append(r.records, rec)
 }
 
 // members reads a row whose members stand under their own names.
-func (r *reader) members(c *cursor, rec *record, form form) {
+func (r *reader) members(c *jsonscan.Scanner, rec *record, form form) {
 	start := len(r.scratch)
-	for c.open('{'); c.more('}'); {
-		name := r.names.of(c.key())
+	for c.Enter('{'); c.More('}'); {
+		name := r.names.of(c.Key())
 		if form == jsonAny && r.part(c, rec, name) {
 			continue
 		}
-		v := value{form: form, text: c.value()}
+		v := value{form: form, text: c.Value()}
 		meta := slices.Contains(aboutRow[:], name)
 		if meta {
 			rec.about(name, v.text)
@@ -120,11 +121,11 @@ func (r *reader) members(c *cursor, rec *record, form form) {
 }
 
 // part reads a member that holds several of a row's values.
-func (r *reader) part(c *cursor, rec *record, name string) bool {
-	open := c.peek()
+func (r *reader) part(c *jsonscan.Scanner, rec *record, name string) bool {
+	open := c.Peek()
 	switch name {
 	case "inputs", "outputs":
-		if open == '[' && startsMap(c.rest()[1:]) {
+		if open == '[' && startsMap(c.Rest()[1:]) {
 			if name == "inputs" {
 				r.v2Inputs(c, rec)
 			} else {
@@ -132,7 +133,7 @@ func (r *reader) part(c *cursor, rec *record, name string) bool {
 			}
 			return true
 		}
-		if open == '{' && !wrapper(c.rest()) {
+		if open == '{' && !wrapper(c.Rest()) {
 			list := r.fields(c, jsonAny)
 			if name == "inputs" {
 				rec.inputs = append(rec.inputs, list...)
@@ -142,7 +143,7 @@ func (r *reader) part(c *cursor, rec *record, name string) bool {
 			return true
 		}
 	case "parameters":
-		if open == '{' && !wrapper(c.rest()) {
+		if open == '{' && !wrapper(c.Rest()) {
 			rec.parameters = append(rec.parameters, r.fields(c, jsonAny)...)
 			return true
 		}
@@ -154,26 +155,26 @@ func startsMap(b []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\
 
 // wrapper reports whether the map that b starts with is that of one tensor.
 func wrapper(b []byte) bool {
-	c := cursor{b: b}
-	c.open('{')
-	key := string(c.key())
+	c := jsonscan.Strict(b)
+	c.Enter('{')
+	key := string(c.Key())
 	return key == "content" || key == "b64" || key == "shape"
 }
 
 // fields reads the members of a map.
-func (r *reader) fields(c *cursor, form form) []field {
+func (r *reader) fields(c *jsonscan.Scanner, form form) []field {
 	start := len(r.scratch)
-	for c.open('{'); c.more('}'); {
-		name := r.names.of(c.key())
-		r.put(c, start, field{name: name, value: value{form: form, text: c.value()}})
+	for c.Enter('{'); c.More('}'); {
+		name := r.names.of(c.Key())
+		r.put(c, start, field{name: name, value: value{form: form, text: c.Value()}})
 	}
 	return r.take(start)
 }
 
 // put adds a field to those read since start, whose names must differ.
-func (r *reader) put(c *cursor, start int, f field) {
+func (r *reader) put(c *jsonscan.Scanner, start int, f field) {
 	if there, _ := find(r.scratch[start:], f.name); there != nil {
-		c.fail("duplicate %q", f.name)
+		c.Fail("duplicate %q", f.name)
 	}
 	r.scratch = append(r.scratch, f)
 }
@@ -221,8 +222,8 @@ func alone(text []byte) []byte {
 // plainText is a JSON string's text, and any other value as it stands.
 func plainText(text []byte) string {
 	if len(text) > 0 && text[0] == '"' {
-		c := cursor{b: text}
-		return string(c.text())
+		c := jsonscan.Strict(text)
+		return string(c.Text())
 	}
 	if string(text) == "null" {
 		return ""
@@ -231,11 +232,11 @@ func plainText(text []byte) string {
 }
 
 // mapped reads a row whose columns the plan names.
-func (r *reader) mapped(c *cursor, rec *record) {
-	for c.open('{'); c.more('}'); {
-		column := r.names.of(c.key())
-		text := c.value()
-		if c.err != nil || string(text) == "null" {
+func (r *reader) mapped(c *jsonscan.Scanner, rec *record) {
+	for c.Enter('{'); c.More('}'); {
+		column := r.names.of(c.Key())
+		text := c.Value()
+		if !c.OK() || string(text) == "null" {
 			continue // not given
 		}
 		for _, f := range r.columns[column] {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
 // elements are a tensor's before its shape is settled.
@@ -110,7 +111,7 @@ func (b *builder) elements(p *backends.Port, v *value) (e elements, err error) {
 		return e, err
 	case jsonTensor, jsonAny:
 	}
-	switch k := kind(v.text); {
+	switch k := jsonscan.Kind(v.text); {
 	case k == "a map":
 		return wrappedElements(p.Type, v.text)
 	case k == "a list":
@@ -118,7 +119,7 @@ func (b *builder) elements(p *backends.Port, v *value) (e elements, err error) {
 	case v.form == jsonTensor || k == "null":
 		return e, fmt.Errorf(": a tensor is a list, or a map with content or b64; found %s", k)
 	}
-	f := flattener{typ: p.Type, cursor: cursor{b: v.text}}
+	f := flattener{typ: p.Type, Scanner: jsonscan.Strict(v.text)}
 	f.element()
 	return elements{data: f.data, count: 1}, f.failed()
 }
@@ -137,41 +138,41 @@ func (b *builder) fromNesting(p *backends.Port, nested []int64) []int64 {
 
 // wrappedElements reads {"content": …, "shape": …} and {"b64": …, "shape": …}.
 func wrappedElements(t tensor.DataType, text []byte) (e elements, err error) {
-	c := cursor{b: text}
+	c := jsonscan.Strict(text)
 	var inner, b64 []byte
 	var shape []int64
 	var params *[]backends.Parameter
-	for c.open('{'); c.more('}'); {
-		switch key := string(c.key()); key {
+	for c.Enter('{'); c.More('}'); {
+		switch key := string(c.Key()); key {
 		case "content":
-			inner = c.value()
+			inner = c.Value()
 		case "b64":
-			b64 = c.value()
+			b64 = c.Value()
 		case "shape":
-			shape = c.dims()
+			shape = dims(&c)
 		case "parameters":
-			for c.open('{'); c.more('}'); {
-				params = c.parameter(params, string(c.key()))
+			for c.Enter('{'); c.More('}'); {
+				params = parameter(&c, params, string(c.Key()))
 			}
 		default:
-			c.fail("a tensor map holds content or b64, shape and parameters; it has %q", key)
+			c.Fail("a tensor map holds content or b64, shape and parameters; it has %q", key)
 		}
 	}
-	if c.err == nil && kind(inner) == "a map" {
+	if c.OK() && jsonscan.Kind(inner) == "a map" {
 		if b64 != nil {
-			c.fail("a tensor map has both content and b64")
+			c.Fail("a tensor map has both content and b64")
 		}
 		inner, b64 = nil, innerB64(&c, inner)
 	}
 	switch {
-	case c.err != nil:
-		return e, fmt.Errorf(": %w", c.err)
+	case !c.OK():
+		return e, fmt.Errorf(": %w", c.Err())
 	case inner == nil && b64 == nil:
 		return e, errors.New(": a tensor map needs content or b64")
 	case inner != nil && b64 != nil:
 		return e, errors.New(": a tensor map has both content and b64")
 	case inner != nil && inner[0] != '[':
-		return e, fmt.Errorf(": content is a list or {\"b64\": …}, found %s", kind(inner))
+		return e, fmt.Errorf(": content is a list or {\"b64\": …}, found %s", jsonscan.Kind(inner))
 	case inner != nil:
 		e, err = listElements(t, inner)
 	default:
@@ -182,26 +183,26 @@ func wrappedElements(t tensor.DataType, text []byte) (e elements, err error) {
 }
 
 // innerB64 reads {"b64": …} under content.
-func innerB64(c *cursor, text []byte) (b64 []byte) {
-	in := cursor{b: text}
-	for in.open('{'); in.more('}'); {
-		if string(in.key()) != "b64" {
-			c.fail("content is a list or {\"b64\": …}")
+func innerB64(c *jsonscan.Scanner, text []byte) (b64 []byte) {
+	in := jsonscan.Strict(text)
+	for in.Enter('{'); in.More('}'); {
+		if string(in.Key()) != "b64" {
+			c.Fail("content is a list or {\"b64\": …}")
 		}
-		b64 = in.value()
+		b64 = in.Value()
 	}
 	if b64 == nil {
-		c.fail("content is a list or {\"b64\": …}")
+		c.Fail("content is a list or {\"b64\": …}")
 	}
 	return b64
 }
 
 func base64Elements(t tensor.DataType, text []byte) (data []byte, n int64, err error) {
 	if text[0] != '"' {
-		return nil, 0, fmt.Errorf(": b64 is a string, found %s", kind(text))
+		return nil, 0, fmt.Errorf(": b64 is a string, found %s", jsonscan.Kind(text))
 	}
-	c := cursor{b: text}
-	if data, err = decodeBase64(string(c.text())); err != nil {
+	c := jsonscan.Strict(text)
+	if data, err = decodeBase64(string(c.Text())); err != nil {
 		return nil, 0, fmt.Errorf(": %w", err)
 	}
 	n, err = count(t, data)
@@ -210,12 +211,12 @@ func base64Elements(t tensor.DataType, text []byte) (data []byte, n int64, err e
 
 // listElements reads nested lists of elements.
 func listElements(t tensor.DataType, text []byte) (elements, error) {
-	f := flattener{typ: t, cursor: cursor{b: text}}
+	f := flattener{typ: t, Scanner: jsonscan.Strict(text)}
 	if size := t.Size(); size > 0 {
 		f.data = make([]byte, 0, size*(bytes.Count(text, []byte(","))+1))
 	}
-	if kind(text) != "a list" {
-		return elements{}, fmt.Errorf(": data is a list, found %s", kind(text))
+	if jsonscan.Kind(text) != "a list" {
+		return elements{}, fmt.Errorf(": data is a list, found %s", jsonscan.Kind(text))
 	}
 	f.list(0)
 	return elements{data: f.data, nested: f.shape, count: f.n}, f.failed()
@@ -223,7 +224,7 @@ func listElements(t tensor.DataType, text []byte) (elements, error) {
 
 // flattener reads elements, and how lists are nested around them.
 type flattener struct {
-	cursor
+	jsonscan.Scanner
 	typ   tensor.DataType
 	data  []byte
 	shape []int64 // sizes of the first list at each depth
@@ -235,17 +236,17 @@ type flattener struct {
 // failed is the first mistake, with its element.
 func (f *flattener) failed() error {
 	switch {
-	case f.err == nil:
+	case f.OK():
 		return nil
 	case f.where:
-		return f.err
+		return f.Err()
 	}
-	return fmt.Errorf("[%d]: %w", f.n, f.err)
+	return fmt.Errorf("[%d]: %w", f.n, f.Err())
 }
 
 func (f *flattener) list(depth int) {
 	if depth > 32 {
-		f.fail("lists are nested deeper than 32")
+		f.Fail("lists are nested deeper than 32")
 		return
 	}
 	first := len(f.shape) == depth
@@ -253,52 +254,52 @@ func (f *flattener) list(depth int) {
 		f.shape = append(f.shape, 0)
 	}
 	var size int64
-	for f.open('['); f.more(']'); size++ {
-		inner := f.peek() == '['
+	for f.Enter('['); f.More(']'); size++ {
+		inner := f.Peek() == '['
 		switch {
 		case inner && f.leaf == depth+1:
-			f.fail("a list is mixed with elements")
+			f.Fail("a list is mixed with elements")
 		case inner:
 			f.list(depth + 1)
 		case f.leaf == 0:
 			f.leaf = depth + 1
 			f.element()
 		case f.leaf != depth+1:
-			f.fail("an element is mixed with lists")
+			f.Fail("an element is mixed with lists")
 		default:
 			f.element()
 		}
 	}
-	if f.err != nil {
+	if !f.OK() {
 		return
 	}
 	if first {
 		f.shape[depth] = size
 	} else if f.shape[depth] != size {
-		f.fail("lists of one depth have %d and %d entries", f.shape[depth], size)
+		f.Fail("lists of one depth have %d and %d entries", f.shape[depth], size)
 	}
 }
 
 // element reads one element.
 func (f *flattener) element() {
 	var err error
-	switch b := f.peek(); {
+	switch b := f.Peek(); {
 	case b == '"':
-		text := f.text()
-		if f.err == nil {
+		text := f.Text()
+		if f.OK() {
 			f.data, err = tensor.AppendElement(f.data, f.typ, textValue(f.typ, text))
 		}
 	case b == '{' && f.typ == tensor.Bytes:
 		err = f.binary()
 	case b == '{':
-		f.fail("a map is not a %s", f.typ)
+		f.Fail("a map is not a %s", f.typ)
 	default:
 		err = f.word()
 	}
 	if err != nil {
-		f.fail("%w", err)
+		f.Fail("%w", err)
 	}
-	if f.err == nil {
+	if f.OK() {
 		f.n++
 	}
 }
@@ -313,12 +314,12 @@ func textValue(t tensor.DataType, text []byte) any {
 
 // binary reads {"b64": …}, a string of any bytes.
 func (f *flattener) binary() error {
-	text := innerB64(&f.cursor, f.value())
-	if f.err != nil || kind(text) != "a string" {
+	text := innerB64(&f.Scanner, f.Value())
+	if !f.OK() || jsonscan.Kind(text) != "a string" {
 		return errors.New(`a map in a list of strings is {"b64": "…"}`)
 	}
-	c := cursor{b: text}
-	data, err := decodeBase64(string(c.text()))
+	c := jsonscan.Strict(text)
+	data, err := decodeBase64(string(c.Text()))
 	if err != nil {
 		return err
 	}
@@ -328,8 +329,8 @@ func (f *flattener) binary() error {
 
 // word reads a number, bool, null or what stands for a number that JSON does not have.
 func (f *flattener) word() (err error) {
-	w := f.cursor.word()
-	if f.err != nil {
+	w := f.Word()
+	if !f.OK() {
 		return nil
 	}
 	switch w[0] {
@@ -353,10 +354,10 @@ func cellElements(t tensor.DataType, text []byte) (e elements, err error) {
 	text = bytes.TrimSpace(text)
 	switch {
 	case len(text) > 0 && text[0] == '[':
-		c := cursor{b: text}
-		c.skip()
-		if c.end(); c.err != nil {
-			return e, fmt.Errorf(": %w", c.err)
+		c := jsonscan.Strict(text)
+		c.Skip()
+		if c.End(); !c.OK() {
+			return e, fmt.Errorf(": %w", c.Err())
 		}
 		return listElements(t, text)
 	case t == tensor.Bool:
@@ -365,7 +366,7 @@ func cellElements(t tensor.DataType, text []byte) (e elements, err error) {
 			return e, fmt.Errorf(": %.64q is not a bool", text)
 		}
 		e.data, err = tensor.AppendElement(nil, t, b)
-	case !isNumber(text) && string(text) != "NaN" && string(text) != "Infinity" && string(text) != "-Infinity":
+	case !jsonscan.IsNumber(text) && string(text) != "NaN" && string(text) != "Infinity" && string(text) != "-Infinity":
 		return e, fmt.Errorf(": %.64q does not fit %s: it is no number", text, t)
 	default:
 		e.data, err = tensor.AppendNumber(nil, t, text)

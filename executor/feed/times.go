@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -73,7 +74,7 @@ func unitOfTimes(d *scenario.Dataset) int64 {
 
 // timestamp reads the member with this key as ns: a number of units, or a text with a unit of its own such as 1.5s.
 func timestamp(key string, text []byte, unit int64) (int64, error) {
-	if plain := plainText(text); !isNumber(text) {
+	if plain := plainText(text); !jsonscan.IsNumber(text) {
 		d, err := time.ParseDuration(plain)
 		switch {
 		case err != nil:

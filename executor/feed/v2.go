@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
 // readV2 reads KServe v2 bodies, one after the other, as they stand:
@@ -21,26 +22,26 @@ import (
 // Shapes hold the batch dimension where the model has one: such a body is a request of so many items.
 func (r *reader) readV2(data []byte) error {
 	r.from.unit = "body"
-	c := cursor{b: data}
+	c := jsonscan.Strict(data)
 	number := 0
-	for ; c.err == nil && !c.over(); number++ {
+	for ; c.OK() && !c.AtEnd(); number++ {
 		rec := record{from: r.from, stream: -1, number: number}
-		switch b := c.peek(); {
+		switch b := c.Peek(); {
 		case b == '[':
 			r.v2Inputs(&c, &rec)
-		case b == '{' && isInput(c.rest()):
+		case b == '{' && isInput(c.Rest()):
 			if f, ok := r.v2Input(&c); ok {
 				rec.inputs = []field{f}
 			}
 		case b == '{':
 			r.members(&c, &rec, jsonAny)
-			if c.err == nil && !slices.ContainsFunc(rec.inputs, func(f field) bool { return f.value.typ != "" }) {
-				c.fail("a body has a list of inputs under \"inputs\"")
+			if c.OK() && !slices.ContainsFunc(rec.inputs, func(f field) bool { return f.value.typ != "" }) {
+				c.Fail("a body has a list of inputs under \"inputs\"")
 			}
 		default:
-			c.fail("%s where a body must stand", c.found())
+			c.Fail("%s where a body must stand", c.Found())
 		}
-		if c.err != nil {
+		if !c.OK() {
 			break
 		}
 		if err := cmp.Or(r.rawInputs(&c, &rec), r.room()); err != nil {
@@ -49,13 +50,13 @@ func (r *reader) readV2(data []byte) error {
 		r.records = append(r.records, rec)
 	}
 	switch {
-	case c.err != nil:
+	case !c.OK():
 	case number == 0:
 		return errors.New("the file is empty")
 	case number == 1:
 		r.from.unit = "" // its file's name says all
 	}
-	return c.mistake()
+	return c.Mistake()
 }
 
 // isInput reports whether the map that b starts with is one input, not a body.
@@ -63,19 +64,19 @@ func isInput(b []byte) bool { return firstOf(b, "inputs", "datatype") == "dataty
 
 // firstOf is the first of these keys in the map that b starts with; "": none.
 func firstOf(b []byte, keys ...string) string {
-	c := cursor{b: b}
-	for c.open('{'); c.more('}'); {
-		if key := string(c.key()); slices.Contains(keys, key) {
+	c := jsonscan.Strict(b)
+	for c.Enter('{'); c.More('}'); {
+		if key := string(c.Key()); slices.Contains(keys, key) {
 			return key
 		}
-		c.skip()
+		c.Skip()
 	}
 	return ""
 }
 
-func (r *reader) v2Inputs(c *cursor, rec *record) {
+func (r *reader) v2Inputs(c *jsonscan.Scanner, rec *record) {
 	start := len(r.scratch)
-	for c.open('['); c.more(']'); {
+	for c.Enter('['); c.More(']'); {
 		f, ok := r.v2Input(c)
 		if !ok {
 			return
@@ -86,51 +87,51 @@ func (r *reader) v2Inputs(c *cursor, rec *record) {
 }
 
 // v2Input reads an input. The text of one whose data follow the JSON is how many bytes they are.
-func (r *reader) v2Input(c *cursor) (f field, ok bool) {
+func (r *reader) v2Input(c *jsonscan.Scanner) (f field, ok bool) {
 	f.value.form = v2JSON
-	if c.peek() != '{' {
-		c.fail("an input is a map with name, shape, datatype and data, found %s", kind(c.rest()))
+	if c.Peek() != '{' {
+		c.Fail("an input is a map with name, shape, datatype and data, found %s", jsonscan.Kind(c.Rest()))
 		return f, false
 	}
 	shaped := false
-	for c.open('{'); c.more('}'); {
-		switch key := string(c.key()); key {
+	for c.Enter('{'); c.More('}'); {
+		switch key := string(c.Key()); key {
 		case "name":
-			f.name = r.names.of(c.text())
+			f.name = r.names.of(c.Text())
 		case "datatype":
-			f.value.typ = r.names.of(c.text())
+			f.value.typ = r.names.of(c.Text())
 		case "shape":
-			f.value.shape, shaped = c.dims(), true
+			f.value.shape, shaped = dims(c), true
 		case "data":
-			f.value.text = c.value()
+			f.value.text = c.Value()
 		case "parameters":
 			r.inputParameters(c, &f.value)
 		default:
-			c.fail("an input has no %q: it holds name, shape, datatype, data and parameters", key)
+			c.Fail("an input has no %q: it holds name, shape, datatype, data and parameters", key)
 		}
 	}
 	switch {
-	case c.err != nil:
+	case !c.OK():
 	case f.name == "":
-		c.fail("an input has no name")
+		c.Fail("an input has no name")
 	case f.value.typ == "":
-		c.fail("input %q has no datatype", f.name)
+		c.Fail("input %q has no datatype", f.name)
 	case !shaped:
-		c.fail("input %q has no shape", f.name)
+		c.Fail("input %q has no shape", f.name)
 	case f.value.text == nil:
-		c.fail("input %q has no data", f.name)
+		c.Fail("input %q has no data", f.name)
 	}
-	return f, c.err == nil
+	return f, c.OK()
 }
 
 // dims reads a shape.
-func (c *cursor) dims() []int64 {
+func dims(c *jsonscan.Scanner) []int64 {
 	dims := []int64{}
-	for c.open('['); c.more(']'); {
-		word := c.word()
+	for c.Enter('['); c.More(']'); {
+		word := c.Word()
 		d, err := strconv.ParseInt(string(word), 10, 64)
-		if c.err == nil && (err != nil || d < 0) {
-			c.fail("a dimension must be a whole number from 0 on, found %s", word)
+		if c.OK() && (err != nil || d < 0) {
+			c.Fail("a dimension must be a whole number from 0 on, found %s", word)
 		}
 		dims = append(dims, d)
 	}
@@ -138,58 +139,58 @@ func (c *cursor) dims() []int64 {
 }
 
 // inputParameters reads an input's parameters: the size of data behind the JSON, and what goes to the model.
-func (r *reader) inputParameters(c *cursor, v *value) {
-	for c.open('{'); c.more('}'); {
-		switch key := r.names.of(c.key()); key {
+func (r *reader) inputParameters(c *jsonscan.Scanner, v *value) {
+	for c.Enter('{'); c.More('}'); {
+		switch key := r.names.of(c.Key()); key {
 		case "binary_data_size":
-			v.form, v.text = v2Raw, c.value()
+			v.form, v.text = v2Raw, c.Value()
 		case "shared_memory_region", "shared_memory_byte_size", "shared_memory_offset":
-			c.fail("%q: the data of an input must be in the file; `shared_memory` of a stage puts it into a region", key)
+			c.Fail("%q: the data of an input must be in the file; `shared_memory` of a stage puts it into a region", key)
 		default:
-			v.params = c.parameter(v.params, key)
+			v.params = parameter(c, v.params, key)
 		}
 	}
 }
 
 // parameter reads the value of a parameter of a tensor, and adds it to those that there are; null is none.
-func (c *cursor) parameter(list *[]backends.Parameter, name string) *[]backends.Parameter {
-	text := c.value()
-	if c.err != nil {
+func parameter(c *jsonscan.Scanner, list *[]backends.Parameter, name string) *[]backends.Parameter {
+	text := c.Value()
+	if !c.OK() {
 		return list
 	}
 	v, ok := scalar(&value{form: jsonAny, text: text})
 	if !ok {
-		c.fail("parameter %q is %s; it must be text, a number or a bool", name, kind(text))
+		c.Fail("parameter %q is %s; it must be text, a number or a bool", name, jsonscan.Kind(text))
 	}
-	if v == nil || c.err != nil {
+	if v == nil || !c.OK() {
 		return list
 	}
 	if list == nil {
 		list = new([]backends.Parameter)
 	}
 	if slices.ContainsFunc(*list, func(p backends.Parameter) bool { return p.Name == name }) {
-		c.fail("duplicate parameter %q", name)
+		c.Fail("duplicate parameter %q", name)
 	}
 	*list = append(*list, backends.Parameter{Name: name, Value: v})
 	return list
 }
 
 // v2Outputs are the outputs that a body asks for. Whether they come as raw bytes is decided by the target's `tensors`.
-func (r *reader) v2Outputs(c *cursor) (list []backends.Output) {
-	for c.open('['); c.more(']'); {
+func (r *reader) v2Outputs(c *jsonscan.Scanner) (list []backends.Output) {
+	for c.Enter('['); c.More(']'); {
 		var o backends.Output
-		for c.open('{'); c.more('}'); {
-			switch key := string(c.key()); key {
+		for c.Enter('{'); c.More('}'); {
+			switch key := string(c.Key()); key {
 			case "name":
-				o.Name = r.names.of(c.text())
+				o.Name = r.names.of(c.Text())
 			case "parameters":
 				r.outputParameters(c, &o)
 			default:
-				c.fail("an output has no %q: it holds name and parameters", key)
+				c.Fail("an output has no %q: it holds name and parameters", key)
 			}
 		}
-		if c.err == nil && o.Name == "" {
-			c.fail("an output has no name")
+		if c.OK() && o.Name == "" {
+			c.Fail("an output has no name")
 		}
 		list = append(list, o)
 	}
@@ -197,23 +198,23 @@ func (r *reader) v2Outputs(c *cursor) (list []backends.Output) {
 }
 
 // outputParameters reads an output's parameters: the number of classes that are wanted in its place, and what goes to the model.
-func (r *reader) outputParameters(c *cursor, o *backends.Output) {
+func (r *reader) outputParameters(c *jsonscan.Scanner, o *backends.Output) {
 	var list *[]backends.Parameter
-	for c.open('{'); c.more('}'); {
-		switch key := r.names.of(c.key()); key {
+	for c.Enter('{'); c.More('}'); {
+		switch key := r.names.of(c.Key()); key {
 		case "classification":
-			word := c.word()
+			word := c.Word()
 			n, err := strconv.ParseUint(string(word), 10, 32)
-			if c.err == nil && err != nil {
-				c.fail("\"classification\" must be a whole number of classes, found %s", word)
+			if c.OK() && err != nil {
+				c.Fail("\"classification\" must be a whole number of classes, found %s", word)
 			}
 			o.Classification = int64(n)
 		case "binary_data": // decided by the target
-			c.skip()
+			c.Skip()
 		case "shared_memory_region", "shared_memory_byte_size", "shared_memory_offset":
-			c.fail("%q: `shared_memory` of a stage puts outputs into a region", key)
+			c.Fail("%q: `shared_memory` of a stage puts outputs into a region", key)
 		default:
-			list = c.parameter(list, key)
+			list = parameter(c, list, key)
 		}
 	}
 	if list != nil {
@@ -222,18 +223,18 @@ func (r *reader) outputParameters(c *cursor, o *backends.Output) {
 }
 
 // rawInputs gives the inputs whose data follow the JSON their bytes.
-func (r *reader) rawInputs(c *cursor, rec *record) error {
+func (r *reader) rawInputs(c *jsonscan.Scanner, rec *record) error {
 	for i := range rec.inputs {
 		v := &rec.inputs[i].value
 		if v.form != v2Raw {
 			continue
 		}
 		size, err := strconv.ParseInt(string(v.text), 10, 64)
-		if err != nil || size < 0 || size > int64(len(c.b)-c.at) {
-			return fmt.Errorf("input %q has binary_data_size %s, and %d bytes follow what was read", rec.inputs[i].name, v.text, len(c.b)-c.at)
+		if err != nil || size < 0 || size > int64(c.Left()) {
+			return fmt.Errorf("input %q has binary_data_size %s, and %d bytes follow what was read",
+				rec.inputs[i].name, v.text, c.Left())
 		}
-		v.text = c.b[c.at : c.at+int(size)]
-		c.at += int(size)
+		v.text = c.Take(int(size))
 	}
 	return nil
 }
