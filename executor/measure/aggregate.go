@@ -10,64 +10,70 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// classes is the number of error classes, the two that are no failure included.
+// classCount counts the error classes, including the two that are no failure.
 const classCount = len(backends.ClassNames)
 
-// Aggregate is what is known about a set of requests over a stretch of time: plain sums and distributions, so that
-// Merge is associative and windows, shards and slices all add up the same way.
+// Aggregate holds the measurements of a set of requests in a period: plain sums and distributions,
+// so that Merge is associative and windows, shards and slices all add up in the same way.
 type Aggregate struct {
-	Window int64 // ns that the flow sums cover; merged by adding
+	Window int64 // duration covered by the flow sums, ns; Merge adds it
 	Counts
 	Flow
 	PlayerCounts
-	First, Last int64 // earliest due and latest completion of the requests counted, run clock; 0, 0 without any
+	// earliest due time and latest completion of the counted requests, run clock; 0, 0 if none
+	First, Last int64
 	Examples    [classCount]string
-	// Mismatches are the first texts of replies that differed, beside the example: each once, at most moreMismatches.
+	// Mismatches are further distinct texts of mismatching replies, in addition to Examples; at
+	// most moreMismatches.
 	Mismatches []string
-	// Closed says that the requests are a closed loop's. One is due when its lane begins with it, so latency and service
-	// time are one distribution (due to last byte, both rows give it), and there is no send delay to tell.
+	// Closed says that the requests are from a closed loop. They are due when their lane begins
+	// with them, so latency and service time are one distribution (due to last byte, shared by both
+	// rows), and there is no send delay.
 	Closed bool
-	// Judged says that goodput was asked for, so that Good is a number and not merely zero.
+	// HasGoodput says that goodput was configured, so that Good is a measurement and not merely
+	// zero.
 	HasGoodput bool
-	kept       []int                     // rows of extracts that have a distribution; nil: all
-	dists      [len(extracts)]stats.Dist // by index of extracts
+	kept       []int                     // rows of extracts with a distribution; nil: all
+	dists      [len(extracts)]stats.Dist // by index into extracts
 }
 
-// Counts are over requests due in the window. Sent is the sum of Class.
+// Counts are counts of the requests due in the window. Sent is the sum of Class.
 type Counts struct {
 	Sent       int64
 	Class      [classCount]int64
-	Reconnects int64 // sent once more
-	Ahead      int64 // on a connection that was made for each between it and the one before
-	Good       int64 // answered well and within every bound of goodput
-	Coalesced  int64 // answered well, with responses that came together
-	OtherIDs   int64 // with a reply that has another id
-	Unnamed    int64 // with a reply that does not name its model
-	// Sequences are those whose last request was answered well; StepsDropped requests of sequences that were never sent,
-	// because one before them failed.
+	Reconnects int64 // sent a second time
+	Ahead      int64 // sent on a connection made after the previous request and for it alone
+	Good       int64 // OK and within every bound of goodput
+	Coalesced  int64 // OK, with several responses received together
+	OtherIDs   int64 // whose reply has another id
+	Unnamed    int64 // whose reply does not name its model
+	// Sequences counts sequences whose last request was OK; StepsDropped counts requests never sent
+	// because an earlier one of their sequence failed.
 	Sequences, StepsDropped int64
 }
 
-// PlayerCounts are what only the player knows: requests that were due and never sent. Who plays fills them in.
+// PlayerCounts are the counts that only the player has: requests that were due and never sent. The
+// caller of the player sets them.
 type PlayerCounts struct {
 	Planned      int64 // due in the window: sent and dropped
 	DroppedPool  int64 // no slot was free
 	DroppedStop  int64 // the node ended before a slot was free
-	Offered      int64 // ns that the schedule's arrivals are spread over; 0: not known
-	PeakInFlight int64 // most at the same time; 0: not known. Merged by the larger
-	Arrivals     int64 // of a load in which each begins a sequence: those of the schedule. 0: of another, -1: not known
+	Offered      int64 // duration of the schedule's arrivals, ns; 0: unknown
+	PeakInFlight int64 // maximum of concurrent requests; 0: unknown. Merge takes the larger
+	Arrivals     int64 // arrivals of the schedule where each begins a sequence; 0: other loads, -1: unknown
 }
 
-// Dropped is how many requests were due and never sent.
+// Dropped returns the number of requests that were due and never sent.
 func (b *PlayerCounts) Dropped() int64 { return b.DroppedPool + b.DroppedStop }
 
-// OK is how many requests were answered rightly.
+// OK returns the number of requests with a correct answer.
 func (c *Counts) OK() int64 { return c.Class[backends.OK] }
 
-// Stopped is how many requests we ended ourselves, open at the end of the drain or at an interrupt.
+// Stopped returns the number of requests that the client cancelled at the end of the drain or at an
+// interrupt.
 func (c *Counts) Stopped() int64 { return c.Class[backends.Stopped] }
 
-// Failed is how many requests count as errors.
+// Failed returns the number of requests that count as errors.
 func (c *Counts) Failed() (n int64) {
 	for class, count := range c.Class {
 		if backends.ErrorClass(class).Failed() {
@@ -77,22 +83,22 @@ func (c *Counts) Failed() (n int64) {
 	return n
 }
 
-// Flow are sums over completions in the window. Bytes are those of every completion, the rest those of ok ones.
+// Flow are sums over the completions in the window: bytes of all completions, the rest of OK ones.
 type Flow struct {
 	Completed, Items, Responses int64
-	Unsized                     int64 // ok ones whose items are not known
+	Unsized                     int64 // OK ones with an unknown number of items
 	EndedSequences              int64
 	GoodCompleted               int64
 	BytesSent, BytesReceived    int64
 }
 
-// known is what the folder has found out about a finished request, once for all that count it.
+// requestInfo holds facts about a finished request that are computed once for all aggregates.
 type requestInfo struct {
 	good    bool // for goodput
 	partial *partialRequest
 }
 
-// count takes s as one of the requests due in the window. end is when it ended.
+// count adds s to the requests due in the window. end is its completion on the run clock.
 func (a *Aggregate) count(s *backends.Sample, end int64, k requestInfo) {
 	a.Sent++
 	if k.good {
@@ -121,7 +127,7 @@ func (a *Aggregate) count(s *backends.Sample, end int64, k requestInfo) {
 	if a.First == 0 || s.Due < a.First {
 		a.First = s.Due
 	}
-	if s.Class != backends.Stopped && end > a.Last { // what we ended ourselves is no completion
+	if s.Class != backends.Stopped && end > a.Last { // cancelled by the client: no completion
 		a.Last = end
 	}
 	if s.Class.Failed() && len(s.Note) > 0 {
@@ -140,16 +146,16 @@ func (a *Aggregate) count(s *backends.Sample, end int64, k requestInfo) {
 	}
 }
 
-// add enters s in the distribution of row i.
+// add adds s to the distribution of row i.
 func (a *Aggregate) add(i int, s *backends.Sample, k requestInfo) {
 	if i == responseGap {
 		a.addGaps(s, k.partial)
-	} else if v, ok := extracts[i].of(s); ok {
+	} else if v, ok := extracts[i].value(s); ok {
 		a.dists[i].Add(v)
 	}
 }
 
-// gaps enters the times between the responses of s, with those that came in parts before.
+// addGaps adds the times between the responses of s, including those that came in earlier parts.
 func (a *Aggregate) addGaps(s *backends.Sample, partial *partialRequest) {
 	if !answered(s) {
 		return
@@ -168,10 +174,11 @@ func (a *Aggregate) addGaps(s *backends.Sample, partial *partialRequest) {
 	}
 }
 
-// moreMismatches is how many different texts of replies that differ are kept besides the first.
+// moreMismatches limits the distinct texts of mismatching replies that are kept besides the first.
 const moreMismatches = 4
 
-// example keeps the first text of a class. Of replies that differ some more are kept, each with the row that it answers.
+// keepExample keeps the first text of a class. Of mismatching replies a few more are kept, each
+// with its row.
 func (a *Aggregate) keepExample(s *backends.Sample) {
 	if s.Class != backends.Mismatch {
 		if a.Examples[s.Class] == "" {
@@ -184,13 +191,14 @@ func (a *Aggregate) keepExample(s *backends.Sample) {
 	}
 	var space [backends.NoteSize + 32]byte
 	text := mismatchText(space[:0], s)
-	if first := a.Examples[s.Class]; first == string(text) || slices.ContainsFunc(a.Mismatches, func(m string) bool { return m == string(text) }) {
+	if first := a.Examples[s.Class]; first == string(text) ||
+		slices.ContainsFunc(a.Mismatches, func(m string) bool { return m == string(text) }) {
 		return
 	}
 	a.addMismatch(string(text))
 }
 
-// differs keeps the text of a reply that differs, once.
+// addMismatch keeps a distinct text of a mismatching reply.
 func (a *Aggregate) addMismatch(text string) {
 	switch first := &a.Examples[backends.Mismatch]; {
 	case *first == "":
@@ -200,7 +208,8 @@ func (a *Aggregate) addMismatch(text string) {
 	}
 }
 
-// mismatch says which row was answered wrongly, and how. With batches it is the number of the batch.
+// mismatchText names the row that was answered wrongly, and the difference. With batches it gives
+// the number of the batch.
 func mismatchText(b []byte, s *backends.Sample) []byte {
 	what := "row "
 	if s.Items > 1 {
@@ -210,14 +219,14 @@ func mismatchText(b []byte, s *backends.Sample) []byte {
 	return append(append(b, ": "...), s.Note...)
 }
 
-// some adds s to the distributions that are kept.
+// addKept adds s to the distributions that are kept.
 func (a *Aggregate) addKept(s *backends.Sample, k requestInfo) {
 	for _, i := range a.kept {
 		a.add(i, s, k)
 	}
 }
 
-// flow takes s as one of the completions in the window.
+// countFlow adds s to the completions in the window.
 func (a *Aggregate) countFlow(s *backends.Sample, good bool) {
 	a.BytesSent += s.BytesSent
 	a.BytesReceived += s.BytesReceived
@@ -238,7 +247,7 @@ func (a *Aggregate) countFlow(s *backends.Sample, good bool) {
 	a.Responses += int64(s.Responses)
 }
 
-// Merge adds o, which covers other requests and another stretch of time.
+// Merge adds o, which must cover other requests and another period.
 func (a *Aggregate) Merge(o *Aggregate) {
 	a.Closed, a.HasGoodput = a.Closed || o.Closed, a.HasGoodput || o.HasGoodput
 	a.Window += o.Window
@@ -287,7 +296,8 @@ func (a *Aggregate) Merge(o *Aggregate) {
 	}
 }
 
-// Dist is the distribution of a row From Sample in its own unit (ns for durations), nil for any other row.
+// Dist returns the distribution of a row From Sample in its own unit (ns for durations), nil for
+// any other row.
 func (a *Aggregate) Dist(row *metric.Row) *stats.Dist {
 	i := extractOf(row.Name)
 	switch {
@@ -299,8 +309,8 @@ func (a *Aggregate) Dist(row *metric.Row) *stats.Dist {
 	return &a.dists[i]
 }
 
-// Value is the value of a row From Flow or Counts in the base unit of its dimension. False: no data, or a row that is
-// not measured here.
+// Value returns the value of a row From Flow or Counts in the base unit of its dimension. ok is
+// false without data, or if the row is not measured here.
 func (a *Aggregate) Value(row *metric.Row) (float64, bool) {
 	f, ok := values[row.Name]
 	if !ok {
@@ -310,7 +320,8 @@ func (a *Aggregate) Value(row *metric.Row) (float64, bool) {
 	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// Of counts the requests that the value of a row is a share of: those sent where it is of no others.
+// Denominator returns the number of requests that the value of a row is a share of; for most rows
+// those sent.
 func (a *Aggregate) Denominator(row *metric.Row) int64 {
 	switch row.Name {
 	case metric.CoalescedRatio:
@@ -321,7 +332,8 @@ func (a *Aggregate) Denominator(row *metric.Row) int64 {
 	return a.Sent
 }
 
-// Leaf is the value of any leaf measured here in base units: what a stability window is judged by.
+// LeafValue returns the value of any leaf measured here in base units, as used for stability
+// windows.
 func (a *Aggregate) LeafValue(l metric.Leaf) (float64, bool) {
 	d := a.Dist(l.Row)
 	if d == nil {
@@ -334,8 +346,8 @@ func (a *Aggregate) LeafValue(l metric.Leaf) (float64, bool) {
 	return v, ok
 }
 
-// Above is how many of the n values of a row From Sample are larger than limit, in the row's base unit. False: the row has
-// no distribution here.
+// Above counts, among the n values of a row From Sample, those larger than limit, in the row's base
+// unit. ok is false if the row has no distribution here.
 func (a *Aggregate) Above(row *metric.Row, limit float64) (over, n int64, ok bool) {
 	d := a.Dist(row)
 	if d == nil {
@@ -345,13 +357,13 @@ func (a *Aggregate) Above(row *metric.Row, limit float64) (over, n int64, ok boo
 		limit *= nsPerSecond
 	}
 	whole := math.Round(limit)
-	if math.Abs(limit-whole) > 1e-3 { // else the fraction is the rounding of 0.0312 × 10⁹
+	if math.Abs(limit-whole) > 1e-3 { // else the fraction is the rounding error of 0.0312 × 10⁹
 		whole = math.Floor(limit)
 	}
 	return d.Above(int64(min(max(whole, math.MinInt64), math.MaxInt64/2))), d.N(), true
 }
 
-// statistic is one statistic of d in d's own unit; false without values.
+// statistic returns one statistic of d in d's own unit, false without values.
 func statistic(d *stats.Dist, s metric.Stat) (float64, bool) {
 	if s.Kind == metric.N {
 		return float64(d.N()), true
@@ -376,11 +388,12 @@ func statistic(d *stats.Dist, s metric.Stat) (float64, bool) {
 	return 0, false
 }
 
-// LateLimit is the send delay, ns, from which a request counts as late: 1 ms, or 1 % of the median service time if longer.
+// LateLimit returns the send delay, in ns, from which a request counts as late: 1 ms, or 1 % of the
+// median service time if that is longer.
 func (a *Aggregate) LateLimit() int64 {
 	median, _ := a.dists[serviceTime].Rank(50)
 	return max(int64(1e6), median/100)
 }
 
-// Late is how many requests were sent later than LateLimit after they were due.
+// Late counts the requests whose send delay exceeds LateLimit.
 func (a *Aggregate) Late() int64 { return a.dists[sendDelay].Above(a.LateLimit()) }

@@ -8,40 +8,44 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// MaxWindows is how many windows a series keeps: an hour of seconds. Those beyond are counted and not kept.
+// MaxWindows limits the windows of a series: an hour of seconds. Later windows are counted and not
+// kept.
 const MaxWindows = 3600
 
-// Every asks for windows of one length over one scope: what an assertion with `every` or `within` is judged on.
+// Every asks for windows of one length over one scope, as an assertion with `every` or `within`
+// needs them.
 type Every struct {
-	Length int64         // ns
-	Scope  int           // index into Parts.Scopes; -1: the unscoped numbers
-	Rows   []*metric.Row // whose distributions are kept; counts and rates always are
+	Length int64         // in ns
+	Scope  int           // index into Breakdown.Scopes; -1: the unscoped numbers
+	Rows   []*metric.Row // rows whose distributions are kept; counts and rates always are
 }
 
-// Series are the whole windows of one Every, oldest first; what is left of a span at its end is no window.
+// Series are the complete windows of one Every, oldest first. A shorter rest at the end of a span
+// is no window.
 type Series struct {
 	From, To int64 // of the scope, ns since hold began
 	Windows  []SeriesWindow
-	Missing  int // windows that lay beyond MaxWindows
+	Missing  int // windows beyond MaxWindows
 }
 
-// Stretch is one window of a series. Requests count by their due time, completions by theirs, as in hold.
+// SeriesWindow is one window of a series. Requests count by their due time, completions by theirs,
+// as in hold.
 type SeriesWindow struct {
-	Repeat    int   // of a node that repeats
+	Repeat    int   // index, if the node repeats
 	From, To  int64 // ns since hold began
 	Aggregate *Aggregate
 }
 
-// series is one Every while it is folded. Windows are numbered through the spans of the scope.
+// series collects one Every. Windows are numbered across the spans of the scope.
 type series struct {
 	length      int64
-	entry       int // -1: all
+	entry       int // of the mix; -1: all
 	spans       []Span
-	firstWindow []int // number of the first window of each span
+	firstWindow []int // by span: number of its first window
 	template    template
-	windows     []*Aggregate // by number; nil: nothing yet
-	packed      int          // windows before this number are complete, and small
-	lastSpan    int          // span that was found last
+	windows     []*Aggregate // by number; nil: empty so far
+	packed      int          // windows before this number are complete and packed
+	lastSpan    int          // index of the span found last
 }
 
 func newSeries(e Every, p Breakdown, template template) *series {
@@ -75,7 +79,7 @@ func newSeries(e Every, p Breakdown, template template) *series {
 	return s
 }
 
-// of is the window that t belongs to, ns since hold began; nil where there is none.
+// windowAt returns the window that contains t, in ns since hold began, nil if none does.
 func (s *series) windowAt(t int64) *Aggregate {
 	if span := s.spans[s.lastSpan]; t < span.From || t >= span.To {
 		if s.lastSpan = s.findSpan(t); s.lastSpan < 0 {
@@ -86,7 +90,7 @@ func (s *series) windowAt(t int64) *Aggregate {
 	span := s.spans[s.lastSpan]
 	k := (t - span.From) / s.length
 	if span.To != math.MaxInt64 && span.From+(k+1)*s.length > span.To {
-		return nil // no whole window
+		return nil // beyond the last complete window of the span
 	}
 	n := s.firstWindow[s.lastSpan] + int(k)
 	if n >= MaxWindows {
@@ -111,7 +115,7 @@ func (s *series) findSpan(t int64) int {
 	return -1
 }
 
-// fold takes a sample. Times are ns since hold began.
+// fold adds a sample. Times are ns since hold began.
 func (s *series) fold(x *backends.Sample, due, completed bool, start, ended int64, info requestInfo) {
 	if s.entry >= 0 && int(x.Entry) != s.entry {
 		return
@@ -128,7 +132,7 @@ func (s *series) fold(x *backends.Sample, due, completed bool, start, ended int6
 	}
 }
 
-// span is where window n lies.
+// windowSpan returns the span of window n.
 func (s *series) windowSpan(n int) Span {
 	i := len(s.firstWindow) - 1
 	for i > 0 && s.firstWindow[i] > n {
@@ -138,7 +142,7 @@ func (s *series) windowSpan(n int) Span {
 	return Span{from, from + s.length}
 }
 
-// pack makes the windows small that end before settled: everything that was due before it has been folded.
+// packComplete packs the windows that end before settled: everything due before it has been folded.
 func (s *series) packComplete(settled int64) {
 	for ; s.packed < len(s.windows) && s.windowSpan(s.packed).To <= settled; s.packed++ {
 		if a := s.windows[s.packed]; a != nil {
@@ -147,7 +151,7 @@ func (s *series) packComplete(settled int64) {
 	}
 }
 
-// complete are the windows that are packed.
+// completeWindows returns the packed windows.
 func (s *series) completeWindows() []SeriesWindow {
 	var out []SeriesWindow
 	for n := range s.packed {
@@ -157,7 +161,8 @@ func (s *series) completeWindows() []SeriesWindow {
 	return out
 }
 
-// open are the windows after the complete ones that ended by then: requests due in them are still on their way.
+// openWindows returns the windows after the complete ones that end until by: they still wait for
+// replies.
 func (s *series) openWindows(by int64) []SeriesWindow {
 	var out []SeriesWindow
 	for n := s.packed; n < MaxWindows; n++ {
@@ -170,7 +175,7 @@ func (s *series) openWindows(by int64) []SeriesWindow {
 	return out
 }
 
-// aggregate is window n, also one in which nothing happened.
+// aggregate returns window n, even if it is empty.
 func (s *series) aggregate(n int) *Aggregate {
 	if n < len(s.windows) && s.windows[n] != nil {
 		return s.windows[n]
@@ -180,7 +185,8 @@ func (s *series) aggregate(n int) *Aggregate {
 	return a
 }
 
-// finish gives the whole windows of a hold window of the given length. One in which nothing happened is there as well.
+// finish returns the complete windows of a hold window of the given length in ns, including empty
+// ones.
 func (s *series) finish(hold int64) Series {
 	out := Series{From: s.spans[0].From, To: min(s.spans[len(s.spans)-1].To, hold)}
 	for i, span := range s.spans {
@@ -200,25 +206,25 @@ func (s *series) finish(hold int64) Series {
 	return out
 }
 
-// pack makes a small: nothing is added to it any more.
+// packDists packs the distributions of a, which must be complete.
 func (a *Aggregate) packDists() {
 	for _, i := range a.kept {
 		a.dists[i].Pack()
 	}
 }
 
-// maker makes aggregates of one form.
+// template holds the settings of new aggregates.
 type template struct {
 	closed, goodput bool
 	kept            []int
-	scopesByEntry   [][]int // scopes by entry; of stability windows
+	scopesByEntry   [][]int // for stability windows
 }
 
 func (m template) newAggregate() *Aggregate {
 	return &Aggregate{Closed: m.closed, HasGoodput: m.goodput, kept: m.kept}
 }
 
-// scopes is how many scopes there are.
+// scopeCount returns the number of scopes.
 func (m template) scopeCount() (n int) {
 	for _, list := range m.scopesByEntry {
 		for _, k := range list {
@@ -228,7 +234,7 @@ func (m template) scopeCount() (n int) {
 	return n
 }
 
-// of are the scopes of a request of entry.
+// scopesOf returns the scopes of a request of entry.
 func (m template) scopesOf(entry uint16) []int {
 	if m.scopesByEntry == nil {
 		return nil

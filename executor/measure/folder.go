@@ -8,87 +8,95 @@ import (
 	"github.com/sluice-bench/sluice/executor/stats"
 )
 
-// Config is what a folder needs. All times are ns on the run clock.
+// Config configures a folder. Times are ns on the run clock.
 type Config struct {
 	Rings *Rings
-	// HoldStart is the due time from which requests count; 0 while unknown (drive's Control.HoldStart.Load).
+	// HoldStart returns the due time from which requests count; 0 while unknown (drive's
+	// Control.HoldStart.Load).
 	HoldStart func() int64
-	// HoldEnd is the end of the hold window; 0 or math.MaxInt64 while open (`for: N requests`, `until: stable`). It may
-	// become known later (Control.StopAt.Load), but not earlier than what was folded before. nil: open.
+	// HoldEnd returns the end of the hold window; 0 or math.MaxInt64 while open (`for: N requests`,
+	// `until: stable`). It may become known later (Control.StopAt.Load), but not before the time of
+	// samples that were already folded. nil: open.
 	HoldEnd func() int64
-	// InFlight is how many requests are open now, for slices and the live view; nil: not known.
+	// InFlight returns the number of requests in flight, for slices and progress; nil: unknown.
 	InFlight func() int64
-	Slice    int64 // length of a slice; 0: 1 s. It doubles while a node has more than 3,600
+	Slice    int64 // length of a slice, ns; 0: 1 s. It doubles whenever a node has more than 3,600
 	Windows  Windows
 	Breakdown
-	// Settled is a time, run clock, before whose due times everything has been handed over (drive's
-	// Control.OldestDue.Load); nil: not known. Windows before it become small.
+	// Settled returns a time such that all samples due before it have been handed over (drive's
+	// Control.OldestDue.Load); nil: unknown. Windows that end before it are packed.
 	Settled func() int64
-	Closed  bool // the load is a closed loop: see Aggregate.Closed
-	Sink    Sink // nil: none
+	Closed  bool // the load is a closed loop, see Aggregate.Closed
+	Sink    Sink // may be nil
 }
 
-// Live is what a progress display shows. Immutable once published.
+// Progress is the state that a progress display shows. It is immutable once published.
 type Progress struct {
-	At               int64 // run clock
-	Sent, OK, Failed int64 // finished requests that were due in hold
+	At               int64 // run clock, ns
+	Sent, OK, Failed int64 // finished requests due in hold
 	InFlight         int64
-	// Of the last second, in every phase.
-	Rate     float64 // ok completions, 1/s
+	// Over the last second, in every phase.
+	Rate     float64 // OK completions per second
 	N        int64   // latencies behind P50 and P99; 0: both unknown
-	P50, P99 int64   // ns
+	P50, P99 int64   // in ns
 }
 
-// Total is a node's measurement. Times on the run clock; slices since From.
+// Total is the measurement of a node. Times are on the run clock; slices are relative to From.
 type Total struct {
-	From, To  int64 // the hold window; both 0 when it never began
+	From, To  int64 // hold window; both 0 if it never began
 	Aggregate *Aggregate
-	Scopes    []*Aggregate // of Config.Scopes, in their order
-	Series    []Series     // of Config.Every, in their order
+	Scopes    []*Aggregate // by index into Config.Scopes
+	Series    []Series     // by index into Config.Every
 	Slices    []Slice
 }
 
-// Folder folds finished samples of one node. All methods but Live belong to one goroutine.
+// Folder folds finished samples of one node. All methods but Progress must be called by one
+// goroutine.
 type Folder struct {
 	c        Config
 	hold     *Aggregate
 	scopes   *scopeSums // nil without scopes
-	ramp     Aggregate  // what is in no unscoped number; sums only
+	ramp     Aggregate  // requests outside the unscoped numbers; sums only
 	series   []*series
 	bounds   []bound
 	slices   *slicer // nil until hold began
 	partials partialRequests
 	windows  *windows // nil without Config.Windows or until hold began
-	last     int64    // time of the drain before this one
+	last     int64    // time of the previous drain
 	sinkErr  error
 
 	progress   atomic.Pointer[Progress]
-	recent     stats.Dist // latencies since the last Live
+	recent     stats.Dist // latencies since the last Progress
 	recentOK   int64
 	progressAt int64
 }
 
-// New makes the folder of one node.
+// New returns the folder of one node.
 func New(c Config) *Folder {
 	if c.Slice <= 0 {
 		c.Slice = nsPerSecond
 	}
 	template := template{closed: c.Closed, goodput: c.Goodput != nil}
-	f := &Folder{c: c, hold: template.newAggregate(), scopes: newScopeSums(c.Breakdown, template), bounds: newBounds(c.Goodput)}
+	f := &Folder{
+		c: c, hold: template.newAggregate(), scopes: newScopeSums(c.Breakdown, template),
+		bounds: newBounds(c.Goodput),
+	}
 	f.ramp.kept = []int{}
 	for _, e := range c.Every {
 		f.series = append(f.series, newSeries(e, c.Breakdown, template))
 	}
 	if f.c.Windows.template = template; f.scopes != nil {
-		f.c.Windows.template.scopesByEntry = f.scopes.pieces[0].scopesByEntry // a load with `until: stable` has one piece
+		// a load with `until: stable` has one piece
+		f.c.Windows.template.scopesByEntry = f.scopes.pieces[0].scopesByEntry
 	}
 	f.progress.Store(&Progress{})
 	return f
 }
 
-// Drain folds every finished sample and gives its buffer back. now is the run clock.
+// Drain folds every finished sample and returns its buffer. now is the run clock. It returns the
+// number of samples that belong to the load.
 func (f *Folder) Drain(now int64) (folded int) {
-	settled := f.settled() // before the rings are emptied: what it says has been handed over is in them
+	settled := f.settled() // before the rings are emptied, so that they contain all samples due before it
 	start, end := f.window()
 	f.begin(start, min(now, end-1))
 	for i := range f.c.Rings.lanes {
@@ -134,7 +142,8 @@ func (f *Folder) settled() int64 {
 	return f.c.Settled()
 }
 
-// window is the hold window as far as it is known: 0 for a start to come, math.MaxInt64 for an open end.
+// window returns the hold window as far as it is known: start 0 before it begins, end math.MaxInt64
+// while open.
 func (f *Folder) window() (start, end int64) {
 	start, end = f.c.HoldStart(), math.MaxInt64
 	if f.c.HoldEnd != nil {
@@ -162,14 +171,14 @@ func (f *Folder) begin(start, t int64) {
 }
 
 func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
-	if s.Flags&backends.Closing != 0 { // no part of the load
+	if s.Flags&backends.Closing != 0 { // not part of the load
 		f.partials.recycle(f.partials.take(s))
 		return
 	}
 	f.writeSink(s)
 	ended := s.LastByte
 	if ended == 0 {
-		ended = now // a failure that left no stamp ended since the last drain
+		ended = now // a failure without a time stamp ended after the previous drain
 	}
 	if s.Class == backends.OK {
 		f.recentOK++
@@ -201,7 +210,8 @@ func (f *Folder) fold(s *backends.Sample, start, end, now int64) {
 	f.partials.recycle(k.partial)
 }
 
-// of are the sums in which what was due, or ended, at t since hold began counts for the node as a whole.
+// aggregateAt returns the node's aggregate for due times and completions at t, in ns since hold
+// began.
 func (f *Folder) aggregateAt(t int64) *Aggregate {
 	if f.scopes != nil && !f.scopes.pieceAt(t).hold {
 		return &f.ramp
@@ -216,16 +226,17 @@ func (f *Folder) inFlight() int64 {
 	return f.c.InFlight()
 }
 
-// publish replaces the live view once a second.
+// publish publishes the progress once a second.
 func (f *Folder) publish(now int64) {
-	if f.progressAt == 0 { // the node begins: there is no second behind it
+	if f.progressAt == 0 { // the node begins: there is no previous second
 		f.progressAt = now
 	}
 	if now-f.progressAt < nsPerSecond {
 		return
 	}
 	l := &Progress{
-		At: now, Sent: f.hold.Sent + f.ramp.Sent, OK: f.hold.OK() + f.ramp.OK(), Failed: f.hold.Failed() + f.ramp.Failed(),
+		At: now, Sent: f.hold.Sent + f.ramp.Sent, OK: f.hold.OK() + f.ramp.OK(), Failed: f.hold.Failed() +
+			f.ramp.Failed(),
 		InFlight: f.inFlight(),
 		Rate:     float64(f.recentOK) / (float64(now-f.progressAt) / nsPerSecond), N: f.recent.N(),
 	}
@@ -236,21 +247,21 @@ func (f *Folder) publish(now int64) {
 	f.recentOK, f.progressAt = 0, now
 }
 
-// Live is the latest live view; from any goroutine, never nil.
+// Progress returns the latest progress, never nil. Any goroutine may call it.
 func (f *Folder) Progress() *Progress { return f.progress.Load() }
 
-// keep hands a sample to the sink.
+// writeSink writes a sample to the sink.
 func (f *Folder) writeSink(s *backends.Sample) {
 	if f.c.Sink != nil && f.sinkErr == nil {
 		f.sinkErr = f.c.Sink.Write(s)
 	}
 }
 
-// SinkErr is the first error of the sink.
+// SinkErr returns the first error of the sink.
 func (f *Folder) SinkErr() error { return f.sinkErr }
 
-// Closed are the latest Config.Windows.Keep complete stability windows, oldest first. They go on collecting the ends
-// of requests due in them until Finish.
+// CompleteWindows returns the latest complete stability windows, oldest first, at most
+// Config.Windows.Keep. Requests due in them that are in flight are still added until Finish.
 func (f *Folder) CompleteWindows() []*Window {
 	if f.windows == nil {
 		return nil
@@ -258,8 +269,8 @@ func (f *Folder) CompleteWindows() []*Window {
 	return f.windows.complete()
 }
 
-// Sofar are the sums by now, of hold and of each of Config.Scopes: for decisions between two drains. They go on growing.
-// Their windows, and so their rates, are not known before Finish.
+// Current returns the sums so far, of hold and of each of Config.Scopes, for decisions between two
+// drains. They keep growing. Their Window, and so their rates, are unknown before Finish.
 func (f *Folder) Current() (hold *Aggregate, scopes []*Aggregate) {
 	if f.scopes != nil {
 		scopes = f.scopes.scopes
@@ -267,14 +278,15 @@ func (f *Folder) Current() (hold *Aggregate, scopes []*Aggregate) {
 	return f.hold, scopes
 }
 
-// Complete are the windows of Config.Every[i] to which nothing comes any more, oldest first.
+// CompleteSeries returns the windows of Config.Every[i] that are complete, oldest first.
 func (f *Folder) CompleteSeries(i int) []SeriesWindow { return f.series[i].completeWindows() }
 
-// Open are the windows of Config.Every[i] that ended by then, ns since hold began, and still wait for replies, oldest first.
+// OpenSeries returns the windows of Config.Every[i] that ended by by, in ns since hold began, and
+// still wait for replies, oldest first.
 func (f *Folder) OpenSeries(i int, by int64) []SeriesWindow { return f.series[i].openWindows(by) }
 
-// Finish folds what is left, after the player has ended, and gives the node's measurement. An open hold window ends
-// with the last completion.
+// Finish folds the remaining samples, after the player has ended, and returns the node's
+// measurement. An open hold window ends with the last completion.
 func (f *Folder) Finish(now int64) Total {
 	f.Drain(now)
 	start, end := f.window()

@@ -31,7 +31,10 @@ func TestAttribution(t *testing.T) {
 		{name: "done at the end", due: 99, end: 100, sent: 1, latency: true},
 		{name: "due at the end", due: 100, end: 110},
 		{name: "failed", due: 10, end: 20, change: failed(backends.Status, "503"), sent: 1},
-		{name: "failed without a stamp", due: 10, change: func(s *backends.Sample) { s.Class, s.LastByte = backends.Dial, 0 }, sent: 1},
+		{
+			name: "failed without a stamp", due: 10,
+			change: func(s *backends.Sample) { s.Class, s.LastByte = backends.Dial, 0 }, sent: 1,
+		},
 		{name: "stopped by us", due: 10, end: 300, change: failed(backends.Stopped, ""), sent: 1},
 	}
 	for _, tt := range tests {
@@ -66,7 +69,11 @@ func TestMeasurement(t *testing.T) {
 	n.end = n.start + 1000*ms
 	n.done(0, 20)
 	n.done(100, 140, func(s *backends.Sample) { s.Items, s.Responses = 8, 3 })
-	n.done(200, 230, func(s *backends.Sample) { s.Free, s.SendStart = s.Due+4*ms, s.Due+6*ms; s.Flags = backends.Resent })
+	n.done(200, 230, func(s *backends.Sample) {
+		s.Free, s.SendStart = s.Due+4*ms, s.Due+
+			6*ms
+		s.Flags = backends.Resent
+	})
 	n.done(300, 900, failed(backends.TimedOut, "first"))
 	n.done(400, 950, failed(backends.TimedOut, "second"))
 	n.done(500, 510, failed(backends.Status, "busy | now"))
@@ -74,12 +81,16 @@ func TestMeasurement(t *testing.T) {
 	n.at(1500)
 	total := n.Finish(n.start + 2500*ms)
 	want := map[string]float64{
-		"requests.count": 7, "errors.count": 3, "errors.ratio": 3.0 / 7, "errors.timeout.count": 2, "errors.status.ratio": 1.0 / 7,
-		"errors.dial.count": 0, "reconnects.count": 1, "late.count": 1, "late.ratio": 1.0 / 7,
-		"throughput": 10, "requests.rate": 3, "responses.rate": 5, "bytes.sent.rate": 600, "bytes.received.rate": 60,
-		"latency.p50": 0.03, "latency.max": 0.04, "latency.min": 0.02, "latency.mean": 0.03, "latency.std": 0.01, "latency.count": 3,
+		"requests.count": 7, "errors.count": 3, "errors.ratio": 3.0 / 7, "errors.timeout.count": 2,
+		"errors.status.ratio": 1.0 / 7,
+		"errors.dial.count":   0, "reconnects.count": 1, "late.count": 1, "late.ratio": 1.0 / 7,
+		"throughput": 10, "requests.rate": 3, "responses.rate": 5, "bytes.sent.rate": 600,
+		"bytes.received.rate": 60,
+		"latency.p50":         0.03, "latency.max": 0.04, "latency.min": 0.02, "latency.mean": 0.03,
+		"latency.std": 0.01, "latency.count": 3,
 		"service_time.min": 0.02, "service_time.max": 0.04, "service_time.p50": 0.024,
-		"send_delay.max": 0.006, "send_delay.client.max": 0.002, "send_delay.pool.max": 0.004, "send_delay.count": 7,
+		"send_delay.max": 0.006, "send_delay.client.max": 0.002, "send_delay.pool.max": 0.004,
+		"send_delay.count": 7,
 	}
 	for path, w := range want {
 		if got, ok := value(t, total.Aggregate, path); !ok || math.Abs(got-w) > 1e-12 {
@@ -121,7 +132,8 @@ func TestHoldNeverBegan(t *testing.T) {
 	n.done(0, 5, warm)
 	n.at(10)
 	total := n.Finish(1010 * ms)
-	if total.From != 0 || total.To != 0 || total.Aggregate.Sent != 0 || total.Aggregate.Completed != 0 || len(total.Slices) != 0 || n.CompleteWindows() != nil {
+	if total.From != 0 || total.To != 0 || total.Aggregate.Sent != 0 || total.Aggregate.Completed != 0 ||
+		len(total.Slices) != 0 || n.CompleteWindows() != nil {
 		t.Errorf("total = %+v", total)
 	}
 }
@@ -145,7 +157,8 @@ func TestHoldBeginsDuringTheDrain(t *testing.T) {
 	}
 }
 
-// perf_analyzer throws away the clamp of its window for counts, and reports 100 requests of 0.4 s as 100/s.
+// perf_analyzer throws away the clamp of its window for counts, and reports 100 requests of 0.4 s
+// as 100/s.
 func TestOpenWindowEndsWithTheLastCompletion(t *testing.T) {
 	n := newNode(t, Config{})
 	for i := range int64(50) {
@@ -196,7 +209,8 @@ func TestMergeIsAssociative(t *testing.T) {
 	bc.Merge(part(2))
 	right.Merge(part(0))
 	right.Merge(bc)
-	if left.Counts != right.Counts || left.PlayerCounts != right.PlayerCounts || left.Flow != right.Flow || left.Window != right.Window || left.Examples != right.Examples {
+	if left.Counts != right.Counts || left.PlayerCounts != right.PlayerCounts || left.Flow != right.Flow ||
+		left.Window != right.Window || left.Examples != right.Examples {
 		t.Errorf("left %+v %+v\nright %+v %+v", left.Counts, left.Flow, right.Counts, right.Flow)
 	}
 	for i := range left.dists {
@@ -240,7 +254,10 @@ func TestLive(t *testing.T) {
 		t.Errorf("published before a second was over: %+v", l)
 	}
 	n.at(1000)
-	want := &Progress{At: 2000 * ms, Sent: 21, OK: 20, Failed: 1, InFlight: 5, Rate: 20, N: 20, P50: 10 * ms, P99: 10 * ms}
+	want := &Progress{
+		At: 2000 * ms, Sent: 21, OK: 20, Failed: 1, InFlight: 5, Rate: 20, N: 20,
+		P50: 10 * ms, P99: 10 * ms,
+	}
 	if diff := cmp.Diff(want, n.Progress()); diff != "" {
 		t.Error(diff)
 	}
@@ -274,7 +291,10 @@ func BenchmarkFold(b *testing.B) {
 		"hold": {}, "windows": {Windows: Windows{Length: 1 << 40, Keep: 3}},
 		"goodput": {Breakdown: Breakdown{Goodput: []Bound{{latency, 1}}}},
 		"mix":     {Breakdown: Breakdown{Scopes: []Scope{{Entry: 0}, {Entry: 1}}}},
-		"every":   {Breakdown: Breakdown{Every: []Every{{Length: 1 << 40, Scope: -1, Rows: []*metric.Row{latency}}}}},
+		"every": {Breakdown: Breakdown{Every: []Every{{
+			Length: 1 << 40, Scope: -1,
+			Rows: []*metric.Row{latency},
+		}}}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			rings := NewRings(1, 256, 0)
@@ -310,11 +330,16 @@ func TestClosedLoop(t *testing.T) {
 		t.Fatalf("%d windows", len(closed))
 	}
 	merged, _ := MergeWindows(closed)
-	for name, a := range map[string]*Aggregate{"hold": n.hold, "completed": closed[0].Completed, "due": closed[0].Due, "merged": merged} {
+	for name, a := range map[string]*Aggregate{
+		"hold": n.hold, "completed": closed[0].Completed,
+		"due": closed[0].Due, "merged": merged,
+	} {
 		for path, want := range map[string]float64{
-			"latency.count": 2, "latency.max": 0.04, "latency.mean": 0.03, "service_time.count": 2, "service_time.max": 0.04,
-			"service_time.mean": 0.03, "send_time.count": 1, "send_time.max": 0.001, "first_response.count": 1,
-			"send_delay.count": 0, "send_delay.pool.count": 0, "send_delay.client.count": 0,
+			"latency.count": 2, "latency.max": 0.04, "latency.mean": 0.03, "service_time.count": 2,
+			"service_time.max":  0.04,
+			"service_time.mean": 0.03, "send_time.count": 1, "send_time.max": 0.001,
+			"first_response.count": 1,
+			"send_delay.count":     0, "send_delay.pool.count": 0, "send_delay.client.count": 0,
 		} {
 			if got, ok := value(t, a, path); !ok || math.Abs(got-want) > 1e-12 {
 				t.Errorf("%s: %s = %v %v, want %v", name, path, got, ok, want)

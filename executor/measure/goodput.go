@@ -7,23 +7,23 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Bound is one condition of goodput: a request is good when its own value of Row is within Limit, in Row's base unit. The
-// row's direction says on which side that is.
+// Bound is one condition of goodput: a request is good if its value of Row is within Limit, in
+// Row's base unit. The row's direction decides whether Limit is a minimum or a maximum.
 type Bound struct {
 	Row   *metric.Row
 	Limit float64
 }
 
-// Bindable reports whether a row can stand in a goodput condition: each request has a value of its own, and one side of it
-// is the better one.
+// Bindable reports whether a row can be used in a goodput condition: each request has one value of
+// it, and one direction is better.
 func Bindable(row *metric.Row) bool {
 	i := extractOf(row.Name)
-	return i >= 0 && extracts[i].of != nil && row.Better != metric.Neither
+	return i >= 0 && extracts[i].value != nil && row.Better != metric.Neither
 }
 
-// bound is a Bound made ready for the fold.
+// bound is a Bound prepared for folding.
 type bound struct {
-	of      func(*backends.Sample) (int64, bool)
+	value   func(*backends.Sample) (int64, bool)
 	limit   int64 // in the sample's unit
 	atLeast bool  // the value must be at least limit
 }
@@ -36,21 +36,22 @@ func newBounds(list []Bound) []bound {
 			unit = nsPerSecond
 		}
 		out = append(out, bound{
-			of: extracts[extractOf(b.Row.Name)].of, atLeast: b.Row.Better == metric.Higher,
-			limit: int64(math.Round(b.Limit * unit)), // 0.0312 × 10⁹ is not always whole
+			value: extracts[extractOf(b.Row.Name)].value, atLeast: b.Row.Better == metric.Higher,
+			limit: int64(math.Round(b.Limit * unit)), // 0.0312 × 10⁹ is not always an integer
 		})
 	}
 	return out
 }
 
-// good reports whether a request was answered well and within every bound. One without a value for a bound is not.
+// good reports whether a request is OK and within every bound. A request without a value for a
+// bound is not good.
 func good(bounds []bound, s *backends.Sample) bool {
 	if s.Class != backends.OK {
 		return false
 	}
 	for i := range bounds {
 		b := &bounds[i]
-		v, ok := b.of(s)
+		v, ok := b.value(s)
 		if !ok || !b.atLeast && v > b.limit || b.atLeast && v < b.limit {
 			return false
 		}

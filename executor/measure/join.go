@@ -2,8 +2,9 @@ package measure
 
 import "slices"
 
-// Join adds another repeat of the same node: sums over sums, distributions pooled, windows and slices behind those that are
-// there, with the number of their repeat. It is associative; o is not to be used any more.
+// AddRepeat adds another repeat of the same node: sums are added, distributions pooled, windows and
+// slices appended with the number of their repeat. It is associative. o must not be used
+// afterwards.
 func (t *Total) AddRepeat(o *Total, repeat int) {
 	if t.Aggregate == nil {
 		t.Aggregate = &Aggregate{}
@@ -37,11 +38,13 @@ func (s *Series) addRepeat(o Series, repeat int) {
 	}
 }
 
-// Keep drops the windows that do not lie within [from, to), ns since hold began: those outside of what is reported.
+// KeepWithin drops the windows outside [from, to), in ns since hold began, as these are not
+// reported.
 func (t *Total) KeepWithin(from, to int64) {
 	for i := range t.Series {
 		s := &t.Series[i]
-		s.Windows = slices.DeleteFunc(s.Windows, func(w SeriesWindow) bool { return w.From < from || w.To > to })
+		s.Windows = slices.DeleteFunc(s.Windows,
+			func(w SeriesWindow) bool { return w.From < from || w.To > to })
 		s.From, s.To = max(s.From, from), min(s.To, to)
 	}
 }

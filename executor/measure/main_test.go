@@ -31,7 +31,8 @@ func newNode(t *testing.T, c Config) *node {
 	return n
 }
 
-// done hands over an ok request of one item that was sent when it was due; change edits it. Times in ms of hold.
+// done hands over an ok request of one item that was sent when it was due; change edits it. Times
+// in ms of hold.
 func (n *node) done(due, end int64, change ...func(*backends.Sample)) {
 	n.t.Helper()
 	s := n.rings.Get(0)

@@ -9,12 +9,14 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// TestMismatches: the first replies that differ are kept with their rows, the same whichever parts are merged first.
+// TestMismatches: the first replies that differ are kept with their rows, the same whichever parts
+// are merged first.
 func TestMismatches(t *testing.T) {
 	part := func(from, to uint32) *Aggregate {
 		a := &Aggregate{}
 		for i := from; i < to; i++ {
-			s := &backends.Sample{Class: backends.Mismatch, Row: i, Items: 1 + i%2, Note: fmt.Appendf(nil, "output o[%d] is 1, want 2", i)}
+			s := &backends.Sample{Class: backends.Mismatch, Row: i, Items: 1 +
+				i%2, Note: fmt.Appendf(nil, "output o[%d] is 1, want 2", i)}
 			a.count(s, 1, requestInfo{})
 		}
 		return a
@@ -25,9 +27,13 @@ func TestMismatches(t *testing.T) {
 	middle := part(1, 3)
 	middle.Merge(rest)
 	right.Merge(middle)
-	want := []string{"batch 1: output o[1] is 1, want 2", "row 2: output o[2] is 1, want 2", "batch 3: output o[3] is 1, want 2", "row 4: output o[4] is 1, want 2"}
+	want := []string{
+		"batch 1: output o[1] is 1, want 2", "row 2: output o[2] is 1, want 2",
+		"batch 3: output o[3] is 1, want 2", "row 4: output o[4] is 1, want 2",
+	}
 	for name, a := range map[string]*Aggregate{"from the left": left, "from the right": right} {
-		if a.Examples[backends.Mismatch] != "row 0: output o[0] is 1, want 2" || !cmp.Equal(want, a.Mismatches) {
+		if a.Examples[backends.Mismatch] != "row 0: output o[0] is 1, want 2" ||
+			!cmp.Equal(want, a.Mismatches) {
 			t.Errorf("%s: %q, %q", name, a.Examples[backends.Mismatch], a.Mismatches)
 		}
 	}
@@ -35,7 +41,10 @@ func TestMismatches(t *testing.T) {
 		before := len(a.Mismatches)
 		for range 3 {
 			a.Merge(part(0, 1))
-			a.count(&backends.Sample{Class: backends.Mismatch, Row: 0, Items: 1, Note: []byte("output o[0] is 1, want 2")}, 1, requestInfo{})
+			a.count(&backends.Sample{
+				Class: backends.Mismatch, Row: 0, Items: 1,
+				Note: []byte("output o[0] is 1, want 2"),
+			}, 1, requestInfo{})
 		}
 		if len(a.Mismatches) != before {
 			t.Errorf("one text is kept again: %q", a.Mismatches)

@@ -6,34 +6,35 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// Sample budget of a node: 3 MB of plain samples, whatever the number of lanes.
+// Limits of the samples of a node: 3 MB of plain samples, independent of the number of lanes.
 const (
 	budget     = 16 << 10
 	minPerLane = 4
 	maxPerLane = 4096
-	// eventBudget is how many events all samples of a node hold: 16 MB.
+	// eventBudget limits the events of all samples of a node: 16 MB.
 	eventBudget = 1 << 20
 )
 
-// Rings is where samples change hands, a lane being room for one request at a time: per lane one ring of finished samples and one of empty ones, each with a single
-// producer and a single consumer. It is drive's Handoff. Nothing here locks, blocks or allocates after NewRings.
+// Rings hands samples over; a lane is room for one request at a time. Each lane has one ring of
+// finished samples and one of empty ones, each with a single producer and a single consumer. Rings
+// implements drive's Handoff. It does not lock, block or allocate after NewRings.
 type Rings struct {
 	lanes   []lane
 	perLane int
 }
 
-// lane is one lane's two rings. Producer and consumer: full lane → folder, empty folder → pacer or lane. A buffer that was
-// never used is taken only when no used one has come back, so that no more of them are warm in the cache than the time
-// between two drains needs.
+// lane holds the rings of one lane. Producer and consumer: full lane → folder, empty folder → pacer
+// or lane. An unused buffer is taken only if no used one has come back, so that only as many are in
+// the cache as the time between two drains needs.
 type lane struct {
 	full, empty ring
-	unused      []backends.Sample // of the one who gets
-	// spare are the buffers that carry events away from requests that go on: lane → full, folder → spare.
+	unused      []backends.Sample // used by the caller of Get
+	// eventBuffers carry events of unfinished requests: lane → full, folder → eventBuffers.
 	eventBuffers ring
 }
 
-// spares is how many buffers for parts a lane has: 4 MB of events in all, and on one lane no more than come between two
-// drains even of the fastest stream.
+// eventBufferCount returns the number of buffers of a lane for parts of requests: 4 MB of events in
+// all, and on one lane no more than come between two drains from the fastest stream.
 func eventBufferCount(lanes, events int) int {
 	if events == 0 {
 		return 0
@@ -41,8 +42,9 @@ func eventBufferCount(lanes, events int) int {
 	return max(min((1<<18)/(lanes*events), (16<<10)/events), 2)
 }
 
-// NewRings makes buffers for lanes lanes. perLane 0 takes the budget of 16 Ki samples for the node, at least 4 and at
-// most 4,096 a lane, and fewer where their events would be too many; events is the capacity of each sample's Events (0: replies come in one piece).
+// NewRings makes buffers for lanes lanes. perLane 0 divides the budget of 16 Ki samples per node,
+// at least 4 and at most 4,096 per lane, fewer if their events exceed eventBudget. events is the
+// capacity of each sample's Events (0: replies come in one piece).
 func NewRings(lanes, perLane, events int) *Rings {
 	if perLane <= 0 {
 		samples := budget
@@ -72,7 +74,8 @@ func NewRings(lanes, perLane, events int) *Rings {
 	return r
 }
 
-// Part takes the events of s, a request that goes on, in exchange for empty ones. False: the folder is behind.
+// PutEvents takes the events of s, an unfinished request, and gives it empty ones. It returns false
+// if the folder is behind.
 func (r *Rings) PutEvents(lane int, s *backends.Sample) bool {
 	l := &r.lanes[lane]
 	p := l.eventBuffers.pop()
@@ -86,7 +89,7 @@ func (r *Rings) PutEvents(lane int, s *backends.Sample) bool {
 	return true
 }
 
-// Get takes an empty buffer for lane, already reset; nil when the folder is behind.
+// Get returns an empty buffer for lane, already reset, nil if the folder is behind.
 func (r *Rings) Get(lane int) *backends.Sample {
 	l := &r.lanes[lane]
 	if s := l.empty.pop(); s != nil {
@@ -104,14 +107,15 @@ func (r *Rings) Get(lane int) *backends.Sample {
 // Put hands over a finished sample.
 func (r *Rings) Put(lane int, s *backends.Sample) { r.lanes[lane].full.push(s) }
 
-// ring is a queue of one producer and one consumer that is never full: a lane's buffers all fit into each of its rings.
-// So push needs no look at head, head belongs to the consumer alone, and tail is the only shared word. A slot is not
-// overwritten before it was read: capacity entries later at least one buffer has come round through the other ring.
+// ring is a queue of one producer and one consumer that is never full: each of a lane's rings has
+// room for all its buffers. So push does not check head, head belongs to the consumer alone, and
+// tail is the only shared word. A slot is not overwritten before it was read: capacity entries
+// later at least one buffer has come back through the other ring.
 type ring struct {
 	tail  atomic.Uint64 // next to write
 	mask  uint64
 	slots []*backends.Sample
-	_     [24]byte // the consumer's line is its own
+	_     [24]byte // the consumer has its own cache line
 	head  uint64   // next to read
 	_     [56]byte
 }

@@ -52,15 +52,16 @@ func TestRingsResetBuffers(t *testing.T) {
 	}
 }
 
-// Every sample arrives once and in order, whatever the three goroutines' speeds are; with -race this is also the proof
-// that a slot is not overwritten while it is read.
+// Every sample arrives once and in order, whatever the three goroutines' speeds are; with -race
+// this is also the proof that a slot is not overwritten while it is read.
 func TestRingsHandOver(t *testing.T) {
 	const each = 20000
 	for _, perLane := range []int{1, 3, 64} {
 		r := NewRings(2, perLane, 0)
 		var wg sync.WaitGroup
 		for i := range r.lanes {
-			handed := make(chan *backends.Sample, perLane) // what a connection would be between pacer and lane
+			// what a connection would be between pacer and lane
+			handed := make(chan *backends.Sample, perLane)
 			wg.Go(func() {
 				for n := uint64(1); n <= each; {
 					s := r.Get(i)

@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Each catalogue row that is measured here has exactly one way to be read, and nothing else has one: neither what others
-// count nor what this version measures nowhere.
+// Each catalogue row that is measured here has exactly one way to be read, and nothing else has
+// one: neither what others count nor what this version measures nowhere.
 func TestRowsMatchTheCatalogue(t *testing.T) {
 	rows := map[string]metric.From{}
 	for _, row := range catalogue(t).Rows() {
@@ -42,7 +42,10 @@ func TestRowsMatchTheCatalogue(t *testing.T) {
 			t.Errorf("value %q has no row", name)
 		}
 	}
-	for i, name := range map[int]string{latency: "latency", closedLoop - 1: "client.turnaround", serviceTime: "service_time", sendDelay: "send_delay"} {
+	for i, name := range map[int]string{
+		latency: "latency", closedLoop - 1: "client.turnaround",
+		serviceTime: "service_time", sendDelay: "send_delay",
+	} {
 		if extracts[i].row != name {
 			t.Errorf("extracts[%d] is %s, want %s", i, extracts[i].row, name)
 		}

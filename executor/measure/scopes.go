@@ -8,48 +8,51 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// Span is a stretch of the hold window, ns since hold began. To math.MaxInt64: to its end.
+// Span is a part of the hold window, in ns since hold began. To math.MaxInt64 means the end of
+// hold.
 type Span struct{ From, To int64 }
 
-// length is that of the part of s that lies before end.
+// lengthBefore returns the length of the part of s before end.
 func (s Span) lengthBefore(end int64) int64 { return max(min(s.To, end)-s.From, 0) }
 
-// Scope is a part of a node's requests that has numbers of its own: those due in a phase of a ramp, those of one entry of
-// a mix, or both. Its rates count the completions within its spans, over their length.
+// Scope is a part of a node's requests with numbers of its own: those due in a phase of a ramp,
+// those of one entry of a mix, or both. Its rates count the completions within its spans, over
+// their length.
 type Scope struct {
 	Phase string
-	Spans []Span // in order, apart from each other; nil: all of hold
+	Spans []Span // ascending and disjoint; nil: all of hold
 	Entry int    // Sample.Entry; -1: all
 }
 
-// Parts say what is kept beside the numbers of the whole hold window. The zero Parts are nothing.
+// Breakdown lists what is measured besides the whole hold window. The zero Breakdown adds nothing.
 type Breakdown struct {
-	// Holds are the spans that count in the unscoped numbers, in order; nil: all of hold. What lies between them is the
-	// ramp: a scope may show it, but it is in no number of the node.
+	// Holds are the spans that count in the unscoped numbers, ascending; nil: all of hold. The
+	// ramps between them count only in scopes.
 	Holds []Span
-	// Scopes have numbers of their own, in Total.Scopes, in this order.
+	// Scopes are reported in Total.Scopes, in this order.
 	Scopes []Scope
-	// Every are the windows that assertions are judged on, in Total.Series, in this order.
+	// Every lists the windows for assertions, reported in Total.Series in this order.
 	Every []Every
-	// Goodput are the bounds that a request must keep to be good; nil: nothing is.
+	// Goodput lists the conditions of a good request; nil: none is good.
 	Goodput []Bound
 }
 
-// parts are a node's scopes while it is folded: hold cut in pieces within which a request counts in the same sums.
+// scopeSums are the aggregates of a node's scopes. Hold is cut into pieces within which a request
+// counts in the same scopes.
 type scopeSums struct {
 	scopes    []*Aggregate
 	pieces    []piece
-	lastPiece int // of the piece that was found last: times come nearly in order
+	lastPiece int // index of the piece found last: times come nearly in order
 }
 
-// cut is one piece of hold.
+// piece is one piece of hold.
 type piece struct {
 	Span
-	hold          bool    // it is in the unscoped numbers
-	scopesByEntry [][]int // scopes by entry; the last is for entries that no scope names
+	hold          bool    // it counts in the unscoped numbers
+	scopesByEntry [][]int // the last entry is for entries that no scope names
 }
 
-// newParts is nil where a node has nothing but its whole hold window.
+// newScopeSums returns nil if only the whole hold window is measured.
 func newScopeSums(p Breakdown, template template) *scopeSums {
 	if p.Holds == nil && len(p.Scopes) == 0 {
 		return nil
@@ -105,12 +108,13 @@ func covers(list []Span, t int64) bool {
 	return slices.ContainsFunc(list, func(s Span) bool { return t >= s.From && t < s.To })
 }
 
-// piece is the cut that t belongs to, ns since hold began and not below 0.
+// pieceAt returns the piece that contains t, in ns since hold began, not negative.
 func (p *scopeSums) pieceAt(t int64) *piece {
 	if c := &p.pieces[p.lastPiece]; t >= c.From && t < c.To {
 		return c
 	}
-	i, found := slices.BinarySearchFunc(p.pieces, t, func(c piece, t int64) int { return cmp.Compare(c.From, t) })
+	i, found := slices.BinarySearchFunc(p.pieces, t,
+		func(c piece, t int64) int { return cmp.Compare(c.From, t) })
 	if !found {
 		i--
 	}
@@ -118,15 +122,15 @@ func (p *scopeSums) pieceAt(t int64) *piece {
 	return &p.pieces[i]
 }
 
-// of are the scopes of a request of entry.
+// scopesOf returns the scopes of a request of entry.
 func (c *piece) scopesOf(entry uint16) []int {
 	return c.scopesByEntry[min(int(entry), len(c.scopesByEntry)-1)]
 }
 
-// Within reports whether t, ns since hold began, lies in the scope's spans.
+// Within reports whether t, in ns since hold began, lies in the scope's spans.
 func (s Scope) Within(t int64) bool { return s.Spans == nil || covers(s.Spans, t) }
 
-// Length is how much of a scope lies within a hold window of the given length, ns.
+// Length returns the length of the scope, in ns, within a hold window of the given length.
 func (s Scope) Length(hold int64) int64 { return lengthOf(s.Spans, hold) }
 
 func lengthOf(spans []Span, hold int64) (n int64) {

@@ -54,8 +54,9 @@ var ramp = struct{ up, base, top []Span }{
 
 func rampHolds() []Span { return append(append([]Span{}, ramp.base...), ramp.top...) }
 
-// Each scope counts the requests due in its spans and of its entry, and the completions there, as a plain count does. What
-// is in no hold is in no unscoped number; together they are all that was sent.
+// Each scope counts the requests due in its spans and of its entry, and the completions there, as a
+// plain count does. What is in no hold is in no unscoped number; together they are all that was
+// sent.
 func TestScopes(t *testing.T) {
 	scopes := []Scope{
 		{Phase: "ramp", Spans: ramp.up, Entry: -1},
@@ -114,7 +115,10 @@ func TestScopes(t *testing.T) {
 
 // A phase that the hold window does not reach is as long as nothing, and its rates are no data.
 func TestScopeBeyondTheEnd(t *testing.T) {
-	n := newNode(t, Config{Breakdown: Breakdown{Holds: rampHolds(), Scopes: []Scope{{Phase: "top", Spans: ramp.top, Entry: -1}}}})
+	n := newNode(t, Config{Breakdown: Breakdown{
+		Holds:  rampHolds(),
+		Scopes: []Scope{{Phase: "top", Spans: ramp.top, Entry: -1}},
+	}})
 	n.end = n.start + 550*ms
 	n.done(400, 410)
 	n.done(520, 530)
@@ -143,7 +147,8 @@ func TestLiveCountsTheRamp(t *testing.T) {
 	}
 }
 
-// Stability windows have the scopes' numbers too, so that what is reported of a mix is that of the accepted windows.
+// Stability windows have the scopes' numbers too, so that what is reported of a mix is that of the
+// accepted windows.
 func TestScopesOfStabilityWindows(t *testing.T) {
 	n := newNode(t, Config{
 		Windows:   Windows{Length: 100 * ms, Keep: 2},
@@ -160,22 +165,29 @@ func TestScopesOfStabilityWindows(t *testing.T) {
 			want[r.entry]++
 		}
 	}
-	// Requests whose end lies beyond the last drain are not there yet; they are in both counts or in none.
-	if scopes[0].Sent+scopes[1].Sent != all.Sent || scopes[0].Completed+scopes[1].Completed != all.Completed || all.Sent == 0 {
+	// Requests whose end lies beyond the last drain are not there yet; they are in both counts or
+	// in none.
+	if scopes[0].Sent+scopes[1].Sent != all.Sent || scopes[0].Completed+
+		scopes[1].Completed != all.Completed || all.Sent == 0 {
 		t.Errorf("scopes %d + %d of %d", scopes[0].Sent, scopes[1].Sent, all.Sent)
 	}
 	if scopes[0].Window != 200*ms || scopes[0].Sent != want[0] || scopes[1].Sent != want[1] {
-		t.Errorf("scopes %d, %d in %d ms; want %v", scopes[0].Sent, scopes[1].Sent, scopes[0].Window/ms, want)
+		t.Errorf("scopes %d, %d in %d ms; want %v", scopes[0].Sent, scopes[1].Sent,
+			scopes[0].Window/ms, want)
 	}
 }
 
-// Windows are whole, follow each other in their scope, and count what was due in them; what is beyond the cap is counted
-// as missing. Packing what is settled changes nothing.
+// Windows are whole, follow each other in their scope, and count what was due in them; what is
+// beyond the cap is counted as missing. Packing what is settled changes nothing.
 func TestEvery(t *testing.T) {
 	latency, _ := catalogue(t).Row("latency")
 	parts := Breakdown{
-		Holds:  rampHolds(),
-		Scopes: []Scope{{Phase: "top", Spans: ramp.top, Entry: -1}, {Spans: rampHolds(), Entry: 1}, {Entry: 1}},
+		Holds: rampHolds(),
+		Scopes: []Scope{
+			{Phase: "top", Spans: ramp.top, Entry: -1},
+			{Spans: rampHolds(), Entry: 1},
+			{Entry: 1},
+		},
 		Every: []Every{
 			{Length: 70 * ms, Scope: -1, Rows: []*metric.Row{latency}},
 			{Length: 30 * ms, Scope: 0, Rows: []*metric.Row{latency}},
@@ -196,7 +208,10 @@ func TestEvery(t *testing.T) {
 	from[3] = append(from[3], 600, 640, 800, 840, 880, 920, 960)
 	list := random(7, 600, 3)
 	settled := int64(0)
-	for name, f := range map[string]func() int64{"never settled": nil, "settled": func() int64 { return settled }} {
+	for name, f := range map[string]func() int64{
+		"never settled": nil,
+		"settled":       func() int64 { return settled },
+	} {
 		n := newNode(t, Config{Breakdown: parts, Settled: f})
 		n.end = n.start + 1000*ms
 		for i, r := range list {
@@ -228,7 +243,8 @@ func TestEvery(t *testing.T) {
 					ok = 0 // no distribution was asked for
 				}
 				if w.Aggregate.Sent != sent || int64(latencies) != ok {
-					t.Errorf("%s, series %d from %d: sent %d, latencies %v; want %d, %d", name, k, w.From/ms, w.Aggregate.Sent, latencies, sent, ok)
+					t.Errorf("%s, series %d from %d: sent %d, latencies %v; want %d, %d", name, k,
+						w.From/ms, w.Aggregate.Sent, latencies, sent, ok)
 				}
 			}
 			if diff := cmp.Diff(from[k], got); diff != "" {
@@ -246,17 +262,19 @@ func TestEveryIsBounded(t *testing.T) {
 	n.done(MaxWindows+20, MaxWindows+21)
 	total := n.Finish(n.start + 2*MaxWindows*ms)
 	s := total.Series[0]
-	if len(s.Windows) != MaxWindows || s.Missing != 50 || s.Windows[5].Aggregate.Sent != 1 || total.Aggregate.Sent != 2 {
+	if len(s.Windows) != MaxWindows || s.Missing != 50 || s.Windows[5].Aggregate.Sent != 1 ||
+		total.Aggregate.Sent != 2 {
 		t.Errorf("%d windows, %d missing, %d sent", len(s.Windows), s.Missing, total.Aggregate.Sent)
 	}
 }
 
-// A request is good when it was answered well, within every bound, limits included, on the side that the row's direction
-// says.
+// A request is good when it was answered well, within every bound, limits included, on the side
+// that the row's direction says.
 func TestGoodput(t *testing.T) {
 	row := func(name string) *metric.Row { r, _ := catalogue(t).Row(name); return r }
 	fast := *row("service_time")
-	fast.Better = metric.Higher // no row is so yet: the direction is the catalogue's, not a word of the fold
+	// no row is so yet: the direction is the catalogue's, not a word of the fold
+	fast.Better = metric.Higher
 	tests := []struct {
 		name   string
 		bounds []Bound
@@ -276,7 +294,8 @@ func TestGoodput(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			n := newNode(t, Config{Breakdown: Breakdown{Goodput: tt.bounds, Scopes: []Scope{{Entry: 0}, {Entry: 1}}}})
+			n := newNode(t,
+				Config{Breakdown: Breakdown{Goodput: tt.bounds, Scopes: []Scope{{Entry: 0}, {Entry: 1}}}})
 			n.end = n.start + 1000*ms
 			first := func(s *backends.Sample) { s.FirstByte = s.SendStart + 12*ms }
 			if tt.change == nil {
@@ -285,7 +304,8 @@ func TestGoodput(t *testing.T) {
 			n.done(10, 30, first, tt.change)
 			a := n.Finish(n.start + 2000*ms)
 			if a.Aggregate.Good != tt.good || a.Scopes[0].Good != tt.good || a.Scopes[1].Good != 0 {
-				t.Errorf("good = %d, of its entry %d, of the other %d; want %d", a.Aggregate.Good, a.Scopes[0].Good, a.Scopes[1].Good, tt.good)
+				t.Errorf("good = %d, of its entry %d, of the other %d; want %d", a.Aggregate.Good,
+					a.Scopes[0].Good, a.Scopes[1].Good, tt.good)
 			}
 		})
 	}
@@ -302,9 +322,13 @@ func TestGoodputRatio(t *testing.T) {
 	n.done(300, 310, failed(backends.Status, ""))
 	n.done(995, 1005) // good, and completed after hold: in the ratio, not in the rate
 	total := n.Finish(n.start + 2000*ms)
-	total.Aggregate.PlayerCounts = PlayerCounts{Planned: 8, DroppedPool: 2, DroppedStop: 1, Offered: 1000 * ms, PeakInFlight: 3}
+	total.Aggregate.PlayerCounts = PlayerCounts{
+		Planned: 8, DroppedPool: 2, DroppedStop: 1,
+		Offered: 1000 * ms, PeakInFlight: 3,
+	}
 	for path, want := range map[string]float64{
-		"goodput": 2, "goodput.ratio": 3.0 / 8, "offered.rate": 8, "dropped.count": 3, "dropped.ratio": 3.0 / 8, "incomplete.count": 1, "in_flight.max": 3,
+		"goodput": 2, "goodput.ratio": 3.0 / 8, "offered.rate": 8, "dropped.count": 3,
+		"dropped.ratio": 3.0 / 8, "incomplete.count": 1, "in_flight.max": 3,
 	} {
 		if got, ok := value(t, total.Aggregate, path); !ok || got != want {
 			t.Errorf("%s = %v %v, want %v", path, got, ok, want)
@@ -315,7 +339,8 @@ func TestGoodputRatio(t *testing.T) {
 	}
 }
 
-// Repeats that are joined, and shards that are joined, are the sum of their parts, however they are put together.
+// Repeats that are joined, and shards that are joined, are the sum of their parts, however they are
+// put together.
 func TestJoin(t *testing.T) {
 	latency, _ := catalogue(t).Row("latency")
 	parts := Breakdown{
@@ -327,7 +352,10 @@ func TestJoin(t *testing.T) {
 		n.end = n.start + 1000*ms
 		n.play(random(seed, 150, 2))
 		total := n.Finish(n.start + 2000*ms)
-		total.Aggregate.PlayerCounts = PlayerCounts{Planned: 151, DroppedStop: 1, PeakInFlight: int64(seed), Offered: 1000 * ms}
+		total.Aggregate.PlayerCounts = PlayerCounts{
+			Planned: 151, DroppedStop: 1,
+			PeakInFlight: int64(seed), Offered: 1000 * ms,
+		}
 		return total
 	}
 	joined := func(groups ...[]uint64) Total {
@@ -349,11 +377,15 @@ func TestJoin(t *testing.T) {
 		sent, good = sent+p.Aggregate.Sent, good+p.Aggregate.Good
 	}
 	a := all.Aggregate
-	if a.Sent != sent || a.Good != good || good == 0 || a.Planned != 453 || a.PeakInFlight != 3 || a.Window != 3000*ms || a.Offered != 3000*ms {
-		t.Errorf("joined: sent %d of %d, good %d of %d, books %+v", a.Sent, sent, a.Good, good, a.PlayerCounts)
+	if a.Sent != sent || a.Good != good || good == 0 || a.Planned != 453 || a.PeakInFlight != 3 ||
+		a.Window != 3000*ms || a.Offered != 3000*ms {
+		t.Errorf("joined: sent %d of %d, good %d of %d, books %+v", a.Sent, sent, a.Good, good,
+			a.PlayerCounts)
 	}
-	if all.Scopes[0].Sent+all.Scopes[1].Sent != sent || len(all.Series[0].Windows) != 15 || len(all.Slices) != 6 {
-		t.Errorf("scopes %d + %d, %d windows, %d slices", all.Scopes[0].Sent, all.Scopes[1].Sent, len(all.Series[0].Windows), len(all.Slices))
+	if all.Scopes[0].Sent+all.Scopes[1].Sent != sent || len(all.Series[0].Windows) != 15 ||
+		len(all.Slices) != 6 {
+		t.Errorf("scopes %d + %d, %d windows, %d slices", all.Scopes[0].Sent, all.Scopes[1].Sent,
+			len(all.Series[0].Windows), len(all.Slices))
 	}
 	for i, w := range all.Series[0].Windows {
 		if w.Repeat != i/5 || w.From != int64(i%5)*200*ms {

@@ -7,34 +7,35 @@ import (
 	"github.com/sluice-bench/sluice/executor/stats"
 )
 
-// maxSlices bounds a node's slices: one second each for an hour, then two, four …
+// maxSlices limits a node's slices: one second each for an hour, then two, four …
 const maxSlices = 3600
 
-// Slice is a short stretch of the hold window, for charts. Sent counts by due time; all else by completion, and
-// latencies are those of ok completions. Times are ns since hold began.
+// Slice is a short period of the hold window, for charts. Sent counts by due time, all else by
+// completion; latencies are those of OK completions. Times are ns since hold began.
 type Slice struct {
-	Repeat           int // of a node that repeats
+	Repeat           int // index, if the node repeats
 	From, To         int64
 	Sent, OK, Failed int64
 	Items            int64
-	InFlight         int64 // at the last look within the slice
-	// N is how many latencies are behind P50, P99 and Max, in ns; 0: unknown. A slice made of two (long runs) has the
-	// larger of their percentiles: an upper bound.
+	InFlight         int64 // at the last drain within the slice
+	// N counts the latencies behind P50, P99 and Max (ns); 0: unknown. A slice merged from two
+	// (long runs) has the larger of their percentiles: an upper bound.
 	N, P50, P99, Max int64
 }
 
-// slicer keeps slices by index (t - start) / width. Only the newest two have a distribution: a completion that is
-// folded later than that counts, but no longer moves a percentile.
+// slicer keeps slices by index (t - start) / width. Only the newest two have a distribution: a
+// completion folded later counts, but does not change percentiles.
 type slicer struct {
 	start, width int64
 	list         []Slice
-	dists        [2]stats.Dist // of slice k at k%2
-	newest       int           // the newest slice that has a distribution; the one before it has the other
+	dists        [2]stats.Dist // slice k has dists[k%2]
+	newest       int           // newest slice with a distribution; the one before it has the other
 }
 
 func newSlicer(start, width int64) *slicer { return &slicer{start: start, width: width} }
 
-// at is the slice that t belongs to. It grows the list up to it and halves the list when that makes it too long.
+// sliceAt returns the slice that contains t and its index. It extends the list up to it, and halves
+// the list if that becomes too long.
 func (s *slicer) sliceAt(t int64) (*Slice, int) {
 	k := int((t - s.start) / s.width)
 	for k >= maxSlices {
@@ -81,7 +82,8 @@ func (s *slicer) completed(x *backends.Sample, ended int64) {
 	}
 }
 
-// next moves on towards slice k: the older of the two distributions is read out and emptied for a new slice.
+// advance moves on towards slice k: the older of the two distributions is stored and reset for a
+// new slice.
 func (s *slicer) advance(k int) {
 	s.storePercentiles(s.newest - 1)
 	if k > s.newest+1 { // a gap: the newer one is complete as well
@@ -91,7 +93,7 @@ func (s *slicer) advance(k int) {
 	s.newest++
 }
 
-// read writes the percentiles of slice k, which then has no distribution any more.
+// storePercentiles writes the percentiles of slice k and resets its distribution.
 func (s *slicer) storePercentiles(k int) {
 	if k < 0 {
 		return
@@ -105,7 +107,7 @@ func (s *slicer) storePercentiles(k int) {
 	d.Reset()
 }
 
-// coarsen makes one slice of every two.
+// coarsen merges slices in pairs.
 func (s *slicer) coarsen() {
 	s.storePercentiles(s.newest - 1)
 	s.storePercentiles(s.newest)
@@ -130,7 +132,7 @@ func (a Slice) merge(b Slice) Slice {
 	}
 }
 
-// finish gives the slices of a hold window that ended at end.
+// finish returns the slices of a hold window that ended at end.
 func (s *slicer) finish(end int64) []Slice {
 	s.storePercentiles(s.newest - 1)
 	s.storePercentiles(s.newest)

@@ -24,8 +24,14 @@ func TestSlices(t *testing.T) {
 	n.at(240)
 	total := n.Finish(n.start + 500*ms)
 	want := []Slice{
-		{From: 0, To: 100 * ms, Sent: 3, OK: 2, Items: 5, InFlight: 3, N: 2, P50: 10 * ms, P99: 30 * ms, Max: 30 * ms},
-		{From: 100 * ms, To: 200 * ms, Sent: 1, OK: 2, Failed: 1, Items: 2, InFlight: 7, N: 2, P50: 30 * ms, P99: 150 * ms, Max: 150 * ms},
+		{
+			From: 0, To: 100 * ms, Sent: 3, OK: 2, Items: 5, InFlight: 3, N: 2, P50: 10 * ms, P99: 30 * ms,
+			Max: 30 * ms,
+		},
+		{
+			From: 100 * ms, To: 200 * ms, Sent: 1, OK: 2, Failed: 1, Items: 2, InFlight: 7, N: 2,
+			P50: 30 * ms, P99: 150 * ms, Max: 150 * ms,
+		},
 		{From: 200 * ms, To: 250 * ms, Sent: 1, InFlight: 7},
 	}
 	if diff := cmp.Diff(want, total.Slices); diff != "" {
@@ -68,7 +74,8 @@ func TestSlicesCoarsen(t *testing.T) {
 	}
 	var sent, ok, items int64
 	for i, x := range got {
-		if x.From != int64(i)*s.width || x.To != int64(i+1)*s.width || x.N != 4 || x.P50 == 0 || x.P99 < x.P50 || x.Max < x.P99 {
+		if x.From != int64(i)*s.width || x.To != int64(i+1)*s.width || x.N != 4 || x.P50 == 0 ||
+			x.P99 < x.P50 || x.Max < x.P99 {
 			t.Fatalf("slice %d: %+v", i, x)
 		}
 		sent, ok, items = sent+x.Sent, ok+x.OK, items+x.Items

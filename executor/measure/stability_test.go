@@ -22,7 +22,12 @@ func TestStable(t *testing.T) {
 		{"37", []float64{500, 520, 510}, []float64{100, 104, 108}, 3, 0.1, true},
 		{"38", []float64{1, 1000, 500, 1500, 500, 520, 510}, []float64{1, 1, 1, 1, 1, 1, 1}, 3, 0.1, true},
 		{"39 stable", []float64{500, 520, 510, 505, 515}, []float64{100, 104, 108, 102, 106}, 5, 0.1, true},
-		{"39 unstable", []float64{1, 1000, 510, 505, 515}, []float64{100, 104, 108, 102, 106}, 5, 0.1, false},
+		{
+			"39 unstable",
+			[]float64{1, 1000, 510, 505, 515},
+			[]float64{100, 104, 108, 102, 106},
+			5, 0.1, false,
+		},
 		{"40", []float64{500, 1000, 1, 505, 515}, []float64{100, 104, 108, 102, 106}, 2, 0.1, true},
 		{"41", []float64{500, 0, 510}, []float64{1, 1, 1}, 3, 0.1, false},
 		{"too few windows", []float64{500, 500}, []float64{1, 1}, 3, 0.1, false},
@@ -74,7 +79,8 @@ func TestStableOnTwoTracks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			ips, latency := Track{Values: tt.ips, ZeroIsNoData: true}, Track{Values: tt.latency, ZeroIsNoData: true}
+			ips, latency := Track{Values: tt.ips, ZeroIsNoData: true},
+				Track{Values: tt.latency, ZeroIsNoData: true}
 			if stable := Stable([]Track{ips, latency}, 0.1, 3); stable != tt.stable {
 				t.Errorf("stable = %v, want %v", stable, tt.stable)
 			}

@@ -5,23 +5,24 @@ import (
 	"github.com/sluice-bench/sluice/executor/stats"
 )
 
-// stream is what came in parts of a request that goes on: its responses were too many for the events of one sample. Whether
-// they count is known when it ends.
+// partialRequest holds the parts of an unfinished request: its responses exceed the events of one
+// sample. Whether they count is known when the request ends.
 type partialRequest struct {
 	gen  uint32
 	gaps stats.Dist
-	last int64 // when its latest response came, run clock
+	last int64 // time of its latest response, run clock
 }
 
-// streams are the requests of which parts have come, by lane and slot. The zero streams are none.
+// partialRequests holds the unfinished requests with parts, by lane and slot. The zero value is
+// empty.
 type partialRequests struct {
 	open map[uint64]*partialRequest
-	free []*partialRequest // to be used again: a distribution of many values is large
+	free []*partialRequest // for reuse: a distribution of many values is large
 }
 
 func streamKey(s *backends.Sample) uint64 { return uint64(s.Lane)<<16 | uint64(s.Slot) }
 
-// part takes the events of a request that goes on.
+// add adds the events of an unfinished request.
 func (m *partialRequests) add(s *backends.Sample) {
 	if m.open == nil {
 		m.open = map[uint64]*partialRequest{}
@@ -47,7 +48,7 @@ func (m *partialRequests) add(s *backends.Sample) {
 	}
 }
 
-// take gives what came before of a request that has ended; nil: nothing.
+// take removes and returns the parts of a request that has ended, nil if there are none.
 func (m *partialRequests) take(s *backends.Sample) *partialRequest {
 	if len(m.open) == 0 {
 		return nil
@@ -60,7 +61,7 @@ func (m *partialRequests) take(s *backends.Sample) *partialRequest {
 	return x
 }
 
-// done gives back what take gave.
+// recycle returns a value of take for reuse.
 func (m *partialRequests) recycle(x *partialRequest) {
 	if x == nil {
 		return

@@ -2,8 +2,9 @@ package measure
 
 import "slices"
 
-// Unite adds what another shard of the same run measured at the same time: requests are summed, stretches of time are one,
-// windows and slices go to those that begin with them. It is associative; o is not to be used any more.
+// MergeShard adds the measurement of another shard of the same run and period: requests are added,
+// periods are united, windows and slices merged by their start. It is associative. o must not be
+// used afterwards.
 func (t *Total) MergeShard(o *Total) {
 	if t.Aggregate == nil {
 		*t = *o
@@ -18,7 +19,10 @@ func (t *Total) MergeShard(o *Total) {
 		t.Series[i].mergeShard(o.Series[i])
 	}
 	for _, s := range o.Slices {
-		i := slices.IndexFunc(t.Slices, func(own Slice) bool { return own.From == s.From && own.Repeat == s.Repeat })
+		i := slices.IndexFunc(t.Slices, func(own Slice) bool {
+			return own.From == s.From &&
+				own.Repeat == s.Repeat
+		})
 		if i < 0 {
 			t.Slices = append(t.Slices, s)
 			continue
@@ -30,10 +34,11 @@ func (t *Total) MergeShard(o *Total) {
 	}
 }
 
-// unite is Merge of requests over the same stretch of time. The most that were open at the same time are at most those of
-// both.
+// mergeShard is Merge for the same period. The sum of both peaks is an upper bound of requests in
+// flight.
 func (a *Aggregate) mergeShard(o *Aggregate) {
-	window, offered, peak := max(a.Window, o.Window), max(a.Offered, o.Offered), a.PeakInFlight+o.PeakInFlight
+	window, offered, peak := max(a.Window, o.Window), max(a.Offered, o.Offered), a.PeakInFlight+
+		o.PeakInFlight
 	a.Merge(o)
 	a.Window, a.Offered, a.PeakInFlight = window, offered, peak
 }
@@ -41,7 +46,10 @@ func (a *Aggregate) mergeShard(o *Aggregate) {
 func (s *Series) mergeShard(o Series) {
 	s.Missing = max(s.Missing, o.Missing)
 	for _, w := range o.Windows {
-		i := slices.IndexFunc(s.Windows, func(own SeriesWindow) bool { return own.From == w.From && own.Repeat == w.Repeat })
+		i := slices.IndexFunc(s.Windows, func(own SeriesWindow) bool {
+			return own.From == w.From &&
+				own.Repeat == w.Repeat
+		})
 		if i < 0 {
 			s.Windows = append(s.Windows, w)
 			continue

@@ -6,32 +6,36 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// Windows says how hold is cut for `until: stable`. Exactly one of Length and Requests is set; Keep 0: no windows.
+// Windows configures stability windows, for `until: stable`. Exactly one of Length and Requests is
+// set; Keep 0: no windows.
 type Windows struct {
-	Length   int64 // ns
-	Requests int64 // completions, failed ones included; a window ends with the drain that sees the last of them
-	Keep     int   // complete windows in memory
+	Length int64 // in ns
+	// completions, including failures; a window ends with the drain that sees the last of them
+	Requests int64
+	Keep     int // complete windows in memory
 	template template
 }
 
-// Window is one stability window. Windows follow each other without a gap from the start of hold.
+// Window is one stability window. Windows follow each other without gaps from the start of hold.
 type Window struct {
 	Index    int   // from 0
-	From, To int64 // run clock
-	// Completed has the requests that ended in the window, in its distributions too: what stability is judged by.
+	From, To int64 // run clock, ns
+	// Completed aggregates the requests that ended in the window, including their distributions:
+	// stability is judged by it.
 	Completed *Aggregate
-	// Due has those due in it, like the hold window: what is reported. Its flow is by completion, as everywhere.
+	// Due aggregates the requests due in the window, like the hold window: it is reported. Its flow
+	// is by completion, as everywhere.
 	Due *Aggregate
-	// Scopes are Due for each of Config.Scopes; nil without any.
+	// Scopes are Due for each of Config.Scopes; nil without scopes.
 	Scopes []*Aggregate
 }
 
-// windows are consecutive stability windows. The last is being filled. A window is complete when its end lay before
-// the previous drain, so that whoever had a completion in hand has handed it over.
+// windows are consecutive stability windows; the last is being filled. A window is complete if it
+// ended before the previous drain, so that every completion has been handed over.
 type windows struct {
 	c             Windows
 	list          []*Window
-	completeCount int // the first of list that are complete
+	completeCount int // list[:completeCount] are complete
 }
 
 func newWindows(c Windows, start int64) *windows {
@@ -41,7 +45,10 @@ func newWindows(c Windows, start int64) *windows {
 }
 
 func (w *windows) open(from int64) {
-	x := &Window{From: from, To: math.MaxInt64, Completed: w.c.template.newAggregate(), Due: w.c.template.newAggregate()}
+	x := &Window{
+		From: from, To: math.MaxInt64, Completed: w.c.template.newAggregate(),
+		Due: w.c.template.newAggregate(),
+	}
 	for range w.c.template.scopeCount() {
 		x.Scopes = append(x.Scopes, w.c.template.newAggregate())
 	}
@@ -69,7 +76,7 @@ func (w *windows) extend(t int64) {
 	}
 }
 
-// at is the window that t belongs to, nil when it is no longer kept.
+// windowAt returns the window that contains t, nil if it is no longer kept.
 func (w *windows) windowAt(t int64) *Window {
 	for i := len(w.list) - 1; i >= 0; i-- {
 		if x := w.list[i]; t >= x.From {
@@ -104,9 +111,9 @@ func (w *windows) fold(s *backends.Sample, due, completed bool, ended int64, inf
 	}
 }
 
-// advance closes what is complete, ends a window that has its requests, and forgets windows that are too old. A window
-// that was handed out is never changed for another one. After the end of hold nothing moves any more: the windows that
-// are reported go on collecting until the drain is over.
+// advance completes windows, ends a window that has its requests, and drops the oldest. A window
+// that was returned is never replaced. After the end of hold nothing changes: reported windows
+// still collect replies until the drain is over.
 func (w *windows) advance(last, now, end int64) {
 	if now >= end {
 		return
@@ -125,8 +132,8 @@ func (w *windows) advance(last, now, end int64) {
 
 func (w *windows) complete() []*Window { return w.list[:w.completeCount] }
 
-// MergeWindows is the measurement of several windows as one: sums over sums, distributions pooled, those of the scopes
-// beside them. It does not change the windows.
+// MergeWindows merges several windows into one measurement, and their scopes likewise. It does not
+// change the windows.
 func MergeWindows(list []*Window) (all *Aggregate, scopes []*Aggregate) {
 	all = &Aggregate{}
 	for _, w := range list {

@@ -16,7 +16,8 @@ func TestWindowAttribution(t *testing.T) {
 		requests [][2]int64 // due, end
 		want     []int64    // latencies
 	}{
-		// Cases of perf_analyzer's own tests. Its windows include their end, ours do not, so that neighbours share nothing.
+		// Cases of perf_analyzer's own tests. Its windows include their end, ours do not, so that
+		// neighbours share nothing.
 		{"47", 4, 18, [][2]int64{{1, 2}, {3, 5}, {6, 9}, {10, 14}, {15, 20}, {21, 27}}, []int64{2, 3, 4}},
 		{"49", 0, 5, [][2]int64{{1, 2}, {3, 4}, {5, 6}}, []int64{1, 1}},
 		{"end belongs to the next", 0, 4, [][2]int64{{1, 2}, {3, 4}}, []int64{1}},
@@ -64,7 +65,8 @@ func TestMergeWindows(t *testing.T) {
 	if got, _ := value(t, window(8, 2).Due, "responses.rate"); got != 4 {
 		t.Errorf("one window: %v/s, want 4/s", got)
 	}
-	for n, want := range map[int64]float64{89: 89.0 / 18, 353: 353.0 / 18} { // of its documentation: 4.94 and 19.6 a second
+	// of its documentation: 4.94 and 19.6 a second
+	for n, want := range map[int64]float64{89: 89.0 / 18, 353: 353.0 / 18} {
 		third := n / 3
 		merged, _ := MergeWindows([]*Window{window(third, 6), window(third, 6), window(n-2*third, 6)})
 		if got, _ := value(t, merged, "requests.rate"); math.Abs(got-want) > 1e-9 {
@@ -73,7 +75,8 @@ func TestMergeWindows(t *testing.T) {
 	}
 }
 
-// A case of perf_analyzer's own tests: the clamp of (5,20), (3,15), (7,17) is [3, 20], and it is what rates are over.
+// A case of perf_analyzer's own tests: the clamp of (5,20), (3,15), (7,17) is [3, 20], and it is
+// what rates are over.
 func TestClamp(t *testing.T) {
 	n := newNode(t, Config{})
 	for _, r := range [][2]int64{{5, 20}, {3, 15}, {7, 17}} {
@@ -103,7 +106,8 @@ func TestWindowsFollowEachOther(t *testing.T) {
 			t.Errorf("window %d: index %d, [%d, %d)", i, w.Index, w.From, w.To)
 		}
 		if w.Due.Sent != 10 || w.Completed.Sent != 10 || w.Due.Completed != 10 || w.Due.Window != 10*ms {
-			t.Errorf("window %d: due %d, completed %d, flow %d", w.Index, w.Due.Sent, w.Completed.Sent, w.Due.Completed)
+			t.Errorf("window %d: due %d, completed %d, flow %d", w.Index, w.Due.Sent, w.Completed.Sent,
+				w.Due.Completed)
 		}
 	}
 	if got, _ := MergeWindows(closed); got.Sent != 30 || got.Window != 30*ms {
@@ -130,9 +134,13 @@ func TestWindowAwaitsItsRequests(t *testing.T) {
 	}
 }
 
-// The drain may be many windows long: those accepted stay, and nothing in them moves but the ends of their requests.
+// The drain may be many windows long: those accepted stay, and nothing in them moves but the ends
+// of their requests.
 func TestWindowsSurviveTheDrain(t *testing.T) {
-	for name, c := range map[string]Windows{"time": {Length: 10 * ms, Keep: 2}, "count": {Requests: 10, Keep: 2}} {
+	for name, c := range map[string]Windows{
+		"time":  {Length: 10 * ms, Keep: 2},
+		"count": {Requests: 10, Keep: 2},
+	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t, Config{Windows: c})
 			for i := range int64(22) {
@@ -173,7 +181,8 @@ func TestWindowsAreNotReused(t *testing.T) {
 		}
 	}
 	if first.Index != 0 || first.Due.Sent != 10 || first.Completed.Sent != 9 {
-		t.Errorf("first window: index %d, %d due, %d completed", first.Index, first.Due.Sent, first.Completed.Sent)
+		t.Errorf("first window: index %d, %d due, %d completed", first.Index, first.Due.Sent,
+			first.Completed.Sent)
 	}
 }
 

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// quota is the least CPU limit, in CPUs, of this process's control group and those above it; 0: none is set.
+// quota returns the least CPU limit, in CPUs, of this process's control group and its ancestors; 0:
+// no limit.
 //
 //	version 2  PATH/cpu.max                              "200000 100000" or "max 100000"
-//	version 1  cpu/PATH/cpu.cfs_quota_us, cfs_period_us  -1: none
+//	version 1  cpu/PATH/cpu.cfs_quota_us, cfs_period_us  -1: no limit
 func quota(proc, root string) float64 {
 	text, err := os.ReadFile(filepath.Join(proc, "self/cgroup"))
 	if err != nil {
@@ -35,7 +36,7 @@ func quota(proc, root string) float64 {
 	return least
 }
 
-// groupQuota is the limit of one group.
+// groupQuota returns the limit of one group, 0 if it has none.
 func groupQuota(root, controllers, dir string) float64 {
 	if controllers == "" {
 		text, err := os.ReadFile(filepath.Join(root, dir, "cpu.max"))
@@ -63,7 +64,7 @@ func groupQuota(root, controllers, dir string) float64 {
 	return 0
 }
 
-// ratio is quota over period; 0 for "max", -1 and anything else that is no limit.
+// ratio returns quota over period; 0 for "max", -1 and anything else that is no limit.
 func ratio(quota, period string) float64 {
 	q, err := strconv.ParseFloat(quota, 64)
 	p, err2 := strconv.ParseFloat(period, 64)

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Client is a snapshot of this process. What the system does not tell is -1. Reading one costs some 40 µs: fine at the
-// edges of a phase, not once a request.
+// Client is a snapshot of this process. Unknown values are -1. A snapshot costs about 40 µs: take
+// one at the edges of a phase, not per request.
 type Client struct {
 	At           int64 // run clock, ns
 	User, System int64 // CPU time so far, ns
-	PeakRSS      int64 // bytes resident at most so far
-	// Starved is how long some runnable task of this machine or container waited for a CPU, ns (pressure stall
-	// information).
+	PeakRSS      int64 // peak resident bytes so far
+	// Starved is the time in which some runnable task of this machine or container waited for a
+	// CPU, in ns (pressure stall information).
 	Starved int64
 }
 
-// ReadClient takes a snapshot; at is the run clock now.
+// ReadClient takes a snapshot; at is the current run clock.
 func ReadClient(at int64) Client { return readClient(at, "/proc") }
 
 func readClient(at int64, proc string) Client {
@@ -34,7 +34,7 @@ func readClient(at int64, proc string) Client {
 	return c
 }
 
-// kilobytes reads a line "VmHWM:   123 kB" as bytes, -1 where there is none.
+// kilobytes reads a line "VmHWM: 123 kB" as bytes, -1 if there is none.
 func kilobytes(text []byte, key string) int64 {
 	for line := range bytes.Lines(text) {
 		rest, ok := bytes.CutPrefix(line, []byte(key))
@@ -50,7 +50,7 @@ func kilobytes(text []byte, key string) int64 {
 	return -1
 }
 
-// starved reads "some avg10=… total=45068762", in µs.
+// pressureTotal reads "some avg10=… total=45068762", in µs, as ns; -1 if it cannot.
 func pressureTotal(text []byte) int64 {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	if !bytes.HasPrefix(line, []byte("some ")) {
@@ -64,16 +64,16 @@ func pressureTotal(text []byte) int64 {
 	return n * int64(time.Microsecond)
 }
 
-// Use is what this process took between two snapshots. What is not known is -1.
+// Use is the consumption of this process between two snapshots. Unknown values are -1.
 type Use struct {
-	Wall         int64   // ns
-	User, System int64   // ns
-	Share        float64 // CPU time over what it may use
+	Wall         int64   // in ns
+	User, System int64   // in ns
+	Share        float64 // CPU time over the available CPU time
 	Memory       int64   // peak resident bytes so far
-	Starved      int64   // ns
+	Starved      int64   // in ns
 }
 
-// Between is what was used from a to b by a process that may use cpus CPUs.
+// Between returns the consumption from a to b of a process that may use cpus CPUs.
 func Between(a, b Client, cpus float64) Use {
 	u := Use{
 		Wall: b.At - a.At, User: increase(a.User, b.User), System: increase(a.System, b.System), Share: -1,
@@ -85,7 +85,7 @@ func Between(a, b Client, cpus float64) Use {
 	return u
 }
 
-// CPU is the CPU time used, ns; -1 unknown.
+// CPU returns the CPU time used in ns, -1 if unknown.
 func (u Use) CPU() int64 {
 	if u.User < 0 || u.System < 0 {
 		return -1
@@ -93,7 +93,7 @@ func (u Use) CPU() int64 {
 	return u.User + u.System
 }
 
-// grown is b-a; -1 when either is unknown or the counter went back.
+// increase returns b-a, -1 if either is unknown or the counter decreased.
 func increase(a, b int64) int64 {
 	if a < 0 || b < a {
 		return -1
@@ -101,9 +101,10 @@ func increase(a, b int64) int64 {
 	return b - a
 }
 
-// Allowed is how many CPUs this process may use at once: the least of its affinity, its container's quota and GOMAXPROCS.
+// AvailableCPUs returns the number of CPUs this process may use at once: the least of its affinity,
+// its container's quota and GOMAXPROCS.
 func AvailableCPUs() float64 {
-	// runtime.NumCPU is the affinity of this process when it started (sched_getaffinity).
+	// runtime.NumCPU is the affinity of this process at its start (sched_getaffinity).
 	return availableCPUs(float64(min(runtime.NumCPU(), runtime.GOMAXPROCS(0))), "/proc", "/sys/fs/cgroup")
 }
 

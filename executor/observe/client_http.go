@@ -10,7 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/tlsconf"
 )
 
-// ClientFor makes the HTTP client that reads an endpoint; o says how a secure connection is made.
+// ClientFor returns an HTTP client for an endpoint; o configures TLS. It returns an error for a URL
+// that is not http or https.
 func ClientFor(endpoint string, o *backends.TLSOptions) (*http.Client, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -21,7 +22,7 @@ func ClientFor(endpoint string, o *backends.TLSOptions) (*http.Client, error) {
 	}
 	t := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConns: 1}
 	if u.Scheme == "https" {
-		host, _, _ := strings.Cut(u.Hostname(), "%") // an IPv6 zone is in no certificate
+		host, _, _ := strings.Cut(u.Hostname(), "%") // certificates contain no IPv6 zone
 		if t.TLSClientConfig, err = tlsconf.New(o, host); err != nil {
 			return nil, err
 		}

@@ -108,15 +108,31 @@ func TestQuota(t *testing.T) {
 	}{
 		{"version 2", "0::/a/b\n", map[string]string{"a/b/cpu.max": "150000 100000\n"}, 1.5},
 		{"version 2, no limit", "0::/a\n", map[string]string{"a/cpu.max": "max 100000\n"}, 8},
-		{"the group above is tighter", "0::/a/b\n", map[string]string{"a/b/cpu.max": "400000 100000\n", "a/cpu.max": "50000 100000"}, 0.5},
+		{
+			"the group above is tighter", "0::/a/b\n",
+			map[string]string{"a/b/cpu.max": "400000 100000\n", "a/cpu.max": "50000 100000"},
+			0.5,
+		},
 		{"root of a container", "0::/\n", map[string]string{"cpu.max": "200000 100000\n"}, 2},
 		{"more than there are", "0::/\n", map[string]string{"cpu.max": "9900000 100000\n"}, 8},
 		{"version 1", "4:memory:/x\n3:cpu,cpuacct:/x\n", map[string]string{
 			"cpu,cpuacct/x/cpu.cfs_quota_us": "300000\n", "cpu,cpuacct/x/cpu.cfs_period_us": "100000\n",
 		}, 3},
-		{"version 1 by its link", "1:cpu:/\n", map[string]string{"cpu/cpu.cfs_quota_us": "100000", "cpu/cpu.cfs_period_us": "50000"}, 2},
-		{"version 1, no limit", "1:cpu:/\n", map[string]string{"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 8},
-		{"nonsense", "what\n0::/../../etc\n", map[string]string{"cpu.max": "many 0\n", "etc/cpu.max": "1 2 3\n"}, 8},
+		{
+			"version 1 by its link", "1:cpu:/\n",
+			map[string]string{"cpu/cpu.cfs_quota_us": "100000", "cpu/cpu.cfs_period_us": "50000"},
+			2,
+		},
+		{
+			"version 1, no limit", "1:cpu:/\n",
+			map[string]string{"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"},
+			8,
+		},
+		{
+			"nonsense", "what\n0::/../../etc\n",
+			map[string]string{"cpu.max": "many 0\n", "etc/cpu.max": "1 2 3\n"},
+			8,
+		},
 		{"no groups", "", nil, 8},
 	}
 	for _, tt := range tests {

@@ -2,5 +2,5 @@
 
 package observe
 
-// cpuTime is not known here.
+// cpuTime is unknown on this platform.
 func cpuTime() (user, system int64) { return -1, -1 }

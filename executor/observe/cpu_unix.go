@@ -4,7 +4,7 @@ package observe
 
 import "syscall"
 
-// cpuTime is the CPU time of this process so far, ns.
+// cpuTime returns the CPU time of this process so far, ns.
 func cpuTime() (user, system int64) {
 	var usage syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {

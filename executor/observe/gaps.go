@@ -1,12 +1,13 @@
 package observe
 
-// Gaps finds out that the whole process stood still: stopped, swapped out, or its machine suspended. It is told the time
-// by something that runs at a steady pace, and remembers the longest stretch between two tellings. The zero Gaps is ready.
+// GapMeter detects that the whole process stood still: stopped, swapped out, or its machine
+// suspended. A periodic caller reports the time, and the meter keeps the longest gap between two
+// reports. The zero GapMeter is ready to use.
 type GapMeter struct {
-	last, Longest int64 // ns
+	last, Longest int64 // in ns
 }
 
-// Tick tells the time, run clock.
+// Tick reports the time on the run clock.
 func (g *GapMeter) Tick(now int64) {
 	if g.last != 0 {
 		g.Longest = max(g.Longest, now-g.last)

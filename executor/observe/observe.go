@@ -1,5 +1,4 @@
-// Package observe reads what others count beside the samples: this process's own health, and the server's statistics.
-// Everything is a snapshot at a moment of the run's clock and the growth between two of them.
-//
-// It is not: a part of latency, a judge of what it reads, a poller with goroutines of its own.
+// Package observe reads counters beside the samples: this process's own health, and the server's
+// statistics. Everything is a snapshot at a time of the run clock, and the difference between two
+// of them. It judges nothing and starts no goroutines.
 package observe

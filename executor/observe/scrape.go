@@ -14,23 +14,24 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Sample is one line of a Prometheus endpoint: a series and its value, which may be NaN or infinite.
+// Sample is one line of a Prometheus endpoint: a series and its value, which may be NaN or
+// infinite.
 type Sample struct {
 	Series Series
 	V      float64
 }
 
-// Series is what a line of a Prometheus endpoint is about.
+// Series identifies a line of a Prometheus endpoint.
 type Series struct {
 	Name   string // also NAME_bucket, NAME_sum and NAME_count of histograms and summaries
 	Type   string // counter gauge summary histogram untyped
 	Labels []Label
 }
 
-// Label is one label of a series; a series has them in the order of their names.
+// Label is one label of a series, whose labels are in the order of their names.
 type Label struct{ Name, Value string }
 
-// String spells a series as Prometheus does: name{label="value"}.
+// String formats a series as Prometheus does: name{label="value"}.
 func (s Series) String() string {
 	if len(s.Labels) == 0 {
 		return s.Name
@@ -46,11 +47,12 @@ func (s Series) String() string {
 	return b.String() + "}"
 }
 
-// maxScrape caps the bytes of one answer.
+// maxScrape limits the bytes of one answer.
 const maxScrape = 16 << 20
 
-// Scrape reads a Prometheus endpoint once, in the text format, and gives the series whose names match one of the patterns
-// (* stands for anything). An answer with a mistake in it is an error: half of it would be half a truth.
+// Scrape reads a Prometheus endpoint once, in the text format, and returns the series whose names
+// match one of the patterns (* matches any text). An answer with a syntax error is an error as a
+// whole.
 func Scrape(ctx context.Context, client *http.Client, url string, match []string) ([]Sample, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -79,7 +81,7 @@ func Scrape(ctx context.Context, client *http.Client, url string, match []string
 // parse reads the text format.
 func parse(r io.Reader, match []string) (list []Sample, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the parser is another's, its input the server's
+		if p := recover(); p != nil { // third-party parser, input of a server
 			list, err = nil, fmt.Errorf("it is not in Prometheus' text format: %v", p)
 		}
 	}()
@@ -97,11 +99,14 @@ func parse(r io.Reader, match []string) (list []Sample, err error) {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b Sample) int { return strings.Compare(a.Series.String(), b.Series.String()) })
+	slices.SortFunc(list, func(a, b Sample) int {
+		return strings.Compare(a.Series.String(),
+			b.Series.String())
+	})
 	return list, nil
 }
 
-// expand is the lines of one metric of a family.
+// expand returns the lines of one metric of a family.
 func expand(name string, t dto.MetricType, m *dto.Metric) []Sample {
 	var labels []Label
 	for _, l := range m.GetLabel() {
@@ -121,22 +126,29 @@ func expand(name string, t dto.MetricType, m *dto.Metric) []Sample {
 	case m.Untyped != nil:
 		return []Sample{line("", m.Untyped.GetValue())}
 	case m.Summary != nil:
-		list := []Sample{line("_sum", m.Summary.GetSampleSum()), line("_count", float64(m.Summary.GetSampleCount()))}
+		list := []Sample{
+			line("_sum", m.Summary.GetSampleSum()),
+			line("_count", float64(m.Summary.GetSampleCount())),
+		}
 		for _, q := range m.Summary.GetQuantile() {
 			list = append(list, line("", q.GetValue(), Label{"quantile", fmt.Sprint(q.GetQuantile())}))
 		}
 		return list
 	case m.Histogram != nil:
-		list := []Sample{line("_sum", m.Histogram.GetSampleSum()), line("_count", float64(m.Histogram.GetSampleCount()))}
+		list := []Sample{
+			line("_sum", m.Histogram.GetSampleSum()),
+			line("_count", float64(m.Histogram.GetSampleCount())),
+		}
 		for _, b := range m.Histogram.GetBucket() {
-			list = append(list, line("_bucket", float64(b.GetCumulativeCount()), Label{"le", fmt.Sprint(b.GetUpperBound())}))
+			list = append(list, line("_bucket", float64(b.GetCumulativeCount()),
+				Label{"le", fmt.Sprint(b.GetUpperBound())}))
 		}
 		return list
 	}
 	return nil
 }
 
-// matches reports whether a name matches one of the patterns, in which only * means anything but itself.
+// matches reports whether a name matches one of the patterns, in which only * is special.
 func matches(name string, match []string) bool {
 	return slices.ContainsFunc(match, func(pattern string) bool {
 		ok, err := path.Match(strings.NewReplacer(`\`, `\\`, `?`, `\?`, `[`, `\[`).Replace(pattern), name)

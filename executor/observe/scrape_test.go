@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// page is what a Triton with two GPUs and summaries may say, with a family that has no type and one without a value yet.
+// page is what a Triton with two GPUs and summaries may say, with a family that has no type and one
+// without a value yet.
 const page = `# HELP nv_gpu_utilization GPU utilization rate [0.0 - 1.0)
 # TYPE nv_gpu_utilization gauge
 nv_gpu_utilization{gpu_uuid="GPU-0"} 0.41
@@ -53,15 +54,25 @@ func TestScrape(t *testing.T) {
 		want  []string
 	}{
 		{[]string{"nv_gpu_*"}, []string{
-			`gauge nv_gpu_memory_total_bytes{gpu_uuid="GPU-0"} 1e+09`, `gauge nv_gpu_memory_total_bytes{gpu_uuid="GPU-1"} 2e+09`,
-			`gauge nv_gpu_memory_used_bytes{gpu_uuid="GPU-0"} 5e+07`, `gauge nv_gpu_memory_used_bytes{gpu_uuid="GPU-1"} 7.5e+07`,
-			`gauge nv_gpu_power_usage{gpu_uuid="GPU-0"} 81.619`, `gauge nv_gpu_power_usage{gpu_uuid="GPU-1"} 99.217`, `gauge nv_gpu_utilization{gpu_uuid="GPU-0"} 0.41`, `gauge nv_gpu_utilization{gpu_uuid="GPU-1"} 0.77`,
+			`gauge nv_gpu_memory_total_bytes{gpu_uuid="GPU-0"} 1e+09`,
+			`gauge nv_gpu_memory_total_bytes{gpu_uuid="GPU-1"} 2e+09`,
+			`gauge nv_gpu_memory_used_bytes{gpu_uuid="GPU-0"} 5e+07`,
+			`gauge nv_gpu_memory_used_bytes{gpu_uuid="GPU-1"} 7.5e+07`,
+			`gauge nv_gpu_power_usage{gpu_uuid="GPU-0"} 81.619`,
+			`gauge nv_gpu_power_usage{gpu_uuid="GPU-1"} 99.217`,
+			`gauge nv_gpu_utilization{gpu_uuid="GPU-0"} 0.41`,
+			`gauge nv_gpu_utilization{gpu_uuid="GPU-1"} 0.77`,
 		}},
 		{[]string{"plain", "nv_inference*"}, []string{
-			`counter nv_inference_count{model="m",version="1"} 1500`, `summary nv_inference_request_summary_us_count{model="m"} 2`,
-			`summary nv_inference_request_summary_us_sum{model="m"} 10`, `summary nv_inference_request_summary_us{model="m",quantile="0.5"} NaN`, `untyped plain 7`,
+			`counter nv_inference_count{model="m",version="1"} 1500`,
+			`summary nv_inference_request_summary_us_count{model="m"} 2`,
+			`summary nv_inference_request_summary_us_sum{model="m"} 10`,
+			`summary nv_inference_request_summary_us{model="m",quantile="0.5"} NaN`, `untyped plain 7`,
 		}},
-		{[]string{"lat*"}, []string{`histogram lat_bucket{le="+Inf"} 4`, `histogram lat_bucket{le="0.1"} 3`, `histogram lat_count 4`, `histogram lat_sum 0.5`}},
+		{[]string{"lat*"}, []string{
+			`histogram lat_bucket{le="+Inf"} 4`,
+			`histogram lat_bucket{le="0.1"} 3`, `histogram lat_count 4`, `histogram lat_sum 0.5`,
+		}},
 		{[]string{"vllm:*"}, []string{`gauge`}},
 		{[]string{"nothing", "plai?", "[p]lain", `plain\`}, nil},
 	} {
@@ -92,7 +103,8 @@ func TestScrapeErrors(t *testing.T) {
 		case "over 16 MiB":
 			status, body = 200, strings.Repeat("# nothing\n", maxScrape/10+1)
 		}
-		if got, err := Scrape(t.Context(), server.Client(), server.URL, []string{"*"}); err == nil || got != nil || !strings.Contains(err.Error(), want) {
+		if got, err := Scrape(t.Context(), server.Client(), server.URL, []string{"*"}); err == nil ||
+			got != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d samples, error %v, want %q", len(got), err, want)
 		}
 	}

@@ -9,14 +9,16 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Snapshot is the server's counters at one moment: values of Kind.Series, cumulative.
+// Snapshot holds the server's cumulative counters at one time: values of Kind.Series.
 type Snapshot struct {
 	At     int64 // run clock, ns
 	Values []int64
 }
 
-// Take reads a snapshot of n series with a backend's Stats.
-func Take(ctx context.Context, n int, stats func(ctx context.Context, into []int64) (at int64, err error)) (Snapshot, error) {
+// Take reads a snapshot of n series with a backend's Stats, and returns its error.
+func Take(ctx context.Context, n int, stats func(ctx context.Context, into []int64) (at int64,
+	err error),
+) (Snapshot, error) {
 	s := Snapshot{Values: make([]int64, n)}
 	at, err := stats(ctx, s.Values)
 	if err != nil {
@@ -26,16 +28,16 @@ func Take(ctx context.Context, n int, stats func(ctx context.Context, into []int
 	return s, nil
 }
 
-// Reading is a catalogue row and what a server said about it between two snapshots. OK false: no data; Why says why
-// where that is worth a finding.
+// Reading is the value of a catalogue row between two snapshots. If OK is false there is no data,
+// and Reason is set if that is worth a finding.
 type Reading struct {
 	Row    metric.Row
-	V      float64 // base unit of the row
+	V      float64 // in the base unit of the row
 	OK     bool
 	Reason string
 }
 
-// Series that the derived rows are made of.
+// Series that derived rows use.
 const (
 	request    = "request"
 	requests   = "requests"
@@ -43,15 +45,20 @@ const (
 	executions = "executions"
 )
 
-// parts are the times within request; what is left of it is overhead.
-var requestParts = [...]string{"queue", "compute_input", "compute_infer", "compute_output", "cache.hit", "cache.miss"}
+// requestParts are the series whose times are part of request; the rest of it is overhead.
+var requestParts = [...]string{
+	"queue", "compute_input", "compute_infer", "compute_output", "cache.hit",
+	"cache.miss",
+}
 
-// Rows are the catalogue rows that series give: one for each, then those derived from several.
+// Rows returns the catalogue rows of series: one for each, then those derived from several.
 func Rows(series []backends.Series) []metric.Row {
 	rows := make([]metric.Row, 0, len(series)+2)
 	for _, s := range series {
-		// A count that is named after what it counts ("queue.count") is not counted twice in the row's name.
-		rows = append(rows, metric.SeriesRow(strings.TrimSuffix(s.Name, ".count"), s.Help, s.Unit, s.Per != ""))
+		// A count that is named after what it counts ("queue.count") is not counted twice in the
+		// row's name.
+		rows = append(rows, metric.SeriesRow(strings.TrimSuffix(s.Name, ".count"), s.Help, s.Unit,
+			s.Per != ""))
 	}
 	if hasOverhead(series) {
 		rows = append(rows, metric.SeriesRow("overhead",
@@ -64,7 +71,8 @@ func Rows(series []backends.Series) []metric.Row {
 }
 
 func hasOverhead(series []backends.Series) bool {
-	return indexOf(series, request) >= 0 && indexOf(series, requests) >= 0 && indexOf(series, requestParts[0]) >= 0
+	return indexOf(series, request) >= 0 && indexOf(series, requests) >= 0 &&
+		indexOf(series, requestParts[0]) >= 0
 }
 
 func indexOf(series []backends.Series, name string) int {
@@ -76,8 +84,8 @@ func indexOf(series []backends.Series, name string) int {
 	return -1
 }
 
-// Growth is what the server did from a to b: a reading for each of Rows(series), in that order. A counter that went
-// back (the server was restarted, or its numbers wrap) makes every reading unknown: there is no telling the rest.
+// Growth returns what the server did from a to b: a reading for each of Rows(series), in that
+// order. If a counter decreased (a restart, or an overflow), all readings have no data.
 func Growth(series []backends.Series, a, b Snapshot) []Reading {
 	g := growth{series: series, delta: make([]int64, len(series))}
 	for i := range series {
@@ -108,14 +116,14 @@ func Growth(series []backends.Series, a, b Snapshot) []Reading {
 	return out
 }
 
-// growth is the difference of two snapshots; why says that it is of no use.
+// growth is the difference of two snapshots; reason is set if it is unusable.
 type growth struct {
 	series []backends.Series
 	delta  []int64
 	reason string
 }
 
-// one is the growth of a series, or its mean.
+// seriesValue returns the growth of a series, or its mean.
 func (g growth) seriesValue(i int) (float64, bool) {
 	s := g.series[i]
 	v := float64(g.delta[i]) * unitFactor(s.Unit)
@@ -156,12 +164,14 @@ func (g growth) derivedValue(row string) (v float64, ok bool, why string) {
 	case n == 0:
 		return 0, false, ""
 	case rest < 0:
-		return 0, false, fmt.Sprintf("the server's queue and compute times (%d ns) add up to more than its request time (%d ns)", total-rest, total)
+		return 0, false,
+			fmt.Sprintf("the server's queue and compute times (%d ns) "+
+				"add up to more than its request time (%d ns)", total-rest, total)
 	}
 	return float64(rest) * unitFactor(g.series[indexOf(g.series, request)].Unit) / float64(n), true, ""
 }
 
-// base is the factor from a series' unit to the base unit of its dimension.
+// unitFactor returns the factor from a series' unit to the base unit of its dimension.
 func unitFactor(unit string) float64 {
 	switch unit {
 	case "ns":

@@ -37,8 +37,10 @@ func TestGrowth(t *testing.T) {
 			[]int64{100, 5000, 100, 1000, 100, 3000, 400, 50},
 			[]int64{110, 5_000_005_000, 110, 1_000_001_000, 108, 3_200_003_000, 440, 60},
 			map[string]float64{
-				"server.requests.count": 10, "server.request.mean": 0.5, "server.queue.count": 10, "server.queue.mean": 0.1,
-				"server.compute_infer.count": 8, "server.compute_infer.mean": 0.4, "server.inferences.count": 40, "server.executions.count": 10,
+				"server.requests.count": 10, "server.request.mean": 0.5, "server.queue.count": 10,
+				"server.queue.mean":          0.1,
+				"server.compute_infer.count": 8, "server.compute_infer.mean": 0.4,
+				"server.inferences.count": 40, "server.executions.count": 10,
 				"server.overhead.mean": 0.08, "server.batch.mean": 4,
 			},
 			"",
@@ -48,8 +50,10 @@ func TestGrowth(t *testing.T) {
 			[]int64{1, 2, 3, 4, 5, 6, 7, 8},
 			[]int64{1, 2, 3, 4, 5, 6, 7, 8},
 			map[string]float64{
-				"server.requests.count": 0, "server.request.mean": none, "server.queue.count": 0, "server.queue.mean": none,
-				"server.compute_infer.count": 0, "server.compute_infer.mean": none, "server.inferences.count": 0, "server.executions.count": 0,
+				"server.requests.count": 0, "server.request.mean": none, "server.queue.count": 0,
+				"server.queue.mean":          none,
+				"server.compute_infer.count": 0, "server.compute_infer.mean": none,
+				"server.inferences.count": 0, "server.executions.count": 0,
 				"server.overhead.mean": none, "server.batch.mean": none,
 			},
 			"",
@@ -59,8 +63,10 @@ func TestGrowth(t *testing.T) {
 			[]int64{0, 0, 0, 0, 0, 0, 0, 0},
 			[]int64{10, 1000, 10, 600, 10, 500, 10, 10},
 			map[string]float64{
-				"server.requests.count": 10, "server.request.mean": 100e-9, "server.queue.count": 10, "server.queue.mean": 60e-9,
-				"server.compute_infer.count": 10, "server.compute_infer.mean": 50e-9, "server.inferences.count": 10, "server.executions.count": 10,
+				"server.requests.count": 10, "server.request.mean": 100e-9, "server.queue.count": 10,
+				"server.queue.mean":          60e-9,
+				"server.compute_infer.count": 10, "server.compute_infer.mean": 50e-9,
+				"server.inferences.count": 10, "server.executions.count": 10,
 				"server.overhead.mean": none, "server.batch.mean": 1,
 			},
 			"the server's queue and compute times (1100 ns) add up to more than its request time (1000 ns)",
@@ -126,7 +132,8 @@ func TestTake(t *testing.T) {
 	if diff := cmp.Diff(Snapshot{At: 99, Values: []int64{3, 4}}, s); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	_, err = Take(context.Background(), 2, func(context.Context, []int64) (int64, error) { return 0, errors.New("404") })
+	_, err = Take(context.Background(), 2,
+		func(context.Context, []int64) (int64, error) { return 0, errors.New("404") })
 	if err == nil || !strings.HasSuffix(err.Error(), "read server statistics: 404") {
 		t.Errorf("error = %v", err)
 	}

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// AtLeast is P(B >= k) for B binomial(n, q).
+// BinomialTail returns P(B >= k) for B binomial(n, q).
 func BinomialTail(k, n int64, q float64) float64 {
 	switch {
 	case k <= 0:
@@ -18,7 +18,7 @@ func BinomialTail(k, n int64, q float64) float64 {
 	return betaRegularised(float64(k), float64(n-k+1), q)
 }
 
-// atMost is P(B <= k) for B binomial(n, q).
+// binomialHead returns P(B <= k) for B binomial(n, q).
 func binomialHead(k, n int64, q float64) float64 {
 	switch {
 	case k < 0:
@@ -31,8 +31,9 @@ func binomialHead(k, n int64, q float64) float64 {
 	return binomialCDF(k, n, q)
 }
 
-// ClopperPearson is the exact two-sided interval of a share of which k of n were seen. Each side keeps its half of the
-// risk, so that one side alone holds with confidence (1 + confidence) / 2. False: there is nothing to bound.
+// ClopperPearson returns the exact two-sided interval of a share observed as k of n. Each side
+// keeps half of the risk, so that one side alone holds with confidence (1 + confidence) / 2. ok is
+// false if the arguments are out of range.
 func ClopperPearson(k, n int64, confidence float64) (lo, hi float64, ok bool) {
 	if n <= 0 || k < 0 || k > n || !(confidence > 0 && confidence < 1) {
 		return 0, 1, false
@@ -48,7 +49,8 @@ func ClopperPearson(k, n int64, confidence float64) (lo, hi float64, ok bool) {
 	return lo, hi, true
 }
 
-// Wilson is the score interval of a share of which k of n were seen, two-sided. False: there is nothing to bound.
+// Wilson returns the two-sided score interval of a share observed as k of n. ok is false if the
+// arguments are out of range.
 func Wilson(k, n int64, confidence float64) (lo, hi float64, ok bool) {
 	if n <= 0 || k < 0 || k > n || !(confidence > 0 && confidence < 1) {
 		return 0, 1, false
@@ -58,7 +60,7 @@ func Wilson(k, n int64, confidence float64) (lo, hi float64, ok bool) {
 	mid := (p + z*z/(2*m)) / (1 + z*z/m)
 	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
 	lo, hi = max(0, mid-half), min(1, mid+half)
-	if k == 0 { // what is left of the difference is rounding
+	if k == 0 { // the remaining difference is rounding
 		lo = 0
 	}
 	if k == n {
@@ -67,10 +69,11 @@ func Wilson(k, n int64, confidence float64) (lo, hi float64, ok bool) {
 	return lo, hi, true
 }
 
-// normalQuantile is the p-quantile of the standard normal distribution.
+// normalQuantile returns the p-quantile of the standard normal distribution.
 func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
-// solve is the point in [lo, hi] from which above is true, to the last bits; above must be monotone.
+// solve returns the point in [lo, hi] from which above is true, to the last bits; above must be
+// monotone.
 func solve(lo, hi float64, above func(float64) bool) float64 {
 	for range 200 {
 		mid := lo + (hi-lo)/2
@@ -86,11 +89,12 @@ func solve(lo, hi float64, above func(float64) bool) float64 {
 	return hi
 }
 
-// most is where a search for a number of samples gives up.
+// maxSamples ends a search for a number of samples.
 const maxSamples = int64(1) << 40
 
-// Samples is the smallest number of samples of which `over` may be beyond the p-quantile (0 < p < 1) and still prove,
-// with the given confidence, that at least p of all are within: the early stopping of MLPerf without tolerance. 0: none.
+// Samples returns the smallest number of samples of which `over` may exceed the p-quantile (0 < p <
+// 1) and still prove, with the given confidence, that at least p of all are within: the early
+// stopping of MLPerf without tolerance. It returns 0 if there is none.
 //
 //	P(B <= over) <= 1 - confidence,  B binomial(n, 1-p)
 func Samples(p, confidence float64, over int64) int64 {
@@ -100,18 +104,20 @@ func Samples(p, confidence float64, over int64) int64 {
 	return smallestWith(over+1, func(n int64) bool { return binomialHead(over, n, 1-p) <= 1-confidence })
 }
 
-// MostOver is how many of n samples may be beyond the p-quantile and still prove, with the given confidence, that at
-// least p of all are within. False: n are too few even with none.
+// MaxExceeding returns the number of n samples that may exceed the p-quantile and still prove, with
+// the given confidence, that at least p of all are within. ok is false if n is too small even for
+// none.
 func MaxExceeding(n int64, p, confidence float64) (over int64, ok bool) {
 	if n <= 0 || !(p > 0 && p < 1) || !(confidence > 0 && confidence < 1) {
 		return 0, false
 	}
-	k := int64(sort.Search(int(n), func(k int) bool { return binomialHead(int64(k), n, 1-p) > 1-confidence }))
+	k := int64(sort.Search(int(n),
+		func(k int) bool { return binomialHead(int64(k), n, 1-p) > 1-confidence }))
 	return k - 1, k > 0
 }
 
-// Proves is how many samples in all would prove that the share of which k of n were seen lies on its side of q, if it
-// stays what it is. False: it is at q, as far as one can see.
+// SamplesToDecide returns the total number of samples that would prove that a share observed as k
+// of n lies on its side of q, if it stays the same. ok is false if it is too close to q.
 func SamplesToDecide(k, n int64, q, confidence float64) (total int64, ok bool) {
 	if n <= 0 || k < 0 || k > n || !(q > 0 && q < 1) || !(confidence > 0 && confidence < 1) {
 		return 0, false
@@ -126,8 +132,9 @@ func SamplesToDecide(k, n int64, q, confidence float64) (total int64, ok bool) {
 	return total, total > 0
 }
 
-// smallest is the first number from `from` on for which enough is true, 0 above most. Between two steps of doubling it
-// takes enough to be monotone, which tails of binomials are but for the last sample.
+// smallestWith returns the first number from `from` on for which enough is true, 0 above
+// maxSamples. Between two doublings enough must be monotone, as binomial tails are except for the
+// last sample.
 func smallestWith(from int64, enough func(int64) bool) int64 {
 	lo, hi := from-1, from
 	for !enough(hi) {

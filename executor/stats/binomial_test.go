@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestSamples is how many samples prove that at least p are within a limit although so many are over it.
+// TestSamples is how many samples prove that at least p are within a limit although so many are
+// over it.
 func TestSamples(t *testing.T) {
 	over := []int64{0, 1, 2, 3, 4, 5, 10, 20}
 	for _, row := range []struct {
@@ -28,7 +29,8 @@ func TestSamples(t *testing.T) {
 		for i, word := range strings.Fields(row.want) {
 			want, _ := strconv.ParseInt(word, 10, 64)
 			if got := Samples(row.p, row.confidence, over[i]); got != want {
-				t.Errorf("p%v at %v with %d over: %d samples, want %d", row.p, row.confidence, over[i], got, want)
+				t.Errorf("p%v at %v with %d over: %d samples, want %d", row.p, row.confidence,
+					over[i], got, want)
 			}
 		}
 	}
@@ -64,7 +66,8 @@ func TestMostOver(t *testing.T) {
 					t.Errorf("n %d p%v at %v: %d over (%v), want %d", row.n, p, confidence, got, ok, want)
 				}
 				if ok && Samples(p, confidence, got) > row.n {
-					t.Errorf("n %d p%v at %v: %d over need %d samples", row.n, p, confidence, got, Samples(p, confidence, got))
+					t.Errorf("n %d p%v at %v: %d over need %d samples", row.n, p, confidence, got,
+						Samples(p, confidence, got))
 				}
 			}
 		}
@@ -95,7 +98,13 @@ func TestRatioBounds(t *testing.T) {
 		_, one, _ := ClopperPearson(row.k, row.n, 0.90)
 		cpLo, cpHi, _ := ClopperPearson(row.k, row.n, 0.95)
 		lo, hi, _ := Wilson(row.k, row.n, 0.95)
-		for i, pair := range [][2]float64{{one, row.oneSided}, {cpLo, row.cpLo}, {cpHi, row.cpHi}, {lo, row.lo}, {hi, row.hi}} {
+		for i, pair := range [][2]float64{
+			{one, row.oneSided},
+			{cpLo, row.cpLo},
+			{cpHi, row.cpHi},
+			{lo, row.lo},
+			{hi, row.hi},
+		} {
 			if pair[1] != none && math.Abs(pair[0]-pair[1]) > 6e-7 {
 				t.Errorf("%d of %d: bound %d is %.7f, want %.6f", row.k, row.n, i, pair[0], pair[1])
 			}
@@ -128,8 +137,10 @@ func TestProves(t *testing.T) {
 		{100, 10_000, .01, .95, 0},
 		{10, 100, .01, .95, 100}, // proven to be above already
 	} {
-		if got, ok := SamplesToDecide(row.k, row.n, row.q, row.confidence); got != row.want || ok != (row.want > 0) {
-			t.Errorf("%d of %d against %v at %v: %d %v, want %d", row.k, row.n, row.q, row.confidence, got, ok, row.want)
+		if got, ok := SamplesToDecide(row.k, row.n, row.q, row.confidence); got != row.want ||
+			ok != (row.want > 0) {
+			t.Errorf("%d of %d against %v at %v: %d %v, want %d", row.k, row.n, row.q, row.confidence, got,
+				ok, row.want)
 		}
 	}
 	for _, k := range []int64{3, 5, 8, 13, 20} { // of 1000, against 1 %

@@ -5,10 +5,11 @@ import (
 	"sort"
 )
 
-// Bounds is the confidence interval of the p-th percentile by order statistics, two-sided: with the given confidence
-// (0.95 and the like) the true percentile lies in [lo, hi], whatever the distribution. `beyond` more values are known to
-// be larger than all that are here. Where too few values bound it, lo is math.MinInt64 or hi math.MaxInt64. It is false
-// when there are no values, or p is not in (0, 100), or confidence not in (0, 1).
+// Bounds returns the two-sided confidence interval of the p-th percentile from order statistics:
+// with the given confidence (such as 0.95) the true percentile lies in [lo, hi], whatever the
+// distribution. `beyond` counts further values known to be larger than all in d. With too few
+// values lo is math.MinInt64 or hi math.MaxInt64. ok is false without values, or if p is not in (0,
+// 100) or confidence not in (0, 1).
 func (d *Dist) Bounds(p, confidence float64, beyond int64) (lo, hi int64, ok bool) {
 	if d.n == 0 || beyond < 0 || !(p > 0 && p < 100) || !(confidence > 0 && confidence < 1) {
 		return 0, 0, false
@@ -17,7 +18,7 @@ func (d *Dist) Bounds(p, confidence float64, beyond int64) (lo, hi int64, ok boo
 	lo, hi = math.MinInt64, math.MaxInt64
 	d = d.unpacked()
 	if l >= 1 {
-		lo = d.at(min(l, d.n)) // at least as large as all, if it is one of those beyond
+		lo = d.at(min(l, d.n)) // a rank beyond d has at least the largest value of d
 	}
 	if u <= d.n {
 		hi = d.at(u)
@@ -25,19 +26,22 @@ func (d *Dist) Bounds(p, confidence float64, beyond int64) (lo, hi int64, ok boo
 	return lo, hi, true
 }
 
-// boundRanks are the two ranks of Bounds; 0 and n+1 mean that there is no such value.
+// boundRanks returns the two ranks of Bounds; 0 and n+1 mean that there is no such value.
 //
-// How many of n values fall at or below the q-th quantile is binomial(n, q). The lower rank l is the largest with
-// P(B <= l-1) <= alpha/2, the upper rank u the smallest with P(B <= u-1) >= 1 - alpha/2.
+// The number of n values at or below the q-th quantile is binomial(n, q). The lower rank l is the
+// largest with P(B <= l-1) <= alpha/2, the upper rank u the smallest with P(B <= u-1) >= 1 -
+// alpha/2.
 func boundRanks(n int64, q, confidence float64) (l, u int64) {
 	half := (1 - confidence) / 2
-	// sort.Search finds the first k in [0, n] where P(B <= k) is above its limit; int is 64 bits where this runs.
+	// sort.Search finds the first k in [0, n] where P(B <= k) is above its limit; int has 64 bits
+	// on supported platforms.
 	l = int64(sort.Search(int(n), func(k int) bool { return binomialCDF(int64(k), n, q) > half }))
 	u = int64(sort.Search(int(n), func(k int) bool { return binomialCDF(int64(k), n, q) >= 1-half })) + 1
 	return l, u
 }
 
-// binomialCDF is P(B <= k) for B binomial(n, q), by the regularised incomplete beta function: I of 1-q at (n-k, k+1).
+// binomialCDF returns P(B <= k) for B binomial(n, q), by the regularised incomplete beta function:
+// I of 1-q at (n-k, k+1).
 func binomialCDF(k, n int64, q float64) float64 {
 	switch {
 	case k < 0:
@@ -48,8 +52,8 @@ func binomialCDF(k, n int64, q float64) float64 {
 	return betaRegularised(float64(n-k), float64(k+1), 1-q)
 }
 
-// betaRegularised is I_x(a, b) for a, b > 0 and 0 <= x <= 1. The continued fraction converges quickly left of the mean
-// only, so the other side is taken by symmetry.
+// betaRegularised returns I_x(a, b) for a, b > 0 and 0 <= x <= 1. The continued fraction converges
+// quickly only left of the mean, so the other side is computed by symmetry.
 func betaRegularised(a, b, x float64) float64 {
 	if x <= 0 {
 		return 0
@@ -67,11 +71,11 @@ func betaRegularised(a, b, x float64) float64 {
 	return 1 - front*betaFraction(b, a, 1-x)/b
 }
 
-// betaFraction evaluates the continued fraction of the incomplete beta function by the modified Lentz method. It takes
-// about √max(a, b) steps.
+// betaFraction evaluates the continued fraction of the incomplete beta function by the modified
+// Lentz method, in about √max(a, b) steps.
 func betaFraction(a, b, x float64) float64 {
 	const tiny, precision = 1e-300, 1e-14
-	offZero := func(v float64) float64 { // keeps divisors off 0
+	offZero := func(v float64) float64 { // avoids division by 0
 		if math.Abs(v) < tiny {
 			return tiny
 		}

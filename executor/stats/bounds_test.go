@@ -78,7 +78,10 @@ func TestBoundsOfManyAreNearTheNormal(t *testing.T) {
 	const n, q = int64(100_000_000), 0.999
 	l, u := boundRanks(n, q, 0.95)
 	mean, sd := float64(n)*q, math.Sqrt(float64(n)*q*(1-q))
-	for _, r := range []struct{ got, want float64 }{{float64(l), mean - 1.959964*sd}, {float64(u), mean + 1.959964*sd}} {
+	for _, r := range []struct{ got, want float64 }{
+		{float64(l), mean - 1.959964*sd},
+		{float64(u), mean + 1.959964*sd},
+	} {
 		if math.Abs(r.got-r.want) > 0.02*sd {
 			t.Errorf("rank %.0f, want about %.0f", r.got, r.want)
 		}
@@ -113,7 +116,14 @@ func TestBoundsWithoutOne(t *testing.T) {
 	if !ok || hi != math.MaxInt64 || lo != 2 {
 		t.Errorf("bounds %d %d %v, want 2 and no upper one", lo, hi, ok)
 	}
-	for _, bad := range [][2]float64{{0, .95}, {100, .95}, {50, 0}, {50, 1}, {math.NaN(), .95}, {50, math.NaN()}} {
+	for _, bad := range [][2]float64{
+		{0, .95},
+		{100, .95},
+		{50, 0},
+		{50, 1},
+		{math.NaN(), .95},
+		{50, math.NaN()},
+	} {
 		if _, _, ok := d.Bounds(bad[0], bad[1], 0); ok {
 			t.Errorf("Bounds(%v, %v) is ok", bad[0], bad[1])
 		}

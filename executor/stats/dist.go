@@ -9,13 +9,14 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// The histogram form. The lowest value is 1, not 1,000 ns, although that costs 80 kB more: a lowest of 1,000 counts in
-// steps of 512 below 1 ms, which is 0.8 % of a loopback reply and nonsense for counts of tokens.
+// The histogram form. The lowest value is 1, not 1,000 ns, although that costs 80 kB more: a lowest
+// of 1,000 counts in steps of 512 below 1 ms, which is 0.8 % of a loopback reply and nonsense for
+// counts of tokens.
 const (
-	exactMax  = 2048              // values kept one by one
-	hdrLowest = 1                 // ns, or 1 of anything
+	exactMax  = 2048              // values kept individually
+	hdrLowest = 1                 // ns, or 1 of any unit
 	hdrHigh   = 3_600_000_000_000 // 1 h in ns
-	hdrDigits = 3                 // error of a rank's value at most 0.1 %
+	hdrDigits = 3                 // a rank's value errs by at most 0.1 %
 )
 
 // Forms of a Dist.
@@ -24,24 +25,26 @@ const (
 	formHDR   = "hdr"   // a histogram with three significant digits
 )
 
-// Dist is a mergeable distribution of int64 values. Up to 2,048 values it keeps them all and every percentile is
-// exact; beyond that it is a histogram whose ranks err by at most 0.1 %. Which one it is depends on the number of values
-// only, so any split of the same values merges to the same bytes.
+// Dist is a mergeable distribution of int64 values. Up to 2,048 values it keeps them all and every
+// percentile is exact; above that it is a histogram whose ranks err by at most 0.1 %. The form
+// depends only on the number of values, so any split of the same values merges to the same bytes.
 //
-// Count, min, max, sum and sum of squares are exact in both forms (the sums in 128 bits: the squares of 2.6·10¹³ hours
-// in nanoseconds fit). Values above 1 h and below 0 are outside the histogram's range: they are counted apart, keep
-// their place in every rank, and answer with the exact max or min.
+// Count, min, max, sum and sum of squares are exact in both forms (the sums in 128 bits: the
+// squares of 2.6·10¹³ hours in nanoseconds fit). Values above 1 h and below 0 are outside the
+// histogram's range: they are counted separately, keep their place in every rank, and are reported
+// as the exact max or min.
 //
-// The zero Dist is empty and ready. Not for concurrent use, not even for reading (ranks sort lazily). Clone copies.
+// The zero Dist is empty and ready to use. It is not safe for concurrent use, not even for reading
+// (ranks sort lazily). Clone copies.
 type Dist struct {
 	exact       []int64
 	sorted      bool
-	h           *hdrhistogram.Histogram // filled only while n > exactMax; kept by Reset
+	h           *hdrhistogram.Histogram // used only while n > exactMax; kept by Reset
 	n           int64
 	min, max    int64
 	under, over int64 // values outside the histogram's range; 0 in the exact form
 	sum, sq     wide
-	packed      []byte // the values in their stored form; exact and h are then empty
+	packed      []byte // encoded values; exact and h are then empty
 }
 
 // wide is a 128-bit integer, two's complement.
@@ -64,7 +67,7 @@ func square(v int64) wide {
 	return wide{hi, lo}
 }
 
-// int is w as a signed integer.
+// int returns w as a signed integer.
 func (w wide) int() *big.Int {
 	x := new(big.Int).SetInt64(int64(w.hi))
 	x.Lsh(x, 64)
@@ -73,7 +76,7 @@ func (w wide) int() *big.Int {
 
 func (d *Dist) isHDR() bool { return d.n > exactMax }
 
-// form is formExact or formHDR.
+// form returns formExact or formHDR.
 func (d *Dist) form() string {
 	if d.isHDR() {
 		return formHDR
@@ -104,7 +107,7 @@ func (d *Dist) Add(v int64) {
 	d.record(v)
 }
 
-// toHDR moves the exact values into the histogram. The caller has already made n larger than exactMax.
+// toHDR moves the exact values into the histogram. n must already exceed exactMax.
 func (d *Dist) toHDR() {
 	if d.h == nil {
 		d.h = hdrhistogram.New(hdrLowest, hdrHigh, hdrDigits)
@@ -126,7 +129,7 @@ func (d *Dist) record(v int64) {
 	}
 }
 
-// Merge adds all of o's values; o stays as it is and may be nil.
+// Merge adds all values of o, which is not changed and may be nil.
 func (d *Dist) Merge(o *Dist) {
 	if o == nil || o.n == 0 {
 		return
@@ -171,7 +174,7 @@ func (d *Dist) Reset() {
 	*d = Dist{h: h, exact: exact}
 }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (d *Dist) Clone() *Dist {
 	c := *d
 	c.exact = slices.Clone(d.exact)
@@ -182,22 +185,22 @@ func (d *Dist) Clone() *Dist {
 	return &c
 }
 
-// N is how many values were added.
+// N returns the number of values.
 func (d *Dist) N() int64 { return d.n }
 
-// Min is the smallest value; 0 when empty.
+// Min returns the smallest value, 0 if empty.
 func (d *Dist) Min() int64 { return d.min }
 
-// Max is the largest value; 0 when empty.
+// Max returns the largest value, 0 if empty.
 func (d *Dist) Max() int64 { return d.max }
 
-// Sum is the exact sum, rounded once to a float64; 0 when empty.
+// Sum returns the exact sum, rounded once to a float64, 0 if empty.
 func (d *Dist) Sum() float64 {
 	f, _ := new(big.Float).SetInt(d.sum.int()).Float64()
 	return f
 }
 
-// Mean is the exact mean, rounded once; NaN when empty.
+// Mean returns the exact mean, rounded once, NaN if empty.
 func (d *Dist) Mean() float64 {
 	if d.n == 0 {
 		return math.NaN()
@@ -206,8 +209,8 @@ func (d *Dist) Mean() float64 {
 	return f
 }
 
-// Std is the sample standard deviation (divisor n-1), from the exact sums: (n·Σx² - (Σx)²) / (n(n-1)), rounded once
-// before the root. 0 for one value; NaN when empty.
+// Std returns the sample standard deviation (divisor n-1) from the exact sums: (n·Σx² - (Σx)²) /
+// (n(n-1)), rounded once before the root. It is 0 for one value and NaN if empty.
 func (d *Dist) Std() float64 {
 	switch d.n {
 	case 0:

@@ -47,9 +47,15 @@ func TestMoments(t *testing.T) {
 		{"two", []int64{1, 3}, 4, 2, math.Sqrt2},
 		{"negative", []int64{-3, 3}, 0, 0, math.Sqrt(18)},
 		{"known sample deviation", []int64{2, 4, 4, 4, 5, 5, 7, 9}, 40, 5, math.Sqrt(32.0 / 7)},
-		// perf_analyzer's rows 44 and 45, ns; in 46, one value, its deviation is the largest number there is.
+		// perf_analyzer's rows 44 and 45, ns; in 46, one value, its deviation is the largest number
+		// there is.
 		{"44", []int64{100_000, 200_000, 50_000}, 350_000, 350_000.0 / 3, math.Sqrt(17_500_000_000.0 / 3)},
-		{"45", []int64{4_300_000_000, 4_400_000_000, 5_000_000_000}, 13_700_000_000, 13_700_000_000.0 / 3, 1e8 * math.Sqrt(43.0/3)},
+		{
+			"45",
+			[]int64{4_300_000_000, 4_400_000_000, 5_000_000_000},
+			13_700_000_000, 13_700_000_000.0 / 3,
+			1e8 * math.Sqrt(43.0/3),
+		},
 		{"46", []int64{100}, 100, 100, 0},
 		// Floating-point accumulation loses the 1 here: 10¹⁸ has no room for it beside its square.
 		{"small spread far from 0", []int64{1e18, 1e18 + 1, 1e18 + 2}, 3e18 + 3, 1e18 + 1, 1},
@@ -58,7 +64,8 @@ func TestMoments(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := distOf(tt.values...)
-			if d.N() != int64(len(tt.values)) || d.Min() != slices.Min(tt.values) || d.Max() != slices.Max(tt.values) {
+			if d.N() != int64(len(tt.values)) || d.Min() != slices.Min(tt.values) ||
+				d.Max() != slices.Max(tt.values) {
 				t.Errorf("count %d min %d max %d of %v", d.N(), d.Min(), d.Max(), tt.values)
 			}
 			if d.Sum() != tt.sum || d.Mean() != tt.mean {
@@ -143,7 +150,8 @@ func TestOutOfRangeIsCountedInPlace(t *testing.T) {
 		t.Errorf("under %d over %d n %d", d.under, d.over, d.N())
 	}
 	var back Dist
-	if err := json.Unmarshal(encoded(t, &d), &back); err != nil || !bytes.Equal(encoded(t, &back), encoded(t, &d)) {
+	if err := json.Unmarshal(encoded(t, &d), &back); err != nil ||
+		!bytes.Equal(encoded(t, &back), encoded(t, &d)) {
 		t.Errorf("round trip: %v", err)
 	}
 }
@@ -175,7 +183,8 @@ func TestMergeIsAssociativeToTheByte(t *testing.T) {
 		ra := a.Clone()
 		ra.Merge(right)
 		want := encoded(t, &all)
-		return bytes.Equal(encoded(t, left), want) && bytes.Equal(encoded(t, ra), want) && bytes.Equal(encoded(t, right2), want)
+		return bytes.Equal(encoded(t, left), want) && bytes.Equal(encoded(t, ra), want) &&
+			bytes.Equal(encoded(t, right2), want)
 	}
 	if err := quick.Check(check, &quick.Config{MaxCount: 40, Rand: nil}); err != nil {
 		t.Error(err)

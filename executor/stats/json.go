@@ -11,9 +11,10 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// stored is a Dist as JSON. The sums are decimal strings, as they exceed what a JSON number holds for most readers.
-// Values is, in the exact form, base64 of the sorted values (the first as a zigzag varint, then the differences as
-// varints) and, in the hdr form, the HdrHistogram V2 text of what lies within its range.
+// stored is a Dist as JSON. The sums are decimal strings, as they exceed the precision of most JSON
+// readers. Values is, in the exact form, base64 of the sorted values (the first as a zigzag varint,
+// then the differences as varints) and, in the hdr form, the HdrHistogram V2 text of the values
+// within its range.
 type stored struct {
 	Form    string `json:"form"`
 	Count   int64  `json:"count"`
@@ -26,11 +27,12 @@ type stored struct {
 	Values  string `json:"values"`
 }
 
-// maxStored is the longest Values that is read: the worst exact form is 2,048 varints of 10 bytes, the worst histogram
-// 35,840 buckets of 9.
+// maxStored limits the length of Values: the worst exact form is 2,048 varints of 10 bytes, the
+// worst histogram 35,840 buckets of 9.
 const maxStored = 1 << 20
 
-// MarshalJSON writes d as an object; the same values give the same bytes, however they were split and merged.
+// MarshalJSON encodes d as an object; the same values give the same bytes, however they were split
+// and merged.
 func (d *Dist) MarshalJSON() ([]byte, error) {
 	s := stored{
 		Form: d.form(), Count: d.n, Under: d.under, Over: d.over,
@@ -49,7 +51,8 @@ func (d *Dist) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote and refuses an object whose numbers contradict each other.
+// UnmarshalJSON decodes an object of MarshalJSON. It returns an error if the numbers contradict
+// each other.
 func (d *Dist) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" { // by convention no change
 		return nil
@@ -78,7 +81,7 @@ func (d *Dist) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// readExact takes everything from the values and checks what is stored beside them.
+// readExact computes everything from the values and checks the other members against it.
 func (d *Dist) readExact(s stored) error {
 	raw, err := base64.StdEncoding.DecodeString(s.Values)
 	if err != nil {
@@ -110,9 +113,11 @@ func (d *Dist) readHDR(s stored) error {
 	if err != nil {
 		return fmt.Errorf("values: %w", err)
 	}
-	if h.LowestTrackableValue() != hdrLowest || h.HighestTrackableValue() != hdrHigh || h.SignificantFigures() != hdrDigits {
+	if h.LowestTrackableValue() != hdrLowest || h.HighestTrackableValue() != hdrHigh ||
+		h.SignificantFigures() != hdrDigits {
 		return fmt.Errorf("values: a histogram of %d … %d with %d digits, want %d … %d with %d",
-			h.LowestTrackableValue(), h.HighestTrackableValue(), h.SignificantFigures(), hdrLowest, int64(hdrHigh), hdrDigits)
+			h.LowestTrackableValue(), h.HighestTrackableValue(), h.SignificantFigures(), hdrLowest,
+			int64(hdrHigh), hdrDigits)
 	}
 	switch {
 	case s.Count <= exactMax || s.Under < 0 || s.Over < 0 || s.Under > s.Count || s.Over > s.Count,
@@ -132,7 +137,7 @@ func (d *Dist) readHDR(s stored) error {
 	return nil
 }
 
-// unsigned is w as an unsigned integer.
+// unsigned returns w as an unsigned integer.
 func (w wide) unsigned() *big.Int {
 	x := new(big.Int).SetUint64(w.hi)
 	return x.Lsh(x, 64).Add(x, new(big.Int).SetUint64(w.lo))

@@ -27,7 +27,8 @@ func TestJSONRoundTrip(t *testing.T) {
 			if !bytes.Equal(encoded(t, &back), text) {
 				t.Error("other bytes the second time")
 			}
-			if back.form() != d.form() || back.N() != d.N() || back.Min() != d.Min() || back.Max() != d.Max() || back.Sum() != d.Sum() {
+			if back.form() != d.form() || back.N() != d.N() || back.Min() != d.Min() ||
+				back.Max() != d.Max() || back.Sum() != d.Sum() {
 				t.Errorf("got %s n %d, want %s n %d", back.form(), back.N(), d.form(), d.N())
 			}
 			for _, p := range []float64{1, 50, 99, 99.9, 100} {
@@ -62,7 +63,10 @@ func TestJSONRefuses(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"no object", `[1]`, "read distribution"},
 		{"other form", strings.Replace(good, `"exact"`, `"tdigest"`, 1), `unknown form "tdigest"`},
-		{"wrong count", strings.Replace(good, `"count":3`, `"count":4`, 1), "count is 4 but there are 3 values"},
+		{
+			"wrong count", strings.Replace(good, `"count":3`, `"count":4`, 1),
+			"count is 4 but there are 3 values",
+		},
 		{"wrong max", strings.Replace(good, `"max":3`, `"max":2`, 1), "min or max"},
 		{"no min", strings.Replace(good, `"min":1`, `"min":null`, 1), "min or max"},
 		{"wrong sum", strings.Replace(good, `"sum":"6"`, `"sum":"7"`, 1), "sum or squares"},
@@ -70,7 +74,10 @@ func TestJSONRefuses(t *testing.T) {
 		{"cut varint", strings.Replace(good, `"values":"AgEB"`, `"values":"AgGB"`, 1), "cut short"},
 		{"few in a histogram", strings.Replace(big, `"count":3000`, `"count":30`, 1), "count is 30"},
 		{"histogram as exact", strings.Replace(big, `"hdr"`, `"exact"`, 1), "read distribution"},
-		{"huge sum", strings.Replace(big, `"sum":"`, `"sum":"99999999999999999999999999999999999999`, 1), "128-bit"},
+		{
+			"huge sum", strings.Replace(big, `"sum":"`, `"sum":"99999999999999999999999999999999999999`, 1),
+			"128-bit",
+		},
 		{"crossed", strings.Replace(big, `"min":`, `"min":99999999999`, 1), "crossed"},
 	}
 	for _, tt := range tests {

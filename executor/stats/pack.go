@@ -7,20 +7,21 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Pack gives up the memory of the values for their stored form, a tenth of it. What needs the values reads them from it
-// again, for that call only; so Pack is for the many small distributions that are looked at once, if at all.
+// Pack replaces the values in memory by their encoded form, a tenth of the size. Methods that need
+// the values decode them for that call only, so Pack suits many small distributions that are read
+// at most once.
 func (d *Dist) Pack() {
 	if d.packed != nil || d.n == 0 {
 		return
 	}
 	text, err := d.encodeValues()
 	if err != nil {
-		return // it stays as it is
+		return // d stays unpacked
 	}
 	d.packed, d.exact, d.h = text, nil, nil
 }
 
-// values is what is stored of the values in d's form.
+// encodeValues returns the values as MarshalJSON stores them.
 func (d *Dist) encodeValues() ([]byte, error) {
 	switch {
 	case d.packed != nil:
@@ -32,7 +33,7 @@ func (d *Dist) encodeValues() ([]byte, error) {
 	return appendDeltas(make([]byte, 0, len(d.exact)*binary.MaxVarintLen16), d.exact), nil
 }
 
-// open is d with its values at hand: d itself, or a copy of it that is not packed.
+// unpacked returns d, or a decoded copy if d is packed.
 func (d *Dist) unpacked() *Dist {
 	if d.packed == nil {
 		return d

@@ -18,7 +18,8 @@ func TestPack(t *testing.T) {
 			packed.Pack()
 			packed.Pack()
 			if n > 0 && (packed.exact != nil || packed.h != nil || int64(len(packed.packed)) > 4*n+64) {
-				t.Errorf("%d values take %d bytes, %v, %v", n, len(packed.packed), packed.exact != nil, packed.h != nil)
+				t.Errorf("%d values take %d bytes, %v, %v", n, len(packed.packed), packed.exact != nil,
+					packed.h != nil)
 			}
 			same := func(what string, a, b *Dist) {
 				t.Helper()

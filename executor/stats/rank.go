@@ -6,11 +6,12 @@ import (
 	"slices"
 )
 
-// percentScale turns a percentage into an integer number of 10⁻⁹ percent, so that ranks are computed without rounding:
-// in floating point 99.9·1000/100 is above 999 and would give rank 1,000.
+// percentScale turns a percentage into an integer number of 10⁻⁹ percent, so that ranks are
+// computed without rounding: in floating point 99.9·1000/100 is above 999 and would give rank
+// 1,000.
 const percentScale = 1_000_000_000
 
-// rank is ⌈p·n/100⌉, at least 1 and at most n.
+// rank returns ⌈p·n/100⌉, at least 1 and at most n.
 func rank(p float64, n int64) int64 {
 	scaled := uint64(math.Round(min(max(p, 0), 100) * percentScale))
 	hi, lo := bits.Mul64(scaled, uint64(n))
@@ -19,9 +20,9 @@ func rank(p float64, n int64) int64 {
 	return max(1, int64(q))
 }
 
-// Rank is the p-th percentile, 0 < p <= 100, by nearest rank. It is false when there are no values or p is no
-// percentage. Rank(100) is the exact max; in the histogram form the first rank is the exact min and the others are the
-// upper end of their bucket, never beyond max.
+// Rank returns the p-th percentile, 0 < p <= 100, by nearest rank. ok is false without values or if
+// p is out of range. Rank(100) is the exact max; in the histogram form the first rank is the exact
+// min and the others are the upper end of their bucket, at most max.
 func (d *Dist) Rank(p float64) (int64, bool) {
 	if d.n == 0 || !(p > 0 && p <= 100) {
 		return 0, false
@@ -29,7 +30,7 @@ func (d *Dist) Rank(p float64) (int64, bool) {
 	return d.unpacked().at(rank(p, d.n)), true
 }
 
-// at is the r-th smallest value, 1 <= r <= n.
+// at returns the r-th smallest value, 1 <= r <= n.
 func (d *Dist) at(r int64) int64 {
 	if !d.isHDR() {
 		d.sort()
@@ -42,7 +43,8 @@ func (d *Dist) at(r int64) int64 {
 		return d.max
 	}
 	inside := d.h.TotalCount()
-	// The library takes int(percent/100·total + 0.5) as rank: aim between two ranks, where its rounding cannot matter.
+	// The library takes int(percent/100·total + 0.5) as rank: aim between two ranks, where its
+	// rounding cannot matter.
 	v := d.h.ValueAtPercentile((float64(r-d.under) - 0.25) / float64(inside) * 100)
 	return min(max(v, d.min), d.max)
 }
@@ -54,8 +56,8 @@ func (d *Dist) sort() {
 	}
 }
 
-// Above is how many values are larger than v. In the histogram form a value counts with its bucket's upper end, as in
-// Rank: Above(v) <= n-r exactly when the r-th value is at most v.
+// Above counts the values larger than v. In the histogram form a value counts as its bucket's upper
+// end, as in Rank: Above(v) <= n-r exactly if the r-th value is at most v.
 func (d *Dist) Above(v int64) int64 {
 	if d.n == 0 || v >= d.max {
 		return 0
@@ -64,7 +66,7 @@ func (d *Dist) Above(v int64) int64 {
 		return d.n
 	}
 	d = d.unpacked()
-	// The first rank whose value exceeds v, by bisection: at is monotone.
+	// Bisect for the first rank whose value exceeds v: at is monotone.
 	low, high := int64(1), d.n // at(low) <= v < at(high)
 	for high-low > 1 {
 		if mid := low + (high-low)/2; d.at(mid) > v {
@@ -76,8 +78,8 @@ func (d *Dist) Above(v int64) int64 {
 	return d.n - high + 1
 }
 
-// MinSamples is how many values a percentile needs before one of them is expected beyond it with 95 % confidence:
-// ⌈ln 0.05 / ln(p/100)⌉, at least 1.
+// MinSamples returns the number of values that a percentile needs so that one of them exceeds it
+// with 95 % confidence: ⌈ln 0.05 / ln(p/100)⌉, at least 1.
 func MinSamples(p float64) int64 {
 	if !(p > 0 && p < 100) {
 		return 1

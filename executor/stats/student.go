@@ -2,8 +2,8 @@ package stats
 
 import "math"
 
-// StudentT is the p-quantile of Student's distribution with df degrees of freedom, which need not be whole. NaN: there is
-// none.
+// StudentT returns the p-quantile of Student's distribution with df degrees of freedom, which may
+// be fractional. It is NaN if p or df is out of range.
 func StudentT(p, df float64) float64 {
 	switch {
 	case !(p > 0 && p < 1) || !(df > 0):
@@ -20,13 +20,14 @@ func StudentT(p, df float64) float64 {
 	return solve(0, hi, func(t float64) bool { return studentCDF(t, df) >= p })
 }
 
-// studentCDF is P(T <= t) for t >= 0.
+// studentCDF returns P(T <= t) for t >= 0.
 func studentCDF(t, df float64) float64 {
 	return 1 - betaRegularised(df/2, 0.5, df/(df+t*t))/2
 }
 
-// MeanBounds is the interval of a mean from independent values of which n had this mean and standard deviation (divisor
-// n-1), two-sided, by Student's distribution. False: fewer than two values bound nothing.
+// MeanBounds returns the two-sided interval of a mean by Student's distribution, from n independent
+// values with this mean and standard deviation (divisor n-1). ok is false for fewer than two
+// values.
 func MeanBounds(mean, std float64, n int64, confidence float64) (lo, hi float64, ok bool) {
 	if n < 2 || !(confidence > 0 && confidence < 1) {
 		return math.Inf(-1), math.Inf(1), false
@@ -35,9 +36,10 @@ func MeanBounds(mean, std float64, n int64, confidence float64) (lo, hi float64,
 	return mean - half, mean + half, true
 }
 
-// LeftOut is the standard error of a statistic, and its degrees of freedom, from its values with one unit of each group
-// left out in turn (the jackknife). Groups are independent of each other; of means it gives Welch's test exactly. False:
-// a group has fewer than two units, or the values are not as many as the units.
+// Jackknife returns the standard error of a statistic and its degrees of freedom, from the values
+// of the statistic with one unit of each group left out in turn. Groups must be independent; for
+// means the result equals Welch's test. ok is false if a group has fewer than two units, or the
+// number of values differs from the number of units.
 func Jackknife(values []float64, groups []int) (err, df float64, ok bool) {
 	var total, below float64
 	for _, n := range groups {
@@ -59,7 +61,7 @@ func Jackknife(values []float64, groups []int) (err, df float64, ok bool) {
 	return math.Sqrt(total), total * total / below, true
 }
 
-// spreadOf is the sum of the squared deviations from the mean.
+// squaredDeviations returns the sum of the squared deviations from the mean.
 func squaredDeviations(values []float64) (sum float64) {
 	mean := 0.0
 	for _, v := range values {

@@ -50,15 +50,19 @@ func mean(values []float64) (m float64) {
 	return m
 }
 
-// TestWelch: leaving out one value of two independent groups gives the difference's error and degrees of freedom of
-// Welch's test.
+// TestWelch: leaving out one value of two independent groups gives the difference's error and
+// degrees of freedom of Welch's test.
 func TestWelch(t *testing.T) {
 	for _, row := range []struct {
 		a, b           []float64
 		t, df, plusMin float64
 	}{
 		{[]float64{100, 102, 98, 101, 99}, []float64{105, 107, 103, 108, 102}, 3.72678, 6.6804, 3.2035},
-		{[]float64{50.1, 49.8, 50.5, 50.2, 49.9, 50.0}, []float64{52.0, 53.5, 51.2, 54.1, 52.7, 50.9}, 4.391615, 5.38294, 1.32753},
+		{
+			[]float64{50.1, 49.8, 50.5, 50.2, 49.9, 50.0},
+			[]float64{52.0, 53.5, 51.2, 54.1, 52.7, 50.9},
+			4.391615, 5.38294, 1.32753,
+		},
 	} {
 		values := append(means(row.a, -1, mean(row.b)), means(row.b, 1, -mean(row.a))...)
 		err, df, ok := Jackknife(values, []int{len(row.a), len(row.b)})
@@ -82,7 +86,8 @@ func TestWelch(t *testing.T) {
 
 func TestMeanBounds(t *testing.T) {
 	lo, hi, ok := MeanBounds(100, math.Sqrt(2.5), 5, .95)
-	if half := 2.776445 * math.Sqrt(2.5/5); !ok || math.Abs(hi-100-half) > 1e-5 || math.Abs(100-lo-half) > 1e-5 {
+	if half := 2.776445 * math.Sqrt(2.5/5); !ok || math.Abs(hi-100-half) > 1e-5 ||
+		math.Abs(100-lo-half) > 1e-5 {
 		t.Errorf("%v … %v %v", lo, hi, ok)
 	}
 	if _, _, ok := MeanBounds(1, 0, 1, .95); ok {
@@ -90,8 +95,8 @@ func TestMeanBounds(t *testing.T) {
 	}
 }
 
-// TestOneSided: one side of the order statistics at 90 % two-sided holds at 95 %, and its upper bound exists from as many
-// values on as a percentile needs.
+// TestOneSided: one side of the order statistics at 90 % two-sided holds at 95 %, and its upper
+// bound exists from as many values on as a percentile needs.
 func TestOneSided(t *testing.T) {
 	for confidence, row := range map[float64]map[float64]int64{
 		.95: {50: 5, 90: 29, 95: 59, 99: 299, 99.9: 2995}, .99: {50: 7, 90: 44, 95: 90, 99: 459, 99.9: 4603},
@@ -103,7 +108,8 @@ func TestOneSided(t *testing.T) {
 			_, at := boundRanks(want, p/100, 2*confidence-1)
 			_, below := boundRanks(want-1, p/100, 2*confidence-1)
 			if at > want || below <= want-1 {
-				t.Errorf("p%v at %v: n %d upper rank %d, n %d upper rank %d", p, confidence, want, at, want-1, below)
+				t.Errorf("p%v at %v: n %d upper rank %d, n %d upper rank %d", p, confidence, want, at,
+					want-1, below)
 			}
 		}
 	}
