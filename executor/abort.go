@@ -161,5 +161,5 @@ func (c *abortCheck) allowed(p *progress, w program.WindowSeries) int {
 	if p.length == 0 {
 		return measure.MaxWindows // how many there will be is unknown
 	}
-	return verdict.Allowed(c.Assertion, seriesWindows(p.parts, w, p.length))
+	return verdict.AllowedFalse(c.Assertion, seriesWindows(p.parts, w, p.length))
 }

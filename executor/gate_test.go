@@ -149,7 +149,7 @@ stages:
 				t.Errorf("exit %d with %d stages: %s", r.ExitCode, len(r.Nodes), r.Reason)
 			}
 			for _, n := range r.Nodes { // each as if it were alone, whatever ended the run
-				code, v, why := verdict.Exit(&result.Result{Nodes: []*result.Node{n}}, verdict.Occasion{})
+				code, v, why := verdict.Exit(&result.Result{Nodes: []*result.Node{n}}, verdict.RunOutcome{})
 				starved := b.harmless && (code == 5 || code == 3 && n.Series != nil) // no request in 100 ms: the machine had no time
 				if passes := code == 0 || v == result.Pass; passes != b.harmless && !starved {
 					t.Errorf("%s: exit %d, %s: %s; %s %q, %+v", n.ID, code, v, why, n.Outcome, n.Reason, n.Assertions)

@@ -32,7 +32,7 @@ func (m *member) judge(n *program.Node, out *result.Node) {
 		at := c
 		switch {
 		case level && n.First():
-			at.NowhereBecause = open + " at the first level already"
+			at.NoLevelBecause = open + " at the first level already"
 		case level:
 			at.SkippedBecause = open + " here: this level is shown and fails nothing"
 		}
@@ -219,8 +219,8 @@ func (r *runner) finish() {
 	r.judgePlan()
 	r.result.Ended = r.now()
 	r.stops.end()
-	r.occasion.Signal, r.occasion.Over = r.stops.heard(), r.stops.over()
-	if r.result.State = result.StateDone; r.occasion.Signal != 0 || r.occasion.Over != "" {
+	r.occasion.Signal, r.occasion.OutOfTime = r.stops.heard(), r.stops.over()
+	if r.result.State = result.StateDone; r.occasion.Signal != 0 || r.occasion.OutOfTime != "" {
 		r.result.State = result.StatePartial
 	}
 	r.result.Clients = []result.Client{r.health()}

@@ -22,10 +22,10 @@ type progress struct {
 	older      int64 // requests without an outcome for longer than the limit that was asked for last
 }
 
-var _ verdict.Live = (*progress)(nil)
+var _ verdict.PartialValues = (*progress)(nil)
 
 // Own implements verdict.Live.
-func (p *progress) Own(ref expression.Ref) bool {
+func (p *progress) OwnNode(ref expression.Ref) bool {
 	return !ref.Baseline && (ref.Node == "" || ref.Node == p.node.ID)
 }
 
@@ -46,7 +46,7 @@ func (p *progress) of(ref expression.Ref) *measure.Aggregate {
 
 // Quantity implements expression.Values. Rates are not known before the end.
 func (p *progress) Quantity(ref expression.Ref) expression.Quantity {
-	if !p.Own(ref) {
+	if !p.OwnNode(ref) {
 		return p.values(p.out).Quantity(ref)
 	}
 	q := expression.Quantity{Need: 1, Why: "not known while the node runs"}
@@ -100,7 +100,7 @@ func (p *progress) notGood(ref expression.Ref) int64 {
 // Above implements verdict.Live. Requests that have been open, or due and unsent, for longer than
 // the limit are over it.
 func (p *progress) Above(ref expression.Ref, limit float64) (over, n int64, ok bool) {
-	if !p.Own(ref) {
+	if !p.OwnNode(ref) {
 		return p.values(p.out).Above(ref, limit)
 	}
 	a := p.of(ref)

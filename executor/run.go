@@ -103,7 +103,7 @@ type runner struct {
 	ids      ranges
 	telling  sync.Mutex // of env.Events
 	interim  interim
-	occasion verdict.Occasion
+	occasion verdict.RunOutcome
 }
 
 // Run plays a program. The result is never nil and complete on every way out; diagnostics are mistakes of the plan

@@ -108,7 +108,7 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	}
 	o := artifact.Options{
 		Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: newSamples(plan, f), Mixed: mixesLoops(compiled),
-		Fail: func(r *result.Result, err error) { verdict.Unwritten(r, plan.Mask(err.Error())) },
+		Fail: func(r *result.Result, err error) { verdict.RecordWriteError(r, plan.Mask(err.Error())) },
 	}
 	folder, err := artifact.Open(f.dir, o)
 	if err != nil {

@@ -117,7 +117,7 @@ func compileCheck(d *draft, a scenario.Assertion, s *scope) Check {
 		return c
 	}
 	possible := false
-	if c.Needed, possible = verdict.Needed(a, c.Program); !possible {
+	if c.Needed, possible = verdict.SamplesNeeded(a, c.Program); !possible {
 		d.warn(a.That.Pos, codeNeverProven, "no number of requests can prove %s with a confidence", a.That.Text).
 			Detail = "allow a share, however small, or compare a count: errors.count == 0"
 	}

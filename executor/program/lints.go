@@ -101,7 +101,7 @@ func byChance(sd float64) string {
 }
 
 func fewSamplesFor(d *draft, c Check, who string) {
-	if p := c.Program; p != nil && c.Assertion.MinSamples > 0 && !verdict.Counted(p) && !d.alreadyReported(c.Assertion.That.Pos, CodeNoEffect) {
+	if p := c.Program; p != nil && c.Assertion.MinSamples > 0 && !verdict.ReadsRequests(p) && !d.alreadyReported(c.Assertion.That.Pos, CodeNoEffect) {
 		d.warn(c.Assertion.That.Pos, CodeNoEffect, "\"min_samples\" has no effect: %s is not made of requests", c.Assertion.That.Text).Detail = "it is read once, so there are no samples that could be too few: leave the key out"
 	}
 	most := c.Planned + 2*c.SD

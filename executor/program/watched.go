@@ -56,7 +56,7 @@ func whyUnwatchable(n *Node, a scenario.Assertion, p *expression.Program, own fu
 			}
 		}
 	}
-	if verdict.Watched(a, p, own) {
+	if verdict.CanAbort(a, p, own) {
 		return nil
 	}
 	return &unwatched{

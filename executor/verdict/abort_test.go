@@ -24,7 +24,7 @@ func (s sofar) Quantity(r expression.Ref) expression.Quantity {
 	return expression.Quantity{Why: "not known yet"}
 }
 
-func (s sofar) Own(r expression.Ref) bool { return !r.Baseline && r.Node == "" }
+func (s sofar) OwnNode(r expression.Ref) bool { return !r.Baseline && r.Node == "" }
 
 func (s sofar) Above(expression.Ref, float64) (over, n int64, ok bool) { return s.bad, s.n, s.n > 0 }
 

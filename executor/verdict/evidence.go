@@ -11,31 +11,31 @@ import (
 
 // empty finds what would be an empty pass: a run that measured nothing, a ladder none of whose levels holds, a node that
 // ran and shows nothing, a stage that was skipped although nothing failed.
-func empty(r *result.Result) (string, bool) {
+func emptyPass(r *result.Result) (string, bool) {
 	if !slices.ContainsFunc(r.Nodes, func(n *result.Node) bool { return n.Outcome != result.SkippedNode }) {
 		return "every stage was skipped: nothing was measured", true
 	}
 	if reason, ok := nodes(r, "was interrupted", func(n *result.Node) bool { return n.Outcome == result.InterruptedNode }); ok {
 		return reason, true
 	}
-	if reason, ok := noLevel(r); ok {
+	if reason, ok := noLevelHolds(r); ok {
 		return reason, true
 	}
 	for _, n := range r.Nodes {
-		if n.Outcome == result.SkippedNode || ladderEnded(n) {
+		if n.Outcome == result.SkippedNode || isLadderEnd(n) {
 			continue
 		}
-		if reason := lacksEvidence(n); reason != "" {
+		if reason := missingEvidence(n); reason != "" {
 			return reason, true
 		}
 	}
 	return nodes(r, "was skipped although nothing failed", func(n *result.Node) bool {
-		return n.Outcome == result.SkippedNode && !has(n, result.NotNeeded)
+		return n.Outcome == result.SkippedNode && !hasFinding(n, result.NotNeeded)
 	})
 }
 
 // noLevel finds a ladder none of whose levels holds. The levels of a ladder are the nodes of one stage at one point.
-func noLevel(r *result.Result) (string, bool) {
+func noLevelHolds(r *result.Result) (string, bool) {
 	type ladder struct{ stage, point string }
 	of := func(n *result.Node) ladder {
 		var point []string
@@ -49,25 +49,25 @@ func noLevel(r *result.Result) (string, bool) {
 	}
 	holds := map[ladder]bool{}
 	for _, n := range r.Nodes {
-		holds[of(n)] = holds[of(n)] || n.Outcome != result.SkippedNode && !ladderEnded(n)
+		holds[of(n)] = holds[of(n)] || n.Outcome != result.SkippedNode && !isLadderEnd(n)
 	}
 	for _, n := range r.Nodes {
-		if ladderEnded(n) && !holds[of(n)] {
-			return fmt.Sprintf("no level of %s holds: %s: %s", n.Stage, n.ID, whyEnded(n)), true
+		if isLadderEnd(n) && !holds[of(n)] {
+			return fmt.Sprintf("no level of %s holds: %s: %s", n.Stage, n.ID, ladderEndReason(n)), true
 		}
 	}
 	return "", false
 }
 
 // ladderEnded reports whether a node is a level at which `while` does not hold: it is shown, and decides nothing.
-func ladderEnded(n *result.Node) bool { return has(n, result.LadderEnd) }
+func isLadderEnd(n *result.Node) bool { return hasFinding(n, result.LadderEnd) }
 
-func has(n *result.Node, code string) bool {
+func hasFinding(n *result.Node, code string) bool {
 	return slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == code })
 }
 
 // whyEnded says why `while` does not hold at a level.
-func whyEnded(n *result.Node) string {
+func ladderEndReason(n *result.Node) string {
 	for _, a := range n.While {
 		if a.Verdict != result.Pass {
 			return a.Reason
@@ -83,21 +83,21 @@ func whyEnded(n *result.Node) string {
 
 // lacksEvidence says what a node lacks that a pass rests on: a request that succeeded, of each entry of its mix, and a gate
 // or a `while` that was judged on data. "": it lacks nothing.
-func lacksEvidence(n *result.Node) string {
+func missingEvidence(n *result.Node) string {
 	if len(n.Trials) > 0 && !slices.ContainsFunc(n.Trials, func(t result.Trial) bool { return t.Used }) {
 		return fmt.Sprintf("the search of %s found nothing: %s", n.ID, n.Reason)
 	}
-	if i := slices.IndexFunc(n.Repeats, func(r result.Repeat) bool { return len(n.Trials) > 0 && succeeded(r.Metrics) == 0 }); i >= 0 {
+	if i := slices.IndexFunc(n.Repeats, func(r result.Repeat) bool { return len(n.Trials) > 0 && countSucceeded(r.Metrics) == 0 }); i >= 0 {
 		return fmt.Sprintf("the search of %s found nothing in repeat %d of %d: %s", n.ID, i+1, len(n.Repeats), n.Repeats[i].Reason)
 	}
 	if sent, ok := n.Metrics[metric.RequestsCount].Stat(metric.Stat{}); ok && sent == 0 {
 		return fmt.Sprintf("no request of %s was sent while it was measured", n.ID)
 	}
-	if succeeded(n.Metrics) == 0 {
+	if countSucceeded(n.Metrics) == 0 {
 		return fmt.Sprintf("no request of %s succeeded%s", n.ID, failures(n))
 	}
 	for _, s := range n.Scopes {
-		if s.Mix != "" && s.Phase == "" && succeeded(s.Metrics) == 0 {
+		if s.Mix != "" && s.Phase == "" && countSucceeded(s.Metrics) == 0 {
 			return fmt.Sprintf("no request of entry %q of the mix of %s succeeded: send more requests, or give it a larger weight", s.Mix, n.ID)
 		}
 	}
@@ -108,7 +108,7 @@ func lacksEvidence(n *result.Node) string {
 }
 
 // succeeded counts the requests that were answered well.
-func succeeded(metrics map[string]*result.Metric) int64 {
+func countSucceeded(metrics map[string]*result.Metric) int64 {
 	if m := metrics[metric.Latency]; m != nil && m.Count != nil {
 		return *m.Count
 	}

@@ -51,19 +51,19 @@ func Codes() []Code {
 }
 
 // Occasion is what happened to the run as a whole, beside its results. Each text says what; "" means it did not happen.
-type Occasion struct {
-	Signal   int    // 2 (SIGINT), 15 (SIGTERM) or 1 (SIGHUP) ended the run; 0: none
-	Plan     string // a plan or usage error: nothing was sent
-	Internal string // a mistake of this program
-	SetUp    string // set-up failed, beside what nodes say of themselves
-	Over     string // max_duration ended the run before all was measured
+type RunOutcome struct {
+	Signal    int    // 2 (SIGINT), 15 (SIGTERM) or 1 (SIGHUP) ended the run; 0: none
+	Plan      string // a plan or usage error: nothing was sent
+	Internal  string // a mistake of this program
+	SetUp     string // set-up failed, beside what nodes say of themselves
+	OutOfTime string // max_duration ended the run before all was measured
 }
 
 // Exit gives the exit code of a run, its verdict and one sentence that says why. r may be nil where nothing ran.
 //
 // A run passes when every gate passed and every node that ran has evidence: a request that succeeded, and a gate or a
 // `while` that was judged on data. Else it is inconclusive. Assertions of severity warn change nothing.
-func Exit(r *result.Result, o Occasion) (code int, v result.Verdict, reason string) {
+func Exit(r *result.Result, o RunOutcome) (code int, v result.Verdict, reason string) {
 	for _, rule := range rules() {
 		if reason, applies := rule.applies(r, o); applies {
 			return rule.code(o), verdictOf(rule.code(o)), reason
@@ -74,9 +74,9 @@ func Exit(r *result.Result, o Occasion) (code int, v result.Verdict, reason stri
 
 // Unwritten enters into r why its files, or the report on it, could not be written. That is exit code 6, unless a stronger
 // one applies.
-func Unwritten(r *result.Result, why string) {
+func RecordWriteError(r *result.Result, why string) {
 	if WithInternal(r.ExitCode) == CodeInternal {
-		r.ExitCode, r.Verdict, r.Reason = Exit(nil, Occasion{Internal: why})
+		r.ExitCode, r.Verdict, r.Reason = Exit(nil, RunOutcome{Internal: why})
 		return
 	}
 	if !strings.Contains(r.Reason, why) {
@@ -103,17 +103,17 @@ func verdictOf(code int) result.Verdict {
 
 // rule is one exit code and when it applies. The order of rules is that of precedence.
 type rule struct {
-	code    func(Occasion) int
-	applies func(*result.Result, Occasion) (reason string, ok bool)
+	code    func(RunOutcome) int
+	applies func(*result.Result, RunOutcome) (reason string, ok bool)
 }
 
 func rules() []rule {
-	always := func(code int) func(Occasion) int { return func(Occasion) int { return code } }
+	always := func(code int) func(RunOutcome) int { return func(RunOutcome) int { return code } }
 	return []rule{
-		{ended, interrupted},
-		{always(CodePlan), func(_ *result.Result, o Occasion) (string, bool) { return o.Plan, o.Plan != "" }},
+		{signalCode, interrupted},
+		{always(CodePlan), func(_ *result.Result, o RunOutcome) (string, bool) { return o.Plan, o.Plan != "" }},
 		{always(CodeInternal), internal},
-		{always(CodeSetUp), unreachable},
+		{always(CodeSetUp), setUpFailed},
 		{always(CodeFail), failed},
 		{always(CodeInvalid), invalid},
 		{always(CodeInconclusive), inconclusive},
@@ -121,21 +121,21 @@ func rules() []rule {
 }
 
 // hangUp is the signal of a terminal that has gone. It ends a run as SIGTERM does, with its code.
-const hangUp = 1
+const sigHUP = 1
 
 // ended is the exit code of a signal.
-func ended(o Occasion) int {
-	if o.Signal == hangUp {
+func signalCode(o RunOutcome) int {
+	if o.Signal == sigHUP {
 		return CodeTerminate
 	}
 	return 128 + o.Signal
 }
 
-func interrupted(_ *result.Result, o Occasion) (string, bool) {
+func interrupted(_ *result.Result, o RunOutcome) (string, bool) {
 	switch o.Signal {
 	case 0:
 		return "", false
-	case hangUp:
+	case sigHUP:
 		return "terminated by SIGHUP, as its terminal has gone: the result is partial", true
 	case CodeTerminate - 128:
 		return "terminated by SIGTERM: the result is partial", true
@@ -143,34 +143,34 @@ func interrupted(_ *result.Result, o Occasion) (string, bool) {
 	return "interrupted by SIGINT: the result is partial", true
 }
 
-func internal(r *result.Result, o Occasion) (string, bool) {
+func internal(r *result.Result, o RunOutcome) (string, bool) {
 	if o.Internal != "" {
 		return "internal error: " + o.Internal, true
 	}
 	return assertions(r, "could not be evaluated", func(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.ErrorVerdict })
 }
 
-func unreachable(r *result.Result, o Occasion) (string, bool) {
+func setUpFailed(r *result.Result, o RunOutcome) (string, bool) {
 	if o.SetUp != "" {
 		return o.SetUp, true
 	}
 	return nodes(r, "could not be set up", func(n *result.Node) bool { return n.Outcome == result.Failed })
 }
 
-func invalid(r *result.Result, _ Occasion) (string, bool) {
+func invalid(r *result.Result, _ RunOutcome) (string, bool) {
 	return nodes(r, "has no valid measurement", func(n *result.Node) bool {
 		ran := n.Outcome == result.Done || n.Outcome == result.Unstable
 		return n.Outcome == result.Invalid || ran && !n.Validity.OK
 	})
 }
 
-func failed(r *result.Result, _ Occasion) (string, bool) {
+func failed(r *result.Result, _ RunOutcome) (string, bool) {
 	return assertions(r, "failed", func(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.Fail })
 }
 
-func inconclusive(r *result.Result, o Occasion) (string, bool) {
-	if o.Over != "" {
-		return o.Over, true
+func inconclusive(r *result.Result, o RunOutcome) (string, bool) {
+	if o.OutOfTime != "" {
+		return o.OutOfTime, true
 	}
 	if reason, ok := assertions(r, "inconclusive", unproven); ok {
 		return reason, true
@@ -178,10 +178,10 @@ func inconclusive(r *result.Result, o Occasion) (string, bool) {
 	if r == nil || len(r.Nodes) == 0 {
 		return "nothing was measured", true
 	}
-	if reason, ok := nodes(r, "was skipped for want of data", starved); ok {
+	if reason, ok := nodes(r, "was skipped for want of data", lacksData); ok {
 		return reason, true
 	}
-	return empty(r)
+	return emptyPass(r)
 }
 
 // unproven: an assertion that was skipped with its stage is no longer asked for, be it the node's or the plan's; the
@@ -189,7 +189,7 @@ func inconclusive(r *result.Result, o Occasion) (string, bool) {
 func unproven(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.Inconclusive }
 
 // starved: a node that was skipped because an earlier result has no value that its load is made of.
-func starved(n *result.Node) bool {
+func lacksData(n *result.Node) bool {
 	return n.Outcome == result.SkippedNode && slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == result.NoData })
 }
 
@@ -204,7 +204,7 @@ func assertions(r *result.Result, what string, match func(*result.Node, result.A
 		}
 		hits = append(hits, g.assertion.ID)
 		if first == "" {
-			first = g.assertion.ID + where(g.node, g.assertion.ID) + ": " + g.assertion.Reason
+			first = g.assertion.ID + onNode(g.node, g.assertion.ID) + ": " + g.assertion.Reason
 		}
 	}
 	switch len(hits) {
@@ -217,7 +217,7 @@ func assertions(r *result.Result, what string, match func(*result.Node, result.A
 }
 
 // where names the node of an assertion whose id does not.
-func where(n *result.Node, id string) string {
+func onNode(n *result.Node, id string) string {
 	if n == nil || strings.HasPrefix(id, n.ID+"/") {
 		return ""
 	}
@@ -257,13 +257,13 @@ func nodes(r *result.Result, what string, match func(*result.Node) bool) (string
 	}
 	for _, n := range r.Nodes {
 		if match(n) {
-			return strings.TrimSuffix(fmt.Sprintf("%s %s: %s", n.ID, what, why(n)), ": "), true
+			return strings.TrimSuffix(fmt.Sprintf("%s %s: %s", n.ID, what, nodeReason(n)), ": "), true
 		}
 	}
 	return "", false
 }
 
-func why(n *result.Node) string {
+func nodeReason(n *result.Node) string {
 	if n.Reason != "" {
 		return n.Reason
 	}

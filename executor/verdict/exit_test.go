@@ -114,59 +114,59 @@ func TestExit(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		r      *result.Result
-		o      Occasion
+		o      RunOutcome
 		code   int
 		reason string
 	}{
-		{"pass", run(node(9, result.Pass)), Occasion{}, 0, "1 assertion passed"},
-		{"passes", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Pass)), Occasion{}, 0, "2 assertions passed"},
-		{"pass beside a stage skipped on purpose", run(node(9, result.Pass), neutral(with(node(0, result.Skipped), result.SkippedNode, "when: failure"))), Occasion{}, 0, "1 assertion passed"},
-		{"level where while ended", run(level(node(9, result.Pass), "1", result.Pass, false), level(node(0, result.Skipped), "2", result.Fail, true)), Occasion{}, 0, "1 assertion passed"},
-		{"a while that held", run(level(node(9), "1", result.Pass, false), level(node(0), "2", result.Fail, true)), Occasion{}, 0, "every `while` held on data"},
-		{"a search that was confirmed", run(tried(node(9), true)), Occasion{}, 0, "every `while` held on data"},
-		{"warnings never change it", run(beside(node(9, result.Pass), warned(node(9, result.Inconclusive, result.ErrorVerdict, result.Fail)))), Occasion{}, 0, "1 assertion passed"},
-		{"fail", run(node(9, result.Pass, result.Fail)), Occasion{}, 1, "1 of 2 assertions failed: s/1: because"},
-		{"fails", run(node(9, result.Fail, result.Fail)), Occasion{}, 1, "2 of 2 assertions failed, the first is s/1: because"},
-		{"fail of the plan", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Fail)), Occasion{}, 1, "1 of 2 assertions failed: plan/1: because"},
-		{"fail on a level", run(with(node(9, result.Fail), result.Done, "")), Occasion{}, 1, "1 of 1 assertion failed: s/1 on s[done]: because"},
-		{"plan", nil, Occasion{Plan: "unknown key"}, 2, "unknown key"},
-		{"no samples", run(node(0, result.Inconclusive)), Occasion{}, 3, "1 of 1 assertion inconclusive: s/1: because"},
-		{"no samples and only warnings", run(warned(node(0, result.Inconclusive))), Occasion{}, 3, "no request of s succeeded"},
-		{"no samples and a warning that passed", run(warned(node(0, result.Pass))), Occasion{}, 3, "no request of s succeeded"},
-		{"no samples and while unknown", run(node(0, result.Skipped)), Occasion{}, 3, "no request of s succeeded"},
-		{"nothing was sent, and a gate passed", run(idle), Occasion{}, 3, "no request of s was sent while it was measured"},
-		{"errors allowed, none answered", run(node(0, result.Pass)), Occasion{}, 3, "no request of s succeeded"},
-		{"one point answers, the other does not", run(node(9, result.Pass), with(node(0, result.Pass), result.Done, "")), Occasion{}, 3, "no request of s[done] succeeded"},
-		{"none answered, and a gate failed", run(node(0, result.Fail)), Occasion{}, 1, "1 of 1 assertion failed: s/1: because"},
-		{"only warnings, measured", run(warned(node(9, result.Fail))), Occasion{}, 3, "no gate of s was judged on data: assert something that is measured there"},
-		{"a gate that passes without data", run(unobserved(node(9, result.Pass))), Occasion{}, 3, "no gate of s was judged on data: assert something that is measured there"},
-		{"a gate of the plan alone", ofPlan(run(node(9)), assertion("plan/1", result.Pass)), Occasion{}, 3, "no gate of s was judged on data: assert something that is measured there"},
-		{"no level holds", run(level(node(9), "1", result.Fail, true)), Occasion{}, 3, "no level of s holds: s[rate=1]: because"},
-		{"no level holds, cut short by an assertion", run(level(node(9), "1", result.Pass, true)), Occasion{}, 3, "no level of s holds: s[rate=1]: x is not true here"},
-		{"no level holds at one point of two", run(elsewhere(level(node(9), "1", result.Pass, false)), level(node(9), "1", result.Fail, true)), Occasion{}, 3, "no level of s holds: s[rate=1]: because"},
-		{"a while that is not proven", run(level(node(9), "1", result.Inconclusive, false)), Occasion{}, 3, "no gate of s[rate=1] was judged on data: assert something that is measured there"},
-		{"a search that found nothing", run(tried(node(9), false)), Occasion{}, 3, "the search of s found nothing: no level was confirmed"},
-		{"a search that found nothing in one of its repeats", run(repeated(tried(node(9), true), 9, 0)), Occasion{}, 3, "the search of s found nothing in repeat 2 of 2: no level was confirmed"},
-		{"a search that found something in each", run(repeated(tried(node(9), true), 9, 9)), Occasion{}, 0, "every `while` held on data"},
-		{"an entry of the mix that no request answered", run(mixed(node(9, result.Pass), 9, 0)), Occasion{}, 3, "no request of entry \"b\" of the mix of s succeeded: send more requests, or give it a larger weight"},
-		{"entries of the mix", run(mixed(node(9, result.Pass), 8, 1)), Occasion{}, 0, "1 assertion passed"},
-		{"a stage skipped although nothing failed", run(node(9, result.Pass), with(node(0, result.Skipped), result.SkippedNode, "it needs another")), Occasion{}, 3, "s[skipped] was skipped although nothing failed: it needs another"},
-		{"a stage skipped for a failure that counts for nobody", run(node(9, result.Fail), with(node(0, result.Skipped), result.SkippedNode, "it needs another")), Occasion{}, 1, "1 of 2 assertions failed: s/1: because"},
-		{"unstable", run(with(node(9, result.Inconclusive), result.Unstable, "x")), Occasion{}, 3, "1 of 1 assertion inconclusive: s/1 on s[unstable]: because"},
-		{"plan assertion on a skipped stage", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Skipped)), Occasion{}, 0, "1 assertion passed"},
-		{"every stage skipped", run(with(node(0, result.Skipped), result.SkippedNode, "x")), Occasion{}, 3, "every stage was skipped: nothing was measured"},
-		{"nothing ran", &result.Result{}, Occasion{}, 3, "nothing was measured"},
-		{"no result", nil, Occasion{}, 3, "nothing was measured"},
-		{"node interrupted without a signal", run(with(node(9), result.InterruptedNode, "max_duration")), Occasion{}, 3, "s[interrupted] was interrupted: max_duration"},
-		{"set-up", run(with(node(0, result.Skipped), result.Failed, "connection refused")), Occasion{}, 4, "s[failed] could not be set up: connection refused"},
-		{"set-up before any node", nil, Occasion{SetUp: "cannot reach it"}, 4, "cannot reach it"},
-		{"invalid", run(with(node(9, result.Inconclusive), result.Invalid, "client late")), Occasion{}, 5, "s[invalid] has no valid measurement: client late"},
-		{"invalid by its findings", run(outOfCPU), Occasion{}, 5, "s has no valid measurement: client out of CPU"},
-		{"internal", nil, Occasion{Internal: "boom"}, 6, "internal error: boom"},
-		{"evaluation", run(node(9, result.ErrorVerdict)), Occasion{}, 6, "1 of 1 assertion could not be evaluated: s/1: because"},
-		{"SIGINT", run(node(9, result.Pass)), Occasion{Signal: 2}, 130, "interrupted by SIGINT: the result is partial"},
-		{"SIGTERM", nil, Occasion{Signal: 15}, 143, "terminated by SIGTERM: the result is partial"},
-		{"SIGHUP", nil, Occasion{Signal: 1}, 143, "terminated by SIGHUP, as its terminal has gone: the result is partial"},
+		{"pass", run(node(9, result.Pass)), RunOutcome{}, 0, "1 assertion passed"},
+		{"passes", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Pass)), RunOutcome{}, 0, "2 assertions passed"},
+		{"pass beside a stage skipped on purpose", run(node(9, result.Pass), neutral(with(node(0, result.Skipped), result.SkippedNode, "when: failure"))), RunOutcome{}, 0, "1 assertion passed"},
+		{"level where while ended", run(level(node(9, result.Pass), "1", result.Pass, false), level(node(0, result.Skipped), "2", result.Fail, true)), RunOutcome{}, 0, "1 assertion passed"},
+		{"a while that held", run(level(node(9), "1", result.Pass, false), level(node(0), "2", result.Fail, true)), RunOutcome{}, 0, "every `while` held on data"},
+		{"a search that was confirmed", run(tried(node(9), true)), RunOutcome{}, 0, "every `while` held on data"},
+		{"warnings never change it", run(beside(node(9, result.Pass), warned(node(9, result.Inconclusive, result.ErrorVerdict, result.Fail)))), RunOutcome{}, 0, "1 assertion passed"},
+		{"fail", run(node(9, result.Pass, result.Fail)), RunOutcome{}, 1, "1 of 2 assertions failed: s/1: because"},
+		{"fails", run(node(9, result.Fail, result.Fail)), RunOutcome{}, 1, "2 of 2 assertions failed, the first is s/1: because"},
+		{"fail of the plan", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Fail)), RunOutcome{}, 1, "1 of 2 assertions failed: plan/1: because"},
+		{"fail on a level", run(with(node(9, result.Fail), result.Done, "")), RunOutcome{}, 1, "1 of 1 assertion failed: s/1 on s[done]: because"},
+		{"plan", nil, RunOutcome{Plan: "unknown key"}, 2, "unknown key"},
+		{"no samples", run(node(0, result.Inconclusive)), RunOutcome{}, 3, "1 of 1 assertion inconclusive: s/1: because"},
+		{"no samples and only warnings", run(warned(node(0, result.Inconclusive))), RunOutcome{}, 3, "no request of s succeeded"},
+		{"no samples and a warning that passed", run(warned(node(0, result.Pass))), RunOutcome{}, 3, "no request of s succeeded"},
+		{"no samples and while unknown", run(node(0, result.Skipped)), RunOutcome{}, 3, "no request of s succeeded"},
+		{"nothing was sent, and a gate passed", run(idle), RunOutcome{}, 3, "no request of s was sent while it was measured"},
+		{"errors allowed, none answered", run(node(0, result.Pass)), RunOutcome{}, 3, "no request of s succeeded"},
+		{"one point answers, the other does not", run(node(9, result.Pass), with(node(0, result.Pass), result.Done, "")), RunOutcome{}, 3, "no request of s[done] succeeded"},
+		{"none answered, and a gate failed", run(node(0, result.Fail)), RunOutcome{}, 1, "1 of 1 assertion failed: s/1: because"},
+		{"only warnings, measured", run(warned(node(9, result.Fail))), RunOutcome{}, 3, "no gate of s was judged on data: assert something that is measured there"},
+		{"a gate that passes without data", run(unobserved(node(9, result.Pass))), RunOutcome{}, 3, "no gate of s was judged on data: assert something that is measured there"},
+		{"a gate of the plan alone", ofPlan(run(node(9)), assertion("plan/1", result.Pass)), RunOutcome{}, 3, "no gate of s was judged on data: assert something that is measured there"},
+		{"no level holds", run(level(node(9), "1", result.Fail, true)), RunOutcome{}, 3, "no level of s holds: s[rate=1]: because"},
+		{"no level holds, cut short by an assertion", run(level(node(9), "1", result.Pass, true)), RunOutcome{}, 3, "no level of s holds: s[rate=1]: x is not true here"},
+		{"no level holds at one point of two", run(elsewhere(level(node(9), "1", result.Pass, false)), level(node(9), "1", result.Fail, true)), RunOutcome{}, 3, "no level of s holds: s[rate=1]: because"},
+		{"a while that is not proven", run(level(node(9), "1", result.Inconclusive, false)), RunOutcome{}, 3, "no gate of s[rate=1] was judged on data: assert something that is measured there"},
+		{"a search that found nothing", run(tried(node(9), false)), RunOutcome{}, 3, "the search of s found nothing: no level was confirmed"},
+		{"a search that found nothing in one of its repeats", run(repeated(tried(node(9), true), 9, 0)), RunOutcome{}, 3, "the search of s found nothing in repeat 2 of 2: no level was confirmed"},
+		{"a search that found something in each", run(repeated(tried(node(9), true), 9, 9)), RunOutcome{}, 0, "every `while` held on data"},
+		{"an entry of the mix that no request answered", run(mixed(node(9, result.Pass), 9, 0)), RunOutcome{}, 3, "no request of entry \"b\" of the mix of s succeeded: send more requests, or give it a larger weight"},
+		{"entries of the mix", run(mixed(node(9, result.Pass), 8, 1)), RunOutcome{}, 0, "1 assertion passed"},
+		{"a stage skipped although nothing failed", run(node(9, result.Pass), with(node(0, result.Skipped), result.SkippedNode, "it needs another")), RunOutcome{}, 3, "s[skipped] was skipped although nothing failed: it needs another"},
+		{"a stage skipped for a failure that counts for nobody", run(node(9, result.Fail), with(node(0, result.Skipped), result.SkippedNode, "it needs another")), RunOutcome{}, 1, "1 of 2 assertions failed: s/1: because"},
+		{"unstable", run(with(node(9, result.Inconclusive), result.Unstable, "x")), RunOutcome{}, 3, "1 of 1 assertion inconclusive: s/1 on s[unstable]: because"},
+		{"plan assertion on a skipped stage", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Skipped)), RunOutcome{}, 0, "1 assertion passed"},
+		{"every stage skipped", run(with(node(0, result.Skipped), result.SkippedNode, "x")), RunOutcome{}, 3, "every stage was skipped: nothing was measured"},
+		{"nothing ran", &result.Result{}, RunOutcome{}, 3, "nothing was measured"},
+		{"no result", nil, RunOutcome{}, 3, "nothing was measured"},
+		{"node interrupted without a signal", run(with(node(9), result.InterruptedNode, "max_duration")), RunOutcome{}, 3, "s[interrupted] was interrupted: max_duration"},
+		{"set-up", run(with(node(0, result.Skipped), result.Failed, "connection refused")), RunOutcome{}, 4, "s[failed] could not be set up: connection refused"},
+		{"set-up before any node", nil, RunOutcome{SetUp: "cannot reach it"}, 4, "cannot reach it"},
+		{"invalid", run(with(node(9, result.Inconclusive), result.Invalid, "client late")), RunOutcome{}, 5, "s[invalid] has no valid measurement: client late"},
+		{"invalid by its findings", run(outOfCPU), RunOutcome{}, 5, "s has no valid measurement: client out of CPU"},
+		{"internal", nil, RunOutcome{Internal: "boom"}, 6, "internal error: boom"},
+		{"evaluation", run(node(9, result.ErrorVerdict)), RunOutcome{}, 6, "1 of 1 assertion could not be evaluated: s/1: because"},
+		{"SIGINT", run(node(9, result.Pass)), RunOutcome{Signal: 2}, 130, "interrupted by SIGINT: the result is partial"},
+		{"SIGTERM", nil, RunOutcome{Signal: 15}, 143, "terminated by SIGTERM: the result is partial"},
+		{"SIGHUP", nil, RunOutcome{Signal: 1}, 143, "terminated by SIGHUP, as its terminal has gone: the result is partial"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, v, reason := Exit(row.r, row.o)
@@ -183,21 +183,21 @@ func TestPrecedence(t *testing.T) {
 	invalid5, fail1, open3, pass := with(node(9), result.Invalid, "late"), node(9, result.Fail), node(9, result.Inconclusive), node(9, result.Pass)
 	nodes := []*result.Node{error6, set4, fail1, invalid5, open3, pass}
 	for _, row := range []struct {
-		o    Occasion
+		o    RunOutcome
 		from int
 		want int
 	}{
-		{Occasion{Signal: 2, Plan: "p", Internal: "i", SetUp: "s"}, 0, 130},
-		{Occasion{Signal: 15, Plan: "p", Internal: "i", SetUp: "s"}, 0, 143},
-		{Occasion{Plan: "p", Internal: "i", SetUp: "s"}, 0, 2},
-		{Occasion{Internal: "i", SetUp: "s"}, 1, 6},
-		{Occasion{SetUp: "s"}, 0, 6},
-		{Occasion{SetUp: "s"}, 2, 4},
-		{Occasion{}, 1, 4},
-		{Occasion{}, 2, 1},
-		{Occasion{}, 3, 5},
-		{Occasion{}, 4, 3},
-		{Occasion{}, 5, 0},
+		{RunOutcome{Signal: 2, Plan: "p", Internal: "i", SetUp: "s"}, 0, 130},
+		{RunOutcome{Signal: 15, Plan: "p", Internal: "i", SetUp: "s"}, 0, 143},
+		{RunOutcome{Plan: "p", Internal: "i", SetUp: "s"}, 0, 2},
+		{RunOutcome{Internal: "i", SetUp: "s"}, 1, 6},
+		{RunOutcome{SetUp: "s"}, 0, 6},
+		{RunOutcome{SetUp: "s"}, 2, 4},
+		{RunOutcome{}, 1, 4},
+		{RunOutcome{}, 2, 1},
+		{RunOutcome{}, 3, 5},
+		{RunOutcome{}, 4, 3},
+		{RunOutcome{}, 5, 0},
 	} {
 		if got, _, _ := Exit(run(nodes[row.from:]...), row.o); got != row.want {
 			t.Errorf("%+v with nodes from %d: %d, want %d", row.o, row.from, got, row.want)
@@ -209,7 +209,7 @@ func TestPrecedence(t *testing.T) {
 func TestPrecedenceIsThatOfTheRules(t *testing.T) {
 	var order []string
 	for _, r := range rules() {
-		order = append(order, strconv.Itoa(r.code(Occasion{Signal: CodeInterrupt - 128})))
+		order = append(order, strconv.Itoa(r.code(RunOutcome{Signal: CodeInterrupt - 128})))
 	}
 	if got := strings.Replace(strings.Join(append(order, "0"), ", "), "130", "130/143", 1); got != Precedence {
 		t.Errorf("the rules have the order %s, Precedence is %s", got, Precedence)
@@ -231,7 +231,7 @@ func TestMeasurementsThatFailed(t *testing.T) {
 		{[]result.Verdict{result.Pass, result.Pass, result.Pass, result.Pass, result.Inconclusive}, 3, "1 of 5 assertions inconclusive: s/1: because"},
 		{[]result.Verdict{result.Skipped, result.Skipped, result.Skipped, result.Skipped, result.Skipped}, 3, "no request of s succeeded"},
 	} {
-		if code, _, reason := Exit(run(node(0, row.verdicts...)), Occasion{}); code != row.code || reason != row.reason {
+		if code, _, reason := Exit(run(node(0, row.verdicts...)), RunOutcome{}); code != row.code || reason != row.reason {
 			t.Errorf("%v: exit %d, %s; want %d, %s", row.verdicts, code, reason, row.code, row.reason)
 		}
 	}

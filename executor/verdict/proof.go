@@ -8,18 +8,18 @@ import (
 )
 
 // mostWeighed is how many comparisons of one expression are tried in all their outcomes, three each.
-const mostWeighed = 6
+const maxComparisons = 6
 
 // proofOfRatios is the fewest requests with which an assertion with `confidence` can be proven true as far as it compares
 // ratios with constants: those that are so when all requests, or none, are counted by the ratio. What else it compares
 // is taken to come out as it should. False: no number of requests is enough, as for errors.ratio <= 0%.
-func proofOfRatios(a scenario.Assertion, p *expression.Program) (n int64, possible bool) {
+func samplesToProveRatios(a scenario.Assertion, p *expression.Program) (n int64, possible bool) {
 	if a.Confidence <= 0 || byRepeats(p.Refs) {
 		return 0, true
 	}
-	all := &supposed{}
+	all := &assumedOutcomes{}
 	p.Truth(all)
-	if len(all.asked) > mostWeighed {
+	if len(all.asked) > maxComparisons {
 		return 0, true
 	}
 	total := 1
@@ -27,11 +27,11 @@ func proofOfRatios(a scenario.Assertion, p *expression.Program) (n int64, possib
 		total *= 3
 	}
 	for i := range total {
-		s := &supposed{outcomes: outcomes(i, len(all.asked))}
+		s := &assumedOutcomes{outcomes: outcomes(i, len(all.asked))}
 		if p.Truth(s).Is < 1 {
 			continue
 		}
-		if least, ok := s.cost(a.Confidence); ok && (!possible || least < n) {
+		if least, ok := s.minSamples(a.Confidence); ok && (!possible || least < n) {
 			n, possible = least, true
 		}
 	}
@@ -39,10 +39,10 @@ func proofOfRatios(a scenario.Assertion, p *expression.Program) (n int64, possib
 }
 
 // proof is how many samples it takes at least to prove a comparison of one percentile or ratio true; 0: it is no such.
-func proof(t expression.Truth, confidence float64) (n int64) {
+func samplesToProve(t expression.Truth, confidence float64) (n int64) {
 	switch {
-	case ofRatio(t):
-		n, _ = fewest(t.Limit.V, confidence, t.Op == "<" || t.Op == "<=")
+	case comparesRatio(t):
+		n, _ = samplesForShare(t.Limit.V, confidence, t.Op == "<" || t.Op == "<=")
 	case t.Ref != nil && t.Ref.Leaf.Stat.Kind == metric.Percentile:
 		n = stats.Samples(t.Ref.Leaf.Stat.P/100, confidence, 0)
 	}
@@ -70,16 +70,18 @@ func outcomes(i, n int) []int8 {
 }
 
 // supposed are values without numbers whose comparisons come out as said, in the order in which they are asked.
-type supposed struct {
+type assumedOutcomes struct {
 	outcomes []int8
 	asked    []expression.Truth
 }
 
 // Quantity implements expression.Values. Need tells it from a constant of the plan.
-func (*supposed) Quantity(expression.Ref) expression.Quantity { return expression.Quantity{Need: 1} }
+func (*assumedOutcomes) Quantity(expression.Ref) expression.Quantity {
+	return expression.Quantity{Need: 1}
+}
 
 // Compare implements expression.Judge.
-func (s *supposed) Compare(t expression.Truth) (expression.Decision, bool) {
+func (s *assumedOutcomes) Compare(t expression.Truth) (expression.Decision, bool) {
 	s.asked = append(s.asked, t)
 	if len(s.asked) > len(s.outcomes) {
 		return expression.Decision{}, true
@@ -88,13 +90,13 @@ func (s *supposed) Compare(t expression.Truth) (expression.Decision, bool) {
 }
 
 // cost is how many requests it takes at least to prove all that came out true or false.
-func (s *supposed) cost(confidence float64) (n int64, possible bool) {
+func (s *assumedOutcomes) minSamples(confidence float64) (n int64, possible bool) {
 	for i, t := range s.asked {
-		if s.outcomes[i] == 0 || !ofRatio(t) {
+		if s.outcomes[i] == 0 || !comparesRatio(t) {
 			continue
 		}
 		below := t.Op == "<" || t.Op == "<="
-		least, ok := fewest(t.Limit.V, confidence, below == (s.outcomes[i] > 0))
+		least, ok := samplesForShare(t.Limit.V, confidence, below == (s.outcomes[i] > 0))
 		if !ok {
 			return 0, false
 		}
@@ -104,13 +106,13 @@ func (s *supposed) cost(confidence float64) (n int64, possible bool) {
 }
 
 // ofRatio reports whether a comparison is one of a share of the requests with a constant of the plan.
-func ofRatio(t expression.Truth) bool {
+func comparesRatio(t expression.Truth) bool {
 	return t.Ref != nil && t.Ref.Leaf.Row.From.Counted() && t.Ref.Leaf.Row.Dim == metric.Ratio && t.Limit.Known && t.Limit.Need == 0
 }
 
 // fewest is the smallest number of requests that can prove, by the bounds of Clopper and Pearson, that a share is below q
 // when none of them is counted, or above q when all are.
-func fewest(q, confidence float64, below bool) (n int64, possible bool) {
+func samplesForShare(q, confidence float64, below bool) (n int64, possible bool) {
 	if !below {
 		q = 1 - q
 	}

@@ -29,7 +29,7 @@ func TestNeededProves(t *testing.T) {
 		a := scenario.Assertion{Confidence: c.confidence}
 		a.That.Text = c.that
 		p := compile(t, c.that)
-		if n, ok := Needed(a, p); n != c.needed || !ok {
+		if n, ok := SamplesNeeded(a, p); n != c.needed || !ok {
 			t.Errorf("%s needs %d, %v; want %d", c.that, n, ok, c.needed)
 			continue
 		}
@@ -64,11 +64,11 @@ func TestNeverProven(t *testing.T) {
 		"errors.count == 0":                             true,
 		"errors.ratio < 1% and requests.count > 100":    true,
 	} {
-		if _, ok := Needed(scenario.Assertion{Confidence: .95}, compile(t, that)); ok != want {
+		if _, ok := SamplesNeeded(scenario.Assertion{Confidence: .95}, compile(t, that)); ok != want {
 			t.Errorf("%s can be proven: %v", that, ok)
 		}
 	}
-	if _, ok := Needed(scenario.Assertion{}, compile(t, "errors.ratio <= 0%")); !ok {
+	if _, ok := SamplesNeeded(scenario.Assertion{}, compile(t, "errors.ratio <= 0%")); !ok {
 		t.Error("a point is proven by itself")
 	}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // measured says what was observed and what the limit is: "latency.p99 is 61.2 ms, the limit is 50 ms (n = 1200)".
-func measured(a scenario.Assertion, t expression.Truth) string {
-	s := compared(a, t)
+func measuredText(a scenario.Assertion, t expression.Truth) string {
+	s := comparisonText(a, t)
 	if n, need := t.Samples(); need > 0 {
 		s += fmt.Sprintf(" (n = %d)", n)
 	}
@@ -21,10 +21,10 @@ func measured(a scenario.Assertion, t expression.Truth) string {
 }
 
 // compared is measured without the number of samples.
-func compared(a scenario.Assertion, t expression.Truth) string {
+func comparisonText(a scenario.Assertion, t expression.Truth) string {
 	observed, limit := expression.FormatApart(t.Dim, t.Observed.V, t.Limit.V)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is %s%s", t.What, observed, within(a, t.Dim, t.Observed, t.Limit.V))
+	fmt.Fprintf(&b, "%s is %s%s", t.What, observed, boundsText(a, t.Dim, t.Observed, t.Limit.V))
 	switch t.Op {
 	case "==":
 		fmt.Fprintf(&b, ", it must be %s", limit)
@@ -34,17 +34,17 @@ func compared(a scenario.Assertion, t expression.Truth) string {
 		fmt.Fprintf(&b, ", the limit is %s", limit)
 	}
 	if t.Limit.Need != 0 {
-		fmt.Fprintf(&b, "%s = %s", within(a, t.Dim, t.Limit, t.Observed.V), t.Against)
+		fmt.Fprintf(&b, "%s = %s", boundsText(a, t.Dim, t.Limit, t.Observed.V), t.Against)
 	}
 	if m := t.Margin; m != nil {
-		fmt.Fprintf(&b, "; over %d repeats their difference is %s%s", m.N, expression.Format(t.Dim, m.V), within(a, t.Dim, *m, 0))
+		fmt.Fprintf(&b, "; over %d repeats their difference is %s%s", m.N, expression.Format(t.Dim, m.V), boundsText(a, t.Dim, *m, 0))
 	}
 	return b.String()
 }
 
 // within are the bounds of a quantity, "" where it is a point: " (30 ms … 42 ms at 95 %)". One that is not the limit does
 // not look like it.
-func within(a scenario.Assertion, dim metric.Dim, q expression.Quantity, limit float64) string {
+func boundsText(a scenario.Assertion, dim metric.Dim, q expression.Quantity, limit float64) string {
 	format := func(v float64) string {
 		s, _ := expression.FormatApart(dim, v, limit)
 		return s
@@ -66,7 +66,7 @@ func within(a scenario.Assertion, dim metric.Dim, q expression.Quantity, limit f
 }
 
 // lacking says how many samples are missing: "12 more requests needed for p99 (have 287 of 299)".
-func lacking(a scenario.Assertion, t expression.Truth) string {
+func missingSamplesText(a scenario.Assertion, t expression.Truth) string {
 	n, need := t.Samples()
 	what, of := "requests", ""
 	if t.Lacks() == 1 {
@@ -75,13 +75,13 @@ func lacking(a scenario.Assertion, t expression.Truth) string {
 	if t.Ref != nil && t.Ref.Leaf.Stat.Kind == metric.Percentile {
 		of = " for " + t.Ref.Leaf.Stat.String()
 	}
-	return fmt.Sprintf("%d more %s needed%s (have %d of %d): so far %s", t.Lacks(), what, of, n, need, compared(a, t))
+	return fmt.Sprintf("%d more %s needed%s (have %d of %d): so far %s", t.Lacks(), what, of, n, need, comparisonText(a, t))
 }
 
 // allowed says how many samples are over a percentile's limit, and how many may be at a's confidence: "; 3 of 1000 are over
 // it, 4 may be". "" where that is not what decides.
-func allowed(a scenario.Assertion, t expression.Truth, v expression.Values) string {
-	over, n, ok := counted(t, v)
+func allowedText(a scenario.Assertion, t expression.Truth, v expression.Values) string {
+	over, n, ok := countAbove(t, v)
 	if !ok || a.Confidence <= 0 || t.Op != "<" && t.Op != "<=" {
 		return ""
 	}
@@ -93,21 +93,21 @@ func allowed(a scenario.Assertion, t expression.Truth, v expression.Values) stri
 }
 
 // straddles says that the bounds hold the limit, and how many samples are likely to decide it.
-func straddles(a scenario.Assertion, t expression.Truth, v expression.Values) string {
-	s := t.Why + ": " + measured(a, t) + allowed(a, t, v)
-	if hint := likely(a, t, v); hint != "" {
+func undecidedText(a scenario.Assertion, t expression.Truth, v expression.Values) string {
+	s := t.Why + ": " + measuredText(a, t) + allowedText(a, t, v)
+	if hint := moreSamplesHint(a, t, v); hint != "" {
 		s += "; " + hint
 	}
 	return s
 }
 
 // likely says how many more samples decide a comparison if things stay as they are; "" where nothing is known about that.
-func likely(a scenario.Assertion, t expression.Truth, v expression.Values) string {
+func moreSamplesHint(a scenario.Assertion, t expression.Truth, v expression.Values) string {
 	if a.Confidence <= 0 {
 		return ""
 	}
 	if m := t.Margin; m != nil {
-		return moreOf(m.N, scaled(m.N, m.Hi-m.V, math.Abs(m.V)), "repeat")
+		return moreText(m.N, samplesForBounds(m.N, m.Hi-m.V, math.Abs(m.V)), "repeat")
 	}
 	if t.Observed.Why != "" || t.Limit.Why != "" || t.Ref == nil || t.Limit.Need != 0 {
 		return ""
@@ -115,18 +115,18 @@ func likely(a scenario.Assertion, t expression.Truth, v expression.Values) strin
 	k, n, q, ok := share(t, v)
 	if !ok {
 		half := math.Max(t.Observed.Hi-t.Observed.V, t.Observed.V-t.Observed.Lo)
-		return moreOf(t.Observed.N, scaled(t.Observed.N, half, math.Abs(t.Observed.V-t.Limit.V)), "request")
+		return moreText(t.Observed.N, samplesForBounds(t.Observed.N, half, math.Abs(t.Observed.V-t.Limit.V)), "request")
 	}
 	total, ok := stats.SamplesToDecide(k, n, q, a.Confidence)
 	if !ok {
 		total = -1
 	}
-	return moreOf(n, total, "request")
+	return moreText(n, total, "request")
 }
 
 // share is the comparison as one of a share with a limit: of samples over a percentile's limit, or of a ratio's requests.
 func share(t expression.Truth, v expression.Values) (k, n int64, q float64, ok bool) {
-	if over, n, ok := counted(t, v); ok {
+	if over, n, ok := countAbove(t, v); ok {
 		return over, n, 1 - t.Ref.Leaf.Stat.P/100, true
 	}
 	row := t.Ref.Leaf.Row
@@ -139,7 +139,7 @@ func share(t expression.Truth, v expression.Values) (k, n int64, q float64, ok b
 
 // scaled is how many samples in all bring bounds that are half away from the value to a limit that is apart from it:
 // bounds go with the root of the number. -1: none do.
-func scaled(n int64, half, apart float64) int64 {
+func samplesForBounds(n int64, half, apart float64) int64 {
 	total := math.Ceil(float64(n) * (half / apart) * (half / apart))
 	if !(total < 1e12) {
 		return -1
@@ -147,7 +147,7 @@ func scaled(n int64, half, apart float64) int64 {
 	return int64(total)
 }
 
-func moreOf(have, total int64, what string) string {
+func moreText(have, total int64, what string) string {
 	switch {
 	case total < 0:
 		return "it is too close to the limit for more " + what + "s to decide it"

@@ -11,21 +11,21 @@ import (
 )
 
 // demanding is Values whose quantities need as many samples as an assertion's min_samples says.
-type demanding struct {
+type minSamplesValues struct {
 	expression.Values
 	need int64
 }
 
-func required(v expression.Values, minSamples int) expression.Values {
+func withMinSamples(v expression.Values, minSamples int) expression.Values {
 	if minSamples <= 0 {
 		return v
 	}
-	return demanding{v, int64(minSamples)}
+	return minSamplesValues{v, int64(minSamples)}
 }
 
 // Quantity replaces the need of what is made of requests. What is read once (the client's memory, the server's
 // queue, a search's capacity) has no samples that could be too few.
-func (d demanding) Quantity(r expression.Ref) expression.Quantity {
+func (d minSamplesValues) Quantity(r expression.Ref) expression.Quantity {
 	q := d.Values.Quantity(r)
 	if !r.Leaf.Row.From.OfRequests() {
 		return q
@@ -38,7 +38,7 @@ func (d demanding) Quantity(r expression.Ref) expression.Quantity {
 }
 
 // Compare implements expression.Judge.
-func (d demanding) Compare(t expression.Truth) (expression.Decision, bool) {
+func (d minSamplesValues) Compare(t expression.Truth) (expression.Decision, bool) {
 	if j, ok := d.Values.(expression.Judge); ok {
 		return j.Compare(t)
 	}
@@ -46,7 +46,7 @@ func (d demanding) Compare(t expression.Truth) (expression.Decision, bool) {
 }
 
 // Above implements counter.
-func (d demanding) Above(r expression.Ref, limit float64) (over, n int64, ok bool) {
+func (d minSamplesValues) Above(r expression.Ref, limit float64) (over, n int64, ok bool) {
 	if c, is := d.Values.(counter); is {
 		return c.Above(r, limit)
 	}
@@ -54,7 +54,7 @@ func (d demanding) Above(r expression.Ref, limit float64) (over, n int64, ok boo
 }
 
 // Doubt implements doubter.
-func (d demanding) Doubt(refs []expression.Ref) string {
+func (d minSamplesValues) Doubt(refs []expression.Ref) string {
 	if x, ok := d.Values.(doubter); ok {
 		return x.Doubt(refs)
 	}
@@ -62,16 +62,16 @@ func (d demanding) Doubt(refs []expression.Ref) string {
 }
 
 // Counted reports whether an expression reads anything that is made of requests, of which there can be too few.
-func Counted(p *expression.Program) bool {
+func ReadsRequests(p *expression.Program) bool {
 	return slices.ContainsFunc(p.Refs, func(r expression.Ref) bool { return r.Leaf.Row.From.OfRequests() })
 }
 
 // Needed is how many samples an assertion needs at least before it can pass: as many as its percentiles want unless the
 // plan says how many; with `confidence` as many as can prove its percentiles and ratios, and no fewer than the plan says.
 // 0: any number. False: no number is enough.
-func Needed(a scenario.Assertion, p *expression.Program) (n int64, possible bool) {
-	n, possible = proofOfRatios(a, p)
-	if Counted(p) {
+func SamplesNeeded(a scenario.Assertion, p *expression.Program) (n int64, possible bool) {
+	n, possible = samplesToProveRatios(a, p)
+	if ReadsRequests(p) {
 		n = max(n, int64(a.MinSamples))
 	}
 	if n > 0 && a.Confidence <= 0 {
@@ -90,9 +90,9 @@ func Needed(a scenario.Assertion, p *expression.Program) (n int64, possible bool
 }
 
 // unbounded is Values of which no bounds are known although they were asked for.
-type unbounded struct{ expression.Values }
+type withoutBounds struct{ expression.Values }
 
-func (u unbounded) Quantity(r expression.Ref) expression.Quantity {
+func (u withoutBounds) Quantity(r expression.Ref) expression.Quantity {
 	q := u.Values.Quantity(r)
 	if q.Known {
 		q.Lo, q.Hi, q.Why = math.Inf(-1), math.Inf(1), r.String()+" has no confidence bounds"
@@ -114,13 +114,13 @@ const alpha = 0.05
 // which is the exact one-sided test of Clopper and Pearson (Biometrika 26, 1934). For a lower limit (latency.p50 > 5ms)
 // the samples that are not over it are counted against probability p. Two of two samples over a p99 limit are proof:
 // 0.01² is far below 0.05.
-func certain(t expression.Truth, v expression.Values) bool {
+func provenFalse(t expression.Truth, v expression.Values) bool {
 	return t.Is < 0 && refuted(t, v, alpha)
 }
 
 // refuted reports whether the samples refute a comparison of one percentile with a constant at the given risk.
 func refuted(t expression.Truth, v expression.Values, risk float64) bool {
-	over, n, ok := counted(t, v)
+	over, n, ok := countAbove(t, v)
 	if !ok {
 		return false
 	}
@@ -135,7 +135,7 @@ func refuted(t expression.Truth, v expression.Values, risk float64) bool {
 }
 
 // counted is how many of how many samples are over the limit, where one percentile is compared with a constant.
-func counted(t expression.Truth, v expression.Values) (over, n int64, ok bool) {
+func countAbove(t expression.Truth, v expression.Values) (over, n int64, ok bool) {
 	c, is := v.(counter)
 	if !is || t.Ref == nil || t.Limit.Need != 0 || t.Ref.Leaf.Stat.Kind != metric.Percentile {
 		return 0, 0, false

@@ -106,7 +106,7 @@ func (row stored) test(t *testing.T) {
 		}
 		n := node(1)
 		n.Assertions = []result.Assertion{got}
-		code, _, _ := Exit(run(n), Occasion{})
+		code, _, _ := Exit(run(n), RunOutcome{})
 		want := map[result.Verdict]int{result.Pass: 0, result.Fail: 1, result.Inconclusive: 3}[row.verdict]
 		if got.Observed == nil && row.verdict == result.Pass {
 			want = 3 // without data, by on_no_data: nothing was judged

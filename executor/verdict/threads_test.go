@@ -74,7 +74,7 @@ func TestThreads(t *testing.T) {
 			r := &result.Result{Nodes: []*result.Node{row.n}}
 			got := Judge(row.a, compile(t, row.that), Context{}, result.Values(r, row.n))
 			row.n.Assertions = []result.Assertion{got}
-			code, _, _ := Exit(r, Occasion{})
+			code, _, _ := Exit(r, RunOutcome{})
 			if got.Verdict != row.verdict || got.Reason != row.reason || code != row.code {
 				t.Errorf("%s\ngot  %d %s: %s\nwant %d %s: %s", row.that, code, got.Verdict, got.Reason, row.code, row.verdict, row.reason)
 			}

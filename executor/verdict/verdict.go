@@ -37,7 +37,7 @@ type Context struct {
 	CertainBecause   string // the assertion was certainly false before the end, and ended the run
 	InvalidBecause   string // the measurement cannot be trusted
 	UnstableBecause  string // until: stable was never reached
-	NowhereBecause   string // the `while` of its load holds on no level
+	NoLevelBecause   string // the `while` of its load holds on no level
 	InterruptedAfter string // the node was stopped: what of it was measured ("12 s of 60 s")
 }
 
@@ -66,77 +66,77 @@ type ruling struct {
 
 // Judge judges one assertion. p is its compiled expression.
 func Judge(a scenario.Assertion, p *expression.Program, c Context, v expression.Values) result.Assertion {
-	out := blank(a)
+	out := newAssertion(a)
 	if c.SkippedBecause != "" && c.CertainBecause == "" {
-		return settle(out, result.Skipped, c.SkippedBecause)
+		return withVerdict(out, result.Skipped, c.SkippedBecause)
 	}
 	if p == nil {
-		return settle(out, result.ErrorVerdict, "the expression was not compiled")
+		return withVerdict(out, result.ErrorVerdict, "the expression was not compiled")
 	}
-	r := ruled(a, p, v)
-	fill(&out, r.truth)
+	r := judgeScope(a, p, v)
+	setNumbers(&out, r.truth)
 	if a.Confidence > 0 && !byRepeats(p.Refs) {
-		out.Needed = max(out.Needed, proof(r.truth, a.Confidence))
+		out.Needed = max(out.Needed, samplesToProve(r.truth, a.Confidence))
 	}
 	switch {
 	case c.CertainBecause != "":
-		return settle(out, result.Fail, c.CertainBecause)
+		return withVerdict(out, result.Fail, c.CertainBecause)
 	case c.InvalidBecause != "":
-		return settle(out, result.Inconclusive, "the measurement is invalid: "+c.InvalidBecause)
+		return withVerdict(out, result.Inconclusive, "the measurement is invalid: "+c.InvalidBecause)
 	case c.InterruptedAfter != "":
-		return settle(out, result.Inconclusive, "interrupted: "+c.InterruptedAfter)
+		return withVerdict(out, result.Inconclusive, "interrupted: "+c.InterruptedAfter)
 	case c.UnstableBecause != "":
-		return settle(out, result.Inconclusive, "not stable: "+c.UnstableBecause)
-	case c.NowhereBecause != "":
-		return settle(out, result.Inconclusive, "there is no level to judge it on: "+c.NowhereBecause)
+		return withVerdict(out, result.Inconclusive, "not stable: "+c.UnstableBecause)
+	case c.NoLevelBecause != "":
+		return withVerdict(out, result.Inconclusive, "there is no level to judge it on: "+c.NoLevelBecause)
 	}
-	return settle(out, r.verdict, r.reason)
+	return withVerdict(out, r.verdict, r.reason)
 }
 
 // ruled judges the whole scope, or its windows.
-func ruled(a scenario.Assertion, p *expression.Program, v expression.Values) ruling {
+func judgeScope(a scenario.Assertion, p *expression.Program, v expression.Values) ruling {
 	if every := Every(a); every > 0 {
-		return windows(a, p, v, every)
+		return judgeWindows(a, p, v, every)
 	}
-	return once(a, p, v)
+	return judgeValues(a, p, v)
 }
 
 // once judges one set of values.
-func once(a scenario.Assertion, p *expression.Program, v expression.Values) ruling {
-	v = asked(v, a, p)
+func judgeValues(a scenario.Assertion, p *expression.Program, v expression.Values) ruling {
+	v = withDemands(v, a, p)
 	t := p.Truth(v)
 	r := ruling{truth: t}
 	switch {
 	case t.Err != nil:
 		r.verdict, r.reason = result.ErrorVerdict, t.Err.Error()
 	case t.Is == 0 && t.Observed.Known && t.Limit.Known: // which nothing excuses
-		r.verdict, r.reason = result.Inconclusive, straddles(a, t, v)
+		r.verdict, r.reason = result.Inconclusive, undecidedText(a, t, v)
 	case t.Is == 0:
-		r.verdict, r.reason = unknown(a, t, p, v)
-	case t.Lacks() > 0 && !certain(t, v):
-		r.verdict, r.reason = result.Inconclusive, lacking(a, t)
+		r.verdict, r.reason = noDataVerdict(a, t, p, v)
+	case t.Lacks() > 0 && !provenFalse(t, v):
+		r.verdict, r.reason = result.Inconclusive, missingSamplesText(a, t)
 	case t.Is < 0:
-		r.verdict, r.reason = result.Fail, measured(a, t)+allowed(a, t, v)
+		r.verdict, r.reason = result.Fail, measuredText(a, t)+allowedText(a, t, v)
 	default:
-		r.verdict, r.reason = result.Pass, measured(a, t)+allowed(a, t, v)
+		r.verdict, r.reason = result.Pass, measuredText(a, t)+allowedText(a, t, v)
 	}
 	return r
 }
 
 // asked is v with the bounds that a's confidence asks for, and the samples that its min_samples does.
-func asked(v expression.Values, a scenario.Assertion, p *expression.Program) expression.Values {
+func withDemands(v expression.Values, a scenario.Assertion, p *expression.Program) expression.Values {
 	if a.Confidence > 0 {
 		c, ok := v.(confident)
 		if !ok {
-			return unbounded{v}
+			return withoutBounds{v}
 		}
 		v = c.Confident(a.Confidence, p.Refs)
 	}
-	return required(v, a.MinSamples)
+	return withMinSamples(v, a.MinSamples)
 }
 
 // unknown is the verdict for want of data, which the plan may allow; not for want of trust.
-func unknown(a scenario.Assertion, t expression.Truth, p *expression.Program, v expression.Values) (result.Verdict, string) {
+func noDataVerdict(a scenario.Assertion, t expression.Truth, p *expression.Program, v expression.Values) (result.Verdict, string) {
 	if d, ok := v.(doubter); ok && d.Doubt(p.Refs) != "" {
 		return result.Inconclusive, "no data: " + t.Why
 	}
@@ -150,7 +150,7 @@ func unknown(a scenario.Assertion, t expression.Truth, p *expression.Program, v 
 }
 
 // blank is what is known of an assertion before it is judged.
-func blank(a scenario.Assertion) result.Assertion {
+func newAssertion(a scenario.Assertion) result.Assertion {
 	at := a.Use
 	if at == (source.Pos{}) {
 		at = a.That.Pos
@@ -168,13 +168,13 @@ func blank(a scenario.Assertion) result.Assertion {
 	return out
 }
 
-func settle(out result.Assertion, v result.Verdict, reason string) result.Assertion {
+func withVerdict(out result.Assertion, v result.Verdict, reason string) result.Assertion {
 	out.Verdict, out.Reason = v, reason
 	return out
 }
 
 // fill copies the deciding comparison's numbers. Those that are not known stay null.
-func fill(out *result.Assertion, t expression.Truth) {
+func setNumbers(out *result.Assertion, t expression.Truth) {
 	if t.Op == "" {
 		return
 	}

@@ -94,8 +94,8 @@ func TestJudge(t *testing.T) {
 		{"invalid beats fail", p99, scenario.Assertion{}, Context{InvalidBecause: "client out of CPU", UnstableBecause: "x"}, one(bad), result.Inconclusive, "the measurement is invalid: client out of CPU"},
 		{"interrupted", p99, scenario.Assertion{}, Context{InterruptedAfter: "12 s of 60 s"}, one(good), result.Inconclusive, "interrupted: 12 s of 60 s"},
 		{"unstable", p99, scenario.Assertion{}, Context{UnstableBecause: "10 windows"}, one(bad), result.Inconclusive, "not stable: 10 windows"},
-		{"nowhere to be judged", p99, scenario.Assertion{}, Context{NowhereBecause: "latency.p50 < 1ms is not true at the first level already"}, one(good), result.Inconclusive, "there is no level to judge it on: latency.p50 < 1ms is not true at the first level already"},
-		{"nowhere, and no data passes", p99, scenario.Assertion{OnNoData: "pass"}, Context{NowhereBecause: "x"}, fake{}, result.Inconclusive, "there is no level to judge it on: x"},
+		{"nowhere to be judged", p99, scenario.Assertion{}, Context{NoLevelBecause: "latency.p50 < 1ms is not true at the first level already"}, one(good), result.Inconclusive, "there is no level to judge it on: latency.p50 < 1ms is not true at the first level already"},
+		{"nowhere, and no data passes", p99, scenario.Assertion{OnNoData: "pass"}, Context{NoLevelBecause: "x"}, fake{}, result.Inconclusive, "there is no level to judge it on: x"},
 		{"invalid excuses on_no_data", p99, scenario.Assertion{OnNoData: "pass"}, Context{InvalidBecause: "late"}, fake{}, result.Inconclusive, "the measurement is invalid: late"},
 		{"panic", p99, scenario.Assertion{}, Context{}, boom{}, result.ErrorVerdict, "evaluating latency.p99 < 50ms: boom"},
 		{"no data", p99, scenario.Assertion{}, Context{}, fake{}, result.Inconclusive, "no data: latency.p99: no samples"},
@@ -236,7 +236,7 @@ func TestCertain(t *testing.T) {
 			wrong = 0.04
 		}
 		f := fake{q: both(wrong), over: row.over, n: row.n}
-		if got := certain(p.Truth(f), f); got != row.want {
+		if got := provenFalse(p.Truth(f), f); got != row.want {
 			t.Errorf("%s, %d of %d over it: certain = %v, want %v", row.that, row.over, row.n, got, row.want)
 		}
 	}

@@ -38,12 +38,12 @@ type windowed interface {
 }
 
 // judged is one window with its ruling.
-type judged struct {
+type judgedWindow struct {
 	result.View
 	ruling
 }
 
-func (j judged) is() int8 {
+func (j judgedWindow) truthValue() int8 {
 	switch j.verdict {
 	case result.Pass:
 		return 1
@@ -54,7 +54,7 @@ func (j judged) is() int8 {
 	return 0
 }
 
-func (j judged) span() string {
+func (j judgedWindow) rangeText() string {
 	from := "0 s"
 	if j.From > 0 {
 		from = expression.Format(metric.Duration, j.From)
@@ -63,7 +63,7 @@ func (j judged) span() string {
 }
 
 // windows judges an assertion on its windows.
-func windows(a scenario.Assertion, p *expression.Program, v expression.Values, every time.Duration) ruling {
+func judgeWindows(a scenario.Assertion, p *expression.Program, v expression.Values, every time.Duration) ruling {
 	w, ok := v.(windowed)
 	if !ok {
 		return ruling{verdict: result.Inconclusive, reason: "no data: windows are not known here"}
@@ -73,33 +73,33 @@ func windows(a scenario.Assertion, p *expression.Program, v expression.Values, e
 		return ruling{verdict: result.Inconclusive, reason: "no data: " + why}
 	}
 	if len(found.Windows) == 0 {
-		return ruling{verdict: result.Inconclusive, reason: fmt.Sprintf("no data: its scope has no whole window of %s", length(every))}
+		return ruling{verdict: result.Inconclusive, reason: fmt.Sprintf("no data: its scope has no whole window of %s", durationText(every))}
 	}
-	list := make([]judged, 0, len(found.Windows))
+	list := make([]judgedWindow, 0, len(found.Windows))
 	for _, x := range found.Windows {
-		j := judged{x, once(a, p, x.Values)}
+		j := judgedWindow{x, judgeValues(a, p, x.Values)}
 		if j.verdict == result.ErrorVerdict {
 			return j.ruling
 		}
 		list = append(list, j)
 	}
-	out := everyWindow(a, list)
+	out := judgeEvery(a, list)
 	if a.Within > 0 {
-		out = settled(a, list)
+		out = judgeWithin(a, list)
 	}
 	if out.verdict == result.Pass && found.Missing > 0 {
 		out.verdict = result.Inconclusive
 		out.reason = fmt.Sprintf("%d windows were not kept: use longer ones; of the others: %s", found.Missing, out.reason)
 	}
-	if n := unseen(p, v, list); out.verdict == result.Pass && n > 0 {
+	if n := errorsOutside(p, v, list); out.verdict == result.Pass && n > 0 {
 		out.verdict = result.Inconclusive
-		out.reason = fmt.Sprintf("%.0f %s in no whole window of %s: let the stage be a multiple of it; of the windows: %s", n, isAre(n, "error"), length(every), out.reason)
+		out.reason = fmt.Sprintf("%.0f %s in no whole window of %s: let the stage be a multiple of it; of the windows: %s", n, isAre(n, "error"), durationText(every), out.reason)
 	}
 	return out
 }
 
 // unseen counts the errors of the scope that are in none of its windows: those after the last whole one.
-func unseen(p *expression.Program, v expression.Values, list []judged) (most float64) {
+func errorsOutside(p *expression.Program, v expression.Values, list []judgedWindow) (most float64) {
 	errors := func(v expression.Values, r expression.Ref) float64 {
 		q := v.Quantity(r)
 		switch {
@@ -131,11 +131,11 @@ func isAre(n float64, word string) string {
 }
 
 // everyWindow weighs windows by the share of them that may be false.
-func everyWindow(a scenario.Assertion, list []judged) ruling {
+func judgeEvery(a scenario.Assertion, list []judgedWindow) ruling {
 	wrong, open := 0, 0
-	var first, unsure *judged
+	var first, unsure *judgedWindow
 	for i := range list {
-		switch j := &list[i]; j.is() {
+		switch j := &list[i]; j.truthValue() {
 		case -1:
 			if wrong++; first == nil {
 				first = j
@@ -147,38 +147,38 @@ func everyWindow(a scenario.Assertion, list []judged) ruling {
 		}
 	}
 	n := len(list)
-	most := Allowed(a, n)
+	most := AllowedFalse(a, n)
 	counts := fmt.Sprintf("true in %d of %d windows", n-wrong-open, n)
 	if a.Allow > 0 {
 		counts += fmt.Sprintf(", %s of them may be false", expression.Format(metric.Ratio, a.Allow))
 	}
 	switch {
 	case wrong > most:
-		return first.with(result.Fail, fmt.Sprintf("%s; the first that is false, %s: %s", counts, first.span(), first.reason))
+		return first.with(result.Fail, fmt.Sprintf("%s; the first that is false, %s: %s", counts, first.rangeText(), first.reason))
 	case wrong+open > most:
-		return unsure.with(result.Inconclusive, fmt.Sprintf("%s, %d open; the first, %s: %s", counts, open, unsure.span(), unsure.reason))
+		return unsure.with(result.Inconclusive, fmt.Sprintf("%s, %d open; the first, %s: %s", counts, open, unsure.rangeText(), unsure.reason))
 	}
 	worst := closest(list)
 	text := "the closest"
-	if worst.is() < 0 {
+	if worst.truthValue() < 0 {
 		text = "the first that is false"
 	}
-	return worst.with(result.Pass, fmt.Sprintf("%s; %s, %s: %s", counts, text, worst.span(), worst.reason))
+	return worst.with(result.Pass, fmt.Sprintf("%s; %s, %s: %s", counts, text, worst.rangeText(), worst.reason))
 }
 
 // Allowed is how many of n windows may be false.
-func Allowed(a scenario.Assertion, n int) int { return int(math.Floor(a.Allow*float64(n) + 1e-9)) }
+func AllowedFalse(a scenario.Assertion, n int) int { return int(math.Floor(a.Allow*float64(n) + 1e-9)) }
 
-func (j *judged) with(v result.Verdict, reason string) ruling {
+func (j *judgedWindow) with(v result.Verdict, reason string) ruling {
 	return ruling{verdict: v, reason: reason, truth: j.truth}
 }
 
 // closest is the window that is false, or else comes nearest to its limit.
-func closest(list []judged) *judged {
+func closest(list []judgedWindow) *judgedWindow {
 	best, least := &list[0], math.Inf(1)
 	for i := range list {
 		j := &list[i]
-		if j.is() < 0 {
+		if j.truthValue() < 0 {
 			return j
 		}
 		if d := math.Abs(j.truth.Observed.V - j.truth.Limit.V); j.truth.Observed.Known && j.truth.Limit.Known && d < least {
@@ -189,12 +189,12 @@ func closest(list []judged) *judged {
 }
 
 // settled weighs windows by the time from which on they are true.
-func settled(a scenario.Assertion, list []judged) ruling {
+func judgeWithin(a scenario.Assertion, list []judgedWindow) ruling {
 	limit := a.Within.Seconds()
-	early, _ := since(list, false)
-	late, cause := since(list, true)
+	early, _ := trueSince(list, false)
+	late, cause := trueSince(list, true)
 	r := ruling{truth: expression.Truth{
-		Op: "<=", Dim: metric.Duration, What: "the time until it is true", Against: length(a.Within),
+		Op: "<=", Dim: metric.Duration, What: "the time until it is true", Against: durationText(a.Within),
 		Limit:    expression.Quantity{Known: true, V: limit, Lo: limit, Hi: limit},
 		Observed: expression.Quantity{Known: true, V: late, Lo: early, Hi: late, N: int64(len(list)), Need: 1},
 	}}
@@ -206,10 +206,10 @@ func settled(a scenario.Assertion, list []judged) ruling {
 	}
 	because := ""
 	if cause != nil {
-		because = fmt.Sprintf("; before, %s: %s", cause.span(), cause.reason)
+		because = fmt.Sprintf("; before, %s: %s", cause.rangeText(), cause.reason)
 	}
 	if math.IsInf(late, 1) {
-		because = fmt.Sprintf("; the last window, %s: %s", cause.span(), cause.reason)
+		because = fmt.Sprintf("; the last window, %s: %s", cause.rangeText(), cause.reason)
 	}
 	switch {
 	case math.IsInf(early, 1):
@@ -232,10 +232,10 @@ func settled(a scenario.Assertion, list []judged) ruling {
 
 // since is when the last window ends that is not true, in s since the scope began; infinite where that is the last one
 // of its repeat. wary: open windows are not true either. cause is that window, nil where all are true.
-func since(list []judged, wary bool) (at float64, cause *judged) {
+func trueSince(list []judgedWindow, openIsFalse bool) (at float64, cause *judgedWindow) {
 	for i := range list {
 		j := &list[i]
-		if j.is() > 0 || j.is() == 0 && !wary {
+		if j.truthValue() > 0 || j.truthValue() == 0 && !openIsFalse {
 			continue
 		}
 		end := j.To
@@ -250,4 +250,4 @@ func since(list []judged, wary bool) (at float64, cause *judged) {
 }
 
 // length is a duration of the plan as it is written there.
-func length(d time.Duration) string { return expression.Format(metric.Duration, d.Seconds()) }
+func durationText(d time.Duration) string { return expression.Format(metric.Duration, d.Seconds()) }
