@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-//go:generate go run ./generate .
+//go:generate go run ./generate . ../scenario/language
 
 //go:embed plan.schema.json
 var planText []byte

@@ -85,7 +85,7 @@ scenario/metric ->
 scenario/regular ->
 scenario/source ->
 schema -> scenario/source
-schema/generate ->
+schema/generate -> scenario/language scenario/source
 `
 
 // owners lists the third-party modules, and for each the packages that import it, in the same form and as exactly.

@@ -19,7 +19,7 @@ var (
 	KeyForm  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 )
 
-// constraint checks a decoded scalar against the words, min, max and is tags of its field.
+// constraint checks a decoded scalar against the words, min, max, above and is tags of its field.
 func constraint(f field, v any) *source.Diagnostic {
 	if words := f.words; len(words) > 0 {
 		return OneWord(fmt.Sprint(v), f.key, words)
@@ -34,6 +34,9 @@ func constraint(f field, v any) *source.Diagnostic {
 		if text := f.tag.Get(end.tag); text != "" && end.sign*(Magnitude(v)-limit(reflect.TypeOf(v), text)) < 0 {
 			return outOfRange(f)
 		}
+	}
+	if text := f.tag.Get("above"); text != "" && Magnitude(v) <= limit(reflect.TypeOf(v), text) {
+		return &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("%s must be above %s", f.key, text)}
 	}
 	return nil
 }

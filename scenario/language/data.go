@@ -10,88 +10,169 @@ import (
 )
 
 type Dataset struct {
-	At           Place
-	Generate     *Generate            `plan:"generate"`
-	File         *Files               `plan:"file"`
-	Dir          *Val[Path]           `plan:"dir"`
-	Bodies       *Val[string]         `plan:"bodies" is:"nonempty"`
-	Rows         []*Opaque            `plan:"rows"`
-	Prompts      *Prompts             `plan:"prompts"`
-	Command      []*Val[string]       `plan:"command"`
-	Format       *Val[string]         `plan:"format" with:"file dir bodies command" words:"perf_analyzer v2 jsonl json csv sharegpt openai_batch mooncake frames textproto npy raw multipart"`
-	Columns      *Dict[Val[string]]   `plan:"columns" with:"file rows command"`
-	TimeUnit     *Val[string]         `plan:"time_unit" with:"file rows command" words:"ms s us"`
-	History      *Val[string]         `plan:"history" with:"file rows prompts command" usual:"append" words:"append verbatim"`
-	Order        *Val[string]         `plan:"order" default:"sequential" words:"sequential shuffle random"`
-	AtEnd        *Val[string]         `plan:"at_end" default:"repeat" words:"repeat stop"`
-	Count        *Val[int64]          `plan:"count" with:"generate" default:"16" min:"1" max:"1000000"`
+	At Place `def:"dataset" name:"dataset"`
+	// Inputs are drawn: all of them random or zero, or each by its name; those not listed are random,
+	// optional ones left out.
+	// Example: {ids: {min: 0, max: 30521}, mask: 1}
+	Generate *Generate `plan:"generate"`
+	// Inputs are the rows of these files; see format. Rows may also hold timestamp, session_id, delay, id,
+	// expected outputs and parameters.
+	// Example: rows.json
+	File *Files `plan:"file"`
+	// A folder with one file for each tensor, named after it: raw bytes, .npy, or text for BYTES.
+	// Example: tensors
+	Dir *Val[Path] `plan:"dir"`
+	// A pattern of files, each sent as the whole body of one request.
+	// Example: bodies/*.json
+	Bodies *Val[string] `plan:"bodies" is:"nonempty"`
+	// Rows written here, as in a file.
+	// Example: [{prompt: hello}]
+	Rows []*Opaque `plan:"rows"`
+	// Synthetic prompts.
+	// Example: {count: 100, input_tokens: 200}
+	Prompts *Prompts `plan:"prompts"`
+	// A program whose output holds the rows; needs --allow-exec.
+	// Example: [./rows.py]
+	Command []*Val[string] `plan:"command"`
+	// Form of the files; by extension and content without it. npy and raw: a file is one tensor, named
+	// after its input.
+	// Example: perf_analyzer
+	Format *Val[string] `plan:"format" with:"file dir bodies command" words:"perf_analyzer v2 jsonl json csv sharegpt openai_batch mooncake frames textproto npy raw multipart"`
+	// Which column holds which field of a row: inputs.NAME, outputs.NAME, parameters.NAME, timestamp,
+	// session_id, delay, id. Only these columns are read.
+	// Example: {prompt: question}
+	Columns *Dict[Val[string]] `plan:"columns" with:"file rows command"`
+	// Unit of the rows' timestamps and delays. perf_analyzer and mooncake have ms; timestamps of other
+	// forms need it.
+	// Example: ms
+	TimeUnit *Val[string] `plan:"time_unit" with:"file rows command" words:"ms s us"`
+	// Sessions: append the answers that came, or send the turns as they stand.
+	// Example: verbatim
+	History *Val[string] `plan:"history" with:"file rows prompts command" usual:"append" words:"append verbatim"`
+	// Order of the rows.
+	// Example: shuffle
+	Order *Val[string] `plan:"order" default:"sequential" words:"sequential shuffle random"`
+	// What happens after the last row.
+	// Example: stop
+	AtEnd *Val[string] `plan:"at_end" default:"repeat" words:"repeat stop"`
+	// Rows that generate draws; then they repeat in order.
+	// Example: 100
+	Count *Val[int64] `plan:"count" with:"generate" default:"16" min:"1" max:"1000000"`
+	// Length of random BYTES elements.
+	// Example: {min: 1, max: 64}
 	StringLength *Dist[int64, Number] `plan:"string_length" with:"generate" default:"128"`
 }
 
 type Files struct {
-	At   Place
+	At   Place        `title:"path or list of path"`
 	One  *Val[Path]   `form:"scalar"`
 	Many []*Val[Path] `form:"list"`
 }
 
 type Generate struct {
-	At     Place
+	At     Place            `title:"random, zero, or map of generator"`
 	Word   *Val[string]     `form:"scalar" words:"random zero"`
 	Inputs *Dict[Generator] `form:"map"`
 }
 
 type Generator struct {
-	At       Place
-	Constant *Val[element]        `form:"scalar"`
-	List     []*Elements          `form:"list"`
-	Spread   Spread[Number]       `inline:"true"`
-	Length   *Dist[int64, Number] `plan:"length"`
-	Alphabet *Val[string]         `plan:"alphabet" with:"length" is:"nonempty"`
-	OneOf    []*Val[element]      `plan:"one_of"`
-	File     *Val[Path]           `plan:"file"`
+	At       Place         `union:"generator" def:"generator_map" title:"scalar, list or map"`
+	Constant *Val[element] `form:"scalar"`
+	List     []*Elements   `form:"list"`
+	// Length of strings, in characters.
+	// Example: {min: 5, max: 80}
+	Length *Dist[int64, Number] `plan:"length"`
+	// Characters that strings are made of; with length.
+	// Example: abc
+	Alphabet *Val[string] `plan:"alphabet" with:"length" is:"nonempty"`
+	// Values that are equally likely.
+	// Example: [cat, dog]
+	OneOf []*Val[element] `plan:"one_of"`
+	// A file that holds the whole tensor.
+	// Example: image.bin
+	File   *Val[Path]     `plan:"file"`
+	Spread Spread[Number] `inline:"true"`
 }
 
 // Elements is an element of a constant tensor, or a nested list of them.
 type Elements struct {
-	At   Place
+	At   Place         `union:"element" title:"scalar or list"`
 	One  *Val[element] `form:"scalar"`
 	List []*Elements   `form:"list"`
 }
 
 // Prompts is synthetic text.
 type Prompts struct {
-	At           Place
-	Count        *Val[int64]                         `plan:"count" default:"100" min:"1" max:"10000000"`
-	InputTokens  *Dist[int64, Number]                `plan:"input_tokens" default:"550"`
-	OutputTokens *Dist[int64, Number]                `plan:"output_tokens"`
-	ExactOutput  *Val[bool]                          `plan:"exact_output" default:"false"`
-	Prefixes     *Prefixes                           `plan:"prefixes"`
-	Corpus       *Val[Path]                          `plan:"corpus"`
-	Turns        *Dist[int64, Number]                `plan:"turns" default:"1"`
-	Delay        *Dist[time.Duration, time.Duration] `plan:"delay" default:"0s"`
-	Images       *Images                             `plan:"images"`
-	Audio        *Audio                              `plan:"audio"`
+	At Place `def:"prompts"`
+	// How many prompts.
+	// Example: 100
+	Count *Val[int64] `plan:"count" default:"100" min:"1" max:"10000000"`
+	// Tokens of a prompt.
+	// Example: {mean: 550, std: 150}
+	InputTokens *Dist[int64, Number] `plan:"input_tokens" default:"550"`
+	// Tokens asked for; the server decides without it.
+	// Example: 128
+	OutputTokens *Dist[int64, Number] `plan:"output_tokens"`
+	// Asks for exactly as many tokens.
+	// Example: true
+	ExactOutput *Val[bool] `plan:"exact_output" default:"false"`
+	// Prefixes that prompts share.
+	// Example: {count: 10}
+	Prefixes *Prefixes `plan:"prefixes"`
+	// Text that prompts are cut from.
+	// Example: corpus.txt
+	Corpus *Val[Path] `plan:"corpus"`
+	// Turns of a session.
+	// Example: {mean: 4, std: 1}
+	Turns *Dist[int64, Number] `plan:"turns" default:"1"`
+	// Time between turns.
+	// Example: {mean: 2s, std: 500ms}
+	Delay *Dist[time.Duration, time.Duration] `plan:"delay" default:"0s"`
+	// Images in each prompt.
+	// Example: {count: 1, width: 640, height: 480}
+	Images *Images `plan:"images"`
+	// Audio in each prompt.
+	// Example: {seconds: 2.5}
+	Audio *Audio `plan:"audio"`
 }
 
 type Prefixes struct {
-	At     Place
-	Count  *Val[int64] `plan:"count" required:"true" min:"1"`
+	At Place `def:"prefixes"`
+	// How many prefixes there are.
+	// Example: 10
+	Count *Val[int64] `plan:"count" required:"true" min:"1"`
+	// How long each is.
+	// Example: 100
 	Tokens *Val[int64] `plan:"tokens" default:"100" min:"1"`
 }
 
 type Images struct {
-	At     Place
-	Count  *Val[int64]          `plan:"count" default:"1" min:"1"`
-	Width  *Dist[int64, Number] `plan:"width"`
+	At Place `def:"images"`
+	// Images in a prompt.
+	// Example: 1
+	Count *Val[int64] `plan:"count" default:"1" min:"1"`
+	// Width in pixels.
+	// Example: 640
+	Width *Dist[int64, Number] `plan:"width"`
+	// Height in pixels.
+	// Example: 480
 	Height *Dist[int64, Number] `plan:"height"`
-	Format *Val[string]         `plan:"format" words:"png jpeg"`
+	// Encoding.
+	// Example: png
+	Format *Val[string] `plan:"format" words:"png jpeg"`
 }
 
 type Audio struct {
-	At         Place
-	Seconds    *Dist[Number, Number] `plan:"seconds"`
-	SampleRate *Val[int64]           `plan:"sample_rate" default:"16000" min:"1"`
-	Format     *Val[string]          `plan:"format" default:"wav" words:"wav"`
+	At Place `def:"audio"`
+	// Length in seconds.
+	// Example: 2.5
+	Seconds *Dist[Number, Number] `plan:"seconds"`
+	// Samples for each second.
+	// Example: 16000
+	SampleRate *Val[int64] `plan:"sample_rate" default:"16000" min:"1"`
+	// Encoding.
+	// Example: wav
+	Format *Val[string] `plan:"format" default:"wav" words:"wav"`
 }
 
 // All are the files of a dataset.
@@ -170,24 +251,36 @@ func (s *Shape) Sizes() ([]int64, *source.Diagnostic) {
 
 // Dist is a drawn number: a constant of type C, or a map of values of type T.
 type Dist[C, T any] struct {
-	At       Place
+	At       Place     `union:"dist_$" def:"dist_$_map" title:"$ or dist"`
 	Constant *Val[C]   `form:"scalar"`
 	Spread   Spread[T] `inline:"true"`
 }
 
 // Spread is the map form of a drawn number.
 type Spread[T any] struct {
-	Mean   *Val[T]      `plan:"mean"`
-	Std    *Val[T]      `plan:"std"`
-	Min    *Val[T]      `plan:"min"`
-	Max    *Val[T]      `plan:"max"`
-	Shape  *Val[string] `plan:"shape" words:"normal uniform exponential lognormal"`
-	Values *Values[T]   `plan:"values"`
+	// Mean; with std a normal shape.
+	// Example: 1 | 5ms
+	Mean *Val[T] `plan:"mean"`
+	// Standard deviation.
+	// Example: 1 | 5ms
+	Std *Val[T] `plan:"std"`
+	// Smallest value; with max alone a uniform shape.
+	// Example: 1 | 5ms
+	Min *Val[T] `plan:"min"`
+	// Largest value.
+	// Example: 100 | 20ms
+	Max *Val[T] `plan:"max"`
+	// Shape of the distribution.
+	// Example: lognormal
+	Shape *Val[string] `plan:"shape" words:"normal uniform exponential lognormal"`
+	// Values that are equally likely, or a map from value to weight.
+	// Example: [1, 100] | [5ms, 20ms]
+	Values *Values[T] `plan:"values"`
 }
 
 // Values are equally likely values, or values with weights.
 type Values[T any] struct {
-	At      Place
+	At      Place              `title:"list, or map of value to weight"`
 	List    []*Val[T]          `form:"list"`
 	Weights *Dict[Val[Number]] `form:"map"`
 }

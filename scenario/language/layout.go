@@ -18,10 +18,14 @@ import (
 //	words:"a b"      the words allowed
 //	default:"text"   the value when the key is absent: plan text; words of a list; {} for an empty map
 //	usual:"text"     the same, for a key that not every kind of target reads: it is not filled in
-//	min:"1" max:"9"  the range allowed
+//	min:"1" max:"9"  the range allowed, both included; above:"0" leaves out the end
 //	with:"rate"      the option makes sense only beside one of these keys
 //	is:"name"        a special kind of text (constraint.go)
 //	required:"true"  the key must be there
+//
+// The comment of a field is the description of its key, which ends with an example: `Example: VALUE`. In a generic struct
+// a second one, after ` | `, is for types whose values have a unit. From tags and comments schema/generate makes the
+// schemas (its walk.go has the tags that are for these alone); run `go generate ./schema` after a change.
 
 // Place tells where a decoded value is. A value that a default gave has Implied set and a node without position.
 type Place struct {

@@ -407,3 +407,12 @@ func ReadAs(typ string, n *source.Node) (any, *source.Diagnostic) {
 func ReadKey[T any](key string) (any, *source.Diagnostic) {
 	return leafOf(reflect.TypeFor[T]()).parse(source.Plain(key, source.Pos{}), "")
 }
+
+// LeafName is the name of a type of scalars in the schema: of T of a Val[T]; "": it is none.
+func LeafName(t reflect.Type) string {
+	l := leafOf(t)
+	if l == nil {
+		return ""
+	}
+	return l.def
+}

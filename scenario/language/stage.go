@@ -11,93 +11,187 @@ import (
 
 // Request are the keys that say what one request looks like.
 type Request struct {
-	Target     *Val[string]       `plan:"target"`
-	Data       *Val[string]       `plan:"data"`
-	Model      *Val[string]       `plan:"model" is:"nonempty"`
-	Batch      *Val[int64]        `plan:"batch" default:"1" min:"1" max:"65536"`
-	Shapes     *Dict[Shape]       `plan:"shapes"`
-	Outputs    []*OutputWanted    `plan:"outputs"`
-	Parameters *Dict[Val[any]]    `plan:"parameters"`
-	Headers    *Dict[Val[string]] `plan:"headers"`
-	Expect     *Expect            `plan:"expect"`
+	// A name under `targets`; the only one without it.
+	// Example: canary
+	Target *Val[string] `plan:"target"`
+	// A name under `datasets`; the only one, else main, without it.
+	// Example: small
+	Data *Val[string] `plan:"data"`
+	// The model; the target's without it.
+	// Example: resnet50
+	Model *Val[string] `plan:"model" is:"nonempty"`
+	// Rows in each request.
+	// Example: 8
+	Batch *Val[int64] `plan:"batch" default:"1" min:"1" max:"65536"`
+	// Sizes of variable dimensions by input, without the batch.
+	// Example: {input_ids: [128]}
+	Shapes *Dict[Shape] `plan:"shapes"`
+	// Outputs to ask for, by name, or as a map with more; all without it.
+	// Example: [logits]
+	Outputs []*OutputWanted `plan:"outputs"`
+	// Request parameters, over the target's, under the row's.
+	// Example: {priority: 1}
+	Parameters *Dict[Val[any]] `plan:"parameters" usual:"{}"`
+	// Headers, over the target's.
+	// Example: {X-Run: nightly}
+	Headers *Dict[Val[string]] `plan:"headers" usual:"{}"`
+	// What a reply must be; a miss is an error of class mismatch.
+	// Example: {relative: 0.00001}
+	Expect *Expect `plan:"expect"`
 }
 
 // Shape is a list of dimensions; "3,640,640" is the same as [3, 640, 640].
 type Shape struct {
-	At   Place
-	Text *Val[string]  `form:"scalar"`
+	At   Place         `title:"list of int"`
+	Text *Val[string]  `form:"scalar" is:"dims"`
 	Dims []*Val[int64] `form:"list"`
 }
 
 // OutputWanted is an output to ask for: its name, or a map with more.
 type OutputWanted struct {
-	At             Place
-	Name           *Val[string]    `plan:"name" form:"scalar" required:"true"`
-	Classification *Val[int64]     `plan:"classification" min:"1" max:"4294967295"`
-	Parameters     *Dict[Val[any]] `plan:"parameters"`
+	At Place `union:"output_form" def:"requested_output" title:"text or map"`
+	// The output.
+	// Example: logits
+	Name *Val[string] `plan:"name" form:"scalar" required:"true"`
+	// Number of classes to ask for in place of the output: its largest values, the largest first, as texts
+	// VALUE:INDEX or VALUE:INDEX:LABEL.
+	// Example: 3
+	Classification *Val[int64] `plan:"classification" min:"1" max:"4294967295"`
+	// Parameters of the output, for servers that read them; those that the client sets itself are refused.
+	// Example: {content_type: np}
+	Parameters *Dict[Val[any]] `plan:"parameters" usual:"{}"`
 }
 
 type Expect struct {
-	At       Place
-	Outputs  *Val[bool]    `plan:"outputs" default:"true"`
-	Relative *Val[Number]  `plan:"relative" default:"0" min:"0"`
-	Absolute *Val[Number]  `plan:"absolute" default:"0" min:"0"`
-	Status   []*Val[int64] `plan:"status" min:"0" max:"599"`
+	At Place `def:"expect"`
+	// Compare with the outputs that the data expects.
+	// Example: false
+	Outputs *Val[bool] `plan:"outputs" default:"true"`
+	// Relative difference that is allowed.
+	// Example: 0.00001
+	Relative *Val[Number] `plan:"relative" default:"0" min:"0"`
+	// Absolute difference that is allowed.
+	// Example: 0.001
+	Absolute *Val[Number] `plan:"absolute" default:"0" min:"0"`
+	// Status codes that count as answers, of the target's protocol: over HTTP 100 to 599, else 200 alone;
+	// over gRPC and for triton_inprocess 0 to 16, else 0 alone.
+	// Example: [200, 404]
+	Status []*Val[int64] `plan:"status" min:"0" max:"599"`
 
-	Sample *Val[Ratio]     `plan:"sample" default:"100%" max:"100%"`
+	// Share of the replies whose outputs and fields are compared, spread evenly; the first is always among
+	// them.
+	// Example: 10%
+	Sample *Val[Ratio] `plan:"sample" default:"100%" max:"100%"`
+	// Values that fields of the reply must have, by path: names and indexes. Over gRPC as over HTTP:
+	// model_version, parameters.NAME, outputs.0.datatype.
+	// Example: {choices.0.finish_reason: stop}
 	Fields *Dict[Val[any]] `plan:"fields"`
 }
 
 // Play is what a stage and `defaults` share.
 type Play struct {
-	Description *Val[string]        `plan:"description"`
-	Labels      *Dict[Val[string]]  `plan:"labels"`
-	OnFail      *Val[string]        `plan:"on_fail" default:"stop" words:"stop continue"`
-	Request     Request             `inline:"true"`
-	Load        *Load               `plan:"load" required:"true"`
-	For         *Val[Span]          `plan:"for"`
-	Until       *Until              `plan:"until"`
-	Warmup      *Val[Span]          `plan:"warmup" default:"0s"`
-	Drain       *Val[time.Duration] `plan:"drain" default:"30s" max:"24h"`
-	Assert      []*Assertion        `plan:"assert"`
-	Delay       *Val[time.Duration] `plan:"delay" default:"0s"`
+	// What the stage is for.
+	// Example: What customers see at noon.
+	Description *Val[string] `plan:"description"`
+	// Copied into the artifacts.
+	// Example: {kind: soak}
+	Labels *Dict[Val[string]] `plan:"labels" usual:"{}"`
+	// stop: stages that need this one are skipped when it fails. continue: they are not.
+	// Example: continue
+	OnFail  *Val[string] `plan:"on_fail" default:"stop" words:"stop continue"`
+	Request Request      `inline:"true"`
+	// How hard requests are sent. Every stage needs one, here or in `defaults`.
+	// Example: {rate: 200/s, arrivals: poisson}
+	Load *Load `plan:"load" required:"true"`
+	// How long is measured. Exactly one of for, until.
+	// Example: 60s
+	For *Val[Span] `plan:"for"`
+	// Measured until this holds: stable, until the last windows agree; others, as long as the rest of its
+	// group lasts.
+	// Example: stable
+	Until *Until `plan:"until"`
+	// The same load before, not measured.
+	// Example: 5s
+	Warmup *Val[Span] `plan:"warmup" default:"0s"`
+	// How long open requests are waited for at the end; then they are cancelled.
+	// Example: 10s
+	Drain *Val[time.Duration] `plan:"drain" default:"30s" max:"24h"`
+	// What must hold for the stage to pass; judged on every level.
+	// Example: [latency.p99 < 50ms, errors.ratio < 0.1%]
+	Assert []*Assertion `plan:"assert" usual:"[]"`
+	// Pause before it starts.
+	// Example: 10s
+	Delay *Val[time.Duration] `plan:"delay" default:"0s"`
+	// Then it is interrupted.
+	// Example: 5m
 	MaxDuration *Val[time.Duration] `plan:"max_duration" min:"1ms"`
-	Sequences   *Sequences          `plan:"sequences"`
-	Memory      *Memory             `plan:"shared_memory"`
-	Before      []*Action           `plan:"before"`
-	After       []*Action           `plan:"after"`
-	Matrix      *Opaque             `plan:"matrix"`
-	Repeat      *Val[int64]         `plan:"repeat" default:"1" min:"1" max:"1000"`
-	Goodput     *Dict[Val[any]]     `plan:"goodput"`
+	// How requests form sequences.
+	// Example: {live: 64}
+	Sequences *Sequences `plan:"sequences"`
+	// Tensors lie in memory that the server shares, of the system or of a GPU (cuda): requests carry only
+	// their places.
+	// Example: system
+	Memory *Memory `plan:"shared_memory"`
+	// Actions before it.
+	// Example: [{load_model: m}]
+	Before []*Action `plan:"before" usual:"[]"`
+	// Actions after it, on every way out.
+	// Example: [{unload_model: m}]
+	After []*Action `plan:"after" usual:"[]"`
+	// The stage for each combination; include adds points, exclude removes some.
+	// Example: {batch: [1, 8]}
+	Matrix *Opaque `plan:"matrix"`
+	// How often it is played over all points, every second time in reverse.
+	// Example: 6
+	Repeat *Val[int64] `plan:"repeat" default:"1" min:"1" max:"1000"`
+	// Bounds that a request must keep to count as good.
+	// Example: {ttft: 300ms}
+	Goodput *Dict[Val[any]] `plan:"goodput"`
 }
 
 type Defaults struct {
-	At   Place
-	Play Play `inline:"true"`
+	At   Place `def:"defaults"`
+	Play Play  `inline:"true"`
 }
 
 // StageEntry is an entry of `stages`: a stage, or a group of them.
 type StageEntry struct {
-	At    Place
+	At    Place  `union:"stage" title:"stage"`
 	Group *Group `form:"map" has:"parallel"`
 	Stage *Stage `form:"map"`
 }
 
 type Group struct {
-	At       Place
-	Parallel []*Stage            `plan:"parallel" required:"true"`
-	Needs    []*Val[string]      `plan:"needs"`
-	When     *Val[string]        `plan:"when" default:"success" words:"success failure always never"`
-	Delay    *Val[time.Duration] `plan:"delay" default:"0s"`
+	At Place `def:"group" name:"group of stages"`
+	// Stages that start together.
+	// Example: [{id: a, load: {concurrency: 4}, for: 10s}]
+	Parallel []*Stage `plan:"parallel" required:"true"`
+	// Stages that come before the group.
+	// Example: [sweep]
+	Needs []*Val[string] `plan:"needs"`
+	// Whether the group runs.
+	// Example: always
+	When *Val[string] `plan:"when" default:"success" words:"success failure always never"`
+	// Pause before it starts.
+	// Example: 10s
+	Delay *Val[time.Duration] `plan:"delay" default:"0s"`
 }
 
 type Stage struct {
-	At    Place
-	ID    *Val[string]   `plan:"id" required:"true" is:"id"`
+	At Place `def:"stage_map" name:"stage"`
+	// Its name, unique in the plan.
+	// Example: steady
+	ID *Val[string] `plan:"id" required:"true" is:"id"`
+	// Stages that come before; the one above without it.
+	// Example: [sweep]
 	Needs []*Val[string] `plan:"needs"`
-	When  *Val[string]   `plan:"when" default:"success" words:"success failure always never"`
-	Play  Play           `inline:"true"`
-	Mix   *Dict[Mix]     `plan:"mix"`
+	// Whether it runs, by how those that it needs ended.
+	// Example: always
+	When *Val[string] `plan:"when" default:"success" words:"success failure always never"`
+	Play Play         `inline:"true"`
+	// Kinds of request that share the load.
+	// Example: {a: {model: a, weight: 3}, b: {model: b, weight: 1}}
+	Mix *Dict[Mix] `plan:"mix" names:"given"`
 
 	Group *Group // that it is a member of; nil: alone
 	Index int    // of its entry in the plan's list
@@ -105,72 +199,142 @@ type Stage struct {
 
 // Mix is an entry of a mix. What it leaves open the stage says (see mergeMixes).
 type Mix struct {
-	At      Place
-	Request Request      `inline:"true"`
-	Weight  *Val[Number] `plan:"weight"`
+	At      Place   `def:"mix_entry"`
+	Request Request `inline:"true"`
+	// Share of the requests; in turn without weights.
+	// Example: 3
+	Weight *Val[Number] `plan:"weight" above:"0"`
 }
 
 type Sequences struct {
-	At     Place
-	Live   *Val[int64]          `plan:"live" default:"4" min:"1" max:"65536"`
+	At Place `def:"sequences"`
+	// Sequences at the same time; open loops only, whose arrivals are steps of them.
+	// Example: 64
+	Live *Val[int64] `plan:"live" default:"4" min:"1" max:"65536"`
+	// Requests of a sequence; without it as many as the data's own, where it has sequences.
+	// Example: 20
 	Length *Dist[int64, Number] `plan:"length" default:"20"`
-	IDs    *IDs                 `plan:"ids"`
-	Serial *Val[bool]           `plan:"serial" default:"false"`
+	// Range of the sequence ids.
+	// Example: {from: 1, to: 1000}
+	IDs *IDs `plan:"ids"`
+	// At most one request of a sequence in flight. Without it an open loop whose targets stream over gRPC,
+	// where requests keep their order, sends the next step be the one before answered or not: up to
+	// max_in_flight / live requests of a sequence. One all the same over other transports, in a closed
+	// loop, with `of: sequences` and with `connections: per_request`.
+	// Example: true
+	Serial *Val[bool] `plan:"serial" default:"false"`
 }
 
 type IDs struct {
-	At   Place
+	At Place `def:"ids"`
+	// The first id.
+	// Example: 1
 	From *Val[int64] `plan:"from" default:"1" min:"1"`
-	To   *Val[int64] `plan:"to" default:"4294967295" min:"1"`
-	Text *Val[bool]  `plan:"text" default:"false"`
+	// The last id.
+	// Example: 1000
+	To *Val[int64] `plan:"to" default:"4294967295" min:"1"`
+	// Ids are texts of 20 digits, for models that want text; triton finds out by itself.
+	// Example: true
+	Text *Val[bool] `plan:"text" default:"false"`
 }
 
 // Memory is shared memory: its kind, or a map with more.
 type Memory struct {
-	At         Place
-	Kind       *Val[string] `plan:"kind" form:"scalar" required:"true" words:"system cuda"`
-	OutputSize *Val[Size]   `plan:"output_size" default:"100KiB" min:"1B"`
-	Device     *Val[int64]  `plan:"device" default:"0" min:"0"`
+	At Place `def:"shared_memory" title:"word or map"`
+	// Where the regions are: system is memory of the machine that both run on, cuda is memory of one of
+	// its GPUs, which a binary has that was built with -tags cuda.
+	// Example: system
+	Kind *Val[string] `plan:"kind" form:"scalar" required:"true" words:"system cuda"`
+	// Room for an output whose size the model does not tell, for each inference of a request.
+	// Example: 1MiB
+	OutputSize *Val[Size] `plan:"output_size" default:"100KiB" min:"1B"`
+	// The GPU of kind cuda, by the number that the driver gives it, to client and server alike:
+	// CUDA_VISIBLE_DEVICES changes the numbers.
+	// Example: 0
+	Device *Val[int64] `plan:"device" default:"0" min:"0"`
 }
 
 // Action is one step before or after a stage.
 type Action struct {
-	At     Place
-	Load   *Val[string] `plan:"load_model" is:"nonempty"`
+	At Place `def:"action" name:"action"`
+	// Loads a model.
+	// Example: resnet50
+	Load *Val[string] `plan:"load_model" is:"nonempty"`
+	// Unloads a model.
+	// Example: resnet50
 	Unload *Val[string] `plan:"unload_model" is:"nonempty"`
-	Call   *Val[string] `plan:"call" is:"call"`
+	// Sends METHOD PATH to the target; 2xx is expected.
+	// Example: POST /reset
+	Call *Val[string] `plan:"call" is:"call"`
 }
 
 type Until struct {
-	At     Place
-	Word   *Val[string] `form:"scalar" words:"stable others"`
-	Stable *Stable      `plan:"stable"`
+	At   Place        `def:"until_map" title:"word or map"`
+	Word *Val[string] `form:"scalar" words:"stable others"`
+	// Until the last windows agree.
+	// Example: {windows: 3, window: 5s}
+	Stable *Stable `plan:"stable" required:"true"`
 }
 
 type Stable struct {
-	At         Place
-	Windows    *Val[int64]         `plan:"windows" default:"3" min:"2" max:"1000"`
-	Window     *Val[Span]          `plan:"window" default:"5s"`
-	Within     *Val[Ratio]         `plan:"within" default:"10%"`
-	MaxWindows *Val[int64]         `plan:"max_windows" default:"10" min:"2" max:"100000"`
-	Metrics    []*Val[source.Text] `plan:"metrics" default:"throughput latency.p95"`
+	At Place `def:"stable"`
+	// How many windows must agree.
+	// Example: 3
+	Windows *Val[int64] `plan:"windows" default:"3" min:"2" max:"1000"`
+	// How long one is.
+	// Example: "50 requests"
+	Window *Val[Span] `plan:"window" default:"5s"`
+	// How far they may be apart.
+	// Example: 10%
+	Within *Val[Ratio] `plan:"within" default:"10%"`
+	// After this number of windows the stage ends as unstable.
+	// Example: 20
+	MaxWindows *Val[int64] `plan:"max_windows" default:"10" min:"2" max:"100000"`
+	// The metrics that must agree.
+	// Example: [throughput]
+	Metrics []*Val[source.Text] `plan:"metrics" default:"throughput latency.p95"`
 }
 
 type Assertion struct {
-	At          Place
-	That        *Val[source.Text] `plan:"that" form:"scalar"`
-	SLO         *Val[string]      `plan:"slo"`
-	ID          *Val[string]      `plan:"id" is:"label"`
-	Description *Val[string]      `plan:"description"`
-	Severity    *Val[string]      `plan:"severity" default:"gate" words:"gate warn"`
-	MinSamples  *Val[int64]       `plan:"min_samples" min:"1"`
-	OnNoData    *Val[string]      `plan:"on_no_data" default:"inconclusive" words:"inconclusive fail pass"`
+	At Place `union:"assertion" def:"assertion_map" name:"assertion" title:"expression or map"`
+	// What must be true. Exactly one of that, slo.
+	// Example: latency.p99 < 50ms
+	That *Val[source.Text] `plan:"that" form:"scalar"`
+	// A name under `slos`, whose assertions apply here.
+	// Example: fast
+	SLO *Val[string] `plan:"slo"`
+	// A stable name in results and JUnit; stage/N without it.
+	// Example: p99
+	ID *Val[string] `plan:"id" is:"label"`
+	// Why it must hold.
+	// Example: What the contract says.
+	Description *Val[string] `plan:"description"`
+	// warn is shown and fails nothing.
+	// Example: warn
+	Severity *Val[string] `plan:"severity" default:"gate" words:"gate warn"`
+	// Samples needed; by percentile without it.
+	// Example: 1000
+	MinSamples *Val[int64] `plan:"min_samples" min:"1"`
+	// The verdict without data.
+	// Example: fail
+	OnNoData *Val[string] `plan:"on_no_data" default:"inconclusive" words:"inconclusive fail pass"`
 
-	Confidence *Val[Ratio]         `plan:"confidence"`
-	Every      *Val[time.Duration] `plan:"every" min:"1ms"`
-	Allow      *Val[Ratio]         `plan:"allow" default:"0%" with:"every"`
-	Within     *Val[time.Duration] `plan:"within"`
-	Abort      *Val[bool]          `plan:"abort" default:"false"`
+	// The bounds of this confidence decide, not the point.
+	// Example: 95%
+	Confidence *Val[Ratio] `plan:"confidence"`
+	// Judged on each window of this length.
+	// Example: 1m
+	Every *Val[time.Duration] `plan:"every" min:"1ms"`
+	// Share of the windows that may be false.
+	// Example: 1%
+	Allow *Val[Ratio] `plan:"allow" default:"0%" with:"every"`
+	// Must be true from then on.
+	// Example: 10s
+	Within *Val[time.Duration] `plan:"within"`
+	// Stops the run once it is certainly false; where `while` steers, only the level or the trial, which
+	// then does not hold.
+	// Example: true
+	Abort *Val[bool] `plan:"abort" default:"false"`
 
 	FromSLO string     // the name that it came from; "" when it was written in place
 	UsedAt  source.Pos // where that name was used

@@ -4,111 +4,265 @@ import "time"
 
 // Target is one server to send to.
 type Target struct {
-	At             Place
-	Backend        *Val[string]        `plan:"backend" required:"true" words:"kserve triton triton_inprocess tfserving torchserve openai grpc http"`
-	URL            *Val[string]        `plan:"url"`
-	Model          *Val[string]        `plan:"model" is:"nonempty"`
-	ModelVersion   *Val[string]        `plan:"model_version"`
-	Headers        *Dict[Val[string]]  `plan:"headers"`
-	Parameters     *Dict[Val[any]]     `plan:"parameters"`
-	TLS            *TLS                `plan:"tls"`
-	Timeout        *Val[time.Duration] `plan:"timeout" default:"30s" min:"1ms" max:"24h"`
+	At Place `def:"target" name:"target"`
+	// The kind of server.
+	// Example: triton
+	Backend *Val[string] `plan:"backend" required:"true" words:"kserve triton triton_inprocess tfserving torchserve openai grpc http"`
+	// Where it is: http:// https:// grpc:// grpcs:// http+unix:// grpc+unix:// or builtin://http,
+	// builtin://grpc for the embedded server.
+	// Example: "grpc://localhost:8001"
+	URL *Val[string] `plan:"url"`
+	// The model that requests name unless they name their own.
+	// Example: resnet50
+	Model *Val[string] `plan:"model" is:"nonempty"`
+	// The model's version; the server's choice without one. In quotes if it is not an integer.
+	// Example: 3
+	ModelVersion *Val[string] `plan:"model_version" is:"version"`
+	// Sent with every request, over gRPC as metadata. Host is whom requests are for, over gRPC the
+	// `:authority`: a model behind Istio, Knative or Envoy is reached by it at any address. What TLS
+	// checks is tls.server_name.
+	// Example: {Authorization: "Bearer ${token}"}
+	Headers *Dict[Val[string]] `plan:"headers" usual:"{}"`
+	// Request parameters, typed as YAML types them.
+	// Example: {priority: 1}
+	Parameters *Dict[Val[any]] `plan:"parameters" usual:"{}"`
+	// How secure connections are made; the system's roots without it.
+	// Example: {ca: ca.pem}
+	TLS *TLS `plan:"tls"`
+	// For one request, from due to last byte.
+	// Example: 2s
+	Timeout *Val[time.Duration] `plan:"timeout" default:"30s" min:"1ms" max:"24h"`
+	// For making a connection.
+	// Example: 1s
 	ConnectTimeout *Val[time.Duration] `plan:"connect_timeout" default:"5s" min:"1ms" max:"1h"`
-	Connections    *Val[Connections]   `plan:"connections" default:"per_slot"`
-	MaxMessage     *Val[Size]          `plan:"max_message" min:"1B" max:"2GiB"`
-	Tensors        *Tensors            `plan:"tensors" default:"{}"`
-	Ready          *Val[time.Duration] `plan:"ready" default:"10s" max:"24h"`
-	Probe          *Val[bool]          `plan:"probe" default:"true"`
-	Statistics     *Val[string]        `plan:"statistics" default:"auto" words:"auto require none"`
-	Builtin        *Builtin            `plan:"builtin"`
+	// per_slot: one for each slot; with streaming over gRPC one for up to 64 streams. per_request: a new
+	// one for each. A number: that many connections, shared by all slots, over gRPC with many requests at
+	// once on each; with streaming one stream on each, which carries the requests of several slots at once
+	// (as each thread of perf_analyzer has with --streaming: `--max-threads N`), else each slot has a
+	// stream of its own.
+	// Example: 4
+	Connections *Val[Connections] `plan:"connections" default:"per_slot"`
+	// The largest reply, also once it is decompressed, and over gRPC the largest request. Without it a
+	// reply may have 64MiB, or four times what the model's metadata imply if that is more, and a gRPC
+	// request 2GiB. A reply over the limit ends there, as class decode; over gRPC as RESOURCE_EXHAUSTED.
+	// Example: 256MiB
+	MaxMessage *Val[Size] `plan:"max_message" min:"1B" max:"2GiB"`
+	// How tensors travel over HTTP; json where the server lacks the binary extension.
+	// Example: {output: json}
+	Tensors *Tensors `plan:"tensors" default:"{}"`
+	// How long to wait until the server and its models are ready. 0s asks nothing: no health endpoints, no
+	// request of `probe`, and a server that is not there fails requests.
+	// Example: 60s
+	Ready *Val[time.Duration] `plan:"ready" default:"10s" max:"24h"`
+	// Send the first request of the data once to each model before the clock starts, and wait for its
+	// answer: health endpoints can say ready too early. It is in no number but `probes` of result.json,
+	// and the server counts it. false asks the health endpoints only, so that the first request of a cold
+	// model, or of a response cache, is measured.
+	// Example: false
+	Probe *Val[bool] `plan:"probe" default:"true"`
+	// Whether the server's own statistics are read.
+	// Example: require
+	Statistics *Val[string] `plan:"statistics" default:"auto" words:"auto require none"`
+	// How the embedded server behaves; only with builtin://.
+	// Example: {service_time: 5ms}
+	Builtin *Builtin `plan:"builtin" usual:"{}"`
 
-	Signature         *Val[string]        `plan:"signature" usual:"serving_default" is:"nonempty"`
-	Endpoint          *Val[string]        `plan:"endpoint" words:"chat completions responses messages embeddings rankings images infer generate tensorrtllm vllm predict classify regress"`
-	Path              *Val[string]        `plan:"path" is:"urlpath"`
-	Method            *Val[string]        `plan:"method" is:"nonempty"`
-	Protos            *Protos             `plan:"protos"`
-	InProcess         *InProcess          `plan:"inprocess"`
-	ComposingModels   []*Val[string]      `plan:"composing_models" is:"nonempty"`
-	Compression       *Val[string]        `plan:"compression" usual:"none" words:"none gzip deflate"`
+	// The signature of a TF Serving model.
+	// Example: serving_default
+	Signature *Val[string] `plan:"signature" usual:"serving_default" is:"nonempty"`
+	// The shape of requests and replies.
+	// Example: generate
+	Endpoint *Val[string] `plan:"endpoint" words:"chat completions responses messages embeddings rankings images infer generate tensorrtllm vllm predict classify regress"`
+	// The URL path, for servers that put it elsewhere.
+	// Example: /v1/chat/completions
+	Path *Val[string] `plan:"path" is:"urlpath"`
+	// gRPC: package.Service/Method. HTTP: the verb.
+	// Example: acme.Search/Query
+	Method *Val[string] `plan:"method" is:"nonempty"`
+	// Definitions of a gRPC service; reflection without them.
+	// Example: {files: [api.proto]}
+	Protos *Protos `plan:"protos"`
+	// The server that is loaded into the client.
+	// Example: {repository: models}
+	InProcess *InProcess `plan:"inprocess"`
+	// Models called by this one whose statistics are read too: name or name:version.
+	// Example: [preprocess, "detect:2"]
+	ComposingModels []*Val[string] `plan:"composing_models" is:"nonempty" usual:"[]"`
+	// Compression of requests, and what replies may have. Without it a compressed reply over HTTP is an
+	// error, unless a header Accept-Encoding asks for it.
+	// Example: gzip
+	Compression *Val[string] `plan:"compression" usual:"none" words:"none gzip deflate"`
+	// The longest silence in a stream.
+	// Example: 10s
 	InactivityTimeout *Val[time.Duration] `plan:"inactivity_timeout" usual:"30s" min:"1ms" max:"24h"`
-	Streaming         *Val[bool]          `plan:"streaming" usual:"false"`
-	Tokenizer         *Val[Path]          `plan:"tokenizer"`
-	Metrics           *Metrics            `plan:"metrics"`
-	Trace             *Trace              `plan:"trace"`
-	Log               *Log                `plan:"log"`
+	// A bidirectional gRPC stream, or server-sent events.
+	// Example: true
+	Streaming *Val[bool] `plan:"streaming" usual:"false"`
+	// Counts tokens on the client; without one the server's usage counts.
+	// Example: tokenizer.json
+	Tokenizer *Val[Path] `plan:"tokenizer"`
+	// The server's Prometheus metrics.
+	// Example: {url: "http://localhost:8002/metrics"}
+	Metrics *Metrics `plan:"metrics"`
+	// Trace settings of the server while the plan runs; restored afterwards.
+	// Example: {level: [TIMESTAMPS]}
+	Trace *Trace `plan:"trace"`
+	// Log settings of the server while the plan runs; those not named stay as they are; restored
+	// afterwards.
+	// Example: {verbose: 1}
+	Log *Log `plan:"log"`
 }
 
 type Protos struct {
-	At            Place
-	Files         []*Val[Path] `plan:"files"`
-	Include       []*Val[Path] `plan:"include"`
-	DescriptorSet *Val[Path]   `plan:"descriptor_set"`
+	At Place `def:"protos"`
+	// Files that define the service.
+	// Example: [api.proto]
+	Files []*Val[Path] `plan:"files"`
+	// Folders that imports are looked up in.
+	// Example: [protos]
+	Include []*Val[Path] `plan:"include"`
+	// A compiled descriptor set instead.
+	// Example: api.pb
+	DescriptorSet *Val[Path] `plan:"descriptor_set"`
 }
 
 type InProcess struct {
-	At         Place
-	ServerDir  *Val[Path]      `plan:"server_dir" default:"/opt/tritonserver"`
-	Repository *Val[Path]      `plan:"repository"`
-	Options    *Dict[Val[any]] `plan:"options"`
+	At Place `def:"inprocess"`
+	// Where the server is installed.
+	// Example: /opt/tritonserver
+	ServerDir *Val[Path] `plan:"server_dir" default:"/opt/tritonserver"`
+	// The model repository; required for triton_inprocess.
+	// Example: models
+	Repository *Val[Path] `plan:"repository"`
+	// Options of the server, as tritonserver has them, with _ for -: backend_directory, load_model,
+	// cache_config …; several values with commas.
+	// Example: {log_verbose: 1}
+	Options *Dict[Val[any]] `plan:"options" usual:"{}"`
 }
 
 type Metrics struct {
-	At    Place
-	URL   *Val[string]        `plan:"url" required:"true" is:"nonempty"`
+	At Place `def:"metrics"`
+	// Where the server shows Prometheus metrics.
+	// Example: "http://localhost:8002/metrics"
+	URL *Val[string] `plan:"url" required:"true" is:"nonempty"`
+	// How often they are read.
+	// Example: 1s
 	Every *Val[time.Duration] `plan:"every" default:"1s" min:"10ms" max:"1h"`
-	Match []*Val[string]      `plan:"match" default:"*" is:"nonempty"`
+	// Names to keep, with * for anything.
+	// Example: [nv_gpu_*]
+	Match []*Val[string] `plan:"match" default:"*" is:"nonempty"`
 }
 
 type Trace struct {
-	At           Place
-	Level        []*Val[string] `plan:"level" words:"TIMESTAMPS TENSORS"`
-	Rate         *Val[int64]    `plan:"rate" default:"1000" min:"1"`
-	Count        *Val[int64]    `plan:"count" default:"-1" min:"-1"`
-	LogFrequency *Val[int64]    `plan:"log_frequency" default:"0" min:"0"`
+	At Place `def:"trace"`
+	// What the server traces.
+	// Example: [TIMESTAMPS]
+	Level []*Val[string] `plan:"level" words:"TIMESTAMPS TENSORS"`
+	// One request in this number is traced.
+	// Example: 1000
+	Rate *Val[int64] `plan:"rate" default:"1000" min:"1"`
+	// How many traces at most; -1 for all.
+	// Example: 100
+	Count *Val[int64] `plan:"count" default:"-1" min:"-1"`
+	// How many traces go to one file; 0 for all.
+	// Example: 10
+	LogFrequency *Val[int64] `plan:"log_frequency" default:"0" min:"0"`
 }
 
 type Log struct {
-	At      Place
-	Info    *Val[bool]   `plan:"info"`
-	Warning *Val[bool]   `plan:"warning"`
-	Error   *Val[bool]   `plan:"error"`
-	Verbose *Val[int64]  `plan:"verbose" min:"0" max:"10"`
-	Format  *Val[string] `plan:"format" words:"default ISO8601"`
+	At Place `def:"log"`
+	// Whether information is logged.
+	// Example: false
+	Info *Val[bool] `plan:"info"`
+	// Whether warnings are logged.
+	// Example: true
+	Warning *Val[bool] `plan:"warning"`
+	// Whether errors are logged.
+	// Example: true
+	Error *Val[bool] `plan:"error"`
+	// How much is logged besides; 0 for nothing.
+	// Example: 1
+	Verbose *Val[int64] `plan:"verbose" min:"0" max:"10"`
+	// How times are written.
+	// Example: ISO8601
+	Format *Val[string] `plan:"format" words:"default ISO8601"`
 }
 
 type Tensors struct {
-	At     Place
-	Input  *Val[string] `plan:"input" default:"binary" words:"binary json"`
+	At Place `def:"tensors"`
+	// How input tensors are sent.
+	// Example: json
+	Input *Val[string] `plan:"input" default:"binary" words:"binary json"`
+	// How output tensors are asked for.
+	// Example: json
 	Output *Val[string] `plan:"output" default:"binary" words:"binary json"`
 }
 
 type TLS struct {
-	At         Place
-	CA         *Val[Path]   `plan:"ca"`
-	Cert       *Val[Path]   `plan:"cert"`
-	Key        *Val[Path]   `plan:"key"`
+	At Place `def:"tls"`
+	// Certificates to trust instead of the system's.
+	// Example: ca.pem
+	CA *Val[Path] `plan:"ca"`
+	// The client's certificate.
+	// Example: client.pem
+	Cert *Val[Path] `plan:"cert"`
+	// The client's key.
+	// Example: client.key
+	Key *Val[Path] `plan:"key"`
+	// The name to check the server's certificate against.
+	// Example: model.internal
 	ServerName *Val[string] `plan:"server_name" is:"nonempty"`
-	Verify     *Val[string] `plan:"verify" default:"full" words:"full ca none"`
+	// full checks chain and name, ca the chain only, none nothing.
+	// Example: ca
+	Verify *Val[string] `plan:"verify" default:"full" words:"full ca none"`
+	// The oldest TLS version to accept, in quotes.
+	// Example: "1.3"
 	MinVersion *Val[string] `plan:"min_version" default:"1.2" words:"1.2 1.3"`
 }
 
 type Builtin struct {
-	At          Place
+	At Place `def:"builtin"`
+	// How long one execution takes; the model's own without it.
+	// Example: 5ms
 	ServiceTime *Dist[time.Duration, time.Duration] `plan:"service_time"`
-	TTFT        *Dist[time.Duration, time.Duration] `plan:"ttft"`
-	ITL         *Dist[time.Duration, time.Duration] `plan:"itl"`
-	Instances   *Val[int64]                         `plan:"instances" min:"1" max:"1024"`
-	MaxBatch    *Val[int64]                         `plan:"max_batch" default:"1" min:"1" max:"65536"`
-	QueueDelay  *Val[time.Duration]                 `plan:"queue_delay" default:"0s" max:"1h"`
-	Errors      *Val[Ratio]                         `plan:"errors" default:"0%" max:"100%"`
-	Reset       *Val[Ratio]                         `plan:"reset" default:"0%" max:"100%"`
-	Stall       *Stall                              `plan:"stall"`
-	SlowBody    *Val[time.Duration]                 `plan:"slow_body" default:"0s" max:"1h"`
+	// Time to the first token.
+	// Example: 50ms
+	TTFT *Dist[time.Duration, time.Duration] `plan:"ttft"`
+	// Time between tokens.
+	// Example: 10ms
+	ITL *Dist[time.Duration, time.Duration] `plan:"itl"`
+	// Executions at the same time; the model's own without it.
+	// Example: 2
+	Instances *Val[int64] `plan:"instances" min:"1" max:"1024"`
+	// Requests that one execution takes.
+	// Example: 8
+	MaxBatch *Val[int64] `plan:"max_batch" default:"1" min:"1" max:"65536"`
+	// How long a request waits for others to share its execution.
+	// Example: 1ms
+	QueueDelay *Val[time.Duration] `plan:"queue_delay" default:"0s" max:"1h"`
+	// Share of requests answered with an error.
+	// Example: 1%
+	Errors *Val[Ratio] `plan:"errors" default:"0%" max:"100%"`
+	// Share of requests whose connection is reset.
+	// Example: 1%
+	Reset *Val[Ratio] `plan:"reset" default:"0%" max:"100%"`
+	// A time in which nothing is answered.
+	// Example: {at: 10s, for: 2s}
+	Stall *Stall `plan:"stall"`
+	// Time over which a reply's body is spread.
+	// Example: 100ms
+	SlowBody *Val[time.Duration] `plan:"slow_body" default:"0s" max:"1h"`
 }
 
 type Stall struct {
-	At    Place
+	At Place `def:"stall"`
+	// When it begins, from the server's start of answering.
+	// Example: 10s
 	Start *Val[time.Duration] `plan:"at" default:"0s"`
-	For   *Val[time.Duration] `plan:"for" default:"0s"`
+	// How long nothing is answered.
+	// Example: 2s
+	For *Val[time.Duration] `plan:"for" default:"0s"`
+	// After this time again; 0s for once.
+	// Example: 30s
 	Every *Val[time.Duration] `plan:"every" default:"0s"`
 }

@@ -143,17 +143,14 @@ func words(all []any) object {
 	return object{{"title", "word"}, {"if", ref("variable")}, {"else", object{{"enum", all}}}}
 }
 
-// titles are the names of the definitions for people, by definition.
+// titleOf is the name of a schema for people.
 func titleOf(schema object) string {
 	if title, ok := schema.get("title").(string); ok {
 		return title
 	}
 	if target, ok := schema.get("$ref").(string); ok {
-		name := strings.TrimPrefix(target, defsPrefix)
-		for _, d := range definitions() {
-			if d.name == name {
-				return d.title
-			}
+		if title := titles()[strings.TrimPrefix(target, defsPrefix)]; title != "" {
+			return title
 		}
 	}
 	return "value"

@@ -6,8 +6,11 @@ import (
 	"testing"
 )
 
+// keys is the folder of the package that the schema follows from.
+var keys = filepath.Join("..", "..", "scenario", "language")
+
 func TestFilesAreCurrent(t *testing.T) {
-	want, err := files()
+	want, err := files(keys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,14 +20,14 @@ func TestFilesAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(got) != string(data) {
-			t.Errorf("%s is not what the tables give: run `go generate ./schema`", name)
+			t.Errorf("%s is not what the language gives: run `go generate ./schema`", name)
 		}
 	}
 }
 
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
-	if err := run([]string{dir}); err != nil {
+	if err := run([]string{dir, keys}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"language.json", "plan.schema.json", "plan.check.json", "profiles.check.json"} {
@@ -32,7 +35,7 @@ func TestRun(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if run(nil) == nil || run([]string{filepath.Join(dir, "nowhere")}) == nil {
+	if run(nil) == nil || run([]string{filepath.Join(dir, "nowhere"), keys}) == nil {
 		t.Error("wrong arguments are accepted")
 	}
 }

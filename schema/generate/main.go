@@ -1,7 +1,7 @@
 // Command generate writes language.json, the schema of the whole plan language, and from it plan.schema.json, which has only
-// what this version can run, plan.check.json and profiles.check.json. The tables beside this file are the one place where a
-// key of the plan is described; leaf types are written once, in leaf.go, and the schema of profiles is derived from that of
-// plans.
+// what this version can run, plan.check.json and profiles.check.json. The keys come from package language: types and tags
+// of its structs, and the comments of their fields. How scalars are written is in leaf.go, what no tag can say in special.go,
+// choices.go, later.go and snippets.go; the schema of profiles is derived from that of plans.
 //
 // It is not: part of the program that users run, a place that knows what a key does.
 package main
@@ -23,10 +23,10 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) != 1 {
-		return errors.New("usage: generate FOLDER")
+	if len(args) != 2 {
+		return errors.New("usage: generate FOLDER LANGUAGE")
 	}
-	files, err := files()
+	files, err := files(args[1])
 	if err != nil {
 		return err
 	}
@@ -38,9 +38,13 @@ func run(args []string) error {
 	return nil
 }
 
-// files is what is generated, by name.
-func files() (map[string][]byte, error) {
-	root := planSchema()
+// files are those that are generated from the Go files in a folder, by name.
+func files(folder string) (map[string][]byte, error) {
+	docs, err := readDocs(folder)
+	if err != nil {
+		return nil, err
+	}
+	root := generator{docs}.planSchema()
 	language, err := root.MarshalJSON()
 	if err != nil {
 		return nil, err

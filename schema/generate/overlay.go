@@ -6,7 +6,7 @@ const defsPrefix = "#/$defs/"
 
 // overlays derives the schema of profiles from that of plans: nothing is required, null removes a key, stages are a map
 // from id, variables are values. Definitions that are maps get a twin named overlay_NAME.
-func overlays(marks marks, defs object) object {
+func (g generator) overlays(marks marks, defs object) object {
 	maps := mapDefs(defs)
 	var twins object
 	for _, d := range defs {
@@ -14,7 +14,7 @@ func overlays(marks marks, defs object) object {
 			twins = append(twins, member{"overlay_" + d.name, overlay(d.value, maps)})
 		}
 	}
-	return append(twins, member{"profile", marks.on("plan", closed("profile", profileKeys()...).with(member{"properties", overlayProperties(maps)}))})
+	return append(twins, member{"profile", marks.on("plan", closed("profile", g.profileKeys()...).with(member{"properties", g.overlayProperties(maps)}))})
 }
 
 // mapDefs names the definitions that are maps of known keys, or lead to one.
@@ -120,9 +120,9 @@ func orNull(schema object) object {
 }
 
 // profileKeys are the keys of a plan that a profile may change.
-func profileKeys() []key {
+func (g generator) profileKeys() []key {
 	var keys []key
-	for _, k := range planKeys() {
+	for _, k := range g.planKeys() {
 		switch k.name {
 		case "version", "name", "extends", "profiles":
 			continue
@@ -140,9 +140,9 @@ func profileKeys() []key {
 	return keys
 }
 
-func overlayProperties(maps map[string]bool) object {
+func (g generator) overlayProperties(maps map[string]bool) object {
 	properties := object{}
-	for _, k := range profileKeys() {
+	for _, k := range g.profileKeys() {
 		properties = append(properties, member{k.name, k.property()})
 	}
 	return nullable(properties, maps)

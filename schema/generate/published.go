@@ -14,7 +14,7 @@ func published(root object) object {
 	needed := map[string]bool{}
 	reach(slices.DeleteFunc(slices.Clone(out), func(m member) bool { return m.name == "$defs" }), defs, needed)
 	defs = slices.DeleteFunc(slices.Clone(defs), func(d member) bool { return !needed[d.name] })
-	return out.with(member{"$comment", "Generated from the tables in schema/generate."}, member{"$defs", defs})
+	return out.with(member{"$comment", "Generated from scenario/language."}, member{"$defs", defs})
 }
 
 // withoutUnbuilt copies a schema without the properties and words that are marked.
