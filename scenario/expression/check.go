@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// operand is a checked part of the tree: what computes it, its kind and its place. Of quantity and
-// truth the one of its kind is set.
+// operand is a checked part of the tree: its place, its kind and the function that computes it. Of
+// quantity and truth the one of its kind is set.
 type operand struct {
 	span
 	quantity func(*run) Quantity
@@ -23,7 +23,7 @@ type operand struct {
 	negated  bool    // begins with a not that has no condition after it
 }
 
-// checker walks the tree once, bottom up: it refuses what is not of the language, resolves names,
+// checker walks the tree once, bottom up: it refuses other languages, resolves names,
 // chooses rules and makes a function of every part.
 type checker struct {
 	parser
@@ -166,7 +166,7 @@ func (c *checker) unary(n *ast.UnaryNode) operand {
 		return o
 	}
 	if n.Operator == "not" {
-		o.negated, o.kind = true, x.kind // a comparison around it knows what to offer
+		o.negated, o.kind = true, x.kind // a comparison around it offers more
 		return o
 	}
 	return c.refuse(o, codeType, n.Operator+" needs a number or a quantity; this is "+x.kind.an(), "")

@@ -13,13 +13,17 @@ import (
 // few variables.
 type testScope struct{ catalogue *metric.Catalogue }
 
+func value(name string, dim metric.Dim) metric.Row {
+	return metric.Row{Name: name, Dim: dim, Shape: metric.Value, From: metric.Series, Help: "A value."}
+}
+
 func newScope(t testing.TB) testScope {
 	t.Helper()
 	c, err := metric.New(
 		metric.SeriesRow("queue", "Time in the queue.", "ns", true),
 		metric.SeriesRow("executions", "Executions.", "1", false),
-		metric.Row{Name: "board.power", Dim: metric.Power, Shape: metric.Value, From: metric.Series, Help: "Power."},
-		metric.Row{Name: "load", Dim: metric.Number, Shape: metric.Value, From: metric.Series, Help: "A plain number."},
+		value("board.power", metric.Power),
+		value("load", metric.Number),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +46,8 @@ func (s testScope) Resolve(at Place, path string) (metric.Leaf, error) {
 	}{{at.Phase, InPhase, "spike"}, {at.Mix, InMix, "sql"}, {at.Model, InModel, "detect"}} {
 		if part.name != "" && part.name != part.known {
 			return metric.Leaf{}, &NameError{
-				Summary: fmt.Sprintf("there is no %s %s", part.part, part.name), Part: part.part, Code: "unknown-name",
+				Summary: fmt.Sprintf("there is no %s %s", part.part, part.name), Part: part.part,
+				Code:    "unknown-name",
 				Allowed: []string{part.known}, Nearest: source.Nearest(part.name, []string{part.known}),
 			}
 		}
@@ -52,7 +57,8 @@ func (s testScope) Resolve(at Place, path string) (metric.Leaf, error) {
 
 func (testScope) Variable(name string) (string, string, error) {
 	v, ok := map[string][2]string{
-		"limit": {"50ms", "duration"}, "share": {"0.1%", "ratio"}, "n": {"500", "int"}, "x": {"1.5", "number"},
+		"limit": {"50ms", "duration"}, "share": {"0.1%", "ratio"}, "n": {"500", "int"},
+		"x":     {"1.5", "number"},
 		"below": {"-5", "int"}, "floor": {"200/s", "rate"}, "room": {"64 MiB", "size"},
 		"evil": {"1ms or 1 < 2", "text"}, "flag": {"true", "bool"}, "fake": {"1ms or 1 < 2", "duration"},
 	}[name]

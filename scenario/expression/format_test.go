@@ -3,6 +3,7 @@ package expression
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -74,8 +75,10 @@ func TestPrintedValuesCanBeTyped(t *testing.T) {
 	scope := newScope(t)
 	random := rand.New(rand.NewPCG(3, 4))
 	left := map[metric.Dim]string{
-		metric.Duration: "latency.p99", metric.Rate: "throughput", metric.Count: "errors.count", metric.Ratio: "errors.ratio",
-		metric.Bytes: "gpu.memory.max", metric.Power: "gpu.power.mean", metric.Number: "latency.p99 / latency.p50",
+		metric.Duration: "latency.p99", metric.Rate: "throughput", metric.Count: "errors.count",
+		metric.Ratio: "errors.ratio",
+		metric.Bytes: "gpu.memory.max", metric.Power: "gpu.power.mean",
+		metric.Number: "latency.p99 / latency.p50",
 	}
 	for dim, metricOf := range left {
 		for range 300 {
@@ -85,7 +88,8 @@ func TestPrintedValuesCanBeTyped(t *testing.T) {
 			if !ok || d != dim && dim != metric.Count || math.Abs(got-v) > 5e-4*v {
 				t.Fatalf("%v is printed as %q and read as %v of %s, %v", v, written, got, d, ok)
 			}
-			for _, s := range []string{metricOf + " < " + written, metricOf + "<" + written, metricOf + " < max(" + written + ", " + written + ")", "not (" + metricOf + " < " + written + ")"} {
+			for _, form := range []string{"M < V", "M<V", "M < max(V, V)", "not (M < V)"} {
+				s := strings.NewReplacer("M", metricOf, "V", written).Replace(form)
 				if _, ds := Compile(text(s), scope); ds.HasErrors() {
 					t.Fatalf("%s: %v", s, ds)
 				}
@@ -94,12 +98,14 @@ func TestPrintedValuesCanBeTyped(t *testing.T) {
 	}
 }
 
-// TestUnits: spaces before units, minutes as min, and what stays an operator or a function.
+// TestUnits reads units after spaces and minutes as min, and leaves operators and functions alone.
 func TestUnits(t *testing.T) {
 	scope := newScope(t)
 	for written, want := range map[string]float64{
-		"100 ms": 0.1, "100  ms": 0.1, "0.1 %": 0.001, "36.81 ms": 0.03681, "200 /s": 200, "90 /min": 1.5, "36 /h": 0.01, "5min": 300, "5 min": 300,
-		"1h30min": 5400, "1 h 30 min": 5400, "1h 30m": 5400, "64 MiB": 64 << 20, "10 MB/s": 1e7, "10 MB /s": 1e7, "300 mW": 0.3, "0.5 kW": 500, "1 µs": 1e-6, "-5 ms": -0.005,
+		"100 ms": 0.1, "100  ms": 0.1, "0.1 %": 0.001, "36.81 ms": 0.03681, "200 /s": 200,
+		"90 /min": 1.5, "36 /h": 0.01, "5min": 300, "5 min": 300,
+		"1h30min": 5400, "1 h 30 min": 5400, "1h 30m": 5400, "64 MiB": 64 << 20, "10 MB/s": 1e7,
+		"10 MB /s": 1e7, "300 mW": 0.3, "0.5 kW": 500, "1 µs": 1e-6, "-5 ms": -0.005,
 	} {
 		if _, v, ok := Literal(written); !ok || math.Abs(v-want) > 1e-12*math.Abs(want) {
 			t.Errorf("%q is %v, %v, want %v", written, v, ok, want)
@@ -111,8 +117,10 @@ func TestUnits(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"latency.p99 < 5 min and errors.count == 0", "latency.p99 < 5 ms", "latency.p99 < min(5 ms, latency.p50)", "min(latency.p99, 5min) < 3 min",
-		"throughput > 1 / latency.mean", "throughput > 1 /latency.mean", "throughput > 200 /s", "errors.ratio < 0.1 % or errors.count < 5",
+		"latency.p99 < 5 min and errors.count == 0", "latency.p99 < 5 ms",
+		"latency.p99 < min(5 ms, latency.p50)", "min(latency.p99, 5min) < 3 min",
+		"throughput > 1 / latency.mean", "throughput > 1 /latency.mean", "throughput > 200 /s",
+		"errors.ratio < 0.1 % or errors.count < 5",
 		"2 * latency.p50 < 1 h 30 min",
 	} {
 		if _, ds := Compile(text(s), scope); ds.HasErrors() {

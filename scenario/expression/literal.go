@@ -84,7 +84,7 @@ func perUnit(word string) (seconds float64, nearest string) {
 }
 
 // scaled returns number times unit, by division where that is exact: 50/1000 is 0.05, while
-// 50*0.001 is not. Limits must be the nearest float to what was written, because `<` and `==` see
+// 50*0.001 is not. Limits must be the nearest float to the text, because `<` and `==` see
 // the last bit.
 func scaled(number string, unit float64) (float64, bool) {
 	v, err := strconv.ParseFloat(number, 64)

@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestEveryDimensionHasLiterals: what can be measured can be compared with a limit that is written
-// in the plan, with the unit that messages propose and as a person reads it.
+// TestEveryDimensionHasLiterals compares every metric with a limit of its dimension: the unit that
+// messages propose is one that can be written.
 func TestEveryDimensionHasLiterals(t *testing.T) {
 	dims := 0
 	for d := metric.Dim(1); d.String() != "nothing"; d++ {
@@ -37,7 +37,9 @@ func TestEveryDimensionHasLiterals(t *testing.T) {
 }
 
 func TestPowerLiterals(t *testing.T) {
-	for text, want := range map[string]float64{"500W": 500, "0.5kW": 500, "300mW": 0.3, "0.5 kW": 500, "-1W": -1} {
+	for text, want := range map[string]float64{
+		"500W": 500, "0.5kW": 500, "300mW": 0.3, "0.5 kW": 500, "-1W": -1,
+	} {
 		if d, v, ok := Literal(text); !ok || d != metric.Power || v != want {
 			t.Errorf("%s: %v of %s, %v", text, v, d, ok)
 		}

@@ -7,8 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestIntervals is arithmetic on bounds: the result's bounds hold every value that the operands may
-// have.
+// TestIntervals computes with bounds: those of the result hold every value that the operands may have.
 func TestIntervals(t *testing.T) {
 	a, b, across := within(2, 3, 5), within(-4, -2, -1), within(-6, 1, 2)
 	for _, row := range []struct {
@@ -45,7 +44,7 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// TestNoBounds: a bound that there is not decides nothing on its side, and all on the other.
+// TestNoBounds computes with a missing bound, which decides nothing on its side and all on the other.
 func TestNoBounds(t *testing.T) {
 	inf := math.Inf(1)
 	open, whole := within(2, 3, inf), within(-inf, 3, inf)
@@ -67,7 +66,7 @@ func TestNoBounds(t *testing.T) {
 		{"abs", absolute(whole), 0, inf},
 	} {
 		if !row.got.Known || row.got.Lo != row.lo || row.got.Hi != row.hi {
-			t.Errorf("%s = %v … %v (%s), want %v … %v", row.name, row.got.Lo, row.got.Hi, row.got.Why, row.lo, row.hi)
+			t.Errorf("%s = %+v, want %v … %v", row.name, row.got, row.lo, row.hi)
 		}
 	}
 	for name, q := range map[string]Quantity{"-": subtract(open, open), "/": divide(open, open)} {
@@ -77,7 +76,7 @@ func TestNoBounds(t *testing.T) {
 	}
 }
 
-// TestAgain: what a quantity is on other selections is computed with, one by one.
+// TestAgain computes with the values on other selections, one by one.
 func TestAgain(t *testing.T) {
 	a := Quantity{Known: true, V: 2, Lo: 2, Hi: 2, Again: []float64{1, 2, 3}}
 	b := Quantity{Known: true, V: 10, Lo: 10, Hi: 10, Again: []float64{9, 10, 11}}
@@ -106,7 +105,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestClean: bounds above or below the value are a mistake, not a number.
+// TestClean refuses bounds that do not hold the value.
 func TestClean(t *testing.T) {
 	for _, q := range []Quantity{within(2, 1, 3), within(1, 4, 3)} {
 		if got := clean(q); got.Known {
@@ -118,7 +117,8 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestSamples: constants have none, and what lacks samples is not hidden by what has plenty.
+// TestSamples counts the samples of two operands: constants have none, and an operand that lacks
+// samples is not hidden by one that has plenty.
 func TestSamples(t *testing.T) {
 	constant, once := Quantity{Known: true}, Quantity{N: 1, Need: 1}
 	few, many := Quantity{N: 10, Need: 299}, Quantity{N: 5000, Need: 299}
@@ -138,13 +138,19 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestKeepsTheFirst: of two that decide alike with samples enough, the one written first is shown.
+// TestKeepsTheFirst shows the first of two conditions that decide alike and have enough samples.
 func TestKeepsTheFirst(t *testing.T) {
-	v := values{"latency.p99": {Known: true, V: 1, N: 400, Need: 299}, "latency.p50": {Known: true, V: 1, N: 4000, Need: 5}}
+	v := values{
+		"latency.p99": {Known: true, V: 1, N: 400, Need: 299},
+		"latency.p50": {Known: true, V: 1, N: 4000, Need: 5},
+	}
 	for s, want := range map[string]string{
-		"latency.p99 < 2s and latency.p50 < 2s": "latency.p99", "latency.p50 < 2s and latency.p99 < 2s": "latency.p50",
-		"latency.p99 > 2s and latency.p50 > 2s": "latency.p99", "latency.p50 > 2s and latency.p99 > 2s": "latency.p50",
-		"latency.p99 < 2s or latency.p50 < 2s": "latency.p99", "latency.p50 > 2s or latency.p99 > 2s": "latency.p50",
+		"latency.p99 < 2s and latency.p50 < 2s": "latency.p99",
+		"latency.p50 < 2s and latency.p99 < 2s": "latency.p50",
+		"latency.p99 > 2s and latency.p50 > 2s": "latency.p99",
+		"latency.p50 > 2s and latency.p99 > 2s": "latency.p50",
+		"latency.p99 < 2s or latency.p50 < 2s":  "latency.p99",
+		"latency.p50 > 2s or latency.p99 > 2s":  "latency.p50",
 	} {
 		if got := mustCompile(t, s).Truth(v); got.What != want {
 			t.Errorf("%s shows %s, want %s", s, got.What, want)

@@ -16,7 +16,7 @@ var three = map[string]string{"F": "latency.p50", "U": "latency.p90", "T": "late
 
 var threeValues = values{"latency.p50": point(1), "latency.p99": point(0.001)}
 
-// TestKleene is the truth tables of and, or and not over false, unknown and true.
+// TestKleene checks the truth tables of and, or, not over false, unknown and true.
 func TestKleene(t *testing.T) {
 	for _, row := range []struct{ expr, want string }{
 		{"F and F", "F"},
@@ -65,7 +65,7 @@ func TestKleene(t *testing.T) {
 	}
 }
 
-// TestCompare is comparisons of points and of intervals: bounds that overlap decide nothing.
+// TestCompare compares points and intervals: bounds that overlap decide nothing.
 func TestCompare(t *testing.T) {
 	for _, row := range []struct {
 		expr string
@@ -111,12 +111,12 @@ func TestCompare(t *testing.T) {
 	} {
 		got := mustCompile(t, row.expr).Truth(values{"latency.p50": row.q, "latency.count": row.q})
 		if got.Is != row.want {
-			t.Errorf("%s with %v … %v … %v = %d, want %d (%s)", row.expr, row.q.Lo, row.q.V, row.q.Hi, got.Is, row.want, got.Why)
+			t.Errorf("%s with %+v = %d, want %d (%s)", row.expr, row.q, got.Is, row.want, got.Why)
 		}
 	}
 }
 
-// TestLiterals is what units and variables are worth in base units, to the last bit.
+// TestLiterals compares literals and variables with their value in base units, to the last bit.
 func TestLiterals(t *testing.T) {
 	for _, row := range []struct {
 		literal string
@@ -163,10 +163,13 @@ func TestLiterals(t *testing.T) {
 	}
 }
 
-// TestDecided is which comparison a truth keeps, and how it reads.
+// TestDecided checks which comparison a truth keeps, and how it reads.
 func TestDecided(t *testing.T) {
-	enough, few := Quantity{Known: true, V: 0.02, Lo: 0.02, Hi: 0.02, N: 1000, Need: 299}, Quantity{Known: true, V: 0.02, Lo: 0.02, Hi: 0.02, N: 10, Need: 299}
-	v := values{"latency.p99": few, "latency.p50": enough, `stage("a").latency.p50`: enough, "errors.count": point(3)}
+	enough := Quantity{Known: true, V: 0.02, Lo: 0.02, Hi: 0.02, N: 1000, Need: 299}
+	few := Quantity{Known: true, V: 0.02, Lo: 0.02, Hi: 0.02, N: 10, Need: 299}
+	v := values{
+		"latency.p99": few, "latency.p50": enough, `stage("a").latency.p50`: enough, "errors.count": point(3),
+	}
 	for _, row := range []struct{ expr, want string }{
 		{"latency.p50 < 50ms", "latency.p50 < 50ms true 0.02 0.05 lacks -701"},
 		{"50ms > latency.p50", "latency.p50 < 50ms true 0.02 0.05 lacks -701"},
@@ -178,14 +181,21 @@ func TestDecided(t *testing.T) {
 		{"latency.p99 < 5ms and latency.p50 < 5ms", "latency.p50 < 5ms false 0.02 0.005 lacks -701"},
 		{"latency.p50 < 5ms or latency.p99 < 5ms", "latency.p99 < 5ms false 0.02 0.005 lacks 289"},
 		{"latency.p50 < 5ms and errors.count == 3", "latency.p50 < 5ms false 0.02 0.005 lacks -701"},
-		{"(latency.p50 + latency.p99) * 2 < 50ms", "(latency.p50 + latency.p99) * 2 < 50ms false 0.08 0.05 lacks 289"},
-		{`latency.p99 <= 2 * stage("a").latency.p50`, `latency.p99 <= 2 * stage("a").latency.p50 true 0.02 0.04 lacks 289`},
+		{
+			"(latency.p50 + latency.p99) * 2 < 50ms",
+			"(latency.p50 + latency.p99) * 2 < 50ms false 0.08 0.05 lacks 289",
+		},
+		{
+			`latency.p99 <= 2 * stage("a").latency.p50`,
+			`latency.p99 <= 2 * stage("a").latency.p50 true 0.02 0.04 lacks 289`,
+		},
 		{"latency.p50 < ${limit}", "latency.p50 < ${limit} true 0.02 0.05 lacks -701"},
 	} {
 		got := mustCompile(t, row.expr).Truth(v)
 		b := strings.Join([]string{
 			got.What, got.Op, got.Against, map[int8]string{-1: "false", 0: "unknown", 1: "true"}[got.Is],
-			Format(metric.Number, got.Observed.V), Format(metric.Number, got.Limit.V), "lacks", Format(metric.Number, float64(got.Lacks())),
+			Format(metric.Number, got.Observed.V), Format(metric.Number, got.Limit.V), "lacks",
+			Format(metric.Number, float64(got.Lacks())),
 		}, " ")
 		if b != row.want {
 			t.Errorf("%s\n got %s\nwant %s", row.expr, b, row.want)
@@ -193,24 +203,30 @@ func TestDecided(t *testing.T) {
 	}
 }
 
-// TestLatencyThreshold is what becomes of perf_analyzer's --latency-threshold (its row 42): a mean
-// at the threshold or above it is outside. It compares whole ms there, and takes 1.99 ms for 1.
+// TestLatencyThreshold is perf_analyzer's --latency-threshold (its row 42): a mean at or above the
+// threshold is outside. It compares whole ms there, and takes 1.99 ms for 1.
 func TestLatencyThreshold(t *testing.T) {
-	for ns, want := range map[float64]int8{2_000_000: -1, 1_990_000: -1, 1_000_000: -1, 999_999: 1, 100_000: 1} {
-		if got := mustCompile(t, "latency.mean < 1ms").Truth(values{"latency.mean": point(ns / 1e9)}).Is; got != want {
+	p := mustCompile(t, "latency.mean < 1ms")
+	for ns, want := range map[float64]int8{
+		2_000_000: -1, 1_990_000: -1, 1_000_000: -1, 999_999: 1, 100_000: 1,
+	} {
+		if got := p.Truth(values{"latency.mean": point(ns / 1e9)}).Is; got != want {
 			t.Errorf("%v ns: %d, want %d", ns, got, want)
 		}
 	}
 }
 
-// TestRefs is what an expression reads and where it stands in the text.
+// TestRefs lists the references of an expression with their places in the text.
 func TestRefs(t *testing.T) {
 	p := mustCompile(t, `latency.p(99.9) < 2 * stage("a").latency.p99.9 and 10µs < ( connect.max )`)
 	var got []string
 	for _, r := range p.Refs {
 		got = append(got, r.Node+":"+r.Leaf.String()+"="+string([]rune(p.Text)[r.At[0]:r.At[1]]))
 	}
-	want := []string{":latency.p99.9=latency.p(99.9)", `a:latency.p99.9=stage("a").latency.p99.9`, ":connect.max=connect.max"}
+	want := []string{
+		":latency.p99.9=latency.p(99.9)", `a:latency.p99.9=stage("a").latency.p99.9`,
+		":connect.max=connect.max",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("refs (-want +got):\n%s", diff)
 	}
@@ -233,7 +249,8 @@ func TestOddValues(t *testing.T) {
 			}
 		}
 	}
-	if got := p.Truth(values{"errors.ratio": {Known: true, V: 0.002, N: 9}}); got.Is != 1 || got.Observed.Hi != 0.002 {
+	got := p.Truth(values{"errors.ratio": {Known: true, V: 0.002, N: 9}})
+	if got.Is != 1 || got.Observed.Hi != 0.002 {
 		t.Errorf("bounds that were not set: %+v, want a point", got)
 	}
 }
@@ -252,14 +269,18 @@ func TestPanic(t *testing.T) {
 	if ds.HasErrors() {
 		t.Fatal(ds)
 	}
-	if got, dim := q.Quantity(panicking{}); got.Known || dim != metric.Duration || !strings.Contains(got.Why, "boom") {
-		t.Errorf("Quantity = %+v in %s, want an unknown duration", got, dim)
+	unknown, dim := q.Quantity(panicking{})
+	if unknown.Known || dim != metric.Duration || !strings.Contains(unknown.Why, "boom") {
+		t.Errorf("Quantity = %+v in %s, want an unknown duration", unknown, dim)
 	}
 }
 
-// TestQuantity is expressions that are numbers.
+// TestQuantity computes expressions that are numbers.
 func TestQuantity(t *testing.T) {
-	v := values{"latency.p95": point(0.02), "throughput": point(100), "errors.count": point(2), "requests.count": point(0)}
+	v := values{
+		"latency.p95": point(0.02), "throughput": point(100), "errors.count": point(2),
+		"requests.count": point(0),
+	}
 	for _, row := range []struct {
 		expr string
 		dim  metric.Dim
@@ -280,7 +301,7 @@ func TestQuantity(t *testing.T) {
 		}
 		got, dim := p.Quantity(v)
 		if dim != row.dim || got.V != row.want || got.Why != row.why || got.Known != (row.why == "") {
-			t.Errorf("%s = %v %s (%q), want %v %s (%q)", row.expr, got.V, dim, got.Why, row.want, row.dim, row.why)
+			t.Errorf("%s = %+v %s, want %v %s (%q)", row.expr, got, dim, row.want, row.dim, row.why)
 		}
 	}
 	for _, s := range []string{"latency.p95 < 5ms", "5ms", "latency"} {
@@ -341,8 +362,10 @@ func condition(rng *rand.Rand, depth int) string {
 		}
 	}
 	return []string{
-		"latency.p99 < 50ms", "latency.p99 * 0 <= 50ms", "errors.count == 0", "errors.count != 0", "100/s < throughput",
-		"latency.mean - latency.mean < 1s", "max(latency.mean, latency.p99) > 0s", "throughput >= 0 * throughput",
+		"latency.p99 < 50ms", "latency.p99 * 0 <= 50ms", "errors.count == 0", "errors.count != 0",
+		"100/s < throughput",
+		"latency.mean - latency.mean < 1s", "max(latency.mean, latency.p99) > 0s",
+		"throughput >= 0 * throughput",
 		"errors.count * 0 == 0", "abs(latency.mean) >= 0s", "min(latency.p99, 1ns) < 1s",
 	}[rng.IntN(11)]
 }

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -8,8 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// TestVacuous holds the known ways in which gates of other tools passed without having looked: what
-// cannot be read is refused at its place before anything is sent, and what has no data is never
+// TestVacuous holds the known ways in which gates of other tools passed without a measurement: an
+// unreadable gate is refused at its place before anything is sent, and one without data is never
 // true.
 func TestVacuous(t *testing.T) {
 	for _, row := range []struct {
@@ -30,12 +31,22 @@ func TestVacuous(t *testing.T) {
 		{"k6#6108: an infinite percentile", "latency.p(Inf) < 5ms", nil},
 		{"k6#5424: p(101)", "latency.p(101) < 5ms", nil},
 		{"k6#5424: p(-1)", "latency.p(-1) < 5ms", nil},
-		{"vayu#1536: every request failed, p99 of nothing is 0", "latency.p99 <= 200ms", values{"errors.count": point(5999)}},
+		{
+			"vayu#1536: every request failed, p99 of nothing is 0", "latency.p99 <= 200ms",
+			values{"errors.count": point(5999)},
+		},
 		{"argo-rollouts#4535: a null body", "throughput > 1/s", values{"throughput": {}}},
 		{"argo-rollouts#4535: a condition of another type", "latency.p99", nil},
 		{"artillery#375: NaN with few samples", "not (latency.p99 > 1s)", values{"latency.p99": nan()}},
-		{"k6#1526: every request failed and nobody said that it may", "errors.count == 0", values{"errors.count": point(521)}},
-		{"artillery#1287: two limits, one without data", "latency.p95 < 100ms and latency.max < 200ms", values{"latency.p95": point(0.05)}},
+		{
+			"k6#1526: every request failed and nobody said that it may", "errors.count == 0",
+			values{"errors.count": point(521)},
+		},
+		{
+			"artillery#1287: two limits, one without data",
+			"latency.p95 < 100ms and latency.max < 200ms",
+			values{"latency.p95": point(0.05)},
+		},
 	} {
 		p, ds := Compile(text(row.expr), newScope(t))
 		if row.v == nil {
@@ -54,8 +65,7 @@ func TestVacuous(t *testing.T) {
 	}
 }
 
-// TestPositiveSense: what passes reads as passed, and what failed as failed; true never stands for
-// a limit that was crossed.
+// TestPositiveSense checks the direction of limits: true never means that a limit was crossed.
 func TestPositiveSense(t *testing.T) {
 	for _, row := range []struct {
 		from, expr string
@@ -80,7 +90,8 @@ func nan() Quantity {
 	return q
 }
 
-// TestSize: neither length nor depth can exhaust the parser, and what is within the limits is read.
+// TestSize checks that neither length nor depth exhausts the parser, and that texts within the
+// limits are read.
 func TestSize(t *testing.T) {
 	scope := newScope(t)
 	for name, row := range map[string]struct {
@@ -115,7 +126,8 @@ func TestSize(t *testing.T) {
 // TestPositions: carets follow the text's own place in the plan, over lines of a block scalar and
 // past wide characters.
 func TestPositions(t *testing.T) {
-	root, ds := source.Parse("plan.yaml", []byte("a: |-\n  latency.p50 < 10µs and\n    latecny.p99 < 5ms\nb: \"latecny.p99 < 5ms\"\n"))
+	const plan = "a: |-\n  latency.p50 < 10µs and\n    latecny.p99 < 5ms\nb: \"latecny.p99 < 5ms\"\n"
+	root, ds := source.Parse("plan.yaml", []byte(plan))
 	if ds.HasErrors() || root == nil {
 		t.Fatalf("Parse: %v", ds)
 	}
@@ -149,10 +161,16 @@ func TestConcurrent(t *testing.T) {
 // in the text.
 func FuzzCompile(f *testing.F) {
 	for _, s := range []string{
-		"latency.p99 < 50ms", `stage("a").latency.p(99.9) <= 1.1 * latency.p50`, "not (errors.ratio >= 0.1%) or ${n} < errors.count",
-		"max(latency.p99, 1h30m, 5ns) - abs(-latency.min) > 0s", "requests.rate >= 0.99 * offered.rate", "a < b < c", "((", "))", "${", `"`,
-		"1e999/s", "0x1p-2", "latency.p99.9.9", "µ", "\x00", "a?b:c", "[1..2]", "let a = 1; a", "latency?.p99", "-not-not-1", "p(p(1))", "stage(\"a\")(1)", `baseline.stage("a").phase("spike").mix("sql").model("detect").latency.p99 < 1s`, `scrape("x{a='v'}").rate > 0`,
-		`phase("x").stage("a").latency.p99`, `baseline()`, `mix(("a")).latency.p99 < 1s`, `stage("a").phase("b")`, `(phase("a")).latency.p99`, "1/s/s/s",
+		"latency.p99 < 50ms", `stage("a").latency.p(99.9) <= 1.1 * latency.p50`,
+		"not (errors.ratio >= 0.1%) or ${n} < errors.count",
+		"max(latency.p99, 1h30m, 5ns) - abs(-latency.min) > 0s",
+		"requests.rate >= 0.99 * offered.rate", "a < b < c", "((", "))", "${", `"`,
+		"1e999/s", "0x1p-2", "latency.p99.9.9", "µ", "\x00", "a?b:c", "[1..2]", "let a = 1; a",
+		"latency?.p99", "-not-not-1", "p(p(1))", "stage(\"a\")(1)",
+		`baseline.stage("a").phase("spike").mix("sql").model("detect").latency.p99 < 1s`,
+		`scrape("x{a='v'}").rate > 0`,
+		`phase("x").stage("a").latency.p99`, `baseline()`, `mix(("a")).latency.p99 < 1s`,
+		`stage("a").phase("b")`, `(phase("a")).latency.p99`, "1/s/s/s",
 	} {
 		f.Add(s)
 	}
@@ -163,7 +181,8 @@ func FuzzCompile(f *testing.F) {
 			t.Fatalf("program %v with errors %v", p, ds)
 		}
 		for _, d := range ds {
-			if d.Pos.Line != 3 || d.Pos.Column < 5 || d.Pos.Column > 5+len([]rune(s)) || d.Code == "" || strings.Contains(d.Summary, "cannot be read") {
+			inside := d.Pos.Line == 3 && d.Pos.Column >= 5 && d.Pos.Column <= 5+len([]rune(s))
+			if !inside || d.Code == "" || strings.Contains(d.Summary, "cannot be read") {
 				t.Fatalf("bad diagnostic %+v", d)
 			}
 		}
@@ -191,6 +210,71 @@ func BenchmarkTruth(b *testing.B) {
 	for b.Loop() {
 		if p.Truth(v).Is != 1 {
 			b.Fatal("not true")
+		}
+	}
+}
+
+// TestNeverInDoubt warns of comparisons that no run can change, at their place. They work all the same.
+func TestNeverInDoubt(t *testing.T) {
+	for _, row := range []struct{ expr, marked, want, why string }{
+		{
+			"errors.ratio < 150%", "errors.ratio < 150%", "this is always true",
+			"errors.ratio is never above 100%",
+		},
+		{"errors.ratio >= 0%", "errors.ratio >= 0%", "this is always true", "errors.ratio is never negative"},
+		{
+			"150% > errors.ratio", "150% > errors.ratio", "this is always true",
+			"errors.ratio is never above 100%",
+		},
+		{
+			"errors.ratio > 100%", "errors.ratio > 100%", "this is never true",
+			"errors.ratio is never above 100%",
+		},
+		{
+			"requests.count >= 0", "requests.count >= 0", "this is always true",
+			"requests.count is never negative",
+		},
+		{
+			"requests.count != -1", "requests.count != -1", "this is always true",
+			"requests.count is never negative",
+		},
+		{
+			"requests.count == -1", "requests.count == -1", "this is never true",
+			"requests.count is never negative",
+		},
+		{"latency.p99 < -5ms", "latency.p99 < -5ms", "this is never true", "latency.p99 is never negative"},
+		{
+			"latency.p99 < 5ms - 10ms", "latency.p99 < 5ms - 10ms", "this is never true",
+			"latency.p99 is never negative",
+		},
+		{
+			"latency.p99 < 5ms and (throughput > -1/s)", "throughput > -1/s", "this is always true",
+			"throughput is never negative",
+		},
+		{
+			"not (latency.count < ${below})", "latency.count < ${below}", "this is never true",
+			"latency.count is never negative",
+		},
+		{"errors.ratio <= 100%", "", "", ""}, // how a plan says that errors are fine
+		{"errors.ratio < 100%", "", "", ""},
+		{"latency.p99 > 0s", "", "", ""},
+		{"errors.count == 0", "", "", ""},
+		{"client.cpu < 150%", "", "", ""},
+		{"latency.p99 - latency.p50 < -5ms", "", "", ""},
+		{"errors.count / requests.count < 2", "", "", ""},
+	} {
+		p, ds := Compile(text(row.expr), newScope(t))
+		if p == nil || len(ds) != min(1, len(row.want)) {
+			t.Errorf("%s: %v", row.expr, ds)
+			continue
+		}
+		for _, d := range ds {
+			marked := string([]rune(row.expr)[d.Pos.Column-5 : d.Pos.Column-5+d.Width])
+			got := []string{string(d.Severity), d.Code, marked, d.Summary, d.Detail}
+			want := []string{"warning", codeVacuous, row.marked, row.want, row.why}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", row.expr, got, want)
+			}
 		}
 	}
 }

@@ -1,8 +1,12 @@
 package expression
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sluice-bench/sluice/scenario/metric"
+	"github.com/sluice-bench/sluice/scenario/source"
 )
 
 // samples of each dimension: a metric of it, so that no row is a constant.
@@ -30,8 +34,8 @@ func TestOverloads(t *testing.T) {
 	rows := map[string]string{}
 	for _, o := range Overloads() {
 		key := written(o.Op, sample[o.Left], sample[o.Right])
-		if was, twice := rows[key]; twice {
-			t.Errorf("%s stands twice in the table: %s, %s", key, was, o.Result)
+		if was, duplicate := rows[key]; duplicate {
+			t.Errorf("duplicate row %s: %s, %s", key, was, o.Result)
 		}
 		rows[key] = o.Result
 	}
@@ -84,7 +88,8 @@ func TestOverloadsKeepUnknown(t *testing.T) {
 		if l == r {
 			r = map[string]string{
 				"latency.p99": "latency.p50", "throughput": "requests.rate", "errors.count": "requests.count",
-				"errors.ratio": "late.ratio", "client.memory": "client.memory", "board.power": "board.power", "load": "load",
+				"errors.ratio": "late.ratio", "client.memory": "client.memory",
+				"board.power": "board.power", "load": "load",
 			}[r]
 		}
 		s := written(o.Op, l, r)
@@ -108,5 +113,58 @@ func TestOverloadsKeepUnknown(t *testing.T) {
 				t.Errorf("%s without %s is %v", s, missing, got)
 			}
 		}
+	}
+}
+
+// TestBareNumberBesideRatio: no ratio of the catalogue is compared with, added to or subtracted
+// from a constant without a unit, on either side of an operator. Measured numbers and factors have
+// no unit and stay.
+func TestBareNumberBesideRatio(t *testing.T) {
+	catalogue, err := metric.New(metric.GoodputRows()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope := testScope{catalogue}
+	ratios := 0
+	for _, row := range scope.catalogue.Rows() {
+		if row.Dim != metric.Ratio {
+			continue
+		}
+		ratios++
+		leaf := row.Leaves()[0]
+		for _, form := range []string{
+			"M < 1", "M <= 0.5", "M > 0.99", "M >= 99", "1 > M", "0.5 >= M", "0 < M", "1 <= M",
+			"M < ${x}", "M < 2 * 0.5", "M < -1",
+			"1 - M < 5%", "M - 1 < 5%", "M + 0.1 < 5%", "0.1 + M < 5%", "min(M, 1) < 5%",
+			"max(0.1, M) < 5%", "max(1%, M, 2) < 5%",
+			"abs(1 - M) < 5%", "5% < 1 - M", "not (M < 1)", "M < 1% or M < 1",
+		} {
+			expr := strings.ReplaceAll(form, "M", leaf)
+			p, ds := Compile(text(expr), scope)
+			isWarning := func(d source.Diagnostic) bool { return d.Severity == source.Warning }
+			wrong := slices.DeleteFunc(ds, isWarning)
+			if p != nil || len(wrong) != 1 {
+				t.Errorf("%s: %v", expr, wrong)
+				continue
+			}
+			if d := wrong[0]; d.Code != codeType || !strings.Contains(d.Detail, "%") {
+				t.Errorf("%s: %v", expr, d)
+			}
+		}
+		for _, form := range []string{
+			"M < 1%", "M / 2 < 1%", "0.5 * M < 1%", "M * 2 < 1%", "M < 0.5 * M + 1%", "M / M < 1.1",
+			"M < errors.count / requests.count",
+			`M < scrape("x").max`, "M < 1 + errors.count / requests.count",
+			"errors.count / requests.count < 1%", "errors.count / requests.count < 0.01",
+			`scrape("x").max < 0.9`, "max(M, errors.count / requests.count) < 1%",
+		} {
+			expr := strings.ReplaceAll(form, "M", leaf)
+			if _, ds := Compile(text(expr), scope); ds.HasErrors() {
+				t.Errorf("%s: %v", expr, ds)
+			}
+		}
+	}
+	if ratios < 8 {
+		t.Errorf("%d ratios in the catalogue", ratios)
 	}
 }

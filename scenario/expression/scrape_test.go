@@ -8,12 +8,14 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// TestSelector: what is written is what is selected; labels that are not named may be anything.
+// TestSelector reads selectors as they are written. Labels that are not named may have any value.
 func TestSelector(t *testing.T) {
 	for path, want := range map[string]Selector{
-		`scrape("a").max`:                      {Name: "a", Labels: map[string]string{}, Stat: "max"},
-		`scrape("a:b{}").last`:                 {Name: "a:b", Labels: map[string]string{}, Stat: "last"},
-		`scrape("a{x='1', y='b,c=\"}'}").rate`: {Name: "a", Labels: map[string]string{"x": "1", "y": `b,c=\"}`}, Stat: "rate"},
+		`scrape("a").max`:      {Name: "a", Labels: map[string]string{}, Stat: "max"},
+		`scrape("a:b{}").last`: {Name: "a:b", Labels: map[string]string{}, Stat: "last"},
+		`scrape("a{x='1', y='b,c=\"}'}").rate`: {
+			Name: "a", Labels: map[string]string{"x": "1", "y": `b,c=\"}`}, Stat: "rate",
+		},
 	} {
 		got, ok := Ref{Leaf: metric.Leaf{Row: &metric.Row{Name: path}}}.Selector()
 		if diff := cmp.Diff(want, got); !ok || diff != "" {
@@ -28,7 +30,12 @@ func TestSelector(t *testing.T) {
 		name   string
 		labels map[string]string
 		want   bool
-	}{{"a", map[string]string{"x": "1", "y": "2"}, true}, {"a", map[string]string{"x": "2"}, false}, {"a", nil, false}, {"b", map[string]string{"x": "1"}, false}} {
+	}{
+		{"a", map[string]string{"x": "1", "y": "2"}, true},
+		{"a", map[string]string{"x": "2"}, false},
+		{"a", nil, false},
+		{"b", map[string]string{"x": "1"}, false},
+	} {
 		if got := s.Matches(c.name, c.labels); got != c.want {
 			t.Errorf("%s %v: %v", c.name, c.labels, got)
 		}
