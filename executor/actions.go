@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/trial"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
 // afterLimit is how long all that a stage does afterwards may take: it is done also when the run is to end.
 const afterLimit = 30 * time.Second
 
-// before does what a stage wants done first, then asks its models for a real answer. What fails fails the stage.
+// before does what a stage wants done first, then asks its models for a real answer. What fails
+// fails the stage.
 func (m *member) before(s *scenario.Stage) {
 	in := m.r.inputs[s]
 	for _, a := range s.Before {
@@ -32,7 +34,7 @@ func (m *member) before(s *scenario.Stage) {
 
 // after undoes it, on every way out and with a deadline of its own.
 func (m *member) after(ctx context.Context, s *scenario.Stage) {
-	ctx, cancel := withGrace(ctx, afterLimit)
+	ctx, cancel := trial.WithGrace(ctx, afterLimit)
 	defer cancel()
 	for _, a := range s.After {
 		if err := m.r.act(ctx, s, a); err != nil {
@@ -48,25 +50,26 @@ func (r *runner) act(ctx context.Context, s *scenario.Stage, a scenario.Action) 
 	if t == nil || t.err != nil {
 		return errors.New("the target is not open")
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.plan.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
 	defer cancel()
 	tell := func(what string) { r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("stage %s: %s", s.ID, what)}) }
 	if a.Call == nil {
 		return r.control(ctx, t, a, tell)
 	}
-	caller, ok := t.conn.(backends.Caller)
+	caller, ok := t.Conn.(backends.Caller)
 	if !ok {
-		return fmt.Errorf("backend %s makes no calls", t.kind.Name)
+		return fmt.Errorf("backend %s makes no calls", t.Kind.Name)
 	}
 	tell(a.Call.Method + " " + a.Call.Path)
 	return caller.Call(ctx, a.Call.Method, a.Call.Path)
 }
 
-// control loads or unloads a model. What it has said of itself and whether it answered is then to be asked anew.
+// control loads or unloads a model. What it has said of itself and whether it answered is then to
+// be asked anew.
 func (r *runner) control(ctx context.Context, t *target, a scenario.Action, tell func(string)) error {
-	c, ok := t.conn.(backends.Controller)
+	c, ok := t.Conn.(backends.Controller)
 	if !ok {
-		return fmt.Errorf("backend %s does not load and unload models", t.kind.Name)
+		return fmt.Errorf("backend %s does not load and unload models", t.Kind.Name)
 	}
 	defer r.forget(t, a.LoadModel+a.UnloadModel)
 	if a.LoadModel != "" {
@@ -82,7 +85,7 @@ func (r *runner) forget(t *target, name string) {
 	r.asking.Lock()
 	defer r.asking.Unlock()
 	names := []string{name}
-	if name == t.plan.Model {
+	if name == t.Plan.Model {
 		names = append(names, "") // the target's own
 	}
 	for _, n := range names {

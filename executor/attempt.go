@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/trial"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -17,7 +18,7 @@ type attempt struct {
 	repeat int // from 0
 	tried  int // of the repeat's trials, from 0: schedules and data differ by both
 	serial int // of all the node's trials, from 0: request ids differ by it
-	load   Amounts
+	load   trial.Amounts
 	search *load.Search // what the node's search looks for; nil: it is none
 
 	deadline int64 // run clock, by max_duration, for all trials of a repeat; 0: none
@@ -41,35 +42,35 @@ func (m *member) repeat(ctx context.Context, p program.Play) *repeat {
 
 // without skips a repeat for want of data that its load is made of.
 func (m *member) without(n *program.Node, why string) *repeat {
-	r := &repeat{Output: Output{Node: m.r.blank(n)}}
+	r := &repeat{Output: trial.Output{Node: m.r.blank(n)}}
 	r.Node.Outcome, r.Node.Reason = result.SkippedNode, why
 	r.note(result.NoData, why)
 	return r
 }
 
 // measure makes one attempt at a node.
-func (m *member) measure(ctx context.Context, a attempt) Output {
+func (m *member) measure(ctx context.Context, a attempt) trial.Output {
 	r, in, out := m.r, m.r.inputs[a.node.Stage], m.r.blank(a.node)
 	out.Load.Value, out.Load.Formula = a.load.Level, a.node.Planned.Formula
 	for i, step := range a.load.Steps {
 		out.Load.Ramp[i].To = step.To
 	}
 	if in.err != nil {
-		return NotSetUp(out, in.err, r.stops.now())
+		return trial.NotSetUp(out, in.err, r.stops.now())
 	}
 	r.tell(Event{Node: a.node.ID, Part: a.part(), Phase: PhaseOpen})
 	p := r.program
-	return runTrial(ctx, m.host(a), Input{
-		Node: a.node, Load: a.load, Requests: in, Seed: a.seed(p.Plan.Seed), IDBase: a.idBase(p), Number: a.serial,
+	return trial.Run(ctx, m.host(a), trial.Input{
+		Node: a.node, Load: a.load, Requests: &in.Requests, Seed: a.seed(p.Plan.Seed), IDBase: a.idBase(p), Number: a.serial,
 		Deadline: a.deadline, Parts: p.Parts(a.node), Checks: p.ChecksOn(a.node), Values: m.values,
 		Percentiles: p.Plan.Output.Percentiles, Mask: p.Plan.Mask, Result: out,
 	})
 }
 
 // host is what the run lends an attempt.
-func (m *member) host(a attempt) Host {
+func (m *member) host(a attempt) trial.Host {
 	r, g := m.r, m.group
-	return Host{
+	return trial.Host{
 		Clock: r.clock, Alone: r.env.Alone, CPUs: r.cpus, Machine: r.env.Machine,
 		Waiting: r.stops.waiting, Stopped: r.stops.now, Abort: r.stops.abort,
 		Begin: func(ctx context.Context, look func(context.Context)) (start int64, ok bool) {
@@ -77,9 +78,9 @@ func (m *member) host(a attempt) Host {
 		},
 		Beside: len(g.members) > 1, InProcess: g.inProcess(), OthersEnded: g.alone,
 		Agree: func(stable bool) bool { return g.agree(m, stable) },
-		Report: func(p Progress) {
+		Report: func(p trial.Progress) {
 			r.tell(Event{
-				Node: a.node.ID, Part: a.part(), Phase: p.Phase, Elapsed: p.Elapsed, Total: p.Total, Live: p.Counts,
+				Node: a.node.ID, Part: a.part(), Phase: Phase(p.Phase), Elapsed: p.Elapsed, Total: p.Total, Live: p.Counts,
 			})
 		},
 		Record: r.env.Record, Delay: r.env.Delay, Lost: r.env.lost,
@@ -131,7 +132,7 @@ func (a attempt) idBase(p *program.Program) uint64 {
 
 // amounts finds out what a node is to be loaded with, or what its search looks for. why says why it
 // cannot be known; then the node does not run.
-func (m *member) amounts(n *program.Node) (a Amounts, search *load.Search, why string) {
+func (m *member) amounts(n *program.Node) (a trial.Amounts, search *load.Search, why string) {
 	view := result.Values(m.view(), nil)
 	amount := func(l scenario.Level) float64 {
 		v, because := n.Amount(l, view)

@@ -8,32 +8,32 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/trial"
 )
 
 // callTree finds the models that an entry's model calls, and those that they call, each once under
 // its first caller, as far as their counters can be read; then those that the plan names. What the
 // plan names must be there.
-func (r *runner) callTree(ctx context.Context, e *entry, t *target) (list []called, note string, err error) {
-	o, ok := t.conn.(backends.Observer)
-	if !ok || t.plan.Statistics == "none" {
+func (r *runner) callTree(ctx context.Context, e *trial.Entry, t *target) (list []trial.Called, note string, err error) {
+	o, ok := t.Conn.(backends.Observer)
+	if !ok || t.Plan.Statistics == "none" {
 		return nil, "", nil
 	}
 	known := func(model, version string) bool {
-		return slices.ContainsFunc(list, func(c called) bool {
-			return c.name == model && (c.version == version || version == "")
+		return slices.ContainsFunc(list, func(c trial.Called) bool {
+			return c.Name == model && (c.Version == version || version == "")
 		})
 	}
 	add := func(model, version, by string) error {
-		c := called{name: model, version: version, by: by, read: func(ctx context.Context, into []int64) (int64, error) {
-			return o.Stats(ctx, model, version, into)
-		}}
-		ctx, cancel := context.WithTimeout(ctx, t.plan.Timeout)
+		read := func(ctx context.Context, into []int64) (int64, error) { return o.Stats(ctx, model, version, into) }
+		c := trial.Called{Name: model, Version: version, By: by, Counters: read}
+		ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
 		defer cancel()
-		if _, err := c.read(ctx, make([]int64, len(t.kind.Series))); err != nil {
+		if _, err := read(ctx, make([]int64, len(t.Kind.Series))); err != nil {
 			return err
 		}
 		if sig, err := r.describe(ctx, t, model); err == nil { // else its numbers are known all the same
-			c.only = sig.Version
+			c.Only = sig.Version
 		}
 		list = append(list, c)
 		return nil
@@ -54,15 +54,15 @@ func (r *runner) callTree(ctx context.Context, e *entry, t *target) (list []call
 		}
 		return errors.Join(errs...)
 	}
-	if err := walk(&e.sig); err != nil {
+	if err := walk(&e.Signature); err != nil {
 		note = err.Error()
 	}
-	for _, text := range t.plan.Composing {
+	for _, text := range t.Plan.Composing {
 		model, version, _ := strings.Cut(text, ":")
 		if known(model, version) {
 			continue
 		}
-		if err := add(model, version, e.sig.Model); err != nil {
+		if err := add(model, version, e.Signature.Model); err != nil {
 			return list, note, fmt.Errorf("composing model %s: %w", text, err)
 		}
 	}

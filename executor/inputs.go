@@ -11,53 +11,19 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/trial"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// inputs is what a stage sends.
+// inputs is what a stage sends, and what became of preparing it.
 type inputs struct {
-	entries  []*entry  // kinds of request: those of the mix, or one
-	pools    []*target // where they go: each target once
-	recorded []int64   // gaps or times of the load's file, or times of the data's rows, ns
-	// series and stats are the server's own counters, those of several models added up; stats nil: there are none. note says
-	// why, if they were wanted.
-	series []backends.Series
-	stats  counters
-	called []called
-	note   string
+	trial.Requests
+	targets []*target // of Requests.Targets
 	// waiting is the node whose requests are made when its stage's turn comes; nil: they have been.
 	waiting *program.Node
 	probes  int // requests that were sent ahead of the clock
 	err     error
-}
-
-// counters reads a server's counters.
-type counters func(ctx context.Context, into []int64) (at int64, err error)
-
-// entry is one kind of request of a stage.
-type entry struct {
-	plan   scenario.Entry
-	pool   int // index of inputs.pools
-	sig    backends.Signature
-	number uint16           // in the stage's mix
-	calls  []*backends.Call // none with shared memory: they come with it
-	shared *sharer          // nil: tensors go over the network
-
-	rows   int                // of its data
-	delays []int64            // that the rows ask for, as feed.Built has them
-	built  []backends.Request // what the calls were made of, where samples are kept
-	// streams are the sequences that the data makes, as indexes of calls; nil: none.
-	streams [][]int
-	ids     *feed.IDs // of its sequences; nil: it has none
-}
-
-// choices is how many requests there are to choose from.
-func (e *entry) choices() int {
-	if e.shared != nil {
-		return len(e.shared.requests)
-	}
-	return len(e.calls)
 }
 
 // held is the bytes of the encoded requests.
@@ -65,33 +31,21 @@ func (in *inputs) held() (n int) {
 	if in == nil {
 		return 0 // its turn to be prepared never came
 	}
-	for _, e := range in.entries {
-		for _, c := range e.calls {
+	for _, e := range in.Entries {
+		for _, c := range e.Calls {
 			n += c.Size
 		}
-		if e.shared != nil {
-			for i := range e.shared.requests {
-				n += bytesOf(&e.shared.requests[i])
+		if e.Shared != nil {
+			for i := range e.Shared.Requests {
+				n += bytesOf(&e.Shared.Requests[i])
 			}
 		}
 	}
 	return n
 }
 
-// requests is how many requests a span is; 0 for a duration.
-func (in *inputs) requests(s scenario.Span, seed [2]uint64) int64 {
-	if s.Passes == 0 {
-		return s.Requests
-	}
-	var shares []feed.Share
-	for _, e := range in.entries {
-		shares = append(shares, feed.Share{Rows: e.rows, Batch: e.plan.Request.Batch, Weight: e.plan.Weight})
-	}
-	return feed.Passes(s.Passes, shares, seed[1])
-}
-
-// prepare opens the targets of all stages and encodes all their requests. What does not fit the model is a mistake of
-// the plan; what cannot be reached fails its stages only.
+// prepare opens the targets of all stages and encodes all their requests. What does not fit the
+// model is a mistake of the plan; what cannot be reached fails its stages only.
 func (r *runner) prepare(ctx context.Context) source.Diagnostics {
 	var diags source.Diagnostics
 	for _, n := range r.program.Nodes {
@@ -122,8 +76,8 @@ func (r *runner) openAll(ctx context.Context, n *program.Node, in *inputs) {
 	}
 }
 
-// gatherNow makes the inputs of a stage whose turn has come, where that could not be done before. A mistake of the plan
-// that shows only now fails the stage.
+// gatherNow makes the inputs of a stage whose turn has come, where that could not be done before. A
+// mistake of the plan that shows only now fails the stage.
 func (r *runner) gatherNow(s *scenario.Stage, in *inputs) {
 	if in.err != nil || in.waiting == nil {
 		return
@@ -146,100 +100,100 @@ func (r *runner) gather(ctx context.Context, n *program.Node, in *inputs) (diags
 		if in.err = t.err; in.err != nil {
 			return diags
 		}
-		e := &entry{plan: plan, pool: in.poolOf(t), number: uint16(i)}
-		if e.sig, in.err = r.describe(r.stops.waiting, t, plan.Request.Model); in.err != nil {
-			in.err = about(t.plan, in.err)
+		e := &trial.Entry{Plan: plan, Target: in.targetOf(t), Number: uint16(i)}
+		if e.Signature, in.err = r.describe(r.stops.waiting, t, plan.Request.Model); in.err != nil {
+			in.err = trial.About(t.Plan, in.err)
 			return diags
 		}
-		if err := decoupled(t, e.sig); err != nil {
-			in.err = about(t.plan, err)
+		if err := decoupled(t, e.Signature); err != nil {
+			in.err = trial.About(t.Plan, err)
 			return diags
 		}
-		in.entries = append(in.entries, e)
-		diags = append(diags, r.tensors(t, e.sig)...)
+		in.Entries = append(in.Entries, e)
+		diags = append(diags, r.tensors(t, e.Signature)...)
 		if n.Sequences != nil {
-			e.ids = r.ids.of(n.Sequences)
+			e.IDs = r.ids.of(n.Sequences)
 		}
-		diags = append(diags, r.keepsState(n, e)...)
-		diags = append(diags, e.encode(t.conn, n, r.program.Plan.Seed, &r.room, r.env.Record != nil)...)
+		diags = append(diags, keepsState(n, e)...)
+		diags = append(diags, encode(e, t.Conn, n, r.program.Plan.Seed, &r.room, r.env.Record != nil)...)
 	}
-	in.err, in.recorded = r.statistics(r.stops.waiting, in), n.Recorded
+	in.err, in.Recorded = r.statistics(r.stops.waiting, in), n.Recorded
 	return diags
 }
 
-// poolOf is the index of a target's pool.
-func (in *inputs) poolOf(t *target) int {
-	if i := slices.Index(in.pools, t); i >= 0 {
+// targetOf returns the index of a target.
+func (in *inputs) targetOf(t *target) int {
+	if i := slices.Index(in.targets, t); i >= 0 {
 		return i
 	}
-	in.pools = append(in.pools, t)
-	return len(in.pools) - 1
+	in.targets, in.Targets = append(in.targets, t), append(in.Targets, &t.Target)
+	return len(in.targets) - 1
 }
 
-// statistics decides whether the servers' own counters of the stage's models are read, and of those that they call. Those
-// of one kind add up.
+// statistics decides whether the servers' own counters of the stage's models are read, and of those
+// that they call. Those of one kind add up.
 func (r *runner) statistics(ctx context.Context, in *inputs) error {
 	var seen []model
-	var readers []counters
-	var all []called
-	for _, e := range in.entries {
-		t := in.pools[e.pool]
-		m := model{target: t, name: e.plan.Request.Model}
+	var readers []trial.Counters
+	var all []trial.Called
+	for _, e := range in.Entries {
+		t := in.targets[e.Target]
+		m := model{target: t, name: e.Plan.Request.Model}
 		if slices.Contains(seen, m) {
 			continue
 		}
 		seen = append(seen, m)
-		read, note, err := e.reader(ctx, t)
+		read, note, err := reader(ctx, e, t)
 		if err != nil {
-			return about(t.plan, err)
+			return trial.About(t.Plan, err)
 		}
 		if read == nil {
-			in.note = note
+			in.Note = note
 			return nil
 		}
 		readers = append(readers, read)
 		list, note, err := r.callTree(ctx, e, t)
 		if err != nil {
-			return about(t.plan, err)
+			return trial.About(t.Plan, err)
 		}
-		all, in.note = append(all, list...), cmp.Or(in.note, note)
+		all, in.Note = append(all, list...), cmp.Or(in.Note, note)
 	}
-	first := in.pools[0].kind
-	if slices.ContainsFunc(in.pools, func(t *target) bool { return t.kind.Name != first.Name }) {
-		in.note = "the kinds of request go to backends that count differently"
+	first := in.targets[0].Kind
+	if slices.ContainsFunc(in.targets, func(t *target) bool { return t.Kind.Name != first.Name }) {
+		in.Note = "the kinds of request go to backends that count differently"
 		return nil
 	}
-	in.series, in.stats, in.called = first.Series, added(readers), all
+	in.Series, in.Counters, in.Called = first.Series, added(readers), all
 	return nil
 }
 
-// reader asks whether the counters of an entry's model can be read, once. Without: note says why, where that is worth
-// saying.
-func (e *entry) reader(ctx context.Context, t *target) (read counters, note string, err error) {
-	o, ok := t.conn.(backends.Observer)
-	if !ok || t.plan.Statistics == "none" {
+// reader asks whether the counters of an entry's model can be read, once. Without: note says why,
+// where that is worth saying.
+func reader(ctx context.Context, e *trial.Entry, t *target) (read trial.Counters, note string, err error) {
+	o, ok := t.Conn.(backends.Observer)
+	if !ok || t.Plan.Statistics == "none" {
 		return nil, "", nil
 	}
 	err = errors.New("the server's extensions do not include statistics")
 	read = func(ctx context.Context, into []int64) (int64, error) {
-		return o.Stats(ctx, e.plan.Request.Model, "", into)
+		return o.Stats(ctx, e.Plan.Request.Model, "", into)
 	}
-	if e.sig.Statistics {
-		ctx, cancel := context.WithTimeout(ctx, t.plan.Timeout)
+	if e.Signature.Statistics {
+		ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
 		defer cancel()
-		_, err = read(ctx, make([]int64, len(t.kind.Series)))
+		_, err = read(ctx, make([]int64, len(t.Kind.Series)))
 	}
 	switch {
 	case err == nil:
 		return read, "", nil
-	case t.plan.Statistics == "require":
+	case t.Plan.Statistics == "require":
 		return nil, "", fmt.Errorf("statistics are required: %w", err)
 	}
 	return nil, err.Error(), nil
 }
 
 // added reads several models as one: the sums, at the time of the last.
-func added(readers []counters) counters {
+func added(readers []trial.Counters) trial.Counters {
 	if len(readers) == 1 {
 		return readers[0]
 	}

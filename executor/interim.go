@@ -10,13 +10,15 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// Bounds of the time that goes into writing interim results, of which each costs more, the more nodes have ended.
+// Bounds of the time that goes into writing interim results, of which each costs more, the more
+// nodes have ended.
 const (
 	interimShare = 0.02 // of the time of the run
 	interimFree  = 500 * time.Millisecond
 )
 
-// interim keeps the result of a run that goes on: what it is about, and the nodes that have ended, as they were then.
+// interim keeps the result of a run that goes on: what it is about, and the nodes that have ended,
+// as they were then.
 type interim struct {
 	save func(*result.Result) error // nil: nothing is kept
 	mask func(string) string

@@ -78,7 +78,8 @@ func others(rule program.Check) string {
 	return ""
 }
 
-// failuresOf says what failed, where a check about errors does: the classes, most first, and what the server said.
+// failuresOf says what failed, where a check about errors does: the classes, most first, and what
+// the server said.
 func failuresOf(c program.Check, on *result.Node) string {
 	about := slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return r.Leaf.Row.OfErrors() && !r.Baseline })
 	if !about || len(on.Errors) == 0 {
@@ -95,7 +96,8 @@ func failuresOf(c program.Check, on *result.Node) string {
 	return text
 }
 
-// certain says why a check was certainly false before the end of the node that it ended, "" where it ended none.
+// certain says why a check was certainly false before the end of the node that it ended, "" where
+// it ended none.
 func certain(check program.Check, n *result.Node) string {
 	if n.Aborted == nil || n.Aborted.Assertion != check.Assertion.ID {
 		return ""
@@ -133,8 +135,8 @@ func (m *member) judgeWhile(n *program.Node, out *result.Node, c verdict.Context
 	}
 }
 
-// whileOpen says why a level does not hold: "latency.p50 < 5ms is not true", of the condition that is false or not proven,
-// or of the assertion that cut the level short. "": it holds.
+// whileOpen says why a level does not hold: "latency.p50 < 5ms is not true", of the condition that
+// is false or not proven, or of the assertion that cut the level short. "": it holds.
 func (m *member) whileOpen(n *program.Node, out *result.Node) string {
 	if short := m.repeats[n].short(); short.That != "" {
 		return short.That + " is not true"
@@ -170,8 +172,8 @@ func (r *runner) judgePlan() {
 	}
 }
 
-// worst joins the contexts of the nodes that a check refers to: the first of each kind of trouble. One that ended the run
-// itself stands at the node that ran by then.
+// worst joins the contexts of the nodes that a check refers to: the first of each kind of trouble.
+// One that ended the run itself stands at the node that ran by then.
 func (r *runner) worst(check program.Check) verdict.Context {
 	var all verdict.Context
 	for _, n := range r.result.Nodes {
@@ -228,11 +230,12 @@ func (r *runner) finish() {
 	r.result.Redact(r.program.Plan.Mask)
 }
 
-// fewErrors is the share of requests up to which a budget for errors is likely what the plan lacks. Above it the target, or
-// the server, is more likely wrong.
+// fewErrors is the share of requests up to which a budget for errors is likely what the plan lacks.
+// Above it the target, or the server, is more likely wrong.
 const fewErrors = 0.1
 
-// whatToDo is the advice where the errors rule fails: a budget where few requests failed, else what fits most failures.
+// whatToDo is the advice where the errors rule fails: a budget where few requests failed, else what
+// fits most failures.
 func whatToDo(n *program.Node, out *result.Node) string {
 	ratio, _ := out.Metrics[metric.ErrorsRatio].Stat(metric.Stat{})
 	target := n.Stage.Entries()[0].Request.Target

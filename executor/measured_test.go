@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/builtin"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/trial"
 )
 
 // TestCountIsOverItsTime: the rate of a counted span is over the time from the start of the clock to its last reply, and not
@@ -50,7 +51,7 @@ type byNode struct {
 	first, last map[string]int64
 }
 
-func (b *byNode) record(r Recording) Recorder { return endless{nodeSink{b, r.Node}} }
+func (b *byNode) record(r trial.Recording) trial.Recorder { return endless{nodeSink{b, r.Node}} }
 
 type nodeSink struct {
 	of   *byNode
@@ -129,7 +130,7 @@ version: 1
 target: {backend: kserve, url: URL, model: slow}
 stages:
   - {id: s, load: {concurrency: 1}, until: {stable: {window: 100ms, windows: 2, within: 900%, max_windows: 20}}}
-`, s.HTTPURL(), Env{Record: func(Recording) Recorder { return &ending{&mu, &bounds} }}), "s")
+`, s.HTTPURL(), Env{Record: func(trial.Recording) trial.Recorder { return &ending{&mu, &bounds} }}), "s")
 	requests := 0.0
 	for i, w := range n.Windows {
 		// Seconds are rounded to ns; the bounds below are not.

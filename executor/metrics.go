@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/trial"
 	"github.com/sluice-bench/sluice/scenario"
 )
 
@@ -31,21 +32,21 @@ func metricsURL(t *scenario.Target, at string) (string, error) {
 // openMetrics opens the metrics endpoint of a target and reads it once: one that cannot be read
 // fails the target.
 func (r *runner) openMetrics(ctx context.Context, t *target) error {
-	where, err := metricsURL(t.plan, t.url)
+	where, err := metricsURL(t.Plan, t.url)
 	if err != nil {
 		return err
 	}
-	e := &endpoint{target: t, url: where}
-	if e.client, err = observe.ClientFor(where, program.TargetOf(t.kind, t.plan).TLS); err != nil {
+	e := &trial.Endpoint{Target: t.Plan, URL: where}
+	if e.Client, err = observe.ClientFor(where, program.TargetOf(t.Kind, t.Plan).TLS); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	r.clean.push("close the metrics endpoint of target "+t.plan.Name, func(context.Context) error {
-		e.client.CloseIdleConnections()
+	r.clean.push("close the metrics endpoint of target "+t.Plan.Name, func(context.Context) error {
+		e.Client.CloseIdleConnections()
 		return nil
 	})
-	if _, err := e.read(ctx); err != nil {
+	if _, err := e.Read(ctx); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	t.metrics = e
+	t.Metrics = e
 	return nil
 }

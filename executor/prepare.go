@@ -6,6 +6,7 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/feed"
 	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/trial"
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
@@ -18,17 +19,18 @@ const (
 // maxCalls caps the encoded requests of all stages together: they stay in memory as long as the run.
 const maxCalls = 4 << 30
 
-// encode makes the calls of one kind of request of a stage, or gives its tensors their places in shared memory.
-// left is the room for both, which gets smaller. keep: the requests are wanted afterwards as well.
-func (e *entry) encode(conn backends.Conn, n *program.Node, seed uint64, left *int64, keep bool) source.Diagnostics {
-	s, sequence := n.Stage, e.sequence(n)
-	built, diags := feed.Build(e.plan.Request.Data, &e.plan.Request, e.sig, seed)
+// encode makes the calls of one kind of request of a stage, or gives its tensors their places in
+// shared memory. left is the room for both, which gets smaller. keep: the requests are wanted
+// afterwards as well.
+func encode(e *trial.Entry, conn backends.Conn, n *program.Node, seed uint64, left *int64, keep bool) source.Diagnostics {
+	s, sequence := n.Stage, sequenceOf(e, n)
+	built, diags := feed.Build(e.Plan.Request.Data, &e.Plan.Request, e.Signature, seed)
 	what := fmt.Sprintf("stage %q", s.ID)
-	if e.plan.Name != "" {
-		what += fmt.Sprintf(", %q of its mix", e.plan.Name)
+	if e.Plan.Name != "" {
+		what += fmt.Sprintf(", %q of its mix", e.Plan.Name)
 	}
-	e.rows, e.delays, e.streams = built.Rows, built.Delays, built.Streams
-	if n.Open && e.delays != nil {
+	e.Rows, e.Delays, e.Streams = built.Rows, built.Delays, built.Streams
+	if n.Open && e.Delays != nil {
 		diags = append(diags, source.Diagnostic{
 			Severity: source.Warning, Code: program.CodeNoEffect, Pos: s.LoadPos,
 			Summary: fmt.Sprintf("%s: the rows' \"delay\" has no effect, as the load says when each request is due", what),
@@ -40,9 +42,9 @@ func (e *entry) encode(conn backends.Conn, n *program.Node, seed uint64, left *i
 	}
 	var err error
 	if s.Memory != nil {
-		err = e.lay(conn, s.Memory, built.Requests, left)
+		err = lay(e, conn, s.Memory, built.Requests, left)
 	} else {
-		err = e.prepare(conn, built.Requests, left)
+		err = prepareCalls(e, conn, built.Requests, left)
 	}
 	if err != nil {
 		return append(diags, source.Diagnostic{
@@ -50,23 +52,23 @@ func (e *entry) encode(conn backends.Conn, n *program.Node, seed uint64, left *i
 		})
 	}
 	if keep {
-		e.built = built.Requests
+		e.Built = built.Requests
 	}
 	return diags
 }
 
 // prepare makes the calls of the requests.
-func (e *entry) prepare(conn backends.Conn, requests []backends.Request, left *int64) error {
+func prepareCalls(e *trial.Entry, conn backends.Conn, requests []backends.Request, left *int64) error {
 	for _, req := range requests {
 		call, err := conn.Prepare(req)
 		if err == nil {
-			call.Entry = e.number
+			call.Entry = e.Number
 			err = take(left, call.Size)
 		}
 		if err != nil {
 			return fmt.Errorf("the request of row %d cannot be encoded: %w", req.Row, err)
 		}
-		e.calls = append(e.calls, call)
+		e.Calls = append(e.Calls, call)
 	}
 	return nil
 }
@@ -87,8 +89,9 @@ type model struct {
 	device int    // with cuda, the GPU
 }
 
-// probes asks for a real answer of each model that is there from the beginning: those of the stages that come before any
-// that prepares the server itself. The others are asked when their stage starts.
+// probes asks for a real answer of each model that is there from the beginning: those of the stages
+// that come before any that prepares the server itself. The others are asked when their stage
+// starts.
 func (r *runner) probes() {
 	for _, n := range r.program.Nodes {
 		if len(n.Stage.Before) > 0 {
@@ -98,42 +101,45 @@ func (r *runner) probes() {
 	}
 }
 
-// answered asks the models of a stage for a real answer, each model once in the run; what gives none fails the stage.
+// answered asks the models of a stage for a real answer, each model once in the run; what gives
+// none fails the stage.
 func (r *runner) answered(in *inputs) {
 	r.asking.Lock()
 	defer r.asking.Unlock()
 	if in == nil || in.err != nil {
 		return
 	}
-	for _, e := range in.entries {
-		k := model{target: in.pools[e.pool], name: e.plan.Request.Model}
-		if e.shared != nil {
-			k.memory, k.device = e.shared.memory.Kind, e.shared.memory.Device
+	for _, e := range in.Entries {
+		k := model{target: in.targets[e.Target], name: e.Plan.Request.Model}
+		if e.Shared != nil {
+			k.memory, k.device = e.Shared.Memory.Kind, e.Shared.Memory.Device
 		}
-		if _, ok := r.asked[k]; !ok && e.choices() > 0 {
+		if _, ok := r.asked[k]; !ok && e.Choices() > 0 {
 			r.asked[k] = r.asksFor(k.target, e, &in.probes)
 		}
 		if err := r.asked[k]; err != nil {
-			in.err = about(k.target.plan, err)
+			in.err = trial.About(k.target.Plan, err)
 			return
 		}
 	}
 }
 
-// asksFor asks for a real answer to the first of an entry's requests, unless the target is not to be asked. sent counts the requests.
-func (r *runner) asksFor(t *target, e *entry, sent *int) error {
+// asksFor asks for a real answer to the first of an entry's requests, unless the target is not to
+// be asked. sent counts the requests.
+func (r *runner) asksFor(t *target, e *trial.Entry, sent *int) error {
 	switch {
-	case e.shared != nil:
+	case e.Shared != nil:
 		return r.tryShared(r.stops.waiting, t, e, sent)
-	case !t.plan.Probe:
+	case !t.Plan.Probe:
 		return nil
 	}
-	return r.probe(r.stops.waiting, t, e.calls[0], e.ids, sent)
+	return r.probe(r.stops.waiting, t, e.Calls[0], e.IDs, sent)
 }
 
-// decoupled refuses a model whose requests may have any number of responses where each is to have one, before the server does.
+// decoupled refuses a model whose requests may have any number of responses where each is to have
+// one, before the server does.
 func decoupled(t *target, sig backends.Signature) error {
-	if !sig.Decoupled || t.plan.Streaming || t.plan.Endpoint == "generate" {
+	if !sig.Decoupled || t.Plan.Streaming || t.Plan.Endpoint == "generate" {
 		return nil
 	}
 	return fmt.Errorf("model %s is decoupled, a request may have any number of responses: write `streaming: true`%s", sig.Model, streams(t))
@@ -141,46 +147,47 @@ func decoupled(t *target, sig backends.Signature) error {
 
 // streams is what else a target needs for streams.
 func streams(t *target) string {
-	if t.plan.Transport() != "http" {
+	if t.Plan.Transport() != "http" {
 		return ""
 	}
 	return " with a grpc:// URL, or with `endpoint: generate`"
 }
 
-// tensors warns where a server does not say that it takes tensors as raw bytes over HTTP; some take them all the same.
+// tensors warns where a server does not say that it takes tensors as raw bytes over HTTP; some take
+// them all the same.
 func (r *runner) tensors(t *target, sig backends.Signature) source.Diagnostics {
-	binary := t.plan.Input != "json" || t.plan.Output != "json"
-	if sig.Model == "" || sig.BinaryTensors || !binary || t.plan.GRPC() {
+	binary := t.Plan.Input != "json" || t.Plan.Output != "json"
+	if sig.Model == "" || sig.BinaryTensors || !binary || t.Plan.GRPC() {
 		return nil
 	}
 	return source.Diagnostics{{
-		Severity: source.Warning, Code: codeBinary, Pos: t.plan.Pos,
-		Summary: fmt.Sprintf("the server of target %q does not list the binary tensor extension", t.plan.Name),
+		Severity: source.Warning, Code: codeBinary, Pos: t.Plan.Pos,
+		Summary: fmt.Sprintf("the server of target %q does not list the binary tensor extension", t.Plan.Name),
 		Detail:  "if requests fail, send JSON: tensors: {input: json, output: json}",
 	}}
 }
 
 // sequence returns what makes the requests of an entry part of a sequence; nil: each stands alone.
-func (e *entry) sequence(n *program.Node) *backends.Sequence {
+func sequenceOf(e *trial.Entry, n *program.Node) *backends.Sequence {
 	if n.Sequences == nil {
 		return nil
 	}
-	return &backends.Sequence{Text: n.Sequences.Text || e.sig.Sequence == backends.TextSequences}
+	return &backends.Sequence{Text: n.Sequences.Text || e.Signature.Sequence == backends.TextSequences}
 }
 
-// keepsState compares what a model says of itself with what the stage sends: a model that keeps state takes no request that
-// belongs to no sequence.
-func (r *runner) keepsState(n *program.Node, e *entry) source.Diagnostics {
+// keepsState compares what a model says of itself with what the stage sends: a model that keeps
+// state takes no request that belongs to no sequence.
+func keepsState(n *program.Node, e *trial.Entry) source.Diagnostics {
 	what := source.Diagnostic{Severity: source.Error, Code: program.CodeSequences, Pos: n.Stage.IDPos}
 	switch {
-	case n.Sequences == nil && e.sig.Sequence > backends.NoSequences:
+	case n.Sequences == nil && e.Signature.Sequence > backends.NoSequences:
 		what.Summary = fmt.Sprintf("stage %q sends requests that stand alone, and model %q keeps state between those of "+
-			"a sequence", n.Stage.ID, e.sig.Model)
+			"a sequence", n.Stage.ID, e.Signature.Model)
 		what.Detail = "add `sequences: {}`: sequences of 20 requests, or as long as the data's own"
-	case n.Sequences != nil && e.sig.Sequence == backends.NoSequences:
+	case n.Sequences != nil && e.Signature.Sequence == backends.NoSequences:
 		what.Severity, what.Pos = source.Warning, n.Sequences.Pos
 		what.Summary = fmt.Sprintf("model %q says that it keeps no state between requests: the sequences of stage %q mean "+
-			"nothing to it", e.sig.Model, n.Stage.ID)
+			"nothing to it", e.Signature.Model, n.Stage.ID)
 	default:
 		return nil
 	}

@@ -19,17 +19,17 @@ var unavailable = [...]int32{http.StatusServiceUnavailable, 14}
 // poll is how often a server that is not ready is asked again.
 const poll = 100 * time.Millisecond
 
-// lastMoment is how long before the end of the time an error may be about nothing else: dials and calls have timers of their own
-// for the same deadline.
+// lastMoment is how long before the end of the time an error may be about nothing else: dials and
+// calls have timers of their own for the same deadline.
 const lastMoment = 10 * time.Millisecond
 
-// until repeats ask until it succeeds or the plan's patience with the target is over. The error is what came of it while
-// there was time: that the time was up explains nothing.
+// until repeats ask until it succeeds or the plan's patience with the target is over. The error is
+// what came of it while there was time: that the time was up explains nothing.
 func (r *runner) until(ctx context.Context, t *target, what string, ask func(context.Context) error) error {
-	if t.plan.Ready == 0 {
+	if t.Plan.Ready == 0 {
 		return nil
 	}
-	deadline := time.Now().Add(t.plan.Ready)
+	deadline := time.Now().Add(t.Plan.Ready)
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
 	again := time.NewTicker(poll)
@@ -50,17 +50,18 @@ func (r *runner) until(ctx context.Context, t *target, what string, ask func(con
 		if why := r.stops.now(); why != "" {
 			return fmt.Errorf("%s when %s: %w", what, why, last)
 		}
-		r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", cmp.Or(t.plan.URL, fmt.Sprintf("target %q", t.plan.Name)), last)})
+		r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", cmp.Or(t.Plan.URL, fmt.Sprintf("target %q", t.Plan.Name)), last)})
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s within %v: %w", what, t.plan.Ready, last)
+			return fmt.Errorf("%s within %v: %w", what, t.Plan.Ready, last)
 		case <-again.C:
 		}
 	}
 }
 
-// probe sends one real request and waits until it is answered: health endpoints say "ready" before a server is. Any
-// answer but "unavailable" counts, also a failure of the model: that is for the plan's assertions.
+// probe sends one real request and waits until it is answered: health endpoints say "ready" before
+// a server is. Any answer but "unavailable" counts, also a failure of the model: that is for the
+// plan's assertions.
 func (r *runner) probe(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs, sent *int) error {
 	return r.until(ctx, t, "no request was answered", func(ctx context.Context) error {
 		s, err := r.ask(ctx, t, call, ids, sent)
@@ -71,8 +72,8 @@ func (r *runner) probe(ctx context.Context, t *target, call *backends.Call, ids 
 	})
 }
 
-// counts reports whether a server stood behind what came back. Of a reply in several responses the first one shows it, however
-// long the others take.
+// counts reports whether a server stood behind what came back. Of a reply in several responses the
+// first one shows it, however long the others take.
 func counts(s *backends.Sample) bool {
 	switch {
 	case s.Status == unavailable[0]: // over HTTP a refusal is a response, also one that ends with the time
@@ -92,7 +93,7 @@ func counts(s *backends.Sample) bool {
 
 // ask sends one request on a lane of its own, until ctx is done.
 func (r *runner) ask(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs, sent *int) (*backends.Sample, error) {
-	lanes, _, err := t.conn.Lanes(ctx, 1, backends.LaneOptions{Depth: 1})
+	lanes, _, err := t.Conn.Lanes(ctx, 1, backends.LaneOptions{Depth: 1})
 	if err != nil {
 		return nil, err
 	}

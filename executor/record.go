@@ -142,10 +142,13 @@ func loadOf(n *program.Node) result.Load {
 	return l
 }
 
-// health is how this process fared over the whole run.
+// health sums up how this process fared over the whole run.
 func (r *runner) health() result.Client {
 	p := observe.ReadClient(r.clock.Now())
-	c := result.Client{Summary: clientSummary(r.result.Nodes), CPUSeconds: seconds(max(p.User, 0) + max(p.System, 0)), MaxRSS: max(p.PeakRSS, 0)}
+	c := result.Client{
+		Summary: clientSummary(r.result.Nodes), CPUSeconds: float64(max(p.User, 0)+max(p.System, 0)) / 1e9,
+		MaxRSS: max(p.PeakRSS, 0),
+	}
 	for _, n := range r.result.Nodes {
 		if m := n.Metrics[metric.ClientCPU]; m != nil && m.Value != nil {
 			c.CPUShare = max(c.CPUShare, *m.Value)

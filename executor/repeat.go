@@ -7,12 +7,13 @@ import (
 
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/trial"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
 // repeat is what one play of a node gave.
 type repeat struct {
-	Output
+	trial.Output
 	capacity float64 // of a search; 0: none
 }
 
@@ -42,12 +43,12 @@ func (rs *repeats) skip(r *runner, why string) {
 }
 
 // short is that of the first repeat that has one.
-func (rs *repeats) short() (s CutShort) {
+func (rs *repeats) short() (s trial.CutShort) {
 	if rs == nil {
 		return s
 	}
 	for _, r := range rs.played {
-		if s == (CutShort{}) {
+		if s == (trial.CutShort{}) {
 			s = r.Short
 		}
 	}
@@ -87,7 +88,7 @@ func (rs *repeats) joined() *result.Node {
 	out.Duration, out.Reason, out.Windows, out.Trials = 0, "", nil, nil
 	out.Validity = result.Validity{OK: true, Findings: []result.Finding{}}
 	out.Outcome = result.Done
-	var read *Readings
+	var read *trial.Readings
 	var fared []result.Validity
 	for i, r := range rs.played {
 		rs.take(&out, i, r)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/trial"
 )
 
 // TestRepeatsFindings: what repeats found alike is said once, with the repeats that found it.
@@ -17,7 +18,7 @@ func TestRepeatsFindings(t *testing.T) {
 		for _, text := range texts {
 			out.Validity.Findings = append(out.Validity.Findings, result.Finding{Code: "c", Severity: result.Note, Text: text})
 		}
-		rs.add(&repeat{Output: Output{Node: out}})
+		rs.add(&repeat{Output: trial.Output{Node: out}})
 	}
 	var got []string
 	for _, f := range rs.findings() {

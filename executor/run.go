@@ -1,12 +1,13 @@
-// Package executor runs a compiled plan: targets, set-up, the node procedure, judgement, clean-up. Everything it decides
-// while the clock runs is a function of slices and windows; everything it measures is data in a result.Result.
+// Package executor runs a compiled plan: targets, set-up, units, groups, repeats, searches, judgement,
+// clean-up. Everything it measures is data in a result.Result.
 //
-// It is not: a compiler of plans (executor/program), a printer, a writer of files, a place that knows a wire format or
-// which backend can do what.
+// It is not: a compiler of plans (executor/program), the measurement of a node (executor/trial), a
+// printer, a writer of files, a place that knows a wire format or which backend can do what.
 //
-// A program is played from run.go by way of unit.go (a stage, or a group) and repeat.go (the repeats of a node) to node.go
-// (the node procedure, a trial), which search.go plays several of. What a trial is made of: course.go what is due, steer.go
-// when it ends, watch.go what others count, readings.go its numbers, health.go whether they count; judge.go judges the node.
+// Read it in the order of a run: run.go; inputs.go what is prepared before anything is measured, with
+// targets.go, prepare.go, sharing.go and ready.go; unit.go a stage, or a group of stages (group.go);
+// repeat.go the repeats of a node, attempt.go one trial of it, search.go those of a search; judge.go and
+// rules.go what the node's result means; record.go and client.go what is stored of the whole run.
 package executor
 
 import (
@@ -21,6 +22,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/observe"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/trial"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -36,24 +38,27 @@ type Embedded struct {
 // Env is all that a run takes from outside: one struct, so that tests and commands differ by values only.
 type Env struct {
 	Tool result.Tool
-	// Alone: nothing else goes on in this process. Its CPU time is the client's, and its scheduler may be set for the load.
+	// Alone: nothing else goes on in this process. Its CPU time is the client's, and its scheduler
+	// may be set for the load.
 	Alone bool
 	// Serve starts the embedded server of a builtin:// target; scheme is "http" or "grpc".
 	Serve func(ctx context.Context, scheme string, b *scenario.Builtin, seed uint64) (Embedded, error)
-	// Interrupt gives the signal that asks for an orderly end: no further sends, drain, judge, artifacts. nil: never.
-	// A second one is the caller's to turn into a cancelled context: everything in flight is then cut off.
+	// Interrupt gives the signal that asks for an orderly end: no further sends, drain, judge,
+	// artifacts. nil: never. A second one is the caller's to turn into a cancelled context:
+	// everything in flight is then cut off.
 	Interrupt <-chan int
 	// Events hears about progress: at most 10 a second and node, never from a lane. nil: nobody listens.
 	Events func(Event)
-	// Interim takes the result of the run while it goes on: once before anything is sent, then with the nodes that have
-	// ended. It may keep what it gets. An error of the first ends the run; nothing was sent then. nil: nothing is kept.
+	// Interim takes the result of the run while it goes on: once before anything is sent, then with
+	// the nodes that have ended. It may keep what it gets. An error of the first ends the run;
+	// nothing was sent then. nil: nothing is kept.
 	Interim func(*result.Result) error
 	// Delay is a test hook that holds up the pacer before arrival n; nil in production.
 	Delay func(n uint64)
 	lost  int64 // a test hook: so many samples of each trial are taken for lost; 0 in production
-	// Record gives each trial, before it measures, somebody who keeps its samples, or nil. Replies: with what was answered.
-	// nil: nobody keeps any.
-	Record  func(Recording) Recorder
+	// Record gives each trial, before it measures, somebody who keeps its samples, or nil. Replies:
+	// with what was answered. nil: nobody keeps any.
+	Record  func(trial.Recording) trial.Recorder
 	Replies bool
 	// Machine is what this machine has shown it can drive; nil: not known.
 	Machine *program.Machine
@@ -64,7 +69,8 @@ type Event struct {
 	Node  string
 	Part  string // "repeat 2 of 4", "trial 3, 40/s": which trial of the node, where there are several
 	Phase Phase
-	// Elapsed is the time since the node's phase began; Total how long the phase will last, 0 where that is open.
+	// Elapsed is the time since the node's phase began; Total how long the phase will last, 0 where
+	// that is open.
 	Elapsed, Total time.Duration
 	Live           *measure.Progress // nil outside warm-up, hold and drain
 	Result         *result.Node      // with PhaseDone
@@ -77,14 +83,14 @@ type Phase string
 // The phases of a node, in order.
 const (
 	PhaseOpen   Phase = "set-up"
-	PhaseWarmup Phase = "warm-up"
-	PhaseHold   Phase = "hold"
-	PhaseDrain  Phase = "drain"
+	PhaseWarmup Phase = Phase(trial.Warmup)
+	PhaseHold   Phase = Phase(trial.Hold)
+	PhaseDrain  Phase = Phase(trial.Drain)
 	PhaseDone   Phase = "done"
 )
 
-// runner is one run of a program. While a unit runs its members only read it; what they have found out is taken over
-// when all have ended.
+// runner is one run of a program. While a unit runs its members only read it; what they have found
+// out is taken over when all have ended.
 type runner struct {
 	program  *program.Program
 	env      Env
@@ -106,8 +112,8 @@ type runner struct {
 	occasion verdict.RunOutcome
 }
 
-// Run plays a program. The result is never nil and complete on every way out; diagnostics are mistakes of the plan
-// that only the server could reveal, found before anything was sent.
+// Run plays a program. The result is never nil and complete on every way out; diagnostics are
+// mistakes of the plan that only the server could reveal, found before anything was sent.
 func Run(ctx context.Context, p *program.Program, e Env) (*result.Result, source.Diagnostics) {
 	r := &runner{
 		program: p, env: e, clock: backends.Clock{Origin: time.Now()},

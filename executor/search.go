@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/load"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/trial"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/metric"
@@ -16,7 +17,7 @@ import (
 
 // judged is one trial of a search with what its `while` says.
 type judged struct {
-	Output
+	trial.Output
 	level  float64
 	holds  bool         // as far as it was measured: what the search goes by
 	stored result.Trial // as judged: what may be reported
@@ -93,7 +94,7 @@ func (a attempt) again(level float64, tried int) attempt {
 }
 
 // weigh judges a trial by the conditions of its search.
-func (m *member) weigh(a attempt, o Output) *judged {
+func (m *member) weigh(a attempt, o trial.Output) *judged {
 	n := o.Node
 	p := &judged{Output: o, level: a.load.Level, holds: n.Outcome == result.Done}
 	p.stored = result.Trial{
@@ -237,7 +238,7 @@ func (m *member) given(first attempt, tried []*judged, why string) *repeat {
 		out.Validity.OK = false
 	}
 	out.Trials = trials(tried)
-	return &repeat{Output: Output{Node: out}}
+	return &repeat{Output: trial.Output{Node: out}}
 }
 
 func trials(tried []*judged) (list []result.Trial) {

@@ -15,22 +15,22 @@ func (r *runner) adjust(ctx context.Context, t *target) error {
 	for _, g := range []struct {
 		group  backends.Settings
 		values []backends.Parameter
-	}{{backends.TraceSettings, traceSettings(t.plan.Trace)}, {backends.LogSettings, logSettings(t.plan.Log)}} {
+	}{{backends.TraceSettings, traceSettings(t.Plan.Trace)}, {backends.LogSettings, logSettings(t.Plan.Log)}} {
 		if g.values == nil {
 			continue
 		}
-		a, ok := t.conn.(backends.Adjuster)
+		a, ok := t.Conn.(backends.Adjuster)
 		if !ok {
-			return fmt.Errorf("backend %s has no %s settings", t.kind.Name, g.group)
+			return fmt.Errorf("backend %s has no %s settings", t.Kind.Name, g.group)
 		}
-		ctx, cancel := context.WithTimeout(ctx, t.plan.Timeout)
+		ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
 		before, err := a.Adjust(ctx, g.group, g.values)
 		cancel()
 		if err != nil {
 			return err
 		}
 		slices.Reverse(before) // what was switched on last is switched off first
-		r.clean.push(fmt.Sprintf("restore the %s settings of target %s", g.group, t.plan.Name), func(ctx context.Context) error {
+		r.clean.push(fmt.Sprintf("restore the %s settings of target %s", g.group, t.Plan.Name), func(ctx context.Context) error {
 			_, err := a.Adjust(ctx, g.group, before)
 			return err
 		})

@@ -16,14 +16,15 @@ import (
 	"github.com/sluice-bench/sluice/executor/measure"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/executor/trial"
 )
 
 // sent keeps what was sent, warm-up left out, in the order in which it was due.
 type sent struct{ all []backends.Sample }
 
 // keep has the samples of every trial written to s.
-func keep(s measure.Sink) func(Recording) Recorder {
-	return func(Recording) Recorder { return endless{s} }
+func keep(s measure.Sink) func(trial.Recording) trial.Recorder {
+	return func(trial.Recording) trial.Recorder { return endless{s} }
 }
 
 // endless is a Recorder that does not mind when a trial ends.

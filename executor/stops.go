@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// stops is what ends a run before its plan is done: the first signal, the plan's max_duration, or an assertion with
-// `abort`. Whoever waits is told at once, however many there are.
+// stops is what ends a run before its plan is done: the first signal, the plan's max_duration, or
+// an assertion with `abort`. Whoever waits is told at once, however many there are.
 type stops struct {
 	come    chan struct{}   // closed when the run is to end
 	waiting context.Context // done then too: for steps that wait for a server
@@ -72,8 +72,8 @@ func (s *stops) hear(n int) {
 	s.tell()
 }
 
-// heard is the signal that has come, 0 for none. One that listen has not got round to counts: who cancels the context
-// after a signal ends what is going on before it.
+// heard is the signal that has come, 0 for none. One that listen has not got round to counts: who
+// cancels the context after a signal ends what is going on before it.
 func (s *stops) heard() int {
 	select {
 	case n := <-s.asked:

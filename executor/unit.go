@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/drive"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/trial"
 )
 
 // unit plays the members of a unit side by side, then takes over what they found out, in the order
@@ -151,7 +152,7 @@ func (m *member) step(ctx context.Context, p program.Play) {
 // guarded plays a repeat. A mistake of this program costs that repeat, not what was measured before.
 func (m *member) guarded(ctx context.Context, p program.Play) (out *repeat) {
 	defer m.guard(func() {
-		out = &repeat{Output: Output{Node: m.r.blank(p.Node)}}
+		out = &repeat{Output: trial.Output{Node: m.r.blank(p.Node)}}
 		out.Node.Outcome, out.Node.Reason = result.Failed, "internal error: "+m.internal
 	})
 	return m.repeat(ctx, p)

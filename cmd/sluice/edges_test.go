@@ -55,10 +55,10 @@ backends/wire/shm ->
 backends/wire/sse -> backends/wire/buffer
 backends/wire/tlsconf -> backends scenario/regular
 cmd/sluice -> backends backends/all backends/builtin backends/tensor executor executor/artifact
-	executor/program executor/result executor/stats executor/verdict scenario scenario/convert
-	scenario/expression scenario/metric scenario/regular scenario/source schema
+	executor/program executor/result executor/stats executor/trial executor/verdict scenario
+	scenario/convert scenario/expression scenario/metric scenario/regular scenario/source schema
 executor -> backends executor/drive executor/feed executor/load executor/measure executor/observe
-	executor/program executor/result executor/stats executor/verdict scenario scenario/expression
+	executor/program executor/result executor/trial executor/verdict scenario scenario/expression
 	scenario/metric scenario/source
 executor/artifact -> backends backends/tensor executor/result scenario/metric
 executor/drive -> backends executor/feed executor/load
@@ -73,6 +73,9 @@ executor/program -> backends executor/feed executor/graph executor/load executor
 	scenario/metric scenario/regular scenario/source
 executor/result -> executor/stats scenario/expression scenario/metric
 executor/stats ->
+executor/trial -> backends executor/drive executor/feed executor/load executor/measure
+	executor/observe executor/program executor/result executor/stats executor/verdict scenario
+	scenario/expression scenario/metric scenario/source
 executor/verdict -> executor/result executor/stats scenario scenario/expression scenario/metric
 	scenario/source
 scenario -> scenario/expression scenario/language scenario/layer scenario/regular scenario/source

@@ -18,6 +18,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/artifact"
 	"github.com/sluice-bench/sluice/executor/program"
 	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/trial"
 	"github.com/sluice-bench/sluice/executor/verdict"
 	"github.com/sluice-bench/sluice/scenario"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -263,8 +264,8 @@ func (a *app) noteEarlierResult(dir string) {
 }
 
 // recorderFor hands the samples of every trial to the artifacts.
-func recorderFor(s *artifact.Samples) func(executor.Recording) executor.Recorder {
-	return func(r executor.Recording) executor.Recorder {
+func recorderFor(s *artifact.Samples) func(trial.Recording) trial.Recorder {
+	return func(r trial.Recording) trial.Recorder {
 		return s.Trial(artifact.Trial{
 			Node: r.Node, Number: r.Number, Mix: r.Mix, Closed: r.Closed, Value: r.Value, Started: r.Started, Sent: r.Sent, Received: r.Received,
 		})

@@ -1,0 +1,165 @@
+package trial
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/verdict"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// lookEvery is how often assertions with `abort` are looked at: each look is another chance to be wrong.
+const lookEvery = int64(time.Second)
+
+// abortWatch watches the assertions that may end a run while a node is measured: those with `abort`
+// that read the node, wherever they are defined: on the stage, in an slo, in the plan.
+type abortWatch struct {
+	node    *program.Node
+	out     *result.Node // of the node, as far as it is filled in
+	values  func(*result.Node) result.Stored
+	parts   *program.Parts
+	length  int64 // ns of hold; 0: open
+	folder  *measure.Folder
+	control *drive.Control
+	checks  []*abortCheck
+	looked  int64 // run clock
+}
+
+// abortCheck is one assertion of them. Where it is judged on windows, those that are complete are
+// judged once each.
+type abortCheck struct {
+	program.Check
+	series int // of its windows, in scopes.series; -1: it is judged as a whole
+	seen   int // windows judged so far
+	wrong  int // of those, how many are false
+}
+
+// abortion says that an assertion with `abort` is certainly false, whatever comes.
+type abortion struct {
+	id, that, why string // of the assertion; its text
+	inFlight      int64  // requests without an outcome for longer than its limit
+}
+
+// mayAbort reports whether one of the checks on a node may end the run.
+func mayAbort(checks []program.AskedCheck) bool {
+	return slices.ContainsFunc(checks, func(c program.AskedCheck) bool { return c.Assertion.Abort })
+}
+
+// newAbortWatch finds what may end the run while the node of a trial is measured.
+func newAbortWatch(in *Input, p *loadPlan, f *measure.Folder, c *drive.Control) *abortWatch {
+	w := &abortWatch{
+		node: in.Node, out: in.Result, values: in.Values, parts: &in.Parts, length: p.length, folder: f, control: c,
+	}
+	for _, c := range in.Checks {
+		if !c.Assertion.Abort {
+			continue
+		}
+		x := &abortCheck{Check: c.Check, series: -1}
+		if every := c.Window(); every > 0 {
+			at := expression.Place{Phase: c.Refs[0].Phase, Mix: c.Refs[0].Mix}
+			for i, w := range in.Parts.Series {
+				if w.Place == at && w.Every == every {
+					x.series = i
+				}
+			}
+		}
+		w.checks = append(w.checks, x)
+	}
+	return w
+}
+
+// look returns the first assertion with `abort` that has become certainly false. It is called once
+// a tick and looks once a second. nil: the run goes on.
+func (w *abortWatch) look(now int64) *abortion {
+	begin := w.control.HoldStart.Load()
+	if len(w.checks) == 0 || begin == 0 || now < begin || now-w.looked < lookEvery {
+		return nil
+	}
+	w.looked = now
+	p := &progress{abortWatch: w, now: now, begin: begin}
+	p.all, p.scopes = w.folder.Current()
+	for _, c := range w.checks {
+		var why string
+		if c.series >= 0 {
+			why = c.windows(p)
+		} else {
+			why = verdict.Abort(c.Assertion, c.Program, p)
+		}
+		if why != "" {
+			return &abortion{id: c.Assertion.ID, that: c.Assertion.That.Text, why: why, inFlight: p.older}
+		}
+	}
+	return nil
+}
+
+// windows says why an assertion that is judged on windows is certainly false: with `within` by the
+// first false window that ends too late, with `every` when more windows are false than all of hold
+// may have.
+func (c *abortCheck) windows(p *progress) string {
+	w := p.parts.Series[c.series]
+	done, start := p.folder.CompleteSeries(c.series), seriesStart(p.parts, w)
+	for ; c.seen < len(done); c.seen++ {
+		s := storedSeries(w, measure.Series{From: start, Windows: done[c.seen : c.seen+1]})
+		within := c.Assertion.Within.Seconds()
+		if within > 0 && s.Windows[0].To-s.From <= within+1e-9 {
+			continue // it may still be false
+		}
+		one := c.Assertion
+		one.Every, one.Within, one.Allow = time.Duration(w.Every), 0, 0
+		n := *p.out
+		n.Series = []result.Series{s}
+		a := verdict.Judge(one, c.Program, verdict.Context{}, p.values(&n))
+		if a.Verdict != result.Fail {
+			continue
+		}
+		if c.wrong++; within > 0 || c.wrong > c.allowed(p, w) {
+			return c.Assertion.That.Text + " is certainly false: " + a.Reason
+		}
+	}
+	return c.openWindows(p)
+}
+
+// openWindows looks at the windows that have ended and still wait for replies: with a server that
+// answers nothing none is ever complete. Requests that have been open for longer than the limit are
+// over it.
+func (c *abortCheck) openWindows(p *progress) string {
+	w := p.parts.Series[c.series]
+	wrong, one, within := c.wrong, c.Assertion, int64(c.Assertion.Within)
+	one.Every, one.Within, one.Allow = 0, 0, 0
+	for _, s := range p.folder.OpenSeries(c.series, p.now-p.begin) {
+		if within > 0 && s.To-seriesStart(p.parts, w) <= within {
+			continue // it may still be false
+		}
+		x := &progress{
+			abortWatch: p.abortWatch, now: p.now, begin: p.begin + s.From, until: p.begin + s.To, place: w.Place,
+			all: s.Aggregate,
+		}
+		why := verdict.Abort(one, c.Program, x)
+		if why == "" {
+			continue
+		}
+		if wrong++; within > 0 || wrong > c.allowed(p, w) {
+			p.older = x.older
+			return fmt.Sprintf("%s (in the window from %s to %s)",
+				why, source.About(time.Duration(s.From)), source.About(time.Duration(s.To)))
+		}
+	}
+	return ""
+}
+
+// allowed returns how many windows of the whole scope may be false.
+func (c *abortCheck) allowed(p *progress, w program.WindowSeries) int {
+	if c.Assertion.Allow == 0 {
+		return 0
+	}
+	if p.length == 0 {
+		return measure.MaxWindows // how many there will be is unknown
+	}
+	return verdict.AllowedFalse(c.Assertion, seriesWindows(p.parts, w, p.length))
+}

@@ -1,0 +1,71 @@
+package trial
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/load"
+	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// TestMayHold: which trials may keep processors, how many, and of how many the client's CPU share then is.
+func TestMayHold(t *testing.T) {
+	before := runtime.GOMAXPROCS(8)
+	defer runtime.GOMAXPROCS(before)
+	for name, c := range map[string]struct {
+		slots  int
+		change func(*Host, *Input, *loadPlan)
+		want   int
+	}{
+		"few slots":                     {slots: 3, want: 3},
+		"as many as may":                {slots: 4, want: 4},
+		"many":                          {slots: 64, want: 4},
+		"an open loop":                  {slots: 3, change: func(_ *Host, _ *Input, p *loadPlan) { p.profile = nil }},
+		"beside another run":            {slots: 3, change: func(h *Host, _ *Input, _ *loadPlan) { h.Alone = false }},
+		"beside another stage":          {slots: 3, change: func(h *Host, _ *Input, _ *loadPlan) { h.Beside = true }},
+		"two targets":                   {slots: 3, change: func(_ *Host, in *Input, _ *loadPlan) { in.Requests.Targets = make([]*Target, 2) }},
+		"few slots that think":          {slots: 3, want: 3, change: thinks},
+		"many slots that think":         {slots: 64, change: thinks},
+		"few slots whose rows pause":    {slots: 3, want: 3, change: rowsPause},
+		"many slots whose rows pause":   {slots: 64, change: rowsPause},
+		"many slots that grow by steps": {slots: 64, change: growsBySteps},
+		"many sequences":                {slots: 64, change: func(_ *Host, _ *Input, p *loadPlan) { p.sequences = &drive.Sequences{} }},
+	} {
+		h := &Host{Alone: true, CPUs: 8}
+		in := &Input{
+			Node:     &program.Node{Stage: &scenario.Stage{Load: scenario.Concurrency{}}},
+			Requests: &Requests{Targets: make([]*Target, 1)},
+		}
+		p := &loadPlan{slots: c.slots, profile: func(int64, *atomic.Int64) load.Profile { return load.Level(c.slots) }}
+		if c.change != nil {
+			c.change(h, in, p)
+		}
+		got := blockingLanes(h, in, p)
+		if got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+		if got == 0 {
+			continue
+		}
+		lanes := lanePools{blocking: true, pools: []drive.Pool{{Lanes: make([]backends.Lane, got)}}}
+		if cpus := clientCPUs(h, p, lanes); cpus != float64(got) {
+			t.Errorf("%s: the share is of %v processors", name, cpus)
+		}
+	}
+}
+
+func thinks(_ *Host, in *Input, _ *loadPlan) {
+	in.Node.Stage.Load = scenario.Concurrency{Think: &scenario.Dist{}}
+}
+
+func growsBySteps(_ *Host, in *Input, _ *loadPlan) {
+	in.Node.Stage.Load = scenario.Concurrency{Level: scenario.Periodic{From: 1, To: 64, Step: 1, Responses: 1}}
+}
+
+func rowsPause(_ *Host, in *Input, _ *loadPlan) {
+	in.Requests.Entries = []*Entry{{}, {Delays: []int64{-1, 5}}}
+}

@@ -1,0 +1,84 @@
+package trial
+
+import (
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/measure"
+)
+
+// bookkeeper holds the player's counts of a trial, of which those of its parts are made.
+type bookkeeper struct {
+	in       *Input
+	plan     *loadPlan
+	calls    [][]*backends.Call
+	played   drive.Played
+	offset   int64        // from the start of hold to the trial's own, ns
+	reported measure.Span // the part of hold that is reported, ns since it began
+}
+
+// enterBooks enters what the player knows into the sums of a node and of its parts.
+func enterBooks(m *measured, in *Input, p *loadPlan, calls [][]*backends.Call) {
+	total, all := &m.total, m.total.Aggregate
+	b := bookkeeper{in: in, plan: p, calls: calls, played: m.played, offset: m.start - total.From, reported: m.reported}
+	if m.end.accepted == nil && in.Parts.Measured.Holds == nil {
+		all.PlayerCounts = measure.PlayerCounts{
+			Planned: m.played.Planned, DroppedPool: m.played.DroppedPool, DroppedStop: m.played.DroppedStop,
+			Arrivals: m.played.Arrivals,
+		}
+		if in.Node.Open {
+			all.Offered = max(p.offeredSpan(m.played, total.To-total.From, m.end.early()), 0)
+		}
+	} else {
+		b.share(all, measure.Scope{Spans: in.Parts.Measured.Holds, Entry: -1})
+	}
+	all.PeakInFlight = m.played.PeakInFlight
+	for i, a := range total.Scopes {
+		b.share(a, in.Parts.Measured.Scopes[i])
+	}
+}
+
+// share enters into the sums of a part of what was played how many requests were due there, and how
+// many of those were never sent. The player keeps one book for all; only where something was
+// dropped is the schedule gone through once more.
+func (b *bookkeeper) share(a *measure.Aggregate, s measure.Scope) {
+	a.Planned = a.Sent
+	if b.played.DroppedPool+b.played.DroppedStop > 0 {
+		a.Planned = max(a.Sent, b.plannedIn(s))
+	}
+	dropped := a.Planned - a.Sent
+	if b.played.DroppedPool > 0 {
+		a.DroppedPool = dropped
+	} else {
+		a.DroppedStop = dropped
+	}
+	if b.in.Node.Open {
+		a.Offered = a.Window
+	}
+	if b.played.Arrivals > 0 {
+		a.Arrivals = -1
+	}
+}
+
+// plannedIn counts the arrivals of the schedule that were due in a part of what is reported.
+func (b *bookkeeper) plannedIn(s measure.Scope) (n int64) {
+	if b.plan.arrivals == nil || b.plan.sequences != nil {
+		return 0 // a closed loop drops nothing; which sequence an arrival would have found is unknown
+	}
+	schedule, turn := b.plan.arrivals(), feed.Turn{}
+	source, _ := newSource(b.in, b.plan, b.calls)
+	for number := uint64(0); ; number++ {
+		due, ok := schedule.Next()
+		at := due + b.offset
+		if !ok || at >= b.reported.To || b.plan.limit > 0 && int64(number) >= b.played.WarmSent+b.played.Planned {
+			return n
+		}
+		if at < max(b.reported.From, 0) || !s.Within(at) {
+			continue
+		}
+		if s.Entry >= 0 && (!source.Next(0, number, &turn) || int(turn.Call.Entry) != s.Entry) {
+			continue
+		}
+		n++
+	}
+}

@@ -1,0 +1,68 @@
+package trial
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// callSet holds the calls of a trial, and what gives back the shared memory that some of them lie in.
+type callSet struct {
+	byEntry  [][]*backends.Call
+	releases []backends.Release
+}
+
+// placeCalls returns the calls of a trial, those of shared memory for as many slots as it can have
+// in flight.
+func placeCalls(ctx context.Context, in *Requests, slots int) (c callSet, err error) {
+	c.byEntry = make([][]*backends.Call, len(in.Entries))
+	for i, e := range in.Entries {
+		c.byEntry[i] = e.Calls
+		if e.Shared == nil {
+			continue
+		}
+		to := in.Targets[e.Target]
+		calls, release, err := e.OpenShared(ctx, to, to.maxLanes(slots))
+		if err != nil {
+			return c, About(to.Plan, err)
+		}
+		c.byEntry[i], c.releases = calls, append(c.releases, release)
+	}
+	return c, nil
+}
+
+// release gives shared memory back, when nothing is in flight any more. What cannot be undone is noted.
+func (c *callSet) release(ctx context.Context) (notes findings) {
+	ctx, cancel := WithGrace(ctx, ReleaseLimit)
+	defer cancel()
+	for _, release := range c.releases {
+		if err := release(ctx); err != nil {
+			notes.note("shared_memory", "shared memory could not be given back: %s", err)
+		}
+	}
+	c.releases = nil
+	return notes
+}
+
+// largest returns the size of the largest call, bytes.
+func (c *callSet) largest() (size int) {
+	for _, calls := range c.byEntry {
+		for _, c := range calls {
+			size = max(size, c.Size)
+		}
+	}
+	return size
+}
+
+// noteRoom says what to do where outputs did not fit their room in shared memory.
+func noteRoom(errs []result.ErrorClass) (notes findings) {
+	for _, e := range errs {
+		if strings.Contains(e.Example, "shared memory size specified") {
+			notes.note("shared_memory", "an output is larger than its room: raise `output_size` of `shared_memory`")
+			return notes
+		}
+	}
+	return nil
+}

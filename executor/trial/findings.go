@@ -1,0 +1,29 @@
+package trial
+
+import (
+	"fmt"
+
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// findings are what a step of a trial found, in order.
+type findings []result.Finding
+
+// invalid adds why the measurement cannot be trusted.
+func (f *findings) invalid(code, format string, args ...any) {
+	*f = append(*f, result.Finding{Code: code, Severity: result.Invalidating, Text: fmt.Sprintf(format, args...)})
+}
+
+// note adds what a reader should know, without doubt about the numbers.
+func (f *findings) note(code, format string, args ...any) {
+	*f = append(*f, result.Finding{Code: code, Severity: result.Note, Text: fmt.Sprintf(format, args...)})
+}
+
+// addTo adds the findings to those of a node.
+func (f findings) addTo(out *result.Node) {
+	v := &out.Validity
+	for _, x := range f {
+		v.Findings = append(v.Findings, x)
+		v.OK = v.OK && x.Severity != result.Invalidating
+	}
+}

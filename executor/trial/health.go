@@ -1,0 +1,252 @@
+package trial
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// Limits of a valid measurement (design, section 4). How late a request may be sent is measure's LateLimit.
+const (
+	cpuLimit     = 0.85                   // of what this process may use, during hold
+	cpuNear      = 0.6                    // from here on the client may be part of the numbers
+	cpuWindow    = 250 * time.Millisecond // a shorter hold says nothing about CPU time: set-up and ticks outweigh it
+	stillLimit   = time.Second            // in which this process did nothing at all
+	starvedShare = 0.2                    // of hold, in which some task of this machine waited for a CPU: noted
+	lateFew      = 299                    // arrivals below which the third-largest delay is judged, not p99
+	lateFewIndex = 3
+	emptyShare   = 0.15 // of the time of its slots, that a closed loop's client itself kept empty: noted
+)
+
+// health is what is known about the client of one trial: whether it, its pool or the server was
+// slow is judged from this alone.
+type health struct {
+	open      bool
+	transport string      // http grpc
+	offered   float64     // open loop: requests due a second, at most where that changes
+	slots     int64       // requests in flight at most
+	steps     bool        // they are live sequences
+	delay     *stats.Dist // open loop: of the client itself
+	inProcess bool        // the server runs in this process
+	turn      *stats.Dist // closed loop with the server in this process: from a reply to the next send
+	service   *stats.Dist
+	limit     int64 // ns, of the client's own send delay
+	use       observe.Use
+	sockets   int64 // requests that failed for want of descriptors, ports or memory
+	played    drive.Played
+	still     time.Duration // longest time in which this process did nothing
+	cut       bool          // the node ended early, or its load grew, so that it may not have reached the most
+	machine   *program.Machine
+}
+
+// judge puts the findings about the client before those of a trial, those that make the measurement
+// invalid first, and sums them up in a paragraph.
+func (h *health) judge(v *result.Validity) {
+	list := append(append([]result.Finding{}, h.invalid()...), h.notes()...)
+	for _, f := range list {
+		v.OK = v.OK && f.Severity != result.Invalidating
+	}
+	v.Findings = append(list, v.Findings...)
+	v.Summary = h.summary()
+}
+
+// own returns the distribution of the delays that are the client's own, and their name; nil where
+// they cannot be measured.
+func (h *health) own() (delays *stats.Dist, name string) {
+	switch {
+	case h.open:
+		return h.delay, "own send delay"
+	case h.inProcess:
+		return h.turn, "own time from a reply to the next send"
+	}
+	return nil, ""
+}
+
+// late returns the client's own delay that is judged, and which of them it is: p99, of few the
+// third-largest.
+func (h *health) late() (delay int64, what string, ok bool) {
+	delays, _ := h.own()
+	if delays == nil {
+		return 0, "", false
+	}
+	if n := delays.N(); n > 0 && n < lateFew {
+		delay, ok = delays.Rank(100 * float64(max(n-lateFewIndex+1, 1)) / float64(n))
+		return delay, "third-largest", ok
+	}
+	delay, ok = delays.Rank(99)
+	return delay, "p99", ok
+}
+
+// harmed reports whether late sends change the numbers: in an open loop they always do. In a closed
+// loop they are in no latency, and lower the throughput by the share of time in which slots were
+// empty.
+func (h *health) harmed() bool { return h.open || h.empty() > emptyShare }
+
+// empty returns the share of the time of its slots, requests and what lies between them, that a
+// closed loop's client itself kept them empty; 0 where that cannot be measured.
+func (h *health) empty() float64 {
+	if h.open || !h.inProcess || h.turn.N() == 0 {
+		return 0
+	}
+	return h.turn.Mean() / (h.turn.Mean() + h.service.Mean())
+}
+
+// cpu returns the share of its CPU time that the client used; false where that is unknown or says nothing.
+func (h *health) cpu() (float64, bool) {
+	return h.use.Share, h.use.Share >= 0 && h.use.Wall >= int64(cpuWindow)
+}
+
+// starved returns the share of hold in which some task of this machine waited for a CPU.
+func (h *health) starved() float64 {
+	if h.use.Wall <= 0 || h.use.Starved < 0 {
+		return 0
+	}
+	return float64(h.use.Starved) / float64(h.use.Wall)
+}
+
+// busyMachine reports whether other load may be in the numbers. In a hold of a few requests a
+// single wait is a large share, and says nothing.
+func (h *health) busyMachine() bool {
+	return h.starved() > starvedShare && h.use.Wall >= int64(cpuWindow)
+}
+
+// invalid finds what makes the numbers the client's own.
+func (h *health) invalid() (list findings) {
+	if late, what, ok := h.late(); ok && late > h.limit && h.harmed() {
+		_, remedy := h.cause()
+		_, name := h.own()
+		list.invalid(result.ClientLate,
+			"this client sent late by itself: the %s of its %s is %s, more than %s is not valid; %s",
+			what, name, ns(late), ns(h.limit), remedy)
+	}
+	if share, ok := h.cpu(); ok && share > cpuLimit {
+		list.invalid(result.ClientCPU, "this client used %.0f %% of the CPU time that it may use, more than %.0f %% is not "+
+			"valid: the numbers may be its own; lower the load or use more cores", 100*share, 100*cpuLimit)
+	}
+	if h.sockets > 0 {
+		list.invalid(result.Sockets, "%d requests failed because this machine ran out of descriptors, ports or memory: "+
+			"raise `ulimit -n` or lower max_in_flight", h.sockets)
+	}
+	if n := h.played.Paused; n > 0 {
+		list.invalid(result.Paused,
+			"sending paused %d times because the client could not process its own samples fast enough", n)
+	}
+	if h.still > stillLimit {
+		list.invalid(result.StoodStill, "this process stood still for %s: stopped, swapped out, or its machine suspended",
+			source.About(h.still))
+	}
+	return list
+}
+
+// cause says why the client sent late, as far as can be told, and what to change.
+func (h *health) cause() (why, remedy string) {
+	share, known := h.cpu()
+	switch {
+	case h.still > stillLimit:
+		return "the process stood still", quietMachine
+	case h.played.Paused > 0:
+		return "it was busy with its own samples", moreCores
+	case known && share > cpuLimit:
+		return "its CPU time was used up", moreCores
+	case h.starved() > starvedShare:
+		return "other programs had the CPU", quietMachine
+	}
+	if !h.open {
+		return "the server, in the same process, had the CPU", moreCores
+	}
+	return "it was woken too late", "lower the rate or use a faster or quieter machine"
+}
+
+// What to change, in the words of the imperative.
+const (
+	quietMachine = "measure on a machine that does nothing else"
+	moreCores    = "lower the load or use more cores"
+)
+
+// notes say what a reader should know about client and pool, without doubt about the numbers.
+func (h *health) notes() (list findings) {
+	p := h.played
+	if why := h.near(); why != "" {
+		list.note(result.ClientNear, "this client was near its limits: %s", why)
+	}
+	if h.inProcess {
+		list.note(result.SharedProcess, "the server runs in this process, so that the share of CPU time that the client "+
+			"used is unknown: it is not judged")
+	}
+	if p.Strays > 0 {
+		list.note(result.StrayReplies, "%d replies belonged to no request that was in flight: they are in no number", p.Strays)
+	}
+	if p.WaitedPool > 0 {
+		list.note(result.PoolFull, "%s busy when %s due, which waited for one; the wait is in latency (%s)",
+			were("slot", h.slots), were("request", p.WaitedPool), h.pool())
+	}
+	if p.DroppedPool > 0 {
+		list.note(result.PoolFull, "%s busy when %s due: dropped and counted (%s)",
+			were("slot", h.slots), were("request", p.DroppedPool), h.pool())
+	}
+	if !h.open && p.PeakInFlight < h.slots && !h.cut {
+		list.note("never_reached_concurrency", "at most %d of %d were in flight at the same time", p.PeakInFlight, h.slots)
+	}
+	if h.busyMachine() {
+		list.note(result.BusyMachine, "programs on this machine waited for a CPU during %.0f %% of the hold: other load may "+
+			"be in these numbers", 100*h.starved())
+	}
+	return list
+}
+
+// near says which limit the client came close to, "" where it went over one or is far from all.
+func (h *health) near() string {
+	if len(h.invalid()) > 0 {
+		return ""
+	}
+	if share, ok := h.cpu(); ok && share > cpuNear {
+		return fmt.Sprintf("%.0f %% of its CPU time, %.0f %% is not valid", 100*share, 100*cpuLimit)
+	}
+	if late, what, ok := h.late(); ok && late > h.limit/2 && h.harmed() {
+		_, name := h.own()
+		return fmt.Sprintf("the %s of its %s is %s, more than %s is not valid", what, name, ns(late), ns(h.limit))
+	}
+	if share := h.empty(); share > emptyShare {
+		return fmt.Sprintf("%.0f %% of the time of its slots passed between a reply and the next send, which lowers the "+
+			"throughput and no latency", 100*share)
+	}
+	return ""
+}
+
+// pool says why all slots were busy: as many requests as the rate and the server's service time
+// make are more than there are slots (Little's law), or they came at once.
+func (h *health) pool() string {
+	need := h.offered * h.service.Mean() / 1e9
+	if h.service.N() == 0 || h.offered <= 0 {
+		return "the server answered none of them"
+	}
+	text := fmt.Sprintf("at %s and a mean service time of %s about %.0f are in flight",
+		result.Format("1/s", h.offered), ns(int64(h.service.Mean())), math.Ceil(need))
+	if need > float64(h.slots) {
+		more := "max_in_flight"
+		if h.steps {
+			more = "`live`, as a sequence has one request in flight,"
+		}
+		return text + ": the server is too slow for this rate in so few; raise " + more + " if it should see them"
+	}
+	return text + ": they came at once, or the server stopped answering for a while"
+}
+
+// were is "1 slot was", "2 slots were".
+func were(what string, n int64) string {
+	if n == 1 {
+		return "1 " + what + " was"
+	}
+	return strconv.FormatInt(n, 10) + " " + what + "s were"
+}
+
+// ns is a time for people.
+func ns(t int64) string { return result.Format("s", seconds(t)) }

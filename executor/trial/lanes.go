@@ -1,0 +1,152 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// lanePools are the lanes of a trial: a pool for each of its targets. The player closes them.
+type lanePools struct {
+	pools    []drive.Pool
+	blocking bool // the lanes keep their processors while they wait: backends.Limits.BlocksThread
+}
+
+// openLanes connects the lanes that are open when the clock starts. blocking is how many of them
+// may keep their processors, largest the size of the largest request in bytes. On an error all are
+// closed again.
+func openLanes(ctx context.Context, in *Input, p *loadPlan, blocking, largest int) (c lanePools, err error) {
+	targets := in.Requests.Targets
+	for _, to := range targets {
+		n, depth := layout(p, to, len(targets))
+		lanes, limits, err := to.Conn.Lanes(ctx, n, backends.LaneOptions{Depth: depth, MaxBlocked: blocking, LargestCall: largest})
+		if err != nil {
+			c.close()
+			return c, fmt.Errorf("open %d connections: %w%s", n, err, connectHint(err, to.Plan.TLS))
+		}
+		c.blocking = limits.BlocksThread
+		pool := drive.Pool{
+			Lanes: lanes, Limits: limits, MaxSlots: to.maxLanes(p.slots), Timeout: int64(to.Plan.Timeout),
+			InProcess: program.Abilities(to.Kind, to.Plan).Has(backends.SharesProcess),
+		}
+		if to.Plan.Streaming {
+			pool.Inactivity = int64(to.Plan.InactivityTimeout)
+		}
+		if p.profile == nil && depth == 1 {
+			pool.Grow = to.grow
+		}
+		c.pools = append(c.pools, pool)
+	}
+	return c, nil
+}
+
+// close closes the lanes before anything was sent on them.
+func (c lanePools) close() {
+	for _, p := range c.pools {
+		for _, l := range p.Lanes {
+			_ = l.Close() // nothing was sent on it
+		}
+	}
+}
+
+// most returns how many lanes there can be, those that are opened later included.
+func (c lanePools) most() (n int) {
+	for _, p := range c.pools {
+		n += p.MaxSlots
+	}
+	return n
+}
+
+// layout returns how many lanes of a pool are open when the clock starts, and how many requests
+// each may have in flight.
+//
+//	target                    connections          lanes                                  requests on one
+//	a bidirectional stream    a number             as many, each with a connection        those in flight, spread evenly
+//	a bidirectional stream    per_slot             one for each slot, or open sequence    1, or what a sequence may have
+//	a bidirectional stream    per_request          one for each slot                      1
+//	other gRPC, HTTP          per_…, gRPC's number one for each slot                      1
+//	HTTP                      a number             one for each slot, that many at most   1
+//
+// Of an open loop's lanes that carry one request each, those that it is not likely to need at once
+// are opened later.
+func layout(p *loadPlan, to *Target, targets int) (lanes, depth int) {
+	slots, atOnce := p.sequenceSlots()
+	shared := to.Plan.Connections.Shared
+	switch {
+	case !program.CarriesSeveral(to.Plan) || shared == 0 && atOnce == 1:
+		return to.maxLanes(firstLanes(p, targets)), 1
+	case shared > 0:
+		lanes = min(slots, shared)
+	default:
+		lanes = slots
+	}
+	return lanes, (slots + lanes - 1) / lanes * atOnce
+}
+
+// firstLanes returns how many lanes of a pool are open when the clock starts, where they carry one
+// request each: all of a closed loop; of an open loop what its rate is likely to need at once.
+func firstLanes(p *loadPlan, targets int) int {
+	if p.profile != nil || p.sequences != nil && (!p.sequences.ArrivalBegins || targets > 1) {
+		return p.slots
+	}
+	const window = 5e-3 // s
+	return min(p.slots, max(16, int(math.Ceil(p.pace*window))))
+}
+
+// maxLanes bounds lanes by what HTTP/1.1 allows where the plan fixes the number of connections.
+func (t *Target) maxLanes(lanes int) int {
+	if c := t.Plan.Connections.Shared; c > 0 && !t.Plan.GRPC() {
+		return min(lanes, c)
+	}
+	return lanes
+}
+
+// grow opens more lanes while a node runs.
+func (t *Target) grow(ctx context.Context, n int) ([]backends.Lane, error) {
+	lanes, _, err := t.Conn.Lanes(ctx, n, backends.LaneOptions{Depth: 1})
+	return lanes, err
+}
+
+// newRings makes the rings that samples go through on their way from the lanes to the folder.
+func newRings(in *Input, p *loadPlan, lanes int) *measure.Rings {
+	events := 0
+	for _, to := range in.Requests.Targets {
+		if to.Plan.Streaming {
+			events = keptResponses(in.Node.Stage)
+		}
+	}
+	return measure.NewRings(lanes, keptSamples(p, lanes, events), events)
+}
+
+// keptResponses returns how many responses of a request are kept before they are folded, while it
+// goes on. A load that steps on after n responses is looked at just then.
+func keptResponses(s *scenario.Stage) int {
+	const usual, most = 256, 4096
+	q, ok := scenario.QuantityOf(s.Load).(scenario.Periodic)
+	if !ok {
+		return usual
+	}
+	looks := (q.Responses + most - 1) / most
+	return min((q.Responses+looks-1)/looks, most)
+}
+
+const (
+	manySteps = 128  // of a sequence that one slot may send between two looks of the folder
+	maxDeep   = 8192 // lanes that may have manySteps samples each: 190 MB
+)
+
+// keptSamples returns how many samples a lane has; 0: as many as the budget gives. In an open loop
+// the slots take turns, but a sequence stays on its slot and sends its steps one after the other: a
+// few samples for each would hold it up.
+func keptSamples(p *loadPlan, lanes, events int) int {
+	if p.sequences == nil || p.profile != nil || events > 0 || lanes > maxDeep {
+		return 0
+	}
+	return manySteps
+}

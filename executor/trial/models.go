@@ -1,0 +1,71 @@
+package trial
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/result"
+)
+
+// tally is what a server counted at one moment: of a stage's own models together, then of each that
+// they call.
+type tally []observe.Snapshot
+
+// count takes a snapshot of everything.
+func (in *Requests) count(ctx context.Context) (tally, error) {
+	own, err := observe.Take(ctx, len(in.Series), in.Counters)
+	if err != nil {
+		return nil, err
+	}
+	all := tally{own}
+	for _, c := range in.Called {
+		s, err := observe.Take(ctx, len(in.Series), c.Counters)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// same reports whether nothing was counted between two moments.
+func (c tally) same(o tally) bool {
+	return slices.EqualFunc(c, o, func(a, b observe.Snapshot) bool { return slices.Equal(a.Values, b.Values) })
+}
+
+// models returns the numbers of the models that are called, in the order of the calls.
+func (m *Readings) models() (list []result.Model) {
+	for i, c := range m.called {
+		if len(m.began) <= i+1 || len(m.ended) <= i+1 {
+			return nil
+		}
+		out := result.Model{
+			Name: c.Name, Version: cmp.Or(c.Version, c.Only), CalledBy: c.By, Metrics: map[string]*result.Metric{},
+		}
+		for _, g := range observe.Growth(m.counted, m.began[i+1], m.ended[i+1]) {
+			out.Metrics[g.Row.Name] = result.Scalar(&g.Row, g.V, g.OK)
+		}
+		own, of := m.grown(0, seriesRequests), m.grown(i+1, seriesRequests)
+		if own > 0 && of >= 0 {
+			calls := float64(of) / float64(own)
+			out.Calls = &calls
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+// seriesRequests names the series that counts the requests of a model.
+const seriesRequests = "requests"
+
+// grown returns by how much a series of the i-th model grew; -1: unknown.
+func (m *Readings) grown(i int, series string) int64 {
+	at := slices.IndexFunc(m.counted, func(s backends.Series) bool { return s.Name == series })
+	if at < 0 || len(m.began[i].Values) <= at || len(m.ended[i].Values) <= at {
+		return -1
+	}
+	return m.ended[i].Values[at] - m.began[i].Values[at]
+}

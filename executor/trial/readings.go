@@ -1,0 +1,286 @@
+package trial
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/executor/stats"
+	"github.com/sluice-bench/sluice/scenario/expression"
+	"github.com/sluice-bench/sluice/scenario/metric"
+)
+
+// measured is what was folded of a trial, and how it was played.
+type measured struct {
+	total    measure.Total
+	reported measure.Span // the part of hold that is reported, ns since it began
+	start    int64        // of the load, on the run's clock
+	played   drive.Played
+	end      holdEnd
+	history  []result.Window // of `until: stable`
+}
+
+// cutToWindows keeps of what was measured the windows that are reported, and enters its time and
+// all windows.
+func (m *measured) cutToWindows(out *result.Node) {
+	total := &m.total
+	out.Started, out.Duration = seconds(total.From), seconds(total.To-total.From)
+	m.reported = measure.Span{To: total.To - total.From}
+	if accepted := m.end.accepted; accepted != nil {
+		first, last := accepted[0], accepted[len(accepted)-1]
+		total.Aggregate, total.Scopes = measure.MergeWindows(accepted)
+		m.reported = measure.Span{From: first.From - total.From, To: last.To - total.From}
+		total.KeepWithin(m.reported.From, m.reported.To)
+		out.Duration = seconds(last.To - first.From)
+	}
+	out.Windows = m.history
+	for i := range out.Windows {
+		out.Windows[i].From -= seconds(total.From)
+		out.Windows[i].To -= seconds(total.From)
+	}
+}
+
+// Readings are what the metrics of a node are read from, as plain sums: those of one trial, or of
+// several repeats joined.
+type Readings struct {
+	total       measure.Total // what metrics without a scope cover, the parts, the windows
+	parts       program.Parts // what total.Scopes and total.Series are of
+	stopped     int64         // requests of hold that this client cancelled itself
+	sent        int64         // those due on a ramp's way included
+	use         observe.Use
+	counted     []backends.Series // by the server
+	called      []Called          // the models that the stage's own call
+	began       tally             // by the server; nil: it keeps none, or nothing is known
+	ended       tally
+	server      []serverSlice
+	scrapes     []result.Scrape
+	percentiles []float64           // to be stored
+	mask        func(string) string // hides secrets in what a server said
+}
+
+// newReadings gathers the readings of a trial. cpus is how many CPUs the client may use, 0:
+// unknown. inProcess: a server runs in this process.
+func newReadings(m *measured, in *Input, o *observer, cpus float64, inProcess bool) (r *Readings, notes findings) {
+	r = &Readings{
+		total: m.total, parts: in.Parts, stopped: m.total.Aggregate.Stopped(), sent: m.played.Sent,
+		use: o.use(cpus, inProcess), counted: in.Requests.Series, percentiles: in.Percentiles, mask: in.Mask,
+		called: in.Requests.Called, server: o.serverSlices(m.total.Slices, m.total.From),
+	}
+	var more findings
+	r.scrapes, notes = o.scraped(m.total.From, m.reported)
+	r.began, r.ended, more = o.counters(m.total.From, m.reported, m.end.accepted != nil)
+	return r, append(notes, more...)
+}
+
+// Before returns the readings of no repeat, to which m and its likes can be joined.
+func (m *Readings) Before() *Readings {
+	return &Readings{
+		parts: m.parts, counted: m.counted, called: m.called, began: m.began, ended: m.began,
+		percentiles: m.percentiles, mask: m.mask,
+	}
+}
+
+// Join adds those of a repeat, counted from 0.
+func (m *Readings) Join(o *Readings, repeat int) {
+	m.total.AddRepeat(&o.total, repeat)
+	m.stopped += o.stopped
+	m.sent += o.sent
+	m.use = bothUses(m.use, o.use)
+	m.ended = bothCounts(m.ended, o.began, o.ended)
+	for _, s := range o.server {
+		s.repeat += repeat
+		m.server = append(m.server, s)
+	}
+	m.scrapes = joinScrapes(m.scrapes, o.scrapes, repeat)
+}
+
+// bothUses adds what a process took in two repeats. What is unknown of one is unknown of both.
+func bothUses(a, b observe.Use) observe.Use {
+	add := func(x, y int64) int64 {
+		if x < 0 || y < 0 {
+			return -1
+		}
+		return x + y
+	}
+	u := observe.Use{
+		Wall: a.Wall + b.Wall, User: add(a.User, b.User), System: add(a.System, b.System),
+		Starved: add(a.Starved, b.Starved), Memory: max(a.Memory, b.Memory), Share: -1,
+	}
+	if a.Share >= 0 && b.Share >= 0 && u.Wall > 0 {
+		u.Share = (a.Share*float64(a.Wall) + b.Share*float64(b.Wall)) / float64(u.Wall)
+	}
+	return u
+}
+
+// bothCounts returns the end of counters that have grown by another repeat as well, for each model.
+func bothCounts(end, from, to tally) (all tally) {
+	if len(end) != len(from) || len(end) != len(to) {
+		return nil
+	}
+	for i := range end {
+		all = append(all, bothSnapshots(end[i], from[i], to[i]))
+	}
+	return all
+}
+
+// bothSnapshots does so for one model. A counter that went back spoils the sum.
+func bothSnapshots(end, from, to observe.Snapshot) observe.Snapshot {
+	if len(end.Values) != len(from.Values) || len(end.Values) != len(to.Values) {
+		return observe.Snapshot{}
+	}
+	sum := observe.Snapshot{At: to.At, Values: slices.Clone(end.Values)}
+	for i := range sum.Values {
+		if to.Values[i] < from.Values[i] {
+			return observe.Snapshot{Values: make([]int64, len(sum.Values))} // before every start
+		}
+		sum.Values[i] += to.Values[i] - from.Values[i]
+	}
+	return sum
+}
+
+// Fill puts every row that the node can produce into its result, its parts, its windows, its slices
+// and its failures.
+func (m *Readings) Fill(n *program.Node, out *result.Node) {
+	growth := m.growth()
+	for _, row := range n.Catalogue.Rows() {
+		if !row.Later && n.Lacks(row) == "" {
+			m.read(row, growth, out.Metrics)
+		}
+	}
+	out.Scopes, out.Series = nil, nil
+	for i, at := range m.parts.Places {
+		out.Scopes = append(out.Scopes, scopeOf(n, at, m.total.Scopes[i], m.percentiles))
+	}
+	for i, w := range m.parts.Series {
+		out.Series = append(out.Series, storedSeries(w, m.total.Series[i]))
+	}
+	out.Slices = slices.Concat([]result.Slice{}, onSlices(resultSlices(m.total.Slices), m.server))
+	out.Models, out.Scrapes = m.models(), m.scrapes
+	out.Errors = failures(m.total.Aggregate)
+	out.Redact(m.mask) // an example is cut, and what is made of it later hides where
+}
+
+// growth returns what the server counted, nil where that is unknown.
+func (m *Readings) growth() []observe.Reading {
+	if m.began == nil || m.ended == nil {
+		return nil
+	}
+	return observe.Growth(m.counted, m.began[0], m.ended[0])
+}
+
+// read puts one row into the result. A row without data is stored without a value.
+func (m *Readings) read(row *metric.Row, growth []observe.Reading, out map[string]*result.Metric) {
+	if row.Summed() {
+		out[row.Name] = reading(row, m.total.Aggregate, m.percentiles)
+		return
+	}
+	var v float64
+	var ok bool
+	switch row.From {
+	case metric.Client:
+		v, ok = m.client(row.Name)
+	case metric.Series:
+		i := slices.IndexFunc(growth, func(r observe.Reading) bool { return r.Row.Name == row.Name })
+		if i < 0 {
+			return // the server keeps none: absent, not empty
+		}
+		v, ok = growth[i].V, growth[i].OK
+	case metric.Scrape:
+		if g := gpu(row, m.scrapes, m.percentiles); g != nil {
+			out[row.Name] = g
+		}
+		return // a server without GPUs: absent, not empty
+	default: // capacity: whoever searches knows
+	}
+	out[row.Name] = result.Scalar(row, v, ok && !math.IsNaN(v) && !math.IsInf(v, 0))
+}
+
+// scopeOf returns what is stored of a part of a node. Rows that only the node as a whole has are left out.
+func scopeOf(n *program.Node, at expression.Place, a *measure.Aggregate, percentiles []float64) result.Scope {
+	out := result.Scope{
+		Phase: at.Phase, Mix: at.Mix, Duration: seconds(a.Window), Metrics: make(map[string]*result.Metric),
+		Errors: failures(a),
+	}
+	for _, e := range n.Stage.Mix {
+		if e.Name == at.Mix {
+			to := e.Request.Target
+			out.Target, out.Model, out.Batch = to.Name, cmp.Or(e.Request.Model, to.Model), e.Request.Batch
+		}
+	}
+	for _, row := range n.Catalogue.Rows() {
+		if row.OfPart() && !row.Later && n.Lacks(row) == "" {
+			out.Metrics[row.Name] = reading(row, a, percentiles)
+		}
+	}
+	return out
+}
+
+// reading is a row of a, with the percentiles named.
+func reading(row *metric.Row, a *measure.Aggregate, percentiles []float64) *result.Metric {
+	if row.Shape == metric.Distribution {
+		d := a.Dist(row)
+		if d == nil {
+			d = new(stats.Dist)
+		}
+		return result.Distribution(row, d, percentiles)
+	}
+	v, ok := a.Value(row)
+	return result.Scalar(row, v, ok)
+}
+
+// client reads what this process used during hold.
+func (m *Readings) client(name string) (float64, bool) {
+	switch name {
+	case metric.ClientCPU:
+		return m.use.Share, m.use.Share >= 0
+	case metric.ClientPerSent:
+		return seconds(m.use.CPU()) / float64(m.sent), m.use.CPU() >= 0 && m.sent > 0
+	case metric.ClientMemory:
+		return float64(m.use.Memory), m.use.Memory >= 0
+	}
+	return 0, false
+}
+
+func resultSlices(list []measure.Slice) []result.Slice {
+	var out []result.Slice
+	for _, s := range list {
+		out = append(out, result.Slice{
+			Repeat: s.Repeat, From: seconds(s.From), To: seconds(s.To), Sent: s.Sent, OK: s.OK, Failed: s.Failed,
+			Items: s.Items, InFlight: s.InFlight,
+			LatencyP50: optional(s.N, s.P50), LatencyP99: optional(s.N, s.P99),
+			LatencyMax: optional(s.N, s.Max),
+		})
+	}
+	return out
+}
+
+// optional returns ns as seconds; nil where it is of no values.
+func optional(n, ns int64) *float64 {
+	if n == 0 {
+		return nil
+	}
+	v := seconds(ns)
+	return &v
+}
+
+// failures lists the classes of failed requests, most first.
+func failures(a *measure.Aggregate) []result.ErrorClass {
+	list := []result.ErrorClass{}
+	for i, name := range backends.ClassNames {
+		if n := a.Class[i]; n > 0 && backends.ErrorClass(i).Failed() {
+			e := result.ErrorClass{Class: name, Count: n, Example: a.Examples[i]}
+			if backends.ErrorClass(i) == backends.Mismatch {
+				e.More = a.Mismatches
+			}
+			list = append(list, e)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b result.ErrorClass) int { return cmp.Compare(b.Count, a.Count) })
+	return list
+}

@@ -1,0 +1,107 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// Requests is what a trial sends, prepared, where it goes, and how the servers' own counters are read.
+type Requests struct {
+	Entries  []*Entry  // kinds of request: those of the mix, or one
+	Targets  []*Target // where they go: each target once
+	Recorded []int64   // gaps or times of the load's file, or times of the data's rows, ns
+	// Counters reads the counters of Series, those of several models added up; nil: there are none.
+	// Note says why, if they were wanted.
+	Counters Counters
+	Series   []backends.Series
+	Called   []Called
+	Note     string
+}
+
+// Counters reads a server's counters.
+type Counters func(ctx context.Context, into []int64) (at int64, err error)
+
+// Called is a model that a stage's own model calls: as its configuration says, or as the plan does
+// of what it calls from its own code.
+type Called struct {
+	Name     string
+	Version  string // "": all together
+	Only     string // the version that is served where all are read together, if it is one
+	By       string // the model that calls it
+	Counters Counters
+}
+
+// Target is one open server.
+type Target struct {
+	Plan    *scenario.Target
+	Kind    *backends.Kind
+	Conn    backends.Conn
+	Metrics *Endpoint     // nil: the plan names none
+	Ended   func() string // how an embedded server ended by itself, "" while it runs; nil: it is another one
+}
+
+// Entry is one kind of request.
+type Entry struct {
+	Plan      scenario.Entry
+	Target    int    // index of Requests.Targets
+	Number    uint16 // in the stage's mix
+	Signature backends.Signature
+	Calls     []*backends.Call // none with shared memory: they come with it
+	Shared    *Shared          // nil: tensors go over the network
+
+	Rows    int                // of its data
+	Delays  []int64            // that the rows ask for, as feed.Built has them
+	Built   []backends.Request // what the calls were made of, where samples are kept
+	Streams [][]int            // the sequences that the data makes, as indexes of calls; nil: none
+	IDs     *feed.IDs          // of its sequences; nil: it has none
+}
+
+// Shared is what an entry's requests need that go through shared memory.
+type Shared struct {
+	backends.Shared
+	Memory   *scenario.Memory
+	Requests []backends.Request
+}
+
+// ReleaseLimit bounds giving back shared memory, and the least time that a server has to open it.
+const ReleaseLimit = 10 * time.Second
+
+// Choices returns how many requests there are to choose from.
+func (e *Entry) Choices() int {
+	if e.Shared != nil {
+		return len(e.Shared.Requests)
+	}
+	return len(e.Calls)
+}
+
+// OpenShared opens the memory of the entry's requests for a number of slots. The server has as long
+// for it as for a request, and at least what it has to give it back.
+func (e *Entry) OpenShared(ctx context.Context, t *Target, slots int) ([]*backends.Call, backends.Release, error) {
+	ctx, cancel := context.WithTimeout(ctx, max(t.Plan.Timeout, ReleaseLimit))
+	defer cancel()
+	calls, release, err := e.Shared.Open(ctx, slots)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", e.Shared.Memory.Pos, err)
+	}
+	for _, c := range calls {
+		c.Entry = e.Number
+	}
+	return calls, release, nil
+}
+
+// inSpan returns how many requests a span is; 0 for a duration.
+func (in *Requests) inSpan(s scenario.Span, seed [2]uint64) int64 {
+	if s.Passes == 0 {
+		return s.Requests
+	}
+	var shares []feed.Share
+	for _, e := range in.Entries {
+		shares = append(shares, feed.Share{Rows: e.Rows, Batch: e.Plan.Request.Batch, Weight: e.Plan.Weight})
+	}
+	return feed.Passes(s.Passes, shares, seed[1])
+}

@@ -1,0 +1,87 @@
+package trial
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/measure"
+)
+
+// Recording is a trial whose samples are kept.
+type Recording struct {
+	Node    string
+	Number  int       // of all the node's trials, from 0: its repeats, and those of a search in each
+	Mix     []string  // names of the kinds of request; nil without a mix
+	Closed  bool      // the load is a number of requests in flight
+	Value   float64   // of the load: see result.Load.Setting; 0 where a rate changes
+	Started time.Time // the origin of the run's clock
+	// Sent are the tensors of a request, Received those of a reply that was kept (Env.Replies).
+	Sent     func(entry uint16, row uint32) []backends.Tensor
+	Received func(entry uint16, reply []byte) ([]backends.Tensor, error)
+}
+
+// Recorder keeps the samples of one trial.
+type Recorder interface {
+	measure.Sink
+	// Close ends the trial. bounds are the edges of its windows, ns on the run's clock: where hold
+	// began, and each end. The error says what is missing.
+	Close(bounds []int64) error
+}
+
+// newRecorder returns who keeps the samples of a trial; nil: they are not kept.
+func newRecorder(h *Host, in *Input, p *loadPlan) Recorder {
+	if h.Record == nil {
+		return nil
+	}
+	r := Recording{
+		Node: in.Node.ID, Number: in.Number, Closed: p.profile != nil, Value: p.level, Started: h.Clock.Origin.UTC(),
+		Sent: in.Requests.sent, Received: in.Requests.received,
+	}
+	if r.Closed {
+		r.Value = in.Result.Load.Setting()
+	}
+	for _, e := range in.Node.Stage.Mix {
+		r.Mix = append(r.Mix, e.Name)
+	}
+	return h.Record(r)
+}
+
+// sent returns the tensors of a request.
+func (in *Requests) sent(entry uint16, row uint32) []backends.Tensor {
+	if int(entry) >= len(in.Entries) || int(row) >= len(in.Entries[entry].Built) {
+		return nil
+	}
+	return in.Entries[entry].Built[row].Inputs
+}
+
+// received returns the tensors of a reply.
+func (in *Requests) received(entry uint16, reply []byte) ([]backends.Tensor, error) {
+	if int(entry) >= len(in.Entries) {
+		return nil, nil
+	}
+	r, ok := in.Targets[in.Entries[entry].Target].Conn.(backends.Replier)
+	if !ok {
+		return nil, fmt.Errorf("the backend's replies cannot be read back")
+	}
+	return r.Outputs(reply)
+}
+
+// closeRecorder ends the recording of a trial that has been measured. The edges of its windows are
+// those of hold where it has none.
+func closeRecorder(r Recorder, m *measured) (notes findings) {
+	if r == nil {
+		return nil
+	}
+	bounds := []int64{m.total.From}
+	for _, w := range m.history {
+		bounds = append(bounds, int64(w.To*1e9))
+	}
+	if len(bounds) == 1 {
+		bounds = append(bounds, m.total.To)
+	}
+	if err := r.Close(bounds); err != nil {
+		notes.note("samples", "the samples file is incomplete: %s", err)
+	}
+	return notes
+}

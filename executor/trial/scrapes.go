@@ -1,0 +1,231 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/observe"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// scrapeLimit bounds one answer of a metrics endpoint.
+const scrapeLimit = 5 * time.Second
+
+// maxScraped caps the values that are kept of one endpoint for one node.
+const maxScraped = 1_000_000
+
+// Endpoint is the Prometheus endpoint of a target, open.
+type Endpoint struct {
+	Target *scenario.Target
+	URL    string
+	Client *http.Client
+}
+
+// Read reads the endpoint once.
+func (e *Endpoint) Read(ctx context.Context) ([]observe.Sample, error) {
+	ctx, cancel := WithGrace(ctx, scrapeLimit)
+	defer cancel()
+	list, err := observe.Scrape(ctx, e.Client, e.URL, e.Target.Metrics.Match)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("GET %s: no answer within %v", e.URL, scrapeLimit)
+	}
+	return list, err
+}
+
+// scraping is what one endpoint reported.
+type scraping struct {
+	*Endpoint
+	due    int64 // run clock
+	began  bool  // hold has
+	behind bool  // a reading is due while one is open
+	left   int   // readings that were left out so
+	busy   sync.Mutex
+	taken  []scraped // by one question at a time, as all below; to be read when none is open
+	values int
+	missed int // readings that were not kept
+	failed int
+	err    error // of the last that failed
+	most   int64 // that one took, ns
+}
+
+// scraped is one answer.
+type scraped struct {
+	at      int64 // run clock, the middle of the question and the answer
+	samples []observe.Sample
+}
+
+// scrape reads what is due of the endpoints: before the clock starts, at the start of hold, every
+// `every`, and at the end. last: hold is over.
+func (o *observer) scrape(ctx context.Context, now int64, last bool) {
+	if o.scrapings == nil {
+		for _, to := range o.requests.Targets {
+			if to.Metrics != nil {
+				o.scrapings = append(o.scrapings, &scraping{Endpoint: to.Metrics, due: now})
+			}
+		}
+	}
+	hold := o.control.HoldStart.Load()
+	for _, x := range o.scrapings {
+		if !x.began && hold > 0 && now >= hold {
+			x.began, x.due = true, now
+		}
+		if now < x.due && !last {
+			continue
+		}
+		if !last && !x.busy.TryLock() {
+			x.behind = true // the endpoint is slower than `every`
+			continue
+		}
+		for n, every := 0, int64(x.Target.Metrics.Every); x.due <= now; n++ {
+			if x.due += every; x.behind && n > 0 {
+				x.left++
+			}
+		}
+		x.behind = false
+		o.asking.Go(func() {
+			if last { // after the one that is open
+				x.busy.Lock()
+			}
+			defer x.busy.Unlock()
+			x.take(ctx, o.clock)
+		})
+	}
+}
+
+// take reads once.
+func (x *scraping) take(ctx context.Context, clock backends.Clock) {
+	from := clock.Now()
+	samples, err := x.Read(ctx)
+	took := clock.Now() - from
+	at := from + took/2
+	x.most = max(x.most, took)
+	switch {
+	case err != nil:
+		x.failed, x.err = x.failed+1, err
+	case x.values+len(samples) > maxScraped:
+		x.missed++
+	default:
+		x.values += len(samples)
+		x.taken = append(x.taken, scraped{at, samples})
+	}
+}
+
+// result returns what is stored of the readings in a span of hold. warm: requests were sent before it.
+func (x *scraping) result(hold int64, span measure.Span, warm bool) result.Scrape {
+	out := result.Scrape{Target: x.Target.Name, Missing: x.missed, At: []float64{}}
+	index := map[string]int{}
+	slices.SortFunc(x.taken, func(a, b scraped) int { return int(a.at - b.at) })
+	const late = int64(scrapeLimit) // the last one is asked for when the span ends
+	inside := x.taken[:0:0]
+	for _, s := range x.taken {
+		if s.at >= hold+span.From && s.at <= hold+span.To+late {
+			inside = append(inside, s)
+		}
+	}
+	if before := len(x.taken) - len(inside); before > 0 && (!warm || len(inside) < 2) && x.taken[0].at < hold {
+		inside = slices.Concat(x.taken[:1], inside) // nothing happened between that one and the start
+	}
+	if x.failed > 0 && !x.covers(inside, hold+span.From, hold+span.To) {
+		out.Unread = x.failed
+	}
+	for _, s := range inside {
+		out.At = append(out.At, seconds(s.at-hold))
+		for _, v := range s.samples {
+			if math.IsNaN(v.V) || math.IsInf(v.V, 0) {
+				continue
+			}
+			name := v.Series.String()
+			i, ok := index[name]
+			if !ok {
+				i = len(out.Series)
+				index[name] = i
+				labels := map[string]string{}
+				for _, l := range v.Series.Labels {
+					labels[l.Name] = l.Value
+				}
+				out.Series = append(out.Series, result.Scraped{Name: v.Series.Name, Labels: labels, Type: v.Series.Type})
+			}
+			values := &out.Series[i].Values
+			for len(*values) < len(out.At)-1 {
+				*values = append(*values, nil)
+			}
+			*values = append(*values, &v.V)
+		}
+	}
+	for i := range out.Series {
+		for values := &out.Series[i].Values; len(*values) < len(out.At); {
+			*values = append(*values, nil)
+		}
+	}
+	return out
+}
+
+// covers reports whether there are readings of both ends of a span: the last one is asked for when it ends.
+func (x *scraping) covers(list []scraped, from, to int64) bool {
+	return len(list) > 0 && list[0].at <= from+int64(x.Target.Metrics.Every) && list[len(list)-1].at >= to
+}
+
+// scraped returns the readings in a span of a hold that began at hold, and notes about those that failed.
+func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape, notes findings) {
+	for _, x := range o.scrapings {
+		name, every := x.Target.Name, x.Target.Metrics.Every
+		if x.failed > 0 {
+			notes.note("metrics", "%d of %d readings of the metrics endpoint of target %s failed, the last: %s",
+				x.failed, x.failed+len(x.taken), name, x.err)
+		}
+		if x.left > 0 && time.Duration(x.most) > every {
+			notes.note("metrics", "the metrics endpoint of target %s took up to %v to answer, and is to be read every %s: "+
+				"%d readings were left out", name, time.Duration(x.most).Round(time.Millisecond), source.Duration(every), x.left)
+		}
+		list = append(list, x.result(hold, span, o.warm || span.From > 0))
+	}
+	return list, notes
+}
+
+// joinScrapes adds those of the next repeat.
+func joinScrapes(all, next []result.Scrape, repeat int) []result.Scrape {
+	if repeat == 0 {
+		return next
+	}
+	if len(all) != len(next) {
+		return all
+	}
+	for i := range all {
+		a, b := &all[i], &next[i]
+		for len(a.Repeats) < len(a.At) {
+			a.Repeats = append(a.Repeats, 0)
+		}
+		before := len(a.At)
+		a.At, a.Missing, a.Unread = append(a.At, b.At...), a.Missing+b.Missing, a.Unread+b.Unread
+		for range b.At {
+			a.Repeats = append(a.Repeats, repeat)
+		}
+		for _, s := range b.Series {
+			name := s.String()
+			k := slices.IndexFunc(a.Series, func(o result.Scraped) bool { return o.String() == name })
+			if k < 0 {
+				k = len(a.Series)
+				a.Series = append(a.Series, result.Scraped{
+					Name: s.Name, Labels: s.Labels, Type: s.Type, Values: make([]*float64, before),
+				})
+			}
+			a.Series[k].Values = append(a.Series[k].Values, s.Values...)
+		}
+		for k := range a.Series {
+			for len(a.Series[k].Values) < len(a.At) {
+				a.Series[k].Values = append(a.Series[k].Values, nil)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,146 @@
+package trial
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// session is what works together while the clock of a trial runs: the player sends, the folder sums
+// up, the observer asks others, the steering ends hold.
+type session struct {
+	host     *Host
+	plan     *loadPlan
+	drain    time.Duration
+	player   *player
+	recorder Recorder // of the samples; nil: they are not kept
+	folder   *measure.Folder
+	observer *observer
+	steering *steering
+}
+
+// newSession makes the session of a trial on open lanes.
+func newSession(h *Host, in *Input, p *loadPlan, lanes lanePools, calls [][]*backends.Call) *session {
+	stage := in.Node.Stage
+	src, open := newSource(in, p, calls) // before the clock starts: to shuffle many rows takes longer than headStart
+	s := &session{
+		host: h, plan: p, drain: stage.Drain, player: newPlayer(h, in, p, lanes, src, open), recorder: newRecorder(h, in, p),
+	}
+	var stable *scenario.UntilStable
+	if e, ok := stage.Extent.(scenario.UntilStable); ok {
+		stable = &e
+	}
+	cut, c := cutHold(p.length, stable), s.player.control
+	config := measure.Config{
+		Breakdown: in.Parts.Measured, Settled: c.OldestDue.Load, Rings: s.player.rings, HoldStart: c.HoldStart.Load,
+		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Slice: cut.slice, Windows: cut.windows, Closed: p.profile != nil,
+	}
+	if s.recorder != nil {
+		config.Sink = s.recorder
+	}
+	s.folder = measure.New(config)
+	s.observer = newObserver(h, in, cut, s.folder, c)
+	s.steering = newSteering(h, in, p, stable, s.folder, c)
+	return s
+}
+
+// drive plays the load from start in a goroutine of its own while this one folds, observes and
+// steers. folded counts the samples that came back.
+func (s *session) drive(ctx context.Context, start int64) (played drive.Played, folded int64) {
+	s.steering.begin(start)
+	done := make(chan struct{})
+	var crash any
+	go func() {
+		defer close(done)
+		defer func() { crash = recover() }()
+		played = s.player.play(ctx, start)
+	}()
+	folded = s.loop(ctx, start, done) - s.host.Lost
+	if crash != nil {
+		panic(crash) // the caller turns it into a failed repeat
+	}
+	return played, folded
+}
+
+// loop folds and steers until the player has ended.
+func (s *session) loop(ctx context.Context, start int64, done <-chan struct{}) (folded int64) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	reported := int64(0) // time of the last report
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		case <-ticker.C:
+		}
+		now := s.host.Clock.Now()
+		folded += int64(s.folder.Drain(now))
+		s.observer.look(ctx, now, !running)
+		switch {
+		case running:
+			s.steering.decide(now)
+			if now-reported >= reportEvery {
+				reported = now
+				s.report(start, now)
+			}
+		case ctx.Err() != nil: // this was not looked at since then
+			s.steering.end.cutOff = true
+			s.steering.decide(now)
+		}
+	}
+	s.observer.wait()
+	return folded
+}
+
+// report reports progress.
+func (s *session) report(start, now int64) {
+	p := Progress{Counts: s.folder.Progress()}
+	begin, stop := s.player.control.HoldStart.Load(), s.player.control.StopAt.Load()
+	switch {
+	case begin == 0 || now < begin:
+		p.Phase, p.Elapsed, p.Total = Warmup, time.Duration(max(now-start, 0)), time.Duration(s.plan.warm)
+	case now < stop:
+		p.Phase, p.Elapsed, p.Total = Hold, time.Duration(now-begin), time.Duration(s.plan.length)
+	default:
+		p.Phase, p.Elapsed, p.Total = Drain, time.Duration(now-stop), s.drain
+	}
+	s.host.Report(p)
+}
+
+// waitForDrain waits for the end of hold where a schedule has no arrival in what is left of it and
+// other trials are played beside: they last as long as this one. ranOut: there is no more data.
+func (s *session) waitForDrain(ranOut bool) {
+	left := s.player.control.StopAt.Load() - s.host.Clock.Now()
+	if !s.host.Beside || s.plan.length == 0 || left <= 0 || left > s.plan.length || s.plan.ends || ranOut {
+		return
+	}
+	t := time.NewTimer(time.Duration(left))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.host.Waiting.Done():
+	}
+}
+
+// endOfHold returns the moment at which the measurement ends at the latest. An open loop is done
+// before hold is over when no arrival is due in what is left of it; that rest belongs to hold like
+// any other time without an arrival. Only arrivals or data that ran out end hold early.
+func endOfHold(now int64, p *loadPlan, ranOut bool, c *drive.Control) int64 {
+	stop := c.StopAt.Load()
+	if stop == math.MaxInt64 || stop <= now {
+		return now
+	}
+	if p.ends || ranOut {
+		c.StopAt.Store(math.MaxInt64) // with the last completion, not with what the drain took
+		return now
+	}
+	if p.length > 0 {
+		return stop
+	}
+	return now
+}

@@ -1,0 +1,64 @@
+package trial
+
+import (
+	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/feed"
+	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/scenario"
+)
+
+// newSource returns what a trial sends: the data of the stage, or of the kinds of its mix, in turn
+// or drawn, with the pauses of a closed loop. open are the sequences that the requests form, to be
+// closed at the end; nil: they form none.
+func newSource(in *Input, p *loadPlan, calls [][]*backends.Call) (src feed.Source, open *feed.Sequences) {
+	if p.sequences != nil {
+		open = sequenceSource(in, p, calls)
+		return pausing(in, open), open
+	}
+	var kinds []feed.MixEntry
+	for i, e := range in.Requests.Entries {
+		d := e.Plan.Request.Data
+		kind := feed.NewCalls(calls[i][p.skipped:], feed.Order(d.Order), rowsOnce(in.Node, d), in.Seed[1], in.IDBase)
+		kinds = append(kinds, feed.MixEntry{Calls: kind.Pausing(e.Delays), Weight: e.Plan.Weight, Pool: e.Target})
+	}
+	src = kinds[0].Calls
+	if in.Node.Stage.Mix != nil {
+		src = feed.NewMix(kinds, in.Seed[1])
+	}
+	return pausing(in, src), nil
+}
+
+// pausing adds the pauses after replies of a closed loop: those that rows ask for, else those of the load.
+func pausing(in *Input, src feed.Source) feed.Source {
+	c, closed := in.Node.Stage.Load.(scenario.Concurrency)
+	pause, thinks := scenario.Dist{Shape: "constant"}, closed && c.Think != nil
+	if thinks {
+		pause = *c.Think
+	}
+	for _, e := range in.Requests.Entries {
+		thinks = thinks || closed && e.Delays != nil
+	}
+	if !thinks {
+		return src
+	}
+	return feed.Think(src, pause, in.Seed[1])
+}
+
+// rowsOnce reports whether the rows of a dataset are sent once: as it says itself, or because each
+// has its own time.
+func rowsOnce(n *program.Node, d *scenario.Dataset) bool {
+	s, ok := n.Stage.Load.(scenario.Schedule)
+	return d.AtEnd == "stop" || ok && s.File == nil
+}
+
+// ranOut reports whether all datasets of a trial are sent once, and have been.
+func ranOut(in *Input, skipped int, sent int64) bool {
+	rows := int64(0)
+	for _, e := range in.Requests.Entries {
+		if !rowsOnce(in.Node, e.Plan.Request.Data) {
+			return false
+		}
+		rows += int64(e.Choices() - skipped)
+	}
+	return sent >= rows
+}

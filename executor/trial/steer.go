@@ -1,0 +1,137 @@
+package trial
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/sluice-bench/sluice/executor/drive"
+	"github.com/sluice-bench/sluice/executor/measure"
+	"github.com/sluice-bench/sluice/executor/program"
+	"github.com/sluice-bench/sluice/executor/result"
+	"github.com/sluice-bench/sluice/scenario"
+	"github.com/sluice-bench/sluice/scenario/source"
+)
+
+// steering decides when hold ends. All decisions are functions of the clock and of closed windows.
+//
+//	extent          hold begins                    hold ends
+//	for: duration   end of warm-up                 begin + duration (StopAt is set as soon as begin is known)
+//	for: N requests first request after warm-up    last completion of the N (drive stops by its limit)
+//	until: stable   end of warm-up                 when the last windows agree, or there were max_windows; in a group,
+//	                                               when that is so for all that say it
+//	until: others   end of warm-up                 when the other members of the group have ended
+//	by the load     end of warm-up                 with the ramp, or with the last completion of what was to be sent
+type steering struct {
+	host     *Host
+	node     *program.Node
+	plan     *loadPlan
+	deadline int64 // run clock, by max_duration; 0: none
+	control  *drive.Control
+	folder   *measure.Folder
+	aborts   *abortWatch
+	stability
+	end holdEnd
+}
+
+// holdEnd says how a hold ended, apart from its time.
+type holdEnd struct {
+	accepted []*measure.Window // those that are reported, with `until: stable`
+	unstable string            // why `until: stable` was not reached
+	stopped  string            // why it ended early
+	cutOff   bool              // what was open then was not waited for
+	short    CutShort
+	aborted  *result.Abort // by which assertion
+	notes    findings
+}
+
+// CutShort says which assertion with `abort` ended a level or the trial of a search, as it was
+// certainly false there. The zero CutShort: none.
+type CutShort struct{ That, Why string }
+
+// early reports whether hold ended before its time.
+func (e *holdEnd) early() bool { return e.stopped != "" || e.short.That != "" }
+
+// newSteering makes the steering of a trial.
+func newSteering(
+	h *Host, in *Input, p *loadPlan, stable *scenario.UntilStable, f *measure.Folder, c *drive.Control,
+) *steering {
+	return &steering{
+		host: h, node: in.Node, plan: p, deadline: in.Deadline, control: c, folder: f, aborts: newAbortWatch(in, p, f, c),
+		stability: stability{stable: stable, leaves: in.Node.Stability, while: in.Node.While},
+	}
+}
+
+// begin sets the end of hold where it is known before the clock starts.
+func (s *steering) begin(start int64) {
+	s.control.StopAt.Store(math.MaxInt64)
+	if s.plan.length > 0 && s.plan.warmCount == 0 {
+		s.control.StopAt.Store(start + s.plan.warm + s.plan.length)
+	}
+}
+
+// decide ends hold when its time has come.
+func (s *steering) decide(now int64) {
+	if s.control.StopAt.Load() <= now {
+		return
+	}
+	begin := s.control.HoldStart.Load()
+	if why := s.interruption(now); why != "" {
+		s.stop()
+		s.end.stopped = s.interruptedText(begin, now, why)
+		return
+	}
+	if a := s.aborts.look(now); a != nil {
+		s.stop()
+		s.abort(a, begin, now)
+		return
+	}
+	_, others := s.node.Stage.Extent.(scenario.UntilOthers)
+	switch {
+	case begin == 0:
+	case s.plan.length > 0:
+		s.control.StopAt.Store(begin + s.plan.length)
+	case s.stable != nil && s.host.Agree(s.judge(s.folder.CompleteWindows())):
+		s.stop()
+		s.end.accepted, s.end.unstable = s.accept(s.folder.CompleteWindows())
+	case others && s.host.OthersEnded():
+		s.stop()
+	}
+}
+
+// stop ends hold now: by the clock, and not at the time of the look that decided it. What was due
+// since then was sent, and would be counted nowhere.
+func (s *steering) stop() { s.control.StopAt.Store(s.host.Clock.Now()) }
+
+// abort ends the run; where `while` steers, the level or the trial alone: it is one that does not hold.
+func (s *steering) abort(a *abortion, begin, now int64) {
+	if len(s.node.While) > 0 {
+		s.end.short = CutShort{That: a.that, Why: a.why}
+		s.end.notes.note("aborted", "over after %v: %s", time.Duration(now-begin).Round(time.Millisecond), a.why)
+		return
+	}
+	s.end.aborted = &result.Abort{Assertion: a.id, At: seconds(now - begin), Reason: a.why, InFlight: a.inFlight}
+	s.end.stopped = s.interruptedText(begin, now, a.why)
+	s.host.Abort(fmt.Sprintf("stage %s aborted the run: %s", s.node.ID, a.why))
+}
+
+// interruption says why the trial is to be interrupted, or "".
+func (s *steering) interruption(now int64) string {
+	if s.deadline > 0 && now >= s.deadline {
+		return fmt.Sprintf("max_duration of %s was over", source.Duration(s.node.Stage.MaxDuration))
+	}
+	return s.host.Stopped()
+}
+
+func (s *steering) interruptedText(begin, now int64, why string) string {
+	if begin == 0 || now < begin {
+		return "interrupted before the measurement began: " + why
+	}
+	text := fmt.Sprintf("interrupted after %s", source.About(time.Duration(now-begin)))
+	if s.plan.length > 0 {
+		text += fmt.Sprintf(" of %s", source.Duration(time.Duration(s.plan.length)))
+	}
+	return text + ": " + why
+}
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }
