@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// againPlan has what is drawn: data, arrivals, lengths of time to think, the order of rows; and what is counted.
+// againPlan has what is drawn: data, arrivals, lengths of time to think, the order of rows; and
+// what is counted.
 const againPlan = `
 version: 1
 seed: 7
@@ -27,9 +28,9 @@ stages:
 output: {formats: [json, csv, junit, markdown, perf_analyzer_csv], samples: csv}
 `
 
-// TestAgain: a plan that is run twice gives the same artifacts, byte for byte, but for what was measured. Whether a
-// measurement is valid is measured too: what is written for people says it in whole sentences, and is compared where both
-// runs are valid.
+// TestAgain: a plan that is run twice gives the same artifacts, byte for byte, but for what was
+// measured. Whether a measurement is valid is measured too: what is written for people says it in
+// whole sentences, and is compared where both runs are valid.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	var runs [2]map[string]string

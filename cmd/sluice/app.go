@@ -19,25 +19,25 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// app is one invocation: everything that it takes from outside.
+// app holds the inputs and outputs of one invocation.
 type app struct {
 	in            io.Reader
-	out           *errorWriter // results
+	out           *errorWriter // the result
 	err           io.Writer    // progress and diagnostics
 	env           func(string) (string, bool)
 	terminal      bool           // err is a terminal
-	width         int            // of the terminal that out is, 0 when it is none
-	errWidth      int            // of the terminal that err is, 0 when it is none
-	delay         func(n uint64) // test hook: holds up the pacer
-	sharesProcess bool           // test hook: other things go on in this process
+	width         int            // columns of out, 0 if it is no terminal
+	errWidth      int            // columns of err, 0 if it is no terminal
+	delay         func(n uint64) // test hook: delays the pacer
+	sharesProcess bool           // test hook: this process does other work too
 	exe           func() (string, error)
-	code          int // what Main returns unless a verb fails
+	code          int // exit code unless a command fails
 }
 
-// system is the app of a process. A fatal error of the runtime aborts the process (exit code 134): the runtime's own exit
-// code, 2, would say that the plan is wrong and that nothing was sent. It stays that code where the process cannot even start
-// for want of memory, threads or descriptors: nothing was sent then. The core file of an abort is only written for users
-// who ask for it by GOTRACEBACK=crash.
+// system returns the app of this process. A fatal error of the runtime aborts the process with exit
+// code 134: the runtime's own exit code, 2, would mean that the plan is wrong and nothing was sent.
+// It remains 2 if the process cannot start for lack of memory, threads or descriptors: then nothing
+// was sent. An abort writes a core file only with GOTRACEBACK=crash.
 func system() *app {
 	debug.SetTraceback("crash")
 	if os.Getenv("GOTRACEBACK") != "crash" {
@@ -56,16 +56,18 @@ func system() *app {
 	return a
 }
 
-// notifySignals hears the signals that end a run or a server in order. A reader that has gone must not end them: what is left to
-// write is in files. Other verbs keep the system's ways.
-func notifySignals() (signals <-chan os.Signal, deaf func()) {
+// notifySignals returns a channel for the signals that end a run or a server in order, until stop
+// is called. It ignores SIGPIPE: a closed reader of standard output must not prevent files from
+// being written. Other commands keep the defaults.
+func notifySignals() (signals <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 2)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Ignore(syscall.SIGPIPE)
 	return c, func() { signal.Stop(c) }
 }
 
-// errorWriter is standard output with a memory: a verb whose result could not be written has not done its work.
+// errorWriter remembers the first error of writing: a command whose result could not be written has
+// failed. A closed pipe is no error.
 type errorWriter struct {
 	w   io.Writer
 	err error
@@ -79,16 +81,17 @@ func (c *errorWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// exitError ends a verb with an exit code after it has said all there is to say.
+// exitError ends a command with an exit code. It prints nothing: the command has printed its reason.
 type exitError struct{ code int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// Main runs one command line and gives the exit code.
+// Main runs one command line and returns the exit code.
 func Main(args []string, a *app) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(a.err, "internal error: %v\n%s\nThis is a mistake in sluice, not in the plan.\n", p, debug.Stack())
+			fmt.Fprintf(a.err, "internal error: %v\n%s\nThis is a bug in sluice, not a mistake in the plan.\n",
+				p, debug.Stack())
 			code = verdict.CodeInternal
 		}
 	}()
@@ -119,8 +122,8 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sluice",
 		Short: "Run benchmark plans and decide whether the numbers are good enough",
-		Long: "Sluice runs benchmark plans (YAML) against inference servers and decides whether the numbers are good\n" +
-			"enough to ship. The exit code is the verdict.",
+		Long: "Sluice runs benchmark plans (YAML) against inference servers and decides whether the numbers\n" +
+			"are good enough to ship. The exit code is the verdict.",
 		Example: "  sluice run plans/quickstart.yaml      # needs no server\n" +
 			"  sluice init --url grpc://localhost:8001 --model resnet50 > plan.yaml",
 		Version:       tool().Version,
@@ -134,18 +137,20 @@ func (a *app) root() *cobra.Command {
 			return c.Help()
 		},
 	}
-	root.AddCommand(a.run(), a.convert(), a.validate(), a.graph(), a.init(), a.explain(), a.calibrate(), a.schema(), a.serve(), a.version())
+	root.AddCommand(a.run(), a.convert(), a.validate(), a.graph(), a.init(), a.explain(), a.calibrate(),
+		a.schema(), a.serve(), a.version())
 	root.InitDefaultCompletionCmd()
 	a.completeBash(root)
 	foldHelp(root)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", helpWidth)))
+	wrapped := fmt.Sprintf(".FlagUsagesWrapped %d ", helpWidth)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", wrapped))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nsee `%s --help`", err, c.CommandPath())
 	})
 	return root
 }
 
-// unknownCommand refuses a command that does not exist, and offers the one that was likely meant.
+// unknownCommand returns an error for a command that does not exist, with the nearest one.
 func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -154,31 +159,32 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	for _, verb := range c.Commands() {
 		verbs = append(verbs, verb.Name())
 	}
-	text := fmt.Sprintf("there is no command %q", args[0])
+	text := fmt.Sprintf("unknown command %q", args[0])
 	if near := source.Nearest(args[0], verbs); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return errors.New(text + "\nsee `sluice --help`")
 }
 
-// unknownWord refuses a word that is none of those that a flag takes.
+// unknownWord returns an error for a word that a flag does not allow, with the allowed words and
+// the nearest one.
 func unknownWord(what, word string, allowed []string) error {
-	text := fmt.Sprintf("there is no %s %q, only %s", what, word, strings.Join(allowed, ", "))
+	text := fmt.Sprintf("unknown %s %q: allowed are %s", what, word, strings.Join(allowed, ", "))
 	if near := source.Nearest(word, allowed); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return errors.New(text)
 }
 
-// onePlan wants exactly one argument, the plan.
+// onePlan returns an error unless there is one argument, the plan.
 func onePlan(c *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return fmt.Errorf("%s wants one PLAN, %d were given\nsee `%s --help`", c.CommandPath(), len(args), c.CommandPath())
+	return fmt.Errorf("%s takes one PLAN, got %d\nsee `%s --help`", c.CommandPath(), len(args), c.CommandPath())
 }
 
-// color reports whether w may be coloured: it is a terminal and nobody asked for plain text.
+// color reports whether output may be coloured: on a terminal, unless NO_COLOR or TERM=dumb is set.
 func (a *app) color(terminal bool) bool {
 	if v, ok := a.env("NO_COLOR"); ok && v != "" {
 		return false
@@ -189,8 +195,9 @@ func (a *app) color(terminal bool) bool {
 	return terminal
 }
 
-// refuseEmpty refuses flags without a value, as a shell makes them of a variable that is not set: --baseline "$MAIN" would
-// be a run that compares with nothing.
+// refuseEmpty returns an error for a flag with an empty value, as a shell passes it for a variable
+// that is not set:
+// --baseline "$MAIN" would compare with nothing.
 func refuseEmpty(c *cobra.Command) error {
 	var err error
 	c.Flags().Visit(func(f *pflag.Flag) {

@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// busy lists the runs that may end with exit code 5 besides the code that their page or script demands: by file, how the
-// command begins. Each of them is about an open loop over sockets, and a machine that is too busy to send in time makes its
-// measurement invalid, which is then the right answer. Every other command of a page or script has one exit code.
+// busy lists the runs that may end with exit code 5 besides the code that their page or script
+// demands: by file, how the command begins. Each of them is about an open loop over sockets, and a
+// machine that is too busy to send in time makes its measurement invalid, which is then the right
+// answer. Every other command of a page or script has one exit code.
 var busy = map[string][]string{
 	"README.md": {
 		"run plan.yaml --out out", // 50 requests a second

@@ -27,11 +27,12 @@ func (a *app) calibrate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "calibrate",
 		Short: "Measure what this machine can drive",
-		Long: "Measure what this machine can drive against the embedded server, over HTTP and gRPC: in a closed loop the rate\n" +
-			"and the CPU time of a request at several numbers of slots, in an open loop how late requests are sent at rising\n" +
-			"rates until the p99 of the client's own send delay passes 1 ms or the server cannot keep up. The server is a child\n" +
-			"process and takes part of this machine, so the figures are what the machine has shown, not the most it can do.\n\n" +
-			"They are kept for this machine alone: `run` and `validate` warn of plans that ask for more.",
+		Long: "Measure what this machine can drive against the embedded server, over HTTP and gRPC: in a closed\n" +
+			"loop the rate and the CPU time of a request at several numbers of slots, in an open loop how late\n" +
+			"requests are sent at rising rates, until the p99 of the client's own send delay passes 1 ms or the\n" +
+			"server cannot keep up. The server is a child process and uses a part of this machine, so the machine\n" +
+			"may be able to drive more than the figures.\n\n" +
+			"They are stored for this machine alone: `run` and `validate` warn of plans that ask for more.",
 		Example: "  sluice calibrate\n  sluice calibrate --quick --json | jq .transports.grpc",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -46,28 +47,34 @@ func (a *app) calibrate() *cobra.Command {
 	}
 	c.Flags().BoolVar(&quick, "quick", false, "a few seconds instead of about two minutes, and rougher figures")
 	c.Flags().BoolVar(&asJSON, "json", false, "print what is stored instead of tables")
-	c.Flags().StringVar(&file, "file", "", "`FILE` to keep the figures in (default $"+calibrationVariable+", else sluice/calibration.json in the user's cache)")
+	c.Flags().StringVar(&file, "file", "", "`FILE` for the figures (default $"+calibrationVariable+
+		", else sluice/calibration.json in the user's cache)")
 	return c
 }
 
-// pace is how thoroughly a machine is measured.
+// pace sets how thoroughly a machine is measured.
 type pace struct {
 	slots  []string
 	each   time.Duration // for each level
 	from   float64       // first rate, 1/s
 	factor float64       // from one rate to the next
 	to     float64       // highest rate
-	tries  int           // how often a rate is tried that is not on time
+	tries  int           // tries of a rate that is not on time
 }
 
 func paceFor(quick bool) pace {
 	if quick {
-		return pace{slots: []string{"1", "16"}, each: 400 * time.Millisecond, from: 250, factor: 4, to: 4000, tries: 2}
+		return pace{
+			slots: []string{"1", "16"}, each: 400 * time.Millisecond, from: 250, factor: 4, to: 4000, tries: 2,
+		}
 	}
-	return pace{slots: []string{"1", "4", "16", "64", "256"}, each: 2 * time.Second, from: 500, factor: 1.5, to: 200_000, tries: 3}
+	return pace{
+		slots: []string{"1", "4", "16", "64", "256"}, each: 2 * time.Second,
+		from: 500, factor: 1.5, to: 200_000, tries: 3,
+	}
 }
 
-// closedRow is one number of slots in a closed loop.
+// closedRow holds the figures of one number of slots in a closed loop.
 type closedRow struct {
 	Slots         int     `json:"slots"`
 	Rate          float64 `json:"rate_per_s"`
@@ -76,7 +83,7 @@ type closedRow struct {
 	Errors        float64 `json:"errors"`
 }
 
-// openRow is one rate of an open loop.
+// openRow holds the figures of one rate of an open loop.
 type openRow struct {
 	Rate     float64  `json:"rate_per_s"`
 	Answered float64  `json:"answered_per_s"`
@@ -86,7 +93,7 @@ type openRow struct {
 	Why      string   `json:"why,omitempty"` // not on time
 }
 
-// transportResult is what was found out over one transport.
+// transportResult holds the figures of one transport.
 type transportResult struct {
 	Closed  []closedRow `json:"closed_loop"`
 	Open    []openRow   `json:"open_loop"`
@@ -95,13 +102,13 @@ type transportResult struct {
 	Highest float64     `json:"highest_rate_per_s"` // in a closed loop
 }
 
-// measureMachine plays the calibration's plans and keeps what they show.
+// measureMachine runs the plans of the calibration and stores the figures.
 func (a *app) measureMachine(quick, asJSON bool, file string) error {
 	c := &calibration{
-		Version: calibrationVersion, Tool: tool().Version, Measured: time.Now().UTC().Truncate(time.Second), Quick: quick,
-		Machine: thisMachine(), Transports: make(map[string]transportResult),
+		Version: calibrationVersion, Tool: tool().Version, Measured: time.Now().UTC().Truncate(time.Second),
+		Quick: quick, Machine: thisMachine(), Transports: make(map[string]transportResult),
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil { // said before minutes are spent
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil { // reported before minutes are spent
 		return fmt.Errorf("write the calibration: %w", err)
 	}
 	for _, scheme := range []string{"http", "grpc"} {
@@ -119,11 +126,11 @@ func (a *app) measureMachine(quick, asJSON bool, file string) error {
 		e.SetIndent("", "  ")
 		return e.Encode(c)
 	}
-	return a.print(fmt.Sprintf("%s\nkept in %s\n", c.tables(), file))
+	return a.print(fmt.Sprintf("%s\nstored in %s\n", c.tables(), file))
 }
 
-// measureTransport measures a closed loop, then rising rates. A rate that was not on time is tried again where the pace
-// says so: a machine that was busy for a moment can do more than it has shown then.
+// measureTransport measures a closed loop, then rising rates. A rate that was not on time is tried
+// again, up to the tries of the pace: the machine may have been busy for a moment.
 func (a *app) measureTransport(scheme string, p pace) (transportResult, error) {
 	var t transportResult
 	a.report("%s, closed loop\n", scheme)
@@ -151,26 +158,31 @@ func (a *app) measureTransport(scheme string, p pace) (transportResult, error) {
 		}
 	}
 	if t.Rate == 0 {
-		a.report("%s: no rate was sent on time, so nothing is known of open loops: calibrate again while this machine does nothing else\n", scheme)
+		a.report("%s: no rate was sent on time, so the figures of open loops are unknown: calibrate again "+
+			"while this machine does nothing else\n", scheme)
 	}
 	return t, nil
 }
 
-const planHead = "version: 1\nname: calibrate-%s\ntarget: {backend: kserve, url: \"builtin://%s\", model: simple}\ndata: {generate: random, count: 16}\n" +
-	"defaults: {warmup: 100ms, drain: 5s}\nstages:\n"
+const planHead = "version: 1\nname: calibrate-%s\n" +
+	"target: {backend: kserve, url: \"builtin://%s\", model: simple}\n" +
+	"data: {generate: random, count: 16}\ndefaults: {warmup: 100ms, drain: 5s}\nstages:\n"
 
-// closedPlan keeps some numbers of requests in flight, one after the other.
+// closedPlan returns a plan with a closed loop for each number of slots.
 func closedPlan(scheme string, p pace) string {
-	return fmt.Sprintf(planHead+"  - id: closed\n    load: {concurrency: [%s]}\n    for: %s\n", scheme, scheme, strings.Join(p.slots, ", "), p.each)
+	return fmt.Sprintf(planHead+"  - id: closed\n    load: {concurrency: [%s]}\n    for: %s\n",
+		scheme, scheme, strings.Join(p.slots, ", "), p.each)
 }
 
-// openPlan sends at rising rates while requests go out on time and are answered.
+// openPlan returns a plan with rising rates, up to the first that is not sent on time or not answered.
 func openPlan(scheme string, p pace, from float64) string {
-	return fmt.Sprintf(planHead+"  - id: open\n    load:\n      max_in_flight: 256\n      rate: {levels: {from: %.0f/s, to: %.0f/s, factor: %g, while: [%s.p99 < 1ms, %s == 0, %s >= 0.9 * %s]}}\n    for: %s\n",
-		scheme, scheme, from, max(p.to, from), p.factor, metric.SendDelayClient, metric.ErrorsCount, metric.RequestsRate, metric.OfferedRate, p.each)
+	return fmt.Sprintf(planHead+"  - id: open\n    load:\n      max_in_flight: 256\n      rate: {levels: {"+
+		"from: %.0f/s, to: %.0f/s, factor: %g, while: [%s.p99 < 1ms, %s == 0, %s >= 0.9 * %s]}}\n    for: %s\n",
+		scheme, scheme, from, max(p.to, from), p.factor,
+		metric.SendDelayClient, metric.ErrorsCount, metric.RequestsRate, metric.OfferedRate, p.each)
 }
 
-// playText runs a plan that this program has written itself.
+// playText runs a plan of the calibration.
 func (a *app) playText(text string) (*result.Result, error) {
 	plan, diags := scenario.Parse("calibrate", []byte(text), scenario.Overrides{Env: a.env})
 	if plan == nil || diags.HasErrors() {
@@ -190,13 +202,13 @@ func (a *app) playText(text string) (*result.Result, error) {
 		a.report("error: %s\n", r.Reason)
 		return nil, exitError{r.ExitCode}
 	case r.ExitCode == verdict.CodeInterrupt, r.ExitCode == verdict.CodeTerminate:
-		a.report("%s; nothing was kept\n", r.Reason)
+		a.report("%s; nothing was stored\n", r.Reason)
 		return nil, exitError{r.ExitCode}
 	}
 	return r, nil
 }
 
-// value is a metric of a node, 0 where it has none.
+// value returns a metric of a node, or 0.
 func value(n *result.Node, name string) float64 {
 	v, _ := n.Metrics[name].Stat(metric.Stat{})
 	return v
@@ -204,8 +216,9 @@ func value(n *result.Node, name string) float64 {
 
 func (t *transportResult) addClosed(n *result.Node) {
 	row := closedRow{
-		Slots: int(n.Load.Value), Rate: value(n, metric.RequestsRate), CPUPerRequest: value(n, metric.ClientPerSent),
-		CPUShare: value(n, metric.ClientCPU), Errors: value(n, metric.ErrorsCount),
+		Slots: int(n.Load.Value), Rate: value(n, metric.RequestsRate),
+		CPUPerRequest: value(n, metric.ClientPerSent), CPUShare: value(n, metric.ClientCPU),
+		Errors: value(n, metric.ErrorsCount),
 	}
 	t.Closed = append(t.Closed, row)
 	t.Highest = max(t.Highest, row.Rate)
@@ -214,12 +227,14 @@ func (t *transportResult) addClosed(n *result.Node) {
 	}
 }
 
-// addOpen judges a rate: on time, without errors, and answered; a measurement that is not valid shows nothing.
+// addOpen judges a rate: on time, without errors, and answered; an invalid measurement proves nothing.
 func (t *transportResult) addOpen(n *result.Node) {
 	if n.Outcome == result.SkippedNode {
 		return
 	}
-	row := openRow{Rate: n.Load.Value, Answered: value(n, metric.RequestsRate), CPUShare: value(n, metric.ClientCPU)}
+	row := openRow{
+		Rate: n.Load.Value, Answered: value(n, metric.RequestsRate), CPUShare: value(n, metric.ClientCPU),
+	}
 	if p99, ok := n.Metrics[metric.SendDelayClient].Stat(metric.Stat{Kind: metric.Percentile, P: 99}); ok {
 		row.DelayP99 = &p99
 	}
@@ -228,7 +243,8 @@ func (t *transportResult) addOpen(n *result.Node) {
 		row.Why = "nothing was sent"
 	case *row.DelayP99 >= lateLimit.Seconds():
 		row.Why = "late"
-		if slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == result.BusyMachine }) {
+		busy := func(f result.Finding) bool { return f.Code == result.BusyMachine }
+		if slices.ContainsFunc(n.Validity.Findings, busy) {
 			row.Why = "late, other programs had the CPU"
 		}
 	case value(n, metric.ErrorsCount) > 0:
@@ -244,13 +260,14 @@ func (t *transportResult) addOpen(n *result.Node) {
 	t.Open = append(t.Open, row)
 }
 
-// lateLimit is the own send delay from which a client is late.
+// lateLimit is the client's own send delay from which a rate is late.
 const lateLimit = time.Millisecond
 
-// tables are what was measured, for people.
+// tables returns the figures as tables.
 func (c *calibration) tables() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s, kernel %s\n", orUnknown(c.Machine.CPUModel), plural(c.Machine.CPUs, "core"), orUnknown(c.Machine.Kernel))
+	fmt.Fprintf(&b, "%s, %s, kernel %s\n",
+		orUnknown(c.Machine.CPUModel), plural(c.Machine.CPUs, "core"), orUnknown(c.Machine.Kernel))
 	for _, name := range []string{"http", "grpc"} {
 		t, ok := c.Transports[name]
 		if !ok {
@@ -260,7 +277,8 @@ func (c *calibration) tables() string {
 		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(w, "slots\trequests/s\tCPU per request\tCPU used\t")
 		for _, r := range t.Closed {
-			fmt.Fprintf(w, "%d\t%s\t%s\t%.0f %%\t\n", r.Slots, result.Format("1/s", r.Rate), result.Format("s", r.CPUPerRequest), 100*r.CPUShare)
+			fmt.Fprintf(w, "%d\t%s\t%s\t%.0f %%\t\n",
+				r.Slots, result.Format("1/s", r.Rate), result.Format("s", r.CPUPerRequest), 100*r.CPUShare)
 		}
 		_ = w.Flush() // into memory
 		fmt.Fprintf(&b, "\n%s, open loop\n", name)
@@ -274,14 +292,16 @@ func (c *calibration) tables() string {
 			if !r.OnTime {
 				onTime = "no: " + r.Why
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.0f %%\t%s\t\n", result.Format("1/s", r.Rate), result.Format("1/s", r.Answered), delay, 100*r.CPUShare, onTime)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%.0f %%\t%s\t\n",
+				result.Format("1/s", r.Rate), result.Format("1/s", r.Answered), delay, 100*r.CPUShare, onTime)
 		}
 		_ = w.Flush()
 		onTime := "up to " + result.Format("1/s", t.Rate)
 		if t.Rate == 0 {
 			onTime = "nothing"
 		}
-		fmt.Fprintf(&b, "\n%s: sends %s on time, up to %s in a closed loop, %d in flight\n", name, onTime, result.Format("1/s", t.Highest), t.Slots)
+		fmt.Fprintf(&b, "\n%s: sends %s on time, up to %s in a closed loop, %d in flight\n",
+			name, onTime, result.Format("1/s", t.Highest), t.Slots)
 	}
 	return b.String()
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/sluice-bench/sluice/scenario/regular"
 )
 
-// calibrationVersion is that of the file; files of another are not read.
+// calibrationVersion is the version of the file; files of other versions are not read.
 const calibrationVersion = 1
 
-// calibrationVariable names the file in the environment, for machines that share a home.
+// calibrationVariable is the environment variable with the name of the file, for machines that share a home.
 const calibrationVariable = "SLUICE_CALIBRATION"
 
-// calibration is what calibrate found out about a machine and keeps for later runs.
+// calibration holds the figures of a machine for later runs.
 type calibration struct {
 	Version    int                        `json:"version"`
 	Tool       string                     `json:"tool"`
@@ -31,7 +31,7 @@ type calibration struct {
 	Transports map[string]transportResult `json:"transports"` // http, grpc
 }
 
-// machineIdentity tells machines apart: a calibration counts on no other.
+// machineIdentity identifies a machine: a calibration is not valid on another one.
 type machineIdentity struct {
 	CPUModel string `json:"cpu_model"`
 	CPUs     int    `json:"cpus"` // that the process may use
@@ -40,13 +40,13 @@ type machineIdentity struct {
 	Arch     string `json:"arch"`
 }
 
-// thisMachine is the machine that this process runs on.
+// thisMachine returns the identity of the machine that this process runs on.
 func thisMachine() machineIdentity {
 	e := executor.Environment()
 	return machineIdentity{CPUModel: e.CPUModel, CPUs: e.CPUs, Kernel: e.Kernel, OS: e.OS, Arch: e.Arch}
 }
 
-// differs says in what way m is another machine than the one here, "" where it is the same.
+// differs returns how m differs from this machine, or "".
 func (m machineIdentity) differs(here machineIdentity) string {
 	switch {
 	case m.OS != here.OS || m.Arch != here.Arch || m.CPUModel != here.CPUModel:
@@ -66,19 +66,20 @@ func orUnknown(text string) string {
 	return text
 }
 
-// calibrationFile is where the calibration is kept: as asked for, else in the user's cache.
+// calibrationFile returns the name of the file: of the environment, else in the user's cache.
 func (a *app) calibrationFile() (string, error) {
 	if file, ok := a.env(calibrationVariable); ok && file != "" {
 		return file, nil
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("find a folder for the calibration: %w; name a file with --file or %s", err, calibrationVariable)
+		return "", fmt.Errorf("find a folder for the calibration: %w; name a file with --file or %s",
+			err, calibrationVariable)
 	}
 	return filepath.Join(dir, "sluice", "calibration.json"), nil
 }
 
-// machine is what this machine has shown it can drive. nil: nobody has calibrated it.
+// machine returns the figures of this machine, or nil if it was not calibrated.
 func (a *app) machine() *program.Machine {
 	file, err := a.calibrationFile()
 	if err != nil {
@@ -101,7 +102,7 @@ func (a *app) machine() *program.Machine {
 	return m
 }
 
-// readCalibration reads a file that calibrate has written.
+// readCalibration reads a file of calibrate.
 func readCalibration(file string) (*calibration, error) {
 	const most = 1 << 20
 	data, err := regular.Read(file, most)
@@ -111,25 +112,26 @@ func readCalibration(file string) (*calibration, error) {
 	return parseCalibration(file, data)
 }
 
-// parseCalibration reads the text of a calibration. Numbers that no machine can have shown are refused.
+// parseCalibration parses the text of a calibration. Negative numbers are an error.
 func parseCalibration(file string, data []byte) (*calibration, error) {
 	var c calibration
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(&c); err != nil {
-		return nil, fmt.Errorf("%s is no calibration: %w", file, err)
+		return nil, fmt.Errorf("%s is not a calibration: %w", file, err)
 	}
 	if c.Version != calibrationVersion {
-		return nil, fmt.Errorf("%s has version %d, this program reads %d: run `sluice calibrate` again", file, c.Version, calibrationVersion)
+		return nil, fmt.Errorf("%s has version %d, this program reads %d: run `sluice calibrate` again",
+			file, c.Version, calibrationVersion)
 	}
 	for name, t := range c.Transports {
 		if t.Rate < 0 || t.Slots < 0 || t.Highest < 0 {
-			return nil, fmt.Errorf("%s is no calibration: %s has numbers below zero", file, name)
+			return nil, fmt.Errorf("%s is not a calibration: %s has numbers below zero", file, name)
 		}
 	}
 	return &c, nil
 }
 
-// write keeps the calibration, for the user alone: it names the machine.
+// write writes the calibration, readable for the user alone: it names the machine.
 func (c *calibration) write(file string) error {
 	data, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {

@@ -47,8 +47,8 @@ func TestMachine(t *testing.T) {
 		{"other cores", func(c *calibration) { c.Machine.CPUs += 6 }, "", "cores, and this process may use", false},
 		{"another kernel", func(c *calibration) { c.Machine.Kernel = "1.0" }, "", "under kernel 1.0", false},
 		{"another version", func(c *calibration) { c.Version = 9 }, "", "has version 9, this program reads 1", false},
-		{"not JSON", nil, "{", "is no calibration", false},
-		{"other JSON", nil, "[]", "is no calibration", false},
+		{"not JSON", nil, "{", "is not a calibration", false},
+		{"other JSON", nil, "[]", "is not a calibration", false},
 		{"below zero", func(c *calibration) { c.Transports["http"] = transportResult{Rate: -1} }, "", "numbers below zero", false},
 	} {
 		file := filepath.Join(t.TempDir(), "deep", "c.json")
@@ -76,7 +76,8 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// TestWriteCalibration: what is kept is read again, belongs to the user alone, and leaves nothing else behind.
+// TestWriteCalibration: what is kept is read again, belongs to the user alone, and leaves nothing
+// else behind.
 func TestWriteCalibration(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sluice")
 	file := filepath.Join(dir, "calibration.json")

@@ -13,19 +13,24 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// offer sets what a shell completes for the value of a flag, which the command has.
+// offer sets the completions of a flag, which must exist.
 func offer(c *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, values); err != nil {
 		panic(err)
 	}
 }
 
-// oneOf offers words.
+// oneOf completes one of some words.
 func oneOf(words []string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// someOf offers words of a list with commas: those that it does not have yet.
+// fileTypes completes files with some extensions.
+func fileTypes(extensions ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
+}
+
+// someOf completes a list with commas by words that it lacks.
 func someOf(words cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		all, directive := words(c, args, typed)
@@ -40,12 +45,12 @@ func someOf(words cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// completePlan offers YAML files.
+// completePlan completes YAML files.
 func completePlan(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// namesIn offers names in the plan on the command line.
+// namesIn completes names of the plan on the command line.
 func namesIn(names func(scenario.Outline) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -55,7 +60,7 @@ func namesIn(names func(scenario.Outline) []string) cobra.CompletionFunc {
 	}
 }
 
-// completeVar offers the variables of the plan on the command line, and nothing for their values.
+// completeVar completes variables of the plan on the command line, and no values.
 func completeVar(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 || strings.Contains(typed, "=") {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -67,7 +72,7 @@ func completeVar(_ *cobra.Command, args []string, typed string) ([]string, cobra
 	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// keys lists the values of the plan on the command line, as --set takes them; none if the plan has mistakes.
+// keys lists the keys of the plan on the command line, as --set takes them; none if the plan has mistakes.
 func (o *overrides) keys(args []string) (keys []string) {
 	if len(args) == 0 {
 		return nil
@@ -83,8 +88,10 @@ func (o *overrides) keys(args []string) (keys []string) {
 	return slices.Compact(keys)
 }
 
-// completeSet offers the keys of the plan, and after a = the words that the key takes.
-func (o *overrides) completeSet(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+// completeSet completes keys of the plan, and after a = the words that the key takes.
+func (o *overrides) completeSet(
+	_ *cobra.Command, args []string, typed string,
+) ([]string, cobra.ShellCompDirective) {
 	var offers []string
 	if key, _, assigned := strings.Cut(typed, "="); assigned {
 		if p, ok := schema.Lookup(withoutStage(key)); ok {
@@ -94,14 +101,14 @@ func (o *overrides) completeSet(_ *cobra.Command, args []string, typed string) (
 		}
 		return offers, cobra.ShellCompDirectiveNoFileComp
 	}
-	o.Sets = nil // they include the one that is being typed
+	o.Sets = nil // they include the word at the cursor
 	for _, key := range o.keys(args) {
 		offers = append(offers, key+"=")
 	}
 	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
-// withoutStage is a key without the name of its stage: the schema has the keys of all stages.
+// withoutStage removes the name of the stage from a key, as the schema has it.
 func withoutStage(key string) string {
 	parts := strings.Split(key, ".")
 	if len(parts) > 2 && parts[0] == "stages" {
@@ -110,12 +117,14 @@ func withoutStage(key string) string {
 	return strings.Join(parts, ".")
 }
 
-// completeKey offers the keys of the plan.
-func (o *overrides) completeKey(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// completeKey completes keys of the plan.
+func (o *overrides) completeKey(
+	_ *cobra.Command, args []string, _ string,
+) ([]string, cobra.ShellCompDirective) {
 	return o.keys(args), cobra.ShellCompDirectiveNoFileComp
 }
 
-// schemesOf offers the schemes of a kind of backend.
+// schemesOf completes the URL schemes of a kind of backend.
 func schemesOf(backend *string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		offers := []string{"builtin://http", "builtin://grpc"}
@@ -128,21 +137,24 @@ func schemesOf(backend *string) cobra.CompletionFunc {
 	}
 }
 
-// bashWords are functions of the bash-completion package that the script for bash calls, for shells without it.
+// bashWords holds functions of the bash-completion package that the script for bash calls, for
+// shells without it.
 //
 //go:embed complete.bash
 var bashWords string
 
-// completeBash makes the script for bash complete without the bash-completion package. Where that is loaded, it is used.
+// completeBash makes the script for bash work without the bash-completion package, which it uses if
+// it is loaded.
 func (a *app) completeBash(root *cobra.Command) {
 	bash, _, err := root.Find([]string{"completion", "bash"})
 	if err != nil {
 		panic(err)
 	}
 	bash.Short = "Generate the completion script for bash"
-	bash.Long = "Generate the completion script for bash. It needs no other package; where\nbash-completion is loaded, words are split by it."
+	bash.Long = "Generate the completion script for bash. It needs no other package, and uses\n" +
+		"bash-completion if that is loaded."
 	bash.Example = "  source <(sluice completion bash)     # in this shell, or in ~/.bashrc\n" +
-		"  sluice completion bash > /etc/bash_completion.d/sluice     # for everybody"
+		"  sluice completion bash > /etc/bash_completion.d/sluice     # for all users"
 	bash.RunE = func(c *cobra.Command, _ []string) error {
 		plain, err := c.Flags().GetBool("no-descriptions")
 		if err != nil {
@@ -152,7 +164,9 @@ func (a *app) completeBash(root *cobra.Command) {
 		if err := root.GenBashCompletionV2(&script, !plain); err != nil {
 			return fmt.Errorf("generate the script: %w", err)
 		}
-		own := strings.NewReplacer("_get_comp_words_by_ref ", "__sluice_words_by_ref ", "_filedir", "__sluice_filedir").Replace(script.String())
+		own := strings.NewReplacer(
+			"_get_comp_words_by_ref ", "__sluice_words_by_ref ", "_filedir", "__sluice_filedir",
+		).Replace(script.String())
 		_, err = io.WriteString(a.out, own+"\n"+bashWords)
 		return err
 	}

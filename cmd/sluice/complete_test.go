@@ -78,7 +78,8 @@ func TestCompletionOffersWords(t *testing.T) {
 	}
 }
 
-// TestBashCompletionByItself: the script for bash completes without the bash-completion package, words with = and : among them.
+// TestBashCompletionByItself: the script for bash completes without the bash-completion package,
+// words with = and : among them.
 func TestBashCompletionByItself(t *testing.T) {
 	dir := t.TempDir()
 	script := sluiceIn(t, dir, 0, "completion", "bash")

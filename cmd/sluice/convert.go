@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// convertFlags are what convert is told about the plan that it makes.
+// convertFlags holds the flags of convert.
 type convertFlags struct {
 	out   string // FILE of the plan, or with run DIR of the artifacts
 	plan  string // with run: FILE of the plan
@@ -32,8 +32,8 @@ func (a *app) convert() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert",
 		Short: "Turn a command line of another load generator into a plan",
-		Long: "Turn a command line of another load generator into a commented plan. What a plan has no equal for is named in\n" +
-			"a comment and on standard error.",
+		Long: "Turn a command line of another load generator into a commented plan. Options without an equal\n" +
+			"in plans are named in a comment and on standard error.",
 		Example: "  sluice convert perf-analyzer -- \\\n      -m resnet50 --concurrency-range 1:4 > plan.yaml",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -47,18 +47,19 @@ func (a *app) convertPerfAnalyzer() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "perf-analyzer [flags] -- ARGS... | 'COMMAND LINE'",
 		Short: "Turn a command line of perf_analyzer into a plan, or run it",
-		Long: "Turn a command line of perf_analyzer into a commented plan. The arguments stand after --, as perf_analyzer takes\n" +
-			"them, or all in one quoted text.\n\n" +
-			"With --ask the server is asked whether the model keeps sequences, and which inputs --string-data is for; without it a\n" +
-			"plan has sequences where the command line speaks of them.\n\n" +
-			"With --run it is asked too, and the plan is run at once: the report is written in perf_analyzer's words, the files of -f\n" +
-			"and --profile-export-file where the command line wants them, and the exit code is that of the run.\n\n" +
+		Long: "Turn a command line of perf_analyzer into a commented plan. The arguments follow --, as\n" +
+			"perf_analyzer takes them, or are one quoted text.\n\n" +
+			"With --ask the server is asked whether the model keeps sequences, and which inputs --string-data is\n" +
+			"for; without it a plan has sequences if the command line has options for them.\n\n" +
+			"With --run it is asked too, and the plan is run at once: the report has perf_analyzer's labels, the\n" +
+			"files of -f and --profile-export-file are written to their paths, and the exit code is that of the\n" +
+			"run.\n\n" +
 			"Exit 2: the command line has mistakes; all of them are shown.",
 		Example: "  sluice convert perf-analyzer -o plan.yaml -- \\\n" +
 			"      -m resnet50 -i grpc --concurrency-range 1:4 -f perf.csv\n" +
 			"  sluice convert perf-analyzer --run -- -m resnet50 --request-count 100\n" +
 			"  sluice convert perf-analyzer 'perf_analyzer -m resnet50 --percentile=95'\n" +
-			"  sluice convert perf-analyzer -- --help      # what becomes of every option",
+			"  sluice convert perf-analyzer -- --help      # every option and its key",
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -66,9 +67,12 @@ func (a *app) convertPerfAnalyzer() *cobra.Command {
 		},
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w\nthe options of perf_analyzer stand after --, as in `sluice convert perf-analyzer -- -m NAME`; see `%s --help`", err, c.CommandPath())
+		return fmt.Errorf("%w\nthe options of perf_analyzer follow --, as in "+
+			"`sluice convert perf-analyzer -- -m NAME`; see `%s --help`", err, c.CommandPath())
 	})
-	c.Flags().StringVarP(&f.out, "out", "o", "", "`PATH`: file for the plan (default standard output); with --run, folder for the artifacts (default sluice-results/NAME-TIME)")
+	c.Flags().StringVarP(&f.out, "out", "o", "",
+		"`PATH`: file for the plan (default standard output); with --run, folder for the "+
+			"artifacts (default sluice-results/NAME-TIME)")
 	c.Flags().StringVar(&f.plan, "plan", "", "with --run: `FILE` to keep the plan in")
 	c.Flags().BoolVar(&f.force, "force", false, "overwrite the plan's file")
 	c.Flags().BoolVar(&f.run, "run", false, "run the plan")
@@ -76,10 +80,10 @@ func (a *app) convertPerfAnalyzer() *cobra.Command {
 	return c
 }
 
-// convertLine converts the arguments, or the one text that holds them all.
+// convertLine converts the arguments, which may be one text that holds all of them.
 func (a *app) convertLine(ctx context.Context, args []string, f convertFlags) error {
 	if len(args) == 0 {
-		return errors.New("there is no command line to convert\nsee `sluice convert perf-analyzer --help`")
+		return errors.New("no command line to convert\nsee `sluice convert perf-analyzer --help`")
 	}
 	if len(args) == 1 && strings.ContainsAny(strings.TrimSpace(args[0]), " \t\n") {
 		split, err := convert.Split(args[0])
@@ -97,15 +101,15 @@ func (a *app) convertLine(ctx context.Context, args []string, f convertFlags) er
 	}
 	if f.run || f.ask {
 		var err error
-		if o.Model, err = a.askModel(ctx, o); err != nil { // one that is still starting may answer the run
-			a.report("the server did not say what the model takes: %s\n", err)
+		if o.Model, err = a.askModel(ctx, o); err != nil { // a server that is still starting may answer the run
+			a.report("the server did not describe the model: %s\n", err)
 		}
 	}
 	out, diags := convert.PerfAnalyzer(o)
 	a.diagnose(diags, lineSource(out))
 	switch {
 	case out.Usage:
-		return a.print("Options of perf_analyzer, and what becomes of them in a plan\n\n" + convert.PerfAnalyzerUsage())
+		return a.print("Options of perf_analyzer, and their keys in a plan\n\n" + convert.PerfAnalyzerUsage())
 	case out.Version:
 		fmt.Fprintf(a.out, "sluice %s\n", tool().Version)
 		return nil
@@ -126,7 +130,7 @@ func (a *app) convertLine(ctx context.Context, args []string, f convertFlags) er
 	return nil
 }
 
-// lineSource is the command line as the file that its diagnostics point into.
+// lineSource returns the command line as the source of its diagnostics.
 func lineSource(out convert.Converted) source.Sources {
 	return func(file string) []byte {
 		if file == convert.LineFile {
@@ -136,7 +140,7 @@ func lineSource(out convert.Converted) source.Sources {
 	}
 }
 
-// file is where the plan goes; "": to standard output, or with --run nowhere.
+// file returns the file of the plan; "" means standard output, or none with --run.
 func (f *convertFlags) file() string {
 	if f.run {
 		return f.plan
@@ -144,7 +148,7 @@ func (f *convertFlags) file() string {
 	return f.out
 }
 
-// keepPlan writes the plan to the file that was asked for.
+// keepPlan writes the plan to its file.
 func (a *app) keepPlan(f convertFlags, plan string) error {
 	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if f.force {
@@ -164,21 +168,24 @@ func (a *app) keepPlan(f convertFlags, plan string) error {
 	return nil
 }
 
-// reportWritten tells of a plan's file, and what to do with it.
+// reportWritten prints the name of a new plan and the next commands.
 func (a *app) reportWritten(file string) {
 	a.report("%s written; next: sluice validate %s && sluice run %s\n", file, file, file)
 }
 
-// convertedPlan is what messages call a converted plan that is in no file. Its paths are relative to the working folder.
+// convertedPlan is the name in messages of a converted plan without a file. Its paths are relative
+// to the working folder.
 const convertedPlan = "converted plan"
 
-// runConverted runs a converted plan. The files of the command line are written as perf_analyzer would have; it refuses to
-// overwrite an export, and so is it here, before anything is sent.
+// runConverted runs a converted plan and writes the files of the command line as perf_analyzer
+// does. Like perf_analyzer it refuses to overwrite an export, before anything is sent.
 func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 	if _, err := os.Lstat(out.Export); out.Export != "" && err == nil {
 		return fmt.Errorf("--profile-export-file %q exists; nothing was sent", out.Export)
 	}
-	for _, f := range [...]struct{ option, path string }{{"-f", out.CSV}, {"--profile-export-file", out.Export}} {
+	for _, f := range [...]struct{ option, path string }{
+		{"-f", out.CSV}, {"--profile-export-file", out.Export},
+	} {
 		if err := writable(f.path); err != nil {
 			return fmt.Errorf("%s: %w; nothing was sent", f.option, err)
 		}
@@ -188,7 +195,7 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 		file, o.texts = convertedPlan, map[string][]byte{convertedPlan: []byte(out.Plan)}
 	}
 	if name := a.unbuiltBackend(file, o); name != "" {
-		defer a.report("Nothing was sent: this version runs no target of %s. What you can do\n"+
+		defer a.report("Nothing was sent: this version cannot run targets of %s. What you can do\n"+
 			"  keep the plan    -o plan.yaml instead of --run: a later version may run it\n"+
 			"  measure today    run the command with perf_analyzer itself; or serve the model\n"+
 			"                   over KServe v2, as Triton, MLServer and OpenVINO Model\n"+
@@ -200,8 +207,8 @@ func (a *app) runConverted(out convert.Converted, f convertFlags) error {
 	})
 }
 
-// writable reports whether a file can be written, "" being none. What is there stays. A pipe is not tried: whoever reads it would
-// take that for its end.
+// writable returns an error if a file cannot be written; "" is no file. An existing file is not
+// changed. A pipe is not tried: its reader would see the end of the file.
 func writable(path string) error {
 	if path == "" {
 		return nil
@@ -223,10 +230,10 @@ func writable(path string) error {
 	return os.Remove(path)
 }
 
-// unbuiltBackend is the backend of a plan that no version has yet, or "".
+// unbuiltBackend returns the backend of a plan that is declared and not built, or "".
 func (a *app) unbuiltBackend(file string, o overrides) string {
 	o.Env = a.env
-	plan, _ := o.read(file) // its mistakes are shown by whoever runs it
+	plan, _ := o.read(file) // its mistakes are reported when it runs
 	if plan == nil {
 		return ""
 	}
@@ -238,8 +245,8 @@ func (a *app) unbuiltBackend(file string, o overrides) string {
 	return ""
 }
 
-// keepConverted copies the artifacts in dir to the paths that the command line names. Of -f DIR/FILE the tables of composing
-// models are DIR/MODEL.FILE beside it.
+// keepConverted copies the artifacts in dir to the paths of the command line. With -f DIR/FILE the
+// tables of composing models are DIR/MODEL.FILE.
 func keepConverted(dir string, out convert.Converted) error {
 	var errs []error
 	if out.CSV != "" {
@@ -261,8 +268,8 @@ func keepConverted(dir string, out convert.Converted) error {
 	return errors.Join(errs...)
 }
 
-// copyFile copies a file with its mode, and makes the folder that it goes to. A file that is there already stays as it is: the artifacts'
-// folder may be where the command line wants its files.
+// copyFile copies a file with its mode, and makes the folder. It does nothing if both names are the
+// same file: the command line may name the folder of the artifacts.
 func copyFile(from, to string) error {
 	if a, err := os.Stat(from); err == nil {
 		if b, err := os.Stat(to); err == nil && os.SameFile(a, b) {
@@ -292,10 +299,11 @@ func copyFile(from, to string) error {
 	return nil
 }
 
-// askModel asks the server of a command line what perf_analyzer asks it first: whether the model keeps sequences, and which of
-// its inputs hold texts. Nil without an error: the command line has mistakes, or its kind of server is not asked.
+// askModel asks the server of a command line what perf_analyzer asks first: whether the model keeps
+// sequences, and which inputs are texts. It returns nil without an error if the command line has
+// mistakes or its kind of server is not asked.
 func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, error) {
-	o.Dir = "" // read here, wherever the plan goes
+	o.Dir = "" // paths are read in this folder
 	first, _ := convert.PerfAnalyzer(o)
 	if first.Plan == "" {
 		return nil, nil
@@ -322,8 +330,10 @@ func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, 
 	return m, err
 }
 
-// keepsSequences reports whether a model keeps sequences, or one that it calls as its configuration says.
-func keepsSequences(ctx context.Context, kind *backends.Kind, t backends.Target, sig backends.Signature, seen map[string]bool) (bool, error) {
+// keepsSequences reports whether a model keeps sequences, or a model that it calls by its configuration.
+func keepsSequences(
+	ctx context.Context, kind *backends.Kind, t backends.Target, sig backends.Signature, seen map[string]bool,
+) (bool, error) {
 	if sig.Sequence > backends.NoSequences {
 		return true, nil
 	}

@@ -23,8 +23,9 @@ import (
 	"github.com/sluice-bench/sluice/scenario/convert"
 )
 
-// TestOldCommandLinesRun plays the command lines of scenario/convert/testdata/lines.txt that fit the embedded server, with
-// its address, its model and short windows in the place of theirs. How fast this machine is decides nothing.
+// TestOldCommandLinesRun plays the command lines of scenario/convert/testdata/lines.txt that fit
+// the embedded server, with its address, its model and short windows in the place of theirs. How
+// fast this machine is decides nothing.
 func TestOldCommandLinesRun(t *testing.T) {
 	server, err := builtin.Start(context.Background(), builtin.Config{})
 	if err != nil {
@@ -97,8 +98,8 @@ func playLine(t *testing.T, server *builtin.Server, args []string) {
 	}
 }
 
-// With --run, and with --ask, the server says what perf_analyzer learns from it: that a model keeps sequences, and which inputs
-// hold texts.
+// With --run, and with --ask, the server says what perf_analyzer learns from it: that a model keeps
+// sequences, and which inputs hold texts.
 func TestConvertAsksTheServer(t *testing.T) {
 	server, err := builtin.Start(context.Background(), builtin.Config{})
 	if err != nil {
@@ -110,7 +111,7 @@ func TestConvertAsksTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	nobody := exec.Command(exe, "convert", "perf-analyzer", "--ask", "--", "-m", "m", "-u", "127.0.0.1:1")
-	if said, err := nobody.CombinedOutput(); err != nil || !strings.Contains(string(said), "the server did not say what the model takes: ") || !strings.Contains(string(said), "model: m ") {
+	if said, err := nobody.CombinedOutput(); err != nil || !strings.Contains(string(said), "the server did not describe the model: ") || !strings.Contains(string(said), "model: m ") {
 		t.Errorf("%v\n%s", err, said)
 	}
 	for _, c := range []struct{ line, want string }{
@@ -135,8 +136,8 @@ func TestConvertAsksTheServer(t *testing.T) {
 	}
 }
 
-// A server that answers only after it was asked, as one that is starting, gets a run of what the command line alone says: that is
-// told.
+// A server that answers only after it was asked, as one that is starting, gets a run of what the
+// command line alone says: that is told.
 func TestConvertAsksTooEarly(t *testing.T) {
 	server, err := builtin.Start(context.Background(), builtin.Config{})
 	if err != nil {
@@ -158,12 +159,13 @@ func TestConvertAsksTooEarly(t *testing.T) {
 	t.Cleanup(front.Close)
 	out := sluiceIn(t, t.TempDir(), -1, "convert", "perf-analyzer", "--run", "--out", "results", "--",
 		"-m", "identity_bytes", "--shape", "INPUT0:2", "--string-data", "x", "--request-count", "5", "-u", front.URL)
-	if !strings.Contains(out, "the server did not say what the model takes: ") || !strings.Contains(out, "Request count: 5") {
+	if !strings.Contains(out, "the server did not describe the model: ") || !strings.Contains(out, "Request count: 5") {
 		t.Error(out)
 	}
 }
 
-// A pipe is not opened to find out whether it can be written: that waits for a reader, and is the end for one who is there.
+// A pipe is not opened to find out whether it can be written: that waits for a reader, and is the
+// end for one who is there.
 func TestWritablePipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCUDAAbsent: a binary that does not share the memory of a GPU refuses a plan that does, at each line, with how to build one
-// that runs it. validate and graph refuse what run does.
+// TestCUDAAbsent: a binary that does not share the memory of a GPU refuses a plan that does, at
+// each line, with how to build one that runs it. validate and graph refuse what run does.
 func TestCUDAAbsent(t *testing.T) {
 	const plan = "../../testdata/plans/cuda.yaml"
 	for _, command := range [][]string{{"run", plan, "--out", t.TempDir() + "/out"}, {"validate", plan}, {"graph", plan}} {

@@ -11,7 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/builtin"
 )
 
-// TestCUDA: the program itself finds the driver as the system's loader does, and plays the plan for machines with a GPU.
+// TestCUDA: the program itself finds the driver as the system's loader does, and plays the plan for
+// machines with a GPU.
 func TestCUDA(t *testing.T) {
 	const plan = "../../testdata/plans/cuda.yaml"
 	s, err := builtin.Start(t.Context(), builtin.Config{})

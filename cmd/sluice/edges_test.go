@@ -16,9 +16,9 @@ import (
 
 const module = "github.com/sluice-bench/sluice/"
 
-// edges lists the imports inside the module: for each package those that its files name, tests aside. A line that begins
-// with a tab continues the one above. The table is exact: an import that it lacks fails, and so does an entry that no
-// file needs any more.
+// edges lists the imports inside the module: for each package those that its files name, tests
+// aside. A line that begins with a tab continues the one above. The table is exact: an import that
+// it lacks fails, and so does an entry that no file needs any more.
 const edges = `
 backends -> backends/tensor
 backends/all -> backends backends/grpc backends/http backends/kserve backends/openai
@@ -91,7 +91,8 @@ schema -> scenario/source
 schema/generate -> scenario/language scenario/source
 `
 
-// owners lists the third-party modules, and for each the packages that import it, in the same form and as exactly.
+// owners lists the third-party modules, and for each the packages that import it, in the same form
+// and as exactly.
 const owners = `
 github.com/HdrHistogram/hdrhistogram-go -> executor/stats
 github.com/ebitengine/purego -> backends/wire/native
@@ -120,8 +121,9 @@ func TestImports(t *testing.T) {
 	compareTables(t, "owners", table(owners), outside)
 }
 
-// imports reads the imports of all files that are no tests: those inside the module by importing package, and those of
-// other modules by module. A module is the longest key of modules that begins the import's path, or else the path.
+// imports reads the imports of all files that are no tests: those inside the module by importing
+// package, and those of other modules by module. A module is the longest key of modules that begins
+// the import's path, or else the path.
 func imports(t *testing.T, modules map[string][]string) (inside, outside map[string][]string) {
 	t.Helper()
 	inside, outside = make(map[string][]string), make(map[string][]string)
@@ -243,8 +245,9 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
-// TestRowNames: names of metrics stand in the catalogue. Outside it only the layout of perf_analyzer's CSV, which others
-// fixed, and the table that ties rows to samples may spell them; everybody else uses a constant or a loop.
+// TestRowNames: names of metrics stand in the catalogue. Outside it only the layout of
+// perf_analyzer's CSV, which others fixed, and the table that ties rows to samples may spell them;
+// everybody else uses a constant or a loop.
 func TestRowNames(t *testing.T) {
 	spelled := []string{"scenario/metric/", "executor/artifact/perf_analyzer", "executor/measure/rows.go", "schema/generate/"} // there a plan key
 	var names []string

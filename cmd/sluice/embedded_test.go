@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// TestServerConfig: every key of `builtin` reaches the embedded server, in its units; what each does there is builtin's
-// to show.
+// TestServerConfig: every key of `builtin` reaches the embedded server, in its units; what each
+// does there is builtin's to show.
 func TestServerConfig(t *testing.T) {
 	ptr := func(v float64) *float64 { return &v }
 	for text, want := range map[string]builtin.Config{

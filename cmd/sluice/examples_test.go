@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestExamplesRun plays the examples of the plan language that need neither a feature of Triton nor a language model. A
-// plan that extends each puts the embedded server in the place of its target, makes extents short and limits wide. What
-// each must come to stands in testdata/outline.
+// TestExamplesRun plays the examples of the plan language that need neither a feature of Triton nor
+// a language model. A plan that extends each puts the embedded server in the place of its target,
+// makes extents short and limits wide. What each must come to stands in testdata/outline.
 func TestExamplesRun(t *testing.T) {
 	const (
 		server = `{url: "builtin://grpc", model: slow, builtin: {service_time: 2ms, instances: 4}}`
@@ -32,7 +32,8 @@ stages:
 		"diagnostics": {over: target + `
 stages: [{id: gate, for: 500ms, assert: [latency.p50 < 1ms]}, {id: sweep, for: 200ms}]
 `},
-		// No model of the embedded server has these inputs: the generators stay, under the names of one that it has.
+		// No model of the embedded server has these inputs: the generators stay, under the names of
+		// one that it has.
 		"generators": {over: `
 target: {url: "builtin://grpc", model: simple}
 profiles:

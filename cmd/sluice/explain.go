@@ -17,10 +17,10 @@ func (a *app) explain() *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [NAME...]",
 		Short: "Explain a plan key, a metric, a code or a word",
-		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`, also by the names\n" +
-			"that other tools use), a diagnostic (`unknown-key`), a finding (`client_late`), a backend (`triton`), a verdict, an\n" +
-			"exit code (`3`), a unit or a word (`open loop`). `metrics`,\n" +
-			"`exit codes`, `findings` and the like list all of a kind. Without a name: list what can be asked.",
+		Long: "Explain a plan key (`max_in_flight`, `stages.load.rate`), a metric (`latency`, `errors.ratio`, also\n" +
+			"by the names of other tools), a diagnostic (`unknown-key`), a finding (`client_late`), a backend\n" +
+			"(`triton`), a verdict, an exit code (`3`), a unit or a word (`open loop`). `metrics`, `exit codes`,\n" +
+			"`findings` and the like list all of a kind. Without a name: list all names.",
 		Example: "  sluice explain max_in_flight\n  sluice explain latency.p99\n  sluice explain metrics",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return explainable(), cobra.ShellCompDirectiveNoFileComp
@@ -41,12 +41,12 @@ func (a *app) explain() *cobra.Command {
 
 func unknownName(name string) error {
 	if near := source.Nearest(name, explainable()); near != "" {
-		return fmt.Errorf("there is nothing called %q; did you mean %q?", name, near)
+		return fmt.Errorf("unknown name %q; did you mean %q?", name, near)
 	}
-	return fmt.Errorf("there is nothing called %q; `sluice explain` lists what can be asked", name)
+	return fmt.Errorf("unknown name %q; `sluice explain` lists all names", name)
 }
 
-// explainable are all names that explain knows.
+// explainable lists all names that explain knows.
 func explainable() []string {
 	names := schema.Keys()
 	for _, r := range metrics() {
@@ -60,7 +60,8 @@ func explainable() []string {
 	return names
 }
 
-// metrics are the rows that this version can measure with some backend, each once, and those that stages bring with them.
+// metrics returns the metrics that this version can measure with some backend, each once, and those
+// of stages with goodput or a search.
 func metrics() []*metric.Row {
 	var rows []*metric.Row
 	seen := make(map[string]bool)
@@ -82,8 +83,8 @@ func metrics() []*metric.Row {
 	return rows
 }
 
-// explainName gathers what every source says about a name; "" when none knows it. A word of expressions may be asked for
-// as it is written there: stage("x"), p99, 50ms are not words, stage( ) is.
+// explainName joins all explanations of a name; "" if there is none. A word of expressions may be
+// written as there, such as stage("x").
 func explainName(name string) string {
 	var b strings.Builder
 	word, _, called := strings.Cut(name, "(")

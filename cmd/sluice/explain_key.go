@@ -10,10 +10,11 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// pageWidth is where explanations are broken: text for people, also in a pipe.
+// pageWidth is the width of explanations in columns, also in a pipe.
 const pageWidth = 100
 
-// facts writes lines below a heading, from pairs of a label and a text. Empty texts are left out; an empty label is none.
+// facts writes lines below a heading, from pairs of a label and a text. Empty texts are left out;
+// an empty label is none.
 func facts(b *strings.Builder, pairs ...string) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if text := pairs[i+1]; text != "" {
@@ -25,7 +26,8 @@ func facts(b *strings.Builder, pairs ...string) {
 	}
 }
 
-// wrapText breaks a text at spaces. All lines begin with indent, those after the first hang columns further in.
+// wrapText breaks a text at spaces. All lines begin with indent, those after the first hang columns
+// further in.
 func wrapText(text, indent string, hang int) string {
 	var b strings.Builder
 	line := indent
@@ -43,7 +45,7 @@ func wrapText(text, indent string, hang int) string {
 	return b.String() + line + "\n"
 }
 
-// cutLast cuts the last word off a dotted path.
+// cutLast cuts the last name off a dotted path.
 func cutLast(path string) (parent, name string) {
 	i := strings.LastIndexByte(path, '.')
 	if i < 0 {
@@ -52,7 +54,7 @@ func cutLast(path string) (parent, name string) {
 	return path[:i], path[i+1:]
 }
 
-// ofStage is 1 for a key of stages, which is what most people write most of the time.
+// ofStage returns 1 for a key of stages, the most common ones.
 func ofStage(key string) int {
 	if strings.HasPrefix(key, "stages.") {
 		return 1
@@ -60,7 +62,7 @@ func ofStage(key string) int {
 	return 0
 }
 
-// namesakes are the keys that a bare name can mean: those by how deep they are, those of stages first.
+// namesakes lists the keys with a name, the shallow ones first, and of these the keys of stages.
 func namesakes(name string) []string {
 	var found []string
 	for _, key := range schema.Keys() {
@@ -77,8 +79,9 @@ func namesakes(name string) []string {
 	return found
 }
 
-// lookupKey finds a key by the ways in which people and messages write its path: as --set does, with a stage's id
-// (stages.steady.for), and below a profile (profiles.ci.stages.steady.for), where every key of a plan may stand.
+// lookupKey finds a key by the ways in which people and messages write its path: as --set does,
+// with a stage's id (stages.steady.for), and below a profile (profiles.ci.stages.steady.for), where
+// every key of a plan is allowed.
 func lookupKey(path string) (schema.Property, bool) {
 	if p, ok := schema.Lookup(path); ok {
 		return p, true
@@ -114,7 +117,7 @@ func explainKey(b *strings.Builder, name string) {
 	candidates(b, same)
 }
 
-// explainValue says which keys take a word as their value.
+// explainValue lists the keys that take a word as their value.
 func explainValue(b *strings.Builder, name string) {
 	takers := schema.Takers(name)
 	if len(takers) == 0 {
@@ -140,7 +143,8 @@ func explainMetric(b *strings.Builder, name string) {
 		} else {
 			isLeaf = false
 		}
-		if !strings.EqualFold(r.Name, name) && !isLeaf && !slices.ContainsFunc(r.Aliases, func(a string) bool { return strings.EqualFold(a, name) }) {
+		same := func(other string) bool { return strings.EqualFold(other, name) }
+		if !same(r.Name) && !isLeaf && !slices.ContainsFunc(r.Aliases, same) {
 			continue
 		}
 		fmt.Fprintf(b, "metric %s (%s)\n", r.Name, r.Dim)
@@ -149,12 +153,12 @@ func explainMetric(b *strings.Builder, name string) {
 			facts(b, "statistics", "."+strings.Join(metric.StatNames(), " .")+", or any .p(99.9)")
 		}
 		if percentile > 0 {
-			facts(b, "", fmt.Sprintf("%s needs %d samples before an assertion on it is proven", word, stats.MinSamples(percentile)))
+			facts(b, "", fmt.Sprintf("an assertion on %s needs %d samples", word, stats.MinSamples(percentile)))
 		}
 		facts(b, "better", map[metric.Better]string{metric.Lower: "lower", metric.Higher: "higher"}[r.Better])
 		if r.Loads == metric.OpenLoop {
 			facts(b, "", "only with an open loop (rate)")
 		}
-		facts(b, "needs", r.Needs, "elsewhere called", strings.Join(r.Aliases, ", "))
+		facts(b, "needs", r.Needs, "also called", strings.Join(r.Aliases, ", "))
 	}
 }

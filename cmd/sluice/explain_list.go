@@ -17,7 +17,7 @@ func contents() string {
 	metricGroups(&b)
 	for _, g := range groups() {
 		fmt.Fprintf(&b, "\n%-13s sluice explain %s\n\n", g.title, g.example)
-		if g.title == "Exit codes" { // numbers alone say nothing
+		if g.title == "Exit codes" { // numbers need their meaning
 			b.WriteString(exitCodeList())
 			continue
 		}
@@ -46,7 +46,7 @@ func named(topics []topic) string {
 func label(b *strings.Builder, name string, items []string) {
 	const column = 30
 	text := wrapText(strings.Join(items, " "), strings.Repeat(" ", column), 0)
-	if len(name) > column-4 { // no room beside it
+	if len(name) > column-4 { // too long for its column
 		fmt.Fprintf(b, "  %s\n%s", name, text)
 		return
 	}

@@ -77,7 +77,8 @@ func TestExplainPaths(t *testing.T) {
 	}
 }
 
-// TestExplainWords: what people ask for, in the ways in which they write it; and what is near to what they meant.
+// TestExplainWords: what people ask for, in the ways in which they write it; and what is near to
+// what they meant.
 func TestExplainWords(t *testing.T) {
 	for name, want := range map[string]string{
 		"3": "exit code 3 (verdict inconclusive)", "130": "exit code 130", "unknown-key": "diagnostic unknown-key", "client_late": "what to do: Lower the rate",
@@ -91,7 +92,7 @@ func TestExplainWords(t *testing.T) {
 			t.Errorf("%s is explained as %s, want %s", name, text, want)
 		}
 	}
-	for name, want := range map[string]string{"latncy": `did you mean "latency"`, "clientlate": `did you mean "client_late"`, "inconclusve": `did you mean "inconclusive"`, "qqqqqqqqqq": "lists what can be asked"} {
+	for name, want := range map[string]string{"latncy": `did you mean "latency"`, "clientlate": `did you mean "client_late"`, "inconclusve": `did you mean "inconclusive"`, "qqqqqqqqqq": "lists all names"} {
 		if text := explainName(name); text != "" || !strings.Contains(unknownName(name).Error(), want) {
 			t.Errorf("%s: %s%v", name, text, unknownName(name))
 		}
@@ -111,8 +112,8 @@ func TestExplainBareName(t *testing.T) {
 	}
 }
 
-// TestExplainSchema: whatever a plan can be made of is explained: the path of every key, every word that a key takes, every
-// type, every key of a plan in the singular too; and every command.
+// TestExplainSchema: whatever a plan can be made of is explained: the path of every key, every word
+// that a key takes, every type, every key of a plan in the singular too; and every command.
 func TestExplainSchema(t *testing.T) {
 	var data map[string]any
 	if err := json.Unmarshal(schema.Plan(), &data); err != nil {

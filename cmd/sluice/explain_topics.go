@@ -15,19 +15,20 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// topic is something that explain knows beside keys and metrics: its heading, and lines as pairs of a label and a text.
+// topic is a name that explain knows besides keys and metrics: its heading, and lines as pairs of
+// a label and a text.
 type topic struct {
 	name, heading string
 	facts         []string
 }
 
-// group is topics of one sort, under a title and an example of how to ask for one.
+// group holds topics of one kind, with a title and an example of a name.
 type group struct {
 	title, example string
 	topics         []topic
 }
 
-// groups gathers what the single sources of the program say of their words.
+// groups returns the topics of all packages.
 func groups() []group {
 	return []group{
 		{"Backends", "triton", backendTopics()},
@@ -45,7 +46,8 @@ func groups() []group {
 
 func exitTopics() (list []topic) {
 	for _, c := range verdict.Codes() {
-		list = append(list, topic{strconv.Itoa(c.Code), fmt.Sprintf("exit code %d (verdict %s)", c.Code, c.Verdict), []string{"", c.Meaning}})
+		heading := fmt.Sprintf("exit code %d (verdict %s)", c.Code, c.Verdict)
+		list = append(list, topic{strconv.Itoa(c.Code), heading, []string{"", c.Meaning}})
 	}
 	return list
 }
@@ -59,7 +61,9 @@ func codeTopics() (list []topic) {
 
 func findingTopics() (list []topic) {
 	for _, c := range result.FindingCodes() {
-		list = append(list, topic{c.Code, fmt.Sprintf("finding %s (%s)", c.Code, c.Severity), []string{"", c.Meaning, "what to do", c.Do}})
+		list = append(list, topic{c.Code, fmt.Sprintf("finding %s (%s)", c.Code, c.Severity), []string{
+			"", c.Meaning, "what to do", c.Do,
+		}})
 	}
 	return list
 }
@@ -91,7 +95,7 @@ func verdictTopics() (list []topic) {
 	return list
 }
 
-// classTopics are the classes of failed requests, as the catalogue describes their counts.
+// classTopics returns the error classes, with the catalogue's description of their counts.
 func classTopics() (list []topic) {
 	c, err := metric.New()
 	if err != nil {
@@ -115,7 +119,9 @@ func expressionTopics() (list []topic) {
 
 func typeTopics() (list []topic) {
 	for _, t := range schema.Types() {
-		list = append(list, topic{t.Name, "type " + t.Name, []string{"", t.Help, "such as", strings.Join(t.Examples, ", ")}})
+		list = append(list, topic{t.Name, "type " + t.Name, []string{
+			"", t.Help, "such as", strings.Join(t.Examples, ", "),
+		}})
 	}
 	return list
 }
@@ -124,7 +130,9 @@ func verbTopics() (list []topic) {
 	root := new(app).root()
 	root.InitDefaultHelpCmd()
 	for _, verb := range root.Commands() {
-		list = append(list, topic{verb.Name(), "command " + verb.UseLine(), []string{"", verb.Short, "", "sluice " + verb.Name() + " --help says more"}})
+		list = append(list, topic{verb.Name(), "command " + verb.UseLine(), []string{
+			"", verb.Short, "", "more: sluice " + verb.Name() + " --help",
+		}})
 	}
 	return list
 }

@@ -1,54 +1,31 @@
 package main
 
-// vocabulary is the field's words as plans, results and messages use them: one word for one thing.
-func vocabulary() [][2]string {
-	return [][2]string{
-		{"inference", "One item that a model computes. A request with a batch of 8 asks for 8 inferences; throughput counts them."},
-		{"request", "What is sent once and answered by one or more responses. requests.rate counts requests, whatever their batch."},
-		{"response", "One message of an answer. Most requests have one; those of a decoupled model or a stream may have many."},
-		{"batch", "How many rows of the data one request carries."},
-		{"sequence", "Requests that belong together for a model that keeps state: they have one id, a start and an end."},
-		{"session", "Requests of one conversation: each turn is sent when the one before is answered."},
-		{"decoupled", "A model that answers a request with any number of responses, at any time."},
-		{"plan", "A YAML file that says what to send, how hard, for how long, and what must hold of the result."},
-		{"profile", "Changes to a plan under a name, for one environment; --profile applies them. They are defined under `profiles`."},
-		{"variable", "A value of a plan under a name, which ${name} stands for. Declared under `vars`, set by a profile, the environment or --var."},
-		{"quantity", "How much load: one value, a list of levels, or a map with one of levels, ramp, search."},
-		{"dist", "A number that is drawn: a constant, or a map such as {min: 5, max: 80}, {mean: 550, std: 150} or {values: [1, 8]}."},
-		{"slo", "A named list of assertions, under `slos`, which {slo: NAME} uses."},
-		{"target", "A server and how to reach it: backend, URL, model, credentials."},
-		{"stage", "One step of a plan, with a load, an extent and assertions. It becomes one node, or one for each level and each point of its matrix."},
-		{"node", "What has a result of its own: a stage at one level and one point of its matrix."},
-		{"level", "One value of a load that has several: concurrency 1, 2, 4, 8 are four levels, each a node."},
-		{"mix", "Several kinds of request in one stage, in turn or drawn by weight; mix(\"name\") speaks of one of them."},
-		{"group", "Stages that start together, under `parallel`."},
-		{"axis", "One key of a stage's matrix with its values; ${matrix.NAME} is the value at a point."},
-		{"point", "One combination of the axes of a stage's matrix."},
-		{"repeat", "One play of a node whose stage has `repeat`. Repeats go over the points there and back (A B B A), and their numbers are pooled."},
-		{"trial", "One measurement of a search at one level, judged by the conditions of the search."},
-		{"load", "How hard is sent: a concurrency, a rate, intervals or a schedule."},
-		{"closed loop", "A load that keeps a number of requests in flight: the next one is sent when one is answered, so a slow server is asked less. Key: concurrency."},
-		{"open loop", "A load that sends by the clock, whatever the replies do, as users do. Latency counts from when a request was due. Keys: rate, intervals, schedule."},
-		{"arrival", "The moment at which an open loop has a request to send, by its schedule."},
-		{"due time", "When a request should be sent. Latency counts from it, so that waiting for a busy client or a full pool is not left out."},
-		{"slot", "A place for one request in flight. A closed loop has as many as its concurrency, an open loop up to max_in_flight."},
-		{"pool", "All slots of an open loop. When all are busy, what is due waits (and the wait is in latency) or is dropped (and counted)."},
-		{"warm-up", "The load before the measurement, the same and not measured; it runs on into hold."},
-		{"hold", "The phase that is measured: distributions hold the requests due in it, rates count the completions in it."},
-		{"drain", "The phase after hold, in which nothing new is sent and open requests may end; what is open afterwards is cancelled."},
-		{"ramp", "A load whose value goes from step to step over time, each of which may be held."},
-		{"phase", "A part of a node's time: warm-up, hold, drain, or a named hold of a ramp, which phase(\"name\") speaks of."},
-		{"window", "A stretch of hold by itself: those of `until: stable` must agree, those of `every` are judged one by one."},
-		{"assertion", "A condition that must hold on what was measured. Its verdict decides the exit code, unless its severity is warn."},
-		{"gate", "An assertion that decides: severity gate, which is what assertions have."},
-		{"verdict", "What became of an assertion, or of the run: pass, fail, inconclusive, error, skipped, interrupted."},
-		{"outcome", "What became of a node: done, skipped, unstable, invalid, interrupted, failed."},
-		{"finding", "Something about the measurement itself, such as a client that was late. Only an invalid one puts doubt on the numbers."},
-		{"baseline", "A stored result that assertions compare with."},
-		{"error budget", "A gate, or a condition of `while`, that allows some errors: errors.ratio < 0.1%. Without any, none are allowed. errors.ratio <= 100% allows any share."},
-		{"default-errors", "The built-in errors rule: a node none of whose gates and `while` conditions limits errors has the assertion errors.count == 0. A condition limits errors if it is false when every request fails; warnings limit none."},
-		{"evidence", "What a pass rests on: at least one request that succeeded, of each entry of a mix, and a gate or a `while` that was judged on data. Without it the run is inconclusive, exit code 3."},
-		{"nearest rank", "How percentiles are taken: the p99 of 1000 values is the 990th smallest, a value that was measured."},
-		{"fingerprint", "A hash of what a plan means, not of how it is written: two results with one fingerprint measured the same."},
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed words.txt
+var wordText string
+
+// vocabulary returns the words of plans, results and messages, each with its explanation.
+func vocabulary() [][2]string { return entries(wordText) }
+
+// entries parses a text of paragraphs. Each has a title, on lines without indent, and a body, on
+// lines with one. A paragraph that begins with # is a comment.
+func entries(text string) (list [][2]string) {
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		var title, body []string
+		for line := range strings.Lines(paragraph) {
+			if strings.HasPrefix(line, " ") {
+				body = append(body, strings.TrimSpace(line))
+			} else if line = strings.TrimSpace(line); line != "" {
+				title = append(title, line)
+			}
+		}
+		if len(title) > 0 && !strings.HasPrefix(title[0], "#") {
+			list = append(list, [2]string{strings.Join(title, " "), strings.Join(body, " ")})
+		}
 	}
+	return list
 }

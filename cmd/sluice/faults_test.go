@@ -180,8 +180,9 @@ func (s *serving) killAfter(requests int) {
 	}
 }
 
-// TestFaults: whatever a server does in the middle of a run, requests end in the class that says so, every artifact is
-// whole, and nothing is left: no name in /dev/shm, no region, no open sequence.
+// TestFaults: whatever a server does in the middle of a run, requests end in the class that says
+// so, every artifact is whole, and nothing is left: no name in /dev/shm, no region, no open
+// sequence.
 func TestFaults(t *testing.T) {
 	for _, f := range faults {
 		for _, w := range ways {
@@ -305,8 +306,8 @@ func checkSamples(t *testing.T, data []byte, n *result.Node) {
 	}
 }
 
-// checkFiles: the other files are whole, of one node that was measured, or 0 where it could not be set up, with so many
-// requests that were answered.
+// checkFiles: the other files are whole, of one node that was measured, or 0 where it could not be
+// set up, with so many requests that were answered.
 func checkFiles(t *testing.T, files map[string][]byte, measured, answered int) {
 	t.Helper()
 	for name, want := range map[string]int{"stages.csv": 2, "perf_analyzer.csv": 1 + measured} {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestNothingOfOtherFilesIsShown: whoever lets others' plans be validated does not show them what the job can read. Every way in
-// which a plan or a command line names a file is tried with files that are none of ours.
+// TestNothingOfOtherFilesIsShown: whoever lets others' plans be validated does not show them what
+// the job can read. Every way in which a plan or a command line names a file is tried with files
+// that are none of ours.
 func TestNothingOfOtherFilesIsShown(t *testing.T) {
 	const secret = "S3kr3t"
 	t.Chdir(t.TempDir())

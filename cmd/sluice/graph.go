@@ -21,15 +21,16 @@ func (a *app) graph() *cobra.Command {
 	format := "text"
 	formats := []string{"text", "mermaid", "dot", "json"}
 	c := &cobra.Command{
-		Use:               "graph PLAN",
-		Short:             "Show what a plan will do: nodes, order, requests, samples",
-		Long:              "Show the compiled plan: nodes in running order, what each waits for, how many requests it plans, how long it\ntakes, and the samples that each assertion needs. Nothing is sent.",
+		Use:   "graph PLAN",
+		Short: "Show what a plan will do: nodes, order, requests, samples",
+		Long: "Show the compiled plan: nodes in running order, what each waits for, how many requests it plans,\n" +
+			"how long it takes, and the samples that each assertion needs. Nothing is sent.",
 		Example:           "  sluice graph plan.yaml\n  sluice graph plan.yaml --format mermaid",
 		Args:              onePlan,
 		ValidArgsFunction: completePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains(formats, format) {
-				return fmt.Errorf("there is no format %q, only %s", format, strings.Join(formats, ", "))
+				return unknownWord("format", format, formats)
 			}
 			args, err := a.readStdin(args, &o)
 			if err != nil {
@@ -73,10 +74,10 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// seconds is a time for people.
+// seconds formats a time in seconds with a fitting unit.
 func seconds(s float64) string { return source.About(time.Duration(s * float64(time.Second))) }
 
-// graphText is the graph for people: what runs, in order, and whether it can prove what is asserted.
+// graphText returns the graph as text: the nodes in order, and whether they can prove their assertions.
 func graphText(d program.Description) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %s", d.Plan, plural(len(d.Nodes), "node"), durationText(d.Shortest, d.Longest))
@@ -100,7 +101,7 @@ func graphText(d program.Description) string {
 	return b.String()
 }
 
-// unitsByFirstNode are the units by their first node.
+// unitsByFirstNode maps the first node of each unit to the unit.
 func unitsByFirstNode(d program.Description) map[string]*program.UnitDescription {
 	units := make(map[string]*program.UnitDescription)
 	for i := range d.Units {
@@ -114,7 +115,7 @@ func unitsByFirstNode(d program.Description) map[string]*program.UnitDescription
 	return units
 }
 
-// unitText says what is special about what runs at one time: a group, or the order of repeats.
+// unitText writes the line of a group, and the order of repeats.
 func unitText(b *strings.Builder, u *program.UnitDescription) {
 	if len(u.Stages) > 1 {
 		fmt.Fprintf(b, "\n    together: %s, %s\n", strings.Join(u.Stages, ", "), durationText(u.Shortest, u.Longest))
@@ -124,9 +125,9 @@ func unitText(b *strings.Builder, u *program.UnitDescription) {
 	}
 }
 
-// repeats shows the order of the first two repeats, which all others repeat.
+// repeats returns the order of the first two repeats, which the others follow.
 func repeats(u *program.UnitDescription) string {
-	const most = 8 // nodes that a line has room for
+	const most = 8 // nodes on a line
 	if len(u.Repeats[0]) == 1 {
 		return fmt.Sprintf("%d of %s", len(u.Repeats), u.Repeats[0][0])
 	}
@@ -172,7 +173,7 @@ func nodeText(b *strings.Builder, n program.NodeDescription) {
 	checkTable(b, n.Assertions)
 }
 
-// planText is how many requests a node sends, and how long it takes.
+// planText returns the number of requests of a node and its duration.
 func planText(n program.NodeDescription) string {
 	text, again := "as many requests as the server answers", ""
 	switch n.Decides {
@@ -219,8 +220,8 @@ func planText(n program.NodeDescription) string {
 	return text + fmt.Sprintf(", %d in flight at most", *n.InFlight)
 }
 
-// checkTable lists assertions, with the samples that they need and that are planned beside them. Long expressions do not
-// push the others out.
+// checkTable lists assertions with the samples that they need and that are planned. Long
+// expressions do not widen the column.
 func checkTable(b *strings.Builder, list []program.CheckText) {
 	const widest = 60
 	width := 0
@@ -234,13 +235,13 @@ func checkTable(b *strings.Builder, list []program.CheckText) {
 	}
 }
 
-// assertionText is an assertion in the words of results.
+// assertionText returns an assertion as results show it.
 func assertionText(c program.CheckText) string {
 	a := result.Assertion{That: c.That, Confidence: c.Confidence, Every: c.Every, Allow: c.Allow, Within: c.Within}
 	return a.Asked()
 }
 
-// neededText is how many samples an assertion needs, and has where that is not enough.
+// neededText returns the number of samples that an assertion needs, and the planned number.
 func neededText(c program.CheckText) string {
 	text := "needs " + plural(int(max(c.Needed, 1)), "sample")
 	switch {
@@ -253,7 +254,7 @@ func neededText(c program.CheckText) string {
 	return text
 }
 
-// durationText is how long something takes, in words.
+// durationText returns a range of durations; longest is nil if it is unknown.
 func durationText(shortest float64, longest *float64) string {
 	switch {
 	case longest == nil && shortest == 0:

@@ -16,7 +16,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// graphOf is a plan's graph in one format. Plans are named from their own folder, so that positions are short.
+// graphOf is a plan's graph in one format. Plans are named from their own folder, so that positions
+// are short.
 func graphOf(t *testing.T, file, format string) string {
 	t.Helper()
 	t.Chdir(filepath.Dir(file))
@@ -82,8 +83,8 @@ func TestGraphJSON(t *testing.T) {
 	}
 }
 
-// TestGraphOfExamples compiles every example of the plan language and draws it. What this version cannot run is drawn too, and
-// refused by validate, graph and run.
+// TestGraphOfExamples compiles every example of the plan language and draws it. What this version
+// cannot run is drawn too, and refused by validate, graph and run.
 func TestGraphOfExamples(t *testing.T) {
 	plans, err := filepath.Glob("../../testdata/plans/valid/example-*.yaml")
 	if err != nil || len(plans) < 23 {

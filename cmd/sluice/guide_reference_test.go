@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// The reference of the guide is made from the schema, the catalogue and the table of operators. It is between these two
-// lines; UPDATE_GUIDE=1 go test ./cmd/sluice -run TestReference writes it.
+// The reference of the guide is made from the schema, the catalogue and the table of operators. It
+// is between these two lines; UPDATE_GUIDE=1 go test ./cmd/sluice -run TestReference writes it.
 const (
 	referenceBegin = "<!-- reference: begin -->\n"
 	referenceEnd   = "<!-- reference: end -->\n"
@@ -66,7 +66,8 @@ func TestReferenceIsComplete(t *testing.T) {
 	}
 }
 
-// section is one table of keys: those below a path, without those of sections of their own. An empty path is the plan.
+// section is one table of keys: those below a path, without those of sections of their own. An
+// empty path is the plan.
 type section struct{ title, path string }
 
 func sections() []section {

@@ -21,8 +21,9 @@ var (
 //
 //	```yaml file=NAME [whole] [run]
 //
-// What it shows is the file, less the comment that it begins with and less the head, which the guide shows once; all of it
-// with "whole". One with "run" is played, and must come to what testdata/outline/NAME.txt says.
+// What it shows is the file, less the comment that it begins with and less the head, which the
+// guide shows once; all of it with "whole". One with "run" is played, and must come to what
+// testdata/outline/NAME.txt says.
 type example struct {
 	file       string // its name
 	text       string // as the guide has it
@@ -77,7 +78,8 @@ func (e example) shown(t *testing.T) string {
 	return text
 }
 
-// TestGuideShowsPlans: the guide and the plans beside it are the same. UPDATE_GUIDE=1 puts the plans into the guide.
+// TestGuideShowsPlans: the guide and the plans beside it are the same. UPDATE_GUIDE=1 puts the
+// plans into the guide.
 func TestGuideShowsPlans(t *testing.T) {
 	if os.Getenv("UPDATE_GUIDE") != "" {
 		data, err := os.ReadFile(guide)
@@ -106,7 +108,8 @@ func TestGuideShowsPlans(t *testing.T) {
 	}
 }
 
-// compiles demands a plan without any diagnostic, not even a warning. That there is no baseline yet is none of the plan's.
+// compiles demands a plan without any diagnostic, not even a warning. That there is no baseline yet
+// is none of the plan's.
 func compiles(t *testing.T, file string) {
 	t.Helper()
 	a := &app{env: func(string) (string, bool) { return "", false }}
@@ -156,8 +159,9 @@ func TestGuideCommands(t *testing.T) {
 	}
 }
 
-// TestPlans: every plan in plans has no mistake, draws no warning and stands in the guide, as an example or as a link.
-// Those that are not examples take longer; two are played here, the others by .ci/run.
+// TestPlans: every plan in plans has no mistake, draws no warning and stands in the guide, as an
+// example or as a link. Those that are not examples take longer; two are played here, the others by
+// .ci/run.
 func TestPlans(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(plansDir, "*.yaml"))
 	if err != nil || len(files) < 30 {

@@ -22,7 +22,7 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// initFlags are the flags of init.
+// initFlags holds the flags of init.
 type initFlags struct {
 	purpose, backend, url, model, out string
 	schema, force                     bool
@@ -41,10 +41,13 @@ func (a *app) init() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "Write a commented plan for a server, which is asked",
-		Long: "Write a plan with limits to edit. When the server answers, its inputs are in\nthe plan with their shapes; when it does not, the plan is written without them\nand says why.\n\n" +
+		Short: "Ask a server about its model and write a commented plan",
+		Long: "Write a plan with limits to edit. If the server answers, the plan has the inputs of the model with\n" +
+			"their shapes; if not, it is written without them, with the reason.\n\n" +
 			"Purposes\n" + help.String() + "\n" +
-			"Beside FILE, " + schemaFile + " is written, the schema of plans, which the first\nline of the plan names: editors with yaml-language-server complete and check\nplans by it. Keep it with the plan.",
+			"The schema of plans is written to " + schemaFile + " in the folder of FILE. The first line of\n" +
+			"the plan names it: editors with yaml-language-server complete and check plans by it. Keep it with\n" +
+			"the plan.",
 		Example: "  sluice init --url grpc://localhost:8001 --model resnet50 --out plan.yaml" + example.String(),
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -57,7 +60,7 @@ func (a *app) init() *cobra.Command {
 	c.Flags().StringVar(&f.url, "url", f.url, "`URL` of the server; builtin://http needs none")
 	c.Flags().StringVar(&f.model, "model", "", "`NAME` of the model (default one that fits, with builtin://)")
 	c.Flags().StringVar(&f.out, "out", "", "`FILE` to write (default standard output)")
-	c.Flags().BoolVar(&f.schema, "schema", true, "write "+schemaFile+" beside FILE")
+	c.Flags().BoolVar(&f.schema, "schema", true, "write "+schemaFile+" to the folder of FILE")
 	c.Flags().BoolVar(&f.force, "force", false, "overwrite FILE")
 	offer(c, "for", oneOf(names))
 	offer(c, "backend", oneOf(kindsByURL()))
@@ -67,7 +70,7 @@ func (a *app) init() *cobra.Command {
 	return c
 }
 
-// kindsByURL names the kinds of backend that init can write a plan for: those that are reached by a URL.
+// kindsByURL lists the kinds of backend that init can write a plan for: those with a URL.
 func kindsByURL() []string {
 	var names []string
 	for _, k := range all.Kinds() {
@@ -78,7 +81,7 @@ func kindsByURL() []string {
 	return names
 }
 
-// check holds the flags against each other, and gives the model of the embedded server where none is named.
+// check checks the flags, and sets the model of the embedded server if none is named.
 func (f *initFlags) check() (purpose, error) {
 	p, ok := purposeOf(f.purpose)
 	scheme, _, hasScheme := strings.Cut(f.url, "://")
@@ -90,9 +93,11 @@ func (f *initFlags) check() (purpose, error) {
 	case kind == nil || !slices.Contains(kindsByURL(), f.backend):
 		return p, unknownWord("backend", f.backend, kindsByURL())
 	case !hasScheme:
-		return p, fmt.Errorf("--url %s has no scheme\nwrite --url http://%s, or --url grpc://%s for gRPC", f.url, f.url, f.url)
+		return p, fmt.Errorf("--url %s has no scheme\nwrite --url http://%s, or --url grpc://%s for gRPC",
+			f.url, f.url, f.url)
 	case !embedded && !slices.Contains(kind.Schemes, scheme):
-		return p, fmt.Errorf("--url %s: backend %s has no scheme %s://\nallowed: %s://", f.url, f.backend, scheme, strings.Join(kind.Schemes, "://, "))
+		return p, fmt.Errorf("--url %s: backend %s has no scheme %s://\nallowed: %s://",
+			f.url, f.backend, scheme, strings.Join(kind.Schemes, "://, "))
 	case f.model == "" && !embedded:
 		return p, fmt.Errorf("--model is needed to write a plan for %s", f.url)
 	case f.model == "":
@@ -109,13 +114,15 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	var sig backends.Signature
 	var asked error
 	if !strings.HasPrefix(f.url, "builtin://") {
-		sig, asked = describeModel(ctx, backendKind(f.backend), backends.Target{URL: f.url, Model: f.model, ConnectTimeout: describeTimeout})
+		target := backends.Target{URL: f.url, Model: f.model, ConnectTimeout: describeTimeout}
+		sig, asked = describeModel(ctx, backendKind(f.backend), target)
 		var unknown *backends.UnknownModelError
 		if errors.As(asked, &unknown) {
 			return fmt.Errorf("%w%s", asked, modelsOf(unknown))
 		}
 		if p.sequences && asked == nil && sig.Sequence == backends.NoSequences {
-			return fmt.Errorf("model %s keeps no state between requests: --for %s needs one with sequence batching", f.model, p.name)
+			return fmt.Errorf("model %s keeps no state between requests: --for %s needs one with sequence batching",
+				f.model, p.name)
 		}
 	}
 	text, err := p.text(f, sig, asked)
@@ -136,7 +143,7 @@ func (a *app) writePlan(ctx context.Context, f initFlags) error {
 	return nil
 }
 
-// modelsOf names the models, or the versions of one, that a server has instead.
+// modelsOf returns a text with the models that a server has, or the versions of the model.
 func modelsOf(unknown *backends.UnknownModelError) string {
 	const most = 10
 	known, wanted, hint := unknown.Known, cmp.Or(unknown.Version, unknown.Model), ""
@@ -152,7 +159,7 @@ func modelsOf(unknown *backends.UnknownModelError) string {
 	return hint + "\nit has " + strings.Join(known, ", ")
 }
 
-// write writes the plan, and the schema that its first line names.
+// write writes the plan and the schema that its first line names.
 func (f initFlags) write(text string) error {
 	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if f.force {
@@ -176,24 +183,26 @@ func (f initFlags) write(text string) error {
 	return file.Close()
 }
 
-// schemaFile is the schema of plans beside a plan.
+// schemaFile is the name of the schema in the folder of a plan.
 const schemaFile = "sluice.schema.json"
 
-// writeSchema writes the schema of plans, over an older one. A file that is none stays.
+// writeSchema writes the schema of plans. It overwrites an older one, and returns an error for any
+// other file.
 func writeSchema(file string) error {
 	old, err := os.ReadFile(file)
 	switch {
 	case err == nil && bytes.Equal(old, schema.Plan()):
 		return nil
 	case err == nil && !schema.IsPlan(old):
-		return fmt.Errorf("%s is in the way: it is no schema of plans\nmove it, or leave the schema out by --schema=false", file)
+		return fmt.Errorf("%s exists and is not a schema of plans\nmove it, or leave the schema out by --schema=false",
+			file)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	return os.WriteFile(file, schema.Plan(), 0o644)
 }
 
-// backendKind is the kind of backend with a name; nil: there is none.
+// backendKind returns the kind of backend with a name, or nil.
 func backendKind(name string) *backends.Kind {
 	for _, k := range all.Kinds() {
 		if k.Name == name {
@@ -203,15 +212,17 @@ func backendKind(name string) *backends.Kind {
 	return nil
 }
 
-// patience is how long a server has to say what its model takes. One that runs in this process loads its models first, and
-// cannot be left halfway.
+// describeTimeout limits the time in which a server describes its model. A server in this process
+// loads its models first, and its start cannot be cancelled: startTimeout.
 const (
 	describeTimeout = 5 * time.Second
 	startTimeout    = 10 * time.Minute
 )
 
-// describeModel describes the model of a target.
-func describeModel(ctx context.Context, kind *backends.Kind, t backends.Target) (sig backends.Signature, err error) {
+// describeModel asks the server of a target about its model.
+func describeModel(
+	ctx context.Context, kind *backends.Kind, t backends.Target,
+) (sig backends.Signature, err error) {
 	limit := describeTimeout
 	if t.InProcess != nil {
 		limit = startTimeout

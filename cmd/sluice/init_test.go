@@ -16,8 +16,8 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// TestInitFitsTheModel: the plan fits what the server says of the model. One that keeps state is sent sequences, and a decoupled
-// one is read as a stream.
+// TestInitFitsTheModel: the plan fits what the server says of the model. One that keeps state is
+// sent sequences, and a decoupled one is read as a stream.
 func TestInitFitsTheModel(t *testing.T) {
 	server, err := builtin.Start(context.Background(), builtin.Config{})
 	if err != nil {
@@ -69,8 +69,8 @@ func runs(t *testing.T, dir, plan string) {
 	}
 }
 
-// TestInitForEveryPurpose: each kind of plan is valid without a warning, for each backend and over each protocol, and so is
-// its profile; it runs, and editors find its schema beside it.
+// TestInitForEveryPurpose: each kind of plan is valid without a warning, for each backend and over
+// each protocol, and so is its profile; it runs, and editors find its schema beside it.
 func TestInitForEveryPurpose(t *testing.T) {
 	server, err := builtin.Start(context.Background(), builtin.Config{})
 	if err != nil {
@@ -126,10 +126,10 @@ func TestInitRefuses(t *testing.T) {
 		{"--url triton --model m", "--url triton has no scheme"},
 		{"--url ftp://127.0.0.1 --model m", "backend triton has no scheme ftp://\nallowed: http://"},
 		{"--url grpc://127.0.0.1:1", "--model is needed"},
-		{"--for gates", `there is no purpose "gates", only start, smoke, gate, capacity, soak, sequence; did you mean "gate"?`},
-		{"--backend tritn", `there is no backend "tritn", only kserve, triton; did you mean "triton"?`},
-		{"--backend openai", `there is no backend "openai", only kserve, triton`},
-		{"--backend triton_inprocess", `there is no backend "triton_inprocess", only kserve, triton`},
+		{"--for gates", `unknown purpose "gates": allowed are start, smoke, gate, capacity, soak, sequence; did you mean "gate"?`},
+		{"--backend tritn", `unknown backend "tritn": allowed are kserve, triton; did you mean "triton"?`},
+		{"--backend openai", `unknown backend "openai": allowed are kserve, triton`},
+		{"--backend triton_inprocess", `unknown backend "triton_inprocess": allowed are kserve, triton`},
 		{"--model simpl --url " + server.GRPCURL(), "the server does not know model \"simpl\""},
 		{"--model simpl --url " + server.HTTPURL(), "did you mean \"simple\"?\nit has "},
 		{"--for sequence --model simple --url " + server.HTTPURL(), "model simple keeps no state between requests: --for sequence needs one with sequence batching"},
@@ -154,7 +154,7 @@ func TestInitSchema(t *testing.T) {
 		}
 	}
 	write(`{"$id": "https://example.com/other.json"}`)
-	if out := sluiceIn(t, dir, 2, "init", "--out", "plan.yaml"); !strings.Contains(out, "in the way") {
+	if out := sluiceIn(t, dir, 2, "init", "--out", "plan.yaml"); !strings.Contains(out, "exists and is not a schema of plans") {
 		t.Error(out)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "plan.yaml")); err == nil {
@@ -174,8 +174,8 @@ func TestInitSchema(t *testing.T) {
 	}
 }
 
-// sluiceIn runs this program in dir, and gives what it printed. code is its exit code; -1: any but those of a plan or a program
-// that is wrong.
+// sluiceIn runs this program in dir, and gives what it printed. code is its exit code; -1: any but
+// those of a plan or a program that is wrong.
 func sluiceIn(t *testing.T, dir string, code int, args ...string) string {
 	t.Helper()
 	exe, err := exec.LookPath("sluice") // testscript puts this binary on PATH under that name

@@ -26,7 +26,8 @@ func standin(t *testing.T, options ...string) (dir string) {
 	return dir
 }
 
-// TestInProcess: plans are played on a library in this process, whatever its models do, and on one that does not fit.
+// TestInProcess: plans are played on a library in this process, whatever its models do, and on one
+// that does not fit.
 func TestInProcess(t *testing.T) {
 	dir, models := standin(t), t.TempDir()
 	for name, script := range map[string]string{

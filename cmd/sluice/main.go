@@ -1,8 +1,8 @@
-// Command sluice runs benchmark plans against inference servers and says whether the numbers are good enough to ship.
+// Command sluice runs benchmark plans against inference servers and decides whether the numbers are
+// good enough to ship.
 //
-// It holds the verbs, the words and the exit codes, and wires all parts together; it is the only printer.
-//
-// It is not: a measurer, a judge, a parser of YAML, a place that knows a wire format.
+// It holds the commands, their help and their messages, and connects all packages. No other package
+// prints. It does not measure, judge, parse YAML or know a wire format.
 package main
 
 import (
@@ -12,15 +12,16 @@ import (
 	"runtime/debug"
 )
 
-// collectEvery is GOGC. A gRPC request allocates some 5 KiB inside the library whatever we do, and reading a plan fills
-// memory that is soon garbage, so the collector's work is a visible part of the cost of both; HTTP requests allocate
-// nothing. Twice this made one gRPC request in flight dearer, as memory left the cache.
+// collectEvery is the value of GOGC. A gRPC stream allocates some 5 KiB for each request inside the
+// library, and reading a plan makes garbage, so the collector is a visible part of the cost of
+// both; other requests allocate nothing. Twice this value made one gRPC request in flight more
+// expensive, because memory left the cache.
 const collectEvery = 400
 
 func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectEvery)
 	}
-	log.SetOutput(io.Discard) // net/http writes there what its errors say again
+	log.SetOutput(io.Discard) // net/http logs what its errors contain too
 	os.Exit(Main(os.Args[1:], system()))
 }

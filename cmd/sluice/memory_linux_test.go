@@ -123,8 +123,8 @@ func (v *vast) call(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Grpc-Status", "0")
 }
 
-// TestMemory: whatever a server replies with, the client takes no more than 200 MiB above the limit of a reply, and says what the
-// limit is.
+// TestMemory: whatever a server replies with, the client takes no more than 200 MiB above the limit
+// of a reply, and says what the limit is.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	_, address := newVast(t)

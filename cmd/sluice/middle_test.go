@@ -18,8 +18,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/builtin"
 )
 
-// middle stands before a server, for both protocols, and spoils what comes back. Replies to inference have numbers, from
-// 1, in the order in which they come; of a stream each message is one.
+// middle stands before a server, for both protocols, and spoils what comes back. Replies to
+// inference have numbers, from 1, in the order in which they come; of a stream each message is one.
 type middle struct {
 	*httptest.Server
 	replies, statistics atomic.Int64
@@ -155,7 +155,8 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// frames are the messages of a gRPC reply: a zero byte, the length in four, and the message. Each passes through change.
+// frames are the messages of a gRPC reply: a zero byte, the length in four, and the message. Each
+// passes through change.
 type frames struct {
 	from   io.ReadCloser
 	change func([]byte) ([]byte, error)

@@ -15,8 +15,9 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// outline is what a run comes to, without what differs from machine to machine: the exit code, and for each node its
-// outcome, the parts that have numbers of their own, its repeats, whether it has trials, and the verdicts.
+// outline is what a run comes to, without what differs from machine to machine: the exit code, and
+// for each node its outcome, the parts that have numbers of their own, its repeats, whether it has
+// trials, and the verdicts.
 //
 //	row = "exit" CODE | NODE ":" OUTCOME | "  " ( "phase" NAME | "mix" NAME | "repeats" N | "trials" | ID VERDICT )
 type outline []outlineRow
@@ -80,8 +81,8 @@ func readOutline(text string) (o outline) {
 	return o
 }
 
-// proven is what remains when a machine that is too busy made a measurement invalid: nodes up to the first of those, for
-// what comes after may follow from it.
+// proven is what remains when a machine that is too busy made a measurement invalid: nodes up to
+// the first of those, for what comes after may follow from it.
 func (o outline) proven(r *result.Result) outline {
 	i := slices.IndexFunc(r.Nodes, func(n *result.Node) bool {
 		return !n.Validity.OK || slices.ContainsFunc(n.Trials, func(t result.Trial) bool { return t.Outcome == result.Invalid })
@@ -94,9 +95,9 @@ func (o outline) proven(r *result.Result) outline {
 	})
 }
 
-// comesTo runs a plan and compares its outline with the file of that name; UPDATE_OUTLINE=1 writes it. A run with a
-// measurement that is invalid, for this machine was too busy, must end with 5. It is tried once more, and then compared as
-// far as it is proven.
+// comesTo runs a plan and compares its outline with the file of that name; UPDATE_OUTLINE=1 writes
+// it. A run with a measurement that is invalid, for this machine was too busy, must end with 5. It
+// is tried once more, and then compared as far as it is proven.
 func comesTo(t *testing.T, name, file string, args ...string) {
 	t.Helper()
 	r, printed := outcome(t, file, args...)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// node is a line of the README's picture: ID["PACKAGE, PACKAGE: TEXT"] --> ID & ID. A package that ends with /* stands for
-// all below it.
+// node is a line of the README's picture: ID["PACKAGE, PACKAGE: TEXT"] --> ID & ID. A package that
+// ends with /* stands for all below it.
 type node struct {
 	id, text string
 	packages []string
@@ -39,8 +39,9 @@ func (n node) holds(pkg string) bool {
 	})
 }
 
-// TestPicture holds the README's picture of the packages against their imports: each package is in one node, and the
-// arrows are the imports between nodes, without those that a longer way of arrows has too. UPDATE_README=1 writes the arrows.
+// TestPicture holds the README's picture of the packages against their imports: each package is in
+// one node, and the arrows are the imports between nodes, without those that a longer way of arrows
+// has too. UPDATE_README=1 writes the arrows.
 func TestPicture(t *testing.T) {
 	file := filepath.Join("..", "..", "README.md")
 	readme, err := os.ReadFile(file)

@@ -14,18 +14,18 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// overrides are the flags that change a plan.
+// overrides holds the flags that change a plan.
 type overrides struct {
 	scenario.Overrides
 	only  []string          // stages; nil: all
-	texts map[string][]byte // plans that are in no file, by the name that messages give them
+	texts map[string][]byte // plans that are in no file, by their name in messages
 }
 
-// standardInput is what messages call a plan that was read from standard input, "-" on the command line. Its paths are relative to
-// the working folder.
+// standardInput is the name in messages of a plan from standard input, "-" on the command line. Its
+// paths are relative to the working folder.
 const standardInput = "stdin"
 
-// Source is the text that a position points into.
+// Source returns the text of a file for diagnostics.
 func (o overrides) Source(file string) []byte {
 	if text, ok := o.texts[file]; ok {
 		return text
@@ -33,7 +33,7 @@ func (o overrides) Source(file string) []byte {
 	return o.Overrides.Source(file)
 }
 
-// read reads the plan.
+// read reads the plan with its overrides.
 func (o overrides) read(file string) (*scenario.Plan, source.Diagnostics) {
 	if text, ok := o.texts[file]; ok {
 		return scenario.Parse(file, text, o.Overrides)
@@ -44,24 +44,30 @@ func (o overrides) read(file string) (*scenario.Plan, source.Diagnostics) {
 func (o *overrides) flags(c *cobra.Command, env func(string) (string, bool)) {
 	o.Env = env // for completion, which reads the plan
 	f := c.Flags()
-	f.StringSliceVar(&o.Profiles, "profile", nil, "apply the plan's profiles `NAME,…` (repeatable; later ones win)")
+	f.StringSliceVar(&o.Profiles, "profile", nil,
+		"apply the plan's profiles `NAME,…` (repeatable; later ones win)")
 	f.StringArrayVar(&o.Vars, "var", nil, "set a variable of the plan: `NAME=VALUE` (repeatable)")
-	f.StringArrayVar(&o.VarFiles, "var-file", nil, "set variables from `FILE`, a YAML or JSON map (repeatable; later ones win, --var wins over all)")
-	f.StringArrayVar(&o.Sets, "set", nil, "override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
-	f.StringVar(&o.Baseline, "baseline", "", "compare with `FILE`, a result that passed, or the newest one of a folder, instead of the plan's baseline")
+	f.StringArrayVar(&o.VarFiles, "var-file", nil,
+		"set variables from `FILE`, a YAML or JSON map (repeatable; later ones win, --var wins over all)")
+	f.StringArrayVar(&o.Sets, "set", nil,
+		"override a scalar of the plan: `PATH=VALUE`, such as stages.steady.for=10s (repeatable)")
+	f.StringVar(&o.Baseline, "baseline", "",
+		"compare with `FILE`, a result that passed, or the newest one of a folder, instead of the plan's baseline")
 	offer(c, "profile", someOf(namesIn(func(p scenario.Outline) []string { return p.Profiles })))
 	offer(c, "var", completeVar)
-	offer(c, "var-file", cobra.FixedCompletions([]string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt))
+	offer(c, "var-file", fileTypes("yaml", "yml", "json"))
 	offer(c, "set", o.completeSet)
 }
 
-// onlyFlag is for verbs that play a plan, or show what would be played.
+// onlyFlag adds --only, for commands that play a plan or show what would be played.
 func (o *overrides) onlyFlag(c *cobra.Command) {
-	c.Flags().StringSliceVar(&o.only, "only", nil, "play `STAGE,…` and the stages whose results they use, and no other (repeatable)")
+	c.Flags().StringSliceVar(&o.only, "only", nil,
+		"play `STAGE,…` and the stages whose results they use, and no other (repeatable)")
 	offer(c, "only", someOf(namesIn(func(p scenario.Outline) []string { return p.Stages })))
 }
 
-// readStdin reads the plan from standard input where an argument is "-", and gives the arguments with its name in that place.
+// readStdin reads the plan from standard input if an argument is "-", and returns the arguments
+// with its name instead.
 func (a *app) readStdin(args []string, o *overrides) ([]string, error) {
 	i := slices.Index(args, "-")
 	if i < 0 {
@@ -80,8 +86,8 @@ func (a *app) readStdin(args []string, o *overrides) ([]string, error) {
 	return args, nil
 }
 
-// load reads and compiles a plan. What this version cannot run is a mistake. Warnings are in the diagnostics too; with
-// errors the program is nil.
+// load reads and compiles a plan. A plan that this version cannot run has errors. Diagnostics
+// include warnings; with errors the program is nil.
 func (a *app) load(file string, o overrides) (*program.Program, source.Diagnostics) {
 	o.Env = a.env
 	plan, diags := o.read(file)
@@ -90,7 +96,10 @@ func (a *app) load(file string, o overrides) (*program.Program, source.Diagnosti
 	}
 	if o.only != nil {
 		if err := program.Only(plan, all.Kinds(), o.only); err != nil {
-			return nil, append(diags, source.Diagnostic{Severity: source.Error, Code: "unknown-name", Summary: "--only: " + err.Error(), Pos: source.Pos{File: "--only", Line: 1, Column: 1}})
+			return nil, append(diags, source.Diagnostic{
+				Severity: source.Error, Code: "unknown-name", Summary: "--only: " + err.Error(),
+				Pos: source.Pos{File: "--only", Line: 1, Column: 1},
+			})
 		}
 	}
 	compiled, more := program.Compile(plan, all.Kinds())

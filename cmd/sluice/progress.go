@@ -17,20 +17,21 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// view shows progress on stderr: one line that is redrawn on a terminal, a line for each event elsewhere.
+// view shows progress on standard error: on a terminal one line that is redrawn, elsewhere a line
+// for each event.
 type view struct {
 	mu           sync.Mutex
 	w            io.Writer
 	redraws      bool
-	quiet        bool       // nothing but what comes from outside the run
-	columns      func() int // of the terminal, as it is now
+	quiet        bool       // print only messages from outside the run
+	columns      func() int // current width of the terminal
 	now          func() time.Time
 	drawnAt      time.Time
-	lastLine     map[string]time.Time // by node, "" for set-up: when its latest line was written, where there is no live line
-	drawn        bool                 // a live line stands on the terminal
-	startedParts map[string]string    // by node that runs: the part of it whose start was said
-	running      []executor.Event     // the latest of each node that runs, in the order in which they started
-	lastSetUp    string               // the last text of set-up that was said
+	lastLine     map[string]time.Time // by node, "" for set-up: time of its latest line, if nothing is redrawn
+	drawn        bool                 // the progress line is on the terminal
+	startedParts map[string]string    // by running node: the part whose start was printed
+	running      []executor.Event     // latest event of each running node, in order of their starts
+	lastSetUp    string               // the last text of set-up that was printed
 	mask         func(string) string
 	position     map[string]int
 	total        int
@@ -38,14 +39,15 @@ type view struct {
 
 const redraw = 200 * time.Millisecond
 
-// noteEvery is the time between two lines of a node that runs where there is no live line: some CI systems end a job that is
-// silent, and people too.
+// noteEvery is the time between two lines of a running node if nothing is redrawn: some CI systems
+// end a silent job.
 const noteEvery = 30 * time.Second
 
 func (a *app) progress(p *program.Program, quiet bool) *view {
 	v := &view{
-		w: a.err, redraws: a.terminal && !quiet, quiet: quiet, columns: columnsOf(a.err), now: time.Now, mask: p.Plan.Mask,
-		position: make(map[string]int), startedParts: make(map[string]string), lastLine: make(map[string]time.Time), total: len(p.Nodes),
+		w: a.err, redraws: a.terminal && !quiet, quiet: quiet, columns: columnsOf(a.err), now: time.Now,
+		mask: p.Plan.Mask, position: make(map[string]int), startedParts: make(map[string]string),
+		lastLine: make(map[string]time.Time), total: len(p.Nodes),
 	}
 	for i, n := range p.Nodes {
 		v.position[n.ID] = i + 1
@@ -53,7 +55,7 @@ func (a *app) progress(p *program.Program, quiet bool) *view {
 	return v
 }
 
-// event takes one event of the run.
+// event shows one event of the run.
 func (v *view) event(e executor.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -81,23 +83,24 @@ func (v *view) event(e executor.Event) {
 	}
 }
 
-// silent reports whether nothing was written about a node for noteEvery.
+// silent reports whether no line of a node was written for noteEvery.
 func (v *view) silent(node string) bool { return v.now().Sub(v.lastLine[node]) >= noteEvery }
 
-// nodeLine writes a line about a node that runs.
+// nodeLine writes a line of a running node.
 func (v *view) nodeLine(node, text string) {
 	v.lastLine[node] = v.now()
 	v.line(text)
 }
 
-// startsPart reports whether the start of a node, or of a part of one, is not said yet. Members of a group take turns.
+// startsPart reports whether the start of a node, or of a part of it, was not printed yet. Members
+// of a group alternate.
 func (v *view) startsPart(e executor.Event) bool {
-	part, said := v.startedParts[e.Node]
+	part, printed := v.startedParts[e.Node]
 	v.startedParts[e.Node] = e.Part
-	return !said || part != e.Part
+	return !printed || part != e.Part
 }
 
-// remember remembers what a node that runs said last.
+// remember stores the latest event of a running node.
 func (v *view) remember(e executor.Event) {
 	if i := slices.IndexFunc(v.running, func(r executor.Event) bool { return r.Node == e.Node }); i >= 0 {
 		v.running[i] = e
@@ -106,7 +109,7 @@ func (v *view) remember(e executor.Event) {
 	v.running = append(v.running, e)
 }
 
-// progressLine is the live line: side by side what runs, as far as there is room.
+// progressLine returns the progress line: running nodes beside each other, as far as there is room.
 func (v *view) progressLine() string {
 	const least, between = 36, " | "
 	columns := v.columns() - 1
@@ -122,7 +125,7 @@ func (v *view) progressLine() string {
 	return text
 }
 
-// partOf names the repeat or the trial.
+// partOf returns the name of the repeat or trial as a prefix.
 func partOf(e executor.Event) string {
 	if e.Part == "" {
 		return ""
@@ -130,7 +133,7 @@ func partOf(e executor.Event) string {
 	return e.Part + ": "
 }
 
-// columnsOf asks a terminal how wide it is; people resize them.
+// columnsOf returns a function for the current width of a terminal; 80 for anything else.
 func columnsOf(w io.Writer) func() int {
 	const usual = 80
 	file, ok := w.(*os.File)
@@ -148,7 +151,7 @@ func (v *view) head(node string) string {
 	return fmt.Sprintf("[%d/%d] %s: ", v.position[node], v.total, node)
 }
 
-// nodeSummary says how a node went, and why, in one line.
+// nodeSummary returns the outcome of a node and its reason on one line.
 func nodeSummary(n *result.Node, reason string) string {
 	text := string(n.Outcome)
 	switch {
@@ -175,17 +178,17 @@ func nodeSummary(n *result.Node, reason string) string {
 	return text
 }
 
-// draw replaces the live line, at most five times a second unless it must be seen.
+// draw replaces the progress line, at most five times a second unless now is set.
 func (v *view) draw(text string, now bool) {
 	if !now && time.Since(v.drawnAt) < redraw {
 		return
 	}
 	v.drawnAt = time.Now()
-	fmt.Fprintf(v.w, "\r\x1b[K%s", short(text, v.columns()-1)) // a line that wraps could not be erased
+	fmt.Fprintf(v.w, "\r\x1b[K%s", short(text, v.columns()-1)) // a wrapped line cannot be erased
 	v.drawn = true
 }
 
-// line writes a line that stays. What has no room is in the report.
+// line writes a permanent line, cut to the terminal; the report has the whole text.
 func (v *view) line(text string) {
 	v.erase()
 	fmt.Fprintln(v.w, short(text, v.columns()))
@@ -198,27 +201,27 @@ func (v *view) erase() {
 	}
 }
 
-// message writes a line from outside the run.
+// message writes a line that is not about a node.
 func (v *view) message(format string, args ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.line(fmt.Sprintf(format, args...))
 }
 
-// close removes the live line.
+// close removes the progress line.
 func (v *view) close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.erase()
 }
 
-// part is a piece of the live line. Of a line that is too long the parts of the highest rank are left out first.
+// part is a piece of a progress line. If the line is too long, parts of the highest rank are left out first.
 type part struct {
 	text string
 	rank int
 }
 
-// status is the live line of a node that is running, in at most so many columns.
+// status returns the progress line of a node, in at most columns columns.
 func status(head string, e executor.Event, columns int) string {
 	parts := append([]part{{head + string(e.Phase), 0}}, phaseParts(e)...)
 	parts = append(parts, numberParts(e)...)
@@ -230,7 +233,7 @@ func status(head string, e executor.Event, columns int) string {
 	return short(joinParts(parts, 0), columns)
 }
 
-// joinParts are the parts up to a rank.
+// joinParts joins the parts up to a rank.
 func joinParts(parts []part, rank int) string {
 	var texts []string
 	for _, p := range parts {
@@ -241,7 +244,7 @@ func joinParts(parts []part, rank int) string {
 	return strings.Join(texts, "  ")
 }
 
-// phaseParts says how far the phase is.
+// phaseParts returns the progress of the phase.
 func phaseParts(e executor.Event) []part {
 	switch {
 	case e.Total > 0:
@@ -255,7 +258,7 @@ func phaseParts(e executor.Event) []part {
 	return nil
 }
 
-// numberParts are those of the last second.
+// numberParts returns the numbers of the last second.
 func numberParts(e executor.Event) []part {
 	l := e.Live
 	if l == nil || l.At == 0 {
@@ -263,7 +266,9 @@ func numberParts(e executor.Event) []part {
 	}
 	parts := []part{{result.Format("1/s", l.Rate), 2}}
 	if l.N > 0 {
-		parts = append(parts, part{"p50 " + result.Format("s", float64(l.P50)/1e9), 4}, part{"p99 " + result.Format("s", float64(l.P99)/1e9), 3})
+		parts = append(parts,
+			part{"p50 " + result.Format("s", float64(l.P50)/1e9), 4},
+			part{"p99 " + result.Format("s", float64(l.P99)/1e9), 3})
 	}
 	parts = append(parts, part{fmt.Sprintf("%d in flight", l.InFlight), 6})
 	if l.Failed > 0 || l.N > 0 {
@@ -272,7 +277,7 @@ func numberParts(e executor.Event) []part {
 	return parts
 }
 
-// clock is a time that goes on: tenths below ten seconds, so that one sees that it does.
+// clock formats a running time: with tenths below ten seconds.
 func clock(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
@@ -280,7 +285,7 @@ func clock(d time.Duration) string {
 	return d.Truncate(time.Second).String()
 }
 
-// short cuts a text to so many columns.
+// short cuts a text to a number of columns.
 func short(text string, columns int) string {
 	if r := []rune(text); len(r) > max(columns, 1) {
 		return string(r[:max(columns-1, 0)]) + "…"

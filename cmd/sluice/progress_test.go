@@ -62,7 +62,8 @@ func TestProgressSideBySide(t *testing.T) {
 	}
 }
 
-// Without a terminal a node that runs for long has a line every 30 s, with how far it is, its rate, its latency and its errors.
+// Without a terminal a node that runs for long has a line every 30 s, with how far it is, its rate,
+// its latency and its errors.
 func TestProgressIsNotSilent(t *testing.T) {
 	var b bytes.Buffer
 	v := viewOf(&b, false, 80)

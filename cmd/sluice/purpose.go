@@ -10,15 +10,15 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// purpose is one kind of plan that init writes. Its parts are in purposes/NAME.yaml.tmpl, the frame of all plans is
-// purposes/plan.yaml.tmpl.
+// purpose is a kind of plan that init writes. Its parts are in purposes/NAME.yaml.tmpl, the frame
+// of all plans in purposes/plan.yaml.tmpl.
 type purpose struct {
 	name, help string
 	model      string // of the embedded server
 	sequences  bool   // only for models that keep state
 }
 
-// purposes lists the kinds, the default first.
+// purposes lists the purposes, the default first.
 func purposes() []purpose {
 	return []purpose{
 		{name: "start", help: "a first look: a sweep of concurrency, then a steady rate", model: "slow"},
@@ -26,7 +26,10 @@ func purposes() []purpose {
 		{name: "gate", help: "is this release good enough to ship? With a profile for CI", model: "slow"},
 		{name: "capacity", help: "the largest rate at which the limits hold", model: "slow"},
 		{name: "soak", help: "a steady rate for half an hour, judged by the minute", model: "slow"},
-		{name: "sequence", help: "requests that belong together, for a model that keeps state", model: "sequence_acc", sequences: true},
+		{
+			name: "sequence", help: "requests that belong together, for a model that keeps state",
+			model: "sequence_acc", sequences: true,
+		},
 	}
 }
 
@@ -50,7 +53,8 @@ func purposeOf(name string) (purpose, bool) {
 //go:embed purposes
 var purposeFiles embed.FS
 
-// text writes the plan for a model with a signature. asked is the error of the server that did not describe it.
+// text returns the plan for a model with a signature; asked is the error of a server that did not
+// describe it.
 func (p purpose) text(f initFlags, sig backends.Signature, asked error) (string, error) {
 	all := template.New("plan.yaml.tmpl").Funcs(template.FuncMap{"quoted": strconv.Quote, "scalar": scalar})
 	all, err := all.ParseFS(purposeFiles, "purposes/plan.yaml.tmpl", "purposes/"+p.name+".yaml.tmpl")
@@ -81,12 +85,15 @@ type planData struct {
 	Shapes              []freeShape
 }
 
-// freeShape is an input of any size, with a size to begin with.
+// freeShape is an input with open dimensions, and a first size for them.
 type freeShape struct{ Name, Dims string }
 
-// planDataFor is the data for a model.
+// planDataFor returns the data of the templates for a model.
 func planDataFor(f initFlags, sig backends.Signature) planData {
-	d := planData{URL: f.url, Backend: f.backend, Model: f.model, Decoupled: sig.Decoupled, Sequences: sig.Sequence > backends.NoSequences}
+	d := planData{
+		URL: f.url, Backend: f.backend, Model: f.model,
+		Decoupled: sig.Decoupled, Sequences: sig.Sequence > backends.NoSequences,
+	}
 	if f.out != "" && f.schema {
 		d.Schema = schemaFile
 	}
@@ -106,10 +113,10 @@ func planDataFor(f initFlags, sig backends.Signature) planData {
 	return d
 }
 
-// scalar is text as YAML writes it: with quotes where it could be taken for something else.
+// scalar returns a text as YAML, with quotes if it could be read as another type.
 func scalar(text string) string {
-	plain := text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" &&
-		strings.Trim(text[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+	const begin = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+	plain := text != "" && strings.Trim(text, begin+"0123456789-./") == "" && strings.Trim(text[:1], begin) == ""
 	switch strings.ToLower(text) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
 		plain = false
@@ -133,7 +140,7 @@ func hasFreeDim(shape []int64) bool {
 	return false
 }
 
-// fillDims gives every free dimension a size to begin with.
+// fillDims replaces open dimensions by a first size.
 func fillDims(shape []int64) []int64 {
 	out := append([]int64(nil), shape...)
 	for i := range out {

@@ -35,10 +35,11 @@ func TestTour(t *testing.T) {
 	}
 }
 
-// tour plays a page: ```yaml file=NAME``` blocks are files unless they are there, lines "$ sluice …" of ```console``` blocks
-// are commands, in order, in one folder. A command must exit with 0, or as its "# exit N" says. Each line of a ```text```
-// block is in what the last command printed, "…" standing for anything; of ```text figures``` numbers and their units may
-// differ. A block is not compared if this machine was too busy for the run above it.
+// tour plays a page: ```yaml file=NAME``` blocks are files unless they are there, lines "$ sluice
+// …" of ```console``` blocks are commands, in order, in one folder. A command must exit with 0, or
+// as its "# exit N" says. Each line of a ```text``` block is in what the last command printed, "…"
+// standing for anything; of ```text figures``` numbers and their units may differ. A block is not
+// compared if this machine was too busy for the run above it.
 func tour(t *testing.T, dir, name, page string) (commands int) {
 	t.Helper()
 	exe, err := exec.LookPath("sluice") // testscript puts this binary on PATH under that name
@@ -75,8 +76,8 @@ func tour(t *testing.T, dir, name, page string) (commands int) {
 	return commands
 }
 
-// like returns the expression for a line of output in which "…" stands for anything, and spaces for any number of them;
-// with figures any number and unit stands for any other.
+// like returns the expression for a line of output in which "…" stands for anything, and spaces for
+// any number of them; with figures any number and unit stands for any other.
 func like(line string, figures bool) *regexp.Regexp {
 	text := regexp.QuoteMeta(strings.Join(strings.Fields(line), " "))
 	if figures {

@@ -31,7 +31,8 @@ func (a *app) run() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run PLAN",
 		Short: "Run a plan; the exit code is the verdict",
-		Long: "Run a plan (-: from standard input): open its targets, play its stages, judge its assertions, write the artifacts.\n\n" +
+		Long: "Run a plan (-: from standard input): open its targets, play its stages, judge its assertions,\n" +
+			"write the artifacts.\n\n" +
 			"Exit codes\n" + exitCodeList(),
 		Example: "  sluice run plan.yaml --var url=grpc://staging:8001 \\\n" +
 			"      --set stages.steady.for=10s --out results",
@@ -51,10 +52,14 @@ func (a *app) run() *cobra.Command {
 	o.flags(c, a.env)
 	o.onlyFlag(c)
 	c.Flags().StringVarP(&f.dir, "out", "o", "", "`DIR` for the artifacts (default sluice-results/NAME-TIME)")
-	c.Flags().StringVar(&profile, "cpu-profile", "", "write the CPU profile of sluice itself to `FILE`, for go tool pprof")
-	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print the verdict and its reason, no progress and no numbers")
-	c.Flags().StringSliceVar(&f.formats, "format", nil, "artifact `FORMAT,…` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+" (repeatable)")
-	c.Flags().StringVar(&f.summary, "summary", summaries[0], "`WORDS` of what is printed at the end: "+strings.Join(summaries, ", "))
+	c.Flags().StringVar(&profile, "cpu-profile", "",
+		"write the CPU profile of sluice itself to `FILE`, for go tool pprof")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false,
+		"print the verdict and its reason, no progress and no numbers")
+	c.Flags().StringSliceVar(&f.formats, "format", nil,
+		"artifact `FORMAT,…` instead of the plan's: "+strings.Join(artifact.Formats(), ", ")+" (repeatable)")
+	c.Flags().StringVar(&f.summary, "summary", summaries[0],
+		"`FORM` of the summary at the end: "+strings.Join(summaries, ", "))
 	offer(c, "out", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 	offer(c, "format", someOf(oneOf(artifact.Formats())))
 	offer(c, "summary", oneOf(summaries))
@@ -69,26 +74,26 @@ func exitCodeList() string {
 	return b.String() + "If several apply, the first of " + verdict.Precedence + " wins."
 }
 
-// outputs are where the results of a run go.
+// outputs are the options of a run for its results.
 type outputs struct {
-	dir        string                 // of the artifacts; "": as the plan says
+	dir        string                 // of the artifacts; "": the plan's
 	formats    []string               // of the artifacts; nil: the plan's
 	summary    string                 // one of summaries
-	quiet      bool                   // only the verdict and its reason are printed
-	afterWrite func(dir string) error // further files, made of the artifacts in dir; nil: none
+	quiet      bool                   // print only the verdict and its reason
+	afterWrite func(dir string) error // writes further files from the artifacts in dir; nil: none
 }
 
-// summaries are the words in which the numbers of a run can be printed at its end.
+// summaries lists the forms of the summary at the end of a run.
 var summaries = []string{"sluice", "perf_analyzer"}
 
 func (f outputs) check() error {
 	for _, word := range f.formats {
 		if !slices.Contains(artifact.Formats(), word) {
-			return fmt.Errorf("there is no format %q, only %s", word, strings.Join(artifact.Formats(), ", "))
+			return unknownWord("format", word, artifact.Formats())
 		}
 	}
 	if !slices.Contains(summaries, f.summary) {
-		return fmt.Errorf("there is no summary %q, only %s", f.summary, strings.Join(summaries, ", "))
+		return unknownWord("summary", f.summary, summaries)
 	}
 	return nil
 }
@@ -108,8 +113,9 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 		f.formats = plan.Output.Formats
 	}
 	o := artifact.Options{
-		Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: newSamples(plan, f), Mixed: mixesLoops(compiled),
-		Fail: func(r *result.Result, err error) { verdict.RecordWriteError(r, plan.Mask(err.Error())) },
+		Formats: f.formats, Percentiles: plan.Output.Percentiles, Samples: newSamples(plan, f),
+		Mixed: mixesLoops(compiled),
+		Fail:  func(r *result.Result, err error) { verdict.RecordWriteError(r, plan.Mask(err.Error())) },
 	}
 	folder, err := artifact.Open(f.dir, o)
 	if err != nil {
@@ -117,7 +123,7 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 		return fmt.Errorf("nothing was sent: %w", err)
 	}
 	defer folder.Close()
-	signals, _ := notifySignals() // until the process ends: none may take the artifacts or the exit code away
+	signals, _ := notifySignals() // until the process ends: no signal may prevent artifacts or exit code
 	r, diags := a.play(compiled, folder, f, o.Samples, signals)
 	written := make(chan struct{})
 	defer close(written)
@@ -135,7 +141,7 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	}
 	rewrite := func(err error) {
 		o.Fail(r, err)
-		files, _ = folder.Write(r, o) // what cannot be written is removed: no file says what the exit code does not
+		files, _ = folder.Write(r, o) // removes files that cannot be written: all agree with the exit code
 	}
 	if err != nil {
 		rewrite(err)
@@ -153,7 +159,7 @@ func (a *app) runPlan(file string, ov overrides, f outputs) error {
 	return nil
 }
 
-// outputDir is where artifacts go when nobody says: sluice-results/NAME-TIME.
+// outputDir returns the default folder of the artifacts: the plan's, or sluice-results/NAME-TIME.
 func outputDir(p *scenario.Plan, now time.Time) string {
 	if p.Output.Dir != "" {
 		return p.Output.Dir
@@ -161,8 +167,11 @@ func outputDir(p *scenario.Plan, now time.Time) string {
 	return filepath.Join("sluice-results", p.Name+"-"+now.UTC().Format("20060102T150405.000"))
 }
 
-// play runs the program. The first signal asks it to end in order, a second one cuts everything off.
-func (a *app) play(compiled *program.Program, folder *artifact.Folder, f outputs, samples *artifact.Samples, signals <-chan os.Signal) (*result.Result, source.Diagnostics) {
+// play runs the program. The first signal ends it in order, a second one cancels everything that is open.
+func (a *app) play(
+	compiled *program.Program, folder *artifact.Folder, f outputs, samples *artifact.Samples,
+	signals <-chan os.Signal,
+) (*result.Result, source.Diagnostics) {
 	ctx, cancel := context.WithCancel(context.Background())
 	interrupt, finished := make(chan int, 1), make(chan struct{})
 	waited := make(chan struct{})
@@ -184,7 +193,8 @@ func (a *app) play(compiled *program.Program, folder *artifact.Folder, f outputs
 		}
 	}()
 	env := executor.Env{
-		Tool: tool(), Alone: !a.sharesProcess, Serve: a.embedded, Interrupt: interrupt, Events: view.event, Delay: a.delay, Machine: a.machine(),
+		Tool: tool(), Alone: !a.sharesProcess, Serve: a.embedded, Interrupt: interrupt, Events: view.event,
+		Delay: a.delay, Machine: a.machine(),
 	}
 	if folder != nil {
 		env.Interim = folder.Running
@@ -203,7 +213,7 @@ func (a *app) play(compiled *program.Program, folder *artifact.Folder, f outputs
 	return r, diags
 }
 
-// signalNumber is that of a signal which listen hears.
+// signalNumber returns the number of a signal from notifySignals.
 func signalNumber(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
 		return int(n)
@@ -211,8 +221,8 @@ func signalNumber(s os.Signal) int {
 	return int(syscall.SIGTERM)
 }
 
-// withCPUProfile runs f and writes what it spent its CPU time on to a file; "" is no profile. Not on standard output, which is
-// the result's.
+// withCPUProfile runs f and writes its CPU profile to a file; "" means no profile. Standard output
+// is for the result.
 func withCPUProfile(file string, f func() error) (err error) {
 	if file == "" {
 		return f()
@@ -227,15 +237,17 @@ func withCPUProfile(file string, f func() error) (err error) {
 	defer func() {
 		pprof.StopCPUProfile()
 		if e := w.Close(); e != nil && err == nil {
-			err = fmt.Errorf("the CPU profile is not whole: %w", e)
+			err = fmt.Errorf("the CPU profile is incomplete: %w", e)
 		}
 	}()
 	return f()
 }
 
-// newSamples is where the requests of a run are kept; nil: the plan asks for none of them.
+// newSamples returns the writer of single requests; nil if the plan keeps none.
 func newSamples(plan *scenario.Plan, f outputs) *artifact.Samples {
-	o := artifact.SamplesOptions{Table: plan.Output.Samples, Export: slices.Contains(f.formats, artifact.ProfileExport)}
+	o := artifact.SamplesOptions{
+		Table: plan.Output.Samples, Export: slices.Contains(f.formats, artifact.ProfileExport),
+	}
 	if len(plan.Secrets) > 0 {
 		o.Mask = plan.Mask
 	}
@@ -248,26 +260,28 @@ func newSamples(plan *scenario.Plan, f outputs) *artifact.Samples {
 	return artifact.NewSamples(f.dir, o)
 }
 
-// mixesLoops reports whether the plan has closed and open loops.
+// mixesLoops reports whether the plan has both closed and open loops.
 func mixesLoops(p *program.Program) bool {
 	return slices.ContainsFunc(p.Nodes, func(n *program.Node) bool { return n.Open != p.Nodes[0].Open })
 }
 
-// noteEarlierResult says that dir still has the result of an earlier run, if it does: a script that reads it must not take it for this
-// run's.
+// noteEarlierResult prints a note if dir still holds the result of an earlier run, so that it is
+// not taken for this one's.
 func (a *app) noteEarlierResult(dir string) {
 	h := artifact.Earlier(dir)
 	if dir == "" || h == nil || h.State == result.StateRunning {
 		return
 	}
-	fmt.Fprintf(a.err, "note: %s still holds the result of an earlier run\n  (%s, %s UTC)\n", dir, h.Verdict, h.Started.UTC().Format(time.DateTime))
+	fmt.Fprintf(a.err, "note: %s still holds the result of an earlier run\n  (%s, %s UTC)\n",
+		dir, h.Verdict, h.Started.UTC().Format(time.DateTime))
 }
 
-// recorderFor hands the samples of every trial to the artifacts.
+// recorderFor returns the function that opens a recorder of samples for each trial.
 func recorderFor(s *artifact.Samples) func(trial.Recording) trial.Recorder {
 	return func(r trial.Recording) trial.Recorder {
 		return s.Trial(artifact.Trial{
-			Node: r.Node, Number: r.Number, Mix: r.Mix, Closed: r.Closed, Value: r.Value, Started: r.Started, Sent: r.Sent, Received: r.Received,
+			Node: r.Node, Number: r.Number, Mix: r.Mix, Closed: r.Closed, Value: r.Value, Started: r.Started,
+			Sent: r.Sent, Received: r.Received,
 		})
 	}
 }

@@ -15,16 +15,17 @@ import (
 func (a *app) schema() *cobra.Command {
 	kinds := []string{"plan", "result"}
 	return &cobra.Command{
-		Use:       "schema [plan|result]",
-		Short:     "Print the JSON Schema of plans or results",
-		Long:      "Print the JSON Schema (2020-12) of plans, for editors, or of result.json, for scripts.",
-		Example:   "  sluice schema > sluice.schema.json\n\nand as the first line of a plan in that folder:\n\n  # yaml-language-server: $schema=sluice.schema.json",
+		Use:   "schema [plan|result]",
+		Short: "Print the JSON Schema of plans or results",
+		Long:  "Print the JSON Schema (2020-12) of plans, for editors, or of result.json, for scripts.",
+		Example: "  sluice schema > sluice.schema.json\n\nand as the first line of a plan in that folder:\n\n" +
+			"  # yaml-language-server: $schema=sluice.schema.json",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: kinds,
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := schema.Plan()
 			if len(args) > 0 && !slices.Contains(kinds, args[0]) {
-				return fmt.Errorf("there is no schema %q, only plan and result", args[0])
+				return unknownWord("schema", args[0], kinds)
 			}
 			if len(args) > 0 && args[0] == "result" {
 				text = schema.Result()
@@ -54,7 +55,7 @@ func (a *app) version() *cobra.Command {
 	}
 }
 
-// tool is this program, as the Go toolchain stamped it.
+// tool returns the version of this program from its build information.
 func tool() result.Tool {
 	t := result.Tool{Name: "sluice", Version: "devel", Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()

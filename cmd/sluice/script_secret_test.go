@@ -23,10 +23,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// echo: puts a server before the one that the script has started, its address in ECHO_URL. Every second inference fails,
-// and the server says in its error what it was told: with a bearer token that comes as "Bearer TOKEN" all at once, with one
-// that comes in X-Token in one form after the other. A path that ends with /denied is answered in the same way. The first
-// part of a path is cut off before a request goes on.
+// echo: puts a server before the one that the script has started, its address in ECHO_URL. Every
+// second inference fails, and the server says in its error what it was told: with a bearer token
+// that comes as "Bearer TOKEN" all at once, with one that comes in X-Token in one form after the
+// other. A path that ends with /denied is answered in the same way. The first part of a path is cut
+// off before a request goes on.
 func echo(ts *testscript.TestScript, _ bool, _ []string) {
 	behind, err := url.Parse(ts.Getenv("HTTP_URL"))
 	ts.Check(err)
@@ -54,7 +55,8 @@ func echo(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("ECHO_URL", s.URL)
 }
 
-// told is what a request holds, in one of several encodings by turns of its length: an example is cut after 256 bytes.
+// told is what a request holds, in one of several encodings by turns of its length: an example is
+// cut after 256 bytes.
 func told(r *http.Request, body []byte) string {
 	header := r.Header.Get("Authorization")
 	return fmt.Sprintf("%s %s %s %s %x %s", header, url.QueryEscape(header), base64.StdEncoding.EncodeToString([]byte("x:"+header)), r.URL, header, body)
@@ -91,8 +93,9 @@ func echoes(text string) (all []string) {
 	return slices.Compact(all)
 }
 
-// hides SECRET FILE…: none of the files, those below folders included, and streams holds the text in any form of echoes.
-// The middle of base64 counts as the whole: the rest depends on what is beside it.
+// hides SECRET FILE…: none of the files, those below folders included, and streams holds the text
+// in any form of echoes. The middle of base64 counts as the whole: the rest depends on what is
+// beside it.
 func hides(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: hides SECRET FILE…")
@@ -130,7 +133,8 @@ func read(ts *testscript.TestScript, names []string, each func(name, text string
 	}
 }
 
-// holds TEXT FILE…: some of the files, those below folders included, or a stream holds the text. "! holds": none does.
+// holds TEXT FILE…: some of the files, those below folders included, or a stream holds the text. "!
+// holds": none does.
 func holds(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: holds TEXT FILE…")

@@ -35,7 +35,8 @@ const delayVariable = "SLUICE_TEST_PACER_DELAY"
 // crashVariable is the test hook that plants a mistake of the program itself: the name of one of crashes.
 const crashVariable = "SLUICE_TEST_CRASH"
 
-// crashes are mistakes that end a run when its embedded server starts. All but "panic" are fatal to the process.
+// crashes are mistakes that end a run when its embedded server starts. All but "panic" are fatal to
+// the process.
 var crashes = map[string]func(){
 	"panic":     func() { panic("a planted mistake") },
 	"goroutine": func() { go panic("a planted mistake"); select {} },
@@ -47,15 +48,16 @@ var crashes = map[string]func(){
 	},
 }
 
-// TestMain lets more tests run side by side than there are processors: most of the time they wait for a plan's seconds to
-// pass.
+// TestMain lets more tests run side by side than there are processors: most of the time they wait
+// for a plan's seconds to pass.
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "5"); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"sluice": func() {
 		a := system()
-		// The embedded server is this program under the name by which it was called: the test binary has others.
+		// The embedded server is this program under the name by which it was called: the test
+		// binary has others.
 		a.exe = func() (string, error) { return exec.LookPath(os.Args[0]) }
 		if crash := crashes[os.Getenv(crashVariable)]; crash != nil {
 			a.exe = func() (string, error) { crash(); return "", nil }
@@ -119,8 +121,8 @@ func exitCode(p *os.ProcessState) int {
 	return p.ExitCode()
 }
 
-// into FILE CODE COMMAND ARGS…: runs a command with its standard output at FILE, and demands its exit code. The file
-// "closed" is a pipe whose reader has gone, for both streams.
+// into FILE CODE COMMAND ARGS…: runs a command with its standard output at FILE, and demands its
+// exit code. The file "closed" is a pipe whose reader has gone, for both streams.
 func into(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: into FILE CODE COMMAND ARGS…")
@@ -147,8 +149,9 @@ func into(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// signal NAME TEXT CODE COMMAND ARGS…: sends the signal once TEXT has stood on stderr, or all of several with & between them,
-// and demands the exit code. The name INT2 sends SIGINT twice, TERMS sends SIGTERM until the process ends.
+// signal NAME TEXT CODE COMMAND ARGS…: sends the signal once TEXT has stood on stderr, or all of
+// several with & between them, and demands the exit code. The name INT2 sends SIGINT twice, TERMS
+// sends SIGTERM until the process ends.
 func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 4 {
 		ts.Fatalf("usage: signal NAME TEXT CODE COMMAND ARGS…")
@@ -247,7 +250,8 @@ func (w *watcher) String() string {
 // servers are those that a script has started, by script.
 var servers sync.Map
 
-// server [JSON]: starts the embedded server in this process and puts its addresses into HTTP_URL and GRPC_URL.
+// server [JSON]: starts the embedded server in this process and puts its addresses into HTTP_URL
+// and GRPC_URL.
 func server(ts *testscript.TestScript, _ bool, args []string) {
 	var c builtin.Config
 	if len(args) > 0 {
@@ -330,8 +334,9 @@ func sequences(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// result FILE PATH VALUE …: demands that the file is a valid result.json and holds these values, by dotted paths; a value
-// of * means any but null, and one of several may stand with | between them. Numbers are compared as written in JSON.
+// result FILE PATH VALUE …: demands that the file is a valid result.json and holds these values, by
+// dotted paths; a value of * means any but null, and one of several may stand with | between them.
+// Numbers are compared as written in JSON.
 func checkResult(ts *testscript.TestScript, _ bool, args []string) {
 	files, err := filepath.Glob(ts.MkAbs(args[0]))
 	ts.Check(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// serveFlags are the knobs of `sluice serve`.
+// serveFlags holds the flags of serve.
 type serveFlags struct {
 	config      builtin.Config
 	serviceTime time.Duration
@@ -29,10 +29,11 @@ func (a *app) serve() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the embedded inference server on loopback",
-		Long: "Run the embedded inference server: KServe v2 over HTTP and gRPC, with simulated queues, service times and\n" +
-			"faults. It listens on loopback only, prints its URLs, and serves until it is interrupted.\n\n" +
-			"Models: " + strings.Join(builtin.Models(), ", ") + ". simple adds and subtracts, slow takes 20 ms, slow4 has four instances of it.\n\n" +
-			"GET /sim/arrivals on the control URL gives the true arrival times that it saw.",
+		Long: "Run the embedded inference server: KServe v2 over HTTP and gRPC, with simulated queues, service\n" +
+			"times and faults. It listens on loopback only, prints its URLs, and serves until it is interrupted.\n\n" +
+			"Models: " + strings.Join(builtin.Models(), ", ") + ". simple adds and subtracts, slow takes 20 ms, " +
+			"slow4 has four instances of it.\n\n" +
+			"GET /sim/arrivals on the control URL returns the arrival times of requests.",
 		Example: "  sluice serve --http 127.0.0.1:8000 --grpc 127.0.0.1:8001 \\\n" +
 			"      --service-time 5ms --instances 2",
 		Args: cobra.NoArgs,
@@ -44,17 +45,19 @@ func (a *app) serve() *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.config.HTTP, "http", "", "`ADDRESS` for HTTP: a loopback host:port, or unix:PATH (default any free port)")
-	fl.StringVar(&f.config.GRPC, "grpc", "", "`ADDRESS` for gRPC: a loopback host:port, or unix:PATH (default any free port)")
+	const address = ": a loopback host:port, or unix:PATH (default any free port)"
+	fl.StringVar(&f.config.HTTP, "http", "", "`ADDRESS` for HTTP"+address)
+	fl.StringVar(&f.config.GRPC, "grpc", "", "`ADDRESS` for gRPC"+address)
 	fl.BoolVar(&f.config.TLS, "tls", false, "speak TLS with a certificate made for this run; its CA is printed")
 	fl.DurationVar(&f.serviceTime, "service-time", 0, "`TIME` of one execution (default the model's own)")
 	fl.IntVar(&f.config.Instances, "instances", 0, "`N` executions at the same time (default the model's own)")
 	fl.IntVar(&f.config.MaxBatch, "max-batch", 0, "`N` rows that one execution may gather")
 	fl.DurationVar(&f.config.QueueDelay, "queue-delay", 0, "`TIME` to wait for a batch to fill")
 	fl.Var((*ratioFlag)(&f.config.Errors), "errors", "`RATIO` of requests that fail, such as 0.1%")
-	fl.Var((*ratioFlag)(&f.config.Reset), "reset", "`RATIO` of requests whose connection is cut, such as 0.1%")
+	fl.Var((*ratioFlag)(&f.config.Reset), "reset", "`RATIO` of requests whose connection is reset, such as 0.1%")
 	fl.DurationVar(&f.config.SlowBody, "slow-body", 0, "`TIME` between a reply's head and its body")
-	fl.DurationVar(&f.stall[0], "stall-at", 0, "`TIME` after the first request at which nothing is answered any more")
+	fl.DurationVar(&f.stall[0], "stall-at", 0,
+		"`TIME` after the first request at which the server stops answering")
 	fl.DurationVar(&f.stall[1], "stall-for", 0, "`TIME` that such a stall lasts (0: no stall)")
 	fl.DurationVar(&f.stall[2], "stall-every", 0, "`TIME` from one stall to the next (0: once)")
 	fl.Uint64Var(&f.config.Seed, "seed", 0, "`SEED` of everything drawn")
@@ -80,7 +83,7 @@ func (a *app) serveUntilSignal(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	if a.terminal {
-		fmt.Fprintf(a.err, "serving; try: sluice init --url %s --model simple > plan.yaml\nCtrl-C ends it\n", s.HTTPURL())
+		fmt.Fprintf(a.err, "serving until Ctrl-C; try: sluice init --url %s --model simple > plan.yaml\n", s.HTTPURL())
 	}
 	signals, deaf := notifySignals()
 	defer deaf()
@@ -98,12 +101,12 @@ func (a *app) serveUntilSignal(ctx context.Context, f serveFlags) error {
 	return nil
 }
 
-// ratioFlag is a share as plans write it, 0.1%, or as a number from 0 to 1.
+// ratioFlag is a share from 0 to 1, written as in plans, 0.1%, or as a number.
 type ratioFlag float64
 
 func (r *ratioFlag) String() string {
 	if *r == 0 {
-		return "" // no default worth showing
+		return "" // no default in the help
 	}
 	return strconv.FormatFloat(100*float64(*r), 'g', -1, 64) + "%"
 }
@@ -117,17 +120,19 @@ func (r *ratioFlag) Set(text string) error {
 		v /= 100
 	}
 	if err != nil || !(v >= 0 && v <= 1) {
-		return fmt.Errorf("%q is no share from 0%% to 100%%", text)
+		return fmt.Errorf("%q is not a share from 0%% to 100%%", text)
 	}
 	*r = ratioFlag(v)
 	return nil
 }
 
-// childArgs make this program the embedded server of another one: see serve.
+// childArgs are the arguments of the child process that is the embedded server: see serve.
 var childArgs = [...]string{"serve", "--child"}
 
-// embedded starts the embedded server as a child of this process, so that the client's CPU time stays its own.
-func (a *app) embedded(ctx context.Context, scheme string, b *scenario.Builtin, seed uint64) (executor.Embedded, error) {
+// embedded starts the embedded server as a child process, so that its CPU time is not the client's.
+func (a *app) embedded(
+	ctx context.Context, scheme string, b *scenario.Builtin, seed uint64,
+) (executor.Embedded, error) {
 	exe, err := a.exe()
 	if err != nil {
 		return executor.Embedded{}, fmt.Errorf("find this program: %w", err)
@@ -143,7 +148,7 @@ func (a *app) embedded(ctx context.Context, scheme string, b *scenario.Builtin, 
 	return s, nil
 }
 
-// serverConfig is the plan's `builtin` as the server reads it. A target without one gets the server as it is.
+// serverConfig converts the plan's `builtin` to the configuration of the server; nil gives the defaults.
 func serverConfig(b *scenario.Builtin, seed uint64) builtin.Config {
 	c := builtin.Config{Seed: seed}
 	if b == nil {

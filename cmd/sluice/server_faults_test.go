@@ -53,8 +53,9 @@ const (
 	memoryParallel = 2                // of those that are processes of their own, which are busy all the time
 )
 
-// TestServerFaults: whatever a server sends, and wherever it stops, a run ends in time and in bounded memory, its requests in
-// the right class, with all of its files and the exit code that says so.
+// TestServerFaults: whatever a server sends, and wherever it stops, a run ends in time and in
+// bounded memory, its requests in the right class, with all of its files and the exit code that
+// says so.
 func TestServerFaults(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "faults", "*.txtar"))
 	if err != nil || len(files) == 0 {
@@ -128,8 +129,9 @@ func readFaults(t *testing.T, file string) (list []*serverFault) {
 	return list
 }
 
-// assemble makes a server of the script of a file, the lines of a section and the commands of a fault. Where the section has
-// connections of its own, the handlers of the file come after the fault's commands.
+// assemble makes a server of the script of a file, the lines of a section and the commands of a
+// fault. Where the section has connections of its own, the handlers of the file come after the
+// fault's commands.
 func assemble(server, section, fault string) string {
 	if !strings.HasPrefix(section, "accept") {
 		return server + section + fault
@@ -229,7 +231,8 @@ func (f *serverFault) test(t *testing.T) {
 	select {
 	case code := <-ended:
 		t.Logf("%v, %s\n%s", time.Since(began), f.at, printed.String())
-		// On a machine that is too busy a run that fails can say, besides, that its client was held up: then it proves nothing.
+		// On a machine that is too busy a run that fails can say, besides, that its client was held
+		// up: then it proves nothing.
 		if heldUp := code == verdict.CodeInvalid && f.code == verdict.CodeFail; code != f.code && !heldUp {
 			t.Errorf("exit code %d, want %d", code, f.code)
 		}

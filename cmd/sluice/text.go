@@ -12,31 +12,33 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// helpWidth is the number of columns of help, on a terminal or not.
+// helpWidth is the width of help in columns, on a terminal or not.
 const helpWidth = 80
 
-// print writes a text to standard output, folded to the terminal that it is.
+// print writes a text to standard output, folded to the width of the terminal.
 func (a *app) print(text string) error {
 	_, err := io.WriteString(a.out, artifact.Fold(text, a.width))
 	return err
 }
 
-// report writes a text to standard error, folded to the terminal that it is.
+// report writes a text to standard error, folded to the width of the terminal.
 func (a *app) report(format string, args ...any) {
-	_, _ = io.WriteString(a.err, artifact.Fold(fmt.Sprintf(format, args...), a.errWidth)) // a broken stderr cannot be reported
+	text := artifact.Fold(fmt.Sprintf(format, args...), a.errWidth)
+	_, _ = io.WriteString(a.err, text) // an error of standard error cannot be reported
 }
 
-// diagnose writes diagnostics for people to standard error.
+// diagnose writes diagnostics to standard error.
 func (a *app) diagnose(ds source.Diagnostics, sources source.Sources) {
 	if len(ds) == 0 {
 		return
 	}
 	var b bytes.Buffer
-	_ = source.Render(&b, ds, sources, source.Look{Color: a.color(a.terminal), Columns: a.errWidth}) // b takes everything
+	look := source.Look{Color: a.color(a.terminal), Columns: a.errWidth}
+	_ = source.Render(&b, ds, sources, look) // writing to b cannot fail
 	a.report("%s\n", b.String())
 }
 
-// foldHelp folds the help of a command, and of those below it.
+// foldHelp folds the help of a command and of its subcommands.
 func foldHelp(c *cobra.Command) {
 	c.Long = artifact.Fold(joinLines(c.Long), helpWidth)
 	for _, sub := range c.Commands() {
@@ -44,7 +46,7 @@ func foldHelp(c *cobra.Command) {
 	}
 }
 
-// joinLines makes one line of each paragraph. Lines that begin with a space stay as they are.
+// joinLines joins the lines of each paragraph. Lines that begin with a space are not changed.
 func joinLines(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// everyKey is what --explain without a path asks for.
+// everyKey is the value of --explain without a path.
 const everyKey = "."
 
 func (a *app) validate() *cobra.Command {
@@ -22,8 +22,8 @@ func (a *app) validate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate PLAN...",
 		Short: "Check plans without any network: every mistake at once",
-		Long: "Check plans: shape, names, units, expressions, files. Nothing is sent. Exit 0: no mistake; 2: the plan has\n" +
-			"mistakes. Warnings do not change the exit code.",
+		Long: "Check plans: shape, names, units, expressions, files. Nothing is sent. Exit 0: no mistake; 2: the\n" +
+			"plan has mistakes. Warnings do not change the exit code.",
 		Example: "  sluice validate plans/*.yaml\n  sluice validate plan.yaml --json | jq .diagnostics\n" +
 			"  sluice validate plan.yaml --profile ci --explain=stages.steady",
 		Args: func(c *cobra.Command, args []string) error {
@@ -42,8 +42,10 @@ func (a *app) validate() *cobra.Command {
 		},
 	}
 	o.flags(c, a.env)
-	c.Flags().BoolVar(&asJSON, "json", false, "print diagnostics as JSON, in the shape of terraform validate -json")
-	c.Flags().StringVar(&explain, "explain", "", "print every value of the plan and where it comes from; with =`PATH`, those at and below it")
+	c.Flags().BoolVar(&asJSON, "json", false,
+		"print diagnostics as JSON, in the shape of terraform validate -json")
+	c.Flags().StringVar(&explain, "explain", "",
+		"print every value of the plan and its origin; with =`PATH`, those at and below it")
 	c.Flags().Lookup("explain").NoOptDefVal = everyKey
 	offer(c, "explain", o.completeKey)
 	return c
@@ -51,7 +53,8 @@ func (a *app) validate() *cobra.Command {
 
 func (a *app) validatePlans(files []string, o overrides, asJSON bool, explain string) error {
 	if word := misplacedPath(files, explain); word != "" {
-		return fmt.Errorf("%q is no file: --explain takes its path after an equals sign, --explain=%s", word, word)
+		return fmt.Errorf("%q is not a file: --explain takes its path after an equals sign, --explain=%s",
+			word, word)
 	}
 	var everything source.Diagnostics
 	var values []planValue
@@ -71,7 +74,8 @@ func (a *app) validatePlans(files []string, o overrides, asJSON bool, explain st
 		}
 		a.diagnose(diags, o.Source)
 		if compiled != nil {
-			if err := a.print(fmt.Sprintf("%s: valid, %s\n", file, plural(len(compiled.Nodes), "node")) + valueTable(here)); err != nil {
+			valid := fmt.Sprintf("%s: valid, %s\n", file, plural(len(compiled.Nodes), "node"))
+			if err := a.print(valid + valueTable(here)); err != nil {
 				return err
 			}
 		}
@@ -93,14 +97,16 @@ func (a *app) validatePlans(files []string, o overrides, asJSON bool, explain st
 	return nil
 }
 
-// misplacedPath returns the argument that was meant as the path of --explain, but is behind a space; "": none.
+// misplacedPath returns the argument that is probably the path of --explain after a space; "" if
+// there is none.
 func misplacedPath(files []string, explain string) string {
 	if explain != everyKey {
 		return ""
 	}
 	i := slices.IndexFunc(files, func(file string) bool {
 		_, err := os.Stat(file)
-		return file != standardInput && os.IsNotExist(err) && filepath.Ext(file) != ".yaml" && filepath.Ext(file) != ".yml"
+		isPlan := file == standardInput || filepath.Ext(file) == ".yaml" || filepath.Ext(file) == ".yml"
+		return !isPlan && os.IsNotExist(err)
 	})
 	if i < 0 {
 		return ""

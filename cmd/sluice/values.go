@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// planValue is a value of a plan and where it comes from.
+// planValue is a value of a plan and its origin.
 type planValue struct {
 	Plan     string `json:"plan"`     // the file
 	Path     string `json:"path"`     // as --set takes it
@@ -23,14 +23,17 @@ type planValue struct {
 	LeftOut  bool   `json:"left_out"` // a header that is not sent: its secret is empty
 }
 
-// valuesOf lists the values at and below a path, all for everyKey.
+// valuesOf lists the values at and below a path, or all for everyKey.
 func valuesOf(p *scenario.Plan, path string) []planValue {
 	var values []planValue
 	for _, o := range p.Origins {
 		if path != everyKey && o.Key != path && !strings.HasPrefix(o.Key, path+".") {
 			continue
 		}
-		v := planValue{Plan: p.File, Path: o.Key, Pointer: o.Path, Value: lookupPointer(p.Resolved, o.Path), From: o.From, Variable: o.Variable}
+		v := planValue{
+			Plan: p.File, Path: o.Key, Pointer: o.Path, Value: lookupPointer(p.Resolved, o.Path),
+			From: o.From, Variable: o.Variable,
+		}
 		if o.LeftOut {
 			v.Value, v.LeftOut = "", true
 		}
@@ -42,7 +45,7 @@ func valuesOf(p *scenario.Plan, path string) []planValue {
 	return values
 }
 
-// lookupPointer is what a JSON pointer leads to in JSON-like data.
+// lookupPointer returns the value at a JSON pointer, or nil.
 func lookupPointer(v any, pointer string) any {
 	for _, token := range source.SplitPointer(pointer) {
 		switch in := v.(type) {
@@ -61,7 +64,7 @@ func lookupPointer(v any, pointer string) any {
 	return v
 }
 
-// valueTable is the values for people.
+// valueTable returns the values as a table.
 func valueTable(values []planValue) string {
 	if len(values) == 0 {
 		return ""
@@ -95,7 +98,7 @@ func valueTable(values []planValue) string {
 	return b.String()
 }
 
-// shortValue is a value on one line.
+// shortValue returns a value on one line, cut to 48 characters.
 func shortValue(v any) string {
 	const most = 48
 	text, ok := v.(string)
@@ -106,7 +109,8 @@ func shortValue(v any) string {
 		}
 		text = string(data)
 	}
-	if quoted := strconv.Quote(text); quoted != `"`+text+`"` && strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
+	unprintable := func(r rune) bool { return !strconv.IsPrint(r) }
+	if quoted := strconv.Quote(text); quoted != `"`+text+`"` && strings.ContainsFunc(text, unprintable) {
 		text = quoted[1 : len(quoted)-1]
 	}
 	if text == "" {

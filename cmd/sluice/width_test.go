@@ -14,8 +14,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/builtin"
 )
 
-// TestWidth checks that no line is wider than a terminal of 80 columns: of any command, its help, and the answers of explain. Only
-// JSON, generated plans and lines that hold a long path may be.
+// TestWidth checks that no line is wider than a terminal of 80 columns: of any command, its help,
+// and the answers of explain. Only JSON, generated plans and lines that hold a long path may be.
 func TestWidth(t *testing.T) {
 	const columns = 80
 	dir := t.TempDir()
