@@ -11,35 +11,36 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Live is what a run knows so far of what its expressions read: the quantities, and for percentiles how many of how many
-// requests are over a limit. Requests that have been in flight, or waiting to be sent, for longer than the limit are over
-// it: a server that hangs is seen although nothing ends.
+// PartialValues are the values of a run in progress: quantities, and for percentiles the number of
+// requests over a limit. Requests in flight, or waiting to be sent, for longer than the limit count
+// as over it, so that a server that hangs is noticed although no request ends.
 type PartialValues interface {
 	expression.Values
 	Above(r expression.Ref, limit float64) (over, n int64, ok bool)
-	// Own reports whether r is of the node that runs; what it says of others does not change any more.
+	// OwnNode reports whether r refers to the running node; the values of other nodes no longer
+	// change.
 	OwnNode(r expression.Ref) bool
 }
 
-// When an assertion with `abort` is certainly false.
+// An assertion with `abort` is certainly false if:
 //
-//	percentile against a constant   so many samples on the wrong side that chance gives them once in 200 looks:
-//	                                P(B >= over) <= 0.5 %, B binomial(n, 1-p)
-//	ratio                           the 99 % bounds of Wilson exclude the limit, and the exact ones do, which are wider
-//	                                while there are few requests
-//	count                           it has passed the limit and can only grow
-//	max, min                        they have passed it and can only go further
-//	the rest                        never: means and rates come back, see metric.Leaf.Watchable
+//	percentile against a constant   samples on the wrong side are so many that chance gives them once in
+//	                                200 checks: P(B >= over) <= 0.5 %, B binomial(n, 1-p)
+//	ratio                           the 99 % bounds of Wilson exclude the limit, and so do the exact ones,
+//	                                which are wider with few requests
+//	count                           it has exceeded the limit and can only grow
+//	max, min                        they have exceeded the limit and cannot come back
+//	the rest                        never: means and rates can recover, see metric.Leaf.Watchable
 //
-// None is asked with fewer than abortSamples requests, or fewer than min_samples. Parts that are joined by and, or, not
-// are each decided so.
+// With fewer than abortSamples or min_samples requests nothing is certain. Operands of and, or and
+// not are decided separately.
 const (
 	abortConfidence = 0.99
 	abortSamples    = 30
 )
 
-// Abort says why an assertion is certainly false by now, whatever the rest of the run brings; "": it is not. Ask once a
-// second: each look is another chance to be wrong.
+// Abort returns why an assertion is certainly false by now, whatever the rest of the run brings, or
+// "". Call it once a second: each check is another chance of a wrong decision.
 func Abort(a scenario.Assertion, p *expression.Program, l PartialValues) string {
 	if !a.Abort || p == nil {
 		return ""
@@ -52,16 +53,18 @@ func Abort(a scenario.Assertion, p *expression.Program, l PartialValues) string 
 	shown.Observed.Lo, shown.Observed.Hi = t.Observed.V, t.Observed.V
 	text := fmt.Sprintf("%s is certainly false: %s", a.That.Text, measuredText(scenario.Assertion{}, shown))
 	if over, n, ok := countAbove(t, l); ok {
-		text = fmt.Sprintf("%s is certainly false: %d of %d requests so far take longer than %s", a.That.Text, over, n, expression.Format(t.Dim, t.Limit.V))
+		text = fmt.Sprintf("%s is certainly false: %d of %d requests so far take longer than %s",
+			a.That.Text, over, n, expression.Format(t.Dim, t.Limit.V))
 	}
 	return text
 }
 
-// mostWatched is how many references of one expression are tried in all their values, three each.
+// maxWatchedRefs limits the references of an expression whose combinations of values are tried,
+// three values each.
 const maxWatchedRefs = 6
 
-// Watched reports whether an assertion with `abort` can become certainly false while a node runs, in whatever way it runs.
-// own reports whether a reference is to that node; the others are known by then.
+// CanAbort reports whether an assertion with `abort` can become certainly false while a node runs.
+// own reports whether a reference is to that node; others are known by then.
 func CanAbort(a scenario.Assertion, p *expression.Program, own func(expression.Ref) bool) bool {
 	var names []string
 	for _, r := range p.Refs {
@@ -89,16 +92,17 @@ func CanAbort(a scenario.Assertion, p *expression.Program, own func(expression.R
 	return false
 }
 
-// extremes are the least, a middle and the greatest value that Watched tries of each reference, as shares of the greatest.
+// extremes are the values that CanAbort tries for each reference, as shares of the greatest.
 var extremes = [...]float64{0, 0.5, 1}
 
-// extreme is a node after so many requests that chance plays no part, each of whose numbers is at an extreme.
+// extremeValues are the values of a node with so many requests that chance plays no part. Each
+// value is an extreme.
 type extremeValues struct {
 	at  map[string]float64
 	own func(expression.Ref) bool
 }
 
-// endless is the greatest number of requests, and of anything that a ratio is not.
+// manyRequests is the number of requests, and the greatest value of anything but a ratio.
 const manyRequests = 1e9
 
 // Quantity implements expression.Values.
@@ -110,18 +114,18 @@ func (e *extremeValues) Quantity(r expression.Ref) expression.Quantity {
 	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: manyRequests, Need: 1}
 }
 
-// Above implements Live.
+// Above implements PartialValues.
 func (e *extremeValues) Above(r expression.Ref, _ float64) (over, n int64, ok bool) {
 	return int64(e.at[r.String()] * manyRequests), manyRequests, e.own(r)
 }
 
-// Own implements Live.
+// OwnNode implements PartialValues.
 func (e *extremeValues) OwnNode(r expression.Ref) bool { return e.own(r) }
 
-// certainty is Live with bounds that hold for the whole run.
+// certainty is PartialValues with bounds that hold for the rest of the run.
 type certainty struct {
 	PartialValues
-	minRequests int64 // requests below which nothing is certain
+	minRequests int64 // with fewer requests nothing is certain
 }
 
 // Quantity implements expression.Values.

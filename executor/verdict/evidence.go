@@ -9,13 +9,15 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// empty finds what would be an empty pass: a run that measured nothing, a ladder none of whose levels holds, a node that
-// ran and shows nothing, a stage that was skipped although nothing failed.
+// emptyPass finds evidence that is missing for a pass: a run that measured nothing, a ladder
+// without a level that holds, a node that ran without evidence, a stage that was skipped although
+// nothing failed.
 func emptyPass(r *result.Result) (string, bool) {
 	if !slices.ContainsFunc(r.Nodes, func(n *result.Node) bool { return n.Outcome != result.SkippedNode }) {
 		return "every stage was skipped: nothing was measured", true
 	}
-	if reason, ok := nodes(r, "was interrupted", func(n *result.Node) bool { return n.Outcome == result.InterruptedNode }); ok {
+	if reason, ok := nodes(r, "was interrupted",
+		func(n *result.Node) bool { return n.Outcome == result.InterruptedNode }); ok {
 		return reason, true
 	}
 	if reason, ok := noLevelHolds(r); ok {
@@ -34,7 +36,8 @@ func emptyPass(r *result.Result) (string, bool) {
 	})
 }
 
-// noLevel finds a ladder none of whose levels holds. The levels of a ladder are the nodes of one stage at one point.
+// noLevelHolds finds a ladder without a level that holds. The levels of a ladder are the nodes of
+// one stage at one point.
 func noLevelHolds(r *result.Result) (string, bool) {
 	type ladder struct{ stage, point string }
 	of := func(n *result.Node) ladder {
@@ -59,14 +62,15 @@ func noLevelHolds(r *result.Result) (string, bool) {
 	return "", false
 }
 
-// ladderEnded reports whether a node is a level at which `while` does not hold: it is shown, and decides nothing.
+// isLadderEnd reports whether a node is a level at which `while` does not hold: it is shown and
+// decides nothing.
 func isLadderEnd(n *result.Node) bool { return hasFinding(n, result.LadderEnd) }
 
 func hasFinding(n *result.Node, code string) bool {
 	return slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == code })
 }
 
-// whyEnded says why `while` does not hold at a level.
+// ladderEndReason returns why `while` does not hold at a level.
 func ladderEndReason(n *result.Node) string {
 	for _, a := range n.While {
 		if a.Verdict != result.Pass {
@@ -81,14 +85,18 @@ func ladderEndReason(n *result.Node) string {
 	return n.Reason
 }
 
-// lacksEvidence says what a node lacks that a pass rests on: a request that succeeded, of each entry of its mix, and a gate
-// or a `while` that was judged on data. "": it lacks nothing.
+// missingEvidence returns what a node lacks for a pass, or "": an OK request, one of each entry of
+// its mix, and a gate or `while` that was judged on data.
 func missingEvidence(n *result.Node) string {
 	if len(n.Trials) > 0 && !slices.ContainsFunc(n.Trials, func(t result.Trial) bool { return t.Used }) {
 		return fmt.Sprintf("the search of %s found nothing: %s", n.ID, n.Reason)
 	}
-	if i := slices.IndexFunc(n.Repeats, func(r result.Repeat) bool { return len(n.Trials) > 0 && countSucceeded(r.Metrics) == 0 }); i >= 0 {
-		return fmt.Sprintf("the search of %s found nothing in repeat %d of %d: %s", n.ID, i+1, len(n.Repeats), n.Repeats[i].Reason)
+	if i := slices.IndexFunc(n.Repeats, func(r result.Repeat) bool {
+		return len(n.Trials) > 0 &&
+			countSucceeded(r.Metrics) == 0
+	}); i >= 0 {
+		return fmt.Sprintf("the search of %s found nothing in repeat %d of %d: %s", n.ID, i+
+			1, len(n.Repeats), n.Repeats[i].Reason)
 	}
 	if sent, ok := n.Metrics[metric.RequestsCount].Stat(metric.Stat{}); ok && sent == 0 {
 		return fmt.Sprintf("no request of %s was sent while it was measured", n.ID)
@@ -98,7 +106,8 @@ func missingEvidence(n *result.Node) string {
 	}
 	for _, s := range n.Scopes {
 		if s.Mix != "" && s.Phase == "" && countSucceeded(s.Metrics) == 0 {
-			return fmt.Sprintf("no request of entry %q of the mix of %s succeeded: send more requests, or give it a larger weight", s.Mix, n.ID)
+			return fmt.Sprintf("no request of entry %q of the mix of %s succeeded: send more requests, "+
+				"or give it a larger weight", s.Mix, n.ID)
 		}
 	}
 	if !judgedOnData(n) {
@@ -107,7 +116,7 @@ func missingEvidence(n *result.Node) string {
 	return ""
 }
 
-// succeeded counts the requests that were answered well.
+// countSucceeded returns the number of OK requests.
 func countSucceeded(metrics map[string]*result.Metric) int64 {
 	if m := metrics[metric.Latency]; m != nil && m.Count != nil {
 		return *m.Count
@@ -115,7 +124,7 @@ func countSucceeded(metrics map[string]*result.Metric) int64 {
 	return 0
 }
 
-// failures lists the classes of a node's errors, most first.
+// failures lists the error classes of a node, most frequent first.
 func failures(n *result.Node) string {
 	var classes []string
 	for _, e := range n.Errors {
@@ -127,8 +136,8 @@ func failures(n *result.Node) string {
 	return ": failures: " + strings.Join(classes, ", ")
 }
 
-// judgedOnData reports whether a gate passed, or `while` held, on values that were measured. A gate that passes because
-// on_no_data is pass has none.
+// judgedOnData reports whether a gate passed, or `while` held, on measured values. A gate that
+// passes because of on_no_data has none.
 func judgedOnData(n *result.Node) bool {
 	passed := func(a result.Assertion) bool {
 		return a.Severity != result.Warn && a.Verdict == result.Pass && a.Observed != nil
@@ -136,5 +145,6 @@ func judgedOnData(n *result.Node) bool {
 	if slices.ContainsFunc(n.Assertions, passed) || slices.ContainsFunc(n.While, passed) {
 		return true
 	}
-	return slices.ContainsFunc(n.Trials, func(t result.Trial) bool { return t.Used && slices.ContainsFunc(t.While, passed) })
+	return slices.ContainsFunc(n.Trials,
+		func(t result.Trial) bool { return t.Used && slices.ContainsFunc(t.While, passed) })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// Exit codes. Those of Codes are all that there are.
+// Exit codes. Codes lists them all.
 const (
 	CodePass         = 0
 	CodeFail         = 1
@@ -29,40 +29,50 @@ type Code struct {
 	Meaning string
 }
 
-// Precedence lists the exit codes by what they outweigh: where several apply, the first of them is that of the run. What was
-// proven false stays a failure.
+// Precedence orders the exit codes: if several apply, the first is that of the run. A proven
+// failure stays a failure.
 const Precedence = "130/143, 2, 6, 4, 1, 5, 3, 0"
 
-// Codes lists every exit code, by number. A crash ends the process before there is an exit code to choose, and its result keeps the
-// state "running".
+// Codes lists every exit code in ascending order. After a crash the result keeps the state
+// "running", as the process ends without choosing a code.
 func Codes() []Code {
 	return []Code{
 		{CodePass, result.Pass, "all assertions passed"},
 		{CodeFail, result.Fail, "an assertion failed"},
 		{CodePlan, result.ErrorVerdict, "the plan or the command line is wrong; nothing was sent"},
-		{CodeInconclusive, result.Inconclusive, "inconclusive: no data, no request that succeeded, no level that holds, too few samples, not stable, or bounds around the limit"},
+		{
+			CodeInconclusive, result.Inconclusive,
+			"inconclusive: no data, no request that succeeded, no level that holds, too few samples, not " +
+				"stable, or bounds around the limit",
+		},
 		{CodeSetUp, result.ErrorVerdict, "the target could not be reached, or setting up failed"},
 		{CodeInvalid, result.Inconclusive, "the measurement is invalid: this machine could not keep up"},
-		{CodeInternal, result.ErrorVerdict, "an internal error, or an expression that could not be evaluated"},
+		{
+			CodeInternal, result.ErrorVerdict,
+			"an internal error, or an expression that could not be evaluated",
+		},
 		{CodeInterrupt, result.Interrupted, "interrupted (SIGINT)"},
 		{CodeCrash, result.ErrorVerdict, "a crash: fatal error of the runtime, SIGQUIT or SIGABRT"},
 		{CodeTerminate, result.Interrupted, "terminated (SIGTERM, SIGHUP)"},
 	}
 }
 
-// Occasion is what happened to the run as a whole, beside its results. Each text says what; "" means it did not happen.
+// RunOutcome holds events of the run as a whole, besides its results. A text describes the event;
+// "" means that it did not happen.
 type RunOutcome struct {
 	Signal    int    // 2 (SIGINT), 15 (SIGTERM) or 1 (SIGHUP) ended the run; 0: none
 	Plan      string // a plan or usage error: nothing was sent
-	Internal  string // a mistake of this program
-	SetUp     string // set-up failed, beside what nodes say of themselves
+	Internal  string // an error of this program
+	SetUp     string // set-up failed outside of a node
 	OutOfTime string // max_duration ended the run before all was measured
 }
 
-// Exit gives the exit code of a run, its verdict and one sentence that says why. r may be nil where nothing ran.
+// Exit returns the exit code of a run, its verdict and one sentence with the reason. r may be nil
+// if nothing ran.
 //
-// A run passes when every gate passed and every node that ran has evidence: a request that succeeded, and a gate or a
-// `while` that was judged on data. Else it is inconclusive. Assertions of severity warn change nothing.
+// A run passes if every gate passed and every node that ran has evidence: an OK request, and a gate
+// or `while` that was judged on data. Otherwise it is inconclusive. Assertions of severity warn
+// have no effect.
 func Exit(r *result.Result, o RunOutcome) (code int, v result.Verdict, reason string) {
 	for _, rule := range rules() {
 		if reason, applies := rule.applies(r, o); applies {
@@ -72,8 +82,8 @@ func Exit(r *result.Result, o RunOutcome) (code int, v result.Verdict, reason st
 	return CodePass, result.Pass, passed(r)
 }
 
-// Unwritten enters into r why its files, or the report on it, could not be written. That is exit code 6, unless a stronger
-// one applies.
+// RecordWriteError records in r why its files, or the report on it, could not be written. The exit
+// code becomes 6 unless a stronger one applies.
 func RecordWriteError(r *result.Result, why string) {
 	if WithInternal(r.ExitCode) == CodeInternal {
 		r.ExitCode, r.Verdict, r.Reason = Exit(nil, RunOutcome{Internal: why})
@@ -84,7 +94,8 @@ func RecordWriteError(r *result.Result, why string) {
 	}
 }
 
-// WithInternal is the exit code of what would have ended with code, but for an internal error.
+// WithInternal returns the exit code of a run that would have ended with code and had an internal
+// error.
 func WithInternal(code int) int {
 	if slices.Contains([]int{CodeInterrupt, CodeTerminate, CodePlan}, code) {
 		return code
@@ -101,7 +112,7 @@ func verdictOf(code int) result.Verdict {
 	return result.ErrorVerdict
 }
 
-// rule is one exit code and when it applies. The order of rules is that of precedence.
+// rule is one exit code and when it applies. Rules are in the order of precedence.
 type rule struct {
 	code    func(RunOutcome) int
 	applies func(*result.Result, RunOutcome) (reason string, ok bool)
@@ -111,7 +122,10 @@ func rules() []rule {
 	always := func(code int) func(RunOutcome) int { return func(RunOutcome) int { return code } }
 	return []rule{
 		{signalCode, interrupted},
-		{always(CodePlan), func(_ *result.Result, o RunOutcome) (string, bool) { return o.Plan, o.Plan != "" }},
+		{always(CodePlan), func(_ *result.Result, o RunOutcome) (string, bool) {
+			return o.Plan,
+				o.Plan != ""
+		}},
 		{always(CodeInternal), internal},
 		{always(CodeSetUp), setUpFailed},
 		{always(CodeFail), failed},
@@ -120,10 +134,10 @@ func rules() []rule {
 	}
 }
 
-// hangUp is the signal of a terminal that has gone. It ends a run as SIGTERM does, with its code.
+// sigHUP is the signal of a closed terminal. It ends a run like SIGTERM, with the same exit code.
 const sigHUP = 1
 
-// ended is the exit code of a signal.
+// signalCode returns the exit code of a signal.
 func signalCode(o RunOutcome) int {
 	if o.Signal == sigHUP {
 		return CodeTerminate
@@ -147,7 +161,8 @@ func internal(r *result.Result, o RunOutcome) (string, bool) {
 	if o.Internal != "" {
 		return "internal error: " + o.Internal, true
 	}
-	return assertions(r, "could not be evaluated", func(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.ErrorVerdict })
+	return assertions(r, "could not be evaluated",
+		func(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.ErrorVerdict })
 }
 
 func setUpFailed(r *result.Result, o RunOutcome) (string, bool) {
@@ -165,7 +180,11 @@ func invalid(r *result.Result, _ RunOutcome) (string, bool) {
 }
 
 func failed(r *result.Result, _ RunOutcome) (string, bool) {
-	return assertions(r, "failed", func(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.Fail })
+	return assertions(r, "failed", func(_ *result.Node,
+		a result.Assertion,
+	) bool {
+		return a.Verdict == result.Fail
+	})
 }
 
 func inconclusive(r *result.Result, o RunOutcome) (string, bool) {
@@ -184,17 +203,20 @@ func inconclusive(r *result.Result, o RunOutcome) (string, bool) {
 	return emptyPass(r)
 }
 
-// unproven: an assertion that was skipped with its stage is no longer asked for, be it the node's or the plan's; the
-// cause stands at the node, and counts there.
+// unproven reports an inconclusive assertion. One that was skipped with its stage does not count:
+// the cause is recorded at the node, and counts there.
 func unproven(_ *result.Node, a result.Assertion) bool { return a.Verdict == result.Inconclusive }
 
-// starved: a node that was skipped because an earlier result has no value that its load is made of.
+// lacksData reports a node that was skipped because an earlier result has no value for its load.
 func lacksData(n *result.Node) bool {
-	return n.Outcome == result.SkippedNode && slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return f.Code == result.NoData })
+	return n.Outcome == result.SkippedNode && slices.ContainsFunc(n.Validity.Findings,
+		func(f result.Finding) bool { return f.Code == result.NoData })
 }
 
-// assertions finds the gates that match and makes a sentence of them.
-func assertions(r *result.Result, what string, match func(*result.Node, result.Assertion) bool) (string, bool) {
+// assertions returns a sentence about the gates that match.
+func assertions(r *result.Result, what string, match func(*result.Node, result.Assertion) bool) (string,
+	bool,
+) {
 	all, hits := 0, []string{}
 	first := ""
 	for _, g := range gates(r) {
@@ -216,7 +238,7 @@ func assertions(r *result.Result, what string, match func(*result.Node, result.A
 	return fmt.Sprintf("%d of %d assertions %s, the first is %s", len(hits), all, what, first), true
 }
 
-// where names the node of an assertion whose id does not.
+// onNode names the node of an assertion whose id does not contain it.
 func onNode(n *result.Node, id string) string {
 	if n == nil || strings.HasPrefix(id, n.ID+"/") {
 		return ""
@@ -225,11 +247,11 @@ func onNode(n *result.Node, id string) string {
 }
 
 type gate struct {
-	node      *result.Node // nil: of the plan
+	node      *result.Node // nil: an assertion of the plan
 	assertion result.Assertion
 }
 
-// gates are the assertions that count, those of nodes first.
+// gates returns the assertions that count, those of nodes first.
 func gates(r *result.Result) []gate {
 	var all []gate
 	if r == nil {
@@ -250,7 +272,7 @@ func gates(r *result.Result) []gate {
 	return all
 }
 
-// nodes finds the nodes that match and names the first with its reason.
+// nodes returns a sentence about the first node that matches.
 func nodes(r *result.Result, what string, match func(*result.Node) bool) (string, bool) {
 	if r == nil {
 		return "", false

@@ -40,12 +40,16 @@ func neutral(n *result.Node) *result.Node {
 	return n
 }
 
-// level is a level of stage s with its `while` as judged; ended: it is the one at which `while` does not hold.
+// level is a level of stage s with its `while` as judged; ended: it is the one at which `while`
+// does not hold.
 func level(n *result.Node, at string, while result.Verdict, ended bool) *result.Node {
 	n.ID, n.Point, n.Load.Kind = "s[rate="+at+"]", map[string]string{"rate": at, "axis": "x"}, "rate"
 	n.While = []result.Assertion{assertion("", while)}
 	if ended {
-		n.Validity.Findings = []result.Finding{{Code: result.LadderEnd, Severity: "note", Text: "x is not true here"}}
+		n.Validity.Findings = []result.Finding{{
+			Code: result.LadderEnd, Severity: "note",
+			Text: "x is not true here",
+		}}
 	}
 	return n
 }
@@ -62,7 +66,10 @@ func tried(n *result.Node, found bool) *result.Node {
 // repeated gives a node repeats of which so many requests succeeded.
 func repeated(n *result.Node, succeeded ...int64) *result.Node {
 	for i, ok := range succeeded {
-		r := result.Repeat{Repeat: i, Metrics: map[string]*result.Metric{metric.Latency: {Unit: "s", Count: &ok}}}
+		r := result.Repeat{Repeat: i, Metrics: map[string]*result.Metric{metric.Latency: {
+			Unit:  "s",
+			Count: &ok,
+		}}}
 		if ok == 0 {
 			r.Reason = "no level was confirmed"
 		}
@@ -74,7 +81,10 @@ func repeated(n *result.Node, succeeded ...int64) *result.Node {
 // mixed gives a node a mix of two entries of which so many requests succeeded.
 func mixed(n *result.Node, a, b int64) *result.Node {
 	for name, ok := range map[string]*int64{"a": &a, "b": &b} {
-		n.Scopes = append(n.Scopes, result.Scope{Mix: name, Metrics: map[string]*result.Metric{metric.Latency: {Unit: "s", Count: ok}}})
+		n.Scopes = append(n.Scopes, result.Scope{
+			Mix:     name,
+			Metrics: map[string]*result.Metric{metric.Latency: {Unit: "s", Count: ok}},
+		})
 	}
 	return n
 }
@@ -107,7 +117,10 @@ func run(nodes ...*result.Node) *result.Result { return &result.Result{Nodes: no
 // TestExit is a row for each cause of each exit code.
 func TestExit(t *testing.T) {
 	outOfCPU := node(9, result.Inconclusive)
-	outOfCPU.Validity = result.Validity{Findings: []result.Finding{{Severity: "note", Text: "pool full"}, {Severity: "invalid", Text: "client out of CPU"}}}
+	outOfCPU.Validity = result.Validity{Findings: []result.Finding{
+		{Severity: "note", Text: "pool full"},
+		{Severity: "invalid", Text: "client out of CPU"},
+	}}
 	idle := node(0, result.Pass)
 	idle.Metrics[metric.RequestsCount] = newBuild(t).value(metric.RequestsCount, 0)
 	ofPlan := func(r *result.Result, a ...result.Assertion) *result.Result { r.Assertions = a; return r }
@@ -119,68 +132,267 @@ func TestExit(t *testing.T) {
 		reason string
 	}{
 		{"pass", run(node(9, result.Pass)), RunOutcome{}, 0, "1 assertion passed"},
-		{"passes", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Pass)), RunOutcome{}, 0, "2 assertions passed"},
-		{"pass beside a stage skipped on purpose", run(node(9, result.Pass), neutral(with(node(0, result.Skipped), result.SkippedNode, "when: failure"))), RunOutcome{}, 0, "1 assertion passed"},
-		{"level where while ended", run(level(node(9, result.Pass), "1", result.Pass, false), level(node(0, result.Skipped), "2", result.Fail, true)), RunOutcome{}, 0, "1 assertion passed"},
-		{"a while that held", run(level(node(9), "1", result.Pass, false), level(node(0), "2", result.Fail, true)), RunOutcome{}, 0, "every `while` held on data"},
-		{"a search that was confirmed", run(tried(node(9), true)), RunOutcome{}, 0, "every `while` held on data"},
-		{"warnings never change it", run(beside(node(9, result.Pass), warned(node(9, result.Inconclusive, result.ErrorVerdict, result.Fail)))), RunOutcome{}, 0, "1 assertion passed"},
-		{"fail", run(node(9, result.Pass, result.Fail)), RunOutcome{}, 1, "1 of 2 assertions failed: s/1: because"},
-		{"fails", run(node(9, result.Fail, result.Fail)), RunOutcome{}, 1, "2 of 2 assertions failed, the first is s/1: because"},
-		{"fail of the plan", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Fail)), RunOutcome{}, 1, "1 of 2 assertions failed: plan/1: because"},
-		{"fail on a level", run(with(node(9, result.Fail), result.Done, "")), RunOutcome{}, 1, "1 of 1 assertion failed: s/1 on s[done]: because"},
+		{
+			"passes", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Pass)),
+			RunOutcome{},
+			0,
+			"2 assertions passed",
+		},
+		{
+			"pass beside a stage skipped on purpose",
+			run(node(9, result.Pass), neutral(with(node(0, result.Skipped), result.SkippedNode,
+				"when: failure"))),
+			RunOutcome{},
+			0, "1 assertion passed",
+		},
+		{"level where while ended", run(level(node(9, result.Pass), "1", result.Pass, false),
+			level(node(0, result.Skipped), "2", result.Fail, true)), RunOutcome{}, 0, "1 assertion passed"},
+		{"a while that held", run(level(node(9), "1", result.Pass, false),
+			level(node(0), "2", result.Fail, true)), RunOutcome{}, 0, "every `while` held on data"},
+		{
+			"a search that was confirmed", run(tried(node(9), true)),
+			RunOutcome{},
+			0,
+			"every `while` held on data",
+		},
+		{
+			"warnings never change it",
+			run(beside(node(9, result.Pass),
+				warned(node(9, result.Inconclusive, result.ErrorVerdict, result.Fail)))),
+			RunOutcome{},
+			0,
+			"1 assertion passed",
+		},
+		{
+			"fail", run(node(9, result.Pass, result.Fail)),
+			RunOutcome{},
+			1,
+			"1 of 2 assertions failed: s/1: because",
+		},
+		{
+			"fails", run(node(9, result.Fail, result.Fail)),
+			RunOutcome{},
+			1,
+			"2 of 2 assertions failed, the first is s/1: because",
+		},
+		{
+			"fail of the plan", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Fail)),
+			RunOutcome{},
+			1, "1 of 2 assertions failed: plan/1: because",
+		},
+		{
+			"fail on a level", run(with(node(9, result.Fail), result.Done, "")),
+			RunOutcome{},
+			1,
+			"1 of 1 assertion failed: s/1 on s[done]: because",
+		},
 		{"plan", nil, RunOutcome{Plan: "unknown key"}, 2, "unknown key"},
-		{"no samples", run(node(0, result.Inconclusive)), RunOutcome{}, 3, "1 of 1 assertion inconclusive: s/1: because"},
-		{"no samples and only warnings", run(warned(node(0, result.Inconclusive))), RunOutcome{}, 3, "no request of s succeeded"},
-		{"no samples and a warning that passed", run(warned(node(0, result.Pass))), RunOutcome{}, 3, "no request of s succeeded"},
-		{"no samples and while unknown", run(node(0, result.Skipped)), RunOutcome{}, 3, "no request of s succeeded"},
-		{"nothing was sent, and a gate passed", run(idle), RunOutcome{}, 3, "no request of s was sent while it was measured"},
-		{"errors allowed, none answered", run(node(0, result.Pass)), RunOutcome{}, 3, "no request of s succeeded"},
-		{"one point answers, the other does not", run(node(9, result.Pass), with(node(0, result.Pass), result.Done, "")), RunOutcome{}, 3, "no request of s[done] succeeded"},
-		{"none answered, and a gate failed", run(node(0, result.Fail)), RunOutcome{}, 1, "1 of 1 assertion failed: s/1: because"},
-		{"only warnings, measured", run(warned(node(9, result.Fail))), RunOutcome{}, 3, "no gate of s was judged on data: assert something that is measured there"},
-		{"a gate that passes without data", run(unobserved(node(9, result.Pass))), RunOutcome{}, 3, "no gate of s was judged on data: assert something that is measured there"},
-		{"a gate of the plan alone", ofPlan(run(node(9)), assertion("plan/1", result.Pass)), RunOutcome{}, 3, "no gate of s was judged on data: assert something that is measured there"},
-		{"no level holds", run(level(node(9), "1", result.Fail, true)), RunOutcome{}, 3, "no level of s holds: s[rate=1]: because"},
-		{"no level holds, cut short by an assertion", run(level(node(9), "1", result.Pass, true)), RunOutcome{}, 3, "no level of s holds: s[rate=1]: x is not true here"},
-		{"no level holds at one point of two", run(elsewhere(level(node(9), "1", result.Pass, false)), level(node(9), "1", result.Fail, true)), RunOutcome{}, 3, "no level of s holds: s[rate=1]: because"},
-		{"a while that is not proven", run(level(node(9), "1", result.Inconclusive, false)), RunOutcome{}, 3, "no gate of s[rate=1] was judged on data: assert something that is measured there"},
-		{"a search that found nothing", run(tried(node(9), false)), RunOutcome{}, 3, "the search of s found nothing: no level was confirmed"},
-		{"a search that found nothing in one of its repeats", run(repeated(tried(node(9), true), 9, 0)), RunOutcome{}, 3, "the search of s found nothing in repeat 2 of 2: no level was confirmed"},
-		{"a search that found something in each", run(repeated(tried(node(9), true), 9, 9)), RunOutcome{}, 0, "every `while` held on data"},
-		{"an entry of the mix that no request answered", run(mixed(node(9, result.Pass), 9, 0)), RunOutcome{}, 3, "no request of entry \"b\" of the mix of s succeeded: send more requests, or give it a larger weight"},
-		{"entries of the mix", run(mixed(node(9, result.Pass), 8, 1)), RunOutcome{}, 0, "1 assertion passed"},
-		{"a stage skipped although nothing failed", run(node(9, result.Pass), with(node(0, result.Skipped), result.SkippedNode, "it needs another")), RunOutcome{}, 3, "s[skipped] was skipped although nothing failed: it needs another"},
-		{"a stage skipped for a failure that counts for nobody", run(node(9, result.Fail), with(node(0, result.Skipped), result.SkippedNode, "it needs another")), RunOutcome{}, 1, "1 of 2 assertions failed: s/1: because"},
-		{"unstable", run(with(node(9, result.Inconclusive), result.Unstable, "x")), RunOutcome{}, 3, "1 of 1 assertion inconclusive: s/1 on s[unstable]: because"},
-		{"plan assertion on a skipped stage", ofPlan(run(node(9, result.Pass)), assertion("plan/1", result.Skipped)), RunOutcome{}, 0, "1 assertion passed"},
-		{"every stage skipped", run(with(node(0, result.Skipped), result.SkippedNode, "x")), RunOutcome{}, 3, "every stage was skipped: nothing was measured"},
+		{
+			"no samples", run(node(0, result.Inconclusive)),
+			RunOutcome{},
+			3,
+			"1 of 1 assertion inconclusive: s/1: because",
+		},
+		{
+			"no samples and only warnings", run(warned(node(0, result.Inconclusive))),
+			RunOutcome{},
+			3,
+			"no request of s succeeded",
+		},
+		{
+			"no samples and a warning that passed", run(warned(node(0, result.Pass))),
+			RunOutcome{},
+			3,
+			"no request of s succeeded",
+		},
+		{
+			"no samples and while unknown", run(node(0, result.Skipped)),
+			RunOutcome{},
+			3,
+			"no request of s succeeded",
+		},
+		{
+			"nothing was sent, and a gate passed", run(idle),
+			RunOutcome{},
+			3,
+			"no request of s was sent while it was measured",
+		},
+		{
+			"errors allowed, none answered", run(node(0, result.Pass)),
+			RunOutcome{},
+			3,
+			"no request of s succeeded",
+		},
+		{
+			"one point answers, the other does not", run(node(9, result.Pass),
+				with(node(0, result.Pass), result.Done, "")),
+			RunOutcome{},
+			3,
+			"no request of s[done] succeeded",
+		},
+		{
+			"none answered, and a gate failed", run(node(0, result.Fail)),
+			RunOutcome{},
+			1,
+			"1 of 1 assertion failed: s/1: because",
+		},
+		{
+			"only warnings, measured", run(warned(node(9, result.Fail))),
+			RunOutcome{},
+			3,
+			"no gate of s was judged on data: assert something that is measured there",
+		},
+		{
+			"a gate that passes without data", run(unobserved(node(9, result.Pass))),
+			RunOutcome{},
+			3,
+			"no gate of s was judged on data: assert something that is measured there",
+		},
+		{
+			"a gate of the plan alone", ofPlan(run(node(9)), assertion("plan/1", result.Pass)),
+			RunOutcome{},
+			3, "no gate of s was judged on data: assert something that is measured there",
+		},
+		{
+			"no level holds", run(level(node(9), "1", result.Fail, true)),
+			RunOutcome{},
+			3,
+			"no level of s holds: s[rate=1]: because",
+		},
+		{
+			"no level holds, cut short by an assertion", run(level(node(9), "1", result.Pass, true)),
+			RunOutcome{},
+			3, "no level of s holds: s[rate=1]: x is not true here",
+		},
+		{
+			"no level holds at one point of two",
+			run(elsewhere(level(node(9), "1", result.Pass, false)), level(node(9), "1", result.Fail,
+				true)),
+			RunOutcome{},
+			3, "no level of s holds: s[rate=1]: because",
+		},
+		{
+			"a while that is not proven", run(level(node(9), "1", result.Inconclusive, false)),
+			RunOutcome{},
+			3, "no gate of s[rate=1] was judged on data: assert something that is measured there",
+		},
+		{
+			"a search that found nothing", run(tried(node(9), false)),
+			RunOutcome{},
+			3,
+			"the search of s found nothing: no level was confirmed",
+		},
+		{
+			"a search that found nothing in one of its repeats", run(repeated(tried(node(9), true), 9, 0)),
+			RunOutcome{},
+			3, "the search of s found nothing in repeat 2 of 2: no level was confirmed",
+		},
+		{
+			"a search that found something in each", run(repeated(tried(node(9), true), 9, 9)),
+			RunOutcome{},
+			0, "every `while` held on data",
+		},
+		{
+			"an entry of the mix that no request answered", run(mixed(node(9, result.Pass), 9, 0)),
+			RunOutcome{},
+			3,
+			"no request of entry \"b\" of the mix of s succeeded: send more requests, or give it a larger weight",
+		},
+		{
+			"entries of the mix", run(mixed(node(9, result.Pass), 8, 1)),
+			RunOutcome{},
+			0,
+			"1 assertion passed",
+		},
+		{
+			"a stage skipped although nothing failed",
+			run(node(9, result.Pass), with(node(0, result.Skipped), result.SkippedNode,
+				"it needs another")),
+			RunOutcome{},
+			3,
+			"s[skipped] was skipped although nothing failed: it needs another",
+		},
+		{
+			"a stage skipped for a failure that counts for nobody",
+			run(node(9, result.Fail), with(node(0, result.Skipped), result.SkippedNode,
+				"it needs another")),
+			RunOutcome{},
+			1, "1 of 2 assertions failed: s/1: because",
+		},
+		{
+			"unstable", run(with(node(9, result.Inconclusive), result.Unstable, "x")),
+			RunOutcome{},
+			3,
+			"1 of 1 assertion inconclusive: s/1 on s[unstable]: because",
+		},
+		{"plan assertion on a skipped stage", ofPlan(run(node(9, result.Pass)),
+			assertion("plan/1", result.Skipped)), RunOutcome{}, 0, "1 assertion passed"},
+		{
+			"every stage skipped", run(with(node(0, result.Skipped), result.SkippedNode, "x")),
+			RunOutcome{},
+			3, "every stage was skipped: nothing was measured",
+		},
 		{"nothing ran", &result.Result{}, RunOutcome{}, 3, "nothing was measured"},
 		{"no result", nil, RunOutcome{}, 3, "nothing was measured"},
-		{"node interrupted without a signal", run(with(node(9), result.InterruptedNode, "max_duration")), RunOutcome{}, 3, "s[interrupted] was interrupted: max_duration"},
-		{"set-up", run(with(node(0, result.Skipped), result.Failed, "connection refused")), RunOutcome{}, 4, "s[failed] could not be set up: connection refused"},
+		{
+			"node interrupted without a signal", run(with(node(9), result.InterruptedNode, "max_duration")),
+			RunOutcome{},
+			3, "s[interrupted] was interrupted: max_duration",
+		},
+		{
+			"set-up", run(with(node(0, result.Skipped), result.Failed, "connection refused")),
+			RunOutcome{},
+			4, "s[failed] could not be set up: connection refused",
+		},
 		{"set-up before any node", nil, RunOutcome{SetUp: "cannot reach it"}, 4, "cannot reach it"},
-		{"invalid", run(with(node(9, result.Inconclusive), result.Invalid, "client late")), RunOutcome{}, 5, "s[invalid] has no valid measurement: client late"},
-		{"invalid by its findings", run(outOfCPU), RunOutcome{}, 5, "s has no valid measurement: client out of CPU"},
+		{
+			"invalid", run(with(node(9, result.Inconclusive), result.Invalid, "client late")),
+			RunOutcome{},
+			5, "s[invalid] has no valid measurement: client late",
+		},
+		{
+			"invalid by its findings", run(outOfCPU),
+			RunOutcome{},
+			5,
+			"s has no valid measurement: client out of CPU",
+		},
 		{"internal", nil, RunOutcome{Internal: "boom"}, 6, "internal error: boom"},
-		{"evaluation", run(node(9, result.ErrorVerdict)), RunOutcome{}, 6, "1 of 1 assertion could not be evaluated: s/1: because"},
-		{"SIGINT", run(node(9, result.Pass)), RunOutcome{Signal: 2}, 130, "interrupted by SIGINT: the result is partial"},
+		{
+			"evaluation", run(node(9, result.ErrorVerdict)),
+			RunOutcome{},
+			6,
+			"1 of 1 assertion could not be evaluated: s/1: because",
+		},
+		{
+			"SIGINT", run(node(9, result.Pass)),
+			RunOutcome{Signal: 2},
+			130,
+			"interrupted by SIGINT: the result is partial",
+		},
 		{"SIGTERM", nil, RunOutcome{Signal: 15}, 143, "terminated by SIGTERM: the result is partial"},
-		{"SIGHUP", nil, RunOutcome{Signal: 1}, 143, "terminated by SIGHUP, as its terminal has gone: the result is partial"},
+		{
+			"SIGHUP", nil,
+			RunOutcome{Signal: 1},
+			143,
+			"terminated by SIGHUP, as its terminal has gone: the result is partial",
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			code, v, reason := Exit(row.r, row.o)
 			if code != row.code || reason != row.reason || v != verdictOf(row.code) {
-				t.Errorf("got  %d %s: %s\nwant %d %s: %s", code, v, reason, row.code, verdictOf(row.code), row.reason)
+				t.Errorf("got  %d %s: %s\nwant %d %s: %s", code, v, reason, row.code,
+					verdictOf(row.code), row.reason)
 			}
 		})
 	}
 }
 
-// TestPrecedence: with every cause at once, taking away the strongest gives the next: 130/143 > 2 > 6 > 4 > 1 > 5 > 3 > 0.
+// TestPrecedence: with every cause at once, taking away the strongest gives the next: 130/143 > 2 >
+// 6 > 4 > 1 > 5 > 3 > 0.
 func TestPrecedence(t *testing.T) {
 	error6, set4 := node(9, result.ErrorVerdict), with(node(0), result.Failed, "refused")
-	invalid5, fail1, open3, pass := with(node(9), result.Invalid, "late"), node(9, result.Fail), node(9, result.Inconclusive), node(9, result.Pass)
+	invalid5, fail1, open3, pass := with(node(9), result.Invalid, "late"), node(9, result.Fail),
+		node(9, result.Inconclusive), node(9, result.Pass)
 	nodes := []*result.Node{error6, set4, fail1, invalid5, open3, pass}
 	for _, row := range []struct {
 		o    RunOutcome
@@ -211,27 +423,58 @@ func TestPrecedenceIsThatOfTheRules(t *testing.T) {
 	for _, r := range rules() {
 		order = append(order, strconv.Itoa(r.code(RunOutcome{Signal: CodeInterrupt - 128})))
 	}
-	if got := strings.Replace(strings.Join(append(order, "0"), ", "), "130", "130/143", 1); got != Precedence {
+	if got := strings.Replace(strings.Join(append(order, "0"), ", "), "130", "130/143",
+		1); got != Precedence {
 		t.Errorf("the rules have the order %s, Precedence is %s", got, Precedence)
 	}
 }
 
-// TestMeasurementsThatFailed is the precedence case of argo-rollouts#4479 and #2026: five measurements of which none
-// succeeded, and a limit of two failures. Errors and failures never sum up to success.
+// TestMeasurementsThatFailed is the precedence case of argo-rollouts#4479 and #2026: five
+// measurements of which none succeeded, and a limit of two failures. Errors and failures never sum
+// up to success.
 func TestMeasurementsThatFailed(t *testing.T) {
 	for _, row := range []struct {
 		verdicts []result.Verdict
 		code     int
 		reason   string
 	}{
-		{[]result.Verdict{result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict}, 6, "5 of 5 assertions could not be evaluated, the first is s/1: because"},
-		{[]result.Verdict{result.Fail, result.Fail, result.Fail, result.Fail, result.Fail}, 1, "5 of 5 assertions failed, the first is s/1: because"},
-		{[]result.Verdict{result.Fail, result.ErrorVerdict, result.Inconclusive, result.Pass, result.Pass}, 6, "1 of 5 assertions could not be evaluated: s/1: because"},
-		{[]result.Verdict{result.Fail, result.Fail, result.Inconclusive, result.Pass, result.Pass}, 1, "2 of 5 assertions failed, the first is s/1: because"},
-		{[]result.Verdict{result.Pass, result.Pass, result.Pass, result.Pass, result.Inconclusive}, 3, "1 of 5 assertions inconclusive: s/1: because"},
-		{[]result.Verdict{result.Skipped, result.Skipped, result.Skipped, result.Skipped, result.Skipped}, 3, "no request of s succeeded"},
+		{
+			[]result.Verdict{
+				result.ErrorVerdict, result.ErrorVerdict, result.ErrorVerdict,
+				result.ErrorVerdict, result.ErrorVerdict,
+			},
+			6,
+			"5 of 5 assertions could not be evaluated, the first is s/1: because",
+		},
+		{
+			[]result.Verdict{result.Fail, result.Fail, result.Fail, result.Fail, result.Fail},
+			1,
+			"5 of 5 assertions failed, the first is s/1: because",
+		},
+		{
+			[]result.Verdict{
+				result.Fail, result.ErrorVerdict, result.Inconclusive, result.Pass,
+				result.Pass,
+			},
+			6, "1 of 5 assertions could not be evaluated: s/1: because",
+		},
+		{
+			[]result.Verdict{result.Fail, result.Fail, result.Inconclusive, result.Pass, result.Pass},
+			1,
+			"2 of 5 assertions failed, the first is s/1: because",
+		},
+		{
+			[]result.Verdict{result.Pass, result.Pass, result.Pass, result.Pass, result.Inconclusive},
+			3,
+			"1 of 5 assertions inconclusive: s/1: because",
+		},
+		{
+			[]result.Verdict{result.Skipped, result.Skipped, result.Skipped, result.Skipped, result.Skipped},
+			3, "no request of s succeeded",
+		},
 	} {
-		if code, _, reason := Exit(run(node(0, row.verdicts...)), RunOutcome{}); code != row.code || reason != row.reason {
+		if code, _, reason := Exit(run(node(0, row.verdicts...)), RunOutcome{}); code != row.code ||
+			reason != row.reason {
 			t.Errorf("%v: exit %d, %s; want %d, %s", row.verdicts, code, reason, row.code, row.reason)
 		}
 	}

@@ -7,12 +7,14 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// mostWeighed is how many comparisons of one expression are tried in all their outcomes, three each.
+// maxComparisons limits the comparisons of an expression whose combinations of outcomes are tried,
+// three each.
 const maxComparisons = 6
 
-// proofOfRatios is the fewest requests with which an assertion with `confidence` can be proven true as far as it compares
-// ratios with constants: those that are so when all requests, or none, are counted by the ratio. What else it compares
-// is taken to come out as it should. False: no number of requests is enough, as for errors.ratio <= 0%.
+// samplesToProveRatios returns the fewest requests with which an assertion with `confidence` can be
+// proven true, considering only its comparisons of ratios with constants, and all or no requests
+// counted by the ratio. Other comparisons are assumed to turn out as needed. possible is false if
+// no number suffices, as for errors.ratio <= 0%.
 func samplesToProveRatios(a scenario.Assertion, p *expression.Program) (n int64, possible bool) {
 	if a.Confidence <= 0 || byRepeats(p.Refs) {
 		return 0, true
@@ -38,7 +40,8 @@ func samplesToProveRatios(a scenario.Assertion, p *expression.Program) (n int64,
 	return n, possible
 }
 
-// proof is how many samples it takes at least to prove a comparison of one percentile or ratio true; 0: it is no such.
+// samplesToProve returns the fewest samples that can prove a comparison of one percentile or ratio
+// true; 0: another comparison.
 func samplesToProve(t expression.Truth, confidence float64) (n int64) {
 	switch {
 	case comparesRatio(t):
@@ -49,7 +52,8 @@ func samplesToProve(t expression.Truth, confidence float64) (n int64) {
 	return n
 }
 
-// byRepeats reports whether repeats decide and not requests: an expression of two nodes, or of a baseline.
+// byRepeats reports whether an expression is judged on repeats, not on requests: it reads two nodes
+// or a baseline.
 func byRepeats(refs []expression.Ref) bool {
 	for _, r := range refs {
 		if r.Baseline || r.Node != refs[0].Node {
@@ -59,7 +63,7 @@ func byRepeats(refs []expression.Ref) bool {
 	return false
 }
 
-// outcomes are the i-th way in which n comparisons may come out: false, unknown or true each.
+// outcomes returns the i-th combination of outcomes of n comparisons: false, unknown or true each.
 func outcomes(i, n int) []int8 {
 	list := make([]int8, n)
 	for k := range list {
@@ -69,13 +73,14 @@ func outcomes(i, n int) []int8 {
 	return list
 }
 
-// supposed are values without numbers whose comparisons come out as said, in the order in which they are asked.
+// assumedOutcomes are values without numbers whose comparisons have assumed outcomes, in the order
+// in which they are evaluated.
 type assumedOutcomes struct {
 	outcomes []int8
 	asked    []expression.Truth
 }
 
-// Quantity implements expression.Values. Need tells it from a constant of the plan.
+// Quantity implements expression.Values. Need distinguishes it from a constant of the plan.
 func (*assumedOutcomes) Quantity(expression.Ref) expression.Quantity {
 	return expression.Quantity{Need: 1}
 }
@@ -89,7 +94,7 @@ func (s *assumedOutcomes) Compare(t expression.Truth) (expression.Decision, bool
 	return expression.Decision{Is: s.outcomes[len(s.asked)-1]}, true
 }
 
-// cost is how many requests it takes at least to prove all that came out true or false.
+// minSamples returns the fewest requests that can prove all assumed outcomes.
 func (s *assumedOutcomes) minSamples(confidence float64) (n int64, possible bool) {
 	for i, t := range s.asked {
 		if s.outcomes[i] == 0 || !comparesRatio(t) {
@@ -105,13 +110,15 @@ func (s *assumedOutcomes) minSamples(confidence float64) (n int64, possible bool
 	return n, true
 }
 
-// ofRatio reports whether a comparison is one of a share of the requests with a constant of the plan.
+// comparesRatio reports whether a comparison is between a share of the requests and a constant of
+// the plan.
 func comparesRatio(t expression.Truth) bool {
-	return t.Ref != nil && t.Ref.Leaf.Row.From.Counted() && t.Ref.Leaf.Row.Dim == metric.Ratio && t.Limit.Known && t.Limit.Need == 0
+	return t.Ref != nil && t.Ref.Leaf.Row.From.Counted() && t.Ref.Leaf.Row.Dim == metric.Ratio &&
+		t.Limit.Known && t.Limit.Need == 0
 }
 
-// fewest is the smallest number of requests that can prove, by the bounds of Clopper and Pearson, that a share is below q
-// when none of them is counted, or above q when all are.
+// samplesForShare returns the fewest requests that can prove, by the bounds of Clopper and Pearson,
+// that a share is below q if none is counted, or above q if all are.
 func samplesForShare(q, confidence float64, below bool) (n int64, possible bool) {
 	if !below {
 		q = 1 - q

@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// TestNeededProves: with the samples that an assertion needs it can pass, with one fewer it cannot, and its result says how
-// many those are.
+// TestNeededProves: with the samples that an assertion needs it can pass, with one fewer it cannot,
+// and its result says how many those are.
 func TestNeededProves(t *testing.T) {
 	b := newBuild(t)
 	for _, c := range []struct {
@@ -44,7 +44,8 @@ func TestNeededProves(t *testing.T) {
 		if got := judged(c.needed); got.Verdict != result.Pass || got.Needed > c.needed {
 			t.Errorf("%s with %d: %s, needed %d", c.that, c.needed, got.Verdict, got.Needed)
 		}
-		if got := judged(c.needed - 1); got.Verdict != result.Inconclusive || got.Needed != c.needed && c.needed != 59 {
+		if got := judged(c.needed - 1); got.Verdict != result.Inconclusive || got.Needed != c.needed &&
+			c.needed != 59 {
 			t.Errorf("%s with %d: %s, needed %d", c.that, c.needed-1, got.Verdict, got.Needed)
 		}
 	}

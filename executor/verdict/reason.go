@@ -11,7 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// measured says what was observed and what the limit is: "latency.p99 is 61.2 ms, the limit is 50 ms (n = 1200)".
+// measuredText states the observed value and the limit: "latency.p99 is 61.2 ms, the limit is 50 ms
+// (n = 1200)".
 func measuredText(a scenario.Assertion, t expression.Truth) string {
 	s := comparisonText(a, t)
 	if n, need := t.Samples(); need > 0 {
@@ -20,7 +21,7 @@ func measuredText(a scenario.Assertion, t expression.Truth) string {
 	return s
 }
 
-// compared is measured without the number of samples.
+// comparisonText is measuredText without the number of samples.
 func comparisonText(a scenario.Assertion, t expression.Truth) string {
 	observed, limit := expression.FormatApart(t.Dim, t.Observed.V, t.Limit.V)
 	var b strings.Builder
@@ -37,13 +38,14 @@ func comparisonText(a scenario.Assertion, t expression.Truth) string {
 		fmt.Fprintf(&b, "%s = %s", boundsText(a, t.Dim, t.Limit, t.Observed.V), t.Against)
 	}
 	if m := t.Margin; m != nil {
-		fmt.Fprintf(&b, "; over %d repeats their difference is %s%s", m.N, expression.Format(t.Dim, m.V), boundsText(a, t.Dim, *m, 0))
+		fmt.Fprintf(&b, "; over %d repeats their difference is %s%s", m.N, expression.Format(t.Dim, m.V),
+			boundsText(a, t.Dim, *m, 0))
 	}
 	return b.String()
 }
 
-// within are the bounds of a quantity, "" where it is a point: " (30 ms … 42 ms at 95 %)". One that is not the limit does
-// not look like it.
+// boundsText formats the bounds of a quantity, "" for a point: " (30 ms … 42 ms at 95 %)". A bound
+// that differs from the limit is formatted differently.
 func boundsText(a scenario.Assertion, dim metric.Dim, q expression.Quantity, limit float64) string {
 	format := func(v float64) string {
 		s, _ := expression.FormatApart(dim, v, limit)
@@ -65,7 +67,8 @@ func boundsText(a scenario.Assertion, dim metric.Dim, q expression.Quantity, lim
 	return fmt.Sprintf(" (%s … %s%s)", format(q.Lo), format(q.Hi), at)
 }
 
-// lacking says how many samples are missing: "12 more requests needed for p99 (have 287 of 299)".
+// missingSamplesText states the missing samples: "12 more requests needed for p99 (have 287 of
+// 299)".
 func missingSamplesText(a scenario.Assertion, t expression.Truth) string {
 	n, need := t.Samples()
 	what, of := "requests", ""
@@ -75,11 +78,12 @@ func missingSamplesText(a scenario.Assertion, t expression.Truth) string {
 	if t.Ref != nil && t.Ref.Leaf.Stat.Kind == metric.Percentile {
 		of = " for " + t.Ref.Leaf.Stat.String()
 	}
-	return fmt.Sprintf("%d more %s needed%s (have %d of %d): so far %s", t.Lacks(), what, of, n, need, comparisonText(a, t))
+	return fmt.Sprintf("%d more %s needed%s (have %d of %d): so far %s", t.Lacks(), what, of, n, need,
+		comparisonText(a, t))
 }
 
-// allowed says how many samples are over a percentile's limit, and how many may be at a's confidence: "; 3 of 1000 are over
-// it, 4 may be". "" where that is not what decides.
+// allowedText states the samples over a percentile's limit, and the number allowed at a's
+// confidence: "; 3 of 1000 are over it, 4 may be". It is "" if they do not decide.
 func allowedText(a scenario.Assertion, t expression.Truth, v expression.Values) string {
 	over, n, ok := countAbove(t, v)
 	if !ok || a.Confidence <= 0 || t.Op != "<" && t.Op != "<=" {
@@ -92,7 +96,8 @@ func allowedText(a scenario.Assertion, t expression.Truth, v expression.Values) 
 	return fmt.Sprintf("; %d of %d are over it, %d may be", over, n, most)
 }
 
-// straddles says that the bounds hold the limit, and how many samples are likely to decide it.
+// undecidedText states that the limit is within the bounds, and how many samples are likely to
+// decide.
 func undecidedText(a scenario.Assertion, t expression.Truth, v expression.Values) string {
 	s := t.Why + ": " + measuredText(a, t) + allowedText(a, t, v)
 	if hint := moreSamplesHint(a, t, v); hint != "" {
@@ -101,7 +106,8 @@ func undecidedText(a scenario.Assertion, t expression.Truth, v expression.Values
 	return s
 }
 
-// likely says how many more samples decide a comparison if things stay as they are; "" where nothing is known about that.
+// moreSamplesHint estimates the further samples that decide a comparison if the values stay the
+// same; "" if unknown.
 func moreSamplesHint(a scenario.Assertion, t expression.Truth, v expression.Values) string {
 	if a.Confidence <= 0 {
 		return ""
@@ -115,7 +121,8 @@ func moreSamplesHint(a scenario.Assertion, t expression.Truth, v expression.Valu
 	k, n, q, ok := share(t, v)
 	if !ok {
 		half := math.Max(t.Observed.Hi-t.Observed.V, t.Observed.V-t.Observed.Lo)
-		return moreText(t.Observed.N, samplesForBounds(t.Observed.N, half, math.Abs(t.Observed.V-t.Limit.V)), "request")
+		return moreText(t.Observed.N, samplesForBounds(t.Observed.N, half,
+			math.Abs(t.Observed.V-t.Limit.V)), "request")
 	}
 	total, ok := stats.SamplesToDecide(k, n, q, a.Confidence)
 	if !ok {
@@ -124,7 +131,8 @@ func moreSamplesHint(a scenario.Assertion, t expression.Truth, v expression.Valu
 	return moreText(n, total, "request")
 }
 
-// share is the comparison as one of a share with a limit: of samples over a percentile's limit, or of a ratio's requests.
+// share returns the comparison as one of a share k of n with a limit q: samples over a percentile's
+// limit, or requests of a ratio.
 func share(t expression.Truth, v expression.Values) (k, n int64, q float64, ok bool) {
 	if over, n, ok := countAbove(t, v); ok {
 		return over, n, 1 - t.Ref.Leaf.Stat.P/100, true
@@ -137,8 +145,9 @@ func share(t expression.Truth, v expression.Values) (k, n int64, q float64, ok b
 	return int64(math.Round(t.Observed.V * float64(n))), n, t.Limit.V, true
 }
 
-// scaled is how many samples in all bring bounds that are half away from the value to a limit that is apart from it:
-// bounds go with the root of the number. -1: none do.
+// samplesForBounds returns the total number of samples with which bounds that are half away from
+// the value exclude a limit that is apart from it: bounds shrink with the root of the number. -1:
+// none.
 func samplesForBounds(n int64, half, apart float64) int64 {
 	total := math.Ceil(float64(n) * (half / apart) * (half / apart))
 	if !(total < 1e12) {

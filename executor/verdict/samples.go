@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// demanding is Values whose quantities need as many samples as an assertion's min_samples says.
+// minSamplesValues are Values whose quantities need as many samples as an assertion's min_samples.
 type minSamplesValues struct {
 	expression.Values
 	need int64
@@ -23,8 +23,8 @@ func withMinSamples(v expression.Values, minSamples int) expression.Values {
 	return minSamplesValues{v, int64(minSamples)}
 }
 
-// Quantity replaces the need of what is made of requests. What is read once (the client's memory, the server's
-// queue, a search's capacity) has no samples that could be too few.
+// Quantity replaces Need for values computed from requests. Single readings (the client's memory,
+// the server's queue, a search's capacity) cannot have too few samples.
 func (d minSamplesValues) Quantity(r expression.Ref) expression.Quantity {
 	q := d.Values.Quantity(r)
 	if !r.Leaf.Row.From.OfRequests() {
@@ -32,7 +32,7 @@ func (d minSamplesValues) Quantity(r expression.Ref) expression.Quantity {
 	}
 	q.Need = d.need
 	if r.Leaf.Dim() == metric.Count && q.Known && q.V > float64(q.N) {
-		q.N = int64(q.V) // whoever counted 500 requests has seen 500
+		q.N = int64(q.V) // a count of 500 requests has seen 500
 	}
 	return q
 }
@@ -61,14 +61,15 @@ func (d minSamplesValues) Doubt(refs []expression.Ref) string {
 	return ""
 }
 
-// Counted reports whether an expression reads anything that is made of requests, of which there can be too few.
+// ReadsRequests reports whether an expression reads a value computed from requests.
 func ReadsRequests(p *expression.Program) bool {
 	return slices.ContainsFunc(p.Refs, func(r expression.Ref) bool { return r.Leaf.Row.From.OfRequests() })
 }
 
-// Needed is how many samples an assertion needs at least before it can pass: as many as its percentiles want unless the
-// plan says how many; with `confidence` as many as can prove its percentiles and ratios, and no fewer than the plan says.
-// 0: any number. False: no number is enough.
+// SamplesNeeded returns the fewest samples with which an assertion can pass: the number that its
+// percentiles need, unless the plan sets one; with `confidence` the number that can prove its
+// percentiles and ratios, at least that of the plan. 0: any number. possible is false if no number
+// suffices.
 func SamplesNeeded(a scenario.Assertion, p *expression.Program) (n int64, possible bool) {
 	n, possible = samplesToProveRatios(a, p)
 	if ReadsRequests(p) {
@@ -89,7 +90,7 @@ func SamplesNeeded(a scenario.Assertion, p *expression.Program) (n int64, possib
 	return n, possible
 }
 
-// unbounded is Values of which no bounds are known although they were asked for.
+// withoutBounds are Values without the bounds that the plan asks for.
 type withoutBounds struct{ expression.Values }
 
 func (u withoutBounds) Quantity(r expression.Ref) expression.Quantity {
@@ -100,25 +101,28 @@ func (u withoutBounds) Quantity(r expression.Ref) expression.Quantity {
 	return q
 }
 
-// alpha is the risk of calling a percentile proven that is not: one-sided, as in the samples that percentiles need.
+// alpha is the one-sided risk of a wrong proof for a percentile, as in the samples that percentiles
+// need.
 const alpha = 0.05
 
-// certain reports whether a comparison that is false with too few samples is proven false already: one percentile
-// against a constant, and so many samples on the wrong side of it that they can hardly be chance.
+// provenFalse reports whether a false comparison with too few samples is proven nevertheless: one
+// percentile against a constant, with so many samples on the wrong side that chance is implausible.
 //
-// If the p-quantile were within a limit, each sample would be over it with probability 1-p at most, and the number over
-// it among n would be at most as large as a binomial(n, 1-p) one. k over the limit refute that at 95 % when
+// If the p-quantile were within the limit, each sample would be over it with probability 1-p at
+// most, and the number over it among n would be at most as large as a binomial(n, 1-p) one. k over
+// the limit refute that at 95 % when
 //
 //	P(B >= k) <= 0.05,  B binomial(n, 1-p)
 //
-// which is the exact one-sided test of Clopper and Pearson (Biometrika 26, 1934). For a lower limit (latency.p50 > 5ms)
-// the samples that are not over it are counted against probability p. Two of two samples over a p99 limit are proof:
-// 0.01² is far below 0.05.
+// which is the exact one-sided test of Clopper and Pearson (Biometrika 26, 1934). For a lower limit
+// (latency.p50 > 5ms) the samples that are not over it are counted against probability p. Two of
+// two samples over a p99 limit are proof: 0.01² is far below 0.05.
 func provenFalse(t expression.Truth, v expression.Values) bool {
 	return t.Is < 0 && refuted(t, v, alpha)
 }
 
-// refuted reports whether the samples refute a comparison of one percentile with a constant at the given risk.
+// refuted reports whether the samples refute a comparison of one percentile with a constant at the
+// given risk.
 func refuted(t expression.Truth, v expression.Values, risk float64) bool {
 	over, n, ok := countAbove(t, v)
 	if !ok {
@@ -134,7 +138,8 @@ func refuted(t expression.Truth, v expression.Values, risk float64) bool {
 	return false
 }
 
-// counted is how many of how many samples are over the limit, where one percentile is compared with a constant.
+// countAbove counts, among the n samples, those over the limit, if one percentile is compared with
+// a constant.
 func countAbove(t expression.Truth, v expression.Values) (over, n int64, ok bool) {
 	c, is := v.(counter)
 	if !is || t.Ref == nil || t.Limit.Need != 0 || t.Ref.Leaf.Stat.Kind != metric.Percentile {

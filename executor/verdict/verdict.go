@@ -1,24 +1,24 @@
-// Package verdict judges: truth, samples and validity become a verdict, and the verdicts of a run become its exit code.
+// Package verdict turns truth, samples and validity into the verdict of an assertion, and the
+// verdicts of a run into its exit code. It reads no live state, evaluates no expressions and
+// formats nothing for terminals.
 //
-// It is not: a reader of live state, an evaluator of expressions, a writer of text for terminals.
-//
-// An assertion gets the first verdict of this table that applies. Nothing that was not proven is a pass.
+// An assertion gets the first verdict of this table that applies. Only what is proven passes.
 //
 //	it ended the run, being certainly false         fail
 //	its node did not run                            skipped
 //	the measurement is invalid                      inconclusive
 //	the node was interrupted                        inconclusive
 //	the node never became stable                    inconclusive
-//	no level holds on which it is to be judged      inconclusive
+//	no level holds on which it could be judged      inconclusive
 //	the expression could not be evaluated           error
 //	a metric has no data                            on_no_data: inconclusive, fail or pass
-//	the confidence bounds hold the limit            inconclusive
+//	the limit is within the confidence bounds       inconclusive
 //	too few samples, and false is not proven yet    inconclusive
 //	false                                           fail
 //	true                                            pass
 //
-// With `every` and `within` the table is asked of each window, and windows are weighed as windows.go says. With
-// `confidence` the bounds decide: what they are is said in package result.
+// With `every` and `within` the table applies to each window, and windows.go combines them. With
+// `confidence` the bounds decide, as package result computes them.
 package verdict
 
 import (
@@ -30,34 +30,36 @@ import (
 	"github.com/sluice-bench/sluice/scenario/source"
 )
 
-// Context is what is known about the node that an assertion is judged on, beside its numbers. The zero Context is a
-// node that ran to its end and measured validly. Each text says why, for people; "" means it is not so.
+// Context describes the node that an assertion is judged on, besides its values. The zero Context
+// is a valid node that ran to its end. Each text is a reason for people; "" means that it does not
+// apply.
 type Context struct {
 	SkippedBecause   string // the node did not run
 	CertainBecause   string // the assertion was certainly false before the end, and ended the run
 	InvalidBecause   string // the measurement cannot be trusted
-	UnstableBecause  string // until: stable was never reached
+	UnstableBecause  string // `until: stable` was never reached
 	NoLevelBecause   string // the `while` of its load holds on no level
-	InterruptedAfter string // the node was stopped: what of it was measured ("12 s of 60 s")
+	InterruptedAfter string // the node was stopped after a part of its time ("12 s of 60 s")
 }
 
-// counter is what Values may also offer: how many of the n samples behind a reference are over a limit. It decides
-// whether a percentile is over its limit for certain although there are fewer samples than it needs.
+// counter is an optional interface of Values: it counts the samples of a reference over a limit.
+// With it a percentile can be proven over its limit with fewer samples than it needs.
 type counter interface {
 	Above(r expression.Ref, limit float64) (over, n int64, ok bool)
 }
 
-// confident is what Values may also offer: bounds that hold with a confidence. Without it none are known.
+// confident is an optional interface of Values: values with bounds at a confidence.
 type confident interface {
 	Confident(confidence float64, refs []expression.Ref) expression.Values
 }
 
-// doubter is what Values may also offer: why a measurement that refs read is there but cannot be trusted; "" where all can.
+// doubter is an optional interface of Values: why an existing measurement that refs read cannot be
+// trusted, or "".
 type doubter interface {
 	Doubt(refs []expression.Ref) string
 }
 
-// ruling is the verdict of one evaluation, before what is known of the node is weighed.
+// ruling is the verdict of one evaluation, before the Context is considered.
 type ruling struct {
 	verdict result.Verdict
 	reason  string
@@ -93,7 +95,7 @@ func Judge(a scenario.Assertion, p *expression.Program, c Context, v expression.
 	return withVerdict(out, r.verdict, r.reason)
 }
 
-// ruled judges the whole scope, or its windows.
+// judgeScope judges the whole scope, or its windows.
 func judgeScope(a scenario.Assertion, p *expression.Program, v expression.Values) ruling {
 	if every := Every(a); every > 0 {
 		return judgeWindows(a, p, v, every)
@@ -101,7 +103,7 @@ func judgeScope(a scenario.Assertion, p *expression.Program, v expression.Values
 	return judgeValues(a, p, v)
 }
 
-// once judges one set of values.
+// judgeValues judges one set of values.
 func judgeValues(a scenario.Assertion, p *expression.Program, v expression.Values) ruling {
 	v = withDemands(v, a, p)
 	t := p.Truth(v)
@@ -109,7 +111,7 @@ func judgeValues(a scenario.Assertion, p *expression.Program, v expression.Value
 	switch {
 	case t.Err != nil:
 		r.verdict, r.reason = result.ErrorVerdict, t.Err.Error()
-	case t.Is == 0 && t.Observed.Known && t.Limit.Known: // which nothing excuses
+	case t.Is == 0 && t.Observed.Known && t.Limit.Known: // on_no_data does not apply
 		r.verdict, r.reason = result.Inconclusive, undecidedText(a, t, v)
 	case t.Is == 0:
 		r.verdict, r.reason = noDataVerdict(a, t, p, v)
@@ -123,7 +125,7 @@ func judgeValues(a scenario.Assertion, p *expression.Program, v expression.Value
 	return r
 }
 
-// asked is v with the bounds that a's confidence asks for, and the samples that its min_samples does.
+// withDemands returns v with the bounds of a's confidence and the samples of its min_samples.
 func withDemands(v expression.Values, a scenario.Assertion, p *expression.Program) expression.Values {
 	if a.Confidence > 0 {
 		c, ok := v.(confident)
@@ -135,8 +137,11 @@ func withDemands(v expression.Values, a scenario.Assertion, p *expression.Progra
 	return withMinSamples(v, a.MinSamples)
 }
 
-// unknown is the verdict for want of data, which the plan may allow; not for want of trust.
-func noDataVerdict(a scenario.Assertion, t expression.Truth, p *expression.Program, v expression.Values) (result.Verdict, string) {
+// noDataVerdict returns the verdict without data, which the plan may choose, unless the data cannot
+// be trusted.
+func noDataVerdict(a scenario.Assertion, t expression.Truth, p *expression.Program,
+	v expression.Values,
+) (result.Verdict, string) {
 	if d, ok := v.(doubter); ok && d.Doubt(p.Refs) != "" {
 		return result.Inconclusive, "no data: " + t.Why
 	}
@@ -149,15 +154,16 @@ func noDataVerdict(a scenario.Assertion, t expression.Truth, p *expression.Progr
 	return result.Inconclusive, "no data: " + t.Why
 }
 
-// blank is what is known of an assertion before it is judged.
+// newAssertion returns an assertion before it is judged.
 func newAssertion(a scenario.Assertion) result.Assertion {
 	at := a.Use
 	if at == (source.Pos{}) {
 		at = a.That.Pos
 	}
 	out := result.Assertion{
-		ID: a.ID, Description: a.Description, That: a.That.Text, SLO: a.SLO, Severity: a.Severity, Confidence: a.Confidence,
-		Every: a.Every.Seconds(), Allow: a.Allow, Within: a.Within.Seconds(),
+		ID: a.ID, Description: a.Description, That: a.That.Text, SLO: a.SLO, Severity: a.Severity,
+		Confidence: a.Confidence,
+		Every:      a.Every.Seconds(), Allow: a.Allow, Within: a.Within.Seconds(),
 	}
 	if at != (source.Pos{}) {
 		out.At = at.String()
@@ -173,7 +179,7 @@ func withVerdict(out result.Assertion, v result.Verdict, reason string) result.A
 	return out
 }
 
-// fill copies the deciding comparison's numbers. Those that are not known stay null.
+// setNumbers copies the deciding comparison's numbers. Unknown ones stay null.
 func setNumbers(out *result.Assertion, t expression.Truth) {
 	if t.Op == "" {
 		return

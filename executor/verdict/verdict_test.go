@@ -77,65 +77,280 @@ func TestJudge(t *testing.T) {
 		verdict result.Verdict
 		reason  string
 	}{
-		{"true", p99, scenario.Assertion{}, Context{}, one(good), result.Pass, "latency.p99 is 31.2 ms, the limit is 50 ms (n = 1200)"},
-		{"false", p99, scenario.Assertion{}, Context{}, one(bad), result.Fail, "latency.p99 is 61.2 ms, the limit is 50 ms (n = 1200)"},
-		{"false by a hair", p99, scenario.Assertion{}, Context{}, one(quantity(0.050004, 1200, 299)), result.Fail, "latency.p99 is 50.004 ms, the limit is 50 ms (n = 1200)"},
+		{
+			"true", p99,
+			scenario.Assertion{},
+			Context{},
+			one(good), result.Pass,
+			"latency.p99 is 31.2 ms, the limit is 50 ms (n = 1200)",
+		},
+		{
+			"false", p99,
+			scenario.Assertion{},
+			Context{},
+			one(bad), result.Fail,
+			"latency.p99 is 61.2 ms, the limit is 50 ms (n = 1200)",
+		},
+		{
+			"false by a hair", p99,
+			scenario.Assertion{},
+			Context{},
+			one(quantity(0.050004, 1200, 299)),
+			result.Fail, "latency.p99 is 50.004 ms, the limit is 50 ms (n = 1200)",
+		},
 		{
 			"computed limit", "requests.rate >= 0.99 * offered.rate",
 			scenario.Assertion{},
 			Context{},
-			fake{q: map[string]expression.Quantity{"requests.rate": quantity(150, 9000, 1), "offered.rate": quantity(200, 1, 1)}},
+			fake{q: map[string]expression.Quantity{
+				"requests.rate": quantity(150, 9000, 1),
+				"offered.rate":  quantity(200, 1, 1),
+			}},
 			result.Fail, "requests.rate is 150/s, the limit is 198/s = 0.99 * offered.rate (n = 9000)",
 		},
-		{"must be", "errors.count == 0", scenario.Assertion{}, Context{}, fake{q: map[string]expression.Quantity{"errors.count": quantity(3, 500, 1)}}, result.Fail, "errors.count is 3, it must be 0 (n = 500)"},
-		{"skipped", p99, scenario.Assertion{}, Context{SkippedBecause: "gate failed", InvalidBecause: "x"}, one(good), result.Skipped, "gate failed"},
-		{"ended the run", p99, scenario.Assertion{}, Context{CertainBecause: "certainly false", InterruptedAfter: "2 s of 60 s", InvalidBecause: "x", SkippedBecause: "x"}, one(good), result.Fail, "certainly false"},
-		{"invalid beats pass", p99, scenario.Assertion{}, Context{InvalidBecause: "client out of CPU"}, one(good), result.Inconclusive, "the measurement is invalid: client out of CPU"},
-		{"invalid beats fail", p99, scenario.Assertion{}, Context{InvalidBecause: "client out of CPU", UnstableBecause: "x"}, one(bad), result.Inconclusive, "the measurement is invalid: client out of CPU"},
-		{"interrupted", p99, scenario.Assertion{}, Context{InterruptedAfter: "12 s of 60 s"}, one(good), result.Inconclusive, "interrupted: 12 s of 60 s"},
-		{"unstable", p99, scenario.Assertion{}, Context{UnstableBecause: "10 windows"}, one(bad), result.Inconclusive, "not stable: 10 windows"},
-		{"nowhere to be judged", p99, scenario.Assertion{}, Context{NoLevelBecause: "latency.p50 < 1ms is not true at the first level already"}, one(good), result.Inconclusive, "there is no level to judge it on: latency.p50 < 1ms is not true at the first level already"},
-		{"nowhere, and no data passes", p99, scenario.Assertion{OnNoData: "pass"}, Context{NoLevelBecause: "x"}, fake{}, result.Inconclusive, "there is no level to judge it on: x"},
-		{"invalid excuses on_no_data", p99, scenario.Assertion{OnNoData: "pass"}, Context{InvalidBecause: "late"}, fake{}, result.Inconclusive, "the measurement is invalid: late"},
-		{"panic", p99, scenario.Assertion{}, Context{}, boom{}, result.ErrorVerdict, "evaluating latency.p99 < 50ms: boom"},
-		{"no data", p99, scenario.Assertion{}, Context{}, fake{}, result.Inconclusive, "no data: latency.p99: no samples"},
-		{"no data fails", p99, scenario.Assertion{OnNoData: "fail"}, Context{}, fake{}, result.Fail, "no data, and on_no_data is fail: latency.p99: no samples"},
-		{"no data passes", p99, scenario.Assertion{OnNoData: "pass"}, Context{}, fake{}, result.Pass, "no data, and on_no_data is pass: latency.p99: no samples"},
-		{"not no data", "not (latency.p99 >= 50ms)", scenario.Assertion{}, Context{}, fake{}, result.Inconclusive, "no data: latency.p99: no samples"},
-		{"NaN", "not (latency.p99 >= 50ms)", scenario.Assertion{}, Context{}, one(quantity(math.NaN(), 9, 1)), result.Inconclusive, "no data: latency.p99: not a finite number"},
-		{"bounds", p99, scenario.Assertion{OnNoData: "pass"}, Context{}, one(bounded(0.04, 0.045, 0.055)), result.Inconclusive, "the limit lies within the confidence bounds: latency.p99 is 45 ms (40 ms … 55 ms), the limit is 50 ms (n = 5000)"},
-		{"bounds decide", p99, scenario.Assertion{}, Context{}, one(bounded(0.04, 0.045, 0.049)), result.Pass, "latency.p99 is 45 ms (40 ms … 49 ms), the limit is 50 ms (n = 5000)"},
-		{"too few, true", p99, scenario.Assertion{}, Context{}, one(quantity(0.03, 287, 299)), result.Inconclusive, "12 more requests needed for p99 (have 287 of 299): so far latency.p99 is 30 ms, the limit is 50 ms"},
-		{"one too few", p99, scenario.Assertion{}, Context{}, one(quantity(0.03, 298, 299)), result.Inconclusive, "1 more request needed for p99 (have 298 of 299): so far latency.p99 is 30 ms, the limit is 50 ms"},
-		{"just enough", p99, scenario.Assertion{}, Context{}, one(quantity(0.03, 299, 299)), result.Pass, "latency.p99 is 30 ms, the limit is 50 ms (n = 299)"},
-		{"too few, false", p99, scenario.Assertion{}, Context{}, one(quantity(0.06, 287, 299)), result.Inconclusive, "12 more requests needed for p99 (have 287 of 299): so far latency.p99 is 60 ms, the limit is 50 ms"},
+		{
+			"must be", "errors.count == 0",
+			scenario.Assertion{},
+			Context{},
+			fake{q: map[string]expression.Quantity{"errors.count": quantity(3, 500, 1)}},
+			result.Fail,
+			"errors.count is 3, it must be 0 (n = 500)",
+		},
+		{
+			"skipped", p99,
+			scenario.Assertion{},
+			Context{SkippedBecause: "gate failed", InvalidBecause: "x"},
+			one(good), result.Skipped, "gate failed",
+		},
+		{
+			"ended the run", p99,
+			scenario.Assertion{},
+			Context{
+				CertainBecause: "certainly false", InterruptedAfter: "2 s of 60 s",
+				InvalidBecause: "x", SkippedBecause: "x",
+			},
+			one(good), result.Fail, "certainly false",
+		},
+		{
+			"invalid beats pass", p99,
+			scenario.Assertion{},
+			Context{InvalidBecause: "client out of CPU"},
+			one(good), result.Inconclusive, "the measurement is invalid: client out of CPU",
+		},
+		{
+			"invalid beats fail", p99,
+			scenario.Assertion{},
+			Context{InvalidBecause: "client out of CPU", UnstableBecause: "x"},
+			one(bad),
+			result.Inconclusive, "the measurement is invalid: client out of CPU",
+		},
+		{
+			"interrupted", p99,
+			scenario.Assertion{},
+			Context{InterruptedAfter: "12 s of 60 s"},
+			one(good),
+			result.Inconclusive, "interrupted: 12 s of 60 s",
+		},
+		{
+			"unstable", p99,
+			scenario.Assertion{},
+			Context{UnstableBecause: "10 windows"},
+			one(bad),
+			result.Inconclusive, "not stable: 10 windows",
+		},
+		{
+			"nowhere to be judged", p99,
+			scenario.Assertion{},
+			Context{NoLevelBecause: "latency.p50 < 1ms is not true at the first level already"},
+			one(good),
+			result.Inconclusive,
+			"there is no level to judge it on: latency.p50 < 1ms is not true at the first level already",
+		},
+		{
+			"nowhere, and no data passes", p99,
+			scenario.Assertion{OnNoData: "pass"},
+			Context{NoLevelBecause: "x"},
+			fake{},
+			result.Inconclusive,
+			"there is no level to judge it on: x",
+		},
+		{
+			"invalid excuses on_no_data", p99,
+			scenario.Assertion{OnNoData: "pass"},
+			Context{InvalidBecause: "late"},
+			fake{},
+			result.Inconclusive,
+			"the measurement is invalid: late",
+		},
+		{
+			"panic", p99,
+			scenario.Assertion{},
+			Context{},
+			boom{},
+			result.ErrorVerdict,
+			"evaluating latency.p99 < 50ms: boom",
+		},
+		{
+			"no data", p99,
+			scenario.Assertion{},
+			Context{},
+			fake{},
+			result.Inconclusive,
+			"no data: latency.p99: no samples",
+		},
+		{
+			"no data fails", p99,
+			scenario.Assertion{OnNoData: "fail"},
+			Context{},
+			fake{},
+			result.Fail,
+			"no data, and on_no_data is fail: latency.p99: no samples",
+		},
+		{
+			"no data passes", p99,
+			scenario.Assertion{OnNoData: "pass"},
+			Context{},
+			fake{},
+			result.Pass,
+			"no data, and on_no_data is pass: latency.p99: no samples",
+		},
+		{
+			"not no data", "not (latency.p99 >= 50ms)",
+			scenario.Assertion{},
+			Context{},
+			fake{},
+			result.Inconclusive, "no data: latency.p99: no samples",
+		},
+		{
+			"NaN", "not (latency.p99 >= 50ms)",
+			scenario.Assertion{},
+			Context{},
+			one(quantity(math.NaN(), 9, 1)), result.Inconclusive,
+			"no data: latency.p99: not a finite number",
+		},
+		{
+			"bounds", p99,
+			scenario.Assertion{OnNoData: "pass"},
+			Context{},
+			one(bounded(0.04, 0.045, 0.055)),
+			result.Inconclusive,
+			"the limit lies within the confidence bounds: latency.p99 is 45 ms (40 ms … 55 ms), the limit is 50 ms (n = 5000)",
+		},
+		{
+			"bounds decide", p99,
+			scenario.Assertion{},
+			Context{},
+			one(bounded(0.04, 0.045, 0.049)),
+			result.Pass, "latency.p99 is 45 ms (40 ms … 49 ms), the limit is 50 ms (n = 5000)",
+		},
+		{
+			"too few, true", p99,
+			scenario.Assertion{},
+			Context{},
+			one(quantity(0.03, 287, 299)),
+			result.Inconclusive,
+			"12 more requests needed for p99 (have 287 of 299): so far latency.p99 is 30 ms, the limit is 50 ms",
+		},
+		{
+			"one too few", p99,
+			scenario.Assertion{},
+			Context{},
+			one(quantity(0.03, 298, 299)),
+			result.Inconclusive,
+			"1 more request needed for p99 (have 298 of 299): so far latency.p99 is 30 ms, the limit is 50 ms",
+		},
+		{
+			"just enough", p99,
+			scenario.Assertion{},
+			Context{},
+			one(quantity(0.03, 299, 299)), result.Pass,
+			"latency.p99 is 30 ms, the limit is 50 ms (n = 299)",
+		},
+		{
+			"too few, false", p99,
+			scenario.Assertion{},
+			Context{},
+			one(quantity(0.06, 287, 299)),
+			result.Inconclusive,
+			"12 more requests needed for p99 (have 287 of 299): so far latency.p99 is 60 ms, the limit is 50 ms",
+		},
 		{
 			"too few, but proven", p99,
 			scenario.Assertion{},
 			Context{},
-			fake{q: map[string]expression.Quantity{"latency.p99": quantity(0.06, 100, 299)}, over: 4, n: 100},
+			fake{
+				q:    map[string]expression.Quantity{"latency.p99": quantity(0.06, 100, 299)},
+				over: 4, n: 100,
+			},
 			result.Fail, "latency.p99 is 60 ms, the limit is 50 ms (n = 100)",
 		},
 		{
 			"too few, nearly proven", p99,
 			scenario.Assertion{},
 			Context{},
-			fake{q: map[string]expression.Quantity{"latency.p99": quantity(0.06, 100, 299)}, over: 3, n: 100},
-			result.Inconclusive, "199 more requests needed for p99 (have 100 of 299): so far latency.p99 is 60 ms, the limit is 50 ms",
+			fake{
+				q:    map[string]expression.Quantity{"latency.p99": quantity(0.06, 100, 299)},
+				over: 3, n: 100,
+			},
+			result.Inconclusive,
+			"199 more requests needed for p99 (have 100 of 299): so far latency.p99 is 60 ms, the limit is 50 ms",
 		},
 		{
 			"true is never proven early", p99,
 			scenario.Assertion{},
 			Context{},
-			fake{q: map[string]expression.Quantity{"latency.p99": quantity(0.03, 100, 299)}, over: 0, n: 100},
-			result.Inconclusive, "199 more requests needed for p99 (have 100 of 299): so far latency.p99 is 30 ms, the limit is 50 ms",
+			fake{
+				q:    map[string]expression.Quantity{"latency.p99": quantity(0.03, 100, 299)},
+				over: 0, n: 100,
+			},
+			result.Inconclusive,
+			"199 more requests needed for p99 (have 100 of 299): so far latency.p99 is 30 ms, the limit is 50 ms",
 		},
-		{"min_samples above", p99, scenario.Assertion{MinSamples: 5000}, Context{}, one(good), result.Inconclusive, "3800 more requests needed for p99 (have 1200 of 5000): so far latency.p99 is 31.2 ms, the limit is 50 ms"},
-		{"min_samples below", p99, scenario.Assertion{MinSamples: 50}, Context{}, one(quantity(0.03, 60, 299)), result.Pass, "latency.p99 is 30 ms, the limit is 50 ms (n = 60)"},
-		{"min_samples and proof", p99, scenario.Assertion{MinSamples: 5000}, Context{}, fake{q: map[string]expression.Quantity{"latency.p99": bad}, over: 900, n: 1200}, result.Fail, "latency.p99 is 61.2 ms, the limit is 50 ms (n = 1200)"},
-		{"min_samples of what has no samples", "capacity >= 100/s", scenario.Assertion{MinSamples: 50}, Context{}, fake{q: map[string]expression.Quantity{"capacity": quantity(120, 1, 1)}}, result.Pass, "capacity is 120/s, the limit is 100/s (n = 1)"},
-		{"min_samples of a count", "requests.count >= 100", scenario.Assertion{MinSamples: 50}, Context{}, fake{q: map[string]expression.Quantity{"requests.count": quantity(120, 1, 1)}}, result.Pass, "requests.count is 120, the limit is 100 (n = 120)"},
-		{"min_samples of the client", "client.cpu < 85%", scenario.Assertion{MinSamples: 50}, Context{}, fake{q: map[string]expression.Quantity{"client.cpu": quantity(0.2, 1, 1)}}, result.Pass, "client.cpu is 20 %, the limit is 85 % (n = 1)"},
+		{
+			"min_samples above", p99,
+			scenario.Assertion{MinSamples: 5000},
+			Context{},
+			one(good),
+			result.Inconclusive,
+			"3800 more requests needed for p99 (have 1200 of 5000): so far latency.p99 is 31.2 ms, the limit is 50 ms",
+		},
+		{
+			"min_samples below", p99,
+			scenario.Assertion{MinSamples: 50},
+			Context{},
+			one(quantity(0.03, 60, 299)), result.Pass, "latency.p99 is 30 ms, the limit is 50 ms (n = 60)",
+		},
+		{
+			"min_samples and proof", p99,
+			scenario.Assertion{MinSamples: 5000},
+			Context{},
+			fake{q: map[string]expression.Quantity{"latency.p99": bad}, over: 900, n: 1200},
+			result.Fail,
+			"latency.p99 is 61.2 ms, the limit is 50 ms (n = 1200)",
+		},
+		{
+			"min_samples of what has no samples", "capacity >= 100/s",
+			scenario.Assertion{MinSamples: 50},
+			Context{},
+			fake{q: map[string]expression.Quantity{"capacity": quantity(120, 1, 1)}},
+			result.Pass, "capacity is 120/s, the limit is 100/s (n = 1)",
+		},
+		{
+			"min_samples of a count", "requests.count >= 100",
+			scenario.Assertion{MinSamples: 50},
+			Context{},
+			fake{q: map[string]expression.Quantity{"requests.count": quantity(120, 1, 1)}},
+			result.Pass,
+			"requests.count is 120, the limit is 100 (n = 120)",
+		},
+		{
+			"min_samples of the client", "client.cpu < 85%",
+			scenario.Assertion{MinSamples: 50},
+			Context{},
+			fake{q: map[string]expression.Quantity{"client.cpu": quantity(0.2, 1, 1)}},
+			result.Pass,
+			"client.cpu is 20 %, the limit is 85 % (n = 1)",
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := Judge(row.a, compile(t, row.that), row.c, row.v)
@@ -153,13 +368,18 @@ func TestJudge(t *testing.T) {
 func TestJudgeFields(t *testing.T) {
 	a := scenario.Assertion{
 		ID: "steady/1", Description: "fast", SLO: "latency", Severity: "warn",
-		That: source.Text{Text: "50ms > latency.p99", Pos: source.Pos{File: "plan.yaml", Line: 4, Column: 7}},
-		Use:  source.Pos{File: "plan.yaml", Line: 41, Column: 9},
+		That: source.Text{
+			Text: "50ms > latency.p99",
+			Pos:  source.Pos{File: "plan.yaml", Line: 4, Column: 7},
+		},
+		Use: source.Pos{File: "plan.yaml", Line: 41, Column: 9},
 	}
 	observed, limit := 0.0312, 0.05
 	want := result.Assertion{
-		ID: "steady/1", Description: "fast", That: "50ms > latency.p99", At: "plan.yaml:41:9", SLO: "latency", Severity: "warn",
-		Verdict: result.Pass, Unit: "s", Op: "<", Observed: &observed, Limit: &limit, Samples: 1200, Needed: 299,
+		ID: "steady/1", Description: "fast", That: "50ms > latency.p99", At: "plan.yaml:41:9",
+		SLO: "latency", Severity: "warn",
+		Verdict: result.Pass, Unit: "s", Op: "<", Observed: &observed, Limit: &limit,
+		Samples: 1200, Needed: 299,
 		Reason: "latency.p99 is 31.2 ms, the limit is 50 ms (n = 1200)",
 	}
 	v := fake{q: map[string]expression.Quantity{"latency.p99": quantity(0.0312, 1200, 299)}}
@@ -173,7 +393,8 @@ func TestJudgeFields(t *testing.T) {
 	}
 }
 
-// TestVacuous: gates of other tools that passed without data or with every request failed. None may pass here.
+// TestVacuous: gates of other tools that passed without data or with every request failed. None may
+// pass here.
 func TestVacuous(t *testing.T) {
 	all := func(q expression.Quantity, names ...string) fake {
 		f := fake{q: map[string]expression.Quantity{}}
@@ -190,12 +411,21 @@ func TestVacuous(t *testing.T) {
 		{"k6#1346", "connect.p95 < 5ms", fake{}},
 		{"k6#2540", "errors.ratio < 1%", all(quantity(math.NaN(), 0, 1), "errors.ratio")},
 		{"k6#4283", "errors.ratio <= 10%", fake{}},
-		{"vayu#1536", "latency.p99 <= 200ms", all(quantity(5999, 5999, 1), "errors.count", "requests.count")},
+		{
+			"vayu#1536", "latency.p99 <= 200ms",
+			all(quantity(5999, 5999, 1), "errors.count", "requests.count"),
+		},
 		{"argo-rollouts#4535", "throughput > 1/s", all(expression.Quantity{}, "throughput")},
 		{"artillery#375", "latency.p99 < 1s", all(quantity(math.NaN(), 3, 299), "latency.p99")},
 		{"artillery#375 with a number", "latency.p99 < 1s", all(quantity(0.1, 3, 299), "latency.p99")},
 	} {
-		for _, c := range []Context{{}, {UnstableBecause: "x"}, {InvalidBecause: "x"}, {InterruptedAfter: "x"}, {SkippedBecause: "x"}} {
+		for _, c := range []Context{
+			{},
+			{UnstableBecause: "x"},
+			{InvalidBecause: "x"},
+			{InterruptedAfter: "x"},
+			{SkippedBecause: "x"},
+		} {
 			for _, onNoData := range []string{"", "inconclusive", "fail"} {
 				a := scenario.Assertion{ID: "s/1", OnNoData: onNoData}
 				if got := Judge(a, compile(t, row.that), c, row.v); got.Verdict == result.Pass {
@@ -244,7 +474,8 @@ func TestCertain(t *testing.T) {
 
 func both(v float64) map[string]expression.Quantity {
 	return map[string]expression.Quantity{
-		"latency.p99": quantity(3*v, 5, 299), "latency.p50": quantity(v, 4, 5), "latency.mean": quantity(v, 4, 5),
-		"latency.p90": quantity(v, 28, 29),
+		"latency.p99": quantity(3*v, 5, 299), "latency.p50": quantity(v, 4, 5),
+		"latency.mean": quantity(v, 4, 5),
+		"latency.p90":  quantity(v, 28, 29),
 	}
 }

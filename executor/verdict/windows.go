@@ -11,20 +11,22 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Windows, for `every` and `within`. Each whole window of the scope is judged by the table of the package: it is true
-// (pass), false (fail) or open (inconclusive).
+// Each complete window of the scope of an assertion with `every` or `within` is judged by the table
+// of the package: true (pass), false (fail) or open (inconclusive).
 //
-//	every         fail: more windows are false than `allow` says, even if all that are open were true
-//	              pass: not more are, even if all that are open were false
-//	within        true from the end of the last false window on; the observed value is when that was, since the scope began
-//	              fail: it was later than `within`, even if all that are open were true; or the last window is false
-//	              pass: it was not, even if all that are open were false
-//	otherwise     inconclusive; and so is a pass where windows were not kept, or of errors where some are in no window
+//	every       fail: more windows are false than `allow` permits, even if all open ones were true
+//	            pass: no more are, even if all open ones were false
+//	within      true from the end of the last false window on, which is the observed value, relative to the
+//	            start of the scope
+//	            fail: later than `within`, even if all open ones were true; or the last window is false
+//	            pass: in time, even if all open ones were false
+//	otherwise   inconclusive; also instead of a pass if windows were not kept, or errors are in no window
 
-// defaultEvery is the length of the windows of `within` without `every`.
+// defaultEvery is the window length of `within` without `every`.
 const defaultEvery = time.Second
 
-// Every is the length of the windows that an assertion is judged on; 0: it is judged as a whole.
+// Every returns the length of the windows that an assertion is judged on; 0: it is judged as a
+// whole.
 func Every(a scenario.Assertion) time.Duration {
 	if a.Within > 0 && a.Every == 0 {
 		return defaultEvery
@@ -32,12 +34,12 @@ func Every(a scenario.Assertion) time.Duration {
 	return a.Every
 }
 
-// windowed is what Values may also offer: their windows.
+// windowed is an optional interface of Values: their windows.
 type windowed interface {
 	Windows(refs []expression.Ref, every float64) (result.Windowed, string)
 }
 
-// judged is one window with its ruling.
+// judgedWindow is one window with its ruling.
 type judgedWindow struct {
 	result.View
 	ruling
@@ -62,8 +64,10 @@ func (j judgedWindow) rangeText() string {
 	return from + " to " + expression.Format(metric.Duration, j.To)
 }
 
-// windows judges an assertion on its windows.
-func judgeWindows(a scenario.Assertion, p *expression.Program, v expression.Values, every time.Duration) ruling {
+// judgeWindows judges an assertion on its windows.
+func judgeWindows(a scenario.Assertion, p *expression.Program, v expression.Values,
+	every time.Duration,
+) ruling {
 	w, ok := v.(windowed)
 	if !ok {
 		return ruling{verdict: result.Inconclusive, reason: "no data: windows are not known here"}
@@ -73,7 +77,10 @@ func judgeWindows(a scenario.Assertion, p *expression.Program, v expression.Valu
 		return ruling{verdict: result.Inconclusive, reason: "no data: " + why}
 	}
 	if len(found.Windows) == 0 {
-		return ruling{verdict: result.Inconclusive, reason: fmt.Sprintf("no data: its scope has no whole window of %s", durationText(every))}
+		return ruling{
+			verdict: result.Inconclusive,
+			reason:  fmt.Sprintf("no data: its scope has no whole window of %s", durationText(every)),
+		}
 	}
 	list := make([]judgedWindow, 0, len(found.Windows))
 	for _, x := range found.Windows {
@@ -89,16 +96,19 @@ func judgeWindows(a scenario.Assertion, p *expression.Program, v expression.Valu
 	}
 	if out.verdict == result.Pass && found.Missing > 0 {
 		out.verdict = result.Inconclusive
-		out.reason = fmt.Sprintf("%d windows were not kept: use longer ones; of the others: %s", found.Missing, out.reason)
+		out.reason = fmt.Sprintf("%d windows were not kept: use longer ones; of the others: %s",
+			found.Missing, out.reason)
 	}
 	if n := errorsOutside(p, v, list); out.verdict == result.Pass && n > 0 {
 		out.verdict = result.Inconclusive
-		out.reason = fmt.Sprintf("%.0f %s in no whole window of %s: let the stage be a multiple of it; of the windows: %s", n, isAre(n, "error"), durationText(every), out.reason)
+		out.reason = fmt.Sprintf("%.0f %s in no whole window of %s: let the stage be a multiple of it; "+
+			"of the windows: %s", n, isAre(n, "error"), durationText(every), out.reason)
 	}
 	return out
 }
 
-// unseen counts the errors of the scope that are in none of its windows: those after the last whole one.
+// errorsOutside counts the errors of the scope in none of its windows: those after the last
+// complete one.
 func errorsOutside(p *expression.Program, v expression.Values, list []judgedWindow) (most float64) {
 	errors := func(v expression.Values, r expression.Ref) float64 {
 		q := v.Quantity(r)
@@ -130,7 +140,7 @@ func isAre(n float64, word string) string {
 	return word + "s are"
 }
 
-// everyWindow weighs windows by the share of them that may be false.
+// judgeEvery judges windows by the share of them that may be false.
 func judgeEvery(a scenario.Assertion, list []judgedWindow) ruling {
 	wrong, open := 0, 0
 	var first, unsure *judgedWindow
@@ -154,26 +164,29 @@ func judgeEvery(a scenario.Assertion, list []judgedWindow) ruling {
 	}
 	switch {
 	case wrong > most:
-		return first.with(result.Fail, fmt.Sprintf("%s; the first that is false, %s: %s", counts, first.rangeText(), first.reason))
+		return first.with(result.Fail, fmt.Sprintf("%s; the first that is false, %s: %s", counts,
+			first.rangeText(), first.reason))
 	case wrong+open > most:
-		return unsure.with(result.Inconclusive, fmt.Sprintf("%s, %d open; the first, %s: %s", counts, open, unsure.rangeText(), unsure.reason))
+		return unsure.with(result.Inconclusive,
+			fmt.Sprintf("%s, %d open; the first, %s: %s", counts, open, unsure.rangeText(), unsure.reason))
 	}
 	worst := closest(list)
 	text := "the closest"
 	if worst.truthValue() < 0 {
 		text = "the first that is false"
 	}
-	return worst.with(result.Pass, fmt.Sprintf("%s; %s, %s: %s", counts, text, worst.rangeText(), worst.reason))
+	return worst.with(result.Pass, fmt.Sprintf("%s; %s, %s: %s", counts, text, worst.rangeText(),
+		worst.reason))
 }
 
-// Allowed is how many of n windows may be false.
+// AllowedFalse returns the number of n windows that may be false.
 func AllowedFalse(a scenario.Assertion, n int) int { return int(math.Floor(a.Allow*float64(n) + 1e-9)) }
 
 func (j *judgedWindow) with(v result.Verdict, reason string) ruling {
 	return ruling{verdict: v, reason: reason, truth: j.truth}
 }
 
-// closest is the window that is false, or else comes nearest to its limit.
+// closest returns the first false window, else the one nearest to its limit.
 func closest(list []judgedWindow) *judgedWindow {
 	best, least := &list[0], math.Inf(1)
 	for i := range list {
@@ -181,22 +194,26 @@ func closest(list []judgedWindow) *judgedWindow {
 		if j.truthValue() < 0 {
 			return j
 		}
-		if d := math.Abs(j.truth.Observed.V - j.truth.Limit.V); j.truth.Observed.Known && j.truth.Limit.Known && d < least {
+		if d := math.Abs(j.truth.Observed.V - j.truth.Limit.V); j.truth.Observed.Known &&
+			j.truth.Limit.Known && d < least {
 			best, least = j, d
 		}
 	}
 	return best
 }
 
-// settled weighs windows by the time from which on they are true.
+// judgeWithin judges windows by the time from which on they are true.
 func judgeWithin(a scenario.Assertion, list []judgedWindow) ruling {
 	limit := a.Within.Seconds()
 	early, _ := trueSince(list, false)
 	late, cause := trueSince(list, true)
 	r := ruling{truth: expression.Truth{
 		Op: "<=", Dim: metric.Duration, What: "the time until it is true", Against: durationText(a.Within),
-		Limit:    expression.Quantity{Known: true, V: limit, Lo: limit, Hi: limit},
-		Observed: expression.Quantity{Known: true, V: late, Lo: early, Hi: late, N: int64(len(list)), Need: 1},
+		Limit: expression.Quantity{Known: true, V: limit, Lo: limit, Hi: limit},
+		Observed: expression.Quantity{
+			Known: true, V: late, Lo: early, Hi: late,
+			N: int64(len(list)), Need: 1,
+		},
 	}}
 	at := func(t float64) string {
 		if t == 0 {
@@ -217,9 +234,11 @@ func judgeWithin(a scenario.Assertion, list []judgedWindow) ruling {
 		r.verdict, r.reason = result.Fail, "it is not true at the end of its scope"+because
 	case early > limit:
 		r.truth.Observed.V = early
-		r.verdict, r.reason = result.Fail, fmt.Sprintf("it is true from %s on, it must be from %s on%s", at(early), at(limit), because)
+		r.verdict, r.reason = result.Fail, fmt.Sprintf("it is true from %s on, it must be from %s on%s",
+			at(early), at(limit), because)
 	case late <= limit:
-		r.verdict, r.reason = result.Pass, fmt.Sprintf("it is true from %s on, it must be from %s on%s", at(late), at(limit), because)
+		r.verdict, r.reason = result.Pass, fmt.Sprintf("it is true from %s on, it must be from %s on%s",
+			at(late), at(limit), because)
 	default:
 		r.truth.Observed.V = early
 		r.verdict, r.reason = result.Inconclusive, "it is not known from when on it is true"+because
@@ -230,8 +249,9 @@ func judgeWithin(a scenario.Assertion, list []judgedWindow) ruling {
 	return r
 }
 
-// since is when the last window ends that is not true, in s since the scope began; infinite where that is the last one
-// of its repeat. wary: open windows are not true either. cause is that window, nil where all are true.
+// trueSince returns the end of the last window that is not true, in s since the scope began,
+// infinite if it is the last one of its repeat. openIsFalse counts open windows as not true. cause
+// is that window, nil if all are true.
 func trueSince(list []judgedWindow, openIsFalse bool) (at float64, cause *judgedWindow) {
 	for i := range list {
 		j := &list[i]
@@ -249,5 +269,5 @@ func trueSince(list []judgedWindow, openIsFalse bool) (at float64, cause *judged
 	return at, cause
 }
 
-// length is a duration of the plan as it is written there.
+// durationText formats a duration as in the plan.
 func durationText(d time.Duration) string { return expression.Format(metric.Duration, d.Seconds()) }
