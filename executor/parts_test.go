@@ -94,7 +94,7 @@ stages:
 	if a := assertionOf(t, r, "never"); n.Validity.OK && a.Verdict != result.Fail {
 		t.Errorf("never: %s %s", a.Verdict, a.Reason)
 	}
-	if w := n.Every("recover", "", 0.2); w == nil || len(w.Windows) != 5 || w.Windows[0].From != 2.1 {
+	if w := n.FindSeries("recover", "", 0.2); w == nil || len(w.Windows) != 5 || w.Windows[0].From != 2.1 {
 		t.Errorf("windows of recover: %+v", w)
 	}
 }
@@ -162,7 +162,7 @@ stages:
 	n, want := node(t, r, "s"), "whole pass, "
 	// What a second was like depends on the machine too; what is said of it must be what is stored of it.
 	slow := func(every float64) (list []bool) {
-		for _, w := range n.Every("", "", every).Windows {
+		for _, w := range n.FindSeries("", "", every).Windows {
 			v, _ := w.Metrics["latency"].Stat(metric.Stat{Kind: metric.Max})
 			list = append(list, v >= 0.3)
 		}
@@ -195,11 +195,11 @@ stages:
 		t.Errorf("got  %s\nwant %s\n%v %v", got, want, seconds, halves)
 	}
 	var sent int64
-	for _, w := range n.Every("", "", 1).Windows {
+	for _, w := range n.FindSeries("", "", 1).Windows {
 		v, _ := w.Metrics["requests.count"].Stat(metric.Stat{})
 		sent += int64(v)
 	}
-	if sent != count(n, "requests.count") || len(n.Series) != 2 || len(n.Every("", "", 0.5).Windows) != 6 {
+	if sent != count(n, "requests.count") || len(n.Series) != 2 || len(n.FindSeries("", "", 0.5).Windows) != 6 {
 		t.Errorf("windows have %d of %d requests, %d series", sent, count(n, "requests.count"), len(n.Series))
 	}
 }

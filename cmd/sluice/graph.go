@@ -238,7 +238,7 @@ func checkTable(b *strings.Builder, list []program.CheckText) {
 // assertionText returns an assertion as results show it.
 func assertionText(c program.CheckText) string {
 	a := result.Assertion{That: c.That, Confidence: c.Confidence, Every: c.Every, Allow: c.Allow, Within: c.Within}
-	return a.Asked()
+	return a.Statement()
 }
 
 // neededText returns the number of samples that an assertion needs, and the planned number.

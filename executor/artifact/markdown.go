@@ -101,7 +101,7 @@ func assertionGrid(list []judged) grid {
 		if a.Severity == warn && a.Verdict != result.Pass {
 			mark = "⚠️"
 		}
-		g.rows = append(g.rows, []string{mark, a.where(), "\x00" + cut(clean(a.Asked()), maxText), observed, limit, reason})
+		g.rows = append(g.rows, []string{mark, a.where(), "\x00" + cut(clean(a.Statement()), maxText), observed, limit, reason})
 	}
 	return g
 }

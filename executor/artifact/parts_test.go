@@ -50,7 +50,7 @@ func parts() *result.Result {
 		},
 		Series: []result.Series{{
 			Phase: "base", Every: 1, From: 2, To: 12,
-			Windows: []result.Stretch{{From: 2, To: 3, Metrics: scope("", "", 10, 0.011).Metrics}, {From: 3, To: 4, Metrics: scope("", "", 10, 0.012).Metrics}},
+			Windows: []result.SeriesWindow{{From: 2, To: 3, Metrics: scope("", "", 10, 0.011).Metrics}, {From: 3, To: 4, Metrics: scope("", "", 10, 0.012).Metrics}},
 		}},
 		Assertions: []result.Assertion{{
 			ID: "spike/1", That: `phase("base").latency.p99 < 11ms`, At: "plan.yaml:9:9", Severity: "gate", Verdict: result.Fail, Unit: "s", Op: "<",

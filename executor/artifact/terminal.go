@@ -198,7 +198,7 @@ func (p *page) assertions(list []judged) error {
 		if a.Verdict == result.Skipped {
 			observed, limit = "skipped", ""
 		}
-		rows[i] = []string{p.paint(t.mark, t.color), a.where(), clean(a.Asked()), observed, limit}
+		rows[i] = []string{p.paint(t.mark, t.color), a.where(), clean(a.Statement()), observed, limit}
 	}
 	const where, text, readable = 1, 2, 36
 	none := make([]string, 5)
@@ -214,7 +214,7 @@ func (p *page) assertions(list []judged) error {
 	for i, line := range lines {
 		p.WriteString(line + "\n")
 		a := list[i]
-		if whole := clean(a.Asked()); rows[i][text] != whole { // it was cut
+		if whole := clean(a.Statement()); rows[i][text] != whole { // it was cut
 			p.WriteString(p.paint(Fold("       "+whole, p.o.Width), "\x1b[2m") + "\n")
 		}
 		reason := unlessFound(a)

@@ -168,7 +168,7 @@ func next(a result.Assertion, n *result.Node) string {
 	if n != nil && n.Outcome == result.Unstable {
 		return "allow more windows, longer ones, or a larger within"
 	}
-	if n == nil || n.Outcome != result.Done || a.Samples >= a.Needed || a.Unscraped() {
+	if n == nil || n.Outcome != result.Done || a.Samples >= a.Needed || a.LacksScrape() {
 		return "" // no time brings series that a server does not show
 	}
 	if len(n.Trials) > 0 && a.Observed == nil {

@@ -39,8 +39,8 @@ func readBaseline(d *draft) {
 		out.Missing = "there is no such file" // the plan's own check has reported it
 	case err != nil:
 		reportNoResult(d, base, err)
-	case base.Named() && out.Result.Unfit() != "":
-		d.fail(base.File.Pos, codeBaseline, "the baseline %s did not pass: %s", base.File.Name, out.Result.Unfit()).
+	case base.Named() && out.Result.WhyNotComparable() != "":
+		d.fail(base.File.Pos, codeBaseline, "the baseline %s did not pass: %s", base.File.Name, out.Result.WhyNotComparable()).
 			Detail = "name the result.json of a run that passed, or a folder: its newest result that passed is taken"
 	}
 }
@@ -62,7 +62,7 @@ func newestPassed(d *draft, base *scenario.Baseline, out *result.Baseline) bool 
 		if err != nil || r.Plan.Name != d.program.Plan.Name {
 			return
 		}
-		if found++; r.Unfit() != "" || out.Result != nil && !r.Started.After(out.Result.Started) {
+		if found++; r.WhyNotComparable() != "" || out.Result != nil && !r.Started.After(out.Result.Started) {
 			return
 		}
 		out.File, out.Result = file, r
@@ -146,7 +146,7 @@ func (p *Program) Unmatched(c Check, node string) string {
 			id = node
 		}
 		if ref.Baseline {
-			if why := p.Baseline.Lacks(id); why != "" {
+			if why := p.Baseline.WhyMissing(id); why != "" {
 				return why + ", and if_missing is skip"
 			}
 		}
@@ -157,7 +157,7 @@ func (p *Program) Unmatched(c Check, node string) string {
 // Compared adds to a reason what a reader of a comparison with the baseline should know.
 func (p *Program) Compared(c Check, reason string) string {
 	for _, ref := range c.Program.Refs {
-		if note := p.Baseline.Note(p.Plan.Fingerprint); ref.Baseline && note != "" {
+		if note := p.Baseline.PlanMismatch(p.Plan.Fingerprint); ref.Baseline && note != "" {
 			return reason + "; " + note
 		}
 	}

@@ -9,10 +9,13 @@ func TestAsked(t *testing.T) {
 		that + ", every 500 ms": {Every: 0.5},
 		that + ", at 95 %":      {Confidence: 0.95},
 		that + ", within 10 s":  {Within: 10},
-		that + ", every 60 s, 5 % may be false, within 10 s, at 99 %": {Every: 60, Allow: 0.05, Within: 10, Confidence: 0.99},
+		that + ", every 60 s, 5 % may be false, within 10 s, at 99 %": {
+			Every: 60, Allow: 0.05, Within: 10,
+			Confidence: 0.99,
+		},
 	} {
 		a.That = that
-		if got := a.Asked(); got != want {
+		if got := a.Statement(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

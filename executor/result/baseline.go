@@ -9,12 +9,13 @@ import (
 // Baseline is the stored result that a plan compares with.
 type Baseline struct {
 	File    string
-	Result  *Result // nil: there is none
-	Missing string  // why there is none
+	Result  *Result // nil: unavailable
+	Missing string  // reason if Result is nil
 }
 
-// Unfit is why a result that the command line names cannot be compared with; "": it passed.
-func (r *Result) Unfit() string {
+// WhyNotComparable returns why a result named on the command line is no basis for a comparison, ""
+// if it passed.
+func (r *Result) WhyNotComparable() string {
 	text := "its verdict is " + orElse(string(r.Verdict), "missing")
 	switch r.State {
 	case StateRunning:
@@ -32,9 +33,9 @@ func (r *Result) Unfit() string {
 	return text
 }
 
-// Lacks is why there is nothing to compare node id with: no result, or none of that node. What is there and cannot be
-// trusted is not lacking.
-func (b *Baseline) Lacks(id string) string {
+// WhyMissing returns why node id has no counterpart: no result, or no such node in it; else "". A
+// node that exists but cannot be trusted is not missing.
+func (b *Baseline) WhyMissing(id string) string {
 	switch {
 	case b == nil:
 		return "the plan names no baseline"
@@ -47,7 +48,7 @@ func (b *Baseline) Lacks(id string) string {
 	return ""
 }
 
-// Node is the stored node of an id; nil: there is none.
+// Node returns the stored node of an id, nil if there is none.
 func (b *Baseline) Node(id string) *Node {
 	if b == nil || b.Result == nil {
 		return nil
@@ -60,20 +61,23 @@ func (b *Baseline) Node(id string) *Node {
 	return nil
 }
 
-// node is a node of the baseline, and why it may not serve as evidence: a run that was cut short, a measurement
-// that is not valid, one whose own gate failed, one without a request that was answered well.
-func (b *Baseline) node(id string) (n *Node, why string) {
-	if why := b.Lacks(id); why != "" {
+// trustedNode returns a node of the baseline, and why it cannot serve as evidence: the run was cut
+// short, the measurement is invalid, its own gate failed, or it has no OK request.
+func (b *Baseline) trustedNode(id string) (n *Node, why string) {
+	if why := b.WhyMissing(id); why != "" {
 		return nil, why
 	}
 	if b.Result.State == StateRunning {
-		return b.Node(id), fmt.Sprintf("the baseline %s is not a whole run: it goes on, or was killed", b.File)
+		return b.Node(id), fmt.Sprintf("the baseline %s is not a whole run: it goes on, or was killed",
+			b.File)
 	}
-	if b.Result.State == StatePartial || b.Result.Verdict == Interrupted || b.Result.Verdict == ErrorVerdict {
-		return b.Node(id), fmt.Sprintf("the baseline %s is not a whole run: %s", b.File, orElse(b.Result.Reason, "it ended in error"))
+	if b.Result.State == StatePartial || b.Result.Verdict == Interrupted ||
+		b.Result.Verdict == ErrorVerdict {
+		return b.Node(id), fmt.Sprintf("the baseline %s is not a whole run: %s", b.File,
+			orElse(b.Result.Reason, "it ended in error"))
 	}
 	n = b.Node(id)
-	if why := n.distrust(); why != "" {
+	if why := n.whyUntrusted(); why != "" {
 		return n, "in the baseline, " + why
 	}
 	for _, a := range n.Assertions {
@@ -81,22 +85,22 @@ func (b *Baseline) node(id string) (n *Node, why string) {
 			return n, fmt.Sprintf("in the baseline, stage %q failed its own gate %s: %s", id, a.ID, a.Reason)
 		}
 	}
-	if n.answered() == 0 {
+	if n.okCount() == 0 {
 		return n, fmt.Sprintf("in the baseline, no request of stage %q was answered well", id)
 	}
 	return n, ""
 }
 
-// answered is how many requests were answered well.
-func (n *Node) answered() int64 {
+// okCount returns the number of OK requests.
+func (n *Node) okCount() int64 {
 	if m := n.Metrics[metric.Latency]; m != nil && m.Count != nil {
 		return *m.Count
 	}
 	return 0
 }
 
-// Note is what a reader of a comparison should know: the baseline is of another plan. "": nothing.
-func (b *Baseline) Note(fingerprint string) string {
+// PlanMismatch returns a note if the baseline was measured with another plan, else "".
+func (b *Baseline) PlanMismatch(fingerprint string) string {
 	if b == nil || b.Result == nil || b.Result.Plan.Fingerprint == fingerprint {
 		return ""
 	}

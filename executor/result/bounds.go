@@ -9,29 +9,31 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Bounds with a confidence. Each bound holds with the confidence by itself (an interval of both holds with less): a gate
-// looks at one of them, and no error in 299 requests proves less than 1 % at 95 % in this way only.
+// Bounds with a confidence. Each bound holds with the confidence by itself (both together with
+// less): a gate uses one of them, and only so do 299 requests without an error prove less than 1 %
+// at 95 %.
 //
-//	percentile    order statistics, whatever the distribution; requests without an outcome lie above
-//	mean          Student's interval: requests are taken as independent
+//	percentile    order statistics, for any distribution; requests without an outcome are larger
+//	mean          Student's interval, assuming independent requests
 //	ratio         Clopper and Pearson
-//	rate          Student's interval over the whole slices of hold, 10 at least
-//	count         the count itself: it is what happened, not an estimate
-//	offered.rate  the schedule's own, exact
-//	the rest      Student's interval over the repeats of a node that repeats; none for min and max, which are extremes
+//	rate          Student's interval over the complete slices of hold, at least 10
+//	count         the count itself: it is a fact, not an estimate
+//	offered.rate  that of the schedule, exact
+//	the rest      Student's interval over the repeats of a node; none for min and max, which are extremes
 
-// Confident is s with bounds that hold with the given confidence, for an expression that reads refs. One that compares
-// nodes, or reads the baseline, is judged by repeats: the requests of one run share its weather.
+// Confident returns s with bounds at the given confidence, for an expression that reads refs. An
+// expression that compares nodes, or reads the baseline, is judged on repeats, as the requests of
+// one run share disturbances.
 func (s Stored) Confident(confidence float64, refs []expression.Ref) expression.Values {
 	s.confidence = confidence
-	if s.compares(refs) {
+	if s.comparesNodes(refs) {
 		s.repeats = s.repeatsOf(refs)
 	}
 	return s
 }
 
-// compares reports whether refs are of more than one node or result.
-func (s Stored) compares(refs []expression.Ref) bool {
+// comparesNodes reports whether refs read more than one node or result.
+func (s Stored) comparesNodes(refs []expression.Ref) bool {
 	first := ""
 	for _, r := range refs {
 		id := r.Node
@@ -46,26 +48,28 @@ func (s Stored) compares(refs []expression.Ref) bool {
 	return false
 }
 
-// twoSided is the confidence of an interval whose ends hold with c each.
+// twoSided returns the confidence of an interval whose ends each hold with c.
 func twoSided(c float64) float64 { return math.Max(2*c-1, 1e-9) }
 
-// ofRepeats puts bounds around what has none by itself: those of the mean of the node's repeats.
-func (s Stored) ofRepeats(q *expression.Quantity, n *Node, ref expression.Ref) {
-	if kind := ref.Leaf.Stat.Kind; len(n.Repeats) < 2 || s.window.covers(n, ref.Place) || kind == metric.Min || kind == metric.Max {
+// boundByRepeats sets the bounds of a quantity without bounds of its own: those of the mean of the
+// node's repeats.
+func (s Stored) boundByRepeats(q *expression.Quantity, n *Node, ref expression.Ref) {
+	if kind := ref.Leaf.Stat.Kind; len(n.Repeats) < 2 || s.window.covers(n, ref.Place) ||
+		kind == metric.Min || kind == metric.Max {
 		return
 	}
 	values, why := (&repeats{of: s}).values(ref)
 	if why != "" {
 		return
 	}
-	mean, std := spread(values)
+	mean, std := meanStd(values)
 	q.V = mean
 	q.Lo, q.Hi, _ = stats.MeanBounds(mean, std, int64(len(values)), twoSided(s.confidence))
 	q.Why = ""
 }
 
-// spread is the mean and the standard deviation (divisor n-1) of values.
-func spread(values []float64) (mean, std float64) {
+// meanStd returns the mean and the standard deviation (divisor n-1) of values.
+func meanStd(values []float64) (mean, std float64) {
 	for _, v := range values {
 		mean += v / float64(len(values))
 	}
@@ -75,17 +79,20 @@ func spread(values []float64) (mean, std float64) {
 	return mean, math.Sqrt(std / float64(len(values)-1))
 }
 
-// bound puts bounds around q, which is leaf of the source. Where there are none it says why.
-func (s source) bound(q *expression.Quantity, m *Metric, leaf metric.Leaf, confidence float64) {
+// setBounds sets the bounds of q, which is leaf of the source, or the reason why there are none.
+func (s source) setBounds(q *expression.Quantity, m *Metric, leaf metric.Leaf, confidence float64) {
 	lo, hi, why := s.bounds(q, m, leaf, twoSided(confidence))
 	if why != "" {
 		q.Lo, q.Hi, q.Why = math.Inf(-1), math.Inf(1), leaf.String()+" has no confidence bounds: "+why
 		return
 	}
-	q.Lo, q.Hi = math.Min(lo, q.V), math.Max(hi, q.V) // an order statistic of a histogram may lie a bucket off
+	// an order statistic of a histogram may be off by a bucket
+	q.Lo, q.Hi = math.Min(lo, q.V), math.Max(hi, q.V)
 }
 
-func (s source) bounds(q *expression.Quantity, m *Metric, leaf metric.Leaf, two float64) (lo, hi float64, why string) {
+func (s source) bounds(q *expression.Quantity, m *Metric, leaf metric.Leaf, two float64) (lo, hi float64,
+	why string,
+) {
 	if m.Count == nil {
 		return s.boundsOfValue(q, leaf, two)
 	}
@@ -127,7 +134,9 @@ func (s source) boundsOfPercentile(m *Metric, leaf metric.Leaf, two float64) (lo
 	return lo, hi, ""
 }
 
-func (s source) boundsOfValue(q *expression.Quantity, leaf metric.Leaf, two float64) (lo, hi float64, why string) {
+func (s source) boundsOfValue(q *expression.Quantity, leaf metric.Leaf, two float64) (lo, hi float64,
+	why string,
+) {
 	row := leaf.Row
 	counted := row.From.Counted()
 	switch {
@@ -147,9 +156,10 @@ func (s source) boundsOfValue(q *expression.Quantity, leaf metric.Leaf, two floa
 	return 0, 0, "it is one value; with `repeat`, such as 6, its repeats give some"
 }
 
-// denominator is how many requests a ratio is a share of: those sent, or those planned where dropped ones count.
+// denominator returns the number of requests that a ratio is a share of: those sent, or those
+// planned if it counts dropped ones.
 func (s source) denominator(row *metric.Row) int64 {
-	n := s.requests()
+	n := s.requestCount()
 	if row.Name == metric.DroppedRatio || row.Name == metric.GoodputRatio {
 		dropped, _ := s.metrics[metric.DroppedCount].Stat(metric.Stat{})
 		n += int64(dropped)
@@ -157,10 +167,11 @@ func (s source) denominator(row *metric.Row) int64 {
 	return n
 }
 
-// minSlices is how many slices a rate's bounds need: fewer say little about how it varies.
+// minSlices is the least number of slices for bounds of a rate: fewer say little about its
+// variation.
 const minSlices = 10
 
-// boundsOfRate are those of the mean over the whole slices of hold.
+// boundsOfRate returns bounds of the mean over the complete slices of hold.
 func (s source) boundsOfRate(row *metric.Row, two float64) (lo, hi float64, why string) {
 	var of func(Slice) int64
 	switch row.Name {
@@ -179,19 +190,20 @@ func (s source) boundsOfRate(row *metric.Row, two float64) (lo, hi float64, why 
 	}
 	var rates []float64
 	for _, x := range s.node.Slices {
-		if length := x.To - x.From; length > 0 && length > 0.999*(s.node.Slices[0].To-s.node.Slices[0].From) && s.reported(x) {
+		if length := x.To - x.From; length > 0 &&
+			length > 0.999*(s.node.Slices[0].To-s.node.Slices[0].From) && s.reported(x) {
 			rates = append(rates, float64(of(x))/length)
 		}
 	}
 	if len(rates) < minSlices {
 		return 0, 0, fmt.Sprintf("hold has %d whole slices, it needs %d", len(rates), minSlices)
 	}
-	mean, std := spread(rates)
+	mean, std := meanStd(rates)
 	lo, hi, _ = stats.MeanBounds(mean, std, int64(len(rates)), two)
 	return math.Max(lo, 0), hi, ""
 }
 
-// ramped reports whether the node's load changes, so that its slices are of many loads.
+// ramped reports whether the node's load changes, so that its slices differ in load.
 func (s source) ramped() bool {
 	for _, x := range s.node.Scopes {
 		if x.Phase != "" {
@@ -201,7 +213,8 @@ func (s source) ramped() bool {
 	return false
 }
 
-// reported says whether a slice lies in what is reported: with `until: stable` that is the last windows.
+// reported reports whether a slice belongs to the reported measurement: with `until: stable` the
+// last windows.
 func (s source) reported(x Slice) bool {
 	windows, inside := false, false
 	for _, w := range s.node.Windows {

@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Catalogue is the rows of stored nodes: the static ones, and those of server statistics, searches and goodput that some
-// of them has.
+// Catalogue returns the rows of stored nodes: the static ones, and their rows of server statistics,
+// searches and goodput. It returns an error for rows that contradict each other.
 func Catalogue(nodes ...*Node) (*metric.Catalogue, error) {
 	extra := map[string]metric.Row{}
 	for _, n := range nodes {
@@ -37,7 +37,7 @@ func Catalogue(nodes ...*Node) (*metric.Catalogue, error) {
 	return c, nil
 }
 
-// stageRows are the rows that stages bring with them, in the dimension that a stored metric has.
+// stageRows returns the rows that stages define, in the dimension of a stored metric.
 func stageRows(m *Metric) []metric.Row {
 	dim := metric.Count
 	if m != nil && m.Unit == metric.Rate.Unit() {
@@ -46,15 +46,16 @@ func stageRows(m *Metric) []metric.Row {
 	return append(metric.GoodputRows(), metric.CapacityRow(dim))
 }
 
-// seriesRow is the row of a stored metric that comes from a server's statistics, told by the form of its name: the
-// backend's series are not in the result.
+// seriesRow returns the row of a stored metric of server statistics. It is recognized by its name,
+// as the backend's series are not in the result.
 func seriesRow(name string, m *Metric) (metric.Row, bool) {
 	if m == nil || m.Count != nil {
 		return metric.Row{}, false
 	}
 	unit := map[string]string{"s": "ns", "bytes": "bytes"}[m.Unit]
 	for _, per := range []bool{true, false} {
-		before, after, _ := strings.Cut(metric.SeriesRow("*", "", unit, per).Name, "*") // "server.", ".mean"
+		// "server.", ".mean"
+		before, after, _ := strings.Cut(metric.SeriesRow("*", "", unit, per).Name, "*")
 		series, ok := strings.CutPrefix(name, before)
 		series, ok2 := strings.CutSuffix(series, after)
 		if ok && ok2 && series != "" {

@@ -1,6 +1,6 @@
 package result
 
-// FindingCode is one code of Finding: what it means and what to do about it.
+// FindingCode is one code of Finding: its meaning, and what to do about it.
 type FindingCode struct {
 	Code     string
 	Severity string // invalid, note
@@ -8,7 +8,7 @@ type FindingCode struct {
 	Do       string
 }
 
-// Codes of findings that say whether the client could have been the bottleneck.
+// Codes of findings about whether the client could have been the bottleneck.
 const (
 	ClientLate  = "client_late"
 	ClientCPU   = "client_cpu"
@@ -18,7 +18,7 @@ const (
 	StoodStill  = "stood_still"
 	PoolFull    = "pool_full"
 	BusyMachine = "busy_machine"
-	// SharedProcess is the code of a note at nodes whose server runs in this process.
+	// SharedProcess is the code of a note on nodes whose server runs in this process.
 	SharedProcess = "server_in_this_process"
 	LostSamples   = "lost_samples"
 	StrayReplies  = "stray_replies"
@@ -26,7 +26,7 @@ const (
 	UnknownBatch  = "unknown_batch"
 	ServerEnded   = "embedded_server_ended"
 	UnnamedModel  = "unnamed_model"
-	// ClosesConnections is the code of a note at nodes whose requests each needed a new connection.
+	// ClosesConnections is the code of a note on nodes whose requests each needed a new connection.
 	ClosesConnections = "server_closes_connections"
 )
 
@@ -36,29 +36,34 @@ const (
 	StepsDropped = "steps_dropped"
 )
 
-// LadderEnd is the code of a finding at a level whose `while` is not true.
+// LadderEnd is the code of a finding on a level whose `while` is not true.
 const LadderEnd = "ladder_end"
 
-// NotNeeded is the code of a finding at a node that was skipped because it waits for a failure and there was none. A run
-// whose other nodes are skipped although nothing failed has not measured what it was to measure.
+// NotNeeded is the code of a finding on a node that was skipped because it waits for a failure that
+// did not happen. A run with other skipped nodes and no failure did not measure what it should.
 const NotNeeded = "not_needed"
 
-// FindingCodes lists every code that a finding can have; a test finds each in the code.
+// FindingCodes lists every code of a finding; a test finds each in the code.
 func FindingCodes() []FindingCode {
 	return []FindingCode{
 		{
 			ClientLate, Invalidating,
-			"This client sent late by itself although a slot was free: the p99 of its own send delay (below 299 arrivals the third-largest; of a closed loop whose server runs in this process, of client.turnaround) is over max(1 ms, 1 % of the median service time).",
+			"This client sent late by itself although a slot was free: the p99 of its own send delay " +
+				"(below 299 arrivals the third-largest; of a closed loop whose server runs in this " +
+				"process, of client.turnaround) is over max(1 ms, 1 % of the median service time).",
 			"Lower the rate, or use a machine that is faster, has more cores or less else to do.",
 		},
 		{
 			ClientCPU, Invalidating,
-			"This client used more than 85 % of the CPU time that it may use during hold, so that latencies may hold its own work.",
-			"Lower the load, allow the process more cores, or measure over several connections fewer requests at a time.",
+			"This client used more than 85 % of the CPU time that it may use during hold, so that " +
+				"latencies may hold its own work.",
+			"Lower the load, allow the process more cores, or measure over several connections fewer " +
+				"requests at a time.",
 		},
 		{
 			ClientNear, Note,
-			"This client was near one of its limits: over 60 % of its CPU time, or a send delay over half of what is allowed.",
+			"This client was near one of its limits: over 60 % of its CPU time, or a send delay over " +
+				"half of what is allowed.",
 			"Do not raise the load on this machine; for a comparison of small differences use more cores.",
 		},
 		{
@@ -73,42 +78,54 @@ func FindingCodes() []FindingCode {
 		},
 		{
 			"server_counts", Note,
-			"The server had counted fewer requests, a second after the last was answered, than this client got answers for.",
-			"Do not compare server.requests.count with what the client counts: a proxy may send some to another server, or the server counts others late.",
+			"The server had counted fewer requests, a second after the last was answered, than this " +
+				"client got answers for.",
+			"Do not compare server.requests.count with what the client counts: a proxy may send some to " +
+				"another server, or the server counts others late.",
 		},
 		{
 			StoodStill, Invalidating,
-			"The whole process did nothing for over a second: it was stopped or swapped out, or its machine was suspended.",
+			"The whole process did nothing for over a second: it was stopped or swapped out, or its " +
+				"machine was suspended.",
 			"Measure again on a machine that does nothing else.",
 		},
 		{
 			StrayReplies, Note,
-			"Replies came on a stream that belong to no request that is in flight: the server answered under another id, or once more after the final response.",
-			"Look for a model that answers after its final response, or for a proxy that mixes streams up. The replies are in no number.",
+			"Replies came on a stream that belong to no request that is in flight: the server answered " +
+				"under another id, or once more after the final response.",
+			"Look for a model that answers after its final response, or for a proxy that mixes streams " +
+				"up. The replies are in no number.",
 		},
 		{
 			ServerEnded, Note,
-			"The embedded server, a process of its own, ended while the node ran, or before. What was sent from then on was refused.",
+			"The embedded server, a process of its own, ended while the node ran, or before. What was " +
+				"sent from then on was refused.",
 			"See how it ended: it may have been killed for its memory.",
 		},
 		{
 			UnknownBatch, Note,
-			"The batch of whole bodies cannot be read from them, or the model's metadata do not say whether it takes batches. So inferences are not counted, and throughput has no data.",
+			"The batch of whole bodies cannot be read from them, or the model's metadata do not say " +
+				"whether it takes batches. So inferences are not counted, and throughput has no data.",
 			"Use requests.rate, or send the rows of a file instead of `bodies`.",
 		},
 		{
 			ClosesConnections, Note,
-			"The server closes the connection after each reply, or after most. The next one is made between requests, so that latency is without the time that `connect` shows.",
-			"If clients of the server connect for each request, measure that with `connections: per_request`; else let the server keep connections.",
+			"The server closes the connection after each reply, or after most. The next one is made " +
+				"between requests, so that latency is without the time that `connect` shows.",
+			"If clients of the server connect for each request, measure that with `connections: " +
+				"per_request`; else let the server keep connections.",
 		},
 		{
 			OtherIDs, Note,
-			"Replies have another id than their requests. They were looked at by samples, so others may have one too.",
-			"See whether a proxy or the server makes ids of its own, or answers one request with the reply to another.",
+			"Replies have another id than their requests. They were looked at by samples, so others may " +
+				"have one too.",
+			"See whether a proxy or the server makes ids of its own, or answers one request with the " +
+				"reply to another.",
 		},
 		{
 			UnnamedModel, Note,
-			"Replies do not say which model they are from, as the protocol wants. They were looked at by samples.",
+			"Replies do not say which model they are from, as the protocol wants. They were looked at by " +
+				"samples.",
 			"See whether what answers is the model that the plan names.",
 		},
 		{
@@ -118,22 +135,29 @@ func FindingCodes() []FindingCode {
 		},
 		{
 			LeftOpen, Note,
-			"What ends a sequence that could not go on was sent, and the server did not answer it: it keeps the sequence open until it forgets it by itself.",
-			"Leave more time between runs than the model's max_sequence_idle_microseconds, or use other ids.",
+			"What ends a sequence that could not go on was sent, and the server did not answer it: it " +
+				"keeps the sequence open until it forgets it by itself.",
+			"Leave more time between runs than the model's max_sequence_idle_microseconds, or use other " +
+				"ids.",
 		},
 		{
 			StepsDropped, Note,
-			"A request of a sequence failed, so the ones after it were not sent; the sequence was ended and another one begun.",
-			"Look at the errors: the requests of a sequence that failed are not what the plan wanted to measure.",
+			"A request of a sequence failed, so the ones after it were not sent; the sequence was ended " +
+				"and another one begun.",
+			"Look at the errors: the requests of a sequence that failed are not what the plan wanted to " +
+				"measure.",
 		},
 		{
 			PoolFull, Note,
-			"All slots were busy when requests were due. They waited, which is in their latency, or were dropped and counted.",
-			"Nothing, if the server is to be judged at this many in flight; else raise max_in_flight, or lower the rate.",
+			"All slots were busy when requests were due. They waited, which is in their latency, or were " +
+				"dropped and counted.",
+			"Nothing, if the server is to be judged at this many in flight; else raise max_in_flight, or " +
+				"lower the rate.",
 		},
 		{
 			BusyMachine, Note,
-			"Programs on this machine waited for a CPU during much of hold: other load may be in the numbers.",
+			"Programs on this machine waited for a CPU during much of hold: other load may be in the " +
+				"numbers.",
 			"Measure on a machine that does nothing else; the embedded server counts as other load too.",
 		},
 		{
@@ -148,7 +172,9 @@ func FindingCodes() []FindingCode {
 		},
 		{
 			"incomplete", Note,
-			"Requests were still open when the drain was over and were cancelled: they are in no latency and no error count. For assertions they are slower than all others, and requests that may have failed.",
+			"Requests were still open when the drain was over and were cancelled: they are in no latency " +
+				"and no error count. For assertions they are slower than all others, and requests that " +
+				"may have failed.",
 			"Raise `drain`, or ask why the server takes so long.",
 		},
 		{
@@ -173,12 +199,17 @@ func FindingCodes() []FindingCode {
 		},
 		{
 			"shared_memory", Note,
-			"Outputs did not fit the shared memory that the plan gives them, or the server could not be told to forget it, or the GPU did not take it back.",
-			"Raise `output_size` of `shared_memory`. A server that is gone has forgotten its regions; one that is still there can be restarted.",
+			"Outputs did not fit the shared memory that the plan gives them, or the server could not be " +
+				"told to forget it, or the GPU did not take it back.",
+			"Raise `output_size` of `shared_memory`. A server that is gone has forgotten its regions; " +
+				"one that is still there can be restarted.",
 		},
 		{
 			SharedProcess, Note,
-			"The server runs in this process, so that the share of CPU time that the client used is unknown and not judged. In a closed loop client.turnaround, the time from a reply to the next send, is judged in its place: by the limit of the send delay, where it takes over 15 % of the time of the slots.",
+			"The server runs in this process, so that the share of CPU time that the client used is " +
+				"unknown and not judged. In a closed loop client.turnaround, the time from a reply to " +
+				"the next send, is judged in its place: by the limit of the send delay, where it " +
+				"takes over 15 % of the time of the slots.",
 			"Nothing. To have the client's own CPU time, measure the same server over HTTP or gRPC.",
 		},
 		{
@@ -188,23 +219,28 @@ func FindingCodes() []FindingCode {
 		},
 		{
 			NoData, Note,
-			"The node's load is made of an earlier result that has no value, so it did not run, and the run proves nothing.",
+			"The node's load is made of an earlier result that has no value, so it did not run, and the " +
+				"run proves nothing.",
 			"See why the stage that it names has no such number.",
 		},
 		{
 			"aborted", Note,
-			"An assertion with `abort` was certainly false, so that this level or trial ended early and does not hold.",
+			"An assertion with `abort` was certainly false, so that this level or trial ended early and " +
+				"does not hold.",
 			"Nothing: the levels after it did not run, or the search went lower.",
 		},
 		{
 			"search", Note,
 			"Why the search stopped, and what it found.",
-			"Nothing where a capacity was confirmed; else widen `from` and `to`, or see why its conditions hold nowhere.",
+			"Nothing where a capacity was confirmed; else widen `from` and `to`, or see why its " +
+				"conditions hold nowhere.",
 		},
 		{
 			LadderEnd, Note,
-			"A condition of `while` is not true at this level, or not proven, so those after it did not run. It is no line of perf_analyzer's tables.",
-			"Nothing, where a level before it holds: that is what `while` is for. Where it is the first level, the run proves nothing.",
+			"A condition of `while` is not true at this level, or not proven, so those after it did not " +
+				"run. It is no line of perf_analyzer's tables.",
+			"Nothing, where a level before it holds: that is what `while` is for. Where it is the first " +
+				"level, the run proves nothing.",
 		},
 		{
 			NotNeeded, Note,

@@ -5,11 +5,11 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Format writes a value in its base unit for people: 0.0312 of "s" is "31.2 ms". It is the one way numbers look in
-// messages, tables and summaries.
+// Format formats a value in its base unit for people: 0.0312 of "s" is "31.2 ms". All messages,
+// tables and summaries use it.
 func Format(unit string, v float64) string { return expression.Format(dim(unit), v) }
 
-// FormatApart writes two values of a unit so that they look different when they are.
+// FormatApart formats two values of a unit so that different values look different.
 func FormatApart(unit string, a, b float64) (string, string) {
 	return expression.FormatApart(dim(unit), a, b)
 }
@@ -23,8 +23,8 @@ func dim(unit string) metric.Dim {
 	return metric.Number
 }
 
-// Asked is the expression of an assertion, and how it is judged where that is not simply on all requests.
-func (a *Assertion) Asked() string {
+// Statement returns the expression of an assertion with the conditions on which it is judged.
+func (a *Assertion) Statement() string {
 	text := a.That
 	if a.Every > 0 {
 		text += ", every " + Format("s", a.Every)

@@ -9,16 +9,17 @@ import (
 	"time"
 )
 
-// maxSize is how large a stored result may be: 3,600 slices of a node are 0.7 MB.
+// maxSize limits a stored result, in bytes: 3,600 slices of a node are 0.7 MB.
 const maxSize = 256 << 20
 
-// Read reads a stored result. It refuses another schema, more than one document and anything over 256 MiB.
+// Read reads a stored result. It returns an error for another schema, more than one document, or
+// more than 256 MiB.
 func Read(r io.Reader) (*Result, error) { return read(r, maxSize) }
 
 func read(r io.Reader, size int64) (*Result, error) {
 	var stored struct {
 		Result
-		Partial bool `json:"partial"` // instead of state, until there was one
+		Partial bool `json:"partial"` // older results: instead of state
 	}
 	if err := decode(r, size, &stored); err != nil {
 		return nil, err
@@ -40,16 +41,17 @@ func read(r io.Reader, size int64) (*Result, error) {
 	return out, nil
 }
 
-// Header is what tells one stored result from another.
+// Header identifies a stored result.
 type Header struct {
 	Schema  string    `json:"schema"`
 	Started time.Time `json:"started"`
 	State   State     `json:"state"`
 	Verdict Verdict   `json:"verdict"`
-	Files   []string  `json:"files"` // nil: written before results listed their files
+	Files   []string  `json:"files"` // nil: an older result, which did not list its files
 }
 
-// ReadHeader reads the header of a stored result. It refuses another schema and anything over 256 MiB.
+// ReadHeader reads the header of a stored result. It returns an error for another schema, or more
+// than 256 MiB.
 func ReadHeader(r io.Reader) (*Header, error) {
 	var h Header
 	if err := decode(r, maxSize, &h); err != nil {
@@ -77,14 +79,15 @@ func decode(r io.Reader, size int64, v any) error {
 	return nil
 }
 
-// Write writes r as JSON, indented, with empty lists instead of null. The same result gives the same bytes.
+// Write writes r as JSON, indented, with empty lists instead of null. The same result gives the
+// same bytes.
 func Write(w io.Writer, r *Result) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	var document any = r.whole()
+	var document any = r.normalized()
 	if r.State == StateRunning {
-		document = unjudged{Result: r.whole()}
+		document = runningResult{Result: r.normalized()}
 	}
 	if err := e.Encode(document); err != nil {
 		return fmt.Errorf("write result: %w", err)
@@ -92,8 +95,9 @@ func Write(w io.Writer, r *Result) error {
 	return nil
 }
 
-// unjudged leaves out of a result what only the end of its run tells. Its fields, always nil, hide those of the result.
-type unjudged struct {
+// runningResult omits the members that are known only at the end of a run. Its fields, always nil,
+// hide those of Result.
+type runningResult struct {
 	*Result
 	Ended    *struct{} `json:"ended,omitempty"`
 	Verdict  *struct{} `json:"verdict,omitempty"`
@@ -101,28 +105,29 @@ type unjudged struct {
 	Reason   *struct{} `json:"reason,omitempty"`
 }
 
-// whole is a copy of r without nil lists and with its times in UTC: what the schema demands.
-func (r *Result) whole() *Result {
+// normalized returns a copy of r without nil lists and with times in UTC, as the schema demands.
+func (r *Result) normalized() *Result {
 	c := *r
 	c.Schema = Schema
 	c.Started, c.Ended = r.Started.UTC(), r.Ended.UTC()
 	c.State = cmp.Or(r.State, StateDone)
-	c.Clients, c.Assertions, c.Files = list(r.Clients), list(r.Assertions), list(r.Files)
+	c.Clients, c.Assertions, c.Files = nonNil(r.Clients), nonNil(r.Assertions), nonNil(r.Files)
 	c.Nodes = make([]*Node, len(r.Nodes))
 	for i, n := range r.Nodes {
 		m := *n
-		m.Slices, m.Errors, m.Assertions = list(n.Slices), list(n.Errors), list(n.Assertions)
-		m.Validity.Findings = list(n.Validity.Findings)
-		m.Metrics = filled(n.Metrics)
-		m.Scopes, m.Series = each(n.Scopes, Scope.whole), each(n.Series, Series.whole)
-		m.Scrapes = each(n.Scrapes, Scrape.whole)
-		m.Repeats, m.Trials, m.Models = each(n.Repeats, Repeat.whole), each(n.Trials, Trial.whole), each(n.Models, Model.whole)
+		m.Slices, m.Errors, m.Assertions = nonNil(n.Slices), nonNil(n.Errors), nonNil(n.Assertions)
+		m.Validity.Findings = nonNil(n.Validity.Findings)
+		m.Metrics = nonNilMap(n.Metrics)
+		m.Scopes, m.Series = mapEach(n.Scopes, Scope.normalized), mapEach(n.Series, Series.normalized)
+		m.Scrapes = mapEach(n.Scrapes, Scrape.normalized)
+		m.Repeats, m.Trials, m.Models = mapEach(n.Repeats, Repeat.normalized),
+			mapEach(n.Trials, Trial.normalized), mapEach(n.Models, Model.normalized)
 		c.Nodes[i] = &m
 	}
 	return &c
 }
 
-func list[T any](s []T) []T {
+func nonNil[T any](s []T) []T {
 	if s == nil {
 		return []T{}
 	}

@@ -62,7 +62,10 @@ func TestReadRefuses(t *testing.T) {
 		{"nothing", "", "EOF"},
 		{"half", whole[:len(whole)/2], "unexpected EOF"},
 		{"no JSON", "schema: sluice/result/v1", "invalid character"},
-		{"another schema", strings.Replace(whole, Schema, "sluice/result/v2", 1), `schema is "sluice/result/v2", want "sluice/result/v1"`},
+		{
+			"another schema", strings.Replace(whole, Schema, "sluice/result/v2", 1),
+			`schema is "sluice/result/v2", want "sluice/result/v1"`,
+		},
 		{"no schema", "{}", `schema is "", want "sluice/result/v1"`},
 		{"two documents", whole + whole, "something follows the result"},
 		{"null node", strings.Replace(whole, `"nodes": []`, `"nodes": [null]`, 1), "nodes[0] is null"},
@@ -71,7 +74,8 @@ func TestReadRefuses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Read(strings.NewReader(tt.text))
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "read result: ") {
+			if err == nil || !strings.Contains(err.Error(), tt.want) ||
+				!strings.HasPrefix(err.Error(), "read result: ") {
 				t.Errorf("error = %v, want one with %q", err, tt.want)
 			}
 		})
@@ -94,7 +98,8 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestReadIsCapped(t *testing.T) {
-	if _, err := read(&endless{}, 1<<16); err == nil || !strings.Contains(err.Error(), "larger than 65536 bytes") {
+	if _, err := read(&endless{}, 1<<16); err == nil ||
+		!strings.Contains(err.Error(), "larger than 65536 bytes") {
 		t.Errorf("error = %v", err)
 	}
 }
@@ -141,10 +146,14 @@ func TestReadHeader(t *testing.T) {
 	r := sample()
 	r.Verdict, r.Files = Pass, []string{"result.json"}
 	h, err := ReadHeader(strings.NewReader(text(t, r)))
-	if err != nil || h.Verdict != Pass || !h.Started.Equal(r.Started) || h.State != StateDone || len(h.Files) != 1 {
+	if err != nil || h.Verdict != Pass || !h.Started.Equal(r.Started) || h.State != StateDone ||
+		len(h.Files) != 1 {
 		t.Errorf("%+v, %v", h, err)
 	}
-	for _, wrong := range []string{"", "{}", "[]", `{"schema": "sluice/result/v1"} x`, `{"schema": "sluice/result/v1", "files": {}}`} {
+	for _, wrong := range []string{
+		"", "{}", "[]", `{"schema": "sluice/result/v1"} x`,
+		`{"schema": "sluice/result/v1", "files": {}}`,
+	} {
 		if h, err := ReadHeader(strings.NewReader(wrong)); err == nil {
 			t.Errorf("%q was read as %+v", wrong, h)
 		}
@@ -174,7 +183,10 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, n := range r.Nodes {
 			v := Values(r, n)
-			for _, path := range []string{"latency.p99", "latency.mean", "errors.count", "throughput", "requests.count"} {
+			for _, path := range []string{
+				"latency.p99", "latency.mean", "errors.count", "throughput",
+				"requests.count",
+			} {
 				q := v.Quantity(ref(t, "", path))
 				if !q.Known && q.Why == "" {
 					t.Errorf("%s is unknown and nothing says why", path)

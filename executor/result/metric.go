@@ -13,10 +13,13 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Metric is one catalogue row measured: a distribution when Count is set, else a value. Nil pointers: no data.
+// Metric is the measurement of one catalogue row: a distribution if Count is set, else a value. Nil
+// pointers mean no data.
 //
-// In JSON it is flat: {"unit":"s","count":3,"min":…,"mean":…,"std":…,"p50":…,"p99.9":…,"max":…,"distribution":{…}} or
-// {"unit":"1/s","value":199.6}. The members stand in this order, percentiles by size, and null is no data.
+// In JSON it is flat:
+// {"unit":"s","count":3,"min":…,"mean":…,"std":…,"p50":…,"p99.9":…,"max":…,"distribution":{…}} or
+// {"unit":"1/s","value":199.6}. The members are in this order, percentiles ascending; null means no
+// data.
 type Metric struct {
 	Unit  string
 	Value *float64
@@ -27,25 +30,26 @@ type Metric struct {
 	Dist                *stats.Dist         // integers: ns where Unit is s, else Unit itself
 }
 
-// Scalar is a measured value of row; ok false is no data.
+// Scalar returns a measured value of row; with ok false it has no data.
 func Scalar(row *metric.Row, v float64, ok bool) *Metric {
 	m := &Metric{Unit: row.Dim.Unit()}
 	if ok {
-		m.Value = number(v)
+		m.Value = finite(v)
 	}
 	return m
 }
 
-// Number is a value of a dimension, which is known.
-func Number(d metric.Dim, v float64) *Metric { return &Metric{Unit: d.Unit(), Value: number(v)} }
+// Number returns a known value of a dimension.
+func Number(d metric.Dim, v float64) *Metric { return &Metric{Unit: d.Unit(), Value: finite(v)} }
 
-// Distribution is a measured distribution of row with the percentiles named. d is kept, and is not to be changed any more.
+// Distribution returns a measured distribution of row with the given percentiles. It keeps d, which
+// must not change afterwards.
 func Distribution(row *metric.Row, d *stats.Dist, percentiles []float64) *Metric {
 	n := d.N()
 	m := &Metric{Unit: row.Dim.Unit(), Count: &n, Percentiles: map[string]*float64{}, Dist: d}
 	stat := func(s metric.Stat) *float64 {
 		if v, ok := m.statistic(s); ok {
-			return number(v)
+			return finite(v)
 		}
 		return nil
 	}
@@ -58,16 +62,16 @@ func Distribution(row *metric.Row, d *stats.Dist, percentiles []float64) *Metric
 	return m
 }
 
-// number is v, or nothing where JSON has no number for it.
-func number(v float64) *float64 {
+// finite returns v, or nil if JSON has no number for it.
+func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
 	return &v
 }
 
-// Stat is one statistic of m in its base unit; false: no data. Distributions answer from Dist where it is there, for any
-// percentile, else from the members.
+// Stat returns one statistic of m in its base unit, false without data. With Dist a distribution
+// has any percentile, else only those of its members.
 func (m *Metric) Stat(s metric.Stat) (float64, bool) {
 	if m == nil {
 		return 0, false
@@ -91,7 +95,7 @@ func (m *Metric) Stat(s metric.Stat) (float64, bool) {
 		v = m.Std
 	case metric.N:
 		if m.Count != nil {
-			v = number(float64(*m.Count))
+			v = finite(float64(*m.Count))
 		}
 	}
 	if v == nil {
@@ -100,7 +104,7 @@ func (m *Metric) Stat(s metric.Stat) (float64, bool) {
 	return *v, true
 }
 
-// statistic reads Dist.
+// statistic computes a statistic from Dist.
 func (m *Metric) statistic(s metric.Stat) (v float64, ok bool) {
 	d := m.Dist
 	if s.Kind == metric.N {
@@ -127,7 +131,7 @@ func (m *Metric) statistic(s metric.Stat) (v float64, ok bool) {
 	return v / m.perUnit(), ok
 }
 
-// perUnit is how many of Dist's integers make one Unit.
+// perUnit returns the number of Dist's integers in one Unit.
 func (m *Metric) perUnit() float64 {
 	if m.Unit == metric.Duration.Unit() {
 		return 1e9
@@ -135,11 +139,11 @@ func (m *Metric) perUnit() float64 {
 	return 1
 }
 
-// above is how many of Dist's values are larger than limit, which is in Unit.
+// above counts Dist's values larger than limit, which is in Unit.
 func (m *Metric) above(limit float64) int64 {
 	scaled := limit * m.perUnit()
 	whole := math.Round(scaled)
-	if math.Abs(scaled-whole) > 1e-3 { // else the fraction is the rounding of 0.0312 × 10⁹
+	if math.Abs(scaled-whole) > 1e-3 { // else the fraction is the rounding error of 0.0312 × 10⁹
 		whole = math.Floor(scaled)
 	}
 	switch {
@@ -151,7 +155,7 @@ func (m *Metric) above(limit float64) int64 {
 	return m.Dist.Above(int64(whole))
 }
 
-// MarshalJSON writes the flat form.
+// MarshalJSON encodes the flat form.
 func (m *Metric) MarshalJSON() ([]byte, error) {
 	w := members{}
 	w.add("unit", m.Unit)
@@ -173,7 +177,7 @@ func (m *Metric) MarshalJSON() ([]byte, error) {
 	return w.close()
 }
 
-// percentileNames are the percentiles from the smallest to the largest.
+// percentileNames returns the names of the percentiles in ascending order.
 func (m *Metric) percentileNames() []string {
 	names := make([]string, 0, len(m.Percentiles))
 	for name := range m.Percentiles {
@@ -190,7 +194,7 @@ func (m *Metric) percentileNames() []string {
 	return names
 }
 
-// percentile reads a member's name as a percentile: "p99.9".
+// percentile parses a member's name as a percentile: "p99.9".
 func percentile(name string) (float64, bool) {
 	digits, isP := strings.CutPrefix(name, "p")
 	if !isP || digits == "" || digits[0] == '.' || strings.Trim(digits, "0123456789.") != "" {
@@ -226,7 +230,7 @@ func (w *members) close() ([]byte, error) {
 	return w.buf.Bytes(), w.err
 }
 
-// UnmarshalJSON reads the flat form. Members that this version does not know are left alone.
+// UnmarshalJSON decodes the flat form. It ignores unknown members.
 func (m *Metric) UnmarshalJSON(text []byte) error {
 	var known struct {
 		Unit         string      `json:"unit"`
@@ -242,7 +246,8 @@ func (m *Metric) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*m = Metric{
-		Unit: known.Unit, Value: known.Value, Count: known.Count, Min: known.Min, Mean: known.Mean, Std: known.Std,
+		Unit: known.Unit, Value: known.Value, Count: known.Count, Min: known.Min, Mean: known.Mean,
+		Std: known.Std,
 		Max: known.Max, Dist: known.Distribution,
 	}
 	if m.Count == nil {

@@ -30,7 +30,10 @@ func TestMetricJSON(t *testing.T) {
 			`{"unit":"s","count":5,"min":0.015,"mean":0.032,"std":0.014404860290887934,"p5":0.015,"p50":0.035,"p99.9":0.05,"max":0.05}`,
 		},
 		{
-			"empty distribution", &Metric{Unit: "s", Count: new(int64), Percentiles: map[string]*float64{"p50": nil}},
+			"empty distribution", &Metric{
+				Unit: "s", Count: new(int64),
+				Percentiles: map[string]*float64{"p50": nil},
+			},
 			`{"unit":"s","count":0,"min":null,"mean":null,"std":null,"p50":null,"max":null}`,
 		},
 	}
@@ -52,7 +55,8 @@ func TestMetricJSON(t *testing.T) {
 	}
 }
 
-// A stored distribution answers every percentile, also those that no table shows; without one the members do.
+// A stored distribution answers every percentile, also those that no table shows; without one the
+// members do.
 func TestMetricStat(t *testing.T) {
 	whole := Distribution(row("latency"), dist(15, 20, 35, 40, 50), []float64{50})
 	stored := Distribution(row("latency"), dist(15, 20, 35, 40, 50), []float64{50})

@@ -2,17 +2,18 @@ package result
 
 import "slices"
 
-// Model is what the server counted of a model that the stage's own model calls, itself or through others.
+// Model holds the server's counters of a model that the stage's own model calls, directly or
+// through others.
 type Model struct {
 	Name     string `json:"name"`
-	Version  string `json:"version,omitempty"` // "": all versions together, where there are several
-	CalledBy string `json:"called_by"`         // the stage's own model, or another of the list
-	// Calls is how often it ran for one request of the stage's own model; null where that is not known.
+	Version  string `json:"version,omitempty"` // "": all versions together, if there are several
+	CalledBy string `json:"called_by"`         // the stage's own model, or another in the list
+	// Calls is the number of executions per request of the stage's own model; null if unknown.
 	Calls   *float64           `json:"calls_per_request"`
 	Metrics map[string]*Metric `json:"metrics"` // server.*
 }
 
-// Model finds a model that n's own calls; nil: it was not measured.
+// Model returns a model that n's own model calls, nil if it was not measured.
 func (n *Node) Model(name string) *Model {
 	i := slices.IndexFunc(n.Models, func(m Model) bool { return m.Name == name })
 	if i < 0 {
@@ -21,7 +22,7 @@ func (n *Node) Model(name string) *Model {
 	return &n.Models[i]
 }
 
-func (m Model) whole() Model {
-	m.Metrics = filled(m.Metrics)
+func (m Model) normalized() Model {
+	m.Metrics = nonNilMap(m.Metrics)
 	return m
 }

@@ -1,8 +1,9 @@
 package result
 
-// Redact applies mask to every text of r that can hold words of the plan, the server or the system. Names, units,
-// verdicts and numbers are left alone: they are the file's structure, and a secret of one letter must not break it.
-// Plan.Resolved and Plan.Vars are masked where they are made.
+// Redact applies mask to every text of r that can contain words of the plan, the server or the
+// system. Names, units, verdicts and numbers are not changed: they are the structure of the file,
+// and a secret of one letter must not break it. Plan.Resolved and Plan.Vars are masked where they
+// are made.
 func (r *Result) Redact(mask func(string) string) {
 	m := redactor(mask)
 	m.texts(&r.Plan.Description, &r.Reason)
@@ -16,7 +17,7 @@ func (r *Result) Redact(mask func(string) string) {
 	}
 }
 
-// Redact is that of one node. It may be applied more than once.
+// Redact masks the texts of one node. It may be applied repeatedly.
 func (n *Node) Redact(mask func(string) string) {
 	m := redactor(mask)
 	m.texts(&n.Reason, &n.Load.Model, &n.Load.Formula, &n.Description, &n.Validity.Summary)

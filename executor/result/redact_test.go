@@ -10,16 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// structure are the names of texts that no plan, server or system can put words into, or whose makers mask them. All
-// others must be redacted.
+// structure are the names of texts that no plan, server or system can put words into, or whose
+// makers mask them. All others must be redacted.
 var structure = strings.Fields(`
 	Schema Name Version Commit Go File Fingerprint Overlays[] Path From Variable At Value Resolved OS Arch Kernel Hostname CPUModel
 	Settings{} Verdict ID SLO Severity Unit Op Stage Point{} Target Kind Arrivals Overflow ScheduleHash Transport Outcome Class Code
 	Phase Mix Assertion State Files[]
 `)
 
-// TestRedactReachesEveryText puts a secret into every text of a result. Whoever adds a text says here that it is
-// structure, or redacts it.
+// TestRedactReachesEveryText puts a secret into every text of a result. Whoever adds a text says
+// here that it is structure, or redacts it.
 func TestRedactReachesEveryText(t *testing.T) {
 	const value = "hunter2"
 	var r Result
@@ -30,7 +30,8 @@ func TestRedactReachesEveryText(t *testing.T) {
 	var open []string
 	for _, path := range left {
 		name := path[strings.LastIndexByte(path, '.')+1:]
-		if !slices.Contains(structure, name) && !strings.Contains(path, ".Metrics{}.") { // of these: names and units
+		// of these: names and units
+		if !slices.Contains(structure, name) && !strings.Contains(path, ".Metrics{}.") {
 			open = append(open, path)
 		}
 	}

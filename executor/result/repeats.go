@@ -8,33 +8,34 @@ import (
 	"github.com/sluice-bench/sluice/scenario/expression"
 )
 
-// repeats are the repeats behind an expression that compares nodes, or a node with the baseline. Repeats that were played in
-// turn (the points of one stage) are one group: what disturbs a repeat disturbs both sides, and their difference is steady.
-// Stages, and the baseline, are groups of their own, independent of each other.
+// repeats are the repeats of an expression that compares nodes, or a node with the baseline.
+// Repeats that were played in turn (the points of one stage) are one group: a disturbance affects
+// both sides, and their difference is steady. Stages, and the baseline, are independent groups.
 //
-// Each quantity has its value with one repeat of one group left out in turn; from how much the difference of two sides
-// varies with them come its bounds. Of two groups of plain means that is Welch's test, of one it is the paired one.
+// Each quantity gets its value with one repeat of one group left out in turn; the bounds follow
+// from the variation of the difference of both sides. For two groups of plain means that equals
+// Welch's test, for one the paired test.
 type repeats struct {
 	of     Stored
 	groups []group
-	total  int    // repeats of all groups
-	why    string // they cannot be used
+	total  int    // number of repeats of all groups
+	why    string // reason if they cannot be used
 }
 
 type group struct {
 	baseline bool
 	stage    string
-	n        int // repeats
-	from     int // of total
+	n        int // number of repeats
+	from     int // index of the first among all
 }
 
-// repeatsOf finds the groups of refs.
+// repeatsOf returns the groups of refs.
 func (s Stored) repeatsOf(refs []expression.Ref) *repeats {
 	r := &repeats{of: s}
 	for _, ref := range refs {
-		n, _, why := s.find(ref.Place)
+		n, _, why := s.findNode(ref.Place)
 		if why != "" {
-			continue // the reference itself is unknown
+			continue // the reference is unknown
 		}
 		r.add(ref.Baseline, n)
 	}
@@ -49,7 +50,8 @@ func (r *repeats) add(baseline bool, n *Node) {
 	if count < 2 {
 		what := fmt.Sprintf("stage %q ran once: `repeat: 6` there gives repeats to judge by", n.Stage)
 		if baseline {
-			what = fmt.Sprintf("the baseline has stage %q once: it must be made with `repeat`, such as 6", n.Stage)
+			what = fmt.Sprintf("the baseline has stage %q once: it must be made with `repeat`, such as 6",
+				n.Stage)
 		}
 		r.why = what
 		return
@@ -69,7 +71,8 @@ func (r *repeats) add(baseline bool, n *Node) {
 	r.total += count
 }
 
-// resample gives q its values with one repeat left out in turn. Its own value becomes the mean of the repeats.
+// resample sets q's values with one repeat left out in turn, and its own value to the mean of the
+// repeats.
 func (r *repeats) resample(q *expression.Quantity, ref expression.Ref) {
 	values, why := r.values(ref)
 	if why != "" || r.why != "" {
@@ -90,7 +93,7 @@ func (r *repeats) resample(q *expression.Quantity, ref expression.Ref) {
 	for i := range q.Again {
 		q.Again[i] = q.V
 	}
-	n, _, _ := r.of.find(ref.Place)
+	n, _, _ := r.of.findNode(ref.Place)
 	for _, g := range r.groups {
 		if g.baseline != ref.Baseline || g.stage != n.Stage || g.n != len(values) {
 			continue
@@ -102,9 +105,9 @@ func (r *repeats) resample(q *expression.Quantity, ref expression.Ref) {
 	}
 }
 
-// values are those of a reference in each repeat.
+// values returns the value of a reference in each repeat.
 func (r *repeats) values(ref expression.Ref) (list []float64, why string) {
-	n, _, why := r.of.find(ref.Place)
+	n, _, why := r.of.findNode(ref.Place)
 	if why != "" {
 		return nil, why
 	}
@@ -113,7 +116,8 @@ func (r *repeats) values(ref expression.Ref) (list []float64, why string) {
 		if ref.Phase != "" || ref.Mix != "" {
 			part := x.scope(ref.Phase, ref.Mix)
 			if part == nil {
-				return nil, fmt.Sprintf("repeat %d did not measure %s apart", x.Repeat+1, apart(ref.Place))
+				return nil, fmt.Sprintf("repeat %d did not measure %s apart", x.Repeat+
+					1, partName(ref.Place))
 			}
 			src.metrics = part.Metrics
 		}
@@ -126,9 +130,10 @@ func (r *repeats) values(ref expression.Ref) (list []float64, why string) {
 	return list, ""
 }
 
-// Compare implements expression.Judge: a comparison is decided by its difference over the repeats.
+// Compare implements expression.Judge: it decides a comparison by the difference over the repeats.
 func (s Stored) Compare(t expression.Truth) (expression.Decision, bool) {
-	if s.repeats == nil || s.repeats.why != "" || !t.Observed.Known || !t.Limit.Known || t.Observed.Why != "" || t.Limit.Why != "" {
+	if s.repeats == nil || s.repeats.why != "" || !t.Observed.Known || !t.Limit.Known ||
+		t.Observed.Why != "" || t.Limit.Why != "" {
 		return expression.Decision{}, false
 	}
 	apart := expression.Apart(t.Observed, t.Limit)
@@ -148,8 +153,12 @@ func (s Stored) Compare(t expression.Truth) (expression.Decision, bool) {
 	if err > 0 {
 		half = stats.StudentT(s.confidence, df) * err
 	}
-	margin := expression.Quantity{Known: true, V: d, Lo: d - half, Hi: d + half, N: int64(s.repeats.total), Need: 1}
-	out := expression.Decision{Is: expression.Decide(t.Op, margin, expression.Quantity{Known: true}), Margin: &margin}
+	margin := expression.Quantity{Known: true, V: d, Lo: d - half, Hi: d +
+		half, N: int64(s.repeats.total), Need: 1}
+	out := expression.Decision{
+		Is:     expression.Decide(t.Op, margin, expression.Quantity{Known: true}),
+		Margin: &margin,
+	}
 	if out.Is == 0 {
 		out.Why = "the repeats do not agree which side of the limit it is on"
 	}

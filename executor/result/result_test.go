@@ -52,13 +52,20 @@ func sample() *Result {
 	skipped := &Node{ID: "skipped", Stage: "skipped", Outcome: SkippedNode, Reason: `stage "steady" failed`}
 	invalid := measured("invalid", 1, 2, 3)
 	invalid.Outcome = Invalid
-	invalid.Validity = Validity{Findings: []Finding{{"sockets", Note, "9 of 10 open"}, {"client_late", Invalidating, "the client was 3 ms late"}}}
+	invalid.Validity = Validity{Findings: []Finding{
+		{"sockets", Note, "9 of 10 open"},
+		{"client_late", Invalidating, "the client was 3 ms late"},
+	}}
 	unstable := measured("unstable", 1)
 	unstable.Outcome = Unstable
 	return &Result{
 		Schema: Schema, Tool: Tool{Name: "sluice", Version: "0.1.0", Go: "go1.26"},
 		Plan:    Plan{Name: "p", File: "p.yaml", Fingerprint: "f", Resolved: map[string]any{"version": 1}},
-		Started: time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)), Ended: time.Date(2026, 1, 2, 3, 5, 5, 0, time.UTC),
-		Verdict: Pass, Nodes: []*Node{measured("steady", 15, 20, 35, 40, 50), silent, skipped, invalid, unstable},
+		Started: time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)),
+		Ended:   time.Date(2026, 1, 2, 3, 5, 5, 0, time.UTC),
+		Verdict: Pass, Nodes: []*Node{
+			measured("steady", 15, 20, 35, 40, 50), silent, skipped,
+			invalid, unstable,
+		},
 	}
 }

@@ -62,14 +62,18 @@ func readSchema(t *testing.T) (top shape, defs map[string]shape) {
 	return top, f.Defs
 }
 
-// The Go types and the schema say the same: each member has a property, each property a member, and what is never left
-// out is required.
+// The Go types and the schema say the same: each member has a property, each property a member, and
+// what is never left out is required.
 func TestSchemaMatchesTypes(t *testing.T) {
 	top, defs := readSchema(t)
 	types := map[string]any{
-		"tool": Tool{}, "origin": Origin{}, "plan": Plan{}, "var": Var{}, "environment": Environment{}, "client": Client{}, "node": Node{}, "load": Load{}, "ramp_step": RampStep{}, "periodic": Periodic{},
-		"slice": Slice{}, "window": Window{}, "error": ErrorClass{}, "validity": Validity{}, "finding": Finding{}, "assertion": Assertion{},
-		"scope": Scope{}, "series": Series{}, "stretch": Stretch{}, "repeat": Repeat{}, "trial": Trial{}, "model": Model{}, "scrape": Scrape{}, "scraped": Scraped{}, "abort": Abort{},
+		"tool": Tool{}, "origin": Origin{}, "plan": Plan{}, "var": Var{}, "environment": Environment{},
+		"client": Client{}, "node": Node{}, "load": Load{}, "ramp_step": RampStep{},
+		"periodic": Periodic{},
+		"slice":    Slice{}, "window": Window{}, "error": ErrorClass{}, "validity": Validity{},
+		"finding": Finding{}, "assertion": Assertion{},
+		"scope": Scope{}, "series": Series{}, "stretch": SeriesWindow{}, "repeat": Repeat{},
+		"trial": Trial{}, "model": Model{}, "scrape": Scrape{}, "scraped": Scraped{}, "abort": Abort{},
 	}
 	check(t, "result", top, Result{})
 	for name, v := range types {
@@ -165,15 +169,36 @@ func TestSchemaEnums(t *testing.T) {
 		got  []any
 		want []string
 	}{
-		"verdict of the run":      {top.Properties["verdict"].Enum, words(Pass, Fail, Inconclusive, ErrorVerdict, Skipped, Interrupted)},
-		"verdict of an assertion": {defs["assertion"].Properties["verdict"].Enum, words(Pass, Fail, Inconclusive, ErrorVerdict, Skipped, Interrupted)},
-		"outcome":                 {defs["node"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
-		"verdict of a trial":      {defs["trial"].Properties["verdict"].Enum, words(Pass, Fail, Inconclusive, ErrorVerdict, Skipped, Interrupted)},
-		"outcome of a trial":      {defs["trial"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
-		"outcome of a repeat":     {defs["repeat"].Properties["outcome"].Enum, words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed)},
-		"severity of a finding":   {defs["finding"].Properties["severity"].Enum, words(Invalidating, Note)},
-		"state":                   {top.Properties["state"].Enum, words(StateRunning, StatePartial, StateDone)},
-		"unit":                    {defs["metric"].Properties["unit"].Enum, words(units...)},
+		"verdict of the run": {
+			top.Properties["verdict"].Enum,
+			words(Pass, Fail, Inconclusive, ErrorVerdict, Skipped, Interrupted),
+		},
+		"verdict of an assertion": {
+			defs["assertion"].Properties["verdict"].Enum,
+			words(Pass, Fail, Inconclusive, ErrorVerdict, Skipped, Interrupted),
+		},
+		"outcome": {
+			defs["node"].Properties["outcome"].Enum,
+			words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed),
+		},
+		"verdict of a trial": {
+			defs["trial"].Properties["verdict"].Enum,
+			words(Pass, Fail, Inconclusive, ErrorVerdict, Skipped, Interrupted),
+		},
+		"outcome of a trial": {
+			defs["trial"].Properties["outcome"].Enum,
+			words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed),
+		},
+		"outcome of a repeat": {
+			defs["repeat"].Properties["outcome"].Enum,
+			words(Done, SkippedNode, Unstable, Invalid, InterruptedNode, Failed),
+		},
+		"severity of a finding": {defs["finding"].Properties["severity"].Enum, words(Invalidating, Note)},
+		"state": {
+			top.Properties["state"].Enum,
+			words(StateRunning, StatePartial, StateDone),
+		},
+		"unit": {defs["metric"].Properties["unit"].Enum, words(units...)},
 	}
 	for name, tt := range tests {
 		if diff := cmp.Diff(tt.want, words(tt.got...)); diff != "" {

@@ -5,42 +5,44 @@ import (
 	"slices"
 )
 
-// Scope is a part of a node's measurement that has numbers of its own: a phase of a ramp, an entry of a mix, or both.
+// Scope is a part of a node's measurement with numbers of its own: a phase of a ramp, an entry of a
+// mix, or both.
 type Scope struct {
-	Phase    string             `json:"phase,omitempty"` // a named hold, "hold" for those without a name, "ramp" for what is between
+	// name of a hold, "hold" for those without a name, "ramp" for the rest
+	Phase    string             `json:"phase,omitempty"`
 	Mix      string             `json:"mix,omitempty"`
 	Target   string             `json:"target,omitempty"` // of a mix entry
 	Model    string             `json:"model,omitempty"`
 	Batch    int                `json:"batch,omitempty"`
-	Duration float64            `json:"duration"` // s that its rates are over
+	Duration float64            `json:"duration"` // period of its rates, s
 	Metrics  map[string]*Metric `json:"metrics"`
 	Errors   []ErrorClass       `json:"errors"`
 }
 
-// Series are the windows of one length of one scope that assertions with `every` or `within` are judged on.
+// Series are the windows of one length of one scope, for assertions with `every` or `within`.
 type Series struct {
-	Phase   string    `json:"phase,omitempty"`
-	Mix     string    `json:"mix,omitempty"`
-	Every   float64   `json:"every"` // length of a window, s
-	From    float64   `json:"from"`  // of the scope, s since hold start
-	To      float64   `json:"to"`
-	Windows []Stretch `json:"windows"`
-	// Missing is how many windows there were beyond the number that is kept: no verdict can rest on them.
+	Phase   string         `json:"phase,omitempty"`
+	Mix     string         `json:"mix,omitempty"`
+	Every   float64        `json:"every"` // length of a window, s
+	From    float64        `json:"from"`  // of the scope, s since hold start
+	To      float64        `json:"to"`
+	Windows []SeriesWindow `json:"windows"`
+	// Missing counts the windows beyond the number kept: no verdict can rest on them.
 	Missing int `json:"missing,omitempty"`
 }
 
-// Stretch is one window of a series with the metrics that its assertions name, and the number of requests. Times in s
-// since hold start.
-type Stretch struct {
+// SeriesWindow is one window of a series with the metrics that its assertions read, and the number
+// of requests. Times are in s since hold start.
+type SeriesWindow struct {
 	Repeat  int                `json:"repeat,omitempty"`
 	From    float64            `json:"from"`
 	To      float64            `json:"to"`
 	Metrics map[string]*Metric `json:"metrics"`
 }
 
-// UnmarshalJSON reads a window and keeps its distributions small: there may be thousands.
-func (s *Stretch) UnmarshalJSON(text []byte) error {
-	type plain Stretch
+// UnmarshalJSON decodes a window and packs its distributions, as there may be thousands.
+func (s *SeriesWindow) UnmarshalJSON(text []byte) error {
+	type plain SeriesWindow
 	if err := json.Unmarshal(text, (*plain)(s)); err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func (s *Stretch) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Repeat is one repeat of a node that repeats. The node's own numbers are pooled from those of its repeats.
+// Repeat is one repeat of a node. The node's own numbers are pooled from its repeats.
 type Repeat struct {
 	Repeat   int                `json:"repeat"` // from 0
 	Started  float64            `json:"started"`
@@ -67,9 +69,9 @@ type Repeat struct {
 // Trial is one trial of a search.
 type Trial struct {
 	Level    float64            `json:"level"`   // requests in flight, or 1/s
-	Verdict  Verdict            `json:"verdict"` // of the search's `while`: only pass counts as true
+	Verdict  Verdict            `json:"verdict"` // of the search's `while`; only pass counts as true
 	Reason   string             `json:"reason,omitempty"`
-	Used     bool               `json:"used"` // the node's numbers are those of this trial
+	Used     bool               `json:"used"` // the node reports the numbers of this trial
 	Started  float64            `json:"started"`
 	Duration float64            `json:"duration"`
 	Outcome  Outcome            `json:"outcome"`
@@ -77,20 +79,21 @@ type Trial struct {
 	While    []Assertion        `json:"while"`
 }
 
-// Abort says that an assertion with `abort` ended the node, and with it the run.
+// Abort describes how an assertion with `abort` ended the node, and with it the run.
 type Abort struct {
-	Assertion string  `json:"assertion"` // its id
+	Assertion string  `json:"assertion"` // id of the assertion
 	At        float64 `json:"at"`        // s since hold start
-	Reason    string  `json:"reason"`    // why it was certainly false by then
-	InFlight  int64   `json:"in_flight"` // requests that were open, or due and not yet sent, for longer than the limit
+	Reason    string  `json:"reason"`    // why it was certainly false
+	// requests in flight, or due and not sent, for longer than the limit
+	InFlight int64 `json:"in_flight"`
 }
 
-// Scope finds a part of n; nil: it was not measured apart.
-func (n *Node) Scope(phase, mix string) *Scope { return scopeOf(n.Scopes, phase, mix) }
+// Scope returns a part of n, nil if it was not measured separately.
+func (n *Node) Scope(phase, mix string) *Scope { return findScope(n.Scopes, phase, mix) }
 
-func (r *Repeat) scope(phase, mix string) *Scope { return scopeOf(r.Scopes, phase, mix) }
+func (r *Repeat) scope(phase, mix string) *Scope { return findScope(r.Scopes, phase, mix) }
 
-func scopeOf(list []Scope, phase, mix string) *Scope {
+func findScope(list []Scope, phase, mix string) *Scope {
 	i := slices.IndexFunc(list, func(s Scope) bool { return s.Phase == phase && s.Mix == mix })
 	if i < 0 {
 		return nil
@@ -98,39 +101,43 @@ func scopeOf(list []Scope, phase, mix string) *Scope {
 	return &list[i]
 }
 
-// Every finds the series of one length of a scope; "", "" is the node as a whole. nil: it was not kept.
-func (n *Node) Every(phase, mix string, every float64) *Series {
-	i := slices.IndexFunc(n.Series, func(s Series) bool { return s.Phase == phase && s.Mix == mix && s.Every == every })
+// FindSeries returns the series of one window length of a scope ("", "" is the whole node), nil if
+// it was not kept.
+func (n *Node) FindSeries(phase, mix string, every float64) *Series {
+	i := slices.IndexFunc(n.Series, func(s Series) bool {
+		return s.Phase == phase && s.Mix == mix &&
+			s.Every == every
+	})
 	if i < 0 {
 		return nil
 	}
 	return &n.Series[i]
 }
 
-// The forms that are written: lists and maps are never null.
+// Normalized forms for writing: lists and maps are never null.
 
-func (s Scope) whole() Scope {
-	s.Metrics, s.Errors = filled(s.Metrics), list(s.Errors)
+func (s Scope) normalized() Scope {
+	s.Metrics, s.Errors = nonNilMap(s.Metrics), nonNil(s.Errors)
 	return s
 }
 
-func (s Series) whole() Series {
-	s.Windows = list(s.Windows)
+func (s Series) normalized() Series {
+	s.Windows = nonNil(s.Windows)
 	return s
 }
 
-func (r Repeat) whole() Repeat {
-	r.Metrics, r.Scopes = filled(r.Metrics), each(r.Scopes, Scope.whole)
+func (r Repeat) normalized() Repeat {
+	r.Metrics, r.Scopes = nonNilMap(r.Metrics), mapEach(r.Scopes, Scope.normalized)
 	return r
 }
 
-func (t Trial) whole() Trial {
-	t.Metrics, t.While = filled(t.Metrics), list(t.While)
+func (t Trial) normalized() Trial {
+	t.Metrics, t.While = nonNilMap(t.Metrics), nonNil(t.While)
 	return t
 }
 
-// each is f of every element; nil stays nil.
-func each[T any](list []T, f func(T) T) []T {
+// mapEach returns f of every element; nil stays nil.
+func mapEach[T any](list []T, f func(T) T) []T {
 	var out []T
 	for _, v := range list {
 		out = append(out, f(v))
@@ -138,7 +145,7 @@ func each[T any](list []T, f func(T) T) []T {
 	return out
 }
 
-func filled(m map[string]*Metric) map[string]*Metric {
+func nonNilMap(m map[string]*Metric) map[string]*Metric {
 	if m == nil {
 		return map[string]*Metric{}
 	}

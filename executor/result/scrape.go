@@ -10,34 +10,36 @@ import (
 	"github.com/sluice-bench/sluice/scenario/expression"
 )
 
-// Scrape is what the Prometheus endpoint of a target said while a node was measured, at its start, every `every` and at its
-// end.
+// Scrape holds the readings of a target's Prometheus endpoint during a node: at its start, every
+// `every`, and at its end.
 type Scrape struct {
 	Target  string    `json:"target"`
 	At      []float64 `json:"at"`                // s since hold start
-	Repeats []int     `json:"repeats,omitempty"` // of a node that repeats: the repeat of each reading, from 0
+	Repeats []int     `json:"repeats,omitempty"` // by reading: index of the repeat, if the node repeats
 	Series  []Scraped `json:"series"`
-	// Missing is how many readings there were beyond those that are kept: nothing can rest on a part of them.
+	// Missing counts the readings beyond the number kept: a part of them is no evidence.
 	Missing int `json:"missing,omitempty"`
-	// Unread is how many readings failed where there is none of the start or the end: what happened by then nobody knows.
+	// Unread counts failed readings if those of the start or the end are among them, so that the
+	// values at that time are unknown.
 	Unread int `json:"unread,omitempty"`
 }
 
-// endpoint is how a reason names what was read, or was not.
+// endpoint names the endpoint in reasons.
 const endpoint = "the metrics endpoint"
 
-// Unscraped reports whether an assertion has no data for want of what a metrics endpoint shows, which more time would not bring.
-func (a Assertion) Unscraped() bool { return strings.Contains(a.Reason, endpoint) }
+// LacksScrape reports whether an assertion has no data because a metrics endpoint does not show it,
+// which more time would not change.
+func (a Assertion) LacksScrape() bool { return strings.Contains(a.Reason, endpoint) }
 
 // Scraped is one series of an endpoint.
 type Scraped struct {
 	Name   string            `json:"name"`
 	Labels map[string]string `json:"labels,omitempty"`
 	Type   string            `json:"type"`   // counter gauge summary histogram untyped
-	Values []*float64        `json:"values"` // one for each reading; null: not there, or no number
+	Values []*float64        `json:"values"` // one for each reading; null: missing, or not a number
 }
 
-// String spells a series as Prometheus does.
+// String formats a series as Prometheus does.
 func (s *Scraped) String() string {
 	var labels []string
 	for name, value := range s.Labels {
@@ -50,42 +52,43 @@ func (s *Scraped) String() string {
 	return s.Name + "{" + strings.Join(labels, ",") + "}"
 }
 
-func (s Scrape) whole() Scrape {
-	s.At = list(s.At)
-	s.Series = slices.Clone(list(s.Series))
+func (s Scrape) normalized() Scrape {
+	s.At = nonNil(s.At)
+	s.Series = slices.Clone(nonNil(s.Series))
 	for i := range s.Series {
-		s.Series[i].Values = list(s.Series[i].Values)
+		s.Series[i].Values = nonNil(s.Series[i].Values)
 	}
 	return s
 }
 
-// selected is what a selector means in some readings of a node.
-type selected struct {
+// selection holds the series of a selector and some readings of a node.
+type selection struct {
 	series  []*Scraped
 	at      []float64
-	use     []bool // which readings
+	use     []bool // by reading: whether it is used
 	repeats []int
 }
 
-// scraped answers scrape("selector").stat. Several series that match are taken together: mean, min and max are over all
-// their readings, increase and rate are sums. Counters that were not there at the first reading are counted from 0: they
-// appear with the first event.
-func (s Stored) scraped(ref expression.Ref, sel expression.Selector) expression.Quantity {
+// scrapeQuantity evaluates scrape("selector").stat. Several matching series are combined: mean, min
+// and max are over all their readings, increase and rate are sums. Counters missing in the first
+// reading count from 0: they appear with their first event.
+func (s Stored) scrapeQuantity(ref expression.Ref, sel expression.Selector) expression.Quantity {
 	unknown := func(format string, args ...any) expression.Quantity {
 		return expression.Quantity{Need: 1, Why: fmt.Sprintf(format, args...)}
 	}
-	n, where, why := s.find(ref.Place)
+	n, where, why := s.findNode(ref.Place)
 	if why != "" {
 		return unknown("%s", why)
 	}
-	all, why := n.selected(sel)
+	all, why := n.selectSeries(sel)
 	if why != "" {
 		return unknown("%s%s", where, why)
 	}
 	if s.window.covers(n, ref.Place) {
 		w := s.window
 		for i := range all.at {
-			all.use[i] = all.use[i] && all.at[i] >= w.from-1e-9 && all.at[i] <= w.from+w.every+1e-9 && all.repeat(i) == w.repeat
+			all.use[i] = all.use[i] && all.at[i] >= w.from-1e-9 && all.at[i] <= w.from+w.every+1e-9 &&
+				all.repeat(i) == w.repeat
 		}
 	}
 	v, readings, why := all.stat(sel.Stat)
@@ -95,8 +98,8 @@ func (s Stored) scraped(ref expression.Ref, sel expression.Selector) expression.
 	return expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: readings, Need: 1}
 }
 
-// selected finds the series that a selector means; those of the first endpoint that has any.
-func (n *Node) selected(sel expression.Selector) (*selected, string) {
+// selectSeries returns the series that match a selector, of the first endpoint that has any.
+func (n *Node) selectSeries(sel expression.Selector) (*selection, string) {
 	if len(n.Scrapes) == 0 {
 		return nil, endpoint + " was not read"
 	}
@@ -104,12 +107,14 @@ func (n *Node) selected(sel expression.Selector) (*selected, string) {
 	for i := range n.Scrapes {
 		x := &n.Scrapes[i]
 		if x.Missing > 0 {
-			return nil, fmt.Sprintf("%d readings of "+endpoint+" were not kept; use a longer `every`, or `match` fewer series", x.Missing)
+			return nil, fmt.Sprintf("%d readings of "+endpoint+
+				" were not kept; use a longer `every`, or `match` fewer series", x.Missing)
 		}
 		if x.Unread > 0 {
-			return nil, fmt.Sprintf("%d readings of "+endpoint+" failed, and there is none of the start or the end", x.Unread)
+			return nil, fmt.Sprintf("%d readings of "+endpoint+
+				" failed, and there is none of the start or the end", x.Unread)
 		}
-		out := &selected{at: x.At, repeats: x.Repeats, use: make([]bool, len(x.At))}
+		out := &selection{at: x.At, repeats: x.Repeats, use: make([]bool, len(x.At))}
 		for k := range out.use {
 			out.use[k] = true
 		}
@@ -129,21 +134,22 @@ func (n *Node) selected(sel expression.Selector) (*selected, string) {
 	return nil, fmt.Sprintf(endpoint+" shows no series %s", sel.Name)
 }
 
-func (s *selected) repeat(i int) int {
+func (s *selection) repeat(i int) int {
 	if len(s.repeats) == 0 {
 		return 0
 	}
 	return s.repeats[i]
 }
 
-// stat is a statistic of the readings, from how many it is, or why there is none.
-func (s *selected) stat(word string) (v float64, n int64, why string) {
+// stat returns a statistic of the readings and their number, or why there is none.
+func (s *selection) stat(word string) (v float64, n int64, why string) {
 	switch word {
 	case "increase", "rate":
 		return s.increase(word == "rate")
 	case "last":
 		if len(s.series) > 1 {
-			return 0, 0, fmt.Sprintf("%d series match, and `last` is of one: name more labels", len(s.series))
+			return 0, 0, fmt.Sprintf("%d series match, and `last` is of one: name more labels",
+				len(s.series))
 		}
 	}
 	sum, least, most, last := 0.0, math.Inf(1), math.Inf(-1), 0.0
@@ -161,8 +167,9 @@ func (s *selected) stat(word string) (v float64, n int64, why string) {
 	return map[string]float64{"mean": sum / float64(n), "min": least, "max": most, "last": last}[word], n, ""
 }
 
-// increase is the growth of counters over the readings of each repeat; a counter that falls was set back to 0.
-func (s *selected) increase(rate bool) (v float64, n int64, why string) {
+// increase returns the growth of counters over the readings of each repeat; a counter that
+// decreases was reset to 0.
+func (s *selection) increase(rate bool) (v float64, n int64, why string) {
 	time := 0.0
 	for from := 0; from < len(s.at); {
 		to := from
@@ -182,7 +189,7 @@ func (s *selected) increase(rate bool) (v float64, n int64, why string) {
 		n += int64(len(used))
 		time += s.at[used[len(used)-1]] - s.at[used[0]]
 		for _, x := range s.series {
-			v += grown(x.Values, used)
+			v += counterIncrease(x.Values, used)
 		}
 	}
 	switch {
@@ -196,7 +203,7 @@ func (s *selected) increase(rate bool) (v float64, n int64, why string) {
 	return v, n, ""
 }
 
-func grown(values []*float64, used []int) (v float64) {
+func counterIncrease(values []*float64, used []int) (v float64) {
 	last := 0.0
 	if first := values[used[0]]; first != nil {
 		last = *first

@@ -10,34 +10,36 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// Stored answers references from a stored result. It is expression.Values, and what verdict asks beside them.
+// Stored evaluates references from a stored result. It implements expression.Values and the
+// optional interfaces of package verdict.
 type Stored struct {
 	result     *Result
 	node       *Node
 	baseline   *Baseline
-	confidence float64  // each bound holds with it; 0: points
-	repeats    *repeats // bounds are those of repeats; nil: of samples
-	window     *window  // of one node its numbers are those of a window
+	confidence float64  // of each bound; 0: no bounds
+	repeats    *repeats // if set, bounds come from repeats, else from samples
+	window     *window  // if set, the numbers of one node are those of a window
 }
 
 var _ expression.Values = Stored{}
 
-// Values is r as seen from node n; n nil: from the plan, where every reference names its node.
+// Values returns r as seen from node n; n nil means the plan, where every reference names its node.
 func Values(r *Result, n *Node) Stored { return Stored{result: r, node: n} }
 
-// Against is s with the result that `baseline` means; nil: the plan names none.
+// Against returns s with the result for `baseline`; nil: the plan names none.
 func (s Stored) Against(b *Baseline) Stored {
 	s.baseline = b
 	return s
 }
 
-// Quantity is the quantity of a reference. What another node measured counts only when that measurement can be trusted:
-// an invalid, unstable or interrupted one is unknown here, as its own assertions would be inconclusive.
+// Quantity returns the quantity of a reference. The measurement of another node counts only if it
+// can be trusted: an invalid, unstable or interrupted one is unknown here, as its own assertions
+// would be inconclusive.
 func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 	if sel, ok := ref.Selector(); ok {
-		return s.scraped(ref, sel)
+		return s.scrapeQuantity(ref, sel)
 	}
-	need := s.need(ref)
+	need := s.samplesNeeded(ref)
 	unknown := func(why string) expression.Quantity { return expression.Quantity{Need: need, Why: why} }
 	src, why := s.source(ref.Place)
 	if why != "" {
@@ -46,45 +48,45 @@ func (s Stored) Quantity(ref expression.Ref) expression.Quantity {
 	m := src.metrics[ref.Leaf.Row.Name]
 	v, why := src.value(m, ref.Leaf)
 	if why != "" {
-		return unknown(src.where + why)
+		return unknown(src.prefix + why)
 	}
-	q := expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: src.samples(m, ref.Leaf), Need: need}
+	q := expression.Quantity{Known: true, V: v, Lo: v, Hi: v, N: src.sampleCount(m, ref.Leaf), Need: need}
 	switch {
 	case s.repeats != nil:
 		s.repeats.resample(&q, ref)
 	case s.confidence > 0:
-		if src.bound(&q, m, ref.Leaf, s.confidence); q.Why != "" {
-			s.ofRepeats(&q, src.node, ref)
+		if src.setBounds(&q, m, ref.Leaf, s.confidence); q.Why != "" {
+			s.boundByRepeats(&q, src.node, ref)
 		}
 	}
-	src.doubt(&q, ref.Leaf)
+	src.widenByOpen(&q, ref.Leaf)
 	return q
 }
 
-// need is how many samples a reference wants: a percentile as many as can prove it. Where bounds were asked they decide,
-// with any number.
-func (s Stored) need(ref expression.Ref) int64 {
+// samplesNeeded returns the number of samples that a reference needs: for a percentile as many as
+// can prove it. With bounds any number is enough, as the bounds decide.
+func (s Stored) samplesNeeded(ref expression.Ref) int64 {
 	if ref.Leaf.Stat.Kind != metric.Percentile || s.confidence > 0 && s.repeats == nil {
 		return 1
 	}
 	return stats.MinSamples(ref.Leaf.Stat.P)
 }
 
-// source is where the numbers of one place stand.
+// source holds the numbers of one place.
 type source struct {
 	node    *Node
 	metrics map[string]*Metric
-	whole   bool   // they are those of the node, not of a part of it
-	where   string // begins a message about another node
+	whole   bool   // of the whole node, not of a part
+	prefix  string // prefix of a message about another node
 }
 
-// source finds the numbers of a place, or says why there are none.
+// source returns the numbers of a place, or why there are none.
 func (s Stored) source(at expression.Place) (source, string) {
-	n, where, why := s.find(at)
+	n, where, why := s.findNode(at)
 	if why != "" {
 		return source{}, why
 	}
-	src := source{node: n, metrics: n.Metrics, whole: true, where: where}
+	src := source{node: n, metrics: n.Metrics, whole: true, prefix: where}
 	if s.window.covers(n, at) {
 		src.metrics, why = s.window.metrics(at)
 		src.whole = false
@@ -93,7 +95,8 @@ func (s Stored) source(at expression.Place) (source, string) {
 	if at.Model != "" {
 		m := n.Model(at.Model)
 		if m == nil {
-			return source{}, fmt.Sprintf("%sthe server's statistics have no composing model %q", where, at.Model)
+			return source{}, fmt.Sprintf("%sthe server's statistics have no composing model %q",
+				where, at.Model)
 		}
 		src.metrics, src.whole = m.Metrics, false
 		return src, ""
@@ -101,19 +104,19 @@ func (s Stored) source(at expression.Place) (source, string) {
 	if at.Phase != "" || at.Mix != "" {
 		part := n.Scope(at.Phase, at.Mix)
 		if part == nil {
-			return source{}, where + apart(at) + " was not measured apart"
+			return source{}, where + partName(at) + " was not measured apart"
 		}
 		src.metrics, src.whole = part.Metrics, false
 	}
 	return src, ""
 }
 
-// apart names the part of a node that a place means.
-func apart(at expression.Place) string {
+// partName names the part of a node at a place.
+func partName(at expression.Place) string {
 	return strings.TrimSuffix(expression.Place{Phase: at.Phase, Mix: at.Mix}.String(), ".")
 }
 
-// value is a leaf of the source in its base unit, or why there is none.
+// value returns a leaf of the source in its base unit, or why there is none.
 func (s source) value(m *Metric, leaf metric.Leaf) (float64, string) {
 	if m == nil {
 		return 0, leaf.Row.Name + " was not measured"
@@ -122,17 +125,18 @@ func (s source) value(m *Metric, leaf metric.Leaf) (float64, string) {
 	if !ok {
 		return 0, leaf.String() + " has no value"
 	}
-	if s.idle() && dependsOnRequests(leaf.Row) {
+	if s.sentNothing() && dependsOnRequests(leaf.Row) {
 		return 0, "no request was sent"
 	}
 	if missing := s.missing(leaf.Row.Name); missing > 0 {
-		return overAll(m, leaf.Stat, v, float64(missing))
+		return statOverAll(m, leaf.Stat, v, float64(missing))
 	}
 	return v, ""
 }
 
-// missing is how many requests have no outcome and so no value of a row of reply times: of latency, which counts from the
-// due time, those that were never sent too. 0 for other rows.
+// missing counts the requests without an outcome and so without a value of a row of reply times.
+// For latency, which counts from the due time, requests that were never sent are included. It is 0
+// for other rows.
 func (s source) missing(row string) int64 {
 	stat := func(name string) int64 {
 		n, _ := s.metrics[name].Stat(metric.Stat{})
@@ -152,9 +156,10 @@ func (s source) missing(row string) int64 {
 	return 0
 }
 
-// doubt widens a number of errors by the requests that were sent and have no outcome: they are no errors, and no successes
-// either. A budget holds where it holds though all of them had failed, and is broken where it is without them.
-func (s source) doubt(q *expression.Quantity, leaf metric.Leaf) {
+// widenByOpen widens a number of errors by the requests that were sent and have no outcome: they
+// are neither errors nor successes. A budget is kept if it is kept with all of them failed, and
+// broken if it is broken without them.
+func (s source) widenByOpen(q *expression.Quantity, leaf metric.Leaf) {
 	open := s.missing(metric.ServiceTime)
 	if open == 0 || !leaf.Row.OfErrors() {
 		return
@@ -165,19 +170,23 @@ func (s source) doubt(q *expression.Quantity, leaf metric.Leaf) {
 		more /= sent
 	}
 	q.Hi += more
-	q.Why = fmt.Sprintf("%d of the requests have no outcome, and may have failed: they were still open after the drain", open)
+	q.Why = fmt.Sprintf("%d of the requests have no outcome, and may have failed: they were still open "+
+		"after the drain", open)
 	if open == 1 {
 		q.Why = "1 of the requests has no outcome, and may have failed: it was still open after the drain"
 	}
 }
 
-// overAll is a statistic of reply times over all requests, those without an outcome among them, which took longer than any
-// that has one: leaving them out would make a server that cannot keep up look fast. v is the statistic of the others.
-func overAll(m *Metric, of metric.Stat, v, missing float64) (all float64, why string) {
+// statOverAll returns a statistic of reply times over all requests, including those without an
+// outcome, which took longer than all others: without them a server that cannot keep up would look
+// fast. v is the statistic of the others.
+func statOverAll(m *Metric, of metric.Stat, v, missing float64) (all float64, why string) {
 	p := of.P
 	switch of.Kind {
 	case metric.Mean, metric.Max, metric.Std:
-		return 0, fmt.Sprintf("%.0f requests that were due have no outcome, so the %s of all of them is not known", missing, of)
+		return 0,
+			fmt.Sprintf("%.0f requests that were due have no outcome, so the %s of all of them is not "+
+				"known", missing, of)
 	case metric.Percentile:
 	case metric.Min, metric.N, metric.TheValue:
 		return v, ""
@@ -188,14 +197,17 @@ func overAll(m *Metric, of metric.Stat, v, missing float64) (all float64, why st
 	have := float64(m.Dist.N())
 	rank := math.Ceil(p / 100 * (have + missing))
 	if rank > have {
-		return 0, fmt.Sprintf("%.0f of %.0f requests that were due have no outcome, so the p%v of all of them is not known", missing, have+missing, p)
+		return 0,
+			fmt.Sprintf("%.0f of %.0f requests that were due have no outcome, so the p%v of all of them "+
+				"is not known", missing, have+missing, p)
 	}
 	all, _ = m.Stat(metric.Stat{Kind: metric.Percentile, P: 100 * rank / have})
 	return all, ""
 }
 
-// Above is how many of the n values behind a reference are larger than limit, in base units. Requests without an outcome
-// are larger than any. False: the reference is no percentile of a stored distribution, or its node cannot be trusted.
+// Above counts, among the n values of a reference, those larger than limit, in base units. Requests
+// without an outcome are larger than any limit. ok is false if the reference is no percentile of a
+// stored distribution, or its node cannot be trusted.
 func (s Stored) Above(ref expression.Ref, limit float64) (over, n int64, ok bool) {
 	src, why := s.source(ref.Place)
 	if why != "" || ref.Leaf.Stat.Kind != metric.Percentile {
@@ -209,14 +221,14 @@ func (s Stored) Above(ref expression.Ref, limit float64) (over, n int64, ok bool
 	return m.above(limit) + missing, m.Dist.N() + missing, true
 }
 
-// find is the node that a place means, or why it has nothing to say. where begins a message about it.
-func (s Stored) find(at expression.Place) (n *Node, where, why string) {
+// findNode returns the node of a place, or why it cannot be read. prefix begins a message about it.
+func (s Stored) findNode(at expression.Place) (n *Node, where, why string) {
 	id := at.Node
 	if id == "" && s.node != nil {
 		id = s.node.ID
 	}
 	if at.Baseline {
-		n, why := s.baseline.node(id)
+		n, why := s.baseline.trustedNode(id)
 		return n, "the baseline: ", why
 	}
 	switch {
@@ -227,24 +239,25 @@ func (s Stored) find(at expression.Place) (n *Node, where, why string) {
 	}
 	for _, n := range s.result.Nodes {
 		if n.ID == id {
-			return n, fmt.Sprintf("stage %q: ", id), n.distrust()
+			return n, fmt.Sprintf("stage %q: ", id), n.whyUntrusted()
 		}
 	}
 	return nil, "", fmt.Sprintf("there is no stage %q in the result", id)
 }
 
-// Doubt is why a measurement that refs read is there and cannot be trusted; "" where all can, or are not there.
+// Doubt returns why an existing measurement that refs read cannot be trusted, else "".
 func (s Stored) Doubt(refs []expression.Ref) string {
 	for _, ref := range refs {
-		if n, _, why := s.find(ref.Place); n != nil && n != s.node && n.Outcome != SkippedNode && why != "" {
+		if n, _, why := s.findNode(ref.Place); n != nil && n != s.node &&
+			n.Outcome != SkippedNode && why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// distrust is why another node's numbers are not to be used; "" when they are.
-func (n *Node) distrust() string {
+// whyUntrusted returns why the numbers of another node must not be used, else "".
+func (n *Node) whyUntrusted() string {
 	if n.Outcome == Done && n.Validity.OK {
 		return ""
 	}
@@ -267,31 +280,31 @@ func (n *Node) distrust() string {
 	return fmt.Sprintf("stage %q %s: %s", n.ID, word, reason)
 }
 
-// idle reports that nothing at all was sent.
-func (s source) idle() bool {
+// sentNothing reports whether no request was sent.
+func (s source) sentNothing() bool {
 	sent, ok := s.metrics[metric.RequestsCount].Stat(metric.Stat{})
 	return ok && sent == 0
 }
 
-// dependsOnRequests reports whether row says nothing when nothing was sent.
+// dependsOnRequests reports whether row has no meaning without requests.
 func dependsOnRequests(row *metric.Row) bool {
 	return row.From.OfRequests() && row.Name != metric.RequestsCount
 }
 
-// samples is how many measurements are behind a leaf: the values of a distribution, the requests behind a rate or a
-// ratio, 1 for what is read once.
-func (s source) samples(m *Metric, l metric.Leaf) int64 {
+// sampleCount returns the number of measurements of a leaf: the values of a distribution, the
+// requests of a rate or ratio, 1 for a single reading.
+func (s source) sampleCount(m *Metric, l metric.Leaf) int64 {
 	switch {
 	case l.Stat.Kind == metric.N || !dependsOnRequests(l.Row):
 		return 1
 	case m.Count != nil:
 		return *m.Count
 	}
-	return s.requests()
+	return s.requestCount()
 }
 
-// requests is how many were sent.
-func (s source) requests() int64 {
+// requestCount returns the number of requests sent.
+func (s source) requestCount() int64 {
 	n, _ := s.metrics[metric.RequestsCount].Stat(metric.Stat{})
 	return int64(n)
 }

@@ -57,9 +57,16 @@ func TestQuantity(t *testing.T) {
 		{"silent", "", "requests.rate", unknown(1, "no request was sent")},
 		{"silent", "", "requests.count", known(0, 1, 1)},
 		{"steady", "silent", "errors.count", unknown(1, `stage "silent": no request was sent`)},
-		// What another node measured counts when it can be trusted; the judged node's own numbers are verdict's to weigh.
-		{"steady", "skipped", "latency.p50", unknown(5, `stage "skipped" was skipped: stage "steady" failed`)},
-		{"steady", "invalid", "latency.p50", unknown(5, `stage "invalid" has no valid measurement: the client was 3 ms late`)},
+		// What another node measured counts when it can be trusted; the judged node's own numbers
+		// are verdict's to weigh.
+		{
+			"steady", "skipped", "latency.p50",
+			unknown(5, `stage "skipped" was skipped: stage "steady" failed`),
+		},
+		{
+			"steady", "invalid", "latency.p50",
+			unknown(5, `stage "invalid" has no valid measurement: the client was 3 ms late`),
+		},
 		{"steady", "unstable", "latency.p50", unknown(5, `stage "unstable" did not become stable`)},
 		{"invalid", "", "latency.p50", known(0.002, 3, 5)},
 		{"steady", "gone", "latency.p50", unknown(5, `there is no stage "gone" in the result`)},
@@ -73,7 +80,8 @@ func TestQuantity(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.judged+"/"+tt.node+"/"+tt.path, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, Values(r, node(r, tt.judged)).Quantity(ref(t, tt.node, tt.path))); diff != "" {
+			if diff := cmp.Diff(tt.want,
+				Values(r, node(r, tt.judged)).Quantity(ref(t, tt.node, tt.path))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -96,7 +104,10 @@ func TestQuantityOfErrors(t *testing.T) {
 		{"errors.timeout.count", 8, 0, 0, 0, 3, some},
 		{"errors.timeout.ratio", 8, 0, 0, 0, 0.375, some},
 		{"errors.count", 5, 0, 0, 0, 0, ""},
-		{"errors.count", 6, 0, 2, 0, 1, "1 of the requests has no outcome, and may have failed: it was still open after the drain"},
+		{
+			"errors.count", 6, 0, 2, 0, 1,
+			"1 of the requests has no outcome, and may have failed: it was still open after the drain",
+		},
 		{"requests.count", 8, 0, 0, 8, 8, ""},
 	} {
 		r := sample()
@@ -148,7 +159,8 @@ func TestAbove(t *testing.T) {
 	for _, tt := range tests {
 		over, n, ok := Values(r, r.Nodes[0]).Above(ref(t, tt.node, tt.path), tt.limit)
 		if over != tt.over || n != tt.n || ok != tt.ok {
-			t.Errorf("%s %s > %v: %d of %d, %v; want %d of %d, %v", tt.node, tt.path, tt.limit, over, n, ok, tt.over, tt.n, tt.ok)
+			t.Errorf("%s %s > %v: %d of %d, %v; want %d of %d, %v", tt.node, tt.path, tt.limit, over, n,
+				ok, tt.over, tt.n, tt.ok)
 		}
 	}
 }

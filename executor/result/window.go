@@ -8,25 +8,26 @@ import (
 	"github.com/sluice-bench/sluice/scenario/expression"
 )
 
-// View is one window of the scope that an assertion is about. Times in s since that scope began.
+// View is one window of the scope of an assertion. Times are in s since the scope began.
 type View struct {
 	Repeat   int
 	From, To float64
-	Values   expression.Values // of the node that it is cut from; other nodes and the baseline answer as a whole
+	// of the node with the window; other nodes and the baseline are read as a whole
+	Values expression.Values
 }
 
-// Windowed are the whole windows of one length of a scope.
+// Windowed holds the complete windows of one length of a scope.
 type Windowed struct {
 	Windows []View
 	Missing int // windows that were not kept
 }
 
-// window is the part of a node's time that Stored answers for.
+// window selects a part of a node's time.
 type window struct {
 	node        *Node
 	every, from float64 // s; from since hold start
 	repeat      int
-	index       int // where it stands in the series that it was found in
+	index       int // in its series
 }
 
 // covers reports whether the numbers of a place are those of the window.
@@ -34,14 +35,15 @@ func (w *window) covers(n *Node, at expression.Place) bool {
 	return w != nil && n == w.node && !at.Baseline
 }
 
-// metrics are the numbers of a place in the window.
+// metrics returns the numbers of a place in the window, or why there are none.
 func (w *window) metrics(at expression.Place) (map[string]*Metric, string) {
-	s := w.node.Every(at.Phase, at.Mix, w.every)
+	s := w.node.FindSeries(at.Phase, at.Mix, w.every)
 	if s == nil {
 		return nil, fmt.Sprintf("the windows of %g s were not kept", w.every)
 	}
-	is := func(x Stretch) bool { return x.Repeat == w.repeat && math.Abs(x.From-w.from) < 1e-9 }
-	if w.index < len(s.Windows) && is(s.Windows[w.index]) { // scopes of one time have the same windows
+	is := func(x SeriesWindow) bool { return x.Repeat == w.repeat && math.Abs(x.From-w.from) < 1e-9 }
+	// scopes of the same period have the same windows
+	if w.index < len(s.Windows) && is(s.Windows[w.index]) {
 		return s.Windows[w.index].Metrics, ""
 	}
 	if i := slices.IndexFunc(s.Windows, is); i >= 0 {
@@ -50,18 +52,18 @@ func (w *window) metrics(at expression.Place) (map[string]*Metric, string) {
 	return nil, fmt.Sprintf("there is no window of %g s at %g s", w.every, w.from)
 }
 
-// Windows are those of the node that refs are about, the first that is not of the baseline, in the scope of its first
-// reference. why: there are none.
+// Windows returns the windows of the node that refs read (the first that is not of the baseline) in
+// the scope of its first reference, or why there are none.
 func (s Stored) Windows(refs []expression.Ref, every float64) (out Windowed, why string) {
 	for _, ref := range refs {
 		if ref.Baseline {
 			continue
 		}
-		n, _, why := s.find(ref.Place)
+		n, _, why := s.findNode(ref.Place)
 		if why != "" {
 			return out, why
 		}
-		series := n.Every(ref.Phase, ref.Mix, every)
+		series := n.FindSeries(ref.Phase, ref.Mix, every)
 		if series == nil {
 			return out, fmt.Sprintf("the windows of %g s were not kept", every)
 		}
@@ -69,7 +71,8 @@ func (s Stored) Windows(refs []expression.Ref, every float64) (out Windowed, why
 		for i, x := range series.Windows {
 			at := s
 			at.window = &window{node: n, every: every, from: x.From, repeat: x.Repeat, index: i}
-			out.Windows = append(out.Windows, View{Repeat: x.Repeat, From: x.From - series.From, To: x.To - series.From, Values: at})
+			out.Windows = append(out.Windows,
+				View{Repeat: x.Repeat, From: x.From - series.From, To: x.To - series.From, Values: at})
 		}
 		return out, ""
 	}

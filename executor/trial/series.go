@@ -15,7 +15,7 @@ import (
 func storedSeries(w program.WindowSeries, s measure.Series) result.Series {
 	out := result.Series{
 		Phase: w.Place.Phase, Mix: w.Place.Mix, Every: seconds(w.Every), From: seconds(s.From), To: seconds(s.To),
-		Missing: s.Missing, Windows: []result.Stretch{},
+		Missing: s.Missing, Windows: []result.SeriesWindow{},
 	}
 	for _, x := range s.Windows {
 		m := make(map[string]*result.Metric)
@@ -28,7 +28,7 @@ func storedSeries(w program.WindowSeries, s measure.Series) result.Series {
 		if n := x.Aggregate.Stopped(); n > 0 {
 			m[metric.Incomplete] = result.Number(metric.Count, float64(n))
 		}
-		out.Windows = append(out.Windows, result.Stretch{
+		out.Windows = append(out.Windows, result.SeriesWindow{
 			Repeat: x.Repeat, From: seconds(x.From), To: seconds(x.To), Metrics: m,
 		})
 	}
