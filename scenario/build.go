@@ -119,7 +119,7 @@ func (r *reading) target(name string, t *language.Target) *Target {
 		ConnectTimeout: t.ConnectTimeout.V, Connections: t.Connections.V, MaxMessage: int64(t.MaxMessage.Or(0)),
 		Input: t.Tensors.Input.V, Output: t.Tensors.Output.V, Ready: t.Ready.V, Probe: t.Probe.V, Statistics: t.Statistics.V, Builtin: newBuiltin(t.Builtin),
 	}
-	target.Compression = t.Compression.Or("none")
+	target.Compression = t.Compression.Or(language.Default[language.Target, string]("compression"))
 	target.Endpoint, target.Method, target.Streaming = t.Endpoint.Or(""), t.Method.Or(""), t.Streaming.Or(false)
 	if t.Tokenizer != nil {
 		file := r.path(t.Tokenizer)
@@ -132,7 +132,7 @@ func (r *reading) target(name string, t *language.Target) *Target {
 		}
 	}
 	if target.Streaming {
-		target.InactivityTimeout = t.InactivityTimeout.Or(30 * time.Second)
+		target.InactivityTimeout = t.InactivityTimeout.Or(language.Default[language.Target, time.Duration]("inactivity_timeout"))
 	}
 	target.Composing = wordsOf(t.ComposingModels)
 	if m := t.Metrics; m != nil {

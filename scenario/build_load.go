@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"math"
 	"time"
 
 	"github.com/sluice-bench/sluice/scenario/language"
@@ -40,7 +39,8 @@ func newSequences(s *language.Stage) *Sequences {
 		return nil
 	}
 	pos := s.At.Node.Entry("sequences").KeyPos
-	out := &Sequences{Pos: pos, IDsPos: pos, Live: int(q.Live.V), From: 1, To: lastID, Serial: q.Serial.V}
+	out := &Sequences{Pos: pos, IDsPos: pos, Live: int(q.Live.V), Serial: q.Serial.V}
+	out.From, out.To = identities()
 	if q.At.Node.Entry("length") != nil {
 		out.Length = newDist(q.Length)
 	}
@@ -49,12 +49,6 @@ func newSequences(s *language.Stage) *Sequences {
 	}
 	return out
 }
-
-// The defaults of `sequences` for stages whose data makes sequences without it: those of the schema.
-const (
-	defaultLive = 4
-	lastID      = math.MaxUint32
-)
 
 func newPool(l *language.Load) Pool {
 	return Pool{MaxInFlight: int(l.MaxInFlight.V), Overflow: l.Overflow.V}

@@ -178,8 +178,18 @@ func (s *Stage) Sequencing() Sequences {
 	if s.Sequences != nil {
 		return *s.Sequences
 	}
-	return Sequences{Pos: s.IDPos, IDsPos: s.IDPos, Live: defaultLive, From: 1, To: lastID}
+	usual := Sequences{Pos: s.IDPos, IDsPos: s.IDPos, Live: int(language.Default[language.Sequences, int64]("live"))}
+	usual.From, usual.To = identities()
+	return usual
 }
+
+// identities are the first and the last id of sequences where the plan does not say.
+func identities() (from, to uint64) {
+	return uint64(language.Default[language.IDs, int64]("from")), uint64(language.Default[language.IDs, int64]("to"))
+}
+
+// SequenceLength is the number of requests of a sequence where neither the plan nor the data says it.
+func SequenceLength() int { return int(language.Default[language.Sequences, int64]("length")) }
 
 // Action is one step before or after a stage: exactly one field is set.
 type Action struct {

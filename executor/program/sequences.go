@@ -10,9 +10,6 @@ import (
 	"github.com/sluice-bench/sluice/scenario"
 )
 
-// usualLength is how many requests a sequence has where neither the plan nor the data says it: the language's default.
-const usualLength = 20
-
 // Sequencing says how the requests of a node form sequences, as far as that is known without a server.
 type Sequencing struct {
 	scenario.Sequences
@@ -152,7 +149,7 @@ func (q *Sequencing) expected() (mean, sd float64) {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for _, lengths := range q.streams {
 		if lengths == nil {
-			lengths = []int{usualLength}
+			lengths = []int{scenario.SequenceLength()}
 		}
 		for _, l := range lengths {
 			n, sum, squares = n+1, sum+float64(l), squares+float64(l)*float64(l)
@@ -203,7 +200,7 @@ func planSequences(n *Node, p *Planned, count float64) {
 // Drawn returns the distribution of a sequence's number of requests; nil: its data has the number.
 func (q *Sequencing) Drawn() *scenario.Dist {
 	if q.Length == nil && !slices.ContainsFunc(q.streams, func(s []int) bool { return s != nil }) {
-		return &scenario.Dist{Shape: "constant", Mean: usualLength}
+		return &scenario.Dist{Shape: "constant", Mean: float64(scenario.SequenceLength())}
 	}
 	return q.Length
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -31,7 +32,7 @@ func constraint(f field, v any) *source.Diagnostic {
 		tag  string
 		sign float64
 	}{{"min", 1}, {"max", -1}} {
-		if text := f.tag.Get(end.tag); text != "" && end.sign*(Magnitude(v)-limit(reflect.TypeOf(v), text)) < 0 {
+		if text := Bound(f.tag.Get(end.tag)); text != "" && end.sign*(Magnitude(v)-limit(reflect.TypeOf(v), text)) < 0 {
 			return outOfRange(f)
 		}
 	}
@@ -42,7 +43,7 @@ func constraint(f field, v any) *source.Diagnostic {
 }
 
 func outOfRange(f field) *source.Diagnostic {
-	low, high := f.tag.Get("min"), f.tag.Get("max")
+	low, high := Bound(f.tag.Get("min")), Bound(f.tag.Get("max"))
 	m := &source.Diagnostic{Code: source.CodeRange}
 	switch {
 	case high == "":
@@ -59,7 +60,7 @@ func outOfRange(f field) *source.Diagnostic {
 func limit(t reflect.Type, text string) float64 {
 	v, wrong := leafOf(t).parse(source.Plain(text, source.Pos{}), "")
 	if wrong != nil {
-		panic("scenario: limit " + text + " of a field: " + wrong.Summary)
+		panic("language: limit " + text + " of a field: " + wrong.Summary)
 	}
 	return Magnitude(v)
 }
@@ -122,3 +123,11 @@ const (
 	MaxValues = 1000       // written or stepped values of one quantity
 	MaxSteps  = 1000       // of one ramp
 )
+
+// Bound is the number that a min or max tag stands for: of MaxSlots its value, else what is written.
+func Bound(text string) string {
+	if text == "MaxSlots" {
+		return strconv.Itoa(MaxSlots)
+	}
+	return text
+}

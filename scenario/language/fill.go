@@ -40,6 +40,21 @@ func fillStruct(v reflect.Value) {
 	}
 }
 
+// Default is the default of a key of struct S, as its tag has it, read as the type T of its scalar. It panics where the
+// tag has none.
+func Default[S, T any](key string) T {
+	f, _ := fieldOfKey(reflect.TypeFor[S](), key)
+	text, ok := f.tag.Lookup("default")
+	if !ok {
+		text = f.tag.Get("usual")
+	}
+	v, wrong := leafOf(reflect.TypeFor[T]()).parse(source.Plain(text, source.Pos{}), "")
+	if wrong != nil {
+		panic("language: default of " + key + ": " + wrong.Summary)
+	}
+	return v.(T)
+}
+
 // wantsDefault reports whether a key that an option goes with is there.
 func wantsDefault(v reflect.Value, f field) bool {
 	with := f.with
@@ -77,7 +92,7 @@ func defaultLeaf(t reflect.Type, text string) reflect.Value {
 	s := v.Interface().(scalarValue)
 	value, wrong := leafOf(s.value().Type()).parse(n, "")
 	if wrong != nil {
-		panic("scenario: default " + text + ": " + wrong.Summary)
+		panic("language: default " + text + ": " + wrong.Summary)
 	}
 	if expression, ok := value.(source.Text); ok {
 		value = source.Text{Text: expression.Text}

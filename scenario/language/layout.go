@@ -18,7 +18,7 @@ import (
 //	words:"a b"      the words allowed
 //	default:"text"   the value when the key is absent: plan text; words of a list; {} for an empty map
 //	usual:"text"     the same, for a key that not every kind of target reads: it is not filled in
-//	min:"1" max:"9"  the range allowed, both included; above:"0" leaves out the end
+//	min:"1" max:"9"  the range allowed, both included; above:"0" leaves out the end; MaxSlots is a limit by name
 //	with:"rate"      the option makes sense only beside one of these keys
 //	is:"name"        a special kind of text (constraint.go)
 //	required:"true"  the key must be there

@@ -28,7 +28,7 @@ type Load struct {
 	Arrivals *Arrivals `plan:"arrivals" with:"rate" default:"constant"`
 	// Open loop: most requests in flight. Reaching it is noted in the result.
 	// Example: 256
-	MaxInFlight *Val[int64] `plan:"max_in_flight" with:"rate intervals schedule" default:"1024" min:"1" max:"65536"`
+	MaxInFlight *Val[int64] `plan:"max_in_flight" with:"rate intervals schedule" default:"1024" min:"1" max:"MaxSlots"`
 	// What a request does that is due when max_in_flight is reached: wait, which is in its latency, or be
 	// dropped, which is counted.
 	// Example: drop
@@ -120,13 +120,13 @@ type Periodic struct {
 	At Place `def:"periodic"`
 	// Requests in flight at the start.
 	// Example: 1
-	From *Val[int64] `plan:"from" required:"true" min:"1" max:"65536"`
+	From *Val[int64] `plan:"from" required:"true" min:"1" max:"MaxSlots"`
 	// Requests in flight at the end.
 	// Example: 64
-	To *Val[int64] `plan:"to" required:"true" min:"1" max:"65536"`
+	To *Val[int64] `plan:"to" required:"true" min:"1" max:"MaxSlots"`
 	// How many more each time.
 	// Example: 4
-	Step *Val[int64] `plan:"step" default:"1" min:"1" max:"65536"`
+	Step *Val[int64] `plan:"step" default:"1" min:"1" max:"MaxSlots"`
 	// Responses that the newest must have before the next step.
 	// Example: 10
 	Responses *Val[int64] `plan:"responses" default:"10" min:"1"`

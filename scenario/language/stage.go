@@ -210,7 +210,7 @@ type Sequences struct {
 	At Place `def:"sequences"`
 	// Sequences at the same time; open loops only, whose arrivals are steps of them.
 	// Example: 64
-	Live *Val[int64] `plan:"live" default:"4" min:"1" max:"65536"`
+	Live *Val[int64] `plan:"live" default:"4" min:"1" max:"MaxSlots"`
 	// Requests of a sequence; without it as many as the data's own, where it has sequences.
 	// Example: 20
 	Length *Dist[int64, Number] `plan:"length" default:"20"`

@@ -213,7 +213,7 @@ func scalar(t reflect.Type, tag reflect.StructTag) object {
 	if name == "int" || name == "number" {
 		for _, bound := range [...][2]string{{"min", "minimum"}, {"above", "exclusiveMinimum"}, {"max", "maximum"}} {
 			if text := tag.Get(bound[0]); text != "" {
-				o = o.with(member{bound[1], json.Number(text)})
+				o = o.with(member{bound[1], json.Number(language.Bound(text))})
 			}
 		}
 	}
