@@ -52,7 +52,8 @@ func TestAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			valid[i] = valid[i] || bytes.Contains(text, []byte(`"exit_code": 0`))
-			runs[i][filepath.Base(name)] = unmeasured(t, filepath.Base(name), bytes.ReplaceAll(text, []byte(dir), []byte("DIR")))
+			runs[i][filepath.Base(name)] = unmeasured(t, filepath.Base(name),
+				bytes.ReplaceAll(text, []byte(dir), []byte("DIR")))
 		}
 	}
 	if !valid[0] || !valid[1] {
@@ -64,7 +65,10 @@ func TestAgain(t *testing.T) {
 	if diff := cmp.Diff(runs[0], runs[1]); diff != "" {
 		t.Error(diff)
 	}
-	for _, want := range []string{`"schedule_hash": "`, `"seed": 7`, `"id": "swept[concurrency=2]"`, `"value": 40`} {
+	for _, want := range []string{
+		`"schedule_hash": "`, `"seed": 7`, `"id": "swept[concurrency=2]"`,
+		`"value": 40`,
+	} {
 		if !strings.Contains(runs[0]["result.json"], want) {
 			t.Errorf("result.json without what was measured lacks %s", want)
 		}
@@ -93,8 +97,13 @@ func unmeasured(t *testing.T, name string, text []byte) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name != "stages.csv" { // requests of several slots end in any order, and perf_analyzer's rows go by throughput
-			slices.SortFunc(rows[1:], func(a, b []string) int { return strings.Compare(planned(rows[0], a), planned(rows[0], b)) })
+		// requests of several slots end in any order, and perf_analyzer's rows go by throughput
+		if name != "stages.csv" {
+			slices.SortFunc(rows[1:], func(a,
+				b []string,
+			) int {
+				return strings.Compare(planned(rows[0], a), planned(rows[0], b))
+			})
 		}
 		var b strings.Builder
 		for _, row := range rows {
@@ -103,7 +112,8 @@ func unmeasured(t *testing.T, name string, text []byte) string {
 		return b.String()
 	}
 	plain := string(text)
-	for _, part := range []string{"### Findings", "### Client", "### Server"} { // sections that a busy machine has and another has not
+	// sections that a busy machine has and another has not
+	for _, part := range []string{"### Findings", "### Client", "### Server"} {
 		if i := strings.Index(plain, part); i >= 0 {
 			rest := plain[i+len(part):]
 			end := strings.Index(rest, "\n#")
@@ -122,7 +132,8 @@ func planned(header, row []string) string {
 	for i, column := range header {
 		switch column {
 		case "node", "scope", "stage", "point", "target", "model", "load", "level", "batch", "labels",
-			"requests_count", "errors_count", "n", "row", "entry", "class", "status", "phase", "items", "bytes_sent", "Concurrency":
+			"requests_count", "errors_count", "n", "row", "entry", "class", "status", "phase",
+			"items", "bytes_sent", "Concurrency":
 			if i < len(row) {
 				kept = append(kept, row[i])
 			}
@@ -131,15 +142,17 @@ func planned(header, row []string) string {
 	return strings.Join(kept, ",")
 }
 
-// bare is a value of result.json without times, measured numbers, and what is said of them.
+// bare returns a value of result.json without times, measured numbers, and texts about them.
 func bare(v any, measured bool) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
 		for k, x := range v {
 			switch k {
-			case "started", "ended", "duration", "slices", "clients", "validity", "observed", "reason", "distribution", "environment", "at",
-				"settings", "findings", "samples", "summary", "file", "resolved", "outcome", "verdict", "exit_code":
+			case "started", "ended", "duration", "slices", "clients", "validity", "observed",
+				"reason", "distribution", "environment", "at",
+				"settings", "findings", "samples", "summary", "file", "resolved", "outcome",
+				"verdict", "exit_code":
 				continue
 			case "metrics":
 				out[k] = bare(x, true)

@@ -90,7 +90,8 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 func Main(args []string, a *app) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(a.err, "internal error: %v\n%s\nThis is a bug in sluice, not a mistake in the plan.\n",
+			fmt.Fprintf(a.err,
+				"internal error: %v\n%s\nThis is a bug in sluice, not a mistake in the plan.\n",
 				p, debug.Stack())
 			code = verdict.CodeInternal
 		}
@@ -181,7 +182,8 @@ func onePlan(c *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return fmt.Errorf("%s takes one PLAN, got %d\nsee `%s --help`", c.CommandPath(), len(args), c.CommandPath())
+	return fmt.Errorf("%s takes one PLAN, got %d\nsee `%s --help`", c.CommandPath(), len(args),
+		c.CommandPath())
 }
 
 // color reports whether output may be coloured: on a terminal, unless NO_COLOR or TERM=dumb is set.

@@ -21,7 +21,8 @@ var busy = map[string][]string{
 		"run tutorial.yaml --var limit=1ms",
 		"run tutorial.yaml --profile ci",
 	},
-	"testdata/script/quickstart.txtar": {"run $ROOT/plans/quickstart.yaml"}, // the first plan that a reader runs
+	// the first plan that a reader runs
+	"testdata/script/quickstart.txtar": {"run $ROOT/plans/quickstart.yaml"},
 	"testdata/script/profiles.txtar": {
 		"run plan.yaml --profile ci", // 200 requests a second
 		"run plan.yaml --set",        // the same for 40 requests

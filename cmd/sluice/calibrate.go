@@ -45,7 +45,8 @@ func (a *app) calibrate() *cobra.Command {
 			return a.measureMachine(quick, asJSON, file)
 		},
 	}
-	c.Flags().BoolVar(&quick, "quick", false, "a few seconds instead of about two minutes, and rougher figures")
+	c.Flags().BoolVar(&quick, "quick", false,
+		"a few seconds instead of about two minutes, and rougher figures")
 	c.Flags().BoolVar(&asJSON, "json", false, "print what is stored instead of tables")
 	c.Flags().StringVar(&file, "file", "", "`FILE` for the figures (default $"+calibrationVariable+
 		", else sluice/calibration.json in the user's cache)")
@@ -65,7 +66,8 @@ type pace struct {
 func paceFor(quick bool) pace {
 	if quick {
 		return pace{
-			slots: []string{"1", "16"}, each: 400 * time.Millisecond, from: 250, factor: 4, to: 4000, tries: 2,
+			slots: []string{"1", "16"}, each: 400 * time.Millisecond, from: 250, factor: 4, to: 4000,
+			tries: 2,
 		}
 	}
 	return pace{

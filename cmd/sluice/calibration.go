@@ -52,7 +52,8 @@ func (m machineIdentity) differs(here machineIdentity) string {
 	case m.OS != here.OS || m.Arch != here.Arch || m.CPUModel != here.CPUModel:
 		return fmt.Sprintf("it was made on another machine (%s, %s)", orUnknown(m.CPUModel), m.OS+"/"+m.Arch)
 	case m.CPUs != here.CPUs:
-		return fmt.Sprintf("it was made with %s, and this process may use %d", plural(m.CPUs, "core"), here.CPUs)
+		return fmt.Sprintf("it was made with %s, and this process may use %d",
+			plural(m.CPUs, "core"), here.CPUs)
 	case m.Kernel != here.Kernel:
 		return fmt.Sprintf("it was made under kernel %s, and this is %s", m.Kernel, here.Kernel)
 	}

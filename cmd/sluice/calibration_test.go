@@ -27,12 +27,16 @@ func bench(file string) *app {
 // kept is a calibration of this machine.
 func kept() *calibration {
 	return &calibration{
-		Version: calibrationVersion, Measured: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Machine: thisMachine(),
-		Transports: map[string]transportResult{"http": {Rate: 4000, Slots: 16, Highest: 9000, Closed: []closedRow{{Slots: 16, Rate: 9000, CPUPerRequest: 1.5e-5, CPUShare: 0.31}}}},
+		Version: calibrationVersion, Measured: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Machine: thisMachine(),
+		Transports: map[string]transportResult{"http": {
+			Rate: 4000, Slots: 16, Highest: 9000,
+			Closed: []closedRow{{Slots: 16, Rate: 9000, CPUPerRequest: 1.5e-5, CPUShare: 0.31}},
+		}},
 	}
 }
 
-// TestMachine: only a calibration of this very machine counts; anything else is told, or is silence.
+// TestMachine: only a calibration of this machine is used; another one is reported, a missing one is not.
 func TestMachine(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -42,14 +46,29 @@ func TestMachine(t *testing.T) {
 		shown  bool
 	}{
 		{"this machine's", func(*calibration) {}, "", "", true},
-		{"another CPU", func(c *calibration) { c.Machine.CPUModel = "Z80" }, "", "it was made on another machine (Z80", false},
-		{"another CPU, unknown", func(c *calibration) { c.Machine.CPUModel = "" }, "", "it was made on another machine (unknown CPU", false},
-		{"other cores", func(c *calibration) { c.Machine.CPUs += 6 }, "", "cores, and this process may use", false},
+		{
+			"another CPU", func(c *calibration) { c.Machine.CPUModel = "Z80" }, "",
+			"it was made on another machine (Z80", false,
+		},
+		{
+			"another CPU, unknown", func(c *calibration) { c.Machine.CPUModel = "" }, "",
+			"it was made on another machine (unknown CPU", false,
+		},
+		{
+			"other cores", func(c *calibration) { c.Machine.CPUs += 6 }, "",
+			"cores, and this process may use", false,
+		},
 		{"another kernel", func(c *calibration) { c.Machine.Kernel = "1.0" }, "", "under kernel 1.0", false},
-		{"another version", func(c *calibration) { c.Version = 9 }, "", "has version 9, this program reads 1", false},
+		{
+			"another version", func(c *calibration) { c.Version = 9 }, "",
+			"has version 9, this program reads 1", false,
+		},
 		{"not JSON", nil, "{", "is not a calibration", false},
 		{"other JSON", nil, "[]", "is not a calibration", false},
-		{"below zero", func(c *calibration) { c.Transports["http"] = transportResult{Rate: -1} }, "", "numbers below zero", false},
+		{
+			"below zero", func(c *calibration) { c.Transports["http"] = transportResult{Rate: -1} }, "",
+			"numbers below zero", false,
+		},
 	} {
 		file := filepath.Join(t.TempDir(), "deep", "c.json")
 		if row.change != nil {
@@ -64,14 +83,16 @@ func TestMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := bench(file).machine()
-		if m == nil || (len(m.Shown) > 0) != row.shown || !strings.Contains(m.Other, row.other) || (m.Other == "") != (row.other == "") {
+		if m == nil || (len(m.Shown) > 0) != row.shown || !strings.Contains(m.Other, row.other) ||
+			(m.Other == "") != (row.other == "") {
 			t.Errorf("%s: %+v", row.name, m)
 		}
 	}
 	if m := bench(filepath.Join(t.TempDir(), "none.json")).machine(); m != nil {
 		t.Errorf("no calibration: %+v", m)
 	}
-	if m := bench(t.TempDir()).machine(); m == nil || !strings.Contains(m.Other, "it is a folder, not a file") {
+	if m := bench(t.TempDir()).machine(); m == nil ||
+		!strings.Contains(m.Other, "it is a folder, not a file") {
 		t.Errorf("a folder: %+v", m)
 	}
 }
@@ -119,8 +140,10 @@ func level(rate, answered float64, delay time.Duration, errors float64, ok bool)
 	return &result.Node{
 		Load: result.Load{Value: rate}, Validity: result.Validity{OK: ok}, Outcome: result.Done,
 		Metrics: map[string]*result.Metric{
-			metric.RequestsRate: result.Scalar(row(metric.RequestsRate), answered, true), metric.OfferedRate: result.Scalar(row(metric.OfferedRate), rate, true),
-			metric.ErrorsCount: result.Scalar(row(metric.ErrorsCount), errors, true), metric.ClientCPU: result.Scalar(row(metric.ClientCPU), 0.25, true),
+			metric.RequestsRate:    result.Scalar(row(metric.RequestsRate), answered, true),
+			metric.OfferedRate:     result.Scalar(row(metric.OfferedRate), rate, true),
+			metric.ErrorsCount:     result.Scalar(row(metric.ErrorsCount), errors, true),
+			metric.ClientCPU:       result.Scalar(row(metric.ClientCPU), 0.25, true),
 			metric.SendDelayClient: result.Distribution(row(metric.SendDelayClient), d, []float64{99}),
 		},
 	}
@@ -151,7 +174,8 @@ func TestOnTime(t *testing.T) {
 	} {
 		var shown transportResult
 		shown.addOpen(row.node)
-		if len(shown.Open) != row.rows || shown.Rate != row.rate || row.rows > 0 && (shown.Open[0].Why != row.why || shown.Open[0].OnTime != (row.why == "")) {
+		if len(shown.Open) != row.rows || shown.Rate != row.rate || row.rows > 0 &&
+			(shown.Open[0].Why != row.why || shown.Open[0].OnTime != (row.why == "")) {
 			t.Errorf("%s: %+v", row.name, shown)
 		}
 	}
@@ -160,7 +184,11 @@ func TestOnTime(t *testing.T) {
 // TestCalibrationPlans: the plans are right at either pace, and the rates reach where they should.
 func TestCalibrationPlans(t *testing.T) {
 	for _, quick := range []bool{true, false} {
-		for _, text := range []string{closedPlan("http", paceFor(quick)), openPlan("grpc", paceFor(quick), paceFor(quick).from), openPlan("http", paceFor(quick), 150_000.5)} {
+		for _, text := range []string{
+			closedPlan("http", paceFor(quick)),
+			openPlan("grpc", paceFor(quick), paceFor(quick).from),
+			openPlan("http", paceFor(quick), 150_000.5),
+		} {
 			file := filepath.Join(t.TempDir(), "p.yaml")
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
@@ -178,7 +206,11 @@ func TestCalibrationTables(t *testing.T) {
 	c.Machine = machineIdentity{CPUModel: "Z80", CPUs: 1, Kernel: "CP/M"}
 	p99, late := 42e-6, 3e-3
 	shown := c.Transports["http"]
-	shown.Open = []openRow{{Rate: 4000, Answered: 3999, DelayP99: &p99, CPUShare: 0.1, OnTime: true}, {Rate: 16000, Answered: 15000, DelayP99: &late, CPUShare: 0.5, Why: "late"}, {Rate: 64000, Why: "nothing was sent"}}
+	shown.Open = []openRow{
+		{Rate: 4000, Answered: 3999, DelayP99: &p99, CPUShare: 0.1, OnTime: true},
+		{Rate: 16000, Answered: 15000, DelayP99: &late, CPUShare: 0.5, Why: "late"},
+		{Rate: 64000, Why: "nothing was sent"},
+	}
 	c.Transports["http"] = shown
 	want := `Z80, 1 core, kernel CP/M
 

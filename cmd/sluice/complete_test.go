@@ -34,7 +34,8 @@ func completed(t *testing.T, args ...string) []string {
 func TestCompletionOffersWords(t *testing.T) {
 	environments, quickstart := plansOfTests+"environments.yaml", plansOfTests+"quickstart.yaml"
 	broken := filepath.Join(t.TempDir(), "broken.yaml")
-	if err := os.WriteFile(broken, []byte("vars: {a: {env: NOWHERE}}\nstages: [{id: x}, {parallel: [{id: y}, {id: z}]}]\nprofiles: {p: {}}\n"), 0o600); err != nil {
+	if err := os.WriteFile(broken,
+		[]byte("vars: {a: {env: NOWHERE}}\nstages: [{id: x}, {parallel: [{id: y}, {id: z}]}]\nprofiles: {p: {}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -42,7 +43,10 @@ func TestCompletionOffersWords(t *testing.T) {
 		want []string
 	}{
 		{"run " + quickstart + " --format ", artifact.Formats()},
-		{"run " + quickstart + " --format json,c", []string{"json,profile_export", "json,csv", "json,perf_analyzer_csv", "json,junit", "json,markdown"}},
+		{
+			"run " + quickstart + " --format json,c",
+			[]string{"json,profile_export", "json,csv", "json,perf_analyzer_csv", "json,junit", "json,markdown"},
+		},
 		{"run " + quickstart + " --only steady,", []string{"steady,sweep"}},
 		{"run " + quickstart + " --summary ", summaries},
 		{"run " + quickstart + " --only ", scenario.OutlineOf(quickstart).Stages},
@@ -51,11 +55,20 @@ func TestCompletionOffersWords(t *testing.T) {
 		{"run " + environments + " --var ", []string{"url=", "token=", "limit="}},
 		{"run " + environments + " --var url=", nil},
 		{"run " + environments + " --profile ", scenario.OutlineOf(environments).Profiles},
-		{"run " + environments + " --set stages.steady.load.arrivals=", []string{"stages.steady.load.arrivals=constant", "stages.steady.load.arrivals=poisson"}},
-		{"run " + environments + " --set output.samples=", []string{"output.samples=none", "output.samples=csv", "output.samples=jsonl"}},
+		{
+			"run " + environments + " --set stages.steady.load.arrivals=",
+			[]string{"stages.steady.load.arrivals=constant", "stages.steady.load.arrivals=poisson"},
+		},
+		{
+			"run " + environments + " --set output.samples=",
+			[]string{"output.samples=none", "output.samples=csv", "output.samples=jsonl"},
+		},
 		{"init --for ", purposeNames()},
 		{"init --backend ", kindsByURL()},
-		{"init --backend kserve --url ", []string{"builtin://http", "builtin://grpc", "http://", "https://", "http+unix://", "grpc://", "grpcs://", "grpc+unix://"}},
+		{"init --backend kserve --url ", []string{
+			"builtin://http", "builtin://grpc", "http://",
+			"https://", "http+unix://", "grpc://", "grpcs://", "grpc+unix://",
+		}},
 		{"run " + broken + " --only ", []string{"x", "y", "z"}},
 		{"run " + broken + " --var ", []string{"a="}},
 		{"run " + broken + " --profile ", []string{"p"}},
@@ -73,7 +86,8 @@ func TestCompletionOffersWords(t *testing.T) {
 			t.Errorf("--set does not offer %s, only %q", key, keys)
 		}
 	}
-	if explain := completed(t, "validate", environments, "--explain="); !slices.Contains(explain, "stages.soak.for") {
+	if explain := completed(t, "validate", environments, "--explain="); !slices.Contains(explain,
+		"stages.soak.for") {
 		t.Errorf("--explain offers %q", explain)
 	}
 }
@@ -110,16 +124,29 @@ printf '%s\n' "${COMPREPLY[@]}"
 		{"sluice run g", "sluice|run|g", "gate.yaml"},
 		{"sluice run gate.yaml --only ", "sluice|run|gate.yaml|--only|", "gate"},
 		{"sluice run gate.yaml --out ", "sluice|run|gate.yaml|--out|", "plans"},
-		{"sluice run gate.yaml --var-file ", "sluice|run|gate.yaml|--var-file|", "gate.yaml plans results.json"},
+		{
+			"sluice run gate.yaml --var-file ", "sluice|run|gate.yaml|--var-file|",
+			"gate.yaml plans results.json",
+		},
 		{"sluice run gate.yaml --var ", "sluice|run|gate.yaml|--var|", "limit= url="},
 		{"sluice run gate.yaml --var=l", "sluice|run|gate.yaml|--var|=|l", "limit="},
-		{"sluice run gate.yaml --set stages.gate.load.arrivals=", "sluice|run|gate.yaml|--set|stages.gate.load.arrivals|=", "constant poisson"},
-		{"sluice run gate.yaml --set stages.gate.load.arrivals=p", "sluice|run|gate.yaml|--set|stages.gate.load.arrivals|=|p", "poisson"},
-		{"sluice run gate.yaml --set   stages.gate.fo", "sluice|run|gate.yaml|--set|stages.gate.fo", "stages.gate.for="},
+		{
+			"sluice run gate.yaml --set stages.gate.load.arrivals=",
+			"sluice|run|gate.yaml|--set|stages.gate.load.arrivals|=", "constant poisson",
+		},
+		{
+			"sluice run gate.yaml --set stages.gate.load.arrivals=p",
+			"sluice|run|gate.yaml|--set|stages.gate.load.arrivals|=|p", "poisson",
+		},
+		{
+			"sluice run gate.yaml --set   stages.gate.fo", "sluice|run|gate.yaml|--set|stages.gate.fo",
+			"stages.gate.for=",
+		},
 		{"sluice init --url grpc:", "sluice|init|--url|grpc|:", "//"},
 		{"sluice init --backend=t", "sluice|init|--backend|=|t", "triton"},
 	} {
-		bash := exec.Command("bash", append([]string{"--norc", "--noprofile", "ask.bash", c.line}, strings.Split(c.words, "|")...)...)
+		bash := exec.Command("bash", append([]string{"--norc", "--noprofile", "ask.bash", c.line},
+			strings.Split(c.words, "|")...)...)
 		bash.Dir = dir
 		out, err := bash.CombinedOutput()
 		got := strings.Fields(string(out))

@@ -101,7 +101,8 @@ func (a *app) convertLine(ctx context.Context, args []string, f convertFlags) er
 	}
 	if f.run || f.ask {
 		var err error
-		if o.Model, err = a.askModel(ctx, o); err != nil { // a server that is still starting may answer the run
+		// a server that is still starting may answer the run
+		if o.Model, err = a.askModel(ctx, o); err != nil {
 			a.report("the server did not describe the model: %s\n", err)
 		}
 	}
@@ -259,7 +260,8 @@ func keepConverted(dir string, out convert.Converted) error {
 		errs = append(errs, err)
 		for _, m := range models {
 			model := strings.TrimSuffix(filepath.Base(m), ".perf_analyzer.csv")
-			errs = append(errs, copyFile(m, filepath.Join(filepath.Dir(out.CSV), model+"."+filepath.Base(out.CSV))))
+			errs = append(errs, copyFile(m, filepath.Join(filepath.Dir(out.CSV),
+				model+"."+filepath.Base(out.CSV))))
 		}
 	}
 	if out.Export != "" {
@@ -308,7 +310,8 @@ func (a *app) askModel(ctx context.Context, o convert.Options) (*convert.Model, 
 	if first.Plan == "" {
 		return nil, nil
 	}
-	compiled, _ := a.load(convertedPlan, overrides{texts: map[string][]byte{convertedPlan: []byte(first.Plan)}})
+	compiled, _ := a.load(convertedPlan,
+		overrides{texts: map[string][]byte{convertedPlan: []byte(first.Plan)}})
 	if compiled == nil {
 		return nil, nil
 	}

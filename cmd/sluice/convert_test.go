@@ -73,11 +73,15 @@ func playLine(t *testing.T, server *builtin.Server, args []string) {
 		model = "slow"
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "intervals.txt"), []byte("10000\n20000\n5000\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "intervals.txt"), []byte("10000\n20000\n5000\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	args = append(args, "-u", url, "-m", model, "-p", "80", "-s", "999")
-	run := exec.Command(exe, append([]string{"convert", "perf-analyzer", "--run", "--out", "results", "--"}, args...)...)
+	run := exec.Command(exe, append([]string{
+		"convert", "perf-analyzer", "--run", "--out", "results",
+		"--",
+	}, args...)...)
 	run.Dir = dir
 	printed, err := run.CombinedOutput()
 	code := run.ProcessState.ExitCode()
@@ -111,13 +115,21 @@ func TestConvertAsksTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	nobody := exec.Command(exe, "convert", "perf-analyzer", "--ask", "--", "-m", "m", "-u", "127.0.0.1:1")
-	if said, err := nobody.CombinedOutput(); err != nil || !strings.Contains(string(said), "the server did not describe the model: ") || !strings.Contains(string(said), "model: m ") {
+	if said, err := nobody.CombinedOutput(); err != nil ||
+		!strings.Contains(string(said), "the server did not describe the model: ") ||
+		!strings.Contains(string(said), "model: m ") {
 		t.Errorf("%v\n%s", err, said)
 	}
 	for _, c := range []struct{ line, want string }{
 		{"-m sequence_acc -u " + server.HTTPURL(), "sequences: {length: {min: 16, max: 24}}"},
-		{"-i grpc -m sequence_acc -u " + strings.TrimPrefix(server.GRPCURL(), "grpc://"), "sequences: {length: {min: 16, max: 24}}"},
-		{"-m identity_bytes --shape INPUT0:2 --string-data x -u " + server.HTTPURL(), "data: {generate: {INPUT0: x}, count: 1}"},
+		{
+			"-i grpc -m sequence_acc -u " + strings.TrimPrefix(server.GRPCURL(), "grpc://"),
+			"sequences: {length: {min: 16, max: 24}}",
+		},
+		{
+			"-m identity_bytes --shape INPUT0:2 --string-data x -u " + server.HTTPURL(),
+			"data: {generate: {INPUT0: x}, count: 1}",
+		},
 	} {
 		dir := t.TempDir()
 		args := append([]string{"--"}, strings.Fields(c.line+" --request-count 45")...)
@@ -127,17 +139,23 @@ func TestConvertAsksTheServer(t *testing.T) {
 		if err != nil || !strings.Contains(string(plan), c.want) {
 			t.Errorf("%s: %v, %q is not in\n%s", c.line, err, c.want, plan)
 		}
-		run := exec.Command(exe, append([]string{"convert", "perf-analyzer", "--run", "--out", "results"}, args...)...)
+		run := exec.Command(exe, append([]string{
+			"convert", "perf-analyzer", "--run", "--out",
+			"results",
+		}, args...)...)
 		run.Dir = dir
 		printed, err := run.CombinedOutput()
-		if code := run.ProcessState.ExitCode(); !slices.Contains([]int{verdict.CodePass, verdict.CodeInvalid}, code) {
+		if code := run.ProcessState.ExitCode(); !slices.Contains([]int{
+			verdict.CodePass,
+			verdict.CodeInvalid,
+		}, code) {
 			t.Errorf("%s: exit code %d (%v)\n%s", c.line, code, err, printed)
 		}
 	}
 }
 
 // A server that answers only after it was asked, as one that is starting, gets a run of what the
-// command line alone says: that is told.
+// command line alone says, which is reported.
 func TestConvertAsksTooEarly(t *testing.T) {
 	server, err := builtin.Start(context.Background(), builtin.Config{})
 	if err != nil {
@@ -158,8 +176,10 @@ func TestConvertAsksTooEarly(t *testing.T) {
 	}))
 	t.Cleanup(front.Close)
 	out := sluiceIn(t, t.TempDir(), -1, "convert", "perf-analyzer", "--run", "--out", "results", "--",
-		"-m", "identity_bytes", "--shape", "INPUT0:2", "--string-data", "x", "--request-count", "5", "-u", front.URL)
-	if !strings.Contains(out, "the server did not describe the model: ") || !strings.Contains(out, "Request count: 5") {
+		"-m", "identity_bytes", "--shape", "INPUT0:2", "--string-data", "x", "--request-count", "5",
+		"-u", front.URL)
+	if !strings.Contains(out, "the server did not describe the model: ") ||
+		!strings.Contains(out, "Request count: 5") {
 		t.Error(out)
 	}
 }
@@ -189,7 +209,7 @@ func TestWritablePipe(t *testing.T) {
 	}
 }
 
-// modelTeller is a server that says of its models what it is told to.
+// modelTeller is a server that describes its models as the test sets them.
 type modelTeller struct {
 	backends.Conn
 	models map[string]backends.Signature
@@ -217,16 +237,23 @@ func TestEnsembleKeepsSequences(t *testing.T) {
 		"loop":  {Calls: []backends.Called{{Model: "loop"}}},
 		"torn":  {Calls: []backends.Called{{Model: "gone"}}},
 	}
-	kind := &backends.Kind{Open: func(_ context.Context, target backends.Target, _ backends.Clock) (backends.Conn, error) {
+	kind := &backends.Kind{Open: func(_ context.Context, target backends.Target,
+		_ backends.Clock,
+	) (backends.Conn, error) {
 		return modelTeller{models: models, model: target.Model}, nil
 	}}
-	for model, want := range map[string]bool{"alone": false, "acc": true, "plain": false, "inner": true, "outer": true, "loop": false} {
-		got, err := keepsSequences(t.Context(), kind, backends.Target{Model: model}, models[model], map[string]bool{})
+	for model, want := range map[string]bool{
+		"alone": false, "acc": true, "plain": false,
+		"inner": true, "outer": true, "loop": false,
+	} {
+		got, err := keepsSequences(t.Context(), kind, backends.Target{Model: model}, models[model],
+			map[string]bool{})
 		if err != nil || got != want {
 			t.Errorf("%s: %t, %v", model, got, err)
 		}
 	}
-	if _, err := keepsSequences(t.Context(), kind, backends.Target{Model: "torn"}, models["torn"], map[string]bool{}); err == nil {
+	if _, err := keepsSequences(t.Context(), kind, backends.Target{Model: "torn"}, models["torn"],
+		map[string]bool{}); err == nil {
 		t.Error("a model that is not there is none that keeps no sequences")
 	}
 }

@@ -11,7 +11,11 @@ import (
 // each line, with how to build one that runs it. validate and graph refuse what run does.
 func TestCUDAAbsent(t *testing.T) {
 	const plan = "../../testdata/plans/cuda.yaml"
-	for _, command := range [][]string{{"run", plan, "--out", t.TempDir() + "/out"}, {"validate", plan}, {"graph", plan}} {
+	for _, command := range [][]string{
+		{"run", plan, "--out", t.TempDir() + "/out"},
+		{"validate", plan},
+		{"graph", plan},
+	} {
 		code, out := invoke(t, nil, command...)
 		if code != 2 || strings.Count(out, "error: this binary was built without cuda shared memory") != 3 {
 			t.Errorf("%s: exit %d:\n%s", command[0], code, out)

@@ -23,20 +23,29 @@ func TestCUDA(t *testing.T) {
 	d := cudatest.Compile(t)
 	for _, url := range []string{s.HTTPURL(), s.GRPCURL()} {
 		run := func(env []string, more ...string) (int, string) {
-			return invoke(t, env, append([]string{"run", plan, "--var", "url=" + url, "--out", t.TempDir() + "/out"}, more...)...)
+			return invoke(t, env, append([]string{
+				"run", plan, "--var", "url=" + url, "--out",
+				t.TempDir() + "/out",
+			}, more...)...)
 		}
-		if code, out := run(nil); code != 4 || !strings.Contains(out, "cuda.yaml:16:27: shared memory: NVIDIA's driver: load libcuda.so.1") {
+		if code, out := run(nil); code != 4 ||
+			!strings.Contains(out, "cuda.yaml:16:27: shared memory: NVIDIA's driver: load libcuda.so.1") {
 			t.Errorf("without a driver: exit %d\n%s", code, out)
 		}
 		env := []string{"LD_LIBRARY_PATH=" + filepath.Dir(d.Library())}
-		for device, want := range map[string]string{"1": "", "7": "there is no GPU 7: the driver shows 2, 0 to 1"} {
+		for device, want := range map[string]string{
+			"1": "",
+			"7": "there is no GPU 7: the driver shows 2, 0 to 1",
+		} {
 			d.Reset(t, "", 2)
 			code, out := run(env, "--var", "device="+device)
-			if good := code == 0 || code == 5; good != (want == "") || !strings.Contains(out, want) { // 5: this machine was busy
+			// 5: this machine was busy
+			if good := code == 0 || code == 5; good != (want == "") || !strings.Contains(out, want) {
 				t.Errorf("device %s: exit %d\n%s", device, code, out)
 			}
 			calls := d.Calls(t)
-			if want == "" && (!strings.Contains(calls, "(gpu1)") || !strings.Contains(calls, "cuMemcpyDtoH_v2")) {
+			if want == "" && (!strings.Contains(calls, "(gpu1)") ||
+				!strings.Contains(calls, "cuMemcpyDtoH_v2")) {
 				t.Errorf("device %s:\n%s", device, calls)
 			}
 			if left := d.Left(t); left != "" {

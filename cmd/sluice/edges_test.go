@@ -231,7 +231,8 @@ func table(text string) map[string][]string {
 // TestTopLevel holds the fixed layout of the repository.
 func TestTopLevel(t *testing.T) {
 	want := []string{
-		"LICENSE", "README.md", "backends", "cmd", "executor", "go.mod", "go.sum", "plans", "scenario", "schema", "testdata",
+		"LICENSE", "README.md", "backends", "cmd", "executor", "go.mod", "go.sum", "plans",
+		"scenario", "schema", "testdata",
 	}
 	entries, err := filepath.Glob(filepath.Join("..", "..", "*"))
 	if err != nil {
@@ -249,7 +250,11 @@ func TestTopLevel(t *testing.T) {
 // perf_analyzer's CSV, which others fixed, and the table that ties rows to samples may spell them;
 // everybody else uses a constant or a loop.
 func TestRowNames(t *testing.T) {
-	spelled := []string{"scenario/metric/", "executor/artifact/perf_analyzer", "executor/measure/rows.go", "schema/generate/"} // there a plan key
+	// there a plan key
+	spelled := []string{
+		"scenario/metric/", "executor/artifact/perf_analyzer",
+		"executor/measure/rows.go", "schema/generate/",
+	}
 	var names []string
 	for _, r := range metrics() {
 		if strings.Contains(r.Name, ".") || strings.Contains(r.Name, "_") || r.Name == "latency" {

@@ -8,7 +8,7 @@ import (
 
 // TestExamplesRun plays the examples of the plan language that need neither a feature of Triton nor
 // a language model. A plan that extends each puts the embedded server in the place of its target,
-// makes extents short and limits wide. What each must come to stands in testdata/outline.
+// makes extents short and limits wide. The expected outcomes are in testdata/outline.
 func TestExamplesRun(t *testing.T) {
 	const (
 		server = `{url: "builtin://grpc", model: slow, builtin: {service_time: 2ms, instances: 4}}`
@@ -96,7 +96,8 @@ stages: [{id: steady, load: {rate: 400/s}, for: 320 requests}]
 				}
 			}
 			plan := filepath.Join(dir, "plan.yaml")
-			if err := os.WriteFile(plan, []byte("version: 1\nextends: example-"+name+".yaml\n"+c.over), 0o600); err != nil {
+			if err := os.WriteFile(plan, []byte("version: 1\nextends: example-"+name+".yaml\n"+c.over),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			comesTo(t, "example-"+name, plan, c.args...)

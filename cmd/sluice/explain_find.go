@@ -173,7 +173,8 @@ func synonym(name string) (ours, why string) {
 		}
 	}
 	if _, why, ok := metric.ParseStat(word); ok || why != "" {
-		return metric.Latency, "a statistic of a distribution, such as latency.p99; p999 of other tools is p99.9"
+		return metric.Latency,
+			"a statistic of a distribution, such as latency.p99; p999 of other tools is p99.9"
 	}
 	if key, line := schema.Foreign(strings.ReplaceAll(word, " ", "_")); key != "" {
 		return key, "called `" + key + "` here: " + line

@@ -110,7 +110,8 @@ func explainKey(b *strings.Builder, name string) {
 	if p.Required {
 		facts(b, "", "required")
 	}
-	facts(b, "default", p.Default, "allowed", strings.Join(p.Allowed, ", "), "keys", strings.Join(p.Keys, ", "))
+	facts(b, "default", p.Default, "allowed", strings.Join(p.Allowed, ", "), "keys",
+		strings.Join(p.Keys, ", "))
 	for _, e := range p.Examples {
 		facts(b, "example", e)
 	}
@@ -153,7 +154,8 @@ func explainMetric(b *strings.Builder, name string) {
 			facts(b, "statistics", "."+strings.Join(metric.StatNames(), " .")+", or any .p(99.9)")
 		}
 		if percentile > 0 {
-			facts(b, "", fmt.Sprintf("an assertion on %s needs %d samples", word, stats.MinSamples(percentile)))
+			facts(b, "", fmt.Sprintf("an assertion on %s needs %d samples", word,
+				stats.MinSamples(percentile)))
 		}
 		facts(b, "better", map[metric.Better]string{metric.Lower: "lower", metric.Higher: "higher"}[r.Better])
 		if r.Loads == metric.OpenLoop {

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/schema"
 )
 
-// TestExplain: whatever is offered is explained, and stands in the list.
+// TestExplain: each offered name is explained, and is in the list.
 func TestExplain(t *testing.T) {
 	list := contents()
 	for _, name := range explainable() {
@@ -65,11 +65,16 @@ func TestExplainEverything(t *testing.T) {
 // TestExplainPaths: however a key's path is written, the same key is meant.
 func TestExplainPaths(t *testing.T) {
 	for name, want := range map[string]string{
-		"stages.load.rate.search": "stages.load.rate.search", "stages.steady.for": "stages.for", "stages.steady.load.rate": "stages.load.rate",
-		"profiles.ci.stages.soak.for": "stages.for", "profiles.ci.vars": "vars", "profiles.ci.target.url": "target.url", "assert.within": "assert.within",
-		"stages.assert.within": "stages.assert.within", "targets.a.tls.ca": "targets.NAME.tls.ca", "defaults.warmup": "defaults.warmup",
-		"slos.fast.that": "slos.NAME.that", "stages.until.stable.windows": "stages.until.stable.windows", "stages.mix.sql.weight": "stages.mix.NAME.weight",
-		"datasets.talk.columns": "datasets.NAME.columns", "vars.url.env": "vars.NAME.env", "output.formats": "output.formats",
+		"stages.load.rate.search": "stages.load.rate.search", "stages.steady.for": "stages.for",
+		"stages.steady.load.rate":     "stages.load.rate",
+		"profiles.ci.stages.soak.for": "stages.for", "profiles.ci.vars": "vars",
+		"profiles.ci.target.url": "target.url", "assert.within": "assert.within",
+		"stages.assert.within": "stages.assert.within", "targets.a.tls.ca": "targets.NAME.tls.ca",
+		"defaults.warmup": "defaults.warmup",
+		"slos.fast.that":  "slos.NAME.that", "stages.until.stable.windows": "stages.until.stable.windows",
+		"stages.mix.sql.weight": "stages.mix.NAME.weight",
+		"datasets.talk.columns": "datasets.NAME.columns", "vars.url.env": "vars.NAME.env",
+		"output.formats": "output.formats",
 	} {
 		if text := explainName(name); !strings.HasPrefix(text, "plan key "+want+" (") {
 			t.Errorf("%s is explained as %s", name, text)
@@ -81,18 +86,28 @@ func TestExplainPaths(t *testing.T) {
 // what they meant.
 func TestExplainWords(t *testing.T) {
 	for name, want := range map[string]string{
-		"3": "exit code 3 (verdict inconclusive)", "130": "exit code 130", "unknown-key": "diagnostic unknown-key", "client_late": "what to do: Lower the rate",
-		"pool_full": "finding pool_full (note)", "inconclusive": "verdict inconclusive", "unstable": "outcome unstable", "Open Loop": "word open loop",
-		"hold": "word hold", "REQUEST_LATENCY": "metric latency", "request_latency": "metric latency", "Inferences/Second": "metric throughput",
-		"ms": "1ms is 0.001 s", "GiB": "1GiB is 1073741824 bytes", "/min": "60/min is one a second", "%": "1% is 0.01", "stage(": "stage takes the id of one stage",
-		`phase("spike")`: "the name of one hold of a ramp", "baseline": "the stored result", "scrape": `one series of the server, as a text: scrape("name{label='v'}"), and behind it one of .mean .min`,
-		"triton": "endpoints: infer, generate target keys: model, ", "reset": "error class reset", "capacity": "metric capacity", "goodput.ratio": "metric goodput.ratio",
+		"3": "exit code 3 (verdict inconclusive)", "130": "exit code 130",
+		"unknown-key": "diagnostic unknown-key", "client_late": "what to do: Lower the rate",
+		"pool_full": "finding pool_full (note)", "inconclusive": "verdict inconclusive",
+		"unstable": "outcome unstable", "Open Loop": "word open loop",
+		"hold": "word hold", "REQUEST_LATENCY": "metric latency",
+		"request_latency": "metric latency", "Inferences/Second": "metric throughput",
+		"ms": "1ms is 0.001 s", "GiB": "1GiB is 1073741824 bytes", "/min": "60/min is one a second",
+		"%": "1% is 0.01", "stage(": "stage takes the id of one stage",
+		`phase("spike")`: "the name of one hold of a ramp", "baseline": "the stored result",
+		"scrape": `one series of the server, as a text: scrape("name{label='v'}"), and behind it one of .mean .min`,
+		"triton": "endpoints: infer, generate target keys: model, ", "reset": "error class reset",
+		"capacity": "metric capacity", "goodput.ratio": "metric goodput.ratio",
 	} {
 		if text := strings.Join(strings.Fields(explainName(name)), " "); !strings.Contains(text, want) {
 			t.Errorf("%s is explained as %s, want %s", name, text, want)
 		}
 	}
-	for name, want := range map[string]string{"latncy": `did you mean "latency"`, "clientlate": `did you mean "client_late"`, "inconclusve": `did you mean "inconclusive"`, "qqqqqqqqqq": "lists all names"} {
+	for name, want := range map[string]string{
+		"latncy":     `did you mean "latency"`,
+		"clientlate": `did you mean "client_late"`, "inconclusve": `did you mean "inconclusive"`,
+		"qqqqqqqqqq": "lists all names",
+	} {
 		if text := explainName(name); text != "" || !strings.Contains(unknownName(name).Error(), want) {
 			t.Errorf("%s: %s%v", name, text, unknownName(name))
 		}
@@ -102,11 +117,13 @@ func TestExplainWords(t *testing.T) {
 // TestExplainBareName: the shortest way to say a key leads to one that can be used.
 func TestExplainBareName(t *testing.T) {
 	for name, want := range map[string]string{
-		"rate": "stages.load.rate", "assert": "assert", "target": "target", "max_in_flight": "stages.load.max_in_flight",
-		"within": "slos.NAME.within", "stages.load.rate": "stages.load.rate", "targets.a.url": "target.url",
+		"rate": "stages.load.rate", "assert": "assert", "target": "target",
+		"max_in_flight": "stages.load.max_in_flight",
+		"within":        "slos.NAME.within", "stages.load.rate": "stages.load.rate", "targets.a.url": "target.url",
 	} {
 		text := explainName(name)
-		if !strings.HasPrefix(text, "plan key "+want+" ") && !strings.HasPrefix(text, "plan key "+strings.Replace(want, "target.", "targets.NAME.", 1)+" ") {
+		if !strings.HasPrefix(text, "plan key "+want+" ") &&
+			!strings.HasPrefix(text, "plan key "+strings.Replace(want, "target.", "targets.NAME.", 1)+" ") {
 			t.Errorf("%s is explained as %s", name, text)
 		}
 	}
@@ -152,7 +169,10 @@ func TestExplainSchema(t *testing.T) {
 	for _, verb := range new(app).root().Commands() {
 		asked[verb.Name()] = true
 	}
-	for _, word := range []string{"profile", "others", "poisson", "stages.matrix.include", "drop", "run", "1.3", "slo", "span"} {
+	for _, word := range []string{
+		"profile", "others", "poisson", "stages.matrix.include", "drop",
+		"run", "1.3", "slo", "span",
+	} {
 		if !asked[word] {
 			t.Errorf("%s was not found in the schema", word)
 		}
@@ -170,21 +190,39 @@ func TestExplainSchema(t *testing.T) {
 // TestExplainWhatPeopleType: words of other tools, file names, lists and ends of paths lead to what is meant.
 func TestExplainWhatPeopleType(t *testing.T) {
 	for name, want := range map[string]string{
-		"p99": "metric latency (", "p999": "metric latency (", "p50": "metric latency (", "percentile": "plan key output.percentiles (",
-		"qps": "plan key stages.load.rate (", "rps": "plan key stages.load.rate (", "tps": "plan key stages.load.rate (", "vus": "plan key stages.load.concurrency (",
-		"users": "stages.load.concurrency (", "clients": "stages.load.concurrency (", "threads": "stages.load.concurrency (",
-		"threshold": "plan key assert (", "thresholds": "plan key assert (", "checks": "plan key assert (", "iterations": "plan key stages.for (",
-		"request-count": "plan key stages.for (", "vars.NAME.secret": "plan key vars.NAME.secret", "scenarios": "plan key stages (",
-		"exit codes": "  130  ", "exit code": "  130  ", "Exit Status": "  130  ", "validity": "outcome invalid", "junit.xml": "value junit of plan key output.formats",
-		"result.json": "output.formats", "stages.csv": "output.formats", "summary.md": "value markdown of plan key output.formats", "samples.csv": "plan key output.samples (",
-		"baseline.latency.p95": "metric latency (", `stage("s").latency.p99`: "metric latency (", `baseline.stage("s").errors.ratio`: "metric errors.ratio (",
-		"until.stable": "plan key stages.until.stable (", "search.precision": "also stages.load.rate.search.precision: ", "stable.window": "plan key stages.until.stable.window (",
-		"secrets": "plan key vars.NAME.secret (", "password": "plan key vars.NAME.secret (", "environment variable": "plan key vars.NAME.env (",
-		"metrics": "throughput (rate): ", "errors": "errors.ratio (ratio): ", "requests": "requests.rate (rate): ", "findings": "client_late: ",
-		"backends": "triton: ", "diagnostics": "unknown-key: ", "verdicts": "inconclusive: ", "error classes": "timeout: ", "exit code 5": "exit code 5 (",
-		"error rate": "metric errors.ratio (", "response time": "metric latency (", "coordinated omission": "word open loop", "spike": "plan key stages.load.concurrency.ramp (",
-		"tls": "plan key target.tls (", "https": "plan key target.tls (", "authorization": "plan key target.headers (", "poisson": "value poisson of plan key", "timeouts": "plan key target.timeout (",
-		"distribution": "plan key stages.load.arrivals (", "quality gate": "word assertion", "fail fast": "plan key slos.NAME.abort (", "plan keys": "stages.load.rate",
+		"p99": "metric latency (", "p999": "metric latency (", "p50": "metric latency (",
+		"percentile": "plan key output.percentiles (",
+		"qps":        "plan key stages.load.rate (", "rps": "plan key stages.load.rate (",
+		"tps": "plan key stages.load.rate (", "vus": "plan key stages.load.concurrency (",
+		"users": "stages.load.concurrency (", "clients": "stages.load.concurrency (",
+		"threads":   "stages.load.concurrency (",
+		"threshold": "plan key assert (", "thresholds": "plan key assert (",
+		"checks": "plan key assert (", "iterations": "plan key stages.for (",
+		"request-count": "plan key stages.for (", "vars.NAME.secret": "plan key vars.NAME.secret",
+		"scenarios":  "plan key stages (",
+		"exit codes": "  130  ", "exit code": "  130  ", "Exit Status": "  130  ",
+		"validity": "outcome invalid", "junit.xml": "value junit of plan key output.formats",
+		"result.json": "output.formats", "stages.csv": "output.formats",
+		"summary.md":           "value markdown of plan key output.formats",
+		"samples.csv":          "plan key output.samples (",
+		"baseline.latency.p95": "metric latency (", `stage("s").latency.p99`: "metric latency (",
+		`baseline.stage("s").errors.ratio`: "metric errors.ratio (",
+		"until.stable":                     "plan key stages.until.stable (",
+		"search.precision":                 "also stages.load.rate.search.precision: ",
+		"stable.window":                    "plan key stages.until.stable.window (",
+		"secrets":                          "plan key vars.NAME.secret (", "password": "plan key vars.NAME.secret (",
+		"environment variable": "plan key vars.NAME.env (",
+		"metrics":              "throughput (rate): ", "errors": "errors.ratio (ratio): ",
+		"requests": "requests.rate (rate): ", "findings": "client_late: ",
+		"backends": "triton: ", "diagnostics": "unknown-key: ", "verdicts": "inconclusive: ",
+		"error classes": "timeout: ", "exit code 5": "exit code 5 (",
+		"error rate": "metric errors.ratio (", "response time": "metric latency (",
+		"coordinated omission": "word open loop", "spike": "plan key stages.load.concurrency.ramp (",
+		"tls": "plan key target.tls (", "https": "plan key target.tls (",
+		"authorization": "plan key target.headers (", "poisson": "value poisson of plan key",
+		"timeouts":     "plan key target.timeout (",
+		"distribution": "plan key stages.load.arrivals (", "quality gate": "word assertion",
+		"fail fast": "plan key slos.NAME.abort (", "plan keys": "stages.load.rate",
 	} {
 		if text := answerFor(name); !strings.Contains(text, want) {
 			t.Errorf("%s is explained as %s, want %s", name, text, want)
@@ -192,22 +230,29 @@ func TestExplainWhatPeopleType(t *testing.T) {
 	}
 	for _, s := range synonyms() {
 		for theirs := range strings.SplitSeq(s[0], ",") {
-			if text := answerFor(strings.TrimSpace(theirs)); strings.TrimSpace(strings.TrimPrefix(text, theirs+": "+s[2])) == "" {
+			if text := answerFor(strings.TrimSpace(theirs)); strings.TrimSpace(strings.TrimPrefix(text,
+				theirs+": "+s[2])) == "" {
 				t.Errorf("%s, which means %s, is explained as %q", theirs, s[1], text)
 			}
 		}
 	}
-	for _, name := range []string{"qqqqqqqq", "", "latency.nonsense", "stages.nonsense", "baseline.nonsense", "metrics.nonsense"} {
+	for _, name := range []string{
+		"qqqqqqqq", "", "latency.nonsense", "stages.nonsense",
+		"baseline.nonsense", "metrics.nonsense",
+	} {
 		if text := answerFor(name); text != "" {
 			t.Errorf("%q is explained as %s", name, text)
 		}
 	}
 }
 
-// TestExplainAmbiguous: a name of several keys lists each with what it is.
+// TestExplainAmbiguous: a name of several keys lists each with its description.
 func TestExplainAmbiguous(t *testing.T) {
 	text := answerFor("while")
-	for _, want := range []string{"plan key stages.load.concurrency.levels.while (", "also stages.load.rate.levels.while: ", "also stages.load.rate.search.while: "} {
+	for _, want := range []string{
+		"plan key stages.load.concurrency.levels.while (",
+		"also stages.load.rate.levels.while: ", "also stages.load.rate.search.while: ",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("while is explained as %s, which lacks %q", text, want)
 		}

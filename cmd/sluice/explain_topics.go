@@ -104,7 +104,10 @@ func classTopics() (list []topic) {
 	for _, class := range metric.ErrorClasses() {
 		row, ok := c.Row(metric.ErrorsOf(class))
 		if ok {
-			list = append(list, topic{class, "error class " + class, []string{"", row.Help, "counted in", row.Name}})
+			list = append(list, topic{
+				class, "error class " + class,
+				[]string{"", row.Help, "counted in", row.Name},
+			})
 		}
 	}
 	return list

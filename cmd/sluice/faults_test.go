@@ -32,11 +32,26 @@ func discard() *log.Logger { return log.New(io.Discard, "", 0) }
 var ways = []struct{ name, protocol, target, data, stage string }{
 	{"unary", "http", "model: simple", "INPUT0: 5, INPUT1: 2", "load: {concurrency: 3}, for: SPAN"},
 	{"unary", "grpc", "model: simple", "INPUT0: 5, INPUT1: 2", "load: {concurrency: 3}, for: SPAN"},
-	{"stream", "grpc", "model: repeat_decoupled, streaming: true, inactivity_timeout: 2s", "IN: 1, DELAY: 1, WAIT: 0", "load: {concurrency: 3}, for: SPAN, shapes: {IN: [2], DELAY: [2]}"},
-	{"sequences", "http", "model: sequence_acc", "INPUT: 1", "load: {concurrency: 3}, for: SPAN, sequences: {length: 6}"},
-	{"sequences", "grpc", "model: sequence_acc", "INPUT: 1", "load: {concurrency: 3}, for: SPAN, sequences: {length: 6}"},
-	{"memory", "http", "model: simple", "INPUT0: 5, INPUT1: 2", "load: {concurrency: 3}, for: SPAN, shared_memory: system"},
-	{"memory", "grpc", "model: simple", "INPUT0: 5, INPUT1: 2", "load: {concurrency: 3}, for: SPAN, shared_memory: system"},
+	{
+		"stream", "grpc", "model: repeat_decoupled, streaming: true, inactivity_timeout: 2s",
+		"IN: 1, DELAY: 1, WAIT: 0", "load: {concurrency: 3}, for: SPAN, shapes: {IN: [2], DELAY: [2]}",
+	},
+	{
+		"sequences", "http", "model: sequence_acc", "INPUT: 1",
+		"load: {concurrency: 3}, for: SPAN, sequences: {length: 6}",
+	},
+	{
+		"sequences", "grpc", "model: sequence_acc", "INPUT: 1",
+		"load: {concurrency: 3}, for: SPAN, sequences: {length: 6}",
+	},
+	{
+		"memory", "http", "model: simple", "INPUT0: 5, INPUT1: 2",
+		"load: {concurrency: 3}, for: SPAN, shared_memory: system",
+	},
+	{
+		"memory", "grpc", "model: simple", "INPUT0: 5, INPUT1: 2",
+		"load: {concurrency: 3}, for: SPAN, shared_memory: system",
+	},
 }
 
 const faultPlan = `
@@ -74,38 +89,65 @@ func third(spoil func([]byte) ([]byte, error)) func(*middle, *serving) {
 
 // faults and what they come to. Nothing is expected of replies: they are wrong by themselves.
 var faults = []fault{
-	{name: "server killed", span: "2s", code: 1, classes: []string{"dial", "reset", "write"}, set: func(_ *middle, s *serving) {
-		go s.killAfter(onset)
-	}},
-	{name: "region missing", of: "memory http, memory grpc", span: "60 requests", code: 1, classes: []string{"status"}, set: func(m *middle, s *serving) {
-		m.seen = func(n int64) {
-			if n == onset {
-				s.post("/v2/systemsharedmemory/unregister")
+	{
+		name: "server killed", span: "2s", code: 1, classes: []string{"dial", "reset", "write"},
+		set: func(_ *middle, s *serving) {
+			go s.killAfter(onset)
+		},
+	},
+	{
+		name: "region missing", of: "memory http, memory grpc", span: "60 requests", code: 1,
+		classes: []string{"status"}, set: func(m *middle, s *serving) {
+			m.seen = func(n int64) {
+				if n == onset {
+					s.post("/v2/systemsharedmemory/unregister")
+				}
 			}
-		}
-	}},
-	{name: "statistics refused", span: "60 requests", code: 0, finding: "no_statistics", set: func(m *middle, _ *serving) {
-		m.refuse = func(n int64) bool { return n > 1 }
-	}},
-	{name: "reply cut", span: "60 requests", code: 1, classes: []string{"reset", "protocol"}, set: third(func(b []byte) ([]byte, error) {
-		return b[:len(b)/2], errCut
-	})},
-	{name: "reply of half the bytes", span: "60 requests", code: 1, classes: []string{"decode", "protocol"}, set: third(func(b []byte) ([]byte, error) {
-		return b[:len(b)/2], nil
-	})},
-	{name: "JSON broken", of: "unary http, sequences http, memory http", span: "60 requests", code: 1, classes: []string{"decode"}, set: third(func(b []byte) ([]byte, error) {
-		return bytes.Replace(b, []byte(`"outputs":[`), []byte(`"outputs":{`), 1), nil
-	})},
-	{name: "reply empty", span: "60 requests", code: 1, classes: []string{"decode", "mismatch"}, set: third(func([]byte) ([]byte, error) {
-		return nil, nil
-	})},
-	{name: "another reply", span: "60 requests", code: 1, classes: []string{"decode"}, set: third(func(b []byte) ([]byte, error) {
-		if b[0] == '{' {
-			return []byte(`{"status":"fine"}`), nil
-		}
-		return []byte("\x08\x01"), nil // field 1 is a number
-	})},
-	{name: "tensor of a wrong size", of: "unary http, sequences http", span: "60 requests", code: 1, classes: []string{"decode"}, set: third(shrunk)},
+		},
+	},
+	{
+		name: "statistics refused", span: "60 requests", code: 0, finding: "no_statistics",
+		set: func(m *middle, _ *serving) {
+			m.refuse = func(n int64) bool { return n > 1 }
+		},
+	},
+	{
+		name: "reply cut", span: "60 requests", code: 1, classes: []string{"reset", "protocol"},
+		set: third(func(b []byte) ([]byte, error) {
+			return b[:len(b)/2], errCut
+		}),
+	},
+	{
+		name: "reply of half the bytes", span: "60 requests", code: 1,
+		classes: []string{"decode", "protocol"}, set: third(func(b []byte) ([]byte, error) {
+			return b[:len(b)/2], nil
+		}),
+	},
+	{
+		name: "JSON broken", of: "unary http, sequences http, memory http", span: "60 requests",
+		code: 1, classes: []string{"decode"}, set: third(func(b []byte) ([]byte, error) {
+			return bytes.Replace(b, []byte(`"outputs":[`), []byte(`"outputs":{`), 1), nil
+		}),
+	},
+	{
+		name: "reply empty", span: "60 requests", code: 1, classes: []string{"decode", "mismatch"},
+		set: third(func([]byte) ([]byte, error) {
+			return nil, nil
+		}),
+	},
+	{
+		name: "another reply", span: "60 requests", code: 1, classes: []string{"decode"},
+		set: third(func(b []byte) ([]byte, error) {
+			if b[0] == '{' {
+				return []byte(`{"status":"fine"}`), nil
+			}
+			return []byte("\x08\x01"), nil // field 1 is a number
+		}),
+	},
+	{
+		name: "tensor of a wrong size", of: "unary http, sequences http", span: "60 requests", code: 1,
+		classes: []string{"decode"}, set: third(shrunk),
+	},
 }
 
 // shrunk takes two bytes from the last tensor of a reply.
@@ -142,7 +184,10 @@ func child(t *testing.T) *serving {
 		_ = cmd.Wait()
 	})
 	s := &serving{kill: func() { _ = cmd.Process.Kill() }}
-	if err := json.NewEncoder(in).Encode(builtin.Config{HTTP: backendtest.Loopback(), GRPC: backendtest.Loopback()}); err != nil {
+	if err := json.NewEncoder(in).Encode(builtin.Config{
+		HTTP: backendtest.Loopback(),
+		GRPC: backendtest.Loopback(),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.NewDecoder(out).Decode(&s.URLs); err != nil {
@@ -163,7 +208,7 @@ func child(t *testing.T) *serving {
 	return s
 }
 
-// killAfter kills the server once it has seen so many requests.
+// killAfter kills the server after a number of requests.
 func (s *serving) killAfter(requests int) {
 	for {
 		reply, err := http.Get(s.Control + "/sim/count")
@@ -198,15 +243,18 @@ func TestFaults(t *testing.T) {
 				if m.spoil == nil && m.refuse == nil && m.seen == nil {
 					at = map[string]string{"http": s.HTTP, "grpc": s.GRPC}[w.protocol]
 				}
-				plan := strings.NewReplacer("URL", at, "TARGET", w.target, "DATA", w.data, "STAGE", w.stage).Replace(faultPlan)
+				plan := strings.NewReplacer("URL", at, "TARGET", w.target, "DATA", w.data, "STAGE",
+					w.stage).Replace(faultPlan)
 				dir := t.TempDir()
 				pid := sluice(t, dir, strings.ReplaceAll(plan, "SPAN", f.span), f.code)
 				checkFault(t, f, dir)
-				if names, err := filepath.Glob(fmt.Sprintf("/dev/shm/sluice-%d-*", pid)); err != nil || len(names) > 0 {
+				if names, err := filepath.Glob(fmt.Sprintf("/dev/shm/sluice-%d-*",
+					pid)); err != nil || len(names) > 0 {
 					t.Errorf("left in shared memory: %v, %v", names, err)
 				}
 				if f.name != "server killed" {
-					checkServer(t, s, f.name != "reply cut") // one that ends a sequence may have to be sent again
+					// one that ends a sequence may have to be sent again
+					checkServer(t, s, f.name != "reply cut")
 				}
 			})
 		}
@@ -257,10 +305,13 @@ func checkFault(t *testing.T, f fault, dir string) {
 			t.Errorf("class %s: %+v", e.Class, e)
 		}
 	}
-	if r.State != result.StateDone || n.Outcome != result.Done && n.Outcome != result.Invalid || (failed == 0) != (len(f.classes) == 0) || *n.Metrics["latency"].Count == 0 {
-		t.Errorf("state %s, %s, %d failed, %d answered", r.State, n.Outcome, failed, *n.Metrics["latency"].Count)
+	if r.State != result.StateDone || n.Outcome != result.Done && n.Outcome != result.Invalid ||
+		(failed == 0) != (len(f.classes) == 0) || *n.Metrics["latency"].Count == 0 {
+		t.Errorf("state %s, %s, %d failed, %d answered", r.State, n.Outcome, failed,
+			*n.Metrics["latency"].Count)
 	}
-	if !slices.ContainsFunc(n.Validity.Findings, func(x result.Finding) bool { return f.finding == "" || x.Code == f.finding }) && f.finding != "" {
+	if !slices.ContainsFunc(n.Validity.Findings,
+		func(x result.Finding) bool { return f.finding == "" || x.Code == f.finding }) && f.finding != "" {
 		t.Errorf("no finding %s in %+v", f.finding, n.Validity.Findings)
 	}
 	checkSamples(t, files["samples.csv"], n)
@@ -271,7 +322,10 @@ func checkFault(t *testing.T, f fault, dir string) {
 func readFiles(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	for _, name := range []string{"result.json", "stages.csv", "junit.xml", "summary.md", "perf_analyzer.csv", "profile_export.json", "samples.csv"} {
+	for _, name := range []string{
+		"result.json", "stages.csv", "junit.xml", "summary.md",
+		"perf_analyzer.csv", "profile_export.json", "samples.csv",
+	} {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || len(data) == 0 {
 			t.Fatalf("%s: %d bytes, %v", name, len(data), err)
@@ -307,11 +361,12 @@ func checkSamples(t *testing.T, data []byte, n *result.Node) {
 }
 
 // checkFiles: the other files are whole, of one node that was measured, or 0 where it could not be
-// set up, with so many requests that were answered.
+// set up, with the number of requests that were answered.
 func checkFiles(t *testing.T, files map[string][]byte, measured, answered int) {
 	t.Helper()
 	for name, want := range map[string]int{"stages.csv": 2, "perf_analyzer.csv": 1 + measured} {
-		if rows, err := csv.NewReader(bytes.NewReader(files[name])).ReadAll(); err != nil || len(rows) != want {
+		if rows, err := csv.NewReader(bytes.NewReader(files[name])).ReadAll(); err != nil ||
+			len(rows) != want {
 			t.Errorf("%s: %d rows, %v", name, len(rows), err)
 		}
 	}
@@ -326,8 +381,11 @@ func checkFiles(t *testing.T, files map[string][]byte, measured, answered int) {
 	var export struct {
 		Experiments []struct{ Requests []any }
 	}
-	if err := json.Unmarshal(files["profile_export.json"], &export); err != nil || len(export.Experiments) != measured || measured > 0 && len(export.Experiments[0].Requests) != answered {
-		t.Errorf("profile_export.json: %d experiments, %v; %d requests were answered", len(export.Experiments), err, answered)
+	if err := json.Unmarshal(files["profile_export.json"], &export); err != nil ||
+		len(export.Experiments) != measured || measured > 0 &&
+		len(export.Experiments[0].Requests) != answered {
+		t.Errorf("profile_export.json: %d experiments, %v; %d requests were answered",
+			len(export.Experiments), err, answered)
 	}
 }
 

@@ -24,7 +24,8 @@ func TestNothingOfOtherFilesIsShown(t *testing.T) {
 		"dot.env":     "API_TOKEN=" + secret + "\nOTHER='" + secret + "\n",
 		"key.json":    `{"token": "` + secret + `", "list": [1, "` + secret + `"]}`,
 		"broken.json": `{"token": "` + secret + `", "list": [1, `,
-		"kube.yaml":   "apiVersion: v1\nkind: " + secret + "\nusers: [{name: n, token: \"" + secret + "\"}]\n",
+		"kube.yaml": "apiVersion: v1\nkind: " + secret + "\nusers: [{name: n, token: \"" + secret +
+			"\"}]\n",
 		"broken.yaml": "apiVersion: v1\nusers: [{token: \"" + secret + "}]\n",
 		"alias.yaml":  "users: *" + secret + "\n",
 		"pipe.yml":    "stages: [build, " + secret + "]\nvariables: {TOKEN: " + secret + "}\n",
@@ -49,7 +50,10 @@ func TestNothingOfOtherFilesIsShown(t *testing.T) {
 	said := 0
 	run := func(what string, args ...string) {
 		var out, errs bytes.Buffer
-		a := &app{out: &errorWriter{w: &out}, err: &errs, env: func(string) (string, bool) { return "", false }}
+		a := &app{
+			out: &errorWriter{w: &out}, err: &errs,
+			env: func(string) (string, bool) { return "", false },
+		}
 		Main(args, a)
 		said += out.Len() + errs.Len()
 		if text := out.String() + errs.String(); strings.Contains(text, secret) {

@@ -118,7 +118,8 @@ func unitsByFirstNode(d program.Description) map[string]*program.UnitDescription
 // unitText writes the line of a group, and the order of repeats.
 func unitText(b *strings.Builder, u *program.UnitDescription) {
 	if len(u.Stages) > 1 {
-		fmt.Fprintf(b, "\n    together: %s, %s\n", strings.Join(u.Stages, ", "), durationText(u.Shortest, u.Longest))
+		fmt.Fprintf(b, "\n    together: %s, %s\n", strings.Join(u.Stages, ", "),
+			durationText(u.Shortest, u.Longest))
 	}
 	if len(u.Repeats) > 0 {
 		fmt.Fprintf(b, "\n    repeats: %s, %s\n", repeats(u), durationText(u.Shortest, u.Longest))
@@ -237,7 +238,10 @@ func checkTable(b *strings.Builder, list []program.CheckText) {
 
 // assertionText returns an assertion as results show it.
 func assertionText(c program.CheckText) string {
-	a := result.Assertion{That: c.That, Confidence: c.Confidence, Every: c.Every, Allow: c.Allow, Within: c.Within}
+	a := result.Assertion{
+		That: c.That, Confidence: c.Confidence, Every: c.Every, Allow: c.Allow,
+		Within: c.Within,
+	}
 	return a.Statement()
 }
 

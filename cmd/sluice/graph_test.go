@@ -59,7 +59,10 @@ func absolute(t *testing.T, path string) string {
 // TestGraphFormats draws one plan that has everything in every format.
 func TestGraphFormats(t *testing.T) {
 	plan := absolute(t, "testdata/graph/rich.yaml")
-	for format, ext := range map[string]string{"text": "txt", "mermaid": "mmd", "dot": "dot", "json": "json"} {
+	for format, ext := range map[string]string{
+		"text": "txt", "mermaid": "mmd", "dot": "dot",
+		"json": "json",
+	} {
 		t.Run(format, func(t *testing.T) {
 			text := graphOf(t, plan, format)
 			golden(t, strings.TrimSuffix(plan, "yaml")+ext, text)
@@ -109,9 +112,13 @@ func TestGraphOfExamples(t *testing.T) {
 					continue // it would be sent
 				}
 				var out, errs bytes.Buffer
-				a := &app{out: &errorWriter{w: &out}, err: &errs, env: func(string) (string, bool) { return "", false }}
+				a := &app{
+					out: &errorWriter{w: &out}, err: &errs,
+					env: func(string) (string, bool) { return "", false },
+				}
 				code := Main([]string{verb, filepath.Base(plan)}, a)
-				if wants := len(compiled.Later) > 0; wants != (code == verdict.CodePlan) || wants != strings.Contains(errs.String(), "yet\n") {
+				if wants := len(compiled.Later) > 0; wants != (code == verdict.CodePlan) ||
+					wants != strings.Contains(errs.String(), "yet\n") {
 					t.Errorf("%s: exit code %d\n%s", verb, code, errs.String())
 				}
 			}

@@ -32,7 +32,8 @@ func TestReference(t *testing.T) {
 	}
 	want := reference(t)
 	if os.Getenv("UPDATE_GUIDE") != "" {
-		if err := os.WriteFile(guide, []byte(before+referenceBegin+want+referenceEnd+after), 0o644); err != nil {
+		if err := os.WriteFile(guide, []byte(before+referenceBegin+want+referenceEnd+after),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -108,7 +109,8 @@ func sectionOf(key string) string {
 func drawn(key string) bool {
 	up, name := cutLast(key)
 	p, ok := schema.Lookup(up)
-	return ok && p.Path == up && strings.HasSuffix(p.Type, "dist") && slices.Contains([]string{"mean", "std", "min", "max", "shape", "values"}, name)
+	return ok && p.Path == up && strings.HasSuffix(p.Type, "dist") &&
+		slices.Contains([]string{"mean", "std", "min", "max", "shape", "values"}, name)
 }
 
 func reference(t *testing.T) string {
@@ -164,9 +166,11 @@ func metricTables() string {
 		if r.Needs != "" {
 			notes = append(notes, "Needs "+r.Needs+".")
 		}
-		row := fmt.Sprintf("| `%s` | %s | %s |\n", r.Name, dim, strings.Join(append([]string{sentence(r.Help)}, notes...), " "))
+		row := fmt.Sprintf("| `%s` | %s | %s |\n", r.Name, dim,
+			strings.Join(append([]string{sentence(r.Help)}, notes...), " "))
 		ratio, isClass := strings.CutSuffix(r.Name, ".ratio")
-		if isClass = isClass && strings.Count(ratio, ".") == 1 && strings.HasPrefix(ratio, "errors."); isClass {
+		if isClass = isClass && strings.Count(ratio, ".") == 1 &&
+			strings.HasPrefix(ratio, "errors."); isClass {
 			_, help, _ := strings.Cut(r.Help, ": ")
 			fmt.Fprintf(&classes, "| `%s.count` `%s` | %s |\n", ratio, r.Name, help)
 		} else if !strings.HasPrefix(r.Name, "errors.") || strings.Count(r.Name, ".") == 1 {
@@ -219,7 +223,8 @@ func operators() string {
 				}
 			}
 			ops[l] = others
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.Join(same, " "), strings.Join(first, ", "), l.right, l.result)
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.Join(same, " "),
+				strings.Join(first, ", "), l.right, l.result)
 		}
 	}
 	return b.String()

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// guide is plans/README.md, plansDir the folder that it stands in.
+// guide is plans/README.md, plansDir its folder.
 var (
 	plansDir = filepath.Join("..", "..", "plans")
 	guide    = filepath.Join(plansDir, "README.md")
@@ -159,7 +159,7 @@ func TestGuideCommands(t *testing.T) {
 	}
 }
 
-// TestPlans: every plan in plans has no mistake, draws no warning and stands in the guide, as an
+// TestPlans: every plan in plans has no mistake, draws no warning and is in the guide, as an
 // example or as a link. Those that are not examples take longer; two are played here, the others by
 // .ci/run.
 func TestPlans(t *testing.T) {

@@ -45,18 +45,21 @@ func (a *app) init() *cobra.Command {
 		Long: "Write a plan with limits to edit. If the server answers, the plan has the inputs of the model with\n" +
 			"their shapes; if not, it is written without them, with the reason.\n\n" +
 			"Purposes\n" + help.String() + "\n" +
-			"The schema of plans is written to " + schemaFile + " in the folder of FILE. The first line of\n" +
+			"The schema of plans is written to " + schemaFile +
+			" in the folder of FILE. The first line of\n" +
 			"the plan names it: editors with yaml-language-server complete and check plans by it. Keep it with\n" +
 			"the plan.",
-		Example: "  sluice init --url grpc://localhost:8001 --model resnet50 --out plan.yaml" + example.String(),
-		Args:    cobra.NoArgs,
+		Example: "  sluice init --url grpc://localhost:8001 --model resnet50 --out plan.yaml" +
+			example.String(),
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.writePlan(c.Context(), f)
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	c.Flags().StringVar(&f.purpose, "for", f.purpose, "`PURPOSE` of the plan: "+strings.Join(names, ", "))
-	c.Flags().StringVar(&f.backend, "backend", f.backend, "`KIND` of server: "+strings.Join(kindsByURL(), ", "))
+	c.Flags().StringVar(&f.backend, "backend", f.backend,
+		"`KIND` of server: "+strings.Join(kindsByURL(), ", "))
 	c.Flags().StringVar(&f.url, "url", f.url, "`URL` of the server; builtin://http needs none")
 	c.Flags().StringVar(&f.model, "model", "", "`NAME` of the model (default one that fits, with builtin://)")
 	c.Flags().StringVar(&f.out, "out", "", "`FILE` to write (default standard output)")
@@ -154,7 +157,8 @@ func modelsOf(unknown *backends.UnknownModelError) string {
 	case len(known) == 0:
 		return ""
 	case len(known) > most:
-		return fmt.Sprintf("%s\nit has %s and %d more", hint, strings.Join(known[:most], ", "), len(known)-most)
+		return fmt.Sprintf("%s\nit has %s and %d more", hint, strings.Join(known[:most], ", "),
+			len(known)-most)
 	}
 	return hint + "\nit has " + strings.Join(known, ", ")
 }

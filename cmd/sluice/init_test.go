@@ -59,7 +59,8 @@ func runs(t *testing.T, dir, plan string) {
 	t.Helper()
 	short := regexp.MustCompile(`( for:) [0-9]+(s|m| requests)?`).ReplaceAllString(plan, "$1 2 requests")
 	short = regexp.MustCompile(`(?m)^ *every: .*\n`).ReplaceAllString(short, "")
-	short = strings.NewReplacer("2 requests sequences", "2 sequences", "for: ${length}", "for: 2 requests", "warmup: 1s", "warmup: 0s", "[1, 2, 4, 8]", "[1]").Replace(short)
+	short = strings.NewReplacer("2 requests sequences", "2 sequences", "for: ${length}",
+		"for: 2 requests", "warmup: 1s", "warmup: 0s", "[1, 2, 4, 8]", "[1]").Replace(short)
 	if err := os.WriteFile(filepath.Join(dir, "short.yaml"), []byte(short), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,10 @@ func TestInitForEveryPurpose(t *testing.T) {
 	t.Cleanup(func() { _ = server.Close() })
 	for _, p := range purposes() {
 		for _, backend := range []string{"kserve", "triton"} {
-			for _, url := range []string{server.HTTPURL(), server.GRPCURL(), "builtin://http", "builtin://grpc"} {
+			for _, url := range []string{
+				server.HTTPURL(), server.GRPCURL(), "builtin://http",
+				"builtin://grpc",
+			} {
 				scheme, _, _ := strings.Cut(url, "://")
 				if scheme == "builtin" && backend == "kserve" {
 					continue // the same texts
@@ -87,17 +91,22 @@ func TestInitForEveryPurpose(t *testing.T) {
 				t.Run(strings.Join([]string{p.name, backend, scheme}, " "), func(t *testing.T) {
 					t.Parallel()
 					dir := t.TempDir()
-					sluiceIn(t, dir, 0, "init", "--for", p.name, "--backend", backend, "--url", url, "--model", p.model, "--out", "plan.yaml")
+					sluiceIn(t, dir, 0, "init", "--for", p.name, "--backend", backend, "--url", url,
+						"--model", p.model, "--out", "plan.yaml")
 					plan, err := os.ReadFile(filepath.Join(dir, "plan.yaml"))
 					if err != nil {
 						t.Fatal(err)
 					}
 					schemaLine, _, _ := strings.Cut(string(plan), "\n")
-					if text, err := os.ReadFile(filepath.Join(dir, strings.TrimPrefix(schemaLine, "# yaml-language-server: $schema="))); err != nil || !bytes.Equal(text, schema.Plan()) {
+					if text, err := os.ReadFile(filepath.Join(dir,
+						strings.TrimPrefix(schemaLine,
+							"# yaml-language-server: $schema="))); err != nil ||
+						!bytes.Equal(text, schema.Plan()) {
 						t.Errorf("%s: %v, %d bytes", schemaLine, err, len(text))
 					}
 					for _, profile := range scenario.OutlineOf(filepath.Join(dir, "plan.yaml")).Profiles {
-						if out := sluiceIn(t, dir, 0, "validate", "plan.yaml", "--profile", profile); strings.Contains(out, "warning") {
+						if out := sluiceIn(t, dir, 0, "validate", "plan.yaml", "--profile",
+							profile); strings.Contains(out, "warning") {
 							t.Errorf("%s\n%s", out, plan)
 						}
 					}
@@ -122,7 +131,10 @@ func TestInitRefuses(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	for _, c := range []struct{ flags, want string }{
-		{"--url 127.0.0.1:18000 --model m", "has no scheme\nwrite --url http://127.0.0.1:18000, or --url grpc://127.0.0.1:18000 for gRPC"},
+		{
+			"--url 127.0.0.1:18000 --model m",
+			"has no scheme\nwrite --url http://127.0.0.1:18000, or --url grpc://127.0.0.1:18000 for gRPC",
+		},
 		{"--url triton --model m", "--url triton has no scheme"},
 		{"--url ftp://127.0.0.1 --model m", "backend triton has no scheme ftp://\nallowed: http://"},
 		{"--url grpc://127.0.0.1:1", "--model is needed"},
@@ -132,10 +144,14 @@ func TestInitRefuses(t *testing.T) {
 		{"--backend triton_inprocess", `unknown backend "triton_inprocess": allowed are kserve, triton`},
 		{"--model simpl --url " + server.GRPCURL(), "the server does not know model \"simpl\""},
 		{"--model simpl --url " + server.HTTPURL(), "did you mean \"simple\"?\nit has "},
-		{"--for sequence --model simple --url " + server.HTTPURL(), "model simple keeps no state between requests: --for sequence needs one with sequence batching"},
+		{
+			"--for sequence --model simple --url " + server.HTTPURL(),
+			"model simple keeps no state between requests: --for sequence needs one with sequence batching",
+		},
 	} {
 		dir := t.TempDir()
-		if out := sluiceIn(t, dir, 2, append(strings.Fields("init --out plan.yaml"), strings.Fields(c.flags)...)...); !strings.Contains(out, c.want) {
+		if out := sluiceIn(t, dir, 2, append(strings.Fields("init --out plan.yaml"),
+			strings.Fields(c.flags)...)...); !strings.Contains(out, c.want) {
 			t.Errorf("init %s: %s", c.flags, out)
 		}
 		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
@@ -154,14 +170,16 @@ func TestInitSchema(t *testing.T) {
 		}
 	}
 	write(`{"$id": "https://example.com/other.json"}`)
-	if out := sluiceIn(t, dir, 2, "init", "--out", "plan.yaml"); !strings.Contains(out, "exists and is not a schema of plans") {
+	if out := sluiceIn(t, dir, 2, "init", "--out", "plan.yaml"); !strings.Contains(out,
+		"exists and is not a schema of plans") {
 		t.Error(out)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "plan.yaml")); err == nil {
 		t.Error("the plan was written")
 	}
 	sluiceIn(t, dir, 0, "init", "--out", "plan.yaml", "--schema=false")
-	if text, err := os.ReadFile(filepath.Join(dir, "plan.yaml")); err != nil || strings.Contains(string(text), "$schema") {
+	if text, err := os.ReadFile(filepath.Join(dir, "plan.yaml")); err != nil ||
+		strings.Contains(string(text), "$schema") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	write(`{"$id": "https://sluice-bench.github.io/schema/plan/v1.json"}`)
@@ -186,7 +204,8 @@ func sluiceIn(t *testing.T, dir string, code int, args ...string) string {
 	run.Dir = dir
 	printed, err := run.CombinedOutput()
 	got := run.ProcessState.ExitCode()
-	if code < 0 && (got == verdict.CodePlan || got == verdict.CodeSetUp || got == verdict.CodeInternal) || code >= 0 && got != code {
+	if code < 0 && (got == verdict.CodePlan || got == verdict.CodeSetUp ||
+		got == verdict.CodeInternal) || code >= 0 && got != code {
 		t.Fatalf("sluice %s: exit code %d (%v)\n%s", strings.Join(args, " "), got, err, printed)
 	}
 	return string(printed)

@@ -18,7 +18,8 @@ func standin(t *testing.T, options ...string) (dir string) {
 	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	args := append(options, "-shared", "-fPIC", "-pthread", "-Wl,-Bsymbolic", "-o", filepath.Join(dir, "lib", "libtritonserver.so"),
+	args := append(options, "-shared", "-fPIC", "-pthread", "-Wl,-Bsymbolic", "-o",
+		filepath.Join(dir, "lib", "libtritonserver.so"),
 		"../../backends/triton_inprocess/testdata/standin.c")
 	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
@@ -31,7 +32,8 @@ func standin(t *testing.T, options ...string) (dir string) {
 func TestInProcess(t *testing.T) {
 	dir, models := standin(t), t.TempDir()
 	for name, script := range map[string]string{
-		"m": "last", "many": "respond 5\nfinal", "slow": "wait 50\nlast", "bad": "respond 1\nerror it went wrong", "full": "refuse the queue is full", "never": "cancelled",
+		"m": "last", "many": "respond 5\nfinal", "slow": "wait 50\nlast",
+		"bad": "respond 1\nerror it went wrong", "full": "refuse the queue is full", "never": "cancelled",
 	} {
 		if err := os.WriteFile(filepath.Join(models, name), []byte(script+"\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -47,52 +49,65 @@ func TestInProcess(t *testing.T) {
 		want []string
 	}{
 		"closed loop": {
-			plan(dir, "model: m", "load: {concurrency: 4}, for: 500 requests, assert: [errors.count == 0, server.requests.count == 500]"),
+			plan(dir, "model: m",
+				"load: {concurrency: 4}, for: 500 requests, assert: [errors.count == 0, server.requests.count == 500]"),
 			[]int{0, 5},
 			nil,
 		},
 		"the client's part of a closed loop": {
-			plan(dir, "model: slow", "load: {concurrency: 2}, for: 20 requests, assert: [client.turnaround.count == 18, client.turnaround.p50 < 10s, errors.count == 0]"),
+			plan(dir, "model: slow",
+				"load: {concurrency: 2}, for: 20 requests, assert: [client.turnaround.count == 18, client.turnaround.p50 < 10s, errors.count == 0]"),
 			[]int{0, 5},
 			[]string{"the server runs in this process"},
 		},
 		"CPU time that is not the client's alone": {
-			plan(dir, "model: m", "load: {concurrency: 2}, for: 20 requests, assert: [client.cpu < 50%, errors.count == 0]"),
+			plan(dir, "model: m",
+				"load: {concurrency: 2}, for: 20 requests, assert: [client.cpu < 50%, errors.count == 0]"),
 			[]int{2},
 			[]string{"its server runs in this process, and the CPU time of the two cannot be told apart"},
 		},
 		"decoupled": {
-			plan(dir, "model: many\n  streaming: true", "load: {concurrency: 2}, for: 100 requests, assert: [errors.count == 0, responses.min == 5, responses.max == 5]"),
+			plan(dir, "model: many\n  streaming: true",
+				"load: {concurrency: 2}, for: 100 requests, assert: [errors.count == 0, responses.min == 5, responses.max == 5]"),
 			[]int{0, 5},
 			nil,
 		},
 		"a pool that is full": {
-			plan(dir, "model: slow", "load: {rate: 200/s, max_in_flight: 4}, for: 500ms, assert: [errors.count == 0, latency.p50 >= 50ms]"),
+			plan(dir, "model: slow",
+				"load: {rate: 200/s, max_in_flight: 4}, for: 500ms, assert: [errors.count == 0, latency.p50 >= 50ms]"),
 			[]int{0, 5},
 			[]string{"note: s: 4 slots were busy when ", "raise max_in_flight"},
 		},
 		"an error reply": {
-			plan(dir, "model: bad\n  streaming: true", "load: {concurrency: 2}, for: 50 requests, assert: [errors.status.count == 0]"),
+			plan(dir, "model: bad\n  streaming: true",
+				"load: {concurrency: 2}, for: 50 requests, assert: [errors.status.count == 0]"),
 			[]int{1, 5},
 			[]string{"it went wrong"},
 		},
 		"refused": {
-			plan(dir, "model: full", "load: {concurrency: 2}, for: 50 requests"), []int{1, 5}, []string{"the queue is full"},
+			plan(dir, "model: full", "load: {concurrency: 2}, for: 50 requests"),
+			[]int{1, 5},
+			[]string{"the queue is full"},
 		},
 		"no answer": {
-			plan(dir, "model: never\n  timeout: 50ms", "load: {concurrency: 2}, for: 10 requests, assert: [errors.timeout.count == 0]"),
+			plan(dir, "model: never\n  timeout: 50ms",
+				"load: {concurrency: 2}, for: 10 requests, assert: [errors.timeout.count == 0]"),
 			[]int{1, 5},
 			[]string{"timeout"},
 		},
 		"not ready": {
-			strings.Replace(plan(dir, "model: full", "load: {concurrency: 2}, for: 50 requests"), "ready: 0s", "ready: 200ms", 1),
+			strings.Replace(plan(dir, "model: full", "load: {concurrency: 2}, for: 50 requests"),
+				"ready: 0s", "ready: 200ms", 1),
 			[]int{4},
 			[]string{`target "main": no request was answered within 200ms: status 14: the queue is full`},
 		},
 		"another version": {
 			plan(standin(t, "-DMAJOR=2"), "model: m", "load: {concurrency: 1}, for: 5 requests"),
 			[]int{4},
-			[]string{"target \"main\": ", "has version 2.34 of Triton's C API; 1.24 or a later 1.x is needed"},
+			[]string{
+				"target \"main\": ",
+				"has version 2.34 of Triton's C API; 1.24 or a later 1.x is needed",
+			},
 		},
 		"a function is missing": {
 			plan(standin(t, "-DLACKING"), "model: m", "load: {concurrency: 1}, for: 5 requests"),

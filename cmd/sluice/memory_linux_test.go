@@ -39,7 +39,10 @@ func newVast(t *testing.T) (v *vast, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &http.Server{Handler: v, Protocols: new(http.Protocols), ErrorLog: discard(), ReadHeaderTimeout: time.Minute}
+	s := &http.Server{
+		Handler: v, Protocols: new(http.Protocols), ErrorLog: discard(),
+		ReadHeaderTimeout: time.Minute,
+	}
 	s.Protocols.SetHTTP1(true)
 	s.Protocols.SetUnencryptedHTTP2(true)
 	go func() { _ = s.Serve(l) }()
@@ -100,7 +103,12 @@ func (v *vast) infer(w http.ResponseWriter, how string) {
 
 // call answers a call of gRPC.
 func (v *vast) call(w http.ResponseWriter, r *http.Request) {
-	field := func(n byte, content string) string { return string([]byte{n<<3 | 2, byte(len(content))}) + content }
+	field := func(n byte, content string) string {
+		return string([]byte{
+			n<<3 | 2,
+			byte(len(content)),
+		}) + content
+	}
 	tensor := func(name string) string { return field(1, name) + field(2, "FP32") + field(3, "\x01") }
 	w.Header().Set("Content-Type", "application/grpc")
 	w.Header().Set("Trailer", "Grpc-Status")
@@ -171,8 +179,12 @@ func TestMemory(t *testing.T) {
 			}
 			dir := t.TempDir()
 			plan := fmt.Sprintf("version: 1\ntarget: {backend: triton, statistics: none, url: \"%s://%s\", model: %s, ready: 0s, timeout: 20s, %s}\n"+
-				"data: %s\nstages: [{id: s, load: {concurrency: 1}, for: 3 requests}]\n%s\n", c.scheme, address, c.model, c.target, data, more)
-			for file, text := range map[string]string{"plan.yaml": plan, "rows.json": `{"data":[{"IN":[1]}],"validation_data":[{"OUT":[1]}]}`} {
+				"data: %s\nstages: [{id: s, load: {concurrency: 1}, for: 3 requests}]\n%s\n",
+				c.scheme, address, c.model, c.target, data, more)
+			for file, text := range map[string]string{
+				"plan.yaml": plan,
+				"rows.json": `{"data":[{"IN":[1]}],"validation_data":[{"OUT":[1]}]}`,
+			} {
 				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -224,12 +236,13 @@ func peaked(t *testing.T, dir string) (code int, printed string, peak int64) {
 	}
 }
 
-// peakOf is the largest resident memory that a process has had; 0: it is gone.
+// peakOf returns the largest resident memory of a process; 0 after its end.
 func peakOf(pid int) int64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(text)) {
 		if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kib, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
+			kib, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value),
+				"kB")), 10, 64)
 			return kib << 10
 		}
 	}

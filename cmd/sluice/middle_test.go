@@ -18,7 +18,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/builtin"
 )
 
-// middle stands before a server, for both protocols, and spoils what comes back. Replies to
+// middle is a proxy of a server, for both protocols, that spoils replies. Replies to
 // inference have numbers, from 1, in the order in which they come; of a stream each message is one.
 type middle struct {
 	*httptest.Server
@@ -203,7 +203,10 @@ var errCut = errors.New("the connection ends here")
 // TestFrames: what is not spoiled goes through as it is.
 func TestFrames(t *testing.T) {
 	text := "\x00\x00\x00\x00\x02ab\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01c"
-	f := &frames{from: io.NopCloser(strings.NewReader(text)), change: func(b []byte) ([]byte, error) { return b, nil }}
+	f := &frames{
+		from:   io.NopCloser(strings.NewReader(text)),
+		change: func(b []byte) ([]byte, error) { return b, nil },
+	}
 	if got, err := io.ReadAll(f); string(got) != text || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}

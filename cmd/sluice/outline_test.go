@@ -85,7 +85,8 @@ func readOutline(text string) (o outline) {
 // the first of those, for what comes after may follow from it.
 func (o outline) proven(r *result.Result) outline {
 	i := slices.IndexFunc(r.Nodes, func(n *result.Node) bool {
-		return !n.Validity.OK || slices.ContainsFunc(n.Trials, func(t result.Trial) bool { return t.Outcome == result.Invalid })
+		return !n.Validity.OK || slices.ContainsFunc(n.Trials,
+			func(t result.Trial) bool { return t.Outcome == result.Invalid })
 	})
 	if i < 0 {
 		return o
@@ -127,7 +128,7 @@ func comesTo(t *testing.T, name, file string, args ...string) {
 	}
 	for _, n := range r.Nodes {
 		if !slices.ContainsFunc(want, func(row outlineRow) bool { return row.node == n.ID }) {
-			t.Errorf("a node %s that nobody expects\n%s", n.ID, printed)
+			t.Errorf("an unexpected node %s\n%s", n.ID, printed)
 		}
 	}
 }

@@ -20,18 +20,19 @@ import (
 // view shows progress on standard error: on a terminal one line that is redrawn, elsewhere a line
 // for each event.
 type view struct {
-	mu           sync.Mutex
-	w            io.Writer
-	redraws      bool
-	quiet        bool       // print only messages from outside the run
-	columns      func() int // current width of the terminal
-	now          func() time.Time
-	drawnAt      time.Time
-	lastLine     map[string]time.Time // by node, "" for set-up: time of its latest line, if nothing is redrawn
-	drawn        bool                 // the progress line is on the terminal
-	startedParts map[string]string    // by running node: the part whose start was printed
-	running      []executor.Event     // latest event of each running node, in order of their starts
-	lastSetUp    string               // the last text of set-up that was printed
+	mu      sync.Mutex
+	w       io.Writer
+	redraws bool
+	quiet   bool       // print only messages from outside the run
+	columns func() int // current width of the terminal
+	now     func() time.Time
+	drawnAt time.Time
+	// by node, "" for set-up: time of its latest line, if nothing is redrawn
+	lastLine     map[string]time.Time
+	drawn        bool              // the progress line is on the terminal
+	startedParts map[string]string // by running node: the part whose start was printed
+	running      []executor.Event  // latest event of each running node, in order of their starts
+	lastSetUp    string            // the last text of set-up that was printed
 	mask         func(string) string
 	position     map[string]int
 	total        int

@@ -14,11 +14,12 @@ import (
 func viewOf(w *bytes.Buffer, live bool, columns int) *view {
 	return &view{
 		w: w, redraws: live, columns: func() int { return columns }, mask: func(s string) string { return s },
-		now: time.Now, lastLine: make(map[string]time.Time), startedParts: make(map[string]string), position: map[string]int{"x": 1, "y": 2, "z": 3}, total: 3,
+		now: time.Now, lastLine: make(map[string]time.Time), startedParts: make(map[string]string),
+		position: map[string]int{"x": 1, "y": 2, "z": 3}, total: 3,
 	}
 }
 
-// Members of a group take turns: each start is said once, and so is that of each repeat.
+// Members of a group alternate: each start is printed once, and so is that of each repeat.
 func TestProgressSaysEachStartOnce(t *testing.T) {
 	var b bytes.Buffer
 	v := viewOf(&b, false, 80)
@@ -35,7 +36,7 @@ func TestProgressSaysEachStartOnce(t *testing.T) {
 	}
 }
 
-// On a terminal all that runs stands side by side, as far as there is room; never more than a line.
+// On a terminal running nodes are beside each other, as far as there is room, on one line.
 func TestProgressSideBySide(t *testing.T) {
 	for columns, want := range map[int]string{
 		120: "[1/3] x: hold | [2/3] y: hold | [3/3] z: hold",
@@ -105,7 +106,10 @@ func TestProgressQuiet(t *testing.T) {
 func TestStatus(t *testing.T) {
 	hold := executor.Event{
 		Node: "sweep", Phase: executor.PhaseHold, Elapsed: 1250 * time.Millisecond, Total: 2 * time.Second,
-		Live: &measure.Progress{At: 1, Rate: 365.1, N: 9, P50: 5_200_000, P99: 7_340_000, InFlight: 2, Failed: 3},
+		Live: &measure.Progress{
+			At: 1, Rate: 365.1, N: 9, P50: 5_200_000, P99: 7_340_000,
+			InFlight: 2, Failed: 3,
+		},
 	}
 	open := executor.Event{Node: "sweep", Phase: executor.PhaseHold, Elapsed: 75 * time.Second}
 	for _, c := range []struct {

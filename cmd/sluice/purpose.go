@@ -116,7 +116,8 @@ func planDataFor(f initFlags, sig backends.Signature) planData {
 // scalar returns a text as YAML, with quotes if it could be read as another type.
 func scalar(text string) string {
 	const begin = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-	plain := text != "" && strings.Trim(text, begin+"0123456789-./") == "" && strings.Trim(text[:1], begin) == ""
+	plain := text != "" && strings.Trim(text, begin+"0123456789-./") == "" &&
+		strings.Trim(text[:1], begin) == ""
 	switch strings.ToLower(text) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
 		plain = false

@@ -123,7 +123,8 @@ func TestExitTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range verdict.Codes() {
-		if row := fmt.Sprintf("| %d | %s | %s |\n", c.Code, c.Verdict, c.Meaning); !bytes.Contains(readme, []byte(row)) {
+		if row := fmt.Sprintf("| %d | %s | %s |\n", c.Code, c.Verdict,
+			c.Meaning); !bytes.Contains(readme, []byte(row)) {
 			t.Errorf("the README lacks %s", row)
 		}
 	}
@@ -148,7 +149,8 @@ func TestCodes(t *testing.T) {
 	known := make(map[string]bool)
 	for _, c := range source.Codes() {
 		known[c.Name] = true
-		if !strings.Contains(all.String(), `"`+c.Name+`"`) && !strings.HasPrefix(c.Name, "bad-") { // "bad-" + type in schema
+		// "bad-" + type in schema
+		if !strings.Contains(all.String(), `"`+c.Name+`"`) && !strings.HasPrefix(c.Name, "bad-") {
 			t.Errorf("code %q is explained and never used", c.Name)
 		}
 		if c.Help == "" {

@@ -24,7 +24,7 @@ import (
 )
 
 // echo: puts a server before the one that the script has started, its address in ECHO_URL. Every
-// second inference fails, and the server says in its error what it was told: with a bearer token
+// second inference fails, and the server repeats the request in its error: with a bearer token
 // that comes as "Bearer TOKEN" all at once, with one that comes in X-Token in one form after the
 // other. A path that ends with /denied is answered in the same way. The first part of a path is cut
 // off before a request goes on.
@@ -59,7 +59,8 @@ func echo(ts *testscript.TestScript, _ bool, _ []string) {
 // cut after 256 bytes.
 func told(r *http.Request, body []byte) string {
 	header := r.Header.Get("Authorization")
-	return fmt.Sprintf("%s %s %s %s %x %s", header, url.QueryEscape(header), base64.StdEncoding.EncodeToString([]byte("x:"+header)), r.URL, header, body)
+	return fmt.Sprintf("%s %s %s %s %x %s", header, url.QueryEscape(header),
+		base64.StdEncoding.EncodeToString([]byte("x:"+header)), r.URL, header, body)
 }
 
 // echoes are the forms in which programs repeat a text: as it is, quoted, quoted twice, and encoded.
@@ -86,7 +87,8 @@ func echoes(text string) (all []string) {
 	}
 	for before := range 3 {
 		padded := strings.Repeat("u", before) + text
-		all = append(all, base64.StdEncoding.EncodeToString([]byte(padded)), base64.URLEncoding.EncodeToString([]byte(padded)))
+		all = append(all, base64.StdEncoding.EncodeToString([]byte(padded)),
+			base64.URLEncoding.EncodeToString([]byte(padded)))
 	}
 	all = append(all, hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text))))
 	slices.Sort(all)
@@ -102,7 +104,8 @@ func hides(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	forms := echoes(args[0])
 	for _, form := range forms[:len(forms):len(forms)] {
-		if decoded, err := base64.StdEncoding.DecodeString(form); err == nil && strings.Contains(string(decoded), args[0]) {
+		if decoded, err := base64.StdEncoding.DecodeString(form); err == nil &&
+			strings.Contains(string(decoded), args[0]) {
 			forms = append(forms, form[4:len(form)-4])
 		}
 	}

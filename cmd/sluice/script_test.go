@@ -87,7 +87,8 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "into": into, "signal": signalled, "server": server, "requests": requests, "sequences": sequences, "result": checkResult, "killserver": killServer,
+			"exits": exits, "into": into, "signal": signalled, "server": server,
+			"requests": requests, "sequences": sequences, "result": checkResult, "killserver": killServer,
 			"echo": echo, "holds": holds, "hides": hides, "whole": whole,
 		},
 	})
@@ -157,8 +158,10 @@ func signalled(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: signal NAME TEXT CODE COMMAND ARGS…")
 	}
 	signals := map[string][]syscall.Signal{
-		"INT": {syscall.SIGINT}, "TERM": {syscall.SIGTERM}, "HUP": {syscall.SIGHUP}, "INT2": {syscall.SIGINT, syscall.SIGINT},
-		"TERMS": {syscall.SIGTERM}, "QUIT": {syscall.SIGQUIT}, "ABRT": {syscall.SIGABRT}, "KILL": {syscall.SIGKILL},
+		"INT": {syscall.SIGINT}, "TERM": {syscall.SIGTERM}, "HUP": {syscall.SIGHUP},
+		"INT2":  {syscall.SIGINT, syscall.SIGINT},
+		"TERMS": {syscall.SIGTERM}, "QUIT": {syscall.SIGQUIT}, "ABRT": {syscall.SIGABRT},
+		"KILL": {syscall.SIGKILL},
 	}[args[0]]
 	path := lookPath(ts, args[3])
 	cmd := exec.Command(path, args[4:]...)
@@ -215,7 +218,10 @@ func fileExists(p string) bool {
 
 func environ(ts *testscript.TestScript) []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "ROOT", "HTTP_URL", "GRPC_URL", delayVariable} {
+	for _, name := range []string{
+		"PATH", "HOME", "TMPDIR", "WORK", "ROOT", "HTTP_URL", "GRPC_URL",
+		delayVariable,
+	} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env
@@ -269,7 +275,7 @@ func server(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("CONTROL_URL", s.URLs().Control)
 }
 
-// killserver N: closes the server, in the background, once it has seen so many inference requests.
+// killserver N: closes the server, in the background, after N inference requests.
 func killServer(ts *testscript.TestScript, _ bool, args []string) {
 	after, err := strconv.ParseInt(args[0], 10, 64)
 	ts.Check(err)
@@ -297,7 +303,7 @@ func killServer(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(func() { close(over); watching.Wait() })
 }
 
-// requests N: demands how many inference requests the server has seen. "! requests 0": some.
+// requests N: demands N inference requests at the server. "! requests 0": some.
 func requests(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := seen(ts.Getenv("CONTROL_URL"))
 	ts.Check(err)
@@ -306,7 +312,7 @@ func requests(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// seen is how many inference requests a server has seen.
+// seen returns the number of inference requests at a server.
 func seen(control string) (int64, error) {
 	reply, err := http.Get(control + "/sim/count")
 	if err != nil {

@@ -31,7 +31,8 @@ func (a *app) serve() *cobra.Command {
 		Short: "Run the embedded inference server on loopback",
 		Long: "Run the embedded inference server: KServe v2 over HTTP and gRPC, with simulated queues, service\n" +
 			"times and faults. It listens on loopback only, prints its URLs, and serves until it is interrupted.\n\n" +
-			"Models: " + strings.Join(builtin.Models(), ", ") + ". simple adds and subtracts, slow takes 20 ms, " +
+			"Models: " + strings.Join(builtin.Models(), ", ") +
+			". simple adds and subtracts, slow takes 20 ms, " +
 			"slow4 has four instances of it.\n\n" +
 			"GET /sim/arrivals on the control URL returns the arrival times of requests.",
 		Example: "  sluice serve --http 127.0.0.1:8000 --grpc 127.0.0.1:8001 \\\n" +
@@ -48,13 +49,16 @@ func (a *app) serve() *cobra.Command {
 	const address = ": a loopback host:port, or unix:PATH (default any free port)"
 	fl.StringVar(&f.config.HTTP, "http", "", "`ADDRESS` for HTTP"+address)
 	fl.StringVar(&f.config.GRPC, "grpc", "", "`ADDRESS` for gRPC"+address)
-	fl.BoolVar(&f.config.TLS, "tls", false, "speak TLS with a certificate made for this run; its CA is printed")
+	fl.BoolVar(&f.config.TLS, "tls", false,
+		"speak TLS with a certificate made for this run; its CA is printed")
 	fl.DurationVar(&f.serviceTime, "service-time", 0, "`TIME` of one execution (default the model's own)")
-	fl.IntVar(&f.config.Instances, "instances", 0, "`N` executions at the same time (default the model's own)")
+	fl.IntVar(&f.config.Instances, "instances", 0,
+		"`N` executions at the same time (default the model's own)")
 	fl.IntVar(&f.config.MaxBatch, "max-batch", 0, "`N` rows that one execution may gather")
 	fl.DurationVar(&f.config.QueueDelay, "queue-delay", 0, "`TIME` to wait for a batch to fill")
 	fl.Var((*ratioFlag)(&f.config.Errors), "errors", "`RATIO` of requests that fail, such as 0.1%")
-	fl.Var((*ratioFlag)(&f.config.Reset), "reset", "`RATIO` of requests whose connection is reset, such as 0.1%")
+	fl.Var((*ratioFlag)(&f.config.Reset), "reset",
+		"`RATIO` of requests whose connection is reset, such as 0.1%")
 	fl.DurationVar(&f.config.SlowBody, "slow-body", 0, "`TIME` between a reply's head and its body")
 	fl.DurationVar(&f.stall[0], "stall-at", 0,
 		"`TIME` after the first request at which the server stops answering")

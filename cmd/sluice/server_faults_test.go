@@ -103,7 +103,8 @@ func readFaults(t *testing.T, file string) (list []*serverFault) {
 		parts[f.Name] = string(f.Data)
 	}
 	kind := strings.TrimSuffix(filepath.Base(file), ".txtar")
-	first := 1 + bytes.Count(txtar.Format(archive)[:bytes.Index(txtar.Format(archive), []byte("-- faults --"))], []byte("\n"))
+	first := 1 + bytes.Count(txtar.Format(archive)[:bytes.Index(txtar.Format(archive),
+		[]byte("-- faults --"))], []byte("\n"))
 	title, prelude, set := "", "", []string(nil)
 	for i, line := range strings.Split(parts["faults"], "\n") {
 		at := fmt.Sprintf("%s:%d", file, first+1+i)
@@ -205,7 +206,8 @@ func cutString(s string) (text, rest string, err error) {
 
 // test plays the fault from the plan to the files.
 func (f *serverFault) test(t *testing.T) {
-	raw := backendtest.StartRaw(t, backendtest.RawOptions{TLS: strings.Contains(f.plan, "CA_FILE")}, nil, f.script)
+	raw := backendtest.StartRaw(t, backendtest.RawOptions{TLS: strings.Contains(f.plan, "CA_FILE")},
+		nil, f.script)
 	dir := t.TempDir()
 	plan, out := filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "out")
 	where := strings.NewReplacer("ADDRESS", raw.Address, "CA_FILE", raw.CA)
@@ -244,7 +246,7 @@ func (f *serverFault) test(t *testing.T) {
 	}
 }
 
-// peak finds the most memory that a process has had in use.
+// peak returns the largest memory use of a process.
 var peak = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
 
 // process runs the program as one of its own, and looks at its memory until it ends.
@@ -324,11 +326,14 @@ func (f *serverFault) check(t *testing.T, out string, code int) {
 			t.Errorf("%s is in %q", class, got)
 		}
 	}
-	if f.finding != "" && !slices.ContainsFunc(n.Validity.Findings, func(x result.Finding) bool { return x.Code == f.finding }) {
+	if f.finding != "" && !slices.ContainsFunc(n.Validity.Findings,
+		func(x result.Finding) bool { return x.Code == f.finding }) {
 		t.Errorf("no finding %s in %+v", f.finding, n.Validity.Findings)
 	}
-	if strings.Contains(string(files["summary.md"]), "✅") != (code == 0) || strings.Contains(string(files["junit.xml"]), "<failure") != (code == 1) {
-		t.Errorf("summary.md or junit.xml say something else than exit code %d:\n%s\n%s", code, files["summary.md"], files["junit.xml"])
+	if strings.Contains(string(files["summary.md"]), "✅") != (code == 0) ||
+		strings.Contains(string(files["junit.xml"]), "<failure") != (code == 1) {
+		t.Errorf("summary.md or junit.xml say something else than exit code %d:\n%s\n%s", code,
+			files["summary.md"], files["junit.xml"])
 	}
 	measured, answered := 0, 0
 	if m := n.Metrics["latency"]; m != nil && m.Count != nil {

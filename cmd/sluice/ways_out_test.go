@@ -19,7 +19,10 @@ func whole(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: whole DIR …")
 	}
-	want := []string{"junit.xml", "perf_analyzer.csv", "perf_analyzer_verbose.csv", "profile_export.json", "result.json", "samples.csv", "stages.csv", "summary.md"}
+	want := []string{
+		"junit.xml", "perf_analyzer.csv", "perf_analyzer_verbose.csv",
+		"profile_export.json", "result.json", "samples.csv", "stages.csv", "summary.md",
+	}
 	for _, dir := range args {
 		entries, err := os.ReadDir(ts.MkAbs(dir))
 		ts.Check(err)
