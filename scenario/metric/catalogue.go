@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// Catalogue is the rows of one program: the table and what its targets' servers keep.
+// Catalogue holds the rows of one program: the table and the series of its targets' servers.
 type Catalogue struct {
 	rows  []*Row
 	index map[string]*Row
 }
 
-// New makes a catalogue of the table and extra rows (see SeriesRow). It refuses a row without a name, two rows of one
-// name, and a name that is also a statistic of another row: every path must have one meaning.
+// New makes a catalogue of the table and extra rows (see SeriesRow). It refuses a row without a
+// name, two rows of one name, and a name that is also a statistic of another row: every path must
+// have one meaning.
 func New(extra ...Row) (*Catalogue, error) {
 	c := &Catalogue{index: map[string]*Row{}}
 	for _, r := range append(table(), extra...) {
@@ -22,7 +23,8 @@ func New(extra ...Row) (*Catalogue, error) {
 	}
 	for _, r := range c.rows {
 		if other := c.leafOfOther(r.Name); other != nil {
-			return nil, fmt.Errorf("building the metric catalogue: %q is also a statistic of %q", r.Name, other.Name)
+			const format = "building the metric catalogue: %q is also a statistic of %q"
+			return nil, fmt.Errorf(format, r.Name, other.Name)
 		}
 	}
 	return c, nil
@@ -42,7 +44,7 @@ func (c *Catalogue) add(r Row) error {
 	return nil
 }
 
-// leafOfOther gives the distribution whose statistic path spells, other than a row of that very name.
+// leafOfOther returns the distribution that path spells a statistic of; nil: there is none.
 func (c *Catalogue) leafOfOther(path string) *Row {
 	for i := range path {
 		if path[i] != '.' {
@@ -59,8 +61,8 @@ func (c *Catalogue) leafOfOther(path string) *Row {
 	return nil
 }
 
-// Leaf finds what path names: "errors.ratio", "latency.p99", "latency.p(99.9)", "latency.mean". A distribution without
-// a statistic and a value with one are no leaves.
+// Leaf finds the leaf that path names: "errors.ratio", "latency.p99", "latency.p(99.9)",
+// "latency.mean". A distribution without a statistic and a value with one are no leaves.
 func (c *Catalogue) Leaf(path string) (Leaf, bool) {
 	if r := c.index[path]; r != nil {
 		return Leaf{Row: r}, r.Shape == Value
@@ -79,8 +81,8 @@ func (c *Catalogue) Row(name string) (*Row, bool) {
 	return r, ok
 }
 
-// Longest gives the row with the longest name that path is, or goes on from with a dot, and the rest of the path:
-// what a mistaken path probably meant. Nil: no row begins so.
+// Longest returns the row with the longest name that path is or begins with, up to a dot, and the
+// rest of the path: what a mistaken path probably meant. Nil: path begins with no row.
 func (c *Catalogue) Longest(path string) (r *Row, rest string) {
 	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '.') {
 		if r := c.index[path[:end]]; r != nil {
@@ -90,10 +92,11 @@ func (c *Catalogue) Longest(path string) (r *Row, rest string) {
 	return nil, ""
 }
 
-// Rows gives all rows in the order of the table, extra ones last. They must not be changed.
+// Rows returns all rows in the order of the table, extra ones last. They must not be changed.
 func (c *Catalogue) Rows() []*Row { return c.rows }
 
-// Names spells every leaf, in the order of the table, with the usual percentiles: for nearest words and completion.
+// Names spells every leaf, in the order of the table, with the usual percentiles: for nearest words
+// and completion.
 func (c *Catalogue) Names() []string {
 	var names []string
 	for _, r := range c.rows {
@@ -114,25 +117,26 @@ func (r *Row) Leaves() []string {
 	return names
 }
 
-// OfErrors reports whether r says how many requests failed, of all classes or of one.
+// OfErrors reports whether r counts failed requests, of all classes or of one.
 func (r *Row) OfErrors() bool { return strings.HasPrefix(r.Name, "errors.") }
 
-// Summed reports whether a row is read from sums over requests: it is known for a part of a stage as for the whole.
+// Summed reports whether a row is read from sums over requests: it is known for a part of a stage
+// as for the whole.
 func (r *Row) Summed() bool { return r.From == Sample || r.From.Counted() }
 
 // OfPart reports whether a part of a stage, a phase or an entry of its mix, has a row of its own.
 func (r *Row) OfPart() bool { return r.Summed() && r.Name != InFlightMax }
 
-// column derives the name of the row's CSV column: that of the metric, as one word. Rows without a Scale have none, and
-// none that nothing measures.
+// column derives the name of the row's CSV column: that of the metric, as one word. Rows without a
+// Scale and rows that are not measured yet have none.
 func (r *Row) column() {
 	if r.CSV.Scale != 0 && !r.Later {
 		r.CSV.Column = strings.ReplaceAll(r.Name, ".", "_")
 	}
 }
 
-// Header is the column of one statistic in stages.csv, with its unit: "latency_p99_ms", "throughput_per_s",
-// "errors_count". "" where the row is not in the file.
+// Header returns the column of one statistic in stages.csv, with its unit: "latency_p99_ms",
+// "throughput_per_s", "errors_count". "" where the row is not in the file.
 func (r *Row) Header(s Stat) string {
 	if r.CSV.Column == "" {
 		return ""

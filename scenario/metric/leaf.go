@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// StatNames are the statistics of a distribution as they are offered: the usual percentiles (any other may be asked
-// for), then the others.
+// StatNames lists the statistics of a distribution: the usual percentiles (any other is allowed
+// too), then the others.
 func StatNames() []string {
 	return []string{"p50", "p90", "p95", "p99", "p99.9", "mean", "min", "max", "std", "count"}
 }
 
-// wordKind is the statistic of a word that is no percentile; TheValue where there is none.
+// wordKind returns the statistic of a word that is no percentile; TheValue for every other word.
 func wordKind(word string) StatKind {
 	switch word {
 	case "mean":
@@ -28,7 +28,7 @@ func wordKind(word string) StatKind {
 	return TheValue
 }
 
-// String is how the statistic is written in an expression and in files: "p99.9", "mean", "count"; "" for a value.
+// String spells the statistic as in expressions and files: "p99.9", "mean", "count"; "" for a value.
 func (s Stat) String() string {
 	switch s.Kind {
 	case Percentile:
@@ -48,7 +48,7 @@ func (s Stat) String() string {
 	return ""
 }
 
-// String is the leaf as it is written in an expression: "latency.p99", "errors.ratio".
+// String spells the leaf as in an expression: "latency.p99", "errors.ratio".
 func (l Leaf) String() string {
 	if s := l.Stat.String(); s != "" {
 		return l.Row.Name + "." + s
@@ -56,7 +56,7 @@ func (l Leaf) String() string {
 	return l.Row.Name
 }
 
-// Dim is the dimension of the leaf's values: the row's, except for .count, which counts.
+// Dim returns the dimension of the leaf's values: the row's, except for .count, which counts.
 func (l Leaf) Dim() Dim {
 	if l.Stat.Kind == N {
 		return Count
@@ -64,7 +64,8 @@ func (l Leaf) Dim() Dim {
 	return l.Row.Dim
 }
 
-// Unit is the base unit as it stands beside numbers in JSON: "s", "1/s", "1", "ratio", "bytes", "W"; "" for a number.
+// Unit returns the base unit as it is written beside numbers in JSON: "s", "1/s", "1", "ratio",
+// "bytes", "W"; "" for a number.
 func (d Dim) Unit() string {
 	switch d {
 	case Duration:
@@ -84,7 +85,7 @@ func (d Dim) Unit() string {
 	return ""
 }
 
-// String is the dimension's word in messages: "duration", "rate".
+// String returns the dimension's word in messages: "duration", "rate".
 func (d Dim) String() string {
 	switch d {
 	case Duration:
@@ -105,8 +106,9 @@ func (d Dim) String() string {
 	return "nothing"
 }
 
-// ParseStat reads one statistic of a distribution: p50, p99.9, p(99.9), mean, min, max, std, count. why says what is
-// wrong with a percentile that is out of range or is no number; it is empty where the word is simply unknown.
+// ParseStat reads one statistic of a distribution: p50, p99.9, p(99.9), mean, min, max, std, count.
+// why says what is wrong with a percentile that is out of range or is no number; it is empty for an
+// unknown word.
 func ParseStat(word string) (s Stat, why string, ok bool) {
 	if kind := wordKind(word); kind != TheValue {
 		return Stat{Kind: kind}, "", true
@@ -137,7 +139,8 @@ func ParseStat(word string) (s Stat, why string, ok bool) {
 	return Stat{Kind: Percentile, P: p}, "", true
 }
 
-// percentile reads a plain decimal: strconv alone would also take "inf", "nan", "1e1", "0x1p4", "1_0", ".5" and "5.".
+// percentile reads a plain decimal: strconv alone would also take "inf", "nan", "1e1", "0x1p4",
+// "1_0", ".5" and "5.".
 func percentile(s string) (float64, bool) {
 	body := strings.TrimPrefix(s, "-")
 	if body == "" || strings.Trim(body, "0123456789.") != "" || body[0] == '.' || body[len(body)-1] == '.' {

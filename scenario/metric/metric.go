@@ -1,5 +1,6 @@
-// Package metric is the catalogue of everything that can be measured: one table of rows from which expression names,
-// JSON fields, CSV columns, table headers, directions, help and docs are derived. Data only; it imports nothing of ours.
+// Package metric is the catalogue of everything that can be measured: one table of rows from which
+// expression names, JSON fields, CSV columns, table headers, directions, help and docs are derived.
+// Data only; it imports nothing of ours.
 //
 // It is not: code that measures, formats or judges a number.
 package metric
@@ -27,7 +28,7 @@ const (
 	Value
 )
 
-// From is where a metric's numbers come from.
+// From is the origin of a metric's numbers.
 type From uint8
 
 // The origins.
@@ -35,15 +36,15 @@ const (
 	Sample From = iota + 1 // a field of each finished request
 	Flow                   // sums of completions in the hold window
 	Counts                 // sums over requests due in hold
-	Driver                 // the pacer's own books
+	Driver                 // counts of the pacer
 	Series                 // the server's statistics
 	Client                 // this process
 	Search                 // the search of a node for its limit
 	Scrape                 // the Prometheus endpoint that the target names
 )
 
-// OfRequests reports whether a metric is made of finished requests: it is known for each window, and there can be too
-// few of them. What is read once has no samples.
+// OfRequests reports whether a metric is made of finished requests: it is known for each window,
+// and may have too few samples. A metric that is read once has no samples.
 func (f From) OfRequests() bool { return f == Sample || f == Flow || f == Counts }
 
 // Counted reports whether a metric is one value that is counted here while the load is played.
@@ -69,7 +70,8 @@ const (
 	ClosedLoop
 )
 
-// CSV is a metric's column in stages.csv. Scale multiplies the base unit. An empty Column: not in the file.
+// CSV is a metric's column in stages.csv. Scale multiplies the base unit. An empty Column: not in
+// the file.
 type CSV struct {
 	Column string
 	Unit   string
@@ -84,16 +86,16 @@ type Row struct {
 	Shape   Shape
 	From    From
 	Better  Better
-	Needs   string // ability without which no target produces it, in the words of backends.AbilityNames; "" none
+	Needs   string // ability of the target that it needs, in the words of backends.AbilityNames; "": none
 	Loads   Loads
-	// Later is a row of the language that this version measures nowhere: plans that use it are understood and not run, and
-	// no result, table or file has it.
+	// Later marks a row of the language that this version does not measure: plans that use it are
+	// understood and not run, and no result, table or file has it.
 	Later bool
 	Help  string
 	CSV   CSV
 }
 
-// StatKind is which statistic of a distribution.
+// StatKind is a statistic of a distribution.
 type StatKind uint8
 
 // The statistics of a distribution. TheValue is the only one of a Value.
@@ -113,15 +115,16 @@ type Stat struct {
 	P    float64
 }
 
-// Leaf is a row and one statistic of it: what an expression can hold.
+// Leaf is a row and one statistic of it: the operand of an expression.
 type Leaf struct {
 	Row  *Row
 	Stat Stat
 }
 
-// Watchable reports whether a condition on the leaf can be decided while a node still runs: counts, maxima and minima only
-// move one way, and for percentiles and ratios of requests it shows when they cannot come back. Means, deviations and rates
-// can; what others count is read at the end.
+// Watchable reports whether a condition on the leaf can be decided while a node still runs: counts,
+// maxima and minima move one way only, and percentiles and ratios of requests are decided once they
+// cannot come back. Means, deviations and rates can always come back; statistics of other processes
+// are read at the end.
 func (l Leaf) Watchable() bool {
 	switch l.Stat.Kind {
 	case Percentile, Max, Min, N:

@@ -15,17 +15,19 @@ func catalogue(t *testing.T, extra ...Row) *Catalogue {
 	return c
 }
 
-// TestRows is what every row must have, so that help, docs, files and comparisons can be derived from it.
+// TestRows checks what help, docs, files and comparisons derive from every row.
 func TestRows(t *testing.T) {
 	columns, aliases := map[string]string{}, map[string]string{}
 	for _, r := range catalogue(t, stageRows()...).Rows() {
 		if r.Dim == 0 || r.Shape == 0 || r.From == 0 {
 			t.Errorf("%s: no dimension, shape or origin", r.Name)
 		}
-		if !strings.HasSuffix(r.Help, ".") || strings.Contains(r.Help, "::") || strings.HasSuffix(r.Help, ": .") {
+		empty := strings.HasSuffix(r.Help, ": .")
+		if empty || !strings.HasSuffix(r.Help, ".") || strings.Contains(r.Help, "::") {
 			t.Errorf("%s: help %q is no sentence", r.Name, r.Help)
 		}
-		if good := r.Name == GoodputRatio || r.Name == "gpu.utilization"; r.Dim == Ratio && !good && r.Better != Lower {
+		good := r.Name == GoodputRatio || r.Name == "gpu.utilization"
+		if r.Dim == Ratio && !good && r.Better != Lower {
 			t.Errorf("%s: a ratio of bad things has a direction", r.Name)
 		}
 		if r.Later && r.CSV.Column != "" {
@@ -52,7 +54,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestErrorClasses: every class has a count and a ratio with help of its own.
+// TestErrorClasses checks that every class has a count and a ratio with help of its own.
 func TestErrorClasses(t *testing.T) {
 	c := catalogue(t)
 	helps := map[string]bool{}
@@ -131,7 +133,7 @@ func TestLeaf(t *testing.T) {
 	}
 }
 
-// TestNames: every offered name is a leaf that spells itself so, and only once.
+// TestNames checks that every name is a leaf that spells itself so, once.
 func TestNames(t *testing.T) {
 	c := catalogue(t)
 	names := c.Names()
@@ -152,7 +154,9 @@ func TestNames(t *testing.T) {
 
 // TestNew refuses catalogues in which a path could mean two things.
 func TestNew(t *testing.T) {
-	value := func(name string) Row { return Row{Name: name, Dim: Count, Shape: Value, From: Series, Help: "h."} }
+	value := func(name string) Row {
+		return Row{Name: name, Dim: Count, Shape: Value, From: Series, Help: "h."}
+	}
 	for _, row := range []struct {
 		extra []Row
 		want  string
@@ -161,7 +165,10 @@ func TestNew(t *testing.T) {
 		{[]Row{value("server.x.count"), value("server.x.count")}, `two metrics are named "server.x.count"`},
 		{[]Row{value("latency.p99")}, `"latency.p99" is also a statistic of "latency"`},
 		{[]Row{value("latency.mean")}, `"latency.mean" is also a statistic of "latency"`},
-		{[]Row{value("x.p50"), {Name: "x", Dim: Count, Shape: Distribution, From: Sample, Help: "h."}}, `"x.p50" is also a statistic of "x"`},
+		{
+			[]Row{value("x.p50"), {Name: "x", Dim: Count, Shape: Distribution, From: Sample, Help: "h."}},
+			`"x.p50" is also a statistic of "x"`,
+		},
 		{[]Row{value("")}, "a metric has no name"},
 		{[]Row{{Name: "x"}}, `metric "x" has no dimension, shape or origin`},
 		{[]Row{value("latency.extra"), value("latency.rate")}, ""},
@@ -176,7 +183,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestCatalogueIsItsOwn: one catalogue's rows are not another's.
+// TestCatalogueIsItsOwn checks that catalogues share no rows.
 func TestCatalogueIsItsOwn(t *testing.T) {
 	a, b := catalogue(t), catalogue(t)
 	a.Rows()[0].Help = "changed"
@@ -201,21 +208,28 @@ func TestSeriesRow(t *testing.T) {
 		{"body", "bytes", true, "server.body.mean", Bytes, "server_body_mean_bytes"},
 	} {
 		r := SeriesRow(row.name, "h.", row.unit, row.per)
-		if r.Name != row.want || r.Dim != row.dim || r.Header(Stat{}) != row.header || r.From != Series || r.Needs == "" || r.Shape != Value {
+		named := r.Name == row.want && r.Dim == row.dim && r.Header(Stat{}) == row.header
+		if !named || r.From != Series || r.Needs == "" || r.Shape != Value {
 			t.Errorf("SeriesRow(%s) = %+v, header %s", row.name, r, r.Header(Stat{}))
 		}
 	}
 }
 
-// TestDesign: every metric that the design names is in the catalogue, in its dimension.
+// TestDesign checks that every metric of the design is in the catalogue, in its dimension.
 func TestDesign(t *testing.T) {
 	for dim, names := range map[Dim]string{
-		Duration: "latency service_time send_delay send_delay.client send_delay.pool connect first_response ttft ttft_answer ttst itl chunk_gap tpot response_gap client.cpu_per_request server.queue.mean",
-		Rate:     "throughput requests.rate responses.rate sequences.rate tokens.input.rate tokens.output.rate tokens.total.rate bytes.sent.rate bytes.received.rate goodput offered.rate tokens.per_user capacity",
-		Count:    "requests.count errors.count dropped.count late.count reconnects.count in_flight.max tokens.input tokens.output",
-		Ratio:    "errors.ratio errors.timeout.ratio dropped.ratio late.ratio goodput.ratio gpu.utilization client.cpu",
-		Power:    "gpu.power",
-		Bytes:    "gpu.memory client.memory",
+		Duration: "latency service_time send_delay send_delay.client send_delay.pool connect " +
+			"first_response ttft ttft_answer ttst itl chunk_gap tpot response_gap " +
+			"client.cpu_per_request server.queue.mean",
+		Rate: "throughput requests.rate responses.rate sequences.rate tokens.input.rate " +
+			"tokens.output.rate tokens.total.rate bytes.sent.rate bytes.received.rate goodput " +
+			"offered.rate tokens.per_user capacity",
+		Count: "requests.count errors.count dropped.count late.count reconnects.count " +
+			"in_flight.max tokens.input tokens.output",
+		Ratio: "errors.ratio errors.timeout.ratio dropped.ratio late.ratio goodput.ratio " +
+			"gpu.utilization client.cpu",
+		Power: "gpu.power",
+		Bytes: "gpu.memory client.memory",
 	} {
 		c := catalogue(t, stageRows()...)
 		for _, name := range strings.Fields(names) {
@@ -226,12 +240,12 @@ func TestDesign(t *testing.T) {
 	}
 }
 
-// stageRows are the rows that a server, a search and goodput add.
+// stageRows lists the rows that a server, a search and goodput add.
 func stageRows() []Row {
 	return append(GoodputRows(), CapacityRow(Rate), SeriesRow("queue", "Time in the queue.", "ns", true))
 }
 
-// TestCapacity: what a search finds has the dimension of what it varies.
+// TestCapacity checks that the result of a search has the dimension that was searched.
 func TestCapacity(t *testing.T) {
 	for dim, header := range map[Dim]string{Rate: "capacity_per_s", Count: "capacity"} {
 		r := CapacityRow(dim)
@@ -244,8 +258,9 @@ func TestCapacity(t *testing.T) {
 func TestHeader(t *testing.T) {
 	c := catalogue(t)
 	for path, want := range map[string]string{
-		"latency.p99": "latency_p99_ms", "latency.p99.9": "latency_p99.9_ms", "latency.count": "latency_count",
-		"throughput": "throughput_per_s", "errors.ratio": "errors_ratio", "errors.count": "errors_count",
+		"latency.p99": "latency_p99_ms", "latency.p99.9": "latency_p99.9_ms",
+		"latency.count": "latency_count",
+		"throughput":    "throughput_per_s", "errors.ratio": "errors_ratio", "errors.count": "errors_count",
 		"client.cpu_per_request": "client_cpu_per_request_us", "errors.timeout.count": "",
 		"ttft.p99": "", "gpu.power.mean": "gpu_power_mean_W",
 	} {
@@ -272,9 +287,12 @@ func TestLongest(t *testing.T) {
 	}
 }
 
-// FuzzStat: no word makes ParseStat panic, and what it accepts is in range and spells itself.
+// FuzzStat checks that no word makes ParseStat panic, and that an accepted one is in range and
+// spells itself.
 func FuzzStat(f *testing.F) {
-	for _, s := range []string{"p50", "p99.9", "p(99.9)", "p()", "p(", "p(-1)", "p(1e999)", "mean", "", "p", "p..", "p(NaN)", "p100.0"} {
+	for _, s := range []string{
+		"p50", "p99.9", "p(99.9)", "p()", "p(", "p(-1)", "p(1e999)", "mean", "", "p", "p..", "p(NaN)", "p100.0",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -1,9 +1,9 @@
 package metric
 
-// Names of the rows that code outside this package reads or judges by. Everything else meets a row in a loop over the
-// catalogue.
+// Names of the rows that code outside this package reads or judges by. All other code finds rows in
+// a loop over the catalogue.
 const (
-	Latency         = "latency" // every request that was answered well
+	Latency         = "latency" // of requests that were answered well
 	ServiceTime     = "service_time"
 	FirstResponse   = "first_response"
 	SendDelayClient = "send_delay.client"
@@ -17,7 +17,7 @@ const (
 	Incomplete      = "incomplete.count"
 	ErrorsCount     = "errors.count"
 	ErrorsRatio     = "errors.ratio"
-	ServerRequests  = "server.requests.count" // that the server finished with success, where it keeps statistics
+	ServerRequests  = "server.requests.count" // finished with success, where the server keeps statistics
 	ClientCPU       = "client.cpu"
 	ClientPerSent   = "client.cpu_per_request"
 	// ClientTurnaround is measured in closed loops whose server runs in the client's process.
@@ -32,10 +32,10 @@ const (
 	CoalescedRatio   = "coalesced.ratio"
 )
 
-// ErrorsOf is the row that counts the failures of one class.
+// ErrorsOf returns the name of the row that counts the failures of one class.
 func ErrorsOf(class string) string { return "errors." + class + ".count" }
 
-// Headline names the rows that a table of nodes shows, in this order.
+// Headline names the rows of a table of nodes, in this order.
 func Headline() []string {
 	return []string{RequestsCount, RequestsRate, Throughput, ErrorsRatio, Latency}
 }

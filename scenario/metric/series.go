@@ -1,10 +1,9 @@
 package metric
 
-// serverStatistics is the word of the ability that every row made by SeriesRow needs; the same as in
-// backends.AbilityNames.
+// serverStatistics is the ability that every row of SeriesRow needs, as in backends.AbilityNames.
 const serverStatistics = "server statistics"
 
-// seriesAliases are perf_analyzer's names for what servers keep.
+// seriesAliases lists perf_analyzer's names for the statistics of servers.
 func seriesAliases(name string) []string {
 	switch name {
 	case "queue":
@@ -27,10 +26,11 @@ func seriesAliases(name string) []string {
 	return nil
 }
 
-// SeriesRow is the row of a number that a server keeps about itself and a backend declares as a series. name, unit and
-// help are the series' own ("queue", "ns", …). per says that the series is a sum over what another one counts: the row
-// is server.NAME.mean, the growth of the one over the growth of the other in hold. Without per it is server.NAME.count,
-// the growth itself. Values stand in the base unit of Dim: for unit "ns" that is seconds.
+// SeriesRow returns the row of a statistic that a server keeps and a backend declares as a series.
+// name, unit and help are those of the series ("queue", "ns", …). per marks a sum over events that
+// another series counts: the row is server.NAME.mean, the growth of the sum over the growth of the
+// count in hold. Without per it is server.NAME.count, the growth itself. Values are in the base
+// unit of Dim: seconds for unit "ns".
 func SeriesRow(name, help, unit string, per bool) Row {
 	r := Row{
 		Name: "server." + name, Dim: Count, Shape: Value, From: Series, Help: help,
@@ -54,10 +54,12 @@ func SeriesRow(name, help, unit string, per bool) Row {
 	return r
 }
 
-// ServerHeadline are the rows that a table of what the server did shows, in this order.
+// ServerHeadline lists the rows of a table of the server's statistics, in this order.
 func ServerHeadline() []Row {
 	rows := []Row{SeriesRow("requests", "", "1", false), SeriesRow("request", "", "ns", true)}
-	for _, part := range []string{"queue", "compute_input", "compute_infer", "compute_output", "overhead", "cache.hit", "cache.miss"} {
+	for _, part := range []string{
+		"queue", "compute_input", "compute_infer", "compute_output", "overhead", "cache.hit", "cache.miss",
+	} {
 		rows = append(rows, SeriesRow(part, "", "ns", true))
 	}
 	return append(rows, SeriesRow("batch", "", "1", true))
