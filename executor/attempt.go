@@ -61,7 +61,8 @@ func (m *member) measure(ctx context.Context, a attempt) trial.Output {
 	r.tell(Event{Node: a.node.ID, Part: a.part(), Phase: PhaseOpen})
 	p := r.program
 	return trial.Run(ctx, m.host(a), trial.Input{
-		Node: a.node, Load: a.load, Requests: &in.Requests, Seed: a.seed(p.Plan.Seed), IDBase: a.idBase(p), Number: a.serial,
+		Node: a.node, Load: a.load, Requests: &in.Requests, Seed: a.seed(p.Plan.Seed),
+		IDBase: a.idBase(p), Number: a.serial,
 		Deadline: a.deadline, Parts: p.Parts(a.node), Checks: p.ChecksOn(a.node), Values: m.values,
 		Percentiles: p.Plan.Output.Percentiles, Mask: p.Plan.Mask, Result: out,
 	})
@@ -80,7 +81,8 @@ func (m *member) host(a attempt) trial.Host {
 		Agree: func(stable bool) bool { return g.agree(m, stable) },
 		Report: func(p trial.Progress) {
 			r.tell(Event{
-				Node: a.node.ID, Part: a.part(), Phase: Phase(p.Phase), Elapsed: p.Elapsed, Total: p.Total, Live: p.Counts,
+				Node: a.node.ID, Part: a.part(), Phase: Phase(p.Phase), Elapsed: p.Elapsed, Total: p.Total,
+				Live: p.Counts,
 			})
 		},
 		Record: r.env.Record, Delay: r.env.Delay, Lost: r.env.lost,

@@ -14,7 +14,9 @@ import (
 // callTree finds the models that an entry's model calls, and those that they call, each once under
 // its first caller, as far as their counters can be read; then those that the plan names. What the
 // plan names must be there.
-func (r *runner) callTree(ctx context.Context, e *trial.Entry, t *target) (list []trial.Called, note string, err error) {
+func (r *runner) callTree(
+	ctx context.Context, e *trial.Entry, t *target,
+) (list []trial.Called, note string, err error) {
 	o, ok := t.Conn.(backends.Observer)
 	if !ok || t.Plan.Statistics == "none" {
 		return nil, "", nil

@@ -31,8 +31,8 @@ func clientSummary(nodes []*result.Node) string {
 		return fmt.Sprintf("This client was the bottleneck in %s: the numbers there may be its own, "+
 			"see their validity for what to change.%s", among(was, measured), also(may))
 	case len(may) > 0:
-		return fmt.Sprintf("This client, or its machine, may be part of the numbers in %s; nowhere was a limit passed.",
-			among(may, measured))
+		return fmt.Sprintf("This client, or its machine, may be part of the numbers in %s; "+
+			"nowhere was a limit passed.", among(may, measured))
 	}
 	if measured == 1 {
 		return "This client was not the bottleneck."
@@ -41,7 +41,9 @@ func clientSummary(nodes []*result.Node) string {
 }
 
 func hasFinding(n *result.Node, codes ...string) bool {
-	return slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool { return slices.Contains(codes, f.Code) })
+	return slices.ContainsFunc(n.Validity.Findings, func(f result.Finding) bool {
+		return slices.Contains(codes, f.Code)
+	})
 }
 
 // among names nodes, with how many there are where they are not alone.

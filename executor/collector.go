@@ -11,9 +11,9 @@ const (
 	heldMost     = 256 << 20 // bytes of encoded requests above which it is
 )
 
-// collectOften lets the collector run as often as Go's own default asks for while a unit holds many bytes of requests:
-// a program may be started with less (cmd/sluice is), and a multiple of what is held would be too much memory. restore
-// undoes it.
+// collectOften lets the collector run as often as Go's own default asks for while a unit holds many
+// bytes of requests: a program may be started with less (cmd/sluice is), and a multiple of what is
+// held would be too much memory. restore undoes it.
 func (r *runner) collectOften(u *program.Unit) (restore func()) {
 	held := 0
 	for _, m := range u.Members {

@@ -119,7 +119,9 @@ func (g *group) agree(m *member, settled bool) bool {
 // begin waits for the start of a trial: the common one of the group with the first play, at once
 // with any other. It takes the first look at the server just before, and returns when the load
 // starts, on the run's clock. False: the run is to end.
-func (m *member) begin(ctx context.Context, delay time.Duration, look func(context.Context)) (start int64, ok bool) {
+func (m *member) begin(
+	ctx context.Context, delay time.Duration, look func(context.Context),
+) (start int64, ok bool) {
 	g := m.group
 	if m.number > 0 || m.came {
 		look(ctx)

@@ -56,7 +56,9 @@ func (m *member) values(out *result.Node) result.Stored {
 }
 
 // judgeCheck returns the verdict of one check; on is the judged node, nil for the plan's own checks.
-func judgeCheck(p *program.Program, check program.Check, c verdict.Context, values result.Stored, on *result.Node) result.Assertion {
+func judgeCheck(
+	p *program.Program, check program.Check, c verdict.Context, values result.Stored, on *result.Node,
+) result.Assertion {
 	id := ""
 	if on != nil {
 		id = on.ID
@@ -81,7 +83,9 @@ func others(rule program.Check) string {
 // failuresOf says what failed, where a check about errors does: the classes, most first, and what
 // the server said.
 func failuresOf(c program.Check, on *result.Node) string {
-	about := slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool { return r.Leaf.Row.OfErrors() && !r.Baseline })
+	about := slices.ContainsFunc(c.Program.Refs, func(r expression.Ref) bool {
+		return r.Leaf.Row.OfErrors() && !r.Baseline
+	})
 	if !about || len(on.Errors) == 0 {
 		return ""
 	}
@@ -242,7 +246,8 @@ func whatToDo(n *program.Node, out *result.Node) string {
 	if ratio > fewErrors && len(out.Errors) > 0 {
 		switch most := out.Errors[0]; most.Class {
 		case backends.TimedOut.String():
-			return fmt.Sprintf("look at `timeout` of target %s, %s, or at why the server takes longer", target.Name, source.Duration(target.Timeout))
+			return fmt.Sprintf("look at `timeout` of target %s, %s, or at why the server takes longer",
+				target.Name, source.Duration(target.Timeout))
 		case backends.Dial.String(), backends.TLS.String():
 			return fmt.Sprintf("see whether the server of target %s runs, and listens at its `url`", target.Name)
 		case backends.Write.String(), backends.ResetByPeer.String():

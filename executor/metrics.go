@@ -22,8 +22,8 @@ func metricsURL(t *scenario.Target, at string) (string, error) {
 		return "", err
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("the metrics of target %q are at a path, and its URL is not of HTTP: give a whole URL",
-			t.Name)
+		return "", fmt.Errorf("the metrics of target %q are at a path, and its URL is not of HTTP: "+
+			"give a whole URL", t.Name)
 	}
 	u.Path, u.RawQuery = "", ""
 	return strings.TrimSuffix(u.String(), "/") + t.Metrics.URL, nil

@@ -22,7 +22,9 @@ const maxCalls = 4 << 30
 // encode makes the calls of one kind of request of a stage, or gives its tensors their places in
 // shared memory. left is the room for both, which gets smaller. keep: the requests are wanted
 // afterwards as well.
-func encode(e *trial.Entry, conn backends.Conn, n *program.Node, seed uint64, left *int64, keep bool) source.Diagnostics {
+func encode(
+	e *trial.Entry, conn backends.Conn, n *program.Node, seed uint64, left *int64, keep bool,
+) source.Diagnostics {
 	s, sequence := n.Stage, sequenceOf(e, n)
 	built, diags := feed.Build(e.Plan.Request.Data, &e.Plan.Request, e.Signature, seed)
 	what := fmt.Sprintf("stage %q", s.ID)
@@ -33,7 +35,7 @@ func encode(e *trial.Entry, conn backends.Conn, n *program.Node, seed uint64, le
 	if n.Open && e.Delays != nil {
 		diags = append(diags, source.Diagnostic{
 			Severity: source.Warning, Code: program.CodeNoEffect, Pos: s.LoadPos,
-			Summary: fmt.Sprintf("%s: the rows' \"delay\" has no effect, as the load says when each request is due", what),
+			Summary: what + ": the rows' \"delay\" has no effect, as the load says when each request is due",
 			Detail:  "only a closed loop (`concurrency`) pauses after a reply",
 		})
 	}
@@ -76,7 +78,8 @@ func prepareCalls(e *trial.Entry, conn backends.Conn, requests []backends.Reques
 // take takes room for a request.
 func take(left *int64, size int) error {
 	if *left -= int64(size); *left < 0 {
-		return fmt.Errorf("the requests of all stages are more than %d GiB; lower `count`, `batch` or `shapes`", maxCalls>>30)
+		return fmt.Errorf("the requests of all stages are more than %d GiB; lower `count`, `batch` or `shapes`",
+			maxCalls>>30)
 	}
 	return nil
 }
@@ -142,7 +145,8 @@ func decoupled(t *target, sig backends.Signature) error {
 	if !sig.Decoupled || t.Plan.Streaming || t.Plan.Endpoint == "generate" {
 		return nil
 	}
-	return fmt.Errorf("model %s is decoupled, a request may have any number of responses: write `streaming: true`%s", sig.Model, streams(t))
+	return fmt.Errorf("model %s is decoupled, a request may have any number of responses: "+
+		"write `streaming: true`%s", sig.Model, streams(t))
 }
 
 // streams is what else a target needs for streams.
@@ -181,13 +185,13 @@ func keepsState(n *program.Node, e *trial.Entry) source.Diagnostics {
 	what := source.Diagnostic{Severity: source.Error, Code: program.CodeSequences, Pos: n.Stage.IDPos}
 	switch {
 	case n.Sequences == nil && e.Signature.Sequence > backends.NoSequences:
-		what.Summary = fmt.Sprintf("stage %q sends requests that stand alone, and model %q keeps state between those of "+
-			"a sequence", n.Stage.ID, e.Signature.Model)
+		what.Summary = fmt.Sprintf("stage %q sends requests that stand alone, and model %q keeps state between "+
+			"those of a sequence", n.Stage.ID, e.Signature.Model)
 		what.Detail = "add `sequences: {}`: sequences of 20 requests, or as long as the data's own"
 	case n.Sequences != nil && e.Signature.Sequence == backends.NoSequences:
 		what.Severity, what.Pos = source.Warning, n.Sequences.Pos
-		what.Summary = fmt.Sprintf("model %q says that it keeps no state between requests: the sequences of stage %q mean "+
-			"nothing to it", e.Signature.Model, n.Stage.ID)
+		what.Summary = fmt.Sprintf("model %q says that it keeps no state between requests: the sequences of "+
+			"stage %q mean nothing to it", e.Signature.Model, n.Stage.ID)
 	default:
 		return nil
 	}

@@ -50,7 +50,8 @@ func (r *runner) until(ctx context.Context, t *target, what string, ask func(con
 		if why := r.stops.now(); why != "" {
 			return fmt.Errorf("%s when %s: %w", what, why, last)
 		}
-		r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", cmp.Or(t.Plan.URL, fmt.Sprintf("target %q", t.Plan.Name)), last)})
+		where := cmp.Or(t.Plan.URL, fmt.Sprintf("target %q", t.Plan.Name))
+		r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", where, last)})
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s within %v: %w", what, t.Plan.Ready, last)
@@ -82,7 +83,8 @@ func counts(s *backends.Sample) bool {
 		return true
 	}
 	switch s.Class {
-	case backends.Dial, backends.TLS, backends.Write, backends.TimedOut, backends.ResetByPeer, backends.Client, backends.Stopped:
+	case backends.Dial, backends.TLS, backends.Write, backends.TimedOut, backends.ResetByPeer, backends.Client,
+		backends.Stopped:
 		return false
 	case backends.Status:
 		return s.Status != unavailable[0] && s.Status != unavailable[1]
@@ -92,7 +94,9 @@ func counts(s *backends.Sample) bool {
 }
 
 // ask sends one request on a lane of its own, until ctx is done.
-func (r *runner) ask(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs, sent *int) (*backends.Sample, error) {
+func (r *runner) ask(
+	ctx context.Context, t *target, call *backends.Call, ids *feed.IDs, sent *int,
+) (*backends.Sample, error) {
 	lanes, _, err := t.Conn.Lanes(ctx, 1, backends.LaneOptions{Depth: 1})
 	if err != nil {
 		return nil, err

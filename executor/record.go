@@ -23,7 +23,8 @@ func skeleton(p *scenario.Plan, tool result.Tool, started time.Time) *result.Res
 		Schema: result.Schema, Tool: tool, Environment: Environment(), Started: started.UTC(),
 		Plan: result.Plan{
 			Name: p.Name, File: p.File, Description: p.Description, Fingerprint: p.Fingerprint, Seed: p.Seed,
-			Resolved: p.Resolved, Overlays: p.Overlays, Labels: make(map[string]string), Vars: make(map[string]result.Var),
+			Resolved: p.Resolved, Overlays: p.Overlays, Labels: make(map[string]string),
+			Vars: make(map[string]result.Var),
 		},
 		Clients: []result.Client{}, Nodes: []*result.Node{}, Assertions: []result.Assertion{},
 	}
@@ -32,7 +33,9 @@ func skeleton(p *scenario.Plan, tool result.Tool, started time.Time) *result.Res
 	}
 	for _, o := range p.Origins {
 		if !o.Plain() {
-			r.Plan.Origins = append(r.Plan.Origins, result.Origin{Path: o.Path, From: o.From, Variable: o.Variable, At: o.Pos.String()})
+			r.Plan.Origins = append(r.Plan.Origins, result.Origin{
+				Path: o.Path, From: o.From, Variable: o.Variable, At: o.Pos.String(),
+			})
 		}
 	}
 	for _, v := range p.Vars {
@@ -49,8 +52,9 @@ func skeleton(p *scenario.Plan, tool result.Tool, started time.Time) *result.Res
 func Environment() result.Environment {
 	host, _ := os.Hostname()
 	e := result.Environment{
-		OS: runtime.GOOS, Arch: runtime.GOARCH, Hostname: host, CPUs: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0),
-		Kernel: line("/proc/sys/kernel/osrelease", ""), CPUModel: line("/proc/cpuinfo", "model name"),
+		OS: runtime.GOOS, Arch: runtime.GOARCH, Hostname: host, CPUs: runtime.NumCPU(),
+		GOMAXPROCS: runtime.GOMAXPROCS(0),
+		Kernel:     line("/proc/sys/kernel/osrelease", ""), CPUModel: line("/proc/cpuinfo", "model name"),
 		Settings: map[string]string{},
 	}
 	gogc := []metrics.Sample{{Name: "/gc/gogc:percent"}}
@@ -87,7 +91,8 @@ func (r *runner) now() time.Time {
 func (r *runner) blank(n *program.Node) *result.Node {
 	s := n.Stage
 	out := &result.Node{
-		ID: n.ID, Stage: s.ID, Description: s.Description, Labels: make(map[string]string), Target: strings.Join(n.TargetNames(), ", "), Metrics: make(map[string]*result.Metric),
+		ID: n.ID, Stage: s.ID, Description: s.Description, Labels: make(map[string]string),
+		Target: strings.Join(n.TargetNames(), ", "), Metrics: make(map[string]*result.Metric),
 		Slices: []result.Slice{}, Errors: []result.ErrorClass{}, Assertions: []result.Assertion{},
 		Validity: result.Validity{OK: true, Findings: []result.Finding{}},
 		Load:     loadOf(n),

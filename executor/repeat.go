@@ -118,8 +118,8 @@ func (rs *repeats) joined() *result.Node {
 func (rs *repeats) take(out *result.Node, i int, r *repeat) {
 	n := r.Node
 	out.Repeats = append(out.Repeats, result.Repeat{
-		Repeat: i, Started: n.Started, Duration: n.Duration, Outcome: n.Outcome, Reason: n.Reason, Metrics: n.Metrics,
-		Scopes: n.Scopes, Findings: n.Validity.Findings,
+		Repeat: i, Started: n.Started, Duration: n.Duration, Outcome: n.Outcome, Reason: n.Reason,
+		Metrics: n.Metrics, Scopes: n.Scopes, Findings: n.Validity.Findings,
 	})
 	out.Duration += n.Duration
 	if n.Aborted != nil {
@@ -151,6 +151,8 @@ func (rs *repeats) capacity(out *result.Node) {
 
 // worse reports whether outcome a says less for a node than b.
 func worse(a, b result.Outcome) bool {
-	order := []result.Outcome{result.Done, result.Unstable, result.Invalid, result.SkippedNode, result.InterruptedNode, result.Failed}
+	order := []result.Outcome{
+		result.Done, result.Unstable, result.Invalid, result.SkippedNode, result.InterruptedNode, result.Failed,
+	}
 	return slices.Index(order, a) > slices.Index(order, b)
 }

@@ -49,7 +49,8 @@ func (rs *repeats) inRepeats(at []int) string {
 	case rs.planned:
 		return fmt.Sprintf("all %d repeats", rs.planned)
 	}
-	return fmt.Sprintf("repeats %s of %d", strings.Trim(strings.ReplaceAll(fmt.Sprint(at), " ", ", "), "[]"), rs.planned)
+	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(at), " ", ", "), "[]")
+	return fmt.Sprintf("repeats %s of %d", list, rs.planned)
 }
 
 // withoutNumbers is a text by which two are told apart.

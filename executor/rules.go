@@ -28,8 +28,8 @@ func failed(n *result.Node) bool {
 	return n.Outcome == result.Failed || n.Outcome == result.SkippedNode
 }
 
-// skip says why a node is not to run, or "". Silent ones leave no trace: the rest of a ladder that `while` ended, and of one
-// without an end, for nobody knows how far it would have gone.
+// skip says why a node is not to run, or "". Silent ones leave no trace: the rest of a ladder that
+// `while` ended, and of one without an end, for nobody knows how far it would have gone.
 func (m *member) skip(n *program.Node) (why string, silent bool) {
 	if why := cmp.Or(m.r.unfit, m.r.stops.now()); why != "" {
 		return why, n.Endless()
@@ -50,7 +50,8 @@ func (m *member) skip(n *program.Node) (why string, silent bool) {
 	return "", false
 }
 
-// ladderEnd notes at a level whose `while` does not hold that it is the end: it is shown, and no level that the stage came to.
+// ladderEnd notes at a level whose `while` does not hold that it is the end: it is shown, and no
+// level that the stage came to.
 func (m *member) ladderEnd(n *program.Node, out *result.Node, open string) {
 	more := slices.ContainsFunc(m.r.program.Nodes, func(o *program.Node) bool { return o.Prev == n })
 	if failed(out) || len(n.While) == 0 && !more {
@@ -60,14 +61,15 @@ func (m *member) ladderEnd(n *program.Node, out *result.Node, open string) {
 	if more {
 		text += ": the levels after this one did not run"
 	}
-	out.Validity.Findings = append(out.Validity.Findings, result.Finding{Code: result.LadderEnd, Severity: result.Note, Text: text})
+	found := result.Finding{Code: result.LadderEnd, Severity: result.Note, Text: text}
+	out.Validity.Findings = append(out.Validity.Findings, found)
 }
 
 // notNeeded is why a stage that waits for a failure is skipped where there was none.
 const notNeeded = "nothing that it needs has failed"
 
-// needs applies `when` to the stages that must have come before. A failure with `on_fail: continue` holds up nobody who
-// waits for success; it is still a failure for who waits for that.
+// needs applies `when` to the stages that must have come before. A failure with `on_fail: continue`
+// holds up nobody who waits for success; it is still a failure for who waits for that.
 func (r *runner) needs(s *scenario.Stage) string {
 	failed, blocked := false, ""
 	for _, need := range s.Needs {
@@ -95,7 +97,9 @@ func (r *runner) needs(s *scenario.Stage) string {
 
 // wasSkipped reports whether no node of a stage ran.
 func (r *runner) wasSkipped(stage string) bool {
-	return !slices.ContainsFunc(r.result.Nodes, func(n *result.Node) bool { return n.Stage == stage && n.Outcome != result.SkippedNode })
+	return !slices.ContainsFunc(r.result.Nodes, func(n *result.Node) bool {
+		return n.Stage == stage && n.Outcome != result.SkippedNode
+	})
 }
 
 func (r *runner) stage(id string) *scenario.Stage {

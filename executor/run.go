@@ -117,8 +117,9 @@ type runner struct {
 func Run(ctx context.Context, p *program.Program, e Env) (*result.Result, source.Diagnostics) {
 	r := &runner{
 		program: p, env: e, clock: backends.Clock{Origin: time.Now()},
-		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs), failed: make(map[string]string),
-		asked: make(map[model]error), room: maxCalls, cpus: observe.AvailableCPUs(),
+		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs),
+		failed: make(map[string]string),
+		asked:  make(map[model]error), room: maxCalls, cpus: observe.AvailableCPUs(),
 	}
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
 	r.interim.save, r.interim.mask = e.Interim, p.Plan.Mask

@@ -30,7 +30,8 @@ func (r *runner) adjust(ctx context.Context, t *target) error {
 			return err
 		}
 		slices.Reverse(before) // what was switched on last is switched off first
-		r.clean.push(fmt.Sprintf("restore the %s settings of target %s", g.group, t.Plan.Name), func(ctx context.Context) error {
+		what := fmt.Sprintf("restore the %s settings of target %s", g.group, t.Plan.Name)
+		r.clean.push(what, func(ctx context.Context) error {
 			_, err := a.Adjust(ctx, g.group, before)
 			return err
 		})

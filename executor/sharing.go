@@ -19,7 +19,9 @@ func bytesOf(r *backends.Request) (n int) {
 }
 
 // lay gives the tensors of an entry's requests their places in shared memory.
-func lay(e *trial.Entry, conn backends.Conn, m *scenario.Memory, requests []backends.Request, left *int64) error {
+func lay(
+	e *trial.Entry, conn backends.Conn, m *scenario.Memory, requests []backends.Request, left *int64,
+) error {
 	for i := range requests {
 		if err := take(left, bytesOf(&requests[i])); err != nil {
 			return err
@@ -29,7 +31,9 @@ func lay(e *trial.Entry, conn backends.Conn, m *scenario.Memory, requests []back
 	if !ok {
 		return errors.New("the backend shares no memory")
 	}
-	shared, err := s.Share(requests, backends.Sharing{Memory: m.Kind, Device: m.Device, Model: e.Signature, OutputSize: m.OutputSize})
+	shared, err := s.Share(requests, backends.Sharing{
+		Memory: m.Kind, Device: m.Device, Model: e.Signature, OutputSize: m.OutputSize,
+	})
 	if err != nil {
 		return fmt.Errorf("the requests cannot be encoded for shared memory: %w", err)
 	}

@@ -26,7 +26,8 @@ func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends
 		return t
 	}
 	t = &target{
-		Target: trial.Target{Plan: plan, Kind: kind}, url: plan.URL, signatures: make(map[string]backends.Signature),
+		Target: trial.Target{Plan: plan, Kind: kind}, url: plan.URL,
+		signatures: make(map[string]backends.Signature),
 	}
 	r.targets[plan] = t
 	if t.err = r.connect(ctx, t); t.err == nil {

@@ -20,7 +20,9 @@ type bookkeeper struct {
 // enterBooks enters what the player knows into the sums of a node and of its parts.
 func enterBooks(m *measured, in *Input, p *loadPlan, calls [][]*backends.Call) {
 	total, all := &m.total, m.total.Aggregate
-	b := bookkeeper{in: in, plan: p, calls: calls, played: m.played, offset: m.start - total.From, reported: m.reported}
+	b := bookkeeper{
+		in: in, plan: p, calls: calls, played: m.played, offset: m.start - total.From, reported: m.reported,
+	}
 	if m.end.accepted == nil && in.Parts.Measured.Holds == nil {
 		all.PlayerCounts = measure.PlayerCounts{
 			Planned: m.played.Planned, DroppedPool: m.played.DroppedPool, DroppedStop: m.played.DroppedStop,

@@ -11,7 +11,8 @@ type findings []result.Finding
 
 // invalid adds why the measurement cannot be trusted.
 func (f *findings) invalid(code, format string, args ...any) {
-	*f = append(*f, result.Finding{Code: code, Severity: result.Invalidating, Text: fmt.Sprintf(format, args...)})
+	text := fmt.Sprintf(format, args...)
+	*f = append(*f, result.Finding{Code: code, Severity: result.Invalidating, Text: text})
 }
 
 // note adds what a reader should know, without doubt about the numbers.

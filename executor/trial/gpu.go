@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// gpuFamilies are the families that tell what a GPU does, Triton's and those of NVIDIA's DCGM exporter; factor makes the
-// base unit of the row: percent to a share, MiB to bytes.
+// gpuFamilies are the families that tell what a GPU does, Triton's and those of NVIDIA's DCGM
+// exporter; factor makes the base unit of the row: percent to a share, MiB to bytes.
 func gpuFamilies(row string) map[string]float64 {
 	switch row {
 	case metric.GPUUtilization:
@@ -55,7 +55,8 @@ func gpu(row *metric.Row, scrapes []result.Scrape, percentiles []float64) *resul
 	}
 	std := math.Sqrt(sq / float64(n))
 	m := &result.Metric{
-		Unit: row.Dim.Unit(), Count: &n, Min: &all[0], Max: &all[n-1], Mean: &mean, Std: &std, Percentiles: map[string]*float64{},
+		Unit: row.Dim.Unit(), Count: &n, Min: &all[0], Max: &all[n-1], Mean: &mean, Std: &std,
+		Percentiles: map[string]*float64{},
 	}
 	for _, p := range percentiles {
 		rank := min(max(int(math.Ceil(p/100*float64(n))), 1), int(n))

@@ -18,7 +18,7 @@ import (
 const (
 	cpuLimit     = 0.85                   // of what this process may use, during hold
 	cpuNear      = 0.6                    // from here on the client may be part of the numbers
-	cpuWindow    = 250 * time.Millisecond // a shorter hold says nothing about CPU time: set-up and ticks outweigh it
+	cpuWindow    = 250 * time.Millisecond // in a shorter hold set-up and ticks outweigh CPU time
 	stillLimit   = time.Second            // in which this process did nothing at all
 	starvedShare = 0.2                    // of hold, in which some task of this machine waited for a CPU: noted
 	lateFew      = 299                    // arrivals below which the third-largest delay is judged, not p99
@@ -128,20 +128,21 @@ func (h *health) invalid() (list findings) {
 			what, name, ns(late), ns(h.limit), remedy)
 	}
 	if share, ok := h.cpu(); ok && share > cpuLimit {
-		list.invalid(result.ClientCPU, "this client used %.0f %% of the CPU time that it may use, more than %.0f %% is not "+
-			"valid: the numbers may be its own; lower the load or use more cores", 100*share, 100*cpuLimit)
+		list.invalid(result.ClientCPU, "this client used %.0f %% of the CPU time that it may use, more than "+
+			"%.0f %% is not valid: the numbers may be its own; lower the load or use more cores",
+			100*share, 100*cpuLimit)
 	}
 	if h.sockets > 0 {
-		list.invalid(result.Sockets, "%d requests failed because this machine ran out of descriptors, ports or memory: "+
-			"raise `ulimit -n` or lower max_in_flight", h.sockets)
+		list.invalid(result.Sockets, "%d requests failed because this machine ran out of descriptors, "+
+			"ports or memory: raise `ulimit -n` or lower max_in_flight", h.sockets)
 	}
 	if n := h.played.Paused; n > 0 {
 		list.invalid(result.Paused,
 			"sending paused %d times because the client could not process its own samples fast enough", n)
 	}
 	if h.still > stillLimit {
-		list.invalid(result.StoodStill, "this process stood still for %s: stopped, swapped out, or its machine suspended",
-			source.About(h.still))
+		list.invalid(result.StoodStill, "this process stood still for %s: stopped, swapped out, or "+
+			"its machine suspended", source.About(h.still))
 	}
 	return list
 }
@@ -178,11 +179,12 @@ func (h *health) notes() (list findings) {
 		list.note(result.ClientNear, "this client was near its limits: %s", why)
 	}
 	if h.inProcess {
-		list.note(result.SharedProcess, "the server runs in this process, so that the share of CPU time that the client "+
-			"used is unknown: it is not judged")
+		list.note(result.SharedProcess, "the server runs in this process, so that the share of CPU time that "+
+			"the client used is unknown: it is not judged")
 	}
 	if p.Strays > 0 {
-		list.note(result.StrayReplies, "%d replies belonged to no request that was in flight: they are in no number", p.Strays)
+		list.note(result.StrayReplies,
+			"%d replies belonged to no request that was in flight: they are in no number", p.Strays)
 	}
 	if p.WaitedPool > 0 {
 		list.note(result.PoolFull, "%s busy when %s due, which waited for one; the wait is in latency (%s)",
@@ -193,11 +195,12 @@ func (h *health) notes() (list findings) {
 			were("slot", h.slots), were("request", p.DroppedPool), h.pool())
 	}
 	if !h.open && p.PeakInFlight < h.slots && !h.cut {
-		list.note("never_reached_concurrency", "at most %d of %d were in flight at the same time", p.PeakInFlight, h.slots)
+		list.note("never_reached_concurrency", "at most %d of %d were in flight at the same time",
+			p.PeakInFlight, h.slots)
 	}
 	if h.busyMachine() {
-		list.note(result.BusyMachine, "programs on this machine waited for a CPU during %.0f %% of the hold: other load may "+
-			"be in these numbers", 100*h.starved())
+		list.note(result.BusyMachine, "programs on this machine waited for a CPU during %.0f %% of the hold: "+
+			"other load may be in these numbers", 100*h.starved())
 	}
 	return list
 }
@@ -215,8 +218,8 @@ func (h *health) near() string {
 		return fmt.Sprintf("the %s of its %s is %s, more than %s is not valid", what, name, ns(late), ns(h.limit))
 	}
 	if share := h.empty(); share > emptyShare {
-		return fmt.Sprintf("%.0f %% of the time of its slots passed between a reply and the next send, which lowers the "+
-			"throughput and no latency", 100*share)
+		return fmt.Sprintf("%.0f %% of the time of its slots passed between a reply and the next send, which "+
+			"lowers the throughput and no latency", 100*share)
 	}
 	return ""
 }

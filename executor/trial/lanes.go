@@ -25,7 +25,8 @@ func openLanes(ctx context.Context, in *Input, p *loadPlan, blocking, largest in
 	targets := in.Requests.Targets
 	for _, to := range targets {
 		n, depth := layout(p, to, len(targets))
-		lanes, limits, err := to.Conn.Lanes(ctx, n, backends.LaneOptions{Depth: depth, MaxBlocked: blocking, LargestCall: largest})
+		o := backends.LaneOptions{Depth: depth, MaxBlocked: blocking, LargestCall: largest}
+		lanes, limits, err := to.Conn.Lanes(ctx, n, o)
 		if err != nil {
 			c.close()
 			return c, fmt.Errorf("open %d connections: %w%s", n, err, connectHint(err, to.Plan.TLS))
@@ -66,12 +67,12 @@ func (c lanePools) most() (n int) {
 // layout returns how many lanes of a pool are open when the clock starts, and how many requests
 // each may have in flight.
 //
-//	target                    connections          lanes                                  requests on one
-//	a bidirectional stream    a number             as many, each with a connection        those in flight, spread evenly
-//	a bidirectional stream    per_slot             one for each slot, or open sequence    1, or what a sequence may have
-//	a bidirectional stream    per_request          one for each slot                      1
-//	other gRPC, HTTP          per_…, gRPC's number one for each slot                      1
-//	HTTP                      a number             one for each slot, that many at most   1
+//	target             connections           lanes                                  requests on one
+//	bidirectional      a number              as many, each with a connection        those in flight, spread
+//	  stream           per_slot              one for each slot, or open sequence    1, or those of a sequence
+//	                   per_request           one for each slot                      1
+//	other gRPC, HTTP   per_…, gRPC's number  one for each slot                      1
+//	HTTP               a number              one for each slot, that many at most   1
 //
 // Of an open loop's lanes that carry one request each, those that it is not likely to need at once
 // are opened later.

@@ -64,7 +64,9 @@ func (p *loadPlan) planClosed(in *Input) {
 	p.slots = int(in.Load.Level)
 	if q, ok := scenario.QuantityOf(in.Node.Stage.Load).(scenario.Periodic); ok {
 		p.slots, p.ends = q.To, true
-		p.profile = func(int64, *atomic.Int64) load.Profile { return drive.NewSteps(q.From, q.To, q.Step, q.Responses) }
+		p.profile = func(int64, *atomic.Int64) load.Profile {
+			return drive.NewSteps(q.From, q.To, q.Step, q.Responses)
+		}
 		return
 	}
 	if in.Load.Steps == nil {

@@ -58,8 +58,9 @@ const (
 // newObserver makes the observer of a trial.
 func newObserver(h *Host, in *Input, cut cutting, f *measure.Folder, c *drive.Control) *observer {
 	return &observer{
-		clock: h.Clock, requests: in.Requests, control: c, folder: f, warm: !in.Node.Stage.Warmup.IsZero(), cutting: cut,
-		settles: readsServer(in.Checks), parted: in.Parts.Measured.Holds != nil,
+		clock: h.Clock, requests: in.Requests, control: c, folder: f, cutting: cut,
+		warm: !in.Node.Stage.Warmup.IsZero(), settles: readsServer(in.Checks),
+		parted: in.Parts.Measured.Holds != nil,
 	}
 }
 
@@ -148,11 +149,14 @@ func (o *observer) use(cpus float64, inProcess bool) observe.Use {
 
 // counters returns the server's counters at the ends of what is reported of hold, which began at
 // hold on the run's clock; nil where they are unknown. windows: what is reported is cut to windows.
-func (o *observer) counters(hold int64, reported measure.Span, windows bool) (began, ended tally, notes findings) {
+func (o *observer) counters(
+	hold int64, reported measure.Span, windows bool,
+) (began, ended tally, notes findings) {
 	if o.requests.Counters == nil || !o.ended {
 		return nil, nil, nil
 	}
-	if err := errors.Join(o.counts[beforeClock].err, o.counts[holdBegins].err, o.counts[holdEnds].err); err != nil {
+	err := errors.Join(o.counts[beforeClock].err, o.counts[holdBegins].err, o.counts[holdEnds].err)
+	if err != nil {
 		notes.note("no_statistics", "%s", err)
 		return nil, nil, notes
 	}

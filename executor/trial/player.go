@@ -43,8 +43,8 @@ func newPlayer(h *Host, in *Input, p *loadPlan, c lanePools, src feed.Source, op
 		}
 	}
 	return &player{
-		plan: p, pools: c.pools, source: src, open: open, rings: newRings(in, p, c.most()), control: new(drive.Control),
-		options: o,
+		plan: p, pools: c.pools, source: src, open: open, rings: newRings(in, p, c.most()),
+		control: new(drive.Control), options: o,
 	}
 }
 

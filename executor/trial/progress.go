@@ -136,7 +136,8 @@ func (p *progress) waiting(at expression.Place, limit float64) (n int64) {
 		if to <= from {
 			continue
 		}
-		before := p.control.UnansweredBefore(from, entry) // first, so that what ends meanwhile makes the difference smaller
+		// The earlier one first: what ends meanwhile makes the difference smaller.
+		before := p.control.UnansweredBefore(from, entry)
 		n += max(p.control.UnansweredBefore(to, entry)-before, 0)
 	}
 	return n

@@ -66,7 +66,9 @@ type Readings struct {
 
 // newReadings gathers the readings of a trial. cpus is how many CPUs the client may use, 0:
 // unknown. inProcess: a server runs in this process.
-func newReadings(m *measured, in *Input, o *observer, cpus float64, inProcess bool) (r *Readings, notes findings) {
+func newReadings(
+	m *measured, in *Input, o *observer, cpus float64, inProcess bool,
+) (r *Readings, notes findings) {
 	r = &Readings{
 		total: m.total, parts: in.Parts, stopped: m.total.Aggregate.Stopped(), sent: m.played.Sent,
 		use: o.use(cpus, inProcess), counted: in.Requests.Series, percentiles: in.Percentiles, mask: in.Mask,

@@ -81,7 +81,9 @@ func (e *Entry) Choices() int {
 
 // OpenShared opens the memory of the entry's requests for a number of slots. The server has as long
 // for it as for a request, and at least what it has to give it back.
-func (e *Entry) OpenShared(ctx context.Context, t *Target, slots int) ([]*backends.Call, backends.Release, error) {
+func (e *Entry) OpenShared(
+	ctx context.Context, t *Target, slots int,
+) ([]*backends.Call, backends.Release, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(t.Plan.Timeout, ReleaseLimit))
 	defer cancel()
 	calls, release, err := e.Shared.Open(ctx, slots)

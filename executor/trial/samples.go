@@ -35,8 +35,8 @@ func newRecorder(h *Host, in *Input, p *loadPlan) Recorder {
 		return nil
 	}
 	r := Recording{
-		Node: in.Node.ID, Number: in.Number, Closed: p.profile != nil, Value: p.level, Started: h.Clock.Origin.UTC(),
-		Sent: in.Requests.sent, Received: in.Requests.received,
+		Node: in.Node.ID, Number: in.Number, Closed: p.profile != nil, Value: p.level,
+		Started: h.Clock.Origin.UTC(), Sent: in.Requests.sent, Received: in.Requests.received,
 	}
 	if r.Closed {
 		r.Value = in.Result.Load.Setting()

@@ -184,8 +184,9 @@ func (o *observer) scraped(hold int64, span measure.Span) (list []result.Scrape,
 				x.failed, x.failed+len(x.taken), name, x.err)
 		}
 		if x.left > 0 && time.Duration(x.most) > every {
-			notes.note("metrics", "the metrics endpoint of target %s took up to %v to answer, and is to be read every %s: "+
-				"%d readings were left out", name, time.Duration(x.most).Round(time.Millisecond), source.Duration(every), x.left)
+			took := time.Duration(x.most).Round(time.Millisecond)
+			notes.note("metrics", "the metrics endpoint of target %s took up to %v to answer, and is to be read "+
+				"every %s: %d readings were left out", name, took, source.Duration(every), x.left)
 		}
 		list = append(list, x.result(hold, span, o.warm || span.From > 0))
 	}

@@ -38,7 +38,8 @@ func (p *loadPlan) planSequences(in *Input) {
 // ends among those that are counted; 0: unknown, or an arrival would find no sequence to go on
 // with, and what is open at the end is closed beside them. open: the load is an open loop.
 func (p *loadPlan) budget(open bool) int64 {
-	if q := p.sequences; q == nil || open || q.LimitCountsSequences || q.WarmCountsSequences || p.limit == 0 || p.warm > 0 {
+	q := p.sequences
+	if q == nil || open || q.LimitCountsSequences || q.WarmCountsSequences || p.limit == 0 || p.warm > 0 {
 		return 0
 	}
 	return p.warmCount + p.limit

@@ -27,9 +27,10 @@ type session struct {
 // newSession makes the session of a trial on open lanes.
 func newSession(h *Host, in *Input, p *loadPlan, lanes lanePools, calls [][]*backends.Call) *session {
 	stage := in.Node.Stage
-	src, open := newSource(in, p, calls) // before the clock starts: to shuffle many rows takes longer than headStart
+	src, open := newSource(in, p, calls) // not once the clock runs: to shuffle many rows takes time
 	s := &session{
-		host: h, plan: p, drain: stage.Drain, player: newPlayer(h, in, p, lanes, src, open), recorder: newRecorder(h, in, p),
+		host: h, plan: p, drain: stage.Drain, player: newPlayer(h, in, p, lanes, src, open),
+		recorder: newRecorder(h, in, p),
 	}
 	var stable *scenario.UntilStable
 	if e, ok := stage.Extent.(scenario.UntilStable); ok {
@@ -38,7 +39,8 @@ func newSession(h *Host, in *Input, p *loadPlan, lanes lanePools, calls [][]*bac
 	cut, c := cutHold(p.length, stable), s.player.control
 	config := measure.Config{
 		Breakdown: in.Parts.Measured, Settled: c.OldestDue.Load, Rings: s.player.rings, HoldStart: c.HoldStart.Load,
-		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Slice: cut.slice, Windows: cut.windows, Closed: p.profile != nil,
+		HoldEnd: c.StopAt.Load, InFlight: c.InFlight.Load, Slice: cut.slice, Windows: cut.windows,
+		Closed: p.profile != nil,
 	}
 	if s.recorder != nil {
 		config.Sink = s.recorder

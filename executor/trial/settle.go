@@ -78,7 +78,9 @@ func (o *observer) answered() int64 {
 
 // settleEnd reads the counters at the end of hold until want requests have been counted since from.
 // behind says what they lack if they never have.
-func settleEnd(ctx context.Context, in *Requests, from tally, want int64) (c tally, behind string, err error) {
+func settleEnd(
+	ctx context.Context, in *Requests, from tally, want int64,
+) (c tally, behind string, err error) {
 	at := in.requestsIn()
 	grown := func(c tally) int64 {
 		if len(from) == 0 || len(c) == 0 {
@@ -88,8 +90,8 @@ func settleEnd(ctx context.Context, in *Requests, from tally, want int64) (c tal
 	}
 	c, agrees, err := settled(ctx, in.count, func(c tally) bool { return grown(c) >= want })
 	if err == nil && !agrees {
-		behind = fmt.Sprintf("the server had counted %d requests %s after the end, this client knows of %d that it answered: "+
-			"its counters may lack some, or the requests went elsewhere", grown(c), settleFor, want)
+		behind = fmt.Sprintf("the server had counted %d requests %s after the end, this client knows of %d "+
+			"that it answered: its counters may lack some, or the requests went elsewhere", grown(c), settleFor, want)
 	}
 	return c, behind, err
 }

@@ -18,7 +18,8 @@ func newSource(in *Input, p *loadPlan, calls [][]*backends.Call) (src feed.Sourc
 	var kinds []feed.MixEntry
 	for i, e := range in.Requests.Entries {
 		d := e.Plan.Request.Data
-		kind := feed.NewCalls(calls[i][p.skipped:], feed.Order(d.Order), rowsOnce(in.Node, d), in.Seed[1], in.IDBase)
+		once := rowsOnce(in.Node, d)
+		kind := feed.NewCalls(calls[i][p.skipped:], feed.Order(d.Order), once, in.Seed[1], in.IDBase)
 		kinds = append(kinds, feed.MixEntry{Calls: kind.Pausing(e.Delays), Weight: e.Plan.Weight, Pool: e.Target})
 	}
 	src = kinds[0].Calls

@@ -15,13 +15,13 @@ import (
 
 // steering decides when hold ends. All decisions are functions of the clock and of closed windows.
 //
-//	extent          hold begins                    hold ends
-//	for: duration   end of warm-up                 begin + duration (StopAt is set as soon as begin is known)
-//	for: N requests first request after warm-up    last completion of the N (drive stops by its limit)
-//	until: stable   end of warm-up                 when the last windows agree, or there were max_windows; in a group,
-//	                                               when that is so for all that say it
-//	until: others   end of warm-up                 when the other members of the group have ended
-//	by the load     end of warm-up                 with the ramp, or with the last completion of what was to be sent
+//	extent           hold begins                  hold ends
+//	for: duration    end of warm-up               begin + duration (StopAt is set as soon as begin is known)
+//	for: N requests  first request after warm-up  last completion of the N (drive stops by its limit)
+//	until: stable    end of warm-up               when the last windows agree, or there were max_windows;
+//	                                              in a group, when that is so for all that say it
+//	until: others    end of warm-up               when the other members of the group have ended
+//	by the load      end of warm-up               with the ramp, or the last completion of what is sent
 type steering struct {
 	host     *Host
 	node     *program.Node
@@ -57,7 +57,8 @@ func newSteering(
 	h *Host, in *Input, p *loadPlan, stable *scenario.UntilStable, f *measure.Folder, c *drive.Control,
 ) *steering {
 	return &steering{
-		host: h, node: in.Node, plan: p, deadline: in.Deadline, control: c, folder: f, aborts: newAbortWatch(in, p, f, c),
+		host: h, node: in.Node, plan: p, deadline: in.Deadline, control: c, folder: f,
+		aborts:    newAbortWatch(in, p, f, c),
 		stability: stability{stable: stable, leaves: in.Node.Stability, while: in.Node.While},
 	}
 }

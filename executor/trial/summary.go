@@ -25,10 +25,11 @@ func (h *health) summary() string {
 		say = append(say, "This client was the bottleneck, so these numbers may be its own: "+h.reasons()+".",
 			"What to change: "+h.changes()+".")
 	case h.near() != "":
-		say = append(say, "This client may be part of these numbers: "+h.near()+".", "What to change: "+moreCores+".")
+		say = append(say, "This client may be part of these numbers: "+h.near()+".",
+			"What to change: "+moreCores+".")
 	case h.busyMachine():
-		say = append(say, fmt.Sprintf("This machine may be part of these numbers: its programs waited for a CPU during "+
-			"%.0f %% of hold.", 100*h.starved()), "What to change: "+quietMachine+".")
+		say = append(say, fmt.Sprintf("This machine may be part of these numbers: its programs waited for a CPU "+
+			"during %.0f %% of hold.", 100*h.starved()), "What to change: "+quietMachine+".")
 	default:
 		say = append(say, "This client was not the bottleneck.")
 	}
@@ -91,7 +92,8 @@ func (h *health) figures() string {
 	var list []string
 	if late, what, ok := h.late(); ok {
 		_, name := h.own()
-		list = append(list, fmt.Sprintf("its %s was %s (%s; up to %s is allowed)", name, ns(late), what, ns(h.limit)))
+		list = append(list, fmt.Sprintf("its %s was %s (%s; up to %s is allowed)",
+			name, ns(late), what, ns(h.limit)))
 	} else if !h.open {
 		list = append(list, "a closed loop waits for the server, so only its CPU time and pauses tell")
 	}
@@ -119,7 +121,8 @@ func (h *health) poolSentence() string {
 	if p.DroppedPool > 0 {
 		n, what = p.DroppedPool, "were dropped for want of a slot"
 	}
-	return fmt.Sprintf("%d of %d requests %s, which is not the client's doing: %s.", n, p.Planned, what, h.pool())
+	return fmt.Sprintf("%d of %d requests %s, which is not the client's doing: %s.",
+		n, p.Planned, what, h.pool())
 }
 
 // shown compares what a node asked for with what the machine has shown; "" where nothing is known.
@@ -142,8 +145,8 @@ func (h *health) shown() string {
 		return fmt.Sprintf("This machine has shown that it sends up to %s over %s on time.",
 			result.Format("1/s", shown.Rate), h.transport)
 	case h.slots > int64(shown.Slots):
-		return fmt.Sprintf("It asked for %d requests in flight, and this machine has shown no more than %d over %s.",
-			h.slots, shown.Slots, h.transport)
+		return fmt.Sprintf("It asked for %d requests in flight, and this machine has shown no more than "+
+			"%d over %s.", h.slots, shown.Slots, h.transport)
 	}
 	return fmt.Sprintf("This machine has shown that it drives up to %s over %s in a closed loop.",
 		result.Format("1/s", shown.Highest), h.transport)

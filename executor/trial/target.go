@@ -43,7 +43,8 @@ func About(t *scenario.Target, err error) error {
 	if t.URL == "" { // it is in this process
 		return fmt.Errorf("target %q: %w%s", t.Name, err, unknownHint(err))
 	}
-	return fmt.Errorf("target %q (%s): %w%s", t.Name, t.URL, err, cmp.Or(unknownHint(err), connectHint(err, t.TLS)))
+	hint := cmp.Or(unknownHint(err), connectHint(err, t.TLS))
+	return fmt.Errorf("target %q (%s): %w%s", t.Name, t.URL, err, hint)
 }
 
 // mostKnown is how many models of a server are shown.
@@ -76,12 +77,14 @@ func connectHint(err error, o *scenario.TLS) string {
 	text := err.Error()
 	switch {
 	case errors.Is(err, syscall.EMFILE):
-		return "; each connection is an open file: raise `ulimit -n`; over gRPC requests can share them with `connections: N`"
+		return "; each connection is an open file: raise `ulimit -n`; " +
+			"over gRPC requests can share them with `connections: N`"
 	case strings.Contains(text, "signed by unknown authority") && o != nil && o.CA != "":
 		return "; the file of `tls.ca` does not hold the authority that signed the server's certificate"
 	case strings.Contains(text, "signed by unknown authority"):
 		return "; name the server's own authority with `tls: {ca: FILE}`"
-	case strings.Contains(text, "x509: certificate is valid for"), strings.Contains(text, "x509: cannot validate certificate for"):
+	case strings.Contains(text, "x509: certificate is valid for"),
+		strings.Contains(text, "x509: cannot validate certificate for"):
 		return "; name the host that the certificate is for with `tls: {server_name: NAME}`"
 	}
 	return ""

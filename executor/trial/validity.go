@@ -25,10 +25,12 @@ func newHealth(h *Host, in *Input, p *loadPlan, m *measured, r *Readings, longes
 	}
 	return &health{
 		open: in.Node.Open, transport: in.Result.Load.Transport, offered: offered, slots: int64(p.slots),
-		steps: p.sequences != nil && !p.sequences.ArrivalBegins && p.sequences.PipelineDepth == 1, inProcess: h.InProcess,
-		delay: dist(metrics, metric.SendDelayClient), turn: dist(metrics, metric.ClientTurnaround),
-		service: dist(metrics, metric.ServiceTime), limit: all.LateLimit(), use: use, sockets: all.Class[backends.Client],
-		played: m.played, still: time.Duration(longest), cut: m.end.early() || in.grows(), machine: h.Machine,
+		steps:     p.sequences != nil && !p.sequences.ArrivalBegins && p.sequences.PipelineDepth == 1,
+		inProcess: h.InProcess,
+		delay:     dist(metrics, metric.SendDelayClient), turn: dist(metrics, metric.ClientTurnaround),
+		service: dist(metrics, metric.ServiceTime), limit: all.LateLimit(), use: use,
+		sockets: all.Class[backends.Client], played: m.played, still: time.Duration(longest),
+		cut: m.end.early() || in.grows(), machine: h.Machine,
 	}
 }
 
@@ -66,8 +68,8 @@ func notesOnTrial(in *Input, s *session, m *measured, r *Readings) (list finding
 		if m.end.cutOff {
 			when = "when the run was cut off"
 		}
-		list.note("incomplete", "%s still open %s and cancelled: in no latency and no error count, and in assertions "+
-			"slower than all others and possibly failed", were("request", n), when)
+		list.note("incomplete", "%s still open %s and cancelled: in no latency and no error count, and in "+
+			"assertions slower than all others and possibly failed", were("request", n), when)
 	}
 	list = append(list, notesOnServers(in.Requests.Targets)...)
 	list = append(list, notesOnReplies(r.total.Aggregate)...)
@@ -76,7 +78,8 @@ func notesOnTrial(in *Input, s *session, m *measured, r *Readings) (list finding
 			"The server keeps them until it forgets them by itself", were("sequence", n))
 	}
 	if n := r.total.Aggregate.StepsDropped; n > 0 {
-		list.note(result.StepsDropped, "%s never sent, because one before them in their sequence failed", were("request", n))
+		list.note(result.StepsDropped, "%s never sent, because one before them in their sequence failed",
+			were("request", n))
 	}
 	if s.observer.from == beforeClock && !stage.Warmup.IsZero() && in.Requests.Counters != nil {
 		list.note("statistics", "hold was too short to be told from the warm-up: the server statistics cover both")
@@ -105,13 +108,14 @@ func notesOnServers(targets []*Target) (list findings) {
 // notesOnReplies say what is odd about the replies that were inspected and is no error.
 func notesOnReplies(all *measure.Aggregate) (list findings) {
 	if n := all.Unsized; n > 0 {
-		list.note(result.UnknownBatch, "%s answered whose batch is not known: there is no throughput", were("request", n))
+		list.note(result.UnknownBatch, "%s answered whose batch is not known: there is no throughput",
+			were("request", n))
 	}
 	// After a request that failed, of a timeout for instance, the client itself may have closed the
 	// connection.
 	if n := all.Ahead; n-all.Failed() > 1 && 2*(n-all.Failed()) >= all.Sent {
-		list.note(result.ClosesConnections, "the server closes connections after replies: of %d requests %d went out on "+
-			"a new one; it was made before they were due, so that `connect` is not in latency", all.Sent, n)
+		list.note(result.ClosesConnections, "the server closes connections after replies: of %d requests %d went "+
+			"out on a new one; it was made before they were due, so that `connect` is not in latency", all.Sent, n)
 	}
 	if n := all.OtherIDs; n > 0 {
 		list.note(result.OtherIDs, "%s answered with another id than the request's, of those that were looked at",
@@ -132,8 +136,9 @@ func notesOnWaits(targets []*Target, p *player, waits []int64) (list findings) {
 	}
 	for i, n := range waits {
 		if most := p.pools[i].MaxSlots; n > 0 && most < p.options.MaxInFlight {
-			list.note(result.PoolFull, "%s kept waiting for one of the %d connections to target %q; what was due to other "+
-				"targets meanwhile waited too: allow it more `connections`", were("request", n), most, targets[i].Plan.Name)
+			list.note(result.PoolFull, "%s kept waiting for one of the %d connections to target %q; what was due to "+
+				"other targets meanwhile waited too: allow it more `connections`",
+				were("request", n), most, targets[i].Plan.Name)
 		}
 	}
 	return list
@@ -149,8 +154,9 @@ func notesOnReadings(m *Readings) (list findings) {
 	}
 	for i, w := range m.parts.Series {
 		if s := m.total.Series[i]; s.Missing > 0 {
-			list.note("windows", "%d windows of %s are more than the %d that are kept: an assertion on them cannot pass; "+
-				"use a longer `every`", s.Missing+len(s.Windows), source.Duration(time.Duration(w.Every)), measure.MaxWindows)
+			list.note("windows", "%d windows of %s are more than the %d that are kept: an assertion on them cannot "+
+				"pass; use a longer `every`",
+				s.Missing+len(s.Windows), source.Duration(time.Duration(w.Every)), measure.MaxWindows)
 		}
 	}
 	return list
