@@ -45,16 +45,16 @@ func (m *member) after(ctx context.Context, s *scenario.Stage) {
 }
 
 // act does one thing.
-func (r *runner) act(ctx context.Context, s *scenario.Stage, a scenario.Action) error {
-	t := r.targets[s.Request.Target]
+func (su *setup) act(ctx context.Context, s *scenario.Stage, a scenario.Action) error {
+	t := su.targets[s.Request.Target]
 	if t == nil || t.err != nil {
 		return errors.New("the target is not open")
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.Plan.Timeout)
 	defer cancel()
-	tell := func(what string) { r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("stage %s: %s", s.ID, what)}) }
+	tell := func(what string) { su.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("stage %s: %s", s.ID, what)}) }
 	if a.Call == nil {
-		return r.control(ctx, t, a, tell)
+		return su.control(ctx, t, a, tell)
 	}
 	caller, ok := t.Conn.(backends.Caller)
 	if !ok {
@@ -66,12 +66,12 @@ func (r *runner) act(ctx context.Context, s *scenario.Stage, a scenario.Action) 
 
 // control loads or unloads a model. What it has said of itself and whether it answered is then to
 // be asked anew.
-func (r *runner) control(ctx context.Context, t *target, a scenario.Action, tell func(string)) error {
+func (su *setup) control(ctx context.Context, t *target, a scenario.Action, tell func(string)) error {
 	c, ok := t.Conn.(backends.Controller)
 	if !ok {
 		return fmt.Errorf("backend %s does not load and unload models", t.Kind.Name)
 	}
-	defer r.forget(t, a.LoadModel+a.UnloadModel)
+	defer su.forget(t, a.LoadModel+a.UnloadModel)
 	if a.LoadModel != "" {
 		tell("loads model " + a.LoadModel)
 		return c.Load(ctx, a.LoadModel)
@@ -81,15 +81,15 @@ func (r *runner) control(ctx context.Context, t *target, a scenario.Action, tell
 }
 
 // forget drops what is known of a model of a target.
-func (r *runner) forget(t *target, name string) {
-	r.asking.Lock()
-	defer r.asking.Unlock()
+func (su *setup) forget(t *target, name string) {
+	su.asking.Lock()
+	defer su.asking.Unlock()
 	names := []string{name}
 	if name == t.Plan.Model {
 		names = append(names, "") // the target's own
 	}
 	for _, n := range names {
-		maps.DeleteFunc(r.asked, func(m model, _ error) bool { return m.target == t && m.name == n })
+		maps.DeleteFunc(su.asked, func(m model, _ error) bool { return m.target == t && m.name == n })
 		delete(t.signatures, n)
 	}
 }

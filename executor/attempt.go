@@ -42,7 +42,7 @@ func (m *member) repeat(ctx context.Context, p program.Play) *repeat {
 
 // without skips a repeat for want of data that its load is made of.
 func (m *member) without(n *program.Node, why string) *repeat {
-	r := &repeat{Output: trial.Output{Node: m.r.blank(n)}}
+	r := &repeat{Output: trial.Output{Node: blank(m.r.program, n)}}
 	r.Node.Outcome, r.Node.Reason = result.SkippedNode, why
 	r.note(result.NoData, why)
 	return r
@@ -50,7 +50,7 @@ func (m *member) without(n *program.Node, why string) *repeat {
 
 // measure makes one attempt at a node.
 func (m *member) measure(ctx context.Context, a attempt) trial.Output {
-	r, in, out := m.r, m.r.inputs[a.node.Stage], m.r.blank(a.node)
+	r, in, out := m.r, m.r.inputs[a.node.Stage], blank(m.r.program, a.node)
 	out.Load.Value, out.Load.Formula = a.load.Level, a.node.Planned.Formula
 	for i, step := range a.load.Steps {
 		out.Load.Ramp[i].To = step.To

@@ -14,7 +14,7 @@ import (
 // callTree finds the models that an entry's model calls, and those that they call, each once under
 // its first caller, as far as their counters can be read; then those that the plan names. What the
 // plan names must be there.
-func (r *runner) callTree(
+func (su *setup) callTree(
 	ctx context.Context, e *trial.Entry, t *target,
 ) (list []trial.Called, note string, err error) {
 	o, ok := t.Conn.(backends.Observer)
@@ -34,7 +34,7 @@ func (r *runner) callTree(
 		if _, err := read(ctx, make([]int64, len(t.Kind.Series))); err != nil {
 			return err
 		}
-		if sig, err := r.describe(ctx, t, model); err == nil { // else its numbers are known all the same
+		if sig, err := su.describe(ctx, t, model); err == nil { // else its numbers are known all the same
 			c.Only = sig.Version
 		}
 		list = append(list, c)
@@ -51,7 +51,7 @@ func (r *runner) callTree(
 				errs = append(errs, err)
 				continue
 			}
-			child, err := r.describe(ctx, t, c.Model)
+			child, err := su.describe(ctx, t, c.Model)
 			errs = append(errs, err, walk(&child))
 		}
 		return errors.Join(errs...)

@@ -14,11 +14,11 @@ const (
 // collectOften lets the collector run as often as Go's own default asks for while a unit holds many
 // bytes of requests: a program may be started with less (cmd/sluice is), and a multiple of what is
 // held would be too much memory. restore undoes it.
-func (r *runner) collectOften(u *program.Unit) (restore func()) {
+func (su *setup) collectOften(u *program.Unit) (restore func()) {
 	held := 0
 	for _, m := range u.Members {
 		for _, s := range m.Stages() {
-			held += r.inputs[s].held()
+			held += su.inputs[s].held()
 		}
 	}
 	if held <= heldMost {

@@ -44,33 +44,56 @@ func (in *inputs) held() (n int) {
 	return n
 }
 
+// setup is what a run prepares before it measures, and undoes: open targets and encoded requests.
+type setup struct {
+	program *program.Program
+	env     Env
+	clock   backends.Clock
+	stops   *stops
+	tell    func(Event)
+	clean   cleanup
+	targets map[*scenario.Target]*target
+	inputs  map[*scenario.Stage]*inputs
+	room    int64 // bytes that encoded requests may still take
+	ids     ranges
+	asking  sync.Mutex      // members of a group ask their models at the same time
+	asked   map[model]error // those that were asked for a real answer
+}
+
+func newSetup(p *program.Program, e Env, clock backends.Clock) *setup {
+	return &setup{
+		program: p, env: e, clock: clock, targets: make(map[*scenario.Target]*target),
+		inputs: make(map[*scenario.Stage]*inputs), room: maxCalls, asked: make(map[model]error),
+	}
+}
+
 // prepare opens the targets of all stages and encodes all their requests. What does not fit the
 // model is a mistake of the plan; what cannot be reached fails its stages only.
-func (r *runner) prepare(ctx context.Context) source.Diagnostics {
+func (su *setup) prepare(ctx context.Context) source.Diagnostics {
 	var diags source.Diagnostics
-	for _, n := range r.program.Nodes {
-		if r.inputs[n.Stage] != nil || r.stops.now() != "" {
+	for _, n := range su.program.Nodes {
+		if su.inputs[n.Stage] != nil || su.stops.now() != "" {
 			continue
 		}
 		in := &inputs{}
-		r.inputs[n.Stage] = in
-		if r.program.Postponed(n.Stage) {
+		su.inputs[n.Stage] = in
+		if su.program.Postponed(n.Stage) {
 			in.waiting = n
-			r.openAll(ctx, n, in)
+			su.openAll(ctx, n, in)
 			continue
 		}
-		diags = append(diags, r.gather(ctx, n, in)...)
+		diags = append(diags, su.gather(ctx, n, in)...)
 	}
 	if !diags.HasErrors() {
-		r.probes()
+		su.probes()
 	}
 	return diags
 }
 
 // openAll opens the targets of a node's stage.
-func (r *runner) openAll(ctx context.Context, n *program.Node, in *inputs) {
+func (su *setup) openAll(ctx context.Context, n *program.Node, in *inputs) {
 	for i, plan := range n.Stage.Entries() {
-		if t := r.open(ctx, plan.Request.Target, n.Kinds[i]); in.err == nil {
+		if t := su.open(ctx, plan.Request.Target, n.Kinds[i]); in.err == nil {
 			in.err = t.err
 		}
 	}
@@ -78,15 +101,15 @@ func (r *runner) openAll(ctx context.Context, n *program.Node, in *inputs) {
 
 // gatherNow makes the inputs of a stage whose turn has come, where that could not be done before. A
 // mistake of the plan that shows only now fails the stage.
-func (r *runner) gatherNow(s *scenario.Stage, in *inputs) {
+func (su *setup) gatherNow(s *scenario.Stage, in *inputs) {
 	if in.err != nil || in.waiting == nil {
 		return
 	}
-	r.asking.Lock()
-	defer r.asking.Unlock()
+	su.asking.Lock()
+	defer su.asking.Unlock()
 	n := in.waiting
 	in.waiting = nil
-	for _, d := range r.gather(r.stops.waiting, n, in) {
+	for _, d := range su.gather(su.stops.waiting, n, in) {
 		if d.Severity == source.Error && in.err == nil {
 			in.err = fmt.Errorf("%s: %s", d.Pos, d.Summary)
 		}
@@ -94,14 +117,14 @@ func (r *runner) gatherNow(s *scenario.Stage, in *inputs) {
 }
 
 // gather makes the inputs of a node's stage.
-func (r *runner) gather(ctx context.Context, n *program.Node, in *inputs) (diags source.Diagnostics) {
+func (su *setup) gather(ctx context.Context, n *program.Node, in *inputs) (diags source.Diagnostics) {
 	for i, plan := range n.Stage.Entries() {
-		t := r.open(ctx, plan.Request.Target, n.Kinds[i])
+		t := su.open(ctx, plan.Request.Target, n.Kinds[i])
 		if in.err = t.err; in.err != nil {
 			return diags
 		}
 		e := &trial.Entry{Plan: plan, Target: in.targetOf(t), Number: uint16(i)}
-		if e.Signature, in.err = r.describe(r.stops.waiting, t, plan.Request.Model); in.err != nil {
+		if e.Signature, in.err = su.describe(su.stops.waiting, t, plan.Request.Model); in.err != nil {
 			in.err = trial.About(t.Plan, in.err)
 			return diags
 		}
@@ -110,14 +133,14 @@ func (r *runner) gather(ctx context.Context, n *program.Node, in *inputs) (diags
 			return diags
 		}
 		in.Entries = append(in.Entries, e)
-		diags = append(diags, r.tensors(t, e.Signature)...)
+		diags = append(diags, binaryTensors(t, e.Signature)...)
 		if n.Sequences != nil {
-			e.IDs = r.ids.of(n.Sequences)
+			e.IDs = su.ids.of(n.Sequences)
 		}
 		diags = append(diags, keepsState(n, e)...)
-		diags = append(diags, encode(e, t.Conn, n, r.program.Plan.Seed, &r.room, r.env.Record != nil)...)
+		diags = append(diags, encode(e, t.Conn, n, su.program.Plan.Seed, &su.room, su.env.Record != nil)...)
 	}
-	in.err, in.Recorded = r.statistics(r.stops.waiting, in), n.Recorded
+	in.err, in.Recorded = su.statistics(su.stops.waiting, in), n.Recorded
 	return diags
 }
 
@@ -132,7 +155,7 @@ func (in *inputs) targetOf(t *target) int {
 
 // statistics decides whether the servers' own counters of the stage's models are read, and of those
 // that they call. Those of one kind add up.
-func (r *runner) statistics(ctx context.Context, in *inputs) error {
+func (su *setup) statistics(ctx context.Context, in *inputs) error {
 	var seen []model
 	var readers []trial.Counters
 	var all []trial.Called
@@ -152,7 +175,7 @@ func (r *runner) statistics(ctx context.Context, in *inputs) error {
 			return nil
 		}
 		readers = append(readers, read)
-		list, note, err := r.callTree(ctx, e, t)
+		list, note, err := su.callTree(ctx, e, t)
 		if err != nil {
 			return trial.About(t.Plan, err)
 		}

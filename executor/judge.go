@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/executor/program"
@@ -168,7 +169,7 @@ func (r *runner) judgePlan() {
 		if check.Program == nil {
 			continue
 		}
-		c := r.worst(check)
+		c := worst(check, r.result.Nodes)
 		for _, n := range r.result.Nodes {
 			c.CertainBecause = cmp.Or(c.CertainBecause, prefix(n.ID, certain(check, n)))
 		}
@@ -178,9 +179,9 @@ func (r *runner) judgePlan() {
 
 // worst joins the contexts of the nodes that a check refers to: the first of each kind of trouble.
 // One that ended the run itself stands at the node that ran by then.
-func (r *runner) worst(check program.Check) verdict.Context {
+func worst(check program.Check, nodes []*result.Node) verdict.Context {
 	var all verdict.Context
-	for _, n := range r.result.Nodes {
+	for _, n := range nodes {
 		if n.Aborted != nil && n.Aborted.Assertion == check.Assertion.ID {
 			all.CertainBecause = n.Aborted.Reason
 		}
@@ -189,7 +190,7 @@ func (r *runner) worst(check program.Check) verdict.Context {
 		if ref.Baseline {
 			continue // of another run
 		}
-		n := r.node(ref.Node)
+		n := nodeOf(nodes, ref.Node)
 		if n == nil {
 			all.SkippedBecause = cmp.Or(all.SkippedBecause, "stage "+ref.Node+" did not run")
 			continue
@@ -203,9 +204,9 @@ func (r *runner) worst(check program.Check) verdict.Context {
 	return all
 }
 
-// node is the result of a node, nil when it left none.
-func (r *runner) node(id string) *result.Node {
-	for _, n := range r.result.Nodes {
+// nodeOf returns the result of a node, nil when it left none.
+func nodeOf(nodes []*result.Node, id string) *result.Node {
+	for _, n := range nodes {
 		if n.ID == id {
 			return n
 		}
@@ -223,13 +224,13 @@ func prefix(node, text string) string {
 // finish closes the result: plan assertions, times, exit code.
 func (r *runner) finish() {
 	r.judgePlan()
-	r.result.Ended = r.now()
+	r.result.Ended = r.result.Started.Add(time.Duration(r.clock.Now())) // by one anchor and a monotonic clock
 	r.stops.end()
 	r.occasion.Signal, r.occasion.OutOfTime = r.stops.heard(), r.stops.over()
 	if r.result.State = result.StateDone; r.occasion.Signal != 0 || r.occasion.OutOfTime != "" {
 		r.result.State = result.StatePartial
 	}
-	r.result.Clients = []result.Client{r.health()}
+	r.result.Clients = []result.Client{clientHealth(r.result.Nodes, r.clock.Now())}
 	r.result.ExitCode, r.result.Verdict, r.result.Reason = verdict.Exit(r.result, r.occasion)
 	r.result.Redact(r.program.Plan.Mask)
 }

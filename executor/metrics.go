@@ -31,7 +31,7 @@ func metricsURL(t *scenario.Target, at string) (string, error) {
 
 // openMetrics opens the metrics endpoint of a target and reads it once: one that cannot be read
 // fails the target.
-func (r *runner) openMetrics(ctx context.Context, t *target) error {
+func (su *setup) openMetrics(ctx context.Context, t *target) error {
 	where, err := metricsURL(t.Plan, t.url)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (r *runner) openMetrics(ctx context.Context, t *target) error {
 	if e.Client, err = observe.ClientFor(where, program.TargetOf(t.Kind, t.Plan).TLS); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	r.clean.push("close the metrics endpoint of target "+t.Plan.Name, func(context.Context) error {
+	su.clean.push("close the metrics endpoint of target "+t.Plan.Name, func(context.Context) error {
 		e.Client.CloseIdleConnections()
 		return nil
 	})

@@ -95,20 +95,20 @@ type model struct {
 // probes asks for a real answer of each model that is there from the beginning: those of the stages
 // that come before any that prepares the server itself. The others are asked when their stage
 // starts.
-func (r *runner) probes() {
-	for _, n := range r.program.Nodes {
+func (su *setup) probes() {
+	for _, n := range su.program.Nodes {
 		if len(n.Stage.Before) > 0 {
 			return
 		}
-		r.answered(r.inputs[n.Stage])
+		su.answered(su.inputs[n.Stage])
 	}
 }
 
 // answered asks the models of a stage for a real answer, each model once in the run; what gives
 // none fails the stage.
-func (r *runner) answered(in *inputs) {
-	r.asking.Lock()
-	defer r.asking.Unlock()
+func (su *setup) answered(in *inputs) {
+	su.asking.Lock()
+	defer su.asking.Unlock()
 	if in == nil || in.err != nil {
 		return
 	}
@@ -117,10 +117,10 @@ func (r *runner) answered(in *inputs) {
 		if e.Shared != nil {
 			k.memory, k.device = e.Shared.Memory.Kind, e.Shared.Memory.Device
 		}
-		if _, ok := r.asked[k]; !ok && e.Choices() > 0 {
-			r.asked[k] = r.asksFor(k.target, e, &in.probes)
+		if _, ok := su.asked[k]; !ok && e.Choices() > 0 {
+			su.asked[k] = su.asksFor(k.target, e, &in.probes)
 		}
-		if err := r.asked[k]; err != nil {
+		if err := su.asked[k]; err != nil {
 			in.err = trial.About(k.target.Plan, err)
 			return
 		}
@@ -129,14 +129,14 @@ func (r *runner) answered(in *inputs) {
 
 // asksFor asks for a real answer to the first of an entry's requests, unless the target is not to
 // be asked. sent counts the requests.
-func (r *runner) asksFor(t *target, e *trial.Entry, sent *int) error {
+func (su *setup) asksFor(t *target, e *trial.Entry, sent *int) error {
 	switch {
 	case e.Shared != nil:
-		return r.tryShared(r.stops.waiting, t, e, sent)
+		return su.tryShared(su.stops.waiting, t, e, sent)
 	case !t.Plan.Probe:
 		return nil
 	}
-	return r.probe(r.stops.waiting, t, e.Calls[0], e.IDs, sent)
+	return su.probe(su.stops.waiting, t, e.Calls[0], e.IDs, sent)
 }
 
 // decoupled refuses a model whose requests may have any number of responses where each is to have
@@ -157,9 +157,9 @@ func streams(t *target) string {
 	return " with a grpc:// URL, or with `endpoint: generate`"
 }
 
-// tensors warns where a server does not say that it takes tensors as raw bytes over HTTP; some take
+// binaryTensors warns where a server does not say that it takes tensors as raw bytes over HTTP; some take
 // them all the same.
-func (r *runner) tensors(t *target, sig backends.Signature) source.Diagnostics {
+func binaryTensors(t *target, sig backends.Signature) source.Diagnostics {
 	binary := t.Plan.Input != "json" || t.Plan.Output != "json"
 	if sig.Model == "" || sig.BinaryTensors || !binary || t.Plan.GRPC() {
 		return nil

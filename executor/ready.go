@@ -25,7 +25,7 @@ const lastMoment = 10 * time.Millisecond
 
 // until repeats ask until it succeeds or the plan's patience with the target is over. The error is
 // what came of it while there was time: that the time was up explains nothing.
-func (r *runner) until(ctx context.Context, t *target, what string, ask func(context.Context) error) error {
+func (su *setup) until(ctx context.Context, t *target, what string, ask func(context.Context) error) error {
 	if t.Plan.Ready == 0 {
 		return nil
 	}
@@ -47,11 +47,11 @@ func (r *runner) until(ctx context.Context, t *target, what string, ask func(con
 		if last == nil || time.Until(deadline) > lastMoment {
 			last = err
 		}
-		if why := r.stops.now(); why != "" {
+		if why := su.stops.now(); why != "" {
 			return fmt.Errorf("%s when %s: %w", what, why, last)
 		}
 		where := cmp.Or(t.Plan.URL, fmt.Sprintf("target %q", t.Plan.Name))
-		r.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", where, last)})
+		su.tell(Event{Phase: PhaseOpen, Text: fmt.Sprintf("waiting for %s: %s", where, last)})
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s within %v: %w", what, t.Plan.Ready, last)
@@ -63,9 +63,9 @@ func (r *runner) until(ctx context.Context, t *target, what string, ask func(con
 // probe sends one real request and waits until it is answered: health endpoints say "ready" before
 // a server is. Any answer but "unavailable" counts, also a failure of the model: that is for the
 // plan's assertions.
-func (r *runner) probe(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs, sent *int) error {
-	return r.until(ctx, t, "no request was answered", func(ctx context.Context) error {
-		s, err := r.ask(ctx, t, call, ids, sent)
+func (su *setup) probe(ctx context.Context, t *target, call *backends.Call, ids *feed.IDs, sent *int) error {
+	return su.until(ctx, t, "no request was answered", func(ctx context.Context) error {
+		s, err := su.ask(ctx, t, call, ids, sent)
 		if err != nil || counts(s) {
 			return err
 		}
@@ -94,7 +94,7 @@ func counts(s *backends.Sample) bool {
 }
 
 // ask sends one request on a lane of its own, until ctx is done.
-func (r *runner) ask(
+func (su *setup) ask(
 	ctx context.Context, t *target, call *backends.Call, ids *feed.IDs, sent *int,
 ) (*backends.Sample, error) {
 	lanes, _, err := t.Conn.Lanes(ctx, 1, backends.LaneOptions{Depth: 1})
@@ -102,7 +102,7 @@ func (r *runner) ask(
 		return nil, err
 	}
 	lane := lanes[0]
-	s := &backends.Sample{Gen: 1, Due: r.clock.Now()}
+	s := &backends.Sample{Gen: 1, Due: su.clock.Now()}
 	defer context.AfterFunc(ctx, func() { lane.Cancel(0, s.Gen, backends.CauseTimeout) })()
 	fields := backends.Fields{}
 	if call.Stateful { // a sequence of its own

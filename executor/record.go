@@ -82,13 +82,8 @@ func line(file, key string) string {
 	return ""
 }
 
-// now is the wall clock by the run's one anchor and its monotonic clock.
-func (r *runner) now() time.Time {
-	return r.result.Started.Add(time.Duration(r.clock.Now()))
-}
-
-// blank is a node's result before it has run: what was asked of it.
-func (r *runner) blank(n *program.Node) *result.Node {
+// blank returns a node's result before it has run: what was asked of it.
+func blank(p *program.Program, n *program.Node) *result.Node {
 	s := n.Stage
 	out := &result.Node{
 		ID: n.ID, Stage: s.ID, Description: s.Description, Labels: make(map[string]string),
@@ -97,7 +92,7 @@ func (r *runner) blank(n *program.Node) *result.Node {
 		Validity: result.Validity{OK: true, Findings: []result.Finding{}},
 		Load:     loadOf(n),
 	}
-	for _, l := range slices.Concat(r.program.Plan.Labels, s.Labels) {
+	for _, l := range slices.Concat(p.Plan.Labels, s.Labels) {
 		out.Labels[l.Key] = l.Value
 	}
 	for _, axis := range n.Point {
@@ -147,14 +142,14 @@ func loadOf(n *program.Node) result.Load {
 	return l
 }
 
-// health sums up how this process fared over the whole run.
-func (r *runner) health() result.Client {
-	p := observe.ReadClient(r.clock.Now())
+// clientHealth sums up how this process fared over the whole run.
+func clientHealth(nodes []*result.Node, now int64) result.Client {
+	p := observe.ReadClient(now)
 	c := result.Client{
-		Summary: clientSummary(r.result.Nodes), CPUSeconds: float64(max(p.User, 0)+max(p.System, 0)) / 1e9,
+		Summary: clientSummary(nodes), CPUSeconds: float64(max(p.User, 0)+max(p.System, 0)) / 1e9,
 		MaxRSS: max(p.PeakRSS, 0),
 	}
-	for _, n := range r.result.Nodes {
+	for _, n := range nodes {
 		if m := n.Metrics[metric.ClientCPU]; m != nil && m.Value != nil {
 			c.CPUShare = max(c.CPUShare, *m.Value)
 		}

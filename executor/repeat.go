@@ -32,7 +32,7 @@ func (rs *repeats) add(r *repeat) { rs.played = append(rs.played, r) }
 // skip leaves out this repeat and those after it. What was played before is reported as far as it goes.
 func (rs *repeats) skip(r *runner, why string) {
 	if rs.cut = why; len(rs.played) == 0 && !rs.silent {
-		out := r.blank(rs.node)
+		out := blank(r.program, rs.node)
 		out.Outcome, out.Reason = result.SkippedNode, why
 		if r.needs(rs.node.Stage) == notNeeded {
 			found := result.Finding{Code: result.NotNeeded, Severity: result.Note, Text: why}

@@ -73,7 +73,7 @@ const notNeeded = "nothing that it needs has failed"
 func (r *runner) needs(s *scenario.Stage) string {
 	failed, blocked := false, ""
 	for _, need := range s.Needs {
-		dep := r.stage(need.ID)
+		dep := stageOf(r.program.Plan, need.ID)
 		if dep == nil || dep.When == "never" {
 			continue // as if absent
 		}
@@ -81,7 +81,7 @@ func (r *runner) needs(s *scenario.Stage) string {
 		failed = failed || why != ""
 		if why != "" && dep.OnFail != "continue" {
 			blocked = fmt.Sprintf("stage %q failed (%s)", need.ID, why)
-			if r.wasSkipped(need.ID) {
+			if wasSkipped(r.result.Nodes, need.ID) {
 				blocked = fmt.Sprintf("stage %q was skipped (%s)", need.ID, why)
 			}
 		}
@@ -96,14 +96,14 @@ func (r *runner) needs(s *scenario.Stage) string {
 }
 
 // wasSkipped reports whether no node of a stage ran.
-func (r *runner) wasSkipped(stage string) bool {
-	return !slices.ContainsFunc(r.result.Nodes, func(n *result.Node) bool {
+func wasSkipped(nodes []*result.Node, stage string) bool {
+	return !slices.ContainsFunc(nodes, func(n *result.Node) bool {
 		return n.Stage == stage && n.Outcome != result.SkippedNode
 	})
 }
 
-func (r *runner) stage(id string) *scenario.Stage {
-	for _, s := range r.program.Plan.Stages {
+func stageOf(p *scenario.Plan, id string) *scenario.Stage {
+	for _, s := range p.Stages {
 		if s.ID == id {
 			return s
 		}

@@ -92,22 +92,12 @@ const (
 // runner is one run of a program. While a unit runs its members only read it; what they have found
 // out is taken over when all have ended.
 type runner struct {
-	program  *program.Program
-	env      Env
-	clock    backends.Clock
+	*setup   // what is open and prepared
 	result   *result.Result
-	targets  map[*scenario.Target]*target
-	inputs   map[*scenario.Stage]*inputs
-	room     int64             // bytes that encoded requests may still take
+	events   events
 	cpus     float64           // how many this process may use
 	failed   map[string]string // stages that count as failed, and why
 	unfit    string            // why nothing is to be sent: then all nodes are skipped; "": it is
-	clean    cleanup
-	stops    *stops
-	asking   sync.Mutex
-	asked    map[model]error // those that were asked for a real answer
-	ids      ranges
-	telling  sync.Mutex // of env.Events
 	interim  interim
 	occasion verdict.RunOutcome
 }
@@ -116,11 +106,10 @@ type runner struct {
 // mistakes of the plan that only the server could reveal, found before anything was sent.
 func Run(ctx context.Context, p *program.Program, e Env) (*result.Result, source.Diagnostics) {
 	r := &runner{
-		program: p, env: e, clock: backends.Clock{Origin: time.Now()},
-		targets: make(map[*scenario.Target]*target), inputs: make(map[*scenario.Stage]*inputs),
-		failed: make(map[string]string),
-		asked:  make(map[model]error), room: maxCalls, cpus: observe.AvailableCPUs(),
+		setup:  newSetup(p, e, backends.Clock{Origin: time.Now()}),
+		events: events{to: e.Events}, failed: make(map[string]string), cpus: observe.AvailableCPUs(),
 	}
+	r.tell = r.events.tell
 	r.result = skeleton(p.Plan, e.Tool, r.clock.Origin)
 	r.interim.save, r.interim.mask = e.Interim, p.Plan.Mask
 	r.stops = watchStops(ctx, e.Interrupt, p.Plan.MaxDuration)
@@ -136,7 +125,7 @@ func (r *runner) play(ctx context.Context) (diags source.Diagnostics) {
 			r.skipAll(ctx, "internal error: "+r.occasion.Internal)
 		}
 		if err := r.clean.run(ctx); err != nil {
-			r.note("clean-up", "could not undo everything: "+err.Error())
+			noteOnLast(r.result.Nodes, "clean-up", "could not undo everything: "+err.Error())
 		}
 		r.interim.end()
 		r.finish()
@@ -178,20 +167,25 @@ func (m *member) skipAll(ctx context.Context) {
 	}
 }
 
-// tell passes an event on, one at a time.
-func (r *runner) tell(e Event) {
-	if r.env.Events == nil {
-		return
-	}
-	r.telling.Lock()
-	defer r.telling.Unlock()
-	r.env.Events(e)
+// events passes events on, one at a time.
+type events struct {
+	mu sync.Mutex
+	to func(Event) // nil: they are not wanted
 }
 
-// note keeps a finding that belongs to no node on the last node that ran, so that nothing is lost.
-func (r *runner) note(code, text string) {
-	if k := len(r.result.Nodes); k > 0 {
-		v := &r.result.Nodes[k-1].Validity
+func (e *events) tell(event Event) {
+	if e.to == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.to(event)
+}
+
+// noteOnLast keeps a finding that belongs to no node on the last node that ran, so that nothing is lost.
+func noteOnLast(nodes []*result.Node, code, text string) {
+	if k := len(nodes); k > 0 {
+		v := &nodes[k-1].Validity
 		v.Findings = append(v.Findings, result.Finding{Code: code, Severity: result.Note, Text: text})
 	}
 }

@@ -208,7 +208,7 @@ func nothingFound(out *result.Node) string {
 
 // given makes the repeat of a search that has no best trial.
 func (m *member) given(first attempt, tried []*judged, why string) *repeat {
-	out := m.r.blank(first.node)
+	out := blank(m.r.program, first.node)
 	out.Outcome, out.Reason = result.InterruptedNode, why
 	if n := len(tried); n > 0 {
 		last := tried[n-1].Node

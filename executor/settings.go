@@ -11,7 +11,7 @@ import (
 )
 
 // adjust makes the settings of a server those that the plan asks for, until the end of the run.
-func (r *runner) adjust(ctx context.Context, t *target) error {
+func (su *setup) adjust(ctx context.Context, t *target) error {
 	for _, g := range []struct {
 		group  backends.Settings
 		values []backends.Parameter
@@ -31,7 +31,7 @@ func (r *runner) adjust(ctx context.Context, t *target) error {
 		}
 		slices.Reverse(before) // what was switched on last is switched off first
 		what := fmt.Sprintf("restore the %s settings of target %s", g.group, t.Plan.Name)
-		r.clean.push(what, func(ctx context.Context) error {
+		su.clean.push(what, func(ctx context.Context) error {
 			_, err := a.Adjust(ctx, g.group, before)
 			return err
 		})

@@ -43,7 +43,7 @@ func lay(
 
 // tryShared does for one slot what every trial of the stage will do for all of its slots, and asks
 // for a real answer, unless the target is not to be asked.
-func (r *runner) tryShared(ctx context.Context, t *target, e *trial.Entry, sent *int) error {
+func (su *setup) tryShared(ctx context.Context, t *target, e *trial.Entry, sent *int) error {
 	if t.Plan.Ready == 0 {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (r *runner) tryShared(ctx context.Context, t *target, e *trial.Entry, sent 
 		return err
 	}
 	if t.Plan.Probe {
-		err = r.probe(ctx, t, calls[0], e.IDs, sent)
+		err = su.probe(ctx, t, calls[0], e.IDs, sent)
 	}
 	ctx, cancel := trial.WithGrace(ctx, trial.ReleaseLimit)
 	defer cancel()

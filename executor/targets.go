@@ -20,8 +20,8 @@ type target struct {
 }
 
 // open opens a target once and remembers the outcome.
-func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends.Kind) *target {
-	t := r.targets[plan]
+func (su *setup) open(ctx context.Context, plan *scenario.Target, kind *backends.Kind) *target {
+	t := su.targets[plan]
 	if t != nil {
 		return t
 	}
@@ -29,15 +29,15 @@ func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends
 		Target: trial.Target{Plan: plan, Kind: kind}, url: plan.URL,
 		signatures: make(map[string]backends.Signature),
 	}
-	r.targets[plan] = t
-	if t.err = r.connect(ctx, t); t.err == nil {
-		t.err = r.await(r.stops.waiting, t)
+	su.targets[plan] = t
+	if t.err = su.connect(ctx, t); t.err == nil {
+		t.err = su.await(su.stops.waiting, t)
 	}
 	if t.err == nil {
-		t.err = r.adjust(r.stops.waiting, t)
+		t.err = su.adjust(su.stops.waiting, t)
 	}
 	if t.err == nil && plan.Metrics != nil {
-		t.err = r.openMetrics(r.stops.waiting, t)
+		t.err = su.openMetrics(su.stops.waiting, t)
 	}
 	if t.err != nil {
 		t.err = trial.About(plan, t.err)
@@ -45,41 +45,41 @@ func (r *runner) open(ctx context.Context, plan *scenario.Target, kind *backends
 	return t
 }
 
-func (r *runner) connect(ctx context.Context, t *target) error {
+func (su *setup) connect(ctx context.Context, t *target) error {
 	if t.Plan.Embedded() {
-		if r.env.Serve == nil {
+		if su.env.Serve == nil {
 			return errors.New("there is no embedded server in this program")
 		}
-		r.tell(Event{Phase: PhaseOpen, Text: "starting the embedded server"})
-		s, err := r.env.Serve(ctx, t.Plan.Scheme(), t.Plan.Builtin, r.program.Plan.Seed)
+		su.tell(Event{Phase: PhaseOpen, Text: "starting the embedded server"})
+		s, err := su.env.Serve(ctx, t.Plan.Scheme(), t.Plan.Builtin, su.program.Plan.Seed)
 		if err != nil {
 			return err
 		}
-		r.clean.push("stop the embedded server", func(context.Context) error { return s.Stop() })
+		su.clean.push("stop the embedded server", func(context.Context) error { return s.Stop() })
 		t.url, t.Ended = s.URL, s.Ended
 	}
 	values := program.TargetOf(t.Kind, t.Plan)
-	values.URL, values.KeepReplies = t.url, r.env.Replies
-	conn, err := t.Kind.Open(ctx, values, r.clock)
+	values.URL, values.KeepReplies = t.url, su.env.Replies
+	conn, err := t.Kind.Open(ctx, values, su.clock)
 	if err != nil {
 		return err
 	}
 	t.Conn = conn
-	r.clean.push("close target "+t.Plan.Name, conn.Close)
+	su.clean.push("close target "+t.Plan.Name, conn.Close)
 	return nil
 }
 
 // await asks for readiness until the server is ready or the plan's patience is over.
-func (r *runner) await(ctx context.Context, t *target) error {
+func (su *setup) await(ctx context.Context, t *target) error {
 	prober, ok := t.Conn.(backends.Prober)
 	if !ok {
 		return nil
 	}
 	model := t.Plan.Model
-	if r.program.Loads(t.Plan, model) {
+	if su.program.Loads(t.Plan, model) {
 		model = "" // its stage asks for it
 	}
-	return r.until(ctx, t, "not ready", func(ctx context.Context) error { return prober.Ready(ctx, model) })
+	return su.until(ctx, t, "not ready", func(ctx context.Context) error { return prober.Ready(ctx, model) })
 }
 
 // describeLimit is the least time that a server has to describe a model: a plan's timeout may be
@@ -87,7 +87,7 @@ func (r *runner) await(ctx context.Context, t *target) error {
 const describeLimit = 2 * time.Second
 
 // describe asks once for each model what it takes and gives.
-func (r *runner) describe(ctx context.Context, t *target, model string) (backends.Signature, error) {
+func (su *setup) describe(ctx context.Context, t *target, model string) (backends.Signature, error) {
 	if sig, ok := t.signatures[model]; ok {
 		return sig, nil
 	}

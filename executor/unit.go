@@ -19,7 +19,7 @@ import (
 func (r *runner) unit(ctx context.Context, u *program.Unit) {
 	g := newGroup(r, u)
 	defer r.collectOften(u)()
-	defer r.awakeTogether(u)()
+	defer awakeTogether(u, r.env.Alone)()
 	var playing sync.WaitGroup
 	for _, m := range g.members {
 		playing.Go(func() { m.play(ctx) })
@@ -32,11 +32,11 @@ func (r *runner) unit(ctx context.Context, u *program.Unit) {
 
 // awakeTogether keeps Go's scheduler awake while members of a unit play side by side, some of them
 // in closed loops. The pacer of an open loop does so by itself.
-func (r *runner) awakeTogether(u *program.Unit) (asleep func()) {
+func awakeTogether(u *program.Unit, alone bool) (asleep func()) {
 	closed := slices.ContainsFunc(u.Members, func(m *program.Member) bool {
 		return slices.ContainsFunc(m.Plays, func(p program.Play) bool { return !p.Node.Open })
 	})
-	if !r.env.Alone || len(u.Members) == 1 || !closed {
+	if !alone || len(u.Members) == 1 || !closed {
 		return func() {}
 	}
 	return drive.StayAwake(math.MaxInt)
@@ -152,7 +152,7 @@ func (m *member) step(ctx context.Context, p program.Play) {
 // guarded plays a repeat. A mistake of this program costs that repeat, not what was measured before.
 func (m *member) guarded(ctx context.Context, p program.Play) (out *repeat) {
 	defer m.guard(func() {
-		out = &repeat{Output: trial.Output{Node: m.r.blank(p.Node)}}
+		out = &repeat{Output: trial.Output{Node: blank(m.r.program, p.Node)}}
 		out.Node.Outcome, out.Node.Reason = result.Failed, "internal error: "+m.internal
 	})
 	return m.repeat(ctx, p)
