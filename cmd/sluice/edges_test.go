@@ -60,7 +60,10 @@ cmd/sluice -> backends backends/all backends/builtin backends/tensor executor ex
 executor -> backends executor/drive executor/feed executor/load executor/measure executor/observe
 	executor/program executor/result executor/trial executor/verdict scenario scenario/expression
 	scenario/metric scenario/source
-executor/artifact -> backends backends/tensor executor/result scenario/metric
+executor/artifact -> backends backends/tensor executor/artifact/clean
+	executor/artifact/perfanalyzer executor/result scenario/metric
+executor/artifact/clean ->
+executor/artifact/perfanalyzer -> executor/artifact/clean executor/result scenario/metric
 executor/drive -> backends executor/feed executor/load
 executor/feed -> backends backends/tensor backends/wire/jsonscan scenario scenario/regular
 	scenario/source

@@ -1,7 +1,8 @@
-// Package artifact writes a result as files and as tables for a terminal. It is the only importer of tablewriter.
+// Package artifact writes a result as files and as tables for a terminal. It is the only importer
+// of tablewriter.
 //
-// It is not: a computer of numbers (all are in the result), a judge, a place for metric names, except in the layout of
-// perf_analyzer's CSV, which others fixed.
+// It is not: a computer of numbers (all are in the result), a judge, a place for metric names,
+// except in the layout of perf_analyzer's CSV, which others fixed.
 package artifact
 
 import (
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/executor/artifact/perfanalyzer"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
@@ -21,7 +23,8 @@ type Options struct {
 	Percentiles []float64 // columns of distributions in every table and file
 	Samples     *Samples  // the requests that were kept, closed; nil: none were
 	Mixed       bool      // the run has closed and open loops: perf_analyzer's tables are one for each
-	// Fail enters into the result that a file could not be written, so that no file says anything else. nil: nothing does.
+	// Fail enters into the result that a file could not be written, so that no file says anything
+	// else. nil: nothing does.
 	Fail func(*result.Result, error)
 }
 
@@ -40,7 +43,9 @@ var writers = []struct {
 	render func(*result.Result, Options) ([]file, error)
 }{
 	{"csv", named("stages.csv"), one("stages.csv", stagesCSV)},
-	{"perf_analyzer_csv", perfAnalyzerNames, perfAnalyzerCSV},
+	{
+		"perf_analyzer_csv", func(o Options) []string { return perfanalyzer.Names(o.Mixed) }, perfAnalyzerTables,
+	},
 	{"junit", named("junit.xml"), one("junit.xml", junitXML)},
 	{"markdown", named("summary.md"), one("summary.md", summaryMarkdown)},
 	{"json", named(resultName), one(resultName, resultJSON)},
@@ -76,7 +81,8 @@ func (o Options) wants(format string) bool {
 	return format == "json" || slices.Contains(o.Formats, format)
 }
 
-// names are the files that a run may write, result.json first. Tables of models that the server names come on top.
+// names are the files that a run may write, result.json first. Tables of models that the server
+// names come on top.
 func (o Options) names() []string {
 	list := []string{resultName}
 	for _, w := range writers {
@@ -101,10 +107,11 @@ func (o Options) check() error {
 	return errors.Join(errs...)
 }
 
-// Write writes the files of r and returns the paths of those that were written. Each appears whole or not at all. One that
-// cannot be written does not keep the others from being written, and none of them says anything else than the result does
-// after Options.Fail: all are made before the first gets its name, and made again after a failure. result.json is the
-// last; without one, no file stays: no later run could replace it. Write may be called again when the result has changed.
+// Write writes the files of r and returns the paths of those that were written. Each appears whole
+// or not at all. One that cannot be written does not keep the others from being written, and none
+// of them says anything else than the result does after Options.Fail: all are made before the first
+// gets its name, and made again after a failure. result.json is the last; without one, no file
+// stays: no later run could replace it. Write may be called again when the result has changed.
 func (f *Folder) Write(r *result.Result, o Options) ([]string, error) {
 	var errs []error
 	fail := func(err error) {
@@ -148,8 +155,8 @@ func (f *Folder) Write(r *result.Result, o Options) ([]string, error) {
 	return paths, errors.Join(errs...)
 }
 
-// stage writes every file of r under a temporary name, but for those in skip, to which it adds the ones that cannot be
-// written. It sets r.Files.
+// stage writes every file of r under a temporary name, but for those in skip, to which it adds the
+// ones that cannot be written. It sets r.Files.
 func (f *Folder) stage(r *result.Result, o Options, skip map[string]bool) (all []*temporary, err error) {
 	var errs []error
 	r.Files = append([]string{resultName}, f.samples...)
@@ -203,6 +210,14 @@ func (f *Folder) commit(staged []*temporary, skip map[string]bool) error {
 		f.judged = f.judged || t.name == resultName
 	}
 	return nil
+}
+
+func perfAnalyzerTables(r *result.Result, o Options) (files []file, err error) {
+	tables, err := perfanalyzer.Tables(r, o.Percentiles)
+	for _, t := range tables {
+		files = append(files, file{t.Name, t.Data})
+	}
+	return files, err
 }
 
 func resultJSON(r *result.Result, _ Options) ([]byte, error) {

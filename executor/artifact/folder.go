@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/executor/artifact/perfanalyzer"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
@@ -113,7 +114,7 @@ func known(name string) bool {
 	if name != filepath.Base(name) {
 		return false
 	}
-	if strings.HasSuffix(name, ".perf_analyzer.csv") || strings.HasSuffix(name, ".perf_analyzer_"+paRate+".csv") || strings.HasSuffix(name, ".perf_analyzer_"+paConcurrency+".csv") {
+	if strings.HasSuffix(name, ".perf_analyzer.csv") || strings.HasSuffix(name, ".perf_analyzer_"+perfanalyzer.RequestRate+".csv") || strings.HasSuffix(name, ".perf_analyzer_"+perfanalyzer.Concurrency+".csv") {
 		return true
 	}
 	all := Options{Formats: Formats(), Mixed: true}.names()

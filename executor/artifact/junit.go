@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sluice-bench/sluice/executor/artifact/clean"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -74,14 +75,14 @@ const (
 // junitXML is a suite for each node, with a case "measurement valid" before its assertions; a suite for the plan's own
 // assertions; and one for the run itself where that went wrong. There is always at least one case.
 func junitXML(r *result.Result, _ Options) ([]byte, error) {
-	all := suites{Name: clean(r.Plan.Name), Time: seconds(r.Ended.Sub(r.Started).Seconds())}
-	host := clean(r.Environment.Hostname)
+	all := suites{Name: clean.Line(r.Plan.Name), Time: seconds(r.Ended.Sub(r.Started).Seconds())}
+	host := clean.Line(r.Environment.Hostname)
 	add := func(s suite) {
-		s.Name, s.Hostname = clean(s.Name), host
+		s.Name, s.Hostname = clean.Line(s.Name), host
 		for i := range s.Cases {
 			c := &s.Cases[i]
-			c.Class = clean(r.Plan.Name) + "." + s.Name
-			c.Name = clean(c.Name)
+			c.Class = clean.Line(r.Plan.Name) + "." + s.Name
+			c.Name = clean.Line(c.Name)
 			s.count(c)
 		}
 		all.Tests, all.Failures = all.Tests+s.Tests, all.Failures+s.Failures
@@ -126,7 +127,7 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 		Name: n.ID, Time: seconds(n.Duration),
 		Timestamp: stamp(origin.Add(time.Duration(n.Started * float64(time.Second)))),
 		Properties: &properties{List: []property{
-			{"load", load(n)}, {"target", clean(n.Target)}, {"outcome", string(n.Outcome)},
+			{"load", load(n)}, {"target", clean.Line(n.Target)}, {"outcome", string(n.Outcome)},
 		}},
 		Cases: []testcase{validCase(n)},
 	}
@@ -138,10 +139,10 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 		s.Properties.List = append(s.Properties.List, property{metric.Capacity, text})
 	}
 	if n.Description != "" {
-		s.Properties.List = append(s.Properties.List, property{"description", clean(n.Description)})
+		s.Properties.List = append(s.Properties.List, property{"description", clean.Line(n.Description)})
 	}
 	for _, k := range slices.Sorted(maps.Keys(n.Labels)) {
-		s.Properties.List = append(s.Properties.List, property{"label." + clean(k), clean(n.Labels[k])})
+		s.Properties.List = append(s.Properties.List, property{"label." + clean.Line(k), clean.Line(n.Labels[k])})
 	}
 	for _, a := range n.Assertions {
 		s.Cases = append(s.Cases, assertionCase(judged{n, a}, n.Duration))
@@ -152,7 +153,7 @@ func nodeSuite(n *result.Node, origin time.Time) suite {
 // validCase says whether the node's numbers can be trusted.
 func validCase(n *result.Node) testcase {
 	c := testcase{Name: "measurement valid", Time: seconds(n.Duration)}
-	reason := clean(n.Reason)
+	reason := clean.Line(n.Reason)
 	switch n.Outcome {
 	case result.SkippedNode:
 		c.Skipped = &skipped{reason}
@@ -176,9 +177,9 @@ func assertionCase(a judged, time float64) testcase {
 	c := testcase{Name: a.ID, Time: seconds(time)}
 	message := said(a.Assertion)
 	if unlessFound(a) == invalidNode {
-		message = clean(a.That) + ": the measurement is invalid"
+		message = clean.Line(a.That) + ": the measurement is invalid"
 	}
-	text := fmt.Sprintf("%s at %s", clean(a.That), clean(a.At))
+	text := fmt.Sprintf("%s at %s", clean.Line(a.That), clean.Line(a.At))
 	if a.Severity == warn && a.Verdict != result.Pass {
 		c.Out = "warning: " + message + "\n" + text
 		return c
@@ -188,7 +189,7 @@ func assertionCase(a judged, time float64) testcase {
 	case result.Fail:
 		c.Failure = &problem{"slo", message, text}
 	case result.Skipped:
-		c.Skipped = &skipped{clean(a.Reason)}
+		c.Skipped = &skipped{clean.Line(a.Reason)}
 	case result.Interrupted:
 		c.Error = &problem{typeInterrupted, message, text}
 	case result.ErrorVerdict:
@@ -204,7 +205,7 @@ func assertionCase(a judged, time float64) testcase {
 // runCase is about the run as a whole; wrong when it did not do what it was asked.
 func runCase(r *result.Result) (c testcase, wrong bool) {
 	c = testcase{Name: "run completed", Time: seconds(r.Ended.Sub(r.Started).Seconds())}
-	reason := clean(r.Reason)
+	reason := clean.Line(r.Reason)
 	switch {
 	case r.Verdict == result.Interrupted:
 		c.Error = &problem{Type: typeInterrupted, Message: reason}

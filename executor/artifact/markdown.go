@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/executor/artifact/clean"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
@@ -29,12 +30,12 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	line := func(parts ...string) { b.WriteString(strings.Join(parts, "") + "\n") }
-	line("## ", marks[r.Verdict], " ", escape(string(r.Verdict)), " — ", escape(clean(r.Plan.Name)), "\n")
+	line("## ", marks[r.Verdict], " ", escape(string(r.Verdict)), " — ", escape(clean.Line(r.Plan.Name)), "\n")
 	if reason := reasonOf(r); reason != "" {
 		line(escape(reason), "\n")
 	}
 	if r.Plan.Description != "" {
-		line(escape(clean(r.Plan.Description)), "\n")
+		line(escape(clean.Line(r.Plan.Description)), "\n")
 	}
 	if r.State == result.StatePartial {
 		line("**The run is partial: something is missing below.**\n")
@@ -70,7 +71,7 @@ func summaryMarkdown(r *result.Result, o Options) ([]byte, error) {
 func origin(r *result.Result) []string {
 	var parts []string
 	add := func(name, text string) {
-		if text = clean(text); text != "" {
+		if text = clean.Line(text); text != "" {
 			parts = append(parts, name+code(text))
 		}
 	}
@@ -101,7 +102,7 @@ func assertionGrid(list []judged) grid {
 		if a.Severity == warn && a.Verdict != result.Pass {
 			mark = "⚠️"
 		}
-		g.rows = append(g.rows, []string{mark, a.where(), "\x00" + cut(clean(a.Statement()), maxText), observed, limit, reason})
+		g.rows = append(g.rows, []string{mark, a.where(), "\x00" + cut(clean.Line(a.Statement()), maxText), observed, limit, reason})
 	}
 	return g
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/artifact/clean"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -35,10 +36,10 @@ func nodeRows(r *result.Result) (rows []row) {
 		if outcome == result.Done && !n.Validity.OK {
 			outcome = result.Invalid
 		}
-		rows = append(rows, row{clean(n.ID), load(n), string(outcome), n.Metrics, outcome == result.Done})
+		rows = append(rows, row{clean.Line(n.ID), load(n), string(outcome), n.Metrics, outcome == result.Done})
 		for _, s := range n.Scopes {
 			if s.Phase == "" || s.Mix == "" { // what an expression asked for besides is in the files
-				rows = append(rows, row{inside + clean(s.Phase+s.Mix), clean(s.Model), "", s.Metrics, true})
+				rows = append(rows, row{inside + clean.Line(s.Phase+s.Mix), clean.Line(s.Model), "", s.Metrics, true})
 			}
 		}
 		for _, x := range n.Repeats {
@@ -72,7 +73,7 @@ func trialGrid(r *result.Result, percentiles []float64) (grid, error) {
 	var list []row
 	for _, n := range r.Nodes {
 		for i, t := range n.Trials {
-			name := clean(n.ID) + " " + inside + "trial " + whole(int64(i+1))
+			name := clean.Line(n.ID) + " " + inside + "trial " + whole(int64(i+1))
 			verdict := string(t.Verdict)
 			if t.Outcome == result.Invalid { // and measured again, or the end
 				verdict = string(t.Outcome)
@@ -165,13 +166,13 @@ func errorLines(r *result.Result) []string {
 		list := slices.Clone(n.Errors)
 		slices.SortStableFunc(list, func(a, b result.ErrorClass) int { return int(b.Count - a.Count) })
 		for _, e := range list {
-			line := clean(n.ID) + ": " + whole(e.Count) + " × " + clean(e.Class)
+			line := clean.Line(n.ID) + ": " + whole(e.Count) + " × " + clean.Line(e.Class)
 			if e.Example != "" {
-				line += ", " + exampleOf(e) + ": " + cut(clean(e.Example), maxText)
+				line += ", " + exampleOf(e) + ": " + cut(clean.Line(e.Example), maxText)
 			}
 			lines = append(lines, line)
 			for _, more := range e.More {
-				lines = append(lines, "  "+cut(clean(more), maxText))
+				lines = append(lines, "  "+cut(clean.Line(more), maxText))
 			}
 		}
 	}
@@ -191,10 +192,10 @@ func findingLines(r *result.Result) []string {
 	var lines []string
 	for _, n := range r.Nodes {
 		for _, f := range n.Validity.Findings {
-			lines = append(lines, clean(f.Severity)+": "+clean(n.ID)+": "+cut(clean(f.Text), maxText))
+			lines = append(lines, clean.Line(f.Severity)+": "+clean.Line(n.ID)+": "+cut(clean.Line(f.Text), maxText))
 		}
 		if n.Reason != "" && n.Outcome != result.Done && n.Outcome != result.Invalid {
-			lines = append(lines, string(n.Outcome)+": "+clean(n.ID)+": "+cut(clean(n.Reason), maxText))
+			lines = append(lines, string(n.Outcome)+": "+clean.Line(n.ID)+": "+cut(clean.Line(n.Reason), maxText))
 		}
 	}
 	return lines
@@ -208,7 +209,7 @@ func clientLines(r *result.Result) []string {
 	}
 	for _, c := range r.Clients {
 		if c.Summary != "" {
-			lines = append(lines, clean(c.Summary))
+			lines = append(lines, clean.Line(c.Summary))
 		}
 	}
 	return lines

@@ -2,7 +2,6 @@ package artifact
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,10 +14,12 @@ import (
 
 	"github.com/sluice-bench/sluice/backends"
 	"github.com/sluice-bench/sluice/backends/tensor"
+	"github.com/sluice-bench/sluice/executor/artifact/perfanalyzer"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// profile_export.json has the shape of perf_analyzer's --profile-export-file, on one line, its keys in this order:
+// profile_export.json has the shape of perf_analyzer's --profile-export-file, on one line, its keys
+// in this order:
 //
 //	{"experiments":[
 //	   {"experiment":{"mode":"concurrency"|"request_rate","value":N},
@@ -26,9 +27,10 @@ import (
 //	    "window_boundaries":[T…]}…],
 //	 "version":"…","service_kind":"…","endpoint":"…"}
 //
-// T is wall-clock ns. V is the element of a tensor that has one, else the list of them, or "" of none. Requests are those
-// that were due while their trial was measured and were answered well; a request's timestamp is when it was sent. Trials of
-// equal load share an experiment. The empty message that ends a stream is no response here.
+// T is wall-clock ns. V is the element of a tensor that has one, else the list of them, or "" of
+// none. Requests are those that were due while their trial was measured and were answered well; a
+// request's timestamp is when it was sent. Trials of equal load share an experiment. The empty
+// message that ends a stream is no response here.
 
 // exported is the requests of one trial on disk: lines of due time, blank, JSON.
 type exported struct {
@@ -197,7 +199,7 @@ func (s *Samples) profileExport(r *result.Result) (*spool, error) {
 		}
 		errs = append(errs, experiment(out, group))
 	}
-	kind, endpoint := served(r)
+	kind, endpoint := perfanalyzer.Service(r)
 	tail := appendText([]byte(`],"version":`), r.Tool.Version)
 	tail = appendText(append(tail, `,"service_kind":`...), kind)
 	tail = appendText(append(tail, `,"endpoint":`...), endpoint)
@@ -225,9 +227,9 @@ func sameLoad(trials []*exported) (groups [][]*exported) {
 // experiment writes what was measured at one load.
 func experiment(out *spool, group []*exported) error {
 	t := group[0].trial
-	mode, value := paConcurrency, strconv.FormatFloat(t.Value, 'f', -1, 64)
+	mode, value := perfanalyzer.Concurrency, strconv.FormatFloat(t.Value, 'f', -1, 64)
 	if !t.Closed {
-		mode = paRate
+		mode = perfanalyzer.RequestRate
 		if t.Value == math.Trunc(t.Value) {
 			value += ".0" // a rate is a real number there
 		}
@@ -292,29 +294,4 @@ func (e *exported) copyTo(out *spool, first *bool) error {
 			return err
 		}
 	}
-}
-
-// served are perf_analyzer's words for the server of the first node: its kind, and the path of its requests.
-func served(r *result.Result) (kind, endpoint string) {
-	kind = "triton"
-	if len(r.Nodes) == 0 {
-		return kind, ""
-	}
-	target := lookup(r.Plan.Resolved, "targets", r.Nodes[0].Target)
-	backend, _ := lookup(target, "backend").(string)
-	switch backend {
-	case "triton_inprocess":
-		kind = "triton_c_api"
-	case "grpc":
-		kind = "dynamic_grpc"
-	case "tfserving", "torchserve", "openai":
-		kind = backend
-	}
-	if kind != "openai" {
-		return kind, ""
-	}
-	word, _ := lookup(target, "endpoint").(string)
-	path, _ := lookup(target, "path").(string)
-	usual := map[string]string{"completions": "v1/completions", "embeddings": "v1/embeddings", "rankings": "v1/ranking", "responses": "v1/responses", "messages": "v1/messages", "images": "v1/images/generations"}
-	return kind, strings.TrimPrefix(cmp.Or(path, usual[word], "v1/chat/completions"), "/")
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/backends"
+	"github.com/sluice-bench/sluice/executor/artifact/clean"
 )
 
 // A line of samples.csv, or of samples.jsonl, is one request. Times are since the run began, in the CSV as whole ns, in the
@@ -115,7 +116,7 @@ func (k *Kept) csvLine(b []byte, s *backends.Sample) []byte {
 
 // appendCell appends a text as a cell of a CSV, on one line.
 func appendCell(b []byte, text string) []byte {
-	text = inert(clean(text))
+	text = clean.Cell(clean.Line(text))
 	if !strings.ContainsAny(text, `,"`) && text == strings.TrimSpace(text) {
 		return append(b, text...)
 	}
@@ -155,7 +156,7 @@ func (k *Kept) jsonLine(b []byte, s *backends.Sample) []byte {
 		b = append(append(append(b, `,"flags":["`...), strings.Join(words, `","`)...), `"]`...)
 	}
 	if len(s.Note) > 0 {
-		b = appendText(append(b, `,"note":`...), clean(k.of.mask(string(s.Note))))
+		b = appendText(append(b, `,"note":`...), clean.Line(k.of.mask(string(s.Note))))
 	}
 	return append(b, "}\n"...)
 }

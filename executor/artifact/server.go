@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/executor/artifact/clean"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -21,15 +22,15 @@ func serverGrid(r *result.Result) grid {
 		if n.Outcome == result.SkippedNode || !counted(n.Metrics) {
 			continue
 		}
-		lines = append(lines, line{clean(n.ID), "", n.Metrics})
+		lines = append(lines, line{clean.Line(n.ID), "", n.Metrics})
 		for _, m := range n.Models {
 			calls := nothing
 			if m.Calls != nil {
 				calls = fmt.Sprintf("%.3g", *m.Calls)
 			}
-			name := strings.Repeat(inside, depth(n.Models, m)) + clean(m.Name)
+			name := strings.Repeat(inside, n.CallDepth(m)) + clean.Line(m.Name)
 			if m.Version != "" {
-				name += ":" + clean(m.Version)
+				name += ":" + clean.Line(m.Version)
 			}
 			lines = append(lines, line{name, calls, m.Metrics})
 		}
@@ -70,15 +71,4 @@ func counted(metrics map[string]*result.Metric) bool {
 		m := metrics[row.Name]
 		return m != nil && m.Value != nil
 	})
-}
-
-// depth is how many calls lead to a model from the stage's own.
-func depth(list []result.Model, m result.Model) int {
-	for n := 1; ; n++ {
-		i := slices.IndexFunc(list, func(o result.Model) bool { return o.Name == m.CalledBy })
-		if i < 0 || n > len(list) {
-			return n
-		}
-		m = list[i]
-	}
 }

@@ -6,11 +6,10 @@ import (
 	"maps"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/sluice-bench/sluice/executor/artifact/clean"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
@@ -146,9 +145,9 @@ func stagesCSV(r *result.Result, o Options) ([]byte, error) {
 		partsOf(n, func(row *result.Node, scope string) {
 			record := make([]string, 0, len(header))
 			for _, c := range stageColumns {
-				record = append(record, inert(clean(c.of(r, row))))
+				record = append(record, clean.Cell(clean.Line(c.of(r, row))))
 			}
-			record = slices.Insert(record, 1, inert(clean(scope)))
+			record = slices.Insert(record, 1, clean.Cell(clean.Line(scope)))
 			for _, l := range columns {
 				record = append(record, cell(row, l))
 			}
@@ -200,18 +199,6 @@ func cell(n *result.Node, l metric.Leaf) string {
 		return decimal(v)
 	}
 	return decimal(v * l.Row.CSV.Scale)
-}
-
-// inert keeps a spreadsheet from taking text for a formula. Numbers stay.
-func inert(s string) string {
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, " "))
-	if !strings.ContainsRune("=+-@\t\r＝＋－＠", first) {
-		return s
-	}
-	if _, err := strconv.ParseFloat(s, 64); err == nil {
-		return s
-	}
-	return "'" + s
 }
 
 // point writes a node's axes: "batch=8 concurrency=4".

@@ -12,6 +12,8 @@ import (
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
+	"github.com/sluice-bench/sluice/executor/artifact/clean"
+	"github.com/sluice-bench/sluice/executor/artifact/perfanalyzer"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
@@ -54,7 +56,7 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 	}
 	if o.PerfAnalyzer {
 		p.WriteString("\n")
-		p.WriteString(Fold(string(paReport(r)), o.Width))
+		p.WriteString(Fold(string(perfanalyzer.Report(r)), o.Width))
 	} else if err := p.numbers(r); err != nil {
 		return err
 	}
@@ -66,7 +68,7 @@ func Summary(w io.Writer, r *result.Result, o SummaryOptions) error {
 	p.list("client", clientLines(r))
 	files := make([]string, len(o.Files))
 	for i, f := range o.Files {
-		files[i] = clean(f)
+		files[i] = clean.Line(f)
 	}
 	p.list("files", files)
 	p.WriteString("\n" + title + "\n")
@@ -127,7 +129,7 @@ func (p *page) paint(text, color string) string {
 func (p *page) title(r *result.Result) string {
 	t := tints[r.Verdict]
 	text := fmt.Sprintf("%s, exit code %d", p.paint(t.mark+" "+string(r.Verdict), t.color), r.ExitCode)
-	if name := clean(r.Plan.Name); name != "" {
+	if name := clean.Line(r.Plan.Name); name != "" {
 		text += ": " + name
 	}
 	if r.State == result.StatePartial {
@@ -138,10 +140,10 @@ func (p *page) title(r *result.Result) string {
 
 // reasonOf is why the run has its verdict, without what is written below: beside an assertion, or as a finding.
 func reasonOf(r *result.Result) string {
-	text := clean(r.Reason)
+	text := clean.Line(r.Reason)
 	for _, n := range r.Nodes {
 		for _, f := range n.Validity.Findings {
-			text = strings.Replace(text, ": "+clean(f.Text), ", see findings", 1)
+			text = strings.Replace(text, ": "+clean.Line(f.Text), ", see findings", 1)
 		}
 	}
 	for _, a := range assertions(r) {
@@ -198,7 +200,7 @@ func (p *page) assertions(list []judged) error {
 		if a.Verdict == result.Skipped {
 			observed, limit = "skipped", ""
 		}
-		rows[i] = []string{p.paint(t.mark, t.color), a.where(), clean(a.Statement()), observed, limit}
+		rows[i] = []string{p.paint(t.mark, t.color), a.where(), clean.Line(a.Statement()), observed, limit}
 	}
 	const where, text, readable = 1, 2, 36
 	none := make([]string, 5)
@@ -214,7 +216,7 @@ func (p *page) assertions(list []judged) error {
 	for i, line := range lines {
 		p.WriteString(line + "\n")
 		a := list[i]
-		if whole := clean(a.Statement()); rows[i][text] != whole { // it was cut
+		if whole := clean.Line(a.Statement()); rows[i][text] != whole { // it was cut
 			p.WriteString(p.paint(Fold("       "+whole, p.o.Width), "\x1b[2m") + "\n")
 		}
 		reason := unlessFound(a)
@@ -234,7 +236,7 @@ func unlessFound(a judged) string {
 	reason := why(a.Assertion)
 	switch {
 	case reason == "" || a.node == nil:
-	case a.node.Outcome != result.Done && a.node.Outcome != result.Invalid && a.node.Reason != "" && strings.Contains(reason, clean(a.node.Reason)):
+	case a.node.Outcome != result.Done && a.node.Outcome != result.Invalid && a.node.Reason != "" && strings.Contains(reason, clean.Line(a.node.Reason)):
 		return ""
 	case a.node.Outcome == result.Invalid && !a.node.Validity.OK:
 		return invalidNode

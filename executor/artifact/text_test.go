@@ -10,6 +10,7 @@ import (
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
+	"github.com/sluice-bench/sluice/executor/artifact/clean"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
@@ -17,26 +18,21 @@ func TestText(t *testing.T) {
 	tests := []struct {
 		name, got, want string
 	}{
-		{"plain", clean("latency.p99 < 50 ms ✓ 漢字"), "latency.p99 < 50 ms ✓ 漢字"},
-		{"lines", clean("a\r\nb\tc\u2028d"), "a  b c d"},
-		{"terminal", clean("\x1b[31mred\x1b[0m\x07\x7f\u009b"), "[31mred[0m"},
-		{"direction", clean("a\u202eb\u2066c\u200fd\ufeff"), "abcd"},
-		{"no text", clean("a\xffb\x00\ufffe"), "a\ufffdb"},
+		{"plain", clean.Line("latency.p99 < 50 ms ✓ 漢字"), "latency.p99 < 50 ms ✓ 漢字"},
+		{"lines", clean.Line("a\r\nb\tc\u2028d"), "a  b c d"},
+		{"terminal", clean.Line("\x1b[31mred\x1b[0m\x07\x7f\u009b"), "[31mred[0m"},
+		{"direction", clean.Line("a\u202eb\u2066c\u200fd\ufeff"), "abcd"},
+		{"no text", clean.Line("a\xffb\x00\ufffe"), "a\ufffdb"},
 		{"short", cut("漢字", 2), "漢字"},
 		{"long", cut("漢字漢字", 3), "漢字…"},
 		{"scaling", decimal(0.0312 * 1e3 * 1.1), "34.32"},
 		{"tiny", decimal(1e-9), "0.000000001"},
 		{"huge", decimal(1e15), "1000000000000000"},
 		{"zero", decimal(0), "0"},
-		{"formula", inert("=1+1"), "'=1+1"},
-		{"at", inert("@x"), "'@x"},
-		{"no formula", inert("1+1"), "1+1"},
-		{"empty", inert(""), ""},
-		{"six", sixDigits(1266.9137), "1266.91"},
-		{"six whole", sixDigits(100000), "100000"},
-		{"six large", sixDigits(1e6), "1e+06"},
-		{"micros", micros(0.0000749999), "74"},
-		{"micros whole", micros(0.022957), "22957"},
+		{"formula", clean.Cell("=1+1"), "'=1+1"},
+		{"at", clean.Cell("@x"), "'@x"},
+		{"no formula", clean.Cell("1+1"), "1+1"},
+		{"empty", clean.Cell(""), ""},
 		{"code", code("a < b"), "`a < b`"},
 		{"code in code", code("a `` b"), "``` a `` b ```"},
 		{"markup", escape("<b>|*x*|</b>"), `&lt;b&gt;\|\*x\*\|&lt;/b&gt;`},

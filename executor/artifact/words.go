@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sluice-bench/sluice/executor/artifact/clean"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
@@ -14,7 +15,7 @@ import (
 
 // load is what was asked of a node: "concurrency 4", "100/s poisson", "160/s poisson = 0.8 * stage(\"find\").capacity".
 func load(n *result.Node) string {
-	return clean(strings.TrimSpace(amount(n) + arrivals(n) + derived(n)))
+	return clean.Line(strings.TrimSpace(amount(n) + arrivals(n) + derived(n)))
 }
 
 // amount is how much was asked of a node, or where that stands.
@@ -92,7 +93,7 @@ func level(n *result.Node, v float64) string {
 	if n.Load.Kind == "rate" {
 		return result.Format("1/s", v)
 	}
-	return clean(n.Load.Kind + " " + result.Format("1", v))
+	return clean.Line(n.Load.Kind + " " + result.Format("1", v))
 }
 
 // observed and limit of an assertion, written so that they look different when they are.
@@ -125,10 +126,10 @@ func since(t float64) string {
 // said is an assertion with what was found, in one line.
 func said(a result.Assertion) string {
 	if a.Reason != "" {
-		return clean(a.That) + ": " + clean(a.Reason)
+		return clean.Line(a.That) + ": " + clean.Line(a.Reason)
 	}
 	observed, limit := sides(a)
-	text := clean(a.That) + ": observed " + observed
+	text := clean.Line(a.That) + ": observed " + observed
 	if limit != "" {
 		text += ", limit " + limit
 	}
@@ -143,7 +144,7 @@ func why(a result.Assertion) string {
 	if a.Verdict == result.Pass || a.Verdict == result.Fail && a.Observed != nil && a.Limit != nil {
 		return ""
 	}
-	return cut(clean(a.Reason), maxText)
+	return cut(clean.Line(a.Reason), maxText)
 }
 
 // invalidBecause joins the findings that make a measurement invalid.
@@ -151,11 +152,11 @@ func invalidBecause(n *result.Node) string {
 	var list []string
 	for _, f := range n.Validity.Findings {
 		if f.Severity == result.Invalidating {
-			list = append(list, clean(f.Text))
+			list = append(list, clean.Line(f.Text))
 		}
 	}
 	if len(list) == 0 {
-		return clean(n.Reason)
+		return clean.Line(n.Reason)
 	}
 	return strings.Join(list, "; ")
 }
@@ -194,7 +195,7 @@ func (j judged) where() string {
 	if j.node == nil {
 		return "plan"
 	}
-	return clean(j.node.ID)
+	return clean.Line(j.node.ID)
 }
 
 // assertions of all nodes, then of the plan.

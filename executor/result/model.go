@@ -26,3 +26,14 @@ func (m Model) normalized() Model {
 	m.Metrics = nonNilMap(m.Metrics)
 	return m
 }
+
+// CallDepth counts the calls that lead to m from n's own model.
+func (n *Node) CallDepth(m Model) int {
+	for depth := 1; ; depth++ {
+		i := slices.IndexFunc(n.Models, func(o Model) bool { return o.Name == m.CalledBy })
+		if i < 0 || depth > len(n.Models) {
+			return depth
+		}
+		m = n.Models[i]
+	}
+}

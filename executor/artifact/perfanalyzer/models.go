@@ -1,4 +1,4 @@
-package artifact
+package perfanalyzer
 
 import (
 	"maps"
@@ -6,24 +6,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-bench/sluice/executor/artifact/clean"
 	"github.com/sluice-bench/sluice/executor/result"
 	"github.com/sluice-bench/sluice/scenario/metric"
 )
 
-// ensembled is n with the time that requests wait for the models of an ensemble in its own: the server counts what they
-// compute as the ensemble's, but not their queues. That is how an ensemble is told from a model that calls others from its own
-// code, to which nothing is added: their time is in its computing.
+// ensembled is n with the time that requests wait for the models of an ensemble in its own: the
+// server counts what they compute as the ensemble's, but not their queues. That is how an ensemble
+// is told from a model that calls others from its own code, to which nothing is added: their time
+// is in its computing.
 func ensembled(n *result.Node) *result.Node {
 	var queue float64
 	sums := map[string]float64{}
 	for i := range n.Models {
 		m := &n.Models[i]
-		if m.Calls == nil || slices.ContainsFunc(n.Models, func(o result.Model) bool { return o.CalledBy == m.Name }) {
+		calls := func(o result.Model) bool { return o.CalledBy == m.Name }
+		if m.Calls == nil || slices.ContainsFunc(n.Models, calls) {
 			continue // what it calls is counted
 		}
 		one := called(n, m)
-		queue += *m.Calls * means(one, paQueue)
-		for _, part := range []string{paInput, paInfer, paOutput} {
+		queue += *m.Calls * means(one, metricQueue)
+		for _, part := range []string{metricInput, metricInfer, metricOutput} {
 			sums[part] += *m.Calls * means(one, part)
 		}
 	}
@@ -38,7 +41,7 @@ func ensembled(n *result.Node) *result.Node {
 	}
 	one := *n
 	one.Metrics = maps.Clone(n.Metrics)
-	one.Metrics[paQueue] = result.Number(metric.Duration, means(n, paQueue)+queue)
+	one.Metrics[metricQueue] = result.Number(metric.Duration, means(n, metricQueue)+queue)
 	return &one
 }
 
@@ -47,35 +50,35 @@ func called(n *result.Node, m *result.Model) *result.Node {
 	return &result.Node{ID: m.Name, Load: n.Load, Outcome: n.Outcome, Metrics: m.Metrics, Duration: n.Duration}
 }
 
-// paModel names the table of a model as perf_analyzer does: NAME_vVERSION.
-func paModel(m *result.Model) string {
+// modelName names the table of a model as perf_analyzer does: NAME_vVERSION.
+func modelName(m *result.Model) string {
 	if m.Version == "" {
 		return m.Name
 	}
 	return m.Name + "_v" + m.Version
 }
 
-// paModelTables are a table for each model that the nodes' own call, in the order in which they come up. suffix is the name
-// of the nodes' own table.
-func paModelTables(mode, suffix string, nodes []*result.Node) (files []file, err error) {
+// modelTables are a table for each model that the nodes' own call, in the order in which they come
+// up. suffix is the name of the nodes' own table.
+func modelTables(mode, suffix string, nodes []*result.Node) (files []Table, err error) {
 	var names []string
 	rows := map[string][]*result.Node{}
 	for _, n := range nodes {
 		for i := range n.Models {
 			m := &n.Models[i]
-			name := paModel(m)
+			name := modelName(m)
 			if rows[name] == nil {
 				names = append(names, name)
 			}
-			rows[name] = append(rows[name], paModelRow(n, m))
+			rows[name] = append(rows[name], modelRow(n, m))
 		}
 	}
 	for _, name := range names {
-		data, err := paWrite(paModelColumns(mode, rows[name]), rows[name])
+		data, err := write(modelColumns(mode, rows[name]), rows[name])
 		if err != nil {
 			return files, err
 		}
-		files = append(files, file{fileName(name) + "." + suffix + ".csv", data})
+		files = append(files, Table{fileName(name) + "." + suffix + ".csv", data})
 	}
 	return files, nil
 }
@@ -87,27 +90,27 @@ func fileName(name string) string {
 			return '_'
 		}
 		return r
-	}, strings.TrimLeft(clean(name), "."))
+	}, strings.TrimLeft(clean.Line(name), "."))
 }
 
-// paModelRow is a model as a node: it is called so often for each request of n's own.
-func paModelRow(n *result.Node, m *result.Model) *result.Node {
+// modelRow is a model as a node: it is called so often for each request of n's own.
+func modelRow(n *result.Node, m *result.Model) *result.Node {
 	one := called(n, m)
 	one.Metrics = map[string]*result.Metric{}
 	maps.Copy(one.Metrics, m.Metrics)
 	rate := 0.0
 	if m.Calls != nil {
-		rate = *m.Calls * value(n, paThroughput)
+		rate = *m.Calls * value(n, metric.Throughput)
 	}
-	one.Metrics[paThroughput] = result.Number(metric.Rate, rate)
+	one.Metrics[metric.Throughput] = result.Number(metric.Rate, rate)
 	return one
 }
 
-// paModelColumns are those of a model that others call: the client has no part in it, and between it and the others is what
-// the server needs beside queue and computing.
-func paModelColumns(mode string, nodes []*result.Node) []paColumn {
-	var columns []paColumn
-	for _, c := range paColumns(mode, nodes, nil) {
+// modelColumns are those of a model that others call: the client has no part in it, and between it
+// and the others is what the server needs beside queue and computing.
+func modelColumns(mode string, nodes []*result.Node) []column {
+	var columns []column
+	for _, c := range nodeColumns(mode, nodes, nil) {
 		switch c.name {
 		case "Client Send", "Client Recv":
 			c.of = func(*result.Node) string { return "0" }
@@ -125,11 +128,15 @@ func paModelColumns(mode string, nodes []*result.Node) []paColumn {
 
 // beside is the server's time for a request that is neither queue nor computing.
 func beside(n *result.Node) float64 {
-	return means(n, paServer) - means(n, paQueue) - means(n, paInput) - means(n, paInfer) - means(n, paOutput)
+	rest := means(n, metricServer)
+	for _, part := range []string{metricQueue, metricInput, metricInfer, metricOutput} {
+		rest -= means(n, part)
+	}
+	return rest
 }
 
 // models is the block of the models that n's own calls, each below the one that calls it.
-func (p *paPage) models(n *result.Node) {
+func (p *page) models(n *result.Node) {
 	if len(n.Models) == 0 {
 		return
 	}
@@ -137,12 +144,12 @@ func (p *paPage) models(n *result.Node) {
 	p.line(2, "Composing models: ")
 	for i := range n.Models {
 		m := &n.Models[i]
-		in := 2 * depth(n.Models, *m)
+		in := 2 * n.CallDepth(*m)
 		version := ""
 		if m.Version != "" {
-			version = ", version: " + clean(m.Version)
+			version = ", version: " + clean.Line(m.Version)
 		}
-		p.line(in, "%s%s", clean(m.Name), version)
+		p.line(in, "%s%s", clean.Line(m.Name), version)
 		p.server(in+4, called(n, m))
 	}
 }

@@ -1,4 +1,4 @@
-package artifact
+package perfanalyzer
 
 import (
 	"math"
@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-bench/sluice/executor/artifact/clean"
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// paGPU is one of the four numbers that perf_analyzer keeps of each GPU.
-type paGPU struct {
+// gpuNumber is one of the four numbers that perf_analyzer keeps of each GPU.
+type gpuNumber struct {
 	column string
 	family string
 	of     func(values []float64) float64
@@ -19,7 +20,7 @@ type paGPU struct {
 	text   func(float64) string
 }
 
-func paGPUs() []paGPU {
+func gpuNumbers() []gpuNumber {
 	first := func(v []float64) float64 { return v[0] }
 	mean := func(v []float64) (sum float64) {
 		for _, x := range v {
@@ -27,7 +28,7 @@ func paGPUs() []paGPU {
 		}
 		return sum
 	}
-	return []paGPU{
+	return []gpuNumber{
 		{"Avg GPU Utilization", "nv_gpu_utilization", mean, "%", 100, sixDigits},
 		{"Avg GPU Power Usage", "nv_gpu_power_usage", mean, " watts", 1, sixDigits},
 		{"Max GPU Memory Usage", "nv_gpu_memory_used_bytes", slices.Max[[]float64], " bytes", 1, bytesOf},
@@ -44,8 +45,9 @@ type gpuValue struct {
 	value float64
 }
 
-// values are the numbers of the GPUs that n's endpoint showed, by their ids. Readings without a number do not count.
-func (g paGPU) values(n *result.Node) (list []gpuValue) {
+// values are the numbers of the GPUs that n's endpoint showed, by their ids. Readings without a
+// number do not count.
+func (g gpuNumber) values(n *result.Node) (list []gpuValue) {
 	for i := range n.Scrapes {
 		for _, s := range n.Scrapes[i].Series {
 			var known []float64
@@ -63,16 +65,16 @@ func (g paGPU) values(n *result.Node) (list []gpuValue) {
 	return list
 }
 
-// paGPUColumns are those of --collect-metrics, when some node's metrics endpoint was read.
-func paGPUColumns(nodes []*result.Node) (columns []paColumn) {
+// gpuColumns are those of --collect-metrics, when some node's metrics endpoint was read.
+func gpuColumns(nodes []*result.Node) (columns []column) {
 	if !slices.ContainsFunc(nodes, func(n *result.Node) bool { return len(n.Scrapes) > 0 }) {
 		return nil
 	}
-	for _, g := range paGPUs() {
-		columns = append(columns, paColumn{g.column, func(n *result.Node) string {
+	for _, g := range gpuNumbers() {
+		columns = append(columns, column{g.column, func(n *result.Node) string {
 			var cell strings.Builder
 			for _, v := range g.values(n) {
-				cell.WriteString(clean(v.uuid) + ":" + g.text(v.value) + ";")
+				cell.WriteString(clean.Line(v.uuid) + ":" + g.text(v.value) + ";")
 			}
 			return cell.String()
 		}})
@@ -81,20 +83,21 @@ func paGPUColumns(nodes []*result.Node) (columns []paColumn) {
 }
 
 // gpus is the block of a level's GPUs, where there are any.
-func (p *paPage) gpus(n *result.Node) {
-	if !slices.ContainsFunc(paGPUs(), func(g paGPU) bool { return len(g.values(n)) > 0 }) {
+func (p *page) gpus(n *result.Node) {
+	if !slices.ContainsFunc(gpuNumbers(), func(g gpuNumber) bool { return len(g.values(n)) > 0 }) {
 		return
 	}
 	const most = 16
 	p.line(2, "Server Prometheus Metrics: ")
-	if len(paGPUs()[0].values(n)) > most {
-		p.line(4, "Too many GPUs on system to print out individual Prometheus metrics, use the CSV output feature to see metrics.")
+	if len(gpuNumbers()[0].values(n)) > most {
+		p.line(4, "Too many GPUs on system to print out individual Prometheus metrics, "+
+			"use the CSV output feature to see metrics.")
 		return
 	}
-	for _, g := range paGPUs() {
+	for _, g := range gpuNumbers() {
 		p.line(4, "%s:", g.column)
 		for _, v := range g.values(n) {
-			p.line(6, "%s : %s%s", clean(v.uuid), g.text(v.value*g.scale), g.unit)
+			p.line(6, "%s : %s%s", clean.Line(v.uuid), g.text(v.value*g.scale), g.unit)
 		}
 	}
 }

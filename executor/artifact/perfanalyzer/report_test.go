@@ -1,4 +1,4 @@
-package artifact
+package perfanalyzer
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-bench/sluice/executor/result"
 )
 
-// ensemble is a result of an ensemble that calls a model twice, with the numbers of a run of perf_analyzer: 2 requests in
-// flight, 802.854 inferences a second.
+// ensemble is a result of an ensemble that calls a model twice, with the numbers of a run of
+// perf_analyzer: 2 requests in flight, 802.854 inferences a second.
 func ensemble() *result.Result {
 	calls := 2.0
 	own := measure(&result.Node{ID: "s", Stage: "s", Target: "main", Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 2, Batch: 1, Transport: "grpc"}}, 1, map[string]float64{
@@ -28,16 +28,16 @@ func ensemble() *result.Result {
 	}}}
 }
 
-// The table of the model has perf_analyzer's name and columns; the ensemble's own row has the queue of its models, which
-// perf_analyzer leaves out: 660 = 2 + 2 × 329.
-func TestPerfAnalyzerModels(t *testing.T) {
-	files, err := perfAnalyzerCSV(ensemble(), Options{})
+// The table of the model has perf_analyzer's name and columns; the ensemble's own row has the queue
+// of its models, which perf_analyzer leaves out: 660 = 2 + 2 × 329.
+func TestModels(t *testing.T) {
+	files, err := Tables(ensemble(), nil)
 	if err != nil || len(files) != 3 {
 		t.Fatalf("%d files (%v)", len(files), err)
 	}
 	got := map[string]string{}
 	for _, f := range files {
-		got[f.name] = string(f.data)
+		got[f.Name] = string(f.Data)
 	}
 	want := map[string]string{
 		"perf_analyzer.csv": `Concurrency,Inferences/Second,Client Send,Network+Server Send/Recv,Server Queue,Server Compute Input,Server Compute Infer,Server Compute Output,Client Recv,p50 latency,p90 latency,p95 latency,p99 latency
@@ -56,14 +56,14 @@ func TestPerfAnalyzerModels(t *testing.T) {
 	r := ensemble()
 	infer := 1350e-6 // the calls are in it
 	r.Nodes[0].Metrics["server.compute_infer.mean"].Value = &infer
-	files, err = perfAnalyzerCSV(r, Options{})
-	if err != nil || !strings.Contains(string(files[0].data), "\n2,802.854,5,818,2,32,1350,") {
-		t.Errorf("a model that calls others from its own code: %s (%v)", files[0].data, err)
+	files, err = Tables(r, nil)
+	if err != nil || !strings.Contains(string(files[0].Data), "\n2,802.854,5,818,2,32,1350,") {
+		t.Errorf("a model that calls others from its own code: %s (%v)", files[0].Data, err)
 	}
 }
 
 // The report has perf_analyzer's labels, in its order.
-func TestPerfAnalyzerReport(t *testing.T) {
+func TestReport(t *testing.T) {
 	want := `*** Measurement Settings ***
   Batch size: 1
   Service Kind: TRITON
@@ -94,13 +94,14 @@ Request concurrency: 2
 Inferences/Second vs. Client Average Batch Latency
 Concurrency: 2, throughput: 802.854 infer/sec, latency 2459 usec
 `
-	if diff := cmp.Diff(want, string(paReport(ensemble()))); diff != "" {
+	if diff := cmp.Diff(want, string(Report(ensemble()))); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A response cache, windows, a percentile that decides, a rate that was not kept, a level that never got stable.
-func TestPerfAnalyzerReportOfOthers(t *testing.T) {
+// A response cache, windows, a percentile that decides, a rate that was not kept, a level that
+// never got stable.
+func TestReportOfOthers(t *testing.T) {
 	p95 := 0.01
 	cached := measure(&result.Node{ID: "s", Stage: "s", Target: "main", Outcome: result.Done, Duration: 10, Load: result.Load{Kind: "rate", Value: 50, Batch: 4, Arrivals: "poisson", Transport: "http"}}, 1, map[string]float64{
 		"throughput": 37.96, "latency": 0.0295, "requests.count": 380, "late.ratio": 0.0949, "server.requests.count": 381, "server.inferences.count": 1,
@@ -122,7 +123,7 @@ func TestPerfAnalyzerReportOfOthers(t *testing.T) {
 		"stages":  []any{map[string]any{"parallel": []any{stage}}},
 		"targets": map[string]any{"main": map[string]any{"backend": "openai"}},
 	}}}
-	got := string(paReport(r))
+	got := string(Report(r))
 	for _, want := range []string{
 		"  Batch size: 4\n  Service Kind: OPENAI\n  Sending 5 warmup request(s)\n  Using \"time_windows\" mode for stabilization\n  Stabilizing using p95 latency and throughput\n  Measurement window: 1500 msec\n  Using poisson distribution on request generation\n  Using Binary Search algorithm\n",
 		"Request Rate: 50 inference requests per second\n", "    Avg send request rate: 38.00 infer/sec\n", "9.49% of the requests were delayed",
@@ -146,19 +147,20 @@ func TestPerfAnalyzerReportOfOthers(t *testing.T) {
 }
 
 // In process there is no protocol that took a time: perf_analyzer leaves the line empty.
-func TestPerfAnalyzerReportInProcess(t *testing.T) {
+func TestReportInProcess(t *testing.T) {
 	for _, responses := range []float64{4, 8} {
 		n := measure(&result.Node{ID: "s", Stage: "s", Target: "main", Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 1, Batch: 1}}, 1, map[string]float64{
 			"throughput": 4, "requests.rate": 4, "responses.rate": responses, "latency": 0.2, "service_time": 0.2, "first_response": 0.1, "requests.count": 20, "server.requests.count": 20,
 		})
-		if got := string(paReport(&result.Result{Nodes: []*result.Node{n}})); strings.Contains(got, " time: ") || !strings.Contains(got, " usec\n    \n  Server: \n") {
+		if got := string(Report(&result.Result{Nodes: []*result.Node{n}})); strings.Contains(got, " time: ") || !strings.Contains(got, " usec\n    \n  Server: \n") {
 			t.Errorf("%v responses:\n%s", responses, got)
 		}
 	}
 }
 
-// The latency of a decoupled model is that of its last response, and the report says so; the first has a line of its own.
-func TestPerfAnalyzerReportDecoupled(t *testing.T) {
+// The latency of a decoupled model is that of its last response, and the report says so; the first
+// has a line of its own.
+func TestReportDecoupled(t *testing.T) {
 	n := measure(&result.Node{ID: "s", Stage: "s", Target: "main", Outcome: result.Done, Load: result.Load{Kind: "concurrency", Value: 1, Batch: 1, Transport: "grpc"}}, 1, map[string]float64{
 		"throughput": 4, "requests.rate": 4, "responses.rate": 8, "latency": 0.2042, "service_time": 0.2042, "first_response": 0.0042, "response_gap": 0.2, "send_time": 12e-6, "requests.count": 20,
 	})
@@ -179,7 +181,7 @@ Request concurrency: 1
     Avg response gap: 200000 usec
     Avg gRPC time: 204200 usec (send 12 usec + response wait 4188 usec + first to last response 200000 usec)
 `
-	if got := string(paReport(&result.Result{Nodes: []*result.Node{n}})); !strings.Contains(got, want) {
+	if got := string(Report(&result.Result{Nodes: []*result.Node{n}})); !strings.Contains(got, want) {
 		t.Error(cmp.Diff(want, got))
 	}
 }
@@ -201,7 +203,7 @@ func gpus(t *testing.T, values map[string]map[string][]float64) *result.Node {
 }
 
 // The cells that perf_analyzer's own tests expect.
-func TestPerfAnalyzerGPUs(t *testing.T) {
+func TestGPUs(t *testing.T) {
 	const util, power, used, total = "nv_gpu_utilization", "nv_gpu_power_usage", "nv_gpu_memory_used_bytes", "nv_gpu_memory_total_bytes"
 	type values = map[string]map[string][]float64
 	for _, tt := range []struct {
@@ -220,17 +222,17 @@ func TestPerfAnalyzerGPUs(t *testing.T) {
 	} {
 		n := gpus(t, tt.values)
 		var cells []string
-		for _, c := range paGPUColumns([]*result.Node{n}) {
+		for _, c := range gpuColumns([]*result.Node{n}) {
 			cells = append(cells, c.of(n))
 		}
 		if got := strings.Join(cells, ","); got != tt.want {
 			t.Errorf("%v: %s, want %s", tt.values, got, tt.want)
 		}
 	}
-	if paGPUColumns([]*result.Node{{}}) != nil {
+	if gpuColumns([]*result.Node{{}}) != nil {
 		t.Error("columns of metrics that nobody asked for")
 	}
-	p := &paPage{}
+	p := &page{}
 	p.gpus(gpus(t, values{util: {"gpu0": {.45}, "gpu1": {.52}}, power: {"gpu0": {70}, "gpu1": {84.5}}, used: {"gpu0": {10000}, "gpu1": {12000}}, total: {"gpu0": {100000}, "gpu1": {100000}}}))
 	const want = `  Server Prometheus Metrics: 
     Avg GPU Utilization:
@@ -249,7 +251,7 @@ func TestPerfAnalyzerGPUs(t *testing.T) {
 	if diff := cmp.Diff(want, p.String()); diff != "" {
 		t.Error(diff)
 	}
-	p = &paPage{}
+	p = &page{}
 	if p.gpus(&result.Node{Scrapes: []result.Scrape{{}}}); p.Len() != 0 {
 		t.Errorf("without GPUs: %s", p.String())
 	}
@@ -257,7 +259,7 @@ func TestPerfAnalyzerGPUs(t *testing.T) {
 	for id := range strings.SplitSeq("abcdefghijklmnopq", "") {
 		many[id] = []float64{1}
 	}
-	p = &paPage{}
+	p = &page{}
 	if p.gpus(gpus(t, values{util: many})); !strings.Contains(p.String(), "Too many GPUs") {
 		t.Errorf("%s", p.String())
 	}
