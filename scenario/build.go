@@ -3,13 +3,11 @@ package scenario
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/layer"
@@ -245,10 +243,9 @@ func (r *reading) format(d *language.Dataset) string {
 			continue
 		}
 		if key, ok := schema.Lookup("data.format"); ok && !slices.Contains(key.Allowed, format) {
-			r.later = append(r.later, source.Diagnostic{
-				Severity: source.Error, Code: source.CodeNotBuilt, Path: f.At.Path, Pos: f.At.Pos(), Width: utf8.RuneCountInString(f.At.Node.Text),
-				Summary: fmt.Sprintf("this version cannot read `%s` files yet", format), Allowed: key.Allowed,
-			})
+			r.later = append(r.later, source.Errorf(source.CodeNotBuilt, "this version cannot read `%s` files yet", format).
+				Among("", key.Allowed).
+				AtKey(f.At.Path, f.At.Pos(), f.At.Node.Text))
 		}
 		return format
 	}

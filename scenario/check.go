@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/layer"
@@ -52,9 +51,7 @@ func (c *checker) plan() {
 
 func (c *checker) version() {
 	if v := c.raw.Version; v != nil && v.V != 1 {
-		c.at(v.At, &source.Diagnostic{
-			Code: source.CodeVersion, Summary: fmt.Sprintf("version %d of the plan language is not known", v.V), Allowed: []string{"1"},
-		})
+		c.at(v.At, source.Errorf(source.CodeVersion, "version %d of the plan language is not known", v.V).Among("", []string{"1"}))
 	}
 }
 
@@ -80,10 +77,10 @@ func checkNames[T any](c *checker, what string, m *language.Dict[T]) {
 		if language.KeyForm.MatchString(e.Key) || c.Doubtful(m.At.Path+source.JoinPointer(e.Key)) {
 			continue
 		}
-		c.under(m.At, e.Key, language.Invalid("use letters, digits, '.', _ and -, first a letter, a digit or _", "%s name %q is not allowed", what, e.Key))
+		c.under(m.At, e.Key, source.Errorf(source.CodeValue, "%s name %q is not allowed", what, e.Key).Help("use letters, digits, '.', _ and -, first a letter, a digit or _"))
 	}
 	if m != nil && len(m.Entries) == 0 && !c.Doubtful(m.At.Path) {
-		c.at(m.At, &source.Diagnostic{Code: source.CodeMissing, Summary: fmt.Sprintf("%s holds no %s", language.LastKey(m.At.Path), what)})
+		c.at(m.At, source.Errorf(source.CodeMissing, "%s holds no %s", language.LastKey(m.At.Path), what))
 	}
 }
 
@@ -102,19 +99,12 @@ func (c *checker) under(p language.Place, key string, m *source.Diagnostic) {
 		c.at(p, m)
 		return
 	}
-	c.Diags = append(c.Diags, source.Diagnostic{
-		Severity: source.Error, Code: m.Code, Summary: m.Summary, Detail: m.Detail, Path: p.Path + source.JoinPointer(key),
-		Pos: e.KeyPos, Width: utf8.RuneCountInString(key), Allowed: m.Allowed, Nearest: m.Nearest,
-	})
+	c.Diags = append(c.Diags, m.AtKey(p.Path+source.JoinPointer(key), e.KeyPos, key))
 }
 
 // warn reports what a plan may say but hardly means, at a key of a map.
 func (c *checker) warn(p language.Place, key, code, summary, detail string) {
-	before := len(c.Diags)
-	c.under(p, key, &source.Diagnostic{Code: code, Summary: summary, Detail: detail})
-	for i := range c.Diags[before:] {
-		c.Diags[before+i].Severity = source.Warning
-	}
+	c.under(p, key, source.Warnf(code, "%s", summary).Help(detail))
 }
 
 // file checks that a file named by the plan is there.
@@ -139,7 +129,7 @@ func (c *checker) folder(p *language.Val[language.Path]) {
 
 // opens says why a file or folder cannot be opened; nil: it can.
 func (c *checker) opens(p *language.Val[language.Path], folder bool) *source.Diagnostic {
-	name, m := string(p.V), &source.Diagnostic{Code: source.CodeFile, Detail: "paths are relative to the folder of the plan"}
+	name, m := string(p.V), source.Errorf(source.CodeFile, "").Help("paths are relative to the folder of the plan")
 	dir := layer.FolderOf(c.planFile, p.At.Node)
 	if dir != filepath.Dir(c.planFile) {
 		m.Detail = "paths are relative to the folder of the file that holds them, here " + p.At.Node.Pos.File
@@ -181,14 +171,11 @@ func (c *checker) output() {
 	for _, p := range o.Percentiles {
 		switch {
 		case p.V <= 0 || p.V > 100:
-			c.at(p.At, &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("percentile %s is not above 0 and at most 100", p.At.Node.Text)})
+			c.at(p.At, source.Errorf(source.CodeRange, "percentile %s is not above 0 and at most 100", p.At.Node.Text))
 		case p.V >= 0.5 && p.V < 1:
-			c.at(p.At, &source.Diagnostic{
-				Code: source.CodeRange, Summary: fmt.Sprintf("percentile %s is below 1", p.At.Node.Text), Nearest: fmt.Sprint(language.Round(float64(p.V) * 100)),
-				Detail: "percentiles count from 0 to 100",
-			})
+			c.at(p.At, source.Errorf(source.CodeRange, "percentile %s is below 1", p.At.Node.Text).Help("percentiles count from 0 to 100").Among(fmt.Sprint(language.Round(float64(p.V)*100)), nil))
 		case seen[p.V]:
-			c.at(p.At, &source.Diagnostic{Code: source.CodeDuplicate, Summary: fmt.Sprintf("duplicate percentile %s", p.At.Node.Text)})
+			c.at(p.At, source.Errorf(source.CodeDuplicate, "duplicate percentile %s", p.At.Node.Text))
 		}
 		seen[p.V] = true
 	}
@@ -203,10 +190,7 @@ func (c *checker) baseline() {
 	}
 	if n := b.File.At.Node; n != nil && n.Pos.File == FlagBaseline {
 		if _, err := os.Stat(n.Text); err != nil {
-			c.at(b.File.At, &source.Diagnostic{
-				Code: source.CodeFile, Summary: fmt.Sprintf("%s %q cannot be opened: %v", FlagBaseline, n.Text, layer.Cause(err)),
-				Detail: "a result named on the command line must be there: name its result.json, or a folder of results",
-			})
+			c.at(b.File.At, source.Errorf(source.CodeFile, "%s %q cannot be opened: %v", FlagBaseline, n.Text, layer.Cause(err)).Help("a result named on the command line must be there: name its result.json, or a folder of results"))
 		}
 		return
 	}
@@ -231,7 +215,7 @@ func (c *checker) unique(words []*language.Val[string], what string) {
 	seen := map[string]bool{}
 	for _, w := range words {
 		if seen[w.V] {
-			c.at(w.At, &source.Diagnostic{Code: source.CodeDuplicate, Summary: fmt.Sprintf("duplicate %s %q", what, w.V)})
+			c.at(w.At, source.Errorf(source.CodeDuplicate, "duplicate %s %q", what, w.V))
 		}
 		seen[w.V] = true
 	}
@@ -244,9 +228,7 @@ func (c *checker) nulls(n *source.Node, path string) {
 		if c.Known[path] {
 			return
 		}
-		c.Report(n, path, &source.Diagnostic{
-			Code: source.CodeNull, Summary: language.LastKey(path) + " has no value", Detail: "write a value, or remove the key; \"\" is the empty text",
-		})
+		c.Report(n, path, source.Errorf(source.CodeNull, "%s", language.LastKey(path)+" has no value").Help("write a value, or remove the key; \"\" is the empty text"))
 	case source.Map:
 		for _, e := range n.Entries {
 			c.nulls(e.Value, path+source.JoinPointer(e.Key))

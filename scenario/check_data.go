@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/sluice-bench/sluice/scenario/language"
@@ -26,7 +25,7 @@ func (c *checker) length(d *language.Dist[int64, language.Number], shortest int6
 	if d == nil {
 		return
 	}
-	wrong := &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("a length must be from %d to %d", shortest, longest)}
+	wrong := source.Errorf(source.CodeRange, "a length must be from %d to %d", shortest, longest)
 	if v := d.Constant; v != nil && (v.V < shortest || v.V > longest) {
 		c.at(v.At, wrong)
 	}
@@ -47,7 +46,7 @@ func (c *checker) generator(g *language.Generator) {
 	c.length(g.Length, 0)
 	if g.At.Node.Kind != source.Map {
 		if g.Constant == nil && len(language.Flatten(g.List)) == 0 && !c.Doubtful(g.At.Path) {
-			c.at(g.At, &source.Diagnostic{Code: source.CodeMissing, Summary: language.LastKey(g.At.Path) + " has no elements"})
+			c.at(g.At, source.Errorf(source.CodeMissing, "%s", language.LastKey(g.At.Path)+" has no elements"))
 		}
 		return
 	}
@@ -58,11 +57,9 @@ func (c *checker) generator(g *language.Generator) {
 	case own == "":
 		checkSpread(c, g.At, g.Spread)
 	case len(others) > 0:
-		c.under(g.At, others[0].Key, &source.Diagnostic{
-			Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("%q does not fit %q", others[0].Key, own), Detail: "keep one of them",
-		})
+		c.under(g.At, others[0].Key, source.Errorf(source.CodeDoesNotFit, "%q does not fit %q", others[0].Key, own).Help("keep one of them"))
 	case own == "one_of" && len(g.OneOf) == 0 && !c.Doubtful(g.At.Path+"/one_of"):
-		c.under(g.At, "one_of", &source.Diagnostic{Code: source.CodeMissing, Summary: "one_of is empty"})
+		c.under(g.At, "one_of", source.Errorf(source.CodeMissing, "one_of is empty"))
 	}
 }
 
@@ -84,10 +81,7 @@ func (c *checker) shapes(shapes *language.Dict[language.Shape]) {
 			if e.Value.Text == nil {
 				at = e.Value.Dims[i].At
 			}
-			c.at(at, &source.Diagnostic{
-				Code: source.CodeRange, Summary: fmt.Sprintf("dimension %d of %q is %d", i+1, e.Key, n),
-				Detail: "give the size that requests have; -1 stands only in a model's configuration",
-			})
+			c.at(at, source.Errorf(source.CodeRange, "dimension %d of %q is %d", i+1, e.Key, n).Help("give the size that requests have; -1 stands only in a model's configuration"))
 		}
 	}
 }

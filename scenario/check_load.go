@@ -53,12 +53,12 @@ func checkQuantity[T language.Amount, X any](c *checker, q *language.Quantity[T,
 	for _, v := range q.Many {
 		checkAmount(c, v, dim)
 		if seen[v.V] {
-			c.at(v.At, &source.Diagnostic{Code: source.CodeDuplicate, Summary: fmt.Sprintf("duplicate %s %s", dim.name, v.At.Node.Text)})
+			c.at(v.At, source.Errorf(source.CodeDuplicate, "duplicate %s %s", dim.name, v.At.Node.Text))
 		}
 		seen[v.V] = true
 	}
 	if q.Many != nil && len(q.At.Node.Items) == 0 {
-		c.at(q.At, &source.Diagnostic{Code: source.CodeLevels, Summary: dim.name + " has no values"})
+		c.at(q.At, source.Errorf(source.CodeLevels, "%s", dim.name+" has no values"))
 	}
 	if len(q.Many) > language.MaxValues {
 		c.at(q.At, tooMany(len(q.Many)))
@@ -75,7 +75,7 @@ func checkQuantity[T language.Amount, X any](c *checker, q *language.Quantity[T,
 }
 
 func tooMany(n int) *source.Diagnostic {
-	return &source.Diagnostic{Code: source.CodeLevels, Summary: fmt.Sprintf("%d levels are more than %d", n, language.MaxValues), Detail: "use a larger step, or `factor`"}
+	return source.Errorf(source.CodeLevels, "%d levels are more than %d", n, language.MaxValues).Help("use a larger step, or `factor`")
 }
 
 // checkAmount checks one value of a quantity.
@@ -103,13 +103,13 @@ func (c *checker) within(at language.Place, m *source.Diagnostic) {
 func (dim dimension[T]) wrong(v T) *source.Diagnostic {
 	switch {
 	case v < dim.min || v <= 0:
-		m := &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("%s must be above 0", dim.name)}
+		m := source.Errorf(source.CodeRange, "%s must be above 0", dim.name)
 		if dim.min > 0 {
 			m.Summary = fmt.Sprintf("%s must be from %s to %s", dim.name, dim.write(float64(dim.min)), dim.write(float64(dim.max)))
 		}
 		return m
 	case v > dim.max:
-		return &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("%s must be at most %s", dim.name, dim.write(float64(dim.max)))}
+		return source.Errorf(source.CodeRange, "%s must be at most %s", dim.name, dim.write(float64(dim.max)))
 	}
 	return nil
 }
@@ -118,23 +118,21 @@ func checkLevels[T language.Amount](c *checker, l *language.Levels[T], dim dimen
 	checkAmount(c, l.From, dim)
 	checkAmount(c, l.To, dim)
 	if l.Step != nil && l.Step.V <= 0 {
-		c.at(l.Step.At, &source.Diagnostic{Code: source.CodeLevels, Summary: "step must be above 0"})
+		c.at(l.Step.At, source.Errorf(source.CodeLevels, "step must be above 0"))
 	}
 	if l.Factor != nil && l.Factor.V <= 1 {
-		c.at(l.Factor.At, &source.Diagnostic{Code: source.CodeLevels, Summary: "factor must be above 1"})
+		c.at(l.Factor.At, source.Errorf(source.CodeLevels, "factor must be above 1"))
 	}
 	switch {
 	case l.From == nil:
 		if c.Absent(l.At, "from") && !c.Lacks[l.At.Path] {
-			c.at(l.At, &source.Diagnostic{Code: source.CodeMissing, Summary: "levels need \"from\""})
+			c.at(l.At, source.Errorf(source.CodeMissing, "levels need \"from\""))
 		}
 	case c.Absent(l.At, "to") && c.Absent(l.At, "while"):
-		c.at(l.At, &source.Diagnostic{
-			Code: source.CodeLevels, Summary: "levels without \"to\" never end", Detail: "add `to`, or `while` with the condition for going on",
-		})
+		c.at(l.At, source.Errorf(source.CodeLevels, "levels without \"to\" never end").Help("add `to`, or `while` with the condition for going on"))
 	case l.To == nil:
 	case l.To.V < l.From.V:
-		c.at(l.To.At, &source.Diagnostic{Code: source.CodeLevels, Summary: "levels must ascend: \"to\" is below \"from\""})
+		c.at(l.To.At, source.Errorf(source.CodeLevels, "levels must ascend: \"to\" is below \"from\""))
 	case l.Sound():
 		if n := l.Count(); n > language.MaxValues {
 			c.at(l.At, tooMany(n))

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/sluice-bench/sluice/scenario/language"
@@ -15,7 +14,7 @@ func (c *checker) mix(s *language.Stage) {
 	}
 	entries := s.Mix.Items()
 	if len(entries) == 0 {
-		c.under(s.At, "mix", &source.Diagnostic{Code: source.CodeMissing, Summary: "mix has no entries"})
+		c.under(s.At, "mix", source.Errorf(source.CodeMissing, "mix has no entries"))
 	}
 	var weighted, bare []language.Item[language.Mix]
 	for _, e := range entries {
@@ -25,15 +24,12 @@ func (c *checker) mix(s *language.Stage) {
 		} else {
 			weighted = append(weighted, e)
 			if w.V <= 0 {
-				c.at(w.At, &source.Diagnostic{Code: source.CodeRange, Summary: "a weight must be above 0"})
+				c.at(w.At, source.Errorf(source.CodeRange, "a weight must be above 0"))
 			}
 		}
 	}
 	if len(weighted) > 0 && len(bare) > 0 {
-		c.under(s.Mix.At, bare[0].Key, &source.Diagnostic{
-			Code: source.CodeMissing, Summary: fmt.Sprintf("%q has no weight, and %q has one", bare[0].Key, weighted[0].Key),
-			Detail: "give all entries a weight, which are drawn then, or none, which take turns",
-		})
+		c.under(s.Mix.At, bare[0].Key, source.Errorf(source.CodeMissing, "%q has no weight, and %q has one", bare[0].Key, weighted[0].Key).Help("give all entries a weight, which are drawn then, or none, which take turns"))
 	}
 }
 
@@ -47,18 +43,13 @@ func (c *checker) sequences(s *language.Stage) {
 	c.length(q.Length, 1)
 	c.identities(s, q)
 	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Concurrency != nil {
-		c.under(q.At, "live", &source.Diagnostic{
-			Code: source.CodeDoesNotFit, Summary: "\"live\" does not fit \"concurrency\"", Detail: "in a closed loop the concurrency is the number of live sequences",
-		})
+		c.under(q.At, "live", source.Errorf(source.CodeDoesNotFit, "\"live\" does not fit \"concurrency\"").Help("in a closed loop the concurrency is the number of live sequences"))
 	}
 	if q.At.Node.Entry("live") != nil && s.Play.Load != nil && s.Play.Load.Of.Or("") == "sequences" {
-		c.under(q.At, "live", &source.Diagnostic{
-			Code: source.CodeDoesNotFit, Summary: "\"live\" does not fit `of: sequences`",
-			Detail: "there the rate decides how many are open at a time, `max_in_flight` at most",
-		})
+		c.under(q.At, "live", source.Errorf(source.CodeDoesNotFit, "\"live\" does not fit `of: sequences`").Help("there the rate decides how many are open at a time, `max_in_flight` at most"))
 	}
 	if q.IDs != nil && q.IDs.From != nil && q.IDs.To != nil && q.IDs.To.V < q.IDs.From.V {
-		c.at(q.IDs.To.At, &source.Diagnostic{Code: source.CodeRange, Summary: "\"to\" is below \"from\""})
+		c.at(q.IDs.To.At, source.Errorf(source.CodeRange, "\"to\" is below \"from\""))
 	}
 }
 
@@ -77,10 +68,7 @@ func (c *checker) identities(s *language.Stage, q *language.Sequences) {
 		most = q.Live.V
 	}
 	if size < most {
-		c.at(q.IDs.At, &source.Diagnostic{
-			Code: source.CodeRange, Summary: fmt.Sprintf("%d ids are fewer than the %d %s: two would have one id", size, most, what),
-			Detail: "widen the range with `from` and `to`",
-		})
+		c.at(q.IDs.At, source.Errorf(source.CodeRange, "%d ids are fewer than the %d %s: two would have one id", size, most, what).Help("widen the range with `from` and `to`"))
 	}
 }
 
@@ -115,10 +103,7 @@ func (c *checker) stableRamp(s *language.Stage) {
 		q := load.At.Node.Get(key)
 		for _, form := range [...]string{"ramp", "periodic"} {
 			if q.Get(form) != nil {
-				c.at(s.Play.Until.At, &source.Diagnostic{
-					Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("`until: stable` does not fit %q: its load changes all the time", form),
-					Detail: "leave out `until`, or cut the load with `for`",
-				})
+				c.at(s.Play.Until.At, source.Errorf(source.CodeDoesNotFit, "`until: stable` does not fit %q: its load changes all the time", form).Help("leave out `until`, or cut the load with `for`"))
 			}
 		}
 	}
@@ -138,12 +123,12 @@ func (c *checker) assertions(s *language.Stage) {
 // assertion checks one assertion; length is that of its stage, 0 where it is not known.
 func (c *checker) assertion(a *language.Assertion, length time.Duration) {
 	if v := a.Confidence; v != nil && (v.V < 0.5 || v.V >= 1) {
-		c.at(v.At, &source.Diagnostic{Code: source.CodeRange, Summary: "confidence must be from 50% to below 100%", Detail: "95% is usual"})
+		c.at(v.At, source.Errorf(source.CodeRange, "confidence must be from 50%% to below 100%%").Help("95% is usual"))
 	}
 	if v := a.Allow; v != nil && v.V >= 1 {
-		c.at(v.At, &source.Diagnostic{Code: source.CodeRange, Summary: "allow must be below 100%: nothing could fail"})
+		c.at(v.At, source.Errorf(source.CodeRange, "allow must be below 100%%: nothing could fail"))
 	} else if v != nil && v.V > 0 && a.Within != nil { // what is true from then on is true in each window
-		c.at(v.At, &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "`allow` does not fit `within`, which is true in every window from then on", Detail: "use `every` with `allow`, or `within` with or without `every`"})
+		c.at(v.At, source.Errorf(source.CodeDoesNotFit, "`allow` does not fit `within`, which is true in every window from then on").Help("use `every` with `allow`, or `within` with or without `every`"))
 	}
 	for _, option := range [...]struct {
 		key string
@@ -152,9 +137,9 @@ func (c *checker) assertion(a *language.Assertion, length time.Duration) {
 		switch {
 		case option.v == nil:
 		case option.key == "within" && option.v.V == 0:
-			c.at(option.v.At, &source.Diagnostic{Code: source.CodeRange, Summary: "within must be above 0s"})
+			c.at(option.v.At, source.Errorf(source.CodeRange, "within must be above 0s"))
 		case length > 0 && option.v.V > length:
-			c.at(option.v.At, &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("%s %s is longer than the stage's %s", option.key, option.v.V, length)})
+			c.at(option.v.At, source.Errorf(source.CodeRange, "%s %s is longer than the stage's %s", option.key, option.v.V, length))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/sluice-bench/sluice/scenario/language"
@@ -17,11 +16,11 @@ func checkRamp[T language.Amount, X any](c *checker, q *language.Quantity[T, X],
 		return
 	}
 	if len(q.Ramp) == 0 {
-		c.under(q.At, "ramp", &source.Diagnostic{Code: source.CodeMissing, Summary: "the ramp has no steps"})
+		c.under(q.At, "ramp", source.Errorf(source.CodeMissing, "the ramp has no steps"))
 		return
 	}
 	if len(q.Ramp) > language.MaxSteps {
-		c.under(q.At, "ramp", &source.Diagnostic{Code: source.CodeLevels, Summary: fmt.Sprintf("%d steps are more than %d", len(q.Ramp), language.MaxSteps)})
+		c.under(q.At, "ramp", source.Errorf(source.CodeLevels, "%d steps are more than %d", len(q.Ramp), language.MaxSteps))
 		return
 	}
 	var length time.Duration
@@ -47,16 +46,14 @@ func checkRamp[T language.Amount, X any](c *checker, q *language.Quantity[T, X],
 	}
 	for _, step := range q.Ramp {
 		if step.Name != nil && step.Name.V == HoldPhase && unnamed {
-			c.at(step.Name.At, &source.Diagnostic{
-				Code: source.CodeDuplicate, Summary: fmt.Sprintf("%q is what the holds without a name are called together", HoldPhase), Detail: "name the other holds, or this one otherwise",
-			})
+			c.at(step.Name.At, source.Errorf(source.CodeDuplicate, "%q is what the holds without a name are called together", HoldPhase).Help("name the other holds, or this one otherwise"))
 		}
 	}
 	switch {
 	case !moves:
-		c.under(q.At, "ramp", &source.Diagnostic{Code: source.CodeRange, Summary: "the ramp never leaves 0"})
+		c.under(q.At, "ramp", source.Errorf(source.CodeRange, "the ramp never leaves 0"))
 	case length == 0 && !lasts:
-		c.under(q.At, "ramp", &source.Diagnostic{Code: source.CodeRange, Summary: "the ramp takes no time", Detail: "give its steps `over` or `hold`, or the stage `for`"})
+		c.under(q.At, "ramp", source.Errorf(source.CodeRange, "the ramp takes no time").Help("give its steps `over` or `hold`, or the stage `for`"))
 	}
 }
 
@@ -66,18 +63,14 @@ func (c *checker) stepName(name *language.Val[string], names map[string]bool, ho
 		return
 	}
 	if names[name.V] {
-		c.at(name.At, &source.Diagnostic{Code: source.CodeDuplicate, Summary: fmt.Sprintf("two holds are named %q", name.V)})
+		c.at(name.At, source.Errorf(source.CodeDuplicate, "two holds are named %q", name.V))
 	}
 	names[name.V] = true
 	if name.V == RampPhase {
-		c.at(name.At, &source.Diagnostic{
-			Code: source.CodeDuplicate, Summary: fmt.Sprintf("%q is the phase between the holds of every ramp", name.V), Detail: "give the hold another name",
-		})
+		c.at(name.At, source.Errorf(source.CodeDuplicate, "%q is the phase between the holds of every ramp", name.V).Help("give the hold another name"))
 	}
 	if !holds {
-		c.at(name.At, &source.Diagnostic{
-			Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("%q names a hold, and this step holds nothing", name.V), Detail: "give the step `hold`",
-		})
+		c.at(name.At, source.Errorf(source.CodeDoesNotFit, "%q names a hold, and this step holds nothing", name.V).Help("give the step `hold`"))
 	}
 }
 
@@ -85,30 +78,28 @@ func checkSearch[T language.Amount](c *checker, s *language.Search[T], dim dimen
 	checkDerived(c, s.From, dim)
 	checkDerived(c, s.To, dim)
 	if s.From != nil && s.To != nil && s.From.V.Expr == nil && s.To.V.Expr == nil && s.To.V.V <= s.From.V.V {
-		c.at(s.To.At, &source.Diagnostic{Code: source.CodeRange, Summary: "a search goes up: \"to\" must be above \"from\""})
+		c.at(s.To.At, source.Errorf(source.CodeRange, "a search goes up: \"to\" must be above \"from\""))
 	}
 	p := s.Precision
 	switch {
 	case p == nil:
 	case p.V.Ratio == 0 && p.V.Amount <= 0:
-		c.at(p.At, &source.Diagnostic{Code: source.CodeRange, Summary: "precision must be above 0"})
+		c.at(p.At, source.Errorf(source.CodeRange, "precision must be above 0"))
 	case p.V.Ratio > 1:
-		c.at(p.At, &source.Diagnostic{Code: source.CodeRange, Summary: "precision must be at most 100%"})
+		c.at(p.At, source.Errorf(source.CodeRange, "precision must be at most 100%%"))
 	}
 }
 
 func (c *checker) periodic(p *language.Periodic) {
 	if p != nil && p.From != nil && p.To != nil && p.To.V <= p.From.V {
-		c.at(p.To.At, &source.Diagnostic{Code: source.CodeRange, Summary: "\"to\" must be above \"from\""})
+		c.at(p.To.At, source.Errorf(source.CodeRange, "\"to\" must be above \"from\""))
 	}
 }
 
 func (c *checker) arrivals(a *language.Arrivals) {
 	const most = 100
 	if a != nil && a.CV != nil && (a.CV.V < 0 || a.CV.V > most) {
-		c.at(a.CV.At, &source.Diagnostic{
-			Code: source.CodeRange, Summary: fmt.Sprintf("cv must be from 0 to %d", most), Detail: "0 is constant, 1 is poisson, more comes in bursts",
-		})
+		c.at(a.CV.At, source.Errorf(source.CodeRange, "cv must be from 0 to %d", most).Help("0 is constant, 1 is poisson, more comes in bursts"))
 	}
 }
 
@@ -119,13 +110,13 @@ func (c *checker) schedule(s *language.Stage, r *language.Schedule) {
 	}
 	c.file(r.File)
 	if r.File != nil && c.Absent(r.At, "unit") {
-		c.under(r.At, "file", &source.Diagnostic{Code: source.CodeMissing, Summary: "the times of a file need \"unit\"", Detail: "add `unit: ns`, us, ms or s"})
+		c.under(r.At, "file", source.Errorf(source.CodeMissing, "the times of a file need \"unit\"").Help("add `unit: ns`, us, ms or s"))
 	}
 	if r.Speed != nil && r.Speed.V <= 0 {
-		c.at(r.Speed.At, &source.Diagnostic{Code: source.CodeRange, Summary: "speed must be above 0"})
+		c.at(r.Speed.At, source.Errorf(source.CodeRange, "speed must be above 0"))
 	}
 	if r.From != nil && r.To != nil && r.To.V <= r.From.V {
-		c.at(r.To.At, &source.Diagnostic{Code: source.CodeRange, Summary: "\"to\" must be above \"from\""})
+		c.at(r.To.At, source.Errorf(source.CodeRange, "\"to\" must be above \"from\""))
 	}
 	if !c.Absent(r.At, "file") {
 		return
@@ -133,9 +124,7 @@ func (c *checker) schedule(s *language.Stage, r *language.Schedule) {
 	for _, q := range s.Requests() {
 		ds, _ := pick(c.datasets(), q.Data, "main")
 		if ds != nil && ds.Generate != nil {
-			c.at(r.At, &source.Diagnostic{
-				Code: source.CodeDoesNotFit, Summary: "generated data has no times to follow", Detail: "name a `file` of times here, or one with timestamps in `data`",
-			})
+			c.at(r.At, source.Errorf(source.CodeDoesNotFit, "generated data has no times to follow").Help("name a `file` of times here, or one with timestamps in `data`"))
 			return
 		}
 	}

@@ -16,15 +16,15 @@ func (c *checker) source(ds *language.Dataset) {
 		c.file(f)
 	}
 	if ds.File != nil && ds.File.One == nil && len(ds.File.Many) == 0 && !c.Doubtful(ds.File.At.Path) {
-		c.at(ds.File.At, &source.Diagnostic{Code: source.CodeMissing, Summary: "file names no file"})
+		c.at(ds.File.At, source.Errorf(source.CodeMissing, "file names no file"))
 	}
 	c.folder(ds.Dir)
 	c.bodies(ds.Bodies)
 	if ds.Rows != nil && len(ds.Rows) == 0 && !c.Doubtful(ds.At.Path+"/rows") {
-		c.under(ds.At, "rows", &source.Diagnostic{Code: source.CodeMissing, Summary: "rows is empty"})
+		c.under(ds.At, "rows", source.Errorf(source.CodeMissing, "rows is empty"))
 	}
 	if ds.Command != nil && len(ds.Command) == 0 && !c.Doubtful(ds.At.Path+"/command") {
-		c.under(ds.At, "command", &source.Diagnostic{Code: source.CodeMissing, Summary: "command names no program"})
+		c.under(ds.At, "command", source.Errorf(source.CodeMissing, "command names no program"))
 	}
 	for _, e := range ds.Columns.Items() {
 		if m := columnField(e.Key); m != nil {
@@ -44,9 +44,9 @@ func (c *checker) bodies(pattern *language.Val[string]) {
 	found, err := filepath.Glob(layer.ResolvePath(layer.FolderOf(c.planFile, pattern.At.Node), pattern.V))
 	switch {
 	case err != nil:
-		c.at(pattern.At, language.Invalid("* is any text, ? any character, [a-z] one of them", "%q is no pattern of files", pattern.V))
+		c.at(pattern.At, source.Errorf(source.CodeValue, "%q is no pattern of files", pattern.V).Help("* is any text, ? any character, [a-z] one of them"))
 	case len(found) == 0:
-		c.at(pattern.At, &source.Diagnostic{Code: source.CodeFile, Summary: fmt.Sprintf("no file matches %q", pattern.V), Detail: "paths are relative to the folder of the plan"})
+		c.at(pattern.At, source.Errorf(source.CodeFile, "no file matches %q", pattern.V).Help("paths are relative to the folder of the plan"))
 	}
 }
 
@@ -81,6 +81,6 @@ func (c *checker) prompts(p *language.Prompts) {
 		checkDist(c, a.Seconds)
 	}
 	if p.ExactOutput.Or(false) && p.OutputTokens == nil && c.Absent(p.At, "output_tokens") {
-		c.under(p.At, "exact_output", &source.Diagnostic{Code: source.CodeMissing, Summary: "\"exact_output\" needs \"output_tokens\" beside it"})
+		c.under(p.At, "exact_output", source.Errorf(source.CodeMissing, "\"exact_output\" needs \"output_tokens\" beside it"))
 	}
 }

@@ -15,9 +15,7 @@ func (c *checker) stages() {
 	for _, s := range c.raw.Flat {
 		if s.ID != nil && !c.again(s) {
 			if at, twice := first[s.ID.V]; twice {
-				c.at(s.ID.At, &source.Diagnostic{
-					Code: source.CodeDuplicate, Summary: fmt.Sprintf("duplicate stage %q; the first is at %d:%d", s.ID.V, at.Line, at.Column),
-				})
+				c.at(s.ID.At, source.Errorf(source.CodeDuplicate, "duplicate stage %q; the first is at %d:%d", s.ID.V, at.Line, at.Column))
 			} else {
 				first[s.ID.V] = s.ID.At.Pos()
 			}
@@ -30,9 +28,9 @@ func (c *checker) stages() {
 	switch n := c.raw.At.Node.Get("stages"); {
 	case n == nil || c.Doubtful("/stages"):
 	case len(c.raw.Stages) == 0:
-		c.under(c.raw.At, "stages", &source.Diagnostic{Code: source.CodeMissing, Summary: "the plan has no stages"})
+		c.under(c.raw.At, "stages", source.Errorf(source.CodeMissing, "the plan has no stages"))
 	case !running:
-		c.under(c.raw.At, "stages", &source.Diagnostic{Code: source.CodeMissing, Summary: "no stage ever runs: each has `when: never`"})
+		c.under(c.raw.At, "stages", source.Errorf(source.CodeMissing, "no stage ever runs: each has `when: never`"))
 	}
 	c.assertionIDs()
 }
@@ -57,9 +55,7 @@ func (c *checker) stage(s *language.Stage) {
 // memory refuses what one kind of shared memory has and another has not.
 func (c *checker) memory(m *language.Memory) {
 	if m != nil && m.Kind != nil && m.Kind.V == "system" && m.Device.Or(0) != 0 {
-		c.under(m.At, "device", &source.Diagnostic{
-			Code: source.CodeDoesNotFit, Summary: "\"device\" does not fit `kind: system`", Detail: "it chooses the GPU of `kind: cuda`; memory of the system has none",
-		})
+		c.under(m.At, "device", source.Errorf(source.CodeDoesNotFit, "\"device\" does not fit `kind: system`").Help("it chooses the GPU of `kind: cuda`; memory of the system has none"))
 	}
 }
 
@@ -83,10 +79,7 @@ func (c *checker) request(s *language.Stage, at language.Place, r language.Reque
 		return
 	}
 	c.modelless[target] = true // one stage is enough
-	c.at(target.At, &source.Diagnostic{
-		Code: source.CodeMissing, Summary: fmt.Sprintf("no \"model\" here, and %s names none", language.Subject(s.At.Node, s.At.Path)),
-		Detail: "add `model: NAME` to the target",
-	})
+	c.at(target.At, source.Errorf(source.CodeMissing, "no \"model\" here, and %s names none", language.Subject(s.At.Node, s.At.Path)).Help("add `model: NAME` to the target"))
 }
 
 // outputs refuses an output that is asked for twice.
@@ -106,11 +99,11 @@ func (c *checker) expect(x *language.Expect) {
 		return
 	}
 	if x.Sample != nil && x.Sample.V == 0 && x.At.Node.Entry("sample") != nil {
-		c.at(x.Sample.At, &source.Diagnostic{Code: source.CodeRange, Summary: "\"sample\" must be above 0%", Detail: "to compare no outputs write `outputs: false`"})
+		c.at(x.Sample.At, source.Errorf(source.CodeRange, "\"sample\" must be above 0%%").Help("to compare no outputs write `outputs: false`"))
 	}
 	for _, f := range x.Fields.Items() {
 		if slices.Contains(strings.Split(f.Key, "."), "") {
-			c.under(x.Fields.At, f.Key, language.Invalid("a path is names and indexes with dots between them, such as outputs.0.datatype", "%q is no path", f.Key))
+			c.under(x.Fields.At, f.Key, source.Errorf(source.CodeValue, "%q is no path", f.Key).Help("a path is names and indexes with dots between them, such as outputs.0.datatype"))
 		}
 	}
 }
@@ -157,9 +150,9 @@ func pick[T any](all []language.Item[T], name *language.Val[string], usual strin
 		return nil, nil
 	}
 	if name == nil {
-		return nil, &source.Diagnostic{Code: source.CodeMissing, Allowed: names}
+		return nil, source.Errorf(source.CodeMissing, "").Among("", names)
 	}
-	return nil, &source.Diagnostic{Code: source.CodeUnknownName, Summary: fmt.Sprintf("%q", name.V), Allowed: names, Nearest: source.Nearest(name.V, names)}
+	return nil, source.Errorf(source.CodeUnknownName, "%q", name.V).Among(source.Nearest(name.V, names), names)
 }
 
 func known(m map[string]bool, key string) bool {
@@ -171,7 +164,7 @@ func known(m map[string]bool, key string) bool {
 func (c *checker) extent(s *language.Stage) {
 	p := s.Play
 	if p.For != nil && p.For.V.IsZero() {
-		c.at(p.For.At, &source.Diagnostic{Code: source.CodeRange, Summary: "for must be above 0s"})
+		c.at(p.For.At, source.Errorf(source.CodeRange, "for must be above 0s"))
 	}
 	if p.Until == nil || p.Until.Stable == nil {
 		return
@@ -179,22 +172,20 @@ func (c *checker) extent(s *language.Stage) {
 	c.stableRamp(s)
 	stable := p.Until.Stable
 	if stable.Window != nil && stable.Window.V.IsZero() {
-		c.at(stable.Window.At, &source.Diagnostic{Code: source.CodeRange, Summary: "window must be above 0s"})
+		c.at(stable.Window.At, source.Errorf(source.CodeRange, "window must be above 0s"))
 	}
 	if stable.Within != nil && stable.Within.V <= 0 {
-		c.at(stable.Within.At, &source.Diagnostic{Code: source.CodeRange, Summary: "within must be above 0%"})
+		c.at(stable.Within.At, source.Errorf(source.CodeRange, "within must be above 0%%"))
 	}
 	if stable.Windows != nil && stable.MaxWindows != nil && stable.MaxWindows.V < stable.Windows.V {
 		at := stable.MaxWindows.At
 		if at.Implied {
 			at = stable.Windows.At
 		}
-		c.at(at, &source.Diagnostic{
-			Code: source.CodeRange, Summary: fmt.Sprintf("max_windows %d is below windows %d", stable.MaxWindows.V, stable.Windows.V),
-		})
+		c.at(at, source.Errorf(source.CodeRange, "max_windows %d is below windows %d", stable.MaxWindows.V, stable.Windows.V))
 	}
 	if stable.Metrics != nil && len(stable.Metrics) == 0 && !c.Doubtful(stable.At.Path+"/metrics") {
-		c.under(stable.At, "metrics", &source.Diagnostic{Code: source.CodeMissing, Summary: "metrics names no metric"})
+		c.under(stable.At, "metrics", source.Errorf(source.CodeMissing, "metrics names no metric"))
 	}
 }
 
@@ -209,9 +200,7 @@ func (c *checker) assertionIDs() {
 				at = a.ID.At
 			}
 			if first, twice := seen[id]; twice {
-				c.at(at, &source.Diagnostic{
-					Code: source.CodeDuplicate, Summary: fmt.Sprintf("two assertions have the id %q; the first is at %d:%d", id, first.Line, first.Column),
-				})
+				c.at(at, source.Errorf(source.CodeDuplicate, "two assertions have the id %q; the first is at %d:%d", id, first.Line, first.Column))
 				continue
 			}
 			seen[id] = at.Pos()

@@ -72,10 +72,10 @@ func (c *checker) checkStatuses() {
 		}
 		const none = "no code here is one of %s, which target %q answers with"
 		if u.http != nil && u.grpc != nil && !http {
-			c.at(u.list[0].At, &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf(none, "HTTP", c.nameOf(u.http)), Detail: bothTables()})
+			c.at(u.list[0].At, source.Errorf(source.CodeRange, none, "HTTP", c.nameOf(u.http)).Help(bothTables()))
 		}
 		if u.http != nil && u.grpc != nil && !grpc {
-			c.at(u.list[0].At, &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf(none, "gRPC", c.nameOf(u.grpc)), Detail: bothTables()})
+			c.at(u.list[0].At, source.Errorf(source.CodeRange, none, "gRPC", c.nameOf(u.grpc)).Help(bothTables()))
 		}
 	}
 }
@@ -105,7 +105,7 @@ func bothTables() string {
 }
 
 func notGRPC(n int64, target string) *source.Diagnostic {
-	m := &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("%d is no code of gRPC, which target %q answers with", n, target), Detail: bothTables()}
+	m := source.Errorf(source.CodeRange, "%d is no code of gRPC, which target %q answers with", n, target).Help(bothTables())
 	if i := slices.Index(likeHTTP[:], n); i >= 0 {
 		m.Nearest = strconv.Itoa(i)
 		m.Detail += fmt.Sprintf("; %d means %s", i, strings.ToLower(strings.ReplaceAll(grpcCodes[i], "_", " ")))
@@ -114,7 +114,7 @@ func notGRPC(n int64, target string) *source.Diagnostic {
 }
 
 func notHTTP(n int64, target string) *source.Diagnostic {
-	m := &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("%d is no status of HTTP, which target %q answers with", n, target), Detail: bothTables()}
+	m := source.Errorf(source.CodeRange, "%d is no status of HTTP, which target %q answers with", n, target).Help(bothTables())
 	if n <= mostGRPC && likeHTTP[n] != 0 {
 		m.Nearest = strconv.FormatInt(likeHTTP[n], 10)
 	}

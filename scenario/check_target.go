@@ -35,10 +35,7 @@ func (c *checker) target(t *language.Target) {
 	}
 	scheme, _, _ := strings.Cut(t.URL.V, "://")
 	if t.Builtin != nil && scheme != "builtin" {
-		c.under(t.At, "builtin", &source.Diagnostic{
-			Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("\"builtin\" does not fit %s://", scheme),
-			Detail: "it configures the embedded server; remove it, or use builtin://http or builtin://grpc",
-		})
+		c.under(t.At, "builtin", source.Errorf(source.CodeDoesNotFit, "\"builtin\" does not fit %s://", scheme).Help("it configures the embedded server; remove it, or use builtin://http or builtin://grpc"))
 	}
 	if overGRPC(t.URL.V) {
 		c.tensorsOverGRPC(t.Tensors)
@@ -59,7 +56,7 @@ func (c *checker) server(t *language.Target) {
 			c.folder(f)
 		}
 		if p.Include != nil && p.DescriptorSet != nil {
-			c.under(p.At, "include", &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "\"include\" does not fit \"descriptor_set\"", Detail: "it is where the imports of `files` are"})
+			c.under(p.At, "include", source.Errorf(source.CodeDoesNotFit, "\"include\" does not fit \"descriptor_set\"").Help("it is where the imports of `files` are"))
 		}
 	}
 	inside := t.Backend != nil && t.Backend.V == "triton_inprocess"
@@ -68,12 +65,12 @@ func (c *checker) server(t *language.Target) {
 		c.folder(in.Repository)
 	}
 	if inside && !c.Doubtful(t.At.Path) && c.Absent(t.At, "inprocess") {
-		c.at(t.At, &source.Diagnostic{Code: source.CodeMissing, Summary: "backend triton_inprocess needs `inprocess` with the models' `repository`"})
+		c.at(t.At, source.Errorf(source.CodeMissing, "backend triton_inprocess needs `inprocess` with the models' `repository`"))
 	} else if inside && t.InProcess != nil && c.Absent(t.InProcess.At, "repository") {
-		c.at(t.InProcess.At, &source.Diagnostic{Code: source.CodeMissing, Summary: "inprocess needs the models' `repository`"})
+		c.at(t.InProcess.At, source.Errorf(source.CodeMissing, "inprocess needs the models' `repository`"))
 	}
 	if inside && t.URL != nil {
-		c.under(t.At, "url", &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "\"url\" does not fit triton_inprocess", Detail: "its server is loaded into the client"})
+		c.under(t.At, "url", source.Errorf(source.CodeDoesNotFit, "\"url\" does not fit triton_inprocess").Help("its server is loaded into the client"))
 	}
 	c.metricsURL(t)
 }
@@ -87,9 +84,9 @@ func (c *checker) metricsURL(t *language.Target) {
 	switch target := t.URL.Or(""); {
 	case strings.HasPrefix(url, "http://"), strings.HasPrefix(url, "https://"):
 	case !strings.HasPrefix(url, "/"):
-		c.at(at, &source.Diagnostic{Code: source.CodeURL, Summary: fmt.Sprintf("metrics are read over HTTP, not from %q", url), Allowed: []string{"http://", "https://", "/PATH of the target's host"}})
+		c.at(at, source.Errorf(source.CodeURL, "metrics are read over HTTP, not from %q", url).Among("", []string{"http://", "https://", "/PATH of the target's host"}))
 	case !strings.HasPrefix(target, "http://") && !strings.HasPrefix(target, "https://") && target != "builtin://http":
-		c.at(at, &source.Diagnostic{Code: source.CodeURL, Summary: fmt.Sprintf("%q is a path on the target's host, which is not reached over HTTP", url), Detail: "give a whole URL, such as http://localhost:8002/metrics"})
+		c.at(at, source.Errorf(source.CodeURL, "%q is a path on the target's host, which is not reached over HTTP", url).Help("give a whole URL, such as http://localhost:8002/metrics"))
 	}
 }
 
@@ -105,7 +102,7 @@ func (c *checker) tensorsOverGRPC(t *language.Tensors) {
 	}
 	for _, form := range []*language.Val[string]{t.Input, t.Output} {
 		if form != nil && form.V == "json" {
-			c.at(form.At, &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "tensors as JSON do not fit gRPC", Detail: "over gRPC they are always raw bytes; remove `tensors`, or use http://"})
+			c.at(form.At, source.Errorf(source.CodeDoesNotFit, "tensors as JSON do not fit gRPC").Help("over gRPC they are always raw bytes; remove `tensors`, or use http://"))
 		}
 	}
 }
@@ -122,7 +119,7 @@ func secure(scheme string) bool {
 // checkURL says what is wrong with the URL of a target.
 func checkURL(text string) *source.Diagnostic {
 	wrong := func(detail, format string, args ...any) *source.Diagnostic {
-		m := language.Invalid(detail, format, args...)
+		m := source.Errorf(source.CodeValue, format, args...).Help(detail)
 		m.Code = source.CodeURL
 		return m
 	}
@@ -193,7 +190,7 @@ func (c *checker) headers(h *language.Dict[language.Val[string]]) {
 	for _, e := range h.Items() {
 		name := strings.ToLower(e.Key)
 		wrong := func(detail, format string, args ...any) {
-			m := language.Invalid(detail, format, args...)
+			m := source.Errorf(source.CodeValue, format, args...).Help(detail)
 			m.Code = source.CodeHeader
 			c.under(h.At, e.Key, m)
 		}
@@ -233,7 +230,7 @@ func (c *checker) tls(t *language.TLS) {
 		if cert {
 			has, needs = needs, has
 		}
-		c.under(t.At, has, &source.Diagnostic{Code: source.CodeMissing, Summary: fmt.Sprintf("%q needs %q beside it", has, needs)})
+		c.under(t.At, has, source.Errorf(source.CodeMissing, "%q needs %q beside it", has, needs))
 	}
 	if t.Verify != nil && t.Verify.V == "none" && t.CA != nil {
 		c.warn(t.At, "ca", source.CodeTLSUnused, "\"ca\" has no effect with verify: none", "")
@@ -249,10 +246,10 @@ func (c *checker) builtin(b *language.Builtin) {
 	}
 	if s := b.Stall; s != nil {
 		if s.For != nil && s.For.V == 0 {
-			c.at(s.At, &source.Diagnostic{Code: source.CodeRange, Summary: "stall needs a time above 0s in `for`"})
+			c.at(s.At, source.Errorf(source.CodeRange, "stall needs a time above 0s in `for`"))
 		}
 		if s.Every != nil && s.For != nil && s.Every.V != 0 && s.Every.V <= s.For.V {
-			c.at(s.Every.At, &source.Diagnostic{Code: source.CodeRange, Summary: "every must be longer than for"})
+			c.at(s.Every.At, source.Errorf(source.CodeRange, "every must be longer than for"))
 		}
 	}
 }

@@ -68,10 +68,7 @@ func (c *checker) besideBodies() {
 	}
 	for _, pos := range order {
 		if u := uses[pos]; u.bodies {
-			c.under(u.at, u.key, &source.Diagnostic{
-				Code: source.CodeNoEffect, Summary: fmt.Sprintf("%q has no effect beside `bodies`", u.key),
-				Detail: "a body is sent as it is in its file: leave the key out, or read the file with `file` and `format: v2`",
-			})
+			c.under(u.at, u.key, source.Errorf(source.CodeNoEffect, "%q has no effect beside `bodies`", u.key).Help("a body is sent as it is in its file: leave the key out, or read the file with `file` and `format: v2`"))
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/sluice-bench/sluice/scenario/language"
@@ -15,7 +14,7 @@ func (c *checker) expand() {
 	for _, s := range slos {
 		for _, a := range *s.Value {
 			if a.SLO != nil {
-				c.at(a.SLO.At, &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "an slo cannot use another one"})
+				c.at(a.SLO.At, source.Errorf(source.CodeDoesNotFit, "an slo cannot use another one"))
 			}
 		}
 	}
@@ -73,7 +72,7 @@ func (c *checker) slo(name *language.Val[string]) []*language.Assertion {
 		names = append(names, s.Key)
 	}
 	if !c.Known["/slos"] {
-		m := &source.Diagnostic{Code: source.CodeUnknownName, Summary: fmt.Sprintf("no slo is named %q", name.V), Allowed: names}
+		m := source.Errorf(source.CodeUnknownName, "no slo is named %q", name.V).Among("", names)
 		m.Nearest = source.Nearest(name.V, names)
 		if len(names) == 0 {
 			m.Detail = "the plan has no `slos`"
@@ -115,11 +114,11 @@ func (c *checker) conditions(w *language.Conditions) {
 				}
 			}
 		case !c.Doubtful(e.At.Path):
-			c.at(e.At, &source.Diagnostic{Code: source.CodeMissing, Summary: "a condition is an expression or {slo: NAME}"})
+			c.at(e.At, source.Errorf(source.CodeMissing, "a condition is an expression or {slo: NAME}"))
 		}
 	}
 	if w.At.Node.Kind == source.List && len(w.At.Node.Items) == 0 && !c.Doubtful(w.At.Path) {
-		c.at(w.At, &source.Diagnostic{Code: source.CodeMissing, Summary: "while has no condition"})
+		c.at(w.At, source.Errorf(source.CodeMissing, "while has no condition"))
 	}
 	w.Many = all
 }

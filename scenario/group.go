@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -21,14 +20,10 @@ func (c *checker) groups() {
 	}
 	for _, s := range c.raw.Flat {
 		if u := s.Play.Until; u != nil && u.Word != nil && u.Word.V == "others" && s.Play.Load.Searches() {
-			c.at(u.Word.At, &source.Diagnostic{
-				Code: source.CodeDoesNotFit, Summary: "a search does not last until the others have ended: it ends by itself", Detail: "say with `for` how long each trial lasts",
-			})
+			c.at(u.Word.At, source.Errorf(source.CodeDoesNotFit, "a search does not last until the others have ended: it ends by itself").Help("say with `for` how long each trial lasts"))
 		}
 		if u := s.Play.Until; s.Group == nil && u != nil && u.Word != nil && u.Word.V == "others" {
-			c.at(u.Word.At, &source.Diagnostic{
-				Code: source.CodeDoesNotFit, Summary: "`until: others` stands in a group only", Detail: "put the stage into `parallel`, or say how long it lasts with `for`",
-			})
+			c.at(u.Word.At, source.Errorf(source.CodeDoesNotFit, "`until: others` stands in a group only").Help("put the stage into `parallel`, or say how long it lasts with `for`"))
 		}
 	}
 }
@@ -36,7 +31,7 @@ func (c *checker) groups() {
 func (c *checker) group(g *language.Group) {
 	if len(g.Parallel) == 0 && g.At.Node.Get("parallel") != nil {
 		if !c.Doubtful(g.At.Path + "/parallel") {
-			c.under(g.At, "parallel", &source.Diagnostic{Code: source.CodeMissing, Summary: "the group has no stages"})
+			c.under(g.At, "parallel", source.Errorf(source.CodeMissing, "the group has no stages"))
 		}
 		return
 	}
@@ -46,7 +41,7 @@ func (c *checker) group(g *language.Group) {
 		ends = ends || s.Never() || c.Doubtful(s.At.Path) || u == nil || u.Word == nil || u.Word.V != "others"
 	}
 	if !ends {
-		c.under(g.At, "parallel", &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "every member of the group lasts until the others have ended", Detail: "say of one how long it lasts"})
+		c.under(g.At, "parallel", source.Errorf(source.CodeDoesNotFit, "every member of the group lasts until the others have ended").Help("say of one how long it lasts"))
 	}
 	c.checkNeeds(g.Needs, nil, g)
 }
@@ -66,24 +61,15 @@ func (c *checker) checkNeeds(needs []*language.Val[string], s *language.Stage, g
 		inside := g != nil && slices.ContainsFunc(g.Parallel, func(m *language.Stage) bool { return m.ID != nil && m.ID.V == need.V })
 		switch {
 		case s != nil && s.ID != nil && need.V == s.ID.V:
-			c.at(need.At, &source.Diagnostic{Code: source.CodeUnknownName, Summary: fmt.Sprintf("stage %q needs itself", need.V)})
+			c.at(need.At, source.Errorf(source.CodeUnknownName, "stage %q needs itself", need.V))
 		case inside && s == nil:
-			c.at(need.At, &source.Diagnostic{Code: source.CodeUnknownName, Summary: fmt.Sprintf("stage %q is a member of this group", need.V)})
+			c.at(need.At, source.Errorf(source.CodeUnknownName, "stage %q is a member of this group", need.V))
 		case inside:
-			c.at(need.At, &source.Diagnostic{
-				Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("stage %q is a member of the same group, and members start together", need.V),
-				Detail: "take one of them out of the group, or let it start later with `delay`",
-			})
+			c.at(need.At, source.Errorf(source.CodeDoesNotFit, "stage %q is a member of the same group, and members start together", need.V).Help("take one of them out of the group, or let it start later with `delay`"))
 		case !known(never, need.V) && !c.raw.Unread():
-			c.at(need.At, &source.Diagnostic{
-				Code: source.CodeUnknownName, Summary: fmt.Sprintf("no stage is named %q", need.V), Allowed: ids, Nearest: source.Nearest(need.V, ids),
-			})
+			c.at(need.At, source.Errorf(source.CodeUnknownName, "no stage is named %q", need.V).Among(source.Nearest(need.V, ids), ids))
 		case never[need.V]:
-			before := len(c.Diags)
-			c.at(need.At, &source.Diagnostic{Code: source.CodeUnknownName, Summary: fmt.Sprintf("stage %q never runs; nothing waits for it", need.V)})
-			for i := range c.Diags[before:] {
-				c.Diags[before+i].Severity = source.Warning
-			}
+			c.at(need.At, source.Warnf(source.CodeUnknownName, "stage %q never runs; nothing waits for it", need.V))
 		}
 	}
 }

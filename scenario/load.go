@@ -20,10 +20,8 @@ import (
 func LoadFile(file string, o Overrides) (*Plan, source.Diagnostics) {
 	data, err := layer.ReadSome(file)
 	if err != nil {
-		d := source.Diagnostic{
-			Severity: source.Error, Code: source.CodeFile, Summary: fmt.Sprintf("plan %q cannot be read: %v", file, layer.Cause(err)),
-			Pos: source.Pos{File: file, Line: 1, Column: 1},
-		}
+		d := source.Errorf(source.CodeFile, "plan %q cannot be read: %v", file, layer.Cause(err)).
+			At("", source.Pos{File: file, Line: 1, Column: 1}, 0)
 		if info, err := os.Stat(file); err == nil && info.IsDir() {
 			d.Summary = fmt.Sprintf("%q is a folder, and no plan", file)
 			d.Detail, d.Allowed = "Name the plans in it.", layer.PlansIn(file)

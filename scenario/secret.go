@@ -178,11 +178,8 @@ func warnShort(vs *layer.Variables) (found source.Diagnostics) {
 		if !v.Secret || text == "" || utf8.RuneCountInString(text) >= shortSecret {
 			continue
 		}
-		found = append(found, source.Diagnostic{
-			Severity: source.Warning, Code: source.CodeShortSecret, Path: v.Path, Pos: v.KeyPos, Width: utf8.RuneCountInString(v.Name),
-			Summary: fmt.Sprintf("the secret %q has fewer than %d characters", v.Name, shortSecret),
-			Detail:  "it is masked only where it is a word of its own, and so is every other word like it: use a longer one",
-		})
+		found = append(found, source.Warnf(source.CodeShortSecret, "the secret %q has fewer than %d characters", v.Name, shortSecret).Help("it is masked only where it is a word of its own, and so is every other word like it: use a longer one").
+			AtKey(v.Path, v.KeyPos, v.Name))
 	}
 	return found
 }

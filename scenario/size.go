@@ -43,7 +43,7 @@ func tooLarge(root *source.Node) source.Diagnostics {
 
 // over says what there is too much of.
 func (s *planSize) over(at source.Pos) (d source.Diagnostic, over bool) {
-	d = source.Diagnostic{Severity: source.Error, Code: source.CodeTooMany, Pos: at}
+	d = source.Errorf(source.CodeTooMany, "").At("", at, 0)
 	switch {
 	case s.nodes > MaxNodes:
 		d.Summary, d.Detail = TooManyNodes()

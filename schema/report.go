@@ -56,9 +56,8 @@ func (r *reporter) collect(leaves []leafError) {
 		}
 	}
 	if cut || len(r.found) > maxFound {
-		r.found = append(r.found[:min(len(r.found), maxFound)], source.Diagnostic{
-			Severity: source.Error, Code: "too-many-mistakes", Summary: "there are more mistakes than are listed", Pos: r.root.Pos,
-		})
+		r.found = append(r.found[:min(len(r.found), maxFound)], source.Errorf("too-many-mistakes", "there are more mistakes than are listed").
+			At("", r.root.Pos, 0))
 	}
 }
 

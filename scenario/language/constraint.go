@@ -37,14 +37,14 @@ func constraint(f field, v any) *source.Diagnostic {
 		}
 	}
 	if text := f.tag.Get("above"); text != "" && Magnitude(v) <= limit(reflect.TypeOf(v), text) {
-		return &source.Diagnostic{Code: source.CodeRange, Summary: fmt.Sprintf("%s must be above %s", f.key, text)}
+		return source.Errorf(source.CodeRange, "%s must be above %s", f.key, text)
 	}
 	return nil
 }
 
 func outOfRange(f field) *source.Diagnostic {
 	low, high := Bound(f.tag.Get("min")), Bound(f.tag.Get("max"))
-	m := &source.Diagnostic{Code: source.CodeRange}
+	m := source.Errorf(source.CodeRange, "")
 	switch {
 	case high == "":
 		m.Summary = fmt.Sprintf("%s must be at least %s", f.key, low)
@@ -80,7 +80,7 @@ func OneWord(word, key string, words []string) *source.Diagnostic {
 	if slices.Contains(words, word) {
 		return nil
 	}
-	m := &source.Diagnostic{Code: source.CodeValue, Summary: fmt.Sprintf("%q is no value of %s", word, key), Allowed: words}
+	m := source.Errorf(source.CodeValue, "%q is no value of %s", word, key).Among("", words)
 	m.Nearest = source.Nearest(word, words)
 	return m
 }
@@ -90,27 +90,27 @@ func textForm(is, s string) *source.Diagnostic {
 	switch is {
 	case "id":
 		if !idForm.MatchString(s) {
-			return Invalid("use a-z, 0-9, _ and -, first a letter or a digit", "id %q is not allowed", s)
+			return source.Errorf(source.CodeValue, "id %q is not allowed", s).Help("use a-z, 0-9, _ and -, first a letter or a digit")
 		}
 	case "name":
 		if !nameForm.MatchString(s) {
-			return Invalid("use a-z, 0-9, '.', _ and -, first a letter or a digit", "name %q is not allowed", s)
+			return source.Errorf(source.CodeValue, "name %q is not allowed", s).Help("use a-z, 0-9, '.', _ and -, first a letter or a digit")
 		}
 	case "label":
 		if s == "" || len(s) > 200 || strings.ContainsFunc(s, unicode.IsControl) {
-			return Invalid("", "id %q is empty, too long, or holds control characters", s)
+			return source.Errorf(source.CodeValue, "id %q is empty, too long, or holds control characters", s)
 		}
 	case "urlpath":
 		if !strings.HasPrefix(s, "/") || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-			return Invalid("a path begins with / and holds no spaces", "%q is no path of a URL", s)
+			return source.Errorf(source.CodeValue, "%q is no path of a URL", s).Help("a path begins with / and holds no spaces")
 		}
 	case "call":
 		if !callForm.MatchString(s) {
-			return Invalid("write METHOD PATH, such as POST /reset", "%q is no call", s)
+			return source.Errorf(source.CodeValue, "%q is no call", s).Help("write METHOD PATH, such as POST /reset")
 		}
 	case "nonempty":
 		if s == "" {
-			return Invalid("", "the text is empty")
+			return source.Errorf(source.CodeValue, "the text is empty")
 		}
 	}
 	return nil

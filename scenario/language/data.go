@@ -242,7 +242,7 @@ func (s *Shape) Sizes() ([]int64, *source.Diagnostic) {
 	for _, part := range strings.Split(s.Text.V, ",") {
 		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
 		if err != nil || utf8.RuneCountInString(part) > 20 {
-			return nil, Invalid(detail, "%q is no shape", s.Text.V)
+			return nil, source.Errorf(source.CodeValue, "%q is no shape", s.Text.V).Help(detail)
 		}
 		dims = append(dims, n)
 	}

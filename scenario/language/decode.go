@@ -1,7 +1,6 @@
 package language
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -178,7 +177,7 @@ func (d *Decoder) required(t reflect.Type, n *source.Node, path string) {
 		if !f.required || n.Entry(f.key) != nil {
 			continue
 		}
-		d.Report(n, path, &source.Diagnostic{Code: source.CodeMissing, Summary: fmt.Sprintf("%s needs the key %q", Subject(n, path), f.key)})
+		d.Report(n, path, source.Errorf(source.CodeMissing, "%s needs the key %q", Subject(n, path), f.key))
 	}
 }
 
@@ -197,7 +196,7 @@ func (d *Decoder) scalar(s scalarValue, n *source.Node, path string, f field) bo
 	}
 	is := f.tag.Get("is")
 	if wrong == nil && (is == "id" || is == "name" || is == "label" || path == "/output/dir") && d.subs.IsSecret(n) {
-		wrong = &source.Diagnostic{Code: source.CodeDoesNotFit, Summary: "a secret cannot stand in a name", Detail: "results and files are called by it"}
+		wrong = source.Errorf(source.CodeDoesNotFit, "a secret cannot stand in a name").Help("results and files are called by it")
 	}
 	if wrong != nil {
 		d.Report(n, path, wrong)
@@ -225,7 +224,7 @@ func (d *Decoder) wrongKind(n *source.Node, path, want string) {
 		return // a null is reported by nulls
 	}
 	found := map[source.Kind]string{source.Scalar: "a scalar", source.List: "a list", source.Map: "a map"}[n.Kind]
-	d.Report(n, path, &source.Diagnostic{Code: source.CodeType, Summary: fmt.Sprintf("%s wants %s, found %s", LastKey(path), want, found)})
+	d.Report(n, path, source.Errorf(source.CodeType, "%s wants %s, found %s", LastKey(path), want, found))
 }
 
 func (d *Decoder) unknownKey(t reflect.Type, e source.Entry, path, child string) {
@@ -238,22 +237,18 @@ func (d *Decoder) unknownKey(t reflect.Type, e source.Entry, path, child string)
 			keys = append(keys, f.key)
 		}
 	}
-	d.Diags = append(d.Diags, source.Diagnostic{
-		Severity: source.Error, Code: source.CodeUnknownKey, Summary: fmt.Sprintf("unknown key %q", e.Key), Path: child,
-		Pos: e.KeyPos, Width: utf8.RuneCountInString(e.Key), Allowed: keys, Nearest: source.Nearest(e.Key, keys),
-	})
+	d.Diags = append(d.Diags, source.Errorf(source.CodeUnknownKey, "unknown key %q", e.Key).
+		Among(source.Nearest(e.Key, keys), keys).
+		AtKey(child, e.KeyPos, e.Key))
 }
 
 // Report reports what is wrong with the value n.
 func (d *Decoder) Report(n *source.Node, path string, m *source.Diagnostic) {
-	detail := m.Detail
+	placed := m.At(path, n.Pos, d.width(n))
 	if name := d.subs.GaveAll(n); name != "" {
-		detail = strings.TrimPrefix(detail+"; the value comes from "+name, "; ")
+		placed.Detail = strings.TrimPrefix(m.Detail+"; the value comes from "+name, "; ")
 	}
-	d.Diags = append(d.Diags, source.Diagnostic{
-		Severity: source.Error, Code: m.Code, Summary: m.Summary, Detail: detail, Path: path, Pos: n.Pos, Width: d.width(n),
-		Allowed: m.Allowed, Nearest: m.Nearest,
-	})
+	d.Diags = append(d.Diags, placed)
 }
 
 // width counts the characters of its line that n takes.

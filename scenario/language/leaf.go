@@ -40,11 +40,6 @@ type Connections struct {
 	Shared     int // 0: one for each slot
 }
 
-// Invalid is a mistake about a scalar; who knows where the scalar is adds that.
-func Invalid(detail, format string, args ...any) *source.Diagnostic {
-	return &source.Diagnostic{Code: source.CodeValue, Summary: fmt.Sprintf(format, args...), Detail: detail}
-}
-
 // leaf reads one type of scalar.
 type leaf struct {
 	def   string // its name in the schema's $defs
@@ -124,7 +119,7 @@ func IsDecimal(s string) bool { return decimalForm.MatchString(s) }
 func parseDuration(s string) (time.Duration, *source.Diagnostic) {
 	const detail = "a duration is a number with a unit, such as 50ms, 1.5s, 2m or 1h30m"
 	if !source.IsDuration(s) {
-		m := Invalid(detail, "%q is not a duration", s)
+		m := source.Errorf(source.CodeValue, "%q is not a duration", s).Help(detail)
 		if decimalForm.MatchString(s) {
 			m.Summary, m.Nearest = fmt.Sprintf("duration %q has no unit", s), s+"s"
 		} else if meant := source.NearestQuantity(s); source.IsDuration(meant) {
@@ -134,7 +129,7 @@ func parseDuration(s string) (time.Duration, *source.Diagnostic) {
 	}
 	d, ok := source.ParseDuration(s)
 	if !ok {
-		return 0, Invalid("the longest duration is about 292 years", "duration %q is too large", s)
+		return 0, source.Errorf(source.CodeValue, "duration %q is too large", s).Help("the longest duration is about 292 years")
 	}
 	return d, nil
 }
@@ -145,19 +140,19 @@ func parseRate(s string) (Rate, *source.Diagnostic) {
 	n, unit, found := strings.Cut(s, "/")
 	n = strings.TrimRight(n, " ")
 	if !decimalForm.MatchString(n) {
-		m := Invalid(detail, "%q is not a rate", s)
+		m := source.Errorf(source.CodeValue, "%q is not a rate", s).Help(detail)
 		if meant := source.NearestQuantity(s); strings.Contains(meant, "/") {
 			m.Nearest = meant
 		}
 		return 0, m
 	}
 	if !found {
-		m := Invalid(detail, "rate %q has no unit", s)
+		m := source.Errorf(source.CodeValue, "rate %q has no unit", s).Help(detail)
 		m.Nearest = s + "/s"
 		return 0, m
 	}
 	if per[unit] == 0 {
-		m := Invalid(detail, "rate %q has an unknown unit", s)
+		m := source.Errorf(source.CodeValue, "rate %q has an unknown unit", s).Help(detail)
 		m.Allowed = []string{n + "/s", n + "/min", n + "/h"}
 		if meant := source.NearestQuantity(n + "/" + unit); strings.Contains(meant, "/") {
 			m.Nearest = meant
@@ -173,16 +168,16 @@ func parseRatio(s string) (Ratio, *source.Diagnostic) {
 	n, found := strings.CutSuffix(s, "%")
 	n = strings.TrimRight(n, " ")
 	if !decimalForm.MatchString(n) {
-		return 0, Invalid(detail, "%q is not a ratio", s)
+		return 0, source.Errorf(source.CodeValue, "%q is not a ratio", s).Help(detail)
 	}
 	v, _ := strconv.ParseFloat(n, 64)
 	if !found {
-		m := Invalid(detail, "ratio %q has no unit", s)
+		m := source.Errorf(source.CodeValue, "ratio %q has no unit", s).Help(detail)
 		m.Nearest = strconv.FormatFloat(math.Round(v*1e10)/1e8, 'f', -1, 64) + "%"
 		return 0, m
 	}
 	if math.IsInf(v, 0) {
-		return 0, Invalid(detail, "ratio %q is too large", s)
+		return 0, source.Errorf(source.CodeValue, "ratio %q is too large", s).Help(detail)
 	}
 	return Ratio(v / 100), nil
 }
@@ -194,7 +189,7 @@ func parseSize(s string) (Size, *source.Diagnostic) {
 	}
 	m := sizeForm.FindStringSubmatch(s)
 	if m == nil || units[m[2]] == 0 {
-		wrong := Invalid(detail, "%q is not a size", s)
+		wrong := source.Errorf(source.CodeValue, "%q is not a size", s).Help(detail)
 		if decimalForm.MatchString(s) {
 			wrong.Summary, wrong.Nearest = fmt.Sprintf("size %q has no unit", s), s+"B"
 		} else if m != nil {
@@ -205,7 +200,7 @@ func parseSize(s string) (Size, *source.Diagnostic) {
 	}
 	v, _ := strconv.ParseFloat(m[1], 64)
 	if v *= units[m[2]]; v >= math.MaxInt64 {
-		return 0, Invalid(detail, "size %q is too large", s)
+		return 0, source.Errorf(source.CodeValue, "size %q is too large", s).Help(detail)
 	}
 	return Size(math.Round(v)), nil
 }
@@ -215,7 +210,7 @@ func parsePower(s string) (power, *source.Diagnostic) {
 	const detail = "a power is a number with a unit, such as 300mW, 500W or 0.5kW"
 	m := powerForm.FindStringSubmatch(s)
 	if m == nil {
-		wrong := Invalid(detail, "%q is not a power", s)
+		wrong := source.Errorf(source.CodeValue, "%q is not a power", s).Help(detail)
 		if decimalForm.MatchString(s) {
 			wrong.Summary, wrong.Nearest = fmt.Sprintf("power %q has no unit", s), s+"W"
 		} else if meant := source.NearestQuantity(s); powerForm.MatchString(meant) {
@@ -226,7 +221,7 @@ func parsePower(s string) (power, *source.Diagnostic) {
 	v, _ := strconv.ParseFloat(m[1], 64)
 	v *= map[string]float64{"mW": 1e-3, "W": 1, "kW": 1e3}[m[2]]
 	if math.IsInf(v, 0) {
-		return 0, Invalid(detail, "power %q is too large", s)
+		return 0, source.Errorf(source.CodeValue, "power %q is too large", s).Help(detail)
 	}
 	return power(v), nil
 }
@@ -266,16 +261,16 @@ func parseCount(s, digits, unit string) (Span, *source.Diagnostic) {
 	case "pass", "passes":
 		span.Passes = n
 	default:
-		m := Invalid("counts are in requests, sequences, sessions or passes", "span %q has an unknown unit", s)
+		m := source.Errorf(source.CodeValue, "span %q has an unknown unit", s).Help("counts are in requests, sequences, sessions or passes")
 		m.Allowed = []string{"requests", "sequences", "sessions", "passes"}
 		m.Nearest = source.Nearest(unit, m.Allowed)
 		return Span{}, m
 	}
 	if err != nil {
-		return Span{}, Invalid("", "span %q is too large", s)
+		return Span{}, source.Errorf(source.CodeValue, "span %q is too large", s)
 	}
 	if n == 0 {
-		return Span{}, Invalid("give at least 1", "span %q is no number of %s", s, unit)
+		return Span{}, source.Errorf(source.CodeValue, "span %q is no number of %s", s, unit).Help("give at least 1")
 	}
 	return span, nil
 }
@@ -289,7 +284,7 @@ func parseConnections(s string) (any, *source.Diagnostic) {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || !intForm.MatchString(s) || n < 1 || n > MaxSlots {
-		m := Invalid(fmt.Sprintf("or a number from 1 to %d, shared by all slots", MaxSlots), "%q is no way to connect", s)
+		m := source.Errorf(source.CodeValue, "%q is no way to connect", s).Help(fmt.Sprintf("or a number from 1 to %d, shared by all slots", MaxSlots))
 		m.Allowed = []string{"per_slot", "per_request"}
 		m.Nearest = source.Nearest(s, m.Allowed)
 		return nil, m
@@ -299,7 +294,7 @@ func parseConnections(s string) (any, *source.Diagnostic) {
 
 func parsePath(s string) (any, *source.Diagnostic) {
 	if s == "" || strings.ContainsRune(s, 0) {
-		return nil, Invalid("", "a path is empty or holds a NUL")
+		return nil, source.Errorf(source.CodeValue, "a path is empty or holds a NUL")
 	}
 	return Path(s), nil
 }
@@ -308,11 +303,11 @@ func parseInt(n *source.Node, _ string) (any, *source.Diagnostic) {
 	if n.Tag == "!!int" {
 		v, err := strconv.ParseInt(n.Text, 10, 64)
 		if err != nil {
-			return nil, Invalid("", "integer %s is out of range", n.Text)
+			return nil, source.Errorf(source.CodeValue, "integer %s is out of range", n.Text)
 		}
 		return v, nil
 	}
-	m := Invalid("an integer is written with digits only, such as 16", "%q is not an integer", n.Text)
+	m := source.Errorf(source.CodeValue, "%q is not an integer", n.Text).Help("an integer is written with digits only, such as 16")
 	if intForm.MatchString(n.Text) {
 		m.Detail = "leave out the quotes, or declare the variable with `type: int`"
 	} else if v, err := strconv.ParseFloat(n.Text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1e15 {
@@ -326,14 +321,14 @@ func parseNumber(n *source.Node, _ string) (any, *source.Diagnostic) {
 	if (n.Tag == "!!int" || n.Tag == "!!float") && err == nil && !math.IsInf(v, 0) && !math.IsNaN(v) {
 		return Number(v), nil
 	}
-	return nil, Invalid("a number has no unit and no quotes, such as 0.5 or 20", "%q is not a number", n.Text)
+	return nil, source.Errorf(source.CodeValue, "%q is not a number", n.Text).Help("a number has no unit and no quotes, such as 0.5 or 20")
 }
 
 func parseBool(n *source.Node, _ string) (any, *source.Diagnostic) {
 	if n.Tag == "!!bool" {
 		return n.Text == "true", nil
 	}
-	m := Invalid("", "%q is not a bool", n.Text)
+	m := source.Errorf(source.CodeValue, "%q is not a bool", n.Text)
 	m.Allowed = []string{"true", "false"}
 	m.Nearest = map[string]string{"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}[strings.ToLower(n.Text)]
 	return nil, m
@@ -341,7 +336,7 @@ func parseBool(n *source.Node, _ string) (any, *source.Diagnostic) {
 
 func parseExpression(n *source.Node, path string) (any, *source.Diagnostic) {
 	if strings.TrimSpace(n.Text) == "" {
-		return nil, Invalid("write a comparison, such as latency.p99 < 50ms", "the expression is empty")
+		return nil, source.Errorf(source.CodeValue, "the expression is empty").Help("write a comparison, such as latency.p99 < 50ms")
 	}
 	return n.AsText(path), nil
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/source"
 )
@@ -123,10 +122,9 @@ func (d *Decoder) noneNamed(u union, n *source.Node, path string) {
 			return
 		}
 	}
-	d.Diags = append(d.Diags, source.Diagnostic{
-		Severity: source.Error, Code: source.CodeExactlyOne, Path: path, Pos: n.Pos, Allowed: u.keys,
-		Summary: fmt.Sprintf("%s has none of %s", Subject(n, path), source.QuoteAll(u.keys, "and")), Detail: u.none,
-	})
+	d.Diags = append(d.Diags, source.Errorf(source.CodeExactlyOne, "%s has none of %s", Subject(n, path), source.QuoteAll(u.keys, "and")).Help(u.none).
+		Among("", u.keys).
+		At(path, n.Pos, 0))
 }
 
 // mayBe reports whether a key that does not exist was meant to be a member.
@@ -140,11 +138,9 @@ func (d *Decoder) severalNamed(u union, found []source.Entry, path string) {
 		named = append(named, fmt.Sprintf("%q at %s", e.Key, source.Short(e.KeyPos)))
 	}
 	second := found[1]
-	d.Diags = append(d.Diags, source.Diagnostic{
-		Severity: source.Error, Code: source.CodeExactlyOne, Path: path + source.JoinPointer(second.Key), Pos: second.KeyPos,
-		Width: utf8.RuneCountInString(second.Key), Allowed: u.keys,
-		Summary: "only one of these is allowed here: " + strings.Join(named, ", "), Detail: "keep one of them",
-	})
+	d.Diags = append(d.Diags, source.Errorf(source.CodeExactlyOne, "%s", "only one of these is allowed here: "+strings.Join(named, ", ")).Help("keep one of them").
+		Among("", u.keys).
+		AtKey(path+source.JoinPointer(second.Key), second.KeyPos, second.Key))
 }
 
 // fits reports options without a key that reads them.
@@ -155,27 +151,23 @@ func (d *Decoder) fits(t reflect.Type, n *source.Node, path string) {
 		if e == nil || len(with) == 0 || slices.ContainsFunc(with, func(key string) bool { return n.Get(key) != nil }) {
 			continue
 		}
-		m, member := &source.Diagnostic{}, "" // the key of the union that stands there instead
+		member, settled := "", false // the key of the union that is there instead
 		for _, u := range unionsOf(t) {
 			if found := u.named(n); len(found) > 0 && slices.Contains(u.keys, with[0]) {
 				member = found[0].Key
 			} else if slices.Contains(u.keys, with[0]) {
-				m = nil // that none is named is reported, or comes from the defaults
+				settled = true // that none is named is reported, or comes from the defaults
 			}
 		}
+		m := source.Errorf(source.CodeDoesNotFit, "%q needs %s beside it", f.key, source.QuoteAll(with, "or"))
 		switch {
-		case m == nil || slices.ContainsFunc(d.stray[path], func(s source.Diagnostic) bool { return slices.Contains(with, s.Nearest) }):
+		case settled || slices.ContainsFunc(d.stray[path], func(s source.Diagnostic) bool { return slices.Contains(with, s.Nearest) }):
 			continue
 		case member != "":
-			m.Summary = fmt.Sprintf("%q does not fit %q", f.key, member)
-			m.Detail = fmt.Sprintf("it goes with %s; remove it, or use %s", source.QuoteAll(with, "or"), oneOf(with))
-		default:
-			m.Summary = fmt.Sprintf("%q needs %s beside it", f.key, source.QuoteAll(with, "or"))
+			m = source.Errorf(source.CodeDoesNotFit, "%q does not fit %q", f.key, member).
+				Help(fmt.Sprintf("it goes with %s; remove it, or use %s", source.QuoteAll(with, "or"), oneOf(with)))
 		}
-		d.Diags = append(d.Diags, source.Diagnostic{
-			Severity: source.Error, Code: source.CodeDoesNotFit, Path: path + source.JoinPointer(f.key), Pos: e.KeyPos,
-			Width: utf8.RuneCountInString(f.key), Summary: m.Summary, Detail: m.Detail,
-		})
+		d.Diags = append(d.Diags, m.AtKey(path+source.JoinPointer(f.key), e.KeyPos, f.key))
 	}
 }
 

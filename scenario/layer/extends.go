@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -70,9 +69,9 @@ func extended(e *source.Entry) (string, *source.Diagnostic) {
 	const detail = "it names one plan, relative to this file: extends: base.yaml"
 	switch text := e.Value.Text; {
 	case e.Value.Kind != source.Scalar || text == "":
-		return "", &source.Diagnostic{Code: source.CodeType, Summary: "extends names no file", Detail: detail}
+		return "", source.Errorf(source.CodeType, "extends names no file").Help(detail)
 	case strings.Contains(text, "${"):
-		return "", &source.Diagnostic{Code: source.CodeVarSyntax, Summary: "extends cannot hold a variable", Detail: "plans are merged before variables are known"}
+		return "", source.Errorf(source.CodeVarSyntax, "extends cannot hold a variable").Help("plans are merged before variables are known")
 	}
 	return e.Value.Text, nil
 }
@@ -82,7 +81,7 @@ func circle(chain []string) *source.Diagnostic {
 	last := len(chain) - 1
 	for i, file := range chain[:last] {
 		if identity(file) == identity(chain[last]) {
-			return &source.Diagnostic{Code: source.CodeExtends, Summary: "plans extend each other in a circle: " + strings.Join(chain[i:], " → ")}
+			return source.Errorf(source.CodeExtends, "%s", "plans extend each other in a circle: "+strings.Join(chain[i:], " → "))
 		}
 	}
 	return nil
@@ -103,13 +102,14 @@ func identity(file string) string {
 func (r *Document) base(e *source.Entry, name string) (*source.Node, bool) {
 	data, err := ReadSome(name)
 	if err != nil {
-		r.refuse(e, &source.Diagnostic{Code: source.CodeFile, Summary: fmt.Sprintf("plan %q cannot be read: %v", name, Cause(err)), Detail: "a path is relative to the file that holds it"})
+		r.refuse(e, source.Errorf(source.CodeFile, "plan %q cannot be read: %v", name, Cause(err)).Help("a path is relative to the file that holds it"))
 		return nil, false
 	}
 	root, diags := source.Parse(name, data)
 	if !isPlan(root, data) {
 		d := notAPlan(name, nil)
-		r.refuse(e, &source.Diagnostic{Code: d.Code, Summary: d.Summary, Detail: d.Detail})
+		d.Hidden = false // the position is in the plan that extends
+		r.refuse(e, &d)
 		return nil, false
 	}
 	r.Diags = append(r.Diags, diags...)
@@ -117,19 +117,16 @@ func (r *Document) base(e *source.Entry, name string) (*source.Node, bool) {
 		return nil, false
 	}
 	if v := root.Get("version"); v != nil && v.Text != "1" {
-		r.Diags = append(r.Diags, source.Diagnostic{
-			Severity: source.Error, Code: source.CodeVersion, Summary: fmt.Sprintf("version %s of the plan language is not known", v.Text), Path: "/version", Pos: v.Pos, Allowed: []string{"1"},
-		})
+		r.Diags = append(r.Diags, source.Errorf(source.CodeVersion, "version %s of the plan language is not known", v.Text).
+			Among("", []string{"1"}).
+			At("/version", v.Pos, 0))
 	}
 	return root, true
 }
 
 // refuse reports a mistake about the value of an entry of the root.
 func (r *Document) refuse(e *source.Entry, m *source.Diagnostic) {
-	r.Diags = append(r.Diags, source.Diagnostic{
-		Severity: source.Error, Code: m.Code, Summary: m.Summary, Detail: m.Detail, Path: source.JoinPointer(e.Key), Pos: e.KeyPos,
-		Width: utf8.RuneCountInString(e.Key),
-	})
+	r.Diags = append(r.Diags, m.AtKey(source.JoinPointer(e.Key), e.KeyPos, e.Key))
 }
 
 func without(n *source.Node, keys ...string) *source.Node {
@@ -181,11 +178,9 @@ func entriesOf(n *source.Node) []source.Entry {
 }
 
 func noProfile(name string, i int, names []string) source.Diagnostic {
-	d := source.Diagnostic{
-		Severity: source.Error, Code: source.CodeProfile, Summary: fmt.Sprintf("--profile %s: the plan has no such profile", name),
-		Pos: source.Pos{File: "--profile", Line: i + 1, Column: 1}, Width: utf8.RuneCountInString(name), Allowed: names,
-		Nearest: source.Nearest(name, names),
-	}
+	d := source.Errorf(source.CodeProfile, "--profile %s: the plan has no such profile", name).
+		Among(source.Nearest(name, names), names).
+		AtKey("", source.Pos{File: "--profile", Line: i + 1, Column: 1}, name)
 	if len(names) == 0 {
 		d.Detail = "it has no `profiles`"
 	}

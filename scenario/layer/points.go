@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sluice-bench/sluice/scenario/language"
 	"github.com/sluice-bench/sluice/scenario/source"
@@ -130,10 +129,8 @@ func (s *stages) InPlan(path string) string {
 // expanded gives a stage for each point of its matrix.
 func (s *Substitution) expanded(item *source.Node, e *source.Entry, t language.Type, path string) []*source.Node {
 	if id := item.Entry("id"); id != nil && strings.Contains(id.Value.Text, "${matrix.") {
-		s.diags = append(s.diags, source.Diagnostic{
-			Severity: source.Error, Code: source.CodeMatrix, Summary: "the points of a stage share its id", Path: path + "/id", Pos: id.Value.Pos,
-			Detail: "write the id alone; results are named by id and point",
-		})
+		s.diags = append(s.diags, source.Errorf(source.CodeMatrix, "the points of a stage share its id").Help("write the id alone; results are named by id and point").
+			At(path+"/id", id.Value.Pos, 0))
 	}
 	rules := s.tree(e.Value, language.TypeOf[language.Opaque](), path+"/matrix")
 	s.peers = s.pointsOf(rules, path+"/matrix")
@@ -159,10 +156,8 @@ func (s *Substitution) idleAxes(e *source.Entry) {
 		}
 		used := slices.ContainsFunc(s.peers, func(p *Point) bool { v := p.Find("matrix." + axis.Key); return v != nil && v.used })
 		if !used {
-			s.Idle = append(s.Idle, source.Diagnostic{
-				Severity: source.Warning, Code: source.CodeVarUnused, Summary: fmt.Sprintf("the stage uses ${matrix.%s} nowhere: its points differ in name only", axis.Key),
-				Pos: axis.KeyPos, Width: utf8.RuneCountInString(axis.Key), Detail: "use it, or write `repeat` to measure the same thing several times",
-			})
+			s.Idle = append(s.Idle, source.Warnf(source.CodeVarUnused, "the stage uses ${matrix.%s} nowhere: its points differ in name only", axis.Key).Help("use it, or write `repeat` to measure the same thing several times").
+				AtKey("", axis.KeyPos, axis.Key))
 		}
 	}
 }

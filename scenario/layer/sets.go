@@ -171,9 +171,8 @@ func (s *setter) failed(what, detail string, allowed []string) *source.Diagnosti
 	path, _, _ := strings.Cut(s.arg, "=")
 	rest := string([]rune(path)[min(s.done, utf8.RuneCountInString(path)):])
 	step, _, _ := strings.Cut(rest, ".")
-	return &source.Diagnostic{
-		Severity: source.Error, Code: source.CodeSet, Summary: fmt.Sprintf("--set %s %s", path, what), Detail: detail, Allowed: allowed,
-		Nearest: source.Nearest(step, allowed), Pos: source.Pos{File: "--set", Line: s.line, Column: s.done + 1},
-		Width: utf8.RuneCountInString(step),
-	}
+	d := source.Errorf(source.CodeSet, "--set %s %s", path, what).Help(detail).
+		Among(source.Nearest(step, allowed), allowed).
+		AtKey("", source.Pos{File: "--set", Line: s.line, Column: s.done + 1}, step)
+	return &d
 }

@@ -147,10 +147,8 @@ func (s *Substitution) expression(n *source.Node, from int, path string) {
 		}
 		v.used = true
 		if v.Secret {
-			s.diags = append(s.diags, source.Diagnostic{
-				Severity: source.Error, Code: source.CodeDoesNotFit, Summary: fmt.Sprintf("secret variable %q cannot stand in an expression", v.Name),
-				Detail: "an expression is shown with its values", Path: path, Pos: pos, Width: at[1] - at[0],
-			})
+			s.diags = append(s.diags, source.Errorf(source.CodeDoesNotFit, "secret variable %q cannot stand in an expression", v.Name).Help("an expression is shown with its values").
+				At(path, pos, at[1]-at[0]))
 		}
 	}
 }
@@ -158,9 +156,8 @@ func (s *Substitution) expression(n *source.Node, from int, path string) {
 // scalar replaces the references of one text.
 func (s *Substitution) scalar(n *source.Node, t language.Type, path string) *source.Node {
 	if strings.HasPrefix(path, "/slos/") && strings.Contains(n.Text, "${matrix.") {
-		s.diags = append(s.diags, source.Diagnostic{
-			Severity: source.Error, Code: source.CodeDoesNotFit, Summary: "the value of an axis can stand only in the expressions of an slo", Path: path, Pos: n.Pos,
-		})
+		s.diags = append(s.diags, source.Errorf(source.CodeDoesNotFit, "the value of an axis can stand only in the expressions of an slo").
+			At(path, n.Pos, 0))
 	}
 	if m := NameInside.FindStringSubmatch(n.Text); m != nil {
 		return s.whole(n, m[1], t, path)

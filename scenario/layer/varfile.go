@@ -13,10 +13,8 @@ func (vs *Variables) file(given map[string]*argument, names []string, file strin
 	place := source.Pos{File: "--var-file", Line: i + 1, Column: 1}
 	data, err := ReadSome(file)
 	if err != nil {
-		vs.Diags = append(vs.Diags, source.Diagnostic{
-			Severity: source.Error, Code: source.CodeFile, Summary: fmt.Sprintf("--var-file %q cannot be read: %v", file, Cause(err)),
-			Pos: place, Width: utf8.RuneCountInString(file),
-		})
+		vs.Diags = append(vs.Diags, source.Errorf(source.CodeFile, "--var-file %q cannot be read: %v", file, Cause(err)).
+			AtKey("", place, file))
 		return
 	}
 	root, diags := source.Parse(file, data)
@@ -31,9 +29,8 @@ func (vs *Variables) file(given map[string]*argument, names []string, file strin
 	case root == nil:
 		return
 	case root.Kind != source.Map:
-		vs.Diags = append(vs.Diags, source.Diagnostic{
-			Severity: source.Error, Code: source.CodeType, Summary: "a file of variables is a map from names to values", Pos: root.Pos,
-		})
+		vs.Diags = append(vs.Diags, source.Errorf(source.CodeType, "a file of variables is a map from names to values").
+			At("", root.Pos, 0))
 		return
 	}
 	for _, e := range root.Entries {

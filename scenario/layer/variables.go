@@ -221,9 +221,8 @@ func (v *Variable) Given() string { return cmp.Or(v.Text, v.wrong) }
 func (v *Variable) usable() bool { return v.Known && v.From != "" }
 
 func (vs *Variables) report(v *Variable, code string, at source.Pos, summary, detail string) {
-	vs.Diags = append(vs.Diags, source.Diagnostic{
-		Severity: source.Error, Code: code, Summary: summary, Detail: detail, Path: v.Path, Pos: at,
-	})
+	vs.Diags = append(vs.Diags, source.Errorf(code, "%s", summary).Help(detail).
+		At(v.Path, at, 0))
 }
 
 // reportMissing lists all variables without a value in one error.
@@ -257,11 +256,8 @@ func (vs *Variables) reportMissing() {
 	if required {
 		detail = "give " + strings.Join(ways, ", ") + "; where it is required a default does not count, and empty text is missing"
 	}
-	vs.Diags = append(vs.Diags, source.Diagnostic{
-		Severity: source.Error, Code: source.CodeVarMissing, Path: first.Path, Pos: first.KeyPos, Width: utf8.RuneCountInString(first.Name),
-		Summary: fmt.Sprintf("no value for %s %s", noun, source.QuoteAll(names, "and")),
-		Detail:  detail,
-	})
+	vs.Diags = append(vs.Diags, source.Errorf(source.CodeVarMissing, "no value for %s %s", noun, source.QuoteAll(names, "and")).Help(detail).
+		AtKey(first.Path, first.KeyPos, first.Name))
 }
 
 // Unused warns of variables that nothing mentions.
@@ -271,10 +267,8 @@ func (vs *Variables) Unused() source.Diagnostics {
 		if v.used {
 			continue
 		}
-		diags = append(diags, source.Diagnostic{
-			Severity: source.Warning, Code: source.CodeVarUnused, Summary: fmt.Sprintf("variable %q is not used", v.Name), Path: v.Path,
-			Pos: v.KeyPos, Width: utf8.RuneCountInString(v.Name),
-		})
+		diags = append(diags, source.Warnf(source.CodeVarUnused, "variable %q is not used", v.Name).
+			AtKey(v.Path, v.KeyPos, v.Name))
 	}
 	return diags
 }

@@ -5,7 +5,44 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 )
+
+// Errorf returns an error that is not placed yet: what a function finds that knows a value and not where it is.
+func Errorf(code, format string, args ...any) *Diagnostic {
+	return &Diagnostic{Severity: Error, Code: code, Summary: fmt.Sprintf(format, args...)}
+}
+
+// Warnf is Errorf for a warning.
+func Warnf(code, format string, args ...any) *Diagnostic {
+	d := Errorf(code, format, args...)
+	d.Severity = Warning
+	return d
+}
+
+// Help says in d what to do next.
+func (d *Diagnostic) Help(detail string) *Diagnostic {
+	d.Detail = detail
+	return d
+}
+
+// Among says in d what is allowed, and which of it was likely meant; "": that is open.
+func (d *Diagnostic) Among(nearest string, allowed []string) *Diagnostic {
+	d.Nearest, d.Allowed = nearest, allowed
+	return d
+}
+
+// At is d placed at a value: the JSON pointer to it, its position, and how many characters of the line are marked.
+func (d *Diagnostic) At(path string, pos Pos, width int) Diagnostic {
+	placed := *d
+	placed.Path, placed.Pos, placed.Width = path, pos, width
+	return placed
+}
+
+// AtKey is d placed at a key, or at another word that is written at pos.
+func (d *Diagnostic) AtKey(path string, pos Pos, key string) Diagnostic {
+	return d.At(path, pos, utf8.RuneCountInString(key))
+}
 
 // Diagnostics is every mistake found.
 type Diagnostics []Diagnostic
