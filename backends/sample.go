@@ -111,12 +111,12 @@ func (s *Sample) SetCancelled(why Cause, at int64, sent bool) {
 	}
 	if s.Class == TimedOut {
 		var text [NoteSize]byte
-		s.SetNote(s.overdue(text[:0], why, sent))
+		s.SetNote(s.appendOverdue(text[:0], why, sent))
 	}
 }
 
-// overdue appends how far a request had come that we waited too long for.
-func (s *Sample) overdue(text []byte, why Cause, sent bool) []byte {
+// appendOverdue appends how far a request had come that we waited too long for.
+func (s *Sample) appendOverdue(text []byte, why Cause, sent bool) []byte {
 	counted := func(n int64, what string) { text = append(strconv.AppendInt(text, n, 10), what...) }
 	n := int64(s.Responses)
 	switch {

@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// poll waits until what is true.
-func poll(b *bench, what string, is func() bool) {
+// waitFor waits until what is true.
+func waitFor(b *bench, what string, is func() bool) {
 	b.t.Helper()
 	end := time.Now().Add(b.s.Patience)
 	for !is() {

@@ -7,12 +7,12 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// breaks are the faults by which a connection ends under whatever is in flight on it.
-var breaks = []Fault{ResetBefore, ResetBody, ShortBody, Refused}
+// breakingFaults are the faults by which a connection ends under whatever is in flight on it.
+var breakingFaults = []Fault{ResetBefore, ResetBody, ShortBody, Refused}
 
-// checkTogether has all slots of a lane in flight when a fault comes: each is answered once, with the class of the fault or,
+// checkAllSlots has all slots of a lane in flight when a fault comes: each is answered once, with the class of the fault or,
 // where the connection breaks, as one that broke beside it.
-func checkTogether(t testing.TB, s Suite, f Fault, m mode) {
+func checkAllSlots(t testing.TB, s Suite, f Fault, m mode) {
 	if !s.has(f) || s.depth() == 1 {
 		return
 	}
@@ -45,8 +45,8 @@ func checkTogether(t testing.TB, s Suite, f Fault, m mode) {
 			}
 			sample := samples[r.slot]
 			samples[r.slot] = nil
-			p.sane(sample, gens[r.slot])
-			if sample.Class != backends.ResetByPeer || !slices.Contains(breaks, f) {
+			p.checkSample(sample, gens[r.slot])
+			if sample.Class != backends.ResetByPeer || !slices.Contains(breakingFaults, f) {
 				b.class(f, sample)
 			}
 		}

@@ -77,13 +77,13 @@ func checkStamp(t testing.TB, s *Suite, f Fault, m mode, what string, right func
 	t.Errorf("not once in 20 requests: %s", what)
 }
 
-func checkWords(t testing.TB, s Suite) {
+func checkFailureText(t testing.TB, s Suite) {
 	if !s.has(Failure) {
 		return
 	}
 	b := newBench(t, &s, Failure)
-	if sample := b.player(serial).do(b.call); !strings.Contains(string(sample.Note), Words) || sample.Status == 0 {
-		t.Errorf("status %d, note %q; the server said %q", sample.Status, sample.Note, Words)
+	if sample := b.player(serial).do(b.call); !strings.Contains(string(sample.Note), FailureText) || sample.Status == 0 {
+		t.Errorf("status %d, note %q; the server said %q", sample.Status, sample.Note, FailureText)
 	}
 }
 
@@ -136,7 +136,7 @@ func checkCloseUnder(t testing.TB, s Suite) {
 		b.class(None, p.do(b.call))
 		sample := p.do(b.call)
 		if s.depth() > 1 {
-			if !s.Hold { // others may be on it, so nobody's request is sent twice
+			if !s.Blocking { // others may be on it, so nobody's request is sent twice
 				b.class(ResetBefore, sample)
 			}
 			continue
@@ -163,7 +163,7 @@ func checkCloseIdle(t testing.TB, s Suite) {
 	p := b.player(parked)
 	b.class(CloseIdle, p.do(b.call))
 	if b.server.Accepted != nil && !s.Shared {
-		poll(b, "a new connection after the close", func() bool { return b.server.Accepted() >= 2 })
+		waitFor(b, "a new connection after the close", func() bool { return b.server.Accepted() >= 2 })
 	}
 	sample := p.do(b.call)
 	b.class(CloseIdle, sample)

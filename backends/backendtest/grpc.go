@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// streams is how many calls a scripted gRPC connection answers.
-const streams = 40
+// streamsPerConn is how many calls a scripted gRPC connection answers.
+const streamsPerConn = 40
 
 // GRPC gives raw servers for a kind that makes unary gRPC calls, as frames of HTTP/2 (RFC 9113) in the order of the
 // calls. marker are the last bytes of a request; message is a right reply. There is none for None and Refused: frames
@@ -31,7 +31,7 @@ func GRPC(o RawOptions, marker string, message []byte) Servers {
 		ShortBody:   func(n int) []string { return []string{ask, headers(n), data(n, cut), "close"} },
 		WrongLength: func(n int) []string { return []string{ask, answer(n, append(whole[:len(whole):len(whole)], whole...))} },
 		Failure: func(n int) []string {
-			return []string{ask, fmt.Sprintf(`headers end stream=%d ":status: 200" "content-type: application/grpc" "grpc-status: 3" "grpc-message: %s"`, n, Words)}
+			return []string{ask, fmt.Sprintf(`headers end stream=%d ":status: 200" "content-type: application/grpc" "grpc-status: 3" "grpc-message: %s"`, n, FailureText)}
 		},
 		Malformed:  func(int) []string { return []string{ask, send("220 mail ready, no frames here\r\n"), "hang"} },
 		Never:      func(int) []string { return []string{"hang"} },
@@ -62,7 +62,7 @@ const opening = "accept\nawait \"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n\"\nset
 // connection is the script of one connection: settings, then what each stream gets.
 func connection(script func(stream int) []string) string {
 	lines := []string{opening}
-	for i := range streams {
+	for i := range streamsPerConn {
 		lines = append(lines, script(2*i+1)...)
 	}
 	return strings.Join(lines, "\n") + "\n"

@@ -45,7 +45,7 @@ func GRPCStream(o RawOptions, marker string, message []byte) Servers {
 // request gets.
 func streamConnection(head string, script func(n int) []string) string {
 	lines := []string{opening}
-	for n := range streams {
+	for n := range streamsPerConn {
 		one := script(n)
 		if n == 0 { // the stream is open once the request is there
 			one = append([]string{one[0], head}, one[1:]...)

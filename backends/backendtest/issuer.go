@@ -104,7 +104,7 @@ func (i *issuer) config(name string) (*tls.Config, error) {
 }
 
 // handshake takes the server's part of one, with the certificate of that name.
-func (p *played) handshake(name string) bool {
+func (p *connPlayer) handshake(name string) bool {
 	config, err := p.r.issuer.config(name)
 	if err != nil {
 		return false

@@ -14,10 +14,10 @@ import (
 )
 
 // payload is the bytes of a command, where much of the same is written once.
-type payload []part
+type payload []repeatedBytes
 
-// part is some bytes, n times over.
-type part struct {
+// repeatedBytes is some bytes, n times over.
+type repeatedBytes struct {
 	bytes []byte
 	n     int64
 }
@@ -25,19 +25,19 @@ type part struct {
 // requestID takes the place of the id of the request that is answered, which has 20 digits.
 const requestID = "<id of the request:>"
 
-// flatMost bounds what has to be in memory at once.
-const flatMost = 64 << 20
+// maxFlat bounds what has to be in memory at once.
+const maxFlat = 64 << 20
 
-// gathered gives the same bytes in fewer pieces, of up to gatherMost as far as n can be halved.
-func (p part) gathered() (b []byte, n int64) {
+// join gives the same bytes in fewer pieces, of up to gatherMost as far as n can be halved.
+func (p repeatedBytes) join() (b []byte, n int64) {
 	times := int64(1)
-	for times*2*int64(len(p.bytes)) <= gatherMost && p.n%(times*2) == 0 && p.n > 0 {
+	for times*2*int64(len(p.bytes)) <= maxJoin && p.n%(times*2) == 0 && p.n > 0 {
 		times *= 2
 	}
 	return bytes.Repeat(p.bytes, int(times)), p.n / times
 }
 
-const gatherMost = 64 << 10
+const maxJoin = 64 << 10
 
 func (p payload) size() (n int64) {
 	for _, part := range p {
@@ -48,8 +48,8 @@ func (p payload) size() (n int64) {
 
 // flat gives all of the bytes.
 func (p payload) flat() ([]byte, error) {
-	if n := p.size(); n > flatMost {
-		return nil, fmt.Errorf("%d bytes where %d may be", n, flatMost)
+	if n := p.size(); n > maxFlat {
+		return nil, fmt.Errorf("%d bytes where %d may be", n, maxFlat)
 	}
 	var b []byte
 	for _, part := range p {
@@ -200,9 +200,9 @@ func (l *lexer) function(name string) (p payload, err error) {
 	case "compressed":
 		return append(payload{{prefix(1, p.size()), 1}}, p...), nil
 	case "gzip":
-		return squeeze(p, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+		return compress(p, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
 	case "deflate":
-		return squeeze(p, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
+		return compress(p, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
 	}
 	return nil, fmt.Errorf("there is no function %q", name)
 }
@@ -212,11 +212,11 @@ func prefix(flag byte, size int64) []byte {
 	return binary.BigEndian.AppendUint32([]byte{flag}, uint32(size))
 }
 
-func squeeze(p payload, with func(io.Writer) io.WriteCloser) (payload, error) {
+func compress(p payload, with func(io.Writer) io.WriteCloser) (payload, error) {
 	var b bytes.Buffer
 	w := with(&b)
 	for _, part := range p {
-		for some, n := part.gathered(); n > 0; n-- {
+		for some, n := part.join(); n > 0; n-- {
 			if _, err := w.Write(some); err != nil {
 				return nil, err
 			}

@@ -97,7 +97,7 @@ func (p *player) wait(s *backends.Sample) {
 	if r.slot != p.slot(p.gen) || !r.done {
 		p.t.Fatalf("the law of Lane: Recv gave slot %d, done %v for a request in slot %d", r.slot, r.done, p.slot(p.gen))
 	}
-	p.sane(s, p.gen)
+	p.checkSample(s, p.gen)
 }
 
 func (p *player) recv() (received, bool) {
@@ -116,8 +116,8 @@ func (p *player) recv() (received, bool) {
 	return received{slot, done}, !stuck
 }
 
-// sane checks what holds for every finished sample.
-func (p *player) sane(s *backends.Sample, gen uint32) {
+// checkSample checks what holds for every finished sample.
+func (p *player) checkSample(s *backends.Sample, gen uint32) {
 	p.t.Helper()
 	now := p.clock.Now()
 	stamps := []int64{s.Due, s.SendStart, s.SendEnd, s.FirstByte, s.LastByte}
@@ -136,12 +136,12 @@ func (p *player) sane(s *backends.Sample, gen uint32) {
 		p.t.Errorf("class %v without a note", s.Class)
 	}
 	if s.Class == backends.OK {
-		p.right(s, stamps)
+		p.checkGoodSample(s, stamps)
 	}
 }
 
-// right checks what holds for a request that was answered.
-func (p *player) right(s *backends.Sample, stamps []int64) {
+// checkGoodSample checks what holds for a request that was answered.
+func (p *player) checkGoodSample(s *backends.Sample, stamps []int64) {
 	p.t.Helper()
 	for _, at := range stamps {
 		if at == 0 {

@@ -123,7 +123,7 @@ func (r *Raw) accept() {
 			if r.tls != nil {
 				conn = tls.Server(raw, r.tls)
 			}
-			p := &played{r: r, raw: raw, conn: conn, in: bufio.NewReader(conn)}
+			p := &connPlayer{r: r, raw: raw, conn: conn, in: bufio.NewReader(conn)}
 			p.play(r.script.connections[min(n, len(r.script.connections)-1)])
 			_ = p.conn.Close()
 			r.mu.Lock()
@@ -133,19 +133,19 @@ func (r *Raw) accept() {
 	}
 }
 
-// played is one connection with its script.
-type played struct {
+// connPlayer is one connection with its script.
+type connPlayer struct {
 	r         *Raw
 	raw, conn net.Conn
 	in        *bufio.Reader
 	piece     int
 	pause     time.Duration
-	asked     asked  // the request that a handler answers
-	calls     *calls // of a gRPC connection
+	request   pendingRequest // the request that a handler answers
+	calls     *grpcCalls     // of a gRPC connection
 	writing   sync.Mutex
 }
 
-func (p *played) play(script []command) {
+func (p *connPlayer) play(script []command) {
 	for i := 0; i < len(script); i++ {
 		if script[i].word == "repeat" {
 			i = -1
@@ -158,7 +158,7 @@ func (p *played) play(script []command) {
 }
 
 // do plays one command and reports whether the script goes on.
-func (p *played) do(c command) bool {
+func (p *connPlayer) do(c command) bool {
 	switch c.word {
 	case "read head":
 		return p.await([]byte("\r\n\r\n"))
@@ -198,13 +198,13 @@ func (p *played) do(c command) bool {
 		<-p.r.ctx.Done()
 	case "close":
 	default:
-		return p.say(c)
+		return p.playOutput(c)
 	}
 	return false // reset, close and hang end the script
 }
 
-// say plays a command that sends something, or shakes hands.
-func (p *played) say(c command) bool {
+// playOutput plays a command that sends something, or shakes hands.
+func (p *connPlayer) playOutput(c command) bool {
 	switch c.word {
 	case "send":
 		return p.send(c.bytes)
@@ -234,13 +234,13 @@ func (p *played) say(c command) bool {
 	return p.handshake(certificate)
 }
 
-func (p *played) read(n int) bool {
+func (p *connPlayer) read(n int) bool {
 	_, err := io.CopyN(io.Discard, p.in, int64(n))
 	return err == nil
 }
 
 // await reads up to and with want.
-func (p *played) await(want []byte) bool {
+func (p *connPlayer) await(want []byte) bool {
 	var seen []byte
 	for !bytes.HasSuffix(seen, want) {
 		b, err := p.in.ReadByte()
@@ -253,12 +253,12 @@ func (p *played) await(want []byte) bool {
 }
 
 // send writes a payload, at once where it is short.
-func (p *played) send(all payload) bool {
+func (p *connPlayer) send(all payload) bool {
 	var short []byte
 	for _, one := range all {
-		b, n := part{p.fill(one.bytes), one.n}.gathered()
+		b, n := repeatedBytes{p.fill(one.bytes), one.n}.join()
 		for ; n > 0; n-- {
-			if short = append(short, b...); len(short) < gatherMost {
+			if short = append(short, b...); len(short) < maxJoin {
 				continue
 			}
 			if !p.write(short) {
@@ -271,7 +271,7 @@ func (p *played) send(all payload) bool {
 }
 
 // write sends bytes as they are, in pieces where the script wants some.
-func (p *played) write(b []byte) bool {
+func (p *connPlayer) write(b []byte) bool {
 	p.writing.Lock()
 	defer p.writing.Unlock()
 	for p.piece > 0 && len(b) > p.piece {
@@ -285,7 +285,7 @@ func (p *played) write(b []byte) bool {
 }
 
 // wait passes time, unless the server stops.
-func (p *played) wait(d time.Duration) bool {
+func (p *connPlayer) wait(d time.Duration) bool {
 	if d == 0 {
 		return true
 	}

@@ -25,8 +25,8 @@ func Sequences(t *testing.T, kind backends.Kind, targets map[string]backends.Tar
 	}
 }
 
-// stepOf is a request of a sequence, the sum that must come of it, and what the server says instead.
-type stepOf struct {
+// sequenceCase is a request of a sequence, the sum that must come of it, and what the server says instead.
+type sequenceCase struct {
 	fields  backends.Fields
 	in, sum int32
 	refused string
@@ -34,9 +34,9 @@ type stepOf struct {
 
 // steps have ids as long as they may be, sequences that lie in each other, one of a single request, an id that is used
 // again, and requests that the server refuses.
-func steps() []stepOf {
+func steps() []sequenceCase {
 	const long, short = 1<<63 + 1, 7
-	return []stepOf{
+	return []sequenceCase{
 		{fields: backends.Fields{Sequence: long, Start: true}, in: 5, sum: 5},
 		{fields: backends.Fields{Sequence: short, Start: true}, in: 100, sum: 100},
 		{fields: backends.Fields{Sequence: long}, in: -2, sum: 3},

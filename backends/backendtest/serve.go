@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// asked is a request that is being answered.
-type asked struct {
+// pendingRequest is a request that is being answered.
+type pendingRequest struct {
 	id     []byte // as it names itself; nil: it does not
 	stream uint32
 	left   []handler // those that "good" falls back to, the next one first
@@ -32,26 +32,26 @@ func (r *Raw) handlers(path string) (list []handler) {
 }
 
 // handle answers a request, and reports whether the connection goes on. found is whether there is a handler.
-func (p *played) handle(path string, a asked) (goes, found bool) {
+func (p *connPlayer) handle(path string, a pendingRequest) (goes, found bool) {
 	list := p.r.handlers(path)
 	if len(list) == 0 {
 		return true, false
 	}
-	outer := p.asked
-	p.asked = a
-	p.asked.left = list
+	outer := p.request
+	p.request = a
+	p.request.left = list
 	goes = p.good()
-	p.asked = outer
+	p.request = outer
 	return goes, true
 }
 
 // good plays the next of the handlers that are left.
-func (p *played) good() bool {
-	if len(p.asked.left) == 0 {
+func (p *connPlayer) good() bool {
+	if len(p.request.left) == 0 {
 		return true
 	}
-	h := p.asked.left[0]
-	p.asked.left = p.asked.left[1:]
+	h := p.request.left[0]
+	p.request.left = p.request.left[1:]
 	for _, c := range h.commands {
 		if !p.do(c) {
 			return false
@@ -66,7 +66,7 @@ var ids = regexp.MustCompile(`"id":"(\d{20})"|\x1a\x14(\d{20})`)
 func idOf(body []byte, gzipped bool) []byte {
 	if gzipped {
 		if z, err := gzip.NewReader(bytes.NewReader(body)); err == nil {
-			body, _ = io.ReadAll(io.LimitReader(z, flatMost))
+			body, _ = io.ReadAll(io.LimitReader(z, maxFlat))
 		}
 	}
 	if m := ids.FindSubmatch(body); m != nil {
@@ -76,9 +76,9 @@ func idOf(body []byte, gzipped bool) []byte {
 }
 
 // fill puts the id of the request where it belongs.
-func (p *played) fill(b []byte) []byte {
-	if p.asked.id == nil || !bytes.Contains(b, []byte(requestID)) {
+func (p *connPlayer) fill(b []byte) []byte {
+	if p.request.id == nil || !bytes.Contains(b, []byte(requestID)) {
 		return b
 	}
-	return bytes.ReplaceAll(b, []byte(requestID), p.asked.id)
+	return bytes.ReplaceAll(b, []byte(requestID), p.request.id)
 }

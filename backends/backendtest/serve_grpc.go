@@ -20,14 +20,14 @@ import (
 // and have, beside the frames of parseFrame,
 //
 //	command = "reply" SP CODE [ SP PAYLOAD ]  ; 0: head, one message and trailers; else trailers alone, with a message
-func (p *played) serveGRPC() bool {
+func (p *connPlayer) serveGRPC() bool {
 	if _, err := io.ReadFull(p.in, make([]byte, len(http2.ClientPreface))); err != nil {
 		return false
 	}
-	c := &calls{p: p, conn: window0, initial: window0, windows: map[uint32]int64{}, events: make(chan event, 256), over: make(chan struct{})}
+	c := &grpcCalls{p: p, conn: window0, initial: window0, windows: map[uint32]int64{}, events: make(chan event, 256), over: make(chan struct{})}
 	c.moved.L = &c.mu
 	p.calls = c
-	if goes, _ := p.handle("/connection", asked{}); !goes {
+	if goes, _ := p.handle("/connection", pendingRequest{}); !goes {
 		return false
 	}
 	p.r.wg.Go(c.read)
@@ -50,9 +50,9 @@ func (p *played) serveGRPC() bool {
 
 const window0 = 65_535 // what a window is until somebody says otherwise
 
-// calls are those of one connection.
-type calls struct {
-	p       *played
+// grpcCalls are those of one connection.
+type grpcCalls struct {
+	p       *connPlayer
 	events  chan event
 	over    chan struct{} // the client has gone
 	mu      sync.Mutex
@@ -66,7 +66,7 @@ type calls struct {
 // event is what has come of a call.
 type event struct {
 	path string
-	asked
+	pendingRequest
 	end bool // of the call
 }
 
@@ -79,7 +79,7 @@ type call struct {
 }
 
 // read takes frames in until the connection ends: windows and acknowledgements at once, calls for who plays.
-func (c *calls) read() {
+func (c *grpcCalls) read() {
 	defer func() {
 		c.mu.Lock()
 		c.gone = true
@@ -106,7 +106,7 @@ func (c *calls) read() {
 			c.mu.Lock()
 			c.windows[frame.StreamID] = c.initial
 			c.mu.Unlock()
-			c.events <- event{path: one.path + "/open", asked: asked{stream: frame.StreamID}}
+			c.events <- event{path: one.path + "/open", pendingRequest: pendingRequest{stream: frame.StreamID}}
 			if frame.StreamEnded() {
 				c.end(open, frame.StreamID)
 			}
@@ -133,7 +133,7 @@ func (c *calls) read() {
 }
 
 // data takes in a part of a call, and gives back what it took of the windows.
-func (c *calls) data(one *call, frame *http2.DataFrame) {
+func (c *grpcCalls) data(one *call, frame *http2.DataFrame) {
 	one.body = append(one.body, frame.Data()...)
 	for len(one.body) >= 5 {
 		size := 5 + int(binary.BigEndian.Uint32(one.body[1:]))
@@ -142,7 +142,7 @@ func (c *calls) data(one *call, frame *http2.DataFrame) {
 		}
 		one.id = idOf(one.body[5:size], one.gzipped && one.body[0] == 1)
 		one.body = one.body[size:]
-		c.events <- event{path: one.path + "/message", asked: asked{stream: frame.StreamID, id: one.id}}
+		c.events <- event{path: one.path + "/message", pendingRequest: pendingRequest{stream: frame.StreamID, id: one.id}}
 	}
 	if n := frame.Length; n > 0 {
 		increment := binary.BigEndian.AppendUint32(nil, n)
@@ -150,11 +150,11 @@ func (c *calls) data(one *call, frame *http2.DataFrame) {
 	}
 }
 
-func (c *calls) end(open map[uint32]*call, stream uint32) {
-	c.events <- event{path: open[stream].path, asked: asked{stream: stream, id: open[stream].id}, end: true}
+func (c *grpcCalls) end(open map[uint32]*call, stream uint32) {
+	c.events <- event{path: open[stream].path, pendingRequest: pendingRequest{stream: stream, id: open[stream].id}, end: true}
 }
 
-func (c *calls) settings(f *http2.SettingsFrame) {
+func (c *grpcCalls) settings(f *http2.SettingsFrame) {
 	if f.IsAck() {
 		return
 	}
@@ -170,7 +170,7 @@ func (c *calls) settings(f *http2.SettingsFrame) {
 	c.p.write(frameBytes(byte(http2.FrameSettings), flagEnd, 0, -1, nil))
 }
 
-func (c *calls) grow(stream uint32, by int64) {
+func (c *grpcCalls) grow(stream uint32, by int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if stream == 0 {
@@ -181,15 +181,15 @@ func (c *calls) grow(stream uint32, by int64) {
 	c.moved.Broadcast()
 }
 
-func (c *calls) forget(stream uint32) {
+func (c *grpcCalls) forget(stream uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.windows, stream)
 	c.moved.Broadcast()
 }
 
-// take waits until so many bytes, or some of them, may be sent on a stream. open: it has not been reset, nor the client gone.
-func (c *calls) take(stream uint32, most int64) (n int64, open bool) {
+// awaitWindow waits until so many bytes, or some of them, may be sent on a stream. open: it has not been reset, nor the client gone.
+func (c *grpcCalls) awaitWindow(stream uint32, most int64) (n int64, open bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
@@ -205,8 +205,8 @@ func (c *calls) take(stream uint32, most int64) (n int64, open bool) {
 }
 
 // play answers an event.
-func (c *calls) play(e event) bool {
-	goes, found := c.p.handle(e.path, e.asked)
+func (c *grpcCalls) play(e event) bool {
+	goes, found := c.p.handle(e.path, e.pendingRequest)
 	if found || !e.end {
 		return goes
 	}
@@ -215,10 +215,10 @@ func (c *calls) play(e event) bool {
 			return true
 		}
 	}
-	outer := c.p.asked
-	c.p.asked = e.asked
+	outer := c.p.request
+	c.p.request = e.pendingRequest
 	goes = c.p.replyGRPC(12, payload{{[]byte("no handler for " + e.path), 1}})
-	c.p.asked = outer
+	c.p.request = outer
 	return goes
 }
 
@@ -232,11 +232,11 @@ func name(path string) string {
 	return path
 }
 
-// frameMost is the largest payload of a frame that every client takes.
-const frameMost = 16 << 10
+// maxFrame is the largest payload of a frame that every client takes.
+const maxFrame = 16 << 10
 
 // data sends a payload in as many frames as it takes, as far as the client's windows allow.
-func (p *played) data(f frameHead, body payload) bool {
+func (p *connPlayer) data(f frameHead, body payload) bool {
 	stream := p.streamOf(f)
 	left := body.size()
 	if left == 0 {
@@ -245,7 +245,7 @@ func (p *played) data(f frameHead, body payload) bool {
 	for _, part := range body {
 		b := p.fill(part.bytes)
 		for total := int64(len(b)) * part.n; total > 0; {
-			n, open := p.calls.take(stream, min(total, frameMost))
+			n, open := p.calls.awaitWindow(stream, min(total, maxFrame))
 			if !open {
 				return true // the client does not want it any more
 			}
@@ -275,15 +275,15 @@ func cyclic(b []byte, at, n int64) []byte {
 	return out
 }
 
-func (p *played) streamOf(f frameHead) uint32 {
+func (p *connPlayer) streamOf(f frameHead) uint32 {
 	if f.stream >= 0 {
 		return uint32(f.stream)
 	}
-	return p.asked.stream
+	return p.request.stream
 }
 
 // frame sends one frame, whatever the windows.
-func (p *played) frame(f frameHead, body payload) bool {
+func (p *connPlayer) frame(f frameHead, body payload) bool {
 	b, err := body.flat()
 	return err == nil && p.write(frameBytes(f.kind, f.flags, p.streamOf(f), f.length, p.fill(b)))
 }
@@ -300,7 +300,7 @@ func frameBytes(kind, flags byte, stream uint32, length int64, b []byte) []byte 
 // replyFields stand before a gRPC reply.
 var replyFields = []hpack.HeaderField{{Name: ":status", Value: "200"}, {Name: "content-type", Value: "application/grpc+proto"}}
 
-func (p *played) headers(f frameHead) bool {
+func (p *connPlayer) headers(f frameHead) bool {
 	fields := f.fields
 	if len(fields) == 0 {
 		fields = replyFields
@@ -309,7 +309,7 @@ func (p *played) headers(f frameHead) bool {
 }
 
 // replyGRPC is a whole reply: with status 0 one message, else the message of the status.
-func (p *played) replyGRPC(code int, body payload) bool {
+func (p *connPlayer) replyGRPC(code int, body payload) bool {
 	head := frameHead{kind: byte(http2.FrameHeaders), flags: flagEndHeaders, length: -1, stream: -1}
 	end := head
 	end.flags |= flagEnd

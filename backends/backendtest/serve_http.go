@@ -12,7 +12,7 @@ import (
 //	command = "reply" SP STATUS [ SP PAYLOAD ]  ; a whole reply, JSON by its head
 //	        / "head" SP STATUS *FIELD           ; the head alone, with these fields: "Name: value"
 //	        / "chunk" SP PAYLOAD                ; one chunk of a body; an empty one ends it
-func (p *played) serveHTTP() bool {
+func (p *connPlayer) serveHTTP() bool {
 	for {
 		r, err := http.ReadRequest(p.in)
 		if err != nil {
@@ -22,7 +22,7 @@ func (p *played) serveHTTP() bool {
 		if err != nil {
 			return false
 		}
-		goes, found := p.handle(r.URL.Path, asked{id: idOf(body, r.Header.Get("Content-Encoding") == "gzip")})
+		goes, found := p.handle(r.URL.Path, pendingRequest{id: idOf(body, r.Header.Get("Content-Encoding") == "gzip")})
 		if !found {
 			goes = p.replyHTTP(http.StatusNotFound, nil)
 		}
@@ -32,12 +32,12 @@ func (p *played) serveHTTP() bool {
 	}
 }
 
-func (p *played) replyHTTP(status int, body payload) bool {
+func (p *connPlayer) replyHTTP(status int, body payload) bool {
 	head := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", status, http.StatusText(status), body.size())
 	return p.send(append(payload{{[]byte(head), 1}}, body...))
 }
 
-func (p *played) head(c command) bool {
+func (p *connPlayer) head(c command) bool {
 	var b strings.Builder
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", c.n, http.StatusText(c.n))
 	for _, f := range c.frame.fields {
@@ -46,7 +46,7 @@ func (p *played) head(c command) bool {
 	return p.send(payload{{[]byte(b.String() + "\r\n"), 1}})
 }
 
-func (p *played) chunk(body payload) bool {
+func (p *connPlayer) chunk(body payload) bool {
 	all := append(payload{{fmt.Appendf(nil, "%x\r\n", body.size()), 1}}, body...)
-	return p.send(append(all, part{[]byte("\r\n"), 1}))
+	return p.send(append(all, repeatedBytes{[]byte("\r\n"), 1}))
 }

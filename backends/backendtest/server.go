@@ -32,8 +32,8 @@ const (
 	BadTLS      Fault = "tls"          // cannot agree on TLS with the client
 )
 
-// Words are what a server with the fault Failure says.
-const Words = "no such luck"
+// FailureText are what a server with the fault Failure says.
+const FailureText = "no such luck"
 
 // Server is a server with a fault.
 type Server struct {
@@ -51,7 +51,7 @@ type Servers map[Fault]func(t testing.TB) Server
 // with a Content-Length and content of at least two bytes.
 func HTTP(o RawOptions, reply string) Servers {
 	last := len(reply) - 1
-	said := `{"error":"` + Words + `"}`
+	said := `{"error":"` + FailureText + `"}`
 	failure := fmt.Sprintf("HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(said), said)
 	all := Servers{}
 	for fault, script := range map[Fault][]string{

@@ -31,13 +31,13 @@ type Suite struct {
 	// Depth is how many requests the lanes are to carry at once; 0: 1. With more, each request of a check goes out in another
 	// slot, and each fault is tried with all slots in flight too.
 	Depth int
-	// Hold asks for lanes that keep their processors while they wait. There are enough in the meantime, for lanes that wait while
+	// Blocking asks for lanes that keep their processors while they wait. There are enough in the meantime, for lanes that wait while
 	// nothing is in flight too.
-	Hold bool
+	Blocking bool
 }
 
-// classes are those that a request may end with, by fault.
-var classes = map[Fault][]backends.ErrorClass{
+// faultClasses are those that a request may end with, by fault.
+var faultClasses = map[Fault][]backends.ErrorClass{
 	None: {backends.OK}, Delay: {backends.OK}, SlowHead: {backends.OK}, SlowBody: {backends.OK},
 	CloseAfter: {backends.OK}, CloseUnder: {backends.OK}, CloseIdle: {backends.OK},
 	Refused:     {backends.Dial},
@@ -68,12 +68,12 @@ func Checks() []Check {
 	}
 	for _, f := range []Fault{None, Delay, Refused, ResetBefore, ResetBody, ShortBody, Failure, Malformed, Never} {
 		checks = append(checks,
-			Check{string(f) + ", all slots, one goroutine", func(t testing.TB, s Suite) { checkTogether(t, s, f, serial) }},
-			Check{string(f) + ", all slots, parked", func(t testing.TB, s Suite) { checkTogether(t, s, f, parked) }})
+			Check{string(f) + ", all slots, one goroutine", func(t testing.TB, s Suite) { checkAllSlots(t, s, f, serial) }},
+			Check{string(f) + ", all slots, parked", func(t testing.TB, s Suite) { checkAllSlots(t, s, f, parked) }})
 	}
 	return append(checks,
 		Check{"stamps", checkStamps},
-		Check{"failure keeps the server's words", checkWords},
+		Check{"failure keeps the server's words", checkFailureText},
 		Check{"no tls", checkTLS},
 		Check{"close after, one goroutine", func(t testing.TB, s Suite) { checkCloseAfter(t, s, serial) }},
 		Check{"close after, parked", func(t testing.TB, s Suite) { checkCloseAfter(t, s, parked) }},
@@ -97,8 +97,8 @@ func Run(t *testing.T, s Suite) {
 	if s.Patience == 0 {
 		s.Patience = 20 * time.Second
 	}
-	if s.Hold {
-		before := runtime.GOMAXPROCS(heldAtOnce)
+	if s.Blocking {
+		before := runtime.GOMAXPROCS(maxBlocked)
 		defer runtime.GOMAXPROCS(before)
 	}
 	for _, c := range Checks() {
@@ -110,8 +110,8 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-// heldAtOnce is more than the processors that lanes of one check keep.
-const heldAtOnce = 32
+// maxBlocked is more than the processors that lanes of one check keep.
+const maxBlocked = 32
 
 // depth is how many slots a lane has.
 func (s *Suite) depth() int { return max(s.Depth, 1) }
@@ -124,11 +124,11 @@ func (s *Suite) allowed(f Fault) []backends.ErrorClass {
 	if c := s.Classes[f]; c != nil {
 		return c
 	}
-	return classes[f]
+	return faultClasses[f]
 }
 
 func checkComplete(t testing.TB, s Suite) {
-	for f := range classes {
+	for f := range faultClasses {
 		if s.has(f) == (s.Without[f] != "") {
 			t.Errorf("fault %q must have a server or a reason why not", f)
 		}
@@ -182,11 +182,11 @@ func (b *bench) lanes(n int) ([]backends.Lane, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.s.Patience)
 	defer cancel()
 	o, ask := backends.LaneOptions{Depth: b.s.depth()}, n
-	if b.s.Hold {
+	if b.s.Blocking {
 		o.Depth, o.MaxBlocked, ask = 1, n, n*b.s.depth()
 	}
 	lanes, limits, err := b.conn.Lanes(ctx, ask, o)
-	if err == nil && limits.BlocksThread != (b.s.Hold && b.server.TLS == nil && runtime.GOOS == "linux") {
+	if err == nil && limits.BlocksThread != (b.s.Blocking && b.server.TLS == nil && runtime.GOOS == "linux") {
 		b.t.Errorf("the lanes hold: %v", limits.BlocksThread)
 	}
 	if err == nil && (len(lanes) != n || limits.Depth < b.s.depth()) {

@@ -17,7 +17,7 @@ func FuzzHTTPInfer(f *testing.F) {
 	f.Add("simple", "-1", []byte(`{"inputs":[{"name":"INPUT0","shape":[1,16],"datatype":"INT32","data":[[[1],[2]],[]]}]}`))
 	f.Add("identity_bf16", "2", []byte(`{}`))
 	s := newServer(Config{})
-	f.Cleanup(s.shut)
+	f.Cleanup(s.closeAll)
 	h := s.routes()
 	f.Fuzz(func(t *testing.T, name, length string, body []byte) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v2/models/x/infer", bytes.NewReader(body))

@@ -89,12 +89,12 @@ func Spawn(ctx context.Context, exe string, args []string, c Config) (*Child, er
 	if err != nil {
 		return nil, fmt.Errorf("write the server's configuration: %w", err)
 	}
-	p := &child{cmd: exec.Command(exe, args...), gone: make(chan struct{})}
+	p := &child{cmd: exec.Command(exe, args...), exited: make(chan struct{})}
 	if err := p.start(); err != nil {
 		return nil, fmt.Errorf("start the embedded server: %w", err)
 	}
 	made := &Child{process: p, unhook: context.AfterFunc(ctx, func() { _ = p.stop() })}
-	if made.URLs, err = p.greet(config); err != nil {
+	if made.URLs, err = p.awaitReady(config); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the embedded server: %w", err), made.Stop())
 	}
 	return made, nil
@@ -102,14 +102,14 @@ func Spawn(ctx context.Context, exe string, args []string, c Config) (*Child, er
 
 // child is a started process and its pipes.
 type child struct {
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
-	stdout io.ReadCloser
-	stderr tail
-	gone   chan struct{} // closed when the process has been waited for
-	once   sync.Once
-	killed bool
-	wanted atomic.Bool // its end: stop was called
+	cmd        *exec.Cmd
+	stdin      io.WriteCloser
+	stdout     io.ReadCloser
+	stderr     tail
+	exited     chan struct{} // closed when the process has been waited for
+	once       sync.Once
+	killed     bool
+	stopCalled atomic.Bool // its end: stop was called
 }
 
 // start runs the process from a thread that lives as long as it does: the kernel's parent-death signal follows the
@@ -134,7 +134,7 @@ func (p *child) start() error {
 		if err == nil {
 			_ = p.cmd.Wait()
 		}
-		close(p.gone)
+		close(p.exited)
 	}()
 	err = <-started
 	w.Close()
@@ -144,8 +144,8 @@ func (p *child) start() error {
 	return err
 }
 
-// greet hands the configuration over and reads where the child listens.
-func (p *child) greet(config []byte) (URLs, error) {
+// awaitReady hands the configuration over and reads where the child listens.
+func (p *child) awaitReady(config []byte) (URLs, error) {
 	late := time.AfterFunc(startLimit, func() { _ = p.cmd.Process.Kill() })
 	defer late.Stop()
 	// Whatever else it prints is read and dropped: a closed pipe would kill it.
@@ -187,13 +187,13 @@ func (p *child) explain(err error) error {
 // stop closes stdin, waits, and kills a child that does not listen.
 func (p *child) stop() error {
 	p.once.Do(func() {
-		p.wanted.Store(true)
+		p.stopCalled.Store(true)
 		p.stdin.Close()
 		t := time.AfterFunc(stopLimit, func() { _ = p.cmd.Process.Kill() })
-		<-p.gone
+		<-p.exited
 		p.killed = !t.Stop()
 	})
-	<-p.gone
+	<-p.exited
 	if p.killed {
 		return fmt.Errorf("the embedded server did not end within %v and was killed", stopLimit)
 	}
@@ -203,11 +203,11 @@ func (p *child) stop() error {
 // ended reports how a process ended that was not stopped.
 func (p *child) ended() string {
 	select {
-	case <-p.gone:
+	case <-p.exited:
 	default:
 		return ""
 	}
-	if p.wanted.Load() {
+	if p.stopCalled.Load() {
 		return ""
 	}
 	return p.cmd.ProcessState.String()

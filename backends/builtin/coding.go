@@ -30,13 +30,13 @@ func decoded(w http.ResponseWriter, r *http.Request) (io.Reader, error) {
 	if err != nil {
 		return nil, invalid("failed to decompress the request body: %v", err)
 	}
-	return http.MaxBytesReader(w, sane{plain}, maxBody), nil
+	return http.MaxBytesReader(w, checkedReader{plain}, maxBody), nil
 }
 
-// sane turns what a decompressor says about its input into an answer.
-type sane struct{ io.ReadCloser }
+// checkedReader turns what a decompressor says about its input into an answer.
+type checkedReader struct{ io.ReadCloser }
 
-func (s sane) Read(b []byte) (int, error) {
+func (s checkedReader) Read(b []byte) (int, error) {
 	n, err := s.ReadCloser.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = invalid("failed to decompress the request body: %v", err)

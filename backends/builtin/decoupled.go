@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// move is one thing that a decoupled model does with a request.
-type move struct {
+// responseStep is one thing that a decoupled model does with a request.
+type responseStep struct {
 	after time.Duration // since the move before
 	act   action
 	out   []tensor // of respond
@@ -27,7 +27,7 @@ const (
 )
 
 // wait holds a request's next move back until it is time.
-func (s move) wait(ctx context.Context) error {
+func (s responseStep) wait(ctx context.Context) error {
 	if s.act == hang {
 		<-ctx.Done()
 		return ctx.Err()
@@ -49,14 +49,14 @@ func decoupled(types map[string]*datatype) []*model {
 			name: name, count: 1, run: func(in []tensor) []tensor { return in },
 			inputs:  []spec{{"IN", types["INT32"], []int64{-1}}, {"DELAY", types["UINT32"], []int64{-1}}, {"WAIT", types["UINT32"], []int64{1}}},
 			outputs: []spec{{"OUT", types["INT32"], []int64{1}}, {"IDX", types["UINT32"], []int64{1}}},
-			moves:   func(in []tensor) iter.Seq[move] { return repeated(in, types, last) },
+			moves:   func(in []tensor) iter.Seq[responseStep] { return repeated(in, types, last) },
 		}
 	}
 	tokens := &model{
 		name: "tokens_decoupled", count: 1, run: func(in []tensor) []tensor { return in }, optional: 2,
 		inputs:  []spec{{"text_input", types["BYTES"], []int64{1}}, {"max_tokens", types["INT32"], []int64{1}}, {"stream", types["BOOL"], []int64{1}}},
 		outputs: []spec{{"text_output", types["BYTES"], []int64{1}}},
-		moves:   func(in []tensor) iter.Seq[move] { return words(in, types["BYTES"]) },
+		moves:   func(in []tensor) iter.Seq[responseStep] { return words(in, types["BYTES"]) },
 	}
 	return []*model{
 		repeat("repeat_decoupled", respond), tokens,
@@ -65,13 +65,13 @@ func decoupled(types map[string]*datatype) []*model {
 }
 
 // repeated gives one move for each element of in[0].
-func repeated(in []tensor, types map[string]*datatype, last action) iter.Seq[move] {
+func repeated(in []tensor, types map[string]*datatype, last action) iter.Seq[responseStep] {
 	values, delays, wait := in[0].data, in[1].data, in[2].data
 	le := binary.LittleEndian
-	return func(yield func(move) bool) {
+	return func(yield func(responseStep) bool) {
 		hold := time.Duration(le.Uint32(wait)) * time.Millisecond
 		for i := 0; i < len(values); i += 4 {
-			s := move{after: hold}
+			s := responseStep{after: hold}
 			if hold = 0; i+4 <= len(delays) {
 				s.after += time.Duration(le.Uint32(delays[i:])) * time.Millisecond
 			}
@@ -87,7 +87,7 @@ func repeated(in []tensor, types map[string]*datatype, last action) iter.Seq[mov
 			}
 		}
 		if last == hang {
-			yield(move{act: hang})
+			yield(responseStep{act: hang})
 		}
 	}
 }
@@ -99,7 +99,7 @@ const (
 )
 
 // words gives max_tokens (in[1], 8 if absent) words of in[0], apart or, if stream (in[2]) is false, as one text.
-func words(in []tensor, typ *datatype) iter.Seq[move] {
+func words(in []tensor, typ *datatype) iter.Seq[responseStep] {
 	text := string(in[0].data[min(4, len(in[0].data)):])
 	n := 8
 	if in[1].typ != nil {
@@ -110,11 +110,11 @@ func words(in []tensor, typ *datatype) iter.Seq[move] {
 	if len(list) == 0 {
 		list = []string{"token"}
 	}
-	response := func(after time.Duration, text string) move {
+	response := func(after time.Duration, text string) responseStep {
 		data := append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...)
-		return move{after: after, out: []tensor{{name: "text_output", typ: typ, shape: []int64{1}, data: data}}}
+		return responseStep{after: after, out: []tensor{{name: "text_output", typ: typ, shape: []int64{1}, data: data}}}
 	}
-	return func(yield func(move) bool) {
+	return func(yield func(responseStep) bool) {
 		var all strings.Builder
 		after := firstToken
 		for i := range n {
@@ -131,8 +131,8 @@ func words(in []tensor, typ *datatype) iter.Seq[move] {
 	}
 }
 
-// sending is when one response of a request was handed to the transport.
-type sending struct {
+// responseTime is when one response of a request was handed to the transport.
+type responseTime struct {
 	ID       string `json:"id"`
 	Index    int    `json:"index"`
 	Arrived  int64  `json:"arrived"` // both ns since the first arrival
@@ -143,20 +143,20 @@ type sending struct {
 // maxSendings is how many are kept, the latest ones.
 const maxSendings = 64 << 10
 
-// sendings are the true times of responses, by the server's clock.
-type sendings struct {
+// responseTimes are the true times of responses, by the server's clock.
+type responseTimes struct {
 	clock clock
 
 	mu   sync.Mutex
-	ring []sending
+	ring []responseTime
 	n    int
 }
 
 // note keeps a response that is being sent now.
-func (s *sendings) note(id string, index int, arrived int64) {
+func (s *responseTimes) note(id string, index int, arrived int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := sending{ID: id, Index: index, absolute: [2]int64{arrived, s.clock.now()}}
+	one := responseTime{ID: id, Index: index, absolute: [2]int64{arrived, s.clock.now()}}
 	if len(s.ring) < maxSendings {
 		s.ring = append(s.ring, one)
 	} else {
@@ -166,7 +166,7 @@ func (s *sendings) note(id string, index int, arrived int64) {
 }
 
 // list is what is kept, oldest first, as times since first.
-func (s *sendings) list(first int64) []sending {
+func (s *responseTimes) list(first int64) []responseTime {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.n % max(len(s.ring), 1)
@@ -177,7 +177,7 @@ func (s *sendings) list(first int64) []sending {
 	return list
 }
 
-func (s *sendings) reset() {
+func (s *responseTimes) reset() {
 	s.mu.Lock()
 	s.ring, s.n = nil, 0
 	s.mu.Unlock()

@@ -136,13 +136,13 @@ func (m modelStats) message() *pb.ModelStatistics {
 
 func (s grpcService) ModelInfer(ctx context.Context, r *pb.ModelInferRequest) (*pb.ModelInferResponse, error) {
 	size := int64(proto.Size(r))
-	if !s.bodies.take(size) {
+	if !s.bodies.reserve(size) {
 		err := errBusy()
 		s.count(err)
 		return nil, grpcError(err)
 	}
-	defer s.bodies.give(size)
-	held := &hold{of: &s.regions}
+	defer s.bodies.release(size)
+	held := &regionUse{of: &s.regions}
 	defer held.done()
 	parse := func(m *model) (*inference, error) {
 		if m.moves != nil {
@@ -152,7 +152,7 @@ func (s grpcService) ModelInfer(ctx context.Context, r *pb.ModelInferRequest) (*
 	}
 	_, m, out, err := s.infer(ctx, r.ModelName, r.ModelVersion, parse)
 	if errors.Is(err, errReset) {
-		cutPeer(ctx)
+		resetGRPCPeer(ctx)
 	}
 	if err != nil {
 		return nil, grpcError(err)
@@ -184,11 +184,11 @@ func grpcError(err error) error {
 	return status.Error(f.grpc, f.text)
 }
 
-// cutPeer resets the connection that ctx's call came over.
-func cutPeer(ctx context.Context) {
+// resetGRPCPeer resets the connection that ctx's call came over.
+func resetGRPCPeer(ctx context.Context) {
 	if p, ok := peer.FromContext(ctx); ok {
 		if a, ok := p.AuthInfo.(connInfo); ok {
-			cutConn(a.conn)
+			resetConn(a.conn)
 		}
 	}
 }

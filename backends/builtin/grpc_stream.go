@@ -18,44 +18,44 @@ const (
 	isFinal   = "triton_final_response"
 )
 
-// outlet sends the messages of one stream, one at a time.
-type outlet struct {
+// streamSender sends the messages of one stream, one at a time.
+type streamSender struct {
 	mu     sync.Mutex
 	stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]
 }
 
-func (o *outlet) send(m *pb.ModelStreamInferResponse) error {
+func (o *streamSender) send(m *pb.ModelStreamInferResponse) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.stream.Send(m)
 }
 
-// turn keeps the order in which the steps of sequences came on a stream, until each has changed its sequence. nil: nobody
+// streamOrder keeps the order in which the steps of sequences came on a stream, until each has changed its sequence. nil: nobody
 // waits.
-type turn struct {
+type streamOrder struct {
 	before <-chan struct{} // of the step before
 	mine   chan struct{}
 	once   sync.Once
 }
 
-func (t *turn) wait() {
+func (t *streamOrder) wait() {
 	if t != nil && t.before != nil {
 		<-t.before
 	}
 }
 
-func (t *turn) done() {
+func (t *streamOrder) done() {
 	if t != nil {
 		t.once.Do(func() { close(t.mine) })
 	}
 }
 
 // next is the turn after t of a request, if it is a step.
-func (t *turn) next(r *pb.ModelInferRequest) (of, last *turn) {
+func (t *streamOrder) next(r *pb.ModelInferRequest) (of, last *streamOrder) {
 	if r.Parameters["sequence_id"] == nil {
 		return nil, t
 	}
-	of = &turn{mine: make(chan struct{})}
+	of = &streamOrder{mine: make(chan struct{})}
 	if t != nil {
 		of.before = t.mine
 	}
@@ -66,9 +66,9 @@ func (t *turn) next(r *pb.ModelInferRequest) (of, last *turn) {
 func (s grpcService) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]) error {
 	ctx, leave := context.WithCancel(stream.Context())
 	defer leave()
-	out := &outlet{stream: stream}
+	out := &streamSender{stream: stream}
 	var all sync.WaitGroup
-	var last *turn
+	var last *streamOrder
 	for {
 		r, err := stream.Recv()
 		if err != nil {
@@ -78,7 +78,7 @@ func (s grpcService) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelIn
 			all.Wait()
 			return nil
 		}
-		var of *turn
+		var of *streamOrder
 		of, last = last.next(r)
 		all.Go(func() {
 			defer of.done()
@@ -88,16 +88,16 @@ func (s grpcService) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelIn
 }
 
 // streamed answers one request of a stream.
-func (s grpcService) streamed(ctx context.Context, out *outlet, r *pb.ModelInferRequest, of *turn) {
+func (s grpcService) streamed(ctx context.Context, out *streamSender, r *pb.ModelInferRequest, of *streamOrder) {
 	size := int64(proto.Size(r))
-	if !s.bodies.take(size) {
+	if !s.bodies.reserve(size) {
 		err := errBusy()
 		s.count(err)
 		out.fail(r, err)
 		return
 	}
-	defer s.bodies.give(size)
-	held := &hold{of: &s.regions}
+	defer s.bodies.release(size)
+	held := &regionUse{of: &s.regions}
 	defer held.done()
 	parse := func(*model) (*inference, error) {
 		inf, err := s.parseMessage(r, held)
@@ -109,7 +109,7 @@ func (s grpcService) streamed(ctx context.Context, out *outlet, r *pb.ModelInfer
 	inf, m, first, err := s.infer(ctx, r.ModelName, r.ModelVersion, parse)
 	switch {
 	case errors.Is(err, errReset):
-		cutPeer(ctx)
+		resetGRPCPeer(ctx)
 	case err != nil:
 		out.fail(r, err)
 	case m.moves == nil:
@@ -121,7 +121,7 @@ func (s grpcService) streamed(ctx context.Context, out *outlet, r *pb.ModelInfer
 }
 
 // play sends the responses of a decoupled model, then that there are no more, if the request wants to know.
-func (s grpcService) play(ctx context.Context, out *outlet, r *pb.ModelInferRequest, inf *inference, m *model, in []tensor, held *hold) {
+func (s grpcService) play(ctx context.Context, out *streamSender, r *pb.ModelInferRequest, inf *inference, m *model, in []tensor, held *regionUse) {
 	index := 0
 	for st := range m.moves(in) {
 		if st.wait(ctx) != nil {
@@ -132,7 +132,7 @@ func (s grpcService) play(ctx context.Context, out *outlet, r *pb.ModelInferRequ
 			out.fail(r, simulated(r.Id, m.name))
 			return
 		case cutOff:
-			cutPeer(ctx)
+			resetGRPCPeer(ctx)
 			return
 		case respond, hang: // which waits until the request is gone
 		}
@@ -153,12 +153,12 @@ func (s grpcService) play(ctx context.Context, out *outlet, r *pb.ModelInferRequ
 }
 
 // fail sends an error about a request.
-func (o *outlet) fail(r *pb.ModelInferRequest, err error) {
+func (o *streamSender) fail(r *pb.ModelInferRequest, err error) {
 	_ = o.send(&pb.ModelStreamInferResponse{ErrorMessage: asFailure(err).text, InferResponse: &pb.ModelInferResponse{Id: r.Id}})
 }
 
 // respond sends a response, or says that there are no more.
-func (o *outlet) respond(m *model, r *pb.ModelInferRequest, out []tensor, final bool, held *hold) error {
+func (o *streamSender) respond(m *model, r *pb.ModelInferRequest, out []tensor, final bool, held *regionUse) error {
 	reply, err := response(m, r.Id, out, held)
 	if err != nil {
 		o.fail(r, err)
@@ -169,7 +169,7 @@ func (o *outlet) respond(m *model, r *pb.ModelInferRequest, out []tensor, final 
 }
 
 // response is a reply with outputs, in it or in the memory that the request has for them.
-func response(m *model, id string, out []tensor, held *hold) (*pb.ModelInferResponse, error) {
+func response(m *model, id string, out []tensor, held *regionUse) (*pb.ModelInferResponse, error) {
 	reply := &pb.ModelInferResponse{ModelName: m.name, ModelVersion: version, Id: id}
 	for _, t := range out {
 		reply.Outputs = append(reply.Outputs, &pb.ModelInferResponse_InferOutputTensor{Name: t.name, Datatype: t.typ.name, Shape: t.shape})

@@ -8,7 +8,7 @@ import (
 )
 
 // parseMessage reads a gRPC request, whose tensors are either all raw or all typed, but for those in shared memory.
-func (s *Server) parseMessage(r *pb.ModelInferRequest, held *hold) (*inference, error) {
+func (s *Server) parseMessage(r *pb.ModelInferRequest, held *regionUse) (*inference, error) {
 	raw, sent := r.RawInputContents, 0
 	inf := &inference{id: r.Id, inputs: make([]tensor, len(r.Inputs))}
 	for i, in := range r.Inputs {

@@ -28,7 +28,7 @@ func (s *Server) httpGenerate(w http.ResponseWriter, r *http.Request) {
 		case fail:
 			replies = []map[string]any{{"error": simulated(inf.id, m.name).text}}
 		case cutOff:
-			cut(w)
+			resetPeer(w)
 			return
 		default:
 			replies = append(replies, m.object(inf, st.out))
@@ -64,7 +64,7 @@ func (s *Server) httpGenerateStream(w http.ResponseWriter, r *http.Request) {
 		case fail:
 			event = map[string]any{"error": simulated(inf.id, m.name).text}
 		case cutOff:
-			cut(w)
+			resetPeer(w)
 			return
 		case respond, hang: // which waits until the request is gone
 		}
@@ -82,17 +82,17 @@ func (s *Server) httpGenerateStream(w http.ResponseWriter, r *http.Request) {
 }
 
 // all are the moves of any model: one that is not decoupled has one response.
-func (m *model) all(out []tensor) func(yield func(move) bool) {
+func (m *model) all(out []tensor) func(yield func(responseStep) bool) {
 	if m.moves != nil {
 		return m.moves(out)
 	}
-	return func(yield func(move) bool) { yield(move{out: out}) }
+	return func(yield func(responseStep) bool) { yield(responseStep{out: out}) }
 }
 
 // generate reads a request of either endpoint and has it begun. False: it has been answered.
 func (s *Server) generate(w http.ResponseWriter, r *http.Request) (*inference, *model, []tensor, bool) {
 	body, err := s.readBody(w, r)
-	defer s.bodies.give(int64(cap(body)))
+	defer s.bodies.release(int64(cap(body)))
 	if err != nil {
 		s.count(err)
 		writeFailure(w, err)
@@ -102,7 +102,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) (*inference, *
 	inf, m, out, err := s.infer(r.Context(), r.PathValue("model"), r.PathValue("version"), parse)
 	switch {
 	case errors.Is(err, errReset):
-		cut(w)
+		resetPeer(w)
 	case err != nil:
 		writeFailure(w, err)
 	}

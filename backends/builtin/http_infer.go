@@ -71,14 +71,14 @@ type (
 // httpInfer is POST …/infer.
 func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) {
 	body, err := s.readBody(w, r)
-	defer s.bodies.give(int64(cap(body)))
+	defer s.bodies.release(int64(cap(body)))
 	if err != nil {
 		s.count(err)
 		writeFailure(w, err)
 		return
 	}
 	var req jsonRequest
-	held := &hold{of: &s.regions}
+	held := &regionUse{of: &s.regions}
 	defer held.done()
 	parse := func(m *model) (*inference, error) {
 		if m.moves != nil {
@@ -89,7 +89,7 @@ func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) {
 	_, m, out, err := s.infer(r.Context(), r.PathValue("model"), r.PathValue("version"), parse)
 	switch {
 	case errors.Is(err, errReset):
-		cut(w)
+		resetPeer(w)
 	case err != nil:
 		writeFailure(w, err)
 	default:
@@ -110,7 +110,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 		return nil, &failure{http.StatusRequestEntityTooLarge, codes.InvalidArgument, "request body is too large"}
 	}
 	if r.ContentLength >= 0 {
-		if !s.bodies.take(r.ContentLength) {
+		if !s.bodies.reserve(r.ContentLength) {
 			return nil, errBusy()
 		}
 		body := make([]byte, r.ContentLength)
@@ -128,12 +128,12 @@ func (s *Server) readChunked(from io.Reader) ([]byte, error) {
 	for {
 		if len(body) == cap(body) {
 			room := max(2*cap(body), 4096)
-			if !s.bodies.take(int64(room)) {
+			if !s.bodies.reserve(int64(room)) {
 				return body, errBusy()
 			}
 			grown := make([]byte, len(body), room)
 			copy(grown, body)
-			s.bodies.give(int64(cap(body)))
+			s.bodies.release(int64(cap(body)))
 			body = grown
 		}
 		n, err := from.Read(body[len(body):cap(body)])
@@ -156,7 +156,7 @@ func errBusy() error {
 }
 
 // parseHTTP reads the JSON head and hands each input its part of the binary tail.
-func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Header, held *hold) (*inference, error) {
+func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Header, held *regionUse) (*inference, error) {
 	head, tail, err := split(body, h.Get(headerLength))
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func split(body []byte, length string) (head, tail []byte, err error) {
 	return body[:n], body[n:], nil
 }
 
-func (s *Server) parseInput(in *jsonInput, tail []byte, held *hold) (tensor, []byte, error) {
+func (s *Server) parseInput(in *jsonInput, tail []byte, held *regionUse) (tensor, []byte, error) {
 	t := tensor{name: in.Name, typ: s.types[in.Datatype], shape: in.Shape}
 	if t.typ == nil {
 		return t, tail, invalid("unknown datatype '%s' of input '%s'", in.Datatype, in.Name)
@@ -266,7 +266,7 @@ func (t tensor) fromJSON(data json.RawMessage) ([]byte, error) {
 }
 
 // writeReply sends the outputs, each as JSON or in the binary tail as the request wishes.
-func (s *Server) writeReply(w http.ResponseWriter, r *http.Request, req *jsonRequest, m *model, out []tensor, held *hold) {
+func (s *Server) writeReply(w http.ResponseWriter, r *http.Request, req *jsonRequest, m *model, out []tensor, held *regionUse) {
 	reply := jsonReply{ID: req.ID, ModelName: m.name, ModelVersion: version, Outputs: make([]jsonResult, len(out))}
 	var tail [][]byte
 	for i, t := range out {
@@ -364,17 +364,17 @@ func writeFailure(w http.ResponseWriter, err error) {
 	_, _ = w.Write(body.Bytes())
 }
 
-// cut ends the connection with a reset where the transport has one.
-func cut(w http.ResponseWriter) {
+// resetPeer ends the connection with a reset where the transport has one.
+func resetPeer(w http.ResponseWriter) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	cutConn(c)
+	resetConn(c)
 }
 
-// cutConn closes c so that unsent bytes are dropped and the peer sees a reset.
-func cutConn(c net.Conn) {
+// resetConn closes c so that unsent bytes are dropped and the peer sees a reset.
+func resetConn(c net.Conn) {
 	for {
 		u, ok := c.(interface{ NetConn() net.Conn })
 		if !ok {

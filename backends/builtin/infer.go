@@ -97,7 +97,7 @@ func (s *Server) answer(ctx context.Context, now, first int64, name, v string, p
 	}
 	if m.sequences != nil {
 		r.turn.wait()
-		in, bad = m.sequences.take(r, m.name, in)
+		in, bad = m.sequences.addStep(r, m.name, in)
 		if r.turn.done(); bad != nil {
 			m.stats.failed(s.clock.now() - now)
 			return nil, nil, nil, bad
@@ -119,7 +119,7 @@ func (m *model) do(ctx context.Context, r *inference, j *job) error {
 	if m.steps != nil {
 		return m.compose(ctx, r, j)
 	}
-	ran, err := m.queue.instant(j)
+	ran, err := m.queue.runAtOnce(j)
 	if !ran {
 		err = m.queue.push(j)
 	}
@@ -130,7 +130,7 @@ func (m *model) do(ctx context.Context, r *inference, j *job) error {
 	select {
 	case <-j.done:
 	case <-ctx.Done():
-		if m.queue.leave(j) {
+		if m.queue.abandon(j) {
 			m.stats.failed(m.queue.clock.now() - j.arrived)
 		}
 		return ctx.Err()
@@ -146,7 +146,7 @@ func (m *model) do(ctx context.Context, r *inference, j *job) error {
 
 // simulated is a failure on purpose.
 func simulated(id, model string) *failure {
-	return &failure{http.StatusInternalServerError, codes.Internal, fmt.Sprintf("%ssimulated failure of model '%s'", tag(id), model)}
+	return &failure{http.StatusInternalServerError, codes.Internal, fmt.Sprintf("%ssimulated failure of model '%s'", errorPrefix(id), model)}
 }
 
 // count puts a request's end into the results.
@@ -198,8 +198,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 // budget bounds the bytes of requests that are held at the same time. The zero budget has nothing.
 type budget struct{ left atomic.Int64 }
 
-// take reserves n bytes, or reports that they are not to be had.
-func (b *budget) take(n int64) bool {
+// reserve reserves n bytes, or reports that they are not to be had.
+func (b *budget) reserve(n int64) bool {
 	if b.left.Add(-n) < 0 {
 		b.left.Add(n)
 		return false
@@ -207,4 +207,4 @@ func (b *budget) take(n int64) bool {
 	return true
 }
 
-func (b *budget) give(n int64) { b.left.Add(n) }
+func (b *budget) release(n int64) { b.left.Add(n) }

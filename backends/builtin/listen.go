@@ -19,13 +19,13 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// counting counts the connections that a listener accepted.
-type counting struct {
+// countingListener counts the connections that a listener accepted.
+type countingListener struct {
 	net.Listener
 	n *atomic.Uint64
 }
 
-func (l counting) Accept() (net.Conn, error) {
+func (l countingListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err == nil {
 		l.n.Add(1)
@@ -41,7 +41,7 @@ func listen(ctx context.Context, where, scheme string, n *atomic.Uint64) (net.Li
 		if err != nil {
 			return nil, "", fmt.Errorf("listen for %s: %w", scheme, err)
 		}
-		return counting{l, n}, scheme + "+unix://" + path, nil
+		return countingListener{l, n}, scheme + "+unix://" + path, nil
 	}
 	if where == "" {
 		where = "127.0.0.1:0"
@@ -57,7 +57,7 @@ func listen(ctx context.Context, where, scheme string, n *atomic.Uint64) (net.Li
 	if err != nil {
 		return nil, "", fmt.Errorf("listen for %s: %w", scheme, err)
 	}
-	return counting{l, n}, scheme + "://" + l.Addr().String(), nil
+	return countingListener{l, n}, scheme + "://" + l.Addr().String(), nil
 }
 
 // selfSigned makes a certificate for loopback and the PEM that trusts it. It is good for a day.

@@ -42,7 +42,7 @@ type model struct {
 
 	optional int // of the last inputs, how many may be left out
 	// moves are what a decoupled model does with a request, whose inputs run passes through; nil: it has one response.
-	moves func(in []tensor) iter.Seq[move]
+	moves func(in []tensor) iter.Seq[responseStep]
 
 	// sequences are those that it keeps; nil: it keeps no state.
 	sequences *sequences

@@ -31,7 +31,7 @@ type job struct {
 	done chan struct{}
 
 	arrived, queued, started int64 // of the server's clock
-	left, taken              bool  // the client is gone; an instance has it; guarded by queue.mu
+	abandoned, taken         bool  // the client is gone; an instance has it; guarded by queue.mu
 }
 
 // queue is one model's FIFO and its instances. An execution takes the oldest jobs up to batch rows:
@@ -50,17 +50,17 @@ type queue struct {
 	count   int // instances
 	stats   *stats
 
-	mu      sync.Mutex
-	ready   sync.Cond // an execution can start, or the queue is closed
-	jobs    []*job    // [head:] wait
-	head    int
-	rows    int // in jobs[head:]
-	rand    *rand.Rand
-	alarm   *timer // wakes instances when the oldest job has waited delay; nil without delay
-	timers  []*timer
-	started bool
-	closed  bool
-	all     sync.WaitGroup
+	mu        sync.Mutex
+	ready     sync.Cond // an execution can start, or the queue is closed
+	jobs      []*job    // [head:] wait
+	head      int
+	rows      int // in jobs[head:]
+	rand      *rand.Rand
+	alarm     *timer // wakes instances when the oldest job has waited delay; nil without delay
+	timers    []*timer
+	started   bool
+	closed    bool
+	instances sync.WaitGroup
 }
 
 // push queues j, or says why not.
@@ -97,9 +97,9 @@ func (q *queue) waiting() int {
 	return len(q.jobs) - q.head
 }
 
-// instant runs j in the caller's goroutine where no job ever waits for another: executions take no time and none is
+// runAtOnce runs j in the caller's goroutine where no job ever waits for another: executions take no time and none is
 // held back to gather more. It saves the client, which shares the machine, two changes of thread.
-func (q *queue) instant(j *job) (ran bool, err error) {
+func (q *queue) runAtOnce(j *job) (ran bool, err error) {
 	if q.service != nil || (q.batch > 1 && q.delay > 0) {
 		return false, nil
 	}
@@ -123,7 +123,7 @@ func (q *queue) start() error {
 		}
 		q.alarm = t
 		q.timers = append(q.timers, t)
-		q.all.Go(q.watch)
+		q.instances.Go(q.watch)
 	}
 	for range q.count {
 		t, err := newTimer()
@@ -131,7 +131,7 @@ func (q *queue) start() error {
 			return fmt.Errorf("start an instance: %w", err)
 		}
 		q.timers = append(q.timers, t)
-		q.all.Go(func() { q.work(t) })
+		q.instances.Go(func() { q.work(t) })
 	}
 	q.started = true
 	return nil
@@ -188,7 +188,7 @@ func (q *queue) gather(into []*job) []*job {
 		q.jobs[q.head] = nil
 		q.head++
 		q.rows -= j.rows
-		if j.taken = true; !j.left {
+		if j.taken = true; !j.abandoned {
 			into, rows = append(into, j), rows+j.rows
 		}
 	}
@@ -238,7 +238,7 @@ func (q *queue) execute(jobs []*job, t *timer) {
 			j.out = q.run(j.in)
 		}
 	}
-	whole := service == 0 || t.until(q.clock, infer+int64(service))
+	whole := service == 0 || t.waitUntil(q.clock, infer+int64(service))
 	end := q.clock.now()
 	for _, j := range jobs {
 		if !whole {
@@ -267,11 +267,11 @@ func (q *queue) reseed(r *rand.Rand) {
 	q.mu.Unlock()
 }
 
-// leave takes a job's client away. True: the job still waited and is never executed.
-func (q *queue) leave(j *job) bool {
+// abandon takes a job's client away. True: the job still waited and is never executed.
+func (q *queue) abandon(j *job) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	j.left = true
+	j.abandoned = true
 	return !j.taken
 }
 
@@ -293,5 +293,5 @@ func (q *queue) close() {
 		t.close()
 	}
 	q.mu.Unlock()
-	q.all.Wait()
+	q.instances.Wait()
 }

@@ -160,7 +160,7 @@ func TestQueueForgetsWhoLeft(t *testing.T) {
 	<-g.began
 	gone := g.add(t, 1, 1)
 	stays := g.add(t, 2, 1)
-	if g.leave(running) || !g.leave(gone) {
+	if g.abandon(running) || !g.abandon(gone) {
 		t.Error("leave tells a waiting job from a running one")
 	}
 	close(g.open)
@@ -198,12 +198,12 @@ func TestInstantJobsSkipTheQueueOnlyWhereNoneWaits(t *testing.T) {
 		g := newGated(t, c.config, 1)
 		close(g.open)
 		j := &job{in: []tensor{{data: []byte{1}}}, rows: 1, done: make(chan struct{})}
-		ran, err := g.instant(j)
+		ran, err := g.runAtOnce(j)
 		if ran != c.want || err != nil || (j.out != nil) != c.want {
 			t.Errorf("%+v: %v %v", c.config, ran, err)
 		}
 		g.close()
-		if ran, err := g.instant(j); ran != c.want || c.want != errors.Is(err, errClosed) {
+		if ran, err := g.runAtOnce(j); ran != c.want || c.want != errors.Is(err, errClosed) {
 			t.Errorf("%+v after close: %v %v", c.config, ran, err)
 		}
 	}
@@ -239,12 +239,12 @@ func TestTimerIsNeverEarly(t *testing.T) {
 	c := clock{time.Now()}
 	for i := range 200 {
 		due := c.now() + int64(i)*3000
-		if !tm.until(c, due) || c.now() < due {
+		if !tm.waitUntil(c, due) || c.now() < due {
 			t.Fatalf("woke %d ns before %d", due-c.now(), due)
 		}
 	}
 	late := make(chan bool)
-	go func() { late <- tm.until(c, c.now()+int64(time.Hour)) }()
+	go func() { late <- tm.waitUntil(c, c.now()+int64(time.Hour)) }()
 	tm.close()
 	if <-late {
 		t.Error("a closed timer claims to have waited")
@@ -262,7 +262,7 @@ func BenchmarkTimer(b *testing.B) {
 	var late []int64
 	for b.Loop() {
 		due := c.now() + int64(2*time.Millisecond)
-		tm.until(c, due)
+		tm.waitUntil(c, due)
 		late = append(late, c.now()-due)
 	}
 	b.ReportMetric(float64(percentile(late, 0.5)), "p50-late-ns")

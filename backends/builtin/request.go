@@ -37,7 +37,7 @@ func notUnary(endpoint string) *failure {
 }
 
 func unavailable(id, model string, why error) *failure {
-	return &failure{http.StatusServiceUnavailable, codes.Unavailable, fmt.Sprintf("%s%s for model '%s'", tag(id), why, model)}
+	return &failure{http.StatusServiceUnavailable, codes.Unavailable, fmt.Sprintf("%s%s for model '%s'", errorPrefix(id), why, model)}
 }
 
 // inference is a request for a model as both protocols carry it.
@@ -48,7 +48,7 @@ type inference struct {
 	arrived int64          // of the server's clock
 	// sequence is what it says about the one that it belongs to.
 	sequence sequenceStep
-	turn     *turn // of a step on a stream
+	turn     *streamOrder // of a step on a stream
 }
 
 // wantedOutput is an output that a request names; classes above 0 are wanted in its place.
@@ -74,8 +74,8 @@ func (r *inference) wants(name string) (wantedOutput, bool) {
 	return wantedOutput{name: name}, len(r.outputs) == 0
 }
 
-// tag is how Triton starts an error about a request.
-func tag(id string) string {
+// errorPrefix is how Triton starts an error about a request.
+func errorPrefix(id string) string {
 	if id == "" {
 		id = "<id_unknown>"
 	}
@@ -84,7 +84,7 @@ func tag(id string) string {
 
 // check compares r with what m takes, puts the inputs in m's order and tells the rows of the request.
 func (m *model) check(r *inference) (ordered []tensor, rows int, err *failure) {
-	id := tag(r.id)
+	id := errorPrefix(r.id)
 	ordered = make([]tensor, len(m.inputs))
 	for _, t := range r.inputs {
 		i := specIndex(m.inputs, t.name)

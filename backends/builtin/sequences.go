@@ -104,10 +104,10 @@ func accumulator(name, corrid string, int32s *datatype) *model {
 	}
 }
 
-// take enters a request, and gives its input with the sum of its sequence in place of its value.
-func (s *sequences) take(r *inference, model string, in []tensor) ([]tensor, *failure) {
+// addStep enters a request, and gives its input with the sum of its sequence in place of its value.
+func (s *sequences) addStep(r *inference, model string, in []tensor) ([]tensor, *failure) {
 	q := r.sequence
-	id := tag(r.id)
+	id := errorPrefix(r.id)
 	switch {
 	case q.id == "":
 		return nil, invalid("%sinference request to model '%s' must specify a non-zero or non-empty correlation ID", id, model)
@@ -123,12 +123,12 @@ func (s *sequences) take(r *inference, model string, in []tensor) ([]tensor, *fa
 	case s.gone: // it was there when the request looked for it
 		return nil, unknownModel(model)
 	case q.start && open:
-		s.wrong("sequence %s began while it was open", q.id)
+		s.countWrong("sequence %s began while it was open", q.id)
 		sum = 0
 	case q.start:
 		s.counts.Begun++
 	case !open:
-		s.wrong("a request of sequence %s, which is not open", q.id)
+		s.countWrong("a request of sequence %s, which is not open", q.id)
 		return nil, invalid("%sinference request for sequence %s to model '%s' must specify the START flag on the first request of the sequence", id, q.id, model)
 	}
 	sum += int32(binary.LittleEndian.Uint32(in[0].data))
@@ -143,8 +143,8 @@ func (s *sequences) take(r *inference, model string, in []tensor) ([]tensor, *fa
 	return []tensor{out}, nil
 }
 
-// wrong counts a broken rule. s.mu is held.
-func (s *sequences) wrong(format string, a ...any) {
+// countWrong counts a broken rule. s.mu is held.
+func (s *sequences) countWrong(format string, a ...any) {
 	s.counts.Wrong++
 	s.counts.Last = fmt.Sprintf(format, a...)
 }

@@ -46,7 +46,7 @@ func TestUnloadedInBetween(t *testing.T) {
 	m := accumulator("acc", "TYPE_UINT64", datatypes()[7])
 	m.sequences.load(false)
 	in := []tensor{{name: "INPUT", typ: m.inputs[0].typ, shape: []int64{1, 1}, data: make([]byte, 4)}}
-	if _, bad := m.sequences.take(&inference{sequence: sequenceStep{id: "1", start: true}}, m.name, in); bad == nil || bad.http != http.StatusNotFound || len(m.sequences.open) != 0 {
+	if _, bad := m.sequences.addStep(&inference{sequence: sequenceStep{id: "1", start: true}}, m.name, in); bad == nil || bad.http != http.StatusNotFound || len(m.sequences.open) != 0 {
 		t.Errorf("%v, %d are open", bad, len(m.sequences.open))
 	}
 }

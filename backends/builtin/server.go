@@ -36,7 +36,7 @@ type Server struct {
 	order    []*model // as the catalogue has them
 	types    map[string]*datatype
 	arrivals *arrivals
-	sendings sendings
+	sendings responseTimes
 	faults   faults
 	results  results
 	conns    connections
@@ -62,7 +62,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.unhook = context.AfterFunc(ctx, func() { s.shut() })
+	s.unhook = context.AfterFunc(ctx, func() { s.closeAll() })
 	return s, nil
 }
 
@@ -70,7 +70,7 @@ func newServer(c Config) *Server {
 	clk := clock{time.Now()}
 	s := &Server{
 		config: c, clock: clk, models: map[string]*model{}, order: catalogue(), types: map[string]*datatype{},
-		arrivals: newArrivals(clk, maxArrivals), sendings: sendings{clock: clk},
+		arrivals: newArrivals(clk, maxArrivals), sendings: responseTimes{clock: clk},
 		faults: faults{errors: c.Errors, reset: c.Reset, stall: c.Stall},
 		trace:  traceSettings(), logs: logSettings(),
 		stop: func() {}, unhook: func() bool { return true },
@@ -187,12 +187,12 @@ func (s *Server) GRPCURL() string { return s.urls.GRPC }
 // Close cuts all connections, ends all goroutines and returns when they have ended. It may be called more than once.
 func (s *Server) Close() error {
 	s.unhook()
-	s.shut()
+	s.closeAll()
 	return nil
 }
 
-// shut ends everything, once; a second caller waits for the first.
-func (s *Server) shut() {
+// closeAll ends everything, once; a second caller waits for the first.
+func (s *Server) closeAll() {
 	s.once.Do(func() {
 		s.stop()
 		for _, h := range s.https {

@@ -142,14 +142,14 @@ type place struct {
 	offset, size uint64
 }
 
-// hold is what one request uses of the regions. Done lets go of it.
-type hold struct {
+// regionUse is what one request uses of the regions. Done lets go of it.
+type regionUse struct {
 	of      *regions
 	used    []*shared
 	outputs map[string]place
 }
 
-func (h *hold) done() {
+func (h *regionUse) done() {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	for _, r := range h.used {
@@ -159,7 +159,7 @@ func (h *hold) done() {
 }
 
 // find is the bytes of a place, which stay mapped until done. The caller has the lock.
-func (h *hold) find(p place) ([]byte, error) {
+func (h *regionUse) find(p place) ([]byte, error) {
 	r := h.of.byID[p.region]
 	if r == nil {
 		return nil, unknownRegion(p.region)
@@ -174,7 +174,7 @@ func (h *hold) find(p place) ([]byte, error) {
 }
 
 // input copies a tensor from its place.
-func (h *hold) input(p place) ([]byte, error) {
+func (h *regionUse) input(p place) ([]byte, error) {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	b, err := h.find(p)
@@ -182,7 +182,7 @@ func (h *hold) input(p place) ([]byte, error) {
 }
 
 // output remembers where an output is to go.
-func (h *hold) output(name string, p place) error {
+func (h *regionUse) output(name string, p place) error {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	_, err := h.find(p)
@@ -194,7 +194,7 @@ func (h *hold) output(name string, p place) error {
 }
 
 // put writes an output to its place. False: it goes into the reply.
-func (h *hold) put(t tensor) (bool, error) {
+func (h *regionUse) put(t tensor) (bool, error) {
 	p, ok := h.outputs[t.name]
 	if !ok {
 		return false, nil

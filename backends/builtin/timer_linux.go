@@ -49,8 +49,8 @@ func (t *timer) fired() bool {
 	return err == nil
 }
 
-// until returns at the moment due of clock, never before it, or false if the timer was closed meanwhile.
-func (t *timer) until(c clock, due int64) bool {
+// waitUntil returns at the moment due of clock, never before it, or false if the timer was closed meanwhile.
+func (t *timer) waitUntil(c clock, due int64) bool {
 	if d := time.Duration(due - c.now()); d > lead {
 		t.arm(d - lead)
 		if !t.fired() {

@@ -27,7 +27,7 @@ func (t *timer) fired() bool {
 	}
 }
 
-func (t *timer) until(c clock, due int64) bool {
+func (t *timer) waitUntil(c clock, due int64) bool {
 	if d := time.Duration(due - c.now()); d > 0 {
 		t.arm(d)
 		return t.fired()

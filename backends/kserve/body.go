@@ -13,8 +13,8 @@ import (
 // Whole bodies go as they stand: over HTTP the JSON of a request, or JSON and the raw tensors behind it; over gRPC an
 // encoded ModelInferRequest, after which our id is the one that counts (in protobuf the last one does).
 
-// bodyAlone refuses what a whole body leaves no room for.
-func bodyAlone(r *backends.Request, t *backends.Target) error {
+// checkBodyAlone refuses what a whole body leaves no room for.
+func checkBodyAlone(r *backends.Request, t *backends.Target) error {
 	switch {
 	case len(t.Parameters)+len(r.Parameters) > 0:
 		return errors.New("parameters cannot be added to a whole body: write them into it")
@@ -50,8 +50,8 @@ func itemsOf(sig *backends.Signature, name string, shape []int64) (items uint32,
 	return uint32(shape[0]), true
 }
 
-// batched reports whether the model of a body takes batches. items: those of a body, if it does not, or if that is not known.
-func batched(r *backends.Request) (is bool, items uint32) {
+// takesBatches reports whether the model of a body takes batches. items: those of a body, if it does not, or if that is not known.
+func takesBatches(r *backends.Request) (is bool, items uint32) {
 	switch sig := r.Signature; {
 	case sig == nil || sig.Model == "":
 		return false, 0
@@ -63,7 +63,7 @@ func batched(r *backends.Request) (is bool, items uint32) {
 
 // jsonItems reads the JSON of a request.
 func jsonItems(r *backends.Request) uint32 {
-	is, items := batched(r)
+	is, items := takesBatches(r)
 	sc := jsonscan.Lenient(r.Body)
 	for sc.Enter('{'); is && sc.More('}'); {
 		if string(sc.Key()) != "inputs" || sc.Peek() != '[' {
@@ -94,7 +94,7 @@ func jsonItems(r *backends.Request) uint32 {
 
 // messageItems reads a ModelInferRequest: inputs 5, of each name 1 and shape 3.
 func messageItems(r *backends.Request) uint32 {
-	is, items := batched(r)
+	is, items := takesBatches(r)
 	for w := protow.Walk(r.Body); is && items == 0 && w.Next(); {
 		if !w.Is(5) {
 			continue
@@ -118,8 +118,8 @@ func messageItems(r *backends.Request) uint32 {
 	return items
 }
 
-// named takes model and version from a ModelInferRequest (1 and 2). What is known of the plan's model says nothing of another one.
-func named(r *backends.Request) {
+// readModelName takes model and version from a ModelInferRequest (1 and 2). What is known of the plan's model says nothing of another one.
+func readModelName(r *backends.Request) {
 	model := ""
 	r.ModelVersion = ""
 	for w := protow.Walk(r.Body); w.Next(); {
@@ -170,7 +170,7 @@ func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, er
 		return nil, errors.New("the body is no JSON")
 	}
 	size := sc.Offset()
-	if c.generates() {
+	if c.usesGenerate() {
 		r.Items = 1
 	} else {
 		r.Items = jsonItems(r)
@@ -180,7 +180,7 @@ func (c *HTTP) prepareBody(r *backends.Request, path string) (*backends.Call, er
 		return nil, err
 	}
 	e := c.expect(r, nil)
-	e.ownID = true
+	e.foreignID = true
 	call.Impl = e
 	return call, nil
 }

@@ -22,25 +22,25 @@ import (
 // that the request names among them; and raw tensors must be as long as it says, all together; and it must be what the model's
 // metadata allow (see modelReply). Else the reply is class decode.
 
-// looked is the share of the replies that are looked at closely, one in 64: it costs more the longer they are.
-const looked backends.Share = 1 << (64 - 6)
+// checkedShare is the share of the replies that are looked at closely, one in 64: it costs more the longer they are.
+const checkedShare backends.Share = 1 << (64 - 6)
 
 var outputsKey = []byte(`"outputs"`)
 
-// seen is JSON that was in order.
-type seen struct {
-	text  []byte
-	id    [2]int            // where its id lies, which each reply has of its own
-	rest  int64             // bytes that follow it
-	asked []backends.Output // by its request
-	model *modelReply
-	named bool // it names its model
+// knownReply is JSON that was in order.
+type knownReply struct {
+	text      []byte
+	id        [2]int            // where its id lies, which each reply has of its own
+	rest      int64             // bytes that follow it
+	requested []backends.Output // by its request
+	model     *modelReply
+	named     bool // it names its model
 }
 
-// again reports whether this JSON is as good as what was seen.
-func (k *seen) again(text []byte, rest int64, e *expectation) bool {
-	asked := e.asked
-	if len(text) != len(k.text) || rest != k.rest || e.model != k.model || len(asked) != len(k.asked) || len(asked) > 0 && &asked[0] != &k.asked[0] {
+// matches reports whether this JSON is as good as what was seen.
+func (k *knownReply) matches(text []byte, rest int64, e *expectation) bool {
+	asked := e.requested
+	if len(text) != len(k.text) || rest != k.rest || e.model != k.model || len(asked) != len(k.requested) || len(asked) > 0 && &asked[0] != &k.requested[0] {
 		return false
 	}
 	from, to := k.id[0], k.id[1]
@@ -58,7 +58,7 @@ func (k *seen) again(text []byte, rest int64, e *expectation) bool {
 // check looks at a reply of which nothing is expected.
 func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bool, s *backends.Sample) {
 	length, ends := h.BodySize(), h.Last() == '}'
-	if coded := j.decoder.coded(h); coded && whole {
+	if coded := j.decoder.isCoded(h); coded && whole {
 		length, ends = int64(len(text)), bytes.HasSuffix(bytes.TrimRight(text, " \t\r\n"), []byte("}"))
 	} else if coded {
 		length = -1 // it shows only behind the end
@@ -72,7 +72,7 @@ func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bo
 	switch {
 	case !ok || length >= 0 && size > length:
 		j.c.fail(s, backends.Decode, "the reply is not as long as its header says: ", h.Get(jsonLengthLower))
-	case there && (!alone || size <= glance || looked.Has(s.N)):
+	case there && (!alone || size <= previewSize || checkedShare.Has(s.N)):
 		j.read(e, text[:size], length-size, length >= 0, s)
 	case alone && length >= 0 && !ends:
 		j.c.fail(s, backends.Decode, "the reply's JSON does not end: ", text)
@@ -83,24 +83,24 @@ func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bo
 
 // read reads JSON that is all there; rest is how many bytes follow it, where that is known.
 func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s *backends.Sample) {
-	if known && j.seen.again(text, rest, e) {
-		e.identify(text[j.seen.id[0]:j.seen.id[1]], j.seen.named, s)
+	if known && j.known.matches(text, rest, e) {
+		e.flagIdentity(text[j.known.id[0]:j.known.id[1]], j.known.named, s)
 		return
 	}
-	if !j.parsed(text, s) {
+	if !j.parseReply(text, s) {
 		return
 	}
-	if !j.listed {
+	if !j.hasOutputs {
 		j.c.fail(s, backends.Decode, "the reply has no outputs: ", text)
 		return
 	}
-	if !j.identity(e, text, s) {
+	if !j.checkIdentity(e, text, s) {
 		return
 	}
 	left := rest
 	for i := range j.outputs {
 		o := &j.outputs[i]
-		if !j.sound(e, o, s) {
+		if !j.checkOutput(e, o, s) {
 			return
 		}
 		left -= max(o.size, 0)
@@ -110,17 +110,17 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 		j.c.fail(s, backends.Decode, "the reply is too short for its outputs", nil)
 	case known && left > 0:
 		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
-	case j.asked(e, s) && j.some(e, s) && known && len(text) <= glance:
-		j.seen = seen{text: append(j.seen.text[:0], text...), id: j.id, rest: rest, asked: e.asked, model: e.model, named: len(j.model) > 0}
+	case j.checkRequested(e, s) && j.checkAnyOutput(e, s) && known && len(text) <= previewSize:
+		j.known = knownReply{text: append(j.known.text[:0], text...), id: j.id, rest: rest, requested: e.requested, model: e.model, named: len(j.model) > 0}
 	}
 }
 
-// parsed parses a reply's JSON, and fails one that cannot be read or says that the server failed.
-func (j *httpJudge) parsed(text []byte, s *backends.Sample) bool {
+// parseReply parses a reply's JSON, and fails one that cannot be read or says that the server failed.
+func (j *httpJudge) parseReply(text []byte, s *backends.Sample) bool {
 	switch {
 	case !j.parse(text):
 		j.c.fail(s, backends.Decode, "the reply's JSON cannot be read: ", text)
-	case j.failed:
+	case j.hasError:
 		j.c.fail(s, backends.Server, "", text)
 	default:
 		return true
@@ -128,9 +128,9 @@ func (j *httpJudge) parsed(text []byte, s *backends.Sample) bool {
 	return false
 }
 
-// sound fails a reply of which an output lacks what each must have.
-func (j *httpJudge) sound(e *expectation, o *output, s *backends.Sample) bool {
-	if o.name == nil || o.datatype == nil || o.written == nil {
+// checkOutput fails a reply of which an output lacks what each must have.
+func (j *httpJudge) checkOutput(e *expectation, o *output, s *backends.Sample) bool {
+	if o.name == nil || o.datatype == nil || o.shapeText == nil {
 		j.c.fail(s, backends.Decode, "the reply lacks name, datatype or shape of output ", o.name)
 		return false
 	}
@@ -138,38 +138,38 @@ func (j *httpJudge) sound(e *expectation, o *output, s *backends.Sample) bool {
 	each := int64(tensor.DataType(o.datatype).Size())
 	switch {
 	case err != nil:
-		j.unsound(s, o, " has a shape that no tensor can have: ", o.written)
+		j.failOutput(s, o, " has a shape that no tensor can have: ", o.shapeText)
 	case o.size < noRaw:
-		j.unsound(s, o, " has a binary_data_size that is no size", nil)
+		j.failOutput(s, o, " has a binary_data_size that is no size", nil)
 	case o.size >= 0 && each > 0 && o.size != takes*each:
-		j.unlike(s, o, o.size, takes*each, " bytes")
+		j.failSize(s, o, o.size, takes*each, " bytes")
 	case o.size == noRaw && o.data != nil && o.values < 0:
-		j.unsound(s, o, " has data that are no list", nil)
+		j.failOutput(s, o, " has data that are no list", nil)
 	case o.size == noRaw && o.data != nil && o.values != takes:
-		j.unlike(s, o, o.values, takes, " values")
+		j.failSize(s, o, o.values, takes, " values")
 	case o.size == noRaw && o.texts && each > 0:
-		j.unsound(s, o, " has texts as data, wanted numbers of ", o.datatype)
-	case o.size == noRaw && o.data == nil && !o.elsewhere && e.shared == nil && !e.body:
-		j.unsound(s, o, " has no data", nil)
+		j.failOutput(s, o, " has texts as data, wanted numbers of ", o.datatype)
+	case o.size == noRaw && o.data == nil && !o.inSharedMemory && e.shared == nil && !e.wholeBody:
+		j.failOutput(s, o, " has no data", nil)
 	default:
-		return j.ofModel(e, o, s)
+		return j.checkModelOutput(e, o, s)
 	}
 	return false
 }
 
-// identity fails a reply from another model, and marks one with another id.
-func (j *httpJudge) identity(e *expectation, text []byte, s *backends.Sample) bool {
+// checkIdentity fails a reply from another model, and marks one with another id.
+func (j *httpJudge) checkIdentity(e *expectation, text []byte, s *backends.Sample) bool {
 	j.other, j.found = nil, false
 	if j.detail = e.model.identity(j.detail[:0], j.model, j.version); len(j.detail) > 0 {
 		j.c.fail(s, backends.Decode, "", j.detail)
 		return false
 	}
-	e.identify(text[j.id[0]:j.id[1]], len(j.model) > 0, s)
+	e.flagIdentity(text[j.id[0]:j.id[1]], len(j.model) > 0, s)
 	return true
 }
 
-// ofModel fails a reply with an output that the model does not give so.
-func (j *httpJudge) ofModel(e *expectation, o *output, s *backends.Sample) bool {
+// checkModelOutput fails a reply with an output that the model does not give so.
+func (j *httpJudge) checkModelOutput(e *expectation, o *output, s *backends.Sample) bool {
 	known := false
 	j.detail, known = e.model.output(j.detail[:0], o.name, o.datatype, j.c.shape[o.shape[0]:o.shape[1]], e.classes(o.name))
 	if j.found = j.found || known; !known {
@@ -182,42 +182,42 @@ func (j *httpJudge) ofModel(e *expectation, o *output, s *backends.Sample) bool 
 	return true
 }
 
-// some fails a reply with none of the model's outputs.
-func (j *httpJudge) some(e *expectation, s *backends.Sample) bool {
+// checkAnyOutput fails a reply with none of the model's outputs.
+func (j *httpJudge) checkAnyOutput(e *expectation, s *backends.Sample) bool {
 	if j.found {
 		return true
 	}
-	if j.detail = e.model.none(j.detail[:0], j.other); len(j.detail) > 0 {
+	if j.detail = e.model.appendMissing(j.detail[:0], j.other); len(j.detail) > 0 {
 		j.c.fail(s, backends.Decode, "", j.detail)
 		return false
 	}
 	return true
 }
 
-// unsound fails a reply for what is wrong with an output.
-func (j *httpJudge) unsound(s *backends.Sample, o *output, what string, detail []byte) {
+// failOutput fails a reply for what is wrong with an output.
+func (j *httpJudge) failOutput(s *backends.Sample, o *output, what string, detail []byte) {
 	j.detail = append(append(append(j.detail[:0], o.name...), what...), detail...)
 	j.c.fail(s, backends.Decode, "output ", j.detail)
 }
 
-// unlike fails a reply in which an output has more or less data than its shape takes.
-func (j *httpJudge) unlike(s *backends.Sample, o *output, found, wanted int64, units string) {
+// failSize fails a reply in which an output has more or less data than its shape takes.
+func (j *httpJudge) failSize(s *backends.Sample, o *output, found, wanted int64, units string) {
 	j.counts = strconv.AppendInt(j.counts[:0], found, 10)
 	j.counts = append(append(j.counts, units...), ", its shape takes "...)
 	j.counts = strconv.AppendInt(j.counts, wanted, 10)
-	j.unsound(s, o, " has ", j.counts)
+	j.failOutput(s, o, " has ", j.counts)
 }
 
-// asked fails a reply without an output that its request names.
-func (j *httpJudge) asked(e *expectation, s *backends.Sample) bool {
+// checkRequested fails a reply without an output that its request names.
+func (j *httpJudge) checkRequested(e *expectation, s *backends.Sample) bool {
 next:
-	for i := range e.asked {
+	for i := range e.requested {
 		for k := range j.outputs {
-			if string(j.outputs[k].name) == e.asked[i].Name {
+			if string(j.outputs[k].name) == e.requested[i].Name {
 				continue next
 			}
 		}
-		j.c.fail(s, backends.Decode, "the reply lacks an output that was asked for: ", []byte(e.asked[i].Name))
+		j.c.fail(s, backends.Decode, "the reply lacks an output that was asked for: ", []byte(e.requested[i].Name))
 		return false
 	}
 	return true

@@ -98,7 +98,7 @@ func TestUncompared(t *testing.T) {
 	} {
 		for _, size := range []int{1 << 20, 13} {
 			e := expect(&backends.Request{Outputs: c.asked}, nil)
-			e.packed = true // compressed replies are asked for
+			e.mayBeCoded = true // compressed replies are asked for
 			call := &backends.Call{Head: []byte("POST / HTTP/1.1\r\n\r\n"), Impl: e}
 			w := http1.New(&httpJudge{}, http1.Options{})
 			s := &backends.Sample{N: 1} // not one that is looked at closely

@@ -10,18 +10,18 @@ import (
 
 // comparison holds a reply's outputs against the expected ones, for one lane: its buffers grow once and are kept.
 type comparison struct {
-	note  []byte
-	of    string // where what is expected stands
-	seen  []bool // by expected output
-	shape []int64
-	data  []byte // elements that came in another form than raw
+	note   []byte
+	source string // where what is expected stands
+	seen   []bool // by expected output
+	shape  []int64
+	data   []byte // elements that came in another form than raw
 }
 
 func (c *comparison) begin(e *expectation) {
 	if c.note == nil {
 		c.note = make([]byte, 0, backends.NoteSize)
 	}
-	c.note, c.seen, c.of = c.note[:0], c.seen[:0], e.of
+	c.note, c.seen, c.source = c.note[:0], c.seen[:0], e.source
 	for range e.outputs {
 		c.seen = append(c.seen, false)
 	}
@@ -88,10 +88,10 @@ func (c *comparison) fail(s *backends.Sample, class backends.ErrorClass, what st
 // mismatch gives the sample the note that a comparison has left.
 func (c *comparison) mismatch(s *backends.Sample) {
 	s.Class = backends.Mismatch
-	if c.of != "" { // long texts make room for it
+	if c.source != "" { // long texts make room for it
 		const by = ", expected by "
-		c.note = c.note[:min(len(c.note), max(backends.NoteSize-len(by)-len(c.of), 0))]
-		c.note = append(append(c.note, by...), c.of...)
+		c.note = c.note[:min(len(c.note), max(backends.NoteSize-len(by)-len(c.source), 0))]
+		c.note = append(append(c.note, by...), c.source...)
 	}
 	s.SetNote(c.note)
 }

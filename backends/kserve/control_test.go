@@ -167,7 +167,7 @@ func TestAbsent(t *testing.T) {
 		{"does not load", "m", "", list{{"m", "1", "UNAVAILABLE", "no file\n  model.py"}}, nil, "model m: it is UNAVAILABLE: no file model.py: 404"},
 		{"another version is loading", "m", "2", list{{"m", "1", "LOADING", ""}}, nil, "404"},
 	} {
-		err := kserve.Absent(c.list, c.model, c.version, "words", said)
+		err := kserve.ExplainModelError(c.list, c.model, c.version, "words", said)
 		var unknown *backends.UnknownModelError
 		is := errors.As(err, &unknown)
 		if is != (c.known != nil) || err.Error() != c.text || is && !slices.Equal(unknown.Known, c.known) {

@@ -16,9 +16,9 @@ type decoder struct {
 
 const contentCodingLower = "content-encoding"
 
-// coded reports whether the reply with this head is compressed. A head that says again what the one before said is not
+// isCoded reports whether the reply with this head is compressed. A head that says again what the one before said is not
 // searched again.
-func (d *decoder) coded(h *http1.Header) bool {
+func (d *decoder) isCoded(h *http1.Header) bool {
 	if d.edition != h.Edition() {
 		d.edition = h.Edition()
 		d.name = ""

@@ -38,7 +38,7 @@ type tensorMetadata struct {
 
 // modelConfig is the part of Triton's model configuration that decides about shapes, and of what an ensemble is made.
 type modelConfig struct {
-	MaxBatch whole         `json:"max_batch_size"`
+	MaxBatch wholeNumber   `json:"max_batch_size"`
 	Input    []configInput `json:"input"`
 	Output   []configInput `json:"output"`
 	Policy   struct {
@@ -80,20 +80,20 @@ func (c *configSequences) kind() backends.SequenceKind {
 
 // configStep is a model that an ensemble calls; Version -1 is the server's choice.
 type configStep struct {
-	Model   string `json:"model_name"`
-	Version whole  `json:"model_version"`
+	Model   string      `json:"model_name"`
+	Version wholeNumber `json:"model_version"`
 }
 
-// whole is a whole number as protobuf's JSON has them: those of 64 bits are texts.
-type whole int64
+// wholeNumber is a whole number as protobuf's JSON has them: those of 64 bits are texts.
+type wholeNumber int64
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (n *whole) UnmarshalJSON(text []byte) error {
+func (n *wholeNumber) UnmarshalJSON(text []byte) error {
 	v, err := strconv.ParseInt(strings.Trim(string(text), `"`), 10, 64)
 	if err != nil {
 		return fmt.Errorf("%s is no whole number of 64 bits", text)
 	}
-	*n = whole(v)
+	*n = wholeNumber(v)
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (c *HTTP) Describe(ctx context.Context, model string) (backends.Signature, 
 	m.extensions = server.Extensions
 	path := ModelPath(name, version)
 	if err := c.read(ctx, path, &m.model); err != nil {
-		return backends.Signature{}, c.absent(ctx, name, version, err)
+		return backends.Signature{}, c.explainModelError(ctx, name, version, err)
 	}
 	if slices.Contains(m.extensions, extConfig) {
 		if err := c.read(ctx, path+"/config", &m.config); err != nil {
@@ -243,7 +243,7 @@ func (c *HTTP) Ready(ctx context.Context, model string) error {
 		body, err := c.Get(ctx, path)
 		if err != nil && i == 2 { // Triton says "not ready" of a model that it has never heard of, and more there
 			if _, why := c.Get(ctx, about); why != nil {
-				return c.absent(ctx, name, version, why)
+				return c.explainModelError(ctx, name, version, why)
 			}
 			return err
 		}

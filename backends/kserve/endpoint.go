@@ -16,14 +16,14 @@ import (
 
 // endpoint is a target's URL taken apart.
 type endpoint struct {
-	grpc, secure bool
-	network      string // tcp, unix
-	address      string // host:port, or the socket's path
-	host         string // without port and IPv6 zone: whom the certificate is for
-	authority    string // host or host:port, as the URL has it; without a zone, which is of this machine alone
-	prefix       string // escaped path before /v2, without a slash at its end
-	tls          *tls.Config
-	wanted       *atomic.Bool // the server has asked for a certificate of the client's
+	grpc, secure  bool
+	network       string // tcp, unix
+	address       string // host:port, or the socket's path
+	host          string // without port and IPv6 zone: whom the certificate is for
+	authority     string // host or host:port, as the URL has it; without a zone, which is of this machine alone
+	prefix        string // escaped path before /v2, without a slash at its end
+	tls           *tls.Config
+	certRequested *atomic.Bool // the server has asked for a certificate of the client's
 }
 
 // parseURL takes a URL apart. Errors leave the URL out where it may hold a password.
@@ -67,13 +67,13 @@ func parseURL(text string) (endpoint, error) {
 	return e, nil
 }
 
-// secured reads the files of TLS.
-func (e *endpoint) secured(o *backends.TLSOptions) (err error) {
+// loadTLS reads the files of TLS.
+func (e *endpoint) loadTLS(o *backends.TLSOptions) (err error) {
 	if e.tls, err = tlsconf.New(o, e.host); err != nil {
 		return err
 	}
 	wanted, own := new(atomic.Bool), e.tls.Certificates
-	e.wanted = wanted
+	e.certRequested = wanted
 	e.tls.GetClientCertificate = func(info *tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		wanted.Store(true)
 		for i := range own {

@@ -12,11 +12,11 @@ import (
 // Generate is the endpoint that takes inputs, and gives outputs, as members of a JSON object.
 const Generate = "generate"
 
-// generates reports whether requests go to that endpoint.
-func (c *HTTP) generates() bool { return c.target.Endpoint == Generate }
+// usesGenerate reports whether requests go to that endpoint.
+func (c *HTTP) usesGenerate() bool { return c.target.Endpoint == Generate }
 
-// streams reports whether the responses of a target come as events, which are read one by one.
-func streams(t *backends.Target) bool { return t.Endpoint == Generate && t.Streaming }
+// streamsEvents reports whether the responses of a target come as events, which are read one by one.
+func streamsEvents(t *backends.Target) bool { return t.Endpoint == Generate && t.Streaming }
 
 // checkCoding refuses headers that ask for a stream of responses to be compressed.
 func checkCoding(headers []backends.Header) error {
@@ -31,7 +31,7 @@ func checkCoding(headers []backends.Header) error {
 // prepareObject encodes a request of the generate extension: {"id":…, input: value or list, …, "parameters":{…}}. A tensor of
 // one element is a value, any other a flat list: the server knows the shapes.
 func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
-	if streams(&c.target) {
+	if streamsEvents(&c.target) {
 		if err := checkCoding(r.Headers); err != nil {
 			return nil, err
 		}
@@ -48,12 +48,12 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 	}
 	var text holes
 	text.text(`{"id":"`)
-	text.place(backends.FieldID, idHole)
+	text.addHole(backends.FieldID, idHole)
 	text.text(`"`)
 	for i := range r.Inputs {
 		in := &r.Inputs[i]
 		text.bytes = append(appendJSON(append(text.bytes, ','), in.Name), ':')
-		list := !alone(in.Shape)
+		list := !isSingleElement(in.Shape)
 		if list {
 			text.text("[")
 		}
@@ -84,8 +84,8 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 	return call, nil
 }
 
-// alone reports whether a shape is that of one element.
-func alone(shape []int64) bool {
+// isSingleElement reports whether a shape is that of one element.
+func isSingleElement(shape []int64) bool {
 	n, err := tensor.Elements(shape)
 	return err == nil && n == 1
 }

@@ -16,11 +16,11 @@ const service = "/inference.GRPCInferenceService/"
 
 // GRPC is a target over gRPC.
 type GRPC struct {
-	target backends.Target
-	end    endpoint // for messages
-	pool   *grpcraw.Pool
-	known  acquaintance
-	models modelReplies
+	target  backends.Target
+	end     endpoint // for messages
+	pool    *grpcraw.Pool
+	contact serverContact
+	models  modelReplies
 }
 
 func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error) {
@@ -43,7 +43,7 @@ func (c *GRPC) Lanes(ctx context.Context, n int, o backends.LaneOptions) (lanes 
 	} else {
 		lanes, limits, err = c.pool.Lanes(ctx, n, o)
 	}
-	return lanes, limits, c.known.astray(&c.end, c.target.URL, "connect to "+c.end.address, err)
+	return lanes, limits, c.contact.explainScheme(&c.end, c.target.URL, "connect to "+c.end.address, err)
 }
 
 // Close implements backends.Conn.
@@ -53,9 +53,9 @@ func (c *GRPC) Close(context.Context) error { return c.pool.Close() }
 func (c *GRPC) Invoke(ctx context.Context, method string, request []byte) ([]byte, error) {
 	reply, err := c.pool.Invoke(ctx, service+method, request)
 	if err != nil {
-		return nil, c.known.astray(&c.end, c.target.URL, method+": connect to "+c.end.address, fmt.Errorf("%s: %w", method, err))
+		return nil, c.contact.explainScheme(&c.end, c.target.URL, method+": connect to "+c.end.address, fmt.Errorf("%s: %w", method, err))
 	}
-	c.known.met()
+	c.contact.setAnswered()
 	return reply, nil
 }
 
@@ -93,7 +93,7 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 		if !isInferRequest(r.Body) {
 			return nil, errors.New("the body is no ModelInferRequest: over gRPC it is the encoded message, JSON is for http://")
 		}
-		named(&r)
+		readModelName(&r)
 		r.Items = messageItems(&r)
 		return c.call(&r, bodyParts(&r), head, nil)
 	}

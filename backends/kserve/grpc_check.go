@@ -14,21 +14,21 @@ import (
 // output must have a name, a datatype and a shape; each has contents, raw or typed, as much as datatype and shape take, or none
 // where it may lie in shared memory; and those that the request names must be among them. Else the reply is class decode.
 type grpcCheck struct {
-	scan  protow.Scanner
-	sizes []int64 // bytes that outputs take, by index; -1: any
-	typed []typed // contents of outputs, by index
-	seen  []bool  // outputs that the request names, by index there
-	name  []byte  // of the output that was looked at last
-	typ   []byte  // its datatype
-	text  []byte
-	model []byte // that the reply names
-	about []byte // its version
-	id    []byte
-	other []byte // name of an output that is none of the model's
-	found bool   // an output is one of the model's
-	wrong []byte // of an output, that the model does not give so
-	dims  []int64
-	texts bool // the output that was looked at last has bytes_contents
+	scan     protow.Scanner
+	sizes    []int64 // bytes that outputs take, by index; -1: any
+	typed    []typed // contents of outputs, by index
+	seen     []bool  // outputs that the request names, by index there
+	name     []byte  // of the output that was looked at last
+	typ      []byte  // its datatype
+	text     []byte
+	model    []byte // that the reply names
+	version  []byte // its version
+	id       []byte
+	other    []byte // name of an output that is none of the model's
+	found    bool   // an output is one of the model's
+	mismatch []byte // of an output, that the model does not give so
+	dims     []int64
+	hasTexts bool // the output that was looked at last has bytes_contents
 }
 
 // typed are the values of an output that come as numbers and texts of protobuf.
@@ -52,7 +52,7 @@ func (g *grpcCheck) message(e *expectation, pieces [][]byte, s *backends.Sample)
 // with a ModelInferResponse (2). Without pieces there was none.
 func (g *grpcCheck) streamed(e *expectation, pieces [][]byte, sample *backends.Sample) (what string) {
 	if len(pieces) == 0 {
-		return string(e.model.none(g.wrong[:0], nil))
+		return string(e.model.appendMissing(g.mismatch[:0], nil))
 	}
 	s := &g.scan
 	for s.Begin(pieces); s.Next() && what == ""; {
@@ -70,12 +70,12 @@ const noResponse = "the reply is no ModelInferResponse"
 // response looks at the ModelInferResponse that the scanner has come to.
 func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 	g.sizes, g.typed, g.seen = g.sizes[:0], g.typed[:0], g.seen[:0]
-	g.model, g.about, g.id, g.other, g.wrong, g.found = g.model[:0], g.about[:0], g.id[:0], g.other[:0], g.wrong[:0], false
-	for range e.asked {
+	g.model, g.version, g.id, g.other, g.mismatch, g.found = g.model[:0], g.version[:0], g.id[:0], g.other[:0], g.mismatch[:0], false
+	for range e.requested {
 		g.seen = append(g.seen, false)
 	}
 	raw, unlike := 0, ""
-	elsewhere := e.shared != nil || e.body // outputs may lie in shared memory; such a one has no contents, or empty ones
+	elsewhere := e.shared != nil || e.wholeBody // outputs may lie in shared memory; such a one has no contents, or empty ones
 	s := &g.scan
 	for s.Next() {
 		switch {
@@ -84,7 +84,7 @@ func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 		case s.Field == 1:
 			g.model = s.Append(g.model[:0])
 		case s.Field == 2:
-			g.about = s.Append(g.about[:0])
+			g.version = s.Append(g.version[:0])
 		case s.Field == 3:
 			g.id = s.Append(g.id[:0])
 		case s.Field == 5:
@@ -98,7 +98,7 @@ func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 		case s.Field == 6:
 			n := int64(s.Size())
 			if raw < len(g.sizes) && g.sizes[raw] >= 0 && g.sizes[raw] != n && (n > 0 || !elsewhere) && unlike == "" {
-				unlike = unlikeBytes(n, g.sizes[raw])
+				unlike = sizeMismatch(n, g.sizes[raw])
 			}
 			raw++
 		}
@@ -110,39 +110,39 @@ func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 	case !named && len(g.sizes) == 0:
 		return noResponse
 	}
-	e.identify(g.id, named, sample)
-	if what := g.ofModel(e); what != "" {
+	e.flagIdentity(g.id, named, sample)
+	if what := g.checkModel(e); what != "" {
 		return what
 	}
 	switch {
 	case raw > len(g.sizes), raw > 0 && raw < len(g.sizes) && !elsewhere:
 		return "the reply does not have the data of each output"
 	case raw == 0:
-		return g.unlikeValues(elsewhere)
+		return g.valueMismatch(elsewhere)
 	case raw == len(g.sizes): // else it does not show whose they are
 		return unlike
 	}
 	return ""
 }
 
-// ofModel says what there is in the response that its model does not give; "": nothing.
-func (g *grpcCheck) ofModel(e *expectation) string {
-	if what := e.model.identity(g.text[:0], g.model, g.about); len(what) > 0 {
+// checkModel says what there is in the response that its model does not give; "": nothing.
+func (g *grpcCheck) checkModel(e *expectation) string {
+	if what := e.model.identity(g.text[:0], g.model, g.version); len(what) > 0 {
 		return string(what)
 	}
-	if !g.found && len(g.wrong) == 0 {
-		g.wrong = e.model.none(g.wrong, g.other)
+	if !g.found && len(g.mismatch) == 0 {
+		g.mismatch = e.model.appendMissing(g.mismatch, g.other)
 	}
-	return string(g.wrong)
+	return string(g.mismatch)
 }
 
-// unlikeBytes says how much data an output has and how much its shape takes.
-func unlikeBytes(found, wanted int64) string {
+// sizeMismatch says how much data an output has and how much its shape takes.
+func sizeMismatch(found, wanted int64) string {
 	return "an output has " + strconv.FormatInt(found, 10) + " bytes, its shape takes " + strconv.FormatInt(wanted, 10)
 }
 
-// unlikeValues says which output has typed contents of another number than its shape takes; "": none.
-func (g *grpcCheck) unlikeValues(elsewhere bool) string {
+// valueMismatch says which output has typed contents of another number than its shape takes; "": none.
+func (g *grpcCheck) valueMismatch(elsewhere bool) string {
 	for _, t := range g.typed {
 		if t.found != t.wanted && t.wanted >= 0 && (t.found > 0 || !elsewhere) {
 			return "an output has " + strconv.FormatInt(t.found, 10) + " values, its shape takes " + strconv.FormatInt(t.wanted, 10)
@@ -156,7 +156,7 @@ func (g *grpcCheck) contents() (n int64) {
 	s := &g.scan
 	s.EnterMessage()
 	for s.Next() {
-		g.texts = g.texts || s.Field == contentsField[tensor.Bytes]
+		g.hasTexts = g.hasTexts || s.Field == contentsField[tensor.Bytes]
 		switch {
 		case s.Type != protow.BytesType || s.Field == contentsField[tensor.Bytes]:
 			n++
@@ -175,7 +175,7 @@ func (g *grpcCheck) contents() (n int64) {
 // output looks at an InferOutputTensor: name 1, datatype 2, shape 3, contents 5. size is what its data take, -1 where that is not said; what
 // is what is wrong with it.
 func (g *grpcCheck) output(e *expectation) (size int64, what string) {
-	g.name, g.typ, g.dims, g.texts = g.name[:0], g.typ[:0], g.dims[:0], false
+	g.name, g.typ, g.dims, g.hasTexts = g.name[:0], g.typ[:0], g.dims[:0], false
 	each := 0
 	named, shaped, values := false, true, int64(0)
 	s := &g.scan
@@ -192,8 +192,8 @@ func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 			values += g.contents()
 		}
 	}
-	for i := range e.asked {
-		g.seen[i] = g.seen[i] || e.asked[i].Name == string(g.name)
+	for i := range e.requested {
+		g.seen[i] = g.seen[i] || e.requested[i].Name == string(g.name)
 	}
 	n, err := tensor.Elements(g.dims)
 	switch {
@@ -202,24 +202,24 @@ func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 		return 0, "the reply lacks name or datatype of an output"
 	case !shaped || err != nil:
 		return 0, "an output has a shape that no tensor can have: " + fmt.Sprint(g.dims)
-	case g.texts && contentsField[tensor.DataType(g.typ)] > 0 && string(g.typ) != string(tensor.Bytes):
+	case g.hasTexts && contentsField[tensor.DataType(g.typ)] > 0 && string(g.typ) != string(tensor.Bytes):
 		return 0, "output " + string(g.name) + " has texts as data, wanted numbers of " + string(g.typ)
 	}
 	g.typed = append(g.typed, typed{values, n})
-	g.known(e)
+	g.checkAgainstModel(e)
 	if each <= 0 {
 		return -1, ""
 	}
 	return n * int64(each), ""
 }
 
-// known holds the output against the model's. The first that is wrong is said.
-func (g *grpcCheck) known(e *expectation) {
-	if len(g.wrong) > 0 {
+// checkAgainstModel holds the output against the model's. The first that is wrong is said.
+func (g *grpcCheck) checkAgainstModel(e *expectation) {
+	if len(g.mismatch) > 0 {
 		return
 	}
 	known := false
-	g.wrong, known = e.model.output(g.wrong, g.name, g.typ, g.dims, e.classes(g.name))
+	g.mismatch, known = e.model.output(g.mismatch, g.name, g.typ, g.dims, e.classes(g.name))
 	if g.found = g.found || known; !known {
 		g.other = append(g.other[:0], g.name...)
 	}

@@ -23,7 +23,7 @@ func (c *GRPC) Describe(ctx context.Context, model string) (backends.Signature, 
 	}
 	if err == nil {
 		if reply, err = c.Invoke(ctx, "ModelMetadata", ModelRequest(name, version)); err != nil {
-			err = c.absent(ctx, name, version, err)
+			err = c.explainModelError(ctx, name, version, err)
 		}
 	}
 	if err == nil {
@@ -109,7 +109,7 @@ func readConfig(b []byte) (c modelConfig, err error) {
 		for config.Next() && err == nil {
 			switch {
 			case config.Field == 4:
-				c.MaxBatch = whole(int32(config.Varint))
+				c.MaxBatch = wholeNumber(int32(config.Varint))
 			case config.Is(5):
 				c.Input, err = appendConfigInput(c.Input, config.Bytes)
 			case config.Is(6):
@@ -158,7 +158,7 @@ func (c *modelConfig) appendSteps(b []byte) error {
 			case w.Is(1):
 				step.Model = string(w.Bytes)
 			case w.Field == 2:
-				step.Version = whole(w.Varint)
+				step.Version = wholeNumber(w.Varint)
 			}
 		}
 		if err := w.Err(); err != nil {
@@ -240,7 +240,7 @@ func (c *GRPC) Ready(ctx context.Context, model string) error {
 	for _, a := range asks {
 		reply, err := c.Invoke(ctx, a.method, a.request)
 		if err != nil && a.method == "ModelReady" {
-			return c.absent(ctx, name, version, err)
+			return c.explainModelError(ctx, name, version, err)
 		}
 		if err != nil {
 			return err
@@ -255,7 +255,7 @@ func (c *GRPC) Ready(ctx context.Context, model string) error {
 		}
 		if !yes && a.method == "ModelReady" { // of a model that it has never heard of Triton says more there
 			if _, err := c.Invoke(ctx, "ModelMetadata", a.request); err != nil {
-				return c.absent(ctx, name, version, err)
+				return c.explainModelError(ctx, name, version, err)
 			}
 		}
 		if !yes {

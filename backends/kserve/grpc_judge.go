@@ -27,7 +27,7 @@ type grpcJudge struct {
 	raw     [][]byte // raw_output_contents
 	ints    []int64
 	json    []byte // what the message says besides data
-	looks   grpcCheck
+	check   grpcCheck
 }
 
 // Accepts implements grpcraw.Judge.
@@ -54,7 +54,7 @@ func (j *grpcJudge) judge(c *backends.Call, pieces [][]byte, s *backends.Sample)
 	case !e.accepts(0, 0):
 		j.c.fail(s, backends.Status, "the server answered OK, which is not expected", nil)
 	case !e.compares(s):
-		if what := j.looks.message(e, pieces, s); what != "" {
+		if what := j.check.message(e, pieces, s); what != "" {
 			j.c.fail(s, backends.Decode, what, nil)
 		}
 	case len(pieces) == 0:
@@ -71,7 +71,7 @@ func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) 
 		j.c.fail(s, backends.Decode, "the reply is no ModelInferResponse", nil)
 	} else if j.detail = e.model.identity(j.detail[:0], j.model, j.version); len(j.detail) > 0 {
 		j.c.fail(s, backends.Decode, "", j.detail)
-	} else if e.identify(j.id, len(j.model) > 0, s); !j.fields(e, message) {
+	} else if e.flagIdentity(j.id, len(j.model) > 0, s); !j.fields(e, message) {
 		j.c.mismatch(s)
 	} else {
 		j.each(e, s)
@@ -97,7 +97,7 @@ func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
 			j.c.fail(s, backends.Decode, "a tensor cannot be read of output ", name)
 			return
 		}
-		if !j.ofModel(e, name, datatype, s) {
+		if !j.checkModelOutput(e, name, datatype, s) {
 			return
 		}
 		want := j.c.find(e, name)
@@ -124,15 +124,15 @@ func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
 			return
 		}
 	}
-	if j.detail = e.model.none(j.detail[:0], j.other); !j.found && len(j.detail) > 0 {
+	if j.detail = e.model.appendMissing(j.detail[:0], j.other); !j.found && len(j.detail) > 0 {
 		j.c.fail(s, backends.Decode, "", j.detail)
 	} else if !j.c.end(e) {
 		j.c.mismatch(s)
 	}
 }
 
-// ofModel fails a reply with an output, whose shape was read, that the model does not give so.
-func (j *grpcJudge) ofModel(e *expectation, name, datatype []byte, s *backends.Sample) bool {
+// checkModelOutput fails a reply with an output, whose shape was read, that the model does not give so.
+func (j *grpcJudge) checkModelOutput(e *expectation, name, datatype []byte, s *backends.Sample) bool {
 	known := false
 	j.detail, known = e.model.output(j.detail[:0], name, datatype, j.c.shape, e.classes(name))
 	if j.found = j.found || known; !known {

@@ -10,7 +10,7 @@ import (
 // Widths of what is filled in with each sending, in bytes.
 const (
 	idDigits    = 20 // of a request id, and of a sequence id in JSON: any uint64 fits
-	truthText   = len("false")
+	boolText    = len("false")
 	varintWidth = 10 // any uint64, as a varint
 )
 
@@ -23,8 +23,8 @@ type holes struct {
 	list  []backends.Hole
 }
 
-// place appends what stands in the place until it is filled in.
-func (h *holes) place(field uint8, empty string) {
+// addHole appends what stands in the place until it is filled in.
+func (h *holes) addHole(field uint8, empty string) {
 	h.list = append(h.list, backends.Hole{At: uint32(len(h.bytes)), Width: uint8(len(empty)), Field: field})
 	h.bytes = append(h.bytes, empty...)
 }
@@ -43,7 +43,7 @@ func (h *holes) join(o holes) {
 // jsonPrefix is the start of a request's JSON: its id, and with a sequence the object of parameters, left open.
 func jsonPrefix(q *backends.Sequence) (h holes) {
 	h.text(`{"id":"`)
-	h.place(backends.FieldID, idHole)
+	h.addHole(backends.FieldID, idHole)
 	h.text(`"`)
 	if q == nil {
 		return h
@@ -51,15 +51,15 @@ func jsonPrefix(q *backends.Sequence) (h holes) {
 	h.text(`,"parameters":{"` + sequenceID + `":`)
 	if q.Text {
 		h.text(`"`)
-		h.place(backends.FieldSequenceText, idHole)
+		h.addHole(backends.FieldSequenceText, idHole)
 		h.text(`"`)
 	} else {
-		h.place(backends.FieldSequence, idHole)
+		h.addHole(backends.FieldSequence, idHole)
 	}
 	h.text(`,"` + sequenceStart + `":`)
-	h.place(backends.FieldStart, strings.Repeat(" ", truthText))
+	h.addHole(backends.FieldStart, strings.Repeat(" ", boolText))
 	h.text(`,"` + sequenceEnd + `":`)
-	h.place(backends.FieldEnd, strings.Repeat(" ", truthText))
+	h.addHole(backends.FieldEnd, strings.Repeat(" ", boolText))
 	return h
 }
 
@@ -74,7 +74,7 @@ const (
 // (field 4).
 func grpcHead(q *backends.Sequence) (h holes) {
 	h.bytes = protow.AppendHead(h.bytes, 3, idDigits)
-	h.place(backends.FieldID, idHole)
+	h.addHole(backends.FieldID, idHole)
 	if q == nil {
 		return h
 	}
@@ -100,5 +100,5 @@ func (h *holes) entry(number protow.Number, name string, kind uint8, front strin
 	inside := protow.AppendHead(protow.AppendString([]byte(nil), 1, name), 2, len(value)+len(empty))
 	inside = append(inside, value...)
 	h.bytes = append(protow.AppendHead(h.bytes, number, len(inside)+len(empty)), inside...)
-	h.place(field, empty)
+	h.addHole(field, empty)
 }

@@ -24,13 +24,13 @@ const maxControl = 16 << 20
 
 // HTTP is a target over HTTP/1.1.
 type HTTP struct {
-	target backends.Target
-	end    endpoint
-	clock  backends.Clock
-	client *http.Client // control calls only
-	base   string       // URL before /v2
-	known  acquaintance
-	models modelReplies
+	target  backends.Target
+	end     endpoint
+	clock   backends.Clock
+	client  *http.Client // control calls only
+	base    string       // URL before /v2
+	contact serverContact
+	models  modelReplies
 }
 
 func openHTTP(t backends.Target, e endpoint, clock backends.Clock) (*HTTP, error) {
@@ -60,14 +60,14 @@ func (c *HTTP) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]back
 		MaxBlocked: o.MaxBlocked, LargestCall: o.LargestCall, PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
 	}, n)
 	if c.end.secure { // else there is nothing but TCP to it
-		err = c.known.astray(&c.end, c.target.URL, "connect to "+c.end.address, err)
+		err = c.contact.explainScheme(&c.end, c.target.URL, "connect to "+c.end.address, err)
 	}
 	return lanes, limits, err
 }
 
 func (c *HTTP) newWire() backends.Wire {
 	judge := httpJudge{keep: c.target.KeepReplies}
-	if c.generates() {
+	if c.usesGenerate() {
 		return http1.New(&objectJudge{httpJudge: judge}, http1.Options{})
 	}
 	return http1.New(&judge, http1.Options{})
@@ -141,22 +141,22 @@ func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*
 	resp, err := c.client.Do(req)
 	if err != nil {
 		call := method + " " + c.base + path
-		return nil, nil, unanswered(call, began, c.known.astray(&c.end, c.target.URL, call, err))
+		return nil, nil, withWaitTime(call, began, c.contact.explainScheme(&c.end, c.target.URL, call, err))
 	}
-	c.known.met()
+	c.contact.setAnswered()
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxControl+1))
 	if err != nil {
 		call := method + " " + c.base + path
-		return nil, nil, unanswered(call, began, fmt.Errorf("%s: %w", call, err))
+		return nil, nil, withWaitTime(call, began, fmt.Errorf("%s: %w", call, err))
 	}
 	return &statusError{Status: resp.StatusCode, Location: resp.Header.Get("Location"), Body: body}, body, nil
 }
 
-// unanswered says of a call that its deadline ended how long it had waited. Other errors, and what strayError says, stay.
-func unanswered(call string, began time.Time, err error) error {
+// withWaitTime says of a call that its deadline ended how long it had waited. Other errors, and what strayError says, stay.
+func withWaitTime(call string, began time.Time, err error) error {
 	var dial *net.OpError
-	var stray *strayError
+	var stray *schemeError
 	if !errors.Is(err, context.DeadlineExceeded) || errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &stray) {
 		return err
 	}
@@ -178,14 +178,14 @@ func (e *statusError) Error() string {
 			text += ": write the right address into `url`"
 		}
 	}
-	if words := e.words(); words != "" {
+	if words := e.message(); words != "" {
 		text += ": " + words
 	}
 	return text
 }
 
-// words are what the server said: the text of {"error": text}, or the body, in quotes unless it is plain text; "": nothing.
-func (e *statusError) words() string {
+// message are what the server said: the text of {"error": text}, or the body, in quotes unless it is plain text; "": nothing.
+func (e *statusError) message() string {
 	var said struct{ Error string }
 	text := string(bytes.TrimSpace(e.Body))
 	if json.Unmarshal(e.Body, &said) == nil && said.Error != "" {

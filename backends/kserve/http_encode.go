@@ -38,7 +38,7 @@ func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	if err != nil {
 		return nil, err
 	}
-	if c.generates() {
+	if c.usesGenerate() {
 		return c.prepareObject(&r)
 	}
 	path := ModelPath(r.Model, r.ModelVersion) + "/infer"
@@ -71,7 +71,7 @@ func (c *HTTP) call(r *backends.Request, path string, prefix holes, body [][]byt
 	if err != nil {
 		return nil, err
 	}
-	call := &backends.Call{Row: r.Row, Items: r.Items, Body: body, MaxReply: replyLimit(r, &c.target, c.target.OutputJSON || c.generates())}
+	call := &backends.Call{Row: r.Row, Items: r.Items, Body: body, MaxReply: replyLimit(r, &c.target, c.target.OutputJSON || c.usesGenerate())}
 	q := http1.Request{
 		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers, Prefix: prefix.bytes, Holes: prefix.list, Body: body,
 	}
@@ -95,7 +95,7 @@ func (c *HTTP) call(r *backends.Request, path string, prefix holes, body [][]byt
 // expect is what the reply to a request must be, which may be compressed if the request asks for that.
 func (c *HTTP) expect(r *backends.Request, p *Places) *expectation {
 	e := c.models.expect(r, p, &c.target)
-	e.packed = c.target.Compression != "" || slices.ContainsFunc(mergeHeaders(c.target.Headers, r.Headers), func(h backends.Header) bool {
+	e.mayBeCoded = c.target.Compression != "" || slices.ContainsFunc(mergeHeaders(c.target.Headers, r.Headers), func(h backends.Header) bool {
 		return strings.EqualFold(h.Name, acceptCoding) && !strings.EqualFold(h.Value, "identity")
 	})
 	return e

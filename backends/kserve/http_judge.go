@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// glance is how much of a body is looked at when nothing is expected of it: an error object, what stands in front of raw
+	// previewSize is how much of a body is looked at when nothing is expected of it: an error object, what stands in front of raw
 	// tensors, and the JSON of small ones.
-	glance = 1 << 10
-	// brief is the JSON of the generate extension that is read whenever it comes.
-	brief = 256
-	// closely is how much is looked at of the few of which more is.
-	closely = 64 << 10
+	previewSize = 1 << 10
+	// shortObject is the JSON of the generate extension that is read whenever it comes.
+	shortObject = 256
+	// sampledSize is how much is looked at of the few of which more is.
+	sampledSize = 64 << 10
 	// maxReply bounds what is kept of a reply that is compared, whatever Call.MaxReply says.
 	maxReply = 2 << 30
-	// kept is as much of a reply as a sample keeps (backends.MaxText), and its head.
-	kept = backends.MaxText
+	// maxKept is as much of a reply as a sample keeps (backends.MaxText), and its head.
+	maxKept = backends.MaxText
 )
 
 // httpJudge says what a reply over HTTP means. The first row that fits counts:
@@ -35,26 +35,26 @@ const (
 // A compressed reply is taken for what it holds, up to Call.MaxReply bytes. One that was not asked for, that cannot be undone or
 // that holds more is decode.
 type httpJudge struct {
-	keep    bool // replies, in Sample.Text
-	c       comparison
-	outputs []output
-	listed  bool   // there is a list of outputs
-	failed  bool   // there is an "error"
-	id      [2]int // where the value of "id" lies
-	model   []byte // that the reply names; nil: none
-	version []byte
-	names   [2]escapedText // of model and version
-	seen    seen
-	found   bool   // an output is one of the model's
-	other   []byte // the name of one that is not; nil: there is none
-	detail  []byte // of a note
-	counts  []byte // in it
-	length  sizeSeen
-	decoder decoder
+	keep       bool // replies, in Sample.Text
+	c          comparison
+	outputs    []output
+	hasOutputs bool   // there is a list of outputs
+	hasError   bool   // there is an "error"
+	id         [2]int // where the value of "id" lies
+	model      []byte // that the reply names; nil: none
+	version    []byte
+	names      [2]escapedText // of model and version
+	known      knownReply
+	found      bool   // an output is one of the model's
+	other      []byte // the name of one that is not; nil: there is none
+	detail     []byte // of a note
+	counts     []byte // in it
+	length     jsonLengthCache
+	decoder    decoder
 }
 
-// sizeSeen is what the head of an edition says about the length of the JSON in front of raw tensors.
-type sizeSeen struct {
+// jsonLengthCache is what the head of an edition says about the length of the JSON in front of raw tensors.
+type jsonLengthCache struct {
 	edition uint64
 	size    int64
 	ok      bool
@@ -67,16 +67,16 @@ func (j *httpJudge) Keep(c *backends.Call, status int, s *backends.Sample) int {
 	case e.compares(s):
 		return maxReply
 	case j.keep:
-		return kept
-	case looked.Has(s.N):
-		return closely
+		return maxKept
+	case checkedShare.Has(s.N):
+		return sampledSize
 	}
-	return glance
+	return previewSize
 }
 
 // Reply implements http1.Judge.
 func (j *httpJudge) Reply(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) {
-	text, whole, good := j.plain(c, status, h, body, s)
+	text, whole, good := j.decoded(c, status, h, body, s)
 	if !good {
 		return
 	}
@@ -93,7 +93,7 @@ func (j *httpJudge) Reply(c *backends.Call, status int, h *http1.Header, body []
 // judge judges what a reply with a good status holds, as much of it as is there.
 func (j *httpJudge) judge(e *expectation, h *http1.Header, text []byte, whole bool, s *backends.Sample) {
 	switch {
-	case j.refused(text, s):
+	case j.checkRefused(text, s):
 	case e.compares(s):
 		j.compare(e, h, text, whole, s)
 	default:
@@ -101,14 +101,14 @@ func (j *httpJudge) judge(e *expectation, h *http1.Header, text []byte, whole bo
 	}
 }
 
-// plain gives what a reply holds, with its coding undone, as much of it as was kept; whole: that is all. Not good: the reply has
+// decoded gives what a reply holds, with its coding undone, as much of it as was kept; whole: that is all. Not good: the reply has
 // been judged by its status, or cannot be read.
-func (j *httpJudge) plain(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) (text []byte, whole, good bool) {
+func (j *httpJudge) decoded(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) (text []byte, whole, good bool) {
 	accepted := c.Impl.(*expectation).accepts(status, 200)
-	coded := j.decoder.coded(h)
+	coded := j.decoder.isCoded(h)
 	whole = h.BodySize() == int64(len(body))
 	if coded && (status/100 == 2 || !accepted) {
-		if body, whole = j.unpacked(c, status, h, body, whole, s); s.Class != backends.OK {
+		if body, whole = j.decompress(c, status, h, body, whole, s); s.Class != backends.OK {
 			return nil, false, false
 		}
 	}
@@ -128,9 +128,9 @@ func (j *httpJudge) plain(c *backends.Call, status int, h *http1.Header, body []
 
 const unasked = "the reply is compressed, which the target does not ask for with `compression`: "
 
-// unpacked undoes the coding of a reply, of as much of it as was kept.
-func (j *httpJudge) unpacked(c *backends.Call, status int, h *http1.Header, body []byte, whole bool, s *backends.Sample) (plain []byte, all bool) {
-	if !c.Impl.(*expectation).packed {
+// decompress undoes the coding of a reply, of as much of it as was kept.
+func (j *httpJudge) decompress(c *backends.Call, status int, h *http1.Header, body []byte, whole bool, s *backends.Sample) (plain []byte, all bool) {
+	if !c.Impl.(*expectation).mayBeCoded {
 		if status/100 == 2 {
 			j.c.fail(s, backends.Decode, unasked, h.Get(contentCodingLower))
 		}
@@ -148,8 +148,8 @@ func (j *httpJudge) unpacked(c *backends.Call, status int, h *http1.Header, body
 	return plain, whole && int64(len(plain)) < limit
 }
 
-// refused fails a reply whose body says that the server could not answer, or is no JSON object.
-func (j *httpJudge) refused(body []byte, s *backends.Sample) bool {
+// checkRefused fails a reply whose body says that the server could not answer, or is no JSON object.
+func (j *httpJudge) checkRefused(body []byte, s *backends.Sample) bool {
 	start := body
 	if len(start) == 0 || start[0] != '{' {
 		start = bytes.TrimLeft(body, " \t\r\n")
@@ -226,10 +226,10 @@ func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole 
 		return
 	}
 	j.c.begin(e)
-	if !j.parsed(body[:size], s) {
+	if !j.parseReply(body[:size], s) {
 		return
 	}
-	if !j.identity(e, body, s) {
+	if !j.checkIdentity(e, body, s) {
 		return
 	}
 	if !j.c.fields(e, body[:size]) {
@@ -251,7 +251,7 @@ func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
 			}
 			data, raw = raw[:o.size], raw[o.size:]
 		}
-		if !j.sound(e, o, s) {
+		if !j.checkOutput(e, o, s) {
 			return
 		}
 		want := j.c.find(e, o.name)
@@ -279,7 +279,7 @@ func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
 	}
 	if len(raw) > 0 {
 		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
-	} else if j.some(e, s) && !j.c.end(e) {
+	} else if j.checkAnyOutput(e, s) && !j.c.end(e) {
 		j.c.mismatch(s)
 	}
 }

@@ -16,23 +16,23 @@ const noRaw = -1
 type output struct {
 	name, datatype []byte
 	shape          [2]int // part of comparison.shape, where -1 stands for what is no dimension
-	written        []byte // the shape as it came; nil: there is none
+	shapeText      []byte // the shape as it came; nil: there is none
 	size           int64  // of raw data; noRaw: it has none; less: it does not say
 	data           []byte // JSON
 	values         int64  // in it; -1: it is no list
 	texts          bool   // some values are texts or objects
-	elsewhere      bool   // it lies in shared memory
+	inSharedMemory bool   // it lies in shared memory
 }
 
 // parse finds the outputs, the id, who answered, and whether it says that it could not.
 func (j *httpJudge) parse(text []byte) bool {
 	j.outputs, j.c.shape = j.outputs[:0], j.c.shape[:0]
-	j.listed, j.failed, j.id, j.model, j.version = false, false, [2]int{}, nil, nil
+	j.hasOutputs, j.hasError, j.id, j.model, j.version = false, false, [2]int{}, nil, nil
 	sc := jsonscan.Lenient(text)
 	for sc.Enter('{'); sc.More('}'); {
 		switch key := sc.Key(); {
 		case string(key) == "outputs" && sc.Peek() == '[':
-			j.listed = true
+			j.hasOutputs = true
 			for sc.Enter('['); sc.More(']'); {
 				j.outputs = append(j.outputs, j.output(&sc))
 			}
@@ -46,7 +46,7 @@ func (j *httpJudge) parse(text []byte) bool {
 		case string(key) == "model_version" && sc.Peek() == '"':
 			j.version = j.names[1].read(&sc)
 		case string(key) == "error":
-			j.failed = sc.Peek() != 'n' // null is none, as in isError
+			j.hasError = sc.Peek() != 'n' // null is none, as in isError
 			sc.Skip()
 		default:
 			sc.Skip()
@@ -66,7 +66,7 @@ func (j *httpJudge) output(sc *jsonscan.Scanner) output {
 		case "shape":
 			j.shape(sc, &o)
 		case "parameters":
-			o.size, o.elsewhere = rawSize(sc)
+			o.size, o.inSharedMemory = rawSize(sc)
 		case "data":
 			sc.Peek()
 			start := sc.Offset()
@@ -92,7 +92,7 @@ func (j *httpJudge) shape(sc *jsonscan.Scanner, o *output) {
 		sc.Skip()
 		j.c.shape = append(j.c.shape, -1)
 	}
-	o.shape[1], o.written = len(j.c.shape), sc.Since(start)
+	o.shape[1], o.shapeText = len(j.c.shape), sc.Since(start)
 }
 
 // escapedText is a string with escapes that is the same in most replies, undone of them once.

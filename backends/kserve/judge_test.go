@@ -36,7 +36,7 @@ func judgeHTTP(t testing.TB, reply string, e *backends.Expect) *backends.Sample 
 // asking is what is expected of the reply to a request that asks for a compressed one.
 func asking(e *backends.Expect) *expectation {
 	x := expect(&backends.Request{Expect: e}, nil)
-	x.packed = true
+	x.mayBeCoded = true
 	return x
 }
 

@@ -78,7 +78,7 @@ func resolve(t backends.Target) (endpoint, error) {
 		return e, &backends.KeyError{Key: "headers", Err: err}
 	}
 	if e.secure {
-		err = e.secured(t.TLS)
+		err = e.loadTLS(t.TLS)
 	}
 	return e, err
 }
@@ -94,7 +94,7 @@ func checkHeaders(t *backends.Target, grpc bool) error {
 			return err
 		}
 	}
-	if streams(t) {
+	if streamsEvents(t) {
 		return checkCoding(t.Headers)
 	}
 	return nil

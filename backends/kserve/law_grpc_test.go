@@ -253,7 +253,7 @@ func grpcServers() backendtest.Servers {
 			return "", ctx.Err()
 		}),
 		backendtest.Failure: plain(func(context.Context) (string, error) {
-			return "", status.Error(codes.Internal, backendtest.Words)
+			return "", status.Error(codes.Internal, backendtest.FailureText)
 		}),
 		backendtest.Malformed:   plain(func(context.Context) (string, error) { return grpcReply[:5], nil }),
 		backendtest.SlowHead:    through(policy{slow: true}),

@@ -58,7 +58,7 @@ func TestLawHeld(t *testing.T) {
 // together is a suite for held lanes of so many slots. Each slot has a connection: of several, some have carried nothing when a
 // server goes, which shows in their first write.
 func together(s backendtest.Suite, depth int) backendtest.Suite {
-	s.Hold, s.Depth, s.Shared = true, depth, depth > 1
+	s.Blocking, s.Depth, s.Shared = true, depth, depth > 1
 	if depth > 1 {
 		classes := map[backendtest.Fault][]backends.ErrorClass{backendtest.Refused: {backends.Dial, backends.Write, backends.ResetByPeer}}
 		maps.Copy(classes, s.Classes)

@@ -76,7 +76,7 @@ func (r *Reply) Output(w Want, name, datatype []byte, shape []int64, data []byte
 
 // End finds what did not come.
 func (r *Reply) End(w Want, s *backends.Sample) {
-	if r.detail = w.e.model.none(r.detail[:0], r.other); !r.found && len(r.detail) > 0 {
+	if r.detail = w.e.model.appendMissing(r.detail[:0], r.other); !r.found && len(r.detail) > 0 {
 		r.c.fail(s, backends.Decode, "", r.detail)
 	} else if r.compare && !r.c.end(w.e) {
 		r.c.mismatch(s)

@@ -27,7 +27,7 @@ type modelReply struct {
 	batch       int64 // of the request; 0: unknown
 	configured  bool  // Signature.Configured
 	decoupled   bool
-	body        bool // what the request asks for is not known: any output may come as classes
+	wholeBody   bool // what the request asks for is not known: any output may come as classes
 }
 
 // newModelReply is nil where nothing is known of the model.
@@ -38,7 +38,7 @@ func newModelReply(r *backends.Request) *modelReply {
 	}
 	m := &modelReply{
 		name: r.Model, alias: sig.Model, version: r.ModelVersion, outputs: sig.Outputs, batched: sig.Batched,
-		configured: sig.Configured, decoupled: sig.Decoupled, body: r.Body != nil,
+		configured: sig.Configured, decoupled: sig.Decoupled, wholeBody: r.Body != nil,
 	}
 	if sig.Batched {
 		m.batch = int64(r.Items)
@@ -48,7 +48,7 @@ func newModelReply(r *backends.Request) *modelReply {
 
 func (m *modelReply) equal(o *modelReply) bool {
 	return m.name == o.name && m.alias == o.alias && m.version == o.version && m.batched == o.batched && m.batch == o.batch &&
-		m.configured == o.configured && m.decoupled == o.decoupled && m.body == o.body &&
+		m.configured == o.configured && m.decoupled == o.decoupled && m.wholeBody == o.wholeBody &&
 		slices.EqualFunc(m.outputs, o.outputs, func(a, b backends.Port) bool {
 			return a.Name == b.Name && a.Type == b.Type && a.ShapeTensor == b.ShapeTensor && slices.Equal(a.Shape, b.Shape)
 		})
@@ -60,8 +60,8 @@ type modelReplies struct {
 	list []*modelReply
 }
 
-// mostKept bounds how many are looked through for an equal one.
-const mostKept = 64
+// maxModelReplies bounds how many are looked through for an equal one.
+const maxModelReplies = 64
 
 // expect is the expectation of a request to a target. Where responses come one by one, an ensemble may pass on empty ones of the
 // models that it calls.
@@ -69,19 +69,19 @@ func (k *modelReplies) expect(r *backends.Request, shared *Places, t *backends.T
 	e := expect(r, shared)
 	if m := e.model; m != nil {
 		m.decoupled = m.decoupled || t.Streaming && len(r.Signature.Calls) > 0
-		e.model = k.one(m)
+		e.model = k.canonical(m)
 	}
 	return e
 }
 
-// one gives what stands for all that are equal to m.
-func (k *modelReplies) one(m *modelReply) *modelReply {
+// canonical gives what stands for all that are equal to m.
+func (k *modelReplies) canonical(m *modelReply) *modelReply {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if i := slices.IndexFunc(k.list, m.equal); i >= 0 {
 		return k.list[i]
 	}
-	if len(k.list) < mostKept {
+	if len(k.list) < maxModelReplies {
 		k.list = append(k.list, m)
 	}
 	return m
@@ -126,7 +126,7 @@ func (m *modelReply) output(dst, name, datatype []byte, shape []int64, classes b
 		return dst, false
 	}
 	want := p.Type
-	if classes || m.body && string(datatype) == string(tensor.Bytes) {
+	if classes || m.wholeBody && string(datatype) == string(tensor.Bytes) {
 		want, classes = tensor.Bytes, true
 	}
 	switch {
@@ -134,7 +134,7 @@ func (m *modelReply) output(dst, name, datatype []byte, shape []int64, classes b
 		dst = append(append(append(dst, "output "...), name...), " is "...)
 		dst = append(append(dst, printable(datatype, nameShown)...), ", wanted "...)
 		return append(dst, want...), true
-	case classes || p.ShapeTensor || !m.ranked(p):
+	case classes || p.ShapeTensor || !m.rankKnown(p):
 		return dst, true
 	case !m.fits(p, shape):
 		dst = append(append(append(dst, "output "...), name...), " has the shape "...)
@@ -148,9 +148,9 @@ func (m *modelReply) output(dst, name, datatype []byte, shape []int64, classes b
 	return dst, true
 }
 
-// ranked reports whether the metadata say how many dimensions an output has. Without a configuration [-1] is what many servers
+// rankKnown reports whether the metadata say how many dimensions an output has. Without a configuration [-1] is what many servers
 // say of any shape, and [] of one that they do not know.
-func (m *modelReply) ranked(p *backends.Port) bool {
+func (m *modelReply) rankKnown(p *backends.Port) bool {
 	switch {
 	case m.batched:
 		return true
@@ -185,8 +185,8 @@ func (m *modelReply) sameBatch(n int64) bool {
 	return m.batch == 0 || m.decoupled || n == m.batch || !m.configured && m.batch == 1 && n > 0
 }
 
-// none appends that a response has none of the model's outputs, but one of another name, if any; nothing where it may have none.
-func (m *modelReply) none(dst, other []byte) []byte {
+// appendMissing appends that a response has none of the model's outputs, but one of another name, if any; nothing where it may have none.
+func (m *modelReply) appendMissing(dst, other []byte) []byte {
 	if m == nil || len(m.outputs) == 0 || m.decoupled && len(other) == 0 {
 		return dst
 	}
@@ -230,10 +230,10 @@ func appendDims(dst []byte, dims []int64) []byte {
 	return dst
 }
 
-// identify marks a sample whose reply has another id than its request, or does not name its model. No id is as good as the right
+// flagIdentity marks a sample whose reply has another id than its request, or does not name its model. No id is as good as the right
 // one; that of a whole body over HTTP is not known.
-func (e *expectation) identify(id []byte, named bool, s *backends.Sample) {
-	if v, ok := number(id); len(id) > 0 && !e.ownID && (!ok || v != s.ID) {
+func (e *expectation) flagIdentity(id []byte, named bool, s *backends.Sample) {
+	if v, ok := number(id); len(id) > 0 && !e.foreignID && (!ok || v != s.ID) {
 		s.Flags |= backends.OtherID
 	}
 	if !named {

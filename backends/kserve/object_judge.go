@@ -34,7 +34,7 @@ var eventStream = []byte("text/event-stream")
 func (j *objectJudge) Streams(_ *backends.Call, status int, h *http1.Header) bool {
 	j.events.Reset()
 	j.at, j.failed, j.ended = 0, false, false
-	return status/100 == 2 && isStream(h) && !j.decoder.coded(h)
+	return status/100 == 2 && isStream(h) && !j.decoder.isCoded(h)
 }
 
 func isStream(h *http1.Header) bool { return bytes.HasPrefix(h.Get("content-type"), eventStream) }
@@ -94,9 +94,9 @@ func (j *objectJudge) object(c *backends.Call, text []byte, s *backends.Sample) 
 	e := c.Impl.(*expectation)
 	s.Class, s.Note = backends.OK, s.Note[:0]
 	switch {
-	case j.refused(text, s):
+	case j.checkRefused(text, s):
 		return true
-	case !j.ofModelObject(e, text, s):
+	case !j.checkModelObject(e, text, s):
 		return true
 	case e.compares(s):
 		return j.members(e, text, s)
@@ -104,9 +104,9 @@ func (j *objectJudge) object(c *backends.Call, text []byte, s *backends.Sample) 
 	return false
 }
 
-// ofModelObject fails an object that cannot be read, or that the model does not give: outputs are members of it, without
+// checkModelObject fails an object that cannot be read, or that the model does not give: outputs are members of it, without
 // datatypes and shapes.
-func (j *objectJudge) ofModelObject(e *expectation, text []byte, s *backends.Sample) bool {
+func (j *objectJudge) checkModelObject(e *expectation, text []byte, s *backends.Sample) bool {
 	j.model, j.version, j.other, j.found = nil, nil, nil, e.model == nil
 	sc := jsonscan.Lenient(text)
 	for sc.Enter('{'); sc.More('}'); {
@@ -130,8 +130,8 @@ func (j *objectJudge) ofModelObject(e *expectation, text []byte, s *backends.Sam
 		j.c.fail(s, backends.Decode, "", j.detail)
 		return false
 	}
-	e.identify(nil, len(j.model) > 0, s)
-	return j.some(e, s)
+	e.flagIdentity(nil, len(j.model) > 0, s)
+	return j.checkAnyOutput(e, s)
 }
 
 // members holds an object against the expected outputs. It has no shapes, so these are taken as expected.
@@ -181,7 +181,7 @@ func (j *objectJudge) values(want *backends.Tensor, text []byte) ([]byte, bool) 
 // Reply implements http1.Judge.
 func (j *objectJudge) Reply(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) {
 	stream := status/100 == 2 && isStream(h)
-	coded := j.decoder.coded(h)
+	coded := j.decoder.isCoded(h)
 	switch {
 	case stream && coded:
 		j.c.fail(s, backends.Decode, "the responses are compressed, and could not be told apart as they come: ", h.Get(contentCodingLower))
@@ -190,7 +190,7 @@ func (j *objectJudge) Reply(c *backends.Call, status int, h *http1.Header, body 
 		j.close(c, s)
 		return
 	}
-	if text, whole, good := j.plain(c, status, h, body, s); good {
+	if text, whole, good := j.decoded(c, status, h, body, s); good {
 		j.whole(c, h, text, whole, s)
 	}
 }
@@ -199,8 +199,8 @@ func (j *objectJudge) Reply(c *backends.Call, status int, h *http1.Header, body 
 func (j *objectJudge) whole(c *backends.Call, h *http1.Header, text []byte, whole bool, s *backends.Sample) {
 	e := c.Impl.(*expectation)
 	switch {
-	case !whole || len(text) > brief && !j.keep && !e.compares(s) && !looked.Has(s.N):
-		if !j.refused(text, s) && !j.decoder.coded(h) && h.Last() != '}' {
+	case !whole || len(text) > shortObject && !j.keep && !e.compares(s) && !checkedShare.Has(s.N):
+		if !j.checkRefused(text, s) && !j.decoder.isCoded(h) && h.Last() != '}' {
 			j.c.fail(s, backends.Decode, "the reply's JSON does not end: ", text)
 		}
 	case !j.object(c, text, s) && s.Class == backends.OK:

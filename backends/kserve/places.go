@@ -84,7 +84,7 @@ func (p *Place) json() string {
 func (h *holes) outputPlace(p *Places, at *Place, own []backends.Parameter) (err error) {
 	front := appendJSON(nil, p.Output)
 	h.bytes = append(append(h.bytes, `,"parameters":{"`+sharedRegion+`":`...), front[:len(front)-1]...)
-	h.place(backends.FieldRegion, regionHole)
+	h.addHole(backends.FieldRegion, regionHole)
 	if h.bytes, err = appendOwn(append(h.bytes, `"`+at.json()...), own); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ var errNoOutput = errors.New("it is not in its place")
 // sharedOutput gives the bytes of output name that the server has left in its place, as many as its shape has or its texts
 // take. errNoOutput: it was not asked for, or they cannot be there.
 func (e *expectation) sharedOutput(name string, t tensor.DataType, shape []int64, region uint32) (data []byte, err error) {
-	i := slices.IndexFunc(e.asked, func(o backends.Output) bool { return o.Name == name })
+	i := slices.IndexFunc(e.requested, func(o backends.Output) bool { return o.Name == name })
 	n, bad := tensor.Elements(shape)
 	if i < 0 || bad != nil {
 		return nil, errNoOutput

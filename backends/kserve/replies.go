@@ -32,7 +32,7 @@ func (j *httpJudge) keepReply(h *http1.Header, body []byte, s *backends.Sample) 
 
 // Outputs implements backends.Replier.
 func (c *HTTP) Outputs(reply []byte) ([]backends.Tensor, error) {
-	if c.generates() {
+	if c.usesGenerate() {
 		return objectOutputs(reply)
 	}
 	if len(reply) < 4 {

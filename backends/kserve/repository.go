@@ -24,9 +24,9 @@ type IndexedModel struct {
 
 const stateReady = "READY"
 
-// Absent says what the error of a server, asked for a model, means by its index of models (nil: it has none): one that it does not
+// ExplainModelError says what the error of a server, asked for a model, means by its index of models (nil: it has none): one that it does not
 // know is a backends.UnknownModelError. One that it knows may yet be loaded, so the error says in which state it is.
-func Absent(list []IndexedModel, model, version, said string, err error) error {
+func ExplainModelError(list []IndexedModel, model, version, said string, err error) error {
 	var names, versions []string
 	state, ready := "", false
 	for _, m := range list {
@@ -60,21 +60,21 @@ func Absent(list []IndexedModel, model, version, said string, err error) error {
 	return &backends.UnknownModelError{Model: model, ServerText: said, Known: names}
 }
 
-// saysUnknown are parts of what servers say of a model that they do not know, with other codes than those for "not found".
-var saysUnknown = []string{"unknown model", "not found", "does not exist"}
+// unknownTexts are parts of what servers say of a model that they do not know, with other codes than those for "not found".
+var unknownTexts = []string{"unknown model", "not found", "does not exist"}
 
 func isUnknown(words string) bool {
 	words = strings.ToLower(words)
-	return slices.ContainsFunc(saysUnknown, func(part string) bool { return strings.Contains(words, part) })
+	return slices.ContainsFunc(unknownTexts, func(part string) bool { return strings.Contains(words, part) })
 }
 
-// absent is what the error of a call that names a model means: as it stands, unless it says that the model is not known.
-func (c *HTTP) absent(ctx context.Context, model, version string, err error) error {
+// explainModelError is what the error of a call that names a model means: as it stands, unless it says that the model is not known.
+func (c *HTTP) explainModelError(ctx context.Context, model, version string, err error) error {
 	var status *statusError
 	if !errors.As(err, &status) || status.Status != http.StatusNotFound && (status.Status != http.StatusBadRequest || !isUnknown(string(status.Body))) {
 		return err
 	}
-	return Absent(c.index(ctx), model, version, status.words(), err)
+	return ExplainModelError(c.index(ctx), model, version, status.message(), err)
 }
 
 // index reads the models that the server has: from the index of its repository, or the plain list that KServe's own server has;
@@ -101,14 +101,14 @@ const (
 	codeUnavailable     = 14
 )
 
-// absent is what the error of a call that names a model means, as over HTTP.
-func (c *GRPC) absent(ctx context.Context, model, version string, err error) error {
+// explainModelError is what the error of a call that names a model means, as over HTTP.
+func (c *GRPC) explainModelError(ctx context.Context, model, version string, err error) error {
 	code, words, refused := grpcraw.Refusal(err)
 	switch {
 	case !refused:
 		return err
 	case code == codeNotFound, (code == codeInvalidArgument || code == codeUnavailable) && isUnknown(words):
-		return Absent(c.index(ctx), model, version, words, err)
+		return ExplainModelError(c.index(ctx), model, version, words, err)
 	}
 	return err
 }

@@ -30,7 +30,7 @@ func Complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 	}
 	var errs []error
 	if r.Body != nil {
-		errs = append(errs, bodyAlone(&r, t))
+		errs = append(errs, checkBodyAlone(&r, t))
 	}
 	r.Parameters = mergeParameters(t.Parameters, r.Parameters)
 	if r.Model == "" {
@@ -40,10 +40,10 @@ func Complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 		errs = append(errs, checkTensor(&r.Inputs[i]))
 	}
 	for i := range r.Inputs {
-		errs = append(errs, checkOwn("input", r.Inputs[i].Name, r.Inputs[i].Parameters))
+		errs = append(errs, checkTensorParameters("input", r.Inputs[i].Name, r.Inputs[i].Parameters))
 	}
 	for i := range r.Outputs {
-		errs = append(errs, checkOwn("output", r.Outputs[i].Name, r.Outputs[i].Parameters))
+		errs = append(errs, checkTensorParameters("output", r.Outputs[i].Name, r.Outputs[i].Parameters))
 	}
 	for _, p := range r.Parameters {
 		if r.Sequence != nil && (p.Name == sequenceID || p.Name == sequenceStart || p.Name == sequenceEnd) {
@@ -58,15 +58,15 @@ func Complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 	return r, errors.Join(errs...)
 }
 
-// ownParameters are those of tensors that the client decides about.
-var ownParameters = []string{"binary_data_size", "binary_data", classification, sharedRegion, sharedOffset, sharedSize}
+// reservedParameters are those of tensors that the client decides about.
+var reservedParameters = []string{"binary_data_size", "binary_data", classification, sharedRegion, sharedOffset, sharedSize}
 
-// checkOwn refuses parameters of an input or output that the client sets by itself, or that no protocol can carry.
-func checkOwn(what, name string, list []backends.Parameter) error {
+// checkTensorParameters refuses parameters of an input or output that the client sets by itself, or that no protocol can carry.
+func checkTensorParameters(what, name string, list []backends.Parameter) error {
 	var errs []error
 	for i := range list {
 		p := &list[i]
-		if slices.Contains(ownParameters, p.Name) {
+		if slices.Contains(reservedParameters, p.Name) {
 			errs = append(errs, fmt.Errorf("parameter %s of %s %s cannot be set: the client decides about it", p.Name, what, name))
 		}
 		switch p.Value.(type) {
@@ -146,31 +146,31 @@ func cutString(b []byte) (text, rest []byte, ok bool) {
 type expectation struct {
 	statuses           []int
 	outputs            []backends.Tensor
-	of                 string // where they stand
+	source             string // where they stand
 	fields             []wantedField
 	share              backends.Share
 	relative, absolute float64
 	shared             *Places           // where outputs lie that are not in the reply; nil: all are
-	asked              []backends.Output // the outputs that the request names
-	body               bool              // it is sent as it stands: what it asks for is not known
-	ownID              bool              // its id is not ours
+	requested          []backends.Output // the outputs that the request names
+	wholeBody          bool              // it is sent as it stands: what it asks for is not known
+	foreignID          bool              // its id is not ours
 	model              *modelReply       // nil: nothing is known of it
-	packed             bool              // the reply may be compressed: the request asks for it
+	mayBeCoded         bool              // the reply may be compressed: the request asks for it
 }
 
 func expect(r *backends.Request, shared *Places) *expectation {
-	e := &expectation{shared: shared, asked: r.Outputs, body: r.Body != nil, model: newModelReply(r)}
+	e := &expectation{shared: shared, requested: r.Outputs, wholeBody: r.Body != nil, model: newModelReply(r)}
 	if x := r.Expect; x != nil {
 		e.statuses, e.outputs, e.relative, e.absolute = x.Status, x.Outputs, x.Relative, x.Absolute
-		e.fields, e.share, e.of = wantedFields(x.Fields), x.Share, x.Source
+		e.fields, e.share, e.source = wantedFields(x.Fields), x.Share, x.Source
 	}
 	return e
 }
 
 // classes reports whether the request asks for classes in the place of an output.
 func (e *expectation) classes(name []byte) bool {
-	for i := range e.asked {
-		if e.asked[i].Classification > 0 && e.asked[i].Name == string(name) {
+	for i := range e.requested {
+		if e.requested[i].Classification > 0 && e.requested[i].Name == string(name) {
 			return true
 		}
 	}

@@ -11,22 +11,22 @@ import (
 	"syscall"
 )
 
-// acquaintance is whether a server has answered as the scheme of the target's URL says. Once it has, no error is about that:
+// serverContact is whether a server has answered as the scheme of the target's URL says. Once it has, no error is about that:
 // a server that stalls later is not one of another protocol.
-type acquaintance struct{ made atomic.Bool }
+type serverContact struct{ answered atomic.Bool }
 
-// met notes that the server has answered.
-func (a *acquaintance) met() { a.made.Store(true) }
+// setAnswered notes that the server has answered.
+func (a *serverContact) setAnswered() { a.answered.Store(true) }
 
-// astray is as the endpoint's, for a server that has never answered.
-func (a *acquaintance) astray(e *endpoint, url, call string, err error) error {
-	if a.made.Load() {
+// explainScheme is as the endpoint's, for a server that has never answered.
+func (a *serverContact) explainScheme(e *endpoint, url, call string, err error) error {
+	if a.answered.Load() {
 		return err
 	}
-	return e.astray(url, call, err)
+	return e.explainScheme(url, call, err)
 }
 
-// astray says what an error of a connection is about where the server seems to speak something else than the scheme of the
+// explainScheme says what an error of a connection is about where the server seems to speak something else than the scheme of the
 // target's URL says, and which scheme may be meant. The first row that fits counts:
 //
 //	scheme         what came of it                                         may be meant
@@ -42,12 +42,12 @@ func (a *acquaintance) astray(e *endpoint, url, call string, err error) error {
 //	http grpc      the connection is taken, and nothing comes              the other protocol
 //
 // Any other error stays as it is. call is what was asked of whom.
-func (e *endpoint) astray(url, call string, err error) error {
+func (e *endpoint) explainScheme(url, call string, err error) error {
 	scheme, _, _ := strings.Cut(url, "://")
-	switch what := strayed(scheme, err); {
+	switch what := describeScheme(scheme, err); {
 	case what == "":
 		return err
-	case e.wanted != nil && e.wanted.Load():
+	case e.certRequested != nil && e.certRequested.Load():
 		if errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
@@ -55,24 +55,24 @@ func (e *endpoint) astray(url, call string, err error) error {
 		if len(e.tls.Certificates) > 0 {
 			advice = "it takes another one than the `cert` under `tls`"
 		}
-		return &strayError{text: call + ": the server asks for a client certificate and then ends the connection: " + advice, err: err}
+		return &schemeError{text: call + ": the server asks for a client certificate and then ends the connection: " + advice, err: err}
 	default:
-		return &strayError{text: call + ": " + what, err: err}
+		return &schemeError{text: call + ": " + what, err: err}
 	}
 }
 
-// strayError is an error in words of ours.
-type strayError struct {
+// schemeError is an error in words of ours.
+type schemeError struct {
 	text string
 	err  error
 }
 
-func (e *strayError) Error() string { return e.text }
+func (e *schemeError) Error() string { return e.text }
 
-func (e *strayError) Unwrap() error { return e.err }
+func (e *schemeError) Unwrap() error { return e.err }
 
-// strayed is what there is to say about an error; "": nothing.
-func strayed(scheme string, err error) string {
+// describeScheme is what there is to say about an error; "": nothing.
+func describeScheme(scheme string, err error) string {
 	if err == nil {
 		return ""
 	}

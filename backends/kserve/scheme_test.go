@@ -88,19 +88,19 @@ func TestNotAstray(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	late := &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
 	for _, err := range []error{nil, refused, late, io.EOF, errors.New("status 503")} {
-		if got := new(endpoint).astray("http://h:1", "GET /", err); got != err { //nolint:errorlint // the very same
+		if got := new(endpoint).explainScheme("http://h:1", "GET /", err); got != err { //nolint:errorlint // the very same
 			t.Errorf("%v became %v", err, got)
 		}
 	}
-	asking := endpoint{wanted: new(atomic.Bool)}
-	asking.wanted.Store(true)                                                                                    // and so it speaks TLS
-	if got := asking.astray("https://h:1", "GET /", context.DeadlineExceeded); got != context.DeadlineExceeded { //nolint:errorlint // the very same
+	asking := endpoint{certRequested: new(atomic.Bool)}
+	asking.certRequested.Store(true)                                                                                    // and so it speaks TLS
+	if got := asking.explainScheme("https://h:1", "GET /", context.DeadlineExceeded); got != context.DeadlineExceeded { //nolint:errorlint // the very same
 		t.Errorf("a server that asks for a certificate and is late: %v", got)
 	}
-	if err := new(endpoint).astray("grpc://h:1", "ServerLive", context.DeadlineExceeded); !errors.Is(err, context.DeadlineExceeded) {
+	if err := new(endpoint).explainScheme("grpc://h:1", "ServerLive", context.DeadlineExceeded); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v has lost its cause", err)
 	}
-	if got := new(endpoint).astray("http+unix:///s", "GET /", errors.New("malformed HTTP")); !strings.HasSuffix(got.Error(), "write grpc+unix:// in `url`") {
+	if got := new(endpoint).explainScheme("http+unix:///s", "GET /", errors.New("malformed HTTP")); !strings.HasSuffix(got.Error(), "write grpc+unix:// in `url`") {
 		t.Errorf("a socket: %v", got)
 	}
 }

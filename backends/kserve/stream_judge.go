@@ -112,7 +112,7 @@ func (j *streamJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sampl
 	case !e.accepts(0, 0):
 		j.c.fail(s, backends.Status, "the server answered OK, which is not expected", nil)
 	case !e.compares(s):
-		if what := j.looks.streamed(e, pieces, s); what != "" {
+		if what := j.check.streamed(e, pieces, s); what != "" {
 			j.c.fail(s, backends.Decode, what, nil)
 		}
 	case len(pieces) == 0:

@@ -37,8 +37,8 @@ func (c *conn) Load(ctx context.Context, model string) error {
 	return nil
 }
 
-// lookAgain is how often an unloaded model is looked at until it is gone.
-const lookAgain = 20 * time.Millisecond
+// pollInterval is how often an unloaded model is looked at until it is gone.
+const pollInterval = 20 * time.Millisecond
 
 // Unload implements backends.Controller. The server answers at once and unloads when the requests in flight are done, so
 // it is asked until the model is no longer ready.
@@ -57,7 +57,7 @@ func (c *conn) Unload(ctx context.Context, model string) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("unload model %s: it is still ready: %w", model, ctx.Err())
-		case <-time.After(lookAgain):
+		case <-time.After(pollInterval):
 		}
 	}
 }

@@ -137,7 +137,7 @@ func streamServers() backendtest.Servers {
 			<-s.Context().Done()
 			return context.Cause(s.Context())
 		},
-		backendtest.Failure:   each(func(talk, string) error { return status.Error(codes.Internal, backendtest.Words) }),
+		backendtest.Failure:   each(func(talk, string) error { return status.Error(codes.Internal, backendtest.FailureText) }),
 		backendtest.Malformed: each(func(s talk, id string) error { return s.send(reply(id, outputs)[:5]) }),
 	} {
 		all[fault] = func(t testing.TB) backendtest.Server {

@@ -9,11 +9,11 @@ import (
 // memory is a kind of memory that regions are made of: a case of shares.memory.
 type memory struct {
 	source
-	path    string   // of the HTTP calls: /v2/PATH/region/NAME/register
-	method  string   // of the gRPC calls: METHODRegister
-	more    string   // how there can be more of it
-	lent    bool     // it can be given back only when the server has let go of it
-	reasons []reason // for which a server refuses
+	path           string    // of the HTTP calls: /v2/PATH/region/NAME/register
+	method         string    // of the gRPC calls: METHODRegister
+	howToGetMore   string    // how there can be more of it
+	mustUnregister bool      // it can be given back only when the server has let go of it
+	refusals       []refusal // for which a server refuses
 }
 
 // source is where regions come from.
@@ -26,21 +26,21 @@ type source interface {
 
 // region is one piece of memory that the server is told of.
 type region interface {
-	// Put copies data to offset at.
-	Put(at int64, data []byte) error
+	// Write copies data to offset at.
+	Write(at int64, data []byte) error
 	// Read gives what lies there, valid until the same is read again.
 	Read(at, size int64) ([]byte, error)
 	// JSON and Message are how the server is told, without the region's name: the body of the HTTP call, and the fields of
 	// the gRPC message.
 	JSON() any
 	Message(dst []byte) []byte
-	// Known says that the server has found the region: what was needed for that alone can go.
-	Known() error
+	// Registered says that the server has found the region: what was needed for that alone can go.
+	Registered() error
 	Close() error
 }
 
-// reason is what to do about a refusal whose text holds words.
-type reason struct{ words, advice string }
+// refusal is what to do about a refusal whose text holds words.
+type refusal struct{ words, advice string }
 
 // memory is that of Sharing.Memory.
 func (s *shares) memory(o *backends.Sharing) (*memory, error) {
@@ -57,10 +57,10 @@ func (s *shares) memory(o *backends.Sharing) (*memory, error) {
 	return nil, fmt.Errorf("there is no shared memory of the kind %s", o.Memory)
 }
 
-// denials are the reasons for which a server refuses memory of any kind.
-func denials() []reason {
+// commonRefusals are the reasons for which a server refuses memory of any kind.
+func commonRefusals() []refusal {
 	const allow, none = "start the server with --allow-client-shm=true", "it has no shared memory extension"
-	return []reason{
+	return []refusal{
 		{"allow-client-shm", allow}, {"not allowed", allow}, {"disabled", allow}, {"Unimplemented", none}, {"status 404", none},
 	}
 }

@@ -12,39 +12,36 @@ func cudaMemory(d *cuda.Device, number int) *memory {
 	elsewhere := fmt.Sprintf("it does not reach GPU %d of this machine: run both on one machine, where CUDA_VISIBLE_DEVICES gives that GPU the same number to both, "+
 		"and a server in a container with --gpus, --ipc=host and --pid=host", number)
 	return &memory{
-		source: graphics{d, number}, path: "cudasharedmemory", method: "CudaSharedMemory", lent: true, more: "use a GPU that has more with `device`",
-		reasons: append([]reason{
+		source: gpu{d, number}, path: "cudasharedmemory", method: "CudaSharedMemory", mustUnregister: true, howToGetMore: "use a GPU that has more with `device`",
+		refusals: append([]refusal{
 			{"GPUs not supported", "it was built without GPUs: use `shared_memory: system`"},
 			{"invalid args", elsewhere},
 			{"CUDA IPC handle", elsewhere},
-		}, denials()...),
+		}, commonRefusals()...),
 	}
 }
 
-// graphics is a GPU. The server knows it by the same number.
-type graphics struct {
+// gpu is a GPU. The server knows it by the same number.
+type gpu struct {
 	*cuda.Device
-	number int
+	device int
 }
 
 // Make implements source. The name is the server's alone: it finds the region by its handle.
-func (g graphics) Make(_ string, size int64) (region, error) {
+func (g gpu) Make(_ string, size int64) (region, error) {
 	r, err := g.New(size)
 	if err != nil {
 		return nil, fmt.Errorf("shared memory: %w", err)
 	}
-	return &cudaRegion{Region: r, number: g.number}, nil
+	return &cudaRegion{Region: r, device: g.device}, nil
 }
 
 // cudaRegion is memory of a GPU.
 type cudaRegion struct {
 	*cuda.Region
-	number int
+	device int
 	copied []byte // what was read last, each byte at its own place; it grows once
 }
-
-// Put implements region.
-func (r *cudaRegion) Put(at int64, data []byte) error { return r.Write(at, data) }
 
 // Read implements region.
 func (r *cudaRegion) Read(at, size int64) ([]byte, error) {
@@ -64,14 +61,14 @@ func (r *cudaRegion) JSON() any {
 		Raw    raw   `json:"raw_handle"`
 		Device int   `json:"device_id"`
 		Size   int64 `json:"byte_size"`
-	}{raw{r.Handle()}, r.number, r.Size()}
+	}{raw{r.Handle()}, r.device, r.Size()}
 }
 
 // Message implements region. CudaSharedMemoryRegisterRequest: name 1, raw_handle 2, device_id 3, byte_size 4.
 func (r *cudaRegion) Message(dst []byte) []byte {
-	dst = protow.AppendUint(protow.AppendString(dst, 2, r.Handle()), 3, uint64(r.number))
+	dst = protow.AppendUint(protow.AppendString(dst, 2, r.Handle()), 3, uint64(r.device))
 	return protow.AppendUint(dst, 4, uint64(r.Size()))
 }
 
-// Known implements region: the server needs the handle no more, and this process needs nothing for it.
-func (r *cudaRegion) Known() error { return nil }
+// Registered implements region: the server needs the handle no more, and this process needs nothing for it.
+func (r *cudaRegion) Registered() error { return nil }

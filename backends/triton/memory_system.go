@@ -10,21 +10,21 @@ import (
 // systemMemory is shared memory of the system.
 func systemMemory() *memory {
 	return &memory{
-		source: system{}, path: "systemsharedmemory", method: "SystemSharedMemory", more: "give the container more with --shm-size",
-		reasons: append([]reason{{
+		source: systemSource{}, path: "systemsharedmemory", method: "SystemSharedMemory", howToGetMore: "give the container more with --shm-size",
+		refusals: append([]refusal{{
 			"Unable to open shared memory region",
 			"it does not see the shared memory of this machine: run both on one machine, and a server in a container with --ipc=host, or with /dev/shm mounted from here",
-		}}, denials()...),
+		}}, commonRefusals()...),
 	}
 }
 
-type system struct{}
+type systemSource struct{}
 
 // CheckFree implements source.
-func (system) CheckFree(size int64) error { return shm.CheckFree(size) }
+func (systemSource) CheckFree(size int64) error { return shm.CheckFree(size) }
 
 // Make implements source.
-func (system) Make(name string, size int64) (region, error) {
+func (systemSource) Make(name string, size int64) (region, error) {
 	r, err := shm.New("/"+name, size)
 	if err != nil {
 		return nil, err
@@ -34,8 +34,8 @@ func (system) Make(name string, size int64) (region, error) {
 
 type systemRegion struct{ *shm.Region }
 
-// Put implements region.
-func (r systemRegion) Put(at int64, data []byte) error {
+// Write implements region.
+func (r systemRegion) Write(at int64, data []byte) error {
 	copy(r.Bytes()[at:], data)
 	return nil
 }
@@ -62,5 +62,5 @@ func (r systemRegion) Message(dst []byte) []byte {
 	return protow.AppendUint(protow.AppendString(dst, 2, r.Key()), 4, uint64(len(r.Bytes())))
 }
 
-// Known implements region.
-func (r systemRegion) Known() error { return r.Unlink() }
+// Registered implements region.
+func (r systemRegion) Registered() error { return r.Unlink() }

@@ -2,12 +2,12 @@ package triton
 
 import "github.com/sluice-bench/sluice/backends"
 
-// count is a series that counts; others are its times.
-func count(name, help string) backends.Series {
+// countSeries is a series that counts; others are its times.
+func countSeries(name, help string) backends.Series {
 	return backends.Series{Name: name, Unit: "1", Help: help}
 }
 
-func took(name, per, help string) backends.Series {
+func timeSeries(name, per, help string) backends.Series {
 	return backends.Series{Name: name, Unit: "ns", Per: per, Help: help}
 }
 
@@ -16,23 +16,23 @@ func took(name, per, help string) backends.Series {
 // follows from several of them (overhead, batch) is derived by whoever reads the growth.
 func Series() []backends.Series {
 	return []backends.Series{
-		count("requests", "requests that the server finished with success"),
-		took("request", "requests", "time of a request in the server"),
-		count("failures", "requests that the server failed"),
-		count("queued", "requests that went through the scheduler's queue"),
-		took("queue", "queued", "time of a request in the scheduler's queue"),
-		count("prepared", "requests whose inputs were prepared"),
-		took("compute_input", "prepared", "time to prepare a request's inputs"),
-		count("computed", "requests that the model computed"),
-		took("compute_infer", "computed", "time of a request in the model"),
-		count("collected", "requests whose outputs were collected"),
-		took("compute_output", "collected", "time to collect a request's outputs"),
-		count("cache.hits", "requests answered from the response cache"),
-		took("cache.hit", "cache.hits", "time to answer a request from the response cache"),
-		count("cache.misses", "requests that the response cache did not have"),
-		took("cache.miss", "cache.misses", "time to look up and store a response that the cache did not have"),
-		count("inferences", "inferences computed: batch items, without those answered from the cache"),
-		count("executions", "executions of the model: batches"),
+		countSeries("requests", "requests that the server finished with success"),
+		timeSeries("request", "requests", "time of a request in the server"),
+		countSeries("failures", "requests that the server failed"),
+		countSeries("queued", "requests that went through the scheduler's queue"),
+		timeSeries("queue", "queued", "time of a request in the scheduler's queue"),
+		countSeries("prepared", "requests whose inputs were prepared"),
+		timeSeries("compute_input", "prepared", "time to prepare a request's inputs"),
+		countSeries("computed", "requests that the model computed"),
+		timeSeries("compute_infer", "computed", "time of a request in the model"),
+		countSeries("collected", "requests whose outputs were collected"),
+		timeSeries("compute_output", "collected", "time to collect a request's outputs"),
+		countSeries("cache.hits", "requests answered from the response cache"),
+		timeSeries("cache.hit", "cache.hits", "time to answer a request from the response cache"),
+		countSeries("cache.misses", "requests that the response cache did not have"),
+		timeSeries("cache.miss", "cache.misses", "time to look up and store a response that the cache did not have"),
+		countSeries("inferences", "inferences computed: batch items, without those answered from the cache"),
+		countSeries("executions", "executions of the model: batches"),
 	}
 }
 

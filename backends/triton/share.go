@@ -72,22 +72,22 @@ func (c *conn) Share(reqs []backends.Request, o backends.Sharing) (backends.Shar
 
 // share are requests whose tensors lie in regions, and the regions while they are open.
 type share struct {
-	conn   *conn
-	o      *backends.Sharing
-	reqs   []backends.Request
-	name   string // what the names of all its regions begin with
-	places []kserve.Places
-	input  int64 // bytes of the region of inputs, and of that of a slot's outputs
-	output int64
-	calls  []*backends.Call
-	burnt  bool // the server may still know regions of this name
+	conn     *conn
+	o        *backends.Sharing
+	reqs     []backends.Request
+	name     string // what the names of all its regions begin with
+	places   []kserve.Places
+	input    int64 // bytes of the region of inputs, and of that of a slot's outputs
+	output   int64
+	calls    []*backends.Call
+	nameUsed bool // the server may still know regions of this name
 
-	memory *memory
-	count  int    // slots
-	inputs region // nil: no input has a byte
-	slots  []region
-	told   []string // the regions that the server knows, or may know
-	made   []region // all that are to be closed
+	memory          *memory
+	count           int    // slots
+	inputs          region // nil: no input has a byte
+	slots           []region
+	registeredNames []string // the regions that the server knows, or may know
+	allocated       []region // all that are to be closed
 }
 
 // encode lays everything out, under a name that nothing else has, and encodes the requests.
@@ -102,7 +102,7 @@ func (s *share) encode() (err error) {
 			return fmt.Errorf("row %d: %w", s.reqs[i].Row, err)
 		}
 	}
-	s.burnt = false
+	s.nameUsed = false
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (s *share) Open(ctx context.Context, slots int) (calls []*backends.Call, re
 	if slots < 1 || slots > maxSlots {
 		return nil, nil, fmt.Errorf("shared memory for %d slots: 1 to %d can be had", slots, maxSlots)
 	}
-	if s.burnt {
+	if s.nameUsed {
 		if err := s.encode(); err != nil {
 			return nil, nil, err
 		}
@@ -128,7 +128,7 @@ func (s *share) Open(ctx context.Context, slots int) (calls []*backends.Call, re
 
 // open makes the regions, tells the server, and fills in the inputs.
 func (s *share) open(ctx context.Context) error {
-	if err := s.room(s.input, s.output); err != nil {
+	if err := s.checkRoom(s.input, s.output); err != nil {
 		return err
 	}
 	if err := s.regions(ctx, s.input, s.output); err != nil {
@@ -139,7 +139,7 @@ func (s *share) open(ctx context.Context) error {
 			if at.Size == 0 {
 				continue
 			}
-			if err := s.inputs.Put(at.At, s.reqs[i].Inputs[k].Data); err != nil {
+			if err := s.inputs.Write(at.At, s.reqs[i].Inputs[k].Data); err != nil {
 				return fmt.Errorf("shared memory: input %s: %w", s.reqs[i].Inputs[k].Name, err)
 			}
 		}
@@ -194,11 +194,11 @@ func (s *share) outputSize(name string, items int64) int64 {
 	return s.o.OutputSize * items
 }
 
-// room says at once, and what to do, where the memory is not to be had.
-func (s *share) room(input, output int64) error {
+// checkRoom says at once, and what to do, where the memory is not to be had.
+func (s *share) checkRoom(input, output int64) error {
 	all := page(input) + page(output)*int64(s.count)
 	if err := s.memory.CheckFree(all); err != nil {
-		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower `output_size`, `max_in_flight` or the data, or %s", err, input, output, s.count, s.memory.more)
+		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower `output_size`, `max_in_flight` or the data, or %s", err, input, output, s.count, s.memory.howToGetMore)
 	}
 	return nil
 }
@@ -231,18 +231,18 @@ func (s *share) region(ctx context.Context, name string, size int64) (region, er
 	if err != nil {
 		return nil, err
 	}
-	s.made = append(s.made, r)
-	s.told = append(s.told, name) // also when the answer is lost
+	s.allocated = append(s.allocated, r)
+	s.registeredNames = append(s.registeredNames, name) // also when the answer is lost
 	if err := s.conn.register(ctx, s.memory, name, r); err != nil {
-		return nil, s.refused(err)
+		return nil, s.refusedError(err)
 	}
-	return r, r.Known()
+	return r, r.Registered()
 }
 
-// refused is what to do about a server that does not take a region.
-func (s *share) refused(err error) error {
+// refusedError is what to do about a server that does not take a region.
+func (s *share) refusedError(err error) error {
 	text := err.Error()
-	for _, r := range s.memory.reasons {
+	for _, r := range s.memory.refusals {
 		if strings.Contains(text, r.words) {
 			return fmt.Errorf("the server does not take %s shared memory: %w; %s", s.o.Memory, err, r.advice)
 		}
@@ -262,35 +262,35 @@ func (s *share) read(region uint32, at, size int64) ([]byte, error) {
 // before, where it can be asked.
 func (s *share) close(ctx context.Context) error {
 	var errs []error
-	for _, name := range s.told {
-		if err := s.forget(ctx, name); err != nil {
+	for _, name := range s.registeredNames {
+		if err := s.unregisterRegion(ctx, name); err != nil {
 			errs = append(errs, fmt.Errorf("unregister shared memory %s: %w", name, err))
 			break // a server that is gone is not asked for every region
 		}
 	}
-	if s.memory.lent && len(errs) == 0 {
-		errs = append(errs, s.settled(ctx))
+	if s.memory.mustUnregister && len(errs) == 0 {
+		errs = append(errs, s.awaitUnregistered(ctx))
 	}
-	s.burnt = errors.Join(errs...) != nil
-	for _, r := range s.made {
+	s.nameUsed = errors.Join(errs...) != nil
+	for _, r := range s.allocated {
 		errs = append(errs, r.Close())
 	}
-	s.told, s.made, s.inputs, s.slots = nil, nil, nil, nil
+	s.registeredNames, s.allocated, s.inputs, s.slots = nil, nil, nil, nil
 	return errors.Join(errs...)
 }
 
-// settled waits until the server has none of the regions any more: one that takes the call while a request still works with
+// awaitUnregistered waits until the server has none of the regions any more: one that takes the call while a request still works with
 // a region forgets it when the request is done. A server that cannot be asked has nothing to wait for.
-func (s *share) settled(ctx context.Context) error {
-	for len(s.told) > 0 {
+func (s *share) awaitUnregistered(ctx context.Context) error {
+	for len(s.registeredNames) > 0 {
 		names, err := s.conn.registered(ctx, s.memory)
-		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(s.told, name) }) {
+		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(s.registeredNames, name) }) {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return errors.New("the server still works with shared memory that it was to forget")
-		case <-time.After(lookAgain):
+		case <-time.After(pollInterval):
 		}
 	}
 	return nil
@@ -300,8 +300,8 @@ func (s *share) settled(ctx context.Context) error {
 // here goes on there.
 const inUse = "currently in use"
 
-// forget unregisters a region, and waits for the requests that the server still has.
-func (s *share) forget(ctx context.Context, name string) error {
+// unregisterRegion unregisters a region, and waits for the requests that the server still has.
+func (s *share) unregisterRegion(ctx context.Context, name string) error {
 	for {
 		err := s.conn.unregister(ctx, s.memory, name)
 		if err == nil || !strings.Contains(err.Error(), inUse) {
@@ -310,7 +310,7 @@ func (s *share) forget(ctx context.Context, name string) error {
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(lookAgain):
+		case <-time.After(pollInterval):
 		}
 	}
 }

@@ -24,15 +24,15 @@ func Kind() backends.Kind {
 		Endpoints: []string{infer, generate, "tensorrtllm", "vllm"},
 		Abilities: abilities,
 		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace | backends.Stream | backends.BidiStream | backends.SystemShm | backends.CUDAShm),
-		Absent:    absent(),
+		Absent:    missingAbilities(),
 		Check:     check,
 		Series:    Series(),
 		Open:      open,
 	}
 }
 
-// absent is what this binary was built without.
-func absent() map[backends.Ability]string {
+// missingAbilities is what this binary was built without.
+func missingAbilities() map[backends.Ability]string {
 	if why := cuda.MissingReason(); why != "" {
 		return map[backends.Ability]string{backends.CUDAShm: why}
 	}

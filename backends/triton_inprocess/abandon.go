@@ -18,10 +18,10 @@ const (
 	stubRegion = "triton_python_backend_shm_region_"
 )
 
-// abandon ends the processes that the library has started for the Python models of a repository, and removes the memory that it
+// killChildren ends the processes that the library has started for the Python models of a repository, and removes the memory that it
 // shares with them. It is for a server that cannot be stopped: a model that is busy when this process ends waits for the
 // library's answer forever, and nobody is left to remove the memory.
-func abandon(repository string) {
+func killChildren(repository string) {
 	repository = strings.TrimRight(repository, "/")
 	processes, _ := filepath.Glob("/proc/[0-9]*") // elsewhere there are none
 	for _, p := range processes {

@@ -42,7 +42,7 @@ func TestAbandon(t *testing.T) {
 		{"sluice", filepath.Join(mine, "m", "1", "model.py"), false},
 	} {
 		cmd, in, region := start(c.name, c.model)
-		abandon(mine)
+		killChildren(mine)
 		if err := in.Close(); err != nil {
 			t.Error(err)
 		}

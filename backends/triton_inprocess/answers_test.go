@@ -138,7 +138,7 @@ func TestDeaf(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 	s.open(true)
-	await(t, "end of all requests, though nobody receives", func() bool { return l.lane.out.Load() == 0 })
+	await(t, "end of all requests, though nobody receives", func() bool { return l.lane.inServer.Load() == 0 })
 	l.close()
 }
 

@@ -49,8 +49,8 @@ func version(text string) (int64, error) {
 	return v, nil
 }
 
-// named is a model as the arguments of a function.
-func named(model, v string) (name []byte, number uintptr, err error) {
+// modelArguments is a model as the arguments of a function.
+func modelArguments(model, v string) (name []byte, number uintptr, err error) {
 	n, err := version(v)
 	return native.Text(model), uintptr(n), err
 }
@@ -61,7 +61,7 @@ func (c *conn) Describe(_ context.Context, model string) (backends.Signature, er
 	if err != nil {
 		return backends.Signature{}, err
 	}
-	name, number, err := named(model, v)
+	name, number, err := modelArguments(model, v)
 	if err != nil {
 		return backends.Signature{}, err
 	}
@@ -91,12 +91,12 @@ func (c *conn) Ready(_ context.Context, model string) error {
 		what     string
 		function uintptr
 	}{{"live", c.ServerIsLive}, {"ready", c.ServerIsReady}} {
-		yes, err := c.truth(ask.function, c.handle)
+		yes, err := c.boolResult(ask.function, c.handle)
 		if err != nil {
 			return err
 		}
 		if !yes {
-			return fmt.Errorf("the server is not %s%s", ask.what, c.why(""))
+			return fmt.Errorf("the server is not %s%s", ask.what, c.notReadyReason(""))
 		}
 	}
 	if model == "" {
@@ -110,9 +110,9 @@ func (c *conn) Ready(_ context.Context, model string) error {
 	if err != nil || yes {
 		return err
 	}
-	err = fmt.Errorf("model %s is not ready%s", model, c.why(model))
+	err = fmt.Errorf("model %s is not ready%s", model, c.notReadyReason(model))
 	var unknown *backends.UnknownModelError
-	if list := c.index(); list != nil && errors.As(kserve.Absent(list, model, v, "", err), &unknown) {
+	if list := c.index(); list != nil && errors.As(kserve.ExplainModelError(list, model, v, "", err), &unknown) {
 		return unknown
 	}
 	return err
@@ -128,9 +128,9 @@ func (c *conn) index() (list []kserve.IndexedModel) {
 	return list
 }
 
-// why is what the server's index of its repository says about a model that is not ready, or about the first one that could not
+// notReadyReason is what the server's index of its repository says about a model that is not ready, or about the first one that could not
 // be loaded; empty: nothing.
-func (c *conn) why(model string) string {
+func (c *conn) notReadyReason(model string) string {
 	all := c.index()
 	if all == nil {
 		return ""
@@ -152,12 +152,12 @@ func (c *conn) why(model string) string {
 }
 
 func (c *conn) loaded(model, v string) (bool, error) {
-	name, number, err := named(model, v)
+	name, number, err := modelArguments(model, v)
 	if err != nil {
 		return false, err
 	}
 	defer runtime.KeepAlive(name)
-	return c.truth(c.ServerModelIsReady, c.handle, native.Address(name), number)
+	return c.boolResult(c.ServerModelIsReady, c.handle, native.Address(name), number)
 }
 
 // Stats implements backends.Observer.
@@ -168,7 +168,7 @@ func (c *conn) Stats(_ context.Context, model, v string, into []int64) (at int64
 	if model == "" {
 		return 0, errors.New("statistics: no model is named")
 	}
-	name, number, err := named(model, v)
+	name, number, err := modelArguments(model, v)
 	if err != nil {
 		return 0, fmt.Errorf("statistics of %s: %w", model, err)
 	}
@@ -196,8 +196,8 @@ func (c *conn) Load(_ context.Context, model string) error {
 	return nil
 }
 
-// lookAgain is how often is looked whether something is over that the library tells nobody.
-const lookAgain = 5 * time.Millisecond
+// pollInterval is how often is looked whether something is over that the library tells nobody.
+const pollInterval = 5 * time.Millisecond
 
 // Unload implements backends.Controller. The library returns at once and unloads when the requests in flight are done.
 func (c *conn) Unload(ctx context.Context, model string) error {
@@ -221,29 +221,29 @@ func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(lookAgain):
+	case <-time.After(pollInterval):
 		return nil
 	}
 }
 
-// inline is the largest request that Send passes in no time. The library takes a request without waiting for the model, and
+// inlineLimit is the largest request that Send passes in no time. The library takes a request without waiting for the model, and
 // without a copy: 4 µs for 64 bytes and for 1 MiB. But where a model has a response cache it reads all of the inputs before it
 // returns, and writes the outputs on a hit: 90 µs for 64 KiB, 1.5 ms for 1 MiB, 13 ms for 8 MiB, in which nothing else would be
 // sent that is due.
-const inline = 64 << 10
+const inlineLimit = 64 << 10
 
 // Lanes implements backends.Conn. A lane costs nothing at the server.
 func (c *conn) Lanes(_ context.Context, n int, _ backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
 	all := make([]backends.Lane, n)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lanes = slices.DeleteFunc(c.lanes, (*lane).over) // of stages that are done
+	c.lanes = slices.DeleteFunc(c.lanes, (*lane).isDrained) // of stages that are done
 	for i := range all {
 		l := newLane(c)
 		all[i] = l
 		c.lanes = append(c.lanes, l)
 	}
-	return all, backends.Limits{Depth: 1, Inline: inline}, nil
+	return all, backends.Limits{Depth: 1, Inline: inlineLimit}, nil
 }
 
 // Close implements backends.Conn. What was cancelled here may still go on in the server, with memory that is pinned here: it is
@@ -258,17 +258,17 @@ func (c *conn) Close(ctx context.Context) error {
 		left := int64(0)
 		for _, l := range c.lanes {
 			l.drain()
-			left += l.out.Load()
+			left += l.inServer.Load()
 		}
 		if left == 0 {
 			break
 		}
 		if err := pause(ctx); err != nil {
-			abandon(c.target.InProcess.Repository)
+			killChildren(c.target.InProcess.Repository)
 			return fmt.Errorf("the server still works on %d requests: %w", left, err)
 		}
 	}
 	c.closed = true
 	c.pinner.Unpin()
-	return c.host.leave(c.key, c.server)
+	return c.host.release(c.key, c.server)
 }

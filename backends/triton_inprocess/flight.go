@@ -13,12 +13,12 @@ import (
 // flight is one request that the server has. The server knows it by its number, never by a Go pointer. It is used again when
 // the server is through with it: when the final response has come and the request has been released.
 type flight struct {
-	number  uintptr
-	request uintptr
-	lane    *lane
-	current atomic.Bool // it is the one that its lane waits for; else nobody wants its responses any more
-	left    atomic.Int32
-	next    *flight // of the free ones
+	number    uintptr
+	request   uintptr
+	lane      *lane
+	current   atomic.Bool // it is the one that its lane waits for; else nobody wants its responses any more
+	partsLeft atomic.Int32
+	next      *flight // of the free ones
 }
 
 // Parts of a flight that must have come before it is over.
@@ -33,15 +33,15 @@ type event struct {
 	final    bool
 }
 
-// chunk is how many flights are made at once.
-const chunk = 256
+// flightChunk is how many flights are made at once.
+const flightChunk = 256
 
 // flights are those of all servers of a host, and the functions that the servers call: there is room for few such in a
 // process. Callbacks come on threads of a server and find their flight without a lock.
 type flights struct {
 	answered, released, allocated, discarded uintptr
 
-	chunks [4096]atomic.Pointer[[chunk]flight]
+	chunks [4096]atomic.Pointer[[flightChunk]flight]
 	mu     sync.Mutex
 	made   uintptr
 	free   *flight
@@ -93,33 +93,35 @@ func (fs *flights) take(l *lane) *flight {
 	fs.free, f.next = f.next, nil
 	fs.mu.Unlock()
 	f.lane, f.request = l, 0
-	f.left.Store(flightParts)
+	f.partsLeft.Store(flightParts)
 	return f
 }
 
 // grow makes a chunk of flights and gives the first, which leads to the others.
 func (fs *flights) grow() *flight {
-	n := fs.made / chunk
+	n := fs.made / flightChunk
 	if n >= uintptr(len(fs.chunks)) {
 		return nil
 	}
-	all := new([chunk]flight)
+	all := new([flightChunk]flight)
 	for i := range all {
 		all[i].number = fs.made + uintptr(i)
-		if i+1 < chunk {
+		if i+1 < flightChunk {
 			all[i].next = &all[i+1]
 		}
 	}
 	fs.chunks[n].Store(all)
-	fs.made += chunk
+	fs.made += flightChunk
 	return &all[0]
 }
 
-func (fs *flights) at(number uintptr) *flight { return &fs.chunks[number/chunk].Load()[number%chunk] }
+func (fs *flights) at(number uintptr) *flight {
+	return &fs.chunks[number/flightChunk].Load()[number%flightChunk]
+}
 
 // done counts a part as come. With the last one the request is deleted and the flight is free.
 func (fs *flights) done(f *flight) (over bool) {
-	if over = f.left.Add(-1) == 0; over {
+	if over = f.partsLeft.Add(-1) == 0; over {
 		fs.put(f)
 	}
 	return over

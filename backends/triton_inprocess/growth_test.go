@@ -86,7 +86,7 @@ func TestGrowth(t *testing.T) {
 	if grown := resident(t) - inAll; grown > 16<<20 {
 		t.Errorf("the process grew by %d bytes", grown)
 	}
-	if n := l.conn.flights.made; n != chunk {
+	if n := l.conn.flights.made; n != flightChunk {
 		t.Errorf("%d flights were made for %d lanes", n, lanes)
 	}
 	for _, own := range links {

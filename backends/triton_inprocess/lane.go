@@ -23,31 +23,31 @@ import (
 //
 // The request of a flight is deleted only after Recv has seen the state, so that Cancel never names one that is gone.
 type lane struct {
-	conn   *conn
-	word   atomic.Uint64
-	sent   atomic.Uint32 // generation whose Send has returned
-	closed atomic.Bool
-	events chan event    // of the server's threads, which wait when it is full
-	wake   chan struct{} // the state has changed otherwise
-	active atomic.Int64
-	out    atomic.Int64 // flights that the server has
-	flight atomic.Pointer[flight]
-	why    backends.Cause
-	err    error // why the server refused the request; before failed
-	failed atomic.Bool
+	conn     *conn
+	word     atomic.Uint64
+	sent     atomic.Uint32 // generation whose Send has returned
+	closed   atomic.Bool
+	events   chan event    // of the server's threads, which wait when it is full
+	wake     chan struct{} // the state has changed otherwise
+	active   atomic.Int64
+	inServer atomic.Int64 // flights that the server has
+	flight   atomic.Pointer[flight]
+	cause    backends.Cause
+	err      error // why the server refused the request; before failed
+	failed   atomic.Bool
 
 	// Of the request in flight.
-	request *request
-	sample  *backends.Sample
-	refs    [2]uintptr // Send's: where the library puts what it makes
-	id      [idDigits + 1]byte
-	text    [idDigits + 1]byte
-	ask     native.Frame
+	request   *request
+	sample    *backends.Sample
+	refs      [2]uintptr // Send's: where the library puts what it makes
+	id        [idDigits + 1]byte
+	text      [idDigits + 1]byte
+	sendFrame native.Frame
 
 	// Recv's.
-	got   [8]uintptr
-	hear  native.Frame
-	reply kserve.Reply
+	results   [8]uintptr
+	recvFrame native.Frame
+	reply     kserve.Reply
 }
 
 const (
@@ -94,7 +94,7 @@ func (l *lane) drop(e event) {
 // part counts a part of a flight as come.
 func (l *lane) part(f *flight) {
 	if l.conn.flights.done(f) {
-		l.out.Add(-1)
+		l.inServer.Add(-1)
 	}
 }
 
@@ -110,10 +110,10 @@ func (l *lane) drain() {
 	}
 }
 
-// over reports whether nothing comes any more.
-func (l *lane) over() bool { return l.closed.Load() && l.out.Load() == 0 }
+// isDrained reports whether nothing comes any more.
+func (l *lane) isDrained() bool { return l.closed.Load() && l.inServer.Load() == 0 }
 
-func (l *lane) rouse() {
+func (l *lane) wakeRecv() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -139,21 +139,21 @@ func (l *lane) Send(_ int, c *backends.Call, f backends.Fields, s *backends.Samp
 	} else {
 		l.err = err
 		l.failed.Store(true)
-		l.rouse()
+		l.wakeRecv()
 	}
 	l.sent.Store(s.Gen)
 }
 
-var errNoRoom = errors.New("more than a million requests are in the server")
+var errTooManyRequests = errors.New("more than a million requests are in the server")
 
 // transmit makes a request and gives it to the server.
 func (l *lane) transmit(f *backends.Fields, gen uint32) error {
 	c, q := l.conn, l.request
 	fl := c.flights.take(l)
 	if fl == nil {
-		return errNoRoom
+		return errTooManyRequests
 	}
-	l.out.Add(1)
+	l.inServer.Add(1)
 	err := l.build(fl, q, f)
 	if err == nil {
 		fl.current.Store(true)
@@ -161,7 +161,7 @@ func (l *lane) transmit(f *backends.Fields, gen uint32) error {
 		if l.word.Load() != uint64(gen)<<stateBits|inFlight { // cancelled meanwhile
 			err = errStopped
 		} else {
-			err = c.check(l.ask.Call(c.ServerInferAsync, c.handle, fl.request, 0))
+			err = c.check(l.sendFrame.Call(c.ServerInferAsync, c.handle, fl.request, 0))
 		}
 	}
 	if err != nil { // the server does not have it: nothing comes
@@ -190,22 +190,22 @@ func (l *lane) abort(fl *flight, gen uint32) {
 // build makes the library's form of a request.
 func (l *lane) build(fl *flight, q *request, f *backends.Fields) error {
 	c := l.conn
-	if err := c.check(l.ask.Call(c.InferenceRequestNew, native.Address(l.refs[:]), c.handle, q.model, q.version)); err != nil {
+	if err := c.check(l.sendFrame.Call(c.InferenceRequestNew, native.Address(l.refs[:]), c.handle, q.model, q.version)); err != nil {
 		return err
 	}
 	fl.request = l.refs[0]
 	r := fl.request
 	backends.PutDigits(l.id[:idDigits], f.ID)
-	err := c.check(l.ask.Call(c.InferenceRequestSetId, r, native.Address(l.id[:])))
+	err := c.check(l.sendFrame.Call(c.InferenceRequestSetId, r, native.Address(l.id[:])))
 	for i := 0; err == nil && i < len(q.inputs); i++ {
 		in := &q.inputs[i]
-		err = c.check(l.ask.Call(c.InferenceRequestAddInput, r, in.name, in.datatype, in.shape, in.dims))
+		err = c.check(l.sendFrame.Call(c.InferenceRequestAddInput, r, in.name, in.datatype, in.shape, in.dims))
 		if err == nil {
-			err = c.check(l.ask.Call(c.InferenceRequestAppendInputData, r, in.name, in.data, in.size, 0, 0))
+			err = c.check(l.sendFrame.Call(c.InferenceRequestAppendInputData, r, in.name, in.data, in.size, 0, 0))
 		}
 	}
 	for i := 0; err == nil && i < len(q.outputs); i++ {
-		err = c.check(l.ask.Call(c.InferenceRequestAddRequestedOutput, r, q.outputs[i]))
+		err = c.check(l.sendFrame.Call(c.InferenceRequestAddRequestedOutput, r, q.outputs[i]))
 	}
 	for i := 0; err == nil && i < len(q.parameters); i++ {
 		err = l.parameter(r, &q.parameters[i])
@@ -214,10 +214,10 @@ func (l *lane) build(fl *flight, q *request, f *backends.Fields) error {
 		err = l.sequence(r, q, f)
 	}
 	if err == nil {
-		err = c.check(l.ask.Call(c.InferenceRequestSetReleaseCallback, r, c.flights.released, fl.number))
+		err = c.check(l.sendFrame.Call(c.InferenceRequestSetReleaseCallback, r, c.flights.released, fl.number))
 	}
 	if err == nil {
-		err = c.check(l.ask.Call(c.InferenceRequestSetResponseCallback, r, c.allocator, fl.number, c.flights.answered, fl.number))
+		err = c.check(l.sendFrame.Call(c.InferenceRequestSetResponseCallback, r, c.allocator, fl.number, c.flights.answered, fl.number))
 	}
 	return err
 }
@@ -226,11 +226,11 @@ func (l *lane) parameter(r uintptr, p *parameter) error {
 	c := l.conn
 	switch {
 	case p.name == 0:
-		return c.check(l.ask.Call(p.function, r, p.value))
+		return c.check(l.sendFrame.Call(p.function, r, p.value))
 	case p.function == c.InferenceRequestSetDoubleParameter:
 		return c.check(c.setDouble(r, p.name, p.number))
 	}
-	return c.check(l.ask.Call(p.function, r, p.name, p.value))
+	return c.check(l.sendFrame.Call(p.function, r, p.name, p.value))
 }
 
 // sequence says to which sequence a request belongs, and where in it it stands.
@@ -240,9 +240,9 @@ func (l *lane) sequence(r uintptr, q *request, f *backends.Fields) error {
 		var err error
 		if q.sequence.Text {
 			backends.PutDigits(l.text[:idDigits], f.Sequence)
-			err = c.check(l.ask.Call(c.InferenceRequestSetCorrelationIdString, r, native.Address(l.text[:])))
+			err = c.check(l.sendFrame.Call(c.InferenceRequestSetCorrelationIdString, r, native.Address(l.text[:])))
 		} else {
-			err = c.check(l.ask.Call(c.InferenceRequestSetCorrelationId, r, uintptr(f.Sequence)))
+			err = c.check(l.sendFrame.Call(c.InferenceRequestSetCorrelationId, r, uintptr(f.Sequence)))
 		}
 		if err != nil {
 			return err
@@ -257,7 +257,7 @@ func (l *lane) sequence(r uintptr, q *request, f *backends.Fields) error {
 	if flags == 0 {
 		return nil
 	}
-	return c.check(l.ask.Call(c.InferenceRequestSetFlags, r, uintptr(flags)))
+	return c.check(l.sendFrame.Call(c.InferenceRequestSetFlags, r, uintptr(flags)))
 }
 
 // Activity implements backends.Lane.
@@ -274,18 +274,18 @@ func (l *lane) Cancel(_ int, gen uint32, why backends.Cause) {
 	if !l.word.CompareAndSwap(at|inFlight, at|cancelling) {
 		return
 	}
-	l.why = why
+	l.cause = why
 	if f := l.flight.Load(); f != nil {
 		_ = l.conn.check(native.Call(l.conn.InferenceRequestCancel, f.request)) // a model that cannot be cancelled goes on
 	}
 	l.word.Store(at | cancelled)
-	l.rouse()
+	l.wakeRecv()
 }
 
 // Close implements backends.Lane.
 func (l *lane) Close() error {
 	l.closed.Store(true)
 	l.Cancel(0, uint32(l.word.Load()>>stateBits), backends.CauseStop)
-	l.rouse()
+	l.wakeRecv()
 	return nil
 }

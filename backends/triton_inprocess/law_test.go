@@ -30,7 +30,7 @@ func suite(t *testing.T) backendtest.Suite {
 		backendtest.Delay:       fmt.Sprintf("wait %d; last", backendtest.Pause.Milliseconds()),
 		backendtest.SlowBody:    fmt.Sprintf("respond 1; wait %d; final", backendtest.Pause.Milliseconds()),
 		backendtest.WrongLength: "long; last",
-		backendtest.Failure:     "error " + backendtest.Words,
+		backendtest.Failure:     "error " + backendtest.FailureText,
 		backendtest.Malformed:   "broken; last",
 		backendtest.Never:       "cancelled",
 	}

@@ -76,13 +76,13 @@ func loadLibrary(dir string) (*library, error) {
 	return l, nil
 }
 
-// refused is an error of the library.
-type refused struct {
+// serverError is an error of the library.
+type serverError struct {
 	status int32 // as gRPC numbers it
 	text   string
 }
 
-func (e *refused) Error() string { return e.text }
+func (e *serverError) Error() string { return e.text }
 
 // statuses are the gRPC statuses that Triton answers with for its own error codes.
 var statuses = [...]int32{2, 13, 5, 3, 14, 12, 6, 1}
@@ -101,7 +101,7 @@ func (l *library) check(at uintptr) error {
 	if at == 0 {
 		return nil
 	}
-	err := &refused{status: statusOf(native.Call(l.ErrorCode, at) & 0xffffffff), text: strings.TrimSpace(string(native.String(native.Call(l.ErrorMessage, at))))}
+	err := &serverError{status: statusOf(native.Call(l.ErrorCode, at) & 0xffffffff), text: strings.TrimSpace(string(native.String(native.Call(l.ErrorMessage, at))))}
 	native.Call(l.ErrorDelete, at)
 	return err
 }
@@ -119,8 +119,8 @@ func (l *library) message(function uintptr, args ...uintptr) ([]byte, error) {
 	return append([]byte(nil), native.Slice[byte](out[1], int(out[2]))...), nil
 }
 
-// truth is what a function says that puts a bool where its last argument points.
-func (l *library) truth(function uintptr, args ...uintptr) (bool, error) {
+// boolResult is what a function says that puts a bool where its last argument points.
+func (l *library) boolResult(function uintptr, args ...uintptr) (bool, error) {
 	out := make([]bool, 1)
 	err := l.check(native.Call(function, append(args, native.Address(out))...))
 	return out[0], err

@@ -23,7 +23,7 @@ type request struct {
 	flags      uint32
 	sequence   *backends.Sequence
 	want       kserve.Want
-	keep       []any // what the addresses point to
+	pinned     []any // what the addresses point to
 }
 
 type input struct {
@@ -110,7 +110,7 @@ func pin[T any](c *conn, q *request, s []T) uintptr {
 		return 0
 	}
 	c.pinner.Pin(&s[0])
-	q.keep = append(q.keep, s)
+	q.pinned = append(q.pinned, s)
 	return native.Address(s)
 }
 

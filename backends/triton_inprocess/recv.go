@@ -38,7 +38,7 @@ func (l *lane) Recv() (slot int, done bool) {
 				l.drop(e)
 				continue
 			}
-			if slot, done = l.take(e); slot != backends.None {
+			if slot, done = l.handleEvent(e); slot != backends.None {
 				return slot, done
 			}
 		case <-l.wake:
@@ -46,8 +46,8 @@ func (l *lane) Recv() (slot int, done bool) {
 	}
 }
 
-// take takes an event of the request in flight. None: there is more to come.
-func (l *lane) take(e event) (slot int, done bool) {
+// handleEvent takes an event of the request in flight. None: there is more to come.
+func (l *lane) handleEvent(e event) (slot int, done bool) {
 	s := l.sample
 	if e.released {
 		l.part(e.flight)
@@ -59,7 +59,7 @@ func (l *lane) take(e event) (slot int, done bool) {
 	s.LastByte = e.at
 	if e.response != 0 {
 		l.response(e.response, e.at)
-		l.hear.Call(l.conn.InferenceResponseDelete, e.response)
+		l.recvFrame.Call(l.conn.InferenceResponseDelete, e.response)
 	}
 	if e.final {
 		l.end()
@@ -88,7 +88,7 @@ func (l *lane) end() {
 	at := uint64(s.Gen) << stateBits
 	for !l.word.CompareAndSwap(at|inFlight, at) {
 		if l.word.Load() == at|cancelled {
-			why = l.why
+			why = l.cause
 			l.word.Store(at)
 			break
 		}
@@ -106,15 +106,15 @@ func (l *lane) end() {
 	case why != 0:
 		s.SetCancelled(why, l.conn.clock.Now(), s.SendEnd != 0)
 	case l.err != nil:
-		l.refuse(l.err)
+		l.failRefused(l.err)
 	}
 	l.sample, l.request = nil, nil
 }
 
-// refuse gives the sample the class of an error of the server's.
-func (l *lane) refuse(err error) {
+// failRefused gives the sample the class of an error of the server's.
+func (l *lane) failRefused(err error) {
 	s := l.sample
-	var e *refused
+	var e *serverError
 	switch {
 	case !errors.As(err, &e):
 		s.Class = backends.Client
@@ -133,9 +133,9 @@ func (l *lane) refuse(err error) {
 // response reads one response. After one that was wrong the others are only counted.
 func (l *lane) response(r uintptr, at int64) {
 	s, c := l.sample, l.conn
-	if failed := l.hear.Call(c.InferenceResponseError, r); failed != 0 { // it belongs to the response
+	if failed := l.recvFrame.Call(c.InferenceResponseError, r); failed != 0 { // it belongs to the response
 		if s.Class == backends.OK {
-			l.refuse(&refused{status: statusOf(l.hear.Call(c.ErrorCode, failed) & 0xffffffff), text: string(native.String(l.hear.Call(c.ErrorMessage, failed)))})
+			l.failRefused(&serverError{status: statusOf(l.recvFrame.Call(c.ErrorCode, failed) & 0xffffffff), text: string(native.String(l.recvFrame.Call(c.ErrorMessage, failed)))})
 		}
 		return
 	}
@@ -163,19 +163,19 @@ var (
 // much data as shape and datatype take, and what the request names; of several responses each may have some of it.
 func (l *lane) outputs(r uintptr, compare bool) error {
 	s, c, want := l.sample, l.conn, l.request.want
-	if err := c.check(l.hear.Call(c.InferenceResponseOutputCount, r, native.Address(l.got[:]))); err != nil {
+	if err := c.check(l.recvFrame.Call(c.InferenceResponseOutputCount, r, native.Address(l.results[:]))); err != nil {
 		return err
 	}
 	judge := s.Class == backends.OK
 	l.reply.Begin(want, compare)
-	count := uint32(l.got[0])
+	count := uint32(l.results[0])
 	if asked := len(l.request.outputs); int(count) < asked && !c.target.Streaming {
 		return errLacks
 	}
 	for i := range count {
-		clear(l.got[:])
-		g := &l.got // name, datatype, shape, dimensions, base, size, memory, device; the user pointer goes where the device went
-		err := c.check(l.hear.Call(c.InferenceResponseOutput, r, uintptr(i), native.Address(g[0:]), native.Address(g[1:]), native.Address(g[2:]),
+		clear(l.results[:])
+		g := &l.results // name, datatype, shape, dimensions, base, size, memory, device; the user pointer goes where the device went
+		err := c.check(l.recvFrame.Call(c.InferenceResponseOutput, r, uintptr(i), native.Address(g[0:]), native.Address(g[1:]), native.Address(g[2:]),
 			native.Address(g[3:]), native.Address(g[4:]), native.Address(g[5:]), native.Address(g[6:]), native.Address(g[7:]), native.Address(g[7:])))
 		if err != nil {
 			return err

@@ -64,17 +64,17 @@ func (h *host) open(ctx context.Context, t backends.Target, clock backends.Clock
 	select {
 	case <-s.started:
 	case <-ctx.Done():
-		go func() { <-s.started; _ = h.leave(key, s) }()
+		go func() { <-s.started; _ = h.release(key, s) }()
 		return nil, fmt.Errorf("start the server: %w", ctx.Err())
 	}
 	if s.err != nil {
-		return nil, errors.Join(s.err, h.leave(key, s))
+		return nil, errors.Join(s.err, h.release(key, s))
 	}
 	return c, nil
 }
 
-// leave stops the server with its last user.
-func (h *host) leave(key string, s *server) error {
+// release stops the server with its last user.
+func (h *host) release(key string, s *server) error {
 	h.mu.Lock()
 	s.users--
 	last := s.users == 0

@@ -117,7 +117,7 @@ func TestModels(t *testing.T) {
 		"": ": many: Internal: unloaded, as asked", "nosuch": ": the repository does not have it",
 		"never": ": nobody has loaded it; `inprocess.options.load_model` names the models to begin with",
 	} {
-		if got := l.conn.why(model); got != want {
+		if got := l.conn.notReadyReason(model); got != want {
 			t.Errorf("why %q is not ready%s, want%s", model, got, want)
 		}
 	}
