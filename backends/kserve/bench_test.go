@@ -19,7 +19,8 @@ func numbered(n int, json bool) []byte {
 	output := func(name string) string {
 		return `{"name":"` + name + `","datatype":"INT32","shape":[1,16],` + content + "}"
 	}
-	head := fmt.Sprintf(`{"id":"%020d","model_name":"simple","model_version":"1","outputs":[%s,%s]}`, n, output("OUTPUT0"), output("OUTPUT1"))
+	head := fmt.Sprintf(`{"id":"%020d","model_name":"simple","model_version":"1","outputs":[%s,%s]}`, n,
+		output("OUTPUT0"), output("OUTPUT1"))
 	if json {
 		return []byte(jsonReply(200, head))
 	}
@@ -29,13 +30,15 @@ func numbered(n int, json bool) []byte {
 // short is the HTTP reply n with one output in JSON, short enough to be read each time.
 func short(n int) []byte {
 	return []byte(jsonReply(200, fmt.Sprintf(`{"id":"%020d","model_name":"simple","model_version":"1",`+
-		`"outputs":[{"name":"OUTPUT0","datatype":"INT32","shape":[1,16],"data":[%d,1,2,3,4,5,6,7,8,9,10,11,12,13,14,-15]}]}`, n, n)))
+		`"outputs":[{"name":"OUTPUT0","datatype":"INT32","shape":[1,16],"data":[%d,1,2,3,4,5,6,7,8,9,10,11,12,`+
+		`13,14,-15]}]}`, n, n)))
 }
 
 // BenchmarkHTTPReply: what reading and judging a reply costs of which nothing is expected.
 func BenchmarkHTTPReply(b *testing.B) {
 	for name, reply := range map[string]func(n int) []byte{
-		"raw": func(n int) []byte { return numbered(n, false) }, "json": func(n int) []byte { return numbered(n, true) }, "short json": short,
+		"raw":  func(n int) []byte { return numbered(n, false) },
+		"json": func(n int) []byte { return numbered(n, true) }, "short json": short,
 	} {
 		b.Run(name, func(b *testing.B) {
 			var replies [16][]byte
@@ -78,7 +81,9 @@ func BenchmarkGRPCReply(b *testing.B) {
 		b.Fatal(err)
 	}
 	message := grpcReply()
-	for name, pieces := range map[string][][]byte{"one piece": {message}, "two pieces": {message[:100], message[100:]}} {
+	for name, pieces := range map[string][][]byte{
+		"one piece": {message}, "two pieces": {message[:100], message[100:]},
+	} {
 		b.Run(name, func(b *testing.B) {
 			j, s := &grpcJudge{}, &backends.Sample{}
 			b.ReportAllocs()

@@ -10,10 +10,11 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// Whole bodies go as they stand: over HTTP the JSON of a request, or JSON and the raw tensors behind it; over gRPC an
-// encoded ModelInferRequest, after which our id is the one that counts (in protobuf the last one does).
+// Whole bodies are sent unchanged: over HTTP the JSON of a request, or JSON followed by raw
+// tensors; over gRPC an encoded ModelInferRequest, after which Sluice's id is appended and applies
+// (in protobuf the last one does).
 
-// checkBodyAlone refuses what a whole body leaves no room for.
+// checkBodyAlone refuses request parts that cannot be combined with a whole body.
 func checkBodyAlone(r *backends.Request, t *backends.Target) error {
 	switch {
 	case len(t.Parameters)+len(r.Parameters) > 0:
@@ -26,8 +27,8 @@ func checkBodyAlone(r *backends.Request, t *backends.Target) error {
 	return nil
 }
 
-// isInferRequest reports whether a body has the fields of a ModelInferRequest: 1 to 7, all texts, bytes or messages; others are
-// those of later versions.
+// isInferRequest reports whether a body has only fields of a ModelInferRequest: 1 to 7, all
+// strings, bytes or messages; other numbers belong to later versions.
 func isInferRequest(body []byte) bool {
 	w := protow.Walk(body)
 	for w.Next() {
@@ -38,19 +39,21 @@ func isInferRequest(body []byte) bool {
 	return w.Err() == nil && len(body) > 0
 }
 
-// The items of a whole body are read from the shape of its first input with a batch dimension, as the model's metadata say that it
-// has one; 0: that cannot be known.
+// The items of a whole body are read from the shape of its first input that has a batch dimension
+// according to the model's metadata; 0: unknown.
 
-// itemsOf gives the items of a shape; named is the input's name, "" where it is not known.
+// itemsOf returns the items of a shape; name is the input's name, "" if unknown.
 func itemsOf(sig *backends.Signature, name string, shape []int64) (items uint32, ok bool) {
-	shapeTensor := slices.ContainsFunc(sig.Inputs, func(p backends.Port) bool { return p.ShapeTensor && p.Name == name })
+	shapeTensor := slices.ContainsFunc(sig.Inputs,
+		func(p backends.Port) bool { return p.ShapeTensor && p.Name == name })
 	if shapeTensor || len(shape) == 0 || shape[0] < 1 || shape[0] > math.MaxUint32 {
 		return 0, false
 	}
 	return uint32(shape[0]), true
 }
 
-// takesBatches reports whether the model of a body takes batches. items: those of a body, if it does not, or if that is not known.
+// takesBatches reports whether the model of a body takes batches. items is the number of items of a
+// body if it does not, or if that is unknown.
 func takesBatches(r *backends.Request) (is bool, items uint32) {
 	switch sig := r.Signature; {
 	case sig == nil || sig.Model == "":
@@ -61,7 +64,7 @@ func takesBatches(r *backends.Request) (is bool, items uint32) {
 	return true, 0
 }
 
-// jsonItems reads the JSON of a request.
+// jsonItems returns the items of a request's JSON.
 func jsonItems(r *backends.Request) uint32 {
 	is, items := takesBatches(r)
 	sc := jsonscan.Lenient(r.Body)
@@ -92,7 +95,7 @@ func jsonItems(r *backends.Request) uint32 {
 	return items
 }
 
-// messageItems reads a ModelInferRequest: inputs 5, of each name 1 and shape 3.
+// messageItems returns the items of a ModelInferRequest: inputs 5, each with name 1 and shape 3.
 func messageItems(r *backends.Request) uint32 {
 	is, items := takesBatches(r)
 	for w := protow.Walk(r.Body); is && items == 0 && w.Next(); {
@@ -118,7 +121,8 @@ func messageItems(r *backends.Request) uint32 {
 	return items
 }
 
-// readModelName takes model and version from a ModelInferRequest (1 and 2). What is known of the plan's model says nothing of another one.
+// readModelName takes model and version from a ModelInferRequest (1 and 2). The signature of the
+// plan's model does not apply to another model.
 func readModelName(r *backends.Request) {
 	model := ""
 	r.ModelVersion = ""
@@ -135,8 +139,8 @@ func readModelName(r *backends.Request) {
 	}
 }
 
-// bodyParts are a ModelInferRequest and behind it what a stream asks for besides (see streamed), where it does not say that
-// itself: in protobuf the entries of a map may stand anywhere.
+// bodyParts returns a ModelInferRequest followed by the parameters that a stream adds (see
+// streamed), unless it sets them itself: in protobuf the entries of a map may have any position.
 func bodyParts(r *backends.Request) [][]byte {
 	parts := [][]byte{r.Body}
 	for i := range r.Parameters {
@@ -147,7 +151,8 @@ func bodyParts(r *backends.Request) [][]byte {
 	return parts
 }
 
-// hasParameter reports whether a ModelInferRequest has a parameter (field 4, an entry of a map with the key 1).
+// hasParameter reports whether a ModelInferRequest has a parameter (field 4, an entry of a map with
+// the key 1).
 func hasParameter(message []byte, name string) bool {
 	for w := protow.Walk(message); w.Next(); {
 		if !w.Is(4) {

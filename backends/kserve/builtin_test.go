@@ -70,7 +70,8 @@ func one(t testing.TB, c backends.Conn, l backends.Lane, r backends.Request) *ba
 func urls(t testing.TB) map[string]backends.Target {
 	plain, secure := start(t, builtin.Config{}), start(t, builtin.Config{TLS: true})
 	dir := t.TempDir()
-	unix := start(t, builtin.Config{HTTP: "unix:" + filepath.Join(dir, "h"), GRPC: "unix:" + filepath.Join(dir, "g")})
+	unix := start(t,
+		builtin.Config{HTTP: "unix:" + filepath.Join(dir, "h"), GRPC: "unix:" + filepath.Join(dir, "g")})
 	ca := filepath.Join(dir, "ca.pem")
 	if err := os.WriteFile(ca, []byte(secure.URLs().CA), 0o600); err != nil {
 		t.Fatal(err)
@@ -79,9 +80,12 @@ func urls(t testing.TB) map[string]backends.Target {
 	return map[string]backends.Target{
 		"http": {URL: plain.HTTPURL()}, "http json": {URL: plain.HTTPURL(), InputJSON: true, OutputJSON: true},
 		"json in": {URL: plain.HTTPURL(), InputJSON: true}, "json out": {URL: plain.HTTPURL(), OutputJSON: true},
-		"grpc": {URL: plain.GRPCURL()}, "https": {URL: secure.HTTPURL(), TLS: tls}, "grpcs": {URL: secure.GRPCURL(), TLS: tls},
-		"http gzip": {URL: plain.HTTPURL(), Compression: "gzip"}, "http deflate": {URL: plain.HTTPURL(), Compression: "deflate"},
-		"grpc gzip": {URL: plain.GRPCURL(), Compression: "gzip"}, "grpc deflate": {URL: plain.GRPCURL(), Compression: "deflate"},
+		"grpc": {URL: plain.GRPCURL()}, "https": {URL: secure.HTTPURL(), TLS: tls},
+		"grpcs":          {URL: secure.GRPCURL(), TLS: tls},
+		"http gzip":      {URL: plain.HTTPURL(), Compression: "gzip"},
+		"http deflate":   {URL: plain.HTTPURL(), Compression: "deflate"},
+		"grpc gzip":      {URL: plain.GRPCURL(), Compression: "gzip"},
+		"grpc deflate":   {URL: plain.GRPCURL(), Compression: "deflate"},
 		"http json gzip": {URL: plain.HTTPURL(), InputJSON: true, OutputJSON: true, Compression: "gzip"},
 		"http+unix":      {URL: unix.HTTPURL()}, "grpc+unix": {URL: unix.GRPCURL()},
 	}
@@ -125,14 +129,21 @@ func TestEveryDatatypeComesBack(t *testing.T) {
 			out := in
 			out.Name = "OUTPUT0"
 			for _, named := range [][]backends.Output{nil, {{Name: "OUTPUT0"}}} {
-				s := one(t, c, l, backends.Request{Inputs: []backends.Tensor{in}, Outputs: named, Expect: &backends.Expect{Outputs: []backends.Tensor{out}}})
+				s := one(t, c, l,
+					backends.Request{
+						Inputs: []backends.Tensor{in}, Outputs: named,
+						Expect: &backends.Expect{Outputs: []backends.Tensor{out}},
+					})
 				if s.Class != backends.OK {
 					t.Errorf("%s %s: %v %s", name, d, s.Class, s.Note)
 				}
 			}
 			out.Data = bytes.Clone(out.Data)
 			out.Data[len(out.Data)-1] ^= 1
-			if s := one(t, c, l, backends.Request{Inputs: []backends.Tensor{in}, Expect: &backends.Expect{Outputs: []backends.Tensor{out}}}); s.Class != backends.Mismatch || !strings.Contains(string(s.Note), "OUTPUT0 [2]") {
+			if s := one(t, c, l,
+				backends.Request{
+					Inputs: []backends.Tensor{in}, Expect: &backends.Expect{Outputs: []backends.Tensor{out}},
+				}); s.Class != backends.Mismatch || !strings.Contains(string(s.Note), "OUTPUT0 [2]") {
 				t.Errorf("%s %s: a wrong output gives %v %s", name, d, s.Class, s.Note)
 			}
 		}
@@ -149,16 +160,21 @@ func TestClasses(t *testing.T) {
 		other := in
 		other.Name = "INPUT1"
 		zero := backends.Tensor{Name: "OUTPUT1", Type: tensor.Int32, Shape: []int64{2, 16}, Data: make([]byte, 128)}
-		want := backends.Tensor{Name: "OUTPUT0", Type: tensor.Bytes, Shape: []int64{2, 2}, Data: []byte("\x04\x00\x00\x0014:3\x03\x00\x00\x000:0\x04\x00\x00\x0018:4\x03\x00\x00\x000:0")}
+		want := backends.Tensor{
+			Name: "OUTPUT0", Type: tensor.Bytes, Shape: []int64{2, 2},
+			Data: []byte("\x04\x00\x00\x0014:3\x03\x00\x00\x000:0\x04\x00\x00\x0018:4\x03\x00\x00\x000:0"),
+		}
 		r := backends.Request{
-			Inputs: []backends.Tensor{in, other}, Outputs: []backends.Output{{Name: "OUTPUT0", Classification: 2}, {Name: "OUTPUT1"}},
-			Expect: &backends.Expect{Outputs: []backends.Tensor{want, zero}},
+			Inputs:  []backends.Tensor{in, other},
+			Outputs: []backends.Output{{Name: "OUTPUT0", Classification: 2}, {Name: "OUTPUT1"}},
+			Expect:  &backends.Expect{Outputs: []backends.Tensor{want, zero}},
 		}
 		if s := one(t, c, l, r); s.Class != backends.OK {
 			t.Errorf("%s: %v %s", name, s.Class, s.Note)
 		}
 		r.Outputs[0].Classification = 1
-		if s := one(t, c, l, r); s.Class != backends.Mismatch || !strings.Contains(string(s.Note), "OUTPUT0 shape [2,1], want [2,2]") {
+		if s := one(t, c, l, r); s.Class != backends.Mismatch ||
+			!strings.Contains(string(s.Note), "OUTPUT0 shape [2,1], want [2,2]") {
 			t.Errorf("%s: other classes give %v %s", name, s.Class, s.Note)
 		}
 	}
@@ -181,12 +197,14 @@ func TestDescribeAndReady(t *testing.T) {
 		}
 		want := backends.Signature{
 			Model: "simple", Version: "1", Inputs: ports("INPUT0", "INPUT1"), Outputs: ports("OUTPUT0", "OUTPUT1"),
-			Configured: true, MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true, Classes: true, Sequence: backends.NoSequences,
+			Configured: true, MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true, Classes: true,
+			Sequence: backends.NoSequences,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if got, err = c.(backends.Describer).Describe(t.Context(), "slow"); err != nil || got.MaxBatch != 0 || got.Batched || !cmp.Equal(got.Inputs[0].Shape, []int64{1}) {
+		if got, err = c.(backends.Describer).Describe(t.Context(), "slow"); err != nil || got.MaxBatch != 0 ||
+			got.Batched || !cmp.Equal(got.Inputs[0].Shape, []int64{1}) {
 			t.Errorf("%s: unbatched: %+v %v", name, got, err)
 		}
 		if err := c.(backends.Prober).Ready(t.Context(), "simple"); err != nil {
@@ -194,20 +212,25 @@ func TestDescribeAndReady(t *testing.T) {
 		}
 		target.Model = "nosuch"
 		c, l := dial(t, target)
-		if _, err := c.(backends.Describer).Describe(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "nosuch") {
+		if _, err := c.(backends.Describer).Describe(t.Context(), ""); err == nil ||
+			!strings.Contains(err.Error(), "nosuch") {
 			t.Errorf("%s: describe an unknown model: %v", name, err)
 		}
-		if err := c.(backends.Prober).Ready(t.Context(), "nosuch"); err == nil || !strings.Contains(err.Error(), "nosuch' is not found") {
+		if err := c.(backends.Prober).Ready(t.Context(), "nosuch"); err == nil ||
+			!strings.Contains(err.Error(), "nosuch' is not found") {
 			t.Errorf("%s: an unknown model: %v", name, err)
 		}
-		if s := one(t, c, l, backends.Request{Inputs: []backends.Tensor{values(t, tensor.Int32)}}); s.Class != backends.Status || !strings.Contains(string(s.Note), "nosuch") {
+		if s := one(t, c, l,
+			backends.Request{Inputs: []backends.Tensor{values(t, tensor.Int32)}}); s.Class != backends.Status ||
+			!strings.Contains(string(s.Note), "nosuch") {
 			t.Errorf("%s: unknown model: %v %q", name, s.Class, s.Note)
 		}
 	}
 }
 
-// A request over HTTP allocates nothing in this process; the server is another one's business, so only the lane's own
-// goroutine could, and the server of this test is one that writes prepared bytes.
+// A request over HTTP allocates nothing in this process; the server is another one's business, so
+// only the lane's own goroutine could, and the server of this test is one that writes prepared
+// bytes.
 func TestNoAllocationsOverHTTP(t *testing.T) {
 	server := newCanned(t, httpReply())
 	for _, expect := range []*backends.Expect{nil, ask.Expect} {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// newCanned is a server that answers every read that ends a small request with the same bytes, without allocating.
+// newCanned is a server that answers every read that ends a small request with the same bytes,
+// without allocating.
 func newCanned(t testing.TB, reply string) (address string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,38 +9,41 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 )
 
-// What is looked at of every reply over HTTP, whether anything is expected of it or not. Its JSON
+// The check of every reply over HTTP, whether the plan expects values or not. Its JSON
 //
-//	is that of the last reply that was in order, but for the id     goes without saying: raw tensors have the same in front each time
-//	has raw tensors behind it, or is at most glance long            is read, as far as all of it is there
-//	is longer, and the reply is one of those looked at              is read, if it is no longer than closely
-//	is longer                                                       begins as an object, has a list of outputs in it, and ends as an
-//	                                                                object where nothing follows it, as far as it is there
+//	equals that of the last valid reply, except for the id     is valid: raw tensors repeat it
+//	is followed by raw tensors, or is short (previewSize)      is read, as far as it is present
+//	is longer, and the reply is in the share checkedShare      is read, up to sampledSize bytes
+//	is longer                                                  begins as an object, contains a
+//	                                                           list of outputs and, if complete,
+//	                                                           ends as an object
 //
-// What is read must hold no error, but a list of outputs, each with name, datatype, shape and data, as much as these take, no
-// texts where the datatype has numbers, and those
-// that the request names among them; and raw tensors must be as long as it says, all together; and it must be what the model's
-// metadata allow (see modelReply). Else the reply is class decode.
+// JSON that is read must contain no error but a list of outputs, each with name, datatype, shape
+// and as much data as these take, without strings if the datatype is numeric, and the outputs that
+// the request names; raw tensors must have the announced total length; and the reply must match the
+// model's metadata (see modelReply). Otherwise the reply has class decode.
 
-// checkedShare is the share of the replies that are looked at closely, one in 64: it costs more the longer they are.
+// checkedShare is the share of replies that are checked completely, one in 64: the cost grows with
+// their size.
 const checkedShare backends.Share = 1 << (64 - 6)
 
 var outputsKey = []byte(`"outputs"`)
 
-// knownReply is JSON that was in order.
+// knownReply is the JSON of a valid reply.
 type knownReply struct {
 	text      []byte
-	id        [2]int            // where its id lies, which each reply has of its own
-	rest      int64             // bytes that follow it
-	requested []backends.Output // by its request
+	id        [2]int            // range of its id, which differs in each reply
+	rest      int64             // bytes after the JSON
+	requested []backends.Output // outputs named in its request
 	model     *modelReply
 	named     bool // it names its model
 }
 
-// matches reports whether this JSON is as good as what was seen.
+// matches reports whether this JSON equals the known one, except for the id.
 func (k *knownReply) matches(text []byte, rest int64, e *expectation) bool {
 	asked := e.requested
-	if len(text) != len(k.text) || rest != k.rest || e.model != k.model || len(asked) != len(k.requested) || len(asked) > 0 && &asked[0] != &k.requested[0] {
+	if len(text) != len(k.text) || rest != k.rest || e.model != k.model || len(asked) != len(k.requested) ||
+		len(asked) > 0 && &asked[0] != &k.requested[0] {
 		return false
 	}
 	from, to := k.id[0], k.id[1]
@@ -55,13 +58,13 @@ func (k *knownReply) matches(text []byte, rest int64, e *expectation) bool {
 	return true
 }
 
-// check looks at a reply of which nothing is expected.
+// check checks a reply without expected values.
 func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bool, s *backends.Sample) {
 	length, ends := h.BodySize(), h.Last() == '}'
 	if coded := j.decoder.isCoded(h); coded && whole {
 		length, ends = int64(len(text)), bytes.HasSuffix(bytes.TrimRight(text, " \t\r\n"), []byte("}"))
 	} else if coded {
-		length = -1 // it shows only behind the end
+		length = -1 // known only at the end
 	}
 	size, ok := j.jsonSize(h)
 	alone := size < 0
@@ -81,7 +84,7 @@ func (j *httpJudge) check(e *expectation, h *http1.Header, text []byte, whole bo
 	}
 }
 
-// read reads JSON that is all there; rest is how many bytes follow it, where that is known.
+// read checks JSON that is present completely; rest is the number of bytes after it, if known.
 func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s *backends.Sample) {
 	if known && j.known.matches(text, rest, e) {
 		e.flagIdentity(text[j.known.id[0]:j.known.id[1]], j.known.named, s)
@@ -111,11 +114,15 @@ func (j *httpJudge) read(e *expectation, text []byte, rest int64, known bool, s 
 	case known && left > 0:
 		j.c.fail(s, backends.Decode, "bytes follow the last output of the reply", nil)
 	case j.checkRequested(e, s) && j.checkAnyOutput(e, s) && known && len(text) <= previewSize:
-		j.known = knownReply{text: append(j.known.text[:0], text...), id: j.id, rest: rest, requested: e.requested, model: e.model, named: len(j.model) > 0}
+		j.known = knownReply{
+			text: append(j.known.text[:0], text...), id: j.id, rest: rest, requested: e.requested, model: e.model,
+			named: len(j.model) > 0,
+		}
 	}
 }
 
-// parseReply parses a reply's JSON, and fails one that cannot be read or says that the server failed.
+// parseReply parses a reply's JSON. It fails the sample if the JSON is malformed or contains an
+// error.
 func (j *httpJudge) parseReply(text []byte, s *backends.Sample) bool {
 	switch {
 	case !j.parse(text):
@@ -128,7 +135,7 @@ func (j *httpJudge) parseReply(text []byte, s *backends.Sample) bool {
 	return false
 }
 
-// checkOutput fails a reply of which an output lacks what each must have.
+// checkOutput fails a reply with an output that lacks name, datatype, shape or data.
 func (j *httpJudge) checkOutput(e *expectation, o *output, s *backends.Sample) bool {
 	if o.name == nil || o.datatype == nil || o.shapeText == nil {
 		j.c.fail(s, backends.Decode, "the reply lacks name, datatype or shape of output ", o.name)
@@ -157,7 +164,7 @@ func (j *httpJudge) checkOutput(e *expectation, o *output, s *backends.Sample) b
 	return false
 }
 
-// checkIdentity fails a reply from another model, and marks one with another id.
+// checkIdentity fails a reply from another model, and flags one with another id.
 func (j *httpJudge) checkIdentity(e *expectation, text []byte, s *backends.Sample) bool {
 	j.other, j.found = nil, false
 	if j.detail = e.model.identity(j.detail[:0], j.model, j.version); len(j.detail) > 0 {
@@ -168,10 +175,11 @@ func (j *httpJudge) checkIdentity(e *expectation, text []byte, s *backends.Sampl
 	return true
 }
 
-// checkModelOutput fails a reply with an output that the model does not give so.
+// checkModelOutput fails a reply with an output that contradicts the model's metadata.
 func (j *httpJudge) checkModelOutput(e *expectation, o *output, s *backends.Sample) bool {
 	known := false
-	j.detail, known = e.model.output(j.detail[:0], o.name, o.datatype, j.c.shape[o.shape[0]:o.shape[1]], e.classes(o.name))
+	j.detail, known = e.model.output(j.detail[:0], o.name, o.datatype, j.c.shape[o.shape[0]:o.shape[1]],
+		e.classes(o.name))
 	if j.found = j.found || known; !known {
 		j.other = o.name
 	}
@@ -194,7 +202,7 @@ func (j *httpJudge) checkAnyOutput(e *expectation, s *backends.Sample) bool {
 	return true
 }
 
-// failOutput fails a reply for what is wrong with an output.
+// failOutput fails a reply with a note about one output.
 func (j *httpJudge) failOutput(s *backends.Sample, o *output, what string, detail []byte) {
 	j.detail = append(append(append(j.detail[:0], o.name...), what...), detail...)
 	j.c.fail(s, backends.Decode, "output ", j.detail)

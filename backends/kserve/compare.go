@@ -8,13 +8,14 @@ import (
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// comparison holds a reply's outputs against the expected ones, for one lane: its buffers grow once and are kept.
+// comparison compares a reply's outputs with the expected ones, for one lane: its buffers grow once
+// and are kept.
 type comparison struct {
 	note   []byte
-	source string // where what is expected stands
+	source string // where the expected values are defined
 	seen   []bool // by expected output
 	shape  []int64
-	data   []byte // elements that came in another form than raw
+	data   []byte // elements that were not raw in the reply
 }
 
 func (c *comparison) begin(e *expectation) {
@@ -27,7 +28,7 @@ func (c *comparison) begin(e *expectation) {
 	}
 }
 
-// find gives the expected output with this name, nil when it is not looked at. It counts as seen.
+// find returns the expected output with this name and marks it as seen; nil if it is not compared.
 func (c *comparison) find(e *expectation, name []byte) *backends.Tensor {
 	for i := range e.outputs {
 		if e.outputs[i].Name == string(name) {
@@ -38,8 +39,11 @@ func (c *comparison) find(e *expectation, name []byte) *backends.Tensor {
 	return nil
 }
 
-// output compares one output. The datatype is that of want when it has the same name, so that it costs no string.
-func (c *comparison) output(e *expectation, want *backends.Tensor, datatype []byte, shape []int64, data []byte) (equal bool) {
+// output compares one output. If the datatype has the name of want's it is taken from there, so
+// that no string is allocated.
+func (c *comparison) output(
+	e *expectation, want *backends.Tensor, datatype []byte, shape []int64, data []byte,
+) (equal bool) {
 	expected := want.Array()
 	got := tensor.Array{Type: want.Type, Shape: shape, Data: data}
 	if string(datatype) != string(want.Type) {
@@ -49,10 +53,13 @@ func (c *comparison) output(e *expectation, want *backends.Tensor, datatype []by
 	return len(c.note) == 0
 }
 
-// shared gives what the server has left of output want in shared memory. False: it cannot be read, and the sample says why.
-func (c *comparison) shared(e *expectation, want *backends.Tensor, datatype []byte, shape []int64, s *backends.Sample) (data []byte, ok bool) {
+// shared returns the data of output want that the server left in shared memory. On ok false the
+// sample has its class and note.
+func (c *comparison) shared(
+	e *expectation, want *backends.Tensor, datatype []byte, shape []int64, s *backends.Sample,
+) (data []byte, ok bool) {
 	if string(datatype) != string(want.Type) {
-		return nil, true // the comparison names both
+		return nil, true // the comparison reports both
 	}
 	data, err := e.sharedOutput(want.Name, want.Type, shape, s.Region)
 	switch {
@@ -60,13 +67,13 @@ func (c *comparison) shared(e *expectation, want *backends.Tensor, datatype []by
 		return data, true
 	case errors.Is(err, errNoOutput):
 		c.fail(s, backends.Decode, "the data cannot be read of output ", []byte(want.Name))
-	default: // it is there, and this machine does not get at it
+	default: // it exists, but this machine cannot access it
 		c.fail(s, backends.Client, "shared memory: ", []byte(err.Error()))
 	}
 	return nil, false
 }
 
-// end finds an expected output that did not come.
+// end reports whether all expected outputs arrived; the note names a missing one.
 func (c *comparison) end(e *expectation) (complete bool) {
 	for i, seen := range c.seen {
 		if !seen {
@@ -77,7 +84,7 @@ func (c *comparison) end(e *expectation) (complete bool) {
 	return true
 }
 
-// fail gives the sample its class and what, then detail, as its note.
+// fail sets the class of the sample and its note: what, then detail.
 func (c *comparison) fail(s *backends.Sample, class backends.ErrorClass, what string, detail []byte) {
 	c.note = append(c.note[:0], what...)
 	c.note = append(c.note, printable(detail, max(backends.NoteSize-len(what), 0))...)
@@ -85,10 +92,10 @@ func (c *comparison) fail(s *backends.Sample, class backends.ErrorClass, what st
 	s.SetNote(c.note)
 }
 
-// mismatch gives the sample the note that a comparison has left.
+// mismatch sets the class of the sample and the note of the comparison.
 func (c *comparison) mismatch(s *backends.Sample) {
 	s.Class = backends.Mismatch
-	if c.source != "" { // long texts make room for it
+	if c.source != "" { // long texts are cut for it
 		const by = ", expected by "
 		c.note = c.note[:min(len(c.note), max(backends.NoteSize-len(by)-len(c.source), 0))]
 		c.note = append(append(c.note, by...), c.source...)

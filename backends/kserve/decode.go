@@ -7,17 +7,17 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/http1"
 )
 
-// decoder undoes the content coding of replies, for one lane.
+// decoder decodes the content coding of replies, for one lane.
 type decoder struct {
 	edition uint64
-	name    string // "" none, "?" one that was not asked for
+	name    string // "": none, "?": one that was not requested
 	reader  coding.Reader
 }
 
 const contentCodingLower = "content-encoding"
 
-// isCoded reports whether the reply with this head is compressed. A head that says again what the one before said is not
-// searched again.
+// isCoded reports whether the reply with this head is compressed. A head that repeats the previous
+// one is not searched again.
 func (d *decoder) isCoded(h *http1.Header) bool {
 	if d.edition != h.Edition() {
 		d.edition = h.Edition()
@@ -35,7 +35,8 @@ func (d *decoder) isCoded(h *http1.Header) bool {
 	return d.name != ""
 }
 
-// decode gives the content, at most limit bytes of it. Of a content that is cut on purpose what there is counts.
+// decode returns the decoded content, at most limit bytes. If cut is set, body is only the start of
+// the content, which is no error.
 func (d *decoder) decode(body []byte, limit int64, cut bool) ([]byte, bool) {
 	plain, err := d.reader.Read(d.name, body, limit)
 	return plain, err == nil || cut && len(plain) > 0

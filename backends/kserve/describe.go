@@ -14,8 +14,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// metadata is what the protocol tells of a server and a model, and Triton's configuration of the model, over HTTP or
-// gRPC.
+// metadata is what the protocol reports about a server and a model, and Triton's configuration of
+// the model, over HTTP or gRPC.
 type metadata struct {
 	extensions []string
 	model      modelMetadata
@@ -36,7 +36,8 @@ type tensorMetadata struct {
 	Shape    []int64 `json:"shape"`
 }
 
-// modelConfig is the part of Triton's model configuration that decides about shapes, and of what an ensemble is made.
+// modelConfig is the part of Triton's model configuration that decides about shapes and lists the
+// models of an ensemble.
 type modelConfig struct {
 	MaxBatch wholeNumber   `json:"max_batch_size"`
 	Input    []configInput `json:"input"`
@@ -50,20 +51,20 @@ type modelConfig struct {
 	Sequences *configSequences `json:"sequence_batching"`
 }
 
-// configSequences is how a model keeps sequences; nil: it does not.
+// configSequences describes how a model keeps sequences; nil: it keeps none.
 type configSequences struct {
 	Inputs []struct {
 		Control []configControl `json:"control"`
 	} `json:"control_input"`
 }
 
-// configControl is what the server gives such a model beside its inputs.
+// configControl is a control input of such a model, filled in by the server.
 type configControl struct {
 	Kind     string `json:"kind"`
 	DataType string `json:"data_type"`
 }
 
-// kind is how the model wants the ids of sequences.
+// kind returns the form in which the model takes sequence ids.
 func (c *configSequences) kind() backends.SequenceKind {
 	if c == nil {
 		return backends.NoSequences
@@ -78,13 +79,13 @@ func (c *configSequences) kind() backends.SequenceKind {
 	return backends.NumberSequences
 }
 
-// configStep is a model that an ensemble calls; Version -1 is the server's choice.
+// configStep is a model that an ensemble calls; Version -1 leaves the choice to the server.
 type configStep struct {
 	Model   string      `json:"model_name"`
 	Version wholeNumber `json:"model_version"`
 }
 
-// wholeNumber is a whole number as protobuf's JSON has them: those of 64 bits are texts.
+// wholeNumber is an integer in protobuf's JSON: 64-bit integers are strings there.
 type wholeNumber int64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -110,9 +111,10 @@ const (
 	extClasses    = "classification"
 )
 
-// signature turns metadata into what the executor uses. Triton shows shapes with the batch dimension in front when the
-// configuration has one. Where there is no configuration, a model whose every tensor has a first dimension of any size
-// and more behind it takes batches without a limit that it tells; else shapes stay as the server gives them.
+// signature converts metadata for the executor. Triton reports shapes with a leading batch
+// dimension if the configuration has one. Without a configuration, a model whose tensors all have a
+// leading dimension of any size and further ones takes batches of unknown limit; other shapes are
+// kept unchanged.
 func (m *metadata) signature(version string) backends.Signature {
 	s := backends.Signature{Model: m.model.Name, Version: version, Configured: m.configured}
 	if version == "" && len(m.model.Versions) == 1 {
@@ -137,7 +139,7 @@ func (m *metadata) signature(version string) backends.Signature {
 			s.Outputs[i].ShapeTensor = s.Outputs[i].ShapeTensor || s.Outputs[i].Name == out.Name && out.Shape
 		}
 	}
-	if m.configured && len(m.config.Ensemble.Steps) == 0 { // what an ensemble calls may keep some
+	if m.configured && len(m.config.Ensemble.Steps) == 0 { // models that an ensemble calls may keep some
 		s.Sequence = m.config.Sequences.kind()
 	}
 	for _, step := range m.config.Ensemble.Steps {
@@ -178,7 +180,8 @@ func ports(list []tensorMetadata, batched bool) []backends.Port {
 	return out
 }
 
-// ModelOf is the model asked for: the target's, with its version, or another one.
+// ModelOf returns the requested model: the target's, with its version, or another one. It returns
+// an error if none is named.
 func ModelOf(t *backends.Target, model string) (name, version string, err error) {
 	if model != "" && model != t.Model {
 		return model, "", nil
@@ -216,7 +219,7 @@ func (c *HTTP) Describe(ctx context.Context, model string) (backends.Signature, 
 	return m.signature(version), nil
 }
 
-// read gets JSON.
+// read sends a GET and parses the JSON of the reply.
 func (c *HTTP) read(ctx context.Context, path string, into any) error {
 	body, err := c.Get(ctx, path)
 	if err != nil {
@@ -251,7 +254,7 @@ func (c *HTTP) Ready(ctx context.Context, model string) error {
 			return err
 		}
 		said := struct{ Live, Ready *bool }{}
-		_ = json.Unmarshal(body, &said) // most servers say it by the status alone
+		_ = json.Unmarshal(body, &said) // most servers report it by the status alone
 		if said.Live != nil && !*said.Live || said.Ready != nil && !*said.Ready {
 			return fmt.Errorf("GET %s: %w", c.base+path, &statusError{Status: http.StatusOK, Body: body})
 		}

@@ -14,25 +14,28 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/tlsconf"
 )
 
-// endpoint is a target's URL taken apart.
+// endpoint is a parsed target URL.
 type endpoint struct {
 	grpc, secure  bool
-	network       string // tcp, unix
-	address       string // host:port, or the socket's path
-	host          string // without port and IPv6 zone: whom the certificate is for
-	authority     string // host or host:port, as the URL has it; without a zone, which is of this machine alone
-	prefix        string // escaped path before /v2, without a slash at its end
+	network       string // "tcp" or "unix"
+	address       string // host:port, or the path of the socket
+	host          string // without port and IPv6 zone: the name in the certificate
+	authority     string // host or host:port, as in the URL; without a zone, which is local to this machine
+	prefix        string // escaped path before /v2, without a trailing slash
 	tls           *tls.Config
-	certRequested *atomic.Bool // the server has asked for a certificate of the client's
+	certRequested *atomic.Bool // the server has asked for a client certificate
 }
 
-// parseURL takes a URL apart. Errors leave the URL out where it may hold a password.
+// parseURL parses a URL. Errors do not contain the URL if it may hold a password.
 func parseURL(text string) (endpoint, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return endpoint{}, errors.New("the URL cannot be read")
 	}
-	e := endpoint{grpc: strings.HasPrefix(u.Scheme, "grpc"), secure: u.Scheme == "https" || u.Scheme == "grpcs", network: "tcp"}
+	e := endpoint{
+		grpc: strings.HasPrefix(u.Scheme, "grpc"), secure: u.Scheme == "https" || u.Scheme == "grpcs",
+		network: "tcp",
+	}
 	switch {
 	case !slices.Contains(Schemes(), u.Scheme):
 		return e, fmt.Errorf("scheme %q of the URL is none of %s", u.Scheme, strings.Join(Schemes(), ", "))
@@ -67,7 +70,7 @@ func parseURL(text string) (endpoint, error) {
 	return e, nil
 }
 
-// loadTLS reads the files of TLS.
+// loadTLS reads the TLS files.
 func (e *endpoint) loadTLS(o *backends.TLSOptions) (err error) {
 	if e.tls, err = tlsconf.New(o, e.host); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
-// wantedField is a value that a reply must hold:
+// wantedField is an expected value of a reply:
 //
 //	path := step { "." step }      step := name of a member | index of a list, from 0
 type wantedField struct {
@@ -25,7 +25,8 @@ func wantedFields(list []backends.Field) []wantedField {
 	return out
 }
 
-// fields holds JSON against the values that are wanted there. The note says what differs.
+// fields compares values in the JSON text with the expected ones. The note describes the first
+// difference.
 func (c *comparison) fields(e *expectation, text []byte) (equal bool) {
 	for i := range e.fields {
 		f := &e.fields[i]
@@ -48,10 +49,10 @@ func (c *comparison) fields(e *expectation, text []byte) (equal bool) {
 	return true
 }
 
-// fieldShown is how much of a field's value a note shows.
+// fieldShown is the number of bytes of a field's value in a note.
 const fieldShown = 80
 
-// walk goes to the value that the steps lead to, and reports whether there is one.
+// walk goes to the value that the steps lead to. It returns false if there is none.
 func walk(s *jsonscan.Scanner, steps []string) bool {
 	for _, step := range steps {
 		found := false

@@ -12,10 +12,13 @@ import (
 
 // replyHead is a reply without data, over HTTP and gRPC.
 func replyHead() (json string, message []byte) {
-	json = `{"id":"7","model_name":"a \"b\"","model_version":"2","parameters":{"n":-3,"yes":true,"t":"x","f":1.5},` +
-		`"outputs":[{"name":"o","datatype":"FP32","shape":[1,2],"data":[1,2]},{"name":"p","datatype":"INT8","shape":[],"data":[3]}]}`
+	json = `{"id":"7","model_name":"a ` +
+		`\"b\"","model_version":"2","parameters":{"n":-3,"yes":true,"t":"x","f":1.5},` +
+		`"outputs":[{"name":"o","datatype":"FP32","shape":[1,2],"data":[1,2]},{"name":"p","datatype":"INT8",` +
+		`"shape":[],"data":[3]}]}`
 	parameter := func(name string, value []byte) {
-		message = protow.AppendString(message, 4, protow.AppendString(protow.AppendString([]byte(nil), 1, name), 2, value))
+		message = protow.AppendString(message, 4,
+			protow.AppendString(protow.AppendString([]byte(nil), 1, name), 2, value))
 	}
 	message = protow.AppendString(message, 1, `a "b"`)
 	message = protow.AppendString(message, 2, "2")
@@ -83,13 +86,21 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestComparingAllocatesNothing: a reply that is as it should be costs no memory, over HTTP in JSON and over gRPC.
+// TestComparingAllocatesNothing: a reply that is as it should be costs no memory, over HTTP in JSON
+// and over gRPC.
 func TestComparingAllocatesNothing(t *testing.T) {
 	text, message := replyHead()
 	json := []byte(text)
 	e := expect(&backends.Request{Expect: &backends.Expect{
-		Fields:  []backends.Field{{Path: "outputs.1.name", Want: "p"}, {Path: "parameters.f", Want: 1.5}, {Path: "parameters.n", Want: int64(-3)}},
-		Outputs: []backends.Tensor{{Name: "o", Type: tensor.FP32, Shape: []int64{1, 2}, Data: floats(1, 2.0001)}, {Name: "p", Type: tensor.Int8, Shape: []int64{}, Data: []byte{3}}},
+		Fields: []backends.Field{
+			{Path: "outputs.1.name", Want: "p"},
+			{Path: "parameters.f", Want: 1.5},
+			{Path: "parameters.n", Want: int64(-3)},
+		},
+		Outputs: []backends.Tensor{
+			{Name: "o", Type: tensor.FP32, Shape: []int64{1, 2}, Data: floats(1, 2.0001)},
+			{Name: "p", Type: tensor.Int8, Shape: []int64{}, Data: []byte{3}},
+		},
 		// The first output differs in its bits, so that every element is looked at.
 		Absolute: 0.001,
 	}}, nil)

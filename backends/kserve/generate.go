@@ -9,27 +9,29 @@ import (
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// Generate is the endpoint that takes inputs, and gives outputs, as members of a JSON object.
+// Generate is the endpoint whose inputs and outputs are members of a JSON object.
 const Generate = "generate"
 
 // usesGenerate reports whether requests go to that endpoint.
 func (c *HTTP) usesGenerate() bool { return c.target.Endpoint == Generate }
 
-// streamsEvents reports whether the responses of a target come as events, which are read one by one.
+// streamsEvents reports whether the responses of a target are events, which are read one by one.
 func streamsEvents(t *backends.Target) bool { return t.Endpoint == Generate && t.Streaming }
 
-// checkCoding refuses headers that ask for a stream of responses to be compressed.
+// checkCoding refuses headers that ask for a compressed stream of responses.
 func checkCoding(headers []backends.Header) error {
 	for _, h := range headers {
 		if strings.EqualFold(h.Name, acceptCoding) && !strings.EqualFold(h.Value, "identity") {
-			return fmt.Errorf("header %s cannot be set: the responses of a stream are told apart as they come, which compressed ones cannot be", h.Name)
+			return fmt.Errorf("header %s cannot be set: the responses of a stream are told apart as they come, "+
+				"which compressed ones cannot be", h.Name)
 		}
 	}
 	return nil
 }
 
-// prepareObject encodes a request of the generate extension: {"id":…, input: value or list, …, "parameters":{…}}. A tensor of
-// one element is a value, any other a flat list: the server knows the shapes.
+// prepareObject encodes a request of the generate extension: {"id":…, input: value or list, …,
+// "parameters":{…}}. A tensor of one element is a value, any other a flat list: the server knows
+// the shapes.
 func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 	if streamsEvents(&c.target) {
 		if err := checkCoding(r.Headers); err != nil {
@@ -84,7 +86,7 @@ func (c *HTTP) prepareObject(r *backends.Request) (*backends.Call, error) {
 	return call, nil
 }
 
-// isSingleElement reports whether a shape is that of one element.
+// isSingleElement reports whether a shape has one element.
 func isSingleElement(shape []int64) bool {
 	n, err := tensor.Elements(shape)
 	return err == nil && n == 1

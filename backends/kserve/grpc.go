@@ -17,7 +17,7 @@ const service = "/inference.GRPCInferenceService/"
 // GRPC is a target over gRPC.
 type GRPC struct {
 	target  backends.Target
-	end     endpoint // for messages
+	end     endpoint // for error messages
 	pool    *grpcraw.Pool
 	contact serverContact
 	models  modelReplies
@@ -25,8 +25,9 @@ type GRPC struct {
 
 func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error) {
 	pool, err := grpcraw.New(grpcraw.Options{
-		Network: e.network, Address: e.address, Authority: e.authority, TLS: e.tls, Clock: clock, ConnectTimeout: t.ConnectTimeout,
-		Connections: t.Connections, MaxMessage: t.MaxMessage, Compression: t.Compression, Headers: t.Headers,
+		Network: e.network, Address: e.address, Authority: e.authority, TLS: e.tls, Clock: clock,
+		ConnectTimeout: t.ConnectTimeout,
+		Connections:    t.Connections, MaxMessage: t.MaxMessage, Compression: t.Compression, Headers: t.Headers,
 		Judge: func() grpcraw.Judge { return &grpcJudge{keep: t.KeepReplies} },
 	})
 	if err != nil {
@@ -36,9 +37,15 @@ func openGRPC(t backends.Target, e endpoint, clock backends.Clock) (*GRPC, error
 }
 
 // Lanes implements backends.Conn: unary callers, or bidirectional streams where the target streams.
-func (c *GRPC) Lanes(ctx context.Context, n int, o backends.LaneOptions) (lanes []backends.Lane, limits backends.Limits, err error) {
+func (c *GRPC) Lanes(
+	ctx context.Context, n int, o backends.LaneOptions,
+) (lanes []backends.Lane, limits backends.Limits, err error) {
 	if c.target.Streaming {
-		judge := func() grpcraw.StreamJudge { return &streamJudge{grpcJudge: grpcJudge{keep: c.target.KeepReplies}} }
+		judge := func() grpcraw.StreamJudge {
+			return &streamJudge{
+				grpcJudge: grpcJudge{keep: c.target.KeepReplies},
+			}
+		}
 		lanes, limits, err = c.pool.Streams(ctx, n, o.Depth, service+"ModelStreamInfer", judge)
 	} else {
 		lanes, limits, err = c.pool.Lanes(ctx, n, o)
@@ -53,13 +60,16 @@ func (c *GRPC) Close(context.Context) error { return c.pool.Close() }
 func (c *GRPC) Invoke(ctx context.Context, method string, request []byte) ([]byte, error) {
 	reply, err := c.pool.Invoke(ctx, service+method, request)
 	if err != nil {
-		return nil, c.contact.explainScheme(&c.end, c.target.URL, method+": connect to "+c.end.address, fmt.Errorf("%s: %w", method, err))
+		return nil,
+			c.contact.explainScheme(&c.end, c.target.URL, method+": connect to "+c.end.address,
+				fmt.Errorf("%s: %w", method, err))
 	}
 	c.contact.setAnswered()
 	return reply, nil
 }
 
-// ModelRequest encodes a request that names a model: ModelReady, ModelMetadata, ModelConfig, ModelStatistics.
+// ModelRequest encodes a request that names a model: ModelReady, ModelMetadata, ModelConfig,
+// ModelStatistics.
 func ModelRequest(model, version string) []byte {
 	b := protow.AppendString([]byte(nil), 1, model)
 	if version != "" {
@@ -68,15 +78,16 @@ func ModelRequest(model, version string) []byte {
 	return b
 }
 
-// joinBelow is the size up to which raw contents are copied beside their neighbours rather than sent as a piece of
-// their own.
+// joinBelow is the size in bytes below which raw contents are copied to their neighbours rather
+// than sent as a piece of their own.
 const joinBelow = 4 << 10
 
 // Prepare implements backends.Conn.
 func (c *GRPC) Prepare(r backends.Request) (*backends.Call, error) { return c.PrepareShared(r, nil) }
 
-// PrepareShared implements Conn. Fields of ModelInferRequest: model_name 1, model_version 2, id 3, parameters 4, inputs 5,
-// outputs 6, raw_input_contents 7; the id comes last, where grpcraw wants what is filled in.
+// PrepareShared implements Conn. Fields of ModelInferRequest: model_name 1, model_version 2, id 3,
+// parameters 4, inputs 5, outputs 6, raw_input_contents 7; the id comes last, where grpcraw expects
+// holes.
 func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, error) {
 	r, err := Complete(r, &c.target)
 	if err == nil {
@@ -91,7 +102,8 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	head := grpcHead(r.Sequence)
 	if r.Body != nil {
 		if !isInferRequest(r.Body) {
-			return nil, errors.New("the body is no ModelInferRequest: over gRPC it is the encoded message, JSON is for http://")
+			return nil,
+				errors.New("the body is no ModelInferRequest: over gRPC it is the encoded message, JSON is for http://")
 		}
 		readModelName(&r)
 		r.Items = messageItems(&r)
@@ -114,9 +126,10 @@ func (c *GRPC) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	return c.call(&r, contents(text, r.Inputs, p), head, p)
 }
 
-// call makes a Call of a message's pieces.
+// call makes a Call from a message's pieces.
 func (c *GRPC) call(r *backends.Request, body [][]byte, head holes, p *Places) (*backends.Call, error) {
-	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head.bytes, head.list, replyLimit(r, &c.target, false), c.models.expect(r, p, &c.target))
+	call, err := c.pool.Call(service+"ModelInfer", r.Headers, body, head.bytes, head.list,
+		replyLimit(r, &c.target, false), c.models.expect(r, p, &c.target))
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +137,7 @@ func (c *GRPC) call(r *backends.Request, body [][]byte, head holes, p *Places) (
 	return call, nil
 }
 
-// contents appends the raw contents (field 7) of the inputs that go in the request.
+// contents appends the raw contents (field 7) of the inputs that are sent in the request.
 func contents(text []byte, inputs []backends.Tensor, p *Places) (body [][]byte) {
 	for i := range inputs {
 		data := inputs[i].Data
@@ -142,17 +155,18 @@ func contents(text []byte, inputs []backends.Tensor, p *Places) (body [][]byte) 
 	return append(body, text)
 }
 
-// tensorHead is an InferInputTensor: name 1, datatype 2, shape 3, parameters 4.
+// tensorHead encodes an InferInputTensor: name 1, datatype 2, shape 3, parameters 4.
 func tensorHead(t *backends.Tensor, shared *Place) []byte {
 	b := protow.AppendString([]byte(nil), 1, t.Name)
 	b = protow.AppendInts(protow.AppendString(b, 2, string(t.Type)), 3, t.Shape)
 	if shared != nil {
-		b = shared.parameters(appendParameter(b, 4, &backends.Parameter{Name: sharedRegion, Value: shared.Region}), 4)
+		b = shared.parameters(appendParameter(b, 4, &backends.Parameter{Name: sharedRegion, Value: shared.Region}),
+			4)
 	}
 	return appendEntries(b, 4, t.Parameters)
 }
 
-// requestedOutput is an InferRequestedOutputTensor: name 1, parameters 2.
+// requestedOutput encodes an InferRequestedOutputTensor: name 1, parameters 2.
 func requestedOutput(o *backends.Output) []byte {
 	b := protow.AppendString([]byte(nil), 1, o.Name)
 	if o.Classification > 0 {
@@ -161,7 +175,8 @@ func requestedOutput(o *backends.Output) []byte {
 	return appendEntries(b, 2, o.Parameters)
 }
 
-// appendEntries appends parameters as entries of map<string, InferParameter>, field number of its message.
+// appendEntries appends parameters as entries of map<string, InferParameter>, field number of its
+// message.
 func appendEntries(dst []byte, number protow.Number, list []backends.Parameter) []byte {
 	for i := range list {
 		dst = appendParameter(dst, number, &list[i])
@@ -169,8 +184,8 @@ func appendEntries(dst []byte, number protow.Number, list []backends.Parameter) 
 	return dst
 }
 
-// appendParameter appends an entry of map<string, InferParameter>, field number of its message: bool 1, int64 2, string 3,
-// double 4.
+// appendParameter appends an entry of map<string, InferParameter>, field number of its message:
+// bool 1, int64 2, string 3, double 4.
 func appendParameter(dst []byte, number protow.Number, p *backends.Parameter) []byte {
 	var value []byte
 	switch v := p.Value.(type) {

@@ -9,32 +9,34 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// grpcCheck looks at every reply over gRPC of which nothing is expected, where it lies. It must be a ModelInferResponse
-// (model_name 1, model_version 2, id 3, parameters 4, outputs 5, raw_output_contents 6) that names its model or has outputs; each
-// output must have a name, a datatype and a shape; each has contents, raw or typed, as much as datatype and shape take, or none
-// where it may lie in shared memory; and those that the request names must be among them. Else the reply is class decode.
+// grpcCheck checks every reply over gRPC without expected values, in place. It must be a
+// ModelInferResponse (model_name 1, model_version 2, id 3, parameters 4, outputs 5,
+// raw_output_contents 6) that names its model or has outputs; each output must have a name, a
+// datatype and a shape; each has contents, raw or typed, of the size that datatype and shape take,
+// or none if it may be in shared memory; and the outputs that the request names must be among them.
+// Otherwise the reply has class decode.
 type grpcCheck struct {
 	scan     protow.Scanner
 	sizes    []int64 // bytes that outputs take, by index; -1: any
-	typed    []typed // contents of outputs, by index
-	seen     []bool  // outputs that the request names, by index there
-	name     []byte  // of the output that was looked at last
+	typed    []typed // typed contents of outputs, by index
+	seen     []bool  // outputs that the request names, by their index there
+	name     []byte  // of the current output
 	typ      []byte  // its datatype
 	text     []byte
-	model    []byte // that the reply names
+	model    []byte // named in the reply
 	version  []byte // its version
 	id       []byte
-	other    []byte // name of an output that is none of the model's
+	other    []byte // name of an output that the model does not have
 	found    bool   // an output is one of the model's
-	mismatch []byte // of an output, that the model does not give so
+	mismatch []byte // how an output contradicts the model's metadata
 	dims     []int64
-	hasTexts bool // the output that was looked at last has bytes_contents
+	hasTexts bool // the current output has bytes_contents
 }
 
-// typed are the values of an output that come as numbers and texts of protobuf.
+// typed counts the values of an output in typed fields of protobuf, found and expected.
 type typed struct{ found, wanted int64 }
 
-// message says what is wrong with a reply that lies in pieces; "": nothing.
+// message returns what is wrong with a reply in pieces, or "".
 func (g *grpcCheck) message(e *expectation, pieces [][]byte, s *backends.Sample) string {
 	g.scan.Begin(pieces)
 	if what := g.response(e, s); what != "" {
@@ -48,8 +50,9 @@ func (g *grpcCheck) message(e *expectation, pieces [][]byte, s *backends.Sample)
 	return ""
 }
 
-// streamed does so for a message of a stream, of whose responses each may have some of the outputs: a ModelStreamInferResponse
-// with a ModelInferResponse (2). Without pieces there was none.
+// streamed does the same for a message of a stream, whose responses may each have some of the
+// outputs: a ModelStreamInferResponse with a ModelInferResponse (2). Without pieces there was no
+// message.
 func (g *grpcCheck) streamed(e *expectation, pieces [][]byte, sample *backends.Sample) (what string) {
 	if len(pieces) == 0 {
 		return string(e.model.appendMissing(g.mismatch[:0], nil))
@@ -67,15 +70,17 @@ func (g *grpcCheck) streamed(e *expectation, pieces [][]byte, sample *backends.S
 
 const noResponse = "the reply is no ModelInferResponse"
 
-// response looks at the ModelInferResponse that the scanner has come to.
+// response checks the ModelInferResponse at the scanner.
 func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 	g.sizes, g.typed, g.seen = g.sizes[:0], g.typed[:0], g.seen[:0]
-	g.model, g.version, g.id, g.other, g.mismatch, g.found = g.model[:0], g.version[:0], g.id[:0], g.other[:0], g.mismatch[:0], false
+	g.model, g.version, g.id = g.model[:0], g.version[:0], g.id[:0]
+	g.other, g.mismatch, g.found = g.other[:0], g.mismatch[:0], false
 	for range e.requested {
 		g.seen = append(g.seen, false)
 	}
 	raw, unlike := 0, ""
-	elsewhere := e.shared != nil || e.wholeBody // outputs may lie in shared memory; such a one has no contents, or empty ones
+	// outputs may be in shared memory; such an output has no contents, or empty ones
+	elsewhere := e.shared != nil || e.wholeBody
 	s := &g.scan
 	for s.Next() {
 		switch {
@@ -119,13 +124,13 @@ func (g *grpcCheck) response(e *expectation, sample *backends.Sample) string {
 		return "the reply does not have the data of each output"
 	case raw == 0:
 		return g.valueMismatch(elsewhere)
-	case raw == len(g.sizes): // else it does not show whose they are
+	case raw == len(g.sizes): // otherwise they cannot be attributed
 		return unlike
 	}
 	return ""
 }
 
-// checkModel says what there is in the response that its model does not give; "": nothing.
+// checkModel returns how the response contradicts the model's metadata, or "".
 func (g *grpcCheck) checkModel(e *expectation) string {
 	if what := e.model.identity(g.text[:0], g.model, g.version); len(what) > 0 {
 		return string(what)
@@ -136,22 +141,24 @@ func (g *grpcCheck) checkModel(e *expectation) string {
 	return string(g.mismatch)
 }
 
-// sizeMismatch says how much data an output has and how much its shape takes.
+// sizeMismatch describes the size of an output's data and the size that its shape takes.
 func sizeMismatch(found, wanted int64) string {
-	return "an output has " + strconv.FormatInt(found, 10) + " bytes, its shape takes " + strconv.FormatInt(wanted, 10)
+	return "an output has " + strconv.FormatInt(found,
+		10) + " bytes, its shape takes " + strconv.FormatInt(wanted, 10)
 }
 
-// valueMismatch says which output has typed contents of another number than its shape takes; "": none.
+// valueMismatch names an output whose number of typed values differs from its shape, or returns "".
 func (g *grpcCheck) valueMismatch(elsewhere bool) string {
 	for _, t := range g.typed {
 		if t.found != t.wanted && t.wanted >= 0 && (t.found > 0 || !elsewhere) {
-			return "an output has " + strconv.FormatInt(t.found, 10) + " values, its shape takes " + strconv.FormatInt(t.wanted, 10)
+			return "an output has " + strconv.FormatInt(t.found,
+				10) + " values, its shape takes " + strconv.FormatInt(t.wanted, 10)
 		}
 	}
 	return ""
 }
 
-// contents counts the values of an InferTensorContents, of whatever type.
+// contents counts the values of an InferTensorContents, of any type.
 func (g *grpcCheck) contents() (n int64) {
 	s := &g.scan
 	s.EnterMessage()
@@ -172,8 +179,8 @@ func (g *grpcCheck) contents() (n int64) {
 	return n
 }
 
-// output looks at an InferOutputTensor: name 1, datatype 2, shape 3, contents 5. size is what its data take, -1 where that is not said; what
-// is what is wrong with it.
+// output checks an InferOutputTensor: name 1, datatype 2, shape 3, contents 5. size is the number
+// of bytes that its data take, -1 if unknown; what describes a mistake.
 func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 	g.name, g.typ, g.dims, g.hasTexts = g.name[:0], g.typ[:0], g.dims[:0], false
 	each := 0
@@ -197,7 +204,7 @@ func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 	}
 	n, err := tensor.Elements(g.dims)
 	switch {
-	case s.Err() != nil: // which is told for the whole
+	case s.Err() != nil: // reported for the whole message
 	case !named || len(g.name) == 0:
 		return 0, "the reply lacks name or datatype of an output"
 	case !shaped || err != nil:
@@ -213,7 +220,7 @@ func (g *grpcCheck) output(e *expectation) (size int64, what string) {
 	return n * int64(each), ""
 }
 
-// checkAgainstModel holds the output against the model's. The first that is wrong is said.
+// checkAgainstModel compares the output with the model's metadata. The first contradiction is kept.
 func (g *grpcCheck) checkAgainstModel(e *expectation) {
 	if len(g.mismatch) > 0 {
 		return
@@ -225,7 +232,7 @@ func (g *grpcCheck) checkAgainstModel(e *expectation) {
 	}
 }
 
-// shape adds the dimensions that the scanner has found.
+// shape appends the dimensions at the scanner.
 func (g *grpcCheck) shape() bool {
 	w := protow.Walker{Type: g.scan.Type, Varint: g.scan.Varint}
 	if w.Type == protow.BytesType {

@@ -96,9 +96,10 @@ func appendTensor(list []tensorMetadata, b []byte) ([]tensorMetadata, error) {
 	return append(list, t), w.Err()
 }
 
-// readConfig reads a ModelConfigResponse (config 1) down to ModelConfig (max_batch_size 4, input 5, output 6, sequence_batching 13,
-// ensemble_scheduling 15, model_transaction_policy 19), ModelInput and ModelOutput (name 1, is_shape_tensor 6, optional 8), ModelEnsembling
-// (step 1) and its Step (model_name 1, model_version 2), ModelTransactionPolicy (decoupled 1).
+// readConfig reads a ModelConfigResponse (config 1) down to ModelConfig (max_batch_size 4, input 5,
+// output 6, sequence_batching 13, ensemble_scheduling 15, model_transaction_policy 19), ModelInput
+// and ModelOutput (name 1, is_shape_tensor 6, optional 8), ModelEnsembling (step 1) and its Step
+// (model_name 1, model_version 2), ModelTransactionPolicy (decoupled 1).
 func readConfig(b []byte) (c modelConfig, err error) {
 	w := protow.Walk(b)
 	for w.Next() && err == nil {
@@ -169,7 +170,8 @@ func (c *modelConfig) appendSteps(b []byte) error {
 	return list.Err()
 }
 
-// readSequences reads a ModelSequenceBatching: control_input 2, of it control 2, of that kind 1 and data_type 4.
+// readSequences reads a ModelSequenceBatching: control_input 2, of it control 2, of that kind 1 and
+// data_type 4.
 func (c *modelConfig) readSequences(b []byte) (err error) {
 	c.Sequences = &configSequences{}
 	list := protow.Walk(b)
@@ -253,7 +255,7 @@ func (c *GRPC) Ready(ctx context.Context, model string) error {
 		if err := w.Err(); err != nil {
 			return wrapMalformed(a.method, err)
 		}
-		if !yes && a.method == "ModelReady" { // of a model that it has never heard of Triton says more there
+		if !yes && a.method == "ModelReady" { // about an unknown model Triton says more there
 			if _, err := c.Invoke(ctx, "ModelMetadata", a.request); err != nil {
 				return c.explainModelError(ctx, name, version, err)
 			}

@@ -7,8 +7,9 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// appendHead appends what a ModelInferResponse says besides data, as the JSON that the same reply has over HTTP:
-// model_name 1, model_version 2, id 3, parameters 4, outputs 5. So a path leads to the same value over both.
+// appendHead appends a ModelInferResponse without its data, as the JSON of the same reply over
+// HTTP: model_name 1, model_version 2, id 3, parameters 4, outputs 5. A path thus leads to the same
+// value over both.
 func appendHead(dst, message []byte) []byte {
 	dst = append(dst, '{')
 	for field, name := range [...]string{1: "model_name", 2: "model_version", 3: "id"} {
@@ -34,7 +35,7 @@ func appendHead(dst, message []byte) []byte {
 	return append(dst, "]}"...)
 }
 
-// appendMember appends a member's name, after a comma where it is not the first.
+// appendMember appends a member's name, after a comma unless it is the first.
 func appendMember(dst []byte, name string) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
@@ -74,8 +75,8 @@ func appendInts(dst, message []byte) []byte {
 	return append(appendDims(dst, dims), ']')
 }
 
-// appendParameters appends a map<string, InferParameter> under its name, when the message has one: bool 1, int64 2,
-// string 3, double 4, uint64 5.
+// appendParameters appends a map<string, InferParameter> under its name, if the message has one:
+// bool 1, int64 2, string 3, double 4, uint64 5.
 func appendParameters(dst, message []byte, field protow.Number) []byte {
 	w := protow.Walk(message)
 	some := false

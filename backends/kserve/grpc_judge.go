@@ -9,24 +9,24 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// grpcJudge says what a reply with status OK means over gRPC (other codes are grpcraw's):
+// grpcJudge classifies replies with status OK over gRPC (grpcraw classifies other codes):
 //
 //	OK is not one of the codes that the plan names     status
-//	a message that is no ModelInferResponse            decode; see grpcCheck
+//	the message is not a ModelInferResponse            decode; see grpcCheck
 //	expected outputs or fields missing or different    mismatch; the note names output and element, or field
 type grpcJudge struct {
-	keep    bool // replies, in Sample.Text
+	keep    bool // keep replies in Sample.Text
 	c       comparison
 	outputs [][]byte // InferOutputTensor messages
-	model   []byte   // that the reply names
+	model   []byte   // named in the reply
 	version []byte
 	id      []byte
 	found   bool     // an output is one of the model's
-	other   []byte   // the name of one that is not
+	other   []byte   // name of an output that the model does not have
 	detail  []byte   // of a note
 	raw     [][]byte // raw_output_contents
 	ints    []int64
-	json    []byte // what the message says besides data
+	json    []byte // the message without its data
 	check   grpcCheck
 }
 
@@ -64,7 +64,7 @@ func (j *grpcJudge) judge(c *backends.Call, pieces [][]byte, s *backends.Sample)
 	}
 }
 
-// compare holds a ModelInferResponse against e.
+// compare compares a ModelInferResponse with e.
 func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) {
 	j.c.begin(e)
 	if !j.walk(message) || !j.paired() && e.shared == nil {
@@ -80,7 +80,7 @@ func (j *grpcJudge) compare(e *expectation, message []byte, s *backends.Sample) 
 	clear(j.raw)
 }
 
-// fields holds what the message says besides data against the values that are wanted there.
+// fields compares the message without its data with the expected fields.
 func (j *grpcJudge) fields(e *expectation, message []byte) bool {
 	if len(e.fields) == 0 {
 		return true
@@ -131,7 +131,8 @@ func (j *grpcJudge) each(e *expectation, s *backends.Sample) {
 	}
 }
 
-// checkModelOutput fails a reply with an output, whose shape was read, that the model does not give so.
+// checkModelOutput fails a reply with an output, whose shape was read, that contradicts the model's
+// metadata.
 func (j *grpcJudge) checkModelOutput(e *expectation, name, datatype []byte, s *backends.Sample) bool {
 	known := false
 	j.detail, known = e.model.output(j.detail[:0], name, datatype, j.c.shape, e.classes(name))
@@ -167,8 +168,8 @@ func (j *grpcJudge) head(message []byte) (name, datatype, contents []byte, ok bo
 	return name, datatype, contents, w.Err() == nil
 }
 
-// typed turns InferTensorContents into raw form: bool 1, int32 2, int64 3, uint32 4, uint64 5, float 6, double 7,
-// bytes 8. Only the field of the datatype is read; numbers may be packed or not.
+// typed converts InferTensorContents to raw form: bool 1, int32 2, int64 3, uint32 4, uint64 5,
+// float 6, double 7, bytes 8. Only the field of the datatype is read; numbers may be packed or not.
 func (j *grpcJudge) typed(contents []byte, t tensor.DataType) ([]byte, bool) {
 	field := contentsField[t]
 	j.c.data = j.c.data[:0]
@@ -181,7 +182,7 @@ func (j *grpcJudge) typed(contents []byte, t tensor.DataType) ([]byte, bool) {
 		case tensor.Bytes:
 			j.c.data = binary.LittleEndian.AppendUint32(j.c.data, uint32(len(w.Bytes)))
 			j.c.data = append(j.c.data, w.Bytes...)
-		case tensor.FP32, tensor.FP64: // fixed width, little-endian: packed ones are raw already
+		case tensor.FP32, tensor.FP64: // fixed width, little-endian: packed values are raw already
 			j.c.data = append(j.c.data, w.Bytes...)
 			if w.Type != protow.BytesType {
 				j.c.data = appendSized(j.c.data, w.Varint, t.Size())
@@ -195,13 +196,13 @@ func (j *grpcJudge) typed(contents []byte, t tensor.DataType) ([]byte, bool) {
 	return j.c.data, w.Err() == nil
 }
 
-// contentsField is the field of InferTensorContents that holds a datatype. FP16 and BF16 have none.
+// contentsField maps a datatype to its field of InferTensorContents. FP16 and BF16 have none.
 var contentsField = map[tensor.DataType]protow.Number{
 	tensor.Bool: 1, tensor.Int8: 2, tensor.Int16: 2, tensor.Int32: 2, tensor.Int64: 3, tensor.Uint8: 4,
 	tensor.Uint16: 4, tensor.Uint32: 4, tensor.Uint64: 5, tensor.FP32: 6, tensor.FP64: 7, tensor.Bytes: 8,
 }
 
-// varints appends the integers of the field that w is at.
+// varints appends the integers of the field at w.
 func (j *grpcJudge) varints(w *protow.Walker, size int) bool {
 	var err error
 	if j.ints, err = w.Ints(j.ints[:0]); err != nil {

@@ -7,23 +7,23 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// Widths of what is filled in with each sending, in bytes.
+// Widths of values that are filled in for each request, in bytes.
 const (
 	idDigits    = 20 // of a request id, and of a sequence id in JSON: any uint64 fits
 	boolText    = len("false")
 	varintWidth = 10 // any uint64, as a varint
 )
 
-// idHole is an id before it is filled in.
+// idHole is the placeholder of an id.
 var idHole = strings.Repeat("0", idDigits)
 
-// holes makes bytes with places in them.
+// holes builds bytes that contain holes.
 type holes struct {
 	bytes []byte
 	list  []backends.Hole
 }
 
-// addHole appends what stands in the place until it is filled in.
+// addHole appends the placeholder of a field.
 func (h *holes) addHole(field uint8, empty string) {
 	h.list = append(h.list, backends.Hole{At: uint32(len(h.bytes)), Width: uint8(len(empty)), Field: field})
 	h.bytes = append(h.bytes, empty...)
@@ -40,7 +40,8 @@ func (h *holes) join(o holes) {
 	h.bytes = append(h.bytes, o.bytes...)
 }
 
-// jsonPrefix is the start of a request's JSON: its id, and with a sequence the object of parameters, left open.
+// jsonPrefix returns the start of a request's JSON: its id, and for a sequence the object of
+// parameters, left open.
 func jsonPrefix(q *backends.Sequence) (h holes) {
 	h.text(`{"id":"`)
 	h.addHole(backends.FieldID, idHole)
@@ -70,8 +71,8 @@ const (
 	textParam = 3
 )
 
-// grpcHead is the end of a ModelInferRequest: its id (field 3), and with a sequence three entries of its parameters
-// (field 4).
+// grpcHead returns the end of a ModelInferRequest: its id (field 3), and for a sequence three
+// entries of its parameters (field 4).
 func grpcHead(q *backends.Sequence) (h holes) {
 	h.bytes = protow.AppendHead(h.bytes, 3, idDigits)
 	h.addHole(backends.FieldID, idHole)
@@ -88,9 +89,11 @@ func grpcHead(q *backends.Sequence) (h holes) {
 	return h
 }
 
-// entry appends one of map<string, InferParameter>, field number of its message, whose value is filled in; a text has front
-// before that.
-func (h *holes) entry(number protow.Number, name string, kind uint8, front string, field uint8, empty string) {
+// entry appends an entry of map<string, InferParameter>, field number of its message, whose value
+// is a hole; a text value begins with front.
+func (h *holes) entry(
+	number protow.Number, name string, kind uint8, front string, field uint8, empty string,
+) {
 	var value []byte
 	if kind == textParam {
 		value = append(protow.AppendHead(value, textParam, len(front)+len(empty)), front...)

@@ -16,7 +16,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// hosts is a server that notes whom requests are for, by the last part of their path, over HTTP and gRPC.
+// hosts is a server that notes whom requests are for, by the last part of their path, over HTTP and
+// gRPC.
 type hosts struct {
 	mu   sync.Mutex
 	seen map[string][]string
@@ -47,9 +48,9 @@ func (h *hosts) of(call string) []string {
 	return nil
 }
 
-// TestHost: the header Host is whom requests are for, over HTTP and as the authority over gRPC: of requests, on connections of
-// their own, shared ones and streams, and of control calls. The request's is over the target's, and TLS checks the name that it
-// checks without it.
+// TestHost: the header Host is whom requests are for, over HTTP and as the authority over gRPC: of
+// requests, on connections of their own, shared ones and streams, and of control calls. The
+// request's is over the target's, and TLS checks the name that it checks without it.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	const other = "m.ns.example.com"
@@ -63,24 +64,100 @@ func TestHost(t *testing.T) {
 		want, control      string            // "": the address
 	}{
 		{"HTTP", "http", "infer", backends.Target{}, nil, "", ""},
-		{"HTTP", "http", "infer", backends.Target{Headers: []backends.Header{{Name: "host", Value: other}}}, nil, other, other},
-		{"HTTP, of the request", "http", "infer", backends.Target{Headers: []backends.Header{{Name: "Host", Value: "a"}}}, []backends.Header{{Name: "Host", Value: other}}, other, "a"},
-		{"HTTPS", "https", "infer", backends.Target{Headers: []backends.Header{{Name: "Host", Value: other}}}, nil, other, other},
+		{
+			"HTTP", "http", "infer",
+			backends.Target{Headers: []backends.Header{{Name: "host", Value: other}}},
+			nil,
+			other, other,
+		},
+		{
+			"HTTP, of the request", "http", "infer",
+			backends.Target{Headers: []backends.Header{{Name: "Host", Value: "a"}}},
+			[]backends.Header{{Name: "Host", Value: other}},
+			other, "a",
+		},
+		{
+			"HTTPS", "https", "infer",
+			backends.Target{Headers: []backends.Header{{Name: "Host", Value: other}}},
+			nil,
+			other, other,
+		},
 		{"unary", "grpc", "ModelInfer", backends.Target{}, nil, "", ""},
-		{"unary", "grpc", "ModelInfer", backends.Target{Headers: []backends.Header{{Name: "host", Value: other}}}, nil, other, other},
-		{"unary, of the request", "grpc", "ModelInfer", backends.Target{}, []backends.Header{{Name: "Host", Value: other}}, other, ""},
-		{"unary, both", "grpc", "ModelInfer", backends.Target{Headers: []backends.Header{{Name: "Host", Value: "a"}}}, []backends.Header{{Name: "Host", Value: other}}, other, "a"},
-		{"unary, per request", "grpc", "ModelInfer", backends.Target{Connections: backends.PerRequest, Headers: []backends.Header{{Name: "Host", Value: other}}}, nil, other, other},
+		{
+			"unary", "grpc", "ModelInfer",
+			backends.Target{Headers: []backends.Header{{Name: "host", Value: other}}},
+			nil, other, other,
+		},
+		{
+			"unary, of the request", "grpc", "ModelInfer",
+			backends.Target{},
+			[]backends.Header{{Name: "Host", Value: other}},
+			other, "",
+		},
+		{
+			"unary, both", "grpc", "ModelInfer",
+			backends.Target{Headers: []backends.Header{{Name: "Host", Value: "a"}}},
+			[]backends.Header{{Name: "Host", Value: other}},
+			other, "a",
+		},
+		{
+			"unary, per request", "grpc", "ModelInfer",
+			backends.Target{
+				Connections: backends.PerRequest, Headers: []backends.Header{{Name: "Host", Value: other}},
+			},
+			nil, other, other,
+		},
 		{"shared", "grpc", "ModelInfer", backends.Target{Connections: 1}, nil, "", ""},
-		{"shared", "grpc", "ModelInfer", backends.Target{Connections: 1, Headers: []backends.Header{{Name: "Host", Value: other + ":99"}}}, nil, other + ":99", other + ":99"},
-		{"shared, of the request", "grpc", "ModelInfer", backends.Target{Connections: 1}, []backends.Header{{Name: "Host", Value: other}}, other, ""},
+		{
+			"shared", "grpc", "ModelInfer",
+			backends.Target{Connections: 1, Headers: []backends.Header{{Name: "Host", Value: other + ":99"}}},
+			nil,
+			other + ":99", other + ":99",
+		},
+		{
+			"shared, of the request", "grpc", "ModelInfer",
+			backends.Target{Connections: 1},
+			[]backends.Header{{Name: "Host", Value: other}},
+			other, "",
+		},
 		{"stream", "grpc", "ModelStreamInfer", backends.Target{Streaming: true}, nil, "", ""},
-		{"stream", "grpc", "ModelStreamInfer", backends.Target{Streaming: true, Headers: []backends.Header{{Name: "Host", Value: other}}}, nil, other, other},
-		{"unary, TLS", "grpcs", "ModelInfer", backends.Target{Headers: []backends.Header{{Name: "Host", Value: other}}}, nil, other, other},
-		{"shared, TLS", "grpcs", "ModelInfer", backends.Target{Connections: 1, Headers: []backends.Header{{Name: "Host", Value: other}}}, nil, other, other},
-		{"shared, TLS, of the request", "grpcs", "ModelInfer", backends.Target{Connections: 1}, []backends.Header{{Name: "Host", Value: other}}, other, "127.0.0.1"},
-		{"shared, TLS with server_name", "grpcs", "ModelInfer", backends.Target{Connections: 1, TLS: &backends.TLSOptions{ServerName: "localhost"}, Headers: []backends.Header{{Name: "Host", Value: other}}}, nil, other, other},
-		{"stream, TLS", "grpcs", "ModelStreamInfer", backends.Target{Streaming: true, Headers: []backends.Header{{Name: "Host", Value: other}}}, nil, other, other},
+		{
+			"stream", "grpc", "ModelStreamInfer",
+			backends.Target{Streaming: true, Headers: []backends.Header{{Name: "Host", Value: other}}},
+			nil, other,
+			other,
+		},
+		{
+			"unary, TLS", "grpcs", "ModelInfer",
+			backends.Target{Headers: []backends.Header{{Name: "Host", Value: other}}},
+			nil, other, other,
+		},
+		{
+			"shared, TLS", "grpcs", "ModelInfer",
+			backends.Target{Connections: 1, Headers: []backends.Header{{Name: "Host", Value: other}}},
+			nil, other,
+			other,
+		},
+		{
+			"shared, TLS, of the request", "grpcs", "ModelInfer",
+			backends.Target{Connections: 1},
+			[]backends.Header{{Name: "Host", Value: other}},
+			other, "127.0.0.1",
+		},
+		{
+			"shared, TLS with server_name", "grpcs", "ModelInfer",
+			backends.Target{
+				Connections: 1, TLS: &backends.TLSOptions{ServerName: "localhost"},
+				Headers: []backends.Header{{Name: "Host", Value: other}},
+			},
+			nil, other, other,
+		},
+		{
+			"stream, TLS", "grpcs", "ModelStreamInfer",
+			backends.Target{Streaming: true, Headers: []backends.Header{{Name: "Host", Value: other}}},
+			nil, other,
+			other,
+		},
 	} {
 		h := &hosts{seen: map[string][]string{}}
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -115,7 +192,8 @@ func TestHost(t *testing.T) {
 			t.Errorf("%s, %v over %v: requests are for %q, want %q", c.name, c.headers, c.target.Headers, got, want)
 		}
 		if got := h.of(ready); !slices.Equal(got, []string{control}) {
-			t.Errorf("%s, %v over %v: control calls are for %q, want %q", c.name, c.headers, c.target.Headers, got, control)
+			t.Errorf("%s, %v over %v: control calls are for %q, want %q",
+				c.name, c.headers, c.target.Headers, got, control)
 		}
 		_ = s.Close()
 	}
@@ -129,7 +207,10 @@ func askOnce(t *testing.T, target backends.Target, headers []backends.Header) {
 		t.Fatal(err)
 	}
 	_ = conn.Ready(t.Context(), "")
-	call, err := conn.Prepare(backends.Request{Headers: headers, Inputs: []backends.Tensor{{Name: "A", Type: tensor.Int32, Shape: []int64{1}, Data: make([]byte, 4)}}})
+	call, err := conn.Prepare(backends.Request{
+		Headers: headers,
+		Inputs:  []backends.Tensor{{Name: "A", Type: tensor.Int32, Shape: []int64{1}, Data: make([]byte, 4)}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +235,9 @@ func TestAuthorityIsHost(t *testing.T) {
 			{Name: "Host", Value: ""}:        `host ""`,
 			{Name: "Host", Value: "a:1"}:     "",
 		} {
-			err := kserve.Check(backends.Target{URL: scheme + "://h:1", Model: "m", Headers: []backends.Header{header}})
+			err := kserve.Check(backends.Target{
+				URL: scheme + "://h:1", Model: "m", Headers: []backends.Header{header},
+			})
 			if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %v: %v, want %q", scheme, header, err, want)
 			}

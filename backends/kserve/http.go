@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/netlane"
 )
 
-// maxControl bounds the reply of a control call.
+// maxControl bounds the reply of a control call, in bytes.
 const maxControl = 16 << 20
 
 // HTTP is a target over HTTP/1.1.
@@ -27,7 +27,7 @@ type HTTP struct {
 	target  backends.Target
 	end     endpoint
 	clock   backends.Clock
-	client  *http.Client // control calls only
+	client  *http.Client // for control calls only
 	base    string       // URL before /v2
 	contact serverContact
 	models  modelReplies
@@ -38,7 +38,9 @@ func openHTTP(t backends.Target, e endpoint, clock backends.Clock) (*HTTP, error
 		d := net.Dialer{Timeout: t.ConnectTimeout}
 		return d.DialContext(ctx, e.network, e.address)
 	}
-	transport := &http.Transport{DialContext: dial, DisableCompression: true, TLSHandshakeTimeout: t.ConnectTimeout}
+	transport := &http.Transport{
+		DialContext: dial, DisableCompression: true, TLSHandshakeTimeout: t.ConnectTimeout,
+	}
 	scheme := "http://"
 	if e.secure {
 		transport.TLSClientConfig = e.tls.Clone()
@@ -46,20 +48,29 @@ func openHTTP(t backends.Target, e endpoint, clock backends.Clock) (*HTTP, error
 	}
 	return &HTTP{
 		target: t, end: e, clock: clock, base: scheme + e.authority + e.prefix,
-		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		client: &http.Client{
+			Transport:     transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}, nil
 }
 
 // Lanes implements backends.Conn: every lane is a connection.
-func (c *HTTP) Lanes(ctx context.Context, n int, o backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+func (c *HTTP) Lanes(
+	ctx context.Context, n int, o backends.LaneOptions,
+) ([]backends.Lane, backends.Limits, error) {
 	if most := c.target.Connections; most > 0 && n > most {
-		return nil, backends.Limits{}, fmt.Errorf("connections: %d is fewer than the %d slots, and a connection carries one request at a time over HTTP/1.1", most, n)
+		return nil, backends.Limits{},
+			fmt.Errorf("connections: %d is fewer than the %d slots, and a connection carries one request at a "+
+				"time over HTTP/1.1", most, n)
 	}
 	lanes, limits, err := netlane.Dial(ctx, netlane.Options{
-		Network: c.end.network, Address: c.end.address, TLS: c.end.tls, Clock: c.clock, ConnectTimeout: c.target.ConnectTimeout,
-		MaxBlocked: o.MaxBlocked, LargestCall: o.LargestCall, PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
+		Network: c.end.network, Address: c.end.address, TLS: c.end.tls, Clock: c.clock,
+		ConnectTimeout: c.target.ConnectTimeout,
+		MaxBlocked:     o.MaxBlocked, LargestCall: o.LargestCall,
+		PerRequest: c.target.Connections == backends.PerRequest, New: c.newWire,
 	}, n)
-	if c.end.secure { // else there is nothing but TCP to it
+	if c.end.secure { // otherwise the connection is plain TCP
 		err = c.contact.explainScheme(&c.end, c.target.URL, "connect to "+c.end.address, err)
 	}
 	return lanes, limits, err
@@ -79,8 +90,8 @@ func (c *HTTP) Close(context.Context) error {
 	return nil
 }
 
-// Get makes a control call: path comes after the URL's prefix. A status other than 200 is an error with the server's
-// words, or with where it redirects to.
+// Get makes a control call; path follows the URL's prefix. A status other than 200 is an error with
+// the server's message, or with the target of a redirect.
 func (c *HTTP) Get(ctx context.Context, path string) ([]byte, error) {
 	status, body, err := c.control(ctx, http.MethodGet, path, nil)
 	switch {
@@ -94,7 +105,8 @@ func (c *HTTP) Get(ctx context.Context, path string) ([]byte, error) {
 	return body, nil
 }
 
-// Post makes a control call with a body of JSON (nil: none). A status other than 200 is an error, as for Get.
+// Post makes a control call with a body of JSON (nil: none). A status other than 200 is an error,
+// as for Get.
 func (c *HTTP) Post(ctx context.Context, path string, body []byte) ([]byte, error) {
 	status, reply, err := c.control(ctx, http.MethodPost, path, body)
 	if err == nil && status.Status != http.StatusOK {
@@ -103,7 +115,7 @@ func (c *HTTP) Post(ctx context.Context, path string, body []byte) ([]byte, erro
 	return reply, err
 }
 
-// Status is the status that a control call without a body gets.
+// Status returns the status of a control call without a body.
 func (c *HTTP) Status(ctx context.Context, path string) (int, error) {
 	status, _, err := c.control(ctx, http.MethodGet, path, nil)
 	if err != nil {
@@ -121,7 +133,8 @@ func (c *HTTP) Call(ctx context.Context, method, path string) error {
 	return err
 }
 
-// control sends a request, as the target's headers say, and reads at most a byte more than maxControl.
+// control sends a request with the target's headers, and reads at most maxControl+1 bytes of the
+// reply.
 func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*statusError, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(send))
 	if err != nil {
@@ -131,7 +144,7 @@ func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*
 		req.Header.Set("Content-Type", "application/json")
 	}
 	for _, h := range c.target.Headers {
-		if strings.EqualFold(h.Name, "Host") { // net/http takes it from there alone
+		if strings.EqualFold(h.Name, "Host") { // net/http reads it from there only
 			req.Host = h.Value
 			continue
 		}
@@ -153,17 +166,19 @@ func (c *HTTP) control(ctx context.Context, method, path string, send []byte) (*
 	return &statusError{Status: resp.StatusCode, Location: resp.Header.Get("Location"), Body: body}, body, nil
 }
 
-// withWaitTime says of a call that its deadline ended how long it had waited. Other errors, and what strayError says, stay.
+// withWaitTime returns, for a call that its deadline ended, an error with the time that it waited.
+// Other errors, and a schemeError, are returned unchanged.
 func withWaitTime(call string, began time.Time, err error) error {
 	var dial *net.OpError
 	var stray *schemeError
-	if !errors.Is(err, context.DeadlineExceeded) || errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &stray) {
+	if !errors.Is(err, context.DeadlineExceeded) || errors.As(err, &dial) && dial.Op == "dial" ||
+		errors.As(err, &stray) {
 		return err
 	}
 	return fmt.Errorf("%s: no answer within %v", call, time.Since(began).Round(10*time.Millisecond))
 }
 
-// statusError is a reply to a control call, an error where its status is not the one that was wanted.
+// statusError is a reply to a control call; an error if its status is not the wanted one.
 type statusError struct {
 	Status   int
 	Location string
@@ -184,7 +199,8 @@ func (e *statusError) Error() string {
 	return text
 }
 
-// message are what the server said: the text of {"error": text}, or the body, in quotes unless it is plain text; "": nothing.
+// message returns the server's message: the text of {"error": text}, or the body, in quotes unless
+// it is plain text; "": none.
 func (e *statusError) message() string {
 	var said struct{ Error string }
 	text := string(bytes.TrimSpace(e.Body))
@@ -194,7 +210,8 @@ func (e *statusError) message() string {
 	switch {
 	case len(text) > backends.NoteSize:
 		return fmt.Sprintf("%.*q", backends.NoteSize, text)
-	case strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) || r == utf8.RuneError }) || strings.HasPrefix(text, "{"):
+	case strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) || r == utf8.RuneError }) ||
+		strings.HasPrefix(text, "{"):
 		return strconv.Quote(text)
 	}
 	return text

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	jsonLength    = "Inference-Header-Content-Length" // bytes of JSON in front of the raw tensors
+	jsonLength    = "Inference-Header-Content-Length" // bytes of JSON before the raw tensors
 	contentType   = "Content-Type"
 	contentCoding = "Content-Encoding"
 	acceptCoding  = "Accept-Encoding"
@@ -28,8 +28,8 @@ const (
 // Prepare implements backends.Conn.
 func (c *HTTP) Prepare(r backends.Request) (*backends.Call, error) { return c.PrepareShared(r, nil) }
 
-// PrepareShared implements Conn. The JSON of shared tensors goes out from the lane's own copy, as the region of the outputs
-// is filled in.
+// PrepareShared implements Conn. The JSON of shared tensors is sent from the lane's own copy, since
+// the region of the outputs is a hole in it.
 func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, error) {
 	r, err := Complete(r, &c.target)
 	if err == nil {
@@ -64,16 +64,23 @@ func (c *HTTP) PrepareShared(r backends.Request, p *Places) (*backends.Call, err
 	return call, nil
 }
 
-// call makes a Call of a request's content: prefix and body, of which the first size bytes are JSON, with raw tensors behind
-// them if it is binary. It is compressed if the target asks for that.
-func (c *HTTP) call(r *backends.Request, path string, prefix holes, body [][]byte, size int, binary bool) (*backends.Call, error) {
+// call makes a Call from a request's content: prefix and body, of which the first size bytes are
+// JSON, followed by raw tensors if binary is set. The content is compressed if the target asks for
+// that.
+func (c *HTTP) call(
+	r *backends.Request, path string, prefix holes, body [][]byte, size int, binary bool,
+) (*backends.Call, error) {
 	headers, err := c.headers(r.Headers, size, binary)
 	if err != nil {
 		return nil, err
 	}
-	call := &backends.Call{Row: r.Row, Items: r.Items, Body: body, MaxReply: replyLimit(r, &c.target, c.target.OutputJSON || c.usesGenerate())}
+	call := &backends.Call{
+		Row: r.Row, Items: r.Items, Body: body,
+		MaxReply: replyLimit(r, &c.target, c.target.OutputJSON || c.usesGenerate()),
+	}
 	q := http1.Request{
-		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers, Prefix: prefix.bytes, Holes: prefix.list, Body: body,
+		Method: "POST", Host: c.end.authority, Path: c.end.prefix + path, Headers: headers, Prefix: prefix.bytes,
+		Holes: prefix.list, Body: body,
 	}
 	if name := c.target.Compression; name != "" {
 		if q.Coding, err = coding.WithPrefix(name, len(q.Prefix), q.Body); err != nil {
@@ -92,16 +99,18 @@ func (c *HTTP) call(r *backends.Request, path string, prefix holes, body [][]byt
 	return call, nil
 }
 
-// expect is what the reply to a request must be, which may be compressed if the request asks for that.
+// expect returns the expectation for a request's reply, which may be compressed if the request asks
+// for that.
 func (c *HTTP) expect(r *backends.Request, p *Places) *expectation {
 	e := c.models.expect(r, p, &c.target)
-	e.mayBeCoded = c.target.Compression != "" || slices.ContainsFunc(mergeHeaders(c.target.Headers, r.Headers), func(h backends.Header) bool {
-		return strings.EqualFold(h.Name, acceptCoding) && !strings.EqualFold(h.Value, "identity")
-	})
+	e.mayBeCoded = c.target.Compression != "" ||
+		slices.ContainsFunc(mergeHeaders(c.target.Headers, r.Headers), func(h backends.Header) bool {
+			return strings.EqualFold(h.Name, acceptCoding) && !strings.EqualFold(h.Value, "identity")
+		})
 	return e
 }
 
-// ModelPath is where a model, or one version of it, is found over HTTP.
+// ModelPath returns the HTTP path of a model, or of one version of it.
 func ModelPath(model, version string) string {
 	path := "/v2/models/" + url.PathEscape(model)
 	if version != "" {
@@ -110,7 +119,7 @@ func ModelPath(model, version string) string {
 	return path
 }
 
-// checkHeader refuses a header that the protocol needs for itself, or that HTTP does not take.
+// checkHeader refuses a header that the protocol sets itself, or that HTTP cannot carry.
 func checkHeader(h backends.Header) error {
 	for _, taken := range []string{contentType, jsonLength, contentCoding} {
 		if strings.EqualFold(h.Name, taken) {
@@ -150,7 +159,7 @@ func (c *HTTP) headers(own []backends.Header, jsonSize int, binary bool) ([]back
 		backends.Header{Name: jsonLength, Value: strconv.Itoa(jsonSize)}), nil
 }
 
-// mergeHeaders drops from base what over names.
+// mergeHeaders returns base without the headers named in over.
 func mergeHeaders(base, over []backends.Header) []backends.Header {
 	var out []backends.Header
 next:
@@ -165,7 +174,7 @@ next:
 	return append(out, over...)
 }
 
-// encode gives the JSON after the id, and the raw tensors.
+// encode returns the JSON after the id, and the raw tensors.
 func (c *HTTP) encode(r *backends.Request, p *Places) (text holes, raw [][]byte, err error) {
 	if text.bytes, err = c.appendParameters(text.bytes, r); err != nil {
 		return text, nil, err
@@ -221,7 +230,7 @@ func (c *HTTP) appendParameters(text []byte, r *backends.Request) ([]byte, error
 	if len(r.Outputs) == 0 && !c.target.OutputJSON {
 		all = append([]backends.Parameter{{Name: binaryOutput, Value: true}}, all...)
 	}
-	opened := r.Sequence != nil // by the prefix
+	opened := r.Sequence != nil // in the prefix
 	for _, p := range all {
 		text = append(text, map[bool]string{false: `,"parameters":{`, true: ","}[opened]...)
 		text = appendJSON(append(appendJSON(text, p.Name), ':'), p.Value)
@@ -233,7 +242,7 @@ func (c *HTTP) appendParameters(text []byte, r *backends.Request) ([]byte, error
 	return text, nil
 }
 
-// checkFinite refuses a parameter that only protobuf can hold.
+// checkFinite refuses a parameter that JSON cannot represent.
 func checkFinite(p *backends.Parameter) error {
 	if f, ok := p.Value.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
 		return fmt.Errorf("parameter %s is %v, which JSON does not have", p.Name, f)
@@ -241,7 +250,7 @@ func checkFinite(p *backends.Parameter) error {
 	return nil
 }
 
-// appendJSON appends a text, bool or finite number.
+// appendJSON appends a string, bool or finite number.
 func appendJSON(text []byte, v any) []byte {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -282,7 +291,7 @@ func (c *HTTP) appendInput(text []byte, t *backends.Tensor, shared *Place) ([]by
 	return append(text, "]}"...), nil
 }
 
-// appendOwn appends the parameters of an input or output to an object of them.
+// appendOwn appends the parameters of an input or output to an open JSON object of parameters.
 func appendOwn(text []byte, list []backends.Parameter) ([]byte, error) {
 	for i := range list {
 		p := &list[i]

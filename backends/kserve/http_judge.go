@@ -11,49 +11,51 @@ import (
 )
 
 const (
-	// previewSize is how much of a body is looked at when nothing is expected of it: an error object, what stands in front of raw
-	// tensors, and the JSON of small ones.
+	// previewSize is the number of bytes of a body that are checked if no values are expected: enough
+	// for an error object, the JSON before raw tensors, and small JSON tensors.
 	previewSize = 1 << 10
-	// shortObject is the JSON of the generate extension that is read whenever it comes.
+	// shortObject is the largest JSON of the generate extension, in bytes, that is read in every
+	// reply.
 	shortObject = 256
-	// sampledSize is how much is looked at of the few of which more is.
+	// sampledSize is the number of bytes checked of replies in the share checkedShare.
 	sampledSize = 64 << 10
-	// maxReply bounds what is kept of a reply that is compared, whatever Call.MaxReply says.
+	// maxReply bounds the bytes kept of a reply that is compared, whatever Call.MaxReply is.
 	maxReply = 2 << 30
-	// maxKept is as much of a reply as a sample keeps (backends.MaxText), and its head.
+	// maxKept is the limit of a sample's kept reply (backends.MaxText); its JSON length comes on top.
 	maxKept = backends.MaxText
 )
 
-// httpJudge says what a reply over HTTP means. The first row that fits counts:
+// httpJudge classifies replies over HTTP. The first matching row applies:
 //
-//	status is not 200, nor one that the plan names     status; the note is the server's words, or where it points to
+//	status is not 200, nor one that the plan names     status; note: the message, or a redirect's target
 //	a status that the plan names, other than 2xx       ok
 //	a body that is {"error": …}, or has such a key     server; the note is the body
-//	a body that is no inference reply                  decode; see check
+//	a body that is not an inference reply              decode; see check
 //	expected outputs or fields missing or different    mismatch; the note names output and element, or field
 //
-// A compressed reply is taken for what it holds, up to Call.MaxReply bytes. One that was not asked for, that cannot be undone or
-// that holds more is decode.
+// A compressed reply is decoded, up to Call.MaxReply bytes. A reply with a coding that was not
+// requested, that cannot be decoded or that is larger has class decode.
 type httpJudge struct {
-	keep       bool // replies, in Sample.Text
+	keep       bool // keep replies in Sample.Text
 	c          comparison
 	outputs    []output
 	hasOutputs bool   // there is a list of outputs
 	hasError   bool   // there is an "error"
-	id         [2]int // where the value of "id" lies
-	model      []byte // that the reply names; nil: none
+	id         [2]int // range of the value of "id"
+	model      []byte // named in the reply; nil: none
 	version    []byte
 	names      [2]escapedText // of model and version
 	known      knownReply
 	found      bool   // an output is one of the model's
-	other      []byte // the name of one that is not; nil: there is none
+	other      []byte // name of an output that the model does not have; nil: none
 	detail     []byte // of a note
-	counts     []byte // in it
+	counts     []byte // numbers in it
 	length     jsonLengthCache
 	decoder    decoder
 }
 
-// jsonLengthCache is what the head of an edition says about the length of the JSON in front of raw tensors.
+// jsonLengthCache holds the length of the JSON before raw tensors that the head of an edition
+// announces.
 type jsonLengthCache struct {
 	edition uint64
 	size    int64
@@ -86,11 +88,11 @@ func (j *httpJudge) Reply(c *backends.Call, status int, h *http1.Header, body []
 	case whole:
 		j.keepReply(h, text, s)
 	default:
-		s.AddText() // only its place
+		s.AddText() // only a placeholder
 	}
 }
 
-// judge judges what a reply with a good status holds, as much of it as is there.
+// judge classifies the content of a reply with a good status, as far as it is present.
 func (j *httpJudge) judge(e *expectation, h *http1.Header, text []byte, whole bool, s *backends.Sample) {
 	switch {
 	case j.checkRefused(text, s):
@@ -101,9 +103,11 @@ func (j *httpJudge) judge(e *expectation, h *http1.Header, text []byte, whole bo
 	}
 }
 
-// decoded gives what a reply holds, with its coding undone, as much of it as was kept; whole: that is all. Not good: the reply has
-// been judged by its status, or cannot be read.
-func (j *httpJudge) decoded(c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample) (text []byte, whole, good bool) {
+// decoded returns the decoded content of a reply, as far as it was kept; whole: that is all of it.
+// On good false the sample is already classified, by its status or as malformed.
+func (j *httpJudge) decoded(
+	c *backends.Call, status int, h *http1.Header, body []byte, s *backends.Sample,
+) (text []byte, whole, good bool) {
 	accepted := c.Impl.(*expectation).accepts(status, 200)
 	coded := j.decoder.isCoded(h)
 	whole = h.BodySize() == int64(len(body))
@@ -128,8 +132,10 @@ func (j *httpJudge) decoded(c *backends.Call, status int, h *http1.Header, body 
 
 const unasked = "the reply is compressed, which the target does not ask for with `compression`: "
 
-// decompress undoes the coding of a reply, of as much of it as was kept.
-func (j *httpJudge) decompress(c *backends.Call, status int, h *http1.Header, body []byte, whole bool, s *backends.Sample) (plain []byte, all bool) {
+// decompress decodes the kept part of a reply.
+func (j *httpJudge) decompress(
+	c *backends.Call, status int, h *http1.Header, body []byte, whole bool, s *backends.Sample,
+) (plain []byte, all bool) {
 	if !c.Impl.(*expectation).mayBeCoded {
 		if status/100 == 2 {
 			j.c.fail(s, backends.Decode, unasked, h.Get(contentCodingLower))
@@ -148,7 +154,7 @@ func (j *httpJudge) decompress(c *backends.Call, status int, h *http1.Header, bo
 	return plain, whole && int64(len(plain)) < limit
 }
 
-// checkRefused fails a reply whose body says that the server could not answer, or is no JSON object.
+// checkRefused fails a reply whose body contains an error or is not a JSON object.
 func (j *httpJudge) checkRefused(body []byte, s *backends.Sample) bool {
 	start := body
 	if len(start) == 0 || start[0] != '{' {
@@ -165,13 +171,14 @@ func (j *httpJudge) checkRefused(body []byte, s *backends.Sample) bool {
 	return true
 }
 
-// redirected is what to do about a status of 300 to 399.
-const redirected = "the server redirects, and requests are sent to nobody else: write the right address into `url`; "
+// redirected is the advice about statuses 300 to 399.
+const redirected = "the server redirects, and requests are sent to nobody else: write the right address " +
+	"into `url`; "
 
 const jsonLengthLower = "inference-header-content-length"
 
-// status fails a reply for its status. The wire has noted the body for 400 and above; where there is none, the status is all that
-// there is to say.
+// status fails a reply for its status. The wire has noted the body for 400 and above; without a
+// body the note names the status only.
 func (j *httpJudge) status(status int, h *http1.Header, body []byte, s *backends.Sample) {
 	s.Class = backends.Status
 	if location := h.Get("location"); status/100 == 3 && location != nil {
@@ -185,8 +192,8 @@ func (j *httpJudge) status(status int, h *http1.Header, body []byte, s *backends
 	}
 }
 
-// isError reports whether body starts with {"error": as Triton answers, with status 200, where it cannot use another. One that is
-// null is none.
+// isError reports whether body starts with {"error": as Triton answers, with status 200, where it
+// cannot set another status. An error of null does not count.
 func isError(body []byte) bool {
 	if len(body) > 2 && body[1] == '"' && body[2] != 'e' && body[2] != '\\' {
 		return false // the first key is another one
@@ -196,8 +203,8 @@ func isError(body []byte) bool {
 	return sc.More('}') && string(sc.Key()) == "error" && sc.Peek() != 'n' && sc.OK()
 }
 
-// jsonSize is the length of the JSON in front of raw tensors; -1 when all of the body is JSON. A head that says again
-// what the one before said is not searched again.
+// jsonSize returns the length of the JSON before raw tensors; -1 if all of the body is JSON. A head
+// that repeats the previous one is not searched again.
 func (j *httpJudge) jsonSize(h *http1.Header) (n int64, ok bool) {
 	if l := &j.length; l.edition != h.Edition() {
 		l.edition = h.Edition()
@@ -215,7 +222,7 @@ func readJSONSize(h *http1.Header) (n int64, ok bool) {
 	return int64(v), err == nil
 }
 
-// compare parses the reply and holds it against e.
+// compare parses the reply and compares it with e.
 func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole bool, s *backends.Sample) {
 	size, ok := j.jsonSize(h)
 	if size < 0 {
@@ -239,7 +246,7 @@ func (j *httpJudge) compare(e *expectation, h *http1.Header, body []byte, whole 
 	j.each(e, body[size:], s)
 }
 
-// each compares output after output; raw is what follows the JSON.
+// each compares all outputs; raw is the content after the JSON.
 func (j *httpJudge) each(e *expectation, raw []byte, s *backends.Sample) {
 	for i := range j.outputs {
 		o := &j.outputs[i]

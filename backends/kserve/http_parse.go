@@ -8,23 +8,23 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
-// What is read of a reply's JSON, where it lies: the outputs, the id, and the model and its version.
+// The parsed parts of a reply's JSON, in place: the outputs, the id, the model and its version.
 
 const noRaw = -1
 
-// output is one of a reply's, in place.
+// output is one output of a reply, in place.
 type output struct {
 	name, datatype []byte
-	shape          [2]int // part of comparison.shape, where -1 stands for what is no dimension
-	shapeText      []byte // the shape as it came; nil: there is none
-	size           int64  // of raw data; noRaw: it has none; less: it does not say
+	shape          [2]int // range in comparison.shape, where -1 marks an invalid dimension
+	shapeText      []byte // the shape as received; nil: none
+	size           int64  // of raw data; noRaw: none; below that: unknown
 	data           []byte // JSON
-	values         int64  // in it; -1: it is no list
-	texts          bool   // some values are texts or objects
-	inSharedMemory bool   // it lies in shared memory
+	values         int64  // in data; -1: it is not a list
+	texts          bool   // some values are strings or objects
+	inSharedMemory bool   // it is in shared memory
 }
 
-// parse finds the outputs, the id, who answered, and whether it says that it could not.
+// parse finds the outputs, the id, the model, and whether there is an error.
 func (j *httpJudge) parse(text []byte) bool {
 	j.outputs, j.c.shape = j.outputs[:0], j.c.shape[:0]
 	j.hasOutputs, j.hasError, j.id, j.model, j.version = false, false, [2]int{}, nil, nil
@@ -46,7 +46,7 @@ func (j *httpJudge) parse(text []byte) bool {
 		case string(key) == "model_version" && sc.Peek() == '"':
 			j.version = j.names[1].read(&sc)
 		case string(key) == "error":
-			j.hasError = sc.Peek() != 'n' // null is none, as in isError
+			j.hasError = sc.Peek() != 'n' // null does not count, as in isError
 			sc.Skip()
 		default:
 			sc.Skip()
@@ -79,7 +79,7 @@ func (j *httpJudge) output(sc *jsonscan.Scanner) output {
 	return o
 }
 
-// shape reads a shape, with -1 for what is no dimension.
+// shape reads a shape, with -1 for an invalid dimension.
 func (j *httpJudge) shape(sc *jsonscan.Scanner, o *output) {
 	o.shape[0] = len(j.c.shape)
 	c := sc.Peek()
@@ -95,7 +95,7 @@ func (j *httpJudge) shape(sc *jsonscan.Scanner, o *output) {
 	o.shape[1], o.shapeText = len(j.c.shape), sc.Since(start)
 }
 
-// escapedText is a string with escapes that is the same in most replies, undone of them once.
+// escapedText caches the unescaped form of a string that is the same in most replies.
 type escapedText struct{ text, plain []byte }
 
 // read reads a string.
@@ -111,7 +111,8 @@ func (e *escapedText) read(sc *jsonscan.Scanner) []byte {
 	return e.plain
 }
 
-// rawSize reads an output's parameters (an object or null) for binary_data_size, and whether it lies in shared memory.
+// rawSize reads binary_data_size in an output's parameters (an object or null), and whether the
+// output is in shared memory.
 func rawSize(sc *jsonscan.Scanner) (size int64, elsewhere bool) {
 	size = noRaw
 	if sc.Peek() != '{' {
@@ -134,10 +135,10 @@ func rawSize(sc *jsonscan.Scanner) (size int64, elsewhere bool) {
 	return size, elsewhere
 }
 
-// elements turns an output's JSON data, nested or flat, into raw form as want's datatype.
+// elements converts an output's JSON data, nested or flat, to raw form in want's datatype.
 func (j *httpJudge) elements(want *backends.Tensor, o *output) ([]byte, backends.ErrorClass) {
 	if string(o.datatype) != string(want.Type) {
-		return nil, backends.OK // the comparison names both
+		return nil, backends.OK // the comparison reports both
 	}
 	j.c.data = j.c.data[:0]
 	sc := jsonscan.Lenient(o.data)

@@ -1,10 +1,13 @@
-// Package kserve speaks the KServe v2 inference protocol over HTTP/1.1 and gRPC: with KServe, MLServer, Triton and others.
+// Package kserve speaks the KServe v2 inference protocol over HTTP/1.1 and gRPC: with KServe,
+// MLServer, Triton and others.
 //
-// It is not: a transport (wire), a place where Triton's own extensions live (triton; of the generate endpoint only the choice
-// is there, as its requests and replies are read by what reads the protocol's JSON), a maker of inputs (feed).
+// It is not: a transport (wire), a place for Triton's own extensions (triton; only the choice of
+// the generate endpoint is here, as its requests and replies share the code for the protocol's
+// JSON), a generator of inputs (feed).
 //
-// Over HTTP tensors go as raw bytes behind the JSON (the binary tensor extension) unless the target asks for JSON; over
-// gRPC they always go as raw contents. Every request has an id of 20 digits, filled in when it is sent.
+// Over HTTP tensors are sent as raw bytes after the JSON (the binary tensor extension) unless the
+// target asks for JSON; over gRPC they are always raw contents. Every request has an id of 20
+// digits, filled in when it is sent.
 package kserve
 
 import (
@@ -15,7 +18,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/grpcraw"
 )
 
-// Kind is the backend "kserve".
+// Kind returns the backend "kserve".
 func Kind() backends.Kind {
 	return backends.Kind{
 		Name:      "kserve",
@@ -34,19 +37,23 @@ func Kind() backends.Kind {
 	}
 }
 
-// Schemes are the URL schemes of the protocol.
+// Schemes returns the URL schemes of the protocol.
 func Schemes() []string {
 	return []string{"http", "https", "http+unix", "grpc", "grpcs", "grpc+unix"}
 }
 
-// Keys are the target keys of the plan that are read.
+// Keys returns the target keys of the plan that are read.
 func Keys() []string {
-	return []string{"model", "model_version", "headers", "parameters", "compression", "tls", "timeout", "connect_timeout", "connections", "max_message", "tensors", "ready"}
+	return []string{
+		"model", "model_version", "headers", "parameters", "compression", "tls", "timeout", "connect_timeout",
+		"connections", "max_message", "tensors", "ready",
+	}
 }
 
-// Abilities is what the protocol can do for a target.
+// Abilities returns the abilities of the protocol for a target.
 func Abilities(backends.Target) backends.Ability {
-	return backends.Unary | backends.Metadata | backends.Tensors | backends.Bodies | backends.Expects | backends.Sequences | backends.Classification
+	return backends.Unary | backends.Metadata | backends.Tensors | backends.Bodies | backends.Expects |
+		backends.Sequences | backends.Classification
 }
 
 // Conn is an open target: an *HTTP or a *GRPC.
@@ -54,18 +61,18 @@ type Conn interface {
 	backends.Conn
 	backends.Describer
 	backends.Prober
-	// PrepareShared is Prepare for a request whose tensors lie in shared memory; nil: none does.
+	// PrepareShared is Prepare for a request whose tensors are in shared memory; nil Places: none is.
 	PrepareShared(backends.Request, *Places) (*backends.Call, error)
 	backends.Replier
 }
 
-// Check reads the target's URL and files.
+// Check checks the target's URL, headers and TLS files.
 func Check(t backends.Target) error {
 	_, err := resolve(t)
 	return err
 }
 
-// resolve turns a target into an endpoint, with its TLS files read.
+// resolve converts a target to an endpoint, with its TLS files read.
 func resolve(t backends.Target) (endpoint, error) {
 	e, err := parseURL(t.URL)
 	if err != nil {
@@ -83,7 +90,7 @@ func resolve(t backends.Target) (endpoint, error) {
 	return e, err
 }
 
-// checkHeaders refuses what no request could carry.
+// checkHeaders refuses headers that no request could carry.
 func checkHeaders(t *backends.Target, grpc bool) error {
 	check := checkHeader
 	if grpc {

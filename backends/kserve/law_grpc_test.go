@@ -33,7 +33,8 @@ func (bytesCodec) Unmarshal(data mem.BufferSlice, v any) error {
 	return nil
 }
 
-// grpcReply is a ModelInferResponse, byte by byte: outputs 5 {name 1, datatype 2, shape 3}, raw_output_contents 6.
+// grpcReply is a ModelInferResponse, byte by byte: outputs 5 {name 1, datatype 2, shape 3},
+// raw_output_contents 6.
 const grpcReply = "\x2a\x14\x0a\x07OUTPUT0\x12\x05INT32\x1a\x02\x01\x01" + "\x32\x04\x07\x00\x00\x00"
 
 // answer is what a gRPC server does with a call.
@@ -43,7 +44,7 @@ func right(context.Context) (string, error) { return grpcReply, nil }
 
 // grpcServer serves a with grpc-go until the test ends, and gives how to stop it before.
 func grpcServer(t testing.TB, l net.Listener, secure *tls.Config, a answer) (stop func()) {
-	options := []grpc.ServerOption{grpc.ForceServerCodecV2(bytesCodec{}), grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+	handle := func(_ any, stream grpc.ServerStream) error {
 		var request []byte
 		if err := stream.RecvMsg(&request); err != nil {
 			return err
@@ -54,7 +55,10 @@ func grpcServer(t testing.TB, l net.Listener, secure *tls.Config, a answer) (sto
 		}
 		reply := []byte(text)
 		return stream.SendMsg(&reply)
-	})}
+	}
+	options := []grpc.ServerOption{
+		grpc.ForceServerCodecV2(bytesCodec{}), grpc.UnknownServiceHandler(handle),
+	}
 	if secure != nil {
 		options = append(options, grpc.Creds(credentials.NewTLS(secure)))
 	}
@@ -262,9 +266,12 @@ func grpcServers() backendtest.Servers {
 		backendtest.ResetBody:   through(policy{cutReply: true}),
 		backendtest.CloseAfter:  through(policy{closeAfter: 1}),
 		backendtest.CloseUnder:  through(policy{closeOn: 2}),
-		backendtest.CloseIdle:   through(policy{closeAfter: 1, delayedFIN: 30 * time.Millisecond, onlyTheFirst: true}),
+		backendtest.CloseIdle: through(policy{
+			closeAfter: 1, delayedFIN: 30 * time.Millisecond, onlyTheFirst: true,
+		}),
 		backendtest.BadTLS: func(t testing.TB) backendtest.Server {
-			r := backendtest.StartRaw(t, backendtest.RawOptions{}, nil, "accept\nread 1\nsend \"HTTP/1.0 400 Bad Request\\r\\n\\r\\nnot TLS\"")
+			r := backendtest.StartRaw(t, backendtest.RawOptions{}, nil,
+				"accept\nread 1\nsend \"HTTP/1.0 400 Bad Request\\r\\n\\r\\nnot TLS\"")
 			return backendtest.Server{URL: "grpcs://" + r.Address, Size: r.Size, Accepted: r.Accepted, Down: r.Down}
 		},
 	}
@@ -272,7 +279,8 @@ func grpcServers() backendtest.Servers {
 
 func grpcSuite(connections int) backendtest.Suite {
 	return backendtest.Suite{
-		Kind: kserve.Kind(), Target: backends.Target{Model: "m", Connections: connections}, Request: ask, Servers: grpcServers(),
+		Kind: kserve.Kind(), Target: backends.Target{Model: "m", Connections: connections}, Request: ask,
+		Servers: grpcServers(),
 		Without: map[backendtest.Fault]string{
 			backendtest.ShortBody:   "HTTP/2 frames it: a cut message is a broken connection, as in reset body",
 			backendtest.WrongLength: "HTTP/2 frames it: see wire/http2 and backendtest",

@@ -17,24 +17,35 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // ask is a small request whose one output is compared.
 var ask = backends.Request{
-	Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}},
-	Expect: &backends.Expect{Outputs: []backends.Tensor{{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}}},
+	Inputs: []backends.Tensor{
+		{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}},
+	},
+	Expect: &backends.Expect{Outputs: []backends.Tensor{
+		{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}},
+	}},
 }
 
 func httpReply() string {
-	text := `{"model_name":"m","outputs":[{"name":"OUTPUT0","datatype":"INT32","shape":[1,1],"parameters":{"binary_data_size":4}}]}`
-	return fmt.Sprintf("HTTP/1.1 200 OK\r\nInference-Header-Content-Length: %d\r\nContent-Length: %d\r\n\r\n%s\x07\x00\x00\x00", len(text), len(text)+4, text)
+	text := `{"model_name":"m","outputs":[{"name":"OUTPUT0","datatype":"INT32","shape":[1,1],` +
+		`"parameters":{"binary_data_size":4}}]}`
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nInference-Header-Content-Length: %d\r\nContent-Length: "+
+		"%d\r\n\r\n%s\x07\x00\x00\x00", len(text), len(text)+4, text)
 }
 
 func TestLawHTTP(t *testing.T) {
 	for name, o := range map[string]backendtest.RawOptions{"tcp": {}, "tls": {TLS: true}, "unix": {Unix: true}} {
 		t.Run(name, func(t *testing.T) {
-			backendtest.Run(t, backendtest.Suite{Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: ask, Servers: backendtest.HTTP(o, httpReply())})
+			backendtest.Run(t,
+				backendtest.Suite{
+					Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: ask,
+					Servers: backendtest.HTTP(o, httpReply()),
+				})
 		})
 	}
 }
 
-// TestLawHeld: lanes that keep their processors while they wait, over both protocols, by themselves and several together.
+// TestLawHeld: lanes that keep their processors while they wait, over both protocols, by themselves
+// and several together.
 func TestLawHeld(t *testing.T) {
 	for name, o := range map[string]backendtest.RawOptions{"tcp": {}, "tls": {TLS: true}, "unix": {Unix: true}} {
 		for _, depth := range []int{1, 3} {
@@ -43,7 +54,8 @@ func TestLawHeld(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s, %d together", name, depth), func(t *testing.T) {
 				backendtest.Run(t, together(backendtest.Suite{
-					Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: ask, Servers: backendtest.HTTP(o, httpReply()),
+					Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: ask,
+					Servers: backendtest.HTTP(o, httpReply()),
 				}, depth))
 			})
 		}
@@ -55,12 +67,14 @@ func TestLawHeld(t *testing.T) {
 	}
 }
 
-// together is a suite for held lanes of so many slots. Each slot has a connection: of several, some have carried nothing when a
-// server goes, which shows in their first write.
+// together is a suite for held lanes of so many slots. Each slot has a connection: of several, some
+// have carried nothing when a server goes, which shows in their first write.
 func together(s backendtest.Suite, depth int) backendtest.Suite {
 	s.Blocking, s.Depth, s.Shared = true, depth, depth > 1
 	if depth > 1 {
-		classes := map[backendtest.Fault][]backends.ErrorClass{backendtest.Refused: {backends.Dial, backends.Write, backends.ResetByPeer}}
+		classes := map[backendtest.Fault][]backends.ErrorClass{
+			backendtest.Refused: {backends.Dial, backends.Write, backends.ResetByPeer},
+		}
 		maps.Copy(classes, s.Classes)
 		s.Classes = classes
 	}
@@ -70,15 +84,21 @@ func together(s backendtest.Suite, depth int) backendtest.Suite {
 func TestLawHTTPNothingExpected(t *testing.T) {
 	plain := ask
 	plain.Expect = nil
-	backendtest.Run(t, backendtest.Suite{Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: plain, Servers: backendtest.HTTP(backendtest.RawOptions{}, httpReply())})
+	backendtest.Run(t,
+		backendtest.Suite{
+			Kind: kserve.Kind(), Target: backends.Target{Model: "m"}, Request: plain,
+			Servers: backendtest.HTTP(backendtest.RawOptions{}, httpReply()),
+		})
 }
 
 func TestSharedConnectionsOverHTTP(t *testing.T) {
-	c, err := kserve.Kind().Open(t.Context(), backends.Target{URL: "http://localhost:1", Model: "m", Connections: 2}, backends.Clock{})
+	c, err := kserve.Kind().Open(t.Context(),
+		backends.Target{URL: "http://localhost:1", Model: "m", Connections: 2}, backends.Clock{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := c.Lanes(t.Context(), 3, backends.LaneOptions{}); err == nil || !strings.Contains(err.Error(), "connections: 2 is fewer than the 3 slots") {
+	if _, _, err := c.Lanes(t.Context(), 3, backends.LaneOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "connections: 2 is fewer than the 3 slots") {
 		t.Errorf("error %v", err)
 	}
 }

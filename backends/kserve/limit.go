@@ -7,11 +7,12 @@ import (
 
 const (
 	headroom = 4
-	jsonItem = 26 // bytes of the longest number as JSON, and what parts it from the next
+	jsonItem = 26 // bytes of the longest number as JSON, and its separator
 )
 
-// replyLimit is how large a reply to a request may be: max_message, or the larger of backends.ReplyLimit and headroom times what
-// the metadata imply of the outputs, which come as JSON or as raw bytes.
+// replyLimit returns the largest allowed reply to a request in bytes: max_message, or the larger of
+// backends.ReplyLimit and headroom times the size of the outputs, as JSON or raw bytes, according
+// to the metadata.
 func replyLimit(r *backends.Request, t *backends.Target, json bool) int64 {
 	if t.MaxMessage > 0 {
 		return t.MaxMessage
@@ -29,7 +30,7 @@ func replyLimit(r *backends.Request, t *backends.Target, json bool) int64 {
 		if json && each > 0 {
 			each = jsonItem
 		}
-		if n, err := tensor.Elements(out.Shape); err == nil { // else a dimension is free
+		if n, err := tensor.Elements(out.Shape); err == nil { // otherwise a dimension is free
 			size += n * items * max(each, 0)
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// SignatureOf reads the protocol's JSON about a server and a model, and Triton's about the model's configuration.
+// SignatureOf parses the protocol's JSON about a server and a model, and Triton's about the model's
+// configuration.
 func SignatureOf(server, model, config []byte, version string) (backends.Signature, error) {
 	m := metadata{configured: true}
 	var s struct {
@@ -25,34 +26,36 @@ func SignatureOf(server, model, config []byte, version string) (backends.Signatu
 	return m.signature(version), nil
 }
 
-// Want is what the reply to a request must be.
+// Want is the expected reply to a request.
 type Want struct{ e *expectation }
 
-// WantOf is what a request expects.
+// WantOf returns the expected reply to r.
 func WantOf(r *backends.Request) Want { return Want{expect(r, nil)} }
 
-// Accepts reports whether a status, as gRPC has them, is a good one.
+// Accepts reports whether a gRPC status is a good one.
 func (w Want) Accepts(status int32) bool { return w.e.accepts(int(status), 0) }
 
 // Outputs reports whether outputs are to be compared.
 func (w Want) Outputs() bool { return len(w.e.outputs) > 0 }
 
-// Reply judges the outputs of replies that are no messages: each is given as it lies in memory. Of one lane.
+// Reply judges the outputs of replies that are not messages: each output is passed in its raw form.
+// It belongs to one lane.
 type Reply struct {
 	c       comparison
 	compare bool
 	found   bool   // an output is one of the model's
-	other   []byte // the name of one that is not
+	other   []byte // name of an output that the model does not have
 	detail  []byte // of a note
 }
 
-// Begin starts a reply; compare: it is held against what is expected, too.
+// Begin starts a reply; with compare set its outputs are also compared with the expected ones.
 func (r *Reply) Begin(w Want, compare bool) {
 	r.compare, r.found, r.other = compare, false, r.other[:0]
 	r.c.begin(w.e)
 }
 
-// Output takes one output. False: the sample has its class and note, and the rest is of no interest.
+// Output takes one output. It returns false once the sample has its class and note; further outputs
+// are ignored.
 func (r *Reply) Output(w Want, name, datatype []byte, shape []int64, data []byte, s *backends.Sample) bool {
 	known := false
 	r.detail, known = w.e.model.output(r.detail[:0], name, datatype, shape, false)
@@ -74,7 +77,7 @@ func (r *Reply) Output(w Want, name, datatype []byte, shape []int64, data []byte
 	return false
 }
 
-// End finds what did not come.
+// End checks for missing outputs.
 func (r *Reply) End(w Want, s *backends.Sample) {
 	if r.detail = w.e.model.appendMissing(r.detail[:0], r.other); !r.found && len(r.detail) > 0 {
 		r.c.fail(s, backends.Decode, "", r.detail)

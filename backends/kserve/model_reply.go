@@ -9,28 +9,27 @@ import (
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// modelReply is what the metadata of a model say about the reply to a request:
+// modelReply holds what the metadata of a model say about the reply to a request:
 //
-//	model_name       the model's, as the request or as the metadata have it
-//	model_version    the one that was asked for; any where none was
-//	outputs          at least one of the model's, unless it is decoupled; those of other names are not looked at
+//	model_name       the model's, as in the request or in the metadata
+//	model_version    the requested one; any if none was requested
+//	outputs          at least one of the model's, unless it is decoupled; outputs of other names are ignored
 //	datatype         the model's; BYTES for classes
-//	shape            the model's, where -1 takes any size, with the batch dimension of the request in front
+//	shape            the model's, where -1 matches any size, with the batch dimension of the request first
 //
-// A reply that says nothing else than its model is taken without the first two. Its methods allocate nothing but what the note
-// needs.
+// A reply without model name and version is valid. The methods allocate only for the note.
 type modelReply struct {
-	name, alias string // as asked for, and as the metadata have it
+	name, alias string // as requested, and as in the metadata
 	version     string // "": any
 	outputs     []backends.Port
-	batched     bool  // shapes have a batch dimension in front
+	batched     bool  // shapes have a leading batch dimension
 	batch       int64 // of the request; 0: unknown
 	configured  bool  // Signature.Configured
 	decoupled   bool
-	wholeBody   bool // what the request asks for is not known: any output may come as classes
+	wholeBody   bool // the requested outputs are unknown: any output may be classes
 }
 
-// newModelReply is nil where nothing is known of the model.
+// newModelReply returns nil if nothing is known about the model.
 func newModelReply(r *backends.Request) *modelReply {
 	sig := r.Signature
 	if sig == nil || sig.Model == "" {
@@ -47,24 +46,27 @@ func newModelReply(r *backends.Request) *modelReply {
 }
 
 func (m *modelReply) equal(o *modelReply) bool {
-	return m.name == o.name && m.alias == o.alias && m.version == o.version && m.batched == o.batched && m.batch == o.batch &&
+	return m.name == o.name && m.alias == o.alias && m.version == o.version && m.batched == o.batched &&
+		m.batch == o.batch &&
 		m.configured == o.configured && m.decoupled == o.decoupled && m.wholeBody == o.wholeBody &&
 		slices.EqualFunc(m.outputs, o.outputs, func(a, b backends.Port) bool {
-			return a.Name == b.Name && a.Type == b.Type && a.ShapeTensor == b.ShapeTensor && slices.Equal(a.Shape, b.Shape)
+			return a.Name == b.Name && a.Type == b.Type && a.ShapeTensor == b.ShapeTensor &&
+				slices.Equal(a.Shape, b.Shape)
 		})
 }
 
-// modelReplies are those of a target: equal ones are one, so that a lane sees by the pointer that nothing has changed.
+// modelReplies holds the modelReply values of a target: equal ones are shared, so that a lane
+// detects a change by comparing pointers.
 type modelReplies struct {
 	mu   sync.Mutex
 	list []*modelReply
 }
 
-// maxModelReplies bounds how many are looked through for an equal one.
+// maxModelReplies bounds the number of values that are searched for an equal one.
 const maxModelReplies = 64
 
-// expect is the expectation of a request to a target. Where responses come one by one, an ensemble may pass on empty ones of the
-// models that it calls.
+// expect returns the expectation for a request to a target. In a stream of responses an ensemble
+// may pass on empty ones of the models that it calls.
 func (k *modelReplies) expect(r *backends.Request, shared *Places, t *backends.Target) *expectation {
 	e := expect(r, shared)
 	if m := e.model; m != nil {
@@ -74,7 +76,7 @@ func (k *modelReplies) expect(r *backends.Request, shared *Places, t *backends.T
 	return e
 }
 
-// canonical gives what stands for all that are equal to m.
+// canonical returns the stored value equal to m.
 func (k *modelReplies) canonical(m *modelReply) *modelReply {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -87,7 +89,8 @@ func (k *modelReplies) canonical(m *modelReply) *modelReply {
 	return m
 }
 
-// identity appends what is wrong with the model and version that a reply names; a nil one is not named.
+// identity appends what is wrong with the model and version of a reply; nil means that the reply
+// does not name it.
 func (m *modelReply) identity(dst, model, version []byte) []byte {
 	switch {
 	case m == nil:
@@ -102,10 +105,10 @@ func (m *modelReply) identity(dst, model, version []byte) []byte {
 	return dst
 }
 
-// nameShown is how much of a name that a reply has is shown.
+// nameShown is the number of bytes of a reply's name in a note.
 const nameShown = 80
 
-// port is the model's output with this name; nil: it has none.
+// port returns the model's output with this name, or nil.
 func (m *modelReply) port(name []byte) *backends.Port {
 	for i := range m.outputs {
 		if m.outputs[i].Name == string(name) {
@@ -115,8 +118,8 @@ func (m *modelReply) port(name []byte) *backends.Port {
 	return nil
 }
 
-// output appends what is wrong with an output of a reply. known: the model has one of this name. classes: the request asks for
-// classes in its place.
+// output appends what is wrong with an output of a reply. known reports whether the model has an
+// output of this name. classes: the request asks for classes in its place.
 func (m *modelReply) output(dst, name, datatype []byte, shape []int64, classes bool) (_ []byte, known bool) {
 	if m == nil {
 		return dst, false
@@ -148,8 +151,8 @@ func (m *modelReply) output(dst, name, datatype []byte, shape []int64, classes b
 	return dst, true
 }
 
-// rankKnown reports whether the metadata say how many dimensions an output has. Without a configuration [-1] is what many servers
-// say of any shape, and [] of one that they do not know.
+// rankKnown reports whether the metadata define the number of dimensions of an output. Without a
+// configuration many servers report [-1] for any shape, and [] for an unknown one.
 func (m *modelReply) rankKnown(p *backends.Port) bool {
 	switch {
 	case m.batched:
@@ -160,7 +163,7 @@ func (m *modelReply) rankKnown(p *backends.Port) bool {
 	return m.configured || len(p.Shape) > 1 || p.Shape[0] >= 0
 }
 
-// fits reports whether a shape is one that an output may have, whatever the batch.
+// fits reports whether an output may have the shape, whatever the batch.
 func (m *modelReply) fits(p *backends.Port, shape []int64) bool {
 	if m.batched {
 		if len(shape) == 0 {
@@ -179,13 +182,15 @@ func (m *modelReply) fits(p *backends.Port, shape []int64) bool {
 	return true
 }
 
-// sameBatch reports whether n items answer the request. The responses of a decoupled model may have any number; so may the reply
-// to a single item where only the shapes look like those of batches, but for none: a detector finds several things in one image.
+// sameBatch reports whether n items answer the request. The responses of a decoupled model may have
+// any number; so may the reply to a single item, except none, if only the shapes suggest batches: a
+// detector finds several things in one image.
 func (m *modelReply) sameBatch(n int64) bool {
 	return m.batch == 0 || m.decoupled || n == m.batch || !m.configured && m.batch == 1 && n > 0
 }
 
-// appendMissing appends that a response has none of the model's outputs, but one of another name, if any; nothing where it may have none.
+// appendMissing appends that a response has none of the model's outputs, and the name of another
+// one, if any; nothing if the response may have none.
 func (m *modelReply) appendMissing(dst, other []byte) []byte {
 	if m == nil || len(m.outputs) == 0 || m.decoupled && len(other) == 0 {
 		return dst
@@ -204,7 +209,7 @@ func (m *modelReply) appendMissing(dst, other []byte) []byte {
 	return dst
 }
 
-// appendShape appends the shape of an output with its batch dimension, as the server's metadata have it.
+// appendShape appends the shape of an output with its batch dimension, as in the server's metadata.
 func (m *modelReply) appendShape(dst []byte, p *backends.Port) []byte {
 	dst = append(dst, '[')
 	if m.batched {
@@ -230,8 +235,8 @@ func appendDims(dst []byte, dims []int64) []byte {
 	return dst
 }
 
-// flagIdentity marks a sample whose reply has another id than its request, or does not name its model. No id is as good as the right
-// one; that of a whole body over HTTP is not known.
+// flagIdentity flags a sample whose reply has another id than its request, or does not name its
+// model. A reply without an id is fine; the id of a whole body over HTTP is unknown.
 func (e *expectation) flagIdentity(id []byte, named bool, s *backends.Sample) {
 	if v, ok := number(id); len(id) > 0 && !e.foreignID && (!ok || v != s.ID) {
 		s.Flags |= backends.OtherID

@@ -60,7 +60,8 @@ func (a *answered) overHTTP(json bool) string {
 		} else {
 			raw = append(raw, g.data()...)
 		}
-		outputs = append(outputs, fmt.Sprintf(`{"name":"%s","datatype":"%s","shape":%s,%s}`, g.name, g.datatype, dims(g.shape), content))
+		outputs = append(outputs,
+			fmt.Sprintf(`{"name":"%s","datatype":"%s","shape":%s,%s}`, g.name, g.datatype, dims(g.shape), content))
 	}
 	text := "{" + strings.Join(append(members, `"outputs":[`+strings.Join(outputs, ",")+"]"), ",") + "}"
 	if json {
@@ -77,7 +78,8 @@ func (a *answered) message() (m []byte) {
 		}
 	}
 	for i := range a.outputs {
-		m = protow.AppendString(m, 5, outputMessage(a.outputs[i].name, a.outputs[i].datatype, a.outputs[i].shape, nil))
+		m = protow.AppendString(m, 5,
+			outputMessage(a.outputs[i].name, a.outputs[i].datatype, a.outputs[i].shape, nil))
 	}
 	for i := range a.outputs {
 		m = protow.AppendString(m, 6, a.outputs[i].data())
@@ -86,7 +88,9 @@ func (a *answered) message() (m []byte) {
 }
 
 // judged gives the sample that the reply to a request leaves over each protocol.
-func (a *answered) judged(t *testing.T, r *backends.Request, target backends.Target, id uint64) map[string]*backends.Sample {
+func (a *answered) judged(
+	t *testing.T, r *backends.Request, target backends.Target, id uint64,
+) map[string]*backends.Sample {
 	all := map[string]*backends.Sample{}
 	for _, over := range []string{"json", "binary", "grpc", "stream"} {
 		target.URL, target.Streaming = "http://h:1", over == "stream"
@@ -123,7 +127,10 @@ func (a *answered) judged(t *testing.T, r *backends.Request, target backends.Tar
 func ofM(change func(*backends.Signature)) *backends.Signature {
 	s := &backends.Signature{
 		Model: "m", Configured: true, Batched: true, MaxBatch: 8,
-		Outputs: []backends.Port{{Name: "OUT", Type: tensor.FP32, Shape: []int64{4}}, {Name: "LABEL", Type: tensor.Bytes, Shape: []int64{-1}}},
+		Outputs: []backends.Port{
+			{Name: "OUT", Type: tensor.FP32, Shape: []int64{4}},
+			{Name: "LABEL", Type: tensor.Bytes, Shape: []int64{-1}},
+		},
 	}
 	if change != nil {
 		change(s)
@@ -135,8 +142,8 @@ func fromM(outputs ...given) answered {
 	return answered{model: "m", version: "1", id: "00000000000000000007", outputs: outputs}
 }
 
-// TestWrongAnswers: what the model's metadata do not allow is class decode, and says what was wanted and what came, whether the
-// outputs are compared or not.
+// TestWrongAnswers: what the model's metadata do not allow is class decode, and says what was
+// wanted and what came, whether the outputs are compared or not.
 func TestWrongAnswers(t *testing.T) {
 	out := given{"OUT", "FP32", []int64{1, 4}}
 	unbatched := ofM(func(s *backends.Signature) { s.Batched, s.MaxBatch = false, 0 })
@@ -149,22 +156,63 @@ func TestWrongAnswers(t *testing.T) {
 		want  string
 	}{
 		{"no outputs", nil, 1, fromM(), "the reply has none of the model's outputs (OUT, LABEL)"},
-		{"another output", nil, 1, fromM(given{"NOPE", "FP32", []int64{1, 4}}), "the reply has none of the model's outputs (OUT, LABEL), but NOPE"},
+		{
+			"another output", nil, 1, fromM(given{"NOPE", "FP32", []int64{1, 4}}),
+			"the reply has none of the model's outputs (OUT, LABEL), but NOPE",
+		},
 		{"datatype", nil, 1, fromM(given{"OUT", "INT8", []int64{1, 4}}), "output OUT is INT8, wanted FP32"},
-		{"datatype of the second", nil, 1, fromM(out, given{"LABEL", "INT64", []int64{1, 1}}), "output LABEL is INT64, wanted BYTES"},
-		{"datatype, no configuration", guessed, 1, fromM(given{"OUT", "FP64", []int64{1, 4}}), "output OUT is FP64, wanted FP32"},
-		{"rank too low", nil, 1, fromM(given{"OUT", "FP32", []int64{4}}), "output OUT has the shape [4], the model's is [-1,4]"},
-		{"rank too high", nil, 1, fromM(given{"OUT", "FP32", []int64{1, 1, 4}}), "output OUT has the shape [1,1,4], the model's is [-1,4]"},
+		{
+			"datatype of the second", nil, 1, fromM(out, given{"LABEL", "INT64", []int64{1, 1}}),
+			"output LABEL is INT64, wanted BYTES",
+		},
+		{
+			"datatype, no configuration", guessed, 1, fromM(given{"OUT", "FP64", []int64{1, 4}}),
+			"output OUT is FP64, wanted FP32",
+		},
+		{
+			"rank too low", nil, 1, fromM(given{"OUT", "FP32", []int64{4}}),
+			"output OUT has the shape [4], the model's is [-1,4]",
+		},
+		{
+			"rank too high", nil, 1, fromM(given{"OUT", "FP32", []int64{1, 1, 4}}),
+			"output OUT has the shape [1,1,4], the model's is [-1,4]",
+		},
 		{"no rank", nil, 1, fromM(given{"OUT", "FP32", nil}), "output OUT has the shape [], the model's is [-1,4]"},
-		{"rank, no batches", unbatched, 1, fromM(given{"OUT", "FP32", []int64{1, 4}}), "output OUT has the shape [1,4], the model's is [4]"},
-		{"a fixed dimension", nil, 1, fromM(given{"OUT", "FP32", []int64{1, 1}}), "output OUT has the shape [1,1], the model's is [-1,4]"},
-		{"an empty batch", nil, 1, fromM(given{"OUT", "FP32", []int64{0, 4}}), "output OUT has the shape [0,4], the request has a batch of 1"},
-		{"an empty batch, no configuration", guessed, 1, fromM(given{"OUT", "FP32", []int64{0, 4}}), "output OUT has the shape [0,4], the request has a batch of 1"},
+		{
+			"rank, no batches", unbatched, 1, fromM(given{"OUT", "FP32", []int64{1, 4}}),
+			"output OUT has the shape [1,4], the model's is [4]",
+		},
+		{
+			"a fixed dimension", nil, 1, fromM(given{"OUT", "FP32", []int64{1, 1}}),
+			"output OUT has the shape [1,1], the model's is [-1,4]",
+		},
+		{
+			"an empty batch", nil, 1, fromM(given{"OUT", "FP32", []int64{0, 4}}),
+			"output OUT has the shape [0,4], the request has a batch of 1",
+		},
+		{
+			"an empty batch, no configuration", guessed, 1, fromM(given{"OUT", "FP32", []int64{0, 4}}),
+			"output OUT has the shape [0,4], the request has a batch of 1",
+		},
 		{"a smaller batch", nil, 3, fromM(out), "output OUT has the shape [1,4], the request has a batch of 3"},
-		{"a smaller batch, no configuration", guessed, 3, fromM(out), "output OUT has the shape [1,4], the request has a batch of 3"},
-		{"a larger batch", nil, 1, fromM(given{"OUT", "FP32", []int64{2, 4}}), "output OUT has the shape [2,4], the request has a batch of 1"},
-		{"another model", nil, 1, answered{model: "other", outputs: []given{out}}, "the reply is from model other, wanted m"},
-		{"another version", nil, 1, answered{model: "m", version: "99", outputs: []given{out}}, "the reply is from version 99 of model m, wanted version 1"},
+		{
+			"a smaller batch, no configuration", guessed, 3, fromM(out),
+			"output OUT has the shape [1,4], the request has a batch of 3",
+		},
+		{
+			"a larger batch", nil, 1, fromM(given{"OUT", "FP32", []int64{2, 4}}),
+			"output OUT has the shape [2,4], the request has a batch of 1",
+		},
+		{
+			"another model", nil, 1,
+			answered{model: "other", outputs: []given{out}},
+			"the reply is from model other, wanted m",
+		},
+		{
+			"another version", nil, 1,
+			answered{model: "m", version: "99", outputs: []given{out}},
+			"the reply is from version 99 of model m, wanted version 1",
+		},
 	} {
 		sig := c.sig
 		if sig == nil {
@@ -173,7 +221,12 @@ func TestWrongAnswers(t *testing.T) {
 		for _, compared := range []bool{false, true} {
 			r := &backends.Request{Signature: sig, Items: c.items}
 			if compared {
-				r.Expect = &backends.Expect{Outputs: []backends.Tensor{{Name: "OUT", Type: tensor.FP32, Shape: []int64{1, 4}, Data: make([]byte, 16)}}, Share: backends.ShareOf(1)}
+				r.Expect = &backends.Expect{
+					Outputs: []backends.Tensor{
+						{Name: "OUT", Type: tensor.FP32, Shape: []int64{1, 4}, Data: make([]byte, 16)},
+					},
+					Share: backends.ShareOf(1),
+				}
 			}
 			for over, s := range c.reply.judged(t, r, backends.Target{Model: "m", ModelVersion: "1"}, 7) {
 				if s.Class != backends.Decode || string(s.Note) != c.want {
@@ -206,24 +259,57 @@ func TestRightAnswers(t *testing.T) {
 		{"outputs that it does not list", nil, nil, "", fromM(out, given{"EXTRA", "INT8", []int64{9}})},
 		{"any version", nil, nil, "", answered{model: "m", version: "3", outputs: []given{out}}},
 		{"no version", nil, nil, "1", answered{model: "m", outputs: []given{out}}},
-		{"the name that its metadata have", ofM(func(s *backends.Signature) { s.Model = "m__isvc-36423" }), nil, "", answered{model: "m__isvc-36423", outputs: []given{out}}},
+		{
+			"the name that its metadata have", ofM(func(s *backends.Signature) { s.Model = "m__isvc-36423" }), nil,
+			"",
+			answered{model: "m__isvc-36423", outputs: []given{out}},
+		},
 		{"a batch", nil, &backends.Request{Items: 3}, "", fromM(given{"OUT", "FP32", []int64{3, 4}})},
 		{"a dimension of any size is 0", nil, nil, "", fromM(given{"LABEL", "BYTES", []int64{1, 0}})},
 		{"classes", nil, classes, "", fromM(given{"OUT", "BYTES", []int64{1, 2}})},
 		{"classes without a batch dimension", ofM(func(s *backends.Signature) {
 			s.Batched, s.MaxBatch, s.Outputs[0].Shape = false, 0, []int64{2, 2}
 		}), classes, "", fromM(given{"OUT", "BYTES", []int64{2}})},
-		{"a whole body may ask for classes, and for batches", nil, &backends.Request{Body: []byte("{}")}, "", fromM(given{"OUT", "BYTES", []int64{3, 2}})},
+		{
+			"a whole body may ask for classes, and for batches", nil, &backends.Request{Body: []byte("{}")}, "",
+			fromM(given{"OUT", "BYTES", []int64{3, 2}}),
+		},
 		{"a decoupled model, nothing", ofM(func(s *backends.Signature) { s.Decoupled = true }), nil, "", fromM()},
-		{"a decoupled model, some", ofM(func(s *backends.Signature) { s.Decoupled = true }), nil, "", fromM(given{"OUT", "FP32", []int64{7, 4}})},
-		{"a scalar", ofM(func(s *backends.Signature) { s.Outputs[0].Shape = []int64{} }), nil, "", fromM(given{"OUT", "FP32", []int64{1}})},
-		{"a shape tensor", ofM(func(s *backends.Signature) { s.Outputs[0].ShapeTensor = true }), nil, "", fromM(given{"OUT", "FP32", []int64{2}})},
-		{"a detector finds three things", any4(func(*backends.Signature) {}), nil, "", fromM(given{"OUT", "FP32", []int64{3, 4}})},
-		{"metadata without a shape", any4(func(s *backends.Signature) { s.Batched, s.Outputs[0].Shape = false, nil }), nil, "", fromM(given{"OUT", "FP32", []int64{3, 4}})},
-		{"metadata that say [-1] of any shape", any4(func(s *backends.Signature) { s.Batched, s.Outputs[0].Shape = false, []int64{-1} }), nil, "", fromM(given{"OUT", "FP32", []int64{1, 1}})},
+		{
+			"a decoupled model, some", ofM(func(s *backends.Signature) { s.Decoupled = true }), nil, "",
+			fromM(given{"OUT", "FP32", []int64{7, 4}}),
+		},
+		{
+			"a scalar", ofM(func(s *backends.Signature) { s.Outputs[0].Shape = []int64{} }), nil, "",
+			fromM(given{"OUT", "FP32", []int64{1}}),
+		},
+		{
+			"a shape tensor", ofM(func(s *backends.Signature) { s.Outputs[0].ShapeTensor = true }), nil, "",
+			fromM(given{"OUT", "FP32", []int64{2}}),
+		},
+		{
+			"a detector finds three things", any4(func(*backends.Signature) {}), nil, "",
+			fromM(given{"OUT", "FP32", []int64{3, 4}}),
+		},
+		{
+			"metadata without a shape",
+			any4(func(s *backends.Signature) { s.Batched, s.Outputs[0].Shape = false, nil }), nil, "",
+			fromM(given{"OUT", "FP32", []int64{3, 4}}),
+		},
+		{
+			"metadata that say [-1] of any shape",
+			any4(func(s *backends.Signature) { s.Batched, s.Outputs[0].Shape = false, []int64{-1} }), nil, "",
+			fromM(given{"OUT", "FP32", []int64{1, 1}}),
+		},
 		{"metadata without outputs", any4(func(s *backends.Signature) { s.Outputs = nil }), nil, "", fromM()},
-		{"metadata with an unknown datatype", any4(func(s *backends.Signature) { s.Outputs[0].Type = "FLOAT" }), nil, "", fromM(out)},
-		{"no metadata", &backends.Signature{}, nil, "", answered{model: "x", outputs: []given{{"X", "INT8", []int64{1}}}}},
+		{
+			"metadata with an unknown datatype", any4(func(s *backends.Signature) { s.Outputs[0].Type = "FLOAT" }),
+			nil, "", fromM(out),
+		},
+		{
+			"no metadata", &backends.Signature{}, nil, "",
+			answered{model: "x", outputs: []given{{"X", "INT8", []int64{1}}}},
+		},
 	} {
 		r := backends.Request{Items: 1}
 		if c.request != nil {
@@ -256,7 +342,8 @@ func TestReplyIdentity(t *testing.T) {
 	} {
 		a := fromM(given{"OUT", "FP32", []int64{1, 4}})
 		a.id, a.model = c.id, c.model
-		for over, s := range a.judged(t, &backends.Request{Signature: ofM(nil), Items: 1}, backends.Target{Model: "m"}, 7) {
+		for over, s := range a.judged(t, &backends.Request{Signature: ofM(nil), Items: 1},
+			backends.Target{Model: "m"}, 7) {
 			if s.Class != backends.OK || s.Flags != c.want {
 				t.Errorf("%s, %s: %s %q, flags %b, want %b", c.name, over, s.Class, s.Note, s.Flags, c.want)
 			}
@@ -264,7 +351,8 @@ func TestReplyIdentity(t *testing.T) {
 	}
 }
 
-// TestAgainIsOfTheSameRequest: a reply that was in order for one request is looked at again for another one.
+// TestAgainIsOfTheSameRequest: a reply that was in order for one request is looked at again for
+// another one.
 func TestAgainIsOfTheSameRequest(t *testing.T) {
 	w := http1.New(&httpJudge{}, http1.Options{})
 	c := openFor(t, backends.Target{URL: "http://h:1", Model: "m"})

@@ -10,20 +10,21 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/sse"
 )
 
-// objectJudge says what a reply of the generate extension means: a JSON object whose members are the outputs, or a stream of
-// them. For statuses it is the httpJudge. The first row that fits counts:
+// objectJudge classifies replies of the generate extension: a JSON object whose members are the
+// outputs, or a stream of them. Statuses are left to the httpJudge. The first matching row applies:
 //
 //	an event that is longer than sse.MaxEvent          decode
-//	an object that is {"error": …}                     server; the note is the object. In a stream it ends what counts
-//	what is no JSON object                             decode
-//	a stream of responses that is compressed           decode: what comes could not be told apart as it comes
+//	an object that is {"error": …}                     server; the note is the object. It ends a stream
+//	content that is not a JSON object                  decode
+//	a compressed stream of responses                   decode: its events have no separate times
 //	expected outputs missing or different              mismatch; of several responses the last one counts
 //
-// The status of a stream is out before its first response, and so is that of generate: an error comes with 200.
+// The status of a stream is sent before its first response, and so is that of generate: an error
+// comes with status 200.
 type objectJudge struct {
 	httpJudge
 	events sse.Scanner
-	at     int64 // when the last event came; 0: none
+	at     int64 // time of the last event; 0: none
 	failed bool
 	ended  bool // by [DONE]
 }
@@ -39,8 +40,10 @@ func (j *objectJudge) Streams(_ *backends.Call, status int, h *http1.Header) boo
 
 func isStream(h *http1.Header) bool { return bytes.HasPrefix(h.Get("content-type"), eventStream) }
 
-// Data implements http1.Streamer. All events of one read came at one time.
-func (j *objectJudge) Data(c *backends.Call, b []byte, at int64, s *backends.Sample) (n int, full, over bool) {
+// Data implements http1.Streamer. All events of one read have the same time.
+func (j *objectJudge) Data(
+	c *backends.Call, b []byte, at int64, s *backends.Sample,
+) (n int, full, over bool) {
 	for n < len(b) {
 		if cap(s.Events) > 0 && len(s.Events) == cap(s.Events) {
 			return n, true, false
@@ -52,7 +55,8 @@ func (j *objectJudge) Data(c *backends.Call, b []byte, at int64, s *backends.Sam
 		}
 	}
 	if over = j.events.TooLong() && !j.ended; over && !j.failed {
-		j.c.fail(s, backends.Decode, "an event of the stream is longer than "+strconv.Itoa(sse.MaxEvent>>20)+" MiB", nil)
+		j.c.fail(s, backends.Decode, "an event of the stream is longer than "+strconv.Itoa(sse.MaxEvent>>20)+" MiB",
+			nil)
 		j.failed, j.at = true, at
 	}
 	return n, cap(s.Events) > 0 && len(s.Events) == cap(s.Events), over
@@ -60,7 +64,7 @@ func (j *objectJudge) Data(c *backends.Call, b []byte, at int64, s *backends.Sam
 
 var done = []byte("[DONE]")
 
-// event takes the event that the scanner has found.
+// event handles the event at the scanner.
 func (j *objectJudge) event(c *backends.Call, at int64, s *backends.Sample) {
 	switch {
 	case j.failed || j.ended:
@@ -89,7 +93,7 @@ func (j *objectJudge) event(c *backends.Call, at int64, s *backends.Sample) {
 	j.at = at
 }
 
-// object judges one response. True: it is none, and says or shows that the request has failed.
+// object judges one response. It returns true if that is an error or malformed.
 func (j *objectJudge) object(c *backends.Call, text []byte, s *backends.Sample) (bad bool) {
 	e := c.Impl.(*expectation)
 	s.Class, s.Note = backends.OK, s.Note[:0]
@@ -104,8 +108,8 @@ func (j *objectJudge) object(c *backends.Call, text []byte, s *backends.Sample) 
 	return false
 }
 
-// checkModelObject fails an object that cannot be read, or that the model does not give: outputs are members of it, without
-// datatypes and shapes.
+// checkModelObject fails an object that cannot be parsed, or that contradicts the model's metadata:
+// its members are outputs, without datatypes and shapes.
 func (j *objectJudge) checkModelObject(e *expectation, text []byte, s *backends.Sample) bool {
 	j.model, j.version, j.other, j.found = nil, nil, nil, e.model == nil
 	sc := jsonscan.Lenient(text)
@@ -134,7 +138,8 @@ func (j *objectJudge) checkModelObject(e *expectation, text []byte, s *backends.
 	return j.checkAnyOutput(e, s)
 }
 
-// members holds an object against the expected outputs. It has no shapes, so these are taken as expected.
+// members compares an object with the expected outputs. It has no shapes, so these are taken as
+// expected.
 func (j *objectJudge) members(e *expectation, text []byte, s *backends.Sample) (bad bool) {
 	j.c.begin(e)
 	sc := jsonscan.Lenient(text)
@@ -166,7 +171,7 @@ func (j *objectJudge) members(e *expectation, text []byte, s *backends.Sample) (
 	return false
 }
 
-// values turns a value, or a list of them, into raw form.
+// values converts a value, or a list of them, to raw form.
 func (j *objectJudge) values(want *backends.Tensor, text []byte) ([]byte, bool) {
 	j.c.data = j.c.data[:0]
 	sc := jsonscan.Lenient(text)
@@ -184,7 +189,8 @@ func (j *objectJudge) Reply(c *backends.Call, status int, h *http1.Header, body 
 	coded := j.decoder.isCoded(h)
 	switch {
 	case stream && coded:
-		j.c.fail(s, backends.Decode, "the responses are compressed, and could not be told apart as they come: ", h.Get(contentCodingLower))
+		j.c.fail(s, backends.Decode, "the responses are compressed, and could not be told apart as they come: ",
+			h.Get(contentCodingLower))
 		return
 	case stream && c.Impl.(*expectation).accepts(status, 200):
 		j.close(c, s)
@@ -195,7 +201,7 @@ func (j *objectJudge) Reply(c *backends.Call, status int, h *http1.Header, body 
 	}
 }
 
-// whole judges a reply in one piece, of which only the first bytes may be there where nothing is expected of it.
+// whole judges a reply in one piece; without expected values only its first bytes may be present.
 func (j *objectJudge) whole(c *backends.Call, h *http1.Header, text []byte, whole bool, s *backends.Sample) {
 	e := c.Impl.(*expectation)
 	switch {
@@ -208,14 +214,14 @@ func (j *objectJudge) whole(c *backends.Call, h *http1.Header, text []byte, whol
 	}
 }
 
-// keepObject keeps a response as it came.
+// keepObject keeps a response as received.
 func (j *objectJudge) keepObject(text []byte, s *backends.Sample) {
 	if j.keep {
 		s.AddText(text)
 	}
 }
 
-// close ends a stream: what comes behind the last event is none of the reply.
+// close ends a stream: bytes after the last event do not belong to the reply.
 func (j *objectJudge) close(c *backends.Call, s *backends.Sample) {
 	end := s.LastByte
 	if j.events.End() {

@@ -8,11 +8,12 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/jsonscan"
 )
 
-// aboutReply are the members of a response of the generate extension that are no outputs.
+// aboutReply are the members of a response of the generate extension that are not outputs.
 var aboutReply = []string{"id", "model_name", "model_version"}
 
-// objectOutputs gives the outputs in a response of the generate extension. It says no datatypes and no shapes, so they are
-// those of the JSON: BYTES, BOOL, INT64 where all numbers are whole, else FP64; one dimension.
+// objectOutputs returns the outputs in a response of the generate extension. Datatypes and shapes
+// are derived from the JSON: BYTES, BOOL, INT64 if all numbers are integers, else FP64; one
+// dimension.
 func objectOutputs(reply []byte) ([]backends.Tensor, error) {
 	var list []backends.Tensor
 	sc := jsonscan.Lenient(reply)
@@ -34,7 +35,8 @@ func objectOutputs(reply []byte) ([]backends.Tensor, error) {
 	return list, nil
 }
 
-// objectTensor makes a tensor of a JSON value or a list of them. False: it is none, as it holds an object or nothing.
+// objectTensor converts a JSON value or a list of them to a tensor. It returns false for an object,
+// null or an empty list.
 func objectTensor(name string, text []byte) (backends.Tensor, bool) {
 	for _, typ := range [...]tensor.DataType{tensor.Bytes, tensor.Bool, tensor.Int64, tensor.FP64} {
 		var j httpJudge

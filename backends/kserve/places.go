@@ -11,43 +11,46 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// Places says where the tensors of one request lie in memory that the server shares, which it knows by names of regions.
+// Places holds the positions of a request's tensors in shared memory, as names of regions known to
+// the server.
 type Places struct {
-	Inputs  []Place // of Request.Inputs, by index; without a size the tensor goes in the request
+	Inputs  []Place // of Request.Inputs, by index; without a size the tensor is sent in the request
 	Outputs []Place // of Request.Outputs, by index; their region is Output
-	// Output and the digits of Fields.Region, with zeros in front, name the region of a slot's outputs.
+	// Output followed by the zero-padded digits of Fields.Region is the name of the region of a slot's
+	// outputs.
 	Output string
-	// Read gives bytes of a slot's region of outputs, valid until the slot's next request.
+	// Read returns bytes of a slot's region of outputs, valid until the slot's next request.
 	Read func(region uint32, at, size int64) ([]byte, error)
 }
 
-// Place is where one tensor lies.
+// Place is the position of one tensor.
 type Place struct {
 	Region string
-	At     int64 // of its first byte in the region
-	Size   int64 // of an output: room for it
+	At     int64 // offset of its first byte in the region
+	Size   int64 // of an output: the reserved bytes
 }
 
-// RegionDigits is how many digits follow Places.Output.
+// RegionDigits is the number of digits after Places.Output.
 const RegionDigits = 6
 
-// The parameters of a tensor that lies in shared memory.
+// Parameters of a tensor in shared memory.
 const (
 	sharedRegion = "shared_memory_region"
 	sharedOffset = "shared_memory_offset"
 	sharedSize   = "shared_memory_byte_size"
 )
 
-// regionHole are the digits before they are filled in.
+// regionHole is the placeholder of the digits.
 var regionHole = strings.Repeat("0", RegionDigits)
 
-// check holds places against the request that they are for.
+// check compares places with their request.
 func (p *Places) check(r *backends.Request) error {
 	if p != nil && r.Body != nil {
 		return errors.New("a body that is sent as it is cannot go through shared memory")
 	}
 	if p != nil && (len(p.Inputs) != len(r.Inputs) || len(p.Outputs) != len(r.Outputs)) {
-		return fmt.Errorf("%d and %d places for %d inputs and %d outputs", len(p.Inputs), len(p.Outputs), len(r.Inputs), len(r.Outputs))
+		return fmt.Errorf("%d and %d places for %d inputs and %d outputs",
+			len(p.Inputs), len(p.Outputs), len(r.Inputs), len(r.Outputs))
 	}
 	if p != nil && slices.ContainsFunc(r.Outputs, func(o backends.Output) bool { return o.Classification > 0 }) {
 		return errors.New("classes cannot go through shared memory: the server refuses to put them there")
@@ -55,7 +58,7 @@ func (p *Places) check(r *backends.Request) error {
 	return nil
 }
 
-// input is the place of an input; nil: it goes in the request.
+// input returns the place of an input; nil: it is sent in the request.
 func (p *Places) input(i int) *Place {
 	if p == nil || p.Inputs[i].Size == 0 {
 		return nil
@@ -63,7 +66,7 @@ func (p *Places) input(i int) *Place {
 	return &p.Inputs[i]
 }
 
-// output is the place of an output; nil: it comes in the reply.
+// output returns the place of an output; nil: it is in the reply.
 func (p *Places) output(i int) *Place {
 	if p == nil {
 		return nil
@@ -71,7 +74,7 @@ func (p *Places) output(i int) *Place {
 	return &p.Outputs[i]
 }
 
-// json is what follows the region's name among a tensor's parameters.
+// json returns a tensor's parameters after the region's name.
 func (p *Place) json() string {
 	text := fmt.Sprintf(`,"%s":%d`, sharedSize, p.Size)
 	if p.At != 0 {
@@ -92,7 +95,8 @@ func (h *holes) outputPlace(p *Places, at *Place, own []backends.Parameter) (err
 	return nil
 }
 
-// parameters appends the numbers of a place to a message that has parameters as field number.
+// parameters appends the offset and size of a place to a message that has parameters as field
+// number.
 func (p *Place) parameters(dst []byte, number protow.Number) []byte {
 	if p.At != 0 {
 		dst = appendParameter(dst, number, &backends.Parameter{Name: sharedOffset, Value: p.At})
@@ -100,12 +104,13 @@ func (p *Place) parameters(dst []byte, number protow.Number) []byte {
 	return appendParameter(dst, number, &backends.Parameter{Name: sharedSize, Value: p.Size})
 }
 
-// outputs appends the requested outputs to the head of a ModelInferRequest: InferRequestedOutputTensor has name 1 and
-// parameters 2.
+// outputs appends the requested outputs to the head of a ModelInferRequest:
+// InferRequestedOutputTensor has name 1 and parameters 2.
 func (h *holes) outputs(list []backends.Output, p *Places) {
 	for i := range list {
 		var o holes
-		o.bytes = appendEntries(p.Outputs[i].parameters(protow.AppendString([]byte(nil), 1, list[i].Name), 2), 2, list[i].Parameters)
+		o.bytes = appendEntries(p.Outputs[i].parameters(protow.AppendString([]byte(nil), 1, list[i].Name), 2), 2,
+			list[i].Parameters)
 		o.entry(2, sharedRegion, textParam, p.Output, backends.FieldRegion, regionHole)
 		h.bytes = protow.AppendHead(h.bytes, 6, len(o.bytes))
 		h.join(o)
@@ -115,16 +120,19 @@ func (h *holes) outputs(list []backends.Output, p *Places) {
 // errNoOutput is the error of an output that cannot be in its place.
 var errNoOutput = errors.New("it is not in its place")
 
-// sharedOutput gives the bytes of output name that the server has left in its place, as many as its shape has or its texts
-// take. errNoOutput: it was not asked for, or they cannot be there.
-func (e *expectation) sharedOutput(name string, t tensor.DataType, shape []int64, region uint32) (data []byte, err error) {
+// sharedOutput returns the bytes of output name that the server left in its place, as many as its
+// shape or its strings take. It returns errNoOutput if the output was not requested, or cannot be
+// there.
+func (e *expectation) sharedOutput(
+	name string, t tensor.DataType, shape []int64, region uint32,
+) (data []byte, err error) {
 	i := slices.IndexFunc(e.requested, func(o backends.Output) bool { return o.Name == name })
 	n, bad := tensor.Elements(shape)
 	if i < 0 || bad != nil {
 		return nil, errNoOutput
 	}
 	at := e.shared.Outputs[i]
-	size := at.Size // texts say themselves how many bytes they take
+	size := at.Size // strings have their sizes in the data
 	if t != tensor.Bytes {
 		size = n * int64(max(t.Size(), 0))
 	}
@@ -140,7 +148,7 @@ func (e *expectation) sharedOutput(name string, t tensor.DataType, shape []int64
 	return data[:size], nil
 }
 
-// textsSize is what n length-prefixed texts take; -1: there are fewer.
+// textsSize returns the size in bytes of n length-prefixed strings, or -1 if there are fewer.
 func textsSize(b []byte, n int64) (size int64) {
 	for range n {
 		_, rest, ok := cutString(b)

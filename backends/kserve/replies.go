@@ -11,12 +11,13 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// A reply is kept as it came, but for its coding: over gRPC the ModelInferResponse; over HTTP the length of the JSON in it, as
-// 4 bytes little-endian, and the body; of the generate extension each object.
+// A reply is kept decoded but otherwise as received: over gRPC the ModelInferResponse; over HTTP
+// the length of the JSON in it, as 4 bytes little-endian, and the body; of the generate extension
+// each object.
 
 var errReply = errors.New("the reply cannot be read")
 
-// keepReply keeps a body that is all there.
+// keepReply keeps a body that is present completely.
 func (j *httpJudge) keepReply(h *http1.Header, body []byte, s *backends.Sample) {
 	size, ok := j.jsonSize(h)
 	if size < 0 {
@@ -47,7 +48,10 @@ func (c *HTTP) Outputs(reply []byte) ([]backends.Tensor, error) {
 	var list []backends.Tensor
 	for i := range j.outputs {
 		o := &j.outputs[i]
-		t := backends.Tensor{Name: string(o.name), Type: tensor.DataType(o.datatype), Shape: slices.Clone(j.c.shape[o.shape[0]:o.shape[1]])}
+		t := backends.Tensor{
+			Name: string(o.name), Type: tensor.DataType(o.datatype),
+			Shape: slices.Clone(j.c.shape[o.shape[0]:o.shape[1]]),
+		}
 		_, err := tensor.Elements(t.Shape)
 		switch {
 		case t.Type.Size() < 0 || err != nil || o.size < noRaw || o.size > int64(len(raw)):
@@ -91,8 +95,8 @@ func (c *GRPC) Outputs(reply []byte) ([]backends.Tensor, error) {
 	return list, nil
 }
 
-// walk finds what a ModelInferResponse holds: model_name 1, model_version 2, id 3, outputs 5, raw_output_contents 6, the i-th of
-// one for the i-th of the other.
+// walk collects the parts of a ModelInferResponse: model_name 1, model_version 2, id 3, outputs 5,
+// raw_output_contents 6; the i-th contents belong to the i-th output.
 func (j *grpcJudge) walk(message []byte) bool {
 	j.outputs, j.raw = j.outputs[:0], j.raw[:0]
 	j.model, j.version, j.id = nil, nil, nil

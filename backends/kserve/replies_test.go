@@ -19,7 +19,8 @@ func body(size int, text string) []byte {
 
 // Replies that were kept give back their outputs, whatever form they came in.
 func TestOutputsOfReplies(t *testing.T) {
-	const head = `{"outputs":[{"name":"A","datatype":"INT32","shape":[1,2],"parameters":{"binary_data_size":8}},{"name":"B","datatype":"BOOL","shape":[1],"data":[true]}]}`
+	const head = `{"outputs":[{"name":"A","datatype":"INT32","shape":[1,2],` +
+		`"parameters":{"binary_data_size":8}},{"name":"B","datatype":"BOOL","shape":[1],"data":[true]}]}`
 	http := []struct {
 		name  string
 		reply []byte
@@ -29,9 +30,18 @@ func TestOutputsOfReplies(t *testing.T) {
 			{Name: "A", Type: tensor.Int32, Shape: []int64{1, 2}, Data: []byte{1, 0, 0, 0, 2, 0, 0, 0}},
 			{Name: "B", Type: tensor.Bool, Shape: []int64{1}, Data: []byte{1}},
 		}},
-		{"shared memory", body(83, `{"outputs":[{"name":"A","datatype":"INT32","shape":[2],"parameters":{"x":"region"}}]}`)[:4+85], nil},
-		{"what JSON has no numbers for", body(88, `{"outputs":[{"name":"A","datatype":"FP32","shape":[3],"data":[NaN,Infinity,-Infinity]}]}`), []backends.Tensor{
-			{Name: "A", Type: tensor.FP32, Shape: []int64{3}, Data: floats(float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)))},
+		{
+			"shared memory",
+			body(83, `{"outputs":[{"name":"A","datatype":"INT32","shape":[2],"parameters":{"x":"region"}}]}`)[:4+85],
+			nil,
+		},
+		{"what JSON has no numbers for", body(88,
+			`{"outputs":[{"name":"A","datatype":"FP32","shape":[3],`+
+				`"data":[NaN,Infinity,-Infinity]}]}`), []backends.Tensor{
+			{
+				Name: "A", Type: tensor.FP32, Shape: []int64{3},
+				Data: floats(float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))),
+			},
 		}},
 		{"cut", body(len(head), head+"\x01"), nil},
 		{"no JSON", body(3, "{]}"), nil},
@@ -40,7 +50,8 @@ func TestOutputsOfReplies(t *testing.T) {
 	}
 	for _, tt := range http {
 		got, err := new(HTTP).Outputs(tt.reply)
-		if diff := cmp.Diff(tt.want, got); diff != "" && tt.want != nil || err == nil && tt.want == nil && len(got) > 1 {
+		if diff := cmp.Diff(tt.want, got); diff != "" && tt.want != nil ||
+			err == nil && tt.want == nil && len(got) > 1 {
 			t.Errorf("%s: %v %s", tt.name, err, diff)
 		}
 	}
@@ -57,7 +68,9 @@ func TestOutputsOfReplies(t *testing.T) {
 			t.Errorf("%s: %v %s", name, err, diff)
 		}
 	}
-	for _, reply := range [][]byte{{0xff}, protow.AppendString(nil, 5, "\xff"), protow.AppendString(protow.AppendString(nil, 6, "a"), 6, "b")} {
+	for _, reply := range [][]byte{
+		{0xff}, protow.AppendString(nil, 5, "\xff"), protow.AppendString(protow.AppendString(nil, 6, "a"), 6, "b"),
+	} {
 		if got, err := new(GRPC).Outputs(reply); err == nil {
 			t.Errorf("%x: %v", reply, got)
 		}

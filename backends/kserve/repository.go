@@ -14,18 +14,21 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// IndexedModel is one version of a model in a server's index of its repository (the model repository extension).
+// IndexedModel is one version of a model in the index of a server's repository (the model
+// repository extension).
 type IndexedModel struct {
 	Name    string `json:"name"`
 	Version string `json:"version"` // "": none is loaded
-	State   string `json:"state"`   // READY LOADING UNLOADING UNAVAILABLE, "" where it has never been loaded
+	State   string `json:"state"`   // READY LOADING UNLOADING UNAVAILABLE, "" if it was never loaded
 	Reason  string `json:"reason"`
 }
 
 const stateReady = "READY"
 
-// ExplainModelError says what the error of a server, asked for a model, means by its index of models (nil: it has none): one that it does not
-// know is a backends.UnknownModelError. One that it knows may yet be loaded, so the error says in which state it is.
+// ExplainModelError returns the error of a call that names a model, explained by the server's index
+// of models (nil: it has none). For a model that the index lacks it is a
+// backends.UnknownModelError. A model in the index may still become loaded, so the error names its
+// state.
 func ExplainModelError(list []IndexedModel, model, version, said string, err error) error {
 	var names, versions []string
 	state, ready := "", false
@@ -60,7 +63,8 @@ func ExplainModelError(list []IndexedModel, model, version, said string, err err
 	return &backends.UnknownModelError{Model: model, ServerText: said, Known: names}
 }
 
-// unknownTexts are parts of what servers say of a model that they do not know, with other codes than those for "not found".
+// unknownTexts are parts of servers' messages about unknown models, with codes other than those for
+// "not found".
 var unknownTexts = []string{"unknown model", "not found", "does not exist"}
 
 func isUnknown(words string) bool {
@@ -68,19 +72,22 @@ func isUnknown(words string) bool {
 	return slices.ContainsFunc(unknownTexts, func(part string) bool { return strings.Contains(words, part) })
 }
 
-// explainModelError is what the error of a call that names a model means: as it stands, unless it says that the model is not known.
+// explainModelError returns err unchanged unless it says that the model is unknown.
 func (c *HTTP) explainModelError(ctx context.Context, model, version string, err error) error {
 	var status *statusError
-	if !errors.As(err, &status) || status.Status != http.StatusNotFound && (status.Status != http.StatusBadRequest || !isUnknown(string(status.Body))) {
+	if !errors.As(err, &status) ||
+		status.Status != http.StatusNotFound &&
+			(status.Status != http.StatusBadRequest || !isUnknown(string(status.Body))) {
 		return err
 	}
 	return ExplainModelError(c.index(ctx), model, version, status.message(), err)
 }
 
-// index reads the models that the server has: from the index of its repository, or the plain list that KServe's own server has;
-// nil: it has neither.
+// index returns the models of the server: from the index of its repository, or the plain list of
+// KServe's own server; nil: it has neither.
 func (c *HTTP) index(ctx context.Context) (list []IndexedModel) {
-	if body, err := c.Post(ctx, "/v2/repository/index", []byte("{}")); err == nil && json.Unmarshal(body, &list) == nil {
+	if body, err := c.Post(ctx, "/v2/repository/index", []byte("{}")); err == nil &&
+		json.Unmarshal(body, &list) == nil {
 		return list
 	}
 	var plain struct{ Models []string }
@@ -94,14 +101,14 @@ func (c *HTTP) index(ctx context.Context) (list []IndexedModel) {
 	return nil
 }
 
-// Codes of gRPC that servers have for a model that they do not know; older versions of Triton use UNAVAILABLE.
+// gRPC codes of servers for an unknown model; older versions of Triton use UNAVAILABLE.
 const (
 	codeInvalidArgument = 3
 	codeNotFound        = 5
 	codeUnavailable     = 14
 )
 
-// explainModelError is what the error of a call that names a model means, as over HTTP.
+// explainModelError does the same as over HTTP.
 func (c *GRPC) explainModelError(ctx context.Context, model, version string, err error) error {
 	code, words, refused := grpcraw.Refusal(err)
 	switch {
@@ -113,7 +120,8 @@ func (c *GRPC) explainModelError(ctx context.Context, model, version string, err
 	return err
 }
 
-// index reads a RepositoryIndexResponse: models 1, of each name 1, version 2, state 3, reason 4. nil: the server has none.
+// index reads a RepositoryIndexResponse: models 1, each with name 1, version 2, state 3, reason 4.
+// nil: the server has none.
 func (c *GRPC) index(ctx context.Context) (list []IndexedModel) {
 	reply, err := c.Invoke(ctx, "RepositoryIndex", nil)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/tensor"
 )
 
-// The parameters that make a request one of a sequence.
+// Parameters of a request in a sequence.
 const (
 	sequenceID    = "sequence_id"
 	sequenceStart = "sequence_start"
@@ -20,7 +20,7 @@ const (
 // classification is the parameter of a requested output that asks for classes in its place.
 const classification = "classification"
 
-// Complete fills in what the request leaves to the target and checks it. All mistakes are reported.
+// Complete fills in the target's defaults of a request and checks it. The error joins all mistakes.
 func Complete(r backends.Request, t *backends.Target) (backends.Request, error) {
 	if r.Model == "" {
 		r.Model = t.Model
@@ -47,7 +47,9 @@ func Complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 	}
 	for _, p := range r.Parameters {
 		if r.Sequence != nil && (p.Name == sequenceID || p.Name == sequenceStart || p.Name == sequenceEnd) {
-			errs = append(errs, fmt.Errorf("parameter %s cannot be set: the requests form sequences, whose ids and ends come with them", p.Name))
+			errs = append(errs,
+				fmt.Errorf("parameter %s cannot be set: the requests form sequences, whose ids and ends come with them",
+					p.Name))
 		}
 		switch p.Value.(type) {
 		case bool, int64, float64, string:
@@ -58,27 +60,32 @@ func Complete(r backends.Request, t *backends.Target) (backends.Request, error) 
 	return r, errors.Join(errs...)
 }
 
-// reservedParameters are those of tensors that the client decides about.
-var reservedParameters = []string{"binary_data_size", "binary_data", classification, sharedRegion, sharedOffset, sharedSize}
+// reservedParameters are the parameters of tensors that the client sets itself.
+var reservedParameters = []string{
+	"binary_data_size", "binary_data", classification, sharedRegion, sharedOffset, sharedSize,
+}
 
-// checkTensorParameters refuses parameters of an input or output that the client sets by itself, or that no protocol can carry.
+// checkTensorParameters refuses parameters of an input or output that the client sets itself, or
+// that the protocol cannot carry.
 func checkTensorParameters(what, name string, list []backends.Parameter) error {
 	var errs []error
 	for i := range list {
 		p := &list[i]
 		if slices.Contains(reservedParameters, p.Name) {
-			errs = append(errs, fmt.Errorf("parameter %s of %s %s cannot be set: the client decides about it", p.Name, what, name))
+			errs = append(errs,
+				fmt.Errorf("parameter %s of %s %s cannot be set: the client decides about it", p.Name, what, name))
 		}
 		switch p.Value.(type) {
 		case bool, int64, float64, string:
 		default:
-			errs = append(errs, fmt.Errorf("parameter %s of %s %s is a %T, want bool, int, number or text", p.Name, what, name, p.Value))
+			errs = append(errs,
+				fmt.Errorf("parameter %s of %s %s is a %T, want bool, int, number or text", p.Name, what, name, p.Value))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// mergeParameters puts over over base, by name, in base's order.
+// mergeParameters overrides base by the parameters of over, by name, in base's order.
 func mergeParameters(base, over []backends.Parameter) []backends.Parameter {
 	out := append([]backends.Parameter(nil), base...)
 next:
@@ -94,7 +101,7 @@ next:
 	return out
 }
 
-// checkTensor holds the data against type and shape.
+// checkTensor compares the data with type and shape.
 func checkTensor(t *backends.Tensor) error {
 	size := t.Type.Size()
 	if t.Name == "" || size < 0 {
@@ -106,18 +113,20 @@ func checkTensor(t *backends.Tensor) error {
 	}
 	if size > 0 {
 		if want := n * int64(size); int64(len(t.Data)) != want {
-			return fmt.Errorf("input %s has %d bytes, its shape %v of %s takes %d", t.Name, len(t.Data), t.Shape, t.Type, want)
+			return fmt.Errorf("input %s has %d bytes, its shape %v of %s takes %d",
+				t.Name, len(t.Data), t.Shape, t.Type, want)
 		}
 		return nil
 	}
 	have, ok := countStrings(t.Data)
 	if !ok || have != n {
-		return fmt.Errorf("input %s has %d whole strings in %d bytes, its shape %v takes %d", t.Name, have, len(t.Data), t.Shape, n)
+		return fmt.Errorf("input %s has %d whole strings in %d bytes, its shape %v takes %d",
+			t.Name, have, len(t.Data), t.Shape, n)
 	}
 	return nil
 }
 
-// countStrings counts length-prefixed strings. False: the last one is cut.
+// countStrings counts length-prefixed strings. whole is false if the last one is truncated.
 func countStrings(b []byte) (n int64, whole bool) {
 	for len(b) > 0 {
 		_, rest, ok := cutString(b)
@@ -142,20 +151,21 @@ func cutString(b []byte) (text, rest []byte, ok bool) {
 	return b[4 : 4+n], b[4+n:], true
 }
 
-// expectation is what a Call's reply must be; it is the Call's Impl over HTTP and found by Call over gRPC.
+// expectation describes the expected reply of a Call; it is Call.Impl over HTTP, and
+// grpcraw.Expected returns it over gRPC.
 type expectation struct {
 	statuses           []int
 	outputs            []backends.Tensor
-	source             string // where they stand
+	source             string // where they are defined
 	fields             []wantedField
 	share              backends.Share
 	relative, absolute float64
-	shared             *Places           // where outputs lie that are not in the reply; nil: all are
+	shared             *Places           // places of outputs outside the reply; nil: none
 	requested          []backends.Output // the outputs that the request names
-	wholeBody          bool              // it is sent as it stands: what it asks for is not known
-	foreignID          bool              // its id is not ours
-	model              *modelReply       // nil: nothing is known of it
-	mayBeCoded         bool              // the reply may be compressed: the request asks for it
+	wholeBody          bool              // the request is sent unchanged: its outputs are unknown
+	foreignID          bool              // the request has an id of its own
+	model              *modelReply       // nil: nothing is known
+	mayBeCoded         bool              // the request allows a compressed reply
 }
 
 func expect(r *backends.Request, shared *Places) *expectation {
@@ -177,12 +187,12 @@ func (e *expectation) classes(name []byte) bool {
 	return false
 }
 
-// compares reports whether the reply to a request is compared with anything.
+// compares reports whether the reply to a request is compared with expected values.
 func (e *expectation) compares(s *backends.Sample) bool {
 	return len(e.outputs)+len(e.fields) > 0 && e.share.Has(s.N)
 }
 
-// accepts reports whether a status is good; fine is the one that is when the plan names none.
+// accepts reports whether a status is good; fine is the good one if the plan names none.
 func (e *expectation) accepts(status, fine int) bool {
 	if len(e.statuses) == 0 {
 		return status == fine

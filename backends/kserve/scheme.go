@@ -11,14 +11,15 @@ import (
 	"syscall"
 )
 
-// serverContact is whether a server has answered as the scheme of the target's URL says. Once it has, no error is about that:
-// a server that stalls later is not one of another protocol.
+// serverContact records whether a server has answered with the scheme of the target's URL. After
+// that no error is blamed on the scheme: a server that stalls later does not speak another
+// protocol.
 type serverContact struct{ answered atomic.Bool }
 
 // setAnswered notes that the server has answered.
 func (a *serverContact) setAnswered() { a.answered.Store(true) }
 
-// explainScheme is as the endpoint's, for a server that has never answered.
+// explainScheme is the endpoint's, for a server that has never answered.
 func (a *serverContact) explainScheme(e *endpoint, url, call string, err error) error {
 	if a.answered.Load() {
 		return err
@@ -26,22 +27,22 @@ func (a *serverContact) explainScheme(e *endpoint, url, call string, err error) 
 	return e.explainScheme(url, call, err)
 }
 
-// explainScheme says what an error of a connection is about where the server seems to speak something else than the scheme of the
-// target's URL says, and which scheme may be meant. The first row that fits counts:
+// explainScheme explains a connection error where the server seems to speak another protocol than
+// the scheme of the target's URL, and suggests a scheme. The first matching row applies:
 //
-//	scheme         what came of it                                         may be meant
-//	https grpcs    nothing comes, and the server has asked for a           none: it speaks TLS, and is late
-//	               certificate of the client's
-//	https grpcs    any of these, and it has                                another certificate of the client's
-//	https grpcs    an end                                                  the same without TLS
-//	https grpcs    no TLS handshake, or the connection is taken, and       the same without TLS
-//	               nothing comes
+//	scheme         result                                                  suggestion
+//	https grpcs    silence, and the server has asked for a client          none: it speaks TLS, and is late
+//	certificate
+//	https grpcs    any of these, and the server has asked for one          another client certificate
+//	https grpcs    end of the connection                                   the same without TLS
+//	https grpcs    no TLS handshake, or an accepted connection and         the same without TLS
+//	silence
 //	https grpcs    TLS without the protocol                                the other protocol, with TLS
-//	http           an alert of TLS in place of a reply                     https
-//	any            bytes of another protocol                               the other protocol; for grpc, TLS too
-//	http grpc      the connection is taken, and nothing comes              the other protocol
+//	http           a TLS alert in place of a reply                         https
+//	any            bytes of another protocol                               the other protocol; grpc: TLS too
+//	http grpc      an accepted connection and silence                      the other protocol
 //
-// Any other error stays as it is. call is what was asked of whom.
+// Any other error is returned unchanged. call names the call and its server.
 func (e *endpoint) explainScheme(url, call string, err error) error {
 	scheme, _, _ := strings.Cut(url, "://")
 	switch what := describeScheme(scheme, err); {
@@ -55,13 +56,16 @@ func (e *endpoint) explainScheme(url, call string, err error) error {
 		if len(e.tls.Certificates) > 0 {
 			advice = "it takes another one than the `cert` under `tls`"
 		}
-		return &schemeError{text: call + ": the server asks for a client certificate and then ends the connection: " + advice, err: err}
+		return &schemeError{
+			text: call + ": the server asks for a client certificate and then ends the connection: " + advice,
+			err:  err,
+		}
 	default:
 		return &schemeError{text: call + ": " + what, err: err}
 	}
 }
 
-// schemeError is an error in words of ours.
+// schemeError is an error with a text of this package.
 type schemeError struct {
 	text string
 	err  error
@@ -71,7 +75,7 @@ func (e *schemeError) Error() string { return e.text }
 
 func (e *schemeError) Unwrap() error { return e.err }
 
-// describeScheme is what there is to say about an error; "": nothing.
+// describeScheme returns the explanation of an error, or "".
 func describeScheme(scheme string, err error) string {
 	if err == nil {
 		return ""
@@ -87,7 +91,8 @@ func describeScheme(scheme string, err error) string {
 	if _, unix := strings.CutSuffix(scheme, "+unix"); unix {
 		other += "+unix"
 	}
-	foreign := "the server does not answer as " + protocol + " does; where it speaks " + otherName + ", write " + other + ":// in `url`"
+	foreign := "the server does not answer as " + protocol + " does; where it speaks " + otherName + ", write " +
+		other + ":// in `url`"
 	text := err.Error()
 	has := func(part string) bool { return strings.Contains(text, part) }
 	var record tls.RecordHeaderError
@@ -96,7 +101,8 @@ func describeScheme(scheme string, err error) string {
 	switch {
 	case secure && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)):
 		return "the server ends the connection; where it speaks without TLS, write " + plain + ":// in `url`"
-	case secure && (silent || errors.As(err, &record) || has("TLS handshake timeout") || has("HTTP response to HTTPS client")):
+	case secure &&
+		(silent || errors.As(err, &record) || has("TLS handshake timeout") || has("HTTP response to HTTPS client")):
 		return "the server does not answer as TLS does; where it speaks without it, write " + plain + ":// in `url`"
 	case secure && (has("no application protocol") || has("ALPN")):
 		return foreign

@@ -25,12 +25,14 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// TestAstray: a scheme that is not what the server speaks is told with the one that may be meant, over every pair of them.
+// TestAstray: a scheme that is not what the server speaks is told with the one that may be meant,
+// over every pair of them.
 func TestAstray(t *testing.T) {
 	const (
-		noHTTP1, noHTTP2 = "the server does not answer as HTTP/1.1 does; ", "the server does not answer as HTTP/2 does; "
-		ended            = "the server ends the connection; where it speaks without TLS, write "
-		noTLS            = "the server does not answer as TLS does; where it speaks without it, write "
+		noHTTP1, noHTTP2 = "the server does not answer as HTTP/1.1 does; ", "the server does not answer as " +
+			"HTTP/2 does; "
+		ended = "the server ends the connection; where it speaks without TLS, write "
+		noTLS = "the server does not answer as TLS does; where it speaks without it, write "
 	)
 	servers := map[string]string{
 		"HTTP":      httpServer(t, (*httptest.Server).Start),
@@ -41,17 +43,26 @@ func TestAstray(t *testing.T) {
 		"nothing":   rawServer(t, "", false),
 	}
 	for _, c := range []struct{ server, scheme, want string }{
-		{"HTTP", "grpc", noHTTP2 + "where it speaks HTTP, write http:// in `url`, grpcs:// where it speaks gRPC with TLS"},
+		{
+			"HTTP", "grpc",
+			noHTTP2 + "where it speaks HTTP, write http:// in `url`, grpcs:// where it speaks gRPC with TLS",
+		},
 		{"HTTP", "https", noTLS + "http:// in `url`"},
 		{"HTTP", "grpcs", noTLS + "grpc:// in `url`"},
-		{"HTTPS", "grpc", noHTTP2 + "where it speaks HTTP, write http:// in `url`, grpcs:// where it speaks gRPC with TLS"},
+		{
+			"HTTPS", "grpc",
+			noHTTP2 + "where it speaks HTTP, write http:// in `url`, grpcs:// where it speaks gRPC with TLS",
+		},
 		{"HTTPS", "grpcs", noHTTP2 + "where it speaks HTTP, write https:// in `url`"},
 		{"HTTPS", "http", "Client sent an HTTP request to an HTTPS server"},
 		{"gRPC", "http", noHTTP1 + "where it speaks gRPC, write grpc:// in `url`"},
 		{"gRPC", "https", noTLS + "http:// in `url`"},
 		{"gRPC", "grpcs", noTLS + "grpc:// in `url`"},
 		{"TLS alert", "http", "the server answers as TLS does: write https:// in `url`"},
-		{"TLS alert", "grpc", noHTTP2 + "where it speaks HTTP, write http:// in `url`, grpcs:// where it speaks gRPC with TLS"},
+		{
+			"TLS alert", "grpc",
+			noHTTP2 + "where it speaks HTTP, write http:// in `url`, grpcs:// where it speaks gRPC with TLS",
+		},
 		{"an end", "grpcs", ended + "grpc:// in `url`"},
 		{"an end", "https", ended + "http:// in `url`"},
 		{"nothing", "http", noHTTP1 + "where it speaks gRPC, write grpc:// in `url`"},
@@ -71,11 +82,13 @@ func TestAstray(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		conn := openFor(t, target)
 		err := conn.(backends.Prober).Ready(ctx, "")
-		if err == nil || !strings.HasSuffix(strings.TrimSuffix(err.Error(), "."), c.want) || !strings.Contains(err.Error(), address) {
+		if err == nil || !strings.HasSuffix(strings.TrimSuffix(err.Error(), "."), c.want) ||
+			!strings.Contains(err.Error(), address) {
 			t.Errorf("%s:// to %s: %v\nwant … %s", c.scheme, c.server, err, c.want)
 		}
 		if c.scheme == "https" && c.server != "nothing" {
-			if _, _, err := conn.Lanes(ctx, 1, backends.LaneOptions{}); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			if _, _, err := conn.Lanes(ctx, 1, backends.LaneOptions{}); err == nil ||
+				!strings.HasSuffix(err.Error(), c.want) {
 				t.Errorf("lanes of %s:// to %s: %v\nwant … %s", c.scheme, c.server, err, c.want)
 			}
 		}
@@ -83,24 +96,29 @@ func TestAstray(t *testing.T) {
 	}
 }
 
-// What is said of another error is what it says itself; a cause stays to be asked for.
-func TestNotAstray(t *testing.T) {
+// TestOtherErrorsUnchanged: errors that are not about the scheme keep their text and their cause.
+func TestOtherErrorsUnchanged(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	late := &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
 	for _, err := range []error{nil, refused, late, io.EOF, errors.New("status 503")} {
-		if got := new(endpoint).explainScheme("http://h:1", "GET /", err); got != err { //nolint:errorlint // the very same
+		got := new(endpoint).explainScheme("http://h:1", "GET /", err)
+		if got != err { //nolint:errorlint // the very same
 			t.Errorf("%v became %v", err, got)
 		}
 	}
 	asking := endpoint{certRequested: new(atomic.Bool)}
-	asking.certRequested.Store(true)                                                                                    // and so it speaks TLS
-	if got := asking.explainScheme("https://h:1", "GET /", context.DeadlineExceeded); got != context.DeadlineExceeded { //nolint:errorlint // the very same
+	// And so it speaks TLS
+	asking.certRequested.Store(true)
+	got := asking.explainScheme("https://h:1", "GET /", context.DeadlineExceeded)
+	if got != context.DeadlineExceeded { //nolint:errorlint // the very same
 		t.Errorf("a server that asks for a certificate and is late: %v", got)
 	}
-	if err := new(endpoint).explainScheme("grpc://h:1", "ServerLive", context.DeadlineExceeded); !errors.Is(err, context.DeadlineExceeded) {
+	if err := new(endpoint).explainScheme("grpc://h:1",
+		"ServerLive", context.DeadlineExceeded); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v has lost its cause", err)
 	}
-	if got := new(endpoint).explainScheme("http+unix:///s", "GET /", errors.New("malformed HTTP")); !strings.HasSuffix(got.Error(), "write grpc+unix:// in `url`") {
+	if got := new(endpoint).explainScheme("http+unix:///s",
+		"GET /", errors.New("malformed HTTP")); !strings.HasSuffix(got.Error(), "write grpc+unix:// in `url`") {
 		t.Errorf("a socket: %v", got)
 	}
 }
@@ -139,8 +157,8 @@ func rawServer(t *testing.T, words string, ends bool) string {
 	return l.Addr().String()
 }
 
-// A server that wants a certificate of the client's may say so only by an end, as Triton does; one that asks and goes on is like
-// any other.
+// A server that wants a certificate of the client's may say so only by an end, as Triton does; one
+// that asks and goes on is like any other.
 func TestCertificateWanted(t *testing.T) {
 	const ends = "the server asks for a client certificate and then ends the connection: "
 	own := filepath.Join(t.TempDir(), "own.pem")
@@ -160,7 +178,8 @@ func TestCertificateWanted(t *testing.T) {
 	} {
 		address := askingServer(t, c.strict)
 		conn := openFor(t, backends.Target{
-			URL: c.scheme + "://" + address, Model: "m", ConnectTimeout: time.Second, TLS: &backends.TLSOptions{Verify: "none", Cert: c.own, Key: c.own},
+			URL: c.scheme + "://" + address, Model: "m", ConnectTimeout: time.Second,
+			TLS: &backends.TLSOptions{Verify: "none", Cert: c.own, Key: c.own},
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		if err := conn.(backends.Prober).Ready(ctx, ""); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -187,12 +206,14 @@ func writeCertificate(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
-	if err := os.WriteFile(path, append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})...), 0o600); err != nil {
+	if err := os.WriteFile(path,
+		append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// askingServer asks for a certificate of the client's, and ends strictly where there is none, without an alert.
+// askingServer asks for a certificate of the client's, and ends strictly where there is none,
+// without an alert.
 func askingServer(t *testing.T, strict bool) string {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := w.(http.Hijacker); ok && strict {

@@ -23,7 +23,11 @@ func TestStalledIsNotAstray(t *testing.T) {
 	for _, url := range []string{s.URLs().HTTP, s.URLs().GRPC} {
 		scheme, address, _ := strings.Cut(url, "://")
 		var mute atomic.Bool
-		conn, err := kserve.Kind().Open(t.Context(), backends.Target{URL: scheme + "://" + muted(t, address, &mute), Model: "simple", ConnectTimeout: time.Second}, backends.Clock{Origin: time.Now()})
+		conn, err := kserve.Kind().Open(t.Context(),
+			backends.Target{
+				URL: scheme + "://" + muted(t, address, &mute), Model: "simple", ConnectTimeout: time.Second,
+			},
+			backends.Clock{Origin: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +41,8 @@ func TestStalledIsNotAstray(t *testing.T) {
 		}
 		mute.Store(true)
 		err = ready(20 * time.Millisecond)
-		if err == nil || !strings.Contains(err.Error(), "no answer within") || strings.Contains(err.Error(), "does not answer as") {
+		if err == nil || !strings.Contains(err.Error(), "no answer within") ||
+			strings.Contains(err.Error(), "does not answer as") {
 			t.Errorf("%s: %v, want that there was no answer", scheme, err)
 		}
 		if err := conn.Close(t.Context()); err != nil {
@@ -46,7 +51,8 @@ func TestStalledIsNotAstray(t *testing.T) {
 	}
 }
 
-// muted listens and passes everything to an address and back. What the server says while it is mute is lost.
+// muted listens and passes everything to an address and back. What the server says while it is mute
+// is lost.
 func muted(t *testing.T, address string, mute *atomic.Bool) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,20 +8,21 @@ import (
 
 // Parameters of requests on a stream and of their replies.
 const (
-	// wantFinal asks for a message of its own that says that a request has no further response, where the last response
-	// could not say so because the model learnt it later.
+	// wantFinal asks for a separate message that marks the end of a request if the model ends it after
+	// the last response.
 	wantFinal = "triton_enable_empty_final_response"
 	isFinal   = "triton_final_response"
 )
 
-// streamJudge says what the messages of ModelStreamInfer mean: a ModelStreamInferResponse has an error_message (1) or an
-// infer_response (2), a ModelInferResponse, which also names the request of an error where the server knows it.
+// streamJudge classifies the messages of ModelStreamInfer: a ModelStreamInferResponse has an
+// error_message (1) or an infer_response (2), a ModelInferResponse, which also names the request of
+// an error if the server knows it.
 //
 //	triton_final_response    outputs   the message is
 //	absent                   any       the only response
 //	false                    any       one of several
 //	true                     some      the last response
-//	true                     none      no response: only the end of the request
+//	true                     none      not a response: only the end of the request
 //
 // An error without that parameter ends its request. A message that is neither is broken.
 type streamJudge struct {
@@ -55,7 +56,8 @@ func (j *streamJudge) Read(pieces [][]byte) (m grpcraw.Message) {
 	return m
 }
 
-// response reads the ModelInferResponse that s has entered: id 3, parameters 4, outputs 5. It gives the number of outputs.
+// response reads the ModelInferResponse that s has entered: id 3, parameters 4, outputs 5. It
+// returns the number of outputs.
 func (j *streamJudge) response(s *protow.Scanner, m *grpcraw.Message) (outputs int) {
 	for s.Next() {
 		switch {
@@ -127,7 +129,7 @@ func (j *streamJudge) Reply(c *backends.Call, pieces [][]byte, s *backends.Sampl
 	}
 }
 
-// keepResponse keeps the ModelInferResponse of a message, where replies are kept.
+// keepResponse keeps the ModelInferResponse of a message, if replies are kept.
 func (j *streamJudge) keepResponse(pieces [][]byte, s *backends.Sample) {
 	if !j.keep || len(pieces) == 0 {
 		return
@@ -140,13 +142,15 @@ func (j *streamJudge) keepResponse(pieces [][]byte, s *backends.Sample) {
 	}
 }
 
-// streamed is a request as it goes out on a stream: it asks to be told of its end, unless the plan says something else.
+// streamed returns the request for a stream: it asks for a message that marks its end, unless the
+// plan sets that parameter.
 func streamed(r backends.Request) backends.Request {
 	for _, p := range r.Parameters {
 		if p.Name == wantFinal {
 			return r
 		}
 	}
-	r.Parameters = append(r.Parameters[:len(r.Parameters):len(r.Parameters)], backends.Parameter{Name: wantFinal, Value: true})
+	r.Parameters = append(r.Parameters[:len(r.Parameters):len(r.Parameters)],
+		backends.Parameter{Name: wantFinal, Value: true})
 	return r
 }
