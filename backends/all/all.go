@@ -1,4 +1,5 @@
-// Package all is the list of backends that this binary knows. Those without Open it cannot run yet.
+// Package all lists the backends that this binary knows. A kind without Open is known but cannot
+// run.
 //
 // It is not: a registry; it contains no logic.
 package all
@@ -15,9 +16,10 @@ import (
 	inprocess "github.com/sluice-bench/sluice/backends/triton_inprocess"
 )
 
-// Kinds is every backend, in the order shown to people.
+// Kinds returns every backend, in display order.
 func Kinds() []backends.Kind {
 	return []backends.Kind{
-		kserve.Kind(), triton.Kind(), inprocess.Kind(), tfserving.Kind(), torchserve.Kind(), openai.Kind(), grpc.Kind(), http.Kind(),
+		kserve.Kind(), triton.Kind(), inprocess.Kind(), tfserving.Kind(), torchserve.Kind(), openai.Kind(),
+		grpc.Kind(), http.Kind(),
 	}
 }

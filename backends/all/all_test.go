@@ -9,16 +9,20 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// language are the keys of a target in the plan language. Those that the executor reads itself are no kind's.
-var language = strings.Fields("model model_version signature endpoint path method protos inprocess composing_models headers parameters " +
-	"compression tls timeout connect_timeout inactivity_timeout connections max_message tensors streaming tokenizer ready statistics trace log")
+// language are the keys of a target in the plan language. Those that the executor reads itself are
+// no kind's.
+var language = strings.Fields("model model_version signature endpoint path method protos inprocess " +
+	"composing_models headers parameters " +
+	"compression tls timeout connect_timeout inactivity_timeout connections max_message tensors streaming " +
+	"tokenizer ready statistics trace log")
 
 func TestKinds(t *testing.T) {
 	var names []string
 	read := map[string]bool{}
 	for _, k := range Kinds() {
 		names = append(names, k.Name)
-		if k.Help == "" || strings.HasSuffix(k.Help, ".") || k.Abilities == nil || !k.Abilities(backends.Target{}).Has(backends.Unary) {
+		if k.Help == "" || strings.HasSuffix(k.Help, ".") || k.Abilities == nil ||
+			!k.Abilities(backends.Target{}).Has(backends.Unary) {
 			t.Errorf("kind %s is not complete", k.Name)
 		}
 		for i, key := range k.Keys {
@@ -30,17 +34,22 @@ func TestKinds(t *testing.T) {
 		if reads := slices.Contains(k.Keys, "endpoint"); reads != (k.Endpoints != nil) {
 			t.Errorf("%s: reads endpoint: %v, endpoints %v", k.Name, reads, k.Endpoints)
 		}
-		if stats := k.Abilities(backends.Target{}).Has(backends.ServerStats); stats != slices.Contains(k.Keys, "statistics") || k.Open != nil && stats != (len(k.Series) > 0) {
+		if stats := k.Abilities(backends.Target{}).Has(backends.ServerStats); stats != slices.Contains(k.Keys,
+			"statistics") || k.Open != nil && stats != (len(k.Series) > 0) {
 			t.Errorf("%s: statistics %v with %d series, keys %v", k.Name, stats, len(k.Series), k.Keys)
 		}
-		if streams := k.Abilities(backends.Target{URL: "grpc://h", Streaming: true, Endpoint: first(k)}).Has(backends.Stream); streams != slices.Contains(k.Keys, "streaming") {
+		if streams := k.Abilities(backends.Target{
+			URL: "grpc://h", Streaming: true, Endpoint: first(k),
+		}).Has(backends.Stream); streams != slices.Contains(k.Keys, "streaming") {
 			t.Errorf("%s: streams %v, keys %v", k.Name, streams, k.Keys)
 		}
-		if k.Abilities(backends.Target{Streaming: false}).Names() != nil && k.Abilities(backends.Target{Endpoint: first(k)})&(backends.Stream|backends.TokenEvents) != 0 {
+		if k.Abilities(backends.Target{Streaming: false}).Names() != nil &&
+			k.Abilities(backends.Target{Endpoint: first(k)})&(backends.Stream|backends.TokenEvents) != 0 {
 			t.Errorf("%s streams without `streaming`", k.Name)
 		}
 	}
-	if want := strings.Fields("kserve triton triton_inprocess tfserving torchserve openai grpc http"); !slices.Equal(names, want) {
+	want := strings.Fields("kserve triton triton_inprocess tfserving torchserve openai grpc http")
+	if !slices.Equal(names, want) {
 		t.Errorf("kinds %v, want %v", names, want)
 	}
 	for _, key := range language {
@@ -68,8 +77,8 @@ func kind(t *testing.T, name string) backends.Kind {
 	return backends.Kind{}
 }
 
-// TestAbilities is what each kind can do for a target, in the words of diagnostics. Words in brackets cannot be run yet;
-// what this binary was built without is the same in one that has it.
+// TestAbilities is what each kind can do for a target, in the words of diagnostics. Words in
+// brackets cannot be run yet; what this binary was built without is the same in one that has it.
 func TestAbilities(t *testing.T) {
 	for _, row := range []struct {
 		kind, url, endpoint string
@@ -77,27 +86,82 @@ func TestAbilities(t *testing.T) {
 		tokenizer           string
 		want                string
 	}{
-		{kind: "kserve", url: "http://h", want: "unary, metadata, tensors, expected outputs, request bodies, sequences, classification"},
-		{kind: "kserve", url: "grpc://h", want: "unary, metadata, tensors, expected outputs, request bodies, sequences, classification"},
-		{kind: "triton", url: "grpc://h", endpoint: "infer", want: "unary, metadata, server statistics, tensors, expected outputs, request bodies, sequences, system shared memory, cuda shared memory, trace settings, model control, composing models, classification"},
-		{kind: "triton", url: "grpc://h", endpoint: "infer", streaming: true, want: "unary, metadata, server statistics, tensors, expected outputs, streaming, bidirectional stream, request bodies, sequences, system shared memory, cuda shared memory, trace settings, model control, composing models, classification"},
-		{kind: "triton", url: "http://h", endpoint: "generate", streaming: true, want: "unary, metadata, server statistics, tensors, expected outputs, streaming, (token events), (prompts), request bodies, trace settings, model control, composing models"},
-		{kind: "triton", url: "grpc://h", endpoint: "vllm", streaming: true, tokenizer: "t.json", want: "unary, metadata, server statistics, tensors, expected outputs, streaming, bidirectional stream, (token events), (token counts), (prompts), request bodies, sequences, system shared memory, cuda shared memory, trace settings, model control, composing models, classification"},
-		{kind: "triton_inprocess", endpoint: "tensorrtllm", streaming: true, tokenizer: "t.json", want: "unary, metadata, server statistics, tensors, expected outputs, streaming, (token events), (token counts), (prompts), sequences, model control, composing models, server in this process"},
-		{kind: "tfserving", url: "grpc://h", endpoint: "predict", want: "(unary), (metadata), (tensors), (expected outputs)"},
+		{
+			kind: "kserve", url: "http://h",
+			want: "unary, metadata, tensors, expected outputs, request bodies, sequences, classification",
+		},
+		{
+			kind: "kserve", url: "grpc://h",
+			want: "unary, metadata, tensors, expected outputs, request bodies, sequences, classification",
+		},
+		{
+			kind: "triton", url: "grpc://h", endpoint: "infer",
+			want: "unary, metadata, server statistics, tensors, expected outputs, request bodies, sequences, " +
+				"system shared memory, cuda shared memory, trace settings, model control, composing models, " +
+				"classification",
+		},
+		{
+			kind: "triton", url: "grpc://h", endpoint: "infer", streaming: true,
+			want: "unary, metadata, server statistics, tensors, expected outputs, streaming, bidirectional " +
+				"stream, request bodies, sequences, system shared memory, cuda shared memory, trace settings, model " +
+				"control, composing models, classification",
+		},
+		{
+			kind: "triton", url: "http://h", endpoint: "generate", streaming: true,
+			want: "unary, metadata, server statistics, tensors, expected outputs, streaming, (token events), " +
+				"(prompts), request bodies, trace settings, model control, composing models",
+		},
+		{
+			kind: "triton", url: "grpc://h", endpoint: "vllm", streaming: true, tokenizer: "t.json",
+			want: "unary, metadata, server statistics, tensors, expected outputs, streaming, bidirectional " +
+				"stream, (token events), (token counts), (prompts), request bodies, sequences, system shared memory, " +
+				"cuda shared memory, trace settings, model control, composing models, classification",
+		},
+		{
+			kind: "triton_inprocess", endpoint: "tensorrtllm", streaming: true, tokenizer: "t.json",
+			want: "unary, metadata, server statistics, tensors, expected outputs, streaming, (token events), " +
+				"(token counts), (prompts), sequences, model control, composing models, server in this process",
+		},
+		{
+			kind: "tfserving", url: "grpc://h", endpoint: "predict",
+			want: "(unary), (metadata), (tensors), (expected outputs)",
+		},
 		{kind: "torchserve", url: "http://h", want: "(unary), (expected outputs), (request bodies)"},
-		{kind: "torchserve", url: "http://h", streaming: true, want: "(unary), (expected outputs), (streaming), (request bodies)"},
-		{kind: "openai", url: "http://h", endpoint: "chat", want: "(unary), (expected outputs), (token counts), (prompts), (chat)"},
-		{kind: "openai", url: "http://h", endpoint: "chat", streaming: true, want: "(unary), (expected outputs), (streaming), (token events), (token counts), (prompts), (chat)"},
-		{kind: "openai", url: "http://h", endpoint: "completions", streaming: true, want: "(unary), (expected outputs), (streaming), (token events), (token counts), (prompts)"},
-		{kind: "openai", url: "http://h", endpoint: "embeddings", want: "(unary), (expected outputs), (token counts), (prompts)"},
+		{
+			kind: "torchserve", url: "http://h", streaming: true,
+			want: "(unary), (expected outputs), (streaming), (request bodies)",
+		},
+		{
+			kind: "openai", url: "http://h", endpoint: "chat",
+			want: "(unary), (expected outputs), (token counts), (prompts), (chat)",
+		},
+		{
+			kind: "openai", url: "http://h", endpoint: "chat", streaming: true,
+			want: "(unary), (expected outputs), (streaming), (token events), (token counts), (prompts), (chat)",
+		},
+		{
+			kind: "openai", url: "http://h", endpoint: "completions", streaming: true,
+			want: "(unary), (expected outputs), (streaming), (token events), (token counts), (prompts)",
+		},
+		{
+			kind: "openai", url: "http://h", endpoint: "embeddings",
+			want: "(unary), (expected outputs), (token counts), (prompts)",
+		},
 		{kind: "openai", url: "http://h", endpoint: "images", want: "(unary), (expected outputs), (prompts)"},
 		{kind: "grpc", url: "grpc://h", want: "(unary), (expected outputs), (request bodies)"},
-		{kind: "grpc", url: "grpc://h", streaming: true, want: "(unary), (expected outputs), (streaming), (bidirectional stream), (request bodies)"},
-		{kind: "http", url: "http://h", streaming: true, want: "(unary), (expected outputs), (streaming), (request bodies)"},
+		{
+			kind: "grpc", url: "grpc://h", streaming: true,
+			want: "(unary), (expected outputs), (streaming), (bidirectional stream), (request bodies)",
+		},
+		{
+			kind: "http", url: "http://h", streaming: true,
+			want: "(unary), (expected outputs), (streaming), (request bodies)",
+		},
 	} {
 		k := kind(t, row.kind)
-		a := k.Abilities(backends.Target{URL: row.url, Endpoint: row.endpoint, Streaming: row.streaming, Tokenizer: row.tokenizer})
+		a := k.Abilities(backends.Target{
+			URL: row.url, Endpoint: row.endpoint, Streaming: row.streaming, Tokenizer: row.tokenizer,
+		})
 		words := a.Names()
 		for i, w := range words {
 			if k.Open == nil && k.Missing == "" || k.Later.Has(backends.AbilityOf(w)) {
@@ -105,7 +169,8 @@ func TestAbilities(t *testing.T) {
 			}
 		}
 		if got := strings.Join(words, ", "); got != row.want {
-			t.Errorf("%s %s %s streaming %v:\n got %s\nwant %s", row.kind, row.url, row.endpoint, row.streaming, got, row.want)
+			t.Errorf("%s %s %s streaming %v:\n got %s\nwant %s",
+				row.kind, row.url, row.endpoint, row.streaming, got, row.want)
 		}
 	}
 }
@@ -119,10 +184,22 @@ func TestCheck(t *testing.T) {
 	}{
 		{"triton", backends.Target{URL: "grpc://h:1", Endpoint: "generate"}, "endpoint generate is HTTP"},
 		{"triton", backends.Target{URL: "http://h:1", Endpoint: "generate", Streaming: true}, ""},
-		{"triton", backends.Target{URL: "http://h:1", Endpoint: "generate", Compression: "gzip"}, "takes no compressed requests"},
-		{"triton", backends.Target{URL: "http://h:1", Endpoint: "infer", Streaming: true}, "`streaming` needs grpc://"},
+		{
+			"triton",
+			backends.Target{URL: "http://h:1", Endpoint: "generate", Compression: "gzip"},
+			"takes no compressed requests",
+		},
+		{
+			"triton",
+			backends.Target{URL: "http://h:1", Endpoint: "infer", Streaming: true},
+			"`streaming` needs grpc://",
+		},
 		{"triton", backends.Target{URL: "grpc://h:1", Endpoint: "infer", Streaming: true}, ""},
-		{"openai", backends.Target{Endpoint: "embeddings", Streaming: true}, "endpoint embeddings answers in one piece"},
+		{
+			"openai",
+			backends.Target{Endpoint: "embeddings", Streaming: true},
+			"endpoint embeddings answers in one piece",
+		},
 		{"openai", backends.Target{Endpoint: "messages", Streaming: true}, ""},
 		{"grpc", backends.Target{}, "needs `method`"},
 		{"grpc", backends.Target{Method: "acme.Search/Query"}, ""},
@@ -145,7 +222,8 @@ func TestSchemes(t *testing.T) {
 	for _, k := range Kinds() {
 		for _, s := range k.Schemes {
 			u, err := url.Parse(s + "://h")
-			if err != nil || u.Scheme != s || !slices.Contains(strings.Fields("http https grpc grpcs http+unix grpc+unix"), s) {
+			if err != nil || u.Scheme != s ||
+				!slices.Contains(strings.Fields("http https grpc grpcs http+unix grpc+unix"), s) {
 				t.Errorf("%s: scheme %s (%v)", k.Name, s, err)
 			}
 		}

@@ -1,5 +1,6 @@
-// Package grpc is the backend of any gRPC method: messages are made from its definition, found by reflection or in files.
-// So far it says what the kind reads and can do, so that plans for it can be checked and drawn.
+// Package grpc is the backend of any gRPC method: messages are encoded from its definition, found
+// by reflection or in files. It only declares keys and abilities so far, so that plans can be
+// checked and drawn.
 //
 // It is not: a transport (wire/grpcraw), a client of one service.
 package grpc
@@ -12,14 +13,15 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// Kind is the backend "grpc".
+// Kind returns the backend "grpc".
 func Kind() backends.Kind {
 	return backends.Kind{
 		Name:    "grpc",
 		Help:    "any gRPC method, by reflection or its .proto files",
 		Schemes: []string{"grpc", "grpcs", "grpc+unix"},
 		Keys: []string{
-			"method", "protos", "headers", "compression", "tls", "timeout", "connect_timeout", "inactivity_timeout", "connections",
+			"method", "protos", "headers", "compression", "tls", "timeout", "connect_timeout", "inactivity_timeout",
+			"connections",
 			"max_message", "streaming",
 		},
 		Abilities: func(t backends.Target) backends.Ability {
@@ -33,7 +35,7 @@ func Kind() backends.Kind {
 	}
 }
 
-// check wants package.Service/Method.
+// check requires a method of the form package.Service/Method.
 func check(t backends.Target) error {
 	service, method, ok := strings.Cut(strings.TrimPrefix(t.Method, "/"), "/")
 	switch {

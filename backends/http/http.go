@@ -1,5 +1,6 @@
-// Package http is the backend of any HTTP endpoint: bodies go out as they are, and the status says how it went. So far it
-// says what the kind reads and can do, so that plans for it can be checked and drawn.
+// Package http is the backend of any HTTP endpoint: bodies are sent unchanged, and the status
+// decides about success. It only declares keys and abilities so far, so that plans can be checked
+// and drawn.
 //
 // It is not: a transport (wire/http1), a crawler, a client that follows redirects.
 package http
@@ -11,14 +12,15 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// Kind is the backend "http".
+// Kind returns the backend "http".
 func Kind() backends.Kind {
 	return backends.Kind{
 		Name:    "http",
 		Help:    "any HTTP endpoint: bodies as they are",
 		Schemes: []string{"http", "https", "http+unix"},
 		Keys: []string{
-			"method", "path", "headers", "compression", "tls", "timeout", "connect_timeout", "inactivity_timeout", "connections",
+			"method", "path", "headers", "compression", "tls", "timeout", "connect_timeout", "inactivity_timeout",
+			"connections",
 			"streaming",
 		},
 		Abilities: func(t backends.Target) backends.Ability {
@@ -32,7 +34,7 @@ func Kind() backends.Kind {
 	}
 }
 
-// check wants a verb: letters of the alphabet, as all registered ones are.
+// check requires an HTTP method of letters, as all registered ones are.
 func check(t backends.Target) error {
 	if strings.Trim(t.Method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "" {
 		return fmt.Errorf("method %q is no HTTP verb, such as POST", t.Method)

@@ -1,7 +1,9 @@
-// Package openai is the backend of servers with OpenAI's HTTP interface: vLLM, TensorRT-LLM, llama.cpp, SGLang, TGI, NIM
-// and others. So far it says what the kind reads and can do, so that plans for it can be checked and drawn.
+// Package openai is the backend of servers with OpenAI's HTTP interface: vLLM, TensorRT-LLM,
+// llama.cpp, SGLang, TGI, NIM and others. It only declares keys and abilities so far, so that plans
+// can be checked and drawn.
 //
-// It is not: a tokenizer, a maker of prompts (feed), a client of any one vendor's other services.
+// It is not: a tokenizer, a generator of prompts (feed), a client of any one vendor's other
+// services.
 package openai
 
 import (
@@ -11,11 +13,12 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// Kind is the backend "openai".
+// Kind returns the backend "openai".
 func Kind() backends.Kind {
 	return backends.Kind{
-		Name:    "openai",
-		Help:    "servers with OpenAI's HTTP interface (vLLM, TensorRT-LLM, llama.cpp, SGLang, TGI, NIM and others)",
+		Name: "openai",
+		Help: "servers with OpenAI's HTTP interface " +
+			"(vLLM, TensorRT-LLM, llama.cpp, SGLang, TGI, NIM and others)",
 		Schemes: []string{"http", "https", "http+unix"},
 		Keys: []string{
 			"model", "endpoint", "path", "headers", "parameters", "compression", "tls", "timeout", "connect_timeout",
@@ -27,10 +30,11 @@ func Kind() backends.Kind {
 	}
 }
 
-// talks are the endpoints that generate text, and can send it piece by piece.
+// talks are the endpoints that generate text, and can stream it.
 var talks = [...]string{"chat", "completions", "responses", "messages"}
 
-// abilities: images are answered without a count of tokens; only generated text is streamed.
+// abilities returns the abilities of a target. Images have no token counts; only generated text is
+// streamed.
 func abilities(t backends.Target) backends.Ability {
 	a := backends.Unary | backends.Prompts | backends.Expects
 	if t.Endpoint != "images" {

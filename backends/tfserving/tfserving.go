@@ -1,12 +1,12 @@
-// Package tfserving is the backend of TensorFlow Serving, over gRPC or its REST interface. So far it says what the kind
-// reads and can do, so that plans for it can be checked and drawn.
+// Package tfserving is the backend of TensorFlow Serving, over gRPC or its REST interface. It only
+// declares keys and abilities so far, so that plans can be checked and drawn.
 //
 // It is not: a reader of saved models.
 package tfserving
 
 import "github.com/sluice-bench/sluice/backends"
 
-// Kind is the backend "tfserving".
+// Kind returns the backend "tfserving".
 func Kind() backends.Kind {
 	return backends.Kind{
 		Name:    "tfserving",

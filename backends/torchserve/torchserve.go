@@ -1,12 +1,12 @@
-// Package torchserve is the backend of TorchServe, over HTTP or gRPC. So far it says what the kind reads and can do, so
-// that plans for it can be checked and drawn.
+// Package torchserve is the backend of TorchServe, over HTTP or gRPC. It only declares keys and
+// abilities so far, so that plans can be checked and drawn.
 //
 // It is not: a reader of model archives.
 package torchserve
 
 import "github.com/sluice-bench/sluice/backends"
 
-// Kind is the backend "torchserve".
+// Kind returns the backend "torchserve".
 func Kind() backends.Kind {
 	return backends.Kind{
 		Name:    "torchserve",

@@ -11,8 +11,9 @@ import (
 func TestAliases(t *testing.T) {
 	for alias, want := range map[string]string{
 		"Server Queue": "queue", "Server Compute Input": "compute_input", "Server Compute Infer": "compute_infer",
-		"Server Compute Output": "compute_output", "Server Cache Hit": "cache.hit", "Server Cache Miss": "cache.miss",
-		"Inference count": "inferences", "Execution count": "executions",
+		"Server Compute Output": "compute_output", "Server Cache Hit": "cache.hit",
+		"Server Cache Miss": "cache.miss",
+		"Inference count":   "inferences", "Execution count": "executions",
 	} {
 		found := ""
 		for _, s := range Series() {

@@ -14,18 +14,22 @@ import (
 	"github.com/sluice-bench/sluice/backends/kserve"
 )
 
-// control is what Triton lets a client change, over one protocol. Sources: the model repository, trace, logging and
-// shared memory extensions of the KServe v2 protocol in Triton's documentation.
+// control changes models, settings and shared memory of Triton over one protocol. Sources: the
+// model repository, trace, logging and shared memory extensions of the KServe v2 protocol in
+// Triton's documentation.
 type control interface {
 	load(ctx context.Context, model string) error
 	unload(ctx context.Context, model string) error
-	// settings sets values and gives all settings of the group; without values it only reads.
-	settings(ctx context.Context, group backends.Settings, values []backends.Parameter) ([]backends.Parameter, error)
+	// settings sets values and returns all settings of the group; without values it only reads.
+	settings(
+		ctx context.Context, group backends.Settings, values []backends.Parameter,
+	) ([]backends.Parameter, error)
 	ready(ctx context.Context, model string) (bool, error)
-	// register tells the server of a region, unregister lets it forget one: also one that it does not know.
+	// register registers a region at the server, unregister removes one: also one that it does not
+	// know.
 	register(ctx context.Context, m *memory, name string, r region) error
 	unregister(ctx context.Context, m *memory, name string) error
-	// registered are the names of the regions that the server has, whoever told it of them.
+	// registered returns the names of all regions that the server has, of any client.
 	registered(ctx context.Context, m *memory) ([]string, error)
 }
 
@@ -37,11 +41,11 @@ func (c *conn) Load(ctx context.Context, model string) error {
 	return nil
 }
 
-// pollInterval is how often an unloaded model is looked at until it is gone.
+// pollInterval is the time between two checks whether an unloaded model is gone.
 const pollInterval = 20 * time.Millisecond
 
-// Unload implements backends.Controller. The server answers at once and unloads when the requests in flight are done, so
-// it is asked until the model is no longer ready.
+// Unload implements backends.Controller. The server answers at once and unloads when the requests
+// in flight are done, so it is polled until the model is no longer ready.
 func (c *conn) Unload(ctx context.Context, model string) error {
 	if err := c.unload(ctx, model); err != nil {
 		return fmt.Errorf("unload model %s: %w", model, err)
@@ -62,9 +66,11 @@ func (c *conn) Unload(ctx context.Context, model string) error {
 	}
 }
 
-// Adjust implements backends.Adjuster. Only what values name is given back: the server has settings that a client may not
-// write.
-func (c *conn) Adjust(ctx context.Context, group backends.Settings, values []backends.Parameter) (before []backends.Parameter, err error) {
+// Adjust implements backends.Adjuster. It returns the previous values of the named settings only:
+// the server has settings that a client may not write.
+func (c *conn) Adjust(
+	ctx context.Context, group backends.Settings, values []backends.Parameter,
+) (before []backends.Parameter, err error) {
 	all, err := c.settings(ctx, group, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s settings: %w", group, err)
@@ -95,7 +101,7 @@ func (h overHTTP) unload(ctx context.Context, model string) error {
 	return err
 }
 
-// ready takes the statuses for a model that is not there as no: Triton's 400, others' 404.
+// ready takes the statuses of an absent model for false: Triton's 400, others' 404.
 func (h overHTTP) ready(ctx context.Context, model string) (bool, error) {
 	switch status, err := h.Status(ctx, kserve.ModelPath(model, "")+"/ready"); {
 	case err != nil:
@@ -136,7 +142,7 @@ func (h overHTTP) registered(ctx context.Context, m *memory) (names []string, er
 	return names, err
 }
 
-// pathOf is where a group of settings is read and written.
+// pathOf returns the path of a group of settings.
 func pathOf(group backends.Settings) string {
 	if group == backends.TraceSettings {
 		return "/v2/trace/setting"
@@ -144,7 +150,9 @@ func pathOf(group backends.Settings) string {
 	return "/v2/logging"
 }
 
-func (h overHTTP) settings(ctx context.Context, group backends.Settings, values []backends.Parameter) ([]backends.Parameter, error) {
+func (h overHTTP) settings(
+	ctx context.Context, group backends.Settings, values []backends.Parameter,
+) ([]backends.Parameter, error) {
 	var body []byte
 	var err error
 	if values == nil {
@@ -164,7 +172,8 @@ func (h overHTTP) settings(ctx context.Context, group backends.Settings, values 
 	return parseSettings(body)
 }
 
-// parseSettings reads {"name": value, …} where a value is a boolean, an integer, a text or a list of texts.
+// parseSettings parses {"name": value, …} where a value is a boolean, an integer, a string or a
+// list of strings.
 func parseSettings(body []byte) (list []backends.Parameter, err error) {
 	said := map[string]any{}
 	d := json.NewDecoder(bytes.NewReader(body))

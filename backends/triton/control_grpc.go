@@ -67,9 +67,11 @@ func (g overGRPC) registered(ctx context.Context, m *memory) (names []string, er
 	return names, errors.Join(err, w.Err())
 }
 
-// settings sends TraceSettingRequest or LogSettingsRequest, whose settings 1 are a map from a name to a value, and reads
-// the response, which has the same map.
-func (g overGRPC) settings(ctx context.Context, group backends.Settings, values []backends.Parameter) ([]backends.Parameter, error) {
+// settings sends TraceSettingRequest or LogSettingsRequest, whose settings 1 map a name to a value,
+// and reads the response, which has the same map.
+func (g overGRPC) settings(
+	ctx context.Context, group backends.Settings, values []backends.Parameter,
+) ([]backends.Parameter, error) {
 	method, trace := "LogSettings", group == backends.TraceSettings
 	if trace {
 		method = "TraceSetting"
@@ -98,7 +100,8 @@ func (g overGRPC) settings(ctx context.Context, group backends.Settings, values 
 	return list, w.Err()
 }
 
-// settingValue is a SettingValue: of trace settings a list of texts 1; of log settings bool 1, uint32 2 or string 3.
+// settingValue encodes a SettingValue: for trace settings a list of strings 1; for log settings
+// bool 1, uint32 2 or string 3.
 func settingValue(v any, trace bool) (b []byte) {
 	switch v := v.(type) {
 	case []string:
@@ -119,8 +122,8 @@ func settingValue(v any, trace bool) (b []byte) {
 	return b
 }
 
-// readSetting reads an entry of the map: name 1, value 2. A trace setting with one text is that text, but for the levels,
-// which are a list of any length.
+// readSetting reads an entry of the map: name 1, value 2. A trace setting with one string becomes
+// that string, except the levels, which are a list of any length.
 func readSetting(entry []byte, trace bool) (p backends.Parameter, err error) {
 	var value []byte
 	w := protow.Walk(entry)
@@ -160,5 +163,5 @@ func readSetting(entry []byte, trace bool) (p backends.Parameter, err error) {
 	return p, v.Err()
 }
 
-// traceLevel is the one trace setting that is a list.
+// traceLevel is the only trace setting that is a list.
 const traceLevel = "trace_level"

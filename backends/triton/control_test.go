@@ -32,8 +32,14 @@ func TestAdjust(t *testing.T) {
 	both(t, "simple", func(t *testing.T, c backends.Conn) {
 		a := c.(backends.Adjuster)
 		for group, values := range map[backends.Settings][]backends.Parameter{
-			backends.TraceSettings: {{Name: "trace_level", Value: []string{"TIMESTAMPS", "TENSORS"}}, {Name: "trace_rate", Value: "7"}},
-			backends.LogSettings:   {{Name: "log_info", Value: false}, {Name: "log_verbose_level", Value: int64(3)}, {Name: "log_format", Value: "ISO8601"}},
+			backends.TraceSettings: {
+				{Name: "trace_level", Value: []string{"TIMESTAMPS", "TENSORS"}}, {Name: "trace_rate", Value: "7"},
+			},
+			backends.LogSettings: {
+				{Name: "log_info", Value: false},
+				{Name: "log_verbose_level", Value: int64(3)},
+				{Name: "log_format", Value: "ISO8601"},
+			},
 		} {
 			before, err := a.Adjust(t.Context(), group, values)
 			if err != nil {
@@ -47,7 +53,9 @@ func TestAdjust(t *testing.T) {
 			if diff := cmp.Diff(before, again); err != nil || diff != "" {
 				t.Errorf("%s: %v %s", group, err, diff)
 			}
-			if _, err := a.Adjust(t.Context(), group, []backends.Parameter{{Name: "nosuch", Value: "1"}}); err == nil || !strings.Contains(err.Error(), "nosuch") {
+			if _, err := a.Adjust(t.Context(), group,
+				[]backends.Parameter{{Name: "nosuch", Value: "1"}}); err == nil ||
+				!strings.Contains(err.Error(), "nosuch") {
 				t.Errorf("%s: %v", group, err)
 			}
 		}
@@ -70,7 +78,8 @@ func TestLoad(t *testing.T) {
 		if err := p.Ready(t.Context(), "simple"); err != nil {
 			t.Error(err)
 		}
-		if err := k.Load(t.Context(), "nosuch"); err == nil || !strings.Contains(err.Error(), "load model nosuch") || !strings.Contains(err.Error(), "failed to poll") {
+		if err := k.Load(t.Context(), "nosuch"); err == nil ||
+			!strings.Contains(err.Error(), "load model nosuch") || !strings.Contains(err.Error(), "failed to poll") {
 			t.Error(err)
 		}
 	})
@@ -106,12 +115,15 @@ func TestUnloadUnknown(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	if err := dial(t, backends.Target{URL: server.URL, Model: "m"}).(backends.Controller).Unload(t.Context(), "m"); err == nil || !strings.Contains(err.Error(), "401") {
+	if err := dial(t,
+		backends.Target{URL: server.URL, Model: "m"}).(backends.Controller).Unload(t.Context(), "m"); err == nil ||
+		!strings.Contains(err.Error(), "401") {
 		t.Error(err)
 	}
 }
 
-// TestCall: over HTTP a call of any method may be made, as for KServe; a status other than 2xx is an error.
+// TestCall: over HTTP a call of any method may be made, as for KServe; a status other than 2xx is
+// an error.
 func TestCall(t *testing.T) {
 	server, err := builtin.Start(context.Background(), builtin.Config{})
 	if err != nil {
@@ -125,7 +137,8 @@ func TestCall(t *testing.T) {
 	if err := c.Call(t.Context(), http.MethodPost, "/v2/systemsharedmemory/unregister"); err != nil {
 		t.Error(err)
 	}
-	if err := c.Call(t.Context(), http.MethodGet, "/nowhere"); err == nil || !strings.Contains(err.Error(), "404") {
+	if err := c.Call(t.Context(), http.MethodGet, "/nowhere"); err == nil ||
+		!strings.Contains(err.Error(), "404") {
 		t.Error(err)
 	}
 }

@@ -20,14 +20,20 @@ import (
 
 // ask is a small request whose one output is compared.
 var ask = backends.Request{
-	Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}},
-	Expect: &backends.Expect{Outputs: []backends.Tensor{{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}}}},
+	Inputs: []backends.Tensor{
+		{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}},
+	},
+	Expect: &backends.Expect{Outputs: []backends.Tensor{
+		{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{1, 1}, Data: []byte{7, 0, 0, 0}},
+	}},
 }
 
-// outputs are those of a ModelInferResponse, byte by byte: outputs 5 {name 1, datatype 2, shape 3}, raw_output_contents 6.
+// outputs are those of a ModelInferResponse, byte by byte: outputs 5 {name 1, datatype 2, shape 3},
+// raw_output_contents 6.
 const outputs = "\x2a\x14\x0a\x07OUTPUT0\x12\x05INT32\x1a\x02\x01\x01" + "\x32\x04\x07\x00\x00\x00"
 
-// final is the entry of its parameters (4) that says whether it is the last: key 1, value 2 {bool_param 1}.
+// final is the entry of its parameters (4) that says whether it is the last: key 1, value 2
+// {bool_param 1}.
 func final(last byte) string {
 	return "\x22\x1b\x0a\x15triton_final_response\x12\x02\x08" + string(rune(last))
 }
@@ -112,7 +118,8 @@ func serve(t testing.TB, h func(talk) error) (url string, stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := grpc.NewServer(grpc.ForceServerCodecV2(bytesCodec{}), grpc.MaxRecvMsgSize(64<<20), grpc.UnknownServiceHandler(func(_ any, s grpc.ServerStream) error { return h(talk{s}) }))
+	s := grpc.NewServer(grpc.ForceServerCodecV2(bytesCodec{}), grpc.MaxRecvMsgSize(64<<20),
+		grpc.UnknownServiceHandler(func(_ any, s grpc.ServerStream) error { return h(talk{s}) }))
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = s.Serve(l) })
 	stop = func() { s.Stop(); wg.Wait() }
@@ -137,7 +144,10 @@ func streamServers() backendtest.Servers {
 			<-s.Context().Done()
 			return context.Cause(s.Context())
 		},
-		backendtest.Failure:   each(func(talk, string) error { return status.Error(codes.Internal, backendtest.FailureText) }),
+		backendtest.Failure: each(func(talk, string) error {
+			return status.Error(codes.Internal,
+				backendtest.FailureText)
+		}),
 		backendtest.Malformed: each(func(s talk, id string) error { return s.send(reply(id, outputs)[:5]) }),
 	} {
 		all[fault] = func(t testing.TB) backendtest.Server {
@@ -151,7 +161,9 @@ func streamServers() backendtest.Servers {
 
 func streamSuite(connections int) backendtest.Suite {
 	return backendtest.Suite{
-		Kind: triton.Kind(), Target: backends.Target{Model: "m", Endpoint: "infer", Streaming: true, Connections: connections}, Request: ask, Servers: streamServers(),
+		Kind:    triton.Kind(),
+		Target:  backends.Target{Model: "m", Endpoint: "infer", Streaming: true, Connections: connections},
+		Request: ask, Servers: streamServers(),
 		Without: map[backendtest.Fault]string{
 			backendtest.SlowBody:    "grpc-go does not tell when the first byte of a message came",
 			backendtest.WrongLength: "HTTP/2 frames it: a message more is one for nobody, which TestStrays checks",
@@ -168,8 +180,8 @@ func TestLawStreamPerRequest(t *testing.T) {
 	backendtest.Run(t, s)
 }
 
-// TestLawStreamDepth: several requests in flight on one stream. One that meets a stream which the server has just given up is
-// not sent again, as others may be on it.
+// TestLawStreamDepth: several requests in flight on one stream. One that meets a stream which the
+// server has just given up is not sent again, as others may be on it.
 func TestLawStreamDepth(t *testing.T) {
 	s := streamSuite(64)
 	s.Depth, s.Shared = 4, true

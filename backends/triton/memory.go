@@ -6,43 +6,45 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// memory is a kind of memory that regions are made of: a case of shares.memory.
+// memory is a kind of shared memory; shares.memory lists the kinds.
 type memory struct {
 	source
 	path           string    // of the HTTP calls: /v2/PATH/region/NAME/register
 	method         string    // of the gRPC calls: METHODRegister
-	howToGetMore   string    // how there can be more of it
-	mustUnregister bool      // it can be given back only when the server has let go of it
-	refusals       []refusal // for which a server refuses
+	howToGetMore   string    // advice for a shortage
+	mustUnregister bool      // it can be freed only after the server has released it
+	refusals       []refusal // of registrations, by the server
 }
 
-// source is where regions come from.
+// source allocates regions.
 type source interface {
-	// CheckFree reports that there is not as much, before any of it is taken.
+	// CheckFree returns an error if fewer than size bytes are free, before any are allocated.
 	CheckFree(size int64) error
-	// Make makes a region, all zero. The name is its own.
+	// Make allocates a region of size bytes, all zero. The name is unique.
 	Make(name string, size int64) (region, error)
 }
 
-// region is one piece of memory that the server is told of.
+// region is one piece of shared memory.
 type region interface {
 	// Write copies data to offset at.
 	Write(at int64, data []byte) error
-	// Read gives what lies there, valid until the same is read again.
+	// Read returns bytes at an offset, valid until the same range is read again.
 	Read(at, size int64) ([]byte, error)
-	// JSON and Message are how the server is told, without the region's name: the body of the HTTP call, and the fields of
-	// the gRPC message.
+	// JSON and Message describe the region without its name, for the server: the body of the HTTP
+	// call, and the fields of the gRPC message.
 	JSON() any
 	Message(dst []byte) []byte
-	// Registered says that the server has found the region: what was needed for that alone can go.
+	// Registered is called once the server has found the region: names needed only for that are
+	// removed.
 	Registered() error
 	Close() error
 }
 
-// refusal is what to do about a refusal whose text holds words.
+// refusal maps a part of a server's refusal to advice about it.
 type refusal struct{ words, advice string }
 
-// memory is that of Sharing.Memory.
+// memory returns the kind named by Sharing.Memory. It returns an error for an unknown kind or a GPU
+// that cannot be used.
 func (s *shares) memory(o *backends.Sharing) (*memory, error) {
 	switch o.Memory {
 	case "system":
@@ -57,10 +59,14 @@ func (s *shares) memory(o *backends.Sharing) (*memory, error) {
 	return nil, fmt.Errorf("there is no shared memory of the kind %s", o.Memory)
 }
 
-// commonRefusals are the reasons for which a server refuses memory of any kind.
+// commonRefusals returns the refusals that apply to memory of any kind.
 func commonRefusals() []refusal {
 	const allow, none = "start the server with --allow-client-shm=true", "it has no shared memory extension"
 	return []refusal{
-		{"allow-client-shm", allow}, {"not allowed", allow}, {"disabled", allow}, {"Unimplemented", none}, {"status 404", none},
+		{"allow-client-shm", allow},
+		{"not allowed", allow},
+		{"disabled", allow},
+		{"Unimplemented", none},
+		{"status 404", none},
 	}
 }

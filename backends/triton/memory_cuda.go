@@ -7,12 +7,14 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// cudaMemory is memory of a GPU.
+// cudaMemory returns the memory of a GPU.
 func cudaMemory(d *cuda.Device, number int) *memory {
-	elsewhere := fmt.Sprintf("it does not reach GPU %d of this machine: run both on one machine, where CUDA_VISIBLE_DEVICES gives that GPU the same number to both, "+
+	elsewhere := fmt.Sprintf("it does not reach GPU %d of this machine: run both on one machine, where "+
+		"CUDA_VISIBLE_DEVICES gives that GPU the same number to both, "+
 		"and a server in a container with --gpus, --ipc=host and --pid=host", number)
 	return &memory{
-		source: gpu{d, number}, path: "cudasharedmemory", method: "CudaSharedMemory", mustUnregister: true, howToGetMore: "use a GPU that has more with `device`",
+		source: gpu{d, number}, path: "cudasharedmemory", method: "CudaSharedMemory", mustUnregister: true,
+		howToGetMore: "use a GPU that has more with `device`",
 		refusals: append([]refusal{
 			{"GPUs not supported", "it was built without GPUs: use `shared_memory: system`"},
 			{"invalid args", elsewhere},
@@ -21,13 +23,13 @@ func cudaMemory(d *cuda.Device, number int) *memory {
 	}
 }
 
-// gpu is a GPU. The server knows it by the same number.
+// gpu allocates regions on a GPU. The server knows it by the same number.
 type gpu struct {
 	*cuda.Device
 	device int
 }
 
-// Make implements source. The name is the server's alone: it finds the region by its handle.
+// Make implements source. Only the server uses the name: it opens the region by its handle.
 func (g gpu) Make(_ string, size int64) (region, error) {
 	r, err := g.New(size)
 	if err != nil {
@@ -36,11 +38,11 @@ func (g gpu) Make(_ string, size int64) (region, error) {
 	return &cudaRegion{Region: r, device: g.device}, nil
 }
 
-// cudaRegion is memory of a GPU.
+// cudaRegion is a piece of GPU memory.
 type cudaRegion struct {
 	*cuda.Region
 	device int
-	copied []byte // what was read last, each byte at its own place; it grows once
+	copied []byte // copy of what was read, each byte at its own offset; it grows once
 }
 
 // Read implements region.
@@ -64,11 +66,13 @@ func (r *cudaRegion) JSON() any {
 	}{raw{r.Handle()}, r.device, r.Size()}
 }
 
-// Message implements region. CudaSharedMemoryRegisterRequest: name 1, raw_handle 2, device_id 3, byte_size 4.
+// Message implements region. CudaSharedMemoryRegisterRequest: name 1, raw_handle 2, device_id 3,
+// byte_size 4.
 func (r *cudaRegion) Message(dst []byte) []byte {
 	dst = protow.AppendUint(protow.AppendString(dst, 2, r.Handle()), 3, uint64(r.device))
 	return protow.AppendUint(dst, 4, uint64(r.Size()))
 }
 
-// Registered implements region: the server needs the handle no more, and this process needs nothing for it.
+// Registered implements region: the server no longer needs the handle, which costs this process
+// nothing.
 func (r *cudaRegion) Registered() error { return nil }

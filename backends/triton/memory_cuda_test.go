@@ -26,8 +26,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/native"
 )
 
-// graphic is a machine with two GPUs, and a server on it that both protocols reach. What it is asked over HTTP stands among
-// the driver's calls.
+// graphic is a machine with two GPUs, and a server on it that both protocols reach. What it is
+// asked over HTTP stands among the driver's calls.
 type graphic struct {
 	*cudatest.Driver
 	server *builtin.Server
@@ -64,7 +64,8 @@ func newGraphic(t *testing.T) *graphic {
 	return g
 }
 
-// registration is what a client says of a region, its handle as the name that the stand-in has written there.
+// registration is what a client says of a region, its handle as the name that the stand-in has
+// written there.
 func registration(body []byte) string {
 	var said struct {
 		Raw struct {
@@ -78,7 +79,8 @@ func registration(body []byte) string {
 	}
 	handle, err := base64.StdEncoding.DecodeString(said.Raw.Handle)
 	name, _, _ := bytes.Cut(handle, []byte{0})
-	return fmt.Sprintf(" %s of %d, GPU %d, %d bytes, %v", name[bytes.LastIndexByte(name, '-')+1:], len(handle), said.Device, said.Size, err)
+	return fmt.Sprintf(" %s of %d, GPU %d, %d bytes, %v",
+		name[bytes.LastIndexByte(name, '-')+1:], len(handle), said.Device, said.Size, err)
 }
 
 // regions are those of GPU 1 that the server still has; there are no others.
@@ -94,7 +96,8 @@ func (g *graphic) regions(t *testing.T) int {
 
 // connected does something on a connection of its own.
 func connected(t *testing.T, url string, do func(backends.Conn) error) error {
-	c, err := Kind().Open(t.Context(), backends.Target{URL: url, Model: "simple"}, backends.Clock{Origin: time.Now()})
+	c, err := Kind().Open(t.Context(), backends.Target{URL: url, Model: "simple"},
+		backends.Clock{Origin: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +119,10 @@ func (g *graphic) shareOn(t *testing.T, c backends.Conn) error {
 		}
 		return err
 	}
-	names, err := c.(control).registered(t.Context(), &memory{path: "cudasharedmemory", method: "CudaSharedMemory"})
-	if n := g.regions(t); len(calls) != 1 || n != 3 || len(names) != 3 || !strings.HasPrefix(names[0], "sluice-") {
+	names, err := c.(control).registered(t.Context(),
+		&memory{path: "cudasharedmemory", method: "CudaSharedMemory"})
+	if n := g.regions(t); len(calls) != 1 || n != 3 || len(names) != 3 ||
+		!strings.HasPrefix(names[0], "sluice-") {
 		t.Errorf("%d calls, %d regions, %q: %v", len(calls), n, names, err)
 	}
 	g.Note(t, "released")
@@ -144,13 +149,15 @@ cuMemGetInfo_v2()
 cuCtxPopCurrent_v2()
 `
 
-// wholeCalls is what sharing two inputs of 128 bytes and two slots of 2176 takes, and what becomes of it.
+// wholeCalls is what sharing two inputs of 128 bytes and two slots of 2176 takes, and what becomes
+// of it.
 func wholeCalls(server bool) string {
 	free := func(n int) string {
 		return fmt.Sprintf("cuCtxPushCurrent_v2(gpu1)\ncuMemFree_v2(r%d)\ncuCtxPopCurrent_v2()\n", n)
 	}
 	in := func(at int) string {
-		return fmt.Sprintf("cuCtxPushCurrent_v2(gpu1)\ncuMemcpyHtoD_v2(r1+%d, 128)\ncuCtxSynchronize()\ncuCtxPopCurrent_v2()\n", at)
+		return fmt.Sprintf("cuCtxPushCurrent_v2(gpu1)\ncuMemcpyHtoD_v2(r1+%d, 128)\n"+
+			"cuCtxSynchronize()\ncuCtxPopCurrent_v2()\n", at)
 	}
 	text := begins +
 		makes(1, 256) + "server: in/register 1 of 64, GPU 1, 256 bytes, <nil>\n" +
@@ -171,8 +178,8 @@ func wholeCalls(server bool) string {
 	return strings.Join(lines, "")
 }
 
-// TestCUDA is all of one process, as the driver can be loaded but once: each call and its order, when all goes well and when
-// any one of them fails.
+// TestCUDA is all of one process, as the driver can be loaded but once: each call and its order,
+// when all goes well and when any one of them fails.
 func TestCUDA(t *testing.T) {
 	g := newGraphic(t)
 	for _, url := range []string{g.http, g.server.GRPCURL()} {
@@ -203,10 +210,12 @@ func (g *graphic) nothing(t *testing.T, want string) {
 
 // failures lets each call of the driver fail in turn.
 func (g *graphic) failures(t *testing.T, url string) {
-	for i, line := range strings.Split(strings.ReplaceAll(strings.TrimSpace(wholeCalls(false)), "released\n", ""), "\n") {
+	for i, line := range strings.Split(strings.ReplaceAll(strings.TrimSpace(wholeCalls(false)), "released\n",
+		""), "\n") {
 		g.Reset(t, fmt.Sprintf("* %d 700", i+1), 2)
 		function, _, _ := strings.Cut(line, "(")
-		if err := g.shareOnce(t, url); err == nil || !strings.Contains(err.Error(), function+": CUDA_ERROR_ILLEGAL_ADDRESS (700)") {
+		if err := g.shareOnce(t, url); err == nil ||
+			!strings.Contains(err.Error(), function+": CUDA_ERROR_ILLEGAL_ADDRESS (700)") {
 			t.Errorf("%d %s: %v", i, function, err)
 		}
 		want := "" // what the failing call alone was to give back
@@ -220,13 +229,13 @@ func (g *graphic) failures(t *testing.T, url string) {
 	}
 }
 
-// refused are servers that take no region, and what comes of the memory then: it is given back after they were asked to
-// forget it.
+// refused are servers that take no region, and what comes of the memory then: it is given back
+// after they were asked to forget it.
 func (g *graphic) refused(t *testing.T) {
-	for said, advice := range map[string]string{
-		`{"error":"failed to register CUDA shared memory region: 'x', GPUs not supported"}`: "it was built without GPUs",
-		`{"error":"failed to register shared memory region: invalid args"}`:                 "it does not reach GPU 1 of this machine",
-		`{"error":"shared memory is disabled; use --allow-client-shm=true"}`:                "start the server with --allow-client-shm=true",
+	for text, advice := range map[string]string{
+		"failed to register CUDA shared memory region: 'x', GPUs not supported": "it was built without GPUs",
+		"failed to register shared memory region: invalid args":                 "it does not reach GPU 1 of this machine",
+		"shared memory is disabled; use --allow-client-shm=true":                "start the server with --allow-client-shm=true",
 	} {
 		g.Reset(t, "", 2)
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -234,16 +243,20 @@ func (g *graphic) refused(t *testing.T) {
 			g.Note(t, "server: "+what)
 			if what == "register" && strings.Contains(r.URL.Path, "-000000") {
 				w.WriteHeader(http.StatusBadRequest)
-				_, _ = io.WriteString(w, said)
+				_, _ = fmt.Fprintf(w, `{"error":%q}`, text)
 			}
 		}))
-		if err := g.shareOnce(t, s.URL); err == nil || !strings.Contains(err.Error(), "does not take cuda shared memory") || !strings.Contains(err.Error(), advice) {
-			t.Errorf("%s: %v", said, err)
+		if err := g.shareOnce(t, s.URL); err == nil ||
+			!strings.Contains(err.Error(), "does not take cuda shared memory") ||
+			!strings.Contains(err.Error(), advice) {
+			t.Errorf("%s: %v", text, err)
 		}
 		s.Close()
 		calls := g.Calls(t)
-		if forgotten, freed := strings.LastIndex(calls, "server: unregister"), strings.Index(calls, "cuMemFree_v2"); strings.Count(calls, "server: unregister") != 2 || forgotten > freed {
-			t.Errorf("%s:\n%s", said, calls)
+		const unregister = "server: unregister"
+		forgotten, freed := strings.LastIndex(calls, unregister), strings.Index(calls, "cuMemFree_v2")
+		if strings.Count(calls, unregister) != 2 || forgotten > freed {
+			t.Errorf("%s:\n%s", text, calls)
 		}
 		g.nothing(t, "")
 	}
@@ -254,13 +267,15 @@ func (g *graphic) refused(t *testing.T) {
 		_, _, err := openShared(t, c, o, 40_000, addSub)
 		return err
 	})
-	if err == nil || !strings.Contains(err.Error(), "GPU 0 has 64MiB free") || !strings.Contains(err.Error(), "use a GPU that has more with `device`") {
+	if err == nil || !strings.Contains(err.Error(), "GPU 0 has 64MiB free") ||
+		!strings.Contains(err.Error(), "use a GPU that has more with `device`") {
 		t.Errorf("more than there is: %v", err)
 	}
 	g.nothing(t, "")
 }
 
-// inUse is a server that takes the call to forget a region and still works with it: the memory is given back afterwards.
+// inUse is a server that takes the call to forget a region and still works with it: the memory is
+// given back afterwards.
 func (g *graphic) inUse(t *testing.T) {
 	g.Reset(t, "", 2)
 	var last string
@@ -273,7 +288,8 @@ func (g *graphic) inUse(t *testing.T) {
 			asked++
 			g.Note(t, "server: status")
 			if asked < 3 {
-				_, _ = fmt.Fprintf(w, `[{"name":"theirs","device_id":0,"byte_size":1},{"name":%q,"device_id":1,"byte_size":2176}]`, last)
+				_, _ = fmt.Fprintf(w,
+					`[{"name":"theirs","device_id":0,"byte_size":1},{"name":%q,"device_id":1,"byte_size":2176}]`, last)
 				return
 			}
 			_, _ = io.WriteString(w, `[{"name":"theirs","device_id":0,"byte_size":1}]`)
@@ -298,8 +314,8 @@ func (g *graphic) inUse(t *testing.T) {
 	g.nothing(t, "")
 }
 
-// read: what another process has written there is read back, and only what is asked for is copied; a driver that fails says
-// so.
+// read: what another process has written there is read back, and only what is asked for is copied;
+// a driver that fails says so.
 func (g *graphic) read(t *testing.T) {
 	g.Reset(t, "cuMemcpyDtoH_v2 3 700", 2)
 	all := new(shares)
@@ -322,13 +338,15 @@ func (g *graphic) read(t *testing.T) {
 	_ = f.Close()
 	first, err := r.Read(200, 6)
 	second, err2 := r.Read(0, 4)
-	if err := errors.Join(err, err2); err != nil || string(first) != "theirs" || !bytes.Equal(second, make([]byte, 4)) {
+	if err := errors.Join(err, err2); err != nil || string(first) != "theirs" ||
+		!bytes.Equal(second, make([]byte, 4)) {
 		t.Errorf("%q %q %v", first, second, err)
 	}
 	if _, err := r.Read(0, 4); err == nil || !strings.Contains(err.Error(), "CUDA_ERROR_ILLEGAL_ADDRESS (700)") {
 		t.Errorf("a driver that fails: %v", err)
 	}
-	if calls := g.Calls(t); !strings.Contains(calls, "cuMemcpyDtoH_v2(r1+200, 6)\n") || strings.Count(calls, "DtoH") != 3 {
+	if calls := g.Calls(t); !strings.Contains(calls, "cuMemcpyDtoH_v2(r1+200, 6)\n") ||
+		strings.Count(calls, "DtoH") != 3 {
 		t.Error(calls)
 	}
 	if err := errors.Join(r.Close(), all.close()); err != nil {

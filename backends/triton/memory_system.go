@@ -7,13 +7,15 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/shm"
 )
 
-// systemMemory is shared memory of the system.
+// systemMemory returns the shared memory of the system.
 func systemMemory() *memory {
 	return &memory{
-		source: systemSource{}, path: "systemsharedmemory", method: "SystemSharedMemory", howToGetMore: "give the container more with --shm-size",
+		source: systemSource{}, path: "systemsharedmemory", method: "SystemSharedMemory",
+		howToGetMore: "give the container more with --shm-size",
 		refusals: append([]refusal{{
 			"Unable to open shared memory region",
-			"it does not see the shared memory of this machine: run both on one machine, and a server in a container with --ipc=host, or with /dev/shm mounted from here",
+			"it does not see the shared memory of this machine: run both on one machine, and a server in a " +
+				"container with --ipc=host, or with /dev/shm mounted from here",
 		}}, commonRefusals()...),
 	}
 }

@@ -17,6 +17,7 @@ func TestSequences(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	backendtest.Sequences(t, Kind(), map[string]backends.Target{
-		"http": {URL: s.HTTPURL()}, "grpc": {URL: s.GRPCURL()}, "a stream": {URL: s.GRPCURL(), Endpoint: infer, Streaming: true},
+		"http": {URL: s.HTTPURL()}, "grpc": {URL: s.GRPCURL()},
+		"a stream": {URL: s.GRPCURL(), Endpoint: infer, Streaming: true},
 	})
 }

@@ -2,7 +2,7 @@ package triton
 
 import "github.com/sluice-bench/sluice/backends"
 
-// countSeries is a series that counts; others are its times.
+// countSeries returns a series of counts, timeSeries one of times.
 func countSeries(name, help string) backends.Series {
 	return backends.Series{Name: name, Unit: "1", Help: help}
 }
@@ -11,9 +11,10 @@ func timeSeries(name, per, help string) backends.Series {
 	return backends.Series{Name: name, Unit: "ns", Per: per, Help: help}
 }
 
-// Series are the counters of a model in the order of statistics.values. Times are divided by the counts that Triton
-// keeps beside them: compute_infer by the requests that were computed, not by those that the cache answered. What
-// follows from several of them (overhead, batch) is derived by whoever reads the growth.
+// Series returns the counters of a model in the order of statistics.values. Times are divided by
+// the counts that Triton keeps with them: compute_infer by the computed requests, not by those
+// answered from the cache. Quantities derived from several of them (overhead, batch) are computed
+// by the reader of the differences.
 func Series() []backends.Series {
 	return []backends.Series{
 		countSeries("requests", "requests that the server finished with success"),
@@ -30,19 +31,20 @@ func Series() []backends.Series {
 		countSeries("cache.hits", "requests answered from the response cache"),
 		timeSeries("cache.hit", "cache.hits", "time to answer a request from the response cache"),
 		countSeries("cache.misses", "requests that the response cache did not have"),
-		timeSeries("cache.miss", "cache.misses", "time to look up and store a response that the cache did not have"),
+		timeSeries("cache.miss",
+			"cache.misses", "time to look up and store a response that the cache did not have"),
 		countSeries("inferences", "inferences computed: batch items, without those answered from the cache"),
 		countSeries("executions", "executions of the model: batches"),
 	}
 }
 
-// duration is how often something happened and how long it took in all.
+// duration is the number and the total time of an event.
 type duration struct {
 	Count int64 `json:"count"`
 	NS    int64 `json:"ns"`
 }
 
-// statistics is a model version's entry.
+// statistics is the entry of a model version.
 type statistics struct {
 	Name       string `json:"name"`
 	Version    string `json:"version"`
@@ -60,11 +62,13 @@ type statistics struct {
 	} `json:"inference_stats"`
 }
 
-// values are the numbers of series.
+// values appends the numbers of Series.
 func (s *statistics) values(into []int64) []int64 {
 	t := &s.Times
 	return append(into,
-		t.Success.Count, t.Success.NS, t.Fail.Count, t.Queue.Count, t.Queue.NS, t.ComputeInput.Count, t.ComputeInput.NS,
-		t.ComputeInfer.Count, t.ComputeInfer.NS, t.ComputeOutput.Count, t.ComputeOutput.NS, t.CacheHit.Count, t.CacheHit.NS,
+		t.Success.Count, t.Success.NS, t.Fail.Count, t.Queue.Count, t.Queue.NS, t.ComputeInput.Count,
+		t.ComputeInput.NS,
+		t.ComputeInfer.Count, t.ComputeInfer.NS, t.ComputeOutput.Count, t.ComputeOutput.NS, t.CacheHit.Count,
+		t.CacheHit.NS,
 		t.CacheMiss.Count, t.CacheMiss.NS, s.Inferences, s.Executions)
 }

@@ -17,20 +17,21 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/cuda"
 )
 
-// alignment of tensors in a region, in bytes: that of the widest vector instructions.
+// alignment is the alignment of tensors in a region in bytes: that of the widest vector
+// instructions.
 const alignment = 64
 
-// maxSlots is how many regions of outputs have a name.
+// maxSlots bounds the number of output regions, by the digits of their names.
 const maxSlots = 1_000_000
 
-// shares is what all calls of Share on a connection have in common.
+// shares is the state common to all calls of Share on a connection.
 type shares struct {
-	number atomic.Uint64 // of the last one, so that no two regions have one name
+	number atomic.Uint64 // of the last share, so that no two regions have the same name
 	mu     sync.Mutex
-	gpus   map[int]*cuda.Device // those that were used, until the connection is closed: to begin with one takes time
+	gpus   map[int]*cuda.Device // in use until the connection is closed: opening one takes time
 }
 
-// gpu is a GPU by its number.
+// gpu returns a GPU by its number, opening it if necessary.
 func (s *shares) gpu(number int) (*cuda.Device, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +49,7 @@ func (s *shares) gpu(number int) (*cuda.Device, error) {
 	return d, nil
 }
 
-// close gives the GPUs back; nothing is shared any more.
+// close closes the GPUs; no share may be open.
 func (s *shares) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,39 +61,40 @@ func (s *shares) close() error {
 	return errors.Join(errs...)
 }
 
-// Share implements backends.Sharer. All inputs lie in one region, one after the other, and every slot has a region for the
-// outputs of its requests, so that none overwrites another's.
+// Share implements backends.Sharer. All inputs are in one region, one after the other, and every
+// slot has a region for the outputs of its requests, so that none overwrites another's.
 func (c *conn) Share(reqs []backends.Request, o backends.Sharing) (backends.Shared, error) {
-	s := &share{conn: c, o: &o, reqs: slices.Clone(reqs)} // they get the outputs that they ask for
+	s := &share{conn: c, o: &o, reqs: slices.Clone(reqs)} // a copy: their requested outputs are filled in
 	if err := s.encode(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// share are requests whose tensors lie in regions, and the regions while they are open.
+// share holds requests whose tensors are in regions, and the regions while they are open.
 type share struct {
 	conn     *conn
 	o        *backends.Sharing
 	reqs     []backends.Request
-	name     string // what the names of all its regions begin with
+	name     string // prefix of the names of its regions
 	places   []kserve.Places
-	input    int64 // bytes of the region of inputs, and of that of a slot's outputs
+	input    int64 // sizes in bytes of the region of inputs, and of a slot's region of outputs
 	output   int64
 	calls    []*backends.Call
 	nameUsed bool // the server may still know regions of this name
 
 	memory          *memory
 	count           int    // slots
-	inputs          region // nil: no input has a byte
+	inputs          region // nil: the inputs have no bytes
 	slots           []region
-	registeredNames []string // the regions that the server knows, or may know
-	allocated       []region // all that are to be closed
+	registeredNames []string // regions that the server knows, or may know
+	allocated       []region // regions to be closed
 }
 
-// encode lays everything out, under a name that nothing else has, and encodes the requests.
+// encode assigns all places, under a unique name, and encodes the requests.
 func (s *share) encode() (err error) {
-	s.name = fmt.Sprintf("sluice-%d-%x-%d", os.Getpid(), s.conn.clock.Origin.UnixNano(), s.conn.shares.number.Add(1))
+	s.name = fmt.Sprintf("sluice-%d-%x-%d",
+		os.Getpid(), s.conn.clock.Origin.UnixNano(), s.conn.shares.number.Add(1))
 	if s.places, s.input, s.output, err = s.layout(s.reqs); err != nil {
 		return err
 	}
@@ -107,7 +109,9 @@ func (s *share) encode() (err error) {
 }
 
 // Open implements backends.Shared.
-func (s *share) Open(ctx context.Context, slots int) (calls []*backends.Call, release backends.Release, err error) {
+func (s *share) Open(
+	ctx context.Context, slots int,
+) (calls []*backends.Call, release backends.Release, err error) {
 	if slots < 1 || slots > maxSlots {
 		return nil, nil, fmt.Errorf("shared memory for %d slots: 1 to %d can be had", slots, maxSlots)
 	}
@@ -126,7 +130,7 @@ func (s *share) Open(ctx context.Context, slots int) (calls []*backends.Call, re
 	return s.calls, s.close, nil
 }
 
-// open makes the regions, tells the server, and fills in the inputs.
+// open allocates the regions, registers them, and writes the inputs.
 func (s *share) open(ctx context.Context) error {
 	if err := s.checkRoom(s.input, s.output); err != nil {
 		return err
@@ -147,7 +151,8 @@ func (s *share) open(ctx context.Context) error {
 	return nil
 }
 
-// layout gives the places of all tensors and the sizes of the regions. Requests that name no outputs ask for all.
+// layout returns the places of all tensors and the sizes of the regions in bytes. Requests that
+// name no outputs ask for all.
 func (s *share) layout(reqs []backends.Request) (places []kserve.Places, input, output int64, err error) {
 	places = make([]kserve.Places, len(reqs))
 	for i := range reqs {
@@ -167,7 +172,8 @@ func (s *share) layout(reqs []backends.Request) (places []kserve.Places, input, 
 			}
 		}
 		if len(r.Outputs) == 0 {
-			return nil, 0, 0, errors.New("shared memory: the server does not say which outputs the model has: name them with `outputs`")
+			return nil, 0, 0,
+				errors.New("shared memory: the server does not say which outputs the model has: name them with `outputs`")
 		}
 		end := int64(0)
 		for _, o := range r.Outputs {
@@ -182,7 +188,8 @@ func (s *share) layout(reqs []backends.Request) (places []kserve.Places, input, 
 
 func align(n int64) int64 { return (n + alignment - 1) / alignment * alignment }
 
-// outputSize is the room for an output of a request of items inferences: what datatype and shape say, else as the plan says.
+// outputSize returns the bytes reserved for an output of a request of items inferences: from
+// datatype and shape, or else from the plan.
 func (s *share) outputSize(name string, items int64) int64 {
 	i := slices.IndexFunc(s.o.Model.Outputs, func(p backends.Port) bool { return p.Name == name })
 	if i >= 0 {
@@ -194,11 +201,12 @@ func (s *share) outputSize(name string, items int64) int64 {
 	return s.o.OutputSize * items
 }
 
-// checkRoom says at once, and what to do, where the memory is not to be had.
+// checkRoom returns an error with advice if the memory is not available.
 func (s *share) checkRoom(input, output int64) error {
 	all := page(input) + page(output)*int64(s.count)
 	if err := s.memory.CheckFree(all); err != nil {
-		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower `output_size`, `max_in_flight` or the data, or %s", err, input, output, s.count, s.memory.howToGetMore)
+		return fmt.Errorf("%w: %d bytes of inputs, and %d for the outputs of each of %d slots; lower "+
+			"`output_size`, `max_in_flight` or the data, or %s", err, input, output, s.count, s.memory.howToGetMore)
 	}
 	return nil
 }
@@ -208,7 +216,7 @@ func page(n int64) int64 {
 	return (n + size - 1) / size * size
 }
 
-// regions makes all regions and tells the server of each.
+// regions allocates and registers all regions.
 func (s *share) regions(ctx context.Context, input, output int64) (err error) {
 	if input > 0 {
 		if s.inputs, err = s.region(ctx, s.name+"-in", input); err != nil {
@@ -225,21 +233,21 @@ func (s *share) regions(ctx context.Context, input, output int64) (err error) {
 	return nil
 }
 
-// region makes one and tells the server. What comes of it in the middle is close's to undo.
+// region allocates and registers one region. If that fails halfway, close undoes it.
 func (s *share) region(ctx context.Context, name string, size int64) (region, error) {
 	r, err := s.memory.Make(name, size)
 	if err != nil {
 		return nil, err
 	}
 	s.allocated = append(s.allocated, r)
-	s.registeredNames = append(s.registeredNames, name) // also when the answer is lost
+	s.registeredNames = append(s.registeredNames, name) // also if the answer is lost
 	if err := s.conn.register(ctx, s.memory, name, r); err != nil {
 		return nil, s.refusedError(err)
 	}
 	return r, r.Registered()
 }
 
-// refusedError is what to do about a server that does not take a region.
+// refusedError adds advice to the error of a server that refuses a region.
 func (s *share) refusedError(err error) error {
 	text := err.Error()
 	for _, r := range s.memory.refusals {
@@ -250,7 +258,7 @@ func (s *share) refusedError(err error) error {
 	return fmt.Errorf("the server does not take %s shared memory: %w", s.o.Memory, err)
 }
 
-// read gives what lies in the region of a slot's outputs.
+// read returns bytes of a slot's region of outputs.
 func (s *share) read(region uint32, at, size int64) ([]byte, error) {
 	if int(region) >= len(s.slots) {
 		return nil, fmt.Errorf("slot %d has no region", region)
@@ -258,14 +266,14 @@ func (s *share) read(region uint32, at, size int64) ([]byte, error) {
 	return s.slots[region].Read(at, size)
 }
 
-// close unregisters what was registered and gives the memory back, whatever the server says: it has let go of the memory
-// before, where it can be asked.
+// close unregisters the regions and frees the memory, whatever the server answers: it has released
+// the memory before, if it can be asked.
 func (s *share) close(ctx context.Context) error {
 	var errs []error
 	for _, name := range s.registeredNames {
 		if err := s.unregisterRegion(ctx, name); err != nil {
 			errs = append(errs, fmt.Errorf("unregister shared memory %s: %w", name, err))
-			break // a server that is gone is not asked for every region
+			break // a server that is gone is not asked about every region
 		}
 	}
 	if s.memory.mustUnregister && len(errs) == 0 {
@@ -279,12 +287,14 @@ func (s *share) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// awaitUnregistered waits until the server has none of the regions any more: one that takes the call while a request still works with
-// a region forgets it when the request is done. A server that cannot be asked has nothing to wait for.
+// awaitUnregistered waits until the server has none of the regions any more: if a request still
+// uses a region, the server accepts the call and removes the region at the end of the request. It
+// does not wait for a server that cannot be asked.
 func (s *share) awaitUnregistered(ctx context.Context) error {
 	for len(s.registeredNames) > 0 {
 		names, err := s.conn.registered(ctx, s.memory)
-		if err != nil || !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(s.registeredNames, name) }) {
+		if err != nil ||
+			!slices.ContainsFunc(names, func(name string) bool { return slices.Contains(s.registeredNames, name) }) {
 			return nil
 		}
 		select {
@@ -296,11 +306,11 @@ func (s *share) awaitUnregistered(ctx context.Context) error {
 	return nil
 }
 
-// inUse is how the server refuses to forget a region that one of its requests still works with: one that was cancelled
-// here goes on there.
+// inUse is part of the server's refusal to remove a region that is used by one of its requests:
+// requests cancelled by the client continue there.
 const inUse = "currently in use"
 
-// unregisterRegion unregisters a region, and waits for the requests that the server still has.
+// unregisterRegion unregisters a region, and waits for the server's requests that use it.
 func (s *share) unregisterRegion(ctx context.Context, name string) error {
 	for {
 		err := s.conn.unregister(ctx, s.memory, name)

@@ -29,12 +29,15 @@ var addSub = backends.Request{
 var sharing = backends.Sharing{
 	Memory: "system", OutputSize: 1000,
 	Model: backends.Signature{Outputs: []backends.Port{
-		{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{16}}, {Name: "OUTPUT1", Type: tensor.Bytes, Shape: []int64{16}},
+		{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{16}},
+		{Name: "OUTPUT1", Type: tensor.Bytes, Shape: []int64{16}},
 	}},
 }
 
 // openShared shares requests for so many slots.
-func openShared(t *testing.T, c backends.Conn, o backends.Sharing, slots int, reqs ...backends.Request) ([]*backends.Call, backends.Release, error) {
+func openShared(
+	t *testing.T, c backends.Conn, o backends.Sharing, slots int, reqs ...backends.Request,
+) ([]*backends.Call, backends.Release, error) {
 	t.Helper()
 	s, err := c.(backends.Sharer).Share(reqs, o)
 	if err != nil {
@@ -63,7 +66,8 @@ func TestShareLeavesOthers(t *testing.T) {
 	}
 	defer theirs.Close()
 	base := s.HTTPURL() + "/v2/systemsharedmemory"
-	reply, err := http.Post(base+"/region/theirs/register", "application/json", strings.NewReader(fmt.Sprintf(`{"key":%q,"offset":0,"byte_size":64}`, theirs.Key())))
+	reply, err := http.Post(base+"/region/theirs/register", "application/json",
+		strings.NewReader(fmt.Sprintf(`{"key":%q,"offset":0,"byte_size":64}`, theirs.Key())))
 	if err != nil || reply.StatusCode != 200 {
 		t.Fatal(err, reply.StatusCode)
 	}
@@ -103,10 +107,12 @@ func TestShareLeavesOthers(t *testing.T) {
 // TestShareRefused: the texts are Triton's.
 func TestShareRefused(t *testing.T) {
 	for said, advice := range map[string]string{
-		`{"error":"Unable to open shared memory region: '/x'"}`:                              "--ipc=host",
-		`{"error":"shared memory is disabled; use --allow-client-shm=true"}`:                 "start the server with --allow-client-shm=true",
-		`{"error":"shared memory region 'sluice-x' already in manager"}`:                     "already in manager",
-		`{"error":"Request for unknown model: 'systemsharedmemory' is not found"}` + "  404": "no shared memory extension",
+		`{"error":"Unable to open shared memory region: '/x'"}`: "--ipc=host",
+		`{"error":"shared memory is disabled; use --allow-client-shm=true"}`: "start the server with " +
+			"--allow-client-shm=true",
+		`{"error":"shared memory region 'sluice-x' already in manager"}`: "already in manager",
+		`{"error":"Request for unknown model: 'systemsharedmemory' is not found"}` +
+			"  404": "no shared memory extension",
 	} {
 		status := 400
 		if text, ok := strings.CutSuffix(said, "  404"); ok {
@@ -136,14 +142,17 @@ func TestShareRefused(t *testing.T) {
 func TestShareBody(t *testing.T) {
 	for _, url := range []string{"http://127.0.0.1:1", "grpc://127.0.0.1:1"} {
 		body := backends.Request{Model: "simple", Body: []byte(`{"inputs":[]}`)}
-		_, err := dial(t, backends.Target{URL: url, Model: "simple"}).(backends.Sharer).Share([]backends.Request{body}, sharing)
-		if err == nil || !strings.Contains(err.Error(), "a body that is sent as it stands cannot go through shared memory") {
+		_, err := dial(t,
+			backends.Target{URL: url, Model: "simple"}).(backends.Sharer).Share([]backends.Request{body}, sharing)
+		if err == nil ||
+			!strings.Contains(err.Error(), "a body that is sent as it stands cannot go through shared memory") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
 }
 
-// TestShareLayout: places do not overlap, outputs of known size have just that, others what the plan says for each inference.
+// TestShareLayout: places do not overlap, outputs of known size have just that, others what the
+// plan says for each inference.
 func TestShareLayout(t *testing.T) {
 	s := &share{o: &sharing, memory: &memory{}, name: "n"}
 	places, input, output, err := s.layout([]backends.Request{addSub, addSub})
@@ -165,7 +174,9 @@ func TestShareLayout(t *testing.T) {
 	if input < end || output < 2128 {
 		t.Errorf("regions of %d and %d bytes", input, output)
 	}
-	if _, _, _, err := (&share{o: &backends.Sharing{}, memory: &memory{}}).layout([]backends.Request{addSub}); err == nil {
+	if _, _, _, err := (&share{
+		o: &backends.Sharing{}, memory: &memory{},
+	}).layout([]backends.Request{addSub}); err == nil {
 		t.Error("a model without outputs was laid out")
 	}
 }
@@ -186,8 +197,8 @@ func (e *encoder) PrepareShared(r backends.Request, p *kserve.Places) (*backends
 	return e.Conn.PrepareShared(r, p)
 }
 
-// TestShareEncodesOnce: requests are encoded once for as often as their memory is opened, and that sends nothing; again, under
-// another name, only where the server may still know the regions.
+// TestShareEncodesOnce: requests are encoded once for as often as their memory is opened, and that
+// sends nothing; again, under another name, only where the server may still know the regions.
 func TestShareEncodesOnce(t *testing.T) {
 	var asked []string
 	refuse := false
@@ -229,12 +240,14 @@ func TestShareEncodesOnce(t *testing.T) {
 	if again := head(4); again != first || counting.shared != 2 || counting.plain != 0 {
 		t.Errorf("opened again: %d and %d encoded, the same: %v", counting.shared, counting.plain, again == first)
 	}
-	if registers := strings.Count(strings.Join(asked, " ")+" ", "register ") - strings.Count(strings.Join(asked, " ")+" ", "unregister "); registers != 2+5 {
+	if registers := strings.Count(strings.Join(asked, " ")+" ", "register ") - strings.Count(strings.Join(asked,
+		" ")+" ", "unregister "); registers != 2+5 {
 		t.Errorf("%d regions for 1 and 4 slots", registers)
 	}
 	refuse = false
 	if other := head(1); other == first || counting.shared != 4 {
-		t.Errorf("after regions that could not be forgotten: %d encoded, the same name: %v", counting.shared, other == first)
+		t.Errorf("after regions that could not be forgotten: %d encoded, the same name: %v",
+			counting.shared, other == first)
 	}
 	if _, _, err := shared.Open(t.Context(), 0); err == nil {
 		t.Error("opened for no slot")

@@ -11,9 +11,9 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/protow"
 )
 
-// Stats implements backends.Observer: the sums over the versions of a model, or one version when it or the target names
-// one. Only that model's endpoint is asked; the one for all models is not served everywhere. The moment is the middle of
-// the call.
+// Stats implements backends.Observer: the sums over the versions of a model, or one version if it
+// or the target names one. Only that model's endpoint is asked; the one for all models is not
+// served everywhere. at is the middle of the call.
 func (c *conn) Stats(ctx context.Context, model, version string, into []int64) (at int64, err error) {
 	if version == "" && (model == "" || model == c.target.Model) {
 		model, version = c.target.Model, c.target.ModelVersion
@@ -57,7 +57,8 @@ func sum(list []statistics, model, version string, into []int64) error {
 	return nil
 }
 
-// ReadStatistics reads Triton's JSON of statistics: the values of Series for a model, or one version of it ("": all).
+// ReadStatistics parses Triton's JSON of statistics: the values of Series for a model, or one
+// version of it ("": all).
 func ReadStatistics(text []byte, model, version string, into []int64) error {
 	list, err := parseJSON(text)
 	if err != nil {
@@ -122,11 +123,14 @@ func parse(reply []byte) (list []statistics, err error) {
 	return list, errors.Join(err, w.Err())
 }
 
-// times reads an InferStatistics: success 1, fail 2, queue 3, compute_input 4, compute_infer 5, compute_output 6,
-// cache_hit 7, cache_miss 8; each with count 1 and ns 2.
+// times reads an InferStatistics: success 1, fail 2, queue 3, compute_input 4, compute_infer 5,
+// compute_output 6, cache_hit 7, cache_miss 8; each with count 1 and ns 2.
 func (s *statistics) times(b []byte) error {
 	t := &s.Times
-	fields := [...]*duration{1: &t.Success, &t.Fail, &t.Queue, &t.ComputeInput, &t.ComputeInfer, &t.ComputeOutput, &t.CacheHit, &t.CacheMiss}
+	fields := [...]*duration{
+		1: &t.Success, &t.Fail, &t.Queue, &t.ComputeInput, &t.ComputeInfer, &t.ComputeOutput, &t.CacheHit,
+		&t.CacheMiss,
+	}
 	w := protow.Walk(b)
 	for w.Next() {
 		if w.Field >= protow.Number(len(fields)) || !w.Is(w.Field) {

@@ -23,8 +23,8 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// TestStreamAllocates: a request on a stream costs no allocation beyond those of grpc-go, which a bare loop has too. Both ends
-// of the connection are in this process, so only the difference tells.
+// TestStreamAllocates: a request on a stream costs no allocation beyond those of grpc-go, which a
+// bare loop has too. Both ends of the connection are in this process, so only the difference tells.
 func TestStreamAllocates(t *testing.T) {
 	least := func(one func()) float64 {
 		n := testing.AllocsPerRun(200, one)
@@ -64,14 +64,19 @@ func (quiet) Unmarshal(mem.BufferSlice, any) error   { return nil }
 // bareLoop gives how a request as large goes over a stream without a lane.
 func bareLoop(t testing.TB) func() {
 	url, _ := serve(t, each(right))
-	codec := quiet{mem.BufferSlice{mem.SliceBuffer(field(1, "m") + field(3, "00000000000000000001") + field(7, strings.Repeat("x", 110)))}}
-	cc, err := grpc.NewClient("passthrough:///"+strings.TrimPrefix(url, "grpc://"), grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDisableRetry(), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec)), grpc.WithStaticStreamWindowSize(1<<20), grpc.WithStaticConnWindowSize(16<<20))
+	codec := quiet{mem.BufferSlice{
+		mem.SliceBuffer(field(1, "m") + field(3, "00000000000000000001") + field(7, strings.Repeat("x", 110))),
+	}}
+	cc, err := grpc.NewClient("passthrough:///"+strings.TrimPrefix(url,
+		"grpc://"), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDisableRetry(), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec)),
+		grpc.WithStaticStreamWindowSize(1<<20), grpc.WithStaticConnWindowSize(16<<20))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cc.Close() })
-	stream, err := cc.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/inference.GRPCInferenceService/ModelStreamInfer")
+	stream, err := cc.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true},
+		"/inference.GRPCInferenceService/ModelStreamInfer")
 	if err != nil {
 		t.Fatal(err)
 	}

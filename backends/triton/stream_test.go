@@ -26,11 +26,14 @@ func openLane(t testing.TB, h func(talk) error, depth, bytes int) *lane {
 	t.Helper()
 	url, _ := serve(t, h)
 	l := &lane{t: t, clock: backends.Clock{Origin: time.Now().Add(-time.Second)}}
-	c, err := triton.Kind().Open(t.Context(), backends.Target{URL: url, Model: "m", Endpoint: "infer", Streaming: true}, l.clock)
+	c, err := triton.Kind().Open(t.Context(),
+		backends.Target{URL: url, Model: "m", Endpoint: "infer", Streaming: true}, l.clock)
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := backends.Request{Inputs: []backends.Tensor{{Name: "IN", Type: tensor.Uint8, Shape: []int64{int64(bytes)}, Data: make([]byte, bytes)}}}
+	request := backends.Request{Inputs: []backends.Tensor{
+		{Name: "IN", Type: tensor.Uint8, Shape: []int64{int64(bytes)}, Data: make([]byte, bytes)},
+	}}
 	if l.call, err = c.Prepare(request); err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +75,8 @@ func (l *lane) done(samples ...*backends.Sample) (slot, parts int) {
 	}
 }
 
-// TestWritesBeforeReading: requests over what the transport takes at once, to a server that writes more than the client's
-// window before it reads on. Who only sent would wait for it for ever.
+// TestWritesBeforeReading: requests over what the transport takes at once, to a server that writes
+// more than the client's window before it reads on. Who only sent would wait for it for ever.
 func TestWritesBeforeReading(t *testing.T) {
 	const depth, size, responses = 8, 1 << 20, 4
 	big := strings.Repeat("\x00", 1<<19)
@@ -83,7 +86,8 @@ func TestWritesBeforeReading(t *testing.T) {
 			if i == responses-1 {
 				last = 1
 			}
-			if err := s.send(reply(id, final(last)+outputs+field(5, "\x0a\x01B\x12\x05BYTES\x1a\x01\x01")+field(6, big))); err != nil {
+			if err := s.send(reply(id,
+				final(last)+outputs+field(5, "\x0a\x01B\x12\x05BYTES\x1a\x01\x01")+field(6, big))); err != nil {
 				return err
 			}
 		}
@@ -96,8 +100,10 @@ func TestWritesBeforeReading(t *testing.T) {
 	for n := range 3 * depth {
 		slot, parts := l.done(samples...)
 		s := samples[slot]
-		if s.Class != backends.OK || s.Responses != responses || s.BytesSent < size || s.BytesReceived < responses*int64(len(big)) || s.SendEnd == 0 {
-			t.Fatalf("%v %q, %d responses, %d bytes sent, %d received, %d parts", s.Class, s.Note, s.Responses, s.BytesSent, s.BytesReceived, parts)
+		if s.Class != backends.OK || s.Responses != responses || s.BytesSent < size ||
+			s.BytesReceived < responses*int64(len(big)) || s.SendEnd == 0 {
+			t.Fatalf("%v %q, %d responses, %d bytes sent, %d received, %d parts",
+				s.Class, s.Note, s.Responses, s.BytesSent, s.BytesReceived, parts)
 		}
 		if n < 2*depth {
 			samples[slot] = l.send(slot, 2)
@@ -105,7 +111,8 @@ func TestWritesBeforeReading(t *testing.T) {
 	}
 }
 
-// TestMatching: replies come in another order than the requests, with errors among them, one of which names no request.
+// TestMatching: replies come in another order than the requests, with errors among them, one of
+// which names no request.
 func TestMatching(t *testing.T) {
 	l := openLane(t, func(s talk) error {
 		var ids []string
@@ -117,7 +124,8 @@ func TestMatching(t *testing.T) {
 			ids = append(ids, id)
 		}
 		for _, text := range []string{
-			reply(ids[3], final(0)+outputs), fault(ids[1], "not this one"), reply(ids[2], final(1)+outputs), reply(ids[3], final(0)+outputs),
+			reply(ids[3], final(0)+outputs), fault(ids[1], "not this one"), reply(ids[2], final(1)+outputs),
+			reply(ids[3], final(0)+outputs),
 			reply(ids[1], final(1)), // of the one that has failed
 			reply(ids[3], final(1)), field(1, "nobody knows which"),
 		} {
@@ -139,8 +147,14 @@ func TestMatching(t *testing.T) {
 		class     backends.ErrorClass
 		responses uint32
 		note      string
-	}{{backends.Server, 0, "nobody knows which"}, {backends.Server, 0, "not this one"}, {backends.OK, 1, ""}, {backends.OK, 2, ""}} {
-		if s := samples[slot]; s.Class != want.class || s.Responses != want.responses || string(s.Note) != want.note {
+	}{
+		{backends.Server, 0, "nobody knows which"},
+		{backends.Server, 0, "not this one"},
+		{backends.OK, 1, ""},
+		{backends.OK, 2, ""},
+	} {
+		if s := samples[slot]; s.Class != want.class || s.Responses != want.responses ||
+			string(s.Note) != want.note {
 			t.Errorf("slot %d: %v, %d responses, %q; want %+v", slot, s.Class, s.Responses, s.Note, want)
 		}
 	}
@@ -174,7 +188,8 @@ func TestStrays(t *testing.T) {
 	}
 }
 
-// TestCancelOne: the requests beside one that is cancelled go on on their stream, and what comes late for it is nobody's.
+// TestCancelOne: the requests beside one that is cancelled go on on their stream, and what comes
+// late for it is nobody's.
 func TestCancelOne(t *testing.T) {
 	streams := make(chan struct{}, 10)
 	first := make(chan string, 1)
@@ -199,7 +214,8 @@ func TestCancelOne(t *testing.T) {
 		t.Fatalf("slot %d: %v", slot, samples[1].Class)
 	}
 	l.Cancel(0, 1, backends.CauseInactivity)
-	if slot, _ := l.done(samples...); slot != 0 || samples[0].Class != backends.TimedOut || string(samples[0].Note) != "nothing came within the inactivity_timeout" {
+	if slot, _ := l.done(samples...); slot != 0 || samples[0].Class != backends.TimedOut ||
+		string(samples[0].Note) != "nothing came within the inactivity_timeout" {
 		t.Fatalf("slot %d: %v %q", slot, samples[0].Class, samples[0].Note)
 	}
 	samples[2] = l.send(2, 0)
@@ -208,7 +224,8 @@ func TestCancelOne(t *testing.T) {
 	}
 }
 
-// TestBroken: when a stream breaks each request on it is answered once, and the next ones have another stream.
+// TestBroken: when a stream breaks each request on it is answered once, and the next ones have
+// another stream.
 func TestBroken(t *testing.T) {
 	streams := 0
 	l := openLane(t, func(s talk) error {
@@ -236,7 +253,8 @@ func TestBroken(t *testing.T) {
 	for range 4 {
 		slot, _ := l.done(samples...)
 		s := samples[slot]
-		if seen[slot] || s.Class != backends.Status || !strings.Contains(string(s.Note), "the model fell over") || (s.Flags&backends.NoFinal != 0) != (slot == 3) {
+		if seen[slot] || s.Class != backends.Status || !strings.Contains(string(s.Note), "the model fell over") ||
+			(s.Flags&backends.NoFinal != 0) != (slot == 3) {
 			t.Errorf("slot %d: %v %q flags %b", slot, s.Class, s.Note, s.Flags)
 		}
 		seen[slot] = true
@@ -250,7 +268,8 @@ func TestBroken(t *testing.T) {
 // TestFlat: a request with a million responses takes no more memory than one with a tenth of them.
 func TestFlat(t *testing.T) {
 	const responses, room = 1_000_000, 256
-	more, last := []byte(reply("00000000000000000001", final(0)+outputs)), reply("00000000000000000001", final(1))
+	more, last := []byte(reply("00000000000000000001",
+		final(0)+outputs)), reply("00000000000000000001", final(1))
 	l := openLane(t, each(func(s talk, _ string) error {
 		for range responses {
 			if err := s.SendMsg(&more); err != nil {

@@ -1,8 +1,8 @@
-// Package triton is the KServe v2 protocol with what Triton Inference Server adds to it: statistics, models that can be
-// loaded and unloaded, trace and log settings, tensors in shared memory.
+// Package triton is the KServe v2 protocol with the extensions of Triton Inference Server:
+// statistics, loading and unloading of models, trace and log settings, tensors in shared memory.
 //
-// It is not: a second encoder of requests (kserve has the only one), an interpreter of statistics (the executor takes
-// differences and means).
+// It is not: a second encoder of requests (kserve has the only one), an interpreter of statistics
+// (the executor takes differences and means).
 package triton
 
 import (
@@ -14,24 +14,27 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/cuda"
 )
 
-// Kind is the backend "triton".
+// Kind returns the backend "triton".
 func Kind() backends.Kind {
 	return backends.Kind{
-		Name:      "triton",
-		Help:      "Triton Inference Server over HTTP or gRPC, with its statistics",
-		Schemes:   kserve.Schemes(),
-		Keys:      append(kserve.Keys(), "statistics", "endpoint", "streaming", "inactivity_timeout", "composing_models", "tokenizer", "trace", "log"),
+		Name:    "triton",
+		Help:    "Triton Inference Server over HTTP or gRPC, with its statistics",
+		Schemes: kserve.Schemes(),
+		Keys: append(kserve.Keys(), "statistics", "endpoint", "streaming", "inactivity_timeout",
+			"composing_models", "tokenizer", "trace", "log"),
 		Endpoints: []string{infer, generate, "tensorrtllm", "vllm"},
 		Abilities: abilities,
-		Later:     ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace | backends.Stream | backends.BidiStream | backends.SystemShm | backends.CUDAShm),
-		Absent:    missingAbilities(),
-		Check:     check,
-		Series:    Series(),
-		Open:      open,
+		Later: ^(kserve.Abilities(backends.Target{}) | backends.ServerStats | backends.Composing |
+			backends.ModelControl | backends.Trace | backends.Stream | backends.BidiStream |
+			backends.SystemShm | backends.CUDAShm),
+		Absent: missingAbilities(),
+		Check:  check,
+		Series: Series(),
+		Open:   open,
 	}
 }
 
-// missingAbilities is what this binary was built without.
+// missingAbilities returns the abilities that this binary lacks, with how to get them.
 func missingAbilities() map[backends.Ability]string {
 	if why := cuda.MissingReason(); why != "" {
 		return map[backends.Ability]string{backends.CUDAShm: why}
@@ -39,15 +42,15 @@ func missingAbilities() map[backends.Ability]string {
 	return nil
 }
 
-// Endpoints of Triton. infer takes tensors; tensorrtllm and vllm are infer with the inputs of those backends, made from
-// prompts; generate is JSON over HTTP.
+// Endpoints of Triton. infer takes tensors; tensorrtllm and vllm are infer with the inputs of those
+// backends, made from prompts; generate is JSON over HTTP.
 const (
 	infer    = "infer"
 	generate = kserve.Generate
 )
 
-// abilities of a target. Over gRPC the stream is one for many requests; over HTTP only generate streams. Triton tells no
-// numbers of tokens, so a tokenizer must count them.
+// abilities returns the abilities of a target. Over gRPC one stream carries many requests; over
+// HTTP only generate streams. Triton reports no numbers of tokens, so a tokenizer must count them.
 func abilities(t backends.Target) backends.Ability {
 	a := backends.ServerStats | backends.Composing | backends.ModelControl | backends.Trace
 	if t.Endpoint == generate {
@@ -74,7 +77,7 @@ func abilities(t backends.Target) backends.Ability {
 	return a
 }
 
-// check reads what kserve reads, and whether the endpoint can be had over this protocol.
+// check checks the target as kserve does, and whether the protocol supports the endpoint.
 func check(t backends.Target) error {
 	switch {
 	case t.Endpoint == generate && t.Compression != "":
@@ -87,7 +90,7 @@ func check(t backends.Target) error {
 	return kserve.Check(t)
 }
 
-// conn is a KServe target with what Triton adds.
+// conn is a KServe target with Triton's extensions.
 type conn struct {
 	kserve.Conn
 	target backends.Target
@@ -97,7 +100,7 @@ type conn struct {
 	shares *shares
 }
 
-// caller is a conn over HTTP: calls may be made beside inference.
+// caller is a conn over HTTP: it also makes calls other than inference.
 type caller struct {
 	conn
 	backends.Caller

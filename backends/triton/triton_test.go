@@ -54,7 +54,8 @@ func TestSeriesAreComplete(t *testing.T) {
 	}
 	names := map[string]bool{}
 	for _, x := range Series() {
-		if names[x.Name] || x.Help == "" || x.Unit != "1" && x.Unit != "ns" || x.Per != "" && !names[x.Per] && x.Per != "executions" {
+		if names[x.Name] || x.Help == "" || x.Unit != "1" && x.Unit != "ns" ||
+			x.Per != "" && !names[x.Per] && x.Per != "executions" {
 			t.Errorf("series %+v", x)
 		}
 		names[x.Name] = true
@@ -79,7 +80,9 @@ func TestStatistics(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			call, err := c.Prepare(backends.Request{Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.FP32, Shape: []int64{1}, Data: make([]byte, 4)}}})
+			call, err := c.Prepare(backends.Request{
+				Inputs: []backends.Tensor{{Name: "INPUT0", Type: tensor.FP32, Shape: []int64{1}, Data: make([]byte, 4)}},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +97,9 @@ func TestStatistics(t *testing.T) {
 			}
 			_ = lanes[0].Close()
 			after := stats(t, c)
-			for _, name := range []string{"requests", "queued", "prepared", "computed", "collected", "inferences", "executions"} {
+			for _, name := range []string{
+				"requests", "queued", "prepared", "computed", "collected", "inferences", "executions",
+			} {
 				if got := after[name] - before[name]; got != 3 {
 					t.Errorf("%s version %q: %s grew by %d, want 3", url, version, name, got)
 				}
@@ -105,7 +110,8 @@ func TestStatistics(t *testing.T) {
 			}
 		}
 		c := dial(t, backends.Target{URL: url, Model: "nosuch"})
-		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(Series()))); err == nil || !strings.Contains(err.Error(), "nosuch") {
+		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(Series()))); err == nil ||
+			!strings.Contains(err.Error(), "nosuch") {
 			t.Errorf("unknown model: %v", err)
 		}
 		c = dial(t, backends.Target{URL: url})
@@ -118,9 +124,13 @@ func TestStatistics(t *testing.T) {
 // reply is the statistics of two versions of m and of another model, in Triton's form.
 const reply = `{"model_stats":[
 {"name":"m","version":"1","last_inference":1,"inference_count":10,"execution_count":5,"inference_stats":{
- "success":{"count":8,"ns":8000},"fail":{"count":1,"ns":10},"queue":{"count":8,"ns":800},"compute_input":{"count":6,"ns":60},"compute_infer":{"count":6,"ns":600},
- "compute_output":{"count":6,"ns":30},"cache_hit":{"count":2,"ns":20},"cache_miss":{"count":6,"ns":12}},"batch_stats":[],"memory_usage":[],"response_stats":{}},
-{"name":"m","version":"2","inference_count":1,"execution_count":1,"inference_stats":{"success":{"count":1,"ns":100},"queue":{"count":1,"ns":300}}},
+ "success":{"count":8,"ns":8000},"fail":{"count":1,"ns":10},"queue":{"count":8,"ns":800},
+  "compute_input":{"count":6,"ns":60},
+  "compute_infer":{"count":6,"ns":600},
+ "compute_output":{"count":6,"ns":30},"cache_hit":{"count":2,"ns":20},"cache_miss":{"count":6,"ns":12}},
+  "batch_stats":[],"memory_usage":[],"response_stats":{}},
+{"name":"m","version":"2","inference_count":1,"execution_count":1,
+  "inference_stats":{"success":{"count":1,"ns":100},"queue":{"count":1,"ns":300}}},
 {"name":"other","version":"1","inference_count":99}]}`
 
 func TestOnlyTheModelsOwnEndpointIsAsked(t *testing.T) {
@@ -136,7 +146,8 @@ func TestOnlyTheModelsOwnEndpointIsAsked(t *testing.T) {
 	t.Cleanup(server.Close)
 	all := stats(t, dial(t, backends.Target{URL: server.URL + "/p", Model: "m"}))
 	want := map[string]int64{
-		"requests": 9, "request": 8100, "failures": 1, "queued": 9, "queue": 1100, "prepared": 6, "compute_input": 60, "computed": 6, "compute_infer": 600,
+		"requests": 9, "request": 8100, "failures": 1, "queued": 9, "queue": 1100, "prepared": 6,
+		"compute_input": 60, "computed": 6, "compute_infer": 600,
 		"collected": 6, "compute_output": 30, "cache.hits": 2, "cache.hit": 20, "cache.misses": 6, "cache.miss": 12,
 		"inferences": 11, "executions": 6,
 	}
@@ -161,7 +172,9 @@ func TestStatisticsErrors(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	c := dial(t, backends.Target{URL: server.URL, Model: "m"})
-	for _, want := range []string{"no statistics here", `points to "http://elsewhere/"`, "reply \"{\"", "does not have it"} {
+	for _, want := range []string{
+		"no statistics here", `points to "http://elsewhere/"`, "reply \"{\"", "does not have it",
+	} {
 		switch want {
 		case `points to "http://elsewhere/"`:
 			status = http.StatusMovedPermanently
@@ -170,7 +183,8 @@ func TestStatisticsErrors(t *testing.T) {
 		case "does not have it":
 			body = `{"model_stats":[]}`
 		}
-		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(Series()))); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := c.(backends.Observer).Stats(t.Context(), "", "", make([]int64, len(Series()))); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
@@ -190,7 +204,8 @@ func TestParse(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	got := list[0]
-	if got.Name != "m" || got.Version != "1" || got.Inferences != 7 || got.Executions != 6 || got.Times.Success != (duration{3, 300}) || got.Times.CacheMiss != (duration{2, 20}) {
+	if got.Name != "m" || got.Version != "1" || got.Inferences != 7 || got.Executions != 6 ||
+		got.Times.Success != (duration{3, 300}) || got.Times.CacheMiss != (duration{2, 20}) {
 		t.Errorf("%+v", got)
 	}
 	if _, err := parse([]byte("\x0a\x05x")); err == nil {

@@ -12,18 +12,20 @@ import (
 	"syscall"
 )
 
-// Of Triton's Python backend: the program that runs a model, and how the memory begins that it shares with the library.
+// Names of Triton's Python backend: the program that runs a model, and the prefix of the memory
+// that it shares with the library.
 const (
 	stub       = "triton_python_backend_stub"
 	stubRegion = "triton_python_backend_shm_region_"
 )
 
-// killChildren ends the processes that the library has started for the Python models of a repository, and removes the memory that it
-// shares with them. It is for a server that cannot be stopped: a model that is busy when this process ends waits for the
-// library's answer forever, and nobody is left to remove the memory.
+// killChildren ends the processes that the library has started for the Python models of a
+// repository, and removes the memory that it shares with them. It is for a server that cannot be
+// stopped: a busy model would wait forever for the library's answer after the end of this process,
+// and the memory would stay.
 func killChildren(repository string) {
 	repository = strings.TrimRight(repository, "/")
-	processes, _ := filepath.Glob("/proc/[0-9]*") // elsewhere there are none
+	processes, _ := filepath.Glob("/proc/[0-9]*") // empty on other systems
 	for _, p := range processes {
 		pid, err := strconv.Atoi(filepath.Base(p))
 		if err != nil || !isChild(p) {
@@ -44,7 +46,7 @@ func killChildren(repository string) {
 	}
 }
 
-// isChild reports whether a process, as its folder in /proc, is a child of this one.
+// isChild reports whether a process, given as its directory in /proc, is a child of this one.
 func isChild(process string) bool {
 	stat, _ := os.ReadFile(filepath.Join(process, "stat"))
 	rest := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // state, parent, …

@@ -11,13 +11,15 @@ import (
 	"testing"
 )
 
-// TestAbandon: what runs the models of a repository is ended, with the memory that it shares, and nothing else.
+// TestAbandon: what runs the models of a repository is ended, with the memory that it shares, and
+// nothing else.
 func TestAbandon(t *testing.T) {
 	dir := t.TempDir()
 	mine, other := filepath.Join(dir, "models"), filepath.Join(dir, "models2")
 	// start is a process that waits for its input to end, under any name.
 	start := func(name, model string) (*exec.Cmd, io.Closer, string) {
-		region := filepath.Join("/dev/shm", stubRegion+filepath.Base(t.TempDir())+filepath.Base(dir)+filepath.Base(model)+name)
+		region := filepath.Join("/dev/shm",
+			stubRegion+filepath.Base(t.TempDir())+filepath.Base(dir)+filepath.Base(model)+name)
 		if err := os.WriteFile(region, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}

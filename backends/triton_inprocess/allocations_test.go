@@ -8,9 +8,9 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// TestAllocations: what is sent and received makes no garbage of ours. What remains is that of the callbacks, four a request,
-// which purego makes by reflection. (Under the race
-// detector its pools forget.)
+// TestAllocations: what is sent and received makes no garbage of ours. What remains is that of the
+// callbacks, four a request, which purego makes by reflection. (Under the race detector its pools
+// forget.)
 func TestAllocations(t *testing.T) {
 	const callbacks = 9
 	s := ready(t)

@@ -12,7 +12,8 @@ import (
 	"github.com/sluice-bench/sluice/backends"
 )
 
-// TestAnswers plays each way in which a server can answer, by one goroutine that sends and receives, several times.
+// TestAnswers plays each way in which a server can answer, by one goroutine that sends and
+// receives, several times.
 func TestAnswers(t *testing.T) {
 	for _, row := range []struct {
 		script    string
@@ -34,9 +35,15 @@ func TestAnswers(t *testing.T) {
 		{script: "now; release; final"},
 		{script: "refuse the queue is full", class: backends.Status, status: 14, note: "the queue is full"},
 		{script: "error it went wrong", class: backends.Status, status: 13, note: "it went wrong"},
-		{script: "respond 2; error it went wrong", responses: 2, class: backends.Status, status: 13, note: "it went wrong"},
+		{
+			script: "respond 2; error it went wrong", responses: 2, class: backends.Status, status: 13,
+			note: "it went wrong",
+		},
 		{script: "now; error it went wrong", class: backends.Status, status: 13, note: "it went wrong"},
-		{script: "broken; respond 2; final", responses: 2, class: backends.Decode, note: "the output cannot be read"},
+		{
+			script: "broken; respond 2; final", responses: 2, class: backends.Decode,
+			note: "the output cannot be read",
+		},
 	} {
 		t.Run(row.script, func(t *testing.T) {
 			s := ready(t)
@@ -44,7 +51,8 @@ func TestAnswers(t *testing.T) {
 			call := l.prepare(ask())
 			for range 3 {
 				got := l.do(call)
-				if got.Class != row.class || got.Status != row.status || got.Responses != row.responses || string(got.Note) != row.note {
+				if got.Class != row.class || got.Status != row.status || got.Responses != row.responses ||
+					string(got.Note) != row.note {
 					t.Errorf("class %v, status %d, %d responses, note %q", got.Class, got.Status, got.Responses, got.Note)
 				}
 				if bytes := int64(4 * row.responses); row.class != backends.Decode && got.BytesReceived != bytes {
@@ -80,8 +88,10 @@ func TestEvents(t *testing.T) {
 	}
 	l.finish(func() { take(); parts++ })
 	take()
-	if events != 1000 || parts != 15 || sample.Responses != 1000 || sample.LastByte < last || l.lane.Activity(0) < last {
-		t.Errorf("%d events in %d parts, %d responses, last byte %d, last event %d", events, parts, sample.Responses, sample.LastByte, last)
+	if events != 1000 || parts != 15 || sample.Responses != 1000 || sample.LastByte < last ||
+		l.lane.Activity(0) < last {
+		t.Errorf("%d events in %d parts, %d responses, last byte %d, last event %d",
+			events, parts, sample.Responses, sample.LastByte, last)
 	}
 	l.close()
 }
@@ -117,8 +127,8 @@ func await(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// TestDeaf: a model that cannot be cancelled goes on. Its request is over for the client, what it says later holds up nobody,
-// and the memory that it reads stays until then.
+// TestDeaf: a model that cannot be cancelled goes on. Its request is over for the client, what it
+// says later holds up nobody, and the memory that it reads stays until then.
 func TestDeaf(t *testing.T) {
 	s := ready(t)
 	l := connect(t, s.target(t, "gate; respond 2000; final"))
@@ -134,7 +144,8 @@ func TestDeaf(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	if err := l.conn.Close(ctx); err == nil || !strings.Contains(err.Error(), "the server still works on 3 requests") {
+	if err := l.conn.Close(ctx); err == nil ||
+		!strings.Contains(err.Error(), "the server still works on 3 requests") {
 		t.Errorf("Close: %v", err)
 	}
 	s.open(true)
@@ -170,8 +181,8 @@ func TestLanesEnd(t *testing.T) {
 	}
 }
 
-// TestSendWaitsForNobody: however slow the server is, a pacer can send what is due. What the library may have to read first is
-// not sent by it.
+// TestSendWaitsForNobody: however slow the server is, a pacer can send what is due. What the
+// library may have to read first is not sent by it.
 func TestSendWaitsForNobody(t *testing.T) {
 	s := ready(t)
 	l := connect(t, s.target(t, "gate; last"))
@@ -198,7 +209,8 @@ func TestSendWaitsForNobody(t *testing.T) {
 	l.close()
 }
 
-// TestParameters: every kind reaches the model with its value, and one that it refuses is an error of the request.
+// TestParameters: every kind reaches the model with its value, and one that it refuses is an error
+// of the request.
 func TestParameters(t *testing.T) {
 	s := ready(t)
 	l := connect(t, s.target(t, "last"))
@@ -216,22 +228,31 @@ func TestParameters(t *testing.T) {
 		{0.75, "parameter want is 0.75"},
 	} {
 		r := ask()
-		r.Parameters = []backends.Parameter{{Name: "want", Value: row.value}, {Name: "priority", Value: int64(3)}, {Name: "timeout", Value: "250"}}
+		r.Parameters = []backends.Parameter{
+			{Name: "want", Value: row.value}, {Name: "priority", Value: int64(3)}, {Name: "timeout", Value: "250"},
+		}
 		got := l.do(l.prepare(r))
 		if string(got.Note) != row.note || (got.Class == backends.OK) != (row.note == "") {
 			t.Errorf("%v: %v %q", row.value, got.Class, got.Note)
 		}
 	}
-	for _, p := range []backends.Parameter{{Name: "priority", Value: "high"}, {Name: "timeout", Value: int64(-1)}, {Name: "sequence_start", Value: int64(1)}, {Name: "sequence_id", Value: true}} {
+	for _, p := range []backends.Parameter{
+		{Name: "priority", Value: "high"},
+		{Name: "timeout", Value: int64(-1)},
+		{Name: "sequence_start", Value: int64(1)},
+		{Name: "sequence_id", Value: true},
+	} {
 		r := ask()
 		r.Parameters = []backends.Parameter{p}
-		if _, err := l.conn.Prepare(r); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("parameter %s cannot be %v", p.Name, p.Value)) {
+		if _, err := l.conn.Prepare(r); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("parameter %s cannot be %v", p.Name, p.Value)) {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
 	r := ask()
 	r.Outputs = []backends.Output{{Name: "OUTPUT0"}, {Name: "NOSUCH"}}
-	if got := l.do(l.prepare(r)); got.Class != backends.Status || got.Status != 3 || !strings.Contains(string(got.Note), "unexpected inference output 'NOSUCH'") {
+	if got := l.do(l.prepare(r)); got.Class != backends.Status || got.Status != 3 ||
+		!strings.Contains(string(got.Note), "unexpected inference output 'NOSUCH'") {
 		t.Errorf("%v %d %q", got.Class, got.Status, got.Note)
 	}
 	l.close()
@@ -282,7 +303,8 @@ func TestMismatch(t *testing.T) {
 	l := connect(t, s.target(t, "last"))
 	r := ask()
 	r.Expect.Outputs = []backends.Tensor{number("OUTPUT0", 8)}
-	if got := l.do(l.prepare(r)); got.Class != backends.Mismatch || !strings.Contains(string(got.Note), "OUTPUT0") {
+	if got := l.do(l.prepare(r)); got.Class != backends.Mismatch ||
+		!strings.Contains(string(got.Note), "OUTPUT0") {
 		t.Errorf("%v %q", got.Class, got.Note)
 	}
 	l.close()

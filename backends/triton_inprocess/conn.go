@@ -29,7 +29,7 @@ type conn struct {
 	clock  backends.Clock
 
 	mu     sync.Mutex
-	pinner runtime.Pinner // what prepared requests point to: C keeps the addresses while it has a request
+	pinner runtime.Pinner // pins the memory of prepared requests: C keeps the addresses while it has a request
 	lanes  []*lane
 	closed bool
 }
@@ -37,7 +37,7 @@ type conn struct {
 // anyVersion leaves the choice of a model's version to the server.
 const anyVersion = -1
 
-// version is a model's version as the library wants it.
+// version parses a model's version for the library.
 func version(text string) (int64, error) {
 	if text == "" {
 		return anyVersion, nil
@@ -49,7 +49,7 @@ func version(text string) (int64, error) {
 	return v, nil
 }
 
-// modelArguments is a model as the arguments of a function.
+// modelArguments converts a model to arguments of a library function.
 func modelArguments(model, v string) (name []byte, number uintptr, err error) {
 	n, err := version(v)
 	return native.Text(model), uintptr(n), err
@@ -78,11 +78,11 @@ func (c *conn) Describe(_ context.Context, model string) (backends.Signature, er
 		return backends.Signature{}, fmt.Errorf("describe model %s: %w", model, err)
 	}
 	sig, err := kserve.SignatureOf(server, metadata, config, v)
-	sig.BinaryTensors = true // whatever protocols the server lists: there is none between
+	sig.BinaryTensors = true // whatever protocols the server lists: requests do not use one
 	return sig, err
 }
 
-// configVersion is the version of the form that a model's configuration has.
+// configVersion is the version of the format of model configurations.
 const configVersion = 1
 
 // Ready implements backends.Prober: live, ready, and the model loaded.
@@ -118,7 +118,8 @@ func (c *conn) Ready(_ context.Context, model string) error {
 	return err
 }
 
-// index are the models of the server's repository, also those that are not loaded; nil: it cannot be read.
+// index returns the models of the server's repository, including those that are not loaded; nil: it
+// cannot be read.
 func (c *conn) index() (list []kserve.IndexedModel) {
 	const flags = 0
 	text, err := c.message(c.ServerModelIndex, c.handle, flags)
@@ -128,8 +129,8 @@ func (c *conn) index() (list []kserve.IndexedModel) {
 	return list
 }
 
-// notReadyReason is what the server's index of its repository says about a model that is not ready, or about the first one that could not
-// be loaded; empty: nothing.
+// notReadyReason returns what the index of the server's repository says about a model that is not
+// ready, or about the first one that could not be loaded; "": nothing.
 func (c *conn) notReadyReason(model string) string {
 	all := c.index()
 	if all == nil {
@@ -196,10 +197,11 @@ func (c *conn) Load(_ context.Context, model string) error {
 	return nil
 }
 
-// pollInterval is how often is looked whether something is over that the library tells nobody.
+// pollInterval is the time between two checks of states for which the library has no callback.
 const pollInterval = 5 * time.Millisecond
 
-// Unload implements backends.Controller. The library returns at once and unloads when the requests in flight are done.
+// Unload implements backends.Controller. The library returns at once and unloads when the requests
+// in flight are done.
 func (c *conn) Unload(ctx context.Context, model string) error {
 	name := native.Text(model)
 	defer runtime.KeepAlive(name)
@@ -226,18 +228,21 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// inlineLimit is the largest request that Send passes in no time. The library takes a request without waiting for the model, and
-// without a copy: 4 µs for 64 bytes and for 1 MiB. But where a model has a response cache it reads all of the inputs before it
-// returns, and writes the outputs on a hit: 90 µs for 64 KiB, 1.5 ms for 1 MiB, 13 ms for 8 MiB, in which nothing else would be
-// sent that is due.
+// inlineLimit is the largest request in bytes that Send passes without blocking. The library takes
+// a request without waiting for the model, and without a copy: 4 µs for 64 bytes and for 1 MiB. But
+// if a model has a response cache it reads all of the inputs before it returns, and writes the
+// outputs on a hit: 90 µs for 64 KiB, 1.5 ms for 1 MiB, 13 ms for 8 MiB, during which no other due
+// request could be sent.
 const inlineLimit = 64 << 10
 
 // Lanes implements backends.Conn. A lane costs nothing at the server.
-func (c *conn) Lanes(_ context.Context, n int, _ backends.LaneOptions) ([]backends.Lane, backends.Limits, error) {
+func (c *conn) Lanes(
+	_ context.Context, n int, _ backends.LaneOptions,
+) ([]backends.Lane, backends.Limits, error) {
 	all := make([]backends.Lane, n)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lanes = slices.DeleteFunc(c.lanes, (*lane).isDrained) // of stages that are done
+	c.lanes = slices.DeleteFunc(c.lanes, (*lane).isDrained) // of finished stages
 	for i := range all {
 		l := newLane(c)
 		all[i] = l
@@ -246,8 +251,8 @@ func (c *conn) Lanes(_ context.Context, n int, _ backends.LaneOptions) ([]backen
 	return all, backends.Limits{Depth: 1, Inline: inlineLimit}, nil
 }
 
-// Close implements backends.Conn. What was cancelled here may still go on in the server, with memory that is pinned here: it is
-// waited for.
+// Close implements backends.Conn. It waits for cancelled requests that the server still works on
+// with memory pinned by this process.
 func (c *conn) Close(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

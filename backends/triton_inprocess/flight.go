@@ -10,34 +10,36 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/native"
 )
 
-// flight is one request that the server has. The server knows it by its number, never by a Go pointer. It is used again when
-// the server is through with it: when the final response has come and the request has been released.
+// flight is one request that the server has. The server knows it by its number, never by a Go
+// pointer. It is reused when the server has finished with it: the final response was received and
+// the request has been released.
 type flight struct {
 	number    uintptr
 	request   uintptr
 	lane      *lane
-	current   atomic.Bool // it is the one that its lane waits for; else nobody wants its responses any more
+	current   atomic.Bool // its lane waits for it; otherwise its responses are dropped
 	partsLeft atomic.Int32
-	next      *flight // of the free ones
+	next      *flight // in the list of free flights
 }
 
-// Parts of a flight that must have come before it is over.
+// flightParts is the number of parts of a flight that must be received before it is over: final
+// response and release.
 const flightParts = 2
 
-// event is what the server said about a flight.
+// event is a callback of the server about a flight.
 type event struct {
 	flight   *flight
-	response uintptr // 0: none came with it
+	response uintptr // 0: none
 	at       int64
-	released bool // the request is no longer used
+	released bool // the request is no longer in use
 	final    bool
 }
 
-// flightChunk is how many flights are made at once.
+// flightChunk is the number of flights that are allocated at once.
 const flightChunk = 256
 
-// flights are those of all servers of a host, and the functions that the servers call: there is room for few such in a
-// process. Callbacks come on threads of a server and find their flight without a lock.
+// flights holds the flights of all servers of a host, and the callbacks for the servers: a process
+// can have few of them. Callbacks run on threads of a server and find their flight without a lock.
 type flights struct {
 	answered, released, allocated, discarded uintptr
 
@@ -45,10 +47,10 @@ type flights struct {
 	mu     sync.Mutex
 	made   uintptr
 	free   *flight
-	frames []*native.Frame // of calls on any thread, those that are free
+	frames []*native.Frame // free frames for calls on any thread
 }
 
-// call calls into a library from a callback, or where one may be under way.
+// call calls a library function from a callback, or concurrently with one.
 func (fs *flights) call(function uintptr, args ...uintptr) uintptr {
 	f := fs.frame()
 	result := f.Call(function, args...)
@@ -80,7 +82,7 @@ func (fs *flights) prepare() {
 	}
 }
 
-// take gives a flight that is free; nil: more than a million are out.
+// take returns a free flight; nil: more than a million are in use.
 func (fs *flights) take(l *lane) *flight {
 	fs.mu.Lock()
 	f := fs.free
@@ -97,7 +99,7 @@ func (fs *flights) take(l *lane) *flight {
 	return f
 }
 
-// grow makes a chunk of flights and gives the first, which leads to the others.
+// grow allocates a chunk of flights and returns the first, linked to the others.
 func (fs *flights) grow() *flight {
 	n := fs.made / flightChunk
 	if n >= uintptr(len(fs.chunks)) {
@@ -119,7 +121,7 @@ func (fs *flights) at(number uintptr) *flight {
 	return &fs.chunks[number/flightChunk].Load()[number%flightChunk]
 }
 
-// done counts a part as come. With the last one the request is deleted and the flight is free.
+// done counts a received part. After the last one the request is deleted and the flight is free.
 func (fs *flights) done(f *flight) (over bool) {
 	if over = f.partsLeft.Add(-1) == 0; over {
 		fs.put(f)
@@ -152,9 +154,11 @@ func (fs *flights) release(_ uintptr, _ uint32, number uintptr) {
 // errUnavailable is TRITONSERVER_ERROR_UNAVAILABLE.
 const errUnavailable = 4
 
-// allocate is TRITONSERVER_ResponseAllocatorAllocFn_t: every output gets memory of C's, on the CPU. What frees it goes with it:
-// it can outlive its flight.
-func (fs *flights) allocate(_, _, size uintptr, _ int32, _ int64, number uintptr, buffer, user, memory, device uintptr) uintptr {
+// allocate is TRITONSERVER_ResponseAllocatorAllocFn_t: every output gets memory of C's, on the CPU.
+// The address of the function that frees it is stored with it: it can outlive its flight.
+func (fs *flights) allocate(
+	_, _, size uintptr, _ int32, _ int64, number uintptr, buffer, user, memory, device uintptr,
+) uintptr {
 	at, l := uintptr(0), fs.at(number).lane.conn.library
 	if size > 0 {
 		if at = fs.call(l.malloc, size); at == 0 {

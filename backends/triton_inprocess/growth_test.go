@@ -36,25 +36,31 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestGrowth: 100,000 requests of all kinds leave nothing behind, in C or in Go, nor do they need more memory than the first
-// ones. The library counts what lives in it.
+// TestGrowth: 100,000 requests of all kinds leave nothing behind, in C or in Go, nor do they need
+// more memory than the first ones. The library counts what lives in it.
 func TestGrowth(t *testing.T) {
 	const lanes, each, rounds = 2, 5_000, 10
 	s := ready(t)
 	target := s.target(t, "last")
-	models := map[string]string{"m": "last", "many": "respond 3; final", "none": "release; final", "bad": "respond 1; error no", "full": "refuse full", "slow": "cancelled", "now": "now; last"}
+	models := map[string]string{
+		"m": "last", "many": "respond 3; final", "none": "release; final", "bad": "respond 1; error no",
+		"full": "refuse full", "slow": "cancelled", "now": "now; last",
+	}
 	target.InProcess.Repository = repository(t, models)
 	l := connect(t, target)
 	calls := map[string]*backends.Call{}
 	for model := range models {
 		r := ask()
 		r.Model = model
-		r.Inputs[0] = backends.Tensor{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{256, 1}, Data: make([]byte, 1024)}
+		r.Inputs[0] = backends.Tensor{
+			Name: "INPUT0", Type: tensor.Int32, Shape: []int64{256, 1}, Data: make([]byte, 1024),
+		}
 		r.Expect = nil
 		calls[model] = l.prepare(r)
 	}
 	// Most are answered by the thread that sends, which takes a tenth of the time.
-	order := strings.Fields("now now now m now now now many now now now none now now now bad now now now full now now now now slow")
+	order := strings.Fields("now now now m now now now many now now now none now now now bad now now now " +
+		"full now now now now slow")
 	links := []*link{}
 	for range lanes {
 		links = append(links, &link{t: t, conn: l.conn, clock: l.clock, lane: l.another()})

@@ -1,9 +1,9 @@
-// Package inprocess is the backend triton_inprocess: Triton's server library is loaded into this process and called without a
-// network. A binary has it when it was built with the tag inprocess; else the kind is known, so that plans for it can be
-// checked and drawn.
+// Package inprocess is the backend triton_inprocess: Triton's server library is loaded into this
+// process and called without a network. A binary built with the tag inprocess can run it; any other
+// binary only knows the kind, so that plans can be checked and drawn.
 //
-// It is not: a build of Triton, a way to measure a network, a second reader of Triton's statistics and metadata (triton and
-// kserve have them).
+// It is not: a build of Triton, a way to measure a network, a second reader of Triton's statistics
+// and metadata (triton and kserve have them).
 package inprocess
 
 import (
@@ -13,13 +13,14 @@ import (
 	"github.com/sluice-bench/sluice/backends/triton"
 )
 
-// Kind is the backend "triton_inprocess". What it opens is shared by the targets that have the same server.
+// Kind returns the backend "triton_inprocess". Targets with the same server share it.
 func Kind() backends.Kind {
 	k := backends.Kind{
 		Name: "triton_inprocess",
 		Help: "Triton's server library inside this process, without a network",
 		Keys: []string{
-			"model", "model_version", "inprocess", "parameters", "composing_models", "timeout", "inactivity_timeout", "streaming",
+			"model", "model_version", "inprocess", "parameters", "composing_models", "timeout", "inactivity_timeout",
+			"streaming",
 			"statistics", "endpoint", "tokenizer",
 		},
 		Endpoints: []string{"infer", "tensorrtllm", "vllm"},
@@ -32,10 +33,11 @@ func Kind() backends.Kind {
 	return k
 }
 
-// abilities of a target. Shared memory there is none to speak of: all requests lie where the server reads them.
+// abilities returns the abilities of a target. There is no shared memory ability: all requests are
+// already in memory that the server reads.
 func abilities(t backends.Target) backends.Ability {
-	a := backends.Unary | backends.Metadata | backends.ServerStats | backends.Tensors | backends.Expects | backends.Sequences |
-		backends.ModelControl | backends.Composing | backends.SharesProcess
+	a := backends.Unary | backends.Metadata | backends.ServerStats | backends.Tensors |
+		backends.Expects | backends.Sequences | backends.ModelControl | backends.Composing | backends.SharesProcess
 	if t.Endpoint != "infer" && t.Endpoint != "" {
 		a |= backends.Prompts
 		if t.Tokenizer != "" {
@@ -51,10 +53,10 @@ func abilities(t backends.Target) backends.Ability {
 	return a
 }
 
-// check looks for the library, and reads the options.
+// check looks for the library, and checks the options.
 func check(t backends.Target) error {
 	if t.InProcess == nil {
-		return nil // the plan has been refused
+		return nil // the plan is refused elsewhere
 	}
 	errs := []error{find(t.InProcess.ServerDir)}
 	for _, p := range t.InProcess.Options {

@@ -16,35 +16,36 @@ import (
 //
 //	state       next         by
 //	idle        inFlight     Send
-//	inFlight    idle         Recv: the final response has come, or the server has refused the request
-//	inFlight    cancelling   Cancel: the generation fits
-//	cancelling  cancelled    the same caller, once the server has been told
-//	cancelled   idle         Recv, which waits for the server no longer
+//	inFlight    idle         Recv: the final response was received, or the server has refused the request
+//	inFlight    cancelling   Cancel: the generation matches
+//	cancelling  cancelled    the same caller, once the server has been notified
+//	cancelled   idle         Recv, which does not wait for the server any longer
 //
-// The request of a flight is deleted only after Recv has seen the state, so that Cancel never names one that is gone.
+// The request of a flight is deleted only after Recv has seen the state, so that Cancel never names
+// a deleted one.
 type lane struct {
 	conn     *conn
 	word     atomic.Uint64
 	sent     atomic.Uint32 // generation whose Send has returned
 	closed   atomic.Bool
-	events   chan event    // of the server's threads, which wait when it is full
-	wake     chan struct{} // the state has changed otherwise
+	events   chan event    // from the server's threads, which wait when it is full
+	wake     chan struct{} // the state changed without an event
 	active   atomic.Int64
 	inServer atomic.Int64 // flights that the server has
 	flight   atomic.Pointer[flight]
 	cause    backends.Cause
-	err      error // why the server refused the request; before failed
+	err      error // why the server refused the request; set before failed
 	failed   atomic.Bool
 
-	// Of the request in flight.
+	// The request in flight.
 	request   *request
 	sample    *backends.Sample
-	refs      [2]uintptr // Send's: where the library puts what it makes
+	refs      [2]uintptr // for Send: outputs of library functions
 	id        [idDigits + 1]byte
 	text      [idDigits + 1]byte
 	sendFrame native.Frame
 
-	// Recv's.
+	// The fields below belong to Recv.
 	results   [8]uintptr
 	recvFrame native.Frame
 	reply     kserve.Reply
@@ -59,17 +60,17 @@ const (
 	stateMask = 1<<stateBits - 1
 )
 
-// idDigits is the length of request ids and of sequence ids that are texts.
+// idDigits is the length of request ids and of sequence ids that are strings.
 const idDigits = 20
 
-// eventRoom is how many events a lane holds before the server's threads wait.
+// eventRoom is the number of events that a lane buffers before the server's threads wait.
 const eventRoom = 256
 
 func newLane(c *conn) *lane {
 	return &lane{conn: c, events: make(chan event, eventRoom), wake: make(chan struct{}, 1)}
 }
 
-// push is called by threads of the server. What nobody waits for any more holds up none of them.
+// push is called by threads of the server. Events of abandoned flights never make a thread wait.
 func (l *lane) push(e event) {
 	if !e.flight.current.Load() {
 		l.drop(e)
@@ -78,10 +79,10 @@ func (l *lane) push(e event) {
 	if e.at != 0 {
 		l.active.Store(e.at)
 	}
-	l.events <- e // when the flight has ended meanwhile, the lane's next request or its end deals with it
+	l.events <- e // if the flight has ended meanwhile, the lane's next request or its end handles it
 }
 
-// drop deals with an event that nobody waits for.
+// drop handles an event of an abandoned flight.
 func (l *lane) drop(e event) {
 	if e.final || e.released {
 		l.part(e.flight)
@@ -91,14 +92,14 @@ func (l *lane) drop(e event) {
 	}
 }
 
-// part counts a part of a flight as come.
+// part counts a received part of a flight.
 func (l *lane) part(f *flight) {
 	if l.conn.flights.done(f) {
 		l.inServer.Add(-1)
 	}
 }
 
-// drain drops what is left of requests that are over.
+// drain drops the remaining events of finished requests.
 func (l *lane) drain() {
 	for {
 		select {
@@ -110,7 +111,7 @@ func (l *lane) drain() {
 	}
 }
 
-// isDrained reports whether nothing comes any more.
+// isDrained reports whether no further events can arrive.
 func (l *lane) isDrained() bool { return l.closed.Load() && l.inServer.Load() == 0 }
 
 func (l *lane) wakeRecv() {
@@ -146,7 +147,7 @@ func (l *lane) Send(_ int, c *backends.Call, f backends.Fields, s *backends.Samp
 
 var errTooManyRequests = errors.New("more than a million requests are in the server")
 
-// transmit makes a request and gives it to the server.
+// transmit builds a request and passes it to the server.
 func (l *lane) transmit(f *backends.Fields, gen uint32) error {
 	c, q := l.conn, l.request
 	fl := c.flights.take(l)
@@ -164,7 +165,7 @@ func (l *lane) transmit(f *backends.Fields, gen uint32) error {
 			err = c.check(l.sendFrame.Call(c.ServerInferAsync, c.handle, fl.request, 0))
 		}
 	}
-	if err != nil { // the server does not have it: nothing comes
+	if err != nil { // the server does not have it: there will be no event
 		fl.current.Store(false)
 		l.flight.CompareAndSwap(fl, nil)
 		l.abort(fl, gen)
@@ -177,7 +178,7 @@ func (l *lane) transmit(f *backends.Fields, gen uint32) error {
 
 var errStopped = errors.New("stopped")
 
-// abort gives up a flight that never began. A Cancel that is under way is done with it first.
+// abort gives up a flight that was never sent, after a concurrent Cancel has finished with it.
 func (l *lane) abort(fl *flight, gen uint32) {
 	for l.word.Load() == uint64(gen)<<stateBits|cancelling {
 		runtime.Gosched()
@@ -187,10 +188,11 @@ func (l *lane) abort(fl *flight, gen uint32) {
 	}
 }
 
-// build makes the library's form of a request.
+// build converts a request to the library's form.
 func (l *lane) build(fl *flight, q *request, f *backends.Fields) error {
 	c := l.conn
-	if err := c.check(l.sendFrame.Call(c.InferenceRequestNew, native.Address(l.refs[:]), c.handle, q.model, q.version)); err != nil {
+	if err := c.check(l.sendFrame.Call(c.InferenceRequestNew, native.Address(l.refs[:]), c.handle, q.model,
+		q.version)); err != nil {
 		return err
 	}
 	fl.request = l.refs[0]
@@ -217,7 +219,8 @@ func (l *lane) build(fl *flight, q *request, f *backends.Fields) error {
 		err = c.check(l.sendFrame.Call(c.InferenceRequestSetReleaseCallback, r, c.flights.released, fl.number))
 	}
 	if err == nil {
-		err = c.check(l.sendFrame.Call(c.InferenceRequestSetResponseCallback, r, c.allocator, fl.number, c.flights.answered, fl.number))
+		err = c.check(l.sendFrame.Call(c.InferenceRequestSetResponseCallback, r, c.allocator, fl.number,
+			c.flights.answered, fl.number))
 	}
 	return err
 }
@@ -233,7 +236,7 @@ func (l *lane) parameter(r uintptr, p *parameter) error {
 	return c.check(l.sendFrame.Call(p.function, r, p.name, p.value))
 }
 
-// sequence says to which sequence a request belongs, and where in it it stands.
+// sequence sets the sequence of a request, and its position in it.
 func (l *lane) sequence(r uintptr, q *request, f *backends.Fields) error {
 	c, flags := l.conn, q.flags
 	if q.sequence != nil {
@@ -268,7 +271,8 @@ func (l *lane) Activity(int) int64 {
 	return 0
 }
 
-// Cancel implements backends.Lane. The server is told, and may go on all the same: nobody waits for it.
+// Cancel implements backends.Lane. The server is notified, and may continue: the lane does not wait
+// for it.
 func (l *lane) Cancel(_ int, gen uint32, why backends.Cause) {
 	at := uint64(gen) << stateBits
 	if !l.word.CompareAndSwap(at|inFlight, at|cancelling) {
@@ -276,7 +280,8 @@ func (l *lane) Cancel(_ int, gen uint32, why backends.Cause) {
 	}
 	l.cause = why
 	if f := l.flight.Load(); f != nil {
-		_ = l.conn.check(native.Call(l.conn.InferenceRequestCancel, f.request)) // a model that cannot be cancelled goes on
+		// a model that cannot be cancelled continues
+		_ = l.conn.check(native.Call(l.conn.InferenceRequestCancel, f.request))
 	}
 	l.word.Store(at | cancelled)
 	l.wakeRecv()

@@ -40,7 +40,8 @@ func suite(t *testing.T) backendtest.Suite {
 		backendtest.BadTLS:   "there is no network",
 	}
 	for _, f := range []backendtest.Fault{
-		backendtest.ResetBefore, backendtest.ResetBody, backendtest.ShortBody, backendtest.CloseAfter, backendtest.CloseUnder, backendtest.CloseIdle,
+		backendtest.ResetBefore, backendtest.ResetBody, backendtest.ShortBody, backendtest.CloseAfter,
+		backendtest.CloseUnder, backendtest.CloseIdle,
 	} {
 		without[f] = "there is no connection"
 	}
@@ -48,8 +49,9 @@ func suite(t *testing.T) backendtest.Suite {
 		servers[fault] = func(testing.TB) backendtest.Server { return backendtest.Server{URL: script} }
 	}
 	return backendtest.Suite{
-		Kind: local(t, ready(t)), Target: backends.Target{Model: "m"}, Request: ask(), Servers: servers, Without: without,
-		Shared: true, // nothing is dialled
+		Kind: local(t, ready(t)), Target: backends.Target{Model: "m"}, Request: ask(), Servers: servers,
+		Without: without,
+		Shared:  true, // nothing is dialled
 		Classes: map[backendtest.Fault][]backends.ErrorClass{
 			backendtest.Malformed: {backends.Decode},
 		},
@@ -64,12 +66,19 @@ func TestLawStreaming(t *testing.T) {
 	backendtest.Run(t, s)
 }
 
-// TestLawAtOnce: a server may answer before the function that sends has returned, and release requests before it answers.
+// TestLawAtOnce: a server may answer before the function that sends has returned, and release
+// requests before it answers.
 func TestLawAtOnce(t *testing.T) {
-	for name, script := range map[string]string{"at once": "now; last", "released first": "release; last", "at once, released first": "now; release; last"} {
+	for name, script := range map[string]string{
+		"at once": "now; last", "released first": "release; last", "at once, released first": "now; release; last",
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := suite(t)
-			s.Servers[backendtest.None] = func(testing.TB) backendtest.Server { return backendtest.Server{URL: script} }
+			s.Servers[backendtest.None] = func(testing.TB) backendtest.Server {
+				return backendtest.Server{
+					URL: script,
+				}
+			}
 			backendtest.Run(t, s)
 		})
 	}
@@ -78,6 +87,8 @@ func TestLawAtOnce(t *testing.T) {
 func TestSequences(t *testing.T) {
 	s := ready(t)
 	backendtest.Sequences(t, Kind(), map[string]backends.Target{"no network": {InProcess: &backends.InProcess{
-		ServerDir: s.dir, Repository: repository(t, map[string]string{"sequence_acc": "sum; last", "sequence_acc_string": "sum; last"}),
+		ServerDir: s.dir,
+		Repository: repository(t,
+			map[string]string{"sequence_acc": "sum; last", "sequence_acc_string": "sum; last"}),
 	}}})
 }

@@ -13,21 +13,24 @@ import (
 	"github.com/sluice-bench/sluice/scenario/regular"
 )
 
-// The version of the C API that is spoken: the library must have this major and at least this minor version, which brought
-// the cancellation of requests.
+// The required version of the C API: the library must have this major and at least this minor
+// version, which introduced the cancellation of requests.
 const (
 	apiMajor = 1
 	apiMinor = 24
 )
 
-// functions are those of the library that are called, by the names of its header without TRITONSERVER_.
+// functions are the called functions of the library, named as in its header without TRITONSERVER_.
 type functions struct {
 	ApiVersion, ErrorNew, ErrorCode, ErrorMessage, ErrorDelete, MessageSerializeToJson, MessageDelete,
-	ServerOptionsNew, ServerOptionsDelete, ServerOptionsSetModelRepositoryPath, ServerNew, ServerStop, ServerDelete,
+	ServerOptionsNew, ServerOptionsDelete, ServerOptionsSetModelRepositoryPath,
+	ServerNew, ServerStop, ServerDelete,
 	ServerIsLive, ServerIsReady, ServerModelIsReady, ServerMetadata, ServerModelMetadata, ServerModelConfig,
 	ServerModelStatistics, ServerModelIndex, ServerLoadModel, ServerUnloadModel, ServerInferAsync,
-	ResponseAllocatorNew, ResponseAllocatorDelete, InferenceRequestNew, InferenceRequestDelete, InferenceRequestCancel,
-	InferenceRequestSetId, InferenceRequestSetFlags, InferenceRequestSetCorrelationId, InferenceRequestSetCorrelationIdString,
+	ResponseAllocatorNew, ResponseAllocatorDelete, InferenceRequestNew, InferenceRequestDelete,
+	InferenceRequestCancel,
+	InferenceRequestSetId, InferenceRequestSetFlags, InferenceRequestSetCorrelationId,
+	InferenceRequestSetCorrelationIdString,
 	InferenceRequestSetPriorityUInt64, InferenceRequestSetTimeoutMicroseconds, InferenceRequestAddInput,
 	InferenceRequestAppendInputData, InferenceRequestAddRequestedOutput, InferenceRequestSetStringParameter,
 	InferenceRequestSetIntParameter, InferenceRequestSetBoolParameter, InferenceRequestSetDoubleParameter,
@@ -38,16 +41,16 @@ type functions struct {
 	setDouble    func(request, name uintptr, value float64) uintptr
 }
 
-// library is Triton's, loaded.
+// library is Triton's loaded library.
 type library struct {
 	functions
 	native *native.Library
 }
 
-// libraryIn is where a server directory has the library.
+// libraryIn returns the path of the library in a server directory.
 func libraryIn(dir string) string { return filepath.Join(dir, "lib", "libtritonserver.so") }
 
-// find says that a server directory has no library.
+// find returns an error if a server directory has no library.
 func find(dir string) error {
 	if _, err := regular.Stat(libraryIn(dir)); err != nil {
 		return &backends.KeyError{Key: "server_dir", Err: fmt.Errorf("there is no Triton in %s: %w", dir, err)}
@@ -55,36 +58,41 @@ func find(dir string) error {
 	return nil
 }
 
-// loadLibrary loads what a server directory has and checks its version.
+// loadLibrary loads the library of a server directory and checks its version.
 func loadLibrary(dir string) (*library, error) {
 	path := libraryIn(dir)
 	n, err := native.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("inprocess.server_dir: %w; what the library itself needs must be where the system's loader looks, as LD_LIBRARY_PATH says when sluice starts", err)
+		return nil,
+			fmt.Errorf("inprocess.server_dir: %w; what the library itself needs must be where the system's loader "+
+				"looks, as LD_LIBRARY_PATH says when sluice starts", err)
 	}
 	l := &library{native: n}
 	if err := l.find(); err != nil {
 		return nil, err
 	}
 	var version [2]uint32
-	if err := l.check(native.Call(l.ApiVersion, native.Address(version[:1]), native.Address(version[1:]))); err != nil {
+	if err := l.check(native.Call(l.ApiVersion, native.Address(version[:1]),
+		native.Address(version[1:]))); err != nil {
 		return nil, err
 	}
 	if version[0] != apiMajor || version[1] < apiMinor {
-		return nil, fmt.Errorf("%s has version %d.%d of Triton's C API; %d.%d or a later %d.x is needed", path, version[0], version[1], apiMajor, apiMinor, apiMajor)
+		return nil,
+			fmt.Errorf("%s has version %d.%d of Triton's C API; %d.%d or a later %d.x is needed",
+				path, version[0], version[1], apiMajor, apiMinor, apiMajor)
 	}
 	return l, nil
 }
 
 // serverError is an error of the library.
 type serverError struct {
-	status int32 // as gRPC numbers it
+	status int32 // the gRPC status code
 	text   string
 }
 
 func (e *serverError) Error() string { return e.text }
 
-// statuses are the gRPC statuses that Triton answers with for its own error codes.
+// statuses maps Triton's error codes to the gRPC statuses with which its front end answers.
 var statuses = [...]int32{2, 13, 5, 3, 14, 12, 6, 1}
 
 const statusCancelled = 1
@@ -96,30 +104,34 @@ func statusOf(code uintptr) int32 {
 	return statuses[0]
 }
 
-// check turns a TRITONSERVER_Error into an error of ours, and deletes it.
+// check converts a TRITONSERVER_Error to an error, and deletes it.
 func (l *library) check(at uintptr) error {
 	if at == 0 {
 		return nil
 	}
-	err := &serverError{status: statusOf(native.Call(l.ErrorCode, at) & 0xffffffff), text: strings.TrimSpace(string(native.String(native.Call(l.ErrorMessage, at))))}
+	err := &serverError{
+		status: statusOf(native.Call(l.ErrorCode, at) & 0xffffffff),
+		text:   strings.TrimSpace(string(native.String(native.Call(l.ErrorMessage, at)))),
+	}
 	native.Call(l.ErrorDelete, at)
 	return err
 }
 
-// message is the JSON that a function gives, whose last argument is where it puts a TRITONSERVER_Message.
+// message returns the JSON of a function whose last argument receives a TRITONSERVER_Message.
 func (l *library) message(function uintptr, args ...uintptr) ([]byte, error) {
 	out := make([]uintptr, 3)
 	if err := l.check(native.Call(function, append(args, native.Address(out))...)); err != nil {
 		return nil, err
 	}
 	defer native.Call(l.MessageDelete, out[0])
-	if err := l.check(native.Call(l.MessageSerializeToJson, out[0], native.Address(out[1:]), native.Address(out[2:]))); err != nil {
+	if err := l.check(native.Call(l.MessageSerializeToJson, out[0], native.Address(out[1:]),
+		native.Address(out[2:]))); err != nil {
 		return nil, err
 	}
 	return append([]byte(nil), native.Slice[byte](out[1], int(out[2]))...), nil
 }
 
-// boolResult is what a function says that puts a bool where its last argument points.
+// boolResult returns the bool that a function stores at its last argument.
 func (l *library) boolResult(function uintptr, args ...uintptr) (bool, error) {
 	out := make([]bool, 1)
 	err := l.check(native.Call(function, append(args, native.Address(out))...))

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/native"
 )
 
-// find looks up all functions: the fields of functions are their names.
+// find looks up all functions by the names of the fields of functions.
 func (l *library) find() error {
 	v := reflect.ValueOf(&l.functions).Elem()
 	for i := range v.NumField() {

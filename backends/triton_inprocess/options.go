@@ -16,15 +16,17 @@ type setting struct {
 	args     []any // string, bool, int64 or float64
 }
 
-// option is one of the plan's inprocess.options: a setter and the form of its values, a letter for each argument.
+// option is one of the plan's inprocess.options: a setter and the form of its values, a letter for
+// each argument.
 //
-//	s text   b true or false   i a number from 0   f a number   , what is between commas is a call of its own
-//	m a word of modes
+//	s string   b true or false   i an integer from 0   f a number
+//	m a mode   , each item between commas is a call of its own
 //
-// Several arguments stand in one text, "name,key=value": as on tritonserver's command line.
+// Several arguments are written in one string, "name,key=value": as on tritonserver's command line.
 type option struct{ name, function, form string }
 
-// options are those of tritonserver that concern the library, under their names with _ for -.
+// options returns the options of tritonserver that apply to the library, under their names with _
+// for -.
 func options() []option {
 	return []option{
 		{"id", "ServerId", "s"},
@@ -61,10 +63,10 @@ func options() []option {
 	}
 }
 
-// modes are TRITONSERVER_ModelControlMode.
+// modes are the words of TRITONSERVER_ModelControlMode.
 var modes = []string{"none", "poll", "explicit"}
 
-// settings are the calls that one option of a plan asks for.
+// settings returns the calls for one option of a plan.
 func settings(p backends.Parameter) ([]setting, error) {
 	all := options()
 	at := slices.IndexFunc(all, func(o option) bool { return o.name == p.Name })
@@ -73,7 +75,8 @@ func settings(p backends.Parameter) ([]setting, error) {
 		for _, o := range all {
 			names = append(names, o.name)
 		}
-		return nil, &backends.KeyError{Key: p.Name, Err: fmt.Errorf("inprocess.options has no %q", p.Name), Allowed: names}
+		return nil,
+			&backends.KeyError{Key: p.Name, Err: fmt.Errorf("inprocess.options has no %q", p.Name), Allowed: names}
 	}
 	o, text := all[at], fmt.Sprint(p.Value)
 	form, many := strings.CutPrefix(o.form, ",")
@@ -92,7 +95,7 @@ func settings(p backends.Parameter) ([]setting, error) {
 	return calls, nil
 }
 
-// arguments takes a text apart: "a,b=c" for three, "a:b" for two numbers.
+// arguments splits a text: "a,b=c" for three, "a:b" for two numbers.
 func arguments(form, text string) (args []any, err error) {
 	parts := []string{text}
 	switch form {
@@ -161,7 +164,7 @@ func argument(kind rune, text string) (any, error) {
 	return text, nil
 }
 
-// cacheConfig turns "key=value,key=value" into the JSON that the library wants.
+// cacheConfig converts "key=value,key=value" to the JSON that the library expects.
 func cacheConfig(text string) (any, error) {
 	var pairs []string
 	for pair := range strings.SplitSeq(text, ",") {

@@ -16,13 +16,37 @@ func TestSettings(t *testing.T) {
 		want  []setting
 		wrong string
 	}{
-		{name: "model_control_mode", value: "explicit", want: []setting{{"TRITONSERVER_ServerOptionsSetModelControlMode", []any{int64(2)}}}},
-		{name: "load_model", value: "a, b", want: []setting{{"TRITONSERVER_ServerOptionsSetStartupModel", []any{"a"}}, {"TRITONSERVER_ServerOptionsSetStartupModel", []any{"b"}}}},
-		{name: "cache_config", value: "local,size=7,x=y", want: []setting{{"TRITONSERVER_ServerOptionsSetCacheConfig", []any{"local", `{"size":"7","x":"y"}`}}}},
-		{name: "backend_config", value: "python,k=v=w", want: []setting{{"TRITONSERVER_ServerOptionsSetBackendConfig", []any{"python", "k", "v=w"}}}},
-		{name: "cuda_memory_pool_byte_size", value: "1:64", want: []setting{{"TRITONSERVER_ServerOptionsSetCudaMemoryPoolByteSize", []any{int64(1), int64(64)}}}},
-		{name: "strict_readiness", value: true, want: []setting{{"TRITONSERVER_ServerOptionsSetStrictReadiness", []any{true}}}},
-		{name: "min_supported_compute_capability", value: 6.0, want: []setting{{"TRITONSERVER_ServerOptionsSetMinSupportedComputeCapability", []any{6.0}}}},
+		{
+			name: "model_control_mode", value: "explicit",
+			want: []setting{{"TRITONSERVER_ServerOptionsSetModelControlMode", []any{int64(2)}}},
+		},
+		{
+			name: "load_model", value: "a, b",
+			want: []setting{
+				{"TRITONSERVER_ServerOptionsSetStartupModel", []any{"a"}},
+				{"TRITONSERVER_ServerOptionsSetStartupModel", []any{"b"}},
+			},
+		},
+		{
+			name: "cache_config", value: "local,size=7,x=y",
+			want: []setting{{"TRITONSERVER_ServerOptionsSetCacheConfig", []any{"local", `{"size":"7","x":"y"}`}}},
+		},
+		{
+			name: "backend_config", value: "python,k=v=w",
+			want: []setting{{"TRITONSERVER_ServerOptionsSetBackendConfig", []any{"python", "k", "v=w"}}},
+		},
+		{
+			name: "cuda_memory_pool_byte_size", value: "1:64",
+			want: []setting{{"TRITONSERVER_ServerOptionsSetCudaMemoryPoolByteSize", []any{int64(1), int64(64)}}},
+		},
+		{
+			name: "strict_readiness", value: true,
+			want: []setting{{"TRITONSERVER_ServerOptionsSetStrictReadiness", []any{true}}},
+		},
+		{
+			name: "min_supported_compute_capability", value: 6.0,
+			want: []setting{{"TRITONSERVER_ServerOptionsSetMinSupportedComputeCapability", []any{6.0}}},
+		},
 		{name: "log_verbose", value: int64(-1), wrong: "whole number"},
 		{name: "log_info", value: "maybe", wrong: "true or false"},
 		{name: "model_control_mode", value: "all", wrong: "none, poll, explicit"},

@@ -13,7 +13,8 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/native"
 )
 
-// request is a Call's own form: what the functions of the library take, as addresses that stay.
+// request is the form that Call.Impl has here: arguments of library functions, as addresses that
+// stay valid.
 type request struct {
 	model      uintptr
 	version    uintptr
@@ -23,7 +24,7 @@ type request struct {
 	flags      uint32
 	sequence   *backends.Sequence
 	want       kserve.Want
-	pinned     []any // what the addresses point to
+	pinned     []any // memory behind the addresses
 }
 
 type input struct {
@@ -31,13 +32,13 @@ type input struct {
 	datatype                      uintptr
 }
 
-// parameter is a call of a function with a value; name 0: the function takes none.
+// parameter is a call of a function with a value; name 0: the function takes no name.
 type parameter struct {
 	function, name, value uintptr
 	number                float64 // with setDouble
 }
 
-// datatypes are TRITONSERVER_DataType.
+// datatypes are the values of TRITONSERVER_DataType.
 var datatypes = [...]tensor.DataType{
 	"", tensor.Bool, tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Int8, tensor.Int16,
 	tensor.Int32, tensor.Int64, tensor.FP16, tensor.FP32, tensor.FP64, tensor.Bytes, tensor.BF16,
@@ -79,7 +80,8 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 			return nil, fmt.Errorf("input %s cannot have parameters: %w", t.Name, errTensorParameters)
 		}
 		q.inputs = append(q.inputs, input{
-			name: c.text(q, t.Name), datatype: datatypeOf(t.Type), shape: pin(c, q, t.Shape), dims: uintptr(len(t.Shape)),
+			name: c.text(q, t.Name), datatype: datatypeOf(t.Type), shape: pin(c, q, t.Shape),
+			dims: uintptr(len(t.Shape)),
 			data: pin(c, q, t.Data), size: uintptr(len(t.Data)),
 		})
 		size += len(t.Data)
@@ -89,7 +91,9 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 			return nil, fmt.Errorf("output %s cannot have parameters: %w", o.Name, errTensorParameters)
 		}
 		if o.Classification > 0 {
-			return nil, fmt.Errorf("output %s cannot come as classes: Triton makes them in its HTTP and gRPC front ends only", o.Name)
+			return nil,
+				fmt.Errorf("output %s cannot come as classes: Triton makes them in its HTTP and gRPC front ends only",
+					o.Name)
 		}
 		q.outputs = append(q.outputs, c.text(q, o.Name))
 	}
@@ -98,13 +102,15 @@ func (c *conn) Prepare(r backends.Request) (*backends.Call, error) {
 			return nil, err
 		}
 	}
-	return &backends.Call{Size: max(size, 1), Row: r.Row, Items: r.Items, Stateful: r.Sequence != nil, Impl: q}, nil
+	return &backends.Call{Size: max(size, 1), Row: r.Row, Items: r.Items, Stateful: r.Sequence != nil, Impl: q},
+		nil
 }
 
-// errTensorParameters is what the library lacks.
-var errTensorParameters = errors.New("Triton's library takes those of whole requests only; over HTTP and gRPC they are sent")
+// errTensorParameters is the reason why parameters of tensors are refused.
+var errTensorParameters = errors.New("Triton's library takes those of whole requests only; over HTTP and " +
+	"gRPC they are sent")
 
-// pin keeps a slice where it is until the Conn is closed.
+// pin keeps a slice at its address until the Conn is closed.
 func pin[T any](c *conn, q *request, s []T) uintptr {
 	if len(s) == 0 {
 		return 0
@@ -116,13 +122,14 @@ func pin[T any](c *conn, q *request, s []T) uintptr {
 
 func (c *conn) text(q *request, s string) uintptr { return pin(c, q, native.Text(s)) }
 
-// parameter is what the library does with a parameter: those that Triton's protocols give a meaning have a function of their
-// own.
+// parameter adds a parameter to q: parameters with a meaning in Triton's protocols have a function
+// of their own.
 func (c *conn) parameter(q *request, p backends.Parameter) error {
 	number, isNumber := p.Value.(int64)
 	truth, isTruth := p.Value.(bool)
 	text, isText := p.Value.(string)
-	if digits, err := strconv.ParseInt(text, 10, 64); isText && err == nil && (p.Name == "priority" || p.Name == "timeout") {
+	if digits, err := strconv.ParseInt(text, 10, 64); isText && err == nil &&
+		(p.Name == "priority" || p.Name == "timeout") {
 		number, isNumber = digits, true
 	}
 	set := parameter{value: uintptr(number)}
@@ -132,7 +139,9 @@ func (c *conn) parameter(q *request, p backends.Parameter) error {
 		if !isNumber || number < 0 {
 			return wrong
 		}
-		set.function = map[string]uintptr{"priority": c.InferenceRequestSetPriorityUInt64, "timeout": c.InferenceRequestSetTimeoutMicroseconds}[p.Name]
+		set.function = map[string]uintptr{
+			"priority": c.InferenceRequestSetPriorityUInt64, "timeout": c.InferenceRequestSetTimeoutMicroseconds,
+		}[p.Name]
 	case "sequence_start", "sequence_end":
 		if !isTruth {
 			return wrong
@@ -157,7 +166,7 @@ func (c *conn) parameter(q *request, p backends.Parameter) error {
 	return nil
 }
 
-// plain is a parameter that only the model knows.
+// plain sets a parameter that only the model interprets.
 func (c *conn) plain(q *request, p backends.Parameter, set *parameter) {
 	set.name = c.text(q, p.Name)
 	switch v := p.Value.(type) {

@@ -46,7 +46,7 @@ func (l *lane) Recv() (slot int, done bool) {
 	}
 }
 
-// handleEvent takes an event of the request in flight. None: there is more to come.
+// handleEvent handles an event of the request in flight. slot None: more events will follow.
 func (l *lane) handleEvent(e event) (slot int, done bool) {
 	s := l.sample
 	if e.released {
@@ -72,8 +72,9 @@ func (l *lane) handleEvent(e event) (slot int, done bool) {
 	return backends.None, false
 }
 
-// settle drops what lies here of the request that has ended, and waits until Send has written all that it writes into the
-// sample: the end can come before that, and Send may still be in a callback that has no room for its event.
+// settle drops the remaining events of the request that has ended, and waits until Send has
+// finished with the sample: the end can arrive before that, and Send may still be in a callback
+// whose event does not fit.
 func (l *lane) settle(gen uint32) {
 	l.drain()
 	for l.sent.Load() != gen {
@@ -82,7 +83,7 @@ func (l *lane) settle(gen uint32) {
 	}
 }
 
-// end makes the lane idle and completes the sample. What the server still says about the request is dropped from now on.
+// end makes the lane idle and completes the sample. Later events of the request are dropped.
 func (l *lane) end() {
 	s, why := l.sample, backends.Cause(0)
 	at := uint64(s.Gen) << stateBits
@@ -111,7 +112,7 @@ func (l *lane) end() {
 	l.sample, l.request = nil, nil
 }
 
-// failRefused gives the sample the class of an error of the server's.
+// failRefused sets the class that follows from an error of the server.
 func (l *lane) failRefused(err error) {
 	s := l.sample
 	var e *serverError
@@ -130,12 +131,15 @@ func (l *lane) failRefused(err error) {
 	s.SetNote([]byte(err.Error()))
 }
 
-// response reads one response. After one that was wrong the others are only counted.
+// response reads one response. After a wrong one the others are only counted.
 func (l *lane) response(r uintptr, at int64) {
 	s, c := l.sample, l.conn
 	if failed := l.recvFrame.Call(c.InferenceResponseError, r); failed != 0 { // it belongs to the response
 		if s.Class == backends.OK {
-			l.failRefused(&serverError{status: statusOf(l.recvFrame.Call(c.ErrorCode, failed) & 0xffffffff), text: string(native.String(l.recvFrame.Call(c.ErrorMessage, failed)))})
+			l.failRefused(&serverError{
+				status: statusOf(l.recvFrame.Call(c.ErrorCode, failed) & 0xffffffff),
+				text:   string(native.String(l.recvFrame.Call(c.ErrorMessage, failed))),
+			})
 		}
 		return
 	}
@@ -159,11 +163,13 @@ var (
 	errSize  = errors.New("the response does not have as much data as the shape takes of an output")
 )
 
-// outputs counts the bytes of a response, and compares its outputs if they are to be. Whether they are or not, there must be as
-// much data as shape and datatype take, and what the request names; of several responses each may have some of it.
+// outputs counts the bytes of a response, and compares its outputs if compare is set. In either
+// case there must be as much data as shape and datatype take, and the outputs that the request
+// names; of several responses each may have some of them.
 func (l *lane) outputs(r uintptr, compare bool) error {
 	s, c, want := l.sample, l.conn, l.request.want
-	if err := c.check(l.recvFrame.Call(c.InferenceResponseOutputCount, r, native.Address(l.results[:]))); err != nil {
+	if err := c.check(l.recvFrame.Call(c.InferenceResponseOutputCount, r,
+		native.Address(l.results[:]))); err != nil {
 		return err
 	}
 	judge := s.Class == backends.OK
@@ -174,9 +180,13 @@ func (l *lane) outputs(r uintptr, compare bool) error {
 	}
 	for i := range count {
 		clear(l.results[:])
-		g := &l.results // name, datatype, shape, dimensions, base, size, memory, device; the user pointer goes where the device went
-		err := c.check(l.recvFrame.Call(c.InferenceResponseOutput, r, uintptr(i), native.Address(g[0:]), native.Address(g[1:]), native.Address(g[2:]),
-			native.Address(g[3:]), native.Address(g[4:]), native.Address(g[5:]), native.Address(g[6:]), native.Address(g[7:]), native.Address(g[7:])))
+		// name, datatype, shape, dimensions, base, size, memory, device; the device also receives the
+		// user pointer
+		g := &l.results
+		err := c.check(l.recvFrame.Call(c.InferenceResponseOutput, r, uintptr(i),
+			native.Address(g[0:]), native.Address(g[1:]), native.Address(g[2:]),
+			native.Address(g[3:]), native.Address(g[4:]), native.Address(g[5:]), native.Address(g[6:]),
+			native.Address(g[7:]), native.Address(g[7:])))
 		if err != nil {
 			return err
 		}
@@ -185,11 +195,13 @@ func (l *lane) outputs(r uintptr, compare bool) error {
 		if at := uint32(g[1]); at < uint32(len(datatypes)) {
 			datatype = datatypes[at]
 		}
-		if n, err := tensor.Elements(shape); err != nil || datatype.Size() > 0 && n*int64(datatype.Size()) != int64(g[5]) {
+		if n, err := tensor.Elements(shape); err != nil ||
+			datatype.Size() > 0 && n*int64(datatype.Size()) != int64(g[5]) {
 			return errSize
 		}
 		if judge {
-			judge = l.reply.Output(want, native.String(g[0]), []byte(datatype), shape, native.Slice[byte](g[4], int(g[5])), s)
+			judge = l.reply.Output(want, native.String(g[0]), []byte(datatype), shape,
+				native.Slice[byte](g[4], int(g[5])), s)
 		}
 	}
 	if judge {

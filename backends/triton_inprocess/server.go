@@ -15,12 +15,12 @@ import (
 	"github.com/sluice-bench/sluice/backends/wire/native"
 )
 
-// opener makes the host of the servers that this kind opens.
+// opener returns the Open of a new host.
 func opener() (func(context.Context, backends.Target, backends.Clock) (backends.Conn, error), string) {
 	return newHost().open, ""
 }
 
-// host has one server for each that targets ask for, however many do.
+// host holds one server per server configuration, shared by all targets that name it.
 type host struct {
 	mu      sync.Mutex
 	servers map[string]*server
@@ -29,13 +29,13 @@ type host struct {
 
 func newHost() *host { return &host{servers: map[string]*server{}, flights: &flights{}} }
 
-// server is one that runs in this process.
+// server is a Triton server that runs in this process.
 type server struct {
 	*library
 	handle    uintptr
 	allocator uintptr
 	flights   *flights // of the host
-	users     int      // of the host, under its lock
+	users     int      // targets that use it; guarded by the host's lock
 	started   chan struct{}
 	err       error
 }
@@ -85,7 +85,8 @@ func (h *host) release(key string, s *server) error {
 	if !last || s.handle == 0 {
 		return nil
 	}
-	return errors.Join(s.check(native.Call(s.ServerStop, s.handle)), s.check(native.Call(s.ServerDelete, s.handle)),
+	return errors.Join(s.check(native.Call(s.ServerStop, s.handle)), s.check(native.Call(s.ServerDelete,
+		s.handle)),
 		s.check(native.Call(s.ResponseAllocatorDelete, s.allocator)))
 }
 
@@ -108,14 +109,16 @@ func (s *server) start(p *backends.InProcess) (err error) {
 		return fmt.Errorf("start the server: %w", err)
 	}
 	s.handle = out[0]
-	if err := s.check(native.Call(s.ResponseAllocatorNew, native.Address(out), s.flights.allocated, s.flights.discarded, 0)); err != nil {
+	if err := s.check(native.Call(s.ResponseAllocatorNew, native.Address(out), s.flights.allocated,
+		s.flights.discarded, 0)); err != nil {
 		return err
 	}
 	s.allocator = out[0]
 	return nil
 }
 
-// configure sets the options: first what the server directory has and a quiet log, then those of the plan.
+// configure sets the options: first the paths of the server directory and a quiet log, then those
+// of the plan.
 func (s *server) configure(o uintptr, p *backends.InProcess) error {
 	all := []setting{
 		{"TRITONSERVER_ServerOptionsSetModelRepositoryPath", []any{p.Repository}},
@@ -124,7 +127,9 @@ func (s *server) configure(o uintptr, p *backends.InProcess) error {
 		{"TRITONSERVER_ServerOptionsSetExitOnError", []any{false}},
 		{"TRITONSERVER_ServerOptionsSetStrictReadiness", []any{true}},
 	}
-	for _, f := range [][2]string{{"backends", "BackendDirectory"}, {"repoagents", "RepoAgentDirectory"}, {"caches", "CacheDirectory"}} {
+	for _, f := range [][2]string{
+		{"backends", "BackendDirectory"}, {"repoagents", "RepoAgentDirectory"}, {"caches", "CacheDirectory"},
+	} {
 		dir := filepath.Join(p.ServerDir, f[0])
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			all = append(all, setting{"TRITONSERVER_ServerOptionsSet" + f[1], []any{dir}})
@@ -167,6 +172,6 @@ func (s *server) set(o uintptr, call setting) error {
 			return s.check(setFloat(o, a))
 		}
 	}
-	defer runtime.KeepAlive(texts) // what args point to lives until the call is over
+	defer runtime.KeepAlive(texts) // keeps the memory behind args alive during the call
 	return s.check(native.Call(at, args...))
 }

@@ -24,20 +24,37 @@ func TestLibrary(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(text, "lib"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(text, "lib", "libtritonserver.so"), []byte("no library"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(text, "lib", "libtritonserver.so"), []byte("no library"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ name, dir, want string }{
-		{"another major version", build(t, "-DMAJOR=2"), "has version 2.34 of Triton's C API; 1.24 or a later 1.x is needed"},
+		{
+			"another major version", build(t, "-DMAJOR=2"),
+			"has version 2.34 of Triton's C API; 1.24 or a later 1.x is needed",
+		},
 		{"too old", build(t, "-DMINOR=23"), "has version 1.23 of Triton's C API; 1.24 or a later 1.x is needed"},
-		{"a function is missing", build(t, "-DLACKING"), "libtritonserver.so has no TRITONSERVER_InferenceRequestCancel"},
-		{"no folder", filepath.Join(empty, "nosuch"), "there is no Triton in " + filepath.Join(empty, "nosuch") + ": stat " + filepath.Join(empty, "nosuch", "lib", "libtritonserver.so") + ": no such file"},
-		{"no library", empty, "there is no Triton in " + empty + ": stat " + filepath.Join(empty, "lib", "libtritonserver.so") + ": no such file"},
+		{
+			"a function is missing", build(t, "-DLACKING"),
+			"libtritonserver.so has no TRITONSERVER_InferenceRequestCancel",
+		},
+		{
+			"no folder", filepath.Join(empty, "nosuch"),
+			"there is no Triton in " + filepath.Join(empty, "nosuch") + ": stat " + filepath.Join(empty, "nosuch",
+				"lib", "libtritonserver.so") + ": no such file",
+		},
+		{
+			"no library", empty,
+			"there is no Triton in " + empty + ": stat " + filepath.Join(empty, "lib",
+				"libtritonserver.so") + ": no such file",
+		},
 		{"another file", text, "LD_LIBRARY_PATH"},
 	} {
 		k := Kind()
 		for range 2 { // that it was refused once is not in the way
-			c, err := k.Open(t.Context(), backends.Target{Model: "m", InProcess: &backends.InProcess{ServerDir: row.dir, Repository: empty}}, backends.Clock{})
+			c, err := k.Open(t.Context(),
+				backends.Target{Model: "m", InProcess: &backends.InProcess{ServerDir: row.dir, Repository: empty}},
+				backends.Clock{})
 			if err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("%s: %v, %v; want %q", row.name, c, err, row.want)
 			}
@@ -78,7 +95,8 @@ func TestOptions(t *testing.T) {
 	}
 	target := s.target(t, "last")
 	target.InProcess.Repository = filepath.Join(target.InProcess.Repository, "nosuch")
-	if _, err := Kind().Open(t.Context(), target, backends.Clock{}); err == nil || !strings.Contains(err.Error(), "start the server: failed to load all models") {
+	if _, err := Kind().Open(t.Context(), target, backends.Clock{}); err == nil ||
+		!strings.Contains(err.Error(), "start the server: failed to load all models") {
 		t.Errorf("no repository: %v", err)
 	}
 }
@@ -92,7 +110,8 @@ func TestModels(t *testing.T) {
 	l := connect(t, target)
 	got, err := l.conn.Describe(t.Context(), "")
 	want := backends.Signature{
-		Model: "m", Version: "1", Configured: true, MaxBatch: 8, Batched: true, Statistics: true, BinaryTensors: true, Sequence: backends.NoSequences,
+		Model: "m", Version: "1", Configured: true, MaxBatch: 8, Batched: true, Statistics: true,
+		BinaryTensors: true, Sequence: backends.NoSequences,
 		Inputs:  []backends.Port{{Name: "INPUT0", Type: tensor.Int32, Shape: []int64{1}}},
 		Outputs: []backends.Port{{Name: "OUTPUT0", Type: tensor.Int32, Shape: []int64{1}}},
 	}
@@ -102,15 +121,19 @@ func TestModels(t *testing.T) {
 	if many, err := l.conn.Describe(t.Context(), "many"); err != nil || !many.Decoupled {
 		t.Errorf("decoupled %v, %v", many.Decoupled, err)
 	}
-	for model, wrong := range map[string]string{"": "", "m": "", "many": "", "nosuch": "unknown model 'nosuch'"} {
-		if err := l.conn.Ready(t.Context(), model); (err == nil) != (wrong == "") || err != nil && !strings.Contains(err.Error(), wrong) {
+	for model, wrong := range map[string]string{
+		"": "", "m": "", "many": "", "nosuch": "unknown model 'nosuch'",
+	} {
+		if err := l.conn.Ready(t.Context(), model); (err == nil) != (wrong == "") ||
+			err != nil && !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%q is ready: %v", model, err)
 		}
 	}
 	if err := l.conn.Unload(t.Context(), "many"); err != nil {
 		t.Error(err)
 	}
-	if err := l.conn.Ready(t.Context(), "many"); err == nil || !strings.HasSuffix(err.Error(), "model many is not ready: many: Internal: unloaded, as asked") {
+	if err := l.conn.Ready(t.Context(), "many"); err == nil ||
+		!strings.HasSuffix(err.Error(), "model many is not ready: many: Internal: unloaded, as asked") {
 		t.Errorf("unloaded: %v", err)
 	}
 	for model, want := range map[string]string{
@@ -132,7 +155,8 @@ func TestModels(t *testing.T) {
 	if got := l.do(l.prepare(r)); got.Class != backends.OK || got.Responses != 2 {
 		t.Errorf("a request to a model that is back: %v %q", got.Class, got.Note)
 	}
-	if err := l.conn.Load(t.Context(), "nosuch"); err == nil || !strings.Contains(err.Error(), "load model nosuch: failed to load 'nosuch'") {
+	if err := l.conn.Load(t.Context(), "nosuch"); err == nil ||
+		!strings.Contains(err.Error(), "load model nosuch: failed to load 'nosuch'") {
 		t.Errorf("load: %v", err)
 	}
 	l.close()
@@ -167,19 +191,23 @@ func TestStatistics(t *testing.T) {
 			t.Errorf("there is no %v", want)
 		}
 	}
-	if _, err := l.conn.Stats(t.Context(), "nosuch", "", make([]int64, len(triton.Series()))); err == nil || !strings.Contains(err.Error(), "statistics of nosuch: no statistics of 'nosuch'") {
+	if _, err := l.conn.Stats(t.Context(), "nosuch", "", make([]int64, len(triton.Series()))); err == nil ||
+		!strings.Contains(err.Error(), "statistics of nosuch: no statistics of 'nosuch'") {
 		t.Errorf("%v", err)
 	}
 	l.close()
 }
 
-// TestOneServer: targets that want the same server have it together, until the last is closed; one that wants another has its
-// own.
+// TestOneServer: targets that want the same server have it together, until the last is closed; one
+// that wants another has its own.
 func TestOneServer(t *testing.T) {
 	s := ready(t)
 	k, target := Kind(), s.target(t, "last")
 	other := target
-	other.InProcess = &backends.InProcess{ServerDir: s.dir, Repository: target.InProcess.Repository, Options: []backends.Parameter{{Name: "id", Value: "b"}}}
+	other.InProcess = &backends.InProcess{
+		ServerDir: s.dir, Repository: target.InProcess.Repository,
+		Options: []backends.Parameter{{Name: "id", Value: "b"}},
+	}
 	var open []backends.Conn
 	for _, target := range []backends.Target{target, target, other} {
 		c, err := k.Open(t.Context(), target, backends.Clock{Origin: time.Now()})

@@ -29,7 +29,8 @@ func compile(t testing.TB, dir string, options ...string) {
 	if err := os.Mkdir(filepath.Join(dir, "lib"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"standin.c", "standin_models.h", "standin_run.h"} { // else go test does not know that it depends on them
+	// Else go test does not know that it depends on them
+	for _, name := range []string{"standin.c", "standin_models.h", "standin_run.h"} {
 		if _, err := os.ReadFile(filepath.Join("testdata", name)); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +91,9 @@ func (s *standin) load(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, to := range map[string]*uintptr{"live": &s.live, "misuse": &s.misuse, "at_gate": &s.waiting, "open": &s.opens} {
+	for name, to := range map[string]*uintptr{
+		"live": &s.live, "misuse": &s.misuse, "at_gate": &s.waiting, "open": &s.opens,
+	} {
 		if *to, err = n.Function("standin_" + name); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +110,9 @@ func TestMain(m *testing.M) {
 }
 
 // kinds are what the library counts.
-var kinds = []string{"servers", "options", "allocators", "requests", "responses", "buffers", "errors", "messages"}
+var kinds = []string{
+	"servers", "options", "allocators", "requests", "responses", "buffers", "errors", "messages",
+}
 
 const (
 	liveRequests  = 3
@@ -130,7 +135,8 @@ func repository(t testing.TB, scripts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, script := range scripts {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(script, "; ", "\n")+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(script, "; ", "\n")+"\n"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +145,10 @@ func repository(t testing.TB, scripts map[string]string) string {
 
 // target is a server of the stand-in with one model, m.
 func (s *standin) target(t testing.TB, script string) backends.Target {
-	return backends.Target{Model: "m", InProcess: &backends.InProcess{ServerDir: s.dir, Repository: repository(t, map[string]string{"m": script})}}
+	return backends.Target{
+		Model:     "m",
+		InProcess: &backends.InProcess{ServerDir: s.dir, Repository: repository(t, map[string]string{"m": script})},
+	}
 }
 
 // number is an INT32 tensor of one element.
@@ -150,7 +159,8 @@ func number(name string, v byte) backends.Tensor {
 // ask is a small request whose one output is compared.
 func ask() backends.Request {
 	return backends.Request{
-		Inputs: []backends.Tensor{number("INPUT0", 7)}, Expect: &backends.Expect{Outputs: []backends.Tensor{number("OUTPUT0", 7)}},
+		Inputs: []backends.Tensor{number("INPUT0", 7)},
+		Expect: &backends.Expect{Outputs: []backends.Tensor{number("OUTPUT0", 7)}},
 	}
 }
 
