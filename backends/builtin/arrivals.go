@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// maxArrivals is how many arrival times are kept: 16 MiB, the latest ones.
+// maxArrivals is the number of arrival times that are kept, the latest ones: 16 MiB.
 const maxArrivals = 2 << 20
 
-// arrivals are the moments at which inference requests had been read, by the server's clock.
+// arrivals holds the times at which inference requests had been read, by the server's clock.
 type arrivals struct {
 	clock clock
 
 	mu    sync.Mutex
-	ring  []int64 // of the server's clock; up to its capacity, then the oldest is overwritten
-	n     uint64  // ever
+	ring  []int64 // of the server's clock; at its capacity the oldest is overwritten
+	n     uint64  // number of arrivals since the start
 	first int64   // of the server's clock
 }
 
-// newArrivals reserves the whole ring at once: the kernel gives its pages as they are first used, and growing it under
-// load would be a pause of the server's own.
+// newArrivals reserves the whole ring at once: the kernel provides its pages on first use, and
+// growing it under load would pause the server.
 func newArrivals(c clock, limit int) *arrivals {
 	return &arrivals{clock: c, ring: make([]int64, 0, limit)}
 }
 
-// stamp notes an arrival now and tells when it and the first one were.
+// stamp records an arrival now and returns its time and that of the first one.
 func (a *arrivals) stamp() (now, first int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,14 +44,15 @@ func (a *arrivals) stamp() (now, first int64) {
 
 // arrivalsPage is a part of the arrivals as the control listener serves it.
 type arrivalsPage struct {
-	From     uint64  `json:"from"`      // number of the first one here; later than asked where older ones are lost
+	// Number of the first one here; later than requested if older ones are lost
+	From     uint64  `json:"from"`
 	Next     uint64  `json:"next"`      // from of the next page
-	Lost     uint64  `json:"lost"`      // asked for but overwritten
+	Lost     uint64  `json:"lost"`      // requested but overwritten
 	OriginNS int64   `json:"origin_ns"` // wall time of the first arrival, ns since the epoch; 0: none yet
 	Arrivals []int64 `json:"arrivals"`  // ns since the first arrival
 }
 
-// page is everything from number from on.
+// page returns the arrivals from number from on.
 func (a *arrivals) page(from uint64) arrivalsPage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -69,7 +70,7 @@ func (a *arrivals) page(from uint64) arrivalsPage {
 	return p
 }
 
-// start is the first arrival, of the server's clock.
+// start returns the time of the first arrival, by the server's clock.
 func (a *arrivals) start() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -29,7 +29,8 @@ func TestArrivals(t *testing.T) {
 	}
 	took := time.Since(before)
 	all := decode[arrivalsPage](t, get(t, url+"/sim/arrivals").body)
-	if len(all.Arrivals) != 10 || all.Next != 10 || all.Arrivals[0] != 0 || !slices.IsSorted(all.Arrivals) || time.Duration(all.Arrivals[9]) > took {
+	if len(all.Arrivals) != 10 || all.Next != 10 || all.Arrivals[0] != 0 || !slices.IsSorted(all.Arrivals) ||
+		time.Duration(all.Arrivals[9]) > took {
 		t.Errorf("%+v within %v", all, took)
 	}
 	if d := time.Unix(0, all.OriginNS).Sub(before); d < -time.Second || d > took+time.Second {
@@ -75,14 +76,16 @@ func TestStatistics(t *testing.T) {
 	}
 	got := m.ModelStats[0]
 	i := got.InferenceStats
-	if got.InferenceCount != 3*n || got.ExecutionCount != n || i.Success.Count != n || i.Fail.Count != 0 || i.Queue.Count != n {
+	if got.InferenceCount != 3*n || got.ExecutionCount != n || i.Success.Count != n || i.Fail.Count != 0 ||
+		i.Queue.Count != n {
 		t.Errorf("%v", got)
 	}
 	parts := i.Queue.Ns + i.ComputeInput.Ns + i.ComputeInfer.Ns + i.ComputeOutput.Ns
 	if i.ComputeInfer.Ns < n*2e6 || i.Success.Ns < parts {
 		t.Errorf("%d ns of service in %d of requests, parts %d", i.ComputeInfer.Ns, i.Success.Ns, parts)
 	}
-	if len(got.BatchStats) != 1 || got.BatchStats[0].BatchSize != 3 || got.BatchStats[0].ComputeInfer.Count != n || got.LastInference == 0 {
+	if len(got.BatchStats) != 1 || got.BatchStats[0].BatchSize != 3 ||
+		got.BatchStats[0].ComputeInfer.Count != n || got.LastInference == 0 {
 		t.Errorf("%v", got)
 	}
 	// HTTP shows the same numbers.
@@ -106,7 +109,8 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 				}
 				return
 			}
-			a, err := request(t, client(t), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", nil, []byte(oneFP32))
+			a, err := request(t, client(t), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", nil,
+				[]byte(oneFP32))
 			if err == nil && a.status == 200 {
 				t.Error("answered")
 			}

@@ -13,14 +13,17 @@ import (
 // FuzzHTTPInfer: any body and length give an answer in the protocol's form, never a panic.
 func FuzzHTTPInfer(f *testing.F) {
 	f.Add("identity", "", []byte(oneFP32))
-	f.Add("identity_bytes", "98", []byte(`{"inputs":[{"name":"INPUT0","shape":[1,1],"datatype":"BYTES","parameters":{"binary_data_size":5}}]}`+"\x01\x00\x00\x00a"))
-	f.Add("simple", "-1", []byte(`{"inputs":[{"name":"INPUT0","shape":[1,16],"datatype":"INT32","data":[[[1],[2]],[]]}]}`))
+	f.Add("identity_bytes", "98",
+		[]byte(`{"inputs":[{"name":"INPUT0","shape":[1,1],"datatype":"BYTES","parameters":{"binary_data_size":5}}]}`+"\x01\x00\x00\x00a"))
+	f.Add("simple",
+		"-1", []byte(`{"inputs":[{"name":"INPUT0","shape":[1,16],"datatype":"INT32","data":[[[1],[2]],[]]}]}`))
 	f.Add("identity_bf16", "2", []byte(`{}`))
 	s := newServer(Config{})
 	f.Cleanup(s.closeAll)
 	h := s.routes()
 	f.Fuzz(func(t *testing.T, name, length string, body []byte) {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v2/models/x/infer", bytes.NewReader(body))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v2/models/x/infer",
+			bytes.NewReader(body))
 		r.URL.Path = "/v2/models/" + strings.Trim(name, "/.") + "/infer"
 		r.Header.Set(headerLength, length)
 		w := httptest.NewRecorder()
@@ -32,7 +35,8 @@ func FuzzHTTPInfer(f *testing.F) {
 			Error   string           `json:"error"`
 			Outputs *json.RawMessage `json:"outputs"`
 		}
-		if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil || (v.Error == "") == (w.Code != 200) || (v.Outputs == nil) == (w.Code == 200) {
+		if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil || (v.Error == "") == (w.Code != 200) ||
+			(v.Outputs == nil) == (w.Code == 200) {
 			t.Errorf("%d %v %s", w.Code, err, w.Body)
 		}
 	})
@@ -52,7 +56,8 @@ func BenchmarkHTTPInfer(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			body, header := []byte(c.body), http.Header{}
 			if c.body == "" {
-				header, body = binaryRequest("", "FP32", []int64{1, 16}, data, `,"parameters":{"binary_data_output":true}`)
+				header, body = binaryRequest("",
+					"FP32", []int64{1, 16}, data, `,"parameters":{"binary_data_output":true}`)
 			}
 			b.ReportAllocs()
 			for b.Loop() {

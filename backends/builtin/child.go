@@ -17,26 +17,26 @@ import (
 	"time"
 )
 
-// The child process, from its parent's side:
+// Protocol between parent and child process:
 //
-//	parent → stdin    one JSON Config, then nothing; the pipe stays open as long as the parent lives
+//	parent → stdin    one JSON Config and nothing else; the pipe stays open as long as the parent lives
 //	child  → stdout   one line: {"http": …, "grpc": …, "control": …} when it listens, or {"error": …}
-//	parent   closes stdin (or dies, which closes it too): the child ends
+//	parent            closes stdin (or dies, which closes it too): the child ends
 
-// reply is the one line that a child prints.
+// reply is the line that a child prints.
 type reply struct {
 	URLs
 	Error string `json:"error,omitempty"`
 }
 
-// startLimit is how long a child may take until it listens.
+// startLimit bounds the time until a child listens.
 const startLimit = 30 * time.Second
 
-// stopLimit is how long a child may take to end after its stdin closed, before it is killed.
+// stopLimit bounds the time until a child ends after its stdin was closed; then it is killed.
 const stopLimit = 5 * time.Second
 
-// Main is the whole life of a child process: it reads a Config from in, prints one line of JSON with the URLs on out as
-// soon as it listens, and serves until in ends or ctx is done.
+// Main runs a child process: it reads a Config from in, prints one line of JSON with the URLs on
+// out as soon as it listens, and serves until in ends or ctx is done.
 func Main(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -73,17 +73,19 @@ type Child struct {
 	unhook  func() bool
 }
 
-// Stop ends the child and returns when it is gone. It may be called more than once.
+// Stop ends the child and returns after its end. It may be called more than once.
 func (c *Child) Stop() error {
 	c.unhook()
 	return c.process.stop()
 }
 
-// Ended says how the child ended by itself, as "signal: killed" or "exit status 2"; "" while it runs, and once it was stopped.
+// Ended describes how the child ended by itself, as "signal: killed" or "exit status 2"; "" while
+// it runs, and after Stop.
 func (c *Child) Ended() string { return c.process.ended() }
 
-// Spawn runs exe with args, which must end up in Main with the process's stdin and stdout, and waits until it listens.
-// The child also ends when ctx is done, and when this process dies in whatever way.
+// Spawn runs exe with args, which must call Main with the process's stdin and stdout, and waits
+// until it listens. The child also ends when ctx is done, and when this process dies for whatever
+// reason.
 func Spawn(ctx context.Context, exe string, args []string, c Config) (*Child, error) {
 	config, err := json.Marshal(c)
 	if err != nil {
@@ -109,11 +111,11 @@ type child struct {
 	exited     chan struct{} // closed when the process has been waited for
 	once       sync.Once
 	killed     bool
-	stopCalled atomic.Bool // its end: stop was called
+	stopCalled atomic.Bool // stop was called: its end is expected
 }
 
-// start runs the process from a thread that lives as long as it does: the kernel's parent-death signal follows the
-// thread that forked, not the process.
+// start runs the process from a thread that lives as long as the process: the kernel's parent-death
+// signal follows the thread that forked, not the process.
 func (p *child) start() error {
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
@@ -124,7 +126,7 @@ func (p *child) start() error {
 		return err
 	}
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = w, &p.stderr, childAttr()
-	p.cmd.WaitDelay = stopLimit // for whoever inherited its stderr
+	p.cmd.WaitDelay = stopLimit // for a process that inherited its stderr
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -144,11 +146,11 @@ func (p *child) start() error {
 	return err
 }
 
-// awaitReady hands the configuration over and reads where the child listens.
+// awaitReady sends the configuration and reads the URLs of the child.
 func (p *child) awaitReady(config []byte) (URLs, error) {
 	late := time.AfterFunc(startLimit, func() { _ = p.cmd.Process.Kill() })
 	defer late.Stop()
-	// Whatever else it prints is read and dropped: a closed pipe would kill it.
+	// Further output is read and dropped: a closed pipe would kill the child.
 	defer func() {
 		go func() {
 			_, _ = io.Copy(io.Discard, p.stdout)
@@ -175,7 +177,7 @@ func (p *child) awaitReady(config []byte) (URLs, error) {
 	return r.URLs, nil
 }
 
-// explain ends the child and adds what it printed as errors, which is complete only then.
+// explain ends the child and adds its error output, which is complete only then.
 func (p *child) explain(err error) error {
 	err = errors.Join(err, p.stop())
 	if text := p.stderr.String(); text != "" {
@@ -184,7 +186,7 @@ func (p *child) explain(err error) error {
 	return err
 }
 
-// stop closes stdin, waits, and kills a child that does not listen.
+// stop closes stdin, waits, and kills a child that does not react.
 func (p *child) stop() error {
 	p.once.Do(func() {
 		p.stopCalled.Store(true)
@@ -200,7 +202,7 @@ func (p *child) stop() error {
 	return nil
 }
 
-// ended reports how a process ended that was not stopped.
+// ended describes the end of a process that was not stopped.
 func (p *child) ended() string {
 	select {
 	case <-p.exited:

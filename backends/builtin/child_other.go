@@ -4,5 +4,5 @@ package builtin
 
 import "syscall"
 
-// childAttr is empty where there is no parent-death signal: the closed stdin alone ends the child.
+// childAttr returns nil: without a parent-death signal only the closed stdin ends the child.
 func childAttr() *syscall.SysProcAttr { return nil }

@@ -28,7 +28,8 @@ func TestSpawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	urls := c.URLs
-	if !strings.HasPrefix(urls.HTTP, "https://127.0.0.1:") || !strings.HasPrefix(urls.GRPC, "grpcs://127.0.0.1:") || !strings.Contains(urls.CA, "BEGIN CERTIFICATE") {
+	if !strings.HasPrefix(urls.HTTP, "https://127.0.0.1:") ||
+		!strings.HasPrefix(urls.GRPC, "grpcs://127.0.0.1:") || !strings.Contains(urls.CA, "BEGIN CERTIFICATE") {
 		t.Errorf("%+v", urls)
 	}
 	if a := get(t, urls.Control+"/sim/count"); a.status != 200 {
@@ -132,7 +133,8 @@ func TestChildDiesWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
-	eventually(t, "the grandchild ends when its parent was killed", func() bool { return !answers(urls.Control) })
+	eventually(t, "the grandchild ends when its parent was killed",
+		func() bool { return !answers(urls.Control) })
 }
 
 // answers reports whether anything listens at url.
@@ -150,7 +152,8 @@ func TestMainEndsWithItsInput(t *testing.T) {
 	back, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- Main(t.Context(), in, out) }()
-	if _, err := io.WriteString(feed, `{"seed":7,"stall":{"at_ns":1000,"for_ns":5},"service_time":{"shape":"uniform","min":0.001,"max":0.002}}`); err != nil {
+	if _, err := io.WriteString(feed,
+		`{"seed":7,"stall":{"at_ns":1000,"for_ns":5},"service_time":{"shape":"uniform","min":0.001,"max":0.002}}`); err != nil {
 		t.Fatal(err)
 	}
 	var r reply

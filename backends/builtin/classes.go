@@ -22,12 +22,13 @@ func jsonClasses(raw json.RawMessage) (uint32, error) {
 	}
 	n, err := strconv.ParseUint(string(raw), 10, 64)
 	if err != nil {
-		return 0, invalid("Unable to set 'classification': attempt to access JSON non-unsigned-integer as unsigned-integer")
+		return 0,
+			invalid("Unable to set 'classification': attempt to access JSON non-unsigned-integer as unsigned-integer")
 	}
 	return uint32(n), nil
 }
 
-// messageClasses does so for a gRPC request.
+// messageClasses reads the parameter of a gRPC request.
 func messageClasses(p map[string]*pb.InferParameter) (uint32, error) {
 	switch v := p[classification].GetParameterChoice().(type) {
 	case nil:
@@ -38,14 +39,14 @@ func messageClasses(p map[string]*pb.InferParameter) (uint32, error) {
 	return 0, invalid("invalid value type for 'classification' parameter, expected int64_param")
 }
 
-// ordered are the elements of a tensor as texts of numbers, and how to compare two of them by index.
+// ordered gives the elements of a tensor as text, and compares two of them by index.
 type ordered struct {
 	text    func(i int) string
 	greater func(i, j int) int // as cmp.Compare(j, i)
 }
 
-// classify puts classes in place of an output: of each item of a batch its largest values, the largest first, as "value:index".
-// Of equal ones the first comes first.
+// classify replaces an output by classes: for each item of a batch its largest values, the largest
+// first, as "value:index". Equal values keep their order.
 func (s *Server) classify(m *model, t tensor, classes uint32) (tensor, error) {
 	order, ok := t.ordered()
 	if !ok {
@@ -78,7 +79,7 @@ func (s *Server) classify(m *model, t tensor, classes uint32) (tensor, error) {
 	return out, nil
 }
 
-// ordered is how the elements of a tensor are put in order. False: they are not.
+// ordered returns the order of a tensor's elements; false if its datatype has none.
 func (t tensor) ordered() (ordered, bool) {
 	le := binary.LittleEndian
 	switch t.typ.name {
@@ -110,7 +111,7 @@ func integers[T int64 | uint64](at func(i int) T) ordered {
 	return ordered{func(i int) string { return fmt.Sprint(at(i)) }, descending(at)}
 }
 
-// floats have six places behind the point, as Triton writes them.
+// floats formats with six decimals, as Triton does.
 func floats(at func(i int) float64) ordered {
 	return ordered{func(i int) string { return fmt.Sprintf("%f", at(i)) }, descending(at)}
 }

@@ -11,10 +11,10 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	_ "google.golang.org/grpc/encoding/gzip" // calls that come so are answered so
+	_ "google.golang.org/grpc/encoding/gzip" // accepts compressed calls, whose replies are compressed too
 )
 
-// decoded is a request's body without its content coding.
+// decoded returns a request's body without its content coding.
 func decoded(w http.ResponseWriter, r *http.Request) (io.Reader, error) {
 	raw := http.MaxBytesReader(w, r.Body, maxBody)
 	var plain io.ReadCloser
@@ -25,7 +25,10 @@ func decoded(w http.ResponseWriter, r *http.Request) (io.Reader, error) {
 	case "deflate":
 		plain, err = zlib.NewReader(raw)
 	default:
-		return nil, &failure{http.StatusUnsupportedMediaType, codes.InvalidArgument, "unsupported Content-Encoding '" + enc + "'"}
+		return nil,
+			&failure{
+				http.StatusUnsupportedMediaType, codes.InvalidArgument, "unsupported Content-Encoding '" + enc + "'",
+			}
 	}
 	if err != nil {
 		return nil, invalid("failed to decompress the request body: %v", err)
@@ -33,7 +36,7 @@ func decoded(w http.ResponseWriter, r *http.Request) (io.Reader, error) {
 	return http.MaxBytesReader(w, checkedReader{plain}, maxBody), nil
 }
 
-// checkedReader turns what a decompressor says about its input into an answer.
+// checkedReader converts a decompressor's error about its input to a reply.
 type checkedReader struct{ io.ReadCloser }
 
 func (s checkedReader) Read(b []byte) (int, error) {
@@ -44,7 +47,7 @@ func (s checkedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// encoded compresses a reply as its request allows: the first coding named that there is.
+// encoded compresses a reply as its request allows: with the first supported coding.
 func encoded(w http.ResponseWriter, r *http.Request, body [][]byte) ([][]byte, error) {
 	for _, name := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
 		var out bytes.Buffer
@@ -69,13 +72,13 @@ func encoded(w http.ResponseWriter, r *http.Request, body [][]byte) ([][]byte, e
 	return body, nil
 }
 
-// deflated undoes what gRPC calls deflate, for which grpc-go has no registered coding.
+// deflated decodes gRPC's deflate, for which grpc-go has no registered coding.
 type deflated struct{}
 
-// Type names the coding.
+// Type returns the name of the coding.
 func (deflated) Type() string { return "deflate" }
 
-// Do undoes it.
+// Do decodes a message.
 func (deflated) Do(r io.Reader) ([]byte, error) {
 	z, err := zlib.NewReader(r)
 	if err != nil {
@@ -84,7 +87,7 @@ func (deflated) Do(r io.Reader) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(z, maxBody+1))
 }
 
-// deflateOption lets requests come deflated; their replies come plain.
+// deflateOption accepts deflated requests; their replies are not compressed.
 func deflateOption() grpc.ServerOption {
 	return grpc.RPCDecompressor(deflated{}) //nolint:staticcheck // the registry that replaces it is that of the process
 }

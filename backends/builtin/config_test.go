@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestConfigKeepsTheModelsOwn: every field of a Config, set alone, changes what it says of every model and leaves the rest as
-// the model has it.
+// TestConfigKeepsTheModelsOwn: every field of a Config, set alone, changes what it says of every
+// model and leaves the rest as the model has it.
 func TestConfigKeepsTheModelsOwn(t *testing.T) {
 	type settings struct {
 		count, batch int

@@ -9,7 +9,7 @@ import (
 // connections counts accepted connections.
 type connections struct{ HTTP, GRPC, Control atomic.Uint64 }
 
-// countReply is what the server saw since it started or was reset.
+// countReply holds the counts since the start or the last reset.
 type countReply struct {
 	Arrivals    uint64           `json:"arrivals"`
 	Connections connectionCounts `json:"connections"`
@@ -22,22 +22,22 @@ type connectionCounts struct {
 	GRPC uint64 `json:"grpc"`
 }
 
-// resultCounts are inference requests by how they ended; those still running are in none.
+// resultCounts counts inference requests by outcome; running ones are not counted.
 type resultCounts struct {
 	OK        uint64 `json:"ok"`
 	Invalid   uint64 `json:"invalid"`   // refused: unknown model, wrong inputs
-	Failed    uint64 `json:"failed"`    // failed on purpose
-	Reset     uint64 `json:"reset"`     // cut on purpose
-	Rejected  uint64 `json:"rejected"`  // no room, or shutting down
+	Failed    uint64 `json:"failed"`    // simulated failure
+	Reset     uint64 `json:"reset"`     // simulated reset
+	Rejected  uint64 `json:"rejected"`  // queue full, or shutting down
 	Cancelled uint64 `json:"cancelled"` // the client left first
 }
 
-// control are the endpoints about the simulation itself, also served beside the inference endpoints:
+// control adds the endpoints of the simulation, which the inference listener serves too:
 //
 //	GET  /sim/arrivals?from=N   arrivalsPage
-//	GET  /sim/responses         sendings: of streams, and of the generate extension
+//	GET  /sim/responses         responseTimes: of streams, and of the generate extension
 //	GET  /sim/count             countReply
-//	POST /sim/reset             forgets arrivals and counts, and starts stalls, faults and draws again
+//	POST /sim/reset             clears arrivals and counts, and restarts stalls, faults and draws
 func (s *Server) control(mux *http.ServeMux) {
 	mux.HandleFunc("GET /sim/arrivals", func(w http.ResponseWriter, r *http.Request) {
 		from := uint64(0)
@@ -76,8 +76,8 @@ func (s *Server) counts() countReply {
 	}
 }
 
-// reset is for a server between two runs: requests in flight may count on either side. Triton's statistics go on, as
-// they do on a real server.
+// reset is for a server between two runs: requests in flight may count on either side. Triton's
+// statistics continue, as they do on a real server.
 func (s *Server) reset() {
 	s.arrivals.reset()
 	s.sendings.reset()

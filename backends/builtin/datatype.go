@@ -8,13 +8,14 @@ import (
 	"math"
 )
 
-// datatype is one KServe v2 element type. Raw data is little-endian and row-major; each BYTES element has its length in
-// 4 bytes in front.
+// datatype is one KServe v2 element type. Raw data is little-endian and row-major; each BYTES
+// element starts with its length in 4 bytes.
 type datatype struct {
 	name   string // in the inference protocol
 	config string // in the model configuration
-	size   int64  // of an element; 0: BYTES
-	// decode turns a flat JSON array into raw data, encode does the opposite. nil: the type has no JSON form.
+	size   int64  // of an element in bytes; 0: BYTES
+	// decode converts a flat JSON array to raw data, encode does the opposite. nil: the type has no
+	// JSON form.
 	decode func(json.RawMessage) (raw []byte, n int64, err error)
 	encode func(raw []byte) (json.RawMessage, error)
 }
@@ -23,7 +24,7 @@ type datatype struct {
 func datatypes() []*datatype {
 	return []*datatype{
 		{"BOOL", "TYPE_BOOL", 1, decodeAs[bool], encodeAs[bool]},
-		// []uint8 would become base64, so these two take a detour over 16 bits.
+		// []uint8 would become base64, so these two convert through 16 bits.
 		{"UINT8", "TYPE_UINT8", 1, decodeUint8, encodeUint8},
 		{"UINT16", "TYPE_UINT16", 2, decodeAs[uint16], encodeAs[uint16]},
 		{"UINT32", "TYPE_UINT32", 4, decodeAs[uint32], encodeAs[uint32]},
@@ -104,13 +105,13 @@ func encodeBytes(raw []byte) (json.RawMessage, error) {
 	return json.Marshal(v)
 }
 
-// Reasons why raw BYTES data is not a list of elements.
+// Reasons why raw BYTES data is malformed.
 var (
 	errCutLength = errors.New("incomplete string length indicator")
 	errCutString = errors.New("incomplete string data")
 )
 
-// countBytes is the number of elements of raw BYTES data.
+// countBytes returns the number of elements of raw BYTES data.
 func countBytes(raw []byte) (int64, error) {
 	n := int64(0)
 	for len(raw) > 0 {
@@ -127,7 +128,8 @@ func countBytes(raw []byte) (int64, error) {
 	return n, nil
 }
 
-// flatten makes one flat JSON array of nested ones, which the protocol allows too. Flat ones come back as they are.
+// flatten converts nested JSON arrays, which the protocol also allows, to a flat one. Flat ones are
+// returned unchanged.
 func flatten(data json.RawMessage) (json.RawMessage, error) {
 	if !nested(data) {
 		return data, nil
@@ -146,7 +148,7 @@ func flatten(data json.RawMessage) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Each flat part starts with its first byte '[' and ends with ']', since a RawMessage has no space around it.
+		// Each flat part starts with '[' and ends with ']', since a RawMessage has no space around it.
 		if inner := flat[1 : len(flat)-1]; len(inner) > 0 {
 			if len(out) > 1 {
 				out = append(out, ',')

@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// responseStep is one thing that a decoupled model does with a request.
+// responseStep is one step of a decoupled model's answer to a request.
 type responseStep struct {
-	after time.Duration // since the move before
+	after time.Duration // since the previous step
 	act   action
-	out   []tensor // of respond
+	out   []tensor // for respond
 }
 
 type action uint8
 
 const (
 	respond action = iota
-	fail           // an error instead of the responses that are left
+	fail           // an error instead of the remaining responses
 	cutOff         // the connection is reset
-	hang           // nothing more comes, not even that nothing more comes
+	hang           // nothing more is sent, not even the end of the request
 )
 
-// wait holds a request's next move back until it is time.
+// wait blocks until the step is due, or ctx is done.
 func (s responseStep) wait(ctx context.Context) error {
 	if s.act == hang {
 		<-ctx.Done()
@@ -35,26 +35,35 @@ func (s responseStep) wait(ctx context.Context) error {
 	return sleep(ctx, s.after)
 }
 
-// decoupled are the models that answer a request with any number of responses. Names and tensors are those of the Triton
-// repository that the same plans run against; the last three are for faults.
+// decoupled returns the models that answer a request with any number of responses. Names and
+// tensors are those of the Triton repository that the same plans run against; the last three
+// simulate faults.
 //
-//	repeat_decoupled   a response for each element of IN, DELAY ms apart, none for none; WAIT ms to begin with
+//	repeat_decoupled   a response for each element of IN, DELAY ms apart, none for none; the first after WAIT ms
 //	tokens_decoupled   max_tokens words of text_input in turn, the first after 20 ms, the others 5 ms apart
 //	repeat_error       as repeat_decoupled, with an error for the last response
-//	repeat_break       with the connection cut instead
+//	repeat_break       with a connection reset instead
 //	repeat_hang        with all responses, and no end
 func decoupled(types map[string]*datatype) []*model {
 	repeat := func(name string, last action) *model {
 		return &model{
 			name: name, count: 1, run: func(in []tensor) []tensor { return in },
-			inputs:  []spec{{"IN", types["INT32"], []int64{-1}}, {"DELAY", types["UINT32"], []int64{-1}}, {"WAIT", types["UINT32"], []int64{1}}},
+			inputs: []spec{
+				{"IN", types["INT32"], []int64{-1}},
+				{"DELAY", types["UINT32"], []int64{-1}},
+				{"WAIT", types["UINT32"], []int64{1}},
+			},
 			outputs: []spec{{"OUT", types["INT32"], []int64{1}}, {"IDX", types["UINT32"], []int64{1}}},
 			moves:   func(in []tensor) iter.Seq[responseStep] { return repeated(in, types, last) },
 		}
 	}
 	tokens := &model{
 		name: "tokens_decoupled", count: 1, run: func(in []tensor) []tensor { return in }, optional: 2,
-		inputs:  []spec{{"text_input", types["BYTES"], []int64{1}}, {"max_tokens", types["INT32"], []int64{1}}, {"stream", types["BOOL"], []int64{1}}},
+		inputs: []spec{
+			{"text_input", types["BYTES"], []int64{1}},
+			{"max_tokens", types["INT32"], []int64{1}},
+			{"stream", types["BOOL"], []int64{1}},
+		},
 		outputs: []spec{{"text_output", types["BYTES"], []int64{1}}},
 		moves:   func(in []tensor) iter.Seq[responseStep] { return words(in, types["BYTES"]) },
 	}
@@ -64,7 +73,7 @@ func decoupled(types map[string]*datatype) []*model {
 	}
 }
 
-// repeated gives one move for each element of in[0].
+// repeated yields one step for each element of in[0].
 func repeated(in []tensor, types map[string]*datatype, last action) iter.Seq[responseStep] {
 	values, delays, wait := in[0].data, in[1].data, in[2].data
 	le := binary.LittleEndian
@@ -98,7 +107,8 @@ const (
 	nextToken  = 5 * time.Millisecond
 )
 
-// words gives max_tokens (in[1], 8 if absent) words of in[0], apart or, if stream (in[2]) is false, as one text.
+// words yields max_tokens (in[1], 8 if absent) words of in[0], one by one or, if stream (in[2]) is
+// false, as one text.
 func words(in []tensor, typ *datatype) iter.Seq[responseStep] {
 	text := string(in[0].data[min(4, len(in[0].data)):])
 	n := 8
@@ -112,7 +122,9 @@ func words(in []tensor, typ *datatype) iter.Seq[responseStep] {
 	}
 	response := func(after time.Duration, text string) responseStep {
 		data := append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...)
-		return responseStep{after: after, out: []tensor{{name: "text_output", typ: typ, shape: []int64{1}, data: data}}}
+		return responseStep{
+			after: after, out: []tensor{{name: "text_output", typ: typ, shape: []int64{1}, data: data}},
+		}
 	}
 	return func(yield func(responseStep) bool) {
 		var all strings.Builder
@@ -131,19 +143,19 @@ func words(in []tensor, typ *datatype) iter.Seq[responseStep] {
 	}
 }
 
-// responseTime is when one response of a request was handed to the transport.
+// responseTime is the time at which one response of a request was passed to the transport.
 type responseTime struct {
 	ID       string `json:"id"`
 	Index    int    `json:"index"`
-	Arrived  int64  `json:"arrived"` // both ns since the first arrival
+	Arrived  int64  `json:"arrived"` // both in ns since the first arrival
 	Sent     int64  `json:"sent"`
 	absolute [2]int64
 }
 
-// maxSendings is how many are kept, the latest ones.
+// maxSendings is the number of responses that are kept, the latest ones.
 const maxSendings = 64 << 10
 
-// responseTimes are the true times of responses, by the server's clock.
+// responseTimes holds the true times of responses, by the server's clock.
 type responseTimes struct {
 	clock clock
 
@@ -152,7 +164,7 @@ type responseTimes struct {
 	n    int
 }
 
-// note keeps a response that is being sent now.
+// note records a response that is being sent now.
 func (s *responseTimes) note(id string, index int, arrived int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +177,7 @@ func (s *responseTimes) note(id string, index int, arrived int64) {
 	s.n++
 }
 
-// list is what is kept, oldest first, as times since first.
+// list returns the recorded responses, oldest first, as times since first.
 func (s *responseTimes) list(first int64) []responseTime {
 	s.mu.Lock()
 	defer s.mu.Unlock()

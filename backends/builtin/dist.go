@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Dist is a drawn time in seconds. Shapes and their fields:
+// Dist is a distribution of times in seconds. Shapes and their fields:
 //
 //	constant     mean
 //	uniform      min max
-//	normal       mean std, drawn anew outside min and max
-//	lognormal    mean std of the drawn times themselves, drawn anew outside min and max
-//	exponential  mean, drawn anew outside min and max
+//	normal       mean std, redrawn outside min and max
+//	lognormal    mean std of the drawn times themselves, redrawn outside min and max
+//	exponential  mean, redrawn outside min and max
 //	values       values, with weights as long as values or none
 //
-// Min and Max are nil where there is no such bound. An empty shape is constant.
+// Min and Max are nil if there is no such bound. An empty shape is constant.
 type Dist struct {
 	Shape   string    `json:"shape,omitempty"`
 	Mean    float64   `json:"mean,omitempty"`
@@ -31,7 +31,7 @@ type Dist struct {
 // maxService bounds a drawn time, so that no arithmetic on nanoseconds can overflow.
 const maxService = time.Hour
 
-// redraws bounds how often a draw outside the bounds is repeated before it is clamped.
+// redraws bounds the repetitions of a draw outside the bounds before it is clamped.
 const redraws = 64
 
 func (d *Dist) validate() error {
@@ -59,7 +59,8 @@ func (d *Dist) validate() error {
 	case "values":
 		return d.validateValues()
 	}
-	return fmt.Errorf("unknown shape %q, want constant, uniform, normal, exponential, lognormal or values", d.Shape)
+	return fmt.Errorf("unknown shape %q, want constant, uniform, normal, exponential, lognormal or values",
+		d.Shape)
 }
 
 func (d *Dist) validateValues() error {
@@ -99,7 +100,7 @@ func (d *Dist) max() float64 {
 	return *d.Max
 }
 
-// draw is one time of the distribution. A validated Dist gives 0 to maxService.
+// draw returns one time of the distribution, for a validated Dist from 0 to maxService.
 func (d *Dist) draw(r *rand.Rand) time.Duration {
 	lo, hi := d.min(), d.max()
 	v := d.once(r)
@@ -119,7 +120,7 @@ func (d *Dist) once(r *rand.Rand) float64 {
 	case "exponential":
 		return d.Mean * r.ExpFloat64()
 	case "lognormal":
-		// mean and std are those of the times; mu and sigma of their logarithms follow.
+		// Mean and Std describe the times; mu and sigma of their logarithms follow.
 		s2 := math.Log1p(d.Std * d.Std / (d.Mean * d.Mean))
 		return math.Exp(math.Log(d.Mean) - s2/2 + math.Sqrt(s2)*r.NormFloat64())
 	case "values":

@@ -18,13 +18,28 @@ func TestDistMoments(t *testing.T) {
 	}{
 		{text: `{"mean":0.005}`, mean: 0.005, atLeast: 5 * time.Millisecond, atMost: 5 * time.Millisecond},
 		{text: `{"shape":"constant"}`},
-		{text: `{"shape":"uniform","min":0.001,"max":0.003}`, mean: 0.002, std: 0.002 / math.Sqrt(12), atLeast: time.Millisecond, atMost: 3 * time.Millisecond},
-		{text: `{"shape":"normal","mean":0.010,"std":0.001}`, mean: 0.010, std: 0.001, atMost: 20 * time.Millisecond},
-		{text: `{"shape":"normal","mean":0.010,"std":0.001,"min":0.010}`, mean: 0.010 + 0.001*math.Sqrt(2/math.Pi), std: 0.001 * math.Sqrt(1-2/math.Pi), atLeast: 10 * time.Millisecond, atMost: 20 * time.Millisecond},
+		{
+			text: `{"shape":"uniform","min":0.001,"max":0.003}`, mean: 0.002, std: 0.002 / math.Sqrt(12),
+			atLeast: time.Millisecond, atMost: 3 * time.Millisecond,
+		},
+		{
+			text: `{"shape":"normal","mean":0.010,"std":0.001}`, mean: 0.010, std: 0.001,
+			atMost: 20 * time.Millisecond,
+		},
+		{
+			text: `{"shape":"normal","mean":0.010,"std":0.001,"min":0.010}`, mean: 0.010 + 0.001*math.Sqrt(2/math.Pi),
+			std: 0.001 * math.Sqrt(1-2/math.Pi), atLeast: 10 * time.Millisecond, atMost: 20 * time.Millisecond,
+		},
 		{text: `{"shape":"exponential","mean":0.010}`, mean: 0.010, std: 0.010, atMost: time.Second},
 		{text: `{"shape":"lognormal","mean":0.010,"std":0.005}`, mean: 0.010, std: 0.005, atMost: time.Second},
-		{text: `{"shape":"values","values":[0.001,0.003]}`, mean: 0.002, std: 0.001, atLeast: time.Millisecond, atMost: 3 * time.Millisecond},
-		{text: `{"shape":"values","values":[0.001,0.007,0.003],"weights":[3,0,1]}`, mean: 0.0015, std: 0.001 * math.Sqrt(0.75), atLeast: time.Millisecond, atMost: 3 * time.Millisecond},
+		{
+			text: `{"shape":"values","values":[0.001,0.003]}`, mean: 0.002, std: 0.001, atLeast: time.Millisecond,
+			atMost: 3 * time.Millisecond,
+		},
+		{
+			text: `{"shape":"values","values":[0.001,0.007,0.003],"weights":[3,0,1]}`, mean: 0.0015,
+			std: 0.001 * math.Sqrt(0.75), atLeast: time.Millisecond, atMost: 3 * time.Millisecond,
+		},
 	} {
 		d := decode[Dist](t, []byte(c.text))
 		if err := d.validate(); err != nil {
@@ -68,7 +83,12 @@ func TestDistRefusals(t *testing.T) {
 		}
 	}
 	nan := math.NaN()
-	for _, d := range []Dist{{Mean: nan}, {Shape: "uniform", Max: &nan}, {Shape: "values", Values: []float64{nan}}, {Shape: "values", Values: []float64{1}, Weights: []float64{nan}}} {
+	for _, d := range []Dist{
+		{Mean: nan},
+		{Shape: "uniform", Max: &nan},
+		{Shape: "values", Values: []float64{nan}},
+		{Shape: "values", Values: []float64{1}, Weights: []float64{nan}},
+	} {
 		if d.validate() == nil {
 			t.Errorf("%+v is taken", d)
 		}

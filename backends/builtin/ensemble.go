@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// step is one call of an ensemble. The maps lead from the called model's names to those inside of the ensemble: its own
-// inputs, what earlier steps gave, its outputs.
+// step is one call of an ensemble. The maps lead from the called model's names to names inside the
+// ensemble: its own inputs, the outputs of earlier steps, its outputs.
 type step struct {
 	model string
 	in    map[string]string
@@ -15,7 +15,8 @@ type step struct {
 	called *model
 }
 
-// ensemble is the sum and the difference of what simple makes of its inputs: SUM = 2·INPUT0, DIFF = 2·INPUT1.
+// ensemble returns a model that adds and subtracts the outputs of simple: SUM = 2·INPUT0, DIFF =
+// 2·INPUT1.
 func ensemble(simple *model) *model {
 	return &model{
 		name: "ensemble", maxBatch: simple.maxBatch, count: 1, inputs: simple.inputs,
@@ -35,7 +36,8 @@ func ensemble(simple *model) *model {
 	}
 }
 
-// compose takes j through the steps, one after the other, each through the queue of the model that it calls.
+// compose runs j through the steps, one after the other, each through the queue of the called
+// model.
 func (m *model) compose(ctx context.Context, r *inference, j *job) error {
 	start := m.queue.clock.now()
 	known := map[string]tensor{}

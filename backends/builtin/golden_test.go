@@ -58,14 +58,17 @@ func captures(t *testing.T, file string) (all []capture) {
 	}
 }
 
-// protocolFields are the fields that the protocol defines for each kind of answer; "[]" steps into a list. Fields that
-// it leaves to the server (parameters, headers) are not compared.
+// protocolFields are the fields that the protocol defines for each kind of answer; "[]" steps into
+// a list. Fields that it leaves to the server (parameters, headers) are not compared.
 func protocolFields(path, method string, status int) []string {
 	switch {
 	case status != http.StatusOK:
 		return []string{"error"}
 	case method == http.MethodPost:
-		return []string{"model_name", "model_version", "outputs", "outputs[].name", "outputs[].datatype", "outputs[].shape", "outputs[].data"}
+		return []string{
+			"model_name", "model_version", "outputs", "outputs[].name", "outputs[].datatype", "outputs[].shape",
+			"outputs[].data",
+		}
 	case path == "/v2":
 		return []string{"name", "version", "extensions"}
 	case strings.HasSuffix(path, "/ready") || strings.HasSuffix(path, "/live"):
@@ -77,7 +80,8 @@ func protocolFields(path, method string, status int) []string {
 	}
 }
 
-// lookUp is the value at path; of a list, its first element's. ok is false where the capture has nothing to compare.
+// lookUp is the value at path; of a list, its first element's. ok is false where the capture has
+// nothing to compare.
 func lookUp(v any, path string) (value any, ok bool) {
 	for _, step := range strings.Split(path, ".") {
 		key, list := strings.CutSuffix(step, "[]")
@@ -99,8 +103,9 @@ func lookUp(v any, path string) (value any, ok bool) {
 	return v, v != nil
 }
 
-// TestAnswersLikeRealServers replays what was sent to real servers and compares the answers field by field: the same
-// status, every field of the protocol with the same JSON type, and of inferences the same tensors.
+// TestAnswersLikeRealServers replays what was sent to real servers and compares the answers field
+// by field: the same status, every field of the protocol with the same JSON type, and of inferences
+// the same tensors.
 func TestAnswersLikeRealServers(t *testing.T) {
 	s := start(t, Config{})
 	for _, file := range []string{"mlserver.txt", "kserve.txt"} {
@@ -192,8 +197,8 @@ func compareFields(t *testing.T, fields []string, theirs, ours []byte) {
 	}
 }
 
-// flatNumbers makes one list of nested ones and compares numbers by value: both servers may write 1 or 1.0, lists or
-// lists of lists.
+// flatNumbers makes one list of nested ones and compares numbers by value: both servers may write 1
+// or 1.0, lists or lists of lists.
 func flatNumbers(v any) any {
 	switch v := v.(type) {
 	case []any:

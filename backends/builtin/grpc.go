@@ -14,7 +14,7 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// grpcService is the server's gRPC face.
+// grpcService is the gRPC side of the server.
 type grpcService struct {
 	pb.UnimplementedGRPCInferenceServiceServer
 	*Server
@@ -33,11 +33,15 @@ func (s grpcService) ModelReady(_ context.Context, r *pb.ModelReadyRequest) (*pb
 	return &pb.ModelReadyResponse{Ready: err == nil}, nil
 }
 
-func (grpcService) ServerMetadata(context.Context, *pb.ServerMetadataRequest) (*pb.ServerMetadataResponse, error) {
+func (grpcService) ServerMetadata(
+	context.Context, *pb.ServerMetadataRequest,
+) (*pb.ServerMetadataResponse, error) {
 	return &pb.ServerMetadataResponse{Name: serverName, Version: serverVersion, Extensions: extensions()}, nil
 }
 
-func (s grpcService) ModelMetadata(_ context.Context, r *pb.ModelMetadataRequest) (*pb.ModelMetadataResponse, error) {
+func (s grpcService) ModelMetadata(
+	_ context.Context, r *pb.ModelMetadataRequest,
+) (*pb.ModelMetadataResponse, error) {
 	m, err := s.find(r.Name, r.Version)
 	if err != nil {
 		return nil, grpcError(err)
@@ -50,11 +54,14 @@ func (s grpcService) ModelMetadata(_ context.Context, r *pb.ModelMetadataRequest
 		return l
 	}
 	return &pb.ModelMetadataResponse{
-		Name: md.Name, Versions: md.Versions, Platform: md.Platform, Inputs: list(md.Inputs), Outputs: list(md.Outputs),
+		Name: md.Name, Versions: md.Versions, Platform: md.Platform, Inputs: list(md.Inputs),
+		Outputs: list(md.Outputs),
 	}, nil
 }
 
-func (s grpcService) ModelConfig(_ context.Context, r *pb.ModelConfigRequest) (*pb.ModelConfigResponse, error) {
+func (s grpcService) ModelConfig(
+	_ context.Context, r *pb.ModelConfigRequest,
+) (*pb.ModelConfigResponse, error) {
 	m, err := s.find(r.Name, r.Version)
 	if err != nil {
 		return nil, grpcError(err)
@@ -65,14 +72,19 @@ func (s grpcService) ModelConfig(_ context.Context, r *pb.ModelConfigRequest) (*
 		ModelTransactionPolicy: &pb.ModelTransactionPolicy{Decoupled: c.TransactionPolicy.Decoupled},
 	}
 	for _, t := range c.Input {
-		out.Input = append(out.Input, &pb.ModelInput{Name: t.Name, DataType: pb.DataType(pb.DataType_value[t.DataType]), Dims: t.Dims, Optional: t.Optional})
+		out.Input = append(out.Input,
+			&pb.ModelInput{
+				Name: t.Name, DataType: pb.DataType(pb.DataType_value[t.DataType]), Dims: t.Dims, Optional: t.Optional,
+			})
 	}
 	for _, t := range c.Output {
-		out.Output = append(out.Output, &pb.ModelOutput{Name: t.Name, DataType: pb.DataType(pb.DataType_value[t.DataType]), Dims: t.Dims})
+		out.Output = append(out.Output,
+			&pb.ModelOutput{Name: t.Name, DataType: pb.DataType(pb.DataType_value[t.DataType]), Dims: t.Dims})
 	}
 	for _, g := range c.InstanceGroup {
 		kind := pb.ModelInstanceGroup_Kind(pb.ModelInstanceGroup_Kind_value[g.Kind])
-		out.InstanceGroup = append(out.InstanceGroup, &pb.ModelInstanceGroup{Name: g.Name, Count: int32(g.Count), Kind: kind})
+		out.InstanceGroup = append(out.InstanceGroup,
+			&pb.ModelInstanceGroup{Name: g.Name, Count: int32(g.Count), Kind: kind})
 	}
 	if d := c.DynamicBatching; d != nil {
 		out.DynamicBatching = &pb.ModelDynamicBatching{MaxQueueDelayMicroseconds: uint64(d.MaxQueueDelay)}
@@ -94,7 +106,9 @@ func (s grpcService) ModelConfig(_ context.Context, r *pb.ModelConfigRequest) (*
 	return &pb.ModelConfigResponse{Config: out}, nil
 }
 
-func (s grpcService) ModelStatistics(_ context.Context, r *pb.ModelStatisticsRequest) (*pb.ModelStatisticsResponse, error) {
+func (s grpcService) ModelStatistics(
+	_ context.Context, r *pb.ModelStatisticsRequest,
+) (*pb.ModelStatisticsResponse, error) {
 	models := s.order
 	if r.Name != "" {
 		m, err := s.find(r.Name, r.Version)
@@ -121,8 +135,9 @@ func (m modelStats) message() *pb.ModelStatistics {
 		InferenceCount: m.InferenceCount, ExecutionCount: m.ExecutionCount,
 		InferenceStats: &pb.InferStatistics{
 			Success: i.Success.message(), Fail: i.Fail.message(), Queue: i.Queue.message(),
-			ComputeInput: i.ComputeInput.message(), ComputeInfer: i.ComputeInfer.message(), ComputeOutput: i.ComputeOutput.message(),
-			CacheHit: i.CacheHit.message(), CacheMiss: i.CacheMiss.message(),
+			ComputeInput: i.ComputeInput.message(), ComputeInfer: i.ComputeInfer.message(),
+			ComputeOutput: i.ComputeOutput.message(),
+			CacheHit:      i.CacheHit.message(), CacheMiss: i.CacheMiss.message(),
 		},
 	}
 	for _, b := range m.BatchStats {
@@ -134,7 +149,9 @@ func (m modelStats) message() *pb.ModelStatistics {
 	return out
 }
 
-func (s grpcService) ModelInfer(ctx context.Context, r *pb.ModelInferRequest) (*pb.ModelInferResponse, error) {
+func (s grpcService) ModelInfer(
+	ctx context.Context, r *pb.ModelInferRequest,
+) (*pb.ModelInferResponse, error) {
 	size := int64(proto.Size(r))
 	if !s.bodies.reserve(size) {
 		err := errBusy()
@@ -172,7 +189,7 @@ func (s grpcService) ModelInfer(ctx context.Context, r *pb.ModelInferRequest) (*
 	return reply, nil
 }
 
-// grpcError is err in gRPC's form.
+// grpcError converts err to a gRPC status.
 func grpcError(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -184,7 +201,7 @@ func grpcError(err error) error {
 	return status.Error(f.grpc, f.text)
 }
 
-// resetGRPCPeer resets the connection that ctx's call came over.
+// resetGRPCPeer resets the connection of ctx's call.
 func resetGRPCPeer(ctx context.Context) {
 	if p, ok := peer.FromContext(ctx); ok {
 		if a, ok := p.AuthInfo.(connInfo); ok {

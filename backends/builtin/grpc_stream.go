@@ -12,7 +12,7 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// Parameters of a stream's messages, as Triton names them.
+// Parameters of a stream's messages, named as in Triton.
 const (
 	wantFinal = "triton_enable_empty_final_response"
 	isFinal   = "triton_final_response"
@@ -30,10 +30,10 @@ func (o *streamSender) send(m *pb.ModelStreamInferResponse) error {
 	return o.stream.Send(m)
 }
 
-// streamOrder keeps the order in which the steps of sequences came on a stream, until each has changed its sequence. nil: nobody
-// waits.
+// streamOrder keeps the arrival order of sequence steps on a stream, until each has changed its
+// sequence. nil: no order is needed.
 type streamOrder struct {
-	before <-chan struct{} // of the step before
+	before <-chan struct{} // closed after the previous step
 	mine   chan struct{}
 	once   sync.Once
 }
@@ -50,7 +50,7 @@ func (t *streamOrder) done() {
 	}
 }
 
-// next is the turn after t of a request, if it is a step.
+// next returns the order of a request after t, if it is a step.
 func (t *streamOrder) next(r *pb.ModelInferRequest) (of, last *streamOrder) {
 	if r.Parameters["sequence_id"] == nil {
 		return nil, t
@@ -62,8 +62,11 @@ func (t *streamOrder) next(r *pb.ModelInferRequest) (of, last *streamOrder) {
 	return of, of
 }
 
-// ModelStreamInfer answers requests as they come, each when it is ready; an error of one of them is a message.
-func (s grpcService) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]) error {
+// ModelStreamInfer answers requests as they arrive, each when it is ready; an error of one of them
+// is a message.
+func (s grpcService) ModelStreamInfer(
+	stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse],
+) error {
 	ctx, leave := context.WithCancel(stream.Context())
 	defer leave()
 	out := &streamSender{stream: stream}
@@ -88,7 +91,9 @@ func (s grpcService) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelIn
 }
 
 // streamed answers one request of a stream.
-func (s grpcService) streamed(ctx context.Context, out *streamSender, r *pb.ModelInferRequest, of *streamOrder) {
+func (s grpcService) streamed(
+	ctx context.Context, out *streamSender, r *pb.ModelInferRequest, of *streamOrder,
+) {
 	size := int64(proto.Size(r))
 	if !s.bodies.reserve(size) {
 		err := errBusy()
@@ -120,8 +125,12 @@ func (s grpcService) streamed(ctx context.Context, out *streamSender, r *pb.Mode
 	}
 }
 
-// play sends the responses of a decoupled model, then that there are no more, if the request wants to know.
-func (s grpcService) play(ctx context.Context, out *streamSender, r *pb.ModelInferRequest, inf *inference, m *model, in []tensor, held *regionUse) {
+// play sends the responses of a decoupled model, then the end of the request, if the request asks
+// for it.
+func (s grpcService) play(
+	ctx context.Context, out *streamSender, r *pb.ModelInferRequest, inf *inference, m *model, in []tensor,
+	held *regionUse,
+) {
 	index := 0
 	for st := range m.moves(in) {
 		if st.wait(ctx) != nil {
@@ -134,7 +143,7 @@ func (s grpcService) play(ctx context.Context, out *streamSender, r *pb.ModelInf
 		case cutOff:
 			resetGRPCPeer(ctx)
 			return
-		case respond, hang: // which waits until the request is gone
+		case respond, hang: // hang waits until the request is gone
 		}
 		wanted, err := s.wanted(m, inf, st.out)
 		if err != nil {
@@ -154,25 +163,33 @@ func (s grpcService) play(ctx context.Context, out *streamSender, r *pb.ModelInf
 
 // fail sends an error about a request.
 func (o *streamSender) fail(r *pb.ModelInferRequest, err error) {
-	_ = o.send(&pb.ModelStreamInferResponse{ErrorMessage: asFailure(err).text, InferResponse: &pb.ModelInferResponse{Id: r.Id}})
+	_ = o.send(&pb.ModelStreamInferResponse{
+		ErrorMessage: asFailure(err).text, InferResponse: &pb.ModelInferResponse{Id: r.Id},
+	})
 }
 
-// respond sends a response, or says that there are no more.
-func (o *streamSender) respond(m *model, r *pb.ModelInferRequest, out []tensor, final bool, held *regionUse) error {
+// respond sends a response, or the end of a request.
+func (o *streamSender) respond(
+	m *model, r *pb.ModelInferRequest, out []tensor, final bool, held *regionUse,
+) error {
 	reply, err := response(m, r.Id, out, held)
 	if err != nil {
 		o.fail(r, err)
 		return err
 	}
-	reply.Parameters = map[string]*pb.InferParameter{isFinal: {ParameterChoice: &pb.InferParameter_BoolParam{BoolParam: final}}}
+	reply.Parameters = map[string]*pb.InferParameter{
+		isFinal: {ParameterChoice: &pb.InferParameter_BoolParam{BoolParam: final}},
+	}
 	return o.send(&pb.ModelStreamInferResponse{InferResponse: reply})
 }
 
-// response is a reply with outputs, in it or in the memory that the request has for them.
+// response returns a reply with outputs, in it or in the shared memory that the request names for
+// them.
 func response(m *model, id string, out []tensor, held *regionUse) (*pb.ModelInferResponse, error) {
 	reply := &pb.ModelInferResponse{ModelName: m.name, ModelVersion: version, Id: id}
 	for _, t := range out {
-		reply.Outputs = append(reply.Outputs, &pb.ModelInferResponse_InferOutputTensor{Name: t.name, Datatype: t.typ.name, Shape: t.shape})
+		reply.Outputs = append(reply.Outputs,
+			&pb.ModelInferResponse_InferOutputTensor{Name: t.name, Datatype: t.typ.name, Shape: t.shape})
 		put, err := held.put(t)
 		if err != nil {
 			return nil, err

@@ -7,7 +7,8 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// parseMessage reads a gRPC request, whose tensors are either all raw or all typed, but for those in shared memory.
+// parseMessage parses a gRPC request, whose tensors are either all raw or all typed, except those
+// in shared memory.
 func (s *Server) parseMessage(r *pb.ModelInferRequest, held *regionUse) (*inference, error) {
 	raw, sent := r.RawInputContents, 0
 	inf := &inference{id: r.Id, inputs: make([]tensor, len(r.Inputs))}
@@ -22,7 +23,8 @@ func (s *Server) parseMessage(r *pb.ModelInferRequest, held *regionUse) (*infere
 		case there:
 			t.data, err = held.input(at)
 		case len(raw) > 0 && in.Contents != nil:
-			err = invalid("contents field must not be specified when using raw_input_contents for '%s' for model '%s'", in.Name, r.ModelName)
+			err = invalid("contents field must not be specified when using raw_input_contents for '%s' for model '%s'",
+				in.Name, r.ModelName)
 		case len(raw) > 0:
 			if sent < len(raw) {
 				t.data = raw[sent]
@@ -37,7 +39,9 @@ func (s *Server) parseMessage(r *pb.ModelInferRequest, held *regionUse) (*infere
 		inf.inputs[i] = t
 	}
 	if len(raw) != sent && len(raw) > 0 {
-		return nil, invalid("expected %d raw input contents for the request's inputs, got %d for model '%s'", sent, len(raw), r.ModelName)
+		return nil,
+			invalid("expected %d raw input contents for the request's inputs, got %d for model '%s'",
+				sent, len(raw), r.ModelName)
 	}
 	var err error
 	if inf.sequence, err = messageStep(r.Parameters); err != nil {
@@ -59,7 +63,7 @@ func (s *Server) parseMessage(r *pb.ModelInferRequest, held *regionUse) (*infere
 	return inf, nil
 }
 
-// fromContents fills t's data from the typed list of its datatype.
+// fromContents sets t's data from the typed list of its datatype.
 func (t *tensor) fromContents(c *pb.InferTensorContents) error {
 	ok := true
 	le := binary.LittleEndian

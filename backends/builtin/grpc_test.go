@@ -81,7 +81,11 @@ func TestGRPCMetadata(t *testing.T) {
 		}
 	}
 	sm, err := c.ServerMetadata(ctx, &pb.ServerMetadataRequest{})
-	same(t, err, sm, message(t, &pb.ServerMetadataResponse{}, `name:"sluice-builtin" version:"1" extensions:["classification","binary_tensor_data","statistics","model_configuration","model_repository","trace","logging","system_shared_memory"]`))
+	same(t, err, sm,
+		message(t, &pb.ServerMetadataResponse{},
+			`name:"sluice-builtin" version:"1" `+
+				`extensions:["classification","binary_tensor_data","statistics","model_configuration",`+
+				`"model_repository","trace","logging","system_shared_memory"]`))
 	mm, err := c.ModelMetadata(ctx, &pb.ModelMetadataRequest{Name: "simple", Version: "1"})
 	same(t, err, mm, message(t, &pb.ModelMetadataResponse{}, `name:"simple" versions:"1" platform:"sluice_builtin"
 		inputs:{name:"INPUT0" datatype:"INT32" shape:[-1,16]} inputs:{name:"INPUT1" datatype:"INT32" shape:[-1,16]}
@@ -96,11 +100,24 @@ func TestGRPCMetadata(t *testing.T) {
 		t.Error(err, all)
 	}
 	for what, call := range map[string]func() error{
-		"metadata":   func() error { _, err := c.ModelMetadata(ctx, &pb.ModelMetadataRequest{Name: "nosuch"}); return err },
-		"config":     func() error { _, err := c.ModelConfig(ctx, &pb.ModelConfigRequest{Name: "nosuch"}); return err },
-		"statistics": func() error { _, err := c.ModelStatistics(ctx, &pb.ModelStatisticsRequest{Name: "nosuch"}); return err },
+		"metadata": func() error {
+			_, err := c.ModelMetadata(ctx,
+				&pb.ModelMetadataRequest{Name: "nosuch"})
+			return err
+		},
+		"config": func() error {
+			_, err := c.ModelConfig(ctx,
+				&pb.ModelConfigRequest{Name: "nosuch"})
+			return err
+		},
+		"statistics": func() error {
+			_, err := c.ModelStatistics(ctx,
+				&pb.ModelStatisticsRequest{Name: "nosuch"})
+			return err
+		},
 	} {
-		if s := status.Convert(call()); s.Code() != codes.NotFound || s.Message() != "Request for unknown model: 'nosuch' is not found" {
+		if s := status.Convert(call()); s.Code() != codes.NotFound ||
+			s.Message() != "Request for unknown model: 'nosuch' is not found" {
 			t.Error(what, s)
 		}
 	}
@@ -126,9 +143,13 @@ func TestGRPCInferRaw(t *testing.T) {
 		binary.LittleEndian.PutUint32(sum[4*i:], uint32(i)+math.MaxInt32) // wraps
 		binary.LittleEndian.PutUint32(diff[4*i:], uint32(i-math.MaxInt32))
 	}
-	req := message(t, &pb.ModelInferRequest{}, `model_name:"simple" id:"q" inputs:{name:"INPUT1" datatype:"INT32" shape:[1,16]} inputs:{name:"INPUT0" datatype:"INT32" shape:[1,16]}`)
+	req := message(t, &pb.ModelInferRequest{},
+		`model_name:"simple" id:"q" inputs:{name:"INPUT1" datatype:"INT32" shape:[1,16]} inputs:{name:"INPUT0" `+
+			`datatype:"INT32" shape:[1,16]}`)
 	req.RawInputContents = [][]byte{b, a}
-	want := message(t, &pb.ModelInferResponse{}, `model_name:"simple" model_version:"1" id:"q" outputs:{name:"OUTPUT0" datatype:"INT32" shape:[1,16]} outputs:{name:"OUTPUT1" datatype:"INT32" shape:[1,16]}`)
+	want := message(t, &pb.ModelInferResponse{},
+		`model_name:"simple" model_version:"1" id:"q" outputs:{name:"OUTPUT0" datatype:"INT32" shape:[1,16]} `+
+			`outputs:{name:"OUTPUT1" datatype:"INT32" shape:[1,16]}`)
 	want.RawOutputContents = [][]byte{sum, diff}
 	got, err := c.ModelInfer(t.Context(), req)
 	same(t, err, got, want)
@@ -149,7 +170,10 @@ func TestGRPCInferTyped(t *testing.T) {
 		{"INT8", `int_contents:[-1,127]`, []byte{0xff, 0x7f}},
 		{"INT16", `int_contents:[-2,32767]`, []byte{0xfe, 0xff, 0xff, 0x7f}},
 		{"INT32", `int_contents:[-2,1]`, []byte{0xfe, 0xff, 0xff, 0xff, 1, 0, 0, 0}},
-		{"INT64", `int64_contents:[-2,1]`, []byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0, 0, 0, 0, 0}},
+		{
+			"INT64", `int64_contents:[-2,1]`,
+			[]byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0, 0, 0, 0, 0},
+		},
 		{"UINT8", `uint_contents:[1,255]`, []byte{1, 255}},
 		{"UINT16", `uint_contents:[1,65535]`, []byte{1, 0, 255, 255}},
 		{"UINT32", `uint_contents:[1,2]`, []byte{1, 0, 0, 0, 2, 0, 0, 0}},
@@ -158,7 +182,8 @@ func TestGRPCInferTyped(t *testing.T) {
 		{"FP64", `fp64_contents:[1,-2]`, []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0}},
 		{"BYTES", `bytes_contents:["a",""]`, []byte{1, 0, 0, 0, 'a', 0, 0, 0, 0}},
 	} {
-		req := message(t, &pb.ModelInferRequest{}, `model_name:"identity_`+strings.ToLower(r.typ)+`" inputs:{name:"INPUT0" datatype:"`+r.typ+`" shape:[1,2] contents:{`+r.contents+`}}`)
+		req := message(t, &pb.ModelInferRequest{},
+			`model_name:"identity_`+strings.ToLower(r.typ)+`" inputs:{name:"INPUT0" datatype:"`+r.typ+`" shape:[1,2] contents:{`+r.contents+`}}`)
 		got, err := c.ModelInfer(t.Context(), req)
 		if err != nil || len(got.RawOutputContents) != 1 || !bytes.Equal(got.RawOutputContents[0], r.want) {
 			t.Errorf("%s: %v %v, want %x", r.typ, got, err, r.want)
@@ -173,17 +198,59 @@ func TestGRPCRefusals(t *testing.T) {
 		code      codes.Code
 		text      string
 	}{
-		{"unknown model", `model_name:"nosuch"`, codes.NotFound, "Request for unknown model: 'nosuch' is not found"},
+		{
+			"unknown model", `model_name:"nosuch"`, codes.NotFound,
+			"Request for unknown model: 'nosuch' is not found",
+		},
 		{"unknown version", `model_name:"simple" model_version:"3"`, codes.NotFound, "version 3 is not found"},
-		{"no inputs", `model_name:"identity" id:"5"`, codes.InvalidArgument, "[request id: 5] expected 1 inputs but got 0 inputs"},
-		{"raw for one of two", `model_name:"simple" inputs:{name:"INPUT0" datatype:"INT32" shape:[1,16]} inputs:{name:"INPUT1" datatype:"INT32" shape:[1,16]} raw_input_contents:"1234"`, codes.InvalidArgument, "expected 2 raw input contents"},
-		{"raw and typed", `model_name:"identity" inputs:{name:"INPUT0" datatype:"FP32" shape:[1,1] contents:{fp32_contents:1}} raw_input_contents:"1234"`, codes.InvalidArgument, "contents field must not be specified when using raw_input_contents for 'INPUT0'"},
-		{"wrong size", `model_name:"identity" inputs:{name:"INPUT0" datatype:"FP32" shape:[1,2]} raw_input_contents:"1234"`, codes.InvalidArgument, "Expected 8, got 4"},
-		{"no such type", `model_name:"identity" inputs:{name:"INPUT0" datatype:"FP99" shape:[1,2]} raw_input_contents:"1234"`, codes.InvalidArgument, "unknown datatype 'FP99'"},
-		{"typed FP16", `model_name:"identity_fp16" inputs:{name:"INPUT0" datatype:"FP16" shape:[1,1] contents:{fp32_contents:1}}`, codes.InvalidArgument, "FP16 has no typed contents"},
-		{"typed too large", `model_name:"identity_uint8" inputs:{name:"INPUT0" datatype:"UINT8" shape:[1,1] contents:{uint_contents:256}}`, codes.InvalidArgument, "does not fit UINT8"},
-		{"typed too small", `model_name:"identity_int16" inputs:{name:"INPUT0" datatype:"INT16" shape:[1,1] contents:{int_contents:-32769}}`, codes.InvalidArgument, "does not fit INT16"},
-		{"batch 9", `model_name:"identity_bytes" inputs:{name:"INPUT0" datatype:"BYTES" shape:[9,0]} raw_input_contents:""`, codes.InvalidArgument, "inference request batch-size must be <= 8 for 'identity_bytes'"},
+		{
+			"no inputs", `model_name:"identity" id:"5"`, codes.InvalidArgument,
+			"[request id: 5] expected 1 inputs but got 0 inputs",
+		},
+		{
+			"raw for one of two",
+			`model_name:"simple" inputs:{name:"INPUT0" datatype:"INT32" shape:[1,16]} inputs:{name:"INPUT1" ` +
+				`datatype:"INT32" shape:[1,16]} raw_input_contents:"1234"`,
+			codes.InvalidArgument, "expected 2 raw input contents",
+		},
+		{
+			"raw and typed",
+			`model_name:"identity" inputs:{name:"INPUT0" datatype:"FP32" shape:[1,1] contents:{fp32_contents:1}} ` +
+				`raw_input_contents:"1234"`,
+			codes.InvalidArgument, "contents field must not be specified when using raw_input_contents for 'INPUT0'",
+		},
+		{
+			"wrong size",
+			`model_name:"identity" inputs:{name:"INPUT0" datatype:"FP32" shape:[1,2]} raw_input_contents:"1234"`,
+			codes.InvalidArgument, "Expected 8, got 4",
+		},
+		{
+			"no such type",
+			`model_name:"identity" inputs:{name:"INPUT0" datatype:"FP99" shape:[1,2]} raw_input_contents:"1234"`,
+			codes.InvalidArgument, "unknown datatype 'FP99'",
+		},
+		{
+			"typed FP16",
+			`model_name:"identity_fp16" inputs:{name:"INPUT0" datatype:"FP16" shape:[1,1] contents:{fp32_contents:1}}`,
+			codes.InvalidArgument, "FP16 has no typed contents",
+		},
+		{
+			"typed too large",
+			`model_name:"identity_uint8" inputs:{name:"INPUT0" datatype:"UINT8" shape:[1,1] ` +
+				`contents:{uint_contents:256}}`,
+			codes.InvalidArgument, "does not fit UINT8",
+		},
+		{
+			"typed too small",
+			`model_name:"identity_int16" inputs:{name:"INPUT0" datatype:"INT16" shape:[1,1] ` +
+				`contents:{int_contents:-32769}}`,
+			codes.InvalidArgument, "does not fit INT16",
+		},
+		{
+			"batch 9",
+			`model_name:"identity_bytes" inputs:{name:"INPUT0" datatype:"BYTES" shape:[9,0]} raw_input_contents:""`,
+			codes.InvalidArgument, "inference request batch-size must be <= 8 for 'identity_bytes'",
+		},
 	} {
 		_, err := c.ModelInfer(t.Context(), message(t, &pb.ModelInferRequest{}, r.req))
 		if s := status.Convert(err); s.Code() != r.code || !strings.Contains(s.Message(), r.text) {
@@ -199,8 +266,10 @@ func fp32(model string) *pb.ModelInferRequest {
 		shape = shape[1:]
 	}
 	return &pb.ModelInferRequest{
-		ModelName:        model,
-		Inputs:           []*pb.ModelInferRequest_InferInputTensor{{Name: "INPUT0", Datatype: "FP32", Shape: shape}},
+		ModelName: model,
+		Inputs: []*pb.ModelInferRequest_InferInputTensor{
+			{Name: "INPUT0", Datatype: "FP32", Shape: shape},
+		},
 		RawInputContents: [][]byte{{0, 0, 0x80, 0x3f}},
 	}
 }
@@ -225,7 +294,8 @@ func TestTLS(t *testing.T) {
 func TestUnixSockets(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, Config{HTTP: "unix:" + filepath.Join(dir, "h"), GRPC: "unix:" + filepath.Join(dir, "g")})
-	if s.HTTPURL() != "http+unix://"+filepath.Join(dir, "h") || s.GRPCURL() != "grpc+unix://"+filepath.Join(dir, "g") {
+	if s.HTTPURL() != "http+unix://"+filepath.Join(dir, "h") ||
+		s.GRPCURL() != "grpc+unix://"+filepath.Join(dir, "g") {
 		t.Error(s.URLs())
 	}
 	if _, err := dial(t, s).ModelInfer(t.Context(), fp32("identity")); err != nil {
@@ -236,7 +306,8 @@ func TestUnixSockets(t *testing.T) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", filepath.Join(dir, "h"))
 	}
-	if a, err := request(t, c, http.MethodGet, "http://unix/v2/models/simple/ready", nil, nil); err != nil || a.status != 200 {
+	if a, err := request(t, c, http.MethodGet, "http://unix/v2/models/simple/ready", nil, nil); err != nil ||
+		a.status != 200 {
 		t.Error(err, a.status)
 	}
 	n := decode[countReply](t, get(t, s.URLs().Control+"/sim/count").body)

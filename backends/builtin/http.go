@@ -6,18 +6,21 @@ import (
 	"strconv"
 )
 
-// serverName and serverVersion are what the metadata shows.
+// serverName and serverVersion are shown in the metadata.
 const (
 	serverName    = "sluice-builtin"
 	serverVersion = "1"
 )
 
-// extensions are the protocol extensions that both protocols serve.
+// extensions returns the protocol extensions that both protocols serve.
 func extensions() []string {
-	return []string{"classification", "binary_tensor_data", "statistics", "model_configuration", "model_repository", "trace", "logging", "system_shared_memory"}
+	return []string{
+		"classification", "binary_tensor_data", "statistics", "model_configuration", "model_repository", "trace",
+		"logging", "system_shared_memory",
+	}
 }
 
-// routes are the inference endpoints, with and without a model version.
+// routes returns the inference endpoints, with and without a model version.
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	ok := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }
@@ -37,7 +40,8 @@ func (s *Server) routes() *http.ServeMux {
 	for _, base := range []string{"/v2/models/{model}", "/v2/models/{model}/versions/{version}"} {
 		mux.HandleFunc("GET "+base, s.withModel(func(m *model) any { return m.metadata() }))
 		mux.HandleFunc("GET "+base+"/config", s.withModel(func(m *model) any { return m.configuration() }))
-		mux.HandleFunc("GET "+base+"/stats", s.withModel(func(m *model) any { return statsReply{[]modelStats{m.stats.snapshot()}} }))
+		mux.HandleFunc("GET "+base+"/stats",
+			s.withModel(func(m *model) any { return statsReply{[]modelStats{m.stats.snapshot()}} }))
 		mux.HandleFunc("GET "+base+"/ready", s.withModel(nil))
 		mux.HandleFunc("POST "+base+"/infer", s.httpInfer)
 		mux.HandleFunc("POST "+base+"/generate", s.httpGenerate)
@@ -47,7 +51,7 @@ func (s *Server) routes() *http.ServeMux {
 	return mux
 }
 
-// withModel answers with what view shows of the request's model; without view the answer is empty.
+// withModel answers with view of the request's model; without view the answer is empty.
 func (s *Server) withModel(view func(*model) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		m, err := s.find(r.PathValue("model"), r.PathValue("version"))
@@ -81,14 +85,14 @@ func (s *Server) allStats(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, r)
 }
 
-// tensorMetadata is a tensor in a model's metadata.
+// tensorMetadata describes a tensor in a model's metadata.
 type tensorMetadata struct {
 	Name     string  `json:"name"`
 	Datatype string  `json:"datatype"`
 	Shape    []int64 `json:"shape"`
 }
 
-// modelMetadata is what a model takes and gives.
+// modelMetadata lists a model's inputs and outputs.
 type modelMetadata struct {
 	Name     string           `json:"name"`
 	Versions []string         `json:"versions"`
@@ -97,7 +101,7 @@ type modelMetadata struct {
 	Outputs  []tensorMetadata `json:"outputs"`
 }
 
-// platform stands where a real server names its framework.
+// platform replaces the framework name of a real server.
 const platform = "sluice_builtin"
 
 func (m *model) metadata() modelMetadata {
@@ -111,7 +115,7 @@ func (m *model) metadata() modelMetadata {
 	return modelMetadata{m.name, []string{version}, platform, list(m.inputs), list(m.outputs)}
 }
 
-// The model configuration's JSON, named as Triton names its fields.
+// The model configuration's JSON, with Triton's field names.
 type (
 	tensorConfig struct {
 		Name     string  `json:"name"`
@@ -175,7 +179,9 @@ func (m *model) configuration() modelConfig {
 		c.SequenceBatching = m.sequences.config()
 	}
 	if q := m.queue; q.batch > 1 {
-		c.DynamicBatching = &dynamicBatching{PreferredBatchSize: []int{q.batch}, MaxQueueDelay: q.delay.Microseconds()}
+		c.DynamicBatching = &dynamicBatching{
+			PreferredBatchSize: []int{q.batch}, MaxQueueDelay: q.delay.Microseconds(),
+		}
 	}
 	if m.steps != nil {
 		c.Platform, c.Backend, c.InstanceGroup, c.DynamicBatching, c.Ensemble = "ensemble", "", nil, nil, &ensembleScheduling{}
@@ -186,7 +192,7 @@ func (m *model) configuration() modelConfig {
 	return c
 }
 
-// writeJSON answers with v; whatever v is here can be encoded.
+// writeJSON answers with v, which can always be encoded here.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {

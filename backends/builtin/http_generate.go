@@ -10,10 +10,13 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// onlyOne is what generate says of a model that sent more than one response, or none. The status is out by then.
-const onlyOne = "generate expects model to produce exactly 1 response, use generate stream for model that generates various number of responses"
+// onlyOne is the error of generate for a model that sent more than one response, or none. The
+// status has been sent by then.
+const onlyOne = "generate expects model to produce exactly 1 response, use generate stream for model " +
+	"that generates various number of responses"
 
-// httpGenerate is POST …/generate: inputs are members of a JSON object, and so are the outputs of the one response.
+// httpGenerate serves POST …/generate: inputs are members of a JSON object, and so are the outputs
+// of the single response.
 func (s *Server) httpGenerate(w http.ResponseWriter, r *http.Request) {
 	inf, m, in, ok := s.generate(w, r)
 	if !ok {
@@ -40,11 +43,12 @@ func (s *Server) httpGenerate(w http.ResponseWriter, r *http.Request) {
 	s.sendings.note(inf.id, 0, inf.arrived)
 	w.Header()["Content-Type"] = []string{"application/json"}
 	w.WriteHeader(http.StatusOK)
-	_ = http.NewResponseController(w).Flush() // so that it is chunked, as Triton's is
+	_ = http.NewResponseController(w).Flush() // makes it chunked, as Triton's is
 	_ = json.NewEncoder(w).Encode(replies[0])
 }
 
-// httpGenerateStream is POST …/generate_stream: each response is a server-sent event. An error that comes late is one too.
+// httpGenerateStream serves POST …/generate_stream: each response is a server-sent event, and so is
+// a late error.
 func (s *Server) httpGenerateStream(w http.ResponseWriter, r *http.Request) {
 	inf, m, in, ok := s.generate(w, r)
 	if !ok {
@@ -66,7 +70,7 @@ func (s *Server) httpGenerateStream(w http.ResponseWriter, r *http.Request) {
 		case cutOff:
 			resetPeer(w)
 			return
-		case respond, hang: // which waits until the request is gone
+		case respond, hang: // hang waits until the request is gone
 		}
 		text, err := json.Marshal(event)
 		if err != nil {
@@ -81,7 +85,7 @@ func (s *Server) httpGenerateStream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// all are the moves of any model: one that is not decoupled has one response.
+// all returns the response steps of any model: a model that is not decoupled has one response.
 func (m *model) all(out []tensor) func(yield func(responseStep) bool) {
 	if m.moves != nil {
 		return m.moves(out)
@@ -89,7 +93,7 @@ func (m *model) all(out []tensor) func(yield func(responseStep) bool) {
 	return func(yield func(responseStep) bool) { yield(responseStep{out: out}) }
 }
 
-// generate reads a request of either endpoint and has it begun. False: it has been answered.
+// generate reads a request of either endpoint and starts it. On false it has been answered.
 func (s *Server) generate(w http.ResponseWriter, r *http.Request) (*inference, *model, []tensor, bool) {
 	body, err := s.readBody(w, r)
 	defer s.bodies.release(int64(cap(body)))
@@ -109,8 +113,8 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) (*inference, *
 	return inf, m, out, err == nil
 }
 
-// parseObject reads a request of the generate extension: members of the object, and of its "parameters", that are named
-// like inputs are those; others are passed over.
+// parseObject parses a request of the generate extension: members of the object and of its
+// "parameters" that have the name of an input are inputs; others are ignored.
 func (m *model) parseObject(body []byte) (*inference, error) {
 	members := map[string]json.RawMessage{}
 	if err := json.Unmarshal(body, &members); err != nil {
@@ -143,7 +147,8 @@ func (m *model) parseObject(body []byte) (*inference, error) {
 	return inf, nil
 }
 
-// tensorOf makes a tensor of a JSON value: one element, or a list of them that fills the shape of the model. The batch is 1.
+// tensorOf converts a JSON value to a tensor: one element, or a list of them that fills the shape
+// of the model. The batch is 1.
 func (m *model) tensorOf(in spec, value json.RawMessage) (tensor, error) {
 	t := tensor{name: in.name, typ: in.typ}
 	if value[0] != '[' {
@@ -167,13 +172,17 @@ func (m *model) tensorOf(in spec, value json.RawMessage) (tensor, error) {
 		}
 	}
 	if want, err := elements(t.shape); err != nil || want != n {
-		return t, &failure{http.StatusBadRequest, codes.InvalidArgument, fmt.Sprintf("The schema can not convert input '%s' to tensor with proper shape", in.name)}
+		return t,
+			&failure{
+				http.StatusBadRequest, codes.InvalidArgument,
+				fmt.Sprintf("The schema can not convert input '%s' to tensor with proper shape", in.name),
+			}
 	}
 	t.data = raw
 	return t, nil
 }
 
-// object is a response of the generate extension: a list where there is more than one element.
+// object returns a response of the generate extension: a list if there is more than one element.
 func (m *model) object(inf *inference, out []tensor) map[string]any {
 	o := map[string]any{"model_name": m.name, "model_version": version}
 	if inf.id != "" {

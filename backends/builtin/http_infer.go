@@ -13,10 +13,10 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// headerLength says where the JSON of a message with binary tensors ends.
+// headerLength holds the length of the JSON of a message with binary tensors.
 const headerLength = "Inference-Header-Content-Length"
 
-// maxBody is the largest request body.
+// maxBody is the largest request body in bytes.
 const maxBody = 256 << 20
 
 // The JSON of the inference endpoint.
@@ -68,7 +68,7 @@ type (
 	}
 )
 
-// httpInfer is POST …/infer.
+// httpInfer serves POST …/infer.
 func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) {
 	body, err := s.readBody(w, r)
 	defer s.bodies.release(int64(cap(body)))
@@ -97,7 +97,8 @@ func (s *Server) httpInfer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// readBody reads the request's body. Its bytes are taken from the budget and are to be given back as cap(body).
+// readBody reads the request's body. Its bytes are reserved in the budget; the caller releases
+// cap(body).
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		from, err := decoded(w, r)
@@ -122,7 +123,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	return s.readChunked(http.MaxBytesReader(w, r.Body, maxBody))
 }
 
-// readChunked reads a body of unknown length, reserving room as it grows.
+// readChunked reads a body of unknown length, reserving bytes as it grows.
 func (s *Server) readChunked(from io.Reader) ([]byte, error) {
 	var body []byte
 	for {
@@ -155,8 +156,10 @@ func errBusy() error {
 	return &failure{http.StatusServiceUnavailable, codes.Unavailable, "too many bytes of requests are waiting"}
 }
 
-// parseHTTP reads the JSON head and hands each input its part of the binary tail.
-func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Header, held *regionUse) (*inference, error) {
+// parseHTTP parses the JSON head and gives each input its part of the binary tail.
+func (s *Server) parseHTTP(
+	m *model, req *jsonRequest, body []byte, h http.Header, held *regionUse,
+) (*inference, error) {
 	head, tail, err := split(body, h.Get(headerLength))
 	if err != nil {
 		return nil, err
@@ -195,25 +198,27 @@ func (s *Server) parseHTTP(m *model, req *jsonRequest, body []byte, h http.Heade
 	return inf, req.encodable(m, inf)
 }
 
-// encodable refuses, before anything runs, outputs that would have to be JSON and cannot.
+// encodable refuses, before execution, outputs that have to be JSON and cannot.
 func (req *jsonRequest) encodable(m *model, inf *inference) error {
 	for _, o := range m.outputs {
 		want, named := inf.wants(o.name)
 		if named && want.classes == 0 && o.typ.encode == nil && !req.binary(o.name) && !req.shared(o.name) {
-			return invalid("sending %s data via JSON is not supported. Please use the binary data format for output '%s'", o.typ.name, o.name)
+			return invalid("sending %s data via JSON is not supported. Please use the binary data format for "+
+				"output '%s'", o.typ.name, o.name)
 		}
 	}
 	return nil
 }
 
-// split parts the JSON head from the binary tail.
+// split separates the JSON head from the binary tail.
 func split(body []byte, length string) (head, tail []byte, err error) {
 	if length == "" {
 		return body, nil, nil
 	}
 	n, err := strconv.Atoi(length)
 	if err != nil || n < 0 || n > len(body) {
-		return nil, nil, invalid("unable to parse %s, got: %s for a body of %d bytes", headerLength, length, len(body))
+		return nil, nil,
+			invalid("unable to parse %s, got: %s for a body of %d bytes", headerLength, length, len(body))
 	}
 	return body[:n], body[n:], nil
 }
@@ -233,7 +238,9 @@ func (s *Server) parseInput(in *jsonInput, tail []byte, held *regionUse) (tensor
 			return t, tail, invalid("input '%s' has both 'data' and 'binary_data_size'", in.Name)
 		}
 		if *size < 0 || *size > int64(len(tail)) {
-			return t, tail, invalid("unexpected size for input '%s', expecting %d additional bytes but %d are left", in.Name, *size, len(tail))
+			return t, tail,
+				invalid("unexpected size for input '%s', expecting %d additional bytes but %d are left",
+					in.Name, *size, len(tail))
 		}
 		t.data = tail[:*size:*size]
 		return t, tail[*size:], nil
@@ -246,10 +253,12 @@ func (s *Server) parseInput(in *jsonInput, tail []byte, held *regionUse) (tensor
 	return t, tail, err
 }
 
-// fromJSON is the raw form of a JSON tensor.
+// fromJSON returns the raw form of a JSON tensor.
 func (t tensor) fromJSON(data json.RawMessage) ([]byte, error) {
 	if t.typ.decode == nil {
-		return nil, invalid("sending %s data via JSON is not supported. Please use the binary data format for input '%s'", t.typ.name, t.name)
+		return nil,
+			invalid("sending %s data via JSON is not supported. Please use the binary data format for input '%s'",
+				t.typ.name, t.name)
 	}
 	flat, err := flatten(data)
 	if err != nil {
@@ -260,14 +269,19 @@ func (t tensor) fromJSON(data json.RawMessage) ([]byte, error) {
 		return nil, invalid("unable to parse 'data' of input '%s': %v", t.name, err)
 	}
 	if want, err := elements(t.shape); err == nil && n != want {
-		return nil, invalid("unable to parse 'data' of input '%s': got %d elements for shape %s", t.name, n, dims(t.shape))
+		return nil,
+			invalid("unable to parse 'data' of input '%s': got %d elements for shape %s", t.name, n, dims(t.shape))
 	}
 	return raw, nil
 }
 
-// writeReply sends the outputs, each as JSON or in the binary tail as the request wishes.
-func (s *Server) writeReply(w http.ResponseWriter, r *http.Request, req *jsonRequest, m *model, out []tensor, held *regionUse) {
-	reply := jsonReply{ID: req.ID, ModelName: m.name, ModelVersion: version, Outputs: make([]jsonResult, len(out))}
+// writeReply sends the outputs, each as JSON or in the binary tail as requested.
+func (s *Server) writeReply(
+	w http.ResponseWriter, r *http.Request, req *jsonRequest, m *model, out []tensor, held *regionUse,
+) {
+	reply := jsonReply{
+		ID: req.ID, ModelName: m.name, ModelVersion: version, Outputs: make([]jsonResult, len(out)),
+	}
 	var tail [][]byte
 	for i, t := range out {
 		res := jsonResult{Name: t.name, Datatype: t.typ.name, Shape: t.shape}
@@ -282,7 +296,7 @@ func (s *Server) writeReply(w http.ResponseWriter, r *http.Request, req *jsonReq
 			res.Parameters = &resultParameters{len(t.data)}
 			tail = append(tail, t.data)
 		} else if data, err := t.typ.encode(t.data); err != nil {
-			// NaN and infinities have no JSON.
+			// NaN and infinities have no JSON form.
 			writeFailure(w, invalid("output '%s' cannot be written as JSON: %v", t.name, err))
 			return
 		} else {
@@ -310,10 +324,11 @@ func (req *jsonRequest) binary(name string) bool {
 
 // shared reports whether the request wants this output in shared memory.
 func (req *jsonRequest) shared(name string) bool {
-	return slices.ContainsFunc(req.Outputs, func(o jsonOutput) bool { return o.Name == name && o.Parameters.Region != "" })
+	return slices.ContainsFunc(req.Outputs,
+		func(o jsonOutput) bool { return o.Name == name && o.Parameters.Region != "" })
 }
 
-// writeBody sends head and tail, with the configured pause between the HTTP head and them.
+// writeBody sends head and tail, with the configured pause after the HTTP head.
 func (s *Server) writeBody(w http.ResponseWriter, r *http.Request, head []byte, tail [][]byte) {
 	h := w.Header()
 	if tail == nil {
@@ -345,8 +360,8 @@ func (s *Server) writeBody(w http.ResponseWriter, r *http.Request, head []byte, 
 	}
 }
 
-// writeFailure answers with an error in the protocol's JSON form. Its < and > stay as they are, since clients show the
-// body's first bytes.
+// writeFailure answers with an error in the protocol's JSON form. Its < and > are not escaped,
+// since clients show the body's first bytes.
 func writeFailure(w http.ResponseWriter, err error) {
 	f := asFailure(err)
 	var body bytes.Buffer
@@ -364,7 +379,7 @@ func writeFailure(w http.ResponseWriter, err error) {
 	_, _ = w.Write(body.Bytes())
 }
 
-// resetPeer ends the connection with a reset where the transport has one.
+// resetPeer ends the connection with a reset if the transport has one.
 func resetPeer(w http.ResponseWriter) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -373,7 +388,7 @@ func resetPeer(w http.ResponseWriter) {
 	resetConn(c)
 }
 
-// resetConn closes c so that unsent bytes are dropped and the peer sees a reset.
+// resetConn closes c so that unsent bytes are dropped and the peer gets a reset.
 func resetConn(c net.Conn) {
 	for {
 		u, ok := c.(interface{ NetConn() net.Conn })

@@ -13,20 +13,20 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// errReset tells a protocol's handler to cut the connection instead of answering.
+// errReset makes a protocol's handler reset the connection instead of answering.
 var errReset = errors.New("connection cut on purpose")
 
-// results count requests by how they ended.
+// results counts requests by outcome.
 type results struct {
 	OK        atomic.Uint64
 	Invalid   atomic.Uint64 // refused: unknown model, wrong inputs
-	Failed    atomic.Uint64 // failed on purpose
-	Reset     atomic.Uint64 // cut on purpose
-	Rejected  atomic.Uint64 // no room, or shutting down
+	Failed    atomic.Uint64 // simulated failure
+	Reset     atomic.Uint64 // simulated reset
+	Rejected  atomic.Uint64 // queue full, or shutting down
 	Cancelled atomic.Uint64 // the client left first
 }
 
-// faults draws what happens to each request, in the order of arrival.
+// faults draws the fault of each request, in the order of arrival.
 type faults struct {
 	mu     sync.Mutex
 	rand   *rand.Rand
@@ -43,7 +43,7 @@ func (f *faults) draw() (fail, reset bool) {
 	return e < f.errors, r < f.reset
 }
 
-// wait is how long a request that arrived since after the first one is stalled.
+// wait returns how long a request is stalled; since is its arrival after the first one.
 func (f *faults) wait(since time.Duration) time.Duration {
 	s := f.stall
 	if s == nil || since < s.At {
@@ -56,23 +56,28 @@ func (f *faults) wait(since time.Duration) time.Duration {
 	return max(s.For-phase, 0)
 }
 
-// reseed starts the draws again.
+// reseed restarts the draws.
 func (f *faults) reseed(seed uint64) {
 	f.mu.Lock()
 	f.rand = rand.New(rand.NewPCG(seed, 0x66617574))
 	f.mu.Unlock()
 }
 
-// infer does what both protocols share, from a request that has just been read to its outputs. parse turns the wire
-// form into an inference once the arrival is stamped; with errReset the connection is to be cut.
-func (s *Server) infer(ctx context.Context, name, v string, parse func(*model) (*inference, error)) (*inference, *model, []tensor, error) {
+// infer runs the steps that both protocols share, from a request that has just been read to its
+// outputs. parse converts the wire form to an inference once the arrival is stamped; on errReset
+// the connection has to be reset.
+func (s *Server) infer(
+	ctx context.Context, name, v string, parse func(*model) (*inference, error),
+) (*inference, *model, []tensor, error) {
 	now, first := s.arrivals.stamp()
 	r, m, out, err := s.answer(ctx, now, first, name, v, parse)
 	s.count(err)
 	return r, m, out, err
 }
 
-func (s *Server) answer(ctx context.Context, now, first int64, name, v string, parse func(*model) (*inference, error)) (*inference, *model, []tensor, error) {
+func (s *Server) answer(
+	ctx context.Context, now, first int64, name, v string, parse func(*model) (*inference, error),
+) (*inference, *model, []tensor, error) {
 	fail, reset := s.faults.draw()
 	if err := sleep(ctx, s.faults.wait(time.Duration(now-first))); err != nil {
 		return nil, nil, nil, err
@@ -114,7 +119,7 @@ func (s *Server) answer(ctx context.Context, now, first int64, name, v string, p
 	return r, m, out, err
 }
 
-// do takes j through the model's queue, that of an ensemble through its steps.
+// do runs j through the model's queue, that of an ensemble through its steps.
 func (m *model) do(ctx context.Context, r *inference, j *job) error {
 	if m.steps != nil {
 		return m.compose(ctx, r, j)
@@ -144,12 +149,15 @@ func (m *model) do(ctx context.Context, r *inference, j *job) error {
 	return nil
 }
 
-// simulated is a failure on purpose.
+// simulated returns a simulated failure.
 func simulated(id, model string) *failure {
-	return &failure{http.StatusInternalServerError, codes.Internal, fmt.Sprintf("%ssimulated failure of model '%s'", errorPrefix(id), model)}
+	return &failure{
+		http.StatusInternalServerError, codes.Internal,
+		fmt.Sprintf("%ssimulated failure of model '%s'", errorPrefix(id), model),
+	}
 }
 
-// count puts a request's end into the results.
+// count adds the outcome of a request to the results.
 func (s *Server) count(err error) {
 	var f *failure
 	switch {
@@ -168,7 +176,7 @@ func (s *Server) count(err error) {
 	}
 }
 
-// find is the model of a name and a version, where an empty version is any.
+// find returns the model of a name and a version; an empty version matches any.
 func (s *Server) find(name, v string) (*model, error) {
 	m := s.models[name]
 	if m == nil || m.unloaded.Load() {
@@ -180,7 +188,8 @@ func (s *Server) find(name, v string) (*model, error) {
 	return m, nil
 }
 
-// sleep waits d, up to 1 ms longer in an idle process, or until ctx is done. It is for faults; service times are exact.
+// sleep waits d, up to 1 ms longer in an idle process, or until ctx is done. It is for faults;
+// service times are exact.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
@@ -195,10 +204,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// budget bounds the bytes of requests that are held at the same time. The zero budget has nothing.
+// budget bounds the bytes of requests that are held at the same time. The zero budget has none.
 type budget struct{ left atomic.Int64 }
 
-// reserve reserves n bytes, or reports that they are not to be had.
+// reserve reserves n bytes, or returns false if fewer are left.
 func (b *budget) reserve(n int64) bool {
 	if b.left.Add(-n) < 0 {
 		b.left.Add(n)

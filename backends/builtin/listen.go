@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// countingListener counts the connections that a listener accepted.
+// countingListener counts accepted connections.
 type countingListener struct {
 	net.Listener
 	n *atomic.Uint64
@@ -33,7 +33,7 @@ func (l countingListener) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// listen opens a loopback listener at where (Config.HTTP) and tells its URL.
+// listen opens a loopback listener at where (Config.HTTP) and returns its URL.
 func listen(ctx context.Context, where, scheme string, n *atomic.Uint64) (net.Listener, string, error) {
 	var lc net.ListenConfig
 	if path, ok := strings.CutPrefix(where, "unix:"); ok {
@@ -60,7 +60,7 @@ func listen(ctx context.Context, where, scheme string, n *atomic.Uint64) (net.Li
 	return countingListener{l, n}, scheme + "://" + l.Addr().String(), nil
 }
 
-// selfSigned makes a certificate for loopback and the PEM that trusts it. It is good for a day.
+// selfSigned returns a certificate for loopback, valid for a day, and the PEM that verifies it.
 func selfSigned() (tls.Certificate, string, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -87,13 +87,13 @@ func selfSigned() (tls.Certificate, string, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, string(text), nil
 }
 
-// connCreds are gRPC transport credentials that let a handler reach the connection it is called over, to cut it. They
-// wrap TLS or nothing.
+// connCreds are gRPC transport credentials that give a handler access to the connection of its
+// call, to reset it. They wrap TLS or no security.
 type connCreds struct {
 	credentials.TransportCredentials
 }
 
-// connInfo is what a handler finds in its peer.
+// connInfo is the AuthInfo in a handler's peer.
 type connInfo struct {
 	credentials.AuthInfo
 	conn net.Conn

@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// childRole makes this test binary play another process: "serve" is a child, "parent" spawns one, prints its URLs and
-// waits to be killed.
+// childRole makes this test binary play another process: "serve" is a child, "parent" spawns one,
+// prints its URLs and waits to be killed.
 const childRole = "SLUICE_BUILTIN_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -61,7 +61,9 @@ type answer struct {
 	body   []byte
 }
 
-func request(t testing.TB, c *http.Client, method, url string, header http.Header, body []byte) (answer, error) {
+func request(
+	t testing.TB, c *http.Client, method, url string, header http.Header, body []byte,
+) (answer, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(body))
 	if err != nil {

@@ -20,7 +20,8 @@ type tensor struct {
 	data  []byte
 }
 
-// spec is what a model says of an input or output. Dims are without the batch dimension; -1 is any size.
+// spec declares an input or output of a model. Dims are without the batch dimension; -1 is any
+// size.
 type spec struct {
 	name string
 	typ  *datatype
@@ -36,22 +37,23 @@ type model struct {
 	run      func([]tensor) []tensor // inputs in the order of the spec
 	service  float64                 // own service time in seconds
 	count    int                     // own instances
-	steps    []step                  // of an ensemble; it has no run
+	steps    []step                  // of an ensemble, which has no run
 
 	unloaded atomic.Bool
 
-	optional int // of the last inputs, how many may be left out
-	// moves are what a decoupled model does with a request, whose inputs run passes through; nil: it has one response.
+	optional int // number of inputs, the last ones, that may be left out
+	// moves yields the response steps of a decoupled model, whose inputs run passes through; nil: it
+	// has one response.
 	moves func(in []tensor) iter.Seq[responseStep]
 
-	// sequences are those that it keeps; nil: it keeps no state.
+	// sequences holds the state of its sequences; nil: it keeps none.
 	sequences *sequences
 
 	queue *queue
 	stats *stats
 }
 
-// shape is a spec's shape as the metadata shows it: with the batch dimension where there is one.
+// shape returns a spec's shape as in the metadata: with the batch dimension if there is one.
 func (m *model) shape(s spec) []int64 {
 	if m.maxBatch == 0 {
 		return s.dims
@@ -59,7 +61,7 @@ func (m *model) shape(s spec) []int64 {
 	return append([]int64{-1}, s.dims...)
 }
 
-// Models lists the names of the models that the server has, sorted.
+// Models returns the sorted names of the server's models.
 func Models() []string {
 	var names []string
 	for _, m := range catalogue() {
@@ -69,7 +71,8 @@ func Models() []string {
 	return names
 }
 
-// catalogue makes the models. Names and shapes are those of the Triton repository that the same plans run against.
+// catalogue returns the models. Names and shapes are those of the Triton repository that the same
+// plans run against.
 func catalogue() []*model {
 	types := map[string]*datatype{}
 	var models []*model
@@ -92,7 +95,8 @@ func catalogue() []*model {
 		outputs: []spec{{"OUTPUT0", int32s, []int64{16}}, {"OUTPUT1", int32s, []int64{16}}},
 	}
 	models = append(models, simple, identity("identity", fp32, 64, -1), slow, slow4, ensemble(simple))
-	models = append(models, accumulator("sequence_acc", "TYPE_UINT64", int32s), accumulator("sequence_acc_string", "TYPE_STRING", int32s))
+	models = append(models, accumulator("sequence_acc", "TYPE_UINT64", int32s),
+		accumulator("sequence_acc_string", "TYPE_STRING", int32s))
 	return append(models, decoupled(types)...)
 }
 
@@ -107,7 +111,7 @@ func identity(name string, t *datatype, maxBatch int, dim int64) *model {
 	}
 }
 
-// addSub is OUTPUT0 = INPUT0 + INPUT1 and OUTPUT1 = INPUT0 - INPUT1, wrapping around.
+// addSub computes OUTPUT0 = INPUT0 + INPUT1 and OUTPUT1 = INPUT0 - INPUT1, wrapping around.
 func addSub(in []tensor) []tensor {
 	a, b := in[0], in[1]
 	sum, diff := make([]byte, len(a.data)), make([]byte, len(a.data))
@@ -123,7 +127,7 @@ func addSub(in []tensor) []tensor {
 	}
 }
 
-// attach gives the model its queue, with the configuration's wishes before its own.
+// attach creates the model's queue; values of the configuration override its own.
 func (m *model) attach(c Config, clk clock) {
 	if c.Instances > 0 {
 		m.count = c.Instances
@@ -143,7 +147,8 @@ func (m *model) attach(c Config, clk clock) {
 	m.queue.ready.L = &m.queue.mu
 }
 
-// random is the model's own stream of draws, so that traffic to one model leaves another's draws alone.
+// random returns the model's own stream of draws, so that traffic to one model does not change
+// another's draws.
 func (m *model) random(seed uint64) *rand.Rand {
 	h := uint64(14695981039346656037) // FNV-1a of the name
 	for i := range len(m.name) {

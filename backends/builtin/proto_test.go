@@ -13,7 +13,8 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// TestFieldsAreTritons compares every field and enum value of our .proto file with those that Triton publishes.
+// TestFieldsAreTritons compares every field and enum value of our .proto file with those that
+// Triton publishes.
 func TestFieldsAreTritons(t *testing.T) {
 	published, err := os.ReadFile("testdata/triton_fields.txt")
 	if err != nil {
@@ -22,7 +23,8 @@ func TestFieldsAreTritons(t *testing.T) {
 	file := pb.File_backends_builtin_internal_kservepb_kserve_proto
 	ours := append(messageFields(file.Messages()), enumValues(file.Enums())...)
 	slices.Sort(ours)
-	if diff := cmp.Diff(strings.Fields(string(published)), strings.Fields(strings.Join(ours, "\n"))); diff != "" {
+	if diff := cmp.Diff(strings.Fields(string(published)),
+		strings.Fields(strings.Join(ours, "\n"))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// clock is nanoseconds since the server started, monotonic.
+// clock counts nanoseconds since the server started, monotonic.
 type clock struct{ origin time.Time }
 
 func (c clock) now() int64 { return int64(time.Since(c.origin)) }
 
-// Reasons why a queue does not do a job.
+// Reasons why a queue refuses a job.
 var (
 	errFull   = errors.New("exceeds maximum queue size")
 	errClosed = errors.New("server is shutting down")
 )
 
-// job is one request on its way through a queue. The handler fills the first group and reads the second when done is
-// closed.
+// job is one request in a queue. The handler fills the first group and reads the second when done
+// is closed.
 type job struct {
 	in   []tensor
 	rows int
@@ -37,7 +37,7 @@ type job struct {
 // queue is one model's FIFO and its instances. An execution takes the oldest jobs up to batch rows:
 //
 //	batch ≤ 1   one job, at once
-//	batch > 1   jobs while their rows fit; when there are fewer, only after the oldest has waited delay
+//	batch > 1   jobs while their rows fit; if there are fewer, only after the oldest has waited delay
 //
 // Instances start with the first job, so that idle models cost nothing.
 type queue struct {
@@ -63,7 +63,7 @@ type queue struct {
 	instances sync.WaitGroup
 }
 
-// push queues j, or says why not.
+// push queues j, or returns why it is refused.
 func (q *queue) push(j *job) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,15 +90,16 @@ func (q *queue) push(j *job) error {
 	return nil
 }
 
-// waiting is how many jobs wait for an instance.
+// waiting returns the number of jobs that wait for an instance.
 func (q *queue) waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.jobs) - q.head
 }
 
-// runAtOnce runs j in the caller's goroutine where no job ever waits for another: executions take no time and none is
-// held back to gather more. It saves the client, which shares the machine, two changes of thread.
+// runAtOnce runs j in the caller's goroutine if no job ever waits for another: executions take no
+// time and none is delayed to gather more. It saves the client, which shares the machine, two
+// thread switches.
 func (q *queue) runAtOnce(j *job) (ran bool, err error) {
 	if q.service != nil || (q.batch > 1 && q.delay > 0) {
 		return false, nil
@@ -114,7 +115,7 @@ func (q *queue) runAtOnce(j *job) (ran bool, err error) {
 	return true, nil
 }
 
-// start makes timers and instances. q.mu is held.
+// start creates timers and instances. The caller holds q.mu.
 func (q *queue) start() error {
 	if q.batch > 1 && q.delay > 0 {
 		t, err := newTimer()
@@ -137,7 +138,7 @@ func (q *queue) start() error {
 	return nil
 }
 
-// watch passes the alarm on to the instances.
+// watch forwards the alarm to the instances.
 func (q *queue) watch() {
 	for q.alarm.fired() {
 		q.mu.Lock()
@@ -148,7 +149,7 @@ func (q *queue) watch() {
 	}
 }
 
-// due reports whether an execution can start now. q.mu is held.
+// due reports whether an execution can start now. The caller holds q.mu.
 func (q *queue) due() bool {
 	if q.head == len(q.jobs) {
 		return false
@@ -159,7 +160,7 @@ func (q *queue) due() bool {
 	return q.clock.now() >= q.jobs[q.head].queued+int64(q.delay)
 }
 
-// take waits for the next execution's jobs; none means that the queue is closed.
+// take waits for the next execution's jobs; an empty result means that the queue is closed.
 func (q *queue) take(into []*job) []*job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -177,7 +178,8 @@ func (q *queue) take(into []*job) []*job {
 	}
 }
 
-// gather takes the oldest jobs that make one execution, leaving out those whose client is gone. q.mu is held.
+// gather removes the oldest jobs that make one execution, skipping those whose client is gone. The
+// caller holds q.mu.
 func (q *queue) gather(into []*job) []*job {
 	rows := 0
 	for q.head < len(q.jobs) {
@@ -203,7 +205,8 @@ func (q *queue) gather(into []*job) []*job {
 	return into
 }
 
-// rearm sees to the jobs that are left: another instance may start, or the alarm waits for the oldest. q.mu is held.
+// rearm handles the remaining jobs: another instance may start, or the alarm waits for the oldest.
+// The caller holds q.mu.
 func (q *queue) rearm() {
 	switch {
 	case q.head == len(q.jobs):
@@ -214,7 +217,7 @@ func (q *queue) rearm() {
 	}
 }
 
-// work is one instance.
+// work is the goroutine of one instance.
 func (q *queue) work(t *timer) {
 	var room []*job
 	for {
@@ -227,7 +230,8 @@ func (q *queue) work(t *timer) {
 	}
 }
 
-// execute runs the jobs as one execution: the outputs are made within the service time, not on top of it.
+// execute runs the jobs as one execution: the outputs are computed within the service time, not on
+// top of it.
 func (q *queue) execute(jobs []*job, t *timer) {
 	start := q.clock.now()
 	service := q.draw()
@@ -260,14 +264,15 @@ func (q *queue) draw() time.Duration {
 	return q.service.draw(q.rand)
 }
 
-// reseed starts the drawn service times again.
+// reseed restarts the drawn service times.
 func (q *queue) reseed(r *rand.Rand) {
 	q.mu.Lock()
 	q.rand = r
 	q.mu.Unlock()
 }
 
-// abandon takes a job's client away. True: the job still waited and is never executed.
+// abandon removes a job's client. It returns true if the job was still waiting and is never
+// executed.
 func (q *queue) abandon(j *job) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -179,7 +179,8 @@ func TestQueueCloseAnswersAll(t *testing.T) {
 	g.close()
 	<-running.done
 	<-waiting.done
-	if !errors.Is(running.err, errClosed) || !errors.Is(waiting.err, errClosed) || !errors.Is(g.push(&job{}), errClosed) {
+	if !errors.Is(running.err, errClosed) || !errors.Is(waiting.err, errClosed) ||
+		!errors.Is(g.push(&job{}), errClosed) {
 		t.Error(running.err, waiting.err)
 	}
 }

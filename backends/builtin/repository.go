@@ -19,8 +19,8 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// load makes a model answer, or no longer. Requests that it has already taken are finished either way; the sequences that are
-// open then are lost.
+// load loads or unloads a model. Accepted requests are finished in either case; sequences open at
+// an unload are lost.
 func (s *Server) load(name string, loaded bool) error {
 	m := s.models[name]
 	switch {
@@ -41,7 +41,7 @@ type indexed struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// index lists all models, those that were unloaded among them, unless only those that are ready are wanted.
+// index lists all models, including unloaded ones unless ready is set.
 func (s *Server) index(ready bool) []indexed {
 	list := []indexed{}
 	for _, name := range slices.Sorted(maps.Keys(s.models)) {
@@ -57,21 +57,28 @@ func (s *Server) index(ready bool) []indexed {
 	return list
 }
 
-// httpIndex answers with the index; the body may be empty, or say that only models are wanted that are ready.
+// httpIndex answers with the index; the body may be empty, or ask for ready models only.
 func (s *Server) httpIndex(w http.ResponseWriter, r *http.Request) {
 	var want struct{ Ready bool }
-	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&want); err != nil && !errors.Is(err, io.EOF) {
-		writeFailure(w, &failure{http.StatusBadRequest, codes.InvalidArgument, "failed to parse the request JSON buffer: " + err.Error()})
+	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&want); err != nil &&
+		!errors.Is(err, io.EOF) {
+		writeFailure(w,
+			&failure{
+				http.StatusBadRequest, codes.InvalidArgument, "failed to parse the request JSON buffer: " + err.Error(),
+			})
 		return
 	}
 	writeJSON(w, http.StatusOK, s.index(want.Ready))
 }
 
 // RepositoryIndex implements the service.
-func (s grpcService) RepositoryIndex(_ context.Context, r *pb.RepositoryIndexRequest) (*pb.RepositoryIndexResponse, error) {
+func (s grpcService) RepositoryIndex(
+	_ context.Context, r *pb.RepositoryIndexRequest,
+) (*pb.RepositoryIndexResponse, error) {
 	reply := &pb.RepositoryIndexResponse{}
 	for _, m := range s.index(r.Ready) {
-		reply.Models = append(reply.Models, &pb.RepositoryIndexResponse_ModelIndex{Name: m.Name, Version: m.Version, State: m.State, Reason: m.Reason})
+		reply.Models = append(reply.Models,
+			&pb.RepositoryIndexResponse_ModelIndex{Name: m.Name, Version: m.Version, State: m.State, Reason: m.Reason})
 	}
 	return reply, nil
 }
@@ -84,34 +91,43 @@ func (s *Server) httpLoad(loaded bool) http.HandlerFunc {
 	}
 }
 
-func (s grpcService) RepositoryModelLoad(_ context.Context, r *pb.RepositoryModelLoadRequest) (*pb.RepositoryModelLoadResponse, error) {
+func (s grpcService) RepositoryModelLoad(
+	_ context.Context, r *pb.RepositoryModelLoadRequest,
+) (*pb.RepositoryModelLoadResponse, error) {
 	if err := s.load(r.ModelName, true); err != nil {
 		return nil, status.Error(codes.Internal, err.Error())
 	}
 	return &pb.RepositoryModelLoadResponse{}, nil
 }
 
-func (s grpcService) RepositoryModelUnload(_ context.Context, r *pb.RepositoryModelUnloadRequest) (*pb.RepositoryModelUnloadResponse, error) {
+func (s grpcService) RepositoryModelUnload(
+	_ context.Context, r *pb.RepositoryModelUnloadRequest,
+) (*pb.RepositoryModelUnloadResponse, error) {
 	return &pb.RepositoryModelUnloadResponse{}, s.load(r.ModelName, false)
 }
 
-// settings is a group of settings: booleans, integers, texts and lists of texts. They are kept and change nothing.
+// settings is a group of settings: booleans, integers, strings and lists of strings. They are
+// stored and have no effect.
 type settings struct {
 	mu     sync.Mutex
 	values map[string]any
 }
 
 func traceSettings() *settings {
-	return &settings{values: map[string]any{"trace_level": []string{"OFF"}, "trace_rate": "1000", "trace_count": "-1", "log_frequency": "0"}}
+	return &settings{values: map[string]any{
+		"trace_level": []string{"OFF"}, "trace_rate": "1000", "trace_count": "-1", "log_frequency": "0",
+	}}
 }
 
 func logSettings() *settings {
 	return &settings{values: map[string]any{
-		"log_info": true, "log_warning": true, "log_error": true, "log_verbose_level": int64(0), "log_format": "default",
+		"log_info": true, "log_warning": true, "log_error": true, "log_verbose_level": int64(0),
+		"log_format": "default",
 	}}
 }
 
-// set changes what is named, all or nothing, and gives all values. A value must have the form of the one that is there.
+// set changes the named settings, all or none, and returns all values. A value must have the type
+// of the present one.
 func (s *settings) set(values map[string]any) (map[string]any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +146,7 @@ func (s *settings) set(values map[string]any) (map[string]any, error) {
 	return next, nil
 }
 
-// httpSettings shows the settings, changed before by what a POST has.
+// httpSettings returns the settings, after the changes of a POST.
 func (s *settings) httpSettings(w http.ResponseWriter, r *http.Request) {
 	values := map[string]any{}
 	if r.Method == http.MethodPost {
@@ -163,7 +179,9 @@ func (s *settings) httpSettings(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, all)
 }
 
-func (s grpcService) TraceSetting(_ context.Context, r *pb.TraceSettingRequest) (*pb.TraceSettingResponse, error) {
+func (s grpcService) TraceSetting(
+	_ context.Context, r *pb.TraceSettingRequest,
+) (*pb.TraceSettingResponse, error) {
 	values := map[string]any{}
 	for name, v := range r.Settings {
 		values[name] = v.Value
@@ -186,7 +204,9 @@ func (s grpcService) TraceSetting(_ context.Context, r *pb.TraceSettingRequest) 
 	return out, nil
 }
 
-func (s grpcService) LogSettings(_ context.Context, r *pb.LogSettingsRequest) (*pb.LogSettingsResponse, error) {
+func (s grpcService) LogSettings(
+	_ context.Context, r *pb.LogSettingsRequest,
+) (*pb.LogSettingsResponse, error) {
 	values := map[string]any{}
 	for name, v := range r.Settings {
 		switch v := v.ParameterChoice.(type) {
@@ -218,7 +238,8 @@ func (s grpcService) LogSettings(_ context.Context, r *pb.LogSettingsRequest) (*
 	return out, nil
 }
 
-// metrics shows the statistics in Prometheus' text format, under Triton's names, times in microseconds.
+// metrics serves the statistics in Prometheus' text format, under Triton's names, times in
+// microseconds.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 	type family struct {
 		name, help string
@@ -228,13 +249,31 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 		return func(m *modelStats) uint64 { return of(&m.InferenceStats).NS / 1000 }
 	}
 	families := []family{
-		{"nv_inference_request_success", "Number of successful inference requests", func(m *modelStats) uint64 { return m.InferenceStats.Success.Count }},
-		{"nv_inference_request_failure", "Number of failed inference requests", func(m *modelStats) uint64 { return m.InferenceStats.Fail.Count }},
+		{
+			"nv_inference_request_success", "Number of successful inference requests",
+			func(m *modelStats) uint64 { return m.InferenceStats.Success.Count },
+		},
+		{
+			"nv_inference_request_failure", "Number of failed inference requests",
+			func(m *modelStats) uint64 { return m.InferenceStats.Fail.Count },
+		},
 		{"nv_inference_count", "Number of inferences", func(m *modelStats) uint64 { return m.InferenceCount }},
-		{"nv_inference_exec_count", "Number of model executions", func(m *modelStats) uint64 { return m.ExecutionCount }},
-		{"nv_inference_request_duration_us", "Cumulative duration of requests", us(func(i *inferStats) duration { return i.Success })},
-		{"nv_inference_queue_duration_us", "Cumulative duration in the queue", us(func(i *inferStats) duration { return i.Queue })},
-		{"nv_inference_compute_infer_duration_us", "Cumulative duration of inference", us(func(i *inferStats) duration { return i.ComputeInfer })},
+		{
+			"nv_inference_exec_count", "Number of model executions",
+			func(m *modelStats) uint64 { return m.ExecutionCount },
+		},
+		{
+			"nv_inference_request_duration_us", "Cumulative duration of requests",
+			us(func(i *inferStats) duration { return i.Success }),
+		},
+		{
+			"nv_inference_queue_duration_us", "Cumulative duration in the queue",
+			us(func(i *inferStats) duration { return i.Queue }),
+		},
+		{
+			"nv_inference_compute_infer_duration_us", "Cumulative duration of inference",
+			us(func(i *inferStats) duration { return i.ComputeInfer }),
+		},
 	}
 	var b strings.Builder
 	all := make([]modelStats, len(s.order))
@@ -248,9 +287,11 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(&b, "%s{model=%q,version=%q} %d\n", f.name, all[i].Name, all[i].Version, f.of(&all[i]))
 		}
 	}
-	b.WriteString("# HELP nv_inference_pending_request_count Requests that wait for execution\n# TYPE nv_inference_pending_request_count gauge\n")
+	b.WriteString("# HELP nv_inference_pending_request_count Requests that wait for execution\n# TYPE " +
+		"nv_inference_pending_request_count gauge\n")
 	for _, m := range s.order {
-		fmt.Fprintf(&b, "nv_inference_pending_request_count{model=%q,version=%q} %d\n", m.name, version, m.queue.waiting())
+		fmt.Fprintf(&b, "nv_inference_pending_request_count{model=%q,version=%q} %d\n", m.name, version,
+			m.queue.waiting())
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))

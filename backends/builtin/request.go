@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// failure is an answer that is an error, in the words and codes of both protocols.
+// failure is an error reply, with the texts and codes of both protocols.
 type failure struct {
 	http int
 	grpc codes.Code
@@ -24,34 +24,46 @@ func invalid(format string, a ...any) *failure {
 }
 
 func unknownModel(name string) *failure {
-	return &failure{http.StatusNotFound, codes.NotFound, fmt.Sprintf("Request for unknown model: '%s' is not found", name)}
+	return &failure{
+		http.StatusNotFound, codes.NotFound, fmt.Sprintf("Request for unknown model: '%s' is not found", name),
+	}
 }
 
 func unknownVersion(name, v string) *failure {
-	return &failure{http.StatusNotFound, codes.NotFound, fmt.Sprintf("Request for unknown model: '%s' version %s is not found", name, v)}
+	return &failure{
+		http.StatusNotFound, codes.NotFound,
+		fmt.Sprintf("Request for unknown model: '%s' version %s is not found", name, v),
+	}
 }
 
 // notUnary refuses a decoupled model where a request has one response.
 func notUnary(endpoint string) *failure {
-	return &failure{http.StatusNotImplemented, codes.Unimplemented, endpoint + " doesn't support models with decoupled transaction policy"}
+	return &failure{
+		http.StatusNotImplemented, codes.Unimplemented,
+		endpoint + " doesn't support models with decoupled transaction policy",
+	}
 }
 
 func unavailable(id, model string, why error) *failure {
-	return &failure{http.StatusServiceUnavailable, codes.Unavailable, fmt.Sprintf("%s%s for model '%s'", errorPrefix(id), why, model)}
+	return &failure{
+		http.StatusServiceUnavailable, codes.Unavailable,
+		fmt.Sprintf("%s%s for model '%s'", errorPrefix(id), why, model),
+	}
 }
 
-// inference is a request for a model as both protocols carry it.
+// inference is a request for a model, of either protocol.
 type inference struct {
 	id      string
 	inputs  []tensor
-	outputs []wantedOutput // none: all
+	outputs []wantedOutput // empty: all
 	arrived int64          // of the server's clock
-	// sequence is what it says about the one that it belongs to.
+	// sequence is the request's position in its sequence.
 	sequence sequenceStep
 	turn     *streamOrder // of a step on a stream
 }
 
-// wantedOutput is an output that a request names; classes above 0 are wanted in its place.
+// wantedOutput is an output that a request names; with classes above 0 these are wanted in its
+// place.
 type wantedOutput struct {
 	name    string
 	classes uint32
@@ -66,7 +78,7 @@ func (r *inference) want(name string, classes uint32, shared bool) error {
 	return nil
 }
 
-// wants is how r names an output. False: it does not.
+// wants returns how r names an output; false if it does not.
 func (r *inference) wants(name string) (wantedOutput, bool) {
 	if i := slices.IndexFunc(r.outputs, func(o wantedOutput) bool { return o.name == name }); i >= 0 {
 		return r.outputs[i], true
@@ -74,7 +86,7 @@ func (r *inference) wants(name string) (wantedOutput, bool) {
 	return wantedOutput{name: name}, len(r.outputs) == 0
 }
 
-// errorPrefix is how Triton starts an error about a request.
+// errorPrefix returns the start of Triton's errors about a request.
 func errorPrefix(id string) string {
 	if id == "" {
 		id = "<id_unknown>"
@@ -82,7 +94,8 @@ func errorPrefix(id string) string {
 	return "[request id: " + id + "] "
 }
 
-// check compares r with what m takes, puts the inputs in m's order and tells the rows of the request.
+// check compares r with the model's specs, sorts the inputs in their order and returns the rows of
+// the request.
 func (m *model) check(r *inference) (ordered []tensor, rows int, err *failure) {
 	id := errorPrefix(r.id)
 	ordered = make([]tensor, len(m.inputs))
@@ -146,14 +159,17 @@ func (m *model) missing(id string, got, ordered []tensor) *failure {
 	for _, t := range got {
 		have = append(have, "'"+t.name+"'")
 	}
-	return invalid("%sexpected %d inputs but got %d inputs for model '%s'. Got input(s) [%s], but missing required input(s) [%s]. Please provide all required input(s).",
+	return invalid("%sexpected %d inputs but got %d inputs for model '%s'. Got input(s) [%s], but missing "+
+		"required input(s) [%s]. Please provide all required input(s).",
 		id, len(m.inputs), len(got), m.name, strings.Join(have, ","), strings.Join(lost, ","))
 }
 
-// checkShape compares type and shape of an input with its spec and tells its rows.
+// checkShape compares type and shape of an input with its spec and returns its rows.
 func (m *model) checkShape(id string, s spec, t tensor) (rows int, err *failure) {
 	if t.typ != s.typ {
-		return 0, invalid("%sinference input '%s' data-type is '%s', but model '%s' expects '%s'", id, t.name, t.typ.name, m.name, s.typ.name)
+		return 0,
+			invalid("%sinference input '%s' data-type is '%s', but model '%s' expects '%s'",
+				id, t.name, t.typ.name, m.name, s.typ.name)
 	}
 	want := m.shape(s)
 	fits := len(want) == len(t.shape)
@@ -161,7 +177,9 @@ func (m *model) checkShape(id string, s spec, t tensor) (rows int, err *failure)
 		fits = t.shape[i] >= 0 && (want[i] < 0 || want[i] == t.shape[i])
 	}
 	if !fits {
-		return 0, invalid("%sunexpected shape for input '%s' for model '%s'. Expected %s, got %s.", id, t.name, m.name, dims(want), dims(t.shape))
+		return 0,
+			invalid("%sunexpected shape for input '%s' for model '%s'. Expected %s, got %s.",
+				id, t.name, m.name, dims(want), dims(t.shape))
 	}
 	if m.maxBatch == 0 {
 		return 1, nil
@@ -183,7 +201,8 @@ func (m *model) checkData(id string, t tensor) *failure {
 	}
 	if t.typ.size > 0 {
 		if want := n * t.typ.size; want != int64(len(t.data)) {
-			return invalid("%sinput byte size mismatch for input '%s' for model '%s'. Expected %d, got %d", id, t.name, m.name, want, len(t.data))
+			return invalid("%sinput byte size mismatch for input '%s' for model '%s'. Expected %d, got %d",
+				id, t.name, m.name, want, len(t.data))
 		}
 		return nil
 	}
@@ -192,7 +211,8 @@ func (m *model) checkData(id string, t tensor) *failure {
 		return invalid("%s%v for inference input '%s'", id, err, t.name)
 	}
 	if got != n {
-		return invalid("%sunexpected number of string elements %d for inference input '%s', expecting %d", id, got, t.name, n)
+		return invalid("%sunexpected number of string elements %d for inference input '%s', expecting %d",
+			id, got, t.name, n)
 	}
 	return nil
 }
@@ -200,7 +220,7 @@ func (m *model) checkData(id string, t tensor) *failure {
 // maxElements bounds the product of a shape, so that sizes in bytes cannot overflow.
 const maxElements = 1 << 40
 
-// elements is the product of a shape.
+// elements returns the product of a shape.
 func elements(shape []int64) (int64, error) {
 	n := int64(1)
 	for _, d := range shape {
@@ -215,12 +235,13 @@ func elements(shape []int64) (int64, error) {
 	return n, nil
 }
 
-// dims is a shape in Triton's text form.
+// dims formats a shape as Triton does.
 func dims(shape []int64) string {
 	return strings.ReplaceAll(fmt.Sprint(shape), " ", ",")
 }
 
-// wanted picks the outputs that r asks for, each once, in the model's order, as r wants them.
+// wanted returns the outputs that r asks for, each once, in the model's order and the form that r
+// asks for.
 func (s *Server) wanted(m *model, r *inference, out []tensor) ([]tensor, error) {
 	if len(r.outputs) == 0 {
 		return out, nil
@@ -242,7 +263,8 @@ func (s *Server) wanted(m *model, r *inference, out []tensor) ([]tensor, error) 
 	return picked, nil
 }
 
-// asFailure is err itself where it already is an answer; any other error is the client's leaving or our own mistake.
+// asFailure returns err itself if it already is an error reply; any other error means that the
+// client left or is a bug.
 func asFailure(err error) *failure {
 	var f *failure
 	if errors.As(err, &f) {

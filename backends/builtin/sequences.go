@@ -10,26 +10,26 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// sequenceStep is what a request says about its sequence.
+// sequenceStep is the position of a request in its sequence.
 type sequenceStep struct {
 	id         string // "": it belongs to none
-	text       bool   // the id came as a text
+	text       bool   // the id was a string
 	start, end bool
 }
 
-// sequences are those of a model that keeps state: the running sum of each. It holds clients to the rules of the protocol
-// and counts what breaks them; a request that does is refused, as Triton does:
+// sequences are the sequences of a model that keeps state: the running sum of each. It checks that
+// clients follow the protocol and counts violations; such a request is refused, as by Triton:
 //
 //	request             sequence   then
 //	no id               –          refused
 //	START               unknown    it is open
-//	START               open       counted as wrong, and it begins anew
+//	START               open       counted as wrong, and it starts again
 //	any other           unknown    refused, counted as wrong
-//	any other           open       it goes on
-//	END (with any)      open       it is forgotten, once the request has been answered for
+//	any other           open       it continues
+//	END (with any)      open       it is removed after the request has been answered
 //
-// When the model is unloaded those that are open are forgotten, as their state is gone.
-// The state changes when a request comes, in the order of arrival, whatever instances do with it later.
+// When the model is unloaded open sequences are removed with their state. The state changes when a
+// request arrives, in the order of arrival, whatever instances do with it later.
 type sequences struct {
 	corrid string // TYPE_UINT64, TYPE_STRING
 
@@ -39,15 +39,15 @@ type sequences struct {
 	counts sequenceCounts
 }
 
-// sequenceCounts is what a server saw of sequences since it started or was reset.
+// sequenceCounts counts sequences since the start or the last reset.
 type sequenceCounts struct {
 	Begun uint64 `json:"begun"`
 	Ended uint64 `json:"ended"`
 	Lost  uint64 `json:"lost"` // open when their model was unloaded
 	Open  int    `json:"open"`
-	Most  int    `json:"most"` // open at the same time
+	Most  int    `json:"most"` // largest number open at the same time
 	Wrong uint64 `json:"wrong"`
-	Last  string `json:"last_wrong,omitempty"` // what the latest of them was
+	Last  string `json:"last_wrong,omitempty"` // description of the latest violation
 }
 
 func (c *sequenceCounts) add(s *sequences) {
@@ -67,7 +67,7 @@ func (c *sequenceCounts) add(s *sequences) {
 	}
 }
 
-// reset forgets all sequences.
+// reset removes all sequences.
 func (s *sequences) reset() {
 	if s == nil {
 		return
@@ -77,7 +77,7 @@ func (s *sequences) reset() {
 	s.open, s.counts = map[string]int32{}, sequenceCounts{}
 }
 
-// load tells them that their model is there, or no longer.
+// load notes that the model is loaded or unloaded.
 func (s *sequences) load(loaded bool) {
 	if s == nil {
 		return
@@ -91,36 +91,42 @@ func (s *sequences) load(loaded bool) {
 	}
 }
 
-// accumulator answers with the sum of INPUT over the requests of a sequence so far.
+// accumulator returns a model that answers with the sum of INPUT over the requests of a sequence so
+// far.
 func accumulator(name, corrid string, int32s *datatype) *model {
 	return &model{
 		name: name, maxBatch: 4, count: 2,
 		inputs:    []spec{{"INPUT", int32s, []int64{1}}},
 		outputs:   []spec{{"OUTPUT", int32s, []int64{1}}},
 		sequences: &sequences{corrid: corrid, open: map[string]int32{}},
-		run: func(in []tensor) []tensor { // the sum was made when the request came
+		run: func(in []tensor) []tensor { // the sum was computed when the request arrived
 			return []tensor{{name: "OUTPUT", typ: in[0].typ, shape: in[0].shape, data: in[0].data}}
 		},
 	}
 }
 
-// addStep enters a request, and gives its input with the sum of its sequence in place of its value.
+// addStep enters a request, and returns its input with the sum of its sequence in place of its
+// value.
 func (s *sequences) addStep(r *inference, model string, in []tensor) ([]tensor, *failure) {
 	q := r.sequence
 	id := errorPrefix(r.id)
 	switch {
 	case q.id == "":
-		return nil, invalid("%sinference request to model '%s' must specify a non-zero or non-empty correlation ID", id, model)
+		return nil,
+			invalid("%sinference request to model '%s' must specify a non-zero or non-empty correlation ID", id, model)
 	case q.text != (s.corrid == "TYPE_STRING"):
-		return nil, invalid("%sinference request to model '%s' must have correlation IDs of %s", id, model, s.corrid)
+		return nil,
+			invalid("%sinference request to model '%s' must have correlation IDs of %s", id, model, s.corrid)
 	case in[0].shape[0] != 1:
-		return nil, invalid("%sinference request to model '%s' must specify batch-size 1 due to requirements of sequence batcher", id, model)
+		return nil,
+			invalid("%sinference request to model '%s' must specify batch-size 1 due to requirements of sequence "+
+				"batcher", id, model)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sum, open := s.open[q.id]
 	switch {
-	case s.gone: // it was there when the request looked for it
+	case s.gone: // it was loaded when the request looked it up
 		return nil, unknownModel(model)
 	case q.start && open:
 		s.countWrong("sequence %s began while it was open", q.id)
@@ -129,7 +135,9 @@ func (s *sequences) addStep(r *inference, model string, in []tensor) ([]tensor, 
 		s.counts.Begun++
 	case !open:
 		s.countWrong("a request of sequence %s, which is not open", q.id)
-		return nil, invalid("%sinference request for sequence %s to model '%s' must specify the START flag on the first request of the sequence", id, q.id, model)
+		return nil,
+			invalid("%sinference request for sequence %s to model '%s' must specify the START flag on the first "+
+				"request of the sequence", id, q.id, model)
 	}
 	sum += int32(binary.LittleEndian.Uint32(in[0].data))
 	s.open[q.id] = sum
@@ -143,13 +151,13 @@ func (s *sequences) addStep(r *inference, model string, in []tensor) ([]tensor, 
 	return []tensor{out}, nil
 }
 
-// countWrong counts a broken rule. s.mu is held.
+// countWrong counts a violation. The caller holds s.mu.
 func (s *sequences) countWrong(format string, a ...any) {
 	s.counts.Wrong++
 	s.counts.Last = fmt.Sprintf(format, a...)
 }
 
-// sequenceBatching is the part of the configuration that says that a model keeps sequences.
+// sequenceBatching is the part of the configuration that declares that a model keeps sequences.
 type sequenceBatching struct {
 	MaxIdle      int64          `json:"max_sequence_idle_microseconds"`
 	ControlInput []controlInput `json:"control_input"`
@@ -189,7 +197,8 @@ func (q *sequenceBatching) message() *pb.ModelSequenceBatching {
 	return out
 }
 
-// jsonStep reads the parameters of a request's JSON. The id is a number or a text; 0 and "" are none.
+// jsonStep reads the parameters of a request's JSON. The id is a number or a string; 0 and "" mean
+// none.
 func (r *jsonRequest) jsonStep() (sequenceStep, error) {
 	q := sequenceStep{start: r.Parameters.SequenceStart, end: r.Parameters.SequenceEnd}
 	raw := r.Parameters.SequenceID
@@ -208,7 +217,7 @@ func (r *jsonRequest) jsonStep() (sequenceStep, error) {
 	return q, nil
 }
 
-// number is an id that came as a number.
+// number sets an id that was a number.
 func (q *sequenceStep) number(n uint64) {
 	if n != 0 {
 		q.id = strconv.FormatUint(n, 10)

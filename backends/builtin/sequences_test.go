@@ -12,7 +12,8 @@ func TestUnloadedSequences(t *testing.T) {
 	s := start(t, Config{})
 	step := func(id int, flags string) answer {
 		return post(t, s.HTTPURL()+"/v2/models/sequence_acc/infer", fmt.Sprintf(
-			`{"inputs":[{"name":"INPUT","shape":[1,1],"datatype":"INT32","data":[5]}],"parameters":{"sequence_id":%d%s}}`, id, flags))
+			`{"inputs":[{"name":"INPUT","shape":[1,1],"datatype":"INT32","data":[5]}],`+
+				`"parameters":{"sequence_id":%d%s}}`, id, flags))
 	}
 	const begin, end = `,"sequence_start":true`, `,"sequence_end":true`
 	for _, id := range []int{7, 8} {
@@ -36,17 +37,21 @@ func TestUnloadedSequences(t *testing.T) {
 		t.Errorf("the sequence begins anew: %d %s", a.status, a.body)
 	}
 	n := decode[countReply](t, get(t, s.URLs().Control+"/sim/count").body).Sequences
-	if want := (sequenceCounts{Begun: 3, Ended: 2, Lost: 1, Most: 2, Wrong: 1, Last: "a request of sequence 7, which is not open"}); n != want {
+	if want := (sequenceCounts{
+		Begun: 3, Ended: 2, Lost: 1, Most: 2, Wrong: 1, Last: "a request of sequence 7, which is not open",
+	}); n != want {
 		t.Errorf("%+v, want %+v", n, want)
 	}
 }
 
-// A request that looked for its model before that was unloaded does not open a sequence of it afterwards.
+// A request that looked for its model before that was unloaded does not open a sequence of it
+// afterwards.
 func TestUnloadedInBetween(t *testing.T) {
 	m := accumulator("acc", "TYPE_UINT64", datatypes()[7])
 	m.sequences.load(false)
 	in := []tensor{{name: "INPUT", typ: m.inputs[0].typ, shape: []int64{1, 1}, data: make([]byte, 4)}}
-	if _, bad := m.sequences.addStep(&inference{sequence: sequenceStep{id: "1", start: true}}, m.name, in); bad == nil || bad.http != http.StatusNotFound || len(m.sequences.open) != 0 {
+	if _, bad := m.sequences.addStep(&inference{sequence: sequenceStep{id: "1", start: true}}, m.name,
+		in); bad == nil || bad.http != http.StatusNotFound || len(m.sequences.open) != 0 {
 		t.Errorf("%v, %d are open", bad, len(m.sequences.open))
 	}
 }

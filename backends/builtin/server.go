@@ -1,9 +1,11 @@
-// Package builtin is the embedded inference server: KServe v2 over HTTP and gRPC with Triton's configuration and
-// statistics, a simulated queue, faults on demand, and the true arrival times of what it was sent. It is the quick
-// start, the double of the test suite and the known truth that measurements are calibrated against.
+// Package builtin is the embedded inference server: KServe v2 over HTTP and gRPC with Triton's
+// configuration and statistics, a simulated queue, faults on demand, and the true arrival times of
+// requests. It serves the quick start and the test suite, and is the known truth that measurements
+// are calibrated against.
 //
-// It is not: fast, and not built of Sluice's own wire code. It imports nothing of Sluice and speaks by net/http, grpc-go
-// and encoding/json, so that a mistake in a protocol must be made twice, in different shapes, to stay hidden.
+// It is not: fast, and not built from Sluice's own wire code. It imports no package of Sluice and
+// uses net/http, grpc-go and encoding/json, so that a protocol mistake has to be made twice, in
+// different forms, to stay hidden.
 package builtin
 
 import (
@@ -24,7 +26,8 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// maxBodies is how many bytes of requests are held at the same time, over all models and both protocols.
+// maxBodies bounds the bytes of requests that are held at the same time, over all models and both
+// protocols.
 const maxBodies = 512 << 20
 
 // Server is a running server.
@@ -33,7 +36,7 @@ type Server struct {
 	clock    clock
 	urls     URLs
 	models   map[string]*model
-	order    []*model // as the catalogue has them
+	order    []*model // in the order of the catalogue
 	types    map[string]*datatype
 	arrivals *arrivals
 	sendings responseTimes
@@ -45,7 +48,7 @@ type Server struct {
 	logs     *settings
 	regions  regions
 
-	stop   context.CancelFunc // ends what handlers wait for
+	stop   context.CancelFunc // ends waiting handlers
 	unhook func() bool
 	https  []*http.Server // inference and control
 	grpc   *grpc.Server
@@ -134,7 +137,7 @@ func (s *Server) serveHTTP(base context.Context, l net.Listener, h http.Handler,
 		TLSConfig:         secure,
 		Protocols:         new(http.Protocols),
 		BaseContext:       func(net.Listener) context.Context { return base },
-		ErrorLog:          log.New(io.Discard, "", 0), // what clients do wrong is theirs to report
+		ErrorLog:          log.New(io.Discard, "", 0), // clients report their own mistakes
 	}
 	srv.Protocols.SetHTTP1(true)
 	s.https = append(s.https, srv)
@@ -148,8 +151,8 @@ func (s *Server) serveHTTP(base context.Context, l net.Listener, h http.Handler,
 	})
 }
 
-// track counts an HTTP connection's goroutine. The first state comes from the accepting goroutine, which is itself
-// counted, so that the count cannot rise again after it fell to zero.
+// track counts an HTTP connection's goroutine. The first state comes from the accepting goroutine,
+// which is itself counted, so that the count cannot rise again after it fell to zero.
 func (s *Server) track(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
@@ -175,16 +178,17 @@ func (s *Server) serveGRPC(l net.Listener, secure *tls.Config) {
 	s.all.Go(func() { _ = s.grpc.Serve(l) })
 }
 
-// URLs says where the server is.
+// URLs returns the addresses of the server.
 func (s *Server) URLs() URLs { return s.urls }
 
-// HTTPURL is URLs().HTTP.
+// HTTPURL returns URLs().HTTP.
 func (s *Server) HTTPURL() string { return s.urls.HTTP }
 
-// GRPCURL is URLs().GRPC.
+// GRPCURL returns URLs().GRPC.
 func (s *Server) GRPCURL() string { return s.urls.GRPC }
 
-// Close cuts all connections, ends all goroutines and returns when they have ended. It may be called more than once.
+// Close resets all connections, ends all goroutines and returns when they have ended. It may be
+// called more than once.
 func (s *Server) Close() error {
 	s.unhook()
 	s.closeAll()

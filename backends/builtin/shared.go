@@ -15,14 +15,15 @@ type regions struct {
 	byID map[string]*shared
 }
 
-// shared is one region. Its bytes are touched under the lock of regions.
+// shared is one region. Its bytes are accessed under the lock of regions.
 type shared struct {
 	status regionStatus
 	bytes  []byte
-	users  int // requests that name it and have not been answered
+	users  int // unanswered requests that name it
 }
 
-// memory is where a region is: a client speaks of one kind or the other, and every name is one region's.
+// memory is the kind of a region's memory. Requests name one kind, and all kinds share one set of
+// names.
 type memory string
 
 const (
@@ -30,7 +31,7 @@ const (
 	cudaMemory   memory = "cuda"
 )
 
-// title is the memory's name as Triton writes it.
+// title returns the memory's name as Triton writes it.
 func (m memory) title() string {
 	if m == cudaMemory {
 		return "CUDA"
@@ -38,7 +39,8 @@ func (m memory) title() string {
 	return string(m)
 }
 
-// regionStatus is what both protocols say of a region: memory of the system has key and offset, that of a GPU its number.
+// regionStatus describes a region in both protocols: system memory has key and offset, GPU memory
+// the GPU's number.
 type regionStatus struct {
 	memory memory
 	name   string
@@ -48,7 +50,7 @@ type regionStatus struct {
 	size   uint64
 }
 
-// maxRegion bounds what one registration maps.
+// maxRegion bounds the bytes of one registration.
 const maxRegion = 1 << 40
 
 // register maps a region.
@@ -56,7 +58,9 @@ func (s *regions) register(r regionStatus) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byID[r.name] != nil {
-		return &failure{http.StatusBadRequest, codes.AlreadyExists, "shared memory region '" + r.name + "' already in manager"}
+		return &failure{
+			http.StatusBadRequest, codes.AlreadyExists, "shared memory region '" + r.name + "' already in manager",
+		}
 	}
 	if r.size == 0 || r.size > maxRegion || r.offset > maxRegion {
 		return invalid("invalid size of shared memory region: '%s'", r.name)
@@ -66,7 +70,9 @@ func (s *regions) register(r regionStatus) error {
 	case err != nil && r.memory == cudaMemory:
 		return invalid("failed to register shared memory region: invalid args")
 	case err != nil:
-		return &failure{http.StatusInternalServerError, codes.Internal, "Unable to open shared memory region: '" + r.key + "'"}
+		return &failure{
+			http.StatusInternalServerError, codes.Internal, "Unable to open shared memory region: '" + r.key + "'",
+		}
 	}
 	if s.byID == nil {
 		s.byID = map[string]*shared{}
@@ -75,17 +81,18 @@ func (s *regions) register(r regionStatus) error {
 	return nil
 }
 
-// handleSize is that of a handle of CUDA.
+// handleSize is the size in bytes of a CUDA handle.
 const handleSize = 64
 
-// keyOf is the key of a GPU's memory, where there is no GPU: the client's driver is a stand-in that shares memory of the
-// system instead, and writes its key into the handle. That of a real one finds nothing here.
+// keyOf returns the key of GPU memory on a machine without a GPU: the client's driver is a stand-in
+// that shares system memory instead, and writes its key into the handle. The handle of a real
+// driver leads to no memory here.
 func keyOf(handle []byte) string {
 	key, _, _ := bytes.Cut(handle, []byte{0})
 	return string(key)
 }
 
-// unregister forgets a region of a memory, or all; one that is not known is forgotten already.
+// unregister removes a region of a memory, or all; an unknown one counts as removed.
 func (s *regions) unregister(m memory, name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +101,10 @@ func (s *regions) unregister(m memory, name string) error {
 			continue
 		}
 		if r.users > 0 {
-			return &failure{http.StatusInternalServerError, codes.Internal, "Cannot unregister shared memory region '" + id + "', it is currently in use."}
+			return &failure{
+				http.StatusInternalServerError, codes.Internal,
+				"Cannot unregister shared memory region '" + id + "', it is currently in use.",
+			}
 		}
 		unmapShared(r.bytes)
 		delete(s.byID, id)
@@ -102,16 +112,25 @@ func (s *regions) unregister(m memory, name string) error {
 	return nil
 }
 
-// list shows a region of a memory, or all.
+// list returns a region of a memory, or all.
 func (s *regions) list(m memory, name string) ([]regionStatus, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch r := s.byID[name]; {
 	case name == "":
 	case r == nil:
-		return nil, &failure{http.StatusNotFound, codes.NotFound, "Unable to find " + string(m) + " shared memory region: '" + name + "'"}
+		return nil,
+			&failure{
+				http.StatusNotFound, codes.NotFound,
+				"Unable to find " + string(m) + " shared memory region: '" + name + "'",
+			}
 	case r.status.memory != m:
-		return nil, &failure{http.StatusNotFound, codes.NotFound, "The region named '" + name + "' is registered as " + r.status.memory.title() + " shared memory, not " + m.title() + " shared memory"}
+		return nil,
+			&failure{
+				http.StatusNotFound, codes.NotFound,
+				"The region named '" + name + "' is registered as " + r.status.memory.title() + " shared memory, not " +
+					m.title() + " shared memory",
+			}
 	}
 	list := []regionStatus{}
 	for id, r := range s.byID {
@@ -126,7 +145,7 @@ func unknownRegion(name string) error {
 	return &failure{http.StatusNotFound, codes.NotFound, "Unable to find shared memory region: '" + name + "'"}
 }
 
-// close gives all mappings back; nothing is in flight.
+// close unmaps all regions; no request may be in flight.
 func (s *regions) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,13 +155,13 @@ func (s *regions) close() {
 	s.byID = nil
 }
 
-// place is where a request says that one of its tensors lies.
+// place is the position of a request's tensor.
 type place struct {
 	region       string
 	offset, size uint64
 }
 
-// regionUse is what one request uses of the regions. Done lets go of it.
+// regionUse holds the regions that one request uses; done releases them.
 type regionUse struct {
 	of      *regions
 	used    []*shared
@@ -158,7 +177,7 @@ func (h *regionUse) done() {
 	h.used = nil
 }
 
-// find is the bytes of a place, which stay mapped until done. The caller has the lock.
+// find returns the bytes of a place, which stay mapped until done. The caller holds the lock.
 func (h *regionUse) find(p place) ([]byte, error) {
 	r := h.of.byID[p.region]
 	if r == nil {
@@ -181,7 +200,7 @@ func (h *regionUse) input(p place) ([]byte, error) {
 	return append([]byte(nil), b...), err
 }
 
-// output remembers where an output is to go.
+// output sets the place of an output.
 func (h *regionUse) output(name string, p place) error {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
@@ -193,15 +212,17 @@ func (h *regionUse) output(name string, p place) error {
 	return err
 }
 
-// put writes an output to its place. False: it goes into the reply.
+// put writes an output to its place. It returns false if the output belongs in the reply.
 func (h *regionUse) put(t tensor) (bool, error) {
 	p, ok := h.outputs[t.name]
 	if !ok {
 		return false, nil
 	}
 	if uint64(len(t.data)) > p.size {
-		return true, &failure{http.StatusInternalServerError, codes.Internal, "shared memory size specified with the request for output '" + t.name +
-			"' (" + strconv.FormatUint(p.size, 10) + " bytes) should be at least " + strconv.Itoa(len(t.data)) + " bytes to hold the results"}
+		return true, &failure{http.StatusInternalServerError, codes.Internal, "shared memory size specified " +
+			"with the request for output '" + t.name +
+			"' (" + strconv.FormatUint(p.size, 10) + " bytes) should be at least " + strconv.Itoa(len(t.data)) +
+			" bytes to hold the results"}
 	}
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()

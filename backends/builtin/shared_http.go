@@ -7,13 +7,16 @@ import (
 	pb "github.com/sluice-bench/sluice/backends/builtin/internal/kservepb"
 )
 
-// sharedRoutes are the endpoints of Triton's shared memory extensions: for each memory the same ones.
+// sharedRoutes adds the endpoints of Triton's shared memory extensions: the same ones for each
+// memory.
 func (s *Server) sharedRoutes(mux *http.ServeMux) {
 	s.memoryRoutes(mux, systemMemory, readSystemRegion)
 	s.memoryRoutes(mux, cudaMemory, readCUDARegion)
 }
 
-func (s *Server) memoryRoutes(mux *http.ServeMux, m memory, read func(body *json.Decoder) (regionStatus, error)) {
+func (s *Server) memoryRoutes(
+	mux *http.ServeMux, m memory, read func(body *json.Decoder) (regionStatus, error),
+) {
 	base := "/v2/" + string(m) + "sharedmemory"
 	status := func(w http.ResponseWriter, r *http.Request) {
 		list, err := s.regions.list(m, r.PathValue("region"))
@@ -45,7 +48,7 @@ func (s *Server) memoryRoutes(mux *http.ServeMux, m memory, read func(body *json
 	mux.HandleFunc("POST "+base+"/region/{region}/unregister", unregister)
 }
 
-// systemRegion and cudaRegion are what a client says of a region; the server also says its name.
+// systemRegion and cudaRegion describe a region in JSON; the server also sends its name.
 type (
 	systemRegion struct {
 		Name   string `json:"name"`
@@ -100,7 +103,7 @@ func answerEmpty(w http.ResponseWriter, err error) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// sharedParameters say where a tensor lies, in JSON.
+// sharedParameters are the JSON parameters of a tensor in shared memory.
 type sharedParameters struct {
 	Region string `json:"shared_memory_region"`
 	Offset uint64 `json:"shared_memory_offset"`
@@ -111,9 +114,12 @@ func (p sharedParameters) place() (place, bool) {
 	return place{p.Region, p.Offset, p.Size}, p.Region != ""
 }
 
-// placeOf says where a tensor lies, in a gRPC message.
+// placeOf returns the place of a tensor in a gRPC message.
 func placeOf(p map[string]*pb.InferParameter) (place, bool) {
 	region := p["shared_memory_region"].GetStringParam()
-	at := place{region, uint64(p["shared_memory_offset"].GetInt64Param()), uint64(p["shared_memory_byte_size"].GetInt64Param())}
+	at := place{
+		region, uint64(p["shared_memory_offset"].GetInt64Param()),
+		uint64(p["shared_memory_byte_size"].GetInt64Param()),
+	}
 	return at, region != ""
 }

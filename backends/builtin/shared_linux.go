@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapShared maps what shm_open(3) finds under key.
+// mapShared maps the memory that shm_open(3) finds under key.
 func mapShared(key string, offset int64, size int) ([]byte, error) {
 	name := strings.TrimPrefix(key, "/")
 	if name == "" || strings.ContainsAny(name, "/\x00") {
@@ -23,7 +23,7 @@ func mapShared(key string, offset int64, size int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() < offset+int64(size) { // touching what is not there would end the process
+	if info.Size() < offset+int64(size) { // access beyond the end would kill the process
 		return nil, fmt.Errorf("%s has %d bytes", key, info.Size())
 	}
 	return unix.Mmap(int(file.Fd()), offset, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)

@@ -86,7 +86,9 @@ func TestErrorsRatio(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				failed = a.status == 500 && strings.Contains(string(a.body), `{"error":"[request id: <id_unknown>] simulated failure of model 'identity'"}`)
+				failed = a.status == 500 &&
+					strings.Contains(string(a.body),
+						`{"error":"[request id: <id_unknown>] simulated failure of model 'identity'"}`)
 				if !failed && a.status != 200 {
 					t.Fatalf("%d %s", a.status, a.body)
 				}
@@ -104,7 +106,8 @@ func TestErrorsRatio(t *testing.T) {
 	one := run()
 	n := s.counts()
 	failed := strings.Count(one, "x")
-	if failed < 40 || failed > 80 || n.Results.Failed != uint64(failed) || n.Results.OK != uint64(200-failed) || n.Arrivals != 200 {
+	if failed < 40 || failed > 80 || n.Results.Failed != uint64(failed) || n.Results.OK != uint64(200-failed) ||
+		n.Arrivals != 200 {
 		t.Errorf("%d of 200 failed: %+v", failed, n)
 	}
 	st := s.models["identity"].stats.snapshot().InferenceStats
@@ -150,7 +153,8 @@ func TestResetCutsTheConnection(t *testing.T) {
 func TestSlowBody(t *testing.T) {
 	const pause = 30 * time.Millisecond
 	s := start(t, Config{SlowBody: pause})
-	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", strings.NewReader(oneFP32))
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer",
+		strings.NewReader(oneFP32))
 	r.Header.Set("Accept-Encoding", "identity")
 	began := time.Now()
 	resp, err := client(t).Do(r)
@@ -186,10 +190,12 @@ func TestOverloadIsRefused(t *testing.T) {
 			return q.started && len(q.jobs)-q.head == i && s.arrivals.count() == uint64(i+1)
 		})
 	}
-	if _, err := g.ModelInfer(t.Context(), fp32("slow")); status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "exceeds maximum queue size for model 'slow'") {
+	if _, err := g.ModelInfer(t.Context(), fp32("slow")); status.Code(err) != codes.Unavailable ||
+		!strings.Contains(err.Error(), "exceeds maximum queue size for model 'slow'") {
 		t.Error(err)
 	}
-	a := post(t, s.HTTPURL()+"/v2/models/slow/infer", `{"inputs":[{"name":"INPUT0","shape":[1],"datatype":"FP32","data":[1]}]}`)
+	a := post(t, s.HTTPURL()+"/v2/models/slow/infer",
+		`{"inputs":[{"name":"INPUT0","shape":[1],"datatype":"FP32","data":[1]}]}`)
 	if a.status != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", a.status, a.body)
 	}
@@ -211,7 +217,8 @@ func TestBodiesAreBounded(t *testing.T) {
 	if a := post(t, s.HTTPURL()+"/v2/models/identity/infer", string(long)); a.status != 503 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", io.MultiReader(strings.NewReader("{}"), strings.NewReader(" ")))
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer",
+		io.MultiReader(strings.NewReader("{}"), strings.NewReader(" ")))
 	resp, err := client(t).Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +241,8 @@ func TestChunkedBody(t *testing.T) {
 	s := start(t, Config{})
 	data := strings.Repeat("1,", 20_000) + "1"
 	body := `{"inputs":[{"name":"INPUT0","shape":[1,20001],"datatype":"FP32","data":[` + data + `]}]}`
-	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer", io.MultiReader(strings.NewReader(body)))
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.HTTPURL()+"/v2/models/identity/infer",
+		io.MultiReader(strings.NewReader(body)))
 	resp, err := client(t).Do(r)
 	if err != nil {
 		t.Fatal(err)

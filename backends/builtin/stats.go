@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// duration counts how often something happened and how long it took in all, as Triton's statistics do.
+// duration is the number and the total time of an event, as in Triton's statistics.
 type duration struct {
 	Count uint64 `json:"count"`
 	NS    uint64 `json:"ns"`
@@ -17,8 +17,9 @@ func (d *duration) add(n int, ns int64) {
 	d.NS += uint64(max(ns, 0)) * uint64(n)
 }
 
-// inferStats are the cumulative times of a model's requests: success and fail cover whole requests, the others the
-// parts of successful ones. In an execution of several requests each counts the execution's whole time.
+// inferStats holds the cumulative times of a model's requests: success and fail cover whole
+// requests, the others the parts of successful ones. Each request of an execution counts the
+// execution's whole time.
 type inferStats struct {
 	Success       duration `json:"success"`
 	Fail          duration `json:"fail"`
@@ -30,7 +31,7 @@ type inferStats struct {
 	CacheMiss     duration `json:"cache_miss"`
 }
 
-// batchStats are the executions of one size.
+// batchStats holds the executions of one size.
 type batchStats struct {
 	BatchSize     uint64   `json:"batch_size"`
 	ComputeInput  duration `json:"compute_input"`
@@ -56,7 +57,8 @@ type stats struct {
 	batches map[int]*batchStats
 }
 
-// executed counts one execution of jobs that ran from start to output: inputs until infer, the model until end.
+// executed counts one execution of jobs, from start to output: inputs until infer, the model until
+// end.
 func (s *stats) executed(jobs []*job, start, infer, end, output int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +99,7 @@ func (s *stats) failed(ns int64) {
 	s.mu.Unlock()
 }
 
-// snapshot is the statistics of this moment, batches by size.
+// snapshot returns the current statistics, batches sorted by size.
 func (s *stats) snapshot() modelStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,6 +108,7 @@ func (s *stats) snapshot() modelStats {
 	for _, b := range s.batches {
 		m.BatchStats = append(m.BatchStats, *b)
 	}
-	sort.Slice(m.BatchStats, func(i, k int) bool { return m.BatchStats[i].BatchSize < m.BatchStats[k].BatchSize })
+	sort.Slice(m.BatchStats,
+		func(i, k int) bool { return m.BatchStats[i].BatchSize < m.BatchStats[k].BatchSize })
 	return m
 }

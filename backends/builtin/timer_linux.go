@@ -10,16 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// timer waits for exact moments on behalf of one goroutine. Go's own timers are up to 1 ms late in an idle process,
-// because it sleeps in whole milliseconds of epoll; a kernel timer is a descriptor of that same epoll and wakes it on
-// time, and no thread is held while it waits.
+// timer waits for exact times on behalf of one goroutine. Go's own timers are up to 1 ms late in an
+// idle process, because it sleeps in whole milliseconds of epoll; a kernel timer is a descriptor of
+// that same epoll and wakes it on time, without blocking a thread.
 type timer struct {
 	f   *os.File
 	raw syscall.RawConn // keeps the descriptor from being closed and reused while it is armed
 	buf [8]byte
 }
 
-// lead is how long before the moment the kernel timer fires: waking takes about that long, and the rest is spun.
+// lead is how long before the due time the kernel timer fires: waking takes about that long, and
+// the rest is spun.
 const lead = 30 * time.Microsecond
 
 func newTimer() (*timer, error) {
@@ -39,7 +40,7 @@ func newTimer() (*timer, error) {
 func (t *timer) arm(d time.Duration) {
 	var it unix.ItimerSpec
 	it.Value = unix.NsecToTimespec(max(int64(d), 1))
-	// Fails only after close, when nobody waits any more.
+	// Fails only after close, when there is no waiter any more.
 	_ = t.raw.Control(func(fd uintptr) { _ = unix.TimerfdSettime(int(fd), 0, &it, nil) })
 }
 
@@ -49,7 +50,8 @@ func (t *timer) fired() bool {
 	return err == nil
 }
 
-// waitUntil returns at the moment due of clock, never before it, or false if the timer was closed meanwhile.
+// waitUntil returns at time due of clock, never earlier, or false if the timer was closed
+// meanwhile.
 func (t *timer) waitUntil(c clock, due int64) bool {
 	if d := time.Duration(due - c.now()); d > lead {
 		t.arm(d - lead)
@@ -62,5 +64,5 @@ func (t *timer) waitUntil(c clock, due int64) bool {
 	return true
 }
 
-// close wakes who waits and frees the descriptor.
+// close wakes the waiter and closes the descriptor.
 func (t *timer) close() { t.f.Close() }

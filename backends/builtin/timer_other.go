@@ -4,7 +4,7 @@ package builtin
 
 import "time"
 
-// timer waits for moments with Go's own timers where the kernel's are not to be had; they may be a little late.
+// timer waits with Go's own timers on systems without kernel timers; they may be a little late.
 type timer struct {
 	t    *time.Timer
 	done chan struct{}
